@@ -1,0 +1,1 @@
+//! Estimates as SVG pictures.

@@ -1,0 +1,5 @@
+//! Cards: memory, bandwidth, compute, interconnect, and where each figure comes from.
+
+mod card;
+
+pub use card::*;

@@ -1,0 +1,236 @@
+//! What an estimate says.
+
+use super::{Category, Term};
+
+/// The answer to a plan.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Estimate {
+    /// Parameters of base model and adapters, elements.
+    pub param_count: u64,
+    /// Parameters a token meets (mixtures of experts visit a few experts only), elements, adapters included.
+    pub active_param_count: u64,
+    /// Parameters that get gradients, elements.
+    pub trainable_count: u64,
+    /// The most the step needs, in every metric.
+    pub peak: Peak,
+    /// The phases in the order they run.
+    pub phases: Vec<PhaseUse>,
+    /// Every allocation that ever lives, those of the same name together, in order of first use. GPU only.
+    pub allocations: Vec<Allocation>,
+    /// Host memory, bytes on this machine for all its processes, with its parts.
+    pub host: Vec<HostAllocation>,
+    /// The card's memory, bytes.
+    pub card_bytes: u64,
+    /// Whether it fits.
+    pub verdict: Verdict,
+    /// Assumptions and warnings that belong beside the numbers.
+    pub notes: Vec<Note>,
+}
+
+/// The most the step needs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Peak {
+    /// Phase that owns the peak of allocated memory.
+    pub phase: Phase,
+    /// `torch.cuda.max_memory_allocated`, bytes.
+    pub allocated_bytes: u64,
+    /// Smallest device memory, context apart, on which the step runs with the default allocator, bytes.
+    pub required_bytes: u64,
+    /// The same with `expandable_segments:True`, bytes.
+    pub required_bytes_expandable: u64,
+    /// `torch.cuda.max_memory_reserved` on a card that never runs short, bytes.
+    pub reserved_bytes: u64,
+    /// What `nvidia-smi` shows on such a card: reserved + context + libraries + NCCL, bytes.
+    pub device_bytes: u64,
+    /// CUDA context, libraries and NCCL: what the card gives up besides `required_bytes`, bytes.
+    pub context_bytes: u64,
+    /// Band of `required_bytes + context_bytes`.
+    pub band: Band,
+}
+
+/// A range that the true figure should lie in, bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Band {
+    /// Low end.
+    pub low: u64,
+    /// Expected.
+    pub expected: u64,
+    /// High end.
+    pub high: u64,
+}
+
+/// Parts of a step during which the set of live allocations is constant or monotone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Phase {
+    /// Weights, buffers and, from the second step on, optimizer state.
+    Load,
+    /// Reading the prompt before generation.
+    Prefill,
+    /// Generating token by token.
+    Decode,
+    /// The frozen reference's forward.
+    ReferenceForward,
+    /// Embedding and layers, forward.
+    Forward,
+    /// Head and loss, forward.
+    Loss,
+    /// Backward through loss and head.
+    LossBackward,
+    /// Backward through the layers.
+    Backward,
+    /// `clip_grad_norm_`.
+    GradientClipping,
+    /// `optimizer.step()`.
+    OptimizerStep,
+}
+
+impl Phase {
+    /// Every phase, in the order a step runs them.
+    pub const ALL: &'static [Self] = &[
+        Self::Load,
+        Self::Prefill,
+        Self::Decode,
+        Self::ReferenceForward,
+        Self::Forward,
+        Self::Loss,
+        Self::LossBackward,
+        Self::Backward,
+        Self::GradientClipping,
+        Self::OptimizerStep,
+    ];
+
+    /// Name in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Load => "load",
+            Self::Prefill => "prefill",
+            Self::Decode => "decode",
+            Self::ReferenceForward => "reference_forward",
+            Self::Forward => "forward",
+            Self::Loss => "loss",
+            Self::LossBackward => "loss_backward",
+            Self::Backward => "backward",
+            Self::GradientClipping => "gradient_clipping",
+            Self::OptimizerStep => "optimizer_step",
+        }
+    }
+}
+
+/// What lives at the fullest moment of a phase.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PhaseUse {
+    /// Which phase.
+    pub phase: Phase,
+    /// Allocated at that moment, bytes.
+    pub allocated_bytes: u64,
+    /// By category, in the order of [`Category::ALL`]; sums to `allocated_bytes`.
+    pub by_category: Vec<(Category, u64)>,
+}
+
+/// Allocations of one name.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Allocation {
+    /// What it is.
+    pub term: Term,
+    /// Which module or model it belongs to, where that is needed to tell rows of the same term apart: `mlp.gate_proj`, `lm_head`; empty otherwise.
+    pub module: String,
+    /// Bytes at the fullest moment of the whole step; 0 when the row lives only elsewhere.
+    pub bytes_at_peak: u64,
+    /// Bytes at the fullest moment of each phase, phases with none left out.
+    pub phases: Vec<(Phase, u64)>,
+    /// The formula of the most it ever holds, in symbols: `L·b·s·h·2 B`.
+    pub formula: String,
+    /// The same with the numbers put in: `36 × 1 × 1024 × 2560 × 2 B`.
+    pub formula_with_numbers: String,
+    /// What the formula comes to, bytes before the allocator's rounding.
+    pub formula_bytes: u64,
+}
+
+impl Allocation {
+    /// Where it is counted.
+    pub fn category(&self) -> Category {
+        self.term.category()
+    }
+}
+
+/// One use of host memory.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HostAllocation {
+    /// What it is.
+    pub term: Term,
+    /// Bytes on the machine.
+    pub bytes: u64,
+    /// Whether pages are locked.
+    pub pinned: bool,
+    /// The formula in symbols.
+    pub formula: String,
+    /// The formula with the numbers put in.
+    pub formula_with_numbers: String,
+}
+
+/// Whether a plan fits.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Verdict {
+    /// The word.
+    pub fit: Fit,
+    /// Card memory less what is expected to be needed, bytes; negative when it does not fit.
+    pub headroom_bytes: i64,
+    /// Expected need as a share of the card, 1.0 = all of it.
+    pub used_share: f64,
+}
+
+/// The verdict's word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Fit {
+    /// Even the high end of the band fits.
+    Fits,
+    /// Expected to fit, but the high end of the band does not.
+    Tight,
+    /// Expected not to fit.
+    DoesNotFit,
+}
+
+impl Fit {
+    /// Name in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Fits => "fits",
+            Self::Tight => "tight",
+            Self::DoesNotFit => "does_not_fit",
+        }
+    }
+}
+
+/// Something to say beside the numbers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Note {
+    /// The model's family is unknown and was read as a Llama-like decoder.
+    GenericModel {
+        /// Its `model_type`.
+        model_type: String,
+    },
+    /// ZeRO on one card shards nothing.
+    ZeroOnOneCard,
+    /// flash-attn and bf16 need compute capability 8.0.
+    CardLacksBfloat16,
+    /// The card has no flash kernel for this plan; the named kernel is used.
+    AttentionKernel {
+        /// Name of the kernel.
+        kernel: &'static str,
+    },
+    /// The sequence is longer than the model was made for.
+    LongerThanPositions {
+        /// Tokens it was made for.
+        max_position_embeddings: u64,
+    },
+    /// bitsandbytes leaves embeddings, head and norms unquantised; with upcast they are fp32.
+    UnquantizedParts {
+        /// Bytes of what stays unquantised.
+        bytes: u64,
+    },
+    /// This term was derived from the library's code and has not been compared with a measurement.
+    NotMeasured {
+        /// What.
+        what: &'static str,
+    },
+}

@@ -1,0 +1,7 @@
+//! Models: what a Hugging Face `config.json` says, as modules with exact shapes.
+//!
+//! [`Model::from_config`] applies each family's class defaults and lists every parameter tensor; [`catalogue`] holds well-known models.
+
+mod structure;
+
+pub use structure::*;

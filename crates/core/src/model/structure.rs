@@ -1,0 +1,397 @@
+//! What a model is made of: modules, layers, and the facts about them that decide memory.
+//!
+//! Symbols used in all docs: b batch, s tokens a sequence, h hidden size, L layers, V vocabulary, I intermediate size,
+//! a attention heads, k key/value heads, d head dimension.
+
+/// A model as its `config.json` describes it, class defaults applied.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Model {
+    /// Name to show: the Hugging Face id, or what the user called a pasted config.
+    pub name: String,
+    /// `model_type` of the config, or of its text part.
+    pub model_type: String,
+    /// How the config was read.
+    pub reading: Reading,
+    /// h, the width of the residual stream.
+    pub hidden_size: u64,
+    /// V, rows of the token embedding.
+    pub vocab_size: u64,
+    /// Longest sequence the model was made for, in tokens; learned positions cannot exceed it.
+    pub max_position_embeddings: Option<u64>,
+    /// Whether the output head is the token embedding itself (`tie_word_embeddings`).
+    pub tie_word_embeddings: bool,
+    /// Encoder (`bert`, `roberta`) or decoder.
+    pub kind: ModelKind,
+    /// Modules before the first layer: token, position and type embeddings, their norms and projections.
+    pub embeddings: Vec<Module>,
+    /// Dropout probability after the embeddings (0 where there is none).
+    pub embedding_dropout: f64,
+    /// Runs of identical layers, in order.
+    pub layers: Vec<LayerRun>,
+    /// Modules after the last layer: final norm, projections.
+    pub final_modules: Vec<Module>,
+    /// The language-model head `lm_head` when it is not tied; for encoders the masked-language-model head's modules.
+    /// Empty when tied (the embedding's weight is used).
+    pub head: Vec<Module>,
+    /// `final_logit_softcapping` (Gemma-2, -3): logits pass through tanh.
+    pub final_logit_softcapping: bool,
+    /// Whether the class scales the logits or the embeddings by a constant (a further elementwise copy: Gemma's embedding, Cohere's and Granite's logits).
+    pub scales_embeddings: bool,
+    /// See [`Model::scales_embeddings`].
+    pub scales_logits: bool,
+}
+
+/// How a config was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reading {
+    /// A family whose class Headroom knows: counts are exact.
+    Known,
+    /// An unknown `model_type` read as a Llama-like decoder: counts are a guess and marked so wherever they are shown.
+    Generic,
+}
+
+/// Decoder or encoder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ModelKind {
+    /// Causal decoder.
+    Decoder,
+    /// Bidirectional encoder.
+    Encoder,
+}
+
+/// `count` identical layers in a row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LayerRun {
+    /// How many.
+    pub count: u64,
+    /// What each is.
+    pub layer: Layer,
+}
+
+/// One transformer layer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Layer {
+    /// Every module with parameters, in the order the class registers them.
+    pub modules: Vec<Module>,
+    /// Self-attention facts.
+    pub attention: Attention,
+    /// Feed-forward facts.
+    pub feed_forward: FeedForward,
+    /// How norms and residual additions are arranged.
+    pub residual: Residual,
+    /// What the norms of this layer compute.
+    pub norm: NormKind,
+    /// Dropout probability on the outputs of attention and feed-forward before the residual addition (GPT-2's `resid_pdrop`).
+    pub residual_dropout: f64,
+    /// Whether the class multiplies each branch by a constant before the residual addition (Granite's `residual_multiplier`).
+    pub scales_residual: bool,
+}
+
+/// Arrangement of norms and residual additions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Residual {
+    /// Norm, branch, add; twice (Llama, GPT-2).
+    PreNorm,
+    /// Branch, add, norm; twice (BERT).
+    PostNorm,
+    /// Branch, norm, add; twice, no norm before the branch (OLMo-2).
+    PostBranchNorm,
+    /// A norm before and a norm after each branch (Gemma-2, Gemma-3, GLM-4).
+    SandwichNorm,
+    /// Attention and feed-forward read the same input and are added together; `two_norms` when each has its own norm (GPT-NeoX, Falcon-40B) and not one shared (Falcon-7B, Cohere, Phi).
+    Parallel {
+        /// Whether attention and feed-forward have a norm each.
+        two_norms: bool,
+    },
+}
+
+/// What a norm computes, which decides what it keeps for backward.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NormKind {
+    /// RMSNorm written out in Python: fp32 upcast, cast back, times weight (Llama).
+    RmsNorm,
+    /// Gemma's: fp32 throughout, times (1 + weight) in fp32, cast back last.
+    GemmaRmsNorm,
+    /// `torch.nn.LayerNorm`, one fused kernel.
+    LayerNorm,
+    /// LayerNorm written out in Python with an fp32 upcast (Cohere).
+    PythonLayerNorm,
+}
+
+/// Self-attention facts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Attention {
+    /// a.
+    pub num_attention_heads: u64,
+    /// k; equal to a without grouping.
+    pub num_key_value_heads: u64,
+    /// d, width of a query and key head.
+    pub head_dim: u64,
+    /// Width of a value head (differs from `head_dim` in MLA).
+    pub value_head_dim: u64,
+    /// How q, k and v are projected.
+    pub projection: Projection,
+    /// Norm over q and k before the rotary product, if any.
+    pub qk_norm: Option<QkNorm>,
+    /// Dimensions of a head that are rotated; 0 without rotary positions.
+    pub rotary_dim: u64,
+    /// ALiBi biases (BLOOM, Falcon-RW, Baichuan-13B): a bias of a x s x s reaches attention.
+    pub alibi: bool,
+    /// Tokens a query looks back in this layer, when limited.
+    pub sliding_window: Option<u64>,
+    /// `attn_logit_softcapping`: tanh over the scores, eager attention only (Gemma-2).
+    pub logit_softcapping: bool,
+    /// Dropout probability on attention probabilities.
+    pub dropout: f64,
+}
+
+/// How q, k and v come about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Projection {
+    /// Three modules, [`Role::Query`], [`Role::Key`], [`Role::Value`].
+    Separate,
+    /// One module [`Role::QueryKeyValue`] whose output is split by views.
+    Fused,
+    /// DeepSeek's latent attention.
+    Latent {
+        /// Rank of the compressed query; `None`: a plain query projection.
+        q_lora_rank: Option<u64>,
+        /// Rank of the compressed keys and values, which is what the cache could keep.
+        kv_lora_rank: u64,
+        /// Rotated dimensions of a query/key head, shared by all heads on the key side.
+        qk_rope_head_dim: u64,
+    },
+}
+
+/// Norm over q and k.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum QkNorm {
+    /// Over each head's d (Qwen3, Gemma-3, Cohere).
+    PerHead(NormKind),
+    /// Over the whole projection (OLMo-2).
+    WholeProjection(NormKind),
+}
+
+/// The feed-forward part of a layer.
+#[derive(Debug, Clone, PartialEq)]
+pub enum FeedForward {
+    /// One MLP.
+    Dense(Mlp),
+    /// A mixture of experts.
+    Experts(Experts),
+}
+
+/// One MLP.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Mlp {
+    /// I.
+    pub intermediate_size: u64,
+    /// Gate and up projections multiplied (SwiGLU, GeGLU) instead of one up projection.
+    pub gated: bool,
+    /// Gate and up in one module [`Role::GateUp`] (Phi-3).
+    pub fused_gate_up: bool,
+    /// Activation function.
+    pub activation: Activation,
+}
+
+/// Activation functions, by what they keep for backward.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Activation {
+    /// One kernel that keeps its input (silu, exact gelu, tanh-gelu as `torch.nn.functional.gelu(approximate="tanh")`).
+    Fused,
+    /// One kernel that keeps its output (relu).
+    Relu,
+    /// GPT-2's `gelu_new`, written out in Python over eight elementwise kernels.
+    GeluNew,
+    /// BLOOM's own autograd function.
+    BloomGelu,
+    /// relu then square (Nemotron).
+    SquaredRelu,
+}
+
+/// A mixture of experts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Experts {
+    /// Routed experts in the layer.
+    pub num_experts: u64,
+    /// Experts a token visits.
+    pub num_experts_per_tok: u64,
+    /// Each routed expert.
+    pub expert: Mlp,
+    /// Experts every token visits, as one MLP, if any.
+    pub shared: Option<Mlp>,
+    /// Whether the shared expert's output passes a learned sigmoid gate (Qwen2-MoE).
+    pub shared_gate: bool,
+}
+
+/// A module that owns parameters.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Module {
+    /// Name inside its layer or model, as in `named_modules()`: `self_attn.q_proj`, `mlp.down_proj`, `embed_tokens`.
+    pub name: String,
+    /// What it does, so that the step can find it.
+    pub role: Role,
+    /// Shapes.
+    pub kind: ModuleKind,
+}
+
+/// Shapes of a module's parameters.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ModuleKind {
+    /// `torch.nn.Linear` (weight d_out x d_in) or GPT-2's `Conv1D` (weight d_in x d_out): LoRA can target it and bitsandbytes quantises it.
+    Linear {
+        /// Input width.
+        d_in: u64,
+        /// Output width.
+        d_out: u64,
+        /// Whether there is a bias of d_out.
+        bias: bool,
+        /// `Conv1D`, not `Linear`.
+        conv1d: bool,
+    },
+    /// `torch.nn.Embedding`.
+    Embedding {
+        /// Rows.
+        rows: u64,
+        /// Width.
+        width: u64,
+    },
+    /// A norm's weight and, with `bias`, bias; `weight: false` for norms without parameters.
+    Norm {
+        /// Width.
+        width: u64,
+        /// Has a weight.
+        weight: bool,
+        /// Has a bias.
+        bias: bool,
+    },
+    /// Bare parameters that are no module of their own: stacked experts (transformers 5 keeps `gate_up_proj` E x 2I x h and `down_proj` E x h x I), routers, gates, biases.
+    Tensors {
+        /// Shape of each parameter, with its name.
+        shapes: Vec<(String, Vec<u64>)>,
+    },
+}
+
+/// What a module does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// Token embedding.
+    TokenEmbedding,
+    /// Learned positions.
+    PositionEmbedding,
+    /// Segment embedding (BERT).
+    TypeEmbedding,
+    /// Norm right after the embeddings (BLOOM, BERT).
+    EmbeddingNorm,
+    /// Norm before attention, or the only one of a parallel layer.
+    InputNorm,
+    /// Norm before the feed-forward part.
+    FeedForwardNorm,
+    /// Norm after attention ([`Residual::PostNorm`], [`Residual::PostBranchNorm`], [`Residual::SandwichNorm`]).
+    PostAttentionNorm,
+    /// Norm after the feed-forward part.
+    PostFeedForwardNorm,
+    /// `q_proj`, or the query's up projection of MLA (`q_b_proj`).
+    Query,
+    /// MLA: `q_a_proj`.
+    QueryDown,
+    /// MLA: norm of the compressed query.
+    QueryDownNorm,
+    /// `k_proj`.
+    Key,
+    /// `v_proj`.
+    Value,
+    /// Fused q, k, v.
+    QueryKeyValue,
+    /// MLA: `kv_a_proj_with_mqa`.
+    KeyValueDown,
+    /// MLA: norm of the compressed keys and values.
+    KeyValueDownNorm,
+    /// MLA: `kv_b_proj`.
+    KeyValueUp,
+    /// Norm over q.
+    QueryNorm,
+    /// Norm over k.
+    KeyNorm,
+    /// Attention's output projection.
+    Output,
+    /// `gate_proj`.
+    Gate,
+    /// `up_proj`, `fc1`, `c_fc`.
+    Up,
+    /// Fused gate and up.
+    GateUp,
+    /// `down_proj`, `fc2`, `mlp.c_proj`.
+    Down,
+    /// The router of a mixture of experts.
+    Router,
+    /// Stacked routed experts.
+    RoutedExperts,
+    /// Shared expert: gate.
+    SharedGateProjection,
+    /// Shared expert: up.
+    SharedUp,
+    /// Shared expert: down.
+    SharedDown,
+    /// Qwen2-MoE's `shared_expert_gate`.
+    SharedExpertGate,
+    /// Norm after the last layer.
+    FinalNorm,
+    /// `lm_head`.
+    Head,
+    /// Anything else with parameters: projections around the embeddings (OPT-350m), poolers, masked-language-model heads.
+    Other,
+}
+
+impl ModuleKind {
+    /// Parameters, in elements.
+    pub fn param_count(&self) -> u64 {
+        match self {
+            Self::Linear { d_in, d_out, bias, .. } => {
+                d_in.saturating_mul(*d_out).saturating_add(if *bias { *d_out } else { 0 })
+            }
+            Self::Embedding { rows, width } => rows.saturating_mul(*width),
+            Self::Norm { width, weight, bias } => width.saturating_mul(u64::from(*weight) + u64::from(*bias)),
+            Self::Tensors { shapes } => shapes
+                .iter()
+                .map(|(_, shape)| shape.iter().fold(1u64, |n, d| n.saturating_mul(*d)))
+                .fold(0, u64::saturating_add),
+        }
+    }
+}
+
+impl Layer {
+    /// Parameters of one such layer, in elements.
+    pub fn param_count(&self) -> u64 {
+        count(&self.modules)
+    }
+
+    /// The module with `role`, if the layer has one.
+    pub fn module(&self, role: Role) -> Option<&Module> {
+        self.modules.iter().find(|module| module.role == role)
+    }
+}
+
+impl Model {
+    /// L, layers in all.
+    pub fn num_hidden_layers(&self) -> u64 {
+        self.layers.iter().map(|run| run.count).fold(0, u64::saturating_add)
+    }
+
+    /// Parameters of the whole model, in elements, a tied head counted once.
+    pub fn param_count(&self) -> u64 {
+        let layers = self
+            .layers
+            .iter()
+            .map(|run| run.layer.param_count().saturating_mul(run.count))
+            .fold(0, u64::saturating_add);
+        count(&self.embeddings)
+            .saturating_add(layers)
+            .saturating_add(count(&self.final_modules))
+            .saturating_add(count(&self.head))
+    }
+}
+
+fn count(modules: &[Module]) -> u64 {
+    modules.iter().map(|module| module.kind.param_count()).fold(0, u64::saturating_add)
+}

@@ -1,0 +1,8 @@
+//! The Plan: everything the user chose.
+
+mod choice;
+
+pub use choice::*;
+mod problem;
+
+pub use problem::*;

@@ -1,0 +1,139 @@
+//! What is wrong with a plan.
+
+use std::fmt;
+
+/// One thing wrong with a plan: the field, and what to do about it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Problem {
+    /// Name of the field as in JSON: `lora.r`.
+    pub field: String,
+    /// What is wrong.
+    pub kind: ProblemKind,
+}
+
+/// What can be wrong. Data, not sentences: the page says it in the reader's language.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ProblemKind {
+    /// A number outside its range.
+    OutOfRange {
+        /// As given.
+        value: String,
+        /// Smallest allowed.
+        min: String,
+        /// Largest allowed.
+        max: String,
+    },
+    /// Not one of the values the field takes.
+    NotOneOf {
+        /// As given.
+        value: String,
+        /// What it takes.
+        allowed: Vec<&'static str>,
+        /// The nearest of them, if one is near.
+        nearest: Option<String>,
+    },
+    /// A value of the wrong kind.
+    WrongType {
+        /// What is expected: `number`, `true or false`, `text`, `object`.
+        expected: &'static str,
+    },
+    /// A key Headroom does not know.
+    UnknownKey {
+        /// The nearest known key, if one is near.
+        nearest: Option<String>,
+    },
+    /// A model that is not in the catalogue.
+    UnknownModel {
+        /// As given.
+        id: String,
+        /// The nearest known id.
+        nearest: Option<String>,
+    },
+    /// A card that is not in the catalogue.
+    UnknownGpu {
+        /// As given.
+        id: String,
+        /// The nearest known id.
+        nearest: Option<String>,
+    },
+    /// A config.json that cannot be read.
+    BadConfig {
+        /// The key of the config.
+        key: String,
+        /// What is wrong with it, in English; technical.
+        why: String,
+    },
+    /// No module of the model has such a name.
+    NoSuchModule {
+        /// As given.
+        name: String,
+        /// Names it could be.
+        known: Vec<String>,
+    },
+    /// The task is read and kept, but not estimated yet.
+    TaskNotYet,
+    /// Two fields contradict each other.
+    Contradiction {
+        /// The other field.
+        other: String,
+        /// The value of this field that would go together with the other.
+        mend: String,
+    },
+    /// Not JSON at all.
+    NotJson {
+        /// Line, from 1.
+        line: usize,
+        /// Column, from 1.
+        column: usize,
+    },
+    /// Too long to be a plan.
+    TooLong {
+        /// Longest allowed, bytes.
+        max_bytes: usize,
+    },
+    /// Required and missing.
+    Missing,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { field, kind } = self;
+        match kind {
+            ProblemKind::OutOfRange { value, min, max } => {
+                write!(f, "{field}: {value} is outside {min} to {max}; choose a value in that range")
+            }
+            ProblemKind::NotOneOf { value, allowed, nearest } => {
+                write!(f, "{field}: {value} is not one of {}", allowed.join(", "))?;
+                nearest.as_ref().map_or(Ok(()), |near| write!(f, "; did you mean {near}?"))
+            }
+            ProblemKind::WrongType { expected } => write!(f, "{field}: write {expected} here"),
+            ProblemKind::UnknownKey { nearest: Some(near) } => write!(f, "{field}: unknown key; did you mean {near}?"),
+            ProblemKind::UnknownKey { nearest: None } => write!(f, "{field}: unknown key; remove it"),
+            ProblemKind::UnknownModel { id, nearest } => {
+                write!(f, "{field}: {id} is not in the catalogue; paste its config.json")?;
+                nearest.as_ref().map_or(Ok(()), |near| write!(f, ", or did you mean {near}?"))
+            }
+            ProblemKind::UnknownGpu { id, nearest } => {
+                write!(f, "{field}: {id} is not in the catalogue; give its memory in GiB")?;
+                nearest.as_ref().map_or(Ok(()), |near| write!(f, ", or did you mean {near}?"))
+            }
+            ProblemKind::BadConfig { key, why } => write!(f, "{field}: config.json, key {key}: {why}"),
+            ProblemKind::NoSuchModule { name, known } => {
+                write!(f, "{field}: the model has no module {name}; it has {}", known.join(", "))
+            }
+            ProblemKind::TaskNotYet => {
+                write!(f, "{field}: this task is not estimated yet; choose sft, sequence_classification or inference")
+            }
+            ProblemKind::Contradiction { other, mend } => {
+                write!(f, "{field}: contradicts {other}; set {field} to {mend}")
+            }
+            ProblemKind::NotJson { line, column } => {
+                write!(f, "{field}: not JSON at line {line}, column {column}; check quotes, commas and brackets")
+            }
+            ProblemKind::TooLong { max_bytes } => write!(f, "{field}: longer than {max_bytes} bytes; shorten it"),
+            ProblemKind::Missing => write!(f, "{field}: missing; give it"),
+        }
+    }
+}
+
+impl std::error::Error for Problem {}
