@@ -110,6 +110,8 @@ macro_rules! names {
         impl $name {
             /// Every value, in the order lists show them.
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+            /// Names of [`Self::ALL`], in that order.
+            pub const NAMES: &'static [&'static str] = &[$($text),+];
             /// Name in JSON and links.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $text),+ }
@@ -363,8 +365,12 @@ pub struct Distributed {
     pub stage3_param_persistence_threshold: BucketSize,
     /// DeepSpeed `stage3_max_live_parameters`, elements.
     pub stage3_max_live_parameters: BucketSize,
+    /// DeepSpeed `stage3_max_reuse_distance`, elements.
+    pub stage3_max_reuse_distance: BucketSize,
     /// DeepSpeed `sub_group_size`, elements.
     pub sub_group_size: BucketSize,
+    /// DeepSpeed `bf16.enabled`; `Auto`: when the weights or autocast are bf16.
+    pub bf16_enabled: Auto,
     /// DeepSpeed `overlap_comm`; `Auto`: off for stages 1 and 2, on for 3.
     pub overlap_comm: Auto,
     /// DeepSpeed `contiguous_gradients`.
@@ -496,7 +502,9 @@ impl Default for Distributed {
             stage3_prefetch_bucket_size: BucketSize::Default,
             stage3_param_persistence_threshold: BucketSize::Default,
             stage3_max_live_parameters: BucketSize::Default,
+            stage3_max_reuse_distance: BucketSize::Default,
             sub_group_size: BucketSize::Default,
+            bf16_enabled: Auto::Auto,
             overlap_comm: Auto::Auto,
             contiguous_gradients: true,
             round_robin_gradients: false,

@@ -34,7 +34,7 @@ pub enum ProblemKind {
     },
     /// A value of the wrong kind.
     WrongType {
-        /// What is expected: `number`, `true or false`, `text`, `object`.
+        /// What is expected: `number`, `whole number`, `true or false`, `text`, `object`, `JSON`, `module names`, `version`.
         expected: &'static str,
     },
     /// A key Headroom does not know.
@@ -93,6 +93,17 @@ pub enum ProblemKind {
     },
     /// Required and missing.
     Missing,
+    /// Given more than once.
+    Duplicate,
+    /// A percent escape of a link that is cut off, or whose bytes are not UTF-8.
+    BadEscape,
+    /// A link of a version this Headroom does not know; it is read as the newest version it knows.
+    UnknownVersion {
+        /// As given.
+        value: String,
+        /// The newest known version.
+        newest: &'static str,
+    },
 }
 
 impl fmt::Display for Problem {
@@ -132,8 +143,21 @@ impl fmt::Display for Problem {
             }
             ProblemKind::TooLong { max_bytes } => write!(f, "{field}: longer than {max_bytes} bytes; shorten it"),
             ProblemKind::Missing => write!(f, "{field}: missing; give it"),
+            ProblemKind::Duplicate => write!(f, "{field}: given more than once; give it once"),
+            ProblemKind::BadEscape => write!(f, "{field}: the link is damaged here; copy the whole link again"),
+            ProblemKind::UnknownVersion { value, newest } => {
+                write!(f, "{field}: version {value} of links is unknown and was read as version {newest}")?;
+                f.write_str("; open the link with a newer Headroom")
+            }
         }
     }
 }
 
 impl std::error::Error for Problem {}
+
+impl Problem {
+    /// A problem of `field`.
+    pub fn new(field: impl Into<String>, kind: ProblemKind) -> Self {
+        Self { field: field.into(), kind }
+    }
+}
