@@ -13,11 +13,15 @@ pub struct Card {
     pub vendor: Vendor,
     /// Where such cards are found, for grouping in lists.
     pub segment: Segment,
-    /// Memory the driver reports as total, in MiB: what `nvidia-smi` prints, less than the box says.
+    /// Memory a program can see in all, in MiB: less than the box says, see [`MemoryFigure`].
     pub memory_mib: u64,
+    /// What `memory_mib` was read from.
+    pub memory_figure: MemoryFigure,
     /// Memory bandwidth in GB/s (10^9 bytes a second).
     pub memory_bandwidth_gb_s: f64,
-    /// Dense bf16 (or, where the card has none, fp16) matrix compute, TFLOP/s, without sparsity, with fp32 accumulation.
+    /// Dense bf16 (or, where the card has none, fp16) matrix compute with fp32 accumulation, TFLOP/s, without sparsity.
+    ///
+    /// The vector rate in fp32 for cards without matrix units (GTX 10xx, GTX 16xx, P4, P40, P100, T1000).
     pub half_tflops: f64,
     /// Whether the card multiplies bf16 matrices in hardware.
     pub bf16: bool,
@@ -25,8 +29,41 @@ pub struct Card {
     pub compute_capability: Option<(u8, u8)>,
     /// Link to other cards of the same machine.
     pub interconnect: Interconnect,
+    /// Optional NVLink bridge that joins two cards, bought apart; GB/s (10^9) in one direction.
+    pub bridge_gb_s: Option<f64>,
     /// Where the figures come from.
     pub source: Cow<'static, str>,
+}
+
+/// What a card's memory was read from, most exact first.
+///
+/// A driver keeps part of the memory for itself before any program starts. `cudaGetDeviceProperties`, `cudaMemGetInfo`
+/// and PyTorch's "total capacity" leave that part out; `nvidia-smi` counts it since driver 510 (2022), the maker's data
+/// sheet always. The same card differs by up to 1 % between drivers; the catalogue keeps the figure of recent ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum MemoryFigure {
+    /// What the runtime (CUDA, HIP, Level Zero, CANN) tells a program: the upper bound of context and tensors together.
+    Runtime,
+    /// What the driver's tool prints as total: a program sees 1 % to 6 % less.
+    Driver,
+    /// The maker's data sheet, its GB taken as GiB: a program sees 1 % to 6 % less.
+    DataSheet,
+    /// Given by the user.
+    User,
+}
+
+impl MemoryFigure {
+    /// The figure's origin in words.
+    pub const fn describe(self) -> &'static str {
+        match self {
+            Self::Runtime => "total that the runtime reports to a program, from published PyTorch and driver logs",
+            Self::Driver => {
+                "total that the driver's tool prints (nvidia-smi, rocm-smi, hl-smi), from published logs; a program sees 1 % to 6 % less"
+            }
+            Self::DataSheet => "maker's data sheet, GB taken as GiB; a program sees 1 % to 6 % less",
+            Self::User => "given by the user",
+        }
+    }
 }
 
 /// Makers.
@@ -72,4 +109,45 @@ pub enum Interconnect {
         /// GB/s in one direction.
         gb_s: f64,
     },
+}
+
+impl Card {
+    /// A card of the user's own, of which only memory and compute capability are known.
+    ///
+    /// Bandwidth, compute and link are stand-ins at the low end of cards of that generation, so that times come out long
+    /// rather than short; `source` says so. They do not enter the estimate of memory.
+    pub fn custom(name: Option<&str>, memory_mib: u64, compute_capability: (u8, u8)) -> Self {
+        let (memory_bandwidth_gb_s, half_tflops, gb_s) = match compute_capability.0 {
+            // Slowest cards of each generation with at least 8 GB: GTX 1070, RTX 2060 Super, RTX 3050, RTX 5060.
+            0..=6 => (256.0, 6.0, 15.75),
+            7 => (320.0, 28.0, 15.75),
+            8 => (224.0, 18.0, 15.75),
+            _ => (448.0, 38.0, 31.5),
+        };
+        Self {
+            id: Cow::Borrowed("custom"),
+            name: match name {
+                Some(name) => Cow::Owned(name.to_owned()),
+                None => Cow::Owned(format!("{:.4} GiB", memory_mib as f64 / 1024.0).replace(".0000", "")),
+            },
+            vendor: Vendor::Custom,
+            segment: Segment::Custom,
+            memory_mib,
+            memory_figure: MemoryFigure::User,
+            memory_bandwidth_gb_s,
+            half_tflops,
+            bf16: compute_capability.0 >= 8,
+            compute_capability: Some(compute_capability),
+            interconnect: Interconnect::Pcie { gb_s },
+            bridge_gb_s: None,
+            source: Cow::Borrowed(
+                "memory: given by the user; bandwidth, compute and link unknown: those of a slow card of the same generation",
+            ),
+        }
+    }
+
+    /// Memory a program can see in all, bytes.
+    pub const fn memory_bytes(&self) -> u64 {
+        self.memory_mib.saturating_mul(crate::units::MIB)
+    }
 }

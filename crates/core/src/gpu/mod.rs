@@ -1,5 +1,13 @@
 //! Cards: memory, bandwidth, compute, interconnect, and where each figure comes from.
+//!
+//! One meaning of "memory" throughout: what a program on the card sees in all, before its own context, as
+//! `cudaMemGetInfo` and PyTorch's "total capacity" report it. Where no such figure is published, the driver's total or
+//! the maker's; [`MemoryFigure`] says which.
 
 mod card;
+mod catalogue;
+mod context;
 
 pub use card::*;
+pub use catalogue::{catalogue, find};
+pub use context::{Overhead, context_bytes, nccl_bytes};

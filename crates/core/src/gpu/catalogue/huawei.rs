@@ -1,0 +1,13 @@
+//! Huawei Ascend accelerators.
+
+use super::{Row, Table, direct, other, runtime};
+use crate::gpu::{Segment, Vendor};
+
+pub(super) const TABLES: &[Table] = &[Table {
+    vendor: Vendor::Huawei,
+    segment: Segment::DataCentre,
+    sheet: "published figures of third parties, Huawei prints no data sheet: those of the common 910B3",
+    rows: ROWS,
+}];
+
+const ROWS: &[Row] = &[other("ascend-910b", "Ascend 910B 64 GB", runtime(62_423), 1600.0, 313.0, direct(196.0))];
