@@ -1,7 +1,9 @@
 //! Models: what a Hugging Face `config.json` says, as modules with exact shapes.
 //!
-//! [`Model::from_config`] applies each family's class defaults and lists every parameter tensor; [`catalogue`] holds well-known models.
+//! [`Model::from_config`] applies each family's class defaults and lists every parameter tensor; [`catalogue()`] holds well-known models.
 
+mod catalogue;
 mod structure;
 
+pub use catalogue::{CatalogueModel, catalogue, find};
 pub use structure::*;

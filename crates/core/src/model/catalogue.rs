@@ -1,0 +1,87 @@
+//! Well-known models, so that nobody has to look for a `config.json` first.
+
+mod classic;
+mod decoder;
+mod deepseek;
+mod encoder;
+mod gemma;
+mod llama;
+mod mistral;
+mod phi;
+mod qwen;
+mod source;
+#[cfg(test)]
+mod tests;
+
+use std::sync::LazyLock;
+
+/// A model of the catalogue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CatalogueModel {
+    /// Hugging Face id: `Qwen/Qwen3-4B`.
+    pub id: &'static str,
+    /// Short name to show in a list: `Qwen3 4B`.
+    pub label: &'static str,
+    /// Heading the model stands under in a list: `Qwen3`. All models of a group are neighbours.
+    pub group: &'static str,
+    /// Further ids with the same modules, shape for shape: instruction-tuned and renamed versions.
+    /// Only the longest sequence they were made for may differ.
+    pub also: &'static [&'static str],
+    /// The `config.json`, JSON text: `model_type`, `architectures`, the main figures, and whatever else differs from the class defaults.
+    pub config: &'static str,
+    /// Parameters, in elements, a tied head counted once; encoders with their masked-language-model head.
+    pub param_count: u64,
+    /// Parameters a token meets, in elements: all but the routed experts it does not visit. Equal to `param_count` without experts.
+    pub active_param_count: u64,
+    /// Where the figures come from.
+    pub source: &'static str,
+}
+
+/// All models: groups one after the other, in each the smallest first.
+pub fn catalogue() -> &'static [CatalogueModel] {
+    static CATALOGUE: LazyLock<Vec<CatalogueModel>> = LazyLock::new(|| {
+        [
+            qwen::MODELS,
+            llama::MODELS,
+            mistral::MODELS,
+            gemma::MODELS,
+            deepseek::MODELS,
+            phi::MODELS,
+            decoder::MODELS,
+            classic::MODELS,
+            encoder::MODELS,
+        ]
+        .concat()
+    });
+    &CATALOGUE
+}
+
+/// The model with this id, or with this id among [`CatalogueModel::also`]; upper and lower case are the same.
+pub fn find(id: &str) -> Option<&'static CatalogueModel> {
+    let named = |name: &str| name.eq_ignore_ascii_case(id.trim());
+    catalogue()
+        .iter()
+        .find(|model| named(model.id))
+        .or_else(|| catalogue().iter().find(|model| model.also.iter().any(|name| named(name))))
+}
+
+/// A table of models. Rows: id, label, parameters (`/` active ones), source, config, further ids.
+macro_rules! models {
+    ($(group $group:literal; $($id:literal, $label:literal, $params:literal $(/ $active:literal)?, $source:ident, $config:literal $(, $also:tt)?;)+)+) => {
+        pub(super) const MODELS: &[super::CatalogueModel] = &[$($(super::CatalogueModel {
+            id: $id,
+            label: $label,
+            group: $group,
+            also: super::models!(@also $($also)?),
+            config: $config,
+            param_count: $params,
+            active_param_count: super::models!(@active $params $($active)?),
+            source: $source,
+        }),+),+];
+    };
+    (@also) => { &[] };
+    (@also $also:tt) => { &$also };
+    (@active $params:literal) => { $params };
+    (@active $params:literal $active:literal) => { $active };
+}
+use models;

@@ -1,0 +1,66 @@
+//! Qwen, by Alibaba.
+
+use super::source::LITGPT;
+
+super::models! {
+    group "Qwen3";
+    "Qwen/Qwen3-0.6B", "Qwen3 0.6B", 596_049_920, LITGPT,
+        r#"{"model_type":"qwen3","architectures":["Qwen3ForCausalLM"],"hidden_size":1024,"num_hidden_layers":28,"num_attention_heads":16,"num_key_value_heads":8,"head_dim":128,"intermediate_size":3072,"vocab_size":151936,"max_position_embeddings":40960,"tie_word_embeddings":true}"#,
+        ["Qwen/Qwen3-0.6B-Base"];
+    "Qwen/Qwen3-1.7B", "Qwen3 1.7B", 1_720_574_976, LITGPT,
+        r#"{"model_type":"qwen3","architectures":["Qwen3ForCausalLM"],"hidden_size":2048,"num_hidden_layers":28,"num_attention_heads":16,"num_key_value_heads":8,"head_dim":128,"intermediate_size":6144,"vocab_size":151936,"max_position_embeddings":40960,"tie_word_embeddings":true}"#,
+        ["Qwen/Qwen3-1.7B-Base"];
+    "Qwen/Qwen3-4B", "Qwen3 4B", 4_022_468_096, LITGPT,
+        r#"{"model_type":"qwen3","architectures":["Qwen3ForCausalLM"],"hidden_size":2560,"num_hidden_layers":36,"num_attention_heads":32,"num_key_value_heads":8,"head_dim":128,"intermediate_size":9728,"vocab_size":151936,"max_position_embeddings":40960,"tie_word_embeddings":true}"#,
+        ["Qwen/Qwen3-4B-Base", "Qwen/Qwen3-4B-Instruct-2507", "Qwen/Qwen3-4B-Thinking-2507"];
+    "Qwen/Qwen3-8B", "Qwen3 8B", 8_190_735_360, LITGPT,
+        r#"{"model_type":"qwen3","architectures":["Qwen3ForCausalLM"],"hidden_size":4096,"num_hidden_layers":36,"num_attention_heads":32,"num_key_value_heads":8,"head_dim":128,"intermediate_size":12288,"vocab_size":151936,"max_position_embeddings":40960}"#,
+        ["Qwen/Qwen3-8B-Base"];
+    "Qwen/Qwen3-14B", "Qwen3 14B", 14_768_307_200, LITGPT,
+        r#"{"model_type":"qwen3","architectures":["Qwen3ForCausalLM"],"hidden_size":5120,"num_hidden_layers":40,"num_attention_heads":40,"num_key_value_heads":8,"head_dim":128,"intermediate_size":17408,"vocab_size":151936,"max_position_embeddings":40960}"#,
+        ["Qwen/Qwen3-14B-Base"];
+    "Qwen/Qwen3-30B-A3B", "Qwen3 30B-A3B", 30_532_122_624 / 3_353_032_704, LITGPT,
+        r#"{"model_type":"qwen3_moe","architectures":["Qwen3MoeForCausalLM"],"hidden_size":2048,"num_hidden_layers":48,"num_attention_heads":32,"num_key_value_heads":4,"head_dim":128,"intermediate_size":6144,"vocab_size":151936,"max_position_embeddings":40960,"moe_intermediate_size":768,"num_experts":128,"num_experts_per_tok":8,"norm_topk_prob":true}"#,
+        ["Qwen/Qwen3-30B-A3B-Base", "Qwen/Qwen3-30B-A3B-Instruct-2507", "Qwen/Qwen3-30B-A3B-Thinking-2507"];
+    "Qwen/Qwen3-Coder-30B-A3B-Instruct", "Qwen3 Coder 30B-A3B", 30_532_122_624 / 3_353_032_704, LITGPT,
+        r#"{"model_type":"qwen3_moe","architectures":["Qwen3MoeForCausalLM"],"hidden_size":2048,"num_hidden_layers":48,"num_attention_heads":32,"num_key_value_heads":4,"head_dim":128,"intermediate_size":5472,"vocab_size":151936,"max_position_embeddings":262144,"moe_intermediate_size":768,"num_experts":128,"num_experts_per_tok":8,"norm_topk_prob":true}"#;
+    "Qwen/Qwen3-32B", "Qwen3 32B", 32_762_123_264, LITGPT,
+        r#"{"model_type":"qwen3","architectures":["Qwen3ForCausalLM"],"hidden_size":5120,"num_hidden_layers":64,"num_attention_heads":64,"num_key_value_heads":8,"head_dim":128,"intermediate_size":25600,"vocab_size":151936,"max_position_embeddings":40960}"#;
+    "Qwen/Qwen3-235B-A22B", "Qwen3 235B-A22B", 235_093_634_560 / 22_190_763_520, LITGPT,
+        r#"{"model_type":"qwen3_moe","architectures":["Qwen3MoeForCausalLM"],"hidden_size":4096,"num_hidden_layers":94,"num_attention_heads":64,"num_key_value_heads":4,"head_dim":128,"intermediate_size":12288,"vocab_size":151936,"max_position_embeddings":40960,"moe_intermediate_size":1536,"num_experts":128,"num_experts_per_tok":8,"norm_topk_prob":true}"#,
+        ["Qwen/Qwen3-235B-A22B-Instruct-2507", "Qwen/Qwen3-235B-A22B-Thinking-2507"];
+    group "Qwen2.5";
+    "Qwen/Qwen2.5-0.5B", "Qwen2.5 0.5B", 494_032_768, LITGPT,
+        r#"{"model_type":"qwen2","architectures":["Qwen2ForCausalLM"],"hidden_size":896,"num_hidden_layers":24,"num_attention_heads":14,"num_key_value_heads":2,"intermediate_size":4864,"vocab_size":151936,"max_position_embeddings":32768,"tie_word_embeddings":true}"#,
+        ["Qwen/Qwen2.5-0.5B-Instruct", "Qwen/Qwen2.5-Coder-0.5B", "Qwen/Qwen2.5-Coder-0.5B-Instruct"];
+    "Qwen/Qwen2.5-1.5B", "Qwen2.5 1.5B", 1_543_714_304, LITGPT,
+        r#"{"model_type":"qwen2","architectures":["Qwen2ForCausalLM"],"hidden_size":1536,"num_hidden_layers":28,"num_attention_heads":12,"num_key_value_heads":2,"intermediate_size":8960,"vocab_size":151936,"max_position_embeddings":131072,"tie_word_embeddings":true}"#,
+        ["Qwen/Qwen2.5-1.5B-Instruct", "Qwen/Qwen2.5-Math-1.5B", "Qwen/Qwen2.5-Math-1.5B-Instruct"];
+    "Qwen/Qwen2.5-Coder-1.5B", "Qwen2.5 Coder 1.5B", 1_543_714_304, LITGPT,
+        r#"{"model_type":"qwen2","architectures":["Qwen2ForCausalLM"],"hidden_size":1536,"num_hidden_layers":28,"num_attention_heads":12,"num_key_value_heads":2,"intermediate_size":8960,"vocab_size":151936,"max_position_embeddings":32768,"tie_word_embeddings":true}"#,
+        ["Qwen/Qwen2.5-Coder-1.5B-Instruct"];
+    "Qwen/Qwen2.5-3B", "Qwen2.5 3B", 3_085_938_688, LITGPT,
+        r#"{"model_type":"qwen2","architectures":["Qwen2ForCausalLM"],"hidden_size":2048,"num_hidden_layers":36,"num_attention_heads":16,"num_key_value_heads":2,"intermediate_size":11008,"vocab_size":151936,"max_position_embeddings":32768,"tie_word_embeddings":true}"#,
+        ["Qwen/Qwen2.5-3B-Instruct", "Qwen/Qwen2.5-Coder-3B", "Qwen/Qwen2.5-Coder-3B-Instruct"];
+    "Qwen/Qwen2.5-7B", "Qwen2.5 7B", 7_615_616_512, LITGPT,
+        r#"{"model_type":"qwen2","architectures":["Qwen2ForCausalLM"],"hidden_size":3584,"num_hidden_layers":28,"num_attention_heads":28,"num_key_value_heads":4,"intermediate_size":18944,"vocab_size":152064,"max_position_embeddings":131072}"#,
+        ["Qwen/Qwen2.5-7B-Instruct", "Qwen/Qwen2.5-Math-7B", "Qwen/Qwen2.5-Math-7B-Instruct"];
+    "Qwen/Qwen2.5-Coder-7B", "Qwen2.5 Coder 7B", 7_615_616_512, LITGPT,
+        r#"{"model_type":"qwen2","architectures":["Qwen2ForCausalLM"],"hidden_size":3584,"num_hidden_layers":28,"num_attention_heads":28,"num_key_value_heads":4,"intermediate_size":18944,"vocab_size":152064,"max_position_embeddings":32768}"#,
+        ["Qwen/Qwen2.5-Coder-7B-Instruct"];
+    "Qwen/Qwen2.5-14B", "Qwen2.5 14B", 14_770_033_664, LITGPT,
+        r#"{"model_type":"qwen2","architectures":["Qwen2ForCausalLM"],"hidden_size":5120,"num_hidden_layers":48,"num_attention_heads":40,"num_key_value_heads":8,"intermediate_size":13824,"vocab_size":152064,"max_position_embeddings":131072}"#,
+        ["Qwen/Qwen2.5-14B-Instruct"];
+    "Qwen/Qwen2.5-Coder-14B", "Qwen2.5 Coder 14B", 14_770_033_664, LITGPT,
+        r#"{"model_type":"qwen2","architectures":["Qwen2ForCausalLM"],"hidden_size":5120,"num_hidden_layers":48,"num_attention_heads":40,"num_key_value_heads":8,"intermediate_size":13824,"vocab_size":152064,"max_position_embeddings":32768}"#,
+        ["Qwen/Qwen2.5-Coder-14B-Instruct"];
+    "Qwen/Qwen2.5-32B", "Qwen2.5 32B", 32_763_876_352, LITGPT,
+        r#"{"model_type":"qwen2","architectures":["Qwen2ForCausalLM"],"hidden_size":5120,"num_hidden_layers":64,"num_attention_heads":40,"num_key_value_heads":8,"intermediate_size":27648,"vocab_size":152064,"max_position_embeddings":131072}"#,
+        ["Qwen/Qwen2.5-32B-Instruct", "Qwen/QwQ-32B"];
+    "Qwen/Qwen2.5-Coder-32B", "Qwen2.5 Coder 32B", 32_763_876_352, LITGPT,
+        r#"{"model_type":"qwen2","architectures":["Qwen2ForCausalLM"],"hidden_size":5120,"num_hidden_layers":64,"num_attention_heads":40,"num_key_value_heads":8,"intermediate_size":27648,"vocab_size":152064,"max_position_embeddings":32768}"#,
+        ["Qwen/Qwen2.5-Coder-32B-Instruct"];
+    "Qwen/Qwen2.5-72B", "Qwen2.5 72B", 72_706_203_648, LITGPT,
+        r#"{"model_type":"qwen2","architectures":["Qwen2ForCausalLM"],"hidden_size":8192,"num_hidden_layers":80,"num_attention_heads":64,"num_key_value_heads":8,"intermediate_size":29568,"vocab_size":152064,"max_position_embeddings":131072}"#,
+        ["Qwen/Qwen2.5-72B-Instruct", "Qwen/Qwen2.5-Math-72B", "Qwen/Qwen2.5-Math-72B-Instruct"];
+}
