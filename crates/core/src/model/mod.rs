@@ -3,7 +3,11 @@
 //! [`Model::from_config`] applies each family's class defaults and lists every parameter tensor; [`catalogue()`] holds well-known models.
 
 mod catalogue;
+mod config;
+mod families;
+mod reader;
 mod structure;
 
 pub use catalogue::{CatalogueModel, catalogue, find};
+pub use config::ConfigError;
 pub use structure::*;

@@ -12,6 +12,8 @@ pub struct Model {
     pub model_type: String,
     /// How the config was read.
     pub reading: Reading,
+    /// What a reader of the figures should know about how they came about.
+    pub notes: Vec<Note>,
     /// h, the width of the residual stream.
     pub hidden_size: u64,
     /// V, rows of the token embedding.
@@ -48,6 +50,16 @@ pub enum Reading {
     Known,
     /// An unknown `model_type` read as a Llama-like decoder: counts are a guess and marked so wherever they are shown.
     Generic,
+}
+
+/// Something to tell beside a model's figures. Data, not sentences: the page says it in the reader's language.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Note {
+    /// Only the text part of a multimodal config was read; vision or audio towers are not counted.
+    TextPart {
+        /// `model_type` of the whole.
+        of: String,
+    },
 }
 
 /// Decoder or encoder.
@@ -199,12 +211,16 @@ pub struct Mlp {
 pub enum Activation {
     /// One kernel that keeps its input (silu, exact gelu, tanh-gelu as `torch.nn.functional.gelu(approximate="tanh")`).
     Fused,
-    /// One kernel that keeps its output (relu).
+    /// One kernel that keeps its output (relu, tanh, sigmoid).
     Relu,
     /// GPT-2's `gelu_new`, written out in Python over eight elementwise kernels.
     GeluNew,
     /// BLOOM's own autograd function.
     BloomGelu,
+    /// GPT-NeoX-20B's `gelu_fast`, written out in Python over seven elementwise kernels.
+    GeluFast,
+    /// `quick_gelu`, written out in Python: x times sigmoid(1.702 x).
+    QuickGelu,
     /// relu then square (Nemotron).
     SquaredRelu,
 }
@@ -366,6 +382,16 @@ impl Layer {
         count(&self.modules)
     }
 
+    /// Parameters of the routed experts that a token does not visit.
+    fn idle_param_count(&self) -> u64 {
+        let FeedForward::Experts(experts) = &self.feed_forward else { return 0 };
+        let routed = self.modules.iter().filter(|module| module.role == Role::RoutedExperts);
+        let routed = routed.map(|module| module.kind.param_count()).fold(0, u64::saturating_add);
+        let visited = experts.num_experts_per_tok.min(experts.num_experts);
+        // Experts are equal, so the division is exact.
+        (routed / experts.num_experts.max(1)).saturating_mul(experts.num_experts - visited)
+    }
+
     /// The module with `role`, if the layer has one.
     pub fn module(&self, role: Role) -> Option<&Module> {
         self.modules.iter().find(|module| module.role == role)
@@ -389,6 +415,13 @@ impl Model {
             .saturating_add(layers)
             .saturating_add(count(&self.final_modules))
             .saturating_add(count(&self.head))
+    }
+
+    /// Parameters that a token meets, in elements: of routed experts only those it visits; embeddings in full, as in
+    /// the "A3B" of a model's name.
+    pub fn active_param_count(&self) -> u64 {
+        let idle = self.layers.iter().map(|run| run.layer.idle_param_count().saturating_mul(run.count));
+        self.param_count().saturating_sub(idle.fold(0, u64::saturating_add))
     }
 }
 

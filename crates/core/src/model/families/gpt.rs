@@ -1,0 +1,67 @@
+//! GPT-2 and GPT-BigCode (StarCoder-1, SantaCoder): learned positions, fused q, k, v, LayerNorm, dropout by default.
+
+use crate::model::config::{Config, ConfigError};
+use crate::model::structure::{Attention, FeedForward, Layer, Mlp, Model, Module, NormKind, Projection, Role};
+
+use super::blocks::{conv1d, embedding, layer_norm, layer_runs, linear, pre_norm_layer, rotary_attention};
+use super::figures::{Defaults, Figures, LLAMA, Parts};
+
+const GPT2: Defaults = Defaults {
+    vocab_size: 50_257,
+    hidden_size: 768,
+    intermediate_size: None,
+    num_hidden_layers: 12,
+    num_attention_heads: 12,
+    max_position_embeddings: Some(1_024),
+    tie_word_embeddings: true,
+    activation: "gelu_new",
+    attention_dropout: 0.1,
+    ..LLAMA
+};
+
+/// `gpt2`: its linear layers are `Conv1D`.
+pub(super) fn gpt2(config: &Config<'_>) -> Result<Model, ConfigError> {
+    // Every query head has its own keys and values, whatever a foreign key in the file says.
+    let f = Figures::read(config, &GPT2)?;
+    let f = Figures { num_key_value_heads: f.num_attention_heads, ..f };
+    decoder(config, &f, conv1d)
+}
+
+/// `gpt_bigcode`: one key and value head for all (`multi_query`), ordinary linear layers.
+pub(super) fn gpt_bigcode(config: &Config<'_>) -> Result<Model, ConfigError> {
+    let f = Figures::read(config, &Defaults { activation: "gelu_pytorch_tanh", ..GPT2 })?;
+    let multi_query = config.flag(&["multi_query"], true)?;
+    let f = Figures { num_key_value_heads: if multi_query { 1 } else { f.num_attention_heads }, ..f };
+    decoder(config, &f, |name, role, d_in, d_out| linear(name, role, d_in, d_out, true))
+}
+
+fn decoder(
+    config: &Config<'_>,
+    f: &Figures,
+    linear: impl Fn(&'static str, Role, u64, u64) -> Module,
+) -> Result<Model, ConfigError> {
+    let (h, inner) = (f.hidden_size, f.intermediate_size);
+    let positions = f.max_position_embeddings.unwrap_or(1_024);
+    let modules = vec![
+        layer_norm("ln_1", Role::InputNorm, h),
+        linear("attn.c_attn", Role::QueryKeyValue, h, h + 2 * f.key_value_width()),
+        linear("attn.c_proj", Role::Output, h, h),
+        layer_norm("ln_2", Role::FeedForwardNorm, h),
+        linear("mlp.c_fc", Role::Up, h, inner),
+        linear("mlp.c_proj", Role::Down, inner, h),
+    ];
+    let attention = Attention { projection: Projection::Fused, rotary_dim: 0, ..rotary_attention(f) };
+    let layer = Layer {
+        norm: NormKind::LayerNorm,
+        residual_dropout: config.probability(&["resid_pdrop"], 0.1)?,
+        ..pre_norm_layer(modules, attention, FeedForward::Dense(Mlp::plain(inner, f.activation)))
+    };
+    let model = f.model(Parts {
+        token_embedding: "wte",
+        further_embeddings: vec![embedding("wpe", Role::PositionEmbedding, positions, h)],
+        layers: layer_runs(f.num_hidden_layers, |_| (), |()| layer.clone()),
+        final_modules: vec![layer_norm("ln_f", Role::FinalNorm, h)],
+        ..Parts::default()
+    });
+    Ok(Model { embedding_dropout: config.probability(&["embd_pdrop"], 0.1)?, ..model })
+}
