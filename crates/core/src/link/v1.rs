@@ -1,0 +1,150 @@
+//! Version 1 of links.
+//!
+//! Frozen: a key that a link of version 1 leaves out means the default written here, for ever, whatever
+//! [`Plan::default`] becomes. A field that is added later gets the default that means what old links meant.
+
+use crate::plan::{Plan, fields};
+
+/// Its name in links.
+pub(super) const VERSION: &str = "1";
+
+/// Link key and default of every field; empty for fields that have none.
+const DEFAULTS: &[(&str, &str)] = &[
+    ("model", "Qwen/Qwen3-4B"),
+    ("config", ""),
+    ("name", ""),
+    ("gpu", "a100-80gb"),
+    ("memory_gib", ""),
+    ("compute_capability", ""),
+    ("gpu_name", ""),
+    ("num_gpus", "1"),
+    ("task", "sft"),
+    ("num_labels", "1"),
+    ("method", "lora"),
+    ("r", "16"),
+    ("lora_alpha", "32"),
+    ("lora_dropout", "0"),
+    ("target_modules", "all-linear"),
+    ("modules_to_save", ""),
+    ("adapter_dtype", "auto"),
+    ("bits", "4"),
+    ("quant_type", "nf4"),
+    ("double_quant", "true"),
+    ("prepare_for_kbit_training", "true"),
+    ("fused_4bit_gemm", "true"),
+    ("torch_dtype", "bfloat16"),
+    ("mixed_precision", "no"),
+    ("optim", "adamw_torch"),
+    ("per_device_train_batch_size", "1"),
+    ("gradient_accumulation_steps", "1"),
+    ("max_length", "1024"),
+    ("gradient_checkpointing", "false"),
+    ("attn_implementation", "sdpa"),
+    ("attention_kernel", "auto"),
+    ("expand_kv_heads", "auto"),
+    ("use_liger_kernel", "false"),
+    ("max_grad_norm", "1"),
+    ("padded_batch", "false"),
+    ("logits_to_fp32", "false"),
+    ("keep_outputs", "false"),
+    ("enable_input_require_grads", "auto"),
+    ("zero_stage", "0"),
+    ("offload_optimizer", "none"),
+    ("offload_param", "none"),
+    ("framework", "deepspeed"),
+    ("bf16", "auto"),
+    ("reduce_bucket_size", "default"),
+    ("allgather_bucket_size", "default"),
+    ("stage3_prefetch_bucket_size", "default"),
+    ("stage3_param_persistence_threshold", "default"),
+    ("stage3_max_live_parameters", "default"),
+    ("stage3_max_reuse_distance", "default"),
+    ("sub_group_size", "default"),
+    ("overlap_comm", "auto"),
+    ("contiguous_gradients", "true"),
+    ("round_robin_gradients", "false"),
+    ("pin_memory", "true"),
+    ("reshard_after_forward", "true"),
+    ("param_dtype", ""),
+    ("reduce_dtype", ""),
+    ("cpu_offload", "false"),
+    ("wrap", "layer+root"),
+    ("bucket_cap_mb", "25"),
+    ("gradient_as_bucket_view", "false"),
+    ("static_graph", "false"),
+    ("reference", "auto"),
+    ("reference_logits_fp32", "false"),
+    ("new_tokens", "256"),
+    ("engine", ""),
+    ("prompts", ""),
+    ("num_generations", ""),
+    ("max_prompt_length", ""),
+    ("max_completion_length", ""),
+    ("sequences_at_once", ""),
+    ("keep_scores", ""),
+    ("top_k", ""),
+    ("top_p", ""),
+    ("min_length_processor", ""),
+    ("value_model", ""),
+    ("reward_models", ""),
+    ("beta", ""),
+    ("entropy", ""),
+    ("vf_coef", ""),
+    ("logprob_batch_size", ""),
+    ("old_logprobs_pass", ""),
+    ("torch", ""),
+    ("transformers", ""),
+    ("peft", ""),
+    ("bitsandbytes", ""),
+];
+
+/// The default of the field with this link key.
+pub(super) fn default(link: &str) -> Option<&'static str> {
+    DEFAULTS.iter().find(|(key, _)| *key == link).map(|(_, text)| *text)
+}
+
+/// The plan of a link that says nothing.
+pub(super) fn defaults() -> Plan {
+    let mut plan = Plan::default();
+    for field in fields() {
+        // The parts of a described card have a default only once there is one.
+        if let Some(text) = default(field.link)
+            && !field.name.starts_with("gpu.")
+            && !field.name.starts_with("model.")
+        {
+            // Every default here is a value of its field: a test asserts it.
+            let _ = field.set_text(&mut plan, text);
+        }
+    }
+    plan
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_field_has_one_readable_default() {
+        let keys: Vec<&str> = DEFAULTS.iter().map(|(key, _)| *key).collect();
+        let links: Vec<&str> = fields().iter().map(|field| field.link).collect();
+        assert_eq!(keys, links);
+        for (place, link) in links.iter().enumerate() {
+            assert!(!links[..place].contains(link), "{link} names two fields");
+        }
+        let mut plan = Plan::default();
+        for field in
+            fields().iter().filter(|field| !field.name.starts_with("gpu.") && !field.name.starts_with("model."))
+        {
+            let text = default(field.link).unwrap();
+            field.set_text(&mut plan, text).unwrap();
+            assert_eq!(field.text(&plan), text, "{}", field.name);
+        }
+    }
+
+    /// When [`Plan::default`] changes, this test is what changes with it, never [`DEFAULTS`].
+    #[test]
+    fn a_new_plan_still_starts_at_the_defaults_of_version_1() {
+        assert_eq!(defaults(), Plan::default());
+    }
+}

@@ -1,0 +1,96 @@
+//! JSON that a plan keeps as given: a pasted config, and the keys of tasks that are not estimated yet.
+
+use serde_json::Value;
+
+use super::fields::position;
+use super::leaf::too_deep;
+use super::{ModelChoice, Plan, ProblemKind};
+
+/// Most bytes of such JSON in one plan, written without spaces: with it a link stays below its limit even when every byte is escaped.
+pub(super) const MOST_JSON_BYTES: usize = 14_000;
+
+/// Keys of a config.json that say nothing about the shapes of a language model; they go first when a config is too long.
+const NOT_SHAPES: &[&str] = &[
+    "id2label",
+    "label2id",
+    "quantization_config",
+    "vision_config",
+    "audio_config",
+    "task_specific_params",
+    "compression_config",
+    "auto_map",
+];
+
+/// Checks `value` for depth and, with what `plan` already keeps, for length.
+fn check(plan: &Plan, value: &Value) -> Result<(), ProblemKind> {
+    if too_deep(value) {
+        return Err(ProblemKind::WrongType { expected: "JSON" });
+    }
+    if kept_bytes(plan).saturating_add(json_bytes(value)) > MOST_JSON_BYTES {
+        return Err(ProblemKind::TooLong { max_bytes: MOST_JSON_BYTES });
+    }
+    Ok(())
+}
+
+fn json_bytes(value: &Value) -> usize {
+    value.to_string().len()
+}
+
+fn kept_bytes(plan: &Plan) -> usize {
+    let config = if let ModelChoice::Config { config, .. } = &plan.model { json_bytes(config) } else { 0 };
+    let reserved = plan.reserved.iter().chain(&plan.rollout.reserved);
+    config + reserved.map(|(_, value)| json_bytes(value)).sum::<usize>()
+}
+
+/// The value kept in `list` under `key`; null when there is none.
+pub(super) fn kept(list: &[(String, Value)], key: &str) -> Value {
+    list.iter().find(|(name, _)| name == key).map_or(Value::Null, |(_, value)| value.clone())
+}
+
+/// Keeps `value` under `key` in the list that `list` finds in the plan, in the order of the table; null removes it.
+pub(super) fn keep(
+    plan: &mut Plan,
+    list: fn(&mut Plan) -> &mut Vec<(String, Value)>,
+    prefix: &str,
+    key: &str,
+    value: &Value,
+) -> Result<(), ProblemKind> {
+    let before = list(plan).clone();
+    list(plan).retain(|(name, _)| name != key);
+    if value.is_null() {
+        return Ok(());
+    }
+    if let Err(kind) = check(plan, value) {
+        *list(plan) = before;
+        return Err(kind);
+    }
+    let list = list(plan);
+    list.push((key.to_owned(), value.clone()));
+    list.sort_by_key(|(name, _)| position(&format!("{prefix}{name}")));
+    Ok(())
+}
+
+/// Makes `config` the plan's model, under the name that it or its family gives.
+pub(super) fn set_config(plan: &mut Plan, config: &Value) -> Result<(), ProblemKind> {
+    let Value::Object(entries) = config else { return Err(ProblemKind::WrongType { expected: "object" }) };
+    plan.model = ModelChoice::Catalogue(String::new());
+    let mut entries = entries.clone();
+    if check(plan, config).is_err() {
+        // The label names of a classifier are the only record of how many labels it has.
+        if let Some(labels) = entries.get("id2label").and_then(Value::as_object).map(serde_json::Map::len) {
+            entries.entry("num_labels").or_insert_with(|| Value::from(labels));
+        }
+        entries.retain(|key, _| !NOT_SHAPES.contains(&key.as_str()));
+    }
+    let config = Value::Object(entries);
+    check(plan, &config)?;
+    let name = ["_name_or_path", "model_type"]
+        .iter()
+        .filter_map(|key| config.get(key)?.as_str())
+        .map(str::trim)
+        .find(|name| (1..=super::leaf::LONGEST_TEXT).contains(&name.len()))
+        .unwrap_or("config.json")
+        .to_owned();
+    plan.model = ModelChoice::Config { name, config };
+    Ok(())
+}
