@@ -1,1 +1,51 @@
-fn main() {}
+//! `cargo xtask`: set-up, serve, build, test, bench. Needs nothing but cargo; brings the rest itself.
+
+mod build;
+mod checkout;
+mod failure;
+mod process;
+mod serve;
+mod setup;
+mod size;
+
+use std::env;
+use std::process::ExitCode;
+
+use failure::{Failure, Result};
+
+const USAGE: &str = "\
+cargo xtask serve [--port N]   the page on 127.0.0.1, built anew and reloaded on every change
+cargo xtask build              the optimised static site in dist/
+cargo xtask setup              only install what the other commands need
+
+Each command first installs what the machine lacks, once, into ~/.cache/headroom (or $HEADROOM_CACHE).";
+
+fn main() -> ExitCode {
+    let words: Vec<String> = env::args().skip(1).collect();
+    match dispatch(&words) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("xtask: {failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn dispatch(words: &[String]) -> Result<()> {
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        ["serve"] => serve::serve(None),
+        ["serve", "--port", port] => {
+            let port =
+                port.parse().map_err(|_| Failure::new(format!("`{port}` is no port: give one from 1 to 65535.")))?;
+            serve::serve(Some(port))
+        }
+        ["build"] => build::build(),
+        ["setup"] => setup::for_building().and_then(|mut toolbox| setup::for_browser_tests(&mut toolbox)),
+        ["help" | "--help" | "-h"] => {
+            println!("{USAGE}");
+            Ok(())
+        }
+        _ => Err(Failure::new(format!("`cargo xtask {}` is no command; these are:\n\n{USAGE}", words.join(" ")))),
+    }
+}

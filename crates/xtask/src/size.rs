@@ -1,0 +1,77 @@
+//! What a reader of the page has to download, and the limit it must keep.
+
+use std::path::Path;
+
+use crate::checkout;
+use crate::failure::{Failure, Result};
+use crate::process;
+use crate::setup::Toolbox;
+
+/// The most that wasm and JavaScript may weigh together after brotli, in bytes (1 kB = 1000 bytes).
+const BUDGET: u64 = 200_000;
+
+struct Weight {
+    raw: u64,
+    gzip: u64,
+    brotli: u64,
+    name: String,
+}
+
+/// Prints the sizes of the site in `dist` and fails when they exceed the budget.
+pub(crate) fn check(toolbox: &Toolbox, dist: &Path) -> Result<()> {
+    let script = checkout::root().join("crates/xtask/src/compressed_sizes.mjs");
+    let printed = process::printed(toolbox.command("node")?.arg(script).arg(dist)).unwrap_or_default();
+    let weights: Vec<Weight> = printed.lines().filter_map(weight).collect();
+    if !weights.iter().any(|weight| weight.name.ends_with(".wasm")) {
+        return Err(Failure::new("The site in dist/ has no wasm module to weigh: run `cargo xtask build` again."));
+    }
+    println!("{:>10} {:>10} {:>10}", "raw kB", "gzip kB", "brotli kB");
+    let row = |raw, gzip, brotli, name: &str| println!("{:>10} {:>10} {:>10}  {name}", kb(raw), kb(gzip), kb(brotli));
+    for Weight { raw, gzip, brotli, name } in &weights {
+        row(*raw, *gzip, *brotli, name);
+    }
+    let sum = |of: fn(&Weight) -> u64| weights.iter().map(of).sum::<u64>();
+    let brotli = sum(|weight| weight.brotli);
+    row(sum(|weight| weight.raw), sum(|weight| weight.gzip), brotli, "together");
+    if brotli > BUDGET {
+        return Err(Failure::new(format!(
+            "The page weighs {} kB after brotli, more than its budget of {} kB: find what grew, or raise the budget \
+             in crates/xtask/src/size.rs with a reason.",
+            kb(brotli),
+            kb(BUDGET)
+        )));
+    }
+    Ok(())
+}
+
+fn weight(line: &str) -> Option<Weight> {
+    let mut words = line.splitn(4, ' ');
+    let mut number = || words.next()?.parse().ok();
+    let (raw, gzip, brotli) = (number()?, number()?, number()?);
+    Some(Weight { raw, gzip, brotli, name: words.next()?.to_owned() })
+}
+
+/// Kilobytes of 1000 bytes, with one decimal.
+fn kb(bytes: u64) -> String {
+    let tenths = bytes.div_ceil(100);
+    format!("{}.{}", tenths / 10, tenths % 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_rounded_up_to_a_tenth_of_a_kilobyte() {
+        assert_eq!(kb(1_000), "1.0");
+        assert_eq!(kb(1_001), "1.1");
+        assert_eq!(kb(0), "0.0");
+    }
+
+    #[test]
+    fn a_line_of_the_script_is_read_whole() {
+        let read = weight("10 9 8 a file.js").map(|w| (w.raw, w.gzip, w.brotli, w.name));
+        assert_eq!(read, Some((10, 9, 8, "a file.js".to_owned())));
+        assert!(weight("nonsense").is_none());
+    }
+}
