@@ -1,1 +1,64 @@
-fn main() {}
+//! `headroom`: the page's answers in a terminal and for scripts.
+//!
+//! Exit code: 0 it worked (and, with `estimate --check`, the plan fits), 1 it does not fit, 2 bad input, with one clear line on
+//! standard error.
+
+mod command;
+mod input;
+mod layout;
+mod validate;
+
+use std::io::{self, ErrorKind, Write};
+use std::process::ExitCode;
+
+use command::Command;
+
+/// How a command ended.
+pub(crate) enum Outcome {
+    /// It worked.
+    Fine,
+    /// It worked, and the plan does not fit where the caller asked for a check.
+    DoesNotFit,
+}
+
+/// Why a command could not do its work.
+pub(crate) enum Failure {
+    /// The caller's input cannot be used; one line that names what and the mend.
+    BadInput(String),
+    /// Standard output could not be written.
+    Output(io::Error),
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Output(error)
+    }
+}
+
+impl From<lexopt::Error> for Failure {
+    fn from(error: lexopt::Error) -> Self {
+        Self::BadInput(format!("{error}; see headroom --help"))
+    }
+}
+
+fn main() -> ExitCode {
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    let result = Command::from_args(lexopt::Parser::from_env())
+        .and_then(|command| command.run(&mut out))
+        .and_then(|outcome| out.flush().map(|()| outcome).map_err(Failure::from));
+    match result {
+        Ok(Outcome::Fine) => ExitCode::SUCCESS,
+        Ok(Outcome::DoesNotFit) => ExitCode::from(1),
+        // The reader (`head`, `less`) has seen enough: not a fault.
+        Err(Failure::Output(error)) if error.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(failure) => {
+            let message = match failure {
+                Failure::BadInput(message) => message,
+                Failure::Output(error) => format!("cannot write standard output: {error}"),
+            };
+            // Nothing is left to tell the caller when standard error is closed too.
+            let _ = writeln!(io::stderr(), "headroom: {}", input::one_line(&message));
+            ExitCode::from(2)
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! One case: what was measured beside what is estimated.
+
+use headroom_core::memory::{self, Category, Estimate, Phase, Term};
+use headroom_core::plan::Plan;
+use serde_json::Value;
+
+use super::case::Case;
+use crate::input;
+
+/// One figure of one case.
+pub(crate) struct Row {
+    /// The case.
+    pub(crate) id: String,
+    /// Its group.
+    pub(crate) group: String,
+    /// `allocated`, `required`, `required_expandable`, `reserved`, `device`, or with `--terms` the term's name.
+    pub(crate) metric: String,
+    /// Measured, bytes (a count where `is_count`).
+    pub(crate) measured: u64,
+    /// Estimated, in the same unit.
+    pub(crate) estimated: u64,
+    /// The figure counts parameters, not bytes.
+    pub(crate) is_count: bool,
+    /// What helps to read the row.
+    pub(crate) note: String,
+}
+
+impl Row {
+    /// Signed relative error, 0.1 = 10 % too high; infinite where nothing was measured but something is estimated.
+    pub(crate) fn error(&self) -> f64 {
+        match (self.measured, self.estimated) {
+            (0, 0) => 0.0,
+            (0, _) => f64::INFINITY,
+            (measured, estimated) => (estimated as f64 - measured as f64) / measured as f64,
+        }
+    }
+}
+
+/// A figure of an estimate.
+type Figure = fn(&Estimate) -> u64;
+
+/// Keys of `measured`, the metric's name, and the estimate's figure.
+const METRICS: [(&str, &str, Figure); 5] = [
+    ("allocated_bytes", "allocated", |e| e.peak.allocated_bytes),
+    ("required_bytes", "required", |e| e.peak.required_bytes),
+    ("required_bytes_expandable", "required_expandable", |e| e.peak.required_bytes_expandable),
+    ("reserved_bytes", "reserved", |e| e.peak.reserved_bytes),
+    ("device_bytes", "device", |e| e.peak.device_bytes),
+];
+
+/// Keys of a case that count parameters.
+const COUNTS: [(&str, Figure); 2] = [("param_count", |e| e.param_count), ("trainable_count", |e| e.trainable_count)];
+
+/// Keys of `terms` and the estimate's figure; a dot leads into an object.
+const TERMS: [(&str, Figure); 28] = [
+    ("weights", |e| category(e, Category::Weights).saturating_sub(term(e, &[Term::ReferenceWeights]))),
+    ("reference_model", |e| term(e, &[Term::ReferenceWeights])),
+    ("gradients", |e| category(e, Category::Gradients)),
+    ("optimizer_states", |e| category(e, Category::OptimizerStates)),
+    ("logits", |e| term(e, &[Term::Logits])),
+    ("kv_cache", |e| term(e, &[Term::KvCache])),
+    ("nf4_packed", |e| term(e, &[Term::QuantizedWeights])),
+    ("quant_scales", |e| term(e, &[Term::QuantizationConstants])),
+    ("cuda_context", |e| e.peak.context_bytes),
+    ("resident_bytes", |e| phase(e, &[Phase::Load])),
+    ("breakdown_resident.params_on_device", |e| category(e, Category::Weights)),
+    ("breakdown_resident.optimizer_states", |e| category(e, Category::OptimizerStates)),
+    ("phase_peaks.forward_body", |e| phase(e, &[Phase::Forward])),
+    ("phase_peaks.head+loss", |e| phase(e, &[Phase::Loss])),
+    ("phase_peaks.backward_loss+head", |e| phase(e, &[Phase::LossBackward])),
+    ("phase_peaks.backward_body", |e| phase(e, &[Phase::Backward])),
+    ("phase_peaks.clip", |e| phase(e, &[Phase::GradientClipping])),
+    ("phase_peaks.optimizer", |e| phase(e, &[Phase::OptimizerStep])),
+    ("phase_peaks.forward", |e| phase(e, &[Phase::Forward, Phase::Loss])),
+    ("phase_peaks.backward", |e| phase(e, &[Phase::LossBackward, Phase::Backward])),
+    ("phase_peaks.step", |e| phase(e, &[Phase::GradientClipping, Phase::OptimizerStep])),
+    ("phase_peaks.rollout", |e| phase(e, &[Phase::Prefill, Phase::Decode])),
+    ("phase_peaks.rollout_prefill", |e| phase(e, &[Phase::Prefill])),
+    ("phase_peaks.rollout_decode", |e| phase(e, &[Phase::Decode])),
+    ("phase_peaks.old_and_ref_logprobs", |e| phase(e, &[Phase::ReferenceForward])),
+    ("phase_peaks.train_forward", |e| phase(e, &[Phase::Forward, Phase::Loss])),
+    ("phase_peaks.train_backward", |e| phase(e, &[Phase::LossBackward, Phase::Backward])),
+    ("phase_peaks.prefill", |e| phase(e, &[Phase::Prefill])),
+];
+
+/// Every figure of `case` that was measured.
+///
+/// # Errors
+/// Why the case cannot be compared, in one sentence.
+pub(crate) fn rows(case: &Case, terms: bool) -> Result<Vec<Row>, String> {
+    if case.plan.is_null() {
+        return Err("it has no plan".to_owned());
+    }
+    let plan = Plan::from_value(&case.plan).map_err(|problems| input::problems_text(&problems))?;
+    let estimate = memory::estimate(&plan).map_err(|problems| input::problems_text(&problems))?;
+    let row = |metric: &str, measured: u64, figure: Figure, is_count: bool| Row {
+        id: case.id.clone(),
+        group: case.group.clone(),
+        metric: metric.to_owned(),
+        measured,
+        estimated: figure(&estimate),
+        is_count,
+        note: String::new(),
+    };
+    let measured = case.line.get("measured").unwrap_or(&Value::Null);
+    let mut rows = Vec::new();
+    for (key, metric, figure) in METRICS {
+        if let Some(bytes) = measured.get(key).and_then(Value::as_u64) {
+            rows.push(row(metric, bytes, figure, false));
+        }
+    }
+    if rows.is_empty() {
+        return Err("nothing was measured: no key of measured is a whole number of bytes".to_owned());
+    }
+    if terms {
+        if let Some(first) = rows.first_mut() {
+            first.note = owner_of_peak(&case.line, &estimate);
+        }
+        for (key, figure) in COUNTS {
+            if let Some(count) = case.line.get(key).and_then(Value::as_u64) {
+                rows.push(row(key, count, figure, true));
+            }
+        }
+        let measured = case.line.get("terms").unwrap_or(&Value::Null);
+        for (path, figure) in TERMS {
+            if let Some(bytes) = at(measured, path).and_then(Value::as_u64) {
+                rows.push(row(path, bytes, figure, false));
+            }
+        }
+    }
+    Ok(rows)
+}
+
+/// Which phase owns the peak, measured and estimated.
+fn owner_of_peak(line: &Value, estimate: &Estimate) -> String {
+    let measured = at(line, "terms.peak_phase").and_then(Value::as_str).unwrap_or("?");
+    format!("peak: {measured} / {}", estimate.peak.phase.name())
+}
+
+fn at<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
+    path.split('.').try_fold(value, |value, key| value.get(key))
+}
+
+/// The most any phase holds of `category`, bytes.
+fn category(estimate: &Estimate, category: Category) -> u64 {
+    let of = |uses: &[(Category, u64)]| uses.iter().filter(|(c, _)| *c == category).map(|(_, bytes)| *bytes).sum();
+    estimate.phases.iter().map(|phase| of(&phase.by_category)).max().unwrap_or(0)
+}
+
+/// The most any phase holds of `terms` together, bytes.
+fn term(estimate: &Estimate, terms: &[Term]) -> u64 {
+    let of = |phase: Phase| -> u64 {
+        let rows = estimate.allocations.iter().filter(|row| terms.contains(&row.term));
+        rows.flat_map(|row| &row.phases).filter(|(p, _)| *p == phase).map(|(_, bytes)| *bytes).sum()
+    };
+    Phase::ALL.iter().map(|phase| of(*phase)).max().unwrap_or(0)
+}
+
+/// The most that `phases` hold, bytes; 0 when none of them runs.
+fn phase(estimate: &Estimate, phases: &[Phase]) -> u64 {
+    let uses = estimate.phases.iter().filter(|used| phases.contains(&used.phase));
+    uses.map(|used| used.allocated_bytes).max().unwrap_or(0)
+}
