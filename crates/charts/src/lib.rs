@@ -1,1 +1,20 @@
-//! Estimates as SVG pictures.
+//! Estimates as SVG pictures, drawn by plotters: the browser and the terminal draw the same bytes.
+//!
+//! [`comparison_svg`] sets plans side by side against a card; [`phases_svg`] follows one plan through its step. Words come from the caller
+//! in [`Texts`], colours by class from the page's style sheet or literally ([`Palette`]). Legends are the page's, with [`swatch_class`].
+
+mod axis;
+mod backend;
+mod columns;
+mod comparison;
+mod elements;
+mod ink;
+mod look;
+mod phases;
+mod rows;
+mod text;
+
+pub use comparison::comparison_svg;
+pub use ink::{Palette, category_colour, stylesheet, swatch_class};
+pub use look::{Bar, Hit, Look, Orientation, Picture, Texts};
+pub use phases::phases_svg;

@@ -1,0 +1,100 @@
+//! Plans side by side against a card.
+
+use crate::axis::value_text;
+use crate::backend::SvgBackend;
+use crate::elements::{SMALL_SIZE, TEXT_SIZE};
+use crate::look::{Bar, Hit, Look, Orientation, Picture};
+use crate::text;
+use crate::{columns, rows};
+
+/// Stacked bars by category, grouped by method, with the card's memory as a line.
+///
+/// Bars far beyond the card are cut, with a break in them and their value printed; what exceeds the card is hatched; a check or a cross
+/// says whether a bar fits.
+pub fn comparison_svg(bars: &[Bar], card_bytes: u64, look: &Look) -> Picture {
+    picture(&Content { bars, card_bytes, fit_marks: true, note: None }, look)
+}
+
+/// What a picture shows.
+pub(crate) struct Content<'a> {
+    /// The bars.
+    pub(crate) bars: &'a [Bar],
+    /// The card's memory, bytes.
+    pub(crate) card_bytes: u64,
+    /// Whether each bar gets a check or a cross.
+    pub(crate) fit_marks: bool,
+    /// A word at the value of the selected bar.
+    pub(crate) note: Option<&'a str>,
+}
+
+impl Content<'_> {
+    /// What is printed at the end of `bar`.
+    pub(crate) fn value(&self, bar: &Bar) -> String {
+        let value = value_text(bar.total);
+        match self.note {
+            Some(note) if bar.selected => format!("{note} {value}"),
+            _ => value,
+        }
+    }
+
+    /// Neighbours of one group: heading and how many.
+    pub(crate) fn groups(&self) -> Vec<(&str, usize)> {
+        let mut groups: Vec<(&str, usize)> = Vec::new();
+        for bar in self.bars {
+            match groups.last_mut() {
+                Some((group, count)) if *group == bar.group => *count += 1,
+                _ => groups.push((&bar.group, 1)),
+            }
+        }
+        groups
+    }
+
+    /// Room that columns need for each bar, pixels: its longest word or its value.
+    fn widest_label(&self) -> f64 {
+        let needs = |bar: &Bar| {
+            let word = text::widest_word(&bar.label, SMALL_SIZE, bar.selected);
+            word.max(text::width(&self.value(bar), SMALL_SIZE, bar.selected))
+        };
+        self.bars.iter().map(needs).fold(0.0, f64::max)
+    }
+}
+
+/// Narrower than this, columns lose to rows.
+const NARROW: u32 = 480;
+
+/// Draws `content`.
+pub(crate) fn picture(content: &Content<'_>, look: &Look) -> Picture {
+    let width = look.width.clamp(160, 8192);
+    let height = look.height.clamp(120, 8192);
+    let upright = match look.orientation {
+        Orientation::Columns => true,
+        Orientation::Rows => false,
+        Orientation::Auto => {
+            width >= NARROW
+                && columns::Layout::new(content, look, (width, height)).slot() >= content.widest_label() + 3.0
+        }
+    };
+    let mut svg = String::new();
+    let mut hits = Vec::new();
+    let size = if upright { (width, height) } else { (width, rows::Layout::new(content, width).height()) };
+    let backend = SvgBackend::new(&mut svg, size, look.palette, &look.texts.title);
+    let drawn = if upright {
+        columns::draw(content, look, size, backend, &mut hits)
+    } else {
+        rows::draw(content, look, size, backend, &mut hits)
+    };
+    // Writing to memory cannot fail and no font is asked; should plotters find another reason, half a picture must not pass for a whole.
+    if drawn.is_err() {
+        svg.clear();
+        hits.clear();
+    }
+    Picture { svg, width: size.0, height: size.1, hits }
+}
+
+/// A hit between two corners.
+pub(crate) fn hit(bar: &Bar, from: (i32, i32), to: (i32, i32)) -> Hit {
+    Hit { id: bar.id.clone(), x: from.0, y: from.1, width: from.0.abs_diff(to.0), height: from.1.abs_diff(to.1) }
+}
+
+/// Height of a line of text, pixels.
+pub(crate) const LINE: i32 = (TEXT_SIZE as i32) + 2;

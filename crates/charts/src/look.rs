@@ -1,0 +1,129 @@
+//! What the caller hands in and gets back.
+
+use headroom_core::memory::{Category, Phase};
+
+use crate::ink::Palette;
+
+/// One bar of the comparison.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bar {
+    /// What tells it from the others of its group: `ZeRO-2 + offload`.
+    pub label: String,
+    /// Bars of one method stand together under this heading; neighbours with the same text form a group.
+    pub group: String,
+    /// Bytes by category, drawn in the order of [`Category::ALL`] whatever order they come in.
+    pub parts: Vec<(Category, u64)>,
+    /// Bytes of the whole bar: what is compared with the card and printed.
+    pub total: u64,
+    /// Whether it is the current plan.
+    pub selected: bool,
+    /// What a click on it means; becomes `data-id`.
+    pub id: String,
+}
+
+/// Which way bars run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Orientation {
+    /// Columns where every label fits under its column, rows otherwise.
+    #[default]
+    Auto,
+    /// Bars stand.
+    Columns,
+    /// Bars lie, labels on their left: for narrow screens and many bars.
+    Rows,
+}
+
+/// How a picture looks.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Look {
+    /// Width, pixels; held between 160 and 8192.
+    pub width: u32,
+    /// Height of columns, pixels; held between 120 and 8192. Rows take the height that their number needs.
+    pub height: u32,
+    /// Which way bars run.
+    pub orientation: Orientation,
+    /// Classes for a page, literal colours for a file.
+    pub palette: Palette,
+    /// Every word in it.
+    pub texts: Texts,
+}
+
+/// Every word in a picture, in the reader's language.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Texts {
+    /// Name of the picture for assistive technology.
+    pub title: String,
+    /// Over the axis: values are in GiB (2^30 bytes).
+    pub unit: String,
+    /// Beside the capacity line: `RTX 4090, 24.0 GiB`.
+    pub capacity: String,
+    /// A bar no longer than the card.
+    pub fits: String,
+    /// A bar longer than the card.
+    pub does_not_fit: String,
+    /// At the fullest phase.
+    pub peak: String,
+    /// Names of the categories in the order of [`Category::ALL`].
+    pub categories: [String; Category::ALL.len()],
+    /// Names of the phases in the order of [`Phase::ALL`].
+    pub phases: [String; Phase::ALL.len()],
+}
+
+impl Texts {
+    /// Name of `category`.
+    pub fn category(&self, category: Category) -> &str {
+        let at = Category::ALL.iter().position(|c| *c == category);
+        at.and_then(|i| self.categories.get(i)).map_or("", String::as_str)
+    }
+
+    /// Name of `phase`.
+    pub fn phase(&self, phase: Phase) -> &str {
+        let at = Phase::ALL.iter().position(|p| *p == phase);
+        at.and_then(|i| self.phases.get(i)).map_or("", String::as_str)
+    }
+}
+
+impl Default for Texts {
+    /// English, for the terminal.
+    fn default() -> Self {
+        let plain = |name: &str| name.replace('_', " ");
+        Self {
+            title: "GPU memory".to_owned(),
+            unit: "GiB".to_owned(),
+            capacity: "capacity".to_owned(),
+            fits: "fits".to_owned(),
+            does_not_fit: "does not fit".to_owned(),
+            peak: "peak".to_owned(),
+            categories: std::array::from_fn(|i| Category::ALL.get(i).map(|c| plain(c.name())).unwrap_or_default()),
+            phases: std::array::from_fn(|i| Phase::ALL.get(i).map(|p| plain(p.name())).unwrap_or_default()),
+        }
+    }
+}
+
+/// A drawn picture.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Picture {
+    /// An `<svg>` element; also a whole file when the palette is literal.
+    pub svg: String,
+    /// Width of its view box.
+    pub width: u32,
+    /// Height of its view box.
+    pub height: u32,
+    /// Where each bar can be touched: its whole lane with the label, in the units of the view box.
+    pub hits: Vec<Hit>,
+}
+
+/// Where a bar can be touched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hit {
+    /// The bar's id.
+    pub id: String,
+    /// Left edge.
+    pub x: i32,
+    /// Upper edge.
+    pub y: i32,
+    /// Width.
+    pub width: u32,
+    /// Height.
+    pub height: u32,
+}

@@ -1,0 +1,80 @@
+//! Whatever is drawn, there is a picture.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+
+mod samples;
+
+use headroom_charts::{Bar, Look, Orientation, Palette, Texts, comparison_svg, phases_svg};
+use headroom_core::memory::Category;
+use proptest::prelude::*;
+
+/// Bytes of every order of magnitude, with the ends.
+fn bytes() -> impl Strategy<Value = u64> {
+    prop_oneof![Just(0), Just(1), Just(u64::MAX), (0u32..64, any::<u64>()).prop_map(|(shift, bits)| bits >> shift)]
+}
+
+fn some_bar() -> impl Strategy<Value = Bar> {
+    let parts = prop::collection::vec((0..Category::ALL.len(), bytes()), 0..12);
+    (parts, bytes(), "\\PC{0,24}", prop_oneof![Just(""), Just("Full"), Just("全量微调")], any::<bool>(), "\\PC{0,8}")
+        .prop_map(|(parts, total, label, group, selected, id)| Bar {
+            label,
+            group: group.to_owned(),
+            parts: parts.into_iter().map(|(category, bytes)| (Category::ALL[category], bytes)).collect(),
+            total,
+            selected,
+            id,
+        })
+}
+
+fn some_look() -> impl Strategy<Value = Look> {
+    let side = || prop_oneof![0u32..2000, Just(u32::MAX)];
+    let orientation = prop_oneof![Just(Orientation::Auto), Just(Orientation::Columns), Just(Orientation::Rows)];
+    let palette = prop_oneof![Just(Palette::Classes), Just(Palette::Light), Just(Palette::Dark)];
+    (side(), side(), orientation, palette, "\\PC{0,40}", any::<String>()).prop_map(
+        |(width, height, orientation, palette, capacity, title)| Look {
+            width,
+            height,
+            orientation,
+            palette,
+            texts: Texts { capacity, title, ..Texts::default() },
+        },
+    )
+}
+
+/// Numbers of the attribute `name` in `svg`.
+fn numbers<'a>(svg: &'a str, name: &str) -> impl Iterator<Item = f64> + 'a {
+    let opening = format!(" {name}=\"");
+    let values: Vec<&str> = svg.split(opening.as_str()).skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    values.into_iter().filter_map(|value| value.parse().ok())
+}
+
+proptest! {
+    #[test]
+    fn every_comparison_is_drawn(bars in prop::collection::vec(some_bar(), 0..40), card in bytes(), look in some_look()) {
+        let picture = comparison_svg(&bars, card, &look);
+        prop_assert!(picture.svg.starts_with("<svg ") && picture.svg.ends_with("</svg>\n"));
+        prop_assert_eq!(picture.hits.len(), bars.len());
+        prop_assert_eq!(picture.svg.matches("<g ").count(), bars.len());
+        prop_assert_eq!(picture.svg.matches("</g>").count(), bars.len());
+        for (name, most) in [("x", picture.width), ("y", picture.height), ("width", picture.width), ("height", picture.height)] {
+            for value in numbers(&picture.svg, name) {
+                prop_assert!((-4.0..=f64::from(most) + 4.0).contains(&value), "{name}={value} of {most}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_same_bars_give_the_same_bytes(bars in prop::collection::vec(some_bar(), 0..8), card in bytes(), look in some_look()) {
+        prop_assert_eq!(comparison_svg(&bars, card, &look), comparison_svg(&bars, card, &look));
+    }
+
+    #[test]
+    fn every_estimate_is_drawn(card in bytes(), context in bytes(), look in some_look(), kept in 0usize..8) {
+        let mut estimate = samples::estimate();
+        estimate.card_bytes = card;
+        estimate.peak.context_bytes = context;
+        estimate.phases.truncate(kept);
+        let picture = phases_svg(&estimate, &look);
+        prop_assert!(picture.svg.ends_with("</svg>\n"));
+        prop_assert_eq!(picture.hits.len(), kept.min(7));
+    }
+}
