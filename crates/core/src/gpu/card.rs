@@ -27,6 +27,8 @@ pub struct Card {
     pub bf16: bool,
     /// CUDA compute capability (major, minor); `None` for cards that are not NVIDIA's.
     pub compute_capability: Option<(u8, u8)>,
+    /// Streaming multiprocessors, for NVIDIA cards of the catalogue: what the CUDA context's size follows.
+    pub multiprocessors: Option<u32>,
     /// Link to other cards of the same machine.
     pub interconnect: Interconnect,
     /// Optional NVLink bridge that joins two cards, bought apart; GB/s (10^9) in one direction.
@@ -37,16 +39,19 @@ pub struct Card {
 
 /// What a card's memory was read from, most exact first.
 ///
-/// A driver keeps part of the memory for itself before any program starts. `cudaGetDeviceProperties`, `cudaMemGetInfo`
-/// and PyTorch's "total capacity" leave that part out; `nvidia-smi` counts it since driver 510 (2022), the maker's data
-/// sheet always. The same card differs by up to 1 % between drivers; the catalogue keeps the figure of recent ones.
+/// A driver keeps part of the memory for itself before any program starts. `cudaMemGetInfo`, llama.cpp's device list and
+/// the "total capacity" of PyTorch's out-of-memory message leave that part out; `nvidia-smi` counts it since driver 510,
+/// the maker's data sheet always. On Linux, which the catalogue follows, that part is 340 to 770 MiB since Turing and
+/// differs by up to 150 MiB between drivers; figures of recent drivers were preferred.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum MemoryFigure {
-    /// What the runtime (CUDA, HIP, Level Zero, CANN) tells a program: the upper bound of context and tensors together.
+    /// What the runtime (CUDA, HIP, Level Zero, CANN) tells a program on this card.
     Runtime,
-    /// What the driver's tool prints as total: a program sees 1 % to 6 % less.
+    /// The driver's total less what the driver keeps on a card of the same generation and size.
+    Sibling,
+    /// What the driver's tool prints as total.
     Driver,
-    /// The maker's data sheet, its GB taken as GiB: a program sees 1 % to 6 % less.
+    /// The maker's data sheet, its GB taken as GiB.
     DataSheet,
     /// Given by the user.
     User,
@@ -56,11 +61,12 @@ impl MemoryFigure {
     /// The figure's origin in words.
     pub const fn describe(self) -> &'static str {
         match self {
-            Self::Runtime => "total that the runtime reports to a program, from published PyTorch and driver logs",
-            Self::Driver => {
-                "total that the driver's tool prints (nvidia-smi, rocm-smi, hl-smi), from published logs; a program sees 1 % to 6 % less"
+            Self::Runtime => "total that the runtime reports to a program, from published logs",
+            Self::Sibling => {
+                "driver's total less what drivers keep on cards of the same generation and size, from published logs"
             }
-            Self::DataSheet => "maker's data sheet, GB taken as GiB; a program sees 1 % to 6 % less",
+            Self::Driver => "total that the driver's tool prints, from published logs; a program sees up to 6 % less",
+            Self::DataSheet => "maker's data sheet, GB taken as GiB; a program sees up to 6 % less",
             Self::User => "given by the user",
         }
     }
@@ -138,6 +144,7 @@ impl Card {
             half_tflops,
             bf16: compute_capability.0 >= 8,
             compute_capability: Some(compute_capability),
+            multiprocessors: None,
             interconnect: Interconnect::Pcie { gb_s },
             bridge_gb_s: None,
             source: Cow::Borrowed(

@@ -10,4 +10,5 @@ pub(super) const TABLES: &[Table] = &[Table {
     rows: ROWS,
 }];
 
+#[rustfmt::skip]
 const ROWS: &[Row] = &[other("ascend-910b", "Ascend 910B 64 GB", runtime(62_423), 1600.0, 313.0, direct(196.0))];

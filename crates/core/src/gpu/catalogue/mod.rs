@@ -56,11 +56,9 @@ impl Table {
             memory_figure: row.memory.1,
             memory_bandwidth_gb_s: row.bandwidth,
             half_tflops: row.half,
-            bf16: match row.architecture {
-                Some((major, _)) => major >= 8,
-                None => true,
-            },
+            bf16: row.bf16,
             compute_capability: row.architecture,
+            multiprocessors: row.multiprocessors,
             interconnect: row.link,
             bridge_gb_s: row.bridge,
             source: Cow::Owned(match row.note {
@@ -78,8 +76,10 @@ struct Row {
     memory: (u64, MemoryFigure),
     bandwidth: f64,
     half: f64,
-    /// CUDA compute capability; `None` for other makers, all of whose cards here multiply bf16.
+    bf16: bool,
+    /// CUDA compute capability; `None` for other makers.
     architecture: Option<(u8, u8)>,
+    multiprocessors: Option<u32>,
     link: Interconnect,
     bridge: Option<f64>,
     note: &'static str,
@@ -92,6 +92,12 @@ impl Row {
         self
     }
 
+    /// Without bf16 matrix instructions.
+    const fn without_bf16(mut self) -> Self {
+        self.bf16 = false;
+        self
+    }
+
     /// With a remark on this card's figures.
     const fn note(mut self, note: &'static str) -> Self {
         self.note = note;
@@ -99,17 +105,30 @@ impl Row {
     }
 }
 
-/// An NVIDIA card: id, name, memory, GB/s, TFLOP/s, compute capability, link.
+/// An NVIDIA card: id, name, memory, GB/s, TFLOP/s, compute capability and multiprocessors, link.
 const fn nvidia(
     id: &'static str,
     name: &'static str,
     memory: (u64, MemoryFigure),
     bandwidth: f64,
     half: f64,
-    architecture: (u8, u8),
+    architecture: (u8, u8, u32),
     link: Interconnect,
 ) -> Row {
-    Row { id, name, memory, bandwidth, half, architecture: Some(architecture), link, bridge: None, note: "" }
+    let (major, minor, multiprocessors) = architecture;
+    Row {
+        id,
+        name,
+        memory,
+        bandwidth,
+        half,
+        bf16: major >= 8,
+        architecture: Some((major, minor)),
+        multiprocessors: Some(multiprocessors),
+        link,
+        bridge: None,
+        note: "",
+    }
 }
 
 /// A card of another maker: id, name, memory, GB/s, TFLOP/s, link.
@@ -121,12 +140,29 @@ const fn other(
     half: f64,
     link: Interconnect,
 ) -> Row {
-    Row { id, name, memory, bandwidth, half, architecture: None, link, bridge: None, note: "" }
+    Row {
+        id,
+        name,
+        memory,
+        bandwidth,
+        half,
+        bf16: true,
+        architecture: None,
+        multiprocessors: None,
+        link,
+        bridge: None,
+        note: "",
+    }
 }
 
 /// MiB that the runtime reports to a program.
 const fn runtime(mib: u64) -> (u64, MemoryFigure) {
     (mib, MemoryFigure::Runtime)
+}
+
+/// MiB that the driver's tool prints, less what the driver keeps on a card of the same generation and size.
+const fn sibling(mib: u64) -> (u64, MemoryFigure) {
+    (mib, MemoryFigure::Sibling)
 }
 
 /// MiB that the driver's tool prints.

@@ -40,6 +40,7 @@ fn figures_are_plausible_and_consistent() {
         assert_eq!(card.compute_capability.is_some(), card.vendor == Vendor::Nvidia, "{id}");
         if let Some((major, _)) = card.compute_capability {
             assert_eq!(card.bf16, major >= 8, "{id}");
+            assert!((6..=200).contains(&card.multiprocessors.unwrap()), "{id}");
             // Without matrix units only before Ampere.
             assert!(major < 8 || card.half_tflops > 10.0, "{id}");
         }
@@ -67,23 +68,39 @@ fn a_program_never_sees_more_than_the_size_in_the_name() {
 #[test]
 fn well_known_cards_have_their_published_figures() {
     for (id, memory_mib, bandwidth, half, capability) in [
-        // PyTorch's "total capacity": 14.56, 23.56, 23.52, 31.36, 39.39, 79.14, 79.18, 139.80, 178.35 GiB.
+        // "total capacity" in PyTorch's messages: 14.56, 23.56, 23.52, 31.36, 39.49, 79.25, 79.18, 139.80, 178.35 and 3.94 GiB.
         ("t4", 14_912, 320.0, 65.0, (7, 5)),
-        ("rtx-3090", 24_125, 936.2, 71.2, (8, 6)),
-        ("rtx-4090", 24_084, 1008.0, 165.2, (8, 9)),
+        ("rtx-3090", 24_121, 936.2, 71.2, (8, 6)),
+        ("rtx-4090", 24_080, 1008.0, 165.2, (8, 9)),
         ("rtx-5090", 32_112, 1792.0, 209.5, (12, 0)),
-        ("a100-40gb", 40_335, 1555.0, 312.0, (8, 0)),
-        ("a100-80gb", 81_038, 2039.0, 312.0, (8, 0)),
-        ("h100-80gb", 81_082, 3350.0, 989.4, (9, 0)),
+        ("a100-40gb", 40_438, 1555.0, 312.0, (8, 0)),
+        ("a100-80gb", 81_151, 2039.0, 312.0, (8, 0)),
+        ("h100-80gb", 81_081, 3350.0, 989.4, (9, 0)),
         ("h200", 143_155, 4800.0, 989.4, (9, 0)),
         ("b200", 182_630, 7700.0, 2250.0, (10, 0)),
-        ("gtx-1050-ti", 4_040, 112.0, 2.1, (6, 1)),
+        ("gtx-1050-ti", 4_038, 112.0, 2.1, (6, 1)),
     ] {
         let card = find(id).unwrap();
         assert_eq!(card.memory_mib, memory_mib, "{id}");
         assert_eq!(card.memory_bandwidth_gb_s, bandwidth, "{id}");
         assert_eq!(card.half_tflops, half, "{id}");
         assert_eq!(card.compute_capability, Some(capability), "{id}");
+    }
+}
+
+#[test]
+fn the_mightiest_chips_of_a_generation_stay_in_order() {
+    // Compute of GeForce cards is twice the fp32 rate since Ampere, so follows multiprocessors x clock (1.4 to 2.8 GHz x 128 x 4).
+    for card in catalogue().iter().filter(|card| card.name.starts_with("GeForce RTX") && card.bf16) {
+        let clock_ghz = card.half_tflops * 1e3 / (f64::from(card.multiprocessors.unwrap()) * 128.0 * 4.0);
+        assert!((1.4..=2.8).contains(&clock_ghz), "{}: {clock_ghz} GHz", card.id);
+    }
+    // Workstation cards run at twice the rate of GeForce cards.
+    for card in catalogue().iter().filter(|card| card.segment == Segment::Workstation && card.bf16) {
+        if let Some(multiprocessors) = card.multiprocessors {
+            let clock_ghz = card.half_tflops * 1e3 / (f64::from(multiprocessors) * 128.0 * 8.0);
+            assert!((1.1..=2.8).contains(&clock_ghz), "{}: {clock_ghz} GHz", card.id);
+        }
     }
 }
 
