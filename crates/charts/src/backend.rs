@@ -274,7 +274,7 @@ mod tests {
     fn plotters_measures_with_our_table() {
         drawn(|root| {
             let style = ("sans-serif", 10).into_font().color(&Ink::Text.token());
-            assert!(root.estimate_text_size("GiB", &style).is_ok_and(|size| size == (17, 10)));
+            assert!(root.estimate_text_size("GiB", &style).is_ok_and(|size| size == (19, 10)));
         });
     }
 }

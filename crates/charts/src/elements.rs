@@ -190,7 +190,9 @@ impl<'b> Drawable<SvgBackend<'b>> for StackedBar {
             start = *end;
         }
         if self.over {
-            let hatching = hatching(self.corner(from, capacity), self.corner(to, whole));
+            // The break needs plain colour around it to be seen.
+            let hatched_to = if self.cut { whole + (base - whole).signum() * BREAK_ROOM } else { whole };
+            let hatching = hatching(self.corner(from, capacity), self.corner(to, hatched_to));
             backend.strokes(Ink::Surface, &hatching, 2, None);
         }
         if self.selected {
@@ -209,9 +211,12 @@ impl<'b> Drawable<SvgBackend<'b>> for StackedBar {
     }
 }
 
+/// Length of the unhatched end of a bar that is cut, pixels.
+const BREAK_ROOM: i32 = 26;
+
 /// Diagonal lines inside the rectangle of two corners.
 fn hatching(a: BackendCoord, b: BackendCoord) -> Vec<Vec<BackendCoord>> {
-    const SPACING: usize = 7;
+    const SPACING: usize = 9;
     let (left, right, top, bottom) = (a.0.min(b.0), a.0.max(b.0), a.1.min(b.1), a.1.max(b.1));
     // Lines x + y = constant.
     (left + top..right + bottom)

@@ -55,7 +55,7 @@ pub struct Texts {
     pub title: String,
     /// Over the axis: values are in GiB (2^30 bytes).
     pub unit: String,
-    /// Beside the capacity line: `RTX 4090, 24.0 GiB`.
+    /// Beside the capacity line: `RTX 4090, 24.0 GiB`. A no-break space keeps number and unit together.
     pub capacity: String,
     /// A bar no longer than the card.
     pub fits: String,

@@ -62,7 +62,7 @@ pub fn chinese_bars() -> Vec<Bar> {
 pub fn chinese() -> Texts {
     Texts {
         title: "各方案的显存占用".to_owned(),
-        capacity: "RTX 4090 显存 24.0 GiB".to_owned(),
+        capacity: "RTX 4090 显存 24.0\u{a0}GiB".to_owned(),
         fits: "放得下".to_owned(),
         does_not_fit: "放不下".to_owned(),
         peak: "峰值".to_owned(),
@@ -71,7 +71,7 @@ pub fn chinese() -> Texts {
 }
 
 pub fn look(width: u32, palette: Palette) -> Look {
-    let texts = Texts { capacity: "RTX 4090, 24.0 GiB".to_owned(), ..Texts::default() };
+    let texts = Texts { capacity: "RTX 4090, 24.0\u{a0}GiB".to_owned(), ..Texts::default() };
     Look { width, height: 420, orientation: Orientation::Auto, palette, texts }
 }
 
