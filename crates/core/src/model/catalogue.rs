@@ -1,5 +1,6 @@
 //! Well-known models, so that nobody has to look for a `config.json` first.
 
+mod bilingual;
 mod classic;
 mod decoder;
 mod deepseek;
@@ -14,6 +15,8 @@ mod source;
 mod tests;
 
 use std::sync::LazyLock;
+
+use super::{ConfigError, Model};
 
 /// A model of the catalogue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +40,14 @@ pub struct CatalogueModel {
     pub source: &'static str,
 }
 
+impl CatalogueModel {
+    /// The model as its config describes it, under its id.
+    pub fn model(&self) -> Result<Model, ConfigError> {
+        let config = serde_json::from_str(self.config).map_err(|e| ConfigError::new("config.json", e.to_string()))?;
+        Model::from_config(self.id, &config)
+    }
+}
+
 /// All models: groups one after the other, in each the smallest first.
 pub fn catalogue() -> &'static [CatalogueModel] {
     static CATALOGUE: LazyLock<Vec<CatalogueModel>> = LazyLock::new(|| {
@@ -47,6 +58,7 @@ pub fn catalogue() -> &'static [CatalogueModel] {
             gemma::MODELS,
             deepseek::MODELS,
             phi::MODELS,
+            bilingual::MODELS,
             decoder::MODELS,
             classic::MODELS,
             encoder::MODELS,

@@ -1,31 +1,31 @@
 //! BERT and RoBERTa, counted with their masked-language-model head.
 
-use super::source::TRANSFORMERS;
+use super::source::{PUBLISHED, TRANSFORMERS};
 
 super::models! {
     group "BERT";
-    "google-bert/bert-base-chinese", "BERT base Chinese", 102_290_312, TRANSFORMERS,
+    "google-bert/bert-base-chinese", "BERT base Chinese", 102_290_312, PUBLISHED,
         r#"{"model_type":"bert","architectures":["BertForMaskedLM"],"hidden_size":768,"num_hidden_layers":12,"num_attention_heads":12,"intermediate_size":3072,"vocab_size":21128,"max_position_embeddings":512}"#,
         ["bert-base-chinese"];
-    "hfl/chinese-roberta-wwm-ext", "Chinese RoBERTa-wwm-ext", 102_290_312, TRANSFORMERS,
+    "hfl/chinese-roberta-wwm-ext", "Chinese RoBERTa-wwm-ext", 102_290_312, PUBLISHED,
         r#"{"model_type":"bert","architectures":["BertForMaskedLM"],"hidden_size":768,"num_hidden_layers":12,"num_attention_heads":12,"intermediate_size":3072,"vocab_size":21128,"max_position_embeddings":512}"#,
         ["hfl/chinese-bert-wwm-ext"];
-    "google-bert/bert-base-cased", "BERT base cased", 108_340_804, TRANSFORMERS,
+    "google-bert/bert-base-cased", "BERT base cased", 108_340_804, PUBLISHED,
         r#"{"model_type":"bert","architectures":["BertForMaskedLM"],"hidden_size":768,"num_hidden_layers":12,"num_attention_heads":12,"intermediate_size":3072,"vocab_size":28996,"max_position_embeddings":512}"#,
         ["bert-base-cased"];
     "google-bert/bert-base-uncased", "BERT base uncased", 109_514_298, TRANSFORMERS,
         r#"{"model_type":"bert","architectures":["BertForMaskedLM"],"hidden_size":768,"num_hidden_layers":12,"num_attention_heads":12,"intermediate_size":3072,"vocab_size":30522,"max_position_embeddings":512}"#,
         ["bert-base-uncased"];
-    "hfl/chinese-roberta-wwm-ext-large", "Chinese RoBERTa-wwm-ext large", 325_545_608, TRANSFORMERS,
+    "hfl/chinese-roberta-wwm-ext-large", "Chinese RoBERTa-wwm-ext large", 325_545_608, PUBLISHED,
         r#"{"model_type":"bert","architectures":["BertForMaskedLM"],"hidden_size":1024,"num_hidden_layers":24,"num_attention_heads":16,"intermediate_size":4096,"vocab_size":21128,"max_position_embeddings":512}"#;
-    "google-bert/bert-large-uncased", "BERT large uncased", 335_174_458, TRANSFORMERS,
+    "google-bert/bert-large-uncased", "BERT large uncased", 335_174_458, PUBLISHED,
         r#"{"model_type":"bert","architectures":["BertForMaskedLM"],"hidden_size":1024,"num_hidden_layers":24,"num_attention_heads":16,"intermediate_size":4096,"vocab_size":30522,"max_position_embeddings":512}"#,
         ["bert-large-uncased"];
     group "RoBERTa";
-    "FacebookAI/roberta-base", "RoBERTa base", 124_697_433, TRANSFORMERS,
+    "FacebookAI/roberta-base", "RoBERTa base", 124_697_433, PUBLISHED,
         r#"{"model_type":"roberta","architectures":["RobertaForMaskedLM"],"hidden_size":768,"num_hidden_layers":12,"num_attention_heads":12,"intermediate_size":3072,"vocab_size":50265,"max_position_embeddings":514,"type_vocab_size":1}"#,
         ["roberta-base"];
-    "FacebookAI/roberta-large", "RoBERTa large", 355_412_057, TRANSFORMERS,
+    "FacebookAI/roberta-large", "RoBERTa large", 355_412_057, PUBLISHED,
         r#"{"model_type":"roberta","architectures":["RobertaForMaskedLM"],"hidden_size":1024,"num_hidden_layers":24,"num_attention_heads":16,"intermediate_size":4096,"vocab_size":50265,"max_position_embeddings":514,"type_vocab_size":1}"#,
         ["roberta-large"];
 }

@@ -1,6 +1,6 @@
 //! Phi, by Microsoft.
 
-use super::source::LITGPT;
+use super::source::{LITGPT, PUBLISHED};
 
 super::models! {
     group "Phi";
@@ -16,7 +16,7 @@ super::models! {
     "microsoft/Phi-4-mini-instruct", "Phi-4 mini 3.8B", 3_836_021_760, LITGPT,
         r#"{"model_type":"phi3","architectures":["Phi3ForCausalLM"],"hidden_size":3072,"num_hidden_layers":32,"num_attention_heads":24,"num_key_value_heads":8,"intermediate_size":8192,"vocab_size":200064,"max_position_embeddings":131072,"sliding_window":262144,"partial_rotary_factor":0.75,"tie_word_embeddings":true}"#,
         ["microsoft/Phi-4-mini-reasoning"];
-    "microsoft/Phi-3-medium-4k-instruct", "Phi-3 medium 4k 14B", 13_960_238_080, LITGPT,
+    "microsoft/Phi-3-medium-4k-instruct", "Phi-3 medium 4k 14B", 13_960_238_080, PUBLISHED,
         r#"{"model_type":"phi3","architectures":["Phi3ForCausalLM"],"hidden_size":5120,"num_hidden_layers":40,"num_attention_heads":40,"num_key_value_heads":10,"intermediate_size":17920,"vocab_size":32064,"max_position_embeddings":4096,"sliding_window":2047}"#;
     "microsoft/phi-4", "Phi-4 14B", 14_659_507_200, LITGPT,
         r#"{"model_type":"phi3","architectures":["Phi3ForCausalLM"],"hidden_size":5120,"num_hidden_layers":40,"num_attention_heads":40,"num_key_value_heads":10,"intermediate_size":17920,"vocab_size":100352,"max_position_embeddings":16384,"sliding_window":null}"#,

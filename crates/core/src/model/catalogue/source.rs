@@ -1,6 +1,17 @@
-//! Where figures come from. Every total was counted anew: the class built from the config on the meta device by transformers 5.23.
+//! Where figures come from. Whatever the source, the total was counted anew: the class built from the config by transformers 5.23 on the
+//! meta device; for classes that live beside their weights (InternLM2, Baichuan, ChatGLM), a Llama of the same shapes plus their biases.
 
 /// Figures as LitGPT holds them, each beside a link to the model's `config.json`.
-pub(super) const LITGPT: &str = "LitGPT, litgpt/config.py; counted with transformers 5.23";
-/// Class defaults and figures from the documentation of the class.
-pub(super) const TRANSFORMERS: &str = "class defaults and conversion tables of transformers 5.23, counted with it";
+pub(super) const LITGPT: &str = "LitGPT, litgpt/config.py";
+/// Copies of `config.json` in MLC LLM.
+pub(super) const MLC: &str = "MLC LLM, python/mlc_llm/model/model_preset.py";
+/// A copy of `config.json` in the tests of TensorRT-LLM.
+pub(super) const TENSORRT_LLM: &str = "TensorRT-LLM, tests of Qwen2-MoE";
+/// The model's `config.json`; its count agrees with the total published with the weights.
+pub(super) const PUBLISHED: &str = "config.json of the model, agrees with the total in the headers of its weights";
+/// The model's `config.json`.
+pub(super) const CONFIG: &str = "config.json of the model";
+/// The class's defaults are this model's figures.
+pub(super) const TRANSFORMERS: &str = "class defaults of transformers 5.23";
+/// Table 1 of the paper.
+pub(super) const OPT_PAPER: &str = "OPT paper, arXiv 2205.01068, table 1";

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::*;
+use crate::model::Reading;
 
 #[test]
 fn ids_are_unique() {
@@ -49,4 +50,29 @@ fn an_id_is_found_in_any_case_and_by_its_other_names() {
     assert_eq!(find(" qwen/qwen3-4b ").map(|model| model.id), Some("Qwen/Qwen3-4B"));
     assert_eq!(find("Qwen/Qwen3-4B-Base").map(|model| model.id), Some("Qwen/Qwen3-4B"));
     assert_eq!(find("Qwen/Qwen3"), None);
+}
+
+/// The recorded totals were counted by transformers; the reader must arrive at the same from the config alone.
+#[test]
+fn every_model_is_read_to_its_exact_totals() {
+    let mut wrong = Vec::new();
+    for entry in catalogue() {
+        match entry.model() {
+            Err(e) => wrong.push(format!("{}: {e}", entry.id)),
+            Ok(model) if model.reading != Reading::Known => {} // Families the reader does not know yet.
+            Ok(model) => {
+                let read = (model.param_count(), model.active_param_count());
+                let recorded = (entry.param_count, entry.active_param_count);
+                if read != recorded || model.name != entry.id {
+                    wrong.push(format!("{}: read {read:?}, recorded {recorded:?}", entry.id));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_catalogue_is_as_large_as_promised() {
+    assert!(catalogue().len() >= 140);
 }
