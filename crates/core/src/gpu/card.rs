@@ -41,8 +41,9 @@ pub struct Card {
 ///
 /// A driver keeps part of the memory for itself before any program starts. `cudaMemGetInfo`, llama.cpp's device list and
 /// the "total capacity" of PyTorch's out-of-memory message leave that part out; `nvidia-smi` counts it since driver 510,
-/// the maker's data sheet always. On Linux, which the catalogue follows, that part is 340 to 770 MiB since Turing and
-/// differs by up to 150 MiB between drivers; figures of recent drivers were preferred.
+/// the maker's data sheet always. On Linux, which the catalogue follows, that part is 330 to 930 MiB since Turing and
+/// differs by up to 200 MiB between drivers; figures of recent drivers were preferred. Windows tells a program the whole
+/// memory, and lets the display and other programs take from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum MemoryFigure {
     /// What the runtime (CUDA, HIP, Level Zero, CANN) tells a program on this card.
@@ -65,8 +66,8 @@ impl MemoryFigure {
             Self::Sibling => {
                 "driver's total less what drivers keep on cards of the same generation and size, from published logs"
             }
-            Self::Driver => "total that the driver's tool prints, from published logs; a program sees up to 6 % less",
-            Self::DataSheet => "maker's data sheet, GB taken as GiB; a program sees up to 6 % less",
+            Self::Driver => "total that the driver's tool prints, from published logs; a program sees somewhat less",
+            Self::DataSheet => "maker's data sheet, GB taken as GiB; a program sees somewhat less",
             Self::User => "given by the user",
         }
     }

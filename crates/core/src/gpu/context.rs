@@ -35,7 +35,7 @@ const fn resident_threads(compute_capability: (u8, u8)) -> u64 {
 }
 
 const CUDA_SOURCE: &str = "51 MiB + 2.22 KiB a resident thread (multiprocessors x threads): least squares over 15 cards, sm_60 to sm_120, \
-worst difference 7 %; 140.875 MiB measured on a Tesla T4 with torch 2.10, the others from published logs, torch 2.1 to 2.10, CUDA 11.8 to 13";
+worst difference 7 %; 140.875 MiB measured on a Tesla T4 with torch 2.10, the others read off published out-of-memory messages";
 
 /// Context of one process that trains, on a card with so many multiprocessors.
 ///

@@ -6,7 +6,7 @@ use crate::gpu::{Segment, Vendor};
 pub(super) const TABLES: &[Table] = &[Table {
     vendor: Vendor::Huawei,
     segment: Segment::DataCentre,
-    sheet: "published figures of third parties, Huawei prints no data sheet: those of the common 910B3",
+    sheet: "figures of third parties, which disagree, for the common 910B3; Huawei prints no data sheet",
     rows: ROWS,
 }];
 

@@ -1,6 +1,6 @@
 //! Tesla and data-centre cards.
 
-use super::{Row, Table, data_sheet, direct, driver, nvidia, pcie, runtime, sibling};
+use super::{Row, Table, direct, driver, nvidia, pcie, runtime, sibling};
 use crate::gpu::{Segment, Vendor};
 
 pub(super) const TABLES: &[Table] = &[Table {
@@ -47,7 +47,7 @@ const ROWS: &[Row] = &[
     nvidia("h800-80gb", "NVIDIA H800 SXM 80 GB", sibling(81_081), 3350.0, 989.4, (9, 0, 132), direct(200.0)),
     nvidia("h200", "NVIDIA H200 SXM 141 GB", runtime(143_155), 4800.0, 989.4, (9, 0, 132), direct(450.0)),
     nvidia("gh200-96gb", "NVIDIA GH200 96 GB", sibling(96_768), 4000.0, 989.4, (9, 0, 132), direct(450.0)),
-    nvidia("gh200-144gb", "NVIDIA GH200 144 GB", data_sheet(144), 4900.0, 989.4, (9, 0, 132), direct(450.0)),
+    nvidia("gh200-144gb", "NVIDIA GH200 144 GB", runtime(145_920), 4900.0, 989.4, (9, 0, 132), direct(450.0)),
     // Blackwell.
     nvidia("b200", "NVIDIA B200 180 GB", runtime(182_630), 7700.0, 2250.0, (10, 0, 148), direct(900.0)),
     nvidia("gb200", "NVIDIA GB200 (one GPU)", runtime(188_733), 8000.0, 2500.0, (10, 0, 152), direct(900.0)),

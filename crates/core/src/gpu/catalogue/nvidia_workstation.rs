@@ -10,6 +10,8 @@ pub(super) const TABLES: &[Table] = &[Table {
     rows: ROWS,
 }];
 
+const FROM_FP4: &str = "compute an eighth of the sheet's sparse fp4 figure";
+
 #[rustfmt::skip]
 const ROWS: &[Row] = &[
     // Turing; the T1000 has no matrix units.
@@ -30,8 +32,8 @@ const ROWS: &[Row] = &[
     nvidia("rtx-5000-ada", "RTX 5000 Ada", sibling(32_216), 576.0, 261.1, (8, 9, 100), pcie(4, 16)),
     nvidia("rtx-6000-ada", "RTX 6000 Ada", runtime(48_509), 960.0, 364.2, (8, 9, 142), pcie(4, 16)),
     // Blackwell.
-    nvidia("rtx-pro-4000-blackwell", "RTX PRO 4000 Blackwell", sibling(23_987), 672.0, 187.0, (12, 0, 70), pcie(5, 16)),
-    nvidia("rtx-pro-4500-blackwell", "RTX PRO 4500 Blackwell", sibling(32_128), 896.0, 219.0, (12, 0, 82), pcie(5, 16)),
-    nvidia("rtx-pro-5000-blackwell", "RTX PRO 5000 Blackwell", sibling(48_405), 1344.0, 294.0, (12, 0, 110), pcie(5, 16)),
+    nvidia("rtx-pro-4000-blackwell", "RTX PRO 4000 Blackwell", sibling(23_987), 672.0, 147.0, (12, 0, 70), pcie(5, 16)).note(FROM_FP4),
+    nvidia("rtx-pro-4500-blackwell", "RTX PRO 4500 Blackwell", sibling(32_128), 896.0, 211.0, (12, 0, 82), pcie(5, 16)).note(FROM_FP4),
+    nvidia("rtx-pro-5000-blackwell", "RTX PRO 5000 Blackwell", sibling(48_405), 1344.0, 258.0, (12, 0, 110), pcie(5, 16)).note(FROM_FP4),
     nvidia("rtx-pro-6000-blackwell", "RTX PRO 6000 Blackwell", runtime(97_249), 1792.0, 503.8, (12, 0, 188), pcie(5, 16)),
 ];
