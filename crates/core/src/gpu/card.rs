@@ -125,7 +125,7 @@ impl Card {
     /// rather than short; `source` says so. They do not enter the estimate of memory.
     pub fn custom(name: Option<&str>, memory_mib: u64, compute_capability: (u8, u8)) -> Self {
         let (memory_bandwidth_gb_s, half_tflops, gb_s) = match compute_capability.0 {
-            // Slowest cards of each generation with at least 8 GB: GTX 1070, RTX 2060 Super, RTX 3050, RTX 5060.
+            // Low ends of each generation with at least 8 GB: GTX 1070; Tesla T4 and RTX 2060 SUPER; RTX 3050; RTX 5060.
             0..=6 => (256.0, 6.0, 15.75),
             7 => (320.0, 28.0, 15.75),
             8 => (224.0, 18.0, 15.75),
