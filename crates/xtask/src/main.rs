@@ -1,5 +1,6 @@
 //! `cargo xtask`: set-up, serve, build, test, bench. Needs nothing but cargo; brings the rest itself.
 
+mod bench;
 mod build;
 mod checkout;
 mod failure;
@@ -7,6 +8,7 @@ mod process;
 mod serve;
 mod setup;
 mod size;
+mod test;
 
 use std::env;
 use std::process::ExitCode;
@@ -16,6 +18,9 @@ use failure::{Failure, Result};
 const USAGE: &str = "\
 cargo xtask serve [--port N]   the page on 127.0.0.1, built anew and reloaded on every change
 cargo xtask build              the optimised static site in dist/
+cargo xtask test               all tests: native, in wasm, and of the release build in a real browser
+cargo xtask test --only PART   one part of them: rust, wasm or e2e; what follows e2e goes to Playwright
+cargo xtask bench              how fast the core answers
 cargo xtask setup              only install what the other commands need
 
 Each command first installs what the machine lacks, once, into ~/.cache/headroom (or $HEADROOM_CACHE).";
@@ -41,6 +46,10 @@ fn dispatch(words: &[String]) -> Result<()> {
             serve::serve(Some(port))
         }
         ["build"] => build::build(),
+        ["test"] => test::test(None, &[]),
+        ["test", "--only", part] => test::test(Some(test::Part::named(part)?), &[]),
+        ["test", "--only", "e2e", filter @ ..] => test::test(Some(test::Part::EndToEnd), filter),
+        ["bench"] => bench::bench(),
         ["setup"] => setup::for_building().and_then(|mut toolbox| setup::for_browser_tests(&mut toolbox)),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");

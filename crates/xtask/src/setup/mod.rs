@@ -14,6 +14,7 @@ use std::time::Instant;
 
 use crate::failure::{Failure, Result};
 pub(crate) use toolbox::Toolbox;
+pub(crate) use wasm_target::TARGET;
 
 /// What the page's build needs: `serve` and `build` stop here.
 pub(crate) fn for_building() -> Result<Toolbox> {

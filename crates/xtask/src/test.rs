@@ -1,0 +1,68 @@
+//! `cargo xtask test`: all tests, cheapest first, and a count of them at the end.
+
+mod parts;
+mod tally;
+
+use std::time::Instant;
+
+use crate::failure::{Failure, Result};
+use crate::setup;
+use tally::Tally;
+
+/// A part of the tests that can be run by itself.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// Formatting, lints, and all tests that run natively.
+    Rust,
+    /// The core's tests in wasm.
+    Wasm,
+    /// The release build and the tests of its page in a browser.
+    EndToEnd,
+}
+
+impl Part {
+    pub(crate) fn named(name: &str) -> Result<Self> {
+        match name {
+            "rust" => Ok(Self::Rust),
+            "wasm" => Ok(Self::Wasm),
+            "e2e" => Ok(Self::EndToEnd),
+            _ => Err(Failure::new(format!("`{name}` is no part of the tests: choose rust, wasm or e2e."))),
+        }
+    }
+}
+
+/// Runs all tests, or those of one part; words in `filter` go to the browser tests' runner.
+pub(crate) fn test(only: Option<Part>, filter: &[&str]) -> Result<()> {
+    let runs = |part| only.is_none_or(|only| only == part);
+    let mut toolbox = setup::for_building()?;
+    if runs(Part::EndToEnd) {
+        setup::for_browser_tests(&mut toolbox)?;
+    }
+    let mut total = Tally::default();
+    let mut part = |name: &str, run: &mut dyn FnMut() -> Result<Tally>| {
+        println!("\n== {name}");
+        let start = Instant::now();
+        // A part that fails does not keep the others from being run and counted.
+        let tally = run().unwrap_or_else(|failure| {
+            println!("{failure}");
+            Tally::of(false)
+        });
+        println!("== {name}: {tally} ({:.1} s)", start.elapsed().as_secs_f64());
+        total.add(tally);
+        tally.failed == 0
+    };
+    if runs(Part::Rust) {
+        part("formatting", &mut parts::formatting);
+        part("lints", &mut parts::lints);
+        part("lints of the page", &mut || parts::page_lints(&toolbox));
+        part("native tests", &mut parts::native);
+    }
+    if runs(Part::Wasm) {
+        part("wasm tests", &mut || parts::wasm(&toolbox));
+    }
+    if runs(Part::EndToEnd) && part("release build", &mut || parts::release_build(&toolbox)) {
+        part("browser tests", &mut || parts::browser(&toolbox, filter));
+    }
+    println!("\n{total}");
+    if total.failed == 0 { Ok(()) } else { Err(Failure::new("Some tests failed: the lines above say which.")) }
+}

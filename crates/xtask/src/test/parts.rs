@@ -1,0 +1,108 @@
+//! The parts of the tests: which program runs each, and how.
+
+use std::io::{BufRead, BufReader, IsTerminal, Write};
+use std::net::{Ipv4Addr, TcpListener};
+use std::process::{Command, Stdio};
+
+use super::tally::Tally;
+use crate::checkout;
+use crate::failure::{Failure, Result};
+use crate::process;
+use crate::setup::{TARGET, Toolbox};
+
+/// The crate that builds for wasm only.
+const PAGE: &str = "headroom-web";
+
+pub(super) fn formatting() -> Result<Tally> {
+    check(cargo()?.args(["fmt", "--all", "--check"]), "run `cargo fmt --all`.")
+}
+
+pub(super) fn lints() -> Result<Tally> {
+    let mut clippy = cargo()?;
+    clippy.args(["clippy", "--workspace", "--exclude", PAGE, "--all-targets", "--", "--deny", "warnings"]);
+    check(&mut clippy, "mend what the lines above name.")
+}
+
+pub(super) fn page_lints(toolbox: &Toolbox) -> Result<Tally> {
+    let mut clippy = toolbox.wasm_cargo()?;
+    clippy.args(["clippy", "--package", PAGE, "--target", TARGET, "--", "--deny", "warnings"]);
+    check(&mut clippy, "mend what the lines above name.")
+}
+
+pub(super) fn native() -> Result<Tally> {
+    counted(cargo()?.args(["test", "--workspace", "--exclude", PAGE, "--no-fail-fast"]))
+}
+
+pub(super) fn wasm(toolbox: &Toolbox) -> Result<Tally> {
+    let mut tests = toolbox.wasm_cargo()?;
+    tests.args(["test", "--package", "headroom-core", "--target", TARGET, "--test", "wasm"]);
+    tests.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER", "wasm-bindgen-test-runner");
+    counted(&mut tests)
+}
+
+pub(super) fn release_build(toolbox: &Toolbox) -> Result<Tally> {
+    crate::build::build_with(toolbox).map(|()| Tally::of(true))
+}
+
+pub(super) fn browser(toolbox: &Toolbox, filter: &[&str]) -> Result<Tally> {
+    let [site, other_site] = free_ports()?;
+    let mut tests = toolbox.command("npx")?;
+    tests
+        .current_dir(checkout::root().join("tests").join("e2e"))
+        .args(["--no-install", "playwright", "test"])
+        .args(filter)
+        .env("HEADROOM_SITE_PORT", site.to_string())
+        .env("HEADROOM_OTHER_SITE_PORT", other_site.to_string());
+    if let Some(chromium) = &toolbox.chromium {
+        tests.env("HEADROOM_CHROMIUM", chromium);
+    }
+    counted(&mut tests)
+}
+
+/// The cargo at hand, in its own environment: what wasm needs is no business of the native crates.
+fn cargo() -> Result<Command> {
+    Toolbox::default().command(checkout::cargo())
+}
+
+/// Two ports that nothing listens on, so that two checkouts can be tested at once.
+fn free_ports() -> Result<[u16; 2]> {
+    let listen = || TcpListener::bind((Ipv4Addr::LOCALHOST, 0));
+    let ports = || -> std::io::Result<[u16; 2]> {
+        let (one, two) = (listen()?, listen()?);
+        Ok([one.local_addr()?.port(), two.local_addr()?.port()])
+    };
+    ports().map_err(|error| Failure::new(format!("No free port for the test site ({error}): check the network.")))
+}
+
+/// A program whose success is the whole test.
+fn check(command: &mut Command, mend: &str) -> Result<Tally> {
+    process::run(command, mend).map(|()| Tally::of(true))
+}
+
+/// A test runner: its output is passed on as it comes, and counted.
+fn counted(command: &mut Command) -> Result<Tally> {
+    if std::io::stdout().is_terminal() {
+        command.env("CARGO_TERM_COLOR", "always");
+    }
+    let started = command.stdout(Stdio::piped()).spawn();
+    let mut runner = started.map_err(|error| process::not_started(command, &error, "run `cargo xtask setup`."))?;
+    let mut tally = Tally::default();
+    if let Some(output) = runner.stdout.take() {
+        let mut terminal = std::io::stdout();
+        for line in BufReader::new(output).split(b'\n').map_while(std::result::Result::ok) {
+            // A terminal that went away does not change the outcome.
+            let _ = terminal.write_all(&line).and_then(|()| terminal.write_all(b"\n"));
+            tally.read(&String::from_utf8_lossy(&line));
+        }
+    }
+    let status = runner.wait();
+    let passed = status.is_ok_and(|status| status.success());
+    if !passed && tally.failed == 0 {
+        // It broke before or after its tests, for instance while it was being compiled.
+        tally.failed = 1;
+    }
+    if passed && tally.passed == 0 {
+        return Err(Failure::new("The runner ran no test at all: check what it was asked to run."));
+    }
+    Ok(tally)
+}
