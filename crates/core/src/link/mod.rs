@@ -7,7 +7,7 @@
 mod percent;
 mod v1;
 
-use crate::plan::{Plan, Problem, ProblemKind, fields};
+use crate::plan::{Plan, Problem, ProblemKind, fields, nearest_key};
 
 /// Longest link that is read, bytes; longer ones are cut. Every plan that [`Plan::from_value`] accepts has a shorter one.
 pub const MAX_LINK_BYTES: usize = 64 << 10;
@@ -58,7 +58,7 @@ pub fn encode(plan: &Plan) -> String {
 /// use headroom_core::link;
 /// let decoded = link::decode("https://example.org/#v=1&model=Qwen/Qwen3-8B&r=sixteen");
 /// assert_eq!(link::encode(&decoded.plan), "v=1&model=Qwen/Qwen3-8B&gpu=a100-80gb");
-/// assert_eq!(decoded.problems[0].to_string(), "lora.r: write whole number here");
+/// assert_eq!(decoded.problems[0].to_string(), "lora.r: write a whole number here");
 /// ```
 pub fn decode(fragment: &str) -> Decoded {
     let mut problems = Problems::default();
@@ -82,6 +82,10 @@ pub fn decode(fragment: &str) -> Decoded {
         let name = match place {
             Some(place) => fields()[place].name,
             None if key == "v" => "v",
+            None if key.is_empty() => {
+                problems.add("link", ProblemKind::BadEscape);
+                continue;
+            }
             None => {
                 problems.unknown_key(key);
                 continue;
@@ -108,6 +112,13 @@ pub fn decode(fragment: &str) -> Decoded {
         // An address without a fragment is no damaged link.
         None if pairs == 0 => {}
         None => problems.add("v", ProblemKind::Missing),
+    }
+
+    let given = |name: &str| fields().iter().zip(&texts).any(|(field, text)| field.name == name && text.is_some());
+    for (id, own) in [("model", "model.config"), ("gpu", "gpu.memory_gib")] {
+        if given(id) && given(own) {
+            problems.add(id, ProblemKind::Duplicate);
+        }
     }
 
     let mut plan = v1::defaults();
@@ -144,7 +155,7 @@ impl Problems {
     fn unknown_key(&mut self, key: &str) {
         const LONGEST_SHOWN: usize = 64;
         if self.0.len() < MOST_PROBLEMS {
-            let nearest = crate::plan::nearest_name(key, fields().iter().map(|field| field.link)).map(str::to_owned);
+            let nearest = nearest_key(key, fields().iter().map(|field| field.link)).map(str::to_owned);
             let key: String = key.chars().take(LONGEST_SHOWN).collect();
             self.add(&key, ProblemKind::UnknownKey { nearest });
         }

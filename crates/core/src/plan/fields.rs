@@ -203,10 +203,9 @@ fn is_bare(text: &str) -> bool {
 }
 
 fn number_of(text: &str) -> Value {
-    let whole = text.parse::<u64>().ok().map(Value::from);
-    whole
-        .or_else(|| text.parse::<f64>().ok().and_then(|number| serde_json::Number::from_f64(number).map(Value::Number)))
-        .unwrap_or_else(|| Value::from(text))
+    let float = || text.parse::<f64>().ok().and_then(serde_json::Number::from_f64).map(Value::Number);
+    let whole = text.parse::<u64>().map(Value::from).or_else(|_| text.parse::<i64>().map(Value::from));
+    whole.ok().or_else(float).unwrap_or_else(|| Value::from(text))
 }
 
 /// A row whose value is one member of the plan.

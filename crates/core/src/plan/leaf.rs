@@ -239,19 +239,16 @@ impl Leaf for Option<String> {
     }
 }
 
-/// `2.15.0`, `2.15`, `2.15.0+cu132`, `5.0.0rc1`.
+/// `2.15.0`, `2.15`, `2.15.0+cu132`, `5.0.0rc1`: two numbers and whatever a release adds.
 fn is_version(text: &str) -> bool {
     const LONGEST_VERSION: usize = 32;
-    let mut parts = text.split('.');
-    let number = |part: Option<&str>| {
-        part.is_some_and(|part| part.bytes().next().is_some_and(|byte| byte.is_ascii_digit()) && part.len() <= 6)
-    };
-    let major = parts.next();
+    let digits = |text: &str| text.len() - text.trim_start_matches(|letter: char| letter.is_ascii_digit()).len();
+    let known = |byte: u8| byte.is_ascii_alphanumeric() || b".+-_".contains(&byte);
     text.len() <= LONGEST_VERSION
-        && number(major)
-        && major.is_some_and(|major| major.bytes().all(|byte| byte.is_ascii_digit()))
-        && number(parts.next())
-        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".+-_".contains(&byte))
+        && text.bytes().all(known)
+        && text.split_once('.').is_some_and(|(major, rest)| {
+            (1..=6).contains(&major.len()) && digits(major) == major.len() && (1..=6).contains(&digits(rest))
+        })
 }
 
 impl Leaf for Vec<String> {

@@ -2,20 +2,27 @@
 //!
 //! One table, [`fields`], drives the JSON reader, links, the form's attributes and the generator of property tests.
 
+mod alternatives;
 mod choice;
 mod fields;
 mod json;
 mod keep;
 mod leaf;
+mod modules;
 mod nearest;
 mod problem;
+mod rules;
+mod subject;
 
+pub use alternatives::{Alternative, alternatives};
 pub use choice::*;
 pub use fields::{Field, Kind, Unit, field, fields};
 pub use json::MAX_JSON_BYTES;
+pub use modules::{linear_module_names, names_module};
 pub use problem::*;
+pub use subject::Subject;
 
-/// The name among `candidates` that `name` was most likely meant to be, if one is near.
-pub fn nearest_name<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    nearest::nearest(name, candidates, nearest::Closeness::Value)
+/// The key among `candidates` that `key` was most likely meant to be, if one is near.
+pub(crate) fn nearest_key<'a>(key: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    nearest::nearest(key, candidates, nearest::Closeness::Key)
 }

@@ -117,7 +117,7 @@ impl fmt::Display for Problem {
                 write!(f, "{field}: {value} is not one of {}", allowed.join(", "))?;
                 nearest.as_ref().map_or(Ok(()), |near| write!(f, "; did you mean {near}?"))
             }
-            ProblemKind::WrongType { expected } => write!(f, "{field}: write {expected} here"),
+            ProblemKind::WrongType { expected } => write!(f, "{field}: write {} here", with_article(expected)),
             ProblemKind::UnknownKey { nearest: Some(near) } => write!(f, "{field}: unknown key; did you mean {near}?"),
             ProblemKind::UnknownKey { nearest: None } => write!(f, "{field}: unknown key; remove it"),
             ProblemKind::UnknownModel { id, nearest } => {
@@ -150,6 +150,18 @@ impl fmt::Display for Problem {
                 f.write_str("; open the link with a newer Headroom")
             }
         }
+    }
+}
+
+/// What [`ProblemKind::WrongType`] expects, as a sentence needs it.
+fn with_article(expected: &'static str) -> &'static str {
+    match expected {
+        "number" => "a number",
+        "whole number" => "a whole number",
+        "object" => "an object",
+        "module names" => "a list of module names",
+        "version" => "a version such as 2.15.0",
+        other => other,
     }
 }
 

@@ -1,0 +1,125 @@
+//! The plans that a plan is compared with.
+
+use super::{AttentionKernel, AttnImplementation, Dtype, Framework, Method, MixedPrecision, Offload, Plan, Task};
+
+/// One plan of the comparison.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Alternative {
+    /// Its method.
+    pub method: Method,
+    /// Its ZeRO stage; 3 for FSDP2, which shards the same.
+    pub zero_stage: u8,
+    /// Whether anything lives in host memory between uses.
+    pub offload: bool,
+    /// The plan itself.
+    pub plan: Plan,
+}
+
+impl Alternative {
+    fn of(plan: Plan) -> Self {
+        let zero_stage = if plan.distributed.framework == Framework::Fsdp2 { 3 } else { plan.zero_stage };
+        Self { method: plan.method, zero_stage, offload: offloads(&plan) != (false, false), plan }
+    }
+
+    /// Where it stands: by method, stage, then what is offloaded.
+    fn rank(&self) -> (usize, u8, (bool, bool)) {
+        let method = Method::ALL.iter().position(|method| *method == self.method).unwrap_or_default();
+        (method, self.zero_stage, offloads(&self.plan))
+    }
+}
+
+/// Whether parameters, and whether optimizer states live in host memory.
+fn offloads(plan: &Plan) -> (bool, bool) {
+    let both = plan.distributed.framework == Framework::Fsdp2 && plan.distributed.cpu_offload;
+    (both || plan.offload_param == Offload::Cpu, both || plan.offload_optimizer == Offload::Cpu)
+}
+
+/// A way to spread the training state: stage, optimizer offloaded, parameters offloaded.
+type Sharding = (u8, bool, bool);
+
+/// On one card ZeRO shards nothing; only its offload helps.
+const ONE_CARD: &[Sharding] = &[(0, false, false), (2, true, false), (3, true, true)];
+
+/// On several cards.
+const SEVERAL_CARDS: &[Sharding] =
+    &[(0, false, false), (1, false, false), (2, false, false), (3, false, false), (2, true, false), (3, true, true)];
+
+/// The plans to show beside `plan`, which is one of them: find it by equality.
+///
+/// Training: full, LoRA and QLoRA, each at the ZeRO stages and offloads that make sense for the number of cards. QLoRA stays
+/// below stage 3, where 4-bit weights can be partitioned only under a special storage dtype. Everything else stays as it is,
+/// dtype and optimizer too, so that the bars differ by method and sharding alone. A plan for DDP keeps it where nothing is
+/// sharded, one for FSDP2 keeps it as stage 3; the other stages are DeepSpeed's, with autocast where FSDP2's `param_dtype`
+/// computed in 16 bits.
+///
+/// Inference: the weights in fp32, in 16 bits, quantised to 8 and to 4; nothing is trained, so there is nothing to shard.
+pub fn alternatives(plan: &Plan) -> Vec<Alternative> {
+    let plans = if plan.task == Task::Inference { inference(plan) } else { training(plan) };
+    let mut all: Vec<Alternative> = Vec::new();
+    for plan in plans {
+        if !all.iter().any(|other| other.plan == plan) {
+            all.push(Alternative::of(plan));
+        }
+    }
+    if !all.iter().any(|other| other.plan == *plan) {
+        let own = Alternative::of(plan.clone());
+        // Behind those of its kind.
+        let place = all.iter().rposition(|other| other.rank() <= own.rank()).map_or(0, |place| place + 1);
+        all.insert(place, own);
+    }
+    all
+}
+
+fn training(plan: &Plan) -> Vec<Plan> {
+    let shardings = if plan.num_gpus > 1 { SEVERAL_CARDS } else { ONE_CARD };
+    let mut plans = Vec::new();
+    for &method in Method::ALL {
+        for &sharding in shardings {
+            if method != Method::Qlora || sharding.0 < 3 {
+                plans.push(sharded(Plan { method, ..plan.clone() }, sharding));
+            }
+        }
+    }
+    plans
+}
+
+fn sharded(mut plan: Plan, (stage, offload_optimizer, offload_param): Sharding) -> Plan {
+    let place = |offloaded| if offloaded { Offload::Cpu } else { Offload::None };
+    let framework = plan.distributed.framework;
+    if framework == Framework::Fsdp2 && stage == 3 {
+        // FSDP2 has one switch for all that DeepSpeed's stage 3 can offload, and no stages.
+        plan.distributed.cpu_offload = offload_param;
+        (plan.offload_optimizer, plan.offload_param) = (Offload::None, Offload::None);
+        return plan;
+    }
+    plan.zero_stage = stage;
+    (plan.offload_optimizer, plan.offload_param) = (place(offload_optimizer), place(offload_param));
+    if stage > 0 {
+        plan.distributed.framework = Framework::Deepspeed;
+    } else if framework == Framework::Fsdp2 {
+        plan.distributed.framework = Framework::Ddp;
+    }
+    if framework == Framework::Fsdp2 && plan.mixed_precision == MixedPrecision::No {
+        plan.mixed_precision = match plan.distributed.param_dtype {
+            Some(Dtype::Bfloat16) if plan.torch_dtype != Dtype::Bfloat16 => MixedPrecision::Bf16,
+            Some(Dtype::Float16) if plan.torch_dtype != Dtype::Float16 => MixedPrecision::Fp16,
+            _ => MixedPrecision::No,
+        };
+    }
+    plan
+}
+
+fn inference(plan: &Plan) -> Vec<Plan> {
+    let sixteen_bit = if plan.torch_dtype == Dtype::Float32 { Dtype::Bfloat16 } else { plan.torch_dtype };
+    let whole = |torch_dtype| Plan { method: Method::Full, torch_dtype, ..plan.clone() };
+    let quantised = |bits| {
+        let mut plan = Plan { method: Method::Qlora, torch_dtype: sixteen_bit, ..plan.clone() };
+        plan.quantization.bits = bits;
+        plan
+    };
+    // Flash kernels know no fp32.
+    let flash = plan.attn_implementation == AttnImplementation::FlashAttention2
+        || plan.attention_kernel == AttentionKernel::Flash;
+    let full = if flash { Vec::new() } else { vec![whole(Dtype::Float32)] };
+    full.into_iter().chain([whole(sixteen_bit), quantised(8), quantised(4)]).collect()
+}

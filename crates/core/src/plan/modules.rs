@@ -1,0 +1,72 @@
+//! Names of modules, as peft matches them.
+
+use super::{Method, Plan, Problem, ProblemKind, TargetModules, Task};
+use crate::model::{Model, ModelKind, Module, ModuleKind};
+
+/// Name of the language-model head; it exists also where it is the token embedding.
+const HEAD: &str = "lm_head";
+
+/// What the classes of classifiers call their head.
+const CLASSIFIER_HEADS: &[&str] = &["score", "classifier"];
+
+/// Whether peft takes `name`, one of `target_modules` or `modules_to_save`, for the module whose dotted name is `module`:
+/// the whole name, or its end after a dot.
+///
+/// ```
+/// use headroom_core::plan::names_module;
+/// assert!(names_module("q_proj", "self_attn.q_proj") && names_module("attn.c_proj", "attn.c_proj"));
+/// assert!(!names_module("proj", "self_attn.q_proj"));
+/// ```
+pub fn names_module(name: &str, module: &str) -> bool {
+    module.strip_suffix(name).is_some_and(|before| before.is_empty() || before.ends_with('.'))
+}
+
+/// Last parts of the names of the layers' linear modules, each once, in the model's order: what a list of targets can hold.
+pub fn linear_module_names(model: &Model) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    for module in model.layers.iter().flat_map(|run| &run.layer.modules) {
+        let last = module.name.rsplit('.').next().unwrap_or(&module.name);
+        if matches!(module.kind, ModuleKind::Linear { .. }) && !names.contains(&last) {
+            names.push(last);
+        }
+    }
+    names
+}
+
+fn modules(model: &Model) -> impl Iterator<Item = &Module> {
+    let layers = model.layers.iter().flat_map(|run| &run.layer.modules);
+    model.embeddings.iter().chain(layers).chain(&model.final_modules).chain(&model.head)
+}
+
+/// Problems of the names in `plan.lora` that no module of `model` has.
+pub(super) fn unknown_names(plan: &Plan, model: &Model) -> Vec<Problem> {
+    if plan.method == Method::Full {
+        return Vec::new();
+    }
+    let known: Vec<String> = linear_module_names(model).into_iter().map(str::to_owned).collect();
+    let has_head = model.kind == ModelKind::Decoder && plan.task != Task::SequenceClassification;
+    let problem = |field: &str, name: &String| {
+        let kind = ProblemKind::NoSuchModule { name: name.clone(), known: known.clone() };
+        Problem::new(field, kind)
+    };
+    // LoRA has layers for linear modules and embeddings, and refuses norms.
+    let is_target = |name: &str| {
+        (has_head && name == HEAD)
+            || modules(model).any(|module| {
+                matches!(module.kind, ModuleKind::Linear { .. } | ModuleKind::Embedding { .. })
+                    && names_module(name, &module.name)
+            })
+    };
+    let is_module = |name: &str| {
+        (has_head && name == HEAD)
+            || (plan.task != Task::Sft && CLASSIFIER_HEADS.contains(&name))
+            || modules(model).any(|module| names_module(name, &module.name))
+    };
+    let targets = match &plan.lora.target_modules {
+        TargetModules::AllLinear => &[],
+        TargetModules::Names(names) => names.as_slice(),
+    };
+    let targets = targets.iter().filter(|name| !is_target(name)).map(|name| problem("lora.target_modules", name));
+    let saved = plan.lora.modules_to_save.iter().filter(|name| !is_module(name));
+    targets.chain(saved.map(|name| problem("lora.modules_to_save", name))).collect()
+}

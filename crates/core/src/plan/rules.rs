@@ -1,0 +1,119 @@
+//! Which fields cannot go together. Few and true: whatever runs in reality passes.
+
+use super::{
+    AttentionKernel, AttnImplementation, Auto, Dtype, Framework, MixedPrecision, Offload, Plan, Problem, ProblemKind,
+    Task,
+};
+use crate::gpu::Card;
+use crate::model::{Model, ModuleKind, Role};
+
+/// Every contradiction of `plan`.
+pub(super) fn contradictions(plan: &Plan, model: &Model, card: &Card) -> Vec<Problem> {
+    [
+        task(plan),
+        sharding(plan),
+        optimizer_offload(plan),
+        kernel(plan),
+        flash_attention(plan, card),
+        positions(plan, model),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+fn contradiction(field: &str, other: &str, mend: &str) -> Option<Problem> {
+    Some(Problem::new(field, ProblemKind::Contradiction { other: other.to_owned(), mend: mend.to_owned() }))
+}
+
+fn task(plan: &Plan) -> Option<Problem> {
+    match plan.task {
+        Task::Sft | Task::SequenceClassification | Task::Inference => None,
+        Task::Reward | Task::Dpo | Task::Grpo | Task::Ppo => Some(Problem::new("task", ProblemKind::TaskNotYet)),
+    }
+}
+
+/// ZeRO's stages and parameter offload are DeepSpeed's; FSDP2 does what stage 3 does.
+fn sharding(plan: &Plan) -> Option<Problem> {
+    const FRAMEWORK: &str = "distributed.framework";
+    let offloads_param = plan.offload_param == Offload::Cpu;
+    match (plan.distributed.framework, plan.zero_stage) {
+        (Framework::Ddp, 1..) => contradiction("zero_stage", FRAMEWORK, "0"),
+        (Framework::Fsdp2, 1 | 2) => contradiction("zero_stage", FRAMEWORK, "3"),
+        (Framework::Ddp | Framework::Fsdp2, _) if offloads_param => contradiction("offload_param", FRAMEWORK, "none"),
+        (Framework::Deepspeed, 0..=2) if offloads_param => contradiction("zero_stage", "offload_param", "3"),
+        _ => None,
+    }
+}
+
+fn optimizer_offload(plan: &Plan) -> Option<Problem> {
+    // Without training there is no optimizer, wherever it would live.
+    if plan.offload_optimizer == Offload::None || plan.task == Task::Inference {
+        return None;
+    }
+    match plan.distributed.framework {
+        Framework::Ddp | Framework::Fsdp2 => contradiction("offload_optimizer", "distributed.framework", "none"),
+        // With parameter offload the stage has to be 3 anyway.
+        Framework::Deepspeed if plan.zero_stage == 0 && plan.offload_param == Offload::None => {
+            contradiction("zero_stage", "offload_optimizer", "2")
+        }
+        Framework::Deepspeed => None,
+    }
+}
+
+/// The kernel is a choice within `sdpa`.
+fn kernel(plan: &Plan) -> Option<Problem> {
+    let chosen = match (plan.attn_implementation, plan.attention_kernel) {
+        (_, AttentionKernel::Auto) | (AttnImplementation::Sdpa, _) => false,
+        (AttnImplementation::FlashAttention2, kernel) => kernel != AttentionKernel::Flash,
+        (AttnImplementation::Eager, _) => true,
+    };
+    if chosen { contradiction("attention_kernel", "attn_implementation", "auto") } else { None }
+}
+
+/// Flash kernels exist for 16-bit numbers, and the flash-attn package for compute capability 8.0 and later.
+fn flash_attention(plan: &Plan, card: &Card) -> Option<Problem> {
+    let sixteen_bit = plan.torch_dtype != Dtype::Float32
+        || plan.mixed_precision != MixedPrecision::No
+        || plan.distributed.bf16_enabled == Auto::Set(true)
+        || plan.distributed.param_dtype.is_some_and(|dtype| dtype != Dtype::Float32);
+    if plan.attn_implementation == AttnImplementation::FlashAttention2 {
+        if !sixteen_bit {
+            return contradiction("attn_implementation", "torch_dtype", "sdpa");
+        }
+        if card.compute_capability.is_some_and(|(major, _)| major < 8) {
+            return contradiction("attn_implementation", "gpu", "sdpa");
+        }
+    }
+    if plan.attn_implementation == AttnImplementation::Sdpa
+        && plan.attention_kernel == AttentionKernel::Flash
+        && !sixteen_bit
+    {
+        return contradiction("attention_kernel", "torch_dtype", "auto");
+    }
+    None
+}
+
+/// A table of learned positions has no row for a longer sequence.
+fn positions(plan: &Plan, model: &Model) -> Option<Problem> {
+    let table = model.embeddings.iter().find(|module| module.role == Role::PositionEmbedding)?;
+    let ModuleKind::Embedding { rows, .. } = table.kind else { return None };
+    // OPT starts at row 2 for historical reasons, RoBERTa after its padding row 1.
+    let unused = match model.model_type.as_str() {
+        "opt" | "roberta" | "xlm-roberta" | "camembert" => 2,
+        _ => 0,
+    };
+    let longest = rows.saturating_sub(unused).max(1);
+    let new_tokens = if plan.task == Task::Inference { plan.rollout.new_tokens } else { 0 };
+    if plan.max_length > longest {
+        let (value, max) = (plan.max_length.to_string(), longest.to_string());
+        return Some(Problem::new("max_length", ProblemKind::OutOfRange { value, min: "1".to_owned(), max }));
+    }
+    // The last token generated is not fed back, so it needs no position.
+    let most_new_tokens = longest - plan.max_length + 1;
+    if new_tokens > most_new_tokens {
+        let (value, max) = (new_tokens.to_string(), most_new_tokens.to_string());
+        return Some(Problem::new("rollout.new_tokens", ProblemKind::OutOfRange { value, min: "0".to_owned(), max }));
+    }
+    None
+}

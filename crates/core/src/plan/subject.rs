@@ -1,0 +1,115 @@
+//! From a plan to what it is about: the model and the card, every field checked.
+
+use serde_json::Value;
+
+use super::fields::{Kind, fields};
+use super::modules::unknown_names;
+use super::nearest::{Closeness, near_distance};
+use super::rules::contradictions;
+use super::{GpuChoice, ModelChoice, Plan, Problem, ProblemKind};
+use crate::gpu::{self, Card};
+use crate::model::{self, Model};
+use crate::units::GIB;
+
+/// What a plan is about.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Subject {
+    /// The model, read from the catalogue or from the plan's own config.
+    pub model: Model,
+    /// The card, from the catalogue or as the plan describes it.
+    pub card: Card,
+    /// Memory of the card, bytes.
+    pub memory_bytes: u64,
+}
+
+impl Plan {
+    /// Finds the model and the card, and checks every field and how they go together.
+    ///
+    /// # Errors
+    /// Every problem of the plan, each with its field and mend.
+    pub fn subject(&self) -> Result<Subject, Vec<Problem>> {
+        let mut problems = self.field_problems();
+        let model = self.find_model().map_err(|problem| problems.push(problem));
+        let card = self.find_card().map_err(|problem| problems.push(problem));
+        let (Ok(model), Ok(card)) = (model, card) else {
+            return Err(problems);
+        };
+        problems.extend(contradictions(self, &model, &card));
+        problems.extend(unknown_names(self, &model));
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        let memory_bytes = match &self.gpu {
+            // Exact for fractions of a MiB too; the range of the field keeps it far below the largest integer.
+            GpuChoice::Custom { memory_gib, .. } => (memory_gib * GIB as f64) as u64,
+            GpuChoice::Catalogue(_) => card.memory_bytes(),
+        };
+        Ok(Subject { model, card, memory_bytes })
+    }
+
+    /// What is wrong with single fields; nothing for a plan that was read from JSON or a link.
+    fn field_problems(&self) -> Vec<Problem> {
+        let mut copy = Self::default();
+        let check = |field: &'static super::Field| {
+            let value = field.value(self);
+            let absent = value.is_null() && !matches!(field.kind, Kind::Number { .. });
+            let described = field.name == "gpu.memory_gib" && matches!(self.gpu, GpuChoice::Catalogue(_));
+            if absent || described { None } else { field.set_value(&mut copy, &value).err() }
+        };
+        fields().iter().filter_map(check).collect()
+    }
+
+    fn find_model(&self) -> Result<Model, Problem> {
+        match &self.model {
+            ModelChoice::Catalogue(id) => {
+                let Some(found) = model::find(id) else { return Err(unknown_model(id)) };
+                let same = |name: &&&str| name.eq_ignore_ascii_case(id.trim());
+                let name = found.also.iter().find(same).map_or(found.id, |name| *name);
+                let config: Value = serde_json::from_str(found.config).unwrap_or_default();
+                Model::from_config(name, &config)
+            }
+            ModelChoice::Config { name, config } => Model::from_config(name, config),
+        }
+        .map_err(|error| Problem::new("model.config", ProblemKind::BadConfig { key: error.key, why: error.why }))
+    }
+
+    fn find_card(&self) -> Result<Card, Problem> {
+        match &self.gpu {
+            GpuChoice::Catalogue(id) => gpu::find(id.trim()).cloned().ok_or_else(|| unknown_gpu(id)),
+            GpuChoice::Custom { name, memory_gib, compute_capability } => {
+                const MIB_PER_GIB: f64 = 1024.0;
+                Ok(Card::custom(name.as_deref(), (memory_gib * MIB_PER_GIB) as u64, *compute_capability))
+            }
+        }
+    }
+}
+
+fn unknown_model(id: &str) -> Problem {
+    let ids = model::catalogue().iter().flat_map(|model| std::iter::once(&model.id).chain(model.also)).copied();
+    let nearest = nearest_id(id, ids);
+    Problem::new("model", ProblemKind::UnknownModel { id: super::leaf::shortened(id), nearest })
+}
+
+fn unknown_gpu(id: &str) -> Problem {
+    let nearest = nearest_id(id, gpu::catalogue().iter().map(|card| card.id.as_ref()));
+    Problem::new("gpu", ProblemKind::UnknownGpu { id: super::leaf::shortened(id), nearest })
+}
+
+/// The id that `given` was most likely meant to be: compared in full and without the organisation, then as a part of an id.
+fn nearest_id<'a>(given: &str, ids: impl Iterator<Item = &'a str> + Clone) -> Option<String> {
+    const SHORTEST_PART: usize = 3;
+    let given = given.trim().to_ascii_lowercase();
+    let without_organisation = |id: &'a str| id.rsplit('/').next().unwrap_or(id);
+    let tail = given.rsplit('/').next().unwrap_or(&given);
+    let part = |id: &&str| tail.len() >= SHORTEST_PART && id.to_ascii_lowercase().contains(tail);
+    let distance = |id: &'a str| {
+        let short = near_distance(tail, without_organisation(id), Closeness::Key);
+        short.or_else(|| near_distance(&given, id, Closeness::Key))
+    };
+    ids.clone()
+        .filter_map(|id| Some((distance(id)?, id)))
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, id)| id)
+        .or_else(|| ids.clone().find(part))
+        .map(str::to_owned)
+}
