@@ -3,17 +3,38 @@
 use std::ffi::OsString;
 use std::io::Write;
 
+use headroom_charts::Palette;
+use headroom_core::link;
 use lexopt::prelude::*;
 
+use crate::chart::{self, ChartOptions};
+use crate::estimate::{self, EstimateOptions};
 use crate::validate::{self, ValidateOptions};
-use crate::{Failure, Outcome};
+use crate::{Failure, Outcome, catalogue};
 
 const HELP: &str = "\
 headroom: whether a training run fits in GPU memory, and where every byte goes
 
 Usage:
+  headroom estimate [PLAN] [--json] [--check]         what a plan needs, phase by phase and byte by byte
+  headroom chart [PLAN] --svg [--phases] [--dark]     the plan beside its alternatives, as an SVG file
+  headroom link [PLAN]                                the plan as a link's fragment
+  headroom models | gpus [--json]                     what plans can name
   headroom validate CASES.jsonl [--json] [--terms]    compare estimates with measurements
   headroom --help | --version
+
+PLAN is a JSON file, JSON text, a link or its fragment, or - for standard input (also without PLAN).
+
+Options of estimate:
+  --json             machine-readable
+  --check            exit with 1 when the plan does not fit
+
+Options of chart:
+  --svg              SVG, the only format
+  --phases           memory over the phases of a step instead of the comparison
+  --dark             colours for a dark ground
+  --width PIXELS     default 1000; narrow pictures have rows instead of columns
+  --height PIXELS    default 420, for columns
 
 Options of validate:
   --json             machine-readable
@@ -35,6 +56,22 @@ pub(crate) enum Command {
     Help,
     /// Prints its version.
     Version,
+    /// Says what a plan needs.
+    Estimate(EstimateOptions),
+    /// Draws it.
+    Chart(ChartOptions),
+    /// Writes it as a link.
+    Link(Option<String>),
+    /// Lists the models.
+    Models {
+        /// Machine-readable.
+        json: bool,
+    },
+    /// Lists the cards.
+    Gpus {
+        /// Machine-readable.
+        json: bool,
+    },
     /// Compares estimates with measurements.
     Validate(ValidateOptions),
 }
@@ -47,11 +84,71 @@ impl Command {
             Some(Long("version") | Short('V')) => Ok(Self::Version),
             Some(Value(name)) => match text(name)?.as_str() {
                 "help" => Ok(Self::Help),
+                "estimate" => Self::estimate(parser),
+                "chart" => Self::chart(parser),
+                "link" => Self::link(parser),
+                "models" => Self::list(parser, |json| Self::Models { json }),
+                "gpus" => Self::list(parser, |json| Self::Gpus { json }),
                 "validate" => Self::validate(parser),
                 other => Err(Failure::BadInput(format!("unknown command {other}; see headroom --help"))),
             },
             Some(other) => Err(other.unexpected().into()),
         }
+    }
+
+    fn estimate(mut parser: lexopt::Parser) -> Result<Self, Failure> {
+        let mut options = EstimateOptions::default();
+        while let Some(arg) = parser.next()? {
+            match arg {
+                Long("json") => options.json = true,
+                Long("check") => options.check = true,
+                Long("help") | Short('h') => return Ok(Self::Help),
+                Value(value) if options.source.is_none() => options.source = Some(text(value)?),
+                other => return Err(other.unexpected().into()),
+            }
+        }
+        Ok(Self::Estimate(options))
+    }
+
+    fn chart(mut parser: lexopt::Parser) -> Result<Self, Failure> {
+        let mut options = ChartOptions::default();
+        while let Some(arg) = parser.next()? {
+            match arg {
+                Long("svg") => {}
+                Long("phases") => options.phases = true,
+                Long("dark") => options.palette = Palette::Dark,
+                Long("width") => options.width = parser.value()?.parse()?,
+                Long("height") => options.height = parser.value()?.parse()?,
+                Long("help") | Short('h') => return Ok(Self::Help),
+                Value(value) if options.source.is_none() => options.source = Some(text(value)?),
+                other => return Err(other.unexpected().into()),
+            }
+        }
+        Ok(Self::Chart(options))
+    }
+
+    fn link(mut parser: lexopt::Parser) -> Result<Self, Failure> {
+        let mut source = None;
+        while let Some(arg) = parser.next()? {
+            match arg {
+                Long("help") | Short('h') => return Ok(Self::Help),
+                Value(value) if source.is_none() => source = Some(text(value)?),
+                other => return Err(other.unexpected().into()),
+            }
+        }
+        Ok(Self::Link(source))
+    }
+
+    fn list(mut parser: lexopt::Parser, command: fn(bool) -> Self) -> Result<Self, Failure> {
+        let mut json = false;
+        while let Some(arg) = parser.next()? {
+            match arg {
+                Long("json") => json = true,
+                Long("help") | Short('h') => return Ok(Self::Help),
+                other => return Err(other.unexpected().into()),
+            }
+        }
+        Ok(command(json))
     }
 
     fn validate(mut parser: lexopt::Parser) -> Result<Self, Failure> {
@@ -88,6 +185,14 @@ impl Command {
         match self {
             Self::Help => out.write_all(HELP.as_bytes())?,
             Self::Version => writeln!(out, "headroom {}", env!("CARGO_PKG_VERSION"))?,
+            Self::Estimate(options) => return estimate::run(&options, out),
+            Self::Chart(options) => chart::run(&options, out)?,
+            Self::Link(source) => {
+                let plan = estimate::plan_from(source.as_deref())?;
+                writeln!(out, "#{}", link::encode(&plan))?;
+            }
+            Self::Models { json } => catalogue::models(json, out)?,
+            Self::Gpus { json } => catalogue::gpus(json, out)?,
             Self::Validate(options) => validate::run(&options, out)?,
         }
         Ok(Outcome::Fine)

@@ -55,8 +55,7 @@ fn looks_like_link(text: &str) -> bool {
 
 /// A script wants to know of every problem of a link: nothing is read around here, unlike on the page.
 fn plan_from_link(link: &str) -> Result<Plan, Failure> {
-    let fragment = link.split_once('#').map_or(link, |(_, fragment)| fragment);
-    let decoded = headroom_core::link::decode(fragment);
+    let decoded = headroom_core::link::decode(link);
     if decoded.problems.is_empty() { Ok(decoded.plan) } else { Err(bad_plan(&decoded.problems)) }
 }
 

@@ -3,7 +3,10 @@
 //! Exit code: 0 it worked (and, with `estimate --check`, the plan fits), 1 it does not fit, 2 bad input, with one clear line on
 //! standard error.
 
+mod catalogue;
+mod chart;
 mod command;
+mod estimate;
 mod input;
 mod layout;
 mod validate;

@@ -1,0 +1,60 @@
+//! `headroom models` and `headroom gpus`: what plans can name.
+
+use std::io::Write;
+
+use headroom_core::units::count_text;
+use headroom_core::{gpu, model};
+use serde_json::{Value, json};
+
+use crate::Failure;
+use crate::layout::{Align, Table};
+
+/// Lists the models.
+pub(crate) fn models(as_json: bool, out: &mut dyn Write) -> Result<(), Failure> {
+    let all = model::catalogue();
+    if as_json {
+        let rows = all.iter().map(|model| {
+            json!({
+                "id": model.id, "label": model.label, "group": model.group, "also": model.also, "source": model.source,
+                "param_count": model.param_count, "active_param_count": model.active_param_count,
+            })
+        });
+        return write_json(rows.collect(), out);
+    }
+    let mut table = Table::new(&[Align::Left, Align::Right, Align::Right]);
+    table.row(["id", "parameters", "active a token", "group"]);
+    for model in all {
+        table.row([model.id, &count_text(model.param_count), &count_text(model.active_param_count), model.group]);
+    }
+    Ok(table.write(out)?)
+}
+
+/// Lists the cards.
+pub(crate) fn gpus(as_json: bool, out: &mut dyn Write) -> Result<(), Failure> {
+    let all = gpu::catalogue();
+    if as_json {
+        let rows = all.iter().map(|card| {
+            json!({
+                "id": card.id, "name": card.name, "memory_mib": card.memory_mib, "bf16": card.bf16,
+                "memory_bandwidth_gb_s": card.memory_bandwidth_gb_s, "half_tflops": card.half_tflops,
+                "compute_capability": card.compute_capability.map(|(major, minor)| format!("{major}.{minor}")),
+                "source": card.source,
+            })
+        });
+        return write_json(rows.collect(), out);
+    }
+    let mut table = Table::new(&[Align::Left, Align::Left, Align::Right, Align::Right, Align::Right]);
+    table.row(["id", "name", "MiB", "GB/s", "TFLOP/s"]);
+    for card in all {
+        let figure = |value: f64| format!("{value:.0}");
+        let (bandwidth, compute) = (figure(card.memory_bandwidth_gb_s), figure(card.half_tflops));
+        table.row([card.id.as_ref(), card.name.as_ref(), &card.memory_mib.to_string(), &bandwidth, &compute]);
+    }
+    Ok(table.write(out)?)
+}
+
+fn write_json(rows: Vec<Value>, out: &mut dyn Write) -> Result<(), Failure> {
+    serde_json::to_writer_pretty(&mut *out, &rows).map_err(std::io::Error::from)?;
+    writeln!(out)?;
+    Ok(())
+}

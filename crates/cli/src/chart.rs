@@ -1,0 +1,90 @@
+//! `headroom chart`: the comparison and the phases as SVG files.
+
+use std::io::Write;
+
+use headroom_charts::{Bar, Look, Orientation, Palette, Texts, comparison_svg, phases_svg};
+use headroom_core::memory::{self, Category, Estimate};
+use headroom_core::plan::{Alternative, Method, Offload, Plan, alternatives};
+use headroom_core::units::gib_text;
+
+use crate::Failure;
+use crate::estimate::{self, Estimated};
+
+/// Options of `headroom chart`.
+pub(crate) struct ChartOptions {
+    /// File, `-`, link or JSON; nothing: standard input.
+    pub(crate) source: Option<String>,
+    /// The phases of the plan instead of the comparison.
+    pub(crate) phases: bool,
+    /// Light or dark.
+    pub(crate) palette: Palette,
+    /// Pixels.
+    pub(crate) width: u32,
+    /// Pixels, of columns.
+    pub(crate) height: u32,
+}
+
+impl Default for ChartOptions {
+    fn default() -> Self {
+        Self { source: None, phases: false, palette: Palette::Light, width: 1000, height: 420 }
+    }
+}
+
+/// Runs the command.
+pub(crate) fn run(options: &ChartOptions, out: &mut dyn Write) -> Result<(), Failure> {
+    let plan = estimate::plan_from(options.source.as_deref())?;
+    let Estimated { plan, subject, estimate } = estimate::estimated(plan)?;
+    let texts = Texts {
+        title: format!("GPU memory of {}", subject.model.name),
+        capacity: format!("{}, {}\u{a0}GiB", subject.card.name, gib_text(estimate.card_bytes)),
+        ..Texts::default()
+    };
+    let ChartOptions { palette, width, height, .. } = *options;
+    let look = Look { width, height, orientation: Orientation::Auto, palette, texts };
+    let picture = if options.phases {
+        phases_svg(&estimate, &look)
+    } else {
+        let bars: Vec<Bar> = alternatives(&plan).iter().filter_map(|other| bar(other, &plan)).collect();
+        comparison_svg(&bars, estimate.card_bytes, &look)
+    };
+    Ok(out.write_all(picture.svg.as_bytes())?)
+}
+
+/// The bar of one alternative; one that cannot be planned (a method the model does not take) has none.
+fn bar(alternative: &Alternative, current: &Plan) -> Option<Bar> {
+    let estimate = memory::estimate(&alternative.plan).ok()?;
+    let group = match alternative.method {
+        Method::Full => "Full".to_owned(),
+        Method::Lora => "LoRA".to_owned(),
+        Method::Qlora => format!("QLoRA {} bit", alternative.plan.quantization.bits),
+    };
+    Some(Bar {
+        label: label(alternative),
+        group,
+        parts: parts(&estimate),
+        total: estimate.peak.band.expected,
+        selected: alternative.plan == *current,
+        id: headroom_core::link::encode(&alternative.plan),
+    })
+}
+
+fn label(alternative: &Alternative) -> String {
+    let plan = &alternative.plan;
+    let mut label = if plan.num_gpus > 1 { format!("ZeRO-{}", plan.zero_stage) } else { "no sharding".to_owned() };
+    if plan.offload_optimizer == Offload::Cpu {
+        label.push_str(" optimizer offload");
+    }
+    if plan.offload_param == Offload::Cpu {
+        label.push_str(" parameter offload");
+    }
+    label
+}
+
+/// What the bar is made of: the phase that owns the peak, and as overhead what the card must have besides.
+fn parts(estimate: &Estimate) -> Vec<(Category, u64)> {
+    let phase = estimate.phases.iter().find(|phase| phase.phase == estimate.peak.phase);
+    let mut parts = phase.map(|phase| phase.by_category.clone()).unwrap_or_default();
+    let besides = estimate.peak.band.expected.saturating_sub(estimate.peak.allocated_bytes);
+    parts.push((Category::Overhead, besides));
+    parts
+}

@@ -1,0 +1,173 @@
+//! An estimate as JSON: the contract with scripts. Keys are added, never renamed or removed.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+
+use headroom_core::link;
+use headroom_core::memory::{Allocation, Band, HostAllocation, Peak, PhaseUse};
+use serde::Serialize;
+
+use super::{Estimated, notes};
+use crate::Failure;
+
+#[derive(Serialize)]
+struct EstimateJson<'a> {
+    model: &'a str,
+    gpu: &'a str,
+    link: String,
+    param_count: u64,
+    active_param_count: u64,
+    trainable_count: u64,
+    verdict: &'static str,
+    headroom_bytes: i64,
+    used_share: f64,
+    card_bytes: u64,
+    peak: PeakJson,
+    phases: Vec<PhaseJson>,
+    allocations: Vec<AllocationJson<'a>>,
+    host_bytes: u64,
+    host: Vec<HostJson<'a>>,
+    notes: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct PeakJson {
+    phase: &'static str,
+    allocated_bytes: u64,
+    required_bytes: u64,
+    required_bytes_expandable: u64,
+    reserved_bytes: u64,
+    device_bytes: u64,
+    context_bytes: u64,
+    /// Of `required_bytes + context_bytes`.
+    band: BandJson,
+}
+
+#[derive(Serialize)]
+struct BandJson {
+    low: u64,
+    expected: u64,
+    high: u64,
+}
+
+#[derive(Serialize)]
+struct PhaseJson {
+    name: &'static str,
+    allocated_bytes: u64,
+    by_category: BTreeMap<&'static str, u64>,
+}
+
+#[derive(Serialize)]
+struct AllocationJson<'a> {
+    name: &'static str,
+    module: &'a str,
+    category: &'static str,
+    /// The most it ever holds.
+    bytes: u64,
+    /// What it holds at the fullest moment of the step.
+    bytes_at_peak: u64,
+    formula: &'a str,
+    formula_with_numbers: &'a str,
+    /// What the formula comes to, before the allocator's rounding.
+    formula_bytes: u64,
+    source: &'static str,
+    /// Phases in which it lives.
+    phases: Vec<&'static str>,
+    /// What it holds at the fullest moment of each.
+    bytes_by_phase: BTreeMap<&'static str, u64>,
+}
+
+#[derive(Serialize)]
+struct HostJson<'a> {
+    name: &'static str,
+    category: &'static str,
+    bytes: u64,
+    pinned: bool,
+    formula: &'a str,
+    formula_with_numbers: &'a str,
+    source: &'static str,
+}
+
+impl From<&Peak> for PeakJson {
+    fn from(peak: &Peak) -> Self {
+        let Band { low, expected, high } = peak.band;
+        Self {
+            phase: peak.phase.name(),
+            allocated_bytes: peak.allocated_bytes,
+            required_bytes: peak.required_bytes,
+            required_bytes_expandable: peak.required_bytes_expandable,
+            reserved_bytes: peak.reserved_bytes,
+            device_bytes: peak.device_bytes,
+            context_bytes: peak.context_bytes,
+            band: BandJson { low, expected, high },
+        }
+    }
+}
+
+impl From<&PhaseUse> for PhaseJson {
+    fn from(phase: &PhaseUse) -> Self {
+        Self {
+            name: phase.phase.name(),
+            allocated_bytes: phase.allocated_bytes,
+            by_category: phase.by_category.iter().map(|(category, bytes)| (category.name(), *bytes)).collect(),
+        }
+    }
+}
+
+impl<'a> From<&'a Allocation> for AllocationJson<'a> {
+    fn from(row: &'a Allocation) -> Self {
+        Self {
+            name: row.term.name(),
+            module: &row.module,
+            category: row.category().name(),
+            bytes: row.phases.iter().map(|(_, bytes)| *bytes).max().unwrap_or(0),
+            bytes_at_peak: row.bytes_at_peak,
+            formula: &row.formula,
+            formula_with_numbers: &row.formula_with_numbers,
+            formula_bytes: row.formula_bytes,
+            source: row.term.source(),
+            phases: row.phases.iter().map(|(phase, _)| phase.name()).collect(),
+            bytes_by_phase: row.phases.iter().map(|(phase, bytes)| (phase.name(), *bytes)).collect(),
+        }
+    }
+}
+
+impl<'a> From<&'a HostAllocation> for HostJson<'a> {
+    fn from(row: &'a HostAllocation) -> Self {
+        Self {
+            name: row.term.name(),
+            category: row.term.category().name(),
+            bytes: row.bytes,
+            pinned: row.pinned,
+            formula: &row.formula,
+            formula_with_numbers: &row.formula_with_numbers,
+            source: row.term.source(),
+        }
+    }
+}
+
+/// Writes `estimated` as one JSON object.
+pub(super) fn write(estimated: &Estimated, out: &mut dyn Write) -> Result<(), Failure> {
+    let Estimated { plan, subject, estimate } = estimated;
+    let json = EstimateJson {
+        model: &subject.model.name,
+        gpu: &subject.card.name,
+        link: link::encode(plan),
+        param_count: estimate.param_count,
+        active_param_count: estimate.active_param_count,
+        trainable_count: estimate.trainable_count,
+        verdict: estimate.verdict.fit.name(),
+        headroom_bytes: estimate.verdict.headroom_bytes,
+        used_share: estimate.verdict.used_share,
+        card_bytes: estimate.card_bytes,
+        peak: PeakJson::from(&estimate.peak),
+        phases: estimate.phases.iter().map(PhaseJson::from).collect(),
+        allocations: estimate.allocations.iter().map(AllocationJson::from).collect(),
+        host_bytes: estimate.host.iter().map(|row| row.bytes).fold(0, u64::saturating_add),
+        host: estimate.host.iter().map(HostJson::from).collect(),
+        notes: estimate.notes.iter().map(notes::text).collect(),
+    };
+    serde_json::to_writer_pretty(&mut *out, &json).map_err(std::io::Error::from)?;
+    writeln!(out)?;
+    Ok(())
+}

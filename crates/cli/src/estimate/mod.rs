@@ -1,0 +1,64 @@
+//! `headroom estimate`: one plan, every byte.
+
+mod json;
+mod notes;
+mod text;
+
+use std::io::{self, IsTerminal, Write};
+
+use headroom_core::memory::{self, Estimate, Fit};
+use headroom_core::plan::{Plan, Subject};
+
+use crate::{Failure, Outcome, input};
+
+/// Options of `headroom estimate`.
+#[derive(Default)]
+pub(crate) struct EstimateOptions {
+    /// File, `-`, link or JSON; nothing: standard input.
+    pub(crate) source: Option<String>,
+    /// Machine-readable.
+    pub(crate) json: bool,
+    /// The exit code says whether it fits.
+    pub(crate) check: bool,
+}
+
+/// A plan, what it names, and its estimate.
+pub(crate) struct Estimated {
+    /// The plan.
+    pub(crate) plan: Plan,
+    /// Its model and card.
+    pub(crate) subject: Subject,
+    /// What it needs.
+    pub(crate) estimate: Estimate,
+}
+
+/// Reads the plan that `source` names, or that comes on standard input.
+pub(crate) fn plan_from(source: Option<&str>) -> Result<Plan, Failure> {
+    match source {
+        Some(source) => input::read_plan(source),
+        // Waiting for someone to type JSON helps nobody.
+        None if io::stdin().is_terminal() => {
+            Err(Failure::BadInput("name a plan: a file, a link, JSON, or - for standard input".to_owned()))
+        }
+        None => input::read_plan("-"),
+    }
+}
+
+/// Estimates `plan`.
+pub(crate) fn estimated(plan: Plan) -> Result<Estimated, Failure> {
+    let subject = plan.subject().map_err(|problems| input::bad_plan(&problems))?;
+    let estimate = memory::estimate(&plan).map_err(|problems| input::bad_plan(&problems))?;
+    Ok(Estimated { plan, subject, estimate })
+}
+
+/// Runs the command.
+pub(crate) fn run(options: &EstimateOptions, out: &mut dyn Write) -> Result<Outcome, Failure> {
+    let estimated = estimated(plan_from(options.source.as_deref())?)?;
+    if options.json {
+        json::write(&estimated, out)?
+    } else {
+        text::write(&estimated, out)?
+    }
+    let fits = estimated.estimate.verdict.fit != Fit::DoesNotFit;
+    Ok(if options.check && !fits { Outcome::DoesNotFit } else { Outcome::Fine })
+}

@@ -1,0 +1,172 @@
+//! An estimate for people.
+
+use std::io::Write;
+
+use headroom_core::link;
+use headroom_core::memory::{Allocation, Category, Estimate, Fit};
+use headroom_core::plan::{Method, Plan};
+use headroom_core::units::{bytes_text, count_text, gib_text};
+
+use super::{Estimated, notes};
+use crate::Failure;
+use crate::layout::{Align, Table};
+
+/// Writes `estimated`.
+pub(super) fn write(estimated: &Estimated, out: &mut dyn Write) -> Result<(), Failure> {
+    write_header(estimated, out)?;
+    let estimate = &estimated.estimate;
+    write_phases(estimate, out)?;
+    write_peak(estimate, out)?;
+    write_allocations(estimate, out)?;
+    write_host(estimate, out)?;
+    if !estimate.notes.is_empty() {
+        writeln!(out, "\nNotes")?;
+        for note in &estimate.notes {
+            writeln!(out, "  {}", notes::text(note))?;
+        }
+    }
+    Ok(())
+}
+
+fn write_header(estimated: &Estimated, out: &mut dyn Write) -> Result<(), Failure> {
+    let Estimated { plan, subject, estimate } = estimated;
+    let mut table = Table::new(&[]);
+    let share = estimate.trainable_count as f64 / estimate.param_count.max(1) as f64 * 100.0;
+    let model = format!("{}, {} parameters", subject.model.name, count_text(estimate.param_count));
+    table.row(["model", &model]);
+    table.row(["trained", &format!("{} parameters, {share:.2} %", count_text(estimate.trainable_count))]);
+    table.row(["run", &run_text(plan)]);
+    let cards = if plan.num_gpus > 1 { format!("{} x ", plan.num_gpus) } else { String::new() };
+    table.row(["card", &format!("{cards}{}, {}", subject.card.name, bytes_text(estimate.card_bytes))]);
+    table.row(["link", &format!("#{}", link::encode(plan))]);
+    table.row(["verdict", &verdict_text(estimate)]);
+    table.write(out)?;
+    Ok(())
+}
+
+/// What runs, in the plan's own words.
+fn run_text(plan: &Plan) -> String {
+    let mut parts = vec![plan.task.name().to_owned(), plan.method.name().to_owned()];
+    match plan.method {
+        Method::Full => {}
+        Method::Lora => parts.push(format!("r {}", plan.lora.r)),
+        Method::Qlora => parts.push(format!("{} bit, r {}", plan.quantization.bits, plan.lora.r)),
+    }
+    parts.push(plan.torch_dtype.name().to_owned());
+    parts.push(plan.optim.name().to_owned());
+    parts.push(format!("{} x {} tokens", plan.per_device_train_batch_size, count_text(plan.max_length)));
+    if plan.zero_stage > 0 {
+        parts.push(format!("ZeRO-{}", plan.zero_stage));
+    }
+    parts.join(", ")
+}
+
+fn verdict_text(estimate: &Estimate) -> String {
+    let verdict = &estimate.verdict;
+    let word = match verdict.fit {
+        Fit::Fits => "FITS",
+        Fit::Tight => "TIGHT",
+        Fit::DoesNotFit => "DOES NOT FIT",
+    };
+    let margin = bytes_text(verdict.headroom_bytes.unsigned_abs());
+    let margin = if verdict.headroom_bytes < 0 { format!("{margin} too much") } else { format!("{margin} headroom") };
+    let band = estimate.peak.band;
+    format!(
+        "{word}: needs {} of {} GiB ({:.0} %), {margin}; between {} and {} GiB",
+        gib_text(band.expected),
+        gib_text(estimate.card_bytes),
+        verdict.used_share * 100.0,
+        gib_text(band.low),
+        gib_text(band.high),
+    )
+}
+
+/// Phases down, categories across; categories that never hold a byte are left out.
+fn write_phases(estimate: &Estimate, out: &mut dyn Write) -> Result<(), Failure> {
+    let of = |parts: &[(Category, u64)], category: Category| -> u64 {
+        parts.iter().filter(|(c, _)| *c == category).map(|(_, bytes)| *bytes).fold(0, u64::saturating_add)
+    };
+    let used: Vec<Category> = Category::ALL
+        .iter()
+        .copied()
+        .filter(|category| estimate.phases.iter().any(|phase| of(&phase.by_category, *category) > 0))
+        .collect();
+    let mut align = vec![Align::Left];
+    align.resize(used.len() + 2, Align::Right);
+    let mut table = Table::new(&align);
+    let heading = used.iter().map(|category| category.name().replace('_', " "));
+    table.row(["phase".to_owned()].into_iter().chain(heading).chain(["total".to_owned()]));
+    for phase in &estimate.phases {
+        let cells = used.iter().map(|category| gib_text(of(&phase.by_category, *category)));
+        let peak = if phase.phase == estimate.peak.phase { "peak" } else { "" };
+        let name = phase.phase.name().replace('_', " ");
+        let total = gib_text(phase.allocated_bytes);
+        table.row([name].into_iter().chain(cells).chain([total, peak.to_owned()]));
+    }
+    writeln!(out, "\nMemory at the fullest moment of each phase, GiB")?;
+    table.write(out)?;
+    Ok(())
+}
+
+fn write_peak(estimate: &Estimate, out: &mut dyn Write) -> Result<(), Failure> {
+    let peak = &estimate.peak;
+    let mut table = Table::new(&[Align::Left, Align::Right]);
+    for (name, bytes, meaning) in [
+        ("allocated", peak.allocated_bytes, "torch.cuda.max_memory_allocated"),
+        ("required", peak.required_bytes, "the least memory, context apart, on which it runs"),
+        ("required, expandable", peak.required_bytes_expandable, "the same with expandable_segments:True"),
+        ("reserved", peak.reserved_bytes, "torch.cuda.max_memory_reserved on a card that never runs short"),
+        ("context", peak.context_bytes, "CUDA context, libraries, NCCL"),
+        ("device", peak.device_bytes, "nvidia-smi on a card that never runs short"),
+        ("needed, low", peak.band.low, "required and context: low end of the band"),
+        ("needed", peak.band.expected, "required and context: compared with the card"),
+        ("needed, high", peak.band.high, "required and context: high end of the band"),
+    ] {
+        table.row([name, &gib_text(bytes), meaning]);
+    }
+    writeln!(out, "\nPeak, in {}, GiB", peak.phase.name().replace('_', " "))?;
+    table.write(out)?;
+    Ok(())
+}
+
+/// The largest first: what to look at when it does not fit.
+fn write_allocations(estimate: &Estimate, out: &mut dyn Write) -> Result<(), Failure> {
+    let mut rows: Vec<&Allocation> = estimate.allocations.iter().filter(|row| row.bytes_at_peak > 0).collect();
+    rows.sort_by_key(|row| std::cmp::Reverse(row.bytes_at_peak));
+    let mut table = Table::new(&[Align::Left, Align::Left, Align::Right]);
+    for row in rows {
+        let name = row.term.name().replace('_', " ");
+        let name = if row.module.is_empty() { name } else { format!("{name} {}", row.module) };
+        let formula = formula_text(&row.formula, &row.formula_with_numbers);
+        let source = format!("[{}]", row.term.source());
+        let category = row.category().name().replace('_', " ");
+        table.row([name, category, bytes_text(row.bytes_at_peak), formula, source]);
+    }
+    writeln!(out, "\nWhat lives at the peak, with the formula of the most it ever holds and where it comes from")?;
+    table.write(out)?;
+    Ok(())
+}
+
+fn write_host(estimate: &Estimate, out: &mut dyn Write) -> Result<(), Failure> {
+    if estimate.host.is_empty() {
+        return Ok(());
+    }
+    let total = estimate.host.iter().map(|row| row.bytes).fold(0, u64::saturating_add);
+    let mut table = Table::new(&[Align::Left, Align::Right]);
+    for row in &estimate.host {
+        let name = row.term.name().replace('_', " ");
+        let pinned = if row.pinned { "pinned" } else { "pageable" };
+        let formula = formula_text(&row.formula, &row.formula_with_numbers);
+        table.row([name, bytes_text(row.bytes), pinned.to_owned(), formula]);
+    }
+    writeln!(out, "\nHost memory of the machine, all its processes: {}", bytes_text(total))?;
+    table.write(out)?;
+    Ok(())
+}
+
+fn formula_text(symbols: &str, numbers: &str) -> String {
+    match (symbols.is_empty(), numbers.is_empty()) {
+        (false, false) => format!("{symbols} = {numbers}"),
+        _ => format!("{symbols}{numbers}"),
+    }
+}

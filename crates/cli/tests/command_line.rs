@@ -1,0 +1,96 @@
+//! The program as its callers meet it: what it prints, where, and with which exit code.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
+
+mod program;
+
+use program::{Ran, case_file, headroom, headroom_with_input};
+
+/// Exit code 2, nothing on standard output, one line on standard error that contains every one of `words`.
+#[track_caller]
+fn assert_bad_input(ran: &Ran, words: &[&str]) {
+    assert_eq!(ran.code, 2, "{}{}", ran.out, ran.err);
+    assert_eq!(ran.out, "");
+    assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
+    for word in words {
+        assert!(ran.err.contains(word), "{word} is not in {}", ran.err);
+    }
+}
+
+#[test]
+fn help_and_version() {
+    for args in [&["--help"][..], &["help"], &["-h"], &[], &["estimate", "--help"], &["validate", "-h"]] {
+        let ran = headroom(args);
+        assert_eq!(ran.code, 0);
+        assert!(ran.out.contains("headroom estimate") && ran.out.contains("Exit code"), "{}", ran.out);
+    }
+    assert_eq!(headroom(&["--version"]).out.trim(), format!("headroom {}", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn mistakes_end_in_one_line() {
+    assert_bad_input(&headroom(&["frobnicate"]), &["frobnicate", "--help"]);
+    assert_bad_input(&headroom(&["estimate", "--frobnicate"]), &["--frobnicate"]);
+    assert_bad_input(&headroom(&["estimate", "no/such/plan.json"]), &["no/such/plan.json"]);
+    assert_bad_input(&headroom(&["estimate", "{\"model\": 3}"]), &["model"]);
+    assert_bad_input(&headroom(&["estimate", "{\"modle\": \"Qwen/Qwen3-4B\"}"]), &["modle", "model"]);
+    assert_bad_input(&headroom(&["estimate", "v=1&model=Qwen/Qwen3-4B&r=sixteen"]), &["lora.r"]);
+    assert_bad_input(&headroom(&["validate"]), &["file of cases"]);
+    assert_bad_input(&headroom(&["chart", "--width", "wide"]), &["wide"]);
+    assert_bad_input(&headroom_with_input(&["estimate", "-"], "not json"), &["line 1"]);
+    assert_bad_input(&headroom_with_input(&["estimate"], ""), &[]);
+    assert_bad_input(&headroom_with_input(&["estimate", "-"], "{\"model\": \"\u{1b}[2J\n\"}"), &[]);
+    assert!(!headroom_with_input(&["estimate", "-"], "{\"a\u{1b}[2J\": 1}").err.contains('\u{1b}'));
+}
+
+#[test]
+fn catalogues_are_listed() {
+    let models = headroom(&["models"]);
+    assert_eq!(models.code, 0);
+    assert!(models.out.lines().any(|line| line.starts_with("Qwen/Qwen3-4B ") && line.contains("4,022,468,096")));
+    let gpus = headroom(&["gpus"]);
+    assert!(
+        gpus.out.lines().any(|line| line.starts_with("rtx-4090 ") && line.contains("GeForce RTX 4090")),
+        "{}",
+        gpus.out
+    );
+    for command in ["models", "gpus"] {
+        let text_rows = headroom(&[command]).out.lines().count() - 1;
+        let rows = headroom(&[command, "--json"]).json();
+        assert_eq!(rows.as_array().unwrap().len(), text_rows);
+    }
+}
+
+#[test]
+fn a_link_leads_back_to_its_plan() {
+    let plan = r#"{"model": "Qwen/Qwen3-8B", "method": "qlora", "lora": {"r": 64}, "gpu": "rtx-4090"}"#;
+    let first = headroom(&["link", plan]);
+    assert_eq!(first.code, 0, "{}", first.err);
+    assert!(first.out.starts_with("#v=1&model=Qwen/Qwen3-8B&gpu=rtx-4090&"), "{}", first.out);
+    assert_eq!(headroom(&["link", first.out.trim()]).out, first.out);
+    assert_eq!(headroom_with_input(&["link"], &first.out).out, first.out);
+    let address = format!("https://example.org/headroom/?lang=zh{}", first.out.trim());
+    assert_eq!(headroom(&["link", &address]).out, first.out);
+}
+
+#[test]
+fn a_reader_that_leaves_is_no_fault() {
+    let ran = program::headroom_without_reader(&["models", "--json"]);
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+}
+
+#[test]
+fn cases_that_cannot_be_read_are_failures_and_bad_files_are_bad_input() {
+    let nothing_works = case_file(
+        "unreadable.jsonl",
+        "{\"id\": \"no-plan\", \"measured\": {\"allocated_bytes\": 1}}\n\n{\"id\": \"bad-plan\", \"group\": \"g\", \"plan\": {\"modle\": 1}}\n",
+    );
+    let ran = headroom(&["validate", &nothing_works]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.out.contains("FAILED no-plan none: it has no plan"), "{}", ran.out);
+    assert!(ran.out.contains("FAILED bad-plan g: modle"), "{}", ran.out);
+    assert_eq!(ran.err.lines().count(), 1);
+
+    let not_json = case_file("not-json.jsonl", "{\"id\": \"a\"}\n{\"id\": \n");
+    assert_bad_input(&headroom(&["validate", &not_json]), &["line 2"]);
+    assert_bad_input(&headroom(&["validate", &case_file("empty.jsonl", "\n\n")]), &["no case"]);
+}
