@@ -4,6 +4,7 @@
 
 mod alternatives;
 mod choice;
+mod defaults;
 mod fields;
 mod json;
 mod keep;

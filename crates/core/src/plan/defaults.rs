@@ -1,0 +1,102 @@
+//! What a plan is where the user chose nothing.
+//!
+//! Links have their own, frozen defaults; changing one here lengthens links and breaks none.
+
+use super::{
+    AdapterDtype, AttentionKernel, AttnImplementation, Auto, BucketSize, Distributed, Dtype, Framework, GpuChoice,
+    Lora, Method, MixedPrecision, ModelChoice, Offload, Optimizer, Plan, QuantType, Quantization, Reference,
+    ReferenceKind, Rollout, Software, TargetModules, Task,
+};
+
+impl Default for Plan {
+    /// The first plan a newcomer sees: LoRA on a small current model, on one 80 GB card.
+    fn default() -> Self {
+        Self {
+            model: ModelChoice::Catalogue("Qwen/Qwen3-4B".to_owned()),
+            task: Task::Sft,
+            method: Method::Lora,
+            lora: Lora::default(),
+            quantization: Quantization::default(),
+            torch_dtype: Dtype::Bfloat16,
+            mixed_precision: MixedPrecision::No,
+            optim: Optimizer::AdamwTorch,
+            per_device_train_batch_size: 1,
+            gradient_accumulation_steps: 1,
+            max_length: 1024,
+            gradient_checkpointing: false,
+            attn_implementation: AttnImplementation::Sdpa,
+            attention_kernel: AttentionKernel::Auto,
+            expand_kv_heads: Auto::Auto,
+            use_liger_kernel: false,
+            max_grad_norm: 1.0,
+            padded_batch: false,
+            logits_to_fp32: false,
+            keep_outputs: false,
+            enable_input_require_grads: Auto::Auto,
+            num_gpus: 1,
+            zero_stage: 0,
+            offload_optimizer: Offload::None,
+            offload_param: Offload::None,
+            distributed: Distributed::default(),
+            num_labels: 1,
+            reference: Reference { kind: ReferenceKind::Auto, logits_fp32: false },
+            rollout: Rollout { new_tokens: 256, reserved: Vec::new() },
+            reserved: Vec::new(),
+            software: Software::default(),
+            gpu: GpuChoice::Catalogue("a100-80gb".to_owned()),
+        }
+    }
+}
+
+impl Default for Lora {
+    fn default() -> Self {
+        Self {
+            r: 16,
+            lora_alpha: 32.0,
+            lora_dropout: 0.0,
+            target_modules: TargetModules::AllLinear,
+            modules_to_save: Vec::new(),
+            adapter_dtype: AdapterDtype::Auto,
+        }
+    }
+}
+
+impl Default for Quantization {
+    fn default() -> Self {
+        Self {
+            bits: 4,
+            quant_type: QuantType::Nf4,
+            double_quant: true,
+            prepare_for_kbit_training: true,
+            fused_4bit_gemm: true,
+        }
+    }
+}
+
+impl Default for Distributed {
+    fn default() -> Self {
+        Self {
+            framework: Framework::Deepspeed,
+            reduce_bucket_size: BucketSize::Default,
+            allgather_bucket_size: BucketSize::Default,
+            stage3_prefetch_bucket_size: BucketSize::Default,
+            stage3_param_persistence_threshold: BucketSize::Default,
+            stage3_max_live_parameters: BucketSize::Default,
+            stage3_max_reuse_distance: BucketSize::Default,
+            sub_group_size: BucketSize::Default,
+            bf16_enabled: Auto::Auto,
+            overlap_comm: Auto::Auto,
+            contiguous_gradients: true,
+            round_robin_gradients: false,
+            pin_memory: true,
+            reshard_after_forward: true,
+            param_dtype: None,
+            reduce_dtype: None,
+            cpu_offload: false,
+            wrap_embedding: false,
+            bucket_cap_mb: 25,
+            gradient_as_bucket_view: false,
+            static_graph: false,
+        }
+    }
+}
