@@ -98,12 +98,8 @@ fn flash_attention(plan: &Plan, card: &Card) -> Option<Problem> {
 fn positions(plan: &Plan, model: &Model) -> Option<Problem> {
     let table = model.embeddings.iter().find(|module| module.role == Role::PositionEmbedding)?;
     let ModuleKind::Embedding { rows, .. } = table.kind else { return None };
-    // OPT starts at row 2 for historical reasons, RoBERTa after its padding row 1.
-    let unused = match model.model_type.as_str() {
-        "opt" | "roberta" | "xlm-roberta" | "camembert" => 2,
-        _ => 0,
-    };
-    let longest = rows.saturating_sub(unused).max(1);
+    // Some tables hold rows that no token gets: OPT's and RoBERTa's first two.
+    let longest = model.max_position_embeddings.unwrap_or(rows).min(rows).max(1);
     let new_tokens = if plan.task == Task::Inference { plan.rollout.new_tokens } else { 0 };
     if plan.max_length > longest {
         let (value, max) = (plan.max_length.to_string(), longest.to_string());
