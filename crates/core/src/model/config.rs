@@ -52,6 +52,8 @@ pub(super) const HEADS: Bound = Bound { min: 1, max: 1 << 16 };
 pub(super) const HEAD_WIDTH: Bound = Bound { min: 1, max: 1 << 16 };
 /// Experts of a mixture.
 pub(super) const EXPERTS: Bound = Bound { min: 1, max: 1 << 16 };
+/// Experts that may be none.
+pub(super) const EXPERTS_OR_NONE: Bound = Bound { min: 0, max: 1 << 16 };
 /// Tokens of a sequence.
 pub(super) const POSITIONS: Bound = Bound { min: 1, max: 1 << 32 };
 /// Tokens of an attention window; 0 is how some classes say "no window".
@@ -63,6 +65,8 @@ pub(super) const WINDOW: Bound = Bound { min: 0, max: 1 << 32 };
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Config<'a> {
     fields: &'a Map<String, Value>,
+    /// The multimodal config around a text part, which may say whether the head is tied.
+    outer: Option<&'a Map<String, Value>>,
 }
 
 impl<'a> Config<'a> {
@@ -71,7 +75,7 @@ impl<'a> Config<'a> {
         let fields = value
             .as_object()
             .ok_or_else(|| ConfigError::new("config.json", "must be a JSON object: {\"model_type\": \"llama\", …}"))?;
-        Ok(Self { fields })
+        Ok(Self { fields, outer: None })
     }
 
     /// The first of `keys` that is present, with its value.
@@ -86,7 +90,19 @@ impl<'a> Config<'a> {
 
     /// An object under `key`, if there is one.
     pub(super) fn object(&self, key: &str) -> Option<Config<'a>> {
-        self.fields.get(key).and_then(Value::as_object).map(|fields| Self { fields })
+        self.fields.get(key).and_then(Value::as_object).map(|fields| Self { fields, outer: Some(self.fields) })
+    }
+
+    /// Whether the head is the token embedding. Multimodal configs say so outside or inside their text part, and one
+    /// "yes" is enough: older files put it inside, where newer classes look outside.
+    pub(super) fn tie_word_embeddings(&self, default: bool) -> Result<bool, ConfigError> {
+        const KEY: &[&str] = &["tie_word_embeddings"];
+        let outer = self.outer.map(|fields| Self { fields, outer: None }).filter(|outer| outer.has(KEY));
+        match (outer, self.has(KEY)) {
+            (None, _) => self.flag(KEY, default),
+            (Some(outer), false) => outer.flag(KEY, default),
+            (Some(outer), true) => Ok(outer.flag(KEY, default)? || self.flag(KEY, default)?),
+        }
     }
 
     /// A whole number; `default` when absent or null.

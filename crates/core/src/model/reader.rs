@@ -6,8 +6,14 @@ use super::config::{Config, ConfigError};
 use super::families;
 use super::structure::{Model, Note, Reading};
 
-/// Keys under which multimodal configs keep their text part.
-const TEXT_PARTS: &[&str] = &["text_config", "llm_config", "language_config"];
+/// Keys under which multimodal configs keep their text part, or a part that has one.
+const TEXT_PARTS: &[&str] = &["text_config", "llm_config", "language_config", "thinker_config"];
+
+/// Parts inside parts that are followed: an omni model's thinker has a text part.
+const MAX_NESTING: usize = 3;
+
+/// Keys that only configs with further towers have.
+const TOWERS: &[&str] = &["vision_config", "audio_config", "img_processor"];
 
 /// More parameters than any model has; what exceeds it is a slip, and bytes computed from it would not fit 64 bits.
 const MAX_PARAM_COUNT: u64 = 1_000_000_000_000_000;
@@ -20,35 +26,40 @@ impl Model {
     ///
     /// # Errors
     /// Names the first key that is missing, of the wrong kind, out of range or at odds with another.
+    ///
+    /// # Examples
+    /// ```
+    /// use headroom_core::model::Model;
+    ///
+    /// let config = serde_json::json!({"model_type": "gpt2"});
+    /// let model = Model::from_config("gpt2", &config)?;
+    /// assert_eq!(model.param_count(), 124_439_808);
+    /// # Ok::<(), headroom_core::model::ConfigError>(())
+    /// ```
     pub fn from_config(name: &str, config: &Value) -> Result<Self, ConfigError> {
         let whole = Config::new(config)?;
-        let model_type = whole.text(&["model_type"])?.unwrap_or_default();
-        let mut model = match TEXT_PARTS.iter().find_map(|key| whole.object(key)) {
-            Some(text) => text_part(model_type, &text)?,
-            None => read(model_type, &whole)?,
+        let whole_type = whole.text(&["model_type"])?.unwrap_or_default();
+        let (mut part, mut model_type) = (whole, whole_type);
+        for _ in 0..MAX_NESTING {
+            let Some(text) = TEXT_PARTS.iter().find_map(|key| part.object(key)) else { break };
+            model_type = text.text(&["model_type"])?.unwrap_or_else(|| families::text_model_type(model_type));
+            part = text;
+        }
+        let (reading, read) = match families::reader(model_type) {
+            Some(reader) => (Reading::Known, reader),
+            None => (Reading::Generic, families::generic as families::Reader),
         };
+        let mut model = read(&part)?;
         name.clone_into(&mut model.name);
+        model_type.clone_into(&mut model.model_type);
+        model.reading = reading;
+        if model_type != whole_type || whole.has(TOWERS) {
+            model.notes.push(Note::TextPart { of: whole_type.to_owned() });
+        }
         if model.param_count() > MAX_PARAM_COUNT {
             let why = format!("these figures make more than {MAX_PARAM_COUNT} parameters; correct the widths");
             return Err(ConfigError::new("hidden_size", why));
         }
         Ok(model)
     }
-}
-
-fn read(model_type: &str, config: &Config<'_>) -> Result<Model, ConfigError> {
-    let (reading, mut model) = match families::reader(model_type) {
-        Some(reader) => (Reading::Known, reader(config)?),
-        None => (Reading::Generic, families::generic(config)?),
-    };
-    model.reading = reading;
-    model_type.clone_into(&mut model.model_type);
-    Ok(model)
-}
-
-fn text_part(of: &str, text: &Config<'_>) -> Result<Model, ConfigError> {
-    let model_type = text.text(&["model_type"])?.unwrap_or(of);
-    let mut model = read(model_type, text)?;
-    model.notes.push(Note::TextPart { of: of.to_owned() });
-    Ok(model)
 }

@@ -122,7 +122,7 @@ pub enum Residual {
 pub enum NormKind {
     /// RMSNorm written out in Python: fp32 upcast, cast back, times weight (Llama).
     RmsNorm,
-    /// Gemma's: fp32 throughout, times (1 + weight) in fp32, cast back last.
+    /// Gemma's: fp32 throughout, times (1 + weight) in fp32, cast back last. OLMo-2's and gpt-oss's are of its kind, times weight.
     GemmaRmsNorm,
     /// `torch.nn.LayerNorm`, one fused kernel.
     LayerNorm,

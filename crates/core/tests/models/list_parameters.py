@@ -3,10 +3,11 @@
 Needs torch and transformers 5.23; nothing is downloaded, models are built on the meta device.
 
     python list_parameters.py tensors < tensors.in.jsonl > tensors.jsonl
-    python list_parameters.py totals  < totals.in.jsonl  > totals.jsonl
+    python list_parameters.py totals < totals.in.jsonl > totals.jsonl
 
 Input: one object a line; `config` is the config.json. Lines of `tensors` come back with every parameter of the model,
-named as in the checkpoint but for the prefix before the layers; lines of `totals` with the number of parameters.
+named as in the checkpoint but for the prefix before the layers; lines of `totals` with the number of parameters and of
+those that a token meets. Of multimodal models the text part and the head are taken.
 """
 
 import json
@@ -14,28 +15,50 @@ import re
 import sys
 
 import torch
-from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForMaskedLM
+from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForImageTextToText, AutoModelForMaskedLM
+from transformers import MllamaForCausalLM
 
-MASKED = {"bert", "roberta", "xlm-roberta", "distilbert"}
+MASKED = {"bert", "roberta", "xlm-roberta", "camembert", "distilbert"}
+PREFIX = r"^(model\.decoder|model\.language_model|model|transformer|gpt_neox|bert|roberta|distilbert)\."
 
 
 def build(config):
     rest = dict(config)
     config = AutoConfig.for_model(rest.pop("model_type"), **rest)
     auto = AutoModelForMaskedLM if config.model_type in MASKED else AutoModelForCausalLM
+    if "vision_config" in rest:
+        auto = AutoModelForImageTextToText
     with torch.device("meta"):
-        return auto.from_config(config)
+        if config.model_type == "mllama_text_model":
+            return config, MllamaForCausalLM(config)
+        return config, auto.from_config(config)
 
 
 def short(name):
-    name = re.sub(r"^(model\.decoder|model|transformer|gpt_neox|bert|roberta|distilbert)\.", "", name)
+    name = re.sub(PREFIX, "", name)
     return re.sub(r"^(h|encoder\.layer|transformer\.layer|layer)\.(\d+)\.", r"layers.\2.", name)
+
+
+def parameters(config, model):
+    for name, parameter in model.named_parameters():
+        if not hasattr(config, "vision_config") or "language_model" in name or "lm_head" in name:
+            yield name, parameter
+
+
+def active(config, name, parameter):
+    """Parameters that a token meets: of stacked experts, those it visits."""
+    if ".experts." not in name:
+        return parameter.numel()
+    return parameter.numel() // parameter.shape[0] * config.get_text_config().num_experts_per_tok
 
 
 for line in sys.stdin:
     case = json.loads(line)
-    model = build(case["config"])
-    case["param_count"] = sum(p.numel() for p in model.parameters())
+    config, model = build(case["config"])
+    named = list(parameters(config, model))
+    case["param_count"] = sum(parameter.numel() for _, parameter in named)
     if sys.argv[1] == "tensors":
-        case["tensors"] = {short(name): list(p.shape) for name, p in model.named_parameters()}
+        case["tensors"] = {short(name): list(parameter.shape) for name, parameter in named}
+    else:
+        case["active_param_count"] = sum(active(config, name, parameter) for name, parameter in named)
     print(json.dumps(case))

@@ -1,7 +1,8 @@
 //! The modules families are built from.
 
 use crate::model::structure::{
-    Activation, Attention, FeedForward, Layer, LayerRun, Mlp, Module, ModuleKind, NormKind, Projection, Residual, Role,
+    Activation, Attention, FeedForward, Layer, LayerRun, Mlp, Module, ModuleKind, NormKind, Projection, QkNorm,
+    Residual, Role,
 };
 
 use super::figures::Figures;
@@ -27,6 +28,11 @@ pub(super) fn norm(name: impl Into<String>, role: Role, width: u64) -> Module {
 /// A norm with weight and bias: `torch.nn.LayerNorm` as it comes.
 pub(super) fn layer_norm(name: impl Into<String>, role: Role, width: u64) -> Module {
     Module { name: name.into(), role, kind: ModuleKind::Norm { width, weight: true, bias: true } }
+}
+
+/// A norm that computes but owns nothing (OLMo).
+pub(super) fn bare_norm(name: impl Into<String>, role: Role, width: u64) -> Module {
+    Module { name: name.into(), role, kind: ModuleKind::Norm { width, weight: false, bias: false } }
 }
 
 pub(super) fn tensors(name: impl Into<String>, role: Role, shapes: &[(&str, &[u64])]) -> Module {
@@ -79,6 +85,20 @@ pub(super) fn rotary_attention(f: &Figures) -> Attention {
         logit_softcapping: false,
         dropout: f.attention_dropout,
     }
+}
+
+/// `self_attn.q_norm` and `self_attn.k_norm`, one weight each, of the width that `kind` says.
+pub(super) fn qk_norms(f: &Figures, kind: QkNorm) -> [Module; 2] {
+    let (q, k) = match kind {
+        QkNorm::PerHead(_) => (f.head_dim, f.head_dim),
+        QkNorm::WholeProjection(_) => (f.query_width(), f.key_value_width()),
+    };
+    [norm("self_attn.q_norm", Role::QueryNorm, q), norm("self_attn.k_norm", Role::KeyNorm, k)]
+}
+
+/// Llama's norms before the two branches.
+pub(super) fn two_norms(hidden: u64) -> [Module; 2] {
+    [norm("input_layernorm", Role::InputNorm, hidden), norm("post_attention_layernorm", Role::FeedForwardNorm, hidden)]
 }
 
 /// Gate, up and down projections under `prefix`, with the roles of a layer's only MLP.

@@ -3,7 +3,7 @@
 use crate::model::config::{
     Config, ConfigError, HEAD_WIDTH, HEADS, INNER_WIDTH, LAYERS, POSITIONS, VOCABULARY, WIDTH, WINDOW,
 };
-use crate::model::structure::{Activation, Model, ModelKind, Module, Reading, Role};
+use crate::model::structure::{Activation, Layer, LayerRun, Model, ModelKind, Module, Reading, Role};
 
 use super::blocks::{embedding, linear};
 
@@ -41,16 +41,16 @@ pub(super) const LLAMA: Defaults = Defaults {
     attention_dropout: 0.0,
 };
 
-const HIDDEN_SIZE: &[&str] = &["hidden_size", "n_embd", "n_embed", "d_model"];
-const INTERMEDIATE_SIZE: &[&str] = &["intermediate_size", "ffn_hidden_size", "n_inner", "ffn_dim"];
-const NUM_HIDDEN_LAYERS: &[&str] = &["num_hidden_layers", "n_layer", "num_layers"];
-const NUM_ATTENTION_HEADS: &[&str] = &["num_attention_heads", "n_head"];
+const HIDDEN_SIZE: &[&str] = &["hidden_size", "n_embd", "n_embed", "d_model", "dim"];
+const INTERMEDIATE_SIZE: &[&str] = &["intermediate_size", "ffn_hidden_size", "n_inner", "ffn_dim", "hidden_dim"];
+const NUM_HIDDEN_LAYERS: &[&str] = &["num_hidden_layers", "n_layer", "num_layers", "n_layers"];
+const NUM_ATTENTION_HEADS: &[&str] = &["num_attention_heads", "n_head", "n_heads"];
 const NUM_KEY_VALUE_HEADS: &[&str] = &["num_key_value_heads", "num_kv_heads", "n_head_kv"];
 const HEAD_DIM: &[&str] = &["head_dim"];
 const VOCAB_SIZE: &[&str] = &["vocab_size", "padded_vocab_size"];
 const MAX_POSITION_EMBEDDINGS: &[&str] = &["max_position_embeddings", "n_positions", "seq_length", "model_max_length"];
 const ACTIVATION: &[&str] = &["hidden_act", "hidden_activation", "activation_function", "activation"];
-const ATTENTION_DROPOUT: &[&str] = &["attention_dropout", "attn_pdrop"];
+const ATTENTION_DROPOUT: &[&str] = &["attention_dropout", "attn_pdrop", "attention_probs_dropout_prob"];
 
 /// Figures of one model, defaults applied, checked against each other.
 #[derive(Debug, Clone)]
@@ -99,7 +99,7 @@ impl Figures {
                 defaults.max_position_embeddings,
                 POSITIONS,
             )?,
-            tie_word_embeddings: config.flag(&["tie_word_embeddings"], defaults.tie_word_embeddings)?,
+            tie_word_embeddings: config.tie_word_embeddings(defaults.tie_word_embeddings)?,
             activation: config.activation(ACTIVATION, defaults.activation)?,
             attention_dropout: config.probability(ATTENTION_DROPOUT, defaults.attention_dropout)?,
         })
@@ -115,27 +115,33 @@ impl Figures {
         self.num_key_value_heads * self.head_dim
     }
 
-    /// Dimensions of a head that are rotated, when only a part is: the config's own factor or the class's.
-    pub(super) fn partial_rotary_dim(&self, config: &Config<'_>, key: &str, default: f64) -> Result<u64, ConfigError> {
-        let inner = config.object("rope_parameters").or_else(|| config.object("rope_scaling"));
-        let factor = match inner {
-            Some(rope) if rope.has(&["partial_rotary_factor"]) => {
-                rope.probability(&["partial_rotary_factor"], default)?
-            }
-            _ => config.probability(&[key], default)?,
+    /// Dimensions of a head that are rotated, when only a part is: the config's own factor, under the first of `keys`
+    /// or beside the other rotary figures, or the class's.
+    pub(super) fn partial_rotary_dim(
+        &self,
+        config: &Config<'_>,
+        keys: &[&str],
+        default: f64,
+    ) -> Result<u64, ConfigError> {
+        const KEY: &[&str] = &["partial_rotary_factor"];
+        let rope = config.object("rope_parameters").or_else(|| config.object("rope_scaling"));
+        let factor = match rope.filter(|rope| rope.has(KEY)) {
+            Some(rope) => rope.probability(KEY, default)?,
+            None if config.has(keys) => config.probability(keys, default)?,
+            None => default,
         };
         Ok((self.head_dim as f64 * factor) as u64)
     }
 
-    /// The model around these figures: token embedding `embed_tokens` and head `lm_head`, the rest as `parts` says.
+    /// The decoder around these figures: token embedding, layers, head; the flags that few classes set left off.
     pub(super) fn model(&self, parts: Parts) -> Model {
+        let width = parts.embedding_width.unwrap_or(self.hidden_size);
         let head = if self.tie_word_embeddings {
             Vec::new()
         } else {
-            vec![linear("lm_head", Role::Head, self.hidden_size, self.vocab_size, parts.head_bias)]
+            vec![linear(parts.head, Role::Head, width, self.vocab_size, parts.head_bias)]
         };
-        let mut embeddings =
-            vec![embedding(parts.token_embedding, Role::TokenEmbedding, self.vocab_size, self.hidden_size)];
+        let mut embeddings = vec![embedding(parts.token_embedding, Role::TokenEmbedding, self.vocab_size, width)];
         embeddings.extend(parts.further_embeddings);
         Model {
             name: String::new(),
@@ -157,19 +163,39 @@ impl Figures {
             scales_logits: false,
         }
     }
+
+    /// All layers alike.
+    pub(super) fn uniform(&self, layer: Layer) -> Vec<LayerRun> {
+        vec![LayerRun { count: self.num_hidden_layers, layer }]
+    }
 }
 
-/// What differs between decoders outside their layers.
-#[derive(Debug, Default)]
+/// What a decoder has outside its layers, under the names its class gives.
+#[derive(Debug)]
 pub(super) struct Parts {
-    /// Name of the token embedding.
     pub(super) token_embedding: &'static str,
+    /// Width of the token embedding, where it is not the hidden size.
+    pub(super) embedding_width: Option<u64>,
     /// Modules between the token embedding and the first layer.
     pub(super) further_embeddings: Vec<Module>,
-    pub(super) layers: Vec<crate::model::structure::LayerRun>,
+    pub(super) layers: Vec<LayerRun>,
     pub(super) final_modules: Vec<Module>,
-    /// Whether `lm_head` has a bias.
+    pub(super) head: &'static str,
     pub(super) head_bias: bool,
+}
+
+impl Default for Parts {
+    fn default() -> Self {
+        Self {
+            token_embedding: "embed_tokens",
+            embedding_width: None,
+            further_embeddings: Vec::new(),
+            layers: Vec::new(),
+            final_modules: Vec::new(),
+            head: "lm_head",
+            head_bias: false,
+        }
+    }
 }
 
 /// The window of every layer, where a class limits all alike: `sliding_window`, absent by default or not.

@@ -3,9 +3,12 @@
 use crate::model::config::{Config, ConfigError, LAYER_INDEX};
 use crate::model::structure::{Attention, FeedForward, Layer, Mlp, Model, NormKind, QkNorm, Residual, Role};
 
-use super::blocks::{AttentionBias, gated_mlp, layer_runs, norm, pre_norm_layer, rotary_attention, separate_attention};
+use super::blocks::{
+    AttentionBias, gated_mlp, layer_runs, norm, pre_norm_layer, qk_norms, rotary_attention, separate_attention,
+    two_norms,
+};
 use super::figures::{Defaults, Figures, Parts, sliding_layers, window};
-use super::llama::{head_norms, two_norms, windows};
+use super::llama::windows;
 
 const GEMMA: Defaults = Defaults {
     vocab_size: 256_000,
@@ -33,7 +36,7 @@ const GEMMA2: Defaults = Defaults {
 /// How the generations differ inside a layer.
 struct Generation {
     bias: AttentionBias,
-    head_norms: bool,
+    qk_norm: Option<QkNorm>,
     sandwich: bool,
     logit_softcapping: bool,
 }
@@ -43,7 +46,7 @@ pub(super) fn gemma(config: &Config<'_>) -> Result<Model, ConfigError> {
     let f = Figures::read(config, &GEMMA)?;
     let generation = Generation {
         bias: AttentionBias::all(config.flag(&["attention_bias"], false)?),
-        head_norms: false,
+        qk_norm: None,
         sandwich: false,
         logit_softcapping: false,
     };
@@ -54,7 +57,7 @@ pub(super) fn gemma(config: &Config<'_>) -> Result<Model, ConfigError> {
 pub(super) fn gemma2(config: &Config<'_>) -> Result<Model, ConfigError> {
     let f = Figures::read(config, &GEMMA2)?;
     let sliding = sliding_layers(config, f.num_hidden_layers, |index| index.is_multiple_of(2))?;
-    second_or_third(config, &f, &sliding, Some(50.0), Some(30.0), false)
+    second_or_third(config, &f, &sliding, Some(50.0), Some(30.0), None)
 }
 
 /// `gemma3_text`: five of six layers slide.
@@ -63,7 +66,7 @@ pub(super) fn gemma3(config: &Config<'_>) -> Result<Model, ConfigError> {
     let f = Figures::read(config, &defaults)?;
     let pattern = config.count(&["sliding_window_pattern"], 6, LAYER_INDEX)?.max(1);
     let sliding = sliding_layers(config, f.num_hidden_layers, |index| !(index + 1).is_multiple_of(pattern))?;
-    second_or_third(config, &f, &sliding, None, None, true)
+    second_or_third(config, &f, &sliding, None, None, Some(QkNorm::PerHead(NormKind::GemmaRmsNorm)))
 }
 
 fn second_or_third(
@@ -72,11 +75,11 @@ fn second_or_third(
     sliding: &[bool],
     scores_cap: Option<f64>,
     logits_cap: Option<f64>,
-    head_norms: bool,
+    qk_norm: Option<QkNorm>,
 ) -> Result<Model, ConfigError> {
     let generation = Generation {
         bias: AttentionBias::all(config.flag(&["attention_bias"], false)?),
-        head_norms,
+        qk_norm,
         sandwich: true,
         logit_softcapping: config.number(&["attn_logit_softcapping"], scores_cap)?.is_some(),
     };
@@ -88,7 +91,6 @@ fn second_or_third(
 fn decoder(f: &Figures, generation: &Generation, windows: &[Option<u64>]) -> Model {
     let kind = |index: u64| windows.get(index as usize).copied().flatten();
     let model = f.model(Parts {
-        token_embedding: "embed_tokens",
         layers: layer_runs(f.num_hidden_layers, kind, |window| layer(f, generation, *window)),
         final_modules: vec![norm("norm", Role::FinalNorm, f.hidden_size)],
         ..Parts::default()
@@ -99,11 +101,10 @@ fn decoder(f: &Figures, generation: &Generation, windows: &[Option<u64>]) -> Mod
 fn layer(f: &Figures, generation: &Generation, window: Option<u64>) -> Layer {
     let h = f.hidden_size;
     let mut modules = separate_attention(f, generation.bias, "o_proj");
-    let mut attention =
+    let attention =
         Attention { sliding_window: window, logit_softcapping: generation.logit_softcapping, ..rotary_attention(f) };
-    if generation.head_norms {
-        modules.extend(head_norms(f));
-        attention.qk_norm = Some(QkNorm::PerHead(NormKind::GemmaRmsNorm));
+    if let Some(kind) = generation.qk_norm {
+        modules.extend(qk_norms(f, kind));
     }
     modules.extend(gated_mlp("mlp", h, f.intermediate_size, false));
     if generation.sandwich {

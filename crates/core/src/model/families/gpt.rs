@@ -3,7 +3,7 @@
 use crate::model::config::{Config, ConfigError};
 use crate::model::structure::{Attention, FeedForward, Layer, Mlp, Model, Module, NormKind, Projection, Role};
 
-use super::blocks::{conv1d, embedding, layer_norm, layer_runs, linear, pre_norm_layer, rotary_attention};
+use super::blocks::{conv1d, embedding, layer_norm, linear, pre_norm_layer, rotary_attention};
 use super::figures::{Defaults, Figures, LLAMA, Parts};
 
 const GPT2: Defaults = Defaults {
@@ -59,7 +59,7 @@ fn decoder(
     let model = f.model(Parts {
         token_embedding: "wte",
         further_embeddings: vec![embedding("wpe", Role::PositionEmbedding, positions, h)],
-        layers: layer_runs(f.num_hidden_layers, |_| (), |()| layer.clone()),
+        layers: f.uniform(layer),
         final_modules: vec![layer_norm("ln_f", Role::FinalNorm, h)],
         ..Parts::default()
     });

@@ -1,12 +1,33 @@
-//! One file a family or group of like families: class defaults and modules, after the classes of transformers 5.23.
+//! One file a family or group of like families: class defaults and modules, after the classes of transformers 5.23,
+//! or after the code that comes with the weights where transformers has no class.
 
 mod blocks;
+mod bloom;
+mod cohere;
+mod deepseek;
+mod encoder;
 mod experts;
+mod falcon;
 mod figures;
 mod gemma;
+mod generic;
+mod glm;
 mod gpt;
+mod gpt_neox;
+mod gpt_oss;
+mod granite;
+mod internlm;
 mod llama;
+mod mistral;
+mod mllama;
+mod olmo;
+mod opt;
 mod phi;
+mod qwen;
+mod stablelm;
+mod starcoder;
+
+pub(super) use generic::generic;
 
 use super::config::{Config, ConfigError};
 use super::structure::Model;
@@ -17,27 +38,71 @@ pub(super) type Reader = fn(&Config<'_>) -> Result<Model, ConfigError>;
 /// The reader for `model_type`, if the class is known.
 pub(super) fn reader(model_type: &str) -> Option<Reader> {
     Some(match model_type {
-        "llama" => llama::llama,
-        "mistral" => llama::mistral,
-        "ministral" => llama::ministral,
-        "mixtral" => llama::mixtral,
-        "qwen2" => llama::qwen2,
-        "qwen3" => llama::qwen3,
-        "qwen2_moe" => llama::qwen2_moe,
-        "qwen3_moe" => llama::qwen3_moe,
+        "baichuan" => internlm::baichuan,
+        "bert" => encoder::bert,
+        "bloom" => bloom::bloom,
+        "chatglm" => glm::chatglm,
+        "cohere" => cohere::cohere,
+        "cohere2" => cohere::cohere2,
+        "deepseek_v2" => deepseek::deepseek_v2,
+        "deepseek_v3" | "kimi_k2" => deepseek::deepseek_v3,
+        "distilbert" => encoder::distilbert,
+        "ernie4_5" => llama::ernie4_5,
+        "falcon" => falcon::falcon,
         "gemma" => gemma::gemma,
         "gemma2" => gemma::gemma2,
         "gemma3_text" => gemma::gemma3,
-        "phi" => phi::phi,
-        "phi3" => phi::phi3,
+        "glm" => glm::glm,
+        "glm4" => glm::glm4,
+        "glm4_moe" => glm::glm4_moe,
         "gpt2" => gpt::gpt2,
         "gpt_bigcode" => gpt::gpt_bigcode,
+        "gpt_neox" => gpt_neox::gpt_neox,
+        "gpt_oss" => gpt_oss::gpt_oss,
+        "granite" => granite::granite,
+        "granitemoe" => granite::granitemoe,
+        "internlm" => internlm::internlm,
+        "internlm2" => internlm::internlm2,
+        "internlm3" => llama::internlm3,
+        "llama" => llama::llama,
+        "ministral" => mistral::ministral,
+        "ministral3" => mistral::ministral3,
+        "mistral" => mistral::mistral,
+        "mixtral" => mistral::mixtral,
+        "mllama_text_model" => mllama::mllama_text,
+        "olmo" => olmo::olmo,
+        "olmo2" => olmo::olmo2,
+        "olmo3" => olmo::olmo3,
+        "olmoe" => olmo::olmoe,
+        "opt" => opt::opt,
+        "phi" => phi::phi,
+        "phi3" | "phi3_v" => phi::phi3,
+        "qwen2" => qwen::qwen2,
+        "qwen2_moe" => qwen::qwen2_moe,
+        "qwen2_vl" | "qwen2_vl_text" | "qwen2_5_vl" | "qwen2_5_vl_text" => qwen::qwen2_vl_text,
+        "qwen3" | "qwen3_vl_text" => qwen::qwen3,
+        "qwen3_moe" | "qwen3_vl_moe_text" => qwen::qwen3_moe,
+        "roberta" | "xlm-roberta" | "camembert" => encoder::roberta,
+        "seed_oss" => llama::seed_oss,
+        "smollm3" => llama::smollm3,
+        "stablelm" => stablelm::stablelm,
+        "starcoder2" => starcoder::starcoder2,
         _ => return None,
     })
 }
 
-/// An unknown class, read as if it were Llama.
-pub(super) fn generic(config: &Config<'_>) -> Result<Model, ConfigError> {
-    figures::require_core_keys(config)?;
-    llama::llama(config)
+/// The class of a multimodal model's text part, where the part does not say it itself.
+pub(super) fn text_model_type(whole: &str) -> &str {
+    match whole {
+        "gemma3" => "gemma3_text",
+        "paligemma" => "gemma",
+        "mistral3" | "voxtral" => "mistral",
+        "mllama" => "mllama_text_model",
+        "qwen2_vl" | "qwen2_5_vl" | "qwen2_5_omni_thinker" => "qwen2_vl_text",
+        "qwen2_audio" | "internvl" | "llava_onevision" => "qwen2",
+        "qwen3_vl" => "qwen3_vl_text",
+        "qwen3_vl_moe" => "qwen3_vl_moe_text",
+        "llava" | "llava_next" | "video_llava" | "vipllava" | "idefics3" | "smolvlm" => "llama",
+        other => other,
+    }
 }

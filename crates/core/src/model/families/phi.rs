@@ -6,11 +6,10 @@ use crate::model::structure::{
 };
 
 use super::blocks::{
-    AttentionBias, fused_gated_mlp, layer_norm, layer_runs, linear, norm, plain_mlp, pre_norm_layer, rotary_attention,
-    separate_attention,
+    AttentionBias, fused_gated_mlp, layer_norm, linear, norm, plain_mlp, pre_norm_layer, rotary_attention,
+    separate_attention, two_norms,
 };
 use super::figures::{Defaults, Figures, LLAMA, Parts, window};
-use super::llama::two_norms;
 
 /// `phi`: one norm feeds attention and feed-forward side by side; biases everywhere, the head too.
 pub(super) fn phi(config: &Config<'_>) -> Result<Model, ConfigError> {
@@ -25,8 +24,10 @@ pub(super) fn phi(config: &Config<'_>) -> Result<Model, ConfigError> {
     let f = Figures::read(config, &defaults)?;
     let h = f.hidden_size;
     let mut modules = separate_attention(&f, AttentionBias::all(true), "dense");
-    let mut attention =
-        Attention { rotary_dim: f.partial_rotary_dim(config, "partial_rotary_factor", 0.5)?, ..rotary_attention(&f) };
+    let mut attention = Attention {
+        rotary_dim: f.partial_rotary_dim(config, &["partial_rotary_factor"], 0.5)?,
+        ..rotary_attention(&f)
+    };
     if config.flag(&["qk_layernorm"], false)? {
         modules.push(layer_norm("self_attn.q_layernorm", Role::QueryNorm, f.head_dim));
         modules.push(layer_norm("self_attn.k_layernorm", Role::KeyNorm, f.head_dim));
@@ -42,8 +43,7 @@ pub(super) fn phi(config: &Config<'_>) -> Result<Model, ConfigError> {
         ..pre_norm_layer(modules, attention, feed_forward)
     };
     let model = f.model(Parts {
-        token_embedding: "embed_tokens",
-        layers: layer_runs(f.num_hidden_layers, |_| (), |()| layer.clone()),
+        layers: f.uniform(layer),
         final_modules: vec![layer_norm("final_layernorm", Role::FinalNorm, h)],
         head_bias: true,
         ..Parts::default()
@@ -70,7 +70,7 @@ pub(super) fn phi3(config: &Config<'_>) -> Result<Model, ConfigError> {
     modules.extend(two_norms(h));
     let attention = Attention {
         projection: Projection::Fused,
-        rotary_dim: f.partial_rotary_dim(config, "partial_rotary_factor", 1.0)?,
+        rotary_dim: f.partial_rotary_dim(config, &["partial_rotary_factor"], 1.0)?,
         sliding_window: window(config, None)?,
         ..rotary_attention(&f)
     };
@@ -80,8 +80,7 @@ pub(super) fn phi3(config: &Config<'_>) -> Result<Model, ConfigError> {
         ..pre_norm_layer(modules, attention, feed_forward)
     };
     Ok(f.model(Parts {
-        token_embedding: "embed_tokens",
-        layers: layer_runs(f.num_hidden_layers, |_| (), |()| layer.clone()),
+        layers: f.uniform(layer),
         final_modules: vec![norm("norm", Role::FinalNorm, h)],
         ..Parts::default()
     }))

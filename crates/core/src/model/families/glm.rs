@@ -1,0 +1,152 @@
+//! GLM-4 (`glm`, `glm4`), GLM-4.5 (`glm4_moe`), and ChatGLM2, ChatGLM3 and GLM-4 under their own code (`chatglm`).
+
+use crate::model::config::{Config, ConfigError, HEAD_WIDTH, HEADS};
+use crate::model::structure::{
+    Attention, FeedForward, Layer, Mlp, Model, Module, NormKind, Projection, QkNorm, Residual, Role,
+};
+
+use super::blocks::{
+    AttentionBias, fused_gated_mlp, gated_mlp, layer_norm, layer_runs, linear, norm, pre_norm_layer, qk_norms,
+    rotary_attention, separate_attention, two_norms,
+};
+use super::deepseek::MixtureDefaults;
+use super::experts::deepseek_mixture;
+use super::figures::{Defaults, Figures, LLAMA, Parts};
+
+const GLM: Defaults = Defaults {
+    vocab_size: 151_552,
+    intermediate_size: Some(13_696),
+    num_hidden_layers: 40,
+    num_key_value_heads: Some(2),
+    head_dim: Some(128),
+    max_position_embeddings: Some(131_072),
+    ..LLAMA
+};
+
+/// `glm`.
+pub(super) fn glm(config: &Config<'_>) -> Result<Model, ConfigError> {
+    dense(config, false)
+}
+
+/// `glm4`: GLM with a further norm after each branch.
+pub(super) fn glm4(config: &Config<'_>) -> Result<Model, ConfigError> {
+    dense(config, true)
+}
+
+fn dense(config: &Config<'_>, sandwich: bool) -> Result<Model, ConfigError> {
+    let f = Figures::read(config, &GLM)?;
+    let h = f.hidden_size;
+    let mut modules = separate_attention(&f, AttentionBias::qkv(config.flag(&["attention_bias"], true)?), "o_proj");
+    modules.extend(fused_gated_mlp(h, f.intermediate_size));
+    modules.extend(two_norms(h));
+    if sandwich {
+        modules.push(norm("post_self_attn_layernorm", Role::PostAttentionNorm, h));
+        modules.push(norm("post_mlp_layernorm", Role::PostFeedForwardNorm, h));
+    }
+    let feed_forward = FeedForward::Dense(Mlp::fused(f.intermediate_size, f.activation));
+    let layer = Layer {
+        residual: if sandwich { Residual::SandwichNorm } else { Residual::PreNorm },
+        ..pre_norm_layer(modules, half_rotary(config, &f)?, feed_forward)
+    };
+    Ok(f.model(Parts {
+        layers: f.uniform(layer),
+        final_modules: vec![norm("norm", Role::FinalNorm, h)],
+        ..Parts::default()
+    }))
+}
+
+fn half_rotary(config: &Config<'_>, f: &Figures) -> Result<Attention, ConfigError> {
+    let rotary_dim = f.partial_rotary_dim(config, &["partial_rotary_factor"], 0.5)?;
+    Ok(Attention { rotary_dim, ..rotary_attention(f) })
+}
+
+/// `glm4_moe`.
+pub(super) fn glm4_moe(config: &Config<'_>) -> Result<Model, ConfigError> {
+    let defaults = Defaults {
+        intermediate_size: Some(10_944),
+        num_hidden_layers: 46,
+        num_attention_heads: 96,
+        num_key_value_heads: Some(8),
+        head_dim: None,
+        ..GLM
+    };
+    let f = Figures::read(config, &defaults)?;
+    let h = f.hidden_size;
+    let bias = AttentionBias::qkv(config.flag(&["attention_bias"], false)?);
+    let qk_norm = config.flag(&["use_qk_norm"], false)?.then_some(QkNorm::PerHead(NormKind::RmsNorm));
+    let attention = Attention { qk_norm, ..half_rotary(config, &f)? };
+    let mixture = MixtureDefaults { experts: 128, inner: 1_408, shared: 1, per_tok: Some(8), dense: 1 };
+    let mixture = deepseek_mixture(config, &f, &mixture)?;
+    let layers = layer_runs(
+        f.num_hidden_layers,
+        |index| mixture.at(index),
+        |mixture| {
+            let mut modules = separate_attention(&f, bias, "o_proj");
+            modules.extend(qk_norm.into_iter().flat_map(|kind| qk_norms(&f, kind)));
+            let feed_forward = match mixture {
+                Some(mixture) => {
+                    modules.extend(mixture.modules(h));
+                    mixture.feed_forward()
+                }
+                None => {
+                    modules.extend(gated_mlp("mlp", h, f.intermediate_size, false));
+                    FeedForward::Dense(Mlp::gated(f.intermediate_size, f.activation))
+                }
+            };
+            modules.extend(two_norms(h));
+            pre_norm_layer(modules, attention.clone(), feed_forward)
+        },
+    );
+    Ok(f.model(Parts { layers, final_modules: vec![norm("norm", Role::FinalNorm, h)], ..Parts::default() }))
+}
+
+/// `chatglm` of the second generation and later, which come with their own code.
+pub(super) fn chatglm(config: &Config<'_>) -> Result<Model, ConfigError> {
+    if config.has(&["position_encoding_2d", "inner_hidden_size"]) {
+        let why = "this is the first ChatGLM-6B, whose class is another; ChatGLM2-6B and later are read";
+        return Err(ConfigError::new("position_encoding_2d", why));
+    }
+    let defaults = Defaults {
+        vocab_size: 65_024,
+        intermediate_size: Some(13_696),
+        num_hidden_layers: 28,
+        max_position_embeddings: Some(2_048),
+        ..LLAMA
+    };
+    let f = Figures::read(config, &defaults)?;
+    let grouped = config.flag(&["multi_query_attention"], false)?;
+    let groups = if grouped { config.count(&["multi_query_group_num"], 1, HEADS)? } else { f.num_attention_heads };
+    super::figures::divides("multi_query_group_num", groups, "num_attention_heads", f.num_attention_heads)?;
+    let head_dim = config.count(&["kv_channels"], 128, HEAD_WIDTH)?;
+    let f = Figures { num_key_value_heads: groups, head_dim, ..f };
+    let (h, inner) = (f.hidden_size, f.intermediate_size);
+    let bias = config.flag(&["add_bias_linear"], false)?;
+    let qkv_bias = bias || config.flag(&["add_qkv_bias"], false)?;
+    let rms = config.flag(&["rmsnorm"], true)?;
+    let any_norm =
+        |name: &str, role: Role| -> Module { if rms { norm(name, role, h) } else { layer_norm(name, role, h) } };
+    let qkv = f.query_width() + 2 * f.key_value_width();
+    let modules = vec![
+        any_norm("input_layernorm", Role::InputNorm),
+        linear("self_attention.query_key_value", Role::QueryKeyValue, h, qkv, qkv_bias),
+        linear("self_attention.dense", Role::Output, f.query_width(), h, bias),
+        any_norm("post_attention_layernorm", Role::FeedForwardNorm),
+        linear("mlp.dense_h_to_4h", Role::GateUp, h, 2 * inner, bias),
+        linear("mlp.dense_4h_to_h", Role::Down, inner, h, bias),
+    ];
+    // Half of each head is rotated.
+    let attention = Attention { projection: Projection::Fused, rotary_dim: f.head_dim / 2, ..rotary_attention(&f) };
+    let layer = Layer {
+        norm: if rms { NormKind::RmsNorm } else { NormKind::LayerNorm },
+        residual_dropout: config.probability(&["hidden_dropout"], 0.0)?,
+        ..pre_norm_layer(modules, attention, FeedForward::Dense(Mlp::fused(inner, f.activation)))
+    };
+    let last = config.flag(&["post_layer_norm"], true)?;
+    Ok(f.model(Parts {
+        token_embedding: "embedding.word_embeddings",
+        layers: f.uniform(layer),
+        final_modules: last.then(|| any_norm("encoder.final_layernorm", Role::FinalNorm)).into_iter().collect(),
+        head: "output_layer",
+        ..Parts::default()
+    }))
+}
