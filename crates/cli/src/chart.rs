@@ -4,7 +4,7 @@ use std::io::Write;
 
 use headroom_charts::{Bar, Look, Orientation, Palette, Texts, comparison_svg, phases_svg};
 use headroom_core::memory::{self, Category, Estimate};
-use headroom_core::plan::{Alternative, Method, Offload, Plan, alternatives};
+use headroom_core::plan::{Alternative, Method, Plan, Task, alternatives};
 use headroom_core::units::gib_text;
 
 use crate::Failure;
@@ -53,14 +53,9 @@ pub(crate) fn run(options: &ChartOptions, out: &mut dyn Write) -> Result<(), Fai
 /// The bar of one alternative; one that cannot be planned (a method the model does not take) has none.
 fn bar(alternative: &Alternative, current: &Plan) -> Option<Bar> {
     let estimate = memory::estimate(&alternative.plan).ok()?;
-    let group = match alternative.method {
-        Method::Full => "Full".to_owned(),
-        Method::Lora => "LoRA".to_owned(),
-        Method::Qlora => format!("QLoRA {} bit", alternative.plan.quantization.bits),
-    };
     Some(Bar {
         label: label(alternative),
-        group,
+        group: group(alternative),
         parts: parts(&estimate),
         total: estimate.peak.band.expected,
         selected: alternative.plan == *current,
@@ -68,16 +63,26 @@ fn bar(alternative: &Alternative, current: &Plan) -> Option<Bar> {
     })
 }
 
-fn label(alternative: &Alternative) -> String {
+/// The method; for inference the number format, which is what its alternatives differ in.
+fn group(alternative: &Alternative) -> String {
     let plan = &alternative.plan;
-    let mut label = if plan.num_gpus > 1 { format!("ZeRO-{}", plan.zero_stage) } else { "no sharding".to_owned() };
-    if plan.offload_optimizer == Offload::Cpu {
-        label.push_str(" optimizer offload");
+    match alternative.method {
+        Method::Qlora if plan.task == Task::Inference => format!("{} bit", plan.quantization.bits),
+        Method::Qlora => format!("QLoRA {} bit", plan.quantization.bits),
+        _ if plan.task == Task::Inference => plan.torch_dtype.name().to_owned(),
+        Method::Full => "Full".to_owned(),
+        Method::Lora => "LoRA".to_owned(),
     }
-    if plan.offload_param == Offload::Cpu {
-        label.push_str(" parameter offload");
+}
+
+/// How the training state is spread.
+fn label(alternative: &Alternative) -> String {
+    match (alternative.zero_stage, alternative.offload) {
+        _ if alternative.plan.task == Task::Inference => "inference".to_owned(),
+        (0, false) => "unsharded".to_owned(),
+        (stage, false) => format!("ZeRO-{stage}"),
+        (stage, true) => format!("ZeRO-{stage} + offload"),
     }
-    label
 }
 
 /// What the bar is made of: the phase that owns the peak, and as overhead what the card must have besides.

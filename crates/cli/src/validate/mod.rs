@@ -147,7 +147,7 @@ fn write_text(
     }
     table.write(out)?;
     if !failed.is_empty() {
-        writeln!(out, "{} cases failed and are in no figure above", failed.len())?;
+        writeln!(out, "failed: {}, in no figure above", failed.len())?;
     }
     Ok(())
 }
