@@ -1,15 +1,10 @@
-//! The table of fields: name, link key, unit, range.
-//!
-//! One row a field. The rows drive the JSON reader and writer, links, the form's attributes and the generator of property tests.
+//! What a field of a plan is, and how its value is read and written.
 
-use serde_json::Value;
+use serde_json::{Number, Value};
 
-use super::keep::{keep, kept, set_config};
-use super::leaf::{ALL_LINEAR, Leaf, not_one_of, shown};
-use super::{
-    AdapterDtype, AttentionKernel, AttnImplementation, Dtype, Framework, GpuChoice, Method, MixedPrecision,
-    ModelChoice, Offload, Optimizer, Plan, Problem, ProblemKind, QuantType, ReferenceKind, Task,
-};
+use super::leaf::{ALL_LINEAR, Leaf};
+use super::table::FIELDS;
+use super::{Plan, Problem, ProblemKind};
 
 /// One field of a plan.
 #[derive(Debug)]
@@ -22,9 +17,14 @@ pub struct Field {
     pub unit: Option<Unit>,
     /// What it holds, with its range.
     pub kind: Kind,
-    get: fn(&Plan) -> Value,
-    set: fn(&mut Plan, &Value, &Field) -> Result<(), Problem>,
+    pub(super) get: Get,
+    pub(super) set: Set,
 }
+
+/// Takes a field's value out of a plan.
+pub(super) type Get = fn(&Plan) -> Value;
+/// Puts a field's value into a plan, or leaves the plan as it is.
+pub(super) type Set = fn(&mut Plan, &Value, &Field) -> Result<(), Problem>;
 
 /// Units of fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -130,6 +130,11 @@ pub(super) fn position(name: &str) -> usize {
 }
 
 impl Field {
+    /// A row without access to a plan yet.
+    pub(super) const fn untyped(name: &'static str, link: &'static str, kind: Kind, unit: Option<Unit>) -> Self {
+        Self { name, link, unit, kind, get: |_| Value::Null, set: |_, _, _| Ok(()) }
+    }
+
     /// The field's value in `plan` as JSON; null when it has none.
     pub fn value(&self, plan: &Plan) -> Value {
         (self.get)(plan)
@@ -190,7 +195,8 @@ impl Field {
         })
     }
 
-    fn read<T: Leaf>(&self, value: &Value) -> Result<T, Problem> {
+    /// Reads `value` as a `T`, within the limits of the field.
+    pub(super) fn read<T: Leaf>(&self, value: &Value) -> Result<T, Problem> {
         T::read(value, &self.kind).map_err(|kind| Problem::new(self.name, kind))
     }
 }
@@ -203,273 +209,7 @@ fn is_bare(text: &str) -> bool {
 }
 
 fn number_of(text: &str) -> Value {
-    let float = || text.parse::<f64>().ok().and_then(serde_json::Number::from_f64).map(Value::Number);
+    let float = || text.parse::<f64>().ok().and_then(Number::from_f64).map(Value::Number);
     let whole = text.parse::<u64>().map(Value::from).or_else(|_| text.parse::<i64>().map(Value::from));
     whole.ok().or_else(float).unwrap_or_else(|| Value::from(text))
-}
-
-/// A row whose value is one member of the plan.
-macro_rules! row {
-    ($name:literal, $link:literal, $unit:expr, $kind:expr, $($member:ident).+) => {
-        Field {
-            name: $name,
-            link: $link,
-            unit: $unit,
-            kind: $kind,
-            get: |plan| plan.$($member).+.write(),
-            set: |plan, value, field| {
-                plan.$($member).+ = field.read(value)?;
-                Ok(())
-            },
-        }
-    };
-}
-
-/// A row whose value is JSON kept in one of the plan's lists.
-macro_rules! kept_row {
-    ($name:literal, $prefix:literal, $key:literal, $($list:ident).+) => {
-        Field {
-            name: $name,
-            link: $key,
-            unit: None,
-            kind: Kind::Json,
-            get: |plan| kept(&plan.$($list).+, $key),
-            set: |plan, value, field| {
-                keep(plan, |plan| &mut plan.$($list).+, $prefix, $key, value)
-                    .map_err(|kind| Problem::new(field.name, kind))
-            },
-        }
-    };
-}
-
-/// Largest size of a bucket, elements.
-const MOST_ELEMENTS: u64 = 1_000_000_000_000;
-
-/// Bits that bitsandbytes quantises to.
-const BITS: &[&str] = &["4", "8"];
-
-/// What FSDP2 wraps: each layer and the root, or the token embedding too.
-const WRAPS: &[&str] = &["layer+root", "layer+embed+root"];
-
-#[rustfmt::skip]
-static FIELDS: &[Field] = &[
-    Field { name: "model", link: "model", unit: None, kind: Kind::ModelId, get: model_id, set: set_model_id },
-    Field { name: "model.config", link: "config", unit: None, kind: Kind::Json, get: model_config, set: set_model_config },
-    Field { name: "model.name", link: "name", unit: None, kind: Kind::Text, get: model_name, set: set_model_name },
-    Field { name: "gpu", link: "gpu", unit: None, kind: Kind::GpuId, get: gpu_id, set: set_gpu_id },
-    Field { name: "gpu.memory_gib", link: "memory_gib", unit: Some(Unit::Gib), kind: Kind::Number { min: 0.25, max: 4_194_304.0 }, get: gpu_memory, set: set_gpu_memory },
-    Field { name: "gpu.compute_capability", link: "compute_capability", unit: None, kind: Kind::ComputeCapability, get: gpu_capability, set: set_gpu_capability },
-    Field { name: "gpu.name", link: "gpu_name", unit: None, kind: Kind::Text, get: gpu_name, set: set_gpu_name },
-    row!("num_gpus", "num_gpus", Some(Unit::Cards), Kind::Integer { min: 1, max: 65_536 }, num_gpus),
-    row!("task", "task", None, Kind::Choice(Task::NAMES), task),
-    row!("num_labels", "num_labels", Some(Unit::Labels), Kind::Integer { min: 1, max: 1_000_000 }, num_labels),
-    row!("method", "method", None, Kind::Choice(Method::NAMES), method),
-    row!("lora.r", "r", None, Kind::Integer { min: 1, max: 65_536 }, lora.r),
-    row!("lora.lora_alpha", "lora_alpha", None, Kind::Number { min: 0.0, max: 1e9 }, lora.lora_alpha),
-    row!("lora.lora_dropout", "lora_dropout", None, Kind::Number { min: 0.0, max: 1.0 }, lora.lora_dropout),
-    row!("lora.target_modules", "target_modules", None, Kind::TargetModules, lora.target_modules),
-    row!("lora.modules_to_save", "modules_to_save", None, Kind::Names, lora.modules_to_save),
-    row!("lora.adapter_dtype", "adapter_dtype", None, Kind::Choice(AdapterDtype::NAMES), lora.adapter_dtype),
-    Field { name: "quantization.bits", link: "bits", unit: Some(Unit::Bits), kind: Kind::Choice(BITS), get: |plan| plan.quantization.bits.write(), set: set_bits },
-    row!("quantization.quant_type", "quant_type", None, Kind::Choice(QuantType::NAMES), quantization.quant_type),
-    row!("quantization.double_quant", "double_quant", None, Kind::Flag, quantization.double_quant),
-    row!("quantization.prepare_for_kbit_training", "prepare_for_kbit_training", None, Kind::Flag, quantization.prepare_for_kbit_training),
-    row!("quantization.fused_4bit_gemm", "fused_4bit_gemm", None, Kind::Flag, quantization.fused_4bit_gemm),
-    row!("torch_dtype", "torch_dtype", None, Kind::Choice(Dtype::NAMES), torch_dtype),
-    row!("mixed_precision", "mixed_precision", None, Kind::Choice(MixedPrecision::NAMES), mixed_precision),
-    row!("optim", "optim", None, Kind::Choice(Optimizer::NAMES), optim),
-    row!("per_device_train_batch_size", "per_device_train_batch_size", Some(Unit::Sequences), Kind::Integer { min: 1, max: 65_536 }, per_device_train_batch_size),
-    row!("gradient_accumulation_steps", "gradient_accumulation_steps", Some(Unit::Forwards), Kind::Integer { min: 1, max: 1_048_576 }, gradient_accumulation_steps),
-    row!("max_length", "max_length", Some(Unit::Tokens), Kind::Integer { min: 1, max: 16_777_216 }, max_length),
-    row!("gradient_checkpointing", "gradient_checkpointing", None, Kind::Flag, gradient_checkpointing),
-    row!("attn_implementation", "attn_implementation", None, Kind::Choice(AttnImplementation::NAMES), attn_implementation),
-    row!("attention_kernel", "attention_kernel", None, Kind::Choice(AttentionKernel::NAMES), attention_kernel),
-    row!("expand_kv_heads", "expand_kv_heads", None, Kind::AutoFlag, expand_kv_heads),
-    row!("use_liger_kernel", "use_liger_kernel", None, Kind::Flag, use_liger_kernel),
-    row!("max_grad_norm", "max_grad_norm", None, Kind::Number { min: 0.0, max: 1e9 }, max_grad_norm),
-    row!("padded_batch", "padded_batch", None, Kind::Flag, padded_batch),
-    row!("logits_to_fp32", "logits_to_fp32", None, Kind::Flag, logits_to_fp32),
-    row!("keep_outputs", "keep_outputs", None, Kind::Flag, keep_outputs),
-    row!("enable_input_require_grads", "enable_input_require_grads", None, Kind::AutoFlag, enable_input_require_grads),
-    row!("zero_stage", "zero_stage", None, Kind::Integer { min: 0, max: 3 }, zero_stage),
-    row!("offload_optimizer", "offload_optimizer", None, Kind::Choice(Offload::NAMES), offload_optimizer),
-    row!("offload_param", "offload_param", None, Kind::Choice(Offload::NAMES), offload_param),
-    row!("distributed.framework", "framework", None, Kind::Choice(Framework::NAMES), distributed.framework),
-    row!("distributed.bf16.enabled", "bf16", None, Kind::AutoFlag, distributed.bf16_enabled),
-    row!("distributed.reduce_bucket_size", "reduce_bucket_size", Some(Unit::Elements), Kind::Bucket { max: MOST_ELEMENTS }, distributed.reduce_bucket_size),
-    row!("distributed.allgather_bucket_size", "allgather_bucket_size", Some(Unit::Elements), Kind::Bucket { max: MOST_ELEMENTS }, distributed.allgather_bucket_size),
-    row!("distributed.stage3_prefetch_bucket_size", "stage3_prefetch_bucket_size", Some(Unit::Elements), Kind::Bucket { max: MOST_ELEMENTS }, distributed.stage3_prefetch_bucket_size),
-    row!("distributed.stage3_param_persistence_threshold", "stage3_param_persistence_threshold", Some(Unit::Elements), Kind::Bucket { max: MOST_ELEMENTS }, distributed.stage3_param_persistence_threshold),
-    row!("distributed.stage3_max_live_parameters", "stage3_max_live_parameters", Some(Unit::Elements), Kind::Bucket { max: MOST_ELEMENTS }, distributed.stage3_max_live_parameters),
-    row!("distributed.stage3_max_reuse_distance", "stage3_max_reuse_distance", Some(Unit::Elements), Kind::Bucket { max: MOST_ELEMENTS }, distributed.stage3_max_reuse_distance),
-    row!("distributed.sub_group_size", "sub_group_size", Some(Unit::Elements), Kind::Bucket { max: MOST_ELEMENTS }, distributed.sub_group_size),
-    row!("distributed.overlap_comm", "overlap_comm", None, Kind::AutoFlag, distributed.overlap_comm),
-    row!("distributed.contiguous_gradients", "contiguous_gradients", None, Kind::Flag, distributed.contiguous_gradients),
-    row!("distributed.round_robin_gradients", "round_robin_gradients", None, Kind::Flag, distributed.round_robin_gradients),
-    row!("distributed.pin_memory", "pin_memory", None, Kind::Flag, distributed.pin_memory),
-    row!("distributed.reshard_after_forward", "reshard_after_forward", None, Kind::Flag, distributed.reshard_after_forward),
-    row!("distributed.param_dtype", "param_dtype", None, Kind::OptionalChoice(Dtype::NAMES), distributed.param_dtype),
-    row!("distributed.reduce_dtype", "reduce_dtype", None, Kind::OptionalChoice(Dtype::NAMES), distributed.reduce_dtype),
-    row!("distributed.cpu_offload", "cpu_offload", None, Kind::Flag, distributed.cpu_offload),
-    Field { name: "distributed.wrap", link: "wrap", unit: None, kind: Kind::Choice(WRAPS), get: wrap, set: set_wrap },
-    row!("distributed.bucket_cap_mb", "bucket_cap_mb", Some(Unit::Mib), Kind::Integer { min: 1, max: 1_048_576 }, distributed.bucket_cap_mb),
-    row!("distributed.gradient_as_bucket_view", "gradient_as_bucket_view", None, Kind::Flag, distributed.gradient_as_bucket_view),
-    row!("distributed.static_graph", "static_graph", None, Kind::Flag, distributed.static_graph),
-    row!("reference.kind", "reference", None, Kind::Choice(ReferenceKind::NAMES), reference.kind),
-    row!("reference.logits_fp32", "reference_logits_fp32", None, Kind::Flag, reference.logits_fp32),
-    row!("rollout.new_tokens", "new_tokens", Some(Unit::Tokens), Kind::Integer { min: 0, max: 16_777_216 }, rollout.new_tokens),
-    kept_row!("rollout.engine", "rollout.", "engine", rollout.reserved),
-    kept_row!("rollout.prompts", "rollout.", "prompts", rollout.reserved),
-    kept_row!("rollout.num_generations", "rollout.", "num_generations", rollout.reserved),
-    kept_row!("rollout.max_prompt_length", "rollout.", "max_prompt_length", rollout.reserved),
-    kept_row!("rollout.max_completion_length", "rollout.", "max_completion_length", rollout.reserved),
-    kept_row!("rollout.sequences_at_once", "rollout.", "sequences_at_once", rollout.reserved),
-    kept_row!("rollout.keep_scores", "rollout.", "keep_scores", rollout.reserved),
-    kept_row!("rollout.top_k", "rollout.", "top_k", rollout.reserved),
-    kept_row!("rollout.top_p", "rollout.", "top_p", rollout.reserved),
-    kept_row!("rollout.min_length_processor", "rollout.", "min_length_processor", rollout.reserved),
-    kept_row!("value_model", "", "value_model", reserved),
-    kept_row!("reward_models", "", "reward_models", reserved),
-    kept_row!("beta", "", "beta", reserved),
-    kept_row!("entropy", "", "entropy", reserved),
-    kept_row!("vf_coef", "", "vf_coef", reserved),
-    kept_row!("logprob_batch_size", "", "logprob_batch_size", reserved),
-    kept_row!("old_logprobs_pass", "", "old_logprobs_pass", reserved),
-    row!("software.torch", "torch", None, Kind::Version, software.torch),
-    row!("software.transformers", "transformers", None, Kind::Version, software.transformers),
-    row!("software.peft", "peft", None, Kind::Version, software.peft),
-    row!("software.bitsandbytes", "bitsandbytes", None, Kind::Version, software.bitsandbytes),
-];
-
-fn model_id(plan: &Plan) -> Value {
-    if let ModelChoice::Catalogue(id) = &plan.model { Value::from(id.as_str()) } else { Value::Null }
-}
-
-fn set_model_id(plan: &mut Plan, value: &Value, field: &Field) -> Result<(), Problem> {
-    plan.model = ModelChoice::Catalogue(field.read(value)?);
-    Ok(())
-}
-
-fn model_config(plan: &Plan) -> Value {
-    if let ModelChoice::Config { config, .. } = &plan.model { config.clone() } else { Value::Null }
-}
-
-fn set_model_config(plan: &mut Plan, value: &Value, field: &Field) -> Result<(), Problem> {
-    if value.is_null() {
-        return Ok(());
-    }
-    let before = plan.model.clone();
-    set_config(plan, value).map_err(|kind| {
-        plan.model = before;
-        Problem::new(field.name, kind)
-    })
-}
-
-fn model_name(plan: &Plan) -> Value {
-    if let ModelChoice::Config { name, .. } = &plan.model { Value::from(name.as_str()) } else { Value::Null }
-}
-
-fn set_model_name(plan: &mut Plan, value: &Value, field: &Field) -> Result<(), Problem> {
-    let given: Option<String> = field.read(value)?;
-    match (&mut plan.model, given) {
-        (_, None) => Ok(()),
-        (ModelChoice::Config { name, .. }, Some(given)) => {
-            *name = given;
-            Ok(())
-        }
-        (ModelChoice::Catalogue(_), Some(_)) => Err(Problem::new("model.config", ProblemKind::Missing)),
-    }
-}
-
-fn gpu_id(plan: &Plan) -> Value {
-    if let GpuChoice::Catalogue(id) = &plan.gpu { Value::from(id.as_str()) } else { Value::Null }
-}
-
-fn set_gpu_id(plan: &mut Plan, value: &Value, field: &Field) -> Result<(), Problem> {
-    plan.gpu = GpuChoice::Catalogue(field.read(value)?);
-    Ok(())
-}
-
-fn gpu_memory(plan: &Plan) -> Value {
-    if let GpuChoice::Custom { memory_gib, .. } = &plan.gpu { memory_gib.write() } else { Value::Null }
-}
-
-fn set_gpu_memory(plan: &mut Plan, value: &Value, field: &Field) -> Result<(), Problem> {
-    /// Ampere's, the oldest that multiplies bf16.
-    const USUAL_CAPABILITY: (u8, u8) = (8, 0);
-    let given = field.read(value)?;
-    match &mut plan.gpu {
-        GpuChoice::Custom { memory_gib, .. } => *memory_gib = given,
-        GpuChoice::Catalogue(_) => {
-            plan.gpu = GpuChoice::Custom { name: None, memory_gib: given, compute_capability: USUAL_CAPABILITY };
-        }
-    }
-    Ok(())
-}
-
-fn gpu_capability(plan: &Plan) -> Value {
-    match plan.gpu {
-        GpuChoice::Custom { compute_capability: (major, minor), .. } => Value::from(format!("{major}.{minor}")),
-        GpuChoice::Catalogue(_) => Value::Null,
-    }
-}
-
-fn set_gpu_capability(plan: &mut Plan, value: &Value, field: &Field) -> Result<(), Problem> {
-    let text = match value {
-        Value::String(text) => text.trim().to_owned(),
-        other => other.to_string(),
-    };
-    let (major, minor) = text.split_once('.').unwrap_or((&text, "0"));
-    let out = || ProblemKind::OutOfRange { value: shown(value), min: "1.0".to_owned(), max: "99.9".to_owned() };
-    let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-    if !digits(major) || !digits(minor) {
-        return Err(Problem::new(field.name, ProblemKind::WrongType { expected: "number" }));
-    }
-    let given = match (major.parse(), minor.parse()) {
-        (Ok(major @ 1..=99), Ok(minor @ 0..=9)) => (major, minor),
-        _ => return Err(Problem::new(field.name, out())),
-    };
-    let GpuChoice::Custom { compute_capability, .. } = &mut plan.gpu else { return Err(memory_missing()) };
-    *compute_capability = given;
-    Ok(())
-}
-
-fn gpu_name(plan: &Plan) -> Value {
-    if let GpuChoice::Custom { name, .. } = &plan.gpu { name.write() } else { Value::Null }
-}
-
-fn set_gpu_name(plan: &mut Plan, value: &Value, field: &Field) -> Result<(), Problem> {
-    let given: Option<String> = field.read(value)?;
-    match &mut plan.gpu {
-        GpuChoice::Custom { name, .. } => *name = given,
-        GpuChoice::Catalogue(_) if given.is_none() => {}
-        GpuChoice::Catalogue(_) => return Err(memory_missing()),
-    }
-    Ok(())
-}
-
-fn memory_missing() -> Problem {
-    Problem::new("gpu.memory_gib", ProblemKind::Missing)
-}
-
-fn set_bits(plan: &mut Plan, value: &Value, field: &Field) -> Result<(), Problem> {
-    plan.quantization.bits = match shown(value).as_str() {
-        "4" => 4,
-        "8" => 8,
-        _ => return Err(Problem::new(field.name, not_one_of(value, BITS))),
-    };
-    Ok(())
-}
-
-fn wrap(plan: &Plan) -> Value {
-    Value::from(WRAPS[usize::from(plan.distributed.wrap_embedding)])
-}
-
-fn set_wrap(plan: &mut Plan, value: &Value, field: &Field) -> Result<(), Problem> {
-    plan.distributed.wrap_embedding = match value.as_str().and_then(|text| WRAPS.iter().position(|wrap| *wrap == text))
-    {
-        Some(wrapped) => wrapped == 1,
-        None => return Err(Problem::new(field.name, not_one_of(value, WRAPS))),
-    };
-    Ok(())
 }

@@ -11,9 +11,11 @@ mod keep;
 mod leaf;
 mod modules;
 mod nearest;
+mod parts;
 mod problem;
 mod rules;
 mod subject;
+mod table;
 
 pub use alternatives::{Alternative, alternatives};
 pub use choice::*;

@@ -1,0 +1,168 @@
+//! The table of fields: name, link key, range, unit.
+//!
+//! One row a field. The rows drive the JSON reader and writer, links, the form's attributes and the generator of property tests.
+
+use super::fields::{Field, Get, Kind, Set, Unit};
+use super::keep::{keep, kept};
+use super::leaf::Leaf;
+use super::parts::{
+    BITS, WRAPS, bits, gpu_capability, gpu_id, gpu_memory, gpu_name, model_config, model_id, model_name, set_bits,
+    set_gpu_capability, set_gpu_id, set_gpu_memory, set_gpu_name, set_model_config, set_model_id, set_model_name,
+    set_wrap, wrap,
+};
+use super::{
+    AdapterDtype, AttentionKernel, AttnImplementation, Dtype, Framework, Method, MixedPrecision, Offload, Optimizer,
+    Problem, QuantType, ReferenceKind, Task,
+};
+
+/// A row whose value is one member of the plan, named as the member is: `section.member`, in links `member`.
+macro_rules! row {
+    ($member:ident, $kind:expr $(, $unit:ident)?) => {
+        row!((stringify!($member), stringify!($member)) $member, $kind $(, $unit)?)
+    };
+    ($section:ident.$member:ident, $kind:expr $(, $unit:ident)?) => {
+        row!((concat!(stringify!($section), ".", stringify!($member)), stringify!($member)) $section.$member, $kind $(, $unit)?)
+    };
+    (($name:expr, $link:expr) $($member:ident).+, $kind:expr $(, $unit:ident)?) => {
+        Field {
+            get: |plan| plan.$($member).+.write(),
+            set: |plan, value, field| {
+                plan.$($member).+ = field.read(value)?;
+                Ok(())
+            },
+            ..Field::untyped($name, $link, $kind, row!(@unit $($unit)?))
+        }
+    };
+    (@unit) => { None };
+    (@unit $unit:ident) => { Some(Unit::$unit) };
+}
+
+/// A row whose value is JSON kept in one of the plan's lists.
+macro_rules! kept_row {
+    ($prefix:literal, $key:ident, $($list:ident).+) => {
+        Field {
+            get: |plan| kept(&plan.$($list).+, stringify!($key)),
+            set: |plan, value, field| {
+                keep(plan, |plan| &mut plan.$($list).+, $prefix, stringify!($key), value)
+                    .map_err(|kind| Problem::new(field.name, kind))
+            },
+            ..Field::untyped(concat!($prefix, stringify!($key)), stringify!($key), Kind::Json, None)
+        }
+    };
+}
+
+/// A row whose value takes functions of its own.
+const fn own_row(
+    (name, link): (&'static str, &'static str),
+    kind: Kind,
+    unit: Option<Unit>,
+    (get, set): (Get, Set),
+) -> Field {
+    Field { get, set, ..Field::untyped(name, link, kind, unit) }
+}
+
+const fn whole(min: u64, max: u64) -> Kind {
+    Kind::Integer { min, max }
+}
+
+const fn number(min: f64, max: f64) -> Kind {
+    Kind::Number { min, max }
+}
+
+/// Sizes of DeepSpeed's buckets and windows.
+const BUCKET: Kind = Kind::Bucket { max: 1_000_000_000_000 };
+
+/// Every field, in the order of JSON files and links.
+pub(super) static FIELDS: &[Field] = &[
+    own_row(("model", "model"), Kind::ModelId, None, (model_id, set_model_id)),
+    own_row(("model.config", "config"), Kind::Json, None, (model_config, set_model_config)),
+    own_row(("model.name", "name"), Kind::Text, None, (model_name, set_model_name)),
+    own_row(("gpu", "gpu"), Kind::GpuId, None, (gpu_id, set_gpu_id)),
+    own_row(("gpu.memory_gib", "memory_gib"), number(0.25, 4_194_304.0), Some(Unit::Gib), (gpu_memory, set_gpu_memory)),
+    own_row(
+        ("gpu.compute_capability", "compute_capability"),
+        Kind::ComputeCapability,
+        None,
+        (gpu_capability, set_gpu_capability),
+    ),
+    own_row(("gpu.name", "gpu_name"), Kind::Text, None, (gpu_name, set_gpu_name)),
+    row!(num_gpus, whole(1, 65_536), Cards),
+    row!(task, Kind::Choice(Task::NAMES)),
+    row!(num_labels, whole(1, 1_000_000), Labels),
+    row!(method, Kind::Choice(Method::NAMES)),
+    row!(lora.r, whole(1, 65_536)),
+    row!(lora.lora_alpha, number(0.0, 1e9)),
+    row!(lora.lora_dropout, number(0.0, 1.0)),
+    row!(lora.target_modules, Kind::TargetModules),
+    row!(lora.modules_to_save, Kind::Names),
+    row!(lora.adapter_dtype, Kind::Choice(AdapterDtype::NAMES)),
+    own_row(("quantization.bits", "bits"), Kind::Choice(BITS), Some(Unit::Bits), (bits, set_bits)),
+    row!(quantization.quant_type, Kind::Choice(QuantType::NAMES)),
+    row!(quantization.double_quant, Kind::Flag),
+    row!(quantization.prepare_for_kbit_training, Kind::Flag),
+    row!(quantization.fused_4bit_gemm, Kind::Flag),
+    row!(torch_dtype, Kind::Choice(Dtype::NAMES)),
+    row!(mixed_precision, Kind::Choice(MixedPrecision::NAMES)),
+    row!(optim, Kind::Choice(Optimizer::NAMES)),
+    row!(per_device_train_batch_size, whole(1, 65_536), Sequences),
+    row!(gradient_accumulation_steps, whole(1, 1_048_576), Forwards),
+    row!(max_length, whole(1, 16_777_216), Tokens),
+    row!(gradient_checkpointing, Kind::Flag),
+    row!(attn_implementation, Kind::Choice(AttnImplementation::NAMES)),
+    row!(attention_kernel, Kind::Choice(AttentionKernel::NAMES)),
+    row!(expand_kv_heads, Kind::AutoFlag),
+    row!(use_liger_kernel, Kind::Flag),
+    row!(max_grad_norm, number(0.0, 1e9)),
+    row!(padded_batch, Kind::Flag),
+    row!(logits_to_fp32, Kind::Flag),
+    row!(keep_outputs, Kind::Flag),
+    row!(enable_input_require_grads, Kind::AutoFlag),
+    row!(zero_stage, whole(0, 3)),
+    row!(offload_optimizer, Kind::Choice(Offload::NAMES)),
+    row!(offload_param, Kind::Choice(Offload::NAMES)),
+    row!(distributed.framework, Kind::Choice(Framework::NAMES)),
+    row!(("distributed.bf16.enabled", "bf16") distributed.bf16_enabled, Kind::AutoFlag),
+    row!(distributed.reduce_bucket_size, BUCKET, Elements),
+    row!(distributed.allgather_bucket_size, BUCKET, Elements),
+    row!(distributed.stage3_prefetch_bucket_size, BUCKET, Elements),
+    row!(distributed.stage3_param_persistence_threshold, BUCKET, Elements),
+    row!(distributed.stage3_max_live_parameters, BUCKET, Elements),
+    row!(distributed.stage3_max_reuse_distance, BUCKET, Elements),
+    row!(distributed.sub_group_size, BUCKET, Elements),
+    row!(distributed.overlap_comm, Kind::AutoFlag),
+    row!(distributed.contiguous_gradients, Kind::Flag),
+    row!(distributed.round_robin_gradients, Kind::Flag),
+    row!(distributed.pin_memory, Kind::Flag),
+    row!(distributed.reshard_after_forward, Kind::Flag),
+    row!(distributed.param_dtype, Kind::OptionalChoice(Dtype::NAMES)),
+    row!(distributed.reduce_dtype, Kind::OptionalChoice(Dtype::NAMES)),
+    row!(distributed.cpu_offload, Kind::Flag),
+    own_row(("distributed.wrap", "wrap"), Kind::Choice(WRAPS), None, (wrap, set_wrap)),
+    row!(distributed.bucket_cap_mb, whole(1, 1_048_576), Mib),
+    row!(distributed.gradient_as_bucket_view, Kind::Flag),
+    row!(distributed.static_graph, Kind::Flag),
+    row!(("reference.kind", "reference") reference.kind, Kind::Choice(ReferenceKind::NAMES)),
+    row!(("reference.logits_fp32", "reference_logits_fp32") reference.logits_fp32, Kind::Flag),
+    row!(rollout.new_tokens, whole(0, 16_777_216), Tokens),
+    kept_row!("rollout.", engine, rollout.reserved),
+    kept_row!("rollout.", prompts, rollout.reserved),
+    kept_row!("rollout.", num_generations, rollout.reserved),
+    kept_row!("rollout.", max_prompt_length, rollout.reserved),
+    kept_row!("rollout.", max_completion_length, rollout.reserved),
+    kept_row!("rollout.", sequences_at_once, rollout.reserved),
+    kept_row!("rollout.", keep_scores, rollout.reserved),
+    kept_row!("rollout.", top_k, rollout.reserved),
+    kept_row!("rollout.", top_p, rollout.reserved),
+    kept_row!("rollout.", min_length_processor, rollout.reserved),
+    kept_row!("", value_model, reserved),
+    kept_row!("", reward_models, reserved),
+    kept_row!("", beta, reserved),
+    kept_row!("", entropy, reserved),
+    kept_row!("", vf_coef, reserved),
+    kept_row!("", logprob_batch_size, reserved),
+    kept_row!("", old_logprobs_pass, reserved),
+    row!(software.torch, Kind::Version),
+    row!(software.transformers, Kind::Version),
+    row!(software.peft, Kind::Version),
+    row!(software.bitsandbytes, Kind::Version),
+];
