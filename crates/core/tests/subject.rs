@@ -172,6 +172,32 @@ fn learned_positions_bound_the_length() {
 }
 
 #[test]
+fn rows_that_no_token_gets_are_not_counted_as_positions() {
+    for (model_type, longest) in [("bert", 512), ("roberta", 510), ("opt", 512)] {
+        let config = json!({"model_type": model_type, "max_position_embeddings": 512, "hidden_size": 64,
+            "num_attention_heads": 2, "num_hidden_layers": 2, "vocab_size": 100});
+        let length = |length: u64| json!({"model": {"config": config}, "max_length": length});
+        assert_eq!(said(length(longest)), "");
+        let expected = format!("max_length: {} is outside 1 to {longest}; choose a value in that range", longest + 1);
+        assert_eq!(said(length(longest + 1)), expected, "{model_type}");
+    }
+}
+
+#[test]
+fn every_model_of_the_catalogue_can_be_planned() {
+    for id in model::catalogue().iter().flat_map(|model| model.also.iter().chain([&model.id])) {
+        for task in ["sft", "sequence_classification", "inference"] {
+            let changes = json!({"model": id, "task": task, "max_length": 128});
+            let subject = plan(changes).subject().unwrap();
+            assert_eq!(subject.model.name, *id);
+            let names = linear_module_names(&subject.model);
+            assert!(!names.is_empty(), "{id}");
+            assert_eq!(said(json!({"model": id, "max_length": 128, "lora": {"target_modules": names}})), "");
+        }
+    }
+}
+
+#[test]
 fn adapters_go_on_modules_the_model_has() {
     let names = "q_proj, k_proj, v_proj, o_proj, gate_proj, up_proj, down_proj";
     let told =
