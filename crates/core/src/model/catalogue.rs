@@ -1,4 +1,7 @@
 //! Well-known models, so that nobody has to look for a `config.json` first.
+//!
+//! To add one, write a row into its maker's table: id, label, parameters as another program counts them (`/` those a
+//! token meets), source, config, further ids. The tests compare the counts with what the reader makes of the config.
 
 mod bilingual;
 mod classic;
@@ -6,6 +9,7 @@ mod decoder;
 mod deepseek;
 mod encoder;
 mod gemma;
+mod gpt_oss;
 mod llama;
 mod mistral;
 mod phi;
@@ -30,11 +34,13 @@ pub struct CatalogueModel {
     /// Further ids with the same modules, shape for shape: instruction-tuned and renamed versions.
     /// Only the longest sequence they were made for may differ.
     pub also: &'static [&'static str],
-    /// The `config.json`, JSON text: `model_type`, `architectures`, the main figures, and whatever else differs from the class defaults.
+    /// The `config.json`, JSON text: `model_type`, `architectures`, the main figures, and whatever else differs from the
+    /// class defaults.
     pub config: &'static str,
     /// Parameters, in elements, a tied head counted once; encoders with their masked-language-model head.
     pub param_count: u64,
-    /// Parameters a token meets, in elements: all but the routed experts it does not visit. Equal to `param_count` without experts.
+    /// Parameters a token meets, in elements: all but the routed experts it does not visit. Equal to `param_count`
+    /// without experts.
     pub active_param_count: u64,
     /// Where the figures come from.
     pub source: &'static str,
@@ -54,6 +60,7 @@ pub fn catalogue() -> &'static [CatalogueModel] {
         [
             qwen::MODELS,
             llama::MODELS,
+            gpt_oss::MODELS,
             mistral::MODELS,
             gemma::MODELS,
             deepseek::MODELS,

@@ -1,4 +1,4 @@
-//! Chinese and English: GLM, InternLM, Yi, Baichuan.
+//! Chinese and English: GLM, Seed-OSS, InternLM, Yi, Baichuan.
 
 use super::source::{CONFIG, MLC, PUBLISHED};
 
@@ -13,6 +13,13 @@ super::models! {
     "zai-org/GLM-4-32B-0414", "GLM-4 32B 0414", 32_566_081_536, CONFIG,
         r#"{"model_type":"glm4","architectures":["Glm4ForCausalLM"],"hidden_size":6144,"num_hidden_layers":61,"num_attention_heads":48,"num_key_value_heads":2,"head_dim":128,"intermediate_size":23040,"vocab_size":151552,"max_position_embeddings":32768,"attention_bias":false}"#,
         ["THUDM/GLM-4-32B-0414", "THUDM/GLM-Z1-32B-0414", "zai-org/GLM-Z1-32B-0414"];
+    "zai-org/GLM-4.5-Air", "GLM-4.5 Air 107B-A12B", 106_852_245_504 / 13_424_123_904, CONFIG,
+        r#"{"model_type":"glm4_moe","architectures":["Glm4MoeForCausalLM"],"hidden_size":4096,"num_hidden_layers":46,"num_attention_heads":96,"num_key_value_heads":8,"head_dim":128,"intermediate_size":10944,"vocab_size":151552,"max_position_embeddings":131072,"moe_intermediate_size":1408,"n_routed_experts":128,"n_shared_experts":1,"num_experts_per_tok":8,"first_k_dense_replace":1,"attention_bias":true}"#,
+        ["zai-org/GLM-4.5-Air-Base"];
+    group "Seed-OSS";
+    "ByteDance-Seed/Seed-OSS-36B-Base", "Seed-OSS 36B", 36_151_104_512, PUBLISHED,
+        r#"{"model_type":"seed_oss","architectures":["SeedOssForCausalLM"],"hidden_size":5120,"num_hidden_layers":64,"num_attention_heads":80,"num_key_value_heads":8,"head_dim":128,"intermediate_size":27648,"vocab_size":155136,"max_position_embeddings":524288}"#,
+        ["ByteDance-Seed/Seed-OSS-36B-Instruct"];
     group "InternLM";
     "internlm/internlm2-1_8b", "InternLM2 1.8B", 1_889_110_016, PUBLISHED,
         r#"{"model_type":"internlm2","architectures":["InternLM2ForCausalLM"],"hidden_size":2048,"num_hidden_layers":24,"num_attention_heads":16,"num_key_value_heads":8,"intermediate_size":8192,"vocab_size":92544,"max_position_embeddings":32768,"bias":false}"#,

@@ -1,19 +1,19 @@
 //! GPT-2 and the decoders of its time.
 
-use super::source::{LITGPT, OPT_PAPER, PUBLISHED, TRANSFORMERS};
+use super::source::{CONFIG, LITGPT, MLC, OPT_PAPER, PUBLISHED, TRANSFORMERS};
 
 super::models! {
     group "GPT-2";
-    "openai-community/gpt2", "GPT-2 124M", 124_439_808, PUBLISHED,
+    "openai-community/gpt2", "GPT-2 124M", 124_439_808, MLC,
         r#"{"model_type":"gpt2","architectures":["GPT2LMHeadModel"],"n_embd":768,"n_layer":12,"n_head":12,"vocab_size":50257,"n_positions":1024}"#,
         ["gpt2"];
-    "openai-community/gpt2-medium", "GPT-2 medium 355M", 354_823_168, PUBLISHED,
+    "openai-community/gpt2-medium", "GPT-2 medium 355M", 354_823_168, MLC,
         r#"{"model_type":"gpt2","architectures":["GPT2LMHeadModel"],"n_embd":1024,"n_layer":24,"n_head":16,"vocab_size":50257,"n_positions":1024}"#,
         ["gpt2-medium"];
-    "openai-community/gpt2-large", "GPT-2 large 774M", 774_030_080, PUBLISHED,
+    "openai-community/gpt2-large", "GPT-2 large 774M", 774_030_080, CONFIG,
         r#"{"model_type":"gpt2","architectures":["GPT2LMHeadModel"],"n_embd":1280,"n_layer":36,"n_head":20,"vocab_size":50257,"n_positions":1024}"#,
         ["gpt2-large"];
-    "openai-community/gpt2-xl", "GPT-2 XL 1.6B", 1_557_611_200, PUBLISHED,
+    "openai-community/gpt2-xl", "GPT-2 XL 1.6B", 1_557_611_200, CONFIG,
         r#"{"model_type":"gpt2","architectures":["GPT2LMHeadModel"],"n_embd":1600,"n_layer":48,"n_head":25,"vocab_size":50257,"n_positions":1024}"#,
         ["gpt2-xl"];
     group "Pythia and GPT-NeoX";

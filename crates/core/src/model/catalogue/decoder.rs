@@ -16,16 +16,25 @@ super::models! {
     "HuggingFaceTB/SmolLM3-3B", "SmolLM3 3B", 3_075_098_624, PUBLISHED,
         r#"{"model_type":"smollm3","architectures":["SmolLM3ForCausalLM"],"hidden_size":2048,"num_hidden_layers":36,"num_attention_heads":16,"num_key_value_heads":4,"intermediate_size":11008,"vocab_size":128256,"max_position_embeddings":65536,"tie_word_embeddings":true}"#,
         ["HuggingFaceTB/SmolLM3-3B-Base"];
-    group "OLMo 2";
+    group "OLMo";
     "allenai/OLMo-2-0425-1B", "OLMo 2 1B", 1_484_916_736, PUBLISHED,
         r#"{"model_type":"olmo2","architectures":["Olmo2ForCausalLM"],"hidden_size":2048,"num_hidden_layers":16,"num_attention_heads":16,"num_key_value_heads":16,"intermediate_size":8192,"vocab_size":100352,"max_position_embeddings":4096}"#,
         ["allenai/OLMo-2-0425-1B-Instruct"];
+    "allenai/OLMoE-1B-7B-0924", "OLMoE 7B-A1B", 6_919_161_856 / 1_282_017_280, PUBLISHED,
+        r#"{"model_type":"olmoe","architectures":["OlmoeForCausalLM"],"hidden_size":2048,"num_hidden_layers":16,"num_attention_heads":16,"num_key_value_heads":16,"intermediate_size":1024,"vocab_size":50304,"max_position_embeddings":4096,"num_experts":64,"num_experts_per_tok":8}"#,
+        ["allenai/OLMoE-1B-7B-0924-Instruct"];
+    "allenai/Olmo-3-1025-7B", "Olmo 3 7B", 7_298_011_136, PUBLISHED,
+        r#"{"model_type":"olmo3","architectures":["Olmo3ForCausalLM"],"hidden_size":4096,"num_hidden_layers":32,"num_attention_heads":32,"num_key_value_heads":32,"intermediate_size":11008,"vocab_size":100278,"max_position_embeddings":65536,"sliding_window":4096}"#,
+        ["allenai/Olmo-3-7B-Instruct", "allenai/Olmo-3-7B-Think"];
     "allenai/OLMo-2-1124-7B", "OLMo 2 7B", 7_298_617_344, LITGPT,
         r#"{"model_type":"olmo2","architectures":["Olmo2ForCausalLM"],"hidden_size":4096,"num_hidden_layers":32,"num_attention_heads":32,"num_key_value_heads":32,"intermediate_size":11008,"vocab_size":100352,"max_position_embeddings":4096}"#,
         ["allenai/OLMo-2-1124-7B-Instruct"];
     "allenai/OLMo-2-1124-13B", "OLMo 2 13B", 13_716_198_400, LITGPT,
         r#"{"model_type":"olmo2","architectures":["Olmo2ForCausalLM"],"hidden_size":5120,"num_hidden_layers":40,"num_attention_heads":40,"num_key_value_heads":40,"intermediate_size":13824,"vocab_size":100352,"max_position_embeddings":4096}"#,
         ["allenai/OLMo-2-1124-13B-Instruct"];
+    "allenai/Olmo-3-1125-32B", "Olmo 3 32B", 32_233_522_176, PUBLISHED,
+        r#"{"model_type":"olmo3","architectures":["Olmo3ForCausalLM"],"hidden_size":5120,"num_hidden_layers":64,"num_attention_heads":40,"num_key_value_heads":8,"intermediate_size":27648,"vocab_size":100278,"max_position_embeddings":65536,"sliding_window":4096}"#,
+        ["allenai/Olmo-3-32B-Think"];
     "allenai/OLMo-2-0325-32B", "OLMo 2 32B", 32_234_279_936, PUBLISHED,
         r#"{"model_type":"olmo2","architectures":["Olmo2ForCausalLM"],"hidden_size":5120,"num_hidden_layers":64,"num_attention_heads":40,"num_key_value_heads":8,"intermediate_size":27648,"vocab_size":100352,"max_position_embeddings":4096}"#,
         ["allenai/OLMo-2-0325-32B-Instruct"];
@@ -33,10 +42,19 @@ super::models! {
     "ibm-granite/granite-3.3-2b-base", "Granite 3.3 2B", 2_533_539_840, PUBLISHED,
         r#"{"model_type":"granite","architectures":["GraniteForCausalLM"],"hidden_size":2048,"num_hidden_layers":40,"num_attention_heads":32,"num_key_value_heads":8,"intermediate_size":8192,"vocab_size":49159,"max_position_embeddings":131072,"embedding_multiplier":12.0,"residual_multiplier":0.22,"logits_scaling":8.0,"attention_multiplier":0.015625,"tie_word_embeddings":true}"#,
         ["ibm-granite/granite-3.3-2b-instruct"];
+    "ibm-granite/granite-4.1-3b", "Granite 4.1 3B", 3_402_836_480, CONFIG,
+        r#"{"model_type":"granite","architectures":["GraniteForCausalLM"],"hidden_size":2560,"num_hidden_layers":40,"num_attention_heads":40,"num_key_value_heads":8,"intermediate_size":8192,"vocab_size":100352,"max_position_embeddings":131072,"embedding_multiplier":12.0,"residual_multiplier":0.22,"logits_scaling":10.0,"attention_multiplier":0.015625,"tie_word_embeddings":true}"#;
     "ibm-granite/granite-3.3-8b-base", "Granite 3.3 8B", 8_170_864_640, PUBLISHED,
         r#"{"model_type":"granite","architectures":["GraniteForCausalLM"],"hidden_size":4096,"num_hidden_layers":40,"num_attention_heads":32,"num_key_value_heads":8,"intermediate_size":12800,"vocab_size":49159,"max_position_embeddings":131072,"embedding_multiplier":12.0,"residual_multiplier":0.22,"logits_scaling":16.0,"attention_multiplier":0.0078125,"tie_word_embeddings":true}"#,
         ["ibm-granite/granite-3.3-8b-instruct"];
+    "ibm-granite/granite-4.1-8b", "Granite 4.1 8B", 8_380_551_168, CONFIG,
+        r#"{"model_type":"granite","architectures":["GraniteForCausalLM"],"hidden_size":4096,"num_hidden_layers":40,"num_attention_heads":32,"num_key_value_heads":8,"intermediate_size":12800,"vocab_size":100352,"max_position_embeddings":131072,"embedding_multiplier":12.0,"residual_multiplier":0.22,"logits_scaling":16.0,"attention_multiplier":0.0078125,"tie_word_embeddings":true}"#;
+    "ibm-granite/granite-4.1-30b", "Granite 4.1 30B", 28_865_728_512, CONFIG,
+        r#"{"model_type":"granite","architectures":["GraniteForCausalLM"],"hidden_size":4096,"num_hidden_layers":64,"num_attention_heads":32,"num_key_value_heads":8,"intermediate_size":32768,"vocab_size":100352,"max_position_embeddings":131072,"embedding_multiplier":12.0,"residual_multiplier":0.175,"logits_scaling":16.0,"attention_multiplier":0.0078125,"tie_word_embeddings":true}"#;
     group "Cohere";
+    "CohereLabs/c4ai-command-r7b-12-2024", "Command R7B 12-2024", 8_028_033_024, CONFIG,
+        r#"{"model_type":"cohere2","architectures":["Cohere2ForCausalLM"],"hidden_size":4096,"num_hidden_layers":32,"num_attention_heads":32,"num_key_value_heads":8,"intermediate_size":14336,"vocab_size":256000,"max_position_embeddings":132096,"sliding_window":4096}"#,
+        ["CohereForAI/c4ai-command-r7b-12-2024"];
     "CohereLabs/aya-expanse-8b", "Aya Expanse 8B", 8_028_033_024, PUBLISHED,
         r#"{"model_type":"cohere","architectures":["CohereForCausalLM"],"hidden_size":4096,"num_hidden_layers":32,"num_attention_heads":32,"num_key_value_heads":8,"intermediate_size":14336,"vocab_size":256000,"max_position_embeddings":8192}"#,
         ["CohereForAI/aya-expanse-8b", "CohereLabs/aya-23-8B", "CohereForAI/aya-23-8B"];

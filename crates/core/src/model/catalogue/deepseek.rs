@@ -1,6 +1,6 @@
 //! DeepSeek, and its distillations into other families.
 
-use super::source::{LITGPT, MLC, PUBLISHED};
+use super::source::{DEEPSEEK_V3, LITGPT, MLC, PUBLISHED};
 
 super::models! {
     group "DeepSeek";
@@ -26,11 +26,11 @@ super::models! {
     "deepseek-ai/DeepSeek-V2", "DeepSeek V2 236B", 235_741_434_880 / 21_375_800_320, PUBLISHED,
         r#"{"model_type":"deepseek_v2","architectures":["DeepseekV2ForCausalLM"],"hidden_size":5120,"num_hidden_layers":60,"num_attention_heads":128,"num_key_value_heads":128,"intermediate_size":12288,"vocab_size":102400,"max_position_embeddings":163840,"moe_intermediate_size":1536,"n_routed_experts":160,"n_shared_experts":2,"num_experts_per_tok":6,"first_k_dense_replace":1,"q_lora_rank":1536,"kv_lora_rank":512,"qk_nope_head_dim":128,"qk_rope_head_dim":64,"v_head_dim":128}"#,
         ["deepseek-ai/DeepSeek-V2-Chat", "deepseek-ai/DeepSeek-V2.5"];
-    "deepseek-ai/DeepSeek-V3", "DeepSeek V3 671B", 671_026_404_352 / 37_552_282_624, PUBLISHED,
+    "deepseek-ai/DeepSeek-V3", "DeepSeek V3 671B", 671_026_404_352 / 37_552_282_624, DEEPSEEK_V3,
         r#"{"model_type":"deepseek_v3","architectures":["DeepseekV3ForCausalLM"],"hidden_size":7168,"num_hidden_layers":61,"num_attention_heads":128,"num_key_value_heads":128,"intermediate_size":18432,"vocab_size":129280,"max_position_embeddings":163840,"moe_intermediate_size":2048,"n_routed_experts":256,"n_shared_experts":1,"num_experts_per_tok":8,"first_k_dense_replace":3,"q_lora_rank":1536,"kv_lora_rank":512,"qk_nope_head_dim":128,"qk_rope_head_dim":64,"v_head_dim":128}"#,
         ["deepseek-ai/DeepSeek-V3-Base", "deepseek-ai/DeepSeek-V3-0324", "deepseek-ai/DeepSeek-V3.1",
          "deepseek-ai/DeepSeek-V3.1-Base"];
-    "deepseek-ai/DeepSeek-R1", "DeepSeek R1 671B", 671_026_404_352 / 37_552_282_624, PUBLISHED,
+    "deepseek-ai/DeepSeek-R1", "DeepSeek R1 671B", 671_026_404_352 / 37_552_282_624, DEEPSEEK_V3,
         r#"{"model_type":"deepseek_v3","architectures":["DeepseekV3ForCausalLM"],"hidden_size":7168,"num_hidden_layers":61,"num_attention_heads":128,"num_key_value_heads":128,"intermediate_size":18432,"vocab_size":129280,"max_position_embeddings":163840,"moe_intermediate_size":2048,"n_routed_experts":256,"n_shared_experts":1,"num_experts_per_tok":8,"first_k_dense_replace":3,"q_lora_rank":1536,"kv_lora_rank":512,"qk_nope_head_dim":128,"qk_rope_head_dim":64,"v_head_dim":128}"#,
         ["deepseek-ai/DeepSeek-R1-0528"];
 }

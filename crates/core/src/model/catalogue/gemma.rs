@@ -1,6 +1,6 @@
 //! Gemma, by Google; of Gemma 3 from 4B on, the text part.
 
-use super::source::{LITGPT, PUBLISHED};
+use super::source::{CONFIG, LITGPT, PUBLISHED};
 
 super::models! {
     group "Gemma";
@@ -16,7 +16,7 @@ super::models! {
     "google/gemma-2-2b", "Gemma 2 2B", 2_614_341_888, LITGPT,
         r#"{"model_type":"gemma2","architectures":["Gemma2ForCausalLM"],"hidden_size":2304,"num_hidden_layers":26,"num_attention_heads":8,"num_key_value_heads":4,"head_dim":256,"intermediate_size":9216,"vocab_size":256000,"max_position_embeddings":8192,"sliding_window":4096}"#,
         ["google/gemma-2-2b-it"];
-    "google/gemma-3-4b-pt", "Gemma 3 4B (text part)", 3_880_263_168, PUBLISHED,
+    "google/gemma-3-4b-pt", "Gemma 3 4B (text part)", 3_880_263_168, CONFIG,
         r#"{"model_type":"gemma3_text","architectures":["Gemma3ForCausalLM"],"hidden_size":2560,"num_hidden_layers":34,"num_attention_heads":8,"num_key_value_heads":4,"head_dim":256,"intermediate_size":10240,"vocab_size":262208,"max_position_embeddings":131072,"sliding_window":1024}"#,
         ["google/gemma-3-4b-it"];
     "google/gemma-7b", "Gemma 7B", 8_537_680_896, LITGPT,
@@ -25,10 +25,10 @@ super::models! {
     "google/gemma-2-9b", "Gemma 2 9B", 9_241_705_984, LITGPT,
         r#"{"model_type":"gemma2","architectures":["Gemma2ForCausalLM"],"hidden_size":3584,"num_hidden_layers":42,"num_attention_heads":16,"num_key_value_heads":8,"head_dim":256,"intermediate_size":14336,"vocab_size":256000,"max_position_embeddings":8192,"sliding_window":4096}"#,
         ["google/gemma-2-9b-it"];
-    "google/gemma-3-12b-pt", "Gemma 3 12B (text part)", 11_766_034_176, PUBLISHED,
+    "google/gemma-3-12b-pt", "Gemma 3 12B (text part)", 11_766_034_176, CONFIG,
         r#"{"model_type":"gemma3_text","architectures":["Gemma3ForCausalLM"],"hidden_size":3840,"num_hidden_layers":48,"num_attention_heads":16,"num_key_value_heads":8,"head_dim":256,"intermediate_size":15360,"vocab_size":262208,"max_position_embeddings":131072,"sliding_window":1024}"#,
         ["google/gemma-3-12b-it"];
-    "google/gemma-3-27b-pt", "Gemma 3 27B (text part)", 27_009_346_304, PUBLISHED,
+    "google/gemma-3-27b-pt", "Gemma 3 27B (text part)", 27_009_346_304, CONFIG,
         r#"{"model_type":"gemma3_text","architectures":["Gemma3ForCausalLM"],"hidden_size":5376,"num_hidden_layers":62,"num_attention_heads":32,"num_key_value_heads":16,"head_dim":128,"intermediate_size":21504,"vocab_size":262208,"max_position_embeddings":131072,"sliding_window":1024}"#,
         ["google/gemma-3-27b-it"];
     "google/gemma-2-27b", "Gemma 2 27B", 27_227_128_320, LITGPT,

@@ -22,7 +22,8 @@ super::models! {
         ["mistralai/Mistral-Small-Instruct-2409"];
     "mistralai/Mistral-Small-24B-Base-2501", "Mistral Small 3 24B", 23_572_403_200, PUBLISHED,
         r#"{"model_type":"mistral","architectures":["MistralForCausalLM"],"hidden_size":5120,"num_hidden_layers":40,"num_attention_heads":32,"num_key_value_heads":8,"head_dim":128,"intermediate_size":32768,"vocab_size":131072,"max_position_embeddings":32768,"sliding_window":null}"#,
-        ["mistralai/Mistral-Small-24B-Instruct-2501"];
+        ["mistralai/Mistral-Small-24B-Instruct-2501", "mistralai/Magistral-Small-2506",
+         "mistralai/Devstral-Small-2505"];
     "mistralai/Mixtral-8x7B-v0.1", "Mixtral 8x7B", 46_702_792_704 / 12_879_925_248, LITGPT,
         r#"{"model_type":"mixtral","architectures":["MixtralForCausalLM"],"hidden_size":4096,"num_hidden_layers":32,"num_attention_heads":32,"num_key_value_heads":8,"intermediate_size":14336,"vocab_size":32000,"max_position_embeddings":32768,"num_local_experts":8,"num_experts_per_tok":2}"#,
         ["mistralai/Mixtral-8x7B-Instruct-v0.1"];

@@ -1,5 +1,8 @@
-//! Where figures come from. Whatever the source, the total was counted anew: the class built from the config by transformers 5.23 on the
-//! meta device; for classes that live beside their weights (InternLM2, Baichuan, ChatGLM), a Llama of the same shapes plus their biases.
+//! Where figures come from.
+//!
+//! Whatever the source, the total was counted anew: transformers 5.23 built the class from the config on the meta
+//! device. Classes that live beside their weights (InternLM2, Baichuan, ChatGLM) were counted as a Llama of the same shapes
+//! plus their biases.
 
 /// Figures as LitGPT holds them, each beside a link to the model's `config.json`.
 pub(super) const LITGPT: &str = "LitGPT, litgpt/config.py";
@@ -9,6 +12,9 @@ pub(super) const MLC: &str = "MLC LLM, python/mlc_llm/model/model_preset.py";
 pub(super) const TENSORRT_LLM: &str = "TensorRT-LLM, tests of Qwen2-MoE";
 /// The model's `config.json`; its count agrees with the total published with the weights.
 pub(super) const PUBLISHED: &str = "config.json of the model, agrees with the total in the headers of its weights";
+/// The model's `config.json`. Its weights' headers count one thing more.
+pub(super) const DEEPSEEK_V3: &str = "config.json of the model; the headers of its weights (without multi-token prediction) \
+    have 14,848 elements more: correction biases of the routers, buffers in transformers";
 /// The model's `config.json`.
 pub(super) const CONFIG: &str = "config.json of the model";
 /// The class's defaults are this model's figures.

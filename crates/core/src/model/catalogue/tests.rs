@@ -55,35 +55,11 @@ fn an_id_is_found_in_any_case_and_by_its_other_names() {
 /// The recorded totals were counted by transformers; the reader must arrive at the same from the config alone.
 #[test]
 fn every_model_is_read_to_its_exact_totals() {
-    // Families whose reader is still to come.
-    const UNREAD: [&str; 18] = [
-        "baichuan",
-        "bert",
-        "bloom",
-        "chatglm",
-        "cohere",
-        "deepseek_v2",
-        "deepseek_v3",
-        "falcon",
-        "glm4",
-        "gpt_neox",
-        "granite",
-        "internlm2",
-        "olmo2",
-        "opt",
-        "roberta",
-        "smollm3",
-        "starcoder2",
-        "stablelm",
-    ];
     let mut wrong = Vec::new();
     for entry in catalogue() {
-        if UNREAD.iter().any(|family| entry.config.contains(&format!("\"{family}\""))) {
-            continue;
-        }
         match entry.model() {
             Err(e) => wrong.push(format!("{}: {e}", entry.id)),
-            Ok(model) if model.reading != Reading::Known => wrong.push(format!("{}: unknown family", entry.id)),
+            Ok(model) if model.reading != Reading::Known => wrong.push(format!("{}: read as a guess", entry.id)),
             Ok(model) => {
                 let read = (model.param_count(), model.active_param_count());
                 let recorded = (entry.param_count, entry.active_param_count);
@@ -98,5 +74,5 @@ fn every_model_is_read_to_its_exact_totals() {
 
 #[test]
 fn the_catalogue_is_as_large_as_promised() {
-    assert!(catalogue().len() >= 140);
+    assert!(catalogue().len() >= 155);
 }
