@@ -1,0 +1,47 @@
+//! Figures as people read them.
+
+use headroom_core::units::{GIB, MIB, bytes_text, gib_text};
+
+/// A count of parameters: `4.02 B`, `124 M`, `760 k`.
+pub(crate) fn params(count: u64) -> String {
+    let value = count as f64;
+    match count {
+        0..1_000 => count.to_string(),
+        1_000..1_000_000 => format!("{:.0} k", value / 1e3),
+        1_000_000..10_000_000 => format!("{:.2} M", value / 1e6),
+        10_000_000..100_000_000 => format!("{:.1} M", value / 1e6),
+        100_000_000..1_000_000_000 => format!("{:.0} M", value / 1e6),
+        1_000_000_000..10_000_000_000 => format!("{:.2} B", value / 1e9),
+        10_000_000_000..100_000_000_000 => format!("{:.1} B", value / 1e9),
+        _ => format!("{:.0} B", value / 1e9),
+    }
+}
+
+/// Bytes at a glance: one decimal, as large figures carry no more.
+pub(crate) fn glance(bytes: u64) -> String {
+    match bytes {
+        GIB.. if bytes < 1 << 40 => format!("{:.1} GiB", bytes as f64 / GIB as f64),
+        MIB..GIB => format!("{:.0} MiB", bytes as f64 / MIB as f64),
+        _ => bytes_text(bytes),
+    }
+}
+
+/// A share of 1 in per cent, without the sign: `87`, `4.2`, `0.31`.
+pub(crate) fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    match percent {
+        10.0.. => format!("{percent:.0}"),
+        1.0..10.0 => format!("{percent:.1}"),
+        _ => format!("{percent:.2}"),
+    }
+}
+
+/// Bytes in a column headed GiB: two decimals, a dot for nothing, and never a zero for something.
+pub(crate) fn cell(bytes: u64) -> String {
+    const SMALLEST_SHOWN: u64 = GIB / 200;
+    match bytes {
+        0 => "·".to_owned(),
+        1..=SMALLEST_SHOWN => "< 0.01".to_owned(),
+        _ => gib_text(bytes),
+    }
+}

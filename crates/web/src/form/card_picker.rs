@@ -1,0 +1,96 @@
+//! The card and how many.
+
+use headroom_core::gpu::{self, Card, Vendor};
+use headroom_core::plan::GpuChoice;
+use headroom_core::units::gib_text;
+use leptos::prelude::*;
+
+use super::combobox::{Combobox, Item};
+use super::field::sentence;
+use super::number_field::NumberField;
+use crate::state::{Pace, State};
+use crate::text::{Texts, texts};
+
+/// Memory sizes that cards have, GiB.
+const MEMORIES: &[u64] = &[4, 6, 8, 10, 11, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 141, 180, 192, 256, 288];
+/// Numbers of cards that people use.
+const COUNTS: &[u64] = &[1, 2, 3, 4, 6, 8, 16, 24, 32, 48, 64, 96, 128, 256, 512];
+/// Value of the line for a card that is not in the catalogue; no catalogue id has a space.
+const CUSTOM: &str = "custom card";
+
+/// Card, its memory if it is the reader's own, and how many.
+#[component]
+pub(super) fn CardSection() -> impl IntoView {
+    let plan = State::of_page().plan();
+    let custom = Memo::new(move |_| matches!(plan.read().gpu, GpuChoice::Custom { .. }));
+    view! {
+        <CardPicker/>
+        <Show when=move || custom.get()>
+            <div class="subfields">
+                <NumberField name="gpu.memory_gib" words=|t| &t.fields.memory_gib stops=MEMORIES/>
+                <NumberField name="gpu.compute_capability" words=|t| &t.fields.compute_capability/>
+            </div>
+        </Show>
+        <NumberField name="num_gpus" words=|t| &t.fields.num_gpus stops=COUNTS/>
+    }
+}
+
+/// The catalogue, and last the card that is not in it.
+#[component]
+fn CardPicker() -> impl IntoView {
+    let state = State::of_page();
+    let plan = state.plan();
+    let texts = texts();
+    let items = Memo::new(move |_| {
+        let texts = texts.get();
+        let custom = Item {
+            value: CUSTOM.to_owned(),
+            label: texts.custom_card.to_owned(),
+            detail: String::new(),
+            group: (texts.segment)(gpu::Segment::Custom).to_owned(),
+            keywords: "custom other gib".to_owned(),
+        };
+        gpu::catalogue().iter().map(|card| item(card, texts)).chain([custom]).collect()
+    });
+    let chosen = Signal::derive(move || match &plan.read().gpu {
+        GpuChoice::Catalogue(id) => gpu::find(id).map_or_else(|| id.clone(), |card| card.name.to_string()),
+        GpuChoice::Custom { name: Some(name), .. } => name.clone(),
+        GpuChoice::Custom { name: None, .. } => texts.get().custom_card.to_owned(),
+    });
+    let choose = Callback::new(move |id: String| {
+        if id == CUSTOM {
+            // The memory of the card chosen before, to start from.
+            let memory = match &plan.read_untracked().gpu {
+                GpuChoice::Catalogue(id) => gpu::find(id).map_or(24, |card| card.memory_mib.div_ceil(1024)),
+                GpuChoice::Custom { memory_gib, .. } => *memory_gib as u64,
+            };
+            // Within the field's range, as every card of the catalogue is.
+            let _ = state.set("gpu.memory_gib", &memory.to_string(), Pace::Step);
+        } else {
+            state.edit(Pace::Step, |plan| plan.gpu = GpuChoice::Catalogue(id));
+        }
+    });
+    let error = sentence(state.problem("gpu").into(), false);
+    view! { <Combobox name="gpu" words=|t| &t.fields.gpu items chosen choose error/> }
+}
+
+fn item(card: &Card, texts: &Texts) -> Item {
+    Item {
+        value: card.id.to_string(),
+        label: card.name.to_string(),
+        detail: format!("{} GiB", gib_text(card.memory_bytes())),
+        group: format!("{} · {}", maker(card.vendor), (texts.segment)(card.segment)),
+        keywords: String::new(),
+    }
+}
+
+/// Makers go by the same name in every language.
+const fn maker(vendor: Vendor) -> &'static str {
+    match vendor {
+        Vendor::Nvidia => "NVIDIA",
+        Vendor::Amd => "AMD",
+        Vendor::Intel => "Intel",
+        Vendor::Huawei => "Huawei",
+        Vendor::Custom => "",
+    }
+}

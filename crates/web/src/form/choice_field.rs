@@ -1,0 +1,123 @@
+//! A field that takes one of a few values: as a list, or as buttons side by side.
+
+use headroom_core::plan::{self, Kind};
+use leptos::prelude::*;
+
+use super::field::{FieldWords, Help, Label, Unit, described_by, id_of, sentence};
+use crate::state::{Pace, State};
+use crate::text::{ChoiceText, Texts, texts};
+
+/// The words for one value of a field.
+pub(super) type ValueWords = fn(&'static Texts, &'static str) -> ChoiceText;
+
+/// The values that the field called `name` takes, as the plan writes them.
+fn values_of(name: &str) -> Vec<&'static str> {
+    match plan::field(name).map(|field| field.kind) {
+        Some(Kind::Choice(names)) => names.to_vec(),
+        Some(Kind::OptionalChoice(names)) => [""].into_iter().chain(names.iter().copied()).collect(),
+        Some(Kind::AutoFlag) => vec!["auto", "true", "false"],
+        _ => Vec::new(),
+    }
+}
+
+/// The words for `auto`, `true` and `false`.
+pub(super) fn auto_words(texts: &'static Texts, value: &'static str) -> ChoiceText {
+    let label = match value {
+        "auto" => texts.auto,
+        "true" => texts.on,
+        _ => texts.off,
+    };
+    ChoiceText { label, gloss: "" }
+}
+
+/// A list to choose from.
+#[component]
+pub(super) fn ChoiceField(name: &'static str, words: FieldWords, value_words: ValueWords) -> impl IntoView {
+    let state = State::of_page();
+    let texts = texts();
+    let value = state.text(name);
+    let error = sentence(state.problem(name).into(), false);
+    let choose = move |event| {
+        // The list offers only what the field takes.
+        let _ = state.set(name, &event_target_value(&event), Pace::Step);
+    };
+    let options: Vec<_> = values_of(name)
+        .into_iter()
+        .map(|option| {
+            let said = move || {
+                let ChoiceText { label, gloss } = value_words(texts.get(), option);
+                if gloss.is_empty() { label.to_owned() } else { format!("{label} · {gloss}") }
+            };
+            view! { <option value=option prop:selected=move || *value.read() == option>{said}</option> }
+        })
+        .collect();
+    view! {
+        <div class="field" class:invalid=move || error.read().is_some()>
+            <Label name words/>
+            <select
+                id=id_of(name)
+                on:change=choose
+                aria-describedby=described_by(name, error)
+                aria-invalid=move || error.read().is_some().to_string()
+            >
+                {options}
+            </select>
+            <Help name words error/>
+        </div>
+    }
+}
+
+/// Buttons side by side, for a few values that deserve to be seen at once; `values` for fields that are not names.
+#[component]
+pub(super) fn ButtonsField(
+    name: &'static str,
+    words: FieldWords,
+    value_words: ValueWords,
+    #[prop(default = &[])] values: &'static [&'static str],
+) -> impl IntoView {
+    let state = State::of_page();
+    let texts = texts();
+    let value = state.text(name);
+    let error = sentence(state.problem(name).into(), false);
+    let id = id_of(name);
+    let values = if values.is_empty() { values_of(name) } else { values.to_vec() };
+    let buttons: Vec<_> = values
+        .into_iter()
+        .map(|option| {
+            let choose = move |_| {
+                // The buttons offer only what the field takes.
+                let _ = state.set(name, option, Pace::Step);
+            };
+            view! {
+                <label class="button-choice">
+                    <input
+                        type="radio"
+                        name=name
+                        value=option
+                        prop:checked=move || *value.read() == option
+                        on:change=choose
+                    />
+                    <span class="button-label">{move || value_words(texts.get(), option).label}</span>
+                    " "
+                    <span class="button-gloss">{move || value_words(texts.get(), option).gloss}</span>
+                </label>
+            }
+        })
+        .collect();
+    view! {
+        <fieldset
+            class="field"
+            class:invalid=move || error.read().is_some()
+            id=id
+            aria-describedby=described_by(name, error)
+        >
+            <legend class="field-head">
+                <span class="legend-label">{move || words(texts.get()).label}<Unit words/></span>
+                " "
+                <code class="field-name">{name}</code>
+            </legend>
+            <div class="buttons">{buttons}</div>
+            <Help name words error/>
+        </fieldset>
+    }
+}

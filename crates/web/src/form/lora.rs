@@ -1,0 +1,82 @@
+//! Adapters.
+
+use headroom_core::plan::TargetModules;
+use leptos::prelude::*;
+
+use super::field::{FieldWords, Help, Label, described_by, id_of, sentence};
+use super::number_field::{DraftInput, NumberField};
+use crate::state::{Pace, State};
+use crate::text::{text, texts};
+
+/// Ranks that people use.
+const RANKS: &[u64] = &[4, 8, 16, 32, 64, 128, 256];
+/// The projections of attention in Llama-like models.
+const ATTENTION: [&str; 4] = ["q_proj", "k_proj", "v_proj", "o_proj"];
+
+/// Rank, targets, dropout.
+#[component]
+pub(super) fn LoraFields() -> impl IntoView {
+    view! {
+        <div class="subfields">
+            <NumberField name="lora.r" words=|t| &t.fields.lora_r stops=RANKS/>
+            <TargetsField/>
+            <NumberField name="lora.lora_dropout" words=|t| &t.fields.lora_dropout/>
+        </div>
+    }
+}
+
+/// Which modules are adapted: the two usual sets, or names.
+#[component]
+fn TargetsField() -> impl IntoView {
+    const NAME: &str = "lora.target_modules";
+    let words: FieldWords = |t| &t.fields.lora_targets;
+    let state = State::of_page();
+    let plan = state.plan();
+    let texts = texts();
+    let refusal = RwSignal::new(None);
+    let kept = sentence(refusal.into(), true);
+    let objected = sentence(state.problem(NAME).into(), false);
+    let error = Signal::derive(move || kept.get().or_else(|| objected.get()));
+    // "By name" is the reader's wish as much as a property of the plan: the usual sets can be reached by name too.
+    let by_name = RwSignal::new(false);
+    let usual = move || match &plan.read().lora.target_modules {
+        TargetModules::AllLinear => Some("all-linear"),
+        TargetModules::Names(names) if *names == ATTENTION => Some("attention"),
+        TargetModules::Names(_) => None,
+    };
+    let chosen = Memo::new(move |_| if by_name.get() { "names" } else { usual().unwrap_or("names") });
+    let choose = move |event| {
+        let choice = event_target_value(&event);
+        by_name.set(choice == "names");
+        let names = ATTENTION.map(str::to_owned).to_vec();
+        state.edit(Pace::Step, |plan| match (choice.as_str(), &plan.lora.target_modules) {
+            ("all-linear", _) => plan.lora.target_modules = TargetModules::AllLinear,
+            ("attention", _) | (_, TargetModules::AllLinear) => plan.lora.target_modules = TargetModules::Names(names),
+            _ => {}
+        });
+    };
+    view! {
+        <div class="field" class:invalid=move || error.read().is_some()>
+            <Label name=NAME words/>
+            <select id=id_of(NAME) on:change=choose aria-describedby=described_by(NAME, error)>
+                <option value="all-linear" prop:selected=move || chosen.get() == "all-linear">
+                    {text(|t| t.all_linear)}
+                </option>
+                <option value="attention" prop:selected=move || chosen.get() == "attention">
+                    {text(|t| t.attention_only)}
+                </option>
+                <option value="names" prop:selected=move || chosen.get() == "names">{text(|t| t.named_modules)}</option>
+            </select>
+            <Show when=move || chosen.get() == "names">
+                <DraftInput
+                    name=NAME
+                    id=format!("{}-names", id_of(NAME))
+                    refusal
+                    error
+                    label=Signal::derive(move || texts.get().named_modules_label)
+                />
+            </Show>
+            <Help name=NAME words error/>
+        </div>
+    }
+}

@@ -1,0 +1,231 @@
+//! The plan beside its alternatives.
+
+use headroom_charts::{Bar, Picture, comparison_svg, need_by_category};
+use headroom_core::memory::{Category, Estimate, Fit};
+use headroom_core::plan::{self, Alternative, Method, Plan, Problem, Task};
+use leptos::html;
+use leptos::prelude::*;
+
+use super::chart::{Drawing, Legend, look, width_of};
+use super::verdict::{FitIcon, class_of};
+use crate::figures;
+use crate::state::{Pace, State, answer};
+use crate::text::{Texts, text, texts};
+
+/// Height of the columns, pixels.
+const HEIGHT: u32 = 380;
+
+/// One alternative with its answer.
+#[derive(Clone, PartialEq)]
+struct Compared {
+    alternative: Alternative,
+    outcome: Result<Estimate, Vec<Problem>>,
+    is_current: bool,
+}
+
+impl Compared {
+    fn estimate(&self) -> Option<&Estimate> {
+        self.outcome.as_ref().ok()
+    }
+
+    /// The method: what bars are grouped by.
+    fn group(&self, texts: &Texts) -> String {
+        let plan = &self.alternative.plan;
+        let name = (texts.method)(plan.method).label;
+        match plan.method {
+            Method::Qlora => format!("{name} {}", (texts.bits)(plan.quantization.bits)),
+            Method::Full if plan.task == Task::Inference => (texts.dtype)(plan.torch_dtype).label.to_owned(),
+            Method::Full | Method::Lora => name.to_owned(),
+        }
+    }
+
+    /// What tells it from the others of its group.
+    fn label(&self, texts: &Texts) -> String {
+        let Alternative { zero_stage, offload, plan, .. } = &self.alternative;
+        if plan.task == Task::Inference {
+            return (texts.task)(plan.task).label.to_owned();
+        }
+        match (zero_stage, offload) {
+            (0, false) => texts.unsharded.to_owned(),
+            (stage, false) => format!("ZeRO-{stage}"),
+            (stage, true) => format!("ZeRO-{stage} + {}", texts.offload_short),
+        }
+    }
+
+    fn full_name(&self, texts: &Texts) -> String {
+        format!("{}, {}", self.group(texts), self.label(texts))
+    }
+}
+
+/// Chart, legend and table.
+#[component]
+pub(super) fn ComparisonPanel() -> impl IntoView {
+    let state = State::of_page();
+    let plan = state.plan();
+    let texts = texts();
+    let place = NodeRef::<html::Div>::new();
+    let width = width_of(place);
+
+    let compared = Memo::new(move |_| {
+        let plan = plan.read();
+        let of = |alternative: Alternative| {
+            let is_current = alternative.plan == *plan;
+            let outcome = answer(&alternative.plan);
+            Compared { alternative, outcome, is_current }
+        };
+        plan::alternatives(&plan).into_iter().map(of).collect::<Vec<_>>()
+    });
+    let card_bytes = Memo::new(move |_| state.estimate.read().as_ref().map_or(0, |estimate| estimate.card_bytes));
+    let picture = Memo::new(move |_| {
+        let texts = texts.get();
+        let bars: Vec<Bar> =
+            compared.read().iter().enumerate().filter_map(|(index, compared)| bar(index, compared, texts)).collect();
+        let card = card_bytes.get();
+        let capacity = (texts.card_capacity)(&figures::glance(card));
+        match width.get() {
+            0 => Picture { svg: String::new(), width: 1, height: 1, hits: Vec::new() },
+            width => comparison_svg(&bars, card, &look(texts, texts.comparison_title, capacity, width, HEIGHT)),
+        }
+    });
+    let categories = Memo::new(move |_| {
+        let compared = compared.read();
+        let seen = |category: &Category| {
+            let estimates = compared.iter().filter_map(Compared::estimate);
+            estimates.flat_map(need_by_category).any(|(of, bytes)| of == *category && bytes > 0)
+        };
+        Category::ALL.iter().copied().filter(seen).collect::<Vec<_>>()
+    });
+    let choose = move |index: usize| {
+        let chosen: Option<Plan> =
+            compared.read_untracked().get(index).map(|compared| compared.alternative.plan.clone());
+        if let Some(chosen) = chosen {
+            state.edit(Pace::Step, |plan| *plan = chosen);
+        }
+    };
+    view! {
+        <section class="panel" aria-labelledby="comparison-title">
+            <h2 id="comparison-title">{text(|t| t.comparison_title)}</h2>
+            <p class="panel-intro">{text(|t| t.comparison_intro)}</p>
+            <figure class="chart" aria-labelledby="comparison-title">
+                <div class="chart-place" node_ref=place>
+                    <Drawing picture/>
+                    <Touch picture compared choose=Callback::new(choose)/>
+                </div>
+                <figcaption><Legend categories/></figcaption>
+            </figure>
+            <details class="chart-table">
+                <summary>{text(|t| t.comparison_table)}</summary>
+                <div class="table-scroll" tabindex="0" role="region" aria-labelledby="comparison-title">
+                    <ComparisonTable compared choose=Callback::new(choose)/>
+                </div>
+            </details>
+        </section>
+    }
+}
+
+/// The bar of one alternative; one that cannot be estimated has none and stands in the table.
+fn bar(index: usize, compared: &Compared, texts: &Texts) -> Option<Bar> {
+    let estimate = compared.estimate()?;
+    Some(Bar {
+        label: compared.label(texts),
+        group: compared.group(texts),
+        parts: need_by_category(estimate),
+        total: estimate.peak.band.expected,
+        selected: compared.is_current,
+        id: index.to_string(),
+    })
+}
+
+/// A button over each bar, so that bars can be chosen by mouse, finger and keyboard.
+#[component]
+fn Touch(picture: Memo<Picture>, compared: Memo<Vec<Compared>>, choose: Callback<usize>) -> impl IntoView {
+    let texts = texts();
+    // Buttons stay while the picture changes, and with them the focus.
+    let button = move |nth: usize| {
+        let hit = move || picture.read().hits.get(nth).cloned();
+        let index = move || hit().and_then(|hit| hit.id.parse::<usize>().ok());
+        let percent = move |part: f64, whole: u32| format!("{:.3}%", 100.0 * part / f64::from(whole.max(1)));
+        let said = move || {
+            let texts = texts.get();
+            let compared = compared.read();
+            let compared = compared.get(index()?)?;
+            let estimate = compared.estimate()?;
+            let need = figures::glance(estimate.peak.band.expected);
+            Some((texts.bar_description)(&compared.full_name(texts), &need, (texts.fit)(estimate.verdict.fit)))
+        };
+        let is_current =
+            move || index().is_some_and(|index| compared.read().get(index).is_some_and(|one| one.is_current));
+        view! {
+            <button
+                type="button"
+                class="bar-button"
+                style:left=move || hit().map(|hit| percent(f64::from(hit.x), picture.read().width))
+                style:top=move || hit().map(|hit| percent(f64::from(hit.y), picture.read().height))
+                style:width=move || hit().map(|hit| percent(f64::from(hit.width), picture.read().width))
+                style:height=move || hit().map(|hit| percent(f64::from(hit.height), picture.read().height))
+                aria-pressed=move || is_current().to_string()
+                aria-label=said
+                title=said
+                on:click=move |_| if let Some(index) = index() { choose.run(index) }
+            ></button>
+        }
+    };
+    view! {
+        <div class="bar-buttons" role="group" aria-labelledby="comparison-title">
+            <For each=move || 0..picture.read().hits.len() key=|nth| *nth children=button/>
+        </div>
+    }
+}
+
+/// The same as a table.
+#[component]
+fn ComparisonTable(compared: Memo<Vec<Compared>>, choose: Callback<usize>) -> impl IntoView {
+    let texts = texts();
+    let rows = move || {
+        let texts = texts.get();
+        let row = |(index, compared): (usize, Compared)| {
+            let name = compared.full_name(texts);
+            let (need, fit) = match &compared.outcome {
+                Ok(estimate) => {
+                    let band = estimate.peak.band;
+                    (figures::glance(band.expected), view! { <Verdict fit=estimate.verdict.fit/> }.into_any())
+                }
+                Err(problems) => {
+                    let why: Vec<_> = problems.iter().map(texts.problem).collect();
+                    ("–".to_owned(), format!("{}: {}", texts.cannot_run, why.join(" ")).into_any())
+                }
+            };
+            let action = if compared.is_current {
+                view! { <strong>{texts.current_plan}</strong> }.into_any()
+            } else {
+                let label = format!("{} {name}", texts.use_plan);
+                view! {
+                    <button type="button" aria-label=label on:click=move |_| choose.run(index)>{texts.use_plan}</button>
+                }
+                .into_any()
+            };
+            view! { <tr><th scope="row">{name}</th><td class="number">{need}</td><td>{fit}</td><td>{action}</td></tr> }
+        };
+        compared.get().into_iter().enumerate().map(row).collect::<Vec<_>>()
+    };
+    view! {
+        <table>
+            <thead>
+                <tr>
+                    <th scope="col">{text(|t| t.column_plan)}</th>
+                    <th scope="col" class="number">{text(|t| t.column_total)}</th>
+                    <th scope="col">{text(|t| t.column_verdict)}</th>
+                    <th scope="col"><span class="visually-hidden">{text(|t| t.use_plan)}</span></th>
+                </tr>
+            </thead>
+            <tbody>{rows}</tbody>
+        </table>
+    }
+}
+
+/// A verdict in a table: sign and word.
+#[component]
+fn Verdict(fit: Fit) -> impl IntoView {
+    let texts = texts();
+    view! { <span class=format!("fit {}", class_of(fit))><FitIcon fit/>{move || (texts.get().fit)(fit)}</span> }
+}

@@ -1,0 +1,34 @@
+//! The answer: the verdict, how the plan compares, and where every byte goes.
+
+mod breakdown;
+mod chart;
+mod comparison;
+mod host;
+mod metrics;
+mod notes;
+mod phases;
+mod verdict;
+
+use leptos::prelude::*;
+
+use crate::state::State;
+
+/// Everything that is derived from the plan.
+#[component]
+pub(crate) fn Answer() -> impl IntoView {
+    let state = State::of_page();
+    let answered = Memo::new(move |_| state.estimate.read().is_some());
+    view! {
+        <verdict::VerdictPanel/>
+        <Show when=move || answered.get()>
+            <div class="answer" class:stale=move || state.outcome.read().is_err()>
+                <notes::NotesPanel/>
+                <comparison::ComparisonPanel/>
+                <phases::PhasesPanel/>
+                <breakdown::BreakdownPanel/>
+                <host::HostPanel/>
+                <metrics::MetricsPanel/>
+            </div>
+        </Show>
+    }
+}

@@ -1,0 +1,143 @@
+//! The verdict: one word, the figures behind it, and a meter.
+
+use headroom_core::memory::{Estimate, Fit};
+use headroom_core::units::count_text;
+use leptos::prelude::*;
+
+use crate::figures;
+use crate::state::State;
+use crate::text::{text, texts};
+
+/// Class of a verdict; colour is never its only sign.
+pub(super) const fn class_of(fit: Fit) -> &'static str {
+    match fit {
+        Fit::Fits => "fits",
+        Fit::Tight => "tight",
+        Fit::DoesNotFit => "does-not-fit",
+    }
+}
+
+/// The sign of a verdict.
+#[component]
+pub(super) fn FitIcon(fit: Fit) -> impl IntoView {
+    let path = match fit {
+        Fit::Fits => "M7 12.5l3.5 3.5L17.5 8.5",
+        Fit::Tight => "M12 7v6.5M12 17v.5",
+        Fit::DoesNotFit => "M8 8l8 8M16 8l-8 8",
+    };
+    view! {
+        <svg class="fit-icon" viewBox="0 0 24 24" aria-hidden="true">
+            <circle cx="12" cy="12" r="11"/>
+            <path d=path/>
+        </svg>
+    }
+}
+
+/// The panel at the head of the answer.
+#[component]
+pub(super) fn VerdictPanel() -> impl IntoView {
+    let state = State::of_page();
+    let class = move || {
+        let estimate = state.estimate.read();
+        let fit = estimate.as_ref().map_or("unknown", |estimate| class_of(estimate.verdict.fit));
+        format!("panel verdict {fit}")
+    };
+    view! {
+        <section class=class class:stale=move || state.outcome.read().is_err() aria-labelledby="verdict-title">
+            <h2 id="verdict-title" class="visually-hidden">{text(|t| t.verdict_title)}</h2>
+            <Problems/>
+            <div role="status" aria-atomic="true">
+                {move || state.estimate.get().map(|estimate| view! { <Headline estimate/> })}
+            </div>
+            {move || state.estimate.get().map(|estimate| view! { <Meter estimate/> })}
+        </section>
+    }
+}
+
+/// The word and the two figures that matter most.
+#[component]
+fn Headline(estimate: Estimate) -> impl IntoView {
+    let state = State::of_page();
+    let texts = texts();
+    let verdict = estimate.verdict;
+    let used = figures::glance(estimate.peak.band.expected);
+    let total = figures::glance(estimate.card_bytes);
+    let distance = figures::glance(verdict.headroom_bytes.unsigned_abs());
+    let cards = Memo::new(move |_| state.plan().read().num_gpus);
+    view! {
+        <p class="verdict-word"><FitIcon fit=verdict.fit/>{move || (texts.get().fit)(verdict.fit)}</p>
+        <p class="verdict-figures">
+            <span class="verdict-used">
+                {move || (texts.get().used_of)(&used, &total)}
+                {move || (cards.get() > 1).then(|| view! { " "<small>{text(|t| t.per_card)}</small> })}
+            </span>
+            " "
+            <span class="verdict-headroom">
+                {move || {
+                    let texts = texts.get();
+                    if verdict.headroom_bytes < 0 { (texts.missing)(&distance) } else { (texts.headroom)(&distance) }
+                }}
+            </span>
+        </p>
+    }
+}
+
+/// The card as a bar: what is needed, how sure that is, and where the card ends.
+#[component]
+fn Meter(estimate: Estimate) -> impl IntoView {
+    let texts = texts();
+    let band = estimate.peak.band;
+    let card = estimate.card_bytes;
+    // The bar ends a little beyond whatever is longest.
+    let scale = band.high.max(card) as f64 * 1.04;
+    let place = move |bytes: u64| format!("{:.2}%", 100.0 * bytes as f64 / scale.max(1.0));
+    let low = figures::glance(band.low);
+    let high = figures::glance(band.high);
+    let capacity = figures::glance(card);
+    let share = figures::percent(estimate.verdict.used_share);
+    let phase = estimate.peak.phase;
+    let all = estimate.param_count;
+    let trainable = estimate.trainable_count;
+    let trained = figures::percent(trainable as f64 / all.max(1) as f64);
+    view! {
+        <div class="meter" aria-hidden="true">
+            <div class="meter-fill" style:width=place(band.expected)></div>
+            <div class="meter-band" style:left=place(band.low) style:width=place(band.high - band.low.min(band.high))></div>
+            <div class="meter-card" style:left=place(card)>
+                <span>{text(|t| t.capacity)}" "{capacity}</span>
+            </div>
+        </div>
+        <ul class="verdict-details">
+            <li>{move || (texts.get().percent_used)(&share)}</li>
+            <li>{move || (texts.get().band)(&low, &high)}</li>
+            <li>{move || (texts.get().peak_in)((texts.get().phase)(phase))}</li>
+            <li>{move || (texts.get().trainable)(&figures::params(trainable), &count_text(all), &trained)}</li>
+        </ul>
+    }
+}
+
+/// What has to be mended before the plan can be estimated.
+#[component]
+fn Problems() -> impl IntoView {
+    let state = State::of_page();
+    let texts = texts();
+    let lines = move || {
+        let texts = texts.get();
+        let outcome = state.outcome.get();
+        outcome.err().map(|problems| {
+            let lines: Vec<_> = problems
+                .iter()
+                .map(|problem| view! { <li><code>{problem.field.clone()}</code>" "{(texts.problem)(problem)}</li> })
+                .collect();
+            view! {
+                <div class="verdict-problems" role="alert">
+                    <p class="verdict-word">{texts.cannot_estimate}</p>
+                    <p>{texts.mend_these}</p>
+                    <ul>{lines}</ul>
+                    <p>{state.estimate.read().is_some().then_some(texts.last_good)}</p>
+                </div>
+            }
+        })
+    };
+    view! { {lines} }
+}

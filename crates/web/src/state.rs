@@ -1,0 +1,112 @@
+//! The one plan, the one gateway that edits it, and what is derived from it.
+
+use headroom_core::memory::{self, Estimate};
+use headroom_core::plan::{self, Plan, Problem, Subject};
+use leptos::prelude::*;
+
+use crate::address::{self, Address};
+
+/// How an edit enters the browser's history.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pace {
+    /// A choice: an entry of its own, so that "back" undoes it.
+    Step,
+    /// One of many edits of the named field in a row, as a moving slider makes them: one entry for all of them.
+    Drag(&'static str),
+}
+
+/// The answer to a plan.
+pub(crate) fn answer(plan: &Plan) -> Result<Estimate, Vec<Problem>> {
+    memory::estimate(plan)
+}
+
+/// Everything the page shows depends on this.
+#[derive(Clone, Copy)]
+pub(crate) struct State {
+    plan: RwSignal<Plan>,
+    address: Address,
+    /// What the link that opened the page got wrong, until the reader closes the panel.
+    pub(crate) link_problems: RwSignal<Vec<Problem>>,
+    /// Model and card of the plan.
+    pub(crate) subject: Memo<Result<Subject, Vec<Problem>>>,
+    /// The answer to the plan.
+    pub(crate) outcome: Memo<Result<Estimate, Vec<Problem>>>,
+    /// The answer to the last plan that had one: what stays on the screen while the reader mends a field.
+    pub(crate) estimate: Memo<Option<Estimate>>,
+}
+
+impl State {
+    /// Opens the plan that the address holds, and follows the address from then on.
+    pub(crate) fn open() -> Self {
+        let opened = address::read();
+        let plan = RwSignal::new(opened.plan);
+        let link_problems = RwSignal::new(opened.problems);
+        let address = Address::new();
+        address::on_change(move || {
+            if let Some(opened) = address.changed_by_browser(&plan.read_untracked()) {
+                plan.set(opened.plan);
+                link_problems.set(opened.problems);
+            }
+        });
+        let subject = Memo::new(move |_| plan.read().subject());
+        let outcome = Memo::new(move |_| answer(&plan.read()));
+        let estimate = Memo::new(move |last: Option<&Option<Estimate>>| {
+            let outcome = outcome.read();
+            outcome.as_ref().ok().or_else(|| last.and_then(Option::as_ref)).cloned()
+        });
+        Self { plan, address, link_problems, subject, outcome, estimate }
+    }
+
+    /// The state of this page, from the context.
+    pub(crate) fn of_page() -> Self {
+        expect_context()
+    }
+
+    /// The plan, to read and to be told of changes.
+    pub(crate) fn plan(&self) -> ReadSignal<Plan> {
+        self.plan.read_only()
+    }
+
+    /// The only way to change the plan.
+    pub(crate) fn edit(&self, pace: Pace, change: impl FnOnce(&mut Plan)) {
+        let before = self.plan.get_untracked();
+        let mut after = before.clone();
+        change(&mut after);
+        if after != before {
+            self.plan.set(after);
+            self.address.write(self.plan, pace);
+        }
+    }
+
+    /// Sets the field called `name` from the text of an input.
+    ///
+    /// # Errors
+    /// What is wrong with the text; the plan is then as before.
+    pub(crate) fn set(&self, name: &'static str, text: &str, pace: Pace) -> Result<(), Problem> {
+        let Some(field) = plan::field(name) else { return Ok(()) };
+        let mut outcome = Ok(());
+        self.edit(pace, |plan| outcome = field.set_text(plan, text));
+        outcome
+    }
+
+    /// The field called `name` as inputs write it.
+    pub(crate) fn text(&self, name: &'static str) -> Memo<String> {
+        let plan = self.plan;
+        Memo::new(move |_| plan::field(name).map_or_else(String::new, |field| field.text(&plan.read())))
+    }
+
+    /// What the core has against the field called `name`, or against a part of it when `whole`.
+    pub(crate) fn problem(&self, name: &'static str) -> Memo<Option<Problem>> {
+        let outcome = self.outcome;
+        Memo::new(move |_| {
+            let outcome = outcome.read();
+            outcome.as_ref().err()?.iter().find(|problem| problem.field == name).cloned()
+        })
+    }
+
+    /// Back to the plan a newcomer sees.
+    pub(crate) fn start_over(&self) {
+        self.link_problems.set(Vec::new());
+        self.edit(Pace::Step, |plan| *plan = Plan::default());
+    }
+}
