@@ -14,7 +14,7 @@ use tally::Tally;
 pub(crate) enum Part {
     /// Formatting, lints, and all tests that run natively.
     Rust,
-    /// The core's tests in wasm.
+    /// The tests of core and charts in wasm.
     Wasm,
     /// The release build and the tests of its page in a browser.
     EndToEnd,
