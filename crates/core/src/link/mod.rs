@@ -129,7 +129,7 @@ pub fn decode(fragment: &str) -> Decoded {
             problems.add(&problem.field, problem.kind);
         }
     }
-    Decoded { plan, problems: problems.0 }
+    Decoded { plan, problems: problems.list }
 }
 
 /// What stands behind the `#`, or the whole text when it is a bare fragment.
@@ -142,19 +142,24 @@ fn fragment_of(text: &str) -> &str {
 }
 
 #[derive(Default)]
-struct Problems(Vec<Problem>);
+struct Problems {
+    list: Vec<Problem>,
+    /// Unknown keys met; the search for what each was meant to be takes time.
+    unknown_keys: usize,
+}
 
 impl Problems {
     fn add(&mut self, field: &str, kind: ProblemKind) {
         let problem = Problem::new(field, kind);
-        if self.0.len() < MOST_PROBLEMS && !self.0.contains(&problem) {
-            self.0.push(problem);
+        if self.list.len() < MOST_PROBLEMS && !self.list.contains(&problem) {
+            self.list.push(problem);
         }
     }
 
     fn unknown_key(&mut self, key: &str) {
         const LONGEST_SHOWN: usize = 64;
-        if self.0.len() < MOST_PROBLEMS {
+        self.unknown_keys += 1;
+        if self.unknown_keys <= MOST_PROBLEMS {
             let nearest = nearest_key(key, fields().iter().map(|field| field.link)).map(str::to_owned);
             let key: String = key.chars().take(LONGEST_SHOWN).collect();
             self.add(&key, ProblemKind::UnknownKey { nearest });
