@@ -67,7 +67,7 @@ pub(crate) fn value_text(bytes: u64) -> String {
     let value = gib(bytes);
     match value {
         _ if bytes == 0 => "0".to_owned(),
-        v if !(0.005..99_999.5).contains(&v) => bytes_text(bytes),
+        v if !(0.0995..99_999.5).contains(&v) => bytes_text(bytes),
         v if v < 9.995 => format!("{v:.2}"),
         v if v < 99.95 => format!("{v:.1}"),
         v => format!("{v:.0}"),
@@ -113,6 +113,7 @@ mod tests {
     fn values_have_three_figures() {
         assert_eq!(value_text(0), "0");
         assert_eq!(value_text(512), "512 B");
+        assert_eq!(value_text(GIB / 20), "51.2 MiB");
         assert_eq!(value_text(GIB * 5 / 4), "1.25");
         assert_eq!(value_text(GIB * 71 / 5), "14.2");
         assert_eq!(value_text(613 * GIB), "613");

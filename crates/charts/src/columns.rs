@@ -18,6 +18,8 @@ use crate::text;
 const LABEL_LINES: usize = 3;
 /// Room between groups, in slots.
 const GROUP_GAP: f64 = 0.6;
+/// Narrowest slot with a label and a value, pixels.
+const NARROWEST_LABELLED: f64 = 24.0;
 /// Widest bar, pixels.
 const WIDEST_BAR: f64 = 56.0;
 
@@ -177,7 +179,7 @@ fn draw_bar(
         y += LINE;
     }
     // Narrower slots would only show ellipses; the tooltip has the name.
-    if layout.slot() >= 12.0 {
+    if layout.slot() >= NARROWEST_LABELLED {
         for line in labels {
             let (at, ink) = ((middle, y), Ink::Text);
             let label = Label {
@@ -254,7 +256,7 @@ fn draw_value(
     (i, bar): (usize, &Bar),
 ) -> AreaDrawn {
     let value = content.value(bar);
-    if text::width(&value, SMALL_SIZE, bar.selected) > layout.slot() * 1.3 {
+    if text::width(&value, SMALL_SIZE, bar.selected) > layout.slot() * 1.1 {
         return Ok(());
     }
     let capacity = layout.y(plot, content.card_bytes);

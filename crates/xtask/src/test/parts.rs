@@ -35,17 +35,8 @@ pub(super) fn native() -> Result<Tally> {
 
 pub(super) fn wasm(toolbox: &Toolbox) -> Result<Tally> {
     let mut tests = toolbox.wasm_cargo()?;
-    tests.args([
-        "test",
-        "--package",
-        "headroom-core",
-        "--package",
-        "headroom-charts",
-        "--target",
-        TARGET,
-        "--test",
-        "wasm",
-    ]);
+    tests.args(["test", "--target", TARGET, "--test", "wasm"]);
+    tests.args(["--package", "headroom-core", "--package", "headroom-charts"]);
     tests.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER", "wasm-bindgen-test-runner");
     counted(&mut tests)
 }
