@@ -1,6 +1,6 @@
 //! What an estimate says.
 
-use super::{Category, Term};
+use super::{Category, Phase, Term};
 
 /// The answer to a plan.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,63 +57,6 @@ pub struct Band {
     pub expected: u64,
     /// High end.
     pub high: u64,
-}
-
-/// Parts of a step during which the set of live allocations is constant or monotone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Phase {
-    /// Weights, buffers and, from the second step on, optimizer state.
-    Load,
-    /// Reading the prompt before generation.
-    Prefill,
-    /// Generating token by token.
-    Decode,
-    /// The frozen reference's forward.
-    ReferenceForward,
-    /// Embedding and layers, forward.
-    Forward,
-    /// Head and loss, forward.
-    Loss,
-    /// Backward through loss and head.
-    LossBackward,
-    /// Backward through the layers.
-    Backward,
-    /// `clip_grad_norm_`.
-    GradientClipping,
-    /// `optimizer.step()`.
-    OptimizerStep,
-}
-
-impl Phase {
-    /// Every phase, in the order a step runs them.
-    pub const ALL: &'static [Self] = &[
-        Self::Load,
-        Self::Prefill,
-        Self::Decode,
-        Self::ReferenceForward,
-        Self::Forward,
-        Self::Loss,
-        Self::LossBackward,
-        Self::Backward,
-        Self::GradientClipping,
-        Self::OptimizerStep,
-    ];
-
-    /// Name in JSON.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Load => "load",
-            Self::Prefill => "prefill",
-            Self::Decode => "decode",
-            Self::ReferenceForward => "reference_forward",
-            Self::Forward => "forward",
-            Self::Loss => "loss",
-            Self::LossBackward => "loss_backward",
-            Self::Backward => "backward",
-            Self::GradientClipping => "gradient_clipping",
-            Self::OptimizerStep => "optimizer_step",
-        }
-    }
 }
 
 /// What lives at the fullest moment of a phase.

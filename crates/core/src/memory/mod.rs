@@ -1,18 +1,112 @@
 //! The estimate: the training step replayed in a ledger of named allocations.
+//!
+//! [`step`] runs the model's forward code, backward, clipping and the optimizer on tensors that are only sizes
+//! ([`autograd`]); every allocation and free goes onto a tape; [`ledger`] reads the tape phase by phase.
 
+mod activations;
+mod autograd;
+mod communication;
 mod estimate;
+mod kv_cache;
+mod ledger;
+mod logits;
+mod optimizer;
+mod overhead;
+mod phase;
+mod step;
 mod term;
+mod weights;
 
 pub use estimate::*;
-pub use term::*;
+pub use phase::Phase;
+pub use term::{Category, Term};
 
-use crate::plan::{Plan, Problem};
+use crate::gpu::{context_bytes, nccl_bytes};
+use crate::model::Reading;
+use crate::plan::{Method, Plan, Problem, Subject, Task};
 
 /// Replays one step of `plan` and says what it holds, when, and whether it fits.
 ///
 /// # Errors
 /// Every problem of a plan that cannot be estimated, each with its field and mend.
 pub fn estimate(plan: &Plan) -> Result<Estimate, Vec<Problem>> {
-    let _ = plan;
-    Err(Vec::new())
+    plan.subject().map(|subject| estimate_subject(plan, &subject))
+}
+
+/// The same for a plan whose model and card are already found.
+pub fn estimate_subject(plan: &Plan, subject: &Subject) -> Estimate {
+    let Subject { model, card, memory_bytes } = subject;
+    let step = step::run(plan, model, card);
+    let ledger = ledger::read(&step.record, model.num_hidden_layers());
+    let counts = step.counts;
+    let ranks = step.sharding.ranks;
+    let context = context_bytes(card);
+    let nccl = nccl_bytes(card, if plan.num_gpus > 1 { ranks } else { 1 });
+    let required = overhead::required(ledger.peak_bytes);
+    let reserved = overhead::reserved(ledger.peak_bytes);
+    let beside = context.expected.saturating_add(nccl.expected);
+    let band = Band {
+        low: required.low.saturating_add(context.low).saturating_add(nccl.low),
+        expected: required.expected.saturating_add(beside),
+        high: required.high.saturating_add(context.high).saturating_add(nccl.high),
+    };
+    let peak = Peak {
+        phase: ledger.peak_phase,
+        allocated_bytes: ledger.peak_bytes,
+        required_bytes: required.expected,
+        required_bytes_expandable: overhead::required_expandable(ledger.peak_bytes),
+        reserved_bytes: reserved,
+        device_bytes: reserved.saturating_add(beside),
+        context_bytes: beside,
+        band,
+    };
+    let active = model.active_param_count().saturating_add(counts.adapters);
+    Estimate {
+        param_count: counts.base.saturating_add(counts.adapters),
+        active_param_count: active,
+        trainable_count: counts.trainable,
+        peak,
+        phases: ledger.phases,
+        allocations: ledger.allocations,
+        host: step.sharding.host(plan, counts.trainable, counts.base),
+        card_bytes: *memory_bytes,
+        verdict: verdict(&band, *memory_bytes),
+        notes: notes(plan, subject, &step),
+    }
+}
+
+fn verdict(band: &Band, card: u64) -> Verdict {
+    let fit = if band.high <= card {
+        Fit::Fits
+    } else if band.expected <= card {
+        Fit::Tight
+    } else {
+        Fit::DoesNotFit
+    };
+    let headroom = i128::from(card) - i128::from(band.expected);
+    let headroom_bytes = i64::try_from(headroom).unwrap_or(if headroom < 0 { i64::MIN } else { i64::MAX });
+    Verdict { fit, headroom_bytes, used_share: band.expected as f64 / card.max(1) as f64 }
+}
+
+fn notes(plan: &Plan, subject: &Subject, step: &step::Step) -> Vec<Note> {
+    let mut notes = Vec::new();
+    if subject.model.reading == Reading::Generic {
+        notes.push(Note::GenericModel { model_type: subject.model.model_type.clone() });
+    }
+    if plan.zero_stage > 0 && plan.num_gpus == 1 {
+        notes.push(Note::ZeroOnOneCard);
+    }
+    if !subject.card.bf16 && (plan.torch_dtype.name() == "bfloat16" || plan.mixed_precision.name() == "bf16") {
+        notes.push(Note::CardLacksBfloat16);
+    }
+    if plan.attn_implementation.name() == "sdpa" && step.kernel == activations::Kernel::Efficient {
+        notes.push(Note::AttentionKernel { kernel: "efficient" });
+    }
+    if let Some(max) = subject.model.max_position_embeddings.filter(|max| plan.max_length > *max) {
+        notes.push(Note::LongerThanPositions { max_position_embeddings: max });
+    }
+    if plan.method == Method::Qlora && plan.task != Task::Inference {
+        notes.push(Note::UnquantizedParts { bytes: step.counts.unquantized_bytes });
+    }
+    notes
 }

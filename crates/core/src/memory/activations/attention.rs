@@ -1,0 +1,348 @@
+//! Self-attention.
+
+use super::super::autograd::{
+    Call, Dim, ElementType, Shape, Sym, Tensor, activation_saving_output, add, cast, cat_last, copy, custom, dims,
+    dropout, matmul, repeat_heads, scale, slice_last, softmax, split_last, to_heads,
+};
+use super::super::term::Term;
+use super::super::weights::LayerWeights;
+use super::norm::run_norm;
+use super::rotary::rotate;
+use super::{Kernel, Setting};
+use crate::model::{Attention, Projection as Kind, QkNorm, Role};
+
+/// Runs attention over the normed `x`.
+pub(in crate::memory) fn run_attention(setting: &Setting, layer: &LayerWeights, x: &Tensor) -> Tensor {
+    let facts = &layer.layer.attention;
+    let Some((q, k, v)) = queries_keys_values(setting, layer, facts, x) else { return x.clone() };
+    let (k, v) = remember(setting, k, v);
+    let mixed = attend(setting, layer, facts, &q, &k, &v);
+    let out = match layer.projection(Role::Output) {
+        Some(output) => output.run(setting, &mixed, Term::AttentionOutput),
+        None => mixed.clone(),
+    };
+    drop(mixed);
+    drop((q, k, v));
+    out
+}
+
+fn queries_keys_values(
+    setting: &Setting,
+    layer: &LayerWeights,
+    facts: &Attention,
+    x: &Tensor,
+) -> Option<(Tensor, Tensor, Tensor)> {
+    let query_width = facts.num_attention_heads.saturating_mul(facts.head_dim);
+    let key_width = facts.num_key_value_heads.saturating_mul(facts.head_dim);
+    let value_width = facts.num_key_value_heads.saturating_mul(facts.value_head_dim);
+    let (q, k, v) = match facts.projection {
+        Kind::Separate => {
+            let q = project_heads(setting, layer, facts, x, Role::Query)?;
+            let k = project_heads(setting, layer, facts, x, Role::Key)?;
+            let v = project_heads(setting, layer, facts, x, Role::Value)?;
+            (q, k, v)
+        }
+        Kind::Fused => {
+            let fused = layer.projection(Role::QueryKeyValue)?;
+            let slices = fused.name.ends_with("qkv_proj");
+            let all = fused.run(setting, x, Term::QueryKeyValue);
+            let widths = [("a·d", query_width), ("k·d", key_width), ("k·d_v", value_width)];
+            let parts = if slices {
+                widths.iter().map(|(sym, width)| slice_last(&all, sym, *width)).collect()
+            } else {
+                split_last(&all, &widths)
+            };
+            drop(all);
+            let mut parts = parts.into_iter();
+            let (q, k, v) = (parts.next()?, parts.next()?, parts.next()?);
+            (
+                to_heads(&q, heads(setting, "a", facts.num_attention_heads, facts.head_dim)),
+                to_heads(&k, heads(setting, "k", facts.num_key_value_heads, facts.head_dim)),
+                to_heads(&v, heads(setting, "k", facts.num_key_value_heads, facts.value_head_dim)),
+            )
+        }
+        Kind::Latent { q_lora_rank, kv_lora_rank, qk_rope_head_dim } => {
+            return latent(setting, layer, facts, x, q_lora_rank, kv_lora_rank, qk_rope_head_dim);
+        }
+    };
+    if facts.rotary_dim == 0 {
+        return Some((q, k, v));
+    }
+    let turned_q = rotate(setting, &q, facts.rotary_dim, "q");
+    let turned_k = rotate(setting, &k, facts.rotary_dim, "k");
+    Some((turned_q, turned_k, v))
+}
+
+/// One of q, k, v: projected, normed where the family does, seen head by head.
+fn project_heads(setting: &Setting, layer: &LayerWeights, facts: &Attention, x: &Tensor, role: Role) -> Option<Tensor> {
+    let (count, width, sym, norm) = match role {
+        Role::Query => (facts.num_attention_heads, facts.head_dim, "a", Some(Role::QueryNorm)),
+        Role::Key => (facts.num_key_value_heads, facts.head_dim, "k", Some(Role::KeyNorm)),
+        _ => (facts.num_key_value_heads, facts.value_head_dim, "k", None),
+    };
+    let shape = heads(setting, sym, count, width);
+    let flat = layer.projection(role)?.run(setting, x, Term::QueryKeyValue);
+    let norm = norm.and_then(|role| layer.norm(role));
+    Some(match (facts.qk_norm, norm) {
+        (Some(QkNorm::WholeProjection(_)), Some(norm)) => to_heads(&run_norm(setting, norm, &flat), shape),
+        (Some(QkNorm::PerHead(_)), Some(norm)) => {
+            let by_head = flat.view(dims(&[("b", setting.batch), ("s", setting.length), (sym, count), ("d", width)]));
+            drop(flat);
+            let normed = run_norm(setting, norm, &by_head);
+            drop(by_head);
+            to_heads(&normed, shape)
+        }
+        _ => to_heads(&flat, shape),
+    })
+}
+
+/// DeepSeek's latent attention (DeepseekV3Attention.forward): compressed queries, keys and values are expanded again,
+/// and the rotated part is joined to the rest by `torch.cat`.
+fn latent(
+    setting: &Setting,
+    layer: &LayerWeights,
+    facts: &Attention,
+    x: &Tensor,
+    q_lora_rank: Option<u64>,
+    kv_lora_rank: u64,
+    rope: u64,
+) -> Option<(Tensor, Tensor, Tensor)> {
+    let count = facts.num_attention_heads;
+    let q = match q_lora_rank {
+        Some(_) => {
+            let low = layer.projection(Role::QueryDown)?.run(setting, x, Term::QueryKeyValue);
+            let normed = run_norm(setting, layer.norm(Role::QueryDownNorm)?, &low);
+            drop(low);
+            layer.projection(Role::Query)?.run(setting, &normed, Term::QueryKeyValue)
+        }
+        None => layer.projection(Role::Query)?.run(setting, x, Term::QueryKeyValue),
+    };
+    let q = to_heads(&q, heads(setting, "a", count, facts.head_dim));
+    let plain = facts.head_dim.saturating_sub(rope);
+    let mut q_parts = split_last(&q, &[("d_nope", plain), ("d_rope", rope)]).into_iter();
+    drop(q);
+    let (q_plain, q_turned) = (q_parts.next()?, q_parts.next()?);
+    let low = layer.projection(Role::KeyValueDown)?.run(setting, x, Term::QueryKeyValue);
+    let mut low_parts = split_last(&low, &[("r_kv", kv_lora_rank), ("d_rope", rope)]).into_iter();
+    drop(low);
+    let (compressed, k_turned) = (low_parts.next()?, low_parts.next()?);
+    let normed = run_norm(setting, layer.norm(Role::KeyValueDownNorm)?, &compressed);
+    drop(compressed);
+    let expanded = layer.projection(Role::KeyValueUp)?.run(setting, &normed, Term::QueryKeyValue);
+    drop(normed);
+    let expanded = to_heads(&expanded, heads(setting, "a", count, plain.saturating_add(facts.value_head_dim)));
+    let mut kv_parts = split_last(&expanded, &[("d_nope", plain), ("d_v", facts.value_head_dim)]).into_iter();
+    drop(expanded);
+    let (k_plain, v) = (kv_parts.next()?, kv_parts.next()?);
+    let k_turned = k_turned.view(heads(setting, "1", 1, rope));
+    let q_turned = rotate(setting, &q_turned, rope, "q");
+    let k_turned = rotate(setting, &k_turned, rope, "k");
+    let shape = heads(setting, "a", count, facts.head_dim);
+    let q = cat_last(&[&q_plain, &q_turned], shape, setting.label(Term::QueryKeyValue, "q"))?;
+    let k = cat_last(&[&k_plain, &k_turned], shape, setting.label(Term::QueryKeyValue, "k"))?;
+    Some((q, k, v))
+}
+
+/// Puts keys and values into the cache, when there is one, and gives back what attention reads.
+fn remember(setting: &Setting, k: Tensor, v: Tensor) -> (Tensor, Tensor) {
+    if let Some(cache) = &setting.cache {
+        let label = |name| setting.label(Term::KvCache, name);
+        // DynamicLayer.update joins an empty tensor and the new one: a copy (transformers cache_utils.py).
+        let keep = |x: &Tensor, name| copy(x, x.shape(), label(name), true);
+        let (k, v) = (keep(&k, "k"), keep(&v, "v"));
+        cache.borrow_mut().extend([k.clone(), v.clone()]);
+        return (k, v);
+    }
+    (k, v)
+}
+
+fn attend(setting: &Setting, layer: &LayerWeights, facts: &Attention, q: &Tensor, k: &Tensor, v: &Tensor) -> Tensor {
+    match setting.kernel {
+        Kernel::Eager => eager(setting, layer, facts, q, k, v),
+        Kernel::Flash | Kernel::Efficient => {
+            let (q, k, v) = (setting.cast_input(q), setting.cast_input(k), setting.cast_input(v));
+            fused(setting, facts, &q, &k, &v)
+        }
+    }
+}
+
+/// `scaled_dot_product_attention`: keeps q, k, v, its output and one fp32 a head and token.
+fn fused(setting: &Setting, facts: &Attention, q: &Tensor, k: &Tensor, v: &Tensor) -> Tensor {
+    let tape = &setting.tape;
+    let window = facts.sliding_window.filter(|window| setting.length >= *window);
+    let masked = setting.padded || window.is_some() || facts.alibi;
+    let element = q.element();
+    let kernel = if masked || element == ElementType::F32 { Kernel::Efficient } else { setting.kernel };
+    let expand = setting.expand_kv.unwrap_or(masked);
+    let groups = facts.num_attention_heads != facts.num_key_value_heads;
+    let query_shape = q.shape();
+    let label = |name| setting.label(Term::QueryKeyValue, name);
+    let (k, v) = if expand && groups {
+        let value_shape = heads(setting, "a", facts.num_attention_heads, facts.value_head_dim);
+        (repeat_heads(k, query_shape, label("k")), repeat_heads(v, value_shape, label("v")))
+    } else {
+        (k.clone(), v.clone())
+    };
+    let native_groups = groups && !expand;
+    let out_shape =
+        setting.tokens("a", facts.num_attention_heads).with(Dim { sym: Sym("d_v"), size: facts.value_head_dim });
+    let per_head = dims(&[("b", setting.batch), ("a", facts.num_attention_heads), ("s", setting.length)]);
+    let output = setting.label(Term::AttentionOutput, "");
+    let statistics = setting.label(Term::AttentionOutput, "log-sum-exp");
+    let random = setting.label(Term::AttentionOutput, "rng state");
+    // One bias a layer, in the products' dtype; a sliding window's is the same for every sequence.
+    let rows = if setting.padded { setting.batch } else { 1 };
+    let bias_shape = dims(&[("b", rows), ("s", setting.length), ("s", setting.attended)]);
+    let bias_label = setting.label(Term::AttentionMask, "bias");
+    let (k_shape, v_shape) = (k.shape(), v.shape());
+    let (length, head_dim, heads_count, batch) =
+        (setting.length, facts.head_dim, facts.num_attention_heads, setting.batch);
+    let out = custom(
+        tape,
+        &[q, &k, &v],
+        |recording| {
+            let bias = masked.then(|| Tensor::new(tape, bias_label, bias_shape, element));
+            let seeds = |bytes| Tensor::new(tape, random, dims(&[("bytes", bytes)]), ElementType::Byte);
+            let early = (kernel == Kernel::Efficient).then(|| (seeds(8), seeds(8)));
+            let out = Tensor::new(tape, output, out_shape, element);
+            let sums = Tensor::new(tape, statistics, per_head, ElementType::F32);
+            let (first, second) = early.unwrap_or_else(|| (seeds(16), seeds(8)));
+            for tensor in [q, &k, &v].into_iter().chain(&bias).chain([&sums, &out, &first, &second]) {
+                recording.save(tensor);
+            }
+            out
+        },
+        move |call| {
+            let need = |i: usize| call.needs.get(i).copied().unwrap_or(false);
+            // Gradients lie token by token; all three are written even if one is not wanted.
+            let grad_q = call.grad_like(query_shape, element);
+            let grad_k = call.grad_like(k_shape, element);
+            let grad_v = call.grad_like(v_shape, element);
+            let pieces = if kernel == Kernel::Flash {
+                flash_backward(call, batch, heads_count, length, head_dim, native_groups, element)
+            } else {
+                efficient_backward(call, query_shape, out_shape, per_head, native_groups, element)
+            };
+            drop(pieces);
+            vec![need(0).then_some(grad_q), need(1).then_some(grad_k), need(2).then_some(grad_v)]
+        },
+    );
+    let flat = setting.tokens("a·d_v", facts.num_attention_heads.saturating_mul(facts.value_head_dim));
+    to_heads(&out, flat)
+}
+
+/// What `_flash_attention_backward` writes beside the gradients: the row sums, an fp32 dq with lengths rounded to 128
+/// and head widths to 32, and one k and v a query head when heads are shared (flash_api.cpp mha_bwd).
+fn flash_backward(
+    call: &Call<'_>,
+    batch: u64,
+    heads: u64,
+    length: u64,
+    head_dim: u64,
+    groups: bool,
+    element: ElementType,
+) -> Vec<Tensor> {
+    let rounded = length.div_ceil(128).saturating_mul(128);
+    let wide = if head_dim <= 128 {
+        head_dim.div_ceil(32).saturating_mul(32)
+    } else {
+        head_dim.div_ceil(64).saturating_mul(64)
+    };
+    let sums = dims(&[("b", batch), ("a", heads), ("s", rounded)]);
+    let mut pieces = vec![
+        call.grad_like(sums, ElementType::F32),
+        call.grad_like(sums.with(Dim { sym: Sym("d"), size: wide }), ElementType::F32),
+    ];
+    if groups {
+        let expanded = dims(&[("b", batch), ("s", length), ("a", heads), ("d", head_dim)]);
+        pieces.push(call.grad_like(expanded, element));
+        pieces.push(call.grad_like(expanded, element));
+    }
+    pieces
+}
+
+/// What `_efficient_attention_backward` writes beside the gradients: the row sums and an fp32 accumulator for dq.
+fn efficient_backward(
+    call: &Call<'_>,
+    query: Shape,
+    out: Shape,
+    per_head: Shape,
+    groups: bool,
+    element: ElementType,
+) -> Vec<Tensor> {
+    let mut pieces = Vec::new();
+    if groups {
+        pieces.push(call.grad_like(query, element));
+        pieces.push(call.grad_like(out, element));
+    }
+    if element == ElementType::F32 {
+        let product = call.grad_like(out, ElementType::F32);
+        let sums = call.grad_like(per_head, ElementType::F32);
+        pieces.push(call.grad_like(per_head, ElementType::F32));
+        drop((product, sums));
+    } else {
+        pieces.push(call.grad_like(per_head, ElementType::F32));
+    }
+    pieces.push(call.grad_like(query, ElementType::F32));
+    pieces
+}
+
+/// `eager_attention_forward`: scores and probabilities are written out.
+fn eager(setting: &Setting, layer: &LayerWeights, facts: &Attention, q: &Tensor, k: &Tensor, v: &Tensor) -> Tensor {
+    let passing = setting.passing();
+    let label = |name| setting.label(Term::QueryKeyValue, name);
+    let scores_label = setting.label(Term::AttentionScores, "scores");
+    let wide = heads(setting, "a", facts.num_attention_heads, facts.head_dim).width();
+    let expanded = |width| {
+        dims(&[("b", setting.batch), ("a", facts.num_attention_heads), ("s", setting.attended)])
+            .with(Dim { sym: Sym("d"), size: width })
+    };
+    let k = repeat_heads(k, expanded(wide), label("k"));
+    let v = repeat_heads(v, expanded(facts.value_head_dim), label("v"));
+    // bmm wants the batch and head dimensions in one, which a tensor lying token by token cannot offer.
+    let joined = |x: &Tensor, name| {
+        if setting.batch > 1 && !x.head_major() { copy(x, x.shape(), label(name), true) } else { x.clone() }
+    };
+    let scores_shape =
+        dims(&[("b", setting.batch), ("a", facts.num_attention_heads), ("s", setting.length), ("s", setting.attended)]);
+    let q = setting.cast_input(q);
+    let (k, v) = (setting.cast_input(&k), setting.cast_input(&v));
+    let mut scores = matmul(&joined(&q, "q"), &joined(&k, "k"), scores_shape, scores_label);
+    scores = scale(&scores, scores_label);
+    if facts.logit_softcapping {
+        scores = scale(&scores, scores_label);
+        scores = activation_saving_output(&scores, setting.label(Term::AttentionScores, "tanh"));
+        scores = scale(&scores, scores_label);
+    }
+    let window = facts.sliding_window.filter(|window| setting.length >= *window);
+    if let Some(mask) = setting.masks.borrow().get(&window) {
+        scores = add(&scores, mask, scores_label);
+    }
+    let element = q.element();
+    let probabilities = if setting.float16 {
+        softmax(&scores, ElementType::F32, setting.label(Term::AttentionScores, "softmax"))
+    } else {
+        let wide = cast(&scores, ElementType::F32, passing);
+        softmax(&wide, ElementType::F32, setting.label(Term::AttentionScores, "softmax"))
+    };
+    let mut weights = cast(&probabilities, element, setting.label(Term::AttentionScores, "probabilities"));
+    drop((probabilities, scores));
+    if setting.training {
+        weights = dropout(
+            &weights,
+            facts.dropout,
+            setting.label(Term::DropoutMasks, "attention"),
+            setting.label(Term::AttentionScores, "probabilities"),
+        );
+    }
+    let out_shape = heads(setting, "a", facts.num_attention_heads, facts.value_head_dim);
+    let mixed = matmul(&weights, &joined(&v, "v"), out_shape, passing);
+    let _ = layer;
+    let flat = setting.tokens("a·d_v", facts.num_attention_heads.saturating_mul(facts.value_head_dim));
+    copy(&mixed, flat, setting.label(Term::AttentionOutput, ""), false)
+}
+
+/// `[b, heads, s, width]`.
+fn heads(setting: &Setting, sym: &'static str, count: u64, width: u64) -> Shape {
+    dims(&[("b", setting.batch), (sym, count), ("s", setting.length), ("d", width)])
+}

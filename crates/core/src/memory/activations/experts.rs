@@ -1,0 +1,153 @@
+//! Mixtures of experts, as transformers 5 runs them: tokens are copied once for each expert they visit, sorted by
+//! expert, and multiplied by one grouped product (transformers integrations/moe.py, grouped_mm_experts_forward).
+
+use super::super::autograd::{
+    Dim, ElementType, Shape, Sym, Tensor, cast, custom, dims, mul, scale, softmax, split_last,
+};
+use super::super::term::Term;
+use super::super::weights::LayerWeights;
+use super::Setting;
+use super::feed_forward::{activate, run_mlp};
+use crate::model::{Experts, Role};
+
+/// Runs the experts over the normed `x`.
+pub(in crate::memory) fn run_experts(setting: &Setting, layer: &LayerWeights, experts: &Experts, x: &Tensor) -> Tensor {
+    let tokens = setting.token_count();
+    let visits = dims(&[("b·s", tokens), ("e", experts.num_experts_per_tok)]);
+    let routed_label = setting.label(Term::RouterActivations, "");
+    let (weights, order) = route(setting, layer, experts, x, visits);
+    let copies = |sym: &'static str, width| visits.with(Dim { sym: Sym(sym), size: width });
+    let hidden = x.shape().width();
+    let activations = |name| setting.label(Term::ExpertActivations, name);
+    let gathered = gather(setting, x, copies("h", hidden), activations("tokens"));
+    let scales = gather(setting, &weights, visits, routed_label);
+    let (Some(up_weight), Some(down_weight)) = (layer.experts.first(), layer.experts.get(1)) else {
+        return x.clone();
+    };
+    let width = experts.expert.intermediate_size;
+    let up_width = if experts.expert.gated { width.saturating_mul(2) } else { width };
+    let up = grouped(setting, &gathered, up_weight, copies("2I", up_width), activations("gate_up"));
+    let product = if experts.expert.gated {
+        let parts = split_last(&up, &[("I", width), ("I", width)]);
+        let [gate, plain] = parts.as_slice() else { return x.clone() };
+        let activated = activate(setting, experts.expert.activation, gate);
+        mul(&activated, plain, activations("product"))
+    } else {
+        activate(setting, experts.expert.activation, &up)
+    };
+    let out = grouped(setting, &product, down_weight, copies("h", hidden), activations("down"));
+    let weighted = mul(&out, &scales, setting.passing());
+    let unsorted = gather(setting, &weighted, copies("h", hidden), setting.passing());
+    drop(weighted);
+    let mut sum = sum_visits(setting, &unsorted, x.shape());
+    drop((unsorted, order, weights, scales, out, product, up, gathered));
+    if let Some(shared) = &experts.shared {
+        let find = |role| layer.projection(role);
+        let mut extra = run_mlp(
+            setting,
+            shared,
+            x,
+            find(Role::SharedGateProjection),
+            find(Role::SharedUp),
+            None,
+            find(Role::SharedDown),
+        );
+        if let Some(gate) = layer.projection(Role::SharedExpertGate) {
+            let logit = gate.run(setting, x, Term::RouterActivations);
+            let open = super::super::autograd::activation_saving_output(&logit, routed_label);
+            drop(logit);
+            extra = mul(&open, &extra, activations("shared"));
+        }
+        sum = super::super::autograd::add(&sum, &extra, setting.passing());
+    }
+    sum
+}
+
+/// Router logits, their softmax in fp32, the chosen weights; and the indices that sort visits by expert.
+fn route(
+    setting: &Setting,
+    layer: &LayerWeights,
+    experts: &Experts,
+    x: &Tensor,
+    visits: Shape,
+) -> (Tensor, Vec<Tensor>) {
+    let label = setting.label(Term::RouterActivations, "");
+    let all = dims(&[("b·s", setting.token_count()), ("E", experts.num_experts)]);
+    let logits = match layer.projection(Role::Router) {
+        Some(router) => router.run(setting, x, Term::RouterActivations),
+        None => Tensor::new(&setting.tape, label, all, x.element()),
+    };
+    let wide = cast(&logits, ElementType::F32, setting.passing());
+    let probabilities = softmax(&wide, ElementType::F32, label);
+    drop(wide);
+    let chosen = custom(
+        &setting.tape,
+        &[&probabilities],
+        |_| Tensor::new(&setting.tape, label, visits, ElementType::F32),
+        move |call| vec![Some(call.grad_like(all, ElementType::F32))],
+    );
+    let index = |element| Tensor::new(&setting.tape, label, visits, element);
+    let experts_chosen = index(ElementType::I64);
+    let normalized = scale(&chosen, label);
+    drop(chosen);
+    let weights = cast(&normalized, x.element(), label);
+    drop(normalized);
+    // Expert ids and permutation of the sort, its inverse, the ids as int32.
+    let order = vec![experts_chosen, index(ElementType::I64), index(ElementType::I64), index(ElementType::I64)];
+    (weights, order)
+}
+
+/// `x[indices]`: backward adds into zeros of the source's shape.
+fn gather(setting: &Setting, x: &Tensor, shape: Shape, label: super::super::autograd::Label) -> Tensor {
+    let source = x.shape();
+    custom(
+        &setting.tape,
+        &[x],
+        |_| Tensor::new(&setting.tape, label, shape, x.element()),
+        move |call| vec![Some(call.grad_like(source, call.grad.element()))],
+    )
+}
+
+/// `torch._grouped_mm`: one product for all experts, each with its own rows.
+fn grouped(
+    setting: &Setting,
+    x: &Tensor,
+    weight: &Tensor,
+    shape: Shape,
+    label: super::super::autograd::Label,
+) -> Tensor {
+    let weight = setting.cast_weight(weight, "experts");
+    let x = setting.cast_input(x);
+    let (x_shape, weight_shape) = (x.shape(), weight.shape());
+    custom(
+        &setting.tape,
+        &[&x, &weight],
+        |recording| {
+            if recording.needs(1) {
+                recording.save(&x);
+            }
+            if recording.needs(0) {
+                recording.save(&weight);
+            }
+            Tensor::new(&setting.tape, label, shape, x.element())
+        },
+        move |call| {
+            let need = |i: usize| call.needs.get(i).copied().unwrap_or(false);
+            let element = call.grad.element();
+            let grad_x = need(0).then(|| call.grad_like(x_shape, element));
+            let grad_weight = need(1).then(|| call.grad_like(weight_shape, element));
+            vec![grad_x, grad_weight]
+        },
+    )
+}
+
+/// `out.view(tokens, e, h).sum(dim=1)`: backward is an expanded view.
+fn sum_visits(setting: &Setting, x: &Tensor, shape: Shape) -> Tensor {
+    let from = x.shape();
+    custom(
+        &setting.tape,
+        &[x],
+        |_| Tensor::new(&setting.tape, setting.passing(), shape, x.element()),
+        move |call| vec![Some(call.grad.view(from))],
+    )
+}

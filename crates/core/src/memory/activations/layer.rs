@@ -1,0 +1,99 @@
+//! One transformer layer: norms, branches and residual additions in the family's order.
+
+use super::super::autograd::{Tensor, add, dropout, scale};
+use super::super::term::Term;
+use super::super::weights::LayerWeights;
+use super::Setting;
+use super::attention::run_attention;
+use super::feed_forward::run_feed_forward;
+use super::norm::run_norm;
+use crate::model::{Residual, Role};
+
+/// Runs a layer over the residual stream `x`.
+pub(in crate::memory) fn run_layer(setting: &Setting, layer: &LayerWeights, x: &Tensor) -> Tensor {
+    let norm = |role: Role, x: &Tensor| match layer.norm(role) {
+        Some(norm) => run_norm(setting, norm, x),
+        None => x.clone(),
+    };
+    let stream = setting.label(Term::ResidualStream, "");
+    let attention = |x: &Tensor| branch(setting, layer, run_attention(setting, layer, x));
+    let feed_forward = |x: &Tensor| branch(setting, layer, run_feed_forward(setting, layer, x));
+    match layer.layer.residual {
+        Residual::PreNorm => {
+            let normed = norm(Role::InputNorm, x);
+            let mixed = attention(&normed);
+            drop(normed);
+            let middle = add(x, &mixed, stream);
+            drop(mixed);
+            let normed = norm(Role::FeedForwardNorm, &middle);
+            let out = feed_forward(&normed);
+            drop(normed);
+            add(&middle, &out, stream)
+        }
+        Residual::PostNorm => {
+            let mixed = attention(x);
+            let sum = add(x, &mixed, stream);
+            drop(mixed);
+            let middle = norm(Role::PostAttentionNorm, &sum);
+            drop(sum);
+            let out = feed_forward(&middle);
+            let sum = add(&out, &middle, stream);
+            drop(out);
+            norm(Role::PostFeedForwardNorm, &sum)
+        }
+        Residual::PostBranchNorm => {
+            let mixed = attention(x);
+            let normed = norm(Role::PostAttentionNorm, &mixed);
+            drop(mixed);
+            let middle = add(x, &normed, stream);
+            drop(normed);
+            let out = feed_forward(&middle);
+            let normed = norm(Role::PostFeedForwardNorm, &out);
+            drop(out);
+            add(&middle, &normed, stream)
+        }
+        Residual::SandwichNorm => {
+            let normed = norm(Role::InputNorm, x);
+            let mixed = attention(&normed);
+            drop(normed);
+            let normed = norm(Role::PostAttentionNorm, &mixed);
+            drop(mixed);
+            let middle = add(x, &normed, stream);
+            drop(normed);
+            let normed = norm(Role::FeedForwardNorm, &middle);
+            let out = feed_forward(&normed);
+            drop(normed);
+            let normed = norm(Role::PostFeedForwardNorm, &out);
+            drop(out);
+            add(&middle, &normed, stream)
+        }
+        Residual::Parallel { two_norms } => {
+            let normed = norm(Role::InputNorm, x);
+            let mixed = attention(&normed);
+            let out = if two_norms {
+                drop(normed);
+                let normed = norm(Role::FeedForwardNorm, x);
+                feed_forward(&normed)
+            } else {
+                feed_forward(&normed)
+            };
+            let both = add(&mixed, &out, setting.passing());
+            drop((mixed, out));
+            add(&both, x, stream)
+        }
+    }
+}
+
+/// What happens to a branch's output before it is added: dropout, a constant factor.
+fn branch(setting: &Setting, layer: &LayerWeights, out: Tensor) -> Tensor {
+    let passing = setting.passing();
+    let mut out = out;
+    if setting.training && layer.layer.residual_dropout > 0.0 {
+        let mask = setting.label(Term::DropoutMasks, "residual");
+        out = dropout(&out, layer.layer.residual_dropout, mask, passing);
+    }
+    if layer.layer.scales_residual {
+        out = scale(&out, passing);
+    }
+    out
+}

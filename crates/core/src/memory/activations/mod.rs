@@ -1,0 +1,16 @@
+//! What forward keeps for backward, layer by layer: the model's forward code, in the order transformers runs it.
+
+mod attention;
+mod experts;
+mod feed_forward;
+mod layer;
+mod norm;
+mod projection;
+mod rotary;
+mod setting;
+
+pub(super) use layer::run_layer;
+pub(super) use norm::run_norm;
+pub(super) use projection::{Adapter, BaseWeight, Projection};
+pub(super) use rotary::rotary_tables;
+pub(super) use setting::{Kernel, Setting};

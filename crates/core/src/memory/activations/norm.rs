@@ -1,0 +1,116 @@
+//! Norms: what each kind keeps.
+
+use super::super::autograd::{
+    ElementType, Shape, Tensor, add_number, cast, custom, layer_norm, mean_last, mul, pow, rsqrt, scale, sub,
+};
+use super::super::term::Term;
+use super::super::weights::NormWeights;
+use super::Setting;
+use crate::model::NormKind;
+
+/// Runs a norm over the last dimension of `x`.
+pub(in crate::memory) fn run_norm(setting: &Setting, norm: &NormWeights, x: &Tensor) -> Tensor {
+    let name = norm.name.as_str();
+    match norm.kind {
+        NormKind::RmsNorm if setting.liger => fused_rms_norm(setting, norm, x),
+        NormKind::RmsNorm => {
+            let hidden = cast(x, ElementType::F32, setting.label(Term::NormInputs, name));
+            let square = pow(&hidden, setting.passing());
+            let variance = mean_last(&square, setting.label(Term::NormStatistics, name));
+            drop(square);
+            let scaled = normalize(setting, name, hidden, &variance);
+            let normalized = cast(&scaled, x.element(), setting.label(Term::NormalizedValues, name));
+            weigh(setting, norm, name, normalized)
+        }
+        NormKind::GemmaRmsNorm if setting.liger => fused_rms_norm(setting, norm, x),
+        NormKind::GemmaRmsNorm => {
+            let hidden = cast(x, ElementType::F32, setting.label(Term::NormInputs, name));
+            let square = pow(&hidden, setting.passing());
+            let variance = mean_last(&square, setting.label(Term::NormStatistics, name));
+            drop(square);
+            let scaled = normalize(setting, name, hidden.clone(), &variance);
+            let Some(weight) = &norm.weight else { return cast(&scaled, x.element(), setting.passing()) };
+            let weight32 = cast(weight, ElementType::F32, setting.passing());
+            let shifted = add_number(&weight32, setting.label(Term::NormalizedValues, name));
+            drop(weight32);
+            let weighted = mul(&scaled, &shifted, setting.passing());
+            drop((scaled, shifted));
+            cast(&weighted, x.element(), setting.label(Term::NormOutputs, name))
+        }
+        NormKind::LayerNorm => {
+            // torch.autocast runs layer_norm in fp32: its inputs are cast, its output is fp32.
+            let autocast = *setting.autocast.borrow();
+            let element = if autocast { ElementType::F32 } else { x.element() };
+            let label = setting.label(Term::NormInputs, name);
+            let cast_parameter = |tensor: &Tensor| cast(tensor, element, setting.passing());
+            let bias = norm.bias.as_ref().map(cast_parameter);
+            let weight = norm.weight.as_ref().map(cast_parameter);
+            let x = cast(x, element, label);
+            let statistics = setting.label(Term::NormStatistics, name);
+            layer_norm(&x, weight.as_ref(), bias.as_ref(), statistics, setting.label(Term::NormOutputs, name))
+        }
+        NormKind::PythonLayerNorm => {
+            let hidden = cast(x, ElementType::F32, setting.label(Term::NormInputs, name));
+            let mean = mean_last(&hidden, setting.passing());
+            let centred = sub(&hidden, &mean, setting.passing());
+            let square = pow(&centred, setting.passing());
+            drop(centred);
+            let variance = mean_last(&square, setting.label(Term::NormStatistics, name));
+            drop(square);
+            let centred = sub(&hidden, &mean, setting.label(Term::NormInputs, name));
+            drop((mean, hidden));
+            let scaled = normalize(setting, name, centred, &variance);
+            let Some(weight) = &norm.weight else { return cast(&scaled, x.element(), setting.passing()) };
+            let weight32 = cast(weight, ElementType::F32, setting.label(Term::NormalizedValues, name));
+            let weighted = mul(&weight32, &scaled, setting.passing());
+            drop((scaled, weight32));
+            cast(&weighted, x.element(), setting.label(Term::NormOutputs, name))
+        }
+    }
+}
+
+/// `x * torch.rsqrt(variance + eps)`.
+fn normalize(setting: &Setting, name: &str, x: Tensor, variance: &Tensor) -> Tensor {
+    let shifted = add_number(variance, setting.passing());
+    let reciprocal = rsqrt(&shifted, setting.label(Term::NormStatistics, name));
+    drop(shifted);
+    let scaled = mul(&x, &reciprocal, setting.label(Term::NormalizedValues, name));
+    drop(reciprocal);
+    scaled
+}
+
+/// `weight * x`, or x where the norm has no weight.
+fn weigh(setting: &Setting, norm: &NormWeights, name: &str, x: Tensor) -> Tensor {
+    match &norm.weight {
+        Some(weight) => mul(weight, &x, setting.label(Term::NormOutputs, name)),
+        None => scale(&x, setting.label(Term::NormOutputs, name)),
+    }
+}
+
+/// Liger's RMSNorm: one kernel that keeps its input and one fp32 a row (liger_kernel/ops/rms_norm.py); the weight's
+/// gradient is summed over programs, one partial row a multiprocessor.
+fn fused_rms_norm(setting: &Setting, norm: &NormWeights, x: &Tensor) -> Tensor {
+    let mut inputs = vec![x];
+    inputs.extend(&norm.weight);
+    let label = setting.label(Term::NormOutputs, &norm.name);
+    let statistics = setting.label(Term::NormStatistics, &norm.name);
+    let weight: Option<(Shape, ElementType)> = norm.weight.as_ref().map(|weight| (weight.shape(), weight.element()));
+    custom(
+        &setting.tape,
+        &inputs,
+        |recording| {
+            let out = Tensor::new(&setting.tape, label, x.shape(), x.element());
+            let rows = Tensor::new(&setting.tape, statistics, x.shape().last("1", 1), ElementType::F32);
+            recording.save(x);
+            recording.save(&rows);
+            out
+        },
+        move |call| {
+            let mut grads = vec![call.needs.first().copied().unwrap_or(false).then(|| call.like_grad())];
+            if let Some((shape, element)) = weight {
+                grads.push(call.needs.get(1).copied().unwrap_or(false).then(|| call.grad_like(shape, element)));
+            }
+            grads
+        },
+    )
+}

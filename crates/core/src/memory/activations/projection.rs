@@ -1,0 +1,219 @@
+//! Linear layers: plain, quantised, with an adapter.
+
+use super::super::autograd::{ElementType, Shape, Tensor, add, cast, copy, custom, dims, dropout, linear, scale};
+use super::super::term::Term;
+use super::Setting;
+
+/// A linear layer.
+#[derive(Debug, Clone)]
+pub(in crate::memory) struct Projection {
+    pub(in crate::memory) name: String,
+    pub(in crate::memory) d_in: u64,
+    pub(in crate::memory) d_out: u64,
+    /// What d_out is called in formulas.
+    pub(in crate::memory) sym: &'static str,
+    pub(in crate::memory) weight: BaseWeight,
+    pub(in crate::memory) bias: Option<Tensor>,
+    pub(in crate::memory) adapter: Option<Adapter>,
+}
+
+/// How a linear layer's weight is held.
+#[derive(Debug, Clone)]
+pub(in crate::memory) enum BaseWeight {
+    /// d_out x d_in numbers.
+    Plain(Tensor),
+    /// bitsandbytes 4-bit: packed pairs, their scales; `nested` when the scales are quantised again.
+    FourBit { packed: Tensor, constants: Vec<Tensor>, nested: bool },
+    /// bitsandbytes LLM.int8(): one byte a weight, one fp32 a row.
+    EightBit { rows: Tensor, constants: Vec<Tensor> },
+}
+
+/// A LoRA adapter.
+#[derive(Debug, Clone)]
+pub(in crate::memory) struct Adapter {
+    /// r x d_in.
+    pub(in crate::memory) a: Tensor,
+    /// d_out x r.
+    pub(in crate::memory) b: Tensor,
+    pub(in crate::memory) r: u64,
+    pub(in crate::memory) dropout: f64,
+}
+
+impl Projection {
+    /// Runs the layer; `label` names its output.
+    pub(in crate::memory) fn run(&self, setting: &Setting, x: &Tensor, term: Term) -> Tensor {
+        let label = setting.label(term, &self.name);
+        let width = (self.sym, self.d_out);
+        let Some(adapter) = &self.adapter else { return self.run_base(setting, x, term) };
+        let base = self.run_base(setting, x, term);
+        match self.weight {
+            BaseWeight::Plain(_) => {
+                // peft/tuners/lora/layer.py, Linear.forward.
+                let element = base.element();
+                let x = cast(x, adapter.a.element(), setting.label(Term::AdapterActivations, &self.name));
+                let update = adapter.run(setting, &x, &self.name, width);
+                let sum = add(&base, &update, label);
+                drop((update, base));
+                cast(&sum, element, label)
+            }
+            BaseWeight::FourBit { .. } | BaseWeight::EightBit { .. } => {
+                // peft/tuners/lora/bnb.py: a defensive clone for 4 bit, and no cast of x while autocast is on.
+                let base = match self.weight {
+                    BaseWeight::FourBit { .. } => copy(&base, base.shape(), label, false),
+                    _ => base,
+                };
+                let converts = !*setting.autocast.borrow();
+                let element = base.element();
+                let x = if converts {
+                    cast(x, adapter.a.element(), setting.label(Term::AdapterActivations, &self.name))
+                } else {
+                    x.clone()
+                };
+                let mut update = adapter.run(setting, &x, &self.name, width);
+                if converts {
+                    update = cast(&update, element, label);
+                }
+                add(&base, &update, label)
+            }
+        }
+    }
+
+    fn run_base(&self, setting: &Setting, x: &Tensor, term: Term) -> Tensor {
+        let label = setting.label(term, &self.name);
+        let width = (self.sym, self.d_out);
+        match &self.weight {
+            BaseWeight::Plain(weight) => {
+                // C++ evaluates the casts of its arguments from the last to the first.
+                let bias = self.bias.as_ref().map(|bias| setting.cast_weight(bias, &self.name));
+                let weight = setting.cast_weight(weight, &self.name);
+                let x = setting.cast_input(x);
+                linear(&x, &weight, bias.as_ref(), width, label)
+            }
+            BaseWeight::FourBit { nested, .. } => {
+                let element = x.element();
+                let x = cast(x, setting.half, setting.passing());
+                let out = self.four_bit(setting, &x, *nested, term);
+                drop(x);
+                cast(&out, element, label)
+            }
+            BaseWeight::EightBit { .. } => self.eight_bit(setting, x, term),
+        }
+    }
+
+    /// bitsandbytes MatMul4Bit: saves nothing but the packed weight; dequantises it in forward (unless the fused kernel
+    /// serves) and again in backward.
+    fn four_bit(&self, setting: &Setting, x: &Tensor, nested: bool, term: Term) -> Tensor {
+        let label = setting.label(term, &self.name);
+        let fused = setting.token_count() <= setting.fused_4bit_tokens && setting.token_count() >= 4;
+        let weight = dims(&[("d_out", self.d_out), ("d_in", self.d_in)]);
+        let blocks = dims(&[("d_out·d_in/64", self.d_out.saturating_mul(self.d_in) / 64)]);
+        let shape = x.shape().last(self.sym, self.d_out);
+        let x_shape = x.shape();
+        let dequantized = setting.label(Term::DequantizedWeights, &self.name);
+        let mut inputs = vec![x];
+        inputs.extend(&self.bias);
+        let has_bias = self.bias.is_some();
+        custom(
+            &setting.tape,
+            &inputs,
+            |_| {
+                if fused {
+                    return Tensor::new(&setting.tape, label, shape, x.element());
+                }
+                let (scales, weight) =
+                    dequantize(&setting.tape, dequantized, blocks, weight, x.element(), nested, false);
+                let out = Tensor::new(&setting.tape, label, shape, x.element());
+                setting.tape.product_workspace();
+                drop((weight, scales));
+                out
+            },
+            move |call| {
+                let element = call.grad.element();
+                let (scales, weight) =
+                    dequantize(call.tape, dequantized, blocks, weight, ElementType::Half, nested, true);
+                drop(scales);
+                let weight = if element == ElementType::Half { weight } else { cast(&weight, element, dequantized) };
+                let grad = call.grad_like(x_shape, element).as_view();
+                call.tape.product_workspace();
+                drop(weight);
+                if has_bias { vec![Some(grad), None] } else { vec![Some(grad)] }
+            },
+        )
+    }
+
+    /// bitsandbytes LLM.int8() (autograd/_functions.py MatMul8bitLt): the input is quantised row by row, multiplied as
+    /// int8 into int32, dequantised to fp16; backward dequantises the weight.
+    fn eight_bit(&self, setting: &Setting, x: &Tensor, term: Term) -> Tensor {
+        let label = setting.label(term, &self.name);
+        let dequantized = setting.label(Term::DequantizedWeights, &self.name);
+        let shape = x.shape().last(self.sym, self.d_out);
+        let (x_shape, element) = (x.shape(), x.element());
+        let weight = dims(&[("d_out", self.d_out), ("d_in", self.d_in)]);
+        let passing = setting.passing();
+        custom(
+            &setting.tape,
+            &[x],
+            |_| {
+                let half = cast(&x.detach(), ElementType::Half, passing);
+                let rows = Tensor::new(&setting.tape, passing, x_shape, ElementType::Byte);
+                let statistics = Tensor::new(&setting.tape, passing, x_shape.last("1", 1), ElementType::F32);
+                let product = Tensor::new(&setting.tape, passing, shape, ElementType::I32);
+                let out = Tensor::new(&setting.tape, label, shape, ElementType::Half);
+                drop((product, statistics, rows, half));
+                cast(&out, element, label)
+            },
+            move |call| {
+                let copy = Tensor::new(call.tape, dequantized, weight, call.grad.element());
+                let grad = call.grad_like(x_shape, call.grad.element()).as_view();
+                call.tape.product_workspace();
+                drop(copy);
+                vec![Some(grad)]
+            },
+        )
+    }
+}
+
+/// Writes a 4-bit weight out, its scales first: with `nested` they are dequantised, then shifted by their offset.
+fn dequantize(
+    tape: &std::rc::Rc<super::super::autograd::Tape>,
+    label: super::super::autograd::Label,
+    blocks: Shape,
+    weight: Shape,
+    element: ElementType,
+    nested: bool,
+    backward: bool,
+) -> (Option<Tensor>, Tensor) {
+    let scales = nested.then(|| {
+        let quantized = Tensor::new(tape, label, blocks, ElementType::F32);
+        // functional.py dequantize_4bit adds the offset in place; the forward fallback writes a second tensor.
+        if backward { quantized } else { Tensor::new(tape, label, blocks, ElementType::F32) }
+    });
+    (scales, Tensor::new(tape, label, weight, element))
+}
+
+impl Adapter {
+    /// `lora_B(lora_A(dropout(x))) * scaling`.
+    fn run(&self, setting: &Setting, x: &Tensor, name: &str, width: (&'static str, u64)) -> Tensor {
+        let activations = setting.label(Term::AdapterActivations, name);
+        let dropped = if setting.training {
+            dropout(x, self.dropout, setting.label(Term::DropoutMasks, name), activations)
+        } else {
+            x.clone()
+        };
+        let low = product(setting, &dropped, &self.a, ("r", self.r), name);
+        drop(dropped);
+        let high = product(setting, &low, &self.b, width, name);
+        drop(low);
+        scale(&high, setting.passing())
+    }
+}
+
+fn product(setting: &Setting, x: &Tensor, weight: &Tensor, width: (&'static str, u64), name: &str) -> Tensor {
+    let weight = setting.cast_weight(weight, name);
+    let x = if *setting.autocast.borrow() {
+        cast(x, setting.half, setting.label(Term::AdapterActivations, name))
+    } else {
+        x.clone()
+    };
+    linear(&x, &weight, None, width, setting.label(Term::AdapterActivations, name))
+}

@@ -1,0 +1,121 @@
+//! What is the same for every layer of a step.
+
+use super::super::autograd::{Dim, ElementType, Label, Shape, Sym, Tape, Tensor, cast, dims};
+use super::super::term::Term;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// The kernel attention runs in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::memory) enum Kernel {
+    /// Flash attention, PyTorch's or the package's.
+    Flash,
+    /// Memory-efficient attention.
+    Efficient,
+    /// Scores written out.
+    Eager,
+}
+
+/// What is the same for every layer.
+pub(in crate::memory) struct Setting {
+    pub(in crate::memory) tape: Rc<Tape>,
+    /// b, sequences in this forward.
+    pub(in crate::memory) batch: u64,
+    /// s, tokens of each.
+    pub(in crate::memory) length: u64,
+    /// Tokens attended to: s, or more when a cache holds earlier ones.
+    pub(in crate::memory) attended: u64,
+    /// Whether autocast is on.
+    pub(in crate::memory) autocast: RefCell<bool>,
+    /// Autocast's weight cache.
+    pub(in crate::memory) cast_weights: RefCell<Vec<CastWeight>>,
+    /// Whether dropout acts.
+    pub(in crate::memory) training: bool,
+    /// Attention kernel.
+    pub(in crate::memory) kernel: Kernel,
+    /// A mask with real padding reaches attention.
+    pub(in crate::memory) padded: bool,
+    /// k and v are repeated to all heads before attention.
+    pub(in crate::memory) expand_kv: Option<bool>,
+    /// Liger's kernels stand in for norms, SwiGLU and loss.
+    pub(in crate::memory) liger: bool,
+    /// bitsandbytes multiplies up to this many tokens without a dequantised copy; 0: never.
+    pub(in crate::memory) fused_4bit_tokens: u64,
+    /// Keys and values are kept: `(term label, element)` of the cache.
+    pub(in crate::memory) cache: Option<RefCell<Vec<Tensor>>>,
+    /// Cosine and sine of this forward's positions, by rotary width.
+    pub(in crate::memory) rotary: RefCell<HashMap<u64, (Tensor, Tensor)>>,
+    /// The mask that attention gets, by the sliding window it is for.
+    pub(in crate::memory) masks: RefCell<HashMap<Option<u64>, Tensor>>,
+    /// The half type is float16, not bfloat16.
+    pub(in crate::memory) float16: bool,
+    /// dtype that products run in under autocast.
+    pub(in crate::memory) half: ElementType,
+}
+
+/// A weight that autocast has cast and keeps until the region ends.
+pub(in crate::memory) struct CastWeight {
+    id: u64,
+    tag: super::super::autograd::LayerTag,
+    tensor: Tensor,
+}
+
+impl Setting {
+    /// A label.
+    pub(in crate::memory) fn label(&self, term: Term, name: &str) -> Label {
+        self.tape.label(term, name)
+    }
+
+    /// The label of what lives for moments.
+    pub(in crate::memory) fn passing(&self) -> Label {
+        self.tape.label(Term::ForwardTemporaries, "")
+    }
+
+    /// `[b, s, width]`.
+    pub(in crate::memory) fn tokens(&self, sym: &'static str, width: u64) -> Shape {
+        dims(&[("b", self.batch), ("s", self.length)]).with(Dim { sym: Sym(sym), size: width })
+    }
+
+    /// b·s.
+    pub(in crate::memory) fn token_count(&self) -> u64 {
+        self.batch.saturating_mul(self.length)
+    }
+
+    /// `x` as autocast hands it to a product.
+    pub(in crate::memory) fn cast_input(&self, x: &Tensor) -> Tensor {
+        if *self.autocast.borrow() { cast(x, self.half, self.label(Term::AutocastInputs, "")) } else { x.clone() }
+    }
+
+    /// `weight` as autocast hands it to a product: fp32 leaves that train are cast once and kept until the region ends
+    /// (`cached_cast` in aten/src/ATen/autocast_mode.cpp).
+    pub(in crate::memory) fn cast_weight(&self, weight: &Tensor, name: &str) -> Tensor {
+        if !*self.autocast.borrow() || weight.element() == self.half {
+            return weight.clone();
+        }
+        let id = match weight.source() {
+            Some(super::super::autograd::GradSource::Leaf(leaf)) => Some(leaf.id),
+            _ => None,
+        };
+        if let Some(id) = id {
+            if let Some(hit) = self.cast_weights.borrow().iter().find(|cached| cached.id == id) {
+                return hit.tensor.clone();
+            }
+        }
+        let tensor = cast(weight, self.half, self.label(Term::AutocastWeights, name));
+        if let Some(id) = id {
+            self.cast_weights.borrow_mut().push(CastWeight { id, tag: self.tape.tag(), tensor: tensor.clone() });
+        }
+        tensor
+    }
+
+    /// Ends the autocast region: the weight cache goes, layer by layer.
+    pub(in crate::memory) fn leave_autocast(&self) {
+        let outside = self.tape.tag();
+        for cached in self.cast_weights.take() {
+            self.tape.enter_layer(cached.tag);
+            drop(cached.tensor);
+        }
+        self.tape.enter_layer(outside);
+    }
+}

@@ -1,0 +1,304 @@
+//! The graph and the engine that runs it backwards, in PyTorch's order.
+
+use super::shape::{ElementType, Shape, dims};
+use super::tape::{LayerTag, Tape};
+use super::tensor::{GradSource, Leaf, Tensor};
+use crate::memory::Term;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::rc::Rc;
+
+/// What an operator's backward gets.
+#[derive(Debug)]
+pub(in crate::memory) struct Call<'a> {
+    pub(in crate::memory) tape: &'a Rc<Tape>,
+    /// Gradient of the operator's (first known) output.
+    pub(in crate::memory) grad: &'a Tensor,
+    /// Gradients of all its outputs.
+    pub(in crate::memory) grads: &'a [Option<Tensor>],
+    /// What the operator saved, in the order it saved it.
+    pub(in crate::memory) saved: &'a [Tensor],
+    /// Which inputs want a gradient.
+    pub(in crate::memory) needs: &'a [bool],
+}
+
+impl Call<'_> {
+    /// A new tensor for a gradient.
+    pub(in crate::memory) fn grad_like(&self, shape: Shape, element: ElementType) -> Tensor {
+        Tensor::new(self.tape, self.tape.label(Term::ActivationGradients, ""), shape, element)
+    }
+
+    /// A new tensor shaped and laid out like the gradient itself.
+    pub(in crate::memory) fn like_grad(&self) -> Tensor {
+        self.grad_like(self.grad.shape(), self.grad.element()).with_head_major(self.grad.head_major())
+    }
+}
+
+/// An operator's backward: gradients of its inputs, in order.
+type Run = Box<dyn Fn(&Call<'_>) -> Vec<Option<Tensor>>>;
+
+/// One operator in the graph.
+pub(in crate::memory) struct Node {
+    sequence: u64,
+    tag: LayerTag,
+    next: Vec<Option<Edge>>,
+    saved: RefCell<Vec<Tensor>>,
+    run: Run,
+}
+
+impl fmt::Debug for Node {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Node").field("sequence", &self.sequence).finish_non_exhaustive()
+    }
+}
+
+/// Where a gradient goes, and what it must look like there.
+#[derive(Debug)]
+struct Edge {
+    target: GradSource,
+    shape: Shape,
+    element: ElementType,
+}
+
+/// An operator being recorded.
+#[derive(Debug)]
+pub(in crate::memory) struct Recording {
+    tape: Rc<Tape>,
+    sequence: u64,
+    next: Vec<Option<Edge>>,
+    saved: Vec<Tensor>,
+    on: bool,
+}
+
+impl Recording {
+    /// Begins an operator over `inputs`.
+    pub(in crate::memory) fn begin(tape: &Rc<Tape>, inputs: &[&Tensor]) -> Self {
+        let on = tape.grad_enabled() && inputs.iter().any(|input| input.requires_grad());
+        let next = if on {
+            inputs
+                .iter()
+                .map(|input| {
+                    input.source().map(|source| Edge {
+                        target: source.clone(),
+                        shape: input.shape(),
+                        element: input.element(),
+                    })
+                })
+                .collect()
+        } else {
+            Vec::new()
+        };
+        let sequence = if on { tape.next_sequence() } else { 0 };
+        Self { tape: Rc::clone(tape), sequence, next, saved: Vec::new(), on }
+    }
+
+    /// Whether input `i` gets a gradient.
+    pub(in crate::memory) fn needs(&self, i: usize) -> bool {
+        matches!(self.next.get(i), Some(Some(_)))
+    }
+
+    /// Whether the operator is in the graph at all.
+    pub(in crate::memory) fn on(&self) -> bool {
+        self.on
+    }
+
+    /// Keeps `tensor` for backward.
+    pub(in crate::memory) fn save(&mut self, tensor: &Tensor) {
+        if self.on && self.tape.pack() {
+            self.saved.push(tensor.detach());
+        }
+    }
+
+    /// Ends it: `output` now has its place in the graph.
+    pub(in crate::memory) fn finish(
+        self,
+        output: Tensor,
+        run: impl Fn(&Call<'_>) -> Vec<Option<Tensor>> + 'static,
+    ) -> Tensor {
+        if !self.on {
+            return output;
+        }
+        let node = self.into_node(run);
+        output.with_source(Some(GradSource::Node(node, 0)))
+    }
+
+    /// Ends an operator with several outputs.
+    pub(in crate::memory) fn finish_many(
+        self,
+        outputs: Vec<Tensor>,
+        run: impl Fn(&Call<'_>) -> Vec<Option<Tensor>> + 'static,
+    ) -> Vec<Tensor> {
+        if !self.on {
+            return outputs;
+        }
+        let node = self.into_node(run);
+        let place = |(i, output): (usize, Tensor)| output.with_source(Some(GradSource::Node(Rc::clone(&node), i)));
+        outputs.into_iter().enumerate().map(place).collect()
+    }
+
+    fn into_node(self, run: impl Fn(&Call<'_>) -> Vec<Option<Tensor>> + 'static) -> Rc<Node> {
+        Rc::new(Node {
+            sequence: self.sequence,
+            tag: self.tape.tag(),
+            next: self.next,
+            saved: RefCell::new(self.saved),
+            run: Box::new(run),
+        })
+    }
+}
+
+/// Order in the ready queue: leaves first (AccumulateGrad has the highest priority), then the latest operator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct Priority(bool, u64);
+
+fn priority(target: &GradSource) -> Priority {
+    match target {
+        GradSource::Leaf(leaf) => Priority(true, leaf.id),
+        GradSource::Node(node, _) => Priority(false, node.sequence),
+    }
+}
+
+/// Gradients still to come, and the sum of those that have.
+#[derive(Debug)]
+struct Pending {
+    target: GradSource,
+    awaited: usize,
+    grads: Vec<Option<Tensor>>,
+}
+
+/// Runs backward from `root`, whose gradient is `grad`.
+pub(in crate::memory) fn backward(tape: &Rc<Tape>, root: &GradSource, grad: Tensor) {
+    let mut pending = count_edges(root);
+    let mut ready: BTreeMap<Priority, (GradSource, Vec<Option<Tensor>>)> = BTreeMap::new();
+    ready.insert(priority(root), (root.clone(), vec![Some(grad)]));
+    while let Some((_, (target, mut grads))) = ready.pop_last() {
+        let node = match target {
+            GradSource::Leaf(leaf) => {
+                if let Some(grad) = grads.pop().flatten() {
+                    accumulate_grad(&leaf, grad);
+                }
+                continue;
+            }
+            GradSource::Node(node, _) => node,
+        };
+        tape.enter_layer(node.tag);
+        let needs: Vec<bool> = node.next.iter().map(Option::is_some).collect();
+        let mut outputs = match grads.iter().flatten().next() {
+            Some(grad) => {
+                let saved = node.saved.borrow();
+                (node.run)(&Call { tape, grad, grads: &grads, saved: &saved, needs: &needs })
+            }
+            None => Vec::new(),
+        };
+        for (output, edge) in outputs.iter_mut().zip(&node.next) {
+            *output = match (output.take(), edge) {
+                (Some(value), Some(edge)) => Some(validate(tape, value, edge)),
+                _ => None,
+            };
+        }
+        drop(grads);
+        drop(node.saved.take());
+        let mut outputs = outputs.into_iter();
+        for edge in &node.next {
+            let output = outputs.next().flatten();
+            let Some(edge) = edge else { continue };
+            let key = priority(&edge.target);
+            let Some(entry) = pending.get_mut(&key) else { continue };
+            entry.awaited = entry.awaited.saturating_sub(1);
+            if let Some(output) = output {
+                entry.receive(tape, &edge.target, output);
+            }
+            if entry.awaited == 0 {
+                if let Some(entry) = pending.remove(&key) {
+                    ready.insert(key, (entry.target, entry.grads));
+                }
+            }
+        }
+    }
+}
+
+impl Pending {
+    /// Adds a gradient to the sum of those of the same output.
+    fn receive(&mut self, tape: &Rc<Tape>, target: &GradSource, grad: Tensor) {
+        let slot = match target {
+            GradSource::Node(_, output) => *output,
+            GradSource::Leaf(_) => 0,
+        };
+        while self.grads.len() <= slot {
+            self.grads.push(None);
+        }
+        if let Some(place) = self.grads.get_mut(slot) {
+            *place = Some(match place.take() {
+                None => grad,
+                Some(old) => add(tape, old, grad),
+            });
+        }
+    }
+}
+
+/// How many gradients each reachable target awaits.
+fn count_edges(root: &GradSource) -> HashMap<Priority, Pending> {
+    let mut pending: HashMap<Priority, Pending> = HashMap::new();
+    let mut open = vec![root.clone()];
+    while let Some(target) = open.pop() {
+        let GradSource::Node(node, _) = &target else { continue };
+        for edge in node.next.iter().flatten() {
+            let entry = pending.entry(priority(&edge.target)).or_insert_with(|| {
+                open.push(edge.target.clone());
+                Pending { target: edge.target.clone(), awaited: 0, grads: Vec::new() }
+            });
+            entry.awaited += 1;
+        }
+    }
+    pending
+}
+
+/// A gradient takes the shape and dtype of the input it belongs to (`validate_outputs` in torch/csrc/autograd/engine.cpp).
+fn validate(tape: &Rc<Tape>, mut grad: Tensor, edge: &Edge) -> Tensor {
+    let label = tape.label(Term::ActivationGradients, "");
+    if grad.shape().elements() > edge.shape.elements() {
+        grad = Tensor::new(tape, label, edge.shape, grad.element());
+    }
+    if grad.element() != edge.element {
+        grad = Tensor::new(tape, label, edge.shape, edge.element).with_head_major(grad.head_major());
+    }
+    grad
+}
+
+/// Two gradients of one tensor: into the first when no one else holds it, else into a new tensor.
+fn add(tape: &Rc<Tape>, old: Tensor, new: Tensor) -> Tensor {
+    if old.may_add_in_place() {
+        return old;
+    }
+    let label = tape.label(Term::ActivationGradients, "");
+    let sum = Tensor::new(tape, label, old.shape(), old.element());
+    drop(old);
+    drop(new);
+    sum
+}
+
+/// The gradient becomes the leaf's, or is added to the one it has (torch/csrc/autograd/functions/accumulate_grad.h).
+fn accumulate_grad(leaf: &Rc<Leaf>, grad: Tensor) {
+    let mut slot = leaf.grad.borrow_mut();
+    if slot.is_some() {
+        return;
+    }
+    let Some(label) = leaf.label else {
+        *slot = Some(grad);
+        return;
+    };
+    let kept = leaf.kept_elements.get();
+    if kept < grad.shape().elements() {
+        // The rank's share is written, then the whole gradient goes.
+        *slot = (kept > 0).then(|| {
+            let label = grad.tape().label(Term::GradientShard, "");
+            Tensor::new(grad.tape(), label, dims(&[("n/N", kept)]), grad.element())
+        });
+    } else if grad.is_sole_holder() {
+        grad.relabel(label);
+        *slot = Some(grad);
+    } else {
+        *slot = Some(Tensor::new(grad.tape(), label, grad.shape(), grad.element()));
+    }
+}

@@ -1,0 +1,20 @@
+//! A PyTorch small enough to run in a browser: tensors that are only sizes, with storages that are counted, saved for
+//! backward and freed exactly when the eager step frees them.
+//!
+//! Python's reference counting becomes Rust's: a [`Tensor`] holds its [`Storage`], a graph [`Node`] holds what its
+//! operator saves, and dropping the last holder writes a `free` into the [`Tape`]. So what lives at which moment is
+//! never stated anywhere: it follows from the order in which the model's forward code runs.
+
+mod backward;
+mod checkpoint;
+mod ops;
+mod shape;
+mod tape;
+mod tensor;
+
+pub(super) use backward::{Call, backward};
+pub(super) use checkpoint::checkpoint;
+pub(super) use ops::*;
+pub(super) use shape::{Dim, ElementType, Shape, Sym, dims};
+pub(super) use tape::{Label, LayerTag, NO_LAYER, Row, Segment, Tape, TapeRecord, rounded};
+pub(super) use tensor::{GradSource, Tensor};

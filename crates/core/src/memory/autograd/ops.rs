@@ -1,0 +1,346 @@
+//! The operators that transformers' forward code is made of: what each allocates, what it saves for backward, and what
+//! its backward allocates, in the order of PyTorch's generated code (`mul` computes its second gradient first).
+
+use super::backward::{Call, Recording};
+use super::shape::{ElementType, Shape};
+use super::tape::{Label, Tape};
+use super::tensor::Tensor;
+use std::rc::Rc;
+
+/// `x.to(dtype)`: nothing when it has that dtype already.
+pub(in crate::memory) fn cast(x: &Tensor, element: ElementType, label: Label) -> Tensor {
+    if x.element() == element {
+        return x.clone();
+    }
+    let recording = Recording::begin(x.tape(), &[x]);
+    let out = Tensor::new(x.tape(), label, x.shape(), element).with_head_major(x.head_major());
+    let from = x.element();
+    recording.finish(out, move |call| {
+        vec![Some(call.grad_like(call.grad.shape(), from).with_head_major(call.grad.head_major()))]
+    })
+}
+
+/// An elementwise operator whose backward needs nothing and writes one tensor: negation, times a number.
+pub(in crate::memory) fn scale(x: &Tensor, label: Label) -> Tensor {
+    let recording = Recording::begin(x.tape(), &[x]);
+    let out = Tensor::new(x.tape(), label, x.shape(), x.element()).with_head_major(x.head_major());
+    recording.finish(out, |call| vec![Some(call.like_grad())])
+}
+
+/// Adds a number: backward passes the gradient on.
+pub(in crate::memory) fn add_number(x: &Tensor, label: Label) -> Tensor {
+    let recording = Recording::begin(x.tape(), &[x]);
+    let out = Tensor::new(x.tape(), label, x.shape(), x.element());
+    recording.finish(out, |call| vec![Some(call.grad.clone())])
+}
+
+/// `a + b`, b perhaps broadcast.
+pub(in crate::memory) fn add(a: &Tensor, b: &Tensor, label: Label) -> Tensor {
+    let recording = Recording::begin(a.tape(), &[a, b]);
+    let out = Tensor::new(a.tape(), label, larger(a, b), promote(a, b)).with_head_major(a.head_major());
+    recording.finish(out, |call| call.needs.iter().map(|need| need.then(|| call.grad.clone())).collect())
+}
+
+/// `a * b`, one of them perhaps broadcast.
+pub(in crate::memory) fn mul(a: &Tensor, b: &Tensor, label: Label) -> Tensor {
+    let mut recording = Recording::begin(a.tape(), &[a, b]);
+    let (saves_a, saves_b) = (recording.needs(1), recording.needs(0));
+    if saves_a {
+        recording.save(a);
+    }
+    if saves_b {
+        recording.save(b);
+    }
+    let head_major = if a.shape().elements() >= b.shape().elements() { a.head_major() } else { b.head_major() };
+    let out = Tensor::new(a.tape(), label, larger(a, b), promote(a, b)).with_head_major(head_major);
+    let (element_a, element_b) = (a.element(), b.element());
+    recording.finish(out, move |call| {
+        let product = |other: ElementType| {
+            let element = if other == ElementType::F32 { ElementType::F32 } else { call.grad.element() };
+            call.grad_like(call.grad.shape(), element).with_head_major(call.grad.head_major())
+        };
+        let grad_b = saves_a.then(|| product(element_a));
+        let grad_a = saves_b.then(|| product(element_b));
+        vec![grad_a, grad_b]
+    })
+}
+
+/// `x.pow(2)` or another constant power: saves x; backward writes x^(n-1), n x^(n-1) and the product.
+pub(in crate::memory) fn pow(x: &Tensor, label: Label) -> Tensor {
+    let mut recording = Recording::begin(x.tape(), &[x]);
+    recording.save(x);
+    let out = Tensor::new(x.tape(), label, x.shape(), x.element());
+    recording.finish(out, |call| {
+        let power = call.like_grad();
+        let scaled = call.like_grad();
+        let grad = call.like_grad();
+        drop(scaled);
+        drop(power);
+        vec![Some(grad)]
+    })
+}
+
+/// `x.mean(-1, keepdim=True)`: backward spreads the gradient out again.
+pub(in crate::memory) fn mean_last(x: &Tensor, label: Label) -> Tensor {
+    let recording = Recording::begin(x.tape(), &[x]);
+    let out = Tensor::new(x.tape(), label, x.shape().last("1", 1), x.element());
+    let shape = x.shape();
+    recording.finish(out, move |call| vec![Some(call.grad_like(shape, call.grad.element()))])
+}
+
+/// `torch.rsqrt(x)`: saves its result; backward cubes it, scales the gradient, multiplies.
+pub(in crate::memory) fn rsqrt(x: &Tensor, label: Label) -> Tensor {
+    let mut recording = Recording::begin(x.tape(), &[x]);
+    let out = Tensor::new(x.tape(), label, x.shape(), x.element());
+    recording.save(&out);
+    recording.finish(out, |call| {
+        let cube = call.like_grad();
+        let scaled = call.like_grad();
+        let grad = call.like_grad();
+        drop(scaled);
+        drop(cube);
+        vec![Some(grad)]
+    })
+}
+
+/// An elementwise kernel that saves its input: silu, gelu.
+pub(in crate::memory) fn activation_saving_input(x: &Tensor, label: Label) -> Tensor {
+    let mut recording = Recording::begin(x.tape(), &[x]);
+    recording.save(x);
+    let out = Tensor::new(x.tape(), label, x.shape(), x.element());
+    recording.finish(out, |call| vec![Some(call.like_grad())])
+}
+
+/// An elementwise kernel that saves its output: tanh, relu, sigmoid.
+pub(in crate::memory) fn activation_saving_output(x: &Tensor, label: Label) -> Tensor {
+    let mut recording = Recording::begin(x.tape(), &[x]);
+    let out = Tensor::new(x.tape(), label, x.shape(), x.element()).with_head_major(x.head_major());
+    recording.save(&out);
+    recording.finish(out, |call| vec![Some(call.like_grad())])
+}
+
+/// `softmax(x)` into `element`: saves its result.
+pub(in crate::memory) fn softmax(x: &Tensor, element: ElementType, label: Label) -> Tensor {
+    let mut recording = Recording::begin(x.tape(), &[x]);
+    let out = Tensor::new(x.tape(), label, x.shape(), element).with_head_major(x.head_major());
+    recording.save(&out);
+    let from = x.element();
+    recording.finish(out, move |call| vec![Some(call.grad_like(call.grad.shape(), from).with_head_major(true))])
+}
+
+/// `torch.nn.functional.dropout` in training: one byte an element is kept.
+pub(in crate::memory) fn dropout(x: &Tensor, probability: f64, mask: Label, label: Label) -> Tensor {
+    if probability <= 0.0 {
+        return x.clone();
+    }
+    let mut recording = Recording::begin(x.tape(), &[x]);
+    let mask = Tensor::new(x.tape(), mask, x.shape(), ElementType::Byte);
+    let out = Tensor::new(x.tape(), label, x.shape(), x.element()).with_head_major(x.head_major());
+    recording.save(&mask);
+    recording.finish(out, |call| vec![Some(call.like_grad())])
+}
+
+/// `torch.nn.functional.layer_norm`: saves its input and the mean and reciprocal deviation of each row, in fp32.
+pub(in crate::memory) fn layer_norm(
+    x: &Tensor,
+    weight: Option<&Tensor>,
+    bias: Option<&Tensor>,
+    statistics: Label,
+    label: Label,
+) -> Tensor {
+    let tape = x.tape();
+    let mut inputs = vec![x];
+    inputs.extend(weight);
+    inputs.extend(bias);
+    let mut recording = Recording::begin(tape, &inputs);
+    recording.save(x);
+    weight.inspect(|weight| recording.save(weight));
+    let out = Tensor::new(tape, label, x.shape(), x.element());
+    let rows = x.shape().last("1", 1);
+    let mean = Tensor::new(tape, statistics, rows, ElementType::F32);
+    let deviation = Tensor::new(tape, statistics, rows, ElementType::F32);
+    recording.save(&mean);
+    recording.save(&deviation);
+    let parameters: Vec<(Shape, ElementType)> =
+        inputs.iter().skip(1).map(|tensor| (tensor.shape(), tensor.element())).collect();
+    recording.finish(out, move |call| {
+        let mut grads = vec![call.needs.first().copied().unwrap_or(false).then(|| call.like_grad())];
+        for (i, (shape, element)) in parameters.iter().enumerate() {
+            grads.push(call.needs.get(i + 1).copied().unwrap_or(false).then(|| call.grad_like(*shape, *element)));
+        }
+        grads
+    })
+}
+
+/// Rows of an embedding: saves the indices only, which the caller holds.
+pub(in crate::memory) fn embedding(weight: &Tensor, shape: Shape, label: Label) -> Tensor {
+    let recording = Recording::begin(weight.tape(), &[weight]);
+    let out = Tensor::new(weight.tape(), label, shape, weight.element());
+    let (table, element) = (weight.shape(), weight.element());
+    recording.finish(out, move |call| vec![Some(call.grad_like(table, element))])
+}
+
+/// A part of the last dimension, as a view; backward writes zeros of the whole and copies the part in.
+pub(in crate::memory) fn slice_last(x: &Tensor, sym: &'static str, size: u64) -> Tensor {
+    let recording = Recording::begin(x.tape(), &[x]);
+    let out = x.detach().view(x.shape().last(sym, size));
+    let whole = x.shape();
+    recording.finish(out, move |call| vec![Some(call.grad_like(whole, call.grad.element()).with_head_major(true))])
+}
+
+/// `x.split(sizes, dim=-1)` or `chunk`: views of one storage; backward joins their gradients into one tensor.
+pub(in crate::memory) fn split_last(x: &Tensor, sizes: &[(&'static str, u64)]) -> Vec<Tensor> {
+    let recording = Recording::begin(x.tape(), &[x]);
+    let whole = x.shape();
+    let parts = sizes.iter().map(|(sym, size)| x.detach().view(whole.last(sym, *size))).collect();
+    recording.finish_many(parts, move |call| vec![Some(call.grad_like(whole, call.grad.element()))])
+}
+
+/// `a - b`, b broadcast: backward negates the gradient for b.
+pub(in crate::memory) fn sub(a: &Tensor, b: &Tensor, label: Label) -> Tensor {
+    let recording = Recording::begin(a.tape(), &[a, b]);
+    let out = Tensor::new(a.tape(), label, larger(a, b), promote(a, b));
+    recording.finish(out, |call| {
+        let need = |i: usize| call.needs.get(i).copied().unwrap_or(false);
+        let grad_b = need(1).then(|| call.like_grad());
+        vec![need(0).then(|| call.grad.clone()), grad_b]
+    })
+}
+
+/// `repeat_kv`: every key and value head written out as often as queries share it; backward sums them again.
+pub(in crate::memory) fn repeat_heads(x: &Tensor, shape: Shape, label: Label) -> Tensor {
+    if shape.elements() == x.shape().elements() {
+        return x.clone();
+    }
+    let recording = Recording::begin(x.tape(), &[x]);
+    let out = Tensor::new(x.tape(), label, shape, x.element()).with_head_major(true);
+    let narrow = x.shape();
+    recording.finish(out, move |call| {
+        vec![Some(call.grad_like(narrow, call.grad.element()).with_head_major(call.grad.head_major()))]
+    })
+}
+
+/// `torch.cat` of parts along the last dimension: backward gives views of the gradient.
+pub(in crate::memory) fn cat_last(parts: &[&Tensor], shape: Shape, label: Label) -> Option<Tensor> {
+    let first = parts.first()?;
+    let recording = Recording::begin(first.tape(), parts);
+    let out = Tensor::new(first.tape(), label, shape, first.element()).with_head_major(true);
+    let shapes: Vec<Shape> = parts.iter().map(|part| part.shape()).collect();
+    Some(recording.finish(out, move |call| {
+        shapes.iter().zip(call.needs).map(|(shape, need)| need.then(|| call.grad.view(*shape))).collect()
+    }))
+}
+
+/// `[b, s, a·d]` seen as `[b, a, s, d]`. Backward copies a gradient that lies head by head, because the projection
+/// wants it token by token.
+pub(in crate::memory) fn to_heads(x: &Tensor, shape: Shape) -> Tensor {
+    let recording = Recording::begin(x.tape(), &[x]);
+    let flat = x.shape();
+    let out = x.detach().view(shape);
+    recording.finish(out, move |call| {
+        if call.grad.head_major() {
+            vec![Some(call.grad_like(flat, call.grad.element()))]
+        } else {
+            vec![Some(call.grad.view(flat))]
+        }
+    })
+}
+
+/// `x.contiguous()` or a reshape that must copy: backward passes the gradient on.
+pub(in crate::memory) fn copy(x: &Tensor, shape: Shape, label: Label, head_major: bool) -> Tensor {
+    let recording = Recording::begin(x.tape(), &[x]);
+    let out = Tensor::new(x.tape(), label, shape, x.element()).with_head_major(head_major);
+    let from = x.shape();
+    recording.finish(out, move |call| vec![Some(call.grad.view(from))])
+}
+
+/// A matrix product of two activations (scores, probabilities times values): saves both.
+pub(in crate::memory) fn matmul(a: &Tensor, b: &Tensor, shape: Shape, label: Label) -> Tensor {
+    let tape = a.tape();
+    let mut recording = Recording::begin(tape, &[a, b]);
+    let (saves_a, saves_b) = (recording.needs(1), recording.needs(0));
+    if saves_a {
+        recording.save(a);
+    }
+    if saves_b {
+        recording.save(b);
+    }
+    let out = Tensor::new(tape, label, shape, a.element()).with_head_major(true);
+    tape.product_workspace();
+    let (shape_a, shape_b) = (a.shape(), b.shape());
+    recording.finish(out, move |call| {
+        let grad_of = |shape: Shape| {
+            let grad = call.grad_like(shape, call.grad.element()).with_head_major(true);
+            call.tape.product_workspace();
+            grad
+        };
+        let grad_b = saves_a.then(|| grad_of(shape_b));
+        let grad_a = saves_b.then(|| grad_of(shape_a));
+        vec![grad_a, grad_b]
+    })
+}
+
+/// A product with a weight: `x` is `[b, s, d_in]`, the weight d_out x d_in.
+///
+/// Saves x only when the weight trains, and the weight only when x needs a gradient.
+pub(in crate::memory) fn linear(
+    x: &Tensor,
+    weight: &Tensor,
+    bias: Option<&Tensor>,
+    width: (&'static str, u64),
+    label: Label,
+) -> Tensor {
+    let tape = x.tape();
+    let mut inputs = vec![x, weight];
+    inputs.extend(bias);
+    let mut recording = Recording::begin(tape, &inputs);
+    let (needs_x, needs_weight) = (recording.needs(0), recording.needs(1));
+    if needs_weight {
+        recording.save(x);
+    }
+    if needs_x {
+        recording.save(weight);
+    }
+    let out = Tensor::new(tape, label, x.shape().last(width.0, width.1), x.element());
+    tape.product_workspace();
+    let (x_shape, weight_shape) = (x.shape(), weight.shape());
+    let bias_shape = bias.map(Tensor::shape);
+    recording.finish(out, move |call| {
+        let element = call.grad.element();
+        let grad_weight = needs_weight.then(|| {
+            let grad = call.grad_like(weight_shape, element).as_view();
+            call.tape.product_workspace();
+            grad
+        });
+        let grad_x = needs_x.then(|| {
+            let grad = call.grad_like(x_shape, element).as_view();
+            call.tape.product_workspace();
+            grad
+        });
+        let mut grads = vec![grad_x, grad_weight];
+        if let Some(shape) = bias_shape {
+            grads.push(call.needs.get(2).copied().unwrap_or(false).then(|| call.grad_like(shape, element)));
+        }
+        grads
+    })
+}
+
+/// An operator of one's own: `inputs`, what it saves, its output and its backward.
+pub(in crate::memory) fn custom(
+    tape: &Rc<Tape>,
+    inputs: &[&Tensor],
+    forward: impl FnOnce(&mut Recording) -> Tensor,
+    run: impl Fn(&Call<'_>) -> Vec<Option<Tensor>> + 'static,
+) -> Tensor {
+    let mut recording = Recording::begin(tape, inputs);
+    let out = forward(&mut recording);
+    recording.finish(out, run)
+}
+
+fn larger(a: &Tensor, b: &Tensor) -> Shape {
+    if a.shape().elements() >= b.shape().elements() { a.shape() } else { b.shape() }
+}
+
+fn promote(a: &Tensor, b: &Tensor) -> ElementType {
+    if a.element() == ElementType::F32 || b.element() == ElementType::F32 { ElementType::F32 } else { a.element() }
+}

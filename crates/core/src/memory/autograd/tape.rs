@@ -1,0 +1,287 @@
+//! The tape: every allocation and every free of one training step, in order.
+
+use super::shape::{ElementType, Shape};
+use crate::memory::{Phase, Term};
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// PyTorch's caching allocator hands out multiples of this many bytes (`kMinBlockSize`, c10/cuda/CUDACachingAllocator.cpp).
+const BLOCK: u64 = 512;
+
+/// What an allocation is called: its term, and the module or operand that tells it from others of the same term.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(in crate::memory) struct Label {
+    pub(in crate::memory) term: Term,
+    pub(in crate::memory) name: NameId,
+}
+
+/// Index of an interned name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(in crate::memory) struct NameId(u16);
+
+/// Index of a row of the ledger.
+pub(in crate::memory) type RowId = u16;
+
+/// One row of the ledger: allocations of one name and one shape.
+#[derive(Debug, Clone)]
+pub(in crate::memory) struct Row {
+    pub(in crate::memory) label: Label,
+    pub(in crate::memory) shape: Shape,
+    pub(in crate::memory) element: ElementType,
+}
+
+/// One allocation (positive) or free (negative), rounded as the allocator rounds.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::memory) struct Event {
+    pub(in crate::memory) row: RowId,
+    pub(in crate::memory) bytes: i64,
+}
+
+/// Which of several identical layers is being run, and for how many it stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::memory) struct LayerTag {
+    /// Number of the simulated layer, unique within the model.
+    pub(in crate::memory) index: u32,
+    /// How many layers of the model it stands for.
+    pub(in crate::memory) repeat: u64,
+}
+
+/// Events that belong together: one phase, one layer.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::memory) struct Segment {
+    pub(in crate::memory) phase: Phase,
+    pub(in crate::memory) tag: LayerTag,
+    /// Index of the first event.
+    pub(in crate::memory) start: usize,
+}
+
+/// What is left when the step has run.
+#[derive(Debug)]
+pub(in crate::memory) struct TapeRecord {
+    pub(in crate::memory) rows: Vec<Row>,
+    pub(in crate::memory) names: Vec<Rc<str>>,
+    pub(in crate::memory) events: Vec<Event>,
+    pub(in crate::memory) segments: Vec<Segment>,
+}
+
+/// Not a layer.
+pub(in crate::memory) const NO_LAYER: LayerTag = LayerTag { index: u32::MAX, repeat: 1 };
+
+/// Bytes as the allocator hands them out.
+pub(in crate::memory) const fn rounded(bytes: u64) -> u64 {
+    bytes.div_ceil(BLOCK).saturating_mul(BLOCK)
+}
+
+/// Records one step.
+#[derive(Debug)]
+pub(in crate::memory) struct Tape {
+    rows: RefCell<Vec<Row>>,
+    row_index: RefCell<HashMap<(Label, [u64; 4], ElementType), RowId>>,
+    names: RefCell<Vec<Rc<str>>>,
+    name_index: RefCell<HashMap<Rc<str>, NameId>>,
+    events: RefCell<Vec<Event>>,
+    segments: RefCell<Vec<Segment>>,
+    phase: Cell<Phase>,
+    tag: Cell<LayerTag>,
+    sequence: Cell<u64>,
+    grad_enabled: Cell<bool>,
+    /// Inside a checkpointed forward nothing is saved.
+    saving: Cell<bool>,
+    /// Tensors handed to the saving hook so far, and after how many of them recomputation stops.
+    packs: Cell<u64>,
+    stop_at: Cell<u64>,
+    muted: Cell<bool>,
+    /// Bytes of a cuBLAS workspace, taken and given back by each product.
+    pub(in crate::memory) workspace: Cell<u64>,
+}
+
+impl Tape {
+    pub(in crate::memory) fn new() -> Rc<Self> {
+        Rc::new(Self {
+            rows: RefCell::default(),
+            row_index: RefCell::default(),
+            names: RefCell::default(),
+            name_index: RefCell::default(),
+            events: RefCell::new(Vec::with_capacity(4096)),
+            segments: RefCell::new(vec![Segment { phase: Phase::Load, tag: NO_LAYER, start: 0 }]),
+            phase: Cell::new(Phase::Load),
+            tag: Cell::new(NO_LAYER),
+            sequence: Cell::new(0),
+            grad_enabled: Cell::new(true),
+            saving: Cell::new(true),
+            packs: Cell::new(0),
+            stop_at: Cell::new(u64::MAX),
+            muted: Cell::new(false),
+            workspace: Cell::new(0),
+        })
+    }
+
+    /// A label; names are interned.
+    pub(in crate::memory) fn label(&self, term: Term, name: &str) -> Label {
+        if let Some(id) = self.name_index.borrow().get(name) {
+            return Label { term, name: *id };
+        }
+        let mut names = self.names.borrow_mut();
+        // More than 65,535 names cannot come about: names are those of modules of distinct layers, which are few.
+        let id = NameId(u16::try_from(names.len()).unwrap_or(u16::MAX));
+        let text: Rc<str> = Rc::from(name);
+        names.push(Rc::clone(&text));
+        self.name_index.borrow_mut().insert(text, id);
+        Label { term, name: id }
+    }
+
+    /// The row for a label and shape.
+    pub(in crate::memory) fn row(&self, label: Label, shape: &Shape, element: ElementType) -> RowId {
+        let mut sizes = [u64::MAX; 4];
+        for (size, dim) in sizes.iter_mut().zip(shape.dims()) {
+            *size = dim.size;
+        }
+        let mut index = self.row_index.borrow_mut();
+        *index.entry((label, sizes, element)).or_insert_with(|| {
+            let mut rows = self.rows.borrow_mut();
+            rows.push(Row { label, shape: *shape, element });
+            u16::try_from(rows.len() - 1).unwrap_or(u16::MAX)
+        })
+    }
+
+    /// Writes an allocation; gives back the bytes taken, rounded.
+    pub(in crate::memory) fn allocate(&self, row: RowId, bytes: u64) -> u64 {
+        if self.muted.get() || bytes == 0 {
+            return 0;
+        }
+        let rounded = rounded(bytes);
+        self.push(row, i64::try_from(rounded).unwrap_or(i64::MAX));
+        rounded
+    }
+
+    /// Writes a free of what [`Tape::allocate`] gave.
+    pub(in crate::memory) fn free(&self, row: RowId, rounded: u64) {
+        if rounded > 0 {
+            self.push(row, -i64::try_from(rounded).unwrap_or(i64::MAX));
+        }
+    }
+
+    fn push(&self, row: RowId, bytes: i64) {
+        self.events.borrow_mut().push(Event { row, bytes });
+    }
+
+    /// Something that lives only while one kernel runs.
+    pub(in crate::memory) fn moment(&self, label: Label, shape: Shape, element: ElementType) {
+        let row = self.row(label, &shape, element);
+        let rounded = self.allocate(row, shape.bytes(element));
+        self.free(row, rounded);
+    }
+
+    /// The workspace of a cuBLAS product.
+    pub(in crate::memory) fn product_workspace(&self) {
+        let bytes = self.workspace.get();
+        if bytes > 0 {
+            let shape = super::shape::dims(&[("workspace", bytes)]);
+            self.moment(self.label(Term::CublasWorkspace, ""), shape, ElementType::Byte);
+        }
+    }
+
+    /// From here on events belong to `phase`.
+    pub(in crate::memory) fn enter(&self, phase: Phase) {
+        self.phase.set(phase);
+        self.cut();
+    }
+
+    /// From here on events belong to a layer.
+    pub(in crate::memory) fn enter_layer(&self, tag: LayerTag) {
+        if self.tag.replace(tag) != tag {
+            self.cut();
+        }
+    }
+
+    /// The layer that runs.
+    pub(in crate::memory) fn tag(&self) -> LayerTag {
+        self.tag.get()
+    }
+
+    /// The phase that runs.
+    pub(in crate::memory) fn phase(&self) -> Phase {
+        self.phase.get()
+    }
+
+    fn cut(&self) {
+        let start = self.events.borrow().len();
+        let segment = Segment { phase: self.phase.get(), tag: self.tag.get(), start };
+        let mut segments = self.segments.borrow_mut();
+        match segments.last_mut() {
+            Some(last) if last.start == start => *last = segment,
+            _ => segments.push(segment),
+        }
+    }
+
+    /// Number of the next graph node; autograd runs higher ones first.
+    pub(in crate::memory) fn next_sequence(&self) -> u64 {
+        let n = self.sequence.get();
+        self.sequence.set(n + 1);
+        n
+    }
+
+    /// Whether operators build a graph.
+    pub(in crate::memory) fn grad_enabled(&self) -> bool {
+        self.grad_enabled.get()
+    }
+
+    /// Switches graph building; gives back how it was.
+    pub(in crate::memory) fn set_grad_enabled(&self, on: bool) -> bool {
+        self.grad_enabled.replace(on)
+    }
+
+    /// Switches saving for backward; gives back how it was.
+    pub(in crate::memory) fn set_saving(&self, on: bool) -> bool {
+        self.saving.replace(on)
+    }
+
+    /// Counts a tensor handed to the saving hook and says whether it is really kept.
+    ///
+    /// Recomputation stops as soon as it has saved what the first forward saved
+    /// (`_StopRecomputationError` in torch/utils/checkpoint.py): from then on nothing is allocated any more.
+    pub(in crate::memory) fn pack(&self) -> bool {
+        self.packs.set(self.packs.get() + 1);
+        if self.packs.get() >= self.stop_at.get() {
+            self.muted.set(true);
+        }
+        self.saving.get()
+    }
+
+    /// Tensors handed to the saving hook so far.
+    pub(in crate::memory) fn packs(&self) -> u64 {
+        self.packs.get()
+    }
+
+    /// Lets recomputation stop after `packs` more; `None` lifts the stop.
+    pub(in crate::memory) fn stop_after(&self, packs: Option<u64>) {
+        self.stop_at.set(packs.map_or(u64::MAX, |n| self.packs.get().saturating_add(n)));
+        self.muted.set(packs == Some(0));
+    }
+
+    /// Ends recording.
+    pub(in crate::memory) fn finish(&self) -> TapeRecord {
+        TapeRecord {
+            rows: self.rows.take(),
+            names: self.names.take(),
+            events: self.events.take(),
+            segments: self.segments.take(),
+        }
+    }
+
+    /// Moves the end of the record to a row of another name, without a moment in which both or neither exist.
+    pub(in crate::memory) fn relabel(&self, from: RowId, to: RowId, rounded: u64) {
+        if from != to && rounded > 0 {
+            self.free(from, rounded);
+            self.push(to, i64::try_from(rounded).unwrap_or(i64::MAX));
+        }
+    }
+}
+
+impl TapeRecord {
+    /// Text of a name.
+    pub(in crate::memory) fn name(&self, label: Label) -> &str {
+        self.names.get(usize::from(label.name.0)).map_or("", |text| text)
+    }
+}

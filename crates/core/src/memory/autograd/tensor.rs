@@ -1,0 +1,184 @@
+//! Tensors that are only sizes, and the storages they hold.
+
+use super::backward::Node;
+use super::shape::{ElementType, Shape};
+use super::tape::{Label, RowId, Tape};
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+/// Bytes on the device, freed when the last holder lets go.
+#[derive(Debug)]
+pub(in crate::memory) struct Storage {
+    tape: Rc<Tape>,
+    row: Cell<RowId>,
+    rounded: u64,
+}
+
+impl Drop for Storage {
+    fn drop(&mut self) {
+        self.tape.free(self.row.get(), self.rounded);
+    }
+}
+
+/// A tensor: a shape over a storage, perhaps with a place in the graph. Cloning is what Python does when it binds another name.
+#[derive(Debug, Clone)]
+pub(in crate::memory) struct Tensor(Rc<TensorData>);
+
+#[derive(Debug)]
+struct TensorData {
+    storage: Rc<Storage>,
+    shape: Shape,
+    element: ElementType,
+    source: Option<GradSource>,
+    /// Result of a view operator: autograd then adds out of place.
+    view: bool,
+    /// Whether the tensor lies head by head in memory and not token by token.
+    head_major: bool,
+}
+
+/// Where a gradient for this tensor goes.
+#[derive(Debug, Clone)]
+pub(in crate::memory) enum GradSource {
+    /// To the operator that made the tensor, as its nth output.
+    Node(Rc<Node>, usize),
+    /// To a leaf: a weight, or the input of a checkpointed layer.
+    Leaf(Rc<Leaf>),
+}
+
+/// A tensor that gradients stop at.
+#[derive(Debug)]
+pub(in crate::memory) struct Leaf {
+    /// Row its gradient is counted in; `None`: the gradient is passed on, not kept.
+    pub(in crate::memory) label: Option<Label>,
+    /// Elements of the gradient that stay after backward; more than it has: all.
+    pub(in crate::memory) kept_elements: Cell<u64>,
+    /// The gradient.
+    pub(in crate::memory) grad: RefCell<Option<Tensor>>,
+    /// Order of creation, to tell leaves apart.
+    pub(in crate::memory) id: u64,
+}
+
+impl Tensor {
+    /// Allocates.
+    pub(in crate::memory) fn new(tape: &Rc<Tape>, label: Label, shape: Shape, element: ElementType) -> Self {
+        let row = tape.row(label, &shape, element);
+        let rounded = tape.allocate(row, shape.bytes(element));
+        let storage = Rc::new(Storage { tape: Rc::clone(tape), row: Cell::new(row), rounded });
+        Self::over(storage, shape, element)
+    }
+
+    fn over(storage: Rc<Storage>, shape: Shape, element: ElementType) -> Self {
+        Self(Rc::new(TensorData { storage, shape, element, source: None, view: false, head_major: false }))
+    }
+
+    /// A leaf that requires a gradient.
+    pub(in crate::memory) fn into_leaf(self, label: Option<Label>) -> Self {
+        let id = self.tape().next_sequence();
+        let leaf = Leaf { label, kept_elements: Cell::new(u64::MAX), grad: RefCell::new(None), id };
+        self.with_source(Some(GradSource::Leaf(Rc::new(leaf))))
+    }
+
+    /// The same storage, elsewhere in the graph.
+    pub(in crate::memory) fn with_source(&self, source: Option<GradSource>) -> Self {
+        Self(Rc::new(TensorData { storage: Rc::clone(&self.0.storage), source, ..self.facts() }))
+    }
+
+    /// The same storage outside the graph.
+    pub(in crate::memory) fn detach(&self) -> Self {
+        self.with_source(None)
+    }
+
+    /// The same storage under another shape, still in the graph (a view).
+    pub(in crate::memory) fn view(&self, shape: Shape) -> Self {
+        Self(Rc::new(TensorData {
+            storage: Rc::clone(&self.0.storage),
+            shape,
+            source: self.0.source.clone(),
+            view: true,
+            ..self.facts()
+        }))
+    }
+
+    /// Marks the result of a view operator.
+    pub(in crate::memory) fn as_view(self) -> Self {
+        Self(Rc::new(TensorData {
+            storage: Rc::clone(&self.0.storage),
+            source: self.0.source.clone(),
+            view: true,
+            ..self.facts()
+        }))
+    }
+
+    /// Marks how the tensor lies in memory.
+    pub(in crate::memory) fn with_head_major(self, head_major: bool) -> Self {
+        if self.0.head_major == head_major {
+            return self;
+        }
+        Self(Rc::new(TensorData {
+            storage: Rc::clone(&self.0.storage),
+            source: self.0.source.clone(),
+            head_major,
+            ..self.facts()
+        }))
+    }
+
+    fn facts(&self) -> TensorData {
+        TensorData {
+            storage: Rc::clone(&self.0.storage),
+            shape: self.0.shape,
+            element: self.0.element,
+            source: None,
+            view: self.0.view,
+            head_major: self.0.head_major,
+        }
+    }
+
+    /// Counts the storage in another row from here on.
+    pub(in crate::memory) fn relabel(&self, label: Label) {
+        let storage = &self.0.storage;
+        let row = storage.tape.row(label, &self.0.shape, self.0.element);
+        storage.tape.relabel(storage.row.get(), row, storage.rounded);
+        storage.row.set(row);
+    }
+
+    pub(in crate::memory) fn tape(&self) -> &Rc<Tape> {
+        &self.0.storage.tape
+    }
+
+    pub(in crate::memory) fn shape(&self) -> Shape {
+        self.0.shape
+    }
+
+    pub(in crate::memory) fn element(&self) -> ElementType {
+        self.0.element
+    }
+
+    pub(in crate::memory) fn head_major(&self) -> bool {
+        self.0.head_major
+    }
+
+    pub(in crate::memory) fn source(&self) -> Option<&GradSource> {
+        self.0.source.as_ref()
+    }
+
+    /// Whether operators on this tensor are recorded in the graph.
+    pub(in crate::memory) fn requires_grad(&self) -> bool {
+        self.0.source.is_some()
+    }
+
+    /// Whether autograd may add into this gradient in place: no one else holds it and it is no view
+    /// (`accumulate` in torch/csrc/autograd/input_buffer.cpp).
+    pub(in crate::memory) fn may_add_in_place(&self) -> bool {
+        !self.0.view && Rc::strong_count(&self.0) == 1 && Rc::strong_count(&self.0.storage) == 1
+    }
+
+    /// Whether both share a storage.
+    pub(in crate::memory) fn same_storage(&self, other: &Self) -> bool {
+        Rc::ptr_eq(&self.0.storage, &other.0.storage)
+    }
+
+    /// Whether anything else holds the storage.
+    pub(in crate::memory) fn is_sole_holder(&self) -> bool {
+        Rc::strong_count(&self.0) == 1 && Rc::strong_count(&self.0.storage) == 1
+    }
+}

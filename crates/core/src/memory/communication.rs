@@ -1,0 +1,336 @@
+//! Sharding: who keeps which share, and what moving shares takes.
+//!
+//! Laws of DDP, FSDP2 and DeepSpeed ZeRO as their code allocates on rank 0 of N (DeepSpeed 0.19 runtime/zero,
+//! torch.distributed.fsdp). P parameters, T of them trained, w bytes of a weight.
+
+use super::autograd::{ElementType, Shape, Tape, Tensor, dims};
+use super::estimate::HostAllocation;
+use super::term::Term;
+use super::weights::{Trainable, element_type};
+use crate::model::Model;
+use crate::plan::{Auto, BucketSize, Dtype, Framework, MixedPrecision, Offload, Plan, Task};
+use std::rc::Rc;
+
+/// DeepSpeed's own default of `reduce_bucket_size`, elements (runtime/zero/config.py).
+const REDUCE_BUCKET: u64 = 500_000_000;
+/// DeepSpeed's own default of `stage3_max_live_parameters`, elements.
+const MAX_LIVE: u64 = 1_000_000_000;
+/// DeepSpeed's own default of `sub_group_size`, elements.
+const SUB_GROUP: u64 = 1_000_000_000;
+/// DeepSpeed's own default of `stage3_param_persistence_threshold`, elements.
+const PERSISTENCE: u64 = 100_000;
+
+/// How the step is shared out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Scheme {
+    /// One process.
+    Single,
+    /// A whole copy on each card, gradients averaged.
+    Ddp,
+    /// DeepSpeed ZeRO with its stage, 1 to 3.
+    Zero(u8),
+    /// Fully sharded.
+    Fsdp2,
+}
+
+/// Sharding of one plan.
+#[derive(Debug, Clone)]
+pub(super) struct Sharding {
+    pub(super) scheme: Scheme,
+    /// N.
+    pub(super) ranks: u64,
+    offload_optimizer: bool,
+    offload_param: bool,
+    reduce_bucket: u64,
+    buckets: u64,
+    max_live: u64,
+    sub_group: u64,
+    persistence: u64,
+    bucket_view: bool,
+    reshard: bool,
+    /// Bytes of a gathered parameter.
+    gathered_width: u64,
+}
+
+/// DeepSpeed casts the module to its own dtype, and FSDP2 wants one dtype in a group: adapters follow the base there.
+pub(super) fn casts_adapters(plan: &Plan) -> bool {
+    match plan.distributed.framework {
+        Framework::Deepspeed => plan.zero_stage > 0,
+        Framework::Fsdp2 => plan.num_gpus > 1,
+        Framework::Ddp => false,
+    }
+}
+
+impl Sharding {
+    pub(super) fn new(plan: &Plan, model: &Model) -> Self {
+        let ranks = plan.num_gpus.max(1);
+        let keys = &plan.distributed;
+        let scheme = match (keys.framework, plan.zero_stage) {
+            (Framework::Deepspeed, stage @ 1..=3) => Scheme::Zero(stage),
+            (Framework::Fsdp2, _) if ranks > 1 => Scheme::Fsdp2,
+            _ if ranks > 1 => Scheme::Ddp,
+            _ => Scheme::Single,
+        };
+        let scheme = if plan.task == Task::Inference && matches!(scheme, Scheme::Zero(1 | 2) | Scheme::Ddp) {
+            Scheme::Single
+        } else {
+            scheme
+        };
+        let hidden = model.hidden_size;
+        let size = |bucket: BucketSize, default: u64, auto: u64| match bucket {
+            BucketSize::Default => default,
+            BucketSize::Auto => auto,
+            BucketSize::Elements(elements) => elements,
+        };
+        let overlap = match keys.overlap_comm {
+            Auto::Set(overlap) => overlap,
+            // transformers leaves it to DeepSpeed: off for stages 1 and 2, on for 3.
+            Auto::Auto => plan.zero_stage == 3,
+        };
+        Self {
+            scheme,
+            ranks,
+            offload_optimizer: plan.offload_optimizer == Offload::Cpu || plan.offload_param == Offload::Cpu,
+            offload_param: plan.offload_param == Offload::Cpu,
+            reduce_bucket: size(keys.reduce_bucket_size, REDUCE_BUCKET, hidden.saturating_mul(hidden)),
+            buckets: if overlap && plan.zero_stage < 3 { 2 } else { 1 },
+            max_live: size(keys.stage3_max_live_parameters, MAX_LIVE, MAX_LIVE),
+            sub_group: size(keys.sub_group_size, SUB_GROUP, SUB_GROUP),
+            persistence: size(keys.stage3_param_persistence_threshold, PERSISTENCE, hidden.saturating_mul(10)),
+            bucket_view: keys.gradient_as_bucket_view,
+            reshard: keys.reshard_after_forward,
+            gathered_width: keys.param_dtype.unwrap_or(plan.torch_dtype).bytes(),
+        }
+    }
+
+    /// Whether weights are held in shares.
+    pub(super) fn shards_weights(&self) -> bool {
+        matches!(self.scheme, Scheme::Zero(3) | Scheme::Fsdp2)
+    }
+
+    /// This rank's share of a tensor of optimizer state.
+    pub(super) fn state_shape(&self, shape: Shape) -> Shape {
+        match self.scheme {
+            Scheme::Zero(_) | Scheme::Fsdp2 => self.share(shape),
+            Scheme::Single | Scheme::Ddp => shape,
+        }
+    }
+
+    /// This rank's share of a weight; nothing when parameters are offloaded.
+    pub(super) fn weight_shape(&self, shape: Shape) -> Shape {
+        if self.offload_param {
+            dims(&[("0", 0)])
+        } else if self.shards_weights() {
+            self.share(shape)
+        } else {
+            shape
+        }
+    }
+
+    fn share(&self, shape: Shape) -> Shape {
+        if self.ranks == 1 {
+            return shape;
+        }
+        dims(&[("n/N", shape.elements().div_ceil(self.ranks))])
+    }
+
+    /// DeepSpeed's fp16 and bf16 optimizers update an fp32 copy of the weights.
+    pub(super) fn keeps_master(&self, plan: &Plan) -> bool {
+        matches!(self.scheme, Scheme::Zero(_)) && element_type(plan.torch_dtype) == ElementType::Half
+    }
+
+    /// Whether optimizer state lives on the host.
+    pub(super) fn offloads_optimizer(&self) -> bool {
+        self.offload_optimizer && matches!(self.scheme, Scheme::Zero(_))
+    }
+
+    /// Decides how much of each gradient this rank keeps after backward.
+    pub(super) fn share_gradients(&self, trainable: &[Trainable]) {
+        match self.scheme {
+            Scheme::Single | Scheme::Zero(1) => {}
+            Scheme::Ddp => {
+                if self.bucket_view {
+                    trainable.iter().for_each(|parameter| parameter.keep(0));
+                }
+            }
+            Scheme::Fsdp2 => {
+                trainable.iter().for_each(|parameter| parameter.keep(parameter.elements().div_ceil(self.ranks)));
+            }
+            // Stage 3's gradient shards are resident from the start.
+            Scheme::Zero(3) => trainable.iter().for_each(|parameter| parameter.keep(0)),
+            Scheme::Zero(_) => {
+                // Parameters are laid end to end in order; rank 0 keeps whole those that touch its part.
+                let partition = total_elements(trainable).div_ceil(self.ranks);
+                let mut before = 0u64;
+                for parameter in trainable {
+                    let repeat = parameter.tag.repeat;
+                    let kept = partition.saturating_sub(before).div_ceil(parameter.elements().max(1)).min(repeat);
+                    // A simulated layer that stands for several keeps their average.
+                    parameter.keep((u128::from(parameter.elements()) * u128::from(kept) / u128::from(repeat)) as u64);
+                    before = before.saturating_add(parameter.elements().saturating_mul(repeat));
+                }
+                if self.offload_optimizer {
+                    trainable.iter().for_each(|parameter| parameter.keep(0));
+                }
+            }
+        }
+    }
+
+    /// Buffers that exist as long as training does.
+    pub(super) fn standing_buffers(&self, tape: &Rc<Tape>, trainable: &[Trainable], norms: u64) -> Vec<Tensor> {
+        let outside = tape.tag();
+        let mut buffers = Vec::new();
+        match self.scheme {
+            Scheme::Ddp => {
+                let label = tape.label(Term::ReduceBuckets, "");
+                for parameter in trainable {
+                    tape.enter_layer(parameter.tag);
+                    buffers.push(Tensor::new(tape, label, parameter.tensor.shape(), parameter.tensor.element()));
+                }
+                tape.enter_layer(outside);
+            }
+            Scheme::Zero(stage) => {
+                let bucket = dims(&[("reduce_bucket_size", self.reduce_bucket)]);
+                if stage == 3 {
+                    buffers.push(Tensor::new(tape, tape.label(Term::ReduceBuckets, ""), bucket, ElementType::Half));
+                    let label = tape.label(Term::GradientShard, "");
+                    if !self.offload_optimizer {
+                        for parameter in trainable {
+                            tape.enter_layer(parameter.tag);
+                            let shape = self.share(parameter.tensor.shape());
+                            buffers.push(Tensor::new(tape, label, shape, ElementType::Half));
+                        }
+                        tape.enter_layer(outside);
+                    }
+                    let small = dims(&[("persistent", norms.min(self.persistence.saturating_mul(norms.max(1))))]);
+                    buffers.push(Tensor::new(
+                        tape,
+                        tape.label(Term::GatheredParameters, "persistent"),
+                        small,
+                        ElementType::Half,
+                    ));
+                } else if self.offload_optimizer {
+                    let largest = largest_elements(trainable);
+                    let shape = dims(&[("2", 2), ("largest", largest)]);
+                    buffers.push(Tensor::new(tape, tape.label(Term::OffloadStaging, ""), shape, ElementType::Half));
+                }
+            }
+            Scheme::Single | Scheme::Fsdp2 => {}
+        }
+        buffers
+    }
+
+    /// Parameters gathered while forward and backward run.
+    ///
+    /// ZeRO-3 keeps up to `stage3_max_live_parameters` gathered; FSDP2 the layer that runs, the next one's all-gather
+    /// buffer and the root, or everything from forward to backward without `reshard_after_forward`.
+    pub(super) fn gathered(&self, tape: &Rc<Tape>, params: u64, largest_layer: u64, root: u64) -> Option<Tensor> {
+        let label = tape.label(Term::GatheredParameters, "");
+        let shape = match self.scheme {
+            Scheme::Zero(3) => dims(&[("min(P,max_live)", params.min(self.max_live))]),
+            Scheme::Fsdp2 if self.reshard => {
+                dims(&[("2·layer+root", largest_layer.saturating_mul(2).saturating_add(root).min(params))])
+            }
+            Scheme::Fsdp2 => dims(&[("P", params)]),
+            _ => return None,
+        };
+        let element = if self.gathered_width == 4 { ElementType::F32 } else { ElementType::Half };
+        Some(Tensor::new(tape, label, shape, element))
+    }
+
+    /// Buffers that backward takes and gives back before the optimizer steps.
+    pub(super) fn backward_buffers(&self, tape: &Rc<Tape>, trainable: &[Trainable]) -> Vec<Tensor> {
+        match self.scheme {
+            Scheme::Zero(1 | 2) if self.ranks > 0 => {
+                let bucket = dims(&[("reduce_bucket_size", self.reduce_bucket)]);
+                let label = tape.label(Term::ReduceBuckets, "");
+                let mut buffers: Vec<Tensor> =
+                    (0..self.buckets).map(|_| Tensor::new(tape, label, bucket, ElementType::Half)).collect();
+                if self.offload_optimizer {
+                    // The norm of the largest gradient is taken in fp64.
+                    let norm = dims(&[("largest", largest_elements(trainable))]);
+                    buffers.push(Tensor::new(tape, tape.label(Term::OffloadStaging, ""), norm, ElementType::F64));
+                }
+                buffers
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// What DeepSpeed's step writes: the flat gradient of the partition in bf16 and in fp32, or the fp64 norm of the
+    /// largest piece; stage 3 by sub-groups.
+    pub(super) fn step_buffers(&self, tape: &Rc<Tape>, trainable: &[Trainable]) -> Vec<Tensor> {
+        let label = tape.label(Term::OptimizerTemporaries, "flat gradient");
+        let own = total_elements(trainable).div_ceil(self.ranks);
+        let pair = |elements: u64| {
+            let shape = dims(&[("T/N", elements)]);
+            vec![Tensor::new(tape, label, shape, ElementType::Half), Tensor::new(tape, label, shape, ElementType::F32)]
+        };
+        match self.scheme {
+            Scheme::Zero(_) if self.offload_optimizer => Vec::new(),
+            Scheme::Zero(1 | 2) => {
+                let largest = trainable.iter().map(Trainable::elements).max().unwrap_or(0).min(own);
+                if largest.saturating_mul(8) > own.saturating_mul(6) {
+                    vec![Tensor::new(tape, label, dims(&[("largest", largest)]), ElementType::F64)]
+                } else {
+                    pair(own)
+                }
+            }
+            Scheme::Zero(_) => pair(own.min(self.sub_group)),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Host memory of offloaded state, all processes of one machine (`ranks` of them).
+    pub(super) fn host(&self, plan: &Plan, trained: u64, params: u64) -> Vec<HostAllocation> {
+        let Scheme::Zero(stage) = self.scheme else { return Vec::new() };
+        if !self.offload_optimizer {
+            return Vec::new();
+        }
+        let pinned = plan.distributed.pin_memory;
+        let mut parts = vec![
+            // DeepSpeedCPUAdam: two fp32 moments, pageable.
+            part(Term::HostOptimizerStates, 8, trained, false),
+            part(Term::HostParameters, 4, trained, pinned),
+            part(Term::HostGradients, 4, trained, pinned),
+        ];
+        if stage == 3 {
+            parts.push(part(Term::HostGradients, 2, trained, pinned));
+        }
+        if self.offload_param {
+            parts.push(part(Term::HostParameters, 2, params, pinned));
+        }
+        parts
+    }
+}
+
+fn part(term: Term, width: u64, elements: u64, pinned: bool) -> HostAllocation {
+    let bytes = elements.saturating_mul(width);
+    HostAllocation {
+        term,
+        bytes,
+        pinned,
+        formula: format!("{} × {width} B", if term == Term::HostParameters && width == 2 { "P" } else { "T" }),
+        formula_with_numbers: format!("{elements} × {width} B"),
+    }
+}
+
+fn total_elements(trainable: &[Trainable]) -> u64 {
+    let of = |parameter: &Trainable| parameter.elements().saturating_mul(parameter.tag.repeat);
+    trainable.iter().map(of).fold(0, u64::saturating_add)
+}
+
+fn largest_elements(trainable: &[Trainable]) -> u64 {
+    trainable.iter().map(Trainable::elements).max().unwrap_or(0)
+}
+
+/// Whether a plan's products run in half precision under autocast.
+pub(super) fn autocasts(plan: &Plan) -> bool {
+    plan.mixed_precision != MixedPrecision::No
+}
+
+/// Whether the half type is float16.
+pub(super) fn is_float16(plan: &Plan) -> bool {
+    plan.mixed_precision == MixedPrecision::Fp16
+        || (plan.mixed_precision == MixedPrecision::No && plan.torch_dtype == Dtype::Float16)
+}

@@ -1,0 +1,201 @@
+//! The head and the loss: logits in the model's dtype, their fp32 copy, log-softmax, and the gradients of all three.
+
+use super::activations::{Setting, run_norm};
+use super::autograd::{ElementType, Shape, Tensor, activation_saving_output, cast, custom, dims, scale};
+use super::phase::Phase;
+use super::term::Term;
+use super::weights::ModelWeights;
+use crate::model::Model;
+use crate::plan::Plan;
+
+/// What the head leaves for the rest of the step.
+pub(super) struct HeadOutput {
+    pub(super) loss: Tensor,
+    /// The outputs, when the loop keeps them.
+    pub(super) kept: Option<Tensor>,
+}
+
+/// Head and loss of a language model over the final hidden states.
+pub(super) fn language_model_loss(
+    setting: &Setting,
+    plan: &Plan,
+    model: &Model,
+    weights: &ModelWeights,
+    hidden: Tensor,
+) -> Option<HeadOutput> {
+    setting.tape.enter(Phase::Loss);
+    let hidden = mark_backward(&hidden);
+    if plan.use_liger_kernel && weights.head.len() <= 1 {
+        return Some(HeadOutput { loss: chunked_loss(setting, weights, &hidden)?, kept: None });
+    }
+    let logits = logits(setting, model, weights, &hidden)?;
+    drop(hidden);
+    let upcast = cast(&logits, ElementType::F32, setting.label(Term::LogitsFp32, ""));
+    let labels = shift_labels(setting);
+    let loss = cross_entropy(setting, &upcast);
+    drop(labels);
+    drop(upcast);
+    let outputs = if plan.logits_to_fp32 {
+        let wide = cast(&logits, ElementType::F32, setting.label(Term::LogitsFp32, "outputs"));
+        drop(logits);
+        wide
+    } else {
+        logits
+    };
+    Some(HeadOutput { loss, kept: plan.keep_outputs.then_some(outputs) })
+}
+
+/// `lm_head(hidden)` and what the family does to logits.
+pub(super) fn logits(setting: &Setting, model: &Model, weights: &ModelWeights, hidden: &Tensor) -> Option<Tensor> {
+    let mut out = None;
+    for (i, projection) in weights.head.iter().enumerate() {
+        // Encoders' heads: dense, activation, norm, decoder.
+        let input = out.as_ref().unwrap_or(hidden);
+        let last = i + 1 == weights.head.len();
+        let term = if last { Term::Logits } else { Term::HeadInputs };
+        let mut next = projection.run(setting, input, term);
+        if !last {
+            next = super::autograd::activation_saving_input(&next, setting.label(Term::HeadInputs, ""));
+            if let Some(norm) = weights.head_norms.get(i) {
+                next = run_norm(setting, norm, &next);
+            }
+        }
+        out = Some(next);
+    }
+    let mut logits = match (out, &weights.token_embedding) {
+        (Some(logits), _) if !model.tie_word_embeddings || weights.head.len() == 1 => logits,
+        (first, Some(table)) => {
+            let input = first.as_ref().unwrap_or(hidden);
+            let weight = setting.cast_weight(table, "embed_tokens");
+            let x = setting.cast_input(input);
+            let width = ("V", model.vocab_size);
+            super::autograd::linear(&x, &weight, None, width, setting.label(Term::Logits, ""))
+        }
+        (first, None) => first?,
+    };
+    if model.scales_logits {
+        logits = scale(&logits, setting.label(Term::Logits, "scaled"));
+    }
+    if model.final_logit_softcapping {
+        logits = scale(&logits, setting.label(Term::Logits, "scaled"));
+        logits = activation_saving_output(&logits, setting.label(Term::Logits, "tanh"));
+        logits = scale(&logits, setting.label(Term::Logits, "capped"));
+    }
+    Some(logits)
+}
+
+/// Labels padded by one and cut again (ForCausalLMLoss): `labels[..., 1:].contiguous()` copies for more than one sequence.
+fn shift_labels(setting: &Setting) -> Vec<Tensor> {
+    let label = setting.label(Term::BatchInputs, "shifted labels");
+    let new =
+        |length| Tensor::new(&setting.tape, label, dims(&[("b", setting.batch), ("s", length)]), ElementType::I64);
+    let padded = new(setting.length.saturating_add(1));
+    if setting.batch > 1 { vec![padded, new(setting.length)] } else { vec![padded] }
+}
+
+/// `cross_entropy`: keeps log-softmax; backward writes the loss's gradient and log-softmax's, both fp32 logits in size.
+fn cross_entropy(setting: &Setting, logits: &Tensor) -> Tensor {
+    let shape = logits.shape();
+    let gradients = setting.label(Term::LogitsGradients, "");
+    custom(
+        &setting.tape,
+        &[logits],
+        |recording| {
+            let kept = Tensor::new(&setting.tape, setting.label(Term::LogSoftmax, ""), shape, ElementType::F32);
+            recording.save(&kept);
+            scalar(setting)
+        },
+        move |call| {
+            let new = || Tensor::new(call.tape, gradients, shape, ElementType::F32);
+            let of_loss = new();
+            let of_softmax = new();
+            drop(of_loss);
+            vec![Some(of_softmax)]
+        },
+    )
+}
+
+/// Liger's fused linear cross-entropy (liger_kernel/ops/fused_linear_cross_entropy.py): tokens go through head and loss
+/// in chunks sized so that a chunk's logits are about as large as the hidden states, and both gradients are ready when
+/// forward ends.
+fn chunked_loss(setting: &Setting, weights: &ModelWeights, hidden: &Tensor) -> Option<Tensor> {
+    let weight = match weights.head.first() {
+        Some(head) => match &head.weight {
+            super::activations::BaseWeight::Plain(weight) => weight.clone(),
+            _ => return None,
+        },
+        None => weights.token_embedding.clone()?,
+    };
+    let weight = setting.cast_weight(&weight, "lm_head");
+    let x = setting.cast_input(hidden);
+    let (x_shape, weight_shape, element) = (x.shape(), weight.shape(), x.element());
+    let vocab = weight_shape.elements() / x_shape.width().max(1);
+    let tokens = setting.token_count();
+    let factor = vocab.div_ceil(x_shape.width().max(1)).max(1);
+    let chunk = tokens.div_ceil(factor).max(1).checked_next_power_of_two().unwrap_or(tokens).min(tokens.max(1));
+    let label = setting.label(Term::ChunkedLoss, "");
+    let trains = weight.requires_grad();
+    Some(custom(
+        &setting.tape,
+        &[&x, &weight],
+        |recording| {
+            let new = |shape: Shape, element| Tensor::new(&setting.tape, label, shape, element);
+            let grad_x = new(x_shape, element);
+            let grad_weight = trains.then(|| new(weight_shape, weight.element()));
+            let logits = new(dims(&[("chunk", chunk), ("V", vocab)]), element);
+            setting.tape.product_workspace();
+            let part = trains.then(|| new(weight_shape, element));
+            drop((part, logits));
+            recording.save(&grad_x);
+            grad_weight.inspect(|grad| recording.save(grad));
+            scalar(setting)
+        },
+        |call| {
+            // Both were computed in forward; backward scales them in place.
+            let mut saved = call.saved.iter().cloned();
+            vec![saved.next(), saved.next()]
+        },
+    ))
+}
+
+/// Score head over the last token of each sequence.
+pub(super) fn score_loss(setting: &Setting, plan: &Plan, weights: &ModelWeights, hidden: Tensor) -> Option<HeadOutput> {
+    setting.tape.enter(Phase::Loss);
+    let hidden = mark_backward(&hidden);
+    let score = weights.score.as_ref()?;
+    let scores = score.run(setting, &hidden, Term::ScoreHead);
+    drop(hidden);
+    let pooled = dims(&[("b", setting.batch), ("labels", plan.num_labels)]);
+    let label = setting.label(Term::ScoreHead, "pooled");
+    let all = scores.shape();
+    let picked = custom(
+        &setting.tape,
+        &[&scores],
+        |_| Tensor::new(&setting.tape, label, pooled, scores.element()),
+        move |call| vec![Some(call.grad_like(all, call.grad.element()))],
+    );
+    let loss = custom(
+        &setting.tape,
+        &[&picked],
+        |_| scalar(setting),
+        move |call| vec![Some(call.grad_like(pooled, ElementType::F32))],
+    );
+    Some(HeadOutput { loss, kept: plan.keep_outputs.then_some(scores) })
+}
+
+fn scalar(setting: &Setting) -> Tensor {
+    Tensor::new(&setting.tape, setting.label(Term::LogSoftmax, "loss"), dims(&[("1", 1)]), ElementType::F32)
+}
+
+/// Backward through the layers begins when the gradient of the head's input is known.
+fn mark_backward(hidden: &Tensor) -> Tensor {
+    custom(
+        &hidden.tape().clone(),
+        &[hidden],
+        |_| hidden.detach(),
+        |call| {
+            call.tape.enter(Phase::Backward);
+            vec![Some(call.grad.clone())]
+        },
+    )
+}

@@ -1,0 +1,228 @@
+//! Optimizer state, and what clipping and the optimizer's step write for moments.
+
+use super::autograd::{ElementType, LayerTag, Shape, Tape, Tensor, dims};
+use super::communication::Sharding;
+use super::phase::Phase;
+use super::term::Term;
+use super::weights::{Trainable, element_type};
+use crate::plan::{Method, Optimizer, Plan};
+use std::rc::Rc;
+
+/// bitsandbytes keeps states of smaller tensors in fp32 (`min_8bit_size`, optim/optimizer.py).
+const MIN_8BIT_SIZE: u64 = 4096;
+/// Elements a block of bitsandbytes' 8-bit states (functional.py `blocksize=256`).
+const STATE_BLOCK: u64 = 256;
+/// Ranks that Hugging Face gives GaLore and APOLLO when `optim_args` says nothing (trainer_optimizer.py: rank 128 and 1).
+const GALORE_RANK: u64 = 128;
+const APOLLO_RANK: u64 = 1;
+
+/// State of all optimizers, held from the first step on.
+pub(super) fn allocate_states(
+    tape: &Rc<Tape>,
+    plan: &Plan,
+    sharding: &Sharding,
+    trainable: &[Trainable],
+) -> Vec<Tensor> {
+    let outside = tape.tag();
+    let mut states = Vec::new();
+    for parameter in trainable {
+        tape.enter_layer(parameter.tag);
+        states.extend(states_of(tape, plan, sharding, parameter));
+    }
+    tape.enter_layer(outside);
+    states
+}
+
+/// State of one tensor.
+fn states_of(tape: &Rc<Tape>, plan: &Plan, sharding: &Sharding, parameter: &Trainable) -> Vec<Tensor> {
+    let new = |term, shape: Shape, element| {
+        let shape = sharding.state_shape(shape);
+        Tensor::new(tape, tape.label(term, &parameter.name), shape, element)
+    };
+    let shape = parameter.tensor.shape();
+    let weight = parameter.tensor.element();
+    let own = if sharding.keeps_master(plan) { ElementType::F32 } else { weight };
+    let mut states = Vec::new();
+    if sharding.keeps_master(plan) {
+        states.push(new(Term::MasterWeights, shape, ElementType::F32));
+    }
+    if sharding.offloads_optimizer() {
+        return Vec::new();
+    }
+    let step = || dims(&[("1", 1)]);
+    match plan.optim {
+        Optimizer::AdamwTorch | Optimizer::AdamwTorchForloop | Optimizer::AdamwTorchFused => {
+            states.push(new(Term::FirstMoment, shape, own));
+            states.push(new(Term::SecondMoment, shape, own));
+            if plan.optim == Optimizer::AdamwTorchFused {
+                // `step` lives on the device only for the fused and capturable kernels.
+                states.push(Tensor::new(tape, tape.label(Term::StepCounters, ""), step(), ElementType::F32));
+            }
+        }
+        Optimizer::AdamwBnb8bit => {
+            states.extend(blockwise(&new, Term::FirstMoment, shape));
+            states.extend(blockwise(&new, Term::SecondMoment, shape));
+        }
+        Optimizer::Lion8bit => states.extend(blockwise(&new, Term::FirstMoment, shape)),
+        Optimizer::Lion32bit => states.push(new(Term::FirstMoment, shape, ElementType::F32)),
+        // Managed memory: the driver keeps it on the host and brings pages as they are used; only the maxima and maps of
+        // 8-bit states are ordinary tensors (optim/optimizer.py get_state_buffer pages tensors from 10^5 elements on).
+        Optimizer::PagedAdamw8bit => {
+            let paged = shape.elements() >= PAGED_SIZE;
+            for term in [Term::FirstMoment, Term::SecondMoment] {
+                let state = blockwise(&new, term, shape);
+                states.extend(state.into_iter().skip(usize::from(paged)));
+            }
+        }
+        Optimizer::PagedAdamw32bit => {
+            if shape.elements() < PAGED_SIZE {
+                states.push(new(Term::FirstMoment, shape, ElementType::F32));
+                states.push(new(Term::SecondMoment, shape, ElementType::F32));
+            }
+        }
+        Optimizer::Sgd => {}
+        Optimizer::SgdMomentum => states.push(new(Term::FirstMoment, shape, own)),
+        Optimizer::Adafactor => match shape.dims() {
+            [rows, .., columns] if shape.dims().len() >= 2 => {
+                states.push(new(Term::FactoredSecondMoment, shape.rows(), ElementType::F32));
+                let lead = shape.elements() / rows.size.max(1) / columns.size.max(1);
+                let column = dims(&[("n", lead), ("d_in", columns.size)]);
+                states.push(new(Term::FactoredSecondMoment, column, ElementType::F32));
+            }
+            _ => states.push(new(Term::FactoredSecondMoment, shape, ElementType::F32)),
+        },
+        Optimizer::GaloreAdamw | Optimizer::ApolloAdamw => {
+            let rank = if plan.optim == Optimizer::GaloreAdamw { GALORE_RANK } else { APOLLO_RANK };
+            match shape.dims() {
+                [rows, columns] if projects(&parameter.name) => {
+                    // The shorter side is projected to the rank; the moments live in the projected space.
+                    let (long, short) = (rows.size.max(columns.size), rows.size.min(columns.size));
+                    let rank = rank.min(short);
+                    let small = dims(&[("r", rank), ("max(d_in,d_out)", long)]);
+                    states.push(new(Term::FirstMoment, small, own));
+                    states.push(new(Term::SecondMoment, small, own));
+                    let projector = dims(&[("min(d_in,d_out)", short), ("r", rank)]);
+                    states.push(new(Term::LowRankProjections, projector, own));
+                }
+                _ => {
+                    states.push(new(Term::FirstMoment, shape, own));
+                    states.push(new(Term::SecondMoment, shape, own));
+                }
+            }
+        }
+        Optimizer::Muon => {
+            states.push(new(Term::FirstMoment, shape, own));
+            if shape.dims().len() != 2 || !projects(&parameter.name) {
+                states.push(new(Term::SecondMoment, shape, own));
+            }
+        }
+    }
+    states
+}
+
+/// bitsandbytes pages states from this many elements on (optim/optimizer.py `p.numel() < 1e5`).
+const PAGED_SIZE: u64 = 100_000;
+
+/// GaLore, APOLLO and Muon treat the matrices inside layers so; embeddings, head and norms get AdamW.
+fn projects(name: &str) -> bool {
+    !name.contains("embed") && !name.contains("head") && !name.contains("wte") && !name.contains("wpe")
+}
+
+/// One 8-bit state: its bytes, its blocks' maxima, its map; fp32 for small tensors.
+fn blockwise(new: &dyn Fn(Term, Shape, ElementType) -> Tensor, term: Term, shape: Shape) -> Vec<Tensor> {
+    let elements = shape.elements();
+    if elements < MIN_8BIT_SIZE {
+        return vec![new(term, shape, ElementType::F32)];
+    }
+    let blocks = dims(&[("n/256", elements.div_ceil(STATE_BLOCK))]);
+    vec![new(term, shape, ElementType::Byte), new(Term::BlockwiseStateScales, blocks, ElementType::F32)]
+}
+
+/// `clip_grad_norm_`: one norm a gradient in its own dtype, then all of them stacked.
+pub(super) fn clip(tape: &Rc<Tape>, plan: &Plan, trainable: &[Trainable]) {
+    if plan.max_grad_norm <= 0.0 {
+        return;
+    }
+    tape.enter(Phase::GradientClipping);
+    let outside = tape.tag();
+    let label = tape.label(Term::ClippingTemporaries, "");
+    let mut norms: Vec<(LayerTag, Tensor)> = Vec::new();
+    for parameter in trainable {
+        tape.enter_layer(parameter.tag);
+        norms.push((parameter.tag, Tensor::new(tape, label, dims(&[("1", 1)]), parameter.tensor.element())));
+    }
+    for (tag, norm) in norms {
+        tape.enter_layer(tag);
+        drop(norm);
+    }
+    tape.enter_layer(outside);
+}
+
+/// `optimizer.step()`.
+pub(super) fn step(tape: &Rc<Tape>, plan: &Plan, sharding: &Sharding, trainable: &[Trainable]) {
+    tape.enter(Phase::OptimizerStep);
+    if sharding.offloads_optimizer() {
+        return;
+    }
+    let outside = tape.tag();
+    let label = tape.label(Term::OptimizerTemporaries, "");
+    let own = |parameter: &Trainable| {
+        if sharding.keeps_master(plan) { ElementType::F32 } else { parameter.tensor.element() }
+    };
+    match plan.optim {
+        Optimizer::AdamwTorch | Optimizer::GaloreAdamw | Optimizer::ApolloAdamw | Optimizer::Muon => {
+            // `_foreach_sqrt(exp_avg_sqs)` writes one tensor for each of the list before any is freed.
+            let mut roots = Vec::new();
+            for parameter in trainable {
+                tape.enter_layer(parameter.tag);
+                let shape = sharding.state_shape(parameter.tensor.shape());
+                roots.push((parameter.tag, Tensor::new(tape, label, shape, own(parameter))));
+            }
+            for (tag, root) in roots {
+                tape.enter_layer(tag);
+                drop(root);
+            }
+        }
+        Optimizer::AdamwTorchForloop => {
+            // `(exp_avg_sq.sqrt() / bias_correction2_sqrt).add_(eps)`: two tensors of one weight's size.
+            for parameter in trainable {
+                tape.enter_layer(parameter.tag);
+                let shape = sharding.state_shape(parameter.tensor.shape());
+                let root = Tensor::new(tape, label, shape, own(parameter));
+                let divided = Tensor::new(tape, label, shape, own(parameter));
+                drop((root, divided));
+            }
+        }
+        Optimizer::Adafactor => {
+            // The gradient and the weight in fp32 (copies when they are not), its square and that plus eps.
+            for parameter in trainable {
+                tape.enter_layer(parameter.tag);
+                let shape = sharding.state_shape(parameter.tensor.shape());
+                let new = || Tensor::new(tape, label, shape, ElementType::F32);
+                let copies = (own(parameter) != ElementType::F32).then(|| (new(), new()));
+                let square = new();
+                let shifted = new();
+                drop((square, shifted, copies));
+            }
+        }
+        Optimizer::AdamwTorchFused
+        | Optimizer::AdamwBnb8bit
+        | Optimizer::PagedAdamw8bit
+        | Optimizer::PagedAdamw32bit
+        | Optimizer::Sgd
+        | Optimizer::SgdMomentum
+        | Optimizer::Lion32bit
+        | Optimizer::Lion8bit => {}
+    }
+    tape.enter_layer(outside);
+}
+
+/// Whether a plan trains adapters only.
+pub(super) fn trains_adapters(plan: &Plan) -> bool {
+    plan.method != Method::Full
+}
+
+/// dtype of a plan's weights as tensors hold it.
+pub(super) fn weight_element(plan: &Plan) -> ElementType {
+    element_type(plan.torch_dtype)
+}

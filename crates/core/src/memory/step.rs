@@ -1,0 +1,280 @@
+//! One training step, or one generation, from beginning to end.
+
+use super::activations::{Kernel, Setting, rotary_tables, run_layer, run_norm};
+use super::autograd::{
+    ElementType, Tape, TapeRecord, Tensor, add, backward, checkpoint, dims, dropout, embedding, scale,
+};
+use super::communication::{Sharding, autocasts, is_float16};
+use super::kv_cache::generate;
+use super::logits::{HeadOutput, language_model_loss, score_loss};
+use super::optimizer;
+use super::phase::Phase;
+use super::term::Term;
+use super::weights::{Counts, LayerWeights, ModelWeights, load};
+use crate::gpu::Card;
+use crate::model::Model;
+use crate::plan::{AttentionKernel, AttnImplementation, Auto, Method, Plan, Task};
+use crate::units::MIB;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// What a step leaves behind.
+pub(super) struct Step {
+    pub(super) record: TapeRecord,
+    pub(super) counts: Counts,
+    pub(super) sharding: Sharding,
+    pub(super) kernel: Kernel,
+}
+
+/// Runs the steady step of a plan: the second one or any later, when optimizer state exists.
+pub(super) fn run(plan: &Plan, model: &Model, card: &Card) -> Step {
+    let tape = Tape::new();
+    let sharding = Sharding::new(plan, model);
+    let kernel = kernel(plan, card);
+    tape.workspace.set(workspace(card));
+    let weights = load(&tape, plan, model, &sharding, false);
+    let counts = weights.counts;
+    if plan.task == Task::Inference {
+        generate(&tape, plan, model, &weights, kernel);
+    } else {
+        train(&tape, plan, model, &weights, &sharding, kernel);
+    }
+    drop(weights);
+    Step { record: tape.finish(), counts, sharding, kernel }
+}
+
+/// What attention runs in: flash-attn and PyTorch's flash kernel want 16-bit numbers and compute capability 8.0
+/// (aten/src/ATen/native/transformers/cuda/sdp_utils.cpp).
+fn kernel(plan: &Plan, card: &Card) -> Kernel {
+    match (plan.attn_implementation, plan.attention_kernel) {
+        (AttnImplementation::Eager, _) | (_, AttentionKernel::Math) => Kernel::Eager,
+        (AttnImplementation::FlashAttention2, _) | (_, AttentionKernel::Flash) => Kernel::Flash,
+        (_, AttentionKernel::Efficient) => Kernel::Efficient,
+        (_, AttentionKernel::Auto) => {
+            let ampere = card.compute_capability.is_none_or(|(major, _)| major >= 8);
+            if ampere { Kernel::Flash } else { Kernel::Efficient }
+        }
+    }
+}
+
+/// A cuBLAS workspace (CUDABlas.cpp getChosenWorkspaceSize): 32 MiB on Hopper and later, 8.125 MiB before.
+fn workspace(card: &Card) -> u64 {
+    match card.compute_capability {
+        Some((9.., _)) => 32 * MIB,
+        _ => 8 * MIB + 128 * 1024,
+    }
+}
+
+/// The setting of a forward over `batch` sequences of `length` tokens.
+pub(super) fn setting(tape: &Rc<Tape>, plan: &Plan, model: &Model, kernel: Kernel, training: bool) -> Setting {
+    let expand_kv = match plan.expand_kv_heads {
+        Auto::Set(expand) => Some(expand),
+        Auto::Auto => None,
+    };
+    let _ = model;
+    Setting {
+        tape: Rc::clone(tape),
+        batch: plan.per_device_train_batch_size,
+        length: plan.max_length,
+        attended: plan.max_length,
+        autocast: RefCell::new(autocasts(plan)),
+        cast_weights: RefCell::default(),
+        training,
+        kernel,
+        padded: plan.padded_batch,
+        expand_kv,
+        liger: plan.use_liger_kernel,
+        fused_4bit_tokens: if plan.quantization.fused_4bit_gemm { FUSED_4BIT_TOKENS } else { 0 },
+        cache: None,
+        rotary: RefCell::default(),
+        masks: RefCell::default(),
+        float16: is_float16(plan),
+        half: ElementType::Half,
+    }
+}
+
+/// bitsandbytes 0.50 multiplies up to this many tokens without a dequantised copy (backends/cuda/ops.py
+/// `_gemm_4bit_custom_max_m`).
+const FUSED_4BIT_TOKENS: u64 = 1536;
+
+fn train(tape: &Rc<Tape>, plan: &Plan, model: &Model, weights: &ModelWeights, sharding: &Sharding, kernel: Kernel) {
+    let inputs = batch_inputs(tape, plan);
+    sharding.share_gradients(&weights.trainable);
+    let buffers = sharding.standing_buffers(tape, &weights.trainable, weights.norm_elements());
+    let states = optimizer::allocate_states(tape, plan, sharding, &weights.trainable);
+    let accumulated = plan.gradient_accumulation_steps > 1;
+    if accumulated {
+        hold_gradients(tape, weights);
+    }
+    tape.enter(Phase::Forward);
+    let setting = Rc::new(setting(tape, plan, model, kernel, true));
+    let gathered = sharding.gathered(tape, weights.counts.base, weights.largest_layer(), weights.root_elements());
+    let Some(hidden) = forward(&setting, plan, model, weights) else { return };
+    let head = if weights.score.is_some() {
+        score_loss(&setting, plan, weights, hidden)
+    } else {
+        language_model_loss(&setting, plan, model, weights, hidden)
+    };
+    setting.autocast.replace(false);
+    setting.leave_autocast();
+    let Some(HeadOutput { loss, kept }) = head else { return };
+    tape.enter(Phase::LossBackward);
+    let reduce = sharding.backward_buffers(tape, &weights.trainable);
+    if let Some(source) = loss.source().cloned() {
+        let one = Tensor::new(tape, tape.label(Term::LogitsGradients, "loss"), dims(&[("1", 1)]), ElementType::F32);
+        backward(tape, &source, one);
+    }
+    drop((loss, gathered, reduce));
+    tape.enter_layer(super::autograd::NO_LAYER);
+    optimizer::clip(tape, plan, &weights.trainable);
+    tape.enter(Phase::OptimizerStep);
+    let flat = sharding.step_buffers(tape, &weights.trainable);
+    optimizer::step(tape, plan, sharding, &weights.trainable);
+    drop((flat, kept, states, buffers, inputs));
+}
+
+/// Token ids and labels.
+fn batch_inputs(tape: &Rc<Tape>, plan: &Plan) -> Vec<Tensor> {
+    let label = |name| tape.label(Term::BatchInputs, name);
+    let tokens = dims(&[("b", plan.per_device_train_batch_size), ("s", plan.max_length)]);
+    let mut inputs = vec![Tensor::new(tape, label("input_ids"), tokens, ElementType::I64)];
+    if plan.task == Task::SequenceClassification {
+        let labels = dims(&[("b", plan.per_device_train_batch_size)]);
+        inputs.push(Tensor::new(tape, label("labels"), labels, ElementType::I64));
+    } else {
+        inputs.push(Tensor::new(tape, label("labels"), tokens, ElementType::I64));
+    }
+    if plan.padded_batch {
+        inputs.push(Tensor::new(tape, label("attention_mask"), tokens, ElementType::I64));
+    }
+    inputs
+}
+
+/// Gradients of earlier micro-batches are there when the last one's forward begins.
+fn hold_gradients(tape: &Rc<Tape>, weights: &ModelWeights) {
+    let outside = tape.tag();
+    for parameter in &weights.trainable {
+        tape.enter_layer(parameter.tag);
+        parameter.hold_gradient(tape);
+    }
+    tape.enter_layer(outside);
+}
+
+/// Embeddings, layers, final norm: the hidden states that the head reads.
+pub(super) fn forward(setting: &Rc<Setting>, plan: &Plan, model: &Model, weights: &ModelWeights) -> Option<Tensor> {
+    let tape = &setting.tape;
+    let label = |term, name| tape.label(term, name);
+    let stream = label(Term::ResidualStream, "embeddings");
+    let width = weights.token_embedding.as_ref()?.shape().width();
+    let mut embeds = embedding(weights.token_embedding.as_ref()?, setting.tokens("h", width), stream);
+    let positions =
+        Tensor::new(tape, label(Term::BatchInputs, "position_ids"), dims(&[("s", setting.length)]), ElementType::I64);
+    for table in &weights.embeddings {
+        let more = embedding(table, setting.tokens("h", table.shape().width()), setting.passing());
+        embeds = add(&embeds, &more, stream);
+    }
+    if model.scales_embeddings {
+        embeds = scale(&embeds, stream);
+    }
+    for norm in &weights.embedding_norms {
+        embeds = run_norm(setting, norm, &embeds);
+    }
+    if setting.training {
+        let mask = label(Term::DropoutMasks, "embeddings");
+        embeds = dropout(&embeds, model.embedding_dropout, mask, stream);
+    }
+    for projection in &weights.embedding_projections {
+        embeds = projection.run(setting, &embeds, Term::ResidualStream);
+    }
+    if requires_input_grads(plan) && !embeds.requires_grad() && tape.grad_enabled() {
+        embeds = embeds.into_leaf(Some(label(Term::ActivationGradients, "inputs_embeds")));
+    }
+    prepare_attention(setting, model, embeds.element());
+    let mut hidden = embeds.clone();
+    for layer in &weights.layers {
+        tape.enter_layer(layer.tag);
+        hidden = if plan.gradient_checkpointing && tape.grad_enabled() {
+            checkpointed(setting, layer, &hidden)
+        } else {
+            run_layer(setting, layer, &hidden)
+        };
+    }
+    tape.enter_layer(super::autograd::NO_LAYER);
+    let mut out = hidden.clone();
+    for norm in &weights.final_norms {
+        out = run_norm(setting, norm, &out);
+    }
+    for projection in &weights.final_projections {
+        out = projection.run(setting, &out, Term::HeadInputs);
+    }
+    drop((hidden, positions, embeds));
+    setting.rotary.borrow_mut().clear();
+    setting.masks.borrow_mut().clear();
+    Some(out)
+}
+
+/// A layer under `torch.utils.checkpoint`: recomputed under the autocast state of its forward.
+fn checkpointed(setting: &Rc<Setting>, layer: &LayerWeights, hidden: &Tensor) -> Tensor {
+    let autocast = *setting.autocast.borrow();
+    let tables = setting.rotary.borrow().clone();
+    let masks = setting.masks.borrow().clone();
+    let (inside, layer) = (Rc::clone(setting), layer.clone());
+    let run = move |x: &Tensor| {
+        let outer = inside.autocast.replace(autocast);
+        // The tables and masks are arguments of the checkpointed function, which holds them.
+        let held = (inside.rotary.replace(tables.clone()), inside.masks.replace(masks.clone()));
+        let out = run_layer(&inside, &layer, x);
+        inside.rotary.replace(held.0);
+        inside.masks.replace(held.1);
+        if !outer && autocast {
+            inside.autocast.replace(outer);
+            inside.leave_autocast();
+        }
+        out
+    };
+    checkpoint(&setting.tape, hidden, Rc::new(run))
+}
+
+/// `enable_input_require_grads`: peft switches it on for a quantised base that is prepared for training with
+/// checkpointing, so that gradients reach adapters through frozen embeddings.
+fn requires_input_grads(plan: &Plan) -> bool {
+    match plan.enable_input_require_grads {
+        Auto::Set(on) => on,
+        Auto::Auto => {
+            plan.method == Method::Qlora && plan.gradient_checkpointing && plan.quantization.prepare_for_kbit_training
+        }
+    }
+}
+
+/// Rotary tables and masks that all layers share.
+fn prepare_attention(setting: &Setting, model: &Model, stream: ElementType) {
+    let tape = &setting.tape;
+    let mut tables: HashMap<u64, (Tensor, Tensor)> = HashMap::new();
+    let mut masks: HashMap<Option<u64>, Tensor> = HashMap::new();
+    for run in &model.layers {
+        let attention = &run.layer.attention;
+        if attention.rotary_dim > 0 && !tables.contains_key(&attention.rotary_dim) {
+            tables.insert(attention.rotary_dim, rotary_tables(setting, attention.rotary_dim, stream));
+        }
+        let window = attention.sliding_window.filter(|window| setting.length >= *window);
+        let eager = setting.kernel == Kernel::Eager;
+        let needed = eager || setting.padded || window.is_some() || attention.alibi;
+        if needed && !masks.contains_key(&window) {
+            let rows = if setting.padded { setting.batch } else { 1 };
+            let shape = dims(&[("b", rows), ("s", setting.length), ("s", setting.attended)]);
+            let label = tape.label(Term::AttentionMask, "mask");
+            let seen = Tensor::new(tape, label, shape, ElementType::Byte);
+            let mask = if eager {
+                let bias = Tensor::new(tape, label, shape, stream);
+                drop(seen);
+                bias
+            } else {
+                seen
+            };
+            masks.insert(window, mask);
+        }
+    }
+    setting.rotary.replace(tables);
+    setting.masks.replace(masks);
+}

@@ -1,0 +1,548 @@
+//! Weights: what each module's parameters take, in which dtype, quantised or not, with which adapters.
+
+use super::activations::{Adapter, BaseWeight, Projection};
+use super::autograd::{ElementType, GradSource, LayerTag, Tape, Tensor, dims};
+use super::communication::Sharding;
+use super::term::Term;
+use crate::model::{Layer, Model, Module, ModuleKind, NormKind, QkNorm, Role};
+use crate::plan::{AdapterDtype, Dtype, Method, Plan, TargetModules, Task};
+use std::rc::Rc;
+
+/// Layers of one run that are really simulated; the rest are copies of the third.
+///
+/// The first may lack a gradient for its input and the last borders on the head; the second and third stand between
+/// equals, so that the third's events, repeated, are what every further layer does.
+const SIMULATED: u64 = 4;
+
+/// One layer with its weights.
+#[derive(Debug, Clone)]
+pub(super) struct LayerWeights {
+    pub(super) layer: Rc<Layer>,
+    pub(super) tag: LayerTag,
+    projections: Vec<(Role, Projection)>,
+    norms: Vec<(Role, NormWeights)>,
+    /// Stacked routed experts, in the order of the module's tensors.
+    pub(super) experts: Vec<Tensor>,
+    /// Parameters that no operator of the step is modelled for (biases and gates of their own): they are held, and get
+    /// gradients and optimizer state when everything trains.
+    others: Vec<Tensor>,
+}
+
+/// A norm's weights.
+#[derive(Debug, Clone)]
+pub(super) struct NormWeights {
+    pub(super) name: String,
+    pub(super) kind: NormKind,
+    pub(super) weight: Option<Tensor>,
+    pub(super) bias: Option<Tensor>,
+}
+
+/// A tensor that trains.
+#[derive(Debug, Clone)]
+pub(super) struct Trainable {
+    pub(super) tensor: Tensor,
+    pub(super) tag: LayerTag,
+    pub(super) name: Rc<str>,
+    pub(super) adapter: bool,
+}
+
+/// All weights of a model, on the tape.
+#[derive(Debug)]
+pub(super) struct ModelWeights {
+    pub(super) token_embedding: Option<Tensor>,
+    /// Position, type and other embeddings, in order.
+    pub(super) embeddings: Vec<Tensor>,
+    pub(super) embedding_norms: Vec<NormWeights>,
+    /// Projections around the embeddings (OPT-350m).
+    pub(super) embedding_projections: Vec<Projection>,
+    pub(super) layers: Vec<LayerWeights>,
+    pub(super) final_norms: Vec<NormWeights>,
+    pub(super) final_projections: Vec<Projection>,
+    /// `lm_head` or the encoder's head; `None`: tied.
+    pub(super) head: Vec<Projection>,
+    pub(super) head_norms: Vec<NormWeights>,
+    /// The classification head.
+    pub(super) score: Option<Projection>,
+    pub(super) trainable: Vec<Trainable>,
+    pub(super) counts: Counts,
+    held: Vec<Tensor>,
+}
+
+/// Parameters, in elements.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Counts {
+    pub(super) base: u64,
+    pub(super) adapters: u64,
+    pub(super) trainable: u64,
+    /// Bytes that quantisation left as they were.
+    pub(super) unquantized_bytes: u64,
+}
+
+/// How a model's weights are held: what the plan says, for the policy or for a frozen copy.
+struct Builder<'a> {
+    tape: &'a Rc<Tape>,
+    plan: &'a Plan,
+    sharding: &'a Sharding,
+    /// A copy that never trains and has no adapters.
+    frozen: bool,
+    trainable: Vec<Trainable>,
+    counts: Counts,
+    held: Vec<Tensor>,
+}
+
+/// Puts a model's weights on the tape.
+pub(super) fn load(tape: &Rc<Tape>, plan: &Plan, model: &Model, sharding: &Sharding, frozen: bool) -> ModelWeights {
+    let counts = Counts::default();
+    let mut builder = Builder { tape, plan, sharding, frozen, trainable: Vec::new(), counts, held: Vec::new() };
+    let outside = tape.tag();
+    let mut embeddings = Vec::new();
+    let (mut embedding_norms, mut embedding_projections) = (Vec::new(), Vec::new());
+    let mut token_embedding = None;
+    for module in &model.embeddings {
+        match (&module.kind, module.role) {
+            (ModuleKind::Embedding { rows, width }, role) => {
+                let shape =
+                    dims(&[(if role == Role::TokenEmbedding { "V" } else { "positions" }, *rows), ("h", *width)]);
+                let tensor = builder.parameter(Term::EmbeddingWeights, &module.name, shape, outside, 1);
+                if role == Role::TokenEmbedding { token_embedding = Some(tensor) } else { embeddings.push(tensor) }
+            }
+            (ModuleKind::Norm { .. }, _) => embedding_norms.push(builder.norm(module, NormKind::LayerNorm, outside, 1)),
+            (ModuleKind::Linear { .. }, _) => {
+                embedding_projections.extend(builder.projection(module, Term::EmbeddingWeights, outside, 1, true));
+            }
+            (ModuleKind::Tensors { .. }, _) => {
+                let others = builder.tensors(module, Term::EmbeddingWeights, outside, 1);
+                builder.held.extend(others);
+            }
+        }
+    }
+    let mut layers = Vec::new();
+    for run in &model.layers {
+        let layer = Rc::new(run.layer.clone());
+        let simulated = run.count.min(SIMULATED);
+        for i in 0..simulated {
+            let repeat = if run.count > SIMULATED && i == 2 { run.count - SIMULATED + 1 } else { 1 };
+            let tag = LayerTag { index: u32::try_from(layers.len()).unwrap_or(u32::MAX), repeat };
+            tape.enter_layer(tag);
+            layers.push(builder.layer(&layer, tag));
+        }
+    }
+    tape.enter_layer(outside);
+    let norm_kind = model.layers.first().map_or(NormKind::LayerNorm, |run| run.layer.norm);
+    let (mut final_norms, mut final_projections) = (Vec::new(), Vec::new());
+    for module in &model.final_modules {
+        match module.kind {
+            ModuleKind::Norm { .. } => final_norms.push(builder.norm(module, norm_kind, outside, 1)),
+            ModuleKind::Linear { .. } => {
+                final_projections.extend(builder.projection(module, Term::EmbeddingWeights, outside, 1, true));
+            }
+            _ => {
+                let others = builder.tensors(module, Term::EmbeddingWeights, outside, 1);
+                builder.held.extend(others);
+            }
+        }
+    }
+    let (mut head, mut head_norms) = (Vec::new(), Vec::new());
+    let scores = plan.task == Task::SequenceClassification || plan.task == Task::Reward;
+    if !scores {
+        for module in &model.head {
+            match module.kind {
+                ModuleKind::Linear { .. } => head.extend(builder.head(module, Term::HeadWeights, outside)),
+                ModuleKind::Norm { .. } => head_norms.push(builder.norm(module, NormKind::LayerNorm, outside, 1)),
+                _ => {
+                    let others = builder.tensors(module, Term::HeadWeights, outside, 1);
+                    builder.held.extend(others);
+                }
+            }
+        }
+    }
+    let score = scores.then(|| builder.score(model.hidden_size, outside)).flatten();
+    let Builder { trainable, counts, held, .. } = builder;
+    ModelWeights {
+        token_embedding,
+        embeddings,
+        embedding_norms,
+        embedding_projections,
+        layers,
+        final_norms,
+        final_projections,
+        head,
+        head_norms,
+        score,
+        trainable,
+        counts,
+        held,
+    }
+}
+
+impl Builder<'_> {
+    fn adapts(&self) -> bool {
+        !self.frozen && self.plan.method != Method::Full && self.plan.task != Task::Inference
+    }
+
+    fn trains_all(&self) -> bool {
+        !self.frozen && self.plan.method == Method::Full && self.plan.task != Task::Inference
+    }
+
+    fn quantizes(&self) -> bool {
+        self.plan.method == Method::Qlora
+    }
+
+    /// dtype of parameters that are not quantised.
+    fn element(&self) -> ElementType {
+        let upcast = self.quantizes() && self.plan.quantization.prepare_for_kbit_training && self.adapts();
+        if upcast { ElementType::F32 } else { element_type(self.plan.torch_dtype) }
+    }
+
+    fn layer(&mut self, layer: &Rc<Layer>, tag: LayerTag) -> LayerWeights {
+        let repeat = tag.repeat;
+        let mut weights = LayerWeights {
+            layer: Rc::clone(layer),
+            tag,
+            projections: Vec::new(),
+            norms: Vec::new(),
+            experts: Vec::new(),
+            others: Vec::new(),
+        };
+        for module in &layer.modules {
+            match &module.kind {
+                ModuleKind::Norm { .. } => {
+                    let kind = match (module.role, layer.attention.qk_norm) {
+                        (
+                            Role::QueryNorm | Role::KeyNorm,
+                            Some(QkNorm::PerHead(kind) | QkNorm::WholeProjection(kind)),
+                        ) => kind,
+                        _ => layer.norm,
+                    };
+                    weights.norms.push((module.role, self.norm(module, kind, tag, repeat)));
+                }
+                ModuleKind::Linear { .. } => {
+                    let term = projection_term(module.role);
+                    if let Some(projection) = self.projection(module, term, tag, repeat, false) {
+                        weights.projections.push((module.role, projection));
+                    }
+                }
+                ModuleKind::Embedding { rows, width } => {
+                    let shape = dims(&[("rows", *rows), ("width", *width)]);
+                    let tensor = self.parameter(Term::AttentionWeights, &module.name, shape, tag, repeat);
+                    weights.others.push(tensor);
+                }
+                ModuleKind::Tensors { .. } => {
+                    let tensors = self.tensors(module, Term::ExpertWeights, tag, repeat);
+                    match module.role {
+                        Role::RoutedExperts => weights.experts.extend(tensors),
+                        Role::Router => weights.projections.extend(self.router(module, tensors)),
+                        _ => weights.others.extend(tensors),
+                    }
+                }
+            }
+        }
+        weights
+    }
+
+    /// A router held as a bare E x h parameter multiplies like a linear layer.
+    fn router(&self, module: &Module, tensors: Vec<Tensor>) -> Option<(Role, Projection)> {
+        let weight = tensors.into_iter().next()?;
+        let (d_in, d_out) = match weight.shape().dims() {
+            [rows, width] => (width.size, rows.size),
+            _ => return None,
+        };
+        let weight = BaseWeight::Plain(weight);
+        let name = module.name.clone();
+        Some((Role::Router, Projection { name, d_in, d_out, sym: "E", weight, bias: None, adapter: None }))
+    }
+
+    /// A parameter of the base model.
+    fn parameter(
+        &mut self,
+        term: Term,
+        name: &str,
+        shape: super::autograd::Shape,
+        tag: LayerTag,
+        repeat: u64,
+    ) -> Tensor {
+        let elements = shape.elements().saturating_mul(repeat);
+        self.counts.base = self.counts.base.saturating_add(elements);
+        let element = self.element();
+        let held = self.sharding.weight_shape(shape);
+        let tensor = Tensor::new(self.tape, self.tape.label(term, name), held, element).view(shape);
+        if self.quantizes() {
+            let bytes = elements.saturating_mul(element.bytes());
+            self.counts.unquantized_bytes = self.counts.unquantized_bytes.saturating_add(bytes);
+        }
+        if self.trains_all() { self.train(tensor, name, tag, false) } else { tensor }
+    }
+
+    /// Makes a leaf of a tensor and remembers it.
+    fn train(&mut self, tensor: Tensor, name: &str, tag: LayerTag, adapter: bool) -> Tensor {
+        let term = if adapter { Term::AdapterGradients } else { Term::WeightGradients };
+        let leaf = tensor.into_leaf(Some(self.tape.label(term, name)));
+        let elements = leaf.shape().elements().saturating_mul(tag.repeat);
+        self.counts.trainable = self.counts.trainable.saturating_add(elements);
+        self.trainable.push(Trainable { tensor: leaf.clone(), tag, name: Rc::from(name), adapter });
+        leaf
+    }
+
+    fn norm(&mut self, module: &Module, kind: NormKind, tag: LayerTag, repeat: u64) -> NormWeights {
+        let ModuleKind::Norm { width, weight, bias } = module.kind else {
+            return NormWeights { name: module.name.clone(), kind, weight: None, bias: None };
+        };
+        let shape = dims(&[("h", width)]);
+        let weight = weight.then(|| self.parameter(Term::NormWeights, &module.name, shape, tag, repeat));
+        let bias = bias.then(|| self.parameter(Term::NormWeights, &module.name, shape, tag, repeat));
+        NormWeights { name: module.name.clone(), kind, weight, bias }
+    }
+
+    fn tensors(&mut self, module: &Module, term: Term, tag: LayerTag, repeat: u64) -> Vec<Tensor> {
+        let ModuleKind::Tensors { shapes } = &module.kind else { return Vec::new() };
+        let mut tensors = Vec::new();
+        for (name, sizes) in shapes {
+            const SYMBOLS: [&str; 4] = ["n", "m", "k", "j"];
+            let pairs: Vec<(&'static str, u64)> = SYMBOLS.into_iter().zip(sizes.iter().copied()).collect();
+            tensors.push(self.parameter(term, name, dims(&pairs), tag, repeat));
+        }
+        tensors
+    }
+
+    /// `lm_head` and its like: never quantised, never adapted by "all-linear".
+    fn head(&mut self, module: &Module, term: Term, tag: LayerTag) -> Option<Projection> {
+        let ModuleKind::Linear { d_in, d_out, bias, .. } = module.kind else { return None };
+        let weight = self.parameter(term, &module.name, dims(&[("V", d_out), ("h", d_in)]), tag, 1);
+        let bias = bias.then(|| self.parameter(term, &module.name, dims(&[("V", d_out)]), tag, 1));
+        let name = module.name.clone();
+        let adapter = self.adapter(module, d_in, d_out, "V", tag, true);
+        Some(Projection { name, d_in, d_out, sym: "V", weight: BaseWeight::Plain(weight), bias, adapter })
+    }
+
+    /// The classification head: trained in full beside adapters too (peft adds it to `modules_to_save` for SEQ_CLS, and
+    /// keeps the frozen original).
+    fn score(&mut self, hidden: u64, tag: LayerTag) -> Option<Projection> {
+        let (d_in, d_out) = (hidden, self.plan.num_labels);
+        let shape = dims(&[("labels", d_out), ("h", d_in)]);
+        let mut weight = self.parameter(Term::HeadWeights, "score", shape, tag, 1);
+        if self.adapts() {
+            let element = weight.element();
+            self.held.push(weight);
+            let copy = Tensor::new(self.tape, self.tape.label(Term::HeadWeights, "score"), shape, element);
+            self.counts.adapters = self.counts.adapters.saturating_add(shape.elements());
+            weight = self.train(copy, "score", tag, true);
+        }
+        let weight = BaseWeight::Plain(weight);
+        Some(Projection { name: "score".to_owned(), d_in, d_out, sym: "labels", weight, bias: None, adapter: None })
+    }
+
+    fn projection(
+        &mut self,
+        module: &Module,
+        term: Term,
+        tag: LayerTag,
+        repeat: u64,
+        outside: bool,
+    ) -> Option<Projection> {
+        let ModuleKind::Linear { d_in, d_out, bias, .. } = module.kind else { return None };
+        let sym = output_symbol(module.role);
+        let weight = if self.quantizes() && !outside {
+            self.counts.base = self.counts.base.saturating_add(d_in.saturating_mul(d_out).saturating_mul(repeat));
+            self.quantized(&module.name, d_in, d_out)
+        } else {
+            let (rows, columns) = (("d_out", d_out), ("d_in", d_in));
+            BaseWeight::Plain(self.parameter(term, &module.name, dims(&[rows, columns]), tag, repeat))
+        };
+        let bias = bias.then(|| self.parameter(term, &module.name, dims(&[("d_out", d_out)]), tag, repeat));
+        let adapter = self.adapter(module, d_in, d_out, sym, tag, outside);
+        Some(Projection { name: module.name.clone(), d_in, d_out, sym, weight, bias, adapter })
+    }
+
+    /// A quantised weight (bitsandbytes functional.py quantize_4bit, nn/modules.py Linear8bitLt).
+    fn quantized(&self, name: &str, d_in: u64, d_out: u64) -> BaseWeight {
+        let new = |term, shape, element| Tensor::new(self.tape, self.tape.label(term, name), shape, element);
+        let constant = |shape, element| new(Term::QuantizationConstants, shape, element);
+        let numbers = d_in.saturating_mul(d_out);
+        if self.plan.quantization.bits == 8 {
+            let rows = new(Term::QuantizedWeights, dims(&[("d_out", d_out), ("d_in", d_in)]), ElementType::Byte);
+            return BaseWeight::EightBit {
+                rows,
+                constants: vec![constant(dims(&[("d_out", d_out)]), ElementType::F32)],
+            };
+        }
+        let packed = new(Term::QuantizedWeights, dims(&[("d_out·d_in/2", numbers.div_ceil(2))]), ElementType::Byte);
+        let blocks = numbers.div_ceil(64);
+        let nested = self.plan.quantization.double_quant;
+        let scales = dims(&[("d_out·d_in/64", blocks)]);
+        let mut constants = vec![constant(dims(&[("16", 16)]), ElementType::F32)];
+        if nested {
+            constants.push(constant(scales, ElementType::Byte));
+            constants.push(constant(dims(&[("d_out·d_in/16384", blocks.div_ceil(256))]), ElementType::F32));
+            constants.push(constant(dims(&[("256", 256)]), ElementType::F32));
+            constants.push(constant(dims(&[("1", 1)]), ElementType::F32));
+        } else {
+            constants.push(constant(scales, ElementType::F32));
+        }
+        BaseWeight::FourBit { packed, constants, nested }
+    }
+
+    fn adapter(
+        &mut self,
+        module: &Module,
+        d_in: u64,
+        d_out: u64,
+        sym: &'static str,
+        tag: LayerTag,
+        outside: bool,
+    ) -> Option<Adapter> {
+        if !self.adapts() || !is_target(&self.plan.lora.target_modules, &module.name, outside) {
+            return None;
+        }
+        let r = self.plan.lora.r;
+        let element = self.adapter_element();
+        let new = |shape| Tensor::new(self.tape, self.tape.label(Term::AdapterWeights, &module.name), shape, element);
+        let a = new(dims(&[("r", r), ("d_in", d_in)]));
+        let b = new(dims(&[(sym, d_out), ("r", r)]));
+        let elements = r.saturating_mul(d_in.saturating_add(d_out)).saturating_mul(tag.repeat);
+        self.counts.adapters = self.counts.adapters.saturating_add(elements);
+        let a = self.train(a, &module.name, tag, true);
+        let b = self.train(b, &module.name, tag, true);
+        Some(Adapter { a, b, r, dropout: self.plan.lora.lora_dropout })
+    }
+
+    /// peft's `autocast_adapter_dtype`: fp16 and bf16 adapters become fp32. DeepSpeed casts the whole module, adapters
+    /// too, to its own dtype; FSDP2 wants one dtype in a group.
+    fn adapter_element(&self) -> ElementType {
+        match self.plan.lora.adapter_dtype {
+            AdapterDtype::Bfloat16 | AdapterDtype::Float16 => ElementType::Half,
+            AdapterDtype::Float32 => ElementType::F32,
+            AdapterDtype::Auto if super::communication::casts_adapters(self.plan) => {
+                element_type(self.plan.torch_dtype)
+            }
+            AdapterDtype::Auto => ElementType::F32,
+        }
+    }
+}
+
+/// Whether a module gets an adapter (peft tuners_utils.py check_target_module_exists: the name itself or its end after a
+/// dot). "all-linear" leaves the output head out.
+fn is_target(targets: &TargetModules, name: &str, outside: bool) -> bool {
+    match targets {
+        TargetModules::AllLinear => !outside,
+        TargetModules::Names(names) => names.iter().any(|target| {
+            name == target || name.strip_suffix(target.as_str()).is_some_and(|before| before.ends_with('.'))
+        }),
+    }
+}
+
+/// The tensor element type of a plan's dtype.
+pub(super) const fn element_type(dtype: Dtype) -> ElementType {
+    match dtype {
+        Dtype::Bfloat16 | Dtype::Float16 => ElementType::Half,
+        Dtype::Float32 => ElementType::F32,
+    }
+}
+
+fn projection_term(role: Role) -> Term {
+    match role {
+        Role::Gate | Role::Up | Role::GateUp | Role::Down => Term::FeedForwardWeights,
+        Role::Router | Role::SharedGateProjection | Role::SharedUp | Role::SharedDown | Role::SharedExpertGate => {
+            Term::ExpertWeights
+        }
+        _ => Term::AttentionWeights,
+    }
+}
+
+/// What a projection's output width is called.
+fn output_symbol(role: Role) -> &'static str {
+    match role {
+        Role::Query => "a·d",
+        Role::Key | Role::Value => "k·d",
+        Role::QueryKeyValue => "(a+2k)·d",
+        Role::Gate | Role::Up | Role::SharedGateProjection | Role::SharedUp => "I",
+        Role::GateUp => "2I",
+        Role::Output | Role::Down | Role::SharedDown => "h",
+        Role::QueryDown => "r_q",
+        Role::KeyValueDown => "r_kv+d_rope",
+        Role::KeyValueUp => "a·(d_nope+d_v)",
+        Role::Router => "E",
+        _ => "d_out",
+    }
+}
+
+impl LayerWeights {
+    /// The linear layer with `role`.
+    pub(super) fn projection(&self, role: Role) -> Option<&Projection> {
+        self.projections.iter().find(|(at, _)| *at == role).map(|(_, projection)| projection)
+    }
+
+    /// The norm with `role`.
+    pub(super) fn norm(&self, role: Role) -> Option<&NormWeights> {
+        self.norms.iter().find(|(at, _)| *at == role).map(|(_, norm)| norm)
+    }
+}
+
+impl Trainable {
+    /// Elements of the tensor.
+    pub(super) fn elements(&self) -> u64 {
+        self.tensor.shape().elements()
+    }
+
+    /// Says how many elements of the gradient stay with this rank.
+    pub(super) fn keep(&self, elements: u64) {
+        if let Some(GradSource::Leaf(leaf)) = self.tensor.source() {
+            leaf.kept_elements.set(elements);
+        }
+    }
+
+    /// Puts the gradient of earlier micro-batches in place.
+    pub(super) fn hold_gradient(&self, tape: &Rc<Tape>) {
+        let Some(GradSource::Leaf(leaf)) = self.tensor.source() else { return };
+        let term = if self.adapter { Term::AdapterGradients } else { Term::WeightGradients };
+        let (shape, element) = (self.tensor.shape(), self.tensor.element());
+        let kept = leaf.kept_elements.get();
+        let gradient = if kept < shape.elements() {
+            (kept > 0).then(|| Tensor::new(tape, tape.label(Term::GradientShard, ""), dims(&[("n/N", kept)]), element))
+        } else {
+            Some(Tensor::new(tape, tape.label(term, &self.name), shape, element))
+        };
+        *leaf.grad.borrow_mut() = gradient;
+    }
+}
+
+impl ModelWeights {
+    /// Elements of all norms: parameters that ZeRO-3 never shares out.
+    pub(super) fn norm_elements(&self) -> u64 {
+        let of = |norm: &NormWeights| {
+            let tensors = norm.weight.iter().chain(&norm.bias);
+            tensors.map(|tensor| tensor.shape().elements()).sum::<u64>()
+        };
+        let in_layers = |layer: &LayerWeights| {
+            layer.norms.iter().map(|(_, norm)| of(norm)).sum::<u64>().saturating_mul(layer.tag.repeat)
+        };
+        self.layers.iter().map(in_layers).sum::<u64>() + self.final_norms.iter().map(of).sum::<u64>()
+    }
+
+    /// Elements of the largest layer.
+    pub(super) fn largest_layer(&self) -> u64 {
+        self.layers.iter().map(|layer| layer.layer.param_count()).max().unwrap_or(0)
+    }
+
+    /// Elements outside the layers: what FSDP2 keeps in its root group.
+    pub(super) fn root_elements(&self) -> u64 {
+        let layers = self.layers.iter().map(|layer| layer.layer.param_count().saturating_mul(layer.tag.repeat));
+        self.counts.base.saturating_sub(layers.fold(0, u64::saturating_add))
+    }
+
+    /// dtype of cached keys and values: that of the weights that make them.
+    pub(super) fn cache_element(&self, half: ElementType) -> ElementType {
+        self.token_embedding.as_ref().map_or(half, Tensor::element)
+    }
+
+    /// Lets gradients go (`zero_grad(set_to_none=True)`), layer by layer.
+    pub(super) fn drop_gradients(&self, tape: &Rc<Tape>) {
+        let outside = tape.tag();
+        for parameter in &self.trainable {
+            if let Some(GradSource::Leaf(leaf)) = parameter.tensor.source() {
+                tape.enter_layer(parameter.tag);
+                leaf.grad.take();
+            }
+        }
+        tape.enter_layer(outside);
+    }
+}
