@@ -52,7 +52,7 @@ const METRICS: [(&str, &str, Figure); 5] = [
 const COUNTS: [(&str, Figure); 2] = [("param_count", |e| e.param_count), ("trainable_count", |e| e.trainable_count)];
 
 /// Keys of `terms` and the estimate's figure; a dot leads into an object.
-const TERMS: [(&str, Figure); 28] = [
+const TERMS: [(&str, Figure); 32] = [
     ("weights", |e| category(e, Category::Weights).saturating_sub(term(e, &[Term::ReferenceWeights]))),
     ("reference_model", |e| term(e, &[Term::ReferenceWeights])),
     ("gradients", |e| category(e, Category::Gradients)),
@@ -65,6 +65,12 @@ const TERMS: [(&str, Figure); 28] = [
     ("resident_bytes", |e| phase(e, &[Phase::Load])),
     ("breakdown_resident.params_on_device", |e| category(e, Category::Weights)),
     ("breakdown_resident.optimizer_states", |e| category(e, Category::OptimizerStates)),
+    ("at_peak.params", |e| at_peak(e, &[Category::Weights])),
+    ("at_peak.grads", |e| at_peak(e, &[Category::Gradients])),
+    ("at_peak.optimizer", |e| at_peak(e, &[Category::OptimizerStates])),
+    ("at_peak.activations_temps", |e| {
+        at_peak(e, &[Category::Activations, Category::LogitsAndLoss, Category::KvCache, Category::Temporary])
+    }),
     ("phase_peaks.forward_body", |e| phase(e, &[Phase::Forward])),
     ("phase_peaks.head+loss", |e| phase(e, &[Phase::Loss])),
     ("phase_peaks.backward_loss+head", |e| phase(e, &[Phase::LossBackward])),
@@ -145,6 +151,13 @@ fn at<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
 fn category(estimate: &Estimate, category: Category) -> u64 {
     let of = |uses: &[(Category, u64)]| uses.iter().filter(|(c, _)| *c == category).map(|(_, bytes)| *bytes).sum();
     estimate.phases.iter().map(|phase| of(&phase.by_category)).max().unwrap_or(0)
+}
+
+/// What the fullest phase holds of `categories` together, bytes.
+fn at_peak(estimate: &Estimate, categories: &[Category]) -> u64 {
+    let fullest = estimate.phases.iter().find(|phase| phase.phase == estimate.peak.phase);
+    let parts = fullest.iter().flat_map(|phase| &phase.by_category);
+    parts.filter(|(category, _)| categories.contains(category)).map(|(_, bytes)| *bytes).sum()
 }
 
 /// The most any phase holds of `terms` together, bytes.
