@@ -76,6 +76,13 @@ impl Figures {
         let num_key_value_heads = config
             .optional_count(NUM_KEY_VALUE_HEADS, defaults.num_key_value_heads, HEADS)?
             .unwrap_or(num_attention_heads);
+        if !config.has(NUM_KEY_VALUE_HEADS) && !num_attention_heads.is_multiple_of(num_key_value_heads) {
+            let why = format!(
+                "missing, and the class assumes {num_key_value_heads}, which does not divide num_attention_heads \
+                 {num_attention_heads}: add it"
+            );
+            return Err(ConfigError::new("num_key_value_heads", why));
+        }
         divides("num_key_value_heads", num_key_value_heads, "num_attention_heads", num_attention_heads)?;
         let head_dim = match config.optional_count(HEAD_DIM, defaults.head_dim, HEAD_WIDTH)? {
             Some(head_dim) => head_dim,

@@ -101,8 +101,12 @@ fn decoder(f: &Figures, generation: &Generation, windows: &[Option<u64>]) -> Mod
 fn layer(f: &Figures, generation: &Generation, window: Option<u64>) -> Layer {
     let h = f.hidden_size;
     let mut modules = separate_attention(f, generation.bias, "o_proj");
-    let attention =
-        Attention { sliding_window: window, logit_softcapping: generation.logit_softcapping, ..rotary_attention(f) };
+    let attention = Attention {
+        qk_norm: generation.qk_norm,
+        sliding_window: window,
+        logit_softcapping: generation.logit_softcapping,
+        ..rotary_attention(f)
+    };
     if let Some(kind) = generation.qk_norm {
         modules.extend(qk_norms(f, kind));
     }

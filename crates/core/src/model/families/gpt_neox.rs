@@ -18,6 +18,7 @@ pub(super) fn gpt_neox(config: &Config<'_>) -> Result<Model, ConfigError> {
         ..LLAMA
     };
     let f = Figures::read(config, &defaults)?;
+    let f = Figures { num_key_value_heads: f.num_attention_heads, ..f };
     let (h, inner) = (f.hidden_size, f.intermediate_size);
     let bias = config.flag(&["attention_bias"], true)?;
     let dropout = config.probability(&["hidden_dropout"], 0.0)?;

@@ -42,6 +42,7 @@ pub(super) fn internlm2(config: &Config<'_>) -> Result<Model, ConfigError> {
 /// `max_position_embeddings`, which only the 7B class has; the 13B class has `model_max_length` alone.
 pub(super) fn baichuan(config: &Config<'_>) -> Result<Model, ConfigError> {
     let f = Figures::read(config, &Defaults { vocab_size: 64_000, max_position_embeddings: Some(4_096), ..LLAMA })?;
+    let f = Figures { num_key_value_heads: f.num_attention_heads, ..f };
     let (h, inner) = (f.hidden_size, f.intermediate_size);
     let alibi = !config.has(&["max_position_embeddings"]) && config.has(&["model_max_length"]);
     let mut modules = vec![

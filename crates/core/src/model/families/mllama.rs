@@ -24,6 +24,7 @@ pub(super) fn mllama_text(config: &Config<'_>) -> Result<Model, ConfigError> {
         ..LLAMA
     };
     let f = Figures::read(config, &defaults)?;
+    let f = Figures { attention_dropout: config.probability(&["dropout"], 0.0)?, ..f };
     let h = f.hidden_size;
     let crossing = match config.list("cross_attention_layers")? {
         Some(_) => config.layer_indices("cross_attention_layers")?,

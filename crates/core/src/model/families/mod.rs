@@ -77,6 +77,7 @@ pub(super) fn reader(model_type: &str) -> Option<Reader> {
         "opt" => opt::opt,
         "phi" => phi::phi,
         "phi3" | "phi3_v" => phi::phi3,
+        "qwen" => qwen::qwen,
         "qwen2" => qwen::qwen2,
         "qwen2_moe" => qwen::qwen2_moe,
         "qwen2_vl" | "qwen2_vl_text" | "qwen2_5_vl" | "qwen2_5_vl_text" => qwen::qwen2_vl_text,

@@ -1,0 +1,147 @@
+//! Totals of real models: parameters, and those that a token meets.
+//!
+//! `models/totals.jsonl` was written by `models/list_parameters.py`; classes that transformers does not have are checked
+//! against the totals their checkpoints were published with.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use headroom_core::model::{Model, Note, Reading};
+use serde_json::{Value, json};
+
+fn read(config: &Value) -> Model {
+    Model::from_config("test", config).unwrap_or_else(|error| panic!("{config}: {error}"))
+}
+
+#[test]
+fn totals_are_those_of_the_class() {
+    let mut cases = 0;
+    for line in include_str!("models/totals.jsonl").lines() {
+        let case: Value = serde_json::from_str(line).unwrap();
+        let model = read(&case["config"]);
+        let expected = (case["param_count"].as_u64().unwrap(), case["active_param_count"].as_u64().unwrap());
+        assert_eq!((model.param_count(), model.active_param_count()), expected, "{}", case["id"]);
+        assert_eq!(model.reading, Reading::Known, "{}", case["id"]);
+        cases += 1;
+    }
+    assert!(cases > 60);
+}
+
+/// Classes that come with their own code: the figures of their config.json and the size of their checkpoint.
+#[test]
+fn totals_are_those_of_the_checkpoint() {
+    let baichuan = |more: Value| {
+        let mut config = json!({"model_type": "baichuan", "hidden_act": "silu", "tie_word_embeddings": false});
+        config.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        config
+    };
+    let seven = |vocab: u64| {
+        json!({"hidden_size": 4096, "intermediate_size": 11008, "max_position_embeddings": 4096,
+               "num_attention_heads": 32, "num_hidden_layers": 32, "vocab_size": vocab})
+    };
+    let thirteen = |vocab: u64| {
+        json!({"hidden_size": 5120, "intermediate_size": 13696, "model_max_length": 4096,
+               "num_attention_heads": 40, "num_hidden_layers": 40, "vocab_size": vocab})
+    };
+    let chatglm = |layers: u64, vocab: u64| {
+        json!({"model_type": "chatglm", "num_layers": layers, "padded_vocab_size": vocab, "hidden_size": 4096,
+               "ffn_hidden_size": 13696, "kv_channels": 128, "num_attention_heads": 32, "seq_length": 8192,
+               "hidden_dropout": 0.0, "attention_dropout": 0.0, "rmsnorm": true, "post_layer_norm": true,
+               "add_bias_linear": false, "add_qkv_bias": true, "multi_query_attention": true,
+               "multi_query_group_num": 2, "tie_word_embeddings": false})
+    };
+    let internlm2 = |hidden: u64, inner: u64, layers: u64, heads: u64| {
+        json!({"model_type": "internlm2", "bias": false, "hidden_size": hidden, "intermediate_size": inner,
+               "num_attention_heads": heads, "num_hidden_layers": layers, "num_key_value_heads": 8,
+               "vocab_size": 92544})
+    };
+    let qwen = |hidden: u64, inner: u64, layers: u64, heads: u64, vocab: u64| {
+        json!({"model_type": "qwen", "hidden_size": hidden, "intermediate_size": inner, "num_attention_heads": heads,
+               "num_hidden_layers": layers, "kv_channels": 128, "no_bias": true, "vocab_size": vocab,
+               "seq_length": 8192, "attn_dropout_prob": 0.0, "emb_dropout_prob": 0.0, "tie_word_embeddings": false})
+    };
+    let cases = [
+        ("InternLM2-7B", internlm2(4096, 14336, 32, 32), 7_737_708_544),
+        ("InternLM2-20B", internlm2(6144, 16384, 48, 48), 19_861_149_696),
+        ("Baichuan-7B", baichuan(seven(64_000)), 7_000_559_616),
+        ("Baichuan2-7B", baichuan(seven(125_696)), 7_505_973_248),
+        ("Baichuan-13B", baichuan(thirteen(64_000)), 13_264_901_120),
+        ("Baichuan2-13B", baichuan(thirteen(125_696)), 13_896_668_160),
+        ("ChatGLM3-6B", chatglm(28, 65_024), 6_243_584_000),
+        ("GLM-4-9B", chatglm(40, 151_552), 9_399_951_360),
+        ("Qwen-1.8B", qwen(2048, 11_008, 24, 16, 151_936), 1_836_828_672),
+        ("Qwen-7B", qwen(4096, 22_016, 32, 32, 151_936), 7_721_324_544),
+        ("Qwen-14B", qwen(5120, 27_392, 40, 40, 152_064), 14_167_290_880),
+    ];
+    for (name, config, expected) in cases {
+        assert_eq!(read(&config).param_count(), expected, "{name}");
+    }
+}
+
+#[test]
+fn an_unknown_class_is_read_as_a_decoder_and_marked() {
+    let config = json!({"model_type": "somethingnew", "hidden_size": 1024, "intermediate_size": 2816,
+                        "num_hidden_layers": 24, "num_attention_heads": 16, "vocab_size": 32000});
+    let model = read(&config);
+    assert_eq!(model.reading, Reading::Generic);
+    assert_eq!(model.model_type, "somethingnew");
+    let llama = json!({"model_type": "llama", "hidden_size": 1024, "intermediate_size": 2816,
+                       "num_hidden_layers": 24, "num_attention_heads": 16, "vocab_size": 32000});
+    assert_eq!(model.param_count(), read(&llama).param_count());
+
+    // Its experts are not lost: a mixture read as dense would be many times too small.
+    let mut sparse = config.clone();
+    sparse["n_routed_experts"] = json!(8);
+    sparse["num_experts_per_tok"] = json!(2);
+    sparse["moe_intermediate_size"] = json!(1408);
+    let expert = 3 * 1408 * 1024;
+    let per_layer = 8 * expert + 8 * 1024;
+    let dense_mlp = 3 * 2816 * 1024;
+    assert_eq!(read(&sparse).param_count(), model.param_count() + 24 * (per_layer - dense_mlp));
+}
+
+#[test]
+fn a_multimodal_config_is_read_for_its_text_part_with_a_note() {
+    let text = json!({"model_type": "qwen2", "hidden_size": 896, "num_attention_heads": 14, "num_key_value_heads": 2,
+                      "intermediate_size": 4864, "num_hidden_layers": 24});
+    let mut alone = read(&text);
+    let mut inside = read(&json!({"model_type": "somevl", "text_config": text, "vision_config": {}}));
+    assert_eq!(inside.notes, [Note::TextPart { of: "somevl".into() }]);
+    assert_eq!(alone.notes, []);
+    inside.notes.clear();
+    alone.name.clone_from(&inside.name);
+    assert_eq!(inside, alone);
+
+    // Older Qwen2-VL files are flat.
+    let flat = json!({"model_type": "qwen2_vl", "hidden_size": 1536, "num_attention_heads": 12,
+                      "num_key_value_heads": 2, "intermediate_size": 8960, "num_hidden_layers": 28,
+                      "vocab_size": 151936, "tie_word_embeddings": true, "vision_config": {"depth": 32}});
+    let flat = read(&flat);
+    assert_eq!(flat.reading, Reading::Known);
+    assert_eq!(flat.notes, [Note::TextPart { of: "qwen2_vl".into() }]);
+    // Qwen2-VL-2B has the language model of Qwen2-1.5B.
+    assert_eq!(flat.param_count(), 1_543_714_304);
+
+    // An omni model's thinker has a text part.
+    let omni = json!({"model_type": "qwen2_5_omni", "thinker_config": {"model_type": "qwen2_5_omni_thinker",
+                      "text_config": text}});
+    assert_eq!(read(&omni).param_count(), alone.param_count());
+}
+
+#[test]
+fn a_tied_head_may_be_declared_outside_or_inside_the_text_part() {
+    let config = |outer: Option<bool>, inner: Option<bool>| {
+        let mut config = json!({"model_type": "llava", "text_config": {"model_type": "llama"}});
+        if let Some(tied) = outer {
+            config["tie_word_embeddings"] = json!(tied);
+        }
+        if let Some(tied) = inner {
+            config["text_config"]["tie_word_embeddings"] = json!(tied);
+        }
+        read(&config).tie_word_embeddings
+    };
+    assert!(!config(None, None));
+    assert!(config(Some(true), None));
+    assert!(config(None, Some(true)));
+    assert!(config(Some(false), Some(true)));
+    assert!(!config(Some(false), None));
+}
