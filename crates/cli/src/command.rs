@@ -16,7 +16,7 @@ const HELP: &str = "\
 headroom: whether a training run fits in GPU memory, and where every byte goes
 
 Usage:
-  headroom estimate [PLAN] [--json] [--check]         what a plan needs, phase by phase and byte by byte
+  headroom estimate [PLAN] [--json] [--all] [--check] what a plan needs, phase by phase and byte by byte
   headroom chart [PLAN] --svg [--phases] [--dark]     the plan beside its alternatives, as an SVG file
   headroom link [PLAN]                                the plan as a link's fragment
   headroom models | gpus [--json]                     what plans can name
@@ -27,6 +27,7 @@ PLAN is a JSON file, JSON text, a link or its fragment, or - for standard input 
 
 Options of estimate:
   --json             machine-readable
+  --all              every allocation at the peak, however small
   --check            exit with 1 when the plan does not fit
 
 Options of chart:
@@ -101,6 +102,7 @@ impl Command {
         while let Some(arg) = parser.next()? {
             match arg {
                 Long("json") => options.json = true,
+                Long("all") => options.all = true,
                 Long("check") => options.check = true,
                 Long("help") | Short('h') => return Ok(Self::Help),
                 Value(value) if options.source.is_none() => options.source = Some(text(value)?),

@@ -18,6 +18,8 @@ pub(crate) struct EstimateOptions {
     pub(crate) source: Option<String>,
     /// Machine-readable.
     pub(crate) json: bool,
+    /// Every allocation, however small; JSON has them always.
+    pub(crate) all: bool,
     /// The exit code says whether it fits.
     pub(crate) check: bool,
 }
@@ -57,7 +59,7 @@ pub(crate) fn run(options: &EstimateOptions, out: &mut dyn Write) -> Result<Outc
     if options.json {
         json::write(&estimated, out)?
     } else {
-        text::write(&estimated, out)?
+        text::write(&estimated, options.all, out)?
     }
     let fits = estimated.estimate.verdict.fit != Fit::DoesNotFit;
     Ok(if options.check && !fits { Outcome::DoesNotFit } else { Outcome::Fine })

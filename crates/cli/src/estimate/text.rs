@@ -4,20 +4,23 @@ use std::io::Write;
 
 use headroom_core::link;
 use headroom_core::memory::{Allocation, Category, Estimate, Fit};
-use headroom_core::plan::{Method, Plan};
+use headroom_core::plan::{Method, MixedPrecision, Offload, Plan};
 use headroom_core::units::{bytes_text, count_text, gib_text};
 
 use super::{Estimated, notes};
 use crate::Failure;
 use crate::layout::{Align, Table};
 
-/// Writes `estimated`.
-pub(super) fn write(estimated: &Estimated, out: &mut dyn Write) -> Result<(), Failure> {
+/// Rows below this share of the peak are counted together, so that what matters is on one screen.
+const SMALL_SHARE: f64 = 0.001;
+
+/// Writes `estimated`; with `all`, every row however small.
+pub(super) fn write(estimated: &Estimated, all: bool, out: &mut dyn Write) -> Result<(), Failure> {
     write_header(estimated, out)?;
     let estimate = &estimated.estimate;
     write_phases(estimate, out)?;
     write_peak(estimate, out)?;
-    write_allocations(estimate, out)?;
+    write_allocations(estimate, all, out)?;
     write_host(estimate, out)?;
     if !estimate.notes.is_empty() {
         writeln!(out, "\nNotes")?;
@@ -55,8 +58,22 @@ fn run_text(plan: &Plan) -> String {
     parts.push(plan.torch_dtype.name().to_owned());
     parts.push(plan.optim.name().to_owned());
     parts.push(format!("{} x {} tokens", plan.per_device_train_batch_size, count_text(plan.max_length)));
+    if plan.mixed_precision != MixedPrecision::No {
+        parts.push(format!("autocast to {}", plan.mixed_precision.name()));
+    }
+    if plan.gradient_checkpointing {
+        parts.push("gradient checkpointing".to_owned());
+    }
+    if plan.use_liger_kernel {
+        parts.push("Liger kernel".to_owned());
+    }
     if plan.zero_stage > 0 {
         parts.push(format!("ZeRO-{}", plan.zero_stage));
+    }
+    for (place, what) in [(plan.offload_optimizer, "optimizer"), (plan.offload_param, "parameters")] {
+        if place == Offload::Cpu {
+            parts.push(format!("{what} offloaded"));
+        }
     }
     parts.join(", ")
 }
@@ -130,20 +147,38 @@ fn write_peak(estimate: &Estimate, out: &mut dyn Write) -> Result<(), Failure> {
 }
 
 /// The largest first: what to look at when it does not fit.
-fn write_allocations(estimate: &Estimate, out: &mut dyn Write) -> Result<(), Failure> {
+fn write_allocations(estimate: &Estimate, all: bool, out: &mut dyn Write) -> Result<(), Failure> {
     let mut rows: Vec<&Allocation> = estimate.allocations.iter().filter(|row| row.bytes_at_peak > 0).collect();
     rows.sort_by_key(|row| std::cmp::Reverse(row.bytes_at_peak));
+    let least = if all { 0 } else { (estimate.peak.allocated_bytes as f64 * SMALL_SHARE) as u64 };
+    let small: Vec<&Allocation> = rows.split_off(rows.partition_point(|row| row.bytes_at_peak >= least));
     let mut table = Table::new(&[Align::Left, Align::Left, Align::Right]);
-    for row in rows {
+    for row in &rows {
         let name = row.term.name().replace('_', " ");
         let name = if row.module.is_empty() { name } else { format!("{name} {}", row.module) };
         let formula = formula_text(&row.formula, &row.formula_with_numbers);
-        let source = format!("[{}]", row.term.source());
         let category = row.category().name().replace('_', " ");
-        table.row([name, category, bytes_text(row.bytes_at_peak), formula, source]);
+        table.row([name, category, bytes_text(row.bytes_at_peak), formula]);
     }
-    writeln!(out, "\nWhat lives at the peak, with the formula of the most it ever holds and where it comes from")?;
+    writeln!(out, "\nWhat lives at the peak, with the formula of the most it ever holds")?;
+    if !small.is_empty() {
+        let bytes = small.iter().map(|row| row.bytes_at_peak).fold(0, u64::saturating_add);
+        table.row([
+            format!("{} smaller", small.len()),
+            String::new(),
+            bytes_text(bytes),
+            "shown with --all".to_owned(),
+        ]);
+    }
     table.write(out)?;
+    let mut sources = Table::new(&[]);
+    for (i, row) in rows.iter().enumerate() {
+        if rows.iter().take(i).all(|earlier| earlier.term != row.term) {
+            sources.row([row.term.name().replace('_', " "), row.term.source().to_owned()]);
+        }
+    }
+    writeln!(out, "\nWhere the formulas come from")?;
+    sources.write(out)?;
     Ok(())
 }
 
