@@ -72,7 +72,6 @@ pub(super) fn setting(tape: &Rc<Tape>, plan: &Plan, model: &Model, kernel: Kerne
         Auto::Set(expand) => Some(expand),
         Auto::Auto => None,
     };
-    let _ = model;
     Setting {
         tape: Rc::clone(tape),
         batch: plan.per_device_train_batch_size,
@@ -89,6 +88,7 @@ pub(super) fn setting(tape: &Rc<Tape>, plan: &Plan, model: &Model, kernel: Kerne
         cache: None,
         rotary: RefCell::default(),
         masks: RefCell::default(),
+        softmax_in_fp32: !matches!(model.model_type.as_str(), "gpt2" | "bert" | "roberta" | "falcon"),
         float16: is_float16(plan),
         half: ElementType::Half,
     }

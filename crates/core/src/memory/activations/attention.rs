@@ -319,7 +319,9 @@ fn eager(setting: &Setting, layer: &LayerWeights, facts: &Attention, q: &Tensor,
         scores = add(&scores, mask, scores_label);
     }
     let element = q.element();
-    let probabilities = if setting.float16 {
+    let probabilities = if !setting.softmax_in_fp32 && !*setting.autocast.borrow() {
+        softmax(&scores, element, setting.label(Term::AttentionScores, "softmax"))
+    } else if setting.float16 {
         softmax(&scores, ElementType::F32, setting.label(Term::AttentionScores, "softmax"))
     } else {
         let wide = cast(&scores, ElementType::F32, passing);

@@ -1,7 +1,8 @@
 //! The feed-forward part of a layer.
 
 use super::super::autograd::{
-    Tensor, activation_saving_input, activation_saving_output, add, add_number, custom, mul, pow, scale, split_last,
+    ElementType, Tensor, activation_saving_input, activation_saving_output, add, add_number, cast, custom, mul, pow,
+    scale, split_last,
 };
 use super::super::term::Term;
 use super::super::weights::LayerWeights;
@@ -118,8 +119,12 @@ pub(in crate::memory) fn activate(setting: &Setting, activation: Activation, x: 
         }
         Activation::GeluNew => {
             // 0.5 * x * (1 + tanh(sqrt(2/pi) * (x + 0.044715 * pow(x, 3)))), evaluated from left to right.
+            // torch.autocast runs pow in fp32, and what is computed from its result follows.
             let halved = scale(x, kept("0.5·x"));
-            let cube = pow(x, passing);
+            let base =
+                if *setting.autocast.borrow() { cast(x, ElementType::F32, kept("x in fp32")) } else { x.clone() };
+            let cube = pow(&base, passing);
+            drop(base);
             let scaled = scale(&cube, passing);
             drop(cube);
             let sum = add(x, &scaled, passing);

@@ -119,13 +119,18 @@ pub(in crate::memory) fn activation_saving_output(x: &Tensor, label: Label) -> T
     recording.finish(out, |call| vec![Some(call.like_grad())])
 }
 
-/// `softmax(x)` into `element`: saves its result.
+/// `softmax(x)` into `element`: saves its result; backward multiplies gradient and result first
+/// (aten/src/ATen/native/cuda/SoftMax.cu, softmax_backward_cuda_out).
 pub(in crate::memory) fn softmax(x: &Tensor, element: ElementType, label: Label) -> Tensor {
     let mut recording = Recording::begin(x.tape(), &[x]);
     let out = Tensor::new(x.tape(), label, x.shape(), element).with_head_major(x.head_major());
     recording.save(&out);
     let from = x.element();
-    recording.finish(out, move |call| vec![Some(call.grad_like(call.grad.shape(), from).with_head_major(true))])
+    recording.finish(out, move |call| {
+        let grad = call.grad_like(call.grad.shape(), from).with_head_major(true);
+        drop(call.like_grad());
+        vec![Some(grad)]
+    })
 }
 
 /// `torch.nn.functional.dropout` in training: one byte an element is kept.
@@ -302,7 +307,11 @@ pub(in crate::memory) fn linear(
         recording.save(weight);
     }
     let out = Tensor::new(tape, label, x.shape().last(width.0, width.1), x.element());
-    tape.product_workspace();
+    if bias.is_some() {
+        tape.fused_bias_workspace()
+    } else {
+        tape.product_workspace()
+    }
     let (x_shape, weight_shape) = (x.shape(), weight.shape());
     let bias_shape = bias.map(Tensor::shape);
     recording.finish(out, move |call| {

@@ -182,6 +182,12 @@ impl Tape {
         }
     }
 
+    /// The workspace of a product that adds a bias: cublasLt's, 1 MiB (CUDABlas.cpp _getWorkspaceSize).
+    pub(in crate::memory) fn fused_bias_workspace(&self) {
+        let shape = super::shape::dims(&[("workspace", 1 << 20)]);
+        self.moment(self.label(Term::CublasWorkspace, "lt"), shape, ElementType::Byte);
+    }
+
     /// From here on events belong to `phase`.
     pub(in crate::memory) fn enter(&self, phase: Phase) {
         self.phase.set(phase);
