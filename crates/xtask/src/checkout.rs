@@ -32,6 +32,14 @@ pub(crate) fn cache() -> Result<PathBuf> {
     })
 }
 
+/// `folder` with `.suffix` after its whole name, for work beside it.
+pub(crate) fn beside(folder: &Path, suffix: &str) -> PathBuf {
+    let mut name = folder.as_os_str().to_owned();
+    name.push(".");
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
 /// The cargo that runs this program.
 pub(crate) fn cargo() -> PathBuf {
     env::var_os("CARGO").map_or_else(|| PathBuf::from("cargo"), PathBuf::from)
@@ -65,6 +73,11 @@ mod tests {
                     [[package]]\nname = \"wasm-bindgen\"\nversion = \"0.2.130\"\nsource = \"x\"\n";
         assert_eq!(version_in_lock(lock, "wasm-bindgen"), Some("0.2.130"));
         assert_eq!(version_in_lock(lock, "wasm"), None);
+    }
+
+    #[test]
+    fn a_folder_beside_keeps_the_whole_version() {
+        assert_eq!(beside(Path::new("/cache/trunk-0.21.14"), "build"), Path::new("/cache/trunk-0.21.14.build"));
     }
 
     #[test]

@@ -49,7 +49,7 @@ fn starts(folder: &Path, program: &str, version: &str) -> Option<()> {
 
 fn install(folder: &Path, package: &[&str]) -> Result<()> {
     // Built beside the result, not in this checkout's target folder, and without what this checkout asks of rustc.
-    let build = folder.with_extension("build");
+    let build = checkout::beside(folder, "build");
     let outcome = process::run(
         Command::new(checkout::cargo())
             .args(["install", "--force", "--root"])

@@ -69,7 +69,7 @@ fn build_standard_library(sysroot: &Path, library: &Path) -> Result<()> {
         Failure::new(format!("{} cannot be written ({error}): check its permissions.", sysroot.display()))
     };
     // An empty crate, for whose sake cargo builds the standard library.
-    let pretext = sysroot.with_extension("build");
+    let pretext = checkout::beside(sysroot, "build");
     let source = pretext.join("src");
     fs::create_dir_all(&source).map_err(unwritable)?;
     fs::write(source.join("lib.rs"), "").map_err(unwritable)?;
@@ -82,15 +82,17 @@ fn build_standard_library(sysroot: &Path, library: &Path) -> Result<()> {
             .current_dir(&pretext)
             .env("RUSTC", RUSTC)
             .env("RUSTC_BOOTSTRAP", "1")
+            // What link-time optimisation of the page works on; rustup's builds carry it too.
+            .env("RUSTFLAGS", "-Cembed-bitcode=yes")
             .env("CARGO_TARGET_DIR", pretext.join("target"))
             .env_remove("CARGO")
             .env_remove("LD_LIBRARY_PATH")
-            .env_remove("RUSTFLAGS")
+            .env_remove("CARGO_ENCODED_RUSTFLAGS")
             .env_remove("RUSTUP_TOOLCHAIN"),
         "check that this machine reaches its cargo registry, then run the command again.",
     )?;
     // Copied aside and renamed, so that a sysroot that is there is whole.
-    let partial = sysroot.with_extension("partial");
+    let partial = checkout::beside(sysroot, "partial");
     let _ = fs::remove_dir_all(&partial);
     fs::create_dir_all(&partial).map_err(unwritable)?;
     let built = pretext.join("target").join(TARGET).join("release").join("deps");
