@@ -128,12 +128,13 @@ fn facts_agree_with_the_modules_of_every_layer() {
 /// Norm, arrangement, activation and rotated dimensions of each class's first layer, read in its code.
 #[test]
 fn classes_compute_what_their_code_computes() {
-    use Activation::{BloomGelu, Fused, GeluNew, QuickGelu, Relu};
+    use Activation::{BloomGelu, Fused, GeluNew, QuickGelu, Relu, SquaredRelu};
     use NormKind::{GemmaRmsNorm, LayerNorm, PythonLayerNorm, RmsNorm};
     use Residual::{Parallel, PostBranchNorm, PostNorm, PreNorm, SandwichNorm};
     const ONE: Residual = Parallel { two_norms: false };
     const TWO: Residual = Parallel { two_norms: true };
     let cases = [
+        ("arcee", RmsNorm, PreNorm, SquaredRelu, 80),
         ("baichuan", RmsNorm, PreNorm, Fused, 128),
         ("bert", LayerNorm, PostNorm, Fused, 0),
         ("bloom", LayerNorm, PreNorm, BloomGelu, 0),
@@ -142,6 +143,7 @@ fn classes_compute_what_their_code_computes() {
         ("cohere2", PythonLayerNorm, ONE, Fused, 128),
         ("deepseek_v3", RmsNorm, PreNorm, Fused, 64),
         ("distilbert", LayerNorm, PostNorm, Fused, 0),
+        ("exaone4", RmsNorm, PostBranchNorm, Fused, 128),
         ("falcon", LayerNorm, ONE, Fused, 64),
         ("gemma", GemmaRmsNorm, PreNorm, Fused, 256),
         ("gemma2", GemmaRmsNorm, SandwichNorm, Fused, 256),
@@ -150,13 +152,16 @@ fn classes_compute_what_their_code_computes() {
         ("glm4", RmsNorm, SandwichNorm, Fused, 64),
         ("gpt2", LayerNorm, PreNorm, GeluNew, 0),
         ("gpt_bigcode", LayerNorm, PreNorm, Fused, 0),
+        ("gpt_neo", LayerNorm, PreNorm, GeluNew, 0),
         ("gpt_neox", LayerNorm, TWO, Fused, 24),
         ("gpt_oss", GemmaRmsNorm, PreNorm, QuickGelu, 64),
+        ("gptj", LayerNorm, ONE, GeluNew, 64),
         ("granite", RmsNorm, PreNorm, Fused, 128),
         ("internlm2", RmsNorm, PreNorm, Fused, 128),
         ("llama", RmsNorm, PreNorm, Fused, 128),
         ("mistral", RmsNorm, PreNorm, Fused, 128),
         ("mixtral", RmsNorm, PreNorm, Fused, 128),
+        ("nemotron", LayerNorm, PreNorm, SquaredRelu, 64),
         ("olmo", PythonLayerNorm, PreNorm, Fused, 128),
         ("olmo2", GemmaRmsNorm, PostBranchNorm, Fused, 128),
         ("opt", LayerNorm, PreNorm, Relu, 0),

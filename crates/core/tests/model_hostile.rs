@@ -2,71 +2,14 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use headroom_core::model::{ConfigError, Model};
+use headroom_core::model::{ConfigError, Model, Reading, known_model_types};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 /// Every class that is read, and one that is not known.
-const MODEL_TYPES: &[&str] = &[
-    "baichuan",
-    "bert",
-    "bloom",
-    "camembert",
-    "chatglm",
-    "cohere",
-    "cohere2",
-    "deepseek_v2",
-    "deepseek_v3",
-    "distilbert",
-    "ernie4_5",
-    "falcon",
-    "gemma",
-    "gemma2",
-    "gemma3_text",
-    "glm",
-    "glm4",
-    "glm4_moe",
-    "gpt2",
-    "gpt_bigcode",
-    "gpt_neox",
-    "gpt_oss",
-    "granite",
-    "granitemoe",
-    "internlm",
-    "internlm2",
-    "internlm3",
-    "kimi_k2",
-    "llama",
-    "ministral",
-    "ministral3",
-    "mistral",
-    "mixtral",
-    "mllama_text_model",
-    "olmo",
-    "olmo2",
-    "olmo3",
-    "olmoe",
-    "opt",
-    "phi",
-    "phi3",
-    "phi3_v",
-    "qwen",
-    "qwen2",
-    "qwen2_5_vl_text",
-    "qwen2_moe",
-    "qwen2_vl",
-    "qwen3",
-    "qwen3_moe",
-    "qwen3_vl_moe_text",
-    "qwen3_vl_text",
-    "roberta",
-    "seed_oss",
-    "smollm3",
-    "stablelm",
-    "starcoder2",
-    "xlm-roberta",
-    "never_heard_of",
-];
+fn model_types() -> Vec<&'static str> {
+    known_model_types().chain(["never_heard_of"]).collect()
+}
 
 /// Keys that some class reads.
 const KEYS: &[&str] = &[
@@ -218,13 +161,29 @@ fn an_unknown_class_without_its_figures_names_the_missing_one() {
 }
 
 #[test]
+fn a_config_without_a_model_type_is_read_by_its_architecture() {
+    for (architecture, model_type) in [
+        ("LlamaForCausalLM", "llama"),
+        ("Qwen2MoeForCausalLM", "qwen2_moe"),
+        ("GPT2LMHeadModel", "gpt2"),
+        ("XLMRobertaForMaskedLM", "xlm-roberta"),
+        ("MistralForSequenceClassification", "mistral"),
+    ] {
+        let model = Model::from_config("test", &json!({"architectures": [architecture]})).unwrap();
+        assert_eq!((model.model_type.as_str(), model.reading), (model_type, Reading::Known));
+    }
+    assert_eq!(error(&json!({"architectures": ["UnheardOfForCausalLM"]})).key, "hidden_size");
+    assert_eq!(error(&json!({"architectures": 3})).key, "hidden_size");
+}
+
+#[test]
 fn every_class_reads_a_config_of_its_name_alone_or_says_what_is_missing() {
-    for model_type in MODEL_TYPES {
+    for model_type in model_types() {
         match Model::from_config("test", &json!({"model_type": model_type})) {
             Ok(model) => assert!(model.param_count() > 0, "{model_type}"),
             Err(error) => {
                 let assumed = ["never_heard_of", "deepseek_v2", "glm4_moe"];
-                assert!(assumed.contains(model_type), "{model_type}: {error}");
+                assert!(assumed.contains(&model_type), "{model_type}: {error}");
             }
         }
     }
@@ -327,7 +286,7 @@ proptest! {
 
     #[test]
     fn no_config_of_a_known_class_panics(
-        model_type in prop::sample::select(MODEL_TYPES),
+        model_type in prop::sample::select(model_types()),
         entries in prop::collection::vec((prop::sample::select(KEYS), any_json()), 0..8),
     ) {
         if let Ok(model) = Model::from_config("test", &with_type(model_type, entries)) {
@@ -337,7 +296,7 @@ proptest! {
 
     #[test]
     fn no_plausible_config_panics(
-        model_type in prop::sample::select(MODEL_TYPES),
+        model_type in prop::sample::select(model_types()),
         entries in prop::collection::vec((prop::sample::select(KEYS), figure()), 0..8),
     ) {
         if let Ok(model) = Model::from_config("test", &with_type(model_type, entries)) {

@@ -10,4 +10,5 @@ mod structure;
 
 pub use catalogue::{CatalogueModel, catalogue, find};
 pub use config::ConfigError;
+pub use families::known_model_types;
 pub use structure::*;

@@ -38,7 +38,10 @@ impl Model {
     /// ```
     pub fn from_config(name: &str, config: &Value) -> Result<Self, ConfigError> {
         let whole = Config::new(config)?;
-        let whole_type = whole.text(&["model_type"])?.unwrap_or_default();
+        let whole_type = match whole.text(&["model_type"])? {
+            Some(model_type) => model_type,
+            None => first_architecture(&whole).and_then(families::model_type_of).unwrap_or_default(),
+        };
         let (mut part, mut model_type) = (whole, whole_type);
         for _ in 0..MAX_NESTING {
             let Some(text) = TEXT_PARTS.iter().find_map(|key| part.object(key)) else { break };
@@ -62,4 +65,8 @@ impl Model {
         }
         Ok(model)
     }
+}
+
+fn first_architecture<'a>(config: &Config<'a>) -> Option<&'a str> {
+    config.list("architectures").ok()??.first()?.as_str()
 }

@@ -6,6 +6,7 @@ mod bloom;
 mod cohere;
 mod deepseek;
 mod encoder;
+mod exaone;
 mod experts;
 mod falcon;
 mod figures;
@@ -15,11 +16,13 @@ mod glm;
 mod gpt;
 mod gpt_neox;
 mod gpt_oss;
+mod gptj;
 mod granite;
 mod internlm;
 mod llama;
 mod mistral;
 mod mllama;
+mod nemotron;
 mod olmo;
 mod opt;
 mod phi;
@@ -35,61 +38,92 @@ use super::structure::Model;
 /// A reader of one class's configs.
 pub(super) type Reader = fn(&Config<'_>) -> Result<Model, ConfigError>;
 
+/// Every `model_type` that is known, with its reader, in order.
+const READERS: &[(&str, Reader)] = &[
+    ("arcee", nemotron::arcee),
+    ("baichuan", internlm::baichuan),
+    ("bert", encoder::bert),
+    ("bloom", bloom::bloom),
+    ("camembert", encoder::roberta),
+    ("chatglm", glm::chatglm),
+    ("cohere", cohere::cohere),
+    ("cohere2", cohere::cohere2),
+    ("deepseek_v2", deepseek::deepseek_v2),
+    ("deepseek_v3", deepseek::deepseek_v3),
+    ("distilbert", encoder::distilbert),
+    ("ernie4_5", llama::ernie4_5),
+    ("exaone4", exaone::exaone4),
+    ("falcon", falcon::falcon),
+    ("gemma", gemma::gemma),
+    ("gemma2", gemma::gemma2),
+    ("gemma3_text", gemma::gemma3),
+    ("glm", glm::glm),
+    ("glm4", glm::glm4),
+    ("glm4_moe", glm::glm4_moe),
+    ("gpt2", gpt::gpt2),
+    ("gpt_bigcode", gpt::gpt_bigcode),
+    ("gpt_neo", gptj::gpt_neo),
+    ("gpt_neox", gpt_neox::gpt_neox),
+    ("gpt_oss", gpt_oss::gpt_oss),
+    ("gptj", gptj::gptj),
+    ("granite", granite::granite),
+    ("granitemoe", granite::granitemoe),
+    ("internlm", internlm::internlm),
+    ("internlm2", internlm::internlm2),
+    ("internlm3", llama::internlm3),
+    ("kimi_k2", deepseek::deepseek_v3),
+    ("llama", llama::llama),
+    ("ministral", mistral::ministral),
+    ("ministral3", mistral::ministral3),
+    ("mistral", mistral::mistral),
+    ("mixtral", mistral::mixtral),
+    ("mllama_text_model", mllama::mllama_text),
+    ("nemotron", nemotron::nemotron),
+    ("olmo", olmo::olmo),
+    ("olmo2", olmo::olmo2),
+    ("olmo3", olmo::olmo3),
+    ("olmoe", olmo::olmoe),
+    ("opt", opt::opt),
+    ("phi", phi::phi),
+    ("phi3", phi::phi3),
+    ("phi3_v", phi::phi3),
+    ("qwen", qwen::qwen),
+    ("qwen2", qwen::qwen2),
+    ("qwen2_5_vl", qwen::qwen2_vl_text),
+    ("qwen2_5_vl_text", qwen::qwen2_vl_text),
+    ("qwen2_moe", qwen::qwen2_moe),
+    ("qwen2_vl", qwen::qwen2_vl_text),
+    ("qwen2_vl_text", qwen::qwen2_vl_text),
+    ("qwen3", qwen::qwen3),
+    ("qwen3_moe", qwen::qwen3_moe),
+    ("qwen3_vl_moe_text", qwen::qwen3_moe),
+    ("qwen3_vl_text", qwen::qwen3),
+    ("roberta", encoder::roberta),
+    ("seed_oss", llama::seed_oss),
+    ("smollm3", llama::smollm3),
+    ("stablelm", stablelm::stablelm),
+    ("starcoder2", starcoder::starcoder2),
+    ("xlm-roberta", encoder::roberta),
+];
+
 /// The reader for `model_type`, if the class is known.
 pub(super) fn reader(model_type: &str) -> Option<Reader> {
-    Some(match model_type {
-        "baichuan" => internlm::baichuan,
-        "bert" => encoder::bert,
-        "bloom" => bloom::bloom,
-        "chatglm" => glm::chatglm,
-        "cohere" => cohere::cohere,
-        "cohere2" => cohere::cohere2,
-        "deepseek_v2" => deepseek::deepseek_v2,
-        "deepseek_v3" | "kimi_k2" => deepseek::deepseek_v3,
-        "distilbert" => encoder::distilbert,
-        "ernie4_5" => llama::ernie4_5,
-        "falcon" => falcon::falcon,
-        "gemma" => gemma::gemma,
-        "gemma2" => gemma::gemma2,
-        "gemma3_text" => gemma::gemma3,
-        "glm" => glm::glm,
-        "glm4" => glm::glm4,
-        "glm4_moe" => glm::glm4_moe,
-        "gpt2" => gpt::gpt2,
-        "gpt_bigcode" => gpt::gpt_bigcode,
-        "gpt_neox" => gpt_neox::gpt_neox,
-        "gpt_oss" => gpt_oss::gpt_oss,
-        "granite" => granite::granite,
-        "granitemoe" => granite::granitemoe,
-        "internlm" => internlm::internlm,
-        "internlm2" => internlm::internlm2,
-        "internlm3" => llama::internlm3,
-        "llama" => llama::llama,
-        "ministral" => mistral::ministral,
-        "ministral3" => mistral::ministral3,
-        "mistral" => mistral::mistral,
-        "mixtral" => mistral::mixtral,
-        "mllama_text_model" => mllama::mllama_text,
-        "olmo" => olmo::olmo,
-        "olmo2" => olmo::olmo2,
-        "olmo3" => olmo::olmo3,
-        "olmoe" => olmo::olmoe,
-        "opt" => opt::opt,
-        "phi" => phi::phi,
-        "phi3" | "phi3_v" => phi::phi3,
-        "qwen" => qwen::qwen,
-        "qwen2" => qwen::qwen2,
-        "qwen2_moe" => qwen::qwen2_moe,
-        "qwen2_vl" | "qwen2_vl_text" | "qwen2_5_vl" | "qwen2_5_vl_text" => qwen::qwen2_vl_text,
-        "qwen3" | "qwen3_vl_text" => qwen::qwen3,
-        "qwen3_moe" | "qwen3_vl_moe_text" => qwen::qwen3_moe,
-        "roberta" | "xlm-roberta" | "camembert" => encoder::roberta,
-        "seed_oss" => llama::seed_oss,
-        "smollm3" => llama::smollm3,
-        "stablelm" => stablelm::stablelm,
-        "starcoder2" => starcoder::starcoder2,
-        _ => return None,
-    })
+    READERS.iter().find(|(name, _)| *name == model_type).map(|(_, reader)| *reader)
+}
+
+/// Every `model_type` whose class is known, in alphabetical order.
+pub fn known_model_types() -> impl Iterator<Item = &'static str> {
+    READERS.iter().map(|(name, _)| *name)
+}
+
+/// The `model_type` behind the first entry of `architectures`, where a config has no `model_type`:
+/// `Qwen2MoeForCausalLM` is `qwen2_moe`.
+pub(super) fn model_type_of(architecture: &str) -> Option<&'static str> {
+    let plain = |name: &str| name.replace(['_', '-'], "").to_lowercase();
+    let class = ["ForCausalLM", "LMHeadModel", "ForMaskedLM", "ForSequenceClassification", "Model"]
+        .iter()
+        .find_map(|suffix| architecture.strip_suffix(suffix))?;
+    known_model_types().find(|name| plain(name) == plain(class))
 }
 
 /// The class of a multimodal model's text part, where the part does not say it itself.
