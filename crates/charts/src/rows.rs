@@ -60,7 +60,7 @@ impl Layout {
         let mut y = TOP;
         for (group, count) in content.groups() {
             if !group.is_empty() {
-                headings.push((y, text::ellipsis(group, TEXT_SIZE, true, f64::from(width - 12))));
+                headings.push((y, text::ellipsis(group, TEXT_SIZE, true, f64::from(width - 8))));
                 y += HEADING;
             }
             for _ in 0..count {
@@ -105,7 +105,7 @@ pub(crate) fn draw(
 
     draw_grid(&root, plot, &layout, look, width)?;
     for (y, heading) in &layout.headings {
-        let at = (0, y + HEADING - 6);
+        let at = (4, y + HEADING - 6);
         Label {
             text: heading,
             at,

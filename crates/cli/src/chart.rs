@@ -3,11 +3,12 @@
 use std::io::Write;
 
 use headroom_charts::{Bar, Look, Orientation, Palette, Texts, comparison_svg, phases_svg};
-use headroom_core::memory::{self, Category, Estimate};
-use headroom_core::plan::{Alternative, Method, Plan, Task, alternatives};
+use headroom_core::link;
+use headroom_core::memory::{Category, Estimate};
 use headroom_core::units::gib_text;
 
 use crate::Failure;
+use crate::compare::Compared;
 use crate::estimate::{self, Estimated};
 
 /// Options of `headroom chart`.
@@ -44,45 +45,23 @@ pub(crate) fn run(options: &ChartOptions, out: &mut dyn Write) -> Result<(), Fai
     let picture = if options.phases {
         phases_svg(&estimate, &look)
     } else {
-        let bars: Vec<Bar> = alternatives(&plan).iter().filter_map(|other| bar(other, &plan)).collect();
+        let bars: Vec<Bar> = Compared::all(&plan).iter().filter_map(bar).collect();
         comparison_svg(&bars, estimate.card_bytes, &look)
     };
     Ok(out.write_all(picture.svg.as_bytes())?)
 }
 
-/// The bar of one alternative; one that cannot be planned (a method the model does not take) has none.
-fn bar(alternative: &Alternative, current: &Plan) -> Option<Bar> {
-    let estimate = memory::estimate(&alternative.plan).ok()?;
+/// The bar of one alternative; one that cannot be estimated has none.
+fn bar(compared: &Compared) -> Option<Bar> {
+    let estimate = compared.outcome.as_ref().ok()?;
     Some(Bar {
-        label: label(alternative),
-        group: group(alternative),
-        parts: parts(&estimate),
+        label: compared.label(),
+        group: compared.group(),
+        parts: parts(estimate),
         total: estimate.peak.band.expected,
-        selected: alternative.plan == *current,
-        id: headroom_core::link::encode(&alternative.plan),
+        selected: compared.current,
+        id: link::encode(&compared.alternative.plan),
     })
-}
-
-/// The method; for inference the number format, which is what its alternatives differ in.
-fn group(alternative: &Alternative) -> String {
-    let plan = &alternative.plan;
-    match alternative.method {
-        Method::Qlora if plan.task == Task::Inference => format!("{} bit", plan.quantization.bits),
-        Method::Qlora => format!("QLoRA {} bit", plan.quantization.bits),
-        _ if plan.task == Task::Inference => plan.torch_dtype.name().to_owned(),
-        Method::Full => "Full".to_owned(),
-        Method::Lora => "LoRA".to_owned(),
-    }
-}
-
-/// How the training state is spread.
-fn label(alternative: &Alternative) -> String {
-    match (alternative.zero_stage, alternative.offload) {
-        _ if alternative.plan.task == Task::Inference => "inference".to_owned(),
-        (0, false) => "unsharded".to_owned(),
-        (stage, false) => format!("ZeRO-{stage}"),
-        (stage, true) => format!("ZeRO-{stage} + offload"),
-    }
 }
 
 /// What the bar is made of: the phase that owns the peak, and as overhead what the card must have besides.

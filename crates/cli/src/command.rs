@@ -8,6 +8,7 @@ use headroom_core::link;
 use lexopt::prelude::*;
 
 use crate::chart::{self, ChartOptions};
+use crate::compare::{self, CompareOptions};
 use crate::estimate::{self, EstimateOptions};
 use crate::validate::{self, ValidateOptions};
 use crate::{Failure, Outcome, catalogue};
@@ -17,7 +18,8 @@ headroom: whether a training run fits in GPU memory, and where every byte goes
 
 Usage:
   headroom estimate [PLAN] [--json] [--all] [--check] what a plan needs, phase by phase and byte by byte
-  headroom chart [PLAN] --svg [--phases] [--dark]     the plan beside its alternatives, as an SVG file
+  headroom compare [PLAN] [--json]                    the plan beside its alternatives
+  headroom chart [PLAN] --svg [--phases] [--dark]     the same as an SVG file
   headroom link [PLAN]                                the plan as a link's fragment
   headroom models | gpus [--json]                     what plans can name
   headroom validate CASES.jsonl [--json] [--terms]    compare estimates with measurements
@@ -59,7 +61,9 @@ pub(crate) enum Command {
     Version,
     /// Says what a plan needs.
     Estimate(EstimateOptions),
-    /// Draws it.
+    /// Sets it beside its alternatives.
+    Compare(CompareOptions),
+    /// Draws them.
     Chart(ChartOptions),
     /// Writes it as a link.
     Link(Option<String>),
@@ -86,6 +90,7 @@ impl Command {
             Some(Value(name)) => match text(name)?.as_str() {
                 "help" => Ok(Self::Help),
                 "estimate" => Self::estimate(parser),
+                "compare" => Self::compare(parser),
                 "chart" => Self::chart(parser),
                 "link" => Self::link(parser),
                 "models" => Self::list(parser, |json| Self::Models { json }),
@@ -110,6 +115,19 @@ impl Command {
             }
         }
         Ok(Self::Estimate(options))
+    }
+
+    fn compare(mut parser: lexopt::Parser) -> Result<Self, Failure> {
+        let mut options = CompareOptions::default();
+        while let Some(arg) = parser.next()? {
+            match arg {
+                Long("json") => options.json = true,
+                Long("help") | Short('h') => return Ok(Self::Help),
+                Value(value) if options.source.is_none() => options.source = Some(text(value)?),
+                other => return Err(other.unexpected().into()),
+            }
+        }
+        Ok(Self::Compare(options))
     }
 
     fn chart(mut parser: lexopt::Parser) -> Result<Self, Failure> {
@@ -188,6 +206,7 @@ impl Command {
             Self::Help => out.write_all(HELP.as_bytes())?,
             Self::Version => writeln!(out, "headroom {}", env!("CARGO_PKG_VERSION"))?,
             Self::Estimate(options) => return estimate::run(&options, out),
+            Self::Compare(options) => compare::run(&options, out)?,
             Self::Chart(options) => chart::run(&options, out)?,
             Self::Link(source) => {
                 let plan = estimate::plan_from(source.as_deref())?;

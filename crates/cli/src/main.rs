@@ -6,6 +6,7 @@
 mod catalogue;
 mod chart;
 mod command;
+mod compare;
 mod estimate;
 mod input;
 mod layout;

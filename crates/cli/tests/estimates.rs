@@ -139,6 +139,27 @@ fn check_tells_a_script_whether_it_fits() {
 }
 
 #[test]
+fn the_comparison_holds_the_plan_and_agrees_with_its_estimate() {
+    for plan in PLANS {
+        let path = plan_file(plan);
+        let own = estimate(plan, &["--json"]).json();
+        let rows = headroom(&["compare", &path, "--json"]).json();
+        let rows = rows.as_array().unwrap();
+        let current: Vec<&Value> = rows.iter().filter(|row| row["current"] == true).collect();
+        assert_eq!(current.len(), 1, "{plan}");
+        assert_eq!(current[0]["needed_bytes"], own["peak"]["band"]["expected"], "{plan}");
+        assert_eq!(current[0]["verdict"], own["verdict"], "{plan}");
+        for row in rows {
+            let linked = headroom(&["estimate", row["link"].as_str().unwrap(), "--json"]).json();
+            assert_eq!(row["needed_bytes"], linked["peak"]["band"]["expected"], "{plan} {row}");
+        }
+        let text = headroom(&["compare", &path]).out;
+        assert_eq!(text.lines().filter(|line| line.ends_with("this plan")).count(), 1, "{text}");
+        assert_eq!(text.lines().count(), rows.len() + 3, "{text}");
+    }
+}
+
+#[test]
 fn charts_are_whole_files() {
     let path = plan_file("mistral-7b-lora");
     let comparison = headroom(&["chart", &path, "--svg"]);

@@ -1,0 +1,150 @@
+//! `headroom compare`: the plan beside its alternatives.
+
+use std::io::Write;
+
+use headroom_core::link;
+use headroom_core::memory::{self, Estimate};
+use headroom_core::plan::{Alternative, Method, Plan, Task, alternatives};
+use headroom_core::units::{bytes_text, gib_text};
+use serde::Serialize;
+
+use crate::estimate::{self, Estimated};
+use crate::layout::{Align, Table};
+use crate::{Failure, input};
+
+/// Options of `headroom compare`.
+#[derive(Default)]
+pub(crate) struct CompareOptions {
+    /// File, `-`, link or JSON; nothing: standard input.
+    pub(crate) source: Option<String>,
+    /// Machine-readable.
+    pub(crate) json: bool,
+}
+
+/// One alternative with its answer.
+pub(crate) struct Compared {
+    /// The alternative.
+    pub(crate) alternative: Alternative,
+    /// What it needs, or why that cannot be said.
+    pub(crate) outcome: Result<Estimate, String>,
+    /// Whether it is the plan itself.
+    pub(crate) current: bool,
+}
+
+impl Compared {
+    /// Every alternative of `plan`, in order.
+    pub(crate) fn all(plan: &Plan) -> Vec<Self> {
+        let compared = |alternative: Alternative| Self {
+            outcome: memory::estimate(&alternative.plan).map_err(|problems| input::problems_text(&problems)),
+            current: alternative.plan == *plan,
+            alternative,
+        };
+        alternatives(plan).into_iter().map(compared).collect()
+    }
+
+    /// The method; for inference the number format, which is what its alternatives differ in.
+    pub(crate) fn group(&self) -> String {
+        let plan = &self.alternative.plan;
+        match self.alternative.method {
+            Method::Qlora if plan.task == Task::Inference => format!("{} bit", plan.quantization.bits),
+            Method::Qlora => format!("QLoRA {} bit", plan.quantization.bits),
+            _ if plan.task == Task::Inference => plan.torch_dtype.name().to_owned(),
+            Method::Full => "Full".to_owned(),
+            Method::Lora => "LoRA".to_owned(),
+        }
+    }
+
+    /// How the training state is spread.
+    pub(crate) fn label(&self) -> String {
+        match (self.alternative.zero_stage, self.alternative.offload) {
+            _ if self.alternative.plan.task == Task::Inference => "inference".to_owned(),
+            (0, false) => "unsharded".to_owned(),
+            (stage, false) => format!("ZeRO-{stage}"),
+            (stage, true) => format!("ZeRO-{stage} + offload"),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct ComparedJson {
+    method: &'static str,
+    zero_stage: u8,
+    offload: bool,
+    current: bool,
+    link: String,
+    #[serde(flatten)]
+    outcome: OutcomeJson,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum OutcomeJson {
+    Estimated {
+        verdict: &'static str,
+        /// Required memory and context: what is compared with the card.
+        needed_bytes: u64,
+        headroom_bytes: i64,
+        allocated_bytes: u64,
+        host_bytes: u64,
+        trainable_count: u64,
+    },
+    Failed {
+        why: String,
+    },
+}
+
+impl From<Compared> for ComparedJson {
+    fn from(compared: Compared) -> Self {
+        let Compared { alternative, outcome, current } = compared;
+        let outcome = match outcome {
+            Err(why) => OutcomeJson::Failed { why },
+            Ok(estimate) => OutcomeJson::Estimated {
+                verdict: estimate.verdict.fit.name(),
+                needed_bytes: estimate.peak.band.expected,
+                headroom_bytes: estimate.verdict.headroom_bytes,
+                allocated_bytes: estimate.peak.allocated_bytes,
+                host_bytes: host_bytes(&estimate),
+                trainable_count: estimate.trainable_count,
+            },
+        };
+        Self {
+            method: alternative.method.name(),
+            zero_stage: alternative.zero_stage,
+            offload: alternative.offload,
+            current,
+            link: link::encode(&alternative.plan),
+            outcome,
+        }
+    }
+}
+
+fn host_bytes(estimate: &Estimate) -> u64 {
+    estimate.host.iter().map(|row| row.bytes).fold(0, u64::saturating_add)
+}
+
+/// Runs the command.
+pub(crate) fn run(options: &CompareOptions, out: &mut dyn Write) -> Result<(), Failure> {
+    let plan = estimate::plan_from(options.source.as_deref())?;
+    let Estimated { plan, subject, estimate } = estimate::estimated(plan)?;
+    let all = Compared::all(&plan);
+    if options.json {
+        let rows: Vec<ComparedJson> = all.into_iter().map(ComparedJson::from).collect();
+        serde_json::to_writer_pretty(&mut *out, &rows).map_err(std::io::Error::from)?;
+        return Ok(writeln!(out)?);
+    }
+    writeln!(out, "{} on {}, {}\n", subject.model.name, subject.card.name, bytes_text(estimate.card_bytes))?;
+    let mut table = Table::new(&[Align::Left, Align::Left, Align::Right, Align::Right, Align::Left]);
+    table.row(["method", "spread", "needs GiB", "host GiB", "verdict"]);
+    for compared in &all {
+        let note = if compared.current { "this plan" } else { "" };
+        let (needs, host, verdict) = match &compared.outcome {
+            Ok(estimate) => {
+                let verdict = estimate.verdict.fit.name().replace('_', " ");
+                (gib_text(estimate.peak.band.expected), gib_text(host_bytes(estimate)), verdict)
+            }
+            Err(why) => ("-".to_owned(), "-".to_owned(), why.clone()),
+        };
+        table.row([compared.group(), compared.label(), needs, host, verdict, note.to_owned()]);
+    }
+    Ok(table.write(out)?)
+}
