@@ -48,8 +48,12 @@ pub(super) struct Sharding {
     persistence: u64,
     bucket_view: bool,
     reshard: bool,
-    /// Bytes of a gathered parameter.
-    gathered_width: u64,
+    /// dtype of gathered parameters, which products run in.
+    pub(super) compute: ElementType,
+    /// dtype of FSDP2's shards.
+    pub(super) shard: ElementType,
+    /// dtype that gradients are reduced in.
+    reduce: ElementType,
 }
 
 /// DeepSpeed casts the module to its own dtype, and FSDP2 wants one dtype in a group: adapters follow the base there.
@@ -77,6 +81,7 @@ impl Sharding {
             scheme
         };
         let hidden = model.hidden_size;
+        let fsdp2 = scheme == Scheme::Fsdp2;
         let size = |bucket: BucketSize, default: u64, auto: u64| match bucket {
             BucketSize::Default => default,
             BucketSize::Auto => auto,
@@ -99,7 +104,9 @@ impl Sharding {
             persistence: size(keys.stage3_param_persistence_threshold, PERSISTENCE, hidden.saturating_mul(10)),
             bucket_view: keys.gradient_as_bucket_view,
             reshard: keys.reshard_after_forward,
-            gathered_width: keys.param_dtype.unwrap_or(plan.torch_dtype).bytes(),
+            compute: element_type(keys.param_dtype.filter(|_| fsdp2).unwrap_or(plan.torch_dtype)),
+            shard: element_type(plan.torch_dtype),
+            reduce: element_type(keys.reduce_dtype.or(keys.param_dtype).filter(|_| fsdp2).unwrap_or(plan.torch_dtype)),
         }
     }
 
@@ -150,14 +157,15 @@ impl Sharding {
             Scheme::Single | Scheme::Zero(1) => {}
             Scheme::Ddp => {
                 if self.bucket_view {
-                    trainable.iter().for_each(|parameter| parameter.keep(0));
+                    trainable.iter().for_each(|parameter| parameter.keep(0, None));
                 }
             }
             Scheme::Fsdp2 => {
-                trainable.iter().for_each(|parameter| parameter.keep(parameter.elements().div_ceil(self.ranks)));
+                let shards = |parameter: &Trainable| parameter.elements().div_ceil(self.ranks);
+                trainable.iter().for_each(|parameter| parameter.keep(shards(parameter), Some(self.shard)));
             }
             // Stage 3's gradient shards are resident from the start.
-            Scheme::Zero(3) => trainable.iter().for_each(|parameter| parameter.keep(0)),
+            Scheme::Zero(3) => trainable.iter().for_each(|parameter| parameter.keep(0, None)),
             Scheme::Zero(_) => {
                 // Parameters are laid end to end in order; rank 0 keeps whole those that touch its part.
                 let partition = total_elements(trainable).div_ceil(self.ranks);
@@ -166,11 +174,12 @@ impl Sharding {
                     let repeat = parameter.tag.repeat;
                     let kept = partition.saturating_sub(before).div_ceil(parameter.elements().max(1)).min(repeat);
                     // A simulated layer that stands for several keeps their average.
-                    parameter.keep((u128::from(parameter.elements()) * u128::from(kept) / u128::from(repeat)) as u64);
+                    let share = u128::from(parameter.elements()) * u128::from(kept) / u128::from(repeat);
+                    parameter.keep(u64::try_from(share).unwrap_or(u64::MAX), None);
                     before = before.saturating_add(parameter.elements().saturating_mul(repeat));
                 }
                 if self.offload_optimizer {
-                    trainable.iter().for_each(|parameter| parameter.keep(0));
+                    trainable.iter().for_each(|parameter| parameter.keep(0, None));
                 }
             }
         }
@@ -229,27 +238,47 @@ impl Sharding {
         let shape = match self.scheme {
             Scheme::Zero(3) => dims(&[("min(P,max_live)", params.min(self.max_live))]),
             Scheme::Fsdp2 if self.reshard => {
-                dims(&[("2·layer+root", largest_layer.saturating_mul(2).saturating_add(root).min(params))])
+                dims(&[("layer+root", largest_layer.saturating_add(root).min(params))])
             }
             Scheme::Fsdp2 => dims(&[("P", params)]),
             _ => return None,
         };
-        let element = if self.gathered_width == 4 { ElementType::F32 } else { ElementType::Half };
-        Some(Tensor::new(tape, label, shape, element))
+        Some(Tensor::new(tape, label, shape, self.compute))
     }
 
-    /// Buffers that backward takes and gives back before the optimizer steps.
-    pub(super) fn backward_buffers(&self, tape: &Rc<Tape>, trainable: &[Trainable]) -> Vec<Tensor> {
+    /// Buffers that backward takes with the first gradients and gives back before the optimizer steps.
+    ///
+    /// ZeRO-1 and -2 allocate their bucket in full whatever the model's size. FSDP2 holds, while a layer runs backward,
+    /// the next layer's gathered parameters, the layer's unsharded gradients and the reduce-scatter input of the one
+    /// before.
+    pub(super) fn backward_buffers(
+        &self,
+        trainable: &[Trainable],
+        largest_layer: u64,
+        root: u64,
+    ) -> Vec<(Term, Shape, ElementType)> {
         match self.scheme {
-            Scheme::Zero(1 | 2) if self.ranks > 0 => {
+            Scheme::Zero(1 | 2) => {
                 let bucket = dims(&[("reduce_bucket_size", self.reduce_bucket)]);
-                let label = tape.label(Term::ReduceBuckets, "");
-                let mut buffers: Vec<Tensor> =
-                    (0..self.buckets).map(|_| Tensor::new(tape, label, bucket, ElementType::Half)).collect();
+                let mut buffers: Vec<_> =
+                    (0..self.buckets).map(|_| (Term::ReduceBuckets, bucket, ElementType::Half)).collect();
                 if self.offload_optimizer {
                     // The norm of the largest gradient is taken in fp64.
                     let norm = dims(&[("largest", largest_elements(trainable))]);
-                    buffers.push(Tensor::new(tape, tape.label(Term::OffloadStaging, ""), norm, ElementType::F64));
+                    buffers.push((Term::OffloadStaging, norm, ElementType::F64));
+                }
+                buffers
+            }
+            Scheme::Fsdp2 => {
+                let trained = total_elements(trainable) > root;
+                let layer = dims(&[("layer", largest_layer)]);
+                let mut buffers = Vec::new();
+                if self.reshard {
+                    buffers.push((Term::GatheredParameters, layer, self.compute));
+                }
+                if trained {
+                    buffers.push((Term::ReduceBuckets, layer, self.compute));
+                    buffers.push((Term::ReduceBuckets, layer, self.reduce));
                 }
                 buffers
             }

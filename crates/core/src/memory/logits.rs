@@ -7,6 +7,7 @@ use super::term::Term;
 use super::weights::ModelWeights;
 use crate::model::Model;
 use crate::plan::Plan;
+use std::rc::Rc;
 
 /// What the head leaves for the rest of the step.
 pub(super) struct HeadOutput {
@@ -24,7 +25,7 @@ pub(super) fn language_model_loss(
     hidden: Tensor,
 ) -> Option<HeadOutput> {
     setting.tape.enter(Phase::Loss);
-    let hidden = mark_backward(&hidden);
+    let hidden = mark_backward(setting, &hidden);
     if plan.use_liger_kernel && weights.head.len() <= 1 {
         return Some(HeadOutput { loss: chunked_loss(setting, weights, &hidden)?, kept: None });
     }
@@ -161,7 +162,7 @@ fn chunked_loss(setting: &Setting, weights: &ModelWeights, hidden: &Tensor) -> O
 /// Score head over the last token of each sequence.
 pub(super) fn score_loss(setting: &Setting, plan: &Plan, weights: &ModelWeights, hidden: Tensor) -> Option<HeadOutput> {
     setting.tape.enter(Phase::Loss);
-    let hidden = mark_backward(&hidden);
+    let hidden = mark_backward(setting, &hidden);
     let score = weights.score.as_ref()?;
     let scores = score.run(setting, &hidden, Term::ScoreHead);
     drop(hidden);
@@ -188,13 +189,17 @@ fn scalar(setting: &Setting) -> Tensor {
 }
 
 /// Backward through the layers begins when the gradient of the head's input is known.
-fn mark_backward(hidden: &Tensor) -> Tensor {
+fn mark_backward(setting: &Setting, hidden: &Tensor) -> Tensor {
+    let begins = Rc::clone(&setting.backward_begins);
     custom(
-        &hidden.tape().clone(),
+        &setting.tape,
         &[hidden],
         |_| hidden.detach(),
-        |call| {
+        move |call| {
             call.tape.enter(Phase::Backward);
+            if let Some(hook) = begins.borrow_mut().take() {
+                hook();
+            }
             vec![Some(call.grad.clone())]
         },
     )

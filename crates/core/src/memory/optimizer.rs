@@ -1,7 +1,7 @@
 //! Optimizer state, and what clipping and the optimizer's step write for moments.
 
 use super::autograd::{ElementType, LayerTag, Shape, Tape, Tensor, dims};
-use super::communication::Sharding;
+use super::communication::{Scheme, Sharding};
 use super::phase::Phase;
 use super::term::Term;
 use super::weights::{Trainable, element_type};
@@ -41,7 +41,13 @@ fn states_of(tape: &Rc<Tape>, plan: &Plan, sharding: &Sharding, parameter: &Trai
     };
     let shape = parameter.tensor.shape();
     let weight = parameter.tensor.element();
-    let own = if sharding.keeps_master(plan) { ElementType::F32 } else { weight };
+    let own = if sharding.keeps_master(plan) {
+        ElementType::F32
+    } else if sharding.scheme == Scheme::Fsdp2 {
+        sharding.shard
+    } else {
+        weight
+    };
     let mut states = Vec::new();
     if sharding.keeps_master(plan) {
         states.push(new(Term::MasterWeights, shape, ElementType::F32));

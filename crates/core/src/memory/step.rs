@@ -1,6 +1,6 @@
 //! One training step, or one generation, from beginning to end.
 
-use super::activations::{Kernel, Setting, rotary_tables, run_layer, run_norm};
+use super::activations::{BackwardHook, Kernel, Setting, rotary_tables, run_layer, run_norm};
 use super::autograd::{
     ElementType, Tape, TapeRecord, Tensor, add, backward, checkpoint, dims, dropout, embedding, scale,
 };
@@ -91,6 +91,7 @@ pub(super) fn setting(tape: &Rc<Tape>, plan: &Plan, model: &Model, kernel: Kerne
         softmax_in_fp32: !matches!(model.model_type.as_str(), "gpt2" | "bert" | "roberta" | "falcon"),
         float16: is_float16(plan),
         half: ElementType::Half,
+        backward_begins: Rc::default(),
     }
 }
 
@@ -120,18 +121,36 @@ fn train(tape: &Rc<Tape>, plan: &Plan, model: &Model, weights: &ModelWeights, sh
     setting.leave_autocast();
     let Some(HeadOutput { loss, kept }) = head else { return };
     tape.enter(Phase::LossBackward);
-    let reduce = sharding.backward_buffers(tape, &weights.trainable);
+    let reduce = Rc::new(RefCell::new(Vec::new()));
+    setting.backward_begins.replace(Some(backward_hook(tape, sharding, weights, &reduce)));
     if let Some(source) = loss.source().cloned() {
         let one = Tensor::new(tape, tape.label(Term::LogitsGradients, "loss"), dims(&[("1", 1)]), ElementType::F32);
         backward(tape, &source, one);
     }
-    drop((loss, gathered, reduce));
+    setting.backward_begins.take();
+    drop((loss, gathered));
+    reduce.take();
     tape.enter_layer(super::autograd::NO_LAYER);
     optimizer::clip(tape, plan, &weights.trainable);
     tape.enter(Phase::OptimizerStep);
     let flat = sharding.step_buffers(tape, &weights.trainable);
     optimizer::step(tape, plan, sharding, &weights.trainable);
     drop((flat, kept, states, buffers, inputs));
+}
+
+/// Sharding's buffers come with the first gradients.
+fn backward_hook(
+    tape: &Rc<Tape>,
+    sharding: &Sharding,
+    weights: &ModelWeights,
+    into: &Rc<RefCell<Vec<Tensor>>>,
+) -> BackwardHook {
+    let buffers = sharding.backward_buffers(&weights.trainable, weights.largest_layer(), weights.root_elements());
+    let (tape, into) = (Rc::clone(tape), Rc::clone(into));
+    Box::new(move || {
+        let new = |(term, shape, element)| Tensor::new(&tape, tape.label(term, ""), shape, element);
+        into.borrow_mut().extend(buffers.into_iter().map(new));
+    })
 }
 
 /// Token ids and labels.

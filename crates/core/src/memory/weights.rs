@@ -2,7 +2,7 @@
 
 use super::activations::{Adapter, BaseWeight, Projection};
 use super::autograd::{ElementType, GradSource, LayerTag, Tape, Tensor, dims};
-use super::communication::Sharding;
+use super::communication::{Scheme, Sharding};
 use super::term::Term;
 use crate::model::{Layer, Model, Module, ModuleKind, NormKind, QkNorm, Role};
 use crate::plan::{AdapterDtype, Dtype, Method, Plan, TargetModules, Task};
@@ -265,7 +265,9 @@ impl Builder<'_> {
         self.counts.base = self.counts.base.saturating_add(elements);
         let element = self.element();
         let held = self.sharding.weight_shape(shape);
-        let tensor = Tensor::new(self.tape, self.tape.label(term, name), held, element).view(shape);
+        // FSDP2's shards may be wider than what products run in.
+        let compute = if self.sharding.scheme == Scheme::Fsdp2 { self.sharding.compute } else { element };
+        let tensor = Tensor::new(self.tape, self.tape.label(term, name), held, element).standing_for(shape, compute);
         if self.quantizes() {
             let bytes = elements.saturating_mul(element.bytes());
             self.counts.unquantized_bytes = self.counts.unquantized_bytes.saturating_add(bytes);
@@ -484,9 +486,10 @@ impl Trainable {
     }
 
     /// Says how many elements of the gradient stay with this rank.
-    pub(super) fn keep(&self, elements: u64) {
+    pub(super) fn keep(&self, elements: u64, element: Option<ElementType>) {
         if let Some(GradSource::Leaf(leaf)) = self.tensor.source() {
             leaf.kept_elements.set(elements);
+            leaf.kept_element.set(element);
         }
     }
 

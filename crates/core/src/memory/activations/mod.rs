@@ -13,4 +13,4 @@ pub(super) use layer::run_layer;
 pub(super) use norm::run_norm;
 pub(super) use projection::{Adapter, BaseWeight, Projection};
 pub(super) use rotary::rotary_tables;
-pub(super) use setting::{Kernel, Setting};
+pub(super) use setting::{BackwardHook, Kernel, Setting};

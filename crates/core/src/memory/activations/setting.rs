@@ -52,9 +52,14 @@ pub(in crate::memory) struct Setting {
     pub(in crate::memory) softmax_in_fp32: bool,
     /// The half type is float16, not bfloat16.
     pub(in crate::memory) float16: bool,
+    /// What happens when backward through the layers begins: sharding takes its buffers then.
+    pub(in crate::memory) backward_begins: Rc<RefCell<Option<BackwardHook>>>,
     /// dtype that products run in under autocast.
     pub(in crate::memory) half: ElementType,
 }
+
+/// Runs once.
+pub(in crate::memory) type BackwardHook = Box<dyn FnOnce()>;
 
 /// A weight that autocast has cast and keeps until the region ends.
 pub(in crate::memory) struct CastWeight {

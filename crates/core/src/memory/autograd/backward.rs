@@ -293,7 +293,8 @@ fn accumulate_grad(leaf: &Rc<Leaf>, grad: Tensor) {
         // The rank's share is written, then the whole gradient goes.
         *slot = (kept > 0).then(|| {
             let label = grad.tape().label(Term::GradientShard, "");
-            Tensor::new(grad.tape(), label, dims(&[("n/N", kept)]), grad.element())
+            let element = leaf.kept_element.get().unwrap_or(grad.element());
+            Tensor::new(grad.tape(), label, dims(&[("n/N", kept)]), element)
         });
     } else if grad.is_sole_holder() {
         grad.relabel(label);

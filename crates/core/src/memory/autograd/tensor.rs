@@ -52,6 +52,8 @@ pub(in crate::memory) struct Leaf {
     pub(in crate::memory) label: Option<Label>,
     /// Elements of the gradient that stay after backward; more than it has: all.
     pub(in crate::memory) kept_elements: Cell<u64>,
+    /// dtype of what stays, when it is not the gradient's own.
+    pub(in crate::memory) kept_element: Cell<Option<ElementType>>,
     /// The gradient.
     pub(in crate::memory) grad: RefCell<Option<Tensor>>,
     /// Order of creation, to tell leaves apart.
@@ -74,7 +76,7 @@ impl Tensor {
     /// A leaf that requires a gradient.
     pub(in crate::memory) fn into_leaf(self, label: Option<Label>) -> Self {
         let id = self.tape().next_sequence();
-        let leaf = Leaf { label, kept_elements: Cell::new(u64::MAX), grad: RefCell::new(None), id };
+        let leaf = Leaf { label, kept_elements: Cell::new(u64::MAX), kept_element: Cell::new(None), grad: RefCell::new(None), id };
         self.with_source(Some(GradSource::Leaf(Rc::new(leaf))))
     }
 
@@ -97,6 +99,11 @@ impl Tensor {
             view: true,
             ..self.facts()
         }))
+    }
+
+    /// The same storage read as a tensor of another shape and dtype: a share that stands for the whole.
+    pub(in crate::memory) fn standing_for(&self, shape: Shape, element: ElementType) -> Self {
+        Self(Rc::new(TensorData { storage: Rc::clone(&self.0.storage), shape, element, ..self.facts() }))
     }
 
     /// Marks the result of a view operator.
