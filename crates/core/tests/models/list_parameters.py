@@ -52,12 +52,26 @@ def active(config, name, parameter):
     return parameter.numel() // parameter.shape[0] * config.get_text_config().num_experts_per_tok
 
 
+def rotary_dim(config, model):
+    """Rotated dimensions of a head: two for each frequency. None where the model rotates none, or by other means.
+
+    Falcon builds the frequencies even when ALiBi takes their place.
+    """
+    if getattr(config, "alibi", False):
+        return None
+    for name, buffer in model.named_buffers():
+        if name.endswith("inv_freq") and "original" not in name and "visual" not in name and "vision" not in name:
+            return 2 * buffer.numel()
+    return None
+
+
 for line in sys.stdin:
     case = json.loads(line)
     config, model = build(case["config"])
     named = list(parameters(config, model))
     case["param_count"] = sum(parameter.numel() for _, parameter in named)
     if sys.argv[1] == "tensors":
+        case["rotary_dim"] = rotary_dim(config, model)
         case["tensors"] = {short(name): list(parameter.shape) for name, parameter in named}
     else:
         case["active_param_count"] = sum(active(config, name, parameter) for name, parameter in named)

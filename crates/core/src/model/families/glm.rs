@@ -25,16 +25,21 @@ const GLM: Defaults = Defaults {
 
 /// `glm`.
 pub(super) fn glm(config: &Config<'_>) -> Result<Model, ConfigError> {
-    dense(config, false)
+    dense(config, &GLM, false)
 }
 
 /// `glm4`: GLM with a further norm after each branch.
 pub(super) fn glm4(config: &Config<'_>) -> Result<Model, ConfigError> {
-    dense(config, true)
+    dense(config, &GLM, true)
 }
 
-fn dense(config: &Config<'_>, sandwich: bool) -> Result<Model, ConfigError> {
-    let f = Figures::read(config, &GLM)?;
+/// `glm4v_text`: GLM-4.1V's text part.
+pub(super) fn glm4v_text(config: &Config<'_>) -> Result<Model, ConfigError> {
+    dense(config, &Defaults { head_dim: None, max_position_embeddings: Some(32_768), ..GLM }, true)
+}
+
+fn dense(config: &Config<'_>, defaults: &Defaults, sandwich: bool) -> Result<Model, ConfigError> {
+    let f = Figures::read(config, defaults)?;
     let h = f.hidden_size;
     let mut modules = separate_attention(&f, AttentionBias::qkv(config.flag(&["attention_bias"], true)?), "o_proj");
     modules.extend(fused_gated_mlp(h, f.intermediate_size));

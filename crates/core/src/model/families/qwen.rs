@@ -71,6 +71,20 @@ pub(super) fn qwen2_vl_text(config: &Config<'_>) -> Result<Model, ConfigError> {
     second(config, &defaults, 80)
 }
 
+/// `qwen2_5_omni_text`.
+pub(super) fn qwen2_5_omni_text(config: &Config<'_>) -> Result<Model, ConfigError> {
+    let defaults = Defaults {
+        vocab_size: 152_064,
+        hidden_size: 3_584,
+        intermediate_size: Some(18_944),
+        num_hidden_layers: 28,
+        num_attention_heads: 28,
+        num_key_value_heads: Some(4),
+        ..QWEN2
+    };
+    second(config, &defaults, 28)
+}
+
 fn second(config: &Config<'_>, defaults: &Defaults, max_window_layers: u64) -> Result<Model, ConfigError> {
     let f = Figures::read(config, defaults)?;
     let windows = upper_windows(config, &f, max_window_layers)?;
@@ -128,10 +142,27 @@ pub(super) fn qwen2_moe(config: &Config<'_>) -> Result<Model, ConfigError> {
 pub(super) fn qwen3_moe(config: &Config<'_>) -> Result<Model, ConfigError> {
     let defaults =
         Defaults { intermediate_size: Some(6_144), num_attention_heads: 32, num_key_value_heads: Some(4), ..QWEN2_MOE };
-    let f = Figures::read(config, &defaults)?;
-    let inner = config.count(&["moe_intermediate_size"], 768, INNER_WIDTH)?;
-    let num_experts = config.count(&["num_experts", "num_local_experts"], 128, EXPERTS)?;
-    let per_tok = experts_per_tok(config, 8, num_experts)?;
+    third_mixture(config, &defaults, &MixtureDefaults { inner: 768, experts: 128, per_tok: 8 })
+}
+
+/// `qwen3_vl_moe_text`.
+pub(super) fn qwen3_vl_moe_text(config: &Config<'_>) -> Result<Model, ConfigError> {
+    let defaults = Defaults { max_position_embeddings: Some(128_000), ..QWEN2_MOE };
+    third_mixture(config, &defaults, &MixtureDefaults { inner: 1_408, experts: 60, per_tok: 4 })
+}
+
+/// Class defaults of a mixture of the third generation.
+struct MixtureDefaults {
+    inner: u64,
+    experts: u64,
+    per_tok: u64,
+}
+
+fn third_mixture(config: &Config<'_>, defaults: &Defaults, mixture: &MixtureDefaults) -> Result<Model, ConfigError> {
+    let f = Figures::read(config, defaults)?;
+    let inner = config.count(&["moe_intermediate_size"], mixture.inner, INNER_WIDTH)?;
+    let num_experts = config.count(&["num_experts", "num_local_experts"], mixture.experts, EXPERTS)?;
+    let per_tok = experts_per_tok(config, mixture.per_tok, num_experts)?;
     let mixture = Mixture::routed(num_experts, per_tok, Mlp::gated(inner, f.activation));
     Ok(decoder(
         &f,
