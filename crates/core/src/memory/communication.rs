@@ -47,6 +47,7 @@ pub(super) struct Sharding {
     sub_group: u64,
     persistence: u64,
     bucket_view: bool,
+    accumulates: bool,
     reshard: bool,
     /// dtype of gathered parameters, which products run in.
     pub(super) compute: ElementType,
@@ -102,6 +103,7 @@ impl Sharding {
             max_live: size(keys.stage3_max_live_parameters, MAX_LIVE, MAX_LIVE),
             sub_group: size(keys.sub_group_size, SUB_GROUP, SUB_GROUP),
             persistence: size(keys.stage3_param_persistence_threshold, PERSISTENCE, hidden.saturating_mul(10)),
+            accumulates: plan.gradient_accumulation_steps > 1,
             bucket_view: keys.gradient_as_bucket_view,
             reshard: keys.reshard_after_forward,
             compute: element_type(keys.param_dtype.filter(|_| fsdp2).unwrap_or(plan.torch_dtype)),
@@ -161,22 +163,19 @@ impl Sharding {
                 }
             }
             Scheme::Fsdp2 => {
+                if self.accumulates {
+                    // Without synchronisation the whole gradient stays, in the dtype it is reduced in.
+                    trainable.iter().for_each(|parameter| parameter.keep(u64::MAX, Some(self.reduce)));
+                    return;
+                }
                 let shards = |parameter: &Trainable| parameter.elements().div_ceil(self.ranks);
                 trainable.iter().for_each(|parameter| parameter.keep(shards(parameter), Some(self.shard)));
             }
             // Stage 3's gradient shards are resident from the start.
             Scheme::Zero(3) => trainable.iter().for_each(|parameter| parameter.keep(0, None)),
             Scheme::Zero(_) => {
-                // Parameters are laid end to end in order; rank 0 keeps whole those that touch its part.
-                let partition = total_elements(trainable).div_ceil(self.ranks);
-                let mut before = 0u64;
-                for parameter in trainable {
-                    let repeat = parameter.tag.repeat;
-                    let kept = partition.saturating_sub(before).div_ceil(parameter.elements().max(1)).min(repeat);
-                    // A simulated layer that stands for several keeps their average.
-                    let share = u128::from(parameter.elements()) * u128::from(kept) / u128::from(repeat);
-                    parameter.keep(u64::try_from(share).unwrap_or(u64::MAX), None);
-                    before = before.saturating_add(parameter.elements().saturating_mul(repeat));
+                for (parameter, kept) in trainable.iter().zip(self.partition(trainable)) {
+                    parameter.keep(kept, None);
                 }
                 if self.offload_optimizer {
                     trainable.iter().for_each(|parameter| parameter.keep(0, None));
@@ -220,7 +219,7 @@ impl Sharding {
                     ));
                 } else if self.offload_optimizer {
                     let largest = largest_elements(trainable);
-                    let shape = dims(&[("2", 2), ("largest", largest)]);
+                    let shape = dims(&[("largest", largest)]);
                     buffers.push(Tensor::new(tape, tape.label(Term::OffloadStaging, ""), shape, ElementType::Half));
                 }
             }
@@ -237,13 +236,17 @@ impl Sharding {
         let label = tape.label(Term::GatheredParameters, "");
         let shape = match self.scheme {
             Scheme::Zero(3) => dims(&[("min(P,max_live)", params.min(self.max_live))]),
-            Scheme::Fsdp2 if self.reshard => {
-                dims(&[("layer+root", largest_layer.saturating_add(root).min(params))])
-            }
-            Scheme::Fsdp2 => dims(&[("P", params)]),
+            Scheme::Fsdp2 if self.reshard => dims(&[("layer+root", largest_layer.saturating_add(root).min(params))]),
+            // Without resharding each layer's parameters stay until its own backward: see `keeps_gathered`.
+            Scheme::Fsdp2 => dims(&[("root", root)]),
             _ => return None,
         };
         Some(Tensor::new(tape, label, shape, self.compute))
+    }
+
+    /// dtype in which a layer's parameters stay gathered from its forward to its backward, if they do.
+    pub(super) fn keeps_gathered(&self) -> Option<ElementType> {
+        (self.scheme == Scheme::Fsdp2 && !self.reshard).then_some(self.compute)
     }
 
     /// Buffers that backward takes with the first gradients and gives back before the optimizer steps.
@@ -260,14 +263,7 @@ impl Sharding {
         match self.scheme {
             Scheme::Zero(1 | 2) => {
                 let bucket = dims(&[("reduce_bucket_size", self.reduce_bucket)]);
-                let mut buffers: Vec<_> =
-                    (0..self.buckets).map(|_| (Term::ReduceBuckets, bucket, ElementType::Half)).collect();
-                if self.offload_optimizer {
-                    // The norm of the largest gradient is taken in fp64.
-                    let norm = dims(&[("largest", largest_elements(trainable))]);
-                    buffers.push((Term::OffloadStaging, norm, ElementType::F64));
-                }
-                buffers
+                (0..self.buckets).map(|_| (Term::ReduceBuckets, bucket, ElementType::Half)).collect()
             }
             Scheme::Fsdp2 => {
                 let trained = total_elements(trainable) > root;
@@ -284,6 +280,51 @@ impl Sharding {
             }
             _ => Vec::new(),
         }
+    }
+
+    /// What the end of backward leaves: with offload, the largest gradient and its norm in fp64 for a moment; in stage
+    /// 1, this rank's part of the averaged gradients beside all of them, which then go.
+    pub(super) fn end_backward(&self, tape: &Rc<Tape>, trainable: &[Trainable]) -> Vec<Tensor> {
+        let Scheme::Zero(stage @ (1 | 2)) = self.scheme else { return Vec::new() };
+        if self.offload_optimizer {
+            let largest = dims(&[("largest", largest_elements(trainable))]);
+            let gradient = Tensor::new(tape, tape.label(Term::OffloadStaging, "gradient"), largest, ElementType::Half);
+            tape.moment(tape.label(Term::OffloadStaging, "norm"), largest, ElementType::F64);
+            drop(gradient);
+            return Vec::new();
+        }
+        if stage == 2 {
+            return Vec::new();
+        }
+        let outside = tape.tag();
+        let mut shards = Vec::new();
+        for (parameter, kept) in trainable.iter().zip(self.partition(trainable)) {
+            tape.enter_layer(parameter.tag);
+            let label = tape.label(Term::GradientShard, "");
+            shards.push(Tensor::new(tape, label, dims(&[("n/N", kept)]), parameter.tensor.element()));
+        }
+        for parameter in trainable {
+            tape.enter_layer(parameter.tag);
+            parameter.drop_gradient();
+        }
+        tape.enter_layer(outside);
+        shards
+    }
+
+    /// Elements of each tensor's gradient that rank 0 keeps whole: parameters are laid end to end in order, and those
+    /// that touch its part stay. A simulated layer that stands for several keeps their average.
+    fn partition(&self, trainable: &[Trainable]) -> Vec<u64> {
+        let partition = total_elements(trainable).div_ceil(self.ranks);
+        let mut before = 0u64;
+        let mut kept = Vec::with_capacity(trainable.len());
+        for parameter in trainable {
+            let repeat = parameter.tag.repeat;
+            let whole = partition.saturating_sub(before).div_ceil(parameter.elements().max(1)).min(repeat);
+            let share = u128::from(parameter.elements()) * u128::from(whole) / u128::from(repeat);
+            kept.push(u64::try_from(share).unwrap_or(u64::MAX));
+            before = before.saturating_add(parameter.elements().saturating_mul(repeat));
+        }
+        kept
     }
 
     /// What DeepSpeed's step writes: the flat gradient of the partition in bf16 and in fp32, or the fp64 norm of the

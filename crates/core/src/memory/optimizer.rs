@@ -49,11 +49,11 @@ fn states_of(tape: &Rc<Tape>, plan: &Plan, sharding: &Sharding, parameter: &Trai
         weight
     };
     let mut states = Vec::new();
+    if sharding.offloads_optimizer() {
+        return states;
+    }
     if sharding.keeps_master(plan) {
         states.push(new(Term::MasterWeights, shape, ElementType::F32));
-    }
-    if sharding.offloads_optimizer() {
-        return Vec::new();
     }
     let step = || dims(&[("1", 1)]);
     match plan.optim {

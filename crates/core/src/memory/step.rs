@@ -2,7 +2,7 @@
 
 use super::activations::{BackwardHook, Kernel, Setting, rotary_tables, run_layer, run_norm};
 use super::autograd::{
-    ElementType, Tape, TapeRecord, Tensor, add, backward, checkpoint, dims, dropout, embedding, scale,
+    ElementType, Tape, TapeRecord, Tensor, add, backward, checkpoint, custom, dims, dropout, embedding, scale,
 };
 use super::communication::{Sharding, autocasts, is_float16};
 use super::kv_cache::generate;
@@ -91,6 +91,7 @@ pub(super) fn setting(tape: &Rc<Tape>, plan: &Plan, model: &Model, kernel: Kerne
         softmax_in_fp32: !matches!(model.model_type.as_str(), "gpt2" | "bert" | "roberta" | "falcon"),
         float16: is_float16(plan),
         half: ElementType::Half,
+        keeps_gathered: None,
         backward_begins: Rc::default(),
     }
 }
@@ -109,7 +110,9 @@ fn train(tape: &Rc<Tape>, plan: &Plan, model: &Model, weights: &ModelWeights, sh
         hold_gradients(tape, weights);
     }
     tape.enter(Phase::Forward);
-    let setting = Rc::new(setting(tape, plan, model, kernel, true));
+    let mut setting = setting(tape, plan, model, kernel, true);
+    setting.keeps_gathered = sharding.keeps_gathered();
+    let setting = Rc::new(setting);
     let gathered = sharding.gathered(tape, weights.counts.base, weights.largest_layer(), weights.root_elements());
     let Some(hidden) = forward(&setting, plan, model, weights) else { return };
     let head = if weights.score.is_some() {
@@ -128,6 +131,7 @@ fn train(tape: &Rc<Tape>, plan: &Plan, model: &Model, weights: &ModelWeights, sh
         backward(tape, &source, one);
     }
     setting.backward_begins.take();
+    let shards = sharding.end_backward(tape, &weights.trainable);
     drop((loss, gathered));
     reduce.take();
     tape.enter_layer(super::autograd::NO_LAYER);
@@ -135,7 +139,7 @@ fn train(tape: &Rc<Tape>, plan: &Plan, model: &Model, weights: &ModelWeights, sh
     tape.enter(Phase::OptimizerStep);
     let flat = sharding.step_buffers(tape, &weights.trainable);
     optimizer::step(tape, plan, sharding, &weights.trainable);
-    drop((flat, kept, states, buffers, inputs));
+    drop((flat, shards, kept, states, buffers, inputs));
 }
 
 /// Sharding's buffers come with the first gradients.
@@ -213,6 +217,9 @@ pub(super) fn forward(setting: &Rc<Setting>, plan: &Plan, model: &Model, weights
     let mut hidden = embeds.clone();
     for layer in &weights.layers {
         tape.enter_layer(layer.tag);
+        if let Some(element) = setting.keeps_gathered {
+            hidden = hold_gathered(setting, layer, &hidden, element);
+        }
         hidden = if plan.gradient_checkpointing && tape.grad_enabled() {
             checkpointed(setting, layer, &hidden)
         } else {
@@ -231,6 +238,23 @@ pub(super) fn forward(setting: &Rc<Setting>, plan: &Plan, model: &Model, weights
     setting.rotary.borrow_mut().clear();
     setting.masks.borrow_mut().clear();
     Some(out)
+}
+
+/// Gathers a layer's parameters; they go when the layer's backward is done.
+fn hold_gathered(setting: &Setting, layer: &LayerWeights, hidden: &Tensor, element: ElementType) -> Tensor {
+    let tape = &setting.tape;
+    let shape = dims(&[("layer", layer.layer.param_count())]);
+    let label = tape.label(Term::GatheredParameters, "layer");
+    let gathered = RefCell::new(Some(Tensor::new(tape, label, shape, element)));
+    custom(
+        tape,
+        &[hidden],
+        |_| hidden.detach(),
+        move |call| {
+            gathered.take();
+            vec![Some(call.grad.clone())]
+        },
+    )
 }
 
 /// A layer under `torch.utils.checkpoint`: recomputed under the autocast state of its forward.

@@ -190,7 +190,9 @@ impl Builder<'_> {
 
     /// dtype of parameters that are not quantised.
     fn element(&self) -> ElementType {
-        let upcast = self.quantizes() && self.plan.quantization.prepare_for_kbit_training && self.adapts();
+        // DeepSpeed casts the whole module to its own dtype again.
+        let cast = matches!(self.sharding.scheme, Scheme::Zero(_));
+        let upcast = self.quantizes() && self.plan.quantization.prepare_for_kbit_training && self.adapts() && !cast;
         if upcast { ElementType::F32 } else { element_type(self.plan.torch_dtype) }
     }
 
@@ -493,6 +495,13 @@ impl Trainable {
         }
     }
 
+    /// Lets the gradient go.
+    pub(super) fn drop_gradient(&self) {
+        if let Some(GradSource::Leaf(leaf)) = self.tensor.source() {
+            leaf.grad.take();
+        }
+    }
+
     /// Puts the gradient of earlier micro-batches in place.
     pub(super) fn hold_gradient(&self, tape: &Rc<Tape>) {
         let Some(GradSource::Leaf(leaf)) = self.tensor.source() else { return };
@@ -502,6 +511,7 @@ impl Trainable {
         let gradient = if kept < shape.elements() {
             (kept > 0).then(|| Tensor::new(tape, tape.label(Term::GradientShard, ""), dims(&[("n/N", kept)]), element))
         } else {
+            let element = leaf.kept_element.get().unwrap_or(element);
             Some(Tensor::new(tape, tape.label(term, &self.name), shape, element))
         };
         *leaf.grad.borrow_mut() = gradient;
@@ -535,17 +545,5 @@ impl ModelWeights {
     /// dtype of cached keys and values: that of the weights that make them.
     pub(super) fn cache_element(&self, half: ElementType) -> ElementType {
         self.token_embedding.as_ref().map_or(half, Tensor::element)
-    }
-
-    /// Lets gradients go (`zero_grad(set_to_none=True)`), layer by layer.
-    pub(super) fn drop_gradients(&self, tape: &Rc<Tape>) {
-        let outside = tape.tag();
-        for parameter in &self.trainable {
-            if let Some(GradSource::Leaf(leaf)) = parameter.tensor.source() {
-                tape.enter_layer(parameter.tag);
-                leaf.grad.take();
-            }
-        }
-        tape.enter_layer(outside);
     }
 }

@@ -52,6 +52,8 @@ pub(in crate::memory) struct Setting {
     pub(in crate::memory) softmax_in_fp32: bool,
     /// The half type is float16, not bfloat16.
     pub(in crate::memory) float16: bool,
+    /// Layers' parameters stay gathered, in this dtype, from forward to backward.
+    pub(in crate::memory) keeps_gathered: Option<ElementType>,
     /// What happens when backward through the layers begins: sharding takes its buffers then.
     pub(in crate::memory) backward_begins: Rc<RefCell<Option<BackwardHook>>>,
     /// dtype that products run in under autocast.

@@ -76,7 +76,13 @@ impl Tensor {
     /// A leaf that requires a gradient.
     pub(in crate::memory) fn into_leaf(self, label: Option<Label>) -> Self {
         let id = self.tape().next_sequence();
-        let leaf = Leaf { label, kept_elements: Cell::new(u64::MAX), kept_element: Cell::new(None), grad: RefCell::new(None), id };
+        let leaf = Leaf {
+            label,
+            kept_elements: Cell::new(u64::MAX),
+            kept_element: Cell::new(None),
+            grad: RefCell::new(None),
+            id,
+        };
         self.with_source(Some(GradSource::Leaf(Rc::new(leaf))))
     }
 
