@@ -25,20 +25,20 @@ const GLM: Defaults = Defaults {
 
 /// `glm`.
 pub(super) fn glm(config: &Config<'_>) -> Result<Model, ConfigError> {
-    dense(config, &GLM, false)
+    dense(config, &GLM, 0.5, false)
 }
 
 /// `glm4`: GLM with a further norm after each branch.
 pub(super) fn glm4(config: &Config<'_>) -> Result<Model, ConfigError> {
-    dense(config, &GLM, true)
+    dense(config, &GLM, 0.5, true)
 }
 
 /// `glm4v_text`: GLM-4.1V's text part.
 pub(super) fn glm4v_text(config: &Config<'_>) -> Result<Model, ConfigError> {
-    dense(config, &Defaults { head_dim: None, max_position_embeddings: Some(32_768), ..GLM }, true)
+    dense(config, &Defaults { head_dim: None, max_position_embeddings: Some(32_768), ..GLM }, 1.0, true)
 }
 
-fn dense(config: &Config<'_>, defaults: &Defaults, sandwich: bool) -> Result<Model, ConfigError> {
+fn dense(config: &Config<'_>, defaults: &Defaults, rotary_factor: f64, sandwich: bool) -> Result<Model, ConfigError> {
     let f = Figures::read(config, defaults)?;
     let h = f.hidden_size;
     let mut modules = separate_attention(&f, AttentionBias::qkv(config.flag(&["attention_bias"], true)?), "o_proj");
@@ -51,7 +51,7 @@ fn dense(config: &Config<'_>, defaults: &Defaults, sandwich: bool) -> Result<Mod
     let feed_forward = FeedForward::Dense(Mlp::fused(f.intermediate_size, f.activation));
     let layer = Layer {
         residual: if sandwich { Residual::SandwichNorm } else { Residual::PreNorm },
-        ..pre_norm_layer(modules, half_rotary(config, &f)?, feed_forward)
+        ..pre_norm_layer(modules, partly_rotary(config, &f, rotary_factor)?, feed_forward)
     };
     Ok(f.model(Parts {
         layers: f.uniform(layer),
@@ -60,8 +60,8 @@ fn dense(config: &Config<'_>, defaults: &Defaults, sandwich: bool) -> Result<Mod
     }))
 }
 
-fn half_rotary(config: &Config<'_>, f: &Figures) -> Result<Attention, ConfigError> {
-    let rotary_dim = f.partial_rotary_dim(config, &["partial_rotary_factor"], 0.5)?;
+fn partly_rotary(config: &Config<'_>, f: &Figures, factor: f64) -> Result<Attention, ConfigError> {
+    let rotary_dim = f.partial_rotary_dim(config, &["partial_rotary_factor"], factor)?;
     Ok(Attention { rotary_dim, ..rotary_attention(f) })
 }
 
@@ -79,7 +79,7 @@ pub(super) fn glm4_moe(config: &Config<'_>) -> Result<Model, ConfigError> {
     let h = f.hidden_size;
     let bias = AttentionBias::qkv(config.flag(&["attention_bias"], false)?);
     let qk_norm = config.flag(&["use_qk_norm"], false)?.then_some(QkNorm::PerHead(NormKind::RmsNorm));
-    let attention = Attention { qk_norm, ..half_rotary(config, &f)? };
+    let attention = Attention { qk_norm, ..partly_rotary(config, &f, 0.5)? };
     let mixture = MixtureDefaults { experts: 128, inner: 1_408, shared: 1, per_tok: Some(8), dense: 1 };
     let mixture = deepseek_mixture(config, &f, &mixture)?;
     let layers = layer_runs(
