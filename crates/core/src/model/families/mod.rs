@@ -1,5 +1,9 @@
 //! One file a family or group of like families: class defaults and modules, after the classes of transformers 5.23,
 //! or after the code that comes with the weights where transformers has no class.
+//!
+//! To add a class: a reader beside its relatives, built from [`figures`] and [`blocks`]; a row in [`READERS`]; a config
+//! in `tests/models/tensors.in.jsonl` and a real model in `tests/models/totals.in.jsonl`, and the expected values
+//! written anew by `tests/models/list_parameters.py`.
 
 mod blocks;
 mod bloom;
