@@ -59,6 +59,12 @@ fn totals_are_those_of_the_checkpoint() {
                "num_hidden_layers": layers, "kv_channels": 128, "no_bias": true, "vocab_size": vocab,
                "seq_length": 8192, "attn_dropout_prob": 0.0, "emb_dropout_prob": 0.0, "tie_word_embeddings": false})
     };
+    let minicpm = json!({"model_type": "minicpm", "hidden_size": 2304, "intermediate_size": 5760,
+                         "num_attention_heads": 36, "num_hidden_layers": 40, "num_key_value_heads": 36,
+                         "scale_emb": 12, "dim_model_base": 256, "scale_depth": 1.4, "vocab_size": 122_753});
+    // Its first files name a class of their own, which is Llama's.
+    let yi = json!({"model_type": "Yi", "hidden_size": 4096, "intermediate_size": 11_008, "num_attention_heads": 32,
+                    "num_hidden_layers": 32, "num_key_value_heads": 4, "vocab_size": 64_000});
     let cases = [
         ("InternLM2-7B", internlm2(4096, 14336, 32, 32), 7_737_708_544),
         ("InternLM2-20B", internlm2(6144, 16384, 48, 48), 19_861_149_696),
@@ -68,6 +74,8 @@ fn totals_are_those_of_the_checkpoint() {
         ("Baichuan2-13B", baichuan(thirteen(125_696)), 13_896_668_160),
         ("ChatGLM3-6B", chatglm(28, 65_024), 6_243_584_000),
         ("GLM-4-9B", chatglm(40, 151_552), 9_399_951_360),
+        ("MiniCPM-2B", minicpm, 2_724_880_896),
+        ("Yi-6B", yi, 6_061_035_520),
         ("Qwen-1.8B", qwen(2048, 11_008, 24, 16, 151_936), 1_836_828_672),
         ("Qwen-7B", qwen(4096, 22_016, 32, 32, 151_936), 7_721_324_544),
         ("Qwen-14B", qwen(5120, 27_392, 40, 40, 152_064), 14_167_290_880),

@@ -1,11 +1,11 @@
-//! IBM Granite: Llama with constants on embeddings, branches and logits; and its mixture.
+//! Llama with constants on embeddings, branches and logits: IBM Granite, its mixture, and MiniCPM.
 
 use crate::model::config::{Config, ConfigError, EXPERTS};
 use crate::model::structure::{Mlp, Model};
 
 use super::blocks::AttentionBias;
 use super::experts::{Mixture, experts_per_tok};
-use super::figures::{Figures, LLAMA};
+use super::figures::{Defaults, Figures, LLAMA};
 use super::llama::{Shape, decoder};
 
 /// `granite`.
@@ -32,7 +32,14 @@ pub(super) fn granitemoe(config: &Config<'_>) -> Result<Model, ConfigError> {
     Ok(scaled(decoder(&f, &Shape { bias, mixture, ..Shape::default() })))
 }
 
-/// The class multiplies whatever the constants are, by 1 too.
+/// `minicpm` of the first two generations, which comes with its own code.
+pub(super) fn minicpm(config: &Config<'_>) -> Result<Model, ConfigError> {
+    let f = Figures::read(config, &Defaults { tie_word_embeddings: true, ..LLAMA })?;
+    let bias = AttentionBias::all(config.flag(&["attention_bias"], false)?);
+    Ok(scaled(decoder(&f, &Shape { bias, ..Shape::default() })))
+}
+
+/// These classes multiply whatever the constants are, by 1 too.
 fn scaled(mut model: Model) -> Model {
     for run in &mut model.layers {
         run.layer.scales_residual = true;

@@ -45,6 +45,7 @@ pub(super) type Reader = fn(&Config<'_>) -> Result<Model, ConfigError>;
 /// Every `model_type` that is known, with its reader, in order.
 const READERS: &[(&str, Reader)] = &[
     ("arcee", nemotron::arcee),
+    ("Yi", llama::llama),
     ("baichuan", internlm::baichuan),
     ("bert", encoder::bert),
     ("bloom", bloom::bloom),
@@ -78,6 +79,7 @@ const READERS: &[(&str, Reader)] = &[
     ("internlm3", llama::internlm3),
     ("kimi_k2", deepseek::deepseek_v3),
     ("llama", llama::llama),
+    ("minicpm", granite::minicpm),
     ("ministral", mistral::ministral),
     ("ministral3", mistral::ministral3),
     ("mistral", mistral::mistral),
