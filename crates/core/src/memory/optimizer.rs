@@ -4,8 +4,8 @@ use super::autograd::{ElementType, LayerTag, Shape, Tape, Tensor, dims};
 use super::communication::{Scheme, Sharding};
 use super::phase::Phase;
 use super::term::Term;
-use super::weights::{Trainable, element_type};
-use crate::plan::{Method, Optimizer, Plan};
+use super::weights::Trainable;
+use crate::plan::{Optimizer, Plan};
 use std::rc::Rc;
 
 /// bitsandbytes keeps states of smaller tensors in fp32 (`min_8bit_size`, optim/optimizer.py).
@@ -221,14 +221,4 @@ pub(super) fn step(tape: &Rc<Tape>, plan: &Plan, sharding: &Sharding, trainable:
         | Optimizer::Lion8bit => {}
     }
     tape.enter_layer(outside);
-}
-
-/// Whether a plan trains adapters only.
-pub(super) fn trains_adapters(plan: &Plan) -> bool {
-    plan.method != Method::Full
-}
-
-/// dtype of a plan's weights as tensors hold it.
-pub(super) fn weight_element(plan: &Plan) -> ElementType {
-    element_type(plan.torch_dtype)
 }

@@ -32,15 +32,15 @@ pub(super) fn run(plan: &Plan, model: &Model, card: &Card) -> Step {
     let tape = Tape::new();
     let sharding = Sharding::new(plan, model);
     let kernel = kernel(plan, card);
-    tape.workspace.set(workspace(card));
     let weights = load(&tape, plan, model, &sharding, false);
     let counts = weights.counts;
+    let workspaces = workspaces(&tape, plan, card);
     if plan.task == Task::Inference {
         generate(&tape, plan, model, &weights, kernel);
     } else {
         train(&tape, plan, model, &weights, &sharding, kernel);
     }
-    drop(weights);
+    drop((weights, workspaces));
     Step { record: tape.finish(), counts, sharding, kernel }
 }
 
@@ -58,12 +58,36 @@ fn kernel(plan: &Plan, card: &Card) -> Kernel {
     }
 }
 
-/// A cuBLAS workspace (CUDABlas.cpp getChosenWorkspaceSize): 32 MiB on Hopper and later, 8.125 MiB before.
-fn workspace(card: &Card) -> u64 {
-    match card.compute_capability {
+/// cuBLAS workspaces (CUDABlas.cpp getChosenWorkspaceSize): 32 MiB on Hopper and later, 8.125 MiB before.
+///
+/// PyTorch 2.15 takes and gives one back around each product. Earlier ones keep one for the main thread and one for
+/// autograd's; up to 2.10 products with a bias have a further 1 MiB each in the same way.
+fn workspaces(tape: &Rc<Tape>, plan: &Plan, card: &Card) -> Vec<Tensor> {
+    let bytes = match card.compute_capability {
         Some((9.., _)) => 32 * MIB,
         _ => 8 * MIB + 128 * 1024,
+    };
+    let torch = plan.software.torch.as_deref().and_then(version);
+    if torch.is_none_or(|version| version >= (2, 15)) {
+        tape.workspace.set(bytes);
+        tape.bias_workspace.set(MIB);
+        return Vec::new();
     }
+    let standing = |bytes, name| {
+        let shape = dims(&[("workspace", bytes)]);
+        Tensor::new(tape, tape.label(Term::CublasWorkspace, name), shape, ElementType::Byte)
+    };
+    let mut held = vec![standing(bytes, ""), standing(bytes, "")];
+    if torch.is_some_and(|version| version <= (2, 10)) {
+        held.extend([standing(MIB, "lt"), standing(MIB, "lt")]);
+    }
+    held
+}
+
+/// Major and minor version of `2.10.0`.
+fn version(text: &str) -> Option<(u32, u32)> {
+    let mut parts = text.split('.').map(|part| part.parse().ok());
+    Some((parts.next()??, parts.next()??))
 }
 
 /// The setting of a forward over `batch` sequences of `length` tokens.

@@ -25,7 +25,7 @@ pub(super) struct LayerWeights {
     pub(super) experts: Vec<Tensor>,
     /// Parameters that no operator of the step is modelled for (biases and gates of their own): they are held, and get
     /// gradients and optimizer state when everything trains.
-    others: Vec<Tensor>,
+    _others: Vec<Tensor>,
 }
 
 /// A norm's weights.
@@ -65,7 +65,7 @@ pub(super) struct ModelWeights {
     pub(super) score: Option<Projection>,
     pub(super) trainable: Vec<Trainable>,
     pub(super) counts: Counts,
-    held: Vec<Tensor>,
+    _held: Vec<Tensor>,
 }
 
 /// Parameters, in elements.
@@ -171,7 +171,7 @@ pub(super) fn load(tape: &Rc<Tape>, plan: &Plan, model: &Model, sharding: &Shard
         score,
         trainable,
         counts,
-        held,
+        _held: held,
     }
 }
 
@@ -204,7 +204,7 @@ impl Builder<'_> {
             projections: Vec::new(),
             norms: Vec::new(),
             experts: Vec::new(),
-            others: Vec::new(),
+            _others: Vec::new(),
         };
         for module in &layer.modules {
             match &module.kind {
@@ -227,14 +227,14 @@ impl Builder<'_> {
                 ModuleKind::Embedding { rows, width } => {
                     let shape = dims(&[("rows", *rows), ("width", *width)]);
                     let tensor = self.parameter(Term::AttentionWeights, &module.name, shape, tag, repeat);
-                    weights.others.push(tensor);
+                    weights._others.push(tensor);
                 }
                 ModuleKind::Tensors { .. } => {
                     let tensors = self.tensors(module, Term::ExpertWeights, tag, repeat);
                     match module.role {
                         Role::RoutedExperts => weights.experts.extend(tensors),
                         Role::Router => weights.projections.extend(self.router(module, tensors)),
-                        _ => weights.others.extend(tensors),
+                        _ => weights._others.extend(tensors),
                     }
                 }
             }
@@ -364,25 +364,23 @@ impl Builder<'_> {
         let numbers = d_in.saturating_mul(d_out);
         if self.plan.quantization.bits == 8 {
             let rows = new(Term::QuantizedWeights, dims(&[("d_out", d_out), ("d_in", d_in)]), ElementType::Byte);
-            return BaseWeight::EightBit {
-                rows,
-                constants: vec![constant(dims(&[("d_out", d_out)]), ElementType::F32)],
-            };
+            let scales = constant(dims(&[("d_out", d_out)]), ElementType::F32);
+            return BaseWeight::EightBit { _held: vec![rows, scales] };
         }
         let packed = new(Term::QuantizedWeights, dims(&[("d_out·d_in/2", numbers.div_ceil(2))]), ElementType::Byte);
         let blocks = numbers.div_ceil(64);
         let nested = self.plan.quantization.double_quant;
         let scales = dims(&[("d_out·d_in/64", blocks)]);
-        let mut constants = vec![constant(dims(&[("16", 16)]), ElementType::F32)];
+        let mut held = vec![packed, constant(dims(&[("16", 16)]), ElementType::F32)];
         if nested {
-            constants.push(constant(scales, ElementType::Byte));
-            constants.push(constant(dims(&[("d_out·d_in/16384", blocks.div_ceil(256))]), ElementType::F32));
-            constants.push(constant(dims(&[("256", 256)]), ElementType::F32));
-            constants.push(constant(dims(&[("1", 1)]), ElementType::F32));
+            held.push(constant(scales, ElementType::Byte));
+            held.push(constant(dims(&[("d_out·d_in/16384", blocks.div_ceil(256))]), ElementType::F32));
+            held.push(constant(dims(&[("256", 256)]), ElementType::F32));
+            held.push(constant(dims(&[("1", 1)]), ElementType::F32));
         } else {
-            constants.push(constant(scales, ElementType::F32));
+            held.push(constant(scales, ElementType::F32));
         }
-        BaseWeight::FourBit { packed, constants, nested }
+        BaseWeight::FourBit { _held: held, nested }
     }
 
     fn adapter(

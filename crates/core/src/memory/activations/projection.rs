@@ -22,10 +22,14 @@ pub(in crate::memory) struct Projection {
 pub(in crate::memory) enum BaseWeight {
     /// d_out x d_in numbers.
     Plain(Tensor),
-    /// bitsandbytes 4-bit: packed pairs, their scales; `nested` when the scales are quantised again.
-    FourBit { packed: Tensor, constants: Vec<Tensor>, nested: bool },
+    /// bitsandbytes 4-bit: packed pairs and their scales; `nested` when the scales are quantised again.
+    FourBit {
+        /// Held, never computed with: each product writes the weight out anew.
+        _held: Vec<Tensor>,
+        nested: bool,
+    },
     /// bitsandbytes LLM.int8(): one byte a weight, one fp32 a row.
-    EightBit { rows: Tensor, constants: Vec<Tensor> },
+    EightBit { _held: Vec<Tensor> },
 }
 
 /// A LoRA adapter.
@@ -133,7 +137,7 @@ impl Projection {
                     dequantize(call.tape, dequantized, blocks, weight, ElementType::Half, nested, true);
                 drop(scales);
                 let weight = if element == ElementType::Half { weight } else { cast(&weight, element, dequantized) };
-                let grad = call.grad_like(x_shape, element).as_view();
+                let grad = call.grad_like(x_shape, element).into_view();
                 call.tape.product_workspace();
                 drop(weight);
                 if has_bias { vec![Some(grad), None] } else { vec![Some(grad)] }
@@ -164,7 +168,7 @@ impl Projection {
             },
             move |call| {
                 let copy = Tensor::new(call.tape, dequantized, weight, call.grad.element());
-                let grad = call.grad_like(x_shape, call.grad.element()).as_view();
+                let grad = call.grad_like(x_shape, call.grad.element()).into_view();
                 call.tape.product_workspace();
                 drop(copy);
                 vec![Some(grad)]

@@ -106,10 +106,8 @@ impl Setting {
             Some(super::super::autograd::GradSource::Leaf(leaf)) => Some(leaf.id),
             _ => None,
         };
-        if let Some(id) = id {
-            if let Some(hit) = self.cast_weights.borrow().iter().find(|cached| cached.id == id) {
-                return hit.tensor.clone();
-            }
+        if let Some(hit) = self.cast_weights.borrow().iter().find(|cached| Some(cached.id) == id) {
+            return hit.tensor.clone();
         }
         let tensor = cast(weight, self.half, self.label(Term::AutocastWeights, name));
         if let Some(id) = id {

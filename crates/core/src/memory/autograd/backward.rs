@@ -15,8 +15,6 @@ pub(in crate::memory) struct Call<'a> {
     pub(in crate::memory) tape: &'a Rc<Tape>,
     /// Gradient of the operator's (first known) output.
     pub(in crate::memory) grad: &'a Tensor,
-    /// Gradients of all its outputs.
-    pub(in crate::memory) grads: &'a [Option<Tensor>],
     /// What the operator saved, in the order it saved it.
     pub(in crate::memory) saved: &'a [Tensor],
     /// Which inputs want a gradient.
@@ -96,11 +94,6 @@ impl Recording {
     /// Whether input `i` gets a gradient.
     pub(in crate::memory) fn needs(&self, i: usize) -> bool {
         matches!(self.next.get(i), Some(Some(_)))
-    }
-
-    /// Whether the operator is in the graph at all.
-    pub(in crate::memory) fn on(&self) -> bool {
-        self.on
     }
 
     /// Keeps `tensor` for backward.
@@ -187,7 +180,7 @@ pub(in crate::memory) fn backward(tape: &Rc<Tape>, root: &GradSource, grad: Tens
         let mut outputs = match grads.iter().flatten().next() {
             Some(grad) => {
                 let saved = node.saved.borrow();
-                (node.run)(&Call { tape, grad, grads: &grads, saved: &saved, needs: &needs })
+                (node.run)(&Call { tape, grad, saved: &saved, needs: &needs })
             }
             None => Vec::new(),
         };
@@ -209,10 +202,10 @@ pub(in crate::memory) fn backward(tape: &Rc<Tape>, root: &GradSource, grad: Tens
             if let Some(output) = output {
                 entry.receive(tape, &edge.target, output);
             }
-            if entry.awaited == 0 {
-                if let Some(entry) = pending.remove(&key) {
-                    ready.insert(key, (entry.target, entry.grads));
-                }
+            if entry.awaited == 0
+                && let Some(entry) = pending.remove(&key)
+            {
+                ready.insert(key, (entry.target, entry.grads));
             }
         }
     }

@@ -308,7 +308,7 @@ pub(in crate::memory) fn linear(
     }
     let out = Tensor::new(tape, label, x.shape().last(width.0, width.1), x.element());
     if bias.is_some() {
-        tape.fused_bias_workspace()
+        tape.bias_product_workspace()
     } else {
         tape.product_workspace()
     }
@@ -317,12 +317,12 @@ pub(in crate::memory) fn linear(
     recording.finish(out, move |call| {
         let element = call.grad.element();
         let grad_weight = needs_weight.then(|| {
-            let grad = call.grad_like(weight_shape, element).as_view();
+            let grad = call.grad_like(weight_shape, element).into_view();
             call.tape.product_workspace();
             grad
         });
         let grad_x = needs_x.then(|| {
-            let grad = call.grad_like(x_shape, element).as_view();
+            let grad = call.grad_like(x_shape, element).into_view();
             call.tape.product_workspace();
             grad
         });

@@ -23,6 +23,9 @@ pub(in crate::memory) struct NameId(u16);
 /// Index of a row of the ledger.
 pub(in crate::memory) type RowId = u16;
 
+/// What makes a row: its label, its sizes, its dtype.
+type RowKey = (Label, [u64; 4], ElementType);
+
 /// One row of the ledger: allocations of one name and one shape.
 #[derive(Debug, Clone)]
 pub(in crate::memory) struct Row {
@@ -77,7 +80,7 @@ pub(in crate::memory) const fn rounded(bytes: u64) -> u64 {
 #[derive(Debug)]
 pub(in crate::memory) struct Tape {
     rows: RefCell<Vec<Row>>,
-    row_index: RefCell<HashMap<(Label, [u64; 4], ElementType), RowId>>,
+    row_index: RefCell<HashMap<RowKey, RowId>>,
     names: RefCell<Vec<Rc<str>>>,
     name_index: RefCell<HashMap<Rc<str>, NameId>>,
     events: RefCell<Vec<Event>>,
@@ -94,6 +97,8 @@ pub(in crate::memory) struct Tape {
     muted: Cell<bool>,
     /// Bytes of a cuBLAS workspace, taken and given back by each product.
     pub(in crate::memory) workspace: Cell<u64>,
+    /// Bytes of the workspace of a product that adds a bias.
+    pub(in crate::memory) bias_workspace: Cell<u64>,
 }
 
 impl Tape {
@@ -114,6 +119,7 @@ impl Tape {
             stop_at: Cell::new(u64::MAX),
             muted: Cell::new(false),
             workspace: Cell::new(0),
+            bias_workspace: Cell::new(0),
         })
     }
 
@@ -175,17 +181,19 @@ impl Tape {
 
     /// The workspace of a cuBLAS product.
     pub(in crate::memory) fn product_workspace(&self) {
-        let bytes = self.workspace.get();
-        if bytes > 0 {
-            let shape = super::shape::dims(&[("workspace", bytes)]);
-            self.moment(self.label(Term::CublasWorkspace, ""), shape, ElementType::Byte);
-        }
+        self.pass_workspace(self.workspace.get(), "");
     }
 
     /// The workspace of a product that adds a bias: cublasLt's, 1 MiB (CUDABlas.cpp _getWorkspaceSize).
-    pub(in crate::memory) fn fused_bias_workspace(&self) {
-        let shape = super::shape::dims(&[("workspace", 1 << 20)]);
-        self.moment(self.label(Term::CublasWorkspace, "lt"), shape, ElementType::Byte);
+    pub(in crate::memory) fn bias_product_workspace(&self) {
+        self.pass_workspace(self.bias_workspace.get(), "lt");
+    }
+
+    fn pass_workspace(&self, bytes: u64, name: &str) {
+        if bytes > 0 {
+            let shape = super::shape::dims(&[("workspace", bytes)]);
+            self.moment(self.label(Term::CublasWorkspace, name), shape, ElementType::Byte);
+        }
     }
 
     /// From here on events belong to `phase`.
@@ -204,11 +212,6 @@ impl Tape {
     /// The layer that runs.
     pub(in crate::memory) fn tag(&self) -> LayerTag {
         self.tag.get()
-    }
-
-    /// The phase that runs.
-    pub(in crate::memory) fn phase(&self) -> Phase {
-        self.phase.get()
     }
 
     fn cut(&self) {

@@ -113,7 +113,7 @@ impl Tensor {
     }
 
     /// Marks the result of a view operator.
-    pub(in crate::memory) fn as_view(self) -> Self {
+    pub(in crate::memory) fn into_view(self) -> Self {
         Self(Rc::new(TensorData {
             storage: Rc::clone(&self.0.storage),
             source: self.0.source.clone(),
@@ -183,11 +183,6 @@ impl Tensor {
     /// (`accumulate` in torch/csrc/autograd/input_buffer.cpp).
     pub(in crate::memory) fn may_add_in_place(&self) -> bool {
         !self.0.view && Rc::strong_count(&self.0) == 1 && Rc::strong_count(&self.0.storage) == 1
-    }
-
-    /// Whether both share a storage.
-    pub(in crate::memory) fn same_storage(&self, other: &Self) -> bool {
-        Rc::ptr_eq(&self.0.storage, &other.0.storage)
     }
 
     /// Whether anything else holds the storage.
