@@ -7,7 +7,7 @@ use leptos::task::spawn_local;
 use crate::address;
 use crate::clipboard;
 use crate::form::Form;
-use crate::result::Answer;
+use crate::result::{Answer, VerdictLine};
 use crate::state::State;
 use crate::text::{Language, language, text, texts};
 use crate::theme::{Theme, Themes};
@@ -42,6 +42,7 @@ pub(crate) fn App() -> impl IntoView {
             <div class="form-column"><Form/></div>
             <div class="answer-column" id="answer" tabindex="-1"><Answer/></div>
         </main>
+        <VerdictLine show=Callback::new(|()| show_result())/>
         <footer class="page-footer">
             <p>{text(|t| t.private_note)}</p>
             <p>{text(|t| t.units_note)}</p>
@@ -50,7 +51,7 @@ pub(crate) fn App() -> impl IntoView {
 }
 
 /// Moves to the answer; not by a link, as the fragment of the address holds the plan.
-pub(crate) fn show_result() {
+fn show_result() {
     use wasm_bindgen::JsCast;
     let answer = document().get_element_by_id("answer");
     if let Some(answer) = answer.and_then(|element| element.dyn_into::<web_sys::HtmlElement>().ok()) {

@@ -45,3 +45,37 @@ pub(crate) fn cell(bytes: u64) -> String {
         _ => gib_text(bytes),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{cell, glance, params, percent};
+
+    #[test]
+    fn parameters_keep_three_digits() {
+        let cases = [(0, "0"), (760, "760"), (33_030, "33 k"), (40_200_000, "40.2 M"), (124_439_808, "124 M")];
+        let large = [(4_022_468_096, "4.02 B"), (70_553_706_496, "70.6 B"), (671_026_419_200, "671 B")];
+        for (count, text) in cases.into_iter().chain(large) {
+            assert_eq!(params(count), text);
+        }
+    }
+
+    #[test]
+    fn bytes_at_a_glance_have_one_unit() {
+        assert_eq!(glance(0), "0 B");
+        assert_eq!(glance(300 << 20), "300 MiB");
+        assert_eq!(glance(13 << 30), "13.0 GiB");
+        assert_eq!(glance(3 << 40), "3.00 TiB");
+    }
+
+    #[test]
+    fn a_cell_tells_little_from_nothing() {
+        assert_eq!(cell(0), "·");
+        assert_eq!(cell(1), "< 0.01");
+        assert_eq!(cell(3 << 29), "1.50");
+    }
+
+    #[test]
+    fn percentages_have_as_many_digits_as_they_need() {
+        assert_eq!([percent(0.873), percent(0.042), percent(0.0031)], ["87", "4.2", "0.31"]);
+    }
+}

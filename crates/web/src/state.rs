@@ -43,7 +43,8 @@ impl State {
         let link_problems = RwSignal::new(opened.problems);
         let address = Address::new();
         address::on_change(move || {
-            if let Some(opened) = address.changed_by_browser(&plan.read_untracked()) {
+            let opened = address.changed_by_browser(&plan.read_untracked());
+            if let Some(opened) = opened {
                 plan.set(opened.plan);
                 link_problems.set(opened.problems);
             }

@@ -1,6 +1,6 @@
 //! The model: from the catalogue or by its own config.json; and the task.
 
-use headroom_core::model::{self, CatalogueModel, ModelKind};
+use headroom_core::model::{self, CatalogueModel};
 use headroom_core::plan::{ModelChoice, Task};
 use headroom_core::units::count_text;
 use leptos::prelude::*;
@@ -88,28 +88,24 @@ fn ModelFacts() -> impl IntoView {
         let subject = state.subject.read();
         let model = &subject.as_ref().ok()?.model;
         let texts = texts.get();
-        let attention = model.layers.first().map(|run| {
+        let mut symbols = vec![("L", model.num_hidden_layers()), ("h", model.hidden_size), ("V", model.vocab_size)];
+        if let Some(run) = model.layers.first() {
             let attention = &run.layer.attention;
-            format!(
-                " · a {} · k {} · d {}",
-                attention.num_attention_heads, attention.num_key_value_heads, attention.head_dim
-            )
-        });
-        let kind = match model.kind {
-            ModelKind::Decoder => "",
-            ModelKind::Encoder => " · encoder",
-        };
+            symbols.extend([
+                ("a", attention.num_attention_heads),
+                ("k", attention.num_key_value_heads),
+                ("d", attention.head_dim),
+            ]);
+        }
+        let symbols: Vec<_> =
+            symbols.into_iter().map(|(symbol, value)| view! { <span>{symbol}"\u{a0}"{value}</span>" " }).collect();
         Some(view! {
             <p class="facts">
                 <strong>{count_text(model.param_count())}</strong>
                 " "
                 {texts.parameters}
                 <br/>
-                <span class="symbols">
-                    {format!("L {} · h {} · V {}", model.num_hidden_layers(), model.hidden_size, model.vocab_size)}
-                    {attention}
-                    {kind}
-                </span>
+                <span class="symbols">{symbols}</span>
             </p>
         })
     };

@@ -53,7 +53,8 @@ pub(super) fn OwnConfig() -> impl IntoView {
         }
         let given = name.get_untracked();
         let given = if given.trim().is_empty() { texts.get_untracked().own_model.to_owned() } else { given };
-        match with_config(&plan.read_untracked(), &text, &given) {
+        let model = with_config(&plan.read_untracked(), &text, &given);
+        match model {
             Ok(model) => {
                 refusal.set(None);
                 state.edit(Pace::Step, |plan| plan.model = model);

@@ -2,7 +2,7 @@
 
 use headroom_charts::{Bar, Picture, comparison_svg, need_by_category};
 use headroom_core::memory::{Category, Estimate, Fit};
-use headroom_core::plan::{self, Alternative, Method, Plan, Problem, Task};
+use headroom_core::plan::{self, Alternative, Method, Offload, Plan, Problem, Task};
 use leptos::html;
 use leptos::prelude::*;
 
@@ -45,10 +45,18 @@ impl Compared {
         if plan.task == Task::Inference {
             return (texts.task)(plan.task).label.to_owned();
         }
-        match (zero_stage, offload) {
-            (0, false) => texts.unsharded.to_owned(),
-            (stage, false) => format!("ZeRO-{stage}"),
-            (stage, true) => format!("ZeRO-{stage} + {}", texts.offload_short),
+        let place = match (plan.offload_optimizer, plan.offload_param) {
+            _ if !offload => "",
+            (Offload::Cpu, Offload::None) => texts.offload_optimizer_short,
+            (Offload::None, Offload::Cpu) => texts.offload_param_short,
+            // FSDP2 has one switch for everything.
+            (Offload::Cpu, Offload::Cpu) | (Offload::None, Offload::None) => texts.offload_all_short,
+        };
+        match (zero_stage, place) {
+            (0, "") => texts.unsharded.to_owned(),
+            (0, place) => place.to_owned(),
+            (stage, "") => format!("ZeRO-{stage}"),
+            (stage, place) => format!("ZeRO-{stage} + {place}"),
         }
     }
 
@@ -115,7 +123,7 @@ pub(super) fn ComparisonPanel() -> impl IntoView {
             </figure>
             <details class="chart-table">
                 <summary>{text(|t| t.comparison_table)}</summary>
-                <div class="table-scroll" tabindex="0" role="region" aria-labelledby="comparison-title">
+                <div class="table-scroll" tabindex="0" role="region" aria-label=text(|t| t.comparison_table)>
                     <ComparisonTable compared choose=Callback::new(choose)/>
                 </div>
             </details>

@@ -11,6 +11,8 @@ mod verdict;
 
 use leptos::prelude::*;
 
+pub(crate) use verdict::VerdictLine;
+
 use crate::state::State;
 
 /// Everything that is derived from the plan.

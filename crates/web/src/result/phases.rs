@@ -47,7 +47,7 @@ pub(super) fn PhasesPanel() -> impl IntoView {
                 <div class="chart-place" node_ref=place><Drawing picture/></div>
                 <figcaption><Legend categories/></figcaption>
             </figure>
-            <div class="table-scroll" tabindex="0" role="region" aria-labelledby="phases-title"><PhasesTable/></div>
+            <div class="table-scroll" tabindex="0" role="region" aria-label=text(|t| t.phases_table)><PhasesTable/></div>
         </section>
     }
 }

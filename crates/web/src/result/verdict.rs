@@ -37,11 +37,7 @@ pub(super) fn FitIcon(fit: Fit) -> impl IntoView {
 #[component]
 pub(super) fn VerdictPanel() -> impl IntoView {
     let state = State::of_page();
-    let class = move || {
-        let estimate = state.estimate.read();
-        let fit = estimate.as_ref().map_or("unknown", |estimate| class_of(estimate.verdict.fit));
-        format!("panel verdict {fit}")
-    };
+    let class = move || format!("panel verdict {}", state_class(state));
     view! {
         <section class=class class:stale=move || state.outcome.read().is_err() aria-labelledby="verdict-title">
             <h2 id="verdict-title" class="visually-hidden">{text(|t| t.verdict_title)}</h2>
@@ -52,6 +48,38 @@ pub(super) fn VerdictPanel() -> impl IntoView {
             {move || state.estimate.get().map(|estimate| view! { <Meter estimate/> })}
         </section>
     }
+}
+
+/// The verdict in one line, for narrow screens, where the form hides the panel; leads to it.
+#[component]
+pub(crate) fn VerdictLine(show: Callback<()>) -> impl IntoView {
+    let state = State::of_page();
+    let texts = texts();
+    let line = move || {
+        let texts = texts.get();
+        let estimate = state.estimate.read();
+        let estimate = estimate.as_ref().filter(|_| state.outcome.read().is_ok());
+        match estimate {
+            Some(estimate) => {
+                let used = figures::glance(estimate.peak.band.expected);
+                let total = figures::glance(estimate.card_bytes);
+                view! {
+                    <strong><FitIcon fit=estimate.verdict.fit/>{(texts.fit)(estimate.verdict.fit)}</strong>
+                    <span>{(texts.used_of)(&used, &total)}</span>
+                }
+                .into_any()
+            }
+            None => texts.cannot_estimate.into_any(),
+        }
+    };
+    let class = move || format!("verdict-line {}", state_class(state));
+    view! { <button type="button" class=class on:click=move |_| show.run(())>{line}</button> }
+}
+
+/// The class for what the page knows now.
+fn state_class(state: State) -> &'static str {
+    let estimate = state.estimate.read();
+    estimate.as_ref().map_or("unknown", |estimate| class_of(estimate.verdict.fit))
 }
 
 /// The word and the two figures that matter most.

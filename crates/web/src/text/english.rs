@@ -251,7 +251,9 @@ pub(super) const TEXTS: Texts = Texts {
     comparison_table: "The comparison as a table",
     current_plan: "current plan",
     use_plan: "Use",
-    offload_short: "offload",
+    offload_optimizer_short: "offload",
+    offload_param_short: "parameter offload",
+    offload_all_short: "full offload",
     unsharded: "not sharded",
     bits: |bits| format!("{bits}-bit"),
     card_capacity: |bytes| format!("card: {bytes}"),
@@ -280,7 +282,7 @@ pub(super) const TEXTS: Texts = Texts {
     not_at_peak: "Allocations that are gone at the peak",
     exact_bytes: |exact| format!("{exact} bytes"),
 
-    metrics_title: "Five ways to read the meter",
+    metrics_title: "What each tool would show",
     metric_allocated: field("Allocated", "", "Tensors alive at the peak: torch.cuda.max_memory_allocated."),
     metric_required: field(
         "Required",

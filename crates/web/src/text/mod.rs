@@ -269,7 +269,9 @@ pub(crate) struct Texts {
     pub(crate) comparison_table: &'static str,
     pub(crate) current_plan: &'static str,
     pub(crate) use_plan: &'static str,
-    pub(crate) offload_short: &'static str,
+    pub(crate) offload_optimizer_short: &'static str,
+    pub(crate) offload_param_short: &'static str,
+    pub(crate) offload_all_short: &'static str,
     pub(crate) unsharded: &'static str,
     pub(crate) bits: fn(u8) -> String,
     pub(crate) card_capacity: fn(&str) -> String,
@@ -329,4 +331,47 @@ pub(crate) struct Texts {
     pub(crate) framework: fn(Framework) -> ChoiceText,
     pub(crate) adapter_dtype: fn(AdapterDtype) -> ChoiceText,
     pub(crate) quant_type: fn(QuantType) -> ChoiceText,
+}
+
+#[cfg(test)]
+mod tests {
+    use headroom_core::memory::{Category, Term};
+    use headroom_core::plan::{Problem, ProblemKind};
+
+    use super::Language;
+
+    #[test]
+    fn tags_choose_languages() {
+        assert_eq!(Language::from_tag("zh-Hans-CN"), Some(Language::Chinese));
+        assert_eq!(Language::from_tag("zh_TW"), Some(Language::Chinese));
+        assert_eq!(Language::from_tag("EN-gb"), Some(Language::English));
+        assert_eq!(Language::from_tag("enm"), None);
+        assert_eq!(Language::from_tag(""), None);
+    }
+
+    #[test]
+    fn rows_of_a_category_have_names_of_their_own() {
+        for language in Language::ALL {
+            for category in Category::ALL {
+                let host = |term: &Term| term.name().starts_with("host_");
+                let of_category = |term: &&Term| term.category() == *category && !host(term);
+                let mut names: Vec<_> =
+                    Term::ALL.iter().filter(of_category).map(|term| (language.texts().term)(*term)).collect();
+                let all = names.len();
+                names.sort_unstable();
+                names.dedup();
+                assert_eq!(names.len(), all, "{language:?}, {category:?}: {names:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn problems_are_sentences_without_the_name_of_the_field() {
+        let kind = ProblemKind::OutOfRange { value: "0".to_owned(), min: "1".to_owned(), max: "8".to_owned() };
+        let problem = Problem::new("lora.r", kind);
+        let english = (Language::English.texts().problem)(&problem);
+        assert_eq!(english, "0 is outside 1 to 8; choose a value in that range.");
+        let chinese = (Language::Chinese.texts().problem)(&problem);
+        assert_eq!(chinese, "0 不在 1 到 8 之间，请改为范围内的值。");
+    }
 }
