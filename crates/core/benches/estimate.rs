@@ -5,6 +5,8 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
+use headroom_core::memory::estimate;
+use headroom_core::plan::alternatives;
 use headroom_core::{link, model};
 
 /// A bench runs for about this long after its warm-up.
@@ -20,6 +22,17 @@ fn main() {
     println!("{:<40} {:>12} {:>12} {:>8}", "", "median µs", "slowest µs", "runs");
     bench(measure, "read a model's config.json", || model::Model::from_config(entry.id, &config));
     bench(measure, "open a link", || link::decode(fragment));
+    let plan = link::decode(fragment).plan;
+    bench(measure, "estimate a plan, Llama-3.1-8B, ZeRO-3", || estimate(&plan));
+    let plan = link::decode("v=1&model=google/gemma-2-9b&gradient_checkpointing=true&attn_implementation=eager").plan;
+    bench(measure, "estimate a plan, alternating windows", || estimate(&plan));
+    let plan = link::decode("v=1&model=Qwen/Qwen3-4B&num_gpus=8").plan;
+    bench(measure, "the whole comparison, 8 cards", || {
+        alternatives(&plan)
+            .iter()
+            .map(|one| estimate(&one.plan).map(|answer| answer.peak.allocated_bytes))
+            .collect::<Vec<_>>()
+    });
 }
 
 fn bench<T>(measure: bool, name: &str, mut work: impl FnMut() -> T) {

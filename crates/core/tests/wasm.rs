@@ -33,3 +33,12 @@ fn a_link_survives_decoding_and_encoding() {
     assert!(decoded.problems.is_empty(), "{:?}", decoded.problems);
     assert_eq!(link::decode(&link::encode(&decoded.plan)).plan, decoded.plan);
 }
+
+#[portable_test]
+fn an_estimate_is_the_same_to_the_byte() {
+    let fragment = "v=1&model=meta-llama/Llama-3.1-405B&method=full&max_length=131072&num_gpus=8&zero_stage=3";
+    let plan = link::decode(fragment).plan;
+    let answer = headroom_core::memory::estimate(&plan).unwrap();
+    assert_eq!(answer.param_count, 405_853_388_800);
+    assert_eq!(answer.peak.allocated_bytes, 13_556_742_838_784);
+}

@@ -112,6 +112,11 @@ impl Sharding {
         }
     }
 
+    /// Copies of all state that the machine's processes hold together.
+    fn copies(&self) -> u64 {
+        if matches!(self.scheme, Scheme::Ddp) { self.ranks } else { 1 }
+    }
+
     /// Whether weights are held in shares.
     pub(super) fn shards_weights(&self) -> bool {
         matches!(self.scheme, Scheme::Zero(3) | Scheme::Fsdp2)
@@ -352,7 +357,17 @@ impl Sharding {
     }
 
     /// Host memory of offloaded state, all processes of one machine (`ranks` of them).
-    pub(super) fn host(&self, plan: &Plan, trained: u64, params: u64) -> Vec<HostAllocation> {
+    pub(super) fn host(
+        &self,
+        plan: &Plan,
+        trained: u64,
+        params: u64,
+        paged: Option<(u64, u64)>,
+    ) -> Vec<HostAllocation> {
+        if let Some((elements, width)) = paged {
+            // Managed memory: on the host until the optimizer's step brings pages to the card.
+            return vec![part(Term::HostOptimizerStates, width, elements.saturating_mul(self.copies()), false)];
+        }
         let Scheme::Zero(stage) = self.scheme else { return Vec::new() };
         if !self.offload_optimizer {
             return Vec::new();

@@ -7,7 +7,7 @@ use super::phase::Phase;
 use super::step::{forward, setting};
 use super::term::Term;
 use super::weights::ModelWeights;
-use crate::model::Model;
+use crate::model::{Model, ModelKind};
 use crate::plan::Plan;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -19,14 +19,16 @@ pub(super) fn generate(tape: &Rc<Tape>, plan: &Plan, model: &Model, weights: &Mo
     let inputs = Tensor::new(tape, tape.label(Term::BatchInputs, "input_ids"), tokens, ElementType::I64);
     tape.enter(Phase::Prefill);
     let mut prefill = setting(tape, plan, model, kernel, false);
-    prefill.cache = Some(RefCell::default());
+    // Encoders read once and generate nothing.
+    prefill.cache = (model.kind == ModelKind::Decoder).then(RefCell::default);
     let prefill = Rc::new(prefill);
     if let Some(hidden) = forward(&prefill, plan, model, weights) {
         head_of_last(&prefill, model, weights, &hidden);
     }
-    // From here on the cache is joined anew each step: the last layer's old and new keys exist together.
-    tape.enter(Phase::Decode);
-    decode(&prefill, plan, model, weights);
+    if prefill.cache.is_some() {
+        tape.enter(Phase::Decode);
+        decode(&prefill, plan, model, weights);
+    }
     drop(inputs);
 }
 

@@ -1,7 +1,7 @@
 //! The head and the loss: logits in the model's dtype, their fp32 copy, log-softmax, and the gradients of all three.
 
 use super::activations::{Setting, run_norm};
-use super::autograd::{ElementType, Shape, Tensor, activation_saving_output, cast, custom, dims, scale};
+use super::autograd::{Dim, ElementType, Shape, Sym, Tensor, activation_saving_output, cast, custom, dims, scale};
 use super::phase::Phase;
 use super::term::Term;
 use super::weights::ModelWeights;
@@ -48,32 +48,26 @@ pub(super) fn language_model_loss(
 
 /// `lm_head(hidden)` and what the family does to logits.
 pub(super) fn logits(setting: &Setting, model: &Model, weights: &ModelWeights, hidden: &Tensor) -> Option<Tensor> {
-    let mut out = None;
-    for (i, projection) in weights.head.iter().enumerate() {
-        // Encoders' heads: dense, activation, norm, decoder.
-        let input = out.as_ref().unwrap_or(hidden);
-        let last = i + 1 == weights.head.len();
-        let term = if last { Term::Logits } else { Term::HeadInputs };
-        let mut next = projection.run(setting, input, term);
-        if !last {
-            next = super::autograd::activation_saving_input(&next, setting.label(Term::HeadInputs, ""));
-            if let Some(norm) = weights.head_norms.get(i) {
-                next = run_norm(setting, norm, &next);
-            }
+    // Encoders transform the hidden states first: dense, activation, norm.
+    let (decoder, transforms): (Vec<_>, Vec<_>) = weights.head.iter().partition(|head| head.d_out == model.vocab_size);
+    let mut input = hidden.clone();
+    for (i, transform) in transforms.into_iter().enumerate() {
+        let dense = transform.run(setting, &input, Term::HeadInputs);
+        input = super::autograd::activation_saving_input(&dense, setting.label(Term::HeadInputs, ""));
+        if let Some(norm) = weights.head_norms.get(i) {
+            input = run_norm(setting, norm, &input);
         }
-        out = Some(next);
     }
-    let mut logits = match (out, &weights.token_embedding) {
-        (Some(logits), _) if !model.tie_word_embeddings || weights.head.len() == 1 => logits,
-        (first, Some(table)) => {
-            let input = first.as_ref().unwrap_or(hidden);
-            let weight = setting.cast_weight(table, "embed_tokens");
-            let x = setting.cast_input(input);
+    let mut logits = match decoder.first() {
+        Some(head) => head.run(setting, &input, Term::Logits),
+        None => {
+            let weight = setting.cast_weight(weights.token_embedding.as_ref()?, "embed_tokens");
+            let x = setting.cast_input(&input);
             let width = ("V", model.vocab_size);
             super::autograd::linear(&x, &weight, None, width, setting.label(Term::Logits, ""))
         }
-        (first, None) => first?,
     };
+    drop(input);
     if model.scales_logits {
         logits = scale(&logits, setting.label(Term::Logits, "scaled"));
     }
@@ -164,6 +158,16 @@ pub(super) fn score_loss(setting: &Setting, plan: &Plan, weights: &ModelWeights,
     setting.tape.enter(Phase::Loss);
     let hidden = mark_backward(setting, &hidden);
     let score = weights.score.as_ref()?;
+    let hidden = match &weights.pooler {
+        // Encoders read their first token through a dense layer and tanh.
+        Some(pooler) => {
+            let first =
+                dims(&[("b", setting.batch), ("1", 1)]).with(Dim { sym: Sym("h"), size: hidden.shape().width() });
+            let dense = pooler.run(setting, &hidden.view(first), Term::ScoreHead);
+            activation_saving_output(&dense, setting.label(Term::ScoreHead, "pooled"))
+        }
+        None => hidden,
+    };
     let scores = score.run(setting, &hidden, Term::ScoreHead);
     drop(hidden);
     let pooled = dims(&[("b", setting.batch), ("labels", plan.num_labels)]);

@@ -68,7 +68,7 @@ pub fn estimate_subject(plan: &Plan, subject: &Subject) -> Estimate {
         peak,
         phases: ledger.phases,
         allocations: ledger.allocations,
-        host: step.sharding.host(plan, counts.trainable, counts.base),
+        host: step.sharding.host(plan, counts.trainable, counts.base, step.paged),
         card_bytes: *memory_bytes,
         verdict: verdict(&band, *memory_bytes),
         notes: notes(plan, subject, &step),

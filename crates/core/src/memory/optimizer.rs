@@ -66,18 +66,17 @@ fn states_of(tape: &Rc<Tape>, plan: &Plan, sharding: &Sharding, parameter: &Trai
             }
         }
         Optimizer::AdamwBnb8bit => {
-            states.extend(blockwise(&new, Term::FirstMoment, shape));
-            states.extend(blockwise(&new, Term::SecondMoment, shape));
+            states.extend(blockwise(&new, Term::FirstMoment, shape, false));
+            states.extend(blockwise(&new, Term::SecondMoment, shape, false));
         }
-        Optimizer::Lion8bit => states.extend(blockwise(&new, Term::FirstMoment, shape)),
+        Optimizer::Lion8bit => states.extend(blockwise(&new, Term::FirstMoment, shape, false)),
         Optimizer::Lion32bit => states.push(new(Term::FirstMoment, shape, ElementType::F32)),
         // Managed memory: the driver keeps it on the host and brings pages as they are used; only the maxima and maps of
         // 8-bit states are ordinary tensors (optim/optimizer.py get_state_buffer pages tensors from 10^5 elements on).
         Optimizer::PagedAdamw8bit => {
             let paged = shape.elements() >= PAGED_SIZE;
             for term in [Term::FirstMoment, Term::SecondMoment] {
-                let state = blockwise(&new, term, shape);
-                states.extend(state.into_iter().skip(usize::from(paged)));
+                states.extend(blockwise(&new, term, shape, paged));
             }
         }
         Optimizer::PagedAdamw32bit => {
@@ -134,14 +133,27 @@ fn projects(name: &str) -> bool {
     !name.contains("embed") && !name.contains("head") && !name.contains("wte") && !name.contains("wpe")
 }
 
-/// One 8-bit state: its bytes, its blocks' maxima, its map; fp32 for small tensors.
-fn blockwise(new: &dyn Fn(Term, Shape, ElementType) -> Tensor, term: Term, shape: Shape) -> Vec<Tensor> {
+/// One 8-bit state: its bytes, unless they are paged, and its blocks' maxima; fp32 for small tensors.
+fn blockwise(new: &dyn Fn(Term, Shape, ElementType) -> Tensor, term: Term, shape: Shape, paged: bool) -> Vec<Tensor> {
     let elements = shape.elements();
     if elements < MIN_8BIT_SIZE {
         return vec![new(term, shape, ElementType::F32)];
     }
     let blocks = dims(&[("n/256", elements.div_ceil(STATE_BLOCK))]);
-    vec![new(term, shape, ElementType::Byte), new(Term::BlockwiseStateScales, blocks, ElementType::F32)]
+    let scales = new(Term::BlockwiseStateScales, blocks, ElementType::F32);
+    if paged { vec![scales] } else { vec![new(term, shape, ElementType::Byte), scales] }
+}
+
+/// Elements whose state paged optimizers keep in managed memory, and bytes of it an element; all layers.
+pub(super) fn paged_state(plan: &Plan, trainable: &[Trainable]) -> Option<(u64, u64)> {
+    let width = match plan.optim {
+        Optimizer::PagedAdamw8bit => 2,
+        Optimizer::PagedAdamw32bit => 8,
+        _ => return None,
+    };
+    let large = trainable.iter().filter(|parameter| parameter.elements() >= PAGED_SIZE);
+    let elements = large.map(|parameter| parameter.elements().saturating_mul(parameter.tag.repeat));
+    Some((elements.fold(0, u64::saturating_add), width))
 }
 
 /// `clip_grad_norm_`: one norm a gradient in its own dtype, then all of them stacked.

@@ -25,6 +25,8 @@ pub(super) struct Step {
     pub(super) counts: Counts,
     pub(super) sharding: Sharding,
     pub(super) kernel: Kernel,
+    /// Elements and bytes an element of optimizer state in managed memory.
+    pub(super) paged: Option<(u64, u64)>,
 }
 
 /// Runs the steady step of a plan: the second one or any later, when optimizer state exists.
@@ -40,8 +42,9 @@ pub(super) fn run(plan: &Plan, model: &Model, card: &Card) -> Step {
     } else {
         train(&tape, plan, model, &weights, &sharding, kernel);
     }
+    let paged = optimizer::paged_state(plan, &weights.trainable);
     drop((weights, workspaces));
-    Step { record: tape.finish(), counts, sharding, kernel }
+    Step { record: tape.finish(), counts, sharding, kernel, paged }
 }
 
 /// What attention runs in: flash-attn and PyTorch's flash kernel want 16-bit numbers and compute capability 8.0

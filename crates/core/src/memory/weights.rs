@@ -4,7 +4,7 @@ use super::activations::{Adapter, BaseWeight, Projection};
 use super::autograd::{ElementType, GradSource, LayerTag, Tape, Tensor, dims};
 use super::communication::{Scheme, Sharding};
 use super::term::Term;
-use crate::model::{Layer, Model, Module, ModuleKind, NormKind, QkNorm, Role};
+use crate::model::{Layer, Model, ModelKind, Module, ModuleKind, NormKind, QkNorm, Role};
 use crate::plan::{AdapterDtype, Dtype, Method, Plan, TargetModules, Task};
 use std::rc::Rc;
 
@@ -61,6 +61,8 @@ pub(super) struct ModelWeights {
     /// `lm_head` or the encoder's head; `None`: tied.
     pub(super) head: Vec<Projection>,
     pub(super) head_norms: Vec<NormWeights>,
+    /// The dense layer that encoders' classification heads put before it.
+    pub(super) pooler: Option<Projection>,
     /// The classification head.
     pub(super) score: Option<Projection>,
     pub(super) trainable: Vec<Trainable>,
@@ -156,7 +158,13 @@ pub(super) fn load(tape: &Rc<Tape>, plan: &Plan, model: &Model, sharding: &Shard
             }
         }
     }
-    let score = scores.then(|| builder.score(model.hidden_size, outside)).flatten();
+    let encoder = model.kind == ModelKind::Encoder;
+    let pooler = (scores && encoder)
+        .then(|| builder.trained_head("pooler", model.hidden_size, model.hidden_size, true, outside));
+    let score = scores.then(|| {
+        let name = if encoder { "classifier" } else { "score" };
+        builder.trained_head(name, model.hidden_size, plan.num_labels, encoder, outside)
+    });
     let Builder { trainable, counts, held, .. } = builder;
     ModelWeights {
         token_embedding,
@@ -168,6 +176,7 @@ pub(super) fn load(tape: &Rc<Tape>, plan: &Plan, model: &Model, sharding: &Shard
         final_projections,
         head,
         head_norms,
+        pooler,
         score,
         trainable,
         counts,
@@ -318,21 +327,24 @@ impl Builder<'_> {
         Some(Projection { name, d_in, d_out, sym: "V", weight: BaseWeight::Plain(weight), bias, adapter })
     }
 
-    /// The classification head: trained in full beside adapters too (peft adds it to `modules_to_save` for SEQ_CLS, and
-    /// keeps the frozen original).
-    fn score(&mut self, hidden: u64, tag: LayerTag) -> Option<Projection> {
-        let (d_in, d_out) = (hidden, self.plan.num_labels);
-        let shape = dims(&[("labels", d_out), ("h", d_in)]);
-        let mut weight = self.parameter(Term::HeadWeights, "score", shape, tag, 1);
-        if self.adapts() {
-            let element = weight.element();
-            self.held.push(weight);
-            let copy = Tensor::new(self.tape, self.tape.label(Term::HeadWeights, "score"), shape, element);
-            self.counts.adapters = self.counts.adapters.saturating_add(shape.elements());
-            weight = self.train(copy, "score", tag, true);
-        }
+    /// A layer of the classification head: trained in full beside adapters too (peft adds `classifier` and `score` to
+    /// `modules_to_save` for SEQ_CLS, and keeps the frozen original).
+    fn trained_head(&mut self, name: &str, d_in: u64, d_out: u64, bias: bool, tag: LayerTag) -> Projection {
+        let weight = self.trained(name, dims(&[("labels", d_out), ("h", d_in)]), tag);
+        let bias = bias.then(|| self.trained(name, dims(&[("labels", d_out)]), tag));
         let weight = BaseWeight::Plain(weight);
-        Some(Projection { name: "score".to_owned(), d_in, d_out, sym: "labels", weight, bias: None, adapter: None })
+        Projection { name: name.to_owned(), d_in, d_out, sym: "labels", weight, bias, adapter: None }
+    }
+
+    fn trained(&mut self, name: &str, shape: super::autograd::Shape, tag: LayerTag) -> Tensor {
+        let original = self.parameter(Term::HeadWeights, name, shape, tag, 1);
+        if !self.adapts() {
+            return original;
+        }
+        let copy = Tensor::new(self.tape, self.tape.label(Term::HeadWeights, name), shape, original.element());
+        self.held.push(original);
+        self.counts.adapters = self.counts.adapters.saturating_add(shape.elements());
+        self.train(copy, name, tag, true)
     }
 
     fn projection(

@@ -1,0 +1,195 @@
+//! What must hold for every plan: more work never takes less memory, sharing out never takes more, nothing panics.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod any_plan;
+
+use headroom_core::memory::{Category, Estimate, Term, estimate};
+use headroom_core::model;
+use headroom_core::plan::{
+    AttnImplementation, Dtype, Framework, GpuChoice, Method, MixedPrecision, ModelChoice, Offload, Optimizer, Plan,
+    Task, alternatives,
+};
+use proptest::prelude::*;
+
+/// Plans that people run: small enough to be quick, different in all that decides memory.
+fn usual_plan() -> impl Strategy<Value = Plan> {
+    let models = prop::sample::select(vec![
+        "Qwen/Qwen2.5-0.5B",
+        "Qwen/Qwen3-4B",
+        "meta-llama/Llama-3.2-1B",
+        "meta-llama/Llama-3.1-8B",
+        "mistralai/Mistral-7B-v0.1",
+        "openai-community/gpt2",
+        "google/gemma-2b",
+        "microsoft/Phi-3-mini-4k-instruct",
+        "Qwen/Qwen3-30B-A3B",
+    ]);
+    let optimizers = prop::sample::select(Optimizer::ALL);
+    let methods = prop::sample::select(Method::ALL);
+    let attention = prop::sample::select(vec![AttnImplementation::Sdpa, AttnImplementation::Eager]);
+    let precision = prop::sample::select(vec![
+        (Dtype::Bfloat16, MixedPrecision::No),
+        (Dtype::Bfloat16, MixedPrecision::Bf16),
+        (Dtype::Float32, MixedPrecision::No),
+        (Dtype::Float32, MixedPrecision::Bf16),
+    ]);
+    let task = prop::sample::select(vec![Task::Sft, Task::SequenceClassification, Task::Inference]);
+    let switches = (any::<bool>(), any::<bool>(), any::<bool>());
+    let sizes = (1u64..6, 1u64..900, 1u64..40);
+    ((models, optimizers, methods, attention), (precision, task, switches, sizes)).prop_map(
+        |((model, optim, method, attn), ((torch_dtype, mixed_precision), task, switches, (batch, length, r)))| {
+            let mut plan = Plan {
+                model: ModelChoice::Catalogue(model.to_owned()),
+                optim,
+                method,
+                attn_implementation: attn,
+                torch_dtype,
+                mixed_precision,
+                task,
+                gradient_checkpointing: switches.0,
+                use_liger_kernel: switches.1,
+                padded_batch: switches.2,
+                per_device_train_batch_size: batch,
+                max_length: length,
+                gpu: GpuChoice::Catalogue("a100-80gb".to_owned()),
+                ..Plan::default()
+            };
+            plan.lora.r = r;
+            plan.rollout.new_tokens = 16;
+            plan
+        },
+    )
+}
+
+fn allocated(plan: &Plan) -> u64 {
+    estimate(plan).unwrap_or_else(|problems| panic!("{problems:?}")).peak.allocated_bytes
+}
+
+/// Weights, gradients and optimizer state on one card, each at its fullest.
+fn model_state(answer: &Estimate) -> u64 {
+    let standing = |phase: &headroom_core::memory::PhaseUse| -> u64 {
+        let states = [Category::Weights, Category::Gradients, Category::OptimizerStates];
+        phase.by_category.iter().filter(|(category, _)| states.contains(category)).map(|(_, bytes)| bytes).sum()
+    };
+    answer.phases.iter().map(standing).max().unwrap_or(0)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn more_sequences_never_take_less(plan in usual_plan(), more in 1u64..5) {
+        let larger = Plan { per_device_train_batch_size: plan.per_device_train_batch_size + more, ..plan.clone() };
+        prop_assert!(allocated(&larger) >= allocated(&plan));
+    }
+
+    #[test]
+    fn longer_sequences_never_take_less(plan in usual_plan(), more in 1u64..100) {
+        let larger = Plan { max_length: plan.max_length + more, ..plan.clone() };
+        prop_assert!(allocated(&larger) >= allocated(&plan));
+    }
+
+    #[test]
+    fn a_higher_rank_never_takes_less(plan in usual_plan(), more in 1u64..100) {
+        // bitsandbytes keeps states of small tensors in fp32 on the card: there a larger tensor can really take less.
+        let by_size = plan.optim.name().contains("8bit") || plan.optim.name().contains("paged");
+        let optim = if by_size { Optimizer::AdamwTorchFused } else { plan.optim };
+        let plan = Plan { optim, ..plan };
+        let mut larger = plan.clone();
+        larger.lora.r += more;
+        prop_assert!(allocated(&larger) >= allocated(&plan));
+    }
+
+    #[test]
+    fn more_layers_never_take_less(plan in usual_plan(), layers in 1u64..12) {
+        let ModelChoice::Catalogue(id) = &plan.model else { unreachable!() };
+        let mut config: serde_json::Value = serde_json::from_str(model::find(id).unwrap().config).unwrap();
+        let mut with = |count: u64| {
+            let key = if config.get("n_layer").is_some() { "n_layer" } else { "num_hidden_layers" };
+            config[key] = count.into();
+            if let Some(types) = config.get_mut("layer_types") { *types = serde_json::Value::Null; }
+            let model = ModelChoice::Config { name: "layers".to_owned(), config: config.clone() };
+            allocated(&Plan { model, ..plan.clone() })
+        };
+        prop_assert!(with(layers) <= with(layers + 1));
+    }
+
+    #[test]
+    fn sharding_never_takes_more_model_state(plan in usual_plan(), cards in 2u64..16) {
+        let mut plan = Plan { num_gpus: cards, task: Task::Sft, optim: Optimizer::AdamwTorchFused, ..plan };
+        // DeepSpeed's own fp32 master weights come with stage 1: compare stages among themselves and with what they share.
+        plan.torch_dtype = Dtype::Float32;
+        plan.distributed.framework = Framework::Deepspeed;
+        let state = |stage: u8| {
+            let plan = Plan { zero_stage: stage, ..plan.clone() };
+            model_state(&estimate(&plan).unwrap())
+        };
+        let states = [state(0), state(1), state(2), state(3)];
+        prop_assert!(states.is_sorted_by(|a, b| a >= b), "{states:?}");
+        let more_cards = Plan { zero_stage: 3, num_gpus: cards * 2, ..plan.clone() };
+        prop_assert!(model_state(&estimate(&more_cards).unwrap()) <= states[3]);
+    }
+
+    #[test]
+    fn no_plan_panics(plan in any_plan::any_plan()) {
+        if let Ok(answer) = estimate(&plan) {
+            prop_assert!(answer.peak.band.low <= answer.peak.band.expected);
+            prop_assert!(answer.peak.band.expected <= answer.peak.band.high);
+        }
+    }
+}
+
+#[test]
+fn the_largest_model_at_a_million_tokens_still_computes() {
+    for attn_implementation in [AttnImplementation::Sdpa, AttnImplementation::Eager] {
+        let plan = Plan {
+            model: ModelChoice::Catalogue("meta-llama/Llama-3.1-405B".to_owned()),
+            method: Method::Full,
+            attn_implementation,
+            max_length: 1_000_000,
+            per_device_train_batch_size: 64,
+            ..Plan::default()
+        };
+        let answer = estimate(&plan).unwrap();
+        assert!(answer.peak.allocated_bytes > 1 << 50, "{}", answer.peak.allocated_bytes);
+        assert!(answer.verdict.headroom_bytes < 0);
+    }
+}
+
+#[test]
+fn offloading_moves_state_to_the_host() {
+    let mut plan = Plan { method: Method::Full, num_gpus: 8, zero_stage: 2, ..Plan::default() };
+    let on_card = estimate(&plan).unwrap();
+    assert!(on_card.host.is_empty());
+    plan.offload_optimizer = Offload::Cpu;
+    let offloaded = estimate(&plan).unwrap();
+    assert!(offloaded.peak.allocated_bytes < on_card.peak.allocated_bytes);
+    let states: u64 =
+        offloaded.host.iter().filter(|part| part.term == Term::HostOptimizerStates).map(|part| part.bytes).sum();
+    // Two fp32 moments of every parameter, over all processes of the machine.
+    assert_eq!(states, 8 * on_card.trainable_count);
+}
+
+#[test]
+fn every_alternative_of_every_catalogue_model_is_estimated() {
+    for entry in model::catalogue() {
+        let plan = Plan {
+            model: ModelChoice::Catalogue(entry.id.to_owned()),
+            max_length: 256,
+            num_gpus: 8,
+            ..Plan::default()
+        };
+        for alternative in alternatives(&plan) {
+            let answer = estimate(&alternative.plan).unwrap_or_else(|problems| panic!("{}: {problems:?}", entry.id));
+            assert_eq!(answer.param_count - adapters(&answer), entry.param_count, "{}", entry.id);
+            assert!(answer.peak.allocated_bytes > 0);
+        }
+    }
+}
+
+/// Parameters of adapters: what trains when the base does not.
+fn adapters(answer: &Estimate) -> u64 {
+    let trained = answer.allocations.iter().any(|row| row.term == Term::AdapterWeights);
+    if trained { answer.trainable_count } else { 0 }
+}
