@@ -12,6 +12,7 @@ mod ledger;
 mod logits;
 mod optimizer;
 mod overhead;
+mod period;
 mod phase;
 mod step;
 mod term;

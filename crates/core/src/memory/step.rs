@@ -285,11 +285,11 @@ fn hold_gathered(setting: &Setting, layer: &LayerWeights, hidden: &Tensor, eleme
 }
 
 /// A layer under `torch.utils.checkpoint`: recomputed under the autocast state of its forward.
-fn checkpointed(setting: &Rc<Setting>, layer: &LayerWeights, hidden: &Tensor) -> Tensor {
+fn checkpointed(setting: &Rc<Setting>, layer: &Rc<LayerWeights>, hidden: &Tensor) -> Tensor {
     let autocast = *setting.autocast.borrow();
     let tables = setting.rotary.borrow().clone();
     let masks = setting.masks.borrow().clone();
-    let (inside, layer) = (Rc::clone(setting), layer.clone());
+    let (inside, layer) = (Rc::clone(setting), Rc::clone(layer));
     let run = move |x: &Tensor| {
         let outer = inside.autocast.replace(autocast);
         // The tables and masks are arguments of the checkpointed function, which holds them.

@@ -3,16 +3,11 @@
 use super::activations::{Adapter, BaseWeight, Projection};
 use super::autograd::{ElementType, GradSource, LayerTag, Tape, Tensor, dims};
 use super::communication::{Scheme, Sharding};
+use super::period::simulated;
 use super::term::Term;
 use crate::model::{Layer, Model, ModelKind, Module, ModuleKind, NormKind, QkNorm, Role};
 use crate::plan::{AdapterDtype, Dtype, Method, Plan, TargetModules, Task};
 use std::rc::Rc;
-
-/// Layers of one run that are really simulated; the rest are copies of the third.
-///
-/// The first may lack a gradient for its input and the last borders on the head; the second and third stand between
-/// equals, so that the third's events, repeated, are what every further layer does.
-const SIMULATED: u64 = 4;
 
 /// One layer with its weights.
 #[derive(Debug, Clone)]
@@ -55,7 +50,7 @@ pub(super) struct ModelWeights {
     pub(super) embedding_norms: Vec<NormWeights>,
     /// Projections around the embeddings (OPT-350m).
     pub(super) embedding_projections: Vec<Projection>,
-    pub(super) layers: Vec<LayerWeights>,
+    pub(super) layers: Vec<Rc<LayerWeights>>,
     pub(super) final_norms: Vec<NormWeights>,
     pub(super) final_projections: Vec<Projection>,
     /// `lm_head` or the encoder's head; `None`: tied.
@@ -119,15 +114,12 @@ pub(super) fn load(tape: &Rc<Tape>, plan: &Plan, model: &Model, sharding: &Shard
         }
     }
     let mut layers = Vec::new();
-    for run in &model.layers {
-        let layer = Rc::new(run.layer.clone());
-        let simulated = run.count.min(SIMULATED);
-        for i in 0..simulated {
-            let repeat = if run.count > SIMULATED && i == 2 { run.count - SIMULATED + 1 } else { 1 };
-            let tag = LayerTag { index: u32::try_from(layers.len()).unwrap_or(u32::MAX), repeat };
-            tape.enter_layer(tag);
-            layers.push(builder.layer(&layer, tag));
-        }
+    let kinds: Vec<Rc<Layer>> = model.layers.iter().map(|run| Rc::new(run.layer.clone())).collect();
+    for (run, repeat) in simulated(model) {
+        let Some(kind) = kinds.get(run) else { continue };
+        let tag = LayerTag { index: u32::try_from(layers.len()).unwrap_or(u32::MAX), repeat };
+        tape.enter_layer(tag);
+        layers.push(Rc::new(builder.layer(kind, tag)));
     }
     tape.enter_layer(outside);
     let norm_kind = model.layers.first().map_or(NormKind::LayerNorm, |run| run.layer.norm);
@@ -535,7 +527,7 @@ impl ModelWeights {
             let tensors = norm.weight.iter().chain(&norm.bias);
             tensors.map(|tensor| tensor.shape().elements()).sum::<u64>()
         };
-        let in_layers = |layer: &LayerWeights| {
+        let in_layers = |layer: &Rc<LayerWeights>| {
             layer.norms.iter().map(|(_, norm)| of(norm)).sum::<u64>().saturating_mul(layer.tag.repeat)
         };
         self.layers.iter().map(in_layers).sum::<u64>() + self.final_norms.iter().map(of).sum::<u64>()

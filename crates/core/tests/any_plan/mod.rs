@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 /// Without a file of past failures: those become tests of their own.
+#[allow(dead_code, reason = "each test file is a crate of its own and takes what it needs")]
 pub(crate) fn config() -> ProptestConfig {
     ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() }
 }

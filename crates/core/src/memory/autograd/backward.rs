@@ -1,11 +1,12 @@
 //! The graph and the engine that runs it backwards, in PyTorch's order.
 
+use super::hash::QuickMap;
 use super::shape::{ElementType, Shape, dims};
 use super::tape::{LayerTag, Tape};
 use super::tensor::{GradSource, Leaf, Tensor};
 use crate::memory::Term;
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::rc::Rc;
 
@@ -231,8 +232,8 @@ impl Pending {
 }
 
 /// How many gradients each reachable target awaits.
-fn count_edges(root: &GradSource) -> HashMap<Priority, Pending> {
-    let mut pending: HashMap<Priority, Pending> = HashMap::new();
+fn count_edges(root: &GradSource) -> QuickMap<Priority, Pending> {
+    let mut pending: QuickMap<Priority, Pending> = QuickMap::default();
     let mut open = vec![root.clone()];
     while let Some(target) = open.pop() {
         let GradSource::Node(node, _) = &target else { continue };

@@ -7,6 +7,7 @@
 
 mod backward;
 mod checkpoint;
+mod hash;
 mod ops;
 mod shape;
 mod tape;

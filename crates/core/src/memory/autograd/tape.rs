@@ -1,9 +1,9 @@
 //! The tape: every allocation and every free of one training step, in order.
 
+use super::hash::QuickMap;
 use super::shape::{ElementType, Shape};
 use crate::memory::{Phase, Term};
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
 use std::rc::Rc;
 
 /// PyTorch's caching allocator hands out multiples of this many bytes (`kMinBlockSize`, c10/cuda/CUDACachingAllocator.cpp).
@@ -80,9 +80,9 @@ pub(in crate::memory) const fn rounded(bytes: u64) -> u64 {
 #[derive(Debug)]
 pub(in crate::memory) struct Tape {
     rows: RefCell<Vec<Row>>,
-    row_index: RefCell<HashMap<RowKey, RowId>>,
+    row_index: RefCell<QuickMap<RowKey, RowId>>,
     names: RefCell<Vec<Rc<str>>>,
-    name_index: RefCell<HashMap<Rc<str>, NameId>>,
+    name_index: RefCell<QuickMap<Rc<str>, NameId>>,
     events: RefCell<Vec<Event>>,
     segments: RefCell<Vec<Segment>>,
     phase: Cell<Phase>,
