@@ -33,13 +33,13 @@ fn node_major(version: &str) -> Option<u32> {
 /// The browser: `$HEADROOM_CHROMIUM`, or one on `PATH`.
 pub(crate) fn chromium() -> Result<PathBuf> {
     if let Some(chosen) = env::var_os("HEADROOM_CHROMIUM").filter(|value| !value.is_empty()).map(PathBuf::from) {
-        let failure = || {
+        println!("set-up: Chromium: {}, as HEADROOM_CHROMIUM says", chosen.display());
+        return browser_starts(&chosen).ok_or_else(|| {
             Failure::new(format!(
                 "HEADROOM_CHROMIUM names {}, which does not start: let it name a Chromium, or unset it.",
                 chosen.display()
             ))
-        };
-        return step("Chromium", "", || browser_starts(&chosen), || Err(failure()));
+        });
     }
     let find = || CHROMIUM.iter().find_map(|name| browser_starts(&on_path(name)?));
     let mend = "install Chromium, or set HEADROOM_CHROMIUM to one";
