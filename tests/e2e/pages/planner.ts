@@ -4,15 +4,57 @@ import type { Locator, Page } from "@playwright/test";
 export class Planner {
   readonly heading: Locator;
   readonly failure: Locator;
+  /** The word of the verdict and its two figures. */
+  readonly verdict: Locator;
+  readonly model: Locator;
+  readonly card: Locator;
+  readonly copyLink: Locator;
+  readonly comparison: Locator;
+  readonly breakdown: Locator;
+  readonly linkProblems: Locator;
 
   constructor(readonly page: Page) {
     this.heading = page.getByRole("heading", { level: 1 });
     this.failure = page.locator("#boot-failure");
+    this.verdict = page.getByRole("region", { name: "Verdict" }).getByRole("status");
+    this.model = page.getByRole("combobox", { name: "Model" });
+    this.card = page.getByRole("combobox", { name: "Card", exact: true });
+    this.copyLink = page.getByRole("button", { name: "Copy link" });
+    this.comparison = page.getByRole("group", { name: "Compare" });
+    this.breakdown = page.getByRole("region", { name: "Where every byte goes" });
+    this.linkProblems = page.getByRole("alert", { name: "Part of this link could not be read" });
   }
 
   /** Opens the page, with `fragment` (without `#`) as the plan in the link, and waits until it runs. */
   async open(fragment = ""): Promise<void> {
     await this.page.goto(fragment ? `./#${fragment}` : "./");
     await this.heading.waitFor();
+  }
+
+  /** Chooses from a searchable list, as one does with the mouse. */
+  async pick(list: Locator, typed: string, name: string | RegExp): Promise<void> {
+    await list.click();
+    await list.fill(typed);
+    await this.page.getByRole("option", { name }).first().click();
+  }
+
+  /** A number that is typed. */
+  number(label: string): Locator {
+    return this.page.getByRole("textbox", { name: label });
+  }
+
+  /** A choice shown as buttons side by side. */
+  choice(group: string, name: string | RegExp): Locator {
+    return this.page.getByRole("group", { name: group }).getByRole("radio", { name });
+  }
+
+  /** A bar of the comparison. */
+  bar(name: string | RegExp): Locator {
+    return this.comparison.getByRole("button", { name });
+  }
+
+  /** The plan in the address. */
+  fragment(): string {
+    return new URL(this.page.url()).hash.slice(1);
   }
 }

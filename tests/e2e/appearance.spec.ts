@@ -1,0 +1,73 @@
+import AxeBuilder from "@axe-core/playwright";
+import { expect, test } from "./test";
+
+const PLANS = {
+  "the first plan": "",
+  "a plan with everything": "v=1&method=qlora&num_gpus=8&zero_stage=2&offload_optimizer=cpu",
+  "a plan that cannot be estimated": "v=1&model=nobody/nothing",
+  "a broken link": "v=1&r=banana&frobnicate=1",
+};
+
+for (const colorScheme of ["light", "dark"] as const) {
+  for (const width of [1440, 390]) {
+    test.describe(`${colorScheme}, ${width} pixels`, () => {
+      test.use({ colorScheme, viewport: { width, height: 900 } });
+
+      for (const [name, fragment] of Object.entries(PLANS)) {
+        test(`${name}: nobody is shut out, nothing sticks out`, async ({ page, planner }) => {
+          await planner.open(fragment);
+          for (const details of await page.locator("details").all()) {
+            await details.evaluate((it) => it.setAttribute("open", ""));
+          }
+          const { violations } = await new AxeBuilder({ page })
+            .withTags(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"])
+            .analyze();
+          expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(" ")}`)).toEqual([]);
+          expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+        });
+      }
+    });
+  }
+}
+
+test("the open list of models shuts nobody out", async ({ page, planner }) => {
+  await planner.open();
+  await planner.model.click();
+  await page.keyboard.press("ArrowDown");
+  const { violations } = await new AxeBuilder({ page }).withTags(["wcag2a", "wcag2aa", "wcag22aa"]).analyze();
+  expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(" ")}`)).toEqual([]);
+});
+
+test("Chinese does not stick out of a narrow screen", async ({ page, planner }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto("./?lang=zh#v=1&method=qlora&num_gpus=8&zero_stage=2&offload_optimizer=cpu");
+  await planner.heading.waitFor();
+  for (const details of await page.locator("details").all()) await details.evaluate((it) => it.setAttribute("open", ""));
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+});
+
+test("on a narrow screen the verdict stays in sight and leads to its figures", async ({ page, planner }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await planner.open();
+  const line = page.getByRole("button", { name: /Fits.*GiB/ });
+  await expect(line).toBeInViewport();
+  await line.click();
+  await expect(planner.verdict).toBeInViewport();
+});
+
+test("the theme can be chosen against the system's and is remembered in the address", async ({ page, planner }) => {
+  await page.emulateMedia({ colorScheme: "light" });
+  await planner.open();
+  const paper = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+  const light = await paper();
+  await page.getByLabel("Theme").selectOption({ label: "Dark" });
+  const dark = await paper();
+  expect(dark).not.toBe(light);
+  await page.reload();
+  await planner.heading.waitFor();
+  expect(await paper()).toBe(dark);
+  await page.getByLabel("Theme").selectOption({ label: "System" });
+  expect(await paper()).toBe(light);
+  await page.emulateMedia({ colorScheme: "dark" });
+  expect(await paper()).toBe(dark);
+});

@@ -1,0 +1,43 @@
+import { expect, test } from "./test";
+
+test("what does not make sense stays as typed, with the mend beside it", async ({ planner }) => {
+  await planner.open();
+  const verdict = await planner.verdict.innerText();
+  const batch = planner.number("Batch per card");
+
+  await batch.fill("eight");
+  await expect(batch).toHaveValue("eight");
+  await expect(batch).toHaveAttribute("aria-invalid", "true");
+  await expect(batch).toHaveAccessibleDescription(/Write a whole number here.*last good value stays in use/i);
+  expect(await planner.verdict.innerText()).toBe(verdict);
+
+  await batch.fill("0");
+  await expect(batch).toHaveAccessibleDescription(/0 is outside 1 to 65536/);
+
+  await batch.fill("8");
+  await expect(batch).toHaveAttribute("aria-invalid", "false");
+  expect(planner.fragment()).not.toContain("=0");
+  await expect.poll(() => planner.fragment()).toContain("per_device_train_batch_size=8");
+});
+
+test("numbers may be grouped", async ({ planner }) => {
+  await planner.open();
+  await planner.number("Sequence length").fill("8,192");
+  await expect(planner.number("Sequence length")).toHaveValue("8,192");
+  await expect.poll(() => planner.fragment()).toContain("max_length=8192");
+});
+
+test("fields that contradict each other say which value goes with the other", async ({ page, planner }) => {
+  await planner.open("v=1&offload_param=cpu");
+  const trouble = page.getByRole("alert").filter({ hasText: "cannot be estimated" });
+  await expect(trouble).toContainText(/offload_param|zero_stage/);
+  await expect(trouble).toContainText(/set .* to/i);
+});
+
+test("an unknown model is named with its mend", async ({ page, planner }) => {
+  await planner.open();
+  await planner.model.click();
+  await planner.model.fill("Qwen/Qwen3-4Bee");
+  await page.keyboard.press("Enter");
+  await expect(planner.model).toHaveAccessibleDescription(/not in the catalogue; paste its config.json.*Qwen\/Qwen3-4B/);
+});

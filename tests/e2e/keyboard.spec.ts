@@ -1,0 +1,61 @@
+import { expect, test } from "./test";
+
+test("a model is found and chosen by keyboard alone", async ({ page, planner }) => {
+  await planner.open();
+  await planner.model.focus();
+  await page.keyboard.type("mistral-7b");
+  await expect(planner.model).toHaveAttribute("aria-expanded", "true");
+  await page.keyboard.press("ArrowDown");
+  const active = await planner.model.getAttribute("aria-activedescendant");
+  await expect(page.locator(`#${active}`)).toContainText("Mistral-7B");
+  await page.keyboard.press("Enter");
+  await expect(planner.model).toHaveAttribute("aria-expanded", "false");
+  await expect(planner.model).toHaveValue(/Mistral-7B/);
+  await expect(planner.model).toBeFocused();
+});
+
+test("Escape closes a list and keeps the choice", async ({ page, planner }) => {
+  await planner.open();
+  await planner.model.focus();
+  await page.keyboard.type("zzz");
+  await expect(page.getByText("Nothing matches")).toBeVisible();
+  await page.keyboard.press("Escape");
+  await expect(planner.model).toHaveValue("Qwen/Qwen3-4B");
+});
+
+test("the whole page can be reached by Tab, in the order it is read", async ({ page, planner }) => {
+  await planner.open("v=1&num_gpus=4");
+  const seen: string[] = [];
+  for (let press = 0; press < 200; press++) {
+    await page.keyboard.press("Tab");
+    const name = await page.evaluate(() => {
+      const element = document.activeElement;
+      if (!element || element === document.body) return "";
+      const label = element.getAttribute("aria-label") ?? (element as HTMLInputElement).labels?.[0]?.textContent;
+      return label ?? element.textContent ?? "";
+    });
+    if (name === "") break;
+    seen.push(name.trim());
+  }
+  const at = (part: string) => seen.findIndex((name) => name.includes(part));
+  const order = ["Skip to the verdict", "Copy link", "Model", "Number of cards", "Sequence length", "ZeRO", "LoRA, ZeRO-3:"];
+  const places = order.map(at);
+  expect(places).not.toContain(-1);
+  expect(places).toEqual([...places].sort((a, b) => a - b));
+});
+
+test("a reader can skip the form", async ({ page, planner }) => {
+  await planner.open();
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Tab");
+  expect(await page.evaluate(() => document.activeElement!.closest("#answer") !== null)).toBe(true);
+});
+
+test("a choice among buttons is made with the arrows", async ({ page, planner }) => {
+  await planner.open();
+  await planner.choice("Method", /^LoRA/).focus();
+  await page.keyboard.press("ArrowRight");
+  await expect(planner.choice("Method", /QLoRA/)).toBeChecked();
+  expect(planner.fragment()).toContain("method=qlora");
+});

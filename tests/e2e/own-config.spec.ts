@@ -1,0 +1,78 @@
+import { expect, test } from "./test";
+import { Planner } from "./pages/planner";
+
+// A Llama of 1.1 billion parameters under no name that a catalogue would know.
+const CONFIG = {
+  architectures: ["LlamaForCausalLM"],
+  model_type: "llama",
+  hidden_size: 2048,
+  intermediate_size: 5632,
+  num_hidden_layers: 22,
+  num_attention_heads: 32,
+  num_key_value_heads: 4,
+  vocab_size: 32000,
+  max_position_embeddings: 2048,
+  tie_word_embeddings: false,
+};
+const PARAMETERS = "1,100,048,384";
+
+test("a pasted config.json becomes the model and travels in the link", async ({ browser, page, planner }) => {
+  await planner.open();
+  await page.getByText("Use your own config.json").click();
+  await page.getByRole("textbox", { name: "config.json" }).fill(JSON.stringify(CONFIG, null, 2));
+  await page.getByRole("textbox", { name: "Name to show" }).fill("our/tiny");
+  await page.getByRole("button", { name: "Use this config" }).click();
+  await expect(page.getByText(PARAMETERS)).toBeVisible();
+  await expect(planner.model).toHaveValue("our/tiny");
+  const verdict = await planner.verdict.innerText();
+
+  const fresh = await browser.newContext();
+  const colleague = new Planner(await fresh.newPage());
+  await colleague.page.goto(page.url());
+  await expect(colleague.model).toHaveValue("our/tiny");
+  await expect(colleague.page.getByText(PARAMETERS)).toBeVisible();
+  await expect(colleague.page.getByRole("textbox", { name: "config.json" })).toHaveValue(/"hidden_size": 2048/);
+  expect(await colleague.verdict.innerText()).toBe(verdict);
+  await fresh.close();
+});
+
+test("a config.json can be chosen as a file", async ({ page, planner }) => {
+  await planner.open();
+  await page.getByText("Use your own config.json").click();
+  const file = { name: "our-tiny.json", mimeType: "application/json", buffer: Buffer.from(JSON.stringify(CONFIG)) };
+  await page.getByLabel("Choose a file").setInputFiles(file);
+  await expect(planner.model).toHaveValue("our-tiny");
+  await expect(page.getByText(PARAMETERS)).toBeVisible();
+});
+
+test("a config.json can be dropped", async ({ page, planner }) => {
+  await planner.open();
+  const box = page.getByRole("group").filter({ hasText: "Use your own config.json" });
+  const data = await page.evaluateHandle((text) => {
+    const data = new DataTransfer();
+    data.items.add(new File([text], "dropped.json", { type: "application/json" }));
+    return data;
+  }, JSON.stringify(CONFIG));
+  await box.dispatchEvent("dragover", { dataTransfer: data });
+  await box.dispatchEvent("drop", { dataTransfer: data });
+  await expect(planner.model).toHaveValue("dropped");
+});
+
+test("a config.json that cannot be read says why, and nothing is lost", async ({ page, planner }) => {
+  await planner.open();
+  await page.getByText("Use your own config.json").click();
+  const text = page.getByRole("textbox", { name: "config.json" });
+  const use = page.getByRole("button", { name: "Use this config" });
+  await use.click();
+  await expect(text).toHaveAccessibleDescription(/Paste the text/);
+
+  await text.fill('{ "model_type": "llama", ');
+  await use.click();
+  await expect(text).toHaveAccessibleDescription(/Not JSON at line 1, column \d+/);
+  await expect(text).toHaveValue('{ "model_type": "llama", ');
+
+  await text.fill('{ "model_type": "llama", "hidden_size": -3 }');
+  await use.click();
+  await expect(text).toHaveAccessibleDescription(/hidden_size/);
+  await expect(planner.model).toHaveValue("Qwen/Qwen3-4B");
+});

@@ -1,0 +1,50 @@
+import { expect, test } from "./test";
+
+test("another model and another card change the verdict", async ({ planner }) => {
+  await planner.open();
+  await expect(planner.verdict).toContainText("Fits");
+  await expect(planner.verdict).toContainText("of headroom");
+
+  await planner.pick(planner.model, "llama 3.1 8b", "meta-llama/Llama-3.1-8B");
+  await planner.pick(planner.card, "4090", /RTX 4090/);
+  await planner.choice("Method", /Full/).check();
+  await expect(planner.verdict).toContainText("Does not fit");
+  await expect(planner.verdict).toContainText("too much");
+
+  await planner.pick(planner.model, "gpt2", /^openai-community\/gpt2 /);
+  await expect(planner.verdict).toContainText("Fits");
+});
+
+test("a card of one's own is described by its memory", async ({ planner }) => {
+  await planner.open();
+  await planner.pick(planner.card, "custom", /Another card/);
+  await planner.number("Memory of the card").fill("6");
+  await expect(planner.verdict).toContainText("of 6.0 GiB");
+  await expect(planner.verdict).toContainText("Does not fit");
+});
+
+test("the effective batch is shown with its factors", async ({ page, planner }) => {
+  await planner.open();
+  await planner.number("Batch per card").fill("4");
+  await planner.number("Gradient accumulation").fill("2");
+  await planner.number("Number of cards").fill("8");
+  await expect(page.getByText("4 × 2 × 8 = 64 sequences a step")).toBeVisible();
+});
+
+test("every step of a slider is answered at once", async ({ page, planner }) => {
+  await planner.open();
+  const slider = page.getByRole("slider", { name: "Sequence length" });
+  await slider.focus();
+  let before = await planner.verdict.innerText();
+  for (let step = 0; step < 8; step++) {
+    await page.keyboard.press("ArrowRight");
+    // The answer is on the screen with the next frame.
+    const after = await page.evaluate(
+      () => new Promise<string>((done) => requestAnimationFrame(() => requestAnimationFrame(() =>
+        done((document.querySelector("[role=status][aria-atomic]") as HTMLElement).innerText)))),
+    );
+    expect(after).not.toBe(before);
+    before = after;
+  }
+  await expect(planner.number("Sequence length")).toHaveValue("4096");
+});
