@@ -1,5 +1,7 @@
 //! The one plan, the one gateway that edits it, and what is derived from it.
 
+use std::time::Duration;
+
 use headroom_core::memory::{self, Estimate};
 use headroom_core::plan::{self, Plan, Problem, Subject};
 use leptos::prelude::*;
@@ -13,11 +15,6 @@ pub(crate) enum Pace {
     Step,
     /// One of many edits of the named field in a row, as a moving slider makes them: one entry for all of them.
     Drag(&'static str),
-}
-
-/// The answer to a plan.
-pub(crate) fn answer(plan: &Plan) -> Result<Estimate, Vec<Problem>> {
-    memory::estimate(plan)
 }
 
 /// Everything the page shows depends on this.
@@ -50,7 +47,10 @@ impl State {
             }
         });
         let subject = Memo::new(move |_| plan.read().subject());
-        let outcome = Memo::new(move |_| answer(&plan.read()));
+        let outcome = Memo::new(move |_| match &*subject.read() {
+            Ok(subject) => Ok(memory::estimate_subject(&plan.read(), subject)),
+            Err(problems) => Err(problems.clone()),
+        });
         let estimate = Memo::new(move |last: Option<&Option<Estimate>>| {
             let outcome = outcome.read();
             outcome.as_ref().ok().or_else(|| last.and_then(Option::as_ref)).cloned()
@@ -66,6 +66,30 @@ impl State {
     /// The plan, to read and to be told of changes.
     pub(crate) fn plan(&self) -> ReadSignal<Plan> {
         self.plan.read_only()
+    }
+
+    /// The plan a moment later: what is costly to derive follows this one, so that the verdict need not wait for it.
+    ///
+    /// Of the plans that a moving slider makes faster than they can be answered, only the last arrives.
+    pub(crate) fn settled_plan(&self) -> ReadSignal<Plan> {
+        let plan = self.plan;
+        let settled = RwSignal::new(plan.get_untracked());
+        let waits = StoredValue::new(false);
+        Effect::new(move |_| {
+            plan.track();
+            if !waits.get_value() {
+                waits.set_value(true);
+                // After the next frame: once the browser has painted what does not wait.
+                request_animation_frame(move || {
+                    let settle = move || {
+                        waits.set_value(false);
+                        settled.set(plan.get_untracked());
+                    };
+                    set_timeout(settle, Duration::ZERO);
+                });
+            }
+        });
+        settled.read_only()
     }
 
     /// The only way to change the plan.

@@ -1,7 +1,7 @@
 //! The plan beside its alternatives.
 
 use headroom_charts::{Bar, Picture, comparison_svg, need_by_category};
-use headroom_core::memory::{Category, Estimate, Fit};
+use headroom_core::memory::{self, Category, Estimate, Fit};
 use headroom_core::plan::{self, Alternative, Method, Offload, Plan, Problem, Task};
 use leptos::html;
 use leptos::prelude::*;
@@ -9,7 +9,7 @@ use leptos::prelude::*;
 use super::chart::{Drawing, Legend, look, width_of};
 use super::verdict::{FitIcon, class_of};
 use crate::figures;
-use crate::state::{Pace, State, answer};
+use crate::state::{Pace, State};
 use crate::text::{Texts, text, texts};
 
 /// Height of the columns, pixels.
@@ -69,7 +69,8 @@ impl Compared {
 #[component]
 pub(super) fn ComparisonPanel() -> impl IntoView {
     let state = State::of_page();
-    let plan = state.plan();
+    // Twenty estimates: the verdict, which needs one, does not wait for them.
+    let plan = state.settled_plan();
     let texts = texts();
     let place = NodeRef::<html::Div>::new();
     let width = width_of(place);
@@ -78,7 +79,7 @@ pub(super) fn ComparisonPanel() -> impl IntoView {
         let plan = plan.read();
         let of = |alternative: Alternative| {
             let is_current = alternative.plan == *plan;
-            let outcome = answer(&alternative.plan);
+            let outcome = memory::estimate(&alternative.plan);
             Compared { alternative, outcome, is_current }
         };
         plan::alternatives(&plan).into_iter().map(of).collect::<Vec<_>>()
