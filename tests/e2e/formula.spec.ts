@@ -2,7 +2,7 @@ import { expect, test } from "./test";
 
 test("a row opens into its formula, with the numbers put in and its source", async ({ planner }) => {
   await planner.open();
-  const row = planner.breakdown.getByRole("group").filter({ hasText: "Feed-forward projections" });
+  const row = planner.row("Feed-forward projections", "mlp.gate_proj");
   await row.getByText("Feed-forward projections").click();
   const told = async (term: string) => row.locator(`dt:text-is("${term}") + dd`).innerText();
   expect(await told("Formula")).toMatch(/[Lh]/);
@@ -13,7 +13,7 @@ test("a row opens into its formula, with the numbers put in and its source", asy
 
 test("an open formula stays open and follows the plan", async ({ planner }) => {
   await planner.open();
-  const row = planner.breakdown.getByRole("group").filter({ hasText: "Feed-forward projections" });
+  const row = planner.row("Feed-forward projections", "mlp.gate_proj");
   await row.getByText("Feed-forward projections").click();
   const result = row.locator('dt:text-is("Result") + dd');
   const before = await result.innerText();

@@ -53,6 +53,11 @@ export class Planner {
     return this.comparison.getByRole("button", { name });
   }
 
+  /** A row of the breakdown, with what opens below it. */
+  row(name: string, module: string): Locator {
+    return this.breakdown.getByRole("group").filter({ hasText: name }).filter({ hasText: module }).first();
+  }
+
   /** The plan in the address. */
   fragment(): string {
     return new URL(this.page.url()).hash.slice(1);
