@@ -5,7 +5,7 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use headroom_core::memory::estimate;
+use headroom_core::memory::{estimate, outline};
 use headroom_core::plan::alternatives;
 use headroom_core::{link, model};
 
@@ -30,7 +30,7 @@ fn main() {
     bench(measure, "the whole comparison, 8 cards", || {
         alternatives(&plan)
             .iter()
-            .map(|one| estimate(&one.plan).map(|answer| answer.peak.allocated_bytes))
+            .map(|one| outline(&one.plan).map(|answer| answer.peak.allocated_bytes))
             .collect::<Vec<_>>()
     });
 }

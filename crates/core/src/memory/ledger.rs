@@ -31,7 +31,9 @@ struct Top {
 ///
 /// A segment that stands for n equal layers is run once, after a jump by n - 1 times its net effect: between equals the
 /// level moves evenly, so the fullest of the skipped layers is the first or the last, and both are on the tape.
-pub(super) fn read(record: &TapeRecord, num_layers: u64) -> Ledger {
+///
+/// `with_rows`: whether the allocations are written out one by one.
+pub(super) fn read(record: &TapeRecord, num_layers: u64, with_rows: bool) -> Ledger {
     let tops = fullest_moments(record);
     let snapshots = snapshots(record, &tops);
     let peak = tops.iter().enumerate().max_by_key(|(i, top)| (top.bytes, usize::MAX - i)).map(|(i, _)| i);
@@ -51,7 +53,7 @@ pub(super) fn read(record: &TapeRecord, num_layers: u64) -> Ledger {
         phases.push(PhaseUse { phase: top.phase, allocated_bytes: to_u64(top.bytes), by_category });
     }
     let mut allocations = Vec::new();
-    for (i, row) in record.rows.iter().enumerate() {
+    for (i, row) in record.rows.iter().enumerate().filter(|_| with_rows) {
         let level = |rows: &Vec<i128>| rows.get(i).copied().unwrap_or(0);
         let most = snapshots.iter().map(level).max().unwrap_or(0);
         if most > 0 {

@@ -36,9 +36,21 @@ pub fn estimate(plan: &Plan) -> Result<Estimate, Vec<Problem>> {
 
 /// The same for a plan whose model and card are already found.
 pub fn estimate_subject(plan: &Plan, subject: &Subject) -> Estimate {
+    answer(plan, subject, true)
+}
+
+/// The same without the list of allocations: what a comparison of many plans needs, in less time.
+///
+/// # Errors
+/// As [`estimate`].
+pub fn outline(plan: &Plan) -> Result<Estimate, Vec<Problem>> {
+    plan.subject().map(|subject| answer(plan, &subject, false))
+}
+
+fn answer(plan: &Plan, subject: &Subject, with_rows: bool) -> Estimate {
     let Subject { model, card, memory_bytes } = subject;
     let step = step::run(plan, model, card);
-    let ledger = ledger::read(&step.record, model.num_hidden_layers());
+    let ledger = ledger::read(&step.record, model.num_hidden_layers(), with_rows);
     let counts = step.counts;
     let ranks = step.sharding.ranks;
     let context = context_bytes(card);
