@@ -206,9 +206,9 @@ impl Sharding {
                 let bucket = dims(&[("reduce_bucket_size", self.reduce_bucket)]);
                 if stage == 3 {
                     buffers.push(Tensor::new(tape, tape.label(Term::ReduceBuckets, ""), bucket, ElementType::Half));
-                    let label = tape.label(Term::GradientShard, "");
                     if !self.offload_optimizer {
                         for parameter in trainable {
+                            let label = tape.label(Term::GradientShard, &parameter.name);
                             tape.enter_layer(parameter.tag);
                             let shape = self.share(parameter.tensor.shape());
                             buffers.push(Tensor::new(tape, label, shape, ElementType::Half));
@@ -305,7 +305,7 @@ impl Sharding {
         let mut shards = Vec::new();
         for (parameter, kept) in trainable.iter().zip(self.partition(trainable)) {
             tape.enter_layer(parameter.tag);
-            let label = tape.label(Term::GradientShard, "");
+            let label = tape.label(Term::GradientShard, &parameter.name);
             shards.push(Tensor::new(tape, label, dims(&[("n/N", kept)]), parameter.tensor.element()));
         }
         for parameter in trainable {

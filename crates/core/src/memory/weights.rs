@@ -511,7 +511,9 @@ impl Trainable {
         let (shape, element) = (self.tensor.shape(), self.tensor.element());
         let kept = leaf.kept_elements.get();
         let gradient = if kept < shape.elements() {
-            (kept > 0).then(|| Tensor::new(tape, tape.label(Term::GradientShard, ""), dims(&[("n/N", kept)]), element))
+            (kept > 0).then(|| {
+                Tensor::new(tape, tape.label(Term::GradientShard, &self.name), dims(&[("n/N", kept)]), element)
+            })
         } else {
             let element = leaf.kept_element.get().unwrap_or(element);
             Some(Tensor::new(tape, tape.label(term, &self.name), shape, element))

@@ -2,7 +2,7 @@
 
 use super::hash::QuickMap;
 use super::shape::{ElementType, Shape, dims};
-use super::tape::{LayerTag, Tape};
+use super::tape::{Label, LayerTag, Tape};
 use super::tensor::{GradSource, Leaf, Tensor};
 use crate::memory::Term;
 use std::cell::RefCell;
@@ -286,7 +286,7 @@ fn accumulate_grad(leaf: &Rc<Leaf>, grad: Tensor) {
     if kept < grad.shape().elements() {
         // The rank's share is written, then the whole gradient goes.
         *slot = (kept > 0).then(|| {
-            let label = grad.tape().label(Term::GradientShard, "");
+            let label = Label { term: Term::GradientShard, ..label };
             let element = leaf.kept_element.get().unwrap_or(grad.element());
             Tensor::new(grad.tape(), label, dims(&[("n/N", kept)]), element)
         });
