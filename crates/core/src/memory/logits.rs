@@ -110,9 +110,9 @@ fn cross_entropy(setting: &Setting, logits: &Tensor) -> Tensor {
     )
 }
 
-/// Liger's fused linear cross-entropy (liger_kernel/ops/fused_linear_cross_entropy.py): tokens go through head and loss
-/// in chunks sized so that a chunk's logits are about as large as the hidden states, and both gradients are ready when
-/// forward ends.
+/// Liger's fused linear cross-entropy (liger-kernel 0.8 ops/fused_linear_cross_entropy.py): tokens go through head and
+/// loss in chunks sized so that a chunk's logits are about as large as the hidden states, and both gradients are ready
+/// when forward ends.
 fn chunked_loss(setting: &Setting, weights: &ModelWeights, hidden: &Tensor) -> Option<Tensor> {
     let weight = match weights.head.first() {
         Some(head) => match &head.weight {
@@ -121,25 +121,28 @@ fn chunked_loss(setting: &Setting, weights: &ModelWeights, hidden: &Tensor) -> O
         },
         None => weights.token_embedding.clone()?,
     };
-    let weight = setting.cast_weight(&weight, "lm_head");
-    let x = setting.cast_input(hidden);
-    let (x_shape, weight_shape, element) = (x.shape(), weight.shape(), x.element());
+    // Autocast casts the weight for the chunks' products; the gradient keeps the weight's own dtype.
+    let product_weight = setting.cast_weight(&weight, "lm_head");
+    let (x_shape, weight_shape, element) = (hidden.shape(), weight.shape(), hidden.element());
     let vocab = weight_shape.elements() / x_shape.width().max(1);
     let tokens = setting.token_count();
     let factor = vocab.div_ceil(x_shape.width().max(1)).max(1);
     let chunk = tokens.div_ceil(factor).max(1).checked_next_power_of_two().unwrap_or(tokens).min(tokens.max(1));
     let label = setting.label(Term::ChunkedLoss, "");
     let trains = weight.requires_grad();
-    Some(custom(
+    // Before Ampere the weight's gradient of a chunk is a product and its fp32 copy; since, it is added in place.
+    let separate = trains && setting.kernel == super::activations::Kernel::Efficient;
+    let out = custom(
         &setting.tape,
-        &[&x, &weight],
+        &[hidden, &weight],
         |recording| {
             let new = |shape: Shape, element| Tensor::new(&setting.tape, label, shape, element);
             let grad_x = new(x_shape, element);
             let grad_weight = trains.then(|| new(weight_shape, weight.element()));
-            let logits = new(dims(&[("chunk", chunk), ("V", vocab)]), element);
+            let logits = new(dims(&[("chunk", chunk), ("V", vocab)]), product_weight.element());
             setting.tape.product_workspace();
-            let part = trains.then(|| new(weight_shape, element));
+            let part =
+                separate.then(|| (new(weight_shape, product_weight.element()), new(weight_shape, ElementType::F32)));
             drop((part, logits));
             recording.save(&grad_x);
             grad_weight.inspect(|grad| recording.save(grad));
@@ -150,7 +153,9 @@ fn chunked_loss(setting: &Setting, weights: &ModelWeights, hidden: &Tensor) -> O
             let mut saved = call.saved.iter().cloned();
             vec![saved.next(), saved.next()]
         },
-    ))
+    );
+    drop(product_weight);
+    Some(out)
 }
 
 /// Score head over the last token of each sequence.

@@ -24,7 +24,7 @@ pub use term::{Category, Term};
 
 use crate::gpu::{context_bytes, nccl_bytes};
 use crate::model::Reading;
-use crate::plan::{Method, Plan, Problem, Subject, Task};
+use crate::plan::{Method, Optimizer, Plan, Problem, Subject, Task};
 
 /// Replays one step of `plan` and says what it holds, when, and whether it fits.
 ///
@@ -118,8 +118,30 @@ fn notes(plan: &Plan, subject: &Subject, step: &step::Step) -> Vec<Note> {
     if let Some(max) = subject.model.max_position_embeddings.filter(|max| plan.max_length > *max) {
         notes.push(Note::LongerThanPositions { max_position_embeddings: max });
     }
+    notes.extend(not_measured(plan).into_iter().map(|what| Note::NotMeasured { what }));
     if plan.method == Method::Qlora && plan.task != Task::Inference {
         notes.push(Note::UnquantizedParts { bytes: step.counts.unquantized_bytes });
     }
     notes
+}
+
+/// Options whose allocations were read off the library's code and not compared with a measurement.
+fn not_measured(plan: &Plan) -> Vec<&'static str> {
+    let mut options = Vec::new();
+    if plan.task == Task::Inference {
+        return options;
+    }
+    if plan.use_liger_kernel {
+        options.push("use_liger_kernel");
+    }
+    if plan.method == Method::Qlora && plan.quantization.bits == 8 {
+        options.push("quantization.bits = 8");
+    }
+    match plan.optim {
+        Optimizer::GaloreAdamw | Optimizer::ApolloAdamw | Optimizer::Muon | Optimizer::Lion32bit => {
+            options.push(plan.optim.name());
+        }
+        _ => {}
+    }
+    options
 }

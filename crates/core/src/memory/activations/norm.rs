@@ -12,7 +12,7 @@ use crate::model::NormKind;
 pub(in crate::memory) fn run_norm(setting: &Setting, norm: &NormWeights, x: &Tensor) -> Tensor {
     let name = norm.name.as_str();
     match norm.kind {
-        NormKind::RmsNorm if setting.liger => fused_rms_norm(setting, norm, x),
+        NormKind::RmsNorm if setting.liger => fused_rms_norm(setting, norm, x, true),
         NormKind::RmsNorm => {
             let hidden = cast(x, ElementType::F32, setting.label(Term::NormInputs, name));
             let square = pow(&hidden, setting.passing());
@@ -22,7 +22,7 @@ pub(in crate::memory) fn run_norm(setting: &Setting, norm: &NormWeights, x: &Ten
             let normalized = cast(&scaled, x.element(), setting.label(Term::NormalizedValues, name));
             weigh(setting, norm, name, normalized)
         }
-        NormKind::GemmaRmsNorm if setting.liger => fused_rms_norm(setting, norm, x),
+        NormKind::GemmaRmsNorm if setting.liger => fused_rms_norm(setting, norm, x, false),
         NormKind::GemmaRmsNorm => {
             let hidden = cast(x, ElementType::F32, setting.label(Term::NormInputs, name));
             let square = pow(&hidden, setting.passing());
@@ -87,9 +87,9 @@ fn weigh(setting: &Setting, norm: &NormWeights, name: &str, x: Tensor) -> Tensor
     }
 }
 
-/// Liger's RMSNorm: one kernel that keeps its input and one fp32 a row (liger_kernel/ops/rms_norm.py); the weight's
-/// gradient is summed over programs, one partial row a multiprocessor.
-fn fused_rms_norm(setting: &Setting, norm: &NormWeights, x: &Tensor) -> Tensor {
+/// Liger's RMSNorm (liger-kernel 0.8 ops/rms_norm.py): one kernel that keeps its input and one fp32 a row; backward
+/// writes over the gradient it gets unless the family needs that gradient again (`in_place=False` for Gemma).
+fn fused_rms_norm(setting: &Setting, norm: &NormWeights, x: &Tensor, in_place: bool) -> Tensor {
     let mut inputs = vec![x];
     inputs.extend(&norm.weight);
     let label = setting.label(Term::NormOutputs, &norm.name);
@@ -106,9 +106,11 @@ fn fused_rms_norm(setting: &Setting, norm: &NormWeights, x: &Tensor) -> Tensor {
             out
         },
         move |call| {
-            let mut grads = vec![call.needs.first().copied().unwrap_or(false).then(|| call.like_grad())];
+            let need = |i: usize| call.needs.get(i).copied().unwrap_or(false);
+            let grad = need(0).then(|| if in_place { call.grad.clone() } else { call.like_grad() });
+            let mut grads = vec![grad];
             if let Some((shape, element)) = weight {
-                grads.push(call.needs.get(1).copied().unwrap_or(false).then(|| call.grad_like(shape, element)));
+                grads.push(need(1).then(|| call.grad_like(shape, element)));
             }
             grads
         },
