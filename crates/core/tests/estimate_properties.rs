@@ -193,3 +193,16 @@ fn adapters(answer: &Estimate) -> u64 {
     let trained = answer.allocations.iter().any(|row| row.term == Term::AdapterWeights);
     if trained { answer.trainable_count } else { 0 }
 }
+
+#[test]
+fn modules_to_save_train_a_copy_beside_the_frozen_original() {
+    let mut plan = Plan { model: ModelChoice::Catalogue("meta-llama/Llama-3.1-8B".to_owned()), ..Plan::default() };
+    let before = estimate(&plan).unwrap();
+    plan.lora.modules_to_save = vec!["lm_head".to_owned(), "embed_tokens".to_owned()];
+    let after = estimate(&plan).unwrap();
+    let copied = 2 * 128_256 * 4096;
+    assert_eq!(after.trainable_count - before.trainable_count, copied);
+    assert_eq!(after.param_count - before.param_count, copied);
+    let load = |answer: &Estimate| answer.phases[0].by_category[0].1;
+    assert_eq!(load(&after) - load(&before), 2 * copied);
+}

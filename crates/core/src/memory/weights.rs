@@ -6,7 +6,7 @@ use super::communication::{Scheme, Sharding};
 use super::period::simulated;
 use super::term::Term;
 use crate::model::{Layer, Model, ModelKind, Module, ModuleKind, NormKind, QkNorm, Role};
-use crate::plan::{AdapterDtype, Dtype, Method, Plan, TargetModules, Task};
+use crate::plan::{AdapterDtype, Dtype, Method, Plan, TargetModules, Task, names_module};
 use std::rc::Rc;
 
 /// One layer with its weights.
@@ -275,7 +275,25 @@ impl Builder<'_> {
             let bytes = elements.saturating_mul(element.bytes());
             self.counts.unquantized_bytes = self.counts.unquantized_bytes.saturating_add(bytes);
         }
-        if self.trains_all() { self.train(tensor, name, tag, false) } else { tensor }
+        if self.trains_all() {
+            self.train(tensor, name, tag, false)
+        } else if self.adapts() && self.plan.lora.modules_to_save.iter().any(|saved| names_module(saved, name)) {
+            self.trained_copy(tensor, name, tag)
+        } else {
+            tensor
+        }
+    }
+
+    /// peft's `modules_to_save`: a copy in the base's dtype that trains in full, beside the frozen original
+    /// (utils/other.py ModulesToSaveWrapper).
+    fn trained_copy(&mut self, original: Tensor, name: &str, tag: LayerTag) -> Tensor {
+        let shape = original.shape();
+        let label = self.tape.label(Term::AdapterWeights, name);
+        let copy = Tensor::new(self.tape, label, shape, original.element());
+        self.held.push(original);
+        let elements = shape.elements().saturating_mul(tag.repeat);
+        self.counts.adapters = self.counts.adapters.saturating_add(elements);
+        self.train(copy, name, tag, true)
     }
 
     /// Makes a leaf of a tensor and remembers it.
@@ -330,13 +348,7 @@ impl Builder<'_> {
 
     fn trained(&mut self, name: &str, shape: super::autograd::Shape, tag: LayerTag) -> Tensor {
         let original = self.parameter(Term::HeadWeights, name, shape, tag, 1);
-        if !self.adapts() {
-            return original;
-        }
-        let copy = Tensor::new(self.tape, self.tape.label(Term::HeadWeights, name), shape, original.element());
-        self.held.push(original);
-        self.counts.adapters = self.counts.adapters.saturating_add(shape.elements());
-        self.train(copy, name, tag, true)
+        if self.adapts() && !original.requires_grad() { self.trained_copy(original, name, tag) } else { original }
     }
 
     fn projection(
@@ -425,14 +437,11 @@ impl Builder<'_> {
     }
 }
 
-/// Whether a module gets an adapter (peft tuners_utils.py check_target_module_exists: the name itself or its end after a
-/// dot). "all-linear" leaves the output head out.
+/// Whether a module gets an adapter; "all-linear" leaves the output head out.
 fn is_target(targets: &TargetModules, name: &str, outside: bool) -> bool {
     match targets {
         TargetModules::AllLinear => !outside,
-        TargetModules::Names(names) => names.iter().any(|target| {
-            name == target || name.strip_suffix(target.as_str()).is_some_and(|before| before.ends_with('.'))
-        }),
+        TargetModules::Names(names) => names.iter().any(|target| names_module(target, name)),
     }
 }
 
