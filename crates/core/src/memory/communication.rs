@@ -83,6 +83,8 @@ impl Sharding {
         };
         let hidden = model.hidden_size;
         let fsdp2 = scheme == Scheme::Fsdp2;
+        // FSDP2's CPUOffloadPolicy moves shards, gradients and optimizer state together.
+        let offload_param = plan.offload_param == Offload::Cpu || (fsdp2 && keys.cpu_offload);
         let size = |bucket: BucketSize, default: u64, auto: u64| match bucket {
             BucketSize::Default => default,
             BucketSize::Auto => auto,
@@ -96,8 +98,8 @@ impl Sharding {
         Self {
             scheme,
             ranks,
-            offload_optimizer: plan.offload_optimizer == Offload::Cpu || plan.offload_param == Offload::Cpu,
-            offload_param: plan.offload_param == Offload::Cpu,
+            offload_optimizer: plan.offload_optimizer == Offload::Cpu || offload_param,
+            offload_param,
             reduce_bucket: size(keys.reduce_bucket_size, REDUCE_BUCKET, hidden.saturating_mul(hidden)),
             buckets: if overlap && plan.zero_stage < 3 { 2 } else { 1 },
             max_live: size(keys.stage3_max_live_parameters, MAX_LIVE, MAX_LIVE),
@@ -155,7 +157,7 @@ impl Sharding {
 
     /// Whether optimizer state lives on the host.
     pub(super) fn offloads_optimizer(&self) -> bool {
-        self.offload_optimizer && matches!(self.scheme, Scheme::Zero(_))
+        self.offload_optimizer && matches!(self.scheme, Scheme::Zero(_) | Scheme::Fsdp2)
     }
 
     /// Decides how much of each gradient this rank keeps after backward.
@@ -166,6 +168,9 @@ impl Sharding {
                 if self.bucket_view {
                     trainable.iter().for_each(|parameter| parameter.keep(0, None));
                 }
+            }
+            Scheme::Fsdp2 if self.offload_param => {
+                trainable.iter().for_each(|parameter| parameter.keep(0, None));
             }
             Scheme::Fsdp2 => {
                 if self.accumulates {
@@ -368,10 +373,21 @@ impl Sharding {
             // Managed memory: on the host until the optimizer's step brings pages to the card.
             return vec![part(Term::HostOptimizerStates, width, elements.saturating_mul(self.copies()), false)];
         }
-        let Scheme::Zero(stage) = self.scheme else { return Vec::new() };
         if !self.offload_optimizer {
             return Vec::new();
         }
+        let stage = match self.scheme {
+            Scheme::Zero(stage) => stage,
+            Scheme::Fsdp2 => {
+                let width = self.shard.bytes();
+                return vec![
+                    part(Term::HostParameters, width, params, true),
+                    part(Term::HostGradients, width, trained, true),
+                    part(Term::HostOptimizerStates, 2 * width, trained, false),
+                ];
+            }
+            Scheme::Single | Scheme::Ddp => return Vec::new(),
+        };
         let pinned = plan.distributed.pin_memory;
         let mut parts = vec![
             // DeepSpeedCPUAdam: two fp32 moments, pageable.
@@ -395,7 +411,7 @@ fn part(term: Term, width: u64, elements: u64, pinned: bool) -> HostAllocation {
         term,
         bytes,
         pinned,
-        formula: format!("{} × {width} B", if term == Term::HostParameters && width == 2 { "P" } else { "T" }),
+        formula: format!("{} × {width} B", if term == Term::HostParameters && width < 4 { "P" } else { "T" }),
         formula_with_numbers: format!("{elements} × {width} B"),
     }
 }
