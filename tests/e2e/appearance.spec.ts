@@ -24,11 +24,14 @@ async function violations(page: Page): Promise<string[]> {
 
 /** Opens everything that opens, of the many formulas the first. */
 async function openAll(page: Page): Promise<void> {
-  await page.evaluate(() => {
-    let formulas = 0;
-    for (const details of document.querySelectorAll("details")) {
-      const isFormula = details.querySelector("dl") !== null && details.querySelector("details") === null;
-      if (!isFormula || formulas++ === 0) details.open = true;
+  await page.evaluate(async () => {
+    const isRow = (details: Element) => details.closest("[aria-labelledby=breakdown-title]") !== null;
+    for (const details of document.querySelectorAll("details")) details.open ||= !isRow(details);
+    // A row with parts, and its first part.
+    for (let depth = 0; depth < 2; depth++) {
+      const row = document.querySelector<HTMLDetailsElement>("[aria-labelledby=breakdown-title] details:not([open])");
+      if (row) row.open = true;
+      await new Promise((done) => setTimeout(done, 100));
     }
   });
 }

@@ -2,8 +2,7 @@ import { expect, test } from "./test";
 
 test("a row opens into its formula, with the numbers put in and its source", async ({ planner }) => {
   await planner.open();
-  const row = planner.row("Feed-forward projections", "mlp.gate_proj");
-  await row.getByText("Feed-forward projections").click();
+  const row = await planner.openFormula("Feed-forward projections", "mlp.gate_proj");
   const told = async (term: string) => row.locator(`dt:text-is("${term}") + dd`).innerText();
   expect(await told("Formula")).toMatch(/[Lh]/);
   expect(await told("With numbers")).toMatch(/\d+ × \d+/);
@@ -13,8 +12,7 @@ test("a row opens into its formula, with the numbers put in and its source", asy
 
 test("an open formula stays open and follows the plan", async ({ planner }) => {
   await planner.open();
-  const row = planner.row("Feed-forward projections", "mlp.gate_proj");
-  await row.getByText("Feed-forward projections").click();
+  const row = await planner.openFormula("Feed-forward projections", "mlp.gate_proj");
   const result = row.locator('dt:text-is("Result") + dd');
   const before = await result.innerText();
   await planner.pick(planner.model, "qwen3-8b", /^Qwen\/Qwen3-8B/);

@@ -53,9 +53,13 @@ export class Planner {
     return this.comparison.getByRole("button", { name });
   }
 
-  /** A row of the breakdown, with what opens below it. */
-  row(name: string, module: string): Locator {
-    return this.breakdown.getByRole("group").filter({ hasText: name }).filter({ hasText: module }).first();
+  /** Opens a row of the breakdown, and in it the part of one module; what has opened there. */
+  async openFormula(name: string, module: string): Promise<Locator> {
+    const row = this.breakdown.getByRole("group").filter({ hasText: name }).first();
+    await row.getByText(name).click();
+    const part = row.getByRole("group").filter({ hasText: module }).first();
+    await part.getByText(module).first().click();
+    return part;
   }
 
   /** The plan in the address. */

@@ -1,7 +1,7 @@
 //! Every allocation at the peak, each opening into its formula.
 
 use headroom_charts::swatch_class;
-use headroom_core::memory::{Allocation, Category, Term};
+use headroom_core::memory::{Allocation, Category, Estimate, Term};
 use headroom_core::units::{bytes_text, count_text};
 use leptos::prelude::*;
 
@@ -9,11 +9,23 @@ use crate::figures;
 use crate::state::State;
 use crate::text::{text, texts};
 
-/// What tells one row from the others.
-type Key = (Term, String);
+/// Which of the two lists a row stands in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum List {
+    AtPeak,
+    Gone,
+}
 
-fn key_of(allocation: &Allocation) -> Key {
-    (allocation.term, allocation.module.clone())
+impl List {
+    fn holds(self, allocation: &Allocation) -> bool {
+        (allocation.bytes_at_peak > 0) == (self == Self::AtPeak)
+    }
+}
+
+/// The allocations of `term` in `list`, as the estimate orders them.
+fn of_term(estimate: Option<&Estimate>, term: Term, list: List) -> impl Iterator<Item = &Allocation> {
+    let all = estimate.map(|estimate| estimate.allocations.as_slice()).unwrap_or_default();
+    all.iter().filter(move |row| row.term == term && list.holds(row))
 }
 
 /// Allocations by category, largest first, and last those that are gone at the peak.
@@ -27,24 +39,12 @@ pub(super) fn BreakdownPanel() -> impl IntoView {
         let peak = estimate.as_ref()?.peak;
         Some((texts.breakdown_intro)((texts.phase)(peak.phase), &bytes_text(peak.allocated_bytes)))
     };
-    // Rows are told apart by key, so that an open formula stays open while a slider moves.
-    let rows_of = move |wanted: fn(&Allocation, Category) -> bool, category: Category| {
-        Memo::new(move |_| {
-            let estimate = state.estimate.read();
-            let all = estimate.as_ref().map(|estimate| estimate.allocations.as_slice()).unwrap_or_default();
-            let mut rows: Vec<&Allocation> = all.iter().filter(|row| wanted(row, category)).collect();
-            rows.sort_by_key(|row| std::cmp::Reverse(row.bytes_at_peak));
-            rows.into_iter().map(key_of).collect::<Vec<Key>>()
-        })
-    };
-    let groups: Vec<_> = Category::ALL
-        .iter()
-        .map(|category| {
-            let rows = rows_of(|row, category| row.category() == category && row.bytes_at_peak > 0, *category);
-            view! { <CategoryRows category=*category rows/> }
-        })
-        .collect();
-    let gone = rows_of(|row, _| row.bytes_at_peak == 0, Category::Weights);
+    let groups: Vec<_> = Category::ALL.iter().map(|category| view! { <CategoryRows category=*category/> }).collect();
+    let gone = Memo::new(move |_| {
+        let estimate = state.estimate.read();
+        let held = |term: &Term| of_term(estimate.as_ref(), *term, List::Gone).next().is_some();
+        Term::ALL.iter().copied().filter(held).collect::<Vec<_>>()
+    });
     view! {
         <section class="panel" aria-labelledby="breakdown-title">
             <h2 id="breakdown-title">{text(|t| t.breakdown_title)}</h2>
@@ -53,16 +53,16 @@ pub(super) fn BreakdownPanel() -> impl IntoView {
             <Show when=move || !gone.read().is_empty()>
                 <details class="gone">
                     <summary><h3>{text(|t| t.not_at_peak)}</h3></summary>
-                    <For each=move || gone.get() key=Clone::clone let:key><Row key/></For>
+                    <For each=move || gone.get() key=|term| *term let:term><TermRow term list=List::Gone/></For>
                 </details>
             </Show>
         </section>
     }
 }
 
-/// One category: its sum and its rows.
+/// One category: its sum and its terms.
 #[component]
-fn CategoryRows(category: Category, rows: Memo<Vec<Key>>) -> impl IntoView {
+fn CategoryRows(category: Category) -> impl IntoView {
     let state = State::of_page();
     let texts = texts();
     let sum = Memo::new(move |_| {
@@ -71,33 +71,103 @@ fn CategoryRows(category: Category, rows: Memo<Vec<Key>>) -> impl IntoView {
         let at_peak = estimate.phases.iter().find(|phase| phase.phase == estimate.peak.phase)?;
         at_peak.by_category.iter().find(|(of, _)| *of == category).map(|(_, bytes)| *bytes)
     });
+    let terms = Memo::new(move |_| {
+        let estimate = state.estimate.read();
+        let of_category = Term::ALL.iter().filter(|term| term.category() == category);
+        let mut terms: Vec<(u64, Term)> = of_category
+            .map(|term| (of_term(estimate.as_ref(), *term, List::AtPeak).map(|row| row.bytes_at_peak).sum(), *term))
+            .filter(|(bytes, _)| *bytes > 0)
+            .collect();
+        terms.sort_by_key(|(bytes, _)| std::cmp::Reverse(*bytes));
+        terms.into_iter().map(|(_, term)| term).collect::<Vec<_>>()
+    });
     view! {
-        <Show when=move || !rows.read().is_empty()>
+        <Show when=move || !terms.read().is_empty()>
             <div class="category-rows">
                 <h3>
                     <span class=format!("swatch {}", swatch_class(category))></span>
                     {move || (texts.get().category)(category)}
-                    <span class="number" title=move || (texts.get().exact_bytes)(&count_text(sum.get().unwrap_or_default()))>
-                        {move || bytes_text(sum.get().unwrap_or_default())}
-                    </span>
+                    <Bytes bytes=Signal::derive(move || sum.get().unwrap_or_default())/>
                 </h3>
-                <For each=move || rows.get() key=Clone::clone let:key><Row key/></For>
+                // Told apart by term, so that what is open stays open while a slider moves.
+                <For each=move || terms.get() key=|term| *term let:term><TermRow term list=List::AtPeak/></For>
             </div>
         </Show>
     }
 }
 
-/// One allocation: name and bytes; opened, its formula, the numbers, the result and the source.
+/// All allocations of one term. A single one opens into its formula, several into a row each.
 #[component]
-fn Row(key: Key) -> impl IntoView {
+fn TermRow(term: Term, list: List) -> impl IntoView {
     let state = State::of_page();
     let texts = texts();
-    let (term, module) = key.clone();
-    let allocation = Memo::new(move |_| {
+    let bytes = Signal::derive(move || {
         let estimate = state.estimate.read();
-        estimate.as_ref()?.allocations.iter().find(|row| row.term == key.0 && row.module == key.1).cloned()
+        of_term(estimate.as_ref(), term, list).map(|row| row.bytes_at_peak).sum()
     });
-    let bytes = move || allocation.read().as_ref().map_or(0, |row| row.bytes_at_peak);
+    let count = Memo::new(move |_| of_term(state.estimate.read().as_ref(), term, list).count());
+    let only_module = move || {
+        let estimate = state.estimate.read();
+        let module = of_term(estimate.as_ref(), term, list).next()?.module.clone();
+        (count.get() == 1 && !module.is_empty()).then(|| view! { " "<code>{module}</code> })
+    };
+    // Most rows are never opened: what they would show is made when they are.
+    let opened = RwSignal::new(false);
+    view! {
+        <details class="allocation" on:toggle=move |_| opened.set(true)>
+            <summary>
+                <span class="allocation-name">
+                    {move || (texts.get().term)(term)}
+                    {only_module}
+                    {move || (count.get() > 1).then(|| view! { " "<small>"× "{count.get()}</small> })}
+                </span>
+                <Bytes bytes/>
+            </summary>
+            {move || match count.get() {
+                _ if !opened.get() => ().into_any(),
+                0 => ().into_any(),
+                1 => view! { <Formula term list nth=0/> }.into_any(),
+                count => {
+                    let parts: Vec<_> = (0..count).map(|nth| view! { <PartRow term list nth/> }).collect();
+                    view! { <div class="parts">{parts}</div> }.into_any()
+                }
+            }}
+        </details>
+    }
+}
+
+/// One of several allocations of a term: its module and its formula at a glance.
+#[component]
+fn PartRow(term: Term, list: List, nth: usize) -> impl IntoView {
+    let allocation = allocation(term, list, nth);
+    let of = move |pick: fn(&Allocation) -> String| allocation.read().as_ref().map(pick).unwrap_or_default();
+    let opened = RwSignal::new(false);
+    view! {
+        <details class="allocation" on:toggle=move |_| opened.set(true)>
+            <summary>
+                <span class="allocation-name">
+                    <code>{move || of(|row| row.module.clone())}</code>
+                    " "
+                    <span class="formula-glance">{move || of(|row| row.formula.clone())}</span>
+                </span>
+                <Bytes bytes=Signal::derive(move || allocation.read().as_ref().map_or(0, |row| row.bytes_at_peak))/>
+            </summary>
+            <Show when=move || opened.get()><Formula term list nth/></Show>
+        </details>
+    }
+}
+
+/// The `nth` allocation of `term`.
+fn allocation(term: Term, list: List, nth: usize) -> Memo<Option<Allocation>> {
+    let state = State::of_page();
+    Memo::new(move |_| of_term(state.estimate.read().as_ref(), term, list).nth(nth).cloned())
+}
+
+/// The formula in symbols, with the numbers put in, what it comes to, when it lives, and where it comes from.
+#[component]
+fn Formula(term: Term, list: List, nth: usize) -> impl IntoView {
+    let texts = texts();
+    let allocation = allocation(term, list, nth);
     let of = move |pick: fn(&Allocation) -> String| allocation.read().as_ref().map(pick).unwrap_or_default();
     let result = move || {
         let bytes = allocation.read().as_ref().map_or(0, |row| row.formula_bytes);
@@ -108,33 +178,32 @@ fn Row(key: Key) -> impl IntoView {
         let allocation = allocation.read();
         let phases = allocation.as_ref().map(|row| row.phases.as_slice()).unwrap_or_default();
         let held = phases.iter().filter(|(_, bytes)| *bytes > 0);
-        held.map(|(phase, bytes)| format!("{} {}", (texts.phase)(*phase), figures::glance(*bytes)))
-            .collect::<Vec<_>>()
-            .join(" · ")
+        let said = held.map(|(phase, bytes)| format!("{} {}", (texts.phase)(*phase), figures::glance(*bytes)));
+        said.collect::<Vec<_>>().join(" · ")
     };
     view! {
-        <details class="allocation">
-            <summary>
-                <span class="allocation-name">
-                    {move || (texts.get().term)(term)}
-                    {(!module.is_empty()).then(|| view! { " "<code>{module}</code> })}
-                </span>
-                <span class="number" title=move || (texts.get().exact_bytes)(&count_text(bytes()))>
-                    {move || bytes_text(bytes())}
-                </span>
-            </summary>
-            <dl>
-                <dt>{text(|t| t.formula)}</dt>
-                <dd class="formula">{move || of(|row| row.formula.clone())}</dd>
-                <dt>{text(|t| t.with_numbers)}</dt>
-                <dd class="formula">{move || of(|row| row.formula_with_numbers.clone())}</dd>
-                <dt>{text(|t| t.result)}</dt>
-                <dd>{result}</dd>
-                <dt>{text(|t| t.lives_in)}</dt>
-                <dd>{lives_in}</dd>
-                <dt>{text(|t| t.source)}</dt>
-                <dd>{term.source()}</dd>
-            </dl>
-        </details>
+        <dl>
+            <dt>{text(|t| t.formula)}</dt>
+            <dd class="formula">{move || of(|row| row.formula.clone())}</dd>
+            <dt>{text(|t| t.with_numbers)}</dt>
+            <dd class="formula">{move || of(|row| row.formula_with_numbers.clone())}</dd>
+            <dt>{text(|t| t.result)}</dt>
+            <dd>{result}</dd>
+            <dt>{text(|t| t.lives_in)}</dt>
+            <dd>{lives_in}</dd>
+            <dt>{text(|t| t.source)}</dt>
+            <dd>{term.source()}</dd>
+        </dl>
+    }
+}
+
+/// Bytes with a unit; exact on pointing.
+#[component]
+fn Bytes(#[prop(into)] bytes: Signal<u64>) -> impl IntoView {
+    let texts = texts();
+    view! {
+        <span class="number" title=move || (texts.get().exact_bytes)(&count_text(bytes.get()))>
+            {move || bytes_text(bytes.get())}
+        </span>
     }
 }

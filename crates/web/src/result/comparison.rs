@@ -79,7 +79,7 @@ pub(super) fn ComparisonPanel() -> impl IntoView {
         let plan = plan.read();
         let of = |alternative: Alternative| {
             let is_current = alternative.plan == *plan;
-            let outcome = memory::estimate(&alternative.plan);
+            let outcome = memory::outline(&alternative.plan);
             Compared { alternative, outcome, is_current }
         };
         plan::alternatives(&plan).into_iter().map(of).collect::<Vec<_>>()

@@ -200,7 +200,7 @@ pub(super) fn segment(segment: Segment) -> &'static str {
 
 pub(super) fn task(task: Task) -> ChoiceText {
     match task {
-        Task::Sft => choice("监督微调（SFT）", "因果语言模型"),
+        Task::Sft => choice("监督微调", "SFT"),
         Task::SequenceClassification => choice("序列分类", "打分或分类头"),
         Task::Inference => choice("推理", "预填充与生成"),
         Task::Reward => choice("奖励模型", "尚未支持"),

@@ -161,7 +161,7 @@ pub(super) fn segment(segment: Segment) -> &'static str {
 
 pub(super) fn task(task: Task) -> ChoiceText {
     match task {
-        Task::Sft => choice("Supervised fine-tuning", "causal language model"),
+        Task::Sft => choice("Supervised fine-tuning", "SFT"),
         Task::SequenceClassification => choice("Sequence classification", "score or class head"),
         Task::Inference => choice("Inference", "prefill and generation"),
         Task::Reward => choice("Reward model", "not estimated yet"),
