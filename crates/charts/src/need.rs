@@ -15,3 +15,22 @@ pub fn need_by_category(estimate: &Estimate) -> Vec<(Category, u64)> {
     };
     Category::ALL.iter().map(|&category| (category, held(category))).collect()
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use headroom_core::memory;
+    use headroom_core::plan::{Plan, alternatives};
+
+    use super::need_by_category;
+
+    #[test]
+    fn the_parts_of_every_alternative_sum_to_its_need() {
+        let plan = Plan { num_gpus: 8, ..Plan::default() };
+        for alternative in alternatives(&plan) {
+            let estimate = memory::outline(&alternative.plan).unwrap();
+            let sum: u64 = need_by_category(&estimate).iter().map(|(_, bytes)| bytes).sum();
+            assert_eq!(sum, estimate.peak.band.expected, "{:?}, stage {}", alternative.method, alternative.zero_stage);
+        }
+    }
+}
