@@ -34,6 +34,23 @@ test("fields that contradict each other say which value goes with the other", as
   await expect(trouble).toContainText(/set .* to/i);
 });
 
+test("a contradiction is mended by one click", async ({ page, planner }) => {
+  await planner.open("v=1&offload_param=cpu");
+  await page.getByRole("button", { name: "Set zero_stage to 3" }).click();
+  await expect(planner.verdict).toContainText("GiB");
+  await expect(planner.choice("ZeRO stage", /^3/)).toBeChecked();
+});
+
+test("another framework leaves nothing that cannot be mended", async ({ page, planner }) => {
+  await planner.open("v=1&num_gpus=8&zero_stage=2&offload_optimizer=cpu");
+  await page.getByLabel("Framework").selectOption("ddp");
+  await page.getByRole("button", { name: "Set zero_stage to 0" }).click();
+  // With nothing left to mend, the switch is gone: DDP has none.
+  await page.getByRole("switch", { name: "Optimizer state in host memory" }).click();
+  await expect(planner.verdict).toContainText("GiB");
+  await expect(page.getByRole("group", { name: "ZeRO stage" })).toHaveCount(0);
+});
+
 test("an unknown model is named with its mend", async ({ page, planner }) => {
   await planner.open();
   await planner.model.click();

@@ -118,7 +118,6 @@ fn FsdpFields() -> impl IntoView {
             <SwitchField name="distributed.reshard_after_forward" words=|t| &t.fields.reshard_after_forward/>
             <ChoiceField name="distributed.param_dtype" words=|t| &t.fields.param_dtype value_words=dtype_words/>
             <ChoiceField name="distributed.reduce_dtype" words=|t| &t.fields.reduce_dtype value_words=dtype_words/>
-            <SwitchField name="distributed.cpu_offload" words=|t| &t.fields.cpu_offload/>
             <SwitchField
                 name="distributed.wrap"
                 words=|t| &t.fields.wrap_embedding

@@ -1,11 +1,12 @@
 //! The verdict: one word, the figures behind it, and a meter.
 
 use headroom_core::memory::{Estimate, Fit};
+use headroom_core::plan::{self, Problem, ProblemKind};
 use headroom_core::units::count_text;
 use leptos::prelude::*;
 
 use crate::figures;
-use crate::state::State;
+use crate::state::{Pace, State};
 use crate::text::{text, texts};
 
 /// Class of a verdict; colour is never its only sign.
@@ -144,6 +145,17 @@ fn Meter(estimate: Estimate) -> impl IntoView {
     }
 }
 
+/// The field and the value that mend a problem, where the core knows them.
+fn mend(problem: &Problem) -> Option<(&'static str, String)> {
+    match &problem.kind {
+        ProblemKind::Contradiction { mend, .. } => Some((plan::field(&problem.field)?.name, mend.clone())),
+        ProblemKind::UnknownModel { nearest, .. } | ProblemKind::UnknownGpu { nearest, .. } => {
+            Some((plan::field(&problem.field)?.name, nearest.clone()?))
+        }
+        _ => None,
+    }
+}
+
 /// What has to be mended before the plan can be estimated.
 #[component]
 fn Problems() -> impl IntoView {
@@ -155,7 +167,15 @@ fn Problems() -> impl IntoView {
         outcome.err().map(|problems| {
             let lines: Vec<_> = problems
                 .iter()
-                .map(|problem| view! { <li><code>{problem.field.clone()}</code>" "{(texts.problem)(problem)}</li> })
+                .map(|problem| {
+                    let mend = mend(problem).map(|(field, value)| {
+                        let label = (texts.mend_it)(field, &value);
+                        // A mend is a value that the field takes.
+                        let set = move |_| drop(state.set(field, &value, Pace::Step));
+                        view! { " "<button type="button" on:click=set>{label}</button> }
+                    });
+                    view! { <li><code>{problem.field.clone()}</code>" "{(texts.problem)(problem)}{mend}</li> }
+                })
                 .collect();
             view! {
                 <div class="verdict-problems" role="alert">

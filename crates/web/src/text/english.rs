@@ -241,6 +241,7 @@ pub(super) const TEXTS: Texts = Texts {
     capacity: "card",
     per_card: "on each card",
     cannot_estimate: "This plan cannot be estimated yet",
+    mend_it: |field, value| format!("Set {field} to {value}"),
     mend_these: "Mend these fields:",
     last_good: "The figures below belong to the last plan that could be estimated.",
     trainable: |trainable, all, percent| format!("{trainable} of {all} parameters are trained ({percent} %)"),

@@ -259,6 +259,8 @@ pub(crate) struct Texts {
     pub(crate) per_card: &'static str,
     pub(crate) cannot_estimate: &'static str,
     pub(crate) mend_these: &'static str,
+    /// Of a field and a value.
+    pub(crate) mend_it: fn(&str, &str) -> String,
     pub(crate) last_good: &'static str,
     pub(crate) trainable: fn(&str, &str, &str) -> String,
     pub(crate) peak_in: fn(&str) -> String,
