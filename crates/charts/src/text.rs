@@ -49,7 +49,7 @@ fn is_full_width(code: u32) -> bool {
 
 /// Width of the widest part of `text` that [`wrap`] would not break.
 pub(crate) fn widest_word(text: &str, size: f64, bold: bool) -> f64 {
-    words(text).map(|word| width(word.trim_end(), size, bold)).fold(0.0, f64::max)
+    words(text).into_iter().map(|word| width(word.trim_end(), size, bold)).fold(0.0, f64::max)
 }
 
 /// Breaks `text` into at most `max_lines` lines of at most `max_width` pixels; what is left over ends in an ellipsis.
@@ -90,9 +90,29 @@ pub(crate) fn ellipsis(text: &str, size: f64, bold: bool, max_width: f64) -> Str
     kept
 }
 
-/// Parts between which a line may break: after spaces, and after every full-width character.
-fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split_inclusive(|c: char| c == ' ' || is_full_width(u32::from(c)))
+/// Full-width characters in a row that still count as one word: 卸载, 全部卸载.
+const LONGEST_HAN_WORD: usize = 4;
+
+/// Parts between which a line may break: after spaces, around short runs of full-width characters, and after every
+/// character of a long run.
+fn words(text: &str) -> Vec<&str> {
+    let full_width = |c: char| is_full_width(u32::from(c));
+    let mut words = Vec::new();
+    for part in text.split_inclusive(' ') {
+        let mut rest = part;
+        while let Some(first) = rest.chars().next() {
+            let run = rest.chars().take_while(|c| full_width(*c) == full_width(first));
+            let (count, length) = run.fold((0, 0), |(count, length), c| (count + 1, length + c.len_utf8()));
+            let (word, after) = rest.split_at(length);
+            if full_width(first) && count > LONGEST_HAN_WORD {
+                words.extend(word.split_inclusive(full_width));
+            } else {
+                words.push(word);
+            }
+            rest = after;
+        }
+    }
+    words
 }
 
 #[cfg(test)]
@@ -112,6 +132,7 @@ mod tests {
     fn lines_break_at_spaces_and_between_han() {
         assert_eq!(wrap("ZeRO-3 + offload", 10.0, false, 54.0, 3), ["ZeRO-3 +", "offload"]);
         assert_eq!(wrap("全量微调卸载", 10.0, false, 30.0, 3), ["全量微", "调卸载"]);
+        assert_eq!(wrap("ZeRO-2 + 卸载", 10.0, false, 66.0, 3), ["ZeRO-2 +", "卸载"]);
         assert_eq!(wrap("", 10.0, false, 30.0, 3), [""]);
     }
 
