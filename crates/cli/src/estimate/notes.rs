@@ -9,6 +9,10 @@ pub(super) fn text(note: &Note) -> String {
         Note::GenericModel { model_type } => {
             format!("The family {model_type} is unknown and was read as a Llama-like decoder: its figures are a guess.")
         }
+        Note::TextPart { of } => format!("Only the text part of {of} is counted: its vision or audio towers are not."),
+        Note::FamilyNotMeasured { model_type } => {
+            format!("The activations of {model_type} follow its code and were not compared with a measurement.")
+        }
         Note::ZeroOnOneCard => "ZeRO on one card shards nothing.".to_owned(),
         Note::CardLacksBfloat16 => {
             "This card does not multiply bfloat16 in hardware; float16 is what it is fast at.".to_owned()

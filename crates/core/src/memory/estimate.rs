@@ -152,6 +152,16 @@ pub enum Note {
         /// Its `model_type`.
         model_type: String,
     },
+    /// Only the text part of a multimodal config was read.
+    TextPart {
+        /// `model_type` of the whole.
+        of: String,
+    },
+    /// No measurement of this family was at hand: its activations follow its code alone.
+    FamilyNotMeasured {
+        /// Its `model_type`.
+        model_type: String,
+    },
     /// ZeRO on one card shards nothing.
     ZeroOnOneCard,
     /// flash-attn and bf16 need compute capability 8.0.

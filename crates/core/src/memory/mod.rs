@@ -23,7 +23,7 @@ pub use phase::Phase;
 pub use term::{Category, Term};
 
 use crate::gpu::{context_bytes, nccl_bytes};
-use crate::model::Reading;
+use crate::model::{self, Reading};
 use crate::plan::{Method, Optimizer, Plan, Problem, Subject, Task};
 
 /// Replays one step of `plan` and says what it holds, when, and whether it fits.
@@ -101,10 +101,45 @@ fn verdict(band: &Band, card: u64) -> Verdict {
     Verdict { fit, headroom_bytes, used_share: band.expected as f64 / card.max(1) as f64 }
 }
 
+/// Families whose steps were compared with PyTorch's allocator.
+const MEASURED_FAMILIES: [&str; 24] = [
+    "bloom",
+    "cohere",
+    "deepseek_v3",
+    "falcon",
+    "gemma",
+    "gemma2",
+    "gemma3_text",
+    "glm4",
+    "gpt2",
+    "gpt_neox",
+    "granite",
+    "llama",
+    "mistral",
+    "mixtral",
+    "olmo2",
+    "opt",
+    "phi",
+    "phi3",
+    "qwen2",
+    "qwen2_moe",
+    "qwen3",
+    "qwen3_moe",
+    "stablelm",
+    "starcoder2",
+];
+
 fn notes(plan: &Plan, subject: &Subject, step: &step::Step) -> Vec<Note> {
     let mut notes = Vec::new();
     if subject.model.reading == Reading::Generic {
         notes.push(Note::GenericModel { model_type: subject.model.model_type.clone() });
+    }
+    for model::Note::TextPart { of } in &subject.model.notes {
+        notes.push(Note::TextPart { of: of.clone() });
+    }
+    let model_type = &subject.model.model_type;
+    if subject.model.reading == Reading::Known && !MEASURED_FAMILIES.contains(&model_type.as_str()) {
+        notes.push(Note::FamilyNotMeasured { model_type: model_type.clone() });
     }
     if plan.zero_stage > 0 && plan.num_gpus == 1 {
         notes.push(Note::ZeroOnOneCard);

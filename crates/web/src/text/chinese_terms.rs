@@ -120,6 +120,10 @@ pub(super) fn note(note: &Note) -> String {
         Note::GenericModel { model_type } => {
             format!("不认识“{model_type}”这一模型家族，已按类似 Llama 的解码器读取：所有数字仅供参考。")
         }
+        Note::TextPart { of } => format!("只计算“{of}”的文本部分，不含视觉或音频编码器。"),
+        Note::FamilyNotMeasured { model_type } => {
+            format!("“{model_type}”的激活值按 transformers 代码推导，尚未与实测对照。")
+        }
         Note::ZeroOnOneCard => "单卡上的 ZeRO 不切分任何内容，只有卸载才能省显存。".to_owned(),
         Note::CardLacksBfloat16 => "这张卡没有 bf16 硬件支持，也无法运行 flash-attn，可以考虑 float16。".to_owned(),
         Note::AttentionKernel { kernel } => {

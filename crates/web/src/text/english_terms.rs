@@ -120,6 +120,12 @@ pub(super) fn note(note: &Note) -> String {
         Note::GenericModel { model_type } => format!(
             "Headroom does not know the family “{model_type}” and read it as a Llama-like decoder: take every figure as a guess."
         ),
+        Note::TextPart { of } => {
+            format!("Only the text part of “{of}” is counted: its vision or audio towers are not.")
+        }
+        Note::FamilyNotMeasured { model_type } => format!(
+            "The activations of “{model_type}” follow its code in transformers and were not compared with a measurement."
+        ),
         Note::ZeroOnOneCard => "ZeRO on one card splits nothing: only offload saves memory there.".to_owned(),
         Note::CardLacksBfloat16 => {
             "This card does not compute bf16 in hardware, and flash-attn does not run on it: consider float16."

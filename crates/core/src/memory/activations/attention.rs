@@ -68,8 +68,10 @@ fn queries_keys_values(
     if facts.rotary_dim == 0 {
         return Some((q, k, v));
     }
-    let turned_q = rotate(setting, &q, facts.rotary_dim, "q");
-    let turned_k = rotate(setting, &k, facts.rotary_dim, "k");
+    // Phi-3's code joins the rotated part and the rest even when nothing is left over.
+    let joins = layer.projection(Role::QueryKeyValue).is_some_and(|fused| fused.name.ends_with("qkv_proj"));
+    let turned_q = rotate(setting, &q, facts.rotary_dim, "q", joins);
+    let turned_k = rotate(setting, &k, facts.rotary_dim, "k", joins);
     Some((turned_q, turned_k, v))
 }
 
@@ -135,8 +137,8 @@ fn latent(
     drop(expanded);
     let (k_plain, v) = (kv_parts.next()?, kv_parts.next()?);
     let k_turned = k_turned.view(heads(setting, "1", 1, rope));
-    let q_turned = rotate(setting, &q_turned, rope, "q");
-    let k_turned = rotate(setting, &k_turned, rope, "k");
+    let q_turned = rotate(setting, &q_turned, rope, "q", false);
+    let k_turned = rotate(setting, &k_turned, rope, "k", false);
     let shape = heads(setting, "a", count, facts.head_dim);
     let q = cat_last(&[&q_plain, &q_turned], shape, setting.label(Term::QueryKeyValue, "q"))?;
     let k = cat_last(&[&k_plain, &k_turned], shape, setting.label(Term::QueryKeyValue, "k"))?;
@@ -228,7 +230,12 @@ fn fused(setting: &Setting, facts: &Attention, q: &Tensor, k: &Tensor, v: &Tenso
         },
     );
     let flat = setting.tokens("a·d_v", facts.num_attention_heads.saturating_mul(facts.value_head_dim));
-    to_heads(&out, flat)
+    if kernel == Kernel::Flash && q.head_major() {
+        // The output is laid out like q; `.contiguous()` then copies it token by token.
+        copy(&out, flat, setting.label(Term::AttentionOutput, "contiguous"), false)
+    } else {
+        to_heads(&out, flat)
+    }
 }
 
 /// What `_flash_attention_backward` writes beside the gradients: the row sums, an fp32 dq with lengths rounded to 128

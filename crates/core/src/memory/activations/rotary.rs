@@ -33,13 +33,19 @@ pub(in crate::memory) fn rotary_tables(setting: &Setting, width: u64, element: E
 }
 
 /// `x * cos + rotate_half(x) * sin` over the first `rotary` of each head's `d`; the rest passes by.
-pub(in crate::memory) fn rotate(setting: &Setting, x: &Tensor, rotary: u64, name: &str) -> Tensor {
+///
+/// `joins`: the result is joined to the rest by `torch.cat` even when there is none.
+pub(in crate::memory) fn rotate(setting: &Setting, x: &Tensor, rotary: u64, name: &str, joins: bool) -> Tensor {
     let tables = setting.rotary.borrow();
     let Some((cos, sin)) = tables.get(&rotary) else { return x.clone() };
     let whole = x.shape();
     let label = setting.label(Term::QueryKeyValue, name);
-    if rotary == whole.width() {
+    if rotary == whole.width() && !joins {
         return rotate_all(setting, x, cos, sin, whole, label);
+    }
+    if rotary == whole.width() {
+        let turned = rotate_all(setting, x, cos, sin, whole, setting.passing());
+        return cat_last(&[&turned], whole, label).unwrap_or_else(|| x.clone());
     }
     let turned = slice_last(x, "d_rotary", rotary);
     let passed = slice_last(x, "d-d_rotary", whole.width() - rotary);
