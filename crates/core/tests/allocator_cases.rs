@@ -87,3 +87,26 @@ fn phases_sum_to_their_categories_and_the_peak_is_the_fullest_phase() {
         assert!(answer.phases.iter().any(|phase| phase.phase == Phase::Load), "{id}");
     }
 }
+
+/// 57 steps of fourteen further families (tests/validation/families.jsonl), measured after the estimate was written: in
+/// full, with LoRA, under autocast, eager, checkpointed.
+#[test]
+fn families_that_the_formulas_never_saw_agree_too() {
+    let mut errors = Vec::new();
+    for line in include_str!("../../../tests/validation/families.jsonl").lines() {
+        let case: Value = serde_json::from_str(line).unwrap();
+        let answer = estimate(&Plan::from_value(&case["plan"]).unwrap()).unwrap();
+        let id = &case["id"];
+        assert_eq!(answer.param_count, case["param_count"].as_u64().unwrap(), "{id}: parameters");
+        assert_eq!(answer.trainable_count, case["trainable_count"].as_u64().unwrap(), "{id}: trainable parameters");
+        // Bytes of the tensors themselves, without blocks that the allocator leaves unsplit.
+        let requested = case["terms"]["peak_requested_bytes"].as_u64().unwrap();
+        let error = signed_error(requested, answer.peak.allocated_bytes);
+        // Stacked experts under autocast are over-estimated by up to 3 %.
+        assert!(error > -0.004 && error < 0.031, "{id}: {error}");
+        errors.push(error.abs());
+    }
+    errors.sort_by(f64::total_cmp);
+    assert!(errors[errors.len() / 2] < 0.00002, "median {}", errors[errors.len() / 2]);
+    assert!(errors[errors.len() * 9 / 10] < 0.012, "90th percentile {}", errors[errors.len() * 9 / 10]);
+}
