@@ -108,7 +108,8 @@ fn gather(setting: &Setting, x: &Tensor, shape: Shape, label: super::super::auto
     )
 }
 
-/// `torch._grouped_mm`: one product for all experts, each with its own rows.
+/// `torch._grouped_mm`: one product for all experts, each with its own rows. Autocast does not know it: the input takes the
+/// weight's dtype.
 fn grouped(
     setting: &Setting,
     x: &Tensor,
@@ -116,8 +117,8 @@ fn grouped(
     shape: Shape,
     label: super::super::autograd::Label,
 ) -> Tensor {
-    let weight = setting.cast_weight(weight, "experts");
-    let x = setting.cast_input(x);
+    let weight = weight.clone();
+    let x = cast(x, weight.element(), setting.label(Term::ExpertActivations, "cast"));
     let (x_shape, weight_shape) = (x.shape(), weight.shape());
     custom(
         &setting.tape,
