@@ -4,7 +4,7 @@
 
 mod any_plan;
 
-use headroom_core::memory::{Category, Estimate, Term, estimate};
+use headroom_core::memory::{Category, Estimate, Note, Term, estimate};
 use headroom_core::model;
 use headroom_core::plan::{
     AttnImplementation, Dtype, Framework, GpuChoice, Method, MixedPrecision, ModelChoice, Offload, Optimizer, Plan,
@@ -205,4 +205,13 @@ fn modules_to_save_train_a_copy_beside_the_frozen_original() {
     assert_eq!(after.param_count - before.param_count, copied);
     let load = |answer: &Estimate| answer.phases[0].by_category[0].1;
     assert_eq!(load(&after) - load(&before), 2 * copied);
+}
+
+#[test]
+fn a_family_without_sdpa_runs_eagerly_and_says_so() {
+    let plan = Plan { model: ModelChoice::Catalogue("google/gemma-2-2b".to_owned()), ..Plan::default() };
+    let eager = Plan { attn_implementation: AttnImplementation::Eager, ..plan.clone() };
+    let answer = estimate(&plan).unwrap();
+    assert_eq!(answer.peak.allocated_bytes, allocated(&eager));
+    assert!(answer.notes.contains(&Note::EagerOnly { model_type: "gemma2".to_owned() }), "{:?}", answer.notes);
 }

@@ -10,6 +10,9 @@ pub(super) fn text(note: &Note) -> String {
             format!("The family {model_type} is unknown and was read as a Llama-like decoder: its figures are a guess.")
         }
         Note::TextPart { of } => format!("Only the text part of {of} is counted: its vision or audio towers are not."),
+        Note::EagerOnly { model_type } => {
+            format!("transformers has no sdpa for {model_type}: attention runs eagerly and writes its scores out.")
+        }
         Note::FamilyNotMeasured { model_type } => {
             format!("The activations of {model_type} follow its code and were not compared with a measurement.")
         }

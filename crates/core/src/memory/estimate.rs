@@ -157,6 +157,11 @@ pub enum Note {
         /// `model_type` of the whole.
         of: String,
     },
+    /// transformers has no `sdpa` for the family: attention runs eagerly.
+    EagerOnly {
+        /// Its `model_type`.
+        model_type: String,
+    },
     /// No measurement of this family was at hand: its activations follow its code alone.
     FamilyNotMeasured {
         /// Its `model_type`.

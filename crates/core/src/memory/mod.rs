@@ -141,6 +141,9 @@ fn notes(plan: &Plan, subject: &Subject, step: &step::Step) -> Vec<Note> {
     if subject.model.reading == Reading::Known && !MEASURED_FAMILIES.contains(&model_type.as_str()) {
         notes.push(Note::FamilyNotMeasured { model_type: model_type.clone() });
     }
+    if plan.attn_implementation.name() == "sdpa" && step::runs_eagerly(&subject.model) {
+        notes.push(Note::EagerOnly { model_type: model_type.clone() });
+    }
     if plan.zero_stage > 0 && plan.num_gpus == 1 {
         notes.push(Note::ZeroOnOneCard);
     }

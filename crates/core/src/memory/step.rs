@@ -33,7 +33,7 @@ pub(super) struct Step {
 pub(super) fn run(plan: &Plan, model: &Model, card: &Card) -> Step {
     let tape = Tape::new();
     let sharding = Sharding::new(plan, model);
-    let kernel = kernel(plan, card);
+    let kernel = kernel(plan, model, card);
     let weights = load(&tape, plan, model, &sharding, false);
     let counts = weights.counts;
     let workspaces = workspaces(&tape, plan, card);
@@ -49,8 +49,9 @@ pub(super) fn run(plan: &Plan, model: &Model, card: &Card) -> Step {
 
 /// What attention runs in: flash-attn and PyTorch's flash kernel want 16-bit numbers and compute capability 8.0
 /// (aten/src/ATen/native/transformers/cuda/sdp_utils.cpp).
-fn kernel(plan: &Plan, card: &Card) -> Kernel {
+fn kernel(plan: &Plan, model: &Model, card: &Card) -> Kernel {
     match (plan.attn_implementation, plan.attention_kernel) {
+        (AttnImplementation::Sdpa, _) if runs_eagerly(model) => Kernel::Eager,
         (AttnImplementation::Eager, _) | (_, AttentionKernel::Math) => Kernel::Eager,
         (AttnImplementation::FlashAttention2, _) | (_, AttentionKernel::Flash) => Kernel::Flash,
         (_, AttentionKernel::Efficient) => Kernel::Efficient,
@@ -59,6 +60,11 @@ fn kernel(plan: &Plan, card: &Card) -> Kernel {
             if ampere { Kernel::Flash } else { Kernel::Efficient }
         }
     }
+}
+
+/// Families without `sdpa` (`_supports_sdpa` is false or missing in transformers 5.23): they run eagerly instead.
+pub(super) fn runs_eagerly(model: &Model) -> bool {
+    matches!(model.model_type.as_str(), "gemma2" | "bloom" | "gpt_neo" | "gptj" | "gpt_oss" | "codegen" | "mpt")
 }
 
 /// cuBLAS workspaces (CUDABlas.cpp getChosenWorkspaceSize): 32 MiB on Hopper and later, 8.125 MiB before.

@@ -121,6 +121,9 @@ pub(super) fn note(note: &Note) -> String {
             format!("不认识“{model_type}”这一模型家族，已按类似 Llama 的解码器读取：所有数字仅供参考。")
         }
         Note::TextPart { of } => format!("只计算“{of}”的文本部分，不含视觉或音频编码器。"),
+        Note::EagerOnly { model_type } => {
+            format!("transformers 的“{model_type}”不支持 sdpa：注意力以 eager 方式计算，会写出完整的注意力分数矩阵。")
+        }
         Note::FamilyNotMeasured { model_type } => {
             format!("“{model_type}”的激活值按 transformers 代码推导，尚未与实测对照。")
         }

@@ -123,6 +123,9 @@ pub(super) fn note(note: &Note) -> String {
         Note::TextPart { of } => {
             format!("Only the text part of “{of}” is counted: its vision or audio towers are not.")
         }
+        Note::EagerOnly { model_type } => {
+            format!("transformers has no sdpa for “{model_type}”: attention runs eagerly and writes its scores out.")
+        }
         Note::FamilyNotMeasured { model_type } => format!(
             "The activations of “{model_type}” follow its code in transformers and were not compared with a measurement."
         ),
