@@ -200,8 +200,8 @@ impl Sharding {
         let mut buffers = Vec::new();
         match self.scheme {
             Scheme::Ddp => {
-                let label = tape.label(Term::ReduceBuckets, "");
                 for parameter in trainable {
+                    let label = tape.label(Term::ReduceBuckets, &parameter.name);
                     tape.enter_layer(parameter.tag);
                     buffers.push(Tensor::new(tape, label, parameter.tensor.shape(), parameter.tensor.element()));
                 }

@@ -183,7 +183,7 @@ pub(super) fn step(tape: &Rc<Tape>, plan: &Plan, sharding: &Sharding, trainable:
         return;
     }
     let outside = tape.tag();
-    let label = tape.label(Term::OptimizerTemporaries, "");
+    let label = |parameter: &Trainable| tape.label(Term::OptimizerTemporaries, &parameter.name);
     let own = |parameter: &Trainable| {
         if sharding.keeps_master(plan) { ElementType::F32 } else { parameter.tensor.element() }
     };
@@ -194,7 +194,7 @@ pub(super) fn step(tape: &Rc<Tape>, plan: &Plan, sharding: &Sharding, trainable:
             for parameter in trainable {
                 tape.enter_layer(parameter.tag);
                 let shape = sharding.state_shape(parameter.tensor.shape());
-                roots.push((parameter.tag, Tensor::new(tape, label, shape, own(parameter))));
+                roots.push((parameter.tag, Tensor::new(tape, label(parameter), shape, own(parameter))));
             }
             for (tag, root) in roots {
                 tape.enter_layer(tag);
@@ -206,8 +206,8 @@ pub(super) fn step(tape: &Rc<Tape>, plan: &Plan, sharding: &Sharding, trainable:
             for parameter in trainable {
                 tape.enter_layer(parameter.tag);
                 let shape = sharding.state_shape(parameter.tensor.shape());
-                let root = Tensor::new(tape, label, shape, own(parameter));
-                let divided = Tensor::new(tape, label, shape, own(parameter));
+                let root = Tensor::new(tape, label(parameter), shape, own(parameter));
+                let divided = Tensor::new(tape, label(parameter), shape, own(parameter));
                 drop((root, divided));
             }
         }
@@ -216,7 +216,7 @@ pub(super) fn step(tape: &Rc<Tape>, plan: &Plan, sharding: &Sharding, trainable:
             for parameter in trainable {
                 tape.enter_layer(parameter.tag);
                 let shape = sharding.state_shape(parameter.tensor.shape());
-                let new = || Tensor::new(tape, label, shape, ElementType::F32);
+                let new = || Tensor::new(tape, label(parameter), shape, ElementType::F32);
                 let copies = (own(parameter) != ElementType::F32).then(|| (new(), new()));
                 let square = new();
                 let shifted = new();
