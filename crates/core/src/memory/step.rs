@@ -103,8 +103,11 @@ fn version(text: &str) -> Option<(u32, u32)> {
 pub(super) fn setting(tape: &Rc<Tape>, plan: &Plan, model: &Model, kernel: Kernel, training: bool) -> Setting {
     let expand_kv = match plan.expand_kv_heads {
         Auto::Set(expand) => Some(expand),
-        Auto::Auto => None,
+        // Falcon broadcasts its shared heads without writing them out.
+        Auto::Auto => (model.model_type == "falcon").then_some(false),
     };
+    // Falcon hands attention a mask whether or not anything is padded (modeling_falcon.py FalconAttention.forward).
+    let always_masked = model.model_type == "falcon";
     Setting {
         tape: Rc::clone(tape),
         batch: plan.per_device_train_batch_size,
@@ -114,7 +117,7 @@ pub(super) fn setting(tape: &Rc<Tape>, plan: &Plan, model: &Model, kernel: Kerne
         cast_weights: RefCell::default(),
         training,
         kernel,
-        padded: plan.padded_batch,
+        padded: plan.padded_batch || always_masked,
         expand_kv,
         liger: plan.use_liger_kernel,
         fused_4bit_tokens: if plan.quantization.fused_4bit_gemm { FUSED_4BIT_TOKENS } else { 0 },

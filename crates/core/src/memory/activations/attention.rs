@@ -52,9 +52,14 @@ fn queries_keys_values(
             } else {
                 split_last(&all, &widths)
             };
+            let mut parts: std::vec::IntoIter<Tensor> = parts.into_iter();
+            let (q, mut k, mut v) = (parts.next()?, parts.next()?, parts.next()?);
+            // Falcon's multi-query heads are taken by a list of indices, which copies them: the whole is let go.
+            if facts.num_key_value_heads == 1 && fused.name.ends_with("query_key_value") {
+                let taken = |part: &Tensor, name| take_heads(setting, &all, part.shape(), name);
+                (k, v) = (taken(&k, "k"), taken(&v, "v"));
+            }
             drop(all);
-            let mut parts = parts.into_iter();
-            let (q, k, v) = (parts.next()?, parts.next()?, parts.next()?);
             (
                 to_heads(&q, heads(setting, "a", facts.num_attention_heads, facts.head_dim)),
                 to_heads(&k, heads(setting, "k", facts.num_key_value_heads, facts.head_dim)),
@@ -73,6 +78,17 @@ fn queries_keys_values(
     let turned_q = rotate(setting, &q, facts.rotary_dim, "q", joins);
     let turned_k = rotate(setting, &k, facts.rotary_dim, "k", joins);
     Some((turned_q, turned_k, v))
+}
+
+/// `fused[..., [index], :]`: a copy; backward adds into zeros of the whole.
+fn take_heads(setting: &Setting, all: &Tensor, shape: Shape, name: &str) -> Tensor {
+    let whole = all.shape();
+    custom(
+        &setting.tape,
+        &[all],
+        |_| Tensor::new(&setting.tape, setting.label(Term::QueryKeyValue, name), shape, all.element()),
+        move |call| vec![Some(call.grad_like(whole, call.grad.element()))],
+    )
 }
 
 /// One of q, k, v: projected, normed where the family does, seen head by head.
