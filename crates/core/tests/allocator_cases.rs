@@ -88,10 +88,10 @@ fn phases_sum_to_their_categories_and_the_peak_is_the_fullest_phase() {
     }
 }
 
-/// 57 steps of fourteen further families (tests/validation/families.jsonl), measured after the estimate was written: in
-/// full, with LoRA, under autocast, eager, checkpointed.
+/// 57 steps of fourteen further families (tests/validation/families.jsonl): in full, with LoRA, under autocast, eager,
+/// checkpointed. Most agreed when first compared; where one did not, what its code does differently was found and added.
 #[test]
-fn families_that_the_formulas_never_saw_agree_too() {
+fn further_families_agree_too() {
     let mut errors = Vec::new();
     for line in include_str!("../../../tests/validation/families.jsonl").lines() {
         let case: Value = serde_json::from_str(line).unwrap();
