@@ -124,6 +124,8 @@ pub(super) fn setting(tape: &Rc<Tape>, plan: &Plan, model: &Model, kernel: Kerne
         cache: None,
         rotary: RefCell::default(),
         masks: RefCell::default(),
+        // DeepSeek's router and those written after it: hidden_states.type(torch.float32).
+        router_in_fp32: matches!(model.model_type.as_str(), "deepseek_v2" | "deepseek_v3" | "glm4_moe" | "dots1"),
         softmax_in_fp32: !matches!(model.model_type.as_str(), "gpt2" | "bert" | "roberta" | "falcon"),
         float16: is_float16(plan),
         half: ElementType::Half,

@@ -190,7 +190,9 @@ fn fused(setting: &Setting, facts: &Attention, q: &Tensor, k: &Tensor, v: &Tenso
     let window = facts.sliding_window.filter(|window| setting.length >= *window);
     let masked = setting.padded || window.is_some() || facts.alibi;
     let element = q.element();
-    let kernel = if masked || element == ElementType::F32 { Kernel::Efficient } else { setting.kernel };
+    // Flash wants values as wide as keys (sdp_utils.cpp check_head_dim_size_flash); latent attention's are not.
+    let unequal = facts.head_dim != facts.value_head_dim;
+    let kernel = if masked || unequal || element == ElementType::F32 { Kernel::Efficient } else { setting.kernel };
     let expand = setting.expand_kv.unwrap_or(masked);
     let groups = facts.num_attention_heads != facts.num_key_value_heads;
     let query_shape = q.shape();

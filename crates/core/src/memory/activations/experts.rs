@@ -74,6 +74,7 @@ fn route(
     let label = setting.label(Term::RouterActivations, "");
     let all = dims(&[("b·s", setting.token_count()), ("E", experts.num_experts)]);
     let logits = match layer.projection(Role::Router) {
+        Some(router) if setting.router_in_fp32 => router.run_in_fp32(setting, x),
         Some(router) => router.run(setting, x, Term::RouterActivations),
         None => Tensor::new(&setting.tape, label, all, x.element()),
     };

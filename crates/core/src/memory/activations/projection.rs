@@ -82,6 +82,19 @@ impl Projection {
         }
     }
 
+    /// `F.linear(x.type(float32), weight.type(float32))`: how DeepSeek's router multiplies.
+    pub(in crate::memory) fn run_in_fp32(&self, setting: &Setting, x: &Tensor) -> Tensor {
+        let label = setting.label(Term::RouterActivations, &self.name);
+        let BaseWeight::Plain(weight) = &self.weight else { return self.run(setting, x, Term::RouterActivations) };
+        let (weight, x) = (cast(weight, ElementType::F32, label), cast(x, ElementType::F32, label));
+        let (weight, x) = if *setting.autocast.borrow() {
+            (cast(&weight, setting.half, label), cast(&x, setting.half, label))
+        } else {
+            (weight, x)
+        };
+        linear(&x, &weight, None, (self.sym, self.d_out), label)
+    }
+
     fn run_base(&self, setting: &Setting, x: &Tensor, term: Term) -> Tensor {
         let label = setting.label(term, &self.name);
         let width = (self.sym, self.d_out);

@@ -48,6 +48,8 @@ pub(in crate::memory) struct Setting {
     pub(in crate::memory) rotary: RefCell<HashMap<u64, (Tensor, Tensor)>>,
     /// The mask that attention gets, by the sliding window it is for.
     pub(in crate::memory) masks: RefCell<HashMap<Option<u64>, Tensor>>,
+    /// The router multiplies in fp32.
+    pub(in crate::memory) router_in_fp32: bool,
     /// Eager attention asks for an fp32 softmax, as most families do.
     pub(in crate::memory) softmax_in_fp32: bool,
     /// The half type is float16, not bfloat16.
