@@ -52,6 +52,20 @@ impl fmt::Debug for Node {
     }
 }
 
+impl Drop for Node {
+    /// Lets the graph go node by node: dropped by recursion, thousands of layers would overflow the stack.
+    fn drop(&mut self) {
+        let mut open: Vec<Edge> = self.next.drain(..).flatten().collect();
+        while let Some(edge) = open.pop() {
+            if let GradSource::Node(node, _) = edge.target
+                && let Some(mut node) = Rc::into_inner(node)
+            {
+                open.extend(node.next.drain(..).flatten());
+            }
+        }
+    }
+}
+
 /// Where a gradient goes, and what it must look like there.
 #[derive(Debug)]
 struct Edge {
