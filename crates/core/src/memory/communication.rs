@@ -238,6 +238,11 @@ impl Sharding {
         buffers
     }
 
+    /// Whether earlier micro-batches leave gradients in another form than the last one does.
+    pub(super) fn shards_gradients(&self) -> bool {
+        matches!(self.scheme, Scheme::Zero(_) | Scheme::Fsdp2)
+    }
+
     /// Parameters gathered while forward and backward run.
     ///
     /// ZeRO-3 keeps up to `stage3_max_live_parameters` gathered; FSDP2 the layer that runs, the next one's all-gather

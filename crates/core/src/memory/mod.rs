@@ -4,6 +4,7 @@
 //! ([`autograd`]); every allocation and free goes onto a tape; [`ledger`] reads the tape phase by phase.
 
 mod activations;
+mod allocator;
 mod autograd;
 mod communication;
 mod estimate;
@@ -14,17 +15,20 @@ mod optimizer;
 mod overhead;
 mod period;
 mod phase;
+mod replay;
 mod step;
 mod term;
 mod weights;
 
 pub use estimate::*;
 pub use phase::Phase;
+pub use replay::{Limit, Replay, Replayer, replay};
 pub use term::{Category, Term};
 
 use crate::gpu::{context_bytes, nccl_bytes};
 use crate::model::{self, Reading};
 use crate::plan::{Method, Optimizer, Plan, Problem, Subject, Task};
+use period::Extent;
 
 /// Replays one step of `plan` and says what it holds, when, and whether it fits.
 ///
@@ -49,7 +53,7 @@ pub fn outline(plan: &Plan) -> Result<Estimate, Vec<Problem>> {
 
 fn answer(plan: &Plan, subject: &Subject, with_rows: bool) -> Estimate {
     let Subject { model, card, memory_bytes } = subject;
-    let step = step::run(plan, model, card);
+    let step = step::run(plan, model, card, Extent::Representative);
     let ledger = ledger::read(&step.record, model.num_hidden_layers(), with_rows);
     let counts = step.counts;
     let ranks = step.sharding.ranks;

@@ -9,9 +9,21 @@ const LONGEST_PATTERN: usize = 12;
 /// the one between stands for all others.
 const RUN: usize = 3;
 
+/// How much of the model is run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Extent {
+    /// Equal layers stand for each other: all that sums and maxima need.
+    Representative,
+    /// Every layer: what the allocator, which sees every block, needs.
+    Whole,
+}
+
 /// Layers to simulate, in order: index of the layer's run in the model, and how many layers it stands for.
-pub(super) fn simulated(model: &Model) -> Vec<(usize, u64)> {
+pub(super) fn simulated(model: &Model, extent: Extent) -> Vec<(usize, u64)> {
     let sequence = sequence(model);
+    if extent == Extent::Whole {
+        return sequence.into_iter().map(|kind| (kind, 1)).collect();
+    }
     let mut chosen = Vec::new();
     let mut at = 0;
     while at < sequence.len() {
@@ -62,14 +74,14 @@ mod tests {
     use serde_json::json;
 
     fn total(model: &Model) -> u64 {
-        simulated(model).iter().map(|(_, repeat)| repeat).sum()
+        simulated(model, Extent::Representative).iter().map(|(_, repeat)| repeat).sum()
     }
 
     #[test]
     fn equal_layers_are_run_thrice() {
         let config = json!({"model_type": "llama", "num_hidden_layers": 32});
         let model = Model::from_config("llama", &config).unwrap();
-        assert_eq!(simulated(&model), [(0, 1), (0, 30), (0, 1)]);
+        assert_eq!(simulated(&model, Extent::Representative), [(0, 1), (0, 30), (0, 1)]);
     }
 
     #[test]
@@ -77,7 +89,7 @@ mod tests {
         for layers in 1..=3 {
             let config = json!({"model_type": "llama", "num_hidden_layers": layers});
             let model = Model::from_config("llama", &config).unwrap();
-            assert_eq!(simulated(&model).len() as u64, layers);
+            assert_eq!(simulated(&model, Extent::Representative).len() as u64, layers);
         }
     }
 
@@ -87,7 +99,7 @@ mod tests {
         let model = Model::from_config("gemma-3", &config).unwrap();
         // Five windows and one full layer, five times; then four windows.
         assert_eq!(total(&model), 34);
-        assert_eq!(simulated(&model).len(), 3 * 6 + 3);
+        assert_eq!(simulated(&model, Extent::Representative).len(), 3 * 6 + 3);
     }
 
     #[test]
@@ -95,6 +107,6 @@ mod tests {
         let config = json!({"model_type": "deepseek_v3", "num_hidden_layers": 61, "first_k_dense_replace": 3});
         let model = Model::from_config("deepseek", &config).unwrap();
         assert_eq!(total(&model), 61);
-        assert!(simulated(&model).len() <= 6);
+        assert!(simulated(&model, Extent::Representative).len() <= 6);
     }
 }

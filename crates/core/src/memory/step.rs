@@ -2,12 +2,13 @@
 
 use super::activations::{BackwardHook, Kernel, Setting, rotary_tables, run_layer, run_norm};
 use super::autograd::{
-    ElementType, Tape, TapeRecord, Tensor, add, backward, checkpoint, custom, dims, dropout, embedding, scale,
+    ElementType, Marks, Tape, TapeRecord, Tensor, add, backward, checkpoint, custom, dims, dropout, embedding, scale,
 };
 use super::communication::{Sharding, autocasts, is_float16};
 use super::kv_cache::generate;
 use super::logits::{HeadOutput, language_model_loss, score_loss};
 use super::optimizer;
+use super::period::Extent;
 use super::phase::Phase;
 use super::term::Term;
 use super::weights::{Counts, LayerWeights, ModelWeights, load};
@@ -30,15 +31,17 @@ pub(super) struct Step {
 }
 
 /// Runs the steady step of a plan: the second one or any later, when optimizer state exists.
-pub(super) fn run(plan: &Plan, model: &Model, card: &Card) -> Step {
-    let tape = Tape::new();
+pub(super) fn run(plan: &Plan, model: &Model, card: &Card, extent: Extent) -> Step {
+    let tape = Tape::new(extent);
     let sharding = Sharding::new(plan, model);
     let kernel = kernel(plan, model, card);
     let weights = load(&tape, plan, model, &sharding, false);
     let counts = weights.counts;
     let workspaces = workspaces(&tape, plan, card);
+    tape.mark(|marks, at| *marks = Marks { states: at, step: at, optimizer_step: at, end: at });
     if plan.task == Task::Inference {
         generate(&tape, plan, model, &weights, kernel);
+        tape.mark(|marks, at| marks.end = at);
     } else {
         train(&tape, plan, model, &weights, &sharding, kernel);
     }
@@ -142,17 +145,46 @@ fn train(tape: &Rc<Tape>, plan: &Plan, model: &Model, weights: &ModelWeights, sh
     let inputs = batch_inputs(tape, plan);
     sharding.share_gradients(&weights.trainable);
     let buffers = sharding.standing_buffers(tape, &weights.trainable, weights.norm_elements());
+    tape.mark(|marks, at| marks.states = at);
     let states = optimizer::allocate_states(tape, plan, sharding, &weights.trainable);
-    let accumulated = plan.gradient_accumulation_steps > 1;
-    if accumulated {
-        hold_gradients(tape, weights);
+    tape.mark(|marks, at| marks.step = at);
+    if plan.gradient_accumulation_steps > 1 {
+        if tape.extent == Extent::Whole && !sharding.shards_gradients() {
+            // Later micro-batches repeat the second.
+            drop(micro_step(tape, plan, model, weights, sharding, kernel));
+        } else {
+            hold_gradients(tape, weights);
+        }
     }
+    let Some(kept) = micro_step(tape, plan, model, weights, sharding, kernel) else { return };
+    optimizer::clip(tape, plan, &weights.trainable);
+    tape.enter(Phase::OptimizerStep);
+    tape.mark(|marks, at| marks.optimizer_step = at);
+    let flat = sharding.step_buffers(tape, &weights.trainable);
+    optimizer::step(tape, plan, sharding, &weights.trainable);
+    drop((flat, kept));
+    for parameter in &weights.trainable {
+        parameter.drop_gradient();
+    }
+    tape.mark(|marks, at| marks.end = at);
+    drop((states, buffers, inputs));
+}
+
+/// Forward, loss and backward of one micro-batch; gives back what lives on until the step ends.
+fn micro_step(
+    tape: &Rc<Tape>,
+    plan: &Plan,
+    model: &Model,
+    weights: &ModelWeights,
+    sharding: &Sharding,
+    kernel: Kernel,
+) -> Option<Vec<Tensor>> {
     tape.enter(Phase::Forward);
     let mut setting = setting(tape, plan, model, kernel, true);
     setting.keeps_gathered = sharding.keeps_gathered();
     let setting = Rc::new(setting);
     let gathered = sharding.gathered(tape, weights.counts.base, weights.largest_layer(), weights.root_elements());
-    let Some(hidden) = forward(&setting, plan, model, weights) else { return };
+    let hidden = forward(&setting, plan, model, weights)?;
     let head = if weights.score.is_some() {
         score_loss(&setting, plan, weights, hidden)
     } else {
@@ -160,7 +192,7 @@ fn train(tape: &Rc<Tape>, plan: &Plan, model: &Model, weights: &ModelWeights, sh
     };
     setting.autocast.replace(false);
     setting.leave_autocast();
-    let Some(HeadOutput { loss, kept }) = head else { return };
+    let HeadOutput { loss, kept } = head?;
     tape.enter(Phase::LossBackward);
     let reduce = Rc::new(RefCell::new(Vec::new()));
     setting.backward_begins.replace(Some(backward_hook(tape, sharding, weights, &reduce)));
@@ -169,15 +201,12 @@ fn train(tape: &Rc<Tape>, plan: &Plan, model: &Model, weights: &ModelWeights, sh
         backward(tape, &source, one);
     }
     setting.backward_begins.take();
-    let shards = sharding.end_backward(tape, &weights.trainable);
+    let mut held = sharding.end_backward(tape, &weights.trainable);
     drop((loss, gathered));
     reduce.take();
     tape.enter_layer(super::autograd::NO_LAYER);
-    optimizer::clip(tape, plan, &weights.trainable);
-    tape.enter(Phase::OptimizerStep);
-    let flat = sharding.step_buffers(tape, &weights.trainable);
-    optimizer::step(tape, plan, sharding, &weights.trainable);
-    drop((flat, shards, kept, states, buffers, inputs));
+    held.extend(kept);
+    Some(held)
 }
 
 /// Sharding's buffers come with the first gradients.

@@ -115,7 +115,7 @@ pub(super) fn load(tape: &Rc<Tape>, plan: &Plan, model: &Model, sharding: &Shard
     }
     let mut layers = Vec::new();
     let kinds: Vec<Rc<Layer>> = model.layers.iter().map(|run| Rc::new(run.layer.clone())).collect();
-    for (run, repeat) in simulated(model) {
+    for (run, repeat) in simulated(model, tape.extent) {
         let Some(kind) = kinds.get(run) else { continue };
         let tag = LayerTag { index: u32::try_from(layers.len()).unwrap_or(u32::MAX), repeat };
         tape.enter_layer(tag);

@@ -17,5 +17,5 @@ pub(super) use backward::{Call, backward};
 pub(super) use checkpoint::checkpoint;
 pub(super) use ops::*;
 pub(super) use shape::{Dim, ElementType, Shape, Sym, dims};
-pub(super) use tape::{Label, LayerTag, NO_LAYER, Row, Segment, Tape, TapeRecord, rounded};
+pub(super) use tape::{Event, Label, LayerTag, Marks, NO_LAYER, RELABELLED, Row, Segment, Tape, TapeRecord, rounded};
 pub(super) use tensor::{GradSource, Tensor};

@@ -2,6 +2,7 @@
 
 use super::hash::QuickMap;
 use super::shape::{ElementType, Shape};
+use crate::memory::period::Extent;
 use crate::memory::{Phase, Term};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -38,7 +39,28 @@ pub(in crate::memory) struct Row {
 #[derive(Debug, Clone, Copy)]
 pub(in crate::memory) struct Event {
     pub(in crate::memory) row: RowId,
+    /// Which storage; [`RELABELLED`] where only the row changes.
+    pub(in crate::memory) storage: StorageId,
     pub(in crate::memory) bytes: i64,
+}
+
+/// Number of a storage, in order of allocation.
+pub(in crate::memory) type StorageId = u32;
+
+/// No memory moves: a storage is counted in another row from here on.
+pub(in crate::memory) const RELABELLED: StorageId = u32::MAX;
+
+/// Places on the tape, as numbers of events, that tell what is loaded from what every step does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(in crate::memory) struct Marks {
+    /// Optimizer state begins; weights and inputs are before it.
+    pub(in crate::memory) states: usize,
+    /// The step begins.
+    pub(in crate::memory) step: usize,
+    /// `optimizer.step()` begins: in the first step it makes the state.
+    pub(in crate::memory) optimizer_step: usize,
+    /// The step has ended; what follows is the end of the program.
+    pub(in crate::memory) end: usize,
 }
 
 /// Which of several identical layers is being run, and for how many it stands.
@@ -66,6 +88,9 @@ pub(in crate::memory) struct TapeRecord {
     pub(in crate::memory) names: Vec<Rc<str>>,
     pub(in crate::memory) events: Vec<Event>,
     pub(in crate::memory) segments: Vec<Segment>,
+    pub(in crate::memory) marks: Marks,
+    /// Storages that were ever allocated.
+    pub(in crate::memory) storages: StorageId,
 }
 
 /// Not a layer.
@@ -79,6 +104,8 @@ pub(in crate::memory) const fn rounded(bytes: u64) -> u64 {
 /// Records one step.
 #[derive(Debug)]
 pub(in crate::memory) struct Tape {
+    /// Which layers are run.
+    pub(in crate::memory) extent: Extent,
     rows: RefCell<Vec<Row>>,
     row_index: RefCell<QuickMap<RowKey, RowId>>,
     names: RefCell<Vec<Rc<str>>>,
@@ -88,6 +115,8 @@ pub(in crate::memory) struct Tape {
     phase: Cell<Phase>,
     tag: Cell<LayerTag>,
     sequence: Cell<u64>,
+    storages: Cell<StorageId>,
+    marks: Cell<Marks>,
     grad_enabled: Cell<bool>,
     /// Inside a checkpointed forward nothing is saved.
     saving: Cell<bool>,
@@ -102,8 +131,9 @@ pub(in crate::memory) struct Tape {
 }
 
 impl Tape {
-    pub(in crate::memory) fn new() -> Rc<Self> {
+    pub(in crate::memory) fn new(extent: Extent) -> Rc<Self> {
         Rc::new(Self {
+            extent,
             rows: RefCell::default(),
             row_index: RefCell::default(),
             names: RefCell::default(),
@@ -113,6 +143,8 @@ impl Tape {
             phase: Cell::new(Phase::Load),
             tag: Cell::new(NO_LAYER),
             sequence: Cell::new(0),
+            storages: Cell::new(0),
+            marks: Cell::default(),
             grad_enabled: Cell::new(true),
             saving: Cell::new(true),
             packs: Cell::new(0),
@@ -151,32 +183,41 @@ impl Tape {
         })
     }
 
-    /// Writes an allocation; gives back the bytes taken, rounded.
-    pub(in crate::memory) fn allocate(&self, row: RowId, bytes: u64) -> u64 {
+    /// Writes an allocation; gives back the bytes taken, rounded, and the storage's number.
+    pub(in crate::memory) fn allocate(&self, row: RowId, bytes: u64) -> (u64, StorageId) {
         if self.muted.get() || bytes == 0 {
-            return 0;
+            return (0, RELABELLED);
         }
         let rounded = rounded(bytes);
-        self.push(row, i64::try_from(rounded).unwrap_or(i64::MAX));
-        rounded
+        let storage = self.storages.get();
+        self.storages.set(storage + 1);
+        self.push(row, storage, i64::try_from(rounded).unwrap_or(i64::MAX));
+        (rounded, storage)
     }
 
     /// Writes a free of what [`Tape::allocate`] gave.
-    pub(in crate::memory) fn free(&self, row: RowId, rounded: u64) {
+    pub(in crate::memory) fn free(&self, row: RowId, rounded: u64, storage: StorageId) {
         if rounded > 0 {
-            self.push(row, -i64::try_from(rounded).unwrap_or(i64::MAX));
+            self.push(row, storage, -i64::try_from(rounded).unwrap_or(i64::MAX));
         }
     }
 
-    fn push(&self, row: RowId, bytes: i64) {
-        self.events.borrow_mut().push(Event { row, bytes });
+    fn push(&self, row: RowId, storage: StorageId, bytes: i64) {
+        self.events.borrow_mut().push(Event { row, storage, bytes });
+    }
+
+    /// Remembers this place on the tape.
+    pub(in crate::memory) fn mark(&self, set: impl FnOnce(&mut Marks, usize)) {
+        let mut marks = self.marks.get();
+        set(&mut marks, self.events.borrow().len());
+        self.marks.set(marks);
     }
 
     /// Something that lives only while one kernel runs.
     pub(in crate::memory) fn moment(&self, label: Label, shape: Shape, element: ElementType) {
         let row = self.row(label, &shape, element);
-        let rounded = self.allocate(row, shape.bytes(element));
-        self.free(row, rounded);
+        let (rounded, storage) = self.allocate(row, shape.bytes(element));
+        self.free(row, rounded, storage);
     }
 
     /// The workspace of a cuBLAS product.
@@ -276,14 +317,16 @@ impl Tape {
             names: self.names.take(),
             events: self.events.take(),
             segments: self.segments.take(),
+            marks: self.marks.get(),
+            storages: self.storages.get(),
         }
     }
 
     /// Moves the end of the record to a row of another name, without a moment in which both or neither exist.
     pub(in crate::memory) fn relabel(&self, from: RowId, to: RowId, rounded: u64) {
         if from != to && rounded > 0 {
-            self.free(from, rounded);
-            self.push(to, i64::try_from(rounded).unwrap_or(i64::MAX));
+            self.free(from, rounded, RELABELLED);
+            self.push(to, RELABELLED, i64::try_from(rounded).unwrap_or(i64::MAX));
         }
     }
 }

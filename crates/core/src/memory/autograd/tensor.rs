@@ -2,7 +2,7 @@
 
 use super::backward::Node;
 use super::shape::{ElementType, Shape};
-use super::tape::{Label, RowId, Tape};
+use super::tape::{Label, RowId, StorageId, Tape};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
@@ -12,11 +12,12 @@ pub(in crate::memory) struct Storage {
     tape: Rc<Tape>,
     row: Cell<RowId>,
     rounded: u64,
+    id: StorageId,
 }
 
 impl Drop for Storage {
     fn drop(&mut self) {
-        self.tape.free(self.row.get(), self.rounded);
+        self.tape.free(self.row.get(), self.rounded, self.id);
     }
 }
 
@@ -64,8 +65,8 @@ impl Tensor {
     /// Allocates.
     pub(in crate::memory) fn new(tape: &Rc<Tape>, label: Label, shape: Shape, element: ElementType) -> Self {
         let row = tape.row(label, &shape, element);
-        let rounded = tape.allocate(row, shape.bytes(element));
-        let storage = Rc::new(Storage { tape: Rc::clone(tape), row: Cell::new(row), rounded });
+        let (rounded, id) = tape.allocate(row, shape.bytes(element));
+        let storage = Rc::new(Storage { tape: Rc::clone(tape), row: Cell::new(row), rounded, id });
         Self::over(storage, shape, element)
     }
 

@@ -1,0 +1,90 @@
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+
+const GIB: u64 = 1 << 30;
+
+fn device(mode: Mode, limit: u64) -> Allocator {
+    Allocator::new(mode, limit)
+}
+
+#[test]
+fn segments_come_in_the_sizes_of_the_caching_allocator() {
+    for (request, segment) in [
+        (1, 2 * MIB),
+        (MIB, 2 * MIB),
+        (MIB + 1, 20 * MIB),
+        (10 * MIB - 512, 20 * MIB),
+        (10 * MIB, 10 * MIB),
+        (11 * MIB + 1, 12 * MIB),
+    ] {
+        let mut device = device(Mode::Default, GIB);
+        device.allocate(request).unwrap();
+        assert_eq!(device.reserved_peak(), segment, "{request}");
+    }
+}
+
+#[test]
+fn a_remainder_of_at_most_one_mebibyte_is_handed_out_as_well() {
+    let mut whole = device(Mode::Default, GIB);
+    whole.allocate(11 * MIB).unwrap();
+    assert_eq!(whole.allocated_peak(), 12 * MIB);
+    let mut split = device(Mode::Default, GIB);
+    split.allocate(9 * MIB).unwrap();
+    assert_eq!(split.allocated_peak(), 9 * MIB);
+}
+
+#[test]
+fn the_smallest_free_block_is_taken_and_the_older_of_two_equals() {
+    let mut device = device(Mode::Default, GIB);
+    let first = device.allocate(40 * MIB).unwrap();
+    let second = device.allocate(40 * MIB).unwrap();
+    let third = device.allocate(30 * MIB).unwrap();
+    device.free(second);
+    device.free(first);
+    device.free(third);
+    assert_eq!(device.allocate(20 * MIB).unwrap(), third);
+    assert_eq!(device.allocate(35 * MIB).unwrap(), first);
+}
+
+#[test]
+fn freed_neighbours_merge() {
+    let mut device = device(Mode::Default, GIB);
+    let whole = device.allocate(60 * MIB).unwrap();
+    device.free(whole);
+    let parts = [0, 1, 2].map(|_| device.allocate(20 * MIB).unwrap());
+    assert_eq!(device.reserved_peak(), 60 * MIB);
+    device.free(parts[0]);
+    device.free(parts[2]);
+    device.free(parts[1]);
+    device.allocate(60 * MIB).unwrap();
+    assert_eq!(device.reserved_peak(), 60 * MIB);
+}
+
+#[test]
+fn wholly_free_segments_go_back_before_a_request_fails() {
+    let mut device = device(Mode::Default, 100 * MIB);
+    let first = device.allocate(60 * MIB).unwrap();
+    device.free(first);
+    let second = device.allocate(80 * MIB).unwrap();
+    assert_eq!(device.reserved_peak(), 80 * MIB);
+    device.free(second);
+    // One small piece pins the segment.
+    device.allocate(2 * MIB).unwrap();
+    assert_eq!(device.allocate(90 * MIB), Err(OutOfMemory { needs: 170 * MIB, stranded: 78 * MIB }));
+}
+
+#[test]
+fn expandable_segments_grow_by_granules_and_shrink_in_the_middle() {
+    let mut device = device(Mode::Expandable, 100 * MIB);
+    let blocks = [0, 1, 2].map(|_| device.allocate(30 * MIB).unwrap());
+    assert_eq!(device.reserved_peak(), 100 * MIB);
+    device.free(blocks[1]);
+    device.free(blocks[0]);
+    // 60 MiB are free before the last block; the 70 wanted come from behind it, after the free pages were unmapped.
+    let moved = device.allocate(50 * MIB).unwrap();
+    device.free(moved);
+    device.free(blocks[2]);
+    device.allocate(95 * MIB).unwrap();
+    assert_eq!(device.reserved_peak(), 100 * MIB);
+}
