@@ -2,9 +2,8 @@
 
 use std::io::Write;
 
-use headroom_charts::{Bar, Look, Orientation, Palette, Texts, comparison_svg, phases_svg};
+use headroom_charts::{Bar, Look, Orientation, Palette, Texts, comparison_svg, need_by_category, phases_svg};
 use headroom_core::link;
-use headroom_core::memory::{Category, Estimate};
 use headroom_core::units::gib_text;
 
 use crate::Failure;
@@ -57,18 +56,9 @@ fn bar(compared: &Compared) -> Option<Bar> {
     Some(Bar {
         label: compared.label(),
         group: compared.group(),
-        parts: parts(estimate),
+        parts: need_by_category(estimate),
         total: estimate.peak.band.expected,
         selected: compared.current,
         id: link::encode(&compared.alternative.plan),
     })
-}
-
-/// What the bar is made of: the phase that owns the peak, and as overhead what the card must have besides.
-fn parts(estimate: &Estimate) -> Vec<(Category, u64)> {
-    let phase = estimate.phases.iter().find(|phase| phase.phase == estimate.peak.phase);
-    let mut parts = phase.map(|phase| phase.by_category.clone()).unwrap_or_default();
-    let besides = estimate.peak.band.expected.saturating_sub(estimate.peak.allocated_bytes);
-    parts.push((Category::Overhead, besides));
-    parts
 }

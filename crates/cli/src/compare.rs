@@ -35,7 +35,7 @@ impl Compared {
     /// Every alternative of `plan`, in order.
     pub(crate) fn all(plan: &Plan) -> Vec<Self> {
         let compared = |alternative: Alternative| Self {
-            outcome: memory::estimate(&alternative.plan).map_err(|problems| input::problems_text(&problems)),
+            outcome: memory::estimate_replayed(&alternative.plan).map_err(|problems| input::problems_text(&problems)),
             current: alternative.plan == *plan,
             alternative,
         };

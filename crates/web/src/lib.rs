@@ -11,6 +11,7 @@ mod app;
 mod clipboard;
 mod figures;
 mod form;
+mod replays;
 mod result;
 mod state;
 mod text;

@@ -7,6 +7,7 @@ use headroom_core::plan::{self, Plan, Problem, Subject};
 use leptos::prelude::*;
 
 use crate::address::{self, Address};
+use crate::replays::Replays;
 
 /// How an edit enters the browser's history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +27,9 @@ pub(crate) struct State {
     pub(crate) link_problems: RwSignal<Vec<Problem>>,
     /// Model and card of the plan.
     pub(crate) subject: Memo<Result<Subject, Vec<Problem>>>,
-    /// The answer to the plan.
+    /// What the caching allocator makes of this and other plans.
+    pub(crate) replays: Replays,
+    /// The answer to the plan: at once by what other plans needed, then by its own replay.
     pub(crate) outcome: Memo<Result<Estimate, Vec<Problem>>>,
     /// The answer to the last plan that had one: what stays on the screen while the reader mends a field.
     pub(crate) estimate: Memo<Option<Estimate>>,
@@ -47,15 +50,28 @@ impl State {
             }
         });
         let subject = Memo::new(move |_| plan.read().subject());
-        let outcome = Memo::new(move |_| match &*subject.read() {
+        let replays = Replays::new();
+        let at_once = Memo::new(move |_| match &*subject.read() {
             Ok(subject) => Ok(memory::estimate_subject(&plan.read(), subject)),
             Err(problems) => Err(problems.clone()),
+        });
+        Effect::new(move |_| {
+            if subject.read().is_ok() {
+                replays.want_own(plan.get());
+            }
+        });
+        let outcome = Memo::new(move |_| {
+            let estimate = at_once.get()?;
+            Ok(match replays.of(&plan.read()) {
+                Some(replay) => estimate.refined(&replay),
+                None => estimate,
+            })
         });
         let estimate = Memo::new(move |last: Option<&Option<Estimate>>| {
             let outcome = outcome.read();
             outcome.as_ref().ok().or_else(|| last.and_then(Option::as_ref)).cloned()
         });
-        Self { plan, address, link_problems, subject, outcome, estimate }
+        Self { plan, address, link_problems, subject, replays, outcome, estimate }
     }
 
     /// The state of this page, from the context.

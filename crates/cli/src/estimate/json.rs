@@ -41,6 +41,17 @@ struct PeakJson {
     context_bytes: u64,
     /// Of `required_bytes + context_bytes`.
     band: BandJson,
+    /// What fails first on a card that is a little too small.
+    limit: Option<LimitJson>,
+}
+
+#[derive(Serialize)]
+struct LimitJson {
+    phase: &'static str,
+    name: &'static str,
+    module: String,
+    request_bytes: u64,
+    stranded_bytes: u64,
 }
 
 #[derive(Serialize)]
@@ -100,6 +111,13 @@ impl From<&Peak> for PeakJson {
             device_bytes: peak.device_bytes,
             context_bytes: peak.context_bytes,
             band: BandJson { low, expected, high },
+            limit: peak.limit.as_ref().map(|limit| LimitJson {
+                phase: limit.phase.name(),
+                name: limit.term.name(),
+                module: limit.module.clone(),
+                request_bytes: limit.request_bytes,
+                stranded_bytes: limit.stranded_bytes,
+            }),
         }
     }
 }

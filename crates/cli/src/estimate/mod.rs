@@ -49,7 +49,7 @@ pub(crate) fn plan_from(source: Option<&str>) -> Result<Plan, Failure> {
 /// Estimates `plan`.
 pub(crate) fn estimated(plan: Plan) -> Result<Estimated, Failure> {
     let subject = plan.subject().map_err(|problems| input::bad_plan(&problems))?;
-    let estimate = memory::estimate(&plan).map_err(|problems| input::bad_plan(&problems))?;
+    let estimate = memory::estimate_replayed(&plan).map_err(|problems| input::bad_plan(&problems))?;
     Ok(Estimated { plan, subject, estimate })
 }
 

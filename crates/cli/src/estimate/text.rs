@@ -88,8 +88,14 @@ fn verdict_text(estimate: &Estimate) -> String {
     let margin = bytes_text(verdict.headroom_bytes.unsigned_abs());
     let margin = if verdict.headroom_bytes < 0 { format!("{margin} too much") } else { format!("{margin} headroom") };
     let band = estimate.peak.band;
+    let less = estimate.peak.required_bytes.saturating_sub(estimate.peak.required_bytes_expandable);
+    let expandable = if less == 0 {
+        String::new()
+    } else {
+        format!("\nwith PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True it needs {} less", bytes_text(less))
+    };
     format!(
-        "{word}: needs {} of {} GiB ({:.0} %), {margin}; between {} and {} GiB",
+        "{word}: needs {} of {} GiB ({:.0} %), {margin}; between {} and {} GiB{expandable}",
         gib_text(band.expected),
         gib_text(estimate.card_bytes),
         verdict.used_share * 100.0,
@@ -143,6 +149,16 @@ fn write_peak(estimate: &Estimate, out: &mut dyn Write) -> Result<(), Failure> {
     }
     writeln!(out, "\nPeak, in {}, GiB", peak.phase.name().replace('_', " "))?;
     table.write(out)?;
+    if let Some(limit) = &peak.limit {
+        writeln!(
+            out,
+            "on a smaller card the request for {} ({}, {}) fails first, while {} lie free in segments still in use",
+            limit.term.name().replace('_', " "),
+            bytes_text(limit.request_bytes),
+            limit.phase.name().replace('_', " "),
+            bytes_text(limit.stranded_bytes),
+        )?;
+    }
     Ok(())
 }
 

@@ -98,7 +98,7 @@ pub(crate) fn rows(case: &Case, terms: bool) -> Result<Vec<Row>, String> {
         return Err("it has no plan".to_owned());
     }
     let plan = Plan::from_value(&case.plan).map_err(|problems| input::problems_text(&problems))?;
-    let estimate = memory::estimate(&plan).map_err(|problems| input::problems_text(&problems))?;
+    let estimate = memory::estimate_replayed(&plan).map_err(|problems| input::problems_text(&problems))?;
     let row = |metric: &str, measured: u64, figure: Figure, is_count: bool| Row {
         id: case.id.clone(),
         group: case.group.clone(),

@@ -1,6 +1,7 @@
 //! What an estimate says.
 
-use super::{Category, Phase, Term};
+use super::{Category, Limit, Phase, Term};
+use crate::gpu::Overhead;
 
 /// The answer to a plan.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,7 +29,7 @@ pub struct Estimate {
 }
 
 /// The most the step needs.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Peak {
     /// Phase that owns the peak of allocated memory.
     pub phase: Phase,
@@ -46,6 +47,31 @@ pub struct Peak {
     pub context_bytes: u64,
     /// Band of `required_bytes + context_bytes`.
     pub band: Band,
+    /// CUDA context, libraries and NCCL, bytes.
+    pub beside: Band,
+    /// The request that decides how small the card may be, where the plan was replayed.
+    pub limit: Option<Limit>,
+    /// Where required, reserved and the band come from.
+    pub basis: Basis,
+}
+
+/// Where the figures beyond allocated memory come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Basis {
+    /// What other plans needed beyond their peak: quick, and no better than that.
+    Usual,
+    /// This plan's own requests, replayed through the caching allocator.
+    Replayed,
+}
+
+impl Basis {
+    /// Name in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Usual => "usual",
+            Self::Replayed => "replayed",
+        }
+    }
 }
 
 /// A range that the true figure should lie in, bytes.
@@ -57,6 +83,24 @@ pub struct Band {
     pub expected: u64,
     /// High end.
     pub high: u64,
+}
+
+impl Band {
+    /// The sum of two ranges, end by end.
+    #[must_use]
+    pub const fn plus(self, other: Self) -> Self {
+        Self {
+            low: self.low.saturating_add(other.low),
+            expected: self.expected.saturating_add(other.expected),
+            high: self.high.saturating_add(other.high),
+        }
+    }
+}
+
+impl From<Overhead> for Band {
+    fn from(Overhead { low, expected, high, .. }: Overhead) -> Self {
+        Self { low, expected, high }
+    }
 }
 
 /// What lives at the fullest moment of a phase.

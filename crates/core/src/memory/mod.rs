@@ -57,38 +57,109 @@ fn answer(plan: &Plan, subject: &Subject, with_rows: bool) -> Estimate {
     let ledger = ledger::read(&step.record, model.num_hidden_layers(), with_rows);
     let counts = step.counts;
     let ranks = step.sharding.ranks;
-    let context = context_bytes(card);
     let nccl = nccl_bytes(card, if plan.num_gpus > 1 { ranks } else { 1 });
-    let required = overhead::required(ledger.peak_bytes);
-    let reserved = overhead::reserved(ledger.peak_bytes);
-    let beside = context.expected.saturating_add(nccl.expected);
-    let band = Band {
-        low: required.low.saturating_add(context.low).saturating_add(nccl.low),
-        expected: required.expected.saturating_add(beside),
-        high: required.high.saturating_add(context.high).saturating_add(nccl.high),
-    };
+    let beside = Band::from(context_bytes(card)).plus(Band::from(nccl));
+    let required = overhead::usual(ledger.peak_bytes);
+    let reserved = overhead::usually_reserved(ledger.peak_bytes);
     let peak = Peak {
         phase: ledger.peak_phase,
         allocated_bytes: ledger.peak_bytes,
         required_bytes: required.expected,
-        required_bytes_expandable: overhead::required_expandable(ledger.peak_bytes),
+        required_bytes_expandable: overhead::usual_expandable(ledger.peak_bytes),
         reserved_bytes: reserved,
-        device_bytes: reserved.saturating_add(beside),
-        context_bytes: beside,
-        band,
+        device_bytes: reserved.saturating_add(beside.expected),
+        context_bytes: beside.expected,
+        band: required.plus(beside),
+        beside,
+        limit: None,
+        basis: Basis::Usual,
     };
     let active = model.active_param_count().saturating_add(counts.adapters);
     Estimate {
         param_count: counts.base.saturating_add(counts.adapters),
         active_param_count: active,
         trainable_count: counts.trainable,
+        verdict: verdict(&peak.band, *memory_bytes),
         peak,
         phases: ledger.phases,
         allocations: ledger.allocations,
         host: step.sharding.host(plan, counts.trainable, counts.base, step.paged),
         card_bytes: *memory_bytes,
-        verdict: verdict(&band, *memory_bytes),
         notes: notes(plan, subject, &step),
+    }
+}
+
+/// [`estimate`], refined by a whole replay: what a verdict should stand on where milliseconds are to be had.
+///
+/// # Errors
+/// As [`estimate`].
+pub fn estimate_replayed(plan: &Plan) -> Result<Estimate, Vec<Problem>> {
+    plan.subject().map(|subject| answer(plan, &subject, true).refined(&replay(plan, &subject)))
+}
+
+impl Estimate {
+    /// The estimate with what the caching allocator makes of it.
+    #[must_use]
+    pub fn refined(mut self, replay: &Replay) -> Self {
+        for used in &mut self.phases {
+            let blocks = replay.phases.iter().find(|(phase, _)| *phase == used.phase).map_or(0, |(_, bytes)| *bytes);
+            let unsplit = blocks.saturating_sub(used.allocated_bytes);
+            used.allocated_bytes += unsplit;
+            for (category, bytes) in &mut used.by_category {
+                if *category == Term::UnsplitRemainders.category() {
+                    *bytes += unsplit;
+                }
+            }
+        }
+        let fullest = self.phases.iter().enumerate().max_by_key(|(i, used)| (used.allocated_bytes, usize::MAX - i));
+        let Some((_, fullest)) = fullest else { return self };
+        let (phase, allocated) = (fullest.phase, fullest.allocated_bytes);
+        self.list_unsplit(phase);
+        let required = overhead::replayed(allocated, replay);
+        let beside = self.peak.beside;
+        self.peak = Peak {
+            phase,
+            allocated_bytes: allocated,
+            required_bytes: required.expected,
+            required_bytes_expandable: replay.required_bytes_expandable.max(allocated),
+            reserved_bytes: replay.reserved_bytes.max(allocated),
+            device_bytes: replay.reserved_bytes.max(allocated).saturating_add(beside.expected),
+            context_bytes: beside.expected,
+            band: required.plus(beside),
+            beside,
+            limit: replay.limit.clone(),
+            basis: Basis::Replayed,
+        };
+        self.verdict = verdict(&self.peak.band, self.card_bytes);
+        self
+    }
+
+    /// Adds the row that makes each phase's rows sum to its blocks, and counts all rows at the peak of `phase`.
+    fn list_unsplit(&mut self, phase: Phase) {
+        if self.allocations.is_empty() {
+            return;
+        }
+        let rest = |used: &PhaseUse| {
+            let category = Term::UnsplitRemainders.category();
+            let bytes = used.by_category.iter().find(|(other, _)| *other == category).map_or(0, |(_, bytes)| *bytes);
+            (bytes > 0).then_some((used.phase, bytes))
+        };
+        let phases: Vec<(Phase, u64)> = self.phases.iter().filter_map(rest).collect();
+        let most = phases.iter().map(|(_, bytes)| *bytes).max().unwrap_or(0);
+        if most > 0 {
+            self.allocations.push(Allocation {
+                term: Term::UnsplitRemainders,
+                module: String::new(),
+                bytes_at_peak: 0,
+                phases,
+                formula: "Σ blocks − Σ tensors".to_owned(),
+                formula_with_numbers: format!("{most} B"),
+                formula_bytes: most,
+            });
+        }
+        for row in &mut self.allocations {
+            row.bytes_at_peak = row.phases.iter().find(|(other, _)| *other == phase).map_or(0, |(_, bytes)| *bytes);
+        }
     }
 }
 

@@ -1,11 +1,13 @@
 //! From what PyTorch allocates to what the card must have.
 //!
 //! The caching allocator cuts segments, cannot always reuse the pieces, and gives whole segments back before it fails.
-//! What it needs beyond the peak depends on the exact order and sizes of all allocations and is chaotic for the default
-//! allocator; so it is stated as the distribution seen when 149 configurations (full, LoRA, QLoRA, autocast, eager, MoE,
-//! preference pairs) were bisected against PyTorch 2.15's allocator for the smallest device on which the step runs.
+//! What it needs beyond the peak depends on the exact order and sizes of all allocations: [`replay`](super::replay) finds
+//! it. Where there is no time for that, it is stated as the distribution seen when 149 configurations (full, LoRA, QLoRA,
+//! autocast, eager, MoE, preference pairs) were bisected against PyTorch 2.15's allocator for the smallest device on which
+//! the step runs.
 
 use super::estimate::Band;
+use super::replay::Replay;
 
 /// Share of the peak needed beyond it, in 1/1000, default allocator: least, median, and what covers 97 % of them.
 const DEFAULT_PER_MILLE: (u64, u64, u64) = (1, 39, 200);
@@ -20,17 +22,34 @@ fn beyond(bytes: u64, per_mille: u64) -> u64 {
 }
 
 /// Smallest device memory on which the step runs with the default allocator, bytes.
-pub(super) fn required(allocated: u64) -> Band {
+pub(super) fn usual(allocated: u64) -> Band {
     let (low, expected, high) = DEFAULT_PER_MILLE;
     Band { low: beyond(allocated, low), expected: beyond(allocated, expected), high: beyond(allocated, high) }
 }
 
 /// The same with `expandable_segments:True`, expected.
-pub(super) fn required_expandable(allocated: u64) -> u64 {
+pub(super) fn usual_expandable(allocated: u64) -> u64 {
     beyond(allocated, EXPANDABLE_PER_MILLE)
 }
 
 /// What the allocator holds on a device that never fills, expected.
-pub(super) fn reserved(allocated: u64) -> u64 {
+pub(super) fn usually_reserved(allocated: u64) -> u64 {
     beyond(allocated, RESERVED_PER_MILLE)
+}
+
+/// A replay is trusted to this share of what it found, in 1/1000: a moved rounding or another order of two equal
+/// requests cuts segments differently. It covers the largest error of the bisected configurations.
+const REPLAY_PER_MILLE: u64 = 120;
+/// What holds on a device that never fills suffices on any, if the order of requests is right to within this share.
+const RESERVED_SLACK_PER_MILLE: u64 = 10;
+
+/// Smallest device memory on which the step runs, as its replay found it.
+///
+/// The band has reasons at both ends: nothing smaller than what is handed out at the peak can do; and what the allocator
+/// takes where it never has to give anything back always suffices, as it need not reuse a single piece more.
+pub(super) fn replayed(allocated: u64, replay: &Replay) -> Band {
+    let expected = replay.required_bytes.max(allocated);
+    let hoarded = beyond(replay.reserved_bytes, RESERVED_SLACK_PER_MILLE);
+    let high = beyond(expected, REPLAY_PER_MILLE).min(hoarded);
+    Band { low: allocated, expected, high: high.max(expected) }
 }

@@ -191,6 +191,8 @@ terms! {
     CudaContext = "cuda_context", Overhead, "nvidia-smi before the first tensor, by card generation";
     /// NCCL's own buffers.
     NcclBuffers = "nccl_buffers", Overhead, "NCCL channels and buffers, outside PyTorch's allocator";
+    /// Ends of blocks that the caching allocator hands out with a tensor.
+    UnsplitRemainders = "unsplit_remainders", Overhead, "c10/cuda/CUDACachingAllocator.cpp should_split: a remainder of at most 1 MiB stays with a large block";
     /// Memory the caching allocator cannot use.
     Fragmentation = "fragmentation", Overhead, "149 configurations bisected against PyTorch's caching allocator";
     /// Sharded, offloaded optimizer state in host memory.

@@ -36,7 +36,7 @@ pub(super) fn BreakdownPanel() -> impl IntoView {
     let intro = move || {
         let texts = texts.get();
         let estimate = state.estimate.read();
-        let peak = estimate.as_ref()?.peak;
+        let peak = &estimate.as_ref()?.peak;
         Some((texts.breakdown_intro)((texts.phase)(peak.phase), &bytes_text(peak.allocated_bytes)))
     };
     let groups: Vec<_> = Category::ALL.iter().map(|category| view! { <CategoryRows category=*category/> }).collect();

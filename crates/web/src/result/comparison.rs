@@ -75,7 +75,7 @@ pub(super) fn ComparisonPanel() -> impl IntoView {
     let place = NodeRef::<html::Div>::new();
     let width = width_of(place);
 
-    let compared = Memo::new(move |_| {
+    let at_once = Memo::new(move |_| {
         let plan = plan.read();
         let of = |alternative: Alternative| {
             let is_current = alternative.plan == *plan;
@@ -83,6 +83,19 @@ pub(super) fn ComparisonPanel() -> impl IntoView {
             Compared { alternative, outcome, is_current }
         };
         plan::alternatives(&plan).into_iter().map(of).collect::<Vec<_>>()
+    });
+    let replays = state.replays;
+    Effect::new(move |_| {
+        let compared = at_once.read();
+        let answered = compared.iter().filter(|compared| compared.outcome.is_ok());
+        replays.want_others(answered.map(|compared| compared.alternative.plan.clone()));
+    });
+    let compared = Memo::new(move |_| {
+        let refine = |compared: Compared| match (&compared.outcome, replays.of(&compared.alternative.plan)) {
+            (Ok(estimate), Some(replay)) => Compared { outcome: Ok(estimate.clone().refined(&replay)), ..compared },
+            _ => compared,
+        };
+        at_once.get().into_iter().map(refine).collect::<Vec<_>>()
     });
     let card_bytes = Memo::new(move |_| state.estimate.read().as_ref().map_or(0, |estimate| estimate.card_bytes));
     let picture = Memo::new(move |_| {

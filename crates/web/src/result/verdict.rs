@@ -1,6 +1,6 @@
 //! The verdict: one word, the figures behind it, and a meter.
 
-use headroom_core::memory::{Estimate, Fit};
+use headroom_core::memory::{Basis, Estimate, Fit};
 use headroom_core::plan::{self, Problem, ProblemKind};
 use headroom_core::units::count_text;
 use leptos::prelude::*;
@@ -128,6 +128,19 @@ fn Meter(estimate: Estimate) -> impl IntoView {
     let all = estimate.param_count;
     let trainable = estimate.trainable_count;
     let trained = figures::percent(trainable as f64 / all.max(1) as f64);
+    let peak = estimate.peak;
+    let less = peak.required_bytes.saturating_sub(peak.required_bytes_expandable);
+    // Before the replay it is other plans' median and says nothing of this one.
+    let saves = (peak.basis == Basis::Replayed && less > 0).then(|| figures::glance(less));
+    let limit = StoredValue::new(peak.limit);
+    let limit = move || {
+        let texts = texts.get();
+        limit.get_value().map(|limit| {
+            let request = figures::glance(limit.request_bytes);
+            let stranded = figures::glance(limit.stranded_bytes);
+            (texts.limit)((texts.term)(limit.term), &request, (texts.phase)(limit.phase), &stranded)
+        })
+    };
     view! {
         <div class="meter" aria-hidden="true">
             <div class="meter-fill" style:width=place(band.expected)></div>
@@ -140,6 +153,8 @@ fn Meter(estimate: Estimate) -> impl IntoView {
             <li>{move || (texts.get().percent_used)(&share)}</li>
             <li>{move || (texts.get().band)(&low, &high)}</li>
             <li>{move || (texts.get().peak_in)((texts.get().phase)(phase))}</li>
+            {saves.map(|less| view! { <li>{move || (texts.get().expandable_saves)(&less)}</li> })}
+            {move || limit().map(|said| view! { <li>{said}</li> })}
             <li>{move || (texts.get().trainable)(&figures::params(trainable), &count_text(all), &trained)}</li>
         </ul>
     }

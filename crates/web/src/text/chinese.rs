@@ -141,6 +141,12 @@ pub(super) const TEXTS: Texts = Texts {
     headroom: |bytes| format!("还剩 {bytes}"),
     missing: |bytes| format!("超出 {bytes}"),
     band: |low, high| format!("实际用量预计在 {low} 到 {high} 之间。"),
+    expandable_saves: |less| format!("设置 PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True 可再省 {less}。"),
+    limit: |name, request, phase, stranded| {
+        format!(
+            "显存再小一些，最先失败的是“{name}”（{request}，{phase}阶段）；此时还有 {stranded} 空闲，但都是无法利用的碎块。"
+        )
+    },
     percent_used: |percent| format!("占显存的 {percent}%"),
     capacity: "显存上限",
     per_card: "每张卡",

@@ -100,6 +100,7 @@ pub(super) fn term(term: Term) -> &'static str {
         Term::CublasWorkspace => "cuBLAS 工作区",
         Term::CudaContext => "CUDA 上下文",
         Term::NcclBuffers => "NCCL 缓冲区",
+        Term::UnsplitRemainders => "未切分的块尾",
         Term::Fragmentation => "显存碎片",
         Term::HostOptimizerStates => "优化器状态",
         Term::HostParameters => "参数",

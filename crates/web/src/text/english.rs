@@ -237,6 +237,10 @@ pub(super) const TEXTS: Texts = Texts {
     headroom: |bytes| format!("{bytes} of headroom"),
     missing: |bytes| format!("{bytes} too much"),
     band: |low, high| format!("The true figure should lie between {low} and {high}."),
+    expandable_saves: |less| format!("PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True lowers it by {less}."),
+    limit: |name, request, phase, stranded| {
+        format!("On a smaller card “{name}” ({request}, {phase}) fails first, with {stranded} free but in pieces.")
+    },
     percent_used: |percent| format!("{percent} % of the card"),
     capacity: "card",
     per_card: "on each card",

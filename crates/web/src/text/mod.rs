@@ -254,6 +254,10 @@ pub(crate) struct Texts {
     pub(crate) headroom: fn(&str) -> String,
     pub(crate) missing: fn(&str) -> String,
     pub(crate) band: fn(&str, &str) -> String,
+    /// What `expandable_segments:True` would save.
+    pub(crate) expandable_saves: fn(&str) -> String,
+    /// Which request fails first on a smaller card: its name, its size, its phase, what lies free and unusable.
+    pub(crate) limit: fn(&str, &str, &str, &str) -> String,
     pub(crate) percent_used: fn(&str) -> String,
     pub(crate) capacity: &'static str,
     pub(crate) per_card: &'static str,
