@@ -5,6 +5,7 @@
 
 use super::autograd::{ElementType, Shape, Tape, Tensor, dims};
 use super::estimate::HostAllocation;
+use super::fsdp2::padded;
 use super::term::Term;
 use super::weights::{Trainable, element_type};
 use crate::model::Model;
@@ -40,21 +41,22 @@ pub(super) struct Sharding {
     /// N.
     pub(super) ranks: u64,
     offload_optimizer: bool,
-    offload_param: bool,
+    pub(super) offload_param: bool,
     reduce_bucket: u64,
     buckets: u64,
     max_live: u64,
     sub_group: u64,
     persistence: u64,
     bucket_view: bool,
-    accumulates: bool,
-    reshard: bool,
+    pub(super) reshard: bool,
+    /// The token embedding is a group of its own.
+    pub(super) wraps_embedding: bool,
     /// dtype of gathered parameters, which products run in.
     pub(super) compute: ElementType,
     /// dtype of FSDP2's shards.
     pub(super) shard: ElementType,
     /// dtype that gradients are reduced in.
-    reduce: ElementType,
+    pub(super) reduce: ElementType,
 }
 
 /// DeepSpeed casts the module to its own dtype, and FSDP2 wants one dtype in a group: adapters follow the base there.
@@ -105,9 +107,9 @@ impl Sharding {
             max_live: size(keys.stage3_max_live_parameters, MAX_LIVE, MAX_LIVE),
             sub_group: size(keys.sub_group_size, SUB_GROUP, SUB_GROUP),
             persistence: size(keys.stage3_param_persistence_threshold, PERSISTENCE, hidden.saturating_mul(10)),
-            accumulates: plan.gradient_accumulation_steps > 1,
             bucket_view: keys.gradient_as_bucket_view,
             reshard: keys.reshard_after_forward,
+            wraps_embedding: keys.wrap_embedding,
             compute: element_type(keys.param_dtype.filter(|_| fsdp2).unwrap_or(plan.torch_dtype)),
             shard: element_type(plan.torch_dtype),
             reduce: element_type(keys.reduce_dtype.or(keys.param_dtype).filter(|_| fsdp2).unwrap_or(plan.torch_dtype)),
@@ -147,7 +149,12 @@ impl Sharding {
         if self.ranks == 1 {
             return shape;
         }
-        dims(&[("n/N", shape.elements().div_ceil(self.ranks))])
+        let share = match self.scheme {
+            // By rows (`fully_shard`'s Shard(0)).
+            Scheme::Fsdp2 => padded(shape, self.ranks) / self.ranks,
+            _ => shape.elements().div_ceil(self.ranks),
+        };
+        dims(&[("n/N", share)])
     }
 
     /// DeepSpeed's fp16 and bf16 optimizers update an fp32 copy of the weights.
@@ -169,18 +176,9 @@ impl Sharding {
                     trainable.iter().for_each(|parameter| parameter.keep(0, None));
                 }
             }
-            Scheme::Fsdp2 if self.offload_param => {
-                trainable.iter().for_each(|parameter| parameter.keep(0, None));
-            }
-            Scheme::Fsdp2 => {
-                if self.accumulates {
-                    // Without synchronisation the whole gradient stays, in the dtype it is reduced in.
-                    trainable.iter().for_each(|parameter| parameter.keep(u64::MAX, Some(self.reduce)));
-                    return;
-                }
-                let shards = |parameter: &Trainable| parameter.elements().div_ceil(self.ranks);
-                trainable.iter().for_each(|parameter| parameter.keep(shards(parameter), Some(self.shard)));
-            }
+            // Whole until the group is reduced. What earlier micro-batches left without synchronisation stays in the
+            // dtype it is reduced in.
+            Scheme::Fsdp2 => trainable.iter().for_each(|parameter| parameter.keep(u64::MAX, Some(self.reduce))),
             // Stage 3's gradient shards are resident from the start.
             Scheme::Zero(3) => trainable.iter().for_each(|parameter| parameter.keep(0, None)),
             Scheme::Zero(_) => {
@@ -243,58 +241,25 @@ impl Sharding {
         matches!(self.scheme, Scheme::Zero(_) | Scheme::Fsdp2)
     }
 
-    /// Parameters gathered while forward and backward run.
-    ///
-    /// ZeRO-3 keeps up to `stage3_max_live_parameters` gathered; FSDP2 the layer that runs, the next one's all-gather
-    /// buffer and the root, or everything from forward to backward without `reshard_after_forward`.
-    pub(super) fn gathered(&self, tape: &Rc<Tape>, params: u64, largest_layer: u64, root: u64) -> Option<Tensor> {
+    /// Parameters gathered while forward and backward run: ZeRO-3 keeps up to `stage3_max_live_parameters`.
+    pub(super) fn gathered(&self, tape: &Rc<Tape>, params: u64) -> Option<Tensor> {
         let label = tape.label(Term::GatheredParameters, "");
         let shape = match self.scheme {
             Scheme::Zero(3) => dims(&[("min(P,max_live)", params.min(self.max_live))]),
-            Scheme::Fsdp2 if self.reshard => dims(&[("layer+root", largest_layer.saturating_add(root).min(params))]),
-            // Without resharding each layer's parameters stay until its own backward: see `keeps_gathered`.
-            Scheme::Fsdp2 => dims(&[("root", root)]),
             _ => return None,
         };
         Some(Tensor::new(tape, label, shape, self.compute))
     }
 
-    /// dtype in which a layer's parameters stay gathered from its forward to its backward, if they do.
-    pub(super) fn keeps_gathered(&self) -> Option<ElementType> {
-        (self.scheme == Scheme::Fsdp2 && !self.reshard).then_some(self.compute)
-    }
-
     /// Buffers that backward takes with the first gradients and gives back before the optimizer steps.
     ///
-    /// ZeRO-1 and -2 allocate their bucket in full whatever the model's size. FSDP2 holds, while a layer runs backward,
-    /// the next layer's gathered parameters, the layer's unsharded gradients and the reduce-scatter input of the one
-    /// before.
-    pub(super) fn backward_buffers(
-        &self,
-        trainable: &[Trainable],
-        largest_layer: u64,
-        root: u64,
-    ) -> Vec<(Term, Shape, ElementType)> {
-        match self.scheme {
-            Scheme::Zero(1 | 2) => {
-                let bucket = dims(&[("reduce_bucket_size", self.reduce_bucket)]);
-                (0..self.buckets).map(|_| (Term::ReduceBuckets, bucket, ElementType::Half)).collect()
-            }
-            Scheme::Fsdp2 => {
-                let trained = total_elements(trainable) > root;
-                let layer = dims(&[("layer", largest_layer)]);
-                let mut buffers = Vec::new();
-                if self.reshard {
-                    buffers.push((Term::GatheredParameters, layer, self.compute));
-                }
-                if trained {
-                    buffers.push((Term::ReduceBuckets, layer, self.compute));
-                    buffers.push((Term::ReduceBuckets, layer, self.reduce));
-                }
-                buffers
-            }
-            _ => Vec::new(),
+    /// ZeRO-1 and -2 allocate their bucket in full whatever the model's size.
+    pub(super) fn backward_buffers(&self) -> Vec<(Term, Shape, ElementType)> {
+        if !matches!(self.scheme, Scheme::Zero(1 | 2)) {
+            return Vec::new();
         }
+        let bucket = dims(&[("reduce_bucket_size", self.reduce_bucket)]);
+        (0..self.buckets).map(|_| (Term::ReduceBuckets, bucket, ElementType::Half)).collect()
     }
 
     /// What the end of backward leaves: with offload, the largest gradient and its norm in fp64 for a moment; in stage
@@ -302,9 +267,15 @@ impl Sharding {
     pub(super) fn end_backward(&self, tape: &Rc<Tape>, trainable: &[Trainable]) -> Vec<Tensor> {
         let Scheme::Zero(stage @ (1 | 2)) = self.scheme else { return Vec::new() };
         if self.offload_optimizer {
-            let largest = dims(&[("largest", largest_elements(trainable))]);
-            let gradient = Tensor::new(tape, tape.label(Term::OffloadStaging, "gradient"), largest, ElementType::Half);
-            tape.moment(tape.label(Term::OffloadStaging, "norm"), largest, ElementType::F64);
+            let largest = largest_elements(trainable);
+            // A gradient larger than the bucket is reduced where it is; others were copied into it.
+            let gradient = (largest > self.reduce_bucket).then(|| {
+                let label = tape.label(Term::OffloadStaging, "gradient");
+                Tensor::new(tape, label, dims(&[("largest", largest)]), ElementType::Half)
+            });
+            // The norm is that of the gradient's part in this rank's partition (set_norm_for_param_grad_in_gpu).
+            let part = dims(&[("min(largest,T/N)", largest.min(total_elements(trainable).div_ceil(self.ranks)))]);
+            tape.moment(tape.label(Term::OffloadStaging, "norm"), part, ElementType::F64);
             drop(gradient);
             return Vec::new();
         }
@@ -320,7 +291,7 @@ impl Sharding {
         }
         for parameter in trainable {
             tape.enter_layer(parameter.tag);
-            parameter.drop_gradient();
+            drop(parameter.take_gradient());
         }
         tape.enter_layer(outside);
         shards

@@ -8,6 +8,7 @@ mod allocator;
 mod autograd;
 mod communication;
 mod estimate;
+mod fsdp2;
 mod kv_cache;
 mod ledger;
 mod logits;

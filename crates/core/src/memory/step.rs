@@ -2,9 +2,10 @@
 
 use super::activations::{BackwardHook, Kernel, Setting, rotary_tables, run_layer, run_norm};
 use super::autograd::{
-    ElementType, Marks, Tape, TapeRecord, Tensor, add, backward, checkpoint, custom, dims, dropout, embedding, scale,
+    ElementType, Marks, Tape, TapeRecord, Tensor, add, backward, checkpoint, dims, dropout, embedding, scale,
 };
-use super::communication::{Sharding, autocasts, is_float16};
+use super::communication::{Scheme, Sharding, autocasts, is_float16};
+use super::fsdp2::Fsdp2;
 use super::kv_cache::generate;
 use super::logits::{HeadOutput, language_model_loss, score_loss};
 use super::optimizer;
@@ -132,7 +133,7 @@ pub(super) fn setting(tape: &Rc<Tape>, plan: &Plan, model: &Model, kernel: Kerne
         softmax_in_fp32: !matches!(model.model_type.as_str(), "gpt2" | "bert" | "roberta" | "falcon"),
         float16: is_float16(plan),
         half: ElementType::Half,
-        keeps_gathered: None,
+        fsdp2: None,
         backward_begins: Rc::default(),
     }
 }
@@ -164,7 +165,7 @@ fn train(tape: &Rc<Tape>, plan: &Plan, model: &Model, weights: &ModelWeights, sh
     optimizer::step(tape, plan, sharding, &weights.trainable);
     drop((flat, kept));
     for parameter in &weights.trainable {
-        parameter.drop_gradient();
+        drop(parameter.take_gradient());
     }
     tape.mark(|marks, at| marks.end = at);
     drop((states, buffers, inputs));
@@ -181,9 +182,11 @@ fn micro_step(
 ) -> Option<Vec<Tensor>> {
     tape.enter(Phase::Forward);
     let mut setting = setting(tape, plan, model, kernel, true);
-    setting.keeps_gathered = sharding.keeps_gathered();
+    let fsdp2 = (sharding.scheme == Scheme::Fsdp2).then(|| Fsdp2::new(tape, sharding, weights));
+    setting.fsdp2.clone_from(&fsdp2);
     let setting = Rc::new(setting);
-    let gathered = sharding.gathered(tape, weights.counts.base, weights.largest_layer(), weights.root_elements());
+    let gathered = sharding.gathered(tape, weights.counts.base);
+    fsdp2.iter().for_each(|groups| groups.begin_forward());
     let hidden = forward(&setting, plan, model, weights)?;
     let head = if weights.score.is_some() {
         score_loss(&setting, plan, weights, hidden)
@@ -193,15 +196,18 @@ fn micro_step(
     setting.autocast.replace(false);
     setting.leave_autocast();
     let HeadOutput { loss, kept } = head?;
+    fsdp2.iter().for_each(|groups| groups.end_forward());
     tape.enter(Phase::LossBackward);
+    fsdp2.iter().for_each(|groups| groups.begin_backward());
     let reduce = Rc::new(RefCell::new(Vec::new()));
-    setting.backward_begins.replace(Some(backward_hook(tape, sharding, weights, &reduce)));
+    setting.backward_begins.replace(Some(backward_hook(tape, sharding, &reduce)));
     if let Some(source) = loss.source().cloned() {
         let one = Tensor::new(tape, tape.label(Term::LogitsGradients, "loss"), dims(&[("1", 1)]), ElementType::F32);
         backward(tape, &source, one);
     }
     setting.backward_begins.take();
     let mut held = sharding.end_backward(tape, &weights.trainable);
+    held.extend(fsdp2.iter().flat_map(|groups| groups.end_backward()));
     drop((loss, gathered));
     reduce.take();
     tape.enter_layer(super::autograd::NO_LAYER);
@@ -210,13 +216,8 @@ fn micro_step(
 }
 
 /// Sharding's buffers come with the first gradients.
-fn backward_hook(
-    tape: &Rc<Tape>,
-    sharding: &Sharding,
-    weights: &ModelWeights,
-    into: &Rc<RefCell<Vec<Tensor>>>,
-) -> BackwardHook {
-    let buffers = sharding.backward_buffers(&weights.trainable, weights.largest_layer(), weights.root_elements());
+fn backward_hook(tape: &Rc<Tape>, sharding: &Sharding, into: &Rc<RefCell<Vec<Tensor>>>) -> BackwardHook {
+    let buffers = sharding.backward_buffers();
     let (tape, into) = (Rc::clone(tape), Rc::clone(into));
     Box::new(move || {
         let new = |(term, shape, element)| Tensor::new(&tape, tape.label(term, ""), shape, element);
@@ -257,7 +258,12 @@ pub(super) fn forward(setting: &Rc<Setting>, plan: &Plan, model: &Model, weights
     let label = |term, name| tape.label(term, name);
     let stream = label(Term::ResidualStream, "embeddings");
     let width = weights.token_embedding.as_ref()?.shape().width();
-    let mut embeds = embedding(weights.token_embedding.as_ref()?, setting.tokens("h", width), stream);
+    let table = weights.token_embedding.as_ref()?;
+    let look_up = || embedding(table, setting.tokens("h", width), stream);
+    let mut embeds = match &setting.fsdp2 {
+        Some(groups) => groups.run_embedding(look_up),
+        None => look_up(),
+    };
     let positions =
         Tensor::new(tape, label(Term::BatchInputs, "position_ids"), dims(&[("s", setting.length)]), ElementType::I64);
     for table in &weights.embeddings {
@@ -284,13 +290,16 @@ pub(super) fn forward(setting: &Rc<Setting>, plan: &Plan, model: &Model, weights
     let mut hidden = embeds.clone();
     for layer in &weights.layers {
         tape.enter_layer(layer.tag);
-        if let Some(element) = setting.keeps_gathered {
-            hidden = hold_gathered(setting, layer, &hidden, element);
-        }
-        hidden = if plan.gradient_checkpointing && tape.grad_enabled() {
-            checkpointed(setting, layer, &hidden)
-        } else {
-            run_layer(setting, layer, &hidden)
+        let run = |x: &Tensor| {
+            if plan.gradient_checkpointing && tape.grad_enabled() {
+                checkpointed(setting, layer, x)
+            } else {
+                run_layer(setting, layer, x)
+            }
+        };
+        hidden = match &setting.fsdp2 {
+            Some(groups) => groups.run_layer(layer.tag, &hidden, run),
+            None => run(&hidden),
         };
     }
     tape.enter_layer(super::autograd::NO_LAYER);
@@ -305,23 +314,6 @@ pub(super) fn forward(setting: &Rc<Setting>, plan: &Plan, model: &Model, weights
     setting.rotary.borrow_mut().clear();
     setting.masks.borrow_mut().clear();
     Some(out)
-}
-
-/// Gathers a layer's parameters; they go when the layer's backward is done.
-fn hold_gathered(setting: &Setting, layer: &LayerWeights, hidden: &Tensor, element: ElementType) -> Tensor {
-    let tape = &setting.tape;
-    let shape = dims(&[("layer", layer.layer.param_count())]);
-    let label = tape.label(Term::GatheredParameters, "layer");
-    let gathered = RefCell::new(Some(Tensor::new(tape, label, shape, element)));
-    custom(
-        tape,
-        &[hidden],
-        |_| hidden.detach(),
-        move |call| {
-            gathered.take();
-            vec![Some(call.grad.clone())]
-        },
-    )
 }
 
 /// A layer under `torch.utils.checkpoint`: recomputed under the autocast state of its forward.

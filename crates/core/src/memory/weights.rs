@@ -41,6 +41,15 @@ pub(super) struct Trainable {
     pub(super) adapter: bool,
 }
 
+/// A tensor of parameters, trained or not.
+#[derive(Debug, Clone)]
+pub(super) struct Parameter {
+    pub(super) tensor: Tensor,
+    pub(super) tag: LayerTag,
+    /// Whether it is the table of token embeddings.
+    pub(super) token_embedding: bool,
+}
+
 /// All weights of a model, on the tape.
 #[derive(Debug)]
 pub(super) struct ModelWeights {
@@ -61,6 +70,8 @@ pub(super) struct ModelWeights {
     /// The classification head.
     pub(super) score: Option<Projection>,
     pub(super) trainable: Vec<Trainable>,
+    /// Every tensor that is not quantised, in the order of the modules.
+    pub(super) parameters: Vec<Parameter>,
     pub(super) counts: Counts,
     _held: Vec<Tensor>,
 }
@@ -83,6 +94,7 @@ struct Builder<'a> {
     /// A copy that never trains and has no adapters.
     frozen: bool,
     trainable: Vec<Trainable>,
+    parameters: Vec<Parameter>,
     counts: Counts,
     held: Vec<Tensor>,
 }
@@ -90,7 +102,16 @@ struct Builder<'a> {
 /// Puts a model's weights on the tape.
 pub(super) fn load(tape: &Rc<Tape>, plan: &Plan, model: &Model, sharding: &Sharding, frozen: bool) -> ModelWeights {
     let counts = Counts::default();
-    let mut builder = Builder { tape, plan, sharding, frozen, trainable: Vec::new(), counts, held: Vec::new() };
+    let mut builder = Builder {
+        tape,
+        plan,
+        sharding,
+        frozen,
+        trainable: Vec::new(),
+        parameters: Vec::new(),
+        counts,
+        held: Vec::new(),
+    };
     let outside = tape.tag();
     let mut embeddings = Vec::new();
     let (mut embedding_norms, mut embedding_projections) = (Vec::new(), Vec::new());
@@ -101,7 +122,12 @@ pub(super) fn load(tape: &Rc<Tape>, plan: &Plan, model: &Model, sharding: &Shard
                 let shape =
                     dims(&[(if role == Role::TokenEmbedding { "V" } else { "positions" }, *rows), ("h", *width)]);
                 let tensor = builder.parameter(Term::EmbeddingWeights, &module.name, shape, outside, 1);
-                if role == Role::TokenEmbedding { token_embedding = Some(tensor) } else { embeddings.push(tensor) }
+                if role == Role::TokenEmbedding {
+                    builder.parameters.iter_mut().rev().take(1).for_each(|table| table.token_embedding = true);
+                    token_embedding = Some(tensor);
+                } else {
+                    embeddings.push(tensor);
+                }
             }
             (ModuleKind::Norm { .. }, _) => embedding_norms.push(builder.norm(module, NormKind::LayerNorm, outside, 1)),
             (ModuleKind::Linear { .. }, _) => {
@@ -157,7 +183,7 @@ pub(super) fn load(tape: &Rc<Tape>, plan: &Plan, model: &Model, sharding: &Shard
         let name = if encoder { "classifier" } else { "score" };
         builder.trained_head(name, model.hidden_size, plan.num_labels, encoder, outside)
     });
-    let Builder { trainable, counts, held, .. } = builder;
+    let Builder { trainable, parameters, counts, held, .. } = builder;
     ModelWeights {
         token_embedding,
         embeddings,
@@ -171,6 +197,7 @@ pub(super) fn load(tape: &Rc<Tape>, plan: &Plan, model: &Model, sharding: &Shard
         pooler,
         score,
         trainable,
+        parameters,
         counts,
         _held: held,
     }
@@ -276,12 +303,20 @@ impl Builder<'_> {
             self.counts.unquantized_bytes = self.counts.unquantized_bytes.saturating_add(bytes);
         }
         if self.trains_all() {
-            self.train(tensor, name, tag, false)
+            let tensor = self.train(tensor, name, tag, false);
+            self.remember(tensor, tag)
         } else if self.adapts() && self.plan.lora.modules_to_save.iter().any(|saved| names_module(saved, name)) {
+            let tensor = self.remember(tensor, tag);
             self.trained_copy(tensor, name, tag)
         } else {
-            tensor
+            self.remember(tensor, tag)
         }
+    }
+
+    /// Lists a tensor of parameters.
+    fn remember(&mut self, tensor: Tensor, tag: LayerTag) -> Tensor {
+        self.parameters.push(Parameter { tensor: tensor.clone(), tag, token_embedding: false });
+        tensor
     }
 
     /// peft's `modules_to_save`: a copy in the base's dtype that trains in full, beside the frozen original
@@ -289,11 +324,14 @@ impl Builder<'_> {
     fn trained_copy(&mut self, original: Tensor, name: &str, tag: LayerTag) -> Tensor {
         let shape = original.shape();
         let label = self.tape.label(Term::AdapterWeights, name);
-        let copy = Tensor::new(self.tape, label, shape, original.element());
+        let element = if self.sharding.scheme == Scheme::Fsdp2 { self.element() } else { original.element() };
+        let copy = Tensor::new(self.tape, label, self.sharding.weight_shape(shape), element);
+        let copy = copy.standing_for(shape, original.element());
         self.held.push(original);
         let elements = shape.elements().saturating_mul(tag.repeat);
         self.counts.adapters = self.counts.adapters.saturating_add(elements);
-        self.train(copy, name, tag, true)
+        let copy = self.train(copy, name, tag, true);
+        self.remember(copy, tag)
     }
 
     /// Makes a leaf of a tensor and remembers it.
@@ -413,13 +451,18 @@ impl Builder<'_> {
         }
         let r = self.plan.lora.r;
         let element = self.adapter_element();
-        let new = |shape| Tensor::new(self.tape, self.tape.label(Term::AdapterWeights, &module.name), shape, element);
+        let compute = if self.sharding.scheme == Scheme::Fsdp2 { self.sharding.compute } else { element };
+        let new = |shape| {
+            let label = self.tape.label(Term::AdapterWeights, &module.name);
+            Tensor::new(self.tape, label, self.sharding.weight_shape(shape), element).standing_for(shape, compute)
+        };
         let a = new(dims(&[("r", r), ("d_in", d_in)]));
         let b = new(dims(&[(sym, d_out), ("r", r)]));
         let elements = r.saturating_mul(d_in.saturating_add(d_out)).saturating_mul(tag.repeat);
         self.counts.adapters = self.counts.adapters.saturating_add(elements);
         let a = self.train(a, &module.name, tag, true);
         let b = self.train(b, &module.name, tag, true);
+        let (a, b) = (self.remember(a, tag), self.remember(b, tag));
         Some(Adapter { a, b, r, dropout: self.plan.lora.lora_dropout })
     }
 
@@ -506,10 +549,11 @@ impl Trainable {
         }
     }
 
-    /// Lets the gradient go.
-    pub(super) fn drop_gradient(&self) {
-        if let Some(GradSource::Leaf(leaf)) = self.tensor.source() {
-            leaf.grad.take();
+    /// Takes the gradient away.
+    pub(super) fn take_gradient(&self) -> Option<Tensor> {
+        match self.tensor.source() {
+            Some(GradSource::Leaf(leaf)) => leaf.grad.take(),
+            _ => None,
         }
     }
 
@@ -542,17 +586,6 @@ impl ModelWeights {
             layer.norms.iter().map(|(_, norm)| of(norm)).sum::<u64>().saturating_mul(layer.tag.repeat)
         };
         self.layers.iter().map(in_layers).sum::<u64>() + self.final_norms.iter().map(of).sum::<u64>()
-    }
-
-    /// Elements of the largest layer.
-    pub(super) fn largest_layer(&self) -> u64 {
-        self.layers.iter().map(|layer| layer.layer.param_count()).max().unwrap_or(0)
-    }
-
-    /// Elements outside the layers: what FSDP2 keeps in its root group.
-    pub(super) fn root_elements(&self) -> u64 {
-        let layers = self.layers.iter().map(|layer| layer.layer.param_count().saturating_mul(layer.tag.repeat));
-        self.counts.base.saturating_sub(layers.fold(0, u64::saturating_add))
     }
 
     /// dtype of cached keys and values: that of the weights that make them.

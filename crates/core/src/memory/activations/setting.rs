@@ -1,6 +1,7 @@
 //! What is the same for every layer of a step.
 
 use super::super::autograd::{Dim, ElementType, Label, Shape, Sym, Tape, Tensor, cast, dims};
+use super::super::fsdp2::Fsdp2;
 use super::super::term::Term;
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -54,8 +55,8 @@ pub(in crate::memory) struct Setting {
     pub(in crate::memory) softmax_in_fp32: bool,
     /// The half type is float16, not bfloat16.
     pub(in crate::memory) float16: bool,
-    /// Layers' parameters stay gathered, in this dtype, from forward to backward.
-    pub(in crate::memory) keeps_gathered: Option<ElementType>,
+    /// FSDP2's groups, which gather and let go around modules.
+    pub(in crate::memory) fsdp2: Option<Rc<Fsdp2>>,
     /// What happens when backward through the layers begins: sharding takes its buffers then.
     pub(in crate::memory) backward_begins: Rc<RefCell<Option<BackwardHook>>>,
     /// dtype that products run in under autocast.

@@ -186,6 +186,11 @@ impl Tensor {
         !self.0.view && Rc::strong_count(&self.0) == 1 && Rc::strong_count(&self.0.storage) == 1
     }
 
+    /// Whether both are names of one storage.
+    pub(in crate::memory) fn shares_storage(&self, other: &Self) -> bool {
+        Rc::ptr_eq(&self.0.storage, &other.0.storage)
+    }
+
     /// Whether anything else holds the storage.
     pub(in crate::memory) fn is_sole_holder(&self) -> bool {
         Rc::strong_count(&self.0) == 1 && Rc::strong_count(&self.0.storage) == 1
