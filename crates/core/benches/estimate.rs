@@ -5,7 +5,7 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use headroom_core::memory::{estimate, outline};
+use headroom_core::memory::{estimate, estimate_replayed, outline};
 use headroom_core::plan::alternatives;
 use headroom_core::{link, model};
 
@@ -26,7 +26,9 @@ fn main() {
     bench(measure, "estimate a plan, Llama-3.1-8B, ZeRO-3", || estimate(&plan));
     let plan = link::decode("v=1&model=google/gemma-2-9b&gradient_checkpointing=true&attn_implementation=eager").plan;
     bench(measure, "estimate a plan, alternating windows", || estimate(&plan));
+    bench(measure, "the same, replayed", || estimate_replayed(&plan));
     let plan = link::decode("v=1&model=Qwen/Qwen3-4B&num_gpus=8").plan;
+    bench(measure, "replay LoRA on Qwen3-4B", || estimate_replayed(&plan));
     bench(measure, "the whole comparison, 8 cards", || {
         alternatives(&plan)
             .iter()

@@ -2,7 +2,7 @@
 #![allow(dead_code, missing_docs, unreachable_pub)]
 
 use headroom_charts::{Bar, Look, Orientation, Palette, Texts};
-use headroom_core::memory::{Band, Category, Estimate, Fit, Peak, Phase, PhaseUse, Verdict};
+use headroom_core::memory::{Band, Basis, Category, Estimate, Fit, Peak, Phase, PhaseUse, Verdict};
 
 pub const GIB: u64 = 1 << 30;
 
@@ -100,6 +100,9 @@ pub fn estimate() -> Estimate {
         device_bytes: 19 * GIB,
         context_bytes: GIB / 2,
         band: Band { low: 16 * GIB, expected: 17 * GIB, high: 18 * GIB },
+        beside: Band { low: GIB / 4, expected: GIB / 2, high: GIB },
+        limit: None,
+        basis: Basis::Usual,
     };
     Estimate {
         param_count: 0,

@@ -28,7 +28,7 @@ pub(super) struct Block {
 }
 
 /// What is not handed out.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Pool {
     free: BySize,
     /// Unmapped blocks by address: one or a few.
@@ -42,7 +42,7 @@ impl Pool {
 }
 
 /// All blocks of a device.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Blocks {
     all: Vec<Block>,
     /// Places of blocks that are no more.

@@ -8,7 +8,7 @@ const WORDS: usize = LISTS / 64;
 pub(super) type Entry = (u64, u64, u32);
 
 /// Sorted lists of free blocks, a list for each stretch of sizes, with a map of those that are not empty.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct BySize {
     lists: Vec<Vec<Entry>>,
     filled: [u64; WORDS],

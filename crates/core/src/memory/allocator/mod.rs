@@ -53,7 +53,7 @@ pub(super) struct OutOfMemory {
 pub(super) struct BlockId(u32);
 
 /// The allocator of one device.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Allocator {
     mode: Mode,
     /// Device memory it may take, bytes.

@@ -13,7 +13,7 @@ use super::phase::Phase;
 use super::step;
 use super::term::Term;
 use crate::plan::{Plan, Subject};
-use run::{Program, Use};
+use run::{Program, Snapshot, Use};
 
 /// Segments of large requests come in multiples of this many bytes (`kRoundLarge`): the smallest device is one too.
 const UNIT: u64 = 2 << 20;
@@ -75,7 +75,7 @@ pub struct Replayer {
 /// The search for the smallest device of one allocator.
 #[derive(Debug)]
 struct Search {
-    mode: Mode,
+    snapshots: Vec<Snapshot>,
     /// Too small, in [`UNIT`]s.
     low: u64,
     /// Large enough, in units.
@@ -96,14 +96,17 @@ impl Replayer {
     pub fn advance(&mut self) -> bool {
         match (&mut self.default, &mut self.expandable) {
             (None, _) => {
-                self.plain = self.program.unlimited(Mode::Default);
-                self.default = self.plain.as_ref().map(|free| Search::new(Mode::Default, free));
+                if let Some((free, snapshots)) = self.program.unlimited(Mode::Default) {
+                    self.default = Some(Search::new(&free, snapshots));
+                    self.plain = Some(free);
+                }
                 self.default.is_some()
             }
             (Some(search), None) => {
                 if !search.advance(&self.program) {
-                    self.expandable =
-                        self.program.unlimited(Mode::Expandable).map(|free| Search::new(Mode::Expandable, &free));
+                    search.snapshots = Vec::new();
+                    let run = self.program.unlimited(Mode::Expandable);
+                    self.expandable = run.map(|(free, snapshots)| Search::new(&free, snapshots));
                 }
                 search.is_open() || self.expandable.is_some()
             }
@@ -145,10 +148,10 @@ pub fn replay(plan: &Plan, subject: &Subject) -> Replay {
 
 impl Search {
     /// Between what is handed out, which never suffices by itself, and what a device that never fills gives, which does.
-    fn new(mode: Mode, free: &Use) -> Self {
+    fn new(free: &Use, snapshots: Vec<Snapshot>) -> Self {
         let allocated = free.phases.iter().map(|(_, bytes)| *bytes).max().unwrap_or(0);
         let (low, high) = ((allocated / UNIT).saturating_sub(1), free.reserved.div_ceil(UNIT));
-        Self { mode, low, high, next: low + 1, tries: 0, shortage: None }
+        Self { snapshots, low, high, next: low + 1, tries: 0, shortage: None }
     }
 
     fn is_open(&self) -> bool {
@@ -163,7 +166,7 @@ impl Search {
         let middle = self.low + (self.high - self.low) / 2;
         let tried = if self.tries < CLIMBS { self.next.min(self.high - 1) } else { middle };
         self.tries += 1;
-        match program.limited(self.mode, tried * UNIT) {
+        match program.limited(&self.snapshots, tried * UNIT) {
             Ok(()) => self.high = tried,
             Err(shortage) => {
                 self.low = tried;

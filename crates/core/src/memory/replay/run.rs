@@ -52,13 +52,18 @@ impl Program {
     }
 
     /// Runs everything on a device that never fills; `None` cannot happen there.
-    pub(super) fn unlimited(&self, mode: Mode) -> Option<Use> {
-        let mut run = Run::loaded(self, mode, u64::MAX).ok()?;
+    ///
+    /// On a smaller device everything goes the same way until it first runs short, so the run is remembered at the
+    /// beginning of each piece.
+    pub(super) fn unlimited(&self, mode: Mode) -> Option<(Use, Vec<Snapshot>)> {
+        let mut run = Run::loaded(self, mode).ok()?;
         let mut phases: Vec<(Phase, u64)> = Vec::new();
         let mut reserved = 0;
+        let mut snapshots = Vec::new();
         for (phase, range) in &self.pieces {
+            snapshots.push(Snapshot { reserved, run: run.clone() });
             run.allocator.reset_peaks();
-            run.play(range.clone()).ok()?;
+            run.play(&self.record, range.clone()).ok()?;
             reserved = run.allocator.reserved_peak().max(reserved);
             let allocated = run.allocator.allocated_peak();
             match phases.iter_mut().find(|(other, _)| other == phase) {
@@ -66,16 +71,20 @@ impl Program {
                 None => phases.push((*phase, allocated)),
             }
         }
-        Some(Use { phases, reserved })
+        Some((Use { phases, reserved }, snapshots))
     }
 
-    /// Runs everything on a device that gives `limit` bytes.
+    /// Runs everything on a device that gives `limit` bytes, from the last of `snapshots` that it can have reached.
     ///
     /// # Errors
     /// Where and why it fails.
-    pub(super) fn limited(&self, mode: Mode, limit: u64) -> Result<(), Shortage> {
-        let mut run = Run::loaded(self, mode, limit)?;
-        self.pieces.iter().try_for_each(|(_, range)| run.play(range.clone()))
+    pub(super) fn limited(&self, snapshots: &[Snapshot], limit: u64) -> Result<(), Shortage> {
+        let reached = snapshots.partition_point(|snapshot| snapshot.reserved <= limit).saturating_sub(1);
+        let Some(Snapshot { run, .. }) = snapshots.get(reached) else { return Ok(()) };
+        let mut run = run.clone();
+        run.allocator.set_limit(limit);
+        let mut rest = self.pieces.iter().skip(reached);
+        rest.try_for_each(|(_, range)| run.play(&self.record, range.clone()))
     }
 }
 
@@ -92,29 +101,35 @@ fn cut(record: &TapeRecord, range: Range<usize>, pieces: &mut Vec<Piece>) {
     }
 }
 
+/// A run at the beginning of a piece.
+#[derive(Debug)]
+pub(super) struct Snapshot {
+    /// Most that it had taken from the device, bytes.
+    reserved: u64,
+    run: Run,
+}
+
 /// The device while the program runs.
-struct Run<'a> {
-    record: &'a TapeRecord,
+#[derive(Debug, Clone)]
+struct Run {
     allocator: Allocator,
     /// The block of each storage that lives.
     blocks: Vec<Option<BlockId>>,
 }
 
-impl<'a> Run<'a> {
-    /// Loads everything and empties the cache, as the first request that fails would do; from then on `limit` holds.
-    fn loaded(program: &'a Program, mode: Mode, limit: u64) -> Result<Self, Shortage> {
-        let record = &program.record;
-        let blocks = vec![None; record.storages as usize];
-        let mut run = Self { record, allocator: Allocator::new(mode, u64::MAX), blocks };
-        run.play(program.load.clone())?;
+impl Run {
+    /// Loads everything and empties the cache, as the first request that fails would do.
+    fn loaded(program: &Program, mode: Mode) -> Result<Self, Shortage> {
+        let blocks = vec![None; program.record.storages as usize];
+        let mut run = Self { allocator: Allocator::new(mode, u64::MAX), blocks };
+        run.play(&program.record, program.load.clone())?;
         run.allocator.empty_cache();
-        run.allocator.set_limit(limit);
         Ok(run)
     }
 
-    fn play(&mut self, range: Range<usize>) -> Result<(), Shortage> {
+    fn play(&mut self, record: &TapeRecord, range: Range<usize>) -> Result<(), Shortage> {
         let first = range.start;
-        for (i, event) in self.record.events.get(range).unwrap_or_default().iter().enumerate() {
+        for (i, event) in record.events.get(range).unwrap_or_default().iter().enumerate() {
             let Event { storage, bytes, .. } = *event;
             if storage == RELABELLED {
                 continue;
