@@ -33,7 +33,7 @@ impl Default for ChartOptions {
 /// Runs the command.
 pub(crate) fn run(options: &ChartOptions, out: &mut dyn Write) -> Result<(), Failure> {
     let plan = estimate::plan_from(options.source.as_deref())?;
-    let Estimated { plan, subject, estimate } = estimate::estimated(plan)?;
+    let Estimated { plan, subject, estimate, .. } = estimate::estimated(plan)?;
     let texts = Texts {
         title: format!("GPU memory of {}", subject.model.name),
         capacity: format!("{}, {}\u{a0}GiB", subject.card.name, gib_text(estimate.card_bytes)),

@@ -11,6 +11,7 @@ use crate::chart::{self, ChartOptions};
 use crate::compare::{self, CompareOptions};
 use crate::estimate::{self, EstimateOptions};
 use crate::validate::{self, ValidateOptions};
+use crate::validate_speed::{self, ValidateSpeedOptions};
 use crate::{Failure, Outcome, catalogue};
 
 const HELP: &str = "\
@@ -23,6 +24,7 @@ Usage:
   headroom link [PLAN]                                the plan as a link's fragment
   headroom models | gpus [--json]                     what plans can name
   headroom validate CASES.jsonl [--json] [--terms]    compare estimates with measurements
+  headroom validate-speed ROWS.jsonl [--json]         compare relative step times with published ones
   headroom --help | --version
 
 PLAN is a JSON file, JSON text, a link or its fragment, or - for standard input (also without PLAN).
@@ -49,7 +51,14 @@ Options of validate:
   --summary          only the summary
   --all              every row, in the order of the file (the default)
 
-CASES.jsonl is a file, or - for standard input.
+Options of validate-speed:
+  --json             machine-readable
+  --group TEXT       only groups whose name contains TEXT
+  --summary          only the groups
+  --all              rows of lower confidence, too
+  --plans            instead of comparing, each row with the plan it is read as
+
+CASES.jsonl and ROWS.jsonl are files, or - for standard input.
 Exit code: 0 it worked (and, with --check, the plan fits), 1 it does not fit, 2 bad input.
 ";
 
@@ -79,6 +88,8 @@ pub(crate) enum Command {
     },
     /// Compares estimates with measurements.
     Validate(ValidateOptions),
+    /// Compares relative step times with published ones.
+    ValidateSpeed(ValidateSpeedOptions),
 }
 
 impl Command {
@@ -96,6 +107,7 @@ impl Command {
                 "models" => Self::list(parser, |json| Self::Models { json }),
                 "gpus" => Self::list(parser, |json| Self::Gpus { json }),
                 "validate" => Self::validate(parser),
+                "validate-speed" => Self::validate_speed(parser),
                 other => Err(Failure::BadInput(format!("unknown command {other}; see headroom --help"))),
             },
             Some(other) => Err(other.unexpected().into()),
@@ -200,6 +212,26 @@ impl Command {
         Ok(Self::Validate(options))
     }
 
+    fn validate_speed(mut parser: lexopt::Parser) -> Result<Self, Failure> {
+        let mut options = ValidateSpeedOptions::default();
+        let mut path = None;
+        while let Some(arg) = parser.next()? {
+            match arg {
+                Long("json") => options.json = true,
+                Long("summary") => options.summary_only = true,
+                Long("all") => options.all = true,
+                Long("plans") => options.plans = true,
+                Long("group") => options.group = Some(text(parser.value()?)?),
+                Long("help") | Short('h') => return Ok(Self::Help),
+                Value(value) if path.is_none() => path = Some(text(value)?),
+                other => return Err(other.unexpected().into()),
+            }
+        }
+        let missing = "validate-speed needs a file of rows, one JSON object a line, or - for standard input";
+        options.path = path.ok_or_else(|| Failure::BadInput(missing.to_owned()))?;
+        Ok(Self::ValidateSpeed(options))
+    }
+
     /// Does it.
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<Outcome, Failure> {
         match self {
@@ -215,6 +247,7 @@ impl Command {
             Self::Models { json } => catalogue::models(json, out)?,
             Self::Gpus { json } => catalogue::gpus(json, out)?,
             Self::Validate(options) => validate::run(&options, out)?,
+            Self::ValidateSpeed(options) => validate_speed::run(&options, out)?,
         }
         Ok(Outcome::Fine)
     }

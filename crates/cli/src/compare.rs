@@ -125,7 +125,7 @@ fn host_bytes(estimate: &Estimate) -> u64 {
 /// Runs the command.
 pub(crate) fn run(options: &CompareOptions, out: &mut dyn Write) -> Result<(), Failure> {
     let plan = estimate::plan_from(options.source.as_deref())?;
-    let Estimated { plan, subject, estimate } = estimate::estimated(plan)?;
+    let Estimated { plan, subject, estimate, .. } = estimate::estimated(plan)?;
     let all = Compared::all(&plan);
     if options.json {
         let rows: Vec<ComparedJson> = all.into_iter().map(ComparedJson::from).collect();

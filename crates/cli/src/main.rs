@@ -11,6 +11,7 @@ mod estimate;
 mod input;
 mod layout;
 mod validate;
+mod validate_speed;
 
 use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;

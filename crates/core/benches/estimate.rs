@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use headroom_core::memory::{estimate, estimate_replayed, outline};
 use headroom_core::plan::alternatives;
+use headroom_core::speed::step_time;
 use headroom_core::{link, model};
 
 /// A bench runs for about this long after its warm-up.
@@ -24,6 +25,8 @@ fn main() {
     bench(measure, "open a link", || link::decode(fragment));
     let plan = link::decode(fragment).plan;
     bench(measure, "estimate a plan, Llama-3.1-8B, ZeRO-3", || estimate(&plan));
+    let subject = plan.subject().unwrap();
+    bench(measure, "step time of a plan, Llama-3.1-8B, ZeRO-3", || step_time(&plan, &subject));
     let plan = link::decode("v=1&model=google/gemma-2-9b&gradient_checkpointing=true&attn_implementation=eager").plan;
     bench(measure, "estimate a plan, alternating windows", || estimate(&plan));
     bench(measure, "the same, replayed", || estimate_replayed(&plan));

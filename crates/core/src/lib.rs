@@ -1,11 +1,12 @@
 //! Headroom's domain: a [`plan::Plan`] goes in, a [`memory::Estimate`] comes out.
 //!
 //! Pure: no clock, no I/O, no globals, no randomness, no browser. Builds for any target.
-//! Rooms, each knowing only those before it: [`model`], [`gpu`] <- [`plan`] <- [`memory`] <- [`link`].
+//! Rooms, each knowing only those before it: [`model`], [`gpu`] <- [`plan`] <- [`memory`] <- [`speed`], [`link`].
 
 pub mod gpu;
 pub mod link;
 pub mod memory;
 pub mod model;
 pub mod plan;
+pub mod speed;
 pub mod units;

@@ -7,6 +7,7 @@ use headroom_core::link;
 use headroom_core::memory::{Allocation, Band, HostAllocation, Peak, PhaseUse};
 use serde::Serialize;
 
+use super::time::StepTimeJson;
 use super::{Estimated, notes};
 use crate::Failure;
 
@@ -27,6 +28,7 @@ struct EstimateJson<'a> {
     allocations: Vec<AllocationJson<'a>>,
     host_bytes: u64,
     host: Vec<HostJson<'a>>,
+    step_time: StepTimeJson,
     notes: Vec<String>,
 }
 
@@ -166,7 +168,7 @@ impl<'a> From<&'a HostAllocation> for HostJson<'a> {
 
 /// Writes `estimated` as one JSON object.
 pub(super) fn write(estimated: &Estimated, out: &mut dyn Write) -> Result<(), Failure> {
-    let Estimated { plan, subject, estimate } = estimated;
+    let Estimated { plan, subject, estimate, time } = estimated;
     let json = EstimateJson {
         model: &subject.model.name,
         gpu: &subject.card.name,
@@ -183,6 +185,7 @@ pub(super) fn write(estimated: &Estimated, out: &mut dyn Write) -> Result<(), Fa
         allocations: estimate.allocations.iter().map(AllocationJson::from).collect(),
         host_bytes: estimate.host.iter().map(|row| row.bytes).fold(0, u64::saturating_add),
         host: estimate.host.iter().map(HostJson::from).collect(),
+        step_time: time.into(),
         notes: estimate.notes.iter().map(notes::text).collect(),
     };
     serde_json::to_writer_pretty(&mut *out, &json).map_err(std::io::Error::from)?;

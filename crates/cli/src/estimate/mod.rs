@@ -3,11 +3,13 @@
 mod json;
 mod notes;
 mod text;
+mod time;
 
 use std::io::{self, IsTerminal, Write};
 
 use headroom_core::memory::{self, Estimate, Fit};
 use headroom_core::plan::{Plan, Subject};
+use headroom_core::speed::{StepTime, step_time};
 
 use crate::{Failure, Outcome, input};
 
@@ -32,6 +34,8 @@ pub(crate) struct Estimated {
     pub(crate) subject: Subject,
     /// What it needs.
     pub(crate) estimate: Estimate,
+    /// How long a step takes, roughly.
+    pub(crate) time: StepTime,
 }
 
 /// Reads the plan that `source` names, or that comes on standard input.
@@ -50,7 +54,8 @@ pub(crate) fn plan_from(source: Option<&str>) -> Result<Plan, Failure> {
 pub(crate) fn estimated(plan: Plan) -> Result<Estimated, Failure> {
     let subject = plan.subject().map_err(|problems| input::bad_plan(&problems))?;
     let estimate = memory::estimate_replayed(&plan).map_err(|problems| input::bad_plan(&problems))?;
-    Ok(Estimated { plan, subject, estimate })
+    let time = step_time(&plan, &subject);
+    Ok(Estimated { plan, subject, estimate, time })
 }
 
 /// Runs the command.

@@ -7,7 +7,7 @@ use headroom_core::memory::{Allocation, Category, Estimate, Fit};
 use headroom_core::plan::{Method, MixedPrecision, Offload, Plan};
 use headroom_core::units::{bytes_text, count_text, gib_text};
 
-use super::{Estimated, notes};
+use super::{Estimated, notes, time};
 use crate::Failure;
 use crate::layout::{Align, Table};
 
@@ -22,6 +22,7 @@ pub(super) fn write(estimated: &Estimated, all: bool, out: &mut dyn Write) -> Re
     write_peak(estimate, out)?;
     write_allocations(estimate, all, out)?;
     write_host(estimate, out)?;
+    time::write(estimated, out)?;
     if !estimate.notes.is_empty() {
         writeln!(out, "\nNotes")?;
         for note in &estimate.notes {
@@ -32,7 +33,7 @@ pub(super) fn write(estimated: &Estimated, all: bool, out: &mut dyn Write) -> Re
 }
 
 fn write_header(estimated: &Estimated, out: &mut dyn Write) -> Result<(), Failure> {
-    let Estimated { plan, subject, estimate } = estimated;
+    let Estimated { plan, subject, estimate, .. } = estimated;
     let mut table = Table::new(&[]);
     let share = estimate.trainable_count as f64 / estimate.param_count.max(1) as f64 * 100.0;
     let model = format!("{}, {} parameters", subject.model.name, count_text(estimate.param_count));

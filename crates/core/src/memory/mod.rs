@@ -26,8 +26,8 @@ pub use phase::Phase;
 pub use replay::{Limit, Replay, Replayer, replay};
 pub use term::{Category, Term};
 
-use crate::gpu::{context_bytes, nccl_bytes};
-use crate::model::{self, Reading};
+use crate::gpu::{Card, context_bytes, nccl_bytes};
+use crate::model::{self, Model, Reading};
 use crate::plan::{Method, Optimizer, Plan, Problem, Subject, Task};
 use period::Extent;
 
@@ -50,6 +50,26 @@ pub fn estimate_subject(plan: &Plan, subject: &Subject) -> Estimate {
 /// As [`estimate`].
 pub fn outline(plan: &Plan) -> Result<Estimate, Vec<Problem>> {
     plan.subject().map(|subject| answer(plan, &subject, false))
+}
+
+/// How attention runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AttentionPath {
+    /// Flash attention, PyTorch's or the package's.
+    Flash,
+    /// PyTorch's memory-efficient kernel.
+    Efficient,
+    /// Scores written out.
+    Eager,
+}
+
+/// How attention of `plan` runs.
+pub(crate) fn attention_path(plan: &Plan, model: &Model, card: &Card) -> AttentionPath {
+    match step::kernel(plan, model, card) {
+        activations::Kernel::Flash => AttentionPath::Flash,
+        activations::Kernel::Efficient => AttentionPath::Efficient,
+        activations::Kernel::Eager => AttentionPath::Eager,
+    }
 }
 
 fn answer(plan: &Plan, subject: &Subject, with_rows: bool) -> Estimate {

@@ -53,7 +53,7 @@ pub(super) fn run(plan: &Plan, model: &Model, card: &Card, extent: Extent) -> St
 
 /// What attention runs in: flash-attn and PyTorch's flash kernel want 16-bit numbers and compute capability 8.0
 /// (aten/src/ATen/native/transformers/cuda/sdp_utils.cpp).
-fn kernel(plan: &Plan, model: &Model, card: &Card) -> Kernel {
+pub(super) fn kernel(plan: &Plan, model: &Model, card: &Card) -> Kernel {
     match (plan.attn_implementation, plan.attention_kernel) {
         (AttnImplementation::Sdpa, _) if runs_eagerly(model) => Kernel::Eager,
         (AttnImplementation::Eager, _) | (_, AttentionKernel::Math) => Kernel::Eager,

@@ -1,0 +1,86 @@
+//! How long a step takes, in text and JSON.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+
+use headroom_core::plan::Task;
+use headroom_core::speed::{Range, StepTime};
+use serde::Serialize;
+
+use super::Estimated;
+use crate::Failure;
+use crate::layout::{Align, Table};
+
+/// Parts below this share of the step are left out of the text.
+const SMALL_SHARE: f64 = 0.005;
+
+/// A step's time as JSON. Rough: what to read is the ratio of two plans.
+#[derive(Serialize)]
+pub(super) struct StepTimeJson {
+    seconds: RangeJson,
+    tokens_per_second: RangeJson,
+    sequences: u64,
+    tokens: u64,
+    parts: BTreeMap<&'static str, f64>,
+}
+
+#[derive(Serialize)]
+struct RangeJson {
+    low: f64,
+    expected: f64,
+    high: f64,
+}
+
+impl From<Range> for RangeJson {
+    fn from(range: Range) -> Self {
+        Self { low: range.low, expected: range.expected, high: range.high }
+    }
+}
+
+impl From<&StepTime> for StepTimeJson {
+    fn from(time: &StepTime) -> Self {
+        Self {
+            seconds: time.seconds.into(),
+            tokens_per_second: time.tokens_per_second().into(),
+            sequences: time.sequences,
+            tokens: time.tokens,
+            parts: time.parts.iter().map(|part| (part.part.name(), part.seconds.expected)).collect(),
+        }
+    }
+}
+
+/// Writes the step's time and its parts, the longest first.
+pub(super) fn write(estimated: &Estimated, out: &mut dyn Write) -> Result<(), Failure> {
+    let time = &estimated.time;
+    let what = if estimated.plan.task == Task::Inference { "Generation" } else { "Step" };
+    writeln!(
+        out,
+        "\n{what} time, rough: {} (between {} and {}), {:.0} tokens/s",
+        seconds_text(time.seconds.expected),
+        seconds_text(time.seconds.low),
+        seconds_text(time.seconds.high),
+        time.tokens_per_second().expected,
+    )?;
+    let whole = time.seconds.expected.max(f64::MIN_POSITIVE);
+    let mut parts: Vec<_> = time.parts.iter().filter(|part| part.seconds.expected / whole >= SMALL_SHARE).collect();
+    parts.sort_by(|a, b| b.seconds.expected.total_cmp(&a.seconds.expected));
+    let mut table = Table::new(&[Align::Left, Align::Right, Align::Right]);
+    for part in parts {
+        table.row([
+            format!("  {}", part.part.name().replace('_', " ")),
+            seconds_text(part.seconds.expected),
+            format!("{:.0} %", part.seconds.expected / whole * 100.0),
+        ]);
+    }
+    table.write(out)?;
+    Ok(())
+}
+
+/// `0.034 s`, `1.2 s`, `95 s`: two digits that count.
+fn seconds_text(seconds: f64) -> String {
+    if seconds >= 10.0 {
+        return format!("{seconds:.0} s");
+    }
+    let digits = (1.0 - seconds.max(1e-6).log10().floor()).clamp(1.0, 7.0) as usize;
+    format!("{seconds:.digits$} s")
+}

@@ -1,0 +1,114 @@
+//! Clipping and the optimizer's step: bytes read and written for each element, library by library.
+
+use super::Part;
+use super::rates::{FORWARD_LAUNCH, Precision};
+use super::setting::Setting;
+use super::sharding::Sharding;
+use super::tally::Tally;
+use super::trained::Trained;
+use crate::plan::Optimizer;
+
+/// Time Python spends on a tensor in an optimizer's step and in clipping, seconds: a dozen list operations of
+/// `_init_group` and `_foreach_norm`, at about a microsecond and a half each.
+const PYTHON_PER_TENSOR: f64 = 20e-6;
+/// Tensors that one multi-tensor kernel takes (aten/src/ATen/native/cuda/MultiTensorApply.cuh, depth_to_max_tensors).
+const TENSORS_PER_LAUNCH: f64 = 30.0;
+/// Elements a kernel of it takes at once: 320 chunks of 65,536 (the same file).
+const ELEMENTS_PER_LAUNCH: f64 = 320.0 * 65_536.0;
+/// Newton-Schulz iterations of Muon (torch.optim.Muon `ns_steps`), three products each.
+const MUON_PRODUCTS: f64 = 15.0;
+
+/// What the step of one rank takes on the card, and seconds that Python takes for it.
+pub(super) fn step(setting: &Setting, trained: &Trained, sharding: &Sharding) -> (Tally, f64) {
+    let mut tally = Tally::default();
+    let share = sharding.optimizer_share();
+    let groups = [(trained.base, setting.weight), (trained.adapters, setting.adapter())];
+    let per_launch = |passes: f64, elements: f64| {
+        let tensors = (trained.tensors / TENSORS_PER_LAUNCH).ceil();
+        passes * tensors.max((elements / ELEMENTS_PER_LAUNCH).ceil())
+    };
+    for (elements, width) in groups {
+        let elements = elements * share;
+        if elements == 0.0 {
+            continue;
+        }
+        clip(&mut tally, setting, sharding, elements, width);
+        if sharding.offloads_optimizer {
+            continue;
+        }
+        if sharding.keeps_master() {
+            // DeepSpeed: the gradient to fp32, unscaled and clipped; fp32 master updated; the 16-bit weight written.
+            let bytes = 6.0 + 8.0 + update_bytes(setting.plan.optim, 4.0).0 + 6.0;
+            tally.traffic(&setting.rates, Part::Optimizer, elements * bytes, per_launch(8.0, elements));
+        } else {
+            let (bytes, passes) = update_bytes(setting.plan.optim, width);
+            let launches = match setting.plan.optim {
+                Optimizer::AdamwTorchForloop | Optimizer::Adafactor => passes * trained.tensors,
+                Optimizer::AdamwBnb8bit
+                | Optimizer::PagedAdamw8bit
+                | Optimizer::PagedAdamw32bit
+                | Optimizer::Lion8bit
+                | Optimizer::Lion32bit => trained.tensors,
+                _ => per_launch(passes, elements),
+            };
+            tally.traffic(&setting.rates, Part::Optimizer, elements * bytes, launches);
+        }
+    }
+    matrix_products(&mut tally, setting, trained, share);
+    let loops = if sharding.is_deepspeed() { 0.0 } else { trained.tensors };
+    (tally, loops * PYTHON_PER_TENSOR + tally.launches * FORWARD_LAUNCH)
+}
+
+/// Norm of all gradients, then all of them scaled; DeepSpeed scales while it updates. A gradient scaler looks for
+/// infinities and unscales first.
+fn clip(tally: &mut Tally, setting: &Setting, sharding: &Sharding, elements: f64, width: f64) {
+    let mut bytes = 0.0;
+    if setting.plan.max_grad_norm > 0.0 {
+        bytes += width * if sharding.is_deepspeed() { 1.0 } else { 3.0 };
+    }
+    if setting.plan.mixed_precision.name() == "fp16" && !sharding.is_deepspeed() {
+        bytes += 2.0 * width;
+    }
+    if bytes > 0.0 {
+        let launches = 2.0 * (elements / ELEMENTS_PER_LAUNCH).ceil();
+        tally.traffic(&setting.rates, Part::Optimizer, elements * bytes, launches);
+    }
+}
+
+/// Bytes read and written an element whose weight, gradient and state have `width` bytes, and kernels for each tensor list.
+fn update_bytes(optimizer: Optimizer, width: f64) -> (f64, f64) {
+    match optimizer {
+        // torch.optim.adamw._multi_tensor_adamw: decay 2, lerp 3, square's decay 2, addcmul 3, root 2, division 2, eps 2,
+        // addcdiv 4.
+        Optimizer::AdamwTorch | Optimizer::AdamwTorchForloop => (20.0 * width, 8.0),
+        // One kernel: weight, gradient and both moments read, three written.
+        Optimizer::AdamwTorchFused => (7.0 * width, 1.0),
+        Optimizer::AdamwBnb8bit | Optimizer::PagedAdamw8bit => (3.0 * width + 4.0, 1.0),
+        Optimizer::PagedAdamw32bit => (3.0 * width + 16.0, 1.0),
+        Optimizer::Lion8bit => (3.0 * width + 2.0, 1.0),
+        Optimizer::Lion32bit => (3.0 * width + 8.0, 1.0),
+        Optimizer::Sgd => (3.0 * width, 1.0),
+        Optimizer::SgdMomentum => (6.0 * width, 2.0),
+        // transformers' Adafactor in fp32: square and eps, two means, outer product, its product with the gradient, its
+        // norm, two scalings, the weight's own norm, the update.
+        Optimizer::Adafactor => (if width < 4.0 { 68.0 + 12.0 } else { 68.0 }, 20.0),
+        // The projected moments are small; the gradient is read and the update written whole.
+        Optimizer::GaloreAdamw | Optimizer::ApolloAdamw => (8.0 * width, 20.0),
+        // Momentum, cast to bf16, update.
+        Optimizer::Muon => (10.0 * width, 10.0),
+    }
+}
+
+/// Products that some optimizers form of whole matrices.
+fn matrix_products(tally: &mut Tally, setting: &Setting, trained: &Trained, share: f64) {
+    let hidden = setting.subject.model.hidden_size as f64;
+    // A matrix of h x n costs 2 h² n a product: 2 h for each of its elements.
+    let flops = match setting.plan.optim {
+        Optimizer::Muon => trained.matrices * share * 2.0 * hidden * MUON_PRODUCTS,
+        // Down to rank 128 and up again.
+        Optimizer::GaloreAdamw => trained.matrices * share * 2.0 * 128.0 * 2.0,
+        _ => return,
+    };
+    let rate = setting.rates.product(hidden, hidden, hidden, Precision::Half);
+    tally.operator(&setting.rates, Part::Optimizer, flops / rate, 0.0);
+}

@@ -1,0 +1,70 @@
+//! What the time of a step goes to.
+
+/// What a share of a step's time goes to. Every second of a step belongs to exactly one part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Part {
+    /// Matrix products of linear layers, experts and head in forward; in `inference`, of the prompt.
+    ForwardProducts,
+    /// Matrix products in backward: gradients of inputs, and of those weights that train.
+    BackwardProducts,
+    /// The layers' forward again, under gradient checkpointing: products, attention and memory traffic of it.
+    Recomputation,
+    /// Scores, softmax and values, forward and backward.
+    Attention,
+    /// Norms, activations, rotary positions, residual additions, casts, dropout: limited by memory bandwidth.
+    MemoryTraffic,
+    /// Softmax and cross-entropy over the vocabulary: limited by memory bandwidth.
+    Loss,
+    /// Writing out 4-bit and 8-bit weights before products.
+    Dequantization,
+    /// Clipping and the optimizer's step on the card.
+    Optimizer,
+    /// Collectives between cards that nothing hides.
+    Communication,
+    /// Parameters, gradients and pages moving between card and host that nothing hides.
+    Offload,
+    /// The optimizer's step on the host's processors.
+    HostOptimizer,
+    /// The card waits for Python and the driver to launch kernels.
+    Launches,
+    /// Tokens generated one after another.
+    Decoding,
+}
+
+impl Part {
+    /// Every part, in the order a table shows them.
+    pub const ALL: [Self; 13] = [
+        Self::ForwardProducts,
+        Self::BackwardProducts,
+        Self::Recomputation,
+        Self::Attention,
+        Self::MemoryTraffic,
+        Self::Loss,
+        Self::Dequantization,
+        Self::Optimizer,
+        Self::Communication,
+        Self::Offload,
+        Self::HostOptimizer,
+        Self::Launches,
+        Self::Decoding,
+    ];
+
+    /// Name in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ForwardProducts => "forward_products",
+            Self::BackwardProducts => "backward_products",
+            Self::Recomputation => "recomputation",
+            Self::Attention => "attention",
+            Self::MemoryTraffic => "memory_traffic",
+            Self::Loss => "loss",
+            Self::Dequantization => "dequantization",
+            Self::Optimizer => "optimizer",
+            Self::Communication => "communication",
+            Self::Offload => "offload",
+            Self::HostOptimizer => "host_optimizer",
+            Self::Launches => "launches",
+            Self::Decoding => "decoding",
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! What a card delivers, of what its data sheet says: physical constants of hardware and libraries, each with its source.
+//!
+//! None of them is fitted to a plan or a case.
+
+use crate::gpu::{Card, Interconnect, Segment, Vendor};
+
+/// Share of peak memory bandwidth that elementwise kernels reach: BabelStream's triad gets 85 to 92 % of an A100's and an
+/// H100's HBM, PyTorch's vectorised kernels the lower end of it.
+const BANDWIDTH_SHARE: f64 = 0.85;
+/// Shortest time a kernel occupies the stream, seconds: launch, ramp and tail of an empty kernel as profilers show it.
+pub(super) const KERNEL_FLOOR: f64 = 3e-6;
+/// Time Python, PyTorch's dispatcher and the driver take for one kernel of a forward written in Python, seconds. A plain
+/// Llama-7B forward launches about 46 kernels a layer and runs at 25.5 tokens a second on an A100 that waits for it
+/// throughout (PyTorch's blog "Accelerating Generative AI with PyTorch II: GPT, Fast", starting point): 26 µs each.
+pub(super) const FORWARD_LAUNCH: f64 = 25e-6;
+/// The same in backward, where autograd's C++ engine launches and no Python runs: the dispatcher and the driver alone,
+/// 5 to 25 µs for a whole operator with Python, of which half is not Python's.
+pub(super) const BACKWARD_LAUNCH: f64 = 12e-6;
+/// Rows and columns of the tile that one multiprocessor computes of a product (NVIDIA's guide "Matrix Multiplication
+/// Background", tile and wave quantization).
+const TILE: f64 = 128.0;
+/// Depth below which splitting a product along its inner dimension does not pay (cuBLAS's split-k heuristics).
+const SPLIT_DEPTH: f64 = 1024.0;
+
+/// What products run in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Precision {
+    /// bf16 or fp16 with fp32 accumulation.
+    Half,
+    /// fp32 without TF32, PyTorch's default for products (`torch.backends.cuda.matmul.allow_tf32 = False`).
+    Single,
+    /// int8.
+    Byte,
+}
+
+impl Precision {
+    /// Bytes of an element.
+    pub(super) const fn bytes(self) -> f64 {
+        match self {
+            Self::Half => 2.0,
+            Self::Single => 4.0,
+            Self::Byte => 1.0,
+        }
+    }
+}
+
+/// What one card delivers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Rates {
+    /// 16-bit products, FLOP/s.
+    half: f64,
+    /// fp32 products, FLOP/s.
+    single: f64,
+    /// Peak of the vector units in fp32, FLOP/s.
+    vector: f64,
+    /// Peak of 16-bit products, FLOP/s: what attention's share is of.
+    half_peak: f64,
+    /// Memory, bytes/s.
+    pub(super) bandwidth: f64,
+    /// Multiprocessors; 0 where they are not known.
+    multiprocessors: f64,
+    /// A collective's ring, bytes/s through each card in one direction.
+    pub(super) ring: f64,
+    /// Pinned transfers between host and card, bytes/s in one direction.
+    pub(super) host_link: f64,
+    /// Shares of peak that flash attention reaches, forward and backward.
+    flash: (f64, f64),
+}
+
+impl Rates {
+    pub(super) fn of(card: &Card, ranks: u64) -> Self {
+        const TERA: f64 = 1e12;
+        const GIGA: f64 = 1e9;
+        let half_peak = card.half_tflops.max(0.1) * TERA;
+        let vector = vector_peak(card, half_peak);
+        // Cards without matrix units, and those that lack bf16, run 16-bit products as fast as the catalogue says.
+        Self {
+            half: half_peak * product_share(card),
+            single: vector * product_share(card),
+            vector,
+            half_peak,
+            bandwidth: card.memory_bandwidth_gb_s.max(1.0) * GIGA * BANDWIDTH_SHARE,
+            multiprocessors: card.multiprocessors.map_or(0.0, f64::from),
+            ring: ring(card, ranks) * GIGA,
+            host_link: host_link(card) * GIGA,
+            flash: flash_shares(card),
+        }
+    }
+
+    /// FLOP/s of a product of m x k and k x n: less where its tiles do not fill the card's multiprocessors evenly.
+    pub(super) fn product(&self, m: f64, n: f64, k: f64, precision: Precision) -> f64 {
+        let best = match precision {
+            Precision::Half => self.half,
+            Precision::Single => self.single,
+            Precision::Byte => self.half * 2.0,
+        };
+        if self.multiprocessors == 0.0 {
+            return best;
+        }
+        let tiles = (m / TILE).ceil() * (n / TILE).ceil();
+        let waves = tiles / self.multiprocessors;
+        let filled = if waves >= 1.0 {
+            waves / waves.ceil()
+        } else {
+            // Split-k spreads deep products with few tiles over idle multiprocessors.
+            (waves * (k / SPLIT_DEPTH).floor().max(1.0)).min(1.0)
+        };
+        best * filled.max(1.0 / self.multiprocessors)
+    }
+
+    /// FLOP/s of flash attention, forward or backward.
+    pub(super) fn flash(&self, backward: bool) -> f64 {
+        self.half_peak * if backward { self.flash.1 } else { self.flash.0 }
+    }
+
+    /// FLOP/s of PyTorch's memory-efficient attention: half of flash attention's (FlashAttention-2, figure 4: xformers'
+    /// cutlass kernel beside it); in fp32 on the vector units.
+    pub(super) fn efficient(&self, precision: Precision, backward: bool) -> f64 {
+        const OF_FLASH: f64 = 0.5;
+        match precision {
+            Precision::Single => self.single * OF_FLASH,
+            _ => self.flash(backward) * OF_FLASH,
+        }
+    }
+
+    /// Values that a lookup kernel writes out in a second, when each takes `operations` of a vector lane.
+    pub(super) fn lookups(&self, operations: f64) -> f64 {
+        // A fused multiply-add counts as two.
+        self.vector / 2.0 / operations
+    }
+}
+
+/// Share of peak that the best-shaped 16-bit products reach: maximum achievable matmul FLOPS as the Machine Learning
+/// Engineering book measures it (compute/accelerator, "MAMF": A100 SXM 271.2 of 312, A100 PCIe 252.9 of 312, H100 SXM
+/// 794.5 of 989, GH200 828.6 of 989, MI300X 668.4 and MI325X 784.9 of 1300, MI250X 147.0 of 191.5 a die).
+fn product_share(card: &Card) -> f64 {
+    let direct = matches!(card.interconnect, Interconnect::Direct { .. });
+    match (card.vendor, card.compute_capability) {
+        (Vendor::Amd, _) if card.half_tflops > 1000.0 => 0.56,
+        (Vendor::Amd, _) => 0.77,
+        (_, Some((8, 0))) if direct => 0.869,
+        (_, Some((8, 0))) => 0.811,
+        (_, Some((9.., _))) => 0.803,
+        // No published figure: what the older generations reach.
+        _ => 0.81,
+    }
+}
+
+/// Peak fp32 rate of the vector units, FLOP/s: multiprocessors x lanes x 2 x boost clock (NVIDIA's architecture white
+/// papers); for other makers the usual ratio to matrix units.
+fn vector_peak(card: &Card, half_peak: f64) -> f64 {
+    const GIGA: f64 = 1e9;
+    let Some((capability, multiprocessors)) = card.compute_capability.zip(card.multiprocessors) else {
+        return match card.segment {
+            Segment::Consumer | Segment::Workstation | Segment::Laptop => half_peak / 2.0,
+            Segment::DataCentre => half_peak / 8.0,
+            // A stranger of which only the generation is known: as GeForce cards.
+            Segment::Custom => half_peak / 4.0,
+        };
+    };
+    let (lanes, clock) = match capability {
+        (6, 0) => (64.0, 1.33),
+        (..=6, _) => (128.0, 1.58),
+        (7, 0) => (64.0, 1.53),
+        (7, _) => (64.0, 1.59),
+        (8, 0) => (64.0, 1.41),
+        (8, 9) => (128.0, 2.52),
+        (8, _) => (128.0, 1.70),
+        (9, _) => (128.0, 1.98),
+        (10 | 11, _) => (128.0, 1.96),
+        _ => (128.0, 2.41),
+    };
+    (f64::from(multiprocessors) * lanes * 2.0 * clock * GIGA).min(half_peak)
+}
+
+/// GB/s that a ring moves through each card.
+///
+/// A direct link: nccl-tests' bus bandwidth is 135 of 150 GB/s on eight V100, 230 to 240 of 300 on an HGX A100, 360 to 370
+/// of 450 on an HGX H100. PCI Express between cards that may address each other: 54 to 56 of 63 GB/s point to point (RTX
+/// PRO 6000), somewhat less in a ring. GeForce cards may not: NCCL stages through host memory, and eight RTX 5090 reach 28
+/// of 63 GB/s, four 35 (NCCL issue 1639). More than eight cards are taken for machines of eight with a network card each:
+/// 200 Gb/s for A100, 400 Gb/s since.
+fn ring(card: &Card, ranks: u64) -> f64 {
+    const DIRECT_SHARE: f64 = 0.8;
+    const PCIE_SHARE: f64 = 0.8;
+    const STAGED_SHARE: f64 = 0.55;
+    const CROWDED_SHARE: f64 = 0.45;
+    /// Cards beyond which host memory limits staging.
+    const CROWD: u64 = 4;
+    const MACHINE: u64 = 8;
+    const NETWORK_SHARE: f64 = 0.85;
+    let inside = match card.interconnect {
+        Interconnect::Direct { gb_s } => gb_s * DIRECT_SHARE,
+        Interconnect::Pcie { gb_s } if matches!(card.segment, Segment::Consumer | Segment::Laptop) => {
+            gb_s * if ranks > CROWD { CROWDED_SHARE } else { STAGED_SHARE }
+        }
+        Interconnect::Pcie { gb_s } => gb_s * PCIE_SHARE,
+    };
+    if ranks <= MACHINE {
+        return inside.max(1.0);
+    }
+    let network = if card.compute_capability.is_none_or(|(major, _)| major >= 9) { 50.0 } else { 25.0 };
+    inside.min(network * NETWORK_SHARE).max(1.0)
+}
+
+/// GB/s of pinned copies between host and card: four fifths of PCI Express, 25 of 31.5 on an A100 (bandwidthTest of the
+/// CUDA samples). Cards with a direct link of their own reach the host through the PCI Express of their generation.
+fn host_link(card: &Card) -> f64 {
+    const SHARE: f64 = 0.8;
+    let link = match (card.interconnect, card.compute_capability) {
+        (Interconnect::Pcie { gb_s }, _) => gb_s,
+        (_, Some((..=7, _))) => 15.75,
+        (_, Some((9.., _))) => 63.0,
+        _ => 31.5,
+    };
+    (link * SHARE).max(1.0)
+}
+
+/// Shares of peak that flash attention reaches at lengths of 2k to 16k with a causal mask: FlashAttention-2 on an A100
+/// (its figures 5 and 6: 170 to 200 of 312 forward, 150 to 190 backward), on Hopper the same kernel (FlashAttention-3,
+/// section 1: 35 %).
+const fn flash_shares(card: &Card) -> (f64, f64) {
+    match card.compute_capability {
+        Some((9.., _)) => (0.36, 0.33),
+        _ => (0.6, 0.53),
+    }
+}

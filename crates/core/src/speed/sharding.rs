@@ -1,0 +1,210 @@
+//! Collectives between cards and transfers to the host: volumes, and what of them backward or forward hides.
+//!
+//! A ring moves (N-1)/N of a tensor through each card for a gather or a reduce-scatter, twice that for an all-reduce.
+
+use super::Part;
+use super::setting::Setting;
+use super::tally::Tally;
+use super::trained::Trained;
+use crate::plan::{Auto, BucketSize, Framework, Offload};
+use crate::units::MIB;
+
+/// Seconds that DeepSpeed's CPU-Adam takes for an element: 0.22 s for 10^9 and 2.57 s for 10^10 (Ren et al., ZeRO-Offload,
+/// table 4): 28 bytes at the speed of a server's memory.
+const CPU_ADAM: f64 = 0.25e-9;
+/// The same for PyTorch's AdamW on the host: 1.39 s for 10^9 (the same table).
+const TORCH_CPU_ADAM: f64 = 1.4e-9;
+/// Time Python spends in the hooks of one module under ZeRO-3, in each pass over it, seconds: fetching, releasing and
+/// tracing parameters (deepspeed runtime/zero/parameter_offload.py). Steps of Qwen-1.8B on one A100, too short to keep the
+/// card busy, take 0.26 s with ZeRO-3 and 0.125 s without (Qwen's README): 200 µs for each of 170 modules in three passes.
+const STAGE3_HOOK: f64 = 200e-6;
+
+/// Who keeps which share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Scheme {
+    Single,
+    Ddp,
+    Zero(u8),
+    Fsdp2,
+}
+
+/// How a plan's state is shared out.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sharding {
+    scheme: Scheme,
+    ranks: f64,
+    pub(super) offloads_optimizer: bool,
+    offloads_param: bool,
+    overlaps: bool,
+    /// Elements that ZeRO-3 fetches ahead.
+    prefetch: f64,
+    reshards: bool,
+    pins: bool,
+}
+
+/// What a micro-batch's compute takes, for hiding collectives behind it: seconds.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Compute {
+    pub(super) forward: f64,
+    pub(super) backward: f64,
+}
+
+impl Sharding {
+    pub(super) fn new(setting: &Setting) -> Self {
+        let plan = setting.plan;
+        let keys = &plan.distributed;
+        let scheme = match (keys.framework, plan.zero_stage) {
+            (Framework::Deepspeed, stage @ 1..=3) => Scheme::Zero(stage),
+            (Framework::Fsdp2, _) if plan.num_gpus > 1 => Scheme::Fsdp2,
+            _ if plan.num_gpus > 1 => Scheme::Ddp,
+            _ => Scheme::Single,
+        };
+        let offloads_param = plan.offload_param == Offload::Cpu || (scheme == Scheme::Fsdp2 && keys.cpu_offload);
+        let hidden = setting.subject.model.hidden_size as f64;
+        let overlaps = match keys.overlap_comm {
+            Auto::Set(overlaps) => overlaps,
+            Auto::Auto => plan.zero_stage == 3,
+        };
+        Self {
+            scheme,
+            ranks: plan.num_gpus.max(1) as f64,
+            offloads_optimizer: (plan.offload_optimizer == Offload::Cpu || offloads_param)
+                && matches!(scheme, Scheme::Zero(_) | Scheme::Fsdp2),
+            offloads_param,
+            overlaps,
+            // transformers fills "auto" with 0.9 h², DeepSpeed's own default is 5·10^7 (runtime/zero/config.py).
+            prefetch: match keys.stage3_prefetch_bucket_size {
+                BucketSize::Default => 5e7,
+                BucketSize::Auto => 0.9 * hidden * hidden,
+                BucketSize::Elements(elements) => elements as f64,
+            },
+            reshards: keys.reshard_after_forward,
+            pins: keys.pin_memory,
+        }
+    }
+
+    pub(super) fn is_deepspeed(&self) -> bool {
+        matches!(self.scheme, Scheme::Zero(_))
+    }
+
+    /// DeepSpeed's 16-bit optimizers update an fp32 copy.
+    pub(super) fn keeps_master(&self) -> bool {
+        self.is_deepspeed()
+    }
+
+    /// Share of the trained elements that one rank updates.
+    pub(super) fn optimizer_share(&self) -> f64 {
+        match self.scheme {
+            Scheme::Zero(_) | Scheme::Fsdp2 => 1.0 / self.ranks,
+            Scheme::Single | Scheme::Ddp => 1.0,
+        }
+    }
+
+    /// Seconds that Python spends in hooks in one micro-batch.
+    pub(super) fn hooks(&self, setting: &Setting, trained: &Trained) -> f64 {
+        if self.scheme == Scheme::Zero(3) { trained.modules * passes(setting) * STAGE3_HOOK } else { 0.0 }
+    }
+
+    /// Adds what one step's collectives and transfers take beyond what `compute` of its micro-batches hides.
+    pub(super) fn step(&self, setting: &Setting, trained: &Trained, compute: Compute, tally: &mut Tally) {
+        let rates = &setting.rates;
+        let micro_batches = setting.plan.gradient_accumulation_steps.max(1) as f64;
+        let ring = if self.ranks > 1.0 { (self.ranks - 1.0) / self.ranks / rates.ring } else { 0.0 };
+        let gradients = trained.base * self.gradient_width(setting) + trained.adapters * setting.adapter();
+        match self.scheme {
+            Scheme::Single => {}
+            Scheme::Ddp => {
+                // The last micro-batch's backward hides the all-reduce of all buckets but the last.
+                let bucket = (setting.plan.distributed.bucket_cap_mb as f64 * MIB as f64).min(gradients);
+                let exposed = (2.0 * gradients * ring - compute.backward).max(2.0 * bucket * ring);
+                tally.charge(Part::Communication, exposed);
+            }
+            Scheme::Zero(stage @ (1 | 2)) => {
+                // Stage 2 reduces in every micro-batch, stage 1 in the last; updated weights are gathered after the step.
+                let times = if stage == 2 { micro_batches } else { 1.0 };
+                let hidden = if self.overlaps { compute.backward } else { 0.0 };
+                tally.charge(Part::Communication, times * (gradients * ring - hidden).max(0.0));
+                tally.charge(Part::Communication, gradients * ring);
+            }
+            Scheme::Zero(_) | Scheme::Fsdp2 => {
+                self.gathers(setting, trained, compute, ring, gradients, tally);
+            }
+        }
+        self.offload(setting, trained, compute, gradients, tally);
+    }
+
+    /// Parameters gathered for forward and again for backward, gradients scattered after it, in every micro-batch.
+    fn gathers(
+        &self,
+        setting: &Setting,
+        trained: &Trained,
+        compute: Compute,
+        ring: f64,
+        gradients: f64,
+        tally: &mut Tally,
+    ) {
+        let plan = setting.plan;
+        let micro_batches = plan.gradient_accumulation_steps.max(1) as f64;
+        let trains = setting.training;
+        let host = if self.offloads_param { trained.weight_bytes / self.ranks / setting.rates.host_link } else { 0.0 };
+        let gather = trained.weight_bytes * ring;
+        let scatter = gradients * ring;
+        if self.scheme == Scheme::Fsdp2 {
+            // Each layer's gather runs under the layer before it; backward's under backward's, with the scatter.
+            let again = if self.reshards { 1.0 } else { 0.0 };
+            let forward = (gather.max(host) - compute.forward).max(0.0);
+            let backward = (again * gather.max(host) + scatter - compute.backward).max(0.0);
+            let exposed = forward + if trains { backward } else { 0.0 };
+            let part = if host > gather { Part::Offload } else { Part::Communication };
+            tally.charge(part, exposed * micro_batches);
+            return;
+        }
+        // ZeRO-3 fetches ahead no more than its prefetch bucket holds: the rest of a layer is waited for.
+        let ahead = if self.overlaps { (self.prefetch / trained.layer.max(1.0)).min(1.0) } else { 0.0 };
+        let times = passes(setting);
+        let fetch = times * gather;
+        let exposed = fetch * (1.0 - ahead) + (fetch * ahead - compute.forward - compute.backward).max(0.0);
+        let hidden = if self.overlaps { compute.backward } else { 0.0 };
+        let scattered = if trains { (scatter - hidden).max(0.0) } else { 0.0 };
+        tally.charge(Part::Communication, (exposed + scattered) * micro_batches);
+        tally.charge(Part::Offload, times * host * (1.0 - ahead) * micro_batches);
+    }
+
+    /// Gradients to the host, the step there, weights back.
+    fn offload(&self, setting: &Setting, trained: &Trained, compute: Compute, gradients: f64, tally: &mut Tally) {
+        if !self.offloads_optimizer || !setting.training {
+            return;
+        }
+        // Pageable memory is copied twice.
+        let link = setting.rates.host_link * if self.pins || self.scheme == Scheme::Fsdp2 { 1.0 } else { 0.5 };
+        let micro_batches = setting.plan.gradient_accumulation_steps.max(1) as f64;
+        let transfer = gradients / self.ranks / link;
+        let hidden = if self.overlaps || self.scheme == Scheme::Fsdp2 { compute.backward } else { 0.0 };
+        tally.charge(Part::Offload, micro_batches * (transfer - hidden).max(0.0));
+        let weights = if self.offloads_param { 0.0 } else { transfer };
+        tally.charge(Part::Offload, weights);
+        // All ranks of the machine share its memory.
+        let element = if self.scheme == Scheme::Fsdp2 { TORCH_CPU_ADAM } else { CPU_ADAM };
+        tally.charge(Part::HostOptimizer, trained.elements() * element);
+    }
+
+    fn gradient_width(&self, setting: &Setting) -> f64 {
+        let keys = &setting.plan.distributed;
+        match self.scheme {
+            Scheme::Fsdp2 => {
+                keys.reduce_dtype.or(keys.param_dtype).map_or(setting.weight, |dtype| dtype.bytes() as f64)
+            }
+            _ => setting.weight,
+        }
+    }
+}
+
+/// Passes over the layers in a micro-batch: forward, backward, and forward again under checkpointing, which fetches a third
+/// time.
+fn passes(setting: &Setting) -> f64 {
+    match (setting.training, setting.plan.gradient_checkpointing) {
+        (false, _) => 1.0,
+        (true, false) => 2.0,
+        (true, true) => 3.0,
+    }
+}

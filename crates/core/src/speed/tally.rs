@@ -1,0 +1,67 @@
+//! Adding up operators: each takes the longer of its arithmetic and its memory traffic, and its launch takes the host.
+
+use super::Part;
+use super::rates::{KERNEL_FLOOR, Precision, Rates};
+
+/// Seconds by part and kernels of one pass.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Tally {
+    pub(super) seconds: [f64; Part::ALL.len()],
+    /// Kernels launched.
+    pub(super) launches: f64,
+}
+
+impl Tally {
+    /// Seconds in all.
+    pub(super) fn total(&self) -> f64 {
+        self.seconds.iter().sum()
+    }
+
+    /// Adds `seconds` to `part`, no kernel.
+    pub(super) fn charge(&mut self, part: Part, seconds: f64) {
+        if let Some(slot) = self.seconds.get_mut(part as usize) {
+            *slot += seconds;
+        }
+    }
+
+    /// Adds another pass, `times` over.
+    pub(super) fn add(&mut self, other: &Self, times: f64) {
+        for (slot, more) in self.seconds.iter_mut().zip(other.seconds) {
+            *slot += more * times;
+        }
+        self.launches += other.launches * times;
+    }
+
+    /// Adds another pass, all of it as `part`.
+    pub(super) fn add_as(&mut self, part: Part, other: &Self, times: f64) {
+        self.charge(part, other.total() * times);
+        self.launches += other.launches * times;
+    }
+
+    /// A product of m x k and k x n.
+    pub(super) fn product(&mut self, rates: &Rates, part: Part, shape: [f64; 3], precision: Precision) {
+        let [m, n, k] = shape;
+        let flops = 2.0 * m * n * k;
+        let bytes = (m * k + k * n + m * n) * precision.bytes();
+        self.operator(rates, part, flops / rates.product(m, n, k, precision), bytes);
+    }
+
+    /// One kernel that takes at least `seconds` and moves `bytes`.
+    pub(super) fn operator(&mut self, rates: &Rates, part: Part, seconds: f64, bytes: f64) {
+        self.charge(part, seconds.max(bytes / rates.bandwidth).max(KERNEL_FLOOR));
+        self.launches += 1.0;
+    }
+
+    /// `kernels` that move `bytes` in all.
+    pub(super) fn traffic(&mut self, rates: &Rates, part: Part, bytes: f64, kernels: f64) {
+        self.charge(part, (bytes / rates.bandwidth).max(KERNEL_FLOOR * kernels));
+        self.launches += kernels;
+    }
+}
+
+/// A layer's or the head's two directions.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Passes {
+    pub(super) forward: Tally,
+    pub(super) backward: Tally,
+}

@@ -1,0 +1,75 @@
+//! How much trains: elements and tensors, of the base and of adapters.
+
+use super::setting::Setting;
+use crate::model::{Module, ModuleKind};
+use crate::plan::{Method, Task};
+
+/// What trains, and what each layer holds.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Trained {
+    /// Elements in the base's dtype.
+    pub(super) base: f64,
+    /// Elements of adapters.
+    pub(super) adapters: f64,
+    /// Tensors.
+    pub(super) tensors: f64,
+    /// Elements of matrices inside the layers: what GaLore, APOLLO and Muon treat as such.
+    pub(super) matrices: f64,
+    /// Bytes of all weights as they are held, in the dtype they are gathered in.
+    pub(super) weight_bytes: f64,
+    /// Elements of the largest layer.
+    pub(super) layer: f64,
+    /// Modules with parameters, all layers.
+    pub(super) modules: f64,
+}
+
+impl Trained {
+    pub(super) fn of(setting: &Setting) -> Self {
+        let model = &setting.subject.model;
+        let mut all = Self::default();
+        for run in &model.layers {
+            for module in &run.layer.modules {
+                all.module(setting, module, run.count as f64, false);
+            }
+            all.layer = all.layer.max(run.layer.param_count() as f64);
+        }
+        for module in model.embeddings.iter().chain(&model.final_modules).chain(&model.head) {
+            all.module(setting, module, 1.0, true);
+        }
+        if matches!(setting.plan.task, Task::SequenceClassification | Task::Reward) {
+            all.base += (model.hidden_size * setting.plan.num_labels) as f64;
+            all.tensors += 1.0;
+        }
+        all
+    }
+
+    fn module(&mut self, setting: &Setting, module: &Module, count: f64, outside: bool) {
+        let elements = module.kind.param_count() as f64 * count;
+        let linear = matches!(module.kind, ModuleKind::Linear { .. });
+        let held = match (setting.quantizes(outside) && linear, setting.plan.quantization.bits) {
+            (true, 8) => 1.0,
+            // Half a byte and the share of a block's scale.
+            (true, _) => 0.5625,
+            (false, _) => setting.weight,
+        };
+        self.weight_bytes += elements * held;
+        self.modules += count;
+        if setting.trains_base(&module.name) {
+            self.base += elements;
+            self.tensors += count;
+            if linear && !outside && setting.plan.method == Method::Full {
+                self.matrices += elements;
+            }
+        }
+        if let ModuleKind::Linear { d_in, d_out, .. } = module.kind
+            && setting.adapts(module, outside)
+        {
+            self.adapters += (setting.plan.lora.r * (d_in + d_out)) as f64 * count;
+            self.tensors += 2.0 * count;
+        }
+    }
+
+    pub(super) fn elements(&self) -> f64 {
+        self.base + self.adapters
+    }
+}

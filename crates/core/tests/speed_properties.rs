@@ -1,0 +1,152 @@
+//! What must hold for the step time of every plan: finite, its parts sum to it, more work never takes less.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod any_plan;
+
+use headroom_core::plan::{AttnImplementation, Method, Offload, Optimizer, Plan, Task};
+use headroom_core::speed::{
+    Generation, Part, Per, StepTime, generation_time, ratio, ratio_per, scoring_time, step_time,
+};
+use headroom_core::{gpu, link, model};
+use proptest::prelude::*;
+
+fn time(plan: &Plan) -> StepTime {
+    step_time(plan, &plan.subject().unwrap_or_else(|problems| panic!("{problems:?}")))
+}
+
+fn plan(fragment: &str) -> Plan {
+    let decoded = link::decode(fragment);
+    assert!(decoded.problems.is_empty(), "{:?}", decoded.problems);
+    decoded.plan
+}
+
+#[track_caller]
+fn assert_sound(time: &StepTime) {
+    let whole = time.seconds;
+    assert!(whole.expected.is_finite() && whole.expected > 0.0, "{time:?}");
+    assert!(whole.low <= whole.expected && whole.expected <= whole.high);
+    let sum: f64 = time.parts.iter().map(|part| part.seconds.expected).sum();
+    assert!((sum / whole.expected - 1.0).abs() < 1e-9, "{time:?}");
+    assert!(time.parts.iter().all(|part| part.seconds.expected > 0.0 && part.seconds.expected.is_finite()));
+}
+
+#[test]
+fn every_model_and_every_card_has_a_step_time() {
+    let base = plan("v=1&model=meta-llama/Llama-3.2-1B&gpu=a100-80gb");
+    for entry in model::catalogue() {
+        for method in Method::ALL {
+            let mut plan = base.clone();
+            plan.model = headroom_core::plan::ModelChoice::Catalogue(entry.id.to_owned());
+            plan.method = *method;
+            plan.max_length = 128;
+            assert_sound(&time(&plan));
+        }
+    }
+    for card in gpu::catalogue() {
+        let mut plan = base.clone();
+        plan.gpu = headroom_core::plan::GpuChoice::Catalogue(card.id.to_string());
+        for cards in [1, 8, 64] {
+            plan.num_gpus = cards;
+            assert_sound(&time(&plan));
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn any_plan_that_can_be_estimated_has_a_step_time(plan in any_plan::any_plan()) {
+        if let Ok(subject) = plan.subject() {
+            let time = step_time(&plan, &subject);
+            assert_sound(&time);
+            let same = ratio(&time, &time);
+            prop_assert!((same.expected - 1.0).abs() < 1e-9 && same.low > 0.9 && same.high < 1.1);
+            prop_assert_eq!(ratio_per(&time, &time, Per::Token).expected, same.expected);
+        }
+    }
+}
+
+#[test]
+fn more_work_takes_longer() {
+    let base = plan("v=1&model=Qwen/Qwen3-4B&gpu=a100-80gb&method=full&max_length=2048&per_device_train_batch_size=2");
+    let longer = |change: fn(&mut Plan)| {
+        let mut other = base.clone();
+        change(&mut other);
+        ratio(&time(&base), &time(&other)).expected
+    };
+    assert!(longer(|plan| plan.per_device_train_batch_size = 4) > 1.5);
+    assert!(longer(|plan| plan.max_length = 4096) > 1.8);
+    let recomputed = longer(|plan| plan.gradient_checkpointing = true);
+    assert!((1.15..1.4).contains(&recomputed), "{recomputed}");
+    assert!(longer(|plan| plan.attn_implementation = AttnImplementation::Eager) > 1.1);
+    assert!(longer(|plan| plan.use_liger_kernel = true) < 1.0);
+    // Adapters skip weight gradients and the optimizer, and pay with elementwise work; in fp32 they gain least.
+    assert!(longer(|plan| plan.method = Method::Lora) < 1.0);
+    assert!(longer(|plan| plan.optim = Optimizer::AdamwTorchFused) < 1.0);
+    assert!(longer(|plan| plan.optim = Optimizer::AdamwBnb8bit) < 1.0);
+    assert!(longer(|plan| plan.gradient_accumulation_steps = 4) > 3.0);
+}
+
+#[test]
+fn adapters_skip_weight_gradients_and_quantised_bases_are_written_out() {
+    let lora = time(&plan("v=1&model=Qwen/Qwen3-4B&gpu=a100-80gb&method=lora&max_length=4096&mixed_precision=bf16"));
+    let full = time(&plan("v=1&model=Qwen/Qwen3-4B&gpu=a100-80gb&method=full&max_length=4096"));
+    let qlora = time(&plan("v=1&model=Qwen/Qwen3-4B&gpu=a100-80gb&method=qlora&max_length=4096"));
+    assert!(lora.part(Part::BackwardProducts) < 0.65 * full.part(Part::BackwardProducts));
+    assert!(lora.part(Part::Optimizer) < 0.1 * full.part(Part::Optimizer));
+    assert_eq!(lora.part(Part::Dequantization), 0.0);
+    assert!(qlora.part(Part::Dequantization) > 0.0);
+}
+
+#[test]
+fn sharing_out_costs_communication_and_offload_costs_more() {
+    let link = "v=1&model=meta-llama/Llama-3.1-8B&method=full&num_gpus=8&max_length=2048&gpu=";
+    let on = |gpu: &str, stage: u8, offload: bool| {
+        let mut plan = plan(&format!("{link}{gpu}"));
+        plan.zero_stage = stage;
+        if offload {
+            plan.offload_optimizer = Offload::Cpu;
+        }
+        time(&plan)
+    };
+    let (second, third) = (on("a100-80gb", 2, false), on("a100-80gb", 3, false));
+    assert!(third.part(Part::Communication) > 0.0 && second.part(Part::Communication) > 0.0);
+    assert_eq!(on("a100-80gb", 0, false).part(Part::Offload), 0.0);
+    assert!(on("rtx-4090", 3, false).part(Part::Communication) > 5.0 * third.part(Part::Communication));
+    let offloaded = on("a100-80gb", 2, true);
+    assert!(offloaded.part(Part::HostOptimizer) > 1.0, "eight billion parameters at 0.25 ns");
+    assert!(offloaded.seconds.expected > second.seconds.expected);
+}
+
+#[test]
+fn experts_that_a_token_does_not_visit_take_no_time() {
+    let mixture = time(&plan("v=1&model=Qwen/Qwen3-30B-A3B&gpu=h100-80gb&method=lora&max_length=8192"));
+    let dense = time(&plan("v=1&model=Qwen/Qwen3-32B&gpu=h100-80gb&method=lora&max_length=8192"));
+    assert!(ratio(&dense, &mixture).expected < 0.5);
+}
+
+#[test]
+fn generation_reads_the_weights_for_every_token() {
+    let mut plan = plan("v=1&model=meta-llama/Llama-3.1-8B&gpu=a100-80gb&task=inference&max_length=512");
+    plan.rollout.new_tokens = 256;
+    let subject = plan.subject().unwrap();
+    let one = generation_time(&plan, &subject, Generation { batch: 1, prompt: 512, new_tokens: 256 });
+    assert_eq!(one, step_time(&plan, &subject));
+    let many = generation_time(&plan, &subject, Generation { batch: 16, prompt: 512, new_tokens: 256 });
+    // 16 GB over 2 TB/s: no token comes sooner than after 8 ms, and sixteen at once cost little more than one.
+    assert!(one.seconds.expected > 256.0 * 0.008);
+    assert!(ratio(&one, &many).expected < 2.0);
+    let scored = scoring_time(&plan, &subject, 16, 768);
+    assert!(scored.seconds.expected < many.seconds.expected / 4.0);
+    assert_eq!(plan.task, Task::Inference);
+}
+
+#[test]
+fn fewer_sequences_a_step_are_compared_by_sequence() {
+    let small = time(&plan("v=1&model=Qwen/Qwen3-4B&gpu=a100-80gb&max_length=1024&per_device_train_batch_size=1"));
+    let large = time(&plan("v=1&model=Qwen/Qwen3-4B&gpu=a100-80gb&max_length=1024&per_device_train_batch_size=8"));
+    assert!(ratio(&small, &large).expected > 1.0);
+    assert!(ratio_per(&small, &large, Per::Sequence).expected < 1.0);
+}
