@@ -70,6 +70,27 @@ pub fn context_bytes(card: &Card) -> Overhead {
     }
 }
 
+/// Multiprocessors of `card` and the threads that each keeps resident: what PyTorch cuts its reductions by.
+///
+/// For a card of the user's own: those of the catalogue's card of that compute capability whose memory is nearest; an
+/// A100's where there is none.
+pub fn multiprocessors(card: &Card) -> (u64, u64) {
+    let capability = card.compute_capability.unwrap_or((8, 0));
+    let of_like_card = || {
+        let alike = |minor_too: bool| {
+            let cards = catalogue().iter().filter_map(move |other| {
+                let (own, count) = (other.compute_capability?, other.multiprocessors?);
+                let alike = own.0 == capability.0 && (!minor_too || own.1 == capability.1);
+                alike.then(|| (other.memory_mib.abs_diff(card.memory_mib), u32::MAX - count))
+            });
+            cards.min().map(|(_, rest)| u32::MAX - rest)
+        };
+        alike(true).or_else(|| alike(false)).unwrap_or(108)
+    };
+    let count = card.multiprocessors.unwrap_or_else(of_like_card);
+    (u64::from(count), resident_threads(capability))
+}
+
 fn context_of_like_cards(card: &Card, capability: (u8, u8)) -> Overhead {
     const UNKNOWN: Overhead = Overhead::mib(
         90,

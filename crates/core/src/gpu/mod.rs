@@ -10,4 +10,4 @@ mod context;
 
 pub use card::*;
 pub use catalogue::{catalogue, find};
-pub use context::{Overhead, context_bytes, nccl_bytes};
+pub use context::{Overhead, context_bytes, multiprocessors, nccl_bytes};

@@ -196,7 +196,8 @@ pub(super) fn step(tape: &Rc<Tape>, plan: &Plan, sharding: &Sharding, trainable:
                 let shape = sharding.state_shape(parameter.tensor.shape());
                 roots.push((parameter.tag, Tensor::new(tape, label(parameter), shape, own(parameter))));
             }
-            for (tag, root) in roots {
+            // CPython lets a list's items go from the last to the first.
+            for (tag, root) in roots.into_iter().rev() {
                 tape.enter_layer(tag);
                 drop(root);
             }

@@ -2,7 +2,8 @@
 
 use super::activations::{BackwardHook, Kernel, Setting, rotary_tables, run_layer, run_norm};
 use super::autograd::{
-    ElementType, Marks, Tape, TapeRecord, Tensor, add, backward, checkpoint, dims, dropout, embedding, scale,
+    ElementType, Marks, Processors, Tape, TapeRecord, Tensor, add, backward, checkpoint, dims, dropout, embedding,
+    scale,
 };
 use super::communication::{Scheme, Sharding, autocasts, is_float16};
 use super::fsdp2::Fsdp2;
@@ -13,7 +14,7 @@ use super::period::Extent;
 use super::phase::Phase;
 use super::term::Term;
 use super::weights::{Counts, LayerWeights, ModelWeights, load};
-use crate::gpu::Card;
+use crate::gpu::{Card, multiprocessors};
 use crate::model::Model;
 use crate::plan::{AttentionKernel, AttnImplementation, Auto, Method, Plan, Task};
 use crate::units::MIB;
@@ -39,6 +40,10 @@ pub(super) fn run(plan: &Plan, model: &Model, card: &Card, extent: Extent) -> St
     let weights = load(&tape, plan, model, &sharding, false);
     let counts = weights.counts;
     let workspaces = workspaces(&tape, plan, card);
+    if card.compute_capability.is_some() {
+        let (count, threads) = multiprocessors(card);
+        tape.processors.set(Some(Processors { count, threads }));
+    }
     tape.mark(|marks, at| *marks = Marks { states: at, step: at, optimizer_step: at, end: at });
     if plan.task == Task::Inference {
         generate(&tape, plan, model, &weights, kernel);

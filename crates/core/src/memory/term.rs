@@ -185,6 +185,8 @@ terms! {
     ClippingTemporaries = "clipping_temporaries", Temporary, "torch.nn.utils.clip_grad: one norm a tensor, stacked";
     /// The optimizer's intermediate tensors.
     OptimizerTemporaries = "optimizer_temporaries", Temporary, "torch.optim foreach: one list of the size of the trainable weights (_foreach_sqrt)";
+    /// Parts of sums over many rows.
+    ReductionBuffers = "reduction_buffers", Temporary, "aten/src/ATen/native/cuda/Reduce.cuh: fp32 parts of every thread block of a sum over tokens";
     /// cuBLAS workspace.
     CublasWorkspace = "cublas_workspace", Temporary, "torch CUDABlas.cpp: 8.125 MiB a handle, 32 MiB on compute capability 9.0";
     /// CUDA context and loaded kernels.

@@ -77,6 +77,8 @@ fn queries_keys_values(
     let joins = layer.projection(Role::QueryKeyValue).is_some_and(|fused| fused.name.ends_with("qkv_proj"));
     let turned_q = rotate(setting, &q, facts.rotary_dim, "q", joins);
     let turned_k = rotate(setting, &k, facts.rotary_dim, "k", joins);
+    drop(q);
+    drop(k);
     Some((turned_q, turned_k, v))
 }
 
@@ -227,7 +229,7 @@ fn fused(setting: &Setting, facts: &Attention, q: &Tensor, k: &Tensor, v: &Tenso
             let out = Tensor::new(tape, output, out_shape, element);
             let sums = Tensor::new(tape, statistics, per_head, ElementType::F32);
             let (first, second) = early.unwrap_or_else(|| (seeds(16), seeds(8)));
-            for tensor in [q, &k, &v].into_iter().chain(&bias).chain([&sums, &out, &first, &second]) {
+            for tensor in bias.iter().chain([&k, q, &v, &sums, &out, &first, &second]) {
                 recording.save(tensor);
             }
             out
@@ -283,6 +285,8 @@ fn flash_backward(
         pieces.push(call.grad_like(expanded, element));
         pieces.push(call.grad_like(expanded, element));
     }
+    // C++ destroys locals from the last to the first.
+    pieces.reverse();
     pieces
 }
 

@@ -266,7 +266,12 @@ fn count_edges(root: &GradSource) -> QuickMap<Priority, Pending> {
 fn validate(tape: &Rc<Tape>, mut grad: Tensor, edge: &Edge) -> Tensor {
     let label = tape.label(Term::ActivationGradients, "");
     if grad.shape().elements() > edge.shape.elements() {
-        grad = Tensor::new(tape, label, edge.shape, grad.element());
+        let (rows, width) = (grad.shape().elements() / edge.shape.elements().max(1), edge.shape.elements());
+        let sum = Tensor::new(tape, label, edge.shape, grad.element());
+        if edge.shape.width() == grad.shape().width() {
+            tape.row_sum(rows, width);
+        }
+        grad = sum;
     }
     if grad.element() != edge.element {
         grad = Tensor::new(tape, label, edge.shape, edge.element).with_head_major(grad.head_major());

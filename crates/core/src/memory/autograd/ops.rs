@@ -314,6 +314,7 @@ pub(in crate::memory) fn linear(
     }
     let (x_shape, weight_shape) = (x.shape(), weight.shape());
     let bias_shape = bias.map(Tensor::shape);
+    let rows = x_shape.elements() / x_shape.width().max(1);
     recording.finish(out, move |call| {
         let element = call.grad.element();
         let grad_weight = needs_weight.then(|| {
@@ -328,7 +329,11 @@ pub(in crate::memory) fn linear(
         });
         let mut grads = vec![grad_x, grad_weight];
         if let Some(shape) = bias_shape {
-            grads.push(call.needs.get(2).copied().unwrap_or(false).then(|| call.grad_like(shape, element)));
+            grads.push(call.needs.get(2).copied().unwrap_or(false).then(|| {
+                let grad = call.grad_like(shape, element);
+                call.tape.row_sum(rows, shape.width());
+                grad
+            }));
         }
         grads
     })

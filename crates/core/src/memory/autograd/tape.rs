@@ -1,6 +1,7 @@
 //! The tape: every allocation and every free of one training step, in order.
 
 use super::hash::QuickMap;
+use super::reduce::Processors;
 use super::shape::{ElementType, Shape};
 use crate::memory::period::Extent;
 use crate::memory::{Phase, Term};
@@ -128,6 +129,8 @@ pub(in crate::memory) struct Tape {
     pub(in crate::memory) workspace: Cell<u64>,
     /// Bytes of the workspace of a product that adds a bias.
     pub(in crate::memory) bias_workspace: Cell<u64>,
+    /// What sums are split over; `None`: nothing is known of the card.
+    pub(in crate::memory) processors: Cell<Option<Processors>>,
 }
 
 impl Tape {
@@ -152,6 +155,7 @@ impl Tape {
             muted: Cell::new(false),
             workspace: Cell::new(0),
             bias_workspace: Cell::new(0),
+            processors: Cell::new(None),
         })
     }
 
