@@ -269,6 +269,9 @@ pub(super) fn forward(setting: &Rc<Setting>, plan: &Plan, model: &Model, weights
         Some(groups) => groups.run_embedding(look_up),
         None => look_up(),
     };
+    if requires_input_grads(plan) && !embeds.requires_grad() && tape.grad_enabled() {
+        embeds = embeds.into_leaf(Some(label(Term::ActivationGradients, "inputs_embeds")));
+    }
     let positions =
         Tensor::new(tape, label(Term::BatchInputs, "position_ids"), dims(&[("s", setting.length)]), ElementType::I64);
     for table in &weights.embeddings {
@@ -287,9 +290,6 @@ pub(super) fn forward(setting: &Rc<Setting>, plan: &Plan, model: &Model, weights
     }
     for projection in &weights.embedding_projections {
         embeds = projection.run(setting, &embeds, Term::ResidualStream);
-    }
-    if requires_input_grads(plan) && !embeds.requires_grad() && tape.grad_enabled() {
-        embeds = embeds.into_leaf(Some(label(Term::ActivationGradients, "inputs_embeds")));
     }
     prepare_attention(setting, model, embeds.element());
     let mut hidden = embeds.clone();
@@ -343,14 +343,13 @@ fn checkpointed(setting: &Rc<Setting>, layer: &Rc<LayerWeights>, hidden: &Tensor
     checkpoint(&setting.tape, hidden, Rc::new(run))
 }
 
-/// `enable_input_require_grads`: peft switches it on for a quantised base that is prepared for training with
-/// checkpointing, so that gradients reach adapters through frozen embeddings.
+/// `enable_input_require_grads`: the token embedding's output becomes a leaf, so that gradients reach adapters through
+/// frozen embeddings; its gradient lives until the loss goes. transformers switches it on with checkpointing
+/// (modeling_utils.py `_activation_checkpointing_enable`).
 fn requires_input_grads(plan: &Plan) -> bool {
     match plan.enable_input_require_grads {
         Auto::Set(on) => on,
-        Auto::Auto => {
-            plan.method == Method::Qlora && plan.gradient_checkpointing && plan.quantization.prepare_for_kbit_training
-        }
+        Auto::Auto => plan.gradient_checkpointing,
     }
 }
 

@@ -180,7 +180,10 @@ fn attend(setting: &Setting, layer: &LayerWeights, facts: &Attention, q: &Tensor
     match setting.kernel {
         Kernel::Eager => eager(setting, layer, facts, q, k, v),
         Kernel::Flash | Kernel::Efficient => {
-            let (q, k, v) = (setting.cast_input(q), setting.cast_input(k), setting.cast_input(v));
+            // C++ evaluates the casts of its arguments from the last to the first.
+            let v = setting.cast_input(v);
+            let k = setting.cast_input(k);
+            let q = setting.cast_input(q);
             fused(setting, facts, &q, &k, &v)
         }
     }

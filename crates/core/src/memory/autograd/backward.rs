@@ -1,5 +1,6 @@
 //! The graph and the engine that runs it backwards, in PyTorch's order.
 
+use super::checkpoint::Saved;
 use super::hash::QuickMap;
 use super::shape::{ElementType, Shape, dims};
 use super::tape::{Label, LayerTag, Tape};
@@ -42,7 +43,7 @@ pub(in crate::memory) struct Node {
     sequence: u64,
     tag: LayerTag,
     next: Vec<Option<Edge>>,
-    saved: RefCell<Vec<Tensor>>,
+    saved: RefCell<Vec<Saved>>,
     run: Run,
 }
 
@@ -80,7 +81,7 @@ pub(in crate::memory) struct Recording {
     tape: Rc<Tape>,
     sequence: u64,
     next: Vec<Option<Edge>>,
-    saved: Vec<Tensor>,
+    saved: Vec<Saved>,
     on: bool,
 }
 
@@ -113,8 +114,8 @@ impl Recording {
 
     /// Keeps `tensor` for backward.
     pub(in crate::memory) fn save(&mut self, tensor: &Tensor) {
-        if self.on && self.tape.pack() {
-            self.saved.push(tensor.detach());
+        if self.on {
+            self.saved.extend(Saved::new(&self.tape, tensor));
         }
     }
 
@@ -194,7 +195,8 @@ pub(in crate::memory) fn backward(tape: &Rc<Tape>, root: &GradSource, grad: Tens
         let needs: Vec<bool> = node.next.iter().map(Option::is_some).collect();
         let mut outputs = match grads.iter().flatten().next() {
             Some(grad) => {
-                let saved = node.saved.borrow();
+                // What a checkpointed call saves goes as soon as the operator has run, before its gradients are looked at.
+                let saved: Vec<Tensor> = node.saved.borrow().iter().filter_map(|saved| saved.unpack(tape)).collect();
                 (node.run)(&Call { tape, grad, saved: &saved, needs: &needs })
             }
             None => Vec::new(),

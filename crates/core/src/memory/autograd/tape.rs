@@ -1,5 +1,6 @@
 //! The tape: every allocation and every free of one training step, in order.
 
+use super::checkpoint::Saving;
 use super::hash::QuickMap;
 use super::reduce::Processors;
 use super::shape::{ElementType, Shape};
@@ -119,11 +120,8 @@ pub(in crate::memory) struct Tape {
     storages: Cell<StorageId>,
     marks: Cell<Marks>,
     grad_enabled: Cell<bool>,
-    /// Inside a checkpointed forward nothing is saved.
-    saving: Cell<bool>,
-    /// Tensors handed to the saving hook so far, and after how many of them recomputation stops.
-    packs: Cell<u64>,
-    stop_at: Cell<u64>,
+    /// Where tensors saved for backward go.
+    pub(super) saving: RefCell<Saving>,
     muted: Cell<bool>,
     /// Bytes of a cuBLAS workspace, taken and given back by each product.
     pub(in crate::memory) workspace: Cell<u64>,
@@ -149,9 +147,7 @@ impl Tape {
             storages: Cell::new(0),
             marks: Cell::default(),
             grad_enabled: Cell::new(true),
-            saving: Cell::new(true),
-            packs: Cell::new(0),
-            stop_at: Cell::new(u64::MAX),
+            saving: RefCell::default(),
             muted: Cell::new(false),
             workspace: Cell::new(0),
             bias_workspace: Cell::new(0),
@@ -286,32 +282,14 @@ impl Tape {
         self.grad_enabled.replace(on)
     }
 
-    /// Switches saving for backward; gives back how it was.
-    pub(in crate::memory) fn set_saving(&self, on: bool) -> bool {
-        self.saving.replace(on)
+    /// Says where saved tensors go; gives back where they went.
+    pub(super) fn set_saving(&self, saving: Saving) -> Saving {
+        self.saving.replace(saving)
     }
 
-    /// Counts a tensor handed to the saving hook and says whether it is really kept.
-    ///
-    /// Recomputation stops as soon as it has saved what the first forward saved
-    /// (`_StopRecomputationError` in torch/utils/checkpoint.py): from then on nothing is allocated any more.
-    pub(in crate::memory) fn pack(&self) -> bool {
-        self.packs.set(self.packs.get() + 1);
-        if self.packs.get() >= self.stop_at.get() {
-            self.muted.set(true);
-        }
-        self.saving.get()
-    }
-
-    /// Tensors handed to the saving hook so far.
-    pub(in crate::memory) fn packs(&self) -> u64 {
-        self.packs.get()
-    }
-
-    /// Lets recomputation stop after `packs` more; `None` lifts the stop.
-    pub(in crate::memory) fn stop_after(&self, packs: Option<u64>) {
-        self.stop_at.set(packs.map_or(u64::MAX, |n| self.packs.get().saturating_add(n)));
-        self.muted.set(packs == Some(0));
+    /// From here on nothing is allocated, or again.
+    pub(super) fn mute(&self, on: bool) {
+        self.muted.set(on);
     }
 
     /// Ends recording.

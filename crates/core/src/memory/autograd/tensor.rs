@@ -59,6 +59,8 @@ pub(in crate::memory) struct Leaf {
     pub(in crate::memory) grad: RefCell<Option<Tensor>>,
     /// Order of creation, to tell leaves apart.
     pub(in crate::memory) id: u64,
+    /// The tensor itself: the graph holds it as long as it reaches it (`AccumulateGrad::variable`).
+    _variable: Tensor,
 }
 
 impl Tensor {
@@ -83,6 +85,7 @@ impl Tensor {
             kept_element: Cell::new(None),
             grad: RefCell::new(None),
             id,
+            _variable: self.detach(),
         };
         self.with_source(Some(GradSource::Leaf(Rc::new(leaf))))
     }
