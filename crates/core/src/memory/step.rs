@@ -16,7 +16,7 @@ use super::term::Term;
 use super::weights::{Counts, LayerWeights, ModelWeights, load};
 use crate::gpu::{Card, multiprocessors};
 use crate::model::Model;
-use crate::plan::{AttentionKernel, AttnImplementation, Auto, Method, Plan, Task};
+use crate::plan::{AttentionKernel, AttnImplementation, Auto, Plan, Task};
 use crate::units::MIB;
 use std::cell::RefCell;
 use std::collections::HashMap;

@@ -1,8 +1,9 @@
 //! Self-attention.
 
 use super::super::autograd::{
-    Call, Dim, ElementType, Shape, Sym, Tensor, activation_saving_output, add, cast, cat_last, copy, custom, dims,
-    dropout, matmul, repeat_heads, scale, slice_last, softmax, split_last, to_heads,
+    Call, Dim, ElementType, Shape, Sym, Tape, Tensor, activation_saving_output, add, cast, cat_last, copy, custom,
+    dims, dropout, matmul, repeat_heads, scale, slice_last, softmax, split_heads, split_last, to_heads,
+    transpose_heads,
 };
 use super::super::term::Term;
 use super::super::weights::LayerWeights;
@@ -10,6 +11,7 @@ use super::norm::run_norm;
 use super::rotary::rotate;
 use super::{Kernel, Setting};
 use crate::model::{Attention, Projection as Kind, QkNorm, Role};
+use std::rc::Rc;
 
 /// Runs attention over the normed `x`.
 pub(in crate::memory) fn run_attention(setting: &Setting, layer: &LayerWeights, x: &Tensor) -> Tensor {
@@ -106,11 +108,12 @@ fn project_heads(setting: &Setting, layer: &LayerWeights, facts: &Attention, x: 
     Some(match (facts.qk_norm, norm) {
         (Some(QkNorm::WholeProjection(_)), Some(norm)) => to_heads(&run_norm(setting, norm, &flat), shape),
         (Some(QkNorm::PerHead(_)), Some(norm)) => {
-            let by_head = flat.view(dims(&[("b", setting.batch), ("s", setting.length), (sym, count), ("d", width)]));
+            let by_head = dims(&[("b", setting.batch), ("s", setting.length), (sym, count), ("d", width)]);
+            let by_head = split_heads(&flat, by_head);
             drop(flat);
             let normed = run_norm(setting, norm, &by_head);
             drop(by_head);
-            to_heads(&normed, shape)
+            transpose_heads(&normed, shape)
         }
         _ => to_heads(&flat, shape),
     })
@@ -231,6 +234,9 @@ fn fused(setting: &Setting, facts: &Attention, q: &Tensor, k: &Tensor, v: &Tenso
             let early = (kernel == Kernel::Efficient).then(|| (seeds(8), seeds(8)));
             let out = Tensor::new(tape, output, out_shape, element);
             let sums = Tensor::new(tape, statistics, per_head, ElementType::F32);
+            if kernel == Kernel::Flash {
+                drop(split_accumulators(tape, per_head, length, head_dim));
+            }
             let (first, second) = early.unwrap_or_else(|| (seeds(16), seeds(8)));
             for tensor in bias.iter().chain([&k, q, &v, &sums, &out, &first, &second]) {
                 recording.save(tensor);
@@ -261,6 +267,50 @@ fn fused(setting: &Setting, facts: &Attention, q: &Tensor, k: &Tensor, v: &Tenso
     }
 }
 
+/// What flash attention's forward writes beside its output when it splits keys over thread blocks because queries and
+/// heads alone leave multiprocessors idle: an fp32 log-sum-exp and an fp32 output of every split (flash_api.cpp
+/// `set_params_splitkv`, `num_splits_heuristic`).
+fn split_accumulators(tape: &Rc<Tape>, per_head: Shape, keys: u64, head_dim: u64) -> Vec<Tensor> {
+    let Some(processors) = tape.processors.get() else { return Vec::new() };
+    let [batch, heads, queries] = per_head.dims() else { return Vec::new() };
+    // 128 threads a block: two blocks a multiprocessor are counted.
+    let slots = processors.count.saturating_mul(2);
+    let key_block = if head_dim <= 64 {
+        256
+    } else if head_dim <= 128 {
+        128
+    } else {
+        64
+    };
+    let key_blocks = keys.div_ceil(key_block);
+    let blocks = batch.size.saturating_mul(heads.size).saturating_mul(queries.size.div_ceil(64));
+    // 0.8 and 0.85 as in the library, in whole numbers.
+    if blocks.saturating_mul(10) >= slots.saturating_mul(8) || blocks == 0 {
+        return Vec::new();
+    }
+    let eligible = |n: u64| n == 1 || key_blocks.div_ceil(n) != key_blocks.div_ceil(n - 1);
+    let efficiency = |n: u64| {
+        let waves = (blocks * n) as f32 / slots as f32;
+        waves / waves.ceil()
+    };
+    let candidates = || (1..=slots.min(key_blocks).min(128)).filter(|n| eligible(*n));
+    let best = candidates().map(efficiency).fold(0.0, f32::max);
+    let splits = candidates().find(|n| efficiency(*n) >= 0.85 * best).unwrap_or(1);
+    if splits < 2 {
+        return Vec::new();
+    }
+    let new = |shape| Tensor::new(tape, tape.label(Term::AttentionOutput, "splits"), shape, ElementType::F32);
+    let sums = dims(&[("splits", splits), ("b", batch.size), ("a", heads.size), ("s", queries.size)]);
+    let wide = dims(&[("splits·b", splits.saturating_mul(batch.size)), ("a", heads.size), ("s", queries.size)]);
+    vec![new(sums), new(wide.with(Dim { sym: Sym("d"), size: padded_width(head_dim) }))]
+}
+
+/// Head widths are rounded to 32, above 128 to 64 (flash_api.cpp `head_size_rounded`).
+fn padded_width(head_dim: u64) -> u64 {
+    let step = if head_dim <= 128 { 32 } else { 64 };
+    head_dim.div_ceil(step).saturating_mul(step)
+}
+
 /// What `_flash_attention_backward` writes beside the gradients: the row sums, an fp32 dq with lengths rounded to 128
 /// and head widths to 32, and one k and v a query head when heads are shared (flash_api.cpp mha_bwd).
 fn flash_backward(
@@ -273,11 +323,7 @@ fn flash_backward(
     element: ElementType,
 ) -> Vec<Tensor> {
     let rounded = length.div_ceil(128).saturating_mul(128);
-    let wide = if head_dim <= 128 {
-        head_dim.div_ceil(32).saturating_mul(32)
-    } else {
-        head_dim.div_ceil(64).saturating_mul(64)
-    };
+    let wide = padded_width(head_dim);
     let sums = dims(&[("b", batch), ("a", heads), ("s", rounded)]);
     let mut pieces = vec![
         call.grad_like(sums, ElementType::F32),

@@ -28,7 +28,7 @@ pub(in crate::memory) fn run_norm(setting: &Setting, norm: &NormWeights, x: &Ten
             let square = pow(&hidden, setting.passing());
             let variance = mean_last(&square, setting.label(Term::NormStatistics, name));
             drop(square);
-            let scaled = normalize(setting, name, hidden.clone(), &variance);
+            let scaled = normalize(setting, name, hidden, &variance);
             let Some(weight) = &norm.weight else { return cast(&scaled, x.element(), setting.passing()) };
             let weight32 = cast(weight, ElementType::F32, setting.passing());
             let shifted = add_number(&weight32, setting.label(Term::NormalizedValues, name));

@@ -43,11 +43,8 @@ pub(in crate::memory) fn rotate(setting: &Setting, x: &Tensor, rotary: u64, name
     if rotary == whole.width() && !joins {
         return rotate_all(setting, x, cos, sin, whole, label);
     }
-    if rotary == whole.width() {
-        let turned = rotate_all(setting, x, cos, sin, whole, setting.passing());
-        return cat_last(&[&turned], whole, label).unwrap_or_else(|| x.clone());
-    }
-    let turned = slice_last(x, "d_rotary", rotary);
+    // A slice of the whole is the tensor itself, one of nothing is an operator all the same.
+    let turned = if rotary == whole.width() { x.clone() } else { slice_last(x, "d_rotary", rotary) };
     let passed = slice_last(x, "d-d_rotary", whole.width() - rotary);
     let turned = rotate_all(setting, &turned, cos, sin, turned.shape(), setting.passing());
     cat_last(&[&turned, &passed], whole, label).unwrap_or_else(|| x.clone())

@@ -287,7 +287,7 @@ fn add(tape: &Rc<Tape>, old: Tensor, new: Tensor) -> Tensor {
         return old;
     }
     let label = tape.label(Term::ActivationGradients, "");
-    let sum = Tensor::new(tape, label, old.shape(), old.element());
+    let sum = Tensor::new(tape, label, old.shape(), old.element()).with_head_major(old.head_major());
     drop(old);
     drop(new);
     sum

@@ -251,6 +251,19 @@ pub(in crate::memory) fn to_heads(x: &Tensor, shape: Shape) -> Tensor {
     })
 }
 
+/// `[b, s, a·d]` seen as `[b, s, a, d]`: backward copies a gradient that lies otherwise.
+pub(in crate::memory) fn split_heads(x: &Tensor, shape: Shape) -> Tensor {
+    to_heads(x, shape)
+}
+
+/// `x.transpose(1, 2)`: backward passes the gradient on.
+pub(in crate::memory) fn transpose_heads(x: &Tensor, shape: Shape) -> Tensor {
+    let recording = Recording::begin(x.tape(), &[x]);
+    let from = x.shape();
+    let out = x.detach().view(shape);
+    recording.finish(out, move |call| vec![Some(call.grad.view(from))])
+}
+
 /// `x.contiguous()` or a reshape that must copy: backward passes the gradient on.
 pub(in crate::memory) fn copy(x: &Tensor, shape: Shape, label: Label, head_major: bool) -> Tensor {
     let recording = Recording::begin(x.tape(), &[x]);
@@ -300,11 +313,15 @@ pub(in crate::memory) fn linear(
     inputs.extend(bias);
     let mut recording = Recording::begin(tape, &inputs);
     let (needs_x, needs_weight) = (recording.needs(0), recording.needs(1));
-    if needs_weight {
+    // Saved inputs stand in the order of their names: mm's mat2 and self, addmm's mat1 and mat2.
+    if bias.is_some() && needs_weight {
         recording.save(x);
     }
     if needs_x {
         recording.save(weight);
+    }
+    if bias.is_none() && needs_weight {
+        recording.save(x);
     }
     let out = Tensor::new(tape, label, x.shape().last(width.0, width.1), x.element());
     if bias.is_some() {
@@ -317,25 +334,25 @@ pub(in crate::memory) fn linear(
     let rows = x_shape.elements() / x_shape.width().max(1);
     recording.finish(out, move |call| {
         let element = call.grad.element();
-        let grad_weight = needs_weight.then(|| {
-            let grad = call.grad_like(weight_shape, element).into_view();
+        let product = |shape: Shape| {
+            let grad = call.grad_like(shape, element).into_view();
             call.tape.product_workspace();
             grad
-        });
-        let grad_x = needs_x.then(|| {
-            let grad = call.grad_like(x_shape, element).into_view();
-            call.tape.product_workspace();
+        };
+        let Some(shape) = bias_shape else {
+            // Gradients are computed in the order of the inputs' names too: mat2, self.
+            let grad_weight = needs_weight.then(|| product(weight_shape));
+            let grad_x = needs_x.then(|| product(x_shape));
+            return vec![grad_x, grad_weight];
+        };
+        let grad_x = needs_x.then(|| product(x_shape));
+        let grad_weight = needs_weight.then(|| product(weight_shape));
+        let grad_bias = call.needs.get(2).copied().unwrap_or(false).then(|| {
+            let grad = call.grad_like(shape, element);
+            call.tape.row_sum(rows, shape.width());
             grad
         });
-        let mut grads = vec![grad_x, grad_weight];
-        if let Some(shape) = bias_shape {
-            grads.push(call.needs.get(2).copied().unwrap_or(false).then(|| {
-                let grad = call.grad_like(shape, element);
-                call.tape.row_sum(rows, shape.width());
-                grad
-            }));
-        }
-        grads
+        vec![grad_x, grad_weight, grad_bias]
     })
 }
 
