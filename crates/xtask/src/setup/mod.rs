@@ -10,8 +10,10 @@ mod npm_tools;
 mod toolbox;
 mod wasm_target;
 
+use std::fs::File;
 use std::time::Instant;
 
+use crate::checkout;
 use crate::failure::{Failure, Result};
 pub(crate) use toolbox::Toolbox;
 pub(crate) use wasm_target::TARGET;
@@ -47,6 +49,12 @@ fn step<T>(
         println!("set-up: {name}: ready ({:.1} s)", start.elapsed().as_secs_f64());
         return Ok(found);
     }
+    // Two commands on one machine share the cache: the second waits, then finds what the first has brought.
+    let _turn = turn()?;
+    if let Some(found) = find() {
+        println!("set-up: {name}: ready ({:.1} s)", start.elapsed().as_secs_f64());
+        return Ok(found);
+    }
     println!("set-up: {name}: installing, {expectation}");
     install()?;
     let found = find().ok_or_else(|| {
@@ -56,6 +64,17 @@ fn step<T>(
     })?;
     println!("set-up: {name}: installed ({:.0} s)", start.elapsed().as_secs_f64());
     Ok(found)
+}
+
+/// The only right to install into the cache, until it is dropped.
+fn turn() -> Result<File> {
+    let path = checkout::cache()?.join("lock");
+    File::create(&path).and_then(|lock| lock.lock().map(|()| lock)).map_err(|error| {
+        Failure::new(format!(
+            "{} cannot be locked ({error}): set HEADROOM_CACHE to a folder you may write to.",
+            path.display()
+        ))
+    })
 }
 
 #[cfg(test)]
