@@ -6,7 +6,8 @@ mod any_plan;
 use any_plan::{any_plan, any_value, as_json};
 use headroom_core::link::{MAX_LINK_BYTES, decode, encode};
 use headroom_core::plan::{
-    GpuChoice, Method, ModelChoice, Optimizer, Plan, Problem, ProblemKind, TargetModules, field, fields,
+    GpuChoice, Kind, Method, ModelChoice, Optimizer, Plan, PolicyUpdate, Problem, ProblemKind, TargetModules, field,
+    fields,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -46,7 +47,7 @@ fn a_link_sets_the_fields_it_names_and_no_others() {
         max_length: 4096,
         optim: Optimizer::PagedAdamw8bit,
         gpu: GpuChoice::Custom { name: Some("L4".to_owned()), memory_gib: 22.5, compute_capability: (8, 9) },
-        reserved: vec![("beta".to_owned(), json!(0.1))],
+        policy: PolicyUpdate { beta: Some(0.1), ..PolicyUpdate::default() },
         ..Plan::default()
     };
     plan.lora.r = 64;
@@ -108,11 +109,9 @@ fn the_longest_plan_fits_a_link() {
     let mut longest = Plan::from_value(&value).unwrap();
     for field in fields().iter().filter(|field| !field.name.starts_with("model") && !field.name.starts_with("gpu")) {
         let text = match field.kind {
-            headroom_core::plan::Kind::Integer { max, .. } | headroom_core::plan::Kind::Bucket { max } => {
-                max.to_string()
-            }
-            headroom_core::plan::Kind::Number { .. } => "0.12345678901234567".to_owned(),
-            headroom_core::plan::Kind::Version => "2.15.0+aaaaaaaaaaaaaaaaaaaaaaaaa".to_owned(),
+            Kind::Integer { max, .. } | Kind::OptionalInteger { max, .. } | Kind::Bucket { max } => max.to_string(),
+            Kind::Number { .. } | Kind::OptionalNumber { .. } => "0.12345678901234567".to_owned(),
+            Kind::Version => "2.15.0+aaaaaaaaaaaaaaaaaaaaaaaaa".to_owned(),
             _ => continue,
         };
         field.set_text(&mut longest, &text).unwrap();
@@ -120,7 +119,7 @@ fn the_longest_plan_fits_a_link() {
     let link = encode(&longest);
     assert!(link.len() <= MAX_LINK_BYTES, "{}", link.len());
     assert_eq!(decode(&link).plan, longest);
-    value["beta"] = json!("x".repeat(200));
+    value["value_model"] = json!("x".repeat(200));
     let refused = Plan::from_value(&value).unwrap_err();
     assert!(matches!(refused[0].kind, ProblemKind::TooLong { .. }), "{refused:?}");
 }
@@ -174,9 +173,9 @@ proptest! {
     }
 
     #[test]
-    fn reserved_keys_travel_as_json(value in any_plan::any_json()) {
-        let beta = field("beta").unwrap();
-        let plan = Plan::from_value(&as_json(&[(field("model").unwrap(), Value::from("m")), (beta, value)])).unwrap();
+    fn other_models_travel_as_json(value in any_plan::any_json()) {
+        let other = field("value_model").unwrap();
+        let plan = Plan::from_value(&as_json(&[(field("model").unwrap(), Value::from("m")), (other, value)])).unwrap();
         prop_assert_eq!(decode(&encode(&plan)).plan, plan);
     }
 }

@@ -6,7 +6,7 @@ mod any_plan;
 use any_plan::{any_json, any_plan, any_settings, any_value, as_json};
 use headroom_core::plan::{
     Auto, BucketSize, Framework, GpuChoice, Kind, MAX_JSON_BYTES, ModelChoice, Optimizer, Plan, Problem, ProblemKind,
-    TargetModules, field, fields,
+    RolloutEngine, TargetModules, field, fields,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -54,8 +54,9 @@ fn reads_every_section() {
     assert_eq!((plan.lora.r, plan.quantization.bits, plan.optim), (8, 8, Optimizer::PagedAdamw8bit));
     assert_eq!((plan.expand_kv_heads, plan.distributed.bf16_enabled), (Auto::Set(true), Auto::Set(true)));
     assert_eq!((plan.distributed.framework, plan.distributed.wrap_embedding), (Framework::Fsdp2, true));
-    assert_eq!(plan.rollout.reserved, [("engine".to_owned(), json!("generate")), ("top_p".to_owned(), json!(0.9))]);
-    assert_eq!(plan.reserved, [("reward_models".to_owned(), json!([])), ("beta".to_owned(), json!(0.1))]);
+    assert_eq!((plan.rollout.engine, plan.rollout.top_p), (Some(RolloutEngine::Generate), Some(0.9)));
+    assert_eq!((plan.policy.beta, plan.policy.entropy), (Some(0.1), None));
+    assert_eq!(plan.other_models, [("reward_models".to_owned(), json!([]))]);
     assert_eq!(plan.software.torch.as_deref(), Some("2.10.0"));
     let card = GpuChoice::Custom { name: Some("Tesla T4".into()), memory_gib: 14.5625, compute_capability: (7, 5) };
     assert_eq!(plan.gpu, card);
@@ -180,7 +181,7 @@ fn a_config_too_long_for_a_link_loses_what_says_nothing_about_shapes() {
     let config = json!({"model_type": "bert", "text": "x".repeat(20_000)});
     assert_eq!(refused(json!({"model": {"config": config}})), "model.config: longer than 14000 bytes; shorten it");
     let deep = (0..40).fold(json!(1), |inner, _| json!([inner]));
-    assert_eq!(refused(json!({"model": "m", "beta": deep})), "beta: write JSON here");
+    assert_eq!(refused(json!({"model": "m", "value_model": deep})), "value_model: write JSON here");
 }
 
 #[test]
@@ -188,7 +189,10 @@ fn the_table_is_in_order() {
     for (place, field) in fields().iter().enumerate() {
         assert!(fields()[..place].iter().all(|other| other.name != field.name), "{} twice", field.name);
         if let Some(unit) = field.unit {
-            let numeric = matches!(field.kind, Kind::Integer { .. } | Kind::Number { .. } | Kind::Bucket { .. });
+            let numeric = matches!(
+                field.kind,
+                Kind::Integer { .. } | Kind::OptionalInteger { .. } | Kind::Number { .. } | Kind::Bucket { .. }
+            );
             assert!(numeric || field.name == "quantization.bits", "{} in {}", field.name, unit.name());
         }
         // A default outside its own range could not be read back.

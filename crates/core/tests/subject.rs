@@ -128,7 +128,24 @@ fn contradictions_are_told_with_the_mend() {
         ),
         (
             json!({"task": "grpo"}),
-            "task: this task is not estimated yet; choose sft, sequence_classification or inference",
+            "per_device_train_batch_size: 1 and rollout.num_generations (8) do not divide; choose 8",
+        ),
+        (
+            json!({"task": "grpo", "per_device_train_batch_size": 10}),
+            "rollout.num_generations: 8 and generation batch (10) do not divide; choose 5 or 10",
+        ),
+        (
+            json!({"task": "grpo", "per_device_train_batch_size": 6, "rollout": {"prompts": 32, "num_generations": 16}}),
+            "rollout.num_generations: 16 and per_device_train_batch_size (6) do not divide; choose 12 or 18",
+        ),
+        (
+            json!({"task": "grpo", "num_gpus": 5, "per_device_train_batch_size": 4,
+                "rollout": {"prompts": 32, "num_generations": 16}}),
+            "rollout.prompts: 32 and num_gpus (5) do not divide; choose 30 or 35",
+        ),
+        (
+            json!({"task": "dpo", "method": "full", "reference": {"kind": "adapter_disabled"}}),
+            "reference.kind: contradicts method; set reference.kind to copy",
         ),
     ] {
         assert_eq!(said(changes.clone()), expected, "{changes}");

@@ -52,7 +52,7 @@ const METRICS: [(&str, &str, Figure); 5] = [
 const COUNTS: [(&str, Figure); 2] = [("param_count", |e| e.param_count), ("trainable_count", |e| e.trainable_count)];
 
 /// Keys of `terms` and the estimate's figure; a dot leads into an object.
-const TERMS: [(&str, Figure); 32] = [
+const TERMS: [(&str, Figure); 34] = [
     ("weights", |e| category(e, Category::Weights).saturating_sub(term(e, &[Term::ReferenceWeights]))),
     ("reference_model", |e| term(e, &[Term::ReferenceWeights])),
     ("gradients", |e| category(e, Category::Gradients)),
@@ -83,7 +83,9 @@ const TERMS: [(&str, Figure); 32] = [
     ("phase_peaks.rollout", |e| phase(e, &[Phase::Prefill, Phase::Decode])),
     ("phase_peaks.rollout_prefill", |e| phase(e, &[Phase::Prefill])),
     ("phase_peaks.rollout_decode", |e| phase(e, &[Phase::Decode])),
-    ("phase_peaks.old_and_ref_logprobs", |e| phase(e, &[Phase::ReferenceForward])),
+    ("phase_peaks.old_and_ref_logprobs", |e| phase(e, &[Phase::OldLogProbs, Phase::ReferenceForward])),
+    ("phase_peaks.value_and_reward", |e| phase(e, &[Phase::RewardForward])),
+    ("kv_cache_formula_bytes_at_end", |e| category(e, Category::KvCache)),
     ("phase_peaks.train_forward", |e| phase(e, &[Phase::Forward, Phase::Loss])),
     ("phase_peaks.train_backward", |e| phase(e, &[Phase::LossBackward, Phase::Backward])),
     ("phase_peaks.prefill", |e| phase(e, &[Phase::Prefill])),

@@ -193,12 +193,12 @@ pub(super) fn score_loss(setting: &Setting, plan: &Plan, weights: &ModelWeights,
     Some(HeadOutput { loss, kept: plan.keep_outputs.then_some(scores) })
 }
 
-fn scalar(setting: &Setting) -> Tensor {
+pub(super) fn scalar(setting: &Setting) -> Tensor {
     Tensor::new(&setting.tape, setting.label(Term::LogSoftmax, "loss"), dims(&[("1", 1)]), ElementType::F32)
 }
 
 /// Backward through the layers begins when the gradient of the head's input is known.
-fn mark_backward(setting: &Setting, hidden: &Tensor) -> Tensor {
+pub(super) fn mark_backward(setting: &Setting, hidden: &Tensor) -> Tensor {
     let begins = Rc::clone(&setting.backward_begins);
     custom(
         &setting.tape,

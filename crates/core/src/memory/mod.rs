@@ -9,7 +9,6 @@ mod autograd;
 mod communication;
 mod estimate;
 mod fsdp2;
-mod kv_cache;
 mod ledger;
 mod logits;
 mod optimizer;
@@ -18,6 +17,7 @@ mod period;
 mod phase;
 mod replay;
 mod step;
+mod tasks;
 mod term;
 mod weights;
 
@@ -73,8 +73,8 @@ pub(crate) fn attention_path(plan: &Plan, model: &Model, card: &Card) -> Attenti
 }
 
 fn answer(plan: &Plan, subject: &Subject, with_rows: bool) -> Estimate {
-    let Subject { model, card, memory_bytes } = subject;
-    let step = step::run(plan, model, card, Extent::Representative);
+    let Subject { model, card, memory_bytes, .. } = subject;
+    let step = step::run(plan, subject, Extent::Representative);
     let ledger = ledger::read(&step.record, model.num_hidden_layers(), with_rows);
     let counts = step.counts;
     let ranks = step.sharding.ranks;

@@ -9,8 +9,12 @@ pub enum Phase {
     Prefill,
     /// Generating token by token.
     Decode,
+    /// Log-probabilities of the policy before its update.
+    OldLogProbs,
     /// The frozen reference's forward.
     ReferenceForward,
+    /// Forwards of reward models and of the value model, without gradients.
+    RewardForward,
     /// Embedding and layers, forward.
     Forward,
     /// Head and loss, forward.
@@ -23,6 +27,8 @@ pub enum Phase {
     GradientClipping,
     /// `optimizer.step()`.
     OptimizerStep,
+    /// New weights on their way to the engine that generates.
+    WeightSync,
 }
 
 impl Phase {
@@ -31,13 +37,16 @@ impl Phase {
         Self::Load,
         Self::Prefill,
         Self::Decode,
+        Self::OldLogProbs,
         Self::ReferenceForward,
+        Self::RewardForward,
         Self::Forward,
         Self::Loss,
         Self::LossBackward,
         Self::Backward,
         Self::GradientClipping,
         Self::OptimizerStep,
+        Self::WeightSync,
     ];
 
     /// Name in JSON.
@@ -46,13 +55,16 @@ impl Phase {
             Self::Load => "load",
             Self::Prefill => "prefill",
             Self::Decode => "decode",
+            Self::OldLogProbs => "old_logprobs",
             Self::ReferenceForward => "reference_forward",
+            Self::RewardForward => "reward_forward",
             Self::Forward => "forward",
             Self::Loss => "loss",
             Self::LossBackward => "loss_backward",
             Self::Backward => "backward",
             Self::GradientClipping => "gradient_clipping",
             Self::OptimizerStep => "optimizer_step",
+            Self::WeightSync => "weight_sync",
         }
     }
 }

@@ -7,16 +7,16 @@ use super::autograd::{
 };
 use super::communication::{Scheme, Sharding, autocasts, is_float16};
 use super::fsdp2::Fsdp2;
-use super::kv_cache::generate;
 use super::logits::{HeadOutput, language_model_loss, score_loss};
 use super::optimizer;
 use super::period::Extent;
 use super::phase::Phase;
+use super::tasks;
 use super::term::Term;
-use super::weights::{Counts, LayerWeights, ModelWeights, load};
+use super::weights::{Counts, Holder, LayerWeights, ModelWeights, Trainable, load};
 use crate::gpu::{Card, multiprocessors};
 use crate::model::Model;
-use crate::plan::{AttentionKernel, AttnImplementation, Auto, Plan, Task};
+use crate::plan::{AttentionKernel, AttnImplementation, Auto, Plan, Subject, Task};
 use crate::units::MIB;
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -33,26 +33,46 @@ pub(super) struct Step {
 }
 
 /// Runs the steady step of a plan: the second one or any later, when optimizer state exists.
-pub(super) fn run(plan: &Plan, model: &Model, card: &Card, extent: Extent) -> Step {
+pub(super) fn run(plan: &Plan, subject: &Subject, extent: Extent) -> Step {
+    let Subject { model, card, .. } = subject;
     let tape = Tape::new(extent);
     let sharding = Sharding::new(plan, model);
     let kernel = kernel(plan, model, card);
-    let weights = load(&tape, plan, model, &sharding, false);
-    let counts = weights.counts;
+    let weights = load(&tape, plan, model, &sharding, Holder::POLICY);
+    let mut counts = weights.counts;
     let workspaces = workspaces(&tape, plan, card);
     if card.compute_capability.is_some() {
         let (count, threads) = multiprocessors(card);
         tape.processors.set(Some(Processors { count, threads }));
     }
     tape.mark(|marks, at| *marks = Marks { states: at, step: at, optimizer_step: at, end: at });
-    if plan.task == Task::Inference {
-        generate(&tape, plan, model, &weights, kernel);
-        tape.mark(|marks, at| marks.end = at);
-    } else {
-        train(&tape, plan, model, &weights, &sharding, kernel);
+    let mut trainable = weights.trainable.clone();
+    match plan.task {
+        Task::Inference => {
+            tasks::infer(&tape, plan, model, &weights, kernel);
+            tape.mark(|marks, at| marks.end = at);
+        }
+        Task::Sft | Task::SequenceClassification => {
+            let (tape, weights, trainable, sharding) = (&tape, &weights, &trainable, &sharding);
+            let update = Update { tape, plan, model, kernel, weights, trainable, sharding };
+            update.run(batch_inputs(tape, plan), Vec::new, |setting| {
+                let hidden = forward(setting, plan, model, weights)?;
+                if weights.score.is_some() {
+                    score_loss(setting, plan, weights, hidden)
+                } else {
+                    language_model_loss(setting, plan, model, weights, hidden)
+                }
+            });
+        }
+        Task::Dpo | Task::Reward | Task::Grpo | Task::Ppo => {
+            trainable = tasks::run(&tape, plan, subject, &weights, &sharding);
+        }
     }
-    let paged = optimizer::paged_state(plan, &weights.trainable);
-    drop((weights, workspaces));
+    counts.trainable = trainable
+        .iter()
+        .fold(0, |sum, parameter| sum.saturating_add(parameter.elements().saturating_mul(parameter.tag.repeat)));
+    let paged = optimizer::paged_state(plan, &trainable);
+    drop((trainable, weights, workspaces));
     Step { record: tape.finish(), counts, sharding, kernel, paged }
 }
 
@@ -131,6 +151,7 @@ pub(super) fn setting(tape: &Rc<Tape>, plan: &Plan, model: &Model, kernel: Kerne
         liger: plan.use_liger_kernel,
         fused_4bit_tokens: if plan.quantization.fused_4bit_gemm { FUSED_4BIT_TOKENS } else { 0 },
         cache: None,
+        past: None,
         rotary: RefCell::default(),
         masks: RefCell::default(),
         // DeepSeek's router and those written after it: hidden_states.type(torch.float32).
@@ -147,77 +168,93 @@ pub(super) fn setting(tape: &Rc<Tape>, plan: &Plan, model: &Model, kernel: Kerne
 /// `_gemm_4bit_custom_max_m`).
 const FUSED_4BIT_TOKENS: u64 = 1536;
 
-fn train(tape: &Rc<Tape>, plan: &Plan, model: &Model, weights: &ModelWeights, sharding: &Sharding, kernel: Kernel) {
-    let inputs = batch_inputs(tape, plan);
-    sharding.share_gradients(&weights.trainable);
-    let buffers = sharding.standing_buffers(tape, &weights.trainable, weights.norm_elements());
-    tape.mark(|marks, at| marks.states = at);
-    let states = optimizer::allocate_states(tape, plan, sharding, &weights.trainable);
-    tape.mark(|marks, at| marks.step = at);
-    if plan.gradient_accumulation_steps > 1 {
-        if tape.extent == Extent::Whole && !sharding.shards_gradients() {
-            // Later micro-batches repeat the second.
-            drop(micro_step(tape, plan, model, weights, sharding, kernel));
-        } else {
-            hold_gradients(tape, weights);
-        }
-    }
-    let Some(kept) = micro_step(tape, plan, model, weights, sharding, kernel) else { return };
-    optimizer::clip(tape, plan, &weights.trainable);
-    tape.enter(Phase::OptimizerStep);
-    tape.mark(|marks, at| marks.optimizer_step = at);
-    let flat = sharding.step_buffers(tape, &weights.trainable);
-    optimizer::step(tape, plan, sharding, &weights.trainable);
-    drop((flat, kept));
-    for parameter in &weights.trainable {
-        drop(parameter.take_gradient());
-    }
-    tape.mark(|marks, at| marks.end = at);
-    drop((states, buffers, inputs));
+/// What is updated in one optimizer step.
+pub(super) struct Update<'a> {
+    pub(super) tape: &'a Rc<Tape>,
+    pub(super) plan: &'a Plan,
+    pub(super) model: &'a Model,
+    pub(super) kernel: Kernel,
+    /// The weights that sharding goes by.
+    pub(super) weights: &'a ModelWeights,
+    /// Everything that gets a gradient.
+    pub(super) trainable: &'a [Trainable],
+    pub(super) sharding: &'a Sharding,
 }
 
-/// Forward, loss and backward of one micro-batch; gives back what lives on until the step ends.
-fn micro_step(
-    tape: &Rc<Tape>,
-    plan: &Plan,
-    model: &Model,
-    weights: &ModelWeights,
-    sharding: &Sharding,
-    kernel: Kernel,
-) -> Option<Vec<Tensor>> {
-    tape.enter(Phase::Forward);
-    let mut setting = setting(tape, plan, model, kernel, true);
-    let fsdp2 = (sharding.scheme == Scheme::Fsdp2).then(|| Fsdp2::new(tape, sharding, weights));
-    setting.fsdp2.clone_from(&fsdp2);
-    let setting = Rc::new(setting);
-    let gathered = sharding.gathered(tape, weights.counts.base);
-    fsdp2.iter().for_each(|groups| groups.begin_forward());
-    let hidden = forward(&setting, plan, model, weights)?;
-    let head = if weights.score.is_some() {
-        score_loss(&setting, plan, weights, hidden)
-    } else {
-        language_model_loss(&setting, plan, model, weights, hidden)
-    };
-    setting.autocast.replace(false);
-    setting.leave_autocast();
-    let HeadOutput { loss, kept } = head?;
-    fsdp2.iter().for_each(|groups| groups.end_forward());
-    tape.enter(Phase::LossBackward);
-    fsdp2.iter().for_each(|groups| groups.begin_backward());
-    let reduce = Rc::new(RefCell::new(Vec::new()));
-    setting.backward_begins.replace(Some(backward_hook(tape, sharding, &reduce)));
-    if let Some(source) = loss.source().cloned() {
-        let one = Tensor::new(tape, tape.label(Term::LogitsGradients, "loss"), dims(&[("1", 1)]), ElementType::F32);
-        backward(tape, &source, one);
+/// A forward and its loss.
+type Loss<'a> = &'a dyn Fn(&Rc<Setting>) -> Option<HeadOutput>;
+
+impl Update<'_> {
+    /// Runs `before` with optimizer state in place and holds what it gives; then `loss` forwards and backwards,
+    /// clipping and the optimizer.
+    pub(super) fn run(
+        &self,
+        inputs: Vec<Tensor>,
+        before: impl FnOnce() -> Vec<Tensor>,
+        loss: impl Fn(&Rc<Setting>) -> Option<HeadOutput>,
+    ) {
+        let Self { tape, plan, weights, trainable, sharding, .. } = *self;
+        sharding.share_gradients(trainable);
+        let buffers = sharding.standing_buffers(tape, trainable, weights.norm_elements());
+        tape.mark(|marks, at| marks.states = at);
+        let states = optimizer::allocate_states(tape, plan, sharding, trainable);
+        tape.mark(|marks, at| marks.step = at);
+        let experience = before();
+        if plan.gradient_accumulation_steps > 1 {
+            tape.enter(Phase::Forward);
+            if tape.extent == Extent::Whole && !sharding.shards_gradients() {
+                // Later micro-batches repeat the second.
+                drop(self.micro_step(&loss));
+            } else {
+                hold_gradients(tape, trainable);
+            }
+        }
+        let Some(kept) = self.micro_step(&loss) else { return };
+        optimizer::clip(tape, plan, trainable);
+        tape.enter(Phase::OptimizerStep);
+        tape.mark(|marks, at| marks.optimizer_step = at);
+        let flat = sharding.step_buffers(tape, trainable);
+        optimizer::step(tape, plan, sharding, trainable);
+        drop((flat, kept));
+        for parameter in trainable {
+            drop(parameter.take_gradient());
+        }
+        tape.mark(|marks, at| marks.end = at);
+        drop((experience, states, buffers, inputs));
     }
-    setting.backward_begins.take();
-    let mut held = sharding.end_backward(tape, &weights.trainable);
-    held.extend(fsdp2.iter().flat_map(|groups| groups.end_backward()));
-    drop((loss, gathered));
-    reduce.take();
-    tape.enter_layer(super::autograd::NO_LAYER);
-    held.extend(kept);
-    Some(held)
+
+    /// Forward, loss and backward of one micro-batch; gives back what lives on until the step ends.
+    fn micro_step(&self, loss: Loss<'_>) -> Option<Vec<Tensor>> {
+        let Self { tape, plan, model, kernel, weights, trainable, sharding } = *self;
+        tape.enter(Phase::Forward);
+        let mut setting = setting(tape, plan, model, kernel, true);
+        let fsdp2 = (sharding.scheme == Scheme::Fsdp2).then(|| Fsdp2::new(tape, sharding, weights));
+        setting.fsdp2.clone_from(&fsdp2);
+        let setting = Rc::new(setting);
+        let gathered = sharding.gathered(tape, weights.counts.base);
+        fsdp2.iter().for_each(|groups| groups.begin_forward());
+        let head = loss(&setting);
+        setting.autocast.replace(false);
+        setting.leave_autocast();
+        let HeadOutput { loss, kept } = head?;
+        fsdp2.iter().for_each(|groups| groups.end_forward());
+        tape.enter(Phase::LossBackward);
+        fsdp2.iter().for_each(|groups| groups.begin_backward());
+        let reduce = Rc::new(RefCell::new(Vec::new()));
+        setting.backward_begins.replace(Some(backward_hook(tape, sharding, &reduce)));
+        if let Some(source) = loss.source().cloned() {
+            let one = Tensor::new(tape, tape.label(Term::LogitsGradients, "loss"), dims(&[("1", 1)]), ElementType::F32);
+            backward(tape, &source, one);
+        }
+        setting.backward_begins.take();
+        let mut held = sharding.end_backward(tape, trainable);
+        held.extend(fsdp2.iter().flat_map(|groups| groups.end_backward()));
+        drop((loss, gathered));
+        reduce.take();
+        tape.enter_layer(super::autograd::NO_LAYER);
+        held.extend(kept);
+        Some(held)
+    }
 }
 
 /// Sharding's buffers come with the first gradients.
@@ -231,7 +268,7 @@ fn backward_hook(tape: &Rc<Tape>, sharding: &Sharding, into: &Rc<RefCell<Vec<Ten
 }
 
 /// Token ids and labels.
-fn batch_inputs(tape: &Rc<Tape>, plan: &Plan) -> Vec<Tensor> {
+pub(super) fn batch_inputs(tape: &Rc<Tape>, plan: &Plan) -> Vec<Tensor> {
     let label = |name| tape.label(Term::BatchInputs, name);
     let tokens = dims(&[("b", plan.per_device_train_batch_size), ("s", plan.max_length)]);
     let mut inputs = vec![Tensor::new(tape, label("input_ids"), tokens, ElementType::I64)];
@@ -248,9 +285,9 @@ fn batch_inputs(tape: &Rc<Tape>, plan: &Plan) -> Vec<Tensor> {
 }
 
 /// Gradients of earlier micro-batches are there when the last one's forward begins.
-fn hold_gradients(tape: &Rc<Tape>, weights: &ModelWeights) {
+fn hold_gradients(tape: &Rc<Tape>, trainable: &[Trainable]) {
     let outside = tape.tag();
-    for parameter in &weights.trainable {
+    for parameter in trainable {
         tape.enter_layer(parameter.tag);
         parameter.hold_gradient(tape);
     }

@@ -93,6 +93,12 @@ terms! {
     AdapterWeights = "adapter_weights", Weights, "peft 0.21 tuners/lora/layer.py: r x d_in and d_out x r, fp32 by autocast_adapter_dtype";
     /// Frozen copy of the model as reference.
     ReferenceWeights = "reference_weights", Weights, "trl: a second frozen model";
+    /// PPO's critic: a model with a one-score head.
+    ValueWeights = "value_weights", Weights, "trl trainer/ppo_trainer.py: value_model, a sequence-classification model that trains";
+    /// Reward models, judges and simulated users.
+    RewardWeights = "reward_weights", Weights, "trl: frozen models that score the answers";
+    /// The generating engine's own copy of the weights.
+    EngineWeights = "engine_weights", Weights, "vLLM and SGLang load the policy a second time";
     /// Rotary frequencies and other buffers.
     Buffers = "buffers", Weights, "the family's modeling file in transformers 5.23, register_buffer";
     /// Gradients of the base model's weights.
@@ -167,6 +173,14 @@ terms! {
     ScoreHead = "score_head", LogitsAndLoss, "transformers modeling files: ForSequenceClassification";
     /// Keys and values of generated and prompt tokens.
     KvCache = "kv_cache", KvCache, "transformers cache_utils.py: 2 x L x b x k x s x d";
+    /// What a generating engine sets aside for keys and values, activations and workspaces.
+    EnginePool = "engine_pool", KvCache, "vLLM gpu_memory_utilization: a share of total memory; SGLang mem_fraction_static: of free memory";
+    /// CUDA graphs of a generating engine.
+    CudaGraphs = "cuda_graphs", KvCache, "vLLM and SGLang capture decoding at a list of batch sizes";
+    /// Scores that sampling writes, and those that PPO keeps.
+    SamplingScores = "sampling_scores", LogitsAndLoss, "transformers 5.23 generation/utils.py _sample, logits_process.py: fp32 rows of V numbers";
+    /// Logits divided by the temperature, log-probabilities of the tokens, entropy.
+    LogProbabilities = "log_probabilities", LogitsAndLoss, "trl trainer/utils.py selective_log_softmax, entropy_from_logits";
     /// ZeRO's reduce bucket, DDP's buckets.
     ReduceBuckets = "reduce_buckets", CommunicationBuffers, "DeepSpeed 0.19 runtime/zero/stage_1_and_2.py, stage3.py; torch DDP reducer";
     /// Parameters gathered for use.

@@ -1,13 +1,31 @@
 //! Weights: what each module's parameters take, in which dtype, quantised or not, with which adapters.
 
 use super::activations::{Adapter, BaseWeight, Projection};
-use super::autograd::{ElementType, GradSource, LayerTag, Tape, Tensor, dims};
+use super::autograd::{ElementType, GradSource, Label, LayerTag, Tape, Tensor, dims};
 use super::communication::{Scheme, Sharding};
 use super::period::simulated;
 use super::term::Term;
 use crate::model::{Layer, Model, ModelKind, Module, ModuleKind, NormKind, QkNorm, Role};
 use crate::plan::{AdapterDtype, Dtype, Method, Plan, TargetModules, Task, names_module};
 use std::rc::Rc;
+
+mod shared;
+
+/// Whose weights these are.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Holder {
+    /// Nothing of it trains, and it has no adapters.
+    pub(super) frozen: bool,
+    /// The term that all its weights count as; `None`: each as its kind.
+    pub(super) term: Option<Term>,
+    /// What stands before the names of its modules.
+    pub(super) prefix: &'static str,
+}
+
+impl Holder {
+    /// The model that the plan trains or runs.
+    pub(super) const POLICY: Self = Self { frozen: false, term: None, prefix: "" };
+}
 
 /// One layer with its weights.
 #[derive(Debug, Clone)]
@@ -91,8 +109,7 @@ struct Builder<'a> {
     tape: &'a Rc<Tape>,
     plan: &'a Plan,
     sharding: &'a Sharding,
-    /// A copy that never trains and has no adapters.
-    frozen: bool,
+    holder: Holder,
     trainable: Vec<Trainable>,
     parameters: Vec<Parameter>,
     counts: Counts,
@@ -100,13 +117,13 @@ struct Builder<'a> {
 }
 
 /// Puts a model's weights on the tape.
-pub(super) fn load(tape: &Rc<Tape>, plan: &Plan, model: &Model, sharding: &Sharding, frozen: bool) -> ModelWeights {
+pub(super) fn load(tape: &Rc<Tape>, plan: &Plan, model: &Model, sharding: &Sharding, holder: Holder) -> ModelWeights {
     let counts = Counts::default();
     let mut builder = Builder {
         tape,
         plan,
         sharding,
-        frozen,
+        holder,
         trainable: Vec::new(),
         parameters: Vec::new(),
         counts,
@@ -204,12 +221,25 @@ pub(super) fn load(tape: &Rc<Tape>, plan: &Plan, model: &Model, sharding: &Shard
 }
 
 impl Builder<'_> {
+    /// The label of a weight.
+    fn weight_label(&self, term: Term, name: &str) -> Label {
+        self.label(self.holder.term.unwrap_or(term), name)
+    }
+
+    fn label(&self, term: Term, name: &str) -> Label {
+        if self.holder.prefix.is_empty() {
+            self.tape.label(term, name)
+        } else {
+            self.tape.label(term, &format!("{}.{name}", self.holder.prefix))
+        }
+    }
+
     fn adapts(&self) -> bool {
-        !self.frozen && self.plan.method != Method::Full && self.plan.task != Task::Inference
+        !self.holder.frozen && self.plan.method != Method::Full && self.plan.task != Task::Inference
     }
 
     fn trains_all(&self) -> bool {
-        !self.frozen && self.plan.method == Method::Full && self.plan.task != Task::Inference
+        !self.holder.frozen && self.plan.method == Method::Full && self.plan.task != Task::Inference
     }
 
     fn quantizes(&self) -> bool {
@@ -297,7 +327,7 @@ impl Builder<'_> {
         let held = self.sharding.weight_shape(shape);
         // FSDP2's shards may be wider than what products run in.
         let compute = if self.sharding.scheme == Scheme::Fsdp2 { self.sharding.compute } else { element };
-        let tensor = Tensor::new(self.tape, self.tape.label(term, name), held, element).standing_for(shape, compute);
+        let tensor = Tensor::new(self.tape, self.weight_label(term, name), held, element).standing_for(shape, compute);
         if self.quantizes() {
             let bytes = elements.saturating_mul(element.bytes());
             self.counts.unquantized_bytes = self.counts.unquantized_bytes.saturating_add(bytes);
@@ -323,7 +353,7 @@ impl Builder<'_> {
     /// (utils/other.py ModulesToSaveWrapper).
     fn trained_copy(&mut self, original: Tensor, name: &str, tag: LayerTag) -> Tensor {
         let shape = original.shape();
-        let label = self.tape.label(Term::AdapterWeights, name);
+        let label = self.label(Term::AdapterWeights, name);
         let element = if self.sharding.scheme == Scheme::Fsdp2 { self.element() } else { original.element() };
         let copy = Tensor::new(self.tape, label, self.sharding.weight_shape(shape), element);
         let copy = copy.standing_for(shape, original.element());
@@ -337,10 +367,12 @@ impl Builder<'_> {
     /// Makes a leaf of a tensor and remembers it.
     fn train(&mut self, tensor: Tensor, name: &str, tag: LayerTag, adapter: bool) -> Tensor {
         let term = if adapter { Term::AdapterGradients } else { Term::WeightGradients };
-        let leaf = tensor.into_leaf(Some(self.tape.label(term, name)));
+        let leaf = tensor.into_leaf(Some(self.label(term, name)));
         let elements = leaf.shape().elements().saturating_mul(tag.repeat);
         self.counts.trainable = self.counts.trainable.saturating_add(elements);
-        self.trainable.push(Trainable { tensor: leaf.clone(), tag, name: Rc::from(name), adapter });
+        let prefix = self.holder.prefix;
+        let name = if prefix.is_empty() { Rc::from(name) } else { Rc::from(format!("{prefix}.{name}")) };
+        self.trainable.push(Trainable { tensor: leaf.clone(), tag, name, adapter });
         leaf
     }
 
@@ -413,7 +445,7 @@ impl Builder<'_> {
 
     /// A quantised weight (bitsandbytes functional.py quantize_4bit, nn/modules.py Linear8bitLt).
     fn quantized(&self, name: &str, d_in: u64, d_out: u64) -> BaseWeight {
-        let new = |term, shape, element| Tensor::new(self.tape, self.tape.label(term, name), shape, element);
+        let new = |term, shape, element| Tensor::new(self.tape, self.weight_label(term, name), shape, element);
         let constant = |shape, element| new(Term::QuantizationConstants, shape, element);
         let numbers = d_in.saturating_mul(d_out);
         if self.plan.quantization.bits == 8 {
@@ -453,7 +485,7 @@ impl Builder<'_> {
         let element = self.adapter_element();
         let compute = if self.sharding.scheme == Scheme::Fsdp2 { self.sharding.compute } else { element };
         let new = |shape| {
-            let label = self.tape.label(Term::AdapterWeights, &module.name);
+            let label = self.label(Term::AdapterWeights, &module.name);
             Tensor::new(self.tape, label, self.sharding.weight_shape(shape), element).standing_for(shape, compute)
         };
         let a = new(dims(&[("r", r), ("d_in", d_in)]));
@@ -586,10 +618,5 @@ impl ModelWeights {
             layer.norms.iter().map(|(_, norm)| of(norm)).sum::<u64>().saturating_mul(layer.tag.repeat)
         };
         self.layers.iter().map(in_layers).sum::<u64>() + self.final_norms.iter().map(of).sum::<u64>()
-    }
-
-    /// dtype of cached keys and values: that of the weights that make them.
-    pub(super) fn cache_element(&self, half: ElementType) -> ElementType {
-        self.token_embedding.as_ref().map_or(half, Tensor::element)
     }
 }

@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use super::rollout::{PolicyUpdate, Rollout};
+
 /// Everything the user chose.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
@@ -63,8 +65,10 @@ pub struct Plan {
     pub reference: Reference,
     /// Generation: tokens produced after the prompt, for `inference` and rollouts.
     pub rollout: Rollout,
-    /// Keys of tasks that Headroom reads and keeps but does not estimate yet, as given (`value_model`, `reward_models`, `beta`, ...).
-    pub reserved: Vec<(String, Value)>,
+    /// The other models on the card, as given: `value_model` and `reward_models`; [`Plan::instances`] reads them.
+    pub other_models: Vec<(String, Value)>,
+    /// Preference and reinforcement tasks: how the policy is updated.
+    pub policy: PolicyUpdate,
     /// Versions that change an allocation.
     pub software: Software,
     /// The card.
@@ -123,6 +127,7 @@ macro_rules! names {
         }
     };
 }
+pub(super) use names;
 
 names! {
     /// What is trained or run.
@@ -284,6 +289,8 @@ names! {
         Copy = "copy",
         /// The policy with its adapter switched off.
         AdapterDisabled = "adapter_disabled",
+        /// Log-probabilities computed before training (TRL's `precompute_ref_log_probs`).
+        Precomputed = "precomputed",
         /// None.
         None = "none",
     }
@@ -404,15 +411,6 @@ pub struct Reference {
     pub kind: ReferenceKind,
     /// Logits upcast to fp32 before log-softmax.
     pub logits_fp32: bool,
-}
-
-/// Generation.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Rollout {
-    /// Tokens generated after the prompt.
-    pub new_tokens: u64,
-    /// Further keys of rollouts that Headroom reads and keeps but does not estimate yet.
-    pub reserved: Vec<(String, Value)>,
 }
 
 /// Versions that change an allocation; `None`: the newest Headroom knows.

@@ -4,8 +4,8 @@
 
 use super::{
     AdapterDtype, AttentionKernel, AttnImplementation, Auto, BucketSize, Distributed, Dtype, Framework, GpuChoice,
-    Lora, Method, MixedPrecision, ModelChoice, Offload, Optimizer, Plan, QuantType, Quantization, Reference,
-    ReferenceKind, Rollout, Software, TargetModules, Task,
+    Lora, Method, MixedPrecision, ModelChoice, Offload, Optimizer, Plan, PolicyUpdate, QuantType, Quantization,
+    Reference, ReferenceKind, Rollout, Software, TargetModules, Task,
 };
 
 impl Default for Plan {
@@ -40,8 +40,9 @@ impl Default for Plan {
             distributed: Distributed::default(),
             num_labels: 1,
             reference: Reference { kind: ReferenceKind::Auto, logits_fp32: false },
-            rollout: Rollout { new_tokens: 256, reserved: Vec::new() },
-            reserved: Vec::new(),
+            rollout: Rollout::default(),
+            other_models: Vec::new(),
+            policy: PolicyUpdate::default(),
             software: Software::default(),
             gpu: GpuChoice::Catalogue("a100-80gb".to_owned()),
         }

@@ -33,6 +33,8 @@ pub enum Unit {
     Cards,
     /// Sequences in one forward on one card.
     Sequences,
+    /// Prompts of a generation round.
+    Prompts,
     /// Forwards before the optimizer steps.
     Forwards,
     /// Tokens.
@@ -55,6 +57,7 @@ impl Unit {
         match self {
             Self::Cards => "cards",
             Self::Sequences => "sequences",
+            Self::Prompts => "prompts",
             Self::Forwards => "forwards",
             Self::Tokens => "tokens",
             Self::Elements => "elements",
@@ -83,6 +86,20 @@ pub enum Kind {
         /// Largest.
         max: f64,
     },
+    /// A whole number, or nothing.
+    OptionalInteger {
+        /// Smallest.
+        min: u64,
+        /// Largest.
+        max: u64,
+    },
+    /// A number, or nothing.
+    OptionalNumber {
+        /// Smallest.
+        min: f64,
+        /// Largest.
+        max: f64,
+    },
     /// A whole number, or the word `default` or `auto`.
     Bucket {
         /// Largest; the smallest is 0.
@@ -90,6 +107,8 @@ pub enum Kind {
     },
     /// `true` or `false`.
     Flag,
+    /// `true`, `false`, or nothing.
+    OptionalFlag,
     /// `true`, `false` or the word `auto`.
     AutoFlag,
     /// One of these names.
@@ -173,14 +192,26 @@ impl Field {
     fn parse(&self, text: &str) -> Result<Value, ProblemKind> {
         let nullable = matches!(
             self.kind,
-            Kind::OptionalChoice(_) | Kind::Version | Kind::Text | Kind::Json | Kind::ModelId | Kind::GpuId
+            Kind::OptionalInteger { .. }
+                | Kind::OptionalNumber { .. }
+                | Kind::OptionalFlag
+                | Kind::OptionalChoice(_)
+                | Kind::Version
+                | Kind::Text
+                | Kind::Json
+                | Kind::ModelId
+                | Kind::GpuId
         );
         if text.is_empty() && nullable {
             return Ok(Value::Null);
         }
         Ok(match self.kind {
-            Kind::Integer { .. } | Kind::Number { .. } | Kind::Bucket { .. } => number_of(text),
-            Kind::Flag | Kind::AutoFlag => match text {
+            Kind::Integer { .. }
+            | Kind::Number { .. }
+            | Kind::OptionalInteger { .. }
+            | Kind::OptionalNumber { .. }
+            | Kind::Bucket { .. } => number_of(text),
+            Kind::Flag | Kind::OptionalFlag | Kind::AutoFlag => match text {
                 "true" => Value::Bool(true),
                 "false" => Value::Bool(false),
                 _ => Value::from(text),

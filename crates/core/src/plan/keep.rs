@@ -1,4 +1,4 @@
-//! JSON that a plan keeps as given: a pasted config, and the keys of tasks that are not estimated yet.
+//! JSON that a plan keeps as given: a pasted config, and the other models beside the policy.
 
 use serde_json::Value;
 
@@ -38,8 +38,7 @@ fn json_bytes(value: &Value) -> usize {
 
 fn kept_bytes(plan: &Plan) -> usize {
     let config = if let ModelChoice::Config { config, .. } = &plan.model { json_bytes(config) } else { 0 };
-    let reserved = plan.reserved.iter().chain(&plan.rollout.reserved);
-    config + reserved.map(|(_, value)| json_bytes(value)).sum::<usize>()
+    config + plan.other_models.iter().map(|(_, value)| json_bytes(value)).sum::<usize>()
 }
 
 /// The value kept in `list` under `key`; null when there is none.
@@ -47,26 +46,19 @@ pub(super) fn kept(list: &[(String, Value)], key: &str) -> Value {
     list.iter().find(|(name, _)| name == key).map_or(Value::Null, |(_, value)| value.clone())
 }
 
-/// Keeps `value` under `key` in the list that `list` finds in the plan, in the order of the table; null removes it.
-pub(super) fn keep(
-    plan: &mut Plan,
-    list: fn(&mut Plan) -> &mut Vec<(String, Value)>,
-    prefix: &str,
-    key: &str,
-    value: &Value,
-) -> Result<(), ProblemKind> {
-    let before = list(plan).clone();
-    list(plan).retain(|(name, _)| name != key);
+/// Keeps `value` under `key` among the plan's other models, in the order of the table; null removes it.
+pub(super) fn keep(plan: &mut Plan, key: &str, value: &Value) -> Result<(), ProblemKind> {
+    let before = plan.other_models.clone();
+    plan.other_models.retain(|(name, _)| name != key);
     if value.is_null() {
         return Ok(());
     }
     if let Err(kind) = check(plan, value) {
-        *list(plan) = before;
+        plan.other_models = before;
         return Err(kind);
     }
-    let list = list(plan);
-    list.push((key.to_owned(), value.clone()));
-    list.sort_by_key(|(name, _)| position(&format!("{prefix}{name}")));
+    plan.other_models.push((key.to_owned(), value.clone()));
+    plan.other_models.sort_by_key(|(name, _)| position(name));
     Ok(())
 }
 

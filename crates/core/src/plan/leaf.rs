@@ -5,8 +5,9 @@ use serde_json::{Number, Value};
 use super::fields::Kind;
 use super::nearest::{Closeness, nearest};
 use super::{
-    AdapterDtype, AttentionKernel, AttnImplementation, Auto, BucketSize, Dtype, Framework, Method, MixedPrecision,
-    Offload, Optimizer, ProblemKind, QuantType, ReferenceKind, TargetModules, Task,
+    AdapterDtype, AttentionKernel, AttnImplementation, Auto, BucketSize, Dtype, Framework, KvCacheDtype, Method,
+    MixedPrecision, Offload, Optimizer, ProblemKind, QuantType, ReferenceKind, RolloutEngine, TargetModules, Task,
+    VllmMode,
 };
 
 /// Most names in a list of modules.
@@ -72,7 +73,7 @@ fn read_whole(value: &Value, min: u64, max: u64) -> Result<u64, ProblemKind> {
 
 fn whole_range(kind: &Kind) -> (u64, u64) {
     match kind {
-        Kind::Integer { min, max } => (*min, *max),
+        Kind::Integer { min, max } | Kind::OptionalInteger { min, max } => (*min, *max),
         Kind::Bucket { max } => (0, *max),
         _ => (0, u64::MAX),
     }
@@ -101,7 +102,10 @@ impl Leaf for u8 {
 
 impl Leaf for f64 {
     fn read(value: &Value, kind: &Kind) -> Result<Self, ProblemKind> {
-        let (min, max) = if let Kind::Number { min, max } = kind { (*min, *max) } else { (Self::MIN, Self::MAX) };
+        let (min, max) = match kind {
+            Kind::Number { min, max } | Kind::OptionalNumber { min, max } => (*min, *max),
+            _ => (Self::MIN, Self::MAX),
+        };
         let Some(given) = value.as_f64() else { return Err(wrong("number")) };
         if (min..=max).contains(&given) {
             // A negative zero compares equal to zero but would be written differently.
@@ -198,14 +202,34 @@ named_leaf! {
     AdapterDtype { "bf16" => Bfloat16, "fp16" => Float16, "fp32" => Float32 },
     QuantType,
     ReferenceKind,
+    RolloutEngine { "hf" => Generate, "transformers" => Generate },
+    VllmMode,
+    KvCacheDtype { "bf16" => Bfloat16, "fp8_e4m3" => Fp8, "fp8_e5m2" => Fp8 },
 }
 
-impl Leaf for Option<Dtype> {
+/// Reads values that may be absent, which is null.
+macro_rules! optional_leaf {
+    ($($name:ident),+ $(,)?) => { $(
+        impl Leaf for Option<$name> {
+            fn read(value: &Value, kind: &Kind) -> Result<Self, ProblemKind> {
+                if value.is_null() { Ok(None) } else { $name::read(value, kind).map(Some) }
+            }
+            fn write(&self) -> Value {
+                self.as_ref().map_or(Value::Null, Leaf::write)
+            }
+        }
+    )+ };
+}
+
+optional_leaf!(bool, u64, Dtype, KvCacheDtype, RolloutEngine, VllmMode);
+
+impl Leaf for Option<f64> {
     fn read(value: &Value, kind: &Kind) -> Result<Self, ProblemKind> {
-        if value.is_null() { Ok(None) } else { Dtype::read(value, kind).map(Some) }
+        if value.is_null() { Ok(None) } else { f64::read(value, kind).map(Some) }
     }
+    /// As JSON wrote it before the field had a type, `1.0`: links that are out there stay as they are.
     fn write(&self) -> Value {
-        self.as_ref().map_or(Value::Null, Leaf::write)
+        self.and_then(Number::from_f64).map_or(Value::Null, Value::Number)
     }
 }
 

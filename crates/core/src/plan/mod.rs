@@ -3,9 +3,11 @@
 //! One table, [`fields`], drives the JSON reader, links, the form's attributes and the generator of property tests.
 
 mod alternatives;
+mod batches;
 mod choice;
 mod defaults;
 mod fields;
+mod instances;
 mod json;
 mod keep;
 mod leaf;
@@ -13,16 +15,20 @@ mod modules;
 mod nearest;
 mod parts;
 mod problem;
+mod rollout;
 mod rules;
 mod subject;
 mod table;
 
 pub use alternatives::{Alternative, alternatives};
+pub use batches::{Batches, Round};
 pub use choice::*;
 pub use fields::{Field, Kind, Unit, field, fields};
+pub use instances::{Instance, InstanceRole};
 pub use json::MAX_JSON_BYTES;
 pub use modules::{linear_module_names, names_module};
 pub use problem::*;
+pub use rollout::{KvCacheDtype, PolicyUpdate, Rollout, RolloutEngine, VllmMode};
 pub use subject::Subject;
 
 /// The key among `candidates` that `key` was most likely meant to be, if one is near.

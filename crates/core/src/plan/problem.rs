@@ -70,8 +70,17 @@ pub enum ProblemKind {
         /// Names it could be.
         known: Vec<String>,
     },
-    /// The task is read and kept, but not estimated yet.
-    TaskNotYet,
+    /// Two numbers of which one has to divide the other.
+    NotDivisible {
+        /// As given.
+        value: u64,
+        /// What it has to go into, or be made of.
+        other: String,
+        /// The value of that.
+        other_value: u64,
+        /// The nearest values that would do, smaller first.
+        nearest: Vec<u64>,
+    },
     /// Two fields contradict each other.
     Contradiction {
         /// The other field.
@@ -132,8 +141,10 @@ impl fmt::Display for Problem {
             ProblemKind::NoSuchModule { name, known } => {
                 write!(f, "{field}: the model has no module {name}; it has {}", known.join(", "))
             }
-            ProblemKind::TaskNotYet => {
-                write!(f, "{field}: this task is not estimated yet; choose sft, sequence_classification or inference")
+            ProblemKind::NotDivisible { value, other, other_value, nearest } => {
+                write!(f, "{field}: {value} and {other} ({other_value}) do not divide")?;
+                let nearest: Vec<String> = nearest.iter().map(ToString::to_string).collect();
+                if nearest.is_empty() { Ok(()) } else { write!(f, "; choose {}", nearest.join(" or ")) }
             }
             ProblemKind::Contradiction { other, mend } => {
                 write!(f, "{field}: contradicts {other}; set {field} to {mend}")

@@ -1,8 +1,8 @@
 //! Which fields cannot go together. Few and true: whatever runs in reality passes.
 
 use super::{
-    AttentionKernel, AttnImplementation, Auto, Dtype, Framework, MixedPrecision, Offload, Plan, Problem, ProblemKind,
-    Task,
+    AttentionKernel, AttnImplementation, Auto, Dtype, Framework, Method, MixedPrecision, Offload, Plan, Problem,
+    ProblemKind, ReferenceKind, Task,
 };
 use crate::gpu::Card;
 use crate::model::{Model, ModuleKind, Role};
@@ -10,7 +10,7 @@ use crate::model::{Model, ModuleKind, Role};
 /// Every contradiction of `plan`.
 pub(super) fn contradictions(plan: &Plan, model: &Model, card: &Card) -> Vec<Problem> {
     [
-        task(plan),
+        reference(plan),
         sharding(plan),
         optimizer_offload(plan),
         kernel(plan),
@@ -26,11 +26,14 @@ fn contradiction(field: &str, other: &str, mend: &str) -> Option<Problem> {
     Some(Problem::new(field, ProblemKind::Contradiction { other: other.to_owned(), mend: mend.to_owned() }))
 }
 
-fn task(plan: &Plan) -> Option<Problem> {
-    match plan.task {
-        Task::Sft | Task::SequenceClassification | Task::Inference => None,
-        Task::Reward | Task::Dpo | Task::Grpo | Task::Ppo => Some(Problem::new("task", ProblemKind::TaskNotYet)),
+/// The adapter can only be switched off where there is one, and pairs and rewards need no reference.
+fn reference(plan: &Plan) -> Option<Problem> {
+    let trains_adapter = plan.method != Method::Full;
+    let uses_reference = matches!(plan.task, Task::Dpo | Task::Grpo | Task::Ppo);
+    if uses_reference && plan.reference.kind == ReferenceKind::AdapterDisabled && !trains_adapter {
+        return contradiction("reference.kind", "method", "copy");
     }
+    None
 }
 
 /// ZeRO's stages and parameter offload are DeepSpeed's; FSDP2 does what stage 3 does.
@@ -100,6 +103,15 @@ fn positions(plan: &Plan, model: &Model) -> Option<Problem> {
     let ModuleKind::Embedding { rows, .. } = table.kind else { return None };
     // Some tables hold rows that no token gets: OPT's and RoBERTa's first two.
     let longest = model.max_position_embeddings.unwrap_or(rows).min(rows).max(1);
+    if plan.is_reinforcement() {
+        let (prompt, answer) = (plan.rollout.max_prompt_length(), plan.rollout.max_completion_length());
+        if prompt.saturating_add(answer) > longest {
+            let max = longest.saturating_sub(prompt.min(longest.saturating_sub(1))).to_string();
+            let kind = ProblemKind::OutOfRange { value: answer.to_string(), min: "1".to_owned(), max };
+            return Some(Problem::new("rollout.max_completion_length", kind));
+        }
+        return None;
+    }
     let new_tokens = if plan.task == Task::Inference { plan.rollout.new_tokens } else { 0 };
     if plan.max_length > longest {
         let (value, max) = (plan.max_length.to_string(), longest.to_string());

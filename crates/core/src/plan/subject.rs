@@ -2,11 +2,12 @@
 
 use serde_json::Value;
 
+use super::batches::indivisible;
 use super::fields::{Kind, fields};
 use super::modules::unknown_names;
 use super::nearest::{Closeness, near_distance};
 use super::rules::contradictions;
-use super::{GpuChoice, ModelChoice, Plan, Problem, ProblemKind};
+use super::{GpuChoice, Instance, ModelChoice, Plan, Problem, ProblemKind};
 use crate::gpu::{self, Card};
 use crate::model::{self, Model};
 use crate::units::GIB;
@@ -20,6 +21,8 @@ pub struct Subject {
     pub card: Card,
     /// Memory of the card, bytes.
     pub memory_bytes: u64,
+    /// The models beside policy and reference.
+    pub instances: Vec<Instance>,
 }
 
 impl Plan {
@@ -29,12 +32,17 @@ impl Plan {
     /// Every problem of the plan, each with its field and mend.
     pub fn subject(&self) -> Result<Subject, Vec<Problem>> {
         let mut problems = self.field_problems();
-        let model = self.find_model().map_err(|problem| problems.push(problem));
+        let model = find_model(&self.model).map_err(|problem| problems.push(problem));
         let card = self.find_card().map_err(|problem| problems.push(problem));
         let (Ok(model), Ok(card)) = (model, card) else {
             return Err(problems);
         };
         problems.extend(contradictions(self, &model, &card));
+        problems.extend(indivisible(self));
+        let instances = self.instances(&model).unwrap_or_else(|found| {
+            problems.extend(found);
+            Vec::new()
+        });
         problems.extend(unknown_names(self, &model));
         if !problems.is_empty() {
             return Err(problems);
@@ -44,7 +52,7 @@ impl Plan {
             GpuChoice::Custom { memory_gib, .. } => (memory_gib * GIB as f64) as u64,
             GpuChoice::Catalogue(_) => card.memory_bytes(),
         };
-        Ok(Subject { model, card, memory_bytes })
+        Ok(Subject { model, card, memory_bytes, instances })
     }
 
     /// What is wrong with single fields; nothing for a plan that was read from JSON or a link.
@@ -59,20 +67,6 @@ impl Plan {
         fields().iter().filter_map(check).collect()
     }
 
-    fn find_model(&self) -> Result<Model, Problem> {
-        match &self.model {
-            ModelChoice::Catalogue(id) => {
-                let Some(found) = model::find(id) else { return Err(unknown_model(id)) };
-                let same = |name: &&&str| name.eq_ignore_ascii_case(id.trim());
-                let name = found.also.iter().find(same).map_or(found.id, |name| *name);
-                let config: Value = serde_json::from_str(found.config).unwrap_or_default();
-                Model::from_config(name, &config)
-            }
-            ModelChoice::Config { name, config } => Model::from_config(name, config),
-        }
-        .map_err(|error| Problem::new("model.config", ProblemKind::BadConfig { key: error.key, why: error.why }))
-    }
-
     fn find_card(&self) -> Result<Card, Problem> {
         match &self.gpu {
             GpuChoice::Catalogue(id) => gpu::find(id.trim()).cloned().ok_or_else(|| unknown_gpu(id)),
@@ -82,6 +76,21 @@ impl Plan {
             }
         }
     }
+}
+
+/// The model that `choice` names or describes.
+pub(super) fn find_model(choice: &ModelChoice) -> Result<Model, Problem> {
+    match choice {
+        ModelChoice::Catalogue(id) => {
+            let Some(found) = model::find(id) else { return Err(unknown_model(id)) };
+            let same = |name: &&&str| name.eq_ignore_ascii_case(id.trim());
+            let name = found.also.iter().find(same).map_or(found.id, |name| *name);
+            let config: Value = serde_json::from_str(found.config).unwrap_or_default();
+            Model::from_config(name, &config)
+        }
+        ModelChoice::Config { name, config } => Model::from_config(name, config),
+    }
+    .map_err(|error| Problem::new("model.config", ProblemKind::BadConfig { key: error.key, why: error.why }))
 }
 
 fn unknown_model(id: &str) -> Problem {

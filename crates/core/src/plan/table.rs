@@ -11,8 +11,8 @@ use super::parts::{
     set_wrap, wrap,
 };
 use super::{
-    AdapterDtype, AttentionKernel, AttnImplementation, Dtype, Framework, Method, MixedPrecision, Offload, Optimizer,
-    Problem, QuantType, ReferenceKind, Task,
+    AdapterDtype, AttentionKernel, AttnImplementation, Dtype, Framework, KvCacheDtype, Method, MixedPrecision, Offload,
+    Optimizer, Problem, QuantType, ReferenceKind, RolloutEngine, Task, VllmMode,
 };
 
 /// A row whose value is one member of the plan, named as the member is: `section.member`, in links `member`.
@@ -37,16 +37,15 @@ macro_rules! row {
     (@unit $unit:ident) => { Some(Unit::$unit) };
 }
 
-/// A row whose value is JSON kept in one of the plan's lists.
+/// A row whose value is JSON kept among the plan's other models.
 macro_rules! kept_row {
-    ($prefix:literal, $key:ident, $($list:ident).+) => {
+    ($key:ident) => {
         Field {
-            get: |plan| kept(&plan.$($list).+, stringify!($key)),
+            get: |plan| kept(&plan.other_models, stringify!($key)),
             set: |plan, value, field| {
-                keep(plan, |plan| &mut plan.$($list).+, $prefix, stringify!($key), value)
-                    .map_err(|kind| Problem::new(field.name, kind))
+                keep(plan, stringify!($key), value).map_err(|kind| Problem::new(field.name, kind))
             },
-            ..Field::untyped(concat!($prefix, stringify!($key)), stringify!($key), Kind::Json, None)
+            ..Field::untyped(stringify!($key), stringify!($key), Kind::Json, None)
         }
     };
 }
@@ -67,6 +66,14 @@ const fn whole(min: u64, max: u64) -> Kind {
 
 const fn number(min: f64, max: f64) -> Kind {
     Kind::Number { min, max }
+}
+
+const fn optional_whole(min: u64, max: u64) -> Kind {
+    Kind::OptionalInteger { min, max }
+}
+
+const fn optional_number(min: f64, max: f64) -> Kind {
+    Kind::OptionalNumber { min, max }
 }
 
 /// Sizes of DeepSpeed's buckets and windows.
@@ -144,23 +151,32 @@ pub(super) static FIELDS: &[Field] = &[
     row!(("reference.kind", "reference") reference.kind, Kind::Choice(ReferenceKind::NAMES)),
     row!(("reference.logits_fp32", "reference_logits_fp32") reference.logits_fp32, Kind::Flag),
     row!(rollout.new_tokens, whole(0, 16_777_216), Tokens),
-    kept_row!("rollout.", engine, rollout.reserved),
-    kept_row!("rollout.", prompts, rollout.reserved),
-    kept_row!("rollout.", num_generations, rollout.reserved),
-    kept_row!("rollout.", max_prompt_length, rollout.reserved),
-    kept_row!("rollout.", max_completion_length, rollout.reserved),
-    kept_row!("rollout.", sequences_at_once, rollout.reserved),
-    kept_row!("rollout.", keep_scores, rollout.reserved),
-    kept_row!("rollout.", top_k, rollout.reserved),
-    kept_row!("rollout.", top_p, rollout.reserved),
-    kept_row!("rollout.", min_length_processor, rollout.reserved),
-    kept_row!("", value_model, reserved),
-    kept_row!("", reward_models, reserved),
-    kept_row!("", beta, reserved),
-    kept_row!("", entropy, reserved),
-    kept_row!("", vf_coef, reserved),
-    kept_row!("", logprob_batch_size, reserved),
-    kept_row!("", old_logprobs_pass, reserved),
+    row!(rollout.engine, Kind::OptionalChoice(RolloutEngine::NAMES)),
+    row!(rollout.prompts, optional_whole(1, 16_777_216), Prompts),
+    row!(rollout.num_generations, optional_whole(1, 65_536), Sequences),
+    row!(rollout.max_prompt_length, optional_whole(1, 16_777_216), Tokens),
+    row!(rollout.max_completion_length, optional_whole(1, 16_777_216), Tokens),
+    row!(rollout.sequences_at_once, optional_whole(1, 16_777_216), Sequences),
+    row!(rollout.keep_scores, Kind::OptionalFlag),
+    row!(rollout.top_k, optional_whole(0, 16_777_216), Tokens),
+    row!(rollout.top_p, optional_number(0.0, 1.0)),
+    row!(rollout.min_length_processor, Kind::OptionalFlag),
+    row!(rollout.vllm_mode, Kind::OptionalChoice(VllmMode::NAMES)),
+    row!(rollout.vllm_gpu_memory_utilization, optional_number(0.0, 1.0)),
+    row!(rollout.vllm_tensor_parallel_size, optional_whole(1, 65_536), Cards),
+    row!(rollout.vllm_enable_sleep_mode, Kind::Flag),
+    row!(rollout.kv_cache_dtype, Kind::OptionalChoice(KvCacheDtype::NAMES)),
+    row!(rollout.enforce_eager, Kind::Flag),
+    kept_row!(value_model),
+    kept_row!(reward_models),
+    row!(("beta", "beta") policy.beta, optional_number(0.0, 1e9)),
+    row!(("entropy", "entropy") policy.entropy, Kind::OptionalFlag),
+    row!(("vf_coef", "vf_coef") policy.vf_coef, optional_number(0.0, 1e9)),
+    row!(("logprob_batch_size", "logprob_batch_size") policy.logprob_batch_size, optional_whole(1, 16_777_216), Sequences),
+    row!(("old_logprobs_pass", "old_logprobs_pass") policy.old_logprobs_pass, Kind::OptionalFlag),
+    row!(("steps_per_generation", "steps_per_generation") policy.steps_per_generation, optional_whole(1, 1_048_576), Forwards),
+    row!(("use_liger_loss", "use_liger_loss") policy.use_liger_loss, Kind::Flag),
+    row!(("padding_free", "padding_free") policy.padding_free, Kind::Flag),
     row!(software.torch, Kind::Version),
     row!(software.transformers, Kind::Version),
     row!(software.peft, Kind::Version),

@@ -55,10 +55,10 @@ fn any_names(fewest: usize) -> impl Strategy<Value = Value> {
 /// Any value that `field` takes.
 pub(crate) fn any_value(field: &Field) -> BoxedStrategy<Value> {
     match field.kind {
-        Kind::Integer { min, max } => any_integer(min, max),
-        Kind::Number { min, max } => any_number(min, max),
+        Kind::Integer { min, max } | Kind::OptionalInteger { min, max } => any_integer(min, max),
+        Kind::Number { min, max } | Kind::OptionalNumber { min, max } => any_number(min, max),
         Kind::Bucket { max } => prop_oneof![any_integer(0, max), any_of(&["default", "auto"])].boxed(),
-        Kind::Flag => any::<bool>().prop_map(Value::from).boxed(),
+        Kind::Flag | Kind::OptionalFlag => any::<bool>().prop_map(Value::from).boxed(),
         Kind::AutoFlag => prop_oneof![any::<bool>().prop_map(Value::from), Just(json!("auto"))].boxed(),
         Kind::Choice(names) | Kind::OptionalChoice(names) => any_of(names),
         Kind::Version => "[0-9]{1,2}\\.[0-9]{1,2}(\\.[0-9]{1,2})?(\\+cu[0-9]{3})?".prop_map(Value::from).boxed(),

@@ -164,6 +164,9 @@ fn Meter(estimate: Estimate) -> impl IntoView {
 fn mend(problem: &Problem) -> Option<(&'static str, String)> {
     match &problem.kind {
         ProblemKind::Contradiction { mend, .. } => Some((plan::field(&problem.field)?.name, mend.clone())),
+        ProblemKind::NotDivisible { nearest, .. } => {
+            Some((plan::field(&problem.field)?.name, nearest.last()?.to_string()))
+        }
         ProblemKind::UnknownModel { nearest, .. } | ProblemKind::UnknownGpu { nearest, .. } => {
             Some((plan::field(&problem.field)?.name, nearest.clone()?))
         }

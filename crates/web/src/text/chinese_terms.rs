@@ -29,13 +29,16 @@ pub(super) fn phase(phase: Phase) -> &'static str {
         Phase::Load => "加载",
         Phase::Prefill => "预填充",
         Phase::Decode => "解码",
+        Phase::OldLogProbs => "旧策略对数概率",
         Phase::ReferenceForward => "参考模型前向",
+        Phase::RewardForward => "奖励与价值打分",
         Phase::Forward => "前向传播",
         Phase::Loss => "计算损失",
         Phase::LossBackward => "损失的反向传播",
         Phase::Backward => "反向传播",
         Phase::GradientClipping => "梯度裁剪",
         Phase::OptimizerStep => "优化器更新",
+        Phase::WeightSync => "权重同步",
     }
 }
 
@@ -51,6 +54,9 @@ pub(super) fn term(term: Term) -> &'static str {
         Term::QuantizationConstants => "量化常数",
         Term::AdapterWeights => "LoRA 适配器",
         Term::ReferenceWeights => "参考模型",
+        Term::ValueWeights => "价值模型",
+        Term::RewardWeights => "奖励模型",
+        Term::EngineWeights => "推理引擎中的权重",
         Term::Buffers => "缓冲张量",
         Term::WeightGradients => "权重的梯度",
         Term::AdapterGradients => "适配器的梯度",
@@ -88,6 +94,10 @@ pub(super) fn term(term: Term) -> &'static str {
         Term::ChunkedLoss => "分块损失",
         Term::ScoreHead => "分类头",
         Term::KvCache => "键与值",
+        Term::EnginePool => "推理引擎的显存池",
+        Term::CudaGraphs => "推理引擎的 CUDA Graph",
+        Term::SamplingScores => "采样得分",
+        Term::LogProbabilities => "对数概率",
         Term::ReduceBuckets => "规约桶",
         Term::GatheredParameters => "聚合的参数",
         Term::OffloadStaging => "卸载中转缓冲区",
@@ -166,7 +176,12 @@ pub(super) fn problem(problem: &Problem) -> String {
         ProblemKind::NoSuchModule { name, known } => {
             format!("模型里没有名为 {name} 的模块，可用的有：{}。", known.join("、"))
         }
-        ProblemKind::TaskNotYet => "暂不支持估算该任务，请选择 sft、sequence_classification 或 inference。".to_owned(),
+        ProblemKind::NotDivisible { value, other, other_value, nearest } => {
+            let nearest: Vec<String> = nearest.iter().map(ToString::to_string).collect();
+            let choose =
+                if nearest.is_empty() { String::new() } else { format!("，可改为 {}", nearest.join(" 或 ")) };
+            format!("{value} 与 {other}（{other_value}）不能整除{choose}。")
+        }
         ProblemKind::Contradiction { other, mend } => format!("与 {other} 矛盾，请把 {field} 设为 {mend}。"),
         ProblemKind::NotJson { line, column } => {
             format!("第 {line} 行第 {column} 列起不是合法的 JSON，请检查引号、逗号和括号。")
@@ -211,10 +226,10 @@ pub(super) fn task(task: Task) -> ChoiceText {
         Task::Sft => choice("监督微调", "SFT"),
         Task::SequenceClassification => choice("序列分类", "打分或分类头"),
         Task::Inference => choice("推理", "预填充与生成"),
-        Task::Reward => choice("奖励模型", "尚未支持"),
-        Task::Dpo => choice("DPO", "尚未支持"),
-        Task::Grpo => choice("GRPO", "尚未支持"),
-        Task::Ppo => choice("PPO", "尚未支持"),
+        Task::Reward => choice("奖励模型", "成对回答，各打一分"),
+        Task::Dpo => choice("DPO", "成对回答与参考模型"),
+        Task::Grpo => choice("GRPO", "成组生成回答"),
+        Task::Ppo => choice("PPO", "策略、价值、参考与奖励模型"),
     }
 }
 

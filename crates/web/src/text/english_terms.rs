@@ -29,13 +29,16 @@ pub(super) fn phase(phase: Phase) -> &'static str {
         Phase::Load => "Load",
         Phase::Prefill => "Prefill",
         Phase::Decode => "Decode",
+        Phase::OldLogProbs => "Old log-probabilities",
         Phase::ReferenceForward => "Reference forward",
+        Phase::RewardForward => "Rewards and values",
         Phase::Forward => "Forward",
         Phase::Loss => "Loss",
         Phase::LossBackward => "Backward of the loss",
         Phase::Backward => "Backward",
         Phase::GradientClipping => "Gradient clipping",
         Phase::OptimizerStep => "Optimizer step",
+        Phase::WeightSync => "Weight sync",
     }
 }
 
@@ -51,6 +54,9 @@ pub(super) fn term(term: Term) -> &'static str {
         Term::QuantizationConstants => "Quantisation constants",
         Term::AdapterWeights => "LoRA adapters",
         Term::ReferenceWeights => "Reference model",
+        Term::ValueWeights => "Value model",
+        Term::RewardWeights => "Reward models",
+        Term::EngineWeights => "Weights in the rollout engine",
         Term::Buffers => "Buffers",
         Term::WeightGradients => "Gradients of the weights",
         Term::AdapterGradients => "Gradients of the adapters",
@@ -88,6 +94,10 @@ pub(super) fn term(term: Term) -> &'static str {
         Term::ChunkedLoss => "Chunked loss",
         Term::ScoreHead => "Classification head",
         Term::KvCache => "Keys and values",
+        Term::EnginePool => "Pool of the rollout engine",
+        Term::CudaGraphs => "CUDA graphs of the rollout engine",
+        Term::SamplingScores => "Sampling scores",
+        Term::LogProbabilities => "Log-probabilities",
         Term::ReduceBuckets => "Reduce buckets",
         Term::GatheredParameters => "Gathered parameters",
         Term::OffloadStaging => "Offload staging buffers",
@@ -174,10 +184,10 @@ pub(super) fn task(task: Task) -> ChoiceText {
         Task::Sft => choice("Supervised fine-tuning", "SFT"),
         Task::SequenceClassification => choice("Sequence classification", "score or class head"),
         Task::Inference => choice("Inference", "prefill and generation"),
-        Task::Reward => choice("Reward model", "not estimated yet"),
-        Task::Dpo => choice("DPO", "not estimated yet"),
-        Task::Grpo => choice("GRPO", "not estimated yet"),
-        Task::Ppo => choice("PPO", "not estimated yet"),
+        Task::Reward => choice("Reward model", "pairs of answers, one score each"),
+        Task::Dpo => choice("DPO", "pairs and a reference"),
+        Task::Grpo => choice("GRPO", "groups of generated answers"),
+        Task::Ppo => choice("PPO", "policy, value model, reference, reward"),
     }
 }
 

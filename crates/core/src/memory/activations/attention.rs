@@ -170,6 +170,25 @@ fn latent(
 fn remember(setting: &Setting, k: Tensor, v: Tensor) -> (Tensor, Tensor) {
     if let Some(cache) = &setting.cache {
         let label = |name| setting.label(Term::KvCache, name);
+        if let Some(past) = &setting.past {
+            // The cache of one more token replaces the one before, keys first.
+            let longer = |x: &Tensor, name| {
+                let width = x.shape().width();
+                let old = past.borrow_mut().pop_front();
+                let before = old.as_ref().map_or(x.shape(), Tensor::shape);
+                let length = attended_with(&before, setting.attended);
+                let shape = match before.dims() {
+                    [batch, heads, ..] => dims(&[("b", batch.size), ("k", heads.size), ("P+C", length), ("d", width)]),
+                    _ => x.shape(),
+                };
+                let element = old.as_ref().map_or(x.element(), Tensor::element);
+                Tensor::new(&setting.tape, label(name), shape, element).with_head_major(true)
+            };
+            let k = longer(&k, "k");
+            let v = longer(&v, "v");
+            cache.borrow_mut().extend([k.clone(), v.clone()]);
+            return (k, v);
+        }
         // DynamicLayer.update joins an empty tensor and the new one: a copy (transformers cache_utils.py).
         let keep = |x: &Tensor, name| copy(x, x.shape(), label(name), true);
         let (k, v) = (keep(&k, "k"), keep(&v, "v"));
@@ -177,6 +196,12 @@ fn remember(setting: &Setting, k: Tensor, v: Tensor) -> (Tensor, Tensor) {
         return (k, v);
     }
     (k, v)
+}
+
+/// Positions of a layer's cache after one more token: a sliding window's is full already.
+fn attended_with(before: &Shape, attended: u64) -> u64 {
+    let held = before.dims().get(2).map_or(0, |length| length.size);
+    held.saturating_add(1).min(attended)
 }
 
 fn attend(setting: &Setting, layer: &LayerWeights, facts: &Attention, q: &Tensor, k: &Tensor, v: &Tensor) -> Tensor {
@@ -201,13 +226,20 @@ fn fused(setting: &Setting, facts: &Attention, q: &Tensor, k: &Tensor, v: &Tenso
     // Flash wants values as wide as keys (sdp_utils.cpp check_head_dim_size_flash); latent attention's are not.
     let unequal = facts.head_dim != facts.value_head_dim;
     let kernel = if masked || unequal || element == ElementType::F32 { Kernel::Efficient } else { setting.kernel };
-    let expand = setting.expand_kv.unwrap_or(masked);
+    // For a single query token the query heads of a group become rows instead (integrations/sdpa_attention.py pack_gqa).
+    let expand = setting.expand_kv.unwrap_or(masked) && setting.length > 1;
     let groups = facts.num_attention_heads != facts.num_key_value_heads;
     let query_shape = q.shape();
     let label = |name| setting.label(Term::QueryKeyValue, name);
     let (k, v) = if expand && groups {
-        let value_shape = heads(setting, "a", facts.num_attention_heads, facts.value_head_dim);
-        (repeat_heads(k, query_shape, label("k")), repeat_heads(v, value_shape, label("v")))
+        // As many positions as there are keys: more than queries when a cache holds earlier ones.
+        let keys = k.shape().dims().get(2).map_or(setting.attended, |keys| keys.size);
+        let expanded = |width| {
+            dims(&[("b", setting.batch), ("a", facts.num_attention_heads), ("s", keys)])
+                .with(Dim { sym: Sym("d"), size: width })
+        };
+        let (key, value) = (expanded(facts.head_dim), expanded(facts.value_head_dim));
+        (repeat_heads(k, key, label("k")), repeat_heads(v, value, label("v")))
     } else {
         (k.clone(), v.clone())
     };

@@ -121,7 +121,7 @@ impl Projection {
     /// serves) and again in backward.
     fn four_bit(&self, setting: &Setting, x: &Tensor, nested: bool, term: Term) -> Tensor {
         let label = setting.label(term, &self.name);
-        let fused = setting.token_count() <= setting.fused_4bit_tokens && setting.token_count() >= 4;
+        let fused = setting.token_count() <= setting.fused_4bit_tokens;
         let weight = dims(&[("d_out", self.d_out), ("d_in", self.d_in)]);
         let blocks = dims(&[("d_out·d_in/64", self.d_out.saturating_mul(self.d_in) / 64)]);
         let shape = x.shape().last(self.sym, self.d_out);

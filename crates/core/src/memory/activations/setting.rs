@@ -4,7 +4,7 @@ use super::super::autograd::{Dim, ElementType, Label, Shape, Sym, Tape, Tensor, 
 use super::super::fsdp2::Fsdp2;
 use super::super::term::Term;
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
 
 /// The kernel attention runs in.
@@ -45,6 +45,8 @@ pub(in crate::memory) struct Setting {
     pub(in crate::memory) fused_4bit_tokens: u64,
     /// Keys and values are kept: `(term label, element)` of the cache.
     pub(in crate::memory) cache: Option<RefCell<Vec<Tensor>>>,
+    /// Keys and values of the tokens before, layer by layer, when this forward reads only the newest one.
+    pub(in crate::memory) past: Option<RefCell<VecDeque<Tensor>>>,
     /// Cosine and sine of this forward's positions, by rotary width.
     pub(in crate::memory) rotary: RefCell<HashMap<u64, (Tensor, Tensor)>>,
     /// The mask that attention gets, by the sliding window it is for.

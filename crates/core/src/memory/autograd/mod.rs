@@ -14,7 +14,7 @@ mod shape;
 mod tape;
 mod tensor;
 
-pub(super) use backward::{Call, backward};
+pub(super) use backward::{Call, Recording, backward};
 pub(super) use checkpoint::checkpoint;
 pub(super) use ops::*;
 pub(super) use reduce::Processors;

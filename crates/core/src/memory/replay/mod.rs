@@ -88,7 +88,7 @@ struct Search {
 impl Replayer {
     /// Runs every layer of the plan onto a tape.
     pub fn new(plan: &Plan, subject: &Subject) -> Self {
-        let step = step::run(plan, &subject.model, &subject.card, Extent::Whole);
+        let step = step::run(plan, subject, Extent::Whole);
         Self { program: Program::new(step.record), plain: None, default: None, expandable: None }
     }
 

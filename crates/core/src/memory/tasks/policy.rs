@@ -1,0 +1,246 @@
+//! GRPO and PPO: rollout, log-probabilities, rewards, then the update (trl trainer/grpo_trainer.py, ppo_trainer.py).
+
+use super::super::activations::Setting;
+use super::super::autograd::{Dim, ElementType, Sym, Tape, Tensor, custom, dims};
+use super::super::communication::Sharding;
+use super::super::logits::{HeadOutput, scalar};
+use super::super::phase::Phase;
+use super::super::step::{Update, kernel};
+use super::super::term::Term;
+use super::super::weights::{ModelWeights, Trainable};
+use super::logprobs::{of_answers, slice};
+use super::models::{Actor, frozen, reader, reference, stays, value};
+use super::rollout::{Generation, Generator};
+use crate::plan::{InstanceRole, Plan, Rollout, RolloutEngine, Round, Subject, Task};
+use std::rc::Rc;
+
+/// Everything that takes part in a step.
+struct Cast<'a> {
+    tape: &'a Rc<Tape>,
+    /// The update's plan: its length is prompt and answer together.
+    plan: Plan,
+    subject: &'a Subject,
+    sharding: &'a Sharding,
+    policy: &'a ModelWeights,
+    reader: Actor<'a>,
+    reference: Option<Actor<'a>>,
+    value: Option<Actor<'a>>,
+    rewards: Vec<Actor<'a>>,
+    round: Round,
+}
+
+/// Runs one step; gives back everything that was trained.
+pub(super) fn update(
+    tape: &Rc<Tape>,
+    plan: &Plan,
+    subject: &Subject,
+    policy: &ModelWeights,
+    sharding: &Sharding,
+) -> Vec<Trainable> {
+    let batches = plan.batches();
+    let Some(round) = batches.round else { return policy.trainable.clone() };
+    let plan = Plan {
+        max_length: batches.tokens_per_sequence,
+        gradient_accumulation_steps: batches.forwards_per_step,
+        // Prompts of unequal length are padded on the left, answers on the right.
+        padded_batch: true,
+        ..plan.clone()
+    };
+    let Subject { model, card, instances, .. } = subject;
+    let critic = instances.iter().find(|instance| instance.role == InstanceRole::Value);
+    let others = instances.iter().filter(|instance| instance.role != InstanceRole::Value);
+    let cast = Cast {
+        tape,
+        subject,
+        sharding,
+        policy,
+        reader: reader(&plan, model, card, policy),
+        reference: reference(tape, &plan, model, card, policy, sharding),
+        value: critic.map(|instance| value(tape, &plan, instance, card, policy, sharding)),
+        rewards: others
+            .enumerate()
+            .filter(|(_, instance)| stays(instance))
+            .map(|instance| frozen(tape, &plan, instance, card, policy, sharding))
+            .collect(),
+        round,
+        plan,
+    };
+    cast.step()
+}
+
+impl Cast<'_> {
+    fn step(&self) -> Vec<Trainable> {
+        let Self { tape, plan, subject, policy, sharding, .. } = self;
+        let mut trainable = policy.trainable.clone();
+        trainable.extend(self.value.iter().flat_map(|value| value.weights.trainable.iter().cloned()));
+        let kernel = kernel(plan, &subject.model, &subject.card);
+        let (model, trained) = (&subject.model, &trainable);
+        let update = Update { tape, plan, model, kernel, weights: policy, trainable: trained, sharding };
+        let before = || {
+            tape.set_grad_enabled(false);
+            let kept = self.gather_experience();
+            tape.set_grad_enabled(true);
+            kept
+        };
+        update.run(Vec::new(), before, |setting| self.loss(setting));
+        trainable
+    }
+
+    /// Rollout, log-probabilities and rewards; gives back what the update reads of them.
+    fn gather_experience(&self) -> Vec<Tensor> {
+        let Self { tape, plan, .. } = self;
+        let ids = dims(&[("b", self.round.sequences_per_card), ("P+C", plan.max_length)]);
+        let mut kept = self.roll_out();
+        kept.push(Tensor::new(tape, tape.label(Term::BatchInputs, "completion_ids"), ids, ElementType::I64));
+        let batch = plan.policy.logprob_batch_size.unwrap_or(plan.per_device_train_batch_size);
+        let batch = batch.min(self.round.sequences_per_card).max(1);
+        if self.takes_old_logprobs() {
+            tape.enter(Phase::OldLogProbs);
+            kept.extend(self.log_probabilities(&self.reader, batch));
+        }
+        if let Some(reference) = &self.reference {
+            tape.enter(Phase::ReferenceForward);
+            kept.extend(self.log_probabilities(reference, batch));
+        }
+        self.score(batch, &mut kept);
+        kept
+    }
+
+    /// Log-probabilities of the round's answers, `batch` sequences at a time; [n, C].
+    fn log_probabilities(&self, actor: &Actor<'_>, batch: u64) -> Option<Tensor> {
+        let completion = self.plan.rollout.max_completion_length();
+        let setting = actor.reading(self.tape, batch, self.plan.max_length, true);
+        let some = of_answers(actor, &setting, completion, false, false)?;
+        let all = dims(&[("n", self.round.sequences_per_card), ("C", completion)]);
+        Some(Tensor::new(self.tape, self.tape.label(Term::LogProbabilities, ""), all, some.element()))
+    }
+
+    /// PPO takes them from the scores of generation where it keeps those; GRPO only where asked, or where a round feeds
+    /// more than one optimizer step.
+    fn takes_old_logprobs(&self) -> bool {
+        match self.plan.task {
+            Task::Ppo => !self.keeps_scores(),
+            _ => self.plan.policy.old_logprobs_pass.unwrap_or_else(|| {
+                let step = self.plan.gradient_accumulation_steps;
+                self.round.forwards > step
+            }),
+        }
+    }
+
+    fn keeps_scores(&self) -> bool {
+        self.plan.task == Task::Ppo && self.plan.rollout.keep_scores.unwrap_or(true)
+    }
+
+    /// Generates the round; gives back the log-probabilities that PPO takes from the scores.
+    fn roll_out(&self) -> Vec<Tensor> {
+        let Self { tape, plan, subject, policy, .. } = self;
+        if plan.rollout.engine() != RolloutEngine::Generate {
+            return Vec::new();
+        }
+        let kernel = kernel(plan, &subject.model, &subject.card);
+        let generator = Generator { tape, plan, model: &subject.model, weights: policy, kernel };
+        let what = Generation {
+            batch: self.round.sequences_at_once,
+            prompt: plan.rollout.max_prompt_length(),
+            new_tokens: plan.rollout.max_completion_length(),
+            padded: true,
+        };
+        let sampling = Rollout { keep_scores: Some(self.keeps_scores()), ..plan.rollout.clone() };
+        let mut generated = generator.run(what, Some(&sampling));
+        let mut kept = Vec::new();
+        if self.keeps_scores() {
+            // ppo_trainer.py batch_generation: torch.stack(scores), divided by the temperature, then log-softmax.
+            let completion = plan.rollout.max_completion_length();
+            let vocab = Dim { sym: Sym("V"), size: subject.model.vocab_size };
+            let all = dims(&[("b", what.batch), ("C", completion)]).with(vocab);
+            let new = || Tensor::new(tape, tape.label(Term::SamplingScores, "stacked"), all, ElementType::F32);
+            let stacked = new();
+            let divided = new();
+            drop(stacked);
+            let row = dims(&[("C", completion)]).with(vocab);
+            tape.moment(tape.label(Term::LogProbabilities, "exponentials"), row, ElementType::F32);
+            let picked = dims(&[("n", self.round.sequences_per_card), ("C", completion)]);
+            kept.push(Tensor::new(tape, tape.label(Term::LogProbabilities, ""), picked, ElementType::F32));
+            drop(divided);
+        }
+        generated.drop_cache(tape, policy);
+        kept
+    }
+
+    /// Values and rewards of the round; models that live on the host come one after the other.
+    fn score(&self, batch: u64, kept: &mut Vec<Tensor>) {
+        let Self { tape, plan, subject, policy, sharding, .. } = self;
+        let others = subject.instances.iter().filter(|instance| instance.role != InstanceRole::Value).enumerate();
+        if self.value.is_none() && subject.instances.is_empty() {
+            return;
+        }
+        tape.enter(Phase::RewardForward);
+        let read = |actor: &Actor<'_>| {
+            let setting = actor.reading(tape, batch, plan.max_length, true);
+            drop(actor.scores(&setting));
+            setting.autocast.replace(false);
+            setting.leave_autocast();
+        };
+        if let Some(value) = &self.value {
+            read(value);
+            let shape = dims(&[("n", self.round.sequences_per_card), ("C", plan.rollout.max_completion_length())]);
+            let element = value.weights.score.as_ref().map_or(ElementType::F32, |_| setting_half(plan));
+            kept.push(Tensor::new(tape, tape.label(Term::ScoreHead, "values"), shape, element));
+        }
+        self.rewards.iter().for_each(read);
+        for visitor in others.filter(|(_, instance)| !stays(instance)) {
+            read(&frozen(tape, plan, visitor, &subject.card, policy, sharding));
+        }
+    }
+
+    /// One micro-batch's loss: PPO's value model first, then the policy.
+    fn loss(&self, setting: &Rc<Setting>) -> Option<HeadOutput> {
+        let Self { tape, plan, .. } = self;
+        let completion = plan.rollout.max_completion_length();
+        let values = match &self.value {
+            Some(value) => {
+                let mut own = value.reading(tape, setting.batch, setting.length, true);
+                if let Some(own) = Rc::get_mut(&mut own) {
+                    own.training = true;
+                    own.backward_begins = Rc::clone(&setting.backward_begins);
+                }
+                let scores = value.scores(&own)?;
+                own.autocast.replace(false);
+                own.leave_autocast();
+                let shape = dims(&[("b", setting.batch), ("C", completion)]);
+                Some(slice(&own, &scores, shape))
+            }
+            None => None,
+        };
+        let whole = plan.task == Task::Ppo;
+        let entropy = plan.policy.entropy.unwrap_or(false);
+        let picked = of_answers(&self.reader, setting, completion, whole, entropy)?;
+        Some(HeadOutput { loss: clipped(setting, &picked, values.as_ref()), kept: None })
+    }
+}
+
+fn setting_half(plan: &Plan) -> ElementType {
+    super::super::weights::element_type(plan.torch_dtype)
+}
+
+/// Ratio, clipping, distance to the reference, mean: numbers a token.
+fn clipped(setting: &Setting, picked: &Tensor, values: Option<&Tensor>) -> Tensor {
+    let (shape, element) = (picked.shape(), picked.element());
+    let label = setting.label(Term::LogProbabilities, "ratios");
+    let mut inputs = vec![picked];
+    inputs.extend(values);
+    let of_values = values.map(|values| (values.shape(), values.element()));
+    custom(
+        &setting.tape,
+        &inputs,
+        |recording| {
+            recording.save(&Tensor::new(&setting.tape, label, shape, ElementType::F32));
+            scalar(setting)
+        },
+        move |call| {
+            let mut grads = vec![Some(call.grad_like(shape, element))];
+            grads.extend(of_values.map(|(shape, element)| Some(call.grad_like(shape, element))));
+            grads
+        },
+    )
+}

@@ -1,0 +1,207 @@
+//! Generation: prefill, then token by token with a cache of keys and values.
+
+use super::super::activations::{Kernel, Setting};
+use super::super::autograd::{Dim, ElementType, NO_LAYER, Sym, Tape, Tensor, dims};
+use super::super::logits::logits;
+use super::super::phase::Phase;
+use super::super::step::{forward, setting};
+use super::super::term::Term;
+use super::super::weights::ModelWeights;
+use crate::model::{Model, ModelKind};
+use crate::plan::{Plan, Rollout};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// What is generated.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Generation {
+    /// Sequences side by side.
+    pub(super) batch: u64,
+    /// Tokens of each prompt.
+    pub(super) prompt: u64,
+    /// Tokens generated after it.
+    pub(super) new_tokens: u64,
+    /// Whether prompts are padded to one length.
+    pub(super) padded: bool,
+}
+
+/// A model that generates.
+#[derive(Clone, Copy)]
+pub(super) struct Generator<'a> {
+    pub(super) tape: &'a Rc<Tape>,
+    pub(super) plan: &'a Plan,
+    pub(super) model: &'a Model,
+    pub(super) weights: &'a ModelWeights,
+    pub(super) kernel: Kernel,
+}
+
+/// Runs prefill over `max_length` tokens, then decodes `rollout.new_tokens`.
+pub(in crate::memory) fn infer(tape: &Rc<Tape>, plan: &Plan, model: &Model, weights: &ModelWeights, kernel: Kernel) {
+    tape.set_grad_enabled(false);
+    let generator = Generator { tape, plan, model, weights, kernel };
+    let what = Generation {
+        batch: plan.per_device_train_batch_size,
+        prompt: plan.max_length,
+        new_tokens: plan.rollout.new_tokens,
+        padded: false,
+    };
+    drop(generator.run(what, None));
+}
+
+impl Generator<'_> {
+    /// Generates; gives back the cache and the scores that the caller keeps.
+    pub(super) fn run(&self, what: Generation, sampling: Option<&Rollout>) -> Generated {
+        let Self { tape, plan, model, weights, kernel } = *self;
+        let tokens = dims(&[("b", what.batch), ("s", what.prompt)]);
+        let inputs = Tensor::new(tape, tape.label(Term::BatchInputs, "input_ids"), tokens, ElementType::I64);
+        tape.enter(Phase::Prefill);
+        let mut prefill = setting(tape, plan, model, kernel, false);
+        (prefill.batch, prefill.length, prefill.attended) = (what.batch, what.prompt, what.prompt);
+        prefill.padded |= what.padded;
+        // Encoders read once and generate nothing.
+        prefill.cache = (model.kind == ModelKind::Decoder).then(RefCell::default);
+        let prefill = Rc::new(prefill);
+        let first = forward(&prefill, plan, model, weights).and_then(|hidden| self.head_of_last(&prefill, &hidden));
+        prefill.autocast.replace(false);
+        prefill.leave_autocast();
+        let mut generated = Generated::default();
+        let Some(cache) = &prefill.cache else { return generated };
+        generated.cache = cache.take();
+        tape.enter(Phase::Decode);
+        if what.new_tokens == 0 {
+            return generated;
+        }
+        drop(first);
+        // Between the first and the last token the cache grows evenly: the last token's step is the fullest.
+        self.grow(&mut generated.cache, what, what.new_tokens - 1);
+        let vocab = dims(&[("b", what.batch), ("V", model.vocab_size)]);
+        let state = sampling.map(|rollout| {
+            if rollout.keep_scores.unwrap_or(false) {
+                let scores = dims(&[("C-1", what.new_tokens - 1), ("b", what.batch), ("V", model.vocab_size)]);
+                generated.scores.push(self.scores(scores));
+            }
+            SamplingState { logits: self.scores(vocab), scores: self.scores(vocab), probabilities: self.scores(vocab) }
+        });
+        let mut last = setting(tape, plan, model, kernel, false);
+        (last.batch, last.length) = (what.batch, 1);
+        last.attended = what.prompt.saturating_add(what.new_tokens);
+        last.padded |= what.padded;
+        last.past = Some(RefCell::new(std::mem::take(&mut generated.cache).into()));
+        last.cache = Some(RefCell::default());
+        let last = Rc::new(last);
+        let out = forward(&last, plan, model, weights).and_then(|hidden| self.head_of_last(&last, &hidden));
+        last.autocast.replace(false);
+        last.leave_autocast();
+        generated.cache = last.cache.as_ref().map(RefCell::take).unwrap_or_default();
+        generated.past = last.past.as_ref().map(|past| past.take().into()).unwrap_or_default();
+        if let (Some(rollout), Some(state)) = (sampling, state) {
+            let kept = self.sample(rollout, state, vocab);
+            if rollout.keep_scores.unwrap_or(false) {
+                generated.scores.push(kept);
+            }
+        }
+        drop((out, inputs));
+        generated
+    }
+
+    fn scores(&self, shape: super::super::autograd::Shape) -> Tensor {
+        Tensor::new(self.tape, self.tape.label(Term::SamplingScores, ""), shape, ElementType::F32)
+    }
+
+    /// `logits_to_keep=1`: the head reads the last token only.
+    fn head_of_last(&self, setting: &Setting, hidden: &Tensor) -> Option<Tensor> {
+        let last = dims(&[("b", setting.batch), ("1", 1)]).with(Dim { sym: Sym("h"), size: hidden.shape().width() });
+        logits(setting, self.model, self.weights, &hidden.view(last))
+    }
+
+    /// The cache after `more` tokens: every step writes keys and values of one more, a new tensor a layer.
+    fn grow(&self, cache: &mut Vec<Tensor>, what: Generation, more: u64) {
+        let length = what.prompt.saturating_add(more);
+        let mut old = std::mem::take(cache).into_iter();
+        for layer in &self.weights.layers {
+            self.tape.enter_layer(layer.tag);
+            for (name, width) in [("k", layer.layer.attention.head_dim), ("v", layer.layer.attention.value_head_dim)] {
+                let Some(before) = old.next() else { continue };
+                let facts = &layer.layer.attention;
+                let length = facts.sliding_window.map_or(length, |window| length.min(window));
+                let shape = dims(&[("b", what.batch), ("k", facts.num_key_value_heads), ("P+C", length), ("d", width)]);
+                let label = self.tape.label(Term::KvCache, name);
+                cache.push(Tensor::new(self.tape, label, shape, before.element()));
+            }
+        }
+        self.tape.enter_layer(NO_LAYER);
+    }
+
+    /// One round of transformers' `_sample` (generation/utils.py) with the logits processors that the plan sets
+    /// (generation/logits_process.py); gives back the processed scores.
+    fn sample(&self, rollout: &Rollout, mut state: SamplingState, vocab: super::super::autograd::Shape) -> Tensor {
+        let flags = || {
+            let label = self.tape.label(Term::SamplingScores, "mask");
+            Tensor::new(self.tape, label, vocab, ElementType::Byte)
+        };
+        // `outputs.logits[:, -1].to(copy=True, dtype=float32)`; the step before's go as theirs take their place.
+        state.logits = self.scores(vocab);
+        let mut scores = state.logits.clone();
+        if rollout.min_length_processor.unwrap_or(false) {
+            // MinLength and MinNewTokens: a mask over the vocabulary, a filled tensor, the choice between the two.
+            for _ in 0..2 {
+                let filled = self.scores(vocab);
+                let mask = flags();
+                scores = self.scores(vocab);
+                drop((filled, mask));
+            }
+        }
+        if rollout.top_k.unwrap_or(0) > 0 {
+            let mask = flags();
+            scores = self.scores(vocab);
+            drop(mask);
+        }
+        if rollout.top_p.unwrap_or(1.0) < 1.0 {
+            let sorted = self.scores(vocab);
+            let label = self.tape.label(Term::SamplingScores, "order");
+            let order = Tensor::new(self.tape, label, vocab, ElementType::I64);
+            let softmax = self.scores(vocab);
+            let cumulative = self.scores(vocab);
+            drop(softmax);
+            let removed = flags();
+            let scattered = flags();
+            scores = self.scores(vocab);
+            drop((sorted, order, cumulative, removed, scattered));
+        }
+        state.scores = scores;
+        state.probabilities = self.scores(vocab);
+        // torch.multinomial divides noise by probabilities in a tensor of the same size.
+        drop(self.scores(vocab));
+        state.scores
+    }
+}
+
+/// What one round of sampling leaves for the next.
+struct SamplingState {
+    logits: Tensor,
+    scores: Tensor,
+    probabilities: Tensor,
+}
+
+/// What generation leaves.
+#[derive(Debug, Default)]
+pub(super) struct Generated {
+    cache: Vec<Tensor>,
+    past: Vec<Tensor>,
+    /// `output_scores`.
+    pub(super) scores: Vec<Tensor>,
+}
+
+impl Generated {
+    /// Lets the cache go, layer by layer.
+    pub(super) fn drop_cache(&mut self, tape: &Rc<Tape>, weights: &ModelWeights) {
+        let mut tensors = self.cache.drain(..);
+        for layer in &weights.layers {
+            tape.enter_layer(layer.tag);
+            drop((tensors.next(), tensors.next()));
+        }
+        drop(tensors);
+        tape.enter_layer(NO_LAYER);
+        self.past.clear();
+    }
+}

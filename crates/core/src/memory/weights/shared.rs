@@ -1,0 +1,105 @@
+//! One set of weights in two parts: a model without its adapters, and a model of its own on a shared base.
+
+use super::{Builder, Counts, Holder, LayerWeights, ModelWeights, NormWeights};
+use crate::memory::activations::{BaseWeight, Projection};
+use crate::memory::autograd::{Tape, Tensor};
+use crate::memory::communication::Sharding;
+use crate::model::Model;
+use crate::plan::Plan;
+use std::rc::Rc;
+
+impl ModelWeights {
+    /// The same weights, frozen and with every adapter switched off (peft's `disable_adapter`): no bytes of its own.
+    pub(in crate::memory) fn without_adapters(&self) -> Self {
+        let frozen = |tensors: &[Tensor]| tensors.iter().map(Tensor::detach).collect();
+        Self {
+            token_embedding: self.token_embedding.as_ref().map(Tensor::detach),
+            embeddings: frozen(&self.embeddings),
+            embedding_norms: self.embedding_norms.iter().map(frozen_norm).collect(),
+            embedding_projections: self.embedding_projections.iter().map(frozen_projection).collect(),
+            layers: self.layers.iter().map(|layer| Rc::new(frozen_layer(layer))).collect(),
+            final_norms: self.final_norms.iter().map(frozen_norm).collect(),
+            final_projections: self.final_projections.iter().map(frozen_projection).collect(),
+            head: self.head.iter().map(frozen_projection).collect(),
+            head_norms: self.head_norms.iter().map(frozen_norm).collect(),
+            pooler: self.pooler.as_ref().map(frozen_projection),
+            score: self.score.as_ref().map(frozen_projection),
+            trainable: Vec::new(),
+            parameters: Vec::new(),
+            counts: Counts::default(),
+            _held: Vec::new(),
+        }
+    }
+}
+
+impl ModelWeights {
+    /// The same weights with their adapters, for forwards beside the one that trains.
+    pub(in crate::memory) fn reading(&self) -> Self {
+        Self {
+            token_embedding: self.token_embedding.clone(),
+            embeddings: self.embeddings.clone(),
+            embedding_norms: self.embedding_norms.clone(),
+            embedding_projections: self.embedding_projections.clone(),
+            layers: self.layers.clone(),
+            final_norms: self.final_norms.clone(),
+            final_projections: self.final_projections.clone(),
+            head: self.head.clone(),
+            head_norms: self.head_norms.clone(),
+            pooler: self.pooler.clone(),
+            score: self.score.clone(),
+            trainable: Vec::new(),
+            parameters: Vec::new(),
+            counts: Counts::default(),
+            _held: Vec::new(),
+        }
+    }
+
+    /// The same base without adapters under a score head of its own, which trains unless `holder` is frozen.
+    pub(in crate::memory) fn with_score(
+        &self,
+        tape: &Rc<Tape>,
+        plan: &Plan,
+        model: &Model,
+        sharding: &Sharding,
+        holder: Holder,
+    ) -> Self {
+        let (trainable, parameters, counts) = (Vec::new(), Vec::new(), Counts::default());
+        let mut builder = Builder { tape, plan, sharding, holder, trainable, parameters, counts, held: Vec::new() };
+        let outside = tape.tag();
+        let score = builder.trained_head("score", model.hidden_size, plan.num_labels, false, outside);
+        let Builder { trainable, counts, held, .. } = builder;
+        Self { score: Some(score), trainable, counts, _held: held, ..self.without_adapters() }
+    }
+}
+
+fn frozen_layer(layer: &LayerWeights) -> LayerWeights {
+    LayerWeights {
+        layer: Rc::clone(&layer.layer),
+        tag: layer.tag,
+        projections: layer.projections.iter().map(|(role, part)| (*role, frozen_projection(part))).collect(),
+        norms: layer.norms.iter().map(|(role, norm)| (*role, frozen_norm(norm))).collect(),
+        experts: layer.experts.iter().map(Tensor::detach).collect(),
+        _others: layer._others.iter().map(Tensor::detach).collect(),
+    }
+}
+
+fn frozen_norm(norm: &NormWeights) -> NormWeights {
+    NormWeights {
+        name: norm.name.clone(),
+        kind: norm.kind,
+        weight: norm.weight.as_ref().map(Tensor::detach),
+        bias: norm.bias.as_ref().map(Tensor::detach),
+    }
+}
+
+fn frozen_projection(projection: &Projection) -> Projection {
+    Projection {
+        weight: match &projection.weight {
+            BaseWeight::Plain(weight) => BaseWeight::Plain(weight.detach()),
+            quantized => quantized.clone(),
+        },
+        bias: projection.bias.as_ref().map(Tensor::detach),
+        adapter: None,
+        ..projection.clone()
+    }
+}

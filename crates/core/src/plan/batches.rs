@@ -1,0 +1,156 @@
+//! The arithmetic of batches: how many sequences each pass sees, and what has to divide what.
+
+use super::{Plan, Problem, ProblemKind, Task};
+
+/// How the sequences of one optimizer step are cut. Counts are for one card where not said otherwise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Batches {
+    /// Sequences that one forward of the update sees: pairs count twice.
+    pub sequences_per_forward: u64,
+    /// Tokens of the longest of them.
+    pub tokens_per_sequence: u64,
+    /// Forwards before the optimizer steps.
+    pub forwards_per_step: u64,
+    /// What the batch size counts (examples, pairs or sequences) in one optimizer step, all cards together.
+    pub effective_batch_size: u64,
+    /// Tokens in one optimizer step, all cards together.
+    pub tokens_per_step: u64,
+    /// Reinforcement tasks: the generation round.
+    pub round: Option<Round>,
+}
+
+/// One round of generation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Round {
+    /// Prompts, all cards together, each counted once.
+    pub prompts: u64,
+    /// Answers to each.
+    pub num_generations: u64,
+    /// Sequences, all cards together.
+    pub sequences: u64,
+    /// Sequences on one card.
+    pub sequences_per_card: u64,
+    /// Sequences that generate side by side on one card.
+    pub sequences_at_once: u64,
+    /// Forwards of the update that one round feeds.
+    pub forwards: u64,
+}
+
+impl Plan {
+    /// The batches of one optimizer step.
+    pub fn batches(&self) -> Batches {
+        let (batch, cards) = (self.per_device_train_batch_size, self.num_gpus.max(1));
+        let round = self.is_reinforcement().then(|| self.round());
+        let tokens_per_sequence = match round {
+            Some(_) => self.rollout.max_prompt_length().saturating_add(self.rollout.max_completion_length()),
+            None => self.max_length,
+        };
+        let pairs = matches!(self.task, Task::Dpo | Task::Reward);
+        let sequences_per_forward = if pairs { batch.saturating_mul(2) } else { batch };
+        let forwards_per_step = match round {
+            // With a round of its own size, the whole round is one optimizer step.
+            Some(round) if self.rollout.prompts.is_some() && self.gradient_accumulation_steps == 1 => round.forwards,
+            _ => self.gradient_accumulation_steps,
+        };
+        Batches {
+            sequences_per_forward,
+            tokens_per_sequence,
+            forwards_per_step,
+            effective_batch_size: batch.saturating_mul(forwards_per_step).saturating_mul(cards),
+            tokens_per_step: sequences_per_forward
+                .saturating_mul(tokens_per_sequence)
+                .saturating_mul(forwards_per_step)
+                .saturating_mul(cards),
+            round,
+        }
+    }
+
+    /// Whether answers are generated before each update.
+    pub fn is_reinforcement(&self) -> bool {
+        matches!(self.task, Task::Grpo | Task::Ppo)
+    }
+
+    /// G: PPO answers each prompt once unless told otherwise.
+    fn generations(&self) -> u64 {
+        if self.task == Task::Ppo { self.rollout.num_generations.unwrap_or(1) } else { self.rollout.num_generations() }
+    }
+
+    fn round(&self) -> Round {
+        let (batch, cards, group) = (self.per_device_train_batch_size, self.num_gpus.max(1), self.generations());
+        let sequences = match self.rollout.prompts {
+            Some(prompts) => prompts.saturating_mul(group),
+            None => batch.saturating_mul(self.steps_per_generation()).saturating_mul(cards),
+        };
+        let sequences_per_card = sequences.div_ceil(cards);
+        let at_once = self.rollout.sequences_at_once.unwrap_or(sequences_per_card).min(sequences_per_card);
+        Round {
+            prompts: sequences / group.max(1),
+            num_generations: group,
+            sequences,
+            sequences_per_card,
+            sequences_at_once: at_once.max(1),
+            forwards: sequences_per_card.div_ceil(batch.max(1)).max(1),
+        }
+    }
+
+    /// TRL's `steps_per_generation`: the accumulation steps unless chosen otherwise.
+    fn steps_per_generation(&self) -> u64 {
+        self.policy.steps_per_generation.unwrap_or(self.gradient_accumulation_steps)
+    }
+}
+
+/// What does not divide as it has to, each with the nearest values that would.
+pub(super) fn indivisible(plan: &Plan) -> Vec<Problem> {
+    if !plan.is_reinforcement() {
+        return Vec::new();
+    }
+    let (batch, cards, group) = (plan.per_device_train_batch_size, plan.num_gpus.max(1), plan.generations());
+    let mut problems = Vec::new();
+    match plan.rollout.prompts {
+        None => {
+            // trl grpo_config.py: generation_batch_size must be divisible by num_generations.
+            let per_sequence = plan.steps_per_generation().saturating_mul(cards);
+            let round = batch.saturating_mul(per_sequence);
+            if round < group {
+                let whole = |batch: u64| batch.saturating_mul(per_sequence).is_multiple_of(group);
+                let nearest = nearest(batch, batch.saturating_mul(2).max(group), whole);
+                let (field, other) = ("per_device_train_batch_size", "rollout.num_generations");
+                problems.push(not_divisible(field, batch, other, group, nearest));
+            } else if !round.is_multiple_of(group) {
+                let nearest = nearest(group, round, |candidate| round.is_multiple_of(candidate));
+                problems.push(not_divisible("rollout.num_generations", group, "generation batch", round, nearest));
+            }
+        }
+        Some(prompts) => {
+            // Each card gets whole prompts, and the answers to a prompt fill whole forwards.
+            if !prompts.is_multiple_of(cards) {
+                let nearest = nearest(prompts, prompts.saturating_mul(2).max(cards), |n| n.is_multiple_of(cards));
+                problems.push(not_divisible("rollout.prompts", prompts, "num_gpus", cards, nearest));
+            }
+            let sequences = (prompts / cards).saturating_mul(group);
+            let whole = |group: u64| group.is_multiple_of(batch) || batch.is_multiple_of(group);
+            let fits = |group: u64| (prompts / cards).saturating_mul(group).is_multiple_of(batch);
+            if sequences > batch && !(fits(group) && (group == 1 || whole(group))) {
+                let limit = group.max(batch).saturating_mul(2);
+                let nearest = nearest(group, limit, |candidate| whole(candidate) && fits(candidate));
+                let field = "per_device_train_batch_size";
+                problems.push(not_divisible("rollout.num_generations", group, field, batch, nearest));
+            }
+        }
+    }
+    problems
+}
+
+fn not_divisible(field: &str, value: u64, other: &str, other_value: u64, nearest: Vec<u64>) -> Problem {
+    let kind = ProblemKind::NotDivisible { value, other: other.to_owned(), other_value, nearest };
+    Problem::new(field, kind)
+}
+
+/// The nearest numbers below and above `value`, up to `limit`, that are `valid`.
+fn nearest(value: u64, limit: u64, valid: impl Fn(u64) -> bool) -> Vec<u64> {
+    /// Candidates tried on each side; farther ones are not near.
+    const TRIES: u64 = 100_000;
+    let below = (1..value).rev().take(usize::try_from(TRIES).unwrap_or(usize::MAX)).find(|n| valid(*n));
+    let above = (value.saturating_add(1)..=limit.min(value.saturating_add(TRIES))).find(|n| valid(*n));
+    below.into_iter().chain(above).collect()
+}

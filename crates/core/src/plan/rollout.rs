@@ -1,0 +1,167 @@
+//! What reinforcement tasks add to a plan: how answers are generated, and how the policy is updated from them.
+//!
+//! Names are TRL's where it has one (trl/trainer/grpo_config.py, ppo_config.py), else verl's or Headroom's own.
+
+use super::choice::names;
+
+names! {
+    /// What generates the answers.
+    RolloutEngine {
+        /// transformers' `model.generate`, with the weights that train.
+        Generate = "generate",
+        /// vLLM, which takes a share of the card's *total* memory.
+        Vllm = "vllm",
+        /// SGLang, which takes a share of the *free* memory for weights and cache.
+        Sglang = "sglang",
+    }
+}
+names! {
+    /// Where the engine runs.
+    VllmMode {
+        /// On the cards that train.
+        Colocate = "colocate",
+        /// On cards of its own.
+        Server = "server",
+    }
+}
+names! {
+    /// dtype of an engine's cached keys and values.
+    KvCacheDtype {
+        /// The model's.
+        Auto = "auto",
+        /// bf16.
+        Bfloat16 = "bfloat16",
+        /// 1 byte an element.
+        Fp8 = "fp8",
+    }
+}
+
+/// Generation. `None` everywhere: what the trainer would do.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rollout {
+    /// Tokens generated after the prompt, for `inference`.
+    pub new_tokens: u64,
+    /// What generates.
+    pub engine: Option<RolloutEngine>,
+    /// Prompts of one generation round on all cards together; `None`: as many as the batch sizes make.
+    pub prompts: Option<u64>,
+    /// G, answers to each prompt.
+    pub num_generations: Option<u64>,
+    /// Tokens of the longest prompt.
+    pub max_prompt_length: Option<u64>,
+    /// Tokens of the longest answer.
+    pub max_completion_length: Option<u64>,
+    /// Sequences that generate side by side on one card.
+    pub sequences_at_once: Option<u64>,
+    /// PPO: `output_scores`, one fp32 row of V numbers for each generated token, kept until log-probabilities are taken.
+    pub keep_scores: Option<bool>,
+    /// Sampling from the k likeliest tokens; 0: from all.
+    pub top_k: Option<u64>,
+    /// Sampling from the likeliest tokens that make up this probability; 1: from all.
+    pub top_p: Option<f64>,
+    /// A logits processor that forbids an early end (`min_new_tokens`).
+    pub min_length_processor: Option<bool>,
+    /// Where the engine runs.
+    pub vllm_mode: Option<VllmMode>,
+    /// vLLM's share of the card's total memory, SGLang's of what is free.
+    pub vllm_gpu_memory_utilization: Option<f64>,
+    /// Cards that share one copy of the engine's weights and cache.
+    pub vllm_tensor_parallel_size: Option<u64>,
+    /// The engine gives weights and cache back while the policy trains.
+    pub vllm_enable_sleep_mode: bool,
+    /// dtype of the engine's cache.
+    pub kv_cache_dtype: Option<KvCacheDtype>,
+    /// The engine captures no CUDA graphs.
+    pub enforce_eager: bool,
+}
+
+/// TRL's default of `num_generations` (grpo_config.py).
+const NUM_GENERATIONS: u64 = 8;
+/// TRL's former default of `max_prompt_length` (grpo_config.py).
+const MAX_PROMPT_LENGTH: u64 = 512;
+/// TRL's default of `max_completion_length` (grpo_config.py).
+const MAX_COMPLETION_LENGTH: u64 = 256;
+/// TRL's default of `vllm_gpu_memory_utilization` (grpo_config.py).
+const GPU_MEMORY_UTILIZATION: f64 = 0.3;
+
+impl Default for Rollout {
+    fn default() -> Self {
+        Self {
+            new_tokens: 256,
+            engine: None,
+            prompts: None,
+            num_generations: None,
+            max_prompt_length: None,
+            max_completion_length: None,
+            sequences_at_once: None,
+            keep_scores: None,
+            top_k: None,
+            top_p: None,
+            min_length_processor: None,
+            vllm_mode: None,
+            vllm_gpu_memory_utilization: None,
+            vllm_tensor_parallel_size: None,
+            vllm_enable_sleep_mode: false,
+            kv_cache_dtype: None,
+            enforce_eager: false,
+        }
+    }
+}
+
+impl Rollout {
+    /// What generates: `generate` unless chosen otherwise.
+    pub fn engine(&self) -> RolloutEngine {
+        self.engine.unwrap_or(RolloutEngine::Generate)
+    }
+
+    /// G, answers to each prompt: 8 unless chosen otherwise.
+    pub fn num_generations(&self) -> u64 {
+        self.num_generations.unwrap_or(NUM_GENERATIONS)
+    }
+
+    /// Tokens of the longest prompt: 512 unless chosen otherwise.
+    pub fn max_prompt_length(&self) -> u64 {
+        self.max_prompt_length.unwrap_or(MAX_PROMPT_LENGTH)
+    }
+
+    /// Tokens of the longest answer: 256 unless chosen otherwise.
+    pub fn max_completion_length(&self) -> u64 {
+        self.max_completion_length.unwrap_or(MAX_COMPLETION_LENGTH)
+    }
+
+    /// Whether an engine shares the cards that train.
+    pub fn is_colocated(&self) -> bool {
+        self.engine() != RolloutEngine::Generate && self.vllm_mode != Some(VllmMode::Server)
+    }
+
+    /// The engine's share: 0.3 unless chosen otherwise.
+    pub fn memory_share(&self) -> f64 {
+        self.vllm_gpu_memory_utilization.unwrap_or(GPU_MEMORY_UTILIZATION)
+    }
+
+    /// Cards that share one copy of the engine: 1 unless chosen otherwise.
+    pub fn tensor_parallel_size(&self) -> u64 {
+        self.vllm_tensor_parallel_size.unwrap_or(1).max(1)
+    }
+}
+
+/// How the policy is updated. `None`: what the trainer would do.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct PolicyUpdate {
+    /// Weight of the distance to the reference; 0 drops GRPO's reference.
+    pub beta: Option<f64>,
+    /// Whether the entropy of the policy is computed.
+    pub entropy: Option<bool>,
+    /// PPO: weight of the value model's loss.
+    pub vf_coef: Option<f64>,
+    /// Sequences in one forward that takes log-probabilities without a gradient.
+    pub logprob_batch_size: Option<u64>,
+    /// Whether the policy's log-probabilities are taken once more before the update.
+    pub old_logprobs_pass: Option<bool>,
+    /// Micro-batches that one generation round is cut into.
+    pub steps_per_generation: Option<u64>,
+    /// Liger's loss over chunks of the logits.
+    pub use_liger_loss: bool,
+    /// DPO: sequences without padding, laid end to end.
+    pub padding_free: bool,
+}
