@@ -64,6 +64,19 @@ proptest! {
             let same = ratio(&time, &time);
             prop_assert!((same.expected - 1.0).abs() < 1e-9 && same.low > 0.9 && same.high < 1.1);
             prop_assert_eq!(ratio_per(&time, &time, Per::Token).expected, same.expected);
+            for grow in [
+                (|plan| plan.per_device_train_batch_size += 1) as fn(&mut Plan),
+                |plan| plan.max_length += 1,
+                |plan| plan.gradient_accumulation_steps += 1,
+                |plan| plan.lora.r += 1,
+            ] {
+                let mut more = plan.clone();
+                grow(&mut more);
+                if let Ok(subject) = more.subject() {
+                    let longer = step_time(&more, &subject).seconds.expected;
+                    prop_assert!(longer >= time.seconds.expected * (1.0 - 1e-9), "{longer} < {}", time.seconds.expected);
+                }
+            }
         }
     }
 }

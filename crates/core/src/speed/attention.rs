@@ -67,11 +67,10 @@ fn eager(passes: &mut Passes, setting: &Setting, attention: &Attention, heads: f
     let a = setting.element();
     let batched = setting.batch * heads;
     let s = setting.length;
-    let rate = rates.product(batched * s, s, d, setting.precision);
     let mut product = |backward: bool, width: f64| {
         let pass = if backward { &mut passes.backward } else { &mut passes.forward };
         let bytes = scores * a + 2.0 * setting.tokens() * heads * width * a;
-        pass.operator(rates, Part::Attention, 2.0 * width * scores / rate, bytes);
+        pass.operator(rates, Part::Attention, rates.product([batched * s, s, width], setting.precision), bytes);
     };
     product(false, d);
     product(false, d_v);

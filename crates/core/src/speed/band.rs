@@ -3,7 +3,7 @@
 use super::{Part, Range, StepTime};
 
 /// Factor within which four of five absolute figures lie.
-const ABSOLUTE: f64 = 1.5;
+const ABSOLUTE: f64 = 1.55;
 /// Factor within which four of five ratios lie, of plans that share nothing.
 const RATIO: f64 = 1.25;
 /// Factor by which the same run differs from itself: published repetitions are 0.5 to 2 % apart.

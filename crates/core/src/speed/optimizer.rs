@@ -109,6 +109,7 @@ fn matrix_products(tally: &mut Tally, setting: &Setting, trained: &Trained, shar
         Optimizer::GaloreAdamw => trained.matrices * share * 2.0 * 128.0 * 2.0,
         _ => return,
     };
-    let rate = setting.rates.product(hidden, hidden, hidden, Precision::Half);
-    tally.operator(&setting.rates, Part::Optimizer, flops / rate, 0.0);
+    let square = setting.rates.product([hidden, hidden, hidden], Precision::Half);
+    let seconds = flops / (2.0 * hidden.powi(3)) * square;
+    tally.operator(&setting.rates, Part::Optimizer, seconds, 0.0);
 }

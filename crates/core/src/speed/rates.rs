@@ -16,6 +16,9 @@ pub(super) const FORWARD_LAUNCH: f64 = 25e-6;
 /// The same in backward, where autograd's C++ engine launches and no Python runs: the dispatcher and the driver alone,
 /// 5 to 25 µs for a whole operator with Python, of which half is not Python's.
 pub(super) const BACKWARD_LAUNCH: f64 = 12e-6;
+/// bf16 products of cards without bf16, as a share of their fp32 products: 2.5 of 4.2 TFLOP/s on a T4, 5.1 of 9.2 on an RTX
+/// 2080, 5.3 of 10.1 on a P40 (the collection that `product_shares` names).
+const EMULATED_SHARE: f64 = 0.56;
 /// Rows and columns of the tile that one multiprocessor computes of a product (NVIDIA's guide "Matrix Multiplication
 /// Background", tile and wave quantization).
 const TILE: f64 = 128.0;
@@ -68,17 +71,22 @@ pub(super) struct Rates {
 }
 
 impl Rates {
-    pub(super) fn of(card: &Card, ranks: u64) -> Self {
+    /// What `card` delivers among `ranks` cards to a plan whose 16-bit numbers are bf16 or fp16.
+    pub(super) fn of(card: &Card, ranks: u64, bf16: bool) -> Self {
         const TERA: f64 = 1e12;
         const GIGA: f64 = 1e9;
         let half_peak = card.half_tflops.max(0.1) * TERA;
         let vector = vector_peak(card, half_peak);
-        // Cards without matrix units, and those that lack bf16, run 16-bit products as fast as the catalogue says.
+        let shares = product_shares(card);
+        let single = vector * shares.single;
+        // Cards without bf16 convert every number to fp32 and back, on the vector units.
+        let emulates = bf16 && !card.bf16;
+        let half = if emulates { single * EMULATED_SHARE } else { half_peak * shares.half };
         Self {
-            half: half_peak * product_share(card),
-            single: vector * product_share(card),
+            half,
+            single,
             vector,
-            half_peak,
+            half_peak: if emulates { half } else { half_peak },
             bandwidth: card.memory_bandwidth_gb_s.max(1.0) * GIGA * BANDWIDTH_SHARE,
             multiprocessors: card.multiprocessors.map_or(0.0, f64::from),
             ring: ring(card, ranks) * GIGA,
@@ -87,25 +95,27 @@ impl Rates {
         }
     }
 
-    /// FLOP/s of a product of m x k and k x n: less where its tiles do not fill the card's multiprocessors evenly.
-    pub(super) fn product(&self, m: f64, n: f64, k: f64, precision: Precision) -> f64 {
+    /// Seconds of a product of m x k and k x n: whole tiles are computed, in whole waves over the card's multiprocessors.
+    pub(super) fn product(&self, [m, n, k]: [f64; 3], precision: Precision) -> f64 {
         let best = match precision {
             Precision::Half => self.half,
             Precision::Single => self.single,
             Precision::Byte => self.half * 2.0,
         };
+        let (rows, columns) = (tile(m), tile(n));
+        let tiles = (m / rows).ceil() * (n / columns).ceil();
+        let seconds = 2.0 * tiles * rows * columns * k / best;
         if self.multiprocessors == 0.0 {
-            return best;
+            return seconds;
         }
-        let tiles = (m / TILE).ceil() * (n / TILE).ceil();
         let waves = tiles / self.multiprocessors;
         let filled = if waves >= 1.0 {
             waves / waves.ceil()
         } else {
             // Split-k spreads deep products with few tiles over idle multiprocessors.
-            (waves * (k / SPLIT_DEPTH).floor().max(1.0)).min(1.0)
+            (waves * (k / SPLIT_DEPTH).max(1.0)).min(1.0)
         };
-        best * filled.max(1.0 / self.multiprocessors)
+        seconds / filled
     }
 
     /// FLOP/s of flash attention, forward or backward.
@@ -130,20 +140,55 @@ impl Rates {
     }
 }
 
-/// Share of peak that the best-shaped 16-bit products reach: maximum achievable matmul FLOPS as the Machine Learning
-/// Engineering book measures it (compute/accelerator, "MAMF": A100 SXM 271.2 of 312, A100 PCIe 252.9 of 312, H100 SXM
-/// 794.5 of 989, GH200 828.6 of 989, MI300X 668.4 and MI325X 784.9 of 1300, MI250X 147.0 of 191.5 a die).
-fn product_share(card: &Card) -> f64 {
+/// Side of the tile that a product's `size` is cut into: 128, or the next power of two for narrow ones.
+fn tile(size: f64) -> f64 {
+    const NARROWEST: f64 = 16.0;
+    if size >= TILE { TILE } else { size.max(1.0).log2().ceil().exp2().max(NARROWEST) }
+}
+
+/// Shares of data-sheet peaks that products reach.
+struct Shares {
+    /// 16-bit numbers on matrix units.
+    half: f64,
+    /// fp32 on vector units.
+    single: f64,
+}
+
+/// Shares of peak that large products reach in PyTorch: the measurements in the torch-performance-test-data collection
+/// (square products up to 10,240, best of each card, several contributors), TFLOP/s in 16 bits and in fp32: A100 SXM 265 and
+/// 19.2, H100 SXM 789, H20 142 and 32, B200 1696 and 66, V100S 89 and 13.6, RTX 2080 39 and 9.2, RTX 3090 76 and 24.8, RTX
+/// 4090 165 and 54.7, RTX 5090 236 and 69, RTX PRO 6000 418 and 77, RTX A4000 60 and 11.9, L4 57 and 11, P40 10.1 in
+/// fp32, RX 7900 XT 83. GeForce cards run above the clock of their data sheet. A T4 keeps to its 70 W at 24 TFLOP/s (NVIDIA's
+/// developer forum, "About GPU peak performance"). A100 PCIe, MI300X, MI325X, MI250X: the Machine Learning Engineering
+/// book's maximum achievable matmul FLOPS (252.9 of 312, 668.4 and 784.9 of 1300, 147.0 of 191.5 a die).
+fn product_shares(card: &Card) -> Shares {
+    let geforce = matches!(card.segment, Segment::Consumer);
+    let notebook = matches!(card.segment, Segment::Laptop);
     let direct = matches!(card.interconnect, Interconnect::Direct { .. });
-    match (card.vendor, card.compute_capability) {
-        (Vendor::Amd, _) if card.half_tflops > 1000.0 => 0.56,
-        (Vendor::Amd, _) => 0.77,
-        (_, Some((8, 0))) if direct => 0.869,
-        (_, Some((8, 0))) => 0.811,
-        (_, Some((9.., _))) => 0.803,
-        // No published figure: what the older generations reach.
-        _ => 0.81,
-    }
+    // Cards that live from the slot's power: clocks fall far below the data sheet's.
+    let slot_powered = matches!(card.id.as_ref(), "t4" | "l4" | "a2" | "p4");
+    let (half, single) = match (card.vendor, card.compute_capability) {
+        (Vendor::Amd, _) if card.half_tflops > 1000.0 => (0.56, 0.7),
+        (Vendor::Amd, _) => (0.78, 0.7),
+        (_, Some((7, _))) if slot_powered => (0.37, 0.51),
+        (_, Some((8, _))) if slot_powered => (0.48, 0.4),
+        (_, Some((..=6, _))) => (0.85, 0.85),
+        (_, Some((7, 0))) => (0.69, 0.83),
+        (_, Some((7, _))) => (0.95, 0.9),
+        (_, Some((8, 0))) if direct => (0.85, 0.98),
+        (_, Some((8, 0))) => (0.81, 0.98),
+        (_, Some((8, _))) if geforce => (1.03, 0.67),
+        (_, Some((8, _))) => (0.81, 0.64),
+        // An H20 has few matrix units and the power of an H100.
+        (_, Some((9, _))) if card.half_tflops < 200.0 => (0.96, 0.73),
+        (_, Some((9, _))) => (0.8, 0.75),
+        (_, Some((10 | 11, _))) => (0.75, 0.83),
+        (_, Some((12.., _))) if geforce => (1.1, 0.66),
+        (_, Some((12.., _))) => (0.83, 0.62),
+        _ => (0.8, 0.7),
+    };
+    // What a notebook's maker allows differs by a third and more: 1.05 to 0.7 of the data sheet were measured.
+    if notebook { Shares { half: 0.9, single } } else { Shares { half, single } }
 }
 
 /// Peak fp32 rate of the vector units, FLOP/s: multiprocessors x lanes x 2 x boost clock (NVIDIA's architecture white

@@ -44,11 +44,16 @@ impl<'a> Setting<'a> {
         };
         let weight = if sixteen_bit_engine { 2.0 } else { plan.torch_dtype.bytes() as f64 };
         let half = weight < 4.0 || autocast;
+        let bf16 = match plan.mixed_precision {
+            MixedPrecision::No => plan.torch_dtype != Dtype::Float16,
+            MixedPrecision::Bf16 => true,
+            MixedPrecision::Fp16 => false,
+        };
         let micro_batches = plan.gradient_accumulation_steps.max(1) as f64;
         Self {
             plan,
             subject,
-            rates: Rates::of(&subject.card, plan.num_gpus),
+            rates: Rates::of(&subject.card, plan.num_gpus, bf16),
             batch: plan.per_device_train_batch_size as f64,
             length: plan.max_length as f64,
             precision: if half { Precision::Half } else { Precision::Single },

@@ -15,9 +15,10 @@ const CPU_ADAM: f64 = 0.25e-9;
 /// The same for PyTorch's AdamW on the host: 1.39 s for 10^9 (the same table).
 const TORCH_CPU_ADAM: f64 = 1.4e-9;
 /// Time Python spends in the hooks of one module under ZeRO-3, in each pass over it, seconds: fetching, releasing and
-/// tracing parameters (deepspeed runtime/zero/parameter_offload.py). Steps of Qwen-1.8B on one A100, too short to keep the
-/// card busy, take 0.26 s with ZeRO-3 and 0.125 s without (Qwen's README): 200 µs for each of 170 modules in three passes.
-const STAGE3_HOOK: f64 = 200e-6;
+/// tracing parameters (deepspeed runtime/zero/parameter_offload.py). Qwen-1.8B's step on one A100 takes 0.26 s where the card
+/// is never busy (Qwen's README); launches and optimizer explain less than 0.09 s, which leaves about 300 µs to each of 171
+/// modules in three passes.
+const STAGE3_HOOK: f64 = 300e-6;
 
 /// Who keeps which share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -150,13 +151,13 @@ impl Sharding {
         let gather = trained.weight_bytes * ring;
         let scatter = gradients * ring;
         if self.scheme == Scheme::Fsdp2 {
-            // Each layer's gather runs under the layer before it; backward's under backward's, with the scatter.
-            let again = if self.reshards { 1.0 } else { 0.0 };
+            // Each layer's gather runs under the layer before it; backward's under backward's, with the scatter, which
+            // waits for the last micro-batch.
+            let again = if self.reshards { gather.max(host) } else { 0.0 };
             let forward = (gather.max(host) - compute.forward).max(0.0);
-            let backward = (again * gather.max(host) + scatter - compute.backward).max(0.0);
-            let exposed = forward + if trains { backward } else { 0.0 };
+            let backward = |scatter: f64| if trains { (again + scatter - compute.backward).max(0.0) } else { 0.0 };
             let part = if host > gather { Part::Offload } else { Part::Communication };
-            tally.charge(part, exposed * micro_batches);
+            tally.charge(part, forward * micro_batches + backward(0.0) * (micro_batches - 1.0) + backward(scatter));
             return;
         }
         // ZeRO-3 fetches ahead no more than its prefetch bucket holds: the rest of a layer is waited for.

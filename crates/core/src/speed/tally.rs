@@ -41,9 +41,8 @@ impl Tally {
     /// A product of m x k and k x n.
     pub(super) fn product(&mut self, rates: &Rates, part: Part, shape: [f64; 3], precision: Precision) {
         let [m, n, k] = shape;
-        let flops = 2.0 * m * n * k;
         let bytes = (m * k + k * n + m * n) * precision.bytes();
-        self.operator(rates, part, flops / rates.product(m, n, k, precision), bytes);
+        self.operator(rates, part, rates.product(shape, precision), bytes);
     }
 
     /// One kernel that takes at least `seconds` and moves `bytes`.
