@@ -43,7 +43,7 @@ impl Axis {
 }
 
 /// Ticks at multiples of 1, 2 or 5 times a power of ten, at most about `count` of them.
-fn ticks(end: f64, count: usize) -> Vec<(f64, String)> {
+pub(crate) fn ticks(end: f64, count: usize) -> Vec<(f64, String)> {
     let rough = end / count.max(1) as f64;
     let power = 10f64.powi(rough.log10().floor() as i32);
     let step =

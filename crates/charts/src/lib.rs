@@ -1,6 +1,7 @@
 //! Estimates as SVG pictures, drawn by plotters: the browser and the terminal draw the same bytes.
 //!
-//! [`comparison_svg`] sets plans side by side against a card; [`phases_svg`] follows one plan through its step. Words come from the caller
+//! [`comparison_svg`] sets plans side by side against a card; [`phases_svg`] follows one plan through its step;
+//! [`scatter_svg`] sets estimates against measurements. Words come from the caller
 //! in [`Texts`], colours by class from the page's style sheet or literally ([`Palette`]). Legends are the page's, with [`swatch_class`].
 
 mod axis;
@@ -13,6 +14,7 @@ mod look;
 mod need;
 mod phases;
 mod rows;
+mod scatter;
 mod text;
 
 pub use comparison::comparison_svg;
@@ -20,3 +22,4 @@ pub use ink::{Palette, category_colour, stylesheet, swatch_class};
 pub use look::{Bar, Hit, Look, Orientation, Picture, Texts};
 pub use need::need_by_category;
 pub use phases::phases_svg;
+pub use scatter::{Point, ScatterLook, Series, scatter_svg};

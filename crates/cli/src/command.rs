@@ -23,7 +23,7 @@ Usage:
   headroom chart [PLAN] --svg [--phases] [--dark]     the same as an SVG file
   headroom link [PLAN]                                the plan as a link's fragment
   headroom models | gpus [--json]                     what plans can name
-  headroom validate CASES.jsonl [--json] [--terms]    compare estimates with measurements
+  headroom validate CASES... [--json] [--terms]       compare estimates with measurements
   headroom validate-speed ROWS.jsonl [--json]         compare relative step times with published ones
   headroom --help | --version
 
@@ -58,7 +58,7 @@ Options of validate-speed:
   --all              rows of lower confidence, too
   --plans            instead of comparing, each row with the plan it is read as
 
-CASES.jsonl and ROWS.jsonl are files, or - for standard input.
+CASES and ROWS.jsonl are files with one JSON object a line, or - for standard input.
 Exit code: 0 it worked (and, with --check, the plan fits), 1 it does not fit, 2 bad input.
 ";
 
@@ -185,7 +185,6 @@ impl Command {
 
     fn validate(mut parser: lexopt::Parser) -> Result<Self, Failure> {
         let mut options = ValidateOptions::default();
-        let mut path = None;
         while let Some(arg) = parser.next()? {
             match arg {
                 Long("json") => options.json = true,
@@ -200,15 +199,15 @@ impl Command {
                 Long("metric") => options.metric = Some(text(parser.value()?)?),
                 Long("worst") => options.worst = Some(parser.value()?.parse()?),
                 Long("help") | Short('h') => return Ok(Self::Help),
-                Value(value) if path.is_none() => path = Some(text(value)?),
+                Value(value) => options.paths.push(text(value)?),
                 other => return Err(other.unexpected().into()),
             }
         }
-        options.path = path.ok_or_else(|| {
-            Failure::BadInput(
+        if options.paths.is_empty() {
+            return Err(Failure::BadInput(
                 "validate needs a file of cases, one JSON object a line, or - for standard input".to_owned(),
-            )
-        })?;
+            ));
+        }
         Ok(Self::Validate(options))
     }
 

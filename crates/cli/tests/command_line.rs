@@ -94,3 +94,20 @@ fn cases_that_cannot_be_read_are_failures_and_bad_files_are_bad_input() {
     assert_bad_input(&headroom(&["validate", &not_json]), &["line 2"]);
     assert_bad_input(&headroom(&["validate", &case_file("empty.jsonl", "\n\n")]), &["no case"]);
 }
+
+#[test]
+fn several_files_are_validated_together_and_hold_their_bars() {
+    let case = |id: &str| {
+        let plan = r#"{"model": "openai-community/gpt2", "method": "full", "gpu": "rtx-4090"}"#;
+        format!("{{\"id\": \"{id}\", \"plan\": {plan}, \"measured\": {{\"allocated_bytes\": 1}}}}\n")
+    };
+    let (one, two) = (case_file("one.jsonl", &case("a")), case_file("two.jsonl", &case("b")));
+    let ran = headroom(&["validate", &one, &two]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.out.lines().any(|line| line.starts_with("overall") && line.contains("  2  ")), "{}", ran.out);
+    assert!(ran.out.contains("NOT MET"), "{}", ran.out);
+    let json = headroom(&["validate", &one, &two, "--json"]).json();
+    assert_eq!(json["cases"].as_array().unwrap().len(), 2);
+    assert_eq!(json["bars"][0]["met"], false);
+    assert_bad_input(&headroom(&["validate", &one, &case_file("none.jsonl", "")]), &["none.jsonl", "no case"]);
+}

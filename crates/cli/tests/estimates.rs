@@ -229,3 +229,22 @@ fn a_case_measured_as_estimated_has_no_error() {
     let group = headroom(&["validate", &path, "--group", "a", "--summary"]);
     assert!(!group.out.contains("case-0") && group.out.contains("overall"), "{}", group.out);
 }
+
+#[test]
+fn an_estimate_names_the_nearest_measured_steps() {
+    let plan = r#"{"model": "Qwen/Qwen2.5-1.5B", "method": "lora", "gpu": "rtx-4090"}"#;
+    let text = headroom(&["estimate", plan]).out;
+    assert!(text.contains("How accurate: the measured steps nearest to this plan"), "{text}");
+    assert!(text.contains("the band, "), "{text}");
+    let json = headroom(&["estimate", plan, "--json"]).json();
+    let near = json["accuracy"]["near"].as_array().unwrap();
+    assert!(near.len() >= 3, "{near:?}");
+    for case in near {
+        let figure = &case["figures"][0];
+        let (measured, estimated) =
+            (figure["measured_bytes"].as_f64().unwrap(), figure["estimated_bytes"].as_f64().unwrap());
+        assert!((estimated / measured - 1.0 - figure["error"].as_f64().unwrap()).abs() < 1e-6, "{case}");
+    }
+    let carried = &json["accuracy"]["carried_bytes"];
+    assert!(carried["low"].as_u64() <= carried["high"].as_u64());
+}

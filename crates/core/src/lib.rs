@@ -1,8 +1,9 @@
 //! Headroom's domain: a [`plan::Plan`] goes in, a [`memory::Estimate`] comes out.
 //!
 //! Pure: no clock, no I/O, no globals, no randomness, no browser. Builds for any target.
-//! Rooms, each knowing only those before it: [`model`], [`gpu`] <- [`plan`] <- [`memory`] <- [`speed`], [`link`].
+//! Rooms, each knowing only those before it: [`model`], [`gpu`] <- [`plan`] <- [`memory`] <- [`accuracy`], [`speed`], [`link`].
 
+pub mod accuracy;
 pub mod gpu;
 pub mod link;
 pub mod memory;

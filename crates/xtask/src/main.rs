@@ -1,4 +1,4 @@
-//! `cargo xtask`: set-up, serve, build, test, bench. Needs nothing but cargo; brings the rest itself.
+//! `cargo xtask`: set-up, serve, build, test, bench, validate. Needs nothing but cargo; brings the rest itself.
 
 mod bench;
 mod build;
@@ -9,6 +9,7 @@ mod serve;
 mod setup;
 mod size;
 mod test;
+mod validate;
 
 use std::env;
 use std::process::ExitCode;
@@ -21,6 +22,8 @@ cargo xtask build              the optimised static site in dist/
 cargo xtask test               all tests: native, in wasm, and of the release build in a real browser
 cargo xtask test --only PART   one part of them: rust, wasm or e2e; what follows e2e goes to Playwright
 cargo xtask bench              how fast the core answers
+cargo xtask validate           every case of tests/validation anew: report, picture, and the page's table of them
+cargo xtask validate --check   only whether those are up to date
 cargo xtask setup              only install what the other commands need
 
 Each command first installs what the machine lacks, once, into ~/.cache/headroom (or $HEADROOM_CACHE).";
@@ -50,6 +53,8 @@ fn dispatch(words: &[String]) -> Result<()> {
         ["test", "--only", part] => test::test(Some(test::Part::named(part)?), &[]),
         ["test", "--only", "e2e", filter @ ..] => test::test(Some(test::Part::EndToEnd), filter),
         ["bench"] => bench::bench(),
+        ["validate"] => validate::validate(false),
+        ["validate", "--check"] => validate::validate(true),
         ["setup"] => setup::for_building().and_then(|mut toolbox| setup::for_browser_tests(&mut toolbox)),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");

@@ -12,7 +12,7 @@ use tally::Tally;
 /// A part of the tests that can be run by itself.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Part {
-    /// Formatting, lints, and all tests that run natively.
+    /// Formatting, lints, all tests that run natively, and whether the report on the measured cases is up to date.
     Rust,
     /// The tests of core and charts in wasm.
     Wasm,
@@ -56,6 +56,7 @@ pub(crate) fn test(only: Option<Part>, filter: &[&str]) -> Result<()> {
         part("lints", &mut parts::lints);
         part("lints of the page", &mut || parts::page_lints(&toolbox));
         part("native tests", &mut parts::native);
+        part("report on the measured cases", &mut parts::report);
     }
     if runs(Part::Wasm) {
         part("wasm tests", &mut || parts::wasm(&toolbox));

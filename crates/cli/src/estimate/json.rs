@@ -6,9 +6,10 @@ use std::io::Write;
 use headroom_core::link;
 use headroom_core::memory::{Allocation, Band, HostAllocation, Peak, PhaseUse};
 use serde::Serialize;
+use serde_json::Value;
 
 use super::time::StepTimeJson;
-use super::{Estimated, notes};
+use super::{Estimated, accuracy, notes};
 use crate::Failure;
 
 #[derive(Serialize)]
@@ -30,6 +31,8 @@ struct EstimateJson<'a> {
     host: Vec<HostJson<'a>>,
     step_time: StepTimeJson,
     notes: Vec<String>,
+    /// The measured steps nearest to the plan.
+    accuracy: Value,
 }
 
 #[derive(Serialize)]
@@ -187,6 +190,7 @@ pub(super) fn write(estimated: &Estimated, out: &mut dyn Write) -> Result<(), Fa
         host: estimate.host.iter().map(HostJson::from).collect(),
         step_time: time.into(),
         notes: estimate.notes.iter().map(notes::text).collect(),
+        accuracy: accuracy::json(estimated),
     };
     serde_json::to_writer_pretty(&mut *out, &json).map_err(std::io::Error::from)?;
     writeln!(out)?;

@@ -1,5 +1,6 @@
 //! `headroom estimate`: one plan, every byte.
 
+mod accuracy;
 mod json;
 mod notes;
 mod text;

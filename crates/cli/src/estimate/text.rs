@@ -7,7 +7,7 @@ use headroom_core::memory::{Allocation, Category, Estimate, Fit};
 use headroom_core::plan::{Method, MixedPrecision, Offload, Plan};
 use headroom_core::units::{bytes_text, count_text, gib_text};
 
-use super::{Estimated, notes, time};
+use super::{Estimated, accuracy, notes, time};
 use crate::Failure;
 use crate::layout::{Align, Table};
 
@@ -20,6 +20,7 @@ pub(super) fn write(estimated: &Estimated, all: bool, out: &mut dyn Write) -> Re
     let estimate = &estimated.estimate;
     write_phases(estimate, out)?;
     write_peak(estimate, out)?;
+    accuracy::write(estimated, out)?;
     write_allocations(estimate, all, out)?;
     write_host(estimate, out)?;
     time::write(estimated, out)?;

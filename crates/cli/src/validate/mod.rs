@@ -1,9 +1,5 @@
 //! `headroom validate`: estimates beside measurements, case by case and in summary.
 
-mod case;
-mod compare;
-mod summary;
-
 use std::collections::BTreeMap;
 use std::io::Write;
 
@@ -11,16 +7,15 @@ use serde_json::{Map, Value, json};
 
 use crate::layout::{Align, Table};
 use crate::{Failure, input};
-use case::Case;
-use compare::Row;
 use headroom_core::units::MIB;
-use summary::Summary;
+use headroom_validation::bars::{BARS, Bar};
+use headroom_validation::{Case, Failed, Kept, Row, Summary, case};
 
 /// Options of `headroom validate`.
 #[derive(Default)]
 pub(crate) struct ValidateOptions {
-    /// File of cases, or `-`.
-    pub(crate) path: String,
+    /// Files of cases; `-` is standard input.
+    pub(crate) paths: Vec<String>,
     /// Machine-readable.
     pub(crate) json: bool,
     /// Terms and phases, too.
@@ -38,37 +33,30 @@ pub(crate) struct ValidateOptions {
 }
 
 impl ValidateOptions {
+    /// Whether no case or metric is left out: bars are about all of them.
+    fn selects_all(&self) -> bool {
+        self.group.is_none() && self.id.is_none() && self.metric.is_none()
+    }
+
     fn selects(&self, case: &Case) -> bool {
         self.group.as_ref().is_none_or(|group| case.group == *group)
             && self.id.as_ref().is_none_or(|part| case.id.contains(part.as_str()))
     }
 }
 
-/// A case that could not be compared.
-struct Failed {
-    id: String,
-    group: String,
-    why: String,
-}
-
 /// Runs the command.
 pub(crate) fn run(options: &ValidateOptions, out: &mut dyn Write) -> Result<(), Failure> {
-    let cases = case::read(&input::read_text(&options.path)?).map_err(Failure::BadInput)?;
-    let mut rows = Vec::new();
-    let mut failed = Vec::new();
-    let mut compared = 0usize;
-    for case in cases.iter().filter(|case| options.selects(case)) {
-        match compare::rows(case, options.terms) {
-            Ok(case_rows) => {
-                compared += 1;
-                rows.extend(case_rows);
-            }
-            Err(why) => failed.push(Failed { id: case.id.clone(), group: case.group.clone(), why }),
-        }
-    }
+    let cases = read_cases(&options.paths)?;
+    let kept = Kept::of(cases.into_iter().filter(|case| options.selects(case)), options.terms);
+    let compared = kept.compared.len();
+    let failed = &kept.failed;
     if compared + failed.len() == 0 {
-        return Err(Failure::BadInput(format!("{} has no case that --group and --id select", options.path)));
+        return Err(Failure::BadInput(format!(
+            "{} has no case that --group and --id select",
+            options.paths.join(", ")
+        )));
     }
+    let mut rows: Vec<Row> = kept.compared.iter().flat_map(|case| case.rows.clone()).collect();
     if let Some(part) = &options.metric {
         rows.retain(|row| row.metric.contains(part.as_str()));
     }
@@ -78,25 +66,38 @@ pub(crate) fn run(options: &ValidateOptions, out: &mut dyn Write) -> Result<(), 
         rows.truncate(count);
     }
     if options.json {
-        write_json(&rows, &summary, &failed, out)?;
+        write_json(options, &rows, &summary, &kept, out)?;
     } else {
-        write_text(options, &rows, &summary, &failed, out)?;
+        write_text(options, &rows, &summary, &kept, out)?;
     }
     if compared == 0 {
         return Err(Failure::BadInput(format!(
             "{}: none of its {} cases could be estimated",
-            options.path,
+            options.paths.join(", "),
             failed.len()
         )));
     }
     Ok(())
 }
 
+/// The cases of every file, one after the other.
+fn read_cases(paths: &[String]) -> Result<Vec<Case>, Failure> {
+    let mut cases = Vec::new();
+    for path in paths {
+        let text = input::read_text(path)?;
+        let of_file = case::read(path, &text);
+        // One file needs no name: it is the one the caller gave.
+        let named = |why: String| if paths.len() > 1 { format!("{path}: {why}") } else { why };
+        cases.extend(of_file.map_err(|why| Failure::BadInput(named(why)))?);
+    }
+    Ok(cases)
+}
+
 fn write_text(
     options: &ValidateOptions,
     rows: &[Row],
     summary: &Summary,
-    failed: &[Failed],
+    kept: &Kept,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     if !options.summary_only {
@@ -126,8 +127,8 @@ fn write_text(
         table.write(out)?;
         writeln!(out)?;
     }
-    for Failed { id, group, why } in failed {
-        writeln!(out, "FAILED {id} {group}: {}", input::one_line(why))?;
+    for Failed { case, why } in &kept.failed {
+        writeln!(out, "FAILED {} {}: {}", case.id, case.group, input::one_line(why))?;
     }
     let mut table =
         Table::new(&[Align::Left, Align::Left, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right]);
@@ -146,13 +147,41 @@ fn write_text(
         ]);
     }
     table.write(out)?;
-    if !failed.is_empty() {
-        writeln!(out, "failed: {}, in no figure above", failed.len())?;
+    if !kept.failed.is_empty() {
+        writeln!(out, "failed: {}, in no figure above", kept.failed.len())?;
+    }
+    if options.selects_all() { write_bars(kept, out) } else { Ok(()) }
+}
+
+/// What the cases must hold together, as far as they can say.
+fn write_bars(kept: &Kept, out: &mut dyn Write) -> Result<(), Failure> {
+    let mut table = Table::new(&[Align::Left, Align::Left, Align::Left, Align::Right, Align::Right]);
+    table.row(["cases", "metric", "figure", "bar", "now"]);
+    let said: Vec<(&Bar, f64)> = BARS.iter().filter_map(|bar| Some((bar, bar.value(kept)?))).collect();
+    for (bar, value) in &said {
+        table.row([
+            bar.scope.words(),
+            bar.metric,
+            bar.figure.words(),
+            &bar.limit_text(),
+            &format!("{:.2} %", value * 100.0),
+            if bar.is_met(*value) { "met" } else { "NOT MET" },
+        ]);
+    }
+    if !said.is_empty() {
+        writeln!(out)?;
+        table.write(out)?;
     }
     Ok(())
 }
 
-fn write_json(rows: &[Row], summary: &Summary, failed: &[Failed], out: &mut dyn Write) -> Result<(), Failure> {
+fn write_json(
+    options: &ValidateOptions,
+    rows: &[Row],
+    summary: &Summary,
+    kept: &Kept,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
     let cases: Vec<Value> = rows
         .iter()
         .map(|row| {
@@ -176,9 +205,24 @@ fn write_json(rows: &[Row], summary: &Summary, failed: &[Failed], out: &mut dyn 
             Some(group) => groups.entry(group).or_default().insert(metric.to_owned(), line),
         };
     }
-    let failed: Vec<Value> =
-        failed.iter().map(|case| json!({"id": case.id, "group": case.group, "why": case.why})).collect();
-    let report = json!({"cases": cases, "summary": {"overall": overall, "groups": groups}, "failed": failed});
+    let failed: Vec<Value> = kept
+        .failed
+        .iter()
+        .map(|Failed { case, why }| json!({"id": case.id, "group": case.group, "why": why}))
+        .collect();
+    let bars: Vec<Value> = BARS
+        .iter()
+        .filter(|_| options.selects_all())
+        .filter_map(|bar| {
+            let value = bar.value(kept)?;
+            Some(json!({
+                "cases": bar.scope.words(), "metric": bar.metric, "figure": bar.figure.words(),
+                "limit": bar.limit, "value": finite(value), "met": bar.is_met(value),
+            }))
+        })
+        .collect();
+    let summary = json!({"overall": overall, "groups": groups});
+    let report = json!({"cases": cases, "summary": summary, "bars": bars, "failed": failed});
     serde_json::to_writer_pretty(&mut *out, &report).map_err(std::io::Error::from)?;
     writeln!(out)?;
     Ok(())

@@ -33,6 +33,10 @@ pub(super) fn native() -> Result<Tally> {
     counted(cargo()?.args(["test", "--workspace", "--exclude", PAGE, "--no-fail-fast"]))
 }
 
+pub(super) fn report() -> Result<Tally> {
+    check(&mut crate::validate::command(true)?, "run `cargo xtask validate` and look at what changed.")
+}
+
 pub(super) fn wasm(toolbox: &Toolbox) -> Result<Tally> {
     let mut tests = toolbox.wasm_cargo()?;
     tests.args(["test", "--target", TARGET, "--test", "wasm"]);

@@ -3,22 +3,25 @@
 use serde_json::Value;
 
 /// A plan with what was measured for it.
-pub(crate) struct Case {
+#[derive(Debug, Clone, PartialEq)]
+pub struct Case {
+    /// Name of the file it stands in, without folder and ending: `allocator`.
+    pub file: String,
     /// Its name.
-    pub(crate) id: String,
+    pub id: String,
     /// Cases of a kind share it.
-    pub(crate) group: String,
+    pub group: String,
     /// The plan as JSON.
-    pub(crate) plan: Value,
+    pub plan: Value,
     /// The whole line, for `measured`, `terms` and counts.
-    pub(crate) line: Value,
+    pub line: Value,
 }
 
-/// Every case of `text`, one JSON object a line; empty lines are passed over.
+/// Every case of `text`, one JSON object a line, as cases of `file`; empty lines are passed over.
 ///
 /// # Errors
 /// One sentence with the line that is not a JSON object.
-pub(crate) fn read(text: &str) -> Result<Vec<Case>, String> {
+pub fn read(file: &str, text: &str) -> Result<Vec<Case>, String> {
     let mut cases = Vec::new();
     for (number, line) in text.lines().enumerate().map(|(i, line)| (i + 1, line.trim())) {
         if line.is_empty() {
@@ -31,6 +34,7 @@ pub(crate) fn read(text: &str) -> Result<Vec<Case>, String> {
         }
         let name = |key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
         cases.push(Case {
+            file: file.to_owned(),
             id: name("id").unwrap_or_else(|| format!("line-{number}")),
             group: name("group").unwrap_or_else(|| "none".to_owned()),
             plan: value.get("plan").cloned().unwrap_or(Value::Null),

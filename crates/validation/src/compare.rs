@@ -1,33 +1,66 @@
 //! One case: what was measured beside what is estimated.
 
-use headroom_core::memory::{self, Category, Estimate, Phase, Term};
-use headroom_core::plan::Plan;
+use headroom_core::memory::{self, Category, Estimate, Phase, Replay, Term};
+use headroom_core::plan::{Plan, Problem, Subject, Task};
 use serde_json::Value;
 
-use super::case::Case;
-use crate::input;
+use crate::case::Case;
+
+/// A case with its estimate.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Compared {
+    /// The case.
+    pub case: Case,
+    /// Its plan.
+    pub plan: Plan,
+    /// Model and card of the plan.
+    pub subject: Subject,
+    /// What the caching allocator makes of it.
+    pub replay: Replay,
+    /// What is estimated.
+    pub estimate: Estimate,
+    /// Every figure that was measured.
+    pub rows: Vec<Row>,
+}
+
+impl Compared {
+    /// The figure called `metric`, if it was measured.
+    pub fn row(&self, metric: &str) -> Option<&Row> {
+        self.rows.iter().find(|row| row.metric == metric)
+    }
+}
+
+/// A case that could not be compared.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Failed {
+    /// The case.
+    pub case: Case,
+    /// Why, in one sentence.
+    pub why: String,
+}
 
 /// One figure of one case.
-pub(crate) struct Row {
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
     /// The case.
-    pub(crate) id: String,
+    pub id: String,
     /// Its group.
-    pub(crate) group: String,
+    pub group: String,
     /// `allocated`, `required`, `required_expandable`, `reserved`, `device`, or with `--terms` the term's name.
-    pub(crate) metric: String,
+    pub metric: String,
     /// Measured, bytes (a count where `is_count`).
-    pub(crate) measured: u64,
+    pub measured: u64,
     /// Estimated, in the same unit.
-    pub(crate) estimated: u64,
+    pub estimated: u64,
     /// The figure counts parameters, not bytes.
-    pub(crate) is_count: bool,
+    pub is_count: bool,
     /// What helps to read the row.
-    pub(crate) note: String,
+    pub note: String,
 }
 
 impl Row {
     /// Signed relative error, 0.1 = 10 % too high; infinite where nothing was measured but something is estimated.
-    pub(crate) fn error(&self) -> f64 {
+    pub fn error(&self) -> f64 {
         match (self.measured, self.estimated) {
             (0, 0) => 0.0,
             (0, _) => f64::INFINITY,
@@ -49,7 +82,8 @@ const METRICS: [(&str, &str, Figure); 5] = [
 ];
 
 /// Keys of a case that count parameters.
-const COUNTS: [(&str, Figure); 2] = [("param_count", |e| e.param_count), ("trainable_count", |e| e.trainable_count)];
+const COUNTS: [(&str, Figure); 2] = [("param_count", |e| e.param_count), (TRAINABLE_COUNT, |e| e.trainable_count)];
+const TRAINABLE_COUNT: &str = "trainable_count";
 
 /// Keys of `terms` and the estimate's figure; a dot leads into an object.
 const TERMS: [(&str, Figure); 34] = [
@@ -91,52 +125,63 @@ const TERMS: [(&str, Figure); 34] = [
     ("phase_peaks.prefill", |e| phase(e, &[Phase::Prefill])),
 ];
 
-/// Every figure of `case` that was measured.
+/// Estimates `case` and sets each figure that was measured beside it; with `terms`, counts, terms and phases, too.
 ///
 /// # Errors
-/// Why the case cannot be compared, in one sentence.
-pub(crate) fn rows(case: &Case, terms: bool) -> Result<Vec<Row>, String> {
+/// Why the case cannot be compared.
+pub fn compare(case: &Case, terms: bool) -> Result<Compared, String> {
     if case.plan.is_null() {
         return Err("it has no plan".to_owned());
     }
-    let plan = Plan::from_value(&case.plan).map_err(|problems| input::problems_text(&problems))?;
-    let estimate = memory::estimate_replayed(&plan).map_err(|problems| input::problems_text(&problems))?;
-    let row = |metric: &str, measured: u64, figure: Figure, is_count: bool| Row {
-        id: case.id.clone(),
-        group: case.group.clone(),
-        metric: metric.to_owned(),
-        measured,
-        estimated: figure(&estimate),
-        is_count,
-        note: String::new(),
-    };
-    let measured = case.line.get("measured").unwrap_or(&Value::Null);
-    let mut rows = Vec::new();
-    for (key, metric, figure) in METRICS {
-        if let Some(bytes) = measured.get(key).and_then(Value::as_u64) {
-            rows.push(row(metric, bytes, figure, false));
-        }
-    }
+    let plan = Plan::from_value(&case.plan).map_err(|problems| sentences(&problems))?;
+    let subject = plan.subject().map_err(|problems| sentences(&problems))?;
+    let replay = memory::replay(&plan, &subject);
+    let estimate = answer(&plan, &subject, &replay);
+    let mut rows = measured_rows(case, &estimate);
     if rows.is_empty() {
         return Err("nothing was measured: no key of measured is a whole number of bytes".to_owned());
     }
     if terms {
+        rows.extend(term_rows(case, &plan, &estimate));
         if let Some(first) = rows.first_mut() {
             first.note = owner_of_peak(&case.line, &estimate);
         }
-        for (key, figure) in COUNTS {
-            if let Some(count) = case.line.get(key).and_then(Value::as_u64) {
-                rows.push(row(key, count, figure, true));
-            }
-        }
-        let measured = case.line.get("terms").unwrap_or(&Value::Null);
-        for (path, figure) in TERMS {
-            if let Some(bytes) = at(measured, path).and_then(Value::as_u64) {
-                rows.push(row(path, bytes, figure, false));
-            }
-        }
     }
-    Ok(rows)
+    Ok(Compared { case: case.clone(), plan, subject, replay, estimate, rows })
+}
+
+/// The estimate that is compared: the one that page and terminal show.
+pub(crate) fn answer(plan: &Plan, subject: &Subject, replay: &Replay) -> Estimate {
+    memory::estimate_subject(plan, subject).refined(replay)
+}
+
+fn row(case: &Case, metric: &str, measured: u64, estimated: u64, is_count: bool) -> Row {
+    let (id, group) = (case.id.clone(), case.group.clone());
+    Row { id, group, metric: metric.to_owned(), measured, estimated, is_count, note: String::new() }
+}
+
+fn measured_rows(case: &Case, estimate: &Estimate) -> Vec<Row> {
+    let measured = case.line.get("measured").unwrap_or(&Value::Null);
+    let bytes = |key: &str| measured.get(key).and_then(Value::as_u64);
+    let rows = METRICS.iter().filter_map(|(key, metric, figure)| Some((metric, bytes(key)?, figure(estimate))));
+    rows.map(|(metric, measured, estimated)| row(case, metric, measured, estimated, false)).collect()
+}
+
+fn term_rows(case: &Case, plan: &Plan, estimate: &Estimate) -> Vec<Row> {
+    // Nothing is trained in inference, whatever `requires_grad` says of the loaded weights.
+    let asked = |key: &str| key != TRAINABLE_COUNT || plan.task != Task::Inference;
+    let count = |key: &str| case.line.get(key).and_then(Value::as_u64);
+    let counts = COUNTS.iter().filter(|(key, _)| asked(key));
+    let counts = counts.filter_map(|(key, figure)| Some(row(case, key, count(key)?, figure(estimate), true)));
+    let measured = case.line.get("terms").unwrap_or(&Value::Null);
+    let bytes = |path: &str| at(measured, path).and_then(Value::as_u64);
+    let terms = TERMS.iter().filter_map(|(path, figure)| Some(row(case, path, bytes(path)?, figure(estimate), false)));
+    counts.chain(terms).collect()
+}
+
+/// Problems in one line.
+fn sentences(problems: &[Problem]) -> String {
+    problems.iter().map(Problem::to_string).collect::<Vec<_>>().join(" | ")
 }
 
 /// Which phase owns the peak, measured and estimated.

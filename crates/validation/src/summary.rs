@@ -1,34 +1,36 @@
 //! What the rows say together.
 
-use super::compare::Row;
+use crate::compare::Row;
 
 /// Statistics per group and metric, and over everything.
-pub(crate) struct Summary {
+#[derive(Debug, Clone, PartialEq)]
+pub struct Summary {
     /// Group (`None`: all rows), metric, statistics.
     lines: Vec<(Option<String>, String, Stats)>,
 }
 
 /// Statistics of signed relative errors.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Stats {
+pub struct Stats {
     /// How many.
-    pub(crate) n: usize,
+    pub n: usize,
     /// Median of |error|; the mean of the two in the middle when `n` is even.
-    pub(crate) median_abs: f64,
+    pub median_abs: f64,
     /// 95th percentile of |error|, nearest rank: the smallest that at least 95 % of the rows do not exceed.
-    pub(crate) p95_abs: f64,
+    pub p95_abs: f64,
     /// Mean of the signed errors.
-    pub(crate) mean: f64,
+    pub mean: f64,
     /// The most negative error and its case; `None` when nothing is under-estimated.
-    pub(crate) worst_under: Option<(f64, String)>,
+    pub worst_under: Option<(f64, String)>,
 }
 
 impl Summary {
     /// Groups and metrics in the order they first appear, then everything together.
-    pub(crate) fn new(rows: &[Row]) -> Self {
+    pub fn new<'a>(rows: impl IntoIterator<Item = &'a Row>) -> Self {
+        let rows: Vec<&Row> = rows.into_iter().collect();
         let mut keys: Vec<(&str, &str)> = Vec::new();
         let mut metrics: Vec<&str> = Vec::new();
-        for row in rows {
+        for row in &rows {
             let key = (row.group.as_str(), row.metric.as_str());
             if !keys.contains(&key) {
                 keys.push(key);
@@ -42,36 +44,42 @@ impl Summary {
         keys.sort_by_key(|(group, _)| first_row_of(group));
         let mut lines = Vec::new();
         for (group, metric) in keys {
-            let stats = Stats::new(rows.iter().filter(|row| row.group == group && row.metric == metric));
+            let stats = Stats::new(rows.iter().copied().filter(|row| row.group == group && row.metric == metric));
             lines.push((Some(group.to_owned()), metric.to_owned(), stats));
         }
         for metric in metrics {
-            let stats = Stats::new(rows.iter().filter(|row| row.metric == metric));
+            let stats = Stats::new(rows.iter().copied().filter(|row| row.metric == metric));
             lines.push((None, metric.to_owned(), stats));
         }
         Self { lines }
     }
 
     /// Group (`None`: all rows), metric, statistics.
-    pub(crate) fn lines(&self) -> impl Iterator<Item = (Option<&str>, &str, &Stats)> {
+    pub fn lines(&self) -> impl Iterator<Item = (Option<&str>, &str, &Stats)> {
         self.lines.iter().map(|(group, metric, stats)| (group.as_deref(), metric.as_str(), stats))
     }
 }
 
 impl Stats {
-    fn new<'a>(rows: impl Iterator<Item = &'a Row>) -> Self {
-        let rows: Vec<(f64, &Row)> = rows.map(|row| (row.error(), row)).collect();
+    /// Of the errors of `rows`.
+    pub fn new<'a>(rows: impl IntoIterator<Item = &'a Row>) -> Self {
+        let rows: Vec<(f64, &Row)> = rows.into_iter().map(|row| (row.error(), row)).collect();
         let mut sizes: Vec<f64> = rows.iter().map(|(error, _)| error.abs()).collect();
         sizes.sort_by(f64::total_cmp);
         let n = sizes.len();
-        let at = |rank: usize| sizes.get(rank).copied().unwrap_or(0.0);
-        let median_abs = if n == 0 { 0.0 } else { (at((n - 1) / 2) + at(n / 2)) / 2.0 };
-        let p95_abs = at((n * 95).div_ceil(100).saturating_sub(1));
+        let median_abs = median(&sizes);
+        let p95_abs = sizes.get((n * 95).div_ceil(100).saturating_sub(1)).copied().unwrap_or(0.0);
         let mean = if n == 0 { 0.0 } else { rows.iter().map(|(error, _)| error).sum::<f64>() / n as f64 };
         let lowest = rows.iter().min_by(|a, b| a.0.total_cmp(&b.0));
         let worst_under = lowest.filter(|(error, _)| *error < 0.0).map(|(error, row)| (*error, row.id.clone()));
         Self { n, median_abs, p95_abs, mean, worst_under }
     }
+}
+
+/// Middle of `sorted`, the mean of the two in the middle when their number is even; 0 of nothing.
+pub(crate) fn median(sorted: &[f64]) -> f64 {
+    let at = |rank: usize| sorted.get(rank).copied().unwrap_or(0.0);
+    (at(sorted.len().saturating_sub(1) / 2) + at(sorted.len() / 2)) / 2.0
 }
 
 #[cfg(test)]

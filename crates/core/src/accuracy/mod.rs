@@ -1,0 +1,190 @@
+//! How accurate an estimate is: measured steps that are near a plan, each with what was estimated for it.
+//!
+//! # What "near" means
+//!
+//! First the settings, then the sizes.
+//!
+//! - **Settings** decide which tensors exist at all: task, method (with the bits of a quantised base), sharding with
+//!   offload, gradient checkpointing, precision (dtype and autocast), attention, optimizer ([`Aspect::ALL`], in that
+//!   order). A case that differs in one of them is farther than every case that differs only in later ones: the
+//!   comparison is lexicographic, so there are no weights to choose.
+//! - **Sizes** decide among cases of equal settings: the sum of |log2 of the ratio| of parameters (P), of tokens in one
+//!   forward on one card (b·s) and of cards (N). Twice the model is as far as twice the tokens.
+//!
+//! Ties keep the order of the table. The table is written by `cargo xtask validate` from `tests/validation/`.
+
+mod setting;
+mod table;
+
+pub use setting::{Aspect, Setting, Sharding};
+pub use table::{Table, read, write};
+
+use crate::memory::Estimate;
+use crate::plan::Plan;
+
+/// The measured steps, as [`write`] wrote them.
+const CASES: &str = include_str!("cases.txt");
+
+/// How many cases are named.
+const NAMED: usize = 3;
+
+/// A figure that was measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Metric {
+    /// Tensors alive at the peak: `torch.cuda.max_memory_allocated`.
+    Allocated,
+    /// Smallest device memory on which the step runs, context apart, default allocator.
+    Required,
+    /// The same with `expandable_segments:True`.
+    RequiredExpandable,
+    /// What `nvidia-smi` shows.
+    Device,
+}
+
+impl Metric {
+    /// Every metric, in the order they are listed.
+    pub const ALL: [Self; 4] = [Self::Allocated, Self::Required, Self::RequiredExpandable, Self::Device];
+
+    /// Name in JSON and in the report.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Allocated => "allocated",
+            Self::Required => "required",
+            Self::RequiredExpandable => "required_expandable",
+            Self::Device => "device",
+        }
+    }
+}
+
+/// One measured figure with its estimate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Figure {
+    /// Of what.
+    pub metric: Metric,
+    /// Measured, tenths of a MiB.
+    pub measured_tenths: u64,
+    /// Signed error of the estimate, hundredths of a per cent of what was measured: 100 = 1 % too high.
+    pub error_hundredths: i64,
+}
+
+impl Figure {
+    /// Measured, bytes, to a tenth of a MiB.
+    pub fn measured_bytes(&self) -> u64 {
+        (self.measured_tenths as f64 * TENTH_OF_MIB) as u64
+    }
+
+    /// Estimated, bytes, to a hundredth of a per cent.
+    pub fn estimated_bytes(&self) -> u64 {
+        (self.measured_tenths as f64 * TENTH_OF_MIB * (1.0 + self.error())) as u64
+    }
+
+    /// Signed relative error of the estimate, 0.01 = 1 % too high.
+    pub fn error(&self) -> f64 {
+        self.error_hundredths as f64 / 1e4
+    }
+}
+
+const TENTH_OF_MIB: f64 = crate::units::MIB as f64 / 10.0;
+
+/// A measured step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Validated {
+    /// The file of `tests/validation/` it stands in: `allocator`.
+    pub file: String,
+    /// Its name there.
+    pub id: String,
+    /// The card it ran on; `None`: PyTorch's caching allocator counted it without a card.
+    pub card: Option<String>,
+    /// The model's name.
+    pub model: String,
+    /// P, parameters with adapters, millions.
+    pub million_params: u64,
+    /// What decides which tensors exist.
+    pub setting: Setting,
+    /// b, sequences in one forward of the update on one card.
+    pub batch: u64,
+    /// s, tokens in a sequence, prompt and answer together.
+    pub length: u64,
+    /// N, cards.
+    pub cards: u64,
+    /// What was measured, in the order of [`Metric::ALL`].
+    pub figures: Vec<Figure>,
+}
+
+impl Validated {
+    /// The figure of `metric`, if it was measured.
+    pub fn figure(&self, metric: Metric) -> Option<&Figure> {
+        self.figures.iter().find(|figure| figure.metric == metric)
+    }
+}
+
+/// A measured step near a plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Near {
+    /// The step.
+    pub case: Validated,
+    /// Settings in which it differs from the plan.
+    pub differs: Vec<Aspect>,
+}
+
+/// What measurements say about the estimate of a plan.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Accuracy {
+    /// The three nearest steps and, where they are others, the three nearest whose smallest device was searched; nearest first.
+    pub near: Vec<Near>,
+    /// What the plan would need (required + context, bytes; least, most) if its estimate erred as those of the nearest searched steps do.
+    pub carried: Option<(u64, u64)>,
+    /// In how many searched steps the band held the measured figure, and of how many.
+    pub coverage: (u64, u64),
+}
+
+/// What measurements say about `estimate`, the estimate of `plan`.
+pub fn of_plan(plan: &Plan, estimate: &Estimate) -> Accuracy {
+    let Table { cases, coverage } = read(CASES);
+    let setting = Setting::of(plan);
+    let mut ranked: Vec<((u32, f64), Validated)> = cases
+        .into_iter()
+        .map(|case| ((case.setting.distance(&setting), size_distance(&case, plan, estimate)), case))
+        .collect();
+    ranked.sort_by(|(a, _), (b, _)| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    let (mut named, mut named_searched) = (0, 0);
+    let mut near = Vec::new();
+    let mut errors = Vec::new();
+    for (_, case) in ranked {
+        let searched = case.figure(Metric::Required).filter(|_| named_searched < NAMED).map(Figure::error);
+        if let Some(error) = searched {
+            errors.push(error);
+            named_searched += 1;
+        }
+        if searched.is_some() || named < NAMED {
+            near.push(Near { differs: case.setting.differences(&setting), case });
+            named += 1;
+        }
+        if named >= NAMED && named_searched >= NAMED {
+            break;
+        }
+    }
+    Accuracy { near, carried: carried(&errors, estimate), coverage }
+}
+
+/// Range of what the plan needs if its estimate is as far off as `errors` say.
+fn carried(errors: &[f64], estimate: &Estimate) -> Option<(u64, u64)> {
+    let least = errors.iter().copied().reduce(f64::min)?;
+    let most = errors.iter().copied().reduce(f64::max)?;
+    // error = (estimated - measured) / measured, so measured = estimated / (1 + error).
+    let need = |error: f64| {
+        let required = estimate.peak.required_bytes as f64 / (1.0 + error);
+        (required as u64).saturating_add(estimate.peak.context_bytes)
+    };
+    Some((need(most), need(least)))
+}
+
+/// Σ |log2| of the ratios of parameters, tokens in a forward, and cards.
+fn size_distance(case: &Validated, plan: &Plan, estimate: &Estimate) -> f64 {
+    let ratio = |a: f64, b: f64| (a.max(1.0) / b.max(1.0)).log2().abs();
+    let tokens = |batch: u64, length: u64| batch as f64 * length as f64;
+    let batches = plan.batches();
+    ratio(case.million_params as f64, estimate.param_count as f64 / 1e6)
+        + ratio(tokens(case.batch, case.length), tokens(batches.sequences_per_forward, batches.tokens_per_sequence))
+        + ratio(case.cards as f64, plan.num_gpus as f64)
+}

@@ -1,0 +1,197 @@
+//! The bars: what the statistics over the kept cases must hold, all cases at once.
+
+use headroom_core::memory::Fit;
+
+use crate::compare::{Compared, Row};
+use crate::kept::Kept;
+use crate::searched::{Searched, holds};
+use crate::summary::{Stats, median};
+
+/// Which cases a bar is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// Steps on one card, counted by PyTorch's caching allocator.
+    Single,
+    /// The same, whose smallest device was searched.
+    Searched,
+    /// One rank of several.
+    Sharded,
+    /// Steps on a real card.
+    Card,
+    /// All of them.
+    All,
+}
+
+impl Scope {
+    /// In words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Single => "one card, counted by the allocator",
+            Self::Searched => "smallest device on which the step runs",
+            Self::Sharded => "sharded, one rank of several",
+            Self::Card => "measured on a real card",
+            Self::All => "all cases",
+        }
+    }
+
+    /// Whether `compared` belongs to it.
+    pub fn has(self, compared: &Compared) -> bool {
+        let on_card = compared.row("device").is_some();
+        let is_searched = compared.row("required").is_some();
+        match self {
+            Self::All => true,
+            Self::Card => on_card,
+            Self::Sharded => !on_card && compared.plan.num_gpus > 1,
+            // The searched steps are steps of this scope measured once more.
+            Self::Single => !on_card && compared.plan.num_gpus == 1 && !is_searched,
+            Self::Searched => is_searched,
+        }
+    }
+}
+
+/// What of the cases a bar is about. Shares, 0.01 = 1 %.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Figure {
+    /// Median of |error|.
+    Median,
+    /// 95th percentile of |error|.
+    P95,
+    /// Most negative error; 0 when nothing is under-estimated.
+    WorstUnder,
+    /// Largest |error|.
+    Largest,
+    /// Share of the cases whose band holds the measured figure.
+    Coverage,
+    /// Median width of that band over the measured figure.
+    Width,
+    /// Share of the cases where a card 1 % too small is told "fits".
+    TooSmallFits,
+    /// Share of the cases where a card 1.25 times as large as needed is told "fits".
+    AmpleFits,
+}
+
+impl Figure {
+    /// In words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Median => "median error",
+            Self::P95 => "95th percentile",
+            Self::WorstUnder => "worst under-estimate",
+            Self::Largest => "largest error",
+            Self::Coverage => "covered by the band",
+            Self::Width => "median width of the band",
+            Self::TooSmallFits => "a card 1 % too small is told \"fits\"",
+            Self::AmpleFits => "a card of 1.25 times the need is told \"fits\"",
+        }
+    }
+
+    /// Whether more is better.
+    pub const fn is_least(self) -> bool {
+        matches!(self, Self::WorstUnder | Self::Coverage | Self::AmpleFits)
+    }
+}
+
+/// One bar.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bar {
+    /// Over which cases.
+    pub scope: Scope,
+    /// Which metric of them.
+    pub metric: &'static str,
+    /// What of it.
+    pub figure: Figure,
+    /// The most it may be, or the least where [`Figure::is_least`].
+    pub limit: f64,
+    /// Why it is not met yet; `None`: it is, and must stay so.
+    pub open: Option<&'static str>,
+}
+
+const fn bar(scope: Scope, metric: &'static str, figure: Figure, limit: f64) -> Bar {
+    Bar { scope, metric, figure, limit, open: None }
+}
+
+impl Bar {
+    /// Not met yet, for the reason `why`.
+    const fn open(self, why: &'static str) -> Self {
+        Self { open: Some(why), ..self }
+    }
+
+    /// What it comes to over `kept`; `None` when no case has it.
+    pub fn value(&self, kept: &Kept) -> Option<f64> {
+        let cases: Vec<&Compared> = kept.compared.iter().filter(|case| self.scope.has(case)).collect();
+        let rows: Vec<&Row> = cases.iter().filter_map(|case| case.row(self.metric)).collect();
+        if rows.is_empty() {
+            return None;
+        }
+        let stats = || Stats::new(rows.iter().copied());
+        let of_searched = |holds: fn(&Searched) -> bool| share(kept.searched.iter().map(holds));
+        Some(match self.figure {
+            Figure::Median => stats().median_abs,
+            Figure::P95 => stats().p95_abs,
+            Figure::WorstUnder => stats().worst_under.map_or(0.0, |(error, _)| error),
+            Figure::Largest => rows.iter().map(|row| row.error().abs()).fold(0.0, f64::max),
+            Figure::Coverage if self.scope == Scope::Card => {
+                let held = |case: &&Compared| Some(holds(&case.estimate.peak.band, case.row(self.metric)?.measured));
+                share(cases.iter().filter_map(held))
+            }
+            Figure::Coverage => of_searched(|case| case.covered),
+            Figure::Width => {
+                let mut widths: Vec<f64> = kept.searched.iter().map(|case| case.width).collect();
+                widths.sort_by(f64::total_cmp);
+                median(&widths)
+            }
+            Figure::TooSmallFits => of_searched(|case| case.too_small == Some(Fit::Fits)),
+            Figure::AmpleFits => of_searched(|case| case.ample == Some(Fit::Fits)),
+        })
+    }
+
+    /// Its limit in words: `≤ 0.50 %`.
+    pub fn limit_text(&self) -> String {
+        let sign = if self.figure.is_least() { "≥" } else { "≤" };
+        if self.limit == 0.0 { "exact".to_owned() } else { format!("{sign} {:.2} %", self.limit * 100.0) }
+    }
+
+    /// Whether `value` meets it.
+    pub fn is_met(&self, value: f64) -> bool {
+        if self.figure.is_least() { value >= self.limit } else { value <= self.limit }
+    }
+}
+
+/// Share of the answers that are yes.
+fn share(answers: impl Iterator<Item = bool>) -> f64 {
+    let (yes, all) = answers.fold((0usize, 0usize), |(yes, all), answer| (yes + usize::from(answer), all + 1));
+    yes as f64 / all.max(1) as f64
+}
+
+/// Every bar, and the only place that knows their limits.
+pub const BARS: [Bar; 27] = [
+    bar(Scope::Single, "allocated", Figure::Median, 0.005),
+    bar(Scope::Single, "allocated", Figure::P95, 0.02),
+    bar(Scope::Single, "allocated", Figure::WorstUnder, -0.02),
+    bar(Scope::Searched, "required_expandable", Figure::Median, 0.008),
+    bar(Scope::Searched, "required_expandable", Figure::P95, 0.04),
+    bar(Scope::Searched, "required_expandable", Figure::WorstUnder, -0.06),
+    bar(Scope::Searched, "required", Figure::Median, 0.035),
+    bar(Scope::Searched, "required", Figure::P95, 0.14),
+    bar(Scope::Searched, "required", Figure::Coverage, 0.95),
+    bar(Scope::Searched, "required", Figure::Width, 0.20),
+    bar(Scope::Searched, "required", Figure::TooSmallFits, 0.02),
+    bar(Scope::Searched, "required", Figure::AmpleFits, 1.0),
+    bar(Scope::Single, "reserved", Figure::Median, 0.06),
+    bar(Scope::Single, "reserved", Figure::P95, 0.20),
+    bar(Scope::Sharded, "allocated", Figure::Median, 0.015),
+    bar(Scope::Sharded, "allocated", Figure::P95, 0.05),
+    bar(Scope::Sharded, "allocated", Figure::WorstUnder, -0.04),
+    bar(Scope::Card, "allocated", Figure::Median, 0.003),
+    bar(Scope::Card, "allocated", Figure::P95, 0.015),
+    bar(Scope::Card, "allocated", Figure::WorstUnder, -0.015),
+    bar(Scope::Card, "device", Figure::Median, 0.025),
+    bar(Scope::Card, "device", Figure::P95, 0.10),
+    bar(Scope::Card, "device", Figure::Coverage, 0.95)
+        .open("the band is of the least that suffices; what the allocator takes where nothing fills can lie above it"),
+    bar(Scope::All, "param_count", Figure::Largest, 0.0),
+    bar(Scope::All, "trainable_count", Figure::Largest, 0.0),
+    bar(Scope::All, "weights", Figure::Largest, 0.0),
+    bar(Scope::All, "optimizer_states", Figure::Largest, 0.0)
+        .open("Adafactor's stored RMS, 512 B a parameter, and bitsandbytes' code tables, 1 KiB each, are not counted"),
+];

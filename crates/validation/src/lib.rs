@@ -1,0 +1,20 @@
+//! Measurements beside estimates: the cases in `tests/validation/`, what the two say together, and the report on it.
+//!
+//! [`case`] reads a file of cases, [`compare()`] estimates each, [`Summary`] and [`searched`] are the statistics, [`bars`] what
+//! they must hold, [`report`] and [`table`] what is written from them.
+
+pub mod bars;
+pub mod case;
+mod compare;
+mod kept;
+mod reasons;
+pub mod report;
+pub mod searched;
+mod summary;
+pub mod table;
+
+pub use case::Case;
+pub use compare::{Compared, Failed, Row, compare};
+pub use kept::{Kept, folder};
+pub use reasons::Reasons;
+pub use summary::{Stats, Summary};
