@@ -7,6 +7,7 @@ mod activations;
 mod allocator;
 mod autograd;
 mod communication;
+mod embeddings;
 mod estimate;
 mod fsdp2;
 mod ledger;

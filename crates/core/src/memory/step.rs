@@ -1,11 +1,9 @@
 //! One training step, or one generation, from beginning to end.
 
 use super::activations::{BackwardHook, Kernel, Setting, rotary_tables, run_layer, run_norm};
-use super::autograd::{
-    ElementType, Marks, Processors, Tape, TapeRecord, Tensor, add, backward, checkpoint, dims, dropout, embedding,
-    scale,
-};
+use super::autograd::{ElementType, Marks, Processors, Tape, TapeRecord, Tensor, backward, checkpoint, dims};
 use super::communication::{Scheme, Sharding, autocasts, is_float16};
+use super::embeddings::run_embeddings;
 use super::fsdp2::Fsdp2;
 use super::logits::{HeadOutput, language_model_loss, score_loss};
 use super::optimizer;
@@ -41,9 +39,9 @@ pub(super) fn run(plan: &Plan, subject: &Subject, extent: Extent) -> Step {
     let weights = load(&tape, plan, model, &sharding, Holder::POLICY);
     let mut counts = weights.counts;
     let workspaces = workspaces(&tape, plan, card);
-    if card.compute_capability.is_some() {
+    if let Some(compute_capability) = card.compute_capability {
         let (count, threads) = multiprocessors(card);
-        tape.processors.set(Some(Processors { count, threads }));
+        tape.processors.set(Some(Processors { count, threads, compute_capability }));
     }
     tape.mark(|marks, at| *marks = Marks { states: at, step: at, optimizer_step: at, end: at });
     let mut trainable = weights.trainable.clone();
@@ -149,7 +147,7 @@ pub(super) fn setting(tape: &Rc<Tape>, plan: &Plan, model: &Model, kernel: Kerne
         padded: plan.padded_batch || always_masked,
         expand_kv,
         liger: plan.use_liger_kernel,
-        fused_4bit_tokens: if plan.quantization.fused_4bit_gemm { FUSED_4BIT_TOKENS } else { 0 },
+        fused_4bit: plan.quantization.fused_4bit_gemm,
         cache: None,
         past: None,
         rotary: RefCell::default(),
@@ -157,16 +155,13 @@ pub(super) fn setting(tape: &Rc<Tape>, plan: &Plan, model: &Model, kernel: Kerne
         // DeepSeek's router and those written after it: hidden_states.type(torch.float32).
         router_in_fp32: matches!(model.model_type.as_str(), "deepseek_v2" | "deepseek_v3" | "glm4_moe" | "dots1"),
         softmax_in_fp32: !matches!(model.model_type.as_str(), "gpt2" | "bert" | "roberta" | "falcon"),
+        keeps_branches: model.model_type == "gpt2",
         float16: is_float16(plan),
         half: ElementType::Half,
         fsdp2: None,
         backward_begins: Rc::default(),
     }
 }
-
-/// bitsandbytes 0.50 multiplies up to this many tokens without a dequantised copy (backends/cuda/ops.py
-/// `_gemm_4bit_custom_max_m`).
-const FUSED_4BIT_TOKENS: u64 = 1536;
 
 /// What is updated in one optimizer step.
 pub(super) struct Update<'a> {
@@ -297,39 +292,8 @@ fn hold_gradients(tape: &Rc<Tape>, trainable: &[Trainable]) {
 /// Embeddings, layers, final norm: the hidden states that the head reads.
 pub(super) fn forward(setting: &Rc<Setting>, plan: &Plan, model: &Model, weights: &ModelWeights) -> Option<Tensor> {
     let tape = &setting.tape;
-    let label = |term, name| tape.label(term, name);
-    let stream = label(Term::ResidualStream, "embeddings");
-    let width = weights.token_embedding.as_ref()?.shape().width();
-    let table = weights.token_embedding.as_ref()?;
-    let look_up = || embedding(table, setting.tokens("h", width), stream);
-    let mut embeds = match &setting.fsdp2 {
-        Some(groups) => groups.run_embedding(look_up),
-        None => look_up(),
-    };
-    if requires_input_grads(plan) && !embeds.requires_grad() && tape.grad_enabled() {
-        embeds = embeds.into_leaf(Some(label(Term::ActivationGradients, "inputs_embeds")));
-    }
-    let positions =
-        Tensor::new(tape, label(Term::BatchInputs, "position_ids"), dims(&[("s", setting.length)]), ElementType::I64);
-    for table in &weights.embeddings {
-        let more = embedding(table, setting.tokens("h", table.shape().width()), setting.passing());
-        embeds = add(&embeds, &more, stream);
-    }
-    if model.scales_embeddings {
-        embeds = scale(&embeds, stream);
-    }
-    for norm in &weights.embedding_norms {
-        embeds = run_norm(setting, norm, &embeds);
-    }
-    if setting.training {
-        let mask = label(Term::DropoutMasks, "embeddings");
-        embeds = dropout(&embeds, model.embedding_dropout, mask, stream);
-    }
-    for projection in &weights.embedding_projections {
-        embeds = projection.run(setting, &embeds, Term::ResidualStream);
-    }
-    prepare_attention(setting, model, embeds.element());
-    let mut hidden = embeds.clone();
+    let (mut hidden, held) = run_embeddings(setting, plan, model, weights)?;
+    prepare_attention(setting, model, hidden.element());
     for layer in &weights.layers {
         tape.enter_layer(layer.tag);
         let run = |x: &Tensor| {
@@ -352,7 +316,7 @@ pub(super) fn forward(setting: &Rc<Setting>, plan: &Plan, model: &Model, weights
     for projection in &weights.final_projections {
         out = projection.run(setting, &out, Term::HeadInputs);
     }
-    drop((hidden, positions, embeds));
+    drop((hidden, held));
     setting.rotary.borrow_mut().clear();
     setting.masks.borrow_mut().clear();
     Some(out)
@@ -378,16 +342,6 @@ fn checkpointed(setting: &Rc<Setting>, layer: &Rc<LayerWeights>, hidden: &Tensor
         out
     };
     checkpoint(&setting.tape, hidden, Rc::new(run))
-}
-
-/// `enable_input_require_grads`: the token embedding's output becomes a leaf, so that gradients reach adapters through
-/// frozen embeddings; its gradient lives until the loss goes. transformers switches it on with checkpointing
-/// (modeling_utils.py `_activation_checkpointing_enable`).
-fn requires_input_grads(plan: &Plan) -> bool {
-    match plan.enable_input_require_grads {
-        Auto::Set(on) => on,
-        Auto::Auto => plan.gradient_checkpointing,
-    }
 }
 
 /// Rotary tables and masks that all layers share.

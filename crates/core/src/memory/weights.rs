@@ -72,8 +72,8 @@ pub(super) struct Parameter {
 #[derive(Debug)]
 pub(super) struct ModelWeights {
     pub(super) token_embedding: Option<Tensor>,
-    /// Position, type and other embeddings, in order.
-    pub(super) embeddings: Vec<Tensor>,
+    /// Position, type and other embeddings, in order, and whether they are positions.
+    pub(super) embeddings: Vec<(Tensor, bool)>,
     pub(super) embedding_norms: Vec<NormWeights>,
     /// Projections around the embeddings (OPT-350m).
     pub(super) embedding_projections: Vec<Projection>,
@@ -143,7 +143,7 @@ pub(super) fn load(tape: &Rc<Tape>, plan: &Plan, model: &Model, sharding: &Shard
                     builder.parameters.iter_mut().rev().take(1).for_each(|table| table.token_embedding = true);
                     token_embedding = Some(tensor);
                 } else {
-                    embeddings.push(tensor);
+                    embeddings.push((tensor, role == Role::PositionEmbedding));
                 }
             }
             (ModuleKind::Norm { .. }, _) => embedding_norms.push(builder.norm(module, NormKind::LayerNorm, outside, 1)),

@@ -3,20 +3,25 @@
 use super::super::autograd::{
     Call, Dim, ElementType, Shape, Sym, Tape, Tensor, activation_saving_output, add, cast, cat_last, copy, custom,
     dims, dropout, matmul, repeat_heads, scale, slice_last, softmax, split_heads, split_last, to_heads,
-    transpose_heads,
+    transpose_heads, unfold_batch,
 };
 use super::super::term::Term;
 use super::super::weights::LayerWeights;
 use super::norm::run_norm;
-use super::rotary::rotate;
+use super::rotary::rotate_both;
 use super::{Kernel, Setting};
 use crate::model::{Attention, Projection as Kind, QkNorm, Role};
 use std::rc::Rc;
 
-/// Runs attention over the normed `x`.
-pub(in crate::memory) fn run_attention(setting: &Setting, layer: &LayerWeights, x: &Tensor) -> Tensor {
+/// Runs attention over the normed `x`, and `finish` over its output.
+pub(in crate::memory) fn run_attention(
+    setting: &Setting,
+    layer: &LayerWeights,
+    x: &Tensor,
+    finish: impl Fn(Tensor) -> Tensor,
+) -> Tensor {
     let facts = &layer.layer.attention;
-    let Some((q, k, v)) = queries_keys_values(setting, layer, facts, x) else { return x.clone() };
+    let Some((q, k, v)) = queries_keys_values(setting, layer, facts, x) else { return finish(x.clone()) };
     let (k, v) = remember(setting, k, v);
     let mixed = attend(setting, layer, facts, &q, &k, &v);
     let out = match layer.projection(Role::Output) {
@@ -24,8 +29,11 @@ pub(in crate::memory) fn run_attention(setting: &Setting, layer: &LayerWeights, 
         None => mixed.clone(),
     };
     drop(mixed);
+    if setting.keeps_branches {
+        return finish(out);
+    }
     drop((q, k, v));
-    out
+    finish(out)
 }
 
 fn queries_keys_values(
@@ -77,8 +85,7 @@ fn queries_keys_values(
     }
     // Phi-3's code joins the rotated part and the rest even when nothing is left over.
     let joins = layer.projection(Role::QueryKeyValue).is_some_and(|fused| fused.name.ends_with("qkv_proj"));
-    let turned_q = rotate(setting, &q, facts.rotary_dim, "q", joins);
-    let turned_k = rotate(setting, &k, facts.rotary_dim, "k", joins);
+    let (turned_q, turned_k) = rotate_both(setting, &q, &k, facts.rotary_dim, joins);
     drop(q);
     drop(k);
     Some((turned_q, turned_k, v))
@@ -158,8 +165,7 @@ fn latent(
     drop(expanded);
     let (k_plain, v) = (kv_parts.next()?, kv_parts.next()?);
     let k_turned = k_turned.view(heads(setting, "1", 1, rope));
-    let q_turned = rotate(setting, &q_turned, rope, "q", false);
-    let k_turned = rotate(setting, &k_turned, rope, "k", false);
+    let (q_turned, k_turned) = rotate_both(setting, &q_turned, &k_turned, rope, false);
     let shape = heads(setting, "a", count, facts.head_dim);
     let q = cat_last(&[&q_plain, &q_turned], shape, setting.label(Term::QueryKeyValue, "q"))?;
     let k = cat_last(&[&k_plain, &k_turned], shape, setting.label(Term::QueryKeyValue, "k"))?;
@@ -255,6 +261,8 @@ fn fused(setting: &Setting, facts: &Attention, q: &Tensor, k: &Tensor, v: &Tenso
     let bias_shape = dims(&[("b", rows), ("s", setting.length), ("s", setting.attended)]);
     let bias_label = setting.label(Term::AttentionMask, "bias");
     let (k_shape, v_shape) = (k.shape(), v.shape());
+    let drops_out = setting.training && facts.dropout > 0.0;
+    let lies = (q.head_major(), k.head_major(), v.head_major());
     let (length, head_dim, heads_count, batch) =
         (setting.length, facts.head_dim, facts.num_attention_heads, setting.batch);
     let out = custom(
@@ -266,7 +274,7 @@ fn fused(setting: &Setting, facts: &Attention, q: &Tensor, k: &Tensor, v: &Tenso
             let early = (kernel == Kernel::Efficient).then(|| (seeds(8), seeds(8)));
             let out = Tensor::new(tape, output, out_shape, element);
             let sums = Tensor::new(tape, statistics, per_head, ElementType::F32);
-            if kernel == Kernel::Flash {
+            if kernel == Kernel::Flash && !drops_out {
                 drop(split_accumulators(tape, per_head, length, head_dim));
             }
             let (first, second) = early.unwrap_or_else(|| (seeds(16), seeds(8)));
@@ -277,16 +285,19 @@ fn fused(setting: &Setting, facts: &Attention, q: &Tensor, k: &Tensor, v: &Tenso
         },
         move |call| {
             let need = |i: usize| call.needs.get(i).copied().unwrap_or(false);
-            // Gradients lie token by token; all three are written even if one is not wanted.
-            let grad_q = call.grad_like(query_shape, element);
-            let grad_k = call.grad_like(k_shape, element);
-            let grad_v = call.grad_like(v_shape, element);
+            // The kernel reads its output token by token; flash's gradients lie like what they belong to. All three are
+            // written even if one is not wanted.
+            let flash = kernel == Kernel::Flash;
+            let contiguous = (flash && lies.0).then(|| call.grad_like(out_shape, element));
+            let grad_q = call.grad_like(query_shape, element).with_head_major(flash && lies.0);
+            let grad_k = call.grad_like(k_shape, element).with_head_major(flash && lies.1);
+            let grad_v = call.grad_like(v_shape, element).with_head_major(flash && lies.2);
             let pieces = if kernel == Kernel::Flash {
                 flash_backward(call, batch, heads_count, length, head_dim, native_groups, element)
             } else {
                 efficient_backward(call, query_shape, out_shape, per_head, native_groups, element)
             };
-            drop(pieces);
+            drop((pieces, contiguous));
             vec![need(0).then_some(grad_q), need(1).then_some(grad_k), need(2).then_some(grad_v)]
         },
     );
@@ -417,7 +428,9 @@ fn eager(setting: &Setting, layer: &LayerWeights, facts: &Attention, q: &Tensor,
         dims(&[("b", setting.batch), ("a", facts.num_attention_heads), ("s", setting.length), ("s", setting.attended)]);
     let q = setting.cast_input(q);
     let (k, v) = (setting.cast_input(&k), setting.cast_input(&v));
-    let mut scores = matmul(&joined(&q, "q"), &joined(&k, "k"), scores_shape, scores_label);
+    // Elementwise operators between keys and their projection would lay the gradient out anew.
+    let plain_keys = facts.rotary_dim == 0 && facts.num_attention_heads == facts.num_key_value_heads;
+    let mut scores = matmul(&joined(&q, "q"), &joined(&k, "k"), plain_keys, scores_shape, scores_label);
     scores = scale(&scores, scores_label);
     if facts.logit_softcapping {
         scores = scale(&scores, scores_label);
@@ -448,7 +461,7 @@ fn eager(setting: &Setting, layer: &LayerWeights, facts: &Attention, q: &Tensor,
         );
     }
     let out_shape = heads(setting, "a", facts.num_attention_heads, facts.value_head_dim);
-    let mixed = matmul(&weights, &joined(&v, "v"), out_shape, passing);
+    let mixed = unfold_batch(&matmul(&weights, &joined(&v, "v"), false, out_shape, passing));
     let _ = layer;
     let flat = setting.tokens("a·d_v", facts.num_attention_heads.saturating_mul(facts.value_head_dim));
     copy(&mixed, flat, setting.label(Term::AttentionOutput, ""), false)

@@ -16,12 +16,19 @@ pub(in crate::memory) fn run_layer(setting: &Setting, layer: &LayerWeights, x: &
         None => x.clone(),
     };
     let stream = setting.label(Term::ResidualStream, "");
-    let attention = |x: &Tensor| branch(setting, layer, run_attention(setting, layer, x));
+    let attention = |x: &Tensor| run_attention(setting, layer, x, |out| branch(setting, layer, out));
     let feed_forward = |x: &Tensor| branch(setting, layer, run_feed_forward(setting, layer, x));
     match layer.layer.residual {
         Residual::PreNorm => {
             let normed = norm(Role::InputNorm, x);
             let mixed = attention(&normed);
+            if setting.keeps_branches {
+                let middle = add(&mixed, x, stream);
+                drop(normed);
+                let normed = norm(Role::FeedForwardNorm, &middle);
+                let out = feed_forward(&normed);
+                return add(&middle, &out, stream);
+            }
             drop(normed);
             let middle = add(x, &mixed, stream);
             drop(mixed);

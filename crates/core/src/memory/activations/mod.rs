@@ -3,6 +3,7 @@
 mod attention;
 mod experts;
 mod feed_forward;
+mod four_bit;
 mod layer;
 mod norm;
 mod projection;

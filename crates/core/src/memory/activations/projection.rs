@@ -3,6 +3,7 @@
 use super::super::autograd::{ElementType, Shape, Tensor, add, cast, copy, custom, dims, dropout, linear, scale};
 use super::super::term::Term;
 use super::Setting;
+use super::four_bit::{Product, is_fused};
 
 /// A linear layer.
 #[derive(Debug, Clone)]
@@ -63,7 +64,11 @@ impl Projection {
             BaseWeight::FourBit { .. } | BaseWeight::EightBit { .. } => {
                 // peft/tuners/lora/bnb.py: a defensive clone for 4 bit, and no cast of x while autocast is on.
                 let base = match self.weight {
-                    BaseWeight::FourBit { .. } => copy(&base, base.shape(), label, false),
+                    BaseWeight::FourBit { .. } => {
+                        let clone = copy(&base, base.shape(), label, false);
+                        drop(base);
+                        clone
+                    }
                     _ => base,
                 };
                 let converts = !*setting.autocast.borrow();
@@ -110,7 +115,6 @@ impl Projection {
                 let element = x.element();
                 let x = cast(x, setting.half, setting.passing());
                 let out = self.four_bit(setting, &x, *nested, term);
-                drop(x);
                 cast(&out, element, label)
             }
             BaseWeight::EightBit { .. } => self.eight_bit(setting, x, term),
@@ -121,7 +125,10 @@ impl Projection {
     /// serves) and again in backward.
     fn four_bit(&self, setting: &Setting, x: &Tensor, nested: bool, term: Term) -> Tensor {
         let label = setting.label(term, &self.name);
-        let fused = setting.token_count() <= setting.fused_4bit_tokens;
+        let product = Product { m: setting.token_count(), n: self.d_out, k: self.d_in, float16: setting.float16 };
+        let processors = setting.tape.processors.get();
+        let fused =
+            setting.fused_4bit && processors.is_some_and(|card| is_fused(product, card.count, card.compute_capability));
         let weight = dims(&[("d_out", self.d_out), ("d_in", self.d_in)]);
         let blocks = dims(&[("d_out·d_in/64", self.d_out.saturating_mul(self.d_in) / 64)]);
         let shape = x.shape().last(self.sym, self.d_out);
@@ -140,7 +147,11 @@ impl Projection {
                 let (scales, weight) =
                     dequantize(&setting.tape, dequantized, blocks, weight, x.element(), nested, false);
                 let out = Tensor::new(&setting.tape, label, shape, x.element());
-                setting.tape.product_workspace();
+                if has_bias {
+                    setting.tape.bias_product_workspace();
+                } else {
+                    setting.tape.product_workspace();
+                }
                 drop((weight, scales));
                 out
             },

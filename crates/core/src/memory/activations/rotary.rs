@@ -32,22 +32,42 @@ pub(in crate::memory) fn rotary_tables(setting: &Setting, width: u64, element: E
     narrow
 }
 
-/// `x * cos + rotate_half(x) * sin` over the first `rotary` of each head's `d`; the rest passes by.
+/// `x * cos + rotate_half(x) * sin` over the first `rotary` of each head's `d`, for queries and keys; the rest passes by.
 ///
-/// `joins`: the result is joined to the rest by `torch.cat` even when there is none.
-pub(in crate::memory) fn rotate(setting: &Setting, x: &Tensor, rotary: u64, name: &str, joins: bool) -> Tensor {
+/// `joins`: each result is joined to its rest by `torch.cat` at once, even when there is none (modeling_phi3.py
+/// `apply_rotary_pos_emb`); otherwise both are turned first.
+pub(in crate::memory) fn rotate_both(
+    setting: &Setting,
+    q: &Tensor,
+    k: &Tensor,
+    rotary: u64,
+    joins: bool,
+) -> (Tensor, Tensor) {
     let tables = setting.rotary.borrow();
-    let Some((cos, sin)) = tables.get(&rotary) else { return x.clone() };
-    let whole = x.shape();
-    let label = setting.label(Term::QueryKeyValue, name);
-    if rotary == whole.width() && !joins {
-        return rotate_all(setting, x, cos, sin, whole, label);
+    let Some((cos, sin)) = tables.get(&rotary) else { return (q.clone(), k.clone()) };
+    let label = |name| setting.label(Term::QueryKeyValue, name);
+    if rotary == q.shape().width() && rotary == k.shape().width() && !joins {
+        let q = rotate_all(setting, q, cos, sin, q.shape(), label("q"));
+        return (q, rotate_all(setting, k, cos, sin, k.shape(), label("k")));
     }
     // A slice of the whole is the tensor itself, one of nothing is an operator all the same.
-    let turned = if rotary == whole.width() { x.clone() } else { slice_last(x, "d_rotary", rotary) };
-    let passed = slice_last(x, "d-d_rotary", whole.width() - rotary);
-    let turned = rotate_all(setting, &turned, cos, sin, turned.shape(), setting.passing());
-    cat_last(&[&turned, &passed], whole, label).unwrap_or_else(|| x.clone())
+    let parts = |x: &Tensor| {
+        let width = x.shape().width();
+        let turned = if rotary == width { x.clone() } else { slice_last(x, "d_rotary", rotary) };
+        (turned, slice_last(x, "d-d_rotary", width.saturating_sub(rotary)))
+    };
+    let turn = |x: &Tensor| rotate_all(setting, x, cos, sin, x.shape(), setting.passing());
+    let join = |turned: Tensor, passed: &Tensor, whole: &Tensor, name| {
+        cat_last(&[&turned, passed], whole.shape(), label(name)).unwrap_or_else(|| whole.clone())
+    };
+    let ((q_turned, q_passed), (k_turned, k_passed)) = (parts(q), parts(k));
+    if joins {
+        let q = join(turn(&q_turned), &q_passed, q, "q");
+        return (q, join(turn(&k_turned), &k_passed, k, "k"));
+    }
+    let (q_turned, k_turned) = (turn(&q_turned), turn(&k_turned));
+    let q = join(q_turned, &q_passed, q, "q");
+    (q, join(k_turned, &k_passed, k, "k"))
 }
 
 fn rotate_all(

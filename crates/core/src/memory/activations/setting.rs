@@ -41,8 +41,8 @@ pub(in crate::memory) struct Setting {
     pub(in crate::memory) expand_kv: Option<bool>,
     /// Liger's kernels stand in for norms, SwiGLU and loss.
     pub(in crate::memory) liger: bool,
-    /// bitsandbytes multiplies up to this many tokens without a dequantised copy; 0: never.
-    pub(in crate::memory) fused_4bit_tokens: u64,
+    /// bitsandbytes may multiply without a dequantised copy (0.50 and later).
+    pub(in crate::memory) fused_4bit: bool,
     /// Keys and values are kept: `(term label, element)` of the cache.
     pub(in crate::memory) cache: Option<RefCell<Vec<Tensor>>>,
     /// Keys and values of the tokens before, layer by layer, when this forward reads only the newest one.
@@ -55,6 +55,9 @@ pub(in crate::memory) struct Setting {
     pub(in crate::memory) router_in_fp32: bool,
     /// Eager attention asks for an fp32 softmax, as most families do.
     pub(in crate::memory) softmax_in_fp32: bool,
+    /// The layer keeps its branches' outputs in variables of their own until it returns, and drops out within attention
+    /// (modeling_gpt2.py GPT2Block.forward, GPT2Attention.forward).
+    pub(in crate::memory) keeps_branches: bool,
     /// The half type is float16, not bfloat16.
     pub(in crate::memory) float16: bool,
     /// FSDP2's groups, which gather and let go around modules.

@@ -2,7 +2,7 @@
 //! its backward allocates, in the order of PyTorch's generated code (`mul` computes its second gradient first).
 
 use super::backward::{Call, Recording};
-use super::shape::{ElementType, Shape};
+use super::shape::{ElementType, Shape, dims};
 use super::tape::{Label, Tape};
 use super::tensor::Tensor;
 use std::rc::Rc;
@@ -182,8 +182,32 @@ pub(in crate::memory) fn embedding(weight: &Tensor, shape: Shape, label: Label) 
     let recording = Recording::begin(weight.tape(), &[weight]);
     let out = Tensor::new(weight.tape(), label, shape, weight.element());
     let (table, element) = (weight.shape(), weight.element());
-    recording.finish(out, move |call| vec![Some(call.grad_like(table, element))])
+    recording.finish(out, move |call| {
+        let width = table.width().max(1);
+        let (tokens, rows) = (shape.elements() / width, table.elements() / width);
+        if tokens <= EMBEDDING_SORT_TOKENS {
+            return vec![Some(call.grad_like(table, element))];
+        }
+        let indices = |n| call.grad_like(dims(&[("b·s", n)]), ElementType::I64);
+        let sorted = (indices(tokens), indices(tokens));
+        drop(indices(tokens));
+        let grad = call.grad_like(table, element);
+        let segments = tokens.min(rows);
+        let partials = tokens / EMBEDDING_ROWS_A_THREAD + segments;
+        let offsets = (indices(tokens), indices(1));
+        let per_segment = (indices(segments), indices(segments), indices(1));
+        let starts = indices(partials);
+        let sums = call.grad_like(dims(&[("segments", partials), ("h", width)]), ElementType::F32);
+        drop((sums, starts, per_segment, offsets, sorted));
+        vec![Some(grad)]
+    })
 }
+
+/// Up to so many tokens one kernel adds an embedding's gradient; more are sorted first, and each segment of equal ones is
+/// summed in fp32 (aten/src/ATen/native/cuda/Embedding.cu `embedding_dense_backward_cuda`, EmbeddingBackwardKernel.cu
+/// `NROWS_PER_THREAD`).
+const EMBEDDING_SORT_TOKENS: u64 = 3072;
+const EMBEDDING_ROWS_A_THREAD: u64 = 10;
 
 /// A part of the last dimension, as a view; backward writes zeros of the whole and copies the part in.
 pub(in crate::memory) fn slice_last(x: &Tensor, sym: &'static str, size: u64) -> Tensor {
@@ -264,6 +288,20 @@ pub(in crate::memory) fn transpose_heads(x: &Tensor, shape: Shape) -> Tensor {
     recording.finish(out, move |call| vec![Some(call.grad.view(from))])
 }
 
+/// A batched product's result seen with its batch and head dimensions apart: backward joins them again, which copies a
+/// gradient that lies token by token.
+pub(in crate::memory) fn unfold_batch(x: &Tensor) -> Tensor {
+    let recording = Recording::begin(x.tape(), &[x]);
+    let batched = x.shape().dims().first().is_some_and(|dim| dim.size > 1);
+    recording.finish(x.detach(), move |call| {
+        if batched && !call.grad.head_major() {
+            vec![Some(call.like_grad().with_head_major(true))]
+        } else {
+            vec![Some(call.grad.clone())]
+        }
+    })
+}
+
 /// `x.contiguous()` or a reshape that must copy: backward passes the gradient on.
 pub(in crate::memory) fn copy(x: &Tensor, shape: Shape, label: Label, head_major: bool) -> Tensor {
     let recording = Recording::begin(x.tape(), &[x]);
@@ -273,7 +311,9 @@ pub(in crate::memory) fn copy(x: &Tensor, shape: Shape, label: Label, head_major
 }
 
 /// A matrix product of two activations (scores, probabilities times values): saves both.
-pub(in crate::memory) fn matmul(a: &Tensor, b: &Tensor, shape: Shape, label: Label) -> Tensor {
+///
+/// `transposed`: b is the transpose of what the caller has, and its gradient lies so that heads join without a copy.
+pub(in crate::memory) fn matmul(a: &Tensor, b: &Tensor, transposed: bool, shape: Shape, label: Label) -> Tensor {
     let tape = a.tape();
     let mut recording = Recording::begin(tape, &[a, b]);
     let (saves_a, saves_b) = (recording.needs(1), recording.needs(0));
@@ -287,13 +327,13 @@ pub(in crate::memory) fn matmul(a: &Tensor, b: &Tensor, shape: Shape, label: Lab
     tape.product_workspace();
     let (shape_a, shape_b) = (a.shape(), b.shape());
     recording.finish(out, move |call| {
-        let grad_of = |shape: Shape| {
-            let grad = call.grad_like(shape, call.grad.element()).with_head_major(true);
+        let grad_of = |shape: Shape, head_major: bool| {
+            let grad = call.grad_like(shape, call.grad.element()).with_head_major(head_major);
             call.tape.product_workspace();
             grad
         };
-        let grad_b = saves_a.then(|| grad_of(shape_b));
-        let grad_a = saves_b.then(|| grad_of(shape_a));
+        let grad_b = saves_a.then(|| grad_of(shape_b, !transposed));
+        let grad_a = saves_b.then(|| grad_of(shape_a, true));
         vec![grad_a, grad_b]
     })
 }
@@ -330,8 +370,7 @@ pub(in crate::memory) fn linear(
         tape.product_workspace()
     }
     let (x_shape, weight_shape) = (x.shape(), weight.shape());
-    let bias_shape = bias.map(Tensor::shape);
-    let rows = x_shape.elements() / x_shape.width().max(1);
+    let has_bias = bias.is_some();
     recording.finish(out, move |call| {
         let element = call.grad.element();
         let product = |shape: Shape| {
@@ -339,19 +378,16 @@ pub(in crate::memory) fn linear(
             call.tape.product_workspace();
             grad
         };
-        let Some(shape) = bias_shape else {
+        if !has_bias {
             // Gradients are computed in the order of the inputs' names too: mat2, self.
             let grad_weight = needs_weight.then(|| product(weight_shape));
             let grad_x = needs_x.then(|| product(x_shape));
             return vec![grad_x, grad_weight];
-        };
+        }
         let grad_x = needs_x.then(|| product(x_shape));
         let grad_weight = needs_weight.then(|| product(weight_shape));
-        let grad_bias = call.needs.get(2).copied().unwrap_or(false).then(|| {
-            let grad = call.grad_like(shape, element);
-            call.tape.row_sum(rows, shape.width());
-            grad
-        });
+        // The bias's is the whole gradient, summed when the engine looks at it.
+        let grad_bias = call.needs.get(2).copied().unwrap_or(false).then(|| call.grad.clone());
         vec![grad_x, grad_weight, grad_bias]
     })
 }

@@ -19,6 +19,7 @@ const PART_BYTES: u64 = 4;
 pub(in crate::memory) struct Processors {
     pub(in crate::memory) count: u64,
     pub(in crate::memory) threads: u64,
+    pub(in crate::memory) compute_capability: (u8, u8),
 }
 
 /// Bytes of the buffer of parts and of its semaphores when `rows` rows of `width` contiguous numbers are summed into one;
@@ -74,7 +75,7 @@ mod tests {
     /// Blocks seen in PyTorch's allocator on a card with 108 multiprocessors of 2,048 threads.
     #[test]
     fn matches_pytorch() {
-        let processors = Processors { count: 108, threads: 2048 };
+        let processors = Processors { count: 108, threads: 2048, compute_capability: (8, 0) };
         assert_eq!(row_sum_buffers(512, 2048, processors), None);
         assert_eq!(row_sum_buffers(1024, 2048, processors), Some((16_777_216, 64)));
     }

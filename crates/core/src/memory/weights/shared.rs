@@ -11,10 +11,9 @@ use std::rc::Rc;
 impl ModelWeights {
     /// The same weights, frozen and with every adapter switched off (peft's `disable_adapter`): no bytes of its own.
     pub(in crate::memory) fn without_adapters(&self) -> Self {
-        let frozen = |tensors: &[Tensor]| tensors.iter().map(Tensor::detach).collect();
         Self {
             token_embedding: self.token_embedding.as_ref().map(Tensor::detach),
-            embeddings: frozen(&self.embeddings),
+            embeddings: self.embeddings.iter().map(|(table, is_position)| (table.detach(), *is_position)).collect(),
             embedding_norms: self.embedding_norms.iter().map(frozen_norm).collect(),
             embedding_projections: self.embedding_projections.iter().map(frozen_projection).collect(),
             layers: self.layers.iter().map(|layer| Rc::new(frozen_layer(layer))).collect(),

@@ -1,0 +1,81 @@
+//! From token ids to the first layer's input.
+
+use super::activations::{Setting, run_norm};
+use super::autograd::{ElementType, Tensor, add, dims, dropout, embedding, scale};
+use super::term::Term;
+use super::weights::ModelWeights;
+use crate::model::{Model, ModelKind};
+use crate::plan::{Auto, Plan};
+use std::rc::Rc;
+
+/// The first layer's input, and what the model's `forward` holds in local variables until it returns.
+pub(super) fn run_embeddings(
+    setting: &Rc<Setting>,
+    plan: &Plan,
+    model: &Model,
+    weights: &ModelWeights,
+) -> Option<(Tensor, Vec<Tensor>)> {
+    let tape = &setting.tape;
+    let stream = setting.label(Term::ResidualStream, "embeddings");
+    let table = weights.token_embedding.as_ref()?;
+    let width = table.shape().width();
+    // Gemma's embedding module scales its own output.
+    let scaled_within = model.scales_embeddings && model.model_type.starts_with("gemma");
+    let look_up = || {
+        let rows = embedding(table, setting.tokens("h", width), stream);
+        if scaled_within { scale(&rows, stream) } else { rows }
+    };
+    let mut tokens = match &setting.fsdp2 {
+        Some(groups) => groups.run_embedding(look_up),
+        None => look_up(),
+    };
+    if requires_input_grads(plan) && !tokens.requires_grad() && tape.grad_enabled() {
+        let label = tape.label(Term::ActivationGradients, "inputs_embeds");
+        tokens = tokens.into_leaf(Some(label));
+    }
+    if model.scales_embeddings && !scaled_within {
+        tokens = scale(&tokens, stream);
+    }
+    let positions = tape.label(Term::BatchInputs, "position_ids");
+    let positions = Tensor::new(tape, positions, dims(&[("s", setting.length)]), ElementType::I64);
+    let mut held = vec![tokens.clone()];
+    let mut hidden = tokens;
+    for (table, is_position) in &weights.embeddings {
+        let width = table.shape().width();
+        // One row of positions serves every sequence, except where they are counted from the mask.
+        let shape = if *is_position && model.model_type != "opt" {
+            dims(&[("s", setting.length), ("h", width)])
+        } else {
+            setting.tokens("h", width)
+        };
+        let more = embedding(table, shape, setting.passing());
+        hidden = add(&hidden, &more, stream);
+        held.push(more);
+    }
+    for norm in &weights.embedding_norms {
+        hidden = run_norm(setting, norm, &hidden);
+    }
+    if setting.training {
+        let mask = setting.label(Term::DropoutMasks, "embeddings");
+        hidden = dropout(&hidden, model.embedding_dropout, mask, stream);
+    }
+    for projection in &weights.embedding_projections {
+        hidden = projection.run(setting, &hidden, Term::ResidualStream);
+    }
+    if model.kind == ModelKind::Encoder {
+        // Encoders embed in a module of its own.
+        held.clear();
+    }
+    held.push(positions);
+    Some((hidden, held))
+}
+
+/// `enable_input_require_grads`: the token embedding's output becomes a leaf, so that gradients reach adapters through
+/// frozen embeddings; its gradient lives until the loss goes. transformers switches it on with checkpointing
+/// (modeling_utils.py `_activation_checkpointing_enable`).
+fn requires_input_grads(plan: &Plan) -> bool {
+    match plan.enable_input_require_grads {
+        Auto::Set(on) => on,
+        Auto::Auto => plan.gradient_checkpointing,
+    }
+}
