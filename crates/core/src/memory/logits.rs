@@ -82,10 +82,11 @@ pub(super) fn logits(setting: &Setting, model: &Model, weights: &ModelWeights, h
 /// Labels padded by one and cut again (ForCausalLMLoss): `labels[..., 1:].contiguous()` copies for more than one sequence.
 fn shift_labels(setting: &Setting) -> Vec<Tensor> {
     let label = setting.label(Term::BatchInputs, "shifted labels");
-    let new =
-        |length| Tensor::new(&setting.tape, label, dims(&[("b", setting.batch), ("s", length)]), ElementType::I64);
-    let padded = new(setting.length.saturating_add(1));
-    if setting.batch > 1 { vec![padded, new(setting.length)] } else { vec![padded] }
+    let new = |symbol, length| {
+        Tensor::new(&setting.tape, label, dims(&[("b", setting.batch), (symbol, length)]), ElementType::I64)
+    };
+    let padded = new("s+1", setting.length.saturating_add(1));
+    if setting.batch > 1 { vec![padded, new("s", setting.length)] } else { vec![padded] }
 }
 
 /// `cross_entropy`: keeps log-softmax; backward writes the loss's gradient and log-softmax's, both fp32 logits in size.

@@ -18,6 +18,7 @@ mod period;
 mod phase;
 mod replay;
 mod step;
+mod surface;
 mod tasks;
 mod term;
 mod weights;
@@ -25,6 +26,7 @@ mod weights;
 pub use estimate::*;
 pub use phase::Phase;
 pub use replay::{Limit, Replay, Replayer, replay};
+pub use surface::surface;
 pub use term::{Category, Term};
 
 use crate::gpu::{Card, context_bytes, nccl_bytes};

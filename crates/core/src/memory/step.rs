@@ -359,7 +359,8 @@ fn prepare_attention(setting: &Setting, model: &Model, stream: ElementType) {
         let needed = eager || setting.padded || window.is_some() || attention.alibi;
         if needed && !masks.contains_key(&window) {
             let rows = if setting.padded { setting.batch } else { 1 };
-            let shape = dims(&[("b", rows), ("s", setting.length), ("s", setting.attended)]);
+            let shape =
+                dims(&[(if rows == 1 { "1" } else { "b" }, rows), ("s", setting.length), ("s", setting.attended)]);
             let label = tape.label(Term::AttentionMask, "mask");
             let seen = Tensor::new(tape, label, shape, ElementType::Byte);
             let mask = if eager {

@@ -258,7 +258,7 @@ fn fused(setting: &Setting, facts: &Attention, q: &Tensor, k: &Tensor, v: &Tenso
     let random = setting.label(Term::AttentionOutput, "rng state");
     // One bias a layer, in the products' dtype; a sliding window's is the same for every sequence.
     let rows = if setting.padded { setting.batch } else { 1 };
-    let bias_shape = dims(&[("b", rows), ("s", setting.length), ("s", setting.attended)]);
+    let bias_shape = dims(&[(if rows == 1 { "1" } else { "b" }, rows), ("s", setting.length), ("s", setting.attended)]);
     let bias_label = setting.label(Term::AttentionMask, "bias");
     let (k_shape, v_shape) = (k.shape(), v.shape());
     let drops_out = setting.training && facts.dropout > 0.0;
