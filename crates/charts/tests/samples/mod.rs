@@ -2,7 +2,8 @@
 #![allow(dead_code, missing_docs, unreachable_pub)]
 
 use headroom_charts::{Bar, Look, Orientation, Palette, Texts};
-use headroom_core::memory::{Band, Basis, Category, Estimate, Fit, Peak, Phase, PhaseUse, Verdict};
+use headroom_core::memory::{Band, Basis, Category, Estimate, Fit, Peak, Phase, PhaseUse, TaskUse, Verdict};
+use headroom_core::plan::Plan;
 
 pub const GIB: u64 = 1 << 30;
 
@@ -111,6 +112,7 @@ pub fn estimate() -> Estimate {
         peak,
         phases,
         allocations: Vec::new(),
+        task: TaskUse { batches: Plan::default().batches(), models: Vec::new(), rollout: None },
         host: Vec::new(),
         card_bytes: 16 * GIB,
         verdict: Verdict { fit: Fit::DoesNotFit, headroom_bytes: -1, used_share: 1.1 },

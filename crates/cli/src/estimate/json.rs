@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::io::Write;
 
 use headroom_core::link;
-use headroom_core::memory::{Allocation, Band, HostAllocation, Peak, PhaseUse};
+use headroom_core::memory::{Allocation, Band, HostAllocation, ModelUse, Peak, PhaseUse, RolloutUse};
+use headroom_core::plan::Batches;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -30,6 +31,9 @@ struct EstimateJson<'a> {
     host_bytes: u64,
     host: Vec<HostJson<'a>>,
     step_time: StepTimeJson,
+    batches: BatchesJson,
+    models: Vec<ModelJson<'a>>,
+    rollout: Option<RolloutJson>,
     notes: Vec<String>,
     /// The measured steps nearest to the plan.
     accuracy: Value,
@@ -71,6 +75,87 @@ struct PhaseJson {
     name: &'static str,
     allocated_bytes: u64,
     by_category: BTreeMap<&'static str, u64>,
+}
+
+#[derive(Serialize)]
+struct BatchesJson {
+    sequences_per_forward: u64,
+    tokens_per_sequence: u64,
+    forwards_per_step: u64,
+    effective_batch_size: u64,
+    tokens_per_step: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompts_per_round: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sequences_per_round: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    forwards_per_round: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct ModelJson<'a> {
+    role: &'static str,
+    name: &'a str,
+    bytes: u64,
+    shared: bool,
+    /// What a copy of its own would take.
+    saved_bytes: u64,
+    offloaded: bool,
+}
+
+#[derive(Serialize)]
+struct RolloutJson {
+    engine: &'static str,
+    sequences: u64,
+    tokens_per_sequence: u64,
+    kv_bytes_per_token: u64,
+    kv_bytes_per_sequence: u64,
+    kv_bytes: u64,
+    pool_bytes: Option<u64>,
+    sequences_in_pool: Option<u64>,
+}
+
+impl From<&Batches> for BatchesJson {
+    fn from(batches: &Batches) -> Self {
+        Self {
+            sequences_per_forward: batches.sequences_per_forward,
+            tokens_per_sequence: batches.tokens_per_sequence,
+            forwards_per_step: batches.forwards_per_step,
+            effective_batch_size: batches.effective_batch_size,
+            tokens_per_step: batches.tokens_per_step,
+            prompts_per_round: batches.round.map(|round| round.prompts),
+            sequences_per_round: batches.round.map(|round| round.sequences),
+            forwards_per_round: batches.round.map(|round| round.forwards),
+        }
+    }
+}
+
+impl<'a> From<&'a ModelUse> for ModelJson<'a> {
+    fn from(model: &'a ModelUse) -> Self {
+        Self {
+            role: model.role.name(),
+            name: &model.name,
+            bytes: model.bytes,
+            shared: model.shared,
+            saved_bytes: model.saved_bytes,
+            offloaded: model.offloaded,
+        }
+    }
+}
+
+impl From<&RolloutUse> for RolloutJson {
+    fn from(rollout: &RolloutUse) -> Self {
+        Self {
+            engine: rollout.engine.name(),
+            sequences: rollout.sequences,
+            tokens_per_sequence: rollout.tokens_per_sequence,
+            kv_bytes_per_token: rollout.kv_bytes_per_token,
+            kv_bytes_per_sequence: rollout.kv_bytes_per_sequence,
+            kv_bytes: rollout.kv_bytes,
+            pool_bytes: rollout.pool_bytes,
+            sequences_in_pool: rollout.sequences_in_pool,
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -189,6 +274,9 @@ pub(super) fn write(estimated: &Estimated, out: &mut dyn Write) -> Result<(), Fa
         host_bytes: estimate.host.iter().map(|row| row.bytes).fold(0, u64::saturating_add),
         host: estimate.host.iter().map(HostJson::from).collect(),
         step_time: time.into(),
+        batches: BatchesJson::from(&estimate.task.batches),
+        models: estimate.task.models.iter().map(ModelJson::from).collect(),
+        rollout: estimate.task.rollout.as_ref().map(RolloutJson::from),
         notes: estimate.notes.iter().map(notes::text).collect(),
         accuracy: accuracy::json(estimated),
     };

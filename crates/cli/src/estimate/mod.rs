@@ -3,6 +3,7 @@
 mod accuracy;
 mod json;
 mod notes;
+mod task;
 mod text;
 mod time;
 

@@ -7,7 +7,7 @@ use headroom_core::memory::{Allocation, Category, Estimate, Fit};
 use headroom_core::plan::{Method, MixedPrecision, Offload, Plan};
 use headroom_core::units::{bytes_text, count_text, gib_text};
 
-use super::{Estimated, accuracy, notes, time};
+use super::{Estimated, accuracy, notes, task, time};
 use crate::Failure;
 use crate::layout::{Align, Table};
 
@@ -22,6 +22,7 @@ pub(super) fn write(estimated: &Estimated, all: bool, out: &mut dyn Write) -> Re
     write_peak(estimate, out)?;
     accuracy::write(estimated, out)?;
     write_allocations(estimate, all, out)?;
+    task::write(&estimated.plan, estimate, out)?;
     write_host(estimate, out)?;
     time::write(estimated, out)?;
     if !estimate.notes.is_empty() {
@@ -59,7 +60,8 @@ fn run_text(plan: &Plan) -> String {
     }
     parts.push(plan.torch_dtype.name().to_owned());
     parts.push(plan.optim.name().to_owned());
-    parts.push(format!("{} x {} tokens", plan.per_device_train_batch_size, count_text(plan.max_length)));
+    let batches = plan.batches();
+    parts.push(format!("{} x {} tokens", batches.sequences_per_forward, count_text(batches.tokens_per_sequence)));
     if plan.mixed_precision != MixedPrecision::No {
         parts.push(format!("autocast to {}", plan.mixed_precision.name()));
     }

@@ -157,9 +157,13 @@ impl Sharding {
         dims(&[("n/N", share)])
     }
 
-    /// DeepSpeed's fp16 and bf16 optimizers update an fp32 copy of the weights.
+    /// DeepSpeed's fp16 and bf16 optimizers update an fp32 copy of the weights, at stage 0 too where its `bf16` section
+    /// is switched on (runtime/bf16_optimizer.py).
     pub(super) fn keeps_master(&self, plan: &Plan) -> bool {
-        matches!(self.scheme, Scheme::Zero(_)) && element_type(plan.torch_dtype) == ElementType::Half
+        let deepspeed = plan.distributed.framework == Framework::Deepspeed
+            && plan.distributed.bf16_enabled == Auto::Set(true)
+            && plan.task != Task::Inference;
+        (matches!(self.scheme, Scheme::Zero(_)) || deepspeed) && element_type(plan.torch_dtype) == ElementType::Half
     }
 
     /// Whether optimizer state lives on the host.

@@ -1,5 +1,6 @@
 //! What an estimate says.
 
+use super::beside::TaskUse;
 use super::{Category, Limit, Phase, Term};
 use crate::gpu::Overhead;
 
@@ -18,6 +19,8 @@ pub struct Estimate {
     pub phases: Vec<PhaseUse>,
     /// Every allocation that ever lives, those of the same name together, in order of first use. GPU only.
     pub allocations: Vec<Allocation>,
+    /// Batches, models and generation of the task.
+    pub task: TaskUse,
     /// Host memory, bytes on this machine for all its processes, with its parts.
     pub host: Vec<HostAllocation>,
     /// The card's memory, bytes.

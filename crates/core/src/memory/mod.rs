@@ -6,10 +6,12 @@
 mod activations;
 mod allocator;
 mod autograd;
+mod beside;
 mod communication;
 mod embeddings;
 mod estimate;
 mod fsdp2;
+mod kv_cache;
 mod ledger;
 mod logits;
 mod optimizer;
@@ -23,7 +25,9 @@ mod tasks;
 mod term;
 mod weights;
 
+pub use beside::{ModelRole, ModelUse, RolloutUse, TaskUse};
 pub use estimate::*;
+pub use kv_cache::{CacheLayout, kv_bytes_per_sequence, kv_bytes_per_token};
 pub use phase::Phase;
 pub use replay::{Limit, Replay, Replayer, replay};
 pub use surface::surface;
@@ -31,7 +35,7 @@ pub use term::{Category, Term};
 
 use crate::gpu::{Card, context_bytes, nccl_bytes};
 use crate::model::{self, Model, Reading};
-use crate::plan::{Method, Optimizer, Plan, Problem, Subject, Task};
+use crate::plan::{Alternative, Method, Optimizer, Plan, Problem, Subject, Task, alternatives};
 use period::Extent;
 
 /// Replays one step of `plan` and says what it holds, when, and whether it fits.
@@ -75,6 +79,15 @@ pub(crate) fn attention_path(plan: &Plan, model: &Model, card: &Card) -> Attenti
     }
 }
 
+/// The nearest plan that fits, the method and everything but sharding left as they are: the stages of ZeRO one by one,
+/// then offload; `None` when none fits, or when the plan itself cannot be estimated.
+pub fn smallest_change(plan: &Plan) -> Option<Alternative> {
+    let others = alternatives(plan).into_iter().filter(|other| other.method == plan.method && other.plan != *plan);
+    let (kept, moved): (Vec<Alternative>, Vec<Alternative>) = others.partition(|other| !other.offload);
+    let fits = |other: &Alternative| outline(&other.plan).is_ok_and(|answer| answer.verdict.fit != Fit::DoesNotFit);
+    kept.into_iter().chain(moved).find(fits)
+}
+
 fn answer(plan: &Plan, subject: &Subject, with_rows: bool) -> Estimate {
     let Subject { model, card, memory_bytes, .. } = subject;
     let step = step::run(plan, subject, Extent::Representative);
@@ -106,6 +119,7 @@ fn answer(plan: &Plan, subject: &Subject, with_rows: bool) -> Estimate {
         verdict: verdict(&peak.band, *memory_bytes),
         peak,
         phases: ledger.phases,
+        task: beside::task_use(plan, subject, &ledger.allocations),
         allocations: ledger.allocations,
         host: step.sharding.host(plan, counts.trainable, counts.base, step.paged),
         card_bytes: *memory_bytes,
@@ -267,6 +281,12 @@ fn not_measured(plan: &Plan) -> Vec<&'static str> {
     let mut options = Vec::new();
     if plan.task == Task::Inference {
         return options;
+    }
+    if plan.is_reinforcement() && plan.rollout.is_colocated() {
+        options.push("rollout.engine");
+    }
+    if matches!(plan.task, Task::Dpo | Task::Reward | Task::Grpo | Task::Ppo) && plan.num_gpus > 1 {
+        options.push("num_gpus");
     }
     if plan.use_liger_kernel {
         options.push("use_liger_kernel");

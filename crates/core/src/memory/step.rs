@@ -52,7 +52,7 @@ pub(super) fn run(plan: &Plan, subject: &Subject, extent: Extent) -> Step {
         }
         Task::Sft | Task::SequenceClassification => {
             let (tape, weights, trainable, sharding) = (&tape, &weights, &trainable, &sharding);
-            let update = Update { tape, plan, model, kernel, weights, trainable, sharding };
+            let update = Update { tape, plan, model, kernel, weights, trainable, sharding, after: &|| () };
             update.run(batch_inputs(tape, plan), Vec::new, |setting| {
                 let hidden = forward(setting, plan, model, weights)?;
                 if weights.score.is_some() {
@@ -174,6 +174,8 @@ pub(super) struct Update<'a> {
     /// Everything that gets a gradient.
     pub(super) trainable: &'a [Trainable],
     pub(super) sharding: &'a Sharding,
+    /// What comes once the weights are new.
+    pub(super) after: &'a dyn Fn(),
 }
 
 /// A forward and its loss.
@@ -214,13 +216,14 @@ impl Update<'_> {
         for parameter in trainable {
             drop(parameter.take_gradient());
         }
+        (self.after)();
         tape.mark(|marks, at| marks.end = at);
         drop((experience, states, buffers, inputs));
     }
 
     /// Forward, loss and backward of one micro-batch; gives back what lives on until the step ends.
     fn micro_step(&self, loss: Loss<'_>) -> Option<Vec<Tensor>> {
-        let Self { tape, plan, model, kernel, weights, trainable, sharding } = *self;
+        let Self { tape, plan, model, kernel, weights, trainable, sharding, .. } = *self;
         tape.enter(Phase::Forward);
         let mut setting = setting(tape, plan, model, kernel, true);
         let fsdp2 = (sharding.scheme == Scheme::Fsdp2).then(|| Fsdp2::new(tape, sharding, weights));

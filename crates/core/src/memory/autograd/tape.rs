@@ -292,6 +292,17 @@ impl Tape {
         self.muted.set(on);
     }
 
+    /// Bytes that live now, every layer counted as often as it stands for others.
+    pub(in crate::memory) fn held(&self) -> u64 {
+        let (events, segments) = (self.events.borrow(), self.segments.borrow());
+        let ends = segments.iter().skip(1).map(|next| next.start).chain([events.len()]);
+        let sums = segments.iter().zip(ends).map(|(segment, end)| {
+            let net: i128 = events.iter().take(end).skip(segment.start).map(|event| i128::from(event.bytes)).sum();
+            net * i128::from(segment.tag.repeat)
+        });
+        u64::try_from(sums.sum::<i128>()).unwrap_or(0)
+    }
+
     /// Ends recording.
     pub(in crate::memory) fn finish(&self) -> TapeRecord {
         TapeRecord {

@@ -1,8 +1,9 @@
 //! Log-probabilities of given tokens, as DPO's and as TRL's reinforcement trainers take them.
 
 use super::super::activations::Setting;
-use super::super::autograd::{Dim, ElementType, Recording, Shape, Sym, Tensor, cast, copy, custom, dims, scale};
+use super::super::autograd::{Dim, ElementType, Recording, Shape, Sym, Tensor, cast, copy, custom, dims};
 use super::super::logits::{logits, mark_backward};
+use super::super::phase::Phase;
 use super::super::term::Term;
 use super::models::Actor;
 use std::rc::Rc;
@@ -10,6 +11,7 @@ use std::rc::Rc;
 /// DPO: `gather(log_softmax(logits[:, :-1]))` over whole sequences, summed for each; [b].
 pub(super) fn of_sequences(actor: &Actor<'_>, setting: &Rc<Setting>, fp32: bool) -> Option<Tensor> {
     let hidden = mark_backward(setting, &actor.hidden(setting)?);
+    enter_loss(setting);
     let mut logits = logits(setting, actor.model, &actor.weights, &hidden)?;
     drop(hidden);
     setting.autocast.replace(false);
@@ -39,6 +41,7 @@ pub(super) fn of_answers(
     entropy: bool,
 ) -> Option<Tensor> {
     let hidden = mark_backward(setting, &actor.hidden(setting)?);
+    enter_loss(setting);
     let kept = if whole { setting.length } else { completion.saturating_add(1).min(setting.length) };
     let width = Dim { sym: Sym("h"), size: hidden.shape().width() };
     let read = if kept < setting.length {
@@ -62,7 +65,7 @@ pub(super) fn of_answers(
     };
     let answer = slice(setting, &shifted, dims(&[("b", setting.batch), ("C", completion)]).with(vocab));
     drop(shifted);
-    let divided = scale(&answer, setting.label(Term::LogProbabilities, "temperature"));
+    let divided = divide(setting, &answer);
     drop((answer, all));
     let picked = selective_log_softmax(setting, &divided, completion);
     if entropy {
@@ -71,11 +74,37 @@ pub(super) fn of_answers(
     Some(picked)
 }
 
+/// Head and loss are a phase of their own only in the forward that trains.
+fn enter_loss(setting: &Setting) {
+    if setting.training {
+        setting.tape.enter(Phase::Loss);
+    }
+}
+
+/// Divides by the temperature: backward needs nothing and writes one tensor.
+fn divide(setting: &Setting, x: &Tensor) -> Tensor {
+    let (shape, element) = (x.shape(), x.element());
+    let label = setting.label(Term::LogProbabilities, "temperature");
+    let gradients = setting.label(Term::LogitsGradients, "");
+    custom(
+        &setting.tape,
+        &[x],
+        |_| Tensor::new(&setting.tape, label, shape, element),
+        move |call| vec![Some(Tensor::new(call.tape, gradients, shape, element))],
+    )
+}
+
 /// A part of a tensor as a view; backward writes zeros of the whole and copies the part in.
 pub(super) fn slice(setting: &Setting, x: &Tensor, shape: Shape) -> Tensor {
     let whole = x.shape();
     let out = x.detach().view(shape);
-    custom(&setting.tape, &[x], |_| out, move |call| vec![Some(call.grad_like(whole, call.grad.element()))])
+    let gradients = setting.label(Term::LogitsGradients, "");
+    custom(
+        &setting.tape,
+        &[x],
+        |_| out,
+        move |call| vec![Some(Tensor::new(call.tape, gradients, whole, call.grad.element()))],
+    )
 }
 
 /// A copy token by token; backward passes the gradient on.

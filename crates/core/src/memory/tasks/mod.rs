@@ -1,12 +1,14 @@
 //! What a step does beside supervised training: pairs, rollouts, log-probabilities, policy updates, and the models that
 //! stand beside the one that trains.
 
+mod engine;
 mod logprobs;
 mod models;
 mod policy;
 mod preference;
 mod rollout;
 
+pub(super) use models::reference_kind;
 pub(super) use rollout::infer;
 
 use super::autograd::Tape;

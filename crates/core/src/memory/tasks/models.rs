@@ -2,7 +2,8 @@
 
 use super::super::activations::{Kernel, Setting};
 use super::super::autograd::{Tape, Tensor};
-use super::super::communication::Sharding;
+use super::super::communication::{Scheme, Sharding};
+use super::super::fsdp2::Fsdp2;
 use super::super::logits::mark_backward;
 use super::super::step::{forward, kernel, setting};
 use super::super::term::Term;
@@ -27,16 +28,28 @@ impl<'a> Actor<'a> {
     }
 
     /// The setting of a forward without gradients over `batch` sequences of `length` tokens.
-    pub(super) fn reading(&self, tape: &Rc<Tape>, batch: u64, length: u64, padded: bool) -> Rc<Setting> {
+    pub(super) fn reading(
+        &self,
+        tape: &Rc<Tape>,
+        sharding: &Sharding,
+        (batch, length): (u64, u64),
+        padded: bool,
+    ) -> Rc<Setting> {
         let mut setting = setting(tape, &self.plan, self.model, self.kernel, false);
         (setting.batch, setting.length, setting.attended) = (batch, length, length);
         setting.padded |= padded;
+        setting.fsdp2 = (sharding.scheme == Scheme::Fsdp2).then(|| Fsdp2::new(tape, sharding, &self.weights));
         Rc::new(setting)
     }
 
     /// Hidden states of `setting`'s sequences.
     pub(super) fn hidden(&self, setting: &Rc<Setting>) -> Option<Tensor> {
-        forward(setting, &self.plan, self.model, &self.weights)
+        // While training, the update brings its groups up and down itself.
+        let groups = setting.fsdp2.iter().filter(|_| !setting.training);
+        groups.clone().for_each(|groups| groups.begin_forward());
+        let hidden = forward(setting, &self.plan, self.model, &self.weights);
+        groups.for_each(|groups| groups.end_forward());
+        hidden
     }
 
     /// One score a token: `score(hidden_states)`, [b, s, 1].
@@ -47,7 +60,7 @@ impl<'a> Actor<'a> {
 }
 
 /// How the reference exists for this plan.
-pub(super) fn reference_kind(plan: &Plan) -> ReferenceKind {
+pub(in crate::memory) fn reference_kind(plan: &Plan) -> ReferenceKind {
     if plan.task == Task::Grpo && plan.policy.beta.unwrap_or(0.0) <= 0.0 {
         return ReferenceKind::None;
     }

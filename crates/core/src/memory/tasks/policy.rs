@@ -2,15 +2,17 @@
 
 use super::super::activations::Setting;
 use super::super::autograd::{Dim, ElementType, Sym, Tape, Tensor, custom, dims};
-use super::super::communication::Sharding;
+use super::super::communication::{Scheme, Sharding};
 use super::super::logits::{HeadOutput, scalar};
 use super::super::phase::Phase;
 use super::super::step::{Update, kernel};
 use super::super::term::Term;
 use super::super::weights::{ModelWeights, Trainable};
+use super::engine::Engine;
 use super::logprobs::{of_answers, slice};
 use super::models::{Actor, frozen, reader, reference, stays, value};
 use super::rollout::{Generation, Generator};
+use crate::gpu::context_bytes;
 use crate::plan::{InstanceRole, Plan, Rollout, RolloutEngine, Round, Subject, Task};
 use std::rc::Rc;
 
@@ -26,6 +28,7 @@ struct Cast<'a> {
     reference: Option<Actor<'a>>,
     value: Option<Actor<'a>>,
     rewards: Vec<Actor<'a>>,
+    engine: Option<Engine>,
     round: Round,
 }
 
@@ -49,7 +52,7 @@ pub(super) fn update(
     let Subject { model, card, instances, .. } = subject;
     let critic = instances.iter().find(|instance| instance.role == InstanceRole::Value);
     let others = instances.iter().filter(|instance| instance.role != InstanceRole::Value);
-    let cast = Cast {
+    let mut cast = Cast {
         tape,
         subject,
         sharding,
@@ -62,9 +65,12 @@ pub(super) fn update(
             .filter(|(_, instance)| stays(instance))
             .map(|instance| frozen(tape, &plan, instance, card, policy, sharding))
             .collect(),
+        engine: None,
         round,
         plan,
     };
+    let free = subject.memory_bytes.saturating_sub(tape.held()).saturating_sub(context_bytes(card).expected);
+    cast.engine = Engine::new(&cast.plan, model, subject.memory_bytes, free);
     cast.step()
 }
 
@@ -75,7 +81,10 @@ impl Cast<'_> {
         trainable.extend(self.value.iter().flat_map(|value| value.weights.trainable.iter().cloned()));
         let kernel = kernel(plan, &subject.model, &subject.card);
         let (model, trained) = (&subject.model, &trainable);
-        let update = Update { tape, plan, model, kernel, weights: policy, trainable: trained, sharding };
+        let graphs = self.engine.and_then(|engine| engine.graphs(tape));
+        let standing = self.engine.filter(|engine| !engine.sleeps).map(|engine| engine.awake(tape));
+        let sync = || self.sync_weights();
+        let update = Update { tape, plan, model, kernel, weights: policy, trainable: trained, sharding, after: &sync };
         let before = || {
             tape.set_grad_enabled(false);
             let kept = self.gather_experience();
@@ -83,6 +92,7 @@ impl Cast<'_> {
             kept
         };
         update.run(Vec::new(), before, |setting| self.loss(setting));
+        drop((standing, graphs));
         trainable
     }
 
@@ -94,6 +104,7 @@ impl Cast<'_> {
         kept.push(Tensor::new(tape, tape.label(Term::BatchInputs, "completion_ids"), ids, ElementType::I64));
         let batch = plan.policy.logprob_batch_size.unwrap_or(plan.per_device_train_batch_size);
         let batch = batch.min(self.round.sequences_per_card).max(1);
+        let gathered = self.sharding.gathered(tape, self.policy.counts.base);
         if self.takes_old_logprobs() {
             tape.enter(Phase::OldLogProbs);
             kept.extend(self.log_probabilities(&self.reader, batch));
@@ -102,6 +113,7 @@ impl Cast<'_> {
             tape.enter(Phase::ReferenceForward);
             kept.extend(self.log_probabilities(reference, batch));
         }
+        drop(gathered);
         self.score(batch, &mut kept);
         kept
     }
@@ -109,7 +121,7 @@ impl Cast<'_> {
     /// Log-probabilities of the round's answers, `batch` sequences at a time; [n, C].
     fn log_probabilities(&self, actor: &Actor<'_>, batch: u64) -> Option<Tensor> {
         let completion = self.plan.rollout.max_completion_length();
-        let setting = actor.reading(self.tape, batch, self.plan.max_length, true);
+        let setting = actor.reading(self.tape, self.sharding, (batch, self.plan.max_length), true);
         let some = of_answers(actor, &setting, completion, false, false)?;
         let all = dims(&[("n", self.round.sequences_per_card), ("C", completion)]);
         Some(Tensor::new(self.tape, self.tape.label(Term::LogProbabilities, ""), all, some.element()))
@@ -131,12 +143,39 @@ impl Cast<'_> {
         self.plan.task == Task::Ppo && self.plan.rollout.keep_scores.unwrap_or(true)
     }
 
+    /// New weights go to the engine parameter by parameter (trl grpo_trainer.py _move_model_to_vllm): a sleeping one
+    /// takes its weights back first, and a sharded parameter is brought together whole.
+    fn sync_weights(&self) {
+        let Self { tape, policy, sharding, .. } = self;
+        if self.plan.rollout.engine() == RolloutEngine::Generate {
+            return;
+        }
+        tape.enter(Phase::WeightSync);
+        let awake = self.engine.filter(|engine| engine.sleeps).map(|engine| engine.weights(tape));
+        if sharding.shards_weights() {
+            let largest = policy.parameters.iter().map(|one| one.tensor.shape().elements()).max().unwrap_or(0);
+            let label = tape.label(Term::GatheredParameters, "weight sync");
+            tape.moment(label, dims(&[("largest", largest)]), sharding.compute);
+        }
+        drop(awake);
+    }
+
     /// Generates the round; gives back the log-probabilities that PPO takes from the scores.
     fn roll_out(&self) -> Vec<Tensor> {
         let Self { tape, plan, subject, policy, .. } = self;
         if plan.rollout.engine() != RolloutEngine::Generate {
+            if let Some(engine) = self.engine.filter(|engine| engine.sleeps) {
+                tape.enter(Phase::Decode);
+                drop(engine.awake(tape));
+            }
             return Vec::new();
         }
+        // trl models/utils.py unwrap_model_for_generation: ZeRO-3 brings all parameters together (ds3_gather_for_generation).
+        let whole = (self.sharding.scheme == Scheme::Zero(3)).then(|| {
+            tape.enter(Phase::Prefill);
+            let label = tape.label(Term::GatheredParameters, "ds3_gather_for_generation");
+            Tensor::new(tape, label, dims(&[("P", policy.counts.base)]), self.sharding.compute)
+        });
         let kernel = kernel(plan, &subject.model, &subject.card);
         let generator = Generator { tape, plan, model: &subject.model, weights: policy, kernel };
         let what = Generation {
@@ -164,6 +203,7 @@ impl Cast<'_> {
             drop(divided);
         }
         generated.drop_cache(tape, policy);
+        drop(whole);
         kept
     }
 
@@ -176,7 +216,7 @@ impl Cast<'_> {
         }
         tape.enter(Phase::RewardForward);
         let read = |actor: &Actor<'_>| {
-            let setting = actor.reading(tape, batch, plan.max_length, true);
+            let setting = actor.reading(tape, sharding, (batch, plan.max_length), true);
             drop(actor.scores(&setting));
             setting.autocast.replace(false);
             setting.leave_autocast();
@@ -199,8 +239,9 @@ impl Cast<'_> {
         let completion = plan.rollout.max_completion_length();
         let values = match &self.value {
             Some(value) => {
-                let mut own = value.reading(tape, setting.batch, setting.length, true);
+                let mut own = value.reading(tape, self.sharding, (setting.batch, setting.length), true);
                 if let Some(own) = Rc::get_mut(&mut own) {
+                    own.fsdp2 = None;
                     own.training = true;
                     own.backward_begins = Rc::clone(&setting.backward_begins);
                 }

@@ -32,17 +32,19 @@ pub(super) fn dpo(
     let reference = reference(tape, &plan, model, card, policy, sharding);
     let beside = resident(tape, &plan, subject, policy, sharding);
     let (kernel, trainable) = (kernel(&plan, model, card), &policy.trainable);
-    let update = Update { tape, plan: &plan, model, kernel, weights: policy, trainable, sharding };
+    let update = Update { tape, plan: &plan, model, kernel, weights: policy, trainable, sharding, after: &|| () };
     let trained = reader(&plan, model, card, policy);
     let before = || {
         tape.set_grad_enabled(false);
         let mut kept = Vec::new();
+        let gathered = sharding.gathered(tape, policy.counts.base);
         if let Some(reference) = &reference {
             tape.enter(Phase::ReferenceForward);
-            let setting = reference.reading(tape, plan.per_device_train_batch_size, plan.max_length, false);
+            let setting = reference.reading(tape, sharding, (plan.per_device_train_batch_size, plan.max_length), false);
             kept.extend(of_sequences(reference, &setting, fp32));
         }
         score(tape, &plan, subject, policy, sharding, &beside);
+        drop(gathered);
         tape.set_grad_enabled(true);
         kept
     };
@@ -66,7 +68,7 @@ pub(super) fn reward(
     let plan = of_pairs(plan);
     let beside = resident(tape, &plan, subject, policy, sharding);
     let (kernel, trainable) = (kernel(&plan, model, card), &policy.trainable);
-    let update = Update { tape, plan: &plan, model, kernel, weights: policy, trainable, sharding };
+    let update = Update { tape, plan: &plan, model, kernel, weights: policy, trainable, sharding, after: &|| () };
     update.run(batch_inputs(tape, &plan), Vec::new, |setting| {
         let hidden = forward(setting, &plan, model, policy)?;
         score_loss(setting, &plan, policy, hidden)
@@ -101,7 +103,7 @@ fn score(
     }
     tape.enter(Phase::RewardForward);
     let read = |actor: &Actor<'_>| {
-        let setting = actor.reading(tape, plan.per_device_train_batch_size, plan.max_length, false);
+        let setting = actor.reading(tape, sharding, (plan.per_device_train_batch_size, plan.max_length), false);
         drop(actor.scores(&setting));
     };
     beside.iter().for_each(read);

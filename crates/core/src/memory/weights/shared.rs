@@ -24,7 +24,7 @@ impl ModelWeights {
             pooler: self.pooler.as_ref().map(frozen_projection),
             score: self.score.as_ref().map(frozen_projection),
             trainable: Vec::new(),
-            parameters: Vec::new(),
+            parameters: self.parameters.clone(),
             counts: Counts::default(),
             _held: Vec::new(),
         }
@@ -47,7 +47,7 @@ impl ModelWeights {
             pooler: self.pooler.clone(),
             score: self.score.clone(),
             trainable: Vec::new(),
-            parameters: Vec::new(),
+            parameters: self.parameters.clone(),
             counts: Counts::default(),
             _held: Vec::new(),
         }

@@ -1,0 +1,194 @@
+//! What an estimate says of preference and reinforcement tasks: the batches, the models on the card, the cache.
+
+use super::estimate::Allocation;
+use super::kv_cache::{CacheLayout, kv_bytes_per_sequence, kv_bytes_per_token};
+use super::phase::Phase;
+use super::tasks::reference_kind;
+use super::term::{Category, Term};
+use crate::plan::{
+    Batches, Dtype, InstanceRole, KvCacheDtype, Method, MixedPrecision, Offload, Plan, ReferenceKind, RolloutEngine,
+    Subject, Task,
+};
+
+/// What a task holds beside one model's training step.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TaskUse {
+    /// The batches of one optimizer step.
+    pub batches: Batches,
+    /// The models that take part, the policy first; empty in an outline.
+    pub models: Vec<ModelUse>,
+    /// Generation, where there is some.
+    pub rollout: Option<RolloutUse>,
+}
+
+/// One model that takes part.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ModelUse {
+    /// What it is for.
+    pub role: ModelRole,
+    /// Its name.
+    pub name: String,
+    /// Weights of its own on the card, bytes: the most they ever are.
+    pub bytes: u64,
+    /// Whether it uses another model's weights.
+    pub shared: bool,
+    /// What a copy of its own would take on the card, bytes; 0 where it has one.
+    pub saved_bytes: u64,
+    /// Whether its weights live in host memory while it does not run.
+    pub offloaded: bool,
+}
+
+/// What a model is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ModelRole {
+    /// The model that trains or runs.
+    Policy,
+    /// The frozen reference.
+    Reference,
+    /// A model beside them.
+    Beside(InstanceRole),
+    /// The generating engine's copy of the policy.
+    Engine,
+}
+
+impl ModelRole {
+    /// Name in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Policy => "policy",
+            Self::Reference => "reference",
+            Self::Beside(role) => role.name(),
+            Self::Engine => "engine",
+        }
+    }
+}
+
+/// Generation on one card.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RolloutUse {
+    /// What generates.
+    pub engine: RolloutEngine,
+    /// Sequences that are to run side by side.
+    pub sequences: u64,
+    /// Tokens of the longest, prompt and answer.
+    pub tokens_per_sequence: u64,
+    /// Keys and values of one token in all layers, windows not yet full, bytes.
+    pub kv_bytes_per_token: u64,
+    /// Keys and values of the longest sequence, bytes.
+    pub kv_bytes_per_sequence: u64,
+    /// The same for all sequences side by side, bytes.
+    pub kv_bytes: u64,
+    /// An engine's pool of keys and values, bytes.
+    pub pool_bytes: Option<u64>,
+    /// The longest sequences for which an engine's pool has room.
+    pub sequences_in_pool: Option<u64>,
+}
+
+/// Reads it off a plan and the rows of its ledger.
+pub(super) fn task_use(plan: &Plan, subject: &Subject, rows: &[Allocation]) -> TaskUse {
+    TaskUse {
+        batches: plan.batches(),
+        models: if rows.is_empty() { Vec::new() } else { models(plan, subject, rows) },
+        rollout: rollout(plan, subject, rows),
+    }
+}
+
+/// The most that rows hold together in any phase, bytes.
+fn most(rows: &[Allocation], counts: impl Fn(&Allocation) -> bool) -> u64 {
+    let of = |phase: &Phase| -> u64 {
+        let rows = rows.iter().filter(|row| counts(row)).flat_map(|row| &row.phases);
+        rows.filter(|(other, _)| other == phase).map(|(_, bytes)| *bytes).fold(0, u64::saturating_add)
+    };
+    Phase::ALL.iter().map(of).max().unwrap_or(0)
+}
+
+fn models(plan: &Plan, subject: &Subject, rows: &[Allocation]) -> Vec<ModelUse> {
+    const OTHERS: [Term; 4] = [Term::ReferenceWeights, Term::ValueWeights, Term::RewardWeights, Term::EngineWeights];
+    let own = |row: &Allocation| row.category() == Category::Weights && !OTHERS.contains(&row.term);
+    let base = most(rows, |row| own(row) && row.term != Term::AdapterWeights);
+    let plain = |role, name: &str, bytes| ModelUse {
+        role,
+        name: name.to_owned(),
+        bytes,
+        shared: false,
+        saved_bytes: 0,
+        offloaded: false,
+    };
+    let name = subject.model.name.as_str();
+    let mut models = vec![plain(ModelRole::Policy, name, most(rows, own))];
+    if matches!(plan.task, Task::Dpo | Task::Grpo | Task::Ppo) {
+        let shared = ModelUse { shared: true, saved_bytes: base, ..plain(ModelRole::Reference, name, 0) };
+        match reference_kind(plan) {
+            ReferenceKind::Copy | ReferenceKind::Auto => {
+                let bytes = most(rows, |row| row.term == Term::ReferenceWeights);
+                models.push(plain(ModelRole::Reference, name, bytes));
+            }
+            ReferenceKind::AdapterDisabled => models.push(shared),
+            ReferenceKind::Precomputed => models.push(ModelUse { shared: false, ..shared }),
+            ReferenceKind::None => {}
+        }
+    }
+    let mut place = 0;
+    for instance in &subject.instances {
+        let prefix = if instance.role == InstanceRole::Value {
+            "value_model.".to_owned()
+        } else {
+            place += 1;
+            format!("reward_models.{}.", place - 1)
+        };
+        let bytes = most(rows, |row| row.category() == Category::Weights && row.module.starts_with(&prefix));
+        models.push(ModelUse {
+            role: ModelRole::Beside(instance.role),
+            name: instance.model.name.clone(),
+            bytes,
+            shared: instance.shared,
+            saved_bytes: if instance.shared { base } else { 0 },
+            offloaded: instance.placement == Offload::Cpu,
+        });
+    }
+    let engine = most(rows, |row| row.term == Term::EngineWeights);
+    if engine > 0 {
+        models.push(plain(ModelRole::Engine, name, engine));
+    }
+    models
+}
+
+fn fp32_stream(plan: &Plan) -> bool {
+    plan.method == Method::Qlora
+        && plan.task != Task::Inference
+        && plan.quantization.prepare_for_kbit_training
+        && plan.mixed_precision == MixedPrecision::No
+        && plan.rollout.engine() == RolloutEngine::Generate
+}
+
+fn rollout(plan: &Plan, subject: &Subject, rows: &[Allocation]) -> Option<RolloutUse> {
+    let (sequences, tokens) = match (plan.batches().round, plan.task) {
+        (Some(round), _) => (round.sequences_at_once, plan.batches().tokens_per_sequence),
+        (None, Task::Inference) => {
+            (plan.per_device_train_batch_size, plan.max_length.saturating_add(plan.rollout.new_tokens))
+        }
+        (None, _) => return None,
+    };
+    let engine = if plan.task == Task::Inference { RolloutEngine::Generate } else { plan.rollout.engine() };
+    let layout = if engine == RolloutEngine::Generate { CacheLayout::Expanded } else { CacheLayout::Compressed };
+    let width = match plan.rollout.kv_cache_dtype {
+        Some(KvCacheDtype::Fp8) if engine != RolloutEngine::Generate => 1,
+        Some(KvCacheDtype::Bfloat16) if engine != RolloutEngine::Generate => Dtype::Bfloat16.bytes(),
+        // Without autocast the hidden states of a base prepared for k-bit training are fp32, and so is its cache.
+        _ if fp32_stream(plan) => Dtype::Float32.bytes(),
+        _ => plan.torch_dtype.bytes(),
+    };
+    let one = kv_bytes_per_sequence(&subject.model, layout, width, tokens);
+    let pool = most(rows, |row| row.term == Term::EnginePool);
+    let shared_by = plan.rollout.tensor_parallel_size();
+    Some(RolloutUse {
+        engine,
+        sequences,
+        tokens_per_sequence: tokens,
+        kv_bytes_per_token: kv_bytes_per_token(&subject.model, layout, width),
+        kv_bytes_per_sequence: one,
+        kv_bytes: one.saturating_mul(sequences),
+        pool_bytes: (pool > 0).then_some(pool),
+        sequences_in_pool: (pool > 0).then(|| pool.saturating_mul(shared_by) / one.max(1)),
+    })
+}

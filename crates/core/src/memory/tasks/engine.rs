@@ -1,0 +1,76 @@
+//! An engine that generates on the cards that train: its own weights, its pool of keys and values, its CUDA graphs.
+
+use super::super::autograd::{ElementType, Shape, Tape, Tensor, dims};
+use super::super::term::Term;
+use super::super::weights::element_type;
+use crate::model::{Model, ModuleKind};
+use crate::plan::{Plan, RolloutEngine};
+use std::rc::Rc;
+
+/// Largest batch that vLLM captures a graph for (vllm/config `max_cudagraph_capture_size`).
+const LARGEST_CAPTURE: u64 = 512;
+
+/// What an engine takes on one card.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Engine {
+    weights: (Shape, ElementType),
+    /// Pool of keys and values with the workspaces of prefill, bytes.
+    pool: u64,
+    graphs: Option<(Shape, ElementType)>,
+    /// Whether weights and pool are given back while the policy trains.
+    pub(super) sleeps: bool,
+}
+
+impl Engine {
+    /// The engine of a colocated plan; `free` is what the models that train leave of the card, bytes.
+    pub(super) fn new(plan: &Plan, model: &Model, card_bytes: u64, free: u64) -> Option<Self> {
+        if !plan.rollout.is_colocated() {
+            return None;
+        }
+        let element = element_type(plan.torch_dtype);
+        let shape = dims(&[("P/tp", model.param_count().div_ceil(plan.rollout.tensor_parallel_size()))]);
+        // vLLM's share is of the whole card (gpu_memory_utilization), SGLang's of what is free when it starts
+        // (mem_fraction_static): weights and pool together.
+        let whole = if plan.rollout.engine() == RolloutEngine::Vllm { card_bytes } else { free };
+        let share = (whole as f64 * plan.rollout.memory_share()) as u64;
+        Some(Self {
+            weights: (shape, element),
+            pool: share.saturating_sub(shape.bytes(element)),
+            graphs: (!plan.rollout.enforce_eager).then(|| (captured(plan, model), element)),
+            sleeps: plan.rollout.vllm_enable_sleep_mode,
+        })
+    }
+
+    /// Weights and pool.
+    pub(super) fn awake(&self, tape: &Rc<Tape>) -> Vec<Tensor> {
+        let pool = dims(&[("share·card-weights", self.pool)]);
+        let mut held = self.weights(tape);
+        held.push(Tensor::new(tape, tape.label(Term::EnginePool, ""), pool, ElementType::Byte));
+        held
+    }
+
+    /// The weights alone, as they are loaded anew after an update.
+    pub(super) fn weights(&self, tape: &Rc<Tape>) -> Vec<Tensor> {
+        let (shape, element) = self.weights;
+        vec![Tensor::new(tape, tape.label(Term::EngineWeights, ""), shape, element)]
+    }
+
+    /// Sleep does not give graphs back.
+    pub(super) fn graphs(&self, tape: &Rc<Tape>) -> Option<Tensor> {
+        self.graphs.map(|(shape, element)| Tensor::new(tape, tape.label(Term::CudaGraphs, ""), shape, element))
+    }
+}
+
+/// What the graphs' shared pool holds: inputs, outputs and one layer's temporaries of the largest captured batch. The
+/// driver's own share for each graph is not known and not counted.
+fn captured(plan: &Plan, model: &Model) -> Shape {
+    let width = |module: &ModuleKind| match module {
+        ModuleKind::Linear { d_out, .. } => *d_out,
+        _ => 0,
+    };
+    let layer = |layer: &crate::model::Layer| layer.modules.iter().map(|module| width(&module.kind)).sum::<u64>();
+    let widest = model.layers.iter().map(|run| layer(&run.layer)).max().unwrap_or(0);
+    let tp = plan.rollout.tensor_parallel_size();
+    let hidden = model.hidden_size.saturating_mul(4);
+    dims(&[("512", LARGEST_CAPTURE), ("4h+Σd_out/tp", hidden.saturating_add(widest / tp))])
+}
