@@ -31,6 +31,7 @@ pub use kv_cache::{CacheLayout, kv_bytes_per_sequence, kv_bytes_per_token};
 pub use phase::Phase;
 pub use replay::{Limit, Replay, Replayer, replay};
 pub use surface::surface;
+pub(crate) use tasks::reference_kind;
 pub use term::{Category, Term};
 
 use crate::gpu::{Card, context_bytes, nccl_bytes};

@@ -14,13 +14,13 @@ pub(super) fn attention(passes: &mut Passes, setting: &Setting, attention: &Atte
     repeat_kv(passes, setting, attention);
     match setting.attention {
         AttentionPath::Eager => eager(passes, setting, attention, heads, widths),
-        AttentionPath::Flash if !setting.plan.padded_batch || flash_package(setting) => {
+        AttentionPath::Flash if !setting.padded || flash_package(setting) => {
             fused(passes, setting, heads, widths, visible(setting, attention), true);
         }
         // A mask takes PyTorch to the memory-efficient kernel, which skips nothing that the mask hides.
         AttentionPath::Flash => fused(passes, setting, heads, widths, setting.length, false),
         AttentionPath::Efficient => {
-            let seen = if setting.plan.padded_batch { setting.length } else { visible(setting, attention) };
+            let seen = if setting.padded { setting.length } else { visible(setting, attention) };
             fused(passes, setting, heads, widths, seen, false);
         }
     }
@@ -33,7 +33,7 @@ fn flash_package(setting: &Setting) -> bool {
 /// Keys that a query meets in the mean: half of them under a causal mask, fewer within a window.
 fn visible(setting: &Setting, attention: &Attention) -> f64 {
     let s = setting.length;
-    if setting.subject.model.kind == ModelKind::Encoder {
+    if setting.model.kind == ModelKind::Encoder {
         return s;
     }
     let window = attention.sliding_window.map_or(s, |window| (window as f64).min(s));

@@ -19,49 +19,74 @@ pub struct Generation {
     pub new_tokens: u64,
 }
 
+/// What generates.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Generator {
+    /// transformers' `generate`: a forward written in Python for each token.
+    Python,
+    /// vLLM or SGLang over `cards` that share one copy: fused kernels, replayed as CUDA graphs unless `eager`.
+    Engine {
+        /// Cards that share a copy.
+        cards: f64,
+        /// No CUDA graphs: the host launches each kernel.
+        eager: bool,
+        /// Bytes of a cached number.
+        cache: f64,
+    },
+}
+
 /// Seconds of a generation by part.
-pub(super) fn generate(setting: &Setting, generation: Generation) -> Tally {
-    let mut out = prefill(setting, generation);
-    out.add(&decode(setting, generation), 1.0);
-    out
-}
-
-/// The prompt: one forward, compute-bound unless it is short; only each sequence's last position reaches the head.
-fn prefill(setting: &Setting, generation: Generation) -> Tally {
-    let batch = generation.batch as f64;
-    let prompt = setting.without_gradients(batch, generation.prompt as f64);
-    wait(forward(&prompt, batch))
-}
-
-/// Tokens one after another: every weight is read for each, and the cache so far, unless the batch is so large that
-/// products take longer, or the host so slow that launches do.
-fn decode(setting: &Setting, generation: Generation) -> Tally {
-    let (batch, new_tokens) = (generation.batch as f64, generation.new_tokens as f64);
-    // One token of each sequence; attention reads the cache instead of forming scores of a length.
-    let token = forward(&setting.without_gradients(batch, 1.0), batch);
-    // The cache holds the prompt and, in the mean, half of what is generated.
-    let held = generation.prompt as f64 + new_tokens / 2.0;
-    let cache: f64 = setting
-        .subject
-        .model
-        .layers
-        .iter()
-        .map(|run| run.count as f64 * cached_width(&run.layer.attention) * seen(&run.layer.attention, held))
-        .sum();
-    let cache = cache * batch * setting.weight.min(setting.element()) / setting.rates.bandwidth;
-    let device = token.total() + cache;
-    let host = token.launches * FORWARD_LAUNCH;
+pub(super) fn generate(setting: &Setting, generation: Generation, generator: Generator) -> Tally {
+    let (batch, prompt, new_tokens) = (generation.batch as f64, generation.prompt as f64, generation.new_tokens as f64);
     let mut out = Tally::default();
+    if prompt > 0.0 {
+        // Only each sequence's last position reaches the head.
+        let read = forward(&setting.without_gradients(batch, prompt), batch);
+        out.charge(Part::Prefill, read.total());
+        let waiting = read.launches * FORWARD_LAUNCH - read.total();
+        if generator == Generator::Python {
+            out.charge(Part::Launches, waiting.max(0.0));
+        }
+    }
+    let (device, host) = token(setting, generation, generator);
     out.charge(Part::Decoding, device * new_tokens);
     out.charge(Part::Launches, (host - device).max(0.0) * new_tokens);
     out
+}
+
+/// Seconds that card and host take for one token of every sequence: each weight is read, and the cache so far, unless the
+/// batch is so large that products take longer.
+fn token(setting: &Setting, generation: Generation, generator: Generator) -> (f64, f64) {
+    let batch = generation.batch as f64;
+    // The cache holds the prompt and, in the mean, half of what is generated.
+    let held = generation.prompt as f64 + generation.new_tokens as f64 / 2.0;
+    let layers = &setting.model.layers;
+    let width = |attention: &Attention| cached_width(attention) * seen(attention, held);
+    let numbers: f64 = layers.iter().map(|run| run.count as f64 * width(&run.layer.attention)).sum();
+    let cache = |bytes: f64| numbers * batch * bytes / setting.rates.bandwidth;
+    match generator {
+        Generator::Python => {
+            // Attention over one token's own scores is nothing; what it costs is the cache.
+            let step = forward(&setting.without_gradients(batch, 1.0), batch);
+            let bytes = setting.weight.min(setting.element());
+            (step.total() + cache(bytes), step.launches * FORWARD_LAUNCH)
+        }
+        Generator::Engine { cards, eager, cache: bytes } => {
+            // The cards of a copy serve their sequences together, each with its share of the weights.
+            let step = forward(&setting.without_gradients(batch * cards, 1.0), batch * cards);
+            let fused = step.part(Part::ForwardProducts) + step.part(Part::Dequantization);
+            // Products, attention, two norms, activation: a third of what Python launches.
+            let host = if eager { step.launches / 3.0 * FORWARD_LAUNCH } else { 0.0 };
+            (fused / cards + cache(bytes), host)
+        }
+    }
 }
 
 /// One forward of which `scored` tokens reach the head.
 pub(super) fn forward(setting: &Setting, scored: f64) -> Tally {
     let mut passes = Passes::default();
     ends(&mut passes, setting, scored);
-    for run in &setting.subject.model.layers {
+    for run in &setting.model.layers {
         let mut one = Passes::default();
         layer(&mut one, setting, &run.layer);
         passes.forward.add(&one.forward, run.count as f64);
@@ -80,11 +105,4 @@ fn cached_width(attention: &Attention) -> f64 {
         _ => attention.num_key_value_heads,
     };
     (heads * (attention.head_dim + attention.value_head_dim)) as f64
-}
-
-/// The host launches while the card works: whichever is longer.
-pub(super) fn wait(mut tally: Tally) -> Tally {
-    let waiting = tally.launches * FORWARD_LAUNCH - tally.total();
-    tally.charge(Part::Launches, waiting.max(0.0));
-    tally
 }

@@ -6,12 +6,11 @@ use super::linear::{linear, product, weight_gradient};
 use super::setting::Setting;
 use super::tally::Passes;
 use crate::model::{Model, ModuleKind, NormKind, Role};
-use crate::plan::Task;
 
 /// Adds what stands before and after the layers. `scored` tokens reach the head: all of them in training, the last of each
 /// sequence in generation.
 pub(super) fn ends(passes: &mut Passes, setting: &Setting, scored: f64) {
-    let model = &setting.subject.model;
+    let model = setting.model;
     let tokens = setting.tokens();
     let hidden = model.hidden_size as f64;
     embeddings(passes, setting, model);
@@ -23,9 +22,13 @@ pub(super) fn ends(passes: &mut Passes, setting: &Setting, scored: f64) {
             _ => {}
         }
     }
-    if matches!(setting.plan.task, Task::SequenceClassification | Task::Reward) {
+    if setting.scores {
+        // Reward and value models have one label; so has a plan that does not classify.
         let labels = setting.plan.num_labels as f64;
         product(passes, setting, [tokens, labels, hidden]);
+        if !setting.training {
+            return;
+        }
         weight_gradient(passes, setting, tokens, hidden, labels);
         return;
     }
@@ -62,7 +65,7 @@ fn embeddings(passes: &mut Passes, setting: &Setting, model: &Model) {
                 let looked_up = setting.tokens() * width as f64 * setting.stream;
                 passes.forward.traffic(rates, Part::MemoryTraffic, 2.0 * looked_up, 2.0);
                 if setting.trains_base(&module.name) {
-                    let table = (rows * width) as f64 * setting.weight * (1.0 + 3.0 * setting.accumulating);
+                    let table = (rows * width) as f64 * setting.weight * (1.0 + 3.0 * setting.accumulating());
                     passes.backward.traffic(rates, Part::MemoryTraffic, table + 3.0 * looked_up, 4.0);
                 }
             }
@@ -80,13 +83,13 @@ fn embeddings(passes: &mut Passes, setting: &Setting, model: &Model) {
 fn loss(passes: &mut Passes, setting: &Setting, logits: f64) {
     let rates = &setting.rates;
     let a = setting.element();
-    if setting.plan.use_liger_kernel {
+    if setting.plan.use_liger_kernel || setting.plan.policy.use_liger_loss {
         passes.forward.traffic(rates, Part::Loss, logits * 4.0 * a, 8.0);
         return;
     }
     let upcast = if a < 4.0 { 4.0 + a } else { 0.0 };
     let accelerate = if setting.plan.logits_to_fp32 { 2.0 * upcast } else { 0.0 };
-    let scaled = if setting.subject.model.final_logit_softcapping { 6.0 * a } else { 0.0 };
+    let scaled = if setting.model.final_logit_softcapping { 6.0 * a } else { 0.0 };
     passes.forward.traffic(rates, Part::Loss, logits * (upcast + 12.0 + accelerate / 2.0 + scaled), 6.0);
     passes.backward.traffic(rates, Part::Loss, logits * (4.0 + 12.0 + upcast + accelerate / 2.0 + scaled), 5.0);
 }

@@ -110,7 +110,7 @@ fn routed(passes: &mut Passes, setting: &Setting, layer: &Layer, experts: &Exper
     let per_expert = rows / visited;
     let a = setting.element();
     let module = layer.module(Role::RoutedExperts);
-    let hidden = setting.subject.model.hidden_size as f64;
+    let hidden = setting.model.hidden_size as f64;
     let width = experts.expert.intermediate_size as f64;
     let up = if experts.expert.gated { 2.0 * width } else { width };
     let trains = module.is_some_and(|module| setting.trains_base(&module.name));
@@ -139,7 +139,7 @@ fn routed(passes: &mut Passes, setting: &Setting, layer: &Layer, experts: &Exper
 
 /// Additions to the residual stream, dropout before them, constants that multiply branches.
 fn residual(passes: &mut Passes, setting: &Setting, layer: &Layer) {
-    let elements = setting.tokens() * setting.subject.model.hidden_size as f64;
+    let elements = setting.tokens() * setting.model.hidden_size as f64;
     let a = setting.stream;
     // Two, also where attention and feed-forward run side by side.
     let (mut bytes, mut kernels) = (6.0 * a, 2.0);

@@ -35,7 +35,7 @@ pub(super) fn linear(passes: &mut Passes, setting: &Setting, module: &Module, ro
     }
     if !setting.quantizes(outside) {
         product(passes, setting, [rows, d_out, d_in]);
-    } else if setting.plan.quantization.bits == 8 {
+    } else if setting.bits == 8 {
         eight_bit(passes, setting, rows, d_in, d_out);
     } else {
         four_bit(passes, setting, rows, d_in, d_out);
@@ -62,8 +62,8 @@ pub(super) fn weight_gradient(passes: &mut Passes, setting: &Setting, rows: f64,
     let rates = &setting.rates;
     passes.backward.product(rates, Part::BackwardProducts, [d_out, d_in, rows], setting.precision);
     let casts = if setting.casts { 6.0 } else { 0.0 };
-    let adds = 3.0 * setting.weight * setting.accumulating;
-    let kernels = f64::from(u8::from(setting.casts)) + setting.accumulating;
+    let adds = 3.0 * setting.weight * setting.accumulating();
+    let kernels = f64::from(u8::from(setting.casts)) + setting.accumulating();
     passes.backward.traffic(rates, Part::MemoryTraffic, d_in * d_out * (casts + adds), kernels);
 }
 
@@ -131,7 +131,7 @@ fn adapter(passes: &mut Passes, setting: &Setting, rows: f64, d_in: f64, d_out: 
         out_bytes += element + base;
         out_kernels += 1.0;
     }
-    if setting.quantizes(outside) && setting.plan.quantization.bits == 4 {
+    if setting.quantizes(outside) && setting.bits == 4 {
         out_bytes += 2.0 * base;
         out_kernels += 1.0;
     }
@@ -146,6 +146,6 @@ fn adapter(passes: &mut Passes, setting: &Setting, rows: f64, d_in: f64, d_out: 
     backward.product(rates, Part::BackwardProducts, [d_out, rank, rows], precision);
     backward.product(rates, Part::BackwardProducts, [rows, d_in, rank], precision);
     backward.product(rates, Part::BackwardProducts, [rank, d_in, rows], precision);
-    let accumulates = setting.accumulating * rank * (d_in + d_out) * 3.0 * held;
-    backward.traffic(rates, Part::MemoryTraffic, accumulates, 2.0 * setting.accumulating);
+    let accumulates = setting.accumulating() * rank * (d_in + d_out) * 3.0 * held;
+    backward.traffic(rates, Part::MemoryTraffic, accumulates, 2.0 * setting.accumulating());
 }

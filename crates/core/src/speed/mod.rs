@@ -20,18 +20,18 @@ mod rates;
 mod setting;
 mod sharding;
 mod tally;
+mod tasks;
 mod trained;
+mod training;
 
 pub use decode::Generation;
 pub use part::Part;
 pub use range::Range;
 
 use crate::plan::{Plan, Problem, Subject, Task};
-use rates::{BACKWARD_LAUNCH, FORWARD_LAUNCH};
+use decode::Generator;
 use setting::Setting;
-use sharding::{Compute, Sharding};
-use tally::{Passes, Tally};
-use trained::Trained;
+use tally::Tally;
 
 /// How long a step takes.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,7 +41,7 @@ pub struct StepTime {
     /// Where they go, in the order of [`Part::ALL`], parts that take nothing left out. The expected seconds sum to
     /// those of `seconds`.
     pub parts: Vec<PartTime>,
-    /// Sequences that the step takes in on all cards together.
+    /// Sequences that the step takes in on all cards together; pairs count once.
     pub sequences: u64,
     /// Tokens of them, padding included, generated ones too.
     pub tokens: u64,
@@ -83,50 +83,26 @@ pub fn step_time_of(plan: &Plan) -> Result<StepTime, Vec<Problem>> {
 
 /// Time of one step of a plan whose model and card are already found. Takes microseconds.
 pub fn step_time(plan: &Plan, subject: &Subject) -> StepTime {
-    let setting = Setting::new(plan, subject);
     if plan.task == Task::Inference {
         let generation = Generation {
             batch: plan.per_device_train_batch_size,
             prompt: plan.max_length,
             new_tokens: plan.rollout.new_tokens,
         };
-        return generated(&setting, generation);
+        return generation_time(plan, subject, generation);
     }
-    let sequences = plan.effective_batch_size();
-    finish(&training_step(&setting), sequences, sequences.saturating_mul(plan.max_length))
+    let batches = plan.batches();
+    finish(&tasks::step(plan, subject), batches.effective_batch_size, batches.tokens_per_step)
 }
 
-/// Time of a generation with the plan's model, card and sharding: what `inference` takes, or the rollout of a step.
+/// Time of a generation by transformers' `generate`, with the plan's model, card and sharding.
 pub fn generation_time(plan: &Plan, subject: &Subject, generation: Generation) -> StepTime {
-    generated(&Setting::new(plan, subject), generation)
-}
-
-/// Time of one forward without gradients over `batch` sequences of `length` tokens on each card, all of them scored by the
-/// head: a reference's or a policy's log-probabilities, a reward model's scores.
-pub fn scoring_time(plan: &Plan, subject: &Subject, batch: u64, length: u64) -> StepTime {
-    let setting = Setting::new(plan, subject).without_gradients(batch as f64, length as f64);
-    let mut tally = decode::wait(decode::forward(&setting, setting.tokens()));
-    share_out(&setting, &mut tally, 1.0);
-    let sequences = batch.saturating_mul(plan.num_gpus);
-    finish(&tally, sequences, sequences.saturating_mul(length))
-}
-
-fn generated(setting: &Setting, generation: Generation) -> StepTime {
-    let mut tally = decode::generate(setting, generation);
+    let setting = Setting::new(plan, subject);
+    let mut tally = decode::generate(&setting, generation, Generator::Python);
     // Weights that are held in shares are gathered for the prompt and again for every token.
-    share_out(setting, &mut tally, 1.0 + generation.new_tokens as f64);
-    let sequences = generation.batch.saturating_mul(setting.plan.num_gpus);
+    tasks::share_out(&setting, &mut tally, 1.0 + generation.new_tokens as f64);
+    let sequences = generation.batch.saturating_mul(plan.num_gpus);
     finish(&tally, sequences, sequences.saturating_mul(generation.prompt.saturating_add(generation.new_tokens)))
-}
-
-/// Adds what sharding takes over `forwards` without gradients.
-fn share_out(setting: &Setting, tally: &mut Tally, forwards: f64) {
-    let setting = setting.without_gradients(setting.batch, setting.length);
-    let compute = Compute { forward: tally.total() / forwards, backward: 0.0 };
-    let mut extra = Tally::default();
-    Sharding::new(&setting).step(&setting, &Trained::of(&setting), compute, &mut extra);
-    let micro_batches = setting.plan.gradient_accumulation_steps.max(1) as f64;
-    tally.add(&extra, forwards / micro_batches);
 }
 
 fn finish(tally: &Tally, sequences: u64, tokens: u64) -> StepTime {
@@ -163,46 +139,4 @@ pub fn ratio_per(base: &StepTime, other: &StepTime, per: Per) -> Range {
         Per::Token => scale(base.tokens, other.tokens),
     };
     band::ratio(base, other, scale)
-}
-
-/// Micro-batches, then clipping and the optimizer, with what sharding adds.
-fn training_step(setting: &Setting) -> Tally {
-    let plan = setting.plan;
-    let trained = &Trained::of(setting);
-    let sharding = Sharding::new(setting);
-    let mut step = Tally::default();
-    let mut micro = Tally::default();
-    let mut ends = Passes::default();
-    head::ends(&mut ends, setting, setting.tokens());
-    let mut layers = Passes::default();
-    for run in &setting.subject.model.layers {
-        let mut one = Passes::default();
-        layer::layer(&mut one, setting, &run.layer);
-        layers.forward.add(&one.forward, run.count as f64);
-        layers.backward.add(&one.backward, run.count as f64);
-    }
-    micro.add(&ends.forward, 1.0);
-    micro.add(&layers.forward, 1.0);
-    let forward = micro.total();
-    if plan.gradient_checkpointing {
-        micro.add_as(Part::Recomputation, &layers.forward, 1.0);
-    }
-    micro.add(&ends.backward, 1.0);
-    micro.add(&layers.backward, 1.0);
-    let backward = micro.total() - forward;
-    // The host runs ahead of the card or behind it.
-    let repeats = if plan.gradient_checkpointing { 2.0 } else { 1.0 };
-    let host = (ends.forward.launches + layers.forward.launches * repeats) * FORWARD_LAUNCH
-        + (ends.backward.launches + layers.backward.launches) * BACKWARD_LAUNCH
-        + sharding.hooks(setting, trained);
-    let waiting = (host - micro.total()).max(0.0);
-    micro.charge(Part::Launches, waiting);
-    let share = waiting / (forward + backward).max(f64::MIN_POSITIVE);
-    let compute = Compute { forward: forward * (1.0 + share), backward: backward * (1.0 + share) };
-    step.add(&micro, plan.gradient_accumulation_steps.max(1) as f64);
-    let (update, python) = optimizer::step(setting, trained, &sharding);
-    step.add(&update, 1.0);
-    step.charge(Part::Launches, (python - update.total()).max(0.0));
-    sharding.step(setting, trained, compute, &mut step);
-    step
 }

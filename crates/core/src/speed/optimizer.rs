@@ -101,7 +101,7 @@ fn update_bytes(optimizer: Optimizer, width: f64) -> (f64, f64) {
 
 /// Products that some optimizers form of whole matrices.
 fn matrix_products(tally: &mut Tally, setting: &Setting, trained: &Trained, share: f64) {
-    let hidden = setting.subject.model.hidden_size as f64;
+    let hidden = setting.model.hidden_size as f64;
     // A matrix of h x n costs 2 h² n a product: 2 h for each of its elements.
     let flops = match setting.plan.optim {
         Optimizer::Muon => trained.matrices * share * 2.0 * hidden * MUON_PRODUCTS,

@@ -3,7 +3,13 @@
 /// What a share of a step's time goes to. Every second of a step belongs to exactly one part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Part {
-    /// Matrix products of linear layers, experts and head in forward; in `inference`, of the prompt.
+    /// Prompts read before generation, all of it.
+    Prefill,
+    /// Tokens generated one after another.
+    Decoding,
+    /// Forwards without gradients beside the update: reference, old log-probabilities, values, rewards; all of them.
+    Scoring,
+    /// Matrix products of linear layers, experts and head in forward.
     ForwardProducts,
     /// Matrix products in backward: gradients of inputs, and of those weights that train.
     BackwardProducts,
@@ -27,13 +33,14 @@ pub enum Part {
     HostOptimizer,
     /// The card waits for Python and the driver to launch kernels.
     Launches,
-    /// Tokens generated one after another.
-    Decoding,
 }
 
 impl Part {
     /// Every part, in the order a table shows them.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 15] = [
+        Self::Prefill,
+        Self::Decoding,
+        Self::Scoring,
         Self::ForwardProducts,
         Self::BackwardProducts,
         Self::Recomputation,
@@ -46,12 +53,14 @@ impl Part {
         Self::Offload,
         Self::HostOptimizer,
         Self::Launches,
-        Self::Decoding,
     ];
 
     /// Name in JSON.
     pub const fn name(self) -> &'static str {
         match self {
+            Self::Prefill => "prefill",
+            Self::Decoding => "decoding",
+            Self::Scoring => "scoring",
             Self::ForwardProducts => "forward_products",
             Self::BackwardProducts => "backward_products",
             Self::Recomputation => "recomputation",
@@ -64,7 +73,6 @@ impl Part {
             Self::Offload => "offload",
             Self::HostOptimizer => "host_optimizer",
             Self::Launches => "launches",
-            Self::Decoding => "decoding",
         }
     }
 }

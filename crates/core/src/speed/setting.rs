@@ -2,15 +2,21 @@
 
 use super::rates::{Precision, Rates};
 use crate::memory::{AttentionPath, attention_path};
-use crate::model::Module;
+use crate::model::{Model, Module};
 use crate::plan::{
-    AdapterDtype, Auto, Dtype, Framework, Method, MixedPrecision, Plan, Subject, TargetModules, Task, names_module,
+    AdapterDtype, Auto, Batches, Dtype, Framework, Instance, Method, MixedPrecision, Plan, Subject, TargetModules,
+    Task, names_module,
 };
 
-/// What is the same for every operator of a step.
+/// What is the same for every operator of a pass over a model.
+#[derive(Clone, Copy)]
 pub(super) struct Setting<'a> {
     pub(super) plan: &'a Plan,
-    pub(super) subject: &'a Subject,
+    pub(super) model: &'a Model,
+    /// Which of the model's weights train.
+    pub(super) method: Method,
+    /// Bits of quantised weights.
+    pub(super) bits: u8,
     pub(super) rates: Rates,
     /// b, sequences of a forward.
     pub(super) batch: f64,
@@ -25,10 +31,16 @@ pub(super) struct Setting<'a> {
     /// Whether products cast fp32 weights and inputs to 16 bits.
     pub(super) casts: bool,
     pub(super) attention: AttentionPath,
+    /// A mask with real padding reaches attention.
+    pub(super) padded: bool,
+    /// A score head stands in for the vocabulary.
+    pub(super) scores: bool,
     /// Whether anything trains in this pass.
     pub(super) training: bool,
-    /// Share of micro-batches that add to a gradient instead of writing it.
-    pub(super) accumulating: f64,
+    /// Whether adapters take part.
+    pub(super) adapters: bool,
+    /// A, forwards of one step.
+    pub(super) forwards: f64,
 }
 
 impl<'a> Setting<'a> {
@@ -49,10 +61,12 @@ impl<'a> Setting<'a> {
             MixedPrecision::Bf16 => true,
             MixedPrecision::Fp16 => false,
         };
-        let micro_batches = plan.gradient_accumulation_steps.max(1) as f64;
+        let training = plan.task != Task::Inference;
         Self {
             plan,
-            subject,
+            model: &subject.model,
+            method: plan.method,
+            bits: plan.quantization.bits,
             rates: Rates::of(&subject.card, plan.num_gpus, bf16),
             batch: plan.per_device_train_batch_size as f64,
             length: plan.max_length as f64,
@@ -61,9 +75,36 @@ impl<'a> Setting<'a> {
             weight,
             casts: autocast && weight > 2.0,
             attention: attention_path(plan, &subject.model, &subject.card),
-            training: plan.task != Task::Inference,
-            accumulating: (micro_batches - 1.0) / micro_batches,
+            padded: plan.padded_batch,
+            scores: matches!(plan.task, Task::SequenceClassification | Task::Reward),
+            training,
+            adapters: training,
+            forwards: plan.gradient_accumulation_steps.max(1) as f64,
         }
+    }
+
+    /// The same for the forwards that `batches` speaks of.
+    pub(super) fn over(&self, batches: &Batches) -> Self {
+        Self {
+            batch: batches.sequences_per_forward as f64,
+            length: batches.tokens_per_sequence as f64,
+            forwards: batches.forwards_per_step.max(1) as f64,
+            // Prompts of unequal length are padded on the left, answers on the right.
+            padded: self.padded || batches.round.is_some(),
+            ..*self
+        }
+    }
+
+    /// The same for a model beside the policy, which has no adapters and one score for a head.
+    pub(super) fn beside(&self, instance: &'a Instance) -> Self {
+        let method = if instance.bits.is_some() { Method::Qlora } else { Method::Full };
+        let bits = instance.bits.unwrap_or(self.bits);
+        Self { model: &instance.model, method, bits, adapters: false, scores: true, ..*self }
+    }
+
+    /// Share of forwards that add to a gradient instead of writing it.
+    pub(super) fn accumulating(&self) -> f64 {
+        (self.forwards - 1.0) / self.forwards
     }
 
     /// b·s.
@@ -84,7 +125,7 @@ impl<'a> Setting<'a> {
     /// Whether a parameter of the base trains: all of them, or those that are saved beside adapters.
     pub(super) fn trains_base(&self, name: &str) -> bool {
         self.training
-            && match self.plan.method {
+            && match self.method {
                 Method::Full => true,
                 Method::Lora | Method::Qlora => {
                     self.plan.lora.modules_to_save.iter().any(|saved| names_module(saved, name))
@@ -94,8 +135,8 @@ impl<'a> Setting<'a> {
 
     /// Whether a linear module gets an adapter; "all-linear" leaves what is outside the layers out.
     pub(super) fn adapts(&self, module: &Module, outside: bool) -> bool {
-        self.training
-            && self.plan.method != Method::Full
+        self.adapters
+            && self.method != Method::Full
             && match &self.plan.lora.target_modules {
                 TargetModules::AllLinear => !outside,
                 TargetModules::Names(names) => names.iter().any(|target| names_module(target, &module.name)),
@@ -103,7 +144,7 @@ impl<'a> Setting<'a> {
     }
 
     pub(super) fn quantizes(&self, outside: bool) -> bool {
-        self.plan.method == Method::Qlora && !outside
+        self.method == Method::Qlora && !outside
     }
 
     /// Bytes of an adapter's element: peft upcasts 16-bit adapters to fp32 (`autocast_adapter_dtype`), DeepSpeed and FSDP2

@@ -61,7 +61,7 @@ impl Sharding {
             _ => Scheme::Single,
         };
         let offloads_param = plan.offload_param == Offload::Cpu || (scheme == Scheme::Fsdp2 && keys.cpu_offload);
-        let hidden = setting.subject.model.hidden_size as f64;
+        let hidden = setting.model.hidden_size as f64;
         let overlaps = match keys.overlap_comm {
             Auto::Set(overlaps) => overlaps,
             Auto::Auto => plan.zero_stage == 3,
@@ -109,11 +109,13 @@ impl Sharding {
     /// Adds what one step's collectives and transfers take beyond what `compute` of its micro-batches hides.
     pub(super) fn step(&self, setting: &Setting, trained: &Trained, compute: Compute, tally: &mut Tally) {
         let rates = &setting.rates;
-        let micro_batches = setting.plan.gradient_accumulation_steps.max(1) as f64;
+        let micro_batches = setting.forwards;
         let ring = if self.ranks > 1.0 { (self.ranks - 1.0) / self.ranks / rates.ring } else { 0.0 };
-        let gradients = trained.base * self.gradient_width(setting) + trained.adapters * setting.adapter();
+        let trains = f64::from(u8::from(setting.training));
+        let gradients = trains * (trained.base * self.gradient_width(setting) + trained.adapters * setting.adapter());
         match self.scheme {
             Scheme::Single => {}
+            Scheme::Ddp if !setting.training => {}
             Scheme::Ddp => {
                 // The last micro-batch's backward hides the all-reduce of all buckets but the last.
                 let bucket = (setting.plan.distributed.bucket_cap_mb as f64 * MIB as f64).min(gradients);
@@ -144,8 +146,7 @@ impl Sharding {
         gradients: f64,
         tally: &mut Tally,
     ) {
-        let plan = setting.plan;
-        let micro_batches = plan.gradient_accumulation_steps.max(1) as f64;
+        let micro_batches = setting.forwards;
         let trains = setting.training;
         let host = if self.offloads_param { trained.weight_bytes / self.ranks / setting.rates.host_link } else { 0.0 };
         let gather = trained.weight_bytes * ring;
@@ -178,7 +179,7 @@ impl Sharding {
         }
         // Pageable memory is copied twice.
         let link = setting.rates.host_link * if self.pins || self.scheme == Scheme::Fsdp2 { 1.0 } else { 0.5 };
-        let micro_batches = setting.plan.gradient_accumulation_steps.max(1) as f64;
+        let micro_batches = setting.forwards;
         let transfer = gradients / self.ranks / link;
         let hidden = if self.overlaps || self.scheme == Scheme::Fsdp2 { compute.backward } else { 0.0 };
         tally.charge(Part::Offload, micro_batches * (transfer - hidden).max(0.0));

@@ -17,6 +17,11 @@ impl Tally {
         self.seconds.iter().sum()
     }
 
+    /// Seconds of `part`.
+    pub(super) fn part(&self, part: Part) -> f64 {
+        self.seconds.get(part as usize).copied().unwrap_or(0.0)
+    }
+
     /// Adds `seconds` to `part`, no kernel.
     pub(super) fn charge(&mut self, part: Part, seconds: f64) {
         if let Some(slot) = self.seconds.get_mut(part as usize) {

@@ -2,7 +2,7 @@
 
 use super::setting::Setting;
 use crate::model::{Module, ModuleKind};
-use crate::plan::{Method, Task};
+use crate::plan::Method;
 
 /// What trains, and what each layer holds.
 #[derive(Debug, Clone, Copy, Default)]
@@ -25,7 +25,7 @@ pub(super) struct Trained {
 
 impl Trained {
     pub(super) fn of(setting: &Setting) -> Self {
-        let model = &setting.subject.model;
+        let model = setting.model;
         let mut all = Self::default();
         for run in &model.layers {
             for module in &run.layer.modules {
@@ -36,7 +36,7 @@ impl Trained {
         for module in model.embeddings.iter().chain(&model.final_modules).chain(&model.head) {
             all.module(setting, module, 1.0, true);
         }
-        if matches!(setting.plan.task, Task::SequenceClassification | Task::Reward) {
+        if setting.scores && setting.training {
             all.base += (model.hidden_size * setting.plan.num_labels) as f64;
             all.tensors += 1.0;
         }
@@ -46,7 +46,7 @@ impl Trained {
     fn module(&mut self, setting: &Setting, module: &Module, count: f64, outside: bool) {
         let elements = module.kind.param_count() as f64 * count;
         let linear = matches!(module.kind, ModuleKind::Linear { .. });
-        let held = match (setting.quantizes(outside) && linear, setting.plan.quantization.bits) {
+        let held = match (setting.quantizes(outside) && linear, setting.bits) {
             (true, 8) => 1.0,
             // Half a byte and the share of a block's scale.
             (true, _) => 0.5625,
@@ -57,7 +57,7 @@ impl Trained {
         if setting.trains_base(&module.name) {
             self.base += elements;
             self.tensors += count;
-            if linear && !outside && setting.plan.method == Method::Full {
+            if linear && !outside && setting.method == Method::Full {
                 self.matrices += elements;
             }
         }

@@ -8,7 +8,7 @@ mod policy;
 mod preference;
 mod rollout;
 
-pub(super) use models::reference_kind;
+pub(crate) use models::reference_kind;
 pub(super) use rollout::infer;
 
 use super::autograd::Tape;

@@ -60,7 +60,7 @@ impl<'a> Actor<'a> {
 }
 
 /// How the reference exists for this plan.
-pub(in crate::memory) fn reference_kind(plan: &Plan) -> ReferenceKind {
+pub(crate) fn reference_kind(plan: &Plan) -> ReferenceKind {
     if plan.task == Task::Grpo && plan.policy.beta.unwrap_or(0.0) <= 0.0 {
         return ReferenceKind::None;
     }

@@ -1,0 +1,160 @@
+//! What preference and reinforcement tasks do beside the update: rollouts, and forwards without gradients.
+
+use super::Part;
+use super::decode::{Generation, Generator, forward, generate};
+use super::rates::FORWARD_LAUNCH;
+use super::setting::Setting;
+use super::sharding::{Compute, Sharding};
+use super::tally::Tally;
+use super::trained::Trained;
+use super::training::training_step;
+use crate::memory::reference_kind;
+use crate::plan::{
+    Instance, InstanceRole, KvCacheDtype, Method, Offload, Plan, ReferenceKind, RolloutEngine, Round, Subject, Task,
+};
+
+/// One optimizer step of a task that trains.
+pub(super) fn step(plan: &Plan, subject: &Subject) -> Tally {
+    let batches = plan.batches();
+    let policy = Setting::new(plan, subject).over(&batches);
+    let answer = answer_tokens(plan, &policy);
+    let mut tally = training_step(&policy, answer);
+    match batches.round {
+        None => {
+            let sequences = policy.batch * policy.forwards;
+            if plan.task == Task::Dpo {
+                reference(&mut tally, &policy, sequences, policy.batch, answer);
+            }
+            for instance in &subject.instances {
+                score(&mut tally, &policy.beside(instance), instance, sequences, policy.batch);
+            }
+        }
+        Some(round) => {
+            train_value(&mut tally, &policy, subject);
+            // A round may feed several optimizer steps: each has its share of it.
+            let share = (policy.forwards / round.forwards.max(1) as f64).min(1.0);
+            tally.add(&gather_experience(plan, subject, &policy, &round, answer), share);
+        }
+    }
+    tally
+}
+
+/// Tokens of a forward whose logits are formed: GRPO's head reads the answers only (`logits_to_keep`).
+fn answer_tokens(plan: &Plan, policy: &Setting) -> f64 {
+    match plan.task {
+        Task::Grpo => policy.batch * (plan.rollout.max_completion_length() as f64 + 1.0).min(policy.length),
+        _ => policy.tokens(),
+    }
+}
+
+/// PPO's value model trains beside the policy, unless it is the policy with a head of its own.
+fn train_value(tally: &mut Tally, policy: &Setting, subject: &Subject) {
+    for instance in subject.instances.iter().filter(|instance| instance.role == InstanceRole::Value) {
+        let value = policy.beside(instance);
+        if instance.shared {
+            read(tally, &value, policy.batch * policy.forwards, policy.batch, 0.0);
+        } else {
+            tally.add(&training_step(&value, 0.0), 1.0);
+        }
+    }
+}
+
+/// Rollout, log-probabilities, values and rewards of one round.
+fn gather_experience(plan: &Plan, subject: &Subject, policy: &Setting, round: &Round, answer: f64) -> Tally {
+    let mut tally = roll_out(plan, policy, round);
+    let sequences = round.sequences_per_card as f64;
+    let batch = plan.policy.logprob_batch_size.unwrap_or(plan.per_device_train_batch_size);
+    let batch = batch.clamp(1, round.sequences_per_card.max(1)) as f64;
+    let scored = answer / policy.batch * batch;
+    let kept_scores = plan.task == Task::Ppo && plan.rollout.keep_scores.unwrap_or(true);
+    let old = match plan.task {
+        Task::Ppo => !kept_scores,
+        _ => plan.policy.old_logprobs_pass.unwrap_or(round.forwards as f64 > policy.forwards),
+    };
+    if old {
+        read(&mut tally, policy, sequences, batch, scored);
+    }
+    reference(&mut tally, policy, sequences, batch, scored);
+    for instance in &subject.instances {
+        score(&mut tally, &policy.beside(instance), instance, sequences, batch);
+    }
+    tally
+}
+
+/// The round's answers, as many at once as the plan says, and the weights that an engine takes over first.
+fn roll_out(plan: &Plan, policy: &Setting, round: &Round) -> Tally {
+    let rollout = &plan.rollout;
+    let generation = Generation {
+        batch: round.sequences_at_once,
+        prompt: rollout.max_prompt_length(),
+        new_tokens: rollout.max_completion_length(),
+    };
+    let times = round.sequences_per_card.div_ceil(round.sequences_at_once.max(1)) as f64;
+    let mut tally = Tally::default();
+    if rollout.engine() == RolloutEngine::Generate {
+        tally.add(&generate(policy, generation, Generator::Python), times);
+        // TRL gathers weights that are held in shares once for the whole round (`ds3_gather_for_generation`).
+        share_out(policy, &mut tally, 1.0);
+        return tally;
+    }
+    // An engine holds the merged 16-bit weights.
+    let merged = Setting { method: Method::Full, adapters: false, weight: 2.0, ..*policy };
+    let cache = match rollout.kv_cache_dtype {
+        Some(KvCacheDtype::Fp8) => 1.0,
+        _ => 2.0,
+    };
+    let cards = rollout.tensor_parallel_size() as f64;
+    let engine = Generator::Engine { cards, eager: rollout.enforce_eager, cache };
+    tally.add(&generate(&merged, generation, engine), times);
+    let bytes = Trained::of(&merged).weight_bytes / cards;
+    if rollout.is_colocated() {
+        tally.charge(Part::Communication, 2.0 * bytes / policy.rates.bandwidth);
+        if rollout.vllm_enable_sleep_mode {
+            // Weights wait on the host while the policy trains.
+            tally.charge(Part::Offload, 2.0 * bytes / policy.rates.host_link);
+        }
+    } else {
+        tally.charge(Part::Communication, bytes / policy.rates.ring);
+    }
+    tally
+}
+
+/// The reference's log-probabilities, where a reference runs within the step.
+fn reference(tally: &mut Tally, policy: &Setting, sequences: f64, batch: f64, scored: f64) {
+    match reference_kind(policy.plan) {
+        ReferenceKind::Precomputed | ReferenceKind::None => {}
+        ReferenceKind::Auto | ReferenceKind::Copy | ReferenceKind::AdapterDisabled => {
+            read(tally, &Setting { adapters: false, ..*policy }, sequences, batch, scored);
+        }
+    }
+}
+
+/// Scores of a model beside the policy; one that lives on the host comes for it and goes.
+fn score(tally: &mut Tally, setting: &Setting, instance: &Instance, sequences: f64, batch: f64) {
+    read(tally, setting, sequences, batch, 0.0);
+    if instance.placement == Offload::Cpu {
+        let bytes = Trained::of(&setting.without_gradients(batch, setting.length)).weight_bytes;
+        tally.charge(Part::Offload, 2.0 * bytes / setting.rates.host_link);
+    }
+}
+
+/// Forwards without gradients over `sequences`, `batch` at a time.
+fn read(tally: &mut Tally, setting: &Setting, sequences: f64, batch: f64, scored: f64) {
+    let setting = setting.without_gradients(batch, setting.length);
+    let times = (sequences / batch).ceil();
+    let one = forward(&setting, scored);
+    let mut all = Tally::default();
+    all.charge(Part::Scoring, one.total() * times);
+    all.charge(Part::Launches, (one.launches * FORWARD_LAUNCH - one.total()).max(0.0) * times);
+    share_out(&setting, &mut all, times);
+    tally.add(&all, 1.0);
+}
+
+/// Adds what sharding takes over `forwards` without gradients.
+pub(super) fn share_out(setting: &Setting, tally: &mut Tally, forwards: f64) {
+    let setting = Setting { forwards: 1.0, ..setting.without_gradients(setting.batch, setting.length) };
+    let compute = Compute { forward: tally.total() / forwards.max(1.0), backward: 0.0 };
+    let mut extra = Tally::default();
+    Sharding::new(&setting).step(&setting, &Trained::of(&setting), compute, &mut extra);
+    tally.add(&extra, forwards);
+}

@@ -1,0 +1,53 @@
+//! One optimizer step of one model: forwards and backwards, then clipping and the optimizer, with what sharding adds.
+
+use super::Part;
+use super::head::ends;
+use super::layer::layer;
+use super::optimizer;
+use super::rates::{BACKWARD_LAUNCH, FORWARD_LAUNCH};
+use super::setting::Setting;
+use super::sharding::{Compute, Sharding};
+use super::tally::{Passes, Tally};
+use super::trained::Trained;
+
+/// A step over all forwards of `setting`; `scored` tokens of each reach the head.
+pub(super) fn training_step(setting: &Setting, scored: f64) -> Tally {
+    let trained = Trained::of(setting);
+    let sharding = Sharding::new(setting);
+    let checkpoints = setting.plan.gradient_checkpointing;
+    let mut outside = Passes::default();
+    ends(&mut outside, setting, scored);
+    let mut layers = Passes::default();
+    for run in &setting.model.layers {
+        let mut one = Passes::default();
+        layer(&mut one, setting, &run.layer);
+        layers.forward.add(&one.forward, run.count as f64);
+        layers.backward.add(&one.backward, run.count as f64);
+    }
+    let mut micro = Tally::default();
+    micro.add(&outside.forward, 1.0);
+    micro.add(&layers.forward, 1.0);
+    let forward = micro.total();
+    if checkpoints {
+        micro.add_as(Part::Recomputation, &layers.forward, 1.0);
+    }
+    micro.add(&outside.backward, 1.0);
+    micro.add(&layers.backward, 1.0);
+    let backward = micro.total() - forward;
+    // The host runs ahead of the card or behind it.
+    let repeats = if checkpoints { 2.0 } else { 1.0 };
+    let host = (outside.forward.launches + layers.forward.launches * repeats) * FORWARD_LAUNCH
+        + (outside.backward.launches + layers.backward.launches) * BACKWARD_LAUNCH
+        + sharding.hooks(setting, &trained);
+    let waiting = (host - micro.total()).max(0.0);
+    micro.charge(Part::Launches, waiting);
+    let longer = 1.0 + waiting / (forward + backward).max(f64::MIN_POSITIVE);
+    let compute = Compute { forward: forward * longer, backward: backward * longer };
+    let mut step = Tally::default();
+    step.add(&micro, setting.forwards);
+    let (update, python) = optimizer::step(setting, &trained, &sharding);
+    step.add(&update, 1.0);
+    step.charge(Part::Launches, (python - update.total()).max(0.0));
+    sharding.step(setting, &trained, compute, &mut step);
+    step
+}
