@@ -1,7 +1,7 @@
 //! Measurements beside estimates: the cases in `tests/validation/`, what the two say together, and the report on it.
 //!
 //! [`case`] reads a file of cases, [`compare()`] estimates each, [`Summary`] and [`searched`] are the statistics, [`bars`] what
-//! they must hold, [`report`] and [`table`] what is written from them.
+//! they must hold, [`report`] and [`table`] what is written from them; [`speed`] does the same for published step times.
 
 pub mod bars;
 pub mod case;
@@ -10,6 +10,7 @@ mod kept;
 mod reasons;
 pub mod report;
 pub mod searched;
+pub mod speed;
 mod summary;
 pub mod table;
 

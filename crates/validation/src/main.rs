@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{env, fs};
 
-use headroom_validation::{Kept, Reasons, folder, report, table};
+use headroom_validation::{Kept, Reasons, folder, report, speed, table};
 
 fn main() -> ExitCode {
     let words: Vec<String> = env::args().skip(1).collect();
@@ -29,9 +29,10 @@ fn run(check: bool) -> Result<(), String> {
     let path = folder.join("reasons.json");
     let text = fs::read_to_string(&path).map_err(|error| format!("{} cannot be read: {error}", path.display()))?;
     let reasons = Reasons::read(&text).map_err(|why| format!("{}: {why}", path.display()))?;
+    let times = speed::kept(&folder)?;
     let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("../core/src/accuracy/cases.txt");
     let files: [(PathBuf, String); 3] = [
-        (folder.join("REPORT.md"), report::markdown(&kept, &reasons)),
+        (folder.join("REPORT.md"), report::markdown(&kept, &reasons, times.as_ref())),
         (folder.join("report.svg"), report::picture(&kept)),
         (cases, headroom_core::accuracy::write(&table::table(&kept))),
     ];
@@ -49,6 +50,9 @@ fn run(check: bool) -> Result<(), String> {
     let mut said =
         format!("{} cases in {} files; report, picture and table {verb}.\n", kept.compared.len(), kept.files.len());
     report::open_bars(&kept).iter().for_each(|line| said.push_str(&format!("not met: {line}\n")));
+    if times.is_some_and(|times| !times.overall.is_met()) {
+        said.push_str("not met: step times beside published ones\n");
+    }
     // A terminal that went away does not change what was written.
     let _ = std::io::stdout().write_all(said.as_bytes());
     Ok(())

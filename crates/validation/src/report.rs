@@ -11,6 +11,7 @@ use crate::compare::{Compared, Row};
 use crate::kept::Kept;
 use crate::reasons::Reasons;
 use crate::searched::Searched;
+use crate::speed::{RANK_BAR, RATIO_BAR, SMALLEST_GROUP, Speed};
 use crate::summary::{Stats, Summary};
 
 /// What is reported, in this order: name and what it is.
@@ -26,7 +27,7 @@ const METRICS: [(&str, &str); 5] = [
 const LISTED: usize = 10;
 
 /// The whole report.
-pub fn markdown(kept: &Kept, reasons: &Reasons) -> String {
+pub fn markdown(kept: &Kept, reasons: &Reasons, speed: Option<&Speed>) -> String {
     let mut text = format!(
         "# Estimates beside measurements\n\n\
          Written by `cargo xtask validate` from the cases in this folder: {} compared, {} not estimated. Errors are \
@@ -44,6 +45,9 @@ pub fn markdown(kept: &Kept, reasons: &Reasons) -> String {
     overall(&mut text, kept);
     groups(&mut text, kept);
     worst(&mut text, kept, reasons);
+    if let Some(speed) = speed {
+        step_times(&mut text, speed);
+    }
     not_estimated(&mut text, kept);
     text
 }
@@ -216,6 +220,46 @@ fn not_estimated(text: &mut String, kept: &Kept) {
         let ids: Vec<String> = same.map(|failed| format!("`{}`", failed.case.id)).collect();
         row(text, [file, why, &ids.join(", ")]);
     }
+}
+
+/// Published step times: order and ratios within groups.
+fn step_times(text: &mut String, speed: &Speed) {
+    let overall = &speed.overall;
+    let number = |value: Option<f64>| value.map_or_else(|| "none".to_owned(), |value| format!("{value:.3}"));
+    let percent = |value: Option<f64>| value.map_or_else(|| "none".to_owned(), share);
+    let word = |met: bool| if met { "met" } else { "**not met**" };
+    text.push_str(&format!(
+        "## Step times beside published ones\n\n{} rows in {} groups of at least {SMALLEST_GROUP} whose ratios can be \
+         trusted (`speed.jsonl`, each with its plan and source). A ratio is to the group's base; its error is \
+         estimated / published − 1.\n\n| figure | bar | now | |\n| --- | ---: | ---: | --- |\n",
+        overall.rows, overall.groups
+    ));
+    let met = overall.rank.is_some_and(|rank| rank >= RANK_BAR);
+    let what = "median over groups of Spearman's rank correlation";
+    row(text, [what, &format!("≥ {RANK_BAR}"), &number(overall.rank), word(met)]);
+    let met = overall.error.is_some_and(|error| error <= RATIO_BAR);
+    let what = "median over groups of the median error of ratios";
+    row(text, [what, &format!("≤ {}", share(RATIO_BAR)), &percent(overall.error), word(met)]);
+    let [middle, most, nearly] = overall.ratios;
+    for (what, value) in [
+        ("all ratios, median error", middle),
+        ("all ratios, 80th percentile", most),
+        ("all ratios, 95th percentile", nearly),
+        ("ratios that lie in their range", Some(overall.inside)),
+    ] {
+        row(text, [what, "", &percent(value), ""]);
+    }
+    let [usual, far] = overall.absolute;
+    row(text, ["absolute figures, off by the factor, median", "", &number(usual), ""]);
+    row(text, ["absolute figures, 80th percentile", "", &number(far), ""]);
+    text.push_str("\n| group | rows | rank correlation | median error of ratios | source |\n");
+    text.push_str("| --- | ---: | ---: | ---: | --- |\n");
+    for group in speed.groups.iter().filter(|group| group.counts()) {
+        let source = group.rows.first().map_or("", |timed| timed.row.text("source"));
+        let rows = group.rows.len().to_string();
+        row(text, [&group.name, &rows, &number(group.rank), &percent(group.error), source]);
+    }
+    text.push('\n');
 }
 
 /// The picture of the report: a point a figure, one colour a file.

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use headroom_core::accuracy;
 use headroom_validation::bars::BARS;
-use headroom_validation::{Kept, Reasons, folder, report, table};
+use headroom_validation::{Kept, Reasons, folder, report, speed, table};
 
 /// Every kept case, estimated once for all tests.
 fn kept() -> &'static Kept {
@@ -59,6 +59,13 @@ fn reasons_are_of_cases_that_exist() {
         let found = kept.compared.iter().find(|case| case.case.id == id);
         assert!(found.is_some_and(|case| case.row(metric).is_some()), "{metric} of {id}");
     }
-    assert!(report::markdown(kept, &reasons).contains("## Bars"));
+    assert!(report::markdown(kept, &reasons, None).contains("## Bars"));
     assert!(report::picture(kept).starts_with("<svg"));
+}
+
+#[test]
+fn published_step_times_keep_their_order_and_ratios() {
+    let times = speed::kept(&folder()).unwrap().unwrap();
+    assert!(times.overall.is_met(), "{:?}", times.overall);
+    assert!(times.left_out.is_empty(), "{:?}", times.left_out);
 }

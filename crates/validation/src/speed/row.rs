@@ -3,41 +3,42 @@
 use serde_json::Value;
 
 /// A published figure with what is said of how it came about.
-pub(super) struct Row {
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
     /// Its name.
-    pub(super) id: String,
+    pub id: String,
     /// Rows that may be compared with each other.
-    pub(super) group: String,
+    pub group: String,
     /// Seconds of whatever the group compares.
-    pub(super) seconds: f64,
+    pub seconds: f64,
     /// Whether the group's ratios are to this row.
-    pub(super) base: bool,
+    pub base: bool,
     line: Value,
 }
 
 impl Row {
     /// A word or sentence of the row; empty where it has none.
-    pub(super) fn text(&self, key: &str) -> &str {
+    pub fn text(&self, key: &str) -> &str {
         self.line.get(key).and_then(Value::as_str).unwrap_or("")
     }
 
     /// A whole number of the row.
-    pub(super) fn count(&self, key: &str) -> Option<u64> {
+    pub fn count(&self, key: &str) -> Option<u64> {
         self.line.get(key).and_then(Value::as_u64)
     }
 
     /// A number of the row.
-    pub(super) fn number(&self, key: &str) -> Option<f64> {
+    pub fn number(&self, key: &str) -> Option<f64> {
         self.line.get(key).and_then(Value::as_f64)
     }
 
     /// Any value of the row.
-    pub(super) fn value(&self, key: &str) -> &Value {
+    pub fn value(&self, key: &str) -> &Value {
         self.line.get(key).unwrap_or(&Value::Null)
     }
 
     /// Whether the figure's ratio to others of its group can be trusted.
-    pub(super) fn is_trusted(&self) -> bool {
+    pub fn is_trusted(&self) -> bool {
         self.text("relative_confidence") == "high"
     }
 }
@@ -46,7 +47,7 @@ impl Row {
 ///
 /// # Errors
 /// One sentence with the line that is not a row.
-pub(super) fn read(text: &str) -> Result<Vec<Row>, String> {
+pub fn read(text: &str) -> Result<Vec<Row>, String> {
     let mut rows = Vec::new();
     for (number, line) in text.lines().enumerate().map(|(i, line)| (i + 1, line.trim())) {
         if line.is_empty() {

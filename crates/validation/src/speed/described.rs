@@ -1,7 +1,7 @@
 //! From a publication's description of a run to a plan, or why no plan can say it.
 
 use headroom_core::gpu::Interconnect;
-use headroom_core::plan::{Plan, Subject};
+use headroom_core::plan::{Plan, Problem, Subject};
 use serde_json::{Map, Value, json};
 
 use super::models;
@@ -31,8 +31,8 @@ pub(super) fn described(row: &Row) -> Result<Described, String> {
         Value::Null => plan_value(row)?,
         plan => plan.clone(),
     };
-    let plan = Plan::from_value(&said).map_err(|problems| crate::input::problems_text(&problems))?;
-    let mut subject = plan.subject().map_err(|problems| crate::input::problems_text(&problems))?;
+    let plan = Plan::from_value(&said).map_err(|problems| problems_text(&problems))?;
+    let mut subject = plan.subject().map_err(|problems| problems_text(&problems))?;
     if let Some(gb_s) = slot(row) {
         subject.card.interconnect = Interconnect::Pcie { gb_s };
     }
@@ -274,4 +274,8 @@ fn parallel(row: &Row, plan: &mut Map<String, Value>) -> Result<(), String> {
         _ => return Err(format!("parallelism {text}")),
     }
     Ok(())
+}
+
+fn problems_text(problems: &[Problem]) -> String {
+    problems.iter().map(Problem::to_string).collect::<Vec<_>>().join(" | ")
 }
