@@ -8,9 +8,10 @@ use super::super::logits::mark_backward;
 use super::super::step::{forward, kernel, setting};
 use super::super::term::Term;
 use super::super::weights::{Holder, ModelWeights, load};
+use super::rollout::{Generation, Generator};
 use crate::gpu::Card;
 use crate::model::Model;
-use crate::plan::{Dtype, Instance, Method, Offload, Plan, ReferenceKind, Task};
+use crate::plan::{Dtype, Instance, InstanceRole, Method, Offload, Plan, ReferenceKind, Rollout, Task};
 use std::rc::Rc;
 
 /// A model on the tape, with the plan that says how it is held.
@@ -50,6 +51,14 @@ impl<'a> Actor<'a> {
         let hidden = forward(setting, &self.plan, self.model, &self.weights);
         groups.for_each(|groups| groups.end_forward());
         hidden
+    }
+
+    /// Generates as the policy does, with a cache of its own.
+    pub(super) fn generate(&self, tape: &Rc<Tape>, what: Generation, sampling: &Rollout) {
+        let Self { plan, model, weights, kernel } = self;
+        let generator = Generator { tape, plan, model, weights, kernel: *kernel };
+        let mut generated = generator.run(what, Some(&Rollout { keep_scores: Some(false), ..sampling.clone() }));
+        generated.drop_cache(tape, weights);
     }
 
     /// One score a token: `score(hidden_states)`, [b, s, 1].
@@ -148,13 +157,19 @@ pub(super) fn frozen<'a>(
 ) -> Actor<'a> {
     let prefix = PREFIXES.get(place).copied().unwrap_or("reward_models");
     let holder = Holder { frozen: true, term: Some(Term::RewardWeights), prefix };
-    let own = held(Plan { task: Task::SequenceClassification, num_labels: 1, ..plan.clone() }, instance);
-    let weights = if instance.shared {
-        policy.with_score(tape, &own, &instance.model, sharding, holder)
-    } else {
-        load(tape, &own, &instance.model, sharding, holder)
+    let task = if writes(instance) { Task::Inference } else { Task::SequenceClassification };
+    let own = held(Plan { task, num_labels: 1, ..plan.clone() }, instance);
+    let weights = match (instance.shared, writes(instance)) {
+        (true, true) => policy.without_adapters(),
+        (true, false) => policy.with_score(tape, &own, &instance.model, sharding, holder),
+        (false, _) => load(tape, &own, &instance.model, sharding, holder),
     };
     Actor::new(own, &instance.model, card, weights)
+}
+
+/// Judges and simulated users answer in words; reward models give a number.
+pub(super) fn writes(instance: &Instance) -> bool {
+    matches!(instance.role, InstanceRole::Judge | InstanceRole::SimulatedUser)
 }
 
 /// Whether the model's weights stay on the card all step long.

@@ -214,8 +214,18 @@ impl Cast<'_> {
         if self.value.is_none() && subject.instances.is_empty() {
             return;
         }
-        tape.enter(Phase::RewardForward);
         let read = |actor: &Actor<'_>| {
+            if actor.weights.score.is_none() {
+                let what = Generation {
+                    batch: self.round.sequences_at_once,
+                    prompt: plan.rollout.max_prompt_length(),
+                    new_tokens: plan.rollout.max_completion_length(),
+                    padded: true,
+                };
+                actor.generate(tape, what, &plan.rollout);
+                return;
+            }
+            tape.enter(Phase::RewardForward);
             let setting = actor.reading(tape, sharding, (batch, plan.max_length), true);
             drop(actor.scores(&setting));
             setting.autocast.replace(false);

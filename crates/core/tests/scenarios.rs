@@ -1,0 +1,88 @@
+//! The gallery: every plan opens and is estimated, and every difference from a rule of thumb has its reason.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use headroom_core::link;
+use headroom_core::memory::{Estimate, Fit, estimate, estimate_replayed, smallest_change};
+use headroom_core::plan::{MixedPrecision, Plan};
+use headroom_core::scenario::{CLOSE, Quantity, SCENARIOS, Scenario};
+use std::collections::HashSet;
+
+fn open(scenario: &str, key: &str) -> Plan {
+    let plans = Scenario::find(scenario).unwrap().plans;
+    plans.iter().find(|plan| plan.key == key).unwrap().plan()
+}
+
+fn replayed(scenario: &str, key: &str) -> Estimate {
+    estimate_replayed(&open(scenario, key)).unwrap()
+}
+
+#[test]
+fn every_plan_opens_from_its_link_and_goes_back_into_it() {
+    let mut names = HashSet::new();
+    for scenario in SCENARIOS {
+        for plan in scenario.plans {
+            let decoded = link::decode(plan.link);
+            assert_eq!(decoded.problems, Vec::new(), "{} {}", scenario.id, plan.key);
+            assert_eq!(link::encode(&decoded.plan), plan.link, "{} {}", scenario.id, plan.key);
+            assert!(names.insert((scenario.id, plan.key)), "{} {} twice", scenario.id, plan.key);
+            assert!(estimate(&decoded.plan).is_ok(), "{} {}", scenario.id, plan.key);
+        }
+    }
+    assert_eq!(SCENARIOS.len(), 6);
+}
+
+#[test]
+fn every_difference_above_a_tenth_has_its_reason_and_no_other_has_one() {
+    for scenario in SCENARIOS {
+        for plan in scenario.plans {
+            if plan.rules.is_empty() {
+                continue;
+            }
+            let answer = estimate_replayed(&plan.plan()).unwrap();
+            for rule in plan.rules {
+                let difference = rule.difference(rule.quantity.of(&answer));
+                let needs = difference.abs() > CLOSE;
+                assert_eq!(needs, rule.reason.is_some(), "{} {} {rule:?}: {difference}", scenario.id, plan.key);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_reward_model_fits_in_bf16_alone_and_with_fp32_state_only_when_sharded() {
+    let full = replayed("reward_model", "full");
+    let device = full.peak.device_bytes as f64;
+    assert!((59e9 * 0.9..61e9 * 1.1).contains(&device), "{device}");
+    assert_ne!(full.verdict.fit, Fit::DoesNotFit);
+    // foreach AdamW writes one more tensor of every weight's size while it steps.
+    let mut foreach = open("reward_model", "full");
+    foreach.optim = headroom_core::plan::Optimizer::AdamwTorch;
+    assert_eq!(estimate_replayed(&foreach).unwrap().verdict.fit, Fit::DoesNotFit);
+    let wide = open("reward_model", "full_fp32_state");
+    assert_eq!(estimate(&wide).unwrap().verdict.fit, Fit::DoesNotFit);
+    assert_eq!(smallest_change(&wide).map(|change| (change.zero_stage, change.offload)), Some((1, false)));
+    assert_eq!(wide.mixed_precision, MixedPrecision::No);
+}
+
+#[test]
+fn the_cache_is_what_its_formula_says() {
+    let answer = estimate(&open("idle_card", "recommended")).unwrap();
+    assert_eq!(Quantity::KvCache.of(&answer), 16 * 2 * 8 * 8 * 512 * 128 * 2);
+    assert_eq!(Quantity::KvCache.of(&answer), 268_435_456);
+}
+
+#[test]
+fn shared_models_are_counted_once() {
+    let reference =
+        |answer: &Estimate| answer.task.models.iter().find(|model| model.role.name() == "reference").cloned();
+    let dpo = estimate(&open("safe_dpo", "lora_quantized_rewards")).unwrap();
+    let shared = reference(&dpo).unwrap();
+    assert_eq!((shared.bytes, shared.shared), (0, true));
+    assert!(shared.saved_bytes > 14_000_000_000);
+    let (two, one) = (replayed("two_instances", "two_instances"), replayed("two_instances", "shared"));
+    let user = |answer: &Estimate| answer.task.models.last().unwrap().clone();
+    assert_eq!(user(&one).bytes, 0);
+    assert_eq!(user(&one).saved_bytes, user(&two).bytes);
+    assert!(two.peak.allocated_bytes - one.peak.allocated_bytes >= user(&two).bytes * 9 / 10);
+}
