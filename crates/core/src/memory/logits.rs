@@ -25,17 +25,18 @@ pub(super) fn language_model_loss(
     hidden: Tensor,
 ) -> Option<HeadOutput> {
     setting.tape.enter(Phase::Loss);
-    let hidden = mark_backward(setting, &hidden);
+    let marked = mark_backward(setting, &hidden);
     if plan.use_liger_kernel && weights.head.len() <= 1 {
-        return Some(HeadOutput { loss: chunked_loss(setting, weights, &hidden)?, kept: None });
+        return Some(HeadOutput { loss: chunked_loss(setting, weights, &marked)?, kept: None });
     }
-    let logits = logits(setting, model, weights, &hidden)?;
-    drop(hidden);
+    let logits = logits(setting, model, weights, &marked)?;
     let upcast = cast(&logits, ElementType::F32, setting.label(Term::LogitsFp32, ""));
     let labels = shift_labels(setting);
     let loss = cross_entropy(setting, &upcast);
     drop(labels);
     drop(upcast);
+    // The model's forward holds the hidden states until it returns.
+    drop((hidden, marked));
     let outputs = if plan.logits_to_fp32 {
         let wide = cast(&logits, ElementType::F32, setting.label(Term::LogitsFp32, "outputs"));
         drop(logits);

@@ -1,6 +1,6 @@
 //! Optimizer state, and what clipping and the optimizer's step write for moments.
 
-use super::autograd::{ElementType, LayerTag, Shape, Tape, Tensor, dims};
+use super::autograd::{ElementType, Label, LayerTag, Shape, Tape, Tensor, dims};
 use super::communication::{Scheme, Sharding};
 use super::phase::Phase;
 use super::term::Term;
@@ -176,6 +176,47 @@ pub(super) fn clip(tape: &Rc<Tape>, plan: &Plan, trainable: &[Trainable]) {
     tape.enter_layer(outside);
 }
 
+/// `Adafactor.step` (transformers optimization.py): gradient and weight in fp32 (copies when they are not), the square, the
+/// square plus eps with its two means, their product, the update's negation. Names hold the last weight's.
+fn adafactor(
+    tape: &Rc<Tape>,
+    sharding: &Sharding,
+    trainable: &[Trainable],
+    label: &dyn Fn(&Trainable) -> Label,
+    own: &dyn Fn(&Trainable) -> ElementType,
+) {
+    let (mut gradient, mut weight, mut update) = (None, None, None);
+    for parameter in trainable {
+        tape.enter_layer(parameter.tag);
+        let shape = sharding.state_shape(parameter.tensor.shape());
+        let of = |shape| Tensor::new(tape, label(parameter), shape, ElementType::F32);
+        if own(parameter) != ElementType::F32 {
+            drop(gradient.take());
+            gradient = Some(of(shape));
+            drop(weight.take());
+            weight = Some(of(shape));
+        }
+        let square = of(shape);
+        let shifted = of(shape);
+        drop(square);
+        drop(update.replace(shifted));
+        if shape.dims().len() >= 2 {
+            let (rows, columns) = (shape.rows(), dims(&[("d_in", shape.width())]));
+            drop(of(rows));
+            let mean = of(columns);
+            tape.row_sum(rows.elements(), shape.width());
+            drop(mean);
+            let factors = (of(rows), of(columns));
+            let product = of(shape);
+            drop(factors);
+            drop(update.replace(product));
+        } else {
+            drop(update.replace(of(shape)));
+        }
+        drop(of(shape));
+    }
+}
+
 /// `optimizer.step()`.
 pub(super) fn step(tape: &Rc<Tape>, plan: &Plan, sharding: &Sharding, trainable: &[Trainable]) {
     tape.enter(Phase::OptimizerStep);
@@ -203,27 +244,19 @@ pub(super) fn step(tape: &Rc<Tape>, plan: &Plan, sharding: &Sharding, trainable:
             }
         }
         Optimizer::AdamwTorchForloop => {
-            // `(exp_avg_sq.sqrt() / bias_correction2_sqrt).add_(eps)`: two tensors of one weight's size.
+            // `denom = (exp_avg_sq.sqrt() / bias_correction2_sqrt).add_(eps)`: two tensors of one weight's size, and the
+            // name holds the last one's.
+            let mut denominator = None;
             for parameter in trainable {
                 tape.enter_layer(parameter.tag);
                 let shape = sharding.state_shape(parameter.tensor.shape());
                 let root = Tensor::new(tape, label(parameter), shape, own(parameter));
                 let divided = Tensor::new(tape, label(parameter), shape, own(parameter));
-                drop((root, divided));
+                drop(root);
+                drop(denominator.replace(divided));
             }
         }
-        Optimizer::Adafactor => {
-            // The gradient and the weight in fp32 (copies when they are not), its square and that plus eps.
-            for parameter in trainable {
-                tape.enter_layer(parameter.tag);
-                let shape = sharding.state_shape(parameter.tensor.shape());
-                let new = || Tensor::new(tape, label(parameter), shape, ElementType::F32);
-                let copies = (own(parameter) != ElementType::F32).then(|| (new(), new()));
-                let square = new();
-                let shifted = new();
-                drop((square, shifted, copies));
-            }
-        }
+        Optimizer::Adafactor => adafactor(tape, sharding, trainable, &label, &own),
         Optimizer::AdamwTorchFused
         | Optimizer::AdamwBnb8bit
         | Optimizer::PagedAdamw8bit

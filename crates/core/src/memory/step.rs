@@ -1,6 +1,6 @@
 //! One training step, or one generation, from beginning to end.
 
-use super::activations::{BackwardHook, Kernel, Setting, rotary_tables, run_layer, run_norm};
+use super::activations::{BackwardHook, Kernel, Setting, prepare_masks, rotary_tables, run_layer, run_norm};
 use super::autograd::{ElementType, Marks, Processors, Tape, TapeRecord, Tensor, backward, checkpoint, dims};
 use super::communication::{Scheme, Sharding, autocasts, is_float16};
 use super::embeddings::run_embeddings;
@@ -155,6 +155,7 @@ pub(super) fn setting(tape: &Rc<Tape>, plan: &Plan, model: &Model, kernel: Kerne
         // DeepSeek's router and those written after it: hidden_states.type(torch.float32).
         router_in_fp32: matches!(model.model_type.as_str(), "deepseek_v2" | "deepseek_v3" | "glm4_moe" | "dots1"),
         softmax_in_fp32: !matches!(model.model_type.as_str(), "gpt2" | "bert" | "roberta" | "falcon"),
+        weighs_experts_in_fp32: model.model_type == "mixtral",
         keeps_branches: model.model_type == "gpt2",
         float16: is_float16(plan),
         half: ElementType::Half,
@@ -247,10 +248,9 @@ impl Update<'_> {
         setting.backward_begins.take();
         let mut held = sharding.end_backward(tape, trainable);
         held.extend(fsdp2.iter().flat_map(|groups| groups.end_backward()));
-        drop((loss, gathered));
+        drop((loss, kept, gathered));
         reduce.take();
         tape.enter_layer(super::autograd::NO_LAYER);
-        held.extend(kept);
         Some(held)
     }
 }
@@ -347,35 +347,15 @@ fn checkpointed(setting: &Rc<Setting>, layer: &Rc<LayerWeights>, hidden: &Tensor
     checkpoint(&setting.tape, hidden, Rc::new(run))
 }
 
-/// Rotary tables and masks that all layers share.
+/// Masks and rotary tables that all layers share.
 fn prepare_attention(setting: &Setting, model: &Model, stream: ElementType) {
-    let tape = &setting.tape;
+    prepare_masks(setting, model, stream);
     let mut tables: HashMap<u64, (Tensor, Tensor)> = HashMap::new();
-    let mut masks: HashMap<Option<u64>, Tensor> = HashMap::new();
     for run in &model.layers {
         let attention = &run.layer.attention;
         if attention.rotary_dim > 0 && !tables.contains_key(&attention.rotary_dim) {
             tables.insert(attention.rotary_dim, rotary_tables(setting, attention.rotary_dim, stream));
         }
-        let window = attention.sliding_window.filter(|window| setting.length >= *window);
-        let eager = setting.kernel == Kernel::Eager;
-        let needed = eager || setting.padded || window.is_some() || attention.alibi;
-        if needed && !masks.contains_key(&window) {
-            let rows = if setting.padded { setting.batch } else { 1 };
-            let shape =
-                dims(&[(if rows == 1 { "1" } else { "b" }, rows), ("s", setting.length), ("s", setting.attended)]);
-            let label = tape.label(Term::AttentionMask, "mask");
-            let seen = Tensor::new(tape, label, shape, ElementType::Byte);
-            let mask = if eager {
-                let bias = Tensor::new(tape, label, shape, stream);
-                drop(seen);
-                bias
-            } else {
-                seen
-            };
-            masks.insert(window, mask);
-        }
     }
     setting.rotary.replace(tables);
-    setting.masks.replace(masks);
 }

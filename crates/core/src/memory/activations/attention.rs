@@ -13,27 +13,28 @@ use super::{Kernel, Setting};
 use crate::model::{Attention, Projection as Kind, QkNorm, Role};
 use std::rc::Rc;
 
-/// Runs attention over the normed `x`, and `finish` over its output.
+/// Runs attention over the normed `x`, and `finish` over its output; gives back the probabilities too where they are written
+/// out, as the layer holds them until it returns.
 pub(in crate::memory) fn run_attention(
     setting: &Setting,
     layer: &LayerWeights,
     x: &Tensor,
     finish: impl Fn(Tensor) -> Tensor,
-) -> Tensor {
+) -> (Tensor, Option<Tensor>) {
     let facts = &layer.layer.attention;
-    let Some((q, k, v)) = queries_keys_values(setting, layer, facts, x) else { return finish(x.clone()) };
+    let Some((q, k, v)) = queries_keys_values(setting, layer, facts, x) else { return (finish(x.clone()), None) };
     let (k, v) = remember(setting, k, v);
-    let mixed = attend(setting, layer, facts, &q, &k, &v);
+    let (mixed, probabilities) = attend(setting, facts, &q, &k, &v);
     let out = match layer.projection(Role::Output) {
         Some(output) => output.run(setting, &mixed, Term::AttentionOutput),
         None => mixed.clone(),
     };
     drop(mixed);
     if setting.keeps_branches {
-        return finish(out);
+        return (finish(out), probabilities);
     }
     drop((q, k, v));
-    finish(out)
+    (finish(out), probabilities)
 }
 
 fn queries_keys_values(
@@ -210,25 +211,22 @@ fn attended_with(before: &Shape, attended: u64) -> u64 {
     held.saturating_add(1).min(attended)
 }
 
-fn attend(setting: &Setting, layer: &LayerWeights, facts: &Attention, q: &Tensor, k: &Tensor, v: &Tensor) -> Tensor {
+fn attend(setting: &Setting, facts: &Attention, q: &Tensor, k: &Tensor, v: &Tensor) -> (Tensor, Option<Tensor>) {
     match setting.kernel {
-        Kernel::Eager => eager(setting, layer, facts, q, k, v),
-        Kernel::Flash | Kernel::Efficient => {
-            // C++ evaluates the casts of its arguments from the last to the first.
-            let v = setting.cast_input(v);
-            let k = setting.cast_input(k);
-            let q = setting.cast_input(q);
-            fused(setting, facts, &q, &k, &v)
+        Kernel::Eager => {
+            let (mixed, probabilities) = eager(setting, facts, q, k, v);
+            (mixed, Some(probabilities))
         }
+        Kernel::Flash | Kernel::Efficient => (fused(setting, facts, q, k, v), None),
     }
 }
 
 /// `scaled_dot_product_attention`: keeps q, k, v, its output and one fp32 a head and token.
 fn fused(setting: &Setting, facts: &Attention, q: &Tensor, k: &Tensor, v: &Tensor) -> Tensor {
     let tape = &setting.tape;
-    let window = facts.sliding_window.filter(|window| setting.length >= *window);
+    let window = setting.window(facts.sliding_window);
     let masked = setting.padded || window.is_some() || facts.alibi;
-    let element = q.element();
+    let element = if *setting.autocast.borrow() { setting.half } else { q.element() };
     // Flash wants values as wide as keys (sdp_utils.cpp check_head_dim_size_flash); latent attention's are not.
     let unequal = facts.head_dim != facts.value_head_dim;
     let kernel = if masked || unequal || element == ElementType::F32 { Kernel::Efficient } else { setting.kernel };
@@ -249,6 +247,12 @@ fn fused(setting: &Setting, facts: &Attention, q: &Tensor, k: &Tensor, v: &Tenso
     } else {
         (k.clone(), v.clone())
     };
+    // Autocast casts within the operator; C++ evaluates the casts of its arguments from the last to the first.
+    let written_out = (k.clone(), v.clone());
+    let v = setting.cast_input(&v);
+    let k = setting.cast_input(&k);
+    let cast_q = setting.cast_input(q);
+    let q = &cast_q;
     let native_groups = groups && !expand;
     let out_shape =
         setting.tokens("a", facts.num_attention_heads).with(Dim { sym: Sym("d_v"), size: facts.value_head_dim });
@@ -261,6 +265,7 @@ fn fused(setting: &Setting, facts: &Attention, q: &Tensor, k: &Tensor, v: &Tenso
     let bias_shape = dims(&[(if rows == 1 { "1" } else { "b" }, rows), ("s", setting.length), ("s", setting.attended)]);
     let bias_label = setting.label(Term::AttentionMask, "bias");
     let (k_shape, v_shape) = (k.shape(), v.shape());
+    let keys_length = setting.attended;
     let drops_out = setting.training && facts.dropout > 0.0;
     let lies = (q.head_major(), k.head_major(), v.head_major());
     let (length, head_dim, heads_count, batch) =
@@ -295,14 +300,16 @@ fn fused(setting: &Setting, facts: &Attention, q: &Tensor, k: &Tensor, v: &Tenso
             let pieces = if kernel == Kernel::Flash {
                 flash_backward(call, batch, heads_count, length, head_dim, native_groups, element)
             } else {
-                efficient_backward(call, query_shape, out_shape, per_head, native_groups, element)
+                efficient_backward(call, query_shape, out_shape, per_head, native_groups, element, keys_length)
             };
             drop((pieces, contiguous));
             vec![need(0).then_some(grad_q), need(1).then_some(grad_k), need(2).then_some(grad_v)]
         },
     );
+    drop((cast_q, k, v));
+    drop(written_out);
     let flat = setting.tokens("a·d_v", facts.num_attention_heads.saturating_mul(facts.value_head_dim));
-    if kernel == Kernel::Flash && q.head_major() {
+    if kernel == Kernel::Flash && lies.0 {
         // The output is laid out like q; `.contiguous()` then copies it token by token.
         copy(&out, flat, setting.label(Term::AttentionOutput, "contiguous"), false)
     } else {
@@ -390,6 +397,7 @@ fn efficient_backward(
     per_head: Shape,
     groups: bool,
     element: ElementType,
+    keys: u64,
 ) -> Vec<Tensor> {
     let mut pieces = Vec::new();
     if groups {
@@ -404,12 +412,43 @@ fn efficient_backward(
     } else {
         pieces.push(call.grad_like(per_head, ElementType::F32));
     }
-    pieces.push(call.grad_like(query, ElementType::F32));
+    let width = query.width();
+    let workspace =
+        efficient_workspace(per_head.rows().elements(), per_head.width(), keys, width, element, capability(call));
+    pieces.push(call.grad_like(dims(&[("workspace", workspace)]), ElementType::Byte));
     pieces
 }
 
+fn capability(call: &Call<'_>) -> (u8, u8) {
+    call.tape.processors.get().map_or((8, 0), |card| card.compute_capability)
+}
+
+/// Bytes of that accumulator: a tile of queries by head width with a lock for each block, and for wide heads in 16 bits
+/// accumulators for keys and values (mem_eff_attention/kernel_backward.h `workspace_elements_gq`, `GradQTempStorage`; the
+/// tiles are those of the kernels that cards of 99 KiB of shared memory and less, or more, can run).
+fn efficient_workspace(
+    heads: u64,
+    queries: u64,
+    keys: u64,
+    width: u64,
+    element: ElementType,
+    compute_capability: (u8, u8),
+) -> u64 {
+    const LOCK: u64 = 16;
+    let half = element == ElementType::Half;
+    let roomy = matches!(compute_capability, (8, 0) | (9.., _)) && compute_capability.0 != 12;
+    let columns = if width <= 64 { 64 } else { 128 };
+    let rows = if half && roomy && width > 64 && width <= 128 { 128 } else { 64 };
+    let tiles = queries.div_ceil(rows).saturating_mul(width.div_ceil(columns));
+    let mut bytes = tiles.saturating_mul(rows * columns * 4 + LOCK);
+    if half && width > 128 {
+        bytes = bytes.saturating_add(2 * 4 * keys.next_multiple_of(64).saturating_mul(width.next_multiple_of(64)));
+    }
+    bytes.saturating_mul(heads)
+}
+
 /// `eager_attention_forward`: scores and probabilities are written out.
-fn eager(setting: &Setting, layer: &LayerWeights, facts: &Attention, q: &Tensor, k: &Tensor, v: &Tensor) -> Tensor {
+fn eager(setting: &Setting, facts: &Attention, q: &Tensor, k: &Tensor, v: &Tensor) -> (Tensor, Tensor) {
     let passing = setting.passing();
     let label = |name| setting.label(Term::QueryKeyValue, name);
     let scores_label = setting.label(Term::AttentionScores, "scores");
@@ -426,19 +465,20 @@ fn eager(setting: &Setting, layer: &LayerWeights, facts: &Attention, q: &Tensor,
     };
     let scores_shape =
         dims(&[("b", setting.batch), ("a", facts.num_attention_heads), ("s", setting.length), ("s", setting.attended)]);
-    let q = setting.cast_input(q);
-    let (k, v) = (setting.cast_input(&k), setting.cast_input(&v));
     // Elementwise operators between keys and their projection would lay the gradient out anew.
     let plain_keys = facts.rotary_dim == 0 && facts.num_attention_heads == facts.num_key_value_heads;
-    let mut scores = matmul(&joined(&q, "q"), &joined(&k, "k"), plain_keys, scores_shape, scores_label);
+    // C++ evaluates the casts of its arguments from the last to the first.
+    let keys = setting.cast_input(&k);
+    let queries = setting.cast_input(q);
+    let mut scores = matmul(&joined(&queries, "q"), &joined(&keys, "k"), plain_keys, scores_shape, scores_label);
+    drop((keys, queries));
     scores = scale(&scores, scores_label);
     if facts.logit_softcapping {
         scores = scale(&scores, scores_label);
         scores = activation_saving_output(&scores, setting.label(Term::AttentionScores, "tanh"));
         scores = scale(&scores, scores_label);
     }
-    let window = facts.sliding_window.filter(|window| setting.length >= *window);
-    if let Some(mask) = setting.masks.borrow().get(&window) {
+    if let Some(mask) = setting.masks.borrow().get(&setting.window(facts.sliding_window)) {
         scores = add(&scores, mask, scores_label);
     }
     let element = q.element();
@@ -461,10 +501,12 @@ fn eager(setting: &Setting, layer: &LayerWeights, facts: &Attention, q: &Tensor,
         );
     }
     let out_shape = heads(setting, "a", facts.num_attention_heads, facts.value_head_dim);
-    let mixed = unfold_batch(&matmul(&weights, &joined(&v, "v"), false, out_shape, passing));
-    let _ = layer;
+    let values = setting.cast_input(&v);
+    let factors = setting.cast_input(&weights);
+    let mixed = unfold_batch(&matmul(&factors, &joined(&values, "v"), false, out_shape, passing));
+    drop((values, factors));
     let flat = setting.tokens("a·d_v", facts.num_attention_heads.saturating_mul(facts.value_head_dim));
-    copy(&mixed, flat, setting.label(Term::AttentionOutput, ""), false)
+    (copy(&mixed, flat, setting.label(Term::AttentionOutput, ""), false), weights)
 }
 
 /// `[b, heads, s, width]`.

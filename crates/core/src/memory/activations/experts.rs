@@ -35,12 +35,15 @@ pub(in crate::memory) fn run_experts(setting: &Setting, layer: &LayerWeights, ex
     } else {
         activate(setting, experts.expert.activation, &up)
     };
+    drop(up);
     let out = grouped(setting, &product, down_weight, copies("h", hidden), activations("down"));
+    drop(product);
     let weighted = mul(&out, &scales, setting.passing());
     let unsorted = gather(setting, &weighted, copies("h", hidden), setting.passing());
     drop(weighted);
-    let mut sum = sum_visits(setting, &unsorted, x.shape());
-    drop((unsorted, order, weights, scales, out, product, up, gathered));
+    let sum = sum_visits(setting, &unsorted, x.shape());
+    let mut sum = cast(&sum, x.element(), setting.passing());
+    drop((unsorted, order, weights, scales, out, gathered));
     if let Some(shared) = &experts.shared {
         let find = |role| layer.projection(role);
         let mut extra = run_mlp(
@@ -91,21 +94,33 @@ fn route(
     let experts_chosen = index(ElementType::I64);
     let normalized = scale(&chosen, label);
     drop(chosen);
-    let weights = cast(&normalized, x.element(), label);
-    drop(normalized);
+    let weights = if setting.weighs_experts_in_fp32 { normalized } else { cast(&normalized, x.element(), label) };
     // Expert ids and permutation of the sort, its inverse, the ids as int32.
     let order = vec![experts_chosen, index(ElementType::I64), index(ElementType::I64), index(ElementType::I64)];
     (weights, order)
 }
 
-/// `x[indices]`: backward adds into zeros of the source's shape.
+/// `x[indices]`: backward adds into zeros of the source's shape, in the order of the sorted indices
+/// (aten/src/ATen/native/cuda/Indexing.cu index_put_with_sort_kernel).
 fn gather(setting: &Setting, x: &Tensor, shape: Shape, label: super::super::autograd::Label) -> Tensor {
     let source = x.shape();
+    let indices = match shape.dims() {
+        [tokens, visits, ..] => dims(&[("b·s", tokens.size), ("e", visits.size)]),
+        _ => shape,
+    };
     custom(
         &setting.tape,
         &[x],
         |_| Tensor::new(&setting.tape, label, shape, x.element()),
-        move |call| vec![Some(call.grad_like(source, call.grad.element()))],
+        move |call| {
+            let grad = call.grad_like(source, call.grad.element());
+            let index = || call.grad_like(indices, ElementType::I64);
+            let wrapped = index();
+            let linear = index();
+            drop(wrapped);
+            drop((index(), index(), index(), linear));
+            vec![Some(grad)]
+        },
     )
 }
 
@@ -136,20 +151,20 @@ fn grouped(
         move |call| {
             let need = |i: usize| call.needs.get(i).copied().unwrap_or(false);
             let element = call.grad.element();
-            let grad_x = need(0).then(|| call.grad_like(x_shape, element));
             let grad_weight = need(1).then(|| call.grad_like(weight_shape, element));
+            let grad_x = need(0).then(|| call.grad_like(x_shape, element));
             vec![grad_x, grad_weight]
         },
     )
 }
 
-/// `out.view(tokens, e, h).sum(dim=1)`: backward is an expanded view.
+/// `out.view(tokens, e, h).sum(dim=1)`: backward expands, and the view copies what is expanded.
 fn sum_visits(setting: &Setting, x: &Tensor, shape: Shape) -> Tensor {
     let from = x.shape();
     custom(
         &setting.tape,
         &[x],
         |_| Tensor::new(&setting.tape, setting.passing(), shape, x.element()),
-        move |call| vec![Some(call.grad.view(from))],
+        move |call| vec![Some(call.grad_like(from, call.grad.element()))],
     )
 }

@@ -32,6 +32,8 @@ pub(in crate::memory) fn run_mlp(
     down: Option<&Projection>,
 ) -> Tensor {
     let term = Term::FeedForwardActivations;
+    // `gate, up_states = both.chunk(2)`: the name `gate` holds both until the end (modeling_phi3.py Phi3MLP.forward).
+    let mut held = None;
     let product = match (gate_up, gate, up) {
         (Some(gate_up), _, _) => {
             let both = gate_up.run(setting, x, term);
@@ -39,6 +41,7 @@ pub(in crate::memory) fn run_mlp(
             let parts = split_last(&both, &[half, half]);
             drop(both);
             let [gate, up] = parts.as_slice() else { return x.clone() };
+            held = Some(gate.clone());
             let activated = activate(setting, mlp.activation, gate);
             mul(up, &activated, setting.label(term, "product"))
         }
@@ -60,10 +63,12 @@ pub(in crate::memory) fn run_mlp(
         }
         _ => return x.clone(),
     };
-    match down {
+    let out = match down {
         Some(down) => down.run(setting, &product, term),
-        None => product,
-    }
+        None => product.clone(),
+    };
+    drop((held, product));
+    out
 }
 
 /// Liger's SwiGLU: one kernel that keeps gate and up, and writes their gradients over them

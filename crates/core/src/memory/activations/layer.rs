@@ -8,6 +8,7 @@ use super::attention::run_attention;
 use super::feed_forward::run_feed_forward;
 use super::norm::run_norm;
 use crate::model::{Residual, Role};
+use std::cell::RefCell;
 
 /// Runs a layer over the residual stream `x`.
 pub(in crate::memory) fn run_layer(setting: &Setting, layer: &LayerWeights, x: &Tensor) -> Tensor {
@@ -16,7 +17,13 @@ pub(in crate::memory) fn run_layer(setting: &Setting, layer: &LayerWeights, x: &
         None => x.clone(),
     };
     let stream = setting.label(Term::ResidualStream, "");
-    let attention = |x: &Tensor| run_attention(setting, layer, x, |out| branch(setting, layer, out));
+    // `hidden_states, _ = self.self_attn(...)`: the name `_` holds the probabilities until the layer returns.
+    let held = RefCell::new(None);
+    let attention = |x: &Tensor| {
+        let (out, probabilities) = run_attention(setting, layer, x, |out| branch(setting, layer, out));
+        held.replace(probabilities);
+        out
+    };
     let feed_forward = |x: &Tensor| branch(setting, layer, run_feed_forward(setting, layer, x));
     match layer.layer.residual {
         Residual::PreNorm => {

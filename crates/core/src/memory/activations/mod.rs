@@ -5,12 +5,14 @@ mod experts;
 mod feed_forward;
 mod four_bit;
 mod layer;
+mod masks;
 mod norm;
 mod projection;
 mod rotary;
 mod setting;
 
 pub(super) use layer::run_layer;
+pub(super) use masks::prepare_masks;
 pub(super) use norm::run_norm;
 pub(super) use projection::{Adapter, BaseWeight, Projection};
 pub(super) use rotary::rotary_tables;

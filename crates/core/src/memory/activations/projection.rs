@@ -201,7 +201,8 @@ impl Projection {
     }
 }
 
-/// Writes a 4-bit weight out, its scales first: with `nested` they are dequantised, then shifted by their offset.
+/// Writes a 4-bit weight out, its scales first: with `nested` they are dequantised, then shifted by their offset, in place
+/// in functional.py `dequantize_4bit`, into a second tensor in the forward's fallback.
 fn dequantize(
     tape: &std::rc::Rc<super::super::autograd::Tape>,
     label: super::super::autograd::Label,
@@ -210,12 +211,16 @@ fn dequantize(
     element: ElementType,
     nested: bool,
     backward: bool,
-) -> (Option<Tensor>, Tensor) {
-    let scales = nested.then(|| {
-        let quantized = Tensor::new(tape, label, blocks, ElementType::F32);
-        // functional.py dequantize_4bit adds the offset in place; the forward fallback writes a second tensor.
-        if backward { quantized } else { Tensor::new(tape, label, blocks, ElementType::F32) }
-    });
+) -> (Vec<Tensor>, Tensor) {
+    let scales = (0..if !nested {
+        0
+    } else if backward {
+        1
+    } else {
+        2
+    })
+        .map(|_| Tensor::new(tape, label, blocks, ElementType::F32))
+        .collect();
     (scales, Tensor::new(tape, label, weight, element))
 }
 

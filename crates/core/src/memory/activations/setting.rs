@@ -51,6 +51,8 @@ pub(in crate::memory) struct Setting {
     pub(in crate::memory) rotary: RefCell<HashMap<u64, (Tensor, Tensor)>>,
     /// The mask that attention gets, by the sliding window it is for.
     pub(in crate::memory) masks: RefCell<HashMap<Option<u64>, Tensor>>,
+    /// The weights of experts stay in fp32 (modeling_mixtral.py MixtralTopKRouter.forward).
+    pub(in crate::memory) weighs_experts_in_fp32: bool,
     /// The router multiplies in fp32.
     pub(in crate::memory) router_in_fp32: bool,
     /// Eager attention asks for an fp32 softmax, as most families do.
@@ -87,6 +89,11 @@ impl Setting {
     /// The label of what lives for moments.
     pub(in crate::memory) fn passing(&self) -> Label {
         self.tape.label(Term::ForwardTemporaries, "")
+    }
+
+    /// Which mask an attention with this window reads: short of the window, `sdpa` needs none of its own.
+    pub(in crate::memory) fn window(&self, window: Option<u64>) -> Option<u64> {
+        window.filter(|window| self.kernel == Kernel::Eager || self.length >= *window)
     }
 
     /// `[b, s, width]`.

@@ -244,9 +244,8 @@ pub(in crate::memory) fn repeat_heads(x: &Tensor, shape: Shape, label: Label) ->
     let recording = Recording::begin(x.tape(), &[x]);
     let out = Tensor::new(x.tape(), label, shape, x.element()).with_head_major(true);
     let narrow = x.shape();
-    recording.finish(out, move |call| {
-        vec![Some(call.grad_like(narrow, call.grad.element()).with_head_major(call.grad.head_major()))]
-    })
+    // A sum lays its result out anew, head by head.
+    recording.finish(out, move |call| vec![Some(call.grad_like(narrow, call.grad.element()).with_head_major(true))])
 }
 
 /// `torch.cat` of parts along the last dimension: backward gives views of the gradient.

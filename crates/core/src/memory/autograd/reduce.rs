@@ -52,7 +52,7 @@ fn row_sum_buffers(rows: u64, width: u64, processors: Processors) -> Option<(u64
 
 impl Tape {
     /// The buffers of a sum of `rows` rows of `width` numbers: they live while the kernel is put on the stream.
-    pub(super) fn row_sum(&self, rows: u64, width: u64) {
+    pub(in crate::memory) fn row_sum(&self, rows: u64, width: u64) {
         let Some(processors) = self.processors.get() else { return };
         let Some((parts, semaphores)) = row_sum_buffers(rows, width, processors) else { return };
         let label = self.label(Term::ReductionBuffers, "");

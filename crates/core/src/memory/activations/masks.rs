@@ -1,0 +1,61 @@
+//! Attention masks, as transformers makes them before the layers (masking_utils.py).
+
+use super::super::autograd::{ElementType, Tensor, dims};
+use super::super::term::Term;
+use super::{Kernel, Setting};
+use crate::model::Model;
+use std::collections::HashMap;
+
+/// Makes the masks that layers share, one for each window: booleans for `sdpa`, numbers in the residual stream's dtype for
+/// eager attention.
+pub(in crate::memory) fn prepare_masks(setting: &Setting, model: &Model, stream: ElementType) {
+    let mut masks: HashMap<Option<u64>, Tensor> = HashMap::new();
+    let eager = setting.kernel == Kernel::Eager;
+    for run in &model.layers {
+        let attention = &run.layer.attention;
+        let window = setting.window(attention.sliding_window);
+        let needed = eager || setting.padded || window.is_some() || attention.alibi;
+        if !needed || masks.contains_key(&window) {
+            continue;
+        }
+        let seen = boolean_mask(setting, window);
+        let mask = if eager {
+            // `torch.where` writes one for every sequence.
+            let shape = dims(&[("b", setting.batch), ("s", setting.length), ("s", setting.attended)]);
+            Tensor::new(&setting.tape, setting.label(Term::AttentionMask, "mask"), shape, stream)
+        } else {
+            seen.clone()
+        };
+        drop(seen);
+        masks.insert(window, mask);
+    }
+    setting.masks.replace(masks);
+}
+
+/// `sdpa_mask`: the causal triangle, cut to the window, and to what is no padding; `and_masks` writes one result after each
+/// of its parts.
+fn boolean_mask(setting: &Setting, window: Option<u64>) -> Tensor {
+    let one = |rows| {
+        let shape = dims(&[("b", rows), ("s", setting.length), ("s", setting.attended)]);
+        Tensor::new(&setting.tape, setting.label(Term::AttentionMask, "mask"), shape, ElementType::Byte)
+    };
+    let and = |parts: &mut dyn Iterator<Item = Option<Tensor>>, rows| {
+        let mut result: Option<Tensor> = None;
+        for part in parts {
+            let joined = one(if part.is_some() { 1 } else { rows });
+            drop(part);
+            drop(result.replace(joined));
+        }
+        result
+    };
+    // Sliding window and causality are one mask of two parts.
+    let causal = || match window {
+        Some(_) => and(&mut (0..2).map(|_| Some(one(1))), 1).unwrap_or_else(|| one(1)),
+        None => one(1),
+    };
+    if !setting.padded {
+        return causal();
+    }
+    let mut parts = [true, false].into_iter().map(|first| first.then(causal));
+    and(&mut parts, setting.batch).unwrap_or_else(|| one(setting.batch))
+}
