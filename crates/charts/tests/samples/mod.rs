@@ -104,6 +104,7 @@ pub fn estimate() -> Estimate {
         beside: Band { low: GIB / 4, expected: GIB / 2, high: GIB },
         limit: None,
         basis: Basis::Usual,
+        expandable: false,
     };
     Estimate {
         param_count: 0,

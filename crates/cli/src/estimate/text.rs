@@ -93,7 +93,7 @@ fn verdict_text(estimate: &Estimate) -> String {
     let margin = if verdict.headroom_bytes < 0 { format!("{margin} too much") } else { format!("{margin} headroom") };
     let band = estimate.peak.band;
     let less = estimate.peak.required_bytes.saturating_sub(estimate.peak.required_bytes_expandable);
-    let expandable = if less == 0 {
+    let expandable = if less == 0 || estimate.peak.expandable {
         String::new()
     } else {
         format!("\nwith PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True it needs {} less", bytes_text(less))

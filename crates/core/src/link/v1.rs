@@ -47,6 +47,7 @@ const DEFAULTS: &[(&str, &str)] = &[
     ("padded_batch", "false"),
     ("logits_to_fp32", "false"),
     ("keep_outputs", "false"),
+    ("expandable_segments", "false"),
     ("enable_input_require_grads", "auto"),
     ("zero_stage", "0"),
     ("offload_optimizer", "none"),

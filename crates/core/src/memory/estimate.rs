@@ -56,6 +56,8 @@ pub struct Peak {
     pub limit: Option<Limit>,
     /// Where required, reserved and the band come from.
     pub basis: Basis,
+    /// Whether the band is that of `expandable_segments:True`, as the plan has it.
+    pub expandable: bool,
 }
 
 /// Where the figures beyond allocated memory come from.

@@ -37,6 +37,7 @@ pub use term::{Category, Term};
 use crate::gpu::{Card, context_bytes, nccl_bytes};
 use crate::model::{self, Model, Reading};
 use crate::plan::{Alternative, Method, Optimizer, Plan, Problem, Subject, Task, alternatives};
+use allocator::Mode;
 use period::Extent;
 
 /// Replays one step of `plan` and says what it holds, when, and whether it fits.
@@ -97,20 +98,22 @@ fn answer(plan: &Plan, subject: &Subject, with_rows: bool) -> Estimate {
     let ranks = step.sharding.ranks;
     let nccl = nccl_bytes(card, if plan.num_gpus > 1 { ranks } else { 1 });
     let beside = Band::from(context_bytes(card)).plus(Band::from(nccl));
-    let required = overhead::usual(ledger.peak_bytes);
+    let mode = if plan.expandable_segments { Mode::Expandable } else { Mode::Default };
+    let required = |mode| overhead::usual(ledger.peak_bytes, mode);
     let reserved = overhead::usually_reserved(ledger.peak_bytes);
     let peak = Peak {
         phase: ledger.peak_phase,
         allocated_bytes: ledger.peak_bytes,
-        required_bytes: required.expected,
-        required_bytes_expandable: overhead::usual_expandable(ledger.peak_bytes),
+        required_bytes: required(Mode::Default).expected,
+        required_bytes_expandable: required(Mode::Expandable).expected,
         reserved_bytes: reserved,
         device_bytes: reserved.saturating_add(beside.expected),
         context_bytes: beside.expected,
-        band: required.plus(beside),
+        band: required(mode).plus(beside),
         beside,
         limit: None,
         basis: Basis::Usual,
+        expandable: plan.expandable_segments,
     };
     let active = model.active_param_count().saturating_add(counts.adapters);
     Estimate {
@@ -154,20 +157,25 @@ impl Estimate {
         let Some((_, fullest)) = fullest else { return self };
         let (phase, allocated) = (fullest.phase, fullest.allocated_bytes);
         self.list_unsplit(phase);
-        let required = overhead::replayed(allocated, replay);
+        let expandable = self.peak.expandable;
+        let mode = if expandable { Mode::Expandable } else { Mode::Default };
+        let required = |mode| overhead::replayed(allocated, replay, mode);
+        let reserved = if expandable { replay.reserved_bytes_expandable } else { replay.reserved_bytes };
+        let reserved = reserved.max(allocated);
         let beside = self.peak.beside;
         self.peak = Peak {
             phase,
             allocated_bytes: allocated,
-            required_bytes: required.expected,
-            required_bytes_expandable: replay.required_bytes_expandable.max(allocated),
-            reserved_bytes: replay.reserved_bytes.max(allocated),
-            device_bytes: replay.reserved_bytes.max(allocated).saturating_add(beside.expected),
+            required_bytes: required(Mode::Default).expected,
+            required_bytes_expandable: required(Mode::Expandable).expected,
+            reserved_bytes: reserved,
+            device_bytes: reserved.saturating_add(beside.expected),
             context_bytes: beside.expected,
-            band: required.plus(beside),
+            band: required(mode).plus(beside),
             beside,
-            limit: replay.limit.clone(),
+            limit: replay.limit.clone().filter(|_| !expandable),
             basis: Basis::Replayed,
+            expandable,
         };
         self.verdict = verdict(&self.peak.band, self.card_bytes);
         self

@@ -6,13 +6,14 @@
 //! autocast, eager, MoE, preference pairs) were bisected against PyTorch 2.15's allocator for the smallest device on which
 //! the step runs.
 
+use super::allocator::Mode;
 use super::estimate::Band;
 use super::replay::Replay;
 
 /// Share of the peak needed beyond it, in 1/1000, default allocator: least, median, and what covers 97 % of them.
 const DEFAULT_PER_MILLE: (u64, u64, u64) = (1, 39, 200);
-/// The same with `expandable_segments:True`: median.
-const EXPANDABLE_PER_MILLE: u64 = 7;
+/// The same with `expandable_segments:True`: least, median, and what covers 99 % of them.
+const EXPANDABLE_PER_MILLE: (u64, u64, u64) = (0, 7, 50);
 /// What the allocator holds on a device that never fills, beyond the peak, in 1/1000: median of the same runs.
 const RESERVED_PER_MILLE: u64 = 89;
 
@@ -21,15 +22,13 @@ fn beyond(bytes: u64, per_mille: u64) -> u64 {
     bytes.saturating_add(u64::try_from(extra).unwrap_or(u64::MAX))
 }
 
-/// Smallest device memory on which the step runs with the default allocator, bytes.
-pub(super) fn usual(allocated: u64) -> Band {
-    let (low, expected, high) = DEFAULT_PER_MILLE;
+/// Smallest device memory on which the step usually runs, bytes.
+pub(super) fn usual(allocated: u64, mode: Mode) -> Band {
+    let (low, expected, high) = match mode {
+        Mode::Default => DEFAULT_PER_MILLE,
+        Mode::Expandable => EXPANDABLE_PER_MILLE,
+    };
     Band { low: beyond(allocated, low), expected: beyond(allocated, expected), high: beyond(allocated, high) }
-}
-
-/// The same with `expandable_segments:True`, expected.
-pub(super) fn usual_expandable(allocated: u64) -> u64 {
-    beyond(allocated, EXPANDABLE_PER_MILLE)
 }
 
 /// What the allocator holds on a device that never fills, expected.
@@ -40,6 +39,8 @@ pub(super) fn usually_reserved(allocated: u64) -> u64 {
 /// A replay is trusted to this share of what it found, in 1/1000: a moved rounding or another order of two equal
 /// requests cuts segments differently. It covers the largest error of the bisected configurations.
 const REPLAY_PER_MILLE: u64 = 120;
+/// The same with `expandable_segments:True`, where a hole of any size is closed by unmapping it.
+const EXPANDABLE_REPLAY_PER_MILLE: u64 = 25;
 /// What holds on a device that never fills suffices on any, if the order of requests is right to within this share.
 const RESERVED_SLACK_PER_MILLE: u64 = 10;
 
@@ -47,9 +48,15 @@ const RESERVED_SLACK_PER_MILLE: u64 = 10;
 ///
 /// The band has reasons at both ends: nothing smaller than what is handed out at the peak can do; and what the allocator
 /// takes where it never has to give anything back always suffices, as it need not reuse a single piece more.
-pub(super) fn replayed(allocated: u64, replay: &Replay) -> Band {
-    let expected = replay.required_bytes.max(allocated);
-    let hoarded = beyond(replay.reserved_bytes, RESERVED_SLACK_PER_MILLE);
-    let high = beyond(expected, REPLAY_PER_MILLE).min(hoarded);
+pub(super) fn replayed(allocated: u64, replay: &Replay, mode: Mode) -> Band {
+    let (required, reserved, trusted) = match mode {
+        Mode::Default => (replay.required_bytes, replay.reserved_bytes, REPLAY_PER_MILLE),
+        Mode::Expandable => {
+            (replay.required_bytes_expandable, replay.reserved_bytes_expandable, EXPANDABLE_REPLAY_PER_MILLE)
+        }
+    };
+    let expected = required.max(allocated);
+    let hoarded = beyond(reserved, RESERVED_SLACK_PER_MILLE);
+    let high = beyond(expected, trusted).min(hoarded);
     Band { low: allocated, expected, high: high.max(expected) }
 }

@@ -47,6 +47,8 @@ pub struct Plan {
     pub logits_to_fp32: bool,
     /// The model outputs, so the logits, stay alive through backward and step.
     pub keep_outputs: bool,
+    /// `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`.
+    pub expandable_segments: bool,
     /// peft's hook that makes the embedding output require gradients.
     pub enable_input_require_grads: Auto,
     /// N, cards that share the work by data parallelism.

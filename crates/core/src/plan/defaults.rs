@@ -32,6 +32,7 @@ impl Default for Plan {
             padded_batch: false,
             logits_to_fp32: false,
             keep_outputs: false,
+            expandable_segments: false,
             enable_input_require_grads: Auto::Auto,
             num_gpus: 1,
             zero_stage: 0,

@@ -123,6 +123,7 @@ pub(super) static FIELDS: &[Field] = &[
     row!(padded_batch, Kind::Flag),
     row!(logits_to_fp32, Kind::Flag),
     row!(keep_outputs, Kind::Flag),
+    row!(expandable_segments, Kind::Flag),
     row!(enable_input_require_grads, Kind::AutoFlag),
     row!(zero_stage, whole(0, 3)),
     row!(offload_optimizer, Kind::Choice(Offload::NAMES)),

@@ -14,6 +14,7 @@ const STEP_FIELDS: &[&str] = &[
     "padded_batch",
     "logits_to_fp32",
     "keep_outputs",
+    "expandable_segments",
     "attention_kernel",
     "expand_kv_heads",
     "enable_input_require_grads",
@@ -39,6 +40,7 @@ pub(super) fn Advanced() -> impl IntoView {
                 <SwitchField name="padded_batch" words=|t| &t.fields.padded_batch/>
                 <SwitchField name="logits_to_fp32" words=|t| &t.fields.logits_to_fp32/>
                 <SwitchField name="keep_outputs" words=|t| &t.fields.keep_outputs/>
+                <SwitchField name="expandable_segments" words=|t| &t.fields.expandable_segments/>
                 <ChoiceField
                     name="attention_kernel"
                     words=|t| &t.fields.attention_kernel

@@ -131,7 +131,7 @@ fn Meter(estimate: Estimate) -> impl IntoView {
     let peak = estimate.peak;
     let less = peak.required_bytes.saturating_sub(peak.required_bytes_expandable);
     // Before the replay it is other plans' median and says nothing of this one.
-    let saves = (peak.basis == Basis::Replayed && less > 0).then(|| figures::glance(less));
+    let saves = (peak.basis == Basis::Replayed && less > 0 && !peak.expandable).then(|| figures::glance(less));
     let limit = StoredValue::new(peak.limit);
     let limit = move || {
         let texts = texts.get();

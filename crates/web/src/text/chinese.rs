@@ -75,6 +75,11 @@ pub(super) const TEXTS: Texts = Texts {
         offload_param: field("参数卸载到内存", "", "用到哪一层才取哪一层，需要 ZeRO 第 3 阶段。"),
         padded_batch: field("带填充的批次", "", "注意力会收到填充掩码，部分内核因此不可用。"),
         logits_to_fp32: field("输出转为 fp32", "", "accelerate 会把混合精度前向的输出（包括 logits）转为 fp32。"),
+        expandable_segments: field(
+            "可扩展显存段",
+            "",
+            "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True：显存按页映射，碎片少得多，速度几乎不变。",
+        ),
         keep_outputs: field("保留输出", "", "训练循环持有模型输出，logits 会一直活到反向传播和参数更新之后。"),
         attention_kernel: field(
             "SDPA 内核",

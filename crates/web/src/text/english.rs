@@ -119,6 +119,11 @@ pub(super) const TEXTS: Texts = Texts {
             "",
             "accelerate converts a mixed-precision forward's outputs, logits included, to fp32.",
         ),
+        expandable_segments: field(
+            "Expandable segments",
+            "",
+            "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True maps memory page by page: far less is lost in pieces, at no cost worth naming.",
+        ),
         keep_outputs: field(
             "Outputs kept",
             "",

@@ -162,6 +162,7 @@ pub(crate) struct Fields {
     pub(crate) padded_batch: FieldText,
     pub(crate) logits_to_fp32: FieldText,
     pub(crate) keep_outputs: FieldText,
+    pub(crate) expandable_segments: FieldText,
     pub(crate) attention_kernel: FieldText,
     pub(crate) expand_kv_heads: FieldText,
     pub(crate) enable_input_require_grads: FieldText,

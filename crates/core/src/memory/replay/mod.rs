@@ -33,6 +33,8 @@ pub struct Replay {
     pub required_bytes: u64,
     /// The same with `expandable_segments:True`.
     pub required_bytes_expandable: u64,
+    /// `torch.cuda.max_memory_reserved` on a device that never fills, with `expandable_segments:True`.
+    pub reserved_bytes_expandable: u64,
     /// What fails on a device that is a little smaller, default allocator.
     pub limit: Option<Limit>,
 }
@@ -76,6 +78,8 @@ pub struct Replayer {
 #[derive(Debug)]
 struct Search {
     snapshots: Vec<Snapshot>,
+    /// What a device that never fills gives, bytes.
+    hoarded: u64,
     /// Too small, in [`UNIT`]s.
     low: u64,
     /// Large enough, in units.
@@ -136,6 +140,7 @@ impl Replayer {
             required_bytes_expandable: found(&self.expandable),
             phases: plain.phases,
             reserved_bytes: plain.reserved,
+            reserved_bytes_expandable: self.expandable.as_ref().map_or(0, |search| search.hoarded),
             limit,
         }
     }
@@ -151,7 +156,7 @@ impl Search {
     fn new(free: &Use, snapshots: Vec<Snapshot>) -> Self {
         let allocated = free.phases.iter().map(|(_, bytes)| *bytes).max().unwrap_or(0);
         let (low, high) = ((allocated / UNIT).saturating_sub(1), free.reserved.div_ceil(UNIT));
-        Self { snapshots, low, high, next: low + 1, tries: 0, shortage: None }
+        Self { snapshots, hoarded: free.reserved, low, high, next: low + 1, tries: 0, shortage: None }
     }
 
     fn is_open(&self) -> bool {
