@@ -107,6 +107,7 @@ pub(super) fn term(term: Term) -> &'static str {
         Term::UnaccumulatedGradients => "尚未累加的梯度",
         Term::ClippingTemporaries => "梯度裁剪",
         Term::OptimizerTemporaries => "优化器临时张量",
+        Term::ReductionBuffers => "逐 token 求和的缓冲区",
         Term::CublasWorkspace => "cuBLAS 工作区",
         Term::CudaContext => "CUDA 上下文",
         Term::NcclBuffers => "NCCL 缓冲区",

@@ -107,6 +107,7 @@ pub(super) fn term(term: Term) -> &'static str {
         Term::UnaccumulatedGradients => "Gradients not yet summed",
         Term::ClippingTemporaries => "Clipping",
         Term::OptimizerTemporaries => "Optimizer temporaries",
+        Term::ReductionBuffers => "Buffers of sums over tokens",
         Term::CublasWorkspace => "cuBLAS workspace",
         Term::CudaContext => "CUDA context",
         Term::NcclBuffers => "NCCL buffers",
