@@ -130,6 +130,11 @@ fn sharing_out_costs_communication_and_offload_costs_more() {
     let offloaded = on("a100-80gb", 2, true);
     assert!(offloaded.part(Part::HostOptimizer) > 1.0, "eight billion parameters at 0.25 ns");
     assert!(offloaded.seconds.expected > second.seconds.expected);
+    let mut parameters = plan(&format!("{link}rtx-4090"));
+    (parameters.zero_stage, parameters.offload_optimizer) = (3, Offload::Cpu);
+    let mut both = parameters.clone();
+    both.offload_param = Offload::Cpu;
+    assert!(time(&both).seconds.expected >= time(&parameters).seconds.expected);
 }
 
 #[test]

@@ -43,6 +43,17 @@ pub(super) struct Sharding {
     pins: bool,
 }
 
+/// What moves while a micro-batch computes, seconds each.
+#[derive(Debug, Clone, Copy, Default)]
+struct Flows {
+    /// Over the ring between cards.
+    ring: f64,
+    /// From the host.
+    to_card: f64,
+    /// To the host.
+    to_host: f64,
+}
+
 /// What a micro-batch's compute takes, for hiding collectives behind it: seconds.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Compute {
@@ -106,88 +117,108 @@ impl Sharding {
         if self.scheme == Scheme::Zero(3) { trained.modules * passes(setting) * STAGE3_HOOK } else { 0.0 }
     }
 
-    /// Adds what one step's collectives and transfers take beyond what `compute` of its micro-batches hides.
+    /// Adds what one step's collectives and transfers take beyond what `compute` of its micro-batches hides. Ring, copies to
+    /// the card and copies to the host run side by side, so compute hides as much of each, and the slowest is waited for.
     pub(super) fn step(&self, setting: &Setting, trained: &Trained, compute: Compute, tally: &mut Tally) {
         let rates = &setting.rates;
-        let micro_batches = setting.forwards;
+        let forwards = setting.forwards;
         let ring = if self.ranks > 1.0 { (self.ranks - 1.0) / self.ranks / rates.ring } else { 0.0 };
         let trains = f64::from(u8::from(setting.training));
         let gradients = trains * (trained.base * self.gradient_width(setting) + trained.adapters * setting.adapter());
+        let reduced = gradients * ring;
+        let returned = self.returned(setting, gradients);
         match self.scheme {
             Scheme::Single => {}
             Scheme::Ddp if !setting.training => {}
             Scheme::Ddp => {
                 // The last micro-batch's backward hides the all-reduce of all buckets but the last.
                 let bucket = (setting.plan.distributed.bucket_cap_mb as f64 * MIB as f64).min(gradients);
-                let exposed = (2.0 * gradients * ring - compute.backward).max(2.0 * bucket * ring);
+                let exposed = (2.0 * reduced - compute.backward).max(2.0 * bucket * ring);
                 tally.charge(Part::Communication, exposed);
             }
             Scheme::Zero(stage @ (1 | 2)) => {
                 // Stage 2 reduces in every micro-batch, stage 1 in the last; updated weights are gathered after the step.
-                let times = if stage == 2 { micro_batches } else { 1.0 };
-                let hidden = if self.overlaps { compute.backward } else { 0.0 };
-                tally.charge(Part::Communication, times * (gradients * ring - hidden).max(0.0));
-                tally.charge(Part::Communication, gradients * ring);
+                let times = if stage == 2 { forwards } else { 1.0 };
+                let flows = Flows { ring: reduced, to_host: returned, ..Flows::default() };
+                self.expose(tally, flows, compute.backward, times);
+                if stage == 1 {
+                    let flows = Flows { to_host: returned, ..Flows::default() };
+                    self.expose(tally, flows, compute.backward, forwards - 1.0);
+                }
+                tally.charge(Part::Communication, reduced);
             }
-            Scheme::Zero(_) | Scheme::Fsdp2 => {
-                self.gathers(setting, trained, compute, ring, gradients, tally);
+            Scheme::Zero(_) => self.stage3(
+                setting,
+                trained,
+                compute,
+                Flows { ring: reduced, to_host: returned, ..Flows::default() },
+                tally,
+            ),
+            Scheme::Fsdp2 => {
+                let (gather, brought) = self.fetched(setting, trained, ring);
+                // Each layer's gather runs under the layer before it; backward's under backward's, with the scatter,
+                // which waits for the last micro-batch.
+                let forward = Flows { ring: gather, to_card: brought, to_host: 0.0 };
+                self.expose(tally, forward, compute.forward, forwards);
+                if setting.training {
+                    let again = if self.reshards { forward } else { Flows::default() };
+                    self.expose(tally, again, compute.backward, forwards - 1.0);
+                    let last = Flows { ring: again.ring + reduced, to_host: returned, ..again };
+                    self.expose(tally, last, compute.backward, 1.0);
+                }
             }
         }
-        self.offload(setting, trained, compute, gradients, tally);
+        if self.offloads_optimizer && setting.training {
+            // Updated weights come back, unless they stay on the host. All ranks of the machine share its memory.
+            tally.charge(Part::Offload, if self.offloads_param { 0.0 } else { returned });
+            let element = if self.scheme == Scheme::Fsdp2 { TORCH_CPU_ADAM } else { CPU_ADAM };
+            tally.charge(Part::HostOptimizer, trained.elements() * element);
+        }
     }
 
-    /// Parameters gathered for forward and again for backward, gradients scattered after it, in every micro-batch.
-    fn gathers(
-        &self,
-        setting: &Setting,
-        trained: &Trained,
-        compute: Compute,
-        ring: f64,
-        gradients: f64,
-        tally: &mut Tally,
-    ) {
-        let micro_batches = setting.forwards;
-        let trains = setting.training;
+    /// Seconds to gather all weights once, and to bring this rank's share of them from the host where they are kept there.
+    fn fetched(&self, setting: &Setting, trained: &Trained, ring: f64) -> (f64, f64) {
         let host = if self.offloads_param { trained.weight_bytes / self.ranks / setting.rates.host_link } else { 0.0 };
-        let gather = trained.weight_bytes * ring;
-        let scatter = gradients * ring;
-        if self.scheme == Scheme::Fsdp2 {
-            // Each layer's gather runs under the layer before it; backward's under backward's, with the scatter, which
-            // waits for the last micro-batch.
-            let again = if self.reshards { gather.max(host) } else { 0.0 };
-            let forward = (gather.max(host) - compute.forward).max(0.0);
-            let backward = |scatter: f64| if trains { (again + scatter - compute.backward).max(0.0) } else { 0.0 };
-            let part = if host > gather { Part::Offload } else { Part::Communication };
-            tally.charge(part, forward * micro_batches + backward(0.0) * (micro_batches - 1.0) + backward(scatter));
-            return;
+        (trained.weight_bytes * ring, host)
+    }
+
+    /// Seconds to take this rank's share of the gradients to the host; pageable memory is copied twice.
+    fn returned(&self, setting: &Setting, gradients: f64) -> f64 {
+        if !self.offloads_optimizer {
+            return 0.0;
         }
-        // ZeRO-3 fetches ahead no more than its prefetch bucket holds: the rest of a layer is waited for.
+        let pinned = self.pins || self.scheme == Scheme::Fsdp2;
+        gradients / self.ranks / setting.rates.host_link * if pinned { 1.0 } else { 2.0 }
+    }
+
+    /// Parameters fetched for every pass over the layers: ahead no more than the prefetch bucket holds, the rest of a layer is
+    /// waited for. `backward` flows besides while gradients appear.
+    fn stage3(&self, setting: &Setting, trained: &Trained, compute: Compute, backward: Flows, tally: &mut Tally) {
+        let ring = if self.ranks > 1.0 { (self.ranks - 1.0) / self.ranks / setting.rates.ring } else { 0.0 };
+        let (gather, brought) = self.fetched(setting, trained, ring);
         let ahead = if self.overlaps { (self.prefetch / trained.layer.max(1.0)).min(1.0) } else { 0.0 };
         let times = passes(setting);
-        let fetch = times * gather;
-        let exposed = fetch * (1.0 - ahead) + (fetch * ahead - compute.forward - compute.backward).max(0.0);
-        let hidden = if self.overlaps { compute.backward } else { 0.0 };
-        let scattered = if trains { (scatter - hidden).max(0.0) } else { 0.0 };
-        tally.charge(Part::Communication, (exposed + scattered) * micro_batches);
-        tally.charge(Part::Offload, times * host * (1.0 - ahead) * micro_batches);
+        let waited = times * (1.0 - ahead) * setting.forwards;
+        tally.charge(Part::Communication, gather * waited);
+        tally.charge(Part::Offload, brought * waited);
+        let hidden = times * ahead;
+        let flows =
+            Flows { ring: gather * hidden + backward.ring, to_card: brought * hidden, to_host: backward.to_host };
+        self.expose(tally, flows, compute.forward + compute.backward, setting.forwards);
     }
 
-    /// Gradients to the host, the step there, weights back.
-    fn offload(&self, setting: &Setting, trained: &Trained, compute: Compute, gradients: f64, tally: &mut Tally) {
-        if !self.offloads_optimizer || !setting.training {
+    /// Adds `times` over what the slowest of `flows` takes beyond the `compute` it runs beside; all of them, one after the
+    /// other, where the framework does not overlap them.
+    fn expose(&self, tally: &mut Tally, flows: Flows, compute: f64, times: f64) {
+        let Flows { ring, to_card, to_host } = flows;
+        if !self.overlaps && self.scheme != Scheme::Fsdp2 {
+            tally.charge(Part::Communication, ring * times);
+            tally.charge(Part::Offload, (to_card + to_host) * times);
             return;
         }
-        // Pageable memory is copied twice.
-        let link = setting.rates.host_link * if self.pins || self.scheme == Scheme::Fsdp2 { 1.0 } else { 0.5 };
-        let micro_batches = setting.forwards;
-        let transfer = gradients / self.ranks / link;
-        let hidden = if self.overlaps || self.scheme == Scheme::Fsdp2 { compute.backward } else { 0.0 };
-        tally.charge(Part::Offload, micro_batches * (transfer - hidden).max(0.0));
-        let weights = if self.offloads_param { 0.0 } else { transfer };
-        tally.charge(Part::Offload, weights);
-        // All ranks of the machine share its memory.
-        let element = if self.scheme == Scheme::Fsdp2 { TORCH_CPU_ADAM } else { CPU_ADAM };
-        tally.charge(Part::HostOptimizer, trained.elements() * element);
+        let host = to_card.max(to_host);
+        let part = if host > ring { Part::Offload } else { Part::Communication };
+        tally.charge(part, (ring.max(host) - compute).max(0.0) * times);
     }
 
     fn gradient_width(&self, setting: &Setting) -> f64 {
