@@ -86,3 +86,15 @@ fn shared_models_are_counted_once() {
     assert_eq!(user(&one).saved_bytes, user(&two).bytes);
     assert!(two.peak.allocated_bytes - one.peak.allocated_bytes >= user(&two).bytes * 9 / 10);
 }
+
+/// 8 answers of 20,480 tokens in one micro-batch: each copy of the logits is 8 x 20480 x 128256 x 2 bytes.
+#[test]
+fn a_whole_group_in_one_forward_has_its_logits_at_once() {
+    let json = r#"{"model": "meta-llama/Llama-3.1-8B", "task": "grpo", "method": "lora", "gpu": "h100-80gb",
+        "per_device_train_batch_size": 8, "gradient_checkpointing": true,
+        "rollout": {"engine": "vllm", "vllm_mode": "server", "num_generations": 8,
+            "max_prompt_length": 512, "max_completion_length": 20480}}"#;
+    let answer = estimate(&Plan::from_json(json).unwrap()).unwrap();
+    let copy = 8 * 20_480 * 128_256 * 2;
+    assert!(answer.allocations.iter().any(|row| row.formula_bytes == copy), "no row of {copy} bytes");
+}

@@ -27,7 +27,7 @@ pub(super) fn language_model_loss(
     setting.tape.enter(Phase::Loss);
     let marked = mark_backward(setting, &hidden);
     if plan.use_liger_kernel && weights.head.len() <= 1 {
-        return Some(HeadOutput { loss: chunked_loss(setting, weights, &marked)?, kept: None });
+        return Some(HeadOutput { loss: chunked_loss(setting, weights, &marked, None)?, kept: None });
     }
     let logits = logits(setting, model, weights, &marked)?;
     let upcast = cast(&logits, ElementType::F32, setting.label(Term::LogitsFp32, ""));
@@ -115,7 +115,14 @@ fn cross_entropy(setting: &Setting, logits: &Tensor) -> Tensor {
 /// Liger's fused linear cross-entropy (liger-kernel 0.8 ops/fused_linear_cross_entropy.py): tokens go through head and
 /// loss in chunks sized so that a chunk's logits are about as large as the hidden states, and both gradients are ready
 /// when forward ends.
-fn chunked_loss(setting: &Setting, weights: &ModelWeights, hidden: &Tensor) -> Option<Tensor> {
+///
+/// `chunk`: tokens of a chunk, where the loss cuts by sequence and not by size.
+pub(super) fn chunked_loss(
+    setting: &Setting,
+    weights: &ModelWeights,
+    hidden: &Tensor,
+    chunk: Option<u64>,
+) -> Option<Tensor> {
     let weight = match weights.head.first() {
         Some(head) => match &head.weight {
             super::activations::BaseWeight::Plain(weight) => weight.clone(),
@@ -129,7 +136,8 @@ fn chunked_loss(setting: &Setting, weights: &ModelWeights, hidden: &Tensor) -> O
     let vocab = weight_shape.elements() / x_shape.width().max(1);
     let tokens = setting.token_count();
     let factor = vocab.div_ceil(x_shape.width().max(1)).max(1);
-    let chunk = tokens.div_ceil(factor).max(1).checked_next_power_of_two().unwrap_or(tokens).min(tokens.max(1));
+    let sized = tokens.div_ceil(factor).max(1).checked_next_power_of_two().unwrap_or(tokens).min(tokens.max(1));
+    let chunk = chunk.unwrap_or(sized);
     let label = setting.label(Term::ChunkedLoss, "");
     let trains = weight.requires_grad();
     // Before Ampere the weight's gradient of a chunk is a product and its fp32 copy; since, it is added in place.

@@ -291,6 +291,9 @@ fn not_measured(plan: &Plan) -> Vec<&'static str> {
     if plan.task == Task::Inference {
         return options;
     }
+    if plan.policy.use_liger_loss && (plan.is_reinforcement() || plan.task == Task::Dpo) {
+        options.push("use_liger_loss");
+    }
     if plan.is_reinforcement() && plan.rollout.is_colocated() {
         options.push("rollout.engine");
     }

@@ -215,8 +215,10 @@ impl Update<'_> {
         optimizer::step(tape, plan, sharding, trainable);
         drop((flat, kept));
         for parameter in trainable {
+            tape.enter_layer(parameter.tag);
             drop(parameter.take_gradient());
         }
+        tape.enter_layer(super::autograd::NO_LAYER);
         (self.after)();
         tape.mark(|marks, at| marks.end = at);
         drop((experience, states, buffers, inputs));

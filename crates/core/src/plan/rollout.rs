@@ -162,6 +162,6 @@ pub struct PolicyUpdate {
     pub steps_per_generation: Option<u64>,
     /// Liger's loss over chunks of the logits.
     pub use_liger_loss: bool,
-    /// DPO: sequences without padding, laid end to end.
+    /// DPO: sequences without padding, laid end to end. The longest batch, which decides the peak, is the same.
     pub padding_free: bool,
 }

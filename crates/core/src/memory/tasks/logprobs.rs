@@ -2,7 +2,7 @@
 
 use super::super::activations::Setting;
 use super::super::autograd::{Dim, ElementType, Recording, Shape, Sym, Tensor, cast, copy, custom, dims};
-use super::super::logits::{logits, mark_backward};
+use super::super::logits::{chunked_loss, logits, mark_backward};
 use super::super::phase::Phase;
 use super::super::term::Term;
 use super::models::Actor;
@@ -12,6 +12,10 @@ use std::rc::Rc;
 pub(super) fn of_sequences(actor: &Actor<'_>, setting: &Rc<Setting>, fp32: bool) -> Option<Tensor> {
     let hidden = mark_backward(setting, &actor.hidden(setting)?);
     enter_loss(setting);
+    if actor.plan.policy.use_liger_loss && setting.training {
+        // liger-kernel chunked_loss/fused_linear_preference.py: one pair a chunk.
+        return chunked_loss(setting, &actor.weights, &hidden, Some(setting.length.saturating_mul(2)));
+    }
     let mut logits = logits(setting, actor.model, &actor.weights, &hidden)?;
     drop(hidden);
     setting.autocast.replace(false);
@@ -53,6 +57,10 @@ pub(super) fn of_answers(
         hidden.clone()
     };
     drop(hidden);
+    if actor.plan.policy.use_liger_loss && setting.training {
+        // liger-kernel chunked_loss/grpo_loss.py: one sequence a chunk.
+        return chunked_loss(setting, &actor.weights, &read, Some(kept));
+    }
     let all = logits(setting, actor.model, &actor.weights, &read)?;
     drop(read);
     setting.autocast.replace(false);
