@@ -7,7 +7,8 @@ use super::autograd::{ElementType, Shape, Tape, Tensor, dims};
 use super::estimate::HostAllocation;
 use super::fsdp2::padded;
 use super::term::Term;
-use super::weights::{Trainable, element_type};
+use super::weights::{ModelWeights, Parameter, Trainable, element_type};
+use super::zero3::Limits;
 use crate::model::Model;
 use crate::plan::{Auto, BucketSize, Dtype, Framework, MixedPrecision, Offload, Plan, Task};
 use std::rc::Rc;
@@ -16,6 +17,10 @@ use std::rc::Rc;
 const REDUCE_BUCKET: u64 = 500_000_000;
 /// DeepSpeed's own default of `stage3_max_live_parameters`, elements.
 const MAX_LIVE: u64 = 1_000_000_000;
+/// DeepSpeed's own default of `stage3_max_reuse_distance`, elements.
+const MAX_REUSE: u64 = 1_000_000_000;
+/// DeepSpeed's own default of `stage3_prefetch_bucket_size`, elements; transformers' "auto" is 0.9 h².
+const PREFETCH: u64 = 50_000_000;
 /// DeepSpeed's own default of `sub_group_size`, elements.
 const SUB_GROUP: u64 = 1_000_000_000;
 /// DeepSpeed's own default of `stage3_param_persistence_threshold`, elements.
@@ -44,7 +49,9 @@ pub(super) struct Sharding {
     pub(super) offload_param: bool,
     reduce_bucket: u64,
     buckets: u64,
+    prefetch: u64,
     max_live: u64,
+    max_reuse: u64,
     sub_group: u64,
     persistence: u64,
     bucket_view: bool,
@@ -105,6 +112,12 @@ impl Sharding {
             reduce_bucket: size(keys.reduce_bucket_size, REDUCE_BUCKET, hidden.saturating_mul(hidden)),
             buckets: if overlap && plan.zero_stage < 3 { 2 } else { 1 },
             max_live: size(keys.stage3_max_live_parameters, MAX_LIVE, MAX_LIVE),
+            max_reuse: size(keys.stage3_max_reuse_distance, MAX_REUSE, MAX_REUSE),
+            prefetch: size(
+                keys.stage3_prefetch_bucket_size,
+                PREFETCH,
+                hidden.saturating_mul(hidden).saturating_mul(9) / 10,
+            ),
             sub_group: size(keys.sub_group_size, SUB_GROUP, SUB_GROUP),
             persistence: size(keys.stage3_param_persistence_threshold, PERSISTENCE, hidden.saturating_mul(10)),
             bucket_view: keys.gradient_as_bucket_view,
@@ -197,7 +210,12 @@ impl Sharding {
     }
 
     /// Buffers that exist as long as training does.
-    pub(super) fn standing_buffers(&self, tape: &Rc<Tape>, trainable: &[Trainable], norms: u64) -> Vec<Tensor> {
+    pub(super) fn standing_buffers(
+        &self,
+        tape: &Rc<Tape>,
+        weights: &ModelWeights,
+        trainable: &[Trainable],
+    ) -> Vec<Tensor> {
         let outside = tape.tag();
         let mut buffers = Vec::new();
         match self.scheme {
@@ -222,7 +240,10 @@ impl Sharding {
                         }
                         tape.enter_layer(outside);
                     }
-                    let small = dims(&[("persistent", norms.min(self.persistence.saturating_mul(norms.max(1))))]);
+                    let persists = |one: &&Parameter| one.elements() <= self.persistence;
+                    let elements = |one: &Parameter| one.elements().saturating_mul(one.tag.repeat);
+                    let sum = weights.parameters.iter().filter(persists).map(elements).fold(0, u64::saturating_add);
+                    let small = dims(&[("persistent", sum)]);
                     buffers.push(Tensor::new(
                         tape,
                         tape.label(Term::GatheredParameters, "persistent"),
@@ -245,14 +266,26 @@ impl Sharding {
         matches!(self.scheme, Scheme::Zero(_) | Scheme::Fsdp2)
     }
 
-    /// Parameters gathered while forward and backward run: ZeRO-3 keeps up to `stage3_max_live_parameters`.
+    /// Parameters that ZeRO-3 gathers for forwards beside the one that trains: at most `stage3_max_live_parameters`.
     pub(super) fn gathered(&self, tape: &Rc<Tape>, params: u64) -> Option<Tensor> {
         let label = tape.label(Term::GatheredParameters, "");
-        let shape = match self.scheme {
-            Scheme::Zero(3) => dims(&[("min(P,max_live)", params.min(self.max_live))]),
-            _ => return None,
-        };
-        Some(Tensor::new(tape, label, shape, self.compute))
+        let shape = dims(&[("min(P,max_live)", params.min(self.max_live))]);
+        (self.scheme == Scheme::Zero(3)).then(|| Tensor::new(tape, label, shape, self.compute))
+    }
+
+    /// What ZeRO-3 goes by; `None` for everything else.
+    pub(super) fn zero3_limits(&self) -> Option<Limits> {
+        (self.scheme == Scheme::Zero(3)).then_some(Limits {
+            ranks: self.ranks,
+            offload_param: self.offload_param,
+            offload_optimizer: self.offload_optimizer,
+            reduce_bucket: self.reduce_bucket,
+            prefetch: self.prefetch,
+            max_live: self.max_live,
+            max_reuse: self.max_reuse,
+            persistence: self.persistence,
+            element: self.compute,
+        })
     }
 
     /// Buffers that backward takes with the first gradients and gives back before the optimizer steps.

@@ -22,8 +22,10 @@ pub(super) fn run_embeddings(
     // Gemma's embedding module scales its own output.
     let scaled_within = model.scales_embeddings && model.model_type.starts_with("gemma");
     let look_up = || {
-        let rows = embedding(table, setting.tokens("h", width), stream);
-        if scaled_within { scale(&rows, stream) } else { rows }
+        setting.embedding_module("embed_tokens", table, || {
+            let rows = embedding(table, setting.tokens("h", width), stream);
+            if scaled_within { scale(&rows, stream) } else { rows }
+        })
     };
     let mut tokens = match &setting.fsdp2 {
         Some(groups) => groups.run_embedding(look_up),
@@ -48,7 +50,7 @@ pub(super) fn run_embeddings(
         } else {
             setting.tokens("h", width)
         };
-        let more = embedding(table, shape, setting.passing());
+        let more = setting.embedding_module("embeddings", table, || embedding(table, shape, setting.passing()));
         hidden = add(&hidden, &more, stream);
         held.push(more);
     }

@@ -62,10 +62,13 @@ pub(super) fn logits(setting: &Setting, model: &Model, weights: &ModelWeights, h
     let mut logits = match decoder.first() {
         Some(head) => head.run(setting, &input, Term::Logits),
         None => {
-            let weight = setting.cast_weight(weights.token_embedding.as_ref()?, "embed_tokens");
-            let x = setting.cast_input(&input);
-            let width = ("V", model.vocab_size);
-            super::autograd::linear(&x, &weight, None, width, setting.label(Term::Logits, ""))
+            let table = weights.token_embedding.as_ref()?;
+            setting.module("lm_head", &[table], &input, |input| {
+                let weight = setting.cast_weight(table, "embed_tokens");
+                let x = setting.cast_input(input);
+                let width = ("V", model.vocab_size);
+                super::autograd::linear(&x, &weight, None, width, setting.label(Term::Logits, ""))
+            })
         }
     };
     drop(input);

@@ -24,6 +24,7 @@ mod surface;
 mod tasks;
 mod term;
 mod weights;
+mod zero3;
 
 pub use beside::{ModelRole, ModelUse, RolloutUse, TaskUse};
 pub use estimate::*;

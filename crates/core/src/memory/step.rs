@@ -12,6 +12,7 @@ use super::phase::Phase;
 use super::tasks;
 use super::term::Term;
 use super::weights::{Counts, Holder, LayerWeights, ModelWeights, Trainable, load};
+use super::zero3::{Modules, unroll};
 use crate::gpu::{Card, multiprocessors};
 use crate::model::Model;
 use crate::plan::{AttentionKernel, AttnImplementation, Auto, Plan, Subject, Task};
@@ -36,7 +37,9 @@ pub(super) fn run(plan: &Plan, subject: &Subject, extent: Extent) -> Step {
     let tape = Tape::new(extent);
     let sharding = Sharding::new(plan, model);
     let kernel = kernel(plan, model, card);
-    let weights = load(&tape, plan, model, &sharding, Holder::POLICY);
+    let mut weights = load(&tape, plan, model, &sharding, Holder::POLICY);
+    let limits = sharding.zero3_limits().filter(|_| plan.task != Task::Inference);
+    weights.zero3 = limits.map(|_| Modules::new(&tape, &weights.parameters));
     let mut counts = weights.counts;
     let workspaces = workspaces(&tape, plan, card);
     if let Some(compute_capability) = card.compute_capability {
@@ -70,8 +73,13 @@ pub(super) fn run(plan: &Plan, subject: &Subject, extent: Extent) -> Step {
         .iter()
         .fold(0, |sum, parameter| sum.saturating_add(parameter.elements().saturating_mul(parameter.tag.repeat)));
     let paged = optimizer::paged_state(plan, &trainable);
+    let zero3 = weights.zero3.take();
     drop((trainable, weights, workspaces));
-    Step { record: tape.finish(), counts, sharding, kernel, paged }
+    let mut record = tape.finish();
+    if let (Some(modules), Some(limits)) = (zero3, limits) {
+        record = unroll(record, &modules, limits);
+    }
+    Step { record, counts, sharding, kernel, paged }
 }
 
 /// What attention runs in: flash-attn and PyTorch's flash kernel want 16-bit numbers and compute capability 8.0
@@ -160,6 +168,7 @@ pub(super) fn setting(tape: &Rc<Tape>, plan: &Plan, model: &Model, kernel: Kerne
         float16: is_float16(plan),
         half: ElementType::Half,
         fsdp2: None,
+        zero3: None,
         backward_begins: Rc::default(),
     }
 }
@@ -193,7 +202,7 @@ impl Update<'_> {
     ) {
         let Self { tape, plan, weights, trainable, sharding, .. } = *self;
         sharding.share_gradients(trainable);
-        let buffers = sharding.standing_buffers(tape, trainable, weights.norm_elements());
+        let buffers = sharding.standing_buffers(tape, weights, trainable);
         tape.mark(|marks, at| marks.states = at);
         let states = optimizer::allocate_states(tape, plan, sharding, trainable);
         tape.mark(|marks, at| marks.step = at);
@@ -227,17 +236,22 @@ impl Update<'_> {
     /// Forward, loss and backward of one micro-batch; gives back what lives on until the step ends.
     fn micro_step(&self, loss: Loss<'_>) -> Option<Vec<Tensor>> {
         let Self { tape, plan, model, kernel, weights, trainable, sharding, .. } = *self;
+        let zero3 = weights.zero3.as_ref();
         tape.enter(Phase::Forward);
         let mut setting = setting(tape, plan, model, kernel, true);
         let fsdp2 = (sharding.scheme == Scheme::Fsdp2).then(|| Fsdp2::new(tape, sharding, weights));
         setting.fsdp2.clone_from(&fsdp2);
+        setting.zero3 = zero3.cloned();
         let setting = Rc::new(setting);
-        let gathered = sharding.gathered(tape, weights.counts.base);
+        let root = zero3.map(|modules| modules.enter("root"));
         fsdp2.iter().for_each(|groups| groups.begin_forward());
         let head = loss(&setting);
         setting.autocast.replace(false);
         setting.leave_autocast();
-        let HeadOutput { loss, kept } = head?;
+        let HeadOutput { mut loss, kept } = head?;
+        if let (Some(modules), Some(root)) = (zero3, root) {
+            loss = modules.leave(root, &loss);
+        }
         fsdp2.iter().for_each(|groups| groups.end_forward());
         tape.enter(Phase::LossBackward);
         fsdp2.iter().for_each(|groups| groups.begin_backward());
@@ -248,9 +262,10 @@ impl Update<'_> {
             backward(tape, &source, one);
         }
         setting.backward_begins.take();
+        zero3.iter().for_each(|modules| modules.end_backward());
         let mut held = sharding.end_backward(tape, trainable);
         held.extend(fsdp2.iter().flat_map(|groups| groups.end_backward()));
-        drop((loss, kept, gathered));
+        drop((loss, kept));
         reduce.take();
         tape.enter_layer(super::autograd::NO_LAYER);
         Some(held)
@@ -297,8 +312,10 @@ fn hold_gradients(tape: &Rc<Tape>, trainable: &[Trainable]) {
 /// Embeddings, layers, final norm: the hidden states that the head reads.
 pub(super) fn forward(setting: &Rc<Setting>, plan: &Plan, model: &Model, weights: &ModelWeights) -> Option<Tensor> {
     let tape = &setting.tape;
+    let model_module = setting.zero3.as_ref().map(|modules| modules.enter("model"));
     let (mut hidden, held) = run_embeddings(setting, plan, model, weights)?;
     prepare_attention(setting, model, hidden.element());
+    setting.zero3.iter().for_each(|modules| modules.step_through("rotary"));
     for layer in &weights.layers {
         tape.enter_layer(layer.tag);
         let run = |x: &Tensor| {
@@ -324,6 +341,9 @@ pub(super) fn forward(setting: &Rc<Setting>, plan: &Plan, model: &Model, weights
     drop((hidden, held));
     setting.rotary.borrow_mut().clear();
     setting.masks.borrow_mut().clear();
+    if let (Some(modules), Some(module)) = (&setting.zero3, model_module) {
+        out = modules.leave(module, &out);
+    }
     Some(out)
 }
 

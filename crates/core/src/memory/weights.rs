@@ -5,6 +5,7 @@ use super::autograd::{ElementType, GradSource, Label, LayerTag, Tape, Tensor, di
 use super::communication::{Scheme, Sharding};
 use super::period::simulated;
 use super::term::Term;
+use super::zero3::Modules;
 use crate::model::{Layer, Model, ModelKind, Module, ModuleKind, NormKind, QkNorm, Role};
 use crate::plan::{AdapterDtype, Dtype, Method, Plan, TargetModules, Task, names_module};
 use std::rc::Rc;
@@ -64,6 +65,7 @@ pub(super) struct Trainable {
 pub(super) struct Parameter {
     pub(super) tensor: Tensor,
     pub(super) tag: LayerTag,
+    pub(super) name: Rc<str>,
     /// Whether it is the table of token embeddings.
     pub(super) token_embedding: bool,
 }
@@ -90,6 +92,8 @@ pub(super) struct ModelWeights {
     pub(super) trainable: Vec<Trainable>,
     /// Every tensor that is not quantised, in the order of the modules.
     pub(super) parameters: Vec<Parameter>,
+    /// ZeRO-3's hooks on the modules.
+    pub(super) zero3: Option<Rc<Modules>>,
     pub(super) counts: Counts,
     _held: Vec<Tensor>,
 }
@@ -215,6 +219,7 @@ pub(super) fn load(tape: &Rc<Tape>, plan: &Plan, model: &Model, sharding: &Shard
         score,
         trainable,
         parameters,
+        zero3: None,
         counts,
         _held: held,
     }
@@ -334,18 +339,18 @@ impl Builder<'_> {
         }
         if self.trains_all() {
             let tensor = self.train(tensor, name, tag, false);
-            self.remember(tensor, tag)
+            self.remember(tensor, name, tag)
         } else if self.adapts() && self.plan.lora.modules_to_save.iter().any(|saved| names_module(saved, name)) {
-            let tensor = self.remember(tensor, tag);
+            let tensor = self.remember(tensor, name, tag);
             self.trained_copy(tensor, name, tag)
         } else {
-            self.remember(tensor, tag)
+            self.remember(tensor, name, tag)
         }
     }
 
     /// Lists a tensor of parameters.
-    fn remember(&mut self, tensor: Tensor, tag: LayerTag) -> Tensor {
-        self.parameters.push(Parameter { tensor: tensor.clone(), tag, token_embedding: false });
+    fn remember(&mut self, tensor: Tensor, name: &str, tag: LayerTag) -> Tensor {
+        self.parameters.push(Parameter { tensor: tensor.clone(), tag, name: Rc::from(name), token_embedding: false });
         tensor
     }
 
@@ -361,7 +366,7 @@ impl Builder<'_> {
         let elements = shape.elements().saturating_mul(tag.repeat);
         self.counts.adapters = self.counts.adapters.saturating_add(elements);
         let copy = self.train(copy, name, tag, true);
-        self.remember(copy, tag)
+        self.remember(copy, name, tag)
     }
 
     /// Makes a leaf of a tensor and remembers it.
@@ -494,7 +499,7 @@ impl Builder<'_> {
         self.counts.adapters = self.counts.adapters.saturating_add(elements);
         let a = self.train(a, &module.name, tag, true);
         let b = self.train(b, &module.name, tag, true);
-        let (a, b) = (self.remember(a, tag), self.remember(b, tag));
+        let (a, b) = (self.remember(a, &module.name, tag), self.remember(b, &module.name, tag));
         Some(Adapter { a, b, r, dropout: self.plan.lora.lora_dropout })
     }
 
@@ -567,6 +572,20 @@ impl LayerWeights {
     }
 }
 
+impl Parameter {
+    /// Elements of the tensor.
+    pub(super) fn elements(&self) -> u64 {
+        self.tensor.shape().elements()
+    }
+
+    /// Lets a framework be told under this number when the gradient is complete.
+    pub(super) fn tell_as(&self, number: u32) {
+        if let Some(GradSource::Leaf(leaf)) = self.tensor.source() {
+            leaf.told_as.set(Some(number));
+        }
+    }
+}
+
 impl Trainable {
     /// Elements of the tensor.
     pub(super) fn elements(&self) -> u64 {
@@ -604,19 +623,5 @@ impl Trainable {
             Some(Tensor::new(tape, tape.label(term, &self.name), shape, element))
         };
         *leaf.grad.borrow_mut() = gradient;
-    }
-}
-
-impl ModelWeights {
-    /// Elements of all norms: parameters that ZeRO-3 never shares out.
-    pub(super) fn norm_elements(&self) -> u64 {
-        let of = |norm: &NormWeights| {
-            let tensors = norm.weight.iter().chain(&norm.bias);
-            tensors.map(|tensor| tensor.shape().elements()).sum::<u64>()
-        };
-        let in_layers = |layer: &Rc<LayerWeights>| {
-            layer.norms.iter().map(|(_, norm)| of(norm)).sum::<u64>().saturating_mul(layer.tag.repeat)
-        };
-        self.layers.iter().map(in_layers).sum::<u64>() + self.final_norms.iter().map(of).sum::<u64>()
     }
 }

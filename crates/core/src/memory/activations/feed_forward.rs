@@ -89,6 +89,10 @@ fn gated_product(setting: &Setting, gate: &Tensor, up: &Tensor) -> Tensor {
 
 /// An activation function.
 pub(in crate::memory) fn activate(setting: &Setting, activation: Activation, x: &Tensor) -> Tensor {
+    setting.module("activation", &[], x, |x| activate_by_kind(setting, activation, x))
+}
+
+fn activate_by_kind(setting: &Setting, activation: Activation, x: &Tensor) -> Tensor {
     let passing = setting.passing();
     let kept = |name| setting.label(Term::FeedForwardActivations, name);
     match activation {

@@ -12,6 +12,10 @@ use std::cell::RefCell;
 
 /// Runs a layer over the residual stream `x`.
 pub(in crate::memory) fn run_layer(setting: &Setting, layer: &LayerWeights, x: &Tensor) -> Tensor {
+    setting.module("layer", &[], x, |x| run_blocks(setting, layer, x))
+}
+
+fn run_blocks(setting: &Setting, layer: &LayerWeights, x: &Tensor) -> Tensor {
     let norm = |role: Role, x: &Tensor| match layer.norm(role) {
         Some(norm) => run_norm(setting, norm, x),
         None => x.clone(),
@@ -20,11 +24,14 @@ pub(in crate::memory) fn run_layer(setting: &Setting, layer: &LayerWeights, x: &
     // `hidden_states, _ = self.self_attn(...)`: the name `_` holds the probabilities until the layer returns.
     let held = RefCell::new(None);
     let attention = |x: &Tensor| {
-        let (out, probabilities) = run_attention(setting, layer, x, |out| branch(setting, layer, out));
-        held.replace(probabilities);
-        out
+        setting.module("attention", &[], x, |x| {
+            let (out, probabilities) = run_attention(setting, layer, x, |out| branch(setting, layer, out));
+            held.replace(probabilities);
+            out
+        })
     };
-    let feed_forward = |x: &Tensor| branch(setting, layer, run_feed_forward(setting, layer, x));
+    let feed_forward =
+        |x: &Tensor| branch(setting, layer, setting.module("mlp", &[], x, |x| run_feed_forward(setting, layer, x)));
     match layer.layer.residual {
         Residual::PreNorm => {
             let normed = norm(Role::InputNorm, x);

@@ -10,6 +10,11 @@ use crate::model::NormKind;
 
 /// Runs a norm over the last dimension of `x`.
 pub(in crate::memory) fn run_norm(setting: &Setting, norm: &NormWeights, x: &Tensor) -> Tensor {
+    let parameters: Vec<&Tensor> = norm.weight.iter().chain(&norm.bias).collect();
+    setting.module(&norm.name, &parameters, x, |x| normalize_by_kind(setting, norm, x))
+}
+
+fn normalize_by_kind(setting: &Setting, norm: &NormWeights, x: &Tensor) -> Tensor {
     let name = norm.name.as_str();
     match norm.kind {
         NormKind::RmsNorm if setting.liger => fused_rms_norm(setting, norm, x, true),

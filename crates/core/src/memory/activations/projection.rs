@@ -47,9 +47,15 @@ pub(in crate::memory) struct Adapter {
 impl Projection {
     /// Runs the layer; `label` names its output.
     pub(in crate::memory) fn run(&self, setting: &Setting, x: &Tensor, term: Term) -> Tensor {
+        match &self.adapter {
+            None => self.run_base(setting, x, term),
+            Some(adapter) => setting.module(&self.name, &[], x, |x| self.run_adapted(setting, adapter, x, term)),
+        }
+    }
+
+    fn run_adapted(&self, setting: &Setting, adapter: &Adapter, x: &Tensor, term: Term) -> Tensor {
         let label = setting.label(term, &self.name);
         let width = (self.sym, self.d_out);
-        let Some(adapter) = &self.adapter else { return self.run_base(setting, x, term) };
         let base = self.run_base(setting, x, term);
         match self.weight {
             BaseWeight::Plain(_) => {
@@ -105,11 +111,15 @@ impl Projection {
         let width = (self.sym, self.d_out);
         match &self.weight {
             BaseWeight::Plain(weight) => {
-                // C++ evaluates the casts of its arguments from the last to the first.
-                let bias = self.bias.as_ref().map(|bias| setting.cast_weight(bias, &self.name));
-                let weight = setting.cast_weight(weight, &self.name);
-                let x = setting.cast_input(x);
-                linear(&x, &weight, bias.as_ref(), width, label)
+                let mut parameters = vec![weight];
+                parameters.extend(&self.bias);
+                setting.module(&self.name, &parameters, x, |x| {
+                    // C++ evaluates the casts of its arguments from the last to the first.
+                    let bias = self.bias.as_ref().map(|bias| setting.cast_weight(bias, &self.name));
+                    let weight = setting.cast_weight(weight, &self.name);
+                    let x = setting.cast_input(x);
+                    linear(&x, &weight, bias.as_ref(), width, label)
+                })
             }
             BaseWeight::FourBit { nested, .. } => {
                 let element = x.element();
@@ -242,11 +252,13 @@ impl Adapter {
 }
 
 fn product(setting: &Setting, x: &Tensor, weight: &Tensor, width: (&'static str, u64), name: &str) -> Tensor {
-    let weight = setting.cast_weight(weight, name);
-    let x = if *setting.autocast.borrow() {
-        cast(x, setting.half, setting.label(Term::AdapterActivations, name))
-    } else {
-        x.clone()
-    };
-    linear(&x, &weight, None, width, setting.label(Term::AdapterActivations, name))
+    setting.module(name, &[weight], x, |x| {
+        let weight = setting.cast_weight(weight, name);
+        let x = if *setting.autocast.borrow() {
+            cast(x, setting.half, setting.label(Term::AdapterActivations, name))
+        } else {
+            x.clone()
+        };
+        linear(&x, &weight, None, width, setting.label(Term::AdapterActivations, name))
+    })
 }

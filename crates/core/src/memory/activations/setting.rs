@@ -3,6 +3,7 @@
 use super::super::autograd::{Dim, ElementType, Label, Shape, Sym, Tape, Tensor, cast, dims};
 use super::super::fsdp2::Fsdp2;
 use super::super::term::Term;
+use super::super::zero3::Modules;
 use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
@@ -64,6 +65,8 @@ pub(in crate::memory) struct Setting {
     pub(in crate::memory) float16: bool,
     /// FSDP2's groups, which gather and let go around modules.
     pub(in crate::memory) fsdp2: Option<Rc<Fsdp2>>,
+    /// ZeRO-3's hooks around every module.
+    pub(in crate::memory) zero3: Option<Rc<Modules>>,
     /// What happens when backward through the layers begins: sharding takes its buffers then.
     pub(in crate::memory) backward_begins: Rc<RefCell<Option<BackwardHook>>>,
     /// dtype that products run in under autocast.
@@ -94,6 +97,33 @@ impl Setting {
     /// Which mask an attention with this window reads: short of the window, `sdpa` needs none of its own.
     pub(in crate::memory) fn window(&self, window: Option<u64>) -> Option<u64> {
         window.filter(|window| self.kernel == Kernel::Eager || self.length >= *window)
+    }
+
+    /// Runs a module over `x`; `parameters` are its own, not those of modules inside.
+    pub(in crate::memory) fn module(
+        &self,
+        name: &str,
+        parameters: &[&Tensor],
+        x: &Tensor,
+        forward: impl FnOnce(&Tensor) -> Tensor,
+    ) -> Tensor {
+        match &self.zero3 {
+            Some(modules) => modules.run(name, parameters, Some(x), |seen| forward(seen.unwrap_or(x))),
+            None => forward(x),
+        }
+    }
+
+    /// Runs a module that takes token ids, which have no gradient.
+    pub(in crate::memory) fn embedding_module(
+        &self,
+        name: &str,
+        table: &Tensor,
+        look_up: impl FnOnce() -> Tensor,
+    ) -> Tensor {
+        match &self.zero3 {
+            Some(modules) => modules.run(name, &[table], None, |_| look_up()),
+            None => look_up(),
+        }
     }
 
     /// `[b, s, width]`.

@@ -3,7 +3,7 @@
 use super::checkpoint::Saved;
 use super::hash::QuickMap;
 use super::shape::{ElementType, Shape, dims};
-use super::tape::{Label, LayerTag, Tape};
+use super::tape::{Action, Label, LayerTag, Tape};
 use super::tensor::{GradSource, Leaf, Tensor};
 use crate::memory::Term;
 use std::cell::RefCell;
@@ -186,6 +186,9 @@ pub(in crate::memory) fn backward(tape: &Rc<Tape>, root: &GradSource, grad: Tens
             GradSource::Leaf(leaf) => {
                 if let Some(grad) = grads.pop().flatten() {
                     accumulate_grad(&leaf, grad);
+                    if let Some(parameter) = leaf.told_as.get() {
+                        tape.tell(Action::GradientReady, parameter);
+                    }
                 }
                 continue;
             }

@@ -19,5 +19,7 @@ pub(super) use checkpoint::checkpoint;
 pub(super) use ops::*;
 pub(super) use reduce::Processors;
 pub(super) use shape::{Dim, ElementType, Shape, Sym, dims};
-pub(super) use tape::{Event, Label, LayerTag, Marks, NO_LAYER, RELABELLED, Row, Segment, Tape, TapeRecord, rounded};
+pub(super) use tape::{
+    Action, Event, Hook, Label, LayerTag, Marks, NO_LAYER, RELABELLED, Row, Segment, Tape, TapeRecord, rounded,
+};
 pub(super) use tensor::{GradSource, Tensor};

@@ -348,6 +348,9 @@ pub(in crate::memory) fn linear(
     label: Label,
 ) -> Tensor {
     let tape = x.tape();
+    if tape.zero3_linear.get() {
+        return zero3_linear(x, weight, bias, width, label);
+    }
     let mut inputs = vec![x, weight];
     inputs.extend(bias);
     let mut recording = Recording::begin(tape, &inputs);
@@ -388,6 +391,40 @@ pub(in crate::memory) fn linear(
         // The bias's is the whole gradient, summed when the engine looks at it.
         let grad_bias = call.needs.get(2).copied().unwrap_or(false).then(|| call.grad.clone());
         vec![grad_x, grad_weight, grad_bias]
+    })
+}
+
+/// `LinearFunctionForZeroStage3` (DeepSpeed runtime/zero/linear.py), which stage 3 puts in `torch.nn.functional.linear`'s
+/// place: it saves input and weight whatever trains, after its product; the bias is added in place; backward computes
+/// the input's gradient first.
+fn zero3_linear(
+    x: &Tensor,
+    weight: &Tensor,
+    bias: Option<&Tensor>,
+    width: (&'static str, u64),
+    label: Label,
+) -> Tensor {
+    let tape = x.tape();
+    let mut inputs = vec![x, weight];
+    inputs.extend(bias);
+    let mut recording = Recording::begin(tape, &inputs);
+    let out = Tensor::new(tape, label, x.shape().last(width.0, width.1), x.element());
+    tape.product_workspace();
+    recording.save(x);
+    recording.save(weight);
+    bias.inspect(|bias| recording.save(bias));
+    let shapes: Vec<Shape> = inputs.iter().map(|input| input.shape()).collect();
+    recording.finish(out, move |call| {
+        let gradient = |(i, shape): (usize, &Shape)| {
+            call.needs.get(i).copied().unwrap_or(false).then(|| {
+                let gradient = call.grad_like(*shape, call.grad.element());
+                if i < 2 {
+                    call.tape.product_workspace();
+                }
+                gradient
+            })
+        };
+        shapes.iter().enumerate().map(gradient).collect()
     })
 }
 

@@ -83,6 +83,35 @@ pub(in crate::memory) struct Segment {
     pub(in crate::memory) start: usize,
 }
 
+/// What a framework that shares parameters out is told: a module or a gradient, and what happens to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::memory) enum Action {
+    /// A module's forward begins; in recomputation too.
+    ForwardBegins,
+    /// A module's forward has ended.
+    ForwardEnds,
+    /// The gradient of a module's output is known.
+    BackwardBegins,
+    /// The gradient of a module's input is known.
+    BackwardEnds,
+    /// A parameter's gradient is complete.
+    GradientReady,
+    /// Backward has run.
+    BackwardDone,
+}
+
+/// An action at its place on the tape.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::memory) struct Hook {
+    pub(in crate::memory) action: Action,
+    /// Number of the module or parameter.
+    pub(in crate::memory) subject: u32,
+    /// Index of the segment it falls in.
+    pub(in crate::memory) segment: usize,
+    /// Number of events before it.
+    pub(in crate::memory) at: usize,
+}
+
 /// What is left when the step has run.
 #[derive(Debug)]
 pub(in crate::memory) struct TapeRecord {
@@ -90,6 +119,8 @@ pub(in crate::memory) struct TapeRecord {
     pub(in crate::memory) names: Vec<Rc<str>>,
     pub(in crate::memory) events: Vec<Event>,
     pub(in crate::memory) segments: Vec<Segment>,
+    /// What a framework was told, in order.
+    pub(in crate::memory) hooks: Vec<Hook>,
     pub(in crate::memory) marks: Marks,
     /// Storages that were ever allocated.
     pub(in crate::memory) storages: StorageId,
@@ -114,6 +145,7 @@ pub(in crate::memory) struct Tape {
     name_index: RefCell<QuickMap<Rc<str>, NameId>>,
     events: RefCell<Vec<Event>>,
     segments: RefCell<Vec<Segment>>,
+    hooks: RefCell<Vec<Hook>>,
     phase: Cell<Phase>,
     tag: Cell<LayerTag>,
     sequence: Cell<u64>,
@@ -123,6 +155,8 @@ pub(in crate::memory) struct Tape {
     /// Where tensors saved for backward go.
     pub(super) saving: RefCell<Saving>,
     muted: Cell<bool>,
+    /// DeepSpeed's own `torch.nn.functional.linear` is in place.
+    pub(in crate::memory) zero3_linear: Cell<bool>,
     /// Bytes of a cuBLAS workspace, taken and given back by each product.
     pub(in crate::memory) workspace: Cell<u64>,
     /// Bytes of the workspace of a product that adds a bias.
@@ -141,6 +175,7 @@ impl Tape {
             name_index: RefCell::default(),
             events: RefCell::new(Vec::with_capacity(4096)),
             segments: RefCell::new(vec![Segment { phase: Phase::Load, tag: NO_LAYER, start: 0 }]),
+            hooks: RefCell::default(),
             phase: Cell::new(Phase::Load),
             tag: Cell::new(NO_LAYER),
             sequence: Cell::new(0),
@@ -149,6 +184,7 @@ impl Tape {
             grad_enabled: Cell::new(true),
             saving: RefCell::default(),
             muted: Cell::new(false),
+            zero3_linear: Cell::new(false),
             workspace: Cell::new(0),
             bias_workspace: Cell::new(0),
             processors: Cell::new(None),
@@ -259,10 +295,27 @@ impl Tape {
         let start = self.events.borrow().len();
         let segment = Segment { phase: self.phase.get(), tag: self.tag.get(), start };
         let mut segments = self.segments.borrow_mut();
+        let told = segments.len().checked_sub(1).is_some_and(|last| self.tells(last));
         match segments.last_mut() {
-            Some(last) if last.start == start => *last = segment,
+            // A segment without events says nothing, unless something was told in it.
+            Some(last) if last.start == start && !told => *last = segment,
             _ => segments.push(segment),
         }
+    }
+
+    fn tells(&self, segment: usize) -> bool {
+        self.hooks.borrow().last().is_some_and(|hook| hook.segment == segment)
+    }
+
+    /// Tells a framework something.
+    pub(in crate::memory) fn tell(&self, action: Action, subject: u32) {
+        let segment = self.segments.borrow().len().saturating_sub(1);
+        self.hooks.borrow_mut().push(Hook { action, subject, segment, at: self.events.borrow().len() });
+    }
+
+    /// Whether recomputation has stopped: nothing runs any more.
+    pub(in crate::memory) fn is_muted(&self) -> bool {
+        self.muted.get()
     }
 
     /// Number of the next graph node; autograd runs higher ones first.
@@ -310,6 +363,7 @@ impl Tape {
             names: self.names.take(),
             events: self.events.take(),
             segments: self.segments.take(),
+            hooks: self.hooks.take(),
             marks: self.marks.get(),
             storages: self.storages.get(),
         }
@@ -325,6 +379,22 @@ impl Tape {
 }
 
 impl TapeRecord {
+    /// The row for a name and shape, known or new.
+    pub(in crate::memory) fn add_row(&mut self, term: Term, name: &str, shape: Shape, element: ElementType) -> RowId {
+        let known = self.names.iter().position(|text| &**text == name);
+        let id = known.unwrap_or_else(|| {
+            self.names.push(Rc::from(name));
+            self.names.len() - 1
+        });
+        let label = Label { term, name: NameId(u16::try_from(id).unwrap_or(u16::MAX)) };
+        let same = |row: &Row| row.label == label && row.element == element && row.shape.dims() == shape.dims();
+        let row = self.rows.iter().position(same).unwrap_or_else(|| {
+            self.rows.push(Row { label, shape, element });
+            self.rows.len() - 1
+        });
+        u16::try_from(row).unwrap_or(u16::MAX)
+    }
+
     /// Text of a name.
     pub(in crate::memory) fn name(&self, label: Label) -> &str {
         self.names.get(usize::from(label.name.0)).map_or("", |text| text)

@@ -57,6 +57,8 @@ pub(in crate::memory) struct Leaf {
     pub(in crate::memory) kept_element: Cell<Option<ElementType>>,
     /// The gradient.
     pub(in crate::memory) grad: RefCell<Option<Tensor>>,
+    /// Number under which a framework is told that the gradient is complete.
+    pub(in crate::memory) told_as: Cell<Option<u32>>,
     /// Order of creation, to tell leaves apart.
     pub(in crate::memory) id: u64,
     /// The tensor itself: the graph holds it as long as it reaches it (`AccumulateGrad::variable`).
@@ -84,6 +86,7 @@ impl Tensor {
             kept_elements: Cell::new(u64::MAX),
             kept_element: Cell::new(None),
             grad: RefCell::new(None),
+            told_as: Cell::new(None),
             id,
             _variable: self.detach(),
         };
@@ -192,6 +195,11 @@ impl Tensor {
     /// Whether both are names of one storage.
     pub(in crate::memory) fn shares_storage(&self, other: &Self) -> bool {
         Rc::ptr_eq(&self.0.storage, &other.0.storage)
+    }
+
+    /// What tells the storage from all others that live.
+    pub(in crate::memory) fn storage_address(&self) -> usize {
+        Rc::as_ptr(&self.0.storage).addr()
     }
 
     /// Whether anything else holds the storage.

@@ -25,6 +25,7 @@ impl ModelWeights {
             score: self.score.as_ref().map(frozen_projection),
             trainable: Vec::new(),
             parameters: self.parameters.clone(),
+            zero3: None,
             counts: Counts::default(),
             _held: Vec::new(),
         }
@@ -48,6 +49,7 @@ impl ModelWeights {
             score: self.score.clone(),
             trainable: Vec::new(),
             parameters: self.parameters.clone(),
+            zero3: None,
             counts: Counts::default(),
             _held: Vec::new(),
         }

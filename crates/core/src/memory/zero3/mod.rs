@@ -1,0 +1,141 @@
+//! DeepSpeed's stage 3: which parameters are gathered when, and what reducing their gradients takes.
+//!
+//! DeepSpeed hangs hooks on every module (runtime/zero/parameter_offload.py `_register_deepspeed_module`). While the step
+//! runs, the tape notes what these hooks are told; afterwards [`unroll`] writes every layer out, lets DeepSpeed's
+//! [`coordinator`] act on what it is told, and puts what it allocates and frees in between. The coordinator plans ahead
+//! by the trace of an earlier step, so it cannot act while the tape is written.
+
+mod coordinator;
+mod unroll;
+
+use super::autograd::{Action, Call, LayerTag, Shape, Tape, Tensor, custom};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+pub(super) use unroll::{Limits, unroll};
+
+/// Modules and parameters, as hooks name them.
+#[derive(Debug)]
+pub(super) struct Modules {
+    tape: Rc<Tape>,
+    parameters: Vec<Parameter>,
+    /// Numbers of parameters by storage.
+    by_storage: HashMap<usize, u32>,
+    modules: RefCell<Vec<Module>>,
+    numbers: RefCell<HashMap<Key, u32>>,
+}
+
+/// A tensor of parameters.
+#[derive(Debug)]
+struct Parameter {
+    tag: LayerTag,
+    name: Rc<str>,
+    shape: Shape,
+    trains: bool,
+}
+
+/// A module of the model.
+#[derive(Debug, Clone)]
+struct Module {
+    tag: LayerTag,
+    /// Numbers of its own parameters, not those of modules inside.
+    parameters: Vec<u32>,
+}
+
+/// Layer, name, first parameter.
+type Key = (u32, String, Option<u32>);
+
+impl Modules {
+    /// Takes down the parameters of a model and has their gradients told.
+    pub(super) fn new(tape: &Rc<Tape>, of_model: &[super::weights::Parameter]) -> Rc<Self> {
+        tape.zero3_linear.set(true);
+        let mut parameters = Vec::new();
+        let mut by_storage = HashMap::new();
+        for (number, parameter) in (0u32..).zip(of_model) {
+            let tensor = &parameter.tensor;
+            by_storage.insert(tensor.storage_address(), number);
+            parameter.tell_as(number);
+            let (name, shape, trains) = (Rc::clone(&parameter.name), tensor.shape(), tensor.requires_grad());
+            parameters.push(Parameter { tag: parameter.tag, name, shape, trains });
+        }
+        Rc::new(Self {
+            tape: Rc::clone(tape),
+            parameters,
+            by_storage,
+            modules: RefCell::default(),
+            numbers: RefCell::default(),
+        })
+    }
+
+    /// Number of a module in the layer that runs.
+    fn number(&self, name: &str, parameters: &[&Tensor]) -> u32 {
+        let find = |tensor: &&Tensor| self.by_storage.get(&tensor.storage_address()).copied();
+        let tag = self.tape.tag();
+        let key = (tag.index, name.to_owned(), parameters.first().and_then(find));
+        *self.numbers.borrow_mut().entry(key).or_insert_with(|| {
+            let mut modules = self.modules.borrow_mut();
+            modules.push(Module { tag, parameters: parameters.iter().filter_map(find).collect() });
+            u32::try_from(modules.len() - 1).unwrap_or(u32::MAX)
+        })
+    }
+
+    /// Runs a module, `parameters` being its own, with hooks before and after forward and backward.
+    pub(super) fn run(
+        &self,
+        name: &str,
+        parameters: &[&Tensor],
+        x: Option<&Tensor>,
+        forward: impl FnOnce(Option<&Tensor>) -> Tensor,
+    ) -> Tensor {
+        let module = self.number(name, parameters);
+        let x = x.map(|x| self.pass(x, Action::BackwardEnds, module));
+        self.begin(module);
+        let out = forward(x.as_ref());
+        drop(x);
+        // Recomputation stops within the modules that save last: their forward never ends.
+        if !self.tape.is_muted() {
+            self.tape.tell(Action::ForwardEnds, module);
+        }
+        self.pass(&out, Action::BackwardBegins, module)
+    }
+
+    fn begin(&self, module: u32) {
+        if !self.tape.is_muted() {
+            self.tape.tell(Action::ForwardBegins, module);
+        }
+    }
+
+    /// The same tensor, whose gradient is told.
+    fn pass(&self, x: &Tensor, action: Action, module: u32) -> Tensor {
+        let run = move |call: &Call<'_>| {
+            call.tape.tell(action, module);
+            vec![Some(call.grad.clone())]
+        };
+        custom(&self.tape, &[x], |_| x.detach(), run)
+    }
+
+    /// A module around others, whose input has no gradient: its number, for [`Modules::leave`].
+    pub(super) fn enter(&self, name: &str) -> u32 {
+        let module = self.number(name, &[]);
+        self.begin(module);
+        module
+    }
+
+    /// A module without parameters whose output has no gradient.
+    pub(super) fn step_through(&self, name: &str) {
+        let module = self.enter(name);
+        self.tape.tell(Action::ForwardEnds, module);
+    }
+
+    /// Ends the forward of a module that was entered.
+    pub(super) fn leave(&self, module: u32, out: &Tensor) -> Tensor {
+        self.tape.tell(Action::ForwardEnds, module);
+        self.pass(out, Action::BackwardBegins, module)
+    }
+
+    /// Backward has run.
+    pub(super) fn end_backward(&self) {
+        self.tape.tell(Action::BackwardDone, 0);
+    }
+}
