@@ -3,13 +3,14 @@
 use super::activations::{Adapter, BaseWeight, Projection};
 use super::autograd::{ElementType, GradSource, Label, LayerTag, Tape, Tensor, dims};
 use super::communication::{Scheme, Sharding};
-use super::period::simulated;
+use super::period::{Extent, simulated};
 use super::term::Term;
 use super::zero3::Modules;
 use crate::model::{Layer, Model, ModelKind, Module, ModuleKind, NormKind, QkNorm, Role};
 use crate::plan::{AdapterDtype, Dtype, Method, Plan, TargetModules, Task, names_module};
 use std::rc::Rc;
 
+mod build;
 mod shared;
 
 /// Whose weights these are.
@@ -133,7 +134,7 @@ pub(super) fn load(tape: &Rc<Tape>, plan: &Plan, model: &Model, sharding: &Shard
         counts,
         held: Vec::new(),
     };
-    let outside = tape.tag();
+    let (outside, start) = (tape.tag(), tape.len());
     let mut embeddings = Vec::new();
     let (mut embedding_norms, mut embedding_projections) = (Vec::new(), Vec::new());
     let mut token_embedding = None;
@@ -204,6 +205,16 @@ pub(super) fn load(tape: &Rc<Tape>, plan: &Plan, model: &Model, sharding: &Shard
         let name = if encoder { "classifier" } else { "score" };
         builder.trained_head(name, model.hidden_size, plan.num_labels, encoder, outside)
     });
+    if tape.extent == Extent::Whole
+        && builder.holder.term.is_none()
+        && matches!(sharding.scheme, Scheme::Single | Scheme::Ddp)
+    {
+        let table = token_embedding.as_ref().map_or(0, |table| table.shape().elements());
+        let base = element_type(plan.torch_dtype);
+        let tied = head.is_empty() && !scores && !encoder;
+        let tied_head = if tied { table.saturating_mul(base.bytes()) } else { 0 };
+        build::order(tape, start, build::Build { base, tied_head, casts_adapters: builder.adapts() });
+    }
     let Builder { trainable, parameters, counts, held, .. } = builder;
     ModelWeights {
         token_embedding,

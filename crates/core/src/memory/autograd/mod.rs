@@ -20,6 +20,7 @@ pub(super) use ops::*;
 pub(super) use reduce::Processors;
 pub(super) use shape::{Dim, ElementType, Shape, Sym, dims};
 pub(super) use tape::{
-    Action, Event, Hook, Label, LayerTag, Marks, NO_LAYER, RELABELLED, Row, Segment, Tape, TapeRecord, rounded,
+    Action, Event, Hook, Label, LayerTag, Marks, NO_LAYER, RELABELLED, Row, Segment, StorageId, Tape, TapeRecord,
+    rounded,
 };
 pub(super) use tensor::{GradSource, Tensor};

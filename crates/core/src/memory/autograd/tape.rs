@@ -249,6 +249,33 @@ impl Tape {
         self.marks.set(marks);
     }
 
+    /// Number of events so far.
+    pub(in crate::memory) fn len(&self) -> usize {
+        self.events.borrow().len()
+    }
+
+    /// Writes the events from `start` on anew, all of them outside layers: `order` gets the rows, the events and a source
+    /// of storages.
+    pub(in crate::memory) fn rewrite(
+        &self,
+        start: usize,
+        order: impl FnOnce(&[Row], Vec<Event>, &mut dyn FnMut() -> StorageId) -> Vec<Event>,
+    ) {
+        let mut events = self.events.borrow_mut();
+        let start = start.min(events.len());
+        let old = events.split_off(start);
+        let mut new_storage = || {
+            let storage = self.storages.get();
+            self.storages.set(storage + 1);
+            storage
+        };
+        events.extend(order(&self.rows.borrow(), old, &mut new_storage));
+        drop(events);
+        let mut segments = self.segments.borrow_mut();
+        segments.retain(|segment| segment.start < start);
+        segments.push(Segment { phase: self.phase.get(), tag: self.tag.get(), start });
+    }
+
     /// Something that lives only while one kernel runs.
     pub(in crate::memory) fn moment(&self, label: Label, shape: Shape, element: ElementType) {
         let row = self.row(label, &shape, element);
