@@ -39,7 +39,11 @@ pub(super) fn run_embeddings(
         tokens = scale(&tokens, stream);
     }
     let positions = tape.label(Term::BatchInputs, "position_ids");
-    let positions = Tensor::new(tape, positions, dims(&[("s", setting.length)]), ElementType::I64);
+    let count = || Tensor::new(tape, positions, dims(&[("s", setting.length)]), ElementType::I64);
+    // `torch.arange(s) + past_seen_tokens`.
+    let range = count();
+    let positions = count();
+    drop(range);
     let mut held = vec![tokens.clone()];
     let mut hidden = tokens;
     for (table, is_position) in &weights.embeddings {

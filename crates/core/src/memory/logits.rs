@@ -32,7 +32,7 @@ pub(super) fn language_model_loss(
     let logits = logits(setting, model, weights, &marked)?;
     let upcast = cast(&logits, ElementType::F32, setting.label(Term::LogitsFp32, ""));
     let labels = shift_labels(setting);
-    let loss = cross_entropy(setting, &upcast);
+    let loss = cross_entropy(setting, &upcast, labels.last());
     drop(labels);
     drop(upcast);
     // The model's forward holds the hidden states until it returns.
@@ -94,7 +94,7 @@ fn shift_labels(setting: &Setting) -> Vec<Tensor> {
 }
 
 /// `cross_entropy`: keeps log-softmax; backward writes the loss's gradient and log-softmax's, both fp32 logits in size.
-fn cross_entropy(setting: &Setting, logits: &Tensor) -> Tensor {
+fn cross_entropy(setting: &Setting, logits: &Tensor, labels: Option<&Tensor>) -> Tensor {
     let shape = logits.shape();
     let gradients = setting.label(Term::LogitsGradients, "");
     custom(
@@ -102,6 +102,7 @@ fn cross_entropy(setting: &Setting, logits: &Tensor) -> Tensor {
         &[logits],
         |recording| {
             let kept = Tensor::new(&setting.tape, setting.label(Term::LogSoftmax, ""), shape, ElementType::F32);
+            labels.inspect(|labels| recording.save(labels));
             recording.save(&kept);
             scalar(setting)
         },

@@ -19,8 +19,10 @@ pub(in crate::memory) fn run_experts(setting: &Setting, layer: &LayerWeights, ex
     let copies = |sym: &'static str, width| visits.with(Dim { sym: Sym(sym), size: width });
     let hidden = x.shape().width();
     let activations = |name| setting.label(Term::ExpertActivations, name);
-    let gathered = gather(setting, x, copies("h", hidden), activations("tokens"));
-    let scales = gather(setting, &weights, visits, routed_label);
+    // Tokens by expert, their weights likewise, and the way back: each indexing keeps its indices.
+    let [_, by_expert, permutation, inverse] = &order;
+    let gathered = gather(setting, x, by_expert, copies("h", hidden), activations("tokens"));
+    let scales = gather(setting, &weights, permutation, visits, routed_label);
     let (Some(up_weight), Some(down_weight)) = (layer.experts.first(), layer.experts.get(1)) else {
         return x.clone();
     };
@@ -39,7 +41,7 @@ pub(in crate::memory) fn run_experts(setting: &Setting, layer: &LayerWeights, ex
     let out = grouped(setting, &product, down_weight, copies("h", hidden), activations("down"));
     drop(product);
     let weighted = mul(&out, &scales, setting.passing());
-    let unsorted = gather(setting, &weighted, copies("h", hidden), setting.passing());
+    let unsorted = gather(setting, &weighted, inverse, copies("h", hidden), setting.passing());
     drop(weighted);
     let sum = sum_visits(setting, &unsorted, x.shape());
     let mut sum = cast(&sum, x.element(), setting.passing());
@@ -73,7 +75,7 @@ fn route(
     experts: &Experts,
     x: &Tensor,
     visits: Shape,
-) -> (Tensor, Vec<Tensor>) {
+) -> (Tensor, [Tensor; 4]) {
     let label = setting.label(Term::RouterActivations, "");
     let all = dims(&[("b·s", setting.token_count()), ("E", experts.num_experts)]);
     let logits = match layer.projection(Role::Router) {
@@ -96,25 +98,31 @@ fn route(
     drop(chosen);
     let weights = if setting.weighs_experts_in_fp32 { normalized } else { cast(&normalized, x.element(), label) };
     // Expert ids and permutation of the sort, its inverse, the ids as int32.
-    let order = vec![experts_chosen, index(ElementType::I64), index(ElementType::I64), index(ElementType::I64)];
+    let order = [experts_chosen, index(ElementType::I64), index(ElementType::I64), index(ElementType::I64)];
     (weights, order)
 }
 
 /// `x[indices]`: backward adds into zeros of the source's shape, in the order of the sorted indices
 /// (aten/src/ATen/native/cuda/Indexing.cu index_put_with_sort_kernel).
-fn gather(setting: &Setting, x: &Tensor, shape: Shape, label: super::super::autograd::Label) -> Tensor {
+fn gather(
+    setting: &Setting,
+    x: &Tensor,
+    indices: &Tensor,
+    shape: Shape,
+    label: super::super::autograd::Label,
+) -> Tensor {
     let source = x.shape();
-    let indices = match shape.dims() {
-        [tokens, visits, ..] => dims(&[("b·s", tokens.size), ("e", visits.size)]),
-        _ => shape,
-    };
+    let places = indices.shape();
     custom(
         &setting.tape,
         &[x],
-        |_| Tensor::new(&setting.tape, label, shape, x.element()),
+        |recording| {
+            recording.save(indices);
+            Tensor::new(&setting.tape, label, shape, x.element())
+        },
         move |call| {
             let grad = call.grad_like(source, call.grad.element());
-            let index = || call.grad_like(indices, ElementType::I64);
+            let index = || call.grad_like(places, ElementType::I64);
             let wrapped = index();
             let linear = index();
             drop(wrapped);
@@ -160,11 +168,13 @@ fn grouped(
 
 /// `out.view(tokens, e, h).sum(dim=1)`: backward expands, and the view copies what is expanded.
 fn sum_visits(setting: &Setting, x: &Tensor, shape: Shape) -> Tensor {
-    let from = x.shape();
+    let (from, element) = (x.shape(), x.element());
+    // torch.autocast sums into fp32.
+    let wide = if *setting.autocast.borrow() { ElementType::F32 } else { element };
     custom(
         &setting.tape,
         &[x],
-        |_| Tensor::new(&setting.tape, setting.passing(), shape, x.element()),
-        move |call| vec![Some(call.grad_like(from, call.grad.element()))],
+        |_| Tensor::new(&setting.tape, setting.passing(), shape, wide),
+        move |call| vec![Some(call.grad_like(from, element))],
     )
 }

@@ -1,9 +1,11 @@
 //! What forward keeps for backward, layer by layer: the model's forward code, in the order transformers runs it.
 
 mod attention;
+mod eager_attention;
 mod experts;
 mod feed_forward;
 mod four_bit;
+mod fused_attention;
 mod layer;
 mod masks;
 mod norm;

@@ -78,5 +78,7 @@ mod tests {
         let processors = Processors { count: 108, threads: 2048, compute_capability: (8, 0) };
         assert_eq!(row_sum_buffers(512, 2048, processors), None);
         assert_eq!(row_sum_buffers(1024, 2048, processors), Some((16_777_216, 64)));
+        assert_eq!(row_sum_buffers(1024, 896, processors), Some((7_340_032, 28)));
+        assert_eq!(row_sum_buffers(151_936, 896, processors).map(|(parts, _)| parts), Some(113_311_744));
     }
 }
