@@ -5,6 +5,7 @@
 //! <- [`scenario`].
 
 pub mod accuracy;
+pub mod advise;
 pub mod gpu;
 pub mod link;
 pub mod memory;

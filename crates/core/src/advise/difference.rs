@@ -1,0 +1,69 @@
+//! Two plans side by side: what differs, and what that does to memory and time.
+
+use crate::memory::{self, Category, Estimate, Phase};
+use crate::plan::{self, Plan, Problem};
+use crate::speed::{self, Range};
+
+/// A field in which two plans differ.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Changed {
+    /// Its name in JSON.
+    pub field: &'static str,
+    /// As the first plan has it.
+    pub before: String,
+    /// As the second has it.
+    pub after: String,
+}
+
+/// Two plans, compared.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Difference {
+    /// Fields that differ, in the order of the form.
+    pub changed: Vec<Changed>,
+    /// Both answers.
+    pub estimates: [Estimate; 2],
+    /// Effective batch sizes, sequences.
+    pub effective_batch: [u64; 2],
+    /// Time of the second plan's step beside the first's, for as many tokens.
+    pub time: Range,
+}
+
+impl Difference {
+    /// Bytes of both plans by category at their fullest moments, in the order of [`Category::ALL`], those with none left out.
+    pub fn by_category(&self) -> Vec<(Category, [u64; 2])> {
+        let of = |estimate: &Estimate, category: Category| {
+            let fullest = estimate.phases.iter().find(|used| used.phase == estimate.peak.phase);
+            let found = fullest.and_then(|used| used.by_category.iter().find(|(other, _)| *other == category));
+            found.map_or(0, |(_, bytes)| *bytes)
+        };
+        let both = |category: &Category| (*category, [0, 1].map(|i: usize| of(&self.estimates[i], *category)));
+        Category::ALL.iter().map(both).filter(|(_, bytes)| *bytes != [0, 0]).collect()
+    }
+
+    /// Bytes of both plans by phase, 0 where a plan has no such phase.
+    pub fn by_phase(&self) -> Vec<(Phase, [u64; 2])> {
+        let of = |estimate: &Estimate, phase: Phase| {
+            estimate.phases.iter().find(|used| used.phase == phase).map_or(0, |used| used.allocated_bytes)
+        };
+        let both = |phase: &Phase| (*phase, [0, 1].map(|i: usize| of(&self.estimates[i], *phase)));
+        Phase::ALL.iter().map(both).filter(|(_, bytes)| *bytes != [0, 0]).collect()
+    }
+}
+
+/// Compares two plans.
+///
+/// # Errors
+/// Every problem of a plan that cannot be estimated.
+pub fn difference(before: &Plan, after: &Plan) -> Result<Difference, Vec<Problem>> {
+    let estimates = [memory::estimate_replayed(before)?, memory::estimate_replayed(after)?];
+    let time = speed::ratio_per(&speed::step_time_of(before)?, &speed::step_time_of(after)?, speed::Per::Token);
+    let changed = plan::fields()
+        .iter()
+        .filter_map(|field| {
+            let (before, after) = (field.text(before), field.text(after));
+            (before != after).then_some(Changed { field: field.name, before, after })
+        })
+        .collect();
+    let effective_batch = [before, after].map(|plan| plan.batches().effective_batch_size);
+    Ok(Difference { changed, estimates, effective_batch, time })
+}

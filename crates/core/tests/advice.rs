@@ -1,0 +1,169 @@
+//! Advice holds what it promises: plans that do not fit are made to, by the quickest way there is.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use headroom_core::advise::fit::{Outcome, exhaustive, fit};
+use headroom_core::advise::{Judge, Level, Quick, waterfall};
+use headroom_core::link;
+use headroom_core::plan::Plan;
+
+/// Plans over models, methods, cards and shapes that are too big for their cards.
+fn too_big(count: usize) -> Vec<Plan> {
+    let models = [
+        "Qwen/Qwen2.5-0.5B",
+        "Qwen/Qwen3-4B",
+        "meta-llama/Llama-3.1-8B",
+        "mistralai/Mistral-7B-v0.1",
+        "google/gemma-2-9b",
+        "Qwen/Qwen3-1.7B",
+    ];
+    let methods = ["full", "lora", "qlora", "full&torch_dtype=float32&mixed_precision=bf16"];
+    let cards = ["rtx-3060-12gb", "rtx-4090", "a100-40gb", "a100-80gb&num_gpus=8", "rtx-4090&num_gpus=4", "tesla-t4"];
+    let shapes = [(4, 1024, 1), (1, 4096, 8), (16, 512, 2), (2, 2048, 4), (8, 1024, 1), (3, 1536, 6)];
+    let mut plans = Vec::new();
+    for (i, model) in models.iter().enumerate() {
+        for (j, method) in methods.iter().enumerate() {
+            for (k, card) in cards.iter().enumerate() {
+                for l in 0..shapes.len() {
+                    let (b, s, a) = shapes[(i + j + k + l) % shapes.len()];
+                    let fragment = format!(
+                        "v=1&model={model}&method={method}&gpu={card}&per_device_train_batch_size={b}&max_length={s}&gradient_accumulation_steps={a}"
+                    );
+                    let decoded = link::decode(&fragment);
+                    assert!(decoded.problems.is_empty(), "{fragment}: {:?}", decoded.problems);
+                    if !Quick.fits(&decoded.plan) {
+                        plans.push(decoded.plan);
+                    }
+                }
+            }
+        }
+    }
+    let step = (plans.len() / count).max(1);
+    plans.into_iter().step_by(step).take(count).collect()
+}
+
+#[test]
+fn advice_fits_keeps_the_effective_batch_and_is_the_quickest_there_is() {
+    let plans = too_big(340);
+    let mut helped = 0;
+    for plan in &plans {
+        let name = link::encode(plan);
+        let (best, outcome) = (exhaustive(plan, &Quick), fit(plan, &Quick));
+        match (outcome, best) {
+            (Outcome::Fits(advice), Some((level, seconds))) => {
+                helped += 1;
+                assert!(Quick.fits(&advice.plan), "{name}: the advised plan does not fit");
+                assert_eq!(advice.plan.effective_batch_size(), plan.effective_batch_size(), "{name}");
+                assert_eq!(advice.level, level, "{name}");
+                let own = advice.seconds_per_token;
+                assert!(own <= seconds * 1.05, "{name}: {own} s a token, {seconds} s would do");
+                let saved: i64 = advice.stages.iter().map(|stage| stage.saved_bytes).sum();
+                let need = |plan: &Plan| i64::try_from(Quick.judge(plan).unwrap().need_bytes).unwrap();
+                assert_eq!(saved, need(plan) - need(&advice.plan), "{name}: the waterfall must sum up");
+            }
+            (Outcome::NothingFits { .. }, None) => {}
+            (outcome, best) => panic!("{name}: {outcome:?}, by exhaustive search {best:?}"),
+        }
+    }
+    assert!(helped >= 200, "only {helped} of the plans can be helped: choose others");
+}
+
+#[test]
+fn a_plan_that_fits_is_left_alone() {
+    let plan = link::decode("v=1&model=Qwen/Qwen2.5-0.5B&method=lora&gpu=a100-80gb").plan;
+    assert_eq!(fit(&plan, &Quick), Outcome::FitsAlready);
+}
+
+#[test]
+fn the_mildest_level_comes_first() {
+    let plan = link::decode("v=1&model=meta-llama/Llama-3.1-8B&method=full&gpu=a100-80gb&max_length=2048").plan;
+    let Outcome::Fits(advice) = fit(&plan, &Quick) else { panic!("it can be made to fit") };
+    assert!(advice.level < Level::Different, "{:?}", advice.levers);
+    assert_eq!(waterfall(&plan, &advice.levers, &Quick), advice.stages);
+}
+
+mod raised {
+    use super::*;
+    use headroom_core::advise::fill::{Target, fill};
+    use headroom_core::advise::map::{axes, map};
+    use headroom_core::advise::solve::{Unknown, most};
+    use headroom_core::advise::tiers::tiers;
+    use headroom_core::memory::outline;
+
+    #[test]
+    fn an_idle_card_is_filled_into_its_target_and_never_beyond() {
+        for (fragment, target) in [
+            ("v=1&model=Qwen/Qwen2.5-0.5B&method=lora&gpu=a100-80gb", Target::default()),
+            ("v=1&model=Qwen/Qwen3-4B&method=lora&gpu=a100-80gb&gradient_accumulation_steps=16", Target::default()),
+            (
+                "v=1&model=meta-llama/Llama-3.1-8B&method=qlora&gpu=rtx-4090&gradient_checkpointing=true",
+                Target::default(),
+            ),
+            ("v=1&model=openai-community/gpt2&method=full&gpu=a100-40gb", Target { low: 0.3, high: 0.6 }),
+            ("v=1&model=Qwen/Qwen3-1.7B&task=inference&gpu=rtx-4090", Target::default()),
+        ] {
+            let plan = link::decode(fragment).plan;
+            let filled = fill(&plan, target, &Quick);
+            let recommended = filled.recommended.unwrap_or_else(|| panic!("{fragment}: nothing recommended"));
+            for one in [Some(recommended), filled.aggressive].into_iter().flatten() {
+                let used = Quick.judge(&one.plan).unwrap().used_share();
+                assert!((target.low..=target.high).contains(&used), "{fragment}: {used}");
+                assert!(one.gain.expected > 1.0, "{fragment}: {:?}", one.gain);
+            }
+        }
+    }
+
+    #[test]
+    fn the_most_fits_and_the_next_does_not() {
+        let plan = link::decode("v=1&model=Qwen/Qwen3-4B&method=lora&gpu=rtx-4090").plan;
+        for unknown in [Unknown::Batch, Unknown::Length, Unknown::Rank] {
+            let most = most(&plan, unknown, &Quick).unwrap();
+            assert!(Quick.fits(&most.plan), "{unknown:?} {}", most.value);
+            let next = most.next.unwrap_or_else(|| panic!("{unknown:?} ends at {}", most.value));
+            assert!(!Quick.fits(&unknown.set(&plan, next)), "{unknown:?} {next}");
+        }
+    }
+
+    #[test]
+    fn need_grows_with_batch_and_length() {
+        let plan = link::decode("v=1&model=Qwen/Qwen3-4B&method=lora&gpu=rtx-4090").plan;
+        for unknown in [Unknown::Batch, Unknown::Length, Unknown::Rank] {
+            let needs: Vec<u64> =
+                (1..=64).map(|value| Quick.judge(&unknown.set(&plan, value)).unwrap().need_bytes).collect();
+            assert!(needs.windows(2).all(|pair| pair[0] <= pair[1]), "{unknown:?} {needs:?}");
+        }
+    }
+
+    #[test]
+    fn the_map_says_what_single_estimates_say() {
+        let plan = link::decode("v=1&model=Qwen/Qwen3-4B&method=lora&gpu=rtx-4090&max_length=2048").plan;
+        let (batches, lengths) = axes(&plan, 24);
+        assert!(batches.contains(&1) && lengths.contains(&2048), "{batches:?} {lengths:?}");
+        assert!(batches.is_sorted() && lengths.is_sorted());
+        let map = map(&plan, batches, lengths).unwrap();
+        for (i, s) in map.lengths.iter().enumerate().step_by(5) {
+            for (j, b) in map.batches.iter().enumerate().step_by(7) {
+                let own = Plan { per_device_train_batch_size: *b, max_length: *s, ..plan.clone() };
+                let estimate = outline(&own).unwrap();
+                let share = map.used_share[i][j];
+                assert!((share / estimate.verdict.used_share - 1.0).abs() < 0.002, "b {b} s {s}: {share}");
+            }
+        }
+    }
+
+    #[test]
+    fn one_card_shards_nothing_and_the_quickest_tier_of_several_fits() {
+        let plan = link::decode("v=1&model=meta-llama/Llama-3.1-8B&gpu=a100-80gb&num_gpus=8&method=full").plan;
+        let (tiers, quickest) = tiers(&plan, &Quick);
+        assert_eq!(tiers.len(), 16);
+        assert!(!quickest.is_empty());
+        for i in quickest {
+            let (tier, own) = (&tiers[i], tiers[i].time.unwrap().expected);
+            assert!(Quick.fits(&tier.alternative.plan));
+            let same = tiers.iter().filter(|other| other.alternative.method == tier.alternative.method);
+            for other in same.filter(|other| Quick.fits(&other.alternative.plan)) {
+                assert!(own <= other.time.unwrap().expected + 1e-12);
+            }
+        }
+    }
+}
