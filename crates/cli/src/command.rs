@@ -7,19 +7,24 @@ use headroom_charts::Palette;
 use headroom_core::link;
 use lexopt::prelude::*;
 
+use crate::advise::{self, AdviseOptions};
 use crate::chart::{self, ChartOptions};
 use crate::compare::{self, CompareOptions};
 use crate::estimate::{self, EstimateOptions};
+use crate::solve::{self, Question, SolveOptions};
 use crate::validate::{self, ValidateOptions};
 use crate::validate_speed::{self, ValidateSpeedOptions};
-use crate::{Failure, Outcome, catalogue};
+use crate::{Failure, Outcome, catalogue, difference};
 
 const HELP: &str = "\
 headroom: whether a training run fits in GPU memory, and where every byte goes
 
 Usage:
   headroom estimate [PLAN] [--json] [--all] [--check] what a plan needs, phase by phase and byte by byte
+  headroom advise [PLAN] [--json]                     what to change so that it fits, or uses the card
+  headroom solve [PLAN] --max WHAT | --min WHAT       the most that fits, the fewest or smallest cards
   headroom compare [PLAN] [--json]                    the plan beside its alternatives
+  headroom compare PLAN OTHER [--json]                two plans side by side
   headroom chart [PLAN] --svg [--phases] [--dark]     the same as an SVG file
   headroom link [PLAN]                                the plan as a link's fragment
   headroom models | gpus [--json]                     what plans can name
@@ -33,6 +38,11 @@ Options of estimate:
   --json             machine-readable
   --all              every allocation at the peak, however small
   --check            exit with 1 when the plan does not fit
+
+Options of solve:
+  --max WHAT         batch, length, rank, generations, completion_length or model
+  --min WHAT         cards or card
+  --json             machine-readable
 
 Options of chart:
   --svg              SVG, the only format
@@ -70,7 +80,11 @@ pub(crate) enum Command {
     Version,
     /// Says what a plan needs.
     Estimate(EstimateOptions),
-    /// Sets it beside its alternatives.
+    /// Says what to change.
+    Advise(AdviseOptions),
+    /// Says what fits at most.
+    Solve(SolveOptions),
+    /// Sets it beside its alternatives, or beside another plan.
     Compare(CompareOptions),
     /// Draws them.
     Chart(ChartOptions),
@@ -101,6 +115,8 @@ impl Command {
             Some(Value(name)) => match text(name)?.as_str() {
                 "help" => Ok(Self::Help),
                 "estimate" => Self::estimate(parser),
+                "advise" => Self::advise(parser),
+                "solve" => Self::solve(parser),
                 "compare" => Self::compare(parser),
                 "chart" => Self::chart(parser),
                 "link" => Self::link(parser),
@@ -129,6 +145,45 @@ impl Command {
         Ok(Self::Estimate(options))
     }
 
+    fn advise(mut parser: lexopt::Parser) -> Result<Self, Failure> {
+        let mut options = AdviseOptions::default();
+        while let Some(arg) = parser.next()? {
+            match arg {
+                Long("json") => options.json = true,
+                Long("help") | Short('h') => return Ok(Self::Help),
+                Value(value) if options.source.is_none() => options.source = Some(text(value)?),
+                other => return Err(other.unexpected().into()),
+            }
+        }
+        Ok(Self::Advise(options))
+    }
+
+    fn solve(mut parser: lexopt::Parser) -> Result<Self, Failure> {
+        let mut options = SolveOptions::default();
+        while let Some(arg) = parser.next()? {
+            match arg {
+                Long("json") => options.json = true,
+                Long("max") => {
+                    let name = text(parser.value()?)?;
+                    let known = "--max takes batch, length, rank, generations, completion_length or model";
+                    let question = Question::from_name(&name);
+                    options.question = Some(question.ok_or_else(|| Failure::BadInput(format!("{known}, not {name}")))?);
+                }
+                Long("min") => {
+                    options.question = Some(match text(parser.value()?)?.as_str() {
+                        "cards" => Question::Cards,
+                        "card" => Question::Card,
+                        other => return Err(Failure::BadInput(format!("--min takes cards or card, not {other}"))),
+                    });
+                }
+                Long("help") | Short('h') => return Ok(Self::Help),
+                Value(value) if options.source.is_none() => options.source = Some(text(value)?),
+                other => return Err(other.unexpected().into()),
+            }
+        }
+        Ok(Self::Solve(options))
+    }
+
     fn compare(mut parser: lexopt::Parser) -> Result<Self, Failure> {
         let mut options = CompareOptions::default();
         while let Some(arg) = parser.next()? {
@@ -136,6 +191,7 @@ impl Command {
                 Long("json") => options.json = true,
                 Long("help") | Short('h') => return Ok(Self::Help),
                 Value(value) if options.source.is_none() => options.source = Some(text(value)?),
+                Value(value) if options.other.is_none() => options.other = Some(text(value)?),
                 other => return Err(other.unexpected().into()),
             }
         }
@@ -237,6 +293,9 @@ impl Command {
             Self::Help => out.write_all(HELP.as_bytes())?,
             Self::Version => writeln!(out, "headroom {}", env!("CARGO_PKG_VERSION"))?,
             Self::Estimate(options) => return estimate::run(&options, out),
+            Self::Advise(options) => advise::run(&options, out)?,
+            Self::Solve(options) => solve::run(&options, out)?,
+            Self::Compare(options) if options.other.is_some() => difference::run(&options, out)?,
             Self::Compare(options) => compare::run(&options, out)?,
             Self::Chart(options) => chart::run(&options, out)?,
             Self::Link(source) => {

@@ -17,6 +17,8 @@ use crate::{Failure, input};
 pub(crate) struct CompareOptions {
     /// File, `-`, link or JSON; nothing: standard input.
     pub(crate) source: Option<String>,
+    /// A second plan to set beside it instead of its alternatives.
+    pub(crate) other: Option<String>,
     /// Machine-readable.
     pub(crate) json: bool,
 }

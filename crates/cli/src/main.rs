@@ -3,13 +3,16 @@
 //! Exit code: 0 it worked (and, with `estimate --check`, the plan fits), 1 it does not fit, 2 bad input, with one clear line on
 //! standard error.
 
+mod advise;
 mod catalogue;
 mod chart;
 mod command;
 mod compare;
+mod difference;
 mod estimate;
 mod input;
 mod layout;
+mod solve;
 mod validate;
 mod validate_speed;
 

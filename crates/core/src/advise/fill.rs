@@ -83,7 +83,8 @@ fn with_batch(start: &Plan, batch: u64) -> Plan {
     let mut plan = start.clone();
     let forwards = start.per_device_train_batch_size.saturating_mul(start.gradient_accumulation_steps);
     plan.per_device_train_batch_size = batch;
-    plan.gradient_accumulation_steps = if forwards % batch.max(1) == 0 { forwards / batch.max(1) } else { 1 };
+    // Where it does not divide, the effective batch grows a little rather than shrinks.
+    plan.gradient_accumulation_steps = forwards.div_ceil(batch.max(1)).max(1);
     if plan.task == Task::Inference {
         plan.gradient_accumulation_steps = start.gradient_accumulation_steps;
     }
@@ -119,7 +120,7 @@ fn best(plan: &Plan, start: &Plan, batches: std::ops::Range<u64>, judge: &impl J
     let own = plan.per_device_train_batch_size.max(1);
     let rank = |batch: u64, keeps: bool| {
         // Keeps the effective batch; a multiple of the own one; a multiple of 8; the larger.
-        (keeps, batch % own == 0, batch % 8 == 0, batch)
+        (keeps, batch.is_multiple_of(own), batch.is_multiple_of(8), batch)
     };
     let candidates = batches.filter_map(|batch| {
         let plan = with_batch(start, batch);

@@ -35,7 +35,7 @@ pub enum Outcome {
     /// No combination of levers suffices on its cards; the smallest hardware on which some does, if there is any.
     NothingFits {
         /// How many cards of which memory would do.
-        hardware: Option<Hardware>,
+        hardware: Option<Box<Hardware>>,
     },
 }
 
@@ -55,7 +55,8 @@ pub struct Hardware {
 /// The levers that are asked about, in the order in which they are pulled and shown.
 ///
 /// Ordered questions are those whose answers save memory whatever else is chosen. Sharding is not: DeepSpeed's buckets can
-/// cost a small model more than sharding saves.
+/// cost a small model more than sharding saves. Nor is checkpointing: under autocast it lets the 16-bit copies of all
+/// weights live until forward ends. Nor are Liger's kernels, which make the head's gradient in forward.
 fn questions(plan: &Plan, level: Level) -> Vec<Question> {
     let ordered = |levers: &[Lever]| Question { levers: levers.to_vec(), ordered: true };
     let mut questions = vec![
@@ -65,8 +66,8 @@ fn questions(plan: &Plan, level: Level) -> Vec<Question> {
         ordered(&[Lever::DropOutputs]),
         ordered(&[Lever::AdapterReference]),
         Question { levers: smaller_batches(plan).into_iter().map(Lever::MicroBatch).collect(), ordered: true },
-        ordered(&[Lever::Liger]),
-        ordered(&[Lever::Checkpointing]),
+        Question { levers: vec![Lever::Liger], ordered: false },
+        Question { levers: vec![Lever::Checkpointing], ordered: false },
         Question { levers: shardings(plan.num_gpus), ordered: false },
     ];
     if level >= Level::Coarser {
@@ -116,7 +117,7 @@ pub fn fit(plan: &Plan, judge: &impl Judge) -> Outcome {
     if let Some(advice) = on_these_cards(plan, judge) {
         return Outcome::Fits(Box::new(advice));
     }
-    Outcome::NothingFits { hardware: smallest_hardware(plan, judge) }
+    Outcome::NothingFits { hardware: smallest_hardware(plan, judge).map(Box::new) }
 }
 
 fn on_these_cards(plan: &Plan, judge: &impl Judge) -> Option<Advice> {

@@ -176,7 +176,7 @@ impl Lever {
                 let forwards = plan.per_device_train_batch_size.saturating_mul(plan.gradient_accumulation_steps);
                 changed.per_device_train_batch_size = batch;
                 changed.gradient_accumulation_steps = forwards.checked_div(batch).unwrap_or(0);
-                trains && batch > 0 && forwards % batch == 0
+                trains && batch > 0 && forwards.is_multiple_of(batch)
             }
             Self::Sharding { zero_stage, offload_optimizer, offload_param } => {
                 shard(&mut changed, zero_stage, offload_optimizer, offload_param);
@@ -329,7 +329,7 @@ pub(super) fn smaller_batches(plan: &Plan) -> Vec<u64> {
     let forwards = plan.per_device_train_batch_size.saturating_mul(plan.gradient_accumulation_steps);
     // A divisor below b: no more than its square root and their partners need be looked at, but b is small.
     let largest = plan.per_device_train_batch_size.min(LARGEST_BATCH);
-    let mut batches: Vec<u64> = (1..largest).rev().filter(|batch| forwards % batch == 0).collect();
+    let mut batches: Vec<u64> = (1..largest).rev().filter(|batch| forwards.is_multiple_of(*batch)).collect();
     if batches.len() > MICRO_BATCHES {
         batches.truncate(MICRO_BATCHES - 1);
         batches.push(1);

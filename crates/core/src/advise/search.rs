@@ -96,7 +96,7 @@ fn extremes<'a>(choices: &'a [Choice], questions: &[Question]) -> Vec<&'a Choice
     let mut extremes: Vec<&Choice> = Vec::new();
     for choice in choices {
         let beaten = |other: &&Choice| saves_no_more(&choice.answers, &other.answers, questions);
-        if !extremes.iter().any(|other| beaten(&other)) {
+        if !extremes.iter().any(beaten) {
             extremes.retain(|other| !saves_no_more(&other.answers, &choice.answers, questions));
             extremes.push(choice);
         }

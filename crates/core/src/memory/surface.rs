@@ -47,9 +47,10 @@ pub fn surface(plan: &Plan, subject: &Subject, batches: &[u64], lengths: &[u64])
             open.extend(area.parts(lengths_alike || high.0 == high.1, batches_alike || low.0 == low.1));
             continue;
         };
-        for s in area.lengths.0..=area.lengths.1 {
-            for b in area.batches.0..=area.batches.1 {
-                grid[s][b] = reading.peak(at(b, s));
+        let rows = grid.iter_mut().zip(lengths).skip(high.0).take(high.1 - high.0 + 1);
+        for (row, s) in rows {
+            for (cell, b) in row.iter_mut().zip(batches).skip(low.0).take(low.1 - low.0 + 1) {
+                *cell = reading.peak((*b, *s));
             }
         }
     }
@@ -127,8 +128,17 @@ struct Reading {
     sizes: Vec<Size>,
     /// For each event: the index of its size, twice, plus one for a free.
     events: Vec<u32>,
-    /// First event, how many equal layers more than one it stands for, and what one of them leaves: size and count.
-    segments: Vec<(usize, i64, Vec<(u32, i64)>)>,
+    segments: Vec<Stretch>,
+}
+
+/// Events of one layer in one phase.
+struct Stretch {
+    /// First event.
+    start: usize,
+    /// How many equal layers more than one it stands for.
+    more: i64,
+    /// What one of them leaves: size and count.
+    net: Vec<(u32, i64)>,
 }
 
 impl Reading {
@@ -153,7 +163,7 @@ impl Reading {
                     }
                 }
                 let powers = Size { unit: 1, ..size }.at(base).max(1);
-                if size.unit % powers == 0 {
+                if size.unit.is_multiple_of(powers) {
                     size.unit /= powers;
                 } else {
                     // Not a product of what its symbols say: it holds where it does not change.
@@ -180,7 +190,7 @@ impl Reading {
                     }
                 }
                 net.retain(|(_, count)| *count != 0);
-                (segment.start, more, net)
+                Stretch { start: segment.start, more, net }
             })
             .collect();
         Self { sizes, events, segments }
@@ -194,8 +204,9 @@ impl Reading {
             let free = row.is_some_and(|row| row.label.term == Term::ReductionBuffers);
             (*code % 2 == 1) == (event.bytes < 0) && (free || promised == event.bytes.unsigned_abs())
         };
-        let same_place = |((start, more, _), segment): (&(usize, i64, Vec<(u32, i64)>), &super::autograd::Segment)| {
-            *start == segment.start && u64::try_from(*more).is_ok_and(|more| more + 1 == segment.tag.repeat)
+        let same_place = |(stretch, segment): (&Stretch, &super::autograd::Segment)| {
+            let repeat = u64::try_from(stretch.more).map(|more| more + 1);
+            stretch.start == segment.start && repeat == Ok(segment.tag.repeat)
         };
         self.events.len() == record.events.len()
             && self.segments.len() == record.segments.len()
@@ -219,8 +230,8 @@ impl Reading {
             .collect();
         let of = |code: u32| sizes.get(code as usize).copied().unwrap_or(0);
         let (mut level, mut peak) = (0i64, 0i64);
-        let ends = self.segments.iter().skip(1).map(|(start, ..)| *start).chain([self.events.len()]);
-        for ((start, more, net), end) in self.segments.iter().zip(ends) {
+        let ends = self.segments.iter().skip(1).map(|next| next.start).chain([self.events.len()]);
+        for (Stretch { start, more, net }, end) in self.segments.iter().zip(ends) {
             let one: i64 = net.iter().map(|(size, count)| of(size * 2).saturating_mul(*count)).sum();
             level = level.saturating_add(one.saturating_mul(*more));
             peak = peak.max(level);
