@@ -101,6 +101,7 @@ pub fn estimate() -> Estimate {
         device_bytes: 19 * GIB,
         context_bytes: GIB / 2,
         band: Band { low: 16 * GIB, expected: 17 * GIB, high: 18 * GIB },
+        sure_bytes: 18 * GIB,
         beside: Band { low: GIB / 4, expected: GIB / 2, high: GIB },
         limit: None,
         basis: Basis::Usual,

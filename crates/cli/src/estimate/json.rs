@@ -50,6 +50,8 @@ struct PeakJson {
     context_bytes: u64,
     /// Of `required_bytes + context_bytes`.
     band: BandJson,
+    /// What the verdict asks of the card to say "fits".
+    sure_bytes: u64,
     /// What fails first on a card that is a little too small.
     limit: Option<LimitJson>,
 }
@@ -201,6 +203,7 @@ impl From<&Peak> for PeakJson {
             device_bytes: peak.device_bytes,
             context_bytes: peak.context_bytes,
             band: BandJson { low, expected, high },
+            sure_bytes: peak.sure_bytes,
             limit: peak.limit.as_ref().map(|limit| LimitJson {
                 phase: limit.phase.name(),
                 name: limit.term.name(),

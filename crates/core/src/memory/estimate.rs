@@ -50,6 +50,9 @@ pub struct Peak {
     pub context_bytes: u64,
     /// Band of `required_bytes + context_bytes`.
     pub band: Band,
+    /// Card memory with which the step surely runs, bytes: below the band's high end where that counts memory which the
+    /// allocator only hoards.
+    pub sure_bytes: u64,
     /// CUDA context, libraries and NCCL, bytes.
     pub beside: Band,
     /// The request that decides how small the card may be, where the plan was replayed.
@@ -174,9 +177,9 @@ pub struct Verdict {
 /// The verdict's word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Fit {
-    /// Even the high end of the band fits.
+    /// What surely suffices fits.
     Fits,
-    /// Expected to fit, but the high end of the band does not.
+    /// Expected to fit, but what surely suffices does not.
     Tight,
     /// Expected not to fit.
     DoesNotFit,

@@ -111,6 +111,7 @@ fn answer(plan: &Plan, subject: &Subject, with_rows: bool) -> Estimate {
         device_bytes: reserved.saturating_add(beside.expected),
         context_bytes: beside.expected,
         band: required(mode).plus(beside),
+        sure_bytes: required(mode).plus(beside).high,
         beside,
         limit: None,
         basis: Basis::Usual,
@@ -121,7 +122,7 @@ fn answer(plan: &Plan, subject: &Subject, with_rows: bool) -> Estimate {
         param_count: counts.base.saturating_add(counts.adapters),
         active_param_count: active,
         trainable_count: counts.trainable,
-        verdict: verdict(&peak.band, *memory_bytes),
+        verdict: verdict(&peak, *memory_bytes),
         peak,
         phases: ledger.phases,
         task: beside::task_use(plan, subject, &ledger.allocations),
@@ -161,24 +162,26 @@ impl Estimate {
         let expandable = self.peak.expandable;
         let mode = if expandable { Mode::Expandable } else { Mode::Default };
         let required = |mode| overhead::replayed(allocated, replay, mode);
+        let (band, sure) = required(mode);
         let reserved = if expandable { replay.reserved_bytes_expandable } else { replay.reserved_bytes };
         let reserved = reserved.max(allocated);
         let beside = self.peak.beside;
         self.peak = Peak {
             phase,
             allocated_bytes: allocated,
-            required_bytes: required(Mode::Default).expected,
-            required_bytes_expandable: required(Mode::Expandable).expected,
+            required_bytes: required(Mode::Default).0.expected,
+            required_bytes_expandable: required(Mode::Expandable).0.expected,
             reserved_bytes: reserved,
             device_bytes: reserved.saturating_add(beside.expected),
             context_bytes: beside.expected,
-            band: required(mode).plus(beside),
+            band: band.plus(beside),
+            sure_bytes: sure.saturating_add(beside.high),
             beside,
             limit: replay.limit.clone().filter(|_| !expandable),
             basis: Basis::Replayed,
             expandable,
         };
-        self.verdict = verdict(&self.peak.band, self.card_bytes);
+        self.verdict = verdict(&self.peak, self.card_bytes);
         self
     }
 
@@ -211,8 +214,9 @@ impl Estimate {
     }
 }
 
-fn verdict(band: &Band, card: u64) -> Verdict {
-    let fit = if band.high <= card {
+fn verdict(peak: &Peak, card: u64) -> Verdict {
+    let band = peak.band;
+    let fit = if peak.sure_bytes <= card {
         Fit::Fits
     } else if band.expected <= card {
         Fit::Tight

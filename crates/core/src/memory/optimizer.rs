@@ -24,13 +24,32 @@ pub(super) fn allocate_states(
     trainable: &[Trainable],
 ) -> Vec<Tensor> {
     let outside = tape.tag();
-    let mut states = Vec::new();
+    let mut states = code_tables(tape, plan, sharding, trainable);
     for parameter in trainable {
         tape.enter_layer(parameter.tag);
         states.extend(states_of(tape, plan, sharding, parameter));
     }
     tape.enter_layer(outside);
     states
+}
+
+/// The 256 values that 8-bit states stand for, one table a kind of state, shared by all tensors
+/// (bitsandbytes optim/optimizer.py `init_state`: `name2qmap["dynamic"].to(p.device)`, and `"udynamic"` for second moments).
+fn code_tables(tape: &Rc<Tape>, plan: &Plan, sharding: &Sharding, trainable: &[Trainable]) -> Vec<Tensor> {
+    let tables: &[&str] = match plan.optim {
+        Optimizer::AdamwBnb8bit | Optimizer::PagedAdamw8bit => &["dynamic", "udynamic"],
+        Optimizer::Lion8bit => &["dynamic"],
+        _ => &[],
+    };
+    let eight_bit = trainable.iter().any(|parameter| parameter.elements() >= MIN_8BIT_SIZE);
+    if !eight_bit || sharding.offloads_optimizer() {
+        return Vec::new();
+    }
+    let new = |name: &&str| {
+        let label = tape.label(Term::BlockwiseStateScales, name);
+        Tensor::new(tape, label, dims(&[("256", 256)]), ElementType::F32)
+    };
+    tables.iter().map(new).collect()
 }
 
 /// State of one tensor.
@@ -87,15 +106,19 @@ fn states_of(tape: &Rc<Tape>, plan: &Plan, sharding: &Sharding, parameter: &Trai
         }
         Optimizer::Sgd => {}
         Optimizer::SgdMomentum => states.push(new(Term::FirstMoment, shape, own)),
-        Optimizer::Adafactor => match shape.dims() {
-            [rows, .., columns] if shape.dims().len() >= 2 => {
-                states.push(new(Term::FactoredSecondMoment, shape.rows(), ElementType::F32));
-                let lead = shape.elements() / rows.size.max(1) / columns.size.max(1);
-                let column = dims(&[("n", lead), ("d_in", columns.size)]);
-                states.push(new(Term::FactoredSecondMoment, column, ElementType::F32));
+        Optimizer::Adafactor => {
+            match shape.dims() {
+                [rows, .., columns] if shape.dims().len() >= 2 => {
+                    states.push(new(Term::FactoredSecondMoment, shape.rows(), ElementType::F32));
+                    let lead = shape.elements() / rows.size.max(1) / columns.size.max(1);
+                    let column = dims(&[("n", lead), ("d_in", columns.size)]);
+                    states.push(new(Term::FactoredSecondMoment, column, ElementType::F32));
+                }
+                _ => states.push(new(Term::FactoredSecondMoment, shape, ElementType::F32)),
             }
-            _ => states.push(new(Term::FactoredSecondMoment, shape, ElementType::F32)),
-        },
+            // `state["RMS"]`, a tensor of one number (transformers optimization.py Adafactor.step).
+            states.push(Tensor::new(tape, tape.label(Term::FactoredSecondMoment, "RMS"), step(), ElementType::F32));
+        }
         Optimizer::GaloreAdamw | Optimizer::ApolloAdamw => {
             let rank = if plan.optim == Optimizer::GaloreAdamw { GALORE_RANK } else { APOLLO_RANK };
             match shape.dims() {
