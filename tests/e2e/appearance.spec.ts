@@ -53,6 +53,15 @@ for (const { colorScheme, width } of SCREENS) {
   });
 }
 
+test("the gallery shuts nobody out", async ({ page, planner }) => {
+  test.slow();
+  await planner.open("v=1&task=ppo&reward_models=%5B%7B%7D%5D");
+  await planner.gallery.click();
+  await expect(page.getByRole("article")).toHaveCount(6);
+  await expect(page.getByRole("article").getByText("computing…")).toHaveCount(0);
+  expect(await violations(page)).toEqual([]);
+});
+
 test("the open list of models shuts nobody out", async ({ page, planner }) => {
   test.slow();
   await planner.open();

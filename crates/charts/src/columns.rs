@@ -4,11 +4,12 @@ use plotters::chart::ChartBuilder;
 use plotters::prelude::IntoDrawingArea;
 use plotters::style::text_anchor::{HPos, VPos};
 
+use crate::area;
 use crate::axis::{Axis, gib};
 use crate::backend::SvgBackend;
 use crate::comparison::{Content, LINE, hit};
 use crate::elements::{
-    AreaDrawn, Direct, Label, Plot, Root, SMALL_SIZE, StackedBar, TEXT_SIZE, bar_title, fill, fit_mark, fits, stroke,
+    AreaDrawn, Direct, Label, Plot, Root, SMALL_SIZE, StackedBar, TEXT_SIZE, fill, fit_mark, fits, stroke,
 };
 use crate::ink::Ink;
 use crate::look::{Bar, Hit, Look};
@@ -20,6 +21,8 @@ const LABEL_LINES: usize = 3;
 const GROUP_GAP: f64 = 0.6;
 /// Narrowest slot with a label and a value, pixels.
 const NARROWEST_LABELLED: f64 = 24.0;
+/// Half of a plateau of an area, in slots.
+const PLATEAU: f64 = 0.32;
 /// Widest bar, pixels.
 const WIDEST_BAR: f64 = 56.0;
 
@@ -123,6 +126,11 @@ pub(crate) fn draw(
     let plot = chart.plotting_area();
 
     draw_grid(&root, plot, &layout, look)?;
+    draw_lane(&root, &layout, content)?;
+    if content.joined {
+        let spans: Vec<(f64, f64)> = layout.slots.iter().map(|slot| across(*slot, PLATEAU)).collect();
+        area::draw(&root, plot, content.bars, &spans, &layout.axis, true)?;
+    }
     for (i, bar) in content.bars.iter().enumerate() {
         draw_bar(&root, plot, &layout, content, look, (i, bar))?;
         let (from, to) = layout.lane(i, content);
@@ -149,6 +157,20 @@ fn tick_label(text: &str, at: (i32, i32), vertical: VPos) -> Label<'_> {
     Label { text, at, size: SMALL_SIZE, bold: false, ink: Ink::Muted, horizontal: HPos::Right, vertical }
 }
 
+/// The middle of a slot, `half` to either side.
+fn across(slot: f64, half: f64) -> (f64, f64) {
+    (slot + 0.5 - half, slot + 0.5 + half)
+}
+
+/// The ground under the selected bar.
+fn draw_lane(root: &Root<'_>, layout: &Layout, content: &Content<'_>) -> AreaDrawn {
+    for (i, _) in content.bars.iter().enumerate().filter(|(_, bar)| bar.selected) {
+        let (from, to) = layout.lane(i, content);
+        fill(root, Ink::Lane, from, to)?;
+    }
+    Ok(())
+}
+
 /// Draws a bar with its label.
 fn draw_bar(
     root: &Root<'_>,
@@ -161,17 +183,14 @@ fn draw_bar(
     let slot = layout.slots.get(i).copied().unwrap_or(0.0);
     let labels = layout.labels.get(i).map(Vec::as_slice).unwrap_or_default();
     let lane = layout.lane(i, content);
-    let title = bar_title(bar, content.card_bytes, &look.texts);
+    let title = content.title(bar, look);
     root.draw(&Direct(|backend: &mut SvgBackend<'_>| {
         backend.open_group(if bar.selected { "bar selected" } else { "bar" }, &bar.id, &title);
         backend.touch(lane.0, lane.1);
     }))?;
-    if bar.selected {
-        fill(root, Ink::Lane, lane.0, lane.1)?;
-    }
-    let half = (WIDEST_BAR / layout.slot() / 2.0).min(0.34);
-    let across = (slot + 0.5 - half, slot + 0.5 + half);
-    plot.draw(&StackedBar::new(bar, across, &layout.axis, content.card_bytes, true, &look.texts))?;
+    let half = if content.joined { PLATEAU } else { (WIDEST_BAR / layout.slot() / 2.0).min(0.34) };
+    let (drawn, across) = (content.over_area(bar), across(slot, half));
+    plot.draw(&StackedBar::new(&drawn, across, &layout.axis, content.card_bytes, true, &look.texts))?;
     let middle = layout.x(slot + 0.5);
     let mut y = layout.bottom + 6;
     if content.fit_marks {

@@ -2,7 +2,7 @@
 
 use crate::axis::value_text;
 use crate::backend::SvgBackend;
-use crate::elements::{SMALL_SIZE, TEXT_SIZE};
+use crate::elements::{SMALL_SIZE, TEXT_SIZE, bar_title, parts_text};
 use crate::look::{Bar, Hit, Look, Orientation, Picture};
 use crate::text;
 use crate::{columns, rows};
@@ -12,7 +12,7 @@ use crate::{columns, rows};
 /// Bars far beyond the card are cut, with a break in them and their value printed; what exceeds the card is hatched; a check or a cross
 /// says whether a bar fits.
 pub fn comparison_svg(bars: &[Bar], card_bytes: u64, look: &Look) -> Picture {
-    picture(&Content { bars, card_bytes, fit_marks: true, note: None }, look)
+    picture(&Content { bars, card_bytes, fit_marks: true, note: None, joined: false }, look)
 }
 
 /// What a picture shows.
@@ -25,6 +25,8 @@ pub(crate) struct Content<'a> {
     pub(crate) fit_marks: bool,
     /// A word at the value of the selected bar.
     pub(crate) note: Option<&'a str>,
+    /// Whether the bars are moments of one thing, drawn as one area.
+    pub(crate) joined: bool,
 }
 
 impl Content<'_> {
@@ -35,6 +37,17 @@ impl Content<'_> {
             Some(note) if bar.selected => format!("{note} {value}"),
             _ => value,
         }
+    }
+
+    /// Tooltip of `bar`: with its parts where they are drawn as one area with their neighbours'.
+    pub(crate) fn title(&self, bar: &Bar, look: &Look) -> String {
+        let title = bar_title(bar, self.card_bytes, &look.texts);
+        if self.joined { format!("{title}; {}", parts_text(bar, &look.texts)) } else { title }
+    }
+
+    /// `bar` as it is drawn over the area: without what the area shows already.
+    pub(crate) fn over_area(&self, bar: &Bar) -> Bar {
+        if self.joined { Bar { parts: Vec::new(), ..bar.clone() } } else { bar.clone() }
     }
 
     /// Neighbours of one group: heading and how many.

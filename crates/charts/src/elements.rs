@@ -100,6 +100,13 @@ pub(crate) fn bar_title(bar: &Bar, card_bytes: u64, texts: &Texts) -> String {
     format!("{}: {}, {fit}", name.join(", "), with_unit(bar.total, texts))
 }
 
+/// Every part of a bar with its size.
+pub(crate) fn parts_text(bar: &Bar, texts: &Texts) -> String {
+    let said =
+        |(category, bytes): &(Category, u64)| format!("{} {}", texts.category(*category), with_unit(*bytes, texts));
+    bar.parts.iter().filter(|(_, bytes)| *bytes > 0).map(said).collect::<Vec<_>>().join(", ")
+}
+
 /// Whether a bar is no longer than the card.
 pub(crate) fn fits(bar: &Bar, card_bytes: u64) -> bool {
     bar.total <= card_bytes

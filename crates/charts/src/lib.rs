@@ -4,6 +4,7 @@
 //! [`scatter_svg`] sets estimates against measurements. Words come from the caller
 //! in [`Texts`], colours by class from the page's style sheet or literally ([`Palette`]). Legends are the page's, with [`swatch_class`].
 
+mod area;
 mod axis;
 mod backend;
 mod columns;

@@ -4,11 +4,12 @@ use plotters::chart::ChartBuilder;
 use plotters::prelude::IntoDrawingArea;
 use plotters::style::text_anchor::{HPos, VPos};
 
+use crate::area;
 use crate::axis::{Axis, gib};
 use crate::backend::SvgBackend;
 use crate::comparison::{Content, LINE, hit};
 use crate::elements::{
-    AreaDrawn, Direct, Label, Plot, Root, SMALL_SIZE, StackedBar, TEXT_SIZE, bar_title, fill, fit_mark, fits, stroke,
+    AreaDrawn, Direct, Label, Plot, Root, SMALL_SIZE, StackedBar, TEXT_SIZE, fill, fit_mark, fits, stroke,
 };
 use crate::ink::Ink;
 use crate::look::{Bar, Hit, Look};
@@ -117,6 +118,13 @@ pub(crate) fn draw(
         }
         .draw(&root)?;
     }
+    for (y, _) in layout.rows.iter().zip(content.bars).filter(|(_, bar)| bar.selected) {
+        fill(&root, Ink::Lane, (0, *y), (width, y + layout.row_height))?;
+    }
+    if content.joined {
+        let spans: Vec<(f64, f64)> = layout.rows.iter().map(|y| across(y + layout.row_height / 2)).collect();
+        area::draw(&root, plot, content.bars, &spans, &layout.axis, false)?;
+    }
     for (i, bar) in content.bars.iter().enumerate() {
         let y = layout.rows.get(i).copied().unwrap_or(TOP);
         draw_bar(&root, plot, &layout, content, look, (i, y, bar), width)?;
@@ -151,6 +159,12 @@ fn draw_grid(root: &Root<'_>, plot: &Plot<'_>, layout: &Layout, look: &Look, wid
     }
 }
 
+/// Where a bar around `middle` lies on the axis across, which counts pixels from the top of the plot.
+fn across(middle: i32) -> (f64, f64) {
+    let (middle, half) = (f64::from(middle - TOP), f64::from(BAR / 2));
+    (middle - half, middle + half)
+}
+
 fn draw_bar(
     root: &Root<'_>,
     plot: &Plot<'_>,
@@ -161,19 +175,14 @@ fn draw_bar(
     width: i32,
 ) -> AreaDrawn {
     let lane = ((0, y), (width, y + layout.row_height));
-    let title = bar_title(bar, content.card_bytes, &look.texts);
+    let title = content.title(bar, look);
     root.draw(&Direct(|backend: &mut SvgBackend<'_>| {
         backend.open_group(if bar.selected { "bar selected" } else { "bar" }, &bar.id, &title);
         backend.touch(lane.0, lane.1);
     }))?;
-    if bar.selected {
-        fill(root, Ink::Lane, lane.0, lane.1)?;
-    }
     let middle = y + layout.row_height / 2;
-    let across = f64::from(middle - TOP);
-    let half = f64::from(BAR / 2);
-    let bar_element =
-        StackedBar::new(bar, (across - half, across + half), &layout.axis, content.card_bytes, false, &look.texts);
+    let drawn = content.over_area(bar);
+    let bar_element = StackedBar::new(&drawn, across(middle), &layout.axis, content.card_bytes, false, &look.texts);
     plot.draw(&bar_element)?;
     if content.fit_marks {
         fit_mark(root, fits(bar, content.card_bytes), (layout.left - 10, middle))?;

@@ -7,6 +7,7 @@ use leptos::task::spawn_local;
 use crate::address;
 use crate::clipboard;
 use crate::form::Form;
+use crate::gallery::{Gallery, GalleryButton, GalleryPanel};
 use crate::result::{Answer, VerdictLine};
 use crate::state::State;
 use crate::text::{Language, language, text, texts};
@@ -21,6 +22,7 @@ pub(crate) fn App() -> impl IntoView {
     provide_context(themes);
     let state = State::open();
     provide_context(state);
+    provide_context(Gallery::closed());
     let texts = texts();
     Effect::new(move |_| {
         if let Some(root) = document().document_element() {
@@ -37,6 +39,7 @@ pub(crate) fn App() -> impl IntoView {
     view! {
         <button type="button" class="skip-link" on:click=move |_| show_result()>{text(|t| t.skip_to_result)}</button>
         <Header/>
+        <GalleryPanel/>
         <LinkProblems/>
         <main class="page">
             <div class="form-column"><Form/></div>
@@ -119,6 +122,7 @@ fn Header() -> impl IntoView {
                         })}
                     </select>
                 </label>
+                <GalleryButton/>
                 <button type="button" on:click=move |_| state.start_over()>{text(|t| t.start_over)}</button>
                 <CopyLink/>
             </div>

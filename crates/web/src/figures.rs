@@ -26,6 +26,33 @@ pub(crate) fn glance(bytes: u64) -> String {
     }
 }
 
+/// Bytes in units of ten, as guides count them: `59.2 GB`, `420 MB`.
+pub(crate) fn decimal(bytes: u64) -> String {
+    let (value, unit) = scaled(bytes);
+    format!("{value} {unit}")
+}
+
+/// A range of the same, or one figure where both ends are the same.
+pub(crate) fn decimal_range(low: u64, high: u64) -> String {
+    let ((low_value, low_unit), (high_value, high_unit)) = (scaled(low), scaled(high));
+    match () {
+        () if low == high => decimal(low),
+        () if low_unit == high_unit => format!("{low_value}–{high_value} {high_unit}"),
+        () => format!("{} – {}", decimal(low), decimal(high)),
+    }
+}
+
+/// One decimal where it says something.
+fn scaled(bytes: u64) -> (String, &'static str) {
+    const GB: u64 = 1_000_000_000;
+    const MB: u64 = 1_000_000;
+    match bytes {
+        GB.. if bytes % GB == 0 => ((bytes / GB).to_string(), "GB"),
+        GB.. => (format!("{:.1}", bytes as f64 / GB as f64), "GB"),
+        _ => (format!("{:.0}", bytes as f64 / MB as f64), "MB"),
+    }
+}
+
 /// A share of 1 in per cent, without the sign: `87`, `4.2`, `0.31`.
 pub(crate) fn percent(share: f64) -> String {
     let percent = share * 100.0;
@@ -48,7 +75,7 @@ pub(crate) fn cell(bytes: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{cell, glance, params, percent};
+    use super::{cell, decimal, decimal_range, glance, params, percent};
 
     #[test]
     fn parameters_keep_three_digits() {
@@ -65,6 +92,14 @@ mod tests {
         assert_eq!(glance(300 << 20), "300 MiB");
         assert_eq!(glance(13 << 30), "13.0 GiB");
         assert_eq!(glance(3 << 40), "3.00 TiB");
+    }
+
+    #[test]
+    fn guides_count_in_units_of_ten() {
+        assert_eq!(decimal(60_210_000_000), "60.2 GB");
+        assert_eq!(decimal_range(59_000_000_000, 61_000_000_000), "59–61 GB");
+        assert_eq!(decimal_range(200_000_000, 200_000_000), "200 MB");
+        assert_eq!(decimal_range(512_000_000, 1_500_000_000), "512 MB – 1.5 GB");
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod app;
 mod clipboard;
 mod figures;
 mod form;
+mod gallery;
 mod replays;
 mod result;
 mod state;

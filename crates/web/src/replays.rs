@@ -54,6 +54,12 @@ impl Replays {
         self.take_turn();
     }
 
+    /// Asks for the replays of further plans, after all others.
+    pub(crate) fn want_more(&self, plans: impl IntoIterator<Item = Plan>) {
+        self.queue.update_value(|queue| queue.others.extend(plans));
+        self.take_turn();
+    }
+
     /// Sees to it that work goes on once the browser has had its turn.
     fn take_turn(&self) {
         let waits = self.queue.try_update_value(|queue| std::mem::replace(&mut queue.has_turn, true));

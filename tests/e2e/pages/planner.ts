@@ -9,6 +9,8 @@ export class Planner {
   readonly model: Locator;
   readonly card: Locator;
   readonly copyLink: Locator;
+  /** Opens and closes the gallery of scenarios. */
+  readonly gallery: Locator;
   readonly comparison: Locator;
   readonly breakdown: Locator;
   readonly linkProblems: Locator;
@@ -19,6 +21,7 @@ export class Planner {
     this.verdict = page.getByRole("region", { name: "Verdict" }).getByRole("status");
     this.model = page.getByRole("combobox", { name: "Model" });
     this.card = page.getByRole("combobox", { name: "Card", exact: true });
+    this.gallery = page.getByRole("button", { name: "Scenarios" });
     this.copyLink = page.getByRole("button", { name: "Copy link" });
     this.comparison = page.getByRole("group", { name: "Compare" });
     this.breakdown = page.getByRole("region", { name: "Where every byte goes" });

@@ -7,11 +7,13 @@ mod combobox;
 mod field;
 mod lora;
 mod model_picker;
+mod models;
 mod number_field;
 mod own_config;
 mod parallelism;
 mod quantization;
 mod switch_field;
+mod tasks;
 mod training;
 
 use leptos::prelude::*;
@@ -30,6 +32,7 @@ pub(crate) fn Form() -> impl IntoView {
             <Section title=|t| t.section_hardware><card_picker::CardSection/></Section>
             <Section title=|t| t.section_method><training::MethodSection/></Section>
             <Section title=|t| t.section_batch><training::BatchSection/></Section>
+            <tasks::TaskSection/>
             <Section title=|t| t.section_savers><training::SaversSection/></Section>
             <Section title=|t| t.section_parallel><parallelism::ParallelSection/></Section>
             <advanced::Advanced/>

@@ -1,6 +1,6 @@
 //! A field that is typed: numbers, sizes, names; with a slider where a number has a natural range.
 
-use headroom_core::plan::{self, Kind, Problem};
+use headroom_core::plan::{self, Kind, Plan, Problem};
 use leptos::prelude::*;
 
 use super::field::{FieldWords, Help, Label, described_by, id_of, sentence};
@@ -13,9 +13,14 @@ pub(super) fn NumberField(
     name: &'static str,
     words: FieldWords,
     #[prop(default = &[])] stops: &'static [u64],
+    /// What the trainer takes where the plan leaves the field empty.
+    #[prop(optional)]
+    usual: Option<fn(&Plan) -> f64>,
 ) -> impl IntoView {
     let state = State::of_page();
     let value = state.text(name);
+    let plan = state.plan();
+    let usual = Memo::new(move |_| usual.map(|usual| usual(&plan.read()).to_string()).unwrap_or_default());
     let refusal = RwSignal::new(None::<Problem>);
     let kept = sentence(refusal.into(), true);
     let objected = sentence(state.problem(name).into(), false);
@@ -24,8 +29,8 @@ pub(super) fn NumberField(
         <div class="field" class:invalid=move || error.read().is_some()>
             <Label name words/>
             <div class="typed" class:with-slider=!stops.is_empty()>
-                {(!stops.is_empty()).then(|| view! { <Slider name words stops value/> })}
-                <DraftInput name id=id_of(name) refusal error/>
+                {(!stops.is_empty()).then(|| view! { <Slider name words stops value usual/> })}
+                <DraftInput name id=id_of(name) refusal error usual/>
             </div>
             <Help name words error/>
         </div>
@@ -43,6 +48,9 @@ pub(super) fn DraftInput(
     /// For an input that no visible label is bound to.
     #[prop(optional)]
     label: Option<Signal<&'static str>>,
+    /// Shown where the field is empty.
+    #[prop(optional)]
+    usual: Option<Memo<String>>,
 ) -> impl IntoView {
     let state = State::of_page();
     let value = state.text(name);
@@ -61,8 +69,8 @@ pub(super) fn DraftInput(
         refusal.set(outcome.err());
     };
     let input_mode = match plan::field(name).map(|field| field.kind) {
-        Some(Kind::Integer { .. }) => "numeric",
-        Some(Kind::Number { .. } | Kind::ComputeCapability) => "decimal",
+        Some(Kind::Integer { .. } | Kind::OptionalInteger { .. }) => "numeric",
+        Some(Kind::Number { .. } | Kind::OptionalNumber { .. } | Kind::ComputeCapability) => "decimal",
         _ => "text",
     };
     view! {
@@ -73,6 +81,7 @@ pub(super) fn DraftInput(
             autocomplete="off"
             spellcheck="false"
             prop:value=draft
+            placeholder=move || usual.map(|usual| usual.get())
             on:input=move |event| take(event_target_value(&event))
             aria-label=move || label.map(|label| label.get())
             aria-describedby=described_by(name, error)
@@ -83,12 +92,19 @@ pub(super) fn DraftInput(
 
 /// The slider beside a number.
 #[component]
-fn Slider(name: &'static str, words: FieldWords, stops: &'static [u64], value: Memo<String>) -> impl IntoView {
+fn Slider(
+    name: &'static str,
+    words: FieldWords,
+    stops: &'static [u64],
+    value: Memo<String>,
+    usual: Memo<String>,
+) -> impl IntoView {
     let state = State::of_page();
     let texts = texts();
     let last = stops.len().saturating_sub(1);
+    let shown = move || if value.read().is_empty() { usual.get() } else { value.get() };
     let position = move || {
-        let value = value.read().parse::<f64>().unwrap_or_default();
+        let value = shown().parse::<f64>().unwrap_or_default();
         stops.partition_point(|stop| (*stop as f64) < value).min(last)
     };
     let slide = move |event| {
@@ -106,7 +122,7 @@ fn Slider(name: &'static str, words: FieldWords, stops: &'static [u64], value: M
             prop:value=move || position().to_string()
             on:input=slide
             aria-label=move || words(texts.get()).label
-            aria-valuetext=move || format!("{} {}", value.read(), words(texts.get()).unit)
+            aria-valuetext=move || format!("{} {}", shown(), words(texts.get()).unit)
             style:--filled=move || format!("{:.1}%", 100.0 * position() as f64 / last.max(1) as f64)
         />
     }

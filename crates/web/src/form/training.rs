@@ -114,27 +114,40 @@ pub(super) fn BatchSection() -> impl IntoView {
     let plan = state.plan();
     let texts = texts();
     let trains = Memo::new(move |_| plan.read().task != Task::Inference);
+    let given_length = Memo::new(move |_| !plan.read().is_reinforcement());
     let effective = move || {
+        let texts = texts.get();
         let plan = plan.read();
-        let (batch, steps) = (plan.per_device_train_batch_size, plan.gradient_accumulation_steps);
-        (texts.get().effective_batch)(batch, steps, plan.num_gpus, plan.effective_batch_size())
+        let batches = plan.batches();
+        let pairs = matches!(plan.task, Task::Dpo | Task::Reward);
+        let said = if pairs { texts.tasks.effective_pairs } else { texts.effective_batch };
+        let batch = plan.per_device_train_batch_size;
+        said(batch, batches.forwards_per_step, plan.num_gpus, batches.effective_batch_size)
     };
-    let tokens = move || {
+    let tokens = move || (texts.get().tokens_per_step)(&count_text(plan.read().batches().tokens_per_step));
+    let further = move || {
+        let texts = texts.get();
         let plan = plan.read();
-        let tokens = plan.effective_batch_size().saturating_mul(plan.max_length);
-        (texts.get().tokens_per_step)(&count_text(tokens))
+        let batches = plan.batches();
+        let pairs = batches.sequences_per_forward > plan.per_device_train_batch_size;
+        let round = batches.round.map(|round| (texts.tasks.round)(&round));
+        round.or_else(|| pairs.then(|| (texts.tasks.pairs_note)(batches.sequences_per_forward))).unwrap_or_default()
     };
     view! {
         <NumberField name="per_device_train_batch_size" words=|t| &t.fields.batch stops=BATCHES/>
         <Show when=move || trains.get()>
             <NumberField name="gradient_accumulation_steps" words=|t| &t.fields.accumulation stops=STEPS/>
         </Show>
-        <NumberField name="max_length" words=|t| &t.fields.max_length stops=LENGTHS/>
+        <Show when=move || given_length.get()>
+            <NumberField name="max_length" words=|t| &t.fields.max_length stops=LENGTHS/>
+        </Show>
         <Show when=move || trains.get()>
             <output class="effective" for="field-per_device_train_batch_size field-gradient_accumulation_steps">
                 <strong>{effective}</strong>
                 " "
                 <span>{tokens}</span>
+                " "
+                <span class="further">{further}</span>
             </output>
         </Show>
     }

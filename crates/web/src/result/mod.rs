@@ -5,13 +5,14 @@ mod chart;
 mod comparison;
 mod host;
 mod metrics;
+mod models;
 mod notes;
 mod phases;
 mod verdict;
 
 use leptos::prelude::*;
 
-pub(crate) use verdict::VerdictLine;
+pub(crate) use verdict::{VerdictLine, class_of, icon_path};
 
 use crate::state::State;
 
@@ -27,6 +28,7 @@ pub(crate) fn Answer() -> impl IntoView {
                 <notes::NotesPanel/>
                 <comparison::ComparisonPanel/>
                 <phases::PhasesPanel/>
+                <models::ModelsPanel/>
                 <breakdown::BreakdownPanel/>
                 <host::HostPanel/>
                 <metrics::MetricsPanel/>

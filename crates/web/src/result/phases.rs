@@ -39,13 +39,23 @@ pub(super) fn PhasesPanel() -> impl IntoView {
         let seen = |category: &Category| *category == Category::Overhead || holds(phases, *category);
         Category::ALL.iter().copied().filter(seen).collect::<Vec<_>>()
     });
+    let peak = move || {
+        let texts = texts.get();
+        let estimate = state.estimate.read();
+        let Some(peak) = estimate.as_ref().map(|estimate| &estimate.peak) else { return String::new() };
+        let place = (texts.tasks.peak)(state.plan().read().task, peak.phase);
+        (texts.tasks.timeline_peak)(&figures::glance(peak.band.expected), &place)
+    };
     view! {
         <section class="panel" aria-labelledby="phases-title">
             <h2 id="phases-title">{text(|t| t.phases_title)}</h2>
             <p class="panel-intro">{text(|t| t.phases_intro)}</p>
             <figure class="chart" aria-labelledby="phases-title">
                 <div class="chart-place" node_ref=place><Drawing picture/></div>
-                <figcaption><Legend categories/></figcaption>
+                <figcaption>
+                    <p class="timeline-peak">{peak}</p>
+                    <Legend categories/>
+                </figcaption>
             </figure>
             <div class="table-scroll" tabindex="0" role="region" aria-label=text(|t| t.phases_table)><PhasesTable/></div>
         </section>
@@ -65,8 +75,8 @@ fn PhasesTable() -> impl IntoView {
     let table = move || {
         let texts = texts.get();
         let estimate = state.estimate.get()?;
-        let columns: Vec<Category> =
-            Category::ALL.iter().copied().filter(|category| holds(&estimate.phases, *category)).collect();
+        let seen = |category: &Category| *category == Category::Overhead || holds(&estimate.phases, *category);
+        let columns: Vec<Category> = Category::ALL.iter().copied().filter(seen).collect();
         let heads: Vec<_> = columns
             .iter()
             .map(|category| {
@@ -74,16 +84,19 @@ fn PhasesTable() -> impl IntoView {
                 view! { <th scope="col" class="number"><span class=swatch></span>{(texts.category)(*category)}</th> }
             })
             .collect();
+        let beyond = estimate.peak.band.expected.saturating_sub(estimate.peak.allocated_bytes);
         let exact = |bytes: u64| (texts.exact_bytes)(&count_text(bytes));
         let rows: Vec<_> = estimate
             .phases
             .iter()
             .map(|phase| {
+                let need = phase.allocated_bytes.saturating_add(beyond);
                 let is_peak = phase.phase == estimate.peak.phase;
                 let cells: Vec<_> = columns
                     .iter()
                     .map(|column| {
-                        let bytes = phase.by_category.iter().find(|(of, _)| of == column).map_or(0, |(_, bytes)| *bytes);
+                        let held = phase.by_category.iter().find(|(of, _)| of == column).map_or(0, |(_, bytes)| *bytes);
+                        let bytes = if *column == Category::Overhead { held.saturating_add(beyond) } else { held };
                         view! { <td class="number" title=exact(bytes)>{figures::cell(bytes)}</td> }
                     })
                     .collect();
@@ -94,7 +107,7 @@ fn PhasesTable() -> impl IntoView {
                             {is_peak.then(|| view! { " "<span class="badge">{texts.peak_mark}</span> })}
                         </th>
                         {cells}
-                        <td class="number sum" title=exact(phase.allocated_bytes)>{figures::cell(phase.allocated_bytes)}</td>
+                        <td class="number sum" title=exact(need)>{figures::cell(need)}</td>
                     </tr>
                 }
             })
@@ -106,7 +119,7 @@ fn PhasesTable() -> impl IntoView {
                     <tr>
                         <th scope="col">{texts.column_phase}" "<span class="unit">"GiB"</span></th>
                         {heads}
-                        <th scope="col" class="number">{texts.column_sum}</th>
+                        <th scope="col" class="number">{texts.column_total}</th>
                     </tr>
                 </thead>
                 <tbody>{rows}</tbody>

@@ -10,7 +10,7 @@ use crate::state::{Pace, State};
 use crate::text::{text, texts};
 
 /// Class of a verdict; colour is never its only sign.
-pub(super) const fn class_of(fit: Fit) -> &'static str {
+pub(crate) const fn class_of(fit: Fit) -> &'static str {
     match fit {
         Fit::Fits => "fits",
         Fit::Tight => "tight",
@@ -18,14 +18,19 @@ pub(super) const fn class_of(fit: Fit) -> &'static str {
     }
 }
 
-/// The sign of a verdict.
-#[component]
-pub(super) fn FitIcon(fit: Fit) -> impl IntoView {
-    let path = match fit {
+/// Outline of a verdict's sign within its circle.
+pub(crate) const fn icon_path(fit: Fit) -> &'static str {
+    match fit {
         Fit::Fits => "M7 12.5l3.5 3.5L17.5 8.5",
         Fit::Tight => "M12 7v6.5M12 17v.5",
         Fit::DoesNotFit => "M8 8l8 8M16 8l-8 8",
-    };
+    }
+}
+
+/// The sign of a verdict.
+#[component]
+pub(super) fn FitIcon(fit: Fit) -> impl IntoView {
+    let path = icon_path(fit);
     view! {
         <svg class="fit-icon" viewBox="0 0 24 24" aria-hidden="true">
             <circle cx="12" cy="12" r="11"/>
@@ -115,6 +120,7 @@ fn Headline(estimate: Estimate) -> impl IntoView {
 #[component]
 fn Meter(estimate: Estimate) -> impl IntoView {
     let texts = texts();
+    let plan = State::of_page().plan();
     let band = estimate.peak.band;
     let card = estimate.card_bytes;
     // The bar ends a little beyond whatever is longest.
@@ -152,7 +158,7 @@ fn Meter(estimate: Estimate) -> impl IntoView {
         <ul class="verdict-details">
             <li>{move || (texts.get().percent_used)(&share)}</li>
             <li>{move || (texts.get().band)(&low, &high)}</li>
-            <li>{move || (texts.get().peak_in)((texts.get().phase)(phase))}</li>
+            <li>{move || (texts.get().tasks.peak)(plan.read().task, phase)}</li>
             {saves.map(|less| view! { <li>{move || (texts.get().expandable_saves)(&less)}</li> })}
             {move || limit().map(|said| view! { <li>{said}</li> })}
             <li>{move || (texts.get().trainable)(&figures::params(trainable), &count_text(all), &trained)}</li>
@@ -160,18 +166,20 @@ fn Meter(estimate: Estimate) -> impl IntoView {
     }
 }
 
-/// The field and the value that mend a problem, where the core knows them.
-fn mend(problem: &Problem) -> Option<(&'static str, String)> {
-    match &problem.kind {
-        ProblemKind::Contradiction { mend, .. } => Some((plan::field(&problem.field)?.name, mend.clone())),
-        ProblemKind::NotDivisible { nearest, .. } => {
-            Some((plan::field(&problem.field)?.name, nearest.last()?.to_string()))
-        }
+/// The values that mend a problem, where the core knows them; none for what is no field of the table.
+fn mends(problem: &Problem) -> Vec<(&'static str, String)> {
+    let Some(field) = plan::field(&problem.field) else { return Vec::new() };
+    let values = match &problem.kind {
+        ProblemKind::Contradiction { mend, .. } => vec![mend.clone()],
+        ProblemKind::NotDivisible { nearest, .. } => nearest.iter().map(u64::to_string).collect(),
         ProblemKind::UnknownModel { nearest, .. } | ProblemKind::UnknownGpu { nearest, .. } => {
-            Some((plan::field(&problem.field)?.name, nearest.clone()?))
+            nearest.iter().cloned().collect()
         }
-        _ => None,
-    }
+        // Too long or too many: the nearest that is allowed.
+        ProblemKind::OutOfRange { max, .. } if problem.field.starts_with("rollout.") => vec![max.clone()],
+        _ => Vec::new(),
+    };
+    values.into_iter().map(|value| (field.name, value)).collect()
 }
 
 /// What has to be mended before the plan can be estimated.
@@ -186,13 +194,14 @@ fn Problems() -> impl IntoView {
             let lines: Vec<_> = problems
                 .iter()
                 .map(|problem| {
-                    let mend = mend(problem).map(|(field, value)| {
+                    let mends = mends(problem).into_iter().map(|(field, value)| {
                         let label = (texts.mend_it)(field, &value);
                         // A mend is a value that the field takes.
                         let set = move |_| drop(state.set(field, &value, Pace::Step));
                         view! { " "<button type="button" on:click=set>{label}</button> }
                     });
-                    view! { <li><code>{problem.field.clone()}</code>" "{(texts.problem)(problem)}{mend}</li> }
+                    let mends: Vec<_> = mends.collect();
+                    view! { <li><code>{problem.field.clone()}</code>" "{(texts.problem)(problem)}{mends}</li> }
                 })
                 .collect();
             view! {

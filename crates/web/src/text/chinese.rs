@@ -2,6 +2,7 @@
 
 use super::chinese_terms as words;
 use super::{Fields, Texts, choice, field};
+use super::{chinese_gallery, chinese_tasks};
 
 pub(super) const TEXTS: Texts = Texts {
     page_title: "Headroom：训练开跑之前，先算清显存",
@@ -129,6 +130,8 @@ pub(super) const TEXTS: Texts = Texts {
     config_unreadable: "无法按文本读取该文件，请改为粘贴内容。",
     own_model: "我的模型",
     custom_card: "其他显卡：直接填写显存",
+    tasks: chinese_tasks::TEXTS,
+    gallery: chinese_gallery::TEXTS,
     effective_batch: |batch, steps, cards, effective| format!("{batch} × {steps} × {cards} = 每步 {effective} 条序列"),
     tokens_per_step: |tokens| format!("{tokens} 个 token"),
     all_linear: "全部线性层",
@@ -160,7 +163,6 @@ pub(super) const TEXTS: Texts = Texts {
     mend_these: "请修正以下各项：",
     last_good: "下面的数字属于上一个可以估算的方案。",
     trainable: |trainable, all, percent| format!("共 {all} 参数，训练其中 {trainable}（{percent}%）"),
-    peak_in: |phase| format!("峰值出现在：{phase}"),
 
     comparison_title: "方案对比",
     comparison_intro: "同样的模型、数据和显卡，换不同的训练方式。点选一根柱子，即可切换到该方案。",
@@ -180,10 +182,9 @@ pub(super) const TEXTS: Texts = Texts {
     bar_description: |plan, bytes, fit| format!("{plan}：{bytes}，{fit}"),
 
     phases_title: "一步之内的变化",
-    phases_intro: "每个阶段最满时 PyTorch 占用的显存。峰值是其中最高的一个，而不是所有分配之和。",
+    phases_intro: "一步之内每个阶段最满的时刻；额外开销是 CUDA 上下文和分配器在张量之外占用的部分。峰值是其中最高的一个，而不是所有分配之和。",
     phases_table: "以表格查看各阶段",
     column_phase: "阶段",
-    column_sum: "已分配",
     peak_mark: "峰值",
     breakdown_title: "每个字节的去向",
     breakdown_intro: |phase, bytes| format!("最满的时刻在“{phase}”阶段，共 {bytes}。展开任意一行即可查看公式。"),

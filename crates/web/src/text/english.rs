@@ -2,6 +2,7 @@
 
 use super::english_terms as words;
 use super::{Fields, Texts, choice, field};
+use super::{english_gallery, english_tasks};
 
 pub(super) const TEXTS: Texts = Texts {
     page_title: "Headroom: GPU memory of a training run, before the run",
@@ -217,6 +218,8 @@ pub(super) const TEXTS: Texts = Texts {
     config_unreadable: "The file could not be read as text. Paste its content instead.",
     own_model: "my model",
     custom_card: "Another card: give its memory",
+    tasks: english_tasks::TEXTS,
+    gallery: english_gallery::TEXTS,
     effective_batch: |batch, steps, cards, effective| {
         let noun = if effective == 1 { "sequence" } else { "sequences" };
         format!("{batch} × {steps} × {cards} = {effective} {noun} a step")
@@ -254,7 +257,6 @@ pub(super) const TEXTS: Texts = Texts {
     mend_these: "Mend these fields:",
     last_good: "The figures below belong to the last plan that could be estimated.",
     trainable: |trainable, all, percent| format!("{trainable} of {all} parameters are trained ({percent} %)"),
-    peak_in: |phase| format!("The peak is in: {phase}"),
 
     comparison_title: "Compare",
     comparison_intro: "The same model, data and cards, each way of training it. Choose a bar to make it the plan.",
@@ -274,10 +276,9 @@ pub(super) const TEXTS: Texts = Texts {
     bar_description: |plan, bytes, fit| format!("{plan}: {bytes}, {fit}"),
 
     phases_title: "Through the step",
-    phases_intro: "What PyTorch holds at the fullest moment of each phase. The peak is the highest of these, never the sum of everything.",
+    phases_intro: "The fullest moment of each phase of one step; overhead is what the CUDA context and the allocator take beside the tensors. The peak is the highest of these, never the sum of everything.",
     phases_table: "Phases as a table",
     column_phase: "Phase",
-    column_sum: "Allocated",
     peak_mark: "peak",
     breakdown_title: "Where every byte goes",
     breakdown_intro: |phase, bytes| {

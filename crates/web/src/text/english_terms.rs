@@ -29,7 +29,7 @@ pub(super) fn phase(phase: Phase) -> &'static str {
         Phase::Load => "Load",
         Phase::Prefill => "Prefill",
         Phase::Decode => "Decode",
-        Phase::OldLogProbs => "Old log-probabilities",
+        Phase::OldLogProbs => "Old log-probs",
         Phase::ReferenceForward => "Reference forward",
         Phase::RewardForward => "Rewards and values",
         Phase::Forward => "Forward",

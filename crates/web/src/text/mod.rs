@@ -3,9 +3,15 @@
 //! A language is a [`Texts`] value and matches over the core's enums: a text that a language lacks does not compile.
 
 mod chinese;
+mod chinese_gallery;
+mod chinese_tasks;
 mod chinese_terms;
 mod english;
+mod english_gallery;
+mod english_tasks;
 mod english_terms;
+mod gallery;
+mod tasks;
 
 use headroom_core::gpu::Segment;
 use headroom_core::memory::{Category, Fit, Note, Phase, Term};
@@ -16,6 +22,8 @@ use headroom_core::plan::{
 use leptos::prelude::*;
 
 use crate::address;
+pub(crate) use gallery::GalleryTexts;
+pub(crate) use tasks::TaskTexts;
 
 /// Languages the page speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -237,6 +245,8 @@ pub(crate) struct Texts {
     pub(crate) config_unreadable: &'static str,
     pub(crate) own_model: &'static str,
     pub(crate) custom_card: &'static str,
+    pub(crate) tasks: TaskTexts,
+    pub(crate) gallery: GalleryTexts,
     pub(crate) effective_batch: fn(u64, u64, u64, u64) -> String,
     pub(crate) tokens_per_step: fn(&str) -> String,
     pub(crate) all_linear: &'static str,
@@ -268,7 +278,6 @@ pub(crate) struct Texts {
     pub(crate) mend_it: fn(&str, &str) -> String,
     pub(crate) last_good: &'static str,
     pub(crate) trainable: fn(&str, &str, &str) -> String,
-    pub(crate) peak_in: fn(&str) -> String,
 
     // Comparison.
     pub(crate) comparison_title: &'static str,
@@ -293,7 +302,6 @@ pub(crate) struct Texts {
     pub(crate) phases_intro: &'static str,
     pub(crate) phases_table: &'static str,
     pub(crate) column_phase: &'static str,
-    pub(crate) column_sum: &'static str,
     pub(crate) peak_mark: &'static str,
     pub(crate) breakdown_title: &'static str,
     pub(crate) breakdown_intro: fn(&str, &str) -> String,

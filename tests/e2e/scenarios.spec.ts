@@ -1,0 +1,138 @@
+import type { Page } from "@playwright/test";
+import { expect, test } from "./test";
+import { Planner } from "./pages/planner";
+
+const SCENARIOS = [
+  "A reward model on eight 64 GB cards",
+  "DPO with two reward models beside it",
+  "GRPO on one 40 GB card that ran out of memory",
+  "A run that uses a tenth of its card",
+  "Four DeepSpeed tiers for small cards",
+  "The same model twice on one card",
+];
+
+/** What the verdict says is used, GiB. */
+async function used(planner: Planner): Promise<number> {
+  const [, figure, unit] = /([\d.]+) (GiB|MiB) of/.exec(await planner.verdict.innerText())!;
+  return unit === "GiB" ? Number(figure) : Number(figure) / 1024;
+}
+
+/** The peak that the timeline marks, GiB. */
+async function timelinePeak(page: Page): Promise<number> {
+  const title = await page.locator("[aria-labelledby=phases-title] .bar.selected > title").first().textContent();
+  const [, figure, unit] = /: ([\d.]+) (GiB|MiB)/.exec(title!)!;
+  return unit === "GiB" ? Number(figure) : Number(figure) / 1024;
+}
+
+test("the gallery shows six situations with the guides' figures and why ours differ", async ({ page, planner }) => {
+  await planner.open();
+  await planner.gallery.click();
+  for (const title of SCENARIOS) await expect(page.getByRole("article", { name: title })).toBeVisible();
+  const table = page.getByRole("region", { name: "Figures of the guide beside ours: Full, state in bf16" });
+  await expect(table.getByRole("row", { name: /In all.*59–61 GB/ })).toContainText("agrees within 10 %");
+  await expect(table.getByRole("row", { name: /^Gradients/ })).toContainText("buckets");
+  await planner.gallery.click();
+  await expect(page.getByRole("article")).toHaveCount(0);
+});
+
+for (const title of SCENARIOS) {
+  test(`${title}: every plan opens, its link round-trips, the timeline's peak is the verdict's`, async ({
+    browser,
+    context,
+    page,
+    planner,
+  }) => {
+    test.slow();
+    await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+    await planner.open();
+    await planner.gallery.click();
+    const links = page.getByRole("article", { name: title }).getByRole("link");
+    const hrefs = await links.evaluateAll((all) => all.map((link) => link.getAttribute("href")!));
+    expect(hrefs.length).toBeGreaterThan(1);
+    for (const [place, href] of hrefs.entries()) {
+      if (place > 0) await planner.gallery.click();
+      await links.nth(place).click();
+      await expect(page.getByRole("article")).toHaveCount(0);
+      expect(`#${planner.fragment()}`).toBe(href);
+      await expect(planner.linkProblems).toHaveCount(0);
+      await planner.copyLink.click();
+      await expect(page.getByRole("button", { name: "Link copied" })).toBeVisible();
+      expect(new URL(await page.evaluate(() => navigator.clipboard.readText())).hash).toBe(href);
+      // Both follow the replay when it arrives.
+      await expect(async () => {
+        expect(Math.abs((await timelinePeak(page)) - (await used(planner)))).toBeLessThan(0.06);
+      }).toPass();
+    }
+
+    const fresh = await browser.newContext();
+    const colleague = new Planner(await fresh.newPage());
+    await colleague.open(hrefs.at(-1)!.slice(1));
+    await expect(async () => {
+      expect(await colleague.verdict.innerText()).toBe(await planner.verdict.innerText());
+    }).toPass();
+    await fresh.close();
+  });
+}
+
+test("the peak of reinforcement is named in plain words", async ({ page, planner }) => {
+  await planner.open("v=1&model=Qwen/Qwen2.5-7B&gpu=a100-40gb&task=grpo&num_generations=8&steps_per_generation=1");
+  await expect(page.getByRole("region", { name: "Verdict" })).toContainText(/of the policy update, not generation/);
+});
+
+test("fields of a task show for it and hide for others", async ({ page, planner }) => {
+  await planner.open();
+  const task = page.getByRole("combobox", { name: "Task" });
+  const section = page.getByRole("region", { name: "Preference and reinforcement" });
+  await expect(section).toHaveCount(0);
+  await task.selectOption("grpo");
+  await expect(planner.number("Answers to each prompt")).toBeVisible();
+  await expect(planner.number("Sequence length")).toHaveCount(0);
+  await expect(planner.number("Share of the card")).toHaveCount(0);
+  await page.getByRole("combobox", { name: "Engine" }).selectOption("vllm");
+  await expect(planner.number("Share of the card")).toBeVisible();
+  // Without a weight there is no reference to choose.
+  await expect(page.getByRole("combobox", { name: "Reference" })).toHaveCount(0);
+  await planner.number("Weight of the reference").fill("0.04");
+  await expect(page.getByRole("combobox", { name: "Reference" })).toBeVisible();
+  await task.selectOption("dpo");
+  await expect(planner.number("Answers to each prompt")).toHaveCount(0);
+  await expect(page.getByRole("combobox", { name: "Reference" })).toBeVisible();
+  await expect(page.getByText("A pair is two sequences")).toBeVisible();
+  await task.selectOption("sft");
+  await expect(section).toHaveCount(0);
+});
+
+test("what does not divide is mended by a click", async ({ page, planner }) => {
+  await planner.open("v=1&task=grpo&per_device_train_batch_size=8&num_generations=8&steps_per_generation=1");
+  await planner.number("Answers to each prompt").fill("5");
+  const mend = page.getByRole("button", { name: "Set rollout.num_generations to 4" });
+  await expect(page.getByRole("button", { name: "Set rollout.num_generations to 8" })).toBeVisible();
+  await mend.click();
+  await expect(planner.number("Answers to each prompt")).toHaveValue("4");
+  await expect(page.getByText("2 prompts × 4 answers = 8 sequences")).toBeVisible();
+});
+
+test("a model beside the policy is added, shared and removed", async ({ page, planner }) => {
+  await planner.open("v=1&task=grpo&num_generations=4&per_device_train_batch_size=4&steps_per_generation=1");
+  await page.getByRole("button", { name: "Add a model" }).click();
+  const added = page.getByRole("group", { name: "Model 1" });
+  await added.getByRole("combobox", { name: "Role" }).selectOption("judge");
+  const models = page.getByRole("region", { name: "Models on the card" }).first();
+  await expect(models.getByRole("row", { name: /^Judge/ })).toContainText("own weights");
+  await added.getByRole("checkbox", { name: /Shares/ }).check();
+  await expect(models.getByRole("row", { name: /^Judge/ })).toContainText("with the policy, saves");
+  await expect(models).toContainText("Sharing saves");
+  await added.getByRole("button", { name: /Remove/ }).click();
+  await expect(page.getByRole("region", { name: "Models on the card" })).toHaveCount(0);
+});
+
+test("the gallery opens on a narrow screen, in Chinese", async ({ page }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto("./?lang=zh");
+  await page.getByRole("button", { name: "实战场景" }).click();
+  await expect(page.getByRole("article")).toHaveCount(6);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+  await page.getByRole("link", { name: "一份实例，共用", exact: true }).click();
+  await expect(page.getByRole("article")).toHaveCount(0);
+  expect(new URL(page.url()).search).toBe("?lang=zh");
+});
