@@ -9,10 +9,10 @@ use crate::setup::Toolbox;
 
 /// The most that wasm and JavaScript may weigh together after brotli, in bytes (1 kB = 1000 bytes).
 ///
-/// The first whole page weighed 385 kB: 75 kB of it catalogue and text, about half of the rest views. The core's further
-/// tasks added 25 kB; their form, the models on the card and the gallery, in two languages, 30 kB. The limit leaves room
-/// for mending, not for growing.
-const BUDGET: u64 = 450_000;
+/// The first whole page weighed 385 kB: 75 kB of it catalogue and text, about half of the rest views. What the core has
+/// learnt since weighs 42 kB; the form of preference and reinforcement tasks, the models on the card and the gallery, in two
+/// languages, 30 kB. The limit leaves room for mending, not for growing.
+const BUDGET: u64 = 470_000;
 
 struct Weight {
     raw: u64,
