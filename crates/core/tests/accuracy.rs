@@ -47,6 +47,9 @@ fn errors_carried_over_are_around_what_is_expected() {
     let peak = estimate(&plan).unwrap().peak;
     let (least, most) = of(&plan).carried.unwrap();
     assert!(least <= most);
+    let expandable = Plan { expandable_segments: true, ..plan.clone() };
+    assert!(of(&expandable).carried.unwrap().1 <= most, "fewer holes, less memory");
+    assert_eq!(of(&expandable).coverage, None);
     let errors: Vec<f64> =
         of(&plan).near.iter().filter_map(|near| near.case.figure(Metric::Required)).map(|f| f.error()).collect();
     let all_under = errors.iter().all(|error| *error < 0.0);

@@ -6,28 +6,42 @@ use headroom_core::units::MIB;
 use crate::compare::{Compared, Row};
 use crate::kept::Kept;
 
-/// The table of `kept`. A plan that was measured twice stands there once, with the more figures.
-pub fn table(kept: &Kept) -> Table {
-    let all = &kept.compared;
-    let once = all.iter().enumerate().filter(|(at, case)| {
-        let figures = figures(case).len();
-        let repeats = |(other_at, other): (usize, &Compared)| {
-            let others = self::figures(other).len();
-            other_at != *at && other.plan == case.plan && (others > figures || (others == figures && other_at < *at))
-        };
-        !all.iter().enumerate().any(repeats)
-    });
+/// The table of `kept`. Of cases that look alike in it, plans measured twice among them, it holds one: that of the most
+/// figures, and of those the one whose allocated memory is the farthest off.
+pub fn table(kept: &Kept) -> Table<'_> {
+    let mut cases: Vec<Validated<'_>> = Vec::new();
+    for case in kept.compared.iter().map(validated) {
+        match cases.iter_mut().find(|other| looks_like(other, &case)) {
+            Some(other) if telling(other) < telling(&case) => *other = case,
+            Some(_) => {}
+            None => cases.push(case),
+        }
+    }
     let covered = kept.searched.iter().filter(|case| case.covered).count() as u64;
-    Table { cases: once.map(|(_, case)| validated(case)).collect(), coverage: (covered, kept.searched.len() as u64) }
+    Table { cases, coverage: (covered, kept.searched.len() as u64) }
 }
 
-fn validated(case: &Compared) -> Validated {
+/// Whether a reader who is told model, setting and sizes could not tell the two apart.
+fn looks_like(a: &Validated<'_>, b: &Validated<'_>) -> bool {
+    let sizes = |case: &Validated<'_>| (case.batch, case.length, case.cards);
+    // Depth is cut in some steps of a model: its name is not enough.
+    let same_model = (a.model, a.million_params) == (b.model, b.million_params);
+    same_model && a.setting == b.setting && a.card == b.card && sizes(a) == sizes(b)
+}
+
+/// How much a case tells: figures, then the error that a reader should know of.
+fn telling(case: &Validated<'_>) -> (usize, u64) {
+    let error = case.figure(Metric::Allocated).map_or(0, |figure| figure.error_hundredths.unsigned_abs());
+    (case.figures.len(), error)
+}
+
+fn validated(case: &Compared) -> Validated<'_> {
     let batches = case.plan.batches();
     Validated {
-        file: case.case.file.clone(),
-        id: case.case.id.clone(),
-        card: case.row("device").map(|_| case.subject.card.name.to_string()),
-        model: case.subject.model.name.clone(),
+        file: &case.case.file,
+        id: &case.case.id,
+        card: case.row("device").map(|_| case.subject.card.name.as_ref()),
+        model: &case.subject.model.name,
         million_params: case.estimate.param_count.saturating_add(500_000) / 1_000_000,
         setting: Setting::of(&case.plan),
         batch: batches.sequences_per_forward,

@@ -41,19 +41,20 @@ pub(super) fn write(estimated: &Estimated, out: &mut dyn Write) -> Result<(), Fa
     if let Some((low, high)) = carried {
         writeln!(out, "off as their required memory is, this plan needs {} to {} GiB", gib_text(low), gib_text(high))?;
     }
-    let band = estimated.estimate.peak.band;
-    let (covered, of) = coverage;
-    writeln!(
-        out,
-        "the band, {} to {} GiB, is made as those that held what was measured in {covered} of {of} searched steps",
-        gib_text(band.low),
-        gib_text(band.high)
-    )?;
+    if let Some((covered, of)) = coverage {
+        let band = estimated.estimate.peak.band;
+        writeln!(
+            out,
+            "the band, {} to {} GiB, is made as those that held what was measured in {covered} of {of} searched steps",
+            gib_text(band.low),
+            gib_text(band.high)
+        )?;
+    }
     Ok(())
 }
 
 /// `lora, bfloat16, adamw_torch, sdpa, 1 x 2,048 tokens`.
-fn setting_text(case: &Validated) -> String {
+fn setting_text(case: &Validated<'_>) -> String {
     let Setting { task, method, bits, sharding, gradient_checkpointing, dtype, mixed_precision, attention, optimizer } =
         case.setting;
     let mut parts = vec![task.name().to_owned(), method.name().to_owned()];
@@ -73,7 +74,7 @@ fn setting_text(case: &Validated) -> String {
         parts.push(format!("{} over {}", sharding.name(), case.cards));
     }
     parts.push(format!("{} x {} tokens", case.batch, count_text(case.length)));
-    parts.extend(case.card.clone());
+    parts.extend(case.card.map(str::to_owned));
     parts.join(", ")
 }
 
@@ -84,7 +85,7 @@ pub(super) fn json(estimated: &Estimated) -> Value {
     json!({
         "near": near,
         "carried_bytes": carried.map(|(low, high)| json!({"low": low, "high": high})),
-        "band_covered": {"cases": coverage.0, "of": coverage.1},
+        "band_covered": coverage.map(|(covered, of)| json!({"cases": covered, "of": of})),
     })
 }
 

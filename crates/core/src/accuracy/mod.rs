@@ -11,7 +11,8 @@
 //! - **Sizes** decide among cases of equal settings: the sum of |log2 of the ratio| of parameters (P), of tokens in one
 //!   forward on one card (b·s) and of cards (N). Twice the model is as far as twice the tokens.
 //!
-//! Ties keep the order of the table. The table is written by `cargo xtask validate` from `tests/validation/`.
+//! Ties keep the order of the table. Of cases that a reader could not tell apart (same settings, model, tokens and cards;
+//! they differ in an adapter's rank, say) the table holds one: that of the most figures, and of those the worst. The table is written by `cargo xtask validate` from `tests/validation/`.
 
 mod setting;
 mod table;
@@ -86,17 +87,17 @@ impl Figure {
 
 const TENTH_OF_MIB: f64 = crate::units::MIB as f64 / 10.0;
 
-/// A measured step.
+/// A measured step. Its words belong to the text it was read from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Validated {
+pub struct Validated<'a> {
     /// The file of `tests/validation/` it stands in: `allocator`.
-    pub file: String,
+    pub file: &'a str,
     /// Its name there.
-    pub id: String,
+    pub id: &'a str,
     /// The card it ran on; `None`: PyTorch's caching allocator counted it without a card.
-    pub card: Option<String>,
+    pub card: Option<&'a str>,
     /// The model's name.
-    pub model: String,
+    pub model: &'a str,
     /// P, parameters with adapters, millions.
     pub million_params: u64,
     /// What decides which tensors exist.
@@ -111,7 +112,7 @@ pub struct Validated {
     pub figures: Vec<Figure>,
 }
 
-impl Validated {
+impl Validated<'_> {
     /// The figure of `metric`, if it was measured.
     pub fn figure(&self, metric: Metric) -> Option<&Figure> {
         self.figures.iter().find(|figure| figure.metric == metric)
@@ -122,7 +123,7 @@ impl Validated {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Near {
     /// The step.
-    pub case: Validated,
+    pub case: Validated<'static>,
     /// Settings in which it differs from the plan.
     pub differs: Vec<Aspect>,
 }
@@ -132,55 +133,82 @@ pub struct Near {
 pub struct Accuracy {
     /// The three nearest steps and, where they are others, the three nearest whose smallest device was searched; nearest first.
     pub near: Vec<Near>,
-    /// What the plan would need (required + context, bytes; least, most) if its estimate erred as those of the nearest searched steps do.
+    /// What the plan would need (required with its own allocator + context, bytes; least, most) if its estimate erred as
+    /// those of the nearest searched steps do.
     pub carried: Option<(u64, u64)>,
-    /// In how many searched steps the band held the measured figure, and of how many.
-    pub coverage: (u64, u64),
+    /// In how many searched steps the band held the measured figure, and of how many; counted for the default allocator
+    /// only, so `None` for a plan with expandable segments.
+    pub coverage: Option<(u64, u64)>,
+}
+
+/// How far a row of the table is.
+struct Place {
+    differences: u32,
+    size: f64,
+    row: usize,
+}
+
+impl Place {
+    fn is_after(&self, other: &Self) -> bool {
+        let sizes = self.size.total_cmp(&other.size);
+        self.differences.cmp(&other.differences).then(sizes).then(self.row.cmp(&other.row)).is_gt()
+    }
 }
 
 /// What measurements say about `estimate`, the estimate of `plan`.
 pub fn of_plan(plan: &Plan, estimate: &Estimate) -> Accuracy {
     let Table { cases, coverage } = read(CASES);
     let setting = Setting::of(plan);
-    let mut ranked: Vec<((u32, f64), Validated)> = cases
-        .into_iter()
-        .map(|case| ((case.setting.distance(&setting), size_distance(&case, plan, estimate)), case))
+    let (required, bytes) = if plan.expandable_segments {
+        (Metric::RequiredExpandable, estimate.peak.required_bytes_expandable)
+    } else {
+        (Metric::Required, estimate.peak.required_bytes)
+    };
+    let places: Vec<Place> = cases
+        .iter()
+        .enumerate()
+        .map(|(row, case)| Place {
+            differences: case.setting.distance(&setting),
+            size: size_distance(case, plan, estimate),
+            row,
+        })
         .collect();
-    ranked.sort_by(|(a, _), (b, _)| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
-    let (mut named, mut named_searched) = (0, 0);
-    let mut near = Vec::new();
+    let (mut near, mut searched): (Vec<Near>, usize) = (Vec::new(), 0);
     let mut errors = Vec::new();
-    for (_, case) in ranked {
-        let searched = case.figure(Metric::Required).filter(|_| named_searched < NAMED).map(Figure::error);
-        if let Some(error) = searched {
-            errors.push(error);
-            named_searched += 1;
+    let mut last = None;
+    // A handful of many is wanted: looking for the next one again and again is less than sorting all.
+    while near.len() < NAMED || searched < NAMED {
+        let beyond = |place: &&Place| last.is_none_or(|last: &Place| place.is_after(last));
+        let next = places.iter().filter(beyond).reduce(|a, b| if a.is_after(b) { b } else { a });
+        let Some(place) = next else { break };
+        last = next;
+        let Some(case) = cases.get(place.row) else { break };
+        let figure = case.figure(required).filter(|_| searched < NAMED);
+        if figure.is_none() && near.len() >= NAMED {
+            continue;
         }
-        if searched.is_some() || named < NAMED {
-            near.push(Near { differs: case.setting.differences(&setting), case });
-            named += 1;
+        if let Some(figure) = figure {
+            searched += 1;
+            errors.push(figure.error());
         }
-        if named >= NAMED && named_searched >= NAMED {
-            break;
-        }
+        near.push(Near { differs: case.setting.differences(&setting), case: case.clone() });
     }
-    Accuracy { near, carried: carried(&errors, estimate), coverage }
+    let need = |required: u64| required.saturating_add(estimate.peak.context_bytes);
+    let carried = carried(&errors, bytes).map(|(least, most)| (need(least), need(most)));
+    Accuracy { near, carried, coverage: (!plan.expandable_segments).then_some(coverage) }
 }
 
-/// Range of what the plan needs if its estimate is as far off as `errors` say.
-fn carried(errors: &[f64], estimate: &Estimate) -> Option<(u64, u64)> {
+/// Range of what is true of `estimated` bytes if the estimate is as far off as `errors` say.
+fn carried(errors: &[f64], estimated: u64) -> Option<(u64, u64)> {
     let least = errors.iter().copied().reduce(f64::min)?;
     let most = errors.iter().copied().reduce(f64::max)?;
     // error = (estimated - measured) / measured, so measured = estimated / (1 + error).
-    let need = |error: f64| {
-        let required = estimate.peak.required_bytes as f64 / (1.0 + error);
-        (required as u64).saturating_add(estimate.peak.context_bytes)
-    };
-    Some((need(most), need(least)))
+    let measured = |error: f64| (estimated as f64 / (1.0 + error)) as u64;
+    Some((measured(most), measured(least)))
 }
 
 /// Σ |log2| of the ratios of parameters, tokens in a forward, and cards.
-fn size_distance(case: &Validated, plan: &Plan, estimate: &Estimate) -> f64 {
+fn size_distance(case: &Validated<'_>, plan: &Plan, estimate: &Estimate) -> f64 {
     let ratio = |a: f64, b: f64| (a.max(1.0) / b.max(1.0)).log2().abs();
     let tokens = |batch: u64, length: u64| batch as f64 * length as f64;
     let batches = plan.batches();

@@ -15,15 +15,15 @@ use crate::plan::{AttnImplementation, Dtype, Method, MixedPrecision, Optimizer, 
 
 /// Measured steps and what is known of all of them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Table {
+pub struct Table<'a> {
     /// The steps.
-    pub cases: Vec<Validated>,
+    pub cases: Vec<Validated<'a>>,
     /// In how many searched steps the band held the measured figure, and of how many.
     pub coverage: (u64, u64),
 }
 
 /// Reads what [`write`] wrote; a line that says nothing is passed over.
-pub fn read(text: &str) -> Table {
+pub fn read(text: &str) -> Table<'_> {
     let mut table = Table::default();
     let (mut file, mut card, mut setting) = ("", None, None);
     for line in text.lines() {
@@ -41,19 +41,18 @@ pub fn read(text: &str) -> Table {
 }
 
 /// `table` as text. Cases of a file, card and setting come together, in the order they first appear.
-pub fn write(table: &Table) -> String {
+pub fn write(table: &Table<'_>) -> String {
     let mut text = format!("covered {} {}\n", table.coverage.0, table.coverage.1);
-    let mut cases: Vec<&Validated> = table.cases.iter().collect();
-    let head = |case: &Validated| (case.file.clone(), case.card.clone());
-    let first = |same: &dyn Fn(&Validated) -> bool| table.cases.iter().position(same);
+    let mut cases: Vec<&Validated<'_>> = table.cases.iter().collect();
+    let first = |same: &dyn Fn(&Validated<'_>) -> bool| table.cases.iter().position(same);
     cases.sort_by_cached_key(|case| {
         (
             first(&|other| head(other) == head(case)),
             first(&|other| head(other) == head(case) && other.setting == case.setting),
-            case.model.clone(),
+            case.model,
         )
     });
-    let mut before: Option<&Validated> = None;
+    let mut before: Option<&Validated<'_>> = None;
     for case in cases {
         let same_head = before.is_some_and(|before| head(before) == head(case));
         if !same_head {
@@ -91,23 +90,28 @@ fn read_figure(word: &str) -> Option<Figure> {
     Some(Figure { metric, measured_tenths, error_hundredths: word.get(sign..)?.parse().ok()? })
 }
 
-fn read_case(line: &str, file: &str, card: Option<&str>, setting: Setting) -> Option<Validated> {
+fn read_case<'a>(line: &'a str, file: &'a str, card: Option<&'a str>, setting: Setting) -> Option<Validated<'a>> {
     let mut words = line.split(' ');
-    let (model, million_params) = (words.next()?.to_owned(), words.next()?.parse().ok()?);
+    let (model, million_params) = (words.next()?, words.next()?.parse().ok()?);
     let (batch, rest) = words.next()?.split_once('x')?;
     let (length, cards) = rest.split_once('x')?;
     Some(Validated {
-        file: file.to_owned(),
-        card: card.map(str::to_owned),
+        file,
+        card,
         model,
         million_params,
         setting,
         batch: batch.parse().ok()?,
         length: length.parse().ok()?,
         cards: cards.parse().ok()?,
-        id: words.next()?.to_owned(),
+        id: words.next()?,
         figures: words.filter_map(read_figure).collect(),
     })
+}
+
+/// What stands in the line over a file's cases.
+fn head<'a>(case: &Validated<'a>) -> (&'a str, Option<&'a str>) {
+    (case.file, case.card)
 }
 
 fn setting_words(setting: &Setting) -> String {

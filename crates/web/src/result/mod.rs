@@ -1,5 +1,6 @@
 //! The answer: the verdict, how the plan compares, and where every byte goes.
 
+mod accuracy;
 mod breakdown;
 mod chart;
 mod comparison;

@@ -5,6 +5,7 @@ use headroom_core::plan::{self, Problem, ProblemKind};
 use headroom_core::units::count_text;
 use leptos::prelude::*;
 
+use super::accuracy::AccuracyDetails;
 use crate::figures;
 use crate::state::{Pace, State};
 use crate::text::{text, texts};
@@ -44,6 +45,7 @@ pub(super) fn FitIcon(fit: Fit) -> impl IntoView {
 pub(super) fn VerdictPanel() -> impl IntoView {
     let state = State::of_page();
     let class = move || format!("panel verdict {}", state_class(state));
+    let answered = Memo::new(move |_| state.estimate.read().is_some());
     view! {
         <section class=class class:stale=move || state.outcome.read().is_err() aria-labelledby="verdict-title">
             <h2 id="verdict-title" class="visually-hidden">{text(|t| t.verdict_title)}</h2>
@@ -52,6 +54,7 @@ pub(super) fn VerdictPanel() -> impl IntoView {
                 {move || state.estimate.get().map(|estimate| view! { <Headline estimate/> })}
             </div>
             {move || state.estimate.get().map(|estimate| view! { <Meter estimate/> })}
+            <Show when=move || answered.get()><AccuracyDetails/></Show>
         </section>
     }
 }

@@ -1,5 +1,6 @@
 //! The page in English.
 
+use super::accuracy;
 use super::english_terms as words;
 use super::{Fields, Texts, choice, field};
 use super::{english_gallery, english_tasks};
@@ -257,6 +258,7 @@ pub(super) const TEXTS: Texts = Texts {
     mend_these: "Mend these fields:",
     last_good: "The figures below belong to the last plan that could be estimated.",
     trainable: |trainable, all, percent| format!("{trainable} of {all} parameters are trained ({percent} %)"),
+    accuracy: accuracy::ENGLISH,
 
     comparison_title: "Compare",
     comparison_intro: "The same model, data and cards, each way of training it. Choose a bar to make it the plan.",

@@ -2,6 +2,7 @@
 //!
 //! A language is a [`Texts`] value and matches over the core's enums: a text that a language lacks does not compile.
 
+mod accuracy;
 mod chinese;
 mod chinese_gallery;
 mod chinese_tasks;
@@ -24,6 +25,7 @@ use leptos::prelude::*;
 use crate::address;
 pub(crate) use gallery::GalleryTexts;
 pub(crate) use tasks::TaskTexts;
+use accuracy::AccuracyTexts;
 
 /// Languages the page speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -278,6 +280,8 @@ pub(crate) struct Texts {
     pub(crate) mend_it: fn(&str, &str) -> String,
     pub(crate) last_good: &'static str,
     pub(crate) trainable: fn(&str, &str, &str) -> String,
+
+    pub(crate) accuracy: AccuracyTexts,
 
     // Comparison.
     pub(crate) comparison_title: &'static str,

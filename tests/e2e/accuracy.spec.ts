@@ -1,0 +1,29 @@
+import { expect, test } from "./test";
+
+test("the nearest measured steps open under the verdict and follow the plan and the language", async ({ page, planner }) => {
+  await planner.open("v=1&model=Qwen/Qwen2.5-1.5B&gpu=rtx-4090&method=lora");
+  await page.getByText("How accurate is this?").click();
+  const table = page.getByRole("region", { name: "How accurate is this?" }).getByRole("table");
+  // Three steps nearest, at most three more whose smallest card was searched; each with its figures.
+  const steps = table.locator("tbody");
+  await expect(steps.first()).toBeVisible();
+  expect(await steps.count()).toBeGreaterThanOrEqual(3);
+  expect(await steps.count()).toBeLessThanOrEqual(6);
+  await expect(steps.first()).toContainText("LoRA");
+  for (const row of await table.getByRole("row", { name: /^(Allocated|Required)/ }).all()) {
+    const [measured, estimated, error] = await row.getByRole("cell").allInnerTexts();
+    expect(measured).toMatch(/ [MG]iB$/);
+    expect(estimated).toMatch(/ [MG]iB$/);
+    expect(error).toMatch(/^[+-]\d+\.\d\d %$/);
+  }
+  // What follows for this plan comes with its own replay.
+  await expect(page.getByText(/If this plan's estimate is off/)).toBeVisible();
+  await expect(page.getByText(/held the measured figure in \d+ of the \d+ steps/)).toBeVisible();
+
+  await planner.choice("Method", /QLoRA/).check();
+  await expect(steps.first()).toContainText("QLoRA");
+
+  await page.getByRole("combobox", { name: "Language" }).selectOption("zh");
+  await expect(page.getByText("这个估算有多准？")).toBeVisible();
+  await expect(page.getByRole("columnheader", { name: "实测", exact: true })).toBeVisible();
+});
