@@ -23,9 +23,9 @@ use headroom_core::plan::{
 use leptos::prelude::*;
 
 use crate::address;
+use accuracy::AccuracyTexts;
 pub(crate) use gallery::GalleryTexts;
 pub(crate) use tasks::TaskTexts;
-use accuracy::AccuracyTexts;
 
 /// Languages the page speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
