@@ -122,7 +122,7 @@ test("a model beside the policy is added, shared and removed", async ({ page, pl
   await page.getByRole("button", { name: "Add a model" }).click();
   const added = page.getByRole("group", { name: "Model 1" });
   await added.getByRole("combobox", { name: "Role" }).selectOption("judge");
-  const models = page.getByRole("region", { name: "Models on the card" }).first();
+  const models = page.getByRole("region", { name: "Models on the card" });
   await expect(models.getByRole("row", { name: /^Judge/ })).toContainText("own weights");
   await added.getByRole("checkbox", { name: /Shares/ }).check();
   await expect(models.getByRole("row", { name: /^Judge/ })).toContainText("with the policy, saves");

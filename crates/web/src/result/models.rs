@@ -37,7 +37,7 @@ pub(super) fn ModelsPanel() -> impl IntoView {
             <section class="panel" aria-labelledby="models-title">
                 <h2 id="models-title">{text(|t| t.tasks.models_title)}</h2>
                 <p class="panel-intro">{text(|t| t.tasks.models_intro)}" "<strong>{saved}</strong></p>
-                <div class="table-scroll" tabindex="0" role="region" aria-labelledby="models-title">
+                <div class="table-scroll" tabindex="0" role="region" aria-label=text(|t| t.tasks.models_table)>
                     <table>
                         <thead>
                             <tr>

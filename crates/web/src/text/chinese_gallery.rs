@@ -22,7 +22,7 @@ pub(super) const TEXTS: GalleryTexts = GalleryTexts {
 
 static REWARD_MODEL: ScenarioText = ScenarioText {
     title: "八张 64 GB 显卡训练奖励模型",
-    story: "Mistral 7B 加一个打分头，全量训练或用 LoRA。关键在于 AdamW 状态的精度：bf16 时全量训练勉强放得下，fp32 时必须分片。",
+    story: "Mistral 7B 加一个打分头，全量训练或用 LoRA。关键在于 AdamW 状态的精度：bf16 时全量训练放得下，fp32 时必须分片。",
     plans: &[
         ("full", "全量，状态为 bf16"),
         ("full_fp32_state", "全量，状态与主权重为 fp32"),

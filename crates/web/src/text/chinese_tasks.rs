@@ -57,6 +57,7 @@ pub(super) const TEXTS: TaskTexts = TaskTexts {
     peak,
     timeline_peak: |bytes, place| format!("{bytes} · {place}"),
     models_title: "卡上的模型",
+    models_table: "以表格查看各模型",
     models_intro: "参与训练的每个模型的权重，取单卡上最多的时刻。",
     sharing_saves: |bytes| format!("共用权重共省下 {bytes}。"),
     column_role: "角色",

@@ -22,7 +22,7 @@ pub(super) const TEXTS: GalleryTexts = GalleryTexts {
 
 static REWARD_MODEL: ScenarioText = ScenarioText {
     title: "A reward model on eight 64 GB cards",
-    story: "Mistral 7B with a one-score head, trained in full or through LoRA. The dtype of AdamW's state decides: in bf16 the full run fits barely, in fp32 it needs sharding.",
+    story: "Mistral 7B with a one-score head, trained in full or through LoRA. The dtype of AdamW's state decides: in bf16 the full run fits, in fp32 it needs sharding.",
     plans: &[
         ("full", "Full, state in bf16"),
         ("full_fp32_state", "Full, state and master weights in fp32"),

@@ -76,6 +76,7 @@ pub(super) const TEXTS: TaskTexts = TaskTexts {
     peak,
     timeline_peak: |bytes, place| format!("{bytes} · {place}"),
     models_title: "Models on the card",
+    models_table: "Models as a table",
     models_intro: "Weights of each model that takes part, at the most they ever are on one card.",
     sharing_saves: |bytes| format!("Sharing saves {bytes}."),
     column_role: "Role",

@@ -68,6 +68,7 @@ pub(crate) struct TaskTexts {
     /// The same with its size.
     pub(crate) timeline_peak: fn(&str, &str) -> String,
     pub(crate) models_title: &'static str,
+    pub(crate) models_table: &'static str,
     pub(crate) models_intro: &'static str,
     /// What sharing saves altogether.
     pub(crate) sharing_saves: fn(&str) -> String,
