@@ -126,8 +126,10 @@ fn draw(series: &[Series], look: &ScatterLook, backend: SvgBackend<'_>) -> AreaD
 }
 
 fn plot<'a>(root: &Root<'a>, across: (i32, i32), x: (f64, f64), y: (f64, f64)) -> Plot<'a> {
+    // Values grow upwards, pixels downwards: the range runs backwards.
+    let upwards = std::ops::Range { start: BOTTOM, end: TOP };
     let coordinates =
-        Cartesian2d::<RangedCoordf64, RangedCoordf64>::new(x.0..x.1, y.0..y.1, (across.0..across.1, TOP..BOTTOM));
+        Cartesian2d::<RangedCoordf64, RangedCoordf64>::new(x.0..x.1, y.0..y.1, (across.0..across.1, upwards));
     root.apply_coord_spec(coordinates)
 }
 
@@ -180,6 +182,7 @@ fn decades(least: f64, most: f64) -> Vec<(f64, String)> {
 }
 
 #[cfg(test)]
+#[allow(clippy::panic)]
 mod tests {
     use super::*;
 
@@ -201,6 +204,20 @@ mod tests {
         let svg = scatter_svg(&[Series { name: "cases".to_owned(), points }], &look());
         assert_eq!(svg.matches("r=\"3\"").count(), 4, "two places in two plots");
         assert!(svg.contains(">cases</text>") && svg.ends_with("</svg>\n"));
+    }
+
+    #[test]
+    fn more_is_further_to_the_right_and_further_up() {
+        let points = [1u64 << 30, 8 << 30].map(|bytes| Point { measured: bytes, estimated: bytes, open: false });
+        let svg = scatter_svg(&[Series { name: "cases".to_owned(), points: points.to_vec() }], &look());
+        let dots = svg.lines().filter(|line| line.contains("r=\"3\"")).take(2);
+        let number = |line: &str, key: &str| -> i32 {
+            let rest = line.split(key).nth(1).and_then(|rest| rest.split('"').nth(1));
+            rest.and_then(|text| text.parse().ok()).unwrap_or_default()
+        };
+        let places: Vec<(i32, i32)> = dots.map(|line| (number(line, "cx="), number(line, "cy="))).collect();
+        let [(x1, y1), (x8, y8)] = places.as_slice() else { panic!("{svg}") };
+        assert!(x8 > x1 && y8 < y1, "{places:?}");
     }
 
     #[test]
