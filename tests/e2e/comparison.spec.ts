@@ -35,8 +35,11 @@ test("the table says the same as the chart", async ({ page, planner }) => {
   await planner.open("v=1&num_gpus=8");
   await page.getByText("The comparison as a table").click();
   const row = page.getByRole("row", { name: /^LoRA, ZeRO-3 / }).first();
-  const need = await row.getByRole("cell").first().innerText();
-  await expect(planner.bar(/^LoRA, ZeRO-3:/)).toHaveAccessibleName(new RegExp(need.replace(".", "\\.")));
+  await expect(async () => {
+    const need = await row.getByRole("cell").first().innerText();
+    const bar = planner.bar(/^LoRA, ZeRO-3:/);
+    await expect(bar).toHaveAccessibleName(new RegExp(need.replace(".", "\\.")), { timeout: 100 });
+  }).toPass();
   await row.getByRole("button", { name: "Use LoRA, ZeRO-3" }).click();
   await expect(row).toContainText("current plan");
 });

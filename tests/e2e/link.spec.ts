@@ -12,7 +12,7 @@ test("a copied link opens in a fresh browser to the same plan", async ({ browser
   await expect(page.getByRole("button", { name: "Link copied" })).toBeVisible();
   const link = await page.evaluate(() => navigator.clipboard.readText());
   expect(link.startsWith(`${SITE}#v=1&`)).toBe(true);
-  const verdict = await planner.verdict.innerText();
+  const verdict = await planner.settledVerdict();
 
   const fresh = await browser.newContext();
   const colleague = new Planner(await fresh.newPage());
@@ -20,7 +20,7 @@ test("a copied link opens in a fresh browser to the same plan", async ({ browser
   await expect(colleague.model).toHaveValue("mistralai/Mistral-7B-v0.1");
   await expect(colleague.choice("Method", /QLoRA/)).toBeChecked();
   await expect(colleague.number("Sequence length")).toHaveValue("3000");
-  expect(await colleague.verdict.innerText()).toBe(verdict);
+  expect(await colleague.settledVerdict()).toBe(verdict);
   await fresh.close();
 });
 

@@ -24,7 +24,7 @@ test("a pasted config.json becomes the model and travels in the link", async ({ 
   await page.getByRole("button", { name: "Use this config" }).click();
   await expect(page.getByText(PARAMETERS)).toBeVisible();
   await expect(planner.model).toHaveValue("our/tiny");
-  const verdict = await planner.verdict.innerText();
+  const verdict = await planner.settledVerdict();
 
   const fresh = await browser.newContext();
   const colleague = new Planner(await fresh.newPage());
@@ -32,7 +32,7 @@ test("a pasted config.json becomes the model and travels in the link", async ({ 
   await expect(colleague.model).toHaveValue("our/tiny");
   await expect(colleague.page.getByText(PARAMETERS)).toBeVisible();
   await expect(colleague.page.getByRole("textbox", { name: "config.json" })).toHaveValue(/"hidden_size": 2048/);
-  expect(await colleague.verdict.innerText()).toBe(verdict);
+  expect(await colleague.settledVerdict()).toBe(verdict);
   await fresh.close();
 });
 

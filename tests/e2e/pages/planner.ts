@@ -34,6 +34,12 @@ export class Planner {
     await this.heading.waitFor();
   }
 
+  /** What the verdict says once this plan's own replay is in it. */
+  async settledVerdict(): Promise<string> {
+    await this.page.locator("section[data-basis=replayed]").waitFor();
+    return this.verdict.innerText();
+  }
+
   /** Chooses from a searchable list, as one does with the mouse. */
   async pick(list: Locator, typed: string, name: string | RegExp): Promise<void> {
     await list.click();

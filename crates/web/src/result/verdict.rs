@@ -47,7 +47,12 @@ pub(super) fn VerdictPanel() -> impl IntoView {
     let class = move || format!("panel verdict {}", state_class(state));
     let answered = Memo::new(move |_| state.estimate.read().is_some());
     view! {
-        <section class=class class:stale=move || state.outcome.read().is_err() aria-labelledby="verdict-title">
+        <section
+            class=class
+            class:stale=move || state.outcome.read().is_err()
+            data-basis=move || state.estimate.read().as_ref().map(|estimate| estimate.peak.basis.name())
+            aria-labelledby="verdict-title"
+        >
             <h2 id="verdict-title" class="visually-hidden">{text(|t| t.verdict_title)}</h2>
             <Problems/>
             <div role="status" aria-atomic="true">
