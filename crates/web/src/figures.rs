@@ -47,7 +47,7 @@ fn scaled(bytes: u64) -> (String, &'static str) {
     const GB: u64 = 1_000_000_000;
     const MB: u64 = 1_000_000;
     match bytes {
-        GB.. if bytes % GB == 0 => ((bytes / GB).to_string(), "GB"),
+        GB.. if bytes.is_multiple_of(GB) => ((bytes / GB).to_string(), "GB"),
         GB.. => (format!("{:.1}", bytes as f64 / GB as f64), "GB"),
         _ => (format!("{:.0}", bytes as f64 / MB as f64), "MB"),
     }
