@@ -13,6 +13,10 @@ const TURN: f64 = 8.0;
 /// Replays that are kept: the plan, its alternatives, and those of the last few plans.
 const KEPT: usize = 128;
 
+/// Models with more layers than any known one come by pasted configs alone; every layer on the tape, they would stop the
+/// page for seconds. Their figures stay those that are there at once.
+const MOST_LAYERS: u64 = 512;
+
 /// What has been replayed, and what is still to be.
 #[derive(Clone, Copy)]
 pub(crate) struct Replays {
@@ -113,7 +117,10 @@ impl Queue {
         }
         let Some(plan) = self.others.pop_front() else { return false };
         let is_known = known.contains(&plan) || done.iter().any(|(other, _)| *other == plan);
-        if !is_known && let Ok(subject) = plan.subject() {
+        if !is_known
+            && let Ok(subject) = plan.subject()
+            && subject.model.num_hidden_layers() <= MOST_LAYERS
+        {
             let replayer = Replayer::new(&plan, &subject);
             self.running = Some((plan, replayer));
         }
