@@ -113,7 +113,7 @@ mod raised {
     use super::*;
     use headroom_core::advise::fill::{Target, fill};
     use headroom_core::advise::map::{axes, map};
-    use headroom_core::advise::solve::{Unknown, most};
+    use headroom_core::advise::solve::{Question, Search, Unknown, Wanted, most};
     use headroom_core::advise::tiers::tiers;
     use headroom_core::memory::outline;
 
@@ -148,6 +148,50 @@ mod raised {
             assert!(Quick.fits(&most.plan), "{unknown:?} {}", most.value);
             let next = most.next.unwrap_or_else(|| panic!("{unknown:?} ends at {}", most.value));
             assert!(!Quick.fits(&unknown.set(&plan, next)), "{unknown:?} {next}");
+        }
+    }
+
+    #[test]
+    fn a_search_that_waits_for_verdicts_finds_what_one_that_has_them_finds() {
+        let fragments = [
+            "v=1&model=Qwen/Qwen3-4B&method=lora&gpu=rtx-4090",
+            "v=1&model=Qwen/Qwen3-4B&method=full&gpu=rtx-4090",
+            "v=1&model=Qwen/Qwen2.5-0.5B&task=grpo&method=lora&gpu=rtx-4090&max_completion_length=256",
+        ];
+        let questions = [
+            Question::Most(Unknown::Batch),
+            Question::Most(Unknown::Length),
+            Question::Most(Unknown::Rank),
+            Question::Most(Unknown::CompletionLength),
+            Question::FewestCards,
+            Question::SmallestCard,
+            Question::LargestModel,
+        ];
+        // Stricter than the quick look that the search starts from: it has to walk.
+        let strict = |plan: &Plan| Quick.judge(plan).is_some_and(|judged| judged.used_share() < 0.8);
+        for fragment in fragments {
+            let plan = link::decode(fragment).plan;
+            for question in questions {
+                let search = Search::new(plan.clone(), question);
+                let mut known: Vec<(Plan, bool)> = Vec::new();
+                let answer = loop {
+                    let mut verdicts =
+                        |plan: &Plan| known.iter().find(|(other, _)| other == plan).map(|(_, fits)| *fits);
+                    match search.answer(&mut verdicts) {
+                        Ok(answer) => break answer,
+                        Err(Wanted(wanted)) => {
+                            let fits = strict(&wanted);
+                            known.push((*wanted, fits));
+                        }
+                    }
+                };
+                let at_once = search.answer(&mut |plan| Some(strict(plan))).unwrap();
+                assert_eq!(answer, at_once, "{fragment} {question:?}");
+                if let Some(answer) = answer {
+                    assert!(strict(&answer.plan), "{fragment} {question:?}");
+                    assert!(answer.next.is_none_or(|next| !strict(&next)), "{fragment} {question:?}");
+                }
+            }
         }
     }
 

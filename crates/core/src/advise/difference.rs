@@ -24,6 +24,8 @@ pub struct Difference {
     pub estimates: [Estimate; 2],
     /// Effective batch sizes, sequences.
     pub effective_batch: [u64; 2],
+    /// Tokens of a step on all cards together, padding included.
+    pub tokens_per_step: [u64; 2],
     /// Time of the second plan's step beside the first's, for as many tokens.
     pub time: Range,
 }
@@ -50,20 +52,37 @@ impl Difference {
     }
 }
 
-/// Compares two plans.
+/// Compares two plans, both replayed.
 ///
 /// # Errors
 /// Every problem of a plan that cannot be estimated.
 pub fn difference(before: &Plan, after: &Plan) -> Result<Difference, Vec<Problem>> {
     let estimates = [memory::estimate_replayed(before)?, memory::estimate_replayed(after)?];
+    between([before, after], estimates)
+}
+
+/// Compares two plans whose answers are there.
+///
+/// # Errors
+/// Every problem of a plan that cannot be estimated.
+pub fn between(plans: [&Plan; 2], estimates: [Estimate; 2]) -> Result<Difference, Vec<Problem>> {
+    let [before, after] = plans;
     let time = speed::ratio_per(&speed::step_time_of(before)?, &speed::step_time_of(after)?, speed::Per::Token);
-    let changed = plan::fields()
-        .iter()
-        .filter_map(|field| {
-            let (before, after) = (field.text(before), field.text(after));
-            (before != after).then_some(Changed { field: field.name, before, after })
-        })
-        .collect();
-    let effective_batch = [before, after].map(|plan| plan.batches().effective_batch_size);
-    Ok(Difference { changed, estimates, effective_batch, time })
+    let batches = plans.map(Plan::batches);
+    Ok(Difference {
+        changed: changed(before, after),
+        estimates,
+        effective_batch: [0, 1].map(|i: usize| batches[i].effective_batch_size),
+        tokens_per_step: [0, 1].map(|i: usize| batches[i].tokens_per_step),
+        time,
+    })
+}
+
+/// Fields in which two plans differ, in the order of the form.
+pub fn changed(before: &Plan, after: &Plan) -> Vec<Changed> {
+    let differing = |field: &plan::Field| {
+        let (before, after) = (field.text(before), field.text(after));
+        (before != after).then_some(Changed { field: field.name, before, after })
+    };
+    plan::fields().iter().filter_map(differing).collect()
 }

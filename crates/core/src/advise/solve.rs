@@ -1,6 +1,11 @@
 //! The most of something that fits: by bisection, with the answer and the next value both estimated.
+//!
+//! A verdict by replay takes tens of milliseconds, more than a page can spend at once. So the searches ask one verdict
+//! after another of [`Verdicts`], which may answer that it does not know yet: the search then ends with the plan that is
+//! [`Wanted`], and is started anew once its verdict is there. What was asked before is then known, so that every start
+//! comes one verdict further.
 
-use super::judge::Judge;
+use super::judge::{Judge, Quick};
 use crate::gpu;
 use crate::model;
 use crate::plan::{GpuChoice, ModelChoice, Plan};
@@ -77,65 +82,205 @@ pub struct Most {
     pub plan: Plan,
 }
 
+/// What can be solved for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Question {
+    /// The largest value of a field.
+    Most(Unknown),
+    /// The model of the catalogue with the most parameters.
+    LargestModel,
+    /// The fewest cards.
+    FewestCards,
+    /// The card of the catalogue with the least memory.
+    SmallestCard,
+}
+
+/// What a question comes to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    /// The plan that fits.
+    pub plan: Plan,
+    /// The nearest plan beyond it, which does not; `None` where there is none, or none that comes next.
+    pub next: Option<Plan>,
+}
+
+/// Whether a plan fits; `None` while that is not known.
+pub type Verdicts<'a> = dyn FnMut(&Plan) -> Option<bool> + 'a;
+
+/// The plan whose verdict a search needs to go on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Wanted(pub Box<Plan>);
+
 /// Steps between valid values that are looked for: what has to divide a batch is seldom larger.
 const LARGEST_STEP: u64 = 64;
 
+/// Most cards that are tried.
+const MOST_CARDS: u64 = 1024;
+
+/// A question about a plan, answered as verdicts come in.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Search {
+    plan: Plan,
+    question: Question,
+    /// Where it is best to look first: the answer at a quick look.
+    start: u64,
+}
+
+impl Search {
+    /// Asks `question` about `plan`. Takes milliseconds.
+    pub fn new(plan: Plan, question: Question) -> Self {
+        let start = match question {
+            Question::Most(unknown) => most(&plan, unknown, &Quick).map_or(1, |most| most.value),
+            Question::LargestModel | Question::FewestCards | Question::SmallestCard => 1,
+        };
+        Self { plan, question, start }
+    }
+
+    /// What is asked.
+    pub const fn question(&self) -> Question {
+        self.question
+    }
+
+    /// The answer, `None` where nothing fits.
+    ///
+    /// # Errors
+    /// The plan whose verdict is wanted first.
+    pub fn answer(&self, verdicts: &mut Verdicts<'_>) -> Result<Option<Answer>, Wanted> {
+        let Self { plan, question, start } = self;
+        let alone = |plan| Answer { plan, next: None };
+        match *question {
+            Question::Most(unknown) => {
+                let most = most_from(plan, unknown, *start, verdicts)?;
+                Ok(most.map(|most| Answer { next: most.next.map(|next| unknown.set(plan, next)), plan: most.plan }))
+            }
+            Question::LargestModel => Ok(first(models(plan), verdicts)?.map(alone)),
+            Question::SmallestCard => Ok(first(cards(plan), verdicts)?.map(alone)),
+            Question::FewestCards => Ok(fewest(plan, verdicts)?.map(|plan| {
+                let fewer = plan.num_gpus.checked_sub(1).filter(|cards| *cards > 0);
+                Answer { next: fewer.map(|num_gpus| Plan { num_gpus, ..plan.clone() }), plan }
+            })),
+        }
+    }
+}
+
 /// The largest value of `unknown` with which `plan` fits; `None` where not even the smallest does.
 pub fn most(plan: &Plan, unknown: Unknown, judge: &impl Judge) -> Option<Most> {
-    // Where something has to divide something else, only multiples of a step are plans at all.
-    let valid = |value: u64| unknown.set(plan, value).subject().is_ok();
-    let step = (1..=LARGEST_STEP).find(|step| valid(*step) && valid(step * 2) && valid(step * 3))?;
-    let fits = |steps: u64| judge.fits(&unknown.set(plan, steps.saturating_mul(step)));
-    if !fits(1) {
-        return None;
-    }
-    let (mut low, mut high) = (1u64, 2u64);
-    while valid(high.saturating_mul(step)) && fits(high) {
-        (low, high) = (high, high.saturating_mul(2));
-    }
-    while high - low > 1 {
-        let middle = low + (high - low) / 2;
-        if valid(middle.saturating_mul(step)) && fits(middle) { low = middle } else { high = middle }
-    }
-    let (value, next) = (low * step, high.saturating_mul(step));
-    Some(Most { value, next: valid(next).then_some(next), plan: unknown.set(plan, value) })
+    most_from(plan, unknown, 1, &mut |plan| Some(judge.fits(plan))).ok().flatten()
 }
 
 /// The fewest cards with which `plan`, sharded as it says, fits.
 pub fn fewest_cards(plan: &Plan, judge: &impl Judge) -> Option<Plan> {
-    let with = |num_gpus| Plan { num_gpus, ..plan.clone() };
-    let most = 1024;
-    let mut high = 1;
-    while !judge.fits(&with(high)) {
-        high *= 2;
-        if high > most {
-            return None;
-        }
-    }
-    let mut low = high / 2;
-    while high - low > 1 {
-        let middle = low + (high - low) / 2;
-        if judge.fits(&with(middle)) { high = middle } else { low = middle }
-    }
-    Some(with(high))
+    fewest(plan, &mut |plan| Some(judge.fits(plan))).ok().flatten()
 }
 
 /// The card of the catalogue with the least memory on which `plan` fits; of several the one with the least bandwidth, which
 /// is the older or smaller.
 pub fn smallest_card(plan: &Plan, judge: &impl Judge) -> Option<Plan> {
+    first(cards(plan), &mut |plan| Some(judge.fits(plan))).ok().flatten()
+}
+
+/// The model of the catalogue with the most parameters with which `plan` fits.
+pub fn largest_model(plan: &Plan, judge: &impl Judge) -> Option<Plan> {
+    first(models(plan), &mut |plan| Some(judge.fits(plan))).ok().flatten()
+}
+
+/// The verdict of `plan`; one that contradicts itself does not fit.
+fn ask(plan: Plan, verdicts: &mut Verdicts<'_>) -> Result<bool, Wanted> {
+    if plan.subject().is_err() {
+        return Ok(false);
+    }
+    verdicts(&plan).ok_or_else(|| Wanted(Box::new(plan)))
+}
+
+/// As [`most`], starting at the valid value next below `start`.
+fn most_from(plan: &Plan, unknown: Unknown, start: u64, verdicts: &mut Verdicts<'_>) -> Result<Option<Most>, Wanted> {
+    // Where something has to divide something else, only multiples of a step are plans at all.
+    let valid = |value: u64| unknown.set(plan, value).subject().is_ok();
+    let Some(step) = (1..=LARGEST_STEP).find(|step| valid(*step) && valid(step * 2) && valid(step * 3)) else {
+        return Ok(None);
+    };
+    let start = (start / step).max(1);
+    let last = last_true(start, &mut |steps| ask(unknown.set(plan, steps.saturating_mul(step)), verdicts))?;
+    Ok(last.map(|steps| {
+        let (value, next) = (steps * step, steps.saturating_add(1).saturating_mul(step));
+        Most { value, next: valid(next).then_some(next), plan: unknown.set(plan, value) }
+    }))
+}
+
+/// The largest number from 1 for which `holds`, where it holds for all smaller ones and for none that are larger; from
+/// `start` in strides that double, then by bisection. `None`: it does not hold for 1.
+fn last_true(start: u64, holds: &mut dyn FnMut(u64) -> Result<bool, Wanted>) -> Result<Option<u64>, Wanted> {
+    let (mut low, mut high, mut stride) = (start, start, 1u64);
+    if holds(start)? {
+        high = low.saturating_add(stride);
+        while holds(high)? {
+            stride = stride.saturating_mul(2);
+            (low, high) = (high, high.saturating_add(stride));
+        }
+    } else {
+        loop {
+            if high == 1 {
+                return Ok(None);
+            }
+            low = high.saturating_sub(stride).max(1);
+            if holds(low)? {
+                break;
+            }
+            stride = stride.saturating_mul(2);
+            high = low;
+        }
+    }
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        if holds(middle)? { low = middle } else { high = middle }
+    }
+    Ok(Some(low))
+}
+
+fn fewest(plan: &Plan, verdicts: &mut Verdicts<'_>) -> Result<Option<Plan>, Wanted> {
+    let with = |num_gpus| Plan { num_gpus, ..plan.clone() };
+    let mut high = 1;
+    while !ask(with(high), verdicts)? {
+        high *= 2;
+        if high > MOST_CARDS {
+            return Ok(None);
+        }
+    }
+    let mut low = high / 2;
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        if ask(with(middle), verdicts)? { high = middle } else { low = middle }
+    }
+    Ok(Some(with(high)))
+}
+
+/// The first of `plans` that fits.
+fn first(plans: Vec<Plan>, verdicts: &mut Verdicts<'_>) -> Result<Option<Plan>, Wanted> {
+    for plan in plans {
+        if ask(plan.clone(), verdicts)? {
+            return Ok(Some(plan));
+        }
+    }
+    Ok(None)
+}
+
+/// `plan` on every card of the catalogue, the one with the least memory first; of several the one with the least
+/// bandwidth, which is the older or smaller.
+fn cards(plan: &Plan) -> Vec<Plan> {
     let mut cards: Vec<_> = gpu::catalogue().iter().collect();
     cards.sort_by(|a, b| {
         let by_memory = a.memory_bytes().cmp(&b.memory_bytes());
         by_memory.then(a.memory_bandwidth_gb_s.total_cmp(&b.memory_bandwidth_gb_s))
     });
-    let on = |id: &str| Plan { gpu: GpuChoice::Catalogue(id.to_owned()), ..plan.clone() };
-    cards.into_iter().map(|card| on(&card.id)).find(|plan| judge.fits(plan))
+    cards.into_iter().map(|card| Plan { gpu: GpuChoice::Catalogue(card.id.to_string()), ..plan.clone() }).collect()
 }
 
-/// The model of the catalogue with the most parameters with which `plan` fits.
-pub fn largest_model(plan: &Plan, judge: &impl Judge) -> Option<Plan> {
+/// `plan` with every model of the catalogue, the one with the most parameters first.
+fn models(plan: &Plan) -> Vec<Plan> {
     let mut models: Vec<_> = model::catalogue().iter().collect();
     models.sort_by_key(|entry| std::cmp::Reverse(entry.param_count));
-    let of = |id: &str| Plan { model: ModelChoice::Catalogue(id.to_owned()), ..plan.clone() };
-    models.into_iter().map(|entry| of(entry.id)).find(|plan| judge.fits(plan))
+    models
+        .into_iter()
+        .map(|entry| Plan { model: ModelChoice::Catalogue(entry.id.to_owned()), ..plan.clone() })
+        .collect()
 }
