@@ -55,6 +55,11 @@ impl<'a> SvgBackend<'a> {
         self.line(&line);
     }
 
+    /// Opens a group that lets touches through to what lies under it.
+    pub(crate) fn open_overlay(&mut self) {
+        self.line("<g pointer-events=\"none\">");
+    }
+
     /// Closes the group opened last.
     pub(crate) fn close_group(&mut self) {
         self.line("</g>");
@@ -73,6 +78,19 @@ impl<'a> SvgBackend<'a> {
             Some(title) => self.line(&format!("{line}><title>{}</title></rect>", escaped(title))),
             None => self.line(&format!("{line}/>")),
         }
+    }
+
+    /// A filled rectangle that can be touched, with its tooltip.
+    pub(crate) fn cell(&mut self, ink: Ink, from: BackendCoord, to: BackendCoord, id: &str, title: &str) {
+        let (width, height) = (from.0.abs_diff(to.0), from.1.abs_diff(to.1));
+        self.line(&format!(
+            "<rect x=\"{}\" y=\"{}\" width=\"{width}\" height=\"{height}\" {} data-id=\"{}\"><title>{}</title></rect>",
+            from.0.min(to.0),
+            from.1.min(to.1),
+            ink.fill(self.palette),
+            escaped(id),
+            escaped(title)
+        ));
     }
 
     /// The outline of a rectangle.
@@ -99,6 +117,23 @@ impl<'a> SvgBackend<'a> {
         let dash = dash.map(|dash| format!(" stroke-dasharray=\"{dash}\"")).unwrap_or_default();
         let stroke = ink.stroke(self.palette);
         self.line(&format!("<path d=\"{d}\" fill=\"none\" stroke-width=\"{stroke_width}\"{dash} {stroke}/>"));
+    }
+
+    /// Smooth lines, each through its points to a tenth of a pixel.
+    pub(crate) fn curves(&mut self, ink: Ink, paths: &[Vec<(f64, f64)>], stroke_width: u32) {
+        let mut d = String::new();
+        for path in paths {
+            for (i, (x, y)) in path.iter().enumerate() {
+                let _ = write!(d, "{}{x:.1} {y:.1}", if i == 0 { 'M' } else { 'L' });
+            }
+        }
+        if d.is_empty() {
+            return;
+        }
+        let stroke = ink.stroke(self.palette);
+        self.line(&format!(
+            "<path d=\"{d}\" fill=\"none\" stroke-width=\"{stroke_width}\" stroke-linejoin=\"round\" {stroke}/>"
+        ));
     }
 
     /// A place that can be touched although nothing is painted there.

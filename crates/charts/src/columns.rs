@@ -8,10 +8,10 @@ use crate::area;
 use crate::axis::{Axis, gib};
 use crate::backend::SvgBackend;
 use crate::comparison::{Content, LINE, hit};
-use crate::elements::{
-    AreaDrawn, Direct, Label, Plot, Root, SMALL_SIZE, StackedBar, TEXT_SIZE, fill, fit_mark, fits, stroke,
-};
+use crate::elements::{AreaDrawn, Direct, Label, Plot, Root, SMALL_SIZE, StackedBar, TEXT_SIZE, fill, stroke};
+use crate::floating::FloatingBar;
 use crate::ink::Ink;
+use crate::key::Key;
 use crate::look::{Bar, Hit, Look};
 use crate::text;
 
@@ -39,6 +39,7 @@ pub(crate) struct Layout {
     slot_count: f64,
     capacity: Vec<String>,
     labels: Vec<Vec<String>>,
+    key: Key,
 }
 
 impl Layout {
@@ -76,8 +77,9 @@ impl Layout {
         let grouped = content.bars.iter().any(|bar| !bar.group.is_empty());
         let groups = if grouped { LINE + 10 } else { 0 };
         let top = 2 * LINE + 2;
-        let bottom = (height - groups - lines * LINE - marks - 8).max(top + 10);
-        Self { axis, left, right, top, bottom, slots, slot_count, capacity, labels }
+        let key = Key::new(content.key.clone(), (left, width - 4));
+        let bottom = (height - groups - lines * LINE - marks - 8 - key.height()).max(top + 10);
+        Self { axis, left, right, top, bottom, slots, slot_count, capacity, labels, key }
     }
 
     /// Width of a slot, pixels.
@@ -87,6 +89,11 @@ impl Layout {
 
     fn x(&self, slot: f64) -> i32 {
         self.left + (slot * self.slot()).round() as i32
+    }
+
+    /// Half of a bar, in slots.
+    fn half(&self, content: &Content<'_>) -> f64 {
+        if content.joined { PLATEAU } else { (WIDEST_BAR / self.slot() / 2.0).min(0.34) }
     }
 
     /// Where a bar and its label can be touched.
@@ -136,6 +143,8 @@ pub(crate) fn draw(
         let (from, to) = layout.lane(i, content);
         hits.push(hit(bar, from, to));
     }
+    draw_connectors(&root, plot, &layout, content)?;
+    layout.key.draw(&root, size.1.cast_signed() - layout.key.height() - 2)?;
     draw_groups(&root, &layout, content)?;
     draw_capacity(&root, plot, &layout, content)?;
     for (i, bar) in content.bars.iter().enumerate() {
@@ -183,18 +192,22 @@ fn draw_bar(
     let slot = layout.slots.get(i).copied().unwrap_or(0.0);
     let labels = layout.labels.get(i).map(Vec::as_slice).unwrap_or_default();
     let lane = layout.lane(i, content);
-    let title = content.title(bar, look);
+    let title = content.title((i, bar), look);
     root.draw(&Direct(|backend: &mut SvgBackend<'_>| {
         backend.open_group(if bar.selected { "bar selected" } else { "bar" }, &bar.id, &title);
         backend.touch(lane.0, lane.1);
     }))?;
-    let half = if content.joined { PLATEAU } else { (WIDEST_BAR / layout.slot() / 2.0).min(0.34) };
-    let (drawn, across) = (content.over_area(bar), across(slot, half));
-    plot.draw(&StackedBar::new(&drawn, across, &layout.axis, content.card_bytes, true, &look.texts))?;
+    let across = across(slot, layout.half(content));
+    if let Some(step) = content.steps.get(i) {
+        plot.draw(&FloatingBar::new(step, across, &layout.axis, content.card_bytes, true))?;
+    } else {
+        let drawn = content.over_area(bar);
+        plot.draw(&StackedBar::new(&drawn, across, &layout.axis, content.card_bytes, true, &look.texts))?;
+    }
     let middle = layout.x(slot + 0.5);
     let mut y = layout.bottom + 6;
     if content.fit_marks {
-        fit_mark(root, fits(bar, content.card_bytes), (middle, y + LINE / 2 - 1))?;
+        content.draw_mark(root, (i, bar), (middle, y + LINE / 2 - 1))?;
         y += LINE;
     }
     // Narrower slots would only show ellipses; the tooltip has the name.
@@ -215,6 +228,18 @@ fn draw_bar(
         }
     }
     root.draw(&Direct(|backend: &mut SvgBackend<'_>| backend.close_group()))
+}
+
+/// From where each step of a waterfall ends to where the next begins.
+fn draw_connectors(root: &Root<'_>, plot: &Plot<'_>, layout: &Layout, content: &Content<'_>) -> AreaDrawn {
+    let half = layout.half(content);
+    for (step, slots) in content.steps.iter().zip(layout.slots.windows(2)) {
+        let [here, next] = slots else { continue };
+        let y = layout.y(plot, step.to_bytes);
+        let (from, to) = (layout.x(here + 0.5 + half), layout.x(next + 0.5 - half));
+        stroke(root, Ink::Axis, (from, y), (to, y), 1)?;
+    }
+    Ok(())
 }
 
 fn draw_groups(root: &Root<'_>, layout: &Layout, content: &Content<'_>) -> AreaDrawn {
@@ -274,7 +299,7 @@ fn draw_value(
     content: &Content<'_>,
     (i, bar): (usize, &Bar),
 ) -> AreaDrawn {
-    let value = content.value(bar);
+    let value = content.value((i, bar));
     if text::width(&value, SMALL_SIZE, bar.selected) > layout.slot() * 1.1 {
         return Ok(());
     }

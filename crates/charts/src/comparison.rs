@@ -1,10 +1,14 @@
 //! Plans side by side against a card.
 
+use headroom_core::advise::Level;
+
 use crate::axis::value_text;
 use crate::backend::SvgBackend;
-use crate::elements::{SMALL_SIZE, TEXT_SIZE, bar_title, parts_text};
+use crate::elements::{AreaDrawn, Root, SMALL_SIZE, TEXT_SIZE, bar_title, fit_mark, fits, parts_text};
+use crate::key::{Mark, diamond, triangle};
 use crate::look::{Bar, Hit, Look, Orientation, Picture};
 use crate::text;
+use crate::waterfall::Step;
 use crate::{columns, rows};
 
 /// Stacked bars by category, grouped by method, with the card's memory as a line.
@@ -12,7 +16,10 @@ use crate::{columns, rows};
 /// Bars far beyond the card are cut, with a break in them and their value printed; what exceeds the card is hatched; a check or a cross
 /// says whether a bar fits.
 pub fn comparison_svg(bars: &[Bar], card_bytes: u64, look: &Look) -> Picture {
-    picture(&Content { bars, card_bytes, fit_marks: true, note: None, joined: false }, look)
+    picture(
+        &Content { bars, card_bytes, fit_marks: true, note: None, joined: false, steps: &[], key: Vec::new() },
+        look,
+    )
 }
 
 /// What a picture shows.
@@ -27,11 +34,18 @@ pub(crate) struct Content<'a> {
     pub(crate) note: Option<&'a str>,
     /// Whether the bars are moments of one thing, drawn as one area.
     pub(crate) joined: bool,
+    /// What each bar does, where they are steps of a waterfall instead of stacks.
+    pub(crate) steps: &'a [Step],
+    /// What marks mean, under the picture.
+    pub(crate) key: Vec<(Mark, String)>,
 }
 
 impl Content<'_> {
-    /// What is printed at the end of `bar`.
-    pub(crate) fn value(&self, bar: &Bar) -> String {
+    /// What is printed at the end of the bar in place `i`.
+    pub(crate) fn value(&self, (i, bar): (usize, &Bar)) -> String {
+        if let Some(step) = self.steps.get(i) {
+            return step.value.clone();
+        }
         let value = value_text(bar.total);
         match self.note {
             Some(note) if bar.selected => format!("{note} {value}"),
@@ -39,8 +53,11 @@ impl Content<'_> {
         }
     }
 
-    /// Tooltip of `bar`: with its parts where they are drawn as one area with their neighbours'.
-    pub(crate) fn title(&self, bar: &Bar, look: &Look) -> String {
+    /// Tooltip of the bar in place `i`: with its parts where they are drawn as one area with their neighbours'.
+    pub(crate) fn title(&self, (i, bar): (usize, &Bar), look: &Look) -> String {
+        if let Some(step) = self.steps.get(i) {
+            return step.title.clone();
+        }
         let title = bar_title(bar, self.card_bytes, &look.texts);
         if self.joined { format!("{title}; {}", parts_text(bar, &look.texts)) } else { title }
     }
@@ -48,6 +65,17 @@ impl Content<'_> {
     /// `bar` as it is drawn over the area: without what the area shows already.
     pub(crate) fn over_area(&self, bar: &Bar) -> Bar {
         if self.joined { Bar { parts: Vec::new(), ..bar.clone() } } else { bar.clone() }
+    }
+
+    /// Draws the mark beside the label of the bar in place `i`.
+    pub(crate) fn draw_mark(&self, root: &Root<'_>, (i, bar): (usize, &Bar), at: (i32, i32)) -> AreaDrawn {
+        match self.steps.get(i).and_then(|step| step.level) {
+            _ if !self.fit_marks => Ok(()),
+            None => fit_mark(root, fits(bar, self.card_bytes), at),
+            Some(Level::Same) => Ok(()),
+            Some(Level::Coarser) => diamond(root, at),
+            Some(Level::Different) => triangle(root, at),
+        }
     }
 
     /// Neighbours of one group: heading and how many.
@@ -64,11 +92,11 @@ impl Content<'_> {
 
     /// Room that columns need for each bar, pixels: its longest word or its value.
     fn widest_label(&self) -> f64 {
-        let needs = |bar: &Bar| {
+        let needs = |(i, bar): (usize, &Bar)| {
             let word = text::widest_word(&bar.label, SMALL_SIZE, bar.selected);
-            word.max(text::width(&self.value(bar), SMALL_SIZE, bar.selected))
+            word.max(text::width(&self.value((i, bar)), SMALL_SIZE, bar.selected))
         };
-        self.bars.iter().map(needs).fold(0.0, f64::max)
+        self.bars.iter().enumerate().map(needs).fold(0.0, f64::max)
     }
 }
 

@@ -1,5 +1,6 @@
 //! What the pictures are made of, as plotters elements for our backend.
 
+use std::collections::BTreeMap;
 use std::iter::{Empty, empty};
 
 use headroom_core::memory::Category;
@@ -112,7 +113,8 @@ pub(crate) fn fits(bar: &Bar, card_bytes: u64) -> bool {
     bar.total <= card_bytes
 }
 
-fn with_unit(bytes: u64, texts: &Texts) -> String {
+/// Bytes with their unit.
+pub(crate) fn with_unit(bytes: u64, texts: &Texts) -> String {
     let value = value_text(bytes);
     if value.contains(' ') { value } else { format!("{value} {}", texts.unit) }
 }
@@ -206,16 +208,20 @@ impl<'b> Drawable<SvgBackend<'b>> for StackedBar {
             backend.frame(Ink::Selected, self.corner(from - 2, base), self.corner(to + 2, whole), 2);
         }
         if self.cut {
-            let inwards = (base - whole).signum();
-            let zigzag: Vec<BackendCoord> = (from - 4..=to + 4)
-                .step_by(4)
-                .enumerate()
-                .map(|(i, across)| self.corner(across, whole + inwards * if i % 2 == 0 { 10 } else { 15 }))
-                .collect();
+            let zigzag = zigzag((from, to), whole, (base - whole).signum(), self.upright);
             backend.strokes(Ink::Surface, &[zigzag], 4, None);
         }
         Ok(())
     }
+}
+
+/// The break across a bar that is cut, some pixels inwards from its end.
+pub(crate) fn zigzag((from, to): (i32, i32), end: i32, inwards: i32, upright: bool) -> Vec<BackendCoord> {
+    let point = |(i, across): (usize, i32)| {
+        let along = end + inwards * if i % 2 == 0 { 10 } else { 15 };
+        if upright { (across, along) } else { (along, across) }
+    };
+    (from - 4..=to + 4).step_by(4).enumerate().map(point).collect()
 }
 
 /// Length of the unhatched end of a bar that is cut, pixels.
@@ -235,4 +241,24 @@ fn hatching(a: BackendCoord, b: BackendCoord) -> Vec<Vec<BackendCoord>> {
             vec![(lower, sum - lower), (upper, sum - upper)]
         })
         .collect()
+}
+
+/// Diagonal lines through `rectangles`, which come from top to bottom: a line goes on from one into the next.
+pub(crate) fn hatched(rectangles: &[(BackendCoord, BackendCoord)], spacing: i32) -> Vec<Vec<BackendCoord>> {
+    // Lines x + y = constant, by their constant; each from its upper right end down.
+    let mut lines: BTreeMap<i32, Vec<Vec<BackendCoord>>> = BTreeMap::new();
+    for ((left, top), (right, bottom)) in rectangles.iter().copied() {
+        let first = (left + top).div_euclid(spacing) + 1;
+        for sum in (first..).map(|i| i * spacing).take_while(|sum| *sum < right + bottom) {
+            let upper = (sum - top).min(right);
+            let lower = (sum - bottom).max(left);
+            let (from, to) = ((upper, sum - upper), (lower, sum - lower));
+            let of_sum = lines.entry(sum).or_default();
+            match of_sum.last_mut().and_then(|line| line.last_mut()).filter(|end| **end == from) {
+                Some(end) => *end = to,
+                None => of_sum.push(vec![from, to]),
+            }
+        }
+    }
+    lines.into_values().flatten().collect()
 }

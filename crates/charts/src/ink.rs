@@ -41,6 +41,18 @@ pub(crate) enum Ink {
     Fits,
     /// The mark of one that does not, and the hatching of what is too much.
     Over,
+    /// A whole need in a waterfall.
+    Need,
+    /// What a lever saves.
+    Saves,
+    /// What a lever takes more.
+    Adds,
+    /// A cell of the fit map, by eighths of the card; beyond the last as the last.
+    Use(u8),
+    /// A cell that fits in the expected case only.
+    Tight,
+    /// A cell that does not fit.
+    Beyond,
 }
 
 /// One ink: what follows `fill-` and `stroke-` in its classes, and its colours.
@@ -57,7 +69,7 @@ const fn swatch(ink: Ink, name: &'static str, light: &'static str, dark: &'stati
 
 /// The nine categories: each at least 3:1 against its ground (WCAG 2.2, 1.4.11), each pair apart for normal sight, protanopia,
 /// deuteranopia and tritanopia, neighbours in a stack furthest. Tests measure both.
-const SWATCHES: [Swatch; 19] = [
+const SWATCHES: [Swatch; 32] = [
     swatch(Ink::Category(Category::Weights), "weights", "#4758d4", "#5063d9"),
     swatch(Ink::Category(Category::Gradients), "gradients", "#936d24", "#ef911d"),
     swatch(Ink::Category(Category::OptimizerStates), "optimizer-states", "#a276fb", "#90589d"),
@@ -77,6 +89,19 @@ const SWATCHES: [Swatch; 19] = [
     swatch(Ink::Selected, "selected", "#1a44c2", "#9db8ff"),
     swatch(Ink::Fits, "fits", "#1b7a3d", "#5fd38a"),
     swatch(Ink::Over, "over", "#b3261e", "#ff8a80"),
+    swatch(Ink::Need, "need", "#4a5672", "#8494b0"),
+    swatch(Ink::Saves, "saves", "#199588", "#4fd1bf"),
+    swatch(Ink::Adds, "adds", "#c4561b", "#ff9e64"),
+    swatch(Ink::Use(0), "use-0", "#e4f3fe", "#212a3c"),
+    swatch(Ink::Use(1), "use-1", "#bbdbf5", "#2d3f58"),
+    swatch(Ink::Use(2), "use-2", "#9ac2e6", "#385576"),
+    swatch(Ink::Use(3), "use-3", "#7ca8d5", "#416c94"),
+    swatch(Ink::Use(4), "use-4", "#608fc4", "#4885b3"),
+    swatch(Ink::Use(5), "use-5", "#4775b2", "#51a0cf"),
+    swatch(Ink::Use(6), "use-6", "#315c9f", "#64bae6"),
+    swatch(Ink::Use(7), "use-7", "#1d438c", "#78d5fd"),
+    swatch(Ink::Tight, "tight", "#e2950f", "#e0a030"),
+    swatch(Ink::Beyond, "beyond", "#e8bdb8", "#74403d"),
 ];
 
 impl Ink {
@@ -244,6 +269,44 @@ mod tests {
             // The current plan's labels stand on its lane.
             assert!(contrast(swatch.light, Ink::Lane.swatch().1.light) >= 4.5, "{}", swatch.name);
             assert!(contrast(swatch.dark, Ink::Lane.swatch().1.dark) >= 4.5, "{}", swatch.name);
+        }
+    }
+
+    fn colours(ink: Ink) -> [&'static str; 2] {
+        let swatch = ink.swatch().1;
+        [swatch.light, swatch.dark]
+    }
+
+    #[test]
+    fn steps_of_a_waterfall_are_told_apart() {
+        let inks = [Ink::Need, Ink::Saves, Ink::Adds].map(colours);
+        for (theme, ground) in colours(Ink::Surface).into_iter().enumerate() {
+            for (i, a) in inks.iter().enumerate() {
+                assert!(contrast(a[theme], ground) >= 3.0, "{}", a[theme]);
+                for b in &inks[i + 1..] {
+                    assert!(distance(a[theme], b[theme]) >= 0.08, "{} and {}", a[theme], b[theme]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_scale_of_use_runs_one_way_and_what_does_not_fit_is_not_on_it() {
+        let scale: Vec<[&str; 2]> = (0..8).map(|eighth| colours(Ink::Use(eighth))).collect();
+        let [tight, beyond] = [Ink::Tight, Ink::Beyond].map(colours);
+        for (theme, ground) in colours(Ink::Surface).into_iter().enumerate() {
+            for pair in scale.windows(2) {
+                let [a, b] = [pair[0][theme], pair[1][theme]];
+                assert!(contrast(b, ground) > contrast(a, ground), "{b} after {a}");
+                assert!(distance(a, b) >= 0.05, "{a} and {b}: {}", distance(a, b));
+            }
+            for step in &scale {
+                for apart in [tight, beyond] {
+                    let far = distance(step[theme], apart[theme]);
+                    assert!(far >= 0.06, "{} and {}: {far}", step[theme], apart[theme]);
+                }
+            }
+            assert!(distance(tight[theme], beyond[theme]) >= 0.08);
         }
     }
 

@@ -1,6 +1,7 @@
 //! Estimates as SVG pictures, drawn by plotters: the browser and the terminal draw the same bytes.
 //!
 //! [`comparison_svg`] sets plans side by side against a card; [`phases_svg`] follows one plan through its step;
+//! [`waterfall_svg`] shows what each of several levers saves in turn; [`fit_map_svg`] what batch size and length take together;
 //! [`scatter_svg`] sets estimates against measurements. Words come from the caller
 //! in [`Texts`], colours by class from the page's style sheet or literally ([`Palette`]). Legends are the page's, with [`swatch_class`].
 
@@ -9,18 +10,27 @@ mod axis;
 mod backend;
 mod columns;
 mod comparison;
+mod contour;
 mod elements;
+mod fit_map;
+mod floating;
 mod ink;
+mod key;
 mod look;
 mod need;
 mod phases;
+#[cfg(test)]
+mod placement;
 mod rows;
 mod scatter;
 mod text;
+mod waterfall;
 
 pub use comparison::comparison_svg;
+pub use fit_map::{FitMap, FitMapLook, FitMapTexts, fit_map_svg};
 pub use ink::{Palette, category_colour, stylesheet, swatch_class};
 pub use look::{Bar, Hit, Look, Orientation, Picture, Texts};
 pub use need::need_by_category;
 pub use phases::phases_svg;
 pub use scatter::{Point, ScatterLook, Series, scatter_svg};
+pub use waterfall::{LeverBar, waterfall_svg};

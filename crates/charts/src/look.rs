@@ -63,6 +63,14 @@ pub struct Texts {
     pub does_not_fit: String,
     /// At the fullest phase.
     pub peak: String,
+    /// The first bar of a waterfall: the plan as it is.
+    pub before: String,
+    /// Its last bar: the plan with every lever pulled.
+    pub after: String,
+    /// What the mark of a lever of [`Level::Coarser`](headroom_core::advise::Level::Coarser) means.
+    pub coarser: String,
+    /// What the mark of a lever of [`Level::Different`](headroom_core::advise::Level::Different) means.
+    pub different: String,
     /// Names of the categories in the order of [`Category::ALL`].
     pub categories: [String; Category::ALL.len()],
     /// Names of the phases in the order of [`Phase::ALL`].
@@ -94,6 +102,10 @@ impl Default for Texts {
             fits: "fits".to_owned(),
             does_not_fit: "does not fit".to_owned(),
             peak: "peak".to_owned(),
+            before: "now".to_owned(),
+            after: "advised".to_owned(),
+            coarser: "coarser arithmetic or optimizer state".to_owned(),
+            different: "something else is trained".to_owned(),
             categories: std::array::from_fn(|i| Category::ALL.get(i).map(|c| plain(c.name())).unwrap_or_default()),
             phases: std::array::from_fn(|i| Phase::ALL.get(i).map(|p| plain(p.name())).unwrap_or_default()),
         }

@@ -11,8 +11,16 @@ use crate::look::{Bar, Look, Picture};
 /// counted as overhead in every phase, so that the peak is the expected need, `peak.band.expected`, that the verdict states.
 pub fn phases_svg(estimate: &Estimate, look: &Look) -> Picture {
     let bars: Vec<Bar> = estimate.phases.iter().map(|phase| bar(phase, estimate, look)).collect();
-    let note = Some(look.texts.peak.as_str());
-    picture(&Content { bars: &bars, card_bytes: estimate.card_bytes, fit_marks: false, note, joined: true }, look)
+    let content = Content {
+        bars: &bars,
+        card_bytes: estimate.card_bytes,
+        fit_marks: false,
+        note: Some(look.texts.peak.as_str()),
+        joined: true,
+        steps: &[],
+        key: Vec::new(),
+    };
+    picture(&content, look)
 }
 
 fn bar(phase: &PhaseUse, estimate: &Estimate, look: &Look) -> Bar {

@@ -8,10 +8,10 @@ use crate::area;
 use crate::axis::{Axis, gib};
 use crate::backend::SvgBackend;
 use crate::comparison::{Content, LINE, hit};
-use crate::elements::{
-    AreaDrawn, Direct, Label, Plot, Root, SMALL_SIZE, StackedBar, TEXT_SIZE, fill, fit_mark, fits, stroke,
-};
+use crate::elements::{AreaDrawn, Direct, Label, Plot, Root, SMALL_SIZE, StackedBar, TEXT_SIZE, fill, stroke};
+use crate::floating::FloatingBar;
 use crate::ink::Ink;
+use crate::key::Key;
 use crate::look::{Bar, Hit, Look};
 use crate::text;
 
@@ -36,6 +36,7 @@ pub(crate) struct Layout {
     headings: Vec<(i32, String)>,
     bottom: i32,
     labels: Vec<Vec<String>>,
+    key: Key,
 }
 
 impl Layout {
@@ -46,7 +47,8 @@ impl Layout {
         let axis = Axis::new(&totals, content.card_bytes, (width / 90).clamp(2, 8).cast_unsigned() as usize);
         let widest = |of: &dyn Fn(&Bar) -> f64| content.bars.iter().map(of).fold(0.0, f64::max);
         let label_room = widest(&|bar| text::width(&bar.label, SMALL_SIZE, bar.selected)).min(f64::from(width) * 0.34);
-        let value_room = widest(&|bar| text::width(&content.value(bar), SMALL_SIZE, bar.selected)).ceil() as i32;
+        let value_width = |(i, bar): (usize, &Bar)| text::width(&content.value((i, bar)), SMALL_SIZE, bar.selected);
+        let value_room = content.bars.iter().enumerate().map(value_width).fold(0.0, f64::max).ceil() as i32;
         let marks = if content.fit_marks { 18 } else { 4 };
         let left = label_room.ceil() as i32 + 6 + marks;
         let right = (width - value_room - 12).max(left + 20);
@@ -70,12 +72,13 @@ impl Layout {
             }
             y += 6;
         }
-        Self { axis, left, right, rows, row_height, headings, bottom: y.max(TOP + 10), labels }
+        let key = Key::new(content.key.clone(), (4, width - 4));
+        Self { axis, left, right, rows, row_height, headings, bottom: y.max(TOP + 10), labels, key }
     }
 
     /// Height of the whole picture.
     pub(crate) fn height(&self) -> u32 {
-        (self.bottom + BOTTOM).cast_unsigned()
+        (self.bottom + BOTTOM + self.key.height()).cast_unsigned()
     }
 
     fn x(&self, plot: &Plot<'_>, bytes: u64) -> i32 {
@@ -100,7 +103,7 @@ pub(crate) fn draw(
         .margin_left(layout.left)
         .margin_right((width - layout.right).max(0))
         .margin_top(TOP)
-        .margin_bottom(BOTTOM)
+        .margin_bottom(BOTTOM + layout.key.height())
         .build_cartesian_2d(0.0..layout.axis.end, plot_height..0.0)?;
     let plot = chart.plotting_area();
 
@@ -130,10 +133,12 @@ pub(crate) fn draw(
         draw_bar(&root, plot, &layout, content, look, (i, y, bar), width)?;
         hits.push(hit(bar, (0, y), (width, y + layout.row_height)));
     }
+    draw_connectors(&root, plot, &layout, content)?;
+    layout.key.draw(&root, layout.bottom + BOTTOM)?;
     draw_capacity(&root, plot, &layout, content, look, width)?;
     for (i, bar) in content.bars.iter().enumerate() {
         let y = layout.rows.get(i).copied().unwrap_or(TOP) + layout.row_height / 2;
-        draw_value(&root, plot, &layout, content, y, bar)?;
+        draw_value(&root, plot, &layout, content, y, (i, bar))?;
     }
     root.present()
 }
@@ -175,18 +180,20 @@ fn draw_bar(
     width: i32,
 ) -> AreaDrawn {
     let lane = ((0, y), (width, y + layout.row_height));
-    let title = content.title(bar, look);
+    let title = content.title((i, bar), look);
     root.draw(&Direct(|backend: &mut SvgBackend<'_>| {
         backend.open_group(if bar.selected { "bar selected" } else { "bar" }, &bar.id, &title);
         backend.touch(lane.0, lane.1);
     }))?;
     let middle = y + layout.row_height / 2;
-    let drawn = content.over_area(bar);
-    let bar_element = StackedBar::new(&drawn, across(middle), &layout.axis, content.card_bytes, false, &look.texts);
-    plot.draw(&bar_element)?;
-    if content.fit_marks {
-        fit_mark(root, fits(bar, content.card_bytes), (layout.left - 10, middle))?;
+    let (across, axis) = (across(middle), &layout.axis);
+    if let Some(step) = content.steps.get(i) {
+        plot.draw(&FloatingBar::new(step, across, axis, content.card_bytes, false))?;
+    } else {
+        let drawn = content.over_area(bar);
+        plot.draw(&StackedBar::new(&drawn, across, axis, content.card_bytes, false, &look.texts))?;
     }
+    content.draw_mark(root, (i, bar), (layout.left - 10, middle))?;
     let lines = layout.labels.get(i).map(Vec::as_slice).unwrap_or_default();
     let first = middle - (lines.len() as i32 - 1) * LINE / 2;
     for (line, text) in (0i32..).zip(lines) {
@@ -203,6 +210,17 @@ fn draw_bar(
         .draw(root)?;
     }
     root.draw(&Direct(|backend: &mut SvgBackend<'_>| backend.close_group()))
+}
+
+/// From where each step of a waterfall ends to where the next begins.
+fn draw_connectors(root: &Root<'_>, plot: &Plot<'_>, layout: &Layout, content: &Content<'_>) -> AreaDrawn {
+    for (step, rows) in content.steps.iter().zip(layout.rows.windows(2)) {
+        let [here, next] = rows else { continue };
+        let x = layout.x(plot, step.to_bytes);
+        let middle = |row: &i32| row + layout.row_height / 2;
+        stroke(root, Ink::Axis, (x, middle(here) + BAR / 2), (x, middle(next) - BAR / 2), 1)?;
+    }
+    Ok(())
 }
 
 fn draw_capacity(
@@ -239,9 +257,9 @@ fn draw_value(
     layout: &Layout,
     content: &Content<'_>,
     y: i32,
-    bar: &Bar,
+    (i, bar): (usize, &Bar),
 ) -> AreaDrawn {
-    let value = content.value(bar);
+    let value = content.value((i, bar));
     let room = text::width(&value, SMALL_SIZE, bar.selected).ceil() as i32;
     let capacity = layout.x(plot, content.card_bytes);
     let mut x = layout.x(plot, bar.total) + 5;

@@ -4,21 +4,7 @@
 mod samples;
 
 use headroom_charts::{Look, Orientation, Palette, comparison_svg, phases_svg, stylesheet};
-use samples::{GIB, bars, chinese, chinese_bars, estimate, look};
-
-fn assert_golden(name: &str, text: &str) {
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
-    compare(&path, text);
-}
-
-fn compare(path: &std::path::Path, text: &str) {
-    if std::env::var_os("HEADROOM_UPDATE_GOLDEN").is_some_and(|value| value == "1") {
-        std::fs::write(path, text).unwrap();
-    }
-    let golden = std::fs::read_to_string(path).unwrap_or_default();
-    let name = path.display();
-    assert!(golden == text, "{name} differs; look at the change, then run the test with HEADROOM_UPDATE_GOLDEN=1");
-}
+use samples::{GIB, assert_golden, bars, chinese, chinese_bars, compare, estimate, look};
 
 #[test]
 fn comparison_wide_by_classes() {

@@ -3,7 +3,12 @@
 
 mod samples;
 
-use headroom_charts::{Bar, Look, Orientation, Palette, Texts, comparison_svg, phases_svg};
+use headroom_charts::{
+    Bar, FitMap, FitMapLook, FitMapTexts, LeverBar, Look, Orientation, Palette, Texts, comparison_svg, fit_map_svg,
+    phases_svg, waterfall_svg,
+};
+use headroom_core::advise::Level;
+use headroom_core::advise::map::Map;
 use headroom_core::memory::Category;
 use proptest::prelude::*;
 
@@ -38,6 +43,23 @@ fn some_look() -> impl Strategy<Value = Look> {
             texts: Texts { capacity, title, ..Texts::default() },
         },
     )
+}
+
+fn some_lever() -> impl Strategy<Value = LeverBar> {
+    ("\\PC{0,24}", bytes(), 0..Level::ALL.len(), "\\PC{0,8}").prop_map(|(label, need_bytes, level, id)| LeverBar {
+        label,
+        need_bytes,
+        level: Level::ALL[level],
+        id,
+    })
+}
+
+/// A map whose rows need not be as long as its axes say.
+fn some_map() -> impl Strategy<Value = Map> {
+    let axis = || prop::collection::vec(bytes(), 0..10);
+    let share = prop_oneof![0.0..3.0f64, Just(1.0), Just(f64::INFINITY), Just(f64::NAN), Just(-1.0), any::<f64>()];
+    let used_share = prop::collection::vec(prop::collection::vec(share, 0..10), 0..10);
+    (axis(), axis(), used_share).prop_map(|(batches, lengths, used_share)| Map { batches, lengths, used_share })
 }
 
 /// Numbers of the attribute `name` in `svg`.
@@ -76,5 +98,34 @@ proptest! {
         let picture = phases_svg(&estimate, &look);
         prop_assert!(picture.svg.ends_with("</svg>\n"));
         prop_assert_eq!(picture.hits.len(), kept.min(7));
+    }
+
+    #[test]
+    fn every_waterfall_is_drawn(levers in prop::collection::vec(some_lever(), 0..20), start in bytes(), card in bytes(), look in some_look()) {
+        let picture = waterfall_svg(&levers, start, card, &look);
+        prop_assert!(picture.svg.starts_with("<svg ") && picture.svg.ends_with("</svg>\n"));
+        prop_assert_eq!(picture.hits.len(), levers.len() + 2);
+        let drawn = ["need", "saves", "adds"].map(|ink| picture.svg.matches(&format!("class=\"fill-{ink}\"")).count());
+        if look.palette == Palette::Classes {
+            prop_assert_eq!(drawn.iter().sum::<usize>(), levers.len() + 2, "a bar each, however small");
+        }
+        for (name, most) in [("x", picture.width), ("y", picture.height), ("width", picture.width), ("height", picture.height)] {
+            for value in numbers(&picture.svg, name) {
+                prop_assert!((-4.0..=f64::from(most) + 4.0).contains(&value), "{name}={value} of {most}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_fit_map_is_drawn(map in some_map(), tight_share in any::<f64>(), current in (bytes(), bytes()), width in any::<u32>()) {
+        let look = FitMapLook { width, palette: Palette::Classes, texts: FitMapTexts::default() };
+        let picture = fit_map_svg(&FitMap { map: &map, tight_share, current }, &look);
+        prop_assert!(picture.svg.starts_with("<svg ") && picture.svg.ends_with("</svg>\n"));
+        prop_assert_eq!(picture.hits.len(), map.batches.len() * map.lengths.len());
+        for (name, most) in [("x", picture.width), ("y", picture.height)] {
+            for value in numbers(&picture.svg, name) {
+                prop_assert!((0.0..=f64::from(most)).contains(&value), "{name}={value} of {most}");
+            }
+        }
     }
 }

@@ -5,8 +5,8 @@
 
 mod samples;
 
-use headroom_charts::{Palette, comparison_svg, phases_svg};
-use samples::{GIB, bars, estimate, look};
+use headroom_charts::{FitMap, Palette, comparison_svg, fit_map_svg, phases_svg, waterfall_svg};
+use samples::{GIB, LEVERS_START, bars, estimate, levers, look, map, map_look};
 #[cfg(not(target_arch = "wasm32"))]
 use test as portable_test;
 #[cfg(target_arch = "wasm32")]
@@ -28,4 +28,19 @@ fn rows_are_the_same_bytes_everywhere() {
 fn phases_are_the_same_bytes_everywhere() {
     let svg = phases_svg(&estimate(), &look(900, Palette::Light)).svg;
     assert!(svg == include_str!("golden/phases-wide.svg"));
+}
+
+#[portable_test]
+fn waterfalls_are_the_same_bytes_everywhere() {
+    let svg = waterfall_svg(&levers(), LEVERS_START, 24 * GIB, &look(1000, Palette::Classes)).svg;
+    assert!(svg == include_str!("golden/waterfall-wide.svg"));
+    let svg = waterfall_svg(&levers(), LEVERS_START, 24 * GIB, &look(340, Palette::Light)).svg;
+    assert!(svg == include_str!("golden/waterfall-narrow.svg"));
+}
+
+#[portable_test]
+fn fit_maps_are_the_same_bytes_everywhere() {
+    let fit_map = FitMap { map: &map(), tight_share: 0.93, current: (6, 2048) };
+    let svg = fit_map_svg(&fit_map, &map_look(720, Palette::Classes)).svg;
+    assert!(svg == include_str!("golden/fit-map-wide.svg"));
 }

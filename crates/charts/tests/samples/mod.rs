@@ -1,11 +1,27 @@
 //! Bars and an estimate to draw.
-#![allow(dead_code, missing_docs, unreachable_pub)]
+#![allow(dead_code, clippy::unwrap_used, missing_docs, unreachable_pub)]
 
-use headroom_charts::{Bar, Look, Orientation, Palette, Texts};
+use headroom_charts::{Bar, FitMapLook, FitMapTexts, LeverBar, Look, Orientation, Palette, Texts};
+use headroom_core::advise::Level;
+use headroom_core::advise::map::Map;
 use headroom_core::memory::{Band, Basis, Category, Estimate, Fit, Peak, Phase, PhaseUse, TaskUse, Verdict};
 use headroom_core::plan::Plan;
 
 pub const GIB: u64 = 1 << 30;
+
+pub fn assert_golden(name: &str, text: &str) {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
+    compare(&path, text);
+}
+
+pub fn compare(path: &std::path::Path, text: &str) {
+    if std::env::var_os("HEADROOM_UPDATE_GOLDEN").is_some_and(|value| value == "1") {
+        std::fs::write(path, text).unwrap();
+    }
+    let golden = std::fs::read_to_string(path).unwrap_or_default();
+    let name = path.display();
+    assert!(golden == text, "{name} differs; look at the change, then run the test with HEADROOM_UPDATE_GOLDEN=1");
+}
 
 fn bar(group: &str, label: &str, gib: [f64; 6]) -> Bar {
     let categories = [
@@ -67,6 +83,10 @@ pub fn chinese() -> Texts {
         fits: "放得下".to_owned(),
         does_not_fit: "放不下".to_owned(),
         peak: "峰值".to_owned(),
+        before: "当前方案".to_owned(),
+        after: "建议方案".to_owned(),
+        coarser: "计算或优化器状态的精度降低".to_owned(),
+        different: "训练内容会改变".to_owned(),
         ..Texts::default()
     }
 }
@@ -74,6 +94,67 @@ pub fn chinese() -> Texts {
 pub fn look(width: u32, palette: Palette) -> Look {
     let texts = Texts { capacity: "RTX 4090, 24.0\u{a0}GiB".to_owned(), ..Texts::default() };
     Look { width, height: 420, orientation: Orientation::Auto, palette, texts }
+}
+
+/// A plan of 43.7 GiB made to fit 24 GiB: with a lever that costs memory and one that saves next to nothing.
+pub fn levers() -> Vec<LeverBar> {
+    let levers = [
+        ("Expandable segments", 42.4, Level::Same),
+        ("Micro-batch 4 → 2", 33.6, Level::Same),
+        ("Liger loss", 28.1, Level::Same),
+        ("SDPA attention", 28.9, Level::Same),
+        ("8-bit AdamW", 26.2, Level::Coarser),
+        ("LoRA rank 16 → 8", 26.164, Level::Different),
+        ("New tokens 128 → 96", 22.3, Level::Different),
+    ];
+    let lever = |(label, gib, level): (&str, f64, Level)| LeverBar {
+        label: label.to_owned(),
+        need_bytes: (gib * GIB as f64) as u64,
+        level,
+        id: label.to_lowercase().replace(' ', "-"),
+    };
+    levers.into_iter().map(lever).collect()
+}
+
+pub fn chinese_levers() -> Vec<LeverBar> {
+    let labels = [
+        "可扩展显存段",
+        "微批 4 → 2",
+        "Liger 分块损失",
+        "SDPA 注意力",
+        "8 比特 AdamW",
+        "LoRA 秩 16 → 8",
+        "新生成长度 128 → 96",
+    ];
+    levers().into_iter().zip(labels).map(|(lever, label)| LeverBar { label: label.to_owned(), ..lever }).collect()
+}
+
+pub const LEVERS_START: u64 = GIB * 437 / 10;
+
+/// 24 batch sizes and lengths on a card of 24 GiB, of which weights and context take 7.
+pub fn map() -> Map {
+    let batches: Vec<u64> = (1..=24).collect();
+    let lengths: Vec<u64> = (1..=24).map(|i| i * 256).collect();
+    let share = |batch: u64, length: u64| {
+        let tokens = (batch * length) as f64;
+        (7.0 + tokens * 6.1e-4 + tokens * length as f64 * 2e-8) / 24.0
+    };
+    let row = |length: &u64| batches.iter().map(|batch| share(*batch, *length)).collect();
+    let used_share = lengths.iter().map(row).collect();
+    Map { batches, lengths, used_share }
+}
+
+pub fn map_look(width: u32, palette: Palette) -> FitMapLook {
+    let texts = FitMapTexts { capacity: "RTX 4090, 24.0\u{a0}GiB".to_owned(), ..FitMapTexts::default() };
+    FitMapLook { width, palette, texts }
+}
+
+pub fn chinese_map() -> FitMapTexts {
+    let [title, batch, length, used] =
+        ["显存利用率", "每卡批大小", "序列长度", "占用显存 0 – 100 %"].map(str::to_owned);
+    let [capacity, fits, tight, does_not_fit, current] =
+        ["RTX 4090 显存 24.0\u{a0}GiB", "放得下", "勉强放下", "放不下", "当前方案"].map(str::to_owned);
+    FitMapTexts { title, batch, length, used, capacity, fits, tight, does_not_fit, current }
 }
 
 pub fn estimate() -> Estimate {

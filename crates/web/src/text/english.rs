@@ -282,6 +282,10 @@ pub(super) const TEXTS: Texts = Texts {
     phases_table: "Phases as a table",
     column_phase: "Phase",
     peak_mark: "peak",
+    waterfall_before: "now",
+    waterfall_after: "advised",
+    level_coarser: "coarser arithmetic or optimizer state",
+    level_different: "something else is trained",
     breakdown_title: "Where every byte goes",
     breakdown_intro: |phase, bytes| {
         format!("Allocations at the fullest moment, in the phase “{phase}”: {bytes}. Open a row for its formula.")

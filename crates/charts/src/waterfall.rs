@@ -1,0 +1,126 @@
+//! What each of several levers saves when they are pulled one after the other.
+
+use headroom_core::advise::Level;
+
+use crate::axis::value_text;
+use crate::comparison::{Content, picture};
+use crate::elements::with_unit;
+use crate::ink::Ink;
+use crate::key::Mark;
+use crate::look::{Bar, Look, Picture, Texts};
+
+/// One lever of the waterfall.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeverBar {
+    /// Its short name: `Liger`, `8-bit AdamW`.
+    pub label: String,
+    /// Expected need once it is pulled, bytes. What it saves is the difference to the bar before, so that the savings sum exactly to the
+    /// difference of the two plans.
+    pub need_bytes: u64,
+    /// What it does to the result of training.
+    pub level: Level,
+    /// What a click on it means; becomes `data-id`.
+    pub id: String,
+}
+
+/// The need of the plan as it is (`start_bytes`), then each lever's own saving as a bar from the level before to the level after, then
+/// what remains; with the card's memory as a line. The first and the last bar have the ids `before` and `after`.
+///
+/// Levers that change the result of training are marked, and the marks explained. Columns where there is room for their labels, rows
+/// otherwise.
+pub fn waterfall_svg(levers: &[LeverBar], start_bytes: u64, card_bytes: u64, look: &Look) -> Picture {
+    let texts = &look.texts;
+    let end_bytes = levers.last().map_or(start_bytes, |lever| lever.need_bytes);
+    let before = std::iter::once(start_bytes).chain(levers.iter().map(|lever| lever.need_bytes));
+    let mut bars = vec![bar(&texts.before, "before", start_bytes)];
+    let mut steps = vec![Step::whole(start_bytes, &texts.before, card_bytes, texts)];
+    for (lever, from_bytes) in levers.iter().zip(before) {
+        let step = Step::of(lever, from_bytes, card_bytes, texts);
+        bars.push(bar(&lever.label, &lever.id, step.highest()));
+        steps.push(step);
+    }
+    bars.push(bar(&texts.after, "after", end_bytes));
+    steps.push(Step::whole(end_bytes, &texts.after, card_bytes, texts));
+
+    let marks = [(Level::Coarser, Mark::Diamond, &texts.coarser), (Level::Different, Mark::Triangle, &texts.different)];
+    let pulled = marks.into_iter().filter(|(level, ..)| levers.iter().any(|lever| lever.level == *level));
+    let key = pulled.map(|(_, mark, words)| (mark, words.clone())).collect();
+    picture(&Content { bars: &bars, card_bytes, fit_marks: true, note: None, joined: false, steps: &steps, key }, look)
+}
+
+/// The place of a bar: its label, and how far it reaches.
+fn bar(label: &str, id: &str, total: u64) -> Bar {
+    // `4 → 2` stays on one line.
+    let (label, group) = (label.replace(" → ", "\u{a0}→\u{a0}"), String::new());
+    Bar { label, group, parts: Vec::new(), total, selected: false, id: id.to_owned() }
+}
+
+/// What a bar of a waterfall does.
+pub(crate) struct Step {
+    /// Level before it, bytes; 0 for a whole need.
+    pub(crate) from_bytes: u64,
+    /// Level after it, bytes.
+    pub(crate) to_bytes: u64,
+    /// Its colour.
+    pub(crate) ink: Ink,
+    /// What the lever does to the result; none for a whole need.
+    pub(crate) level: Option<Level>,
+    /// What is printed at its end.
+    pub(crate) value: String,
+    /// Its tooltip.
+    pub(crate) title: String,
+}
+
+impl Step {
+    /// Where it reaches highest, bytes.
+    pub(crate) fn highest(&self) -> u64 {
+        self.from_bytes.max(self.to_bytes)
+    }
+
+    /// The need of a whole plan.
+    fn whole(bytes: u64, name: &str, card_bytes: u64, texts: &Texts) -> Self {
+        Self {
+            from_bytes: 0,
+            to_bytes: bytes,
+            ink: Ink::Need,
+            level: None,
+            value: value_text(bytes),
+            title: format!("{name}: {}", level_text(bytes, card_bytes, texts)),
+        }
+    }
+
+    /// What `lever` does from the level `from_bytes` on.
+    fn of(lever: &LeverBar, from_bytes: u64, card_bytes: u64, texts: &Texts) -> Self {
+        let to_bytes = lever.need_bytes;
+        let (sign, ink) = match to_bytes.cmp(&from_bytes) {
+            std::cmp::Ordering::Less => ("−", Ink::Saves),
+            std::cmp::Ordering::Equal => ("", Ink::Saves),
+            std::cmp::Ordering::Greater => ("+", Ink::Adds),
+        };
+        let bytes = from_bytes.abs_diff(to_bytes);
+        let effect = match lever.level {
+            Level::Same => String::new(),
+            Level::Coarser => format!("; {}", texts.coarser),
+            Level::Different => format!("; {}", texts.different),
+        };
+        Self {
+            from_bytes,
+            to_bytes,
+            ink,
+            level: Some(lever.level),
+            value: format!("{sign}{}", value_text(bytes)),
+            title: format!(
+                "{}: {sign}{} → {}{effect}",
+                lever.label,
+                with_unit(bytes, texts),
+                level_text(to_bytes, card_bytes, texts)
+            ),
+        }
+    }
+}
+
+/// A level and whether the card has it: `21.3 GiB, fits`.
+fn level_text(bytes: u64, card_bytes: u64, texts: &Texts) -> String {
+    let fit = if bytes <= card_bytes { &texts.fits } else { &texts.does_not_fit };
+    format!("{}, {fit}", with_unit(bytes, texts))
+}
