@@ -3,11 +3,11 @@
 use std::io::Write;
 
 use headroom_core::advise::fill::{Fill, Filled, Target, fill};
-use headroom_core::advise::fit::{Outcome, fit};
+use headroom_core::advise::fit::{Advice, Escalation, Found, LevelAnswer, escalate};
 use headroom_core::advise::tiers::tiers;
-use headroom_core::advise::{Impact, Judge, Lever, Quick, Replayed, Stage, impacts};
+use headroom_core::advise::{Hardware, Impact, Judge, Level, Lever, Quick, Replayed, Stage, impacts};
 use headroom_core::link;
-use headroom_core::plan::Plan;
+use headroom_core::plan::{GpuChoice, Plan};
 use headroom_core::speed::Range;
 use headroom_core::units::{bytes_text, gib_text};
 use serde_json::{Value, json};
@@ -29,15 +29,18 @@ pub(crate) struct AdviseOptions {
 pub(crate) fn run(options: &AdviseOptions, out: &mut dyn Write) -> Result<(), Failure> {
     let plan = estimate::plan_from(options.source.as_deref())?;
     plan.subject().map_err(|problems| input::bad_plan(&problems))?;
-    let outcome = confirmed(&plan);
-    let filled = matches!(outcome, Outcome::FitsAlready).then(|| fill(&plan, Target::default(), &Replayed));
+    let escalation = (!Replayed.fits(&plan)).then(|| confirmed(&plan));
+    let filled = escalation.is_none().then(|| fill(&plan, Target::default(), &Replayed));
     let impacts = impacts(&plan, &Quick);
     if options.json {
-        serde_json::to_writer_pretty(&mut *out, &as_json(&plan, &outcome, filled.as_ref(), &impacts))
+        serde_json::to_writer_pretty(&mut *out, &as_json(&plan, escalation.as_ref(), filled.as_ref(), &impacts))
             .map_err(std::io::Error::from)?;
         return Ok(writeln!(out)?);
     }
-    write_outcome(&outcome, out)?;
+    match &escalation {
+        Some(escalation) => write_escalation(escalation, out)?,
+        None => writeln!(out, "fits as it is")?,
+    }
     if let Some(filled) = &filled {
         write_fill(filled, out)?;
     }
@@ -45,16 +48,14 @@ pub(crate) fn run(options: &AdviseOptions, out: &mut dyn Write) -> Result<(), Fa
     write_tiers(&plan, out)
 }
 
-/// The quick answer if the plan's own replay agrees with it, else one that was replayed all the way.
-fn confirmed(plan: &Plan) -> Outcome {
-    if Replayed.fits(plan) {
-        return Outcome::FitsAlready;
-    }
-    match fit(plan, &Quick) {
-        Outcome::Fits(advice) if Replayed.fits(&advice.plan) => Outcome::Fits(advice),
-        Outcome::NothingFits { hardware } => Outcome::NothingFits { hardware },
-        Outcome::Fits(_) | Outcome::FitsAlready => fit(plan, &Replayed),
-    }
+/// The quick answer if the replays of what it advises agree with it, else one that was replayed all the way.
+fn confirmed(plan: &Plan) -> Escalation {
+    let quick = escalate(plan, &Quick);
+    let agrees = |found: &Found| match found {
+        Found::Fits(advice) => Replayed.fits(&advice.plan),
+        Found::NoQuicker | Found::Short(_) => true,
+    };
+    if quick.levels.iter().all(|answer| agrees(&answer.found)) { quick } else { escalate(plan, &Replayed) }
 }
 
 /// What a lever does, in words.
@@ -73,6 +74,9 @@ pub(crate) fn lever_text(lever: Lever) -> String {
         Lever::Length(length) => format!("max_length {length}"),
         Lever::Generations(generations) => format!("num_generations {generations}"),
         Lever::CompletionLength(tokens) => format!("max_completion_length {tokens}"),
+        Lever::Model(id) => format!("model {id}"),
+        Lever::Cards(count) => format!("num_gpus {count}"),
+        Lever::Card(id) => format!("gpu {id}"),
         other => other.name().replace('_', " "),
     }
 }
@@ -90,40 +94,51 @@ fn signed_text(bytes: i64) -> String {
     format!("{sign}{}", bytes_text(bytes.unsigned_abs()))
 }
 
-fn write_outcome(outcome: &Outcome, out: &mut dyn Write) -> Result<(), Failure> {
-    match outcome {
-        Outcome::FitsAlready => writeln!(out, "fits as it is")?,
-        Outcome::Fits(advice) => {
-            let level = match advice.level.name() {
-                "same" => "nothing about the result changes",
-                "coarser" => "the same training, more coarsely computed",
-                _ => "something else is trained",
-            };
-            writeln!(
-                out,
-                "fits with {} changes ({level}); a step takes {} times as long",
-                advice.levers.len(),
-                range_text(advice.time)
-            )?;
-            let mut table = Table::new(&[Align::Left, Align::Right, Align::Right]);
-            table.row(["change", "saves", "then needs GiB"]);
-            for Stage { lever, need_bytes, saved_bytes } in &advice.stages {
-                table.row([lever_text(*lever), signed_text(*saved_bytes), gib_text(*need_bytes)]);
+/// What a level does to the result.
+const fn level_text(level: Level) -> &'static str {
+    match level {
+        Level::Same => "nothing about the result changes",
+        Level::Coarser => "the same training, more coarsely computed",
+        Level::Different => "something else is trained",
+    }
+}
+
+fn write_escalation(escalation: &Escalation, out: &mut dyn Write) -> Result<(), Failure> {
+    for (i, answer) in escalation.levels.iter().enumerate() {
+        write!(out, "level {}, {}: ", i + 1, level_text(answer.level))?;
+        match &answer.found {
+            Found::Fits(advice) => write_advice(advice, out)?,
+            Found::NoQuicker => writeln!(out, "no quicker")?,
+            Found::Short(None) => writeln!(out, "nothing to change")?,
+            Found::Short(Some(leanest)) => {
+                writeln!(out, "does not suffice, needs {} at least", bytes_text(leanest.need_bytes))?;
             }
-            table.write(out)?;
-            writeln!(out, "link     #{}", link::encode(&advice.plan))?;
         }
-        Outcome::NothingFits { hardware: None } => writeln!(out, "no combination of changes fits on any card known")?,
-        Outcome::NothingFits { hardware: Some(hardware) } => writeln!(
-            out,
-            "nothing short of {} x {} ({} each) fits: #{}",
-            hardware.num_gpus,
-            hardware.gpu,
-            bytes_text(hardware.memory_bytes),
-            link::encode(&hardware.plan)
-        )?,
+    }
+    for Hardware { level, num_gpus, gpu, memory_bytes, plan } in &escalation.hardware {
+        let gpu = match gpu {
+            GpuChoice::Catalogue(id) => id.as_str(),
+            GpuChoice::Custom { .. } => "such cards",
+        };
+        let (memory, fragment) = (bytes_text(*memory_bytes), link::encode(plan));
+        writeln!(out, "fits on {num_gpus} x {gpu} ({memory} each), {}: #{fragment}", level_text(*level))?;
+    }
+    if escalation.mildest().is_none() && escalation.hardware.is_empty() {
+        writeln!(out, "no combination of changes fits on any card known")?;
     }
     Ok(())
+}
+
+fn write_advice(advice: &Advice, out: &mut dyn Write) -> Result<(), Failure> {
+    let (count, time) = (advice.levers.len(), range_text(advice.time));
+    writeln!(out, "fits with {count} changes; a step takes {time} times as long")?;
+    let mut table = Table::new(&[Align::Left, Align::Right, Align::Right]);
+    table.row(["change", "saves", "then needs GiB"]);
+    for Stage { lever, need_bytes, saved_bytes, .. } in &advice.stages {
+        table.row([lever_text(*lever), signed_text(*saved_bytes), gib_text(*need_bytes)]);
+    }
+    table.write(out)?;
+    Ok(writeln!(out, "link     #{}", link::encode(&advice.plan))?)
 }
 
 fn write_fill(filled: &Fill, out: &mut dyn Write) -> Result<(), Failure> {
@@ -201,30 +216,43 @@ fn filled_json(filled: &Filled) -> Value {
     })
 }
 
-fn as_json(plan: &Plan, outcome: &Outcome, filled: Option<&Fill>, impacts: &[Impact]) -> Value {
-    let outcome = match outcome {
-        Outcome::FitsAlready => json!({"fit": "fits_already"}),
-        Outcome::Fits(advice) => json!({
-            "fit": "fits_with_changes",
-            "level": advice.level.name(),
+fn found_json(found: &Found) -> Value {
+    match found {
+        Found::Fits(advice) => json!({
+            "found": "fits",
             "time_ratio": range_json(advice.time),
             "link": link::encode(&advice.plan),
             "stages": advice.stages.iter().map(|stage| json!({
-                "lever": stage.lever.name(), "change": lever_text(stage.lever),
-                "saved_bytes": stage.saved_bytes, "needed_bytes": stage.need_bytes,
+                "lever": stage.lever.name(), "change": lever_text(stage.lever), "saved_bytes": stage.saved_bytes,
+                "needed_bytes": stage.need_bytes, "time_ratio": range_json(stage.time),
             })).collect::<Vec<_>>(),
         }),
-        Outcome::NothingFits { hardware } => json!({
-            "fit": "nothing_fits",
-            "hardware": hardware.as_ref().map(|hardware| json!({
-                "num_gpus": hardware.num_gpus, "gpu": hardware.gpu, "memory_bytes": hardware.memory_bytes,
-                "link": link::encode(&hardware.plan),
-            })),
+        Found::NoQuicker => json!({"found": "no_quicker"}),
+        Found::Short(leanest) => json!({
+            "found": "short", "needed_bytes": leanest.as_ref().map(|leanest| leanest.need_bytes),
         }),
+    }
+}
+
+fn as_json(plan: &Plan, escalation: Option<&Escalation>, filled: Option<&Fill>, impacts: &[Impact]) -> Value {
+    let level = |answer: &LevelAnswer| {
+        let mut found = found_json(&answer.found);
+        if let Value::Object(found) = &mut found {
+            found.insert("level".to_owned(), answer.level.name().into());
+        }
+        found
+    };
+    let hardware = |hardware: &Hardware| {
+        json!({
+            "level": hardware.level.name(), "num_gpus": hardware.num_gpus, "memory_bytes": hardware.memory_bytes,
+            "link": link::encode(&hardware.plan),
+        })
     };
     json!({
         "link": link::encode(plan),
-        "outcome": outcome,
+        "fits": escalation.is_none(),
+        "levels": escalation.map(|escalation| escalation.levels.iter().map(level).collect::<Vec<_>>()),
+        "hardware": escalation.map(|escalation| escalation.hardware.iter().map(hardware).collect::<Vec<_>>()),
         "fill": filled.map(|filled| json!({
             "recommended": filled.recommended.as_ref().map(filled_json),
             "aggressive": filled.aggressive.as_ref().map(filled_json),

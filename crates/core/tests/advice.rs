@@ -2,12 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use headroom_core::advise::fit::{Outcome, exhaustive, fit};
-use headroom_core::advise::{Judge, Judgement, Level, Quick, waterfall};
+use headroom_core::advise::fit::{Advice, Found, escalate, exhaustive};
+use headroom_core::advise::{Judge, Level, Quick, Remembering, waterfall};
 use headroom_core::link;
 use headroom_core::plan::Plan;
-use std::cell::RefCell;
-use std::collections::HashMap;
 use std::thread;
 
 /// Plans over models, methods, cards and shapes that are too big for their cards.
@@ -46,22 +44,6 @@ fn too_big(count: usize) -> Vec<Plan> {
     plans.into_iter().step_by(step).take(count).collect()
 }
 
-/// Remembers: the advice and the exhaustive search ask about the same plans.
-#[derive(Default)]
-struct Remembered(RefCell<HashMap<String, Option<Judgement>>>);
-
-impl Judge for Remembered {
-    fn judge(&self, plan: &Plan) -> Option<Judgement> {
-        let key = link::encode(plan);
-        let known = self.0.borrow().get(&key).copied();
-        known.unwrap_or_else(|| {
-            let judged = Quick.judge(plan);
-            self.0.borrow_mut().insert(key, judged);
-            judged
-        })
-    }
-}
-
 #[test]
 fn advice_fits_keeps_the_effective_batch_and_is_the_quickest_there_is() {
     let plans = too_big(340);
@@ -74,39 +56,75 @@ fn advice_fits_keeps_the_effective_batch_and_is_the_quickest_there_is() {
     assert!(helped >= 200, "only {helped} of the plans can be helped: choose others");
 }
 
-/// Checks the advice for one plan; whether there is any.
+/// Checks what each level has for one plan; whether any of them helps.
 fn is_helped(plan: &Plan) -> bool {
-    let judge = Remembered::default();
+    let judge = Remembering::new(Quick);
     let name = link::encode(plan);
-    match (fit(plan, &judge), exhaustive(plan, &judge)) {
-        (Outcome::Fits(advice), Some((level, seconds))) => {
-            assert!(Quick.fits(&advice.plan), "{name}: the advised plan does not fit");
-            assert_eq!(advice.plan.effective_batch_size(), plan.effective_batch_size(), "{name}");
-            assert_eq!(advice.level, level, "{name}");
-            let own = advice.seconds_per_token;
-            assert!(own <= seconds * 1.05, "{name}: {own} s a token, {seconds} s would do");
-            let saved: i64 = advice.stages.iter().map(|stage| stage.saved_bytes).sum();
-            let need = |plan: &Plan| i64::try_from(Quick.judge(plan).unwrap().need_bytes).unwrap();
-            assert_eq!(saved, need(plan) - need(&advice.plan), "{name}: the waterfall must sum up");
-            true
+    let escalation = escalate(plan, &judge);
+    let (mut fits, mut quickest) = (false, f64::INFINITY);
+    for answer in &escalation.levels {
+        let best = exhaustive(plan, answer.level, fits, &judge);
+        match (&answer.found, best) {
+            (Found::Fits(advice), Some(best)) => {
+                check(plan, advice);
+                let own = advice.seconds_per_token;
+                assert!(own <= best * 1.05, "{name} {:?}: {own} s a token, {best} s would do", answer.level);
+                assert!(own < quickest, "{name} {:?}: no quicker than a milder level", answer.level);
+                (fits, quickest) = (true, own);
+            }
+            (Found::NoQuicker, best) => {
+                let best = best.unwrap_or(f64::INFINITY);
+                assert!(fits && best > quickest * 0.95, "{name} {:?}: {best} s, milder {quickest} s", answer.level);
+            }
+            (Found::Short(leanest), None) => {
+                assert!(!fits, "{name}");
+                let leanest = leanest.as_ref().map(|leanest| judge.judge(&leanest.plan).unwrap().need_bytes);
+                assert!(leanest.is_none_or(|leanest| leanest <= judge.judge(plan).unwrap().need_bytes), "{name}");
+            }
+            (found, best) => panic!("{name} {:?}: {found:?}, by exhaustive search {best:?}", answer.level),
         }
-        (Outcome::NothingFits { .. }, None) => false,
-        (outcome, best) => panic!("{name}: {outcome:?}, by exhaustive search {best:?}"),
     }
+    for hardware in &escalation.hardware {
+        assert!(!fits && judge.fits(&hardware.plan), "{name}: {hardware:?}");
+        assert_eq!(hardware.plan.batches().effective_batch_size, plan.batches().effective_batch_size, "{name}");
+    }
+    fits
 }
 
-#[test]
-fn a_plan_that_fits_is_left_alone() {
-    let plan = link::decode("v=1&model=Qwen/Qwen2.5-0.5B&method=lora&gpu=a100-80gb").plan;
-    assert_eq!(fit(&plan, &Quick), Outcome::FitsAlready);
+fn check(plan: &Plan, advice: &Advice) {
+    let name = link::encode(plan);
+    assert!(Quick.fits(&advice.plan), "{name}: the advised plan does not fit");
+    assert_eq!(advice.plan.batches().effective_batch_size, plan.batches().effective_batch_size, "{name}");
+    assert_eq!(waterfall(plan, &advice.levers, &Quick), advice.stages);
+    assert_eq!(advice.stages.last().map(|stage| &stage.plan), Some(&advice.plan), "{name}");
+    assert!(advice.levers.iter().all(|lever| lever.level() <= advice.level), "{name}: {:?}", advice.levers);
+    let mut at = plan.clone();
+    for pair in advice.levers.windows(2) {
+        // A milder lever stands behind a harsher one only where it makes no sense before it.
+        assert!(pair[0].level() <= pair[1].level() || pair[1].apply(&at).is_none(), "{name}: {:?}", advice.levers);
+        at = pair[0].apply(&at).unwrap();
+    }
+    let saved: i64 = advice.stages.iter().map(|stage| stage.saved_bytes).sum();
+    let need = |plan: &Plan| i64::try_from(Quick.judge(plan).unwrap().need_bytes).unwrap();
+    assert_eq!(saved, need(plan) - need(&advice.plan), "{name}: the waterfall must sum up");
 }
 
 #[test]
 fn the_mildest_level_comes_first() {
     let plan = link::decode("v=1&model=meta-llama/Llama-3.1-8B&method=full&gpu=a100-80gb&max_length=2048").plan;
-    let Outcome::Fits(advice) = fit(&plan, &Quick) else { panic!("it can be made to fit") };
-    assert!(advice.level < Level::Different, "{:?}", advice.levers);
-    assert_eq!(waterfall(&plan, &advice.levers, &Quick), advice.stages);
+    let escalation = escalate(&plan, &Quick);
+    assert_eq!(escalation.mildest().map(|advice| advice.level), Some(Level::Same));
+    assert_eq!(escalation.levels.iter().map(|answer| answer.level).collect::<Vec<_>>(), Level::ALL);
+}
+
+#[test]
+fn what_fits_nowhere_gets_hardware() {
+    let plan = link::decode("v=1&model=meta-llama/Llama-3.1-70B&method=full&gpu=rtx-3060&max_length=32768").plan;
+    let escalation = escalate(&plan, &Quick);
+    assert!(escalation.mildest().is_none() && !escalation.hardware.is_empty());
+    for hardware in escalation.hardware {
+        assert!(Quick.fits(&hardware.plan), "{hardware:?}");
+    }
 }
 
 mod raised {

@@ -1,17 +1,17 @@
-//! Making a plan fit: the quickest sequence of levers, quality kept as long as it can be.
+//! Making a plan fit: at each level the quickest sequence of levers.
 
-use super::judge::Judge;
-use super::lever::{Level, Lever, shardings, shorter, smaller_batches};
-use super::search::{Choice, Question, choices, leanest, quickest};
+use super::hardware::{Hardware, hardware};
+use super::judge::{Judge, Remembering};
+use super::lever::{Level, Lever, has_wide_adapters, shardings, shorter, smaller_batches, smaller_model};
+use super::search::{Choice, Question, Searched, choices, quickest};
 use super::waterfall::{Stage, waterfall};
-use crate::gpu;
-use crate::plan::{GpuChoice, Method, Plan, Task};
+use crate::plan::{Method, Plan, Task};
 use crate::speed::{self, Range};
 
 /// How a plan can be made to fit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Advice {
-    /// Levers in the order they are pulled.
+    /// Levers in the order they are pulled: mild ones first, of those the ones that cost least time.
     pub levers: Vec<Lever>,
     /// The plan with all of them.
     pub plan: Plan,
@@ -25,57 +25,96 @@ pub struct Advice {
     pub stages: Vec<Stage>,
 }
 
-/// The answer for a plan.
+/// The answer of one level.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Outcome {
-    /// It fits as it is.
-    FitsAlready,
-    /// It fits with these changes.
+pub struct LevelAnswer {
+    /// Which.
+    pub level: Level,
+    /// What was found there.
+    pub found: Found,
+}
+
+/// What a level offers.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Found {
+    /// With these changes it fits.
     Fits(Box<Advice>),
-    /// No combination of levers suffices on its cards; the smallest hardware on which some does, if there is any.
-    NothingFits {
-        /// How many cards of which memory would do.
-        hardware: Option<Box<Hardware>>,
-    },
+    /// It fits, but no sooner than a milder level does.
+    NoQuicker,
+    /// Nothing suffices.
+    Short(Option<Box<Leanest>>),
 }
 
-/// Cards on which a plan would fit.
+/// The least that a level reaches.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Hardware {
-    /// How many.
-    pub num_gpus: u64,
-    /// Catalogue id.
-    pub gpu: &'static str,
-    /// What each has, bytes.
-    pub memory_bytes: u64,
-    /// The plan on them.
+pub struct Leanest {
+    /// The plan.
     pub plan: Plan,
+    /// Its expected need, bytes.
+    pub need_bytes: u64,
 }
 
-/// The levers that are asked about, in the order in which they are pulled and shown.
+/// The answer for a plan that does not fit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Escalation {
+    /// One answer for each of [`Level::ALL`].
+    pub levels: Vec<LevelAnswer>,
+    /// Where no level suffices: hardware that would, the mildest and fewest changes first. Empty: none is known.
+    pub hardware: Vec<Hardware>,
+}
+
+impl Escalation {
+    /// The mildest advice there is.
+    pub fn mildest(&self) -> Option<&Advice> {
+        self.levels.iter().find_map(|answer| match &answer.found {
+            Found::Fits(advice) => Some(&**advice),
+            Found::NoQuicker | Found::Short(_) => None,
+        })
+    }
+}
+
+/// A harsher level has to be so much quicker than a milder one to be worth its price: less is within the noise of runs.
+const WORTH_IT: f64 = 0.95;
+
+/// The levers that are asked about.
 ///
 /// Ordered questions are those whose answers save memory whatever else is chosen. Sharding is not: DeepSpeed's buckets can
 /// cost a small model more than sharding saves. Nor is checkpointing: under autocast it lets the 16-bit copies of all
-/// weights live until forward ends. Nor are Liger's kernels, which make the head's gradient in forward.
-fn questions(plan: &Plan, level: Level) -> Vec<Question> {
-    let ordered = |levers: &[Lever]| Question { levers: levers.to_vec(), ordered: true };
+/// weights live until forward ends. Nor are Liger's kernels, which make the head's gradient in forward, nor 4 bits, which
+/// are unpacked for use.
+pub(super) fn questions(plan: &Plan, level: Level) -> Vec<Question> {
+    let batches: Vec<Lever> = smaller_batches(plan).into_iter().map(Lever::MicroBatch).collect();
+    // The pass that computes them beforehand is not part of a step: worth it where a whole model goes.
+    let precomputed: &[Lever] = if plan.method == Method::Full { &[Lever::PrecomputedReference] } else { &[] };
+    let coarser = level >= Level::Coarser;
+    // DeepSpeed casts adapters to the base's 16 bits; on several cards that is what everyone does.
+    let narrows = plan.num_gpus == 1 && has_wide_adapters(plan);
+    let shardings = if narrows && !coarser { Vec::new() } else { shardings(plan.num_gpus) };
+    // Without accumulation no gradients live while forward runs; the first accumulation brings them.
+    let batches = match plan.gradient_accumulation_steps {
+        1 => Question::ordered_among(&batches),
+        _ => Question::ordered(&batches),
+    };
     let mut questions = vec![
-        ordered(&[Lever::ExpandableSegments]),
-        ordered(&[Lever::Sdpa]),
-        ordered(&[Lever::FusedOptimizer]),
-        ordered(&[Lever::DropOutputs]),
-        ordered(&[Lever::AdapterReference]),
-        Question { levers: smaller_batches(plan).into_iter().map(Lever::MicroBatch).collect(), ordered: true },
-        Question { levers: vec![Lever::Liger], ordered: false },
-        Question { levers: vec![Lever::Checkpointing], ordered: false },
-        Question { levers: shardings(plan.num_gpus), ordered: false },
+        Question::ordered(&[Lever::ExpandableSegments]),
+        Question::ordered(&[Lever::Sdpa]),
+        Question::ordered(&[Lever::FusedOptimizer]).of_optimizer(),
+        Question::ordered(&[Lever::DropOutputs]),
+        Question::ordered(&[Lever::AdapterReference]),
+        Question::ordered(&[Lever::SharedInstances]),
+        Question::ordered(&[Lever::OffloadedInstances]),
+        Question::ordered(precomputed),
+        batches,
+        Question::free(&[Lever::Liger]),
+        Question::free(&[Lever::Checkpointing]),
+        Question::free(&shardings),
     ];
-    if level >= Level::Coarser {
-        questions.push(Question {
-            levers: vec![Lever::EightBitOptimizer, Lever::PagedOptimizer, Lever::Adafactor],
-            ordered: false,
-        });
-        questions.push(Question { levers: vec![Lever::PureBfloat16], ordered: false });
+    if coarser {
+        let optimizers = [Lever::EightBitOptimizer, Lever::PagedOptimizer, Lever::Adafactor];
+        questions.push(Question::free(&optimizers).of_optimizer());
+        questions.push(Question::free(&[Lever::PureBfloat16]));
+        questions.push(Question::free(&[Lever::NarrowAdapters]));
+        questions.push(Question::free(&[Lever::QuantizedInstances]));
     }
     questions.retain_mut(|question| {
         question.levers.retain(|lever| lever.apply(plan).is_some());
@@ -84,83 +123,133 @@ fn questions(plan: &Plan, level: Level) -> Vec<Question> {
     questions
 }
 
+/// Other methods to train the same model on the same data, the mildest first.
+fn methods(plan: &Plan) -> Vec<Vec<Lever>> {
+    match plan.method {
+        Method::Full => vec![vec![Lever::Lora], vec![Lever::Qlora]],
+        Method::Lora => vec![vec![Lever::Qlora]],
+        Method::Qlora => Vec::new(),
+    }
+}
+
 /// What changes the training itself, the mildest first: each is tried with all other levers before the next.
 fn departures(plan: &Plan) -> Vec<Vec<Lever>> {
-    let mut departures: Vec<Vec<Lever>> = Vec::new();
+    let mut departures = methods(plan);
     let lengths = shorter(plan.max_length);
-    match plan.method {
-        Method::Full => departures.extend([vec![Lever::Lora], vec![Lever::Qlora]]),
-        Method::Lora => departures.push(vec![Lever::Qlora]),
-        Method::Qlora => {}
-    }
     if plan.is_reinforcement() {
-        let completion = plan.rollout.max_completion_length();
-        let generations = plan.rollout.num_generations();
-        departures.push(vec![Lever::CompletionLength((completion / 2).max(1))]);
-        departures.push(vec![Lever::Generations((generations / 2).max(2))]);
-        departures
-            .push(vec![Lever::Generations((generations / 2).max(2)), Lever::CompletionLength((completion / 2).max(1))]);
+        let completion = Lever::CompletionLength((plan.rollout.max_completion_length() / 2).max(1));
+        let generations = Lever::Generations((plan.rollout.num_generations() / 2).max(2));
+        departures.extend([vec![completion], vec![generations], vec![generations, completion]]);
     } else {
         departures.extend(lengths.iter().map(|length| vec![Lever::Length(*length)]));
     }
     if plan.method != Method::Qlora {
         departures.extend(lengths.iter().map(|length| vec![Lever::Qlora, Lever::Length(*length)]));
     }
+    if let Some(model) = smaller_model(plan) {
+        departures.push(vec![Lever::Model(model)]);
+        departures.push(vec![Lever::Model(model), Lever::Qlora]);
+    }
     departures
 }
 
-/// The quickest way to make `plan` fit: levels in turn, within a level the fastest combination.
-pub fn fit(plan: &Plan, judge: &impl Judge) -> Outcome {
-    if judge.fits(plan) {
-        return Outcome::FitsAlready;
+/// What each level can do for `plan`: within a level the fastest combination of levers with which it fits.
+pub fn escalate(plan: &Plan, judge: &impl Judge) -> Escalation {
+    let judge = &Remembering::new(judge);
+    let mut levels = Vec::with_capacity(Level::ALL.len());
+    let mut quickest = f64::INFINITY;
+    for level in Level::ALL.iter().copied() {
+        let starts = starts(plan, level, quickest.is_finite());
+        let found = match at_level(plan, (level, starts), quickest * WORTH_IT, judge) {
+            Attempt::Fits(advice) => {
+                quickest = advice.seconds_per_token;
+                Found::Fits(advice)
+            }
+            Attempt::Short(_) if quickest.is_finite() => Found::NoQuicker,
+            Attempt::Short(leanest) => Found::Short(leanest),
+        };
+        levels.push(LevelAnswer { level, found });
     }
-    if let Some(advice) = on_these_cards(plan, judge) {
-        return Outcome::Fits(Box::new(advice));
-    }
-    Outcome::NothingFits { hardware: smallest_hardware(plan, judge).map(Box::new) }
+    let hardware = if quickest.is_finite() { Vec::new() } else { hardware(plan, judge) };
+    Escalation { levels, hardware }
 }
 
-fn on_these_cards(plan: &Plan, judge: &impl Judge) -> Option<Advice> {
-    if plan.task == Task::Inference {
-        return [Lever::ExpandableSegments, Lever::Qlora]
-            .into_iter()
-            .chain(shorter(plan.max_length).into_iter().map(Lever::Length))
-            .find_map(|lever| {
-                let changed = lever.apply(plan)?;
-                judge.fits(&changed).then(|| advice(plan, vec![lever], changed, lever.level(), judge)).flatten()
-            });
-    }
-    for level in [Level::Same, Level::Coarser] {
-        let questions = questions(plan, level);
-        if let Some(found) = quickest(&choices(plan, &questions), &questions, judge) {
-            return advice(plan, levers_of(&found, &questions), found.plan, level, judge);
+/// What became of looking at one level.
+enum Attempt {
+    Fits(Box<Advice>),
+    Short(Option<Box<Leanest>>),
+}
+
+/// The quickest advice of one level that takes less than `limit` seconds a token.
+fn at_level(plan: &Plan, (level, starts): (Level, Starts), limit: f64, judge: &impl Judge) -> Attempt {
+    let mut leanest: Option<Box<Leanest>> = None;
+    for departure in starts {
+        let Some(start) = departure.iter().try_fold(plan.clone(), |plan, lever| lever.apply(&plan)) else { continue };
+        let questions = questions_of(&start, level);
+        let mut all = choices(&start, &questions);
+        all.retain(|choice| choice.seconds < limit);
+        match quickest(&all, &questions, judge) {
+            Searched { found: Some(choice), .. } => {
+                let levers = departure.into_iter().chain(levers_of(&choice, &questions)).collect();
+                if let Some(advice) = advice(plan, levers, &choice.plan, level, judge) {
+                    return Attempt::Fits(Box::new(advice));
+                }
+            }
+            Searched { leanest: Some((choice, judged)), .. } => {
+                if leanest.as_ref().is_none_or(|least| judged.need_bytes < least.need_bytes) {
+                    leanest = Some(Box::new(Leanest { plan: choice.plan, need_bytes: judged.need_bytes }));
+                }
+            }
+            Searched { .. } => {}
         }
     }
-    departures(plan).into_iter().find_map(|departure| {
+    Attempt::Short(leanest)
+}
+
+/// Levers to begin with, one list after the other.
+type Starts = Vec<Vec<Lever>>;
+
+/// Where the search of a level begins: the plan itself, or each departure from it. Where the plan `fits` at a milder level,
+/// only another method is an offer: less data or a smaller model is always quicker.
+fn starts(plan: &Plan, level: Level, fits: bool) -> Starts {
+    match level {
+        Level::Same | Level::Coarser => vec![Vec::new()],
+        Level::Different if fits && plan.task == Task::Inference => Vec::new(),
+        Level::Different if fits => methods(plan),
+        Level::Different if plan.task == Task::Inference => {
+            let shorter = shorter(plan.max_length).into_iter().map(|length| vec![Lever::Length(length)]);
+            shorter.chain(smaller_model(plan).map(|model| vec![Lever::Model(model)])).collect()
+        }
+        Level::Different => departures(plan),
+    }
+}
+
+fn questions_of(plan: &Plan, level: Level) -> Vec<Question> {
+    if plan.task != Task::Inference {
+        return questions(plan, level);
+    }
+    let mut questions = vec![Question::ordered(&[Lever::ExpandableSegments])];
+    if level >= Level::Coarser {
+        questions.push(Question::free(&[Lever::Qlora]));
+    }
+    questions
+}
+
+/// Seconds a token of the quickest plan that fits at `level`, found by estimating every combination in order of time: what
+/// [`escalate`] is checked against; `fits`: whether a milder level suffices.
+pub fn exhaustive(plan: &Plan, level: Level, fits: bool, judge: &impl Judge) -> Option<f64> {
+    starts(plan, level, fits).into_iter().find_map(|departure| {
         let start = departure.iter().try_fold(plan.clone(), |plan, lever| lever.apply(&plan))?;
-        let questions = questions(&start, Level::Coarser);
-        let found = quickest(&choices(&start, &questions), &questions, judge)?;
-        let levers = departure.into_iter().chain(levers_of(&found, &questions)).collect();
-        advice(plan, levers, found.plan, Level::Different, judge)
+        let all = choices(&start, &questions_of(&start, level));
+        let fitting = all.into_iter().find(|choice| judge.fits(&choice.plan))?;
+        seconds_per_token(&fitting.plan)
     })
 }
 
-/// Level and seconds a token of the quickest plan that fits, found by estimating every combination in order of time: what
-/// [`fit`] is checked against.
-pub fn exhaustive(plan: &Plan, judge: &impl Judge) -> Option<(Level, f64)> {
-    let first = |start: &Plan, level: Level| {
-        let all = choices(start, &questions(start, level));
-        let fitting = all.into_iter().find(|choice| judge.fits(&choice.plan))?;
-        let time = speed::step_time_of(&fitting.plan).ok()?;
-        Some(time.seconds.expected / time.tokens.max(1) as f64)
-    };
-    let on_these = [Level::Same, Level::Coarser].into_iter().find_map(|level| Some((level, first(plan, level)?)));
-    on_these.or_else(|| {
-        departures(plan).into_iter().find_map(|departure| {
-            let start = departure.iter().try_fold(plan.clone(), |plan, lever| lever.apply(&plan))?;
-            Some((Level::Different, first(&start, Level::Coarser)?))
-        })
-    })
+/// Seconds a token, rough.
+fn seconds_per_token(plan: &Plan) -> Option<f64> {
+    let time = speed::step_time_of(plan).ok()?;
+    Some(time.seconds.expected / time.tokens.max(1) as f64)
 }
 
 fn levers_of(choice: &Choice, questions: &[Question]) -> Vec<Lever> {
@@ -168,38 +257,80 @@ fn levers_of(choice: &Choice, questions: &[Question]) -> Vec<Lever> {
     choice.answers.iter().zip(questions).filter_map(of).collect()
 }
 
-fn advice(before: &Plan, levers: Vec<Lever>, plan: Plan, level: Level, judge: &impl Judge) -> Option<Advice> {
+fn advice(before: &Plan, levers: Vec<Lever>, plan: &Plan, level: Level, judge: &impl Judge) -> Option<Advice> {
+    let levers = without_needless(before, in_order(before, levers, plan), plan, judge);
+    let stages = savers_first(before, waterfall(before, &levers, judge), judge);
+    let plan = stages.last()?.plan.clone();
     let (base, changed) = (speed::step_time_of(before).ok()?, speed::step_time_of(&plan).ok()?);
-    let stages = waterfall(before, &levers, judge);
-    let seconds_per_token = changed.seconds.expected / changed.tokens.max(1) as f64;
     Some(Advice {
-        levers,
+        levers: stages.iter().map(|stage| stage.lever).collect(),
         level,
-        seconds_per_token,
+        seconds_per_token: seconds_per_token(&plan)?,
         time: speed::ratio_per(&base, &changed, speed::Per::Token),
         plan,
         stages,
     })
 }
 
-/// The fewest, then the smallest cards on which the plan fits with levers that change nothing about the training.
-fn smallest_hardware(plan: &Plan, judge: &impl Judge) -> Option<Hardware> {
-    let mut cards: Vec<(u64, &'static str)> =
-        gpu::catalogue().iter().map(|card| (card.memory_bytes(), card.id.as_ref())).collect();
-    cards.sort_unstable();
-    cards.dedup_by_key(|(bytes, _)| *bytes);
-    let own = plan.subject().ok()?.memory_bytes;
-    for num_gpus in [plan.num_gpus, 2, 4, 8, 16, 32, 64].into_iter().filter(|count| *count >= plan.num_gpus) {
-        let more = Plan { num_gpus, ..plan.clone() };
-        let questions = questions(&more, Level::Same);
-        let all = choices(&more, &questions);
-        let Some((leanest, judged)) = leanest(&all, &questions, judge) else { continue };
-        for (memory_bytes, gpu) in cards.iter().filter(|(bytes, _)| *bytes >= own.max(judged.need_bytes)).copied() {
-            let moved = Plan { gpu: GpuChoice::Catalogue(gpu.to_owned()), ..leanest.plan.clone() };
-            if judge.fits(&moved) {
-                return Some(Hardware { num_gpus, gpu, memory_bytes, plan: moved });
-            }
+/// `levers` with the mild ones first, and among those the ones that by themselves cost least time; one that makes sense
+/// only after a harsher one comes behind that. As they were if they lead to the same plan in that order only.
+fn in_order(before: &Plan, levers: Vec<Lever>, after: &Plan) -> Vec<Lever> {
+    let seconds = |lever: &Lever| seconds_per_token(&lever.apply(before)?);
+    let mut keyed: Vec<(Level, f64, Lever)> =
+        levers.iter().map(|lever| (lever.level(), seconds(lever).unwrap_or(f64::INFINITY), *lever)).collect();
+    keyed.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    let mut left: Vec<Lever> = keyed.into_iter().map(|(.., lever)| lever).collect();
+    let (mut sorted, mut at) = (Vec::with_capacity(left.len()), before.clone());
+    while let Some((i, changed)) = left.iter().enumerate().find_map(|(i, lever)| Some((i, lever.apply(&at)?))) {
+        sorted.push(left.remove(i));
+        at = changed;
+    }
+    if left.is_empty() && at == *after { sorted } else { levers }
+}
+
+fn pulled(plan: &Plan, levers: &[Lever]) -> Option<Plan> {
+    levers.iter().try_fold(plan.clone(), |plan, lever| lever.apply(&plan))
+}
+
+/// What may be lost in speed for one change fewer, all together: a change that is not needed to fit is the reader's own
+/// affair, unless it is worth more than runs differ by.
+const FOR_FEWER: f64 = 1.04;
+
+/// `levers` without those that only make it quicker, where that is little.
+fn without_needless(before: &Plan, levers: Vec<Lever>, after: &Plan, judge: &impl Judge) -> Vec<Lever> {
+    let (Some(own), Some(limit)) = (seconds_per_token(before), seconds_per_token(after)) else { return levers };
+    let limit = limit * FOR_FEWER;
+    let mut kept = levers;
+    let mut at = kept.len();
+    while at > 0 && kept.len() > 1 {
+        at -= 1;
+        // One that slows the step down is needed, or the search had left it out.
+        let alone = kept.get(at).and_then(|lever| seconds_per_token(&lever.apply(before)?));
+        if alone.is_some_and(|alone| alone > own) {
+            continue;
+        }
+        let mut fewer = kept.clone();
+        fewer.remove(at);
+        let suffices = pulled(before, &fewer)
+            .is_some_and(|plan| seconds_per_token(&plan).is_some_and(|seconds| seconds <= limit) && judge.fits(&plan));
+        if suffices {
+            kept = fewer;
         }
     }
-    None
+    kept
+}
+
+/// Less than this is no saving to show, bytes.
+const SOME: i64 = 1 << 20;
+
+/// The stages with those that save nothing in their place behind the others of their level, where they may well save
+/// something: the peak moves to another phase as levers are pulled.
+fn savers_first(before: &Plan, stages: Vec<Stage>, judge: &impl Judge) -> Vec<Stage> {
+    let mut order: Vec<(Level, bool, Lever)> =
+        stages.iter().map(|stage| (stage.lever.level(), stage.saved_bytes < SOME, stage.lever)).collect();
+    order.sort_by_key(|(level, saves_nothing, _)| (*level, *saves_nothing));
+    let levers: Vec<Lever> = order.into_iter().map(|(.., lever)| lever).collect();
+    let reached = pulled(before, &levers);
+    let same = reached.is_some() && reached.as_ref() == stages.last().map(|stage| &stage.plan);
+    if same { waterfall(before, &levers, judge) } else { stages }
 }

@@ -1,17 +1,25 @@
 //! Whether a plan fits, asked many times.
 
-use crate::memory::{self, Fit};
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use crate::link;
+use crate::memory::{self, Category, Estimate, Fit, Phase, PhaseUse};
 use crate::plan::Plan;
 
-/// What a plan needs of its card.
+/// What a plan needs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Judgement {
     /// The verdict.
     pub fit: Fit,
-    /// Expected need with context and libraries, bytes.
+    /// Expected need of the card with context and libraries, bytes.
     pub need_bytes: u64,
     /// The card, bytes.
     pub card_bytes: u64,
+    /// Host memory that offload takes on the machine, all its processes together, bytes.
+    pub host_bytes: u64,
+    /// What forward and backward take of the card even without any optimizer state, bytes: no optimizer saves that.
+    pub without_optimizer_bytes: u64,
 }
 
 impl Judgement {
@@ -21,14 +29,48 @@ impl Judgement {
     }
 }
 
+impl From<&Estimate> for Judgement {
+    fn from(estimate: &Estimate) -> Self {
+        Self {
+            fit: estimate.verdict.fit,
+            need_bytes: estimate.peak.band.expected,
+            card_bytes: estimate.card_bytes,
+            without_optimizer_bytes: without_optimizer(estimate),
+            host_bytes: estimate.host.iter().fold(0, |sum, used| sum.saturating_add(used.bytes)),
+        }
+    }
+}
+
+/// The fullest moment outside the optimizer step, its states left out, with the least that context and libraries take.
+fn without_optimizer(estimate: &Estimate) -> u64 {
+    let of = |used: &PhaseUse| {
+        let states = used.by_category.iter().find(|(category, _)| *category == Category::OptimizerStates);
+        used.allocated_bytes.saturating_sub(states.map_or(0, |(_, bytes)| *bytes))
+    };
+    let phases = estimate.phases.iter().filter(|used| used.phase != Phase::OptimizerStep);
+    phases.map(of).max().unwrap_or(0).saturating_add(estimate.peak.beside.low)
+}
+
+/// What `after` saves beside `before`, bytes; negative where it takes more.
+pub(super) fn saved_bytes(before: u64, after: u64) -> i64 {
+    let saved = i128::from(before) - i128::from(after);
+    i64::try_from(saved).unwrap_or(if saved < 0 { i64::MIN } else { i64::MAX })
+}
+
 /// Estimates plans; `None` where a plan contradicts itself.
 pub trait Judge {
     /// Estimates `plan`.
     fn judge(&self, plan: &Plan) -> Option<Judgement>;
 
-    /// Whether `plan` surely fits: even the high end of its band.
+    /// Whether `plan` surely fits: even what surely suffices.
     fn fits(&self, plan: &Plan) -> bool {
         self.judge(plan).is_some_and(|judged| judged.fit == Fit::Fits)
+    }
+}
+
+impl<J: Judge + ?Sized> Judge for &J {
+    fn judge(&self, plan: &Plan) -> Option<Judgement> {
+        (**self).judge(plan)
     }
 }
 
@@ -38,11 +80,7 @@ pub struct Quick;
 
 impl Judge for Quick {
     fn judge(&self, plan: &Plan) -> Option<Judgement> {
-        memory::outline(plan).ok().map(|estimate| Judgement {
-            fit: estimate.verdict.fit,
-            need_bytes: estimate.peak.band.expected,
-            card_bytes: estimate.card_bytes,
-        })
+        memory::outline(plan).ok().as_ref().map(Judgement::from)
     }
 }
 
@@ -61,10 +99,32 @@ impl Judge for Replayed {
         } else {
             outline.refined(&memory::replay(plan, &subject))
         };
-        Some(Judgement {
-            fit: estimate.verdict.fit,
-            need_bytes: estimate.peak.band.expected,
-            card_bytes: estimate.card_bytes,
+        Some(Judgement::from(&estimate))
+    }
+}
+
+/// Asks another judge once for each plan.
+#[derive(Debug)]
+pub struct Remembering<J> {
+    judge: J,
+    known: RefCell<HashMap<String, Option<Judgement>>>,
+}
+
+impl<J: Judge> Remembering<J> {
+    /// Remembers what `judge` says.
+    pub fn new(judge: J) -> Self {
+        Self { judge, known: RefCell::default() }
+    }
+}
+
+impl<J: Judge> Judge for Remembering<J> {
+    fn judge(&self, plan: &Plan) -> Option<Judgement> {
+        let key = link::encode(plan);
+        let known = self.known.borrow().get(&key).copied();
+        known.unwrap_or_else(|| {
+            let judged = self.judge.judge(plan);
+            self.known.borrow_mut().insert(key, judged);
+            judged
         })
     }
 }

@@ -1,13 +1,15 @@
 //! Advice: what to change so that a plan fits its cards, or uses them, and what each change saves and costs *on this plan*.
 //!
 //! A [`Lever`] is one change to a plan. Its saving is the difference of two estimates and its cost the ratio of two step
-//! times, never a percentage from a table. [`fit`] finds the fastest sequence of levers with which a plan fits, [`fill`]
+//! times, never a percentage from a table. [`fit`] finds, level by level, the fastest sequence of levers with which a plan fits, [`fill`]
 //! what to raise on a card that idles, [`tiers`] the fastest way to share the training state, [`solve`] the most that
 //! fits, [`map`] what batch and length cost together, and [`difference`] sets two plans side by side.
 
 pub mod difference;
 pub mod fill;
 pub mod fit;
+mod hardware;
+mod impact;
 mod judge;
 mod lever;
 pub mod map;
@@ -16,6 +18,8 @@ pub mod solve;
 pub mod tiers;
 mod waterfall;
 
-pub use judge::{Judge, Judgement, Quick, Replayed};
-pub use lever::{Impact, Level, Lever, impacts};
+pub use hardware::Hardware;
+pub use impact::{Impact, impacts};
+pub use judge::{Judge, Judgement, Quick, Remembering, Replayed};
+pub use lever::{Level, Lever};
 pub use waterfall::{Stage, waterfall};

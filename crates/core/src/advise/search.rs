@@ -2,17 +2,65 @@
 
 use super::judge::{Judge, Judgement};
 use super::lever::Lever;
+use crate::memory::Fit;
 use crate::plan::Plan;
 use crate::speed;
 
-/// One question: nothing, or one of some levers. Within a question later levers save at least as much as earlier ones when
-/// `ordered`.
+/// One question: nothing, or one of some levers.
 #[derive(Debug, Clone)]
 pub(super) struct Question {
     /// The answers besides "leave it".
     pub(super) levers: Vec<Lever>,
-    /// Whether later answers take less memory than earlier ones, whatever the other answers are.
-    pub(super) ordered: bool,
+    /// What is known of the answers' savings.
+    order: Order,
+    /// Whether all answers are about the optimizer alone.
+    optimizer: bool,
+}
+
+/// Which answers save at least as much as others, whatever is chosen elsewhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Order {
+    /// Nothing is known.
+    Free,
+    /// Later levers save as much as earlier ones; beside leaving it nothing is known.
+    AmongLevers,
+    /// Later levers save as much as earlier ones, and those as much as leaving it.
+    Full,
+}
+
+impl Question {
+    const fn new(levers: Vec<Lever>, order: Order) -> Self {
+        Self { levers, order, optimizer: false }
+    }
+
+    /// Later answers save at least as much as earlier ones, all as much as leaving it.
+    pub(super) fn ordered(levers: &[Lever]) -> Self {
+        Self::new(levers.to_vec(), Order::Full)
+    }
+
+    /// Later answers save at least as much as earlier ones.
+    pub(super) fn ordered_among(levers: &[Lever]) -> Self {
+        Self::new(levers.to_vec(), Order::AmongLevers)
+    }
+
+    /// Any answer may take more or less than another.
+    pub(super) fn free(levers: &[Lever]) -> Self {
+        Self::new(levers.to_vec(), Order::Free)
+    }
+
+    /// The same question, as one about the optimizer.
+    pub(super) fn of_optimizer(self) -> Self {
+        Self { optimizer: true, ..self }
+    }
+
+    /// Whether answer `one` saves no more than `other`, whatever the answers to other questions are.
+    const fn no_more(&self, one: usize, other: usize) -> bool {
+        match self.order {
+            Order::Free => one == other,
+            Order::AmongLevers => one == other || (one > 0 && one <= other),
+            Order::Full => one <= other,
+        }
+    }
 }
 
 /// A combination: which answer to each question, 0 for "leave it".
@@ -20,8 +68,38 @@ pub(super) struct Question {
 pub(super) struct Choice {
     pub(super) answers: Vec<usize>,
     pub(super) plan: Plan,
-    /// Seconds of a step, rough; for ordering.
+    /// Seconds a token, rough; for ordering.
     pub(super) seconds: f64,
+}
+
+/// What a search came to.
+#[derive(Debug, Default)]
+pub(super) struct Searched {
+    /// The quickest choice that fits.
+    pub(super) found: Option<Choice>,
+    /// Where none fits: the one that needs least.
+    pub(super) leanest: Option<(Choice, Judgement)>,
+}
+
+/// Answers that were found too big.
+struct TooBig<'a> {
+    answers: &'a [usize],
+    /// Whether they would be with any optimizer.
+    with_any_optimizer: bool,
+}
+
+impl<'a> TooBig<'a> {
+    fn new(choice: &'a Choice, judged: &Judgement) -> Self {
+        let with_any_optimizer = judged.without_optimizer_bytes > judged.card_bytes;
+        Self { answers: &choice.answers, with_any_optimizer }
+    }
+
+    /// Whether `choice` is so too: it saves no more.
+    fn covers(&self, choice: &Choice, questions: &[Question]) -> bool {
+        choice.answers.iter().zip(self.answers).zip(questions).all(|((one, other), question)| {
+            (question.optimizer && self.with_any_optimizer) || question.no_more(*one, *other)
+        })
+    }
 }
 
 /// What a change is worth in time: of two plans that are equally quick the one with fewer changes is taken.
@@ -42,14 +120,16 @@ pub(super) fn choices(plan: &Plan, questions: &[Question]) -> Vec<Choice> {
         }
         all = next;
     }
+    let Ok(known) = plan.subject() else { return Vec::new() };
     let mut choices: Vec<Choice> = all
         .into_iter()
-        .filter_map(|(answers, plan)| {
-            let subject = plan.subject().ok()?;
+        .filter_map(|(answers, changed)| {
+            let subject = changed.subject_like(plan, &known)?;
             let changes = answers.iter().filter(|answer| **answer > 0).count();
-            let time = speed::step_time(&plan, &subject);
+            let time = speed::step_time(&changed, &subject);
             let seconds = time.seconds.expected / time.tokens.max(1) as f64;
-            Some(Choice { answers, plan, seconds: seconds * A_CHANGE.powi(i32::try_from(changes).unwrap_or(i32::MAX)) })
+            let seconds = seconds * A_CHANGE.powi(i32::try_from(changes).unwrap_or(i32::MAX));
+            Some(Choice { answers, plan: changed, seconds })
         })
         .collect();
     choices.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
@@ -64,24 +144,34 @@ fn with(answers: &[usize], answer: usize) -> Vec<usize> {
 ///
 /// A choice that saves no more than one that did not fit is not estimated: the same answer to questions without order,
 /// and an earlier or the same answer to ordered ones.
-pub(super) fn quickest(choices: &[Choice], questions: &[Question], judge: &impl Judge) -> Option<Choice> {
-    let mut too_big: Vec<&[usize]> = Vec::new();
+pub(super) fn quickest(choices: &[Choice], questions: &[Question], judge: &impl Judge) -> Searched {
+    let mut too_big: Vec<TooBig<'_>> = Vec::new();
+    let mut leanest: Option<(Choice, Judgement)> = None;
     // What saves most is asked first: mostly it does not fit either, and rules out the rest.
     for choice in extremes(choices, questions) {
-        if !judge.fits(&choice.plan) {
-            too_big.push(&choice.answers);
+        if too_big.iter().any(|big| big.covers(choice, questions)) {
+            continue;
+        }
+        let Some(judged) = judge.judge(&choice.plan) else { continue };
+        if judged.fit == Fit::Fits {
+            continue;
+        }
+        too_big.push(TooBig::new(choice, &judged));
+        if leanest.as_ref().is_none_or(|(_, least)| judged.need_bytes < least.need_bytes) {
+            leanest = Some((choice.clone(), judged));
         }
     }
     for choice in choices {
-        if too_big.iter().any(|big| saves_no_more(&choice.answers, big, questions)) {
+        if too_big.iter().any(|big| big.covers(choice, questions)) {
             continue;
         }
-        if judge.fits(&choice.plan) {
-            return Some(choice.clone());
+        let Some(judged) = judge.judge(&choice.plan) else { continue };
+        if judged.fit == Fit::Fits {
+            return Searched { found: Some(choice.clone()), leanest: None };
         }
-        too_big.push(&choice.answers);
+        too_big.push(TooBig::new(choice, &judged));
     }
-    None
+    Searched { found: None, leanest }
 }
 
 /// The choice that needs least, among those that save most by their questions' order.
@@ -106,9 +196,5 @@ fn extremes<'a>(choices: &'a [Choice], questions: &[Question]) -> Vec<&'a Choice
 
 /// Whether `one` takes at least as much memory as `other`, by the questions' order alone.
 fn saves_no_more(one: &[usize], other: &[usize], questions: &[Question]) -> bool {
-    one.iter().zip(other).zip(questions).all(
-        |((one, other), question)| {
-            if question.ordered { one <= other } else { one == other }
-        },
-    )
+    one.iter().zip(other).zip(questions).all(|((one, other), question)| question.no_more(*one, *other))
 }

@@ -49,7 +49,7 @@ impl Plan {
         let sequences_per_forward = if pairs { batch.saturating_mul(2) } else { batch };
         let forwards_per_step = match round {
             // With a round of its own size, the whole round is one optimizer step.
-            Some(round) if self.rollout.prompts.is_some() && self.gradient_accumulation_steps == 1 => round.forwards,
+            Some(round) if self.steps_take_a_round() => round.forwards,
             _ => self.gradient_accumulation_steps,
         };
         Batches {
@@ -68,6 +68,12 @@ impl Plan {
     /// Whether answers are generated before each update.
     pub fn is_reinforcement(&self) -> bool {
         matches!(self.task, Task::Grpo | Task::Ppo)
+    }
+
+    /// Whether one optimizer step takes in a whole round of generation, in as many forwards as that needs: the round has
+    /// a size of its own and nothing is accumulated beyond it.
+    pub fn steps_take_a_round(&self) -> bool {
+        self.is_reinforcement() && self.rollout.prompts.is_some() && self.gradient_accumulation_steps == 1
     }
 
     /// G: PPO answers each prompt once unless told otherwise.

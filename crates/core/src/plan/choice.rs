@@ -437,10 +437,3 @@ impl Dtype {
         }
     }
 }
-
-impl Plan {
-    /// Sequences that enter one optimizer step on all cards together.
-    pub fn effective_batch_size(&self) -> u64 {
-        self.per_device_train_batch_size.saturating_mul(self.gradient_accumulation_steps).saturating_mul(self.num_gpus)
-    }
-}

@@ -1,5 +1,7 @@
 //! From a plan to what it is about: the model and the card, every field checked.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use super::batches::indivisible;
@@ -53,6 +55,18 @@ impl Plan {
             GpuChoice::Catalogue(_) => card.memory_bytes(),
         };
         Ok(Subject { model, card, memory_bytes, instances })
+    }
+
+    /// The subject of a plan that differs from the one `known` belongs to in neither model nor card nor their words: what is
+    /// known is not read again. `None` where the plan contradicts itself.
+    pub(crate) fn subject_like<'a>(&self, of: &Self, known: &'a Subject) -> Option<Cow<'a, Subject>> {
+        if (&self.model, &self.gpu, &self.other_models, self.task) != (&of.model, &of.gpu, &of.other_models, of.task) {
+            return self.subject().ok().map(Cow::Owned);
+        }
+        let sound = contradictions(self, &known.model, &known.card).is_empty()
+            && indivisible(self).is_empty()
+            && unknown_names(self, &known.model).is_empty();
+        sound.then_some(Cow::Borrowed(known))
     }
 
     /// What is wrong with single fields; nothing for a plan that was read from JSON or a link.

@@ -1,0 +1,93 @@
+//! Cards on which a plan would fit.
+
+use super::fit::questions;
+use super::judge::Judge;
+use super::lever::{Level, Lever};
+use super::search::{choices, leanest};
+use crate::gpu;
+use crate::plan::{GpuChoice, Method, Plan, Task};
+
+/// Cards on which a plan would fit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Hardware {
+    /// Whether the training stays as it is on them, or becomes QLoRA.
+    pub level: Level,
+    /// How many.
+    pub num_gpus: u64,
+    /// Which; the plan's own where only their number differs.
+    pub gpu: GpuChoice,
+    /// What each has, bytes.
+    pub memory_bytes: u64,
+    /// The plan on them.
+    pub plan: Plan,
+}
+
+/// Numbers of cards that are looked at: machines have powers of two, clusters have machines.
+const COUNTS: [u64; 10] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
+
+/// Ways out by hardware: as few larger cards as can be, and more of the plan's own; for the training as it is, then for
+/// QLoRA.
+pub(super) fn hardware(plan: &Plan, judge: &impl Judge) -> Vec<Hardware> {
+    let mut found: Vec<Hardware> = Vec::new();
+    let adapted = (plan.method != Method::Qlora && plan.task != Task::Inference).then(|| Lever::Qlora.apply(plan));
+    let starts = [Some((Level::Same, plan.clone())), adapted.flatten().map(|plan| (Level::Different, plan))];
+    for (level, start) in starts.into_iter().flatten() {
+        for one in [larger_cards(&start, level, judge), more_cards(&start, level, judge)].into_iter().flatten() {
+            if !found.iter().any(|other| (other.num_gpus, &other.gpu) == (one.num_gpus, &one.gpu)) {
+                found.push(one);
+            }
+        }
+    }
+    found
+}
+
+/// The plan on `num_gpus` cards with the levers that save most and change nothing about the result; what it needs.
+fn lean(plan: &Plan, num_gpus: u64, judge: &impl Judge) -> Option<(Plan, u64)> {
+    let spread = Lever::Cards(num_gpus).apply(plan);
+    let spread = if num_gpus == plan.num_gpus { plan } else { spread.as_ref()? };
+    let questions = questions(spread, Level::Same);
+    let (choice, judged) = leanest(&choices(spread, &questions), &questions, judge)?;
+    Some((choice.plan, judged.need_bytes))
+}
+
+/// As few cards as can be, then the smallest of the catalogue that suffice.
+fn larger_cards(plan: &Plan, level: Level, judge: &impl Judge) -> Option<Hardware> {
+    let mut cards: Vec<(u64, &'static str)> =
+        gpu::catalogue().iter().map(|card| (card.memory_bytes(), card.id.as_ref())).collect();
+    cards.sort_unstable();
+    cards.dedup_by_key(|(bytes, _)| *bytes);
+    let own = plan.subject().ok()?.memory_bytes;
+    counts(plan).find_map(|num_gpus| {
+        let (lean, need_bytes) = lean(plan, num_gpus, judge)?;
+        cards.iter().filter(|(bytes, _)| *bytes >= own.max(need_bytes)).find_map(|(memory_bytes, id)| {
+            let gpu = GpuChoice::Catalogue((*id).to_owned());
+            let plan = Plan { gpu: gpu.clone(), ..lean.clone() };
+            judge.fits(&plan).then_some(Hardware { level, num_gpus, gpu, memory_bytes: *memory_bytes, plan })
+        })
+    })
+}
+
+/// The fewest cards like the plan's own; bisected, as more cards never take more of each.
+fn more_cards(plan: &Plan, level: Level, judge: &impl Judge) -> Option<Hardware> {
+    let memory_bytes = plan.subject().ok()?.memory_bytes;
+    let on = |num_gpus| {
+        let (plan, _) = lean(plan, num_gpus, judge)?;
+        judge.fits(&plan).then_some(plan)
+    };
+    let counts: Vec<u64> = counts(plan).collect();
+    let (mut low, mut high) = (0, counts.len().checked_sub(1)?);
+    let mut found = on(*counts.get(high)?)?;
+    while low < high {
+        let middle = low + (high - low) / 2;
+        match counts.get(middle).and_then(|count| on(*count)) {
+            Some(fewer) => (high, found) = (middle, fewer),
+            None => low = middle + 1,
+        }
+    }
+    Some(Hardware { level, num_gpus: found.num_gpus, gpu: found.gpu.clone(), memory_bytes, plan: found })
+}
+
+fn counts(plan: &Plan) -> impl Iterator<Item = u64> {
+    let own = plan.num_gpus;
+    std::iter::once(own).chain(COUNTS.into_iter().filter(move |count| *count > own))
+}

@@ -1,0 +1,203 @@
+//! What each lever does to a plan.
+
+use super::{Lever, instances};
+use crate::memory::reference_kind;
+use crate::plan::{
+    AdapterDtype, AttnImplementation, Dtype, Framework, GpuChoice, Method, MixedPrecision, ModelChoice, Offload,
+    Optimizer, Plan, ReferenceKind, TargetModules, Task,
+};
+
+impl Lever {
+    /// `plan` with the change; `None` where it changes nothing, makes no sense or contradicts the rest of the plan.
+    pub fn apply(self, plan: &Plan) -> Option<Plan> {
+        self.change(plan).filter(|changed| changed.subject().is_ok())
+    }
+
+    /// The same without a look at the rest of the plan.
+    pub(in crate::advise) fn change(self, plan: &Plan) -> Option<Plan> {
+        let mut changed = plan.clone();
+        let trains = plan.task != Task::Inference;
+        let adapts = plan.method != Method::Full;
+        let possible = match self {
+            Self::ExpandableSegments => {
+                changed.expandable_segments = true;
+                true
+            }
+            Self::Sdpa => {
+                changed.attn_implementation = AttnImplementation::Sdpa;
+                plan.attn_implementation == AttnImplementation::Eager
+            }
+            Self::FusedOptimizer => {
+                changed.optim = Optimizer::AdamwTorchFused;
+                trains && matches!(plan.optim, Optimizer::AdamwTorch | Optimizer::AdamwTorchForloop)
+            }
+            Self::Liger => {
+                changed.use_liger_kernel = true;
+                trains && plan.task == Task::Sft
+            }
+            Self::Checkpointing => {
+                changed.gradient_checkpointing = true;
+                trains
+            }
+            Self::NoCheckpointing => {
+                changed.gradient_checkpointing = false;
+                trains
+            }
+            Self::MicroBatch(batch) => {
+                let divides = set_batch(&mut changed, batch);
+                trains && divides
+            }
+            Self::Sharding { zero_stage, offload_optimizer, offload_param } => {
+                shard(&mut changed, zero_stage, offload_optimizer, offload_param);
+                trains && !(plan.method == Method::Qlora && zero_stage == 3)
+            }
+            Self::DropOutputs => {
+                changed.keep_outputs = false;
+                trains
+            }
+            Self::EightBitOptimizer => {
+                changed.optim = Optimizer::AdamwBnb8bit;
+                trains && is_adam(plan.optim)
+            }
+            Self::PagedOptimizer => {
+                changed.optim = Optimizer::PagedAdamw8bit;
+                trains && (is_adam(plan.optim) || plan.optim == Optimizer::AdamwBnb8bit)
+            }
+            Self::Adafactor => {
+                changed.optim = Optimizer::Adafactor;
+                trains && plan.optim != Optimizer::Sgd
+            }
+            Self::PureBfloat16 => {
+                changed.torch_dtype = Dtype::Bfloat16;
+                changed.mixed_precision = MixedPrecision::No;
+                plan.torch_dtype == Dtype::Float32
+            }
+            Self::AdapterReference => {
+                changed.reference.kind = ReferenceKind::AdapterDisabled;
+                adapts && plan.reference.kind == ReferenceKind::Copy
+            }
+            Self::PrecomputedReference => {
+                changed.reference.kind = ReferenceKind::Precomputed;
+                plan.task == Task::Dpo && reference_kind(plan) != ReferenceKind::None
+            }
+            Self::SharedInstances => adapts && instances::share(&mut changed),
+            Self::OffloadedInstances => instances::offload(&mut changed),
+            Self::QuantizedInstances => instances::quantize(&mut changed),
+            Self::Lora => {
+                changed.method = Method::Lora;
+                trains && plan.method == Method::Full
+            }
+            Self::Qlora => {
+                changed.method = Method::Qlora;
+                changed.quantization.bits = 4;
+                true
+            }
+            Self::NarrowAdapters => {
+                changed.lora.adapter_dtype = match plan.torch_dtype {
+                    Dtype::Float16 => AdapterDtype::Float16,
+                    Dtype::Bfloat16 | Dtype::Float32 => AdapterDtype::Bfloat16,
+                };
+                has_wide_adapters(plan)
+            }
+            Self::Rank(r) => {
+                changed.lora.r = r;
+                adapts
+            }
+            Self::AttentionAdapters => {
+                changed.lora.target_modules = attention_modules();
+                adapts && plan.lora.target_modules == TargetModules::AllLinear
+            }
+            Self::Length(length) => {
+                changed.max_length = length;
+                length > 0
+            }
+            Self::Generations(generations) => {
+                changed.rollout.num_generations = Some(generations);
+                plan.is_reinforcement()
+            }
+            Self::CompletionLength(tokens) => {
+                changed.rollout.max_completion_length = Some(tokens);
+                plan.is_reinforcement()
+            }
+            Self::Model(id) => {
+                changed.model = ModelChoice::Catalogue(id.to_owned());
+                true
+            }
+            Self::Cards(num_gpus) => {
+                spread(&mut changed, num_gpus);
+                num_gpus > 0
+            }
+            Self::Card(id) => {
+                changed.gpu = GpuChoice::Catalogue(id.to_owned());
+                true
+            }
+        };
+        (possible && changed != *plan).then_some(changed)
+    }
+}
+
+/// Whether adapters are wider than their base: DeepSpeed and FSDP2 cast them with it.
+pub(in crate::advise) fn has_wide_adapters(plan: &Plan) -> bool {
+    let wide = matches!(plan.lora.adapter_dtype, AdapterDtype::Auto | AdapterDtype::Float32);
+    let alone = plan.zero_stage == 0 && plan.distributed.framework != Framework::Fsdp2;
+    plan.method != Method::Full && plan.task != Task::Inference && plan.torch_dtype != Dtype::Float32 && wide && alone
+}
+
+fn is_adam(optim: Optimizer) -> bool {
+    matches!(optim, Optimizer::AdamwTorch | Optimizer::AdamwTorchFused | Optimizer::AdamwTorchForloop)
+}
+
+/// The attention projections by the names that most families give them.
+fn attention_modules() -> TargetModules {
+    TargetModules::Names(["q_proj", "k_proj", "v_proj", "o_proj"].map(str::to_owned).to_vec())
+}
+
+/// Shares the training state out; a plan for FSDP2 stays with it where nothing but everything is offloaded.
+fn shard(plan: &mut Plan, zero_stage: u8, offload_optimizer: bool, offload_param: bool) {
+    let place = |offloaded| if offloaded { Offload::Cpu } else { Offload::None };
+    if plan.distributed.framework == Framework::Fsdp2 && zero_stage == 3 && offload_optimizer == offload_param {
+        plan.distributed.cpu_offload = offload_param;
+        return;
+    }
+    plan.zero_stage = zero_stage;
+    (plan.offload_optimizer, plan.offload_param) = (place(offload_optimizer), place(offload_param));
+    plan.distributed.framework = match (zero_stage, plan.distributed.framework) {
+        (0, Framework::Fsdp2) => Framework::Ddp,
+        (0, framework) => framework,
+        _ => Framework::Deepspeed,
+    };
+}
+
+/// Gives every forward `batch` sequences and the step as many forwards as before sequences; whether that divides.
+fn set_batch(plan: &mut Plan, batch: u64) -> bool {
+    let own = plan.per_device_train_batch_size;
+    if plan.rollout.sequences_at_once == Some(own) {
+        // Who generates as many at once as the update takes in means one figure.
+        plan.rollout.sequences_at_once = Some(batch);
+    }
+    plan.per_device_train_batch_size = batch;
+    if plan.steps_take_a_round() {
+        // The whole round is one step, in however many forwards.
+        return batch > 0;
+    }
+    let sequences = own.saturating_mul(plan.gradient_accumulation_steps);
+    plan.gradient_accumulation_steps = sequences.checked_div(batch).unwrap_or(0);
+    batch > 0 && sequences.is_multiple_of(batch)
+}
+
+/// Puts the plan on `num_gpus` cards. Each takes in its share of the step: fewer forwards, then smaller ones; where it
+/// does not divide, each does what it did and the effective batch grows.
+fn spread(plan: &mut Plan, num_gpus: u64) {
+    let step = plan.per_device_train_batch_size.saturating_mul(plan.gradient_accumulation_steps);
+    let step = step.saturating_mul(plan.num_gpus);
+    plan.num_gpus = num_gpus;
+    if plan.steps_take_a_round() || num_gpus == 0 || !step.is_multiple_of(num_gpus) {
+        return;
+    }
+    let share = step / num_gpus;
+    let batch = (1..=plan.per_device_train_batch_size.min(share)).rev().find(|batch| share.is_multiple_of(*batch));
+    if let Some(batch) = batch {
+        plan.per_device_train_batch_size = batch;
+        plan.gradient_accumulation_steps = share / batch;
+    }
+}

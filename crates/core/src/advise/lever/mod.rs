@@ -1,0 +1,175 @@
+//! Levers: one change to a plan each.
+
+mod candidates;
+mod change;
+mod instances;
+
+pub(super) use candidates::{candidates, shardings, shorter, smaller_batches, smaller_model};
+pub(super) use change::has_wide_adapters;
+
+/// What a change does to the result of training.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Level {
+    /// The same numbers, up to rounding.
+    Same,
+    /// The same training with coarser arithmetic or optimizer state.
+    Coarser,
+    /// Something else is trained, or on something else.
+    Different,
+}
+
+impl Level {
+    /// Every level, the mildest first.
+    pub const ALL: &'static [Self] = &[Self::Same, Self::Coarser, Self::Different];
+
+    /// Name in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Same => "same",
+            Self::Coarser => "coarser",
+            Self::Different => "different",
+        }
+    }
+}
+
+/// One change to a plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Lever {
+    /// `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True`.
+    ExpandableSegments,
+    /// `attn_implementation="sdpa"` instead of eager attention.
+    Sdpa,
+    /// `optim="adamw_torch_fused"` instead of the foreach or for-loop kernels.
+    FusedOptimizer,
+    /// Liger's kernels: the loss in chunks, without logits of the whole batch.
+    Liger,
+    /// Gradient checkpointing on.
+    Checkpointing,
+    /// Gradient checkpointing off.
+    NoCheckpointing,
+    /// Fewer sequences a forward, more forwards a step; the effective batch stays.
+    MicroBatch(u64),
+    /// The training state shared out over the cards, or kept in host memory.
+    Sharding {
+        /// ZeRO stage.
+        zero_stage: u8,
+        /// Optimizer state in host memory.
+        offload_optimizer: bool,
+        /// Parameters in host memory, too.
+        offload_param: bool,
+    },
+    /// The outputs go before backward.
+    DropOutputs,
+    /// bitsandbytes' 8-bit AdamW.
+    EightBitOptimizer,
+    /// The same with states in managed memory.
+    PagedOptimizer,
+    /// Adafactor: factored second moments.
+    Adafactor,
+    /// Weights and optimizer state in bf16 instead of fp32 under autocast.
+    PureBfloat16,
+    /// The reference is the policy with its adapter switched off.
+    AdapterReference,
+    /// The reference's log-probabilities computed before training (TRL's `precompute_ref_log_probs`).
+    PrecomputedReference,
+    /// Judges and simulated users that are the policy's own base model run on its instance, adapter switched off.
+    SharedInstances,
+    /// Frozen models beside the policy wait in host memory while they do not run.
+    OffloadedInstances,
+    /// Frozen models beside the policy in 4 bits.
+    QuantizedInstances,
+    /// Adapters instead of all weights.
+    Lora,
+    /// Adapters over a base of 4 bits.
+    Qlora,
+    /// Adapters in the base's 16 bits instead of fp32 (peft's `autocast_adapter_dtype=False`).
+    NarrowAdapters,
+    /// Adapters of this rank.
+    Rank(u64),
+    /// Adapters on attention only.
+    AttentionAdapters,
+    /// Shorter (or longer) sequences, tokens.
+    Length(u64),
+    /// Answers to each prompt.
+    Generations(u64),
+    /// Tokens of the longest answer.
+    CompletionLength(u64),
+    /// A smaller model, by its id in the catalogue.
+    Model(&'static str),
+    /// So many cards; each takes in less, so that the effective batch stays where it divides.
+    Cards(u64),
+    /// Another card, by its id in the catalogue.
+    Card(&'static str),
+}
+
+impl Lever {
+    /// Name in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ExpandableSegments => "expandable_segments",
+            Self::Sdpa => "sdpa",
+            Self::FusedOptimizer => "fused_optimizer",
+            Self::Liger => "use_liger_kernel",
+            Self::Checkpointing => "gradient_checkpointing",
+            Self::NoCheckpointing => "no_gradient_checkpointing",
+            Self::MicroBatch(_) => "per_device_train_batch_size",
+            Self::Sharding { .. } => "zero_stage",
+            Self::DropOutputs => "drop_outputs",
+            Self::EightBitOptimizer => "adamw_bnb_8bit",
+            Self::PagedOptimizer => "paged_adamw_8bit",
+            Self::Adafactor => "adafactor",
+            Self::PureBfloat16 => "pure_bfloat16",
+            Self::AdapterReference => "adapter_disabled_reference",
+            Self::PrecomputedReference => "precompute_ref_log_probs",
+            Self::SharedInstances => "shared_instances",
+            Self::OffloadedInstances => "offloaded_instances",
+            Self::QuantizedInstances => "quantized_instances",
+            Self::Lora => "lora",
+            Self::Qlora => "qlora",
+            Self::NarrowAdapters => "adapter_dtype",
+            Self::Rank(_) => "lora_r",
+            Self::AttentionAdapters => "attention_adapters",
+            Self::Length(_) => "max_length",
+            Self::Generations(_) => "num_generations",
+            Self::CompletionLength(_) => "max_completion_length",
+            Self::Model(_) => "model",
+            Self::Cards(_) => "num_gpus",
+            Self::Card(_) => "gpu",
+        }
+    }
+
+    /// What it does to the result.
+    pub const fn level(self) -> Level {
+        match self {
+            Self::ExpandableSegments
+            | Self::Sdpa
+            | Self::FusedOptimizer
+            | Self::Liger
+            | Self::Checkpointing
+            | Self::NoCheckpointing
+            | Self::MicroBatch(_)
+            | Self::Sharding { .. }
+            | Self::DropOutputs
+            | Self::AdapterReference
+            | Self::PrecomputedReference
+            | Self::SharedInstances
+            | Self::OffloadedInstances
+            | Self::Cards(_)
+            | Self::Card(_) => Level::Same,
+            Self::EightBitOptimizer
+            | Self::PagedOptimizer
+            | Self::Adafactor
+            | Self::PureBfloat16
+            | Self::NarrowAdapters
+            | Self::QuantizedInstances => Level::Coarser,
+            Self::Lora
+            | Self::Qlora
+            | Self::Rank(_)
+            | Self::AttentionAdapters
+            | Self::Length(_)
+            | Self::Generations(_)
+            | Self::CompletionLength(_)
+            | Self::Model(_) => Level::Different,
+        }
+    }
+}
