@@ -1,6 +1,7 @@
 //! Figures as people read them.
 
-use headroom_core::units::{GIB, MIB, bytes_text, gib_text};
+use headroom_core::speed::Range;
+use headroom_core::units::{GIB, MIB, bytes_text, count_text, gib_text};
 
 /// A count of parameters: `4.02 B`, `124 M`, `760 k`.
 pub(crate) fn params(count: u64) -> String {
@@ -63,6 +64,45 @@ pub(crate) fn percent(share: f64) -> String {
     }
 }
 
+/// How many times as long, with its range: `1.32× (1.25–1.40)`.
+pub(crate) fn times(range: Range) -> String {
+    let digits = |value: f64| match value {
+        100.0.. => format!("{value:.0}"),
+        10.0..100.0 => format!("{value:.1}"),
+        _ => format!("{value:.2}"),
+    };
+    format!("{}× ({}–{})", digits(range.expected), digits(range.low), digits(range.high))
+}
+
+/// Seconds with their range, in the unit of the expected figure: `2.3 s (1.1–4.6)`, `350 ms (180–700)`.
+pub(crate) fn seconds(range: Range) -> String {
+    let (scale, unit) = match range.expected {
+        600.0.. => (1.0 / 60.0, "min"),
+        1.0..600.0 => (1.0, "s"),
+        _ => (1e3, "ms"),
+    };
+    let digits = |seconds: f64| two_digits(seconds * scale);
+    format!("{} {unit} ({}–{})", digits(range.expected), digits(range.low), digits(range.high))
+}
+
+/// A rate with its range: `7,100 (3,500–14,000)`.
+pub(crate) fn rate(range: Range) -> String {
+    format!("{} ({}–{})", two_digits(range.expected), two_digits(range.low), two_digits(range.high))
+}
+
+/// Two digits that count, as rough figures carry no more; thousands apart.
+fn two_digits(value: f64) -> String {
+    match value {
+        100.0.. => {
+            let unit = 10_f64.powi(value.log10().floor() as i32 - 1);
+            count_text(((value / unit).round() * unit) as u64)
+        }
+        10.0..100.0 => format!("{value:.0}"),
+        1.0..10.0 => format!("{value:.1}"),
+        _ => format!("{value:.2}"),
+    }
+}
+
 /// Bytes in a column headed GiB: two decimals, a dot for nothing, and never a zero for something.
 pub(crate) fn cell(bytes: u64) -> String {
     const SMALLEST_SHOWN: u64 = GIB / 200;
@@ -75,7 +115,9 @@ pub(crate) fn cell(bytes: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{cell, decimal, decimal_range, glance, params, percent};
+    use headroom_core::speed::Range;
+
+    use super::{cell, decimal, decimal_range, glance, params, percent, rate, seconds, times};
 
     #[test]
     fn parameters_keep_three_digits() {
@@ -107,6 +149,16 @@ mod tests {
         assert_eq!(cell(0), "·");
         assert_eq!(cell(1), "< 0.01");
         assert_eq!(cell(3 << 29), "1.50");
+    }
+
+    #[test]
+    fn times_and_rates_carry_no_more_digits_than_they_know() {
+        let range = |low, expected, high| Range { low, expected, high };
+        assert_eq!(times(range(1.25, 1.318, 1.4)), "1.32× (1.25–1.40)");
+        assert_eq!(seconds(range(1.14, 2.31, 4.62)), "2.3 s (1.1–4.6)");
+        assert_eq!(seconds(range(0.18, 0.351, 0.702)), "350 ms (180–700)");
+        assert_eq!(seconds(range(1_200.0, 2_460.0, 4_920.0)), "41 min (20–82)");
+        assert_eq!(rate(range(3_512.0, 7_096.0, 14_490.0)), "7,100 (3,500–14,000)");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use headroom_core::scenario::{SCENARIOS, Scenario, ScenarioPlan};
 use leptos::prelude::*;
 
 use crate::figures;
-use crate::replays::Replays;
+use crate::replays::{Asker, Replays};
 use crate::result::{class_of, icon_path};
 use crate::state::State;
 use crate::text::{Texts, text, texts};
@@ -85,7 +85,7 @@ pub(crate) fn GalleryPanel() -> impl IntoView {
     Effect::new(move |_| {
         if open.get() {
             estimates.go_on();
-            replays.want_more(all_plans().map(ScenarioPlan::plan));
+            replays.want(Asker::Gallery, all_plans().map(ScenarioPlan::plan));
         }
     });
     let cards = move || {

@@ -7,6 +7,7 @@
 #![allow(unreachable_pub)]
 
 mod address;
+mod advice;
 mod app;
 mod clipboard;
 mod figures;

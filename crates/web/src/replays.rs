@@ -4,14 +4,14 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use headroom_core::memory::{Replay, Replayer};
-use headroom_core::plan::Plan;
+use headroom_core::plan::{Plan, Subject};
 use leptos::prelude::*;
 
 /// How long one turn may take before the browser gets its own, milliseconds: half a frame.
 const TURN: f64 = 8.0;
 
-/// Replays that are kept: the plan, its alternatives, and those of the last few plans.
-const KEPT: usize = 128;
+/// Replays that are kept: the plan, what is asked for beside it, and those of the last few plans.
+const KEPT: usize = 512;
 
 /// Models with more layers than any known one come by pasted configs alone; every layer on the tape, they would stop the
 /// page for seconds. Their figures stay those that are there at once.
@@ -24,12 +24,34 @@ pub(crate) struct Replays {
     queue: StoredValue<Queue, LocalStorage>,
 }
 
+/// Who asks for plans beside the reader's own, the most urgent first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Asker {
+    /// What to change so that the plan fits, or uses the card.
+    Advice,
+    /// The comparison of ways to train.
+    Comparison,
+    /// What other choices there are: tiers, solutions, maps, two plans side by side.
+    #[allow(dead_code, reason = "asked for by the tools that stand below the advice")]
+    Options,
+    /// Every change by itself.
+    Levers,
+    /// The scenarios, which do not depend on the reader's plan.
+    Gallery,
+}
+
+/// How many askers there are.
+const ASKERS: usize = Asker::Gallery as usize + 1;
+
 #[derive(Default)]
 struct Queue {
     /// The reader's own plan, before all others.
     own: Option<Plan>,
-    others: VecDeque<Plan>,
+    /// What each asker still waits for.
+    others: [VecDeque<Plan>; ASKERS],
     running: Option<(Plan, Replayer)>,
+    /// For whom; nobody for the reader's own.
+    running_for: Option<usize>,
     has_turn: bool,
 }
 
@@ -43,24 +65,34 @@ impl Replays {
         self.found.read().iter().find(|(other, _)| other == plan).map(|(_, replay)| replay.clone())
     }
 
-    /// Asks for the replay of the reader's plan; what was asked for another plan of theirs no longer matters.
+    /// The same without being told when it arrives.
+    pub(crate) fn of_untracked(&self, plan: &Plan) -> Option<Replay> {
+        self.found.read_untracked().iter().find(|(other, _)| other == plan).map(|(_, replay)| replay.clone())
+    }
+
+    /// Whether nothing more will be known of `plan`: its replay is there, or there will never be one.
+    pub(crate) fn answered(&self, plan: &Plan) -> bool {
+        self.found.read().iter().any(|(other, _)| other == plan) || replayable(plan).is_none()
+    }
+
+    /// Asks for the replay of the reader's plan. What was asked for because of another plan of theirs no longer matters.
     pub(crate) fn want_own(&self, plan: Plan) {
         self.queue.update_value(|queue| {
-            queue.others.clear();
+            let [others @ .., _gallery] = &mut queue.others;
+            others.iter_mut().for_each(VecDeque::clear);
             queue.own = Some(plan);
         });
         self.take_turn();
     }
 
-    /// Asks for the replays of other plans, in order.
-    pub(crate) fn want_others(&self, plans: impl IntoIterator<Item = Plan>) {
-        self.queue.update_value(|queue| queue.others = plans.into_iter().collect());
-        self.take_turn();
-    }
-
-    /// Asks for the replays of further plans, after all others.
-    pub(crate) fn want_more(&self, plans: impl IntoIterator<Item = Plan>) {
-        self.queue.update_value(|queue| queue.others.extend(plans));
+    /// Asks for the replays of plans, in order, in place of what `asker` still waits for.
+    pub(crate) fn want(&self, asker: Asker, plans: impl IntoIterator<Item = Plan>) {
+        let plans: VecDeque<Plan> = plans.into_iter().collect();
+        self.queue.update_value(|queue| {
+            if let Some(waiting) = queue.others.get_mut(asker as usize) {
+                *waiting = plans;
+            }
+        });
         self.take_turn();
     }
 
@@ -104,8 +136,15 @@ impl Queue {
     /// A few milliseconds' work; `false` when there is none.
     fn step(&mut self, known: &[Plan], done: &mut Vec<(Plan, Replay)>) -> bool {
         if let Some(own) = self.own.take() {
-            self.running = None;
-            self.others.push_front(own);
+            // What the gallery waits for is still wanted.
+            if let Some((plan, _)) = self.running.take()
+                && self.running_for == Some(Asker::Gallery as usize)
+                && let Some(waiting) = self.others.last_mut()
+            {
+                waiting.push_front(plan);
+            }
+            self.start(own, None, known, done);
+            return true;
         }
         if let Some((plan, mut replayer)) = self.running.take() {
             if replayer.advance() {
@@ -115,15 +154,23 @@ impl Queue {
             }
             return true;
         }
-        let Some(plan) = self.others.pop_front() else { return false };
-        let is_known = known.contains(&plan) || done.iter().any(|(other, _)| *other == plan);
-        if !is_known
-            && let Ok(subject) = plan.subject()
-            && subject.model.num_hidden_layers() <= MOST_LAYERS
-        {
-            let replayer = Replayer::new(&plan, &subject);
-            self.running = Some((plan, replayer));
-        }
+        let next = |(asker, waiting): (usize, &mut VecDeque<Plan>)| Some((asker, waiting.pop_front()?));
+        let Some((asker, plan)) = self.others.iter_mut().enumerate().find_map(next) else { return false };
+        self.start(plan, Some(asker), known, done);
         true
     }
+
+    /// Begins the replay of a plan that has none and can have one.
+    fn start(&mut self, plan: Plan, asker: Option<usize>, known: &[Plan], done: &[(Plan, Replay)]) {
+        let is_known = known.contains(&plan) || done.iter().any(|(other, _)| *other == plan);
+        if !is_known && let Some(subject) = replayable(&plan) {
+            let replayer = Replayer::new(&plan, &subject);
+            (self.running, self.running_for) = (Some((plan, replayer)), asker);
+        }
+    }
+}
+
+/// Model and card of a plan that can be replayed.
+fn replayable(plan: &Plan) -> Option<Subject> {
+    plan.subject().ok().filter(|subject| subject.model.num_hidden_layers() <= MOST_LAYERS)
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use headroom_core::advise::fill::Target;
 use headroom_core::memory::{self, Estimate};
 use headroom_core::plan::{self, Plan, Problem, Subject};
 use leptos::prelude::*;
@@ -27,6 +28,8 @@ pub(crate) struct State {
     pub(crate) link_problems: RwSignal<Vec<Problem>>,
     /// Model and card of the plan.
     pub(crate) subject: Memo<Result<Subject, Vec<Problem>>>,
+    /// How much of an idle card the reader wants in use.
+    pub(crate) target: RwSignal<Target>,
     /// What the caching allocator makes of this and other plans.
     pub(crate) replays: Replays,
     /// The answer to the plan: at once by what other plans needed, then by its own replay.
@@ -71,7 +74,16 @@ impl State {
             let outcome = outcome.read();
             outcome.as_ref().ok().or_else(|| last.and_then(Option::as_ref)).cloned()
         });
-        Self { plan, address, link_problems, subject, replays, outcome, estimate }
+        Self {
+            plan,
+            address,
+            link_problems,
+            subject,
+            target: RwSignal::new(Target::default()),
+            replays,
+            outcome,
+            estimate,
+        }
     }
 
     /// The state of this page, from the context.

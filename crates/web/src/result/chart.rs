@@ -11,7 +11,7 @@ use web_sys::ResizeObserver;
 use crate::text::{Texts, texts};
 
 /// Width of the element, pixels, kept up to date; 0 until it is known.
-pub(super) fn width_of(element: NodeRef<html::Div>) -> Signal<u32> {
+pub(crate) fn width_of(element: NodeRef<html::Div>) -> Signal<u32> {
     /// Widths are rounded down to this many pixels, so that a window being resized draws fewer pictures.
     const GRAIN: u32 = 8;
     let width = RwSignal::new(0);
@@ -36,7 +36,7 @@ pub(super) fn width_of(element: NodeRef<html::Div>) -> Signal<u32> {
 }
 
 /// How pictures look on the page.
-pub(super) fn look(texts: &Texts, title: &str, capacity: String, width: u32, height: u32) -> Look {
+pub(crate) fn look(texts: &Texts, title: &str, capacity: String, width: u32, height: u32) -> Look {
     Look {
         width,
         height,
@@ -61,7 +61,7 @@ pub(super) fn look(texts: &Texts, title: &str, capacity: String, width: u32, hei
 
 /// The picture; screen readers get the table beside it instead.
 #[component]
-pub(super) fn Drawing(picture: Memo<Picture>) -> impl IntoView {
+pub(crate) fn Drawing(picture: Memo<Picture>) -> impl IntoView {
     view! { <div class="drawing" aria-hidden="true" inner_html=move || picture.read().svg.clone()></div> }
 }
 

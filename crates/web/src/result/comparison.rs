@@ -9,6 +9,7 @@ use leptos::prelude::*;
 use super::chart::{Drawing, Legend, look, width_of};
 use super::verdict::{FitIcon, class_of};
 use crate::figures;
+use crate::replays::Asker;
 use crate::state::{Pace, State};
 use crate::text::{Texts, text, texts};
 
@@ -86,9 +87,11 @@ pub(super) fn ComparisonPanel() -> impl IntoView {
     });
     let replays = state.replays;
     Effect::new(move |_| {
+        // Another plan makes what was asked for forgotten, even where the alternatives are the same.
+        plan.track();
         let compared = at_once.read();
         let answered = compared.iter().filter(|compared| compared.outcome.is_ok());
-        replays.want_others(answered.map(|compared| compared.alternative.plan.clone()));
+        replays.want(Asker::Comparison, answered.map(|compared| compared.alternative.plan.clone()));
     });
     let compared = Memo::new(move |_| {
         let refine = |compared: Compared| match (&compared.outcome, replays.of(&compared.alternative.plan)) {

@@ -2,7 +2,7 @@
 
 mod accuracy;
 mod breakdown;
-mod chart;
+pub(crate) mod chart;
 mod comparison;
 mod host;
 mod metrics;
@@ -15,6 +15,7 @@ use leptos::prelude::*;
 
 pub(crate) use verdict::{VerdictLine, class_of, icon_path};
 
+use crate::advice::AdvicePanel;
 use crate::state::State;
 
 /// Everything that is derived from the plan.
@@ -27,6 +28,7 @@ pub(crate) fn Answer() -> impl IntoView {
         <Show when=move || answered.get()>
             <div class="answer" class:stale=move || state.outcome.read().is_err()>
                 <notes::NotesPanel/>
+                <AdvicePanel/>
                 <comparison::ComparisonPanel/>
                 <phases::PhasesPanel/>
                 <models::ModelsPanel/>

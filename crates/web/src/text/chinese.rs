@@ -3,7 +3,7 @@
 use super::accuracy;
 use super::chinese_terms as words;
 use super::{Fields, Texts, choice, field};
-use super::{chinese_gallery, chinese_tasks};
+use super::{chinese_advice, chinese_gallery, chinese_tasks};
 
 pub(super) const TEXTS: Texts = Texts {
     page_title: "Headroom：训练开跑之前，先算清显存",
@@ -165,6 +165,7 @@ pub(super) const TEXTS: Texts = Texts {
     last_good: "下面的数字属于上一个可以估算的方案。",
     trainable: |trainable, all, percent| format!("共 {all} 参数，训练其中 {trainable}（{percent}%）"),
     accuracy: accuracy::CHINESE,
+    advice: chinese_advice::TEXTS,
 
     comparison_title: "方案对比",
     comparison_intro: "同样的模型、数据和显卡，换不同的训练方式。点选一根柱子，即可切换到该方案。",

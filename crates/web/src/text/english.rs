@@ -3,7 +3,7 @@
 use super::accuracy;
 use super::english_terms as words;
 use super::{Fields, Texts, choice, field};
-use super::{english_gallery, english_tasks};
+use super::{english_advice, english_gallery, english_tasks};
 
 pub(super) const TEXTS: Texts = Texts {
     page_title: "Headroom: GPU memory of a training run, before the run",
@@ -259,6 +259,7 @@ pub(super) const TEXTS: Texts = Texts {
     last_good: "The figures below belong to the last plan that could be estimated.",
     trainable: |trainable, all, percent| format!("{trainable} of {all} parameters are trained ({percent} %)"),
     accuracy: accuracy::ENGLISH,
+    advice: english_advice::TEXTS,
 
     comparison_title: "Compare",
     comparison_intro: "The same model, data and cards, each way of training it. Choose a bar to make it the plan.",

@@ -3,11 +3,14 @@
 //! A language is a [`Texts`] value and matches over the core's enums: a text that a language lacks does not compile.
 
 mod accuracy;
+mod advice;
 mod chinese;
+mod chinese_advice;
 mod chinese_gallery;
 mod chinese_tasks;
 mod chinese_terms;
 mod english;
+mod english_advice;
 mod english_gallery;
 mod english_tasks;
 mod english_terms;
@@ -24,6 +27,7 @@ use leptos::prelude::*;
 
 use crate::address;
 use accuracy::AccuracyTexts;
+use advice::AdviceTexts;
 pub(crate) use gallery::GalleryTexts;
 pub(crate) use tasks::TaskTexts;
 
@@ -282,6 +286,7 @@ pub(crate) struct Texts {
     pub(crate) trainable: fn(&str, &str, &str) -> String,
 
     pub(crate) accuracy: AccuracyTexts,
+    pub(crate) advice: AdviceTexts,
 
     // Comparison.
     pub(crate) comparison_title: &'static str,

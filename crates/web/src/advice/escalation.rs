@@ -1,0 +1,236 @@
+//! Making the plan fit: three levels, the steps of the chosen one, and cards that would do where none does.
+
+use headroom_core::advise::fit::{Advice, Escalation, Found, LevelAnswer};
+use headroom_core::advise::{Hardware, Level, Stage};
+use headroom_core::gpu;
+use headroom_core::memory::Fit;
+use headroom_core::plan::{GpuChoice, Plan};
+use leptos::prelude::*;
+
+use super::levers::{lever_html, saved_text};
+use super::sheet::{Sheet, SheetView};
+use super::waterfall::WaterfallView;
+use super::{Advised, Kind};
+use crate::figures;
+use crate::text::{Texts, text, texts};
+
+/// The answer of a level, if the plan needs one.
+fn answer(found: Option<&Advised>, level: Level) -> Option<(&Advised, &LevelAnswer)> {
+    let found = found?;
+    let Kind::Fit(escalation, _) = &found.kind else { return None };
+    Some((found, escalation.levels.iter().find(|answer| answer.level == level)?))
+}
+
+/// The level that is shown unless the reader chooses: the mildest that suffices, else the one that reaches furthest.
+fn first_choice(escalation: &Escalation) -> Level {
+    let suffices = |answer: &&LevelAnswer| matches!(answer.found, Found::Fits(_));
+    let reached = |answer: &LevelAnswer| match &answer.found {
+        Found::Short(Some(leanest)) => leanest.need_bytes,
+        _ => u64::MAX,
+    };
+    let levels = escalation.levels.iter();
+    let first = levels.clone().find(suffices).or_else(|| levels.min_by_key(|answer| reached(answer)));
+    first.map_or(Level::Same, |answer| answer.level)
+}
+
+/// Levels side by side, and the chosen one in full.
+#[component]
+pub(super) fn EscalationView(found: RwSignal<Option<Advised>>) -> impl IntoView {
+    let texts = texts();
+    // A choice holds for the plan it was made on.
+    let chosen = RwSignal::new(None::<(Plan, Level)>);
+    let level = Memo::new(move |_| {
+        let found = found.read();
+        let Some(Advised { plan, kind: Kind::Fit(escalation, _), .. }) = found.as_ref() else { return Level::Same };
+        let chosen = chosen.read();
+        match chosen.as_ref() {
+            Some((of, level)) if of == plan => *level,
+            _ => first_choice(escalation),
+        }
+    });
+    let choose = move |level: Level| {
+        let plan = found.read_untracked().as_ref().map(|found| found.plan.clone());
+        chosen.set(plan.map(|plan| (plan, level)));
+    };
+    let radios: Vec<_> = Level::ALL
+        .iter()
+        .map(|&offered| {
+            let summary = move || {
+                let found = found.read();
+                answer(found.as_ref(), offered).map(|(found, answer)| summary(texts.get(), found, answer))
+            };
+            let class = move || {
+                let found = found.read();
+                match answer(found.as_ref(), offered).map(|(_, answer)| &answer.found) {
+                    Some(Found::Fits(_)) => "level-choice fits",
+                    Some(Found::Short(_)) => "level-choice short",
+                    Some(Found::NoQuicker) | None => "level-choice",
+                }
+            };
+            view! {
+                <label class=class>
+                    <input
+                        type="radio"
+                        name="advice-level"
+                        prop:checked=move || level.get() == offered
+                        on:change=move |_| choose(offered)
+                    />
+                    <strong>{move || (texts.get().advice.level)(offered).label}</strong>
+                    <span class="level-gloss">{move || (texts.get().advice.level)(offered).gloss}</span>
+                    <span class="level-summary">{summary}</span>
+                </label>
+            }
+        })
+        .collect();
+    let hardware = Signal::derive(move || {
+        found.read().as_ref().map(|found| hardware_sheet(texts.get(), found)).unwrap_or_default()
+    });
+    let steps = Signal::derive(move || {
+        let found = found.read();
+        answer(found.as_ref(), level.get())
+            .map(|(found, answer)| steps_sheet(texts.get(), found, answer))
+            .unwrap_or_default()
+    });
+    let stages = Memo::new(move |_| {
+        let found = found.read();
+        let (found, answer) = answer(found.as_ref(), level.get())?;
+        let Found::Fits(advice) = &answer.found else { return None };
+        Some((found.judgement, advice.stages.clone()))
+    });
+    view! {
+        <SheetView sheet=hardware/>
+        <fieldset class="levels-choice">
+            <legend>{text(|t| t.advice.level_group)}</legend>
+            {radios}
+        </fieldset>
+        <SheetView sheet=steps/>
+        <WaterfallView stages/>
+    }
+}
+
+/// What a level offers in a few words.
+fn summary(texts: &Texts, found: &Advised, answer: &LevelAnswer) -> String {
+    let words = &texts.advice;
+    match &answer.found {
+        Found::Fits(advice) => (words.fits_with)(advice.stages.len(), &figures::times(advice.time)),
+        Found::NoQuicker => words.no_quicker.to_owned(),
+        Found::Short(Some(leanest)) => {
+            (words.reaches)(&figures::glance(leanest.need_bytes), &figures::glance(found.judgement.card_bytes))
+        }
+        Found::Short(None) => words.no_lever.to_owned(),
+    }
+}
+
+/// The steps of a level that suffices, with what they lead to; else why there are none.
+fn steps_sheet(texts: &Texts, found: &Advised, answer: &LevelAnswer) -> Sheet {
+    let words = &texts.advice;
+    let mut sheet = Sheet::default();
+    let Found::Fits(advice) = &answer.found else {
+        let why = match &answer.found {
+            Found::NoQuicker => words.no_quicker_why,
+            _ => words.short_why,
+        };
+        sheet.element("p", "outcome", why);
+        return sheet;
+    };
+    if let Some(warning) = (words.level_warning)(answer.level) {
+        sheet.element("p", &format!("level-warning {}", answer.level.name()), warning);
+    }
+    sheet.push("<ol class=\"steps\">");
+    for stage in &advice.stages {
+        step(texts, &mut sheet, &found.plan, stage);
+    }
+    sheet.push("</ol>");
+    outcome(texts, &mut sheet, found, advice);
+    sheet
+}
+
+fn step(texts: &Texts, sheet: &mut Sheet, plan: &Plan, stage: &Stage) {
+    let words = &texts.advice;
+    let Stage { lever, plan: after, need_bytes, saved_bytes, time } = stage;
+    sheet.push("<li><div class=\"step-what\">");
+    sheet.push(&lever_html(texts, *lever, after));
+    sheet.push("</div><dl>");
+    let figures = [
+        (words.column_need, saved_text(*saved_bytes)),
+        (words.column_then_needs, figures::glance(*need_bytes)),
+        (words.column_time, figures::times(*time)),
+    ];
+    for (name, figure) in figures {
+        sheet.push(&format!("<div><dt>{name}</dt><dd>{figure}</dd></div>"));
+    }
+    sheet.push("</dl>");
+    // Without those before it a step may make no sense.
+    if let Some(alone) = lever.apply(plan) {
+        sheet.button(&alone, words.only_this, &format!("{}: {}", words.only_this, (words.lever)(*lever)), "");
+    }
+    sheet.push("</li>");
+}
+
+/// Verdict, time and effective batch of the plan with all steps, and the button that takes them.
+fn outcome(texts: &Texts, sheet: &mut Sheet, found: &Advised, advice: &Advice) {
+    let words = &texts.advice;
+    let card = found.judgement.card_bytes;
+    let need = advice.stages.last().map_or(found.judgement.need_bytes, |stage| stage.need_bytes);
+    sheet.push("<p class=\"outcome\">");
+    sheet.verdict(texts, Fit::Fits);
+    sheet.push(&(texts.used_of)(&figures::glance(need), &figures::glance(card)));
+    sheet.push(" · ");
+    sheet.push(&(words.step_takes)(&figures::times(advice.time)));
+    sheet.push(" · ");
+    let batches = [&found.plan, &advice.plan].map(|plan| plan.batches().effective_batch_size);
+    sheet.push(&(words.effective_batch)(batches));
+    if let Kind::Fit(escalation, [host, _]) = &found.kind
+        && let Some(place) = escalation.levels.iter().position(|answer| answer.level == advice.level)
+    {
+        sheet.push(&host_text(texts, host.get(place)));
+    }
+    sheet.push("</p>");
+    let label = (words.apply_all)(advice.stages.len());
+    sheet.button(&advice.plan, &label, &label, "primary");
+}
+
+/// ` · 28.8 GiB of host memory` where a plan takes any.
+fn host_text(texts: &Texts, bytes: Option<&u64>) -> String {
+    match bytes {
+        Some(bytes @ 1..) => format!(" · {}", (texts.advice.host_takes)(&figures::glance(*bytes))),
+        _ => String::new(),
+    }
+}
+
+/// What to say where no level suffices.
+fn hardware_sheet(texts: &Texts, found: &Advised) -> Sheet {
+    let words = &texts.advice;
+    let mut sheet = Sheet::default();
+    let Kind::Fit(Escalation { levels, hardware }, [_, host]) = &found.kind else { return sheet };
+    if levels.iter().any(|answer| !matches!(answer.found, Found::Short(_))) {
+        return sheet;
+    }
+    sheet.push("<div class=\"callout\">");
+    let Some(first) = hardware.first() else {
+        sheet.element("p", "", words.no_hardware);
+        sheet.push("</div>");
+        return sheet;
+    };
+    let said = |one: &Hardware| (words.cards)(one.num_gpus, &card_name(texts, one));
+    sheet.element("p", "", &(words.nothing_short)(&said(first)));
+    sheet.push("<ul>");
+    for (place, one) in hardware.iter().enumerate() {
+        let (cards, gloss) = (said(one), (words.hardware)(one.level));
+        let host = host_text(texts, host.get(place));
+        sheet.push(&format!("<li><span><strong>{cards}</strong> {gloss}{host}</span>"));
+        sheet.button(&one.plan, texts.use_plan, &format!("{} {cards} {gloss}", texts.use_plan), "");
+        sheet.push("</li>");
+    }
+    sheet.push("</ul></div>");
+    sheet
+}
+
+/// What a card is called; by its memory where only the reader knows its name.
+fn card_name(texts: &Texts, hardware: &Hardware) -> String {
+    let known = match &hardware.gpu {
+        GpuChoice::Catalogue(id) => gpu::find(id),
+        GpuChoice::Custom { .. } => None,
+    };
+    known.map_or_else(|| (texts.advice.card_of)(&figures::glance(hardware.memory_bytes)), |card| card.name.to_string())
+}

@@ -1,0 +1,167 @@
+import type { Locator, Page } from "@playwright/test";
+import { expect, test } from "./test";
+
+/** A plan that needs far more than its card has, yet fits with changes. */
+const TOO_LARGE =
+  "v=1&model=Qwen/Qwen2.5-1.5B&memory_gib=12&compute_capability=8.6&method=full" +
+  "&per_device_train_batch_size=4&gradient_accumulation_steps=4&max_length=1024";
+
+/** A plan that no change brings onto its card. */
+const HOPELESS = "v=1&model=meta-llama/Llama-3.1-405B&memory_gib=4&compute_capability=8.6&method=full";
+
+/** A plan that leaves most of its card idle. */
+const IDLE =
+  "v=1&model=Qwen/Qwen2.5-0.5B&gpu=rtx-4090&per_device_train_batch_size=1&gradient_accumulation_steps=16&max_length=512";
+
+/** The panel once everything it shows has been replayed. */
+async function settled(page: Page, name: string | RegExp): Promise<Locator> {
+  const panel = page.getByRole("region", { name });
+  await panel.waitFor();
+  await expect(panel).toHaveAttribute("aria-busy", "false", { timeout: 20_000 });
+  return panel;
+}
+
+/** An integer as the page writes it. */
+function integer(text: string): number {
+  return Number(text.replaceAll(",", "").replace("−", "-").replace("+", ""));
+}
+
+test("a plan that does not fit is made to fit with one click, and back undoes it", async ({ page, planner }) => {
+  await planner.open(TOO_LARGE);
+  const panel = await settled(page, "Make it fit");
+  const before = planner.fragment();
+  await expect(panel.getByRole("radio")).toHaveCount(3);
+  await expect(panel.getByRole("radio", { name: /The same result.*fits with/ })).toBeChecked();
+  await expect(panel.getByText("use_liger_kernel=True").first()).toBeVisible();
+  await expect(panel).toContainText("the effective batch stays 16");
+  await panel.getByRole("button", { name: /^Apply (all|this)/ }).click();
+  expect(await planner.settledVerdict()).toContain("Fits");
+  await expect(page.getByText(/= 16 sequences a step/)).toBeVisible();
+  await page.goBack();
+  await expect(page.getByRole("region", { name: "Make it fit" })).toBeVisible();
+  expect(planner.fragment()).toBe(before);
+});
+
+test("each level says what it changes, and one step can be taken alone", async ({ page, planner }) => {
+  await planner.open(TOO_LARGE);
+  const panel = await settled(page, "Make it fit");
+  await panel.getByRole("radio", { name: /The same result/ }).focus();
+  await page.keyboard.press("ArrowLeft");
+  await expect(panel.getByRole("radio", { name: /Something else/ })).toBeChecked();
+  await expect(panel).toContainText("This changes what is trained");
+  await panel.getByRole("radio", { name: /The same result/ }).check();
+  await expect(panel).not.toContainText("This changes what is trained");
+  await panel.getByRole("button", { name: /^Only this: Liger kernels/ }).click();
+  expect(planner.fragment()).toContain("use_liger_kernel=true");
+  expect(planner.fragment()).not.toContain("zero_stage");
+});
+
+test("the waterfall's savings sum exactly to the difference of the two needs", async ({ page, planner }) => {
+  await planner.open(TOO_LARGE);
+  const panel = await settled(page, "Make it fit");
+  await panel.getByText("The savings as a table").click();
+  const rows = panel.getByRole("region", { name: "The savings as a table" }).getByRole("row");
+  const cells = await rows.evaluateAll((all) => all.slice(1).map((row) => [...row.querySelectorAll("td")].map((cell) => cell.innerText)));
+  const needs = cells.map(([, need]) => integer(need));
+  const changes = cells.slice(1).map(([change]) => integer(change));
+  expect(changes.length).toBeGreaterThan(1);
+  expect(changes.reduce((sum, change) => sum + change, 0)).toBe(needs.at(-1)! - needs[0]);
+  expect(needs.at(-1)!).toBeLessThan(12 * 2 ** 30);
+});
+
+test("where no change is enough, the cards are named that would do", async ({ page, planner }) => {
+  await planner.open(HOPELESS);
+  const panel = await settled(page, "Make it fit");
+  await expect(panel).toContainText(/nothing short of \d+ × /);
+  await expect(panel.getByRole("radio", { name: /not enough/ })).toHaveCount(3);
+  await panel.getByRole("button", { name: /^Use \d+ × / }).first().click();
+  await expect(page.getByRole("region", { name: "Make it fit" })).toHaveCount(0, { timeout: 20_000 });
+});
+
+test("an idle card is filled into the band that is aimed at", async ({ page, planner }) => {
+  await planner.open(IDLE);
+  const share = async () => {
+    await planner.settledVerdict();
+    const said = await page.getByRole("region", { name: "Verdict" }).getByText(/% of the card/).innerText();
+    return Number.parseFloat(said);
+  };
+  let panel = await settled(page, "Use the card");
+  await panel.getByRole("radio", { name: "30–65 %" }).check();
+  panel = await settled(page, "Use the card");
+  await panel.getByRole("button", { name: "Use: Recommended" }).click();
+  await expect.poll(share, { timeout: 20_000 }).toBeGreaterThanOrEqual(30);
+  expect(await share()).toBeLessThanOrEqual(65);
+  panel = await settled(page, "Use the card");
+  await expect(panel).toContainText("nothing to raise");
+  await panel.getByRole("radio", { name: "75–90 %" }).check();
+  panel = await settled(page, "Use the card");
+  await panel.getByRole("button", { name: "Use: Aggressive" }).click();
+  await expect.poll(share, { timeout: 20_000 }).toBeGreaterThanOrEqual(75);
+  expect(await share()).toBeLessThanOrEqual(90);
+});
+
+test("every change by itself, the largest saving first, each to be used", async ({ page, planner }) => {
+  await planner.open(TOO_LARGE);
+  const panel = await settled(page, "Make it fit");
+  await panel.getByText("Every change by itself").click();
+  const table = panel.getByRole("region", { name: "Every change by itself" });
+  await expect(panel.locator("details.levers")).toHaveAttribute("aria-busy", "false", { timeout: 25_000 });
+  const saved = await table.getByRole("row").evaluateAll((rows) =>
+    rows.slice(1).map((row) => {
+      const [, sign, figure, unit] = /([−+]?)([\d.]+) (GiB|MiB|KiB|B)/.exec(row.querySelector("td")!.innerText)!;
+      const scale = { GiB: 2 ** 30, MiB: 2 ** 20, KiB: 2 ** 10, B: 1 }[unit]!;
+      return (sign === "−" ? 1 : -1) * Number(figure) * scale;
+    }),
+  );
+  expect(saved.length).toBeGreaterThan(8);
+  expect(saved).toEqual([...saved].sort((a, b) => b - a));
+  await table.getByRole("button", { name: /^Use: Recompute activations/ }).click();
+  expect(planner.fragment()).toContain("gradient_checkpointing=true");
+});
+
+test("a plan that contradicts itself gets no advice until it is mended", async ({ page, planner }) => {
+  await planner.open(TOO_LARGE);
+  const panel = await settled(page, "Make it fit");
+  await page.evaluate(() => (location.hash += "&zero_stage=1&offload_param=cpu"));
+  await expect(page.getByRole("region", { name: "Verdict" }).getByRole("alert")).toBeVisible();
+  await expect(panel).toBeHidden();
+  await page.goBack();
+  await settled(page, "Make it fit");
+});
+
+test("where the time goes sums to the whole", async ({ page, planner }) => {
+  await planner.open(TOO_LARGE);
+  await page.getByText("Where the time goes").click();
+  const shares = await page.getByRole("row", { name: / %$/ }).getByRole("cell").filter({ hasText: "%" }).allInnerTexts();
+  expect(shares.length).toBeGreaterThan(3);
+  const sum = shares.reduce((sum, share) => sum + Number.parseFloat(share), 0);
+  // Each share is written with two digits at least.
+  expect(Math.abs(sum - 100)).toBeLessThan(0.5 * shares.length);
+});
+
+test.describe("in Chinese", () => {
+  test.use({ locale: "zh-CN", viewport: { width: 390, height: 844 } });
+
+  for (const [name, fragment] of Object.entries({ TOO_LARGE, HOPELESS, IDLE })) {
+    test(`${name}: no English sentence, nothing sticks out of a narrow screen`, async ({ page, planner }) => {
+      await planner.open(fragment);
+      const panel = await settled(page, /让它放得下|用满显卡/);
+      await panel.evaluate(async (panel) => {
+        for (const details of panel.querySelectorAll("details")) details.open = true;
+        await new Promise((done) => setTimeout(done, 300));
+      });
+      const sentences = await panel.evaluate((panel) => {
+        const walker = document.createTreeWalker(panel, NodeFilter.SHOW_TEXT);
+        const found: string[] = [];
+        while (walker.nextNode()) {
+          const text = walker.currentNode.textContent!.trim();
+          const inCode = walker.currentNode.parentElement!.closest("code, svg");
+          if (!inCode && /[a-z]+ [a-z]+ [a-z]+/.test(text)) found.push(text);
+        }
+        return found;
+      });
+      expect(sentences).toEqual([]);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+    });
+  }
+});
