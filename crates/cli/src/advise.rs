@@ -4,8 +4,8 @@ use std::io::Write;
 
 use headroom_core::advise::fill::{Fill, Filled, Target, fill};
 use headroom_core::advise::fit::{Advice, Escalation, Found, LevelAnswer, escalate};
-use headroom_core::advise::tiers::tiers;
-use headroom_core::advise::{Hardware, Impact, Judge, Level, Lever, Quick, Replayed, Stage, impacts};
+use headroom_core::advise::tiers::{Reason, tiers};
+use headroom_core::advise::{Hardware, Impact, Judge, Level, Lever, Quick, Replayed, ReplayedIfClose, Stage, impacts};
 use headroom_core::link;
 use headroom_core::plan::{GpuChoice, Plan};
 use headroom_core::speed::Range;
@@ -30,7 +30,7 @@ pub(crate) fn run(options: &AdviseOptions, out: &mut dyn Write) -> Result<(), Fa
     let plan = estimate::plan_from(options.source.as_deref())?;
     plan.subject().map_err(|problems| input::bad_plan(&problems))?;
     let escalation = (!Replayed.fits(&plan)).then(|| confirmed(&plan));
-    let filled = escalation.is_none().then(|| fill(&plan, Target::default(), &Replayed));
+    let filled = escalation.is_none().then(|| fill(&plan, Target::default(), &ReplayedIfClose));
     let impacts = impacts(&plan, &Quick);
     if options.json {
         serde_json::to_writer_pretty(&mut *out, &as_json(&plan, escalation.as_ref(), filled.as_ref(), &impacts))
@@ -55,7 +55,7 @@ fn confirmed(plan: &Plan) -> Escalation {
         Found::Fits(advice) => Replayed.fits(&advice.plan),
         Found::NoQuicker | Found::Short(_) => true,
     };
-    if quick.levels.iter().all(|answer| agrees(&answer.found)) { quick } else { escalate(plan, &Replayed) }
+    if quick.levels.iter().all(|answer| agrees(&answer.found)) { quick } else { escalate(plan, &ReplayedIfClose) }
 }
 
 /// What a lever does, in words.
@@ -175,10 +175,9 @@ fn write_impacts(impacts: &[Impact], out: &mut dyn Write) -> Result<(), Failure>
 }
 
 fn write_tiers(plan: &Plan, out: &mut dyn Write) -> Result<(), Failure> {
-    let (tiers, quickest) = tiers(plan, &Quick);
     let mut table = Table::new(&[Align::Left, Align::Left, Align::Right, Align::Left, Align::Left]);
     table.row(["method", "sharding", "needs GiB", "time", "verdict"]);
-    for (i, tier) in tiers.iter().enumerate() {
+    for tier in tiers(plan, &Quick) {
         let alternative = &tier.alternative;
         let offload = if alternative.offload { " + offload" } else { "" };
         let sharding = if alternative.zero_stage == 0 {
@@ -193,7 +192,7 @@ fn write_tiers(plan: &Plan, out: &mut dyn Write) -> Result<(), Failure> {
             judged.map_or_else(|| "-".to_owned(), |judged| gib_text(judged.need_bytes)),
             tier.time.map_or_else(String::new, range_text),
             judged.map_or("", |judged| judged.fit.name()).replace('_', " "),
-            if quickest.contains(&i) { "quickest that fits".to_owned() } else { String::new() },
+            if tier.reason == Reason::Quickest { "quickest that fits".to_owned() } else { String::new() },
         ]);
     }
     writeln!(out)?;

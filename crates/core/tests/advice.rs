@@ -132,7 +132,7 @@ mod raised {
     use headroom_core::advise::fill::{Target, fill};
     use headroom_core::advise::map::{axes, map};
     use headroom_core::advise::solve::{Question, Search, Unknown, Wanted, most};
-    use headroom_core::advise::tiers::tiers;
+    use headroom_core::advise::tiers::{Reason, tiers};
     use headroom_core::memory::outline;
 
     #[test]
@@ -243,16 +243,22 @@ mod raised {
     #[test]
     fn one_card_shards_nothing_and_the_quickest_tier_of_several_fits() {
         let plan = link::decode("v=1&model=meta-llama/Llama-3.1-8B&gpu=a100-80gb&num_gpus=8&method=full").plan;
-        let (tiers, quickest) = tiers(&plan, &Quick);
+        let alone = link::decode("v=1&model=Qwen/Qwen2.5-0.5B&gpu=a100-80gb&zero_stage=2").plan;
+        assert!(tiers(&alone, &Quick).iter().any(|tier| tier.shards_nothing));
+        let tiers = tiers(&plan, &Quick);
         assert_eq!(tiers.len(), 16);
+        let quickest: Vec<_> = tiers.iter().filter(|tier| tier.reason == Reason::Quickest).collect();
         assert!(!quickest.is_empty());
-        for i in quickest {
-            let (tier, own) = (&tiers[i], tiers[i].time.unwrap().expected);
+        for tier in quickest {
+            let own = tier.time.unwrap().expected;
             assert!(Quick.fits(&tier.alternative.plan));
             let same = tiers.iter().filter(|other| other.alternative.method == tier.alternative.method);
             for other in same.filter(|other| Quick.fits(&other.alternative.plan)) {
-                assert!(own <= other.time.unwrap().expected + 1e-12);
+                let other = other.time.unwrap();
+                assert!(own <= other.high && tier.time.unwrap().low <= other.expected);
             }
         }
+        assert!(tiers.iter().all(|tier| !tier.shards_nothing));
+        assert!(tiers.iter().any(|tier| tier.judgement.is_some_and(|judged| judged.host_bytes > 0)));
     }
 }

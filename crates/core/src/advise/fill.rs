@@ -1,7 +1,11 @@
 //! Using an idle card: what to raise, in divisible steps, until a target share of the card is in use.
 
-use super::judge::{Judge, Judgement};
-use crate::plan::{Plan, Task};
+use std::cmp::Reverse;
+
+use super::difference::{Changed, changed};
+use super::judge::{Judge, Judgement, Remembering};
+use crate::memory::Fit;
+use crate::plan::{Method, Plan, Task};
 use crate::speed::{self, Range};
 
 /// Shares of the card between which the expected need is to lie.
@@ -13,15 +17,99 @@ pub struct Target {
     pub high: f64,
 }
 
+impl Target {
+    /// A third to three fifths: 10 to 20 of 32 GB, room for longer answers and for others on the card.
+    pub const CAUTIOUS: Self = Self { low: 10.0 / 32.0, high: 20.0 / 32.0 };
+
+    fn holds(self, judged: &Judgement) -> bool {
+        judged.fit == Fit::Fits && (self.low..=self.high).contains(&judged.used_share())
+    }
+
+    /// Its two halves, the lower first.
+    fn halves(self) -> [Self; 2] {
+        let middle = f64::midpoint(self.low, self.high);
+        [Self { high: middle, ..self }, Self { low: middle, ..self }]
+    }
+}
+
 impl Default for Target {
     fn default() -> Self {
         Self { low: 0.75, high: 0.90 }
     }
 }
 
+/// What is raised.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Knob {
+    /// `per_device_train_batch_size`; accumulation, prompts and answers follow so that everything divides.
+    Batch,
+    /// Answers to each prompt.
+    Samples,
+    /// Tokens of a sequence; reinforcement: of the longest answer.
+    Length,
+    /// `lora.r`.
+    Rank,
+}
+
+impl Knob {
+    /// Every knob.
+    pub const ALL: &'static [Self] = &[Self::Batch, Self::Samples, Self::Length, Self::Rank];
+
+    /// Name in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Batch => "batch",
+            Self::Samples => "samples",
+            Self::Length => "length",
+            Self::Rank => "rank",
+        }
+    }
+
+    fn of(self, plan: &Plan) -> u64 {
+        match self {
+            Self::Batch => plan.per_device_train_batch_size,
+            Self::Samples => plan.rollout.num_generations(),
+            Self::Length if plan.is_reinforcement() => plan.rollout.max_completion_length(),
+            Self::Length => plan.max_length,
+            Self::Rank => plan.lora.r,
+        }
+    }
+
+    fn applies(self, plan: &Plan) -> bool {
+        match self {
+            Self::Batch | Self::Length => true,
+            Self::Samples => plan.is_reinforcement(),
+            Self::Rank => plan.method != Method::Full && plan.task != Task::Inference,
+        }
+    }
+
+    /// Values that are looked at are multiples of one of these: the first with which the plan's rules of division hold.
+    const fn grain(self) -> u64 {
+        match self {
+            Self::Batch | Self::Samples => 1,
+            Self::Length => 64,
+            Self::Rank => 8,
+        }
+    }
+
+    fn set(self, plan: &Plan, value: u64) -> Plan {
+        let mut raised = plan.clone();
+        match self {
+            Self::Batch => return with_batch(plan, value),
+            Self::Samples => raised.rollout.num_generations = Some(value),
+            Self::Length if plan.is_reinforcement() => raised.rollout.max_completion_length = Some(value),
+            Self::Length => raised.max_length = value,
+            Self::Rank => raised.lora.r = value,
+        }
+        raised
+    }
+}
+
 /// A plan that uses the card.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Filled {
+    /// What is raised.
+    pub knob: Knob,
     /// The plan.
     pub plan: Plan,
     /// What it needs.
@@ -30,21 +118,23 @@ pub struct Filled {
     pub gain: Range,
     /// Whether the effective batch is still the plan's own.
     pub keeps_effective_batch: bool,
+    /// The fields that differ from the plan's own.
+    pub changed: Vec<Changed>,
 }
 
 /// What to raise.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fill {
-    /// In the lower half of the target.
+    /// The batch, into the lower half of the target; anywhere in the target where nothing divides into that half; the
+    /// first of the others where no batch does.
     pub recommended: Option<Filled>,
-    /// In its upper half.
+    /// The batch, into the upper half.
     pub aggressive: Option<Filled>,
+    /// Other things that could use the card instead, each by itself, as far up in the target as they go.
+    pub others: Vec<Filled>,
     /// What to go back to, in order, should memory still run out: plans with less and less.
     pub back_off: Vec<Plan>,
 }
-
-/// Batch sizes that are looked at.
-const LARGEST_BATCH: u64 = 1 << 16;
 
 /// Raises `plan` into `target`.
 ///
@@ -52,89 +142,157 @@ const LARGEST_BATCH: u64 = 1 << 16;
 /// effective batch grows as well. Of all plans in a half of the target the one that keeps the effective batch is taken,
 /// else the one with the roundest batch, else the quickest.
 pub fn fill(plan: &Plan, target: Target, judge: &impl Judge) -> Fill {
+    let judge = &Remembering::new(judge);
     // Recomputation is what an idle card does not need.
-    let base = if plan.gradient_checkpointing && plan.task != Task::Inference {
-        Plan { gradient_checkpointing: false, ..plan.clone() }
-    } else {
-        plan.clone()
+    let recomputes = plan.gradient_checkpointing && plan.task != Task::Inference;
+    let without = recomputes.then(|| Plan { gradient_checkpointing: false, ..plan.clone() });
+    let is_below = |start: &&Plan| {
+        judge.judge(start).is_some_and(|judged| judged.fit == Fit::Fits && judged.used_share() < target.high)
     };
-    let share = |plan: &Plan| judge.judge(plan).map(|judged| judged.used_share());
-    let start = [&base, plan].into_iter().find(|start| share(start).is_some_and(|used| used < target.high));
-    let Some(start) = start else { return Fill { recommended: None, aggressive: None, back_off: Vec::new() } };
-    let middle = f64::midpoint(target.low, target.high);
-    let within = |low: f64, high: f64| {
-        let first = first_batch(start, |used| used >= low, judge)?;
-        let past = first_batch(start, |used| used > high, judge).unwrap_or(LARGEST_BATCH);
-        best(plan, start, first..past, judge).filter(|filled| {
-            let used = filled.judgement.used_share();
-            used >= low && used <= high
-        })
+    let Some(start) = without.iter().chain([plan]).find(is_below) else {
+        return Fill { recommended: None, aggressive: None, others: Vec::new(), back_off: Vec::new() };
     };
-    let recommended = within(target.low, middle);
-    let aggressive = within(middle, target.high);
-    let recommended = recommended.or_else(|| within(target.low, target.high));
+    let within = |knob, target| raised(plan, start, knob, target, judge);
+    let [lower, upper] = target.halves().map(|half| within(Knob::Batch, half));
+    let recommended = lower.or_else(|| within(Knob::Batch, target));
+    let aggressive = upper.filter(|filled| recommended.as_ref().is_none_or(|other| other.plan != filled.plan));
+    let others = Knob::ALL.iter().filter(|knob| **knob != Knob::Batch && knob.applies(plan));
+    let others: Vec<Filled> = others.filter_map(|knob| within(*knob, target)).collect();
+    let recommended = recommended.or_else(|| others.first().cloned());
     let back_off =
         aggressive.iter().chain(&recommended).next().map(|filled| back_off(&filled.plan)).unwrap_or_default();
-    Fill { recommended, aggressive, back_off }
+    Fill { recommended, aggressive, others, back_off }
 }
 
-/// `start` with another batch size; accumulation makes up for it where it can.
+/// `start` with another batch size; what depends on it follows so that everything still divides.
 fn with_batch(start: &Plan, batch: u64) -> Plan {
     let mut plan = start.clone();
-    let forwards = start.per_device_train_batch_size.saturating_mul(start.gradient_accumulation_steps);
+    let own = start.per_device_train_batch_size;
     plan.per_device_train_batch_size = batch;
-    // Where it does not divide, the effective batch grows a little rather than shrinks.
-    plan.gradient_accumulation_steps = forwards.div_ceil(batch.max(1)).max(1);
-    if plan.task == Task::Inference {
-        plan.gradient_accumulation_steps = start.gradient_accumulation_steps;
+    if start.rollout.sequences_at_once == Some(own) {
+        // Who generates as many at once as the update takes in means one figure.
+        plan.rollout.sequences_at_once = Some(batch);
+    }
+    if start.steps_take_a_round() {
+        // The answers to a prompt fill whole forwards; a round is a step, however many forwards it has.
+        let answers = start.rollout.num_generations();
+        plan.rollout.num_generations = Some(answers.next_multiple_of(batch.max(1)));
+    } else if plan.task != Task::Inference {
+        // Where it does not divide, the effective batch grows a little rather than shrinks.
+        let sequences = own.saturating_mul(start.gradient_accumulation_steps);
+        plan.gradient_accumulation_steps = sequences.div_ceil(batch.max(1)).max(1);
     }
     plan
 }
 
-/// The smallest batch, not below the plan's own, with which the share of the card in use satisfies `reached`; bisected, as
-/// more sequences never take less.
-fn first_batch(start: &Plan, reached: impl Fn(f64) -> bool, judge: &impl Judge) -> Option<u64> {
-    let own = start.per_device_train_batch_size;
-    let at = |batch: u64| judge.judge(&with_batch(start, batch)).is_none_or(|judged| reached(judged.used_share()));
-    if at(own) {
-        return Some(own);
+/// Multiples of the grain between values that are plans: what has to divide a batch is seldom larger.
+const LARGEST_STEP: u64 = 64;
+
+/// Values of a knob, each `step` from the next: `count` stands for `count * step`.
+struct Scale<'a> {
+    knob: Knob,
+    start: &'a Plan,
+    step: u64,
+}
+
+impl<'a> Scale<'a> {
+    /// The finest scale on which every value is a plan.
+    fn new(knob: Knob, start: &'a Plan) -> Option<Self> {
+        let first = |step: u64| knob.of(start).div_ceil(step).max(1);
+        let valid =
+            |step: u64| (0..3).all(|more| knob.set(start, (first(step) + more).saturating_mul(step)).subject().is_ok());
+        let step = (1..=LARGEST_STEP).map(|times| times * knob.grain()).find(|step| valid(*step))?;
+        Some(Self { knob, start, step })
     }
-    let (mut low, mut high) = (own, own.saturating_mul(2));
-    while !at(high) {
-        (low, high) = (high, high.saturating_mul(2));
-        if high > LARGEST_BATCH {
-            return None;
+
+    fn value(&self, count: u64) -> u64 {
+        count.saturating_mul(self.step)
+    }
+
+    fn plan(&self, count: u64) -> Plan {
+        self.knob.set(self.start, self.value(count))
+    }
+
+    /// The least value that is not below the plan's own.
+    fn own(&self) -> u64 {
+        self.knob.of(self.start).div_ceil(self.step).max(1)
+    }
+}
+
+/// Values beyond this are not looked at, in steps of the scale.
+const LARGEST_COUNT: u64 = 1 << 16;
+
+/// The first value, not below the plan's own, from which on `share` of the card is in use; one beyond the last that makes
+/// a plan where that is never so. Found between values that enclose it, as none of the knobs ever saves memory.
+fn first(scale: &Scale<'_>, share: f64, judge: &impl Judge) -> Option<u64> {
+    let used = |count: u64| judge.judge(&scale.plan(count)).map(|judged| judged.used_share());
+    let (mut low, mut high) = (scale.own(), scale.own().saturating_mul(2));
+    let mut below = used(low)?;
+    if below >= share {
+        return Some(low);
+    }
+    let mut above = loop {
+        match used(high) {
+            Some(above) if above < share && high < LARGEST_COUNT => {
+                let a_step = (above - below) / (high - low) as f64;
+                (low, below) = (high, above);
+                // Straight on, a little further: memory is nearly a straight line.
+                let further = ((share - above) / a_step.max(f64::MIN_POSITIVE) * 1.1).ceil();
+                high = low.saturating_add((further as u64).clamp(1, low.saturating_mul(16))).min(LARGEST_COUNT);
+            }
+            Some(above) if above < share => return Some(high + 1),
+            // Beyond the last plan.
+            None => break f64::INFINITY,
+            Some(above) => break above,
         }
-    }
+    };
+    let mut bisect = above.is_infinite();
     while high - low > 1 {
-        let middle = low + (high - low) / 2;
-        if at(middle) { high = middle } else { low = middle }
+        let span = high - low;
+        let along = if bisect { 0.5 } else { (share - below) / (above - below) };
+        let middle = low + ((span as f64 * along) as u64).clamp(1, span - 1);
+        match used(middle) {
+            Some(level) if level < share => (low, below) = (middle, level),
+            Some(level) => (high, above) = (middle, level),
+            None => (high, above) = (middle, f64::INFINITY),
+        }
+        // A straight line that does not close in gives way to halving.
+        bisect = above.is_infinite() || high - low > span / 2;
     }
     Some(high)
 }
 
-/// The best batch of a range that makes a plan.
-fn best(plan: &Plan, start: &Plan, batches: std::ops::Range<u64>, judge: &impl Judge) -> Option<Filled> {
-    let base = speed::step_time_of(plan).ok()?;
+/// Plans that are estimated in search of the best of a range.
+const TRIES: usize = 6;
+
+/// `start` with `knob` raised into `target`, compared with `plan`.
+fn raised(plan: &Plan, start: &Plan, knob: Knob, target: Target, judge: &impl Judge) -> Option<Filled> {
+    let scale = Scale::new(knob, start)?;
+    let (lowest, past) = (first(&scale, target.low, judge)?, first(&scale, target.high, judge)?);
     let effective = plan.batches().effective_batch_size;
-    let own = plan.per_device_train_batch_size.max(1);
-    let rank = |batch: u64, keeps: bool| {
-        // Keeps the effective batch; a multiple of the own one; a multiple of 8; the larger.
-        (keeps, batch.is_multiple_of(own), batch.is_multiple_of(8), batch)
-    };
-    let candidates = batches.filter_map(|batch| {
-        let plan = with_batch(start, batch);
-        plan.subject().ok()?;
-        let keeps = plan.batches().effective_batch_size == effective;
-        Some((rank(batch, keeps), keeps, plan))
-    });
-    let (_, keeps_effective_batch, filled) = candidates.max_by_key(|(rank, ..)| *rank)?;
-    let time = speed::step_time_of(&filled).ok()?;
-    Some(Filled {
-        judgement: judge.judge(&filled)?,
-        gain: speed::ratio_per(&time, &base, speed::Per::Token),
-        keeps_effective_batch,
-        plan: filled,
+    let own = knob.of(plan).max(1);
+    let mut candidates: Vec<_> = (lowest..past.min(lowest.saturating_add(LARGEST_COUNT)))
+        .map(|count| {
+            let raised = scale.plan(count);
+            let (value, keeps) = (scale.value(count), raised.batches().effective_batch_size == effective);
+            // Keeps the effective batch; a multiple of the own one; a multiple of 8; the larger.
+            (Reverse((keeps, value.is_multiple_of(own), value.is_multiple_of(8), value)), raised)
+        })
+        .filter(|(_, raised)| raised != plan)
+        .collect();
+    candidates.sort_by_key(|(rank, _)| *rank);
+    let base = speed::step_time_of(plan).ok()?;
+    candidates.into_iter().take(TRIES).find_map(|(Reverse((keeps_effective_batch, ..)), filled)| {
+        let judgement = judge.judge(&filled).filter(|judged| target.holds(judged))?;
+        let time = speed::step_time_of(&filled).ok()?;
+        Some(Filled {
+            knob,
+            judgement,
+            gain: speed::ratio_per(&time, &base, speed::Per::Token),
+            keeps_effective_batch,
+            changed: changed(plan, &filled),
+            plan: filled,
+        })
     })
 }
 
@@ -144,11 +302,14 @@ fn back_off(plan: &Plan) -> Vec<Plan> {
     let mut steps = Vec::new();
     let mut at = plan.clone();
     let mut push = |at: &Plan| {
-        if at.subject().is_ok() {
+        if at.subject().is_ok() && *at != *plan {
             steps.push(at.clone());
         }
     };
     at.per_device_train_batch_size = less(at.per_device_train_batch_size);
+    if plan.rollout.sequences_at_once == Some(plan.per_device_train_batch_size) {
+        at.rollout.sequences_at_once = Some(at.per_device_train_batch_size);
+    }
     push(&at);
     if at.is_reinforcement() {
         at.rollout.num_generations = Some(less(at.rollout.num_generations()));

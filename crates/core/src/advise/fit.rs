@@ -105,6 +105,7 @@ pub(super) fn questions(plan: &Plan, level: Level) -> Vec<Question> {
         Question::ordered(&[Lever::OffloadedInstances]),
         Question::ordered(precomputed),
         batches,
+        Question::free(&[Lever::SmallBuckets]),
         Question::free(&[Lever::Liger]),
         Question::free(&[Lever::Checkpointing]),
         Question::free(&shardings),

@@ -84,17 +84,27 @@ impl Judge for Quick {
     }
 }
 
-/// Judges by the plan's own replay: tens of milliseconds, and what the verdict says.
+/// Judges by the plan's own replay: tens of milliseconds, and exactly what the verdict says.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Replayed;
 
 impl Judge for Replayed {
     fn judge(&self, plan: &Plan) -> Option<Judgement> {
+        memory::estimate_replayed(plan).ok().as_ref().map(Judgement::from)
+    }
+}
+
+/// Replays what might fit: for searches, which meet many plans whose tensors alone are too many.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ReplayedIfClose;
+
+impl Judge for ReplayedIfClose {
+    fn judge(&self, plan: &Plan) -> Option<Judgement> {
         let subject = plan.subject().ok()?;
         let outline = memory::outline(plan).ok()?;
         let allocated = outline.peak.allocated_bytes.saturating_add(outline.peak.beside.low);
         let estimate = if allocated > outline.card_bytes {
-            // Not even the tensors fit; no replay can change that.
+            // No replay can change that.
             outline
         } else {
             outline.refined(&memory::replay(plan, &subject))

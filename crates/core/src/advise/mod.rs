@@ -15,11 +15,12 @@ mod lever;
 pub mod map;
 mod search;
 pub mod solve;
+pub mod summary;
 pub mod tiers;
 mod waterfall;
 
 pub use hardware::Hardware;
 pub use impact::{Impact, impacts};
-pub use judge::{Judge, Judgement, Quick, Remembering, Replayed};
+pub use judge::{Judge, Judgement, Quick, Remembering, Replayed, ReplayedIfClose};
 pub use lever::{Level, Lever};
-pub use waterfall::{Stage, waterfall};
+pub use waterfall::{Change, Stage, steps_between, waterfall};

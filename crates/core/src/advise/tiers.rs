@@ -1,9 +1,35 @@
-//! The ways to share the training state out, by method: which fit, and which of those is quickest.
+//! The ways to share the training state out, by method, and the ladder of four presets: which fit, and which of those is
+//! quickest.
 
 use super::judge::{Judge, Judgement};
 use crate::memory::Fit;
-use crate::plan::{Alternative, Plan, alternatives};
-use crate::speed::{self, Range};
+use crate::plan::{Alternative, Framework, Offload, Plan, Task, alternatives};
+use crate::speed::{self, Range, StepTime};
+
+/// Why a way is, or is not, the one to take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Reason {
+    /// The quickest that fits; of several about as quick the plainest.
+    Quickest,
+    /// It fits, but another is quicker, or as quick and plainer.
+    Slower,
+    /// It does not fit, or not surely.
+    DoesNotFit,
+    /// It makes no plan.
+    Contradicts,
+}
+
+impl Reason {
+    /// Name in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Quickest => "quickest",
+            Self::Slower => "slower",
+            Self::DoesNotFit => "does_not_fit",
+            Self::Contradicts => "contradicts",
+        }
+    }
+}
 
 /// One cell of the matrix.
 #[derive(Debug, Clone, PartialEq)]
@@ -12,33 +38,166 @@ pub struct Tier {
     pub alternative: Alternative,
     /// What it needs; `None` where the plan contradicts itself.
     pub judgement: Option<Judgement>,
-    /// Time of a step beside the plan's own.
+    /// Time of a step beside the plan's own, for as many tokens.
     pub time: Option<Range>,
+    /// Among those of its method.
+    pub reason: Reason,
+    /// Whether its stage is there for nothing: on one card there is nobody to share with.
+    pub shards_nothing: bool,
 }
 
-/// Every tier of `plan`, and which of each method is the quickest that fits, by index.
-pub fn tiers(plan: &Plan, judge: &impl Judge) -> (Vec<Tier>, Vec<usize>) {
+/// Every tier of `plan`; of each method the quickest that fits is marked.
+pub fn tiers(plan: &Plan, judge: &impl Judge) -> Vec<Tier> {
     let base = speed::step_time_of(plan).ok();
-    let of = |alternative: Alternative| {
-        let time = speed::step_time_of(&alternative.plan).ok();
-        let time = base.as_ref().zip(time).map(|(base, time)| speed::ratio_per(base, &time, speed::Per::Token));
-        Tier { judgement: judge.judge(&alternative.plan), time, alternative }
-    };
-    let tiers: Vec<Tier> = alternatives(plan).into_iter().map(of).collect();
-    let mut quickest: Vec<usize> = Vec::new();
-    for (i, tier) in tiers.iter().enumerate() {
-        let fits = tier.judgement.is_some_and(|judged| judged.fit == Fit::Fits);
-        let Some(time) = tier.time.filter(|_| fits) else { continue };
-        let same = |other: &usize| tiers[*other].alternative.method == tier.alternative.method;
-        match quickest.iter_mut().find(|other| same(other)) {
-            Some(other) => {
-                let best = tiers[*other].time.map_or(f64::INFINITY, |time| time.expected);
-                if time.expected < best {
-                    *other = i;
-                }
-            }
-            None => quickest.push(i),
+    let all: Vec<(Alternative, Look)> =
+        alternatives(plan).into_iter().map(|one| (one.clone(), look(&one.plan, judge))).collect();
+    let of = |(i, (alternative, (judgement, time))): (usize, &(Alternative, Look))| {
+        let rivals = all.iter().enumerate().filter(|(_, (other, _))| other.method == alternative.method);
+        Tier {
+            reason: reason(i, rivals.map(|(place, (_, look))| (place, look))),
+            judgement: *judgement,
+            time: beside(base.as_ref(), time.as_ref()),
+            shards_nothing: shards_nothing(&alternative.plan),
+            alternative: alternative.clone(),
         }
+    };
+    all.iter().enumerate().map(of).collect()
+}
+
+/// One preset of the ladder.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rung {
+    /// What guides call it.
+    pub name: &'static str,
+    /// The plan under it.
+    pub plan: Plan,
+    /// What it needs; `None` where the plan contradicts itself.
+    pub judgement: Option<Judgement>,
+    /// Time of a step beside the plan's own, for as many tokens.
+    pub time: Option<Range>,
+    /// Among all four.
+    pub reason: Reason,
+    /// Whether its stage is there for nothing: on one card there is nobody to share with.
+    pub shards_nothing: bool,
+}
+
+/// A preset of batch, length and sharding.
+struct Preset {
+    name: &'static str,
+    zero_stage: u8,
+    offload_optimizer: Offload,
+    offload_param: Offload,
+    per_device_train_batch_size: u64,
+    gradient_accumulation_steps: u64,
+    max_length: u64,
+}
+
+/// DeepSpeed presets for cards above 12, above 6, above 4 and below 4 GB, as guides for consumer cards give them.
+const LADDER: [Preset; 4] = [
+    Preset {
+        name: "deepspeed",
+        zero_stage: 2,
+        offload_optimizer: Offload::None,
+        offload_param: Offload::None,
+        per_device_train_batch_size: 4,
+        gradient_accumulation_steps: 4,
+        max_length: 2048,
+    },
+    Preset {
+        name: "stage2_offload",
+        zero_stage: 2,
+        offload_optimizer: Offload::Cpu,
+        offload_param: Offload::None,
+        per_device_train_batch_size: 3,
+        gradient_accumulation_steps: 6,
+        max_length: 1792,
+    },
+    Preset {
+        name: "stage3",
+        zero_stage: 3,
+        offload_optimizer: Offload::None,
+        offload_param: Offload::None,
+        per_device_train_batch_size: 2,
+        gradient_accumulation_steps: 8,
+        max_length: 1536,
+    },
+    Preset {
+        name: "minimal",
+        zero_stage: 3,
+        offload_optimizer: Offload::Cpu,
+        offload_param: Offload::Cpu,
+        per_device_train_batch_size: 1,
+        gradient_accumulation_steps: 16,
+        max_length: 1024,
+    },
+];
+
+/// The four presets for the plan's model and cards, the quickest that fits marked. Empty for what does not train on
+/// sequences of its own: generation, and tasks that generate.
+pub fn ladder(plan: &Plan, judge: &impl Judge) -> Vec<Rung> {
+    if plan.task == Task::Inference || plan.is_reinforcement() {
+        return Vec::new();
     }
-    (tiers, quickest)
+    let base = speed::step_time_of(plan).ok();
+    let of = |preset: &Preset| {
+        let mut plan = plan.clone();
+        plan.zero_stage = preset.zero_stage;
+        plan.offload_optimizer = preset.offload_optimizer;
+        plan.offload_param = preset.offload_param;
+        plan.distributed.framework = Framework::Deepspeed;
+        plan.distributed.let_trainer_size_buckets();
+        plan.per_device_train_batch_size = preset.per_device_train_batch_size;
+        plan.gradient_accumulation_steps = preset.gradient_accumulation_steps;
+        plan.max_length = preset.max_length;
+        let look = look(&plan, judge);
+        (preset.name, plan, look)
+    };
+    let all: Vec<(&'static str, Plan, Look)> = LADDER.iter().map(of).collect();
+    let looks = || all.iter().map(|(.., look)| look).enumerate();
+    let rung = |(i, (name, plan, (judgement, time))): (usize, &(&'static str, Plan, Look))| Rung {
+        name,
+        reason: reason(i, looks()),
+        judgement: *judgement,
+        time: beside(base.as_ref(), time.as_ref()),
+        shards_nothing: shards_nothing(plan),
+        plan: plan.clone(),
+    };
+    all.iter().enumerate().map(rung).collect()
+}
+
+/// What is known of a way: what it needs, and how long it takes.
+type Look = (Option<Judgement>, Option<StepTime>);
+
+fn look(plan: &Plan, judge: &impl Judge) -> Look {
+    (judge.judge(plan), speed::step_time_of(plan).ok())
+}
+
+/// Time beside `base`, for as many tokens.
+fn beside(base: Option<&StepTime>, time: Option<&StepTime>) -> Option<Range> {
+    base.zip(time).map(|(base, time)| speed::ratio_per(base, time, speed::Per::Token))
+}
+
+/// Why the way in place `own` is or is not the one to take among `all`. Of those that cannot be told from the quickest,
+/// as the range of their ratio holds 1, the first is taken: it is the plainest.
+fn reason<'a>(own: usize, all: impl Iterator<Item = (usize, &'a Look)>) -> Reason {
+    let known = all.filter_map(|(i, (judged, time))| Some((i, judged.as_ref()?.fit == Fit::Fits, time.as_ref()?)));
+    let known: Vec<(usize, bool, &StepTime)> = known.collect();
+    let fitting = || known.iter().filter(|(_, fits, _)| *fits);
+    let seconds = |time: &StepTime| time.seconds.expected / time.tokens.max(1) as f64;
+    let best = fitting().min_by(|(.., a), (.., b)| seconds(a).total_cmp(&seconds(b)));
+    let as_quick =
+        |time: &StepTime| best.is_some_and(|(.., best)| speed::ratio_per(best, time, speed::Per::Token).low <= 1.0);
+    let chosen = fitting().find(|(.., time)| as_quick(time)).map(|(i, ..)| *i);
+    match known.iter().find(|(i, ..)| *i == own) {
+        None => Reason::Contradicts,
+        Some((_, false, _)) => Reason::DoesNotFit,
+        Some(_) if chosen == Some(own) => Reason::Quickest,
+        Some(_) => Reason::Slower,
+    }
+}
+
+/// Whether ZeRO's stage shares nothing out and nothing is offloaded either.
+fn shards_nothing(plan: &Plan) -> bool {
+    let offloads = plan.offload_optimizer == Offload::Cpu || plan.offload_param == Offload::Cpu;
+    plan.num_gpus == 1 && plan.zero_stage > 0 && !offloads
 }

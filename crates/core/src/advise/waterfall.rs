@@ -1,8 +1,9 @@
 //! What each of several levers saves when they are pulled one after the other.
 
+use super::difference::{Changed, changed};
 use super::judge::{Judge, saved_bytes};
 use super::lever::Lever;
-use crate::plan::Plan;
+use crate::plan::{self, Plan};
 use crate::speed::{self, Range};
 
 /// One step of a waterfall.
@@ -39,4 +40,65 @@ pub fn waterfall(plan: &Plan, levers: &[Lever], judge: &impl Judge) -> Vec<Stage
         (at, level) = (changed, judged.need_bytes);
     }
     stages
+}
+
+/// One step from a plan to another: fields that belong together.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Change {
+    /// What changes.
+    pub fields: Vec<Changed>,
+    /// The plan with it and all before it.
+    pub plan: Plan,
+    /// Expected need after it, bytes.
+    pub need_bytes: u64,
+    /// What it saved beside the step before, bytes; negative where it takes more. All of them sum exactly to the
+    /// difference of the two plans.
+    pub saved_bytes: i64,
+}
+
+/// Fields that are one decision.
+const TOGETHER: &[&[&str]] = &[
+    &["model", "model.config"],
+    &["method", "quantization.bits"],
+    &["lora.r", "lora.lora_alpha"],
+    &["torch_dtype", "mixed_precision"],
+    &["per_device_train_batch_size", "gradient_accumulation_steps", "rollout.sequences_at_once"],
+    &["zero_stage", "offload_optimizer", "offload_param", "distributed.framework", "distributed.cpu_offload"],
+    &["gpu", "gpu.memory_gib", "gpu.compute_capability"],
+];
+
+/// Walks from `before` to `after`, field by field in the order of the form, those together that are one decision or make
+/// no plan one by one. Empty where one of the two cannot be estimated.
+pub fn steps_between(before: &Plan, after: &Plan, judge: &impl Judge) -> Vec<Change> {
+    let mut left = changed(before, after);
+    let mut steps = Vec::with_capacity(left.len());
+    let (Some(judged), true) = (judge.judge(before), after.subject().is_ok()) else { return steps };
+    let (mut at, mut level) = (before.clone(), judged.need_bytes);
+    let mut fields: Vec<Changed> = Vec::new();
+    while !left.is_empty() {
+        let first = left.remove(0);
+        let group = TOGETHER.iter().find(|group| group.contains(&first.field));
+        let (with_it, others) =
+            left.into_iter().partition(|other| group.is_some_and(|group| group.contains(&other.field)));
+        left = others;
+        fields.push(first);
+        fields.extend::<Vec<Changed>>(with_it);
+        let mut next = at.clone();
+        for one in &fields {
+            if let Some(field) = plan::field(one.field) {
+                // What one plan holds another can hold.
+                let _ = field.set_value(&mut next, &field.value(after));
+            }
+        }
+        if left.is_empty() {
+            next = after.clone();
+        }
+        if let Some(judged) = judge.judge(&next) {
+            let saved_bytes = saved_bytes(level, judged.need_bytes);
+            let fields = std::mem::take(&mut fields);
+            steps.push(Change { fields, plan: next.clone(), need_bytes: judged.need_bytes, saved_bytes });
+            (at, level) = (next, judged.need_bytes);
+        }
+    }
+    steps
 }

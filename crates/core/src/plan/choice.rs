@@ -437,3 +437,14 @@ impl Dtype {
         }
     }
 }
+
+impl Distributed {
+    /// `"auto"` for DeepSpeed's buckets that are not chosen: transformers' Trainer then makes them h² and 10·h elements
+    /// (`integrations/deepspeed.py`, `trainer_config_finalize`) where DeepSpeed alone takes 5·10^8.
+    pub(crate) fn let_trainer_size_buckets(&mut self) {
+        let auto = |size: BucketSize| if matches!(size, BucketSize::Default) { BucketSize::Auto } else { size };
+        self.reduce_bucket_size = auto(self.reduce_bucket_size);
+        self.stage3_prefetch_bucket_size = auto(self.stage3_prefetch_bucket_size);
+        self.stage3_param_persistence_threshold = auto(self.stage3_param_persistence_threshold);
+    }
+}

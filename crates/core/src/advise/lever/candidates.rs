@@ -65,6 +65,7 @@ pub(in crate::advise) fn candidates(plan: &Plan) -> Vec<Lever> {
         Lever::Liger,
         Lever::Checkpointing,
         Lever::NoCheckpointing,
+        Lever::SmallBuckets,
         Lever::DropOutputs,
         Lever::AdapterReference,
         Lever::PrecomputedReference,

@@ -51,6 +51,10 @@ impl Lever {
                 shard(&mut changed, zero_stage, offload_optimizer, offload_param);
                 trains && !(plan.method == Method::Qlora && zero_stage == 3)
             }
+            Self::SmallBuckets => {
+                changed.distributed.let_trainer_size_buckets();
+                trains && plan.zero_stage > 0 && plan.distributed.framework == Framework::Deepspeed
+            }
             Self::DropOutputs => {
                 changed.keep_outputs = false;
                 trains
@@ -158,6 +162,9 @@ fn shard(plan: &mut Plan, zero_stage: u8, offload_optimizer: bool, offload_param
     if plan.distributed.framework == Framework::Fsdp2 && zero_stage == 3 && offload_optimizer == offload_param {
         plan.distributed.cpu_offload = offload_param;
         return;
+    }
+    if plan.zero_stage == 0 && zero_stage > 0 {
+        plan.distributed.let_trainer_size_buckets();
     }
     plan.zero_stage = zero_stage;
     (plan.offload_optimizer, plan.offload_param) = (place(offload_optimizer), place(offload_param));

@@ -58,6 +58,8 @@ pub enum Lever {
         /// Parameters in host memory, too.
         offload_param: bool,
     },
+    /// DeepSpeed's buckets as large as transformers' Trainer makes them (`"auto"`).
+    SmallBuckets,
     /// The outputs go before backward.
     DropOutputs,
     /// bitsandbytes' 8-bit AdamW.
@@ -114,6 +116,7 @@ impl Lever {
             Self::NoCheckpointing => "no_gradient_checkpointing",
             Self::MicroBatch(_) => "per_device_train_batch_size",
             Self::Sharding { .. } => "zero_stage",
+            Self::SmallBuckets => "auto_buckets",
             Self::DropOutputs => "drop_outputs",
             Self::EightBitOptimizer => "adamw_bnb_8bit",
             Self::PagedOptimizer => "paged_adamw_8bit",
@@ -149,6 +152,7 @@ impl Lever {
             | Self::NoCheckpointing
             | Self::MicroBatch(_)
             | Self::Sharding { .. }
+            | Self::SmallBuckets
             | Self::DropOutputs
             | Self::AdapterReference
             | Self::PrecomputedReference
