@@ -51,7 +51,7 @@ fn sheet(texts: &Texts, found: &Advised) -> Sheet {
     let words = &texts.advice;
     let mut sheet = Sheet::default();
     let Kind::Fill(fill) = &found.kind else { return sheet };
-    let Fill { recommended, aggressive, back_off } = &**fill;
+    let Fill { recommended, aggressive, back_off, .. } = &**fill;
     if recommended.is_none() && aggressive.is_none() {
         sheet.element("p", "outcome", words.nothing_fills);
         return sheet;

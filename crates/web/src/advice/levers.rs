@@ -20,6 +20,7 @@ pub(crate) fn lever_code(lever: Lever, after: &Plan) -> String {
         Lever::Liger => "use_liger_kernel=True",
         Lever::Checkpointing => "gradient_checkpointing=True",
         Lever::NoCheckpointing => "gradient_checkpointing=False",
+        Lever::SmallBuckets => "\"reduce_bucket_size\": \"auto\"",
         Lever::DropOutputs => "del outputs",
         Lever::EightBitOptimizer => "optim=\"adamw_bnb_8bit\"",
         Lever::PagedOptimizer => "optim=\"paged_adamw_8bit\"",
