@@ -56,6 +56,35 @@ fn advice_fits_keeps_the_effective_batch_and_is_the_quickest_there_is() {
     assert!(helped >= 200, "only {helped} of the plans can be helped: choose others");
 }
 
+#[test]
+fn tasks_with_models_beside_the_policy_are_helped_as_well() {
+    let models = ["Qwen/Qwen2.5-1.5B", "mistralai/Mistral-7B-v0.1"];
+    let cards = ["rtx-4090", "a100-40gb&num_gpus=2"];
+    let tasks = [
+        "task=dpo&per_device_train_batch_size=8&max_length=1024",
+        "task=dpo&per_device_train_batch_size=4&max_length=512&reward_models=%5B%7B%7D%5D",
+        "task=reward&per_device_train_batch_size=16&max_length=1024",
+        "task=grpo&per_device_train_batch_size=16&num_generations=8&max_completion_length=512&beta=0.04",
+        "task=grpo&per_device_train_batch_size=16&prompts=8&num_generations=16&max_completion_length=256&sequences_at_once=16",
+        "task=ppo&per_device_train_batch_size=16&max_completion_length=256",
+    ];
+    let (mut helped, mut asked) = (0, 0);
+    for (model, card) in models.iter().flat_map(|model| cards.iter().map(move |card| (model, card))) {
+        for (i, task) in tasks.iter().enumerate() {
+            let method = ["full", "lora"][i % 2];
+            let fragment = format!("v=1&model={model}&gpu={card}&method={method}&{task}");
+            let decoded = link::decode(&fragment);
+            assert!(decoded.problems.is_empty(), "{fragment}: {:?}", decoded.problems);
+            assert!(decoded.plan.subject().is_ok(), "{fragment}: {:?}", decoded.plan.subject());
+            if !Quick.fits(&decoded.plan) {
+                asked += 1;
+                helped += usize::from(is_helped(&decoded.plan));
+            }
+        }
+    }
+    assert!(asked >= 10 && helped >= 8, "{helped} of {asked}");
+}
+
 /// Checks what each level has for one plan; whether any of them helps.
 fn is_helped(plan: &Plan) -> bool {
     let judge = Remembering::new(Quick);
