@@ -73,6 +73,14 @@ pub(crate) enum AttentionPath {
     Eager,
 }
 
+/// Whether bitsandbytes multiplies `tokens` by a 4-bit weight of d_out x d_in in one kernel, without writing the weight out.
+pub(crate) fn multiplies_four_bits_at_once(plan: &Plan, card: &Card, tokens: u64, (d_out, d_in): (u64, u64)) -> bool {
+    let product = activations::Product { m: tokens, n: d_out, k: d_in, float16: communication::is_float16(plan) };
+    let (count, _) = crate::gpu::multiprocessors(card);
+    let fused = |capability| activations::is_fused(product, count, capability);
+    plan.quantization.fused_4bit_gemm && card.compute_capability.is_some_and(fused)
+}
+
 /// How attention of `plan` runs.
 pub(crate) fn attention_path(plan: &Plan, model: &Model, card: &Card) -> AttentionPath {
     match step::kernel(plan, model, card) {

@@ -4,6 +4,7 @@ use super::Part;
 use super::rates::Precision;
 use super::setting::Setting;
 use super::tally::Passes;
+use crate::memory::multiplies_four_bits_at_once;
 use crate::model::{Module, ModuleKind};
 
 /// Operations of a vector lane that bitsandbytes' 4-bit kernels spend on a value before 0.48: sixteen values told apart by
@@ -17,9 +18,6 @@ const TABLE_OPERATIONS: f64 = 41.0;
 const TABLE_SINCE: (u32, u32) = (0, 48);
 /// Packed bytes of a 4-bit value with its share of the block's scale (one fp32 for 64 values).
 const FOUR_BIT_BYTES: f64 = 0.5625;
-/// bitsandbytes 0.50 multiplies up to this many tokens without a dequantised copy (backends/cuda/ops.py
-/// `_gemm_4bit_custom_max_m`).
-const FUSED_4BIT_TOKENS: f64 = 1536.0;
 
 /// Adds a linear module over `rows` tokens.
 pub(super) fn linear(passes: &mut Passes, setting: &Setting, module: &Module, rows: f64, outside: bool) {
@@ -74,7 +72,9 @@ fn four_bit(passes: &mut Passes, setting: &Setting, rows: f64, d_in: f64, d_out:
     let seconds = numbers / rates.lookups(lookup_operations(setting));
     let bytes = numbers * (FOUR_BIT_BYTES + 2.0);
     let scales = if setting.plan.quantization.double_quant { 2.0 } else { 0.0 };
-    let fused = setting.plan.quantization.fused_4bit_gemm && rows <= FUSED_4BIT_TOKENS;
+    // Counts of tokens and features, far below 2^53.
+    let (tokens, shape) = (rows as u64, (d_out as u64, d_in as u64));
+    let fused = multiplies_four_bits_at_once(setting.plan, setting.card, tokens, shape);
     if !fused {
         passes.forward.operator(rates, Part::Dequantization, seconds, bytes);
         passes.forward.traffic(rates, Part::Dequantization, numbers / 64.0 * 9.0 * scales / 2.0, scales);

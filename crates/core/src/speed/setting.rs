@@ -1,6 +1,7 @@
 //! What is the same for every operator of a step.
 
 use super::rates::{Precision, Rates};
+use crate::gpu::Card;
 use crate::memory::{AttentionPath, attention_path};
 use crate::model::{Model, Module};
 use crate::plan::{
@@ -13,6 +14,7 @@ use crate::plan::{
 pub(super) struct Setting<'a> {
     pub(super) plan: &'a Plan,
     pub(super) model: &'a Model,
+    pub(super) card: &'a Card,
     /// Which of the model's weights train.
     pub(super) method: Method,
     /// Bits of quantised weights.
@@ -65,6 +67,7 @@ impl<'a> Setting<'a> {
         Self {
             plan,
             model: &subject.model,
+            card: &subject.card,
             method: plan.method,
             bits: plan.quantization.bits,
             rates: Rates::of(&subject.card, plan.num_gpus, bf16),

@@ -4,12 +4,12 @@
 
 /// A product of `m` tokens with an n x k weight.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Product {
-    pub(super) m: u64,
-    pub(super) n: u64,
-    pub(super) k: u64,
+pub(in crate::memory) struct Product {
+    pub(in crate::memory) m: u64,
+    pub(in crate::memory) n: u64,
+    pub(in crate::memory) k: u64,
     /// Inputs are float16, not bfloat16.
-    pub(super) float16: bool,
+    pub(in crate::memory) float16: bool,
 }
 
 /// Elements a block of quantised weights.
@@ -21,7 +21,7 @@ const FEWEST_TOKENS: u64 = 4;
 const SMALL_WEIGHT: u64 = 4 << 20;
 
 /// Whether one kernel multiplies without a copy of the weight.
-pub(super) fn is_fused(product: Product, multiprocessors: u64, capability: (u8, u8)) -> bool {
+pub(in crate::memory) fn is_fused(product: Product, multiprocessors: u64, capability: (u8, u8)) -> bool {
     let Product { m, n, k, float16 } = product;
     if m > MOST_TOKENS || !k.is_multiple_of(BLOCK) {
         return false;

@@ -13,6 +13,7 @@ mod projection;
 mod rotary;
 mod setting;
 
+pub(super) use four_bit::{Product, is_fused};
 pub(super) use layer::run_layer;
 pub(super) use masks::prepare_masks;
 pub(super) use norm::run_norm;
