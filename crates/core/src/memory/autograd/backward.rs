@@ -1,13 +1,13 @@
 //! The graph and the engine that runs it backwards, in PyTorch's order.
 
 use super::checkpoint::Saved;
-use super::hash::QuickMap;
 use super::shape::{ElementType, Shape, dims};
 use super::tape::{Action, Label, LayerTag, Tape};
 use super::tensor::{GradSource, Leaf, Tensor};
 use crate::memory::Term;
-use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::cell::{Cell, RefCell};
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
 use std::fmt;
 use std::rc::Rc;
 
@@ -45,6 +45,10 @@ pub(in crate::memory) struct Node {
     next: Vec<Option<Edge>>,
     saved: RefCell<Vec<Saved>>,
     run: Run,
+    /// Gradients of its outputs still to come, while backward runs.
+    awaited: Cell<u32>,
+    /// By output: the sum of those that have come.
+    grads: RefCell<Vec<Option<Tensor>>>,
 }
 
 impl fmt::Debug for Node {
@@ -56,6 +60,14 @@ impl fmt::Debug for Node {
 impl Drop for Node {
     /// Lets the graph go node by node: dropped by recursion, thousands of layers would overflow the stack.
     fn drop(&mut self) {
+        // Others hold what comes before: nothing of it goes.
+        let shared = |edge: &Edge| match &edge.target {
+            GradSource::Node(node, _) => Rc::strong_count(node) > self.next.len(),
+            GradSource::Leaf(leaf) => Rc::strong_count(leaf) > self.next.len(),
+        };
+        if self.next.iter().flatten().all(shared) {
+            return;
+        }
         let mut open: Vec<Edge> = self.next.drain(..).flatten().collect();
         while let Some(edge) = open.pop() {
             if let GradSource::Node(node, _) = edge.target
@@ -129,7 +141,7 @@ impl Recording {
             return output;
         }
         let node = self.into_node(run);
-        output.with_source(Some(GradSource::Node(node, 0)))
+        output.into_source(GradSource::Node(node, 0))
     }
 
     /// Ends an operator with several outputs.
@@ -142,7 +154,7 @@ impl Recording {
             return outputs;
         }
         let node = self.into_node(run);
-        let place = |(i, output): (usize, Tensor)| output.with_source(Some(GradSource::Node(Rc::clone(&node), i)));
+        let place = |(i, output): (usize, Tensor)| output.into_source(GradSource::Node(Rc::clone(&node), i));
         outputs.into_iter().enumerate().map(place).collect()
     }
 
@@ -153,6 +165,8 @@ impl Recording {
             next: self.next,
             saved: RefCell::new(self.saved),
             run: Box::new(run),
+            awaited: Cell::new(0),
+            grads: RefCell::default(),
         })
     }
 }
@@ -168,23 +182,49 @@ fn priority(target: &GradSource) -> Priority {
     }
 }
 
-/// Gradients still to come, and the sum of those that have.
+/// A target whose gradients have all come.
 #[derive(Debug)]
-struct Pending {
+struct Ready {
+    priority: Priority,
     target: GradSource,
-    awaited: usize,
-    grads: Vec<Option<Tensor>>,
+}
+
+impl PartialEq for Ready {
+    fn eq(&self, other: &Self) -> bool {
+        self.priority == other.priority
+    }
+}
+
+impl Eq for Ready {}
+
+impl PartialOrd for Ready {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Ready {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.priority.cmp(&other.priority)
+    }
+}
+
+impl From<GradSource> for Ready {
+    fn from(target: GradSource) -> Self {
+        Self { priority: priority(&target), target }
+    }
 }
 
 /// Runs backward from `root`, whose gradient is `grad`.
 pub(in crate::memory) fn backward(tape: &Rc<Tape>, root: &GradSource, grad: Tensor) {
-    let mut pending = count_edges(root);
-    let mut ready: BTreeMap<Priority, (GradSource, Vec<Option<Tensor>>)> = BTreeMap::new();
-    ready.insert(priority(root), (root.clone(), vec![Some(grad)]));
-    while let Some((_, (target, mut grads))) = ready.pop_last() {
+    count_edges(root);
+    root.receive(tape, grad);
+    let mut ready = BinaryHeap::from([Ready::from(root.clone())]);
+    while let Some(Ready { target, .. }) = ready.pop() {
         let node = match target {
             GradSource::Leaf(leaf) => {
-                if let Some(grad) = grads.pop().flatten() {
+                let grad = leaf.pending.take();
+                if let Some(grad) = grad {
                     accumulate_grad(&leaf, grad);
                     if let Some(parameter) = leaf.told_as.get() {
                         tape.tell(Action::GradientReady, parameter);
@@ -195,13 +235,9 @@ pub(in crate::memory) fn backward(tape: &Rc<Tape>, root: &GradSource, grad: Tens
             GradSource::Node(node, _) => node,
         };
         tape.enter_layer(node.tag);
-        let needs: Vec<bool> = node.next.iter().map(Option::is_some).collect();
+        let grads = node.grads.take();
         let mut outputs = match grads.iter().flatten().next() {
-            Some(grad) => {
-                // What a checkpointed call saves goes as soon as the operator has run, before its gradients are looked at.
-                let saved: Vec<Tensor> = node.saved.borrow().iter().filter_map(|saved| saved.unpack(tape)).collect();
-                (node.run)(&Call { tape, grad, saved: &saved, needs: &needs })
-            }
+            Some(grad) => node.run(tape, grad),
             None => Vec::new(),
         };
         for (output, edge) in outputs.iter_mut().zip(&node.next) {
@@ -216,55 +252,82 @@ pub(in crate::memory) fn backward(tape: &Rc<Tape>, root: &GradSource, grad: Tens
         for edge in &node.next {
             let output = outputs.next().flatten();
             let Some(edge) = edge else { continue };
-            let key = priority(&edge.target);
-            let Some(entry) = pending.get_mut(&key) else { continue };
-            entry.awaited = entry.awaited.saturating_sub(1);
             if let Some(output) = output {
-                entry.receive(tape, &edge.target, output);
+                edge.target.receive(tape, output);
             }
-            if entry.awaited == 0
-                && let Some(entry) = pending.remove(&key)
-            {
-                ready.insert(key, (entry.target, entry.grads));
+            let awaited = edge.target.awaited();
+            awaited.set(awaited.get().saturating_sub(1));
+            if awaited.get() == 0 {
+                ready.push(Ready::from(edge.target.clone()));
             }
         }
     }
 }
 
-impl Pending {
-    /// Adds a gradient to the sum of those of the same output.
-    fn receive(&mut self, tape: &Rc<Tape>, target: &GradSource, grad: Tensor) {
-        let slot = match target {
-            GradSource::Node(_, output) => *output,
-            GradSource::Leaf(_) => 0,
+impl Node {
+    /// Gradients of its inputs.
+    fn run(&self, tape: &Rc<Tape>, grad: &Tensor) -> Vec<Option<Tensor>> {
+        // What a checkpointed call saves goes as soon as the operator has run, before its gradients are looked at.
+        let saved: Vec<Tensor> = self.saved.borrow().iter().filter_map(|saved| saved.unpack(tape)).collect();
+        let (mut few, many): ([bool; 4], Vec<bool>);
+        let needs = if self.next.len() <= 4 {
+            few = [false; 4];
+            few.iter_mut().zip(&self.next).for_each(|(need, edge)| *need = edge.is_some());
+            few.get(..self.next.len()).unwrap_or_default()
+        } else {
+            many = self.next.iter().map(Option::is_some).collect();
+            &many
         };
-        while self.grads.len() <= slot {
-            self.grads.push(None);
+        (self.run)(&Call { tape, grad, saved: &saved, needs })
+    }
+}
+
+impl GradSource {
+    fn awaited(&self) -> &Cell<u32> {
+        match self {
+            Self::Node(node, _) => &node.awaited,
+            Self::Leaf(leaf) => &leaf.awaited,
         }
-        if let Some(place) = self.grads.get_mut(slot) {
+    }
+
+    /// Adds a gradient to the sum of those of the same output.
+    fn receive(&self, tape: &Rc<Tape>, grad: Tensor) {
+        let sum = |place: &mut Option<Tensor>| {
             *place = Some(match place.take() {
                 None => grad,
                 Some(old) => add(tape, old, grad),
             });
+        };
+        match self {
+            Self::Leaf(leaf) => sum(&mut leaf.pending.borrow_mut()),
+            Self::Node(node, output) => {
+                let mut grads = node.grads.borrow_mut();
+                if grads.len() <= *output {
+                    grads.resize(output + 1, None);
+                }
+                if let Some(place) = grads.get_mut(*output) {
+                    sum(place);
+                }
+            }
         }
     }
 }
 
-/// How many gradients each reachable target awaits.
-fn count_edges(root: &GradSource) -> QuickMap<Priority, Pending> {
-    let mut pending: QuickMap<Priority, Pending> = QuickMap::default();
+/// Tells each reachable target how many gradients it awaits.
+fn count_edges(root: &GradSource) {
     let mut open = vec![root.clone()];
     while let Some(target) = open.pop() {
         let GradSource::Node(node, _) = &target else { continue };
         for edge in node.next.iter().flatten() {
-            let entry = pending.entry(priority(&edge.target)).or_insert_with(|| {
+            let awaited = edge.target.awaited();
+            if awaited.get() == 0
+                && let GradSource::Node(..) = &edge.target
+            {
                 open.push(edge.target.clone());
-                Pending { target: edge.target.clone(), awaited: 0, grads: Vec::new() }
-            });
-            entry.awaited += 1;
+            }
+            awaited.set(awaited.get().saturating_add(1));
         }
     }
-    pending
 }
 
 /// A gradient takes the shape and dtype of the input it belongs to (`validate_outputs` in torch/csrc/autograd/engine.cpp).

@@ -23,14 +23,12 @@ impl Drop for Storage {
 
 /// A tensor: a shape over a storage, perhaps with a place in the graph. Cloning is what Python does when it binds another name.
 #[derive(Debug, Clone)]
-pub(in crate::memory) struct Tensor(Rc<TensorData>);
-
-#[derive(Debug)]
-struct TensorData {
+pub(in crate::memory) struct Tensor {
+    /// Every name of the tensor and of its views counts here.
     storage: Rc<Storage>,
     shape: Shape,
-    element: ElementType,
     source: Option<GradSource>,
+    element: ElementType,
     /// Result of a view operator: autograd then adds out of place.
     view: bool,
     /// Whether the tensor lies head by head in memory and not token by token.
@@ -59,6 +57,10 @@ pub(in crate::memory) struct Leaf {
     pub(in crate::memory) grad: RefCell<Option<Tensor>>,
     /// Number under which a framework is told that the gradient is complete.
     pub(in crate::memory) told_as: Cell<Option<u32>>,
+    /// Gradients still to come, while backward runs.
+    pub(in crate::memory) awaited: Cell<u32>,
+    /// Sum of those that have come.
+    pub(in crate::memory) pending: RefCell<Option<Tensor>>,
     /// Order of creation, to tell leaves apart.
     pub(in crate::memory) id: u64,
     /// The tensor itself: the graph holds it as long as it reaches it (`AccumulateGrad::variable`).
@@ -71,11 +73,7 @@ impl Tensor {
         let row = tape.row(label, &shape, element);
         let (rounded, id) = tape.allocate(row, shape.bytes(element));
         let storage = Rc::new(Storage { tape: Rc::clone(tape), row: Cell::new(row), rounded, id });
-        Self::over(storage, shape, element)
-    }
-
-    fn over(storage: Rc<Storage>, shape: Shape, element: ElementType) -> Self {
-        Self(Rc::new(TensorData { storage, shape, element, source: None, view: false, head_major: false }))
+        Self { storage, shape, source: None, element, view: false, head_major: false }
     }
 
     /// A leaf that requires a gradient.
@@ -87,123 +85,95 @@ impl Tensor {
             kept_element: Cell::new(None),
             grad: RefCell::new(None),
             told_as: Cell::new(None),
+            awaited: Cell::new(0),
+            pending: RefCell::new(None),
             id,
             _variable: self.detach(),
         };
-        self.with_source(Some(GradSource::Leaf(Rc::new(leaf))))
+        self.into_source(GradSource::Leaf(Rc::new(leaf)))
     }
 
-    /// The same storage, elsewhere in the graph.
-    pub(in crate::memory) fn with_source(&self, source: Option<GradSource>) -> Self {
-        Self(Rc::new(TensorData { storage: Rc::clone(&self.0.storage), source, ..self.facts() }))
+    /// The same tensor as the result of `source`.
+    pub(in crate::memory) fn into_source(self, source: GradSource) -> Self {
+        Self { source: Some(source), ..self }
     }
 
     /// The same storage outside the graph.
     pub(in crate::memory) fn detach(&self) -> Self {
-        self.with_source(None)
+        Self { storage: Rc::clone(&self.storage), source: None, ..*self }
     }
 
     /// The same storage under another shape, still in the graph (a view).
     pub(in crate::memory) fn view(&self, shape: Shape) -> Self {
-        Self(Rc::new(TensorData {
-            storage: Rc::clone(&self.0.storage),
-            shape,
-            source: self.0.source.clone(),
-            view: true,
-            ..self.facts()
-        }))
+        Self { shape, view: true, ..self.clone() }
     }
 
     /// The same storage read as a tensor of another shape and dtype: a share that stands for the whole.
     pub(in crate::memory) fn standing_for(&self, shape: Shape, element: ElementType) -> Self {
-        Self(Rc::new(TensorData { storage: Rc::clone(&self.0.storage), shape, element, ..self.facts() }))
+        Self { shape, element, ..self.detach() }
     }
 
     /// Marks the result of a view operator.
     pub(in crate::memory) fn into_view(self) -> Self {
-        Self(Rc::new(TensorData {
-            storage: Rc::clone(&self.0.storage),
-            source: self.0.source.clone(),
-            view: true,
-            ..self.facts()
-        }))
+        Self { view: true, ..self }
     }
 
     /// Marks how the tensor lies in memory.
     pub(in crate::memory) fn with_head_major(self, head_major: bool) -> Self {
-        if self.0.head_major == head_major {
-            return self;
-        }
-        Self(Rc::new(TensorData {
-            storage: Rc::clone(&self.0.storage),
-            source: self.0.source.clone(),
-            head_major,
-            ..self.facts()
-        }))
-    }
-
-    fn facts(&self) -> TensorData {
-        TensorData {
-            storage: Rc::clone(&self.0.storage),
-            shape: self.0.shape,
-            element: self.0.element,
-            source: None,
-            view: self.0.view,
-            head_major: self.0.head_major,
-        }
+        Self { head_major, ..self }
     }
 
     /// Counts the storage in another row from here on.
     pub(in crate::memory) fn relabel(&self, label: Label) {
-        let storage = &self.0.storage;
-        let row = storage.tape.row(label, &self.0.shape, self.0.element);
+        let storage = &self.storage;
+        let row = storage.tape.row(label, &self.shape, self.element);
         storage.tape.relabel(storage.row.get(), row, storage.rounded);
         storage.row.set(row);
     }
 
     pub(in crate::memory) fn tape(&self) -> &Rc<Tape> {
-        &self.0.storage.tape
+        &self.storage.tape
     }
 
     pub(in crate::memory) fn shape(&self) -> Shape {
-        self.0.shape
+        self.shape
     }
 
     pub(in crate::memory) fn element(&self) -> ElementType {
-        self.0.element
+        self.element
     }
 
     pub(in crate::memory) fn head_major(&self) -> bool {
-        self.0.head_major
+        self.head_major
     }
 
     pub(in crate::memory) fn source(&self) -> Option<&GradSource> {
-        self.0.source.as_ref()
+        self.source.as_ref()
     }
 
     /// Whether operators on this tensor are recorded in the graph.
     pub(in crate::memory) fn requires_grad(&self) -> bool {
-        self.0.source.is_some()
+        self.source.is_some()
     }
 
     /// Whether autograd may add into this gradient in place: no one else holds it and it is no view
     /// (`accumulate` in torch/csrc/autograd/input_buffer.cpp).
     pub(in crate::memory) fn may_add_in_place(&self) -> bool {
-        !self.0.view && Rc::strong_count(&self.0) == 1 && Rc::strong_count(&self.0.storage) == 1
+        !self.view && Rc::strong_count(&self.storage) == 1
     }
 
     /// Whether both are names of one storage.
     pub(in crate::memory) fn shares_storage(&self, other: &Self) -> bool {
-        Rc::ptr_eq(&self.0.storage, &other.0.storage)
+        Rc::ptr_eq(&self.storage, &other.storage)
     }
 
     /// What tells the storage from all others that live.
     pub(in crate::memory) fn storage_address(&self) -> usize {
-        Rc::as_ptr(&self.0.storage).addr()
+        Rc::as_ptr(&self.storage).addr()
     }
 
     /// Whether anything else holds the storage.
     pub(in crate::memory) fn is_sole_holder(&self) -> bool {
-        Rc::strong_count(&self.0) == 1 && Rc::strong_count(&self.0.storage) == 1
+        Rc::strong_count(&self.storage) == 1
     }
 }
