@@ -1,6 +1,6 @@
 //! The ledger: the tape read as phases, each with what lives at its fullest moment.
 
-use super::autograd::{Row, Segment, TapeRecord};
+use super::autograd::{Moment, Row, Segment, TapeRecord};
 use super::estimate::{Allocation, PhaseUse};
 use super::phase::Phase;
 use super::term::Category;
@@ -32,8 +32,10 @@ struct Top {
 /// A segment that stands for n equal layers is run once, after a jump by n - 1 times its net effect: between equals the
 /// level moves evenly, so the fullest of the skipped layers is the first or the last, and both are on the tape.
 ///
-/// `with_rows`: whether the allocations are written out one by one.
-pub(super) fn read(record: &TapeRecord, num_layers: u64, with_rows: bool) -> Ledger {
+pub(super) fn read(record: &TapeRecord, num_layers: u64) -> Ledger {
+    if let Some(moments) = &record.moments {
+        return outline(moments);
+    }
     let tops = fullest_moments(record);
     let snapshots = snapshots(record, &tops);
     let peak = tops.iter().enumerate().max_by_key(|(i, top)| (top.bytes, usize::MAX - i)).map(|(i, _)| i);
@@ -53,7 +55,7 @@ pub(super) fn read(record: &TapeRecord, num_layers: u64, with_rows: bool) -> Led
         phases.push(PhaseUse { phase: top.phase, allocated_bytes: to_u64(top.bytes), by_category });
     }
     let mut allocations = Vec::new();
-    for (i, row) in record.rows.iter().enumerate().filter(|_| with_rows) {
+    for (i, row) in record.rows.iter().enumerate() {
         let level = |rows: &Vec<i128>| rows.get(i).copied().unwrap_or(0);
         let most = snapshots.iter().map(level).max().unwrap_or(0);
         if most > 0 {
@@ -72,6 +74,22 @@ pub(super) fn read(record: &TapeRecord, num_layers: u64, with_rows: bool) -> Led
         allocations,
         peak_phase: top.map_or(Phase::Load, |top| top.phase),
         peak_bytes: top.map_or(0, |top| to_u64(top.bytes)),
+    }
+}
+
+/// The same from what the tape itself has kept, without rows.
+fn outline(moments: &[Moment]) -> Ledger {
+    let of = |moment: &Moment| PhaseUse {
+        phase: moment.phase,
+        allocated_bytes: to_u64(moment.bytes),
+        by_category: Category::ALL.iter().zip(moment.by_category).map(|(one, bytes)| (*one, to_u64(bytes))).collect(),
+    };
+    let peak = moments.iter().enumerate().max_by_key(|(i, moment)| (moment.bytes, usize::MAX - i));
+    Ledger {
+        phases: moments.iter().map(of).collect(),
+        allocations: Vec::new(),
+        peak_phase: peak.map_or(Phase::Load, |(_, moment)| moment.phase),
+        peak_bytes: peak.map_or(0, |(_, moment)| to_u64(moment.bytes)),
     }
 }
 

@@ -39,6 +39,7 @@ use crate::gpu::{Card, context_bytes, nccl_bytes};
 use crate::model::{self, Model, Reading};
 use crate::plan::{Alternative, Method, Optimizer, Plan, Problem, Subject, Task, alternatives};
 use allocator::Mode;
+use autograd::Detail;
 use period::Extent;
 
 /// Replays one step of `plan` and says what it holds, when, and whether it fits.
@@ -101,8 +102,9 @@ pub fn smallest_change(plan: &Plan) -> Option<Alternative> {
 
 fn answer(plan: &Plan, subject: &Subject, with_rows: bool) -> Estimate {
     let Subject { model, card, memory_bytes, .. } = subject;
-    let step = step::run(plan, subject, Extent::Representative);
-    let ledger = ledger::read(&step.record, model.num_hidden_layers(), with_rows);
+    let detail = if with_rows { Detail::Rows } else { Detail::Moments };
+    let step = step::run(plan, subject, Extent::Representative, detail);
+    let ledger = ledger::read(&step.record, model.num_hidden_layers());
     let counts = step.counts;
     let ranks = step.sharding.ranks;
     let nccl = nccl_bytes(card, if plan.num_gpus > 1 { ranks } else { 1 });

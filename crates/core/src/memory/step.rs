@@ -1,7 +1,7 @@
 //! One training step, or one generation, from beginning to end.
 
 use super::activations::{BackwardHook, Kernel, Setting, prepare_masks, rotary_tables, run_layer, run_norm};
-use super::autograd::{ElementType, Marks, Processors, Tape, TapeRecord, Tensor, backward, checkpoint, dims};
+use super::autograd::{Detail, ElementType, Marks, Processors, Tape, TapeRecord, Tensor, backward, checkpoint, dims};
 use super::communication::{Scheme, Sharding, autocasts, is_float16};
 use super::embeddings::run_embeddings;
 use super::fsdp2::Fsdp2;
@@ -32,13 +32,15 @@ pub(super) struct Step {
 }
 
 /// Runs the steady step of a plan: the second one or any later, when optimizer state exists.
-pub(super) fn run(plan: &Plan, subject: &Subject, extent: Extent) -> Step {
+pub(super) fn run(plan: &Plan, subject: &Subject, extent: Extent, detail: Detail) -> Step {
     let Subject { model, card, .. } = subject;
-    let tape = Tape::new(extent);
     let sharding = Sharding::new(plan, model);
+    let limits = sharding.zero3_limits().filter(|_| plan.task != Task::Inference);
+    // What DeepSpeed's stage 3 does comes between the events.
+    let detail = if detail == Detail::Moments && limits.is_some() { Detail::Categories } else { detail };
+    let tape = Tape::new(extent, detail);
     let kernel = kernel(plan, model, card);
     let mut weights = load(&tape, plan, model, &sharding, Holder::POLICY);
-    let limits = sharding.zero3_limits().filter(|_| plan.task != Task::Inference);
     weights.zero3 = limits.map(|_| Modules::new(&tape, &weights.parameters));
     let mut counts = weights.counts;
     let workspaces = workspaces(&tape, plan, card);

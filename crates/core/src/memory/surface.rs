@@ -5,7 +5,7 @@
 //! written for one (b, s) holds for a whole rectangle of them, if a tape at the far corner has the same events with the
 //! sizes that the symbols promise. Where it has not, the rectangle is cut in four.
 
-use super::autograd::{TapeRecord, rounded};
+use super::autograd::{Detail, TapeRecord, rounded};
 use super::period::Extent;
 use super::step;
 use super::term::Term;
@@ -83,7 +83,7 @@ impl Tapes<'_> {
         let (plan, subject) = (self.plan, self.subject);
         self.written.entry((b, s)).or_insert_with(|| {
             let plan = Plan { per_device_train_batch_size: b, max_length: s, ..plan.clone() };
-            step::run(&plan, subject, Extent::Representative).record
+            step::run(&plan, subject, Extent::Representative, Detail::Rows).record
         })
     }
 

@@ -8,6 +8,7 @@
 mod backward;
 mod checkpoint;
 mod hash;
+mod levels;
 mod ops;
 mod reduce;
 mod shape;
@@ -16,11 +17,12 @@ mod tensor;
 
 pub(super) use backward::{Call, Recording, backward};
 pub(super) use checkpoint::checkpoint;
+pub(super) use levels::{Levels, Moment};
 pub(super) use ops::*;
 pub(super) use reduce::Processors;
 pub(super) use shape::{Dim, ElementType, Shape, Sym, dims};
 pub(super) use tape::{
-    Action, Event, Hook, Label, LayerTag, Marks, NO_LAYER, RELABELLED, Row, Segment, StorageId, Tape, TapeRecord,
+    Action, Detail, Event, Hook, Label, LayerTag, Marks, NO_LAYER, RELABELLED, Row, Segment, StorageId, Tape, TapeRecord,
     rounded,
 };
 pub(super) use tensor::{GradSource, Tensor};

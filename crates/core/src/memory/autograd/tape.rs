@@ -2,6 +2,7 @@
 
 use super::checkpoint::Saving;
 use super::hash::QuickMap;
+use super::levels::{Levels, Moment};
 use super::reduce::Processors;
 use super::shape::{ElementType, Shape};
 use crate::memory::period::Extent;
@@ -124,6 +125,20 @@ pub(in crate::memory) struct TapeRecord {
     pub(in crate::memory) marks: Marks,
     /// Storages that were ever allocated.
     pub(in crate::memory) storages: StorageId,
+    /// Each phase's fullest moment, where the tape was read while it was written.
+    pub(in crate::memory) moments: Option<Vec<Moment>>,
+    pub(in crate::memory) detail: Detail,
+}
+
+/// How much of each event is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::memory) enum Detail {
+    /// Every event, in rows by name and shape: what formulas and replays need.
+    Rows,
+    /// Every event, in rows that are the categories.
+    Categories,
+    /// No events: only each phase's fullest moment, by category.
+    Moments,
 }
 
 /// Not a layer.
@@ -139,6 +154,8 @@ pub(in crate::memory) const fn rounded(bytes: u64) -> u64 {
 pub(in crate::memory) struct Tape {
     /// Which layers are run.
     pub(in crate::memory) extent: Extent,
+    detail: Detail,
+    levels: RefCell<Levels>,
     rows: RefCell<Vec<Row>>,
     row_index: RefCell<QuickMap<RowKey, RowId>>,
     names: RefCell<Vec<Rc<str>>>,
@@ -166,14 +183,17 @@ pub(in crate::memory) struct Tape {
 }
 
 impl Tape {
-    pub(in crate::memory) fn new(extent: Extent) -> Rc<Self> {
+    pub(in crate::memory) fn new(extent: Extent, detail: Detail) -> Rc<Self> {
+        let capacity = if detail == Detail::Moments { 0 } else { 4096 };
         Rc::new(Self {
             extent,
+            detail,
+            levels: RefCell::new(Levels::new(Phase::Load, NO_LAYER)),
             rows: RefCell::default(),
             row_index: RefCell::default(),
             names: RefCell::default(),
             name_index: RefCell::default(),
-            events: RefCell::new(Vec::with_capacity(4096)),
+            events: RefCell::new(Vec::with_capacity(capacity)),
             segments: RefCell::new(vec![Segment { phase: Phase::Load, tag: NO_LAYER, start: 0 }]),
             hooks: RefCell::default(),
             phase: Cell::new(Phase::Load),
@@ -191,8 +211,16 @@ impl Tape {
         })
     }
 
-    /// A label; names are interned.
+    /// Whether rows are told apart by name.
+    pub(in crate::memory) fn names(&self) -> bool {
+        self.detail == Detail::Rows
+    }
+
+    /// A label; names are interned where rows are told apart by them.
     pub(in crate::memory) fn label(&self, term: Term, name: &str) -> Label {
+        if !self.names() {
+            return Label { term, name: NameId(0) };
+        }
         if let Some(id) = self.name_index.borrow().get(name) {
             return Label { term, name: *id };
         }
@@ -207,6 +235,9 @@ impl Tape {
 
     /// The row for a label and shape.
     pub(in crate::memory) fn row(&self, label: Label, shape: &Shape, element: ElementType) -> RowId {
+        if !self.names() {
+            return label.term.category() as RowId;
+        }
         let mut sizes = [u64::MAX; 4];
         for (size, dim) in sizes.iter_mut().zip(shape.dims()) {
             *size = dim.size;
@@ -239,7 +270,11 @@ impl Tape {
     }
 
     fn push(&self, row: RowId, storage: StorageId, bytes: i64) {
-        self.events.borrow_mut().push(Event { row, storage, bytes });
+        if self.detail == Detail::Moments {
+            self.levels.borrow_mut().post(row, bytes);
+        } else {
+            self.events.borrow_mut().push(Event { row, storage, bytes });
+        }
     }
 
     /// Remembers this place on the tape.
@@ -319,6 +354,10 @@ impl Tape {
     }
 
     fn cut(&self) {
+        if self.detail == Detail::Moments {
+            self.levels.borrow_mut().cut(self.phase.get(), self.tag.get());
+            return;
+        }
         let start = self.events.borrow().len();
         let segment = Segment { phase: self.phase.get(), tag: self.tag.get(), start };
         let mut segments = self.segments.borrow_mut();
@@ -374,6 +413,9 @@ impl Tape {
 
     /// Bytes that live now, every layer counted as often as it stands for others.
     pub(in crate::memory) fn held(&self) -> u64 {
+        if self.detail == Detail::Moments {
+            return u64::try_from(self.levels.borrow().held()).unwrap_or(0);
+        }
         let (events, segments) = (self.events.borrow(), self.segments.borrow());
         let ends = segments.iter().skip(1).map(|next| next.start).chain([events.len()]);
         let sums = segments.iter().zip(ends).map(|(segment, end)| {
@@ -393,6 +435,11 @@ impl Tape {
             hooks: self.hooks.take(),
             marks: self.marks.get(),
             storages: self.storages.get(),
+            detail: self.detail,
+            moments: (self.detail == Detail::Moments).then(|| {
+                let levels = self.levels.replace(Levels::new(Phase::Load, NO_LAYER));
+                levels.finish()
+            }),
         }
     }
 
@@ -408,6 +455,9 @@ impl Tape {
 impl TapeRecord {
     /// The row for a name and shape, known or new.
     pub(in crate::memory) fn add_row(&mut self, term: Term, name: &str, shape: Shape, element: ElementType) -> RowId {
+        if self.detail != Detail::Rows {
+            return term.category() as RowId;
+        }
         let known = self.names.iter().position(|text| &**text == name);
         let id = known.unwrap_or_else(|| {
             self.names.push(Rc::from(name));

@@ -8,6 +8,7 @@
 mod run;
 
 use super::allocator::Mode;
+use super::autograd::Detail;
 use super::period::Extent;
 use super::phase::Phase;
 use super::step;
@@ -92,7 +93,7 @@ struct Search {
 impl Replayer {
     /// Runs every layer of the plan onto a tape.
     pub fn new(plan: &Plan, subject: &Subject) -> Self {
-        let step = step::run(plan, subject, Extent::Whole);
+        let step = step::run(plan, subject, Extent::Whole, Detail::Rows);
         Self { program: Program::new(step.record), plain: None, default: None, expandable: None }
     }
 

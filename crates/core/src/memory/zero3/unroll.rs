@@ -1,6 +1,6 @@
 //! Every layer written out, with what DeepSpeed does in between.
 
-use super::super::autograd::{Action, ElementType, Event, Hook, LayerTag, Segment, TapeRecord, dims, rounded};
+use super::super::autograd::{Action, Detail, ElementType, Event, Hook, LayerTag, Levels, NO_LAYER, Segment, TapeRecord, dims, rounded};
 use super::super::phase::Phase;
 use super::super::term::Term;
 use super::Modules;
@@ -156,6 +156,8 @@ struct Held {
 struct Stage<'a> {
     old: TapeRecord,
     new: TapeRecord,
+    /// In its place where only the fullest moments are wanted.
+    levels: Option<Levels>,
     copies: &'a Copies,
     limits: Limits,
     coordinator: Coordinator,
@@ -222,13 +224,16 @@ impl<'a> Stage<'a> {
         let new = TapeRecord {
             rows: Vec::new(),
             names: Vec::new(),
-            events: Vec::with_capacity(old.events.len()),
+            events: Vec::new(),
             segments: Vec::new(),
             hooks: Vec::new(),
             marks: old.marks,
             storages: old.storages,
+            moments: None,
+            detail: old.detail,
         };
         Self {
+            levels: (old.detail == Detail::Categories).then(|| Levels::new(Phase::Load, NO_LAYER)),
             old,
             new,
             copies,
@@ -250,7 +255,11 @@ impl<'a> Stage<'a> {
         let Some(found) = self.old.segments.get(segment).copied() else { return };
         let end = self.old.segments.get(segment + 1).map_or(self.old.events.len(), |next| next.start);
         let start = self.new.events.len();
-        self.new.segments.push(Segment { tag: LayerTag { repeat: 1, ..found.tag }, start, ..found });
+        let tag = LayerTag { repeat: 1, ..found.tag };
+        match &mut self.levels {
+            Some(levels) => levels.cut_always(found.phase, tag),
+            None => self.new.segments.push(Segment { tag, start, ..found }),
+        }
         // A place at which a segment begins is before all that is told in it.
         self.keep_marks(found.start);
         let mut hooks = hooks.iter().peekable();
@@ -264,7 +273,7 @@ impl<'a> Stage<'a> {
                 if at > found.start {
                     self.keep_marks(at);
                 }
-                self.new.events.push(event);
+                self.write(event);
             }
         }
     }
@@ -287,7 +296,8 @@ impl<'a> Stage<'a> {
 
     fn finish(mut self) -> TapeRecord {
         self.keep_marks(self.old.events.len());
-        TapeRecord { rows: self.old.rows, names: self.old.names, ..self.new }
+        let moments = self.levels.map(Levels::finish);
+        TapeRecord { rows: self.old.rows, names: self.old.names, moments, ..self.new }
     }
 
     fn tell(&mut self, hook: &Hook, copy: u64) {
@@ -320,14 +330,21 @@ impl<'a> Stage<'a> {
         self.new.storages = storage.saturating_add(1);
         let held = Held { row, storage, bytes: i64::try_from(rounded(bytes)).unwrap_or(i64::MAX) };
         if held.bytes > 0 {
-            self.new.events.push(Event { row, storage, bytes: held.bytes });
+            self.write(Event { row, storage, bytes: held.bytes });
         }
         held
     }
 
+    fn write(&mut self, event: Event) {
+        match &mut self.levels {
+            Some(levels) => levels.post(event.row, event.bytes),
+            None => self.new.events.push(event),
+        }
+    }
+
     fn free(&mut self, held: Held) {
         if held.bytes > 0 {
-            self.new.events.push(Event { row: held.row, storage: held.storage, bytes: -held.bytes });
+            self.write(Event { row: held.row, storage: held.storage, bytes: -held.bytes });
         }
     }
 
