@@ -3,7 +3,7 @@
 //! Laws of DDP, FSDP2 and DeepSpeed ZeRO as their code allocates on rank 0 of N (DeepSpeed 0.19 runtime/zero,
 //! torch.distributed.fsdp). P parameters, T of them trained, w bytes of a weight.
 
-use super::autograd::{ElementType, Shape, Tape, Tensor, dims};
+use super::autograd::{ElementType, Shape, Sym, Tape, Tensor, dims};
 use super::estimate::HostAllocation;
 use super::fsdp2::padded;
 use super::term::Term;
@@ -150,7 +150,7 @@ impl Sharding {
     /// This rank's share of a weight; nothing when parameters are offloaded.
     pub(super) fn weight_shape(&self, shape: Shape) -> Shape {
         if self.offload_param {
-            dims(&[("0", 0)])
+            dims(&[(Sym::Nothing, 0)])
         } else if self.shards_weights() {
             self.share(shape)
         } else {
@@ -167,7 +167,7 @@ impl Sharding {
             Scheme::Fsdp2 => padded(shape, self.ranks) / self.ranks,
             _ => shape.elements().div_ceil(self.ranks),
         };
-        dims(&[("n/N", share)])
+        dims(&[(Sym::Share, share)])
     }
 
     /// DeepSpeed's fp16 and bf16 optimizers update an fp32 copy of the weights, at stage 0 too where its `bf16` section
@@ -228,7 +228,7 @@ impl Sharding {
                 tape.enter_layer(outside);
             }
             Scheme::Zero(stage) => {
-                let bucket = dims(&[("reduce_bucket_size", self.reduce_bucket)]);
+                let bucket = dims(&[(Sym::ReduceBucketSize, self.reduce_bucket)]);
                 if stage == 3 {
                     buffers.push(Tensor::new(tape, tape.label(Term::ReduceBuckets, ""), bucket, ElementType::Half));
                     if !self.offload_optimizer {
@@ -243,7 +243,7 @@ impl Sharding {
                     let persists = |one: &&Parameter| one.elements() <= self.persistence;
                     let elements = |one: &Parameter| one.elements().saturating_mul(one.tag.repeat);
                     let sum = weights.parameters.iter().filter(persists).map(elements).fold(0, u64::saturating_add);
-                    let small = dims(&[("persistent", sum)]);
+                    let small = dims(&[(Sym::Persistent, sum)]);
                     buffers.push(Tensor::new(
                         tape,
                         tape.label(Term::GatheredParameters, "persistent"),
@@ -252,7 +252,7 @@ impl Sharding {
                     ));
                 } else if self.offload_optimizer {
                     let largest = largest_elements(trainable);
-                    let shape = dims(&[("largest", largest)]);
+                    let shape = dims(&[(Sym::Largest, largest)]);
                     buffers.push(Tensor::new(tape, tape.label(Term::OffloadStaging, ""), shape, ElementType::Half));
                 }
             }
@@ -269,7 +269,7 @@ impl Sharding {
     /// Parameters that ZeRO-3 gathers for forwards beside the one that trains: at most `stage3_max_live_parameters`.
     pub(super) fn gathered(&self, tape: &Rc<Tape>, params: u64) -> Option<Tensor> {
         let label = tape.label(Term::GatheredParameters, "");
-        let shape = dims(&[("min(P,max_live)", params.min(self.max_live))]);
+        let shape = dims(&[(Sym::Live, params.min(self.max_live))]);
         (self.scheme == Scheme::Zero(3)).then(|| Tensor::new(tape, label, shape, self.compute))
     }
 
@@ -295,7 +295,7 @@ impl Sharding {
         if !matches!(self.scheme, Scheme::Zero(1 | 2)) {
             return Vec::new();
         }
-        let bucket = dims(&[("reduce_bucket_size", self.reduce_bucket)]);
+        let bucket = dims(&[(Sym::ReduceBucketSize, self.reduce_bucket)]);
         (0..self.buckets).map(|_| (Term::ReduceBuckets, bucket, ElementType::Half)).collect()
     }
 
@@ -308,10 +308,10 @@ impl Sharding {
             // A gradient larger than the bucket is reduced where it is; others were copied into it.
             let gradient = (largest > self.reduce_bucket).then(|| {
                 let label = tape.label(Term::OffloadStaging, "gradient");
-                Tensor::new(tape, label, dims(&[("largest", largest)]), ElementType::Half)
+                Tensor::new(tape, label, dims(&[(Sym::Largest, largest)]), ElementType::Half)
             });
             // The norm is that of the gradient's part in this rank's partition (set_norm_for_param_grad_in_gpu).
-            let part = dims(&[("min(largest,T/N)", largest.min(total_elements(trainable).div_ceil(self.ranks)))]);
+            let part = dims(&[(Sym::LargestPart, largest.min(total_elements(trainable).div_ceil(self.ranks)))]);
             tape.moment(tape.label(Term::OffloadStaging, "norm"), part, ElementType::F64);
             drop(gradient);
             return Vec::new();
@@ -324,7 +324,7 @@ impl Sharding {
         for (parameter, kept) in trainable.iter().zip(self.partition(trainable)) {
             tape.enter_layer(parameter.tag);
             let label = tape.label(Term::GradientShard, &parameter.name);
-            shards.push(Tensor::new(tape, label, dims(&[("n/N", kept)]), parameter.tensor.element()));
+            shards.push(Tensor::new(tape, label, dims(&[(Sym::Share, kept)]), parameter.tensor.element()));
         }
         for parameter in trainable {
             tape.enter_layer(parameter.tag);
@@ -356,7 +356,7 @@ impl Sharding {
         let label = tape.label(Term::OptimizerTemporaries, "flat gradient");
         let own = total_elements(trainable).div_ceil(self.ranks);
         let pair = |elements: u64| {
-            let shape = dims(&[("T/N", elements)]);
+            let shape = dims(&[(Sym::TrainedShare, elements)]);
             vec![Tensor::new(tape, label, shape, ElementType::Half), Tensor::new(tape, label, shape, ElementType::F32)]
         };
         match self.scheme {
@@ -364,7 +364,7 @@ impl Sharding {
             Scheme::Zero(1 | 2) => {
                 let largest = trainable.iter().map(Trainable::elements).max().unwrap_or(0).min(own);
                 if largest.saturating_mul(8) > own.saturating_mul(6) {
-                    vec![Tensor::new(tape, label, dims(&[("largest", largest)]), ElementType::F64)]
+                    vec![Tensor::new(tape, label, dims(&[(Sym::Largest, largest)]), ElementType::F64)]
                 } else {
                     pair(own)
                 }

@@ -1,7 +1,7 @@
 //! From token ids to the first layer's input.
 
 use super::activations::{Setting, run_norm};
-use super::autograd::{ElementType, Tensor, add, dims, dropout, embedding, scale};
+use super::autograd::{ElementType, Sym, Tensor, add, dims, dropout, embedding, scale};
 use super::term::Term;
 use super::weights::ModelWeights;
 use crate::model::{Model, ModelKind};
@@ -23,7 +23,7 @@ pub(super) fn run_embeddings(
     let scaled_within = model.scales_embeddings && model.model_type.starts_with("gemma");
     let look_up = || {
         setting.embedding_module("embed_tokens", table, || {
-            let rows = embedding(table, setting.tokens("h", width), stream);
+            let rows = embedding(table, setting.tokens(Sym::H, width), stream);
             if scaled_within { scale(&rows, stream) } else { rows }
         })
     };
@@ -39,7 +39,7 @@ pub(super) fn run_embeddings(
         tokens = scale(&tokens, stream);
     }
     let positions = tape.label(Term::BatchInputs, "position_ids");
-    let count = || Tensor::new(tape, positions, dims(&[("s", setting.length)]), ElementType::I64);
+    let count = || Tensor::new(tape, positions, dims(&[(Sym::S, setting.length)]), ElementType::I64);
     // `torch.arange(s) + past_seen_tokens`.
     let range = count();
     let positions = count();
@@ -50,9 +50,9 @@ pub(super) fn run_embeddings(
         let width = table.shape().width();
         // One row of positions serves every sequence, except where they are counted from the mask.
         let shape = if *is_position && model.model_type != "opt" {
-            dims(&[("s", setting.length), ("h", width)])
+            dims(&[(Sym::S, setting.length), (Sym::H, width)])
         } else {
-            setting.tokens("h", width)
+            setting.tokens(Sym::H, width)
         };
         let more = setting.embedding_module("embeddings", table, || embedding(table, shape, setting.passing()));
         hidden = add(&hidden, &more, stream);

@@ -4,7 +4,7 @@
 //! embedding too. The order of allocations and frees is that of torch/distributed/fsdp/_fully_shard in PyTorch 2.15:
 //! `FSDPParamGroup.unshard`, `wait_for_unshard`, `reshard`, `pre_backward`, `post_backward` and `foreach_reduce`.
 
-use super::autograd::{Call, ElementType, LayerTag, NO_LAYER, Shape, Tape, Tensor, custom, dims};
+use super::autograd::{Call, ElementType, LayerTag, NO_LAYER, Shape, Sym, Tape, Tensor, custom, dims};
 use super::communication::Sharding;
 use super::term::Term;
 use super::weights::{ModelWeights, Parameter, Trainable};
@@ -35,7 +35,7 @@ pub(super) struct Fsdp2 {
 /// Parameters that travel together.
 #[derive(Debug)]
 struct Group {
-    name: &'static str,
+    name: Sym,
     tag: LayerTag,
     /// Elements, each tensor's rows rounded up to a multiple of the ranks.
     elements: u64,
@@ -47,14 +47,9 @@ struct Group {
     reduced: Cell<bool>,
 }
 
-/// Names of the groups.
-const EMBEDDING: &str = "embedding";
-const LAYER: &str = "layer";
-const ROOT: &str = "root";
-
 /// Elements of a tensor whose rows are shared out among `ranks` evenly, with padding (`_get_dim0_padded_size`).
 pub(super) fn padded(shape: Shape, ranks: u64) -> u64 {
-    let rows = shape.dims().first().map_or(1, |rows| rows.size).max(1);
+    let rows = shape.sizes().first().map_or(1, |rows| *rows).max(1);
     let row = shape.elements() / rows;
     rows.div_ceil(ranks).saturating_mul(ranks).saturating_mul(row)
 }
@@ -84,14 +79,14 @@ impl Fsdp2 {
         };
         let mut groups = Vec::new();
         if own_embedding {
-            groups.push(group(EMBEDDING, NO_LAYER, &in_embedding, &is_embedding));
+            groups.push(group(Sym::Embedding, NO_LAYER, &in_embedding, &is_embedding));
         }
         for layer in &weights.layers {
             let index = layer.tag.index;
-            groups.push(group(LAYER, layer.tag, &|one| one.tag.index == index, &|one| one.tag.index == index));
+            groups.push(group(Sym::Layer, layer.tag, &|one| one.tag.index == index, &|one| one.tag.index == index));
         }
         groups.push(group(
-            ROOT,
+            Sym::Root,
             NO_LAYER,
             &|parameter| parameter.tag == NO_LAYER && !in_embedding(parameter),
             &|parameter| parameter.tag == NO_LAYER && !is_embedding(parameter),
@@ -111,7 +106,7 @@ impl Fsdp2 {
         })
     }
 
-    fn tensor(&self, term: Term, name: &str, symbol: &'static str, elements: u64, element: ElementType) -> Tensor {
+    fn tensor(&self, term: Term, name: &str, symbol: Sym, elements: u64, element: ElementType) -> Tensor {
         Tensor::new(&self.tape, self.tape.label(term, name), dims(&[(symbol, elements)]), element)
     }
 
@@ -121,9 +116,9 @@ impl Fsdp2 {
             return;
         }
         let share = group.elements / self.ranks;
-        let cast = || self.tensor(Term::GatheredParameters, "shard", "n/N", share, self.compute);
+        let cast = || self.tensor(Term::GatheredParameters, "shard", Sym::Share, share, self.compute);
         // The shards in the dtype that is gathered (`_get_param_all_gather_inputs`); offloaded ones come to the card.
-        let moved = self.offload.then(|| self.tensor(Term::GatheredParameters, "shard", "n/N", share, self.shard));
+        let moved = self.offload.then(|| self.tensor(Term::GatheredParameters, "shard", Sym::Share, share, self.shard));
         let shards = (self.shard != self.compute).then(cast);
         let output = self.tensor(Term::GatheredParameters, "all-gather", group.name, group.elements, self.compute);
         drop((shards, moved));
@@ -137,7 +132,8 @@ impl Fsdp2 {
         if forward {
             self.retained.take();
         }
-        let parameters = self.tensor(Term::GatheredParameters, group.name, group.name, group.elements, self.compute);
+        let parameters =
+            self.tensor(Term::GatheredParameters, group.name.text(), group.name, group.elements, self.compute);
         group.gathered.replace(Some(parameters));
         if forward {
             self.retained.replace(Some(output));
@@ -195,14 +191,14 @@ impl Fsdp2 {
         )));
         drop(gradients);
         let share = elements / self.ranks;
-        let reduced = self.tensor(Term::GradientShard, group.name, "n/N", share, self.reduce);
+        let reduced = self.tensor(Term::GradientShard, group.name.text(), Sym::Share, share, self.reduce);
         if self.offload {
             return;
         }
         let gradient = if self.reduce == self.shard {
             reduced
         } else {
-            self.tensor(Term::GradientShard, group.name, "n/N", share, self.shard)
+            self.tensor(Term::GradientShard, group.name.text(), Sym::Share, share, self.shard)
         };
         self.gradients.borrow_mut().push(gradient);
     }
@@ -252,7 +248,7 @@ impl Fsdp2 {
         x: &Tensor,
         module: impl FnOnce(&Tensor) -> Tensor,
     ) -> Tensor {
-        let is_layer = |group: &Group| group.name == LAYER && group.tag.index == tag.index;
+        let is_layer = |group: &Group| group.name == Sym::Layer && group.tag.index == tag.index;
         let Some(index) = self.groups.iter().position(is_layer) else { return module(x) };
         self.before_forward(index);
         let hooks = Rc::clone(self);
@@ -263,7 +259,7 @@ impl Fsdp2 {
 
     /// Looks up embeddings: ids have no gradient, so the embedding is reduced after the root.
     pub(super) fn run_embedding(self: &Rc<Self>, look_up: impl FnOnce() -> Tensor) -> Tensor {
-        let Some(index) = self.groups.iter().position(|group| group.name == EMBEDDING) else { return look_up() };
+        let Some(index) = self.groups.iter().position(|group| group.name == Sym::Embedding) else { return look_up() };
         self.before_forward(index);
         let out = look_up();
         self.leave(index, &out)

@@ -111,14 +111,14 @@ fn allocation(
         Some(0) if num_layers > 1 && count > 0 => format!("{}·L", count / num_layers),
         _ => count.to_string(),
     };
-    let plain = row.shape.dims().is_empty();
+    let plain = row.shape.sizes().is_empty();
     let bytes = |text: String| if plain { format!("{width} B") } else { format!("{text} × {width} B") };
     Allocation {
         term: row.label.term,
         module: record.name(row.label).to_owned(),
         bytes_at_peak: to_u64(at_peak),
         phases,
-        formula: times(&count_symbol) + &bytes(row.shape.symbols()),
+        formula: times(&count_symbol) + &bytes(row.shape.formula()),
         formula_with_numbers: times(&count.to_string()) + &bytes(row.shape.numbers()),
         formula_bytes: count.saturating_mul(one),
     }

@@ -66,7 +66,7 @@ pub(super) fn logits(setting: &Setting, model: &Model, weights: &ModelWeights, h
             setting.module("lm_head", &[table], &input, |input| {
                 let weight = setting.cast_weight(table, "embed_tokens");
                 let x = setting.cast_input(input);
-                let width = ("V", model.vocab_size);
+                let width = (Sym::V, model.vocab_size);
                 super::autograd::linear(&x, &weight, None, width, setting.label(Term::Logits, ""))
             })
         }
@@ -87,10 +87,10 @@ pub(super) fn logits(setting: &Setting, model: &Model, weights: &ModelWeights, h
 fn shift_labels(setting: &Setting) -> Vec<Tensor> {
     let label = setting.label(Term::BatchInputs, "shifted labels");
     let new = |symbol, length| {
-        Tensor::new(&setting.tape, label, dims(&[("b", setting.batch), (symbol, length)]), ElementType::I64)
+        Tensor::new(&setting.tape, label, dims(&[(Sym::B, setting.batch), (symbol, length)]), ElementType::I64)
     };
-    let padded = new("s+1", setting.length.saturating_add(1));
-    if setting.batch > 1 { vec![padded, new("s", setting.length)] } else { vec![padded] }
+    let padded = new(Sym::SPlusOne, setting.length.saturating_add(1));
+    if setting.batch > 1 { vec![padded, new(Sym::S, setting.length)] } else { vec![padded] }
 }
 
 /// `cross_entropy`: keeps log-softmax; backward writes the loss's gradient and log-softmax's, both fp32 logits in size.
@@ -153,7 +153,7 @@ pub(super) fn chunked_loss(
             let new = |shape: Shape, element| Tensor::new(&setting.tape, label, shape, element);
             let grad_x = new(x_shape, element);
             let grad_weight = trains.then(|| new(weight_shape, weight.element()));
-            let logits = new(dims(&[("chunk", chunk), ("V", vocab)]), product_weight.element());
+            let logits = new(dims(&[(Sym::Chunk, chunk), (Sym::V, vocab)]), product_weight.element());
             setting.tape.product_workspace();
             let part =
                 separate.then(|| (new(weight_shape, product_weight.element()), new(weight_shape, ElementType::F32)));
@@ -181,7 +181,7 @@ pub(super) fn score_loss(setting: &Setting, plan: &Plan, weights: &ModelWeights,
         // Encoders read their first token through a dense layer and tanh.
         Some(pooler) => {
             let first =
-                dims(&[("b", setting.batch), ("1", 1)]).with(Dim { sym: Sym("h"), size: hidden.shape().width() });
+                dims(&[(Sym::B, setting.batch), (Sym::One, 1)]).with(Dim { sym: Sym::H, size: hidden.shape().width() });
             let dense = pooler.run(setting, &hidden.view(first), Term::ScoreHead);
             activation_saving_output(&dense, setting.label(Term::ScoreHead, "pooled"))
         }
@@ -189,7 +189,7 @@ pub(super) fn score_loss(setting: &Setting, plan: &Plan, weights: &ModelWeights,
     };
     let scores = score.run(setting, &hidden, Term::ScoreHead);
     drop(hidden);
-    let pooled = dims(&[("b", setting.batch), ("labels", plan.num_labels)]);
+    let pooled = dims(&[(Sym::B, setting.batch), (Sym::Labels, plan.num_labels)]);
     let label = setting.label(Term::ScoreHead, "pooled");
     let all = scores.shape();
     let picked = custom(
@@ -208,7 +208,7 @@ pub(super) fn score_loss(setting: &Setting, plan: &Plan, weights: &ModelWeights,
 }
 
 pub(super) fn scalar(setting: &Setting) -> Tensor {
-    Tensor::new(&setting.tape, setting.label(Term::LogSoftmax, "loss"), dims(&[("1", 1)]), ElementType::F32)
+    Tensor::new(&setting.tape, setting.label(Term::LogSoftmax, "loss"), dims(&[(Sym::One, 1)]), ElementType::F32)
 }
 
 /// Backward through the layers begins when the gradient of the head's input is known.

@@ -1,6 +1,6 @@
 //! Optimizer state, and what clipping and the optimizer's step write for moments.
 
-use super::autograd::{ElementType, Label, LayerTag, Shape, Tape, Tensor, dims};
+use super::autograd::{ElementType, Label, LayerTag, Shape, Sym, Tape, Tensor, dims};
 use super::communication::{Scheme, Sharding};
 use super::phase::Phase;
 use super::term::Term;
@@ -47,7 +47,7 @@ fn code_tables(tape: &Rc<Tape>, plan: &Plan, sharding: &Sharding, trainable: &[T
     }
     let new = |name: &&str| {
         let label = tape.label(Term::BlockwiseStateScales, name);
-        Tensor::new(tape, label, dims(&[("256", 256)]), ElementType::F32)
+        Tensor::new(tape, label, dims(&[(Sym::TwoHundredFiftySix, 256)]), ElementType::F32)
     };
     tables.iter().map(new).collect()
 }
@@ -74,7 +74,7 @@ fn states_of(tape: &Rc<Tape>, plan: &Plan, sharding: &Sharding, parameter: &Trai
     if sharding.keeps_master(plan) {
         states.push(new(Term::MasterWeights, shape, ElementType::F32));
     }
-    let step = || dims(&[("1", 1)]);
+    let step = || dims(&[(Sym::One, 1)]);
     match plan.optim {
         Optimizer::AdamwTorch | Optimizer::AdamwTorchForloop | Optimizer::AdamwTorchFused => {
             states.push(new(Term::FirstMoment, shape, own));
@@ -107,11 +107,11 @@ fn states_of(tape: &Rc<Tape>, plan: &Plan, sharding: &Sharding, parameter: &Trai
         Optimizer::Sgd => {}
         Optimizer::SgdMomentum => states.push(new(Term::FirstMoment, shape, own)),
         Optimizer::Adafactor => {
-            match shape.dims() {
-                [rows, .., columns] if shape.dims().len() >= 2 => {
+            match shape.sizes() {
+                [rows, .., columns] if shape.sizes().len() >= 2 => {
                     states.push(new(Term::FactoredSecondMoment, shape.rows(), ElementType::F32));
-                    let lead = shape.elements() / rows.size.max(1) / columns.size.max(1);
-                    let column = dims(&[("n", lead), ("d_in", columns.size)]);
+                    let lead = shape.elements() / (*rows).max(1) / (*columns).max(1);
+                    let column = dims(&[(Sym::N, lead), (Sym::DIn, *columns)]);
                     states.push(new(Term::FactoredSecondMoment, column, ElementType::F32));
                 }
                 _ => states.push(new(Term::FactoredSecondMoment, shape, ElementType::F32)),
@@ -121,15 +121,15 @@ fn states_of(tape: &Rc<Tape>, plan: &Plan, sharding: &Sharding, parameter: &Trai
         }
         Optimizer::GaloreAdamw | Optimizer::ApolloAdamw => {
             let rank = if plan.optim == Optimizer::GaloreAdamw { GALORE_RANK } else { APOLLO_RANK };
-            match shape.dims() {
+            match shape.sizes() {
                 [rows, columns] if projects(&parameter.name) => {
                     // The shorter side is projected to the rank; the moments live in the projected space.
-                    let (long, short) = (rows.size.max(columns.size), rows.size.min(columns.size));
+                    let (long, short) = (*rows.max(columns), *rows.min(columns));
                     let rank = rank.min(short);
-                    let small = dims(&[("r", rank), ("max(d_in,d_out)", long)]);
+                    let small = dims(&[(Sym::R, rank), (Sym::LongSide, long)]);
                     states.push(new(Term::FirstMoment, small, own));
                     states.push(new(Term::SecondMoment, small, own));
-                    let projector = dims(&[("min(d_in,d_out)", short), ("r", rank)]);
+                    let projector = dims(&[(Sym::ShortSide, short), (Sym::R, rank)]);
                     states.push(new(Term::LowRankProjections, projector, own));
                 }
                 _ => {
@@ -140,7 +140,7 @@ fn states_of(tape: &Rc<Tape>, plan: &Plan, sharding: &Sharding, parameter: &Trai
         }
         Optimizer::Muon => {
             states.push(new(Term::FirstMoment, shape, own));
-            if shape.dims().len() != 2 || !projects(&parameter.name) {
+            if shape.sizes().len() != 2 || !projects(&parameter.name) {
                 states.push(new(Term::SecondMoment, shape, own));
             }
         }
@@ -162,7 +162,7 @@ fn blockwise(new: &dyn Fn(Term, Shape, ElementType) -> Tensor, term: Term, shape
     if elements < MIN_8BIT_SIZE {
         return vec![new(term, shape, ElementType::F32)];
     }
-    let blocks = dims(&[("n/256", elements.div_ceil(STATE_BLOCK))]);
+    let blocks = dims(&[(Sym::StateBlocks, elements.div_ceil(STATE_BLOCK))]);
     let scales = new(Term::BlockwiseStateScales, blocks, ElementType::F32);
     if paged { vec![scales] } else { vec![new(term, shape, ElementType::Byte), scales] }
 }
@@ -190,7 +190,7 @@ pub(super) fn clip(tape: &Rc<Tape>, plan: &Plan, trainable: &[Trainable]) {
     let mut norms: Vec<(LayerTag, Tensor)> = Vec::new();
     for parameter in trainable {
         tape.enter_layer(parameter.tag);
-        norms.push((parameter.tag, Tensor::new(tape, label, dims(&[("1", 1)]), parameter.tensor.element())));
+        norms.push((parameter.tag, Tensor::new(tape, label, dims(&[(Sym::One, 1)]), parameter.tensor.element())));
     }
     for (tag, norm) in norms {
         tape.enter_layer(tag);
@@ -223,8 +223,8 @@ fn adafactor(
         let shifted = of(shape);
         drop(square);
         drop(update.replace(shifted));
-        if shape.dims().len() >= 2 {
-            let (rows, columns) = (shape.rows(), dims(&[("d_in", shape.width())]));
+        if shape.sizes().len() >= 2 {
+            let (rows, columns) = (shape.rows(), dims(&[(Sym::DIn, shape.width())]));
             drop(of(rows));
             let mean = of(columns);
             tape.row_sum(rows.elements(), shape.width());

@@ -1,7 +1,9 @@
 //! One training step, or one generation, from beginning to end.
 
 use super::activations::{BackwardHook, Kernel, Setting, prepare_masks, rotary_tables, run_layer, run_norm};
-use super::autograd::{Detail, ElementType, Marks, Processors, Tape, TapeRecord, Tensor, backward, checkpoint, dims};
+use super::autograd::{
+    Detail, ElementType, Marks, Processors, Sym, Tape, TapeRecord, Tensor, backward, checkpoint, dims,
+};
 use super::communication::{Scheme, Sharding, autocasts, is_float16};
 use super::embeddings::run_embeddings;
 use super::fsdp2::Fsdp2;
@@ -120,7 +122,7 @@ fn workspaces(tape: &Rc<Tape>, plan: &Plan, card: &Card) -> Vec<Tensor> {
         return Vec::new();
     }
     let standing = |bytes, name| {
-        let shape = dims(&[("workspace", bytes)]);
+        let shape = dims(&[(Sym::Workspace, bytes)]);
         Tensor::new(tape, tape.label(Term::CublasWorkspace, name), shape, ElementType::Byte)
     };
     let mut held = vec![standing(bytes, ""), standing(bytes, "")];
@@ -260,7 +262,8 @@ impl Update<'_> {
         let reduce = Rc::new(RefCell::new(Vec::new()));
         setting.backward_begins.replace(Some(backward_hook(tape, sharding, &reduce)));
         if let Some(source) = loss.source().cloned() {
-            let one = Tensor::new(tape, tape.label(Term::LogitsGradients, "loss"), dims(&[("1", 1)]), ElementType::F32);
+            let one =
+                Tensor::new(tape, tape.label(Term::LogitsGradients, "loss"), dims(&[(Sym::One, 1)]), ElementType::F32);
             backward(tape, &source, one);
         }
         setting.backward_begins.take();
@@ -287,10 +290,10 @@ fn backward_hook(tape: &Rc<Tape>, sharding: &Sharding, into: &Rc<RefCell<Vec<Ten
 /// Token ids and labels.
 pub(super) fn batch_inputs(tape: &Rc<Tape>, plan: &Plan) -> Vec<Tensor> {
     let label = |name| tape.label(Term::BatchInputs, name);
-    let tokens = dims(&[("b", plan.per_device_train_batch_size), ("s", plan.max_length)]);
+    let tokens = dims(&[(Sym::B, plan.per_device_train_batch_size), (Sym::S, plan.max_length)]);
     let mut inputs = vec![Tensor::new(tape, label("input_ids"), tokens, ElementType::I64)];
     if plan.task == Task::SequenceClassification {
-        let labels = dims(&[("b", plan.per_device_train_batch_size)]);
+        let labels = dims(&[(Sym::B, plan.per_device_train_batch_size)]);
         inputs.push(Tensor::new(tape, label("labels"), labels, ElementType::I64));
     } else {
         inputs.push(Tensor::new(tape, label("labels"), tokens, ElementType::I64));

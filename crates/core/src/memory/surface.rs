@@ -154,9 +154,9 @@ impl Reading {
                     return index_of(&mut sizes, Size { unit, batch_power: 1, length_power: 1, padded_power: 0 });
                 }
                 let mut size = Size { unit: row.element.bytes(), batch_power: 0, length_power: 0, padded_power: 0 };
-                for dim in row.shape.dims() {
-                    size.unit = size.unit.saturating_mul(dim.size);
-                    for factor in dim.sym.0.split('·') {
+                for (symbol, of_symbol) in row.shape.symbols().iter().zip(row.shape.sizes()) {
+                    size.unit = size.unit.saturating_mul(*of_symbol);
+                    for factor in symbol.text().split('·') {
                         size.batch_power += u32::from(factor == "b");
                         size.length_power += u32::from(factor == "s");
                         size.padded_power += u32::from(factor == "s+1");

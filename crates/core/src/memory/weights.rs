@@ -1,7 +1,7 @@
 //! Weights: what each module's parameters take, in which dtype, quantised or not, with which adapters.
 
 use super::activations::{Adapter, BaseWeight, Projection};
-use super::autograd::{ElementType, GradSource, Label, LayerTag, Tape, Tensor, dims};
+use super::autograd::{ElementType, GradSource, Label, LayerTag, Sym, Tape, Tensor, dims};
 use super::communication::{Scheme, Sharding};
 use super::period::{Extent, simulated};
 use super::term::Term;
@@ -141,8 +141,10 @@ pub(super) fn load(tape: &Rc<Tape>, plan: &Plan, model: &Model, sharding: &Shard
     for module in &model.embeddings {
         match (&module.kind, module.role) {
             (ModuleKind::Embedding { rows, width }, role) => {
-                let shape =
-                    dims(&[(if role == Role::TokenEmbedding { "V" } else { "positions" }, *rows), ("h", *width)]);
+                let shape = dims(&[
+                    (if role == Role::TokenEmbedding { Sym::V } else { Sym::Positions }, *rows),
+                    (Sym::H, *width),
+                ]);
                 let tensor = builder.parameter(Term::EmbeddingWeights, &module.name, shape, outside, 1);
                 if role == Role::TokenEmbedding {
                     builder.parameters.iter_mut().rev().take(1).for_each(|table| table.token_embedding = true);
@@ -299,7 +301,7 @@ impl Builder<'_> {
                     }
                 }
                 ModuleKind::Embedding { rows, width } => {
-                    let shape = dims(&[("rows", *rows), ("width", *width)]);
+                    let shape = dims(&[(Sym::TableRows, *rows), (Sym::Width, *width)]);
                     let tensor = self.parameter(Term::AttentionWeights, &module.name, shape, tag, repeat);
                     weights._others.push(tensor);
                 }
@@ -319,13 +321,13 @@ impl Builder<'_> {
     /// A router held as a bare E x h parameter multiplies like a linear layer.
     fn router(&self, module: &Module, tensors: Vec<Tensor>) -> Option<(Role, Projection)> {
         let weight = tensors.into_iter().next()?;
-        let (d_in, d_out) = match weight.shape().dims() {
-            [rows, width] => (width.size, rows.size),
+        let (d_in, d_out) = match weight.shape().sizes() {
+            [rows, width] => (*width, *rows),
             _ => return None,
         };
         let weight = BaseWeight::Plain(weight);
         let name = module.name.clone();
-        Some((Role::Router, Projection { name, d_in, d_out, sym: "E", weight, bias: None, adapter: None }))
+        Some((Role::Router, Projection { name, d_in, d_out, sym: Sym::E, weight, bias: None, adapter: None }))
     }
 
     /// A parameter of the base model.
@@ -396,7 +398,7 @@ impl Builder<'_> {
         let ModuleKind::Norm { width, weight, bias } = module.kind else {
             return NormWeights { name: module.name.clone(), kind, weight: None, bias: None };
         };
-        let shape = dims(&[("h", width)]);
+        let shape = dims(&[(Sym::H, width)]);
         let weight = weight.then(|| self.parameter(Term::NormWeights, &module.name, shape, tag, repeat));
         let bias = bias.then(|| self.parameter(Term::NormWeights, &module.name, shape, tag, repeat));
         NormWeights { name: module.name.clone(), kind, weight, bias }
@@ -406,8 +408,8 @@ impl Builder<'_> {
         let ModuleKind::Tensors { shapes } = &module.kind else { return Vec::new() };
         let mut tensors = Vec::new();
         for (name, sizes) in shapes {
-            const SYMBOLS: [&str; 4] = ["n", "m", "k", "j"];
-            let pairs: Vec<(&'static str, u64)> = SYMBOLS.into_iter().zip(sizes.iter().copied()).collect();
+            const SYMBOLS: [Sym; 4] = [Sym::N, Sym::M, Sym::K, Sym::J];
+            let pairs: Vec<(Sym, u64)> = SYMBOLS.into_iter().zip(sizes.iter().copied()).collect();
             tensors.push(self.parameter(term, name, dims(&pairs), tag, repeat));
         }
         tensors
@@ -416,20 +418,20 @@ impl Builder<'_> {
     /// `lm_head` and its like: never quantised, never adapted by "all-linear".
     fn head(&mut self, module: &Module, term: Term, tag: LayerTag) -> Option<Projection> {
         let ModuleKind::Linear { d_in, d_out, bias, .. } = module.kind else { return None };
-        let weight = self.parameter(term, &module.name, dims(&[("V", d_out), ("h", d_in)]), tag, 1);
-        let bias = bias.then(|| self.parameter(term, &module.name, dims(&[("V", d_out)]), tag, 1));
+        let weight = self.parameter(term, &module.name, dims(&[(Sym::V, d_out), (Sym::H, d_in)]), tag, 1);
+        let bias = bias.then(|| self.parameter(term, &module.name, dims(&[(Sym::V, d_out)]), tag, 1));
         let name = module.name.clone();
-        let adapter = self.adapter(module, d_in, d_out, "V", tag, true);
-        Some(Projection { name, d_in, d_out, sym: "V", weight: BaseWeight::Plain(weight), bias, adapter })
+        let adapter = self.adapter(module, d_in, d_out, Sym::V, tag, true);
+        Some(Projection { name, d_in, d_out, sym: Sym::V, weight: BaseWeight::Plain(weight), bias, adapter })
     }
 
     /// A layer of the classification head: trained in full beside adapters too (peft adds `classifier` and `score` to
     /// `modules_to_save` for SEQ_CLS, and keeps the frozen original).
     fn trained_head(&mut self, name: &str, d_in: u64, d_out: u64, bias: bool, tag: LayerTag) -> Projection {
-        let weight = self.trained(name, dims(&[("labels", d_out), ("h", d_in)]), tag);
-        let bias = bias.then(|| self.trained(name, dims(&[("labels", d_out)]), tag));
+        let weight = self.trained(name, dims(&[(Sym::Labels, d_out), (Sym::H, d_in)]), tag);
+        let bias = bias.then(|| self.trained(name, dims(&[(Sym::Labels, d_out)]), tag));
         let weight = BaseWeight::Plain(weight);
-        Projection { name: name.to_owned(), d_in, d_out, sym: "labels", weight, bias, adapter: None }
+        Projection { name: name.to_owned(), d_in, d_out, sym: Sym::Labels, weight, bias, adapter: None }
     }
 
     fn trained(&mut self, name: &str, shape: super::autograd::Shape, tag: LayerTag) -> Tensor {
@@ -451,10 +453,10 @@ impl Builder<'_> {
             self.counts.base = self.counts.base.saturating_add(d_in.saturating_mul(d_out).saturating_mul(repeat));
             self.quantized(&module.name, d_in, d_out)
         } else {
-            let (rows, columns) = (("d_out", d_out), ("d_in", d_in));
+            let (rows, columns) = ((Sym::DOut, d_out), (Sym::DIn, d_in));
             BaseWeight::Plain(self.parameter(term, &module.name, dims(&[rows, columns]), tag, repeat))
         };
-        let bias = bias.then(|| self.parameter(term, &module.name, dims(&[("d_out", d_out)]), tag, repeat));
+        let bias = bias.then(|| self.parameter(term, &module.name, dims(&[(Sym::DOut, d_out)]), tag, repeat));
         let adapter = self.adapter(module, d_in, d_out, sym, tag, outside);
         Some(Projection { name: module.name.clone(), d_in, d_out, sym, weight, bias, adapter })
     }
@@ -465,20 +467,20 @@ impl Builder<'_> {
         let constant = |shape, element| new(Term::QuantizationConstants, shape, element);
         let numbers = d_in.saturating_mul(d_out);
         if self.plan.quantization.bits == 8 {
-            let rows = new(Term::QuantizedWeights, dims(&[("d_out", d_out), ("d_in", d_in)]), ElementType::Byte);
-            let scales = constant(dims(&[("d_out", d_out)]), ElementType::F32);
+            let rows = new(Term::QuantizedWeights, dims(&[(Sym::DOut, d_out), (Sym::DIn, d_in)]), ElementType::Byte);
+            let scales = constant(dims(&[(Sym::DOut, d_out)]), ElementType::F32);
             return BaseWeight::EightBit { _held: vec![rows, scales] };
         }
-        let packed = new(Term::QuantizedWeights, dims(&[("d_out·d_in/2", numbers.div_ceil(2))]), ElementType::Byte);
+        let packed = new(Term::QuantizedWeights, dims(&[(Sym::PackedPairs, numbers.div_ceil(2))]), ElementType::Byte);
         let blocks = numbers.div_ceil(64);
         let nested = self.plan.quantization.double_quant;
-        let scales = dims(&[("d_out·d_in/64", blocks)]);
-        let mut held = vec![packed, constant(dims(&[("16", 16)]), ElementType::F32)];
+        let scales = dims(&[(Sym::WeightBlocks, blocks)]);
+        let mut held = vec![packed, constant(dims(&[(Sym::Sixteen, 16)]), ElementType::F32)];
         if nested {
             held.push(constant(scales, ElementType::Byte));
-            held.push(constant(dims(&[("d_out·d_in/16384", blocks.div_ceil(256))]), ElementType::F32));
-            held.push(constant(dims(&[("256", 256)]), ElementType::F32));
-            held.push(constant(dims(&[("1", 1)]), ElementType::F32));
+            held.push(constant(dims(&[(Sym::NestedBlocks, blocks.div_ceil(256))]), ElementType::F32));
+            held.push(constant(dims(&[(Sym::TwoHundredFiftySix, 256)]), ElementType::F32));
+            held.push(constant(dims(&[(Sym::One, 1)]), ElementType::F32));
         } else {
             held.push(constant(scales, ElementType::F32));
         }
@@ -490,7 +492,7 @@ impl Builder<'_> {
         module: &Module,
         d_in: u64,
         d_out: u64,
-        sym: &'static str,
+        sym: Sym,
         tag: LayerTag,
         outside: bool,
     ) -> Option<Adapter> {
@@ -504,8 +506,8 @@ impl Builder<'_> {
             let label = self.label(Term::AdapterWeights, &module.name);
             Tensor::new(self.tape, label, self.sharding.weight_shape(shape), element).standing_for(shape, compute)
         };
-        let a = new(dims(&[("r", r), ("d_in", d_in)]));
-        let b = new(dims(&[(sym, d_out), ("r", r)]));
+        let a = new(dims(&[(Sym::R, r), (Sym::DIn, d_in)]));
+        let b = new(dims(&[(sym, d_out), (Sym::R, r)]));
         let elements = r.saturating_mul(d_in.saturating_add(d_out)).saturating_mul(tag.repeat);
         self.counts.adapters = self.counts.adapters.saturating_add(elements);
         let a = self.train(a, &module.name, tag, true);
@@ -555,19 +557,19 @@ fn projection_term(role: Role) -> Term {
 }
 
 /// What a projection's output width is called.
-fn output_symbol(role: Role) -> &'static str {
+fn output_symbol(role: Role) -> Sym {
     match role {
-        Role::Query => "a·d",
-        Role::Key | Role::Value => "k·d",
-        Role::QueryKeyValue => "(a+2k)·d",
-        Role::Gate | Role::Up | Role::SharedGateProjection | Role::SharedUp => "I",
-        Role::GateUp => "2I",
-        Role::Output | Role::Down | Role::SharedDown => "h",
-        Role::QueryDown => "r_q",
-        Role::KeyValueDown => "r_kv+d_rope",
-        Role::KeyValueUp => "a·(d_nope+d_v)",
-        Role::Router => "E",
-        _ => "d_out",
+        Role::Query => Sym::QueryHeads,
+        Role::Key | Role::Value => Sym::KeyHeads,
+        Role::QueryKeyValue => Sym::FusedHeads,
+        Role::Gate | Role::Up | Role::SharedGateProjection | Role::SharedUp => Sym::I,
+        Role::GateUp => Sym::TwoI,
+        Role::Output | Role::Down | Role::SharedDown => Sym::H,
+        Role::QueryDown => Sym::RQ,
+        Role::KeyValueDown => Sym::LatentKeys,
+        Role::KeyValueUp => Sym::LatentHeads,
+        Role::Router => Sym::E,
+        _ => Sym::DOut,
     }
 }
 
@@ -627,7 +629,7 @@ impl Trainable {
         let kept = leaf.kept_elements.get();
         let gradient = if kept < shape.elements() {
             (kept > 0).then(|| {
-                Tensor::new(tape, tape.label(Term::GradientShard, &self.name), dims(&[("n/N", kept)]), element)
+                Tensor::new(tape, tape.label(Term::GradientShard, &self.name), dims(&[(Sym::Share, kept)]), element)
             })
         } else {
             let element = leaf.kept_element.get().unwrap_or(element);

@@ -1,7 +1,7 @@
 //! Self-attention.
 
 use super::super::autograd::{
-    Shape, Tensor, cat_last, copy, custom, dims, slice_last, split_heads, split_last, to_heads, transpose_heads,
+    Shape, Sym, Tensor, cat_last, copy, custom, dims, slice_last, split_heads, split_last, to_heads, transpose_heads,
 };
 use super::super::term::Term;
 use super::super::weights::LayerWeights;
@@ -60,9 +60,10 @@ fn queries_keys_values(
             let fused = layer.projection(Role::QueryKeyValue)?;
             let slices = fused.name.ends_with("qkv_proj");
             let all = fused.run(setting, x, Term::QueryKeyValue);
-            let widths = [("a·d", query_width), ("k·d", key_width), ("k·d_v", value_width)];
+            let widths =
+                [(Sym::QueryHeads, query_width), (Sym::KeyHeads, key_width), (Sym::KeyHeadValues, value_width)];
             let parts = if slices {
-                widths.iter().map(|(sym, width)| slice_last(&all, sym, *width)).collect()
+                widths.iter().map(|(sym, width)| slice_last(&all, *sym, *width)).collect()
             } else {
                 split_last(&all, &widths)
             };
@@ -76,9 +77,9 @@ fn queries_keys_values(
             // Phi-3's code has a name for the whole; elsewhere the parts take its place.
             whole = slices.then_some(all);
             (
-                to_heads(&q, heads(setting, "a", facts.num_attention_heads, facts.head_dim)),
-                to_heads(&k, heads(setting, "k", facts.num_key_value_heads, facts.head_dim)),
-                to_heads(&v, heads(setting, "k", facts.num_key_value_heads, facts.value_head_dim)),
+                to_heads(&q, heads(setting, Sym::A, facts.num_attention_heads, facts.head_dim)),
+                to_heads(&k, heads(setting, Sym::K, facts.num_key_value_heads, facts.head_dim)),
+                to_heads(&v, heads(setting, Sym::K, facts.num_key_value_heads, facts.value_head_dim)),
             )
         }
         Kind::Latent { q_lora_rank, kv_lora_rank, qk_rope_head_dim } => {
@@ -111,9 +112,9 @@ fn take_heads(setting: &Setting, all: &Tensor, shape: Shape, name: &str) -> Tens
 /// One of q, k, v: projected, normed where the family does, seen head by head.
 fn project_heads(setting: &Setting, layer: &LayerWeights, facts: &Attention, x: &Tensor, role: Role) -> Option<Tensor> {
     let (count, width, sym, norm) = match role {
-        Role::Query => (facts.num_attention_heads, facts.head_dim, "a", Some(Role::QueryNorm)),
-        Role::Key => (facts.num_key_value_heads, facts.head_dim, "k", Some(Role::KeyNorm)),
-        _ => (facts.num_key_value_heads, facts.value_head_dim, "k", None),
+        Role::Query => (facts.num_attention_heads, facts.head_dim, Sym::A, Some(Role::QueryNorm)),
+        Role::Key => (facts.num_key_value_heads, facts.head_dim, Sym::K, Some(Role::KeyNorm)),
+        _ => (facts.num_key_value_heads, facts.value_head_dim, Sym::K, None),
     };
     let shape = heads(setting, sym, count, width);
     let flat = layer.projection(role)?.run(setting, x, Term::QueryKeyValue);
@@ -121,7 +122,7 @@ fn project_heads(setting: &Setting, layer: &LayerWeights, facts: &Attention, x: 
     Some(match (facts.qk_norm, norm) {
         (Some(QkNorm::WholeProjection(_)), Some(norm)) => to_heads(&run_norm(setting, norm, &flat), shape),
         (Some(QkNorm::PerHead(_)), Some(norm)) => {
-            let by_head = dims(&[("b", setting.batch), ("s", setting.length), (sym, count), ("d", width)]);
+            let by_head = dims(&[(Sym::B, setting.batch), (Sym::S, setting.length), (sym, count), (Sym::D, width)]);
             let by_head = split_heads(&flat, by_head);
             drop(flat);
             let normed = run_norm(setting, norm, &by_head);
@@ -153,26 +154,26 @@ fn latent(
         }
         None => layer.projection(Role::Query)?.run(setting, x, Term::QueryKeyValue),
     };
-    let q = to_heads(&q, heads(setting, "a", count, facts.head_dim));
+    let q = to_heads(&q, heads(setting, Sym::A, count, facts.head_dim));
     let plain = facts.head_dim.saturating_sub(rope);
-    let mut q_parts = split_last(&q, &[("d_nope", plain), ("d_rope", rope)]).into_iter();
+    let mut q_parts = split_last(&q, &[(Sym::DNope, plain), (Sym::DRope, rope)]).into_iter();
     drop(q);
     let (q_plain, q_turned) = (q_parts.next()?, q_parts.next()?);
     let low = layer.projection(Role::KeyValueDown)?.run(setting, x, Term::QueryKeyValue);
-    let mut low_parts = split_last(&low, &[("r_kv", kv_lora_rank), ("d_rope", rope)]).into_iter();
+    let mut low_parts = split_last(&low, &[(Sym::RKv, kv_lora_rank), (Sym::DRope, rope)]).into_iter();
     drop(low);
     let (compressed, k_turned) = (low_parts.next()?, low_parts.next()?);
     let normed = run_norm(setting, layer.norm(Role::KeyValueDownNorm)?, &compressed);
     drop(compressed);
     let expanded = layer.projection(Role::KeyValueUp)?.run(setting, &normed, Term::QueryKeyValue);
     drop(normed);
-    let expanded = to_heads(&expanded, heads(setting, "a", count, plain.saturating_add(facts.value_head_dim)));
-    let mut kv_parts = split_last(&expanded, &[("d_nope", plain), ("d_v", facts.value_head_dim)]).into_iter();
+    let expanded = to_heads(&expanded, heads(setting, Sym::A, count, plain.saturating_add(facts.value_head_dim)));
+    let mut kv_parts = split_last(&expanded, &[(Sym::DNope, plain), (Sym::DV, facts.value_head_dim)]).into_iter();
     drop(expanded);
     let (k_plain, v) = (kv_parts.next()?, kv_parts.next()?);
-    let k_turned = k_turned.view(heads(setting, "1", 1, rope));
+    let k_turned = k_turned.view(heads(setting, Sym::One, 1, rope));
     let (q_turned, k_turned) = rotate_both(setting, &q_turned, &k_turned, rope, false);
-    let shape = heads(setting, "a", count, facts.head_dim);
+    let shape = heads(setting, Sym::A, count, facts.head_dim);
     let q = cat_last(&[&q_plain, &q_turned], shape, setting.label(Term::QueryKeyValue, "q"))?;
     let k = cat_last(&[&k_plain, &k_turned], shape, setting.label(Term::QueryKeyValue, "k"))?;
     Some((q, k, v))
@@ -189,8 +190,10 @@ fn remember(setting: &Setting, k: Tensor, v: Tensor) -> (Tensor, Tensor) {
                 let old = past.borrow_mut().pop_front();
                 let before = old.as_ref().map_or(x.shape(), Tensor::shape);
                 let length = attended_with(&before, setting.attended);
-                let shape = match before.dims() {
-                    [batch, heads, ..] => dims(&[("b", batch.size), ("k", heads.size), ("P+C", length), ("d", width)]),
+                let shape = match before.sizes() {
+                    [batch, heads, ..] => {
+                        dims(&[(Sym::B, *batch), (Sym::K, *heads), (Sym::PromptAndAnswer, length), (Sym::D, width)])
+                    }
                     _ => x.shape(),
                 };
                 let element = old.as_ref().map_or(x.element(), Tensor::element);
@@ -212,7 +215,7 @@ fn remember(setting: &Setting, k: Tensor, v: Tensor) -> (Tensor, Tensor) {
 
 /// Positions of a layer's cache after one more token: a sliding window's is full already.
 fn attended_with(before: &Shape, attended: u64) -> u64 {
-    let held = before.dims().get(2).map_or(0, |length| length.size);
+    let held = before.sizes().get(2).copied().unwrap_or(0);
     held.saturating_add(1).min(attended)
 }
 
@@ -227,6 +230,6 @@ fn attend(setting: &Setting, facts: &Attention, q: &Tensor, k: &Tensor, v: &Tens
 }
 
 /// `[b, heads, s, width]`.
-pub(super) fn heads(setting: &Setting, sym: &'static str, count: u64, width: u64) -> Shape {
-    dims(&[("b", setting.batch), (sym, count), ("s", setting.length), ("d", width)])
+pub(super) fn heads(setting: &Setting, sym: Sym, count: u64, width: u64) -> Shape {
+    dims(&[(Sym::B, setting.batch), (sym, count), (Sym::S, setting.length), (Sym::D, width)])
 }

@@ -14,10 +14,10 @@ pub(super) fn eager(setting: &Setting, facts: &Attention, q: &Tensor, k: &Tensor
     let passing = setting.passing();
     let label = |name| setting.label(Term::QueryKeyValue, name);
     let scores_label = setting.label(Term::AttentionScores, "scores");
-    let wide = heads(setting, "a", facts.num_attention_heads, facts.head_dim).width();
+    let wide = heads(setting, Sym::A, facts.num_attention_heads, facts.head_dim).width();
     let expanded = |width| {
-        dims(&[("b", setting.batch), ("a", facts.num_attention_heads), ("s", setting.attended)])
-            .with(Dim { sym: Sym("d"), size: width })
+        dims(&[(Sym::B, setting.batch), (Sym::A, facts.num_attention_heads), (Sym::S, setting.attended)])
+            .with(Dim { sym: Sym::D, size: width })
     };
     let k = repeat_heads(k, expanded(wide), label("k"));
     let v = repeat_heads(v, expanded(facts.value_head_dim), label("v"));
@@ -25,8 +25,12 @@ pub(super) fn eager(setting: &Setting, facts: &Attention, q: &Tensor, k: &Tensor
     let joined = |x: &Tensor, name| {
         if setting.batch > 1 && !x.head_major() { copy(x, x.shape(), label(name), true) } else { x.clone() }
     };
-    let scores_shape =
-        dims(&[("b", setting.batch), ("a", facts.num_attention_heads), ("s", setting.length), ("s", setting.attended)]);
+    let scores_shape = dims(&[
+        (Sym::B, setting.batch),
+        (Sym::A, facts.num_attention_heads),
+        (Sym::S, setting.length),
+        (Sym::S, setting.attended),
+    ]);
     // Elementwise operators between keys and their projection would lay the gradient out anew.
     let plain_keys = facts.rotary_dim == 0 && facts.num_attention_heads == facts.num_key_value_heads;
     // C++ evaluates the casts of its arguments from the last to the first.
@@ -62,11 +66,11 @@ pub(super) fn eager(setting: &Setting, facts: &Attention, q: &Tensor, k: &Tensor
             setting.label(Term::AttentionScores, "probabilities"),
         );
     }
-    let out_shape = heads(setting, "a", facts.num_attention_heads, facts.value_head_dim);
+    let out_shape = heads(setting, Sym::A, facts.num_attention_heads, facts.value_head_dim);
     let values = setting.cast_input(&v);
     let factors = setting.cast_input(&weights);
     let mixed = unfold_batch(&matmul(&factors, &joined(&values, "v"), false, out_shape, passing));
     drop((values, factors));
-    let flat = setting.tokens("a·d_v", facts.num_attention_heads.saturating_mul(facts.value_head_dim));
+    let flat = setting.tokens(Sym::AllValues, facts.num_attention_heads.saturating_mul(facts.value_head_dim));
     (copy(&mixed, flat, setting.label(Term::AttentionOutput, ""), false), weights)
 }

@@ -13,24 +13,24 @@ use crate::model::{Experts, Role};
 /// Runs the experts over the normed `x`.
 pub(in crate::memory) fn run_experts(setting: &Setting, layer: &LayerWeights, experts: &Experts, x: &Tensor) -> Tensor {
     let tokens = setting.token_count();
-    let visits = dims(&[("b·s", tokens), ("e", experts.num_experts_per_tok)]);
+    let visits = dims(&[(Sym::Tokens, tokens), (Sym::Visits, experts.num_experts_per_tok)]);
     let routed_label = setting.label(Term::RouterActivations, "");
     let (weights, order) = route(setting, layer, experts, x, visits);
-    let copies = |sym: &'static str, width| visits.with(Dim { sym: Sym(sym), size: width });
+    let copies = |sym: Sym, width| visits.with(Dim { sym: sym, size: width });
     let hidden = x.shape().width();
     let activations = |name| setting.label(Term::ExpertActivations, name);
     // Tokens by expert, their weights likewise, and the way back: each indexing keeps its indices.
     let [_, by_expert, permutation, inverse] = &order;
-    let gathered = gather(setting, x, by_expert, copies("h", hidden), activations("tokens"));
+    let gathered = gather(setting, x, by_expert, copies(Sym::H, hidden), activations("tokens"));
     let scales = gather(setting, &weights, permutation, visits, routed_label);
     let (Some(up_weight), Some(down_weight)) = (layer.experts.first(), layer.experts.get(1)) else {
         return x.clone();
     };
     let width = experts.expert.intermediate_size;
     let up_width = if experts.expert.gated { width.saturating_mul(2) } else { width };
-    let up = grouped(setting, &gathered, up_weight, copies("2I", up_width), activations("gate_up"));
+    let up = grouped(setting, &gathered, up_weight, copies(Sym::TwoI, up_width), activations("gate_up"));
     let product = if experts.expert.gated {
-        let parts = split_last(&up, &[("I", width), ("I", width)]);
+        let parts = split_last(&up, &[(Sym::I, width), (Sym::I, width)]);
         let [gate, plain] = parts.as_slice() else { return x.clone() };
         let activated = activate(setting, experts.expert.activation, gate);
         mul(&activated, plain, activations("product"))
@@ -38,10 +38,10 @@ pub(in crate::memory) fn run_experts(setting: &Setting, layer: &LayerWeights, ex
         activate(setting, experts.expert.activation, &up)
     };
     drop(up);
-    let out = grouped(setting, &product, down_weight, copies("h", hidden), activations("down"));
+    let out = grouped(setting, &product, down_weight, copies(Sym::H, hidden), activations("down"));
     drop(product);
     let weighted = mul(&out, &scales, setting.passing());
-    let unsorted = gather(setting, &weighted, inverse, copies("h", hidden), setting.passing());
+    let unsorted = gather(setting, &weighted, inverse, copies(Sym::H, hidden), setting.passing());
     drop(weighted);
     let sum = sum_visits(setting, &unsorted, x.shape());
     let mut sum = cast(&sum, x.element(), setting.passing());
@@ -77,7 +77,7 @@ fn route(
     visits: Shape,
 ) -> (Tensor, [Tensor; 4]) {
     let label = setting.label(Term::RouterActivations, "");
-    let all = dims(&[("b·s", setting.token_count()), ("E", experts.num_experts)]);
+    let all = dims(&[(Sym::Tokens, setting.token_count()), (Sym::E, experts.num_experts)]);
     let logits = match layer.projection(Role::Router) {
         Some(router) if setting.router_in_fp32 => router.run_in_fp32(setting, x),
         Some(router) => router.run(setting, x, Term::RouterActivations),

@@ -1,8 +1,8 @@
 //! The feed-forward part of a layer.
 
 use super::super::autograd::{
-    ElementType, Tensor, activation_saving_input, activation_saving_output, add, add_number, cast, custom, mul, pow,
-    scale, split_last,
+    ElementType, Sym, Tensor, activation_saving_input, activation_saving_output, add, add_number, cast, custom, mul,
+    pow, scale, split_last,
 };
 use super::super::term::Term;
 use super::super::weights::LayerWeights;
@@ -37,7 +37,7 @@ pub(in crate::memory) fn run_mlp(
     let product = match (gate_up, gate, up) {
         (Some(gate_up), _, _) => {
             let both = gate_up.run(setting, x, term);
-            let half = ("I", mlp.intermediate_size);
+            let half = (Sym::I, mlp.intermediate_size);
             let parts = split_last(&both, &[half, half]);
             drop(both);
             let [gate, up] = parts.as_slice() else { return x.clone() };

@@ -24,10 +24,10 @@ pub(super) fn fused(setting: &Setting, facts: &Attention, q: &Tensor, k: &Tensor
     let label = |name| setting.label(Term::QueryKeyValue, name);
     let (k, v) = if expand && groups {
         // As many positions as there are keys: more than queries when a cache holds earlier ones.
-        let keys = k.shape().dims().get(2).map_or(setting.attended, |keys| keys.size);
+        let keys = k.shape().sizes().get(2).copied().unwrap_or(setting.attended);
         let expanded = |width| {
-            dims(&[("b", setting.batch), ("a", facts.num_attention_heads), ("s", keys)])
-                .with(Dim { sym: Sym("d"), size: width })
+            dims(&[(Sym::B, setting.batch), (Sym::A, facts.num_attention_heads), (Sym::S, keys)])
+                .with(Dim { sym: Sym::D, size: width })
         };
         let (key, value) = (expanded(facts.head_dim), expanded(facts.value_head_dim));
         (repeat_heads(k, key, label("k")), repeat_heads(v, value, label("v")))
@@ -42,14 +42,18 @@ pub(super) fn fused(setting: &Setting, facts: &Attention, q: &Tensor, k: &Tensor
     let q = &cast_q;
     let native_groups = groups && !expand;
     let out_shape =
-        setting.tokens("a", facts.num_attention_heads).with(Dim { sym: Sym("d_v"), size: facts.value_head_dim });
-    let per_head = dims(&[("b", setting.batch), ("a", facts.num_attention_heads), ("s", setting.length)]);
+        setting.tokens(Sym::A, facts.num_attention_heads).with(Dim { sym: Sym::DV, size: facts.value_head_dim });
+    let per_head = dims(&[(Sym::B, setting.batch), (Sym::A, facts.num_attention_heads), (Sym::S, setting.length)]);
     let output = setting.label(Term::AttentionOutput, "");
     let statistics = setting.label(Term::AttentionOutput, "log-sum-exp");
     let random = setting.label(Term::AttentionOutput, "rng state");
     // One bias a layer, in the products' dtype; a sliding window's is the same for every sequence.
     let rows = if setting.padded { setting.batch } else { 1 };
-    let bias_shape = dims(&[(if rows == 1 { "1" } else { "b" }, rows), ("s", setting.length), ("s", setting.attended)]);
+    let bias_shape = dims(&[
+        (if rows == 1 { Sym::One } else { Sym::B }, rows),
+        (Sym::S, setting.length),
+        (Sym::S, setting.attended),
+    ]);
     let bias_label = setting.label(Term::AttentionMask, "bias");
     let (k_shape, v_shape) = (k.shape(), v.shape());
     let keys_length = setting.attended;
@@ -62,7 +66,7 @@ pub(super) fn fused(setting: &Setting, facts: &Attention, q: &Tensor, k: &Tensor
         &[q, &k, &v],
         |recording| {
             let bias = masked.then(|| Tensor::new(tape, bias_label, bias_shape, element));
-            let seeds = |bytes| Tensor::new(tape, random, dims(&[("bytes", bytes)]), ElementType::Byte);
+            let seeds = |bytes| Tensor::new(tape, random, dims(&[(Sym::Bytes, bytes)]), ElementType::Byte);
             let early = (kernel == Kernel::Efficient).then(|| (seeds(8), seeds(8)));
             let out = Tensor::new(tape, output, out_shape, element);
             let sums = Tensor::new(tape, statistics, per_head, ElementType::F32);
@@ -95,7 +99,7 @@ pub(super) fn fused(setting: &Setting, facts: &Attention, q: &Tensor, k: &Tensor
     );
     drop((cast_q, k, v));
     drop(written_out);
-    let flat = setting.tokens("a·d_v", facts.num_attention_heads.saturating_mul(facts.value_head_dim));
+    let flat = setting.tokens(Sym::AllValues, facts.num_attention_heads.saturating_mul(facts.value_head_dim));
     if kernel == Kernel::Flash && lies.0 {
         // The output is laid out like q; `.contiguous()` then copies it token by token.
         copy(&out, flat, setting.label(Term::AttentionOutput, "contiguous"), false)
@@ -109,7 +113,7 @@ pub(super) fn fused(setting: &Setting, facts: &Attention, q: &Tensor, k: &Tensor
 /// `set_params_splitkv`, `num_splits_heuristic`).
 fn split_accumulators(tape: &Rc<Tape>, per_head: Shape, keys: u64, head_dim: u64) -> Vec<Tensor> {
     let Some(processors) = tape.processors.get() else { return Vec::new() };
-    let [batch, heads, queries] = per_head.dims() else { return Vec::new() };
+    let &[batch, heads, queries] = per_head.sizes() else { return Vec::new() };
     // 128 threads a block: two blocks a multiprocessor are counted.
     let slots = processors.count.saturating_mul(2);
     let key_block = if head_dim <= 64 {
@@ -120,7 +124,7 @@ fn split_accumulators(tape: &Rc<Tape>, per_head: Shape, keys: u64, head_dim: u64
         64
     };
     let key_blocks = keys.div_ceil(key_block);
-    let blocks = batch.size.saturating_mul(heads.size).saturating_mul(queries.size.div_ceil(64));
+    let blocks = batch.saturating_mul(heads).saturating_mul(queries.div_ceil(64));
     // 0.8 and 0.85 as in the library, in whole numbers.
     if blocks.saturating_mul(10) >= slots.saturating_mul(8) || blocks == 0 {
         return Vec::new();
@@ -137,9 +141,9 @@ fn split_accumulators(tape: &Rc<Tape>, per_head: Shape, keys: u64, head_dim: u64
         return Vec::new();
     }
     let new = |shape| Tensor::new(tape, tape.label(Term::AttentionOutput, "splits"), shape, ElementType::F32);
-    let sums = dims(&[("splits", splits), ("b", batch.size), ("a", heads.size), ("s", queries.size)]);
-    let wide = dims(&[("splits·b", splits.saturating_mul(batch.size)), ("a", heads.size), ("s", queries.size)]);
-    vec![new(sums), new(wide.with(Dim { sym: Sym("d"), size: padded_width(head_dim) }))]
+    let sums = dims(&[(Sym::Splits, splits), (Sym::B, batch), (Sym::A, heads), (Sym::S, queries)]);
+    let wide = dims(&[(Sym::SplitsTimesB, splits.saturating_mul(batch)), (Sym::A, heads), (Sym::S, queries)]);
+    vec![new(sums), new(wide.with(Dim { sym: Sym::D, size: padded_width(head_dim) }))]
 }
 
 /// Head widths are rounded to 32, above 128 to 64 (flash_api.cpp `head_size_rounded`).
@@ -161,13 +165,13 @@ fn flash_backward(
 ) -> Vec<Tensor> {
     let rounded = length.div_ceil(128).saturating_mul(128);
     let wide = padded_width(head_dim);
-    let sums = dims(&[("b", batch), ("a", heads), ("s", rounded)]);
+    let sums = dims(&[(Sym::B, batch), (Sym::A, heads), (Sym::S, rounded)]);
     let mut pieces = vec![
         call.grad_like(sums, ElementType::F32),
-        call.grad_like(sums.with(Dim { sym: Sym("d"), size: wide }), ElementType::F32),
+        call.grad_like(sums.with(Dim { sym: Sym::D, size: wide }), ElementType::F32),
     ];
     if groups {
-        let expanded = dims(&[("b", batch), ("s", length), ("a", heads), ("d", head_dim)]);
+        let expanded = dims(&[(Sym::B, batch), (Sym::S, length), (Sym::A, heads), (Sym::D, head_dim)]);
         pieces.push(call.grad_like(expanded, element));
         pieces.push(call.grad_like(expanded, element));
     }
@@ -202,7 +206,7 @@ fn efficient_backward(
     let width = query.width();
     let workspace =
         efficient_workspace(per_head.rows().elements(), per_head.width(), keys, width, element, capability(call));
-    pieces.push(call.grad_like(dims(&[("workspace", workspace)]), ElementType::Byte));
+    pieces.push(call.grad_like(dims(&[(Sym::Workspace, workspace)]), ElementType::Byte));
     pieces
 }
 

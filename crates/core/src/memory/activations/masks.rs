@@ -1,6 +1,6 @@
 //! Attention masks, as transformers makes them before the layers (masking_utils.py).
 
-use super::super::autograd::{ElementType, Tensor, dims};
+use super::super::autograd::{ElementType, Sym, Tensor, dims};
 use super::super::term::Term;
 use super::{Kernel, Setting};
 use crate::model::Model;
@@ -21,7 +21,7 @@ pub(in crate::memory) fn prepare_masks(setting: &Setting, model: &Model, stream:
         let seen = boolean_mask(setting, window);
         let mask = if eager {
             // `torch.where` writes one for every sequence.
-            let shape = dims(&[("b", setting.batch), ("s", setting.length), ("s", setting.attended)]);
+            let shape = dims(&[(Sym::B, setting.batch), (Sym::S, setting.length), (Sym::S, setting.attended)]);
             Tensor::new(&setting.tape, setting.label(Term::AttentionMask, "mask"), shape, stream)
         } else {
             seen.clone()
@@ -36,7 +36,7 @@ pub(in crate::memory) fn prepare_masks(setting: &Setting, model: &Model, stream:
 /// of its parts.
 fn boolean_mask(setting: &Setting, window: Option<u64>) -> Tensor {
     let one = |rows| {
-        let shape = dims(&[("b", rows), ("s", setting.length), ("s", setting.attended)]);
+        let shape = dims(&[(Sym::B, rows), (Sym::S, setting.length), (Sym::S, setting.attended)]);
         Tensor::new(&setting.tape, setting.label(Term::AttentionMask, "mask"), shape, ElementType::Byte)
     };
     let and = |parts: &mut dyn Iterator<Item = Option<Tensor>>, rows| {

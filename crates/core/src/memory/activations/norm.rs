@@ -1,7 +1,7 @@
 //! Norms: what each kind keeps.
 
 use super::super::autograd::{
-    ElementType, Shape, Tensor, add_number, cast, custom, layer_norm, mean_last, mul, pow, rsqrt, scale, sub,
+    ElementType, Shape, Sym, Tensor, add_number, cast, custom, layer_norm, mean_last, mul, pow, rsqrt, scale, sub,
 };
 use super::super::term::Term;
 use super::super::weights::NormWeights;
@@ -105,7 +105,7 @@ fn fused_rms_norm(setting: &Setting, norm: &NormWeights, x: &Tensor, in_place: b
         &inputs,
         |recording| {
             let out = Tensor::new(&setting.tape, label, x.shape(), x.element());
-            let rows = Tensor::new(&setting.tape, statistics, x.shape().last("1", 1), ElementType::F32);
+            let rows = Tensor::new(&setting.tape, statistics, x.shape().last(Sym::One, 1), ElementType::F32);
             recording.save(x);
             recording.save(&rows);
             out

@@ -1,6 +1,6 @@
 //! Linear layers: plain, quantised, with an adapter.
 
-use super::super::autograd::{ElementType, Shape, Tensor, add, cast, copy, custom, dims, dropout, linear, scale};
+use super::super::autograd::{ElementType, Shape, Sym, Tensor, add, cast, copy, custom, dims, dropout, linear, scale};
 use super::super::term::Term;
 use super::Setting;
 use super::four_bit::{Product, is_fused};
@@ -12,7 +12,7 @@ pub(in crate::memory) struct Projection {
     pub(in crate::memory) d_in: u64,
     pub(in crate::memory) d_out: u64,
     /// What d_out is called in formulas.
-    pub(in crate::memory) sym: &'static str,
+    pub(in crate::memory) sym: Sym,
     pub(in crate::memory) weight: BaseWeight,
     pub(in crate::memory) bias: Option<Tensor>,
     pub(in crate::memory) adapter: Option<Adapter>,
@@ -139,8 +139,8 @@ impl Projection {
         let processors = setting.tape.processors.get();
         let fused =
             setting.fused_4bit && processors.is_some_and(|card| is_fused(product, card.count, card.compute_capability));
-        let weight = dims(&[("d_out", self.d_out), ("d_in", self.d_in)]);
-        let blocks = dims(&[("d_out·d_in/64", self.d_out.saturating_mul(self.d_in) / 64)]);
+        let weight = dims(&[(Sym::DOut, self.d_out), (Sym::DIn, self.d_in)]);
+        let blocks = dims(&[(Sym::WeightBlocks, self.d_out.saturating_mul(self.d_in) / 64)]);
         let shape = x.shape().last(self.sym, self.d_out);
         let x_shape = x.shape();
         let dequantized = setting.label(Term::DequantizedWeights, &self.name);
@@ -186,7 +186,7 @@ impl Projection {
         let dequantized = setting.label(Term::DequantizedWeights, &self.name);
         let shape = x.shape().last(self.sym, self.d_out);
         let (x_shape, element) = (x.shape(), x.element());
-        let weight = dims(&[("d_out", self.d_out), ("d_in", self.d_in)]);
+        let weight = dims(&[(Sym::DOut, self.d_out), (Sym::DIn, self.d_in)]);
         let passing = setting.passing();
         custom(
             &setting.tape,
@@ -194,7 +194,7 @@ impl Projection {
             |_| {
                 let half = cast(&x.detach(), ElementType::Half, passing);
                 let rows = Tensor::new(&setting.tape, passing, x_shape, ElementType::Byte);
-                let statistics = Tensor::new(&setting.tape, passing, x_shape.last("1", 1), ElementType::F32);
+                let statistics = Tensor::new(&setting.tape, passing, x_shape.last(Sym::One, 1), ElementType::F32);
                 let product = Tensor::new(&setting.tape, passing, shape, ElementType::I32);
                 let out = Tensor::new(&setting.tape, label, shape, ElementType::Half);
                 drop((product, statistics, rows, half));
@@ -236,14 +236,14 @@ fn dequantize(
 
 impl Adapter {
     /// `lora_B(lora_A(dropout(x))) * scaling`.
-    fn run(&self, setting: &Setting, x: &Tensor, name: &str, width: (&'static str, u64)) -> Tensor {
+    fn run(&self, setting: &Setting, x: &Tensor, name: &str, width: (Sym, u64)) -> Tensor {
         let activations = setting.label(Term::AdapterActivations, name);
         let dropped = if setting.training {
             dropout(x, self.dropout, setting.label(Term::DropoutMasks, name), activations)
         } else {
             x.clone()
         };
-        let low = product(setting, &dropped, &self.a, ("r", self.r), name);
+        let low = product(setting, &dropped, &self.a, (Sym::R, self.r), name);
         drop(dropped);
         let high = product(setting, &low, &self.b, width, name);
         drop(low);
@@ -251,7 +251,7 @@ impl Adapter {
     }
 }
 
-fn product(setting: &Setting, x: &Tensor, weight: &Tensor, width: (&'static str, u64), name: &str) -> Tensor {
+fn product(setting: &Setting, x: &Tensor, weight: &Tensor, width: (Sym, u64), name: &str) -> Tensor {
     setting.module(name, &[weight], x, |x| {
         let weight = setting.cast_weight(weight, name);
         let x = if *setting.autocast.borrow() {

@@ -1,18 +1,18 @@
 //! Rotary positions.
 
-use super::super::autograd::{ElementType, Shape, Tensor, add, cat_last, dims, mul, scale, slice_last};
+use super::super::autograd::{ElementType, Shape, Sym, Tensor, add, cat_last, dims, mul, scale, slice_last};
 use super::super::term::Term;
 use super::Setting;
 
 /// `cos` and `sin` of every position, in the residual stream's dtype, with what making them takes
 /// (LlamaRotaryEmbedding.forward: fp32 angles, cat, cos, sin, casts).
 pub(in crate::memory) fn rotary_tables(setting: &Setting, width: u64, element: ElementType) -> (Tensor, Tensor) {
-    let shape = dims(&[("s", setting.length), ("d_rotary", width)]);
-    let half = dims(&[("s", setting.length), ("d_rotary/2", width / 2)]);
+    let shape = dims(&[(Sym::S, setting.length), (Sym::Rotary, width)]);
+    let half = dims(&[(Sym::S, setting.length), (Sym::HalfRotary, width / 2)]);
     let passing = setting.passing();
     let label = setting.label(Term::RotaryTables, "");
     let new = |label, shape, element| Tensor::new(&setting.tape, label, shape, element);
-    let positions = new(passing, dims(&[("s", setting.length)]), ElementType::F32);
+    let positions = new(passing, dims(&[(Sym::S, setting.length)]), ElementType::F32);
     let angles = new(passing, half, ElementType::F32);
     drop(positions);
     let both = new(passing, shape, ElementType::F32);
@@ -53,8 +53,8 @@ pub(in crate::memory) fn rotate_both(
     // A slice of the whole is the tensor itself, one of nothing is an operator all the same.
     let parts = |x: &Tensor| {
         let width = x.shape().width();
-        let turned = if rotary == width { x.clone() } else { slice_last(x, "d_rotary", rotary) };
-        (turned, slice_last(x, "d-d_rotary", width.saturating_sub(rotary)))
+        let turned = if rotary == width { x.clone() } else { slice_last(x, Sym::Rotary, rotary) };
+        (turned, slice_last(x, Sym::PassedBy, width.saturating_sub(rotary)))
     };
     let turn = |x: &Tensor| rotate_all(setting, x, cos, sin, x.shape(), setting.passing());
     let join = |turned: Tensor, passed: &Tensor, whole: &Tensor, name| {
@@ -81,8 +81,8 @@ fn rotate_all(
     let passing = setting.passing();
     let straight = mul(x, cos, passing);
     let half = shape.width() / 2;
-    let first = slice_last(x, "d/2", half);
-    let second = slice_last(x, "d/2", shape.width() - half);
+    let first = slice_last(x, Sym::HalfD, half);
+    let second = slice_last(x, Sym::HalfD, shape.width() - half);
     let negated = scale(&second, passing);
     drop(second);
     let crossed = cat_last(&[&negated, &first], shape, passing);

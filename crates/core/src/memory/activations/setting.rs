@@ -127,8 +127,8 @@ impl Setting {
     }
 
     /// `[b, s, width]`.
-    pub(in crate::memory) fn tokens(&self, sym: &'static str, width: u64) -> Shape {
-        dims(&[("b", self.batch), ("s", self.length)]).with(Dim { sym: Sym(sym), size: width })
+    pub(in crate::memory) fn tokens(&self, sym: Sym, width: u64) -> Shape {
+        dims(&[(Sym::B, self.batch), (Sym::S, self.length)]).with(Dim { sym: sym, size: width })
     }
 
     /// b·s.

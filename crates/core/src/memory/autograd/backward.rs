@@ -2,6 +2,7 @@
 
 use super::checkpoint::Saved;
 use super::shape::{ElementType, Shape, dims};
+use super::symbol::Sym;
 use super::tape::{Action, Label, LayerTag, Tape};
 use super::tensor::{GradSource, Leaf, Tensor};
 use crate::memory::Term;
@@ -375,7 +376,7 @@ fn accumulate_grad(leaf: &Rc<Leaf>, grad: Tensor) {
         *slot = (kept > 0).then(|| {
             let label = Label { term: Term::GradientShard, ..label };
             let element = leaf.kept_element.get().unwrap_or(grad.element());
-            Tensor::new(grad.tape(), label, dims(&[("n/N", kept)]), element)
+            Tensor::new(grad.tape(), label, dims(&[(Sym::Share, kept)]), element)
         });
     } else if grad.is_sole_holder() {
         grad.relabel(label);

@@ -12,6 +12,7 @@ mod levels;
 mod ops;
 mod reduce;
 mod shape;
+mod symbol;
 mod tape;
 mod tensor;
 
@@ -20,9 +21,10 @@ pub(super) use checkpoint::checkpoint;
 pub(super) use levels::{Levels, Moment};
 pub(super) use ops::*;
 pub(super) use reduce::Processors;
-pub(super) use shape::{Dim, ElementType, Shape, Sym, dims};
+pub(super) use shape::{Dim, ElementType, Shape, dims};
+pub(super) use symbol::Sym;
 pub(super) use tape::{
-    Action, Detail, Event, Hook, Label, LayerTag, Marks, NO_LAYER, RELABELLED, Row, Segment, StorageId, Tape, TapeRecord,
-    rounded,
+    Action, Detail, Event, Hook, Label, LayerTag, Marks, NO_LAYER, RELABELLED, Row, Segment, StorageId, Tape,
+    TapeRecord, rounded,
 };
 pub(super) use tensor::{GradSource, Tensor};

@@ -3,6 +3,7 @@
 
 use super::backward::{Call, Recording};
 use super::shape::{ElementType, Shape, dims};
+use super::symbol::Sym;
 use super::tape::{Label, Tape};
 use super::tensor::Tensor;
 use std::rc::Rc;
@@ -83,7 +84,7 @@ pub(in crate::memory) fn pow(x: &Tensor, label: Label) -> Tensor {
 /// `x.mean(-1, keepdim=True)`: backward spreads the gradient out again.
 pub(in crate::memory) fn mean_last(x: &Tensor, label: Label) -> Tensor {
     let recording = Recording::begin(x.tape(), &[x]);
-    let out = Tensor::new(x.tape(), label, x.shape().last("1", 1), x.element());
+    let out = Tensor::new(x.tape(), label, x.shape().last(Sym::One, 1), x.element());
     let shape = x.shape();
     recording.finish(out, move |call| vec![Some(call.grad_like(shape, call.grad.element()))])
 }
@@ -161,7 +162,7 @@ pub(in crate::memory) fn layer_norm(
     recording.save(x);
     weight.inspect(|weight| recording.save(weight));
     let out = Tensor::new(tape, label, x.shape(), x.element());
-    let rows = x.shape().last("1", 1);
+    let rows = x.shape().last(Sym::One, 1);
     let mean = Tensor::new(tape, statistics, rows, ElementType::F32);
     let deviation = Tensor::new(tape, statistics, rows, ElementType::F32);
     recording.save(&mean);
@@ -188,7 +189,7 @@ pub(in crate::memory) fn embedding(weight: &Tensor, shape: Shape, label: Label) 
         if tokens <= EMBEDDING_SORT_TOKENS {
             return vec![Some(call.grad_like(table, element))];
         }
-        let indices = |n| call.grad_like(dims(&[("b·s", n)]), ElementType::I64);
+        let indices = |n| call.grad_like(dims(&[(Sym::Tokens, n)]), ElementType::I64);
         let sorted = (indices(tokens), indices(tokens));
         drop(indices(tokens));
         let grad = call.grad_like(table, element);
@@ -197,7 +198,7 @@ pub(in crate::memory) fn embedding(weight: &Tensor, shape: Shape, label: Label) 
         let offsets = (indices(tokens), indices(1));
         let per_segment = (indices(segments), indices(segments), indices(1));
         let starts = indices(partials);
-        let sums = call.grad_like(dims(&[("segments", partials), ("h", width)]), ElementType::F32);
+        let sums = call.grad_like(dims(&[(Sym::Segments, partials), (Sym::H, width)]), ElementType::F32);
         drop((sums, starts, per_segment, offsets, sorted));
         vec![Some(grad)]
     })
@@ -210,7 +211,7 @@ const EMBEDDING_SORT_TOKENS: u64 = 3072;
 const EMBEDDING_ROWS_A_THREAD: u64 = 10;
 
 /// A part of the last dimension, as a view; backward writes zeros of the whole and copies the part in.
-pub(in crate::memory) fn slice_last(x: &Tensor, sym: &'static str, size: u64) -> Tensor {
+pub(in crate::memory) fn slice_last(x: &Tensor, sym: Sym, size: u64) -> Tensor {
     let recording = Recording::begin(x.tape(), &[x]);
     let out = x.detach().view(x.shape().last(sym, size));
     let whole = x.shape();
@@ -218,10 +219,10 @@ pub(in crate::memory) fn slice_last(x: &Tensor, sym: &'static str, size: u64) ->
 }
 
 /// `x.split(sizes, dim=-1)` or `chunk`: views of one storage; backward joins their gradients into one tensor.
-pub(in crate::memory) fn split_last(x: &Tensor, sizes: &[(&'static str, u64)]) -> Vec<Tensor> {
+pub(in crate::memory) fn split_last(x: &Tensor, sizes: &[(Sym, u64)]) -> Vec<Tensor> {
     let recording = Recording::begin(x.tape(), &[x]);
     let whole = x.shape();
-    let parts = sizes.iter().map(|(sym, size)| x.detach().view(whole.last(sym, *size))).collect();
+    let parts = sizes.iter().map(|(sym, size)| x.detach().view(whole.last(*sym, *size))).collect();
     recording.finish_many(parts, move |call| vec![Some(call.grad_like(whole, call.grad.element()))])
 }
 
@@ -291,7 +292,7 @@ pub(in crate::memory) fn transpose_heads(x: &Tensor, shape: Shape) -> Tensor {
 /// gradient that lies token by token.
 pub(in crate::memory) fn unfold_batch(x: &Tensor) -> Tensor {
     let recording = Recording::begin(x.tape(), &[x]);
-    let batched = x.shape().dims().first().is_some_and(|dim| dim.size > 1);
+    let batched = x.shape().sizes().first().is_some_and(|size| *size > 1);
     recording.finish(x.detach(), move |call| {
         if batched && !call.grad.head_major() {
             vec![Some(call.like_grad().with_head_major(true))]
@@ -344,7 +345,7 @@ pub(in crate::memory) fn linear(
     x: &Tensor,
     weight: &Tensor,
     bias: Option<&Tensor>,
-    width: (&'static str, u64),
+    width: (Sym, u64),
     label: Label,
 ) -> Tensor {
     let tape = x.tape();
@@ -397,13 +398,7 @@ pub(in crate::memory) fn linear(
 /// `LinearFunctionForZeroStage3` (DeepSpeed runtime/zero/linear.py), which stage 3 puts in `torch.nn.functional.linear`'s
 /// place: it saves input and weight whatever trains, after its product; the bias is added in place; backward computes
 /// the input's gradient first.
-fn zero3_linear(
-    x: &Tensor,
-    weight: &Tensor,
-    bias: Option<&Tensor>,
-    width: (&'static str, u64),
-    label: Label,
-) -> Tensor {
+fn zero3_linear(x: &Tensor, weight: &Tensor, bias: Option<&Tensor>, width: (Sym, u64), label: Label) -> Tensor {
     let tape = x.tape();
     let mut inputs = vec![x, weight];
     inputs.extend(bias);

@@ -3,6 +3,7 @@
 //! `gpu_reduce_kernel`).
 
 use super::shape::{ElementType, dims};
+use super::symbol::Sym;
 use super::tape::Tape;
 use crate::memory::Term;
 
@@ -57,7 +58,7 @@ impl Tape {
         let Some((parts, semaphores)) = row_sum_buffers(rows, width, processors) else { return };
         let label = self.label(Term::ReductionBuffers, "");
         let new = |bytes| {
-            let shape = dims(&[("bytes", bytes)]);
+            let shape = dims(&[(Sym::Bytes, bytes)]);
             let row = self.row(label, &shape, ElementType::Byte);
             (row, self.allocate(row, bytes))
         };

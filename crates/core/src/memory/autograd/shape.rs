@@ -1,10 +1,7 @@
 //! Sizes that remember their symbols, so that every allocation can say its formula.
 
+use super::symbol::Sym;
 use std::fmt::Write as _;
-
-/// A symbol of a formula: what a dimension is called.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(in crate::memory) struct Sym(pub(in crate::memory) &'static str);
 
 /// One dimension: its symbol and its size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,7 +13,8 @@ pub(in crate::memory) struct Dim {
 /// Up to four dimensions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::memory) struct Shape {
-    dims: [Dim; 4],
+    sizes: [u64; 4],
+    symbols: [Sym; 4],
     len: u8,
 }
 
@@ -53,10 +51,10 @@ impl ElementType {
 const LARGEST: u64 = 1 << 62;
 
 /// A shape from `(symbol, size)` pairs, at most four.
-pub(in crate::memory) fn dims(list: &[(&'static str, u64)]) -> Shape {
-    let mut shape = Shape { dims: [Dim { sym: Sym("1"), size: 1 }; 4], len: 0 };
+pub(in crate::memory) fn dims(list: &[(Sym, u64)]) -> Shape {
+    let mut shape = Shape { sizes: [1; 4], symbols: [Sym::One; 4], len: 0 };
     for (sym, size) in list.iter().take(4) {
-        shape = shape.with(Dim { sym: Sym(sym), size: *size });
+        shape = shape.with(Dim { sym: *sym, size: *size });
     }
     shape
 }
@@ -64,24 +62,30 @@ pub(in crate::memory) fn dims(list: &[(&'static str, u64)]) -> Shape {
 impl Shape {
     /// The same shape with one more dimension; a fifth is multiplied into the fourth.
     pub(in crate::memory) fn with(mut self, dim: Dim) -> Self {
-        match self.dims.get_mut(usize::from(self.len)) {
-            Some(slot) => {
-                *slot = dim;
+        let at = usize::from(self.len);
+        match (self.sizes.get_mut(at), self.symbols.get_mut(at)) {
+            (Some(size), Some(symbol)) => {
+                (*size, *symbol) = (dim.size, dim.sym);
                 self.len += 1;
             }
-            None => self.dims[3].size = self.dims[3].size.saturating_mul(dim.size),
+            _ => self.sizes[3] = self.sizes[3].saturating_mul(dim.size),
         }
         self
     }
 
-    /// The dimensions.
-    pub(in crate::memory) fn dims(&self) -> &[Dim] {
-        &self.dims[..usize::from(self.len)]
+    /// The sizes.
+    pub(in crate::memory) fn sizes(&self) -> &[u64] {
+        &self.sizes[..usize::from(self.len)]
+    }
+
+    /// Their symbols.
+    pub(in crate::memory) fn symbols(&self) -> &[Sym] {
+        &self.symbols[..usize::from(self.len)]
     }
 
     /// Elements.
     pub(in crate::memory) fn elements(&self) -> u64 {
-        self.dims().iter().fold(1u64, |n, dim| n.saturating_mul(dim.size))
+        self.sizes().iter().fold(1u64, |n, size| n.saturating_mul(*size))
     }
 
     /// Bytes of a tensor of this shape.
@@ -90,16 +94,16 @@ impl Shape {
     }
 
     /// The same with the last dimension replaced.
-    pub(in crate::memory) fn last(mut self, sym: &'static str, size: u64) -> Self {
-        if let Some(dim) = self.len.checked_sub(1).and_then(|i| self.dims.get_mut(usize::from(i))) {
-            *dim = Dim { sym: Sym(sym), size };
+    pub(in crate::memory) fn last(self, sym: Sym, size: u64) -> Self {
+        match self.len.checked_sub(1) {
+            Some(len) => Self { len, ..self }.with(Dim { sym, size }),
+            None => self,
         }
-        self
     }
 
     /// Size of the last dimension; 1 for a scalar.
     pub(in crate::memory) fn width(&self) -> u64 {
-        self.dims().last().map_or(1, |dim| dim.size)
+        self.sizes().last().map_or(1, |size| *size)
     }
 
     /// Without the last dimension.
@@ -109,13 +113,13 @@ impl Shape {
     }
 
     /// `b·s·h`, or `1` for a scalar.
-    pub(in crate::memory) fn symbols(&self) -> String {
+    pub(in crate::memory) fn formula(&self) -> String {
         let mut text = String::new();
-        for dim in self.dims() {
+        for symbol in self.symbols() {
             if !text.is_empty() {
                 text.push('·');
             }
-            text.push_str(dim.sym.0);
+            text.push_str(symbol.text());
         }
         if text.is_empty() { "1".to_owned() } else { text }
     }
@@ -123,11 +127,11 @@ impl Shape {
     /// `1 × 1024 × 2560`, or `1` for a scalar.
     pub(in crate::memory) fn numbers(&self) -> String {
         let mut text = String::new();
-        for dim in self.dims() {
+        for size in self.sizes() {
             if !text.is_empty() {
                 text.push_str(" × ");
             }
-            let _ = write!(text, "{}", dim.size);
+            let _ = write!(text, "{size}");
         }
         if text.is_empty() { "1".to_owned() } else { text }
     }

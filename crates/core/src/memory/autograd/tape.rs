@@ -5,6 +5,7 @@ use super::hash::QuickMap;
 use super::levels::{Levels, Moment};
 use super::reduce::Processors;
 use super::shape::{ElementType, Shape};
+use super::symbol::Sym;
 use crate::memory::period::Extent;
 use crate::memory::{Phase, Term};
 use std::cell::{Cell, RefCell};
@@ -239,8 +240,8 @@ impl Tape {
             return label.term.category() as RowId;
         }
         let mut sizes = [u64::MAX; 4];
-        for (size, dim) in sizes.iter_mut().zip(shape.dims()) {
-            *size = dim.size;
+        for (to, size) in sizes.iter_mut().zip(shape.sizes()) {
+            *to = *size;
         }
         let mut index = self.row_index.borrow_mut();
         *index.entry((label, sizes, element)).or_insert_with(|| {
@@ -330,7 +331,7 @@ impl Tape {
 
     fn pass_workspace(&self, bytes: u64, name: &str) {
         if bytes > 0 {
-            let shape = super::shape::dims(&[("workspace", bytes)]);
+            let shape = super::shape::dims(&[(Sym::Workspace, bytes)]);
             self.moment(self.label(Term::CublasWorkspace, name), shape, ElementType::Byte);
         }
     }
@@ -464,7 +465,7 @@ impl TapeRecord {
             self.names.len() - 1
         });
         let label = Label { term, name: NameId(u16::try_from(id).unwrap_or(u16::MAX)) };
-        let same = |row: &Row| row.label == label && row.element == element && row.shape.dims() == shape.dims();
+        let same = |row: &Row| row.label == label && row.element == element && row.shape == shape;
         let row = self.rows.iter().position(same).unwrap_or_else(|| {
             self.rows.push(Row { label, shape, element });
             self.rows.len() - 1

@@ -1,6 +1,6 @@
 //! An engine that generates on the cards that train: its own weights, its pool of keys and values, its CUDA graphs.
 
-use super::super::autograd::{ElementType, Shape, Tape, Tensor, dims};
+use super::super::autograd::{ElementType, Shape, Sym, Tape, Tensor, dims};
 use super::super::term::Term;
 use super::super::weights::element_type;
 use crate::model::{Model, ModuleKind};
@@ -28,7 +28,7 @@ impl Engine {
             return None;
         }
         let element = element_type(plan.torch_dtype);
-        let shape = dims(&[("P/tp", model.param_count().div_ceil(plan.rollout.tensor_parallel_size()))]);
+        let shape = dims(&[(Sym::EngineShare, model.param_count().div_ceil(plan.rollout.tensor_parallel_size()))]);
         // vLLM's share is of the whole card (gpu_memory_utilization), SGLang's of what is free when it starts
         // (mem_fraction_static): weights and pool together.
         let whole = if plan.rollout.engine() == RolloutEngine::Vllm { card_bytes } else { free };
@@ -43,7 +43,7 @@ impl Engine {
 
     /// Weights and pool.
     pub(super) fn awake(&self, tape: &Rc<Tape>) -> Vec<Tensor> {
-        let pool = dims(&[("share·card-weights", self.pool)]);
+        let pool = dims(&[(Sym::Pool, self.pool)]);
         let mut held = self.weights(tape);
         held.push(Tensor::new(tape, tape.label(Term::EnginePool, ""), pool, ElementType::Byte));
         held
@@ -72,5 +72,5 @@ fn captured(plan: &Plan, model: &Model) -> Shape {
     let widest = model.layers.iter().map(|run| layer(&run.layer)).max().unwrap_or(0);
     let tp = plan.rollout.tensor_parallel_size();
     let hidden = model.hidden_size.saturating_mul(4);
-    dims(&[("512", LARGEST_CAPTURE), ("4h+Σd_out/tp", hidden.saturating_add(widest / tp))])
+    dims(&[(Sym::LargestCapture, LARGEST_CAPTURE), (Sym::CapturedWidth, hidden.saturating_add(widest / tp))])
 }

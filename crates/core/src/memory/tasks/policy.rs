@@ -99,7 +99,7 @@ impl Cast<'_> {
     /// Rollout, log-probabilities and rewards; gives back what the update reads of them.
     fn gather_experience(&self) -> Vec<Tensor> {
         let Self { tape, plan, .. } = self;
-        let ids = dims(&[("b", self.round.sequences_per_card), ("P+C", plan.max_length)]);
+        let ids = dims(&[(Sym::B, self.round.sequences_per_card), (Sym::PromptAndAnswer, plan.max_length)]);
         let mut kept = self.roll_out();
         kept.push(Tensor::new(tape, tape.label(Term::BatchInputs, "completion_ids"), ids, ElementType::I64));
         let batch = plan.policy.logprob_batch_size.unwrap_or(plan.per_device_train_batch_size);
@@ -123,7 +123,7 @@ impl Cast<'_> {
         let completion = self.plan.rollout.max_completion_length();
         let setting = actor.reading(self.tape, self.sharding, (batch, self.plan.max_length), true);
         let some = of_answers(actor, &setting, completion, false, false)?;
-        let all = dims(&[("n", self.round.sequences_per_card), ("C", completion)]);
+        let all = dims(&[(Sym::N, self.round.sequences_per_card), (Sym::C, completion)]);
         Some(Tensor::new(self.tape, self.tape.label(Term::LogProbabilities, ""), all, some.element()))
     }
 
@@ -155,7 +155,7 @@ impl Cast<'_> {
         if sharding.shards_weights() {
             let largest = policy.parameters.iter().map(|one| one.tensor.shape().elements()).max().unwrap_or(0);
             let label = tape.label(Term::GatheredParameters, "weight sync");
-            tape.moment(label, dims(&[("largest", largest)]), sharding.compute);
+            tape.moment(label, dims(&[(Sym::Largest, largest)]), sharding.compute);
         }
         drop(awake);
     }
@@ -174,7 +174,7 @@ impl Cast<'_> {
         let whole = (self.sharding.scheme == Scheme::Zero(3)).then(|| {
             tape.enter(Phase::Prefill);
             let label = tape.label(Term::GatheredParameters, "ds3_gather_for_generation");
-            Tensor::new(tape, label, dims(&[("P", policy.counts.base)]), self.sharding.compute)
+            Tensor::new(tape, label, dims(&[(Sym::P, policy.counts.base)]), self.sharding.compute)
         });
         let kernel = kernel(plan, &subject.model, &subject.card);
         let generator = Generator { tape, plan, model: &subject.model, weights: policy, kernel };
@@ -190,15 +190,15 @@ impl Cast<'_> {
         if self.keeps_scores() {
             // ppo_trainer.py batch_generation: torch.stack(scores), divided by the temperature, then log-softmax.
             let completion = plan.rollout.max_completion_length();
-            let vocab = Dim { sym: Sym("V"), size: subject.model.vocab_size };
-            let all = dims(&[("b", what.batch), ("C", completion)]).with(vocab);
+            let vocab = Dim { sym: Sym::V, size: subject.model.vocab_size };
+            let all = dims(&[(Sym::B, what.batch), (Sym::C, completion)]).with(vocab);
             let new = || Tensor::new(tape, tape.label(Term::SamplingScores, "stacked"), all, ElementType::F32);
             let stacked = new();
             let divided = new();
             drop(stacked);
-            let row = dims(&[("C", completion)]).with(vocab);
+            let row = dims(&[(Sym::C, completion)]).with(vocab);
             tape.moment(tape.label(Term::LogProbabilities, "exponentials"), row, ElementType::F32);
-            let picked = dims(&[("n", self.round.sequences_per_card), ("C", completion)]);
+            let picked = dims(&[(Sym::N, self.round.sequences_per_card), (Sym::C, completion)]);
             kept.push(Tensor::new(tape, tape.label(Term::LogProbabilities, ""), picked, ElementType::F32));
             drop(divided);
         }
@@ -233,7 +233,8 @@ impl Cast<'_> {
         };
         if let Some(value) = &self.value {
             read(value);
-            let shape = dims(&[("n", self.round.sequences_per_card), ("C", plan.rollout.max_completion_length())]);
+            let shape =
+                dims(&[(Sym::N, self.round.sequences_per_card), (Sym::C, plan.rollout.max_completion_length())]);
             let element = value.weights.score.as_ref().map_or(ElementType::F32, |_| setting_half(plan));
             kept.push(Tensor::new(tape, tape.label(Term::ScoreHead, "values"), shape, element));
         }
@@ -258,7 +259,7 @@ impl Cast<'_> {
                 let scores = value.scores(&own)?;
                 own.autocast.replace(false);
                 own.leave_autocast();
-                let shape = dims(&[("b", setting.batch), ("C", completion)]);
+                let shape = dims(&[(Sym::B, setting.batch), (Sym::C, completion)]);
                 Some(slice(&own, &scores, shape))
             }
             None => None,

@@ -1,7 +1,7 @@
 //! Pairs: direct preference optimisation, and reward models.
 
 use super::super::activations::Setting;
-use super::super::autograd::{ElementType, Tape, Tensor, custom, dims};
+use super::super::autograd::{ElementType, Sym, Tape, Tensor, custom, dims};
 use super::super::communication::Sharding;
 use super::super::logits::{HeadOutput, scalar, score_loss};
 use super::super::phase::Phase;
@@ -120,7 +120,7 @@ fn margin(setting: &Setting, picked: &Tensor) -> Tensor {
         &setting.tape,
         &[picked],
         |recording| {
-            recording.save(&Tensor::new(&setting.tape, label, dims(&[("b", setting.batch)]), ElementType::F32));
+            recording.save(&Tensor::new(&setting.tape, label, dims(&[(Sym::B, setting.batch)]), ElementType::F32));
             scalar(setting)
         },
         move |call| vec![Some(call.grad_like(shape, ElementType::F32))],

@@ -52,7 +52,7 @@ impl Generator<'_> {
     /// Generates; gives back the cache and the scores that the caller keeps.
     pub(super) fn run(&self, what: Generation, sampling: Option<&Rollout>) -> Generated {
         let Self { tape, plan, model, weights, kernel } = *self;
-        let tokens = dims(&[("b", what.batch), ("s", what.prompt)]);
+        let tokens = dims(&[(Sym::B, what.batch), (Sym::S, what.prompt)]);
         let inputs = Tensor::new(tape, tape.label(Term::BatchInputs, "input_ids"), tokens, ElementType::I64);
         tape.enter(Phase::Prefill);
         let mut prefill = setting(tape, plan, model, kernel, false);
@@ -74,10 +74,11 @@ impl Generator<'_> {
         drop(first);
         // Between the first and the last token the cache grows evenly: the last token's step is the fullest.
         self.grow(&mut generated.cache, what, what.new_tokens - 1);
-        let vocab = dims(&[("b", what.batch), ("V", model.vocab_size)]);
+        let vocab = dims(&[(Sym::B, what.batch), (Sym::V, model.vocab_size)]);
         let state = sampling.map(|rollout| {
             if rollout.keep_scores.unwrap_or(false) {
-                let scores = dims(&[("C-1", what.new_tokens - 1), ("b", what.batch), ("V", model.vocab_size)]);
+                let scores =
+                    dims(&[(Sym::CLessOne, what.new_tokens - 1), (Sym::B, what.batch), (Sym::V, model.vocab_size)]);
                 generated.scores.push(self.scores(scores));
             }
             SamplingState { logits: self.scores(vocab), scores: self.scores(vocab), probabilities: self.scores(vocab) }
@@ -110,7 +111,8 @@ impl Generator<'_> {
 
     /// `logits_to_keep=1`: the head reads the last token only.
     fn head_of_last(&self, setting: &Setting, hidden: &Tensor) -> Option<Tensor> {
-        let last = dims(&[("b", setting.batch), ("1", 1)]).with(Dim { sym: Sym("h"), size: hidden.shape().width() });
+        let last =
+            dims(&[(Sym::B, setting.batch), (Sym::One, 1)]).with(Dim { sym: Sym::H, size: hidden.shape().width() });
         logits(setting, self.model, self.weights, &hidden.view(last))
     }
 
@@ -120,11 +122,17 @@ impl Generator<'_> {
         let mut old = std::mem::take(cache).into_iter();
         for layer in &self.weights.layers {
             self.tape.enter_layer(layer.tag);
-            for (name, width) in [("k", layer.layer.attention.head_dim), ("v", layer.layer.attention.value_head_dim)] {
+            for (name, width) in [("k", layer.layer.attention.head_dim), ("v", layer.layer.attention.value_head_dim)]
+            {
                 let Some(before) = old.next() else { continue };
                 let facts = &layer.layer.attention;
                 let length = facts.sliding_window.map_or(length, |window| length.min(window));
-                let shape = dims(&[("b", what.batch), ("k", facts.num_key_value_heads), ("P+C", length), ("d", width)]);
+                let shape = dims(&[
+                    (Sym::B, what.batch),
+                    (Sym::K, facts.num_key_value_heads),
+                    (Sym::PromptAndAnswer, length),
+                    (Sym::D, width),
+                ]);
                 let label = self.tape.label(Term::KvCache, name);
                 cache.push(Tensor::new(self.tape, label, shape, before.element()));
             }

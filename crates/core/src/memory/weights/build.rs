@@ -120,7 +120,7 @@ impl Order<'_> {
         let mut cast = Vec::new();
         for event in adapters {
             let Some(row) = self.rows.get(usize::from(event.row)) else { continue };
-            let low_rank = row.shape.dims().iter().any(|dim| dim.sym == Sym("r"));
+            let low_rank = row.shape.symbols().contains(&Sym::R);
             if low_rank && self.build.casts_adapters && row.element != self.build.base {
                 let bytes = row.shape.elements().saturating_mul(self.build.base.bytes());
                 let first = self.temporary(event, bytes);

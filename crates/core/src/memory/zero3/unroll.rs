@@ -1,6 +1,8 @@
 //! Every layer written out, with what DeepSpeed does in between.
 
-use super::super::autograd::{Action, Detail, ElementType, Event, Hook, LayerTag, Levels, NO_LAYER, Segment, TapeRecord, dims, rounded};
+use super::super::autograd::{
+    Action, Detail, ElementType, Event, Hook, LayerTag, Levels, NO_LAYER, Segment, Sym, TapeRecord, dims, rounded,
+};
 use super::super::phase::Phase;
 use super::super::term::Term;
 use super::Modules;
@@ -322,7 +324,7 @@ impl<'a> Stage<'a> {
         *self
             .other_rows
             .entry((name, elements, element))
-            .or_insert_with(|| old.add_row(term, name, dims(&[("n", elements)]), element))
+            .or_insert_with(|| old.add_row(term, name, dims(&[(Sym::N, elements)]), element))
     }
 
     fn allocate(&mut self, row: u16, bytes: u64) -> Held {
