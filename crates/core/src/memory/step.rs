@@ -89,15 +89,25 @@ pub(super) fn run(plan: &Plan, subject: &Subject, extent: Extent, detail: Detail
 /// What attention runs in: flash-attn and PyTorch's flash kernel want 16-bit numbers and compute capability 8.0
 /// (aten/src/ATen/native/transformers/cuda/sdp_utils.cpp).
 pub(super) fn kernel(plan: &Plan, model: &Model, card: &Card) -> Kernel {
+    if attends_eagerly(plan, model) {
+        return Kernel::Eager;
+    }
     match (plan.attn_implementation, plan.attention_kernel) {
-        (AttnImplementation::Sdpa, _) if runs_eagerly(model) => Kernel::Eager,
-        (AttnImplementation::Eager, _) | (_, AttentionKernel::Math) => Kernel::Eager,
         (AttnImplementation::FlashAttention2, _) | (_, AttentionKernel::Flash) => Kernel::Flash,
         (_, AttentionKernel::Efficient) => Kernel::Efficient,
-        (_, AttentionKernel::Auto) => {
+        (_, AttentionKernel::Auto | AttentionKernel::Math) => {
             let ampere = card.compute_capability.is_none_or(|(major, _)| major >= 8);
             if ampere { Kernel::Flash } else { Kernel::Efficient }
         }
+    }
+}
+
+/// Whether scores are written out, whatever the card.
+pub(super) fn attends_eagerly(plan: &Plan, model: &Model) -> bool {
+    match plan.attn_implementation {
+        AttnImplementation::Eager => true,
+        AttnImplementation::Sdpa if runs_eagerly(model) => true,
+        _ => plan.attention_kernel == AttentionKernel::Math,
     }
 }
 

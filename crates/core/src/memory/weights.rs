@@ -3,7 +3,7 @@
 use super::activations::{Adapter, BaseWeight, Projection};
 use super::autograd::{ElementType, GradSource, Label, LayerTag, Sym, Tape, Tensor, dims};
 use super::communication::{Scheme, Sharding};
-use super::period::{Extent, simulated};
+use super::period::{Extent, simulated, windows_run_alike};
 use super::term::Term;
 use super::zero3::Modules;
 use crate::model::{Layer, Model, ModelKind, Module, ModuleKind, NormKind, QkNorm, Role};
@@ -164,9 +164,16 @@ pub(super) fn load(tape: &Rc<Tape>, plan: &Plan, model: &Model, sharding: &Shard
         }
     }
     let mut layers = Vec::new();
-    let kinds: Vec<Rc<Layer>> = model.layers.iter().map(|run| Rc::new(run.layer.clone())).collect();
-    for (run, repeat) in simulated(model, tape.extent) {
-        let Some(kind) = kinds.get(run) else { continue };
+    let mut kinds: Vec<(usize, Rc<Layer>)> = Vec::new();
+    // Stages 1 and 2 cut the row of all parameters in parts, and a simulated layer stands for an average of its place in it.
+    let windows = matches!(sharding.scheme, Scheme::Zero(1 | 2) | Scheme::Fsdp2) || !windows_run_alike(plan, model);
+    for (run, repeat) in simulated(model, tape.extent, windows) {
+        let known = kinds.iter().position(|(kind, _)| *kind == run);
+        let at = known.unwrap_or_else(|| {
+            kinds.extend(model.layers.get(run).map(|found| (run, Rc::new(found.layer.clone()))));
+            kinds.len().saturating_sub(1)
+        });
+        let Some((_, kind)) = kinds.get(at) else { continue };
         let tag = LayerTag { index: u32::try_from(layers.len()).unwrap_or(u32::MAX), repeat };
         tape.enter_layer(tag);
         layers.push(Rc::new(builder.layer(kind, tag)));

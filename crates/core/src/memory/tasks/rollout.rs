@@ -122,8 +122,7 @@ impl Generator<'_> {
         let mut old = std::mem::take(cache).into_iter();
         for layer in &self.weights.layers {
             self.tape.enter_layer(layer.tag);
-            for (name, width) in [("k", layer.layer.attention.head_dim), ("v", layer.layer.attention.value_head_dim)]
-            {
+            for (name, width) in [("k", layer.layer.attention.head_dim), ("v", layer.layer.attention.value_head_dim)] {
                 let Some(before) = old.next() else { continue };
                 let facts = &layer.layer.attention;
                 let length = facts.sliding_window.map_or(length, |window| length.min(window));
