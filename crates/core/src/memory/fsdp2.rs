@@ -275,7 +275,7 @@ impl Fsdp2 {
     fn pass(&self, x: &Tensor, hook: impl Fn() + 'static) -> Tensor {
         let run = move |call: &Call<'_>| {
             hook();
-            vec![Some(call.grad.clone())]
+            [Some(call.grad.clone())].into()
         };
         custom(&self.tape, &[x], |_| x.detach(), run)
     }

@@ -111,7 +111,7 @@ fn cross_entropy(setting: &Setting, logits: &Tensor, labels: Option<&Tensor>) ->
             let of_loss = new();
             let of_softmax = new();
             drop(of_loss);
-            vec![Some(of_softmax)]
+            [Some(of_softmax)].into()
         },
     )
 }
@@ -165,7 +165,7 @@ pub(super) fn chunked_loss(
         |call| {
             // Both were computed in forward; backward scales them in place.
             let mut saved = call.saved.iter().cloned();
-            vec![saved.next(), saved.next()]
+            [saved.next(), saved.next()].into()
         },
     );
     drop(product_weight);
@@ -196,13 +196,13 @@ pub(super) fn score_loss(setting: &Setting, plan: &Plan, weights: &ModelWeights,
         &setting.tape,
         &[&scores],
         |_| Tensor::new(&setting.tape, label, pooled, scores.element()),
-        move |call| vec![Some(call.grad_like(all, call.grad.element()))],
+        move |call| [Some(call.grad_like(all, call.grad.element()))].into(),
     );
     let loss = custom(
         &setting.tape,
         &[&picked],
         |_| scalar(setting),
-        move |call| vec![Some(call.grad_like(pooled, ElementType::F32))],
+        move |call| [Some(call.grad_like(pooled, ElementType::F32))].into(),
     );
     Some(HeadOutput { loss, kept: plan.keep_outputs.then_some(scores) })
 }
@@ -223,7 +223,7 @@ pub(super) fn mark_backward(setting: &Setting, hidden: &Tensor) -> Tensor {
             if let Some(hook) = begins.borrow_mut().take() {
                 hook();
             }
-            vec![Some(call.grad.clone())]
+            [Some(call.grad.clone())].into()
         },
     )
 }

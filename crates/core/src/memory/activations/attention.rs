@@ -105,7 +105,7 @@ fn take_heads(setting: &Setting, all: &Tensor, shape: Shape, name: &str) -> Tens
         &setting.tape,
         &[all],
         |_| Tensor::new(&setting.tape, setting.label(Term::QueryKeyValue, name), shape, all.element()),
-        move |call| vec![Some(call.grad_like(whole, call.grad.element()))],
+        move |call| [Some(call.grad_like(whole, call.grad.element()))].into(),
     )
 }
 

@@ -90,7 +90,7 @@ fn route(
         &setting.tape,
         &[&probabilities],
         |_| Tensor::new(&setting.tape, label, visits, ElementType::F32),
-        move |call| vec![Some(call.grad_like(all, ElementType::F32))],
+        move |call| [Some(call.grad_like(all, ElementType::F32))].into(),
     );
     let index = |element| Tensor::new(&setting.tape, label, visits, element);
     let experts_chosen = index(ElementType::I64);
@@ -127,7 +127,7 @@ fn gather(
             let linear = index();
             drop(wrapped);
             drop((index(), index(), index(), linear));
-            vec![Some(grad)]
+            [Some(grad)].into()
         },
     )
 }
@@ -161,7 +161,7 @@ fn grouped(
             let element = call.grad.element();
             let grad_weight = need(1).then(|| call.grad_like(weight_shape, element));
             let grad_x = need(0).then(|| call.grad_like(x_shape, element));
-            vec![grad_x, grad_weight]
+            [grad_x, grad_weight].into()
         },
     )
 }
@@ -175,6 +175,6 @@ fn sum_visits(setting: &Setting, x: &Tensor, shape: Shape) -> Tensor {
         &setting.tape,
         &[x],
         |_| Tensor::new(&setting.tape, setting.passing(), shape, wide),
-        move |call| vec![Some(call.grad_like(from, element))],
+        move |call| [Some(call.grad_like(from, element))].into(),
     )
 }

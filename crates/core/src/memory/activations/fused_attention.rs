@@ -94,7 +94,7 @@ pub(super) fn fused(setting: &Setting, facts: &Attention, q: &Tensor, k: &Tensor
                 efficient_backward(call, query_shape, out_shape, per_head, native_groups, element, keys_length)
             };
             drop((pieces, contiguous));
-            vec![need(0).then_some(grad_q), need(1).then_some(grad_k), need(2).then_some(grad_v)]
+            [need(0).then_some(grad_q), need(1).then_some(grad_k), need(2).then_some(grad_v)].into()
         },
     );
     drop((cast_q, k, v));

@@ -1,7 +1,8 @@
 //! Norms: what each kind keeps.
 
 use super::super::autograd::{
-    ElementType, Shape, Sym, Tensor, add_number, cast, custom, layer_norm, mean_last, mul, pow, rsqrt, scale, sub,
+    ElementType, Gradients, Shape, Sym, Tensor, add_number, cast, custom, layer_norm, mean_last, mul, pow, rsqrt,
+    scale, sub,
 };
 use super::super::term::Term;
 use super::super::weights::NormWeights;
@@ -113,7 +114,7 @@ fn fused_rms_norm(setting: &Setting, norm: &NormWeights, x: &Tensor, in_place: b
         move |call| {
             let need = |i: usize| call.needs.get(i).copied().unwrap_or(false);
             let grad = need(0).then(|| if in_place { call.grad.clone() } else { call.like_grad() });
-            let mut grads = vec![grad];
+            let mut grads = Gradients::from([grad]);
             if let Some((shape, element)) = weight {
                 grads.push(need(1).then(|| call.grad_like(shape, element)));
             }

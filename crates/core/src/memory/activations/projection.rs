@@ -174,7 +174,7 @@ impl Projection {
                 let grad = call.grad_like(x_shape, element).into_view();
                 call.tape.product_workspace();
                 drop(weight);
-                if has_bias { vec![Some(grad), None] } else { vec![Some(grad)] }
+                if has_bias { [Some(grad), None].into() } else { [Some(grad)].into() }
             },
         )
     }
@@ -205,7 +205,7 @@ impl Projection {
                 let grad = call.grad_like(x_shape, call.grad.element()).into_view();
                 call.tape.product_workspace();
                 drop(copy);
-                vec![Some(grad)]
+                [Some(grad)].into()
             },
         )
     }

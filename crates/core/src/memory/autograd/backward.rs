@@ -1,6 +1,7 @@
 //! The graph and the engine that runs it backwards, in PyTorch's order.
 
 use super::checkpoint::Saved;
+use super::few::Few;
 use super::shape::{ElementType, Shape, dims};
 use super::symbol::Sym;
 use super::tape::{Action, Label, LayerTag, Tape};
@@ -37,19 +38,23 @@ impl Call<'_> {
 }
 
 /// An operator's backward: gradients of its inputs, in order.
-type Run = Box<dyn Fn(&Call<'_>) -> Vec<Option<Tensor>>>;
+type Run = Box<dyn Fn(&Call<'_>) -> Gradients>;
+
+/// Gradients of an operator's inputs, in order.
+pub(in crate::memory) type Gradients = Few<Tensor>;
 
 /// One operator in the graph.
 pub(in crate::memory) struct Node {
     sequence: u64,
     tag: LayerTag,
-    next: Vec<Option<Edge>>,
+    next: Few<Edge>,
     saved: RefCell<Vec<Saved>>,
     run: Run,
     /// Gradients of its outputs still to come, while backward runs.
     awaited: Cell<u32>,
-    /// By output: the sum of those that have come.
-    grads: RefCell<Vec<Option<Tensor>>>,
+    /// The sum of those that have come of its first output, and by output of the others.
+    grad: RefCell<Option<Tensor>>,
+    other_grads: RefCell<Vec<Option<Tensor>>>,
 }
 
 impl fmt::Debug for Node {
@@ -69,12 +74,13 @@ impl Drop for Node {
         if self.next.iter().flatten().all(shared) {
             return;
         }
-        let mut open: Vec<Edge> = self.next.drain(..).flatten().collect();
+        let mut open: Vec<Edge> = Vec::new();
+        self.next.drain_into(&mut open);
         while let Some(edge) = open.pop() {
             if let GradSource::Node(node, _) = edge.target
                 && let Some(mut node) = Rc::into_inner(node)
             {
-                open.extend(node.next.drain(..).flatten());
+                node.next.drain_into(&mut open);
             }
         }
     }
@@ -93,7 +99,7 @@ struct Edge {
 pub(in crate::memory) struct Recording {
     tape: Rc<Tape>,
     sequence: u64,
-    next: Vec<Option<Edge>>,
+    next: Few<Edge>,
     saved: Vec<Saved>,
     on: bool,
 }
@@ -114,7 +120,7 @@ impl Recording {
                 })
                 .collect()
         } else {
-            Vec::new()
+            Few::new()
         };
         let sequence = if on { tape.next_sequence() } else { 0 };
         Self { tape: Rc::clone(tape), sequence, next, saved: Vec::new(), on }
@@ -122,7 +128,7 @@ impl Recording {
 
     /// Whether input `i` gets a gradient.
     pub(in crate::memory) fn needs(&self, i: usize) -> bool {
-        matches!(self.next.get(i), Some(Some(_)))
+        self.next.get(i).is_some()
     }
 
     /// Keeps `tensor` for backward.
@@ -133,11 +139,7 @@ impl Recording {
     }
 
     /// Ends it: `output` now has its place in the graph.
-    pub(in crate::memory) fn finish(
-        self,
-        output: Tensor,
-        run: impl Fn(&Call<'_>) -> Vec<Option<Tensor>> + 'static,
-    ) -> Tensor {
+    pub(in crate::memory) fn finish(self, output: Tensor, run: impl Fn(&Call<'_>) -> Gradients + 'static) -> Tensor {
         if !self.on {
             return output;
         }
@@ -149,17 +151,17 @@ impl Recording {
     pub(in crate::memory) fn finish_many(
         self,
         outputs: Vec<Tensor>,
-        run: impl Fn(&Call<'_>) -> Vec<Option<Tensor>> + 'static,
+        run: impl Fn(&Call<'_>) -> Gradients + 'static,
     ) -> Vec<Tensor> {
         if !self.on {
             return outputs;
         }
         let node = self.into_node(run);
-        let place = |(i, output): (usize, Tensor)| output.into_source(GradSource::Node(Rc::clone(&node), i));
-        outputs.into_iter().enumerate().map(place).collect()
+        let place = |(i, output): (u32, Tensor)| output.into_source(GradSource::Node(Rc::clone(&node), i));
+        (0..).zip(outputs).map(place).collect()
     }
 
-    fn into_node(self, run: impl Fn(&Call<'_>) -> Vec<Option<Tensor>> + 'static) -> Rc<Node> {
+    fn into_node(self, run: impl Fn(&Call<'_>) -> Gradients + 'static) -> Rc<Node> {
         Rc::new(Node {
             sequence: self.sequence,
             tag: self.tape.tag(),
@@ -167,7 +169,8 @@ impl Recording {
             saved: RefCell::new(self.saved),
             run: Box::new(run),
             awaited: Cell::new(0),
-            grads: RefCell::default(),
+            grad: RefCell::new(None),
+            other_grads: RefCell::default(),
         })
     }
 }
@@ -236,12 +239,13 @@ pub(in crate::memory) fn backward(tape: &Rc<Tape>, root: &GradSource, grad: Tens
             GradSource::Node(node, _) => node,
         };
         tape.enter_layer(node.tag);
-        let grads = node.grads.take();
-        let mut outputs = match grads.iter().flatten().next() {
+        let grads = (node.grad.take(), node.other_grads.take());
+        let mut outputs = match grads.0.iter().chain(grads.1.iter().flatten()).next() {
             Some(grad) => node.run(tape, grad),
-            None => Vec::new(),
+            None => Few::new(),
         };
-        for (output, edge) in outputs.iter_mut().zip(&node.next) {
+        for (i, edge) in node.next.iter().enumerate() {
+            let Some(output) = outputs.place(i) else { break };
             *output = match (output.take(), edge) {
                 (Some(value), Some(edge)) => Some(validate(tape, value, edge)),
                 _ => None,
@@ -249,9 +253,8 @@ pub(in crate::memory) fn backward(tape: &Rc<Tape>, root: &GradSource, grad: Tens
         }
         drop(grads);
         drop(node.saved.take());
-        let mut outputs = outputs.into_iter();
-        for edge in &node.next {
-            let output = outputs.next().flatten();
+        for (i, edge) in node.next.iter().enumerate() {
+            let output = outputs.place(i).and_then(Option::take);
             let Some(edge) = edge else { continue };
             if let Some(output) = output {
                 edge.target.receive(tape, output);
@@ -267,16 +270,16 @@ pub(in crate::memory) fn backward(tape: &Rc<Tape>, root: &GradSource, grad: Tens
 
 impl Node {
     /// Gradients of its inputs.
-    fn run(&self, tape: &Rc<Tape>, grad: &Tensor) -> Vec<Option<Tensor>> {
+    fn run(&self, tape: &Rc<Tape>, grad: &Tensor) -> Gradients {
         // What a checkpointed call saves goes as soon as the operator has run, before its gradients are looked at.
         let saved: Vec<Tensor> = self.saved.borrow().iter().filter_map(|saved| saved.unpack(tape)).collect();
         let (mut few, many): ([bool; 4], Vec<bool>);
         let needs = if self.next.len() <= 4 {
             few = [false; 4];
-            few.iter_mut().zip(&self.next).for_each(|(need, edge)| *need = edge.is_some());
+            few.iter_mut().zip(self.next.iter()).for_each(|(need, edge)| *need = edge.is_some());
             few.get(..self.next.len()).unwrap_or_default()
         } else {
-            many = self.next.iter().map(Option::is_some).collect();
+            many = self.next.iter().map(|edge| edge.is_some()).collect();
             &many
         };
         (self.run)(&Call { tape, grad, saved: &saved, needs })
@@ -301,12 +304,14 @@ impl GradSource {
         };
         match self {
             Self::Leaf(leaf) => sum(&mut leaf.pending.borrow_mut()),
+            Self::Node(node, 0) => sum(&mut node.grad.borrow_mut()),
             Self::Node(node, output) => {
-                let mut grads = node.grads.borrow_mut();
-                if grads.len() <= *output {
-                    grads.resize(output + 1, None);
+                let output = *output as usize;
+                let mut grads = node.other_grads.borrow_mut();
+                if grads.len() < output {
+                    grads.resize(output, None);
                 }
-                if let Some(place) = grads.get_mut(*output) {
+                if let Some(place) = output.checked_sub(1).and_then(|i| grads.get_mut(i)) {
                     sum(place);
                 }
             }

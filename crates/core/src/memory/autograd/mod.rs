@@ -7,6 +7,7 @@
 
 mod backward;
 mod checkpoint;
+mod few;
 mod hash;
 mod levels;
 mod ops;
@@ -16,7 +17,7 @@ mod symbol;
 mod tape;
 mod tensor;
 
-pub(super) use backward::{Call, Recording, backward};
+pub(super) use backward::{Call, Gradients, Recording, backward};
 pub(super) use checkpoint::checkpoint;
 pub(super) use levels::{Levels, Moment};
 pub(super) use ops::*;

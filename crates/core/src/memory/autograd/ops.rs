@@ -1,7 +1,7 @@
 //! The operators that transformers' forward code is made of: what each allocates, what it saves for backward, and what
 //! its backward allocates, in the order of PyTorch's generated code (`mul` computes its second gradient first).
 
-use super::backward::{Call, Recording};
+use super::backward::{Call, Gradients, Recording};
 use super::shape::{ElementType, Shape, dims};
 use super::symbol::Sym;
 use super::tape::{Label, Tape};
@@ -17,7 +17,7 @@ pub(in crate::memory) fn cast(x: &Tensor, element: ElementType, label: Label) ->
     let out = Tensor::new(x.tape(), label, x.shape(), element).with_head_major(x.head_major());
     let from = x.element();
     recording.finish(out, move |call| {
-        vec![Some(call.grad_like(call.grad.shape(), from).with_head_major(call.grad.head_major()))]
+        [Some(call.grad_like(call.grad.shape(), from).with_head_major(call.grad.head_major()))].into()
     })
 }
 
@@ -25,14 +25,14 @@ pub(in crate::memory) fn cast(x: &Tensor, element: ElementType, label: Label) ->
 pub(in crate::memory) fn scale(x: &Tensor, label: Label) -> Tensor {
     let recording = Recording::begin(x.tape(), &[x]);
     let out = Tensor::new(x.tape(), label, x.shape(), x.element()).with_head_major(x.head_major());
-    recording.finish(out, |call| vec![Some(call.like_grad())])
+    recording.finish(out, |call| [Some(call.like_grad())].into())
 }
 
 /// Adds a number: backward passes the gradient on.
 pub(in crate::memory) fn add_number(x: &Tensor, label: Label) -> Tensor {
     let recording = Recording::begin(x.tape(), &[x]);
     let out = Tensor::new(x.tape(), label, x.shape(), x.element());
-    recording.finish(out, |call| vec![Some(call.grad.clone())])
+    recording.finish(out, |call| [Some(call.grad.clone())].into())
 }
 
 /// `a + b`, b perhaps broadcast.
@@ -62,7 +62,7 @@ pub(in crate::memory) fn mul(a: &Tensor, b: &Tensor, label: Label) -> Tensor {
         };
         let grad_b = saves_a.then(|| product(element_a));
         let grad_a = saves_b.then(|| product(element_b));
-        vec![grad_a, grad_b]
+        [grad_a, grad_b].into()
     })
 }
 
@@ -77,7 +77,7 @@ pub(in crate::memory) fn pow(x: &Tensor, label: Label) -> Tensor {
         let grad = call.like_grad();
         drop(scaled);
         drop(power);
-        vec![Some(grad)]
+        [Some(grad)].into()
     })
 }
 
@@ -86,7 +86,7 @@ pub(in crate::memory) fn mean_last(x: &Tensor, label: Label) -> Tensor {
     let recording = Recording::begin(x.tape(), &[x]);
     let out = Tensor::new(x.tape(), label, x.shape().last(Sym::One, 1), x.element());
     let shape = x.shape();
-    recording.finish(out, move |call| vec![Some(call.grad_like(shape, call.grad.element()))])
+    recording.finish(out, move |call| [Some(call.grad_like(shape, call.grad.element()))].into())
 }
 
 /// `torch.rsqrt(x)`: saves its result; backward cubes it, scales the gradient, multiplies.
@@ -100,7 +100,7 @@ pub(in crate::memory) fn rsqrt(x: &Tensor, label: Label) -> Tensor {
         let grad = call.like_grad();
         drop(scaled);
         drop(cube);
-        vec![Some(grad)]
+        [Some(grad)].into()
     })
 }
 
@@ -109,7 +109,7 @@ pub(in crate::memory) fn activation_saving_input(x: &Tensor, label: Label) -> Te
     let mut recording = Recording::begin(x.tape(), &[x]);
     recording.save(x);
     let out = Tensor::new(x.tape(), label, x.shape(), x.element());
-    recording.finish(out, |call| vec![Some(call.like_grad())])
+    recording.finish(out, |call| [Some(call.like_grad())].into())
 }
 
 /// An elementwise kernel that saves its output: tanh, relu, sigmoid.
@@ -117,7 +117,7 @@ pub(in crate::memory) fn activation_saving_output(x: &Tensor, label: Label) -> T
     let mut recording = Recording::begin(x.tape(), &[x]);
     let out = Tensor::new(x.tape(), label, x.shape(), x.element()).with_head_major(x.head_major());
     recording.save(&out);
-    recording.finish(out, |call| vec![Some(call.like_grad())])
+    recording.finish(out, |call| [Some(call.like_grad())].into())
 }
 
 /// `softmax(x)` into `element`: saves its result; backward multiplies gradient and result first
@@ -130,7 +130,7 @@ pub(in crate::memory) fn softmax(x: &Tensor, element: ElementType, label: Label)
     recording.finish(out, move |call| {
         let grad = call.grad_like(call.grad.shape(), from).with_head_major(true);
         drop(call.like_grad());
-        vec![Some(grad)]
+        [Some(grad)].into()
     })
 }
 
@@ -143,7 +143,7 @@ pub(in crate::memory) fn dropout(x: &Tensor, probability: f64, mask: Label, labe
     let mask = Tensor::new(x.tape(), mask, x.shape(), ElementType::Byte);
     let out = Tensor::new(x.tape(), label, x.shape(), x.element()).with_head_major(x.head_major());
     recording.save(&mask);
-    recording.finish(out, |call| vec![Some(call.like_grad())])
+    recording.finish(out, |call| [Some(call.like_grad())].into())
 }
 
 /// `torch.nn.functional.layer_norm`: saves its input and the mean and reciprocal deviation of each row, in fp32.
@@ -170,7 +170,7 @@ pub(in crate::memory) fn layer_norm(
     let parameters: Vec<(Shape, ElementType)> =
         inputs.iter().skip(1).map(|tensor| (tensor.shape(), tensor.element())).collect();
     recording.finish(out, move |call| {
-        let mut grads = vec![call.needs.first().copied().unwrap_or(false).then(|| call.like_grad())];
+        let mut grads: Gradients = [call.needs.first().copied().unwrap_or(false).then(|| call.like_grad())].into();
         for (i, (shape, element)) in parameters.iter().enumerate() {
             grads.push(call.needs.get(i + 1).copied().unwrap_or(false).then(|| call.grad_like(*shape, *element)));
         }
@@ -187,7 +187,7 @@ pub(in crate::memory) fn embedding(weight: &Tensor, shape: Shape, label: Label) 
         let width = table.width().max(1);
         let (tokens, rows) = (shape.elements() / width, table.elements() / width);
         if tokens <= EMBEDDING_SORT_TOKENS {
-            return vec![Some(call.grad_like(table, element))];
+            return [Some(call.grad_like(table, element))].into();
         }
         let indices = |n| call.grad_like(dims(&[(Sym::Tokens, n)]), ElementType::I64);
         let sorted = (indices(tokens), indices(tokens));
@@ -200,7 +200,7 @@ pub(in crate::memory) fn embedding(weight: &Tensor, shape: Shape, label: Label) 
         let starts = indices(partials);
         let sums = call.grad_like(dims(&[(Sym::Segments, partials), (Sym::H, width)]), ElementType::F32);
         drop((sums, starts, per_segment, offsets, sorted));
-        vec![Some(grad)]
+        [Some(grad)].into()
     })
 }
 
@@ -215,7 +215,7 @@ pub(in crate::memory) fn slice_last(x: &Tensor, sym: Sym, size: u64) -> Tensor {
     let recording = Recording::begin(x.tape(), &[x]);
     let out = x.detach().view(x.shape().last(sym, size));
     let whole = x.shape();
-    recording.finish(out, move |call| vec![Some(call.grad_like(whole, call.grad.element()).with_head_major(true))])
+    recording.finish(out, move |call| [Some(call.grad_like(whole, call.grad.element()).with_head_major(true))].into())
 }
 
 /// `x.split(sizes, dim=-1)` or `chunk`: views of one storage; backward joins their gradients into one tensor.
@@ -223,7 +223,7 @@ pub(in crate::memory) fn split_last(x: &Tensor, sizes: &[(Sym, u64)]) -> Vec<Ten
     let recording = Recording::begin(x.tape(), &[x]);
     let whole = x.shape();
     let parts = sizes.iter().map(|(sym, size)| x.detach().view(whole.last(*sym, *size))).collect();
-    recording.finish_many(parts, move |call| vec![Some(call.grad_like(whole, call.grad.element()))])
+    recording.finish_many(parts, move |call| [Some(call.grad_like(whole, call.grad.element()))].into())
 }
 
 /// `a - b`, b broadcast: backward negates the gradient for b.
@@ -233,7 +233,7 @@ pub(in crate::memory) fn sub(a: &Tensor, b: &Tensor, label: Label) -> Tensor {
     recording.finish(out, |call| {
         let need = |i: usize| call.needs.get(i).copied().unwrap_or(false);
         let grad_b = need(1).then(|| call.like_grad());
-        vec![need(0).then(|| call.grad.clone()), grad_b]
+        [need(0).then(|| call.grad.clone()), grad_b].into()
     })
 }
 
@@ -246,7 +246,7 @@ pub(in crate::memory) fn repeat_heads(x: &Tensor, shape: Shape, label: Label) ->
     let out = Tensor::new(x.tape(), label, shape, x.element()).with_head_major(true);
     let narrow = x.shape();
     // A sum lays its result out anew, head by head.
-    recording.finish(out, move |call| vec![Some(call.grad_like(narrow, call.grad.element()).with_head_major(true))])
+    recording.finish(out, move |call| [Some(call.grad_like(narrow, call.grad.element()).with_head_major(true))].into())
 }
 
 /// `torch.cat` of parts along the last dimension: backward gives views of the gradient.
@@ -268,9 +268,9 @@ pub(in crate::memory) fn to_heads(x: &Tensor, shape: Shape) -> Tensor {
     let out = x.detach().view(shape);
     recording.finish(out, move |call| {
         if call.grad.head_major() {
-            vec![Some(call.grad_like(flat, call.grad.element()))]
+            [Some(call.grad_like(flat, call.grad.element()))].into()
         } else {
-            vec![Some(call.grad.view(flat))]
+            [Some(call.grad.view(flat))].into()
         }
     })
 }
@@ -285,7 +285,7 @@ pub(in crate::memory) fn transpose_heads(x: &Tensor, shape: Shape) -> Tensor {
     let recording = Recording::begin(x.tape(), &[x]);
     let from = x.shape();
     let out = x.detach().view(shape);
-    recording.finish(out, move |call| vec![Some(call.grad.view(from))])
+    recording.finish(out, move |call| [Some(call.grad.view(from))].into())
 }
 
 /// A batched product's result seen with its batch and head dimensions apart: backward joins them again, which copies a
@@ -295,9 +295,9 @@ pub(in crate::memory) fn unfold_batch(x: &Tensor) -> Tensor {
     let batched = x.shape().sizes().first().is_some_and(|size| *size > 1);
     recording.finish(x.detach(), move |call| {
         if batched && !call.grad.head_major() {
-            vec![Some(call.like_grad().with_head_major(true))]
+            [Some(call.like_grad().with_head_major(true))].into()
         } else {
-            vec![Some(call.grad.clone())]
+            [Some(call.grad.clone())].into()
         }
     })
 }
@@ -307,7 +307,7 @@ pub(in crate::memory) fn copy(x: &Tensor, shape: Shape, label: Label, head_major
     let recording = Recording::begin(x.tape(), &[x]);
     let out = Tensor::new(x.tape(), label, shape, x.element()).with_head_major(head_major);
     let from = x.shape();
-    recording.finish(out, move |call| vec![Some(call.grad.view(from))])
+    recording.finish(out, move |call| [Some(call.grad.view(from))].into())
 }
 
 /// A matrix product of two activations (scores, probabilities times values): saves both.
@@ -334,7 +334,7 @@ pub(in crate::memory) fn matmul(a: &Tensor, b: &Tensor, transposed: bool, shape:
         };
         let grad_b = saves_a.then(|| grad_of(shape_b, !transposed));
         let grad_a = saves_b.then(|| grad_of(shape_a, true));
-        vec![grad_a, grad_b]
+        [grad_a, grad_b].into()
     })
 }
 
@@ -385,13 +385,13 @@ pub(in crate::memory) fn linear(
             // Gradients are computed in the order of the inputs' names too: mat2, self.
             let grad_weight = needs_weight.then(|| product(weight_shape));
             let grad_x = needs_x.then(|| product(x_shape));
-            return vec![grad_x, grad_weight];
+            return [grad_x, grad_weight].into();
         }
         let grad_x = needs_x.then(|| product(x_shape));
         let grad_weight = needs_weight.then(|| product(weight_shape));
         // The bias's is the whole gradient, summed when the engine looks at it.
         let grad_bias = call.needs.get(2).copied().unwrap_or(false).then(|| call.grad.clone());
-        vec![grad_x, grad_weight, grad_bias]
+        [grad_x, grad_weight, grad_bias].into()
     })
 }
 
@@ -428,7 +428,7 @@ pub(in crate::memory) fn custom(
     tape: &Rc<Tape>,
     inputs: &[&Tensor],
     forward: impl FnOnce(&mut Recording) -> Tensor,
-    run: impl Fn(&Call<'_>) -> Vec<Option<Tensor>> + 'static,
+    run: impl Fn(&Call<'_>) -> Gradients + 'static,
 ) -> Tensor {
     let mut recording = Recording::begin(tape, inputs);
     let out = forward(&mut recording);

@@ -39,7 +39,7 @@ pub(in crate::memory) struct Tensor {
 #[derive(Debug, Clone)]
 pub(in crate::memory) enum GradSource {
     /// To the operator that made the tensor, as its nth output.
-    Node(Rc<Node>, usize),
+    Node(Rc<Node>, u32),
     /// To a leaf: a weight, or the input of a checkpointed layer.
     Leaf(Rc<Leaf>),
 }

@@ -98,7 +98,7 @@ fn divide(setting: &Setting, x: &Tensor) -> Tensor {
         &setting.tape,
         &[x],
         |_| Tensor::new(&setting.tape, label, shape, element),
-        move |call| vec![Some(Tensor::new(call.tape, gradients, shape, element))],
+        move |call| [Some(Tensor::new(call.tape, gradients, shape, element))].into(),
     )
 }
 
@@ -111,7 +111,7 @@ pub(super) fn slice(setting: &Setting, x: &Tensor, shape: Shape) -> Tensor {
         &setting.tape,
         &[x],
         |_| out,
-        move |call| vec![Some(Tensor::new(call.tape, gradients, whole, call.grad.element()))],
+        move |call| [Some(Tensor::new(call.tape, gradients, whole, call.grad.element()))].into(),
     )
 }
 
@@ -136,7 +136,7 @@ fn log_softmax(setting: &Setting, x: &Tensor, copies: bool) -> Tensor {
             recording.save(&out);
             out
         },
-        move |call| vec![Some(Tensor::new(call.tape, gradients, shape, element))],
+        move |call| [Some(Tensor::new(call.tape, gradients, shape, element))].into(),
     )
 }
 
@@ -149,7 +149,7 @@ fn gather(setting: &Setting, x: &Tensor, shape: Shape) -> Tensor {
         &setting.tape,
         &[x],
         |_| Tensor::new(&setting.tape, label, shape, element),
-        move |call| vec![Some(Tensor::new(call.tape, gradients, whole, element))],
+        move |call| [Some(Tensor::new(call.tape, gradients, whole, element))].into(),
     )
 }
 
@@ -160,7 +160,7 @@ fn sum(setting: &Setting, x: &Tensor) -> Tensor {
         &setting.tape,
         &[x],
         |_| Tensor::new(&setting.tape, label, shape.rows(), element),
-        move |call| vec![Some(call.grad.view(shape))],
+        move |call| [Some(call.grad.view(shape))].into(),
     )
 }
 
@@ -202,7 +202,7 @@ fn unbind(setting: &Setting, x: &Tensor, row: Shape, count: u64) -> Vec<Tensor> 
     let (whole, element) = (x.shape(), x.element());
     let gradients = setting.label(Term::LogitsGradients, "");
     let rows = (0..count).map(|_| x.detach().view(row)).collect();
-    recording.finish_many(rows, move |call| vec![Some(Tensor::new(call.tape, gradients, whole, element))])
+    recording.finish_many(rows, move |call| [Some(Tensor::new(call.tape, gradients, whole, element))].into())
 }
 
 /// `gather(row) - logsumexp(row)`: keeps the row; one more of its size while the exponentials exist, forward and back.
@@ -225,7 +225,7 @@ fn log_sum_exp(setting: &Setting, x: &Tensor, shape: Shape) -> Tensor {
             drop(softmax);
             let of_gather = Tensor::new(call.tape, gradients, whole, element);
             drop(of_gather);
-            vec![Some(product)]
+            [Some(product)].into()
         },
     )
 }

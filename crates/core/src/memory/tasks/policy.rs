@@ -1,7 +1,7 @@
 //! GRPO and PPO: rollout, log-probabilities, rewards, then the update (trl trainer/grpo_trainer.py, ppo_trainer.py).
 
 use super::super::activations::Setting;
-use super::super::autograd::{Dim, ElementType, Sym, Tape, Tensor, custom, dims};
+use super::super::autograd::{Dim, ElementType, Gradients, Sym, Tape, Tensor, custom, dims};
 use super::super::communication::{Scheme, Sharding};
 use super::super::logits::{HeadOutput, scalar};
 use super::super::phase::Phase;
@@ -290,7 +290,7 @@ fn clipped(setting: &Setting, picked: &Tensor, values: Option<&Tensor>) -> Tenso
             scalar(setting)
         },
         move |call| {
-            let mut grads = vec![Some(call.grad_like(shape, element))];
+            let mut grads = Gradients::from([Some(call.grad_like(shape, element))]);
             grads.extend(of_values.map(|(shape, element)| Some(call.grad_like(shape, element))));
             grads
         },

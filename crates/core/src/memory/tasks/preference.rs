@@ -123,6 +123,6 @@ fn margin(setting: &Setting, picked: &Tensor) -> Tensor {
             recording.save(&Tensor::new(&setting.tape, label, dims(&[(Sym::B, setting.batch)]), ElementType::F32));
             scalar(setting)
         },
-        move |call| vec![Some(call.grad_like(shape, ElementType::F32))],
+        move |call| [Some(call.grad_like(shape, ElementType::F32))].into(),
     )
 }

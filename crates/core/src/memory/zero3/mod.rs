@@ -110,7 +110,7 @@ impl Modules {
     fn pass(&self, x: &Tensor, action: Action, module: u32) -> Tensor {
         let run = move |call: &Call<'_>| {
             call.tape.tell(action, module);
-            vec![Some(call.grad.clone())]
+            [Some(call.grad.clone())].into()
         };
         custom(&self.tape, &[x], |_| x.detach(), run)
     }
