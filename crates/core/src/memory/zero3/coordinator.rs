@@ -1,8 +1,8 @@
 //! `PartitionedParameterCoordinator` (DeepSpeed 0.19 runtime/zero/partitioned_param_coordinator.py): fetches a module's
 //! parameters before it runs, prefetches those that come next in the trace, and lets go what is not used again soon.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::rc::Rc;
+use std::collections::{BTreeMap, VecDeque};
+use std::ops::Range;
 
 /// What is known of a parameter beforehand.
 #[derive(Debug, Clone, Copy)]
@@ -14,14 +14,14 @@ pub(super) struct Known {
 }
 
 /// What the coordinator does to memory.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Move {
     /// Begins an all-gather of a single parameter: its buffer is the parameter.
     Gather(usize),
     /// Waits for that all-gather.
     Arrive(usize),
     /// Begins an all-gather of several into one flat buffer, the handle's.
-    GatherFlat { handle: usize, parameters: Vec<usize> },
+    GatherFlat(usize),
     /// Copies a parameter out of a flat buffer.
     CopyOut(usize),
     /// Lets a flat buffer go.
@@ -44,19 +44,45 @@ struct Parameter {
     known: Known,
     status: Status,
     /// Modules that run with it (`ds_active_sub_modules`).
-    active: BTreeSet<usize>,
+    active: Vec<usize>,
     /// The all-gather that has not been waited for in this parameter's name (`__inflight_param_registry`).
     registered: Option<usize>,
     /// `__most_recent_step_id_param_fetched_for`.
     fetched_for: i64,
-    /// Steps of the trace that use it, ascending.
-    uses: Vec<usize>,
+}
+
+/// Lists of numbers, one after the other in one.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Lists {
+    ends: Vec<usize>,
+    members: Vec<usize>,
+}
+
+impl Lists {
+    /// Adds a list.
+    pub(super) fn push(&mut self, list: impl IntoIterator<Item = usize>) {
+        self.members.extend(list);
+        self.ends.push(self.members.len());
+    }
+
+    /// Where the members of a list stand.
+    fn places(&self, list: usize) -> Range<usize> {
+        let end = |i: usize| self.ends.get(i).copied().unwrap_or(self.members.len());
+        list.checked_sub(1).map_or(0, end)..end(list)
+    }
+
+    fn get(&self, list: usize) -> &[usize] {
+        self.members.get(self.places(list)).unwrap_or_default()
+    }
+
+    fn member(&self, place: usize) -> usize {
+        self.members.get(place).copied().unwrap_or(usize::MAX)
+    }
 }
 
 /// An all-gather of several parameters.
 #[derive(Debug)]
 struct Handle {
-    parameters: Vec<usize>,
     complete: bool,
     /// Parameters that have not been waited for.
     registered: usize,
@@ -75,9 +101,13 @@ pub(super) struct Reach {
 pub(super) struct Coordinator {
     reach: Reach,
     /// Parameters of each module.
-    modules: Vec<Rc<[usize]>>,
+    modules: Lists,
     parameters: Vec<Parameter>,
+    /// Of each parameter: the steps of the trace that use it, ascending.
+    uses: Lists,
     handles: Vec<Handle>,
+    /// Parameters of each all-gather.
+    gathered: Lists,
     /// Elements that the steps of the trace before each use, and all.
     used_before: Vec<u64>,
     /// Parameters of the trace that are still to be fetched, with the step that uses each.
@@ -87,42 +117,61 @@ pub(super) struct Coordinator {
     /// Modules in backward, in the order they entered it (`__active_backward_submodules`).
     in_backward: Vec<usize>,
     /// Frozen parameters fetched by recomputation, by the module that was last in backward (`ds_recompute_parameters`).
-    recomputed: BTreeMap<usize, BTreeSet<usize>>,
+    recomputed: BTreeMap<usize, Vec<usize>>,
     moves: Vec<Move>,
+    /// Parameters that a release touches, and whether it lets them go.
+    touched: Vec<(usize, bool)>,
 }
 
 impl Coordinator {
     /// A step that is to meet modules in the order of `trace`.
-    pub(super) fn new(reach: Reach, modules: Vec<Rc<[usize]>>, known: &[Known], trace: &[usize]) -> Self {
-        let mut parameters: Vec<Parameter> = known
+    pub(super) fn new(reach: Reach, modules: Lists, known: &[Known], trace: &[usize]) -> Self {
+        let parameters: Vec<Parameter> = known
             .iter()
             .map(|known| Parameter {
                 known: *known,
                 status: if known.persists { Status::Available } else { Status::NotAvailable },
-                active: BTreeSet::new(),
+                active: Vec::new(),
                 registered: None,
                 fetched_for: i64::MIN,
-                uses: Vec::new(),
             })
             .collect();
-        let mut used_before = vec![0u64];
+        let mut used_before = Vec::with_capacity(trace.len() + 1);
+        used_before.push(0u64);
         let mut queue = VecDeque::new();
+        let mut counts = vec![0usize; parameters.len()];
         for (step, module) in trace.iter().enumerate() {
             let mut used = used_before.last().copied().unwrap_or(0);
-            for parameter in modules.get(*module).iter().flat_map(|own| own.iter()) {
-                if let Some(state) = parameters.get_mut(*parameter) {
-                    state.uses.push(step);
+            for parameter in modules.get(*module) {
+                if let (Some(state), Some(count)) = (parameters.get(*parameter), counts.get_mut(*parameter)) {
+                    *count += 1;
                     used = used.saturating_add(state.known.elements);
                     queue.push_back((*parameter, step));
                 }
             }
             used_before.push(used);
         }
+        let mut uses = Lists { ends: Vec::with_capacity(counts.len()), members: vec![0; queue.len()] };
+        let mut first = 0;
+        for count in &mut counts {
+            uses.ends.push(first + *count);
+            first += std::mem::replace(count, first);
+        }
+        for (parameter, step) in &queue {
+            if let Some(next) = counts.get_mut(*parameter) {
+                if let Some(place) = uses.members.get_mut(*next) {
+                    *place = *step;
+                }
+                *next += 1;
+            }
+        }
         Self {
             reach,
             modules,
             parameters,
+            uses,
             handles: Vec::new(),
+            gathered: Lists::default(),
             used_before,
             queue,
             step: 0,
@@ -130,16 +179,19 @@ impl Coordinator {
             in_backward: Vec::new(),
             recomputed: BTreeMap::new(),
             moves: Vec::new(),
+            touched: Vec::new(),
         }
     }
 
-    /// What has been done to memory since the last call.
-    pub(super) fn take_moves(&mut self) -> Vec<Move> {
-        std::mem::take(&mut self.moves)
+    /// Puts what has been done to memory since the last call in the place of `moves`.
+    pub(super) fn take_moves(&mut self, moves: &mut Vec<Move>) {
+        moves.clear();
+        std::mem::swap(&mut self.moves, moves);
     }
 
-    fn own(&self, module: usize) -> Rc<[usize]> {
-        self.modules.get(module).cloned().unwrap_or_default()
+    /// Parameters of an all-gather.
+    pub(super) fn parameters_of(&self, handle: usize) -> &[usize] {
+        self.gathered.get(handle)
     }
 
     /// `fetch_sub_module`.
@@ -147,88 +199,101 @@ impl Coordinator {
         if !forward && !self.in_backward.contains(&module) {
             self.in_backward.push(module);
         }
-        let own = self.own(module);
-        self.all_gather(&own);
+        let own = self.modules.places(module);
+        let first = self.gathered.members.len();
+        for place in own.clone() {
+            self.gather(self.modules.member(place));
+        }
+        self.all_gather(first);
         // Frozen parameters that recomputation fetches are let go with the module that was last in backward.
         let owner = self.in_backward.last().copied().filter(|_| forward);
-        for parameter in own.iter() {
-            if let Some(state) = self.parameters.get_mut(*parameter) {
-                state.active.insert(module);
+        for place in own.clone() {
+            let parameter = self.modules.member(place);
+            if let Some(state) = self.parameters.get_mut(parameter) {
+                insert(&mut state.active, module);
                 if let Some(owner) = owner.filter(|_| !state.known.trains) {
-                    state.active.insert(owner);
-                    self.recomputed.entry(owner).or_default().insert(*parameter);
+                    insert(&mut state.active, owner);
+                    insert(self.recomputed.entry(owner).or_default(), parameter);
                 }
             }
-            self.wait(*parameter);
+            self.wait(parameter);
         }
-        self.discard_from_queue(&own);
+        self.discard_from_queue(module);
         self.prefetch();
         self.step += 1;
     }
 
     /// What the module needs is not to be prefetched any more, unless an earlier prefetch has passed it by.
-    fn discard_from_queue(&mut self, own: &[usize]) {
+    fn discard_from_queue(&mut self, module: usize) {
         let step = as_i64(self.step);
+        let own = self.modules.get(module);
         let awaited =
             own.iter().filter(|one| self.parameters.get(**one).is_some_and(|state| state.fetched_for < step)).count();
-        let mut discarded = BTreeSet::new();
+        let mut discarded = Vec::new();
         while discarded.len() < awaited
             && let Some((parameter, used_at)) = self.queue.pop_front()
         {
             if let Some(state) = self.parameters.get_mut(parameter) {
                 state.fetched_for = as_i64(used_at);
             }
-            discarded.insert(parameter);
+            insert(&mut discarded, parameter);
         }
     }
 
     /// Begins to gather what comes next, as much as the bucket and the limit of live parameters allow.
     fn prefetch(&mut self) {
         let room = self.reach.prefetch.min(self.reach.max_live.saturating_sub(self.available));
-        let mut chosen: Vec<usize> = Vec::new();
+        let first = self.gathered.members.len();
         let mut elements = 0u64;
         while elements < room
             && let Some((parameter, used_at)) = self.queue.pop_front()
         {
             let Some(state) = self.parameters.get_mut(parameter) else { continue };
             state.fetched_for = state.fetched_for.max(as_i64(used_at));
-            if state.status == Status::NotAvailable && !chosen.contains(&parameter) {
-                elements = elements.saturating_add(state.known.elements);
-                chosen.push(parameter);
+            let more = state.known.elements;
+            if self.gather(parameter) {
+                elements = elements.saturating_add(more);
             }
         }
-        self.all_gather(&chosen);
+        self.all_gather(first);
     }
 
-    /// `__all_gather_params`: one buffer for one parameter, a flat one for several.
-    fn all_gather(&mut self, wanted: &[usize]) {
-        let absent =
-            |one: &&usize| self.parameters.get(**one).is_some_and(|state| state.status == Status::NotAvailable);
-        let gathered: Vec<usize> = wanted.iter().filter(absent).copied().collect();
+    /// Puts a parameter into the next all-gather, unless it is there or on its way.
+    fn gather(&mut self, parameter: usize) -> bool {
         let handle = self.handles.len();
-        for parameter in &gathered {
-            if let Some(state) = self.parameters.get_mut(*parameter) {
-                state.status = Status::InFlight;
-                state.registered = Some(handle);
-                self.available = self.available.saturating_add(state.known.elements);
-            }
+        let Some(state) = self.parameters.get_mut(parameter) else { return false };
+        let absent = state.status == Status::NotAvailable;
+        if absent {
+            state.status = Status::InFlight;
+            state.registered = Some(handle);
+            self.available = self.available.saturating_add(state.known.elements);
+            self.gathered.members.push(parameter);
         }
-        match gathered.as_slice() {
+        absent
+    }
+
+    /// `__all_gather_params` for those put in since `first`: one buffer for one parameter, a flat one for several.
+    fn all_gather(&mut self, first: usize) {
+        let handle = self.handles.len();
+        match self.gathered.members.get(first..).unwrap_or_default() {
             [] => return,
             [one] => self.moves.push(Move::Gather(*one)),
-            _ => self.moves.push(Move::GatherFlat { handle, parameters: gathered.clone() }),
+            _ => self.moves.push(Move::GatherFlat(handle)),
         }
-        self.handles.push(Handle { registered: gathered.len(), complete: false, parameters: gathered });
+        let end = self.gathered.members.len();
+        self.gathered.ends.push(end);
+        self.handles.push(Handle { registered: end - first, complete: false });
     }
 
     /// `AllGatherCoalescedHandle.wait`: the first to wait copies every parameter out; the flat buffer goes with the last.
     fn wait(&mut self, parameter: usize) {
         let Some(number) = self.parameters.get_mut(parameter).and_then(|state| state.registered.take()) else { return };
         let Some(handle) = self.handles.get_mut(number) else { return };
-        let flat = handle.parameters.len() > 1;
+        let all = self.gathered.get(number);
+        let flat = all.len() > 1;
         if !handle.complete {
             handle.complete = true;
-            for other in &handle.parameters {
+            for other in all {
                 if let Some(state) = self.parameters.get_mut(*other) {
                     state.status = Status::Available;
                 }
@@ -243,24 +308,26 @@ impl Coordinator {
 
     /// `release_sub_module`.
     pub(super) fn release(&mut self, module: usize, forward: bool) {
-        let own = self.own(module);
-        let mut released: BTreeSet<usize> = own.iter().copied().filter(|one| self.may_release(*one)).collect();
-        let mut touched: BTreeSet<usize> = own.iter().copied().collect();
+        let mut touched = std::mem::take(&mut self.touched);
+        touched.extend(self.modules.get(module).iter().map(|one| (*one, self.may_release(*one))));
         if !forward {
+            let lets_go = |one: &usize| self.parameters.get(*one).is_some_and(|state| !state.known.persists);
             let recomputed = self.recomputed.remove(&module).unwrap_or_default();
-            let lets_go = |one: &&usize| self.parameters.get(**one).is_some_and(|state| !state.known.persists);
-            released.extend(recomputed.iter().filter(lets_go));
-            touched.extend(recomputed);
+            touched.extend(recomputed.iter().map(|one| (*one, lets_go(one))));
             self.in_backward.retain(|other| *other != module);
         }
-        for parameter in touched {
+        // Those that both lists name are let go if one of them says so.
+        touched.sort_unstable_by_key(|(parameter, lets_go)| (*parameter, !*lets_go));
+        touched.dedup_by_key(|(parameter, _)| *parameter);
+        for (parameter, lets_go) in touched.drain(..) {
             if let Some(state) = self.parameters.get_mut(parameter) {
-                state.active.remove(&module);
+                state.active.retain(|other| *other != module);
             }
-            if released.contains(&parameter) {
+            if lets_go {
                 self.release_parameter(parameter);
             }
         }
+        self.touched = touched;
     }
 
     /// `__params_to_release`: not what persists, not what prefetching has passed by, not what is used again within
@@ -270,8 +337,9 @@ impl Coordinator {
         if state.known.persists || state.fetched_for > as_i64(self.step) {
             return false;
         }
-        let next = state.uses.partition_point(|step| *step < self.step);
-        let Some(next) = state.uses.get(next) else { return true };
+        let uses = self.uses.get(parameter);
+        let next = uses.partition_point(|step| *step < self.step);
+        let Some(next) = uses.get(next) else { return true };
         let used = |step: usize| self.used_before.get(step).copied().unwrap_or(u64::MAX);
         // The step of the next use is still looked at when what lies before it is less than the distance.
         used(*next).saturating_sub(used(self.step)) >= self.reach.max_reuse
@@ -298,6 +366,13 @@ impl Coordinator {
                 }
             }
         }
+    }
+}
+
+/// Adds a number that the list does not have.
+fn insert(list: &mut Vec<usize>, number: usize) {
+    if !list.contains(&number) {
+        list.push(number);
     }
 }
 

@@ -6,9 +6,8 @@ use super::super::autograd::{
 use super::super::phase::Phase;
 use super::super::term::Term;
 use super::Modules;
-use super::coordinator::{Coordinator, Known, Move, Reach};
+use super::coordinator::{Coordinator, Known, Lists, Move, Reach};
 use std::collections::HashMap;
-use std::rc::Rc;
 
 /// What DeepSpeed's configuration says, in elements.
 #[derive(Debug, Clone, Copy)]
@@ -134,11 +133,11 @@ impl Copies {
         known
     }
 
-    fn parameters_of_modules(&self, modules: &Modules) -> Vec<Rc<[usize]>> {
-        let mut all = Vec::new();
+    fn parameters_of_modules(&self, modules: &Modules) -> Lists {
+        let mut all = Lists::default();
         for (module, (_, repeat)) in modules.modules.borrow().iter().zip(&self.modules) {
             for copy in 0..*repeat {
-                all.push(module.parameters.iter().map(|number| self.parameter(*number, copy)).collect());
+                all.push(module.parameters.iter().map(|number| self.parameter(*number, copy)));
             }
         }
         all
@@ -163,6 +162,8 @@ struct Stage<'a> {
     copies: &'a Copies,
     limits: Limits,
     coordinator: Coordinator,
+    /// What it has done last.
+    moves: Vec<Move>,
     /// Of each copy: the parameter's number.
     numbers: Vec<u32>,
     elements: Vec<u64>,
@@ -241,6 +242,7 @@ impl<'a> Stage<'a> {
             copies,
             limits,
             coordinator,
+            moves: Vec::new(),
             numbers,
             elements,
             rows,
@@ -314,9 +316,12 @@ impl<'a> Stage<'a> {
                 self.coordinator.release_all();
             }
         }
-        for one in self.coordinator.take_moves() {
+        let mut moves = std::mem::take(&mut self.moves);
+        self.coordinator.take_moves(&mut moves);
+        for one in moves.drain(..) {
             self.make(one);
         }
+        self.moves = moves;
     }
 
     fn row(&mut self, term: Term, name: &'static str, elements: u64, element: ElementType) -> u16 {
@@ -377,7 +382,8 @@ impl<'a> Stage<'a> {
                 self.begin_collective();
                 self.stashed = shard.map(|held| (parameter, held));
             }
-            Move::GatherFlat { handle, parameters } => {
+            Move::GatherFlat(handle) => {
+                let parameters = self.coordinator.parameters_of(handle);
                 let sum = parameters.iter().map(|one| self.padded(self.elements(*one))).fold(0, u64::saturating_add);
                 let elements = if alone { 0 } else { sum };
                 let row = self.row(Term::GatheredParameters, "all-gather", elements, self.limits.element);
