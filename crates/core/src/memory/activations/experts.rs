@@ -16,7 +16,7 @@ pub(in crate::memory) fn run_experts(setting: &Setting, layer: &LayerWeights, ex
     let visits = dims(&[(Sym::Tokens, tokens), (Sym::Visits, experts.num_experts_per_tok)]);
     let routed_label = setting.label(Term::RouterActivations, "");
     let (weights, order) = route(setting, layer, experts, x, visits);
-    let copies = |sym: Sym, width| visits.with(Dim { sym: sym, size: width });
+    let copies = |sym: Sym, width| visits.with(Dim { sym, size: width });
     let hidden = x.shape().width();
     let activations = |name| setting.label(Term::ExpertActivations, name);
     // Tokens by expert, their weights likewise, and the way back: each indexing keeps its indices.
