@@ -225,7 +225,7 @@ pub(crate) fn zigzag((from, to): (i32, i32), end: i32, inwards: i32, upright: bo
 }
 
 /// Length of the unhatched end of a bar that is cut, pixels.
-const BREAK_ROOM: i32 = 26;
+pub(crate) const BREAK_ROOM: i32 = 26;
 
 /// Diagonal lines inside the rectangle of two corners.
 fn hatching(a: BackendCoord, b: BackendCoord) -> Vec<Vec<BackendCoord>> {

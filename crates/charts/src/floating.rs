@@ -5,7 +5,7 @@ use plotters_backend::BackendCoord;
 
 use crate::axis::{Axis, gib};
 use crate::backend::{Drawn, SvgBackend};
-use crate::elements::{hatched, zigzag};
+use crate::elements::{BREAK_ROOM, hatched, zigzag};
 use crate::ink::Ink;
 use crate::waterfall::Step;
 
@@ -80,7 +80,9 @@ impl<'b> Drawable<SvgBackend<'b>> for FloatingBar {
         let (a, b) = (self.corner(from, low), self.corner(to, high));
         backend.rect(self.ink, a, b, None);
         if self.over {
-            let beyond = (self.corner(from, capacity), self.corner(to, high));
+            // The break needs plain colour around it to be seen.
+            let hatched_to = if self.cut { high + inwards * BREAK_ROOM } else { high };
+            let beyond = (self.corner(from, capacity), self.corner(to, hatched_to));
             let (first, last) = (beyond.0, beyond.1);
             let corners = ((first.0.min(last.0), first.1.min(last.1)), (first.0.max(last.0), first.1.max(last.1)));
             backend.strokes(Ink::Surface, &hatched(&[corners], HATCH_SPACING), 2, None);

@@ -8,7 +8,7 @@ use headroom_core::link;
 use lexopt::prelude::*;
 
 use crate::advise::{self, AdviseOptions};
-use crate::chart::{self, ChartOptions};
+use crate::chart::{self, ChartOptions, Kind};
 use crate::compare::{self, CompareOptions};
 use crate::estimate::{self, EstimateOptions};
 use crate::solve::{self, Question, SolveOptions};
@@ -25,7 +25,7 @@ Usage:
   headroom solve [PLAN] --max WHAT | --min WHAT       the most that fits, the fewest or smallest cards
   headroom compare [PLAN] [--json]                    the plan beside its alternatives
   headroom compare PLAN OTHER [--json]                two plans side by side
-  headroom chart [PLAN] --svg [--phases] [--dark]     the same as an SVG file
+  headroom chart [PLAN] --svg [--phases | --waterfall | --map] [--dark]   a picture of it as an SVG file
   headroom link [PLAN]                                the plan as a link's fragment
   headroom models | gpus [--json]                     what plans can name
   headroom validate CASES... [--json] [--terms]       compare estimates with measurements
@@ -39,6 +39,12 @@ Options of estimate:
   --all              every allocation at the peak, however small
   --check            exit with 1 when the plan does not fit
 
+Options of advise:
+  --json             machine-readable
+  --target LOW-HIGH  where an idle card is filled to, in per cent of it (default 75-90)
+  --summary          what the run should say before it starts, and a checklist, instead of advice
+  --markdown         the same as Markdown
+
 Options of solve:
   --max WHAT         batch, length, rank, generations, completion_length or model
   --min WHAT         cards or card
@@ -47,6 +53,8 @@ Options of solve:
 Options of chart:
   --svg              SVG, the only format
   --phases           memory over the phases of a step instead of the comparison
+  --waterfall        what each change of the advice saves, in turn; with a second PLAN, each change on the way there
+  --map              batch size by length, coloured by use of the card
   --dark             colours for a dark ground
   --width PIXELS     default 1000; narrow pictures have rows instead of columns
   --height PIXELS    default 420, for columns
@@ -150,6 +158,14 @@ impl Command {
         while let Some(arg) = parser.next()? {
             match arg {
                 Long("json") => options.json = true,
+                Long("summary") => options.summary = true,
+                Long("markdown") => (options.summary, options.markdown) = (true, true),
+                Long("target") => {
+                    let shares = text(parser.value()?)?;
+                    let known = "--target takes two percentages of the card such as 75-90";
+                    let target = advise::target_from(&shares);
+                    options.target = target.ok_or_else(|| Failure::BadInput(format!("{known}, not {shares}")))?;
+                }
                 Long("help") | Short('h') => return Ok(Self::Help),
                 Value(value) if options.source.is_none() => options.source = Some(text(value)?),
                 other => return Err(other.unexpected().into()),
@@ -203,14 +219,20 @@ impl Command {
         while let Some(arg) = parser.next()? {
             match arg {
                 Long("svg") => {}
-                Long("phases") => options.phases = true,
+                Long("phases") => options.kind = Kind::Phases,
+                Long("waterfall") => options.kind = Kind::Waterfall,
+                Long("map") => options.kind = Kind::Map,
                 Long("dark") => options.palette = Palette::Dark,
                 Long("width") => options.width = parser.value()?.parse()?,
                 Long("height") => options.height = parser.value()?.parse()?,
                 Long("help") | Short('h') => return Ok(Self::Help),
                 Value(value) if options.source.is_none() => options.source = Some(text(value)?),
+                Value(value) if options.other.is_none() => options.other = Some(text(value)?),
                 other => return Err(other.unexpected().into()),
             }
+        }
+        if options.other.is_some() && options.kind != Kind::Waterfall {
+            return Err(Failure::BadInput("chart takes a second plan only with --waterfall".to_owned()));
         }
         Ok(Self::Chart(options))
     }

@@ -120,7 +120,8 @@ impl From<Compared> for ComparedJson {
     }
 }
 
-fn host_bytes(estimate: &Estimate) -> u64 {
+/// What a plan keeps in host memory, bytes.
+pub(crate) fn host_bytes(estimate: &Estimate) -> u64 {
     estimate.host.iter().map(|row| row.bytes).fold(0, u64::saturating_add)
 }
 

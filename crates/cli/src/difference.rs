@@ -3,13 +3,16 @@
 use std::io::Write;
 
 use headroom_core::advise::difference::{Difference, difference};
+use headroom_core::advise::{Change, Replayed, steps_between};
 use headroom_core::memory::Estimate;
-use headroom_core::units::gib_text;
+use headroom_core::speed::{StepTime, step_time_of};
+use headroom_core::units::{count_text, gib_text};
 use serde_json::json;
 
 use crate::compare::CompareOptions;
-use crate::estimate;
+use crate::estimate::{self, seconds_text};
 use crate::layout::{Align, Table};
+use crate::levers::{changed_text, need_text};
 use crate::{Failure, input};
 
 /// Runs the command for two plans.
@@ -17,8 +20,10 @@ pub(crate) fn run(options: &CompareOptions, out: &mut dyn Write) -> Result<(), F
     let before = estimate::plan_from(options.source.as_deref())?;
     let after = estimate::plan_from(options.other.as_deref())?;
     let difference = difference(&before, &after).map_err(|problems| input::bad_plan(&problems))?;
+    let steps = steps_between(&before, &after, &Replayed);
+    let times = [&before, &after].map(step_time_of);
     if options.json {
-        serde_json::to_writer_pretty(&mut *out, &as_json(&difference)).map_err(std::io::Error::from)?;
+        serde_json::to_writer_pretty(&mut *out, &as_json(&difference, &steps)).map_err(std::io::Error::from)?;
         return Ok(writeln!(out)?);
     }
     let mut table = Table::new(&[Align::Left, Align::Right, Align::Right]);
@@ -26,11 +31,15 @@ pub(crate) fn run(options: &CompareOptions, out: &mut dyn Write) -> Result<(), F
     for changed in &difference.changed {
         table.row([changed.field.to_owned(), changed.before.clone(), changed.after.clone()]);
     }
-    table.row([
-        "effective batch".to_owned(),
-        difference.effective_batch[0].to_string(),
-        difference.effective_batch[1].to_string(),
-    ]);
+    for (name, [first, second]) in
+        [("effective batch", difference.effective_batch), ("tokens a step", difference.tokens_per_step)]
+    {
+        table.row([name.to_owned(), count_text(first), count_text(second)]);
+    }
+    if let [Ok(first), Ok(second)] = &times {
+        let rough = |time: &StepTime| seconds_text(time.seconds.expected);
+        table.row(["time of a step, rough".to_owned(), rough(first), rough(second)]);
+    }
     table.write(out)?;
     writeln!(out)?;
     let mut table = Table::new(&[Align::Left, Align::Right, Align::Right]);
@@ -46,6 +55,7 @@ pub(crate) fn run(options: &CompareOptions, out: &mut dyn Write) -> Result<(), F
         table.row([format!("in {}", phase.name().replace('_', " ")), gib_text(first), gib_text(second)]);
     }
     table.write(out)?;
+    write_steps(&steps, out)?;
     let time = difference.time;
     Ok(writeln!(
         out,
@@ -54,7 +64,21 @@ pub(crate) fn run(options: &CompareOptions, out: &mut dyn Write) -> Result<(), F
     )?)
 }
 
-fn as_json(difference: &Difference) -> serde_json::Value {
+/// What each change does to the need, one after the other.
+fn write_steps(steps: &[Change], out: &mut dyn Write) -> Result<(), Failure> {
+    if steps.is_empty() {
+        return Ok(());
+    }
+    let mut table = Table::new(&[Align::Left, Align::Right, Align::Right]);
+    table.row(["one change after the other", "need", "then needs GiB"]);
+    for step in steps {
+        table.row([changed_text(&step.fields), need_text(step.saved_bytes), gib_text(step.need_bytes)]);
+    }
+    writeln!(out)?;
+    Ok(table.write(out)?)
+}
+
+fn as_json(difference: &Difference, steps: &[Change]) -> serde_json::Value {
     let [first, second] = &difference.estimates;
     let of = |estimate: &Estimate| {
         json!({
@@ -67,6 +91,11 @@ fn as_json(difference: &Difference) -> serde_json::Value {
             "field": changed.field, "before": changed.before, "after": changed.after,
         })).collect::<Vec<_>>(),
         "effective_batch_size": difference.effective_batch,
+        "tokens_per_step": difference.tokens_per_step,
+        "steps": steps.iter().map(|step| json!({
+            "fields": step.fields.iter().map(|changed| changed.field).collect::<Vec<_>>(),
+            "saved_bytes": step.saved_bytes, "needed_bytes": step.need_bytes,
+        })).collect::<Vec<_>>(),
         "estimates": [of(first), of(second)],
         "categories": difference.by_category().iter().map(|(category, bytes)| json!({"name": category.name(), "bytes": bytes})).collect::<Vec<_>>(),
         "phases": difference.by_phase().iter().map(|(phase, bytes)| json!({"name": phase.name(), "bytes": bytes})).collect::<Vec<_>>(),

@@ -12,6 +12,7 @@ mod difference;
 mod estimate;
 mod input;
 mod layout;
+mod levers;
 mod solve;
 mod validate;
 mod validate_speed;

@@ -24,11 +24,77 @@ fn an_advised_plan_fits_and_the_waterfall_ends_there() {
         let fitting: Vec<&Value> = levels.iter().filter(|level| level["found"] == "fits").collect();
         assert!(!fitting.is_empty(), "{plan}: {levels:?}");
         for level in fitting {
-            let last = level["stages"].as_array().unwrap().last().unwrap();
+            let stages = level["stages"].as_array().unwrap();
             let advised = estimate(&level["link"]);
             assert_eq!(advised["verdict"], "fits", "{plan}: {level}");
-            assert!(last["needed_bytes"].as_u64().is_some(), "{plan}: {level}");
+            assert_eq!(stages.last().unwrap()["needed_bytes"], advised["peak"]["band"]["expected"], "{plan}: {level}");
+            let number = |value: &Value| i128::from(value.as_i64().unwrap());
+            let mut before = number(&stages[0]["needed_bytes"]) + number(&stages[0]["saved_bytes"]);
+            for stage in stages {
+                before -= number(&stage["saved_bytes"]);
+                assert_eq!(before, number(&stage["needed_bytes"]), "{plan}: {stage}");
+            }
         }
+    }
+}
+
+#[test]
+fn the_text_says_what_each_level_costs_or_lacks() {
+    let text = headroom(&["advise", "v=1&model=mistralai/Mistral-7B-v0.1&method=lora&gpu=t4&torch_dtype=float16"]).out;
+    for part in [
+        "Mistral-7B-v0.1 on Tesla T4: needs ",
+        "does not fit\n\nLevel 1: nothing about the result changes\ndoes not suffice: needs ",
+        " more than the card has\n\nLevel 2: the same training, more coarsely computed\nfits with ",
+        "then needs GiB  time of a step\n",
+        "\nlink     #v=1&model=mistralai/Mistral-7B-v0.1&gpu=t4",
+        "\neach change alone",
+        "quickest that fits",
+    ] {
+        assert!(text.contains(part), "{part:?} in {text}");
+    }
+}
+
+#[test]
+fn what_no_change_makes_fit_needs_other_cards() {
+    let plan = "v=1&model=meta-llama/Llama-3.1-405B&method=full&gpu=t4&max_length=4096";
+    let advice = headroom(&["advise", plan, "--json"]).json();
+    let hardware = advice["hardware"].as_array().unwrap();
+    assert!(!hardware.is_empty(), "{advice}");
+    for one in hardware {
+        assert_eq!(estimate(&one["link"])["verdict"], "fits", "{one}");
+    }
+    let text = headroom(&["advise", plan]).out;
+    assert!(text.contains("\nnothing short of "), "{text}");
+    assert_eq!(text.matches(" each: ").count(), hardware.len(), "{text}");
+}
+
+#[test]
+fn a_waterfall_has_a_bar_for_each_lever_of_the_mildest_advice() {
+    let plan = "v=1&model=Qwen/Qwen3-4B&method=lora&gpu=rtx-4090&per_device_train_batch_size=8&max_length=2048";
+    let advice = headroom(&["advise", plan, "--json"]).json();
+    let mildest = advice["levels"].as_array().unwrap().iter().find(|level| level["found"] == "fits").unwrap();
+    let picture = headroom(&["chart", plan, "--svg", "--waterfall"]).out;
+    let bars = picture.matches("<g class=\"bar\"").count();
+    assert_eq!(bars, mildest["stages"].as_array().unwrap().len() + 2, "{picture}");
+    let link = mildest["link"].as_str().unwrap().replace('&', "&amp;");
+    assert!(picture.contains(&format!("data-id=\"{link}\"")), "the last lever leads to the advised plan");
+    let fitting = headroom(&["chart", "v=1&model=Qwen/Qwen3-4B&method=lora&gpu=a100-80gb", "--waterfall"]).out;
+    assert_eq!(fitting.matches("<g class=\"bar\"").count(), 2, "nothing to change");
+}
+
+#[test]
+fn a_map_rings_the_plan_and_shows_the_capacity() {
+    for (plan, axis) in [
+        ("v=1&model=Qwen/Qwen3-4B&method=lora&gpu=rtx-4090", ">sequence length<"),
+        (
+            "v=1&model=Qwen/Qwen2.5-0.5B&gpu=rtx-4090&task=grpo&per_device_train_batch_size=8&num_generations=4",
+            ">completion length<",
+        ),
+    ] {
+        let picture = headroom(&["chart", plan, "--svg", "--map", "--width", "700"]).out;
+        assert!(picture.contains("viewBox=\"0 0 700 ") && picture.contains(axis), "{plan}");
+        assert_eq!(picture.matches("<circle").count(), 4, "the ring and its sample in the key, with rims: {plan}");
+        assert!(picture.contains(", fits</title>") && picture.contains(", does not fit</title>"), "{plan}");
     }
 }
 
@@ -40,6 +106,22 @@ fn an_idle_card_is_filled() {
     let used = filled["used_share"].as_f64().unwrap();
     assert!((0.75..=0.90).contains(&used), "{filled}");
     assert_eq!(estimate(&filled["link"])["peak"]["band"]["expected"], filled["needed_bytes"]);
+}
+
+#[test]
+fn a_target_of_ones_own_is_kept() {
+    let plan = "v=1&model=Qwen/Qwen3-4B&method=lora&gpu=a100-80gb";
+    let advice = headroom(&["advise", plan, "--target", "31-62", "--json"]).json();
+    for name in ["recommended", "aggressive"] {
+        let used = advice["fill"][name]["used_share"].as_f64().unwrap();
+        assert!((0.31..=0.62).contains(&used), "{name}: {used}");
+    }
+    let text = headroom(&["advise", plan, "--target", "31-62"]).out;
+    assert!(text.contains("change   per_device_train_batch_size 1 -> "), "{text}");
+    assert!(text.contains("  1. per_device_train_batch_size "), "{text}");
+    let ran = headroom(&["advise", plan, "--target", "90-75"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("--target takes two percentages"), "{}", ran.err);
 }
 
 #[test]

@@ -13,6 +13,8 @@ use headroom_core::memory::{self, Estimate, Fit};
 use headroom_core::plan::{Plan, Subject};
 use headroom_core::speed::{StepTime, step_time};
 
+pub(crate) use time::seconds_text;
+
 use crate::{Failure, Outcome, input};
 
 /// Options of `headroom estimate`.

@@ -77,7 +77,7 @@ pub(super) fn write(estimated: &Estimated, out: &mut dyn Write) -> Result<(), Fa
 }
 
 /// `0.034 s`, `1.2 s`, `95 s`: two digits that count.
-fn seconds_text(seconds: f64) -> String {
+pub(crate) fn seconds_text(seconds: f64) -> String {
     if seconds >= 10.0 {
         return format!("{seconds:.0} s");
     }

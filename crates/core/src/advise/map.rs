@@ -1,6 +1,7 @@
 //! What batch size and length take together: a map to choose from.
 
-use crate::memory;
+use super::solve::Unknown;
+use crate::memory::{self, Estimate};
 use crate::plan::{Plan, Problem};
 
 /// Use of the card over batch size and length.
@@ -19,43 +20,177 @@ pub struct Map {
 /// # Errors
 /// As [`memory::estimate`].
 pub fn map(plan: &Plan, batches: Vec<u64>, lengths: Vec<u64>) -> Result<Map, Vec<Problem>> {
+    let outline = memory::outline(plan)?;
+    map_of(plan, &outline, outline.peak.allocated_bytes, batches, lengths)
+}
+
+/// The map of a plan whose own answer is known, by replay for example: what that needs beyond its peak is taken to be what
+/// every pair needs, so that the map agrees with the plan's verdict. Rows are values of [`length`].
+///
+/// # Errors
+/// As [`memory::estimate`].
+pub fn map_beside(plan: &Plan, own: &Estimate, batches: Vec<u64>, lengths: Vec<u64>) -> Result<Map, Vec<Problem>> {
+    map_of(plan, own, memory::outline(plan)?.peak.allocated_bytes, batches, lengths)
+}
+
+/// The map of a plan with the answer `own`, whose outline allocates `allocated` bytes at its peak.
+fn map_of(
+    plan: &Plan,
+    own: &Estimate,
+    allocated: u64,
+    batches: Vec<u64>,
+    lengths: Vec<u64>,
+) -> Result<Map, Vec<Problem>> {
     let subject = plan.subject()?;
-    let own = memory::outline(plan)?;
-    let (needed, allocated) =
-        (own.peak.band.expected.saturating_sub(own.peak.beside.expected), own.peak.allocated_bytes);
+    let needed = own.peak.band.expected.saturating_sub(own.peak.beside.expected);
     let beyond = needed as f64 / allocated.max(1) as f64;
     let share =
         |bytes: u64| (bytes as f64).mul_add(beyond, own.peak.beside.expected as f64) / own.card_bytes.max(1) as f64;
-    let surface = memory::surface(plan, &subject, &batches, &lengths);
+    let surface = match length(plan) {
+        Unknown::Length => memory::surface(plan, &subject, &batches, &lengths),
+        // Prompts and answers make other shapes than b x s: each pair is run by itself.
+        unknown => {
+            let at = |b: u64, s: u64| {
+                let plan = unknown.set(&Unknown::Batch.set(plan, b), s);
+                memory::outline(&plan).map_or(u64::MAX, |outline| outline.peak.allocated_bytes)
+            };
+            lengths.iter().map(|s| batches.iter().map(|b| at(*b, *s)).collect()).collect()
+        }
+    };
     let used_share = surface.into_iter().map(|row| row.into_iter().map(share).collect()).collect();
     Ok(Map { batches, lengths, used_share })
 }
 
-/// Batch sizes and lengths around a plan's own, `count` of each: powers of the same ratio, the plan's own among them.
+/// What the map's lengths are: those of completions where a policy generates, else of sequences.
+pub fn length(plan: &Plan) -> Unknown {
+    if plan.is_reinforcement() { Unknown::CompletionLength } else { Unknown::Length }
+}
+
+/// Share of the card beyond which a plan like one with this answer is tight: it fits in the expected case, but not surely.
+pub fn tight_share(own: &Estimate) -> f64 {
+    own.peak.band.expected as f64 / own.peak.sure_bytes.max(1) as f64
+}
+
+/// Batch sizes and lengths for the map of a plan, at most `count` of each: from small ones to beyond what the card has room
+/// for, four to each doubling, the plan's own among them. Batch sizes are only such as divide what they have to.
+///
+/// Need grows with the product of the two, so that evenly spaced values would spend most of the map on what does not fit.
 pub fn axes(plan: &Plan, count: usize) -> (Vec<u64>, Vec<u64>) {
-    let lengths = axis(plan.max_length, 64, count);
-    (batches(plan.per_device_train_batch_size, count), lengths)
+    let count = count.max(1);
+    let batch = plan.per_device_train_batch_size;
+    let valid = |batch: &u64| Unknown::Batch.set(plan, *batch).subject().is_ok();
+    let grain = (1..=batch).find(|grain| batch.is_multiple_of(*grain) && valid(grain)).unwrap_or(batch);
+    let mut batches = axis(batch, end(plan, Unknown::Batch), grain, count);
+    batches.retain(valid);
+    let unknown = length(plan);
+    (batches, axis(unknown.of(plan), end(plan, unknown), LENGTH_GRAIN, count))
 }
 
-/// 1, 2, 3, ... as long as the own one lies in the middle of it, else multiples.
-fn batches(own: u64, count: usize) -> Vec<u64> {
-    let step = (own * 2).div_ceil(count as u64).max(1);
-    let mut batches: Vec<u64> = (1..=count as u64).map(|i| if step == 1 { i } else { i * step }).collect();
-    put(&mut batches, own);
-    batches
-}
+/// Lengths are multiples of so many tokens.
+const LENGTH_GRAIN: u64 = 16;
+/// Fewer values than this make no axis.
+const SHORTEST_AXIS: usize = 8;
 
-/// Multiples of `grain` up to about three times the own value.
-fn axis(own: u64, grain: u64, count: usize) -> Vec<u64> {
-    let step = (own * 3).div_ceil(count as u64).div_ceil(grain).max(1) * grain;
-    let mut values: Vec<u64> = (1..=count as u64).map(|i| i * step).collect();
+/// Multiples of `grain` from small ones to the first beyond `end`: all of the first eight, then four to each doubling; `own`
+/// in the place of the nearest of them.
+fn axis(own: u64, end: u64, grain: u64, count: usize) -> Vec<u64> {
+    // 1 to 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, ...
+    let steps = |i: u32| if i < 8 { u64::from(i) + 1 } else { u64::from(i % 4 + 5) << ((i / 4) - 1).min(56) };
+    let last = steps(u32::try_from(count).unwrap_or(u32::MAX).saturating_sub(1));
+    let grains = end.div_ceil(grain.max(1)).div_ceil(last.max(1)).max(1).next_power_of_two();
+    let unit = grain.max(1).saturating_mul(grains);
+    let mut values: Vec<u64> = (0..).take(count).map(|i| steps(i).saturating_mul(unit)).collect();
+    let needed = values.iter().position(|value| *value >= end).map_or(count, |at| at + 1);
+    values.truncate(needed.max(SHORTEST_AXIS.min(count)));
     put(&mut values, own);
     values
+}
+
+/// How far an axis reaches: four times as far as where the need, drawn on straight from the plan's own value and its double,
+/// meets the card, so that what a quarter of the other value leaves room for is on the map, too; beyond the plan's own value
+/// in any case.
+fn end(plan: &Plan, unknown: Unknown) -> u64 {
+    let own = unknown.of(plan).max(1);
+    let at = |value: u64| {
+        let outline = memory::outline(&unknown.set(plan, value)).ok()?;
+        Some((outline.peak.band.expected as f64, outline.card_bytes as f64))
+    };
+    let least = own.saturating_add(own.div_ceil(4));
+    let (Some((need, card)), Some((double, _))) = (at(own), at(own.saturating_mul(2))) else {
+        return own.saturating_mul(2);
+    };
+    let slope = (double - need) / own as f64;
+    let meets = if slope > 0.0 { own as f64 + (card - need) / slope } else { own as f64 };
+    // An unsigned number holds nothing below 0; no card is so idle that the own value should vanish in a corner.
+    ((meets * 4.0) as u64).clamp(least, own.saturating_mul(64))
 }
 
 /// Puts `own` in the place of the value nearest to it.
 fn put(values: &mut [u64], own: u64) {
     if let Some(nearest) = values.iter_mut().min_by_key(|value| value.abs_diff(own)) {
         *nearest = own;
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::panic)]
+mod tests {
+    use super::*;
+    use crate::link;
+
+    #[test]
+    fn values_are_round_and_reach_the_end() {
+        let first = [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64, 80, 96, 112, 128];
+        assert_eq!(axis(1, 128, 1, 24), first);
+        assert_eq!(axis(3, 15, 1, 24), first[..12]);
+        assert_eq!(axis(1, 2, 1, 24), first[..8]);
+        assert_eq!(axis(1000, 2000, 16, 24)[..4], [16, 32, 48, 64]);
+        assert!(axis(1000, 2000, 16, 24).contains(&1000));
+        assert_eq!(axis(128, 5000, 16, 24)[..3], [64, 128, 192]);
+        assert!((1..2000).all(|end| axis(1, end, 1, 24).last().is_some_and(|last| *last >= end)));
+    }
+
+    #[test]
+    fn the_capacity_is_on_the_map_and_so_is_the_plan() {
+        for fragment in [
+            "v=1&model=Qwen/Qwen3-4B&method=lora&gpu=a100-80gb",
+            "v=1&model=Qwen/Qwen2.5-0.5B&method=lora&gpu=h200&per_device_train_batch_size=4",
+            "v=1&model=Qwen/Qwen3-4B&method=lora&gpu=rtx-4090&per_device_train_batch_size=16&max_length=4096",
+            "v=1&model=Qwen/Qwen2.5-7B&gpu=a100-40gb&task=grpo&per_device_train_batch_size=16&num_generations=4\
+             &max_prompt_length=256&max_completion_length=128&steps_per_generation=1",
+            "v=1&model=Qwen/Qwen3-1.7B&task=inference&gpu=rtx-4090",
+        ] {
+            let plan = link::decode(fragment).plan;
+            let (batches, lengths) = axes(&plan, 24);
+            assert!(
+                batches.is_sorted_by(|a, b| a < b) && lengths.is_sorted_by(|a, b| a < b),
+                "{batches:?} {lengths:?}"
+            );
+            assert!(batches.contains(&plan.per_device_train_batch_size) && lengths.contains(&length(&plan).of(&plan)));
+            for batch in &batches {
+                assert!(Unknown::Batch.set(&plan, *batch).subject().is_ok(), "{fragment}: {batch}");
+            }
+            let map = map(&plan, batches, lengths).unwrap_or_else(|problems| panic!("{fragment}: {problems:?}"));
+            let cells: Vec<f64> = map.used_share.concat();
+            let fitting = cells.iter().filter(|share| **share <= 1.0).count();
+            assert!(fitting > 0 && fitting < cells.len(), "{fragment}: {fitting} of {} fit", cells.len());
+        }
+    }
+
+    #[test]
+    fn the_map_agrees_with_the_answer_it_is_drawn_beside() {
+        for fragment in [
+            "v=1&model=Qwen/Qwen3-4B&method=lora&gpu=rtx-4090&per_device_train_batch_size=2",
+            "v=1&model=Qwen/Qwen2.5-0.5B&gpu=rtx-4090&task=grpo&per_device_train_batch_size=8&num_generations=4",
+        ] {
+            let plan = link::decode(fragment).plan;
+            let own = memory::estimate_replayed(&plan).unwrap_or_else(|problems| panic!("{fragment}: {problems:?}"));
+            let batch = plan.per_device_train_batch_size;
+            let map = map_beside(&plan, &own, vec![batch], vec![length(&plan).of(&plan)])
+                .unwrap_or_else(|problems| panic!("{fragment}: {problems:?}"));
+            let share = map.used_share.concat();
+            let off = share.first().map_or(1.0, |share| (share / own.verdict.used_share - 1.0).abs());
+            assert!(off < 0.001, "{fragment}: {share:?} beside {}", own.verdict.used_share);
+        }
     }
 }

@@ -1,0 +1,91 @@
+//! `headroom advise`: what to change so that a plan fits its cards, or uses them.
+
+mod json;
+mod ladder;
+mod summary;
+mod text;
+
+use std::io::Write;
+
+use headroom_core::advise::fill::{Fill, Target, fill};
+use headroom_core::advise::fit::{Escalation, Found, escalate};
+use headroom_core::advise::tiers::{Rung, Tier, ladder, tiers};
+use headroom_core::advise::{Impact, Judge, Quick, Replayed, ReplayedIfClose, impacts, waterfall};
+use headroom_core::memory::Fit;
+use headroom_core::plan::Plan;
+
+use crate::Failure;
+use crate::estimate::{self, Estimated};
+
+/// Options of `headroom advise`.
+#[derive(Default)]
+pub(crate) struct AdviseOptions {
+    /// File, `-`, link or JSON; nothing: standard input.
+    pub(crate) source: Option<String>,
+    /// Machine-readable.
+    pub(crate) json: bool,
+    /// Between which shares of the card an idle one is filled.
+    pub(crate) target: Target,
+    /// The start-up summary and the checklist instead of advice.
+    pub(crate) summary: bool,
+    /// These as Markdown.
+    pub(crate) markdown: bool,
+}
+
+/// Everything that can be said about a plan.
+struct Advised {
+    estimated: Estimated,
+    /// Where it does not fit: how it would.
+    escalation: Option<Escalation>,
+    /// Where it does: what to raise.
+    fill: Option<Fill>,
+    impacts: Vec<Impact>,
+    tiers: Vec<Tier>,
+    ladder: Vec<Rung>,
+}
+
+/// Runs the command.
+pub(crate) fn run(options: &AdviseOptions, out: &mut dyn Write) -> Result<(), Failure> {
+    let estimated = estimate::estimated(estimate::plan_from(options.source.as_deref())?)?;
+    let plan = &estimated.plan;
+    if options.summary {
+        return summary::write(&estimated, options, out);
+    }
+    let fits = estimated.estimate.verdict.fit == Fit::Fits;
+    let advised = Advised {
+        escalation: (!fits).then(|| confirmed(plan)),
+        fill: fits.then(|| fill(plan, options.target, &ReplayedIfClose)),
+        impacts: impacts(plan, &Quick),
+        tiers: tiers(plan, &ReplayedIfClose),
+        ladder: ladder(plan, &ReplayedIfClose),
+        estimated,
+    };
+    if options.json { json::write(&advised, out) } else { text::write(&advised, options.target, out) }
+}
+
+/// How a plan that does not fit would: the quick answer if the replays of what it advises agree with it, else one that was
+/// replayed all the way.
+pub(crate) fn confirmed(plan: &Plan) -> Escalation {
+    let quick = escalate(plan, &Quick);
+    let agrees = |found: &Found| match found {
+        Found::Fits(advice) => Replayed.fits(&advice.plan),
+        Found::NoQuicker | Found::Short(_) => true,
+    };
+    let all_agree = quick.levels.iter().all(|answer| agrees(&answer.found));
+    let mut escalation = if all_agree { quick } else { escalate(plan, &ReplayedIfClose) };
+    for answer in &mut escalation.levels {
+        if let Found::Fits(advice) = &mut answer.found {
+            // So that the savings sum to the difference of the two verdicts.
+            advice.stages = waterfall(plan, &advice.levers, &Replayed);
+        }
+    }
+    escalation
+}
+
+/// Shares from percentages: `75-90`.
+pub(crate) fn target_from(text: &str) -> Option<Target> {
+    let (low, high) = text.split_once('-')?;
+    let share = |text: &str| text.trim().parse::<f64>().ok().map(|percent| percent / 100.0);
+    let target = Target { low: share(low)?, high: share(high)? };
+    (0.0 <= target.low && target.low < target.high && target.high <= 1.0).then_some(target)
+}
