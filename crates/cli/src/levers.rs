@@ -24,7 +24,7 @@ pub(crate) fn lever_text(lever: Lever) -> String {
         Lever::Model(id) => format!("model {id}"),
         Lever::Cards(count) => format!("num_gpus {count}"),
         Lever::Card(id) => format!("gpu {id}"),
-        other => other.name().replace('_', " "),
+        other => name(other).to_owned(),
     }
 }
 
@@ -42,7 +42,14 @@ pub(crate) fn lever_label(lever: Lever, before: &Plan) -> String {
             let offload = if offload_optimizer || offload_param { " + offload" } else { "" };
             return if zero_stage == 0 { format!("unsharded{offload}") } else { format!("ZeRO-{zero_stage}{offload}") };
         }
-        Lever::Model(id) | Lever::Card(id) => id,
+        other => name(other),
+    };
+    name.to_owned()
+}
+
+/// The name of a lever that has no number.
+const fn name(lever: Lever) -> &'static str {
+    match lever {
         Lever::ExpandableSegments => "expandable segments",
         Lever::Sdpa => "SDPA",
         Lever::FusedOptimizer => "fused optimizer",
@@ -64,8 +71,9 @@ pub(crate) fn lever_label(lever: Lever, before: &Plan) -> String {
         Lever::Qlora => "QLoRA",
         Lever::NarrowAdapters => "16-bit adapters",
         Lever::AttentionAdapters => "adapters on attention",
-    };
-    name.to_owned()
+        Lever::Model(id) | Lever::Card(id) => id,
+        other => other.name(),
+    }
 }
 
 /// What a level does to the result.

@@ -6,6 +6,15 @@ mod program;
 use program::headroom;
 use serde_json::Value;
 
+/// A run that was cut down: rank, batch against accumulation, length of answers.
+const GRPO: [&str; 2] = [
+    "v=1&model=Qwen/Qwen2.5-7B&gpu=a100-40gb&task=grpo&per_device_train_batch_size=16&num_generations=4\
+     &max_prompt_length=256&max_completion_length=128&beta=0.04&steps_per_generation=1",
+    "v=1&model=Qwen/Qwen2.5-7B&gpu=a100-40gb&task=grpo&r=8&lora_alpha=16&per_device_train_batch_size=8\
+     &gradient_accumulation_steps=2&num_generations=4&max_prompt_length=256&max_completion_length=96&beta=0.04\
+     &steps_per_generation=1",
+];
+
 fn estimate(link: &Value) -> Value {
     headroom(&["estimate", link.as_str().unwrap(), "--json"]).json()
 }
@@ -144,6 +153,71 @@ fn two_plans_stand_side_by_side() {
         let alone = headroom(&["estimate", link, "--json"]).json();
         assert_eq!(alone["peak"]["band"]["expected"], estimated["needed_bytes"]);
     }
+}
+
+#[test]
+fn the_way_from_one_plan_to_another_is_walked_in_steps_that_sum() {
+    let [before, after] = GRPO;
+    let both = headroom(&["compare", before, after, "--json"]).json();
+    let steps = both["steps"].as_array().unwrap();
+    assert_eq!(steps.len(), 3, "rank and alpha, batch and accumulation, length: {steps:?}");
+    let need = |i: usize| both["estimates"][i]["needed_bytes"].as_i64().unwrap();
+    let saved: Vec<i64> = steps.iter().map(|step| step["saved_bytes"].as_i64().unwrap()).collect();
+    assert_eq!(need(0) - saved.iter().sum::<i64>(), need(1));
+    assert!(saved[0] > 0 && saved[0] < 1 << 30, "the rank saves megabytes: {}", saved[0]);
+    let text = headroom(&["compare", before, after]).out;
+    for part in ["effective batch                   16      16", "time of a step, rough", "one change after the other"]
+    {
+        assert!(text.contains(part), "{part:?} in {text}");
+    }
+    let picture = headroom(&["chart", before, after, "--waterfall"]).out;
+    assert!(picture.contains(">lora.r 16\u{a0}→\u{a0}8<") && picture.matches("<g class=\"bar\"").count() == 5);
+    let ran = headroom(&["chart", before, after]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("only with --waterfall"), "{}", ran.err);
+}
+
+#[test]
+fn a_run_says_what_it_is_before_it_starts() {
+    let [_, plan] = GRPO;
+    let text = headroom(&["advise", plan, "--summary"]).out;
+    for part in
+        ["\neffective batch                     16\n", "\nLoRA rank                            8\n", "\n  [ ] KL "]
+    {
+        assert!(text.contains(part), "{part:?} in {text}");
+    }
+    let markdown = headroom(&["advise", plan, "--summary", "--markdown"]).out;
+    for part in
+        ["## Qwen/Qwen2.5-7B, grpo lora on 1 x ", "\n| new tokens at most | 96 |\n", "\n- [ ] KL to the reference"]
+    {
+        assert!(markdown.contains(part), "{part:?} in {markdown}");
+    }
+    let json = headroom(&["advise", plan, "--summary", "--json"]).json();
+    let items = json["summary"].as_array().unwrap();
+    assert_eq!(items.len(), markdown.matches("\n| ").count() - 2, "all but the table's head");
+    assert_eq!(json["checklist"].as_array().unwrap().len(), markdown.matches("\n- [ ] ").count());
+    let need = items.iter().find(|line| line["item"] == "needed_bytes").unwrap();
+    assert_eq!(need["value"], estimate(&json["link"])["peak"]["band"]["expected"]);
+}
+
+#[test]
+fn presets_and_tiers_come_with_reasons() {
+    let plan = "v=1&model=Qwen/Qwen1.5-1.8B&memory_gib=10&compute_capability=7.5&lora_alpha=8\
+                &target_modules=q_proj,k_proj,v_proj,o_proj&torch_dtype=float16&gradient_checkpointing=true";
+    let advice = headroom(&["advise", plan, "--json"]).json();
+    let ladder = advice["ladder"].as_array().unwrap();
+    let names: Vec<&str> = ladder.iter().map(|rung| rung["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["deepspeed", "stage2_offload", "stage3", "minimal"]);
+    for answers in [ladder, advice["tiers"].as_array().unwrap()] {
+        for answer in answers {
+            assert_eq!(answer["reason"] == "does_not_fit", answer["verdict"] != "fits", "{answer}");
+        }
+    }
+    assert_eq!(ladder.iter().filter(|rung| rung["reason"] == "quickest").count(), 1, "{ladder:?}");
+    assert_eq!(ladder[2]["shards_nothing"], true, "ZeRO-3 on one card");
+    assert!(ladder[3]["host_bytes"].as_u64().unwrap() > 1 << 30, "{}", ladder[3]);
+    let text = headroom(&["advise", plan]).out;
+    assert!(text.contains("one card: shards nothing") && text.contains("quickest that fits"), "{text}");
 }
 
 #[test]
