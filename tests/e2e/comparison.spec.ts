@@ -31,15 +31,44 @@ test("bars are chosen by keyboard, and the focus stays", async ({ page, planner 
   await expect(bar).toBeFocused();
 });
 
-test("the table says the same as the chart", async ({ page, planner }) => {
+test("the matrix says the same as the chart", async ({ planner }) => {
   await planner.open("v=1&num_gpus=8");
-  await page.getByText("The comparison as a table").click();
-  const row = page.getByRole("row", { name: /^LoRA, ZeRO-3 / }).first();
+  const tier = planner.tier(/^LoRA, ZeRO-3 [FTD]/);
   await expect(async () => {
-    const need = await row.getByRole("cell").first().innerText();
+    const need = (await tier.innerText()).match(/card ([\d.]+ GiB)/)![1];
     const bar = planner.bar(/^LoRA, ZeRO-3:/);
     await expect(bar).toHaveAccessibleName(new RegExp(need.replace(".", "\\.")), { timeout: 100 });
   }).toPass();
-  await row.getByRole("button", { name: "Use LoRA, ZeRO-3" }).click();
+  await tier.click();
+  await expect(tier).toHaveAttribute("aria-pressed", "true");
+  await expect(planner.bar(/^LoRA, ZeRO-3:/)).toHaveAttribute("aria-pressed", "true");
+});
+
+test("the matrix marks the quickest that fits, and using it works", async ({ planner }) => {
+  // Full fine-tuning of 8 B parameters fits 24 GB cards in shares only.
+  await planner.open("v=1&model=meta-llama/Llama-3.1-8B&method=full&gpu=rtx-4090&num_gpus=8");
+  await planner.settledVerdict();
+  const quickest = planner.tiers.getByRole("group", { name: "Full" }).getByRole("button", { name: /quickest that fits/ });
+  await expect(quickest).toHaveCount(1);
+  await expect(quickest).toContainText("Fits");
+  await quickest.click();
+  await expect(planner.tier(/^Full, .*current plan/)).toHaveAttribute("aria-pressed", "true");
+  expect(await planner.settledVerdict()).toContain("Fits");
+});
+
+test("on one card ZeRO is said to shard nothing", async ({ planner }) => {
+  await planner.open("v=1&num_gpus=8");
+  await expect(planner.tiers).toBeVisible();
+  await expect(planner.matrixNote).toBeHidden();
+  await planner.open("v=1&num_gpus=1");
+  await expect(planner.matrixNote).toBeVisible();
+});
+
+test("generation keeps the simple table", async ({ page, planner }) => {
+  await planner.open("v=1&task=inference&method=full");
+  await expect(planner.tiers).toHaveCount(0);
+  await page.getByText("The comparison as a table").click();
+  const row = page.getByRole("row", { name: /^QLoRA 4-bit/ });
+  await row.getByRole("button").click();
   await expect(row).toContainText("current plan");
 });

@@ -2,12 +2,12 @@
 
 use headroom_core::plan::ModelChoice;
 use leptos::prelude::*;
-use leptos::task::spawn_local;
 
 use crate::address;
-use crate::clipboard;
+use crate::clipboard::CopyButton;
 use crate::form::Form;
 use crate::gallery::{Gallery, GalleryButton, GalleryPanel};
+use crate::options::{Compared, Wishes};
 use crate::result::{Answer, VerdictLine};
 use crate::state::State;
 use crate::text::{Language, language, text, texts};
@@ -23,6 +23,8 @@ pub(crate) fn App() -> impl IntoView {
     let state = State::open();
     provide_context(state);
     provide_context(Gallery::closed());
+    provide_context(Wishes::new());
+    provide_context(Compared::nothing());
     let texts = texts();
     Effect::new(move |_| {
         if let Some(root) = document().document_element() {
@@ -124,7 +126,12 @@ fn Header() -> impl IntoView {
                 </label>
                 <GalleryButton/>
                 <button type="button" on:click=move |_| state.start_over()>{text(|t| t.start_over)}</button>
-                <CopyLink/>
+                <CopyButton
+                    label=|t| t.copy_link
+                    done=|t| t.link_copied
+                    content=Signal::derive(move || address::link_to(&state.plan().read()))
+                    class="primary"
+                />
             </div>
         </header>
     }
@@ -139,57 +146,6 @@ fn Mark() -> impl IntoView {
             <path class="mark-fill" d="M6 17h20v5a4 4 0 0 1-4 4H10a4 4 0 0 1-4-4z"/>
             <path class="mark-line" d="M6 11h20"/>
         </svg>
-    }
-}
-
-/// What became of copying.
-#[derive(Clone, PartialEq)]
-enum Copied {
-    Not,
-    Done,
-    /// The browser refused; here is the link.
-    Refused(String),
-}
-
-fn select_all(event: web_sys::FocusEvent) {
-    event_target::<web_sys::HtmlInputElement>(&event).select();
-}
-
-#[component]
-fn CopyLink() -> impl IntoView {
-    let state = State::of_page();
-    let plan = state.plan();
-    let copied = RwSignal::new(Copied::Not);
-    // Another plan is another link.
-    Effect::new(move |_| {
-        plan.track();
-        copied.set(Copied::Not);
-    });
-    let copy = move |_| {
-        let link = address::link_to(&plan.read_untracked());
-        spawn_local(async move {
-            let done = clipboard::copy(&link).await;
-            copied.set(if done { Copied::Done } else { Copied::Refused(link) });
-        });
-    };
-    let label = move || {
-        let texts = crate::text::language().get().texts();
-        if copied.get() == Copied::Done { texts.link_copied } else { texts.copy_link }
-    };
-    let by_hand = move || match copied.get() {
-        Copied::Refused(link) => Some(view! {
-            <label class="copy-by-hand">
-                {text(|t| t.copy_by_hand)}
-                <input type="text" readonly prop:value=link on:focus=select_all/>
-            </label>
-        }),
-        Copied::Not | Copied::Done => None,
-    };
-    view! {
-        <button type="button" class="primary copy-link" on:click=copy>
-            <span aria-live="polite">{label}</span>
-        </button>
-        {by_hand}
     }
 }
 

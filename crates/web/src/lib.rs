@@ -13,6 +13,7 @@ mod clipboard;
 mod figures;
 mod form;
 mod gallery;
+mod options;
 mod replays;
 mod result;
 mod state;

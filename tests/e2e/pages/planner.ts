@@ -12,6 +12,17 @@ export class Planner {
   /** Opens and closes the gallery of scenarios. */
   readonly gallery: Locator;
   readonly comparison: Locator;
+  /** The matrix of methods by sharding. */
+  readonly tiers: Locator;
+  /** What stands above the matrix on one card. */
+  readonly matrixNote: Locator;
+  readonly solve: Locator;
+  /** The map of batch by length. */
+  readonly map: Locator;
+  /** The cell of the map that is in hand. */
+  readonly mapPlace: Locator;
+  /** Two plans side by side. */
+  readonly pair: Locator;
   readonly breakdown: Locator;
   readonly linkProblems: Locator;
 
@@ -24,6 +35,12 @@ export class Planner {
     this.gallery = page.getByRole("button", { name: "Scenarios" });
     this.copyLink = page.getByRole("button", { name: "Copy link" });
     this.comparison = page.getByRole("group", { name: "Compare" });
+    this.tiers = page.getByRole("group", { name: "Method by sharding" });
+    this.matrixNote = page.getByText("ZeRO shards nothing: only offload");
+    this.solve = page.getByRole("region", { name: "What is the most that fits?" });
+    this.map = page.getByRole("grid", { name: "Batch by length" });
+    this.mapPlace = this.map.getByRole("gridcell");
+    this.pair = page.getByRole("region", { name: "Before and after" });
     this.breakdown = page.getByRole("region", { name: "Where every byte goes" });
     this.linkProblems = page.getByRole("alert", { name: "Part of this link could not be read" });
   }
@@ -60,6 +77,16 @@ export class Planner {
   /** A bar of the comparison. */
   bar(name: string | RegExp): Locator {
     return this.comparison.getByRole("button", { name });
+  }
+
+  /** A cell of the matrix. */
+  tier(name: RegExp): Locator {
+    return this.tiers.getByRole("button", { name });
+  }
+
+  /** Asks what the most is that fits. */
+  async solveFor(question: string): Promise<void> {
+    await this.solve.getByRole("button", { name: question, exact: true }).click();
   }
 
   /** Opens a row of the breakdown, and in it the part of one module; what has opened there. */

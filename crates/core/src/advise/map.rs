@@ -15,6 +15,23 @@ pub struct Map {
     pub used_share: Vec<Vec<f64>>,
 }
 
+impl Map {
+    /// The largest batch size that takes at most `share` of the card at a length of the map.
+    pub fn largest_batch(&self, length: u64, share: f64) -> Option<u64> {
+        let row = self.lengths.iter().position(|other| *other == length)?;
+        let fitting = self.batches.iter().zip(self.used_share.get(row)?).filter(|(_, used)| **used <= share);
+        fitting.map(|(batch, _)| *batch).max()
+    }
+
+    /// The greatest length that takes at most `share` of the card at a batch size of the map.
+    pub fn longest(&self, batch: u64, share: f64) -> Option<u64> {
+        let column = self.batches.iter().position(|other| *other == batch)?;
+        let used = self.used_share.iter().map(|row| row.get(column));
+        let fitting = self.lengths.iter().zip(used).filter(|(_, used)| used.is_some_and(|used| *used <= share));
+        fitting.map(|(length, _)| *length).max()
+    }
+}
+
 /// The map of a plan, each pair estimated; quick: what other plans needed beyond their peak stands for a replay.
 ///
 /// # Errors

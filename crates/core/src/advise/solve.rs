@@ -95,6 +95,18 @@ pub enum Question {
     SmallestCard,
 }
 
+impl Question {
+    /// `plan` with any fixed value of what is asked for: equal for plans to which the answer is the same.
+    fn without(self, plan: &Plan) -> Plan {
+        match self {
+            Self::Most(unknown) => unknown.set(plan, 1),
+            Self::LargestModel => Plan { model: Plan::default().model, ..plan.clone() },
+            Self::FewestCards => Plan { num_gpus: 1, ..plan.clone() },
+            Self::SmallestCard => Plan { gpu: Plan::default().gpu, ..plan.clone() },
+        }
+    }
+}
+
 /// What a question comes to.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
@@ -139,6 +151,11 @@ impl Search {
     /// What is asked.
     pub const fn question(&self) -> Question {
         self.question
+    }
+
+    /// Whether the answer is that for `plan` too: it differs at most in what is asked for.
+    pub fn holds_for(&self, plan: &Plan) -> bool {
+        self.question.without(plan) == self.question.without(&self.plan)
     }
 
     /// The answer, `None` where nothing fits.

@@ -9,6 +9,7 @@ use leptos::prelude::*;
 use super::chart::{Drawing, Legend, look, width_of};
 use super::verdict::{FitIcon, class_of};
 use crate::figures;
+use crate::options::TierMatrix;
 use crate::replays::Asker;
 use crate::state::{Pace, State};
 use crate::text::{Texts, text, texts};
@@ -18,19 +19,26 @@ const HEIGHT: u32 = 380;
 
 /// One alternative with its answer.
 #[derive(Clone, PartialEq)]
-struct Compared {
-    alternative: Alternative,
-    outcome: Result<Estimate, Vec<Problem>>,
-    is_current: bool,
+pub(crate) struct Candidate {
+    pub(crate) alternative: Alternative,
+    pub(crate) outcome: Result<Estimate, Vec<Problem>>,
+    pub(crate) is_current: bool,
 }
 
-impl Compared {
-    fn estimate(&self) -> Option<&Estimate> {
+impl Candidate {
+    pub(crate) fn estimate(&self) -> Option<&Estimate> {
         self.outcome.as_ref().ok()
     }
 
+    /// What makes it no plan at all; empty where it is one.
+    pub(crate) fn why_not(&self, texts: &Texts) -> String {
+        let Err(problems) = &self.outcome else { return String::new() };
+        let why: Vec<_> = problems.iter().map(texts.problem).collect();
+        format!("{}: {}", texts.cannot_run, why.join(" "))
+    }
+
     /// The method: what bars are grouped by.
-    fn group(&self, texts: &Texts) -> String {
+    pub(crate) fn group(&self, texts: &Texts) -> String {
         let plan = &self.alternative.plan;
         let name = (texts.method)(plan.method).label;
         match plan.method {
@@ -41,23 +49,11 @@ impl Compared {
     }
 
     /// What tells it from the others of its group.
-    fn label(&self, texts: &Texts) -> String {
+    pub(crate) fn label(&self, texts: &Texts) -> String {
         let Alternative { zero_stage, offload, plan, .. } = &self.alternative;
-        if plan.task == Task::Inference {
-            return (texts.task)(plan.task).label.to_owned();
-        }
-        let place = match (plan.offload_optimizer, plan.offload_param) {
-            _ if !offload => "",
-            (Offload::Cpu, Offload::None) => texts.offload_optimizer_short,
-            (Offload::None, Offload::Cpu) => texts.offload_param_short,
-            // FSDP2 has one switch for everything.
-            (Offload::Cpu, Offload::Cpu) | (Offload::None, Offload::None) => texts.offload_all_short,
-        };
-        match (zero_stage, place) {
-            (0, "") => texts.unsharded.to_owned(),
-            (0, place) => place.to_owned(),
-            (stage, "") => format!("ZeRO-{stage}"),
-            (stage, place) => format!("ZeRO-{stage} + {place}"),
+        match plan.task {
+            Task::Inference => (texts.task)(plan.task).label.to_owned(),
+            _ => sharding_name(texts, plan, *zero_stage, *offload),
         }
     }
 
@@ -66,7 +62,24 @@ impl Compared {
     }
 }
 
-/// Chart, legend and table.
+/// How a plan shares its training state out, and what of it lives in host memory.
+pub(crate) fn sharding_name(texts: &Texts, plan: &Plan, zero_stage: u8, offload: bool) -> String {
+    let place = match (plan.offload_optimizer, plan.offload_param) {
+        _ if !offload => "",
+        (Offload::Cpu, Offload::None) => texts.offload_optimizer_short,
+        (Offload::None, Offload::Cpu) => texts.offload_param_short,
+        // FSDP2 has one switch for everything.
+        (Offload::Cpu, Offload::Cpu) | (Offload::None, Offload::None) => texts.offload_all_short,
+    };
+    match (zero_stage, place) {
+        (0, "") => texts.unsharded.to_owned(),
+        (0, place) => place.to_owned(),
+        (stage, "") => format!("ZeRO-{stage}"),
+        (stage, place) => format!("ZeRO-{stage} + {place}"),
+    }
+}
+
+/// Chart, legend, and the matrix or table.
 #[component]
 pub(super) fn ComparisonPanel() -> impl IntoView {
     let state = State::of_page();
@@ -81,7 +94,7 @@ pub(super) fn ComparisonPanel() -> impl IntoView {
         let of = |alternative: Alternative| {
             let is_current = alternative.plan == *plan;
             let outcome = memory::outline(&alternative.plan);
-            Compared { alternative, outcome, is_current }
+            Candidate { alternative, outcome, is_current }
         };
         plan::alternatives(&plan).into_iter().map(of).collect::<Vec<_>>()
     });
@@ -94,8 +107,8 @@ pub(super) fn ComparisonPanel() -> impl IntoView {
         replays.want(Asker::Comparison, answered.map(|compared| compared.alternative.plan.clone()));
     });
     let compared = Memo::new(move |_| {
-        let refine = |compared: Compared| match (&compared.outcome, replays.of(&compared.alternative.plan)) {
-            (Ok(estimate), Some(replay)) => Compared { outcome: Ok(estimate.clone().refined(&replay)), ..compared },
+        let refine = |compared: Candidate| match (&compared.outcome, replays.of(&compared.alternative.plan)) {
+            (Ok(estimate), Some(replay)) => Candidate { outcome: Ok(estimate.clone().refined(&replay)), ..compared },
             _ => compared,
         };
         at_once.get().into_iter().map(refine).collect::<Vec<_>>()
@@ -115,7 +128,7 @@ pub(super) fn ComparisonPanel() -> impl IntoView {
     let categories = Memo::new(move |_| {
         let compared = compared.read();
         let seen = |category: &Category| {
-            let estimates = compared.iter().filter_map(Compared::estimate);
+            let estimates = compared.iter().filter_map(Candidate::estimate);
             estimates.flat_map(need_by_category).any(|(of, bytes)| of == *category && bytes > 0)
         };
         Category::ALL.iter().copied().filter(seen).collect::<Vec<_>>()
@@ -126,6 +139,20 @@ pub(super) fn ComparisonPanel() -> impl IntoView {
         if let Some(chosen) = chosen {
             state.edit(Pace::Step, |plan| *plan = chosen);
         }
+    };
+    let trains = Memo::new(move |_| plan.read().task != Task::Inference);
+    let table = move || match trains.get() {
+        true => view! { <TierMatrix plan candidates=compared choose=Callback::new(choose)/> }.into_any(),
+        // Nothing is trained, so nothing is shared out.
+        false => view! {
+            <details class="chart-table">
+                <summary>{text(|t| t.comparison_table)}</summary>
+                <div class="table-scroll" tabindex="0" role="region" aria-label=text(|t| t.comparison_table)>
+                    <ComparisonTable compared choose=Callback::new(choose)/>
+                </div>
+            </details>
+        }
+        .into_any(),
     };
     view! {
         <section class="panel" aria-labelledby="comparison-title">
@@ -138,18 +165,13 @@ pub(super) fn ComparisonPanel() -> impl IntoView {
                 </div>
                 <figcaption><Legend categories/></figcaption>
             </figure>
-            <details class="chart-table">
-                <summary>{text(|t| t.comparison_table)}</summary>
-                <div class="table-scroll" tabindex="0" role="region" aria-label=text(|t| t.comparison_table)>
-                    <ComparisonTable compared choose=Callback::new(choose)/>
-                </div>
-            </details>
+            {table}
         </section>
     }
 }
 
 /// The bar of one alternative; one that cannot be estimated has none and stands in the table.
-fn bar(index: usize, compared: &Compared, texts: &Texts) -> Option<Bar> {
+fn bar(index: usize, compared: &Candidate, texts: &Texts) -> Option<Bar> {
     let estimate = compared.estimate()?;
     Some(Bar {
         label: compared.label(texts),
@@ -163,7 +185,7 @@ fn bar(index: usize, compared: &Compared, texts: &Texts) -> Option<Bar> {
 
 /// A button over each bar, so that bars can be chosen by mouse, finger and keyboard.
 #[component]
-fn Touch(picture: Memo<Picture>, compared: Memo<Vec<Compared>>, choose: Callback<usize>) -> impl IntoView {
+fn Touch(picture: Memo<Picture>, compared: Memo<Vec<Candidate>>, choose: Callback<usize>) -> impl IntoView {
     let texts = texts();
     // Buttons stay while the picture changes, and with them the focus.
     let button = move |nth: usize| {
@@ -204,21 +226,18 @@ fn Touch(picture: Memo<Picture>, compared: Memo<Vec<Compared>>, choose: Callback
 
 /// The same as a table.
 #[component]
-fn ComparisonTable(compared: Memo<Vec<Compared>>, choose: Callback<usize>) -> impl IntoView {
+fn ComparisonTable(compared: Memo<Vec<Candidate>>, choose: Callback<usize>) -> impl IntoView {
     let texts = texts();
     let rows = move || {
         let texts = texts.get();
-        let row = |(index, compared): (usize, Compared)| {
+        let row = |(index, compared): (usize, Candidate)| {
             let name = compared.full_name(texts);
             let (need, fit) = match &compared.outcome {
                 Ok(estimate) => {
                     let band = estimate.peak.band;
                     (figures::glance(band.expected), view! { <Verdict fit=estimate.verdict.fit/> }.into_any())
                 }
-                Err(problems) => {
-                    let why: Vec<_> = problems.iter().map(texts.problem).collect();
-                    ("–".to_owned(), format!("{}: {}", texts.cannot_run, why.join(" ")).into_any())
-                }
+                Err(_) => ("–".to_owned(), compared.why_not(texts).into_any()),
             };
             let action = if compared.is_current {
                 view! { <strong>{texts.current_plan}</strong> }.into_any()

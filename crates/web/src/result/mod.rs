@@ -13,9 +13,12 @@ mod verdict;
 
 use leptos::prelude::*;
 
-pub(crate) use verdict::{VerdictLine, class_of, icon_path};
+pub(crate) use chart::{Drawing, width_of};
+pub(crate) use comparison::{Candidate, sharding_name};
+pub(crate) use verdict::{FitIcon, VerdictLine, class_of, icon_path};
 
 use crate::advice::AdvicePanel;
+use crate::options::{BeforeAfterPanel, FitMapPanel, SolvePanel, SummaryPanel};
 use crate::state::State;
 
 /// Everything that is derived from the plan.
@@ -30,11 +33,15 @@ pub(crate) fn Answer() -> impl IntoView {
                 <notes::NotesPanel/>
                 <AdvicePanel/>
                 <comparison::ComparisonPanel/>
+                <FitMapPanel/>
+                <SolvePanel/>
+                <BeforeAfterPanel/>
                 <phases::PhasesPanel/>
                 <models::ModelsPanel/>
                 <breakdown::BreakdownPanel/>
                 <host::HostPanel/>
                 <metrics::MetricsPanel/>
+                <SummaryPanel/>
             </div>
         </Show>
     }

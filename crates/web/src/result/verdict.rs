@@ -30,7 +30,7 @@ pub(crate) const fn icon_path(fit: Fit) -> &'static str {
 
 /// The sign of a verdict.
 #[component]
-pub(super) fn FitIcon(fit: Fit) -> impl IntoView {
+pub(crate) fn FitIcon(fit: Fit) -> impl IntoView {
     let path = icon_path(fit);
     view! {
         <svg class="fit-icon" viewBox="0 0 24 24" aria-hidden="true">

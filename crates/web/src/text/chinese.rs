@@ -3,7 +3,7 @@
 use super::accuracy;
 use super::chinese_terms as words;
 use super::{Fields, Texts, choice, field};
-use super::{chinese_advice, chinese_gallery, chinese_tasks};
+use super::{chinese_advice, chinese_gallery, chinese_options, chinese_tasks};
 
 pub(super) const TEXTS: Texts = Texts {
     page_title: "Headroom：训练开跑之前，先算清显存",
@@ -16,7 +16,7 @@ pub(super) const TEXTS: Texts = Texts {
     theme_dark: "深色",
     copy_link: "复制链接",
     link_copied: "链接已复制",
-    copy_by_hand: "浏览器不允许自动复制，请选中下面的链接手动复制：",
+    copy_by_hand: "浏览器不允许自动复制，请选中下面的内容手动复制：",
     start_over: "重新开始",
     close: "关闭",
     link_problems_title: "链接中有一部分无法读取",
@@ -133,6 +133,7 @@ pub(super) const TEXTS: Texts = Texts {
     custom_card: "其他显卡：直接填写显存",
     tasks: chinese_tasks::TEXTS,
     gallery: chinese_gallery::TEXTS,
+    options: chinese_options::TEXTS,
     effective_batch: |batch, steps, cards, effective| format!("{batch} × {steps} × {cards} = 每步 {effective} 条序列"),
     tokens_per_step: |tokens| format!("{tokens} 个 token"),
     all_linear: "全部线性层",

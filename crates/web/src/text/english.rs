@@ -3,7 +3,7 @@
 use super::accuracy;
 use super::english_terms as words;
 use super::{Fields, Texts, choice, field};
-use super::{english_advice, english_gallery, english_tasks};
+use super::{english_advice, english_gallery, english_options, english_tasks};
 
 pub(super) const TEXTS: Texts = Texts {
     page_title: "Headroom: GPU memory of a training run, before the run",
@@ -16,7 +16,7 @@ pub(super) const TEXTS: Texts = Texts {
     theme_dark: "Dark",
     copy_link: "Copy link",
     link_copied: "Link copied",
-    copy_by_hand: "The browser did not allow copying. Select this link and copy it yourself:",
+    copy_by_hand: "The browser did not allow copying. Select this and copy it yourself:",
     start_over: "Start over",
     close: "Close",
     link_problems_title: "Part of this link could not be read",
@@ -221,6 +221,7 @@ pub(super) const TEXTS: Texts = Texts {
     custom_card: "Another card: give its memory",
     tasks: english_tasks::TEXTS,
     gallery: english_gallery::TEXTS,
+    options: english_options::TEXTS,
     effective_batch: |batch, steps, cards, effective| {
         let noun = if effective == 1 { "sequence" } else { "sequences" };
         format!("{batch} × {steps} × {cards} = {effective} {noun} a step")

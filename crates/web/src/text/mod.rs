@@ -7,14 +7,18 @@ mod advice;
 mod chinese;
 mod chinese_advice;
 mod chinese_gallery;
+mod chinese_options;
 mod chinese_tasks;
 mod chinese_terms;
 mod english;
 mod english_advice;
 mod english_gallery;
+mod english_options;
 mod english_tasks;
 mod english_terms;
+mod field_names;
 mod gallery;
+mod options;
 mod tasks;
 
 use headroom_core::gpu::Segment;
@@ -28,7 +32,9 @@ use leptos::prelude::*;
 use crate::address;
 use accuracy::AccuracyTexts;
 use advice::AdviceTexts;
+pub(crate) use field_names::field_text;
 pub(crate) use gallery::GalleryTexts;
+pub(crate) use options::OptionTexts;
 pub(crate) use tasks::TaskTexts;
 
 /// Languages the page speaks.
@@ -253,6 +259,7 @@ pub(crate) struct Texts {
     pub(crate) custom_card: &'static str,
     pub(crate) tasks: TaskTexts,
     pub(crate) gallery: GalleryTexts,
+    pub(crate) options: OptionTexts,
     pub(crate) effective_batch: fn(u64, u64, u64, u64) -> String,
     pub(crate) tokens_per_step: fn(&str) -> String,
     pub(crate) all_linear: &'static str,

@@ -1,0 +1,83 @@
+//! Four DeepSpeed presets by card size, side by side.
+
+use headroom_core::advise::tiers::{Rung, ladder};
+use headroom_core::advise::{Judge, Judgement};
+use headroom_core::plan::{Offload, Plan};
+use leptos::prelude::*;
+
+use super::tiers::{Choice, choice};
+use super::{Tool, Wishes, answer};
+use crate::result::sharding_name;
+use crate::state::{Pace, State};
+use crate::text::{Texts, text, texts};
+
+/// Judges by replays where they are there. Tracked.
+struct Tracked(State);
+
+impl Judge for Tracked {
+    fn judge(&self, plan: &Plan) -> Option<Judgement> {
+        answer(self.0, plan).as_ref().map(Judgement::from)
+    }
+}
+
+/// The presets, computed only while they are looked at.
+#[component]
+pub(super) fn LadderDetails(plan: ReadSignal<Plan>) -> impl IntoView {
+    let state = State::of_page();
+    let wishes: Wishes = expect_context();
+    let texts = texts();
+    let is_open = RwSignal::new(false);
+    let rungs = Memo::new(move |_| if is_open.get() { ladder(&plan.read(), &Tracked(state)) } else { Vec::new() });
+    let plans = Memo::new(move |_| rungs.read().iter().map(|rung| rung.plan.clone()).collect::<Vec<_>>());
+    Effect::new(move |_| {
+        // Another plan of the reader's empties the queue.
+        plan.track();
+        wishes.want(state.replays, Tool::Ladder, plans.get());
+    });
+    let trains_on_own = Memo::new(move |_| !plan.read().is_reinforcement());
+    let rows = move || {
+        let texts = texts.get();
+        rungs.get().into_iter().map(|rung| row(texts, state, rung)).collect::<Vec<_>>()
+    };
+    let toggled = move |event: web_sys::Event| {
+        is_open.set(event_target::<web_sys::HtmlDetailsElement>(&event).open());
+    };
+    view! {
+        <Show when=move || trains_on_own.get()>
+            <details class="chart-table" on:toggle=toggled>
+                <summary>{text(|t| t.options.tiers.ladder_title)}</summary>
+                <p class="panel-intro">{text(|t| t.options.tiers.ladder_intro)}</p>
+                <div class="ladder" role="group" aria-label=text(|t| t.options.tiers.ladder_title)>{rows}</div>
+            </details>
+        </Show>
+    }
+}
+
+fn row(texts: &'static Texts, state: State, rung: Rung) -> AnyView {
+    let words = &texts.options.tiers;
+    let Rung { name, plan, judgement, time, reason, shards_nothing } = rung;
+    let Plan { per_device_train_batch_size: batch, gradient_accumulation_steps: steps, max_length, .. } = plan;
+    let offloads = plan.offload_optimizer == Offload::Cpu || plan.offload_param == Offload::Cpu;
+    let sharding = sharding_name(texts, &plan, plan.zero_stage, offloads);
+    let setting =
+        format!("{}: {sharding}, {}", (words.ladder_card)(name), (words.ladder_setting)(batch, steps, max_length));
+    let why_not = plan.subject().err().map(|problems| {
+        let why: Vec<_> = problems.iter().map(texts.problem).collect();
+        format!("{}: {}", texts.cannot_run, why.join(" "))
+    });
+    let is_current = *state.plan().read_untracked() == plan;
+    choice(
+        texts,
+        Choice {
+            name: view! { <span class="ladder-name"><code>{name}</code>" "<span>{setting}</span></span> }.into_any(),
+            judgement,
+            time,
+            reason,
+            shards_nothing,
+            of_ladder: true,
+            why_not: why_not.unwrap_or_default(),
+            is_current,
+        },
+        Callback::new(move |()| state.edit(Pace::Step, |current| *current = plan.clone())),
+    )
+}
