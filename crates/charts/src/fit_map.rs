@@ -97,6 +97,8 @@ const SCALE: [Ink; 8] =
 
 /// Distance of the lines over what does not fit, pixels.
 const HATCH_SPACING: i32 = 8;
+/// Widest cell, pixels: few batch sizes fill the width of a page all the same.
+const WIDEST_CELL: i32 = 96;
 /// Room between ticks' texts, pixels.
 const TICK_GAP: f64 = 7.0;
 
@@ -179,7 +181,7 @@ impl Layout {
         let left = (lengths.iter().map(width_of).fold(20.0, f64::max).ceil() as i32 + 10).min(width / 3);
         let right = width - 10;
         let columns = batches.len().min((right - left).cast_unsigned() as usize);
-        let across = ((right - left) / columns.max(1) as i32).clamp(1, 40);
+        let across = ((right - left) / columns.max(1) as i32).clamp(1, WIDEST_CELL);
         let up = (across * 3 / 5).clamp(10, 20);
         let top = LINE + 10;
         let bottom = top + up * rows as i32;

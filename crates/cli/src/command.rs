@@ -22,7 +22,7 @@ headroom: whether a training run fits in GPU memory, and where every byte goes
 Usage:
   headroom estimate [PLAN] [--json] [--all] [--check] what a plan needs, phase by phase and byte by byte
   headroom advise [PLAN] [--json]                     what to change so that it fits, or uses the card
-  headroom solve [PLAN] --max WHAT | --min WHAT       the most that fits, the fewest or smallest cards
+  headroom solve [PLAN] [--max WHAT | --min WHAT]     the most that fits, the fewest or smallest cards
   headroom compare [PLAN] [--json]                    the plan beside its alternatives
   headroom compare PLAN OTHER [--json]                two plans side by side
   headroom chart [PLAN] --svg [--phases | --waterfall | --map] [--dark]   a picture of it as an SVG file

@@ -145,6 +145,22 @@ fn what_is_solved_fits_and_the_next_does_not() {
 }
 
 #[test]
+fn without_a_question_all_are_answered() {
+    let plan = "v=1&model=openai-community/gpt2&method=lora&gpu=rtx-4090";
+    let answers = headroom(&["solve", plan, "--json"]).json();
+    let answers = answers.as_array().unwrap();
+    let names: Vec<&str> = answers.iter().map(|answer| answer["unknown"].as_str().unwrap()).collect();
+    assert_eq!(names, ["batch", "length", "rank", "model", "num_gpus", "gpu"]);
+    for answer in answers {
+        assert_eq!(estimate(&answer["link"])["verdict"], "fits", "{answer}");
+    }
+    let alone = headroom(&["solve", plan, "--max", "batch", "--json"]).json();
+    assert_eq!(alone, answers[0]);
+    let text = headroom(&["solve", plan]).out;
+    assert_eq!(text.lines().count(), answers.len() + 1, "{text}");
+}
+
+#[test]
 fn two_plans_stand_side_by_side() {
     let (first, second) = ("v=1&model=Qwen/Qwen3-4B", "v=1&model=Qwen/Qwen3-4B&method=full");
     let both = headroom(&["compare", first, second, "--json"]).json();
