@@ -92,6 +92,15 @@ impl Knob {
         }
     }
 
+    /// The most it is raised to: what goes further is another experiment, not a use of the card. Batches are not bounded.
+    const fn limit(self, own: u64) -> u64 {
+        match self {
+            Self::Batch => u64::MAX,
+            Self::Samples => own.saturating_mul(8),
+            Self::Length | Self::Rank => own.saturating_mul(16),
+        }
+    }
+
     fn set(self, plan: &Plan, value: u64) -> Plan {
         let mut raised = plan.clone();
         match self {
@@ -225,7 +234,12 @@ const LARGEST_COUNT: u64 = 1 << 16;
 /// The first value, not below the plan's own, from which on `share` of the card is in use; one beyond the last that makes
 /// a plan where that is never so. Found between values that enclose it, as none of the knobs ever saves memory.
 fn first(scale: &Scale<'_>, share: f64, judge: &impl Judge) -> Option<u64> {
-    let used = |count: u64| judge.judge(&scale.plan(count)).map(|judged| judged.used_share());
+    let limit = scale.knob.limit(scale.knob.of(scale.start));
+    let used = |count: u64| {
+        // Beyond the limit there is no plan, as there is none beyond what a field takes.
+        let within = scale.value(count) <= limit;
+        within.then(|| judge.judge(&scale.plan(count)).map(|judged| judged.used_share())).flatten()
+    };
     let (mut low, mut high) = (scale.own(), scale.own().saturating_mul(2));
     let mut below = used(low)?;
     if below >= share {
