@@ -114,7 +114,8 @@ fn the_ladder_names_the_quickest_preset_that_fits_and_why_the_others_are_not() {
         );
         let decoded = link::decode(&fragment);
         assert!(decoded.problems.is_empty(), "{:?}", decoded.problems);
-        let rungs = ladder(&decoded.plan, &Replayed);
+        let mut rungs = ladder(&decoded.plan, &Replayed);
+        let helped = (rungs.len() > 4).then(|| rungs.pop().unwrap());
         let names: Vec<&str> = rungs.iter().map(|rung| rung.name).collect();
         assert_eq!(names, ["deepspeed", "stage2_offload", "stage3", "minimal"]);
         let times: Vec<StepTime> = rungs.iter().map(|rung| step_time_of(&rung.plan).unwrap()).collect();
@@ -140,9 +141,14 @@ fn the_ladder_names_the_quickest_preset_that_fits_and_why_the_others_are_not() {
             // One card has nobody to share with: only offload helps there.
             assert_eq!(rung.shards_nothing, ["deepspeed", "stage3"].contains(&rung.name));
         }
-        chosen.push(rungs.iter().find(|rung| rung.reason == Reason::Quickest).map(|rung| rung.name));
+        let quickest = rungs.iter().find(|rung| rung.reason == Reason::Quickest);
+        assert_eq!(quickest.is_none(), helped.is_some(), "{memory} GiB");
+        if let Some(helped) = &helped {
+            assert!(!helped.levers.is_empty() && helped.reason == Reason::Quickest);
+            assert_eq!(estimate_replayed(&helped.plan).unwrap().verdict.fit, Fit::Fits, "{:?}", helped.levers);
+        }
+        chosen.push((quickest.or(helped.as_ref()).unwrap().name, helped.is_some()));
     }
-    println!("{chosen:?}");
-    assert_eq!(chosen[0], Some("deepspeed"));
-    assert!(chosen.iter().flatten().count() >= 3, "{chosen:?}");
+    // 3.5 GiB: the presets leave 1.7 GiB of logits on the card, which Liger's kernels never write out.
+    assert_eq!(chosen, [("deepspeed", false), ("minimal", false), ("minimal", false), ("minimal", true)]);
 }

@@ -123,9 +123,10 @@ fn tier_json(tier: &Tier) -> Value {
 }
 
 fn rung_json(rung: &Rung) -> Value {
-    let Rung { name, plan, judgement, time, reason, shards_nothing } = rung;
+    let Rung { name, plan, judgement, time, reason, levers, shards_nothing } = rung;
     json!({
         "name": name,
+        "changes": levers.iter().map(|lever| lever_text(*lever)).collect::<Vec<_>>(),
         "verdict": judgement.map(|judged| judged.fit.name()),
         "needed_bytes": judgement.map(|judged| judged.need_bytes),
         "host_bytes": judgement.map(|judged| judged.host_bytes),

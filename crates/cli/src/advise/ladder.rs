@@ -12,6 +12,7 @@ use headroom_core::units::gib_text;
 use super::text::range_text;
 use crate::Failure;
 use crate::layout::{Align, Table};
+use crate::levers::lever_text;
 
 /// Writes every method with every way to share its state out.
 pub(super) fn write_tiers(tiers: &[Tier], out: &mut dyn Write) -> Result<(), Failure> {
@@ -34,9 +35,10 @@ pub(super) fn write_ladder(ladder: &[Rung], out: &mut dyn Write) -> Result<(), F
     let mut table =
         Table::new(&[Align::Left, Align::Left, Align::Right, Align::Right, Align::Right, Align::Right, Align::Left]);
     table.row(["preset", "sharding", "batch", "length", "needs GiB", "host GiB", "time per token", "verdict", "why"]);
-    for Rung { name, plan, judgement, time, reason, shards_nothing } in ladder {
+    for Rung { name, plan, judgement, time, reason, levers, shards_nothing } in ladder {
         let batch = format!("{} x {}", plan.per_device_train_batch_size, plan.gradient_accumulation_steps);
-        let mut row = vec![(*name).to_owned(), sharding_text(plan), batch, plan.max_length.to_string()];
+        let more: String = levers.iter().map(|lever| format!(" + {}", lever_text(*lever))).collect();
+        let mut row = vec![format!("{name}{more}"), sharding_text(plan), batch, plan.max_length.to_string()];
         row.extend(answer(judgement.as_ref(), *time, *reason, *shards_nothing));
         table.row(row);
     }

@@ -145,7 +145,7 @@ pub struct Fill {
     pub back_off: Vec<Plan>,
 }
 
-/// Raises `plan` into `target`.
+/// Raises `plan` into `target`; nothing where it is there already.
 ///
 /// The batch grows, and accumulation shrinks with it as long as it divides, so that the effective batch stays; then the
 /// effective batch grows as well. Of all plans in a half of the target the one that keeps the effective batch is taken,
@@ -158,7 +158,8 @@ pub fn fill(plan: &Plan, target: Target, judge: &impl Judge) -> Fill {
     let is_below = |start: &&Plan| {
         judge.judge(start).is_some_and(|judged| judged.fit == Fit::Fits && judged.used_share() < target.high)
     };
-    let Some(start) = without.iter().chain([plan]).find(is_below) else {
+    let is_idle = judge.judge(plan).is_some_and(|judged| judged.used_share() < target.low);
+    let Some(start) = without.iter().chain([plan]).find(is_below).filter(|_| is_idle) else {
         return Fill { recommended: None, aggressive: None, others: Vec::new(), back_off: Vec::new() };
     };
     let within = |knob, target| raised(plan, start, knob, target, judge);

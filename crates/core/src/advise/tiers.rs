@@ -1,7 +1,9 @@
 //! The ways to share the training state out, by method, and the ladder of four presets: which fit, and which of those is
 //! quickest.
 
+use super::fit::escalate;
 use super::judge::{Judge, Judgement};
+use super::lever::Lever;
 use crate::memory::Fit;
 use crate::plan::{Alternative, Framework, Offload, Plan, Task, alternatives};
 use crate::speed::{self, Range, StepTime};
@@ -75,8 +77,10 @@ pub struct Rung {
     pub judgement: Option<Judgement>,
     /// Time of a step beside the plan's own, for as many tokens.
     pub time: Option<Range>,
-    /// Among all four.
+    /// Among all of them.
     pub reason: Reason,
+    /// What is changed beyond the preset: the last preset made to fit, where none fits as it is.
+    pub levers: Vec<Lever>,
     /// Whether its stage is there for nothing: on one card there is nobody to share with.
     pub shards_nothing: bool,
 }
@@ -132,7 +136,8 @@ const LADDER: [Preset; 4] = [
     },
 ];
 
-/// The four presets for the plan's model and cards, the quickest that fits marked. Empty for what does not train on
+/// The four presets for the plan's model and cards, the quickest that fits marked; where none fits a fifth, the last with
+/// the mildest changes that make it fit. Empty for what does not train on
 /// sequences of its own: generation, and tasks that generate.
 pub fn ladder(plan: &Plan, judge: &impl Judge) -> Vec<Rung> {
     if plan.task == Task::Inference || plan.is_reinforcement() {
@@ -159,10 +164,28 @@ pub fn ladder(plan: &Plan, judge: &impl Judge) -> Vec<Rung> {
         reason: reason(i, looks()),
         judgement: *judgement,
         time: beside(base.as_ref(), time.as_ref()),
+        levers: Vec::new(),
         shards_nothing: shards_nothing(plan),
         plan: plan.clone(),
     };
-    all.iter().enumerate().map(rung).collect()
+    let mut rungs: Vec<Rung> = all.iter().enumerate().map(rung).collect();
+    if rungs.iter().all(|rung| rung.reason != Reason::Quickest)
+        && let Some(last) = rungs.last()
+        && let Some(advice) = escalate(&last.plan, judge).mildest()
+    {
+        let (judgement, time) = look(&advice.plan, judge);
+        let rung = Rung {
+            name: last.name,
+            judgement,
+            time: beside(base.as_ref(), time.as_ref()),
+            reason: Reason::Quickest,
+            levers: advice.levers.clone(),
+            shards_nothing: false,
+            plan: advice.plan.clone(),
+        };
+        rungs.push(rung);
+    }
+    rungs
 }
 
 /// What is known of a way: what it needs, and how long it takes.

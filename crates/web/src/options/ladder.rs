@@ -55,12 +55,13 @@ pub(super) fn LadderDetails(plan: ReadSignal<Plan>) -> impl IntoView {
 
 fn row(texts: &'static Texts, state: State, rung: Rung) -> AnyView {
     let words = &texts.options.tiers;
-    let Rung { name, plan, judgement, time, reason, shards_nothing } = rung;
+    let Rung { name, plan, judgement, time, reason, levers, shards_nothing } = rung;
     let Plan { per_device_train_batch_size: batch, gradient_accumulation_steps: steps, max_length, .. } = plan;
     let offloads = plan.offload_optimizer == Offload::Cpu || plan.offload_param == Offload::Cpu;
     let sharding = sharding_name(texts, &plan, plan.zero_stage, offloads);
-    let setting =
-        format!("{}: {sharding}, {}", (words.ladder_card)(name), (words.ladder_setting)(batch, steps, max_length));
+    let more: String = levers.iter().map(|lever| format!(" + {}", (texts.advice.lever)(*lever))).collect();
+    let setting = (words.ladder_setting)(batch, steps, max_length);
+    let setting = format!("{}: {sharding}, {setting}{more}", (words.ladder_card)(name));
     let why_not = plan.subject().err().map(|problems| {
         let why: Vec<_> = problems.iter().map(texts.problem).collect();
         format!("{}: {}", texts.cannot_run, why.join(" "))
