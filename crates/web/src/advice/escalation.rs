@@ -4,7 +4,7 @@ use headroom_core::advise::fit::{Advice, Escalation, Found, LevelAnswer};
 use headroom_core::advise::{Hardware, Level, Stage};
 use headroom_core::gpu;
 use headroom_core::memory::Fit;
-use headroom_core::plan::{GpuChoice, Plan};
+use headroom_core::plan::{GpuChoice, Plan, Task};
 use leptos::prelude::*;
 
 use super::levers::{lever_html, saved_text};
@@ -133,19 +133,22 @@ fn steps_sheet(texts: &Texts, found: &Advised, answer: &LevelAnswer) -> Sheet {
         sheet.element("p", "outcome", why);
         return sheet;
     };
-    if let Some(warning) = (words.level_warning)(answer.level) {
+    if let Some(warning) = (words.level_warning)(answer.level, found.plan.task != Task::Inference) {
         sheet.element("p", &format!("level-warning {}", answer.level.name()), warning);
     }
     sheet.push("<ol class=\"steps\">");
     for stage in &advice.stages {
-        step(texts, &mut sheet, &found.plan, stage);
+        // Without those before it a step may make no sense; the only one is what the last button takes.
+        let alone = if advice.stages.len() > 1 { stage.lever.apply(&found.plan) } else { None };
+        step(texts, &mut sheet, stage, alone.as_ref());
     }
     sheet.push("</ol>");
     outcome(texts, &mut sheet, found, advice);
     sheet
 }
 
-fn step(texts: &Texts, sheet: &mut Sheet, plan: &Plan, stage: &Stage) {
+/// One lever; `alone` is the plan with nothing but it.
+fn step(texts: &Texts, sheet: &mut Sheet, stage: &Stage, alone: Option<&Plan>) {
     let words = &texts.advice;
     let Stage { lever, plan: after, need_bytes, saved_bytes, time } = stage;
     sheet.push("<li><div class=\"step-what\">");
@@ -154,15 +157,14 @@ fn step(texts: &Texts, sheet: &mut Sheet, plan: &Plan, stage: &Stage) {
     let figures = [
         (words.column_need, saved_text(*saved_bytes)),
         (words.column_then_needs, figures::glance(*need_bytes)),
-        (words.column_time, figures::times(*time)),
+        (words.column_token_time, figures::times(*time)),
     ];
     for (name, figure) in figures {
         sheet.push(&format!("<div><dt>{name}</dt><dd>{figure}</dd></div>"));
     }
     sheet.push("</dl>");
-    // Without those before it a step may make no sense.
-    if let Some(alone) = lever.apply(plan) {
-        sheet.button(&alone, words.only_this, &format!("{}: {}", words.only_this, (words.lever)(*lever)), "");
+    if let Some(alone) = alone {
+        sheet.button(alone, words.only_this, &format!("{}: {}", words.only_this, (words.lever)(*lever)), "");
     }
     sheet.push("</li>");
 }
@@ -176,10 +178,12 @@ fn outcome(texts: &Texts, sheet: &mut Sheet, found: &Advised, advice: &Advice) {
     sheet.verdict(texts, Fit::Fits);
     sheet.push(&(texts.used_of)(&figures::glance(need), &figures::glance(card)));
     sheet.push(" · ");
-    sheet.push(&(words.step_takes)(&figures::times(advice.time)));
-    sheet.push(" · ");
-    let batches = [&found.plan, &advice.plan].map(|plan| plan.batches().effective_batch_size);
-    sheet.push(&(words.effective_batch)(batches));
+    sheet.push(&(words.token_takes)(&figures::times(advice.time)));
+    if found.plan.task != Task::Inference {
+        sheet.push(" · ");
+        let batches = [&found.plan, &advice.plan].map(|plan| plan.batches().effective_batch_size);
+        sheet.push(&(words.effective_batch)(batches));
+    }
     if let Kind::Fit(escalation, [host, _]) = &found.kind
         && let Some(place) = escalation.levels.iter().position(|answer| answer.level == advice.level)
     {

@@ -79,7 +79,7 @@ fn sheet(texts: &Texts, found: &Advised) -> Sheet {
 /// One plan that uses the card.
 fn card(texts: &Texts, sheet: &mut Sheet, plan: &Plan, name: &str, filled: &Filled) {
     let words = &texts.advice;
-    sheet.push("<article class=\"fill\">");
+    sheet.push(&format!("<div class=\"fill\" role=\"group\" aria-label=\"{name}\">"));
     sheet.element("h3", "", name);
     sheet.push("<ul>");
     for change in changes(plan, &filled.plan) {
@@ -99,7 +99,7 @@ fn card(texts: &Texts, sheet: &mut Sheet, plan: &Plan, name: &str, filled: &Fill
     let batches = [plan, &filled.plan].map(|plan| plan.batches().effective_batch_size);
     sheet.element("p", "", &(words.effective_batch)(batches));
     sheet.button(&filled.plan, texts.use_plan, &format!("{}: {name}", texts.use_plan), "primary");
-    sheet.push("</article>");
+    sheet.push("</div>");
 }
 
 /// Fields in which two plans differ, as `name before → after`. What advice changes are numbers and switches.

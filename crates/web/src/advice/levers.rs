@@ -109,7 +109,7 @@ fn table(texts: &Texts, impacts: &[Impact]) -> Sheet {
     sheet.table(&[
         (words.column_change, false),
         (words.column_need, true),
-        (words.column_time, true),
+        (words.column_sequence_time, true),
         (words.column_result, false),
         (&format!("<span class=\"visually-hidden\">{}</span>", texts.use_plan), false),
     ]);

@@ -1,5 +1,6 @@
 //! How long a step takes, roughly, and where the time goes.
 
+use headroom_core::plan::Task;
 use headroom_core::speed::{self, StepTime};
 use leptos::prelude::*;
 
@@ -13,6 +14,10 @@ use crate::text::{Texts, text, texts};
 pub(super) fn TimeDetails() -> impl IntoView {
     let plan = State::of_page().settled_plan();
     let texts = texts();
+    let title = move || {
+        let words = &texts.get().advice;
+        if plan.read().task == Task::Inference { words.generation_title } else { words.time_title }
+    };
     let time = Memo::new(move |_| speed::step_time_of(&plan.read()).ok());
     let line = move || {
         let time = time.get()?;
@@ -21,7 +26,7 @@ pub(super) fn TimeDetails() -> impl IntoView {
     let sheet = Signal::derive(move || time.read().as_ref().map(|time| table(texts.get(), time)).unwrap_or_default());
     view! {
         <div class="step-time">
-            <h3>{text(|t| t.advice.time_title)}</h3>
+            <h3>{title}</h3>
             <p>{line}" "<small>{text(|t| t.advice.time_rough)}</small></p>
             <details>
                 <summary>{text(|t| t.advice.parts_title)}</summary>

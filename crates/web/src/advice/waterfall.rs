@@ -14,10 +14,10 @@ use crate::text::{Texts, text, texts};
 /// Height of the columns, pixels.
 const HEIGHT: u32 = 320;
 
-/// Picture, why percentages do not add up, and the table; nothing where there are no stages.
+/// Picture, why percentages do not add up, and the table; nothing where there is nothing to add up.
 #[component]
 pub(super) fn WaterfallView(stages: Memo<Option<(Judgement, Vec<Stage>)>>) -> impl IntoView {
-    let some = Memo::new(move |_| stages.read().is_some());
+    let some = Memo::new(move |_| stages.read().as_ref().is_some_and(|(_, stages)| stages.len() > 1));
     view! { <Show when=move || some.get()><Waterfall stages/></Show> }
 }
 

@@ -22,8 +22,9 @@ pub(crate) struct AdviceTexts {
     pub(crate) level_group: &'static str,
     pub(crate) level: fn(Level) -> ChoiceText,
     pub(crate) level_short: fn(Level) -> &'static str,
-    pub(crate) level_warning: fn(Level) -> Option<&'static str>,
-    /// Number of changes and time.
+    /// Of a level, for a task that trains or one that does not.
+    pub(crate) level_warning: fn(Level, bool) -> Option<&'static str>,
+    /// Number of changes and time of a token.
     pub(crate) fits_with: fn(usize, &str) -> String,
     pub(crate) no_quicker: &'static str,
     pub(crate) no_quicker_why: &'static str,
@@ -38,7 +39,8 @@ pub(crate) struct AdviceTexts {
     pub(crate) lever_short: fn(Lever) -> String,
     pub(crate) only_this: &'static str,
     pub(crate) apply_all: fn(usize) -> String,
-    pub(crate) step_takes: fn(&str) -> String,
+    /// Time of a token.
+    pub(crate) token_takes: fn(&str) -> String,
     pub(crate) effective_batch: fn([u64; 2]) -> String,
 
     /// Host memory, all processes together.
@@ -78,11 +80,13 @@ pub(crate) struct AdviceTexts {
     pub(crate) column_change: &'static str,
     pub(crate) column_need: &'static str,
     pub(crate) column_then_needs: &'static str,
-    pub(crate) column_time: &'static str,
+    pub(crate) column_token_time: &'static str,
+    pub(crate) column_sequence_time: &'static str,
     pub(crate) column_result: &'static str,
 
     // Time of a step.
     pub(crate) time_title: &'static str,
+    pub(crate) generation_title: &'static str,
     pub(crate) time_rough: &'static str,
     /// Seconds and tokens a second.
     pub(crate) step_time: fn(&str, &str) -> String,

@@ -27,12 +27,14 @@ pub(super) const TEXTS: AdviceTexts = AdviceTexts {
         Level::Coarser => "更粗略",
         Level::Different => "会改变",
     },
-    level_warning: |level| match level {
+    level_warning: |level, trains| match level {
         Level::Same => None,
+        Level::Coarser if !trains => Some("模型的运算精度会降低，采用前请先比较回答。"),
+        Level::Different if !trains => Some("模型或它读到的内容变了，回答也会随之改变。"),
         Level::Coarser => Some("优化器或运算的精度会降低。损失通常相差不大，建议先跑一小段比较。"),
         Level::Different => Some("训练的内容变了，结果质量也会随之改变，采用前请先比较。"),
     },
-    fits_with: |changes, time| format!("改 {changes} 处即可放下，每步耗时 {time}"),
+    fits_with: |changes, time| format!("改 {changes} 处即可放下，每 token 耗时 {time}"),
     no_quicker: "不比前面的级别更快",
     no_quicker_why: "前面的级别已经放得下，而且一样快，没有必要走到这一步。",
     reaches: |least, card| format!("还不够：最少仍需 {least}，显卡只有 {card}"),
@@ -46,7 +48,7 @@ pub(super) const TEXTS: AdviceTexts = AdviceTexts {
         1 => "采用这项改动".to_owned(),
         _ => format!("采用全部 {changes} 项改动"),
     },
-    step_takes: |time| format!("每步耗时为原来的 {time}"),
+    token_takes: |time| format!("每 token 耗时 {time}"),
     effective_batch: |[before, after]| {
         if before == after {
             format!("有效批量仍为 {before}")
@@ -83,14 +85,16 @@ pub(super) const TEXTS: AdviceTexts = AdviceTexts {
     back_off_title: "如果仍然显存不足，按以下顺序退回",
 
     levers_title: "每项改动单独的效果",
-    levers_intro: "在这个方案上只改一项：省下或多占多少显存，以及处理同样多的序列时每步要多久。",
+    levers_intro: "在这个方案上只改一项：省下或多占多少显存，以及之后每条序列要多久。",
     column_change: "改动",
     column_need: "显存",
     column_then_needs: "之后需要",
-    column_time: "每步耗时",
+    column_token_time: "每 token 耗时",
+    column_sequence_time: "每条序列耗时",
     column_result: "训练结果",
 
     time_title: "每步耗时",
+    generation_title: "一次生成的耗时",
     time_rough: "粗略估计：绝对值可能相差数倍，两个方案之比才可信。",
     step_time: |seconds, tokens| format!("约 {seconds}，每秒 {tokens} 个 token。"),
     parts_title: "时间花在哪里",
@@ -118,7 +122,7 @@ pub(super) const TEXTS: AdviceTexts = AdviceTexts {
 
 fn level(level: Level) -> ChoiceText {
     match level {
-        Level::Same => choice("1 · 结果不变", "训练本身没有任何变化"),
+        Level::Same => choice("1 · 结果不变", "训练结果没有任何变化"),
         Level::Coarser => choice("2 · 更粗略", "允许降低运算或优化器状态的精度"),
         Level::Different => choice("3 · 换一种训练", "允许改用适配器、缩短序列或换小模型"),
     }

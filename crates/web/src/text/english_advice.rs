@@ -31,8 +31,12 @@ pub(super) const TEXTS: AdviceTexts = AdviceTexts {
         Level::Coarser => "coarser",
         Level::Different => "different",
     },
-    level_warning: |level| match level {
+    level_warning: |level, trains| match level {
         Level::Same => None,
+        Level::Coarser if !trains => {
+            Some("This changes how exactly the model computes. Compare its answers before relying on it.")
+        }
+        Level::Different if !trains => Some("This changes the model or what it reads, and with it its answers."),
         Level::Coarser => Some(
             "This changes how exactly the optimizer or the arithmetic works. Losses mostly stay close; compare a short run.",
         ),
@@ -42,7 +46,7 @@ pub(super) const TEXTS: AdviceTexts = AdviceTexts {
     },
     fits_with: |changes, time| {
         let noun = if changes == 1 { "change" } else { "changes" };
-        format!("fits with {changes} {noun}, step time {time}")
+        format!("fits with {changes} {noun}; time per token {time}")
     },
     no_quicker: "no quicker than a milder level",
     no_quicker_why: "A milder level fits and is as quick: there is no reason to go this far.",
@@ -57,7 +61,7 @@ pub(super) const TEXTS: AdviceTexts = AdviceTexts {
         1 => "Apply this change".to_owned(),
         _ => format!("Apply all {changes} changes"),
     },
-    step_takes: |time| format!("a step takes {time} as long"),
+    token_takes: |time| format!("time per token {time}"),
     effective_batch: |[before, after]| {
         if before == after {
             format!("the effective batch stays {before}")
@@ -94,14 +98,16 @@ pub(super) const TEXTS: AdviceTexts = AdviceTexts {
     back_off_title: "Should memory run out all the same, go back in this order",
 
     levers_title: "Every change by itself",
-    levers_intro: "Each change alone on this plan: what it saves or takes, and how long a step then takes for as many sequences.",
+    levers_intro: "Each change alone on this plan: what it saves or takes, and how long each sequence then takes.",
     column_change: "Change",
     column_need: "Memory",
     column_then_needs: "Then needs",
-    column_time: "Step time",
+    column_token_time: "Time per token",
+    column_sequence_time: "Time per sequence",
     column_result: "Result",
 
     time_title: "Time of a step",
+    generation_title: "Time of a generation",
     time_rough: "Rough: the figure can be off by a factor; trust the ratio of two plans.",
     step_time: |seconds, tokens| format!("About {seconds}, {tokens} tokens a second."),
     parts_title: "Where the time goes",
@@ -129,7 +135,7 @@ pub(super) const TEXTS: AdviceTexts = AdviceTexts {
 
 fn level(level: Level) -> ChoiceText {
     match level {
-        Level::Same => choice("1 · The same result", "nothing about the training changes"),
+        Level::Same => choice("1 · The same result", "nothing about the result changes"),
         Level::Coarser => choice("2 · Coarser", "coarser arithmetic or optimizer state allowed"),
         Level::Different => choice("3 · Something else", "adapters, shorter sequences, a smaller model allowed"),
     }
