@@ -86,11 +86,11 @@ test("an idle card is filled into the band that is aimed at", async ({ page, pla
     return Number.parseFloat(said);
   };
   let panel = await settled(page, "Use the card");
-  await panel.getByRole("radio", { name: "30–65 %" }).check();
+  await panel.getByRole("radio", { name: "31–62 %, cautious" }).check();
   panel = await settled(page, "Use the card");
   await panel.getByRole("button", { name: "Use: Recommended" }).click();
-  await expect.poll(share, { timeout: 20_000 }).toBeGreaterThanOrEqual(30);
-  expect(await share()).toBeLessThanOrEqual(65);
+  await expect.poll(share, { timeout: 20_000 }).toBeGreaterThanOrEqual(31);
+  expect(await share()).toBeLessThanOrEqual(63);
   panel = await settled(page, "Use the card");
   await expect(panel).toContainText("nothing to raise");
   await panel.getByRole("radio", { name: "75–90 %" }).check();

@@ -32,7 +32,6 @@ pub(crate) enum Asker {
     /// The comparison of ways to train.
     Comparison,
     /// What other choices there are: tiers, solutions, maps, two plans side by side.
-    #[allow(dead_code, reason = "asked for by the tools that stand below the advice")]
     Options,
     /// Every change by itself.
     Levers,

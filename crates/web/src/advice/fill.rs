@@ -1,7 +1,8 @@
 //! Using an idle card: two plans that do, what to go back to, and how much of the card to aim at.
 
+use headroom_core::advise::difference::{Changed, changed};
 use headroom_core::advise::fill::{Fill, Filled, Target};
-use headroom_core::plan::{self, Plan};
+use headroom_core::plan::{Plan, Task};
 use leptos::prelude::*;
 
 use super::sheet::{Sheet, SheetView};
@@ -10,9 +11,8 @@ use crate::figures;
 use crate::state::State;
 use crate::text::{Texts, text, texts};
 
-/// Shares of the card that can be aimed at: the usual one, and a cautious one (10 to 20 of 32 GB), which leaves room for
-/// lengths and other programs that nobody planned.
-const TARGETS: [Target; 2] = [Target { low: 0.75, high: 0.90 }, Target { low: 0.30, high: 0.65 }];
+/// Shares of the card that can be aimed at.
+const TARGETS: [Target; 2] = [Target { low: 0.75, high: 0.90 }, Target::CAUTIOUS];
 
 /// The target, then the plans.
 #[component]
@@ -20,8 +20,11 @@ pub(super) fn FillView(found: RwSignal<Option<Advised>>) -> impl IntoView {
     let state = State::of_page();
     let texts = texts();
     let radios = TARGETS.map(|offered| {
-        let label =
-            move || (texts.get().advice.target)(&figures::percent(offered.low), &figures::percent(offered.high));
+        let label = move || {
+            let words = &texts.get().advice;
+            let range = (words.target)(&figures::percent(offered.low), &figures::percent(offered.high));
+            if offered == Target::CAUTIOUS { (words.cautious)(&range) } else { range }
+        };
         view! {
             <label class="check">
                 <input
@@ -51,7 +54,7 @@ fn sheet(texts: &Texts, found: &Advised) -> Sheet {
     let words = &texts.advice;
     let mut sheet = Sheet::default();
     let Kind::Fill(fill) = &found.kind else { return sheet };
-    let Fill { recommended, aggressive, back_off, .. } = &**fill;
+    let Fill { recommended, aggressive, others, back_off } = &**fill;
     if recommended.is_none() && aggressive.is_none() {
         sheet.element("p", "outcome", words.nothing_fills);
         return sheet;
@@ -69,9 +72,27 @@ fn sheet(texts: &Texts, found: &Advised) -> Sheet {
         sheet.push("<ol class=\"back-off\">");
         let before = std::iter::once(from).chain(back_off);
         for (before, after) in before.zip(back_off) {
-            sheet.push(&format!("<li>{}</li>", changes(before, after).join(", ")));
+            sheet.push(&format!("<li>{}</li>", lines(&changed(before, after)).join(", ")));
         }
         sheet.push("</ol>");
+    }
+    let mut others =
+        others.iter().filter(|other| recommended.as_ref().is_none_or(|one| one.plan != other.plan)).peekable();
+    if others.peek().is_some() {
+        sheet.push(&format!("<details class=\"other-fills\"><summary>{}</summary><ul>", words.others_title));
+        for other in others {
+            let raised = lines(&other.changed).join(", ");
+            let judged = other.judgement;
+            let share = figures::percent(judged.used_share());
+            let used =
+                (words.share_used)(&share, &figures::glance(judged.need_bytes), &figures::glance(judged.card_bytes));
+            sheet.push(&format!("<li><span>{raised}<br><small>{used} · "));
+            sheet.push(&format!("{}</small></span>", (words.gain)(&figures::times(other.gain))));
+            let name = other.changed.iter().map(|change| change.field).collect::<Vec<_>>().join(", ");
+            sheet.button(&other.plan, texts.use_plan, &format!("{}: {name}", texts.use_plan), "");
+            sheet.push("</li>");
+        }
+        sheet.push("</ul></details>");
     }
     sheet
 }
@@ -82,7 +103,7 @@ fn card(texts: &Texts, sheet: &mut Sheet, plan: &Plan, name: &str, filled: &Fill
     sheet.push(&format!("<div class=\"fill\" role=\"group\" aria-label=\"{name}\">"));
     sheet.element("h3", "", name);
     sheet.push("<ul>");
-    for change in changes(plan, &filled.plan) {
+    for change in lines(&filled.changed) {
         sheet.push(&format!("<li>{change}</li>"));
     }
     sheet.push("</ul>");
@@ -95,19 +116,21 @@ fn card(texts: &Texts, sheet: &mut Sheet, plan: &Plan, name: &str, filled: &Fill
         &figures::glance(judged.card_bytes),
     ));
     sheet.push("</p>");
-    sheet.element("p", "", &(words.gain)(&figures::times(filled.gain)));
-    let batches = [plan, &filled.plan].map(|plan| plan.batches().effective_batch_size);
-    sheet.element("p", "", &(words.effective_batch)(batches));
+    sheet.push(&format!("<p>{}", (words.gain)(&figures::times(filled.gain))));
+    if plan.task != Task::Inference {
+        let batches = [plan, &filled.plan].map(|plan| plan.batches().effective_batch_size);
+        sheet.push(&format!(" · {}", (words.effective_batch)(batches)));
+    }
+    sheet.push("</p>");
     sheet.button(&filled.plan, texts.use_plan, &format!("{}: {name}", texts.use_plan), "primary");
     sheet.push("</div>");
 }
 
-/// Fields in which two plans differ, as `name before → after`. What advice changes are numbers and switches.
-fn changes(before: &Plan, after: &Plan) -> Vec<String> {
-    let change = |field: &plan::Field| {
-        let (before, after) = (field.text(before), field.text(after));
-        let or_dot = |text: String| if text.is_empty() { "·".to_owned() } else { text };
-        (before != after).then(|| format!("<code>{}</code> {} → {}", field.name, or_dot(before), or_dot(after)))
+/// `name before → after` of each field. What advice changes are numbers and switches; a dot for what was left open.
+fn lines(changes: &[Changed]) -> Vec<String> {
+    let written = |value: &str| if value.is_empty() { "·".to_owned() } else { value.to_owned() };
+    let line = |Changed { field, before, after }: &Changed| {
+        format!("<code>{field}</code> {} → {}", written(before), written(after))
     };
-    plan::fields().iter().filter_map(change).collect()
+    changes.iter().map(line).collect()
 }

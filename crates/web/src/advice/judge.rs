@@ -1,10 +1,38 @@
 //! What plans need as far as the page knows it: from their replays, else at once.
 
+use std::cell::RefCell;
+
 use headroom_core::advise::{Judge, Judgement};
 use headroom_core::memory;
 use headroom_core::plan::Plan;
 
 use crate::replays::Replays;
+
+/// Judges as [`Known`] does, and notes which plans it had no replay of.
+pub(super) struct Noting {
+    known: Known,
+    unknown: RefCell<Vec<Plan>>,
+}
+
+impl Noting {
+    pub(super) fn new(known: Known) -> Self {
+        Self { known, unknown: RefCell::default() }
+    }
+
+    /// The plans that were judged without a replay.
+    pub(super) fn into_unknown(self) -> Vec<Plan> {
+        self.unknown.into_inner()
+    }
+}
+
+impl Judge for Noting {
+    fn judge(&self, plan: &Plan) -> Option<Judgement> {
+        if self.known.0.of_untracked(plan).is_none() {
+            self.unknown.borrow_mut().push(plan.clone());
+        }
+        self.known.judge(plan)
+    }
+}
 
 /// Judges by a plan's replay where it is there, else by what other plans needed beyond their peak.
 ///

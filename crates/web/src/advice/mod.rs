@@ -23,7 +23,7 @@ use crate::figures;
 use crate::replays::Asker;
 use crate::state::State;
 use crate::text::texts;
-use judge::Known;
+use judge::{Known, Noting};
 
 /// The most plans that are replayed for the advice on one plan: far fewer than are kept, so that none is asked for twice.
 const MOST_ASKED: usize = 128;
@@ -87,10 +87,19 @@ impl Advised {
                 of_levels.chain(hardware.iter().map(|hardware| hardware.plan.clone())).collect()
             }
             Kind::Fill(fill) => {
-                [&fill.recommended, &fill.aggressive].into_iter().flatten().map(|one| one.plan.clone()).collect()
+                let both = [&fill.recommended, &fill.aggressive].into_iter().flatten();
+                both.chain(&fill.others).map(|filled| filled.plan.clone()).collect()
             }
             Kind::Used => Vec::new(),
         }
+    }
+}
+
+impl Advised {
+    /// Whether a search for a plan that uses the card came to nothing, as it may where some of what it looked at is known
+    /// from replays and some is not.
+    fn searched_in_vain(&self) -> bool {
+        matches!(&self.kind, Kind::Fill(fill) if fill.recommended.is_none())
     }
 }
 
@@ -129,8 +138,12 @@ impl Advice {
                 }
                 return;
             }
-            let advised = advise(&plan, target, &Known(replays));
-            let plans = advised.as_ref().map(Advised::plans).unwrap_or_default();
+            let judge = Noting::new(Known(replays));
+            let advised = advise(&plan, target, &judge);
+            let mut plans = advised.as_ref().map(Advised::plans).unwrap_or_default();
+            if advised.as_ref().is_some_and(Advised::searched_in_vain) {
+                plans.extend(judge.into_unknown());
+            }
             let mut missing: Vec<Plan> = untrack(|| plans.into_iter().filter(|plan| !replays.answered(plan)).collect());
             let before = asked.with_untracked(|(of, _, count)| if of.as_ref() == Some(&plan) { *count } else { 0 });
             if before.saturating_add(missing.len()) > MOST_ASKED {

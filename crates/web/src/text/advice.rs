@@ -66,6 +66,8 @@ pub(crate) struct AdviceTexts {
     pub(crate) target_group: &'static str,
     /// Low and high end, per cent.
     pub(crate) target: fn(&str, &str) -> String,
+    /// Of the lower range.
+    pub(crate) cautious: fn(&str) -> String,
     pub(crate) recommended: &'static str,
     pub(crate) aggressive: &'static str,
     /// Share, need and card.
@@ -73,6 +75,7 @@ pub(crate) struct AdviceTexts {
     pub(crate) gain: fn(&str) -> String,
     pub(crate) nothing_fills: &'static str,
     pub(crate) back_off_title: &'static str,
+    pub(crate) others_title: &'static str,
 
     // Every change by itself.
     pub(crate) levers_title: &'static str,

@@ -77,12 +77,14 @@ pub(super) const TEXTS: AdviceTexts = AdviceTexts {
 
     target_group: "希望用到显存的多少",
     target: |low, high| format!("{low}–{high}%"),
+    cautious: |range| format!("{range}（保守）"),
     recommended: "推荐",
     aggressive: "激进",
     share_used: |share, need, card| format!("占显存的 {share}%：{need} / {card}"),
     gain: |gain| format!("每秒 token 数：{gain}"),
     nothing_fills: "没有哪个数值能按整除的步子调高，使用量正好落在这个范围。",
     back_off_title: "如果仍然显存不足，按以下顺序退回",
+    others_title: "也可以单独调高别的数值，但训练内容会随之改变",
 
     levers_title: "每项改动单独的效果",
     levers_intro: "在这个方案上只改一项：省下或多占多少显存，以及之后每条序列要多久。",

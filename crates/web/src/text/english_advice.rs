@@ -90,12 +90,14 @@ pub(super) const TEXTS: AdviceTexts = AdviceTexts {
 
     target_group: "Share of the card to aim at",
     target: |low, high| format!("{low}–{high} %"),
+    cautious: |range| format!("{range}, cautious"),
     recommended: "Recommended",
     aggressive: "Aggressive",
     share_used: |share, need, card| format!("{share} % of the card: {need} of {card}"),
     gain: |gain| format!("Tokens a second: {gain}"),
     nothing_fills: "No number can be raised in steps that divide so that the plan ends in this range.",
     back_off_title: "Should memory run out all the same, go back in this order",
+    others_title: "Or raise something else by itself; this changes what is trained",
 
     levers_title: "Every change by itself",
     levers_intro: "Each change alone on this plan: what it saves or takes, and how long each sequence then takes.",
