@@ -87,7 +87,7 @@ fn tasks_with_models_beside_the_policy_are_helped_as_well() {
 
 /// Checks what each level has for one plan; whether any of them helps.
 fn is_helped(plan: &Plan) -> bool {
-    let judge = Remembering::new(Quick);
+    let judge = Remembering::new(&Quick);
     let name = link::encode(plan);
     let escalation = escalate(plan, &judge);
     let (mut fits, mut quickest) = (false, f64::INFINITY);

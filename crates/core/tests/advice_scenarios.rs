@@ -43,7 +43,7 @@ fn every_change_of_a_mended_run_has_its_own_bytes() {
 #[test]
 fn a_run_that_ran_out_of_memory_gets_a_way_that_fits_at_every_level() {
     let before = plan("grpo_out_of_memory", "before");
-    let escalation = escalate(&before, &Remembering::new(Replayed));
+    let escalation = escalate(&before, &Remembering::new(&Replayed));
     let mildest = escalation.mildest().unwrap();
     assert!(Replayed.fits(&mildest.plan), "{:?}", mildest.levers);
     assert_eq!(mildest.plan.batches().effective_batch_size, before.batches().effective_batch_size);
@@ -82,7 +82,7 @@ fn idle_cards_of_all_situations_are_filled_into_the_target_and_never_beyond() {
     let mut filled_plans = 0;
     for one in SCENARIOS.iter().flat_map(|scenario| scenario.plans) {
         let plan = one.plan();
-        let judge = Remembering::new(Quick);
+        let judge = Remembering::new(&Quick);
         for target in [Target::default(), Target::CAUTIOUS] {
             let own = judge.judge(&plan).unwrap();
             if own.fit != Fit::Fits || own.used_share() >= target.low {

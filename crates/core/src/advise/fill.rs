@@ -150,7 +150,7 @@ pub struct Fill {
 /// The batch grows, and accumulation shrinks with it as long as it divides, so that the effective batch stays; then the
 /// effective batch grows as well. Of all plans in a half of the target the one that keeps the effective batch is taken,
 /// else the one with the roundest batch, else the quickest.
-pub fn fill(plan: &Plan, target: Target, judge: &impl Judge) -> Fill {
+pub fn fill(plan: &Plan, target: Target, judge: &dyn Judge) -> Fill {
     let judge = &Remembering::new(judge);
     // Recomputation is what an idle card does not need.
     let recomputes = plan.gradient_checkpointing && plan.task != Task::Inference;
@@ -234,7 +234,7 @@ const LARGEST_COUNT: u64 = 1 << 16;
 
 /// The first value, not below the plan's own, from which on `share` of the card is in use; one beyond the last that makes
 /// a plan where that is never so. Found between values that enclose it, as none of the knobs ever saves memory.
-fn first(scale: &Scale<'_>, share: f64, judge: &impl Judge) -> Option<u64> {
+fn first(scale: &Scale<'_>, share: f64, judge: &dyn Judge) -> Option<u64> {
     let limit = scale.knob.limit(scale.knob.of(scale.start));
     let used = |count: u64| {
         // Beyond the limit there is no plan, as there is none beyond what a field takes.
@@ -281,7 +281,7 @@ fn first(scale: &Scale<'_>, share: f64, judge: &impl Judge) -> Option<u64> {
 const TRIES: usize = 6;
 
 /// `start` with `knob` raised into `target`, compared with `plan`.
-fn raised(plan: &Plan, start: &Plan, knob: Knob, target: Target, judge: &impl Judge) -> Option<Filled> {
+fn raised(plan: &Plan, start: &Plan, knob: Knob, target: Target, judge: &dyn Judge) -> Option<Filled> {
     let scale = Scale::new(knob, start)?;
     let (lowest, past) = (first(&scale, target.low, judge)?, first(&scale, target.high, judge)?);
     let effective = plan.batches().effective_batch_size;

@@ -155,7 +155,7 @@ fn departures(plan: &Plan) -> Vec<Vec<Lever>> {
 }
 
 /// What each level can do for `plan`: within a level the fastest combination of levers with which it fits.
-pub fn escalate(plan: &Plan, judge: &impl Judge) -> Escalation {
+pub fn escalate(plan: &Plan, judge: &dyn Judge) -> Escalation {
     let judge = &Remembering::new(judge);
     let mut levels = Vec::with_capacity(Level::ALL.len());
     let mut quickest = f64::INFINITY;
@@ -182,7 +182,7 @@ enum Attempt {
 }
 
 /// The quickest advice of one level that takes less than `limit` seconds a token.
-fn at_level(plan: &Plan, (level, starts): (Level, Starts), limit: f64, judge: &impl Judge) -> Attempt {
+fn at_level(plan: &Plan, (level, starts): (Level, Starts), limit: f64, judge: &dyn Judge) -> Attempt {
     let mut leanest: Option<Box<Leanest>> = None;
     for departure in starts {
         let Some(start) = departure.iter().try_fold(plan.clone(), |plan, lever| lever.apply(&plan)) else { continue };
@@ -238,7 +238,7 @@ fn questions_of(plan: &Plan, level: Level) -> Vec<Question> {
 
 /// Seconds a token of the quickest plan that fits at `level`, found by estimating every combination in order of time: what
 /// [`escalate`] is checked against; `fits`: whether a milder level suffices.
-pub fn exhaustive(plan: &Plan, level: Level, fits: bool, judge: &impl Judge) -> Option<f64> {
+pub fn exhaustive(plan: &Plan, level: Level, fits: bool, judge: &dyn Judge) -> Option<f64> {
     starts(plan, level, fits).into_iter().find_map(|departure| {
         let start = departure.iter().try_fold(plan.clone(), |plan, lever| lever.apply(&plan))?;
         let all = choices(&start, &questions_of(&start, level));
@@ -258,7 +258,7 @@ fn levers_of(choice: &Choice, questions: &[Question]) -> Vec<Lever> {
     choice.answers.iter().zip(questions).filter_map(of).collect()
 }
 
-fn advice(before: &Plan, levers: Vec<Lever>, plan: &Plan, level: Level, judge: &impl Judge) -> Option<Advice> {
+fn advice(before: &Plan, levers: Vec<Lever>, plan: &Plan, level: Level, judge: &dyn Judge) -> Option<Advice> {
     let levers = without_needless(before, in_order(before, levers, plan), plan, judge);
     let stages = savers_first(before, waterfall(before, &levers, judge), judge);
     let plan = stages.last()?.plan.clone();
@@ -298,7 +298,7 @@ fn pulled(plan: &Plan, levers: &[Lever]) -> Option<Plan> {
 const FOR_FEWER: f64 = 1.04;
 
 /// `levers` without those that only make it quicker, where that is little.
-fn without_needless(before: &Plan, levers: Vec<Lever>, after: &Plan, judge: &impl Judge) -> Vec<Lever> {
+fn without_needless(before: &Plan, levers: Vec<Lever>, after: &Plan, judge: &dyn Judge) -> Vec<Lever> {
     let (Some(own), Some(limit)) = (seconds_per_token(before), seconds_per_token(after)) else { return levers };
     let limit = limit * FOR_FEWER;
     let mut kept = levers;
@@ -326,7 +326,7 @@ const SOME: i64 = 1 << 20;
 
 /// The stages with those that save nothing in their place behind the others of their level, where they may well save
 /// something: the peak moves to another phase as levers are pulled.
-fn savers_first(before: &Plan, stages: Vec<Stage>, judge: &impl Judge) -> Vec<Stage> {
+fn savers_first(before: &Plan, stages: Vec<Stage>, judge: &dyn Judge) -> Vec<Stage> {
     let mut order: Vec<(Level, bool, Lever)> =
         stages.iter().map(|stage| (stage.lever.level(), stage.saved_bytes < SOME, stage.lever)).collect();
     order.sort_by_key(|(level, saves_nothing, _)| (*level, *saves_nothing));

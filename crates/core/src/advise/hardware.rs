@@ -27,7 +27,7 @@ const COUNTS: [u64; 10] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 
 /// Ways out by hardware: as few larger cards as can be, and more of the plan's own; for the training as it is, then for
 /// QLoRA.
-pub(super) fn hardware(plan: &Plan, judge: &impl Judge) -> Vec<Hardware> {
+pub(super) fn hardware(plan: &Plan, judge: &dyn Judge) -> Vec<Hardware> {
     let mut found: Vec<Hardware> = Vec::new();
     let adapted = (plan.method != Method::Qlora && plan.task != Task::Inference).then(|| Lever::Qlora.apply(plan));
     let starts = [Some((Level::Same, plan.clone())), adapted.flatten().map(|plan| (Level::Different, plan))];
@@ -42,7 +42,7 @@ pub(super) fn hardware(plan: &Plan, judge: &impl Judge) -> Vec<Hardware> {
 }
 
 /// The plan on `num_gpus` cards with the levers that save most and change nothing about the result; what it needs.
-fn lean(plan: &Plan, num_gpus: u64, judge: &impl Judge) -> Option<(Plan, u64)> {
+fn lean(plan: &Plan, num_gpus: u64, judge: &dyn Judge) -> Option<(Plan, u64)> {
     let spread = Lever::Cards(num_gpus).apply(plan);
     let spread = if num_gpus == plan.num_gpus { plan } else { spread.as_ref()? };
     let questions = questions(spread, Level::Same);
@@ -51,7 +51,7 @@ fn lean(plan: &Plan, num_gpus: u64, judge: &impl Judge) -> Option<(Plan, u64)> {
 }
 
 /// As few cards as can be, then the smallest of the catalogue that suffice.
-fn larger_cards(plan: &Plan, level: Level, judge: &impl Judge) -> Option<Hardware> {
+fn larger_cards(plan: &Plan, level: Level, judge: &dyn Judge) -> Option<Hardware> {
     let mut cards: Vec<(u64, &'static str)> =
         gpu::catalogue().iter().map(|card| (card.memory_bytes(), card.id.as_ref())).collect();
     cards.sort_unstable();
@@ -68,7 +68,7 @@ fn larger_cards(plan: &Plan, level: Level, judge: &impl Judge) -> Option<Hardwar
 }
 
 /// The fewest cards like the plan's own; bisected, as more cards never take more of each.
-fn more_cards(plan: &Plan, level: Level, judge: &impl Judge) -> Option<Hardware> {
+fn more_cards(plan: &Plan, level: Level, judge: &dyn Judge) -> Option<Hardware> {
     let memory_bytes = plan.subject().ok()?.memory_bytes;
     let on = |num_gpus| {
         let (plan, _) = lean(plan, num_gpus, judge)?;

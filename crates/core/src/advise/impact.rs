@@ -27,7 +27,7 @@ const SOME: u64 = 1 << 20;
 const SAME_TIME: f64 = 0.005;
 
 /// Every lever that changes what `plan` needs or how long it takes, alone, the largest saving first.
-pub fn impacts(plan: &Plan, judge: &impl Judge) -> Vec<Impact> {
+pub fn impacts(plan: &Plan, judge: &dyn Judge) -> Vec<Impact> {
     let Some(base) = judge.judge(plan) else { return Vec::new() };
     let Ok(subject) = plan.subject() else { return Vec::new() };
     let time = speed::step_time(plan, &subject);

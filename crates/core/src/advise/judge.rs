@@ -68,12 +68,6 @@ pub trait Judge {
     }
 }
 
-impl<J: Judge + ?Sized> Judge for &J {
-    fn judge(&self, plan: &Plan) -> Option<Judgement> {
-        (**self).judge(plan)
-    }
-}
-
 /// Judges by what other plans needed beyond their peak: under a millisecond.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Quick;
@@ -114,20 +108,19 @@ impl Judge for ReplayedIfClose {
 }
 
 /// Asks another judge once for each plan.
-#[derive(Debug)]
-pub struct Remembering<J> {
-    judge: J,
+pub struct Remembering<'a> {
+    judge: &'a dyn Judge,
     known: RefCell<HashMap<String, Option<Judgement>>>,
 }
 
-impl<J: Judge> Remembering<J> {
+impl<'a> Remembering<'a> {
     /// Remembers what `judge` says.
-    pub fn new(judge: J) -> Self {
+    pub fn new(judge: &'a dyn Judge) -> Self {
         Self { judge, known: RefCell::default() }
     }
 }
 
-impl<J: Judge> Judge for Remembering<J> {
+impl Judge for Remembering<'_> {
     fn judge(&self, plan: &Plan) -> Option<Judgement> {
         let key = link::encode(plan);
         let known = self.known.borrow().get(&key).copied();

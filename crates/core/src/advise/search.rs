@@ -144,7 +144,7 @@ fn with(answers: &[usize], answer: usize) -> Vec<usize> {
 ///
 /// A choice that saves no more than one that did not fit is not estimated: the same answer to questions without order,
 /// and an earlier or the same answer to ordered ones.
-pub(super) fn quickest(choices: &[Choice], questions: &[Question], judge: &impl Judge) -> Searched {
+pub(super) fn quickest(choices: &[Choice], questions: &[Question], judge: &dyn Judge) -> Searched {
     let mut too_big: Vec<TooBig<'_>> = Vec::new();
     let mut leanest: Option<(Choice, Judgement)> = None;
     // What saves most is asked first: mostly it does not fit either, and rules out the rest.
@@ -175,7 +175,7 @@ pub(super) fn quickest(choices: &[Choice], questions: &[Question], judge: &impl 
 }
 
 /// The choice that needs least, among those that save most by their questions' order.
-pub(super) fn leanest(choices: &[Choice], questions: &[Question], judge: &impl Judge) -> Option<(Choice, Judgement)> {
+pub(super) fn leanest(choices: &[Choice], questions: &[Question], judge: &dyn Judge) -> Option<(Choice, Judgement)> {
     let judged = |choice: &Choice| judge.judge(&choice.plan).map(|judged| (choice.clone(), judged));
     let all = extremes(choices, questions).into_iter().filter_map(judged);
     all.min_by_key(|(_, judged)| judged.need_bytes)

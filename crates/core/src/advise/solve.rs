@@ -181,23 +181,23 @@ impl Search {
 }
 
 /// The largest value of `unknown` with which `plan` fits; `None` where not even the smallest does.
-pub fn most(plan: &Plan, unknown: Unknown, judge: &impl Judge) -> Option<Most> {
+pub fn most(plan: &Plan, unknown: Unknown, judge: &dyn Judge) -> Option<Most> {
     most_from(plan, unknown, 1, &mut |plan| Some(judge.fits(plan))).ok().flatten()
 }
 
 /// The fewest cards with which `plan`, sharded as it says, fits.
-pub fn fewest_cards(plan: &Plan, judge: &impl Judge) -> Option<Plan> {
+pub fn fewest_cards(plan: &Plan, judge: &dyn Judge) -> Option<Plan> {
     fewest(plan, &mut |plan| Some(judge.fits(plan))).ok().flatten()
 }
 
 /// The card of the catalogue with the least memory on which `plan` fits; of several the one with the least bandwidth, which
 /// is the older or smaller.
-pub fn smallest_card(plan: &Plan, judge: &impl Judge) -> Option<Plan> {
+pub fn smallest_card(plan: &Plan, judge: &dyn Judge) -> Option<Plan> {
     first(cards(plan), &mut |plan| Some(judge.fits(plan))).ok().flatten()
 }
 
 /// The model of the catalogue with the most parameters with which `plan` fits.
-pub fn largest_model(plan: &Plan, judge: &impl Judge) -> Option<Plan> {
+pub fn largest_model(plan: &Plan, judge: &dyn Judge) -> Option<Plan> {
     first(models(plan), &mut |plan| Some(judge.fits(plan))).ok().flatten()
 }
 

@@ -49,7 +49,7 @@ pub struct Tier {
 }
 
 /// Every tier of `plan`; of each method the quickest that fits is marked.
-pub fn tiers(plan: &Plan, judge: &impl Judge) -> Vec<Tier> {
+pub fn tiers(plan: &Plan, judge: &dyn Judge) -> Vec<Tier> {
     let base = speed::step_time_of(plan).ok();
     let all: Vec<(Alternative, Look)> =
         alternatives(plan).into_iter().map(|one| (one.clone(), look(&one.plan, judge))).collect();
@@ -139,7 +139,7 @@ const LADDER: [Preset; 4] = [
 /// The four presets for the plan's model and cards, the quickest that fits marked; where none fits a fifth, the last with
 /// the mildest changes that make it fit. Empty for what does not train on
 /// sequences of its own: generation, and tasks that generate.
-pub fn ladder(plan: &Plan, judge: &impl Judge) -> Vec<Rung> {
+pub fn ladder(plan: &Plan, judge: &dyn Judge) -> Vec<Rung> {
     if plan.task == Task::Inference || plan.is_reinforcement() {
         return Vec::new();
     }
@@ -191,7 +191,7 @@ pub fn ladder(plan: &Plan, judge: &impl Judge) -> Vec<Rung> {
 /// What is known of a way: what it needs, and how long it takes.
 type Look = (Option<Judgement>, Option<StepTime>);
 
-fn look(plan: &Plan, judge: &impl Judge) -> Look {
+fn look(plan: &Plan, judge: &dyn Judge) -> Look {
     (judge.judge(plan), speed::step_time_of(plan).ok())
 }
 

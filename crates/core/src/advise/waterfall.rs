@@ -23,7 +23,7 @@ pub struct Stage {
 }
 
 /// Pulls `levers` in order. Savings in percent would not add up: each is a share of what the ones before left.
-pub fn waterfall(plan: &Plan, levers: &[Lever], judge: &impl Judge) -> Vec<Stage> {
+pub fn waterfall(plan: &Plan, levers: &[Lever], judge: &dyn Judge) -> Vec<Stage> {
     let mut stages = Vec::with_capacity(levers.len());
     let (Some(judged), Ok(base)) = (judge.judge(plan), speed::step_time_of(plan)) else { return stages };
     let (mut at, mut level) = (plan.clone(), judged.need_bytes);
@@ -69,7 +69,7 @@ const TOGETHER: &[&[&str]] = &[
 
 /// Walks from `before` to `after`, field by field in the order of the form, those together that are one decision or make
 /// no plan one by one. Empty where one of the two cannot be estimated.
-pub fn steps_between(before: &Plan, after: &Plan, judge: &impl Judge) -> Vec<Change> {
+pub fn steps_between(before: &Plan, after: &Plan, judge: &dyn Judge) -> Vec<Change> {
     let mut left = changed(before, after);
     let mut steps = Vec::with_capacity(left.len());
     let (Some(judged), true) = (judge.judge(before), after.subject().is_ok()) else { return steps };

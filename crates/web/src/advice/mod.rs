@@ -50,7 +50,7 @@ enum Kind {
 }
 
 /// Advice on `plan` from what is known now; none on one that contradicts itself.
-fn advise(plan: &Plan, target: Target, judge: &impl Judge) -> Option<Advised> {
+fn advise(plan: &Plan, target: Target, judge: &dyn Judge) -> Option<Advised> {
     let judge = &Remembering::new(judge);
     let judgement = judge.judge(plan)?;
     let kind = match judgement.fit {
