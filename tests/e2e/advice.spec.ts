@@ -34,7 +34,10 @@ test("a plan that does not fit is made to fit with one click, and back undoes it
   await expect(panel.getByRole("radio", { name: /The same result.*fits with/ })).toBeChecked();
   await expect(panel.getByText("use_liger_kernel=True").first()).toBeVisible();
   await expect(panel).toContainText("the effective batch stays 16");
-  await panel.getByRole("button", { name: /^Apply (all|this)/ }).click();
+  await panel.getByRole("button", { name: /^Apply (all|this)/ }).focus();
+  await page.keyboard.press("Enter");
+  // The button is gone; the focus waits where the next advice stands.
+  await expect(page.getByRole("heading", { name: /^(Make it fit|Use the card)$/ })).toBeFocused();
   expect(await planner.settledVerdict()).toContain("Fits");
   await expect(page.getByText(/= 16 sequences a step/)).toBeVisible();
   await page.goBack();
