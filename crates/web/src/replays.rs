@@ -27,12 +27,12 @@ pub(crate) struct Replays {
 /// Who asks for plans beside the reader's own, the most urgent first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Asker {
+    /// What the reader has asked for by a click: a preset, a solution, two plans side by side.
+    Options,
     /// What to change so that the plan fits, or uses the card.
     Advice,
     /// The comparison of ways to train.
     Comparison,
-    /// What other choices there are: tiers, solutions, maps, two plans side by side.
-    Options,
     /// Every change by itself.
     Levers,
     /// The scenarios, which do not depend on the reader's plan.
