@@ -81,7 +81,7 @@ test("Chinese does not stick out of a narrow screen", async ({ page, planner }) 
 test("on a narrow screen the verdict stays in sight and leads to its figures", async ({ page, planner }) => {
   await page.setViewportSize({ width: 390, height: 844 });
   await planner.open();
-  const line = page.getByRole("button", { name: /Fits.*GiB/ });
+  const line = page.getByRole("button", { name: /^Fits.*GiB/ });
   await expect(line).toBeInViewport();
   await line.click();
   await expect(planner.verdict).toBeInViewport();

@@ -243,6 +243,17 @@ mod raised {
     }
 
     #[test]
+    fn answers_to_a_prompt_are_looked_for_among_those_that_divide() {
+        let fragment = "v=1&model=Qwen/Qwen2.5-0.5B&task=grpo&method=lora&gpu=rtx-4090&per_device_train_batch_size=6\
+            &num_generations=6&max_completion_length=128";
+        let plan = link::decode(fragment).plan;
+        assert!(Quick.fits(&plan));
+        let most = most(&plan, Unknown::Generations, &Quick).unwrap();
+        assert!(most.value >= 6 && Quick.fits(&most.plan), "{}", most.value);
+        assert!(most.next.is_none_or(|next| !Quick.fits(&Unknown::Generations.set(&plan, next))), "{:?}", most.next);
+    }
+
+    #[test]
     fn need_grows_with_batch_and_length() {
         let plan = link::decode("v=1&model=Qwen/Qwen3-4B&method=lora&gpu=rtx-4090").plan;
         for unknown in [Unknown::Batch, Unknown::Length, Unknown::Rank] {

@@ -126,6 +126,9 @@ pub struct Wanted(pub Box<Plan>);
 /// Steps between valid values that are looked for: what has to divide a batch is seldom larger.
 const LARGEST_STEP: u64 = 64;
 
+/// Largest value that is looked at where no step leads from one to the next: more answers to a prompt nobody asks for.
+const LARGEST_LISTED: u64 = 1024;
+
 /// Most cards that are tried.
 const MOST_CARDS: u64 = 1024;
 
@@ -211,17 +214,52 @@ fn ask(plan: Plan, verdicts: &mut Verdicts<'_>) -> Result<bool, Wanted> {
 
 /// As [`most`], starting at the valid value next below `start`.
 fn most_from(plan: &Plan, unknown: Unknown, start: u64, verdicts: &mut Verdicts<'_>) -> Result<Option<Most>, Wanted> {
-    // Where something has to divide something else, only multiples of a step are plans at all.
-    let valid = |value: u64| unknown.set(plan, value).subject().is_ok();
-    let Some(step) = (1..=LARGEST_STEP).find(|step| valid(*step) && valid(step * 2) && valid(step * 3)) else {
-        return Ok(None);
-    };
-    let start = (start / step).max(1);
-    let last = last_true(start, &mut |steps| ask(unknown.set(plan, steps.saturating_mul(step)), verdicts))?;
-    Ok(last.map(|steps| {
-        let (value, next) = (steps * step, steps.saturating_add(1).saturating_mul(step));
-        Most { value, next: valid(next).then_some(next), plan: unknown.set(plan, value) }
+    let values = Values::of(plan, unknown);
+    let last = last_true(values.place(start), &mut |place| match values.at(place) {
+        Some(value) => ask(unknown.set(plan, value), verdicts),
+        None => Ok(false),
+    })?;
+    let valid = |value: &u64| unknown.set(plan, *value).subject().is_ok();
+    Ok(last.and_then(|place| {
+        let value = values.at(place)?;
+        let next = values.at(place.saturating_add(1)).filter(valid);
+        Some(Most { value, next, plan: unknown.set(plan, value) })
     }))
+}
+
+/// The values of an unknown that make plans: where something has to divide something else, not every number does.
+enum Values {
+    /// Multiples of a step.
+    Multiples(u64),
+    /// These, ascending: answers to a prompt must divide the sequences of a round.
+    Listed(Vec<u64>),
+}
+
+impl Values {
+    fn of(plan: &Plan, unknown: Unknown) -> Self {
+        let valid = |value: u64| unknown.set(plan, value).subject().is_ok();
+        let leads_on = |step: &u64| valid(*step) && valid(step * 2) && valid(step * 3);
+        // What divides a number has no step, even where its first values look as if it had.
+        let step = if unknown == Unknown::Generations { None } else { (1..=LARGEST_STEP).find(leads_on) };
+        step.map_or_else(|| Self::Listed((1..=LARGEST_LISTED).filter(|value| valid(*value)).collect()), Self::Multiples)
+    }
+
+    /// The value in a place, counted from 1.
+    fn at(&self, place: u64) -> Option<u64> {
+        match self {
+            Self::Multiples(step) => Some(place.saturating_mul(*step)),
+            Self::Listed(values) => values.get(usize::try_from(place.checked_sub(1)?).ok()?).copied(),
+        }
+    }
+
+    /// The place of the greatest value up to `value`, the first at least.
+    fn place(&self, value: u64) -> u64 {
+        match self {
+            Self::Multiples(step) => value / step,
+            Self::Listed(values) => values.partition_point(|other| *other <= value) as u64,
+        }
+        .max(1)
+    }
 }
 
 /// The largest number from 1 for which `holds`, where it holds for all smaller ones and for none that are larger; from
