@@ -1,24 +1,16 @@
 //! Four DeepSpeed presets by card size, side by side.
 
+use headroom_core::advise::Remembering;
 use headroom_core::advise::tiers::{Rung, ladder};
-use headroom_core::advise::{Judge, Judgement};
 use headroom_core::plan::{Offload, Plan};
 use leptos::prelude::*;
 
 use super::tiers::{Choice, choice};
-use super::{Tool, Wishes, answer};
+use super::{Tool, Wishes};
+use crate::advice::judge::Known;
 use crate::result::sharding_name;
 use crate::state::{Pace, State};
 use crate::text::{Texts, text, texts};
-
-/// Judges by replays where they are there. Tracked.
-struct Tracked(State);
-
-impl Judge for Tracked {
-    fn judge(&self, plan: &Plan) -> Option<Judgement> {
-        answer(self.0, plan).as_ref().map(Judgement::from)
-    }
-}
 
 /// The presets, computed only while they are looked at.
 #[component]
@@ -27,12 +19,28 @@ pub(super) fn LadderDetails(plan: ReadSignal<Plan>) -> impl IntoView {
     let wishes: Wishes = expect_context();
     let texts = texts();
     let is_open = RwSignal::new(false);
-    let rungs = Memo::new(move |_| if is_open.get() { ladder(&plan.read(), &Tracked(state)) } else { Vec::new() });
-    let plans = Memo::new(move |_| rungs.read().iter().map(|rung| rung.plan.clone()).collect::<Vec<_>>());
+    let rungs = RwSignal::new(Vec::<Rung>::new());
+    // The plan that the presets are of, and what is still to be replayed for them.
+    let asked = RwSignal::new((None::<Plan>, Vec::<Plan>::new()));
+    let waits = Memo::new(move |_| {
+        let asked = asked.read();
+        asked.0.as_ref() == Some(&*plan.read()) && asked.1.iter().any(|plan| !state.replays.answered(plan))
+    });
     Effect::new(move |_| {
+        let plan = plan.get();
+        if !is_open.get() {
+            return;
+        }
+        if !waits.get() {
+            // Where no preset fits, this searches for what makes the last one fit: not for every replay that arrives.
+            let found = ladder(&plan, &Remembering::new(Known(state.replays)));
+            let plans = found.iter().map(|rung| rung.plan.clone());
+            let missing = untrack(|| plans.filter(|plan| !state.replays.answered(plan)).collect());
+            rungs.set(found);
+            asked.set((Some(plan), missing));
+        }
         // Another plan of the reader's empties the queue.
-        plan.track();
-        wishes.want(state.replays, Tool::Ladder, plans.get());
+        wishes.want(state.replays, Tool::Ladder, asked.get_untracked().1);
     });
     let trains_on_own = Memo::new(move |_| !plan.read().is_reinforcement());
     let rows = move || {
