@@ -26,14 +26,16 @@ pub struct Hardware {
 const COUNTS: [u64; 10] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 
 /// Ways out by hardware: as few larger cards as can be, and more of the plan's own; for the training as it is, then for
-/// QLoRA.
+/// QLoRA where that needs fewer or smaller cards.
 pub(super) fn hardware(plan: &Plan, judge: &dyn Judge) -> Vec<Hardware> {
     let mut found: Vec<Hardware> = Vec::new();
     let adapted = (plan.method != Method::Qlora && plan.task != Task::Inference).then(|| Lever::Qlora.apply(plan));
     let starts = [Some((Level::Same, plan.clone())), adapted.flatten().map(|plan| (Level::Different, plan))];
     for (level, start) in starts.into_iter().flatten() {
         for one in [larger_cards(&start, level, judge), more_cards(&start, level, judge)].into_iter().flatten() {
-            if !found.iter().any(|other| (other.num_gpus, &other.gpu) == (one.num_gpus, &one.gpu)) {
+            // What changes the training has to do with less than what does not.
+            let no_less = |other: &Hardware| other.num_gpus <= one.num_gpus && other.memory_bytes <= one.memory_bytes;
+            if !found.iter().any(no_less) {
                 found.push(one);
             }
         }
