@@ -33,7 +33,7 @@ pub(super) fn LadderDetails(plan: ReadSignal<Plan>) -> impl IntoView {
         }
         if !waits.get() {
             // Where no preset fits, this searches for what makes the last one fit: not for every replay that arrives.
-            let found = ladder(&plan, &Remembering::new(Known(state.replays)));
+            let found = ladder(&plan, &Remembering::new(&Known(state.replays)));
             let plans = found.iter().map(|rung| rung.plan.clone());
             let missing = untrack(|| plans.filter(|plan| !state.replays.answered(plan)).collect());
             rungs.set(found);
