@@ -1,56 +1,126 @@
-//! How long the page waits for the core: the median of many runs, in microseconds. Run with `cargo xtask bench`.
+//! How long the page waits for the core: the median of many runs, in milliseconds. `cargo xtask bench` runs it natively,
+//! `cargo xtask bench --browser` in the browser, built and optimised as the page is.
 
 #![allow(clippy::unwrap_used)]
 
 use std::hint::black_box;
-use std::time::{Duration, Instant};
 
+use clock::{now, print};
+use headroom_core::advise::fill::{Target, fill};
+use headroom_core::advise::{self, Quick, fit, map, solve, tiers};
 use headroom_core::memory::{estimate, estimate_replayed, outline};
-use headroom_core::plan::alternatives;
+use headroom_core::plan::Plan;
 use headroom_core::speed::step_time;
 use headroom_core::{link, model};
 
-/// A bench runs for about this long after its warm-up.
-const BUDGET: Duration = Duration::from_millis(500);
+/// A row is measured for about so long after its warm-up, milliseconds, but at least thrice.
+const BUDGET: f64 = 300.0;
+const FEWEST: usize = 3;
+
+/// Cells of a side of the fit map, as the page draws it.
+const SIDE: usize = 24;
+
+/// Plans that differ in what the core has to do for them.
+const PLANS: &[(&str, &str)] = &[
+    ("LoRA, Qwen3-4B", "v=1&model=Qwen/Qwen3-4B&method=lora"),
+    (
+        "QLoRA, Llama-3.1-8B",
+        "v=1&model=meta-llama/Llama-3.1-8B&method=qlora&gradient_checkpointing=true&max_length=4096",
+    ),
+    (
+        "full, Llama-3.1-8B, ZeRO-3",
+        "v=1&model=meta-llama/Llama-3.1-8B&method=full&max_length=8192&num_gpus=8&zero_stage=3",
+    ),
+    (
+        "full, gemma-2-9b, 4 cards, ZeRO-3",
+        "v=1&model=google/gemma-2-9b&method=full&num_gpus=4&zero_stage=3&max_length=8192",
+    ),
+    ("LoRA, gemma-3-4b, windows", "v=1&model=google/gemma-3-4b-pt&method=lora&max_length=4096"),
+    ("full, Qwen3-30B-A3B, ZeRO-3", "v=1&model=Qwen/Qwen3-30B-A3B&method=full&num_gpus=8&zero_stage=3"),
+    ("DPO, Llama-3.1-8B, LoRA", "v=1&model=meta-llama/Llama-3.1-8B&task=dpo&method=lora"),
+    (
+        "GRPO, Qwen2.5-7B, ZeRO-3",
+        "v=1&model=Qwen/Qwen2.5-7B&task=grpo&method=full&num_gpus=8&zero_stage=3&per_device_train_batch_size=8&num_generations=8",
+    ),
+];
 
 fn main() {
     // `cargo test --benches` runs this without `--bench`: once is enough to see that it works.
-    let measure = std::env::args().any(|word| word == "--bench");
+    let measure = cfg!(target_arch = "wasm32") || std::env::args().any(|word| word == "--bench");
+    let bench = |name: &str, work: &mut dyn FnMut()| run(measure, name, work);
+
     let entry = model::find("meta-llama/Llama-3.1-8B").unwrap();
     let config = serde_json::from_str(entry.config).unwrap();
-    let fragment = "v=1&model=meta-llama/Llama-3.1-8B&max_length=8192&num_gpus=8&zero_stage=3";
-
-    println!("{:<40} {:>12} {:>12} {:>8}", "", "median µs", "slowest µs", "runs");
-    bench(measure, "read a model's config.json", || model::Model::from_config(entry.id, &config));
-    bench(measure, "open a link", || link::decode(fragment));
-    let plan = link::decode(fragment).plan;
-    bench(measure, "estimate a plan, Llama-3.1-8B, ZeRO-3", || estimate(&plan));
-    let subject = plan.subject().unwrap();
-    bench(measure, "step time of a plan, Llama-3.1-8B, ZeRO-3", || step_time(&plan, &subject));
-    let plan = link::decode("v=1&model=google/gemma-2-9b&gradient_checkpointing=true&attn_implementation=eager").plan;
-    bench(measure, "estimate a plan, alternating windows", || estimate(&plan));
-    bench(measure, "the same, replayed", || estimate_replayed(&plan));
-    let plan = link::decode("v=1&model=Qwen/Qwen3-4B&num_gpus=8").plan;
-    bench(measure, "replay LoRA on Qwen3-4B", || estimate_replayed(&plan));
-    bench(measure, "the whole comparison, 8 cards", || {
-        alternatives(&plan)
-            .iter()
-            .map(|one| outline(&one.plan).map(|answer| answer.peak.allocated_bytes))
-            .collect::<Vec<_>>()
-    });
+    print(&format!("{:<56} {:>10} {:>10} {:>6}", "", "median ms", "slowest", "runs"));
+    bench("read a model's config.json", &mut || drop(black_box(model::Model::from_config(entry.id, &config))));
+    bench("open a link", &mut || drop(black_box(link::decode(PLANS[2].1))));
+    let plan = link::decode(PLANS[1].1).plan;
+    bench("replay QLoRA, Llama-3.1-8B", &mut || drop(black_box(estimate_replayed(&plan))));
+    for (name, fragment) in PLANS {
+        let plan = link::decode(fragment).plan;
+        let subject = plan.subject().unwrap();
+        let bench = |what: &str, work: &mut dyn FnMut()| bench(&format!("{name}: {what}"), work);
+        bench("estimate", &mut || drop(black_box(estimate(&plan))));
+        bench("outline", &mut || drop(black_box(outline(&plan))));
+        bench("step time", &mut || drop(black_box(step_time(&plan, &subject))));
+        bench("tier matrix", &mut || drop(black_box(tiers::tiers(&plan, &Quick))));
+        let (batches, lengths) = map::axes(&plan, SIDE);
+        bench("fit map", &mut || drop(black_box(map::map(&plan, batches.clone(), lengths.clone()))));
+        bench("largest batch", &mut || drop(black_box(solve::most(&plan, solve::Unknown::Batch, &Quick))));
+        bench("levers", &mut || drop(black_box(fit::escalate(&plan, &Quick))));
+        bench("full advice", &mut || advice(&plan));
+    }
 }
 
-fn bench<T>(measure: bool, name: &str, mut work: impl FnMut() -> T) {
-    black_box(work());
-    let mut runs = Vec::new();
-    let start = Instant::now();
-    while runs.is_empty() || (measure && start.elapsed() < BUDGET) {
-        let begin = Instant::now();
-        black_box(work());
-        runs.push(begin.elapsed());
+/// All that the page advises on a plan.
+fn advice(plan: &Plan) {
+    black_box(fit::escalate(plan, &Quick));
+    black_box(advise::impacts(plan, &Quick));
+    black_box(fill(plan, Target::default(), &Quick));
+    black_box(tiers::tiers(plan, &Quick));
+}
+
+fn run(measure: bool, name: &str, work: &mut dyn FnMut()) {
+    if measure {
+        work();
     }
-    runs.sort_unstable();
-    let micros = |run: Duration| run.as_secs_f64() * 1e6;
-    let (median, slowest) = (micros(runs[runs.len() / 2]), micros(runs[runs.len() - 1]));
-    println!("{name:<40} {median:>12.1} {slowest:>12.1} {:>8}", runs.len());
+    let mut runs = Vec::new();
+    let start = now();
+    while runs.is_empty() || (measure && (runs.len() < FEWEST || now() - start < BUDGET)) {
+        let begin = now();
+        work();
+        runs.push(now() - begin);
+    }
+    runs.sort_unstable_by(f64::total_cmp);
+    let (median, slowest) = (runs[runs.len() / 2], runs[runs.len() - 1]);
+    print(&format!("{name:<56} {median:>10.3} {slowest:>10.3} {:>6}", runs.len()));
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+mod clock {
+    use std::sync::LazyLock;
+    use std::time::Instant;
+
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+
+    pub(crate) fn now() -> f64 {
+        START.elapsed().as_secs_f64() * 1e3
+    }
+
+    pub(crate) fn print(line: &str) {
+        println!("{line}");
+    }
+}
+
+#[cfg(target_arch = "wasm32")]
+mod clock {
+    use wasm_bindgen::prelude::wasm_bindgen;
+
+    #[wasm_bindgen]
+    extern "C" {
+        #[wasm_bindgen(js_namespace = performance)]
+        pub(crate) fn now() -> f64;
+        #[wasm_bindgen(js_namespace = console, js_name = log)]
+        pub(crate) fn print(line: &str);
+    }
 }

@@ -32,7 +32,8 @@ impl Map {
     }
 }
 
-/// The map of a plan, each pair estimated; quick: what other plans needed beyond their peak stands for a replay.
+/// The map of a plan, to 0.5 %: few pairs are estimated, the others lie between them ([`memory::surface`]); quick: what other
+/// plans needed beyond their peak stands for a replay.
 ///
 /// # Errors
 /// As [`memory::estimate`].
@@ -63,17 +64,7 @@ fn map_of(
     let beyond = needed as f64 / allocated.max(1) as f64;
     let share =
         |bytes: u64| (bytes as f64).mul_add(beyond, own.peak.beside.expected as f64) / own.card_bytes.max(1) as f64;
-    let surface = match length(plan) {
-        Unknown::Length => memory::surface(plan, &subject, &batches, &lengths),
-        // Prompts and answers make other shapes than b x s: each pair is run by itself.
-        unknown => {
-            let at = |b: u64, s: u64| {
-                let plan = unknown.set(&Unknown::Batch.set(plan, b), s);
-                memory::outline(&plan).map_or(u64::MAX, |outline| outline.peak.allocated_bytes)
-            };
-            lengths.iter().map(|s| batches.iter().map(|b| at(*b, *s)).collect()).collect()
-        }
-    };
+    let surface = memory::surface(plan, &subject, &batches, &lengths);
     let used_share = surface.into_iter().map(|row| row.into_iter().map(share).collect()).collect();
     Ok(Map { batches, lengths, used_share })
 }

@@ -34,7 +34,7 @@ struct Top {
 ///
 pub(super) fn read(record: &TapeRecord, num_layers: u64) -> Ledger {
     if let Some(moments) = &record.moments {
-        return outline(moments);
+        return outline(&moments.phases);
     }
     let tops = fullest_moments(record);
     let snapshots = snapshots(record, &tops);

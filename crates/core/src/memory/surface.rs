@@ -1,247 +1,252 @@
-//! Allocated memory over batch size and length: one tape, read again with other sizes.
+//! Allocated memory over batch size and length, from few estimates.
 //!
 //! Between two plans that differ in b and s alone the same operators run in the same order, until a threshold is crossed
-//! (a kernel for few tokens, a window shorter than the sequence); and every size is a product of symbols. So a tape
-//! written for one (b, s) holds for a whole rectangle of them, if a tape at the far corner has the same events with the
-//! sizes that the symbols promise. Where it has not, the rectangle is cut in four.
+//! (a window shorter than the sequence, a kernel for few tokens). Every size is a product of symbols, and none has more
+//! than one b or two s: so at any moment of the step the allocated bytes are c + c'b with coefficients quadratic in s. So the
+//! tape is cut in pieces of a few events, each piece's fullest moment is interpolated through exact estimates at two batch
+//! sizes and three lengths, and the peak is that of the fullest piece. Further exact estimates in between check it: a
+//! rectangle where one of them is off is cut in two.
 
-use super::autograd::{Detail, TapeRecord, rounded};
+use super::autograd::{Detail, Fullest};
 use super::period::Extent;
 use super::step;
-use super::term::Term;
 use crate::plan::{Plan, Subject};
 use std::collections::HashMap;
 
-/// Batch sizes and lengths, each ascending.
-#[derive(Debug, Clone, Copy)]
-struct Area {
-    /// First and last index of the batch sizes.
-    batches: (usize, usize),
-    /// First and last index of the lengths.
-    lengths: (usize, usize),
+/// How far an estimate that checks an interpolation may be off, as a share of it: less than what is promised of the others.
+const TOLERANCE: f64 = 0.001;
+
+/// The plan with another batch size and length: that of answers where a task generates what it trains on.
+fn with(plan: &Plan, batch: u64, length: u64) -> Plan {
+    let mut plan = Plan { per_device_train_batch_size: batch, ..plan.clone() };
+    if plan.is_reinforcement() {
+        plan.rollout.max_completion_length = Some(length);
+    } else {
+        plan.max_length = length;
+    }
+    plan
 }
 
-/// Peak of allocated tensors for every pair of `batches` and `lengths`, both ascending; rows are lengths. Bytes, as in
-/// [`Peak::allocated_bytes`](super::Peak) of an outline, to 0.1 %.
+/// Peak of allocated tensors for every pair of `batches` and `lengths`, both ascending; rows are lengths (of
+/// answers, `rollout.max_completion_length`, where a task generates what it trains on). Bytes, as in [`Peak::allocated_bytes`](super::Peak) of an outline, to 0.5 %.
 pub fn surface(plan: &Plan, subject: &Subject, batches: &[u64], lengths: &[u64]) -> Vec<Vec<u64>> {
     let mut grid = vec![vec![0; batches.len()]; lengths.len()];
-    let (Some(last_batch), Some(last_length)) = (batches.len().checked_sub(1), lengths.len().checked_sub(1)) else {
-        return grid;
-    };
-    let mut tapes = Tapes { plan, subject, written: HashMap::new() };
-    // Labels of one sequence are contiguous as they are: b = 1 runs one operator less.
-    let alone = usize::from(batches.first() == Some(&1));
-    let columns = [(0, alone.saturating_sub(1)), (alone, last_batch)];
-    let columns = columns.into_iter().skip(1 - alone).filter(|(first, last)| first <= last);
-    let mut open: Vec<Area> = columns.map(|batches| Area { batches, lengths: (0, last_length) }).collect();
+    let Some(last_batch) = batches.len().checked_sub(1) else { return grid };
+    let mut known = Known { plan, subject, batches, lengths, estimates: HashMap::new() };
+    let bands = known.bands();
+    let mut open: Vec<Area> = bands.into_iter().map(|lengths| Area { batches: (0, last_batch), lengths }).collect();
     while let Some(area) = open.pop() {
-        let at = |b: usize, s: usize| (batches[b], lengths[s]);
-        let (low, high) = (area.batches, area.lengths);
-        let far = at(low.1, high.1);
-        // Thresholds mostly lie along one side: the side whose end differs is cut.
-        let along = |tapes: &mut Tapes<'_>, corner| tapes.reading(far, &[corner]).is_some();
-        let (lengths_alike, batches_alike) =
-            (along(&mut tapes, at(low.1, high.0)), along(&mut tapes, at(low.0, high.1)));
-        let alike = lengths_alike && batches_alike;
-        let Some(reading) = tapes.reading(far, &[at(low.0, high.0)]).filter(|_| alike) else {
-            open.extend(area.parts(lengths_alike || high.0 == high.1, batches_alike || low.0 == low.1));
-            continue;
+        let fitted = match known.fit(area) {
+            Ok(fitted) => fitted.leading(&known),
+            Err(parts) => {
+                open.extend(parts);
+                continue;
+            }
         };
-        let rows = grid.iter_mut().zip(lengths).skip(high.0).take(high.1 - high.0 + 1);
-        for (row, s) in rows {
-            for (cell, b) in row.iter_mut().zip(batches).skip(low.0).take(low.1 - low.0 + 1) {
-                *cell = reading.peak((*b, *s));
+        for (s, row) in grid.iter_mut().enumerate().take(area.lengths.1 + 1).skip(area.lengths.0) {
+            for (b, cell) in row.iter_mut().enumerate().take(area.batches.1 + 1).skip(area.batches.0) {
+                *cell = fitted.at(&known, b, s).0;
             }
         }
     }
     grid
 }
 
+/// Batch sizes and lengths: the first and the last index of each.
+#[derive(Debug, Clone, Copy)]
+struct Area {
+    batches: (usize, usize),
+    lengths: (usize, usize),
+}
+
+/// The index in the middle.
+const fn middle((first, last): (usize, usize)) -> usize {
+    first + (last - first) / 2
+}
+
 impl Area {
-    /// The halves of the sides that are not alike, the quarters if neither or both are.
-    fn parts(self, lengths_alike: bool, batches_alike: bool) -> Vec<Self> {
-        let halves = |(first, last): (usize, usize), whole: bool| {
-            let middle = first + (last - first) / 2;
-            if first == last || whole { vec![(first, last)] } else { vec![(first, middle), (middle + 1, last)] }
-        };
-        let both = lengths_alike && batches_alike;
-        let lengths = halves(self.lengths, lengths_alike && !both);
-        let of = |batches| lengths.iter().map(move |lengths| Self { batches, lengths: *lengths }).collect::<Vec<_>>();
-        halves(self.batches, batches_alike && !both).into_iter().flat_map(of).collect()
+    /// Batch sizes at which it is estimated.
+    fn batch_nodes(self) -> impl Iterator<Item = usize> + Clone {
+        let (first, last) = self.batches;
+        [Some(first), (last > first).then_some(last)].into_iter().flatten()
+    }
+
+    /// Lengths at which it is estimated.
+    fn length_nodes(self) -> impl Iterator<Item = usize> + Clone {
+        let (first, last) = self.lengths;
+        let between = middle(self.lengths);
+        let between = (between > first && between < last).then_some(between);
+        [Some(first), between, (last > first).then_some(last)].into_iter().flatten()
+    }
+
+    /// Its halves, cut across the batch sizes. A batch of one runs without copies that more sequences need, so it goes by
+    /// itself first.
+    fn by_batch(self, batches: &[u64]) -> [Self; 2] {
+        let (first, last) = self.batches;
+        let cut = if batches.get(first) == Some(&1) { first } else { middle(self.batches) };
+        [Self { batches: (first, cut), ..self }, Self { batches: (cut + 1, last), ..self }]
+    }
+
+    fn by_length(self) -> [Self; 2] {
+        let ((first, last), cut) = (self.lengths, middle(self.lengths));
+        [Self { lengths: (first, cut), ..self }, Self { lengths: (cut + 1, last), ..self }]
     }
 }
 
-/// Tapes that were written.
-struct Tapes<'a> {
+/// What is estimated so far.
+struct Known<'a> {
     plan: &'a Plan,
     subject: &'a Subject,
-    written: HashMap<(u64, u64), TapeRecord>,
+    batches: &'a [u64],
+    lengths: &'a [u64],
+    /// By indices of batch size and length: the fullest moments.
+    estimates: HashMap<(usize, usize), Fullest>,
 }
 
-impl Tapes<'_> {
-    fn at(&mut self, (b, s): (u64, u64)) -> &TapeRecord {
-        let (plan, subject) = (self.plan, self.subject);
-        self.written.entry((b, s)).or_insert_with(|| {
-            let plan = Plan { per_device_train_batch_size: b, max_length: s, ..plan.clone() };
-            step::run(&plan, subject, Extent::Representative, Detail::Rows).record
+impl Known<'_> {
+    /// Lengths between which no sliding window begins to cut: first and last index of each.
+    fn bands(&self) -> Vec<(usize, usize)> {
+        let prompt = if self.plan.is_reinforcement() { self.plan.rollout.max_prompt_length() } else { 0 };
+        let models = std::iter::once(&self.subject.model).chain(self.subject.instances.iter().map(|one| &one.model));
+        let windows = models.flat_map(|model| &model.layers).filter_map(|run| run.layer.attention.sliding_window);
+        let mut cuts: Vec<usize> =
+            windows.map(|window| self.lengths.partition_point(|s| s.saturating_add(prompt) < window)).collect();
+        cuts.push(self.lengths.len());
+        cuts.sort_unstable();
+        cuts.dedup();
+        let mut first = 0;
+        let mut bands = Vec::new();
+        for cut in cuts.into_iter().filter(|cut| *cut > 0) {
+            bands.push((first, cut - 1));
+            first = cut;
+        }
+        bands
+    }
+
+    fn exact(&mut self, b: usize, s: usize) -> &Fullest {
+        self.estimates.entry((b, s)).or_insert_with(|| {
+            let (batch, length) =
+                (self.batches.get(b).copied().unwrap_or(1), self.lengths.get(s).copied().unwrap_or(1));
+            let plan = with(self.plan, batch, length);
+            let step = step::run(&plan, self.subject, Extent::Representative, Detail::Moments);
+            step.record.moments.unwrap_or_default()
         })
     }
 
-    /// The tape of `base`, if it holds at all `corners`.
-    fn reading(&mut self, base: (u64, u64), corners: &[(u64, u64)]) -> Option<Reading> {
-        let reading = Reading::new(self.at(base), base);
-        corners.iter().all(|corner| *corner == base || reading.holds(self.at(*corner), *corner)).then_some(reading)
-    }
-}
-
-/// A size as a function of b and s.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct Size {
-    /// Bytes without the powers of b and s.
-    unit: u64,
-    batch_power: u32,
-    length_power: u32,
-    /// Power of s + 1: padded labels.
-    padded_power: u32,
-}
-
-impl Size {
-    fn at(self, (b, s): (u64, u64)) -> u64 {
-        self.unit
-            .saturating_mul(b.saturating_pow(self.batch_power))
-            .saturating_mul(s.saturating_pow(self.length_power))
-            .saturating_mul(s.saturating_add(1).saturating_pow(self.padded_power))
-    }
-}
-
-/// The place of `size` among `sizes`, added if it is new.
-fn index_of(sizes: &mut Vec<Size>, size: Size) -> u32 {
-    let index = sizes.iter().position(|other| *other == size).unwrap_or_else(|| {
-        sizes.push(size);
-        sizes.len() - 1
-    });
-    u32::try_from(index).unwrap_or(u32::MAX)
-}
-
-/// A tape ready to be read with other sizes.
-struct Reading {
-    sizes: Vec<Size>,
-    /// For each event: the index of its size, twice, plus one for a free.
-    events: Vec<u32>,
-    segments: Vec<Stretch>,
-}
-
-/// Events of one layer in one phase.
-struct Stretch {
-    /// First event.
-    start: usize,
-    /// How many equal layers more than one it stands for.
-    more: i64,
-    /// What one of them leaves: size and count.
-    net: Vec<(u32, i64)>,
-}
-
-impl Reading {
-    fn new(record: &TapeRecord, base: (u64, u64)) -> Self {
-        let mut sizes: Vec<Size> = Vec::new();
-        let of_row: Vec<u32> = record
-            .rows
-            .iter()
-            .map(|row| {
-                if row.label.term == Term::ReductionBuffers {
-                    // So many bytes a token, give or take a block: it lives for moments, and the corners are checked.
-                    let unit = row.shape.bytes(row.element) / base.0.saturating_mul(base.1).max(1);
-                    return index_of(&mut sizes, Size { unit, batch_power: 1, length_power: 1, padded_power: 0 });
-                }
-                let mut size = Size { unit: row.element.bytes(), batch_power: 0, length_power: 0, padded_power: 0 };
-                for (symbol, of_symbol) in row.shape.symbols().iter().zip(row.shape.sizes()) {
-                    size.unit = size.unit.saturating_mul(*of_symbol);
-                    for factor in symbol.text().split('·') {
-                        size.batch_power += u32::from(factor == "b");
-                        size.length_power += u32::from(factor == "s");
-                        size.padded_power += u32::from(factor == "s+1");
-                    }
-                }
-                let powers = Size { unit: 1, ..size }.at(base).max(1);
-                if size.unit.is_multiple_of(powers) {
-                    size.unit /= powers;
-                } else {
-                    // Not a product of what its symbols say: it holds where it does not change.
-                    size = Size { batch_power: 0, length_power: 0, padded_power: 0, ..size };
-                }
-                index_of(&mut sizes, size)
-            })
-            .collect();
-        let of = |row: u16| of_row.get(usize::from(row)).copied().unwrap_or(0);
-        let events = record.events.iter().map(|event| of(event.row) * 2 + u32::from(event.bytes < 0)).collect();
-        let ends = record.segments.iter().skip(1).map(|next| next.start).chain([record.events.len()]);
-        let segments = record
-            .segments
-            .iter()
-            .zip(ends)
-            .map(|(segment, end)| {
-                let more = i64::try_from(segment.tag.repeat.saturating_sub(1)).unwrap_or(i64::MAX);
-                let mut net: Vec<(u32, i64)> = Vec::new();
-                for event in record.events[segment.start..end].iter().filter(|_| more > 0) {
-                    let (size, sign) = (of(event.row), event.bytes.signum());
-                    match net.iter_mut().find(|(other, _)| *other == size) {
-                        Some((_, count)) => *count += sign,
-                        None => net.push((size, sign)),
-                    }
-                }
-                net.retain(|(_, count)| *count != 0);
-                Stretch { start: segment.start, more, net }
-            })
-            .collect();
-        Self { sizes, events, segments }
-    }
-
-    /// Whether the tape written for `at` has the same events with the sizes promised here.
-    fn holds(&self, record: &TapeRecord, at: (u64, u64)) -> bool {
-        let same_size = |(code, event): (&u32, &super::autograd::Event)| {
-            let promised = self.sizes.get(*code as usize / 2).map_or(0, |size| rounded(size.at(at)));
-            let row = record.rows.get(usize::from(event.row));
-            let free = row.is_some_and(|row| row.label.term == Term::ReductionBuffers);
-            (*code % 2 == 1) == (event.bytes < 0) && (free || promised == event.bytes.unsigned_abs())
-        };
-        let same_place = |(stretch, segment): (&Stretch, &super::autograd::Segment)| {
-            let repeat = u64::try_from(stretch.more).map(|more| more + 1);
-            stretch.start == segment.start && repeat == Ok(segment.tag.repeat)
-        };
-        self.events.len() == record.events.len()
-            && self.segments.len() == record.segments.len()
-            && self.events.iter().zip(&record.events).all(same_size)
-            && self.segments.iter().zip(&record.segments).all(same_place)
-            && {
-                let own = Self::new(record, at).peak(at);
-                self.peak(at).abs_diff(own) <= own / 1000
+    /// Interpolates an area through its nodes and checks that in between.
+    ///
+    /// # Errors
+    /// The parts it has to be cut into.
+    fn fit(&mut self, area: Area) -> Result<Fitted, [Area; 2]> {
+        let count = self.exact(area.batches.0, area.lengths.0).ends.len();
+        for b in area.batch_nodes() {
+            let first = self.exact(b, area.lengths.0).ends.len();
+            if first != count {
+                return Err(area.by_batch(self.batches));
             }
-    }
-
-    /// The fullest moment with other sizes, bytes.
-    fn peak(&self, at: (u64, u64)) -> u64 {
-        let sizes: Vec<i64> = self
-            .sizes
-            .iter()
-            .flat_map(|size| {
-                let bytes = i64::try_from(rounded(size.at(at))).unwrap_or(i64::MAX >> 16);
-                [bytes, -bytes]
-            })
-            .collect();
-        let of = |code: u32| sizes.get(code as usize).copied().unwrap_or(0);
-        let (mut level, mut peak) = (0i64, 0i64);
-        let ends = self.segments.iter().skip(1).map(|next| next.start).chain([self.events.len()]);
-        for (Stretch { start, more, net }, end) in self.segments.iter().zip(ends) {
-            let one: i64 = net.iter().map(|(size, count)| of(size * 2).saturating_mul(*count)).sum();
-            level = level.saturating_add(one.saturating_mul(*more));
-            peak = peak.max(level);
-            for code in self.events.get(*start..end).unwrap_or_default() {
-                level += of(*code);
-                peak = peak.max(level);
+            for s in area.length_nodes() {
+                if self.exact(b, s).ends.len() != first {
+                    return Err(area.by_length());
+                }
             }
         }
-        u64::try_from(peak).unwrap_or(0)
+        let fitted = Fitted::new(self, area);
+        let (batch, length) = (middle(area.batches), middle(area.lengths));
+        let (few, short) = (middle((area.batches.0, batch)), middle((area.lengths.0, length)));
+        let between = |(first, last): (usize, usize), nodes: usize| last - first + 1 > nodes;
+        let mut holds = |(b, s): (usize, usize)| {
+            let exact = self.exact(b, s).pieces.iter().copied().max().unwrap_or(0);
+            let off = i128::from(fitted.at(self, b, s).0).abs_diff(exact);
+            off as f64 <= exact as f64 * TOLERANCE
+        };
+        let (many, long) = (middle((batch, area.batches.1)), middle((length, area.lengths.1)));
+        let (first, last) = area.lengths;
+        // Next to a batch of one, which may run otherwise, too.
+        let beside = (area.batches.0 + 1).min(area.batches.1);
+        let places = [(batch, length), (batch, first), (few, first), (many, last), (beside, last)];
+        if between(area.batches, 2) && !places.into_iter().all(&mut holds) {
+            return Err(area.by_batch(self.batches));
+        }
+        let places = [(area.batches.1, short), (batch, long), (few, short), (many, short)];
+        if between(area.lengths, 3) && !places.into_iter().all(&mut holds) {
+            return Err(area.by_length());
+        }
+        Ok(fitted)
     }
+}
+
+/// Nodes of an area: two batch sizes, three lengths.
+const NODES: usize = 6;
+
+/// An area's pieces, ready to be interpolated.
+struct Fitted {
+    area: Area,
+    /// Bytes of each piece at the nodes, batch size by batch size.
+    pieces: Vec<[f64; NODES]>,
+}
+
+impl Fitted {
+    fn new(known: &Known<'_>, area: Area) -> Self {
+        let nodes = area.batch_nodes().flat_map(|b| area.length_nodes().map(move |s| (b, s)));
+        let estimates: Vec<&Fullest> = nodes.filter_map(|node| known.estimates.get(&node)).collect();
+        let mut pieces = Vec::new();
+        for stretch in 0..estimates.first().map_or(0, |one| one.ends.len()) {
+            // Where a kernel writes something more, its whole stretch is one piece.
+            let of: Vec<&[i128]> = estimates.iter().map(|one| one.stretch(stretch)).collect();
+            let count = of.first().map_or(0, |pieces| pieces.len());
+            let alike = of.iter().all(|pieces| pieces.len() == count);
+            for piece in 0..if alike { count } else { 1 } {
+                let mut at_nodes = [0.0; NODES];
+                for (at, pieces) in at_nodes.iter_mut().zip(&of) {
+                    let bytes = if alike { pieces.get(piece) } else { pieces.iter().max() };
+                    *at = bytes.map_or(0.0, |bytes| *bytes as f64);
+                }
+                pieces.push(at_nodes);
+            }
+        }
+        Self { area, pieces }
+    }
+
+    /// Only those pieces that are the fullest somewhere, as far as a few places tell.
+    fn leading(mut self, known: &Known<'_>) -> Self {
+        const PLACES: usize = 6;
+        let places = |(first, last): (usize, usize)| (0..=PLACES).map(move |i| first + (last - first) * i / PLACES);
+        let mut leading: Vec<usize> = Vec::new();
+        for b in places(self.area.batches) {
+            leading.extend(places(self.area.lengths).map(|s| self.at(known, b, s).1));
+        }
+        leading.sort_unstable();
+        leading.dedup();
+        self.pieces = leading.into_iter().filter_map(|piece| self.pieces.get(piece).copied()).collect();
+        self
+    }
+
+    /// The fullest piece at a place: bytes and which.
+    fn at(&self, known: &Known<'_>, b: usize, s: usize) -> (u64, usize) {
+        let size = |of: &[u64], i: usize| of.get(i).map_or(0.0, |size| *size as f64);
+        let across = weights(self.area.batch_nodes(), b, |i| size(known.batches, i));
+        let along = weights(self.area.length_nodes(), s, |i| size(known.lengths, i));
+        let mut of_nodes = [0.0; NODES];
+        let products = across.iter().flat_map(|one| along.iter().map(move |other| one * other));
+        of_nodes.iter_mut().zip(products).for_each(|(weight, product)| *weight = product);
+        let mut fullest = (0.0f64, 0);
+        for (i, piece) in self.pieces.iter().enumerate() {
+            let bytes: f64 = piece.iter().zip(&of_nodes).map(|(bytes, weight)| bytes * weight).sum();
+            if bytes > fullest.0 {
+                fullest = (bytes, i);
+            }
+        }
+        (fullest.0.round() as u64, fullest.1)
+    }
+}
+
+/// Lagrange's weights of nodes at a place.
+fn weights(nodes: impl Iterator<Item = usize> + Clone, at: usize, size: impl Fn(usize) -> f64) -> Vec<f64> {
+    let of = |node: usize| -> f64 {
+        let others = nodes.clone().filter(|other| *other != node);
+        others.map(|other| (size(at) - size(other)) / (size(node) - size(other))).product()
+    };
+    nodes.clone().map(of).collect()
 }
 
 #[cfg(test)]
@@ -252,8 +257,26 @@ mod tests {
     use crate::link;
     use crate::memory::outline;
 
+    /// Every point is what an estimate of its own says, to 0.5 %.
+    fn compare(fragment: &str, batches: &[u64], lengths: &[u64]) {
+        let plan = link::decode(fragment).plan;
+        let subject = plan.subject().unwrap();
+        let grid = surface(&plan, &subject, batches, lengths);
+        for (row, s) in grid.iter().zip(lengths) {
+            for (bytes, b) in row.iter().zip(batches) {
+                let own = with(&plan, *b, *s);
+                let Ok(alone) = outline(&own) else { continue };
+                let alone = alone.peak.allocated_bytes;
+                assert!(bytes.abs_diff(alone) <= alone / 200, "{fragment} b {b} s {s}: {bytes}, alone {alone}");
+            }
+        }
+    }
+
+    const BATCHES: [u64; 7] = [1, 2, 3, 5, 8, 16, 64];
+    const LENGTHS: [u64; 8] = [64, 128, 500, 1024, 1536, 4096, 6000, 16384];
+
     #[test]
-    fn every_point_is_what_an_estimate_of_its_own_says() {
+    fn far_apart_sizes_are_close() {
         for fragment in [
             "v=1&model=Qwen/Qwen3-4B&method=lora",
             "v=1&model=google/gemma-2-9b&gradient_checkpointing=true",
@@ -262,18 +285,27 @@ mod tests {
             "v=1&model=meta-llama/Llama-3.1-8B&num_gpus=8&zero_stage=3&gradient_accumulation_steps=4",
             "v=1&model=Qwen/Qwen2.5-0.5B&padded_batch=true&torch_dtype=float32&mixed_precision=bf16",
         ] {
+            compare(fragment, &BATCHES, &LENGTHS);
+        }
+    }
+
+    #[test]
+    fn maps_as_the_page_draws_them_are_close() {
+        for fragment in [
+            "v=1&model=google/gemma-2-9b&method=full&num_gpus=4&zero_stage=2&attn_implementation=eager",
+            "v=1&model=google/gemma-3-1b-pt&method=full",
+            "v=1&model=Qwen/Qwen3-4B&method=full&use_liger_kernel=true",
+            "v=1&model=meta-llama/Llama-3.1-8B&task=dpo&method=lora",
+            "v=1&model=Qwen/Qwen2.5-7B&task=grpo&method=full&num_gpus=8&zero_stage=3&per_device_train_batch_size=8",
+            "v=1&model=Qwen/Qwen2.5-0.5B&task=grpo&method=lora&engine=vllm&vllm_mode=colocate&per_device_train_batch_size=8",
+            "v=1&model=Qwen/Qwen2.5-0.5B&task=ppo&method=full&per_device_train_batch_size=8",
+            "v=1&model=Qwen/Qwen3-4B&task=inference&new_tokens=64",
+        ] {
             let plan = link::decode(fragment).plan;
-            let subject = plan.subject().unwrap();
-            let batches = [1, 2, 3, 5, 8, 16, 64];
-            let lengths = [64, 128, 500, 1024, 1536, 4096, 6000, 16384];
-            let grid = surface(&plan, &subject, &batches, &lengths);
-            for (row, s) in grid.iter().zip(lengths) {
-                for (bytes, b) in row.iter().zip(batches) {
-                    let own = Plan { per_device_train_batch_size: b, max_length: s, ..plan.clone() };
-                    let alone = outline(&own).unwrap().peak.allocated_bytes;
-                    assert!(bytes.abs_diff(alone) <= alone / 1000, "{fragment} b {b} s {s}: {bytes}, alone {alone}");
-                }
-            }
+            let (batches, lengths) = crate::advise::map::axes(&plan, 24);
+            let (batches, lengths): (Vec<u64>, Vec<u64>) =
+                (batches.into_iter().step_by(3).collect(), lengths.into_iter().step_by(2).collect());
+            compare(fragment, &batches, &lengths);
         }
     }
 }

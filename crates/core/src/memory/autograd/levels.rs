@@ -3,6 +3,9 @@
 use super::tape::LayerTag;
 use crate::memory::{Category, Phase};
 
+/// Events of a piece.
+const PIECE: usize = 8;
+
 /// Bytes of each category, in the order of [`Category::ALL`].
 pub(in crate::memory) type Sums = [i128; Category::ALL.len()];
 
@@ -34,7 +37,29 @@ pub(in crate::memory) struct Levels {
     at_fullest: Sums,
     empty: bool,
     begins: bool,
-    moments: Vec<Moment>,
+    /// The first piece of this layer, and its events so far.
+    first_piece: usize,
+    in_piece: usize,
+    fullest_moments: Fullest,
+}
+
+/// The fullest moments of a tape.
+#[derive(Debug, Clone, Default)]
+pub(in crate::memory) struct Fullest {
+    /// Of each phase, in the order phases began.
+    pub(in crate::memory) phases: Vec<Moment>,
+    /// Of each few events, in order, bytes.
+    pub(in crate::memory) pieces: Vec<i128>,
+    /// Of each layer in each phase: where its pieces end.
+    pub(in crate::memory) ends: Vec<usize>,
+}
+
+impl Fullest {
+    /// The pieces of one layer in one phase, bytes.
+    pub(in crate::memory) fn stretch(&self, stretch: usize) -> &[i128] {
+        let end = |i: usize| self.ends.get(i).copied().unwrap_or(self.pieces.len());
+        self.pieces.get(stretch.checked_sub(1).map_or(0, end)..end(stretch)).unwrap_or_default()
+    }
 }
 
 impl Levels {
@@ -51,7 +76,13 @@ impl Levels {
             at_fullest: none,
             empty: true,
             begins: true,
-            moments: Vec::with_capacity(Phase::ALL.len()),
+            first_piece: 0,
+            in_piece: 0,
+            fullest_moments: Fullest {
+                phases: Vec::with_capacity(Phase::ALL.len()),
+                pieces: Vec::new(),
+                ends: Vec::new(),
+            },
         }
     }
 
@@ -63,6 +94,12 @@ impl Levels {
         }
         self.left += bytes;
         self.empty = false;
+        if self.in_piece.is_multiple_of(PIECE) {
+            self.fullest_moments.pieces.push(self.left);
+        } else if let Some(piece) = self.fullest_moments.pieces.last_mut() {
+            *piece = self.left.max(*piece);
+        }
+        self.in_piece += 1;
         if self.left > self.fullest {
             self.fullest = self.left;
             self.at_fullest = self.net;
@@ -99,6 +136,11 @@ impl Levels {
             sums.iter_mut().zip(&self.at_fullest).for_each(|(sum, more)| *sum += more);
             self.see(self.begun + self.fullest, sums);
         }
+        let begun = self.begun;
+        let since = self.fullest_moments.pieces.iter_mut().skip(self.first_piece);
+        since.for_each(|piece| *piece += begun);
+        self.fullest_moments.ends.push(self.fullest_moments.pieces.len());
+        (self.first_piece, self.in_piece) = (self.fullest_moments.pieces.len(), 0);
         self.before.iter_mut().zip(&self.net).for_each(|(before, net)| *before += net);
         self.begun += self.left;
         self.net = [0; Category::ALL.len()];
@@ -107,10 +149,11 @@ impl Levels {
 
     fn see(&mut self, bytes: i128, by_category: Sums) {
         let phase = self.phase;
-        match self.moments.iter_mut().find(|moment| moment.phase == phase) {
+        let moments = &mut self.fullest_moments.phases;
+        match moments.iter_mut().find(|moment| moment.phase == phase) {
             Some(moment) if bytes > moment.bytes => (moment.bytes, moment.by_category) = (bytes, by_category),
             Some(_) => {}
-            None => self.moments.push(Moment { phase, bytes, by_category }),
+            None => moments.push(Moment { phase, bytes, by_category }),
         }
     }
 
@@ -119,9 +162,9 @@ impl Levels {
         self.begun + self.left * i128::from(self.tag.repeat)
     }
 
-    /// The fullest moments, in the order phases began.
-    pub(in crate::memory) fn finish(mut self) -> Vec<Moment> {
+    /// The fullest moments.
+    pub(in crate::memory) fn finish(mut self) -> Fullest {
         self.close();
-        self.moments
+        self.fullest_moments
     }
 }

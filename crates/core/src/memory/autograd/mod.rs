@@ -19,7 +19,7 @@ mod tensor;
 
 pub(super) use backward::{Call, Gradients, Recording, backward};
 pub(super) use checkpoint::checkpoint;
-pub(super) use levels::{Levels, Moment};
+pub(super) use levels::{Fullest, Levels, Moment};
 pub(super) use ops::*;
 pub(super) use reduce::Processors;
 pub(super) use shape::{Dim, ElementType, Shape, dims};

@@ -2,7 +2,7 @@
 
 use super::checkpoint::Saving;
 use super::hash::QuickMap;
-use super::levels::{Levels, Moment};
+use super::levels::{Fullest, Levels};
 use super::reduce::Processors;
 use super::shape::{ElementType, Shape};
 use super::symbol::Sym;
@@ -127,7 +127,7 @@ pub(in crate::memory) struct TapeRecord {
     /// Storages that were ever allocated.
     pub(in crate::memory) storages: StorageId,
     /// Each phase's fullest moment, where the tape was read while it was written.
-    pub(in crate::memory) moments: Option<Vec<Moment>>,
+    pub(in crate::memory) moments: Option<Fullest>,
     pub(in crate::memory) detail: Detail,
 }
 
