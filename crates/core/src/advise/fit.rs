@@ -171,7 +171,12 @@ pub fn escalate(plan: &Plan, judge: &dyn Judge) -> Escalation {
         };
         levels.push(LevelAnswer { level, found });
     }
-    let hardware = if quickest.is_finite() { Vec::new() } else { hardware(plan, judge) };
+    let short = |answer: &LevelAnswer| match &answer.found {
+        Found::Short(Some(leanest)) => Some(leanest.clone()),
+        Found::Short(None) | Found::NoQuicker | Found::Fits(_) => None,
+    };
+    let leanest = levels.iter().filter_map(short).min_by_key(|leanest| leanest.need_bytes);
+    let hardware = if quickest.is_finite() { Vec::new() } else { hardware(plan, leanest.as_deref(), judge) };
     Escalation { levels, hardware }
 }
 

@@ -1,6 +1,6 @@
 //! Cards on which a plan would fit.
 
-use super::fit::questions;
+use super::fit::{Leanest, questions};
 use super::judge::Judge;
 use super::lever::{Level, Lever};
 use super::search::{choices, leanest};
@@ -27,17 +27,20 @@ const COUNTS: [u64; 10] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 
 /// Ways out by hardware: as few larger cards as can be, and more of the plan's own; for the training as it is, then for
 /// QLoRA where that needs fewer or smaller cards.
-pub(super) fn hardware(plan: &Plan, judge: &dyn Judge) -> Vec<Hardware> {
+/// `leanest` is what needs least of all that was tried on the plan's own cards: the smallest card that it fits comes last.
+pub(super) fn hardware(plan: &Plan, leanest: Option<&Leanest>, judge: &dyn Judge) -> Vec<Hardware> {
     let mut found: Vec<Hardware> = Vec::new();
     let adapted = (plan.method != Method::Qlora && plan.task != Task::Inference).then(|| Lever::Qlora.apply(plan));
+    let smallest = leanest.and_then(|leanest| smallest_card(leanest, judge));
     let starts = [Some((Level::Same, plan.clone())), adapted.flatten().map(|plan| (Level::Different, plan))];
-    for (level, start) in starts.into_iter().flatten() {
-        for one in [larger_cards(&start, level, judge), more_cards(&start, level, judge)].into_iter().flatten() {
-            // What changes the training has to do with less than what does not.
-            let no_less = |other: &Hardware| other.num_gpus <= one.num_gpus && other.memory_bytes <= one.memory_bytes;
-            if !found.iter().any(no_less) {
-                found.push(one);
-            }
+    let both = |(level, start): (Level, Plan)| {
+        [larger_cards(&start, level, judge), more_cards(&start, level, judge)].into_iter().flatten().collect::<Vec<_>>()
+    };
+    for one in starts.into_iter().flatten().flat_map(both).chain(smallest) {
+        // What changes the training has to do with less than what does not.
+        let no_less = |other: &Hardware| other.num_gpus <= one.num_gpus && other.memory_bytes <= one.memory_bytes;
+        if !found.iter().any(no_less) {
+            found.push(one);
         }
     }
     found
@@ -52,12 +55,28 @@ fn lean(plan: &Plan, num_gpus: u64, judge: &dyn Judge) -> Option<(Plan, u64)> {
     Some((choice.plan, judged.need_bytes))
 }
 
-/// As few cards as can be, then the smallest of the catalogue that suffice.
-fn larger_cards(plan: &Plan, level: Level, judge: &dyn Judge) -> Option<Hardware> {
+/// The smallest card of the catalogue on which the leanest plan fits.
+fn smallest_card(leanest: &Leanest, judge: &dyn Judge) -> Option<Hardware> {
+    let num_gpus = leanest.plan.num_gpus;
+    by_memory().into_iter().filter(|(bytes, _)| *bytes >= leanest.need_bytes).find_map(|(memory_bytes, id)| {
+        let gpu = GpuChoice::Catalogue(id.to_owned());
+        let plan = Plan { gpu: gpu.clone(), ..leanest.plan.clone() };
+        judge.fits(&plan).then_some(Hardware { level: Level::Different, num_gpus, gpu, memory_bytes, plan })
+    })
+}
+
+/// Cards of the catalogue by memory, bytes, one of each size.
+fn by_memory() -> Vec<(u64, &'static str)> {
     let mut cards: Vec<(u64, &'static str)> =
         gpu::catalogue().iter().map(|card| (card.memory_bytes(), card.id.as_ref())).collect();
     cards.sort_unstable();
     cards.dedup_by_key(|(bytes, _)| *bytes);
+    cards
+}
+
+/// As few cards as can be, then the smallest of the catalogue that suffice.
+fn larger_cards(plan: &Plan, level: Level, judge: &dyn Judge) -> Option<Hardware> {
+    let cards = by_memory();
     let own = plan.subject().ok()?.memory_bytes;
     counts(plan).find_map(|num_gpus| {
         let (lean, need_bytes) = lean(plan, num_gpus, judge)?;
