@@ -22,6 +22,7 @@ cargo xtask build              the optimised static site in dist/
 cargo xtask test               all tests: native, in wasm, and of the release build in a real browser
 cargo xtask test --only PART   one part of them: rust, wasm or e2e; what follows e2e goes to Playwright
 cargo xtask bench              how fast the core answers
+cargo xtask bench --browser    how fast it does in the browser, built as the page is
 cargo xtask validate           every case of tests/validation anew: report, picture, and the page's table of them
 cargo xtask validate --check   only whether those are up to date
 cargo xtask setup              only install what the other commands need
@@ -53,6 +54,7 @@ fn dispatch(words: &[String]) -> Result<()> {
         ["test", "--only", part] => test::test(Some(test::Part::named(part)?), &[]),
         ["test", "--only", "e2e", filter @ ..] => test::test(Some(test::Part::EndToEnd), filter),
         ["bench"] => bench::bench(),
+        ["bench", "--browser"] => bench::bench_in_browser(),
         ["validate"] => validate::validate(false),
         ["validate", "--check"] => validate::validate(true),
         ["setup"] => setup::for_building().and_then(|mut toolbox| setup::for_browser_tests(&mut toolbox)),
