@@ -5,7 +5,7 @@ use super::judge::{Judge, Remembering};
 use super::lever::{Level, Lever, has_wide_adapters, shardings, shorter, smaller_batches, smaller_model};
 use super::search::{Choice, Question, Searched, choices, quickest};
 use super::waterfall::{Stage, waterfall};
-use crate::plan::{Method, Plan, Task};
+use crate::plan::{Framework, Method, MixedPrecision, Plan, Task};
 use crate::speed::{self, Range};
 
 /// How a plan can be made to fit.
@@ -95,6 +95,13 @@ pub(super) fn questions(plan: &Plan, level: Level) -> Vec<Question> {
         1 => Question::ordered_among(&batches),
         _ => Question::ordered(&batches),
     };
+    let shardings = match plan.distributed.framework {
+        // FSDP2 casts as it gathers, DeepSpeed casts wide adapters, and autocast keeps 16-bit copies of whole weights:
+        // forward then keeps other tensors.
+        Framework::Fsdp2 => Question::free(&shardings),
+        _ if has_wide_adapters(plan) || plan.mixed_precision != MixedPrecision::No => Question::free(&shardings),
+        Framework::Ddp | Framework::Deepspeed => Question::free(&shardings).of_sharding(),
+    };
     let mut questions = vec![
         Question::ordered(&[Lever::ExpandableSegments]),
         Question::ordered(&[Lever::Sdpa]),
@@ -108,7 +115,7 @@ pub(super) fn questions(plan: &Plan, level: Level) -> Vec<Question> {
         Question::free(&[Lever::SmallBuckets]),
         Question::free(&[Lever::Liger]),
         Question::free(&[Lever::Checkpointing]),
-        Question::free(&shardings),
+        shardings,
     ];
     if coarser {
         let optimizers = [Lever::EightBitOptimizer, Lever::PagedOptimizer, Lever::Adafactor];

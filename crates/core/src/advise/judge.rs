@@ -20,6 +20,9 @@ pub struct Judgement {
     pub host_bytes: u64,
     /// What forward and backward take of the card even without any optimizer state, bytes: no optimizer saves that.
     pub without_optimizer_bytes: u64,
+    /// What activations, logits and cache take of the card by themselves, bytes: nothing that is done to weights,
+    /// gradients and optimizer saves that.
+    pub activation_bytes: u64,
 }
 
 impl Judgement {
@@ -35,17 +38,21 @@ impl From<&Estimate> for Judgement {
             fit: estimate.verdict.fit,
             need_bytes: estimate.peak.band.expected,
             card_bytes: estimate.card_bytes,
-            without_optimizer_bytes: without_optimizer(estimate),
+            without_optimizer_bytes: fullest(estimate, |category| category != Category::OptimizerStates),
+            activation_bytes: fullest(estimate, |category| {
+                matches!(category, Category::Activations | Category::LogitsAndLoss | Category::KvCache)
+            }),
             host_bytes: estimate.host.iter().fold(0, |sum, used| sum.saturating_add(used.bytes)),
         }
     }
 }
 
-/// The fullest moment outside the optimizer step, its states left out, with the least that context and libraries take.
-fn without_optimizer(estimate: &Estimate) -> u64 {
+/// What some categories hold at the fullest moments of all phases but the optimizer step, the most of them, with the
+/// least that context and libraries take.
+fn fullest(estimate: &Estimate, counts: fn(Category) -> bool) -> u64 {
     let of = |used: &PhaseUse| {
-        let states = used.by_category.iter().find(|(category, _)| *category == Category::OptimizerStates);
-        used.allocated_bytes.saturating_sub(states.map_or(0, |(_, bytes)| *bytes))
+        let counted = used.by_category.iter().filter(|(category, _)| counts(*category));
+        counted.fold(0_u64, |sum, (_, bytes)| sum.saturating_add(*bytes))
     };
     let phases = estimate.phases.iter().filter(|used| used.phase != Phase::OptimizerStep);
     phases.map(of).max().unwrap_or(0).saturating_add(estimate.peak.beside.low)

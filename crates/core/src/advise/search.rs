@@ -13,8 +13,19 @@ pub(super) struct Question {
     pub(super) levers: Vec<Lever>,
     /// What is known of the answers' savings.
     order: Order,
-    /// Whether all answers are about the optimizer alone.
-    optimizer: bool,
+    /// What all answers are about.
+    about: About,
+}
+
+/// What a question's answers change, and what they therefore cannot save.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum About {
+    /// The optimizer alone.
+    Optimizer,
+    /// Where weights, gradients and optimizer are held, and nothing about what forward keeps.
+    Sharding,
+    /// Anything.
+    All,
 }
 
 /// Which answers save at least as much as others, whatever is chosen elsewhere.
@@ -30,7 +41,7 @@ enum Order {
 
 impl Question {
     const fn new(levers: Vec<Lever>, order: Order) -> Self {
-        Self { levers, order, optimizer: false }
+        Self { levers, order, about: About::All }
     }
 
     /// Later answers save at least as much as earlier ones, all as much as leaving it.
@@ -50,7 +61,12 @@ impl Question {
 
     /// The same question, as one about the optimizer.
     pub(super) fn of_optimizer(self) -> Self {
-        Self { optimizer: true, ..self }
+        Self { about: About::Optimizer, ..self }
+    }
+
+    /// The same question, as one about where the training state is held.
+    pub(super) fn of_sharding(self) -> Self {
+        Self { about: About::Sharding, ..self }
     }
 
     /// Whether answer `one` saves no more than `other`, whatever the answers to other questions are.
@@ -86,18 +102,26 @@ struct TooBig<'a> {
     answers: &'a [usize],
     /// Whether they would be with any optimizer.
     with_any_optimizer: bool,
+    /// Whether they would be wherever the training state is held.
+    with_any_sharding: bool,
 }
 
 impl<'a> TooBig<'a> {
     fn new(choice: &'a Choice, judged: &Judgement) -> Self {
-        let with_any_optimizer = judged.without_optimizer_bytes > judged.card_bytes;
-        Self { answers: &choice.answers, with_any_optimizer }
+        let with_any_sharding = judged.activation_bytes > judged.card_bytes;
+        let with_any_optimizer = with_any_sharding || judged.without_optimizer_bytes > judged.card_bytes;
+        Self { answers: &choice.answers, with_any_optimizer, with_any_sharding }
     }
 
     /// Whether `choice` is so too: it saves no more.
     fn covers(&self, choice: &Choice, questions: &[Question]) -> bool {
         choice.answers.iter().zip(self.answers).zip(questions).all(|((one, other), question)| {
-            (question.optimizer && self.with_any_optimizer) || question.no_more(*one, *other)
+            let either = match question.about {
+                About::Optimizer => self.with_any_optimizer,
+                About::Sharding => self.with_any_sharding,
+                About::All => false,
+            };
+            either || question.no_more(*one, *other)
         })
     }
 }

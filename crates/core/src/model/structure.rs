@@ -76,6 +76,8 @@ pub enum ModelKind {
 pub struct LayerRun {
     /// How many.
     pub count: u64,
+    /// Place of the first run whose layers are the same as these.
+    pub kind: usize,
     /// What each is.
     pub layer: Layer,
 }
@@ -402,6 +404,15 @@ impl Model {
     /// L, layers in all.
     pub fn num_hidden_layers(&self) -> u64 {
         self.layers.iter().map(|run| run.count).fold(0, u64::saturating_add)
+    }
+
+    /// Every kind of layer once, with how many layers there are of it.
+    pub fn layer_kinds(&self) -> impl Iterator<Item = (&Layer, u64)> {
+        let first = self.layers.iter().enumerate().filter(|(place, run)| run.kind == *place);
+        first.map(|(place, run)| {
+            let same = self.layers.iter().filter(|other| other.kind == place);
+            (&run.layer, same.map(|run| run.count).fold(0, u64::saturating_add))
+        })
     }
 
     /// Parameters of the whole model, in elements, a tied head counted once.

@@ -24,7 +24,7 @@ pub fn names_module(name: &str, module: &str) -> bool {
 /// Last parts of the names of the layers' linear modules, each once, in the model's order: what a list of targets can hold.
 pub fn linear_module_names(model: &Model) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
-    for module in model.layers.iter().flat_map(|run| &run.layer.modules) {
+    for module in model.layer_kinds().flat_map(|(layer, _)| &layer.modules) {
         let last = module.name.rsplit('.').next().unwrap_or(&module.name);
         if matches!(module.kind, ModuleKind::Linear { .. }) && !names.contains(&last) {
             names.push(last);
@@ -34,7 +34,7 @@ pub fn linear_module_names(model: &Model) -> Vec<&str> {
 }
 
 fn modules(model: &Model) -> impl Iterator<Item = &Module> {
-    let layers = model.layers.iter().flat_map(|run| &run.layer.modules);
+    let layers = model.layer_kinds().flat_map(|(layer, _)| &layer.modules);
     model.embeddings.iter().chain(layers).chain(&model.final_modules).chain(&model.head)
 }
 
@@ -43,10 +43,10 @@ pub(super) fn unknown_names(plan: &Plan, model: &Model) -> Vec<Problem> {
     if plan.method == Method::Full {
         return Vec::new();
     }
-    let known: Vec<String> = linear_module_names(model).into_iter().map(str::to_owned).collect();
     let has_head = model.kind == ModelKind::Decoder && plan.task != Task::SequenceClassification;
     let problem = |field: &str, name: &String| {
-        let kind = ProblemKind::NoSuchModule { name: name.clone(), known: known.clone() };
+        let known = linear_module_names(model).into_iter().map(str::to_owned).collect();
+        let kind = ProblemKind::NoSuchModule { name: name.clone(), known };
         Problem::new(field, kind)
     };
     // LoRA has layers for linear modules and embeddings, and refuses norms.

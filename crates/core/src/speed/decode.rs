@@ -86,10 +86,10 @@ fn token(setting: &Setting, generation: Generation, generator: Generator) -> (f6
 pub(super) fn forward(setting: &Setting, scored: f64) -> Tally {
     let mut passes = Passes::default();
     ends(&mut passes, setting, scored);
-    for run in &setting.model.layers {
+    for (kind, count) in setting.model.layer_kinds() {
         let mut one = Passes::default();
-        layer(&mut one, setting, &run.layer);
-        passes.forward.add(&one.forward, run.count as f64);
+        layer(&mut one, setting, kind);
+        passes.forward.add(&one.forward, count as f64);
     }
     passes.forward
 }

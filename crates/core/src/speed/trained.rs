@@ -27,11 +27,11 @@ impl Trained {
     pub(super) fn of(setting: &Setting) -> Self {
         let model = setting.model;
         let mut all = Self::default();
-        for run in &model.layers {
-            for module in &run.layer.modules {
-                all.module(setting, module, run.count as f64, false);
+        for (kind, count) in model.layer_kinds() {
+            for module in &kind.modules {
+                all.module(setting, module, count as f64, false);
             }
-            all.layer = all.layer.max(run.layer.param_count() as f64);
+            all.layer = all.layer.max(kind.param_count() as f64);
         }
         for module in model.embeddings.iter().chain(&model.final_modules).chain(&model.head) {
             all.module(setting, module, 1.0, true);

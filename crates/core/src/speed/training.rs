@@ -18,11 +18,11 @@ pub(super) fn training_step(setting: &Setting, scored: f64) -> Tally {
     let mut outside = Passes::default();
     ends(&mut outside, setting, scored);
     let mut layers = Passes::default();
-    for run in &setting.model.layers {
+    for (kind, count) in setting.model.layer_kinds() {
         let mut one = Passes::default();
-        layer(&mut one, setting, &run.layer);
-        layers.forward.add(&one.forward, run.count as f64);
-        layers.backward.add(&one.backward, run.count as f64);
+        layer(&mut one, setting, kind);
+        layers.forward.add(&one.forward, count as f64);
+        layers.backward.add(&one.backward, count as f64);
     }
     let mut micro = Tally::default();
     micro.add(&outside.forward, 1.0);

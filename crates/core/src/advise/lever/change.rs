@@ -18,6 +18,8 @@ impl Lever {
         let mut changed = plan.clone();
         let trains = plan.task != Task::Inference;
         let adapts = plan.method != Method::Full;
+        // DeepSpeed steps on the host with an Adam of its own, in fp32.
+        let on_card = plan.offload_optimizer == Offload::None;
         let possible = match self {
             Self::ExpandableSegments => {
                 changed.expandable_segments = true;
@@ -61,15 +63,15 @@ impl Lever {
             }
             Self::EightBitOptimizer => {
                 changed.optim = Optimizer::AdamwBnb8bit;
-                trains && is_adam(plan.optim)
+                trains && on_card && is_adam(plan.optim)
             }
             Self::PagedOptimizer => {
                 changed.optim = Optimizer::PagedAdamw8bit;
-                trains && (is_adam(plan.optim) || plan.optim == Optimizer::AdamwBnb8bit)
+                trains && on_card && (is_adam(plan.optim) || plan.optim == Optimizer::AdamwBnb8bit)
             }
             Self::Adafactor => {
                 changed.optim = Optimizer::Adafactor;
-                trains && plan.optim != Optimizer::Sgd
+                trains && on_card && plan.optim != Optimizer::Sgd
             }
             Self::PureBfloat16 => {
                 changed.torch_dtype = Dtype::Bfloat16;

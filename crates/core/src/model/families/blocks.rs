@@ -167,5 +167,6 @@ pub(super) fn layer_runs<K: PartialEq>(
             _ => kinds.push((next, 1)),
         }
     }
-    kinds.into_iter().map(|(kind, count)| LayerRun { count, layer: layer(&kind) }).collect()
+    let first = |kind: &K| kinds.iter().position(|(other, _)| other == kind).unwrap_or_default();
+    kinds.iter().map(|(kind, count)| LayerRun { count: *count, kind: first(kind), layer: layer(kind) }).collect()
 }

@@ -173,7 +173,7 @@ impl Figures {
 
     /// All layers alike.
     pub(super) fn uniform(&self, layer: Layer) -> Vec<LayerRun> {
-        vec![LayerRun { count: self.num_hidden_layers, layer }]
+        vec![LayerRun { count: self.num_hidden_layers, kind: 0, layer }]
     }
 }
 
