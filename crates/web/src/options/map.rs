@@ -17,8 +17,6 @@ use crate::text::{Texts, text, texts};
 
 /// Values on each axis: where there is room, and on a narrow screen, where a finger has to hit a cell.
 const COUNTS: (usize, usize) = (24, 12);
-/// Values where a policy generates: there each cell takes an estimate of its own.
-const FEW: usize = 8;
 /// Pixels from which there is room.
 const WIDE: u32 = 560;
 
@@ -72,17 +70,11 @@ pub(crate) fn FitMapPanel() -> impl IntoView {
     let texts = texts();
     let place = NodeRef::<html::Div>::new();
     let width = width_of(place);
-    let count = Memo::new(move |_| match width.get() {
-        _ if plan.read().is_reinforcement() => FEW,
-        0..WIDE => COUNTS.1,
-        WIDE.. => COUNTS.0,
-    });
+    let count = Memo::new(move |_| if width.get() < WIDE { COUNTS.1 } else { COUNTS.0 });
     // Changes once, when the plan's own replay arrives; the map need not be drawn anew for everybody else's.
     let own = Memo::new(move |_| answer(state, &plan.read()));
     let around = Memo::new(move |_| match width.get() {
         0 => None,
-        // A map that takes long is made once.
-        _ if count.get() == FEW && !state.replays.answered(&plan.read()) => None,
         _ => Around::of(&plan.read(), own.read().as_ref()?, count.get()),
     });
     let picture = Memo::new(move |_| {
