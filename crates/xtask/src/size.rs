@@ -11,8 +11,10 @@ use crate::setup::Toolbox;
 ///
 /// The first whole page weighed 385 kB: 75 kB of it catalogue and text, about half of the rest views. What the core has
 /// learnt since weighs 42 kB; the form of preference and reinforcement tasks, the models on the card and the gallery, in two
-/// languages, 30 kB; the measured steps beside each plan, 13 kB. The limit leaves room for mending, not for growing.
-const BUDGET: u64 = 485_000;
+/// languages, 30 kB; the measured steps beside each plan, 13 kB; step times and advice with everything that shows them (ways
+/// to fit and to fill, waterfall, matrix of tiers, solutions, fit map, two plans side by side, summary and checklist, in two
+/// languages) 123 kB. The limit leaves room for mending, not for growing.
+const BUDGET: u64 = 605_000;
 
 struct Weight {
     raw: u64,
