@@ -72,6 +72,16 @@ test("the waterfall's savings sum exactly to the difference of the two needs", a
   expect(needs.at(-1)!).toBeLessThan(12 * 2 ** 30);
 });
 
+test("advice is set beside the plan before it is taken", async ({ page, planner }) => {
+  await planner.open(TOO_LARGE);
+  const panel = await settled(page, "Make it fit");
+  const before = planner.fragment();
+  await panel.getByRole("button", { name: /^Compare: Apply/ }).click();
+  const pair = page.getByRole("region", { name: "Before and after" });
+  await expect(pair.getByRole("row", { name: /use_liger_kernel/ })).toBeVisible();
+  expect(planner.fragment()).toBe(before);
+});
+
 test("where no change is enough, the cards are named that would do", async ({ page, planner }) => {
   await planner.open(HOPELESS);
   const panel = await settled(page, "Make it fit");

@@ -191,7 +191,12 @@ fn outcome(texts: &Texts, sheet: &mut Sheet, found: &Advised, advice: &Advice) {
     }
     sheet.push("</p>");
     let label = (words.apply_all)(advice.stages.len());
+    sheet.push("<p class=\"sheet-actions\">");
     sheet.button(&advice.plan, &label, &label, "primary");
+    let compare = texts.options.pair.compare;
+    sheet.push(" ");
+    sheet.compare_button(&advice.plan, compare, &format!("{compare}: {label}"));
+    sheet.push("</p>");
 }
 
 /// ` · 28.8 GiB of host memory` where a plan takes any.
@@ -211,13 +216,13 @@ fn hardware_sheet(texts: &Texts, found: &Advised) -> Sheet {
         return sheet;
     }
     sheet.push("<div class=\"callout\">");
-    let Some(first) = hardware.first() else {
+    let Some(least) = hardware.iter().min_by_key(|one| (one.num_gpus, one.memory_bytes)) else {
         sheet.element("p", "", words.no_hardware);
         sheet.push("</div>");
         return sheet;
     };
     let said = |one: &Hardware| (words.cards)(one.num_gpus, &card_name(texts, one));
-    sheet.element("p", "", &(words.nothing_short)(&said(first)));
+    sheet.element("p", "", &(words.nothing_short)(&said(least)));
     sheet.push("<ul>");
     for (place, one) in hardware.iter().enumerate() {
         let (cards, gloss) = (said(one), (words.hardware)(one.level));

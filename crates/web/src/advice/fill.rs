@@ -122,7 +122,12 @@ fn card(texts: &Texts, sheet: &mut Sheet, plan: &Plan, name: &str, filled: &Fill
         sheet.push(&format!(" · {}", (words.effective_batch)(batches)));
     }
     sheet.push("</p>");
+    sheet.push("<p class=\"sheet-actions\">");
     sheet.button(&filled.plan, texts.use_plan, &format!("{}: {name}", texts.use_plan), "primary");
+    let compare = texts.options.pair.compare;
+    sheet.push(" ");
+    sheet.compare_button(&filled.plan, compare, &format!("{compare}: {name}"));
+    sheet.push("</p>");
     sheet.push("</div>");
 }
 

@@ -5,12 +5,16 @@ use leptos::ev;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 
+use crate::options::Compared;
 use crate::result::{class_of, icon_path};
 use crate::state::{Pace, State};
 use crate::text::Texts;
 
 /// Attribute of a button: which of the sheet's plans it applies.
 const PLACE: &str = "data-plan";
+
+/// Attribute of a button that sets its plan beside the reader's instead.
+const COMPARES: &str = "data-compares";
 
 /// HTML, and the plans that its buttons apply.
 #[derive(Clone, PartialEq, Default)]
@@ -31,10 +35,19 @@ impl Sheet {
 
     /// A button that makes `plan` the reader's; `name` is what screen readers say, as many buttons look alike.
     pub(super) fn button(&mut self, plan: &Plan, label: &str, name: &str, class: &str) {
+        self.any_button(plan, label, name, &format!("class=\"{class}\""));
+    }
+
+    /// A button that sets `plan` beside the reader's.
+    pub(super) fn compare_button(&mut self, plan: &Plan, label: &str, name: &str) {
+        self.any_button(plan, label, name, COMPARES);
+    }
+
+    fn any_button(&mut self, plan: &Plan, label: &str, name: &str, attribute: &str) {
         let place = self.plans.len();
         let name = name.replace('"', "&quot;");
         self.push(&format!(
-            "<button type=\"button\" class=\"{class}\" {PLACE}=\"{place}\" aria-label=\"{name}\">{label}</button>"
+            "<button type=\"button\" {attribute} {PLACE}=\"{place}\" aria-label=\"{name}\">{label}</button>"
         ));
         self.plans.push(plan.clone());
     }
@@ -63,12 +76,17 @@ impl Sheet {
 #[component]
 pub(super) fn SheetView(#[prop(into)] sheet: Signal<Sheet>) -> impl IntoView {
     let state = State::of_page();
+    let compared: Compared = expect_context();
     let apply = move |event: ev::MouseEvent| {
         let pressed = event.target().and_then(|target| target.dyn_into::<web_sys::Element>().ok());
         let button = pressed.and_then(|element| element.closest(&format!("[{PLACE}]")).ok().flatten());
+        let compares = button.as_ref().is_some_and(|button| button.has_attribute(COMPARES));
         let place = button.and_then(|button| button.get_attribute(PLACE)?.parse::<usize>().ok());
         let chosen = place.and_then(|place| sheet.read_untracked().plans.get(place).cloned());
-        if let Some(chosen) = chosen {
+        let Some(chosen) = chosen else { return };
+        if compares {
+            compared.show_after(chosen);
+        } else {
             // The button goes with the advice that it belonged to: the focus goes where the next advice will stand.
             super::focus_title();
             state.edit(Pace::Step, |plan| *plan = chosen);

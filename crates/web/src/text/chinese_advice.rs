@@ -66,7 +66,7 @@ pub(super) const TEXTS: AdviceTexts = AdviceTexts {
     hardware: |level| match level {
         Level::Same => "训练方式不变",
         Level::Coarser => "运算更粗略",
-        Level::Different => "改用 QLoRA 训练",
+        Level::Different => "训练内容有变：QLoRA、更短的序列或更小的模型",
     },
 
     waterfall_title: "逐项改动各省多少",

@@ -79,7 +79,7 @@ pub(super) const TEXTS: AdviceTexts = AdviceTexts {
     hardware: |level| match level {
         Level::Same => "with the training as it is",
         Level::Coarser => "with coarser arithmetic",
-        Level::Different => "trained as QLoRA",
+        Level::Different => "with something else trained: QLoRA, shorter sequences or a smaller model",
     },
 
     waterfall_title: "What each change saves in turn",
