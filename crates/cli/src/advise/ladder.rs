@@ -2,8 +2,8 @@
 
 use std::io::Write;
 
-use headroom_core::advise::Judgement;
 use headroom_core::advise::tiers::{Reason, Rung, Tier};
+use headroom_core::advise::{Judgement, has_wide_adapters};
 use headroom_core::link;
 use headroom_core::plan::{Offload, Plan};
 use headroom_core::speed::Range;
@@ -24,7 +24,14 @@ pub(super) fn write_tiers(tiers: &[Tier], out: &mut dyn Write) -> Result<(), Fai
         table.row(row);
     }
     writeln!(out)?;
-    Ok(table.write(out)?)
+    table.write(out)?;
+    if tiers.iter().any(|tier| has_wide_adapters(&tier.alternative.plan)) {
+        writeln!(
+            out,
+            "not sharded, peft keeps adapters in fp32; DeepSpeed casts them to 16 bits, quicker and smaller"
+        )?;
+    }
+    Ok(())
 }
 
 /// Writes the four presets, and a link to the one to take.

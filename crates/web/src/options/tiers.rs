@@ -1,7 +1,7 @@
 //! The ways to share the training state out by the ways to train: a matrix to choose from.
 
 use headroom_core::advise::tiers::{Reason, Tier, tiers};
-use headroom_core::advise::{Judge, Judgement};
+use headroom_core::advise::{Judge, Judgement, has_wide_adapters};
 use headroom_core::plan::{Alternative, Method, Offload, Plan};
 use headroom_core::speed::Range;
 use leptos::prelude::*;
@@ -92,6 +92,8 @@ pub(crate) fn TierMatrix(
 ) -> impl IntoView {
     let texts = texts();
     let matrix = Memo::new(move |_| Matrix::of(texts.get(), &plan.read(), &candidates.read()));
+    let is_wide =
+        Memo::new(move |_| candidates.read().iter().any(|candidate| has_wide_adapters(&candidate.alternative.plan)));
     let is_alone = Memo::new(move |_| State::of_page().plan().read().num_gpus == 1);
     let names = move || {
         let rows = matrix.get().rows;
@@ -131,6 +133,7 @@ pub(crate) fn TierMatrix(
         <h3 id="tiers-title">{text(|t| t.options.tiers.title)}</h3>
         <p class="panel-intro">{text(|t| t.options.tiers.intro)}</p>
         <Show when=move || is_alone.get()><p class="facts">{text(|t| t.options.tiers.one_card)}</p></Show>
+        <Show when=move || is_wide.get()><p class="facts">{text(|t| t.options.tiers.wide_adapters)}</p></Show>
         <div class="tiers" role="group" aria-labelledby="tiers-title" style:--rows=move || matrix.read().rows.len().to_string()>
             <div class="tier-rows" aria-hidden="true">
                 <span class="tier-head">{text(|t| t.options.tiers.sharding)}</span>

@@ -11,6 +11,7 @@ pub(super) const TEXTS: OptionTexts = OptionTexts {
     tiers: TierTexts {
         title: "微调方法与分片方式",
         intro: "时间指处理同样多的 token 需要当前方案的几倍，括号内是预计范围。",
+        wide_adapters: "不分片时，适配器按 fp32 保存和计算（peft 的 autocast_adapter_dtype）；DeepSpeed 会把它们转成 16 位，所以 LoRA 在那里可能更快、更省显存。",
         one_card: "只有一张卡时，ZeRO 没有东西可以切分，只有卸载到主机内存才能腾出显存。",
         sharding: "分片方式",
         on_card: "显存",

@@ -11,6 +11,7 @@ pub(super) const TEXTS: OptionTexts = OptionTexts {
     tiers: TierTexts {
         title: "Method by sharding",
         intro: "Time is for as many tokens as the current plan takes, with the range it should lie in.",
+        wide_adapters: "Not sharded, adapters are kept and multiplied in fp32 (peft's autocast_adapter_dtype); DeepSpeed casts them to 16 bits, which is why LoRA can be quicker and smaller there.",
         one_card: "On one card ZeRO shards nothing: only offload to host memory makes room.",
         sharding: "Sharding",
         on_card: "card",

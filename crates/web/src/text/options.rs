@@ -9,6 +9,8 @@ pub(crate) struct TierTexts {
     pub(crate) title: &'static str,
     pub(crate) intro: &'static str,
     pub(crate) one_card: &'static str,
+    /// Of adapters in fp32 beside DeepSpeed's.
+    pub(crate) wide_adapters: &'static str,
     /// Above the names of the shardings.
     pub(crate) sharding: &'static str,
     pub(crate) on_card: &'static str,

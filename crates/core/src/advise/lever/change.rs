@@ -142,8 +142,9 @@ impl Lever {
     }
 }
 
-/// Whether adapters are wider than their base: DeepSpeed and FSDP2 cast them with it.
-pub(in crate::advise) fn has_wide_adapters(plan: &Plan) -> bool {
+/// Whether adapters are wider than their base: peft keeps them in fp32 (`autocast_adapter_dtype`), which takes time and
+/// memory, while DeepSpeed and FSDP2 cast them with the base.
+pub fn has_wide_adapters(plan: &Plan) -> bool {
     let wide = matches!(plan.lora.adapter_dtype, AdapterDtype::Auto | AdapterDtype::Float32);
     let alone = plan.zero_stage == 0 && plan.distributed.framework != Framework::Fsdp2;
     plan.method != Method::Full && plan.task != Task::Inference && plan.torch_dtype != Dtype::Float32 && wide && alone

@@ -5,7 +5,7 @@ mod change;
 mod instances;
 
 pub(super) use candidates::{candidates, shardings, shorter, smaller_batches, smaller_model};
-pub(super) use change::has_wide_adapters;
+pub use change::has_wide_adapters;
 
 /// What a change does to the result of training.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
