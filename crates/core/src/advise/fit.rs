@@ -119,7 +119,9 @@ pub(super) fn questions(plan: &Plan, level: Level) -> Vec<Question> {
     ];
     if coarser {
         let optimizers = [Lever::EightBitOptimizer, Lever::PagedOptimizer, Lever::Adafactor];
-        questions.push(Question::free(&optimizers).of_optimizer());
+        // The states of adapters are small: one way to make them smaller is enough to ask about.
+        let optimizers = if plan.method == Method::Full { &optimizers[..] } else { &optimizers[..1] };
+        questions.push(Question::free(optimizers).of_optimizer());
         questions.push(Question::free(&[Lever::PureBfloat16]));
         questions.push(Question::free(&[Lever::NarrowAdapters]));
         questions.push(Question::free(&[Lever::QuantizedInstances]));
