@@ -5,7 +5,7 @@
 use headroom_core::advise::fit::{Advice, Found, escalate, exhaustive};
 use headroom_core::advise::{Judge, Level, Quick, Remembering, waterfall};
 use headroom_core::link;
-use headroom_core::plan::Plan;
+use headroom_core::plan::{Offload, Plan};
 use std::thread;
 
 /// Plans over models, methods, cards and shapes that are too big for their cards.
@@ -151,6 +151,14 @@ fn what_fits_nowhere_gets_hardware() {
     let plan = link::decode("v=1&model=meta-llama/Llama-3.1-70B&method=full&gpu=rtx-3060&max_length=32768").plan;
     let escalation = escalate(&plan, &Quick);
     assert!(escalation.mildest().is_none() && !escalation.hardware.is_empty());
+    // What a level falls short by is what its leanest plan needs, not what happened to be looked at.
+    let offloaded =
+        Plan { zero_stage: 3, offload_optimizer: Offload::Cpu, offload_param: Offload::Cpu, ..plan.clone() };
+    let offloaded = Quick.judge(&Plan { gradient_checkpointing: true, use_liger_kernel: true, ..offloaded }).unwrap();
+    for answer in &escalation.levels {
+        let Found::Short(Some(leanest)) = &answer.found else { panic!("{answer:?}") };
+        assert!(leanest.need_bytes <= offloaded.need_bytes, "{:?}: {}", answer.level, leanest.need_bytes);
+    }
     for hardware in escalation.hardware {
         assert!(Quick.fits(&hardware.plan), "{hardware:?}");
     }

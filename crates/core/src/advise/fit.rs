@@ -3,7 +3,7 @@
 use super::hardware::{Hardware, hardware};
 use super::judge::{Judge, Remembering};
 use super::lever::{Level, Lever, has_wide_adapters, shardings, shorter, smaller_batches, smaller_model};
-use super::search::{Choice, Question, Searched, choices, quickest};
+use super::search::{Choice, Question, choices, least, quickest};
 use super::waterfall::{Stage, waterfall};
 use crate::plan::{Framework, Method, MixedPrecision, Plan, Task};
 use crate::speed::{self, Range};
@@ -201,21 +201,20 @@ fn at_level(plan: &Plan, (level, starts): (Level, Starts), limit: f64, judge: &d
     for departure in starts {
         let Some(start) = departure.iter().try_fold(plan.clone(), |plan, lever| lever.apply(&plan)) else { continue };
         let questions = questions_of(&start, level);
-        let mut all = choices(&start, &questions);
-        all.retain(|choice| choice.seconds < limit);
-        match quickest(&all, &questions, judge) {
-            Searched { found: Some(choice), .. } => {
-                let levers = departure.into_iter().chain(levers_of(&choice, &questions)).collect();
-                if let Some(advice) = advice(plan, levers, &choice.plan, level, judge) {
-                    return Attempt::Fits(Box::new(advice));
-                }
+        let all = choices(&start, &questions);
+        // Quickest first: those worth a look stand in front.
+        let worth = all.partition_point(|choice| choice.seconds < limit);
+        let worth = all.get(..worth).unwrap_or_default();
+        if let Some(choice) = quickest(worth, &questions, judge) {
+            let levers = departure.into_iter().chain(levers_of(&choice, &questions)).collect();
+            if let Some(advice) = advice(plan, levers, &choice.plan, level, judge) {
+                return Attempt::Fits(Box::new(advice));
             }
-            Searched { leanest: Some((choice, judged)), .. } => {
-                if leanest.as_ref().is_none_or(|least| judged.need_bytes < least.need_bytes) {
-                    leanest = Some(Box::new(Leanest { plan: choice.plan, need_bytes: judged.need_bytes }));
-                }
-            }
-            Searched { .. } => {}
+        } else if limit.is_infinite()
+            && let Some((choice, judged)) = least(&all, &questions, judge)
+            && leanest.as_ref().is_none_or(|least| judged.need_bytes < least.need_bytes)
+        {
+            leanest = Some(Box::new(Leanest { plan: choice.plan, need_bytes: judged.need_bytes }));
         }
     }
     Attempt::Short(leanest)

@@ -67,11 +67,14 @@ fn smallest_card(leanest: &Leanest, judge: &dyn Judge) -> Option<Hardware> {
 
 /// Cards of the catalogue by memory, bytes, one of each size.
 fn by_memory() -> Vec<(u64, &'static str)> {
-    let mut cards: Vec<(u64, &'static str)> =
-        gpu::catalogue().iter().map(|card| (card.memory_bytes(), card.id.as_ref())).collect();
-    cards.sort_unstable();
-    cards.dedup_by_key(|(bytes, _)| *bytes);
-    cards
+    let mut cards: Vec<&gpu::Card> = gpu::catalogue().iter().collect();
+    // Of one size the quickest.
+    cards.sort_by(|a, b| {
+        let quicker = b.memory_bandwidth_gb_s.total_cmp(&a.memory_bandwidth_gb_s);
+        a.memory_bytes().cmp(&b.memory_bytes()).then(quicker)
+    });
+    cards.dedup_by_key(|card| card.memory_bytes());
+    cards.into_iter().map(|card| (card.memory_bytes(), card.id.as_ref())).collect()
 }
 
 /// As few cards as can be, then the smallest of the catalogue that suffice.

@@ -88,15 +88,6 @@ pub(super) struct Choice {
     pub(super) seconds: f64,
 }
 
-/// What a search came to.
-#[derive(Debug, Default)]
-pub(super) struct Searched {
-    /// The quickest choice that fits.
-    pub(super) found: Option<Choice>,
-    /// Where none fits: the one that needs least.
-    pub(super) leanest: Option<(Choice, Judgement)>,
-}
-
 /// Answers that were found too big.
 struct TooBig<'a> {
     answers: &'a [usize],
@@ -168,21 +159,16 @@ fn with(answers: &[usize], answer: usize) -> Vec<usize> {
 ///
 /// A choice that saves no more than one that did not fit is not estimated: the same answer to questions without order,
 /// and an earlier or the same answer to ordered ones.
-pub(super) fn quickest(choices: &[Choice], questions: &[Question], judge: &dyn Judge) -> Searched {
+pub(super) fn quickest(choices: &[Choice], questions: &[Question], judge: &dyn Judge) -> Option<Choice> {
     let mut too_big: Vec<TooBig<'_>> = Vec::new();
-    let mut leanest: Option<(Choice, Judgement)> = None;
     // What saves most is asked first: mostly it does not fit either, and rules out the rest.
     for choice in extremes(choices, questions) {
         if too_big.iter().any(|big| big.covers(choice, questions)) {
             continue;
         }
         let Some(judged) = judge.judge(&choice.plan) else { continue };
-        if judged.fit == Fit::Fits {
-            continue;
-        }
-        too_big.push(TooBig::new(choice, &judged));
-        if leanest.as_ref().is_none_or(|(_, least)| judged.need_bytes < least.need_bytes) {
-            leanest = Some((choice.clone(), judged));
+        if judged.fit != Fit::Fits {
+            too_big.push(TooBig::new(choice, &judged));
         }
     }
     for choice in choices {
@@ -191,11 +177,36 @@ pub(super) fn quickest(choices: &[Choice], questions: &[Question], judge: &dyn J
         }
         let Some(judged) = judge.judge(&choice.plan) else { continue };
         if judged.fit == Fit::Fits {
-            return Searched { found: Some(choice.clone()), leanest: None };
+            return Some(choice.clone());
         }
         too_big.push(TooBig::new(choice, &judged));
     }
-    Searched { found: None, leanest }
+    None
+}
+
+/// About the least that any choice needs: from the last answers to all questions, one question after the other is
+/// answered as needs least, twice over. Estimates a few dozen plans where all would be hundreds.
+pub(super) fn least(choices: &[Choice], questions: &[Question], judge: &dyn Judge) -> Option<(Choice, Judgement)> {
+    let with = |answers: &[usize]| choices.iter().find(|choice| choice.answers == answers);
+    let lasts = |choice: &&Choice| {
+        choice.answers.iter().zip(questions).filter(|(answer, question)| **answer == question.levers.len()).count()
+    };
+    let start = choices.iter().max_by_key(lasts)?;
+    let mut best = (start, judge.judge(&start.plan)?);
+    for place in (0..questions.len()).chain(0..questions.len()) {
+        for answer in 0..=questions.get(place).map_or(0, |question| question.levers.len()) {
+            let mut answers = best.0.answers.clone();
+            if let Some(slot) = answers.get_mut(place) {
+                *slot = answer;
+            }
+            let Some(other) = with(&answers) else { continue };
+            let Some(judged) = judge.judge(&other.plan) else { continue };
+            if judged.need_bytes < best.1.need_bytes {
+                best = (other, judged);
+            }
+        }
+    }
+    Some((best.0.clone(), best.1))
 }
 
 /// The choice that needs least, among those that save most by their questions' order.
