@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use headroom_core::advise::solve::{Unknown, fewest_cards, largest_model, most, smallest_card};
-use headroom_core::advise::{Judge, Quick, Replayed};
+use headroom_core::advise::{Replayed, ReplayedIfClose};
 use headroom_core::link;
 use headroom_core::plan::{Method, Plan, Task};
 use serde_json::{Value, json};
@@ -104,8 +104,8 @@ fn answer(plan: &Plan, question: Question) -> Answered {
             Answered { name: unknown.name(), found: found.map(|most| (most.value.to_string(), most.plan)), next }
         }
         Question::Cards => named("num_gpus", "num_gpus", fewest_cards(plan, &Replayed)),
-        Question::Card => named("gpu", "gpu", smallest_card(plan, &Confirmed)),
-        Question::Model => named("model", "model", largest_model(plan, &Confirmed)),
+        Question::Card => named("gpu", "gpu", smallest_card(plan, &ReplayedIfClose)),
+        Question::Model => named("model", "model", largest_model(plan, &ReplayedIfClose)),
     }
 }
 
@@ -115,20 +115,5 @@ fn as_json(name: &str, found: Option<&(String, Plan)>, next: Option<u64>) -> Val
             json!({"unknown": name, "value": value, "next_does_not_fit": next, "link": link::encode(solved)})
         }
         None => json!({"unknown": name, "value": null}),
-    }
-}
-
-/// Replays only what the quick look lets pass: for long lists.
-struct Confirmed;
-
-impl Judge for Confirmed {
-    fn judge(&self, plan: &Plan) -> Option<headroom_core::advise::Judgement> {
-        let quick = Quick.judge(plan)?;
-        // A quarter above the card cannot be made up for by any layout of segments.
-        if quick.need_bytes > quick.card_bytes.saturating_add(quick.card_bytes / 4) {
-            Some(quick)
-        } else {
-            Replayed.judge(plan)
-        }
     }
 }
