@@ -134,6 +134,8 @@ fn Meter(estimate: Estimate) -> impl IntoView {
     // The bar ends a little beyond whatever is longest.
     let scale = band.high.max(card) as f64 * 1.04;
     let place = move |bytes: u64| format!("{:.2}%", 100.0 * bytes as f64 / scale.max(1.0));
+    // The label stands before its mark where there is room for it.
+    let at_start = (card as f64) < scale / 3.0;
     let low = figures::glance(band.low);
     let high = figures::glance(band.high);
     let capacity = figures::glance(card);
@@ -159,7 +161,7 @@ fn Meter(estimate: Estimate) -> impl IntoView {
         <div class="meter" aria-hidden="true">
             <div class="meter-fill" style:width=place(band.expected)></div>
             <div class="meter-band" style:left=place(band.low) style:width=place(band.high - band.low.min(band.high))></div>
-            <div class="meter-card" style:left=place(card)>
+            <div class="meter-card" class:at-start=at_start style:left=place(card)>
                 <span>{text(|t| t.capacity)}" "{capacity}</span>
             </div>
         </div>
