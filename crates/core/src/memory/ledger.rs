@@ -1,9 +1,10 @@
 //! The ledger: the tape read as phases, each with what lives at its fullest moment.
 
-use super::autograd::{Moment, Row, Segment, TapeRecord};
+use super::autograd::{self, LayerTag, Row, Segment, TapeRecord, passes};
 use super::estimate::{Allocation, PhaseUse};
 use super::phase::Phase;
 use super::term::Category;
+use std::ops::Range;
 
 /// The tape, read.
 #[derive(Debug)]
@@ -23,21 +24,25 @@ pub(super) struct Ledger {
 struct Top {
     phase: Phase,
     bytes: i128,
-    /// Events done when it was reached.
-    at: usize,
+    moment: Moment,
+}
+
+/// A moment: so many of a turn's layers have run, and of the next one the events up to one.
+#[derive(Debug, Clone, Copy)]
+struct Moment {
+    turn: usize,
+    layers_before: u64,
+    events_end: usize,
 }
 
 /// Reads a tape. `num_layers` is L, for formulas.
-///
-/// A segment that stands for n equal layers is run once, after a jump by n - 1 times its net effect: between equals the
-/// level moves evenly, so the fullest of the skipped layers is the first or the last, and both are on the tape.
-///
 pub(super) fn read(record: &TapeRecord, num_layers: u64) -> Ledger {
     if let Some(moments) = &record.moments {
         return outline(&moments.phases);
     }
-    let tops = fullest_moments(record);
-    let snapshots = snapshots(record, &tops);
+    let turns = turns(record);
+    let tops = fullest_moments(record, &turns);
+    let snapshots = snapshots(record, &turns, &tops);
     let peak = tops.iter().enumerate().max_by_key(|(i, top)| (top.bytes, usize::MAX - i)).map(|(i, _)| i);
     let mut phases = Vec::with_capacity(tops.len());
     for (top, rows) in tops.iter().zip(&snapshots) {
@@ -78,8 +83,8 @@ pub(super) fn read(record: &TapeRecord, num_layers: u64) -> Ledger {
 }
 
 /// The same from what the tape itself has kept, without rows.
-fn outline(moments: &[Moment]) -> Ledger {
-    let of = |moment: &Moment| PhaseUse {
+fn outline(moments: &[autograd::Moment]) -> Ledger {
+    let of = |moment: &autograd::Moment| PhaseUse {
         phase: moment.phase,
         allocated_bytes: to_u64(moment.bytes),
         by_category: Category::ALL.iter().zip(moment.by_category).map(|(one, bytes)| (*one, to_u64(bytes))).collect(),
@@ -102,7 +107,7 @@ fn allocation(
     num_layers: u64,
 ) -> Allocation {
     let one = row.shape.bytes(row.element);
-    let rounded = super::autograd::rounded(one).max(1);
+    let rounded = autograd::rounded(one).max(1);
     let count = most / rounded;
     let width = row.element.bytes();
     let times = |text: &str| if count == 1 { String::new() } else { format!("{text} × ") };
@@ -124,82 +129,80 @@ fn allocation(
     }
 }
 
-/// Walks the segments; `visit` is told the level before each segment's jump and after each event.
-fn walk(record: &TapeRecord, mut jump: impl FnMut(&Segment, usize, usize), mut event: impl FnMut(&Segment, usize)) {
-    let ends = record.segments.iter().skip(1).map(|next| next.start).chain([record.events.len()]);
-    for (segment, end) in record.segments.iter().zip(ends) {
-        jump(segment, segment.start, end);
-        for i in segment.start..end {
-            event(segment, i);
-        }
-    }
+/// Equal layers in turn: the segment that stands for them, and how many.
+struct Turn<'a> {
+    segment: &'a Segment,
+    /// The segment's events.
+    events: Range<usize>,
+    count: u64,
 }
 
-/// The fullest moment of each phase, in the order phases begin.
-fn fullest_moments(record: &TapeRecord) -> Vec<Top> {
-    use std::cell::{Cell, RefCell};
-    let level = Cell::new(0i128);
-    let tops: RefCell<Vec<Top>> = RefCell::default();
-    let see = |phase: Phase, at: usize| {
-        let mut tops = tops.borrow_mut();
-        let bytes = level.get();
-        match tops.iter_mut().find(|top| top.phase == phase) {
-            Some(top) if bytes > top.bytes => (top.bytes, top.at) = (bytes, at),
-            Some(_) => {}
-            None => tops.push(Top { phase, bytes, at }),
-        }
-    };
-    walk(
-        record,
-        |segment, start, end| {
-            see(segment.phase, start);
-            if segment.tag.repeat > 1 {
-                let net: i128 = record.events[start..end].iter().map(|event| i128::from(event.bytes)).sum();
-                level.set(level.get() + net * i128::from(segment.tag.repeat - 1));
+/// The segments in the order of all layers that they stand for.
+fn turns(record: &TapeRecord) -> Vec<Turn<'_>> {
+    let mut turns = Vec::with_capacity(record.segments.len());
+    for (at, length) in passes(&record.segments) {
+        let segments = record.segments.get(at..at + length).unwrap_or_default();
+        let tags: Vec<LayerTag> = segments.iter().map(|segment| segment.tag).collect();
+        let phase = segments.first().map_or(Phase::Load, |segment| segment.phase);
+        record.models.turns(phase, &tags, |turn| {
+            if let Some(segment) = segments.get(turn.place) {
+                let next = record.segments.get(at + turn.place + 1);
+                let end = next.map_or(record.events.len(), |next| next.start);
+                turns.push(Turn { segment, events: segment.start..end, count: turn.count });
             }
-        },
-        |segment, i| {
-            level.set(level.get() + i128::from(record.events[i].bytes));
-            see(segment.phase, i + 1);
-        },
-    );
-    tops.into_inner()
+        });
+    }
+    turns
+}
+
+/// The fullest moment of each phase, in the order phases begin. In a row of equals the level moves evenly: the first and
+/// the last are the fullest.
+fn fullest_moments(record: &TapeRecord, turns: &[Turn<'_>]) -> Vec<Top> {
+    let mut tops: Vec<Top> = Vec::new();
+    let mut see = |phase: Phase, bytes: i128, moment: Moment| match tops.iter_mut().find(|top| top.phase == phase) {
+        Some(top) if bytes > top.bytes => (top.bytes, top.moment) = (bytes, moment),
+        Some(_) => {}
+        None => tops.push(Top { phase, bytes, moment }),
+    };
+    let mut level = 0i128;
+    for (at, turn) in turns.iter().enumerate() {
+        let (phase, start) = (turn.segment.phase, turn.events.start);
+        let (mut net, mut fullest) = (0i128, (0i128, start));
+        for (i, event) in record.events.get(turn.events.clone()).unwrap_or_default().iter().enumerate() {
+            net += i128::from(event.bytes);
+            if net > fullest.0 {
+                fullest = (net, start + i + 1);
+            }
+        }
+        for layers_before in [0, turn.count.saturating_sub(1)] {
+            let begun = level + net * i128::from(layers_before);
+            see(phase, begun + fullest.0, Moment { turn: at, layers_before, events_end: fullest.1 });
+        }
+        level += net * i128::from(turn.count);
+    }
+    tops
 }
 
 /// What each row holds at each of those moments.
-fn snapshots(record: &TapeRecord, tops: &[Top]) -> Vec<Vec<i128>> {
-    use std::cell::RefCell;
-    let live = RefCell::new(vec![0i128; record.rows.len()]);
-    let taken: RefCell<Vec<Vec<i128>>> = RefCell::new(vec![Vec::new(); tops.len()]);
-    let take = |phase: Phase, at: usize| {
-        for (top, slot) in tops.iter().zip(taken.borrow_mut().iter_mut()) {
-            if top.phase == phase && top.at == at && slot.is_empty() {
-                slot.clone_from(&live.borrow());
+fn snapshots(record: &TapeRecord, turns: &[Turn<'_>], tops: &[Top]) -> Vec<Vec<i128>> {
+    let mut taken: Vec<Vec<i128>> = vec![Vec::new(); tops.len()];
+    let mut live = vec![0i128; record.rows.len()];
+    let post = |live: &mut [i128], events: Range<usize>, times: u64| {
+        for event in record.events.get(events).unwrap_or_default() {
+            if let Some(level) = live.get_mut(usize::from(event.row)) {
+                *level += i128::from(event.bytes) * i128::from(times);
             }
         }
     };
-    let post = |row: u16, bytes: i128| {
-        if let Some(level) = live.borrow_mut().get_mut(usize::from(row)) {
-            *level += bytes;
+    for (at, turn) in turns.iter().enumerate() {
+        for (top, slot) in tops.iter().zip(&mut taken).filter(|(top, _)| top.moment.turn == at) {
+            slot.clone_from(&live);
+            post(slot, turn.events.clone(), top.moment.layers_before);
+            post(slot, turn.events.start..top.moment.events_end, 1);
         }
-    };
-    walk(
-        record,
-        |segment, start, end| {
-            take(segment.phase, start);
-            if segment.tag.repeat > 1 {
-                for event in &record.events[start..end] {
-                    post(event.row, i128::from(event.bytes) * i128::from(segment.tag.repeat - 1));
-                }
-            }
-        },
-        |segment, i| {
-            let event = record.events[i];
-            post(event.row, i128::from(event.bytes));
-            take(segment.phase, i + 1);
-        },
-    );
-    taken.into_inner()
+        post(&mut live, turn.events.clone(), turn.count);
+    }
+    taken
 }
 
 fn to_u64(bytes: i128) -> u64 {

@@ -30,29 +30,159 @@ pub(super) fn windows_run_alike(plan: &Plan, model: &Model) -> bool {
     longest < shortest || (!generates && (plan.padded_batch || attends_eagerly(plan, model)))
 }
 
-/// Layers to simulate, in order: index of the layer's run in the model, and how many layers it stands for.
-/// `windows`: whether windows tell layers apart.
-pub(super) fn simulated(model: &Model, extent: Extent, windows: bool) -> Vec<(usize, u64)> {
+/// How layers in different places are told apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Places {
+    /// By what runs in them and next to them.
+    Neighbours,
+    /// By whole repetitions of the pattern besides: where a layer's place in the row of all parameters matters, and one
+    /// that stands for several stands for their average.
+    Repetitions,
+}
+
+/// Equal layers in a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Run {
+    /// Number of the simulated layer that stands for them.
+    pub(super) index: u32,
+    /// How many.
+    pub(super) count: u64,
+    /// How many of its others come before.
+    pub(super) before: u64,
+}
+
+/// Which layers are simulated.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Simulated {
+    /// In order: index of the layer's run in the model, and how many layers it stands for.
+    pub(super) layers: Vec<(usize, u64)>,
+    /// The model's layers one after the other, each as the one that stands for it.
+    pub(super) runs: Vec<Run>,
+}
+
+/// Layers to simulate. `windows`: whether windows tell layers apart.
+pub(super) fn simulated(model: &Model, extent: Extent, windows: bool, places: Places) -> Simulated {
     let sequence = sequence(model, windows);
     if extent == Extent::Whole {
-        return sequence.into_iter().map(|kind| (kind, 1)).collect();
+        let layers = sequence.into_iter().map(|kind| (kind, 1)).collect();
+        return Simulated { layers, runs: Vec::new() };
     }
-    let mut chosen = Vec::new();
+    match places {
+        Places::Neighbours => by_neighbours(model, &sequence),
+        Places::Repetitions => by_repetition(&sequence),
+    }
+}
+
+/// The first of each kind between the same neighbours. What is next to a layer matters to it, as its input is another's
+/// output; that windows differ does not, as inputs and outputs are the same. The simulated layers form a chain in which
+/// each stands between the neighbours it has in the model.
+fn by_neighbours(model: &Model, sequence: &[usize]) -> Simulated {
+    let form = |kind: usize| {
+        let runs = &model.layers;
+        let alike = |other: &usize| match (runs.get(*other), runs.get(kind)) {
+            (Some(one), Some(other)) => equal(&one.layer, &other.layer, false),
+            _ => false,
+        };
+        sequence.iter().copied().find(alike)
+    };
+    let mut forms: Vec<(usize, Option<usize>)> = Vec::new();
+    for kind in sequence {
+        if !forms.iter().any(|(known, _)| known == kind) {
+            forms.push((*kind, form(*kind)));
+        }
+    }
+    let form_at = |place: Option<usize>| {
+        let kind = sequence.get(place?)?;
+        forms.iter().find(|(known, _)| known == kind)?.1
+    };
+    let last = sequence.len().saturating_sub(1);
+    let class = |place: usize| (sequence.get(place).copied(), form_at(place.checked_sub(1)), form_at(Some(place + 1)));
+    let mut classes: Vec<(Class, usize)> = Vec::new();
+    let of_place: Vec<usize> = (0..sequence.len())
+        .map(|place| {
+            let class = class(place);
+            let known = classes.iter().position(|(other, _)| *other == class);
+            let at = known.unwrap_or_else(|| {
+                classes.push((class, place));
+                classes.len() - 1
+            });
+            if let Some((_, latest)) = classes.get_mut(at) {
+                *latest = place;
+            }
+            at
+        })
+        .collect();
+    // Whether one layer may follow another in the chain as if it did in the model.
+    let follows = |one: usize, next: usize| {
+        form_at(Some(one + 1)) == form_at(Some(next)) && form_at(Some(one)) == form_at(next.checked_sub(1))
+    };
+    let mut seen = vec![false; classes.len()];
+    let is_new =
+        |seen: &[bool], place: usize| of_place.get(place).and_then(|class| seen.get(*class)).is_some_and(|seen| !seen);
+    let comes_later = |place: usize, than: usize| {
+        of_place.get(place).and_then(|class| classes.get(*class)).is_some_and(|(_, latest)| *latest > than)
+    };
+    let mut chain = Vec::new();
+    let mut place = 0;
+    while place <= last && place < sequence.len() {
+        chain.push(place);
+        if let Some(seen) = of_place.get(place).and_then(|class| seen.get_mut(*class)) {
+            *seen = true;
+        }
+        let jump = (place + 1..=last).find(|next| is_new(&seen, *next) && follows(place, *next)).filter(|next| {
+            let passed_by = place + 1..*next;
+            passed_by.into_iter().all(|other| !is_new(&seen, other) || comes_later(other, *next))
+        });
+        place = jump.unwrap_or(place + 1);
+    }
+    // Of a class that is in the chain more than once, the first stands for those that are not in it.
+    let stands: Vec<u32> = (0..sequence.len())
+        .map(|place| {
+            let own = chain.iter().position(|one| *one == place);
+            let first = || chain.iter().position(|one| of_place.get(*one) == of_place.get(place));
+            u32::try_from(own.or_else(first).unwrap_or(0)).unwrap_or(u32::MAX)
+        })
+        .collect();
+    let kinds: Vec<usize> = chain.iter().filter_map(|place| sequence.get(*place).copied()).collect();
+    with_counts(&kinds, &stands)
+}
+
+/// Kind of a layer, forms of the one before and the one behind.
+type Class = (Option<usize>, Option<usize>, Option<usize>);
+
+/// Patterns that repeat are run thrice, and all other layers.
+fn by_repetition(sequence: &[usize]) -> Simulated {
+    let (mut kinds, mut stands) = (Vec::new(), Vec::new());
     let mut at = 0;
     while at < sequence.len() {
         let (period, repetitions) = longest_repetition(&sequence[at..]);
-        if repetitions > RUN {
-            for repetition in 0..RUN {
-                let repeat = if repetition == 1 { (repetitions - RUN + 1) as u64 } else { 1 };
-                chosen.extend(sequence[at..at + period].iter().map(|kind| (*kind, repeat)));
+        let (period, repetitions) = if repetitions > RUN { (period, repetitions) } else { (1, 1) };
+        for repetition in 0..repetitions.min(RUN) {
+            let times = if repetition == 1 { repetitions - RUN + 1 } else { 1 };
+            let first = kinds.len();
+            kinds.extend(sequence.iter().skip(at).take(period));
+            for _ in 0..times {
+                stands.extend((first..first + period).map(|place| u32::try_from(place).unwrap_or(u32::MAX)));
             }
-            at += period * repetitions;
-        } else {
-            chosen.push((sequence[at], 1));
-            at += 1;
         }
+        at += period * repetitions;
     }
-    chosen
+    with_counts(&kinds, &stands)
+}
+
+/// `kinds` of the simulated layers, and for each of the model's layers the one that stands for it.
+fn with_counts(kinds: &[usize], stands: &[u32]) -> Simulated {
+    let mut layers: Vec<(usize, u64)> = kinds.iter().map(|kind| (*kind, 0)).collect();
+    let mut runs: Vec<Run> = Vec::new();
+    for index in stands {
+        let Some((_, count)) = layers.get_mut(*index as usize) else { continue };
+        match runs.last_mut() {
+            Some(run) if run.index == *index => run.count += 1,
+            _ => runs.push(Run { index: *index, count: 1, before: *count }),
+        }
+        *count += 1;
+    }
+    Simulated { layers, runs }
 }
 
 /// The model's layers one by one, each as the index of the first run with an equal layer.
@@ -107,40 +237,65 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn total(model: &Model) -> u64 {
-        simulated(model, Extent::Representative, true).iter().map(|(_, repeat)| repeat).sum()
+    fn totals(model: &Model) -> [u64; 2] {
+        [Places::Neighbours, Places::Repetitions].map(|places| {
+            let simulated = simulated(model, Extent::Representative, true, places);
+            let repeats: u64 = simulated.layers.iter().map(|(_, repeat)| repeat).sum();
+            assert_eq!(repeats, simulated.runs.iter().map(|run| run.count).sum::<u64>());
+            repeats
+        })
+    }
+
+    fn layers(model: &Model, places: Places) -> Vec<(usize, u64)> {
+        simulated(model, Extent::Representative, true, places).layers
     }
 
     #[test]
     fn equal_layers_are_run_thrice() {
         let config = json!({"model_type": "llama", "num_hidden_layers": 32});
         let model = Model::from_config("llama", &config).unwrap();
-        assert_eq!(simulated(&model, Extent::Representative, true), [(0, 1), (0, 30), (0, 1)]);
-    }
-
-    #[test]
-    fn few_layers_are_all_run() {
-        for layers in 1..=3 {
-            let config = json!({"model_type": "llama", "num_hidden_layers": layers});
-            let model = Model::from_config("llama", &config).unwrap();
-            assert_eq!(simulated(&model, Extent::Representative, true).len() as u64, layers);
+        for places in [Places::Neighbours, Places::Repetitions] {
+            assert_eq!(layers(&model, places), [(0, 1), (0, 30), (0, 1)]);
         }
     }
 
     #[test]
-    fn patterns_are_run_thrice_and_the_rest_after_them() {
+    fn few_layers_are_all_run() {
+        for count in 1..=3 {
+            let config = json!({"model_type": "llama", "num_hidden_layers": count});
+            let model = Model::from_config("llama", &config).unwrap();
+            for places in [Places::Neighbours, Places::Repetitions] {
+                assert_eq!(layers(&model, places).len() as u64, count);
+            }
+        }
+    }
+
+    #[test]
+    fn of_a_pattern_of_windows_one_layer_of_each_kind_is_run_and_both_ends() {
         let config = json!({"model_type": "gemma3_text", "num_hidden_layers": 34});
         let model = Model::from_config("gemma-3", &config).unwrap();
         // Five windows and one full layer, five times; then four windows.
-        assert_eq!(total(&model), 34);
-        assert_eq!(simulated(&model, Extent::Representative, true).len(), 3 * 6 + 3);
+        assert_eq!(totals(&model), [34, 34]);
+        assert_eq!(layers(&model, Places::Neighbours), [(0, 1), (0, 27), (1, 5), (0, 1)]);
+        assert_eq!(layers(&model, Places::Repetitions).len(), 3 * 6 + 3);
+    }
+
+    #[test]
+    fn the_order_of_all_layers_is_known() {
+        let config = json!({"model_type": "gemma2", "num_hidden_layers": 6});
+        let model = Model::from_config("gemma-2", &config).unwrap();
+        let simulated = simulated(&model, Extent::Representative, true, Places::Neighbours);
+        assert_eq!(simulated.layers.len(), 4);
+        let order: Vec<(u32, u64)> = simulated.runs.iter().map(|run| (run.index, run.before)).collect();
+        assert_eq!(order, [(0, 0), (1, 0), (2, 0), (1, 1), (2, 1), (3, 0)]);
     }
 
     #[test]
     fn dense_first_layers_stand_before_the_repetition() {
         let config = json!({"model_type": "deepseek_v3", "num_hidden_layers": 61, "first_k_dense_replace": 3});
         let model = Model::from_config("deepseek", &config).unwrap();
-        assert_eq!(total(&model), 61);
-        assert!(simulated(&model, Extent::Representative, true).len() <= 6);
+        assert_eq!(totals(&model), [61, 61]);
+        // Between dense ones and mixtures each stands beside another.
+        assert_eq!(layers(&model, Places::Neighbours), [(0, 1), (0, 1), (0, 1), (1, 1), (1, 56), (1, 1)]);
     }
 }

@@ -3,7 +3,7 @@
 use super::activations::{Adapter, BaseWeight, Projection};
 use super::autograd::{ElementType, GradSource, Label, LayerTag, Sym, Tape, Tensor, dims};
 use super::communication::{Scheme, Sharding};
-use super::period::{Extent, simulated, windows_run_alike};
+use super::period::{Extent, Places, simulated, windows_run_alike};
 use super::term::Term;
 use super::zero3::Modules;
 use crate::model::{Layer, Model, ModelKind, Module, ModuleKind, NormKind, QkNorm, Role};
@@ -167,14 +167,21 @@ pub(super) fn load(tape: &Rc<Tape>, plan: &Plan, model: &Model, sharding: &Shard
     let mut kinds: Vec<(usize, Rc<Layer>)> = Vec::new();
     // Stages 1 and 2 cut the row of all parameters in parts, and a simulated layer stands for an average of its place in it.
     let windows = matches!(sharding.scheme, Scheme::Zero(1 | 2) | Scheme::Fsdp2) || !windows_run_alike(plan, model);
-    for (run, repeat) in simulated(model, tape.extent, windows) {
+    let places = match sharding.scheme {
+        Scheme::Zero(1 | 2) if sharding.ranks > 1 => Places::Repetitions,
+        _ => Places::Neighbours,
+    };
+    let simulated = simulated(model, tape.extent, windows, places);
+    let model_number = tape.add_model(simulated.runs);
+    for (run, repeat) in simulated.layers {
         let known = kinds.iter().position(|(kind, _)| *kind == run);
         let at = known.unwrap_or_else(|| {
             kinds.extend(model.layers.get(run).map(|found| (run, Rc::new(found.layer.clone()))));
             kinds.len().saturating_sub(1)
         });
         let Some((_, kind)) = kinds.get(at) else { continue };
-        let tag = LayerTag { index: u32::try_from(layers.len()).unwrap_or(u32::MAX), repeat };
+        let index = u32::try_from(layers.len()).unwrap_or(u32::MAX);
+        let tag = LayerTag { model: model_number, index, repeat };
         tape.enter_layer(tag);
         layers.push(Rc::new(builder.layer(kind, tag)));
     }

@@ -1,7 +1,9 @@
 //! A tape that is read while it is written: the level by category, and each phase's fullest moment.
 
+use super::passes::{Models, goes_on};
 use super::tape::LayerTag;
 use crate::memory::{Category, Phase};
+use std::ops::Range;
 
 /// Events of a piece.
 const PIECE: usize = 8;
@@ -19,28 +21,52 @@ pub(in crate::memory) struct Moment {
 
 /// What lives, and the fullest moments so far.
 ///
-/// Events of one layer in one phase come one after the other; when they end it is known what they leave, and so the level
-/// at which the last of the layers it stands for begins: one that stands for n is counted n - 1 times at once, then run.
-/// Between equals the level moves evenly, so the fullest of the skipped layers is the first or the last, and both are run.
+/// Events of one layer in one phase come one after the other: a stretch, of which it matters what it leaves and how high
+/// it reaches. A pass through the layers is read when its last stretch has ended: every layer that a simulated one stands
+/// for has its turn. In a row of equals the level moves evenly, so that the first and the last are the fullest.
 #[derive(Debug, Clone)]
 pub(in crate::memory) struct Levels {
     phase: Phase,
     tag: LayerTag,
-    /// What lived when the events of this layer began.
+    /// What lives as far as passes have been read.
     before: Sums,
     begun: i128,
-    /// What they have left so far.
+    /// The stretch that is being written: its events by category, what they leave, and how many of them it takes to its
+    /// fullest moment.
+    events: Vec<(u16, i64)>,
+    left: i128,
+    fullest: i128,
+    events_to_fullest: usize,
+    /// Whether a stretch is being written.
+    open: bool,
+    /// The pass that is being written: its stretches, and their layers.
+    stretches: Vec<Stretch>,
+    tags: Vec<LayerTag>,
+    /// The pieces of its stretches, beside what lived before each.
+    pieces: Vec<i128>,
+    first_piece: usize,
+    /// How many stretches were written whole, and the number of the last in this pass.
+    number: u32,
+    last: u32,
+    fullest_moments: Fullest,
+}
+
+/// What one layer does in one phase.
+#[derive(Debug, Clone, Default)]
+struct Stretch {
     net: Sums,
     left: i128,
-    /// Their fullest moment, beside what lived before.
-    fullest: i128,
-    at_fullest: Sums,
-    empty: bool,
-    begins: bool,
-    /// The first piece of this layer, and its events so far.
-    first_piece: usize,
-    in_piece: usize,
-    fullest_moments: Fullest,
+    /// Beside what lived before; nothing where there are no events.
+    fullest: Option<(i128, Sums)>,
+    pieces: Range<usize>,
+}
+
+/// A stretch that may be written again.
+#[derive(Debug, Clone)]
+pub(in crate::memory) struct Written {
+    number: u32,
+    stretch: Stretch,
+    pieces: Vec<i128>,
 }
 
 /// The fullest moments of a tape.
@@ -60,111 +86,180 @@ impl Fullest {
         let end = |i: usize| self.ends.get(i).copied().unwrap_or(self.pieces.len());
         self.pieces.get(stretch.checked_sub(1).map_or(0, end)..end(stretch)).unwrap_or_default()
     }
+
+    fn see(&mut self, phase: Phase, bytes: i128, by_category: impl FnOnce() -> Sums) {
+        match self.phases.iter_mut().find(|moment| moment.phase == phase) {
+            Some(moment) if bytes > moment.bytes => (moment.bytes, moment.by_category) = (bytes, by_category()),
+            Some(_) => {}
+            None => self.phases.push(Moment { phase, bytes, by_category: by_category() }),
+        }
+    }
+}
+
+const NOTHING: Sums = [0; Category::ALL.len()];
+
+fn sums(events: &[(u16, i64)]) -> Sums {
+    let mut sums = NOTHING;
+    for (category, bytes) in events {
+        if let Some(sum) = sums.get_mut(usize::from(*category)) {
+            *sum += i128::from(*bytes);
+        }
+    }
+    sums
+}
+
+fn plus(one: &Sums, other: &Sums) -> Sums {
+    let mut sums = *one;
+    sums.iter_mut().zip(other).for_each(|(sum, more)| *sum += more);
+    sums
 }
 
 impl Levels {
     pub(in crate::memory) fn new(phase: Phase, tag: LayerTag) -> Self {
-        let none = [0; Category::ALL.len()];
         Self {
             phase,
             tag,
-            before: none,
+            before: NOTHING,
             begun: 0,
-            net: none,
+            events: Vec::new(),
             left: 0,
             fullest: i128::MIN,
-            at_fullest: none,
-            empty: true,
-            begins: true,
+            events_to_fullest: 0,
+            open: true,
+            stretches: Vec::new(),
+            tags: Vec::new(),
+            pieces: Vec::new(),
             first_piece: 0,
-            in_piece: 0,
-            fullest_moments: Fullest {
-                phases: Vec::with_capacity(Phase::ALL.len()),
-                pieces: Vec::new(),
-                ends: Vec::new(),
-            },
+            number: 0,
+            last: 0,
+            fullest_moments: Fullest::default(),
         }
     }
 
     /// An allocation, or a free if negative.
     pub(in crate::memory) fn post(&mut self, category: u16, bytes: i64) {
-        let bytes = i128::from(bytes);
-        if let Some(net) = self.net.get_mut(usize::from(category)) {
-            *net += bytes;
-        }
-        self.left += bytes;
-        self.empty = false;
-        if self.in_piece.is_multiple_of(PIECE) {
-            self.fullest_moments.pieces.push(self.left);
-        } else if let Some(piece) = self.fullest_moments.pieces.last_mut() {
+        self.left += i128::from(bytes);
+        if self.events.len().is_multiple_of(PIECE) {
+            self.pieces.push(self.left);
+        } else if let Some(piece) = self.pieces.last_mut() {
             *piece = self.left.max(*piece);
         }
-        self.in_piece += 1;
+        self.events.push((category, bytes));
         if self.left > self.fullest {
             self.fullest = self.left;
-            self.at_fullest = self.net;
+            self.events_to_fullest = self.events.len();
         }
     }
 
     /// From here on events belong to another phase or layer.
-    pub(in crate::memory) fn cut(&mut self, phase: Phase, tag: LayerTag) {
-        if !self.empty {
-            self.close();
+    pub(in crate::memory) fn cut(&mut self, phase: Phase, tag: LayerTag, models: &Models) {
+        if !self.events.is_empty() {
+            self.end_stretch();
+        }
+        self.go_on(phase, tag, models);
+    }
+
+    /// Writes a whole stretch, even an empty one; gives it back for [`Levels::repeat`].
+    pub(in crate::memory) fn stretch(
+        &mut self,
+        (phase, tag): (Phase, LayerTag),
+        models: &Models,
+        events: impl Iterator<Item = (u16, i64)>,
+    ) -> Written {
+        self.go_on(phase, tag, models);
+        events.for_each(|(category, bytes)| self.post(category, bytes));
+        self.end_stretch();
+        self.open = false;
+        self.number += 1;
+        let stretch = self.stretches.last().cloned().unwrap_or_default();
+        let pieces = self.pieces.get(stretch.pieces.clone()).unwrap_or_default().to_vec();
+        self.last = self.number;
+        Written { number: self.number, stretch, pieces }
+    }
+
+    /// Writes a stretch once more.
+    pub(in crate::memory) fn repeat(&mut self, (phase, tag): (Phase, LayerTag), models: &Models, written: &Written) {
+        let again = phase == self.phase && self.last == written.number;
+        match self.tags.last_mut() {
+            Some(last) if again && last.model == tag.model && last.index == tag.index => last.repeat += 1,
+            _ => {
+                self.go_on(phase, tag, models);
+                self.tags.push(tag);
+                self.pieces.extend(&written.pieces);
+                let pieces = self.first_piece..self.pieces.len();
+                self.stretches.push(Stretch { pieces, ..written.stretch.clone() });
+                self.first_piece = self.pieces.len();
+                self.last = written.number;
+            }
+        }
+    }
+
+    fn go_on(&mut self, phase: Phase, tag: LayerTag, models: &Models) {
+        if phase != self.phase || !goes_on(&self.tags, tag) {
+            self.end_pass(models);
         }
         (self.phase, self.tag) = (phase, tag);
     }
 
-    /// The same, with what came before told from it even if it is empty.
-    pub(in crate::memory) fn cut_always(&mut self, phase: Phase, tag: LayerTag) {
-        if self.begins {
-            self.begins = false;
-        } else {
-            self.close();
-        }
-        (self.phase, self.tag) = (phase, tag);
+    fn end_stretch(&mut self) {
+        let to_fullest = self.events.get(..self.events_to_fullest).unwrap_or_default();
+        let at_fullest = sums(to_fullest);
+        let rest = sums(self.events.get(self.events_to_fullest..).unwrap_or_default());
+        self.stretches.push(Stretch {
+            net: plus(&at_fullest, &rest),
+            left: self.left,
+            fullest: (!self.events.is_empty()).then_some((self.fullest, at_fullest)),
+            pieces: self.first_piece..self.pieces.len(),
+        });
+        self.tags.push(self.tag);
+        self.events.clear();
+        self.first_piece = self.pieces.len();
+        (self.left, self.fullest, self.events_to_fullest) = (0, i128::MIN, 0);
     }
 
-    fn close(&mut self) {
-        self.see(self.begun, self.before);
-        if self.tag.repeat > 1 {
-            let more = i128::from(self.tag.repeat - 1);
-            self.before.iter_mut().zip(&self.net).for_each(|(before, net)| *before += net * more);
-            self.begun += self.left * more;
-        }
-        if !self.empty {
-            let mut sums = self.before;
-            sums.iter_mut().zip(&self.at_fullest).for_each(|(sum, more)| *sum += more);
-            self.see(self.begun + self.fullest, sums);
-        }
-        let begun = self.begun;
-        let since = self.fullest_moments.pieces.iter_mut().skip(self.first_piece);
-        since.for_each(|piece| *piece += begun);
-        self.fullest_moments.ends.push(self.fullest_moments.pieces.len());
-        (self.first_piece, self.in_piece) = (self.fullest_moments.pieces.len(), 0);
-        self.before.iter_mut().zip(&self.net).for_each(|(before, net)| *before += net);
-        self.begun += self.left;
-        self.net = [0; Category::ALL.len()];
-        (self.left, self.fullest, self.empty) = (0, i128::MIN, true);
-    }
-
-    fn see(&mut self, bytes: i128, by_category: Sums) {
-        let phase = self.phase;
-        let moments = &mut self.fullest_moments.phases;
-        match moments.iter_mut().find(|moment| moment.phase == phase) {
-            Some(moment) if bytes > moment.bytes => (moment.bytes, moment.by_category) = (bytes, by_category),
-            Some(_) => {}
-            None => moments.push(Moment { phase, bytes, by_category }),
-        }
+    /// Gives every layer of the pass its turn.
+    fn end_pass(&mut self, models: &Models) {
+        let Self { phase, before, begun, stretches, tags, pieces, fullest_moments, .. } = self;
+        models.turns(*phase, tags, |turn| {
+            let Some(stretch) = stretches.get(turn.place) else { return };
+            fullest_moments.see(*phase, *begun, || *before);
+            let mut look = |begun: i128, before: &Sums| {
+                if let Some((bytes, sums)) = &stretch.fullest {
+                    fullest_moments.see(*phase, begun + bytes, || plus(before, sums));
+                }
+                let of_stretch = pieces.get(stretch.pieces.clone()).unwrap_or_default();
+                fullest_moments.pieces.extend(of_stretch.iter().map(|piece| begun + piece));
+                fullest_moments.ends.push(fullest_moments.pieces.len());
+            };
+            if turn.count > 1 {
+                look(*begun, before);
+                let more = i128::from(turn.count - 1);
+                before.iter_mut().zip(&stretch.net).for_each(|(before, net)| *before += net * more);
+                *begun += stretch.left * more;
+            }
+            look(*begun, before);
+            before.iter_mut().zip(&stretch.net).for_each(|(before, net)| *before += net);
+            *begun += stretch.left;
+        });
+        stretches.clear();
+        tags.clear();
+        pieces.clear();
+        self.first_piece = 0;
     }
 
     /// Bytes that live now, every layer counted as often as it stands for others.
     pub(in crate::memory) fn held(&self) -> i128 {
-        self.begun + self.left * i128::from(self.tag.repeat)
+        let of = |(stretch, tag): (&Stretch, &LayerTag)| stretch.left * i128::from(tag.repeat);
+        let in_pass: i128 = self.stretches.iter().zip(&self.tags).map(of).sum();
+        self.begun + in_pass + self.left * i128::from(self.tag.repeat)
     }
 
     /// The fullest moments.
-    pub(in crate::memory) fn finish(mut self) -> Fullest {
-        self.close();
+    pub(in crate::memory) fn finish(mut self, models: &Models) -> Fullest {
+        if self.open {
+            self.end_stretch();
+        }
+        self.end_pass(models);
         self.fullest_moments
     }
 }

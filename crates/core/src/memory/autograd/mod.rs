@@ -11,6 +11,7 @@ mod few;
 mod hash;
 mod levels;
 mod ops;
+mod passes;
 mod reduce;
 mod shape;
 mod symbol;
@@ -19,8 +20,9 @@ mod tensor;
 
 pub(super) use backward::{Call, Gradients, Recording, backward};
 pub(super) use checkpoint::checkpoint;
-pub(super) use levels::{Fullest, Levels, Moment};
+pub(super) use levels::{Fullest, Levels, Moment, Written};
 pub(super) use ops::*;
+pub(super) use passes::{Models, passes};
 pub(super) use reduce::Processors;
 pub(super) use shape::{Dim, ElementType, Shape, dims};
 pub(super) use symbol::Sym;

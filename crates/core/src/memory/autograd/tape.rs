@@ -3,10 +3,11 @@
 use super::checkpoint::Saving;
 use super::hash::QuickMap;
 use super::levels::{Fullest, Levels};
+use super::passes::Models;
 use super::reduce::Processors;
 use super::shape::{ElementType, Shape};
 use super::symbol::Sym;
-use crate::memory::period::Extent;
+use crate::memory::period::{Extent, Run};
 use crate::memory::{Phase, Term};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -70,6 +71,8 @@ pub(in crate::memory) struct Marks {
 /// Which of several identical layers is being run, and for how many it stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::memory) struct LayerTag {
+    /// Number of the model on this tape.
+    pub(in crate::memory) model: u16,
     /// Number of the simulated layer, unique within the model.
     pub(in crate::memory) index: u32,
     /// How many layers of the model it stands for.
@@ -121,6 +124,8 @@ pub(in crate::memory) struct TapeRecord {
     pub(in crate::memory) names: Vec<Rc<str>>,
     pub(in crate::memory) events: Vec<Event>,
     pub(in crate::memory) segments: Vec<Segment>,
+    /// The models whose layers the segments are.
+    pub(in crate::memory) models: Models,
     /// What a framework was told, in order.
     pub(in crate::memory) hooks: Vec<Hook>,
     pub(in crate::memory) marks: Marks,
@@ -143,7 +148,7 @@ pub(in crate::memory) enum Detail {
 }
 
 /// Not a layer.
-pub(in crate::memory) const NO_LAYER: LayerTag = LayerTag { index: u32::MAX, repeat: 1 };
+pub(in crate::memory) const NO_LAYER: LayerTag = LayerTag { model: u16::MAX, index: u32::MAX, repeat: 1 };
 
 /// Bytes as the allocator hands them out.
 pub(in crate::memory) const fn rounded(bytes: u64) -> u64 {
@@ -156,6 +161,7 @@ pub(in crate::memory) struct Tape {
     /// Which layers are run.
     pub(in crate::memory) extent: Extent,
     detail: Detail,
+    models: RefCell<Models>,
     levels: RefCell<Levels>,
     rows: RefCell<Vec<Row>>,
     row_index: RefCell<QuickMap<RowKey, RowId>>,
@@ -189,6 +195,7 @@ impl Tape {
         Rc::new(Self {
             extent,
             detail,
+            models: RefCell::default(),
             levels: RefCell::new(Levels::new(Phase::Load, NO_LAYER)),
             rows: RefCell::default(),
             row_index: RefCell::default(),
@@ -210,6 +217,11 @@ impl Tape {
             bias_workspace: Cell::new(0),
             processors: Cell::new(None),
         })
+    }
+
+    /// Takes down the layers of a model as the simulated ones that stand for them; gives back the model's number.
+    pub(in crate::memory) fn add_model(&self, runs: Vec<Run>) -> u16 {
+        self.models.borrow_mut().add(runs)
     }
 
     /// Whether rows are told apart by name.
@@ -356,7 +368,7 @@ impl Tape {
 
     fn cut(&self) {
         if self.detail == Detail::Moments {
-            self.levels.borrow_mut().cut(self.phase.get(), self.tag.get());
+            self.levels.borrow_mut().cut(self.phase.get(), self.tag.get(), &self.models.borrow());
             return;
         }
         let start = self.events.borrow().len();
@@ -439,8 +451,9 @@ impl Tape {
             detail: self.detail,
             moments: (self.detail == Detail::Moments).then(|| {
                 let levels = self.levels.replace(Levels::new(Phase::Load, NO_LAYER));
-                levels.finish()
+                levels.finish(&self.models.borrow())
             }),
+            models: self.models.take(),
         }
     }
 

@@ -1,13 +1,15 @@
 //! Every layer written out, with what DeepSpeed does in between.
 
 use super::super::autograd::{
-    Action, Detail, ElementType, Event, Hook, LayerTag, Levels, NO_LAYER, Segment, Sym, TapeRecord, dims, rounded,
+    Action, Detail, ElementType, Event, Hook, LayerTag, Levels, Models, NO_LAYER, Segment, Sym, TapeRecord, Written,
+    dims, passes, rounded,
 };
 use super::super::phase::Phase;
 use super::super::term::Term;
 use super::Modules;
 use super::coordinator::{Coordinator, Known, Lists, Move, Reach};
 use std::collections::HashMap;
+use std::ops::Range;
 
 /// What DeepSpeed's configuration says, in elements.
 #[derive(Debug, Clone, Copy)]
@@ -66,22 +68,17 @@ fn told(record: &TapeRecord) -> Vec<Vec<Hook>> {
     told
 }
 
-/// Segments in the order they run, each with the layer it stands for among its equals. Neighbours that stand for equally
-/// many layers are one repetition of a pattern, and run in turn; backward runs from the last layer to the first.
+/// Segments in the order they run, each with the number of its layer among the equals that it stands for.
 fn order(record: &TapeRecord) -> Vec<(usize, u64)> {
     let mut order = Vec::new();
-    let mut at = 0;
-    while let Some(first) = record.segments.get(at) {
-        let repeat = first.tag.repeat;
-        let same = |segment: &&Segment| repeat > 1 && segment.tag.repeat == repeat;
-        let length = record.segments.iter().skip(at).take_while(same).count().max(1);
-        for turn in 0..repeat.max(1) {
-            for (i, segment) in record.segments.iter().enumerate().skip(at).take(length) {
-                let forward = matches!(segment.phase, Phase::Load | Phase::Forward | Phase::Loss);
-                order.push((i, if forward { turn } else { repeat.saturating_sub(turn + 1) }));
-            }
-        }
-        at += length;
+    for (at, length) in passes(&record.segments) {
+        let segments = record.segments.get(at..at + length).unwrap_or_default();
+        let tags: Vec<LayerTag> = segments.iter().map(|segment| segment.tag).collect();
+        let phase = segments.first().map_or(Phase::Load, |segment| segment.phase);
+        record.models.turns(phase, &tags, |turn| {
+            let copy = |i| if turn.ascending { turn.first + i } else { turn.first.saturating_sub(i) };
+            order.extend((0..turn.count.max(1)).map(|i| (at + turn.place, copy(i))));
+        });
     }
     order
 }
@@ -159,6 +156,11 @@ struct Stage<'a> {
     new: TapeRecord,
     /// In its place where only the fullest moments are wanted.
     levels: Option<Levels>,
+    /// There, what DeepSpeed does in the segment that runs: before which event, of which category, bytes.
+    between: Vec<(usize, u16, i64)>,
+    before: usize,
+    /// By segment: what DeepSpeed did in it the last time, and what came of it.
+    written: HashMap<usize, (Vec<(usize, u16, i64)>, Written)>,
     copies: &'a Copies,
     limits: Limits,
     coordinator: Coordinator,
@@ -229,6 +231,7 @@ impl<'a> Stage<'a> {
             names: Vec::new(),
             events: Vec::new(),
             segments: Vec::new(),
+            models: Models::default(),
             hooks: Vec::new(),
             marks: old.marks,
             storages: old.storages,
@@ -237,6 +240,9 @@ impl<'a> Stage<'a> {
         };
         Self {
             levels: (old.detail == Detail::Categories).then(|| Levels::new(Phase::Load, NO_LAYER)),
+            between: Vec::new(),
+            before: 0,
+            written: HashMap::new(),
             old,
             new,
             copies,
@@ -258,12 +264,16 @@ impl<'a> Stage<'a> {
     fn play(&mut self, segment: usize, copy: u64, hooks: &[Hook]) {
         let Some(found) = self.old.segments.get(segment).copied() else { return };
         let end = self.old.segments.get(segment + 1).map_or(self.old.events.len(), |next| next.start);
-        let start = self.new.events.len();
         let tag = LayerTag { repeat: 1, ..found.tag };
-        match &mut self.levels {
-            Some(levels) => levels.cut_always(found.phase, tag),
-            None => self.new.segments.push(Segment { tag, start, ..found }),
+        if self.levels.is_some() {
+            for hook in hooks {
+                self.before = hook.at.max(found.start);
+                self.tell(hook, copy);
+            }
+            self.level(segment, (found.phase, tag), found.start..end);
+            return;
         }
+        self.new.segments.push(Segment { tag, start: self.new.events.len(), ..found });
         // A place at which a segment begins is before all that is told in it.
         self.keep_marks(found.start);
         let mut hooks = hooks.iter().peekable();
@@ -277,9 +287,37 @@ impl<'a> Stage<'a> {
                 if at > found.start {
                     self.keep_marks(at);
                 }
-                self.write(event);
+                self.new.events.push(event);
             }
         }
+    }
+
+    /// Reads one segment with what DeepSpeed does in it. Mostly that is what it did in the layer before, and nothing is
+    /// read again.
+    fn level(&mut self, segment: usize, place: (Phase, LayerTag), events: Range<usize>) {
+        let Some(levels) = &mut self.levels else { return };
+        let between = std::mem::take(&mut self.between);
+        let known = self.written.get(&segment).filter(|(known, _)| *known == between);
+        if let Some((_, written)) = known {
+            levels.repeat(place, &self.new.models, written);
+            self.between = between;
+            self.between.clear();
+            return;
+        }
+        let mut others = between.iter().peekable();
+        let mut merged = Vec::with_capacity(events.len() + between.len());
+        for at in events.start..=events.end {
+            while let Some((_, category, bytes)) = others.next_if(|(before, ..)| *before <= at) {
+                merged.push((*category, *bytes));
+            }
+            if at < events.end
+                && let Some(event) = self.old.events.get(at)
+            {
+                merged.push((event.row, event.bytes));
+            }
+        }
+        let written = levels.stretch(place, &self.new.models, merged.into_iter());
+        self.written.insert(segment, (between, written));
     }
 
     /// Places on the old tape become those on the new one.
@@ -300,7 +338,7 @@ impl<'a> Stage<'a> {
 
     fn finish(mut self) -> TapeRecord {
         self.keep_marks(self.old.events.len());
-        let moments = self.levels.map(Levels::finish);
+        let moments = self.levels.map(|levels| levels.finish(&self.new.models));
         TapeRecord { rows: self.old.rows, names: self.old.names, moments, ..self.new }
     }
 
@@ -343,9 +381,10 @@ impl<'a> Stage<'a> {
     }
 
     fn write(&mut self, event: Event) {
-        match &mut self.levels {
-            Some(levels) => levels.post(event.row, event.bytes),
-            None => self.new.events.push(event),
+        if self.levels.is_some() {
+            self.between.push((self.before, event.row, event.bytes));
+        } else {
+            self.new.events.push(event);
         }
     }
 
