@@ -311,7 +311,7 @@ proptest! {
         plan.lora.target_modules = fallback.lora.target_modules;
         plan.lora.modules_to_save.clear();
         let Ok(subject) = plan.subject() else { return Ok(()) };
-        prop_assert_eq!(subject.model.name, "Qwen/Qwen3-4B");
+        prop_assert_eq!(&*subject.model.name, "Qwen/Qwen3-4B");
         for one in alternatives(&plan) {
             prop_assert!(one.plan.subject().is_ok(), "{:?}", one.plan.subject());
         }

@@ -7,6 +7,7 @@ use super::search::{Choice, Question, choices, least, quickest};
 use super::waterfall::{Stage, waterfall};
 use crate::plan::{Framework, Method, MixedPrecision, Plan, Task};
 use crate::speed::{self, Range};
+use std::rc::Rc;
 
 /// How a plan can be made to fit.
 #[derive(Debug, Clone, PartialEq)]
@@ -94,7 +95,8 @@ pub(super) fn questions(plan: &Plan, level: Level) -> Vec<Question> {
     let batches = match plan.gradient_accumulation_steps {
         1 => Question::ordered_among(&batches),
         _ => Question::ordered(&batches),
-    };
+    }
+    .of_forward();
     let shardings = match plan.distributed.framework {
         // FSDP2 casts as it gathers, DeepSpeed casts wide adapters, and autocast keeps 16-bit copies of whole weights:
         // forward then keeps other tensors.
@@ -103,18 +105,18 @@ pub(super) fn questions(plan: &Plan, level: Level) -> Vec<Question> {
         Framework::Ddp | Framework::Deepspeed => Question::free(&shardings).of_sharding(),
     };
     let mut questions = vec![
-        Question::ordered(&[Lever::ExpandableSegments]),
-        Question::ordered(&[Lever::Sdpa]),
+        Question::ordered(&[Lever::ExpandableSegments]).of_forward(),
+        Question::ordered(&[Lever::Sdpa]).of_forward(),
         Question::ordered(&[Lever::FusedOptimizer]).of_optimizer(),
-        Question::ordered(&[Lever::DropOutputs]),
+        Question::ordered(&[Lever::DropOutputs]).of_forward(),
         Question::ordered(&[Lever::AdapterReference]),
         Question::ordered(&[Lever::SharedInstances]),
         Question::ordered(&[Lever::OffloadedInstances]),
         Question::ordered(precomputed),
         batches,
         Question::free(&[Lever::SmallBuckets]),
-        Question::free(&[Lever::Liger]),
-        Question::free(&[Lever::Checkpointing]),
+        Question::free(&[Lever::Liger]).of_forward(),
+        Question::free(&[Lever::Checkpointing]).of_forward(),
         shardings,
     ];
     if coarser {
@@ -214,7 +216,7 @@ fn at_level(plan: &Plan, (level, starts): (Level, Starts), limit: f64, judge: &d
             && let Some((choice, judged)) = least(&all, &questions, judge)
             && leanest.as_ref().is_none_or(|least| judged.need_bytes < least.need_bytes)
         {
-            leanest = Some(Box::new(Leanest { plan: choice.plan, need_bytes: judged.need_bytes }));
+            leanest = Some(Box::new(Leanest { plan: Rc::unwrap_or_clone(choice.plan), need_bytes: judged.need_bytes }));
         }
     }
     Attempt::Short(leanest)

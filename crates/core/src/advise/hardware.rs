@@ -6,6 +6,7 @@ use super::lever::{Level, Lever};
 use super::search::{choices, leanest};
 use crate::gpu;
 use crate::plan::{GpuChoice, Method, Plan, Task};
+use std::rc::Rc;
 
 /// Cards on which a plan would fit.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,7 +53,7 @@ fn lean(plan: &Plan, num_gpus: u64, judge: &dyn Judge) -> Option<(Plan, u64)> {
     let spread = if num_gpus == plan.num_gpus { plan } else { spread.as_ref()? };
     let questions = questions(spread, Level::Same);
     let (choice, judged) = leanest(&choices(spread, &questions), &questions, judge)?;
-    Some((choice.plan, judged.need_bytes))
+    Some((Rc::unwrap_or_clone(choice.plan), judged.need_bytes))
 }
 
 /// The smallest card of the catalogue on which the leanest plan fits.

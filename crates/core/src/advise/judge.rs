@@ -23,6 +23,11 @@ pub struct Judgement {
     /// What activations, logits and cache take of the card by themselves, bytes: nothing that is done to weights,
     /// gradients and optimizer saves that.
     pub activation_bytes: u64,
+    /// What weights and optimizer state take of the card by themselves all through the step, bytes: nothing that is done
+    /// to forward saves that.
+    pub standing_bytes: u64,
+    /// The same with all gradients, when the optimizer steps, bytes.
+    pub update_bytes: u64,
 }
 
 impl Judgement {
@@ -42,6 +47,18 @@ impl From<&Estimate> for Judgement {
             activation_bytes: fullest(estimate, |category| {
                 matches!(category, Category::Activations | Category::LogitsAndLoss | Category::KvCache)
             }),
+            standing_bytes: of_phases(estimate, before_the_update, |category| {
+                matches!(category, Category::Weights | Category::OptimizerStates)
+            })
+            .min()
+            .unwrap_or(0),
+            update_bytes: of_phases(
+                estimate,
+                |phase| phase == Phase::OptimizerStep,
+                |category| matches!(category, Category::Weights | Category::Gradients | Category::OptimizerStates),
+            )
+            .min()
+            .unwrap_or(0),
             host_bytes: estimate.host.iter().fold(0, |sum, used| sum.saturating_add(used.bytes)),
         }
     }
@@ -50,12 +67,25 @@ impl From<&Estimate> for Judgement {
 /// What some categories hold at the fullest moments of all phases but the optimizer step, the most of them, with the
 /// least that context and libraries take.
 fn fullest(estimate: &Estimate, counts: fn(Category) -> bool) -> u64 {
-    let of = |used: &PhaseUse| {
+    let most = of_phases(estimate, before_the_update, counts).max().unwrap_or(0);
+    most.saturating_add(estimate.peak.beside.low)
+}
+
+fn before_the_update(phase: Phase) -> bool {
+    phase != Phase::OptimizerStep
+}
+
+/// What some categories hold at the fullest moments of some phases, bytes.
+fn of_phases(
+    estimate: &Estimate,
+    within: fn(Phase) -> bool,
+    counts: fn(Category) -> bool,
+) -> impl Iterator<Item = u64> {
+    let of = move |used: &PhaseUse| {
         let counted = used.by_category.iter().filter(|(category, _)| counts(*category));
         counted.fold(0_u64, |sum, (_, bytes)| sum.saturating_add(*bytes))
     };
-    let phases = estimate.phases.iter().filter(|used| used.phase != Phase::OptimizerStep);
-    phases.map(of).max().unwrap_or(0).saturating_add(estimate.peak.beside.low)
+    estimate.phases.iter().filter(move |used| within(used.phase)).map(of)
 }
 
 /// What `after` saves beside `before`, bytes; negative where it takes more.

@@ -5,6 +5,8 @@ use super::lever::Lever;
 use crate::memory::Fit;
 use crate::plan::Plan;
 use crate::speed;
+use std::collections::HashMap;
+use std::rc::Rc;
 
 /// One question: nothing, or one of some levers.
 #[derive(Debug, Clone)]
@@ -24,6 +26,8 @@ enum About {
     Optimizer,
     /// Where weights, gradients and optimizer are held, and nothing about what forward keeps.
     Sharding,
+    /// What forward keeps and how it is allocated, and nothing about weights, gradients and optimizer.
+    Forward,
     /// Anything.
     All,
 }
@@ -69,6 +73,11 @@ impl Question {
         Self { about: About::Sharding, ..self }
     }
 
+    /// The same question, as one about what forward keeps.
+    pub(super) fn of_forward(self) -> Self {
+        Self { about: About::Forward, ..self }
+    }
+
     /// Whether answer `one` saves no more than `other`, whatever the answers to other questions are.
     const fn no_more(&self, one: usize, other: usize) -> bool {
         match self.order {
@@ -83,37 +92,61 @@ impl Question {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Choice {
     pub(super) answers: Vec<usize>,
-    pub(super) plan: Plan,
+    pub(super) plan: Rc<Plan>,
     /// Seconds a token, rough; for ordering.
     pub(super) seconds: f64,
 }
 
-/// Answers that were found too big.
-struct TooBig<'a> {
-    answers: &'a [usize],
-    /// Whether they would be with any optimizer.
-    with_any_optimizer: bool,
-    /// Whether they would be wherever the training state is held.
-    with_any_sharding: bool,
+/// What is known of plans that were judged: bounds for those that were not.
+#[derive(Default)]
+struct Bounds<'a> {
+    card_bytes: u64,
+    /// Answers that were found too big.
+    too_big: Vec<&'a [usize]>,
+    /// Answers, and what forward keeps with them, context included: the same wherever the training state is held.
+    forward: Vec<(&'a [usize], u64)>,
+    /// Answers, and what forward and backward take with them, context included, with any optimizer.
+    without_optimizer: Vec<(&'a [usize], u64)>,
+    /// Answers, and what weights and optimizer state take with them: the same whatever forward keeps.
+    standing: Vec<(&'a [usize], u64)>,
 }
 
-impl<'a> TooBig<'a> {
-    fn new(choice: &'a Choice, judged: &Judgement) -> Self {
-        let with_any_sharding = judged.activation_bytes > judged.card_bytes;
-        let with_any_optimizer = with_any_sharding || judged.without_optimizer_bytes > judged.card_bytes;
-        Self { answers: &choice.answers, with_any_optimizer, with_any_sharding }
+impl<'a> Bounds<'a> {
+    fn add(&mut self, choice: &'a Choice, judged: &Judgement) {
+        let answers = &choice.answers[..];
+        self.card_bytes = judged.card_bytes;
+        if judged.fit != Fit::Fits {
+            self.too_big.push(answers);
+        }
+        self.forward.push((answers, judged.activation_bytes));
+        if judged.without_optimizer_bytes > judged.card_bytes {
+            self.without_optimizer.push((answers, judged.without_optimizer_bytes));
+        }
+        // Of what the optimizer's step takes, the part that is more counts as if it stood all the time: it is compared
+        // with the card alone.
+        let standing =
+            if judged.update_bytes > judged.card_bytes { judged.update_bytes } else { judged.standing_bytes };
+        self.standing.push((answers, standing));
     }
 
-    /// Whether `choice` is so too: it saves no more.
-    fn covers(&self, choice: &Choice, questions: &[Question]) -> bool {
-        choice.answers.iter().zip(self.answers).zip(questions).all(|((one, other), question)| {
-            let either = match question.about {
-                About::Optimizer => self.with_any_optimizer,
-                About::Sharding => self.with_any_sharding,
-                About::All => false,
-            };
-            either || question.no_more(*one, *other)
-        })
+    /// Whether `choice` cannot fit: it saves no more than one that does not, or its parts are too much.
+    fn rule_out(&self, choice: &Choice, questions: &[Question]) -> bool {
+        let no_more = |other: &[usize], apart: &dyn Fn(About) -> bool| {
+            let mut pairs = choice.answers.iter().zip(other).zip(questions);
+            pairs.all(|((one, other), question)| apart(question.about) || question.no_more(*one, *other))
+        };
+        let most = |of: &[(&[usize], u64)], apart: &dyn Fn(About) -> bool| {
+            let known = of.iter().filter(|(other, _)| no_more(other, apart)).map(|(_, bytes)| *bytes);
+            known.max().unwrap_or(0)
+        };
+        if self.too_big.iter().any(|other| no_more(other, &|_| false))
+            || self.without_optimizer.iter().any(|(other, _)| no_more(other, &|about| about == About::Optimizer))
+        {
+            return true;
+        }
+        let forward = most(&self.forward, &|about| matches!(about, About::Optimizer | About::Sharding));
+        let standing = most(&self.standing, &|about| about == About::Forward);
+        forward.saturating_add(standing) > self.card_bytes
     }
 }
 
@@ -122,13 +155,13 @@ const A_CHANGE: f64 = 1.0005;
 
 /// Every combination that makes a plan, the quickest first.
 pub(super) fn choices(plan: &Plan, questions: &[Question]) -> Vec<Choice> {
-    let mut all = vec![(Vec::new(), plan.clone())];
+    let mut all = vec![(Vec::new(), Rc::new(plan.clone()))];
     for question in questions {
         let mut next = Vec::with_capacity(all.len() * (question.levers.len() + 1));
         for (answers, plan) in all {
             for (i, lever) in question.levers.iter().enumerate() {
                 if let Some(changed) = lever.change(&plan) {
-                    next.push((with(&answers, i + 1), changed));
+                    next.push((with(&answers, i + 1), Rc::new(changed)));
                 }
             }
             next.push((with(&answers, 0), plan));
@@ -136,13 +169,20 @@ pub(super) fn choices(plan: &Plan, questions: &[Question]) -> Vec<Choice> {
         all = next;
     }
     let Ok(known) = plan.subject() else { return Vec::new() };
+    // Levers that take no time by themselves: what is known without them holds with them.
+    let takes_time: Vec<bool> =
+        questions.iter().map(|question| question.levers.iter().any(Lever::takes_time)).collect();
+    let mut times: HashMap<Vec<usize>, f64> = HashMap::new();
     let mut choices: Vec<Choice> = all
         .into_iter()
         .filter_map(|(answers, changed)| {
             let subject = changed.subject_like(plan, &known)?;
             let changes = answers.iter().filter(|answer| **answer > 0).count();
-            let time = speed::step_time(&changed, &subject);
-            let seconds = time.seconds.expected / time.tokens.max(1) as f64;
+            let counts = answers.iter().zip(&takes_time).map(|(answer, counts)| if *counts { *answer } else { 0 });
+            let seconds = *times.entry(counts.collect()).or_insert_with(|| {
+                let time = speed::step_time(&changed, &subject);
+                time.seconds.expected / time.tokens.max(1) as f64
+            });
             let seconds = seconds * A_CHANGE.powi(i32::try_from(changes).unwrap_or(i32::MAX));
             Some(Choice { answers, plan: changed, seconds })
         })
@@ -157,29 +197,32 @@ fn with(answers: &[usize], answer: usize) -> Vec<usize> {
 
 /// The quickest choice that fits.
 ///
-/// A choice that saves no more than one that did not fit is not estimated: the same answer to questions without order,
-/// and an earlier or the same answer to ordered ones.
+/// A choice is not estimated where others that were tell that it cannot fit. After one that does not fit comes the choice
+/// that saves most among those like it, with the last answers to all ordered questions: mostly it does not fit either,
+/// and rules out all between.
 pub(super) fn quickest(choices: &[Choice], questions: &[Question], judge: &dyn Judge) -> Option<Choice> {
-    let mut too_big: Vec<TooBig<'_>> = Vec::new();
-    // What saves most is asked first: mostly it does not fit either, and rules out the rest.
-    for choice in extremes(choices, questions) {
-        if too_big.iter().any(|big| big.covers(choice, questions)) {
-            continue;
-        }
-        let Some(judged) = judge.judge(&choice.plan) else { continue };
-        if judged.fit != Fit::Fits {
-            too_big.push(TooBig::new(choice, &judged));
-        }
-    }
+    let mut bounds = Bounds::default();
+    let mut unasked: Option<Vec<&Choice>> = None;
     for choice in choices {
-        if too_big.iter().any(|big| big.covers(choice, questions)) {
+        if bounds.rule_out(choice, questions) {
             continue;
         }
         let Some(judged) = judge.judge(&choice.plan) else { continue };
         if judged.fit == Fit::Fits {
             return Some(choice.clone());
         }
-        too_big.push(TooBig::new(choice, &judged));
+        bounds.add(choice, &judged);
+        let unasked = unasked.get_or_insert_with(|| extremes(choices, questions));
+        let saves_more = |other: &&Choice| saves_no_more(&choice.answers, &other.answers, questions);
+        if let Some(place) = unasked.iter().position(saves_more) {
+            let extreme = unasked.swap_remove(place);
+            if extreme != choice
+                && !bounds.rule_out(extreme, questions)
+                && let Some(judged) = judge.judge(&extreme.plan)
+            {
+                bounds.add(extreme, &judged);
+            }
+        }
     }
     None
 }

@@ -1,5 +1,7 @@
 //! The other models on the card: PPO's value model, reward models, judges, simulated users.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value};
 
 use super::choice::names;
@@ -26,7 +28,7 @@ pub struct Instance {
     /// What it is for.
     pub role: InstanceRole,
     /// The model itself.
-    pub model: Model,
+    pub model: Arc<Model>,
     /// Bits a weight when it is quantised.
     pub bits: Option<u8>,
     /// Whether its weights are those of the policy.
@@ -49,7 +51,7 @@ impl Plan {
     ///
     /// # Errors
     /// Every problem of what was given, each with its field and mend.
-    pub fn instances(&self, policy: &Model) -> Result<Vec<Instance>, Vec<Problem>> {
+    pub fn instances(&self, policy: &Arc<Model>) -> Result<Vec<Instance>, Vec<Problem>> {
         let mut problems = Vec::new();
         let mut instances = Vec::new();
         let of = |key: &str| self.other_models.iter().find(|(name, _)| name == key).map(|(_, value)| value);
@@ -93,7 +95,7 @@ fn out_of_range(field: &str, value: usize, max: usize) -> Problem {
     Problem::new(field, ProblemKind::OutOfRange { value, min: "0".to_owned(), max })
 }
 
-fn read(plan: &Plan, field: &str, role: InstanceRole, given: &Value, policy: &Model) -> Result<Instance, Problem> {
+fn read(plan: &Plan, field: &str, role: InstanceRole, given: &Value, policy: &Arc<Model>) -> Result<Instance, Problem> {
     let plain = |model| Instance { role, model, bits: None, shared: false, placement: Offload::None };
     let Value::Object(entries) = given else { return named(plan, field, given, policy).map(plain) };
     // A model as a plan writes one: a config and its name.
@@ -146,7 +148,7 @@ fn choice<T>(
 }
 
 /// A model by id or config; nothing means the policy's own.
-fn named(plan: &Plan, field: &str, given: &Value, policy: &Model) -> Result<Model, Problem> {
+fn named(plan: &Plan, field: &str, given: &Value, policy: &Arc<Model>) -> Result<Arc<Model>, Problem> {
     let choice = match given {
         Value::Null => return Ok(policy.clone()),
         Value::String(id) => ModelChoice::Catalogue(id.clone()),
@@ -161,7 +163,7 @@ fn named(plan: &Plan, field: &str, given: &Value, policy: &Model) -> Result<Mode
     };
     // The same model need not be read twice.
     if choice == plan.model {
-        return Ok(policy.clone());
+        return Ok(Arc::clone(policy));
     }
     super::subject::find_model(&choice).map_err(|problem| Problem::new(field, problem.kind))
 }

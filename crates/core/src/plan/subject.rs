@@ -1,6 +1,7 @@
 //! From a plan to what it is about: the model and the card, every field checked.
 
 use std::borrow::Cow;
+use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 
@@ -18,7 +19,7 @@ use crate::units::GIB;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Subject {
     /// The model, read from the catalogue or from the plan's own config.
-    pub model: Model,
+    pub model: Arc<Model>,
     /// The card, from the catalogue or as the plan describes it.
     pub card: Card,
     /// Memory of the card, bytes.
@@ -92,8 +93,28 @@ impl Plan {
     }
 }
 
-/// The model that `choice` names or describes.
-pub(super) fn find_model(choice: &ModelChoice) -> Result<Model, Problem> {
+/// Models that were read last, the latest at the end.
+static READ: Mutex<Vec<(ModelChoice, Arc<Model>)>> = Mutex::new(Vec::new());
+/// How many are kept: searches ask about hundreds of plans of one model, and of the next smaller one.
+const KEPT: usize = 4;
+
+/// The model of a plan: read once for many plans in a row.
+pub(super) fn find_model(choice: &ModelChoice) -> Result<Arc<Model>, Problem> {
+    let lock = || READ.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let known = |(other, _): &&(ModelChoice, Arc<Model>)| other == choice;
+    if let Some((_, model)) = lock().iter().find(known) {
+        return Ok(Arc::clone(model));
+    }
+    let model = Arc::new(read_model(choice)?);
+    let mut kept = lock();
+    if kept.len() >= KEPT {
+        kept.remove(0);
+    }
+    kept.push((choice.clone(), Arc::clone(&model)));
+    Ok(model)
+}
+
+fn read_model(choice: &ModelChoice) -> Result<Model, Problem> {
     match choice {
         ModelChoice::Catalogue(id) => {
             let Some(found) = model::find(id) else { return Err(unknown_model(id)) };

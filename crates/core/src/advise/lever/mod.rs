@@ -141,6 +141,11 @@ impl Lever {
         }
     }
 
+    /// Whether a step may take more or less time with it.
+    pub(in crate::advise) const fn takes_time(&self) -> bool {
+        !matches!(self, Self::ExpandableSegments)
+    }
+
     /// What it does to the result.
     pub const fn level(self) -> Level {
         match self {

@@ -69,6 +69,53 @@ pub(in crate::memory) struct Written {
     pieces: Vec<i128>,
 }
 
+/// Events that always come one after the other.
+#[derive(Debug, Clone)]
+pub(in crate::memory) struct Block {
+    net: Sums,
+    left: i128,
+    fullest: i128,
+    at_fullest: Sums,
+}
+
+impl Block {
+    /// Nothing where there are no events.
+    pub(in crate::memory) fn new(events: &[(u16, i64)]) -> Option<Self> {
+        let (mut left, mut fullest) = (0i128, (i128::MIN, 0));
+        for (i, (_, bytes)) in events.iter().enumerate() {
+            left += i128::from(*bytes);
+            if left > fullest.0 {
+                fullest = (left, i + 1);
+            }
+        }
+        let at_fullest = sums(events.get(..fullest.1)?);
+        (!events.is_empty()).then(|| Self { net: sums(events), left, fullest: fullest.0, at_fullest })
+    }
+}
+
+/// Part of a stretch.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::memory) enum Part<'a> {
+    /// An event: category and bytes.
+    Event(u16, i64),
+    /// Several.
+    Block(&'a Block),
+}
+
+impl Part<'_> {
+    /// Adds what it leaves, or what there is of it at its fullest moment.
+    fn add_to(&self, sums: &mut Sums, at_fullest: bool) {
+        match self {
+            Self::Event(category, bytes) => {
+                if let Some(sum) = sums.get_mut(usize::from(*category)) {
+                    *sum += i128::from(*bytes);
+                }
+            }
+            Self::Block(block) => *sums = plus(sums, if at_fullest { &block.at_fullest } else { &block.net }),
+        }
+    }
+}
+
 /// The fullest moments of a tape.
 #[derive(Debug, Clone, Default)]
 pub(in crate::memory) struct Fullest {
@@ -160,21 +207,56 @@ impl Levels {
     }
 
     /// Writes a whole stretch, even an empty one; gives it back for [`Levels::repeat`].
-    pub(in crate::memory) fn stretch(
+    pub(in crate::memory) fn stretch<'a>(
         &mut self,
         (phase, tag): (Phase, LayerTag),
         models: &Models,
-        events: impl Iterator<Item = (u16, i64)>,
+        parts: impl Iterator<Item = Part<'a>> + Clone,
     ) -> Written {
         self.go_on(phase, tag, models);
-        events.for_each(|(category, bytes)| self.post(category, bytes));
-        self.end_stretch();
+        let stretch = self.read(parts);
+        let pieces = self.pieces.get(stretch.pieces.clone()).unwrap_or_default().to_vec();
+        self.stretches.push(stretch.clone());
+        self.tags.push(tag);
         self.open = false;
         self.number += 1;
-        let stretch = self.stretches.last().cloned().unwrap_or_default();
-        let pieces = self.pieces.get(stretch.pieces.clone()).unwrap_or_default().to_vec();
         self.last = self.number;
         Written { number: self.number, stretch, pieces }
+    }
+
+    /// What parts leave and how high they reach. Each block with the events before it is a piece.
+    fn read<'a>(&mut self, parts: impl Iterator<Item = Part<'a>> + Clone) -> Stretch {
+        let (mut left, mut fullest, mut parts_to_fullest) = (0i128, i128::MIN, 0);
+        let mut piece = i128::MIN;
+        for (i, part) in parts.clone().enumerate() {
+            let (reached, leaves) = match part {
+                Part::Event(_, bytes) => (i128::from(bytes), i128::from(bytes)),
+                Part::Block(block) => (block.fullest, block.left),
+            };
+            let level = left + reached;
+            left += leaves;
+            piece = piece.max(level);
+            if level > fullest {
+                (fullest, parts_to_fullest) = (level, i);
+            }
+            if matches!(part, Part::Block(_)) {
+                self.pieces.push(std::mem::replace(&mut piece, i128::MIN));
+            }
+        }
+        if piece > i128::MIN {
+            self.pieces.push(piece);
+        }
+        let (mut net, mut at_fullest) = (NOTHING, NOTHING);
+        for (i, part) in parts.enumerate() {
+            if i == parts_to_fullest {
+                at_fullest = net;
+                part.add_to(&mut at_fullest, true);
+            }
+            part.add_to(&mut net, false);
+        }
+        let pieces = self.first_piece..self.pieces.len();
+        self.first_piece = self.pieces.len();
+        Stretch { net, left, fullest: (fullest > i128::MIN).then_some((fullest, at_fullest)), pieces }
     }
 
     /// Writes a stretch once more.

@@ -20,7 +20,7 @@ mod tensor;
 
 pub(super) use backward::{Call, Gradients, Recording, backward};
 pub(super) use checkpoint::checkpoint;
-pub(super) use levels::{Fullest, Levels, Moment, Written};
+pub(super) use levels::{Block, Fullest, Levels, Moment, Part, Written};
 pub(super) use ops::*;
 pub(super) use passes::{Models, passes};
 pub(super) use reduce::Processors;

@@ -1,15 +1,14 @@
 //! Every layer written out, with what DeepSpeed does in between.
 
 use super::super::autograd::{
-    Action, Detail, ElementType, Event, Hook, LayerTag, Levels, Models, NO_LAYER, Segment, Sym, TapeRecord, Written,
-    dims, passes, rounded,
+    Action, Block, Detail, ElementType, Event, Hook, LayerTag, Levels, Models, NO_LAYER, Part, Segment, Sym,
+    TapeRecord, Written, dims, passes, rounded,
 };
 use super::super::phase::Phase;
 use super::super::term::Term;
 use super::Modules;
 use super::coordinator::{Coordinator, Known, Lists, Move, Reach};
 use std::collections::HashMap;
-use std::ops::Range;
 
 /// What DeepSpeed's configuration says, in elements.
 #[derive(Debug, Clone, Copy)]
@@ -51,6 +50,9 @@ pub(in crate::memory) fn unroll(record: TapeRecord, modules: &Modules, limits: L
     let known = copies.known(modules, limits.persistence);
     let coordinator = Coordinator::new(reach, copies.parameters_of_modules(modules), &known, &trace);
     let mut stage = Stage::new(record, modules, &copies, limits, coordinator);
+    if stage.levels.is_some() {
+        stage.known = told.iter().enumerate().map(|(i, hooks)| KnownSegment::new(&stage.old, i, hooks)).collect();
+    }
     for (segment, copy) in order {
         stage.play(segment, copy, told.get(segment).map_or(&[], Vec::as_slice));
     }
@@ -156,11 +158,11 @@ struct Stage<'a> {
     new: TapeRecord,
     /// In its place where only the fullest moments are wanted.
     levels: Option<Levels>,
-    /// There, what DeepSpeed does in the segment that runs: before which event, of which category, bytes.
-    between: Vec<(usize, u16, i64)>,
-    before: usize,
-    /// By segment: what DeepSpeed did in it the last time, and what came of it.
-    written: HashMap<usize, (Vec<(usize, u16, i64)>, Written)>,
+    /// There, what DeepSpeed does in the segment that runs.
+    between: Vec<Between>,
+    block: usize,
+    /// By segment.
+    known: Vec<KnownSegment>,
     copies: &'a Copies,
     limits: Limits,
     coordinator: Coordinator,
@@ -180,6 +182,35 @@ struct Stage<'a> {
     /// (`stashed_for_allocator_safety_` and `shelvesToUnstash_` in torch's ProcessGroupNCCL.cpp).
     stashed: Option<(usize, Held)>,
     bucket: Bucket,
+}
+
+/// Before which block of the segment something happens, of which category, bytes.
+type Between = (usize, u16, i64);
+
+/// A segment where only the fullest moments are wanted.
+#[derive(Debug, Default)]
+struct KnownSegment {
+    /// Its events between the places at which DeepSpeed is told something.
+    blocks: Vec<Option<Block>>,
+    /// What DeepSpeed did in it the last time, and what came of it.
+    between: Vec<Between>,
+    written: Option<Written>,
+}
+
+impl KnownSegment {
+    fn new(record: &TapeRecord, segment: usize, hooks: &[Hook]) -> Self {
+        let start = record.segments.get(segment).map_or(0, |segment| segment.start);
+        let end = record.segments.get(segment + 1).map_or(record.events.len(), |next| next.start);
+        let mut blocks = Vec::with_capacity(hooks.len() + 1);
+        let mut from = start;
+        for at in hooks.iter().map(|hook| hook.at.clamp(start, end)).chain([end]) {
+            let events = record.events.get(from..at).unwrap_or_default();
+            let events: Vec<(u16, i64)> = events.iter().map(|event| (event.row, event.bytes)).collect();
+            blocks.push(Block::new(&events));
+            from = at;
+        }
+        Self { blocks, ..Self::default() }
+    }
 }
 
 /// Puts a block into its place.
@@ -241,8 +272,8 @@ impl<'a> Stage<'a> {
         Self {
             levels: (old.detail == Detail::Categories).then(|| Levels::new(Phase::Load, NO_LAYER)),
             between: Vec::new(),
-            before: 0,
-            written: HashMap::new(),
+            block: 0,
+            known: Vec::new(),
             old,
             new,
             copies,
@@ -266,11 +297,12 @@ impl<'a> Stage<'a> {
         let end = self.old.segments.get(segment + 1).map_or(self.old.events.len(), |next| next.start);
         let tag = LayerTag { repeat: 1, ..found.tag };
         if self.levels.is_some() {
-            for hook in hooks {
-                self.before = hook.at.max(found.start);
+            for (i, hook) in hooks.iter().enumerate() {
+                // The events before it are those of the block with its number.
+                self.block = i + 1;
                 self.tell(hook, copy);
             }
-            self.level(segment, (found.phase, tag), found.start..end);
+            self.level(segment, (found.phase, tag));
             return;
         }
         self.new.segments.push(Segment { tag, start: self.new.events.len(), ..found });
@@ -294,30 +326,23 @@ impl<'a> Stage<'a> {
 
     /// Reads one segment with what DeepSpeed does in it. Mostly that is what it did in the layer before, and nothing is
     /// read again.
-    fn level(&mut self, segment: usize, place: (Phase, LayerTag), events: Range<usize>) {
-        let Some(levels) = &mut self.levels else { return };
-        let between = std::mem::take(&mut self.between);
-        let known = self.written.get(&segment).filter(|(known, _)| *known == between);
-        if let Some((_, written)) = known {
-            levels.repeat(place, &self.new.models, written);
-            self.between = between;
-            self.between.clear();
-            return;
-        }
-        let mut others = between.iter().peekable();
-        let mut merged = Vec::with_capacity(events.len() + between.len());
-        for at in events.start..=events.end {
-            while let Some((_, category, bytes)) = others.next_if(|(before, ..)| *before <= at) {
-                merged.push((*category, *bytes));
-            }
-            if at < events.end
-                && let Some(event) = self.old.events.get(at)
-            {
-                merged.push((event.row, event.bytes));
+    fn level(&mut self, segment: usize, place: (Phase, LayerTag)) {
+        let (Some(levels), Some(known)) = (&mut self.levels, self.known.get_mut(segment)) else { return };
+        match &known.written {
+            Some(written) if known.between == self.between => levels.repeat(place, &self.new.models, written),
+            _ => {
+                std::mem::swap(&mut known.between, &mut self.between);
+                let between = &known.between;
+                let first = |block: usize| between.partition_point(|(before, ..)| *before < block);
+                let event = |(_, category, bytes): &(usize, u16, i64)| Part::Event(*category, *bytes);
+                let parts = known.blocks.iter().enumerate().flat_map(|(i, block)| {
+                    let before = between.get(first(i)..first(i + 1)).unwrap_or_default();
+                    before.iter().map(event).chain(block.as_ref().map(Part::Block))
+                });
+                known.written = Some(levels.stretch(place, &self.new.models, parts));
             }
         }
-        let written = levels.stretch(place, &self.new.models, merged.into_iter());
-        self.written.insert(segment, (between, written));
+        self.between.clear();
     }
 
     /// Places on the old tape become those on the new one.
@@ -382,7 +407,7 @@ impl<'a> Stage<'a> {
 
     fn write(&mut self, event: Event) {
         if self.levels.is_some() {
-            self.between.push((self.before, event.row, event.bytes));
+            self.between.push((self.block, event.row, event.bytes));
         } else {
             self.new.events.push(event);
         }
