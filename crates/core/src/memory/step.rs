@@ -39,8 +39,8 @@ pub(super) fn run(plan: &Plan, subject: &Subject, extent: Extent, detail: Detail
     let sharding = Sharding::new(plan, model);
     let limits = sharding.zero3_limits().filter(|_| plan.task != Task::Inference);
     // What DeepSpeed's stage 3 does comes between the events.
-    let detail = if detail == Detail::Moments && limits.is_some() { Detail::Categories } else { detail };
-    let tape = Tape::new(extent, detail);
+    let on_tape = if detail.keeps_events() || limits.is_none() { detail } else { Detail::Categories };
+    let tape = Tape::new(extent, on_tape);
     let kernel = kernel(plan, model, card);
     let mut weights = load(&tape, plan, model, &sharding, Holder::POLICY);
     weights.zero3 = limits.map(|_| Modules::new(&tape, &weights.parameters));
@@ -81,7 +81,7 @@ pub(super) fn run(plan: &Plan, subject: &Subject, extent: Extent, detail: Detail
     drop((trainable, weights, workspaces));
     let mut record = tape.finish();
     if let (Some(modules), Some(limits)) = (zero3, limits) {
-        record = unroll(record, &modules, limits);
+        record = unroll(record, &modules, limits, detail);
     }
     Step { record, counts, sharding, kernel, paged }
 }

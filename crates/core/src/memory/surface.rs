@@ -128,7 +128,7 @@ impl Known<'_> {
             let (batch, length) =
                 (self.batches.get(b).copied().unwrap_or(1), self.lengths.get(s).copied().unwrap_or(1));
             let plan = with(self.plan, batch, length);
-            let step = step::run(&plan, self.subject, Extent::Representative, Detail::Moments);
+            let step = step::run(&plan, self.subject, Extent::Representative, Detail::Pieces);
             step.record.moments.unwrap_or_default()
         })
     }

@@ -1,7 +1,7 @@
 //! A tape that is read while it is written: the level by category, and each phase's fullest moment.
 
 use super::passes::{Models, goes_on};
-use super::tape::LayerTag;
+use super::tape::{Detail, LayerTag, NO_LAYER};
 use crate::memory::{Category, Phase};
 use std::ops::Range;
 
@@ -26,6 +26,7 @@ pub(in crate::memory) struct Moment {
 /// for has its turn. In a row of equals the level moves evenly, so that the first and the last are the fullest.
 #[derive(Debug, Clone)]
 pub(in crate::memory) struct Levels {
+    wants_pieces: bool,
     phase: Phase,
     tag: LayerTag,
     /// What lives as far as passes have been read.
@@ -121,7 +122,7 @@ impl Part<'_> {
 pub(in crate::memory) struct Fullest {
     /// Of each phase, in the order phases began.
     pub(in crate::memory) phases: Vec<Moment>,
-    /// Of each few events, in order, bytes.
+    /// Of each few events, in order, bytes; none where they are not wanted.
     pub(in crate::memory) pieces: Vec<i128>,
     /// Of each layer in each phase: where its pieces end.
     pub(in crate::memory) ends: Vec<usize>,
@@ -162,10 +163,12 @@ fn plus(one: &Sums, other: &Sums) -> Sums {
 }
 
 impl Levels {
-    pub(in crate::memory) fn new(phase: Phase, tag: LayerTag) -> Self {
+    /// Nothing yet; `detail`: whether pieces are wanted.
+    pub(in crate::memory) fn new(detail: Detail) -> Self {
         Self {
-            phase,
-            tag,
+            wants_pieces: detail == Detail::Pieces,
+            phase: Phase::Load,
+            tag: NO_LAYER,
             before: NOTHING,
             begun: 0,
             events: Vec::new(),
@@ -186,7 +189,8 @@ impl Levels {
     /// An allocation, or a free if negative.
     pub(in crate::memory) fn post(&mut self, category: u16, bytes: i64) {
         self.left += i128::from(bytes);
-        if self.events.len().is_multiple_of(PIECE) {
+        if !self.wants_pieces {
+        } else if self.events.len().is_multiple_of(PIECE) {
             self.pieces.push(self.left);
         } else if let Some(piece) = self.pieces.last_mut() {
             *piece = self.left.max(*piece);
@@ -207,11 +211,11 @@ impl Levels {
     }
 
     /// Writes a whole stretch, even an empty one; gives it back for [`Levels::repeat`].
-    pub(in crate::memory) fn stretch<'a>(
+    pub(in crate::memory) fn stretch(
         &mut self,
         (phase, tag): (Phase, LayerTag),
         models: &Models,
-        parts: impl Iterator<Item = Part<'a>> + Clone,
+        parts: &[Part<'_>],
     ) -> Written {
         self.go_on(phase, tag, models);
         let stretch = self.read(parts);
@@ -225,12 +229,12 @@ impl Levels {
     }
 
     /// What parts leave and how high they reach. Each block with the events before it is a piece.
-    fn read<'a>(&mut self, parts: impl Iterator<Item = Part<'a>> + Clone) -> Stretch {
+    fn read(&mut self, parts: &[Part<'_>]) -> Stretch {
         let (mut left, mut fullest, mut parts_to_fullest) = (0i128, i128::MIN, 0);
         let mut piece = i128::MIN;
-        for (i, part) in parts.clone().enumerate() {
+        for (i, part) in parts.iter().enumerate() {
             let (reached, leaves) = match part {
-                Part::Event(_, bytes) => (i128::from(bytes), i128::from(bytes)),
+                Part::Event(_, bytes) => (i128::from(*bytes), i128::from(*bytes)),
                 Part::Block(block) => (block.fullest, block.left),
             };
             let level = left + reached;
@@ -239,15 +243,15 @@ impl Levels {
             if level > fullest {
                 (fullest, parts_to_fullest) = (level, i);
             }
-            if matches!(part, Part::Block(_)) {
+            if self.wants_pieces && matches!(part, Part::Block(_)) {
                 self.pieces.push(std::mem::replace(&mut piece, i128::MIN));
             }
         }
-        if piece > i128::MIN {
+        if self.wants_pieces && piece > i128::MIN {
             self.pieces.push(piece);
         }
         let (mut net, mut at_fullest) = (NOTHING, NOTHING);
-        for (i, part) in parts.enumerate() {
+        for (i, part) in parts.iter().enumerate() {
             if i == parts_to_fullest {
                 at_fullest = net;
                 part.add_to(&mut at_fullest, true);

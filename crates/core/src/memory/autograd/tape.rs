@@ -145,6 +145,15 @@ pub(in crate::memory) enum Detail {
     Categories,
     /// No events: only each phase's fullest moment, by category.
     Moments,
+    /// The same, and the fullest moment of each few events.
+    Pieces,
+}
+
+impl Detail {
+    /// Whether events are kept.
+    pub(in crate::memory) const fn keeps_events(self) -> bool {
+        matches!(self, Self::Rows | Self::Categories)
+    }
 }
 
 /// Not a layer.
@@ -191,12 +200,12 @@ pub(in crate::memory) struct Tape {
 
 impl Tape {
     pub(in crate::memory) fn new(extent: Extent, detail: Detail) -> Rc<Self> {
-        let capacity = if detail == Detail::Moments { 0 } else { 4096 };
+        let capacity = if detail.keeps_events() { 4096 } else { 0 };
         Rc::new(Self {
             extent,
             detail,
             models: RefCell::default(),
-            levels: RefCell::new(Levels::new(Phase::Load, NO_LAYER)),
+            levels: RefCell::new(Levels::new(detail)),
             rows: RefCell::default(),
             row_index: RefCell::default(),
             names: RefCell::default(),
@@ -283,10 +292,10 @@ impl Tape {
     }
 
     fn push(&self, row: RowId, storage: StorageId, bytes: i64) {
-        if self.detail == Detail::Moments {
-            self.levels.borrow_mut().post(row, bytes);
-        } else {
+        if self.detail.keeps_events() {
             self.events.borrow_mut().push(Event { row, storage, bytes });
+        } else {
+            self.levels.borrow_mut().post(row, bytes);
         }
     }
 
@@ -367,7 +376,7 @@ impl Tape {
     }
 
     fn cut(&self) {
-        if self.detail == Detail::Moments {
+        if !self.detail.keeps_events() {
             self.levels.borrow_mut().cut(self.phase.get(), self.tag.get(), &self.models.borrow());
             return;
         }
@@ -426,7 +435,7 @@ impl Tape {
 
     /// Bytes that live now, every layer counted as often as it stands for others.
     pub(in crate::memory) fn held(&self) -> u64 {
-        if self.detail == Detail::Moments {
+        if !self.detail.keeps_events() {
             return u64::try_from(self.levels.borrow().held()).unwrap_or(0);
         }
         let (events, segments) = (self.events.borrow(), self.segments.borrow());
@@ -449,8 +458,8 @@ impl Tape {
             marks: self.marks.get(),
             storages: self.storages.get(),
             detail: self.detail,
-            moments: (self.detail == Detail::Moments).then(|| {
-                let levels = self.levels.replace(Levels::new(Phase::Load, NO_LAYER));
+            moments: (!self.detail.keeps_events()).then(|| {
+                let levels = self.levels.replace(Levels::new(self.detail));
                 levels.finish(&self.models.borrow())
             }),
             models: self.models.take(),

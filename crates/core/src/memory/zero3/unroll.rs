@@ -1,8 +1,8 @@
 //! Every layer written out, with what DeepSpeed does in between.
 
 use super::super::autograd::{
-    Action, Block, Detail, ElementType, Event, Hook, LayerTag, Levels, Models, NO_LAYER, Part, Segment, Sym,
-    TapeRecord, Written, dims, passes, rounded,
+    Action, Block, Detail, ElementType, Event, Hook, LayerTag, Levels, Models, Part, Segment, Sym, TapeRecord, Written,
+    dims, passes, rounded,
 };
 use super::super::phase::Phase;
 use super::super::term::Term;
@@ -33,8 +33,8 @@ pub(in crate::memory) struct Limits {
     pub(in crate::memory) element: ElementType,
 }
 
-/// Writes out every layer of the tape and what DeepSpeed allocates and frees where its hooks are told something.
-pub(in crate::memory) fn unroll(record: TapeRecord, modules: &Modules, limits: Limits) -> TapeRecord {
+/// Writes out, in so much detail, every layer of the tape and what DeepSpeed allocates and frees where its hooks are told something.
+pub(in crate::memory) fn unroll(record: TapeRecord, modules: &Modules, limits: Limits, detail: Detail) -> TapeRecord {
     let order = order(&record);
     let copies = Copies::new(modules);
     let told = told(&record);
@@ -49,7 +49,7 @@ pub(in crate::memory) fn unroll(record: TapeRecord, modules: &Modules, limits: L
     let reach = Reach { prefetch: limits.prefetch, max_live: limits.max_live, max_reuse: limits.max_reuse };
     let known = copies.known(modules, limits.persistence);
     let coordinator = Coordinator::new(reach, copies.parameters_of_modules(modules), &known, &trace);
-    let mut stage = Stage::new(record, modules, &copies, limits, coordinator);
+    let mut stage = Stage::new(record, modules, &copies, (limits, detail), coordinator);
     if stage.levels.is_some() {
         stage.known = told.iter().enumerate().map(|(i, hooks)| KnownSegment::new(&stage.old, i, hooks)).collect();
     }
@@ -243,7 +243,7 @@ impl<'a> Stage<'a> {
         mut old: TapeRecord,
         modules: &Modules,
         copies: &'a Copies,
-        limits: Limits,
+        (limits, detail): (Limits, Detail),
         coordinator: Coordinator,
     ) -> Self {
         let mut rows = Vec::new();
@@ -270,7 +270,7 @@ impl<'a> Stage<'a> {
             detail: old.detail,
         };
         Self {
-            levels: (old.detail == Detail::Categories).then(|| Levels::new(Phase::Load, NO_LAYER)),
+            levels: (!detail.keeps_events()).then(|| Levels::new(detail)),
             between: Vec::new(),
             block: 0,
             known: Vec::new(),
@@ -333,13 +333,15 @@ impl<'a> Stage<'a> {
             _ => {
                 std::mem::swap(&mut known.between, &mut self.between);
                 let between = &known.between;
-                let first = |block: usize| between.partition_point(|(before, ..)| *before < block);
-                let event = |(_, category, bytes): &(usize, u16, i64)| Part::Event(*category, *bytes);
-                let parts = known.blocks.iter().enumerate().flat_map(|(i, block)| {
-                    let before = between.get(first(i)..first(i + 1)).unwrap_or_default();
-                    before.iter().map(event).chain(block.as_ref().map(Part::Block))
-                });
-                known.written = Some(levels.stretch(place, &self.new.models, parts));
+                let mut parts = Vec::with_capacity(between.len() + known.blocks.len());
+                let mut between = between.iter().peekable();
+                for (i, block) in known.blocks.iter().enumerate() {
+                    while let Some((_, category, bytes)) = between.next_if(|(before, ..)| *before <= i) {
+                        parts.push(Part::Event(*category, *bytes));
+                    }
+                    parts.extend(block.as_ref().map(Part::Block));
+                }
+                known.written = Some(levels.stretch(place, &self.new.models, &parts));
             }
         }
         self.between.clear();
