@@ -3,7 +3,7 @@
 //! Laws of DDP, FSDP2 and DeepSpeed ZeRO as their code allocates on rank 0 of N (DeepSpeed 0.19 runtime/zero,
 //! torch.distributed.fsdp). P parameters, T of them trained, w bytes of a weight.
 
-use super::autograd::{ElementType, Shape, Sym, Tape, Tensor, dims};
+use super::autograd::{ElementType, LayerTag, Shape, Sym, Tape, Tensor, dims};
 use super::estimate::HostAllocation;
 use super::fsdp2::padded;
 use super::term::Term;
@@ -185,7 +185,7 @@ impl Sharding {
     }
 
     /// Decides how much of each gradient this rank keeps after backward.
-    pub(super) fn share_gradients(&self, trainable: &[Trainable]) {
+    pub(super) fn share_gradients(&self, tape: &Tape, trainable: &[Trainable]) {
         match self.scheme {
             Scheme::Single | Scheme::Zero(1) => {}
             Scheme::Ddp => {
@@ -199,7 +199,7 @@ impl Sharding {
             // Stage 3's gradient shards are resident from the start.
             Scheme::Zero(3) => trainable.iter().for_each(|parameter| parameter.keep(0, None)),
             Scheme::Zero(_) => {
-                for (parameter, kept) in trainable.iter().zip(self.partition(trainable)) {
+                for (parameter, kept) in trainable.iter().zip(self.partition(tape, trainable)) {
                     parameter.keep(kept, None);
                 }
                 if self.offload_optimizer {
@@ -321,7 +321,7 @@ impl Sharding {
         }
         let outside = tape.tag();
         let mut shards = Vec::new();
-        for (parameter, kept) in trainable.iter().zip(self.partition(trainable)) {
+        for (parameter, kept) in trainable.iter().zip(self.partition(tape, trainable)) {
             tape.enter_layer(parameter.tag);
             let label = tape.label(Term::GradientShard, &parameter.name);
             shards.push(Tensor::new(tape, label, dims(&[(Sym::Share, kept)]), parameter.tensor.element()));
@@ -336,18 +336,35 @@ impl Sharding {
 
     /// Elements of each tensor's gradient that rank 0 keeps whole: parameters are laid end to end in order, and those
     /// that touch its part stay. A simulated layer that stands for several keeps their average.
-    fn partition(&self, trainable: &[Trainable]) -> Vec<u64> {
+    fn partition(&self, tape: &Tape, trainable: &[Trainable]) -> Vec<u64> {
         let partition = total_elements(trainable).div_ceil(self.ranks);
         let mut before = 0u64;
-        let mut kept = Vec::with_capacity(trainable.len());
-        for parameter in trainable {
-            let repeat = parameter.tag.repeat;
-            let whole = partition.saturating_sub(before).div_ceil(parameter.elements().max(1)).min(repeat);
-            let share = u128::from(parameter.elements()) * u128::from(whole) / u128::from(repeat);
-            kept.push(u64::try_from(share).unwrap_or(u64::MAX));
-            before = before.saturating_add(parameter.elements().saturating_mul(repeat));
+        // How many of the tensors that each stands for.
+        let mut whole = vec![0u64; trainable.len()];
+        let mut first = 0;
+        while let Some(parameter) = trainable.get(first) {
+            let model = parameter.tag.model;
+            let length = trainable.iter().skip(first).take_while(|other| other.tag.model == model).count();
+            let own = trainable.get(first..first + length).unwrap_or_default();
+            let tags: Vec<LayerTag> =
+                own.chunk_by(|a, b| a.tag == b.tag).filter_map(|of| Some(of.first()?.tag)).collect();
+            tape.in_order(&tags, |tag, count| {
+                for _ in 0..count {
+                    for (parameter, whole) in own.iter().zip(whole.iter_mut().skip(first)) {
+                        if parameter.tag == tag {
+                            *whole += u64::from(before < partition);
+                            before = before.saturating_add(parameter.elements());
+                        }
+                    }
+                }
+            });
+            first += length;
         }
-        kept
+        let kept = |(parameter, whole): (&Trainable, u64)| {
+            let share = u128::from(parameter.elements()) * u128::from(whole) / u128::from(parameter.tag.repeat.max(1));
+            u64::try_from(share).unwrap_or(u64::MAX)
+        };
+        trainable.iter().zip(whole).map(kept).collect()
     }
 
     /// What DeepSpeed's step writes: the flat gradient of the partition in bf16 and in fp32, or the fp64 norm of the

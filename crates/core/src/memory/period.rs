@@ -4,13 +4,6 @@ use super::step::attends_eagerly;
 use crate::model::{Attention, Layer, Model};
 use crate::plan::{Plan, Task};
 
-/// Longest pattern looked for, layers (Gemma-3 repeats every 6, some hybrids every 8).
-const LONGEST_PATTERN: usize = 12;
-
-/// Repetitions of a pattern that are run: the first may lack a gradient for its input, the last borders on the head;
-/// the one between stands for all others.
-const RUN: usize = 3;
-
 /// How much of the model is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Extent {
@@ -28,16 +21,6 @@ pub(super) fn windows_run_alike(plan: &Plan, model: &Model) -> bool {
     let longest = plan.batches().tokens_per_sequence.saturating_add(plan.rollout.new_tokens);
     let generates = plan.task == Task::Inference || plan.is_reinforcement();
     longest < shortest || (!generates && (plan.padded_batch || attends_eagerly(plan, model)))
-}
-
-/// How layers in different places are told apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Places {
-    /// By what runs in them and next to them.
-    Neighbours,
-    /// By whole repetitions of the pattern besides: where a layer's place in the row of all parameters matters, and one
-    /// that stands for several stands for their average.
-    Repetitions,
 }
 
 /// Equal layers in a row.
@@ -61,16 +44,13 @@ pub(super) struct Simulated {
 }
 
 /// Layers to simulate. `windows`: whether windows tell layers apart.
-pub(super) fn simulated(model: &Model, extent: Extent, windows: bool, places: Places) -> Simulated {
+pub(super) fn simulated(model: &Model, extent: Extent, windows: bool) -> Simulated {
     let sequence = sequence(model, windows);
     if extent == Extent::Whole {
         let layers = sequence.into_iter().map(|kind| (kind, 1)).collect();
         return Simulated { layers, runs: Vec::new() };
     }
-    match places {
-        Places::Neighbours => by_neighbours(model, &sequence),
-        Places::Repetitions => by_repetition(&sequence),
-    }
+    by_neighbours(model, &sequence)
 }
 
 /// The first of each kind between the same neighbours. What is next to a layer matters to it, as its input is another's
@@ -150,26 +130,6 @@ fn by_neighbours(model: &Model, sequence: &[usize]) -> Simulated {
 /// Kind of a layer, forms of the one before and the one behind.
 type Class = (Option<usize>, Option<usize>, Option<usize>);
 
-/// Patterns that repeat are run thrice, and all other layers.
-fn by_repetition(sequence: &[usize]) -> Simulated {
-    let (mut kinds, mut stands) = (Vec::new(), Vec::new());
-    let mut at = 0;
-    while at < sequence.len() {
-        let (period, repetitions) = longest_repetition(&sequence[at..]);
-        let (period, repetitions) = if repetitions > RUN { (period, repetitions) } else { (1, 1) };
-        for repetition in 0..repetitions.min(RUN) {
-            let times = if repetition == 1 { repetitions - RUN + 1 } else { 1 };
-            let first = kinds.len();
-            kinds.extend(sequence.iter().skip(at).take(period));
-            for _ in 0..times {
-                stands.extend((first..first + period).map(|place| u32::try_from(place).unwrap_or(u32::MAX)));
-            }
-        }
-        at += period * repetitions;
-    }
-    with_counts(&kinds, &stands)
-}
-
 /// `kinds` of the simulated layers, and for each of the model's layers the one that stands for it.
 fn with_counts(kinds: &[usize], stands: &[u32]) -> Simulated {
     let mut layers: Vec<(usize, u64)> = kinds.iter().map(|kind| (*kind, 0)).collect();
@@ -217,19 +177,6 @@ fn equal(one: &Layer, other: &Layer, windows: bool) -> bool {
         && one.scales_residual == other.scales_residual
 }
 
-/// Length of the pattern at the start of `sequence` that covers most of it, and how often it follows itself.
-fn longest_repetition(sequence: &[usize]) -> (usize, usize) {
-    let mut best = (1, 1);
-    for period in 1..=LONGEST_PATTERN.min(sequence.len()) {
-        let (head, rest) = sequence.split_at(period);
-        let repetitions = 1 + rest.chunks_exact(period).take_while(|chunk| *chunk == head).count();
-        if repetitions > RUN && period * repetitions > best.0 * best.1 {
-            best = (period, repetitions);
-        }
-    }
-    best
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
@@ -237,26 +184,19 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn totals(model: &Model) -> [u64; 2] {
-        [Places::Neighbours, Places::Repetitions].map(|places| {
-            let simulated = simulated(model, Extent::Representative, true, places);
-            let repeats: u64 = simulated.layers.iter().map(|(_, repeat)| repeat).sum();
-            assert_eq!(repeats, simulated.runs.iter().map(|run| run.count).sum::<u64>());
-            repeats
-        })
-    }
-
-    fn layers(model: &Model, places: Places) -> Vec<(usize, u64)> {
-        simulated(model, Extent::Representative, true, places).layers
+    fn layers(model: &Model) -> Vec<(usize, u64)> {
+        let simulated = simulated(model, Extent::Representative, true);
+        let all: u64 = simulated.layers.iter().map(|(_, repeat)| repeat).sum();
+        assert_eq!(all, model.num_hidden_layers());
+        assert_eq!(all, simulated.runs.iter().map(|run| run.count).sum::<u64>());
+        simulated.layers
     }
 
     #[test]
     fn equal_layers_are_run_thrice() {
         let config = json!({"model_type": "llama", "num_hidden_layers": 32});
         let model = Model::from_config("llama", &config).unwrap();
-        for places in [Places::Neighbours, Places::Repetitions] {
-            assert_eq!(layers(&model, places), [(0, 1), (0, 30), (0, 1)]);
-        }
+        assert_eq!(layers(&model), [(0, 1), (0, 30), (0, 1)]);
     }
 
     #[test]
@@ -264,9 +204,7 @@ mod tests {
         for count in 1..=3 {
             let config = json!({"model_type": "llama", "num_hidden_layers": count});
             let model = Model::from_config("llama", &config).unwrap();
-            for places in [Places::Neighbours, Places::Repetitions] {
-                assert_eq!(layers(&model, places).len() as u64, count);
-            }
+            assert_eq!(layers(&model).len() as u64, count);
         }
     }
 
@@ -275,16 +213,14 @@ mod tests {
         let config = json!({"model_type": "gemma3_text", "num_hidden_layers": 34});
         let model = Model::from_config("gemma-3", &config).unwrap();
         // Five windows and one full layer, five times; then four windows.
-        assert_eq!(totals(&model), [34, 34]);
-        assert_eq!(layers(&model, Places::Neighbours), [(0, 1), (0, 27), (1, 5), (0, 1)]);
-        assert_eq!(layers(&model, Places::Repetitions).len(), 3 * 6 + 3);
+        assert_eq!(layers(&model), [(0, 1), (0, 27), (1, 5), (0, 1)]);
     }
 
     #[test]
     fn the_order_of_all_layers_is_known() {
         let config = json!({"model_type": "gemma2", "num_hidden_layers": 6});
         let model = Model::from_config("gemma-2", &config).unwrap();
-        let simulated = simulated(&model, Extent::Representative, true, Places::Neighbours);
+        let simulated = simulated(&model, Extent::Representative, true);
         assert_eq!(simulated.layers.len(), 4);
         let order: Vec<(u32, u64)> = simulated.runs.iter().map(|run| (run.index, run.before)).collect();
         assert_eq!(order, [(0, 0), (1, 0), (2, 0), (1, 1), (2, 1), (3, 0)]);
@@ -294,8 +230,7 @@ mod tests {
     fn dense_first_layers_stand_before_the_repetition() {
         let config = json!({"model_type": "deepseek_v3", "num_hidden_layers": 61, "first_k_dense_replace": 3});
         let model = Model::from_config("deepseek", &config).unwrap();
-        assert_eq!(totals(&model), [61, 61]);
         // Between dense ones and mixtures each stands beside another.
-        assert_eq!(layers(&model, Places::Neighbours), [(0, 1), (0, 1), (0, 1), (1, 1), (1, 56), (1, 1)]);
+        assert_eq!(layers(&model), [(0, 1), (0, 1), (0, 1), (1, 1), (1, 56), (1, 1)]);
     }
 }

@@ -215,7 +215,7 @@ impl Update<'_> {
         loss: impl Fn(&Rc<Setting>) -> Option<HeadOutput>,
     ) {
         let Self { tape, plan, weights, trainable, sharding, .. } = *self;
-        sharding.share_gradients(trainable);
+        sharding.share_gradients(tape, trainable);
         let buffers = sharding.standing_buffers(tape, weights, trainable);
         tape.mark(|marks, at| marks.states = at);
         let states = optimizer::allocate_states(tape, plan, sharding, trainable);

@@ -3,7 +3,7 @@
 use super::activations::{Adapter, BaseWeight, Projection};
 use super::autograd::{ElementType, GradSource, Label, LayerTag, Sym, Tape, Tensor, dims};
 use super::communication::{Scheme, Sharding};
-use super::period::{Extent, Places, simulated, windows_run_alike};
+use super::period::{Extent, simulated, windows_run_alike};
 use super::term::Term;
 use super::zero3::Modules;
 use crate::model::{Layer, Model, ModelKind, Module, ModuleKind, NormKind, QkNorm, Role};
@@ -165,13 +165,7 @@ pub(super) fn load(tape: &Rc<Tape>, plan: &Plan, model: &Model, sharding: &Shard
     }
     let mut layers = Vec::new();
     let mut kinds: Vec<(usize, Rc<Layer>)> = Vec::new();
-    // Stages 1 and 2 cut the row of all parameters in parts, and a simulated layer stands for an average of its place in it.
-    let windows = matches!(sharding.scheme, Scheme::Zero(1 | 2) | Scheme::Fsdp2) || !windows_run_alike(plan, model);
-    let places = match sharding.scheme {
-        Scheme::Zero(1 | 2) if sharding.ranks > 1 => Places::Repetitions,
-        _ => Places::Neighbours,
-    };
-    let simulated = simulated(model, tape.extent, windows, places);
+    let simulated = simulated(model, tape.extent, !windows_run_alike(plan, model));
     let model_number = tape.add_model(simulated.runs);
     for (run, repeat) in simulated.layers {
         let known = kinds.iter().position(|(kind, _)| *kind == run);

@@ -233,6 +233,17 @@ impl Tape {
         self.models.borrow_mut().add(runs)
     }
 
+    /// Tells `visit` which layers a model has one after the other, `tags` being the simulated ones: which of them, and how
+    /// many in a row.
+    pub(in crate::memory) fn in_order(&self, tags: &[LayerTag], mut visit: impl FnMut(LayerTag, u64)) {
+        let turn = |turn: super::passes::Turn| {
+            if let Some(tag) = tags.get(turn.place) {
+                visit(*tag, turn.count);
+            }
+        };
+        self.models.borrow().turns(Phase::Load, tags, turn);
+    }
+
     /// Whether rows are told apart by name.
     pub(in crate::memory) fn names(&self) -> bool {
         self.detail == Detail::Rows
