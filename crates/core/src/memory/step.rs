@@ -14,7 +14,7 @@ use super::phase::Phase;
 use super::tasks;
 use super::term::Term;
 use super::weights::{Counts, Holder, LayerWeights, ModelWeights, Trainable, load};
-use super::zero3::{Modules, unroll};
+use super::zero3::{Acts, Modules, unroll};
 use crate::gpu::{Card, multiprocessors};
 use crate::model::Model;
 use crate::plan::{AttentionKernel, AttnImplementation, Auto, Plan, Subject, Task};
@@ -35,6 +35,17 @@ pub(super) struct Step {
 
 /// Runs the steady step of a plan: the second one or any later, when optimizer state exists.
 pub(super) fn run(plan: &Plan, subject: &Subject, extent: Extent, detail: Detail) -> Step {
+    run_beside(plan, subject, (extent, detail), &mut None)
+}
+
+/// The same for one of several plans that differ in batch size and length alone: `acts` is what DeepSpeed's stage 3 does in
+/// all of them, once it is known.
+pub(super) fn run_beside(
+    plan: &Plan,
+    subject: &Subject,
+    (extent, detail): (Extent, Detail),
+    acts: &mut Option<Acts>,
+) -> Step {
     let Subject { model, card, .. } = subject;
     let sharding = Sharding::new(plan, model);
     let limits = sharding.zero3_limits().filter(|_| plan.task != Task::Inference);
@@ -81,7 +92,7 @@ pub(super) fn run(plan: &Plan, subject: &Subject, extent: Extent, detail: Detail
     drop((trainable, weights, workspaces));
     let mut record = tape.finish();
     if let (Some(modules), Some(limits)) = (zero3, limits) {
-        record = unroll(record, &modules, limits, detail);
+        record = unroll(record, &modules, (limits, detail), acts);
     }
     Step { record, counts, sharding, kernel, paged }
 }

@@ -3,13 +3,14 @@
 //! Between two plans that differ in b and s alone the same operators run in the same order, until a threshold is crossed
 //! (a window shorter than the sequence, a kernel for few tokens). Every size is a product of symbols, and none has more
 //! than one b or two s: so at any moment of the step the allocated bytes are c + c'b with coefficients quadratic in s. So the
-//! tape is cut in pieces of a few events, each piece's fullest moment is interpolated through exact estimates at two batch
-//! sizes and three lengths, and the peak is that of the fullest piece. Further exact estimates in between check it: a
-//! rectangle where one of them is off is cut in two.
+//! tape is cut in pieces of a few operators, each piece's fullest moment is interpolated through exact estimates at two batch
+//! sizes and two lengths, three where that is not enough, and the peak is that of the fullest piece. Further exact estimates
+//! in between check it: a rectangle where one of them is off is cut in two.
 
 use super::autograd::{Detail, Fullest};
 use super::period::Extent;
 use super::step;
+use super::zero3::Acts;
 use crate::plan::{Plan, Subject};
 use std::collections::HashMap;
 
@@ -32,14 +33,15 @@ fn with(plan: &Plan, batch: u64, length: u64) -> Plan {
 pub fn surface(plan: &Plan, subject: &Subject, batches: &[u64], lengths: &[u64]) -> Vec<Vec<u64>> {
     let mut grid = vec![vec![0; batches.len()]; lengths.len()];
     let Some(last_batch) = batches.len().checked_sub(1) else { return grid };
-    let mut known = Known { plan, subject, batches, lengths, estimates: HashMap::new() };
+    let mut known = Known { plan, subject, batches, lengths, estimates: HashMap::new(), acts: None };
     let bands = known.bands();
-    let mut open: Vec<Area> = bands.into_iter().map(|lengths| Area { batches: (0, last_batch), lengths }).collect();
+    let area = |lengths| Area { batches: (0, last_batch), lengths, linear: true };
+    let mut open: Vec<Area> = bands.into_iter().map(area).collect();
     while let Some(area) = open.pop() {
         let fitted = match known.fit(area) {
             Ok(fitted) => fitted.leading(&known),
-            Err(parts) => {
-                open.extend(parts);
+            Err(others) => {
+                open.extend(others);
                 continue;
             }
         };
@@ -57,6 +59,8 @@ pub fn surface(plan: &Plan, subject: &Subject, batches: &[u64], lengths: &[u64])
 struct Area {
     batches: (usize, usize),
     lengths: (usize, usize),
+    /// Whether need is linear in the length too: no scores of every token with every other are written out.
+    linear: bool,
 }
 
 /// The index in the middle.
@@ -75,7 +79,7 @@ impl Area {
     fn length_nodes(self) -> impl Iterator<Item = usize> + Clone {
         let (first, last) = self.lengths;
         let between = middle(self.lengths);
-        let between = (between > first && between < last).then_some(between);
+        let between = (between > first && between < last && !self.linear).then_some(between);
         [Some(first), between, (last > first).then_some(last)].into_iter().flatten()
     }
 
@@ -101,6 +105,8 @@ struct Known<'a> {
     lengths: &'a [u64],
     /// By indices of batch size and length: the fullest moments.
     estimates: HashMap<(usize, usize), Fullest>,
+    /// What DeepSpeed's stage 3 does in all of them.
+    acts: Option<Acts>,
 }
 
 impl Known<'_> {
@@ -128,7 +134,8 @@ impl Known<'_> {
             let (batch, length) =
                 (self.batches.get(b).copied().unwrap_or(1), self.lengths.get(s).copied().unwrap_or(1));
             let plan = with(self.plan, batch, length);
-            let step = step::run(&plan, self.subject, Extent::Representative, Detail::Pieces);
+            let how = (Extent::Representative, Detail::Pieces);
+            let step = step::run_beside(&plan, self.subject, how, &mut self.acts);
             step.record.moments.unwrap_or_default()
         })
     }
@@ -136,51 +143,62 @@ impl Known<'_> {
     /// Interpolates an area through its nodes and checks that in between.
     ///
     /// # Errors
-    /// The parts it has to be cut into.
-    fn fit(&mut self, area: Area) -> Result<Fitted, [Area; 2]> {
+    /// What is to be tried in its place: the area with more nodes, or its parts.
+    fn fit(&mut self, area: Area) -> Result<Fitted, Vec<Area>> {
         let count = self.exact(area.batches.0, area.lengths.0).ends.len();
         for b in area.batch_nodes() {
             let first = self.exact(b, area.lengths.0).ends.len();
             if first != count {
-                return Err(area.by_batch(self.batches));
+                return Err(area.by_batch(self.batches).into());
             }
             for s in area.length_nodes() {
                 if self.exact(b, s).ends.len() != first {
-                    return Err(area.by_length());
+                    return Err(area.by_length().into());
                 }
             }
         }
         let fitted = Fitted::new(self, area);
         let (batch, length) = (middle(area.batches), middle(area.lengths));
-        let (few, short) = (middle((area.batches.0, batch)), middle((area.lengths.0, length)));
+        let few = middle((area.batches.0, batch));
         let between = |(first, last): (usize, usize), nodes: usize| last - first + 1 > nodes;
+        if area.linear && between(area.lengths, 2) {
+            // What is not the peak here may be it elsewhere.
+            let place = (area.batches.1, length);
+            self.exact(place.0, place.1);
+            if !fitted.holds_throughout(self, place) {
+                return Err(vec![Area { linear: false, ..area }]);
+            }
+        }
         let mut holds = |(b, s): (usize, usize)| {
             let exact = self.exact(b, s).pieces.iter().copied().max().unwrap_or(0);
             let off = i128::from(fitted.at(self, b, s).0).abs_diff(exact);
             off as f64 <= exact as f64 * TOLERANCE
         };
-        let (many, long) = (middle((batch, area.batches.1)), middle((length, area.lengths.1)));
         let (first, last) = area.lengths;
+        let many = middle((batch, area.batches.1));
         // Next to a batch of one, which may run otherwise, too.
         let beside = (area.batches.0 + 1).min(area.batches.1);
-        let places = [(batch, length), (batch, first), (few, first), (many, last), (beside, last)];
+        let places = [(batch, length), (few, first), (many, last), (beside, last)];
         if between(area.batches, 2) && !places.into_iter().all(&mut holds) {
-            return Err(area.by_batch(self.batches));
+            return Err(area.by_batch(self.batches).into());
         }
-        let places = [(area.batches.1, short), (batch, long), (few, short), (many, short)];
+        let (short, long) = (middle((first, length)), middle((length, last)));
+        let places = [(area.batches.1, short), (batch, long), (few, short)];
         if between(area.lengths, 3) && !places.into_iter().all(&mut holds) {
-            return Err(area.by_length());
+            return Err(area.by_length().into());
         }
         Ok(fitted)
     }
 }
 
-/// Nodes of an area: two batch sizes, three lengths.
+/// Nodes of an area: two batch sizes, two or three lengths.
 const NODES: usize = 6;
 
 /// An area's pieces, ready to be interpolated.
 struct Fitted {
     area: Area,
+    /// Of each stretch, the number of its pieces.
+    counts: Vec<usize>,
     /// Bytes of each piece at the nodes, batch size by batch size.
     pieces: Vec<[f64; NODES]>,
 }
@@ -189,13 +207,15 @@ impl Fitted {
     fn new(known: &Known<'_>, area: Area) -> Self {
         let nodes = area.batch_nodes().flat_map(|b| area.length_nodes().map(move |s| (b, s)));
         let estimates: Vec<&Fullest> = nodes.filter_map(|node| known.estimates.get(&node)).collect();
-        let mut pieces = Vec::new();
+        let (mut pieces, mut counts) = (Vec::new(), Vec::new());
         for stretch in 0..estimates.first().map_or(0, |one| one.ends.len()) {
             // Where a kernel writes something more, its whole stretch is one piece.
             let of: Vec<&[i128]> = estimates.iter().map(|one| one.stretch(stretch)).collect();
             let count = of.first().map_or(0, |pieces| pieces.len());
             let alike = of.iter().all(|pieces| pieces.len() == count);
-            for piece in 0..if alike { count } else { 1 } {
+            let count = if alike { count } else { 1 };
+            counts.push(count);
+            for piece in 0..count {
                 let mut at_nodes = [0.0; NODES];
                 for (at, pieces) in at_nodes.iter_mut().zip(&of) {
                     let bytes = if alike { pieces.get(piece) } else { pieces.iter().max() };
@@ -204,7 +224,26 @@ impl Fitted {
                 pieces.push(at_nodes);
             }
         }
-        Self { area, pieces }
+        Self { area, counts, pieces }
+    }
+
+    /// Whether every piece at a place that is estimated is where it is interpolated.
+    fn holds_throughout(&self, known: &Known<'_>, (b, s): (usize, usize)) -> bool {
+        let Some(exact) = known.estimates.get(&(b, s)) else { return false };
+        let weights = self.weights(known, b, s);
+        let off = exact.pieces.iter().copied().max().unwrap_or(0) as f64 * TOLERANCE;
+        let mut first = 0;
+        self.counts.iter().enumerate().all(|(stretch, count)| {
+            let interpolated = self.pieces.iter().skip(first).take(*count).map(|piece| weighted(piece, &weights));
+            first += count;
+            let pieces = exact.stretch(stretch);
+            let close = |(one, other): (f64, i128)| (one - other as f64).abs() <= off;
+            if *count == 1 {
+                interpolated.zip(pieces.iter().copied().max()).all(close)
+            } else {
+                pieces.len() == *count && interpolated.zip(pieces.iter().copied()).all(close)
+            }
+        })
     }
 
     /// Only those pieces that are the fullest somewhere, as far as a few places tell.
@@ -223,21 +262,31 @@ impl Fitted {
 
     /// The fullest piece at a place: bytes and which.
     fn at(&self, known: &Known<'_>, b: usize, s: usize) -> (u64, usize) {
-        let size = |of: &[u64], i: usize| of.get(i).map_or(0.0, |size| *size as f64);
-        let across = weights(self.area.batch_nodes(), b, |i| size(known.batches, i));
-        let along = weights(self.area.length_nodes(), s, |i| size(known.lengths, i));
-        let mut of_nodes = [0.0; NODES];
-        let products = across.iter().flat_map(|one| along.iter().map(move |other| one * other));
-        of_nodes.iter_mut().zip(products).for_each(|(weight, product)| *weight = product);
+        let of_nodes = self.weights(known, b, s);
         let mut fullest = (0.0f64, 0);
         for (i, piece) in self.pieces.iter().enumerate() {
-            let bytes: f64 = piece.iter().zip(&of_nodes).map(|(bytes, weight)| bytes * weight).sum();
+            let bytes = weighted(piece, &of_nodes);
             if bytes > fullest.0 {
                 fullest = (bytes, i);
             }
         }
         (fullest.0.round() as u64, fullest.1)
     }
+
+    /// Weights of the nodes at a place.
+    fn weights(&self, known: &Known<'_>, b: usize, s: usize) -> [f64; NODES] {
+        let size = |of: &[u64], i: usize| of.get(i).map_or(0.0, |size| *size as f64);
+        let across = weights(self.area.batch_nodes(), b, |i| size(known.batches, i));
+        let along = weights(self.area.length_nodes(), s, |i| size(known.lengths, i));
+        let mut of_nodes = [0.0; NODES];
+        let products = across.iter().flat_map(|one| along.iter().map(move |other| one * other));
+        of_nodes.iter_mut().zip(products).for_each(|(weight, product)| *weight = product);
+        of_nodes
+    }
+}
+
+fn weighted(bytes: &[f64; NODES], weights: &[f64; NODES]) -> f64 {
+    bytes.iter().zip(weights).map(|(bytes, weight)| bytes * weight).sum()
 }
 
 /// Lagrange's weights of nodes at a place.

@@ -107,6 +107,7 @@ pub(in crate::memory) struct Recording {
 impl Recording {
     /// Begins an operator over `inputs`.
     pub(in crate::memory) fn begin(tape: &Rc<Tape>, inputs: &[&Tensor]) -> Self {
+        tape.next_operator();
         let on = tape.grad_enabled() && inputs.iter().any(|input| input.requires_grad());
         let next = if on {
             inputs
@@ -239,6 +240,7 @@ pub(in crate::memory) fn backward(tape: &Rc<Tape>, root: &GradSource, grad: Tens
             GradSource::Node(node, _) => node,
         };
         tape.enter_layer(node.tag);
+        tape.next_operator();
         let grads = (node.grad.take(), node.other_grads.take());
         let mut outputs = match grads.0.iter().chain(grads.1.iter().flatten()).next() {
             Some(grad) => node.run(tape, grad),

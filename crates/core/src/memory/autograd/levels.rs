@@ -5,8 +5,8 @@ use super::tape::{Detail, LayerTag, NO_LAYER};
 use crate::memory::{Category, Phase};
 use std::ops::Range;
 
-/// Events of a piece.
-const PIECE: usize = 8;
+/// Operators of a piece.
+const PIECE: u32 = 4;
 
 /// Bytes of each category, in the order of [`Category::ALL`].
 pub(in crate::memory) type Sums = [i128; Category::ALL.len()];
@@ -43,9 +43,13 @@ pub(in crate::memory) struct Levels {
     /// The pass that is being written: its stretches, and their layers.
     stretches: Vec<Stretch>,
     tags: Vec<LayerTag>,
-    /// The pieces of its stretches, beside what lived before each.
+    /// The pieces of its stretches, beside what lived before each. A piece goes by operators, not by events, so that it is
+    /// the same part of the step whatever scratch an operator takes.
     pieces: Vec<i128>,
     first_piece: usize,
+    /// The piece that is being written, and the operators of its stretch so far.
+    piece: i128,
+    operators: u32,
     /// How many stretches were written whole, and the number of the last in this pass.
     number: u32,
     last: u32,
@@ -122,7 +126,7 @@ impl Part<'_> {
 pub(in crate::memory) struct Fullest {
     /// Of each phase, in the order phases began.
     pub(in crate::memory) phases: Vec<Moment>,
-    /// Of each few events, in order, bytes; none where they are not wanted.
+    /// Of each few operators, in order, bytes; none where they are not wanted.
     pub(in crate::memory) pieces: Vec<i128>,
     /// Of each layer in each phase: where its pieces end.
     pub(in crate::memory) ends: Vec<usize>,
@@ -180,6 +184,8 @@ impl Levels {
             tags: Vec::new(),
             pieces: Vec::new(),
             first_piece: 0,
+            piece: 0,
+            operators: 0,
             number: 0,
             last: 0,
             fullest_moments: Fullest::default(),
@@ -189,17 +195,29 @@ impl Levels {
     /// An allocation, or a free if negative.
     pub(in crate::memory) fn post(&mut self, category: u16, bytes: i64) {
         self.left += i128::from(bytes);
-        if !self.wants_pieces {
-        } else if self.events.len().is_multiple_of(PIECE) {
-            self.pieces.push(self.left);
-        } else if let Some(piece) = self.pieces.last_mut() {
-            *piece = self.left.max(*piece);
+        if self.wants_pieces {
+            self.piece = self.left.max(self.piece);
         }
         self.events.push((category, bytes));
         if self.left > self.fullest {
             self.fullest = self.left;
             self.events_to_fullest = self.events.len();
         }
+    }
+
+    /// The next operator runs, or the next one's backward.
+    pub(in crate::memory) fn next_operator(&mut self) {
+        if self.wants_pieces {
+            self.operators += 1;
+            if self.operators.is_multiple_of(PIECE) {
+                self.end_piece();
+            }
+        }
+    }
+
+    fn end_piece(&mut self) {
+        self.pieces.push(self.piece);
+        self.piece = self.left;
     }
 
     /// From here on events belong to another phase or layer.
@@ -291,6 +309,9 @@ impl Levels {
         let to_fullest = self.events.get(..self.events_to_fullest).unwrap_or_default();
         let at_fullest = sums(to_fullest);
         let rest = sums(self.events.get(self.events_to_fullest..).unwrap_or_default());
+        if self.wants_pieces {
+            self.end_piece();
+        }
         self.stretches.push(Stretch {
             net: plus(&at_fullest, &rest),
             left: self.left,
@@ -301,6 +322,7 @@ impl Levels {
         self.events.clear();
         self.first_piece = self.pieces.len();
         (self.left, self.fullest, self.events_to_fullest) = (0, i128::MIN, 0);
+        (self.piece, self.operators) = (0, 0);
     }
 
     /// Gives every layer of the pass its turn.

@@ -145,7 +145,7 @@ pub(in crate::memory) enum Detail {
     Categories,
     /// No events: only each phase's fullest moment, by category.
     Moments,
-    /// The same, and the fullest moment of each few events.
+    /// The same, and the fullest moment of each few operators.
     Pieces,
 }
 
@@ -415,6 +415,13 @@ impl Tape {
     /// Whether recomputation has stopped: nothing runs any more.
     pub(in crate::memory) fn is_muted(&self) -> bool {
         self.muted.get()
+    }
+
+    /// The next operator runs, or the next one's backward.
+    pub(super) fn next_operator(&self) {
+        if !self.detail.keeps_events() {
+            self.levels.borrow_mut().next_operator();
+        }
     }
 
     /// Number of the next graph node; autograd runs higher ones first.

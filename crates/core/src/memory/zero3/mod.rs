@@ -5,6 +5,7 @@
 //! [`coordinator`] act on what it is told, and puts what it allocates and frees in between. The coordinator plans ahead
 //! by the trace of an earlier step, so it cannot act while the tape is written.
 
+mod acts;
 mod coordinator;
 mod unroll;
 
@@ -13,6 +14,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
+pub(super) use acts::Acts;
 pub(super) use unroll::{Limits, unroll};
 
 /// Modules and parameters, as hooks name them.

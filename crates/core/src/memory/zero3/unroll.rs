@@ -1,12 +1,12 @@
 //! Every layer written out, with what DeepSpeed does in between.
 
 use super::super::autograd::{
-    Action, Block, Detail, ElementType, Event, Hook, LayerTag, Levels, Models, Part, Segment, Sym, TapeRecord, Written,
-    dims, passes, rounded,
+    Action, Detail, ElementType, Event, Hook, LayerTag, Models, Segment, Sym, TapeRecord, dims, passes, rounded,
 };
 use super::super::phase::Phase;
 use super::super::term::Term;
 use super::Modules;
+use super::acts::Acts;
 use super::coordinator::{Coordinator, Known, Lists, Move, Reach};
 use std::collections::HashMap;
 
@@ -33,11 +33,23 @@ pub(in crate::memory) struct Limits {
     pub(in crate::memory) element: ElementType,
 }
 
-/// Writes out, in so much detail, every layer of the tape and what DeepSpeed allocates and frees where its hooks are told something.
-pub(in crate::memory) fn unroll(record: TapeRecord, modules: &Modules, limits: Limits, detail: Detail) -> TapeRecord {
+/// Writes out, in so much detail, every layer of the tape and what DeepSpeed allocates and frees where its hooks are told
+/// something. `acts`: what it did in a step of the same plan with another batch size or length, if any is known: it does
+/// the same wherever it is told the same.
+pub(in crate::memory) fn unroll(
+    record: TapeRecord,
+    modules: &Modules,
+    (limits, detail): (Limits, Detail),
+    acts: &mut Option<Acts>,
+) -> TapeRecord {
     let order = order(&record);
-    let copies = Copies::new(modules);
     let told = told(&record);
+    if !detail.keeps_events()
+        && let Some(known) = acts.as_ref().filter(|known| known.are_of(&order, &record.hooks))
+    {
+        return known.play(record, &told, detail);
+    }
+    let copies = Copies::new(modules);
     let mut trace = Vec::new();
     for (segment, copy) in &order {
         for hook in told.get(*segment).into_iter().flatten() {
@@ -49,14 +61,20 @@ pub(in crate::memory) fn unroll(record: TapeRecord, modules: &Modules, limits: L
     let reach = Reach { prefetch: limits.prefetch, max_live: limits.max_live, max_reuse: limits.max_reuse };
     let known = copies.known(modules, limits.persistence);
     let coordinator = Coordinator::new(reach, copies.parameters_of_modules(modules), &known, &trace);
-    let mut stage = Stage::new(record, modules, &copies, (limits, detail), coordinator);
-    if stage.levels.is_some() {
-        stage.known = told.iter().enumerate().map(|(i, hooks)| KnownSegment::new(&stage.old, i, hooks)).collect();
-    }
+    let reading = (!detail.keeps_events()).then(|| Acts::new(&order, &record.hooks));
+    let mut stage = Stage::new(record, modules, &copies, (limits, reading), coordinator);
     for (segment, copy) in order {
         stage.play(segment, copy, told.get(segment).map_or(&[], Vec::as_slice));
     }
-    stage.finish()
+    let Stage { old, new, acts: done, .. } = stage.end();
+    match done {
+        Some(done) => {
+            let record = done.play(old, &told, detail);
+            *acts = Some(done);
+            record
+        }
+        None => TapeRecord { rows: old.rows, names: old.names, ..new },
+    }
 }
 
 /// Hooks by segment.
@@ -156,13 +174,10 @@ struct Held {
 struct Stage<'a> {
     old: TapeRecord,
     new: TapeRecord,
-    /// In its place where only the fullest moments are wanted.
-    levels: Option<Levels>,
-    /// There, what DeepSpeed does in the segment that runs.
-    between: Vec<Between>,
-    block: usize,
-    /// By segment.
-    known: Vec<KnownSegment>,
+    /// In its place what DeepSpeed does, where only the fullest moments are wanted.
+    acts: Option<Acts>,
+    /// How many of the segment's hooks were told.
+    told: usize,
     copies: &'a Copies,
     limits: Limits,
     coordinator: Coordinator,
@@ -182,35 +197,6 @@ struct Stage<'a> {
     /// (`stashed_for_allocator_safety_` and `shelvesToUnstash_` in torch's ProcessGroupNCCL.cpp).
     stashed: Option<(usize, Held)>,
     bucket: Bucket,
-}
-
-/// Before which block of the segment something happens, of which category, bytes.
-type Between = (usize, u16, i64);
-
-/// A segment where only the fullest moments are wanted.
-#[derive(Debug, Default)]
-struct KnownSegment {
-    /// Its events between the places at which DeepSpeed is told something.
-    blocks: Vec<Option<Block>>,
-    /// What DeepSpeed did in it the last time, and what came of it.
-    between: Vec<Between>,
-    written: Option<Written>,
-}
-
-impl KnownSegment {
-    fn new(record: &TapeRecord, segment: usize, hooks: &[Hook]) -> Self {
-        let start = record.segments.get(segment).map_or(0, |segment| segment.start);
-        let end = record.segments.get(segment + 1).map_or(record.events.len(), |next| next.start);
-        let mut blocks = Vec::with_capacity(hooks.len() + 1);
-        let mut from = start;
-        for at in hooks.iter().map(|hook| hook.at.clamp(start, end)).chain([end]) {
-            let events = record.events.get(from..at).unwrap_or_default();
-            let events: Vec<(u16, i64)> = events.iter().map(|event| (event.row, event.bytes)).collect();
-            blocks.push(Block::new(&events));
-            from = at;
-        }
-        Self { blocks, ..Self::default() }
-    }
 }
 
 /// Puts a block into its place.
@@ -243,7 +229,7 @@ impl<'a> Stage<'a> {
         mut old: TapeRecord,
         modules: &Modules,
         copies: &'a Copies,
-        (limits, detail): (Limits, Detail),
+        (limits, acts): (Limits, Option<Acts>),
         coordinator: Coordinator,
     ) -> Self {
         let mut rows = Vec::new();
@@ -270,10 +256,8 @@ impl<'a> Stage<'a> {
             detail: old.detail,
         };
         Self {
-            levels: (!detail.keeps_events()).then(|| Levels::new(detail)),
-            between: Vec::new(),
-            block: 0,
-            known: Vec::new(),
+            acts,
+            told: 0,
             old,
             new,
             copies,
@@ -294,17 +278,16 @@ impl<'a> Stage<'a> {
     /// Writes one segment for one of the layers it stands for.
     fn play(&mut self, segment: usize, copy: u64, hooks: &[Hook]) {
         let Some(found) = self.old.segments.get(segment).copied() else { return };
-        let end = self.old.segments.get(segment + 1).map_or(self.old.events.len(), |next| next.start);
-        let tag = LayerTag { repeat: 1, ..found.tag };
-        if self.levels.is_some() {
+        if self.acts.is_some() {
             for (i, hook) in hooks.iter().enumerate() {
-                // The events before it are those of the block with its number.
-                self.block = i + 1;
+                self.told = i + 1;
                 self.tell(hook, copy);
             }
-            self.level(segment, (found.phase, tag));
+            self.acts.iter_mut().for_each(Acts::end_segment);
             return;
         }
+        let end = self.old.segments.get(segment + 1).map_or(self.old.events.len(), |next| next.start);
+        let tag = LayerTag { repeat: 1, ..found.tag };
         self.new.segments.push(Segment { tag, start: self.new.events.len(), ..found });
         // A place at which a segment begins is before all that is told in it.
         self.keep_marks(found.start);
@@ -324,29 +307,6 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// Reads one segment with what DeepSpeed does in it. Mostly that is what it did in the layer before, and nothing is
-    /// read again.
-    fn level(&mut self, segment: usize, place: (Phase, LayerTag)) {
-        let (Some(levels), Some(known)) = (&mut self.levels, self.known.get_mut(segment)) else { return };
-        match &known.written {
-            Some(written) if known.between == self.between => levels.repeat(place, &self.new.models, written),
-            _ => {
-                std::mem::swap(&mut known.between, &mut self.between);
-                let between = &known.between;
-                let mut parts = Vec::with_capacity(between.len() + known.blocks.len());
-                let mut between = between.iter().peekable();
-                for (i, block) in known.blocks.iter().enumerate() {
-                    while let Some((_, category, bytes)) = between.next_if(|(before, ..)| *before <= i) {
-                        parts.push(Part::Event(*category, *bytes));
-                    }
-                    parts.extend(block.as_ref().map(Part::Block));
-                }
-                known.written = Some(levels.stretch(place, &self.new.models, &parts));
-            }
-        }
-        self.between.clear();
-    }
-
     /// Places on the old tape become those on the new one.
     fn keep_marks(&mut self, at: usize) {
         let now = self.new.events.len();
@@ -363,10 +323,9 @@ impl<'a> Stage<'a> {
         }
     }
 
-    fn finish(mut self) -> TapeRecord {
+    fn end(mut self) -> Self {
         self.keep_marks(self.old.events.len());
-        let moments = self.levels.map(|levels| levels.finish(&self.new.models));
-        TapeRecord { rows: self.old.rows, names: self.old.names, moments, ..self.new }
+        self
     }
 
     fn tell(&mut self, hook: &Hook, copy: u64) {
@@ -408,10 +367,9 @@ impl<'a> Stage<'a> {
     }
 
     fn write(&mut self, event: Event) {
-        if self.levels.is_some() {
-            self.between.push((self.block, event.row, event.bytes));
-        } else {
-            self.new.events.push(event);
+        match &mut self.acts {
+            Some(acts) => acts.push((self.told, event.row, event.bytes)),
+            None => self.new.events.push(event),
         }
     }
 
