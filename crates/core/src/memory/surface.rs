@@ -33,7 +33,7 @@ fn with(plan: &Plan, batch: u64, length: u64) -> Plan {
 pub fn surface(plan: &Plan, subject: &Subject, batches: &[u64], lengths: &[u64]) -> Vec<Vec<u64>> {
     let mut grid = vec![vec![0; batches.len()]; lengths.len()];
     let Some(last_batch) = batches.len().checked_sub(1) else { return grid };
-    let mut known = Known { plan, subject, batches, lengths, estimates: HashMap::new(), acts: None };
+    let mut known = Known { plan, subject, batches, lengths, estimates: HashMap::new(), even_in_batch: false, acts: None };
     let bands = known.bands();
     let area = |lengths| Area { batches: (0, last_batch), lengths, linear: true };
     let mut open: Vec<Area> = bands.into_iter().map(area).collect();
@@ -105,6 +105,8 @@ struct Known<'a> {
     lengths: &'a [u64],
     /// By indices of batch size and length: the fullest moments.
     estimates: HashMap<(usize, usize), Fullest>,
+    /// Whether all batch sizes were found to lie between the first and the last, at some lengths.
+    even_in_batch: bool,
     /// What DeepSpeed's stage 3 does in all of them.
     acts: Option<Acts>,
 }
@@ -169,6 +171,7 @@ impl Known<'_> {
                 return Err(vec![Area { linear: false, ..area }]);
             }
         }
+        let (even_in_batch, all) = (self.even_in_batch, (0, self.batches.len().saturating_sub(1)));
         let mut holds = |(b, s): (usize, usize)| {
             let exact = self.exact(b, s).pieces.iter().copied().max().unwrap_or(0);
             let off = i128::from(fitted.at(self, b, s).0).abs_diff(exact);
@@ -179,7 +182,9 @@ impl Known<'_> {
         // Next to a batch of one, which may run otherwise, too.
         let beside = (area.batches.0 + 1).min(area.batches.1);
         let places = [(batch, length), (few, first), (many, last), (beside, last)];
-        if between(area.batches, 2) && !places.into_iter().all(&mut holds) {
+        // Between other lengths, what more sequences take is seen to be even already.
+        let places = if even_in_batch { &places[..1] } else { &places[..] };
+        if between(area.batches, 2) && !places.iter().copied().all(&mut holds) {
             return Err(area.by_batch(self.batches).into());
         }
         let (short, long) = (middle((first, length)), middle((length, last)));
@@ -187,6 +192,7 @@ impl Known<'_> {
         if between(area.lengths, 3) && !places.into_iter().all(&mut holds) {
             return Err(area.by_length().into());
         }
+        self.even_in_batch |= area.batches == all;
         Ok(fitted)
     }
 }
