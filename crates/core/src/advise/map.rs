@@ -38,8 +38,7 @@ impl Map {
 /// # Errors
 /// As [`memory::estimate`].
 pub fn map(plan: &Plan, batches: Vec<u64>, lengths: Vec<u64>) -> Result<Map, Vec<Problem>> {
-    let outline = memory::outline(plan)?;
-    map_of(plan, &outline, outline.peak.allocated_bytes, batches, lengths)
+    map_beside(plan, &memory::outline(plan)?, batches, lengths)
 }
 
 /// The map of a plan whose own answer is known, by replay for example: what that needs beyond its peak is taken to be what
@@ -48,23 +47,19 @@ pub fn map(plan: &Plan, batches: Vec<u64>, lengths: Vec<u64>) -> Result<Map, Vec
 /// # Errors
 /// As [`memory::estimate`].
 pub fn map_beside(plan: &Plan, own: &Estimate, batches: Vec<u64>, lengths: Vec<u64>) -> Result<Map, Vec<Problem>> {
-    map_of(plan, own, memory::outline(plan)?.peak.allocated_bytes, batches, lengths)
-}
-
-/// The map of a plan with the answer `own`, whose outline allocates `allocated` bytes at its peak.
-fn map_of(
-    plan: &Plan,
-    own: &Estimate,
-    allocated: u64,
-    batches: Vec<u64>,
-    lengths: Vec<u64>,
-) -> Result<Map, Vec<Problem>> {
     let subject = plan.subject()?;
+    let surface = memory::surface(plan, &subject, &batches, &lengths);
+    let column = batches.iter().position(|batch| *batch == plan.per_device_train_batch_size);
+    let row = lengths.iter().position(|other| *other == length(plan).of(plan));
+    let on_map = row.zip(column).and_then(|(row, column)| surface.get(row)?.get(column).copied());
+    let allocated = match on_map {
+        Some(bytes) => bytes,
+        None => memory::outline(plan)?.peak.allocated_bytes,
+    };
     let needed = own.peak.band.expected.saturating_sub(own.peak.beside.expected);
     let beyond = needed as f64 / allocated.max(1) as f64;
     let share =
         |bytes: u64| (bytes as f64).mul_add(beyond, own.peak.beside.expected as f64) / own.card_bytes.max(1) as f64;
-    let surface = memory::surface(plan, &subject, &batches, &lengths);
     let used_share = surface.into_iter().map(|row| row.into_iter().map(share).collect()).collect();
     Ok(Map { batches, lengths, used_share })
 }

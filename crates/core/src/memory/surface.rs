@@ -33,7 +33,8 @@ fn with(plan: &Plan, batch: u64, length: u64) -> Plan {
 pub fn surface(plan: &Plan, subject: &Subject, batches: &[u64], lengths: &[u64]) -> Vec<Vec<u64>> {
     let mut grid = vec![vec![0; batches.len()]; lengths.len()];
     let Some(last_batch) = batches.len().checked_sub(1) else { return grid };
-    let mut known = Known { plan, subject, batches, lengths, estimates: HashMap::new(), even_in_batch: false, acts: None };
+    let mut known =
+        Known { plan, subject, batches, lengths, estimates: HashMap::new(), even_in_batch: false, acts: None };
     let bands = known.bands();
     let area = |lengths| Area { batches: (0, last_batch), lengths, linear: true };
     let mut open: Vec<Area> = bands.into_iter().map(area).collect();
@@ -183,13 +184,13 @@ impl Known<'_> {
         let beside = (area.batches.0 + 1).min(area.batches.1);
         let places = [(batch, length), (few, first), (many, last), (beside, last)];
         // Between other lengths, what more sequences take is seen to be even already.
-        let places = if even_in_batch { &places[..1] } else { &places[..] };
-        if between(area.batches, 2) && !places.iter().copied().all(&mut holds) {
+        if between(area.batches, 2) && !even_in_batch && !places.into_iter().all(&mut holds) {
             return Err(area.by_batch(self.batches).into());
         }
         let (short, long) = (middle((first, length)), middle((length, last)));
         let places = [(area.batches.1, short), (batch, long), (few, short)];
-        if between(area.lengths, 3) && !places.into_iter().all(&mut holds) {
+        let places = places.into_iter().take(if even_in_batch { 2 } else { 3 });
+        if between(area.lengths, 3) && !{ places }.all(&mut holds) {
             return Err(area.by_length().into());
         }
         self.even_in_batch |= area.batches == all;
@@ -216,14 +217,16 @@ impl Fitted {
         let (mut pieces, mut counts) = (Vec::new(), Vec::new());
         for stretch in 0..estimates.first().map_or(0, |one| one.ends.len()) {
             // Where a kernel writes something more, its whole stretch is one piece.
-            let of: Vec<&[i128]> = estimates.iter().map(|one| one.stretch(stretch)).collect();
+            let mut of: [&[i128]; NODES] = [&[]; NODES];
+            of.iter_mut().zip(&estimates).for_each(|(of, one)| *of = one.stretch(stretch));
+            let of = of.get(..estimates.len()).unwrap_or_default();
             let count = of.first().map_or(0, |pieces| pieces.len());
             let alike = of.iter().all(|pieces| pieces.len() == count);
             let count = if alike { count } else { 1 };
             counts.push(count);
             for piece in 0..count {
                 let mut at_nodes = [0.0; NODES];
-                for (at, pieces) in at_nodes.iter_mut().zip(&of) {
+                for (at, pieces) in at_nodes.iter_mut().zip(of) {
                     let bytes = if alike { pieces.get(piece) } else { pieces.iter().max() };
                     *at = bytes.map_or(0.0, |bytes| *bytes as f64);
                 }

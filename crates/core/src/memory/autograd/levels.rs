@@ -85,7 +85,7 @@ pub(in crate::memory) struct Block {
 
 impl Block {
     /// Nothing where there are no events.
-    pub(in crate::memory) fn new(events: &[(u16, i64)]) -> Option<Self> {
+    pub(in crate::memory) fn new(events: &[(u16, i64)], detail: Detail) -> Option<Self> {
         let (mut left, mut fullest) = (0i128, (i128::MIN, 0));
         for (i, (_, bytes)) in events.iter().enumerate() {
             left += i128::from(*bytes);
@@ -93,8 +93,12 @@ impl Block {
                 fullest = (left, i + 1);
             }
         }
-        let at_fullest = sums(events.get(..fullest.1)?);
-        (!events.is_empty()).then(|| Self { net: sums(events), left, fullest: fullest.0, at_fullest })
+        let (mut net, mut at_fullest) = (NOTHING, NOTHING);
+        if detail != Detail::Pieces {
+            at_fullest = sums(events.get(..fullest.1)?);
+            net = sums(events);
+        }
+        (!events.is_empty()).then_some(Self { net, left, fullest: fullest.0, at_fullest })
     }
 }
 
@@ -124,7 +128,7 @@ impl Part<'_> {
 /// The fullest moments of a tape.
 #[derive(Debug, Clone, Default)]
 pub(in crate::memory) struct Fullest {
-    /// Of each phase, in the order phases began.
+    /// Of each phase, in the order phases began; nothing to go by where pieces are wanted.
     pub(in crate::memory) phases: Vec<Moment>,
     /// Of each few operators, in order, bytes; none where they are not wanted.
     pub(in crate::memory) pieces: Vec<i128>,
@@ -269,6 +273,7 @@ impl Levels {
             self.pieces.push(piece);
         }
         let (mut net, mut at_fullest) = (NOTHING, NOTHING);
+        let parts = if self.wants_pieces { &[] } else { parts };
         for (i, part) in parts.iter().enumerate() {
             if i == parts_to_fullest {
                 at_fullest = net;
@@ -306,14 +311,17 @@ impl Levels {
     }
 
     fn end_stretch(&mut self) {
-        let to_fullest = self.events.get(..self.events_to_fullest).unwrap_or_default();
-        let at_fullest = sums(to_fullest);
-        let rest = sums(self.events.get(self.events_to_fullest..).unwrap_or_default());
+        let (mut net, mut at_fullest) = (NOTHING, NOTHING);
+        // Pieces have no categories.
+        if !self.wants_pieces {
+            at_fullest = sums(self.events.get(..self.events_to_fullest).unwrap_or_default());
+            net = plus(&at_fullest, &sums(self.events.get(self.events_to_fullest..).unwrap_or_default()));
+        }
         if self.wants_pieces {
             self.end_piece();
         }
         self.stretches.push(Stretch {
-            net: plus(&at_fullest, &rest),
+            net,
             left: self.left,
             fullest: (!self.events.is_empty()).then_some((self.fullest, at_fullest)),
             pieces: self.first_piece..self.pieces.len(),
@@ -327,17 +335,18 @@ impl Levels {
 
     /// Gives every layer of the pass its turn.
     fn end_pass(&mut self, models: &Models) {
-        let Self { phase, before, begun, stretches, tags, pieces, fullest_moments, .. } = self;
+        let Self { wants_pieces, phase, before, begun, stretches, tags, pieces, fullest_moments, .. } = self;
         models.turns(*phase, tags, |turn| {
             let Some(stretch) = stretches.get(turn.place) else { return };
             fullest_moments.see(*phase, *begun, || *before);
             let mut look = |begun: i128, before: &Sums| {
-                if let Some((bytes, sums)) = &stretch.fullest {
+                if *wants_pieces {
+                    let of_stretch = pieces.get(stretch.pieces.clone()).unwrap_or_default();
+                    fullest_moments.pieces.extend(of_stretch.iter().map(|piece| begun + piece));
+                    fullest_moments.ends.push(fullest_moments.pieces.len());
+                } else if let Some((bytes, sums)) = &stretch.fullest {
                     fullest_moments.see(*phase, begun + bytes, || plus(before, sums));
                 }
-                let of_stretch = pieces.get(stretch.pieces.clone()).unwrap_or_default();
-                fullest_moments.pieces.extend(of_stretch.iter().map(|piece| begun + piece));
-                fullest_moments.ends.push(fullest_moments.pieces.len());
             };
             if turn.count > 1 {
                 look(*begun, before);

@@ -61,7 +61,7 @@ impl Acts {
         // Every layer has its own turn.
         let models = Models::default();
         let known: Vec<Known> =
-            told.iter().enumerate().filter_map(|(i, hooks)| Known::new(&record, i, hooks)).collect();
+            told.iter().enumerate().filter_map(|(i, hooks)| Known::new(&record, i, hooks, detail)).collect();
         // Where each segment was read last, and what came of it.
         let mut written: Vec<Option<(usize, Written)>> = known.iter().map(|_| None).collect();
         let mut parts = Vec::new();
@@ -91,7 +91,7 @@ impl Acts {
 }
 
 impl Known {
-    fn new(record: &TapeRecord, place: usize, hooks: &[Hook]) -> Option<Self> {
+    fn new(record: &TapeRecord, place: usize, hooks: &[Hook], detail: Detail) -> Option<Self> {
         let segment = *record.segments.get(place)?;
         let end = record.segments.get(place + 1).map_or(record.events.len(), |next| next.start);
         let mut blocks = Vec::with_capacity(hooks.len() + 1);
@@ -99,7 +99,7 @@ impl Known {
         for at in hooks.iter().map(|hook| hook.at.clamp(segment.start, end)).chain([end]) {
             let events = record.events.get(from..at).unwrap_or_default();
             let events: Vec<(u16, i64)> = events.iter().map(|event| (event.row, event.bytes)).collect();
-            blocks.push(Block::new(&events));
+            blocks.push(Block::new(&events, detail));
             from = at;
         }
         Some(Self { segment, blocks })

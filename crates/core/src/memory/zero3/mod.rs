@@ -11,7 +11,7 @@ mod unroll;
 
 use super::autograd::{Action, Call, LayerTag, Shape, Tape, Tensor, custom};
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 pub(super) use acts::Acts;
@@ -25,7 +25,7 @@ pub(super) struct Modules {
     /// Numbers of parameters by storage.
     by_storage: HashMap<usize, u32>,
     modules: RefCell<Vec<Module>>,
-    numbers: RefCell<HashMap<Key, u32>>,
+    numbers: RefCell<BTreeMap<Place, Vec<(Box<str>, u32)>>>,
 }
 
 /// A tensor of parameters.
@@ -45,8 +45,8 @@ struct Module {
     parameters: Vec<u32>,
 }
 
-/// Layer, name, first parameter.
-type Key = (u32, String, Option<u32>);
+/// Layer and first parameter: few modules have both in common, and those have names of their own.
+type Place = (u32, Option<u32>);
 
 impl Modules {
     /// Takes down the parameters of a model and has their gradients told.
@@ -74,12 +74,16 @@ impl Modules {
     fn number(&self, name: &str, parameters: &[&Tensor]) -> u32 {
         let find = |tensor: &&Tensor| self.by_storage.get(&tensor.storage_address()).copied();
         let tag = self.tape.tag();
-        let key = (tag.index, name.to_owned(), parameters.first().and_then(find));
-        *self.numbers.borrow_mut().entry(key).or_insert_with(|| {
-            let mut modules = self.modules.borrow_mut();
-            modules.push(Module { tag, parameters: parameters.iter().filter_map(find).collect() });
-            u32::try_from(modules.len() - 1).unwrap_or(u32::MAX)
-        })
+        let mut numbers = self.numbers.borrow_mut();
+        let here = numbers.entry((tag.index, parameters.first().and_then(find))).or_default();
+        if let Some((_, number)) = here.iter().find(|(known, _)| **known == *name) {
+            return *number;
+        }
+        let mut modules = self.modules.borrow_mut();
+        let number = u32::try_from(modules.len()).unwrap_or(u32::MAX);
+        modules.push(Module { tag, parameters: parameters.iter().filter_map(find).collect() });
+        here.push((name.into(), number));
+        number
     }
 
     /// Runs a module, `parameters` being its own, with hooks before and after forward and backward.
