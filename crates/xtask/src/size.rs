@@ -13,8 +13,9 @@ use crate::setup::Toolbox;
 /// learnt since weighs 42 kB; the form of preference and reinforcement tasks, the models on the card and the gallery, in two
 /// languages, 30 kB; the measured steps beside each plan, 13 kB; step times and advice with everything that shows them (ways
 /// to fit and to fill, waterfall, matrix of tiers, solutions, fit map, two plans side by side, summary and checklist, in two
-/// languages) 123 kB. The limit leaves room for mending, not for growing.
-const BUDGET: u64 = 605_000;
+/// languages) 123 kB. The core built for speed as well as size, 44 kB more than for size alone, answers a quarter sooner: a fit
+/// map and a matrix of tiers within a frame. The limit leaves room for mending, not for growing.
+const BUDGET: u64 = 650_000;
 
 struct Weight {
     raw: u64,

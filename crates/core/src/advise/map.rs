@@ -32,7 +32,7 @@ impl Map {
     }
 }
 
-/// The map of a plan, to 0.5 %: few pairs are estimated, the others lie between them ([`memory::surface`]); quick: what other
+/// The map of a plan, as exact as [`memory::surface`]: few pairs are estimated, the others lie between them; quick: what other
 /// plans needed beyond their peak stands for a replay.
 ///
 /// # Errors

@@ -182,6 +182,9 @@ mod tests {
     #![allow(clippy::unwrap_used)]
 
     use super::*;
+    use crate::link;
+    use crate::memory::autograd::Detail;
+    use crate::memory::{Phase, PhaseUse, ledger, step};
     use serde_json::json;
 
     fn layers(model: &Model) -> Vec<(usize, u64)> {
@@ -232,5 +235,36 @@ mod tests {
         let model = Model::from_config("deepseek", &config).unwrap();
         // Between dense ones and mixtures each stands beside another.
         assert_eq!(layers(&model), [(0, 1), (0, 1), (0, 1), (1, 1), (1, 56), (1, 1)]);
+    }
+
+    /// The fullest moment of each phase with some layers run, and with all.
+    #[test]
+    fn what_some_layers_say_is_what_all_layers_do() {
+        for fragment in [
+            "v=1&model=meta-llama/Llama-3.2-1B&method=full",
+            "v=1&model=google/gemma-3-1b-pt&method=lora&max_length=2048",
+            "v=1&model=google/gemma-3-1b-pt&method=full&gradient_checkpointing=true&max_length=2048",
+            "v=1&model=google/gemma-2-2b&method=full&num_gpus=4&zero_stage=3&max_length=8192",
+            "v=1&model=openai/gpt-oss-20b&method=full&num_gpus=4",
+            "v=1&model=deepseek-ai/DeepSeek-V2-Lite&method=lora",
+            "v=1&model=Qwen/Qwen1.5-MoE-A2.7B-Chat&method=full&num_gpus=4&framework=fsdp2",
+            "v=1&model=facebook/opt-1.3b&method=full&num_gpus=4&framework=fsdp2&gradient_checkpointing=true",
+            "v=1&model=google/gemma-3-1b-pt&method=full&num_gpus=2&framework=fsdp2&max_length=1024",
+            "v=1&model=Qwen/Qwen2.5-0.5B&task=grpo&method=lora&per_device_train_batch_size=8&num_generations=4",
+            "v=1&model=google/gemma-3-1b-pt&task=inference&new_tokens=64&max_length=1024",
+        ] {
+            let plan = link::decode(fragment).plan;
+            let subject = plan.subject().unwrap();
+            let phases = |extent, detail| {
+                let step = step::run(&plan, &subject, extent, detail);
+                // The whole tape has what making the weights takes as well.
+                let phases = ledger::read(&step.record, subject.model.num_hidden_layers()).phases;
+                let of = |used: &PhaseUse| (used.phase, used.allocated_bytes);
+                phases.iter().map(of).filter(|(phase, _)| *phase != Phase::Load).collect::<Vec<_>>()
+            };
+            let whole = phases(Extent::Whole, Detail::Rows);
+            assert_eq!(phases(Extent::Representative, Detail::Moments), whole, "{fragment}");
+            assert_eq!(phases(Extent::Representative, Detail::Rows), whole, "{fragment}");
+        }
     }
 }

@@ -29,7 +29,8 @@ fn with(plan: &Plan, batch: u64, length: u64) -> Plan {
 }
 
 /// Peak of allocated tensors for every pair of `batches` and `lengths`, both ascending; rows are lengths (of
-/// answers, `rollout.max_completion_length`, where a task generates what it trains on). Bytes, as in [`Peak::allocated_bytes`](super::Peak) of an outline, to 0.5 %.
+/// answers, `rollout.max_completion_length`, where a task generates what it trains on). Bytes, as in [`Peak::allocated_bytes`](super::Peak) of an outline, to 0.5 % for
+/// 96 of 100 plans (2.1 % at the worst cell of 300 plans drawn at random).
 pub fn surface(plan: &Plan, subject: &Subject, batches: &[u64], lengths: &[u64]) -> Vec<Vec<u64>> {
     let mut grid = vec![vec![0; batches.len()]; lengths.len()];
     let Some(last_batch) = batches.len().checked_sub(1) else { return grid };
