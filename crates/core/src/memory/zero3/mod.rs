@@ -25,7 +25,7 @@ pub(super) struct Modules {
     /// Numbers of parameters by storage.
     by_storage: HashMap<usize, u32>,
     modules: RefCell<Vec<Module>>,
-    numbers: RefCell<BTreeMap<Place, Vec<(Box<str>, u32)>>>,
+    numbers: RefCell<BTreeMap<Place, Vec<Named>>>,
 }
 
 /// A tensor of parameters.
@@ -47,6 +47,8 @@ struct Module {
 
 /// Layer and first parameter: few modules have both in common, and those have names of their own.
 type Place = (u32, Option<u32>);
+/// A module's name and number.
+type Named = (Box<str>, u32);
 
 impl Modules {
     /// Takes down the parameters of a model and has their gradients told.
