@@ -368,6 +368,7 @@ fn checkpointed(setting: &Rc<Setting>, layer: &Rc<LayerWeights>, hidden: &Tensor
     let tables = setting.rotary.borrow().clone();
     let mut masks = setting.masks.borrow().clone();
     // A layer's argument is its own mask alone: when the first, whose turn comes last, runs again, the others are gone.
+    // Only where sinks make attention eager is this counted; other families are taken to hold all masks to the end.
     let attention = &layer.layer.attention;
     let others = RefCell::new(HashMap::new());
     if attention.sinks && layer.tag.index == 0 {
