@@ -99,8 +99,7 @@ fn choose(setting: &Setting, experts: &Experts, logits: &Tensor) -> (Tensor, Ten
     (scores, chosen)
 }
 
-/// Where each expert's rows end, for the grouped products, beside the ids as int32 and their counts; the running sum takes
-/// a buffer.
+/// Where each expert's rows end, for the grouped products, then the rows of each and the ids as int32, which have names too.
 fn count_rows(setting: &Setting, experts: &Experts) -> (Tensor, Tensor, Tensor) {
     let label = setting.label(Term::RouterActivations, "rows by expert");
     let new = |shape| Tensor::new(&setting.tape, label, shape, ElementType::I32);
