@@ -85,7 +85,7 @@ fn phases_sum_to_their_categories_and_the_peak_is_the_fullest_phase() {
     }
 }
 
-/// 57 steps of fourteen further families (tests/validation/families.jsonl): in full, with LoRA, under autocast, eager,
+/// 69 steps of fifteen further families (tests/validation/families.jsonl): in full, with LoRA, under autocast, eager,
 /// checkpointed. Most agreed when first compared; where one did not, what its code does differently was found and added.
 #[test]
 fn further_families_agree_too() {

@@ -129,7 +129,7 @@ fn facts_agree_with_the_modules_of_every_layer() {
 #[test]
 fn classes_compute_what_their_code_computes() {
     use Activation::{BloomGelu, Fused, GeluNew, QuickGelu, Relu, SquaredRelu};
-    use NormKind::{GemmaRmsNorm, LayerNorm, PythonLayerNorm, RmsNorm};
+    use NormKind::{GemmaRmsNorm, LayerNorm, PythonLayerNorm, RmsNorm, WideRmsNorm};
     use Residual::{Parallel, PostBranchNorm, PostNorm, PreNorm, SandwichNorm};
     const ONE: Residual = Parallel { two_norms: false };
     const TWO: Residual = Parallel { two_norms: true };
@@ -154,7 +154,7 @@ fn classes_compute_what_their_code_computes() {
         ("gpt_bigcode", LayerNorm, PreNorm, Fused, 0),
         ("gpt_neo", LayerNorm, PreNorm, GeluNew, 0),
         ("gpt_neox", LayerNorm, TWO, Fused, 24),
-        ("gpt_oss", GemmaRmsNorm, PreNorm, QuickGelu, 64),
+        ("gpt_oss", WideRmsNorm, PreNorm, QuickGelu, 64),
         ("gptj", LayerNorm, ONE, GeluNew, 64),
         ("granite", RmsNorm, PreNorm, Fused, 128),
         ("internlm2", RmsNorm, PreNorm, Fused, 128),

@@ -239,7 +239,7 @@ fn verdict(peak: &Peak, card: u64) -> Verdict {
 }
 
 /// Families whose steps were compared with PyTorch's allocator.
-const MEASURED_FAMILIES: [&str; 24] = [
+const MEASURED_FAMILIES: [&str; 25] = [
     "bloom",
     "cohere",
     "deepseek_v3",
@@ -250,6 +250,7 @@ const MEASURED_FAMILIES: [&str; 24] = [
     "glm4",
     "gpt2",
     "gpt_neox",
+    "gpt_oss",
     "granite",
     "llama",
     "mistral",

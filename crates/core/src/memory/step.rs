@@ -19,7 +19,7 @@ use crate::gpu::{Card, multiprocessors};
 use crate::model::Model;
 use crate::plan::{AttentionKernel, AttnImplementation, Auto, Plan, Subject, Task};
 use crate::units::MIB;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -377,9 +377,21 @@ pub(super) fn forward(setting: &Rc<Setting>, plan: &Plan, model: &Model, weights
 fn checkpointed(setting: &Rc<Setting>, layer: &Rc<LayerWeights>, hidden: &Tensor) -> Tensor {
     let autocast = *setting.autocast.borrow();
     let tables = setting.rotary.borrow().clone();
-    let masks = setting.masks.borrow().clone();
+    let mut masks = setting.masks.borrow().clone();
+    // A layer's argument is its own mask alone: when the first, whose turn comes last, runs again, the others are gone.
+    // Only where sinks make attention eager is this counted; other families are taken to hold all masks to the end.
+    let attention = &layer.layer.attention;
+    let others = RefCell::new(HashMap::new());
+    if attention.sinks && layer.tag.index == 0 {
+        let own = setting.window(attention.sliding_window);
+        others.replace(masks.extract_if(|window, _| *window != own).collect());
+    }
+    let ran = Cell::new(false);
     let (inside, layer) = (Rc::clone(setting), Rc::clone(layer));
     let run = move |x: &Tensor| {
+        if ran.replace(true) {
+            others.take();
+        }
         let outer = inside.autocast.replace(autocast);
         // The tables and masks are arguments of the checkpointed function, which holds them.
         let held = (inside.rotary.replace(tables.clone()), inside.masks.replace(masks.clone()));
@@ -402,7 +414,8 @@ fn prepare_attention(setting: &Setting, model: &Model, stream: ElementType) {
     for run in &model.layers {
         let attention = &run.layer.attention;
         if attention.rotary_dim > 0 && !tables.contains_key(&attention.rotary_dim) {
-            tables.insert(attention.rotary_dim, rotary_tables(setting, attention.rotary_dim, stream));
+            let made = rotary_tables(setting, attention.rotary_dim, attention.rotates_halves, stream);
+            tables.insert(attention.rotary_dim, made);
         }
     }
     setting.rotary.replace(tables);

@@ -38,6 +38,8 @@ pub(super) struct LayerWeights {
     norms: Vec<(Role, NormWeights)>,
     /// Stacked routed experts, in the order of the module's tensors.
     pub(super) experts: Vec<Tensor>,
+    /// Attention's learned logits, one a head.
+    pub(super) sinks: Option<Tensor>,
     /// Parameters that no operator of the step is modelled for (biases and gates of their own): they are held, and get
     /// gradients and optimizer state when everything trains.
     _others: Vec<Tensor>,
@@ -288,6 +290,7 @@ impl Builder<'_> {
             projections: Vec::new(),
             norms: Vec::new(),
             experts: Vec::new(),
+            sinks: None,
             _others: Vec::new(),
         };
         for module in &layer.modules {
@@ -314,8 +317,10 @@ impl Builder<'_> {
                     weights._others.push(tensor);
                 }
                 ModuleKind::Tensors { .. } => {
-                    let tensors = self.tensors(module, Term::ExpertWeights, tag, repeat);
+                    let term = if module.role == Role::Sinks { Term::AttentionWeights } else { Term::ExpertWeights };
+                    let tensors = self.tensors(module, term, tag, repeat);
                     match module.role {
+                        Role::Sinks => weights.sinks = tensors.into_iter().next(),
                         Role::RoutedExperts => weights.experts.extend(tensors),
                         Role::Router => weights.projections.extend(self.router(module, tensors)),
                         _ => weights._others.extend(tensors),
@@ -326,16 +331,17 @@ impl Builder<'_> {
         weights
     }
 
-    /// A router held as a bare E x h parameter multiplies like a linear layer.
+    /// A router held as a bare E x h parameter, perhaps with a bias of E, multiplies like a linear layer.
     fn router(&self, module: &Module, tensors: Vec<Tensor>) -> Option<(Role, Projection)> {
-        let weight = tensors.into_iter().next()?;
+        let mut tensors = tensors.into_iter();
+        let (weight, bias) = (tensors.next()?, tensors.next());
         let (d_in, d_out) = match weight.shape().sizes() {
             [rows, width] => (*width, *rows),
             _ => return None,
         };
         let weight = BaseWeight::Plain(weight);
         let name = module.name.clone();
-        Some((Role::Router, Projection { name, d_in, d_out, sym: Sym::E, weight, bias: None, adapter: None }))
+        Some((Role::Router, Projection { name, d_in, d_out, sym: Sym::E, weight, bias, adapter: None }))
     }
 
     /// A parameter of the base model.

@@ -124,8 +124,10 @@ pub enum Residual {
 pub enum NormKind {
     /// RMSNorm written out in Python: fp32 upcast, cast back, times weight (Llama).
     RmsNorm,
-    /// Gemma's: fp32 throughout, times (1 + weight) in fp32, cast back last. OLMo-2's and gpt-oss's are of its kind, times weight.
+    /// Gemma's: fp32 throughout, times (1 + weight) in fp32, cast back last. OLMo-2's is of its kind, times weight.
     GemmaRmsNorm,
+    /// gpt-oss's: fp32 throughout, times the weight as it is, cast back last.
+    WideRmsNorm,
     /// `torch.nn.LayerNorm`, one fused kernel.
     LayerNorm,
     /// LayerNorm written out in Python with an fp32 upcast (Cohere).
@@ -157,6 +159,10 @@ pub struct Attention {
     pub logit_softcapping: bool,
     /// Dropout probability on attention probabilities.
     pub dropout: f64,
+    /// A learned logit a head joins the scores before the softmax, and leaves them after it (gpt-oss; [`Role::Sinks`]).
+    pub sinks: bool,
+    /// Rotary tables are half as wide as what they rotate, and each half of a head is rotated by itself (gpt-oss).
+    pub rotates_halves: bool,
 }
 
 /// How q, k and v come about.
@@ -240,6 +246,19 @@ pub struct Experts {
     pub shared: Option<Mlp>,
     /// Whether the shared expert's output passes a learned sigmoid gate (Qwen2-MoE).
     pub shared_gate: bool,
+    /// How the class writes router and experts out.
+    pub form: ExpertsForm,
+}
+
+/// How a class writes the router and the experts of a mixture out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExpertsForm {
+    /// Softmax over all experts in fp32, then the choice; experts without biases, gate and up side by side (Mixtral, Qwen,
+    /// DeepSeek).
+    SoftmaxFirst,
+    /// The choice, then softmax over the chosen in their own dtype; experts with biases, gate and up interleaved and
+    /// clamped; the block gives its scores back beside its output (gpt-oss).
+    ChoiceFirst,
 }
 
 /// A module that owns parameters.
@@ -341,6 +360,8 @@ pub enum Role {
     GateUp,
     /// `down_proj`, `fc2`, `mlp.c_proj`.
     Down,
+    /// Attention's learned logits ([`Attention::sinks`]).
+    Sinks,
     /// The router of a mixture of experts.
     Router,
     /// Stacked routed experts.

@@ -8,7 +8,7 @@ use super::super::weights::LayerWeights;
 use super::eager_attention::eager;
 use super::fused_attention::fused;
 use super::norm::run_norm;
-use super::rotary::rotate_both;
+use super::rotary::{rotate_both, rotate_halves};
 use super::{Kernel, Setting};
 use crate::model::{Attention, Projection as Kind, QkNorm, Role};
 
@@ -25,7 +25,7 @@ pub(in crate::memory) fn run_attention(
         return (finish(x.clone()), None);
     };
     let (k, v) = remember(setting, k, v);
-    let (mixed, probabilities) = attend(setting, facts, &q, &k, &v);
+    let (mixed, probabilities) = attend(setting, layer, &q, &k, &v);
     let out = match layer.projection(Role::Output) {
         Some(output) => output.run(setting, &mixed, Term::AttentionOutput),
         None => mixed.clone(),
@@ -92,7 +92,11 @@ fn queries_keys_values(
     }
     // Phi-3's code joins the rotated part and the rest even when nothing is left over.
     let joins = layer.projection(Role::QueryKeyValue).is_some_and(|fused| fused.name.ends_with("qkv_proj"));
-    let (turned_q, turned_k) = rotate_both(setting, &q, &k, facts.rotary_dim, joins);
+    let (turned_q, turned_k) = if facts.rotates_halves {
+        rotate_halves(setting, &q, &k)?
+    } else {
+        rotate_both(setting, &q, &k, facts.rotary_dim, joins)
+    };
     drop(q);
     drop(k);
     Some((turned_q, turned_k, v, whole))
@@ -219,10 +223,11 @@ fn attended_with(before: &Shape, attended: u64) -> u64 {
     held.saturating_add(1).min(attended)
 }
 
-fn attend(setting: &Setting, facts: &Attention, q: &Tensor, k: &Tensor, v: &Tensor) -> (Tensor, Option<Tensor>) {
+fn attend(setting: &Setting, layer: &LayerWeights, q: &Tensor, k: &Tensor, v: &Tensor) -> (Tensor, Option<Tensor>) {
+    let facts = &layer.layer.attention;
     match setting.kernel {
         Kernel::Eager => {
-            let (mixed, probabilities) = eager(setting, facts, q, k, v);
+            let (mixed, probabilities) = eager(setting, facts, layer.sinks.as_ref(), q, k, v);
             (mixed, Some(probabilities))
         }
         Kernel::Flash | Kernel::Efficient => (fused(setting, facts, q, k, v), None),

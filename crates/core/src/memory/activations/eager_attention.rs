@@ -1,8 +1,8 @@
 //! Attention whose scores and probabilities are written out.
 
 use super::super::autograd::{
-    Dim, ElementType, Sym, Tensor, activation_saving_output, add, cast, copy, dims, dropout, matmul, repeat_heads,
-    scale, softmax, unfold_batch,
+    Dim, ElementType, Sym, Tensor, activation_saving_output, add, cast, copy, custom, dims, dropout, matmul, max_last,
+    repeat_heads, scale, slice_last, softmax, sub, unfold_batch,
 };
 use super::super::term::Term;
 use super::Setting;
@@ -10,7 +10,14 @@ use super::attention::heads;
 use crate::model::Attention;
 
 /// `eager_attention_forward`: scores and probabilities are written out.
-pub(super) fn eager(setting: &Setting, facts: &Attention, q: &Tensor, k: &Tensor, v: &Tensor) -> (Tensor, Tensor) {
+pub(super) fn eager(
+    setting: &Setting,
+    facts: &Attention,
+    sinks: Option<&Tensor>,
+    q: &Tensor,
+    k: &Tensor,
+    v: &Tensor,
+) -> (Tensor, Tensor) {
     let passing = setting.passing();
     let label = |name| setting.label(Term::QueryKeyValue, name);
     let scores_label = setting.label(Term::AttentionScores, "scores");
@@ -47,30 +54,87 @@ pub(super) fn eager(setting: &Setting, facts: &Attention, q: &Tensor, k: &Tensor
     if let Some(mask) = setting.masks.borrow().get(&setting.window(facts.sliding_window)) {
         scores = add(&scores, mask, scores_label);
     }
-    let element = q.element();
-    let probabilities = if !setting.softmax_in_fp32 && !*setting.autocast.borrow() {
-        softmax(&scores, element, setting.label(Term::AttentionScores, "softmax"))
-    } else if setting.float16 {
-        softmax(&scores, ElementType::F32, setting.label(Term::AttentionScores, "softmax"))
-    } else {
-        let wide = cast(&scores, ElementType::F32, passing);
-        softmax(&wide, ElementType::F32, setting.label(Term::AttentionScores, "softmax"))
+    let (weights, centred) = match sinks {
+        Some(sinks) => {
+            let (weights, centred) = weigh_with_sinks(setting, facts, scores, sinks, v.element());
+            (weights, Some(centred))
+        }
+        None => (weigh(setting, facts, scores, q.element()), None),
     };
-    let mut weights = cast(&probabilities, element, setting.label(Term::AttentionScores, "probabilities"));
-    drop((probabilities, scores));
-    if setting.training {
-        weights = dropout(
-            &weights,
-            facts.dropout,
-            setting.label(Term::DropoutMasks, "attention"),
-            setting.label(Term::AttentionScores, "probabilities"),
-        );
-    }
     let out_shape = heads(setting, Sym::A, facts.num_attention_heads, facts.value_head_dim);
     let values = setting.cast_input(&v);
     let factors = setting.cast_input(&weights);
     let mixed = unfold_batch(&matmul(&factors, &joined(&values, "v"), false, out_shape, passing));
     drop((values, factors));
     let flat = setting.tokens(Sym::AllValues, facts.num_attention_heads.saturating_mul(facts.value_head_dim));
-    (copy(&mixed, flat, setting.label(Term::AttentionOutput, ""), false), weights)
+    let out = copy(&mixed, flat, setting.label(Term::AttentionOutput, ""), false);
+    if let Some(centred) = centred {
+        // It has a name of its own until the function returns, as keys and values have.
+        drop((mixed, k, v, centred));
+    }
+    (out, weights)
+}
+
+/// Softmax of the scores, in `element`, dropped out.
+fn weigh(setting: &Setting, facts: &Attention, scores: Tensor, element: ElementType) -> Tensor {
+    let probabilities = if !setting.softmax_in_fp32 && !*setting.autocast.borrow() {
+        softmax(&scores, element, setting.label(Term::AttentionScores, "softmax"))
+    } else if setting.float16 {
+        softmax(&scores, ElementType::F32, setting.label(Term::AttentionScores, "softmax"))
+    } else {
+        let wide = cast(&scores, ElementType::F32, setting.passing());
+        softmax(&wide, ElementType::F32, setting.label(Term::AttentionScores, "softmax"))
+    };
+    let weights = cast(&probabilities, element, setting.label(Term::AttentionScores, "probabilities"));
+    drop((probabilities, scores));
+    drop_out(setting, facts, weights)
+}
+
+/// The same with a learned logit a head as one more column, which the softmax counts and which is left out after it; gives
+/// back the logits less their maximum too, which have a name of their own (modeling_gpt_oss.py `eager_attention_forward`).
+fn weigh_with_sinks(
+    setting: &Setting,
+    facts: &Attention,
+    scores: Tensor,
+    sinks: &Tensor,
+    element: ElementType,
+) -> (Tensor, Tensor) {
+    let label = |name| setting.label(Term::AttentionScores, name);
+    let joined = append_sinks(setting, &scores, sinks);
+    let largest = max_last(&joined, setting.passing(), label("argmax"));
+    let centred = sub(&joined, &largest, label("centred")).with_head_major(true);
+    drop((largest, joined));
+    let probabilities = softmax(&centred, centred.element(), label("softmax"));
+    let kept = slice_last(&probabilities, Sym::S, setting.attended);
+    let weights = cast(&drop_out(setting, facts, kept), element, label("probabilities"));
+    drop((scores, probabilities));
+    (weights, centred)
+}
+
+/// `torch.cat([scores, sinks], dim=-1)`, the sinks expanded to every query: backward gives views of the gradient.
+fn append_sinks(setting: &Setting, scores: &Tensor, sinks: &Tensor) -> Tensor {
+    let (shape, column) = (scores.shape(), scores.shape().last(Sym::One, 1));
+    let wide = scores.element() == ElementType::F32 || sinks.element() == ElementType::F32;
+    let element = if wide { ElementType::F32 } else { scores.element() };
+    custom(
+        &setting.tape,
+        &[scores, sinks],
+        |_| {
+            let joined = shape.last(Sym::SPlusOne, shape.width().saturating_add(1));
+            let label = setting.label(Term::AttentionScores, "with sinks");
+            Tensor::new(&setting.tape, label, joined, element).with_head_major(true)
+        },
+        move |call| {
+            let part = |(i, shape)| call.needs.get(i).copied().unwrap_or(false).then(|| call.grad.view(shape));
+            [(0, shape), (1, column)].into_iter().map(part).collect()
+        },
+    )
+}
+
+fn drop_out(setting: &Setting, facts: &Attention, weights: Tensor) -> Tensor {
+    if !setting.training {
+        return weights;
+    }
+    let mask = setting.label(Term::DropoutMasks, "attention");
+    dropout(&weights, facts.dropout, mask, setting.label(Term::AttentionScores, "probabilities"))
 }

@@ -7,11 +7,15 @@ use super::super::autograd::{
 use super::super::term::Term;
 use super::super::weights::LayerWeights;
 use super::Setting;
+use super::biased_experts::run_biased_experts;
 use super::feed_forward::{activate, run_mlp};
-use crate::model::{Experts, Role};
+use crate::model::{Experts, ExpertsForm, Role};
 
 /// Runs the experts over the normed `x`.
 pub(in crate::memory) fn run_experts(setting: &Setting, layer: &LayerWeights, experts: &Experts, x: &Tensor) -> Tensor {
+    if experts.form == ExpertsForm::ChoiceFirst {
+        return run_biased_experts(setting, layer, experts, x).unwrap_or_else(|| x.clone());
+    }
     let tokens = setting.token_count();
     let visits = dims(&[(Sym::Tokens, tokens), (Sym::Visits, experts.num_experts_per_tok)]);
     let routed_label = setting.label(Term::RouterActivations, "");
@@ -104,7 +108,7 @@ fn route(
 
 /// `x[indices]`: backward adds into zeros of the source's shape, in the order of the sorted indices
 /// (aten/src/ATen/native/cuda/Indexing.cu index_put_with_sort_kernel).
-fn gather(
+pub(super) fn gather(
     setting: &Setting,
     x: &Tensor,
     indices: &Tensor,
@@ -141,6 +145,18 @@ fn grouped(
     shape: Shape,
     label: super::super::autograd::Label,
 ) -> Tensor {
+    grouped_at(setting, x, weight, None, shape, label)
+}
+
+/// The same, keeping where each expert's rows end.
+pub(super) fn grouped_at(
+    setting: &Setting,
+    x: &Tensor,
+    weight: &Tensor,
+    ends: Option<&Tensor>,
+    shape: Shape,
+    label: super::super::autograd::Label,
+) -> Tensor {
     let weight = weight.clone();
     let x = cast(x, weight.element(), setting.label(Term::ExpertActivations, "cast"));
     let (x_shape, weight_shape) = (x.shape(), weight.shape());
@@ -154,6 +170,7 @@ fn grouped(
             if recording.needs(0) {
                 recording.save(&weight);
             }
+            ends.iter().for_each(|ends| recording.save(ends));
             Tensor::new(&setting.tape, label, shape, x.element())
         },
         move |call| {
@@ -167,7 +184,7 @@ fn grouped(
 }
 
 /// `out.view(tokens, e, h).sum(dim=1)`: backward expands, and the view copies what is expanded.
-fn sum_visits(setting: &Setting, x: &Tensor, shape: Shape) -> Tensor {
+pub(super) fn sum_visits(setting: &Setting, x: &Tensor, shape: Shape) -> Tensor {
     let (from, element) = (x.shape(), x.element());
     // torch.autocast sums into fp32.
     let wide = if *setting.autocast.borrow() { ElementType::F32 } else { element };

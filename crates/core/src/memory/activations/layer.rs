@@ -7,7 +7,7 @@ use super::Setting;
 use super::attention::run_attention;
 use super::feed_forward::run_feed_forward;
 use super::norm::run_norm;
-use crate::model::{Residual, Role};
+use crate::model::{ExpertsForm, FeedForward, Residual, Role};
 use std::cell::RefCell;
 
 /// Runs a layer over the residual stream `x`.
@@ -24,7 +24,8 @@ fn run_blocks(setting: &Setting, layer: &LayerWeights, x: &Tensor) -> Tensor {
     // `hidden_states, _ = self.self_attn(...)`: the name `_` holds the probabilities until the layer returns.
     let held = RefCell::new(None);
     let attention = |x: &Tensor| {
-        setting.module("attention", &[], x, |x| {
+        let parameters: Vec<&Tensor> = layer.sinks.iter().collect();
+        setting.module("attention", &parameters, x, |x| {
             let (out, probabilities) = run_attention(setting, layer, x, |out| branch(setting, layer, out));
             held.replace(probabilities);
             out
@@ -49,6 +50,11 @@ fn run_blocks(setting: &Setting, layer: &LayerWeights, x: &Tensor) -> Tensor {
             let normed = norm(Role::FeedForwardNorm, &middle);
             let out = feed_forward(&normed);
             drop(normed);
+            // `hidden_states, _ = self.mlp(...)`: the same name then holds the router's scores (modeling_gpt_oss.py).
+            if matches!(&layer.layer.feed_forward, FeedForward::Experts(found) if found.form == ExpertsForm::ChoiceFirst)
+            {
+                drop(held.take());
+            }
             add(&middle, &out, stream)
         }
         Residual::PostNorm => {

@@ -1,6 +1,7 @@
 //! What forward keeps for backward, layer by layer: the model's forward code, in the order transformers runs it.
 
 mod attention;
+mod biased_experts;
 mod eager_attention;
 mod experts;
 mod feed_forward;

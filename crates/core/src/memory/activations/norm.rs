@@ -28,7 +28,7 @@ fn normalize_by_kind(setting: &Setting, norm: &NormWeights, x: &Tensor) -> Tenso
             let normalized = cast(&scaled, x.element(), setting.label(Term::NormalizedValues, name));
             weigh(setting, norm, name, normalized)
         }
-        NormKind::GemmaRmsNorm if setting.liger => fused_rms_norm(setting, norm, x, false),
+        NormKind::GemmaRmsNorm | NormKind::WideRmsNorm if setting.liger => fused_rms_norm(setting, norm, x, false),
         NormKind::GemmaRmsNorm => {
             let hidden = cast(x, ElementType::F32, setting.label(Term::NormInputs, name));
             let square = pow(&hidden, setting.passing());
@@ -42,6 +42,19 @@ fn normalize_by_kind(setting: &Setting, norm: &NormWeights, x: &Tensor) -> Tenso
             let weighted = mul(&scaled, &shifted, setting.passing());
             drop((scaled, shifted));
             cast(&weighted, x.element(), setting.label(Term::NormOutputs, name))
+        }
+        NormKind::WideRmsNorm => {
+            let hidden = cast(x, ElementType::F32, setting.label(Term::NormInputs, name));
+            let square = pow(&hidden, setting.passing());
+            let variance = mean_last(&square, setting.label(Term::NormStatistics, name));
+            drop(square);
+            let scaled = normalize(setting, name, hidden, &variance);
+            let Some(weight) = &norm.weight else { return cast(&scaled, x.element(), setting.passing()) };
+            // One expression: what is weighted keeps its name until the function returns.
+            let weighted = mul(weight, &scaled, setting.passing());
+            let out = cast(&weighted, x.element(), setting.label(Term::NormOutputs, name));
+            drop((weighted, scaled));
+            out
         }
         NormKind::LayerNorm => {
             // torch.autocast runs layer_norm in fp32: its inputs are cast, its output is fp32.

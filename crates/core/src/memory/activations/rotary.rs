@@ -1,21 +1,30 @@
 //! Rotary positions.
 
-use super::super::autograd::{ElementType, Shape, Sym, Tensor, add, cat_last, dims, mul, scale, slice_last};
+use super::super::autograd::{
+    ElementType, Shape, Sym, Tensor, add, cat_last, chunk_heads, dims, mul, scale, slice_last, sub,
+};
 use super::super::term::Term;
 use super::Setting;
 
 /// `cos` and `sin` of every position, in the residual stream's dtype, with what making them takes
 /// (LlamaRotaryEmbedding.forward: fp32 angles, cat, cos, sin, casts).
-pub(in crate::memory) fn rotary_tables(setting: &Setting, width: u64, element: ElementType) -> (Tensor, Tensor) {
-    let shape = dims(&[(Sym::S, setting.length), (Sym::Rotary, width)]);
+///
+/// `halves`: of half the width, without the cat (GptOssRotaryEmbedding.forward).
+pub(in crate::memory) fn rotary_tables(
+    setting: &Setting,
+    width: u64,
+    halves: bool,
+    element: ElementType,
+) -> (Tensor, Tensor) {
     let half = dims(&[(Sym::S, setting.length), (Sym::HalfRotary, width / 2)]);
+    let shape = if halves { half } else { dims(&[(Sym::S, setting.length), (Sym::Rotary, width)]) };
     let passing = setting.passing();
     let label = setting.label(Term::RotaryTables, "");
     let new = |label, shape, element| Tensor::new(&setting.tape, label, shape, element);
     let positions = new(passing, dims(&[(Sym::S, setting.length)]), ElementType::F32);
     let angles = new(passing, half, ElementType::F32);
     drop(positions);
-    let both = new(passing, shape, ElementType::F32);
+    let both = (!halves).then(|| new(passing, shape, ElementType::F32));
     let in_half = element == ElementType::Half;
     let table = || {
         let plain = new(passing, shape, ElementType::F32);
@@ -68,6 +77,26 @@ pub(in crate::memory) fn rotate_both(
     let (q_turned, k_turned) = (turn(&q_turned), turn(&k_turned));
     let q = join(q_turned, &q_passed, q, "q");
     (q, join(k_turned, &k_passed, k, "k"))
+}
+
+/// Each half of a head rotated by itself, for queries and keys (modeling_gpt_oss.py `apply_rotary_pos_emb`).
+pub(in crate::memory) fn rotate_halves(setting: &Setting, q: &Tensor, k: &Tensor) -> Option<(Tensor, Tensor)> {
+    let tables = setting.rotary.borrow();
+    let (cos, sin) = tables.get(&q.shape().width())?;
+    let passing = setting.passing();
+    let turn = |x: &Tensor, name| {
+        let half = (Sym::HalfD, x.shape().width() / 2);
+        let parts = chunk_heads(x, &[half, half]);
+        let [first, second] = parts.as_slice() else { return None };
+        let (straight, crossed) = (mul(first, cos, passing), mul(second, sin, passing));
+        let turned_first = sub(&straight, &crossed, passing);
+        drop((straight, crossed));
+        let (straight, crossed) = (mul(second, cos, passing), mul(first, sin, passing));
+        let turned_second = add(&straight, &crossed, passing);
+        drop((straight, crossed));
+        cat_last(&[&turned_first, &turned_second], x.shape(), setting.label(Term::QueryKeyValue, name))
+    };
+    Some((turn(q, "q")?, turn(k, "k")?))
 }
 
 fn rotate_all(

@@ -134,6 +134,37 @@ pub(in crate::memory) fn softmax(x: &Tensor, element: ElementType, label: Label)
     })
 }
 
+/// `x.clamp` by one bound or two: saves its input; backward compares with each bound and chooses between the gradient and
+/// a zero (derivatives.yaml `clamp_backward`).
+pub(in crate::memory) fn clamp(x: &Tensor, bounds: usize, label: Label) -> Tensor {
+    let mut recording = Recording::begin(x.tape(), &[x]);
+    recording.save(x);
+    let out = Tensor::new(x.tape(), label, x.shape(), x.element());
+    recording.finish(out, move |call| {
+        let zero = call.grad_like(dims(&[(Sym::One, 1)]), call.grad.element());
+        let within = || call.grad_like(call.grad.shape(), ElementType::Byte);
+        let masks: Vec<Tensor> = (0..bounds).map(|_| within()).collect();
+        let grad = call.like_grad();
+        drop((masks, zero));
+        [Some(grad)].into()
+    })
+}
+
+/// `x.add_(y)`: into x itself; backward passes the gradient on to both.
+pub(in crate::memory) fn add_in_place(x: &Tensor, y: &Tensor) -> Tensor {
+    let recording = Recording::begin(x.tape(), &[x, y]);
+    recording.finish(x.detach(), |call| call.needs.iter().map(|need| need.then(|| call.grad.clone())).collect())
+}
+
+/// `x.max(dim=-1, keepdim=True).values`: the indices are made too, and kept; backward scatters into zeros.
+pub(in crate::memory) fn max_last(x: &Tensor, label: Label, indices: Label) -> Tensor {
+    let mut recording = Recording::begin(x.tape(), &[x]);
+    let (whole, row) = (x.shape(), x.shape().last(Sym::One, 1));
+    let out = Tensor::new(x.tape(), label, row, x.element());
+    recording.save(&Tensor::new(x.tape(), indices, row, ElementType::I64));
+    recording.finish(out, move |call| [Some(call.grad_like(whole, call.grad.element()).with_head_major(true))].into())
+}
+
 /// `torch.nn.functional.dropout` in training: one byte an element is kept.
 pub(in crate::memory) fn dropout(x: &Tensor, probability: f64, mask: Label, label: Label) -> Tensor {
     if probability <= 0.0 {
@@ -220,10 +251,21 @@ pub(in crate::memory) fn slice_last(x: &Tensor, sym: Sym, size: u64) -> Tensor {
 
 /// `x.split(sizes, dim=-1)` or `chunk`: views of one storage; backward joins their gradients into one tensor.
 pub(in crate::memory) fn split_last(x: &Tensor, sizes: &[(Sym, u64)]) -> Vec<Tensor> {
+    split(x, sizes, false)
+}
+
+/// The same of heads, whose joined gradient lies head by head.
+pub(in crate::memory) fn chunk_heads(x: &Tensor, sizes: &[(Sym, u64)]) -> Vec<Tensor> {
+    split(x, sizes, true)
+}
+
+fn split(x: &Tensor, sizes: &[(Sym, u64)], head_major: bool) -> Vec<Tensor> {
     let recording = Recording::begin(x.tape(), &[x]);
     let whole = x.shape();
     let parts = sizes.iter().map(|(sym, size)| x.detach().view(whole.last(*sym, *size))).collect();
-    recording.finish_many(parts, move |call| [Some(call.grad_like(whole, call.grad.element()))].into())
+    recording.finish_many(parts, move |call| {
+        [Some(call.grad_like(whole, call.grad.element()).with_head_major(head_major))].into()
+    })
 }
 
 /// `a - b`, b broadcast: backward negates the gradient for b.

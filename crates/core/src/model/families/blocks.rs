@@ -84,6 +84,8 @@ pub(super) fn rotary_attention(f: &Figures) -> Attention {
         sliding_window: None,
         logit_softcapping: false,
         dropout: f.attention_dropout,
+        sinks: false,
+        rotates_halves: false,
     }
 }
 

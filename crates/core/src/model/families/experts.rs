@@ -1,7 +1,7 @@
 //! Mixtures of experts, as transformers 5 stores them: each layer's routed experts stacked in two bare tensors.
 
 use crate::model::config::{Config, ConfigError, EXPERTS, EXPERTS_OR_NONE, INNER_WIDTH, LAYER_INDEX};
-use crate::model::structure::{Experts, FeedForward, Mlp, Module, Role};
+use crate::model::structure::{Experts, ExpertsForm, FeedForward, Mlp, Module, Role};
 
 use super::blocks::{linear, tensors};
 use super::deepseek::MixtureDefaults;
@@ -25,7 +25,14 @@ impl Mixture {
     /// A mixture named as most classes name it, without shared experts.
     pub(super) fn routed(num_experts: u64, num_experts_per_tok: u64, expert: Mlp) -> Self {
         Self {
-            experts: Experts { num_experts, num_experts_per_tok, expert, shared: None, shared_gate: false },
+            experts: Experts {
+                num_experts,
+                num_experts_per_tok,
+                expert,
+                shared: None,
+                shared_gate: false,
+                form: ExpertsForm::SoftmaxFirst,
+            },
             router: "mlp.gate",
             routed: "mlp.experts",
             shared: "mlp.shared_experts",

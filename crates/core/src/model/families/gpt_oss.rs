@@ -1,7 +1,9 @@
 //! gpt-oss: experts with biases, a sink for each head, every other layer sliding.
 
 use crate::model::config::{Config, ConfigError, EXPERTS};
-use crate::model::structure::{Activation, Attention, Experts, FeedForward, Layer, Mlp, Model, NormKind, Role};
+use crate::model::structure::{
+    Activation, Attention, Experts, ExpertsForm, FeedForward, Layer, Mlp, Model, NormKind, Role,
+};
 
 use super::blocks::{
     AttentionBias, layer_runs, norm, pre_norm_layer, rotary_attention, separate_attention, tensors, two_norms,
@@ -36,9 +38,10 @@ pub(super) fn gpt_oss(config: &Config<'_>) -> Result<Model, ConfigError> {
         expert: Mlp::gated(inner, Activation::QuickGelu),
         shared: None,
         shared_gate: false,
+        form: ExpertsForm::ChoiceFirst,
     });
     let layer = |window: &Option<u64>| {
-        let mut modules = vec![tensors("self_attn", Role::Other, &[("sinks", &[f.num_attention_heads])])];
+        let mut modules = vec![tensors("self_attn", Role::Sinks, &[("sinks", &[f.num_attention_heads])])];
         modules.extend(separate_attention(&f, bias, "o_proj"));
         modules.extend([
             tensors("mlp.router", Role::Router, &[("weight", &[e, h]), ("bias", &[e])]),
@@ -54,9 +57,9 @@ pub(super) fn gpt_oss(config: &Config<'_>) -> Result<Model, ConfigError> {
             ),
         ]);
         modules.extend(two_norms(h));
-        let attention = Attention { sliding_window: *window, ..rotary_attention(&f) };
-        // Its norms multiply by their weight in fp32 and cast back last, as Gemma's do.
-        Layer { norm: NormKind::GemmaRmsNorm, ..pre_norm_layer(modules, attention, feed_forward.clone()) }
+        let attention =
+            Attention { sliding_window: *window, sinks: true, rotates_halves: true, ..rotary_attention(&f) };
+        Layer { norm: NormKind::WideRmsNorm, ..pre_norm_layer(modules, attention, feed_forward.clone()) }
     };
     let kind = |index: u64| windows.get(index as usize).copied().flatten();
     Ok(f.model(Parts {

@@ -1,0 +1,37 @@
+//! Every parameter gets a gradient: an operator that is not modelled would leave the weights it reads without one.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use headroom_core::memory::{Category, Phase, estimate};
+use headroom_core::model::{self, ModelKind};
+use headroom_core::plan::{Dtype, GpuChoice, Method, MixedPrecision, ModelChoice, Plan, Task};
+
+/// In full fine-tuning in one dtype, gradients are as large as the weights once backward has run.
+#[test]
+fn every_weight_of_every_model_gets_a_gradient() {
+    let mut unequal = Vec::new();
+    for entry in model::catalogue() {
+        let encodes = entry.model().unwrap().kind == ModelKind::Encoder;
+        let plan = Plan {
+            model: ModelChoice::Catalogue(entry.id.to_owned()),
+            task: if encodes { Task::SequenceClassification } else { Task::Sft },
+            method: Method::Full,
+            torch_dtype: Dtype::Bfloat16,
+            mixed_precision: MixedPrecision::No,
+            max_length: 128,
+            gpu: GpuChoice::Catalogue("a100-80gb".to_owned()),
+            ..Plan::default()
+        };
+        let answer = estimate(&plan).unwrap_or_else(|problems| panic!("{}: {problems:?}", entry.id));
+        let clipping = answer.phases.iter().find(|used| used.phase == Phase::GradientClipping);
+        let clipping = clipping.unwrap_or_else(|| panic!("{}: no clipping", entry.id));
+        let of = |category: Category| -> u64 {
+            clipping.by_category.iter().filter(|(other, _)| *other == category).map(|(_, bytes)| bytes).sum()
+        };
+        let (weights, gradients) = (of(Category::Weights), of(Category::Gradients));
+        if weights != gradients {
+            unequal.push(format!("{}: weights {weights}, gradients {gradients}", entry.id));
+        }
+    }
+    assert!(unequal.is_empty(), "{unequal:#?}");
+}
