@@ -16,40 +16,12 @@ pub(in crate::memory) fn run_experts(setting: &Setting, layer: &LayerWeights, ex
     if experts.form == ExpertsForm::ChoiceFirst {
         return run_biased_experts(setting, layer, experts, x).unwrap_or_else(|| x.clone());
     }
-    let tokens = setting.token_count();
-    let visits = dims(&[(Sym::Tokens, tokens), (Sym::Visits, experts.num_experts_per_tok)]);
-    let routed_label = setting.label(Term::RouterActivations, "");
+    let visits = dims(&[(Sym::Tokens, setting.token_count()), (Sym::Visits, experts.num_experts_per_tok)]);
     let (weights, order) = route(setting, layer, experts, x, visits);
-    let copies = |sym: Sym, width| visits.with(Dim { sym, size: width });
-    let hidden = x.shape().width();
-    let activations = |name| setting.label(Term::ExpertActivations, name);
-    // Tokens by expert, their weights likewise, and the way back: each indexing keeps its indices.
-    let [_, by_expert, permutation, inverse] = &order;
-    let gathered = gather(setting, x, by_expert, copies(Sym::H, hidden), activations("tokens"));
-    let scales = gather(setting, &weights, permutation, visits, routed_label);
-    let (Some(up_weight), Some(down_weight)) = (layer.experts.first(), layer.experts.get(1)) else {
-        return x.clone();
-    };
-    let width = experts.expert.intermediate_size;
-    let up_width = if experts.expert.gated { width.saturating_mul(2) } else { width };
-    let up = grouped(setting, &gathered, up_weight, copies(Sym::TwoI, up_width), activations("gate_up"));
-    let product = if experts.expert.gated {
-        let parts = split_last(&up, &[(Sym::I, width), (Sym::I, width)]);
-        let [gate, plain] = parts.as_slice() else { return x.clone() };
-        let activated = activate(setting, experts.expert.activation, gate);
-        mul(&activated, plain, activations("product"))
-    } else {
-        activate(setting, experts.expert.activation, &up)
-    };
-    drop(up);
-    let out = grouped(setting, &product, down_weight, copies(Sym::H, hidden), activations("down"));
-    drop(product);
-    let weighted = mul(&out, &scales, setting.passing());
-    let unsorted = gather(setting, &weighted, inverse, copies(Sym::H, hidden), setting.passing());
-    drop(weighted);
-    let sum = sum_visits(setting, &unsorted, x.shape());
-    let mut sum = cast(&sum, x.element(), setting.passing());
-    drop((unsorted, order, weights, scales, out, gathered));
+    let parameters: Vec<&Tensor> = layer.experts.iter().collect();
+    let mut sum = setting.module("experts", &parameters, x, |x| {
+        visit(setting, layer, (experts, visits), x, (weights, order)).unwrap_or_else(|| x.clone())
+    });
     if let Some(shared) = &experts.shared {
         let find = |role| layer.projection(role);
         let mut extra = run_mlp(
@@ -63,13 +35,52 @@ pub(in crate::memory) fn run_experts(setting: &Setting, layer: &LayerWeights, ex
         );
         if let Some(gate) = layer.projection(Role::SharedExpertGate) {
             let logit = gate.run(setting, x, Term::RouterActivations);
-            let open = super::super::autograd::activation_saving_output(&logit, routed_label);
+            let open = super::super::autograd::activation_saving_output(&logit, setting.label(Term::RouterActivations, ""));
             drop(logit);
-            extra = mul(&open, &extra, activations("shared"));
+            extra = mul(&open, &extra, setting.label(Term::ExpertActivations, "shared"));
         }
         sum = super::super::autograd::add(&sum, &extra, setting.passing());
     }
     sum
+}
+
+/// Runs the experts that tokens visit; `None` where the layer lacks one of their tensors.
+fn visit(
+    setting: &Setting,
+    layer: &LayerWeights,
+    (experts, visits): (&Experts, Shape),
+    x: &Tensor,
+    (weights, order): (Tensor, [Tensor; 4]),
+) -> Option<Tensor> {
+    let copies = |sym: Sym, width| visits.with(Dim { sym, size: width });
+    let hidden = x.shape().width();
+    let activations = |name| setting.label(Term::ExpertActivations, name);
+    // Tokens by expert, their weights likewise, and the way back: each indexing keeps its indices.
+    let [_, by_expert, permutation, inverse] = &order;
+    let gathered = gather(setting, x, by_expert, copies(Sym::H, hidden), activations("tokens"));
+    let scales = gather(setting, &weights, permutation, visits, setting.label(Term::RouterActivations, ""));
+    let (up_weight, down_weight) = (layer.experts.first()?, layer.experts.get(1)?);
+    let width = experts.expert.intermediate_size;
+    let up_width = if experts.expert.gated { width.saturating_mul(2) } else { width };
+    let up = grouped(setting, &gathered, up_weight, copies(Sym::TwoI, up_width), activations("gate_up"));
+    let product = if experts.expert.gated {
+        let parts = split_last(&up, &[(Sym::I, width), (Sym::I, width)]);
+        let [gate, plain] = parts.as_slice() else { return None };
+        let activated = activate(setting, experts.expert.activation, gate);
+        mul(&activated, plain, activations("product"))
+    } else {
+        activate(setting, experts.expert.activation, &up)
+    };
+    drop(up);
+    let out = grouped(setting, &product, down_weight, copies(Sym::H, hidden), activations("down"));
+    drop(product);
+    let weighted = mul(&out, &scales, setting.passing());
+    let unsorted = gather(setting, &weighted, inverse, copies(Sym::H, hidden), setting.passing());
+    drop(weighted);
+    let sum = sum_visits(setting, &unsorted, x.shape());
+    let sum = cast(&sum, x.element(), setting.passing());
+    drop((unsorted, order, weights, scales, out, gathered));
+    Some(sum)
 }
 
 /// Router logits, their softmax in fp32, the chosen weights; and the indices that sort visits by expert.
