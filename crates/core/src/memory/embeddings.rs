@@ -21,20 +21,23 @@ pub(super) fn run_embeddings(
     let width = table.shape().width();
     // Gemma's embedding module scales its own output.
     let scaled_within = model.scales_embeddings && model.model_type.starts_with("gemma");
+    let wants_gradient = requires_input_grads(plan) && tape.grad_enabled();
+    let want_gradient = |rows: Tensor| {
+        let label = tape.label(Term::ActivationGradients, "inputs_embeds");
+        if wants_gradient && !rows.requires_grad() { rows.into_leaf(Some(label)) } else { rows }
+    };
     let look_up = || {
         setting.embedding_module("embed_tokens", table, || {
             let rows = embedding(table, setting.tokens(Sym::H, width), stream);
-            if scaled_within { scale(&rows, stream) } else { rows }
+            let rows = if scaled_within { scale(&rows, stream) } else { rows };
+            // DeepSpeed's hooks come behind the one that wants a gradient: backward fetches the table again.
+            if setting.zero3.is_some() { want_gradient(rows) } else { rows }
         })
     };
-    let mut tokens = match &setting.fsdp2 {
+    let mut tokens = want_gradient(match &setting.fsdp2 {
         Some(groups) => groups.run_embedding(look_up),
         None => look_up(),
-    };
-    if requires_input_grads(plan) && !tokens.requires_grad() && tape.grad_enabled() {
-        let label = tape.label(Term::ActivationGradients, "inputs_embeds");
-        tokens = tokens.into_leaf(Some(label));
-    }
+    });
     if model.scales_embeddings && !scaled_within {
         tokens = scale(&tokens, stream);
     }
