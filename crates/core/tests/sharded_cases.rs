@@ -1,4 +1,4 @@
-//! The estimate against real steps of rank 0 under DDP, FSDP2 and DeepSpeed's ZeRO with and without offload: 202 of them,
+//! The estimate against real steps of rank 0 under DDP, FSDP2 and DeepSpeed's ZeRO with and without offload: 234 of them,
 //! run with the frameworks' own code over PyTorch's CUDA caching allocator (`tests/validation/sharded.jsonl`).
 
 #![allow(clippy::unwrap_used, clippy::panic)]
@@ -44,7 +44,7 @@ fn allocated_bytes_are_those_of_rank_0() {
         assert!(error.abs() < 0.012, "{id}: {error}");
         errors.push(error);
     }
-    assert_eq!(errors.len(), 202);
+    assert_eq!(errors.len(), 234);
     let (median, p95, worst_under) = spread(errors);
     // What is left is remainders of blocks: frameworks keep a pool for each of their streams, the replay one for all.
     assert!(median <= 0.0005, "median {median}");
@@ -63,7 +63,7 @@ fn tensors_at_the_peak_are_those_of_rank_0() {
         assert!(error.abs() < 0.005, "{}: {error}", case["id"]);
         errors.push(error);
     }
-    assert_eq!(errors.len(), 120);
+    assert_eq!(errors.len(), 152);
     let (median, p95, worst_under) = spread(errors);
     assert!(median <= 0.0001, "median {median}");
     assert!(p95 <= 0.003, "95th percentile {p95}");

@@ -8,7 +8,7 @@ use super::estimate::HostAllocation;
 use super::fsdp2::padded;
 use super::term::Term;
 use super::weights::{ModelWeights, Parameter, Trainable, element_type};
-use super::zero3::Limits;
+use super::zero::Limits;
 use crate::model::Model;
 use crate::plan::{Auto, BucketSize, Dtype, Framework, MixedPrecision, Offload, Plan, Task};
 use std::rc::Rc;
@@ -200,10 +200,8 @@ impl Sharding {
             Scheme::Zero(3) => trainable.iter().for_each(|parameter| parameter.keep(0, None)),
             Scheme::Zero(_) => {
                 for (parameter, kept) in trainable.iter().zip(self.partition(tape, trainable)) {
-                    parameter.keep(kept, None);
-                }
-                if self.offload_optimizer {
-                    trainable.iter().for_each(|parameter| parameter.keep(0, None));
+                    // Those that are told go into a bucket, and from there into the partition or to the host.
+                    parameter.keep(if self.offload_optimizer || parameter.is_told() { 0 } else { kept }, None);
                 }
             }
         }
@@ -273,9 +271,25 @@ impl Sharding {
         (self.scheme == Scheme::Zero(3)).then(|| Tensor::new(tape, label, shape, self.compute))
     }
 
-    /// What ZeRO-3 goes by; `None` for everything else.
-    pub(super) fn zero3_limits(&self) -> Option<Limits> {
-        (self.scheme == Scheme::Zero(3)).then_some(Limits {
+    /// The gradients of earlier micro-batches that rank 0 keeps in stage 2, where they are told.
+    pub(super) fn averaged(&self, tape: &Rc<Tape>, trainable: &[Trainable]) -> Option<Tensor> {
+        if self.scheme != Scheme::Zero(2) || self.offload_optimizer {
+            return None;
+        }
+        let kept = trainable.iter().zip(self.partition(tape, trainable)).filter(|(parameter, _)| parameter.is_told());
+        let elements =
+            kept.map(|(parameter, kept)| kept.saturating_mul(parameter.tag.repeat)).fold(0, u64::saturating_add);
+        let label = tape.label(Term::GradientShard, "averaged");
+        (elements > 0).then(|| Tensor::new(tape, label, dims(&[(Sym::Share, elements)]), self.compute))
+    }
+
+    /// What DeepSpeed goes by in stages 2 and 3; `None` for everything else.
+    pub(super) fn zero_limits(&self, plan: &Plan) -> Option<Limits> {
+        let Scheme::Zero(stage @ (2 | 3)) = self.scheme else { return None };
+        Some(Limits {
+            stage,
+            accumulates: plan.gradient_accumulation_steps > 1,
+            buckets: self.buckets,
             ranks: self.ranks,
             offload_param: self.offload_param,
             offload_optimizer: self.offload_optimizer,
@@ -292,11 +306,18 @@ impl Sharding {
     ///
     /// ZeRO-1 and -2 allocate their bucket in full whatever the model's size.
     pub(super) fn backward_buffers(&self) -> Vec<(Term, Shape, ElementType)> {
-        if !matches!(self.scheme, Scheme::Zero(1 | 2)) {
+        let buckets = if matches!(self.scheme, Scheme::Zero(1 | 2)) { self.buckets } else { 0 };
+        let bucket = dims(&[(Sym::ReduceBucketSize, self.reduce_bucket)]);
+        (0..buckets).map(|_| (Term::ReduceBuckets, bucket, ElementType::Half)).collect()
+    }
+
+    /// The same where earlier micro-batches leave them: stage 1 reduces with the last one only.
+    pub(super) fn buckets_left(&self, tape: &Rc<Tape>) -> Vec<Tensor> {
+        if self.scheme != Scheme::Zero(1) {
             return Vec::new();
         }
-        let bucket = dims(&[(Sym::ReduceBucketSize, self.reduce_bucket)]);
-        (0..self.buckets).map(|_| (Term::ReduceBuckets, bucket, ElementType::Half)).collect()
+        let new = |(term, shape, element)| Tensor::new(tape, tape.label(term, ""), shape, element);
+        self.backward_buffers().into_iter().map(new).collect()
     }
 
     /// What the end of backward leaves: with offload, the largest gradient and its norm in fp64 for a moment; in stage
@@ -319,18 +340,26 @@ impl Sharding {
         if stage == 2 {
             return Vec::new();
         }
+        // Gradients go into the bucket one by one. When it is full they are joined to be reduced, and after the first time
+        // this rank's part has its place.
+        let total = total_elements(trainable);
+        let own = self.own_elements(tape, trainable);
+        let label = tape.label(Term::GradientShard, "");
+        let element = trainable.first().map_or(ElementType::Half, |one| one.tensor.element());
+        let shard = |elements: u64| Tensor::new(tape, label, dims(&[(Sym::Share, elements)]), element);
+        let beside_all = own.saturating_sub(self.first_bucket(tape, trainable));
+        let mut shards = vec![shard(beside_all)];
         let outside = tape.tag();
-        let mut shards = Vec::new();
-        for (parameter, kept) in trainable.iter().zip(self.partition(tape, trainable)) {
-            tape.enter_layer(parameter.tag);
-            let label = tape.label(Term::GradientShard, &parameter.name);
-            shards.push(Tensor::new(tape, label, dims(&[(Sym::Share, kept)]), parameter.tensor.element()));
-        }
         for parameter in trainable {
             tape.enter_layer(parameter.tag);
             drop(parameter.take_gradient());
         }
         tape.enter_layer(outside);
+        if self.ranks > 1 {
+            let joined = dims(&[(Sym::TrainedShare, total.min(self.reduce_bucket))]);
+            tape.moment(tape.label(Term::ReduceBuckets, "joined"), joined, element);
+        }
+        shards.push(shard(own.saturating_sub(beside_all)));
         shards
     }
 
@@ -341,30 +370,43 @@ impl Sharding {
         let mut before = 0u64;
         // How many of the tensors that each stands for.
         let mut whole = vec![0u64; trainable.len()];
-        let mut first = 0;
-        while let Some(parameter) = trainable.get(first) {
-            let model = parameter.tag.model;
-            let length = trainable.iter().skip(first).take_while(|other| other.tag.model == model).count();
-            let own = trainable.get(first..first + length).unwrap_or_default();
-            let tags: Vec<LayerTag> =
-                own.chunk_by(|a, b| a.tag == b.tag).filter_map(|of| Some(of.first()?.tag)).collect();
-            tape.in_order(&tags, |tag, count| {
-                for _ in 0..count {
-                    for (parameter, whole) in own.iter().zip(whole.iter_mut().skip(first)) {
-                        if parameter.tag == tag {
-                            *whole += u64::from(before < partition);
-                            before = before.saturating_add(parameter.elements());
-                        }
-                    }
-                }
-            });
-            first += length;
-        }
+        in_order(tape, trainable, |place, elements| {
+            if let Some(whole) = whole.get_mut(place) {
+                *whole += u64::from(before < partition);
+            }
+            before = before.saturating_add(elements);
+        });
         let kept = |(parameter, whole): (&Trainable, u64)| {
             let share = u128::from(parameter.elements()) * u128::from(whole) / u128::from(parameter.tag.repeat.max(1));
             u64::try_from(share).unwrap_or(u64::MAX)
         };
         trainable.iter().zip(whole).map(kept).collect()
+    }
+
+    /// Elements of all tensors that rank 0's part touches.
+    fn own_elements(&self, tape: &Tape, trainable: &[Trainable]) -> u64 {
+        let partition = total_elements(trainable).div_ceil(self.ranks);
+        let (mut before, mut own) = (0u64, 0u64);
+        in_order(tape, trainable, |_, elements| {
+            if before < partition {
+                own = own.saturating_add(elements);
+            }
+            before = before.saturating_add(elements);
+        });
+        own
+    }
+
+    /// Elements of the gradients that are copied into the bucket before it is reduced for the first time, in the model's
+    /// order: none where the first is larger than the bucket and reduced where it is.
+    fn first_bucket(&self, tape: &Tape, trainable: &[Trainable]) -> u64 {
+        let (mut filled, mut full) = (0u64, false);
+        in_order(tape, trainable, |_, elements| {
+            full |= filled.saturating_add(elements) > self.reduce_bucket;
+            if !full {
+                filled = filled.saturating_add(elements);
+            }
+        });
+        filled
     }
 
     /// What DeepSpeed's step writes: the flat gradient of the partition in bf16 and in fp32, or the fp64 norm of the
@@ -443,6 +485,24 @@ fn part(term: Term, width: u64, elements: u64, pinned: bool) -> HostAllocation {
         pinned,
         formula: format!("{} × {width} B", if term == Term::HostParameters && width < 4 { "P" } else { "T" }),
         formula_with_numbers: format!("{elements} × {width} B"),
+    }
+}
+
+/// Tells `visit` the parameters of all layers in the model's order: place in `trainable` of the one that stands for each,
+/// and its elements.
+fn in_order(tape: &Tape, trainable: &[Trainable], mut visit: impl FnMut(usize, u64)) {
+    let mut first = 0;
+    for own in trainable.chunk_by(|one, other| one.tag.model == other.tag.model) {
+        let layers = own.chunk_by(|one, other| one.tag == other.tag);
+        let tags: Vec<LayerTag> = layers.filter_map(|of| Some(of.first()?.tag)).collect();
+        tape.in_order(&tags, |tag, count| {
+            for _ in 0..count {
+                for (place, parameter) in own.iter().enumerate().filter(|(_, parameter)| parameter.tag == tag) {
+                    visit(first + place, parameter.elements());
+                }
+            }
+        });
+        first += own.len();
     }
 }
 

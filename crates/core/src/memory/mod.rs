@@ -24,7 +24,7 @@ mod surface;
 mod tasks;
 mod term;
 mod weights;
-mod zero3;
+mod zero;
 
 pub use beside::{ModelRole, ModelUse, RolloutUse, TaskUse};
 pub use estimate::*;

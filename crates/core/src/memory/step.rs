@@ -14,7 +14,7 @@ use super::phase::Phase;
 use super::tasks;
 use super::term::Term;
 use super::weights::{Counts, Holder, LayerWeights, ModelWeights, Trainable, load};
-use super::zero3::{Acts, Modules, unroll};
+use super::zero::{Acts, Modules, unroll};
 use crate::gpu::{Card, multiprocessors};
 use crate::model::Model;
 use crate::plan::{AttentionKernel, AttnImplementation, Auto, Plan, Subject, Task};
@@ -48,13 +48,18 @@ pub(super) fn run_beside(
 ) -> Step {
     let Subject { model, card, .. } = subject;
     let sharding = Sharding::new(plan, model);
-    let limits = sharding.zero3_limits().filter(|_| plan.task != Task::Inference);
-    // What DeepSpeed's stage 3 does comes between the events.
+    let limits = sharding.zero_limits(plan).filter(|_| plan.task != Task::Inference);
+    // What DeepSpeed's stages 2 and 3 do comes between the events.
     let on_tape = if detail.keeps_events() || limits.is_none() { detail } else { Detail::Categories };
     let tape = Tape::new(extent, on_tape);
     let kernel = kernel(plan, model, card);
     let mut weights = load(&tape, plan, model, &sharding, Holder::POLICY);
-    weights.zero3 = limits.map(|_| Modules::new(&tape, &weights.parameters));
+    let modules = limits.map(|limits| (limits.stage, Modules::new(&tape, &weights.parameters, limits.stage)));
+    match &modules {
+        Some((3, modules)) => weights.zero3 = Some(Rc::clone(modules)),
+        Some((_, modules)) => weights.zero2 = Some(Rc::clone(modules)),
+        None => {}
+    }
     let mut counts = weights.counts;
     let workspaces = workspaces(&tape, plan, card);
     if let Some(compute_capability) = card.compute_capability {
@@ -88,10 +93,9 @@ pub(super) fn run_beside(
         .iter()
         .fold(0, |sum, parameter| sum.saturating_add(parameter.elements().saturating_mul(parameter.tag.repeat)));
     let paged = optimizer::paged_state(plan, &trainable);
-    let zero3 = weights.zero3.take();
     drop((trainable, weights, workspaces));
     let mut record = tape.finish();
-    if let (Some(modules), Some(limits)) = (zero3, limits) {
+    if let (Some((_, modules)), Some(limits)) = (modules, limits) {
         record = unroll(record, &modules, (limits, detail), acts);
     }
     Step { record, counts, sharding, kernel, paged }
@@ -232,22 +236,26 @@ impl Update<'_> {
         let states = optimizer::allocate_states(tape, plan, sharding, trainable);
         tape.mark(|marks, at| marks.step = at);
         let experience = before();
+        let (mut averaged, mut buckets) = (None, Vec::new());
         if plan.gradient_accumulation_steps > 1 {
             tape.enter(Phase::Forward);
+            averaged = sharding.averaged(tape, trainable);
             if tape.extent == Extent::Whole && !sharding.shards_gradients() {
                 // Later micro-batches repeat the second.
-                drop(self.micro_step(&loss));
+                drop(self.micro_step(&loss, Vec::new()));
             } else {
                 hold_gradients(tape, trainable);
             }
+            buckets = sharding.buckets_left(tape);
         }
-        let Some(kept) = self.micro_step(&loss) else { return };
+        let Some(kept) = self.micro_step(&loss, buckets) else { return };
         optimizer::clip(tape, plan, trainable);
         tape.enter(Phase::OptimizerStep);
         tape.mark(|marks, at| marks.optimizer_step = at);
         let flat = sharding.step_buffers(tape, trainable);
         optimizer::step(tape, plan, sharding, trainable);
-        drop((flat, kept));
+        drop((flat, kept, averaged));
+        weights.zero2.iter().for_each(|modules| modules.end_step());
         for parameter in trainable {
             tape.enter_layer(parameter.tag);
             drop(parameter.take_gradient());
@@ -259,7 +267,8 @@ impl Update<'_> {
     }
 
     /// Forward, loss and backward of one micro-batch; gives back what lives on until the step ends.
-    fn micro_step(&self, loss: Loss<'_>) -> Option<Vec<Tensor>> {
+    /// `buckets`: those of gradients that are there already.
+    fn micro_step(&self, loss: Loss<'_>, buckets: Vec<Tensor>) -> Option<Vec<Tensor>> {
         let Self { tape, plan, model, kernel, weights, trainable, sharding, .. } = *self;
         let zero3 = weights.zero3.as_ref();
         tape.enter(Phase::Forward);
@@ -280,20 +289,25 @@ impl Update<'_> {
         fsdp2.iter().for_each(|groups| groups.end_forward());
         tape.enter(Phase::LossBackward);
         fsdp2.iter().for_each(|groups| groups.begin_backward());
-        let reduce = Rc::new(RefCell::new(Vec::new()));
-        setting.backward_begins.replace(Some(backward_hook(tape, sharding, &reduce)));
+        // Stage 2 makes its buckets when the first gradient is told.
+        let makes_buckets = buckets.is_empty() && weights.zero2.is_none();
+        let reduce = Rc::new(RefCell::new(buckets));
+        if makes_buckets {
+            setting.backward_begins.replace(Some(backward_hook(tape, sharding, &reduce)));
+        }
         if let Some(source) = loss.source().cloned() {
             let one =
                 Tensor::new(tape, tape.label(Term::LogitsGradients, "loss"), dims(&[(Sym::One, 1)]), ElementType::F32);
             backward(tape, &source, one);
         }
         setting.backward_begins.take();
-        zero3.iter().for_each(|modules| modules.end_backward());
+        zero3.into_iter().chain(&weights.zero2).for_each(|modules| modules.end_backward());
         let mut held = sharding.end_backward(tape, trainable);
         held.extend(fsdp2.iter().flat_map(|groups| groups.end_backward()));
         drop((loss, kept));
         reduce.take();
         tape.enter_layer(super::autograd::NO_LAYER);
+        weights.zero2.iter().for_each(|modules| modules.end_reduction());
         Some(held)
     }
 }

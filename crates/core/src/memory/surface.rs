@@ -10,7 +10,7 @@
 use super::autograd::{Detail, Fullest};
 use super::period::Extent;
 use super::step;
-use super::zero3::Acts;
+use super::zero::Acts;
 use crate::plan::{Plan, Subject};
 use std::collections::HashMap;
 

@@ -5,7 +5,7 @@ use super::autograd::{ElementType, GradSource, Label, LayerTag, Sym, Tape, Tenso
 use super::communication::{Scheme, Sharding};
 use super::period::{Extent, simulated, windows_run_alike};
 use super::term::Term;
-use super::zero3::Modules;
+use super::zero::Modules;
 use crate::model::{Layer, Model, ModelKind, Module, ModuleKind, NormKind, QkNorm, Role};
 use crate::plan::{AdapterDtype, Dtype, Method, Plan, TargetModules, Task, names_module};
 use std::rc::Rc;
@@ -97,6 +97,8 @@ pub(super) struct ModelWeights {
     pub(super) parameters: Vec<Parameter>,
     /// ZeRO-3's hooks on the modules.
     pub(super) zero3: Option<Rc<Modules>>,
+    /// ZeRO-2's hooks on the gradients.
+    pub(super) zero2: Option<Rc<Modules>>,
     pub(super) counts: Counts,
     _held: Vec<Tensor>,
 }
@@ -243,6 +245,7 @@ pub(super) fn load(tape: &Rc<Tape>, plan: &Plan, model: &Model, sharding: &Shard
         trainable,
         parameters,
         zero3: None,
+        zero2: None,
         counts,
         _held: held,
     }
@@ -625,6 +628,11 @@ impl Trainable {
             leaf.kept_elements.set(elements);
             leaf.kept_element.set(element);
         }
+    }
+
+    /// Whether a framework is told when the gradient is complete.
+    pub(super) fn is_told(&self) -> bool {
+        matches!(self.tensor.source(), Some(GradSource::Leaf(leaf)) if leaf.told_as.get().is_some())
     }
 
     /// Takes the gradient away.

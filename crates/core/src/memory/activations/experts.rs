@@ -35,7 +35,8 @@ pub(in crate::memory) fn run_experts(setting: &Setting, layer: &LayerWeights, ex
         );
         if let Some(gate) = layer.projection(Role::SharedExpertGate) {
             let logit = gate.run(setting, x, Term::RouterActivations);
-            let open = super::super::autograd::activation_saving_output(&logit, setting.label(Term::RouterActivations, ""));
+            let open =
+                super::super::autograd::activation_saving_output(&logit, setting.label(Term::RouterActivations, ""));
             drop(logit);
             extra = mul(&open, &extra, setting.label(Term::ExpertActivations, "shared"));
         }

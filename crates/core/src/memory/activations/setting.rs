@@ -3,7 +3,7 @@
 use super::super::autograd::{Dim, ElementType, Label, Shape, Sym, Tape, Tensor, cast, dims};
 use super::super::fsdp2::Fsdp2;
 use super::super::term::Term;
-use super::super::zero3::Modules;
+use super::super::zero::Modules;
 use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;

@@ -103,6 +103,10 @@ pub(in crate::memory) enum Action {
     GradientReady,
     /// Backward has run.
     BackwardDone,
+    /// All gradients are reduced.
+    ReductionDone,
+    /// The optimizer has stepped.
+    StepDone,
 }
 
 /// An action at its place on the tape.

@@ -26,6 +26,7 @@ impl ModelWeights {
             trainable: Vec::new(),
             parameters: self.parameters.clone(),
             zero3: None,
+            zero2: None,
             counts: Counts::default(),
             _held: Vec::new(),
         }
@@ -50,6 +51,7 @@ impl ModelWeights {
             trainable: Vec::new(),
             parameters: self.parameters.clone(),
             zero3: None,
+            zero2: None,
             counts: Counts::default(),
             _held: Vec::new(),
         }

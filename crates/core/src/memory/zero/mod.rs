@@ -1,4 +1,5 @@
-//! DeepSpeed's stage 3: which parameters are gathered when, and what reducing their gradients takes.
+//! What DeepSpeed's ZeRO does between the events of a step: stage 2's buckets of gradients; in stage 3, which parameters
+//! are gathered when, and what reducing their gradients takes.
 //!
 //! DeepSpeed hangs hooks on every module (runtime/zero/parameter_offload.py `_register_deepspeed_module`). While the step
 //! runs, the tape notes what these hooks are told; afterwards [`unroll`] writes every layer out, lets DeepSpeed's
@@ -51,9 +52,9 @@ type Place = (u32, Option<u32>);
 type Named = (Box<str>, u32);
 
 impl Modules {
-    /// Takes down the parameters of a model and has their gradients told.
-    pub(super) fn new(tape: &Rc<Tape>, of_model: &[super::weights::Parameter]) -> Rc<Self> {
-        tape.zero3_linear.set(true);
+    /// Takes down the parameters of a model and has their gradients told; modules are told in stage 3.
+    pub(super) fn new(tape: &Rc<Tape>, of_model: &[super::weights::Parameter], stage: u8) -> Rc<Self> {
+        tape.zero3_linear.set(stage == 3);
         let mut parameters = Vec::new();
         let mut by_storage = HashMap::new();
         for (number, parameter) in (0u32..).zip(of_model) {
@@ -140,6 +141,16 @@ impl Modules {
     pub(super) fn leave(&self, module: u32, out: &Tensor) -> Tensor {
         self.tape.tell(Action::ForwardEnds, module);
         self.pass(out, Action::BackwardBegins, module)
+    }
+
+    /// All gradients are reduced.
+    pub(super) fn end_reduction(&self) {
+        self.tape.tell(Action::ReductionDone, 0);
+    }
+
+    /// The optimizer has stepped.
+    pub(super) fn end_step(&self) {
+        self.tape.tell(Action::StepDone, 0);
     }
 
     /// Backward has run.

@@ -13,6 +13,12 @@ use std::collections::HashMap;
 /// What DeepSpeed's configuration says, in elements.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::memory) struct Limits {
+    /// Stage 2 or 3.
+    pub(in crate::memory) stage: u8,
+    /// Earlier micro-batches have left their gradients.
+    pub(in crate::memory) accumulates: bool,
+    /// Buckets that are filled in turn.
+    pub(in crate::memory) buckets: u64,
     /// N.
     pub(in crate::memory) ranks: u64,
     /// Shards are on the host.
@@ -197,6 +203,10 @@ struct Stage<'a> {
     /// (`stashed_for_allocator_safety_` and `shelvesToUnstash_` in torch's ProcessGroupNCCL.cpp).
     stashed: Option<(usize, Held)>,
     bucket: Bucket,
+    row_of_all: RowOfAll,
+    /// Stage 2's buckets, and the reduced gradients of this rank.
+    buckets: Vec<Held>,
+    partition: Option<Held>,
 }
 
 /// Puts a block into its place.
@@ -214,14 +224,75 @@ fn to_usize(count: u64) -> usize {
     usize::try_from(count.max(1)).unwrap_or(usize::MAX)
 }
 
+/// Parameters that train, laid end to end in the model's order and cut into one part for each rank.
+#[derive(Debug)]
+struct RowOfAll {
+    /// Where each copy of a parameter begins, elements.
+    starts: Vec<u64>,
+    /// Elements of a part.
+    partition: u64,
+    /// Elements of the parameters that rank 0's part touches.
+    own: u64,
+}
+
+impl RowOfAll {
+    fn new(models: &Models, modules: &Modules, copies: &Copies, ranks: u64) -> Self {
+        let mut order = Vec::new();
+        let mut first = 0;
+        let list = modules.parameters.as_slice();
+        for of_model in list.chunk_by(|one, other| one.tag.model == other.tag.model) {
+            let tags: Vec<LayerTag> =
+                of_model.chunk_by(|one, other| one.tag == other.tag).filter_map(|of| Some(of.first()?.tag)).collect();
+            models.turns(Phase::Load, &tags, |turn| {
+                let tag = tags.get(turn.place).copied();
+                for copy in turn.first..turn.first.saturating_add(turn.count) {
+                    for (number, parameter) in (first..).zip(of_model) {
+                        if Some(parameter.tag) == tag && parameter.trains {
+                            order.push((copies.parameter(number, copy), parameter.shape.elements()));
+                        }
+                    }
+                }
+            });
+            first = first.saturating_add(u32::try_from(of_model.len()).unwrap_or(u32::MAX));
+        }
+        let count = copies.parameters.iter().map(|(_, repeat)| to_usize(*repeat)).sum();
+        let total = order.iter().fold(0, |sum: u64, (_, elements)| sum.saturating_add(*elements));
+        let partition = total.div_ceil(ranks).max(1);
+        let (mut starts, mut before, mut own) = (vec![0; count], 0u64, 0u64);
+        for (copy, elements) in order {
+            if let Some(start) = starts.get_mut(copy) {
+                *start = before;
+            }
+            if before < partition {
+                own = own.saturating_add(elements);
+            }
+            before = before.saturating_add(elements);
+        }
+        Self { starts, partition, own }
+    }
+
+    fn start(&self, copy: usize) -> u64 {
+        self.starts.get(copy).copied().unwrap_or(0)
+    }
+}
+
 /// Gradients on their way (stage3.py `IPGBucketZ3`).
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Bucket {
     /// Elements of each gradient.
     gradients: Vec<u64>,
     elements: u64,
+    /// Where the first of them begins and the last ends in the row of all.
+    first: u64,
+    end: u64,
     /// Gradients too large to be copied into the bucket.
     outside: Vec<Held>,
+}
+
+impl Default for Bucket {
+    fn default() -> Self {
+        Self { gradients: Vec::new(), elements: 0, first: u64::MAX, end: 0, outside: Vec::new() }
+    }
 }
 
 impl<'a> Stage<'a> {
@@ -232,6 +303,7 @@ impl<'a> Stage<'a> {
         (limits, acts): (Limits, Option<Acts>),
         coordinator: Coordinator,
     ) -> Self {
+        let old_models = old.models.clone();
         let mut rows = Vec::new();
         let (mut numbers, mut elements) = (Vec::new(), Vec::new());
         for ((number, parameter), (_, repeat)) in (0u32..).zip(&modules.parameters).zip(&copies.parameters) {
@@ -272,6 +344,9 @@ impl<'a> Stage<'a> {
             flat: Vec::new(),
             stashed: None,
             bucket: Bucket::default(),
+            row_of_all: RowOfAll::new(&old_models, modules, copies, limits.ranks),
+            buckets: Vec::new(),
+            partition: None,
         }
     }
 
@@ -334,11 +409,20 @@ impl<'a> Stage<'a> {
             Action::ForwardEnds => self.coordinator.release(self.copies.module(hook.subject, copy), true),
             Action::BackwardBegins => self.coordinator.fetch(self.copies.module(hook.subject, copy), false),
             Action::BackwardEnds => self.coordinator.release(self.copies.module(hook.subject, copy), false),
-            Action::GradientReady => self.reduce_later(hook.subject),
+            Action::GradientReady => self.reduce_later(hook.subject, copy),
             Action::BackwardDone => {
                 self.reduce();
                 self.coordinator.release_all();
+                if self.limits.accumulates {
+                    self.let_partition_go();
+                }
             }
+            Action::ReductionDone => {
+                for held in std::mem::take(&mut self.buckets) {
+                    self.free(held);
+                }
+            }
+            Action::StepDone => self.let_partition_go(),
         }
         let mut moves = std::mem::take(&mut self.moves);
         self.coordinator.take_moves(&mut moves);
@@ -463,11 +547,16 @@ impl<'a> Stage<'a> {
 
     /// `reduce_independent_p_g_buckets_and_remove_grads`: the gradient is copied into the bucket, or waits outside when
     /// it is larger than the bucket.
-    fn reduce_later(&mut self, number: u32) {
+    fn reduce_later(&mut self, number: u32, copy: u64) {
         let elements = self.elements(self.copies.parameter(number, 0));
         // The tape has let the gradient go; it lives on until it is copied or reduced.
         let row = self.rows(number).1;
         let held = self.allocate(row, elements.saturating_mul(self.limits.element.bytes()));
+        if self.limits.stage == 2 && self.buckets.is_empty() {
+            let row = self.row(Term::ReduceBuckets, "", self.limits.reduce_bucket, ElementType::Half);
+            let bytes = self.limits.reduce_bucket.saturating_mul(ElementType::Half.bytes());
+            self.buckets = (0..self.limits.buckets).map(|_| self.allocate(row, bytes)).collect();
+        }
         if self.bucket.elements > 0 && self.bucket.elements.saturating_add(elements) > self.limits.reduce_bucket {
             self.reduce();
         }
@@ -477,12 +566,18 @@ impl<'a> Stage<'a> {
             self.free(held);
         }
         self.bucket.gradients.push(elements);
+        let start = self.row_of_all.start(self.copies.parameter(number, copy));
+        self.bucket.first = self.bucket.first.min(start);
+        self.bucket.end = self.bucket.end.max(start.saturating_add(elements));
         self.bucket.elements = self.bucket.elements.saturating_add(elements);
     }
 
     /// `__reduce_and_partition_ipg_grads` with `reduce_scatter_coalesced` (runtime/comm/coalesced_collectives.py): all
     /// gradients are joined in a further buffer, unless there is one only and it needs no padding.
     fn reduce(&mut self) {
+        if self.limits.stage == 2 {
+            return self.reduce_to_partitions();
+        }
         let bucket = std::mem::take(&mut self.bucket);
         let padded: u64 = bucket.gradients.iter().map(|one| self.padded(*one)).fold(0, u64::saturating_add);
         let joined = match bucket.gradients.as_slice() {
@@ -498,6 +593,35 @@ impl<'a> Stage<'a> {
             self.take_to_host(&bucket.gradients);
         }
         for held in bucket.outside.into_iter().chain(joined) {
+            self.free(held);
+        }
+    }
+
+    /// Stage 2's `reduce_ipg_grads` (runtime/zero/stage_1_and_2.py): slices for several ranks are joined in a buffer of
+    /// their own (`allreduce_bucket`), one is reduced where it is. Then what belongs to this rank is copied into its
+    /// partition, made when first needed (`copy_grads_in_partition`), or sent to the host.
+    fn reduce_to_partitions(&mut self) {
+        let bucket = std::mem::take(&mut self.bucket);
+        if bucket.gradients.is_empty() {
+            return;
+        }
+        let RowOfAll { partition, own, .. } = self.row_of_all;
+        if bucket.first / partition != bucket.end.saturating_sub(1) / partition {
+            let row = self.row(Term::ReduceBuckets, "joined", bucket.elements, self.limits.element);
+            let joined = self.allocate(row, bucket.elements.saturating_mul(self.limits.element.bytes()));
+            self.free(joined);
+        }
+        if bucket.first < partition && self.partition.is_none() && !self.limits.offload_optimizer {
+            let row = self.row(Term::GradientShard, "partition", own, self.limits.element);
+            self.partition = Some(self.allocate(row, own.saturating_mul(self.limits.element.bytes())));
+        }
+        for held in bucket.outside {
+            self.free(held);
+        }
+    }
+
+    fn let_partition_go(&mut self) {
+        if let Some(held) = self.partition.take() {
             self.free(held);
         }
     }
