@@ -14,8 +14,9 @@ use crate::setup::Toolbox;
 /// languages, 30 kB; the measured steps beside each plan, 13 kB; step times and advice with everything that shows them (ways
 /// to fit and to fill, waterfall, matrix of tiers, solutions, fit map, two plans side by side, summary and checklist, in two
 /// languages) 123 kB. The core built for speed as well as size, 44 kB more than for size alone, answers a quarter sooner: a fit
-/// map and a matrix of tiers within a frame. The limit leaves room for mending, not for growing.
-const BUDGET: u64 = 650_000;
+/// map and a matrix of tiers within a frame. gpt-oss as its own code runs, DeepSpeed's buckets and 44 further measured steps
+/// weigh 7 kB. The limit leaves room for mending, not for growing.
+const BUDGET: u64 = 660_000;
 
 struct Weight {
     raw: u64,
