@@ -170,7 +170,7 @@ pub fn estimate() -> Estimate {
     .into_iter()
     .map(|(phase, gib)| {
         let drawn = bar("", "", gib);
-        PhaseUse { phase, allocated_bytes: drawn.total, by_category: drawn.parts }
+        PhaseUse { phase, allocated_bytes: drawn.total, by_category: drawn.parts, fragmentation_bytes: 0 }
     })
     .collect();
     let peak = Peak {
@@ -181,6 +181,7 @@ pub fn estimate() -> Estimate {
         reserved_bytes: 18 * GIB,
         device_bytes: 19 * GIB,
         context_bytes: GIB / 2,
+        nccl_bytes: 0,
         band: Band { low: 16 * GIB, expected: 17 * GIB, high: 18 * GIB },
         sure_bytes: 18 * GIB,
         beside: Band { low: GIB / 4, expected: GIB / 2, high: GIB },
@@ -198,6 +199,7 @@ pub fn estimate() -> Estimate {
         task: TaskUse { batches: Plan::default().batches(), models: Vec::new(), rollout: None },
         host: Vec::new(),
         card_bytes: 16 * GIB,
+        failure: None,
         verdict: Verdict { fit: Fit::DoesNotFit, headroom_bytes: -1, used_share: 1.1 },
         notes: Vec::new(),
     }

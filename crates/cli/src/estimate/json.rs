@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::io::Write;
 
 use headroom_core::link;
-use headroom_core::memory::{Allocation, Band, HostAllocation, ModelUse, Peak, PhaseUse, RolloutUse};
+use headroom_core::memory::{
+    Allocation, Band, Estimate, FailedRequest, HostAllocation, ModelUse, Peak, PhaseUse, RolloutUse, Term,
+};
 use headroom_core::plan::Batches;
 use serde::Serialize;
 use serde_json::Value;
@@ -28,6 +30,10 @@ struct EstimateJson<'a> {
     peak: PeakJson,
     phases: Vec<PhaseJson>,
     allocations: Vec<AllocationJson<'a>>,
+    /// What the verdict's figure, `peak.band.expected`, has besides the allocations at the peak.
+    overheads: Vec<OverheadJson>,
+    /// The error on this GPU, where the plan does not fit.
+    failure: Option<FailureJson>,
     host_bytes: u64,
     host: Vec<HostJson<'a>>,
     step_time: StepTimeJson,
@@ -66,6 +72,29 @@ struct LimitJson {
 }
 
 #[derive(Serialize)]
+struct OverheadJson {
+    name: &'static str,
+    category: &'static str,
+    bytes: u64,
+    source: &'static str,
+}
+
+#[derive(Serialize)]
+struct FailureJson {
+    /// From 1; 0 while the model is loaded.
+    step: u64,
+    phase: &'static str,
+    name: &'static str,
+    module: String,
+    request_bytes: u64,
+    /// What PyTorch says it tried to allocate.
+    tried_bytes: u64,
+    free_bytes: u64,
+    allocated_bytes: u64,
+    stranded_bytes: u64,
+}
+
+#[derive(Serialize)]
 struct BandJson {
     low: u64,
     expected: u64,
@@ -77,6 +106,10 @@ struct PhaseJson {
     name: &'static str,
     allocated_bytes: u64,
     by_category: BTreeMap<&'static str, u64>,
+    /// What the allocator needs beyond `allocated_bytes`.
+    fragmentation_bytes: u64,
+    /// With that and the context: what this phase needs of the GPU.
+    needed_bytes: u64,
 }
 
 #[derive(Serialize)]
@@ -215,12 +248,36 @@ impl From<&Peak> for PeakJson {
     }
 }
 
-impl From<&PhaseUse> for PhaseJson {
-    fn from(phase: &PhaseUse) -> Self {
+impl PhaseJson {
+    fn of(estimate: &Estimate, used: &PhaseUse) -> Self {
         Self {
-            name: phase.phase.name(),
-            allocated_bytes: phase.allocated_bytes,
-            by_category: phase.by_category.iter().map(|(category, bytes)| (category.name(), *bytes)).collect(),
+            name: used.phase.name(),
+            allocated_bytes: used.allocated_bytes,
+            by_category: used.by_category.iter().map(|(category, bytes)| (category.name(), *bytes)).collect(),
+            fragmentation_bytes: used.fragmentation_bytes,
+            needed_bytes: estimate.need_bytes(used),
+        }
+    }
+}
+
+impl From<(Term, u64)> for OverheadJson {
+    fn from((term, bytes): (Term, u64)) -> Self {
+        Self { name: term.name(), category: term.category().name(), bytes, source: term.source() }
+    }
+}
+
+impl From<&FailedRequest> for FailureJson {
+    fn from(failed: &FailedRequest) -> Self {
+        Self {
+            step: failed.step,
+            phase: failed.phase.name(),
+            name: failed.term.name(),
+            module: failed.module.clone(),
+            request_bytes: failed.request_bytes,
+            tried_bytes: failed.tried_bytes,
+            free_bytes: failed.free_bytes,
+            allocated_bytes: failed.allocated_bytes,
+            stranded_bytes: failed.stranded_bytes,
         }
     }
 }
@@ -272,8 +329,10 @@ pub(super) fn write(estimated: &Estimated, out: &mut dyn Write) -> Result<(), Fa
         used_share: estimate.verdict.used_share,
         card_bytes: estimate.card_bytes,
         peak: PeakJson::from(&estimate.peak),
-        phases: estimate.phases.iter().map(PhaseJson::from).collect(),
+        phases: estimate.phases.iter().map(|used| PhaseJson::of(estimate, used)).collect(),
         allocations: estimate.allocations.iter().map(AllocationJson::from).collect(),
+        overheads: estimate.overheads().into_iter().map(OverheadJson::from).collect(),
+        failure: estimate.failure.as_ref().map(FailureJson::from),
         host_bytes: estimate.host.iter().map(|row| row.bytes).fold(0, u64::saturating_add),
         host: estimate.host.iter().map(HostJson::from).collect(),
         step_time: time.into(),

@@ -3,9 +3,9 @@
 use std::io::Write;
 
 use headroom_core::link;
-use headroom_core::memory::{Allocation, Category, Estimate, Fit};
+use headroom_core::memory::{Allocation, Category, Estimate, FailedRequest, Fit};
 use headroom_core::plan::{Method, MixedPrecision, Offload, Plan};
-use headroom_core::units::{bytes_text, count_text, gib_text};
+use headroom_core::units::{bytes_text, count_text, gib_apart, gib_parts, gib_text};
 
 use super::{Estimated, accuracy, notes, task, time};
 use crate::Failure;
@@ -98,39 +98,45 @@ fn verdict_text(estimate: &Estimate) -> String {
     } else {
         format!("\nwith PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True it needs {} less", bytes_text(less))
     };
+    let [need, card] = gib_apart([band.expected, estimate.card_bytes], 2);
     format!(
-        "{word}: needs {} of {} GiB ({:.0} %), {margin}; between {} and {} GiB{expandable}",
-        gib_text(band.expected),
-        gib_text(estimate.card_bytes),
-        verdict.used_share * 100.0,
+        "{word}: needs {need} of {card} GiB ({}), {margin}; between {} and {} GiB{expandable}",
+        share_text(verdict.used_share),
         gib_text(band.low),
         gib_text(band.high),
     )
 }
 
-/// Phases down, categories across; categories that never hold a byte are left out.
+/// A share of the GPU: per cent, and from ten times on how many times it is.
+fn share_text(share: f64) -> String {
+    if share < 10.0 { format!("{:.0} %", share * 100.0) } else { format!("{share:.0} times its memory") }
+}
+
+/// Phases down, categories across; categories that never hold a byte are left out. Every row adds up, and the peak's is
+/// what the verdict says.
 fn write_phases(estimate: &Estimate, out: &mut dyn Write) -> Result<(), Failure> {
+    let needs: Vec<Vec<(Category, u64)>> = estimate.phases.iter().map(|used| estimate.need_by_category(used)).collect();
     let of = |parts: &[(Category, u64)], category: Category| -> u64 {
         parts.iter().filter(|(c, _)| *c == category).map(|(_, bytes)| *bytes).fold(0, u64::saturating_add)
     };
-    let used: Vec<Category> = Category::ALL
-        .iter()
-        .copied()
-        .filter(|category| estimate.phases.iter().any(|phase| of(&phase.by_category, *category) > 0))
-        .collect();
+    let used: Vec<Category> =
+        Category::ALL.iter().copied().filter(|category| needs.iter().any(|parts| of(parts, *category) > 0)).collect();
     let mut align = vec![Align::Left];
-    align.resize(used.len() + 2, Align::Right);
+    align.resize(used.len() + 3, Align::Right);
     let mut table = Table::new(&align);
     let heading = used.iter().map(|category| category.name().replace('_', " "));
-    table.row(["phase".to_owned()].into_iter().chain(heading).chain(["total".to_owned()]));
-    for phase in &estimate.phases {
-        let cells = used.iter().map(|category| gib_text(of(&phase.by_category, *category)));
+    table.row(["phase".to_owned()].into_iter().chain(heading).chain(["total", "of it allocated"].map(str::to_owned)));
+    for (phase, parts) in estimate.phases.iter().zip(&needs) {
+        let bytes: Vec<u64> = used.iter().map(|category| of(parts, *category)).collect();
         let peak = if phase.phase == estimate.peak.phase { "peak" } else { "" };
         let name = phase.phase.name().replace('_', " ");
-        let total = gib_text(phase.allocated_bytes);
-        table.row([name].into_iter().chain(cells).chain([total, peak.to_owned()]));
+        let total = [gib_text(estimate.need_bytes(phase)), gib_text(phase.allocated_bytes), peak.to_owned()];
+        table.row([name].into_iter().chain(gib_parts(&bytes)).chain(total));
     }
-    writeln!(out, "\nMemory at the fullest moment of each phase, GiB")?;
+    writeln!(
+        out,
+        "\nWhat each phase needs at its peak, GiB; overhead: what the allocator needs beyond the tensors, context, NCCL"
+    )?;
     table.write(out)?;
     Ok(())
 }
@@ -153,16 +159,37 @@ fn write_peak(estimate: &Estimate, out: &mut dyn Write) -> Result<(), Failure> {
     }
     writeln!(out, "\nPeak, in {}, GiB", peak.phase.name().replace('_', " "))?;
     table.write(out)?;
-    if let Some(limit) = &peak.limit {
-        writeln!(
+    match (&estimate.failure, &peak.limit) {
+        (Some(failure), _) => write_failure(failure, out),
+        (None, Some(limit)) => Ok(writeln!(
             out,
-            "on a smaller card the request for {} ({}, {}) fails first, while {} lie free in segments still in use",
+            "on a smaller GPU the request for {} ({}, {}) fails first, while {} lie free in segments still in use",
             limit.term.name().replace('_', " "),
             bytes_text(limit.request_bytes),
             limit.phase.name().replace('_', " "),
             bytes_text(limit.stranded_bytes),
-        )?;
+        )?),
+        (None, None) => Ok(()),
     }
+}
+
+/// The error of this plan on this GPU, in PyTorch's own words where it has some.
+fn write_failure(failure: &FailedRequest, out: &mut dyn Write) -> Result<(), Failure> {
+    let name = failure.term.name().replace('_', " ");
+    let module = if failure.module.is_empty() { String::new() } else { format!(", {}", failure.module) };
+    let place = match failure.step {
+        0 => "while the model is loaded".to_owned(),
+        step => format!("in {} of step {step}", failure.phase.name().replace('_', " ")),
+    };
+    writeln!(
+        out,
+        "on this GPU it fails {place} ({name}{module}): CUDA out of memory. Tried to allocate {}, of which {} is free; \
+         {} is allocated by PyTorch, {} is reserved but unallocated",
+        bytes_text(failure.tried_bytes),
+        bytes_text(failure.free_bytes),
+        bytes_text(failure.allocated_bytes),
+        bytes_text(failure.stranded_bytes),
+    )?;
     Ok(())
 }
 
@@ -190,11 +217,23 @@ fn write_allocations(estimate: &Estimate, all: bool, out: &mut dyn Write) -> Res
             "shown with --all".to_owned(),
         ]);
     }
+    let overheads = estimate.overheads();
+    for (term, bytes) in &overheads {
+        let category = term.category().name().replace('_', " ");
+        table.row([term.name().replace('_', " "), category, bytes_text(*bytes), String::new()]);
+    }
+    table.row([
+        "needed in all",
+        "",
+        &bytes_text(estimate.peak.band.expected),
+        "what the verdict compares with the GPU",
+    ]);
     table.write(out)?;
     let mut sources = Table::new(&[]);
-    for (i, row) in rows.iter().enumerate() {
-        if rows.iter().take(i).all(|earlier| earlier.term != row.term) {
-            sources.row([row.term.name().replace('_', " "), row.term.source().to_owned()]);
+    let terms: Vec<_> = rows.iter().map(|row| row.term).chain(overheads.iter().map(|(term, _)| *term)).collect();
+    for (i, term) in terms.iter().enumerate() {
+        if !terms[..i].contains(term) {
+            sources.row([term.name().replace('_', " "), term.source().to_owned()]);
         }
     }
     writeln!(out, "\nWhere the formulas come from")?;

@@ -31,21 +31,24 @@ pub struct Difference {
 }
 
 impl Difference {
-    /// Bytes of both plans by category at their fullest moments, in the order of [`Category::ALL`], those with none left out.
+    /// What both plans need at their peaks by category, bytes, in the order of [`Category::ALL`], those with none left out.
+    /// Sums to what the verdicts state.
     pub fn by_category(&self) -> Vec<(Category, [u64; 2])> {
-        let of = |estimate: &Estimate, category: Category| {
-            let fullest = estimate.phases.iter().find(|used| used.phase == estimate.peak.phase);
-            let found = fullest.and_then(|used| used.by_category.iter().find(|(other, _)| *other == category));
-            found.map_or(0, |(_, bytes)| *bytes)
+        let needs = [0, 1].map(|i: usize| {
+            let estimate = &self.estimates[i];
+            estimate.peak_phase().map(|used| estimate.need_by_category(used)).unwrap_or_default()
+        });
+        let of = |need: &[(Category, u64)], category: Category| {
+            need.iter().find(|(other, _)| *other == category).map_or(0, |(_, bytes)| *bytes)
         };
-        let both = |category: &Category| (*category, [0, 1].map(|i: usize| of(&self.estimates[i], *category)));
+        let both = |category: &Category| (*category, [0, 1].map(|i: usize| of(&needs[i], *category)));
         Category::ALL.iter().map(both).filter(|(_, bytes)| *bytes != [0, 0]).collect()
     }
 
-    /// Bytes of both plans by phase, 0 where a plan has no such phase.
+    /// What both plans need in each phase, bytes, 0 where a plan has no such phase.
     pub fn by_phase(&self) -> Vec<(Phase, [u64; 2])> {
         let of = |estimate: &Estimate, phase: Phase| {
-            estimate.phases.iter().find(|used| used.phase == phase).map_or(0, |used| used.allocated_bytes)
+            estimate.phases.iter().find(|used| used.phase == phase).map_or(0, |used| estimate.need_bytes(used))
         };
         let both = |phase: &Phase| (*phase, [0, 1].map(|i: usize| of(&self.estimates[i], *phase)));
         Phase::ALL.iter().map(both).filter(|(_, bytes)| *bytes != [0, 0]).collect()

@@ -1,7 +1,7 @@
 //! What an estimate says.
 
 use super::beside::TaskUse;
-use super::{Category, Limit, Phase, Term};
+use super::{Category, FailedRequest, Phase, Term};
 use crate::gpu::Overhead;
 
 /// The answer to a plan.
@@ -27,6 +27,8 @@ pub struct Estimate {
     pub card_bytes: u64,
     /// Whether it fits.
     pub verdict: Verdict,
+    /// Where the run fails on this GPU, where it was replayed and does not fit.
+    pub failure: Option<FailedRequest>,
     /// Assumptions and warnings that belong beside the numbers.
     pub notes: Vec<Note>,
 }
@@ -48,6 +50,8 @@ pub struct Peak {
     pub device_bytes: u64,
     /// CUDA context, libraries and NCCL: what the card gives up besides `required_bytes`, bytes.
     pub context_bytes: u64,
+    /// NCCL's part of `context_bytes`, bytes.
+    pub nccl_bytes: u64,
     /// Band of `required_bytes + context_bytes`.
     pub band: Band,
     /// Card memory with which the step surely runs, bytes: below the band's high end where that counts memory which the
@@ -56,7 +60,7 @@ pub struct Peak {
     /// CUDA context, libraries and NCCL, bytes.
     pub beside: Band,
     /// The request that decides how small the card may be, where the plan was replayed.
-    pub limit: Option<Limit>,
+    pub limit: Option<FailedRequest>,
     /// Where required, reserved and the band come from.
     pub basis: Basis,
     /// Whether the band is that of `expandable_segments:True`, as the plan has it.
@@ -120,6 +124,10 @@ pub struct PhaseUse {
     pub allocated_bytes: u64,
     /// By category, in the order of [`Category::ALL`]; sums to `allocated_bytes`.
     pub by_category: Vec<(Category, u64)>,
+    /// What the allocator needs of the device beyond that, bytes: on the smallest device on which the step runs, what
+    /// this phase makes it take and what lies free in segments that it cannot give back. 0 where segments that earlier
+    /// phases left behind suffice.
+    pub fragmentation_bytes: u64,
 }
 
 /// Allocations of one name.

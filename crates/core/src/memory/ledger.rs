@@ -57,7 +57,12 @@ pub(super) fn read(record: &TapeRecord, num_layers: u64) -> Ledger {
                 .sum();
             by_category.push((*category, to_u64(bytes)));
         }
-        phases.push(PhaseUse { phase: top.phase, allocated_bytes: to_u64(top.bytes), by_category });
+        phases.push(PhaseUse {
+            phase: top.phase,
+            allocated_bytes: to_u64(top.bytes),
+            by_category,
+            fragmentation_bytes: 0,
+        });
     }
     let mut allocations = Vec::new();
     for (i, row) in record.rows.iter().enumerate() {
@@ -88,6 +93,7 @@ fn outline(moments: &[autograd::Moment]) -> Ledger {
         phase: moment.phase,
         allocated_bytes: to_u64(moment.bytes),
         by_category: Category::ALL.iter().zip(moment.by_category).map(|(one, bytes)| (*one, to_u64(bytes))).collect(),
+        fragmentation_bytes: 0,
     };
     let peak = moments.iter().enumerate().max_by_key(|(i, moment)| (moment.bytes, usize::MAX - i));
     Ledger {

@@ -30,7 +30,7 @@ pub use beside::{ModelRole, ModelUse, RolloutUse, TaskUse};
 pub use estimate::*;
 pub use kv_cache::{CacheLayout, kv_bytes_per_sequence, kv_bytes_per_token};
 pub use phase::Phase;
-pub use replay::{Limit, Replay, Replayer, replay};
+pub use replay::{FailedRequest, Replay, Replayer, replay};
 pub use surface::surface;
 pub(crate) use tasks::reference_kind;
 pub use term::{Category, Term};
@@ -100,15 +100,34 @@ pub fn smallest_change(plan: &Plan) -> Option<Alternative> {
     kept.into_iter().chain(moved).find(fits)
 }
 
+/// What a GPU gives up besides PyTorch's tensors, bytes.
+#[derive(Debug, Clone, Copy)]
+struct ContextUse {
+    /// CUDA context and libraries.
+    context: Band,
+    /// NCCL's buffers.
+    nccl: Band,
+}
+
+impl ContextUse {
+    fn of(plan: &Plan, card: &Card, ranks: u64) -> Self {
+        let nccl = nccl_bytes(card, if plan.num_gpus > 1 { ranks } else { 1 });
+        Self { context: Band::from(context_bytes(card)), nccl: Band::from(nccl) }
+    }
+
+    fn total(self) -> Band {
+        self.context.plus(self.nccl)
+    }
+}
+
 fn answer(plan: &Plan, subject: &Subject, with_rows: bool) -> Estimate {
     let Subject { model, card, memory_bytes, .. } = subject;
     let detail = if with_rows { Detail::Rows } else { Detail::Moments };
     let step = step::run(plan, subject, Extent::Representative, detail);
     let ledger = ledger::read(&step.record, model.num_hidden_layers());
     let counts = step.counts;
-    let ranks = step.sharding.ranks;
-    let nccl = nccl_bytes(card, if plan.num_gpus > 1 { ranks } else { 1 });
-    let beside = Band::from(context_bytes(card)).plus(Band::from(nccl));
+    let context = ContextUse::of(plan, card, step.sharding.ranks);
+    let beside = context.total();
     let mode = if plan.expandable_segments { Mode::Expandable } else { Mode::Default };
     let required = |mode| overhead::usual(ledger.peak_bytes, mode);
     let reserved = overhead::usually_reserved(ledger.peak_bytes);
@@ -120,6 +139,7 @@ fn answer(plan: &Plan, subject: &Subject, with_rows: bool) -> Estimate {
         reserved_bytes: reserved,
         device_bytes: reserved.saturating_add(beside.expected),
         context_bytes: beside.expected,
+        nccl_bytes: context.nccl.expected,
         band: required(mode).plus(beside),
         sure_bytes: required(mode).plus(beside).high,
         beside,
@@ -134,7 +154,15 @@ fn answer(plan: &Plan, subject: &Subject, with_rows: bool) -> Estimate {
         trainable_count: counts.trainable,
         verdict: verdict(&peak, *memory_bytes),
         peak,
-        phases: ledger.phases,
+        phases: ledger
+            .phases
+            .into_iter()
+            .map(|used| {
+                let needed = overhead::usual(used.allocated_bytes, mode).expected;
+                PhaseUse { fragmentation_bytes: needed - used.allocated_bytes, ..used }
+            })
+            .collect(),
+        failure: None,
         task: beside::task_use(plan, subject, &ledger.allocations),
         allocations: ledger.allocations,
         host: step.sharding.host(plan, counts.trainable, counts.base, step.paged),
@@ -155,6 +183,11 @@ impl Estimate {
     /// The estimate with what the caching allocator makes of it.
     #[must_use]
     pub fn refined(mut self, replay: &Replay) -> Self {
+        let expandable = self.peak.expandable;
+        let (mode, demand) = match expandable {
+            true => (Mode::Expandable, &replay.demand_expandable),
+            false => (Mode::Default, &replay.demand),
+        };
         for used in &mut self.phases {
             let blocks = replay.phases.iter().find(|(phase, _)| *phase == used.phase).map_or(0, |(_, bytes)| *bytes);
             let unsplit = blocks.saturating_sub(used.allocated_bytes);
@@ -165,14 +198,22 @@ impl Estimate {
                 }
             }
         }
-        let fullest = self.phases.iter().enumerate().max_by_key(|(i, used)| (used.allocated_bytes, usize::MAX - i));
-        let Some((_, fullest)) = fullest else { return self };
-        let (phase, allocated) = (fullest.phase, fullest.allocated_bytes);
+        let most = self.phases.iter().enumerate().max_by_key(|(i, used)| (used.allocated_bytes, usize::MAX - i));
+        let Some((_, most)) = most else { return self };
+        let (phase, allocated) = (most.phase, most.allocated_bytes);
         self.list_unsplit(phase);
-        let expandable = self.peak.expandable;
-        let mode = if expandable { Mode::Expandable } else { Mode::Default };
         let required = |mode| overhead::replayed(allocated, replay, mode);
         let (band, sure) = required(mode);
+        for used in &mut self.phases {
+            // What the search found is fragmentation of the peak: on a device of that size the allocator holds all of it
+            // there, whichever phase made it take the last segment.
+            let demand = match demand.iter().find(|(other, _)| *other == used.phase) {
+                _ if used.phase == phase => band.expected,
+                Some((_, bytes)) => band.expected.min(*bytes),
+                None => 0,
+            };
+            used.fragmentation_bytes = demand.saturating_sub(used.allocated_bytes);
+        }
         let reserved = if expandable { replay.reserved_bytes_expandable } else { replay.reserved_bytes };
         let reserved = reserved.max(allocated);
         let beside = self.peak.beside;
@@ -184,6 +225,7 @@ impl Estimate {
             reserved_bytes: reserved,
             device_bytes: reserved.saturating_add(beside.expected),
             context_bytes: beside.expected,
+            nccl_bytes: self.peak.nccl_bytes,
             band: band.plus(beside),
             sure_bytes: sure.saturating_add(beside.high),
             beside,
@@ -192,7 +234,41 @@ impl Estimate {
             expandable,
         };
         self.verdict = verdict(&self.peak, self.card_bytes);
+        self.failure = replay.failure.clone().filter(|_| self.verdict.fit == Fit::DoesNotFit);
         self
+    }
+
+    /// Everything that a GPU must give while `used` is at its peak, by category in the order of [`Category::ALL`]: what is
+    /// allocated, and as overhead what the allocator cannot use and what context and libraries take.
+    pub fn need_by_category(&self, used: &PhaseUse) -> Vec<(Category, u64)> {
+        let beyond = used.fragmentation_bytes.saturating_add(self.peak.context_bytes);
+        let of = |&(category, bytes): &(Category, u64)| match category {
+            Category::Overhead => (category, bytes.saturating_add(beyond)),
+            _ => (category, bytes),
+        };
+        used.by_category.iter().map(of).collect()
+    }
+
+    /// The sum of [`Estimate::need_by_category`], bytes. Of the peak's phase it is the verdict's figure.
+    pub fn need_bytes(&self, used: &PhaseUse) -> u64 {
+        used.allocated_bytes.saturating_add(used.fragmentation_bytes).saturating_add(self.peak.context_bytes)
+    }
+
+    /// The phase at whose peak the most is allocated: the verdict's figure is its need.
+    pub fn peak_phase(&self) -> Option<&PhaseUse> {
+        self.phases.iter().find(|used| used.phase == self.peak.phase)
+    }
+
+    /// What makes up the verdict's figure besides [`Estimate::allocations`], bytes, those with none left out.
+    pub fn overheads(&self) -> Vec<(Term, u64)> {
+        let fragmentation = self.peak_phase().map_or(0, |used| used.fragmentation_bytes);
+        let context = self.peak.context_bytes.saturating_sub(self.peak.nccl_bytes);
+        let all = [
+            (Term::Fragmentation, fragmentation),
+            (Term::CudaContext, context),
+            (Term::NcclBuffers, self.peak.nccl_bytes),
+        ];
+        all.into_iter().filter(|(_, bytes)| *bytes > 0).collect()
     }
 
     /// Adds the row that makes each phase's rows sum to its blocks, and counts all rows at the peak of `phase`.

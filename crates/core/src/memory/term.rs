@@ -210,7 +210,7 @@ terms! {
     /// Ends of blocks that the caching allocator hands out with a tensor.
     UnsplitRemainders = "unsplit_remainders", Overhead, "c10/cuda/CUDACachingAllocator.cpp should_split: a remainder of at most 1 MiB stays with a large block";
     /// Memory the caching allocator cannot use.
-    Fragmentation = "fragmentation", Overhead, "149 configurations bisected against PyTorch's caching allocator";
+    Fragmentation = "fragmentation", Overhead, "c10/cuda/CUDACachingAllocator.cpp replayed: smallest device on which the step runs, less the tensors at the peak";
     /// Sharded, offloaded optimizer state in host memory.
     HostOptimizerStates = "host_optimizer_states", OptimizerStates, "DeepSpeed 0.19 DeepSpeedCPUAdam";
     /// Offloaded parameters in host memory.

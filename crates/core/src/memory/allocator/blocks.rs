@@ -1,6 +1,7 @@
 //! Blocks of memory, linked to their neighbours, and the pools of free ones.
 
 use super::by_size::BySize;
+use super::{Mode, granule};
 use crate::units::MIB;
 
 /// No block.
@@ -27,6 +28,16 @@ pub(super) struct Block {
     pub(super) next: u32,
 }
 
+impl Block {
+    /// Begin and end of the whole granules inside it, addresses.
+    pub(super) fn whole_granules(&self) -> Option<(u64, u64)> {
+        let granule = granule(self.small);
+        let begin = self.address.div_ceil(granule) * granule;
+        let end = (self.address + self.size) / granule * granule;
+        (begin < end).then_some((begin, end))
+    }
+}
+
 /// What is not handed out.
 #[derive(Debug, Clone)]
 struct Pool {
@@ -49,11 +60,36 @@ pub(super) struct Blocks {
     spare: Vec<u32>,
     small: Pool,
     large: Pool,
+    mode: Mode,
+    /// What the device would get back if the cache were emptied, bytes.
+    releasable: u64,
 }
 
 impl Blocks {
-    pub(super) fn new() -> Self {
-        Self { all: Vec::with_capacity(1024), spare: Vec::new(), small: Pool::new(512), large: Pool::new(MIB) }
+    pub(super) fn new(mode: Mode) -> Self {
+        Self {
+            all: Vec::with_capacity(1024),
+            spare: Vec::new(),
+            small: Pool::new(512),
+            large: Pool::new(MIB),
+            mode,
+            releasable: 0,
+        }
+    }
+
+    /// What the device would get back if the cache were emptied, bytes.
+    pub(super) fn releasable(&self) -> u64 {
+        self.releasable
+    }
+
+    /// What of a free block goes back when the cache is emptied: all of it where it is a segment of its own; with
+    /// expandable segments the whole granules inside it.
+    fn releasable_of(&self, block: &Block) -> u64 {
+        match self.mode {
+            Mode::Default if block.prev == NONE && block.next == NONE => block.size,
+            Mode::Default => 0,
+            Mode::Expandable => block.whole_granules().map_or(0, |(begin, end)| end - begin),
+        }
     }
 
     /// The block `id`; ids come from this arena and are always valid.
@@ -118,10 +154,12 @@ impl Blocks {
 
     /// Puts a block into the set that its state names.
     fn enter(&mut self, id: u32) {
-        let Block { address, size, state, small, .. } = *self.get(id);
+        let block = *self.get(id);
+        let Block { address, size, state, small, .. } = block;
         match state {
             State::Used => {}
             State::Free => {
+                self.releasable += self.releasable_of(&block);
                 self.pool_mut(small).free.insert((size, address, id));
             }
             State::Unmapped => {
@@ -134,10 +172,12 @@ impl Blocks {
 
     /// Takes a block out of its set.
     fn leave(&mut self, id: u32) {
-        let Block { address, size, state, small, .. } = *self.get(id);
+        let block = *self.get(id);
+        let Block { address, size, state, small, .. } = block;
         match state {
             State::Used => {}
             State::Free => {
+                self.releasable -= self.releasable_of(&block);
                 self.pool_mut(small).free.remove(&(size, address, id));
             }
             State::Unmapped => {

@@ -1,15 +1,10 @@
 //! `expandable_segments:True`: one range of addresses a pool, mapped and unmapped in granules.
 
 use super::blocks::{NONE, State};
-use super::{Allocator, LARGE_BUFFER, SMALL_BUFFER};
+use super::{Allocator, LARGE_BUFFER, granule};
 
 /// Addresses of an expandable segment, a multiple of both granules: more than any device has.
 const RANGE: u64 = LARGE_BUFFER << 22;
-
-/// Bytes that are mapped at once.
-const fn granule(small: bool) -> u64 {
-    if small { SMALL_BUFFER } else { LARGE_BUFFER }
-}
 
 impl Allocator {
     /// Best fit, where a block before unmapped addresses counts as large as it can grow (`get_free_block`).
@@ -101,14 +96,9 @@ impl Allocator {
     /// Takes the memory from behind every whole granule inside free blocks (`unmap_block`).
     pub(super) fn unmap_free(&mut self) {
         for small in [true, false] {
-            let granule = granule(small);
             for id in self.blocks.all_free(small) {
                 let block = *self.blocks.get(id);
-                let begin = block.address.div_ceil(granule) * granule;
-                let end = (block.address + block.size) / granule * granule;
-                if begin >= end {
-                    continue;
-                }
+                let Some((begin, end)) = block.whole_granules() else { continue };
                 self.reserved -= end - begin;
                 let mut middle = id;
                 if begin > block.address {

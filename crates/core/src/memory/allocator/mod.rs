@@ -44,8 +44,20 @@ pub(super) enum Mode {
 pub(super) struct OutOfMemory {
     /// Device memory with which this request would have been met, bytes.
     pub(super) needs: u64,
+    /// What PyTorch's message says it tried to allocate: a whole segment (`get_allocation_size`), bytes.
+    pub(super) tried: u64,
+    /// What the device still had, bytes.
+    pub(super) free: u64,
     /// Free memory in segments that still hold something, bytes.
     pub(super) stranded: u64,
+}
+
+impl OutOfMemory {
+    /// Of a request for `bytes` on a device of `limit` bytes whose `allocated` bytes have no gaps between them.
+    pub(super) fn of_request(bytes: u64, allocated: u64, limit: u64) -> Self {
+        let tried = segment_size(rounded(bytes).max(MIN_BLOCK));
+        Self { needs: allocated.saturating_add(tried), tried, free: limit.saturating_sub(allocated), stranded: 0 }
+    }
 }
 
 /// A handed-out block.
@@ -63,6 +75,7 @@ pub(super) struct Allocator {
     /// Most since the last [`Allocator::reset_peaks`].
     reserved_peak: u64,
     allocated_peak: u64,
+    demand_peak: u64,
     blocks: Blocks,
     next_address: u64,
 }
@@ -77,7 +90,8 @@ impl Allocator {
             allocated: 0,
             reserved_peak: 0,
             allocated_peak: 0,
-            blocks: Blocks::new(),
+            demand_peak: 0,
+            blocks: Blocks::new(mode),
             next_address: 0,
         }
     }
@@ -89,8 +103,8 @@ impl Allocator {
     pub(super) fn allocate(&mut self, bytes: u64) -> Result<BlockId, OutOfMemory> {
         let size = rounded(bytes).max(MIN_BLOCK);
         let small = size <= SMALL_SIZE;
-        let found = self
-            .free_block(small, size)
+        let cached = self.free_block(small, size);
+        let found = cached
             .or_else(|| self.new_block(small, size))
             .or_else(|| {
                 self.empty_cache();
@@ -98,6 +112,8 @@ impl Allocator {
             })
             .ok_or_else(|| OutOfMemory {
                 needs: self.reserved.saturating_add(self.growth(small, size)),
+                tried: segment_size(size),
+                free: self.limit.saturating_sub(self.reserved),
                 stranded: self.reserved.saturating_sub(self.allocated),
             })?;
         self.blocks.take(found);
@@ -108,6 +124,9 @@ impl Allocator {
         }
         self.allocated += self.blocks.get(found).size;
         self.allocated_peak = self.allocated_peak.max(self.allocated);
+        if cached.is_none() {
+            self.demand_peak = self.demand_peak.max(self.held());
+        }
         Ok(BlockId(found))
     }
 
@@ -132,7 +151,24 @@ impl Allocator {
 
     /// Forgets earlier peaks.
     pub(super) fn reset_peaks(&mut self) {
-        (self.allocated_peak, self.reserved_peak) = (self.allocated, self.reserved);
+        (self.allocated_peak, self.reserved_peak, self.demand_peak) = (self.allocated, self.reserved, 0);
+    }
+
+    /// What it could not give back now: the segments that something lives in (with expandable segments, the granules),
+    /// bytes.
+    fn held(&self) -> u64 {
+        self.reserved - self.blocks.releasable()
+    }
+
+    /// Most that it could not give back right after a request for which the device had to give more, since the last reset,
+    /// bytes: on a device smaller than this, that request fails. 0 where what was there sufficed.
+    pub(super) fn demand_peak(&self) -> u64 {
+        self.demand_peak
+    }
+
+    /// Handed out now, bytes.
+    pub(super) fn allocated(&self) -> u64 {
+        self.allocated
     }
 
     /// Most handed out since the last reset, unsplit remainders of blocks included, bytes.
@@ -180,6 +216,11 @@ impl Allocator {
         self.reserved += bytes;
         self.reserved_peak = self.reserved_peak.max(self.reserved);
     }
+}
+
+/// Bytes that an expandable segment maps at once.
+const fn granule(small: bool) -> u64 {
+    if small { SMALL_BUFFER } else { LARGE_BUFFER }
 }
 
 /// Bytes of the segment that is taken for a request (`get_allocation_size`).

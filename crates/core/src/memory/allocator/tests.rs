@@ -88,3 +88,39 @@ fn expandable_segments_grow_by_granules_and_shrink_in_the_middle() {
     device.allocate(95 * MIB).unwrap();
     assert_eq!(device.reserved_peak(), 100 * MIB);
 }
+
+#[test]
+fn what_can_be_given_back_is_known_without_giving_it_back() {
+    for mode in [Mode::Default, Mode::Expandable] {
+        let mut device = device(mode, 64 * GIB);
+        let mut lives = Vec::new();
+        for turn in 0..400_u64 {
+            // Sizes of every pool and segment kind, in an order without a period of its own.
+            let size = [700, 3 * MIB, 11 * MIB + 512, 64 * MIB, MIB / 2][(turn * turn % 13 % 5) as usize] + turn * 512;
+            lives.push(device.allocate(size).unwrap());
+            if turn % 3 == 2 {
+                let block = lives.swap_remove((turn * 7 % lives.len() as u64) as usize);
+                device.free(block);
+            }
+            let mut emptied = device.clone();
+            emptied.empty_cache();
+            assert_eq!(device.held(), emptied.reserved, "{mode:?}, turn {turn}");
+        }
+    }
+}
+
+#[test]
+fn only_a_request_that_takes_a_segment_makes_a_demand() {
+    let mut device = device(Mode::Default, GIB);
+    let large = device.allocate(100 * MIB).unwrap();
+    device.allocate(30 * MIB).unwrap();
+    assert_eq!(device.demand_peak(), 130 * MIB);
+    device.free(large);
+    device.reset_peaks();
+    // From the cached segment: nothing is asked of the device.
+    device.allocate(60 * MIB).unwrap();
+    assert_eq!(device.demand_peak(), 0);
+    // Beside it: what is left of the cached segment is too small, and cannot be given back.
+    device.allocate(50 * MIB).unwrap();
+    assert_eq!(device.demand_peak(), (100 + 30 + 50) * MIB);
+}

@@ -7,14 +7,14 @@
 
 mod run;
 
-use super::allocator::Mode;
+use super::allocator::{Mode, OutOfMemory};
 use super::autograd::Detail;
 use super::period::Extent;
 use super::phase::Phase;
 use super::step;
 use super::term::Term;
 use crate::plan::{Plan, Subject};
-use run::{Program, Snapshot, Use};
+use run::{ByPhase, Program, Snapshot, Use};
 
 /// Segments of large requests come in multiples of this many bytes (`kRoundLarge`): the smallest device is one too.
 const UNIT: u64 = 2 << 20;
@@ -32,17 +32,26 @@ pub struct Replay {
     pub reserved_bytes: u64,
     /// Smallest device on which the steps run, default allocator.
     pub required_bytes: u64,
-    /// The same with `expandable_segments:True`.
+    /// What each phase made that device give: most of what the allocator held and could not give back when a request
+    /// had to be met with another segment. On a smaller device the phase fails.
+    pub demand: Vec<(Phase, u64)>,
+    /// `required_bytes` with `expandable_segments:True`.
     pub required_bytes_expandable: u64,
+    /// `demand` with `expandable_segments:True`.
+    pub demand_expandable: Vec<(Phase, u64)>,
     /// `torch.cuda.max_memory_reserved` on a device that never fills, with `expandable_segments:True`.
     pub reserved_bytes_expandable: u64,
     /// What fails on a device that is a little smaller, default allocator.
-    pub limit: Option<Limit>,
+    pub limit: Option<FailedRequest>,
+    /// What fails on the plan's own GPU, with the plan's own allocator, where the steps need more than it has.
+    pub failure: Option<FailedRequest>,
 }
 
-/// The request that decides how small the device may be.
+/// A request that the device cannot meet, even after every wholly free segment went back.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Limit {
+pub struct FailedRequest {
+    /// In which optimizer step it comes, from 1; 0 while loading.
+    pub step: u64,
     /// Phase in which it comes.
     pub phase: Phase,
     /// What it is for.
@@ -51,7 +60,14 @@ pub struct Limit {
     pub module: String,
     /// What it asks for, bytes.
     pub request_bytes: u64,
-    /// Free bytes at that moment that cannot be used: they lie in segments with something that lives.
+    /// What PyTorch's message says: "Tried to allocate", bytes. The segment that would have been taken for it.
+    pub tried_bytes: u64,
+    /// What the device still has at that moment, bytes: "of which ... is free".
+    pub free_bytes: u64,
+    /// What is handed out at that moment, bytes: "is allocated by PyTorch".
+    pub allocated_bytes: u64,
+    /// Free bytes that cannot be used: they lie in segments with something that lives. "Is reserved by PyTorch but
+    /// unallocated".
     pub stranded_bytes: u64,
 }
 
@@ -60,16 +76,28 @@ pub struct Limit {
 struct Shortage {
     /// Index of the event.
     event: usize,
+    phase: Phase,
+    /// From 1; 0 while loading.
+    step: u64,
     request: u64,
-    /// Device memory with which the request would have been met.
-    needs: u64,
-    stranded: u64,
+    allocated: u64,
+    lack: OutOfMemory,
+}
+
+impl Shortage {
+    fn while_loading(event: usize, request: u64, allocated: u64, lack: OutOfMemory) -> Self {
+        Self { event, phase: Phase::Load, step: 0, request, allocated, lack }
+    }
 }
 
 /// A replay under way.
 #[derive(Debug)]
 pub struct Replayer {
     program: Program,
+    /// The plan's own allocator.
+    mode: Mode,
+    /// What the plan's GPU leaves to PyTorch's tensors, bytes.
+    device_bytes: u64,
     plain: Option<Use>,
     default: Option<Search>,
     expandable: Option<Search>,
@@ -78,6 +106,8 @@ pub struct Replayer {
 /// The search for the smallest device of one allocator.
 #[derive(Debug)]
 struct Search {
+    mode: Mode,
+    /// Empty once the search has ended.
     snapshots: Vec<Snapshot>,
     /// What a device that never fills gives, bytes.
     hoarded: u64,
@@ -85,65 +115,95 @@ struct Search {
     low: u64,
     /// Large enough, in units.
     high: u64,
+    /// What each phase made the smallest device give that was large enough.
+    demand: ByPhase,
     next: u64,
     tries: u32,
     shortage: Option<Shortage>,
+    /// Where the plan's own GPU runs out of memory.
+    failure: Option<Shortage>,
 }
 
 impl Replayer {
     /// Runs every layer of the plan onto a tape.
     pub fn new(plan: &Plan, subject: &Subject) -> Self {
         let step = step::run(plan, subject, Extent::Whole, Detail::Rows);
-        Self { program: Program::new(step.record), plain: None, default: None, expandable: None }
+        let beside = super::ContextUse::of(plan, &subject.card, step.sharding.ranks).total();
+        Self {
+            program: Program::new(step.record),
+            mode: if plan.expandable_segments { Mode::Expandable } else { Mode::Default },
+            device_bytes: subject.memory_bytes.saturating_sub(beside.expected),
+            plain: None,
+            default: None,
+            expandable: None,
+        }
     }
 
     /// Does a few milliseconds' work; `false` when nothing is left to do.
     pub fn advance(&mut self) -> bool {
+        let (own, device) = (self.mode, self.device_bytes);
+        let search_on = |search: &mut Search, program: &Program| {
+            search.advance(program) || {
+                search.end(program, (search.mode == own).then_some(device));
+                false
+            }
+        };
         match (&mut self.default, &mut self.expandable) {
             (None, _) => {
                 if let Some((free, snapshots)) = self.program.unlimited(Mode::Default) {
-                    self.default = Some(Search::new(&free, snapshots));
+                    self.default = Some(Search::new(Mode::Default, &free, snapshots));
                     self.plain = Some(free);
                 }
                 self.default.is_some()
             }
             (Some(search), None) => {
-                if !search.advance(&self.program) {
-                    search.snapshots = Vec::new();
-                    let run = self.program.unlimited(Mode::Expandable);
-                    self.expandable = run.map(|(free, snapshots)| Search::new(&free, snapshots));
+                if search_on(search, &self.program) {
+                    return true;
                 }
-                search.is_open() || self.expandable.is_some()
+                let run = self.program.unlimited(Mode::Expandable);
+                self.expandable = run.map(|(free, snapshots)| Search::new(Mode::Expandable, &free, snapshots));
+                self.expandable.is_some()
             }
-            (Some(_), Some(search)) => search.advance(&self.program),
+            (Some(_), Some(search)) => search_on(search, &self.program),
         }
     }
 
     /// Does what is left and says what came out.
     pub fn finish(mut self) -> Replay {
         while self.advance() {}
-        let plain = self.plain.unwrap_or(Use { phases: Vec::new(), reserved: 0 });
+        let plain = self.plain.take();
         let found = |search: &Option<Search>| search.as_ref().map_or(0, |search| search.high.saturating_mul(UNIT));
-        let record = self.program.record();
-        let limit = self.default.as_ref().and_then(|search| search.shortage).and_then(|shortage| {
-            let row = record.rows.get(usize::from(record.events.get(shortage.event)?.row))?;
-            let segments = record.segments.partition_point(|segment| segment.start <= shortage.event);
-            Some(Limit {
-                phase: record.segments.get(segments.checked_sub(1)?)?.phase,
-                term: row.label.term,
-                module: record.name(row.label).to_owned(),
-                request_bytes: shortage.request,
-                stranded_bytes: shortage.stranded,
-            })
-        });
+        let demand = |search: &Option<Search>| search.as_ref().map(|search| search.demand.clone()).unwrap_or_default();
+        let searches = || [&self.default, &self.expandable].into_iter().flatten();
+        let failed = |shortage: Shortage| self.failed_request(shortage);
         Replay {
             required_bytes: found(&self.default),
+            demand: demand(&self.default),
             required_bytes_expandable: found(&self.expandable),
-            phases: plain.phases,
-            reserved_bytes: plain.reserved,
+            demand_expandable: demand(&self.expandable),
+            reserved_bytes: plain.as_ref().map_or(0, |used| used.reserved),
+            phases: plain.map(|used| used.phases).unwrap_or_default(),
             reserved_bytes_expandable: self.expandable.as_ref().map_or(0, |search| search.hoarded),
-            limit,
+            limit: self.default.as_ref().and_then(|search| search.shortage).and_then(failed),
+            failure: searches().find_map(|search| search.failure).and_then(failed),
         }
+    }
+
+    /// What ran short, by name.
+    fn failed_request(&self, shortage: Shortage) -> Option<FailedRequest> {
+        let record = self.program.record();
+        let row = record.rows.get(usize::from(record.events.get(shortage.event)?.row))?;
+        Some(FailedRequest {
+            step: shortage.step,
+            phase: shortage.phase,
+            term: row.label.term,
+            module: record.name(row.label).to_owned(),
+            request_bytes: shortage.request,
+            tried_bytes: shortage.lack.tried,
+            free_bytes: shortage.lack.free,
+            allocated_bytes: shortage.allocated,
+            stranded_bytes: shortage.lack.stranded,
+        })
     }
 }
 
@@ -154,10 +214,21 @@ pub fn replay(plan: &Plan, subject: &Subject) -> Replay {
 
 impl Search {
     /// Between what is handed out, which never suffices by itself, and what a device that never fills gives, which does.
-    fn new(free: &Use, snapshots: Vec<Snapshot>) -> Self {
+    fn new(mode: Mode, free: &Use, snapshots: Vec<Snapshot>) -> Self {
         let allocated = free.phases.iter().map(|(_, bytes)| *bytes).max().unwrap_or(0);
         let (low, high) = ((allocated / UNIT).saturating_sub(1), free.reserved.div_ceil(UNIT));
-        Self { snapshots, hoarded: free.reserved, low, high, next: low + 1, tries: 0, shortage: None }
+        Self {
+            mode,
+            snapshots,
+            hoarded: free.reserved,
+            low,
+            high,
+            demand: free.demand.clone(),
+            next: low + 1,
+            tries: 0,
+            shortage: None,
+            failure: None,
+        }
     }
 
     fn is_open(&self) -> bool {
@@ -173,13 +244,24 @@ impl Search {
         let tried = if self.tries < CLIMBS { self.next.min(self.high - 1) } else { middle };
         self.tries += 1;
         match program.limited(&self.snapshots, tried * UNIT) {
-            Ok(()) => self.high = tried,
+            Ok(demand) => (self.high, self.demand) = (tried, demand),
             Err(shortage) => {
                 self.low = tried;
-                self.next = shortage.needs.div_ceil(UNIT).max(tried + 1);
+                self.next = shortage.lack.needs.div_ceil(UNIT).max(tried + 1);
                 self.shortage = Some(shortage);
             }
         }
         self.is_open()
+    }
+
+    /// Looks where a device of `device` bytes runs out of memory, if one is given and is too small; forgets the runs.
+    fn end(&mut self, program: &Program, device: Option<u64>) {
+        if std::mem::take(&mut self.snapshots).is_empty() {
+            return;
+        }
+        let needed = self.high.saturating_mul(UNIT).max(program.loaded_bytes());
+        if let Some(device) = device.filter(|device| needed > *device) {
+            self.failure = program.on_device(self.mode, device).err();
+        }
     }
 }

@@ -2,16 +2,25 @@
 
 use super::Shortage;
 use crate::memory::Phase;
-use crate::memory::allocator::{Allocator, BlockId, Mode};
+use crate::memory::allocator::{Allocator, BlockId, Mode, OutOfMemory};
 use crate::memory::autograd::{Event, RELABELLED, TapeRecord};
 use std::ops::Range;
 
 /// Steps that are run: the first makes the optimizer's state, the second is the first steady one, and in the third the
 /// segments that the steps before left behind are met again.
-const STEPS: usize = 3;
+const STEPS: u64 = 3;
 
-/// A stretch of the tape within one phase.
-type Piece = (Phase, Range<usize>);
+/// Bytes of each phase.
+pub(super) type ByPhase = Vec<(Phase, u64)>;
+
+/// A stretch of the tape within one phase of one step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Piece {
+    phase: Phase,
+    /// From 1.
+    step: u64,
+    range: Range<usize>,
+}
 
 /// The order in which a program meets the tape: loading, then steps.
 #[derive(Debug)]
@@ -26,7 +35,9 @@ pub(super) struct Program {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Use {
     /// Most handed out in each phase, blocks as the allocator cuts them.
-    pub(super) phases: Vec<(Phase, u64)>,
+    pub(super) phases: ByPhase,
+    /// Most that each phase made the device give.
+    pub(super) demand: ByPhase,
     /// Most taken from the device.
     pub(super) reserved: u64,
 }
@@ -36,14 +47,14 @@ impl Program {
         let marks = record.marks;
         let mut pieces = Vec::new();
         // The first step makes the state when the optimizer's turn comes.
-        cut(&record, marks.step..marks.optimizer_step, &mut pieces);
-        let first = if marks.optimizer_step > marks.step { Phase::OptimizerStep } else { Phase::Load };
-        pieces.push((first, marks.states..marks.step));
-        cut(&record, marks.optimizer_step..marks.end, &mut pieces);
-        for _ in 1..STEPS {
-            cut(&record, marks.step..marks.end, &mut pieces);
+        cut(&record, 1, marks.step..marks.optimizer_step, &mut pieces);
+        let phase = if marks.optimizer_step > marks.step { Phase::OptimizerStep } else { Phase::Load };
+        pieces.push(Piece { phase, step: 1, range: marks.states..marks.step });
+        cut(&record, 1, marks.optimizer_step..marks.end, &mut pieces);
+        for step in 2..=STEPS {
+            cut(&record, step, marks.step..marks.end, &mut pieces);
         }
-        pieces.retain(|(_, range)| !range.is_empty());
+        pieces.retain(|piece| !piece.range.is_empty());
         Self { load: 0..marks.states, pieces, record }
     }
 
@@ -57,46 +68,113 @@ impl Program {
     /// beginning of each piece.
     pub(super) fn unlimited(&self, mode: Mode) -> Option<(Use, Vec<Snapshot>)> {
         let mut run = Run::loaded(self, mode).ok()?;
-        let mut phases: Vec<(Phase, u64)> = Vec::new();
+        let mut demand = ByPhase::new();
+        let mut phases = ByPhase::new();
         let mut reserved = 0;
         let mut snapshots = Vec::new();
-        for (phase, range) in &self.pieces {
-            snapshots.push(Snapshot { reserved, run: run.clone() });
-            run.allocator.reset_peaks();
-            run.play(&self.record, range.clone()).ok()?;
+        for (at, piece) in self.pieces.iter().enumerate() {
+            snapshots.push(Snapshot { reserved, demand: demand.clone(), run: run.clone() });
+            self.play(at, &mut run, &mut demand).ok()?;
             reserved = run.allocator.reserved_peak().max(reserved);
-            let allocated = run.allocator.allocated_peak();
-            match phases.iter_mut().find(|(other, _)| other == phase) {
-                Some((_, bytes)) => *bytes = allocated.max(*bytes),
-                None => phases.push((*phase, allocated)),
-            }
+            raise(&mut phases, piece.phase, run.allocator.allocated_peak());
         }
-        Some((Use { phases, reserved }, snapshots))
+        Some((Use { phases, demand, reserved }, snapshots))
     }
 
-    /// Runs everything on a device that gives `limit` bytes, from the last of `snapshots` that it can have reached.
+    /// Runs everything on a device that gives `limit` bytes, from the last of `snapshots` that it can have reached. Says
+    /// how much each phase made the device give.
     ///
     /// # Errors
     /// Where and why it fails.
-    pub(super) fn limited(&self, snapshots: &[Snapshot], limit: u64) -> Result<(), Shortage> {
+    pub(super) fn limited(&self, snapshots: &[Snapshot], limit: u64) -> Result<ByPhase, Shortage> {
         let reached = snapshots.partition_point(|snapshot| snapshot.reserved <= limit).saturating_sub(1);
-        let Some(Snapshot { run, .. }) = snapshots.get(reached) else { return Ok(()) };
-        let mut run = run.clone();
+        let Some(Snapshot { run, demand, .. }) = snapshots.get(reached) else { return Ok(ByPhase::new()) };
+        let (mut run, mut demand) = (run.clone(), demand.clone());
         run.allocator.set_limit(limit);
-        let mut rest = self.pieces.iter().skip(reached);
-        rest.try_for_each(|(_, range)| run.play(&self.record, range.clone()))
+        (reached..self.pieces.len()).try_for_each(|at| self.play(at, &mut run, &mut demand))?;
+        Ok(demand)
+    }
+
+    /// Loads and runs everything on a device that gives `limit` bytes.
+    ///
+    /// Loading fails where what it leaves behind is too much: in which order the tensors of a checkpoint arrive, and what
+    /// passes meanwhile (transformers quantises weight by weight), differs from run to run.
+    ///
+    /// # Errors
+    /// Where and why it fails.
+    pub(super) fn on_device(&self, mode: Mode, limit: u64) -> Result<(), Shortage> {
+        let too_much = self.loading().find(|loaded| loaded.allocated > limit);
+        if let Some(Loaded { event, request, allocated }) = too_much {
+            let before = allocated - request;
+            let lack = OutOfMemory::of_request(request, before, limit);
+            return Err(Shortage::while_loading(event, request, before, lack));
+        }
+        let mut run = Run::loaded(self, mode)?;
+        run.allocator.set_limit(limit);
+        (0..self.pieces.len()).try_for_each(|at| self.play(at, &mut run, &mut ByPhase::new()))
+    }
+
+    /// What loading leaves behind, bytes.
+    pub(super) fn loaded_bytes(&self) -> u64 {
+        self.loading().last().map_or(0, |loaded| loaded.allocated)
+    }
+
+    /// The requests of loading that outlive it.
+    fn loading(&self) -> impl Iterator<Item = Loaded> {
+        let events = self.record.events.get(self.load.clone()).unwrap_or_default();
+        let mut lives = vec![true; self.record.storages as usize];
+        for event in events.iter().filter(|event| event.bytes < 0 && event.storage != RELABELLED) {
+            if let Some(lives) = lives.get_mut(event.storage as usize) {
+                *lives = false;
+            }
+        }
+        let stays =
+            move |event: &Event| event.bytes > 0 && lives.get(event.storage as usize).is_some_and(|lives| *lives);
+        let requests = events.iter().enumerate().filter(move |(_, event)| stays(event));
+        requests.scan(0_u64, |allocated, (i, event)| {
+            let request = event.bytes.unsigned_abs();
+            *allocated = allocated.saturating_add(request);
+            Some(Loaded { event: self.load.start + i, request, allocated: *allocated })
+        })
+    }
+
+    fn play(&self, at: usize, run: &mut Run, demand: &mut ByPhase) -> Result<(), Shortage> {
+        let Some(Piece { phase, step, range }) = self.pieces.get(at) else { return Ok(()) };
+        run.allocator.reset_peaks();
+        run.play(&self.record, range.clone()).map_err(|lack| Shortage { phase: *phase, step: *step, ..lack })?;
+        raise(demand, *phase, run.allocator.demand_peak());
+        Ok(())
+    }
+}
+
+/// Loading after one of its requests.
+struct Loaded {
+    event: usize,
+    /// What it asked for, bytes.
+    request: u64,
+    /// All that outlives loading so far, bytes.
+    allocated: u64,
+}
+
+/// Raises what is known of `phase` to `bytes`.
+fn raise(known: &mut ByPhase, phase: Phase, bytes: u64) {
+    match known.iter_mut().find(|(other, _)| *other == phase) {
+        Some((_, most)) => *most = bytes.max(*most),
+        None => known.push((phase, bytes)),
     }
 }
 
 /// Cuts a stretch of the tape where phases change.
-fn cut(record: &TapeRecord, range: Range<usize>, pieces: &mut Vec<Piece>) {
+fn cut(record: &TapeRecord, step: u64, range: Range<usize>, pieces: &mut Vec<Piece>) {
     let ends = record.segments.iter().skip(1).map(|next| next.start).chain([record.events.len()]);
     for (segment, end) in record.segments.iter().zip(ends) {
         let part = segment.start.max(range.start)..end.min(range.end);
         match pieces.last_mut() {
             _ if part.is_empty() => {}
-            Some((phase, last)) if *phase == segment.phase && last.end == part.start => last.end = part.end,
-            _ => pieces.push((segment.phase, part)),
+            Some(last) if last.phase == segment.phase && last.step == step && last.range.end == part.start => {
+                last.range.end = part.end;
+            }
+            _ => pieces.push(Piece { phase: segment.phase, step, range: part }),
         }
     }
 }
@@ -106,6 +184,8 @@ fn cut(record: &TapeRecord, range: Range<usize>, pieces: &mut Vec<Piece>) {
 pub(super) struct Snapshot {
     /// Most that it had taken from the device, bytes.
     reserved: u64,
+    /// Most that each phase made the device give.
+    demand: ByPhase,
     run: Run,
 }
 
@@ -127,6 +207,7 @@ impl Run {
         Ok(run)
     }
 
+    /// Plays events; a shortage is one of loading until the caller says otherwise.
     fn play(&mut self, record: &TapeRecord, range: Range<usize>) -> Result<(), Shortage> {
         let first = range.start;
         for (i, event) in record.events.get(range).unwrap_or_default().iter().enumerate() {
@@ -137,12 +218,10 @@ impl Run {
             let Some(place) = self.blocks.get_mut(storage as usize) else { continue };
             if bytes > 0 {
                 let block = self.allocator.allocate(bytes.unsigned_abs());
-                *place = Some(block.map_err(|lack| Shortage {
-                    event: first + i,
-                    request: bytes.unsigned_abs(),
-                    needs: lack.needs,
-                    stranded: lack.stranded,
-                })?);
+                let allocated = self.allocator.allocated();
+                *place = Some(
+                    block.map_err(|lack| Shortage::while_loading(first + i, bytes.unsigned_abs(), allocated, lack))?,
+                );
             } else if let Some(block) = place.take() {
                 self.allocator.free(block);
             }
