@@ -1,7 +1,7 @@
 //! Figures as people read them.
 
 use headroom_core::speed::Range;
-use headroom_core::units::{GIB, MIB, bytes_text, count_text, gib_text};
+use headroom_core::units::{GIB, MIB, bytes_text, count_text, gib_apart, gib_parts};
 
 /// A count of parameters: `4.02 B`, `124 M`, `760 k`.
 pub(crate) fn params(count: u64) -> String {
@@ -25,6 +25,15 @@ pub(crate) fn glance(bytes: u64) -> String {
         MIB..GIB => format!("{:.0} MiB", bytes as f64 / MIB as f64),
         _ => bytes_text(bytes),
     }
+}
+
+/// Two amounts at a glance that are read against each other: with further decimals where one would make them look equal.
+pub(crate) fn glance_apart(bytes: [u64; 2]) -> [String; 2] {
+    let shown = bytes.map(glance);
+    if shown[0] != shown[1] || bytes[0] == bytes[1] {
+        return shown;
+    }
+    gib_apart(bytes, 2).map(|value| format!("{value} GiB"))
 }
 
 /// Bytes in units of ten, as guides count them: `59.2 GB`, `420 MB`.
@@ -103,21 +112,22 @@ fn two_digits(value: f64) -> String {
     }
 }
 
-/// Bytes in a column headed GiB: two decimals, a dot for nothing, and never a zero for something.
-pub(crate) fn cell(bytes: u64) -> String {
-    const SMALLEST_SHOWN: u64 = GIB / 200;
-    match bytes {
+/// A row of bytes in columns headed GiB that adds up as it is written: two decimals, a dot for nothing, and never a zero
+/// for something.
+pub(crate) fn cells(parts: &[u64]) -> Vec<String> {
+    let cell = |(bytes, written): (&u64, String)| match bytes {
         0 => "·".to_owned(),
-        1..=SMALLEST_SHOWN => "< 0.01".to_owned(),
-        _ => gib_text(bytes),
-    }
+        _ if written == "0.00" => "< 0.01".to_owned(),
+        _ => written,
+    };
+    parts.iter().zip(gib_parts(parts)).map(cell).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use headroom_core::speed::Range;
 
-    use super::{cell, decimal, decimal_range, glance, params, percent, rate, seconds, times};
+    use super::{cells, decimal, decimal_range, glance, glance_apart, params, percent, rate, seconds, times};
 
     #[test]
     fn parameters_keep_three_digits() {
@@ -145,10 +155,18 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_tells_little_from_nothing() {
-        assert_eq!(cell(0), "·");
-        assert_eq!(cell(1), "< 0.01");
-        assert_eq!(cell(3 << 29), "1.50");
+    fn cells_tell_little_from_nothing_and_add_up() {
+        assert_eq!(cells(&[0, 1, 3 << 29]), ["·", "< 0.01", "1.50"]);
+        let third = (1 << 30) / 3;
+        assert_eq!(cells(&[third, third, third]), ["0.34", "0.33", "0.33"]);
+    }
+
+    #[test]
+    fn a_need_and_a_capacity_never_look_equal_when_they_are_not() {
+        let gib = |value: f64| (value * f64::from(1 << 30)) as u64;
+        assert_eq!(glance_apart([gib(14.6), gib(24.0)]), ["14.6 GiB", "24.0 GiB"]);
+        assert_eq!(glance_apart([gib(14.61), gib(14.58)]), ["14.61 GiB", "14.58 GiB"]);
+        assert_eq!(glance_apart([gib(14.5801), gib(14.58)]), ["14.5801 GiB", "14.5800 GiB"]);
     }
 
     #[test]

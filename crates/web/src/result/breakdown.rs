@@ -39,6 +39,10 @@ pub(super) fn BreakdownPanel() -> impl IntoView {
         let peak = &estimate.as_ref()?.peak;
         Some((texts.breakdown_intro)((texts.phase)(peak.phase), &bytes_text(peak.allocated_bytes)))
     };
+    let need = Signal::derive(move || {
+        let estimate = state.estimate.read();
+        estimate.as_ref().map_or(0, |estimate| estimate.peak.band.expected)
+    });
     let groups: Vec<_> = Category::ALL.iter().map(|category| view! { <CategoryRows category=*category/> }).collect();
     let gone = Memo::new(move |_| {
         let estimate = state.estimate.read();
@@ -50,6 +54,7 @@ pub(super) fn BreakdownPanel() -> impl IntoView {
             <h2 id="breakdown-title">{text(|t| t.breakdown_title)}</h2>
             <p class="panel-intro">{intro}</p>
             {groups}
+            <p class="breakdown-sum"><strong>{text(|t| t.breakdown_sum)}</strong><Bytes bytes=need/></p>
             <Show when=move || !gone.read().is_empty()>
                 <details class="gone">
                     <summary><h3>{text(|t| t.not_at_peak)}</h3></summary>
@@ -68,8 +73,13 @@ fn CategoryRows(category: Category) -> impl IntoView {
     let sum = Memo::new(move |_| {
         let estimate = state.estimate.read();
         let estimate = estimate.as_ref()?;
-        let at_peak = estimate.phases.iter().find(|phase| phase.phase == estimate.peak.phase)?;
-        at_peak.by_category.iter().find(|(of, _)| *of == category).map(|(_, bytes)| *bytes)
+        let need = estimate.need_by_category(estimate.peak_phase()?);
+        need.iter().find(|(of, _)| *of == category).map(|(_, bytes)| *bytes)
+    });
+    let overheads = Memo::new(move |_| {
+        let estimate = state.estimate.read();
+        let all = estimate.as_ref().map(Estimate::overheads).unwrap_or_default();
+        all.into_iter().map(|(term, _)| term).filter(|term| term.category() == category).collect::<Vec<_>>()
     });
     let terms = Memo::new(move |_| {
         let estimate = state.estimate.read();
@@ -82,7 +92,7 @@ fn CategoryRows(category: Category) -> impl IntoView {
         terms.into_iter().map(|(_, term)| term).collect::<Vec<_>>()
     });
     view! {
-        <Show when=move || !terms.read().is_empty()>
+        <Show when=move || !terms.read().is_empty() || !overheads.read().is_empty()>
             <div class="category-rows">
                 <h3>
                     <span class=format!("swatch {}", swatch_class(category))></span>
@@ -91,8 +101,42 @@ fn CategoryRows(category: Category) -> impl IntoView {
                 </h3>
                 // Told apart by term, so that what is open stays open while a slider moves.
                 <For each=move || terms.get() key=|term| *term let:term><TermRow term list=List::AtPeak/></For>
+                <For each=move || overheads.get() key=|term| *term let:term><OverheadRow term/></For>
             </div>
         </Show>
+    }
+}
+
+/// What the verdict's figure has besides PyTorch's tensors: no allocation of a module, so without parts.
+#[component]
+fn OverheadRow(term: Term) -> impl IntoView {
+    let state = State::of_page();
+    let texts = texts();
+    let bytes = Signal::derive(move || {
+        let estimate = state.estimate.read();
+        let all = estimate.as_ref().map(Estimate::overheads).unwrap_or_default();
+        all.into_iter().find(|(of, _)| *of == term).map_or(0, |(_, bytes)| bytes)
+    });
+    let numbers = move || {
+        let estimate = state.estimate.read();
+        let peak = &estimate.as_ref()?.peak;
+        let required = peak.band.expected - peak.context_bytes;
+        let formula = format!("{} − {} B", count_text(required), count_text(peak.allocated_bytes));
+        (term == Term::Fragmentation)
+            .then(|| view! { <dt>{texts.get().with_numbers}</dt><dd class="formula">{formula}</dd> })
+    };
+    view! {
+        <details class="allocation">
+            <summary>
+                <span class="allocation-name">{move || (texts.get().term)(term)}</span>
+                <Bytes bytes/>
+            </summary>
+            <dl>
+                {numbers}
+                <dt>{text(|t| t.source)}</dt>
+                <dd>{term.source()}</dd>
+            </dl>
+        </details>
     }
 }
 

@@ -2,7 +2,7 @@
 
 use headroom_charts::{Picture, phases_svg};
 use headroom_core::memory::{Category, PhaseUse};
-use headroom_core::units::count_text;
+use headroom_core::units::{count_text, gib_text};
 use leptos::html;
 use leptos::prelude::*;
 
@@ -84,22 +84,20 @@ fn PhasesTable() -> impl IntoView {
                 view! { <th scope="col" class="number"><span class=swatch></span>{(texts.category)(*category)}</th> }
             })
             .collect();
-        let beyond = estimate.peak.band.expected.saturating_sub(estimate.peak.allocated_bytes);
         let exact = |bytes: u64| (texts.exact_bytes)(&count_text(bytes));
         let rows: Vec<_> = estimate
             .phases
             .iter()
             .map(|phase| {
-                let need = phase.allocated_bytes.saturating_add(beyond);
+                let need = estimate.need_bytes(phase);
                 let is_peak = phase.phase == estimate.peak.phase;
-                let cells: Vec<_> = columns
-                    .iter()
-                    .map(|column| {
-                        let held = phase.by_category.iter().find(|(of, _)| of == column).map_or(0, |(_, bytes)| *bytes);
-                        let bytes = if *column == Category::Overhead { held.saturating_add(beyond) } else { held };
-                        view! { <td class="number" title=exact(bytes)>{figures::cell(bytes)}</td> }
-                    })
-                    .collect();
+                let by_category = estimate.need_by_category(phase);
+                let of =
+                    |column: &Category| by_category.iter().find(|(of, _)| of == column).map_or(0, |(_, bytes)| *bytes);
+                let parts: Vec<u64> = columns.iter().map(of).collect();
+                let shown = parts.iter().zip(figures::cells(&parts));
+                let cell = |(bytes, said): (&u64, String)| view! { <td class="number" title=exact(*bytes)>{said}</td> };
+                let cells: Vec<_> = shown.map(cell).collect();
                 view! {
                     <tr class:peak=is_peak>
                         <th scope="row">
@@ -107,7 +105,7 @@ fn PhasesTable() -> impl IntoView {
                             {is_peak.then(|| view! { " "<span class="badge">{texts.peak_mark}</span> })}
                         </th>
                         {cells}
-                        <td class="number sum" title=exact(need)>{figures::cell(need)}</td>
+                        <td class="number sum" title=exact(need)>{gib_text(need)}</td>
                     </tr>
                 }
             })

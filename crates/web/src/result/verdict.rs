@@ -1,6 +1,6 @@
 //! The verdict: one word, the figures behind it, and a meter.
 
-use headroom_core::memory::{Basis, Estimate, Fit};
+use headroom_core::memory::{Basis, Estimate, FailedRequest, Fit};
 use headroom_core::plan::{self, Problem, ProblemKind};
 use headroom_core::units::count_text;
 use leptos::prelude::*;
@@ -8,7 +8,7 @@ use leptos::prelude::*;
 use super::accuracy::AccuracyDetails;
 use crate::figures;
 use crate::state::{Pace, State};
-use crate::text::{text, texts};
+use crate::text::{Texts, text, texts};
 
 /// Class of a verdict; colour is never its only sign.
 pub(crate) const fn class_of(fit: Fit) -> &'static str {
@@ -45,20 +45,20 @@ pub(crate) fn FitIcon(fit: Fit) -> impl IntoView {
 pub(super) fn VerdictPanel() -> impl IntoView {
     let state = State::of_page();
     let class = move || format!("panel verdict {}", state_class(state));
-    let answered = Memo::new(move |_| state.estimate.read().is_some());
+    let answered = Memo::new(move |_| state.outcome.read().is_ok());
     view! {
         <section
             class=class
-            class:stale=move || state.outcome.read().is_err()
-            data-basis=move || state.estimate.read().as_ref().map(|estimate| estimate.peak.basis.name())
+            data-basis=move || state.outcome.read().as_ref().ok().map(|estimate| estimate.peak.basis.name())
             aria-labelledby="verdict-title"
         >
             <h2 id="verdict-title" class="visually-hidden">{text(|t| t.verdict_title)}</h2>
             <Problems/>
+            // A verdict is this plan's own or none.
             <div role="status" aria-atomic="true">
-                {move || state.estimate.get().map(|estimate| view! { <Headline estimate/> })}
+                {move || state.outcome.get().ok().map(|estimate| view! { <Headline estimate/> })}
             </div>
-            {move || state.estimate.get().map(|estimate| view! { <Meter estimate/> })}
+            {move || state.outcome.get().ok().map(|estimate| view! { <Meter estimate/> })}
             <Show when=move || answered.get()><AccuracyDetails/></Show>
         </section>
     }
@@ -71,19 +71,16 @@ pub(crate) fn VerdictLine(show: Callback<()>) -> impl IntoView {
     let texts = texts();
     let line = move || {
         let texts = texts.get();
-        let estimate = state.estimate.read();
-        let estimate = estimate.as_ref().filter(|_| state.outcome.read().is_ok());
-        match estimate {
-            Some(estimate) => {
-                let used = figures::glance(estimate.peak.band.expected);
-                let total = figures::glance(estimate.card_bytes);
+        match &*state.outcome.read() {
+            Ok(estimate) => {
+                let [used, total] = figures::glance_apart([estimate.peak.band.expected, estimate.card_bytes]);
                 view! {
                     <strong><FitIcon fit=estimate.verdict.fit/>{(texts.fit)(estimate.verdict.fit)}</strong>
                     <span>{(texts.used_of)(&used, &total)}</span>
                 }
                 .into_any()
             }
-            None => texts.cannot_estimate.into_any(),
+            Err(_) => texts.cannot_estimate.into_any(),
         }
     };
     let class = move || format!("verdict-line {}", state_class(state));
@@ -92,8 +89,7 @@ pub(crate) fn VerdictLine(show: Callback<()>) -> impl IntoView {
 
 /// The class for what the page knows now.
 fn state_class(state: State) -> &'static str {
-    let estimate = state.estimate.read();
-    estimate.as_ref().map_or("unknown", |estimate| class_of(estimate.verdict.fit))
+    state.outcome.read().as_ref().map_or("unknown", |estimate| class_of(estimate.verdict.fit))
 }
 
 /// The word and the two figures that matter most.
@@ -102,8 +98,7 @@ fn Headline(estimate: Estimate) -> impl IntoView {
     let state = State::of_page();
     let texts = texts();
     let verdict = estimate.verdict;
-    let used = figures::glance(estimate.peak.band.expected);
-    let total = figures::glance(estimate.card_bytes);
+    let [used, total] = figures::glance_apart([estimate.peak.band.expected, estimate.card_bytes]);
     let distance = figures::glance(verdict.headroom_bytes.unsigned_abs());
     let cards = Memo::new(move |_| state.plan().read().num_gpus);
     view! {
@@ -139,7 +134,7 @@ fn Meter(estimate: Estimate) -> impl IntoView {
     let low = figures::glance(band.low);
     let high = figures::glance(band.high);
     let capacity = figures::glance(card);
-    let share = figures::percent(estimate.verdict.used_share);
+    let share = estimate.verdict.used_share;
     let phase = estimate.peak.phase;
     let all = estimate.param_count;
     let trainable = estimate.trainable_count;
@@ -148,14 +143,18 @@ fn Meter(estimate: Estimate) -> impl IntoView {
     let less = peak.required_bytes.saturating_sub(peak.required_bytes_expandable);
     // Before the replay it is other plans' median and says nothing of this one.
     let saves = (peak.basis == Basis::Replayed && less > 0 && !peak.expandable).then(|| figures::glance(less));
-    let limit = StoredValue::new(peak.limit);
-    let limit = move || {
+    let (failure, limit) = (StoredValue::new(estimate.failure), StoredValue::new(peak.limit));
+    let failing = move || {
         let texts = texts.get();
-        limit.get_value().map(|limit| {
-            let request = figures::glance(limit.request_bytes);
-            let stranded = figures::glance(limit.stranded_bytes);
-            (texts.limit)((texts.term)(limit.term), &request, (texts.phase)(limit.phase), &stranded)
-        })
+        match (failure.get_value(), limit.get_value()) {
+            (Some(failure), _) => Some(failure_text(texts, &failure)),
+            (None, Some(limit)) => {
+                let request = figures::glance(limit.request_bytes);
+                let stranded = figures::glance(limit.stranded_bytes);
+                Some((texts.limit)((texts.term)(limit.term), &request, (texts.phase)(limit.phase), &stranded))
+            }
+            (None, None) => None,
+        }
     };
     view! {
         <div class="meter" aria-hidden="true">
@@ -166,14 +165,35 @@ fn Meter(estimate: Estimate) -> impl IntoView {
             </div>
         </div>
         <ul class="verdict-details">
-            <li>{move || (texts.get().percent_used)(&share)}</li>
+            <li>{move || share_text(texts.get(), share)}</li>
             <li>{move || (texts.get().band)(&low, &high)}</li>
             <li>{move || (texts.get().tasks.peak)(plan.read().task, phase)}</li>
             {saves.map(|less| view! { <li>{move || (texts.get().expandable_saves)(&less)}</li> })}
-            {move || limit().map(|said| view! { <li>{said}</li> })}
+            {move || failing().map(|said| view! { <li class="failing">{said}</li> })}
             <li>{move || (texts.get().trainable)(&figures::params(trainable), &count_text(all), &trained)}</li>
         </ul>
     }
+}
+
+/// How much of the GPU is needed: per cent, and from ten times on how many times it is.
+fn share_text(texts: &Texts, share: f64) -> String {
+    if share < 10.0 {
+        (texts.percent_used)(&figures::percent(share))
+    } else {
+        (texts.times_used)(&format!("{share:.0}"))
+    }
+}
+
+/// The error that this plan ends in on this GPU, with the figures of PyTorch's own message.
+fn failure_text(texts: &Texts, failure: &FailedRequest) -> String {
+    let term = (texts.term)(failure.term);
+    let name = if failure.module.is_empty() { term.to_owned() } else { format!("{term}, {}", failure.module) };
+    let place = match failure.step {
+        0 => texts.while_loading.to_owned(),
+        step => (texts.in_step)((texts.phase)(failure.phase), step),
+    };
+    let [tried, free] = figures::glance_apart([failure.tried_bytes, failure.free_bytes]);
+    (texts.fails)(&place, &tried, &free, &name)
 }
 
 /// The values that mend a problem, where the core knows them; none for what is no field of the table.

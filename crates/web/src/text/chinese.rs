@@ -157,6 +157,14 @@ pub(super) const TEXTS: Texts = Texts {
             "显存再小一些，最先失败的是“{name}”（{request}，{phase}阶段）；此时还有 {stranded} 空闲，但都是无法利用的碎块。"
         )
     },
+    fails: |place, tried, free, name| {
+        format!(
+            "会在{place}失败：“CUDA out of memory. Tried to allocate {tried}”，此时只剩 {free}。这次申请用于：{name}。"
+        )
+    },
+    while_loading: "加载模型时",
+    in_step: |phase, step| format!("第 {step} 步的{phase}阶段"),
+    times_used: |times| format!("是显存的 {times} 倍"),
     percent_used: |percent| format!("占显存的 {percent}%"),
     capacity: "显存上限",
     per_card: "每张卡",
@@ -186,7 +194,7 @@ pub(super) const TEXTS: Texts = Texts {
     bar_description: |plan, bytes, fit| format!("{plan}：{bytes}，{fit}"),
 
     phases_title: "一步之内的变化",
-    phases_intro: "一步之内每个阶段最满的时刻；额外开销是 CUDA 上下文和分配器在张量之外占用的部分。峰值是其中最高的一个，而不是所有分配之和。",
+    phases_intro: "一步之内每个阶段各自的峰值所需的显存；额外开销是 CUDA 上下文（含 NCCL）以及分配器在该阶段张量之外占用的部分。结论取其中最高的一个，而不是所有分配之和。",
     phases_table: "以表格查看各阶段",
     column_phase: "阶段",
     peak_mark: "峰值",
@@ -195,7 +203,10 @@ pub(super) const TEXTS: Texts = Texts {
     level_coarser: "计算或优化器状态的精度降低",
     level_different: "训练内容会改变",
     breakdown_title: "每个字节的去向",
-    breakdown_intro: |phase, bytes| format!("最满的时刻在“{phase}”阶段，共 {bytes}。展开任意一行即可查看公式。"),
+    breakdown_intro: |phase, bytes| {
+        format!("峰值出现在“{phase}”阶段：张量共 {bytes}，另有张量之外的开销。展开任意一行即可查看公式。")
+    },
+    breakdown_sum: "总共需要（即结论中的数值）",
     formula: "公式",
     with_numbers: "代入数值",
     result: "结果",

@@ -249,8 +249,14 @@ pub(super) const TEXTS: Texts = Texts {
     band: |low, high| format!("The true figure should lie between {low} and {high}."),
     expandable_saves: |less| format!("PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True lowers it by {less}."),
     limit: |name, request, phase, stranded| {
-        format!("On a smaller card “{name}” ({request}, {phase}) fails first, with {stranded} free but in pieces.")
+        format!("On a smaller GPU “{name}” ({request}, {phase}) fails first, with {stranded} free but in pieces.")
     },
+    fails: |place, tried, free, name| {
+        format!("Fails {place}: “CUDA out of memory. Tried to allocate {tried}”, with {free} free. It is for: {name}.")
+    },
+    while_loading: "while the model is loaded",
+    in_step: |phase, step| format!("in step {step}, {phase}"),
+    times_used: |times| format!("{times} times the memory of the GPU"),
     percent_used: |percent| format!("{percent} % of the card"),
     capacity: "card",
     per_card: "on each card",
@@ -280,7 +286,7 @@ pub(super) const TEXTS: Texts = Texts {
     bar_description: |plan, bytes, fit| format!("{plan}: {bytes}, {fit}"),
 
     phases_title: "Through the step",
-    phases_intro: "The fullest moment of each phase of one step; overhead is what the CUDA context and the allocator take beside the tensors. The peak is the highest of these, never the sum of everything.",
+    phases_intro: "What each phase of one step needs at its own peak; overhead is the CUDA context with NCCL, and what the allocator needs beyond the tensors of that phase. The verdict stands on the highest of these, never on the sum of everything.",
     phases_table: "Phases as a table",
     column_phase: "Phase",
     peak_mark: "peak",
@@ -290,8 +296,11 @@ pub(super) const TEXTS: Texts = Texts {
     level_different: "something else is trained",
     breakdown_title: "Where every byte goes",
     breakdown_intro: |phase, bytes| {
-        format!("Allocations at the fullest moment, in the phase “{phase}”: {bytes}. Open a row for its formula.")
+        format!(
+            "What lives at the peak, in the phase “{phase}”: {bytes} in tensors, and what is needed beside them. Open a row for its formula."
+        )
     },
+    breakdown_sum: "Needed in all, as in the verdict",
     formula: "Formula",
     with_numbers: "With numbers",
     result: "Result",

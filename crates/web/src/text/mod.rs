@@ -282,7 +282,13 @@ pub(crate) struct Texts {
     pub(crate) expandable_saves: fn(&str) -> String,
     /// Which request fails first on a smaller card: its name, its size, its phase, what lies free and unusable.
     pub(crate) limit: fn(&str, &str, &str, &str) -> String,
+    /// The error on this GPU: where, what PyTorch says it tried to allocate, what is free, what for.
+    pub(crate) fails: fn(&str, &str, &str, &str) -> String,
+    pub(crate) while_loading: &'static str,
+    /// A phase of an optimizer step.
+    pub(crate) in_step: fn(&str, u64) -> String,
     pub(crate) percent_used: fn(&str) -> String,
+    pub(crate) times_used: fn(&str) -> String,
     pub(crate) capacity: &'static str,
     pub(crate) per_card: &'static str,
     pub(crate) cannot_estimate: &'static str,
@@ -325,6 +331,7 @@ pub(crate) struct Texts {
     pub(crate) level_different: &'static str,
     pub(crate) breakdown_title: &'static str,
     pub(crate) breakdown_intro: fn(&str, &str) -> String,
+    pub(crate) breakdown_sum: &'static str,
     pub(crate) formula: &'static str,
     pub(crate) with_numbers: &'static str,
     pub(crate) result: &'static str,

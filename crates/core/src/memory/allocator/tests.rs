@@ -71,7 +71,8 @@ fn wholly_free_segments_go_back_before_a_request_fails() {
     device.free(second);
     // One small piece pins the segment.
     device.allocate(2 * MIB).unwrap();
-    assert_eq!(device.allocate(90 * MIB), Err(OutOfMemory { needs: 170 * MIB, stranded: 78 * MIB }));
+    let lack = OutOfMemory { needs: 170 * MIB, tried: 90 * MIB, free: 20 * MIB, stranded: 78 * MIB };
+    assert_eq!(device.allocate(90 * MIB), Err(lack));
 }
 
 #[test]
