@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use headroom_core::advise::difference::{Changed, changed};
 use headroom_core::advise::fill::Target;
 use headroom_core::memory::{self, Estimate};
 use headroom_core::plan::{self, Plan, Problem, Subject};
@@ -19,6 +20,19 @@ pub(crate) enum Pace {
     Drag(&'static str),
 }
 
+/// What a choice changed besides the chosen fields, so that the plan can be estimated.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Adjusted {
+    /// The chosen fields.
+    pub(crate) chosen: &'static [&'static str],
+    /// The plan before the choice.
+    pub(crate) before: Plan,
+    /// The other fields that changed, and a chosen one that could not be kept.
+    pub(crate) changed: Vec<Changed>,
+    /// What the choice alone would have contradicted.
+    pub(crate) problems: Vec<Problem>,
+}
+
 /// Everything the page shows depends on this.
 #[derive(Clone, Copy)]
 pub(crate) struct State {
@@ -28,6 +42,8 @@ pub(crate) struct State {
     pub(crate) link_problems: RwSignal<Vec<Problem>>,
     /// Model and card of the plan.
     pub(crate) subject: Memo<Result<Subject, Vec<Problem>>>,
+    /// What the last choice changed besides, until the plan changes again.
+    pub(crate) adjusted: RwSignal<Option<Adjusted>>,
     /// How much of an idle card the reader wants in use.
     pub(crate) target: RwSignal<Target>,
     /// What the caching allocator makes of this and other plans.
@@ -45,9 +61,11 @@ impl State {
         let plan = RwSignal::new(opened.plan);
         let link_problems = RwSignal::new(opened.problems);
         let address = Address::new();
+        let adjusted = RwSignal::new(None);
         address::on_change(move || {
             let opened = address.changed_by_browser(&plan.read_untracked());
             if let Some(opened) = opened {
+                adjusted.set(None);
                 plan.set(opened.plan);
                 link_problems.set(opened.problems);
             }
@@ -79,6 +97,7 @@ impl State {
             address,
             link_problems,
             subject,
+            adjusted,
             target: RwSignal::new(Target::default()),
             replays,
             outcome,
@@ -126,8 +145,34 @@ impl State {
         let mut after = before.clone();
         change(&mut after);
         if after != before {
+            if self.adjusted.read_untracked().is_some() {
+                self.adjusted.set(None);
+            }
             self.plan.set(after);
             self.address.write(self.plan, pace);
+        }
+    }
+
+    /// Changes the plan by a choice of the fields `chosen`, and other fields with it where the plan could not be estimated
+    /// otherwise; the page says which.
+    pub(crate) fn choose(&self, chosen: &'static [&'static str], choice: impl FnOnce(&mut Plan)) {
+        let before = self.plan.get_untracked();
+        let mut wanted = before.clone();
+        choice(&mut wanted);
+        let problems = wanted.subject().err().unwrap_or_default();
+        let settled = if problems.is_empty() { None } else { wanted.settled(chosen) };
+        let Some(settled) = settled else {
+            return self.edit(Pace::Step, |plan| *plan = wanted);
+        };
+        let changed = changed(&wanted, &settled);
+        self.edit(Pace::Step, |plan| *plan = settled);
+        self.adjusted.set(Some(Adjusted { chosen, before, changed, problems }));
+    }
+
+    /// The same for one field, from the text of a list or button, which offers only what the field takes.
+    pub(crate) fn choose_value(&self, name: &'static str, text: &str) {
+        if let Some(field) = plan::field(name) {
+            self.choose(std::slice::from_ref(&field.name), |plan| drop(field.set_text(plan, text)));
         }
     }
 

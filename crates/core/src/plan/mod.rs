@@ -17,6 +17,7 @@ mod parts;
 mod problem;
 mod rollout;
 mod rules;
+mod settle;
 mod subject;
 mod table;
 
@@ -26,7 +27,7 @@ pub use choice::*;
 pub use fields::{Field, Kind, Unit, field, fields};
 pub use instances::{Instance, InstanceRole};
 pub use json::MAX_JSON_BYTES;
-pub use modules::{linear_module_names, names_module};
+pub use modules::{attention_module_names, linear_module_names, names_module};
 pub use problem::*;
 pub use rollout::{KvCacheDtype, PolicyUpdate, Rollout, RolloutEngine, VllmMode};
 pub use subject::Subject;

@@ -1,7 +1,7 @@
 //! Names of modules, as peft matches them.
 
 use super::{Method, Plan, Problem, ProblemKind, TargetModules, Task};
-use crate::model::{Model, ModelKind, Module, ModuleKind};
+use crate::model::{Model, ModelKind, Module, ModuleKind, Role};
 
 /// Name of the language-model head; it exists also where it is the token embedding.
 const HEAD: &str = "lm_head";
@@ -28,6 +28,25 @@ pub fn linear_module_names(model: &Model) -> Vec<&str> {
         let last = module.name.rsplit('.').next().unwrap_or(&module.name);
         if matches!(module.kind, ModuleKind::Linear { .. }) && !names.contains(&last) {
             names.push(last);
+        }
+    }
+    names
+}
+
+/// The same of attention alone.
+pub fn attention_module_names(model: &Model) -> Vec<&str> {
+    let is_attention = |role: Role| {
+        use Role::{KeyValueDown, KeyValueUp, Output, Query, QueryDown, QueryKeyValue};
+        matches!(role, Query | QueryDown | Role::Key | Role::Value | QueryKeyValue | KeyValueDown | KeyValueUp | Output)
+    };
+    let mut names: Vec<&str> = Vec::new();
+    for module in model.layer_kinds().flat_map(|(layer, _)| &layer.modules).filter(|module| is_attention(module.role)) {
+        // The last part alone where no module outside attention shares it.
+        let last = module.name.rsplit('.').next().unwrap_or(&module.name);
+        let shared = modules(model).any(|other| !is_attention(other.role) && names_module(last, &other.name));
+        let name = if shared { module.name.as_str() } else { last };
+        if matches!(module.kind, ModuleKind::Linear { .. }) && !names.contains(&name) {
+            names.push(name);
         }
     }
     names

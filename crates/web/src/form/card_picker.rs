@@ -8,7 +8,7 @@ use leptos::prelude::*;
 use super::combobox::{Combobox, Item};
 use super::field::sentence;
 use super::number_field::NumberField;
-use crate::state::{Pace, State};
+use crate::state::State;
 use crate::text::{Texts, texts};
 
 /// Memory sizes that cards have, GiB.
@@ -65,9 +65,9 @@ fn CardPicker() -> impl IntoView {
                 GpuChoice::Custom { memory_gib, .. } => *memory_gib as u64,
             };
             // Within the field's range, as every card of the catalogue is.
-            let _ = state.set("gpu.memory_gib", &memory.to_string(), Pace::Step);
+            state.choose_value("gpu.memory_gib", &memory.to_string());
         } else {
-            state.edit(Pace::Step, |plan| plan.gpu = GpuChoice::Catalogue(id));
+            state.choose(&["gpu"], |plan| plan.gpu = GpuChoice::Catalogue(id));
         }
     });
     let error = sentence(state.problem("gpu").into(), false);

@@ -4,7 +4,7 @@ use headroom_core::plan::{self, Kind};
 use leptos::prelude::*;
 
 use super::field::{FieldWords, Help, Label, Unit, described_by, id_of, sentence};
-use crate::state::{Pace, State};
+use crate::state::State;
 use crate::text::{ChoiceText, Texts, texts};
 
 /// The words for one value of a field.
@@ -38,8 +38,9 @@ pub(super) fn ChoiceField(name: &'static str, words: FieldWords, value_words: Va
     let value = state.text(name);
     let error = sentence(state.problem(name).into(), false);
     let choose = move |event| {
-        // The list offers only what the field takes.
-        let _ = state.set(name, &event_target_value(&event), Pace::Step);
+        state.choose_value(name, &event_target_value(&event));
+        // A value that could not be kept is not what the list shows.
+        event_target::<web_sys::HtmlSelectElement>(&event).set_value(&value.read_untracked());
     };
     let options: Vec<_> = values_of(name)
         .into_iter()
@@ -85,8 +86,7 @@ pub(super) fn ButtonsField(
         .into_iter()
         .map(|option| {
             let choose = move |_| {
-                // The buttons offer only what the field takes.
-                let _ = state.set(name, option, Pace::Step);
+                state.choose_value(name, option);
             };
             view! {
                 <label class="button-choice">

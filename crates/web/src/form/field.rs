@@ -1,8 +1,10 @@
 //! What stands around every input: label, unit, name, help, error.
 
+use headroom_core::advise::difference::Changed;
 use headroom_core::plan::Problem;
 use leptos::prelude::*;
 
+use crate::state::{Adjusted, Pace, State};
 use crate::text::{FieldText, Texts, texts};
 
 /// Picks a field's texts.
@@ -63,6 +65,37 @@ pub(super) fn Unit(words: FieldWords) -> impl IntoView {
     }
 }
 
+/// What choosing this field changed besides, with a way back.
+#[component]
+pub(super) fn AdjustedNote(name: &'static str) -> impl IntoView {
+    let state = State::of_page();
+    let texts = texts();
+    let own = Memo::new(move |_| {
+        let adjusted = state.adjusted.read();
+        adjusted.as_ref().filter(|adjusted| adjusted.chosen.first() == Some(&name)).cloned()
+    });
+    let note = move || {
+        let texts = texts.get();
+        let Adjusted { before, changed, problems, .. } = own.get()?;
+        let written = |value: String| if value.is_empty() { texts.auto.to_owned() } else { value };
+        let change = |Changed { field, before, after }: Changed| {
+            view! { <li><code>{field}</code>" "{written(before)}" → "<strong>{written(after)}</strong></li> }
+        };
+        let why =
+            |problem: &Problem| view! { <p><code>{problem.field.clone()}</code>" "{(texts.problem)(problem)}</p> };
+        Some(view! {
+            <p><strong>{texts.changed_with_it}</strong></p>
+            <ul>{changed.into_iter().map(change).collect::<Vec<_>>()}</ul>
+            <div class="why">{problems.iter().map(why).collect::<Vec<_>>()}</div>
+            <button type="button" on:click=move |_| state.edit(Pace::Step, |plan| plan.clone_from(&before))>
+                {texts.undo}
+            </button>
+        })
+    };
+    // Always there, so that assistive technology hears what comes into it.
+    view! { <div class="field-adjusted" role="status">{note}</div> }
+}
+
 /// Help and error of a field.
 #[component]
 pub(super) fn Help(name: &'static str, words: FieldWords, error: Signal<Option<String>>) -> impl IntoView {
@@ -71,6 +104,7 @@ pub(super) fn Help(name: &'static str, words: FieldWords, error: Signal<Option<S
     let error_id = format!("{id}-error");
     view! {
         {move || error.get().map(|error| view! { <p class="field-error" id=error_id.clone()>{error}</p> })}
+        <AdjustedNote name/>
         <p class="field-help" id=format!("{id}-help")>{move || words(texts.get()).help}</p>
     }
 }

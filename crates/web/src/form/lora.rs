@@ -1,16 +1,16 @@
 //! Adapters.
 
-use headroom_core::plan::TargetModules;
+use headroom_core::plan::{TargetModules, attention_module_names};
 use leptos::prelude::*;
 
 use super::field::{FieldWords, Help, Label, described_by, id_of, sentence};
 use super::number_field::{DraftInput, NumberField};
-use crate::state::{Pace, State};
+use crate::state::State;
 use crate::text::{text, texts};
 
 /// Ranks that people use.
 const RANKS: &[u64] = &[4, 8, 16, 32, 64, 128, 256];
-/// The projections of attention in Llama-like models.
+/// The projections of attention in most models.
 const ATTENTION: [&str; 4] = ["q_proj", "k_proj", "v_proj", "o_proj"];
 
 /// Rank, targets, dropout.
@@ -23,6 +23,11 @@ pub(super) fn LoraFields() -> impl IntoView {
             <NumberField name="lora.lora_dropout" words=|t| &t.fields.lora_dropout/>
         </div>
     }
+}
+
+/// Whether two lists hold the same names, in whatever order.
+fn same_names(one: &[String], other: &[String]) -> bool {
+    one.len() == other.len() && one.iter().all(|name| other.contains(name))
 }
 
 /// Which modules are adapted: the two usual sets, or names.
@@ -39,17 +44,24 @@ fn TargetsField() -> impl IntoView {
     let error = Signal::derive(move || kept.get().or_else(|| objected.get()));
     // "By name" is the reader's wish as much as a property of the plan: the usual sets can be reached by name too.
     let by_name = RwSignal::new(false);
+    // What this model calls them; nothing while the model is not known.
+    let attention = move || {
+        let subject = state.subject.read();
+        let names = subject.as_ref().map(|subject| attention_module_names(&subject.model)).unwrap_or_default();
+        names.into_iter().map(str::to_owned).collect::<Vec<_>>()
+    };
     let usual = move || match &plan.read().lora.target_modules {
         TargetModules::AllLinear => Some("all-linear"),
-        TargetModules::Names(names) if *names == ATTENTION => Some("attention"),
+        TargetModules::Names(names) if same_names(names, &attention()) => Some("attention"),
         TargetModules::Names(_) => None,
     };
     let chosen = Memo::new(move |_| if by_name.get() { "names" } else { usual().unwrap_or("names") });
     let choose = move |event| {
         let choice = event_target_value(&event);
         by_name.set(choice == "names");
-        let names = ATTENTION.map(str::to_owned).to_vec();
-        state.edit(Pace::Step, |plan| match (choice.as_str(), &plan.lora.target_modules) {
+        let attention = attention();
+        let names = if attention.is_empty() { ATTENTION.map(str::to_owned).to_vec() } else { attention };
+        state.choose(&[NAME], |plan| match (choice.as_str(), &plan.lora.target_modules) {
             ("all-linear", _) => plan.lora.target_modules = TargetModules::AllLinear,
             ("attention", _) | (_, TargetModules::AllLinear) => plan.lora.target_modules = TargetModules::Names(names),
             _ => {}

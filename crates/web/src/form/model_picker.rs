@@ -11,7 +11,7 @@ use super::field::sentence;
 use super::number_field::NumberField;
 use super::own_config::OwnConfig;
 use crate::figures;
-use crate::state::{Pace, State};
+use crate::state::State;
 use crate::text::{NO_CHOICE, texts};
 
 /// Class counts that people use.
@@ -57,7 +57,7 @@ fn ModelPicker() -> impl IntoView {
         ModelChoice::Config { name, .. } => name.clone(),
     });
     let choose = Callback::new(move |id: String| {
-        state.edit(Pace::Step, |plan| plan.model = ModelChoice::Catalogue(id));
+        state.choose(&["model"], |plan| plan.model = ModelChoice::Catalogue(id));
     });
     let error = sentence(state.problem("model").into(), false);
     view! { <Combobox name="model" words=|t| &t.fields.model items chosen choose error/> }

@@ -5,6 +5,7 @@ use headroom_core::plan::{self, InstanceRole, Plan, Task};
 use leptos::prelude::*;
 use serde_json::{Map, Value};
 
+use super::field::AdjustedNote;
 use crate::state::{Pace, State};
 use crate::text::{Texts, text, texts};
 
@@ -114,6 +115,7 @@ pub(super) fn ModelsFields() -> impl IntoView {
         <p class="field-help models-help">{text(|t| t.tasks.models_help)}</p>
         <Show when=critic><Row place=Place::Value/></Show>
         <For each=move || 0..count.get() key=|index| *index let:index><Row place=Place::Reward(index)/></For>
+        <AdjustedNote name="value_model"/>
         <div class="actions"><button type="button" on:click=add>{text(|t| t.tasks.add_model)}</button></div>
     }
 }
@@ -133,7 +135,7 @@ fn Row(place: Place) -> impl IntoView {
     };
     // Empty leaves the part to its default.
     let put = Callback::new(move |(key, text): (&'static str, String)| {
-        state.edit(Pace::Step, |plan| {
+        state.choose(&["value_model", "reward_models"], |plan| {
             let mut entries = parts(&place.entry(plan));
             let value = match (key, text.as_str()) {
                 (_, "") => None,

@@ -7,7 +7,7 @@ use leptos::task::spawn_local;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{DragEvent, File};
 
-use crate::state::{Pace, State};
+use crate::state::State;
 use crate::text::{text, texts};
 
 /// Why a config was not taken.
@@ -57,7 +57,7 @@ pub(super) fn OwnConfig() -> impl IntoView {
         match model {
             Ok(model) => {
                 refusal.set(None);
-                state.edit(Pace::Step, |plan| plan.model = model);
+                state.choose(&["model"], |plan| plan.model = model);
             }
             Err(problems) => refusal.set(Some(Refusal::Problems(problems))),
         }

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::field::{FieldWords, Help, described_by, id_of, sentence};
-use crate::state::{Pace, State};
+use crate::state::State;
 use crate::text::texts;
 
 /// A switch; `on` and `off` are the two values as the plan writes them.
@@ -19,8 +19,7 @@ pub(super) fn SwitchField(
     let value = state.text(name);
     let error = sentence(state.problem(name).into(), false);
     let toggle = move |event| {
-        // Both values are ones the field takes.
-        let _ = state.set(name, if event_target_checked(&event) { on } else { off }, Pace::Step);
+        state.choose_value(name, if event_target_checked(&event) { on } else { off });
     };
     view! {
         <div class="field switch-field" class:invalid=move || error.read().is_some()>

@@ -10,7 +10,7 @@ use super::lora::LoraFields;
 use super::number_field::NumberField;
 use super::quantization::QuantizationFields;
 use super::switch_field::SwitchField;
-use crate::state::{Pace, State};
+use crate::state::State;
 use crate::text::{NO_CHOICE, texts};
 
 /// Batch sizes that people use.
@@ -77,7 +77,7 @@ fn PrecisionField() -> impl IntoView {
     let choose = move |event| {
         let chosen = event_target_value(&event).parse::<usize>().ok().and_then(|index| PAIRS.get(index).copied());
         if let Some((weights, autocast)) = chosen {
-            state.edit(Pace::Step, |plan| {
+            state.choose(&[NAME, "mixed_precision"], |plan| {
                 plan.torch_dtype = weights;
                 plan.mixed_precision = autocast;
             });

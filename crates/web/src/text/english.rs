@@ -263,6 +263,8 @@ pub(super) const TEXTS: Texts = Texts {
     cannot_estimate: "This plan cannot be estimated yet",
     mend_it: |field, value| format!("Set {field} to {value}"),
     mend_these: "Mend these fields:",
+    changed_with_it: "Changed with it:",
+    undo: "Undo",
     last_good: "The figures below belong to the last plan that could be estimated.",
     trainable: |trainable, all, percent| format!("{trainable} of {all} parameters are trained ({percent} %)"),
     accuracy: accuracy::ENGLISH,

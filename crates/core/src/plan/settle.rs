@@ -1,0 +1,97 @@
+//! After a choice: the nearest plan that keeps it and can be estimated.
+
+use super::fields::{Kind, field};
+use super::modules::attention_module_names;
+use super::{Plan, Problem, ProblemKind, TargetModules};
+
+/// Most fields that one choice moves: a chain of dependent fields is shorter.
+const MOST_CHANGES: usize = 8;
+
+impl Plan {
+    /// The plan with other fields changed until nothing contradicts the fields `chosen`, which keep their values where any
+    /// value of another field allows it: GRPO chosen with one sequence a forward gets a batch that its groups divide.
+    ///
+    /// `None` where no change of one field at a time leads to a plan that can be estimated: an unknown model, say.
+    pub fn settled(&self, chosen: &[&str]) -> Option<Self> {
+        let mut plan = self.clone();
+        for _ in 0..MOST_CHANGES {
+            let Err(problems) = plan.subject() else { return Some(plan) };
+            plan = without_one(&plan, &problems, chosen)?;
+        }
+        plan.subject().is_ok().then_some(plan)
+    }
+}
+
+/// `plan` with one of its problems solved; a chosen field changes only where nothing else helps.
+fn without_one(plan: &Plan, problems: &[Problem], chosen: &[&str]) -> Option<Plan> {
+    let solves = |problem: &Problem, (name, value): &(String, String)| {
+        let mut trial = plan.clone();
+        field(name)?.set_text(&mut trial, value).ok()?;
+        let left = trial.subject().err().unwrap_or_default();
+        (trial != *plan && !left.contains(problem) && left.len() <= problems.len()).then_some(trial)
+    };
+    let is_chosen = |fix: &(String, String)| chosen.contains(&fix.0.as_str());
+    let all: Vec<(&Problem, (String, String))> =
+        problems.iter().flat_map(|problem| fixes(plan, problem).into_iter().map(move |fix| (problem, fix))).collect();
+    let (last, first): (Vec<_>, Vec<_>) = all.iter().partition(|(_, fix)| is_chosen(fix));
+    first.into_iter().chain(last).find_map(|(problem, fix)| solves(problem, fix))
+}
+
+/// Fields and values that may solve `problem`, the likeliest first.
+fn fixes(plan: &Plan, problem: &Problem) -> Vec<(String, String)> {
+    let own = |value: String| (problem.field.clone(), value);
+    match &problem.kind {
+        ProblemKind::Contradiction { other, mend } => {
+            let others = values(other).into_iter().map(|value| (other.clone(), value.to_owned()));
+            std::iter::once(own(mend.clone())).chain(others).collect()
+        }
+        ProblemKind::NotDivisible { value, nearest, .. } => {
+            let mut nearest = nearest.clone();
+            nearest.sort_by_key(|candidate| candidate.abs_diff(*value));
+            nearest.iter().map(|value| own(value.to_string())).collect()
+        }
+        ProblemKind::OutOfRange { value, min, max } => {
+            let [value, least, most] = [value, min, max].map(|text| text.parse::<f64>().unwrap_or_default());
+            let own = own(if value < least { min } else { max }.clone());
+            // A prompt that leaves its answer next to nothing is what is too long.
+            let crowded = problem.field == "rollout.max_completion_length" && most * 2.0 < value;
+            let half = (plan.rollout.max_prompt_length() / 2).max(1).to_string();
+            crowded.then(|| ("rollout.max_prompt_length".to_owned(), half)).into_iter().chain([own]).collect()
+        }
+        ProblemKind::NoSuchModule { name, .. } if problem.field == "lora.target_modules" => {
+            vec![own(other_targets(plan, name))]
+        }
+        ProblemKind::NoSuchModule { name, .. } => {
+            let kept = plan.lora.modules_to_save.iter().filter(|other| *other != name);
+            vec![own(kept.map(String::as_str).collect::<Vec<_>>().join(","))]
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// What the adapters can sit on where the model has no module `missing`: where the others are attention's, this model's
+/// attention; otherwise the others, and all linear layers where there are none.
+fn other_targets(plan: &Plan, missing: &str) -> String {
+    let TargetModules::Names(names) = &plan.lora.target_modules else { return "all-linear".to_owned() };
+    let kept: Vec<&str> = names.iter().map(String::as_str).filter(|name| *name != missing).collect();
+    let model = super::subject::find_model(&plan.model).ok();
+    let attention = model.as_ref().map(|model| attention_module_names(model)).unwrap_or_default();
+    let exist = |name: &&&str| attention.contains(*name);
+    match kept.iter().filter(exist).count() {
+        _ if kept.is_empty() => "all-linear".to_owned(),
+        of_attention if of_attention == kept.len() => attention.join(","),
+        _ => kept.join(","),
+    }
+}
+
+/// Every value of the field called `name`, where it has a few.
+fn values(name: &str) -> Vec<&'static str> {
+    match field(name).map(|field| field.kind) {
+        Some(Kind::Choice(names) | Kind::OptionalChoice(names)) => names.to_vec(),
+        Some(Kind::Flag | Kind::OptionalFlag | Kind::AutoFlag) => vec!["true", "false"],
+        Some(Kind::Integer { min: 0, max: max @ 0..=9 }) => {
+            ["0", "1", "2", "3"].into_iter().take(max as usize + 1).collect()
+        }
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,120 @@
+//! Every choice leads to a plan that can be estimated, and keeps what was chosen.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use headroom_core::gpu;
+use headroom_core::memory::outline;
+use headroom_core::model;
+use headroom_core::plan::{
+    Dtype, Field, GpuChoice, Kind, Method, MixedPrecision, ModelChoice, Plan, ProblemKind, TargetModules, Task,
+    attention_module_names, field, fields,
+};
+use headroom_core::scenario::SCENARIOS;
+
+/// The plan a newcomer sees and every plan of the gallery.
+fn beginnings() -> Vec<(String, Plan)> {
+    let scenarios = SCENARIOS
+        .iter()
+        .flat_map(|scenario| scenario.plans.iter().map(|plan| (format!("{} {}", scenario.id, plan.key), plan.plan())));
+    [("first".to_owned(), Plan::default())].into_iter().chain(scenarios).collect()
+}
+
+fn values(field: &Field) -> Vec<&'static str> {
+    match field.kind {
+        Kind::Choice(names) => names.to_vec(),
+        Kind::OptionalChoice(names) => [""].into_iter().chain(names.iter().copied()).collect(),
+        Kind::Flag => vec!["true", "false"],
+        Kind::AutoFlag => vec!["auto", "true", "false"],
+        Kind::OptionalFlag => vec!["", "true", "false"],
+        Kind::Integer { min: 0, max: 3 } => vec!["0", "1", "2", "3"],
+        _ => Vec::new(),
+    }
+}
+
+#[test]
+fn every_value_of_every_choice_leads_to_an_estimate() {
+    let (mut chosen, mut refused) = (0, Vec::new());
+    for (name, beginning) in beginnings() {
+        assert!(beginning.subject().is_ok(), "{name}");
+        for field in fields() {
+            for value in values(field) {
+                let mut plan = beginning.clone();
+                field.set_text(&mut plan, value).unwrap();
+                let settled = plan.settled(&[field.name]);
+                let settled = settled
+                    .unwrap_or_else(|| panic!("{name}: {} = {value} has no plan: {:?}", field.name, plan.subject()));
+                assert!(outline(&settled).is_ok(), "{name}: {} = {value}", field.name);
+                chosen += 1;
+                if field.text(&settled) != field.text(&plan) {
+                    refused.push((field.name, value, plan.subject().unwrap_err()));
+                }
+            }
+        }
+    }
+    assert!(chosen > 1000, "{chosen}");
+    // The one thing that no other field can make right: a GPU without the instructions of flash-attn.
+    for (name, value, problems) in &refused {
+        assert_eq!((*name, *value), ("attn_implementation", "flash_attention_2"), "{problems:?}");
+        let of_gpu = |kind: &ProblemKind| matches!(kind, ProblemKind::Contradiction { other, .. } if other == "gpu");
+        assert!(problems.iter().any(|problem| of_gpu(&problem.kind)), "{problems:?}");
+    }
+}
+
+#[test]
+fn every_model_and_every_gpu_can_be_chosen() {
+    for (name, beginning) in beginnings() {
+        for entry in model::catalogue() {
+            let plan = Plan { model: ModelChoice::Catalogue(entry.id.to_owned()), ..beginning.clone() };
+            let settled =
+                plan.settled(&["model"]).unwrap_or_else(|| panic!("{name}: {}: {:?}", entry.id, plan.subject()));
+            assert_eq!(settled.model, plan.model, "{name}");
+        }
+        for card in gpu::catalogue() {
+            let plan = Plan { gpu: GpuChoice::Catalogue(card.id.to_string()), ..beginning.clone() };
+            let settled = plan.settled(&["gpu"]).unwrap_or_else(|| panic!("{name}: {}: {:?}", card.id, plan.subject()));
+            assert_eq!(settled.gpu, plan.gpu, "{name}");
+        }
+    }
+}
+
+#[test]
+fn grpo_from_the_first_plan_gets_a_batch_that_its_groups_divide() {
+    let plan = Plan { task: Task::Grpo, ..Plan::default() };
+    assert!(plan.subject().is_err(), "one sequence is no group of eight answers");
+    let settled = plan.settled(&["task"]).unwrap();
+    assert_eq!(settled, Plan { per_device_train_batch_size: 8, ..plan.clone() });
+}
+
+#[test]
+fn what_was_chosen_stays_and_what_contradicts_it_moves() {
+    let flash = field("attn_implementation").unwrap();
+    let mut plan = Plan { torch_dtype: Dtype::Float32, mixed_precision: MixedPrecision::No, ..Plan::default() };
+    flash.set_text(&mut plan, "flash_attention_2").unwrap();
+    let settled = plan.settled(&["attn_implementation"]).unwrap();
+    assert_eq!(settled, Plan { torch_dtype: Dtype::Bfloat16, ..plan.clone() });
+    // The other way round: the GPU was chosen, so attention moves.
+    let flash = Plan { torch_dtype: Dtype::Bfloat16, ..plan };
+    let t4 = Plan { gpu: GpuChoice::Catalogue("t4".to_owned()), ..flash };
+    assert_eq!(t4.settled(&["gpu"]).unwrap().attn_implementation.name(), "sdpa");
+}
+
+#[test]
+fn adapters_on_attention_stay_on_attention() {
+    let mut plan =
+        Plan { model: ModelChoice::Catalogue("microsoft/Phi-3-mini-4k-instruct".to_owned()), ..Plan::default() };
+    plan.method = Method::Lora;
+    plan.lora.target_modules =
+        TargetModules::Names(["q_proj", "k_proj", "v_proj", "o_proj"].map(str::to_owned).to_vec());
+    let settled = plan.settled(&["model"]).unwrap();
+    assert_eq!(settled.lora.target_modules, TargetModules::Names(["o_proj", "qkv_proj"].map(str::to_owned).to_vec()));
+    // In GPT-2 the feed-forward part has a c_proj too.
+    let gpt2 = Plan { model: ModelChoice::Catalogue("openai-community/gpt2".to_owned()), ..Plan::default() };
+    let model = gpt2.subject().unwrap().model;
+    assert_eq!(attention_module_names(&model), ["c_attn", "attn.c_proj"]);
+}
+
+#[test]
+fn what_cannot_be_settled_is_left_to_the_reader() {
+    let plan = Plan { model: ModelChoice::Catalogue("nobody/knows-this".to_owned()), ..Plan::default() };
+    assert_eq!(plan.settled(&["model"]), None);
+}
