@@ -329,3 +329,45 @@ fn positions_are_those_a_sequence_may_use() {
     assert_eq!(positions(json!({"model_type": "chatglm", "seq_length": 32768})), Some(32768));
     assert_eq!(positions(json!({"model_type": "bloom"})), None);
 }
+
+#[test]
+fn every_key_that_a_config_leaves_to_its_class_is_listed() {
+    let config = serde_json::json!({"model_type": "llama", "hidden_size": 2048, "vocab_size": 32000});
+    let model = Model::from_config("tiny", &config).unwrap();
+    let assumed = |key: &str| model.assumed.iter().find(|other| other.key == key).map(|other| other.value.as_str());
+    for (key, value) in [
+        ("num_hidden_layers", "32"),
+        ("num_attention_heads", "32"),
+        ("num_key_value_heads", "32"),
+        ("intermediate_size", "11008"),
+        ("head_dim", "64"),
+        ("tie_word_embeddings", "false"),
+        ("attention_bias", "false"),
+    ] {
+        assert_eq!(assumed(key), Some(value), "{key}");
+    }
+    for key in ["hidden_size", "vocab_size", "model_type"] {
+        assert_eq!(assumed(key), None, "{key} is in the config");
+    }
+    let keys: Vec<&str> = model.assumed.iter().map(|other| other.key.as_str()).collect();
+    let mut once = keys.clone();
+    once.sort_unstable();
+    once.dedup();
+    assert_eq!(once.len(), keys.len(), "each once: {keys:?}");
+}
+
+#[test]
+fn older_spellings_and_text_parts_are_no_assumptions() {
+    let config =
+        serde_json::json!({"model_type": "gpt2", "n_embd": 768, "n_layer": 12, "n_head": 12, "vocab_size": 50257});
+    let model = Model::from_config("gpt2", &config).unwrap();
+    let sizes: Vec<_> = model.assumed.iter().filter(|key| key.decides_size()).map(|key| key.key.as_str()).collect();
+    assert!(!sizes.contains(&"hidden_size") && !sizes.contains(&"num_hidden_layers"), "{sizes:?}");
+    let config = serde_json::json!({
+        "model_type": "gemma3", "vision_config": {"hidden_size": 1152},
+        "text_config": {"model_type": "gemma3_text", "hidden_size": 2560, "num_hidden_layers": 34},
+    });
+    let model = Model::from_config("gemma", &config).unwrap();
+    let assumed = |key: &str| model.assumed.iter().any(|other| other.key == key);
+    assert!(!assumed("hidden_size") && !assumed("num_hidden_layers") && assumed("vocab_size"), "{:?}", model.assumed);
+}

@@ -9,6 +9,10 @@ pub(super) fn text(note: &Note) -> String {
         Note::GenericModel { model_type } => {
             format!("The family {model_type} is unknown and was read as a Llama-like decoder: its figures are a guess.")
         }
+        Note::AssumedKeys { keys } => {
+            let keys: Vec<_> = keys.iter().map(|assumed| format!("{} = {}", assumed.key, assumed.value)).collect();
+            format!("The config does not say these, so its class's defaults were assumed: {}.", keys.join(", "))
+        }
         Note::TextPart { of } => format!("Only the text part of {of} is counted: its vision or audio towers are not."),
         Note::EagerOnly { model_type } => {
             format!("transformers has no sdpa for {model_type}: attention runs eagerly and writes its scores out.")

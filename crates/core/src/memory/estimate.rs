@@ -3,6 +3,7 @@
 use super::beside::TaskUse;
 use super::{Category, FailedRequest, Phase, Term};
 use crate::gpu::Overhead;
+use crate::model::AssumedKey;
 
 /// The answer to a plan.
 #[derive(Debug, Clone, PartialEq)]
@@ -211,6 +212,11 @@ pub enum Note {
     GenericModel {
         /// Its `model_type`.
         model_type: String,
+    },
+    /// The reader's own config is silent on keys that decide the model's size; what its class assumes was taken.
+    AssumedKeys {
+        /// The keys with what was taken.
+        keys: Vec<AssumedKey>,
     },
     /// Only the text part of a multimodal config was read.
     TextPart {

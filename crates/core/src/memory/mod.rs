@@ -37,7 +37,7 @@ pub use term::{Category, Term};
 
 use crate::gpu::{Card, context_bytes, nccl_bytes};
 use crate::model::{self, Model, Reading};
-use crate::plan::{Alternative, Method, Optimizer, Plan, Problem, Subject, Task, alternatives};
+use crate::plan::{Alternative, Method, ModelChoice, Optimizer, Plan, Problem, Subject, Task, alternatives};
 use allocator::Mode;
 use autograd::Detail;
 use period::Extent;
@@ -347,6 +347,10 @@ fn notes(plan: &Plan, subject: &Subject, step: &step::Step) -> Vec<Note> {
     let mut notes = Vec::new();
     if subject.model.reading == Reading::Generic {
         notes.push(Note::GenericModel { model_type: subject.model.model_type.clone() });
+    }
+    if matches!(plan.model, ModelChoice::Config { .. }) {
+        let keys: Vec<_> = subject.model.assumed.iter().filter(|key| key.decides_size()).cloned().collect();
+        notes.extend((!keys.is_empty()).then_some(Note::AssumedKeys { keys }));
     }
     for model::Note::TextPart { of } in &subject.model.notes {
         notes.push(Note::TextPart { of: of.clone() });

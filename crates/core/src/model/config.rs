@@ -1,10 +1,11 @@
 //! Typed access to a `config.json`: every figure bounded, every error naming the key and the mend.
 
+use std::cell::RefCell;
 use std::fmt;
 
 use serde_json::{Map, Value};
 
-use super::structure::Activation;
+use super::structure::{Activation, AssumedKey};
 
 /// Why a `config.json` cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,15 +68,42 @@ pub(super) struct Config<'a> {
     fields: &'a Map<String, Value>,
     /// The multimodal config around a text part, which may say whether the head is tied.
     outer: Option<&'a Map<String, Value>>,
+    /// What was taken from the class where the config is silent.
+    assumed: &'a Assumptions,
+}
+
+/// Keys that a config leaves to its class, as they are met.
+#[derive(Debug, Default)]
+pub(super) struct Assumptions(RefCell<Vec<AssumedKey>>);
+
+impl Assumptions {
+    /// Notes that `key` was taken to be `value`; a key is noted once.
+    fn note(&self, key: &str, value: String) {
+        let mut known = self.0.borrow_mut();
+        if !known.iter().any(|other| other.key == key) {
+            known.push(AssumedKey { key: key.to_owned(), value });
+        }
+    }
+
+    pub(super) fn into_keys(self) -> Vec<AssumedKey> {
+        self.0.into_inner()
+    }
 }
 
 impl<'a> Config<'a> {
-    /// Reads `value`, which must be an object.
-    pub(super) fn new(value: &'a Value) -> Result<Self, ConfigError> {
+    /// Reads `value`, which must be an object; what it leaves out is noted in `assumed`.
+    pub(super) fn new(value: &'a Value, assumed: &'a Assumptions) -> Result<Self, ConfigError> {
         let fields = value
             .as_object()
             .ok_or_else(|| ConfigError::new("config.json", "must be a JSON object: {\"model_type\": \"llama\", …}"))?;
-        Ok(Self { fields, outer: None })
+        Ok(Self { fields, outer: None, assumed })
+    }
+
+    /// Notes that the config is silent on the first of `keys` and the class takes it to be `value`.
+    pub(super) fn assume(&self, keys: &[&str], value: impl fmt::Display) {
+        if let Some(key) = keys.first().filter(|_| self.find(keys).is_none()) {
+            self.assumed.note(key, value.to_string());
+        }
     }
 
     /// The first of `keys` that is present, with its value.
@@ -90,14 +118,19 @@ impl<'a> Config<'a> {
 
     /// An object under `key`, if there is one.
     pub(super) fn object(&self, key: &str) -> Option<Config<'a>> {
-        self.fields.get(key).and_then(Value::as_object).map(|fields| Self { fields, outer: Some(self.fields) })
+        self.fields.get(key).and_then(Value::as_object).map(|fields| Self {
+            fields,
+            outer: Some(self.fields),
+            assumed: self.assumed,
+        })
     }
 
     /// Whether the head is the token embedding. Multimodal configs say so outside or inside their text part, and one
     /// "yes" is enough: older files put it inside, where newer classes look outside.
     pub(super) fn tie_word_embeddings(&self, default: bool) -> Result<bool, ConfigError> {
         const KEY: &[&str] = &["tie_word_embeddings"];
-        let outer = self.outer.map(|fields| Self { fields, outer: None }).filter(|outer| outer.has(KEY));
+        let outer =
+            self.outer.map(|fields| Self { fields, outer: None, assumed: self.assumed }).filter(|outer| outer.has(KEY));
         match (outer, self.has(KEY)) {
             (None, _) => self.flag(KEY, default),
             (Some(outer), false) => outer.flag(KEY, default),
@@ -125,7 +158,12 @@ impl<'a> Config<'a> {
         bound: Bound,
     ) -> Result<Option<u64>, ConfigError> {
         match self.find(keys) {
-            None => Ok(default),
+            None => {
+                if let Some(default) = default {
+                    self.assume(keys, default);
+                }
+                Ok(default)
+            }
             Some((_, Value::Null)) => Ok(None),
             Some((key, value)) => whole_number(key, value, bound).map(Some),
         }
@@ -134,7 +172,10 @@ impl<'a> Config<'a> {
     /// True or false; null counts as false, as in Python.
     pub(super) fn flag(&self, keys: &[&str], default: bool) -> Result<bool, ConfigError> {
         match self.find(keys) {
-            None => Ok(default),
+            None => {
+                self.assume(keys, default);
+                Ok(default)
+            }
             Some((_, Value::Null)) => Ok(false),
             Some((_, Value::Bool(flag))) => Ok(*flag),
             Some((key, value)) => Err(ConfigError::new(key, format!("must be true or false, but is {}", short(value)))),
@@ -144,7 +185,10 @@ impl<'a> Config<'a> {
     /// A probability from 0 to 1; 0 when null.
     pub(super) fn probability(&self, keys: &[&str], default: f64) -> Result<f64, ConfigError> {
         match self.find(keys) {
-            None => Ok(default),
+            None => {
+                self.assume(keys, default);
+                Ok(default)
+            }
             Some((_, Value::Null)) => Ok(0.0),
             Some((key, value)) => value
                 .as_f64()
@@ -195,6 +239,7 @@ impl<'a> Config<'a> {
 
     /// The activation function.
     pub(super) fn activation(&self, keys: &[&str], default: &str) -> Result<Activation, ConfigError> {
+        self.assume(keys, default);
         let name = self.text(keys)?.unwrap_or(default);
         Ok(match name {
             "silu" | "swish" | "gelu" | "gelu_pytorch_tanh" | "mish" => Activation::Fused,

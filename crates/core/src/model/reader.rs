@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::config::{Config, ConfigError};
+use super::config::{Assumptions, Config, ConfigError};
 use super::families;
 use super::structure::{Model, Note, Reading};
 
@@ -37,34 +37,41 @@ impl Model {
     /// # Ok::<(), headroom_core::model::ConfigError>(())
     /// ```
     pub fn from_config(name: &str, config: &Value) -> Result<Self, ConfigError> {
-        let whole = Config::new(config)?;
-        let whole_type = match whole.text(&["model_type"])? {
-            Some(model_type) => model_type,
-            None => first_architecture(&whole).and_then(families::model_type_of).unwrap_or_default(),
-        };
-        let (mut part, mut model_type) = (whole, whole_type);
-        for _ in 0..MAX_NESTING {
-            let Some(text) = TEXT_PARTS.iter().find_map(|key| part.object(key)) else { break };
-            model_type = text.text(&["model_type"])?.unwrap_or_else(|| families::text_model_type(model_type));
-            part = text;
-        }
-        let (reading, read) = match families::reader(model_type) {
-            Some(reader) => (Reading::Known, reader),
-            None => (Reading::Generic, families::generic as families::Reader),
-        };
-        let mut model = read(&part)?;
-        name.clone_into(&mut model.name);
-        model_type.clone_into(&mut model.model_type);
-        model.reading = reading;
-        if model_type != whole_type || whole.has(TOWERS) {
-            model.notes.push(Note::TextPart { of: whole_type.to_owned() });
-        }
-        if model.param_count() > MAX_PARAM_COUNT {
-            let why = format!("these figures make more than {MAX_PARAM_COUNT} parameters; correct the widths");
-            return Err(ConfigError::new("hidden_size", why));
-        }
+        let assumed = Assumptions::default();
+        let mut model = read(name, config, &assumed)?;
+        model.assumed = assumed.into_keys();
         Ok(model)
     }
+}
+
+fn read(name: &str, config: &Value, assumed: &Assumptions) -> Result<Model, ConfigError> {
+    let whole = Config::new(config, assumed)?;
+    let whole_type = match whole.text(&["model_type"])? {
+        Some(model_type) => model_type,
+        None => first_architecture(&whole).and_then(families::model_type_of).unwrap_or_default(),
+    };
+    let (mut part, mut model_type) = (whole, whole_type);
+    for _ in 0..MAX_NESTING {
+        let Some(text) = TEXT_PARTS.iter().find_map(|key| part.object(key)) else { break };
+        model_type = text.text(&["model_type"])?.unwrap_or_else(|| families::text_model_type(model_type));
+        part = text;
+    }
+    let (reading, reader) = match families::reader(model_type) {
+        Some(reader) => (Reading::Known, reader),
+        None => (Reading::Generic, families::generic as families::Reader),
+    };
+    let mut model = reader(&part)?;
+    name.clone_into(&mut model.name);
+    model_type.clone_into(&mut model.model_type);
+    model.reading = reading;
+    if model_type != whole_type || whole.has(TOWERS) {
+        model.notes.push(Note::TextPart { of: whole_type.to_owned() });
+    }
+    if model.param_count() > MAX_PARAM_COUNT {
+        let why = format!("these figures make more than {MAX_PARAM_COUNT} parameters; correct the widths");
+        return Err(ConfigError::new("hidden_size", why));
+    }
+    Ok(model)
 }
 
 fn first_architecture<'a>(config: &Config<'a>) -> Option<&'a str> {

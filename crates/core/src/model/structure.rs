@@ -14,6 +14,8 @@ pub struct Model {
     pub reading: Reading,
     /// What a reader of the figures should know about how they came about.
     pub notes: Vec<Note>,
+    /// What the config leaves to its class, in the order in which it was needed.
+    pub assumed: Vec<AssumedKey>,
     /// h, the width of the residual stream.
     pub hidden_size: u64,
     /// V, rows of the token embedding.
@@ -41,6 +43,35 @@ pub struct Model {
     pub scales_embeddings: bool,
     /// See [`Model::scales_embeddings`].
     pub scales_logits: bool,
+}
+
+/// A key that a `config.json` does not have, and what the class takes it to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AssumedKey {
+    /// The key, as today's files spell it.
+    pub key: String,
+    /// The value, as JSON would write it; text without quotes.
+    pub value: String,
+}
+
+impl AssumedKey {
+    /// Whether the model's size hangs on it: published configs never leave such a key out by design.
+    pub fn decides_size(&self) -> bool {
+        const SIZES: &[&str] = &[
+            "hidden_size",
+            "intermediate_size",
+            "num_hidden_layers",
+            "num_attention_heads",
+            "num_key_value_heads",
+            "vocab_size",
+            "num_experts",
+            "num_local_experts",
+            "n_routed_experts",
+            "moe_intermediate_size",
+            "tie_word_embeddings",
+        ];
+        SIZES.contains(&self.key.as_str())
+    }
 }
 
 /// How a config was read.

@@ -129,6 +129,15 @@ pub(super) const TEXTS: Texts = Texts {
     config_drop: "松开即可读取文件",
     config_empty: "请先粘贴 config.json 的内容。",
     config_unreadable: "无法按文本读取该文件，请改为粘贴内容。",
+    config_too_large: |size| {
+        format!(
+            "内容有 {size}，而 config.json 不会超过 1 MiB。请选择名为 config.json 的文件（不是 tokenizer.json 或权重索引）。"
+        )
+    },
+    config_read: |class, layers, params| format!("已按 {class} 读取：{layers} 层，{params} 参数。"),
+    config_complete: "决定模型大小的各项都已写明。",
+    config_assumed: "以下各项没有写明，按该模型类的默认值计算；如有不同请补上：",
+    config_assumed_rest: |count| format!("另有 {count} 项取默认值"),
     own_model: "我的模型",
     custom_card: "其他显卡：直接填写显存",
     tasks: chinese_tasks::TEXTS,

@@ -132,6 +132,9 @@ pub(super) fn note(note: &Note) -> String {
         Note::GenericModel { model_type } => {
             format!("不认识“{model_type}”这一模型家族，已按类似 Llama 的解码器读取：所有数字仅供参考。")
         }
+        Note::AssumedKeys { keys } => {
+            format!("config.json 没有写明以下各项，按该模型类的默认值计算：{}。", super::assumed_keys(keys, "、"))
+        }
         Note::TextPart { of } => format!("只计算“{of}”的文本部分，不含视觉或音频编码器。"),
         Note::EagerOnly { model_type } => {
             format!("transformers 的“{model_type}”不支持 sdpa：注意力以 eager 方式计算，会写出完整的注意力分数矩阵。")

@@ -217,6 +217,15 @@ pub(super) const TEXTS: Texts = Texts {
     config_drop: "Drop the file to read it",
     config_empty: "Paste the text of a config.json first.",
     config_unreadable: "The file could not be read as text. Paste its content instead.",
+    config_too_large: |size| {
+        format!(
+            "This is {size}; a config.json is never above 1 MiB. Choose the file called config.json (not tokenizer.json or an index of weights)."
+        )
+    },
+    config_read: |class, layers, params| format!("Read as {class}: {layers} layers, {params} parameters."),
+    config_complete: "It says everything that decides the model's size.",
+    config_assumed: "It does not say these, so the defaults of its class are assumed; add what differs:",
+    config_assumed_rest: |count| format!("{count} further keys that were assumed"),
     own_model: "my model",
     custom_card: "Another card: give its memory",
     tasks: english_tasks::TEXTS,

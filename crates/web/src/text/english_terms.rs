@@ -132,6 +132,10 @@ pub(super) fn note(note: &Note) -> String {
         Note::GenericModel { model_type } => format!(
             "Headroom does not know the family “{model_type}” and read it as a Llama-like decoder: take every figure as a guess."
         ),
+        Note::AssumedKeys { keys } => format!(
+            "The config.json does not say these, so the defaults of its class are assumed: {}.",
+            super::assumed_keys(keys, ", ")
+        ),
         Note::TextPart { of } => {
             format!("Only the text part of “{of}” is counted: its vision or audio towers are not.")
         }

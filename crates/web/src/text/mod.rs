@@ -23,6 +23,7 @@ mod tasks;
 
 use headroom_core::gpu::Segment;
 use headroom_core::memory::{Category, Fit, Note, Phase, Term};
+use headroom_core::model::AssumedKey;
 use headroom_core::plan::{
     AdapterDtype, AttentionKernel, AttnImplementation, Dtype, Framework, Method, MixedPrecision, Optimizer, Problem,
     QuantType, Task,
@@ -94,6 +95,11 @@ impl Language {
             Self::Chinese => &chinese::TEXTS,
         }
     }
+}
+
+/// Keys with what was assumed of them, as sentences list them.
+fn assumed_keys(keys: &[AssumedKey], between: &str) -> String {
+    keys.iter().map(|assumed| format!("{} = {}", assumed.key, assumed.value)).collect::<Vec<_>>().join(between)
 }
 
 /// The language in use, from the context.
@@ -255,6 +261,13 @@ pub(crate) struct Texts {
     pub(crate) config_drop: &'static str,
     pub(crate) config_empty: &'static str,
     pub(crate) config_unreadable: &'static str,
+    /// Of a text of that many bytes.
+    pub(crate) config_too_large: fn(&str) -> String,
+    /// Of a class, a number of layers, a number of parameters.
+    pub(crate) config_read: fn(&str, u64, &str) -> String,
+    pub(crate) config_complete: &'static str,
+    pub(crate) config_assumed: &'static str,
+    pub(crate) config_assumed_rest: fn(usize) -> String,
     pub(crate) own_model: &'static str,
     pub(crate) custom_card: &'static str,
     pub(crate) tasks: TaskTexts,

@@ -76,6 +76,7 @@ impl Figures {
         let num_key_value_heads = config
             .optional_count(NUM_KEY_VALUE_HEADS, defaults.num_key_value_heads, HEADS)?
             .unwrap_or(num_attention_heads);
+        config.assume(NUM_KEY_VALUE_HEADS, num_key_value_heads);
         if !config.has(NUM_KEY_VALUE_HEADS) && !num_attention_heads.is_multiple_of(num_key_value_heads) {
             let why = format!(
                 "missing, and the class assumes {num_key_value_heads}, which does not divide num_attention_heads \
@@ -91,12 +92,15 @@ impl Figures {
                 hidden_size / num_attention_heads
             }
         };
+        config.assume(HEAD_DIM, head_dim);
+        let intermediate_size = config
+            .optional_count(INTERMEDIATE_SIZE, defaults.intermediate_size, INNER_WIDTH)?
+            .unwrap_or(4 * hidden_size);
+        config.assume(INTERMEDIATE_SIZE, intermediate_size);
         Ok(Self {
             vocab_size: config.count(VOCAB_SIZE, defaults.vocab_size, VOCABULARY)?,
             hidden_size,
-            intermediate_size: config
-                .optional_count(INTERMEDIATE_SIZE, defaults.intermediate_size, INNER_WIDTH)?
-                .unwrap_or(4 * hidden_size),
+            intermediate_size,
             num_hidden_layers: config.count(NUM_HIDDEN_LAYERS, defaults.num_hidden_layers, LAYERS)?,
             num_attention_heads,
             num_key_value_heads,
@@ -155,6 +159,7 @@ impl Figures {
             model_type: String::new(),
             reading: Reading::Known,
             notes: Vec::new(),
+            assumed: Vec::new(),
             hidden_size: self.hidden_size,
             vocab_size: self.vocab_size,
             max_position_embeddings: self.max_position_embeddings,
