@@ -76,3 +76,54 @@ test("a config.json that cannot be read says why, and nothing is lost", async ({
   await expect(text).toHaveAccessibleDescription(/hidden_size/);
   await expect(planner.model).toHaveValue("Qwen/Qwen3-4B");
 });
+
+test("what the config does not say is listed, and what it was read as", async ({ page, planner }) => {
+  await planner.open();
+  await page.getByText("Use your own config.json").click();
+  const { num_hidden_layers: _, ...silent } = CONFIG;
+  await page.getByRole("textbox", { name: "config.json" }).fill(JSON.stringify(silent));
+  await page.getByRole("button", { name: "Use this config" }).click();
+  const read = page.getByRole("status").filter({ hasText: "Read as llama" });
+  await expect(read).toContainText("32 layers");
+  await expect(read).toContainText("num_hidden_layers = 32");
+  await expect(page.getByRole("region", { name: "Assumptions and warnings" })).toContainText("num_hidden_layers = 32");
+
+  await page.getByRole("textbox", { name: "config.json" }).fill(JSON.stringify(CONFIG));
+  await page.getByRole("button", { name: "Use this config" }).click();
+  await expect(read).toContainText("22 layers");
+  await expect(read).toContainText("It says everything that decides the model's size.");
+});
+
+test("five megabytes are answered within 100 ms", async ({ page, planner }) => {
+  await planner.open();
+  await page.getByText("Use your own config.json").click();
+  await page.getByRole("textbox", { name: "config.json" }).focus();
+  const waited = await page.evaluate(async () => {
+    const data = new DataTransfer();
+    data.setData("text/plain", `{"model_type": "llama", "x": "${"y".repeat(5 << 20)}"}`);
+    const event = new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true });
+    const start = performance.now();
+    document.activeElement!.dispatchEvent(event);
+    await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+    return { milliseconds: performance.now() - start, inserted: !event.defaultPrevented };
+  });
+  await expect(page.getByRole("alert").filter({ hasText: "5.0 MiB" })).toContainText("never above 1 MiB");
+  expect(waited.inserted).toBe(false);
+  expect(waited.milliseconds).toBeLessThan(100);
+});
+
+test("a large config.json within the limit is answered within 100 ms", async ({ page, planner }) => {
+  await planner.open();
+  await page.getByText("Use your own config.json").click();
+  const labels = Object.fromEntries(Array.from({ length: 20_000 }, (_, label) => [label, `a label of many letters ${label}`]));
+  await page.getByRole("textbox", { name: "config.json" }).fill(JSON.stringify({ ...CONFIG, id2label: labels }));
+  const waited = await page.evaluate(async () => {
+    const button = [...document.querySelectorAll("button")].find((button) => button.textContent === "Use this config")!;
+    const start = performance.now();
+    button.click();
+    await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+    return performance.now() - start;
+  });
+  await expect(page.getByText(PARAMETERS)).toBeVisible();
+  expect(waited).toBeLessThan(100);
+});

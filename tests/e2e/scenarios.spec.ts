@@ -1,15 +1,6 @@
 import type { Page } from "@playwright/test";
 import { expect, test } from "./test";
-import { Planner } from "./pages/planner";
-
-const SCENARIOS = [
-  "A reward model on eight 64 GB cards",
-  "DPO with two reward models beside it",
-  "GRPO on one 40 GB card that ran out of memory",
-  "A run that uses a tenth of its card",
-  "Four DeepSpeed tiers for small cards",
-  "The same model twice on one card",
-];
+import { Planner, SCENARIOS } from "./pages/planner";
 
 /** What the verdict says is used, GiB. */
 async function used(planner: Planner): Promise<number> {

@@ -10,6 +10,7 @@ use headroom_core::plan::{
     attention_module_names, field, fields,
 };
 use headroom_core::scenario::SCENARIOS;
+use serde_json::{Value, json};
 
 /// The plan a newcomer sees and every plan of the gallery.
 fn beginnings() -> Vec<(String, Plan)> {
@@ -75,6 +76,24 @@ fn every_model_and_every_gpu_can_be_chosen() {
             assert_eq!(settled.gpu, plan.gpu, "{name}");
         }
     }
+}
+
+#[test]
+fn every_model_can_stand_beside_the_policy() {
+    let mut with_rewards = 0;
+    for (name, beginning) in beginnings() {
+        let rewards = field("reward_models").unwrap();
+        let Value::Array(entries) = rewards.value(&beginning) else { continue };
+        with_rewards += 1;
+        for entry in model::catalogue() {
+            let mut entries = entries.clone();
+            entries[0] = json!({"model": entry.id});
+            let mut plan = beginning.clone();
+            rewards.set_value(&mut plan, &Value::Array(entries)).unwrap();
+            assert!(plan.settled(&["value_model", "reward_models"]).is_some(), "{name}: {}", entry.id);
+        }
+    }
+    assert!(with_rewards > 2, "{with_rewards}");
 }
 
 #[test]

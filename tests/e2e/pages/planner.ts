@@ -1,5 +1,15 @@
 import type { Locator, Page } from "@playwright/test";
 
+/** Titles of the gallery. */
+export const SCENARIOS = [
+  "A reward model on eight 64 GB cards",
+  "DPO with two reward models beside it",
+  "GRPO on one 40 GB card that ran out of memory",
+  "A run that uses a tenth of its card",
+  "Four DeepSpeed tiers for small cards",
+  "The same model twice on one card",
+];
+
 /** The planner as a person meets it: by roles and labels, never by class names. */
 export class Planner {
   readonly heading: Locator;

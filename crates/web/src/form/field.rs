@@ -81,8 +81,7 @@ pub(super) fn AdjustedNote(name: &'static str) -> impl IntoView {
         let change = |Changed { field, before, after }: Changed| {
             view! { <li><code>{field}</code>" "{written(before)}" → "<strong>{written(after)}</strong></li> }
         };
-        let why =
-            |problem: &Problem| view! { <p><code>{problem.field.clone()}</code>" "{(texts.problem)(problem)}</p> };
+        let why = |problem: &Problem| view! { <p>{texts.why}" "<code>{problem.field.clone()}</code>" "{(texts.problem)(problem)}</p> };
         Some(view! {
             <p><strong>{texts.changed_with_it}</strong></p>
             <ul>{changed.into_iter().map(change).collect::<Vec<_>>()}</ul>

@@ -70,12 +70,17 @@ pub(super) fn BreakdownPanel() -> impl IntoView {
 fn CategoryRows(category: Category) -> impl IntoView {
     let state = State::of_page();
     let texts = texts();
+    // As the table of phases has it, so that the sums of all categories add up to the verdict's figure as written.
     let sum = Memo::new(move |_| {
         let estimate = state.estimate.read();
         let estimate = estimate.as_ref()?;
-        let need = estimate.need_by_category(estimate.peak_phase()?);
-        need.iter().find(|(of, _)| *of == category).map(|(_, bytes)| *bytes)
+        let (categories, bytes): (Vec<_>, Vec<_>) =
+            estimate.need_by_category(estimate.peak_phase()?).into_iter().unzip();
+        let place = categories.iter().position(|of| *of == category)?;
+        Some((bytes[place], figures::cells(&bytes).swap_remove(place)))
     });
+    let exact = move || sum.get().map(|(bytes, _)| (texts.get().exact_bytes)(&count_text(bytes)));
+    let written = move || sum.get().map(|(_, written)| format!("{written} GiB"));
     let overheads = Memo::new(move |_| {
         let estimate = state.estimate.read();
         let all = estimate.as_ref().map(Estimate::overheads).unwrap_or_default();
@@ -97,7 +102,7 @@ fn CategoryRows(category: Category) -> impl IntoView {
                 <h3>
                     <span class=format!("swatch {}", swatch_class(category))></span>
                     {move || (texts.get().category)(category)}
-                    <Bytes bytes=Signal::derive(move || sum.get().unwrap_or_default())/>
+                    <span class="number" title=exact>{written}</span>
                 </h3>
                 // Told apart by term, so that what is open stays open while a slider moves.
                 <For each=move || terms.get() key=|term| *term let:term><TermRow term list=List::AtPeak/></For>

@@ -144,17 +144,12 @@ fn Meter(estimate: Estimate) -> impl IntoView {
     // Before the replay it is other plans' median and says nothing of this one.
     let saves = (peak.basis == Basis::Replayed && less > 0 && !peak.expandable).then(|| figures::glance(less));
     let (failure, limit) = (StoredValue::new(estimate.failure), StoredValue::new(peak.limit));
-    let failing = move || {
+    let failing = move || failure.get_value().map(|failure| failure_text(texts.get(), &failure));
+    let limiting = move || {
         let texts = texts.get();
-        match (failure.get_value(), limit.get_value()) {
-            (Some(failure), _) => Some(failure_text(texts, &failure)),
-            (None, Some(limit)) => {
-                let request = figures::glance(limit.request_bytes);
-                let stranded = figures::glance(limit.stranded_bytes);
-                Some((texts.limit)((texts.term)(limit.term), &request, (texts.phase)(limit.phase), &stranded))
-            }
-            (None, None) => None,
-        }
+        let limit = limit.get_value().filter(|_| failing().is_none())?;
+        let (request, stranded) = (figures::glance(limit.request_bytes), figures::glance(limit.stranded_bytes));
+        Some((texts.limit)((texts.term)(limit.term), &request, (texts.phase)(limit.phase), &stranded))
     };
     view! {
         <div class="meter" aria-hidden="true">
@@ -165,11 +160,12 @@ fn Meter(estimate: Estimate) -> impl IntoView {
             </div>
         </div>
         <ul class="verdict-details">
+            {move || failing().map(|said| view! { <li class="failing">{said}</li> })}
             <li>{move || share_text(texts.get(), share)}</li>
             <li>{move || (texts.get().band)(&low, &high)}</li>
             <li>{move || (texts.get().tasks.peak)(plan.read().task, phase)}</li>
             {saves.map(|less| view! { <li>{move || (texts.get().expandable_saves)(&less)}</li> })}
-            {move || failing().map(|said| view! { <li class="failing">{said}</li> })}
+            {move || limiting().map(|said| view! { <li>{said}</li> })}
             <li>{move || (texts.get().trainable)(&figures::params(trainable), &count_text(all), &trained)}</li>
         </ul>
     }

@@ -182,6 +182,7 @@ pub(super) const TEXTS: Texts = Texts {
     mend_these: "请修正以下各项：",
     changed_with_it: "同时调整了：",
     undo: "撤销",
+    why: "原因：",
     last_good: "下面的数字属于上一个可以估算的方案。",
     trainable: |trainable, all, percent| format!("共 {all} 参数，训练其中 {trainable}（{percent}%）"),
     accuracy: accuracy::CHINESE,

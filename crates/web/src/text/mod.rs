@@ -311,6 +311,7 @@ pub(crate) struct Texts {
     /// Heads what a choice changed besides.
     pub(crate) changed_with_it: &'static str,
     pub(crate) undo: &'static str,
+    pub(crate) why: &'static str,
     pub(crate) last_good: &'static str,
     pub(crate) trainable: fn(&str, &str, &str) -> String,
 
