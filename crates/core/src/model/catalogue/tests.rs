@@ -36,6 +36,16 @@ fn labels_are_short_and_unique() {
 }
 
 #[test]
+fn months_of_release_sort_by_date() {
+    for model in catalogue() {
+        let (year, month) = model.released.split_once('-').unwrap_or_else(|| panic!("{}", model.id));
+        assert!(year.len() == 4 && month.len() == 2, "{}: {}", model.id, model.released);
+        let number = |text: &str| text.parse::<u32>().unwrap_or_else(|e| panic!("{}: {e}", model.id));
+        assert!((2018..2100).contains(&number(year)) && (1..=12).contains(&number(month)), "{}", model.id);
+    }
+}
+
+#[test]
 fn configs_are_compact_json_objects_that_name_their_class() {
     for model in catalogue() {
         let value: serde_json::Value =
