@@ -257,7 +257,7 @@ pub fn exhaustive(plan: &Plan, level: Level, fits: bool, judge: &dyn Judge) -> O
     starts(plan, level, fits).into_iter().find_map(|departure| {
         let start = departure.iter().try_fold(plan.clone(), |plan, lever| lever.apply(&plan))?;
         let all = choices(&start, &questions_of(&start, level));
-        let fitting = all.into_iter().find(|choice| judge.fits(&choice.plan))?;
+        let fitting = all.into_iter().find(|choice| judge.suits(&choice.plan))?;
         seconds_per_token(&fitting.plan)
     })
 }
@@ -314,21 +314,18 @@ const FOR_FEWER: f64 = 1.04;
 
 /// `levers` without those that only make it quicker, where that is little.
 fn without_needless(before: &Plan, levers: Vec<Lever>, after: &Plan, judge: &dyn Judge) -> Vec<Lever> {
-    let (Some(own), Some(limit)) = (seconds_per_token(before), seconds_per_token(after)) else { return levers };
-    let limit = limit * FOR_FEWER;
+    let Some(quickest) = seconds_per_token(after) else { return levers };
+    let limit = quickest * FOR_FEWER;
     let mut kept = levers;
     let mut at = kept.len();
     while at > 0 && kept.len() > 1 {
         at -= 1;
-        // One that slows the step down is needed, or the search had left it out.
-        let alone = kept.get(at).and_then(|lever| seconds_per_token(&lever.apply(before)?));
-        if alone.is_some_and(|alone| alone > own) {
-            continue;
-        }
         let mut fewer = kept.clone();
         fewer.remove(at);
-        let suffices = pulled(before, &fewer)
-            .is_some_and(|plan| seconds_per_token(&plan).is_some_and(|seconds| seconds <= limit) && judge.fits(&plan));
+        let suffices = pulled(before, &fewer).is_some_and(|plan| {
+            // One without which it is no slower is needed, or the search had left it out.
+            seconds_per_token(&plan).is_some_and(|seconds| seconds > quickest && seconds <= limit) && judge.suits(&plan)
+        });
         if suffices {
             kept = fewer;
         }

@@ -21,6 +21,6 @@ mod waterfall;
 
 pub use hardware::Hardware;
 pub use impact::{Impact, impacts};
-pub use judge::{Judge, Judgement, Quick, Remembering, Replayed, ReplayedIfClose};
+pub use judge::{Judge, Judgement, Quick, Remembering, Replayed, ReplayedIfClose, usual_host};
 pub use lever::{Level, Lever, has_wide_adapters};
 pub use waterfall::{Change, Stage, steps_between, waterfall};

@@ -190,13 +190,13 @@ pub fn most(plan: &Plan, unknown: Unknown, judge: &dyn Judge) -> Option<Most> {
 
 /// The fewest cards with which `plan`, sharded as it says, fits.
 pub fn fewest_cards(plan: &Plan, judge: &dyn Judge) -> Option<Plan> {
-    fewest(plan, &mut |plan| Some(judge.fits(plan))).ok().flatten()
+    fewest(plan, &mut |plan| Some(judge.suits(plan))).ok().flatten()
 }
 
 /// The card of the catalogue with the least memory on which `plan` fits; of several the one with the least bandwidth, which
 /// is the older or smaller.
 pub fn smallest_card(plan: &Plan, judge: &dyn Judge) -> Option<Plan> {
-    first(cards(plan), &mut |plan| Some(judge.fits(plan))).ok().flatten()
+    first(cards(plan), &mut |plan| Some(judge.suits(plan))).ok().flatten()
 }
 
 /// The model of the catalogue with the most parameters with which `plan` fits.
