@@ -221,7 +221,7 @@ fn a_change_that_costs_memory_and_saves_no_time_is_left_out() {
 
 mod raised {
     use super::*;
-    use headroom_core::advise::fill::{Target, fill};
+    use headroom_core::advise::fill::{Knob, Target, fill};
     use headroom_core::advise::map::{axes, map};
     use headroom_core::advise::solve::{Question, Search, Unknown, Wanted, most};
 
@@ -246,6 +246,28 @@ mod raised {
                 assert!(one.gain.expected > 1.0, "{fragment}: {:?}", one.gain);
             }
         }
+    }
+
+    #[test]
+    fn what_is_recommended_is_a_batch_and_a_length_only_an_alternative() {
+        let models = ["Qwen/Qwen3-4B", "google/gemma-2-9b", "meta-llama/Llama-3.1-8B", "Qwen/Qwen2.5-0.5B"];
+        let cards = ["rtx-4090", "a100-40gb", "a100-80gb", "l4"];
+        let shapes =
+            ["lora&max_length=1024", "qlora&max_length=2048&gradient_checkpointing=true", "lora&max_length=4096"];
+        let (mut below, mut lengths) = (0, 0);
+        for (model, card) in models.iter().flat_map(|model| cards.iter().map(move |card| (model, card))) {
+            for shape in shapes {
+                let plan = link::decode(&format!("v=1&model={model}&gpu={card}&method={shape}")).plan;
+                let filled = fill(&plan, Target::default(), &Quick);
+                for one in [&filled.recommended, &filled.aggressive].into_iter().flatten() {
+                    assert!(!one.changed.iter().any(|change| change.field == "max_length"), "{:?}", one.changed);
+                    assert!(one.judgement.used_share() <= Target::default().high && one.gain.expected > 1.0, "{one:?}");
+                    below += usize::from(one.judgement.used_share() < Target::default().low);
+                }
+                lengths += usize::from(filled.others.iter().any(|one| one.knob == Knob::Length));
+            }
+        }
+        assert!(below > 0 && lengths > 3, "{below} {lengths}: choose other plans");
     }
 
     #[test]
