@@ -295,7 +295,6 @@ mod raised {
             Question::Most(Unknown::CompletionLength),
             Question::FewestCards,
             Question::SmallestCard,
-            Question::LargestModel,
         ];
         // Stricter than the quick look that the search starts from: it has to walk.
         let strict = |plan: &Plan| Quick.judge(plan).is_some_and(|judged| judged.used_share() < 0.8);

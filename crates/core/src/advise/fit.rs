@@ -222,6 +222,50 @@ fn at_level(plan: &Plan, (level, starts): (Level, Starts), limit: f64, judge: &d
     Attempt::Short(leanest)
 }
 
+/// The quickest levers with which `plan` fits at the mildest level at which it does, none of them changing what is
+/// trained nor moving the training state to the host, which makes a step many times as long; where it fits as it is, none.
+pub(super) fn savers(plan: &Plan, judge: &dyn Judge) -> Option<(Vec<Lever>, Plan)> {
+    if judge.suits(plan) {
+        return Some((Vec::new(), plan.clone()));
+    }
+    [Level::Same, Level::Coarser].into_iter().find_map(|level| {
+        let questions = questions_on_gpu(plan, level);
+        let choice = quickest(&choices(plan, &questions), &questions, judge)?;
+        let levers = in_order(plan, levers_of(&choice, &questions), &choice.plan);
+        let levers = without_needless(plan, levers, &choice.plan, judge);
+        let changed = pulled(plan, &levers)?;
+        Some((levers, changed))
+    })
+}
+
+/// The levers with which `plan` needs least, under the same limits: what may fit by its replay where nothing surely does
+/// at a quick look.
+pub(super) fn all_savers(plan: &Plan, judge: &dyn Judge) -> Option<(Vec<Lever>, Plan)> {
+    let questions = questions_on_gpu(plan, Level::Coarser);
+    let (choice, judged) = least(&choices(plan, &questions), &questions, judge)?;
+    let mut levers = in_order(plan, levers_of(&choice, &questions), &choice.plan);
+    for at in (0..levers.len()).rev() {
+        let mut fewer = levers.clone();
+        fewer.remove(at);
+        let need = pulled(plan, &fewer).and_then(|plan| judge.judge(&plan)).map(|judged| judged.need_bytes);
+        if need.is_some_and(|need| need <= judged.need_bytes) {
+            levers = fewer;
+        }
+    }
+    let changed = pulled(plan, &levers)?;
+    Some((levers, changed))
+}
+
+/// What may be asked without moving training state to the host.
+fn questions_on_gpu(plan: &Plan, level: Level) -> Vec<Question> {
+    let mut questions = questions_of(plan, level);
+    questions.retain_mut(|question| {
+        question.levers.retain(|lever| !lever.offloads());
+        !question.levers.is_empty()
+    });
+    questions
+}
+
 /// Levers to begin with, one list after the other.
 type Starts = Vec<Vec<Lever>>;
 

@@ -3,7 +3,7 @@
 //! A [`Lever`] is one change to a plan. Its saving is the difference of two estimates and its cost the ratio of two step
 //! times, never a percentage from a table. [`fit`] finds, level by level, the fastest sequence of levers with which a plan fits, [`fill`]
 //! what to raise on a card that idles, [`tiers`] the fastest way to share the training state, [`solve`] the most that
-//! fits, [`map`] what batch and length cost together, and [`difference`] sets two plans side by side.
+//! fits, [`largest`] the models, [`map`] what batch and length cost together, and [`difference`] sets two plans side by side.
 
 pub mod difference;
 pub mod fill;
@@ -11,6 +11,7 @@ pub mod fit;
 mod hardware;
 mod impact;
 mod judge;
+pub mod largest;
 mod lever;
 pub mod map;
 mod search;
