@@ -5,6 +5,7 @@
 //! what to raise on a card that idles, [`tiers`] the fastest way to share the training state, [`solve`] the most that
 //! fits, [`largest`] the models, [`map`] what batch and length cost together, and [`difference`] sets two plans side by side.
 
+pub mod code;
 pub mod difference;
 pub mod fill;
 pub mod fit;
