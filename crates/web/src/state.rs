@@ -19,6 +19,15 @@ pub(crate) enum Pace {
     Drag(&'static str),
 }
 
+/// A plan that was taken over as a whole.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Applied {
+    /// What the plan was.
+    pub(crate) before: Plan,
+    /// What it became.
+    pub(crate) after: Plan,
+}
+
 /// Everything the page shows depends on this.
 #[derive(Clone, Copy)]
 pub(crate) struct State {
@@ -28,6 +37,8 @@ pub(crate) struct State {
     pub(crate) link_problems: RwSignal<Vec<Problem>>,
     /// Model and card of the plan.
     pub(crate) subject: Memo<Result<Subject, Vec<Problem>>>,
+    /// The plan that was taken over last, until the reader edits it.
+    pub(crate) applied: RwSignal<Option<Applied>>,
     /// How much of an idle card the reader wants in use.
     pub(crate) target: RwSignal<Target>,
     /// What the caching allocator makes of this and other plans.
@@ -79,6 +90,7 @@ impl State {
             address,
             link_problems,
             subject,
+            applied: RwSignal::new(None),
             target: RwSignal::new(Target::default()),
             replays,
             outcome,
@@ -128,6 +140,15 @@ impl State {
         if after != before {
             self.plan.set(after);
             self.address.write(self.plan, pace);
+        }
+    }
+
+    /// Takes over `chosen`: one entry of the history, and what it changes is said.
+    pub(crate) fn apply(&self, chosen: Plan) {
+        let before = self.plan.get_untracked();
+        if chosen != before {
+            self.edit(Pace::Step, |plan| *plan = chosen.clone());
+            self.applied.set(Some(Applied { before, after: chosen }));
         }
     }
 
