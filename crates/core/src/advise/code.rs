@@ -5,7 +5,7 @@ use crate::plan::{self, Kind, Method, Plan, ReferenceKind, TargetModules};
 use Place::{Adapters, Deepspeed, Environment, Launch, Model, Quantization, Script, Trainer};
 
 /// Where a line belongs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     /// The environment of every process.
     Environment,
@@ -26,6 +26,9 @@ pub enum Place {
 }
 
 impl Place {
+    /// Every place, in the order in which one comes to it.
+    const ALL: [Self; 8] = [Environment, Launch, Model, Quantization, Adapters, Trainer, Deepspeed, Script];
+
     /// Name in code, which needs no language.
     pub const fn name(self) -> &'static str {
         match self {
@@ -96,10 +99,16 @@ pub fn code(before: &Plan, after: &Plan) -> Vec<Line> {
     for change in changed(before, after) {
         write_change(&change, after, &mut lines);
     }
-    lines.sort_by_key(|line| line.place);
-    // A method says what its fields say as well.
-    lines.dedup();
-    lines
+    let mut ordered: Vec<Line> = Vec::with_capacity(lines.len());
+    for place in Place::ALL {
+        for line in lines.iter().filter(|line| line.place == place) {
+            // A method says what its fields say as well.
+            if !ordered.contains(line) {
+                ordered.push(line.clone());
+            }
+        }
+    }
+    ordered
 }
 
 /// Lines as text to paste, under comments that say where they belong.

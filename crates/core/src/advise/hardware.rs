@@ -47,8 +47,8 @@ pub(super) fn hardware(plan: &Plan, leanest: Option<&Leanest>, judge: &dyn Judge
     found
 }
 
-/// The plan on `num_gpus` cards with the levers that save most and change nothing about the result, the one that needs
-/// least first, and what each needs: with offload and without, as the host may have no room.
+/// The plan on `num_gpus` cards with the levers that save most and change nothing about the result, and what each needs:
+/// with offload and without, as the host may have no room.
 fn lean(plan: &Plan, num_gpus: u64, judge: &dyn Judge) -> Vec<(Rc<Plan>, Judgement)> {
     let spread = Lever::Cards(num_gpus).apply(plan);
     let spread = if num_gpus == plan.num_gpus { Some(plan) } else { spread.as_ref() };
@@ -87,14 +87,11 @@ fn larger_cards(plan: &Plan, level: Level, judge: &dyn Judge) -> Option<Hardware
         let lean = lean(plan, num_gpus, judge);
         cards.iter().filter(|(bytes, _)| *bytes >= own).find_map(|(memory_bytes, id)| {
             let gpu = GpuChoice::Catalogue((*id).to_owned());
-            let enough = lean.iter().take_while(|(_, judged)| judged.need_bytes <= *memory_bytes);
-            enough.map(|(lean, judged)| (Plan { gpu: gpu.clone(), ..Plan::clone(lean) }, judged)).find_map(
-                |(plan, judged)| {
-                    let gpu = gpu.clone();
-                    let suits = judged.suits_host(&plan) && judge.suits(&plan);
-                    suits.then_some(Hardware { level, num_gpus, gpu, memory_bytes: *memory_bytes, plan })
-                },
-            )
+            let on_it = |plan: &Plan| Plan { gpu: gpu.clone(), ..plan.clone() };
+            let enough = lean.iter().filter(|(_, judged)| judged.need_bytes <= *memory_bytes);
+            let enough = enough.filter(|(plan, judged)| judged.suits_host(&on_it(plan)));
+            let plan = on_it(&enough.min_by_key(|(_, judged)| judged.need_bytes)?.0);
+            judge.suits(&plan).then_some(Hardware { level, num_gpus, gpu, memory_bytes: *memory_bytes, plan })
         })
     })
 }
@@ -104,7 +101,8 @@ fn more_cards(plan: &Plan, level: Level, judge: &dyn Judge) -> Option<Hardware> 
     let memory_bytes = plan.subject().ok()?.memory_bytes;
     let on = |num_gpus| {
         let lean = lean(plan, num_gpus, judge);
-        lean.into_iter().find(|(plan, judged)| judged.suits(plan)).map(|(plan, _)| Rc::unwrap_or_clone(plan))
+        let suiting = lean.into_iter().filter(|(plan, judged)| judged.suits(plan));
+        suiting.min_by_key(|(_, judged)| judged.need_bytes).map(|(plan, _)| Rc::unwrap_or_clone(plan))
     };
     let counts: Vec<u64> = counts(plan).collect();
     let (mut low, mut high) = (0, counts.len().checked_sub(1)?);

@@ -5,7 +5,6 @@
 //! milliseconds, and says which replay it wants next.
 
 use std::cell::RefCell;
-use std::cmp::Reverse;
 
 use super::difference::{Changed, changed};
 use super::fit::{all_savers, savers};
@@ -194,16 +193,31 @@ impl Largest {
     /// The families that are offered: of those whose largest model is two thirds as large as the largest of all the newest, then the largest of the others.
     fn chosen(&self) -> Vec<usize> {
         let of = |(place, family): (usize, &Family)| Some((place, family.model()?));
-        let mut all: Vec<(usize, &CatalogueModel)> = self.families.iter().enumerate().filter_map(of).collect();
-        let large = all.iter().map(|(_, model)| model.param_count).max().unwrap_or(0) / 3 * 2;
-        all.sort_by_key(|(_, model)| match model.param_count >= large {
-            true => (0, Reverse(model.released), Reverse(model.param_count)),
-            false => (1, Reverse(""), Reverse(model.param_count)),
-        });
-        all.truncate(OFFERED);
-        all.sort_by_key(|(_, model)| (Reverse(model.released), Reverse(model.param_count)));
-        all.into_iter().map(|(place, _)| place).collect()
+        let mut left: Vec<(usize, &CatalogueModel)> = self.families.iter().enumerate().filter_map(of).collect();
+        let large = left.iter().map(|(_, model)| model.param_count).max().unwrap_or(0) / 3 * 2;
+        let first = |model: &CatalogueModel| match model.param_count >= large {
+            true => (true, model.released, model.param_count),
+            false => (false, "", model.param_count),
+        };
+        let newest = |model: &CatalogueModel| (true, model.released, model.param_count);
+        let mut chosen = take(&mut left, OFFERED, first);
+        take(&mut chosen, OFFERED, newest).into_iter().map(|(place, _)| place).collect()
     }
+}
+
+/// Takes up to `count` of `left`, the one of highest rank first.
+fn take<'a>(
+    left: &mut Vec<(usize, &'a CatalogueModel)>,
+    count: usize,
+    rank: impl Fn(&'a CatalogueModel) -> (bool, &'static str, u64),
+) -> Vec<(usize, &'a CatalogueModel)> {
+    let mut taken = Vec::with_capacity(count);
+    while taken.len() < count
+        && let Some(best) = (0..left.len()).max_by_key(|at| left.get(*at).map(|(_, model)| rank(model)))
+    {
+        taken.push(left.remove(best));
+    }
+    taken
 }
 
 /// The largest models that fit where `plan` is to run, each confirmed by its own replay.
@@ -248,9 +262,8 @@ fn families() -> Vec<Family> {
             _ => families.push(Family { models: vec![model], at: 0, state: State::New }),
         }
     }
-    for family in &mut families {
-        family.models.sort_by_key(|model| Reverse((model.param_count, model.released)));
-    }
+    // In the catalogue the smallest comes first, of equally large ones the oldest.
+    families.iter_mut().for_each(|family| family.models.reverse());
     families
 }
 

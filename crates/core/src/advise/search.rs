@@ -269,12 +269,10 @@ pub(super) fn least(choices: &[Choice], questions: &[Question], judge: &dyn Judg
     best.1.suits_host(&best.0.plan).then(|| (best.0.clone(), best.1))
 }
 
-/// The choices that save most by their questions' order, the one that needs least first.
+/// The choices that save most by their questions' order, and what they need.
 pub(super) fn leanest(choices: &[Choice], questions: &[Question], judge: &dyn Judge) -> Vec<(Rc<Plan>, Judgement)> {
     let judged = |choice: &Choice| judge.judge(&choice.plan).map(|judged| (choice.plan.clone(), judged));
-    let mut all: Vec<_> = extremes(choices, questions).into_iter().filter_map(judged).collect();
-    all.sort_by_key(|(_, judged)| judged.need_bytes);
-    all
+    extremes(choices, questions).into_iter().filter_map(judged).collect()
 }
 
 /// For each combination of answers to questions without order, the choice with the last answer to all others.

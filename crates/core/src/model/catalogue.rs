@@ -56,7 +56,7 @@ impl CatalogueModel {
     }
 }
 
-/// All models: groups one after the other, in each the smallest first.
+/// All models: groups one after the other, in each the smallest first, of equally large ones the oldest.
 pub fn catalogue() -> &'static [CatalogueModel] {
     static CATALOGUE: LazyLock<Vec<CatalogueModel>> = LazyLock::new(|| {
         [

@@ -22,7 +22,12 @@ fn groups_are_neighbours_and_the_smallest_model_comes_first() {
     assert_eq!(groups.len(), groups.iter().collect::<HashSet<_>>().len(), "a group is split: {groups:?}");
     for pair in catalogue().windows(2) {
         let [a, b] = pair else { continue };
-        assert!(a.group != b.group || a.param_count <= b.param_count, "{} before {}", a.id, b.id);
+        assert!(
+            a.group != b.group || (a.param_count, a.released) <= (b.param_count, b.released),
+            "{} before {}",
+            a.id,
+            b.id
+        );
     }
 }
 
