@@ -71,7 +71,7 @@ test("what was applied is listed, can be copied as code and undone, and is forgo
   await expect(page.getByRole("complementary", { name: /^Applied/ })).toBeVisible();
   await page.waitForTimeout(300);
   expect(await page.evaluate(() => document.activeElement!.tagName)).not.toBe("BODY");
-  await page.getByRole("spinbutton", { name: /max_length|Sequence length/ }).first().fill("512");
+  await planner.number("Sequence length").fill("512");
   await expect(page.getByRole("complementary", { name: /^Applied/ })).toHaveCount(0);
 });
 
@@ -111,7 +111,7 @@ test("a longer sequence is never recommended, and offered with the words when it
   await expect(panel.getByRole("group", { name: "Recommended" })).toContainText("per_device_train_batch_size 1 → 2");
   await panel.getByText("Or raise something else by itself").click();
   const longer = panel.getByRole("listitem").filter({ hasText: "max_length" });
-  await expect(longer.first()).toContainText("Helps only if the data has longer sequences.");
+  await expect(longer.last()).toContainText("Helps only if the data has longer sequences.");
 });
 
 test("each level says what it changes, and one step can be taken alone", async ({ page, planner }) => {

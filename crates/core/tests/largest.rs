@@ -120,6 +120,8 @@ fn what_a_replay_refuses_is_not_offered() {
     }
     let offers = search.offers();
     assert_eq!(offers.len(), OFFERED);
+    // Whoever takes one can still take another.
+    assert!(offers.iter().all(|offer| search.holds_for(&offer.plan)));
     for offer in offers {
         assert!(judge.0.borrow().contains(&offer.plan) && judge.suits(&offer.plan), "{}", offer.model.id);
     }

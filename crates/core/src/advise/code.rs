@@ -139,18 +139,18 @@ fn write_change(change: &Changed, after: &Plan, lines: &mut Vec<Line>) {
     let mut line = |place, text: &str| lines.push(Line { place, text: text.to_owned() });
     let newly = |word: &str| value.contains(word) && !before.contains(word);
     match *field {
-        "num_gpus" => line(Launch, &format!("--nproc_per_node={value}")),
+        "num_gpus" => line(Launch, &["--nproc_per_node=", value].concat()),
         "method" | "quantization.bits" => write_method(field, after, lines),
-        "lora.target_modules" => line(Adapters, &format!("target_modules={}", target_modules(after))),
-        "lora.modules_to_save" => line(Adapters, &format!("modules_to_save={}", list(&after.lora.modules_to_save))),
+        "lora.target_modules" => line(Adapters, &["target_modules=", &target_modules(after)].concat()),
+        "lora.modules_to_save" => line(Adapters, &["modules_to_save=", &list(&after.lora.modules_to_save)].concat()),
         "lora.adapter_dtype" => {
             let wide = if matches!(value.as_str(), "auto" | "float32") { "True" } else { "False" };
-            line(Script, &format!("get_peft_model(model, peft_config, autocast_adapter_dtype={wide})"));
+            line(Script, &["get_peft_model(model, peft_config, autocast_adapter_dtype=", wide, ")"].concat());
         }
         "quantization.prepare_for_kbit_training" if value == "true" => {
             line(Script, "model = prepare_model_for_kbit_training(model)");
         }
-        "torch_dtype" => line(Model, &format!("torch_dtype=torch.{value}")),
+        "torch_dtype" => line(Model, &["torch_dtype=torch.", value].concat()),
         "mixed_precision" => line(
             Trainer,
             match value.as_str() {
@@ -164,7 +164,9 @@ fn write_change(change: &Changed, after: &Plan, lines: &mut Vec<Line>) {
         }
         "expandable_segments" => line(Environment, "unset PYTORCH_CUDA_ALLOC_CONF"),
         "keep_outputs" if value == "false" => line(Script, "del outputs"),
-        "offload_optimizer" | "offload_param" => line(Deepspeed, &format!("\"{field}\": {{\"device\": \"{value}\"}}")),
+        "offload_optimizer" | "offload_param" => {
+            line(Deepspeed, &["\"", field, "\": {\"device\": \"", value, "\"}"].concat())
+        }
         "distributed.cpu_offload" if value == "true" => {
             line(Script, "fully_shard(model, offload_policy=CPUOffloadPolicy())");
         }
@@ -202,13 +204,13 @@ fn argument(field: &str, place: Place, key: &str, value: &str, after: &Plan) -> 
         || value == "auto" && place == Deepspeed;
     let flag = |on, off| if value == "true" { on } else { off };
     let written = match kind {
-        _ if quoted => format!("\"{value}\""),
+        _ if quoted => ["\"", value, "\""].concat(),
         _ if matches!(value, "true" | "false") && place != Deepspeed => flag("True", "False").to_owned(),
         _ => value.to_owned(),
     };
     let text = match place {
-        Deepspeed => format!("\"{key}\": {written}"),
-        _ => format!("{key}={written}"),
+        Deepspeed => ["\"", key, "\": ", &written].concat(),
+        _ => [key, "=", &written].concat(),
     };
     Some(Line { place, text })
 }

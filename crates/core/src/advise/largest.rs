@@ -97,9 +97,10 @@ impl Largest {
         Self { families: families(), shorter, asked: plan.clone(), plan }
     }
 
-    /// Whether the answer is that for `plan` too: it differs at most in its model.
+    /// Whether the answer is that for `plan` too: it differs at most in its model, or is one of those offered.
     pub fn holds_for(&self, plan: &Plan) -> bool {
         Plan { model: self.asked.model.clone(), ..plan.clone() } == self.asked
+            || self.offers().iter().any(|offer| offer.plan == *plan)
     }
 
     /// A few milliseconds' work. `judge` goes by replays where they are known, `replayed` says where they are.

@@ -77,9 +77,9 @@ pub(crate) fn AppliedNote() -> impl IntoView {
         view! {
             <p class="sheet-actions">
                 <button type="button" class="primary" on:click=undo>{text(|t| t.advice.undo)}</button>
-                <Show when=move || !written.read().is_empty()>
+                <span hidden=move || written.read().is_empty()>
                     <CopyButton label=|t| t.advice.copy_code done=|t| t.advice.code_copied content=written/>
-                </Show>
+                </span>
                 <CopyButton
                     label=|t| t.copy_link
                     done=|t| t.link_copied
