@@ -36,13 +36,82 @@ test("a plan that does not fit is made to fit with one click, and back undoes it
   await expect(panel).toContainText("the effective batch stays 16");
   await panel.getByRole("button", { name: /^Apply (all|this)/ }).focus();
   await page.keyboard.press("Enter");
-  // The button is gone; the focus waits where the next advice stands.
-  await expect(page.getByRole("heading", { name: /^(Make it fit|Use the card)$/ })).toBeFocused();
+  // The button is gone; the focus waits where it is said what changed.
+  await expect(page.getByRole("heading", { name: /^Applied: \d+ fields? changed$/ })).toBeFocused();
   expect(await planner.settledVerdict()).toContain("Fits");
   await expect(page.getByText(/= 16 sequences a step/)).toBeVisible();
   await page.goBack();
   await expect(page.getByRole("region", { name: "Make it fit" })).toBeVisible();
   expect(planner.fragment()).toBe(before);
+});
+
+test("what was applied is listed, can be copied as code and undone, and is forgotten once edited", async ({ page, planner, context }) => {
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await planner.open(TOO_LARGE);
+  const panel = await settled(page, "Make it fit");
+  await panel.getByRole("button", { name: /^Only this: Liger kernels/ }).click();
+  const note = page.getByRole("complementary", { name: "Applied: 1 field changed" });
+  await expect(note.getByRole("status")).toContainText("use_liger_kernel false → true");
+  await page.keyboard.press("Tab");
+  await expect(note.getByRole("button", { name: "Undo" })).toBeFocused();
+  await note.getByRole("button", { name: "Copy code" }).click();
+  await expect(note.getByRole("button", { name: "Code copied" })).toBeVisible();
+  const code = await page.evaluate(() => navigator.clipboard.readText());
+  expect(code).toMatch(/^# TrainingArguments[^\n]*\nuse_liger_kernel=True,\n$/);
+  const entries = await page.evaluate(() => history.length);
+  await note.getByRole("button", { name: "Undo" }).press("Enter");
+  await expect(note).toHaveCount(0);
+  expect(planner.fragment()).not.toContain("use_liger_kernel");
+  expect(await page.evaluate(() => history.length)).toBe(entries + 1);
+  expect(await page.evaluate(() => document.activeElement!.tagName)).toBe("H2");
+  // A tier's button stays: the note comes, the focus stays.
+  const tier = page.locator("button.tier:not([aria-pressed=true])").first();
+  await tier.focus();
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("complementary", { name: /^Applied/ })).toBeVisible();
+  await page.waitForTimeout(300);
+  expect(await page.evaluate(() => document.activeElement!.tagName)).not.toBe("BODY");
+  await planner.number("Sequence length").fill("512");
+  await expect(page.getByRole("complementary", { name: /^Applied/ })).toHaveCount(0);
+});
+
+test("nothing is advised that a later replay could contradict", async ({ page, planner }) => {
+  await page.addInitScript(() => {
+    const seen: string[] = [];
+    Object.assign(window, { seen });
+    setInterval(() => {
+      const panel = document.querySelector("section.advice");
+      const advised = panel?.querySelector<HTMLElement>(".advised");
+      if (!panel || !advised) return;
+      const busy = panel.getAttribute("aria-busy") === "true";
+      const working = panel.querySelector("[role=status]")!.textContent;
+      const text = advised.classList.contains("stale") ? "" : advised.innerText;
+      const state = JSON.stringify({ busy, working, text });
+      if (seen.at(-1) !== state) seen.push(state);
+    }, 4);
+  });
+  for (const fragment of [IDLE, TOO_LARGE, HOPELESS]) {
+    await planner.open(fragment);
+    await page.reload();
+    await settled(page, /Make it fit|Use the card/);
+    const seen = await page.evaluate(() => (window as unknown as { seen: string[] }).seen);
+    const states = seen.map((state) => JSON.parse(state) as { busy: boolean; working: string; text: string });
+    const busy = states.filter((state) => state.busy);
+    expect(busy.length).toBeGreaterThan(0);
+    for (const state of busy) expect(state).toMatchObject({ text: "", working: expect.stringContaining("Working it out") });
+    const final = states.filter((state) => !state.busy);
+    expect(new Set(final.map((state) => state.text)).size).toBe(1);
+    expect(final[0]).toMatchObject({ working: "", text: expect.stringMatching(/./) });
+  }
+});
+
+test("a longer sequence is never recommended, and offered with the words when it helps", async ({ page, planner }) => {
+  await planner.open("v=1&model=google/gemma-2-9b&method=lora&gpu=a100-80gb&max_length=1024");
+  const panel = await settled(page, "Use the card");
+  await expect(panel.getByRole("group", { name: "Recommended" })).toContainText("per_device_train_batch_size 1 → 2");
+  await panel.getByText("Or raise something else by itself").click();
+  const longer = panel.getByRole("listitem").filter({ hasText: "max_length" });
+  await expect(longer.last()).toContainText("Helps only if the data has longer sequences.");
 });
 
 test("each level says what it changes, and one step can be taken alone", async ({ page, planner }) => {
@@ -86,6 +155,7 @@ test("where no change is enough, the cards are named that would do", async ({ pa
   await planner.open(HOPELESS);
   const panel = await settled(page, "Make it fit");
   await expect(panel).toContainText(/nothing short of \d+ × /);
+  await expect(panel).toContainText("up to 256.0 GiB of host memory, the most that machines with such GPUs usually have");
   await expect(panel.getByRole("radio", { name: /not enough/ })).toHaveCount(3);
   await panel.getByRole("button", { name: /^Use \d+ × / }).first().click();
   await expect(page.getByRole("region", { name: "Make it fit" })).toHaveCount(0, { timeout: 20_000 });

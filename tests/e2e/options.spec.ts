@@ -196,3 +196,19 @@ test.describe("on a phone", () => {
     expect((await name.boundingBox())!.width).toBeGreaterThan(20);
   });
 });
+
+test("the largest models come by family, the newest first, and each fits once it is used", async ({ page, planner }) => {
+  await planner.open("v=1&gpu=t4&method=qlora&torch_dtype=float16");
+  await page.getByRole("button", { name: "Largest models" }).click();
+  const offers = page.locator(".largest li");
+  await expect(offers).toHaveCount(5, { timeout: 30_000 });
+  const months = await offers.locator("small").evaluateAll((all) => all.map((one) => /\d{4}-\d{2}/.exec(one.textContent!)![0]));
+  expect(months).toEqual([...months].sort().reverse());
+  const name = await offers.first().locator("strong").innerText();
+  await expect(offers.first()).toContainText("gradient_checkpointing false → true");
+  await page.getByRole("button", { name: `Use ${name}` }).click();
+  await expect(page.getByRole("heading", { name: /^Applied: \d+ fields changed$/ })).toBeFocused();
+  expect(await planner.settledVerdict()).toContain("Fits");
+  // Another model does not change the question.
+  await expect(offers).toHaveCount(5);
+});

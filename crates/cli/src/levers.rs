@@ -4,6 +4,7 @@ use headroom_core::advise::difference::Changed;
 use headroom_core::advise::{Level, Lever};
 use headroom_core::plan::Plan;
 use headroom_core::units::bytes_text;
+use serde_json::{Value, json};
 
 /// What a lever does, in words and fields of the plan.
 pub(crate) fn lever_text(lever: Lever) -> String {
@@ -92,6 +93,12 @@ pub(crate) fn changed_text(fields: &[Changed]) -> String {
         format!("{field} {} -> {}", or_nothing(before), or_nothing(after))
     };
     fields.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// Changed fields for scripts.
+pub(crate) fn changed_json(fields: &[Changed]) -> Value {
+    let one = |one: &Changed| json!({"field": one.field, "before": one.before, "after": one.after});
+    fields.iter().map(one).collect()
 }
 
 /// One changed field's short name, for under a bar: `lora.r 16 → 8`, or the field and what it becomes where that is long.

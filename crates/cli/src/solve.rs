@@ -2,14 +2,17 @@
 
 use std::io::Write;
 
-use headroom_core::advise::solve::{Unknown, fewest_cards, largest_model, most, smallest_card};
+use headroom_core::advise::largest::{Offer, largest_models};
+use headroom_core::advise::solve::{Unknown, fewest_cards, most, smallest_card};
 use headroom_core::advise::{Replayed, ReplayedIfClose};
 use headroom_core::link;
 use headroom_core::plan::{Method, Plan, Task};
+use headroom_core::units::bytes_text;
 use serde_json::{Value, json};
 
 use crate::estimate;
 use crate::layout::{Align, Table};
+use crate::levers::{changed_json, changed_text};
 use crate::{Failure, input};
 
 /// What is asked for.
@@ -21,7 +24,7 @@ pub(crate) enum Question {
     Cards,
     /// The smallest card.
     Card,
-    /// The largest model.
+    /// The largest models.
     Model,
 }
 
@@ -57,6 +60,9 @@ pub(crate) fn run(options: &SolveOptions, out: &mut dyn Write) -> Result<(), Fai
     let plan = estimate::plan_from(options.source.as_deref())?;
     plan.subject().map_err(|problems| input::bad_plan(&problems))?;
     let Some(question) = options.question else { return all(&plan, options.json, out) };
+    if question == Question::Model {
+        return models(&plan, options.json, out);
+    }
     let Answered { name, found, next } = answer(&plan, question);
     if options.json {
         serde_json::to_writer_pretty(&mut *out, &as_json(name, found.as_ref(), next)).map_err(std::io::Error::from)?;
@@ -65,6 +71,58 @@ pub(crate) fn run(options: &SolveOptions, out: &mut dyn Write) -> Result<(), Fai
     let Some((value, solved)) = found else { return Ok(writeln!(out, "{name}    nothing fits: see headroom advise")?) };
     writeln!(out, "{name}    {value} fits{}", next.map_or_else(String::new, |next| format!("; {next} does not")))?;
     Ok(writeln!(out, "link     #{}", link::encode(&solved))?)
+}
+
+/// The largest models that fit, one of each family, and what has to be changed for each.
+fn models(plan: &Plan, json: bool, out: &mut dyn Write) -> Result<(), Failure> {
+    let offers = largest_models(plan);
+    if json {
+        let largest = offers.iter().max_by_key(|offer| offer.model.param_count);
+        let models: Vec<Value> = offers.iter().map(offer_json).collect();
+        let answer = json!({
+            "unknown": "model",
+            "value": largest.map(|offer| offer.model.id),
+            "link": largest.map(|offer| link::encode(&offer.plan)),
+            "models": models,
+        });
+        serde_json::to_writer_pretty(&mut *out, &answer).map_err(std::io::Error::from)?;
+        return Ok(writeln!(out)?);
+    }
+    if offers.is_empty() {
+        return Ok(writeln!(out, "model    nothing fits: see headroom advise")?);
+    }
+    for Offer { model, plan, judgement, changed, .. } in &offers {
+        writeln!(
+            out,
+            "model    {} ({}) fits: {} of {}",
+            model.id,
+            model.released,
+            bytes_text(judgement.need_bytes),
+            bytes_text(judgement.card_bytes)
+        )?;
+        let changes = if changed.is_empty() { "nothing but the model".to_owned() } else { changed_text(changed) };
+        writeln!(out, "change   {changes}")?;
+        if judgement.host_bytes > 0 {
+            writeln!(out, "host     {}", bytes_text(judgement.host_bytes))?;
+        }
+        writeln!(out, "link     #{}", link::encode(plan))?;
+    }
+    Ok(())
+}
+
+fn offer_json(offer: &Offer) -> Value {
+    let Offer { model, plan, judgement, changed, .. } = offer;
+    json!({
+        "model": model.id,
+        "family": model.group,
+        "released": model.released,
+        "param_count": model.param_count,
+        "needed_bytes": judgement.need_bytes,
+        "card_bytes": judgement.card_bytes,
+        "host_bytes": judgement.host_bytes,
+        "changed": changed_json(changed),
+        "link": link::encode(plan),
+    })
 }
 
 /// Answers every question that means something for the plan.
@@ -105,7 +163,10 @@ fn answer(plan: &Plan, question: Question) -> Answered {
         }
         Question::Cards => named("num_gpus", "num_gpus", fewest_cards(plan, &Replayed)),
         Question::Card => named("gpu", "gpu", smallest_card(plan, &ReplayedIfClose)),
-        Question::Model => named("model", "model", largest_model(plan, &ReplayedIfClose)),
+        Question::Model => {
+            let largest = largest_models(plan).into_iter().max_by_key(|offer| offer.model.param_count);
+            named("model", "model", largest.map(|offer| offer.plan))
+        }
     }
 }
 

@@ -237,6 +237,44 @@ fn presets_and_tiers_come_with_reasons() {
 }
 
 #[test]
+fn the_largest_models_come_by_family_with_their_changes() {
+    let plan = "v=1&gpu=t4&method=qlora&torch_dtype=float16";
+    let answer = headroom(&["solve", plan, "--max", "model", "--json"]).json();
+    let models = answer["models"].as_array().unwrap();
+    assert_eq!(models.len(), 5, "{answer}");
+    let text = headroom(&["solve", plan, "--max", "model"]).out;
+    for model in models {
+        assert_eq!(estimate(&model["link"])["verdict"], "fits", "{model}");
+        let name = model["model"].as_str().unwrap();
+        assert!(text.contains(&format!("model    {name} ({}) fits: ", model["released"].as_str().unwrap())), "{text}");
+        for change in model["changed"].as_array().unwrap() {
+            let field = change["field"].as_str().unwrap();
+            let line =
+                format!("{field} {} -> {}", change["before"].as_str().unwrap(), change["after"].as_str().unwrap());
+            assert!(text.contains(&line), "{line} in {text}");
+        }
+    }
+    let size = |model: &Value| model["param_count"].as_u64().unwrap();
+    let largest = models.iter().max_by_key(|model| size(model)).unwrap();
+    assert_eq!(answer["value"], largest["model"]);
+}
+
+#[test]
+fn advice_keeps_to_hosts_that_there_are() {
+    let plan = "v=1&model=meta-llama/Llama-3.1-405B&memory_gib=4&compute_capability=8.6&method=full";
+    let advice = headroom(&["advise", plan, "--json"]).json();
+    let hardware = advice["hardware"].as_array().unwrap();
+    assert!(!hardware.is_empty());
+    for one in hardware {
+        let host = estimate(&one["link"])["host_bytes"].as_u64().unwrap();
+        assert!(host <= one["num_gpus"].as_u64().unwrap() * (256 << 30), "{one}: {host}");
+    }
+    let asked = format!("{plan}&zero_stage=3&offload_optimizer=cpu&offload_param=cpu");
+    let text = headroom(&["estimate", &asked]).out;
+    assert!(text.contains("machines with such GPUs usually have 256.00 GiB at most (NVIDIA DGX"), "{text}");
+}
+
+#[test]
 fn unknown_questions_are_named() {
     let ran = headroom(&["solve", "v=1&model=Qwen/Qwen3-4B", "--max", "speed"]);
     assert_eq!(ran.code, 2);

@@ -2,9 +2,11 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-use headroom_core::advise::fit::{Advice, Found, escalate, exhaustive};
-use headroom_core::advise::{Judge, Level, Quick, Remembering, waterfall};
+use headroom_core::advise::fit::{Advice, Escalation, Found, escalate, exhaustive};
+use headroom_core::advise::tiers::{Reason, Tier, tiers};
+use headroom_core::advise::{Judge, Level, Lever, Quick, Remembering, usual_host, waterfall};
 use headroom_core::link;
+use headroom_core::memory::{Fit, Note, outline};
 use headroom_core::plan::{Offload, Plan};
 use std::thread;
 
@@ -114,7 +116,7 @@ fn is_helped(plan: &Plan) -> bool {
         }
     }
     for hardware in &escalation.hardware {
-        assert!(!fits && judge.fits(&hardware.plan), "{name}: {hardware:?}");
+        assert!(!fits && judge.suits(&hardware.plan), "{name}: {hardware:?}");
         assert_eq!(hardware.plan.batches().effective_batch_size, plan.batches().effective_batch_size, "{name}");
     }
     fits
@@ -122,7 +124,7 @@ fn is_helped(plan: &Plan) -> bool {
 
 fn check(plan: &Plan, advice: &Advice) {
     let name = link::encode(plan);
-    assert!(Quick.fits(&advice.plan), "{name}: the advised plan does not fit");
+    assert!(Quick.suits(&advice.plan), "{name}: the advised plan does not fit");
     assert_eq!(advice.plan.batches().effective_batch_size, plan.batches().effective_batch_size, "{name}");
     assert_eq!(waterfall(plan, &advice.levers, &Quick), advice.stages);
     assert_eq!(advice.stages.last().map(|stage| &stage.plan), Some(&advice.plan), "{name}");
@@ -148,7 +150,8 @@ fn the_mildest_level_comes_first() {
 
 #[test]
 fn what_fits_nowhere_gets_hardware() {
-    let plan = link::decode("v=1&model=meta-llama/Llama-3.1-70B&method=full&gpu=rtx-3060&max_length=32768").plan;
+    let plan =
+        link::decode("v=1&model=meta-llama/Llama-3.1-70B&method=full&gpu=rtx-3060&num_gpus=32&max_length=32768").plan;
     let escalation = escalate(&plan, &Quick);
     assert!(escalation.mildest().is_none() && !escalation.hardware.is_empty());
     // What a level falls short by is what its leanest plan needs, not what happened to be looked at.
@@ -160,17 +163,67 @@ fn what_fits_nowhere_gets_hardware() {
         assert!(leanest.need_bytes <= offloaded.need_bytes, "{:?}: {}", answer.level, leanest.need_bytes);
     }
     for hardware in escalation.hardware {
-        assert!(Quick.fits(&hardware.plan), "{hardware:?}");
+        assert!(Quick.suits(&hardware.plan), "{hardware:?}");
     }
+}
+
+/// The advice for a plan as a link, its GPUs, and what it puts on the host in GiB.
+fn advised(fragment: &str) -> (Escalation, impl Fn(&Plan) -> u64) {
+    let plan = link::decode(fragment).plan;
+    (escalate(&plan, &Quick), |plan: &Plan| Quick.judge(plan).unwrap().host_bytes >> 30)
+}
+
+#[test]
+fn more_gpus_come_before_a_host_that_nobody_has() {
+    let fragment = "v=1&model=meta-llama/Llama-3.1-405B&method=full&gpu=rtx-3050";
+    let (escalation, host) = advised(fragment);
+    assert!(escalation.mildest().is_none() && !escalation.hardware.is_empty());
+    for hardware in &escalation.hardware {
+        assert!(host(&hardware.plan) <= usual_host(&hardware.plan) >> 30, "{hardware:?}");
+        assert!(hardware.level != Level::Same || hardware.num_gpus > 8, "{hardware:?}");
+    }
+    // What a reader asks for all the same is told.
+    let asked = format!("{fragment}&zero_stage=3&offload_optimizer=cpu&offload_param=cpu");
+    let estimate = outline(&link::decode(&asked).plan).unwrap();
+    let note = estimate.notes.iter().find(|note| matches!(note, Note::HostMemory { .. }));
+    let Some(Note::HostMemory { needed, usual, .. }) = note else { panic!("{:?}", estimate.notes) };
+    assert!(*needed > 4 << 40 && *usual == 256 << 30, "{needed} {usual}");
+    let tiers = tiers(&link::decode("v=1&model=Qwen/Qwen2.5-32B&method=full&gpu=b200").plan, &Quick);
+    let offloaded = tiers.iter().filter(|tier| tier.reason == Reason::HostTooSmall);
+    let beyond = |tier: &Tier| {
+        tier.judgement.is_some_and(|judged| judged.fit == Fit::Fits && !judged.suits_host(&tier.alternative.plan))
+    };
+    assert!(offloaded.clone().count() > 0 && offloaded.clone().all(beyond));
+}
+
+#[test]
+fn offload_that_people_do_stays_possible() {
+    for (fragment, least) in [
+        ("v=1&model=mistralai/Mistral-7B-v0.1&method=full&gpu=rtx-4090&max_length=1024", 64),
+        ("v=1&model=meta-llama/Llama-2-13b-hf&method=full&gpu=a100-40gb&max_length=1024", 128),
+        ("v=1&model=meta-llama/Llama-3.1-70B&method=full&gpu=a100-80gb&num_gpus=8&max_length=4096", 512),
+    ] {
+        let (escalation, host) = advised(fragment);
+        let advice = &escalation.levels[0].found;
+        let Found::Fits(advice) = advice else { panic!("{fragment}: {advice:?}") };
+        assert!(host(&advice.plan) > least, "{fragment}: {}", host(&advice.plan));
+    }
+}
+
+#[test]
+fn a_change_that_costs_memory_and_saves_no_time_is_left_out() {
+    let fragment = "v=1&model=google/gemma-2-9b&method=full&num_gpus=4&zero_stage=3&max_length=8192";
+    let (escalation, _) = advised(fragment);
+    let Found::Fits(advice) = &escalation.levels[0].found else { panic!("{:?}", escalation.levels[0]) };
+    assert!(!advice.levers.iter().any(|lever| matches!(lever, Lever::Sharding { .. })), "{:?}", advice.levers);
+    assert_eq!(advice.plan.zero_stage, 3);
 }
 
 mod raised {
     use super::*;
-    use headroom_core::advise::fill::{Target, fill};
+    use headroom_core::advise::fill::{Knob, Target, fill};
     use headroom_core::advise::map::{axes, map};
     use headroom_core::advise::solve::{Question, Search, Unknown, Wanted, most};
-    use headroom_core::advise::tiers::{Reason, tiers};
-    use headroom_core::memory::outline;
 
     #[test]
     fn an_idle_card_is_filled_into_its_target_and_never_beyond() {
@@ -193,6 +246,28 @@ mod raised {
                 assert!(one.gain.expected > 1.0, "{fragment}: {:?}", one.gain);
             }
         }
+    }
+
+    #[test]
+    fn what_is_recommended_is_a_batch_and_a_length_only_an_alternative() {
+        let models = ["Qwen/Qwen3-4B", "google/gemma-2-9b", "meta-llama/Llama-3.1-8B", "Qwen/Qwen2.5-0.5B"];
+        let cards = ["rtx-4090", "a100-40gb", "a100-80gb", "l4"];
+        let shapes =
+            ["lora&max_length=1024", "qlora&max_length=2048&gradient_checkpointing=true", "lora&max_length=4096"];
+        let (mut below, mut lengths) = (0, 0);
+        for (model, card) in models.iter().flat_map(|model| cards.iter().map(move |card| (model, card))) {
+            for shape in shapes {
+                let plan = link::decode(&format!("v=1&model={model}&gpu={card}&method={shape}")).plan;
+                let filled = fill(&plan, Target::default(), &Quick);
+                for one in [&filled.recommended, &filled.aggressive].into_iter().flatten() {
+                    assert!(!one.changed.iter().any(|change| change.field == "max_length"), "{:?}", one.changed);
+                    assert!(one.judgement.used_share() <= Target::default().high && one.gain.expected > 1.0, "{one:?}");
+                    below += usize::from(one.judgement.used_share() < Target::default().low);
+                }
+                lengths += usize::from(filled.others.iter().any(|one| one.knob == Knob::Length));
+            }
+        }
+        assert!(below > 0 && lengths > 3, "{below} {lengths}: choose other plans");
     }
 
     #[test]
@@ -220,7 +295,6 @@ mod raised {
             Question::Most(Unknown::CompletionLength),
             Question::FewestCards,
             Question::SmallestCard,
-            Question::LargestModel,
         ];
         // Stricter than the quick look that the search starts from: it has to walk.
         let strict = |plan: &Plan| Quick.judge(plan).is_some_and(|judged| judged.used_share() < 0.8);

@@ -4,6 +4,7 @@ use headroom_core::plan::ModelChoice;
 use leptos::prelude::*;
 
 use crate::address;
+use crate::advice::AppliedNote;
 use crate::clipboard::CopyButton;
 use crate::form::Form;
 use crate::gallery::{Gallery, GalleryButton, GalleryPanel};
@@ -45,7 +46,7 @@ pub(crate) fn App() -> impl IntoView {
         <LinkProblems/>
         <main class="page">
             <div class="form-column"><Form/></div>
-            <div class="answer-column" id="answer" tabindex="-1"><Answer/></div>
+            <div class="answer-column" id="answer" tabindex="-1"><Answer/><AppliedNote/></div>
         </main>
         <VerdictLine show=Callback::new(|()| show_result())/>
         <footer class="page-footer">

@@ -33,6 +33,15 @@ pub(crate) struct Adjusted {
     pub(crate) problems: Vec<Problem>,
 }
 
+/// A plan that was taken over as a whole.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Applied {
+    /// What the plan was.
+    pub(crate) before: Plan,
+    /// What it became.
+    pub(crate) after: Plan,
+}
+
 /// Everything the page shows depends on this.
 #[derive(Clone, Copy)]
 pub(crate) struct State {
@@ -44,6 +53,8 @@ pub(crate) struct State {
     pub(crate) subject: Memo<Result<Subject, Vec<Problem>>>,
     /// What the last choice changed besides, until the plan changes again.
     pub(crate) adjusted: RwSignal<Option<Adjusted>>,
+    /// The plan that was taken over last, until the reader edits it.
+    pub(crate) applied: RwSignal<Option<Applied>>,
     /// How much of an idle card the reader wants in use.
     pub(crate) target: RwSignal<Target>,
     /// What the caching allocator makes of this and other plans.
@@ -98,6 +109,7 @@ impl State {
             link_problems,
             subject,
             adjusted,
+            applied: RwSignal::new(None),
             target: RwSignal::new(Target::default()),
             replays,
             outcome,
@@ -173,6 +185,15 @@ impl State {
     pub(crate) fn choose_value(&self, name: &'static str, text: &str) {
         if let Some(field) = plan::field(name) {
             self.choose(std::slice::from_ref(&field.name), |plan| drop(field.set_text(plan, text)));
+        }
+    }
+
+    /// Takes over `chosen`: one entry of the history, and what it changes is said.
+    pub(crate) fn apply(&self, chosen: Plan) {
+        let before = self.plan.get_untracked();
+        if chosen != before {
+            self.edit(Pace::Step, |plan| *plan = chosen.clone());
+            self.applied.set(Some(Applied { before, after: chosen }));
         }
     }
 

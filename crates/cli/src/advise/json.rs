@@ -2,7 +2,6 @@
 
 use std::io::Write;
 
-use headroom_core::advise::difference::Changed;
 use headroom_core::advise::fill::{Fill, Filled};
 use headroom_core::advise::fit::{Found, LevelAnswer};
 use headroom_core::advise::tiers::{Rung, Tier};
@@ -13,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::Advised;
 use crate::Failure;
-use crate::levers::lever_text;
+use crate::levers::{changed_json, lever_text};
 
 /// Writes everything.
 pub(super) fn write(advised: &Advised, out: &mut dyn Write) -> Result<(), Failure> {
@@ -79,11 +78,6 @@ fn hardware_json(hardware: &Hardware) -> Value {
         "memory_bytes": hardware.memory_bytes,
         "link": link::encode(&hardware.plan),
     })
-}
-
-fn changed_json(fields: &[Changed]) -> Value {
-    let one = |one: &Changed| json!({"field": one.field, "before": one.before, "after": one.after});
-    fields.iter().map(one).collect()
 }
 
 fn fill_json(fill: &Fill) -> Value {

@@ -64,6 +64,7 @@ fn answer(judged: Option<&Judgement>, time: Option<Range>, reason: Reason, shard
         Reason::Quickest => "quickest that fits",
         Reason::Slower => "fits, but not the quickest",
         Reason::DoesNotFit => "",
+        Reason::HostTooSmall => "more host memory than such machines have",
         Reason::Contradicts => "makes no plan",
     };
     let nothing = if shards_nothing { "one card: shards nothing" } else { "" };

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use headroom_core::advise::difference::changed;
-use headroom_core::advise::fill::{Fill, Filled, Target};
+use headroom_core::advise::fill::{Fill, Filled, Knob, Target};
 use headroom_core::advise::fit::{Advice, Escalation, Found};
 use headroom_core::advise::{Hardware, Impact, Stage};
 use headroom_core::link;
@@ -116,7 +116,7 @@ fn write_fill(fill: &Fill, target: Target, out: &mut dyn Write) -> Result<(), Fa
     let percent = |share: f64| share * 100.0;
     let (low, high) = (percent(target.low), percent(target.high));
     if fill.recommended.is_none() && fill.aggressive.is_none() {
-        return Ok(writeln!(out, "\nnothing to raise brings it to between {low:.0} and {high:.0} % of the card")?);
+        writeln!(out, "\nno batch brings it closer to between {low:.0} and {high:.0} % of the card")?;
     }
     for (name, one) in [("Recommended", &fill.recommended), ("Aggressive", &fill.aggressive)] {
         let Some(one) = one else { continue };
@@ -129,7 +129,11 @@ fn write_fill(fill: &Fill, target: Target, out: &mut dyn Write) -> Result<(), Fa
         writeln!(out, "\nInstead")?;
     }
     for one in others() {
-        writeln!(out, "  {}: {}", changed_text(&one.changed), filled_text(one))?;
+        let only_if = match one.knob {
+            Knob::Length => " (helps only if the data has longer sequences)",
+            Knob::Batch | Knob::Samples | Knob::Rank => "",
+        };
+        writeln!(out, "  {}{only_if}: {}", changed_text(&one.changed), filled_text(one))?;
     }
     let start = fill.aggressive.as_ref().or(fill.recommended.as_ref());
     if let Some(start) = start.filter(|_| !fill.back_off.is_empty()) {

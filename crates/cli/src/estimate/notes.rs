@@ -33,6 +33,13 @@ pub(super) fn text(note: &Note) -> String {
                 count_text(*max_position_embeddings)
             )
         }
+        Note::HostMemory { needed, usual, source } => {
+            format!(
+                "Host memory: {} needed; machines with such GPUs usually have {} at most ({source}).",
+                bytes_text(*needed),
+                bytes_text(*usual)
+            )
+        }
         Note::UnquantizedParts { bytes } => {
             format!("Embeddings, head and norms stay unquantised: {} of the weights.", bytes_text(*bytes))
         }

@@ -134,8 +134,9 @@ pub struct Filled {
 /// What to raise.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fill {
-    /// The batch, into the lower half of the target; anywhere in the target where nothing divides into that half; the
-    /// first of the others where no batch does.
+    /// The batch, into the lower half of the target; anywhere in the target where nothing divides into that half; up to it
+    /// where no batch ends there; the answers to each prompt where no batch can be raised. Never the length, which is the
+    /// data's affair, nor the rank.
     pub recommended: Option<Filled>,
     /// The batch, into the upper half.
     pub aggressive: Option<Filled>,
@@ -168,10 +169,19 @@ pub fn fill(plan: &Plan, target: Target, judge: &dyn Judge) -> Fill {
     let aggressive = upper.filter(|filled| recommended.as_ref().is_none_or(|other| other.plan != filled.plan));
     let others = Knob::ALL.iter().filter(|knob| **knob != Knob::Batch && knob.applies(plan));
     let others: Vec<Filled> = others.filter_map(|knob| within(*knob, target)).collect();
-    let recommended = recommended.or_else(|| others.first().cloned());
+    let samples = || others.iter().find(|other| other.knob == Knob::Samples).cloned();
+    let recommended = recommended.or_else(|| below(plan, start, target, judge)).or_else(samples);
     let back_off =
         aggressive.iter().chain(&recommended).next().map(|filled| back_off(&filled.plan)).unwrap_or_default();
     Fill { recommended, aggressive, others, back_off }
+}
+
+/// The largest batch that stays below the target, where the next is beyond it.
+fn below(plan: &Plan, start: &Plan, target: Target, judge: &dyn Judge) -> Option<Filled> {
+    let low = judge.judge(start)?.used_share();
+    let filled = raised(plan, start, Knob::Batch, Target { low, high: target.high }, judge)?;
+    // What is no quicker is no use of the card.
+    (filled.gain.expected > 1.0).then_some(filled)
 }
 
 /// `start` with another batch size; what depends on it follows so that everything still divides.

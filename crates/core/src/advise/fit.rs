@@ -222,6 +222,50 @@ fn at_level(plan: &Plan, (level, starts): (Level, Starts), limit: f64, judge: &d
     Attempt::Short(leanest)
 }
 
+/// The quickest levers with which `plan` fits at the mildest level at which it does, none of them changing what is
+/// trained nor moving the training state to the host, which makes a step many times as long; where it fits as it is, none.
+pub(super) fn savers(plan: &Plan, judge: &dyn Judge) -> Option<(Vec<Lever>, Plan)> {
+    if judge.suits(plan) {
+        return Some((Vec::new(), plan.clone()));
+    }
+    [Level::Same, Level::Coarser].into_iter().find_map(|level| {
+        let questions = questions_on_gpu(plan, level);
+        let choice = quickest(&choices(plan, &questions), &questions, judge)?;
+        let levers = in_order(plan, levers_of(&choice, &questions), &choice.plan);
+        let levers = without_needless(plan, levers, &choice.plan, judge);
+        let changed = pulled(plan, &levers)?;
+        Some((levers, changed))
+    })
+}
+
+/// The levers with which `plan` needs least, under the same limits: what may fit by its replay where nothing surely does
+/// at a quick look.
+pub(super) fn all_savers(plan: &Plan, judge: &dyn Judge) -> Option<(Vec<Lever>, Plan)> {
+    let questions = questions_on_gpu(plan, Level::Coarser);
+    let (choice, judged) = least(&choices(plan, &questions), &questions, judge)?;
+    let mut levers = in_order(plan, levers_of(&choice, &questions), &choice.plan);
+    for at in (0..levers.len()).rev() {
+        let mut fewer = levers.clone();
+        fewer.remove(at);
+        let need = pulled(plan, &fewer).and_then(|plan| judge.judge(&plan)).map(|judged| judged.need_bytes);
+        if need.is_some_and(|need| need <= judged.need_bytes) {
+            levers = fewer;
+        }
+    }
+    let changed = pulled(plan, &levers)?;
+    Some((levers, changed))
+}
+
+/// What may be asked without moving training state to the host.
+fn questions_on_gpu(plan: &Plan, level: Level) -> Vec<Question> {
+    let mut questions = questions_of(plan, level);
+    questions.retain_mut(|question| {
+        question.levers.retain(|lever| !lever.offloads());
+        !question.levers.is_empty()
+    });
+    questions
+}
+
 /// Levers to begin with, one list after the other.
 type Starts = Vec<Vec<Lever>>;
 
@@ -257,7 +301,7 @@ pub fn exhaustive(plan: &Plan, level: Level, fits: bool, judge: &dyn Judge) -> O
     starts(plan, level, fits).into_iter().find_map(|departure| {
         let start = departure.iter().try_fold(plan.clone(), |plan, lever| lever.apply(&plan))?;
         let all = choices(&start, &questions_of(&start, level));
-        let fitting = all.into_iter().find(|choice| judge.fits(&choice.plan))?;
+        let fitting = all.into_iter().find(|choice| judge.suits(&choice.plan))?;
         seconds_per_token(&fitting.plan)
     })
 }
@@ -314,21 +358,18 @@ const FOR_FEWER: f64 = 1.04;
 
 /// `levers` without those that only make it quicker, where that is little.
 fn without_needless(before: &Plan, levers: Vec<Lever>, after: &Plan, judge: &dyn Judge) -> Vec<Lever> {
-    let (Some(own), Some(limit)) = (seconds_per_token(before), seconds_per_token(after)) else { return levers };
-    let limit = limit * FOR_FEWER;
+    let Some(quickest) = seconds_per_token(after) else { return levers };
+    let limit = quickest * FOR_FEWER;
     let mut kept = levers;
     let mut at = kept.len();
     while at > 0 && kept.len() > 1 {
         at -= 1;
-        // One that slows the step down is needed, or the search had left it out.
-        let alone = kept.get(at).and_then(|lever| seconds_per_token(&lever.apply(before)?));
-        if alone.is_some_and(|alone| alone > own) {
-            continue;
-        }
         let mut fewer = kept.clone();
         fewer.remove(at);
-        let suffices = pulled(before, &fewer)
-            .is_some_and(|plan| seconds_per_token(&plan).is_some_and(|seconds| seconds <= limit) && judge.fits(&plan));
+        let suffices = pulled(before, &fewer).is_some_and(|plan| {
+            // One without which it is no slower is needed, or the search had left it out.
+            seconds_per_token(&plan).is_some_and(|seconds| seconds > quickest && seconds <= limit) && judge.suits(&plan)
+        });
         if suffices {
             kept = fewer;
         }

@@ -1,7 +1,7 @@
 //! Cards on which a plan would fit.
 
 use super::fit::{Leanest, questions};
-use super::judge::Judge;
+use super::judge::{Judge, Judgement};
 use super::lever::{Level, Lever};
 use super::search::{choices, leanest};
 use crate::gpu;
@@ -47,13 +47,14 @@ pub(super) fn hardware(plan: &Plan, leanest: Option<&Leanest>, judge: &dyn Judge
     found
 }
 
-/// The plan on `num_gpus` cards with the levers that save most and change nothing about the result; what it needs.
-fn lean(plan: &Plan, num_gpus: u64, judge: &dyn Judge) -> Option<(Plan, u64)> {
+/// The plan on `num_gpus` cards with the levers that save most and change nothing about the result, and what each needs:
+/// with offload and without, as the host may have no room.
+fn lean(plan: &Plan, num_gpus: u64, judge: &dyn Judge) -> Vec<(Rc<Plan>, Judgement)> {
     let spread = Lever::Cards(num_gpus).apply(plan);
-    let spread = if num_gpus == plan.num_gpus { plan } else { spread.as_ref()? };
+    let spread = if num_gpus == plan.num_gpus { Some(plan) } else { spread.as_ref() };
+    let Some(spread) = spread else { return Vec::new() };
     let questions = questions(spread, Level::Same);
-    let (choice, judged) = leanest(&choices(spread, &questions), &questions, judge)?;
-    Some((Rc::unwrap_or_clone(choice.plan), judged.need_bytes))
+    leanest(&choices(spread, &questions), &questions, judge)
 }
 
 /// The smallest card of the catalogue on which the leanest plan fits.
@@ -62,7 +63,7 @@ fn smallest_card(leanest: &Leanest, judge: &dyn Judge) -> Option<Hardware> {
     by_memory().into_iter().filter(|(bytes, _)| *bytes >= leanest.need_bytes).find_map(|(memory_bytes, id)| {
         let gpu = GpuChoice::Catalogue(id.to_owned());
         let plan = Plan { gpu: gpu.clone(), ..leanest.plan.clone() };
-        judge.fits(&plan).then_some(Hardware { level: Level::Different, num_gpus, gpu, memory_bytes, plan })
+        judge.suits(&plan).then_some(Hardware { level: Level::Different, num_gpus, gpu, memory_bytes, plan })
     })
 }
 
@@ -83,11 +84,14 @@ fn larger_cards(plan: &Plan, level: Level, judge: &dyn Judge) -> Option<Hardware
     let cards = by_memory();
     let own = plan.subject().ok()?.memory_bytes;
     counts(plan).find_map(|num_gpus| {
-        let (lean, need_bytes) = lean(plan, num_gpus, judge)?;
-        cards.iter().filter(|(bytes, _)| *bytes >= own.max(need_bytes)).find_map(|(memory_bytes, id)| {
+        let lean = lean(plan, num_gpus, judge);
+        cards.iter().filter(|(bytes, _)| *bytes >= own).find_map(|(memory_bytes, id)| {
             let gpu = GpuChoice::Catalogue((*id).to_owned());
-            let plan = Plan { gpu: gpu.clone(), ..lean.clone() };
-            judge.fits(&plan).then_some(Hardware { level, num_gpus, gpu, memory_bytes: *memory_bytes, plan })
+            let on_it = |plan: &Plan| Plan { gpu: gpu.clone(), ..plan.clone() };
+            let enough = lean.iter().filter(|(_, judged)| judged.need_bytes <= *memory_bytes);
+            let enough = enough.filter(|(plan, judged)| judged.suits_host(&on_it(plan)));
+            let plan = on_it(&enough.min_by_key(|(_, judged)| judged.need_bytes)?.0);
+            judge.suits(&plan).then_some(Hardware { level, num_gpus, gpu, memory_bytes: *memory_bytes, plan })
         })
     })
 }
@@ -96,8 +100,9 @@ fn larger_cards(plan: &Plan, level: Level, judge: &dyn Judge) -> Option<Hardware
 fn more_cards(plan: &Plan, level: Level, judge: &dyn Judge) -> Option<Hardware> {
     let memory_bytes = plan.subject().ok()?.memory_bytes;
     let on = |num_gpus| {
-        let (plan, _) = lean(plan, num_gpus, judge)?;
-        judge.fits(&plan).then_some(plan)
+        let lean = lean(plan, num_gpus, judge);
+        let suiting = lean.into_iter().filter(|(plan, judged)| judged.suits(plan));
+        suiting.min_by_key(|(_, judged)| judged.need_bytes).map(|(plan, _)| Rc::unwrap_or_clone(plan))
     };
     let counts: Vec<u64> = counts(plan).collect();
     let (mut low, mut high) = (0, counts.len().checked_sub(1)?);

@@ -3,9 +3,10 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
+use crate::gpu::{self, Segment};
 use crate::link;
 use crate::memory::{self, Category, Estimate, Fit, Phase, PhaseUse};
-use crate::plan::Plan;
+use crate::plan::{GpuChoice, Plan};
 
 /// What a plan needs.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -31,6 +32,17 @@ pub struct Judgement {
 }
 
 impl Judgement {
+    /// Whether `plan`, of which this is the judgement, surely fits its GPUs and asks no more of the host than machines with
+    /// such GPUs usually have.
+    pub fn suits(&self, plan: &Plan) -> bool {
+        self.fit == Fit::Fits && self.suits_host(plan)
+    }
+
+    /// Whether `plan`, of which this is the judgement, asks no more of the host than machines with such GPUs usually have.
+    pub fn suits_host(&self, plan: &Plan) -> bool {
+        self.host_bytes == 0 || self.host_bytes <= usual_host(plan)
+    }
+
     /// Expected need as a share of the card.
     pub fn used_share(&self) -> f64 {
         self.need_bytes as f64 / self.card_bytes.max(1) as f64
@@ -88,6 +100,15 @@ fn of_phases(
     estimate.phases.iter().filter(move |used| within(used.phase)).map(of)
 }
 
+/// Host memory that machines with the plan's GPUs usually have at most, bytes.
+pub fn usual_host(plan: &Plan) -> u64 {
+    let card = match &plan.gpu {
+        GpuChoice::Catalogue(id) => gpu::find(id),
+        GpuChoice::Custom { .. } => None,
+    };
+    card.map_or(Segment::Custom, |card| card.segment).host_memory(plan.num_gpus).bytes
+}
+
 /// What `after` saves beside `before`, bytes; negative where it takes more.
 pub(super) fn saved_bytes(before: u64, after: u64) -> i64 {
     let saved = i128::from(before) - i128::from(after);
@@ -98,6 +119,11 @@ pub(super) fn saved_bytes(before: u64, after: u64) -> i64 {
 pub trait Judge {
     /// Estimates `plan`.
     fn judge(&self, plan: &Plan) -> Option<Judgement>;
+
+    /// Whether `plan` surely fits its GPUs, and what it offloads the host of such GPUs.
+    fn suits(&self, plan: &Plan) -> bool {
+        self.judge(plan).is_some_and(|judged| judged.suits(plan))
+    }
 
     /// Whether `plan` surely fits: even what surely suffices.
     fn fits(&self, plan: &Plan) -> bool {

@@ -3,14 +3,16 @@
 //! A [`Lever`] is one change to a plan. Its saving is the difference of two estimates and its cost the ratio of two step
 //! times, never a percentage from a table. [`fit`] finds, level by level, the fastest sequence of levers with which a plan fits, [`fill`]
 //! what to raise on a card that idles, [`tiers`] the fastest way to share the training state, [`solve`] the most that
-//! fits, [`map`] what batch and length cost together, and [`difference`] sets two plans side by side.
+//! fits, [`largest`] the models, [`map`] what batch and length cost together, and [`difference`] sets two plans side by side.
 
+pub mod code;
 pub mod difference;
 pub mod fill;
 pub mod fit;
 mod hardware;
 mod impact;
 mod judge;
+pub mod largest;
 mod lever;
 pub mod map;
 mod search;
@@ -21,6 +23,6 @@ mod waterfall;
 
 pub use hardware::Hardware;
 pub use impact::{Impact, impacts};
-pub use judge::{Judge, Judgement, Quick, Remembering, Replayed, ReplayedIfClose};
+pub use judge::{Judge, Judgement, Quick, Remembering, Replayed, ReplayedIfClose, usual_host};
 pub use lever::{Level, Lever, has_wide_adapters};
 pub use waterfall::{Change, Stage, steps_between, waterfall};

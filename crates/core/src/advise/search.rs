@@ -103,6 +103,8 @@ struct Bounds<'a> {
     card_bytes: u64,
     /// Answers that were found too big.
     too_big: Vec<&'a [usize]>,
+    /// Answers that put more on the host than it has.
+    too_much_for_host: Vec<&'a [usize]>,
     /// Answers, and what forward keeps with them, context included: the same wherever the training state is held.
     forward: Vec<(&'a [usize], u64)>,
     /// Answers, and what forward and backward take with them, context included, with any optimizer.
@@ -139,7 +141,13 @@ impl<'a> Bounds<'a> {
             let known = of.iter().filter(|(other, _)| no_more(other, apart)).map(|(_, bytes)| *bytes);
             known.max().unwrap_or(0)
         };
+        // What is offloaded does not depend on what forward keeps.
+        let offloads_alike = |other: &[usize]| {
+            let mut pairs = choice.answers.iter().zip(other).zip(questions);
+            pairs.all(|((one, other), question)| question.about == About::Forward || one == other)
+        };
         if self.too_big.iter().any(|other| no_more(other, &|_| false))
+            || self.too_much_for_host.iter().any(|other| offloads_alike(other))
             || self.without_optimizer.iter().any(|(other, _)| no_more(other, &|about| about == About::Optimizer))
         {
             return true;
@@ -208,10 +216,15 @@ pub(super) fn quickest(choices: &[Choice], questions: &[Question], judge: &dyn J
             continue;
         }
         let Some(judged) = judge.judge(&choice.plan) else { continue };
-        if judged.fit == Fit::Fits {
+        if !judged.suits_host(&choice.plan) {
+            bounds.too_much_for_host.push(&choice.answers);
+        } else if judged.fit == Fit::Fits {
             return Some(choice.clone());
         }
         bounds.add(choice, &judged);
+        if judged.fit == Fit::Fits {
+            continue;
+        }
         let unasked = unasked.get_or_insert_with(|| extremes(choices, questions));
         let saves_more = |other: &&Choice| saves_no_more(&choice.answers, &other.answers, questions);
         if let Some(place) = unasked.iter().position(saves_more) {
@@ -220,6 +233,9 @@ pub(super) fn quickest(choices: &[Choice], questions: &[Question], judge: &dyn J
                 && !bounds.rule_out(extreme, questions)
                 && let Some(judged) = judge.judge(&extreme.plan)
             {
+                if !judged.suits_host(&extreme.plan) {
+                    bounds.too_much_for_host.push(&extreme.answers);
+                }
                 bounds.add(extreme, &judged);
             }
         }
@@ -227,7 +243,7 @@ pub(super) fn quickest(choices: &[Choice], questions: &[Question], judge: &dyn J
     None
 }
 
-/// About the least that any choice needs: from the last answers to all questions, one question after the other is
+/// About the least that any choice needs that the host has room for: from the last answers to all questions, one question after the other is
 /// answered as needs least, twice over. Estimates a few dozen plans where all would be hundreds.
 pub(super) fn least(choices: &[Choice], questions: &[Question], judge: &dyn Judge) -> Option<(Choice, Judgement)> {
     let with = |answers: &[usize]| choices.iter().find(|choice| choice.answers == answers);
@@ -236,6 +252,7 @@ pub(super) fn least(choices: &[Choice], questions: &[Question], judge: &dyn Judg
     };
     let start = choices.iter().max_by_key(lasts)?;
     let mut best = (start, judge.judge(&start.plan)?);
+    let rank = |choice: &Choice, judged: &Judgement| (!judged.suits_host(&choice.plan), judged.need_bytes);
     for place in (0..questions.len()).chain(0..questions.len()) {
         for answer in 0..=questions.get(place).map_or(0, |question| question.levers.len()) {
             let mut answers = best.0.answers.clone();
@@ -244,19 +261,18 @@ pub(super) fn least(choices: &[Choice], questions: &[Question], judge: &dyn Judg
             }
             let Some(other) = with(&answers) else { continue };
             let Some(judged) = judge.judge(&other.plan) else { continue };
-            if judged.need_bytes < best.1.need_bytes {
+            if rank(other, &judged) < rank(best.0, &best.1) {
                 best = (other, judged);
             }
         }
     }
-    Some((best.0.clone(), best.1))
+    best.1.suits_host(&best.0.plan).then(|| (best.0.clone(), best.1))
 }
 
-/// The choice that needs least, among those that save most by their questions' order.
-pub(super) fn leanest(choices: &[Choice], questions: &[Question], judge: &dyn Judge) -> Option<(Choice, Judgement)> {
-    let judged = |choice: &Choice| judge.judge(&choice.plan).map(|judged| (choice.clone(), judged));
-    let all = extremes(choices, questions).into_iter().filter_map(judged);
-    all.min_by_key(|(_, judged)| judged.need_bytes)
+/// The choices that save most by their questions' order, and what they need.
+pub(super) fn leanest(choices: &[Choice], questions: &[Question], judge: &dyn Judge) -> Vec<(Rc<Plan>, Judgement)> {
+    let judged = |choice: &Choice| judge.judge(&choice.plan).map(|judged| (choice.plan.clone(), judged));
+    extremes(choices, questions).into_iter().filter_map(judged).collect()
 }
 
 /// For each combination of answers to questions without order, the choice with the last answer to all others.

@@ -7,8 +7,7 @@
 
 use super::judge::{Judge, Quick};
 use crate::gpu;
-use crate::model;
-use crate::plan::{GpuChoice, ModelChoice, Plan};
+use crate::plan::{GpuChoice, Plan};
 
 /// What is to be made as large as it can be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -87,8 +86,6 @@ pub struct Most {
 pub enum Question {
     /// The largest value of a field.
     Most(Unknown),
-    /// The model of the catalogue with the most parameters.
-    LargestModel,
     /// The fewest cards.
     FewestCards,
     /// The card of the catalogue with the least memory.
@@ -100,7 +97,6 @@ impl Question {
     fn without(self, plan: &Plan) -> Plan {
         match self {
             Self::Most(unknown) => unknown.set(plan, 1),
-            Self::LargestModel => Plan { model: Plan::default().model, ..plan.clone() },
             Self::FewestCards => Plan { num_gpus: 1, ..plan.clone() },
             Self::SmallestCard => Plan { gpu: Plan::default().gpu, ..plan.clone() },
         }
@@ -146,7 +142,7 @@ impl Search {
     pub fn new(plan: Plan, question: Question) -> Self {
         let start = match question {
             Question::Most(unknown) => most(&plan, unknown, &Quick).map_or(1, |most| most.value),
-            Question::LargestModel | Question::FewestCards | Question::SmallestCard => 1,
+            Question::FewestCards | Question::SmallestCard => 1,
         };
         Self { plan, question, start }
     }
@@ -173,7 +169,6 @@ impl Search {
                 let most = most_from(plan, unknown, *start, verdicts)?;
                 Ok(most.map(|most| Answer { next: most.next.map(|next| unknown.set(plan, next)), plan: most.plan }))
             }
-            Question::LargestModel => Ok(first(models(plan), verdicts)?.map(alone)),
             Question::SmallestCard => Ok(first(cards(plan), verdicts)?.map(alone)),
             Question::FewestCards => Ok(fewest(plan, verdicts)?.map(|plan| {
                 let fewer = plan.num_gpus.checked_sub(1).filter(|cards| *cards > 0);
@@ -190,18 +185,13 @@ pub fn most(plan: &Plan, unknown: Unknown, judge: &dyn Judge) -> Option<Most> {
 
 /// The fewest cards with which `plan`, sharded as it says, fits.
 pub fn fewest_cards(plan: &Plan, judge: &dyn Judge) -> Option<Plan> {
-    fewest(plan, &mut |plan| Some(judge.fits(plan))).ok().flatten()
+    fewest(plan, &mut |plan| Some(judge.suits(plan))).ok().flatten()
 }
 
 /// The card of the catalogue with the least memory on which `plan` fits; of several the one with the least bandwidth, which
 /// is the older or smaller.
 pub fn smallest_card(plan: &Plan, judge: &dyn Judge) -> Option<Plan> {
-    first(cards(plan), &mut |plan| Some(judge.fits(plan))).ok().flatten()
-}
-
-/// The model of the catalogue with the most parameters with which `plan` fits.
-pub fn largest_model(plan: &Plan, judge: &dyn Judge) -> Option<Plan> {
-    first(models(plan), &mut |plan| Some(judge.fits(plan))).ok().flatten()
+    first(cards(plan), &mut |plan| Some(judge.suits(plan))).ok().flatten()
 }
 
 /// The verdict of `plan`; one that contradicts itself does not fit.
@@ -328,14 +318,4 @@ fn cards(plan: &Plan) -> Vec<Plan> {
         by_memory.then(a.memory_bandwidth_gb_s.total_cmp(&b.memory_bandwidth_gb_s))
     });
     cards.into_iter().map(|card| Plan { gpu: GpuChoice::Catalogue(card.id.to_string()), ..plan.clone() }).collect()
-}
-
-/// `plan` with every model of the catalogue, the one with the most parameters first.
-fn models(plan: &Plan) -> Vec<Plan> {
-    let mut models: Vec<_> = model::catalogue().iter().collect();
-    models.sort_by_key(|entry| std::cmp::Reverse(entry.param_count));
-    models
-        .into_iter()
-        .map(|entry| Plan { model: ModelChoice::Catalogue(entry.id.to_owned()), ..plan.clone() })
-        .collect()
 }

@@ -2,7 +2,7 @@
 //! quickest.
 
 use super::fit::escalate;
-use super::judge::{Judge, Judgement};
+use super::judge::{Judge, Judgement, usual_host};
 use super::lever::Lever;
 use crate::memory::Fit;
 use crate::plan::{Alternative, Framework, Offload, Plan, Task, alternatives};
@@ -17,6 +17,8 @@ pub enum Reason {
     Slower,
     /// It does not fit, or not surely.
     DoesNotFit,
+    /// It fits, but asks more of the host than machines with such GPUs usually have.
+    HostTooSmall,
     /// It makes no plan.
     Contradicts,
 }
@@ -28,6 +30,7 @@ impl Reason {
             Self::Quickest => "quickest",
             Self::Slower => "slower",
             Self::DoesNotFit => "does_not_fit",
+            Self::HostTooSmall => "host_too_small",
             Self::Contradicts => "contradicts",
         }
     }
@@ -56,7 +59,7 @@ pub fn tiers(plan: &Plan, judge: &dyn Judge) -> Vec<Tier> {
     let of = |(i, (alternative, (judgement, time))): (usize, &(Alternative, Look))| {
         let rivals = all.iter().enumerate().filter(|(_, (other, _))| other.method == alternative.method);
         Tier {
-            reason: reason(i, rivals.map(|(place, (_, look))| (place, look))),
+            reason: reason(i, usual_host(plan), rivals.map(|(place, (_, look))| (place, look))),
             judgement: *judgement,
             time: beside(base.as_ref(), time.as_ref()),
             shards_nothing: shards_nothing(&alternative.plan),
@@ -161,7 +164,7 @@ pub fn ladder(plan: &Plan, judge: &dyn Judge) -> Vec<Rung> {
     let looks = || all.iter().map(|(.., look)| look).enumerate();
     let rung = |(i, (name, plan, (judgement, time))): (usize, &(&'static str, Plan, Look))| Rung {
         name,
-        reason: reason(i, looks()),
+        reason: reason(i, usual_host(plan), looks()),
         judgement: *judgement,
         time: beside(base.as_ref(), time.as_ref()),
         levers: Vec::new(),
@@ -200,12 +203,17 @@ fn beside(base: Option<&StepTime>, time: Option<&StepTime>) -> Option<Range> {
     base.zip(time).map(|(base, time)| speed::ratio_per(base, time, speed::Per::Token))
 }
 
-/// Why the way in place `own` is or is not the one to take among `all`. Of those that cannot be told from the quickest,
+/// Why the way in place `own` is or is not the one to take among `all`, where the host has `host_bytes`. Of those that cannot be told from the quickest,
 /// as the range of their ratio holds 1, the first is taken: it is the plainest.
-fn reason<'a>(own: usize, all: impl Iterator<Item = (usize, &'a Look)>) -> Reason {
-    let known = all.filter_map(|(i, (judged, time))| Some((i, judged.as_ref()?.fit == Fit::Fits, time.as_ref()?)));
-    let known: Vec<(usize, bool, &StepTime)> = known.collect();
-    let fitting = || known.iter().filter(|(_, fits, _)| *fits);
+fn reason<'a>(own: usize, host_bytes: u64, all: impl Iterator<Item = (usize, &'a Look)>) -> Reason {
+    let suits = |judged: &Judgement| match judged.fit {
+        Fit::Fits if judged.host_bytes > host_bytes => Reason::HostTooSmall,
+        Fit::Fits => Reason::Slower,
+        Fit::Tight | Fit::DoesNotFit => Reason::DoesNotFit,
+    };
+    let known = all.filter_map(|(i, (judged, time))| Some((i, suits(judged.as_ref()?), time.as_ref()?)));
+    let known: Vec<(usize, Reason, &StepTime)> = known.collect();
+    let fitting = || known.iter().filter(|(_, reason, _)| *reason == Reason::Slower);
     let seconds = |time: &StepTime| time.seconds.expected / time.tokens.max(1) as f64;
     let best = fitting().min_by(|(.., a), (.., b)| seconds(a).total_cmp(&seconds(b)));
     let as_quick =
@@ -213,9 +221,8 @@ fn reason<'a>(own: usize, all: impl Iterator<Item = (usize, &'a Look)>) -> Reaso
     let chosen = fitting().find(|(.., time)| as_quick(time)).map(|(i, ..)| *i);
     match known.iter().find(|(i, ..)| *i == own) {
         None => Reason::Contradicts,
-        Some((_, false, _)) => Reason::DoesNotFit,
         Some(_) if chosen == Some(own) => Reason::Quickest,
-        Some(_) => Reason::Slower,
+        Some((_, reason, _)) => *reason,
     }
 }
 

@@ -7,7 +7,9 @@
 mod card;
 mod catalogue;
 mod context;
+mod host;
 
 pub use card::*;
 pub use catalogue::{catalogue, find};
 pub use context::{Overhead, context_bytes, multiprocessors, nccl_bytes};
+pub use host::HostMemory;

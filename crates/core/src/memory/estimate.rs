@@ -247,6 +247,15 @@ pub enum Note {
         /// Tokens it was made for.
         max_position_embeddings: u64,
     },
+    /// The plan puts more into host memory than machines with such GPUs usually have.
+    HostMemory {
+        /// Bytes it puts there.
+        needed: u64,
+        /// Bytes that such machines have.
+        usual: u64,
+        /// Where that figure comes from.
+        source: &'static str,
+    },
     /// bitsandbytes leaves embeddings, head and norms unquantised; with upcast they are fp32.
     UnquantizedParts {
         /// Bytes of what stays unquantised.

@@ -35,7 +35,7 @@ pub use surface::surface;
 pub(crate) use tasks::reference_kind;
 pub use term::{Category, Term};
 
-use crate::gpu::{Card, context_bytes, nccl_bytes};
+use crate::gpu::{Card, HostMemory, context_bytes, nccl_bytes};
 use crate::model::{self, Model, Reading};
 use crate::plan::{Alternative, Method, ModelChoice, Optimizer, Plan, Problem, Subject, Task, alternatives};
 use allocator::Mode;
@@ -148,6 +148,7 @@ fn answer(plan: &Plan, subject: &Subject, with_rows: bool) -> Estimate {
         expandable: plan.expandable_segments,
     };
     let active = model.active_param_count().saturating_add(counts.adapters);
+    let host = step.sharding.host(plan, counts.trainable, counts.base, step.paged);
     Estimate {
         param_count: counts.base.saturating_add(counts.adapters),
         active_param_count: active,
@@ -165,9 +166,9 @@ fn answer(plan: &Plan, subject: &Subject, with_rows: bool) -> Estimate {
         failure: None,
         task: beside::task_use(plan, subject, &ledger.allocations),
         allocations: ledger.allocations,
-        host: step.sharding.host(plan, counts.trainable, counts.base, step.paged),
         card_bytes: *memory_bytes,
-        notes: notes(plan, subject, &step),
+        notes: notes(plan, subject, &step, &host),
+        host,
     }
 }
 
@@ -343,7 +344,7 @@ const MEASURED_FAMILIES: [&str; 25] = [
     "starcoder2",
 ];
 
-fn notes(plan: &Plan, subject: &Subject, step: &step::Step) -> Vec<Note> {
+fn notes(plan: &Plan, subject: &Subject, step: &step::Step, host: &[HostAllocation]) -> Vec<Note> {
     let mut notes = Vec::new();
     if subject.model.reading == Reading::Generic {
         notes.push(Note::GenericModel { model_type: subject.model.model_type.clone() });
@@ -364,6 +365,11 @@ fn notes(plan: &Plan, subject: &Subject, step: &step::Step) -> Vec<Note> {
     }
     if plan.zero_stage > 0 && plan.num_gpus == 1 {
         notes.push(Note::ZeroOnOneCard);
+    }
+    let needed = host.iter().fold(0_u64, |sum, used| sum.saturating_add(used.bytes));
+    let HostMemory { bytes: usual, source } = subject.card.segment.host_memory(plan.num_gpus);
+    if needed > usual {
+        notes.push(Note::HostMemory { needed, usual, source });
     }
     if !subject.card.bf16 && (plan.torch_dtype.name() == "bfloat16" || plan.mixed_precision.name() == "bf16") {
         notes.push(Note::CardLacksBfloat16);

@@ -1,6 +1,6 @@
 //! Well-known models, so that nobody has to look for a `config.json` first.
 //!
-//! To add one, write a row into its maker's table: id, label, parameters as another program counts them (`/` those a
+//! To add one, write a row into its maker's table: id, label, month of release, parameters as another program counts them (`/` those a
 //! token meets), source, config, further ids. The tests compare the counts with what the reader makes of the config.
 
 mod bilingual;
@@ -31,6 +31,8 @@ pub struct CatalogueModel {
     pub label: &'static str,
     /// Heading the model stands under in a list: `Qwen3`. All models of a group are neighbours.
     pub group: &'static str,
+    /// Month in which its weights were published: `2025-04`. Text of this form sorts by date.
+    pub released: &'static str,
     /// Further ids with the same modules, shape for shape: instruction-tuned and renamed versions.
     /// Only the longest sequence they were made for may differ.
     pub also: &'static [&'static str],
@@ -54,7 +56,7 @@ impl CatalogueModel {
     }
 }
 
-/// All models: groups one after the other, in each the smallest first.
+/// All models: groups one after the other, in each the smallest first, of equally large ones the oldest.
 pub fn catalogue() -> &'static [CatalogueModel] {
     static CATALOGUE: LazyLock<Vec<CatalogueModel>> = LazyLock::new(|| {
         [
@@ -84,13 +86,14 @@ pub fn find(id: &str) -> Option<&'static CatalogueModel> {
         .or_else(|| catalogue().iter().find(|model| model.also.iter().any(|name| named(name))))
 }
 
-/// A table of models. Rows: id, label, parameters (`/` active ones), source, config, further ids.
+/// A table of models. Rows: id, label, month of release, parameters (`/` active ones), source, config, further ids.
 macro_rules! models {
-    ($(group $group:literal; $($id:literal, $label:literal, $params:literal $(/ $active:literal)?, $source:ident, $config:literal $(, $also:tt)?;)+)+) => {
+    ($(group $group:literal; $($id:literal, $label:literal, $released:literal, $params:literal $(/ $active:literal)?, $source:ident, $config:literal $(, $also:tt)?;)+)+) => {
         pub(super) const MODELS: &[super::CatalogueModel] = &[$($(super::CatalogueModel {
             id: $id,
             label: $label,
             group: $group,
+            released: $released,
             also: super::models!(@also $($also)?),
             config: $config,
             param_count: $params,

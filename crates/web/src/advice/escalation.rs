@@ -1,7 +1,7 @@
 //! Making the plan fit: three levels, the steps of the chosen one, and cards that would do where none does.
 
 use headroom_core::advise::fit::{Advice, Escalation, Found, LevelAnswer};
-use headroom_core::advise::{Hardware, Level, Stage};
+use headroom_core::advise::{Hardware, Level, Stage, usual_host};
 use headroom_core::gpu;
 use headroom_core::memory::Fit;
 use headroom_core::plan::{GpuChoice, Plan, Task};
@@ -131,28 +131,32 @@ fn steps_sheet(texts: &Texts, found: &Advised, answer: &LevelAnswer) -> Sheet {
             _ => words.short_why,
         };
         sheet.element("p", "outcome", why);
+        if found.plan.task != Task::Inference && matches!(answer.found, Found::Short(_)) {
+            sheet.element("p", "facts", &(words.host_limit)(&figures::glance(usual_host(&found.plan))));
+        }
         return sheet;
     };
     if let Some(warning) = (words.level_warning)(answer.level, found.plan.task != Task::Inference) {
         sheet.element("p", &format!("level-warning {}", answer.level.name()), warning);
     }
     sheet.push("<ol class=\"steps\">");
-    for stage in &advice.stages {
+    let before = std::iter::once(&found.plan).chain(advice.stages.iter().map(|stage| &stage.plan));
+    for (stage, before) in advice.stages.iter().zip(before) {
         // Without those before it a step may make no sense; the only one is what the last button takes.
         let alone = if advice.stages.len() > 1 { stage.lever.apply(&found.plan) } else { None };
-        step(texts, &mut sheet, stage, alone.as_ref());
+        step(texts, &mut sheet, stage, before, alone.as_ref());
     }
     sheet.push("</ol>");
     outcome(texts, &mut sheet, found, advice);
     sheet
 }
 
-/// One lever; `alone` is the plan with nothing but it.
-fn step(texts: &Texts, sheet: &mut Sheet, stage: &Stage, alone: Option<&Plan>) {
+/// One lever; `before` is the plan without it, `alone` the plan with nothing but it.
+fn step(texts: &Texts, sheet: &mut Sheet, stage: &Stage, before: &Plan, alone: Option<&Plan>) {
     let words = &texts.advice;
     let Stage { lever, plan: after, need_bytes, saved_bytes, time } = stage;
     sheet.push("<li><div class=\"step-what\">");
-    sheet.push(&lever_html(texts, *lever, after));
+    sheet.push(&lever_html(texts, *lever, before, after));
     sheet.push("</div><dl>");
     let figures = [
         (words.column_need, saved_text(*saved_bytes)),

@@ -1,13 +1,14 @@
 //! Using an idle card: two plans that do, what to go back to, and how much of the card to aim at.
 
-use headroom_core::advise::difference::{Changed, changed};
-use headroom_core::advise::fill::{Fill, Filled, Target};
+use headroom_core::advise::difference::changed;
+use headroom_core::advise::fill::{Fill, Filled, Knob, Target};
 use headroom_core::plan::{Plan, Task};
 use leptos::prelude::*;
 
 use super::sheet::{Sheet, SheetView};
 use super::{Advised, Kind};
 use crate::figures;
+use crate::options::tables::changed_lines as lines;
 use crate::state::State;
 use crate::text::{Texts, text, texts};
 
@@ -57,7 +58,6 @@ fn sheet(texts: &Texts, found: &Advised) -> Sheet {
     let Fill { recommended, aggressive, others, back_off } = &**fill;
     if recommended.is_none() && aggressive.is_none() {
         sheet.element("p", "outcome", words.nothing_fills);
-        return sheet;
     }
     sheet.push("<div class=\"fills\">");
     for (name, filled) in [(words.recommended, recommended), (words.aggressive, aggressive)] {
@@ -87,7 +87,11 @@ fn sheet(texts: &Texts, found: &Advised) -> Sheet {
             let used =
                 (words.share_used)(&share, &figures::glance(judged.need_bytes), &figures::glance(judged.card_bytes));
             sheet.push(&format!("<li><span>{raised}<br><small>{used} · "));
-            sheet.push(&format!("{}</small></span>", (words.gain)(&figures::times(other.gain))));
+            sheet.push(&(words.gain)(&figures::times(other.gain)));
+            if other.knob == Knob::Length {
+                sheet.push(&format!("<br>{}", words.longer_only_if));
+            }
+            sheet.push("</small></span>");
             let name = other.changed.iter().map(|change| change.field).collect::<Vec<_>>().join(", ");
             sheet.button(&other.plan, texts.use_plan, &format!("{}: {name}", texts.use_plan), "");
             sheet.push("</li>");
@@ -129,13 +133,4 @@ fn card(texts: &Texts, sheet: &mut Sheet, plan: &Plan, name: &str, filled: &Fill
     sheet.compare_button(&filled.plan, compare, &format!("{compare}: {name}"));
     sheet.push("</p>");
     sheet.push("</div>");
-}
-
-/// `name before → after` of each field. What advice changes are numbers and switches; a dot for what was left open.
-fn lines(changes: &[Changed]) -> Vec<String> {
-    let written = |value: &str| if value.is_empty() { "·".to_owned() } else { value.to_owned() };
-    let line = |Changed { field, before, after }: &Changed| {
-        format!("<code>{field}</code> {} → {}", written(before), written(after))
-    };
-    changes.iter().map(line).collect()
 }

@@ -2,13 +2,15 @@
 //!
 //! The core finds the advice, and says of any plan what it needs: here stands when it is asked, and how it looks. Advice
 //! follows the plan at a distance, so that the verdict never waits for it, and starts from the plan's own replay. What it
-//! advises is replayed in turn and the advice found anew, until all that it shows has been replayed.
+//! advises is replayed in turn and the advice found anew, until all that it shows has been replayed. Before that nothing of
+//! it is shown: a later replay could say otherwise.
 
+mod applied;
 mod escalation;
 mod fill;
 pub(crate) mod judge;
 pub(crate) mod levers;
-mod sheet;
+pub(crate) mod sheet;
 mod time;
 mod waterfall;
 
@@ -23,6 +25,7 @@ use crate::figures;
 use crate::replays::Asker;
 use crate::state::State;
 use crate::text::texts;
+pub(crate) use applied::AppliedNote;
 use judge::{Known, Noting};
 
 /// The most plans that are replayed for the advice on one plan: far fewer than are kept, so that none is asked for twice.
@@ -106,7 +109,7 @@ impl Advised {
 /// The advice on the page.
 #[derive(Clone, Copy)]
 struct Advice {
-    /// The last that was found.
+    /// The last of which all that it shows has been replayed.
     found: RwSignal<Option<Advised>>,
     /// Whether it is about another plan than the reader's by now.
     is_stale: Memo<bool>,
@@ -151,7 +154,9 @@ impl Advice {
             }
             replays.want(Asker::Advice, missing.iter().cloned());
             let count = before.saturating_add(missing.len());
-            found.set(advised);
+            if missing.is_empty() {
+                found.set(advised);
+            }
             asked.set((Some(plan), missing, count));
         });
         let current = state.plan();
@@ -164,10 +169,10 @@ impl Advice {
 /// Id of the panel's heading.
 const TITLE: &str = "advice-title";
 
-/// Moves the focus to the panel's heading.
-fn focus_title() {
+/// Moves the focus to the element with this id.
+fn focus(id: &str) {
     use wasm_bindgen::JsCast;
-    let title = document().get_element_by_id(TITLE);
+    let title = document().get_element_by_id(id);
     if let Some(title) = title.and_then(|element| element.dyn_into::<web_sys::HtmlElement>().ok()) {
         // An element in the document can always take the focus, tabindex given.
         let _ = title.focus();
@@ -188,6 +193,7 @@ pub(crate) fn AdvicePanel() -> impl IntoView {
     let state = State::of_page();
     let advice = Advice::follow(state);
     let texts = texts();
+    // What stands in the panel answers another plan until the next answer is there.
     let part = Memo::new(move |_| match advice.found.read().as_ref().map(|found| &found.kind) {
         None => Part::Nothing,
         Some(Kind::Fit(..)) => Part::Fit,
@@ -196,6 +202,7 @@ pub(crate) fn AdvicePanel() -> impl IntoView {
     let title = move || {
         let words = &texts.get().advice;
         match part.get() {
+            _ if advice.is_stale.get() => words.title,
             Part::Nothing => words.title,
             Part::Fit => words.fit_title,
             Part::Fill => words.fill_title,
@@ -204,7 +211,8 @@ pub(crate) fn AdvicePanel() -> impl IntoView {
     let intro = move || {
         let words = &texts.get().advice;
         let found = advice.found.read();
-        let Some(Advised { judgement, kind, .. }) = found.as_ref() else { return words.working.to_owned() };
+        let current = found.as_ref().filter(|_| !advice.is_stale.get());
+        let Some(Advised { judgement, kind, .. }) = current else { return String::new() };
         let (need, card) = (figures::glance(judgement.need_bytes), figures::glance(judgement.card_bytes));
         let share = figures::percent(judgement.used_share());
         match kind {
@@ -223,7 +231,8 @@ pub(crate) fn AdvicePanel() -> impl IntoView {
         >
             <h2 id=TITLE tabindex="-1">{title}</h2>
             <p class="panel-intro">{intro}</p>
-            <div class="advised" class:stale=move || advice.is_stale.get() inert=move || advice.is_stale.get()>
+            <p class="computing" role="status">{move || (!advice.is_final.get()).then(|| texts.get().advice.working)}</p>
+            <div class="advised" class:stale=move || !advice.is_final.get() inert=move || advice.is_stale.get()>
                 <Show when=move || part.get() == Part::Fit><escalation::EscalationView found=advice.found/></Show>
                 <Show when=move || part.get() == Part::Fill><fill::FillView found=advice.found/></Show>
             </div>

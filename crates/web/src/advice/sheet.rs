@@ -5,9 +5,10 @@ use leptos::ev;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 
+use super::applied;
 use crate::options::Compared;
 use crate::result::{class_of, icon_path};
-use crate::state::{Pace, State};
+use crate::state::State;
 use crate::text::Texts;
 
 /// Attribute of a button: which of the sheet's plans it applies.
@@ -18,28 +19,28 @@ const COMPARES: &str = "data-compares";
 
 /// HTML, and the plans that its buttons apply.
 #[derive(Clone, PartialEq, Default)]
-pub(super) struct Sheet {
+pub(crate) struct Sheet {
     html: String,
     plans: Vec<Plan>,
 }
 
 impl Sheet {
-    pub(super) fn push(&mut self, html: &str) {
+    pub(crate) fn push(&mut self, html: &str) {
         self.html.push_str(html);
     }
 
     /// `<name class="class">text</name>`.
-    pub(super) fn element(&mut self, name: &str, class: &str, text: &str) {
+    pub(crate) fn element(&mut self, name: &str, class: &str, text: &str) {
         self.push(&format!("<{name} class=\"{class}\">{text}</{name}>"));
     }
 
     /// A button that makes `plan` the reader's; `name` is what screen readers say, as many buttons look alike.
-    pub(super) fn button(&mut self, plan: &Plan, label: &str, name: &str, class: &str) {
+    pub(crate) fn button(&mut self, plan: &Plan, label: &str, name: &str, class: &str) {
         self.any_button(plan, label, name, &format!("class=\"{class}\""));
     }
 
     /// A button that sets `plan` beside the reader's.
-    pub(super) fn compare_button(&mut self, plan: &Plan, label: &str, name: &str) {
+    pub(crate) fn compare_button(&mut self, plan: &Plan, label: &str, name: &str) {
         self.any_button(plan, label, name, COMPARES);
     }
 
@@ -53,7 +54,7 @@ impl Sheet {
     }
 
     /// A verdict: sign and word.
-    pub(super) fn verdict(&mut self, texts: &Texts, fit: headroom_core::memory::Fit) {
+    pub(crate) fn verdict(&mut self, texts: &Texts, fit: headroom_core::memory::Fit) {
         let (class, path, word) = (class_of(fit), icon_path(fit), (texts.fit)(fit));
         self.push(&format!(
             "<span class=\"fit {class}\"><svg class=\"fit-icon\" viewBox=\"0 0 24 24\" aria-hidden=\"true\">\
@@ -62,7 +63,7 @@ impl Sheet {
     }
 
     /// The head of a table: names of columns, those that hold figures marked.
-    pub(super) fn table(&mut self, columns: &[(&str, bool)]) {
+    pub(crate) fn table(&mut self, columns: &[(&str, bool)]) {
         self.push("<table><thead><tr>");
         for (name, is_number) in columns {
             let class = if *is_number { " class=\"number\"" } else { "" };
@@ -74,7 +75,7 @@ impl Sheet {
 
 /// Shows a sheet. A plan that is applied is one entry of the history.
 #[component]
-pub(super) fn SheetView(#[prop(into)] sheet: Signal<Sheet>) -> impl IntoView {
+pub(crate) fn SheetView(#[prop(into)] sheet: Signal<Sheet>) -> impl IntoView {
     let state = State::of_page();
     let compared: Compared = expect_context();
     let apply = move |event: ev::MouseEvent| {
@@ -87,9 +88,9 @@ pub(super) fn SheetView(#[prop(into)] sheet: Signal<Sheet>) -> impl IntoView {
         if compares {
             compared.show_after(chosen);
         } else {
-            // The button goes with the advice that it belonged to: the focus goes where the next advice will stand.
-            super::focus_title();
-            state.edit(Pace::Step, |plan| *plan = chosen);
+            state.apply(chosen);
+            // The button goes with the advice that it belonged to: the focus goes where it is said what changed.
+            applied::focus_note();
         }
     };
     view! { <div class="sheet" inner_html=move || sheet.read().html.clone() on:click=apply></div> }

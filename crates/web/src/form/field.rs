@@ -1,9 +1,9 @@
 //! What stands around every input: label, unit, name, help, error.
 
-use headroom_core::advise::difference::Changed;
 use headroom_core::plan::Problem;
 use leptos::prelude::*;
 
+use crate::options::tables::changed_lines;
 use crate::state::{Adjusted, Pace, State};
 use crate::text::{FieldText, Texts, texts};
 
@@ -77,17 +77,14 @@ pub(super) fn AdjustedNote(name: &'static str) -> impl IntoView {
     let note = move || {
         let texts = texts.get();
         let Adjusted { before, changed, problems, .. } = own.get()?;
-        let written = |value: String| if value.is_empty() { texts.auto.to_owned() } else { value };
-        let change = |Changed { field, before, after }: Changed| {
-            view! { <li><code>{field}</code>" "{written(before)}" → "<strong>{written(after)}</strong></li> }
-        };
+        let lines: String = changed_lines(&changed).iter().map(|line| format!("<li>{line}</li>")).collect();
         let why = |problem: &Problem| view! { <p>{texts.why}" "<code>{problem.field.clone()}</code>" "{(texts.problem)(problem)}</p> };
         Some(view! {
             <p><strong>{texts.changed_with_it}</strong></p>
-            <ul>{changed.into_iter().map(change).collect::<Vec<_>>()}</ul>
+            <ul inner_html=lines></ul>
             <div class="why">{problems.iter().map(why).collect::<Vec<_>>()}</div>
             <button type="button" on:click=move |_| state.edit(Pace::Step, |plan| plan.clone_from(&before))>
-                {texts.undo}
+                {texts.advice.undo}
             </button>
         })
     };

@@ -7,14 +7,11 @@ use headroom_core::plan::{Plan, Problem, ProblemKind};
 use headroom_core::units::count_text;
 use leptos::prelude::*;
 
-use super::tables::{change, escaped, table, verdict};
+use super::tables::{change, escaped, shown, table, verdict};
 use super::{Tool, Wishes, answer};
 use crate::figures;
 use crate::state::{Pace, State};
 use crate::text::{Texts, field_text, text, texts};
-
-/// Most letters of a value that are shown: a pasted model's config has thousands.
-const LONGEST_VALUE: usize = 60;
 
 /// The plan beside the page's own.
 #[derive(Clone, PartialEq)]
@@ -227,9 +224,7 @@ fn value(texts: &Texts, text: &str) -> String {
         "true" => texts.on.to_owned(),
         "false" => texts.off.to_owned(),
         text => {
-            let shown: String = text.chars().take(LONGEST_VALUE).collect();
-            let more = if shown.len() < text.len() { "…" } else { "" };
-            format!("<code>{}{more}</code>", escaped(&shown))
+            format!("<code>{}</code>", shown(text))
         }
     }
 }

@@ -9,7 +9,7 @@ use super::tiers::{Choice, choice};
 use super::{Tool, Wishes};
 use crate::advice::judge::Known;
 use crate::result::sharding_name;
-use crate::state::{Pace, State};
+use crate::state::State;
 use crate::text::{Texts, text, texts};
 
 /// The presets, computed only while they are looked at.
@@ -87,6 +87,6 @@ fn row(texts: &'static Texts, state: State, rung: Rung) -> AnyView {
             why_not: why_not.unwrap_or_default(),
             is_current,
         },
-        Callback::new(move |()| state.edit(Pace::Step, |current| *current = plan.clone())),
+        Callback::new(move |()| state.apply(plan.clone())),
     )
 }

@@ -12,7 +12,7 @@ use leptos::prelude::*;
 use super::{answer, tables};
 use crate::figures;
 use crate::result::{Drawing, width_of};
-use crate::state::{Pace, State};
+use crate::state::State;
 use crate::text::{Texts, text, texts};
 
 /// Values on each axis: where there is room, and on a narrow screen, where a finger has to hit a cell.
@@ -187,7 +187,7 @@ fn Cells(
     let choose = move |place: Place| {
         let chosen = around.read_untracked().as_ref().and_then(|around| around.plan_at(place));
         if let Some(chosen) = chosen {
-            state.edit(Pace::Step, |plan| *plan = chosen);
+            state.apply(chosen);
         }
     };
     let press = move |event: web_sys::KeyboardEvent| {

@@ -2,10 +2,11 @@
 
 mod before_after;
 mod ladder;
+mod largest;
 mod map;
 mod solve;
 mod summary;
-mod tables;
+pub(crate) mod tables;
 mod tiers;
 
 use headroom_core::memory::{self, Estimate};
@@ -30,10 +31,12 @@ enum Tool {
     Ladder,
     /// Solving for the most.
     Solve,
+    /// The largest models.
+    Largest,
 }
 
 /// How many there are.
-const TOOLS: usize = Tool::Solve as usize + 1;
+const TOOLS: usize = Tool::Largest as usize + 1;
 
 /// What the tools wait for: to the queue they are one asker.
 #[derive(Clone, Copy)]

@@ -3,25 +3,25 @@
 use headroom_core::advise::Judgement;
 use headroom_core::advise::solve::{Answer, Question, Search, Unknown, Wanted};
 use headroom_core::memory::{self, Fit};
-use headroom_core::plan::{Framework, Method, ModelChoice, Plan, Task};
+use headroom_core::plan::{Framework, Method, Plan, Task};
 use headroom_core::units::count_text;
 use leptos::prelude::*;
 
+use super::largest::Asked;
 use super::{Tool, Wishes};
 use crate::figures;
 use crate::replays::Replays;
 use crate::result::{FitIcon, class_of};
-use crate::state::{Pace, State};
+use crate::state::State;
 use crate::text::{Texts, text, texts};
 
 /// Every question, in the order of the buttons.
-const QUESTIONS: [Question; 8] = [
+const QUESTIONS: [Question; 7] = [
     Question::Most(Unknown::Batch),
     Question::Most(Unknown::Length),
     Question::Most(Unknown::Rank),
     Question::Most(Unknown::Generations),
     Question::Most(Unknown::CompletionLength),
-    Question::LargestModel,
     Question::FewestCards,
     Question::SmallestCard,
 ];
@@ -29,7 +29,7 @@ const QUESTIONS: [Question; 8] = [
 /// Whether `question` is one about `plan`.
 fn applies(question: Question, plan: &Plan) -> bool {
     match question {
-        Question::Most(Unknown::Batch) | Question::LargestModel | Question::SmallestCard => true,
+        Question::Most(Unknown::Batch) | Question::SmallestCard => true,
         Question::Most(Unknown::Length) => !plan.is_reinforcement(),
         Question::Most(Unknown::Rank) => plan.method != Method::Full && plan.task != Task::Inference,
         Question::Most(Unknown::Generations) => plan.task == Task::Grpo,
@@ -96,7 +96,12 @@ pub(crate) fn SolvePanel() -> impl IntoView {
     });
     let found = Memo::new(move |_| {
         let answered = |search: &Search| {
-            let fits = &mut |plan: &Plan| verdicts.of(plan).map(|judged| judged.fit == Fit::Fits);
+            let counts = |plan: &Plan, judged: Judgement| match search.question() {
+                // What the plan offloads is the reader's own affair.
+                Question::Most(_) => judged.fit == Fit::Fits,
+                Question::FewestCards | Question::SmallestCard => judged.suits(plan),
+            };
+            let fits = &mut |plan: &Plan| verdicts.of(plan).map(|judged| counts(plan, judged));
             (search.question(), search.answer(fits))
         };
         asked.read().iter().map(answered).collect::<Vec<(Question, Found)>>()
@@ -117,6 +122,7 @@ pub(crate) fn SolvePanel() -> impl IntoView {
             asked.update(|asked| asked.push(search));
         }
     };
+    let largest = Asked::nothing(state, wishes);
     let button = move |question: Question| {
         view! {
             <button
@@ -139,8 +145,9 @@ pub(crate) fn SolvePanel() -> impl IntoView {
         <section class="panel" aria-labelledby="solve-title">
             <h2 id="solve-title">{text(|t| t.options.solve.title)}</h2>
             <p class="panel-intro">{text(|t| t.options.solve.intro)}</p>
-            <div class="questions" role="group" aria-labelledby="solve-title">{QUESTIONS.map(button)}</div>
+            <div class="questions" role="group" aria-labelledby="solve-title">{QUESTIONS.map(button)}{largest.button()}</div>
             <div role="status"><dl class="solved">{rows}</dl></div>
+            {largest.list()}
         </section>
     }
 }
@@ -168,7 +175,7 @@ fn row(texts: &'static Texts, state: State, verdicts: Verdicts, question: Questi
                 view! { <strong>{words.is_current}</strong> }.into_any()
             } else {
                 let label = format!("{} {name} {value}", texts.use_plan);
-                let choose = move |_| state.edit(Pace::Step, |current| *current = plan.clone());
+                let choose = move |_| state.apply(plan.clone());
                 view! { <button type="button" aria-label=label on:click=choose>{texts.use_plan}</button> }.into_any()
             };
             view! {
@@ -191,8 +198,5 @@ fn value_text(question: Question, plan: &Plan) -> String {
         Question::Most(unknown) => count_text(unknown.of(plan)),
         Question::FewestCards => plan.num_gpus.to_string(),
         Question::SmallestCard => plan.subject().map(|subject| subject.card.name.to_string()).unwrap_or_default(),
-        Question::LargestModel => match &plan.model {
-            ModelChoice::Catalogue(name) | ModelChoice::Config { name, .. } => name.clone(),
-        },
     }
 }

@@ -1,5 +1,6 @@
 //! Tables of figures as HTML text: rows without controls need no views of their own.
 
+use headroom_core::advise::difference::Changed;
 use headroom_core::memory::Fit;
 
 use crate::figures;
@@ -7,7 +8,7 @@ use crate::result::{class_of, icon_path};
 use crate::text::Texts;
 
 /// `text` with what HTML would read as markup escaped: names in plans are readers' own words.
-pub(super) fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut html = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {
@@ -20,6 +21,28 @@ pub(super) fn escaped(text: &str) -> String {
         }
     }
     html
+}
+
+/// Most letters of a value that are shown: a pasted model's config has thousands.
+const LONGEST_VALUE: usize = 60;
+
+/// A field's value, cut where it is long; a dot for what was left open.
+pub(crate) fn shown(text: &str) -> String {
+    let mut letters = text.chars();
+    let kept: String = letters.by_ref().take(LONGEST_VALUE).collect();
+    match letters.next() {
+        _ if text.is_empty() => "·".to_owned(),
+        Some(_) => escaped(&kept) + "…",
+        None => escaped(&kept),
+    }
+}
+
+/// `name before → after` of each field.
+pub(crate) fn changed_lines(changes: &[Changed]) -> Vec<String> {
+    let line = |Changed { field, before, after }: &Changed| {
+        format!("<code>{field}</code> {} → {}", shown(before), shown(after))
+    };
+    changes.iter().map(line).collect()
 }
 
 /// A table under a caption. Cells are HTML; the first of each row is its heading, the others are figures.

@@ -206,6 +206,7 @@ pub(super) fn choice(texts: &'static Texts, shown: Choice, choose: Callback<()>)
     let remark = match reason {
         Reason::Quickest => words.quickest,
         _ if shards_nothing => words.shards_nothing,
+        Reason::HostTooSmall => words.host_too_small,
         Reason::Slower if of_ladder => words.slower,
         Reason::Slower | Reason::DoesNotFit | Reason::Contradicts => "",
     };

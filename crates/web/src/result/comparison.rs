@@ -11,7 +11,7 @@ use super::verdict::{FitIcon, class_of};
 use crate::figures;
 use crate::options::TierMatrix;
 use crate::replays::Asker;
-use crate::state::{Pace, State};
+use crate::state::State;
 use crate::text::{Texts, text, texts};
 
 /// Height of the columns, pixels.
@@ -137,7 +137,7 @@ pub(super) fn ComparisonPanel() -> impl IntoView {
         let chosen: Option<Plan> =
             compared.read_untracked().get(index).map(|compared| compared.alternative.plan.clone());
         if let Some(chosen) = chosen {
-            state.edit(Pace::Step, |plan| *plan = chosen);
+            state.apply(chosen);
         }
     };
     let trains = Memo::new(move |_| plan.read().task != Task::Inference);

@@ -18,6 +18,13 @@ pub(crate) struct AdviceTexts {
     pub(crate) fill_intro: fn(&str, &str, &str) -> String,
     pub(crate) used_intro: fn(&str, &str, &str) -> String,
 
+    // What was applied.
+    /// Number of fields.
+    pub(crate) applied: fn(usize) -> String,
+    pub(crate) undo: &'static str,
+    pub(crate) copy_code: &'static str,
+    pub(crate) code_copied: &'static str,
+
     // Levels.
     pub(crate) level_group: &'static str,
     pub(crate) level: fn(Level) -> ChoiceText,
@@ -32,6 +39,8 @@ pub(crate) struct AdviceTexts {
     pub(crate) reaches: fn(&str, &str) -> String,
     pub(crate) no_lever: &'static str,
     pub(crate) short_why: &'static str,
+    /// Of the host memory that was counted on.
+    pub(crate) host_limit: fn(&str) -> String,
 
     // Steps.
     pub(crate) lever: fn(Lever) -> String,
@@ -76,10 +85,13 @@ pub(crate) struct AdviceTexts {
     pub(crate) nothing_fills: &'static str,
     pub(crate) back_off_title: &'static str,
     pub(crate) others_title: &'static str,
+    /// Of longer sequences.
+    pub(crate) longer_only_if: &'static str,
 
     // Every change by itself.
     pub(crate) levers_title: &'static str,
     pub(crate) levers_intro: &'static str,
+    pub(crate) levers_provisional: &'static str,
     pub(crate) column_change: &'static str,
     pub(crate) column_need: &'static str,
     pub(crate) column_then_needs: &'static str,

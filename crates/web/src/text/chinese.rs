@@ -181,7 +181,6 @@ pub(super) const TEXTS: Texts = Texts {
     mend_it: |field, value| format!("把 {field} 设为 {value}"),
     mend_these: "请修正以下各项：",
     changed_with_it: "同时调整了：",
-    undo: "撤销",
     why: "原因：",
     last_good: "下面的数字属于上一个可以估算的方案。",
     trainable: |trainable, all, percent| format!("共 {all} 参数，训练其中 {trainable}（{percent}%）"),

@@ -8,7 +8,7 @@ use super::{ChoiceText, choice};
 
 pub(super) const TEXTS: AdviceTexts = AdviceTexts {
     title: "建议",
-    working: "正在计算…",
+    working: "正在计算：每项改动都要先回放确认，再给出建议…",
     fit_title: "让它放得下",
     fill_title: "用满显卡",
     fit_intro: |need, card| {
@@ -19,6 +19,11 @@ pub(super) const TEXTS: AdviceTexts = AdviceTexts {
     },
     fill_intro: |share, need, card| format!("显存只用了 {share}%（{need} / {card}），剩下的可以换成速度。"),
     used_intro: |share, need, card| format!("显存已用 {share}%（{need} / {card}），没有什么需要再调高。"),
+
+    applied: |count| format!("已采用：改了 {count} 个字段"),
+    undo: "撤销",
+    copy_code: "复制代码",
+    code_copied: "代码已复制",
 
     level_group: "允许改动到什么程度？",
     level,
@@ -40,6 +45,7 @@ pub(super) const TEXTS: AdviceTexts = AdviceTexts {
     reaches: |least, card| format!("还不够：最少仍需 {least}，显卡只有 {card}"),
     no_lever: "还不够",
     short_why: "在这张卡上，这些改动怎么组合都不够。",
+    host_limit: |bytes| format!("卸载最多按 {bytes} 主机内存计算，配这种显卡的机器通常不会更多。"),
 
     lever,
     lever_short,
@@ -82,12 +88,14 @@ pub(super) const TEXTS: AdviceTexts = AdviceTexts {
     aggressive: "激进",
     share_used: |share, need, card| format!("占显存的 {share}%：{need} / {card}"),
     gain: |gain| format!("每秒 token 数：{gain}"),
-    nothing_fills: "没有哪个数值能按整除的步子调高，使用量正好落在这个范围。",
+    nothing_fills: "按整除的步子，没有更大的批量放得下。",
     back_off_title: "如果仍然显存不足，按以下顺序退回",
     others_title: "也可以单独调高别的数值，但训练内容会随之改变",
+    longer_only_if: "数据里确有更长的序列时才有用。",
 
     levers_title: "每项改动单独的效果",
     levers_intro: "在这个方案上只改一项：省下或多占多少显存，以及之后每条序列要多久。",
+    levers_provisional: "暂按其他方案的经验估算，每项改动正在逐一回放…",
     column_change: "改动",
     column_need: "显存",
     column_then_needs: "之后需要",

@@ -20,6 +20,7 @@ pub(super) const TEXTS: OptionTexts = OptionTexts {
         quickest: "放得下的最快方案",
         slower: "较慢",
         shards_nothing: "单卡没有可切分的内容",
+        host_too_small: "主机内存超过这类机器的配置",
         not_offered: "4 位权重不支持分片",
         ladder_title: "按显存大小划分的四档 DeepSpeed 预设",
         ladder_intro: "每一档同时设定分片、卸载、批量、累积步数和长度，并标出放得下的最快一档。",
@@ -36,6 +37,10 @@ pub(super) const TEXTS: OptionTexts = OptionTexts {
         no_beyond: "没有更大的值可试",
         nothing: "无论取什么值都放不下，请参考上面的建议。",
         is_current: "与当前方案相同",
+        largest: "最大的模型",
+        largest_intro: "每个系列最大的一个，新的在前。省显存的选项可以打开，但不卸载到主机；方法、每步批量和长度不变，有变化会列出。",
+        released: |month, size| format!("{month} 发布，{size} 参数"),
+        only_model: "只换模型，其他不变",
     },
     map: MapTexts {
         title: "批量与长度",
@@ -114,7 +119,6 @@ fn question(question: Question) -> &'static str {
         Question::Most(Unknown::Rank) => "LoRA 秩",
         Question::Most(Unknown::Generations) => "每条提示的回答数",
         Question::Most(Unknown::CompletionLength) => "回答长度",
-        Question::LargestModel => "最大的模型",
         Question::FewestCards => "最少的卡数",
         Question::SmallestCard => "最小的显卡",
     }

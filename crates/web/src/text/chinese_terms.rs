@@ -150,6 +150,11 @@ pub(super) fn note(note: &Note) -> String {
         Note::LongerThanPositions { max_position_embeddings } => {
             format!("序列长度超过了模型设计的 {max_position_embeddings} 个 token。")
         }
+        Note::HostMemory { needed, usual, source } => format!(
+            "主机内存需要 {}，而配这种显卡的机器通常最多只有 {}（{source}）。",
+            bytes_text(*needed),
+            bytes_text(*usual)
+        ),
         Note::UnquantizedParts { bytes } => {
             format!("词嵌入、输出头和归一化层不会量化，占 {}：4 位量化省不到权重的四分之三。", bytes_text(*bytes))
         }

@@ -273,7 +273,6 @@ pub(super) const TEXTS: Texts = Texts {
     mend_it: |field, value| format!("Set {field} to {value}"),
     mend_these: "Mend these fields:",
     changed_with_it: "Changed with it:",
-    undo: "Undo",
     why: "Why:",
     last_good: "The figures below belong to the last plan that could be estimated.",
     trainable: |trainable, all, percent| format!("{trainable} of {all} parameters are trained ({percent} %)"),

@@ -8,7 +8,7 @@ use super::{ChoiceText, choice};
 
 pub(super) const TEXTS: AdviceTexts = AdviceTexts {
     title: "Advice",
-    working: "Working it out…",
+    working: "Working it out: every change is replayed before it is advised…",
     fit_title: "Make it fit",
     fill_title: "Use the card",
     fit_intro: |need, card| {
@@ -23,6 +23,14 @@ pub(super) const TEXTS: AdviceTexts = AdviceTexts {
         format!("Only {share} % of the card is in use, {need} of {card}. The rest can buy speed.")
     },
     used_intro: |share, need, card| format!("{share} % of the card is in use, {need} of {card}: nothing to raise."),
+
+    applied: |count| match count {
+        1 => "Applied: 1 field changed".to_owned(),
+        _ => format!("Applied: {count} fields changed"),
+    },
+    undo: "Undo",
+    copy_code: "Copy code",
+    code_copied: "Code copied",
 
     level_group: "How much may change?",
     level,
@@ -53,6 +61,11 @@ pub(super) const TEXTS: AdviceTexts = AdviceTexts {
     reaches: |least, card| format!("not enough: reaches {least} of {card}"),
     no_lever: "not enough",
     short_why: "No combination of these changes is enough on this card.",
+    host_limit: |bytes| {
+        format!(
+            "Offload was counted on with up to {bytes} of host memory, the most that machines with such GPUs usually have."
+        )
+    },
 
     lever,
     lever_short,
@@ -95,12 +108,14 @@ pub(super) const TEXTS: AdviceTexts = AdviceTexts {
     aggressive: "Aggressive",
     share_used: |share, need, card| format!("{share} % of the card: {need} of {card}"),
     gain: |gain| format!("Tokens a second: {gain}"),
-    nothing_fills: "No number can be raised in steps that divide so that the plan ends in this range.",
+    nothing_fills: "No larger batch fits in steps that divide.",
     back_off_title: "Should memory run out all the same, go back in this order",
     others_title: "Or raise something else by itself; this changes what is trained",
+    longer_only_if: "Helps only if the data has longer sequences.",
 
     levers_title: "Every change by itself",
     levers_intro: "Each change alone on this plan: what it saves or takes, and how long each sequence then takes.",
+    levers_provisional: "Provisional, by what other plans needed: each change is being replayed…",
     column_change: "Change",
     column_need: "Memory",
     column_then_needs: "Then needs",

@@ -20,6 +20,7 @@ pub(super) const TEXTS: OptionTexts = OptionTexts {
         quickest: "quickest that fits",
         slower: "slower",
         shards_nothing: "shards nothing on one card",
+        host_too_small: "more host memory than such machines have",
         not_offered: "4-bit weights are not sharded",
         ladder_title: "Four DeepSpeed presets by card size",
         ladder_intro: "Each sets sharding, offload, batch, accumulation and length together. The quickest that fits is marked.",
@@ -36,6 +37,10 @@ pub(super) const TEXTS: OptionTexts = OptionTexts {
         no_beyond: "nothing larger to try",
         nothing: "Nothing fits, whatever the value. See the advice above.",
         is_current: "as it is now",
+        largest: "Largest models",
+        largest_intro: "The largest of each family, the newest first. What saves memory may be switched on, offload to the host left out; method, batch a step and length stay unless named.",
+        released: |month, size| format!("released {month}, {size} parameters"),
+        only_model: "nothing but the model changes",
     },
     map: MapTexts {
         title: "Batch by length",
@@ -114,7 +119,6 @@ fn question(question: Question) -> &'static str {
         Question::Most(Unknown::Rank) => "LoRA rank",
         Question::Most(Unknown::Generations) => "Answers a prompt",
         Question::Most(Unknown::CompletionLength) => "Answer length",
-        Question::LargestModel => "Largest model",
         Question::FewestCards => "Fewest cards",
         Question::SmallestCard => "Smallest card",
     }

@@ -156,6 +156,11 @@ pub(super) fn note(note: &Note) -> String {
         Note::LongerThanPositions { max_position_embeddings } => {
             format!("The sequence is longer than the {max_position_embeddings} tokens the model was made for.")
         }
+        Note::HostMemory { needed, usual, source } => format!(
+            "Host memory: {} needed, and machines with such GPUs usually have {} at most ({source}).",
+            bytes_text(*needed),
+            bytes_text(*usual)
+        ),
         Note::UnquantizedParts { bytes } => format!(
             "Embeddings, head and norms are not quantised and take {}: 4 bits never save three quarters of the weights.",
             bytes_text(*bytes)

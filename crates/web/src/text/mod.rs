@@ -310,7 +310,6 @@ pub(crate) struct Texts {
     pub(crate) mend_it: fn(&str, &str) -> String,
     /// Heads what a choice changed besides.
     pub(crate) changed_with_it: &'static str,
-    pub(crate) undo: &'static str,
     pub(crate) why: &'static str,
     pub(crate) last_good: &'static str,
     pub(crate) trainable: fn(&str, &str, &str) -> String,

@@ -19,6 +19,7 @@ pub(crate) struct TierTexts {
     pub(crate) quickest: &'static str,
     pub(crate) slower: &'static str,
     pub(crate) shards_nothing: &'static str,
+    pub(crate) host_too_small: &'static str,
     pub(crate) not_offered: &'static str,
     pub(crate) ladder_title: &'static str,
     pub(crate) ladder_intro: &'static str,
@@ -41,6 +42,11 @@ pub(crate) struct SolveTexts {
     pub(crate) no_beyond: &'static str,
     pub(crate) nothing: &'static str,
     pub(crate) is_current: &'static str,
+    pub(crate) largest: &'static str,
+    pub(crate) largest_intro: &'static str,
+    /// Month of release and parameters.
+    pub(crate) released: fn(&str, &str) -> String,
+    pub(crate) only_model: &'static str,
 }
 
 /// Of the fit map.

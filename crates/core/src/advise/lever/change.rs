@@ -1,6 +1,6 @@
 //! What each lever does to a plan.
 
-use super::{Lever, instances};
+use super::{Lever, instances, liger};
 use crate::memory::reference_kind;
 use crate::plan::{
     AdapterDtype, AttnImplementation, Dtype, Framework, GpuChoice, Method, MixedPrecision, ModelChoice, Offload,
@@ -35,7 +35,7 @@ impl Lever {
             }
             Self::Liger => {
                 changed.use_liger_kernel = true;
-                trains && plan.task == Task::Sft
+                trains && plan.task == Task::Sft && liger::fuses_loss(plan)
             }
             Self::Checkpointing => {
                 changed.gradient_checkpointing = true;

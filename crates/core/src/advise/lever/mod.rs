@@ -3,6 +3,7 @@
 mod candidates;
 mod change;
 mod instances;
+mod liger;
 
 pub(super) use candidates::{candidates, shardings, shorter, smaller_batches, smaller_model};
 pub use change::has_wide_adapters;
@@ -139,6 +140,11 @@ impl Lever {
             Self::Cards(_) => "num_gpus",
             Self::Card(_) => "gpu",
         }
+    }
+
+    /// Whether it keeps training state in host memory.
+    pub(in crate::advise) const fn offloads(&self) -> bool {
+        matches!(self, Self::Sharding { offload_optimizer: true, .. } | Self::Sharding { offload_param: true, .. })
     }
 
     /// Whether a step may take more or less time with it.

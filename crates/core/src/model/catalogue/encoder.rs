@@ -4,37 +4,37 @@ use super::source::{CONFIG, PUBLISHED, TRANSFORMERS};
 
 super::models! {
     group "BERT";
-    "distilbert/distilbert-base-uncased", "DistilBERT base uncased", 66_985_530, CONFIG,
+    "distilbert/distilbert-base-uncased", "DistilBERT base uncased", "2019-10", 66_985_530, CONFIG,
         r#"{"model_type":"distilbert","architectures":["DistilBertForMaskedLM"],"dim":768,"n_layers":6,"n_heads":12,"hidden_dim":3072,"vocab_size":30522,"max_position_embeddings":512}"#,
         ["distilbert-base-uncased"];
-    "google-bert/bert-base-chinese", "BERT base Chinese", 102_290_312, CONFIG,
+    "google-bert/bert-base-chinese", "BERT base Chinese", "2018-11", 102_290_312, CONFIG,
         r#"{"model_type":"bert","architectures":["BertForMaskedLM"],"hidden_size":768,"num_hidden_layers":12,"num_attention_heads":12,"intermediate_size":3072,"vocab_size":21128,"max_position_embeddings":512}"#,
         ["bert-base-chinese"];
-    "hfl/chinese-roberta-wwm-ext", "Chinese RoBERTa-wwm-ext", 102_290_312, CONFIG,
+    "hfl/chinese-roberta-wwm-ext", "Chinese RoBERTa-wwm-ext", "2019-09", 102_290_312, CONFIG,
         r#"{"model_type":"bert","architectures":["BertForMaskedLM"],"hidden_size":768,"num_hidden_layers":12,"num_attention_heads":12,"intermediate_size":3072,"vocab_size":21128,"max_position_embeddings":512}"#,
         ["hfl/chinese-bert-wwm-ext"];
-    "google-bert/bert-base-cased", "BERT base cased", 108_340_804, CONFIG,
+    "google-bert/bert-base-cased", "BERT base cased", "2018-10", 108_340_804, CONFIG,
         r#"{"model_type":"bert","architectures":["BertForMaskedLM"],"hidden_size":768,"num_hidden_layers":12,"num_attention_heads":12,"intermediate_size":3072,"vocab_size":28996,"max_position_embeddings":512}"#,
         ["bert-base-cased"];
-    "google-bert/bert-base-uncased", "BERT base uncased", 109_514_298, TRANSFORMERS,
+    "google-bert/bert-base-uncased", "BERT base uncased", "2018-10", 109_514_298, TRANSFORMERS,
         r#"{"model_type":"bert","architectures":["BertForMaskedLM"],"hidden_size":768,"num_hidden_layers":12,"num_attention_heads":12,"intermediate_size":3072,"vocab_size":30522,"max_position_embeddings":512}"#,
         ["bert-base-uncased"];
-    "hfl/chinese-roberta-wwm-ext-large", "Chinese RoBERTa-wwm-ext large", 325_545_608, CONFIG,
+    "hfl/chinese-roberta-wwm-ext-large", "Chinese RoBERTa-wwm-ext large", "2019-09", 325_545_608, CONFIG,
         r#"{"model_type":"bert","architectures":["BertForMaskedLM"],"hidden_size":1024,"num_hidden_layers":24,"num_attention_heads":16,"intermediate_size":4096,"vocab_size":21128,"max_position_embeddings":512}"#;
-    "google-bert/bert-large-uncased", "BERT large uncased", 335_174_458, CONFIG,
+    "google-bert/bert-large-uncased", "BERT large uncased", "2018-10", 335_174_458, CONFIG,
         r#"{"model_type":"bert","architectures":["BertForMaskedLM"],"hidden_size":1024,"num_hidden_layers":24,"num_attention_heads":16,"intermediate_size":4096,"vocab_size":30522,"max_position_embeddings":512}"#,
         ["bert-large-uncased"];
     group "RoBERTa";
-    "FacebookAI/roberta-base", "RoBERTa base", 124_697_433, PUBLISHED,
+    "FacebookAI/roberta-base", "RoBERTa base", "2019-07", 124_697_433, PUBLISHED,
         r#"{"model_type":"roberta","architectures":["RobertaForMaskedLM"],"hidden_size":768,"num_hidden_layers":12,"num_attention_heads":12,"intermediate_size":3072,"vocab_size":50265,"max_position_embeddings":514,"type_vocab_size":1}"#,
         ["roberta-base"];
-    "FacebookAI/xlm-roberta-base", "XLM-RoBERTa base", 278_295_186, PUBLISHED,
+    "FacebookAI/xlm-roberta-base", "XLM-RoBERTa base", "2019-11", 278_295_186, PUBLISHED,
         r#"{"model_type":"xlm-roberta","architectures":["XLMRobertaForMaskedLM"],"hidden_size":768,"num_hidden_layers":12,"num_attention_heads":12,"intermediate_size":3072,"vocab_size":250002,"max_position_embeddings":514,"type_vocab_size":1}"#,
         ["xlm-roberta-base"];
-    "FacebookAI/roberta-large", "RoBERTa large", 355_412_057, PUBLISHED,
+    "FacebookAI/roberta-large", "RoBERTa large", "2019-07", 355_412_057, PUBLISHED,
         r#"{"model_type":"roberta","architectures":["RobertaForMaskedLM"],"hidden_size":1024,"num_hidden_layers":24,"num_attention_heads":16,"intermediate_size":4096,"vocab_size":50265,"max_position_embeddings":514,"type_vocab_size":1}"#,
         ["roberta-large"];
-    "FacebookAI/xlm-roberta-large", "XLM-RoBERTa large", 560_142_482, PUBLISHED,
+    "FacebookAI/xlm-roberta-large", "XLM-RoBERTa large", "2019-11", 560_142_482, PUBLISHED,
         r#"{"model_type":"xlm-roberta","architectures":["XLMRobertaForMaskedLM"],"hidden_size":1024,"num_hidden_layers":24,"num_attention_heads":16,"intermediate_size":4096,"vocab_size":250002,"max_position_embeddings":514,"type_vocab_size":1}"#,
         ["xlm-roberta-large"];
 }

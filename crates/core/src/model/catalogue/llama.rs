@@ -4,51 +4,51 @@ use super::source::LITGPT;
 
 super::models! {
     group "Llama 3";
-    "meta-llama/Llama-3.2-1B", "Llama 3.2 1B", 1_235_814_400, LITGPT,
+    "meta-llama/Llama-3.2-1B", "Llama 3.2 1B", "2024-09", 1_235_814_400, LITGPT,
         r#"{"model_type":"llama","architectures":["LlamaForCausalLM"],"hidden_size":2048,"num_hidden_layers":16,"num_attention_heads":32,"num_key_value_heads":8,"intermediate_size":8192,"vocab_size":128256,"max_position_embeddings":131072,"head_dim":64,"tie_word_embeddings":true}"#,
         ["meta-llama/Llama-3.2-1B-Instruct"];
-    "meta-llama/Llama-3.2-3B", "Llama 3.2 3B", 3_212_749_824, LITGPT,
+    "meta-llama/Llama-3.2-3B", "Llama 3.2 3B", "2024-09", 3_212_749_824, LITGPT,
         r#"{"model_type":"llama","architectures":["LlamaForCausalLM"],"hidden_size":3072,"num_hidden_layers":28,"num_attention_heads":24,"num_key_value_heads":8,"intermediate_size":8192,"vocab_size":128256,"max_position_embeddings":131072,"head_dim":128,"tie_word_embeddings":true}"#,
         ["meta-llama/Llama-3.2-3B-Instruct"];
-    "meta-llama/Meta-Llama-3-8B", "Llama 3 8B", 8_030_261_248, LITGPT,
+    "meta-llama/Meta-Llama-3-8B", "Llama 3 8B", "2024-04", 8_030_261_248, LITGPT,
         r#"{"model_type":"llama","architectures":["LlamaForCausalLM"],"hidden_size":4096,"num_hidden_layers":32,"num_attention_heads":32,"num_key_value_heads":8,"intermediate_size":14336,"vocab_size":128256,"max_position_embeddings":8192}"#,
         ["meta-llama/Meta-Llama-3-8B-Instruct"];
-    "meta-llama/Llama-3.1-8B", "Llama 3.1 8B", 8_030_261_248, LITGPT,
+    "meta-llama/Llama-3.1-8B", "Llama 3.1 8B", "2024-07", 8_030_261_248, LITGPT,
         r#"{"model_type":"llama","architectures":["LlamaForCausalLM"],"hidden_size":4096,"num_hidden_layers":32,"num_attention_heads":32,"num_key_value_heads":8,"intermediate_size":14336,"vocab_size":128256,"max_position_embeddings":131072}"#,
         ["meta-llama/Llama-3.1-8B-Instruct", "meta-llama/Meta-Llama-3.1-8B", "meta-llama/Meta-Llama-3.1-8B-Instruct"];
-    "meta-llama/Meta-Llama-3-70B", "Llama 3 70B", 70_553_706_496, LITGPT,
+    "meta-llama/Meta-Llama-3-70B", "Llama 3 70B", "2024-04", 70_553_706_496, LITGPT,
         r#"{"model_type":"llama","architectures":["LlamaForCausalLM"],"hidden_size":8192,"num_hidden_layers":80,"num_attention_heads":64,"num_key_value_heads":8,"intermediate_size":28672,"vocab_size":128256,"max_position_embeddings":8192}"#,
         ["meta-llama/Meta-Llama-3-70B-Instruct"];
-    "meta-llama/Llama-3.1-70B", "Llama 3.1 70B", 70_553_706_496, LITGPT,
+    "meta-llama/Llama-3.1-70B", "Llama 3.1 70B", "2024-07", 70_553_706_496, LITGPT,
         r#"{"model_type":"llama","architectures":["LlamaForCausalLM"],"hidden_size":8192,"num_hidden_layers":80,"num_attention_heads":64,"num_key_value_heads":8,"intermediate_size":28672,"vocab_size":128256,"max_position_embeddings":131072}"#,
         ["meta-llama/Llama-3.1-70B-Instruct", "meta-llama/Meta-Llama-3.1-70B",
          "meta-llama/Meta-Llama-3.1-70B-Instruct"];
-    "meta-llama/Llama-3.3-70B-Instruct", "Llama 3.3 70B", 70_553_706_496, LITGPT,
+    "meta-llama/Llama-3.3-70B-Instruct", "Llama 3.3 70B", "2024-12", 70_553_706_496, LITGPT,
         r#"{"model_type":"llama","architectures":["LlamaForCausalLM"],"hidden_size":8192,"num_hidden_layers":80,"num_attention_heads":64,"num_key_value_heads":8,"intermediate_size":28672,"vocab_size":128256,"max_position_embeddings":131072}"#;
-    "meta-llama/Llama-3.1-405B", "Llama 3.1 405B", 405_853_388_800, LITGPT,
+    "meta-llama/Llama-3.1-405B", "Llama 3.1 405B", "2024-07", 405_853_388_800, LITGPT,
         r#"{"model_type":"llama","architectures":["LlamaForCausalLM"],"hidden_size":16384,"num_hidden_layers":126,"num_attention_heads":128,"num_key_value_heads":8,"intermediate_size":53248,"vocab_size":128256,"max_position_embeddings":131072}"#,
         ["meta-llama/Llama-3.1-405B-Instruct", "meta-llama/Meta-Llama-3.1-405B",
          "meta-llama/Meta-Llama-3.1-405B-Instruct"];
     group "Llama 2";
-    "TinyLlama/TinyLlama-1.1B-Chat-v1.0", "TinyLlama 1.1B", 1_100_048_384, LITGPT,
+    "TinyLlama/TinyLlama-1.1B-Chat-v1.0", "TinyLlama 1.1B", "2023-12", 1_100_048_384, LITGPT,
         r#"{"model_type":"llama","architectures":["LlamaForCausalLM"],"hidden_size":2048,"num_hidden_layers":22,"num_attention_heads":32,"num_key_value_heads":4,"intermediate_size":5632,"vocab_size":32000,"max_position_embeddings":2048}"#,
         ["TinyLlama/TinyLlama_v1.1", "TinyLlama/TinyLlama-1.1B-intermediate-step-1431k-3T"];
-    "meta-llama/Llama-2-7b-hf", "Llama 2 7B", 6_738_415_616, LITGPT,
+    "meta-llama/Llama-2-7b-hf", "Llama 2 7B", "2023-07", 6_738_415_616, LITGPT,
         r#"{"model_type":"llama","architectures":["LlamaForCausalLM"],"hidden_size":4096,"num_hidden_layers":32,"num_attention_heads":32,"num_key_value_heads":32,"intermediate_size":11008,"vocab_size":32000,"max_position_embeddings":4096}"#,
         ["meta-llama/Llama-2-7b-chat-hf", "lmsys/vicuna-7b-v1.5"];
-    "codellama/CodeLlama-7b-hf", "Code Llama 7B", 6_738_546_688, LITGPT,
+    "codellama/CodeLlama-7b-hf", "Code Llama 7B", "2023-08", 6_738_546_688, LITGPT,
         r#"{"model_type":"llama","architectures":["LlamaForCausalLM"],"hidden_size":4096,"num_hidden_layers":32,"num_attention_heads":32,"num_key_value_heads":32,"intermediate_size":11008,"vocab_size":32016,"max_position_embeddings":16384}"#,
         ["codellama/CodeLlama-7b-Instruct-hf"];
-    "meta-llama/Llama-2-13b-hf", "Llama 2 13B", 13_015_864_320, LITGPT,
+    "meta-llama/Llama-2-13b-hf", "Llama 2 13B", "2023-07", 13_015_864_320, LITGPT,
         r#"{"model_type":"llama","architectures":["LlamaForCausalLM"],"hidden_size":5120,"num_hidden_layers":40,"num_attention_heads":40,"num_key_value_heads":40,"intermediate_size":13824,"vocab_size":32000,"max_position_embeddings":4096}"#,
         ["meta-llama/Llama-2-13b-chat-hf", "lmsys/vicuna-13b-v1.5"];
-    "codellama/CodeLlama-13b-hf", "Code Llama 13B", 13_016_028_160, LITGPT,
+    "codellama/CodeLlama-13b-hf", "Code Llama 13B", "2023-08", 13_016_028_160, LITGPT,
         r#"{"model_type":"llama","architectures":["LlamaForCausalLM"],"hidden_size":5120,"num_hidden_layers":40,"num_attention_heads":40,"num_key_value_heads":40,"intermediate_size":13824,"vocab_size":32016,"max_position_embeddings":16384}"#,
         ["codellama/CodeLlama-13b-Instruct-hf"];
-    "codellama/CodeLlama-34b-hf", "Code Llama 34B", 33_743_970_304, LITGPT,
+    "codellama/CodeLlama-34b-hf", "Code Llama 34B", "2023-08", 33_743_970_304, LITGPT,
         r#"{"model_type":"llama","architectures":["LlamaForCausalLM"],"hidden_size":8192,"num_hidden_layers":48,"num_attention_heads":64,"num_key_value_heads":8,"intermediate_size":22016,"vocab_size":32000,"max_position_embeddings":16384}"#,
         ["codellama/CodeLlama-34b-Instruct-hf"];
-    "meta-llama/Llama-2-70b-hf", "Llama 2 70B", 68_976_648_192, LITGPT,
+    "meta-llama/Llama-2-70b-hf", "Llama 2 70B", "2023-07", 68_976_648_192, LITGPT,
         r#"{"model_type":"llama","architectures":["LlamaForCausalLM"],"hidden_size":8192,"num_hidden_layers":80,"num_attention_heads":64,"num_key_value_heads":8,"intermediate_size":28672,"vocab_size":32000,"max_position_embeddings":4096}"#,
         ["meta-llama/Llama-2-70b-chat-hf"];
 }

@@ -22,7 +22,12 @@ fn groups_are_neighbours_and_the_smallest_model_comes_first() {
     assert_eq!(groups.len(), groups.iter().collect::<HashSet<_>>().len(), "a group is split: {groups:?}");
     for pair in catalogue().windows(2) {
         let [a, b] = pair else { continue };
-        assert!(a.group != b.group || a.param_count <= b.param_count, "{} before {}", a.id, b.id);
+        assert!(
+            a.group != b.group || (a.param_count, a.released) <= (b.param_count, b.released),
+            "{} before {}",
+            a.id,
+            b.id
+        );
     }
 }
 
@@ -32,6 +37,16 @@ fn labels_are_short_and_unique() {
     for model in catalogue() {
         assert!(!model.label.is_empty() && model.label.len() <= 32, "{}", model.label);
         assert!(seen.insert(model.label), "{} is there twice", model.label);
+    }
+}
+
+#[test]
+fn months_of_release_sort_by_date() {
+    for model in catalogue() {
+        let (year, month) = model.released.split_once('-').unwrap_or_else(|| panic!("{}", model.id));
+        assert!(year.len() == 4 && month.len() == 2, "{}: {}", model.id, model.released);
+        let number = |text: &str| text.parse::<u32>().unwrap_or_else(|e| panic!("{}: {e}", model.id));
+        assert!((2018..2100).contains(&number(year)) && (1..=12).contains(&number(month)), "{}", model.id);
     }
 }
 

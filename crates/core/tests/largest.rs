@@ -1,0 +1,148 @@
+//! The largest models: each offered one fits by its own replay, with every change named.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use std::cell::RefCell;
+use std::collections::HashSet;
+
+use headroom_core::advise::difference::changed;
+use headroom_core::advise::largest::{Largest, OFFERED, Offer, Progress, largest_models};
+use headroom_core::advise::{Judge, Judgement, Level, Lever, Quick};
+use headroom_core::link;
+use headroom_core::memory::{Fit, estimate_replayed};
+use headroom_core::model;
+use headroom_core::plan::{Method, ModelChoice, Offload, Optimizer, Plan};
+
+const ASKED: [&str; 6] = [
+    "v=1&gpu=t4&method=qlora&torch_dtype=float16",
+    "v=1&gpu=rtx-4090&method=lora",
+    "v=1&gpu=a100-80gb&num_gpus=8&method=full",
+    "v=1&gpu=a100-80gb&num_gpus=8&method=full&zero_stage=3&per_device_train_batch_size=4&max_length=4096",
+    "v=1&gpu=rtx-4090&task=grpo&method=lora&num_generations=8&per_device_train_batch_size=8",
+    "v=1&gpu=rtx-3060&task=sequence_classification&method=full",
+];
+
+fn plan(fragment: &str) -> Plan {
+    let decoded = link::decode(fragment);
+    assert!(decoded.problems.is_empty(), "{fragment}: {:?}", decoded.problems);
+    decoded.plan
+}
+
+fn with_model(plan: &Plan, id: &str) -> Plan {
+    Plan { model: ModelChoice::Catalogue(id.to_owned()), ..plan.clone() }
+}
+
+#[test]
+fn five_families_fit_by_their_own_replays_newest_first_every_change_named() {
+    for fragment in ASKED {
+        let plan = plan(fragment);
+        let offers = largest_models(&plan);
+        assert_eq!(offers.len(), OFFERED, "{fragment}");
+        for offer in &offers {
+            let name = format!("{fragment}: {}", offer.model.id);
+            let estimate = estimate_replayed(&offer.plan).unwrap();
+            assert_eq!(estimate.verdict.fit, Fit::Fits, "{name}");
+            assert_eq!(estimate.peak.band.expected, offer.judgement.need_bytes, "{name}");
+            check_changes(&plan, offer, &name);
+        }
+        let families: HashSet<&str> = offers.iter().map(|offer| offer.model.group).collect();
+        assert_eq!(families.len(), OFFERED, "{fragment}");
+        assert!(offers.is_sorted_by(|a, b| a.model.released >= b.model.released), "{fragment}");
+    }
+}
+
+/// Nothing differs but the model and what is named, and none of that is what the reader asked to train.
+fn check_changes(plan: &Plan, offer: &Offer, name: &str) {
+    assert_eq!(changed(&with_model(plan, offer.model.id), &offer.plan), offer.changed, "{name}");
+    assert_eq!(offer.levers.is_empty(), offer.changed.is_empty(), "{name}");
+    assert!(offer.levers.iter().all(|lever| lever.level() < Level::Different), "{name}: {:?}", offer.levers);
+    let kept = |plan: &Plan| (plan.task, plan.method, plan.max_length, plan.num_gpus, plan.gpu.clone());
+    assert_eq!(kept(&offer.plan), kept(plan), "{name}");
+    assert_eq!(offer.plan.batches().effective_batch_size, plan.batches().effective_batch_size, "{name}");
+    assert_eq!((offer.plan.offload_optimizer, offer.plan.offload_param), (Offload::None, Offload::None), "{name}");
+}
+
+#[test]
+fn no_larger_model_of_a_family_fits_with_everything_on() {
+    for fragment in &ASKED[..3] {
+        let plan = plan(fragment);
+        for offer in largest_models(&plan) {
+            let family = model::catalogue().iter().filter(|other| other.group == offer.model.group);
+            for larger in family.filter(|other| other.param_count > offer.model.param_count) {
+                let mut lean = with_model(&plan, larger.id);
+                lean.gradient_checkpointing = true;
+                lean.expandable_segments = true;
+                (lean.optim, lean.zero_stage) = match plan.method {
+                    Method::Full => (Optimizer::PagedAdamw8bit, 3),
+                    Method::Lora | Method::Qlora => (Optimizer::AdamwBnb8bit, 0),
+                };
+                for lean in [Lever::Liger.apply(&lean), Lever::NarrowAdapters.apply(&lean), Some(lean)] {
+                    let fits = lean.is_some_and(|lean| estimate_replayed(&lean).unwrap().verdict.fit == Fit::Fits);
+                    assert!(!fits, "{fragment}: {} fits, {} was offered", larger.id, offer.model.id);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_tesla_t4_is_not_offered_falcon() {
+    let offers = largest_models(&plan(ASKED[0]));
+    assert!(offers.iter().all(|offer| offer.model.group != "Falcon"));
+    assert!(offers.iter().all(|offer| offer.model.param_count > 10_000_000_000), "{:?}", offers[0].model);
+}
+
+/// Replays that say what those of a smaller GPU would: less fits than at a quick look.
+struct Stricter(RefCell<Vec<Plan>>);
+
+impl Judge for Stricter {
+    fn judge(&self, plan: &Plan) -> Option<Judgement> {
+        let mut judged = Quick.judge(plan)?;
+        if self.0.borrow().contains(plan) && judged.need_bytes > judged.card_bytes / 5 * 4 {
+            judged.fit = Fit::DoesNotFit;
+        }
+        Some(judged)
+    }
+}
+
+#[test]
+fn what_a_replay_refuses_is_not_offered() {
+    let judge = Stricter(RefCell::default());
+    let mut search = Largest::new(plan(ASKED[1]));
+    let mut steps = 0;
+    loop {
+        match search.advance(&judge, &|plan| judge.0.borrow().contains(plan)) {
+            Progress::Working => steps += 1,
+            Progress::Wants(plan) => judge.0.borrow_mut().push(*plan),
+            Progress::Done => break,
+        }
+        assert!(steps < 2000 && judge.0.borrow().len() < 200, "the search does not end");
+    }
+    let offers = search.offers();
+    assert_eq!(offers.len(), OFFERED);
+    // Whoever takes one can still take another.
+    assert!(offers.iter().all(|offer| search.holds_for(&offer.plan)));
+    for offer in offers {
+        assert!(judge.0.borrow().contains(&offer.plan) && judge.suits(&offer.plan), "{}", offer.model.id);
+    }
+}
+
+#[test]
+fn shorter_sequences_come_last_and_are_named() {
+    let plan = plan("v=1&gpu=gtx-1050-ti&method=lora&max_length=65536");
+    let offers = largest_models(&plan);
+    assert!(!offers.is_empty());
+    for offer in offers {
+        assert!(offer.plan.max_length < plan.max_length, "{}", offer.model.id);
+        assert!(offer.changed.iter().any(|change| change.field == "max_length"), "{:?}", offer.changed);
+        assert_eq!(offer.levers[0], Lever::Length(offer.plan.max_length));
+        assert_eq!(estimate_replayed(&offer.plan).unwrap().verdict.fit, Fit::Fits);
+    }
+}
+
+#[test]
+fn the_answer_is_the_same_whatever_the_model_of_the_plan() {
+    let search = Largest::new(plan(ASKED[0]));
+    assert!(search.holds_for(&with_model(&plan(ASKED[0]), "openai-community/gpt2")));
+    assert!(!search.holds_for(&plan(ASKED[1])));
+}
