@@ -7,7 +7,9 @@
 mod card;
 mod catalogue;
 mod context;
+mod search;
 
 pub use card::*;
 pub use catalogue::{catalogue, find};
 pub use context::{Overhead, context_bytes, multiprocessors, nccl_bytes};
+pub use search::{resolve, search};
