@@ -89,7 +89,7 @@ fn a_link_written_by_hand_names_things_as_people_do() {
     assert_eq!(headroom_with_input(&["link"], "model=llama 3.1 8b&gpu=rtx4090\n").out, expected);
     assert!(headroom(&["estimate", "model=qwen3 0.6b&gpu=t4"]).out.contains("Qwen/Qwen3-0.6B"));
     let ambiguous = headroom(&["estimate", "model=llama 3.1 8b&gpu=h100"]);
-    assert_bad_input(&ambiguous, &["gpu: h100 can be h100-80gb, h100-80gb-pcie, h100-94gb-nvl; name one"]);
+    assert_bad_input(&ambiguous, &["gpu: h100 can be h100-80gb, h100-80gb-pcie, h100-94gb-nvl; choose one"]);
     assert_bad_input(&headroom(&["estimate", "model=llama 3.1 8b&gpux=h100"]), &["gpux", "did you mean gpu?"]);
     assert_bad_input(&headroom(&["estimate", "modle=llama 3.1 8b"]), &["cannot read modle=llama 3.1 8b"]);
 }

@@ -154,7 +154,7 @@ const MODELS: &[(&str, Means)] = &[
     ("tinyllama", One("TinyLlama/TinyLlama-1.1B-Chat-v1.0")),
     ("code llama 7b", One("codellama/CodeLlama-7b-hf")),
     ("opt-1.3b", One("facebook/opt-1.3b")),
-    ("falcon 180b", Near(&["tiiuae/falcon-40b"])),
+    ("falcon 180b", Near(&["tiiuae/falcon-7b", "tiiuae/falcon-40b"])),
     ("a/b", Near(&[])),
     ("no/such/thing", Near(&[])),
 ];

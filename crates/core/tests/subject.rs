@@ -55,7 +55,7 @@ fn unknown_ids_are_told_with_the_nearest() {
         ),
         (
             json!({"model": "gaudi", "gpu": "mi300"}),
-            "model: gaudi is not in the catalogue; paste its config.json\ngpu: mi300 can be mi300a, mi300x; name one",
+            "model: gaudi is not in the catalogue; paste its config.json\ngpu: mi300 can be mi300a, mi300x; choose one",
         ),
         (json!({"model": "no/such/thing"}), "model: no/such/thing is not in the catalogue; paste its config.json"),
         (
@@ -65,7 +65,7 @@ fn unknown_ids_are_told_with_the_nearest() {
         (
             json!({"gpu": "24GB"}),
             "gpu: 24GB can be titan-rtx, rtx-3090, rtx-3090-ti, rtx-4090-d, rtx-4090, rtx-5090-laptop, quadro-rtx-6000, \
-             rtx-a5000 and 9 more; name one",
+             rtx-a5000 and 9 more; choose one",
         ),
         (json!({"gpu": "abacus"}), "gpu: abacus is not in the catalogue; give its memory in GiB"),
     ] {

@@ -68,7 +68,7 @@ fn without_count(text: &str) -> Option<&str> {
     let first = before.trim_start().strip_prefix(TIMES).filter(|_| before.len() < text.len());
     let last = after.trim_end().strip_suffix(TIMES).filter(|_| after.len() < text.len());
     // The `x` of `rtx` is no sign.
-    let last = last.filter(|rest| !rest.ends_with(char::is_alphabetic));
+    let last = last.filter(|rest| !rest.ends_with(|letter: char| letter.is_ascii_alphabetic()));
     // Of `4090*2` the shorter is the number.
     first.into_iter().chain(last).map(str::trim).max_by_key(|rest| rest.len()).filter(|rest| !rest.is_empty())
 }

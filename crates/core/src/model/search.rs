@@ -100,6 +100,7 @@ fn path_of(text: &str) -> String {
 }
 
 /// The name in a path, without its owner and without what only says how its weights are stored.
+#[inline(never)]
 fn name_of(path: &str) -> &str {
     let name = path.rsplit('/').next().unwrap_or(path);
     // `Q4_K_M`, `IQ2_XS`: kinds of llama.cpp's files, last in their names.

@@ -145,8 +145,8 @@ impl fmt::Display for Problem {
             | ProblemKind::UnknownGpu { id, matches, candidates } => {
                 write!(f, "{field}: {id} can be {}", candidates.join(", "))?;
                 match matches.saturating_sub(candidates.len()) {
-                    0 => f.write_str("; name one"),
-                    more => write!(f, " and {more} more; name one"),
+                    0 => f.write_str("; choose one"),
+                    more => write!(f, " and {more} more; choose one"),
                 }
             }
             ProblemKind::BadConfig { key, why } => write!(f, "{field}: config.json, key {key}: {why}"),

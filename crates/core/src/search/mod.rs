@@ -176,10 +176,10 @@ impl Index {
                 let score = compare(query, name, &entry.makers, &entry.group)?;
                 Some((score, Hit { place, id: name.value }))
             });
-            found.extend(scored.min_by_key(|(score, _)| *score));
+            if let Some((score, hit)) = scored.min_by_key(|(score, _)| *score) {
+                insert(&mut found, score, hit);
+            }
         }
-        // Stable: where nothing tells them apart, in the order of the catalogue.
-        found.sort_by_key(|(score, _)| *score);
         found
     }
 
@@ -189,15 +189,22 @@ impl Index {
         for (place, entry) in self.entries.iter().enumerate() {
             let names = entry.names.iter();
             let names = names.filter_map(|name| Some((nearness(query, name)?, Hit { place, id: name.value })));
-            near.extend(names.min_by_key(|(nearness, _)| *nearness));
+            if let Some((nearness, hit)) = names.min_by_key(|(nearness, _)| *nearness) {
+                insert(&mut near, nearness, hit);
+            }
         }
-        near.sort_by_key(|(nearness, _)| *nearness);
         if near.first().is_some_and(|(nearness, _)| nearness.kind != Kin::OtherNumber) {
             near.retain(|(nearness, _)| nearness.kind != Kin::OtherNumber);
         }
         near.truncate(MOST_OFFERED);
         near.into_iter().map(|(_, hit)| hit).collect()
     }
+}
+
+/// Puts `hit` behind all that are as good: where nothing tells them apart, they stay in the order of the catalogue.
+fn insert<K: Ord>(found: &mut Vec<(K, Hit)>, key: K, hit: Hit) {
+    let place = found.partition_point(|(other, _)| *other <= key);
+    found.insert(place, (key, hit));
 }
 
 /// In what a name is near, the nearest first.

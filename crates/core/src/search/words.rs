@@ -26,7 +26,15 @@ pub(super) fn folded(text: &str) -> String {
         code if FULL_WIDTH.contains(&code) => char::from_u32(code - OFFSET).unwrap_or(letter),
         _ => letter,
     };
-    text.chars().map(plain).flat_map(char::to_lowercase).collect()
+    // Names outside ASCII are Chinese, which has no cases.
+    text.chars().map(|letter| plain(letter).to_ascii_lowercase()).collect()
+}
+
+/// Letters of any script; what is neither ASCII nor punctuation of the common blocks is taken for one.
+fn is_letter(letter: char) -> bool {
+    const PUNCTUATION: [std::ops::RangeInclusive<char>; 3] =
+        ['\u{80}'..='\u{bf}', '\u{2000}'..='\u{206f}', '\u{3000}'..='\u{303f}'];
+    letter.is_ascii_alphabetic() || (!letter.is_ascii() && !PUNCTUATION.iter().any(|range| range.contains(&letter)))
 }
 
 /// Cuts folded `text` at everything that is neither letter nor digit, and between letters and digits.
@@ -49,7 +57,7 @@ pub(super) fn atoms(text: &str) -> Vec<Atom> {
                 place += 1;
             }
         } else {
-            while at(place).is_alphanumeric() && !is_digit(place) {
+            while is_letter(at(place)) {
                 place += 1;
             }
         }
@@ -59,7 +67,7 @@ pub(super) fn atoms(text: &str) -> Vec<Atom> {
             glued = true;
         } else {
             // `Command R+`, but `rtx+4090`.
-            if at(place) == '+' && !at(place + 1).is_alphanumeric() && glued {
+            if at(place) == '+' && !is_letter(at(place + 1)) && !is_digit(place + 1) && glued {
                 atoms.push(Atom { text: "plus".to_owned(), glued: false });
             }
             glued = false;
