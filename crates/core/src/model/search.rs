@@ -100,16 +100,15 @@ fn path_of(text: &str) -> String {
 }
 
 /// The name in a path, without its owner and without what only says how its weights are stored.
-#[inline(never)]
 fn name_of(path: &str) -> &str {
     let name = path.rsplit('/').next().unwrap_or(path);
     // `Q4_K_M`, `IQ2_XS`: kinds of llama.cpp's files, last in their names.
-    let lower = name.to_ascii_lowercase();
-    let is_kind = |at: usize, start: &str| {
-        lower[at + start.len()..].starts_with(|letter: char| letter.is_ascii_digit())
-            && lower[..at].ends_with(['-', '.', '_', ' ', ':'])
+    let letters = name.as_bytes();
+    let starts_kind = |at: &usize| {
+        let kind = &letters[*at..];
+        let kind = kind.strip_prefix(b"i").or(kind.strip_prefix(b"I")).unwrap_or(kind);
+        b"-._ :".contains(&letters[at - 1])
+            && matches!(kind, [letter, digit, ..] if letter.eq_ignore_ascii_case(&b'q') && digit.is_ascii_digit())
     };
-    let kinds = ["q", "iq"].iter().flat_map(|start| lower.match_indices(start));
-    let kind = kinds.filter(|(at, start)| is_kind(*at, start)).map(|(at, _)| at).min();
-    &name[..kind.unwrap_or(name.len())]
+    (1..letters.len()).find(starts_kind).map_or(name, |at| &name[..at])
 }

@@ -66,9 +66,11 @@ fn CardPicker() -> impl IntoView {
                 GpuChoice::Catalogue(id) => gpu::find(id).map_or(24, |card| card.memory_mib.div_ceil(1024)),
                 GpuChoice::Custom { memory_gib, .. } => *memory_gib as u64,
             };
-            state.set("gpu.memory_gib", &memory.to_string(), Pace::Step)
+            // Within the field's range, as every card of the catalogue is.
+            let _ = state.set("gpu.memory_gib", &memory.to_string(), Pace::Step);
         } else {
-            state.set("gpu", &text, Pace::Step)
+            // The list gives only what the field takes.
+            let _ = state.set("gpu", &text, Pace::Step);
         }
     });
     let error = sentence(state.problem("gpu").into(), false);

@@ -1,12 +1,12 @@
 //! A searchable list: the editable combobox of the ARIA authoring practices.
 
-use headroom_core::plan::Problem;
+use headroom_core::plan::{self, Plan, Problem};
 use headroom_core::search::{Found, Meaning};
 use leptos::html;
 use leptos::prelude::*;
 use web_sys::{KeyboardEvent, ScrollIntoViewOptions, ScrollLogicalPosition};
 
-use super::field::{FieldWords, Help, Label, described_by, id_of, sentence};
+use super::field::{FieldWords, Help, Label, described_by, id_of};
 use crate::text::{Texts, texts};
 
 /// One line of the list.
@@ -59,6 +59,11 @@ impl Listed {
     }
 }
 
+/// What the field called `name` has against any text like `typed`: that it is too long.
+fn refusal(name: &str, typed: &str) -> Option<Problem> {
+    plan::field(name)?.set_text(&mut Plan::default(), typed).err()
+}
+
 /// A searchable list for the field called `name`.
 ///
 /// While something is typed the best answer is the active one: Enter takes it, and so does leaving the field where no other
@@ -77,7 +82,7 @@ pub(super) fn Combobox(
     last_stays: bool,
     /// What is chosen now, as read.
     chosen: Signal<String>,
-    choose: Callback<String, Result<(), Problem>>,
+    choose: Callback<String>,
     error: Signal<Option<String>>,
 ) -> impl IntoView {
     let texts = texts();
@@ -87,16 +92,19 @@ pub(super) fn Combobox(
         let list_id = list_id.clone();
         move |index: usize| format!("{list_id}-{index}")
     };
-    // What the reader has typed since the last choice, and why it could not be taken.
+    // What the reader has typed since the last choice, and whether that could not be taken.
     let draft = RwSignal::new(None::<String>);
-    let refused = RwSignal::new(None::<Problem>);
+    let refused = RwSignal::new(false);
     let open = RwSignal::new(false);
     let active = RwSignal::new(None::<usize>);
     // Whether the reader went to the active line.
     let went = RwSignal::new(false);
     let input = NodeRef::<html::Input>::new();
-    let refusal = sentence(refused.into(), false);
-    let error = Signal::derive(move || refusal.get().or_else(|| error.get()));
+    let error = Signal::derive(move || {
+        let draft = draft.read();
+        let refusal = draft.as_deref().filter(|_| refused.get()).and_then(|typed| refusal(name, typed));
+        refusal.map(|problem| (texts.get().problem)(&problem)).or_else(|| error.get())
+    });
 
     let listed = Memo::new(move |_| {
         let (draft, items) = (draft.read(), items.read());
@@ -119,7 +127,7 @@ pub(super) fn Combobox(
     });
     let set_draft = move |typed: Option<String>| {
         draft.set(typed);
-        refused.set(None);
+        refused.set(false);
         went.set(false);
     };
     // A choice made elsewhere, by a link for instance, replaces what was typed.
@@ -137,9 +145,11 @@ pub(super) fn Combobox(
     };
     let commit = move |text: String| {
         open.set(false);
-        match choose.run(text) {
-            Ok(()) => set_draft(None),
-            Err(problem) => refused.set(Some(problem)),
+        if refusal(name, &text).is_some() {
+            refused.set(true);
+        } else {
+            set_draft(None);
+            choose.run(text);
         }
     };
     let take = move |index: usize| {
@@ -157,7 +167,7 @@ pub(super) fn Combobox(
                 set_draft(None);
             }
             // Refused before, and not changed since.
-            (Some(_), _) if refused.read_untracked().is_some() => open.set(false),
+            (Some(_), _) if refused.get_untracked() => open.set(false),
             (Some(_), Some(index)) if clear => take(index),
             (Some(typed), _) => commit(typed),
         }

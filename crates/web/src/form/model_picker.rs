@@ -56,7 +56,10 @@ fn ModelPicker() -> impl IntoView {
         ModelChoice::Catalogue(id) => id.clone(),
         ModelChoice::Config { name, .. } => name.clone(),
     });
-    let choose = Callback::new(move |text: String| state.set("model", &text, Pace::Step));
+    let choose = Callback::new(move |text: String| {
+        // The list gives only what the field takes.
+        let _ = state.set("model", &text, Pace::Step);
+    });
     let error = sentence(state.problem("model").into(), false);
     view! {
         <Combobox
