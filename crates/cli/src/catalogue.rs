@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use headroom_core::search::{Found, Meaning};
 use headroom_core::units::count_text;
 use headroom_core::{gpu, model};
 use serde_json::{Value, json};
@@ -9,10 +10,37 @@ use serde_json::{Value, json};
 use crate::Failure;
 use crate::layout::{Align, Table};
 
+/// Options of both.
+#[derive(Default)]
+pub(crate) struct Listing {
+    /// What to list: everything where it is empty.
+    pub(crate) text: String,
+    /// Machine-readable.
+    pub(crate) json: bool,
+}
+
+impl Listing {
+    /// Of `all`, what the text can mean, the best first.
+    fn of<T>(&self, all: &'static [T], search: fn(&str) -> Found) -> Result<Vec<&'static T>, Failure> {
+        if self.text.is_empty() {
+            return Ok(all.iter().collect());
+        }
+        let found = search(&self.text);
+        if found.meaning == Meaning::Nothing {
+            let near = match found.candidates().join(", ") {
+                near if near.is_empty() => String::new(),
+                near => format!("; did you mean {near}?"),
+            };
+            return Err(Failure::BadInput(format!("nothing in the catalogue is called {}{near}", self.text)));
+        }
+        Ok(found.hits.iter().map(|hit| &all[hit.place]).collect())
+    }
+}
+
 /// Lists the models.
-pub(crate) fn models(as_json: bool, out: &mut dyn Write) -> Result<(), Failure> {
-    let all = model::catalogue();
-    if as_json {
+pub(crate) fn models(listing: &Listing, out: &mut dyn Write) -> Result<(), Failure> {
+    let all = listing.of(model::catalogue(), model::search)?;
+    if listing.json {
         let rows = all.iter().map(|model| {
             json!({
                 "id": model.id, "label": model.label, "group": model.group, "also": model.also, "source": model.source,
@@ -30,9 +58,9 @@ pub(crate) fn models(as_json: bool, out: &mut dyn Write) -> Result<(), Failure> 
 }
 
 /// Lists the cards.
-pub(crate) fn gpus(as_json: bool, out: &mut dyn Write) -> Result<(), Failure> {
-    let all = gpu::catalogue();
-    if as_json {
+pub(crate) fn gpus(listing: &Listing, out: &mut dyn Write) -> Result<(), Failure> {
+    let all = listing.of(gpu::catalogue(), gpu::search)?;
+    if listing.json {
         let rows = all.iter().map(|card| {
             json!({
                 "id": card.id, "name": card.name, "memory_mib": card.memory_mib, "bf16": card.bf16,

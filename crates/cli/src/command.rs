@@ -8,6 +8,7 @@ use headroom_core::link;
 use lexopt::prelude::*;
 
 use crate::advise::{self, AdviseOptions};
+use crate::catalogue::Listing;
 use crate::chart::{self, ChartOptions, Kind};
 use crate::compare::{self, CompareOptions};
 use crate::estimate::{self, EstimateOptions};
@@ -27,12 +28,13 @@ Usage:
   headroom compare PLAN OTHER [--json]                two plans side by side
   headroom chart [PLAN] --svg [--phases | --waterfall | --map] [--dark]   a picture of it as an SVG file
   headroom link [PLAN]                                the plan as a link's fragment
-  headroom models | gpus [--json]                     what plans can name
+  headroom models | gpus [TEXT] [--json]              what plans can name, and what TEXT finds of it
   headroom validate CASES... [--json] [--terms]       compare estimates with measurements
   headroom validate-speed ROWS.jsonl [--json]         compare relative step times with published ones
   headroom --help | --version
 
 PLAN is a JSON file, JSON text, a link or its fragment, or - for standard input (also without PLAN).
+Models and GPUs go by any name that means one: \"model=llama 3.1 8b&gpu=rtx4090\".
 
 Options of estimate:
   --json             machine-readable
@@ -99,15 +101,9 @@ pub(crate) enum Command {
     /// Writes it as a link.
     Link(Option<String>),
     /// Lists the models.
-    Models {
-        /// Machine-readable.
-        json: bool,
-    },
+    Models(Listing),
     /// Lists the cards.
-    Gpus {
-        /// Machine-readable.
-        json: bool,
-    },
+    Gpus(Listing),
     /// Compares estimates with measurements.
     Validate(ValidateOptions),
     /// Compares relative step times with published ones.
@@ -128,8 +124,8 @@ impl Command {
                 "compare" => Self::compare(parser),
                 "chart" => Self::chart(parser),
                 "link" => Self::link(parser),
-                "models" => Self::list(parser, |json| Self::Models { json }),
-                "gpus" => Self::list(parser, |json| Self::Gpus { json }),
+                "models" => Self::list(parser, Self::Models),
+                "gpus" => Self::list(parser, Self::Gpus),
                 "validate" => Self::validate(parser),
                 "validate-speed" => Self::validate_speed(parser),
                 other => Err(Failure::BadInput(format!("unknown command {other}; see headroom --help"))),
@@ -249,16 +245,18 @@ impl Command {
         Ok(Self::Link(source))
     }
 
-    fn list(mut parser: lexopt::Parser, command: fn(bool) -> Self) -> Result<Self, Failure> {
-        let mut json = false;
+    fn list(mut parser: lexopt::Parser, command: fn(Listing) -> Self) -> Result<Self, Failure> {
+        let mut listing = Listing::default();
         while let Some(arg) = parser.next()? {
             match arg {
-                Long("json") => json = true,
+                Long("json") => listing.json = true,
                 Long("help") | Short('h') => return Ok(Self::Help),
+                // `headroom gpus rtx 4090` needs no quotes.
+                Value(word) => listing.text = format!("{} {}", listing.text, text(word)?).trim().to_owned(),
                 other => return Err(other.unexpected().into()),
             }
         }
-        Ok(command(json))
+        Ok(command(listing))
     }
 
     fn validate(mut parser: lexopt::Parser) -> Result<Self, Failure> {
@@ -324,8 +322,8 @@ impl Command {
                 let plan = estimate::plan_from(source.as_deref())?;
                 writeln!(out, "#{}", link::encode(&plan))?;
             }
-            Self::Models { json } => catalogue::models(json, out)?,
-            Self::Gpus { json } => catalogue::gpus(json, out)?,
+            Self::Models(listing) => catalogue::models(&listing, out)?,
+            Self::Gpus(listing) => catalogue::gpus(&listing, out)?,
             Self::Validate(options) => validate::run(&options, out)?,
             Self::ValidateSpeed(options) => validate_speed::run(&options, out)?,
         }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{self, Read};
 
+use headroom_core::link;
 use headroom_core::plan::{Plan, Problem};
 
 use crate::Failure;
@@ -48,14 +49,16 @@ fn plan_from_text(text: &str) -> Result<Plan, Failure> {
     Plan::from_json(text).map_err(|problems| bad_plan(&problems))
 }
 
-/// Whether `text` is a link: an address with a fragment, or the fragment alone.
+/// Whether `text` is a link: an address with a fragment, or the fragment alone, by hand with spaces in names.
 fn looks_like_link(text: &str) -> bool {
-    !text.contains(char::is_whitespace) && (text.contains('#') || text.starts_with("v="))
+    let is_address = text.contains('#') && !text.contains(char::is_whitespace);
+    is_address || (!text.contains('\n') && link::is_fragment(text.trim_start_matches('#')))
 }
 
 /// A script wants to know of every problem of a link: nothing is read around here, unlike on the page.
-fn plan_from_link(link: &str) -> Result<Plan, Failure> {
-    let decoded = headroom_core::link::decode(link);
+fn plan_from_link(text: &str) -> Result<Plan, Failure> {
+    let pairs = text.trim_start_matches('#');
+    let decoded = if link::is_fragment(pairs) { link::decode_by_hand(pairs) } else { link::decode(text) };
     if decoded.problems.is_empty() { Ok(decoded.plan) } else { Err(bad_plan(&decoded.problems)) }
 }
 

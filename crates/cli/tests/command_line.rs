@@ -61,6 +61,40 @@ fn catalogues_are_listed() {
 }
 
 #[test]
+fn catalogues_are_searched() {
+    let first = |args: &[&str]| headroom(args).out.lines().nth(1).unwrap_or_default().to_owned();
+    assert!(first(&["gpus", "4090"]).starts_with("rtx-4090 "));
+    assert!(first(&["gpus", "rtx", "4090", "d"]).starts_with("rtx-4090-d "));
+    assert!(first(&["models", "千问"]).starts_with("Qwen/Qwen3"));
+    let rows = headroom(&["gpus", "24GB", "--json"]).json();
+    assert!(rows.as_array().unwrap().iter().any(|row| row["id"] == "rtx-4090"));
+    assert_bad_input(&headroom(&["models", "Qwen2.5-VL"]), &["Qwen2.5-VL", "Qwen/Qwen2.5-7B"]);
+    assert_bad_input(&headroom(&["gpus", "abacus"]), &["abacus"]);
+}
+
+#[test]
+fn a_link_written_by_hand_names_things_as_people_do() {
+    let expected = "#v=1&model=meta-llama/Llama-3.1-8B&gpu=rtx-4090\n";
+    for link in [
+        "model=llama 3.1 8b&gpu=rtx4090",
+        "model=llama%203.1%208b&gpu=RTX%204090",
+        "v=1&model=unsloth/Llama-3.1-8B&gpu=4090",
+        "#gpu=4090&model=Llama-3.1-8B",
+        "gpu = 4090 & model = https://huggingface.co/meta-llama/Llama-3.1-8B",
+        r#"{"model": "llama 3.1 8b", "gpu": "RTX4090 24G"}"#,
+    ] {
+        let ran = headroom(&["link", link]);
+        assert_eq!((ran.out.as_str(), ran.err.as_str()), (expected, ""), "{link}");
+    }
+    assert_eq!(headroom_with_input(&["link"], "model=llama 3.1 8b&gpu=rtx4090\n").out, expected);
+    assert!(headroom(&["estimate", "model=qwen3 0.6b&gpu=t4"]).out.contains("Qwen/Qwen3-0.6B"));
+    let ambiguous = headroom(&["estimate", "model=llama 3.1 8b&gpu=h100"]);
+    assert_bad_input(&ambiguous, &["gpu: h100 can be h100-80gb, h100-80gb-pcie, h100-94gb-nvl; choose one"]);
+    assert_bad_input(&headroom(&["estimate", "model=llama 3.1 8b&gpux=h100"]), &["gpux", "did you mean gpu?"]);
+    assert_bad_input(&headroom(&["estimate", "modle=llama 3.1 8b"]), &["cannot read modle=llama 3.1 8b"]);
+}
+
+#[test]
 fn a_link_leads_back_to_its_plan() {
     let plan = r#"{"model": "Qwen/Qwen3-8B", "method": "qlora", "lora": {"r": 64}, "gpu": "rtx-4090"}"#;
     let first = headroom(&["link", plan]);

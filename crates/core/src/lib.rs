@@ -1,7 +1,7 @@
 //! Headroom's domain: a [`plan::Plan`] goes in, a [`memory::Estimate`] comes out.
 //!
 //! Pure: no clock, no I/O, no globals, no randomness, no browser. Builds for any target.
-//! Rooms, each knowing only those before it: [`model`], [`gpu`] <- [`plan`] <- [`memory`] <- [`accuracy`], [`speed`], [`link`]
+//! Rooms, each knowing only those before it: [`search`] <- [`model`], [`gpu`] <- [`plan`] <- [`memory`] <- [`accuracy`], [`speed`], [`link`]
 //! <- [`scenario`].
 
 pub mod accuracy;
@@ -12,5 +12,6 @@ pub mod memory;
 pub mod model;
 pub mod plan;
 pub mod scenario;
+pub mod search;
 pub mod speed;
 pub mod units;

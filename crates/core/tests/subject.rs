@@ -49,17 +49,23 @@ fn a_described_card_keeps_every_byte() {
 fn unknown_ids_are_told_with_the_nearest() {
     for (changes, expected) in [
         (
-            json!({"model": "Qwen/Qwen-3-4B"}),
-            "model: Qwen/Qwen-3-4B is not in the catalogue; paste its config.json, or did you mean Qwen/Qwen3-4B?",
+            json!({"model": "phi-4-minni"}),
+            "model: phi-4-minni is not in the catalogue; paste its config.json, or did you mean \
+             microsoft/Phi-4-mini-instruct, microsoft/Phi-3-mini-4k-instruct, microsoft/Phi-3-mini-128k-instruct?",
         ),
         (
-            json!({"model": "mistral-7b-v0.1"}),
-            "model: mistral-7b-v0.1 is not in the catalogue; paste its config.json, or did you mean mistralai/Mistral-7B-v0.1?",
+            json!({"model": "gaudi", "gpu": "mi300"}),
+            "model: gaudi is not in the catalogue; paste its config.json\ngpu: mi300 can be mi300a, mi300x; choose one",
         ),
         (json!({"model": "no/such/thing"}), "model: no/such/thing is not in the catalogue; paste its config.json"),
         (
-            json!({"gpu": "RTX 4090"}),
-            "gpu: RTX 4090 is not in the catalogue; give its memory in GiB, or did you mean rtx-4090?",
+            json!({"gpu": "RTX 5090 Ti"}),
+            "gpu: RTX 5090 Ti is not in the catalogue; give its memory in GiB, or did you mean rtx-5090, rtx-5090-laptop?",
+        ),
+        (
+            json!({"gpu": "24GB"}),
+            "gpu: 24GB can be titan-rtx, rtx-3090, rtx-3090-ti, rtx-4090-d, rtx-4090, rtx-5090-laptop, quadro-rtx-6000, \
+             rtx-a5000 and 9 more; choose one",
         ),
         (json!({"gpu": "abacus"}), "gpu: abacus is not in the catalogue; give its memory in GiB"),
     ] {

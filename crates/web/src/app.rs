@@ -57,7 +57,7 @@ pub(crate) fn App() -> impl IntoView {
 }
 
 /// Moves to the answer; not by a link, as the fragment of the address holds the plan.
-fn show_result() {
+pub(crate) fn show_result() {
     use wasm_bindgen::JsCast;
     let answer = document().get_element_by_id("answer");
     if let Some(answer) = answer.and_then(|element| element.dyn_into::<web_sys::HtmlElement>().ok()) {

@@ -43,7 +43,8 @@ export class Planner {
     this.model = page.getByRole("combobox", { name: "Model" });
     this.card = page.getByRole("combobox", { name: "Card", exact: true });
     this.gallery = page.getByRole("button", { name: "Scenarios" });
-    this.copyLink = page.getByRole("button", { name: "Copy link" });
+    // In the header; another stands below the verdict.
+    this.copyLink = page.getByRole("banner").getByRole("button", { name: "Copy link" });
     this.comparison = page.getByRole("group", { name: "Compare" });
     this.tiers = page.getByRole("group", { name: "Method by sharding" });
     this.matrixNote = page.getByText("ZeRO shards nothing: only offload");

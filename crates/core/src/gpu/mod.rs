@@ -8,8 +8,10 @@ mod card;
 mod catalogue;
 mod context;
 mod host;
+mod search;
 
 pub use card::*;
 pub use catalogue::{catalogue, find};
 pub use context::{Overhead, context_bytes, multiprocessors, nccl_bytes};
 pub use host::HostMemory;
+pub use search::{resolve, search};

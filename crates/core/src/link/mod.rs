@@ -78,6 +78,8 @@ pub fn decode(fragment: &str) -> Decoded {
     for pair in fragment.split('&').filter(|pair| !pair.is_empty()) {
         pairs += 1;
         let (key, text) = pair.split_once('=').unwrap_or((pair, ""));
+        // Written by hand, there may be spaces around the signs.
+        let key = key.trim();
         let place = fields().iter().position(|field| field.link == key);
         let name = match place {
             Some(place) => fields()[place].name,
@@ -130,6 +132,18 @@ pub fn decode(fragment: &str) -> Decoded {
         }
     }
     Decoded { plan, problems: problems.list }
+}
+
+/// Whether `text` is the pairs of a link without what stands before them: `model=llama 3.1 8b&gpu=h100`, its version or not.
+pub fn is_fragment(text: &str) -> bool {
+    let key = text.split_once('=').map_or("", |(key, _)| key.trim());
+    key == "v" || fields().iter().any(|field| field.link == key)
+}
+
+/// The pairs of a link that someone wrote by hand: without a version they are of the newest.
+pub fn decode_by_hand(fragment: &str) -> Decoded {
+    let names_version = fragment.split('&').any(|pair| pair.split_once('=').is_some_and(|(key, _)| key.trim() == "v"));
+    if names_version { decode(fragment) } else { decode(&format!("v={}&{fragment}", v1::VERSION)) }
 }
 
 /// What stands behind the `#`, or the whole text when it is a bare fragment.

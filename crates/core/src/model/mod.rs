@@ -6,9 +6,11 @@ mod catalogue;
 mod config;
 mod families;
 mod reader;
+mod search;
 mod structure;
 
 pub use catalogue::{CatalogueModel, catalogue, find};
 pub use config::ConfigError;
 pub use families::known_model_types;
+pub use search::{resolve, search};
 pub use structure::*;

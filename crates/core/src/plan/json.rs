@@ -4,8 +4,8 @@ use serde_json::{Map, Value};
 
 use super::fields::{Field, fields};
 use super::leaf::shortened;
-use super::nearest::{Closeness, near_distance};
 use super::{Kind, Plan, Problem, ProblemKind};
+use crate::search::edits::{Closeness, near_distance, nearest};
 
 /// Longest JSON text that is read as a plan, bytes.
 pub const MAX_JSON_BYTES: usize = 1 << 20;
@@ -234,7 +234,7 @@ impl<'v> Reader<'v> {
             let resolved = RESOLVED.iter().find(|(known, _)| known == key);
             let Some(field) = resolved.and_then(|(_, name)| super::field(name)) else {
                 let known = RESOLVED.iter().map(|(known, _)| *known);
-                let nearest = super::nearest::nearest(key, known, Closeness::Key);
+                let nearest = nearest(key, known, Closeness::Key);
                 let nearest = nearest.map(|known| format!("{EFFECTIVE}.{known}"));
                 self.problem(shortened(&name), ProblemKind::UnknownKey { nearest });
                 continue;

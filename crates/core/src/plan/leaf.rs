@@ -3,12 +3,12 @@
 use serde_json::{Number, Value};
 
 use super::fields::Kind;
-use super::nearest::{Closeness, nearest};
 use super::{
     AdapterDtype, AttentionKernel, AttnImplementation, Auto, BucketSize, Dtype, Framework, KvCacheDtype, Method,
     MixedPrecision, Offload, Optimizer, ProblemKind, QuantType, ReferenceKind, RolloutEngine, TargetModules, Task,
     VllmMode,
 };
+use crate::search::edits::{Closeness, nearest};
 
 /// Most names in a list of modules.
 pub(super) const MOST_NAMES: usize = 64;

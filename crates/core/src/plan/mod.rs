@@ -12,7 +12,6 @@ mod json;
 mod keep;
 mod leaf;
 mod modules;
-mod nearest;
 mod parts;
 mod problem;
 mod rollout;
@@ -32,7 +31,9 @@ pub use problem::*;
 pub use rollout::{KvCacheDtype, PolicyUpdate, Rollout, RolloutEngine, VllmMode};
 pub use subject::Subject;
 
+use crate::search::edits;
+
 /// The key among `candidates` that `key` was most likely meant to be, if one is near.
 pub(crate) fn nearest_key<'a>(key: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    nearest::nearest(key, candidates, nearest::Closeness::Key)
+    edits::nearest(key, candidates, edits::Closeness::Key)
 }

@@ -7,6 +7,7 @@ use super::fields::Field;
 use super::keep::set_config;
 use super::leaf::{Leaf, not_one_of, shown};
 use super::{GpuChoice, ModelChoice, Plan, Problem, ProblemKind};
+use crate::{gpu, model};
 
 /// Bits that bitsandbytes quantises to.
 pub(super) const BITS: &[&str] = &["4", "8"];
@@ -19,7 +20,9 @@ pub(super) fn model_id(plan: &Plan) -> Value {
 }
 
 pub(super) fn set_model_id(plan: &mut Plan, value: &Value, field: &Field) -> Result<(), Problem> {
-    plan.model = ModelChoice::Catalogue(field.read(value)?);
+    let given: String = field.read(value)?;
+    // What means one model is that model from here on; what does not stays as typed and is told when the model is needed.
+    plan.model = ModelChoice::Catalogue(model::resolve(&given).map_or(given, str::to_owned));
     Ok(())
 }
 
@@ -59,7 +62,8 @@ pub(super) fn gpu_id(plan: &Plan) -> Value {
 }
 
 pub(super) fn set_gpu_id(plan: &mut Plan, value: &Value, field: &Field) -> Result<(), Problem> {
-    plan.gpu = GpuChoice::Catalogue(field.read(value)?);
+    let given: String = field.read(value)?;
+    plan.gpu = GpuChoice::Catalogue(gpu::resolve(&given).map_or(given, |card| card.id.to_string()));
     Ok(())
 }
 

@@ -42,19 +42,23 @@ pub enum ProblemKind {
         /// The nearest known key, if one is near.
         nearest: Option<String>,
     },
-    /// A model that is not in the catalogue.
+    /// A text that means no model of the catalogue, or several.
     UnknownModel {
         /// As given.
         id: String,
-        /// The nearest known id.
-        nearest: Option<String>,
+        /// How many models it can mean.
+        matches: usize,
+        /// A few of them; where it means none, the nearest.
+        candidates: Vec<String>,
     },
-    /// A card that is not in the catalogue.
+    /// A text that means no GPU of the catalogue, or several.
     UnknownGpu {
         /// As given.
         id: String,
-        /// The nearest known id.
-        nearest: Option<String>,
+        /// How many GPUs it can mean.
+        matches: usize,
+        /// A few of them; where it means none, the nearest.
+        candidates: Vec<String>,
     },
     /// A config.json that cannot be read.
     BadConfig {
@@ -129,13 +133,21 @@ impl fmt::Display for Problem {
             ProblemKind::WrongType { expected } => write!(f, "{field}: write {} here", with_article(expected)),
             ProblemKind::UnknownKey { nearest: Some(near) } => write!(f, "{field}: unknown key; did you mean {near}?"),
             ProblemKind::UnknownKey { nearest: None } => write!(f, "{field}: unknown key; remove it"),
-            ProblemKind::UnknownModel { id, nearest } => {
+            ProblemKind::UnknownModel { id, matches: 0, candidates } => {
                 write!(f, "{field}: {id} is not in the catalogue; paste its config.json")?;
-                nearest.as_ref().map_or(Ok(()), |near| write!(f, ", or did you mean {near}?"))
+                did_you_mean(candidates, f)
             }
-            ProblemKind::UnknownGpu { id, nearest } => {
+            ProblemKind::UnknownGpu { id, matches: 0, candidates } => {
                 write!(f, "{field}: {id} is not in the catalogue; give its memory in GiB")?;
-                nearest.as_ref().map_or(Ok(()), |near| write!(f, ", or did you mean {near}?"))
+                did_you_mean(candidates, f)
+            }
+            ProblemKind::UnknownModel { id, matches, candidates }
+            | ProblemKind::UnknownGpu { id, matches, candidates } => {
+                write!(f, "{field}: {id} can be {}", candidates.join(", "))?;
+                match matches.saturating_sub(candidates.len()) {
+                    0 => f.write_str("; choose one"),
+                    more => write!(f, " and {more} more; choose one"),
+                }
             }
             ProblemKind::BadConfig { key, why } => write!(f, "{field}: config.json, key {key}: {why}"),
             ProblemKind::NoSuchModule { name, known } => {
@@ -162,6 +174,10 @@ impl fmt::Display for Problem {
             }
         }
     }
+}
+
+fn did_you_mean(candidates: &[String], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    if candidates.is_empty() { Ok(()) } else { write!(f, ", or did you mean {}?", candidates.join(", ")) }
 }
 
 /// What [`ProblemKind::WrongType`] expects, as a sentence needs it.

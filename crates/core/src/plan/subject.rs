@@ -8,11 +8,11 @@ use serde_json::Value;
 use super::batches::indivisible;
 use super::fields::{Kind, fields};
 use super::modules::unknown_names;
-use super::nearest::{Closeness, near_distance};
 use super::rules::contradictions;
 use super::{GpuChoice, Instance, ModelChoice, Plan, Problem, ProblemKind};
 use crate::gpu::{self, Card};
 use crate::model::{self, Model};
+use crate::search::Found;
 use crate::units::GIB;
 
 /// What a plan is about.
@@ -84,7 +84,7 @@ impl Plan {
 
     fn find_card(&self) -> Result<Card, Problem> {
         match &self.gpu {
-            GpuChoice::Catalogue(id) => gpu::find(id.trim()).cloned().ok_or_else(|| unknown_gpu(id)),
+            GpuChoice::Catalogue(id) => gpu::resolve(id).cloned().map_err(|found| unknown_gpu(id, &found)),
             GpuChoice::Custom { name, memory_gib, compute_capability } => {
                 const MIB_PER_GIB: f64 = 1024.0;
                 Ok(Card::custom(name.as_deref(), (memory_gib * MIB_PER_GIB) as u64, *compute_capability))
@@ -117,10 +117,9 @@ pub(super) fn find_model(choice: &ModelChoice) -> Result<Arc<Model>, Problem> {
 fn read_model(choice: &ModelChoice) -> Result<Model, Problem> {
     match choice {
         ModelChoice::Catalogue(id) => {
-            let Some(found) = model::find(id) else { return Err(unknown_model(id)) };
-            let same = |name: &&&str| name.eq_ignore_ascii_case(id.trim());
-            let name = found.also.iter().find(same).map_or(found.id, |name| *name);
-            let config: Value = serde_json::from_str(found.config).unwrap_or_default();
+            let name = model::resolve(id).map_err(|found| unknown_model(id, &found))?;
+            let config = model::find(name).map_or("", |found| found.config);
+            let config: Value = serde_json::from_str(config).unwrap_or_default();
             Model::from_config(name, &config)
         }
         ModelChoice::Config { name, config } => Model::from_config(name, config),
@@ -128,32 +127,12 @@ fn read_model(choice: &ModelChoice) -> Result<Model, Problem> {
     .map_err(|error| Problem::new("model.config", ProblemKind::BadConfig { key: error.key, why: error.why }))
 }
 
-fn unknown_model(id: &str) -> Problem {
-    let ids = model::catalogue().iter().flat_map(|model| std::iter::once(&model.id).chain(model.also)).copied();
-    let nearest = nearest_id(id, ids);
-    Problem::new("model", ProblemKind::UnknownModel { id: super::leaf::shortened(id), nearest })
+fn unknown_model(id: &str, found: &Found) -> Problem {
+    let id = super::leaf::shortened(id);
+    Problem::new("model", ProblemKind::UnknownModel { id, matches: found.matches(), candidates: found.candidates() })
 }
 
-fn unknown_gpu(id: &str) -> Problem {
-    let nearest = nearest_id(id, gpu::catalogue().iter().map(|card| card.id.as_ref()));
-    Problem::new("gpu", ProblemKind::UnknownGpu { id: super::leaf::shortened(id), nearest })
-}
-
-/// The id that `given` was most likely meant to be: compared in full and without the organisation, then as a part of an id.
-fn nearest_id<'a>(given: &str, ids: impl Iterator<Item = &'a str> + Clone) -> Option<String> {
-    const SHORTEST_PART: usize = 3;
-    let given = given.trim().to_ascii_lowercase();
-    let without_organisation = |id: &'a str| id.rsplit('/').next().unwrap_or(id);
-    let tail = given.rsplit('/').next().unwrap_or(&given);
-    let part = |id: &&str| tail.len() >= SHORTEST_PART && id.to_ascii_lowercase().contains(tail);
-    let distance = |id: &'a str| {
-        let short = near_distance(tail, without_organisation(id), Closeness::Key);
-        short.or_else(|| near_distance(&given, id, Closeness::Key))
-    };
-    ids.clone()
-        .filter_map(|id| Some((distance(id)?, id)))
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, id)| id)
-        .or_else(|| ids.clone().find(part))
-        .map(str::to_owned)
+fn unknown_gpu(id: &str, found: &Found) -> Problem {
+    let id = super::leaf::shortened(id);
+    Problem::new("gpu", ProblemKind::UnknownGpu { id, matches: found.matches(), candidates: found.candidates() })
 }

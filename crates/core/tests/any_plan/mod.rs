@@ -1,11 +1,11 @@
 //! Arbitrary plans, generated from the table of fields.
+#![allow(dead_code, reason = "each test file is a crate of its own and takes what it needs")]
 
 use headroom_core::plan::{Field, Kind, Plan, fields};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 /// Without a file of past failures: those become tests of their own.
-#[allow(dead_code, reason = "each test file is a crate of its own and takes what it needs")]
 pub(crate) fn config() -> ProptestConfig {
     ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() }
 }

@@ -8,8 +8,9 @@ use leptos::prelude::*;
 use super::combobox::{Combobox, Item};
 use super::field::sentence;
 use super::number_field::NumberField;
+use crate::app::show_result;
 use crate::state::State;
-use crate::text::{Texts, texts};
+use crate::text::{Texts, text, texts};
 
 /// Memory sizes that cards have, GiB.
 const MEMORIES: &[u64] = &[4, 6, 8, 10, 11, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 141, 180, 192, 256, 288];
@@ -32,6 +33,8 @@ pub(super) fn CardSection() -> impl IntoView {
             </div>
         </Show>
         <NumberField name="num_gpus" words=|t| &t.fields.num_gpus stops=COUNTS/>
+        // Model and GPU are often all that is to be chosen: the keyboard need not go through the rest of the form.
+        <button type="button" class="skip-form" on:click=move |_| show_result()>{text(|t| t.skip_to_result)}</button>
     }
 }
 
@@ -48,7 +51,6 @@ fn CardPicker() -> impl IntoView {
             label: texts.custom_card.to_owned(),
             detail: String::new(),
             group: (texts.segment)(gpu::Segment::Custom).to_owned(),
-            keywords: "custom other gib".to_owned(),
         };
         gpu::catalogue().iter().map(|card| item(card, texts)).chain([custom]).collect()
     });
@@ -57,8 +59,8 @@ fn CardPicker() -> impl IntoView {
         GpuChoice::Custom { name: Some(name), .. } => name.clone(),
         GpuChoice::Custom { name: None, .. } => texts.get().custom_card.to_owned(),
     });
-    let choose = Callback::new(move |id: String| {
-        if id == CUSTOM {
+    let choose = Callback::new(move |text: String| {
+        if text == CUSTOM {
             // The memory of the card chosen before, to start from.
             let memory = match &plan.read_untracked().gpu {
                 GpuChoice::Catalogue(id) => gpu::find(id).map_or(24, |card| card.memory_mib.div_ceil(1024)),
@@ -67,11 +69,23 @@ fn CardPicker() -> impl IntoView {
             // Within the field's range, as every card of the catalogue is.
             state.choose_value("gpu.memory_gib", &memory.to_string());
         } else {
-            state.choose(&["gpu"], |plan| plan.gpu = GpuChoice::Catalogue(id));
+            state.choose_value("gpu", &text);
         }
     });
     let error = sentence(state.problem("gpu").into(), false);
-    view! { <Combobox name="gpu" words=|t| &t.fields.gpu items chosen choose error/> }
+    view! {
+        <Combobox
+            name="gpu"
+            words=|t| &t.fields.gpu
+            items
+            search=gpu::search
+            no_match=|t| t.no_gpu_match
+            last_stays=true
+            chosen
+            choose
+            error
+        />
+    }
 }
 
 fn item(card: &Card, texts: &Texts) -> Item {
@@ -80,7 +94,6 @@ fn item(card: &Card, texts: &Texts) -> Item {
         label: card.name.to_string(),
         detail: format!("{} GiB", gib_text(card.memory_bytes())),
         group: format!("{} · {}", maker(card.vendor), (texts.segment)(card.segment)),
-        keywords: String::new(),
     }
 }
 

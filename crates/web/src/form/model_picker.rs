@@ -56,11 +56,20 @@ fn ModelPicker() -> impl IntoView {
         ModelChoice::Catalogue(id) => id.clone(),
         ModelChoice::Config { name, .. } => name.clone(),
     });
-    let choose = Callback::new(move |id: String| {
-        state.choose(&["model"], |plan| plan.model = ModelChoice::Catalogue(id));
-    });
+    let choose = Callback::new(move |text: String| state.choose_value("model", &text));
     let error = sentence(state.problem("model").into(), false);
-    view! { <Combobox name="model" words=|t| &t.fields.model items chosen choose error/> }
+    view! {
+        <Combobox
+            name="model"
+            words=|t| &t.fields.model
+            items
+            search=model::search
+            no_match=|t| t.no_match
+            chosen
+            choose
+            error
+        />
+    }
 }
 
 fn item(model: &CatalogueModel, active: &str) -> Item {
@@ -70,13 +79,7 @@ fn item(model: &CatalogueModel, active: &str) -> Item {
     } else {
         all
     };
-    Item {
-        value: model.id.to_owned(),
-        label: model.id.to_owned(),
-        detail,
-        group: model.group.to_owned(),
-        keywords: format!("{} {}", model.label, model.also.join(" ")),
-    }
+    Item { value: model.id.to_owned(), label: model.id.to_owned(), detail, group: model.group.to_owned() }
 }
 
 /// The figures that formulas speak of.

@@ -6,6 +6,8 @@ use headroom_core::units::count_text;
 use leptos::prelude::*;
 
 use super::accuracy::AccuracyDetails;
+use crate::address;
+use crate::clipboard::CopyButton;
 use crate::figures;
 use crate::state::{Pace, State};
 use crate::text::{Texts, text, texts};
@@ -60,6 +62,11 @@ pub(super) fn VerdictPanel() -> impl IntoView {
             </div>
             {move || state.outcome.get().ok().map(|estimate| view! { <Meter estimate/> })}
             <Show when=move || answered.get()><AccuracyDetails/></Show>
+            <CopyButton
+                label=|t| t.copy_link
+                done=|t| t.link_copied
+                content=Signal::derive(move || address::link_to(&state.plan().read()))
+            />
         </section>
     }
 }
@@ -198,9 +205,7 @@ fn mends(problem: &Problem) -> Vec<(&'static str, String)> {
     let values = match &problem.kind {
         ProblemKind::Contradiction { mend, .. } => vec![mend.clone()],
         ProblemKind::NotDivisible { nearest, .. } => nearest.iter().map(u64::to_string).collect(),
-        ProblemKind::UnknownModel { nearest, .. } | ProblemKind::UnknownGpu { nearest, .. } => {
-            nearest.iter().cloned().collect()
-        }
+        ProblemKind::UnknownModel { candidates, .. } | ProblemKind::UnknownGpu { candidates, .. } => candidates.clone(),
         // Too long or too many: the nearest that is allowed.
         ProblemKind::OutOfRange { max, .. } if problem.field.starts_with("rollout.") => vec![max.clone()],
         _ => Vec::new(),

@@ -175,11 +175,15 @@ pub(super) fn problem(problem: &Problem) -> String {
         ProblemKind::WrongType { expected } => format!("这里应填{}。", kind_of_value(expected)),
         ProblemKind::UnknownKey { nearest: None } => "未知的键，请删除。".to_owned(),
         ProblemKind::UnknownKey { nearest } => format!("未知的键{}。", near(nearest)),
-        ProblemKind::UnknownModel { id, nearest } => {
-            format!("目录里没有模型 {id}，请粘贴它的 config.json{}。", near(nearest))
+        ProblemKind::UnknownModel { id, matches: 0, candidates } => {
+            format!("目录里没有模型 {id}，请粘贴它的 config.json{}。", near_ones(candidates))
         }
-        ProblemKind::UnknownGpu { id, nearest } => {
-            format!("目录里没有显卡 {id}，请直接填写显存（GiB）{}。", near(nearest))
+        ProblemKind::UnknownGpu { id, matches: 0, candidates } => {
+            format!("目录里没有显卡 {id}，请直接填写显存（GiB）{}。", near_ones(candidates))
+        }
+        ProblemKind::UnknownModel { id, matches, candidates } | ProblemKind::UnknownGpu { id, matches, candidates } => {
+            let rest = if *matches > candidates.len() { format!("等 {matches} 个") } else { String::new() };
+            format!("{id} 可以指 {}{rest}，请选择其中一个。", candidates.join("、"))
         }
         ProblemKind::BadConfig { key, why } => format!("config.json 的 {key} 有误：{why}。"),
         ProblemKind::NoSuchModule { name, known } => {
@@ -203,6 +207,11 @@ pub(super) fn problem(problem: &Problem) -> String {
             format!("未知的链接版本 {value}，已按版本 {newest} 读取；请用更新的 Headroom 打开。")
         }
     }
+}
+
+/// What may have been meant, where anything is near.
+fn near_ones(candidates: &[String]) -> String {
+    if candidates.is_empty() { String::new() } else { format!("（是否想写 {}？）", candidates.join("、")) }
 }
 
 /// [`ProblemKind::WrongType`] names what it expects in English.

@@ -5,7 +5,7 @@ const LONGEST: usize = 64;
 
 /// How far a word may be from what it is taken for: edits times this must not exceed the longer word's length.
 #[derive(Clone, Copy)]
-pub(super) enum Closeness {
+pub(crate) enum Closeness {
     /// For keys: an unknown key is often one Headroom has no counterpart of.
     Key = 3,
     /// For values: one of a few is meant.
@@ -13,7 +13,7 @@ pub(super) enum Closeness {
 }
 
 /// The candidate with the fewest edits from `word`, if it is near enough.
-pub(super) fn nearest<'a>(
+pub(crate) fn nearest<'a>(
     word: &str,
     candidates: impl IntoIterator<Item = &'a str>,
     closeness: Closeness,
@@ -26,7 +26,7 @@ pub(super) fn nearest<'a>(
 }
 
 /// Edits between `word` and `candidate`, if that is near enough.
-pub(super) fn near_distance(word: &str, candidate: &str, closeness: Closeness) -> Option<usize> {
+pub(crate) fn near_distance(word: &str, candidate: &str, closeness: Closeness) -> Option<usize> {
     let (a, b) = (letters(word)?, letters(candidate)?);
     let distance = edits(&a, &b);
     (distance * closeness as usize <= a.len().max(b.len())).then_some(distance)
