@@ -62,11 +62,13 @@ pub(super) fn VerdictPanel() -> impl IntoView {
             </div>
             {move || state.outcome.get().ok().map(|estimate| view! { <Meter estimate/> })}
             <Show when=move || answered.get()><AccuracyDetails/></Show>
-            <CopyButton
-                label=|t| t.copy_link
-                done=|t| t.link_copied
-                content=Signal::derive(move || address::link_to(&state.plan().read()))
-            />
+            <div class="actions">
+                <CopyButton
+                    label=|t| t.copy_link
+                    done=|t| t.link_copied
+                    content=Signal::derive(move || address::link_to(&state.plan().read()))
+                />
+            </div>
         </section>
     }
 }
@@ -226,10 +228,14 @@ fn Problems() -> impl IntoView {
                 .iter()
                 .map(|problem| {
                     let mends = mends(problem).into_iter().map(|(field, value)| {
-                        let label = (texts.mend_it)(field, &value);
+                        let name = (texts.mend_it)(field, &value);
+                        // Of several to choose from each says only what it is.
+                        let is_candidate =
+                            matches!(problem.kind, ProblemKind::UnknownModel { .. } | ProblemKind::UnknownGpu { .. });
+                        let label = if is_candidate { value.clone() } else { name.clone() };
                         // A mend is a value that the field takes.
                         let set = move |_| drop(state.set(field, &value, Pace::Step));
-                        view! { " "<button type="button" on:click=set>{label}</button> }
+                        view! { " "<button type="button" aria-label=name on:click=set>{label}</button> }
                     });
                     let mends: Vec<_> = mends.collect();
                     view! { <li><code>{problem.field.clone()}</code>" "{(texts.problem)(problem)}{mends}</li> }

@@ -4,7 +4,7 @@ use headroom_core::gpu::Segment;
 use headroom_core::memory::{Category, Fit, Note, Phase, Term};
 use headroom_core::plan::{
     AdapterDtype, AttentionKernel, AttnImplementation, Dtype, Framework, Method, MixedPrecision, Optimizer, Problem,
-    QuantType, Task,
+    ProblemKind, QuantType, Task,
 };
 use headroom_core::units::bytes_text;
 
@@ -175,8 +175,13 @@ pub(super) fn note(note: &Note) -> String {
 pub(super) fn problem(problem: &Problem) -> String {
     let said = problem.to_string();
     let said = said.strip_prefix(&format!("{}: ", problem.field)).unwrap_or(&said);
+    let end = if said.ends_with('?') { "" } else { "." };
+    if matches!(problem.kind, ProblemKind::UnknownModel { .. } | ProblemKind::UnknownGpu { .. }) {
+        // They begin with what was typed, which stays as it is.
+        return format!("{said}{end}");
+    }
     let mut letters = said.chars();
-    letters.next().map_or_else(String::new, |first| format!("{}{}.", first.to_uppercase(), letters.as_str()))
+    letters.next().map_or_else(String::new, |first| format!("{}{}{end}", first.to_uppercase(), letters.as_str()))
 }
 
 pub(super) fn segment(segment: Segment) -> &'static str {

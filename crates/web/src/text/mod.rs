@@ -433,4 +433,20 @@ mod tests {
         let chinese = (Language::Chinese.texts().problem)(&problem);
         assert_eq!(chinese, "0 不在 1 到 8 之间，请改为范围内的值。");
     }
+
+    #[test]
+    fn a_name_stays_as_it_was_typed_and_its_candidates_are_told() {
+        let said = |matches: usize, candidates: &[&str]| {
+            let candidates = candidates.iter().map(|id| (*id).to_owned()).collect();
+            let problem = Problem::new("gpu", ProblemKind::UnknownGpu { id: "h10".to_owned(), matches, candidates });
+            [Language::English, Language::Chinese].map(|language| (language.texts().problem)(&problem))
+        };
+        assert_eq!(said(0, &[])[0], "h10 is not in the catalogue; give its memory in GiB.");
+        assert_eq!(said(0, &["h100"])[0], "h10 is not in the catalogue; give its memory in GiB, or did you mean h100?");
+        assert_eq!(
+            said(3, &["a", "b"]),
+            ["h10 can be a, b and 1 more; choose one.", "h10 可以指 a、b等 3 个，请选择其中一个。"]
+        );
+        assert_eq!(said(0, &["a", "b"])[1], "目录里没有显卡 h10，请直接填写显存（GiB）（是否想写 a、b？）。");
+    }
 }

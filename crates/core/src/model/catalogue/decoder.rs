@@ -52,12 +52,12 @@ super::models! {
     "ibm-granite/granite-4.1-30b", "Granite 4.1 30B", "2026-04", 28_865_728_512, CONFIG,
         r#"{"model_type":"granite","architectures":["GraniteForCausalLM"],"hidden_size":4096,"num_hidden_layers":64,"num_attention_heads":32,"num_key_value_heads":8,"intermediate_size":32768,"vocab_size":100352,"max_position_embeddings":131072,"embedding_multiplier":12.0,"residual_multiplier":0.175,"logits_scaling":16.0,"attention_multiplier":0.0078125,"tie_word_embeddings":true}"#;
     group "Cohere";
-    "CohereLabs/c4ai-command-r7b-12-2024", "Command R7B 12-2024", "2024-12", 8_028_033_024, CONFIG,
-        r#"{"model_type":"cohere2","architectures":["Cohere2ForCausalLM"],"hidden_size":4096,"num_hidden_layers":32,"num_attention_heads":32,"num_key_value_heads":8,"intermediate_size":14336,"vocab_size":256000,"max_position_embeddings":132096,"sliding_window":4096}"#,
-        ["CohereForAI/c4ai-command-r7b-12-2024"];
     "CohereLabs/aya-expanse-8b", "Aya Expanse 8B", "2024-10", 8_028_033_024, PUBLISHED,
         r#"{"model_type":"cohere","architectures":["CohereForCausalLM"],"hidden_size":4096,"num_hidden_layers":32,"num_attention_heads":32,"num_key_value_heads":8,"intermediate_size":14336,"vocab_size":256000,"max_position_embeddings":8192}"#,
         ["CohereForAI/aya-expanse-8b", "CohereLabs/aya-23-8B", "CohereForAI/aya-23-8B"];
+    "CohereLabs/c4ai-command-r7b-12-2024", "Command R7B 12-2024", "2024-12", 8_028_033_024, CONFIG,
+        r#"{"model_type":"cohere2","architectures":["Cohere2ForCausalLM"],"hidden_size":4096,"num_hidden_layers":32,"num_attention_heads":32,"num_key_value_heads":8,"intermediate_size":14336,"vocab_size":256000,"max_position_embeddings":132096,"sliding_window":4096}"#,
+        ["CohereForAI/c4ai-command-r7b-12-2024"];
     "CohereLabs/c4ai-command-r-08-2024", "Command R 08-2024 32B", "2024-08", 32_296_476_672, CONFIG,
         r#"{"model_type":"cohere","architectures":["CohereForCausalLM"],"hidden_size":8192,"num_hidden_layers":40,"num_attention_heads":64,"num_key_value_heads":8,"intermediate_size":24576,"vocab_size":256000,"max_position_embeddings":131072}"#,
         ["CohereForAI/c4ai-command-r-08-2024"];
