@@ -15,7 +15,10 @@ use crate::setup::Toolbox;
 /// to fit and to fill, waterfall, matrix of tiers, solutions, fit map, two plans side by side, summary and checklist, in two
 /// languages) 123 kB. The core built for speed as well as size, 44 kB more than for size alone, answers a quarter sooner: a fit
 /// map and a matrix of tiers within a frame. gpt-oss as its own code runs, DeepSpeed's buckets and 44 further measured steps
-/// weigh 7 kB. The limit leaves room for mending, not for growing.
+/// weigh 7 kB. Names as people type them (words, aliases in two languages, one search for form and links) weigh 14 kB; what
+/// applying changes with the lines to write, the largest models by family and hosts within reason 15 kB; needs by phase, the
+/// request that fails, what a choice changes besides and what a pasted config leaves out 11 kB. The limit leaves room for
+/// mending, not for growing.
 const BUDGET: u64 = 700_000;
 
 struct Weight {
