@@ -56,6 +56,8 @@ pub(super) struct Word {
     pub(super) atoms: Vec<Atom>,
     /// Whether a name need not have it: a file format, an edition.
     pub(super) is_idle: bool,
+    /// Whether it is a maker's brand: what shares no more than that is not near.
+    pub(super) is_brand: bool,
 }
 
 impl Word {
@@ -223,7 +225,7 @@ pub(super) fn overlap(query: &Query, name: &Name) -> Option<usize> {
     let mut all = 0;
     let mut shared = 0;
     let mut is_family = false;
-    for word in query.words.iter().filter(|word| !word.is_idle) {
+    for word in query.words.iter().filter(|word| !word.is_idle && !word.is_brand) {
         all += joined(&word.atoms).len();
         let runs = (0..word.atoms.len()).flat_map(|from| (from + 1..=word.atoms.len()).map(move |to| (from, to)));
         let found = runs.filter(|(from, to)| {

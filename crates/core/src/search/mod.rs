@@ -307,7 +307,7 @@ impl Vocabulary {
             }
             let whole = joined(&word);
             let is_idle = self.idle.contains(&whole.as_str()) || self.editions.contains(&whole.as_str());
-            words.push(Word { atoms: word, is_idle });
+            words.push(Word { atoms: word, is_idle, is_brand: self.brands.contains(&whole.as_str()) });
         }
         if words.iter().all(|word| word.is_idle) && memory.is_none() {
             words.iter_mut().for_each(|word| word.is_idle = false);
