@@ -33,20 +33,7 @@ impl Kept {
     /// # Errors
     /// A sentence that names the file that cannot be read.
     pub fn read(folder: &Path) -> Result<Self, String> {
-        let unreadable = |path: &Path, error: &std::io::Error| format!("{} cannot be read: {error}", path.display());
-        let entries = fs::read_dir(folder).map_err(|error| unreadable(folder, &error))?;
-        let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
-        paths.retain(|path| path.extension().is_some_and(|ending| ending == "jsonl"));
-        paths.sort();
-        let mut cases = Vec::new();
-        for path in &paths {
-            let file = file_name(path);
-            let text = fs::read_to_string(path).map_err(|error| unreadable(path, &error))?;
-            let of_file = case::read(&file, &text).map_err(|why| format!("{}: {why}", path.display()))?;
-            if of_file.iter().any(|case| case.line.get("measured").is_some()) {
-                cases.extend(of_file);
-            }
-        }
+        let cases = cases(folder)?;
         if cases.is_empty() { Err(format!("{} holds no *.jsonl", folder.display())) } else { Ok(Self::of(cases, true)) }
     }
 
@@ -67,6 +54,28 @@ impl Kept {
         }
         kept
     }
+}
+
+/// Every case of `folder` that holds measured memory.
+///
+/// # Errors
+/// A sentence that names the file that cannot be read.
+pub(crate) fn cases(folder: &Path) -> Result<Vec<Case>, String> {
+    let unreadable = |path: &Path, error: &std::io::Error| format!("{} cannot be read: {error}", path.display());
+    let entries = fs::read_dir(folder).map_err(|error| unreadable(folder, &error))?;
+    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    paths.retain(|path| path.extension().is_some_and(|ending| ending == "jsonl"));
+    paths.sort();
+    let mut cases = Vec::new();
+    for path in &paths {
+        let file = file_name(path);
+        let text = fs::read_to_string(path).map_err(|error| unreadable(path, &error))?;
+        let of_file = case::read(&file, &text).map_err(|why| format!("{}: {why}", path.display()))?;
+        if of_file.iter().any(|case| case.line.get("measured").is_some()) {
+            cases.extend(of_file);
+        }
+    }
+    Ok(cases)
 }
 
 /// What became of a case.

@@ -2,10 +2,12 @@
 //!
 //! [`case`] reads a file of cases, [`compare()`] estimates each, [`Summary`] and [`searched`] are the statistics, [`bars`] what
 //! they must hold, [`report`] and [`table`] what is written from them; [`speed`] does the same for published step times.
+//! [`golden`] pins the answers to thousands of plans to the byte.
 
 pub mod bars;
 pub mod case;
 mod compare;
+pub mod golden;
 mod kept;
 mod reasons;
 pub mod report;

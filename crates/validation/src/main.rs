@@ -1,10 +1,13 @@
 //! Writes the report on the kept cases and the table of measured steps; with `--check`, says whether they are up to date.
+//! With `golden`, does so for the answers to thousands of plans, and prints what moved and by how much.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{env, fs};
 
+use headroom_validation::golden::{self, Moved};
 use headroom_validation::{Kept, Reasons, folder, report, speed, table};
 
 fn main() -> ExitCode {
@@ -12,7 +15,16 @@ fn main() -> ExitCode {
     let done = match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         [] => run(false),
         ["--check"] => run(true),
-        other => Err(format!("`{}` is not known here: give nothing, or --check.", other.join(" "))),
+        ["golden"] => record(),
+        ["golden", "--check"] => check(1),
+        ["golden", "--check", "--every", count] => match count.parse() {
+            Ok(count) => check(count),
+            Err(_) => Err(format!("--every takes a whole number, and `{count}` is none.")),
+        },
+        other => Err(format!(
+            "`{}` is not known here: give nothing, --check, golden, or golden --check [--every N].",
+            other.join(" ")
+        )),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -21,6 +33,59 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Most lines that are printed: the rest is counted.
+const SHOWN: usize = 60;
+
+/// Writes the golden file anew, and says what moved in it.
+fn record() -> Result<(), String> {
+    let answers = golden::answer_all(&golden::asked(1)?);
+    if let Ok(recorded) = golden::read() {
+        print(&told(&golden::moved(&recorded, &answers)));
+    }
+    let bytes = golden::write(&answers)?;
+    print(&format!("{} plans written, {bytes} bytes.\n", answers.len()));
+    Ok(())
+}
+
+/// Fails when an answer to each `every`th plan is not what the golden file has.
+fn check(every: usize) -> Result<(), String> {
+    let recorded = golden::read()?;
+    let answers = golden::answer_all(&golden::asked(every)?);
+    let moved = golden::moved(&recorded, &answers);
+    if moved.is_empty() {
+        print(&format!("{} of {} plans are answered as recorded.\n", answers.len(), recorded.len()));
+        return Ok(());
+    }
+    print(&told(&moved));
+    Err("answers moved: where that is meant, run `cargo xtask golden` and give the reason in the commit.".to_owned())
+}
+
+/// What moved, the largest changes first, and a count by kind of line.
+fn told(moved: &[Moved]) -> String {
+    let mut largest: Vec<&Moved> = moved.iter().collect();
+    largest.sort_by(|a, b| b.share.total_cmp(&a.share));
+    let mut said = String::new();
+    for one in largest.iter().take(SHOWN) {
+        let by = if one.share.is_finite() { format!("{:.3} %", one.share * 100.0) } else { "new or gone".to_owned() };
+        said.push_str(&format!("{} ({by}): {}\n", one.about, one.origin));
+        said.push_str(&format!("  before {}\n  now    {}\n  #{}\n", one.before, one.after, one.link));
+    }
+    let mut kinds: BTreeMap<&str, (usize, f64)> = BTreeMap::new();
+    for one in moved {
+        let kind = kinds.entry(&one.about).or_default();
+        *kind = (kind.0 + 1, kind.1.max(one.share));
+    }
+    for (about, (count, share)) in kinds {
+        said.push_str(&format!("{count} moved: {about}, at most {:.3} %\n", share * 100.0));
+    }
+    said
+}
+
+/// A terminal that went away does not change what was found.
+fn print(text: &str) {
+    let _ = std::io::stdout().write_all(text.as_bytes());
 }
 
 fn run(check: bool) -> Result<(), String> {
@@ -53,7 +118,6 @@ fn run(check: bool) -> Result<(), String> {
     if times.is_some_and(|times| !times.overall.is_met()) {
         said.push_str("not met: step times beside published ones\n");
     }
-    // A terminal that went away does not change what was written.
-    let _ = std::io::stdout().write_all(said.as_bytes());
+    print(&said);
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! `cargo xtask`: set-up, serve, build, test, bench, validate. Needs nothing but cargo; brings the rest itself.
+//! `cargo xtask`: set-up, serve, build, test, bench, validate, golden. Needs nothing but cargo; brings the rest itself.
 
 mod bench;
 mod build;
@@ -25,6 +25,8 @@ cargo xtask bench              how fast the core answers
 cargo xtask bench --browser    how fast it does in the browser, built as the page is
 cargo xtask validate           every case of tests/validation anew: report, picture, and the page's table of them
 cargo xtask validate --check   only whether those are up to date
+cargo xtask golden --check     which answers to thousands of plans moved since they were recorded, and by how much
+cargo xtask golden             the same, and records the answers as they are now
 cargo xtask setup              only install what the other commands need
 
 Each command first installs what the machine lacks, once, into ~/.cache/headroom (or $HEADROOM_CACHE).";
@@ -55,8 +57,10 @@ fn dispatch(words: &[String]) -> Result<()> {
         ["test", "--only", "e2e", filter @ ..] => test::test(Some(test::Part::EndToEnd), filter),
         ["bench"] => bench::bench(),
         ["bench", "--browser"] => bench::bench_in_browser(),
-        ["validate"] => validate::validate(false),
-        ["validate", "--check"] => validate::validate(true),
+        ["validate"] => validate::validate(&[]),
+        ["validate", "--check"] => validate::validate(&["--check"]),
+        ["golden"] => validate::validate(&["golden"]),
+        ["golden", "--check"] => validate::validate(&["golden", "--check"]),
         ["setup"] => setup::for_building().and_then(|mut toolbox| setup::for_browser_tests(&mut toolbox)),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");

@@ -58,6 +58,7 @@ pub(crate) fn test(only: Option<Part>, filter: &[&str]) -> Result<()> {
         part("native tests", &mut parts::native);
         part("unit tests of the page", &mut parts::page_units);
         part("report on the measured cases", &mut parts::report);
+        part("answers that must not move", &mut parts::golden);
     }
     if runs(Part::Wasm) {
         part("wasm tests", &mut || parts::wasm(&toolbox));

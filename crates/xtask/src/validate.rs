@@ -1,4 +1,5 @@
-//! `cargo xtask validate`: estimates beside measurements, and what is written from them.
+//! `cargo xtask validate`: estimates beside measurements, and what is written from them. `cargo xtask golden`: answers to
+//! thousands of plans, to the byte.
 
 use std::process::Command;
 
@@ -7,16 +8,13 @@ use crate::failure::Result;
 use crate::process;
 use crate::setup::Toolbox;
 
-pub(crate) fn validate(check: bool) -> Result<()> {
-    process::run(&mut command(check)?, "the lines above say why.")
+pub(crate) fn validate(words: &[&str]) -> Result<()> {
+    process::run(&mut command(words)?, "the lines above say why.")
 }
 
-/// Writes the report, or with `check` fails when it is out of date.
-pub(crate) fn command(check: bool) -> Result<Command> {
+/// Writes the report, or with `--check` fails when it is out of date; with `golden`, the same of the golden file.
+pub(crate) fn command(words: &[&str]) -> Result<Command> {
     let mut command = Toolbox::default().command(checkout::cargo())?;
-    command.args(["run", "--quiet", "--release", "--package", "headroom-validation"]);
-    if check {
-        command.args(["--", "--check"]);
-    }
+    command.args(["run", "--quiet", "--release", "--package", "headroom-validation", "--"]).args(words);
     Ok(command)
 }

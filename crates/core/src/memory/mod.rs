@@ -243,11 +243,12 @@ impl Estimate {
     /// allocated, and as overhead what the allocator cannot use and what context and libraries take.
     pub fn need_by_category(&self, used: &PhaseUse) -> Vec<(Category, u64)> {
         let beyond = used.fragmentation_bytes.saturating_add(self.peak.context_bytes);
-        let of = |&(category, bytes): &(Category, u64)| match category {
-            Category::Overhead => (category, bytes.saturating_add(beyond)),
-            _ => (category, bytes),
+        let of = |category: &Category| {
+            let held = used.by_category.iter().find(|(other, _)| other == category).map_or(0, |(_, bytes)| *bytes);
+            let beyond = if *category == Category::Overhead { beyond } else { 0 };
+            (*category, held.saturating_add(beyond))
         };
-        used.by_category.iter().map(of).collect()
+        Category::ALL.iter().map(of).collect()
     }
 
     /// The sum of [`Estimate::need_by_category`], bytes. Of the peak's phase it is the verdict's figure.

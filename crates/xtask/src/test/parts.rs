@@ -39,7 +39,12 @@ pub(super) fn page_units() -> Result<Tally> {
 }
 
 pub(super) fn report() -> Result<Tally> {
-    check(&mut crate::validate::command(true)?, "run `cargo xtask validate` and look at what changed.")
+    check(&mut crate::validate::command(&["--check"])?, "run `cargo xtask validate` and look at what changed.")
+}
+
+/// A part of the golden file; `cargo xtask golden --check` compares the whole.
+pub(super) fn golden() -> Result<Tally> {
+    check(&mut crate::validate::command(&["golden", "--check", "--every", "25"])?, "run `cargo xtask golden --check`.")
 }
 
 pub(super) fn wasm(toolbox: &Toolbox) -> Result<Tally> {
