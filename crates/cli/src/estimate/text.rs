@@ -183,8 +183,8 @@ fn write_failure(failure: &FailedRequest, out: &mut dyn Write) -> Result<(), Fai
     };
     writeln!(
         out,
-        "on this GPU it fails {place} ({name}{module}): CUDA out of memory. Tried to allocate {}, of which {} is free; \
-         {} is allocated by PyTorch, {} is reserved but unallocated",
+        "on this GPU it fails {place} ({name}{module}): CUDA out of memory. Tried to allocate {}. {} is free, \
+         {} is allocated by PyTorch, {} is reserved by PyTorch but unallocated",
         bytes_text(failure.tried_bytes),
         bytes_text(failure.free_bytes),
         bytes_text(failure.allocated_bytes),

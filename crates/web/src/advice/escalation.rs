@@ -115,7 +115,8 @@ fn summary(texts: &Texts, found: &Advised, answer: &LevelAnswer) -> String {
         Found::Fits(advice) => (words.fits_with)(advice.stages.len(), &figures::times(advice.time)),
         Found::NoQuicker => words.no_quicker.to_owned(),
         Found::Short(Some(leanest)) => {
-            (words.reaches)(&figures::glance(leanest.need_bytes), &figures::glance(found.judgement.card_bytes))
+            let [least, card] = figures::glance_apart([leanest.need_bytes, found.judgement.card_bytes]);
+            (words.reaches)(&least, &card)
         }
         Found::Short(None) => words.no_lever.to_owned(),
     }
@@ -180,7 +181,8 @@ fn outcome(texts: &Texts, sheet: &mut Sheet, found: &Advised, advice: &Advice) {
     let need = advice.stages.last().map_or(found.judgement.need_bytes, |stage| stage.need_bytes);
     sheet.push("<p class=\"outcome\">");
     sheet.verdict(texts, Fit::Fits);
-    sheet.push(&(texts.used_of)(&figures::glance(need), &figures::glance(card)));
+    let [need, card] = figures::glance_apart([need, card]);
+    sheet.push(&(texts.used_of)(&need, &card));
     sheet.push(" · ");
     sheet.push(&(words.token_takes)(&figures::times(advice.time)));
     if found.plan.task != Task::Inference {

@@ -84,8 +84,8 @@ fn sheet(texts: &Texts, found: &Advised) -> Sheet {
             let raised = lines(&other.changed).join(", ");
             let judged = other.judgement;
             let share = figures::percent(judged.used_share());
-            let used =
-                (words.share_used)(&share, &figures::glance(judged.need_bytes), &figures::glance(judged.card_bytes));
+            let [need, card] = figures::glance_apart([judged.need_bytes, judged.card_bytes]);
+            let used = (words.share_used)(&share, &need, &card);
             sheet.push(&format!("<li><span>{raised}<br><small>{used} · "));
             sheet.push(&(words.gain)(&figures::times(other.gain)));
             if other.knob == Knob::Length {
@@ -114,11 +114,8 @@ fn card(texts: &Texts, sheet: &mut Sheet, plan: &Plan, name: &str, filled: &Fill
     let judged = filled.judgement;
     sheet.push("<p>");
     sheet.verdict(texts, judged.fit);
-    sheet.push(&(words.share_used)(
-        &figures::percent(judged.used_share()),
-        &figures::glance(judged.need_bytes),
-        &figures::glance(judged.card_bytes),
-    ));
+    let [need, card] = figures::glance_apart([judged.need_bytes, judged.card_bytes]);
+    sheet.push(&(words.share_used)(&figures::percent(judged.used_share()), &need, &card));
     sheet.push("</p>");
     sheet.push(&format!("<p>{}", (words.gain)(&figures::times(filled.gain))));
     if plan.task != Task::Inference {

@@ -213,7 +213,7 @@ pub(crate) fn AdvicePanel() -> impl IntoView {
         let found = advice.found.read();
         let current = found.as_ref().filter(|_| !advice.is_stale.get());
         let Some(Advised { judgement, kind, .. }) = current else { return String::new() };
-        let (need, card) = (figures::glance(judgement.need_bytes), figures::glance(judgement.card_bytes));
+        let [need, card] = figures::glance_apart([judgement.need_bytes, judgement.card_bytes]);
         let share = figures::percent(judgement.used_share());
         match kind {
             Kind::Fit(..) if judgement.fit == Fit::Tight => (words.tight_intro)(&need, &card),

@@ -54,7 +54,8 @@ impl Around {
         let plan = self.plan_at(place)?;
         let (batch, length) = (Unknown::Batch.of(&plan).to_string(), length(&plan).of(&plan).to_string());
         let judged = Judgement::from(&answer(state, &plan)?);
-        let need = (texts.used_of)(&figures::glance(judged.need_bytes), &figures::glance(judged.card_bytes));
+        let [need, card] = figures::glance_apart([judged.need_bytes, judged.card_bytes]);
+        let need = (texts.used_of)(&need, &card);
         Some((texts.options.map.place)(&batch, &length, &need, (texts.fit)(judged.fit)))
     }
 }
