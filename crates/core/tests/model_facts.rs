@@ -371,3 +371,22 @@ fn older_spellings_and_text_parts_are_no_assumptions() {
     let assumed = |key: &str| model.assumed.iter().any(|other| other.key == key);
     assert!(!assumed("hidden_size") && !assumed("num_hidden_layers") && assumed("vocab_size"), "{:?}", model.assumed);
 }
+
+#[test]
+fn classes_that_share_code_share_its_behaviour() {
+    let of = |model_type: &str| {
+        let config = serde_json::json!({"model_type": model_type, "hidden_size": 256, "num_hidden_layers": 2,
+            "num_attention_heads": 4, "num_key_value_heads": 4, "vocab_size": 1000});
+        Model::from_config(model_type, &config).unwrap().behaviour
+    };
+    for (alias, class) in [("xlm-roberta", "roberta"), ("camembert", "roberta"), ("kimi_k2", "deepseek_v3")] {
+        assert_eq!(of(alias), of(class), "{alias}");
+    }
+    assert!(!of("xlm-roberta").softmax_in_fp32 && of("kimi_k2").router_in_fp32);
+    for eager in ["gemma2", "bloom", "gpt_neo", "gptj", "gpt_oss"] {
+        assert!(!of(eager).supports_sdpa, "{eager}");
+    }
+    for class in ["llama", "qwen2", "qwen3", "mistral", "gemma3_text", "phi3", "olmo2"] {
+        assert!(of(class).supports_sdpa && of(class).softmax_in_fp32, "{class}");
+    }
+}

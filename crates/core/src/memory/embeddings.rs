@@ -19,8 +19,7 @@ pub(super) fn run_embeddings(
     let stream = setting.label(Term::ResidualStream, "embeddings");
     let table = weights.token_embedding.as_ref()?;
     let width = table.shape().width();
-    // Gemma's embedding module scales its own output.
-    let scaled_within = model.scales_embeddings && model.model_type.starts_with("gemma");
+    let scaled_within = model.scales_embeddings && model.behaviour.scales_embeddings_within;
     let wants_gradient = requires_input_grads(plan) && tape.grad_enabled();
     let want_gradient = |rows: Tensor| {
         let label = tape.label(Term::ActivationGradients, "inputs_embeds");
@@ -52,7 +51,7 @@ pub(super) fn run_embeddings(
     for (table, is_position) in &weights.embeddings {
         let width = table.shape().width();
         // One row of positions serves every sequence, except where they are counted from the mask.
-        let shape = if *is_position && model.model_type != "opt" {
+        let shape = if *is_position && !model.behaviour.positions_from_mask {
             dims(&[(Sym::S, setting.length), (Sym::H, width)])
         } else {
             setting.tokens(Sym::H, width)

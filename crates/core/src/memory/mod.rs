@@ -316,35 +316,6 @@ fn verdict(peak: &Peak, card: u64) -> Verdict {
     Verdict { fit, headroom_bytes, used_share: band.expected as f64 / card.max(1) as f64 }
 }
 
-/// Families whose steps were compared with PyTorch's allocator.
-const MEASURED_FAMILIES: [&str; 25] = [
-    "bloom",
-    "cohere",
-    "deepseek_v3",
-    "falcon",
-    "gemma",
-    "gemma2",
-    "gemma3_text",
-    "glm4",
-    "gpt2",
-    "gpt_neox",
-    "gpt_oss",
-    "granite",
-    "llama",
-    "mistral",
-    "mixtral",
-    "olmo2",
-    "opt",
-    "phi",
-    "phi3",
-    "qwen2",
-    "qwen2_moe",
-    "qwen3",
-    "qwen3_moe",
-    "stablelm",
-    "starcoder2",
-];
-
 fn notes(plan: &Plan, subject: &Subject, step: &step::Step, host: &[HostAllocation]) -> Vec<Note> {
     let mut notes = Vec::new();
     if subject.model.reading == Reading::Generic {
@@ -358,10 +329,10 @@ fn notes(plan: &Plan, subject: &Subject, step: &step::Step, host: &[HostAllocati
         notes.push(Note::TextPart { of: of.clone() });
     }
     let model_type = &subject.model.model_type;
-    if subject.model.reading == Reading::Known && !MEASURED_FAMILIES.contains(&model_type.as_str()) {
+    if subject.model.reading == Reading::Known && !subject.model.is_measured {
         notes.push(Note::FamilyNotMeasured { model_type: model_type.clone() });
     }
-    if plan.attn_implementation.name() == "sdpa" && step::runs_eagerly(&subject.model) {
+    if plan.attn_implementation.name() == "sdpa" && !subject.model.behaviour.supports_sdpa {
         notes.push(Note::EagerOnly { model_type: model_type.clone() });
     }
     if plan.zero_stage > 0 && plan.num_gpus == 1 {

@@ -121,14 +121,9 @@ pub(super) fn kernel(plan: &Plan, model: &Model, card: &Card) -> Kernel {
 pub(super) fn attends_eagerly(plan: &Plan, model: &Model) -> bool {
     match plan.attn_implementation {
         AttnImplementation::Eager => true,
-        AttnImplementation::Sdpa if runs_eagerly(model) => true,
+        AttnImplementation::Sdpa if !model.behaviour.supports_sdpa => true,
         _ => plan.attention_kernel == AttentionKernel::Math,
     }
-}
-
-/// Families without `sdpa` (`_supports_sdpa` is false or missing in transformers 5.23): they run eagerly instead.
-pub(super) fn runs_eagerly(model: &Model) -> bool {
-    matches!(model.model_type.as_str(), "gemma2" | "bloom" | "gpt_neo" | "gptj" | "gpt_oss" | "codegen" | "mpt")
 }
 
 /// cuBLAS workspaces (CUDABlas.cpp getChosenWorkspaceSize): 32 MiB on Hopper and later, 8.125 MiB before.
@@ -165,13 +160,11 @@ fn version(text: &str) -> Option<(u32, u32)> {
 
 /// The setting of a forward over `batch` sequences of `length` tokens.
 pub(super) fn setting(tape: &Rc<Tape>, plan: &Plan, model: &Model, kernel: Kernel, training: bool) -> Setting {
+    let behaviour = model.behaviour;
     let expand_kv = match plan.expand_kv_heads {
         Auto::Set(expand) => Some(expand),
-        // Falcon broadcasts its shared heads without writing them out.
-        Auto::Auto => (model.model_type == "falcon").then_some(false),
+        Auto::Auto => behaviour.broadcasts_shared_heads.then_some(false),
     };
-    // Falcon hands attention a mask whether or not anything is padded (modeling_falcon.py FalconAttention.forward).
-    let always_masked = model.model_type == "falcon";
     Setting {
         tape: Rc::clone(tape),
         batch: plan.per_device_train_batch_size,
@@ -181,7 +174,7 @@ pub(super) fn setting(tape: &Rc<Tape>, plan: &Plan, model: &Model, kernel: Kerne
         cast_weights: RefCell::default(),
         training,
         kernel,
-        padded: plan.padded_batch || always_masked,
+        padded: plan.padded_batch || behaviour.always_masks,
         expand_kv,
         liger: plan.use_liger_kernel,
         fused_4bit: plan.quantization.fused_4bit_gemm,
@@ -189,11 +182,10 @@ pub(super) fn setting(tape: &Rc<Tape>, plan: &Plan, model: &Model, kernel: Kerne
         past: None,
         rotary: RefCell::default(),
         masks: RefCell::default(),
-        // DeepSeek's router and those written after it: hidden_states.type(torch.float32).
-        router_in_fp32: matches!(model.model_type.as_str(), "deepseek_v2" | "deepseek_v3" | "glm4_moe" | "dots1"),
-        softmax_in_fp32: !matches!(model.model_type.as_str(), "gpt2" | "bert" | "roberta" | "falcon"),
-        weighs_experts_in_fp32: model.model_type == "mixtral",
-        keeps_branches: model.model_type == "gpt2",
+        router_in_fp32: behaviour.router_in_fp32,
+        softmax_in_fp32: behaviour.softmax_in_fp32,
+        weighs_experts_in_fp32: behaviour.weighs_experts_in_fp32,
+        keeps_branches: behaviour.keeps_branches,
         float16: is_float16(plan),
         half: ElementType::Half,
         fsdp2: None,

@@ -2,6 +2,7 @@
 //!
 //! [`Model::from_config`] applies each family's class defaults and lists every parameter tensor; [`catalogue()`] holds well-known models.
 
+mod behaviour;
 mod catalogue;
 mod config;
 mod families;
@@ -9,6 +10,7 @@ mod reader;
 mod search;
 mod structure;
 
+pub use behaviour::Behaviour;
 pub use catalogue::{CatalogueModel, catalogue, find};
 pub use config::ConfigError;
 pub use families::known_model_types;

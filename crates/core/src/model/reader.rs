@@ -63,6 +63,7 @@ fn read(name: &str, config: &Value, assumed: &Assumptions) -> Result<Model, Conf
     let mut model = reader(&part)?;
     name.clone_into(&mut model.name);
     model_type.clone_into(&mut model.model_type);
+    model.is_measured = families::is_measured(model_type);
     model.reading = reading;
     if model_type != whole_type || whole.has(TOWERS) {
         model.notes.push(Note::TextPart { of: whole_type.to_owned() });

@@ -3,6 +3,8 @@
 //! Symbols used in all docs: b batch, s tokens a sequence, h hidden size, L layers, V vocabulary, I intermediate size,
 //! a attention heads, k key/value heads, d head dimension.
 
+use super::behaviour::Behaviour;
+
 /// A model as its `config.json` describes it, class defaults applied.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Model {
@@ -43,6 +45,10 @@ pub struct Model {
     pub scales_embeddings: bool,
     /// See [`Model::scales_embeddings`].
     pub scales_logits: bool,
+    /// What the class does beside its modules.
+    pub behaviour: Behaviour,
+    /// Whether steps of the class were compared with PyTorch's allocator.
+    pub is_measured: bool,
 }
 
 /// A key that a `config.json` does not have, and what the class takes it to be.

@@ -1,5 +1,6 @@
 //! BLOOM: ALiBi, a norm right after the embeddings, its own autograd function for GELU.
 
+use crate::model::behaviour::Behaviour;
 use crate::model::config::{Config, ConfigError};
 use crate::model::structure::{Activation, Attention, FeedForward, Layer, Mlp, Model, NormKind, Projection, Role};
 
@@ -36,11 +37,14 @@ pub(super) fn bloom(config: &Config<'_>) -> Result<Model, ConfigError> {
         residual_dropout: config.probability(&["hidden_dropout"], 0.0)?,
         ..pre_norm_layer(modules, attention, FeedForward::Dense(Mlp::plain(inner, Activation::BloomGelu)))
     };
-    Ok(f.model(Parts {
-        token_embedding: "word_embeddings",
-        further_embeddings: vec![layer_norm("word_embeddings_layernorm", Role::EmbeddingNorm, h)],
-        layers: f.uniform(layer),
-        final_modules: vec![layer_norm("ln_f", Role::FinalNorm, h)],
-        ..Parts::default()
-    }))
+    Ok(f.model_with(
+        Behaviour::eager_only(),
+        Parts {
+            token_embedding: "word_embeddings",
+            further_embeddings: vec![layer_norm("word_embeddings_layernorm", Role::EmbeddingNorm, h)],
+            layers: f.uniform(layer),
+            final_modules: vec![layer_norm("ln_f", Role::FinalNorm, h)],
+            ..Parts::default()
+        },
+    ))
 }

@@ -1,5 +1,6 @@
 //! DeepSeek-V2 and -V3 (and Kimi-K2, which is V3's class): latent attention, shared and routed experts.
 
+use crate::model::behaviour::Behaviour;
 use crate::model::config::{Config, ConfigError, HEAD_WIDTH};
 use crate::model::structure::{Attention, FeedForward, Mlp, Model, Module, Projection, Role};
 
@@ -127,5 +128,6 @@ fn decoder(config: &Config<'_>, defaults: &Defaults, mixture: &MixtureDefaults) 
             pre_norm_layer(modules, latent.attention(&f), feed_forward)
         },
     );
-    Ok(f.model(Parts { layers, final_modules: vec![norm("norm", Role::FinalNorm, h)], ..Parts::default() }))
+    let parts = Parts { layers, final_modules: vec![norm("norm", Role::FinalNorm, h)], ..Parts::default() };
+    Ok(f.model_with(Behaviour::wide_router(), parts))
 }

@@ -1,5 +1,6 @@
 //! Encoders with a masked-language-model head: BERT, RoBERTa and XLM-RoBERTa, DistilBERT.
 
+use crate::model::behaviour::Behaviour;
 use crate::model::config::{Config, ConfigError, VOCABULARY};
 use crate::model::structure::{Attention, FeedForward, Layer, Mlp, Model, ModelKind, Module, NormKind, Residual, Role};
 
@@ -95,7 +96,8 @@ fn bert_like(config: &Config<'_>, f: &Figures, head: &Head) -> Result<Model, Con
         embedding("embeddings.token_type_embeddings", Role::TypeEmbedding, types, f.hidden_size),
         layer_norm("embeddings.LayerNorm", Role::EmbeddingNorm, f.hidden_size),
     ];
-    Ok(encoder(f, &BERT_NAMES, further, head, dropout))
+    let behaviour = Behaviour { softmax_in_fp32: false, ..Behaviour::default() };
+    Ok(Model { behaviour, ..encoder(f, &BERT_NAMES, further, head, dropout) })
 }
 
 /// `distilbert`.

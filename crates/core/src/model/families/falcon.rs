@@ -1,6 +1,7 @@
 //! Falcon in its three arrangements: 7B (one norm, attention beside feed-forward), 40B and 11B (`new_decoder_architecture`),
 //! and RW (ALiBi, one branch after the other).
 
+use crate::model::behaviour::Behaviour;
 use crate::model::config::{Config, ConfigError, LAYER_INDEX};
 use crate::model::structure::{Attention, FeedForward, Layer, Mlp, Model, NormKind, Projection, Residual, Role};
 
@@ -67,10 +68,16 @@ pub(super) fn falcon(config: &Config<'_>) -> Result<Model, ConfigError> {
         residual_dropout: config.probability(&["hidden_dropout"], 0.0)?,
         ..pre_norm_layer(modules, attention, FeedForward::Dense(Mlp::plain(inner, f.activation)))
     };
-    Ok(f.model(Parts {
-        token_embedding: "word_embeddings",
-        layers: f.uniform(layer),
-        final_modules: vec![layer_norm("ln_f", Role::FinalNorm, h)],
-        ..Parts::default()
-    }))
+    // FalconAttention.forward hands attention a mask always, and leaves the shared heads to broadcasting.
+    let behaviour =
+        Behaviour { always_masks: true, broadcasts_shared_heads: true, softmax_in_fp32: false, ..Behaviour::default() };
+    Ok(f.model_with(
+        behaviour,
+        Parts {
+            token_embedding: "word_embeddings",
+            layers: f.uniform(layer),
+            final_modules: vec![layer_norm("ln_f", Role::FinalNorm, h)],
+            ..Parts::default()
+        },
+    ))
 }

@@ -1,5 +1,6 @@
 //! The figures that nearly every config has, and the class defaults behind them.
 
+use crate::model::behaviour::Behaviour;
 use crate::model::config::{
     Config, ConfigError, HEAD_WIDTH, HEADS, INNER_WIDTH, LAYERS, POSITIONS, VOCABULARY, WIDTH, WINDOW,
 };
@@ -173,7 +174,14 @@ impl Figures {
             final_logit_softcapping: false,
             scales_embeddings: false,
             scales_logits: false,
+            behaviour: Behaviour::default(),
+            is_measured: false,
         }
+    }
+
+    /// The same for a class that does not run as Llama's does.
+    pub(super) fn model_with(&self, behaviour: Behaviour, parts: Parts) -> Model {
+        Model { behaviour, ..self.model(parts) }
     }
 
     /// All layers alike.

@@ -1,5 +1,6 @@
 //! Gemma 1, 2 and 3: norms in fp32 throughout, embeddings scaled by the root of h, tied heads.
 
+use crate::model::behaviour::Behaviour;
 use crate::model::config::{Config, ConfigError, LAYER_INDEX};
 use crate::model::structure::{Attention, FeedForward, Layer, Mlp, Model, NormKind, QkNorm, Residual, Role};
 
@@ -57,7 +58,9 @@ pub(super) fn gemma(config: &Config<'_>) -> Result<Model, ConfigError> {
 pub(super) fn gemma2(config: &Config<'_>) -> Result<Model, ConfigError> {
     let f = Figures::read(config, &GEMMA2)?;
     let sliding = sliding_layers(config, f.num_hidden_layers, |index| index.is_multiple_of(2))?;
-    second_or_third(config, &f, &sliding, Some(50.0), Some(30.0), None)
+    let mut model = second_or_third(config, &f, &sliding, Some(50.0), Some(30.0), None)?;
+    model.behaviour.supports_sdpa = false;
+    Ok(model)
 }
 
 /// `gemma3_text`: five of six layers slide.
@@ -95,7 +98,8 @@ fn decoder(f: &Figures, generation: &Generation, windows: &[Option<u64>]) -> Mod
         final_modules: vec![norm("norm", Role::FinalNorm, f.hidden_size)],
         ..Parts::default()
     });
-    Model { scales_embeddings: true, ..model }
+    let behaviour = Behaviour { scales_embeddings_within: true, ..Behaviour::default() };
+    Model { scales_embeddings: true, behaviour, ..model }
 }
 
 fn layer(f: &Figures, generation: &Generation, window: Option<u64>) -> Layer {

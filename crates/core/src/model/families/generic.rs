@@ -1,5 +1,6 @@
 //! A class that is not known, read as if it were Llama's.
 
+use crate::model::behaviour::Behaviour;
 use crate::model::config::{Config, ConfigError, EXPERTS, INNER_WIDTH};
 use crate::model::structure::Model;
 
@@ -23,7 +24,7 @@ pub(in crate::model) fn generic(config: &Config<'_>) -> Result<Model, ConfigErro
         }
         None => None,
     };
-    Ok(decoder(
+    let model = decoder(
         &f,
         &Shape {
             bias: AttentionBias::all(config.flag(&["attention_bias"], false)?),
@@ -31,5 +32,12 @@ pub(in crate::model) fn generic(config: &Config<'_>) -> Result<Model, ConfigErro
             mixture,
             ..Shape::default()
         },
-    ))
+    );
+    // Of these classes more is known than their modules.
+    let behaviour = match config.text(&["model_type"])? {
+        Some("codegen" | "mpt") => Behaviour::eager_only(),
+        Some("dots1") => Behaviour::wide_router(),
+        _ => Behaviour::default(),
+    };
+    Ok(Model { behaviour, ..model })
 }

@@ -1,5 +1,6 @@
 //! GLM-4 (`glm`, `glm4`), GLM-4.5 (`glm4_moe`), and ChatGLM2, ChatGLM3 and GLM-4 under their own code (`chatglm`).
 
+use crate::model::behaviour::Behaviour;
 use crate::model::config::{Config, ConfigError, HEAD_WIDTH, HEADS};
 use crate::model::structure::{
     Attention, FeedForward, Layer, Mlp, Model, Module, NormKind, Projection, QkNorm, Residual, Role,
@@ -102,7 +103,8 @@ pub(super) fn glm4_moe(config: &Config<'_>) -> Result<Model, ConfigError> {
             pre_norm_layer(modules, attention.clone(), feed_forward)
         },
     );
-    Ok(f.model(Parts { layers, final_modules: vec![norm("norm", Role::FinalNorm, h)], ..Parts::default() }))
+    let parts = Parts { layers, final_modules: vec![norm("norm", Role::FinalNorm, h)], ..Parts::default() };
+    Ok(f.model_with(Behaviour::wide_router(), parts))
 }
 
 /// `chatglm` of the second generation and later, which come with their own code.

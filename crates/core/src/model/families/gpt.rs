@@ -1,5 +1,6 @@
 //! GPT-2 and GPT-BigCode (StarCoder-1, SantaCoder): learned positions, fused q, k, v, LayerNorm, dropout by default.
 
+use crate::model::behaviour::Behaviour;
 use crate::model::config::{Config, ConfigError};
 use crate::model::structure::{Attention, FeedForward, Layer, Mlp, Model, Module, NormKind, Projection, Role};
 
@@ -24,7 +25,8 @@ pub(super) fn gpt2(config: &Config<'_>) -> Result<Model, ConfigError> {
     // Every query head has its own keys and values, whatever a foreign key in the file says.
     let f = Figures::read(config, &GPT2)?;
     let f = Figures { num_key_value_heads: f.num_attention_heads, ..f };
-    decoder(config, &f, conv1d)
+    let behaviour = Behaviour { softmax_in_fp32: false, keeps_branches: true, ..Behaviour::default() };
+    Ok(Model { behaviour, ..decoder(config, &f, conv1d)? })
 }
 
 /// `gpt_bigcode`: one key and value head for all (`multi_query`), ordinary linear layers.

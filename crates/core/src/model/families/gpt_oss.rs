@@ -1,5 +1,6 @@
 //! gpt-oss: experts with biases, a sink for each head, every other layer sliding.
 
+use crate::model::behaviour::Behaviour;
 use crate::model::config::{Config, ConfigError, EXPERTS};
 use crate::model::structure::{
     Activation, Attention, Experts, ExpertsForm, FeedForward, Layer, Mlp, Model, NormKind, Role,
@@ -62,9 +63,12 @@ pub(super) fn gpt_oss(config: &Config<'_>) -> Result<Model, ConfigError> {
         Layer { norm: NormKind::WideRmsNorm, ..pre_norm_layer(modules, attention, feed_forward.clone()) }
     };
     let kind = |index: u64| windows.get(index as usize).copied().flatten();
-    Ok(f.model(Parts {
-        layers: layer_runs(f.num_hidden_layers, kind, layer),
-        final_modules: vec![norm("norm", Role::FinalNorm, h)],
-        ..Parts::default()
-    }))
+    Ok(f.model_with(
+        Behaviour::eager_only(),
+        Parts {
+            layers: layer_runs(f.num_hidden_layers, kind, layer),
+            final_modules: vec![norm("norm", Role::FinalNorm, h)],
+            ..Parts::default()
+        },
+    ))
 }

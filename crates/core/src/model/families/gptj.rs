@@ -1,5 +1,6 @@
 //! GPT-Neo and GPT-J, the first open models of their size.
 
+use crate::model::behaviour::Behaviour;
 use crate::model::config::{Config, ConfigError, HEAD_WIDTH, WINDOW};
 use crate::model::structure::{Attention, FeedForward, Layer, Mlp, Model, Module, NormKind, Residual, Role};
 
@@ -35,13 +36,16 @@ pub(super) fn gptj(config: &Config<'_>) -> Result<Model, ConfigError> {
         residual_dropout: config.probability(&["resid_pdrop"], 0.0)?,
         ..pre_norm_layer(modules, attention, FeedForward::Dense(Mlp::plain(inner, f.activation)))
     };
-    let model = f.model(Parts {
-        token_embedding: "wte",
-        layers: f.uniform(layer),
-        final_modules: vec![layer_norm("ln_f", Role::FinalNorm, h)],
-        head_bias: true,
-        ..Parts::default()
-    });
+    let model = f.model_with(
+        Behaviour::eager_only(),
+        Parts {
+            token_embedding: "wte",
+            layers: f.uniform(layer),
+            final_modules: vec![layer_norm("ln_f", Role::FinalNorm, h)],
+            head_bias: true,
+            ..Parts::default()
+        },
+    );
     Ok(Model { embedding_dropout: config.probability(&["embd_pdrop"], 0.0)?, ..model })
 }
 
@@ -72,12 +76,15 @@ pub(super) fn gpt_neo(config: &Config<'_>) -> Result<Model, ConfigError> {
         }
     };
     let positions = f.max_position_embeddings.unwrap_or(2_048);
-    let model = f.model(Parts {
-        token_embedding: "wte",
-        further_embeddings: vec![embedding("wpe", Role::PositionEmbedding, positions, h)],
-        layers: layer_runs(f.num_hidden_layers, |index| !index.is_multiple_of(2), layer),
-        final_modules: vec![layer_norm("ln_f", Role::FinalNorm, h)],
-        ..Parts::default()
-    });
+    let model = f.model_with(
+        Behaviour::eager_only(),
+        Parts {
+            token_embedding: "wte",
+            further_embeddings: vec![embedding("wpe", Role::PositionEmbedding, positions, h)],
+            layers: layer_runs(f.num_hidden_layers, |index| !index.is_multiple_of(2), layer),
+            final_modules: vec![layer_norm("ln_f", Role::FinalNorm, h)],
+            ..Parts::default()
+        },
+    );
     Ok(Model { embedding_dropout: config.probability(&["embed_dropout"], 0.0)?, ..model })
 }

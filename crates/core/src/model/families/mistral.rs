@@ -1,5 +1,6 @@
 //! Mistral, its later generations with windows by layer, and Mixtral.
 
+use crate::model::behaviour::Behaviour;
 use crate::model::config::{Config, ConfigError, EXPERTS};
 use crate::model::structure::{Mlp, Model};
 
@@ -36,7 +37,9 @@ pub(super) fn mixtral(config: &Config<'_>) -> Result<Model, ConfigError> {
     let per_tok = experts_per_tok(config, 2, num_experts)?;
     let mixture = Mixture { router_first: true, ..Mixture::routed(num_experts, per_tok, expert) };
     let all = vec![true; f.num_hidden_layers as usize];
-    Ok(decoder(&f, &Shape { mixture: Some((mixture, all)), ..Shape::windowed(&f, window(config, None)?) }))
+    let model = decoder(&f, &Shape { mixture: Some((mixture, all)), ..Shape::windowed(&f, window(config, None)?) });
+    let behaviour = Behaviour { weighs_experts_in_fp32: true, ..Behaviour::default() };
+    Ok(Model { behaviour, ..model })
 }
 
 /// `ministral3`: Mistral without a window by default.

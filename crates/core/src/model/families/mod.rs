@@ -42,6 +42,40 @@ use super::structure::Model;
 /// A reader of one class's configs.
 pub(super) type Reader = fn(&Config<'_>) -> Result<Model, ConfigError>;
 
+/// Classes whose steps were compared with PyTorch's allocator, in order.
+const MEASURED: &[&str] = &[
+    "bloom",
+    "cohere",
+    "deepseek_v3",
+    "falcon",
+    "gemma",
+    "gemma2",
+    "gemma3_text",
+    "glm4",
+    "gpt2",
+    "gpt_neox",
+    "gpt_oss",
+    "granite",
+    "llama",
+    "mistral",
+    "mixtral",
+    "olmo2",
+    "opt",
+    "phi",
+    "phi3",
+    "qwen2",
+    "qwen2_moe",
+    "qwen3",
+    "qwen3_moe",
+    "stablelm",
+    "starcoder2",
+];
+
+/// Whether steps of the class were compared with PyTorch's allocator.
+pub(super) fn is_measured(model_type: &str) -> bool {
+    MEASURED.contains(&model_type)
+}
+
 /// Every `model_type` that is known, with its reader, in order.
 const READERS: &[(&str, Reader)] = &[
     ("arcee", nemotron::arcee),

@@ -1,5 +1,6 @@
 //! OPT: learned positions, biases everywhere; the 350M model norms after its branches and embeds narrower than it thinks.
 
+use crate::model::behaviour::Behaviour;
 use crate::model::config::{Config, ConfigError, WIDTH};
 use crate::model::structure::{Attention, FeedForward, Layer, Mlp, Model, Module, NormKind, Residual, Role};
 
@@ -62,11 +63,15 @@ pub(super) fn opt(config: &Config<'_>) -> Result<Model, ConfigError> {
         further_embeddings.push(linear("project_in", Role::Other, width, h, false));
         final_modules.push(linear("project_out", Role::Other, h, width, false));
     }
-    Ok(f.model(Parts {
-        embedding_width: Some(width),
-        further_embeddings,
-        layers: f.uniform(layer),
-        final_modules,
-        ..Parts::default()
-    }))
+    let behaviour = Behaviour { positions_from_mask: true, ..Behaviour::default() };
+    Ok(f.model_with(
+        behaviour,
+        Parts {
+            embedding_width: Some(width),
+            further_embeddings,
+            layers: f.uniform(layer),
+            final_modules,
+            ..Parts::default()
+        },
+    ))
 }

@@ -1,0 +1,55 @@
+//! What a class's code does beside its modules, as far as it decides memory.
+
+/// How a class runs its modules; the default is how Llama's does. Set by each family's reader: classes that share a reader
+/// share it.
+///
+/// Each fact was read off the class's modeling file in transformers 5.23.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Behaviour {
+    /// Whether the class can hand attention to `scaled_dot_product_attention` (`_supports_sdpa`); otherwise it runs eagerly.
+    pub supports_sdpa: bool,
+    /// Attention gets a mask whether or not anything is padded.
+    pub always_masks: bool,
+    /// Shared key and value heads are broadcast, never written once for each query head.
+    pub broadcasts_shared_heads: bool,
+    /// Eager attention takes its softmax in fp32 and casts the probabilities back.
+    pub softmax_in_fp32: bool,
+    /// The router's input and logits are cast to fp32: `hidden_states.type(torch.float32)`.
+    pub router_in_fp32: bool,
+    /// The experts' outputs are weighed in fp32.
+    pub weighs_experts_in_fp32: bool,
+    /// A layer's branches stay alive until the layer returns.
+    pub keeps_branches: bool,
+    /// The embedding module itself scales its output, inside the hooks that are set on it.
+    pub scales_embeddings_within: bool,
+    /// Positions are counted from the mask, for each sequence its own; otherwise one row serves all.
+    pub positions_from_mask: bool,
+}
+
+impl Default for Behaviour {
+    fn default() -> Self {
+        Self {
+            supports_sdpa: true,
+            always_masks: false,
+            broadcasts_shared_heads: false,
+            softmax_in_fp32: true,
+            router_in_fp32: false,
+            weighs_experts_in_fp32: false,
+            keeps_branches: false,
+            scales_embeddings_within: false,
+            positions_from_mask: false,
+        }
+    }
+}
+
+impl Behaviour {
+    /// A class without `sdpa`.
+    pub(super) fn eager_only() -> Self {
+        Self { supports_sdpa: false, ..Self::default() }
+    }
+
+    /// DeepSeek's router, and those written after it.
+    pub(super) fn wide_router() -> Self {
+        Self { router_in_fp32: true, ..Self::default() }
+    }
+}
