@@ -41,11 +41,21 @@ test("a contradiction is mended by one click", async ({ page, planner }) => {
   await expect(planner.choice("ZeRO stage", /^3/)).toBeChecked();
 });
 
-test("another framework leaves nothing that cannot be mended", async ({ page, planner }) => {
+test("another framework takes along what it does not have, and says so", async ({ page, planner }) => {
   await planner.open("v=1&num_gpus=8&zero_stage=2&offload_optimizer=cpu");
   await page.getByLabel("Framework").selectOption("ddp");
+  const note = page.getByRole("status").filter({ hasText: "Changed with it" });
+  await expect(note).toContainText("zero_stage 2 → 0");
+  await expect(note).toContainText("offload_optimizer cpu → none");
+  await expect(planner.verdict).toContainText("GiB");
+  // DDP has neither.
+  await expect(page.getByRole("group", { name: "ZeRO stage" })).toHaveCount(0);
+  await expect(page.getByRole("switch", { name: "Optimizer state in host memory" })).toHaveCount(0);
+});
+
+test("what a link contradicts is fixed one by one", async ({ page, planner }) => {
+  await planner.open("v=1&num_gpus=8&framework=ddp&zero_stage=2&offload_optimizer=cpu");
   await page.getByRole("button", { name: "Set zero_stage to 0" }).click();
-  // With nothing left to mend, the switch is gone: DDP has none.
   await page.getByRole("switch", { name: "Optimizer state in host memory" }).click();
   await expect(planner.verdict).toContainText("GiB");
   await expect(page.getByRole("group", { name: "ZeRO stage" })).toHaveCount(0);
