@@ -112,18 +112,14 @@ test("five megabytes are answered within 100 ms", async ({ page, planner }) => {
   expect(waited.milliseconds).toBeLessThan(100);
 });
 
-test("a large config.json within the limit is answered within 100 ms", async ({ page, planner }) => {
+test("a config.json with thousands of labels is read without them", async ({ page, planner }) => {
   await planner.open();
   await page.getByText("Use your own config.json").click();
   const labels = Object.fromEntries(Array.from({ length: 20_000 }, (_, label) => [label, `a label of many letters ${label}`]));
-  await page.getByRole("textbox", { name: "config.json" }).fill(JSON.stringify({ ...CONFIG, id2label: labels }));
-  const waited = await page.evaluate(async () => {
-    const button = [...document.querySelectorAll("button")].find((button) => button.textContent === "Use this config")!;
-    const start = performance.now();
-    button.click();
-    await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
-    return performance.now() - start;
-  });
+  const text = page.getByRole("textbox", { name: "config.json" });
+  await text.fill(JSON.stringify({ ...CONFIG, id2label: labels }));
+  await page.getByRole("button", { name: "Use this config" }).click();
   await expect(page.getByText(PARAMETERS)).toBeVisible();
-  expect(waited).toBeLessThan(100);
+  await expect(text).toHaveValue(/"num_labels": 20000/);
+  await expect(text).not.toHaveValue(/id2label/);
 });

@@ -1,6 +1,8 @@
 //! JSON that a plan keeps as given: a pasted config, and the other models beside the policy.
 
-use serde_json::Value;
+use std::io;
+
+use serde_json::{Map, Value};
 
 use super::fields::position;
 use super::leaf::too_deep;
@@ -32,8 +34,26 @@ fn check(plan: &Plan, value: &Value) -> Result<(), ProblemKind> {
     Ok(())
 }
 
+/// Bytes of `value` as JSON text; of one that is too long to be kept, some number beyond the limit.
 fn json_bytes(value: &Value) -> usize {
-    value.to_string().len()
+    let mut counted = Counted(0);
+    // Counting stops where it has seen enough.
+    let _ = serde_json::to_writer(&mut counted, value);
+    counted.0
+}
+
+/// Counts what is written, up to a little more than may be kept: megabytes of labels need not be written out to be refused.
+struct Counted(usize);
+
+impl io::Write for Counted {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 = self.0.saturating_add(bytes.len());
+        if self.0 > MOST_JSON_BYTES { Err(io::ErrorKind::WriteZero.into()) } else { Ok(bytes.len()) }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 fn kept_bytes(plan: &Plan) -> usize {
@@ -64,15 +84,16 @@ pub(super) fn keep(plan: &mut Plan, key: &str, value: &Value) -> Result<(), Prob
 
 /// Makes `config` the plan's model, under the name that it or its family gives.
 pub(super) fn set_config(plan: &mut Plan, config: &Value) -> Result<(), ProblemKind> {
-    let Value::Object(entries) = config else { return Err(ProblemKind::WrongType { expected: "object" }) };
+    let Value::Object(given) = config else { return Err(ProblemKind::WrongType { expected: "object" }) };
     plan.model = ModelChoice::Catalogue(String::new());
-    let mut entries = entries.clone();
-    if check(plan, config).is_err() {
-        // The label names of a classifier are the only record of how many labels it has.
-        if let Some(labels) = entries.get("id2label").and_then(Value::as_object).map(serde_json::Map::len) {
-            entries.entry("num_labels").or_insert_with(|| Value::from(labels));
-        }
-        entries.retain(|key, _| !NOT_SHAPES.contains(&key.as_str()));
+    let is_short = check(plan, config).is_ok();
+    let is_kept = |(key, _): &(&String, &Value)| is_short || !NOT_SHAPES.contains(&key.as_str());
+    let mut entries: Map<String, Value> =
+        given.iter().filter(is_kept).map(|(key, value)| (key.clone(), value.clone())).collect();
+    // The label names of a classifier are the only record of how many labels it has.
+    let labels = given.get("id2label").and_then(Value::as_object).filter(|_| !is_short);
+    if let Some(labels) = labels.map(Map::len) {
+        entries.entry("num_labels").or_insert_with(|| Value::from(labels));
     }
     let config = Value::Object(entries);
     check(plan, &config)?;
