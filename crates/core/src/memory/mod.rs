@@ -147,7 +147,7 @@ fn answer(plan: &Plan, subject: &Subject, with_rows: bool) -> Estimate {
         expandable: plan.expandable_segments,
     };
     let active = model.active_param_count().saturating_add(counts.adapters);
-    let host = step.sharding.host(plan, counts.trainable, counts.base, step.paged);
+    let host = step.sharding.host(counts.trainable, counts.base, step.paged);
     Estimate {
         param_count: counts.base.saturating_add(counts.adapters),
         active_param_count: active,
