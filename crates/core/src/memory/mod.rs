@@ -4,7 +4,6 @@
 //! ([`autograd`]); every allocation and free goes onto a tape; [`ledger`] reads the tape phase by phase.
 
 mod activations;
-mod allocator;
 mod autograd;
 mod beside;
 mod embeddings;
@@ -21,6 +20,7 @@ mod replay;
 mod sharding;
 mod step;
 mod surface;
+mod symbol;
 mod tasks;
 mod term;
 mod weights;
@@ -37,9 +37,8 @@ pub use term::{Category, Term};
 use crate::gpu::{Card, HostMemory, context_bytes, nccl_bytes};
 use crate::model::{self, Model, Reading};
 use crate::plan::{Alternative, Method, ModelChoice, Optimizer, Plan, Problem, Subject, Task, alternatives};
-use allocator::Mode;
-use autograd::Detail;
-use period::Extent;
+use autograd::{Detail, Extent};
+use headroom_torch::allocator::{self, Mode};
 use sharding::{Elements, strategy};
 
 /// Replays one step of `plan` and says what it holds, when, and whether it fits.

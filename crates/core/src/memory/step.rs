@@ -1,13 +1,13 @@
 //! One training step, or one generation, from beginning to end.
 
 use super::activations::{BackwardHook, Kernel, Setting, prepare_masks, rotary_tables, run_layer, run_norm};
+use super::autograd::Extent;
 use super::autograd::{
-    Detail, ElementType, Marks, Processors, Sym, Tape, TapeRecord, Tensor, backward, checkpoint, dims,
+    Detail, ElementType, Marks, Processors, Sym, Tape, TapeRecord, Tensor, VOCABULARY, backward, checkpoint, dims,
 };
 use super::embeddings::run_embeddings;
 use super::logits::{HeadOutput, language_model_loss, score_loss};
 use super::optimizer;
-use super::period::Extent;
 use super::phase::Phase;
 use super::precision::{autocasts, is_float16};
 use super::sharding::{Acts, Hooked, strategy};
@@ -51,7 +51,7 @@ pub(super) fn run_beside(
     let hooks = plan.task != Task::Inference && strategy(&sharding).acts_on_hooks();
     // What the framework does where hooks run comes between the events.
     let on_tape = if detail.keeps_events() || !hooks { detail } else { Detail::Categories };
-    let tape = Tape::new(extent, on_tape);
+    let tape = Tape::new(&VOCABULARY, extent, on_tape);
     let kernel = kernel(plan, model, card);
     let mut weights = load(&tape, plan, model, &sharding, Holder::POLICY);
     let modules = if hooks { strategy(&sharding).hook(&tape, &mut weights) } else { None };

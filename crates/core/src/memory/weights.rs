@@ -1,8 +1,9 @@
 //! Weights: what each module's parameters take, in which dtype, quantised or not, with which adapters.
 
 use super::activations::{Adapter, BaseWeight, Projection};
+use super::autograd::Extent;
 use super::autograd::{ElementType, GradSource, Label, LayerTag, Sym, Tape, Tensor, dims};
-use super::period::{Extent, simulated, windows_run_alike};
+use super::period::{simulated, windows_run_alike};
 use super::sharding::{Modules, strategy};
 use super::term::Term;
 use crate::job::{Scheme, Sharding};
@@ -138,7 +139,7 @@ pub(super) fn load(tape: &Rc<Tape>, plan: &Plan, model: &Model, sharding: &Shard
         counts,
         held: Vec::new(),
     };
-    let (outside, start) = (tape.tag(), tape.len());
+    let (outside, start) = (tape.tag(), tape.events_so_far());
     let mut embeddings = Vec::new();
     let (mut embedding_norms, mut embedding_projections) = (Vec::new(), Vec::new());
     let mut token_embedding = None;

@@ -53,13 +53,14 @@ pub(super) fn unroll<'a>(
     for place in order {
         writer.play(stage.as_mut(), place, hooks.get(place.0).map_or(&[], Vec::as_slice));
     }
-    match writer.finish() {
-        Ok((old, done)) => {
-            let record = done.play(old, &hooks, detail);
+    let (record, done) = writer.finish();
+    match done {
+        Some(done) => {
+            let record = done.play(record, &hooks, detail);
             *acts = Some(done);
             record
         }
-        Err(record) => record,
+        None => record,
     }
 }
 
@@ -93,7 +94,7 @@ fn order(record: &TapeRecord) -> Vec<(usize, u64)> {
     for (at, length) in passes(&record.segments) {
         let segments = record.segments.get(at..at + length).unwrap_or_default();
         let tags: Vec<LayerTag> = segments.iter().map(|segment| segment.tag).collect();
-        let phase = segments.first().map_or(Phase::Load, |segment| segment.phase);
+        let phase = segments.first().map_or(Phase::Load.id(), |segment| segment.phase);
         record.models.turns(phase, &tags, |turn| {
             let copy = |i| if turn.ascending { turn.first + i } else { turn.first.saturating_sub(i) };
             order.extend((0..turn.count.max(1)).map(|i| (at + turn.place, copy(i))));

@@ -57,6 +57,7 @@ impl<'a> Writer<'a> {
             });
         }
         let new = TapeRecord {
+            vocabulary: old.vocabulary,
             rows: Vec::new(),
             names: Vec::new(),
             events: Vec::new(),
@@ -119,13 +120,14 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The old record, and what DeepSpeed did in it; or the new one.
-    pub(super) fn finish(mut self) -> Result<(TapeRecord, Acts), TapeRecord> {
+    /// The new record; or, where only peaks are wanted, the old one and what DeepSpeed did in it.
+    pub(super) fn finish(mut self) -> (TapeRecord, Option<Acts>) {
         self.keep_marks(self.old.events.len());
-        match self.acts {
-            Some(acts) => Ok((self.old, acts)),
-            None => Err(TapeRecord { rows: self.old.rows, names: self.old.names, ..self.new }),
-        }
+        let record = match self.acts {
+            Some(_) => self.old,
+            None => TapeRecord { rows: self.old.rows, names: self.old.names, ..self.new },
+        };
+        (record, self.acts)
     }
 
     fn row(&mut self, term: Term, name: &'static str, elements: u64, element: ElementType) -> u16 {
