@@ -4,14 +4,23 @@ mod acts;
 mod copies;
 mod writer;
 
-use super::super::autograd::{Action, ElementType, Hook, LayerTag, TapeRecord, passes};
+use super::super::autograd::{Action, Detail, ElementType, Hook, LayerTag, TapeRecord, passes};
 use super::super::phase::Phase;
-use super::Hooked;
 use super::hooks::Modules;
 
 pub(in crate::memory) use acts::Acts;
 pub(super) use copies::Copies;
 pub(super) use writer::{Held, Writer};
+
+/// A record, and what its hooks refer to.
+pub(in crate::memory) struct Hooked<'a> {
+    pub(in crate::memory) record: TapeRecord,
+    pub(in crate::memory) modules: &'a Modules,
+    /// How much of each event is wanted.
+    pub(in crate::memory) detail: Detail,
+    /// Earlier micro-batches have left their gradients.
+    pub(in crate::memory) accumulates: bool,
+}
 
 /// What a stage of ZeRO does in a step whose layers all run.
 pub(super) trait Stage {
@@ -50,8 +59,9 @@ pub(super) fn unroll<'a>(
     let mut stage = begin(&start);
     let reading = (!detail.keeps_events()).then(|| Acts::new(&order, &record.hooks));
     let mut writer = Writer::new(record, modules, &copies, element, reading);
-    for place in order {
-        writer.play(stage.as_mut(), place, hooks.get(place.0).map_or(&[], Vec::as_slice));
+    for (segment, copy) in order {
+        let of_segment = hooks.get(segment).map(Vec::as_slice).unwrap_or_default();
+        writer.play(segment, of_segment, |writer, hook| stage.act(writer, hook, copy));
     }
     let (record, done) = writer.finish();
     match done {
