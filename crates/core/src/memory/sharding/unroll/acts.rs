@@ -1,6 +1,6 @@
-//! What DeepSpeed does in a step, and the step's fullest moments with it.
+//! What DeepSpeed does in a step, and the step's peaks with it.
 
-use super::super::autograd::{
+use super::super::super::autograd::{
     Action, Block, Detail, Hook, LayerTag, Levels, Models, Part, Segment, TapeRecord, Written,
 };
 
@@ -13,7 +13,7 @@ type Act = (usize, u16, i64);
 pub(in crate::memory) struct Acts {
     /// Segments in the order they run, each with the number of its layer among its equals.
     order: Vec<(usize, u64)>,
-    /// What was told, of whom, in which segment.
+    /// Which hooks ran, of what, in which segment.
     hooks: Vec<(Action, u32, usize)>,
     acts: Vec<Act>,
     /// Where the acts in each segment of the order end.
@@ -24,7 +24,7 @@ pub(in crate::memory) struct Acts {
 #[derive(Debug)]
 struct Known {
     segment: Segment,
-    /// Its events between the places at which DeepSpeed is told something.
+    /// Its events between the places at which hooks run.
     blocks: Vec<Option<Block>>,
 }
 
@@ -43,10 +43,10 @@ impl Acts {
         self.ends.push(self.acts.len());
     }
 
-    /// Whether a step that runs and tells this has these acts.
+    /// Whether a step that runs these segments and hooks has these acts.
     pub(super) fn are_of(&self, order: &[(usize, u64)], hooks: &[Hook]) -> bool {
-        let told = hooks.iter().map(|hook| (hook.action, hook.subject, hook.segment));
-        self.order == order && self.hooks.iter().copied().eq(told)
+        let ran = hooks.iter().map(|hook| (hook.action, hook.subject, hook.segment));
+        self.order == order && self.hooks.iter().copied().eq(ran)
     }
 
     /// The acts in a place of the order.
@@ -55,13 +55,13 @@ impl Acts {
         self.acts.get(place.checked_sub(1).map_or(0, end)..end(place)).unwrap_or_default()
     }
 
-    /// Reads the tape with the acts in between; `told`: its hooks by segment.
-    pub(super) fn play(&self, record: TapeRecord, told: &[Vec<Hook>], detail: Detail) -> TapeRecord {
+    /// Reads the tape with the acts in between; `hooks`: its hooks by segment.
+    pub(super) fn play(&self, record: TapeRecord, hooks: &[Vec<Hook>], detail: Detail) -> TapeRecord {
         let mut levels = Levels::new(detail, record.vocabulary.begin);
         // Every layer has its own turn.
         let models = Models::default();
         let known: Vec<Known> =
-            told.iter().enumerate().filter_map(|(i, hooks)| Known::new(&record, i, hooks, detail)).collect();
+            hooks.iter().enumerate().filter_map(|(i, hooks)| Known::new(&record, i, hooks, detail)).collect();
         // Where each segment was read last, and what came of it.
         let mut written: Vec<Option<(usize, Written)>> = known.iter().map(|_| None).collect();
         let mut parts = Vec::new();
