@@ -1,7 +1,7 @@
 //! Sharding: who keeps which share, and what moving shares takes.
 //!
 //! Laws of DDP, FSDP2 and DeepSpeed ZeRO as their code allocates on rank 0 of N (DeepSpeed 0.19 runtime/zero,
-//! torch.distributed.fsdp). P parameters, T of them trained, w bytes of a weight.
+//! torch.distributed.fsdp), for a sharding that [`crate::job`] resolved. P parameters, T of them trained, w bytes of a weight.
 
 use super::autograd::{ElementType, LayerTag, Shape, Sym, Tape, Tensor, dims};
 use super::estimate::HostAllocation;
@@ -9,62 +9,9 @@ use super::fsdp2::padded;
 use super::term::Term;
 use super::weights::{ModelWeights, Parameter, Trainable, element_type};
 use super::zero::Limits;
-use crate::model::Model;
-use crate::plan::{Auto, BucketSize, Dtype, Framework, MixedPrecision, Offload, Plan, Task};
+use crate::job::{Scheme, Sharding};
+use crate::plan::{Auto, Dtype, Framework, MixedPrecision, Plan, Task};
 use std::rc::Rc;
-
-/// DeepSpeed's own default of `reduce_bucket_size`, elements (runtime/zero/config.py).
-const REDUCE_BUCKET: u64 = 500_000_000;
-/// DeepSpeed's own default of `stage3_max_live_parameters`, elements.
-const MAX_LIVE: u64 = 1_000_000_000;
-/// DeepSpeed's own default of `stage3_max_reuse_distance`, elements.
-const MAX_REUSE: u64 = 1_000_000_000;
-/// DeepSpeed's own default of `stage3_prefetch_bucket_size`, elements; transformers' "auto" is 0.9 h².
-const PREFETCH: u64 = 50_000_000;
-/// DeepSpeed's own default of `sub_group_size`, elements.
-const SUB_GROUP: u64 = 1_000_000_000;
-/// DeepSpeed's own default of `stage3_param_persistence_threshold`, elements.
-const PERSISTENCE: u64 = 100_000;
-
-/// How the step is shared out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Scheme {
-    /// One process.
-    Single,
-    /// A whole copy on each card, gradients averaged.
-    Ddp,
-    /// DeepSpeed ZeRO with its stage, 1 to 3.
-    Zero(u8),
-    /// Fully sharded.
-    Fsdp2,
-}
-
-/// Sharding of one plan.
-#[derive(Debug, Clone)]
-pub(super) struct Sharding {
-    pub(super) scheme: Scheme,
-    /// N.
-    pub(super) ranks: u64,
-    offload_optimizer: bool,
-    pub(super) offload_param: bool,
-    reduce_bucket: u64,
-    buckets: u64,
-    prefetch: u64,
-    max_live: u64,
-    max_reuse: u64,
-    sub_group: u64,
-    persistence: u64,
-    bucket_view: bool,
-    pub(super) reshard: bool,
-    /// The token embedding is a group of its own.
-    pub(super) wraps_embedding: bool,
-    /// dtype of gathered parameters, which products run in.
-    pub(super) compute: ElementType,
-    /// dtype of FSDP2's shards.
-    pub(super) shard: ElementType,
-    /// dtype that gradients are reduced in.
-    pub(super) reduce: ElementType,
-}
 
 /// DeepSpeed casts the module to its own dtype, and FSDP2 wants one dtype in a group: adapters follow the base there.
 pub(super) fn casts_adapters(plan: &Plan) -> bool {
@@ -76,67 +23,9 @@ pub(super) fn casts_adapters(plan: &Plan) -> bool {
 }
 
 impl Sharding {
-    pub(super) fn new(plan: &Plan, model: &Model) -> Self {
-        let ranks = plan.num_gpus.max(1);
-        let keys = &plan.distributed;
-        let scheme = match (keys.framework, plan.zero_stage) {
-            (Framework::Deepspeed, stage @ 1..=3) => Scheme::Zero(stage),
-            (Framework::Fsdp2, _) if ranks > 1 => Scheme::Fsdp2,
-            _ if ranks > 1 => Scheme::Ddp,
-            _ => Scheme::Single,
-        };
-        let scheme = if plan.task == Task::Inference && matches!(scheme, Scheme::Zero(1 | 2) | Scheme::Ddp) {
-            Scheme::Single
-        } else {
-            scheme
-        };
-        let hidden = model.hidden_size;
-        let fsdp2 = scheme == Scheme::Fsdp2;
-        // FSDP2's CPUOffloadPolicy moves shards, gradients and optimizer state together.
-        let offload_param = plan.offload_param == Offload::Cpu || (fsdp2 && keys.cpu_offload);
-        let size = |bucket: BucketSize, default: u64, auto: u64| match bucket {
-            BucketSize::Default => default,
-            BucketSize::Auto => auto,
-            BucketSize::Elements(elements) => elements,
-        };
-        let overlap = match keys.overlap_comm {
-            Auto::Set(overlap) => overlap,
-            // transformers leaves it to DeepSpeed: off for stages 1 and 2, on for 3.
-            Auto::Auto => plan.zero_stage == 3,
-        };
-        Self {
-            scheme,
-            ranks,
-            offload_optimizer: plan.offload_optimizer == Offload::Cpu || offload_param,
-            offload_param,
-            reduce_bucket: size(keys.reduce_bucket_size, REDUCE_BUCKET, hidden.saturating_mul(hidden)),
-            buckets: if overlap && plan.zero_stage < 3 { 2 } else { 1 },
-            max_live: size(keys.stage3_max_live_parameters, MAX_LIVE, MAX_LIVE),
-            max_reuse: size(keys.stage3_max_reuse_distance, MAX_REUSE, MAX_REUSE),
-            prefetch: size(
-                keys.stage3_prefetch_bucket_size,
-                PREFETCH,
-                hidden.saturating_mul(hidden).saturating_mul(9) / 10,
-            ),
-            sub_group: size(keys.sub_group_size, SUB_GROUP, SUB_GROUP),
-            persistence: size(keys.stage3_param_persistence_threshold, PERSISTENCE, hidden.saturating_mul(10)),
-            bucket_view: keys.gradient_as_bucket_view,
-            reshard: keys.reshard_after_forward,
-            wraps_embedding: keys.wrap_embedding,
-            compute: element_type(keys.param_dtype.filter(|_| fsdp2).unwrap_or(plan.torch_dtype)),
-            shard: element_type(plan.torch_dtype),
-            reduce: element_type(keys.reduce_dtype.or(keys.param_dtype).filter(|_| fsdp2).unwrap_or(plan.torch_dtype)),
-        }
-    }
-
     /// Copies of all state that the machine's processes hold together.
     fn copies(&self) -> u64 {
         if matches!(self.scheme, Scheme::Ddp) { self.ranks } else { 1 }
-    }
-
-    /// Whether weights are held in shares.
-    pub(super) fn shards_weights(&self) -> bool {
-        matches!(self.scheme, Scheme::Zero(3) | Scheme::Fsdp2)
     }
 
     /// This rank's share of a tensor of optimizer state.
@@ -179,23 +68,20 @@ impl Sharding {
         (matches!(self.scheme, Scheme::Zero(_)) || deepspeed) && element_type(plan.torch_dtype) == ElementType::Half
     }
 
-    /// Whether optimizer state lives on the host.
-    pub(super) fn offloads_optimizer(&self) -> bool {
-        self.offload_optimizer && matches!(self.scheme, Scheme::Zero(_) | Scheme::Fsdp2)
-    }
-
     /// Decides how much of each gradient this rank keeps after backward.
     pub(super) fn share_gradients(&self, tape: &Tape, trainable: &[Trainable]) {
         match self.scheme {
             Scheme::Single | Scheme::Zero(1) => {}
             Scheme::Ddp => {
-                if self.bucket_view {
+                if self.gradient_as_bucket_view {
                     trainable.iter().for_each(|parameter| parameter.keep(0, None));
                 }
             }
             // Whole until the group is reduced. What earlier micro-batches left without synchronisation stays in the
             // dtype it is reduced in.
-            Scheme::Fsdp2 => trainable.iter().for_each(|parameter| parameter.keep(u64::MAX, Some(self.reduce))),
+            Scheme::Fsdp2 => {
+                trainable.iter().for_each(|parameter| parameter.keep(u64::MAX, Some(element_type(self.reduce_dtype))))
+            }
             // Stage 3's gradient shards are resident from the start.
             Scheme::Zero(3) => trainable.iter().for_each(|parameter| parameter.keep(0, None)),
             Scheme::Zero(_) => {
@@ -226,7 +112,7 @@ impl Sharding {
                 tape.enter_layer(outside);
             }
             Scheme::Zero(stage) => {
-                let bucket = dims(&[(Sym::ReduceBucketSize, self.reduce_bucket)]);
+                let bucket = dims(&[(Sym::ReduceBucketSize, self.reduce_bucket_size)]);
                 if stage == 3 {
                     buffers.push(Tensor::new(tape, tape.label(Term::ReduceBuckets, ""), bucket, ElementType::Half));
                     if !self.offload_optimizer {
@@ -238,7 +124,7 @@ impl Sharding {
                         }
                         tape.enter_layer(outside);
                     }
-                    let persists = |one: &&Parameter| one.elements() <= self.persistence;
+                    let persists = |one: &&Parameter| one.elements() <= self.param_persistence_threshold;
                     let elements = |one: &Parameter| one.elements().saturating_mul(one.tag.repeat);
                     let sum = weights.parameters.iter().filter(persists).map(elements).fold(0, u64::saturating_add);
                     let small = dims(&[(Sym::Persistent, sum)]);
@@ -267,8 +153,8 @@ impl Sharding {
     /// Parameters that ZeRO-3 gathers for forwards beside the one that trains: at most `stage3_max_live_parameters`.
     pub(super) fn gathered(&self, tape: &Rc<Tape>, params: u64) -> Option<Tensor> {
         let label = tape.label(Term::GatheredParameters, "");
-        let shape = dims(&[(Sym::Live, params.min(self.max_live))]);
-        (self.scheme == Scheme::Zero(3)).then(|| Tensor::new(tape, label, shape, self.compute))
+        let shape = dims(&[(Sym::Live, params.min(self.max_live_parameters))]);
+        (self.scheme == Scheme::Zero(3)).then(|| Tensor::new(tape, label, shape, element_type(self.param_dtype)))
     }
 
     /// The gradients of earlier micro-batches that rank 0 keeps in stage 2, where they are told.
@@ -280,7 +166,8 @@ impl Sharding {
         let elements =
             kept.map(|(parameter, kept)| kept.saturating_mul(parameter.tag.repeat)).fold(0, u64::saturating_add);
         let label = tape.label(Term::GradientShard, "averaged");
-        (elements > 0).then(|| Tensor::new(tape, label, dims(&[(Sym::Share, elements)]), self.compute))
+        (elements > 0)
+            .then(|| Tensor::new(tape, label, dims(&[(Sym::Share, elements)]), element_type(self.param_dtype)))
     }
 
     /// What DeepSpeed goes by in stages 2 and 3; `None` for everything else.
@@ -289,16 +176,16 @@ impl Sharding {
         Some(Limits {
             stage,
             accumulates: plan.gradient_accumulation_steps > 1,
-            buckets: self.buckets,
+            buckets: self.reduce_buckets,
             ranks: self.ranks,
             offload_param: self.offload_param,
             offload_optimizer: self.offload_optimizer,
-            reduce_bucket: self.reduce_bucket,
-            prefetch: self.prefetch,
-            max_live: self.max_live,
-            max_reuse: self.max_reuse,
-            persistence: self.persistence,
-            element: self.compute,
+            reduce_bucket: self.reduce_bucket_size,
+            prefetch: self.prefetch_bucket_size,
+            max_live: self.max_live_parameters,
+            max_reuse: self.max_reuse_distance,
+            persistence: self.param_persistence_threshold,
+            element: element_type(self.param_dtype),
         })
     }
 
@@ -306,8 +193,8 @@ impl Sharding {
     ///
     /// ZeRO-1 and -2 allocate their bucket in full whatever the model's size.
     pub(super) fn backward_buffers(&self) -> Vec<(Term, Shape, ElementType)> {
-        let buckets = if matches!(self.scheme, Scheme::Zero(1 | 2)) { self.buckets } else { 0 };
-        let bucket = dims(&[(Sym::ReduceBucketSize, self.reduce_bucket)]);
+        let buckets = if matches!(self.scheme, Scheme::Zero(1 | 2)) { self.reduce_buckets } else { 0 };
+        let bucket = dims(&[(Sym::ReduceBucketSize, self.reduce_bucket_size)]);
         (0..buckets).map(|_| (Term::ReduceBuckets, bucket, ElementType::Half)).collect()
     }
 
@@ -327,7 +214,7 @@ impl Sharding {
         if self.offload_optimizer {
             let largest = largest_elements(trainable);
             // A gradient larger than the bucket is reduced where it is; others were copied into it.
-            let gradient = (largest > self.reduce_bucket).then(|| {
+            let gradient = (largest > self.reduce_bucket_size).then(|| {
                 let label = tape.label(Term::OffloadStaging, "gradient");
                 Tensor::new(tape, label, dims(&[(Sym::Largest, largest)]), ElementType::Half)
             });
@@ -356,7 +243,7 @@ impl Sharding {
         }
         tape.enter_layer(outside);
         if self.ranks > 1 {
-            let joined = dims(&[(Sym::TrainedShare, total.min(self.reduce_bucket))]);
+            let joined = dims(&[(Sym::TrainedShare, total.min(self.reduce_bucket_size))]);
             tape.moment(tape.label(Term::ReduceBuckets, "joined"), joined, element);
         }
         shards.push(shard(own.saturating_sub(beside_all)));
@@ -401,7 +288,7 @@ impl Sharding {
     fn first_bucket(&self, tape: &Tape, trainable: &[Trainable]) -> u64 {
         let (mut filled, mut full) = (0u64, false);
         in_order(tape, trainable, |_, elements| {
-            full |= filled.saturating_add(elements) > self.reduce_bucket;
+            full |= filled.saturating_add(elements) > self.reduce_bucket_size;
             if !full {
                 filled = filled.saturating_add(elements);
             }
@@ -428,19 +315,13 @@ impl Sharding {
                     pair(own)
                 }
             }
-            Scheme::Zero(_) => pair(own.min(self.sub_group)),
+            Scheme::Zero(_) => pair(own.min(self.sub_group_size)),
             _ => Vec::new(),
         }
     }
 
     /// Host memory of offloaded state, all processes of one machine (`ranks` of them).
-    pub(super) fn host(
-        &self,
-        plan: &Plan,
-        trained: u64,
-        params: u64,
-        paged: Option<(u64, u64)>,
-    ) -> Vec<HostAllocation> {
+    pub(super) fn host(&self, trained: u64, params: u64, paged: Option<(u64, u64)>) -> Vec<HostAllocation> {
         if let Some((elements, width)) = paged {
             // Managed memory: on the host until the optimizer's step brings pages to the card.
             return vec![part(Term::HostOptimizerStates, width, elements.saturating_mul(self.copies()), false)];
@@ -451,7 +332,7 @@ impl Sharding {
         let stage = match self.scheme {
             Scheme::Zero(stage) => stage,
             Scheme::Fsdp2 => {
-                let width = self.shard.bytes();
+                let width = self.shard_dtype.bytes();
                 return vec![
                     part(Term::HostParameters, width, params, true),
                     part(Term::HostGradients, width, trained, true),
@@ -460,7 +341,7 @@ impl Sharding {
             }
             Scheme::Single | Scheme::Ddp => return Vec::new(),
         };
-        let pinned = plan.distributed.pin_memory;
+        let pinned = self.pin_memory;
         let mut parts = vec![
             // DeepSpeedCPUAdam: two fp32 moments, pageable.
             part(Term::HostOptimizerStates, 8, trained, false),

@@ -5,9 +5,9 @@
 //! `FSDPParamGroup.unshard`, `wait_for_unshard`, `reshard`, `pre_backward`, `post_backward` and `foreach_reduce`.
 
 use super::autograd::{Call, ElementType, LayerTag, NO_LAYER, Shape, Sym, Tape, Tensor, custom, dims};
-use super::communication::Sharding;
 use super::term::Term;
-use super::weights::{ModelWeights, Parameter, Trainable};
+use super::weights::{ModelWeights, Parameter, Trainable, element_type};
+use crate::job::Sharding;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
@@ -57,7 +57,7 @@ pub(super) fn padded(shape: Shape, ranks: u64) -> u64 {
 impl Fsdp2 {
     pub(super) fn new(tape: &Rc<Tape>, sharding: &Sharding, weights: &ModelWeights) -> Rc<Self> {
         let ranks = sharding.ranks;
-        let own_embedding = sharding.wraps_embedding && !weights.head.is_empty();
+        let own_embedding = sharding.wrap_embedding && !weights.head.is_empty();
         let in_embedding = |parameter: &Parameter| own_embedding && parameter.token_embedding;
         let group = |name, tag: LayerTag, has: &dyn Fn(&Parameter) -> bool, trained: &dyn Fn(&Trainable) -> bool| {
             let parameters = weights.parameters.iter().filter(|parameter| has(parameter));
@@ -94,11 +94,11 @@ impl Fsdp2 {
         Rc::new(Self {
             tape: Rc::clone(tape),
             ranks,
-            reshard: sharding.reshard,
+            reshard: sharding.reshard_after_forward,
             offload: sharding.offload_param,
-            compute: sharding.compute,
-            reduce: sharding.reduce,
-            shard: sharding.shard,
+            compute: element_type(sharding.param_dtype),
+            reduce: element_type(sharding.reduce_dtype),
+            shard: element_type(sharding.shard_dtype),
             groups,
             retained: RefCell::default(),
             reducing: RefCell::default(),

@@ -4,7 +4,6 @@
 //! ([`autograd`]); every allocation and free goes onto a tape; [`ledger`] reads the tape phase by phase.
 
 mod activations;
-mod allocator;
 mod autograd;
 mod beside;
 mod communication;
@@ -21,6 +20,7 @@ mod phase;
 mod replay;
 mod step;
 mod surface;
+mod symbol;
 mod tasks;
 mod term;
 mod weights;
@@ -38,9 +38,8 @@ pub use term::{Category, Term};
 use crate::gpu::{Card, HostMemory, context_bytes, nccl_bytes};
 use crate::model::{self, Model, Reading};
 use crate::plan::{Alternative, Method, ModelChoice, Optimizer, Plan, Problem, Subject, Task, alternatives};
-use allocator::Mode;
-use autograd::Detail;
-use period::Extent;
+use autograd::{Detail, Extent};
+use headroom_torch::allocator::{self, Mode};
 
 /// Replays one step of `plan` and says what it holds, when, and whether it fits.
 ///
@@ -148,7 +147,7 @@ fn answer(plan: &Plan, subject: &Subject, with_rows: bool) -> Estimate {
         expandable: plan.expandable_segments,
     };
     let active = model.active_param_count().saturating_add(counts.adapters);
-    let host = step.sharding.host(plan, counts.trainable, counts.base, step.paged);
+    let host = step.sharding.host(counts.trainable, counts.base, step.paged);
     Estimate {
         param_count: counts.base.saturating_add(counts.adapters),
         active_param_count: active,

@@ -1,10 +1,10 @@
 //! Optimizer state, and what clipping and the optimizer's step write for moments.
 
 use super::autograd::{ElementType, Label, LayerTag, Shape, Sym, Tape, Tensor, dims};
-use super::communication::{Scheme, Sharding};
 use super::phase::Phase;
 use super::term::Term;
-use super::weights::Trainable;
+use super::weights::{Trainable, element_type};
+use crate::job::{Scheme, Sharding};
 use crate::plan::{Optimizer, Plan};
 use std::rc::Rc;
 
@@ -42,7 +42,7 @@ fn code_tables(tape: &Rc<Tape>, plan: &Plan, sharding: &Sharding, trainable: &[T
         _ => &[],
     };
     let eight_bit = trainable.iter().any(|parameter| parameter.elements() >= MIN_8BIT_SIZE);
-    if !eight_bit || sharding.offloads_optimizer() {
+    if !eight_bit || sharding.offload_optimizer {
         return Vec::new();
     }
     let new = |name: &&str| {
@@ -63,12 +63,12 @@ fn states_of(tape: &Rc<Tape>, plan: &Plan, sharding: &Sharding, parameter: &Trai
     let own = if sharding.keeps_master(plan) {
         ElementType::F32
     } else if sharding.scheme == Scheme::Fsdp2 {
-        sharding.shard
+        element_type(sharding.shard_dtype)
     } else {
         weight
     };
     let mut states = Vec::new();
-    if sharding.offloads_optimizer() {
+    if sharding.offload_optimizer {
         return states;
     }
     if sharding.keeps_master(plan) {
@@ -243,7 +243,7 @@ fn adafactor(
 /// `optimizer.step()`.
 pub(super) fn step(tape: &Rc<Tape>, plan: &Plan, sharding: &Sharding, trainable: &[Trainable]) {
     tape.enter(Phase::OptimizerStep);
-    if sharding.offloads_optimizer() {
+    if sharding.offload_optimizer {
         return;
     }
     let outside = tape.tag();

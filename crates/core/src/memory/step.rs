@@ -1,21 +1,22 @@
 //! One training step, or one generation, from beginning to end.
 
 use super::activations::{BackwardHook, Kernel, Setting, prepare_masks, rotary_tables, run_layer, run_norm};
+use super::autograd::Extent;
 use super::autograd::{
-    Detail, ElementType, Marks, Processors, Sym, Tape, TapeRecord, Tensor, backward, checkpoint, dims,
+    Detail, ElementType, Marks, Processors, Sym, Tape, TapeRecord, Tensor, VOCABULARY, backward, checkpoint, dims,
 };
-use super::communication::{Scheme, Sharding, autocasts, is_float16};
+use super::communication::{autocasts, is_float16};
 use super::embeddings::run_embeddings;
 use super::fsdp2::Fsdp2;
 use super::logits::{HeadOutput, language_model_loss, score_loss};
 use super::optimizer;
-use super::period::Extent;
 use super::phase::Phase;
 use super::tasks;
 use super::term::Term;
 use super::weights::{Counts, Holder, LayerWeights, ModelWeights, Trainable, load};
 use super::zero::{Acts, Modules, unroll};
 use crate::gpu::{Card, multiprocessors};
+use crate::job::{Scheme, Sharding};
 use crate::model::Model;
 use crate::plan::{AttentionKernel, AttnImplementation, Auto, Plan, Subject, Task};
 use crate::units::MIB;
@@ -47,11 +48,11 @@ pub(super) fn run_beside(
     acts: &mut Option<Acts>,
 ) -> Step {
     let Subject { model, card, .. } = subject;
-    let sharding = Sharding::new(plan, model);
+    let sharding = Sharding::of(plan, model);
     let limits = sharding.zero_limits(plan).filter(|_| plan.task != Task::Inference);
     // What DeepSpeed's stages 2 and 3 do comes between the events.
     let on_tape = if detail.keeps_events() || limits.is_none() { detail } else { Detail::Categories };
-    let tape = Tape::new(extent, on_tape);
+    let tape = Tape::new(&VOCABULARY, extent, on_tape);
     let kernel = kernel(plan, model, card);
     let mut weights = load(&tape, plan, model, &sharding, Holder::POLICY);
     let modules = limits.map(|limits| (limits.stage, Modules::new(&tape, &weights.parameters, limits.stage)));

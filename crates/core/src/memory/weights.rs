@@ -1,11 +1,12 @@
 //! Weights: what each module's parameters take, in which dtype, quantised or not, with which adapters.
 
 use super::activations::{Adapter, BaseWeight, Projection};
+use super::autograd::Extent;
 use super::autograd::{ElementType, GradSource, Label, LayerTag, Sym, Tape, Tensor, dims};
-use super::communication::{Scheme, Sharding};
-use super::period::{Extent, simulated, windows_run_alike};
+use super::period::{simulated, windows_run_alike};
 use super::term::Term;
 use super::zero::Modules;
+use crate::job::{Scheme, Sharding};
 use crate::model::{Layer, Model, ModelKind, Module, ModuleKind, NormKind, QkNorm, Role};
 use crate::plan::{AdapterDtype, Dtype, Method, Plan, TargetModules, Task, names_module};
 use std::rc::Rc;
@@ -138,7 +139,7 @@ pub(super) fn load(tape: &Rc<Tape>, plan: &Plan, model: &Model, sharding: &Shard
         counts,
         held: Vec::new(),
     };
-    let (outside, start) = (tape.tag(), tape.len());
+    let (outside, start) = (tape.tag(), tape.events_so_far());
     let mut embeddings = Vec::new();
     let (mut embedding_norms, mut embedding_projections) = (Vec::new(), Vec::new());
     let mut token_embedding = None;
@@ -361,7 +362,8 @@ impl Builder<'_> {
         let element = self.element();
         let held = self.sharding.weight_shape(shape);
         // FSDP2's shards may be wider than what products run in.
-        let compute = if self.sharding.scheme == Scheme::Fsdp2 { self.sharding.compute } else { element };
+        let compute =
+            if self.sharding.scheme == Scheme::Fsdp2 { element_type(self.sharding.param_dtype) } else { element };
         let tensor = Tensor::new(self.tape, self.weight_label(term, name), held, element).standing_for(shape, compute);
         if self.quantizes() {
             let bytes = elements.saturating_mul(element.bytes());
@@ -518,7 +520,8 @@ impl Builder<'_> {
         }
         let r = self.plan.lora.r;
         let element = self.adapter_element();
-        let compute = if self.sharding.scheme == Scheme::Fsdp2 { self.sharding.compute } else { element };
+        let compute =
+            if self.sharding.scheme == Scheme::Fsdp2 { element_type(self.sharding.param_dtype) } else { element };
         let new = |shape| {
             let label = self.label(Term::AdapterWeights, &module.name);
             Tensor::new(self.tape, label, self.sharding.weight_shape(shape), element).standing_for(shape, compute)

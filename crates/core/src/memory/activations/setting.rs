@@ -128,7 +128,7 @@ impl Setting {
 
     /// `[b, s, width]`.
     pub(in crate::memory) fn tokens(&self, sym: Sym, width: u64) -> Shape {
-        dims(&[(Sym::B, self.batch), (Sym::S, self.length)]).with(Dim { sym, size: width })
+        dims(&[(Sym::B, self.batch), (Sym::S, self.length)]).with(Dim::new(sym, width))
     }
 
     /// b·s.

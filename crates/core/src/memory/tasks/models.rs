@@ -2,7 +2,6 @@
 
 use super::super::activations::{Kernel, Setting};
 use super::super::autograd::{Tape, Tensor};
-use super::super::communication::{Scheme, Sharding};
 use super::super::fsdp2::Fsdp2;
 use super::super::logits::mark_backward;
 use super::super::step::{forward, kernel, setting};
@@ -10,6 +9,7 @@ use super::super::term::Term;
 use super::super::weights::{Holder, ModelWeights, load};
 use super::rollout::{Generation, Generator};
 use crate::gpu::Card;
+use crate::job::{Scheme, Sharding};
 use crate::model::Model;
 use crate::plan::{Dtype, Instance, InstanceRole, Method, Offload, Plan, ReferenceKind, Rollout, Task};
 use std::rc::Rc;

@@ -2,17 +2,17 @@
 
 use super::super::activations::Setting;
 use super::super::autograd::{Dim, ElementType, Gradients, Sym, Tape, Tensor, custom, dims};
-use super::super::communication::{Scheme, Sharding};
 use super::super::logits::{HeadOutput, scalar};
 use super::super::phase::Phase;
 use super::super::step::{Update, kernel};
 use super::super::term::Term;
-use super::super::weights::{ModelWeights, Trainable};
+use super::super::weights::{ModelWeights, Trainable, element_type};
 use super::engine::Engine;
 use super::logprobs::{of_answers, slice};
 use super::models::{Actor, frozen, reader, reference, stays, value};
 use super::rollout::{Generation, Generator};
 use crate::gpu::context_bytes;
+use crate::job::{Scheme, Sharding};
 use crate::plan::{InstanceRole, Plan, Rollout, RolloutEngine, Round, Subject, Task};
 use std::rc::Rc;
 
@@ -155,7 +155,7 @@ impl Cast<'_> {
         if sharding.shards_weights() {
             let largest = policy.parameters.iter().map(|one| one.tensor.shape().elements()).max().unwrap_or(0);
             let label = tape.label(Term::GatheredParameters, "weight sync");
-            tape.moment(label, dims(&[(Sym::Largest, largest)]), sharding.compute);
+            tape.moment(label, dims(&[(Sym::Largest, largest)]), element_type(sharding.param_dtype));
         }
         drop(awake);
     }
@@ -174,7 +174,7 @@ impl Cast<'_> {
         let whole = (self.sharding.scheme == Scheme::Zero(3)).then(|| {
             tape.enter(Phase::Prefill);
             let label = tape.label(Term::GatheredParameters, "ds3_gather_for_generation");
-            Tensor::new(tape, label, dims(&[(Sym::P, policy.counts.base)]), self.sharding.compute)
+            Tensor::new(tape, label, dims(&[(Sym::P, policy.counts.base)]), element_type(self.sharding.param_dtype))
         });
         let kernel = kernel(plan, &subject.model, &subject.card);
         let generator = Generator { tape, plan, model: &subject.model, weights: policy, kernel };
@@ -190,7 +190,7 @@ impl Cast<'_> {
         if self.keeps_scores() {
             // ppo_trainer.py batch_generation: torch.stack(scores), divided by the temperature, then log-softmax.
             let completion = plan.rollout.max_completion_length();
-            let vocab = Dim { sym: Sym::V, size: subject.model.vocab_size };
+            let vocab = Dim::new(Sym::V, subject.model.vocab_size);
             let all = dims(&[(Sym::B, what.batch), (Sym::C, completion)]).with(vocab);
             let new = || Tensor::new(tape, tape.label(Term::SamplingScores, "stacked"), all, ElementType::F32);
             let stacked = new();
@@ -272,7 +272,7 @@ impl Cast<'_> {
 }
 
 fn setting_half(plan: &Plan) -> ElementType {
-    super::super::weights::element_type(plan.torch_dtype)
+    element_type(plan.torch_dtype)
 }
 
 /// Ratio, clipping, distance to the reference, mean: numbers a token.

@@ -2,7 +2,6 @@
 
 use super::super::activations::Setting;
 use super::super::autograd::{ElementType, Sym, Tape, Tensor, custom, dims};
-use super::super::communication::Sharding;
 use super::super::logits::{HeadOutput, scalar, score_loss};
 use super::super::phase::Phase;
 use super::super::step::{Update, batch_inputs, forward, kernel};
@@ -10,6 +9,7 @@ use super::super::term::Term;
 use super::super::weights::{ModelWeights, Trainable};
 use super::logprobs::of_sequences;
 use super::models::{Actor, frozen, reader, reference, stays};
+use crate::job::Sharding;
 use crate::plan::{Plan, Subject};
 use std::rc::Rc;
 

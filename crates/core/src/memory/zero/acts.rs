@@ -57,7 +57,7 @@ impl Acts {
 
     /// Reads the tape with the acts in between; `told`: its hooks by segment.
     pub(super) fn play(&self, record: TapeRecord, told: &[Vec<Hook>], detail: Detail) -> TapeRecord {
-        let mut levels = Levels::new(detail);
+        let mut levels = Levels::new(detail, record.vocabulary.begin);
         // Every layer has its own turn.
         let models = Models::default();
         let known: Vec<Known> =

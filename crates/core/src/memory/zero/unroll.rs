@@ -100,7 +100,7 @@ fn order(record: &TapeRecord) -> Vec<(usize, u64)> {
     for (at, length) in passes(&record.segments) {
         let segments = record.segments.get(at..at + length).unwrap_or_default();
         let tags: Vec<LayerTag> = segments.iter().map(|segment| segment.tag).collect();
-        let phase = segments.first().map_or(Phase::Load, |segment| segment.phase);
+        let phase = segments.first().map_or(Phase::Load, |segment| segment.phase.into());
         record.models.turns(phase, &tags, |turn| {
             let copy = |i| if turn.ascending { turn.first + i } else { turn.first.saturating_sub(i) };
             order.extend((0..turn.count.max(1)).map(|i| (at + turn.place, copy(i))));
@@ -316,6 +316,7 @@ impl<'a> Stage<'a> {
             elements.extend(std::iter::repeat_n(shape.elements(), repeat));
         }
         let new = TapeRecord {
+            vocabulary: old.vocabulary,
             rows: Vec::new(),
             names: Vec::new(),
             events: Vec::new(),

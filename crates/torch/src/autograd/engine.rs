@@ -1,180 +1,13 @@
-//! The graph and the engine that runs it backwards, in PyTorch's order.
+//! The engine that runs the graph backwards, in PyTorch's order.
 
-use super::checkpoint::Saved;
-use super::few::Few;
-use super::shape::{ElementType, Shape, dims};
-use super::symbol::Sym;
-use super::tape::{Action, Label, LayerTag, Tape};
-use super::tensor::{GradSource, Leaf, Tensor};
-use crate::memory::Term;
-use std::cell::{Cell, RefCell};
+use super::graph::{Call, Edge, GradSource, Gradients, Leaf, Node, Tape, Tensor};
+use crate::label::Label;
+use crate::shape::{Symbol, dims};
+use crate::tape::Action;
+use std::cell::Cell;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
-use std::fmt;
 use std::rc::Rc;
-
-/// What an operator's backward gets.
-#[derive(Debug)]
-pub(in crate::memory) struct Call<'a> {
-    pub(in crate::memory) tape: &'a Rc<Tape>,
-    /// Gradient of the operator's (first known) output.
-    pub(in crate::memory) grad: &'a Tensor,
-    /// What the operator saved, in the order it saved it.
-    pub(in crate::memory) saved: &'a [Tensor],
-    /// Which inputs want a gradient.
-    pub(in crate::memory) needs: &'a [bool],
-}
-
-impl Call<'_> {
-    /// A new tensor for a gradient.
-    pub(in crate::memory) fn grad_like(&self, shape: Shape, element: ElementType) -> Tensor {
-        Tensor::new(self.tape, self.tape.label(Term::ActivationGradients, ""), shape, element)
-    }
-
-    /// A new tensor shaped and laid out like the gradient itself.
-    pub(in crate::memory) fn like_grad(&self) -> Tensor {
-        self.grad_like(self.grad.shape(), self.grad.element()).with_head_major(self.grad.head_major())
-    }
-}
-
-/// An operator's backward: gradients of its inputs, in order.
-type Run = Box<dyn Fn(&Call<'_>) -> Gradients>;
-
-/// Gradients of an operator's inputs, in order.
-pub(in crate::memory) type Gradients = Few<Tensor>;
-
-/// One operator in the graph.
-pub(in crate::memory) struct Node {
-    sequence: u64,
-    tag: LayerTag,
-    next: Few<Edge>,
-    saved: RefCell<Vec<Saved>>,
-    run: Run,
-    /// Gradients of its outputs still to come, while backward runs.
-    awaited: Cell<u32>,
-    /// The sum of those that have come of its first output, and by output of the others.
-    grad: RefCell<Option<Tensor>>,
-    other_grads: RefCell<Vec<Option<Tensor>>>,
-}
-
-impl fmt::Debug for Node {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Node").field("sequence", &self.sequence).finish_non_exhaustive()
-    }
-}
-
-impl Drop for Node {
-    /// Lets the graph go node by node: dropped by recursion, thousands of layers would overflow the stack.
-    fn drop(&mut self) {
-        // Others hold what comes before: nothing of it goes.
-        let shared = |edge: &Edge| match &edge.target {
-            GradSource::Node(node, _) => Rc::strong_count(node) > self.next.len(),
-            GradSource::Leaf(leaf) => Rc::strong_count(leaf) > self.next.len(),
-        };
-        if self.next.iter().flatten().all(shared) {
-            return;
-        }
-        let mut open: Vec<Edge> = Vec::new();
-        self.next.drain_into(&mut open);
-        while let Some(edge) = open.pop() {
-            if let GradSource::Node(node, _) = edge.target
-                && let Some(mut node) = Rc::into_inner(node)
-            {
-                node.next.drain_into(&mut open);
-            }
-        }
-    }
-}
-
-/// Where a gradient goes, and what it must look like there.
-#[derive(Debug)]
-struct Edge {
-    target: GradSource,
-    shape: Shape,
-    element: ElementType,
-}
-
-/// An operator being recorded.
-#[derive(Debug)]
-pub(in crate::memory) struct Recording {
-    tape: Rc<Tape>,
-    sequence: u64,
-    next: Few<Edge>,
-    saved: Vec<Saved>,
-    on: bool,
-}
-
-impl Recording {
-    /// Begins an operator over `inputs`.
-    pub(in crate::memory) fn begin(tape: &Rc<Tape>, inputs: &[&Tensor]) -> Self {
-        tape.next_operator();
-        let on = tape.grad_enabled() && inputs.iter().any(|input| input.requires_grad());
-        let next = if on {
-            inputs
-                .iter()
-                .map(|input| {
-                    input.source().map(|source| Edge {
-                        target: source.clone(),
-                        shape: input.shape(),
-                        element: input.element(),
-                    })
-                })
-                .collect()
-        } else {
-            Few::new()
-        };
-        let sequence = if on { tape.next_sequence() } else { 0 };
-        Self { tape: Rc::clone(tape), sequence, next, saved: Vec::new(), on }
-    }
-
-    /// Whether input `i` gets a gradient.
-    pub(in crate::memory) fn needs(&self, i: usize) -> bool {
-        self.next.get(i).is_some()
-    }
-
-    /// Keeps `tensor` for backward.
-    pub(in crate::memory) fn save(&mut self, tensor: &Tensor) {
-        if self.on {
-            self.saved.extend(Saved::new(&self.tape, tensor));
-        }
-    }
-
-    /// Ends it: `output` now has its place in the graph.
-    pub(in crate::memory) fn finish(self, output: Tensor, run: impl Fn(&Call<'_>) -> Gradients + 'static) -> Tensor {
-        if !self.on {
-            return output;
-        }
-        let node = self.into_node(run);
-        output.into_source(GradSource::Node(node, 0))
-    }
-
-    /// Ends an operator with several outputs.
-    pub(in crate::memory) fn finish_many(
-        self,
-        outputs: Vec<Tensor>,
-        run: impl Fn(&Call<'_>) -> Gradients + 'static,
-    ) -> Vec<Tensor> {
-        if !self.on {
-            return outputs;
-        }
-        let node = self.into_node(run);
-        let place = |(i, output): (u32, Tensor)| output.into_source(GradSource::Node(Rc::clone(&node), i));
-        (0..).zip(outputs).map(place).collect()
-    }
-
-    fn into_node(self, run: impl Fn(&Call<'_>) -> Gradients + 'static) -> Rc<Node> {
-        Rc::new(Node {
-            sequence: self.sequence,
-            tag: self.tape.tag(),
-            next: self.next,
-            saved: RefCell::new(self.saved),
-            run: Box::new(run),
-            awaited: Cell::new(0),
-            grad: RefCell::new(None),
-            other_grads: RefCell::default(),
-        })
-    }
-}
 
 /// Order in the ready queue: leaves first (AccumulateGrad has the highest priority), then the latest operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -221,7 +54,7 @@ impl From<GradSource> for Ready {
 }
 
 /// Runs backward from `root`, whose gradient is `grad`.
-pub(in crate::memory) fn backward(tape: &Rc<Tape>, root: &GradSource, grad: Tensor) {
+pub fn backward(tape: &Rc<Tape>, root: &GradSource, grad: Tensor) {
     count_edges(root);
     root.receive(tape, grad);
     let mut ready = BinaryHeap::from([Ready::from(root.clone())]);
@@ -244,10 +77,10 @@ pub(in crate::memory) fn backward(tape: &Rc<Tape>, root: &GradSource, grad: Tens
         let grads = (node.grad.take(), node.other_grads.take());
         let mut outputs = match grads.0.iter().chain(grads.1.iter().flatten()).next() {
             Some(grad) => node.run(tape, grad),
-            None => Few::new(),
+            None => Gradients::default(),
         };
         for (i, edge) in node.next.iter().enumerate() {
-            let Some(output) = outputs.place(i) else { break };
+            let Some(output) = outputs.get_mut(i) else { break };
             *output = match (output.take(), edge) {
                 (Some(value), Some(edge)) => Some(validate(tape, value, edge)),
                 _ => None,
@@ -256,7 +89,7 @@ pub(in crate::memory) fn backward(tape: &Rc<Tape>, root: &GradSource, grad: Tens
         drop(grads);
         drop(node.saved.take());
         for (i, edge) in node.next.iter().enumerate() {
-            let output = outputs.place(i).and_then(Option::take);
+            let output = outputs.get_mut(i).and_then(Option::take);
             let Some(edge) = edge else { continue };
             if let Some(output) = output {
                 edge.target.receive(tape, output);
@@ -340,7 +173,7 @@ fn count_edges(root: &GradSource) {
 
 /// A gradient takes the shape and dtype of the input it belongs to (`validate_outputs` in torch/csrc/autograd/engine.cpp).
 fn validate(tape: &Rc<Tape>, mut grad: Tensor, edge: &Edge) -> Tensor {
-    let label = tape.label(Term::ActivationGradients, "");
+    let label = tape.label(tape.vocabulary.gradient, "");
     if grad.shape().elements() > edge.shape.elements() {
         let (rows, width) = (grad.shape().elements() / edge.shape.elements().max(1), edge.shape.elements());
         let sum = Tensor::new(tape, label, edge.shape, grad.element());
@@ -360,7 +193,7 @@ fn add(tape: &Rc<Tape>, old: Tensor, new: Tensor) -> Tensor {
     if old.may_add_in_place() {
         return old;
     }
-    let label = tape.label(Term::ActivationGradients, "");
+    let label = tape.label(tape.vocabulary.gradient, "");
     let sum = Tensor::new(tape, label, old.shape(), old.element()).with_head_major(old.head_major());
     drop(old);
     drop(new);
@@ -381,9 +214,9 @@ fn accumulate_grad(leaf: &Rc<Leaf>, grad: Tensor) {
     if kept < grad.shape().elements() {
         // The rank's share is written, then the whole gradient goes.
         *slot = (kept > 0).then(|| {
-            let label = Label { term: Term::GradientShard, ..label };
+            let label = Label { kind: grad.tape().vocabulary.gradient_shard, ..label };
             let element = leaf.kept_element.get().unwrap_or(grad.element());
-            Tensor::new(grad.tape(), label, dims(&[(Sym::Share, kept)]), element)
+            Tensor::new(grad.tape(), label, dims(&[(Symbol::SHARE, kept)]), element)
         });
     } else if grad.is_sole_holder() {
         grad.relabel(label);

@@ -1,22 +1,25 @@
 //! A tape that is read while it is written: the level by category, and each phase's fullest moment.
 
-use super::passes::{Models, goes_on};
-use super::tape::{Detail, LayerTag, NO_LAYER};
-use crate::memory::{Category, Phase};
+use super::event::Detail;
+use crate::label::{CATEGORIES, PhaseId};
+use crate::layers::{LayerTag, Models, NO_LAYER, goes_on};
 use std::ops::Range;
 
 /// Operators of a piece.
 const PIECE: u32 = 4;
 
-/// Bytes of each category, in the order of [`Category::ALL`].
-pub(in crate::memory) type Sums = [i128; Category::ALL.len()];
+/// Bytes of each category, in the order of the caller's numbers.
+pub type Sums = [i128; CATEGORIES];
 
 /// The fullest moment of a phase.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::memory) struct Moment {
-    pub(in crate::memory) phase: Phase,
-    pub(in crate::memory) bytes: i128,
-    pub(in crate::memory) by_category: Sums,
+pub struct Moment {
+    /// Its phase.
+    pub phase: PhaseId,
+    /// What lives, bytes.
+    pub bytes: i128,
+    /// The same by category.
+    pub by_category: Sums,
 }
 
 /// What lives, and the fullest moments so far.
@@ -25,9 +28,9 @@ pub(in crate::memory) struct Moment {
 /// it reaches. A pass through the layers is read when its last stretch has ended: every layer that a simulated one stands
 /// for has its turn. In a row of equals the level moves evenly, so that the first and the last are the fullest.
 #[derive(Debug, Clone)]
-pub(in crate::memory) struct Levels {
+pub struct Levels {
     wants_pieces: bool,
-    phase: Phase,
+    phase: PhaseId,
     tag: LayerTag,
     /// What lives as far as passes have been read.
     before: Sums,
@@ -68,7 +71,7 @@ struct Stretch {
 
 /// A stretch that may be written again.
 #[derive(Debug, Clone)]
-pub(in crate::memory) struct Written {
+pub struct Written {
     number: u32,
     stretch: Stretch,
     pieces: Vec<i128>,
@@ -76,7 +79,7 @@ pub(in crate::memory) struct Written {
 
 /// Events that always come one after the other.
 #[derive(Debug, Clone)]
-pub(in crate::memory) struct Block {
+pub struct Block {
     net: Sums,
     left: i128,
     fullest: i128,
@@ -85,7 +88,7 @@ pub(in crate::memory) struct Block {
 
 impl Block {
     /// Nothing where there are no events.
-    pub(in crate::memory) fn new(events: &[(u16, i64)], detail: Detail) -> Option<Self> {
+    pub fn new(events: &[(u16, i64)], detail: Detail) -> Option<Self> {
         let (mut left, mut fullest) = (0i128, (i128::MIN, 0));
         for (i, (_, bytes)) in events.iter().enumerate() {
             left += i128::from(*bytes);
@@ -104,7 +107,7 @@ impl Block {
 
 /// Part of a stretch.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::memory) enum Part<'a> {
+pub enum Part<'a> {
     /// An event: category and bytes.
     Event(u16, i64),
     /// Several.
@@ -127,23 +130,23 @@ impl Part<'_> {
 
 /// The fullest moments of a tape.
 #[derive(Debug, Clone, Default)]
-pub(in crate::memory) struct Fullest {
+pub struct Fullest {
     /// Of each phase, in the order phases began; nothing to go by where pieces are wanted.
-    pub(in crate::memory) phases: Vec<Moment>,
+    pub phases: Vec<Moment>,
     /// Of each few operators, in order, bytes; none where they are not wanted.
-    pub(in crate::memory) pieces: Vec<i128>,
+    pub pieces: Vec<i128>,
     /// Of each layer in each phase: where its pieces end.
-    pub(in crate::memory) ends: Vec<usize>,
+    pub ends: Vec<usize>,
 }
 
 impl Fullest {
     /// The pieces of one layer in one phase, bytes.
-    pub(in crate::memory) fn stretch(&self, stretch: usize) -> &[i128] {
+    pub fn stretch(&self, stretch: usize) -> &[i128] {
         let end = |i: usize| self.ends.get(i).copied().unwrap_or(self.pieces.len());
         self.pieces.get(stretch.checked_sub(1).map_or(0, end)..end(stretch)).unwrap_or_default()
     }
 
-    fn see(&mut self, phase: Phase, bytes: i128, by_category: impl FnOnce() -> Sums) {
+    fn see(&mut self, phase: PhaseId, bytes: i128, by_category: impl FnOnce() -> Sums) {
         match self.phases.iter_mut().find(|moment| moment.phase == phase) {
             Some(moment) if bytes > moment.bytes => (moment.bytes, moment.by_category) = (bytes, by_category()),
             Some(_) => {}
@@ -152,7 +155,7 @@ impl Fullest {
     }
 }
 
-const NOTHING: Sums = [0; Category::ALL.len()];
+const NOTHING: Sums = [0; CATEGORIES];
 
 fn sums(events: &[(u16, i64)]) -> Sums {
     let mut sums = NOTHING;
@@ -172,10 +175,10 @@ fn plus(one: &Sums, other: &Sums) -> Sums {
 
 impl Levels {
     /// Nothing yet; `detail`: whether pieces are wanted.
-    pub(in crate::memory) fn new(detail: Detail) -> Self {
+    pub fn new(detail: Detail, begin: PhaseId) -> Self {
         Self {
             wants_pieces: detail == Detail::Pieces,
-            phase: Phase::Load,
+            phase: begin,
             tag: NO_LAYER,
             before: NOTHING,
             begun: 0,
@@ -197,7 +200,7 @@ impl Levels {
     }
 
     /// An allocation, or a free if negative.
-    pub(in crate::memory) fn post(&mut self, category: u16, bytes: i64) {
+    pub fn post(&mut self, category: u16, bytes: i64) {
         self.left += i128::from(bytes);
         if self.wants_pieces {
             self.piece = self.left.max(self.piece);
@@ -210,7 +213,7 @@ impl Levels {
     }
 
     /// The next operator runs, or the next one's backward.
-    pub(in crate::memory) fn next_operator(&mut self) {
+    pub fn next_operator(&mut self) {
         if self.wants_pieces {
             self.operators += 1;
             if self.operators.is_multiple_of(PIECE) {
@@ -225,7 +228,7 @@ impl Levels {
     }
 
     /// From here on events belong to another phase or layer.
-    pub(in crate::memory) fn cut(&mut self, phase: Phase, tag: LayerTag, models: &Models) {
+    pub fn cut(&mut self, phase: PhaseId, tag: LayerTag, models: &Models) {
         if !self.events.is_empty() {
             self.end_stretch();
         }
@@ -233,12 +236,7 @@ impl Levels {
     }
 
     /// Writes a whole stretch, even an empty one; gives it back for [`Levels::repeat`].
-    pub(in crate::memory) fn stretch(
-        &mut self,
-        (phase, tag): (Phase, LayerTag),
-        models: &Models,
-        parts: &[Part<'_>],
-    ) -> Written {
+    pub fn stretch(&mut self, (phase, tag): (PhaseId, LayerTag), models: &Models, parts: &[Part<'_>]) -> Written {
         self.go_on(phase, tag, models);
         let stretch = self.read(parts);
         let pieces = self.pieces.get(stretch.pieces.clone()).unwrap_or_default().to_vec();
@@ -287,7 +285,7 @@ impl Levels {
     }
 
     /// Writes a stretch once more.
-    pub(in crate::memory) fn repeat(&mut self, (phase, tag): (Phase, LayerTag), models: &Models, written: &Written) {
+    pub fn repeat(&mut self, (phase, tag): (PhaseId, LayerTag), models: &Models, written: &Written) {
         let again = phase == self.phase && self.last == written.number;
         match self.tags.last_mut() {
             Some(last) if again && last.model == tag.model && last.index == tag.index => last.repeat += 1,
@@ -303,7 +301,7 @@ impl Levels {
         }
     }
 
-    fn go_on(&mut self, phase: Phase, tag: LayerTag, models: &Models) {
+    fn go_on(&mut self, phase: PhaseId, tag: LayerTag, models: &Models) {
         if phase != self.phase || !goes_on(&self.tags, tag) {
             self.end_pass(models);
         }
@@ -365,14 +363,14 @@ impl Levels {
     }
 
     /// Bytes that live now, every layer counted as often as it stands for others.
-    pub(in crate::memory) fn held(&self) -> i128 {
+    pub fn held(&self) -> i128 {
         let of = |(stretch, tag): (&Stretch, &LayerTag)| stretch.left * i128::from(tag.repeat);
         let in_pass: i128 = self.stretches.iter().zip(&self.tags).map(of).sum();
         self.begun + in_pass + self.left * i128::from(self.tag.repeat)
     }
 
     /// The fullest moments.
-    pub(in crate::memory) fn finish(mut self, models: &Models) -> Fullest {
+    pub fn finish(mut self, models: &Models) -> Fullest {
         if self.open {
             self.end_stretch();
         }

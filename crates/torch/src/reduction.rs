@@ -2,11 +2,6 @@
 //! in a buffer from the caching allocator (aten/src/ATen/native/cuda/Reduce.cuh, `setReduceConfig` and
 //! `gpu_reduce_kernel`).
 
-use super::shape::{ElementType, dims};
-use super::symbol::Sym;
-use super::tape::Tape;
-use crate::memory::Term;
-
 /// `mnt_wrapper::MAX_NUM_THREADS`.
 const MAX_THREADS: u64 = 512;
 const WARP: u64 = 32;
@@ -17,15 +12,18 @@ const PART_BYTES: u64 = 4;
 
 /// Multiprocessors of the card and the threads each keeps resident.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::memory) struct Processors {
-    pub(in crate::memory) count: u64,
-    pub(in crate::memory) threads: u64,
-    pub(in crate::memory) compute_capability: (u8, u8),
+pub struct Processors {
+    /// Multiprocessors.
+    pub count: u64,
+    /// Threads that each keeps resident.
+    pub threads: u64,
+    /// Major and minor number.
+    pub compute_capability: (u8, u8),
 }
 
 /// Bytes of the buffer of parts and of its semaphores when `rows` rows of `width` contiguous numbers are summed into one;
 /// `None` when each output is one thread block's.
-fn row_sum_buffers(rows: u64, width: u64, processors: Processors) -> Option<(u64, u64)> {
+pub(crate) fn row_sum_buffers(rows: u64, width: u64, processors: Processors) -> Option<(u64, u64)> {
     if rows == 0 || width == 0 {
         return None;
     }
@@ -49,24 +47,6 @@ fn row_sum_buffers(rows: u64, width: u64, processors: Processors) -> Option<(u64
     let blocks = target.div_ceil(grid).clamp(least, most);
     let parts = PART_BYTES.saturating_mul(width).saturating_mul(blocks).saturating_mul(block_width * vector);
     (blocks > 1).then_some((parts, PART_BYTES * grid))
-}
-
-impl Tape {
-    /// The buffers of a sum of `rows` rows of `width` numbers: they live while the kernel is put on the stream.
-    pub(in crate::memory) fn row_sum(&self, rows: u64, width: u64) {
-        let Some(processors) = self.processors.get() else { return };
-        let Some((parts, semaphores)) = row_sum_buffers(rows, width, processors) else { return };
-        let label = self.label(Term::ReductionBuffers, "");
-        let new = |bytes| {
-            let shape = dims(&[(Sym::Bytes, bytes)]);
-            let row = self.row(label, &shape, ElementType::Byte);
-            (row, self.allocate(row, bytes))
-        };
-        let (parts, semaphores) = (new(parts), new(semaphores));
-        for (row, (taken, storage)) in [semaphores, parts] {
-            self.free(row, taken, storage);
-        }
-    }
 }
 
 #[cfg(test)]

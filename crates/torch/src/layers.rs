@@ -1,42 +1,76 @@
-//! Passes through a model's layers: the simulated ones on the tape, put in the order of all that they stand for.
+//! Equal layers: the simulated ones on the tape, put in the order of all that they stand for.
 
-use super::tape::{LayerTag, NO_LAYER, Segment};
-use crate::memory::Phase;
-use crate::memory::period::Run;
+use crate::label::PhaseId;
+
+/// How much of a model is run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Extent {
+    /// Equal layers stand for each other: all that sums and maxima need.
+    Representative,
+    /// Every layer: what the allocator, which sees every block, needs.
+    Whole,
+}
+
+/// Equal layers in a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Run {
+    /// Number of the simulated layer that stands for them.
+    pub index: u32,
+    /// How many.
+    pub count: u64,
+    /// How many of its others come before.
+    pub before: u64,
+}
+
+/// Which of several identical layers is being run, and for how many it stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LayerTag {
+    /// Number of the model on this tape.
+    pub model: u16,
+    /// Number of the simulated layer, unique within the model.
+    pub index: u32,
+    /// How many layers of the model it stands for.
+    pub repeat: u64,
+}
+
+/// Not a layer.
+pub const NO_LAYER: LayerTag = LayerTag { model: u16::MAX, index: u32::MAX, repeat: 1 };
 
 /// The models whose layers a tape runs.
 #[derive(Debug, Clone, Default)]
-pub(in crate::memory) struct Models {
+pub struct Models {
     /// Of each model its layers one after the other; none where every layer is on the tape.
     runs: Vec<Vec<Run>>,
 }
 
 /// Some layers in turn that one simulated layer stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::memory) struct Turn {
+pub struct Turn {
     /// Place in the pass.
-    pub(in crate::memory) place: usize,
+    pub place: usize,
     /// How many layers.
-    pub(in crate::memory) count: u64,
+    pub count: u64,
     /// Number of the first of them among its equals.
-    pub(in crate::memory) first: u64,
+    pub first: u64,
     /// Whether those after it have greater numbers.
-    pub(in crate::memory) ascending: bool,
+    pub ascending: bool,
 }
 
 impl Models {
     /// Takes down a model's layers; gives back its number.
-    pub(super) fn add(&mut self, runs: Vec<Run>) -> u16 {
+    pub(crate) fn add(&mut self, runs: Vec<Run>) -> u16 {
         self.runs.push(runs);
-        u16::try_from(self.runs.len() - 1).unwrap_or(u16::MAX)
+        let number = self.runs.len() - 1;
+        debug_assert!(number < usize::from(u16::MAX), "{number} models on one tape");
+        u16::try_from(number).unwrap_or(u16::MAX)
     }
 
     /// Tells `visit` which layers run, in their order, in a pass through `tags`: forwards where the numbers of the
     /// simulated layers ascend. Of a single one, `phase` says it.
-    pub(in crate::memory) fn turns(&self, phase: Phase, tags: &[LayerTag], mut visit: impl FnMut(Turn)) {
+    pub fn turns(&self, phase: impl Into<PhaseId>, tags: &[LayerTag], mut visit: impl FnMut(Turn)) {
         let ascending = match tags {
             [first, .., last] => first.index < last.index,
-            _ => matches!(phase, Phase::Load | Phase::Forward | Phase::Loss),
+            _ => phase.into().forwards,
         };
         let runs = tags.first().and_then(|tag| self.runs.get(usize::from(tag.model)));
         let stands_for_others = tags.iter().any(|tag| tag.repeat > 1);
@@ -59,7 +93,7 @@ impl Models {
 }
 
 /// Whether a layer that runs after those of `pass` is part of it: of the same model, and further on in the same direction.
-pub(in crate::memory) fn goes_on(pass: &[LayerTag], next: LayerTag) -> bool {
+pub(crate) fn goes_on(pass: &[LayerTag], next: LayerTag) -> bool {
     match pass {
         [] => true,
         [.., last] if *last == NO_LAYER || next == NO_LAYER || last.model != next.model => false,
@@ -67,23 +101,4 @@ pub(in crate::memory) fn goes_on(pass: &[LayerTag], next: LayerTag) -> bool {
         [first, .., last] if first.index < last.index => last.index < next.index,
         [.., last] => last.index > next.index,
     }
-}
-
-/// The segments in order, put together to passes: the place of each pass' first segment and the number of its segments.
-pub(in crate::memory) fn passes(segments: &[Segment]) -> Vec<(usize, usize)> {
-    let mut passes: Vec<(usize, usize)> = Vec::new();
-    let mut tags: Vec<LayerTag> = Vec::new();
-    let mut phase = None;
-    for (at, segment) in segments.iter().enumerate() {
-        match passes.last_mut() {
-            Some((_, length)) if phase == Some(segment.phase) && goes_on(&tags, segment.tag) => *length += 1,
-            _ => {
-                passes.push((at, 1));
-                tags.clear();
-                phase = Some(segment.phase);
-            }
-        }
-        tags.push(segment.tag);
-    }
-    passes
 }

@@ -13,9 +13,11 @@ mod blocks;
 mod by_size;
 mod expandable;
 
-use super::autograd::rounded;
-use crate::units::MIB;
+use crate::tape::rounded;
 use blocks::{Blocks, NONE, State};
+
+/// 2^20 bytes.
+const MIB: u64 = 1 << 20;
 
 /// Requests of at most this many bytes live in the small pool (`kSmallSize`).
 const SMALL_SIZE: u64 = MIB;
@@ -32,7 +34,7 @@ const MIN_BLOCK: u64 = 512;
 
 /// How device memory is taken (`PYTORCH_CUDA_ALLOC_CONF`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Mode {
+pub enum Mode {
     /// Segments of fixed size.
     Default,
     /// `expandable_segments:True`.
@@ -41,20 +43,20 @@ pub(super) enum Mode {
 
 /// The device has no room, even after every wholly free segment went back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct OutOfMemory {
+pub struct OutOfMemory {
     /// Device memory with which this request would have been met, bytes.
-    pub(super) needs: u64,
+    pub needs: u64,
     /// What PyTorch's message says it tried to allocate: a whole segment (`get_allocation_size`), bytes.
-    pub(super) tried: u64,
+    pub tried: u64,
     /// What the device still had, bytes.
-    pub(super) free: u64,
+    pub free: u64,
     /// Free memory in segments that still hold something, bytes.
-    pub(super) stranded: u64,
+    pub stranded: u64,
 }
 
 impl OutOfMemory {
     /// Of a request for `bytes` on a device of `limit` bytes whose `allocated` bytes have no gaps between them.
-    pub(super) fn of_request(bytes: u64, allocated: u64, limit: u64) -> Self {
+    pub fn of_request(bytes: u64, allocated: u64, limit: u64) -> Self {
         let tried = segment_size(rounded(bytes).max(MIN_BLOCK));
         Self { needs: allocated.saturating_add(tried), tried, free: limit.saturating_sub(allocated), stranded: 0 }
     }
@@ -62,11 +64,11 @@ impl OutOfMemory {
 
 /// A handed-out block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct BlockId(u32);
+pub struct BlockId(u32);
 
 /// The allocator of one device.
 #[derive(Debug, Clone)]
-pub(super) struct Allocator {
+pub struct Allocator {
     mode: Mode,
     /// Device memory it may take, bytes.
     limit: u64,
@@ -82,7 +84,7 @@ pub(super) struct Allocator {
 
 impl Allocator {
     /// For a device with `limit` bytes.
-    pub(super) fn new(mode: Mode, limit: u64) -> Self {
+    pub fn new(mode: Mode, limit: u64) -> Self {
         Self {
             mode,
             limit,
@@ -100,7 +102,7 @@ impl Allocator {
     ///
     /// # Errors
     /// [`OutOfMemory`].
-    pub(super) fn allocate(&mut self, bytes: u64) -> Result<BlockId, OutOfMemory> {
+    pub fn allocate(&mut self, bytes: u64) -> Result<BlockId, OutOfMemory> {
         let size = rounded(bytes).max(MIN_BLOCK);
         let small = size <= SMALL_SIZE;
         let cached = self.free_block(small, size);
@@ -131,13 +133,13 @@ impl Allocator {
     }
 
     /// Gives a block back to its pool.
-    pub(super) fn free(&mut self, block: BlockId) {
+    pub fn free(&mut self, block: BlockId) {
         self.allocated -= self.blocks.get(block.0).size;
         self.blocks.release(block.0);
     }
 
     /// Gives back what is wholly free (`torch.cuda.empty_cache()`, and what happens before a request fails).
-    pub(super) fn empty_cache(&mut self) {
+    pub fn empty_cache(&mut self) {
         match self.mode {
             Mode::Default => self.reserved -= self.blocks.drop_free_segments(),
             Mode::Expandable => self.unmap_free(),
@@ -145,12 +147,12 @@ impl Allocator {
     }
 
     /// Sets what the device may still give; what is taken already stays.
-    pub(super) fn set_limit(&mut self, limit: u64) {
+    pub fn set_limit(&mut self, limit: u64) {
         self.limit = limit;
     }
 
     /// Forgets earlier peaks.
-    pub(super) fn reset_peaks(&mut self) {
+    pub fn reset_peaks(&mut self) {
         (self.allocated_peak, self.reserved_peak, self.demand_peak) = (self.allocated, self.reserved, 0);
     }
 
@@ -162,22 +164,22 @@ impl Allocator {
 
     /// Most that it could not give back right after a request for which the device had to give more, since the last reset,
     /// bytes: on a device smaller than this, that request fails. 0 where what was there sufficed.
-    pub(super) fn demand_peak(&self) -> u64 {
+    pub fn demand_peak(&self) -> u64 {
         self.demand_peak
     }
 
     /// Handed out now, bytes.
-    pub(super) fn allocated(&self) -> u64 {
+    pub fn allocated(&self) -> u64 {
         self.allocated
     }
 
     /// Most handed out since the last reset, unsplit remainders of blocks included, bytes.
-    pub(super) fn allocated_peak(&self) -> u64 {
+    pub fn allocated_peak(&self) -> u64 {
         self.allocated_peak
     }
 
     /// Most taken from the device since the last reset, bytes.
-    pub(super) fn reserved_peak(&self) -> u64 {
+    pub fn reserved_peak(&self) -> u64 {
         self.reserved_peak
     }
 

@@ -1,8 +1,7 @@
 //! Blocks of memory, linked to their neighbours, and the pools of free ones.
 
 use super::by_size::BySize;
-use super::{Mode, granule};
-use crate::units::MIB;
+use super::{MIB, Mode, granule};
 
 /// No block.
 pub(super) const NONE: u32 = u32::MAX;

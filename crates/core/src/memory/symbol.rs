@@ -5,10 +5,12 @@ macro_rules! symbols {
     ($($(#[$doc:meta])* $variant:ident = $text:literal;)+) => {
         /// A symbol of a formula: what a dimension is called. A byte, as every tensor carries four.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        pub(in crate::memory) enum Sym { $($(#[$doc])* $variant),+ }
+        pub(super) enum Sym { $($(#[$doc])* $variant),+ }
         impl Sym {
+            /// Every symbol.
+            const ALL: &'static [Self] = &[$(Self::$variant),+];
             /// As formulas write it.
-            pub(in crate::memory) const fn text(self) -> &'static str { match self { $(Self::$variant => $text),+ } }
+            pub(super) const fn text(self) -> &'static str { match self { $(Self::$variant => $text),+ } }
         }
     };
 }
@@ -166,4 +168,11 @@ symbols! {
     Embedding = "embedding";
     /// All other parameters.
     Root = "root";
+}
+
+impl Sym {
+    /// How the symbol of number `number` is written.
+    pub(super) fn text_of(number: u8) -> &'static str {
+        Self::ALL.get(usize::from(number)).map_or("", |sym| sym.text())
+    }
 }
