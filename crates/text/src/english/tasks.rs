@@ -4,8 +4,9 @@ use headroom_core::memory::{ModelRole, Phase};
 use headroom_core::plan::{InstanceRole, KvCacheDtype, ReferenceKind, RolloutEngine, Round, Task, VllmMode};
 use headroom_core::units::count_text;
 
-use super::tasks::{TaskFields, TaskTexts};
-use super::{ChoiceText, choice, english_terms, field};
+use super::terms;
+use crate::tasks::{TaskFields, TaskTexts};
+use crate::{ChoiceText, choice, field};
 
 pub(super) const TEXTS: TaskTexts = TaskTexts {
     section: "Preference and reinforcement",
@@ -159,7 +160,7 @@ fn model_role(role: ModelRole) -> &'static str {
 }
 
 fn peak(task: Task, phase: Phase) -> String {
-    let name = english_terms::phase(phase);
+    let name = terms::phase(phase);
     let mut letters = name.chars();
     let name = letters.next().map_or_else(String::new, |first| format!("{}{}", first.to_lowercase(), letters.as_str()));
     match (task, phase) {

@@ -3,8 +3,8 @@
 use headroom_core::advise::{Level, Lever};
 use headroom_core::speed::Part;
 
-use super::advice::AdviceTexts;
-use super::{ChoiceText, choice};
+use crate::advice::AdviceTexts;
+use crate::{ChoiceText, choice};
 
 pub(super) const TEXTS: AdviceTexts = AdviceTexts {
     title: "Advice",

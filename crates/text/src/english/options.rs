@@ -4,8 +4,8 @@ use headroom_core::advise::solve::{Question, Unknown};
 use headroom_core::advise::summary::{Check, SummaryItem};
 use headroom_core::units::bytes_text;
 
-use super::english_terms;
-use super::options::{MapTexts, OptionTexts, PairTexts, SolveTexts, SummaryTexts, TierTexts};
+use super::terms;
+use crate::options::{MapTexts, OptionTexts, PairTexts, SolveTexts, SummaryTexts, TierTexts};
 
 pub(super) const TEXTS: OptionTexts = OptionTexts {
     tiers: TierTexts {
@@ -33,7 +33,7 @@ pub(super) const TEXTS: OptionTexts = OptionTexts {
         question,
         searching: "Searching…",
         fits: |value| format!("{value} fits"),
-        beyond: |value, fit| format!("{value}: {}", english_terms::fit(fit).to_lowercase()),
+        beyond: |value, fit| format!("{value}: {}", terms::fit(fit).to_lowercase()),
         no_beyond: "nothing larger to try",
         nothing: "Nothing fits, whatever the value. See the advice above.",
         is_current: "as it is now",

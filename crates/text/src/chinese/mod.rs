@@ -1,9 +1,16 @@
 //! The page in Simplified Chinese.
 
-use super::accuracy;
-use super::chinese_terms as words;
-use super::{Fields, Texts, choice, field};
-use super::{chinese_advice, chinese_gallery, chinese_options, chinese_tasks};
+mod accuracy;
+mod advice;
+mod choices;
+mod gallery;
+mod notes;
+mod options;
+mod problems;
+mod tasks;
+mod terms;
+
+use crate::{Fields, Texts, choice, field};
 
 pub(super) const TEXTS: Texts = Texts {
     page_title: "Headroom：训练开跑之前，先算清显存",
@@ -141,9 +148,9 @@ pub(super) const TEXTS: Texts = Texts {
     config_assumed_rest: |count| format!("另有 {count} 项取默认值"),
     own_model: "我的模型",
     custom_card: "其他显卡：直接填写显存",
-    tasks: chinese_tasks::TEXTS,
-    gallery: chinese_gallery::TEXTS,
-    options: chinese_options::TEXTS,
+    tasks: tasks::TEXTS,
+    gallery: gallery::TEXTS,
+    options: options::TEXTS,
     effective_batch: |batch, steps, cards, effective| format!("{batch} × {steps} × {cards} = 每步 {effective} 条序列"),
     tokens_per_step: |tokens| format!("{tokens} 个 token"),
     all_linear: "全部线性层",
@@ -185,8 +192,8 @@ pub(super) const TEXTS: Texts = Texts {
     why: "原因：",
     last_good: "下面的数字属于上一个可以估算的方案。",
     trainable: |trainable, all, percent| format!("共 {all} 参数，训练其中 {trainable}（{percent}%）"),
-    accuracy: accuracy::CHINESE,
-    advice: chinese_advice::TEXTS,
+    accuracy: accuracy::TEXTS,
+    advice: advice::TEXTS,
 
     comparison_title: "方案对比",
     comparison_intro: "同样的模型、数据和显卡，换不同的训练方式。点选一根柱子，即可切换到该方案。",
@@ -240,21 +247,21 @@ pub(super) const TEXTS: Texts = Texts {
     pinned: "锁页",
     notes_title: "假设与提醒",
 
-    category: words::category,
-    phase: words::phase,
-    term: words::term,
-    fit: words::fit,
-    note: words::note,
-    problem: words::problem,
-    segment: words::segment,
-    task: words::task,
-    method: words::method,
-    dtype: words::dtype,
-    precision: words::precision,
-    optimizer: words::optimizer,
-    attention: words::attention,
-    kernel: words::kernel,
-    framework: words::framework,
-    adapter_dtype: words::adapter_dtype,
-    quant_type: words::quant_type,
+    category: terms::category,
+    phase: terms::phase,
+    term: terms::term,
+    fit: terms::fit,
+    note: notes::note,
+    problem: problems::problem,
+    segment: terms::segment,
+    task: choices::task,
+    method: choices::method,
+    dtype: choices::dtype,
+    precision: choices::precision,
+    optimizer: choices::optimizer,
+    attention: choices::attention,
+    kernel: choices::kernel,
+    framework: choices::framework,
+    adapter_dtype: choices::adapter_dtype,
+    quant_type: choices::quant_type,
 };

@@ -2,7 +2,7 @@
 
 use headroom_core::scenario::{Quantity, Reason};
 
-use super::gallery::{GalleryTexts, NO_SCENARIO, ScenarioText};
+use crate::gallery::{GalleryTexts, NO_SCENARIO, ScenarioText};
 
 pub(super) const TEXTS: GalleryTexts = GalleryTexts {
     button: "实战场景",

@@ -1,9 +1,72 @@
 //! What the form calls a field.
 
-use super::{FieldText, Texts};
+use crate::{FieldText, Texts};
+
+/// The texts of the inputs.
+#[allow(missing_docs, reason = "the texts themselves say what they are")]
+pub struct Fields {
+    pub model: FieldText,
+    pub task: FieldText,
+    pub num_labels: FieldText,
+    pub new_tokens: FieldText,
+    pub gpu: FieldText,
+    pub memory_gib: FieldText,
+    pub compute_capability: FieldText,
+    pub num_gpus: FieldText,
+    pub method: FieldText,
+    pub lora_r: FieldText,
+    pub lora_targets: FieldText,
+    pub lora_dropout: FieldText,
+    pub lora_alpha: FieldText,
+    pub modules_to_save: FieldText,
+    pub adapter_dtype: FieldText,
+    pub bits: FieldText,
+    pub quant_type: FieldText,
+    pub double_quant: FieldText,
+    pub prepare_for_kbit_training: FieldText,
+    pub fused_4bit_gemm: FieldText,
+    pub precision: FieldText,
+    pub optim: FieldText,
+    pub batch: FieldText,
+    pub accumulation: FieldText,
+    pub max_length: FieldText,
+    pub gradient_checkpointing: FieldText,
+    pub attn_implementation: FieldText,
+    pub use_liger_kernel: FieldText,
+    pub framework: FieldText,
+    pub zero_stage: FieldText,
+    pub offload_optimizer: FieldText,
+    pub offload_param: FieldText,
+    pub padded_batch: FieldText,
+    pub logits_to_fp32: FieldText,
+    pub keep_outputs: FieldText,
+    pub expandable_segments: FieldText,
+    pub attention_kernel: FieldText,
+    pub expand_kv_heads: FieldText,
+    pub enable_input_require_grads: FieldText,
+    pub max_grad_norm: FieldText,
+    pub reduce_bucket_size: FieldText,
+    pub allgather_bucket_size: FieldText,
+    pub prefetch_bucket_size: FieldText,
+    pub persistence_threshold: FieldText,
+    pub max_live_parameters: FieldText,
+    pub sub_group_size: FieldText,
+    pub overlap_comm: FieldText,
+    pub contiguous_gradients: FieldText,
+    pub round_robin_gradients: FieldText,
+    pub pin_memory: FieldText,
+    pub reshard_after_forward: FieldText,
+    pub param_dtype: FieldText,
+    pub reduce_dtype: FieldText,
+    pub cpu_offload: FieldText,
+    pub wrap_embedding: FieldText,
+    pub bucket_cap_mb: FieldText,
+    pub gradient_as_bucket_view: FieldText,
+    pub static_graph: FieldText,
+}
 
 /// The form's texts for the field called `name` in JSON; `None` for those that only files and links have.
-pub(crate) fn field_text(texts: &'static Texts, name: &str) -> Option<&'static FieldText> {
+pub fn field_text(texts: &'static Texts, name: &str) -> Option<&'static FieldText> {
     let (fields, tasks) = (&texts.fields, &texts.tasks.fields);
     Some(match name {
         "model" => &fields.model,
@@ -89,8 +152,8 @@ pub(crate) fn field_text(texts: &'static Texts, name: &str) -> Option<&'static F
 mod tests {
     use headroom_core::plan;
 
-    use super::super::Language;
     use super::field_text;
+    use crate::Language;
 
     #[test]
     fn fields_have_the_same_names_in_links_and_here() {

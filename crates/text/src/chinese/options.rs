@@ -4,8 +4,8 @@ use headroom_core::advise::solve::{Question, Unknown};
 use headroom_core::advise::summary::{Check, SummaryItem};
 use headroom_core::units::bytes_text;
 
-use super::chinese_terms;
-use super::options::{MapTexts, OptionTexts, PairTexts, SolveTexts, SummaryTexts, TierTexts};
+use super::terms;
+use crate::options::{MapTexts, OptionTexts, PairTexts, SolveTexts, SummaryTexts, TierTexts};
 
 pub(super) const TEXTS: OptionTexts = OptionTexts {
     tiers: TierTexts {
@@ -33,7 +33,7 @@ pub(super) const TEXTS: OptionTexts = OptionTexts {
         question,
         searching: "正在查找…",
         fits: |value| format!("{value} 放得下"),
-        beyond: |value, fit| format!("{value}：{}", chinese_terms::fit(fit)),
+        beyond: |value, fit| format!("{value}：{}", terms::fit(fit)),
         no_beyond: "没有更大的值可试",
         nothing: "无论取什么值都放不下，请参考上面的建议。",
         is_current: "与当前方案相同",

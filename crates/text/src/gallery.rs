@@ -3,37 +3,39 @@
 use headroom_core::scenario::{Quantity, Reason};
 
 /// One scenario in words.
-pub(crate) struct ScenarioText {
-    pub(crate) title: &'static str,
-    pub(crate) story: &'static str,
+#[allow(missing_docs, reason = "the texts themselves say what they are")]
+pub struct ScenarioText {
+    pub title: &'static str,
+    pub story: &'static str,
     /// Its plans by key.
-    pub(crate) plans: &'static [(&'static str, &'static str)],
+    pub plans: &'static [(&'static str, &'static str)],
 }
 
 impl ScenarioText {
     /// The name of the plan called `key`.
-    pub(crate) fn plan(&self, key: &'static str) -> &'static str {
+    pub fn plan(&self, key: &'static str) -> &'static str {
         self.plans.iter().find(|(of, _)| *of == key).map_or(key, |(_, name)| name)
     }
 }
 
 /// All of them.
-pub(crate) struct GalleryTexts {
-    pub(crate) button: &'static str,
-    pub(crate) title: &'static str,
-    pub(crate) intro: &'static str,
+#[allow(missing_docs, reason = "the texts themselves say what they are")]
+pub struct GalleryTexts {
+    pub button: &'static str,
+    pub title: &'static str,
+    pub intro: &'static str,
     /// By the id of a scenario.
-    pub(crate) scenario: fn(&str) -> &'static ScenarioText,
+    pub scenario: fn(&str) -> &'static ScenarioText,
     /// Name of the table of a plan.
-    pub(crate) rules_of: fn(&str) -> String,
-    pub(crate) column_quantity: &'static str,
-    pub(crate) column_guide: &'static str,
-    pub(crate) column_ours: &'static str,
-    pub(crate) column_why: &'static str,
-    pub(crate) agrees: &'static str,
-    pub(crate) computing: &'static str,
-    pub(crate) quantity: fn(Quantity) -> &'static str,
-    pub(crate) reason: fn(Reason) -> &'static str,
+    pub rules_of: fn(&str) -> String,
+    pub column_quantity: &'static str,
+    pub column_guide: &'static str,
+    pub column_ours: &'static str,
+    pub column_why: &'static str,
+    pub agrees: &'static str,
+    pub computing: &'static str,
+    pub quantity: fn(Quantity) -> &'static str,
+    pub reason: fn(Reason) -> &'static str,
 }
 
 /// For an id that has no text; a test sees to it that none is missing.
@@ -43,7 +45,7 @@ pub(super) static NO_SCENARIO: ScenarioText = ScenarioText { title: "", story: "
 mod tests {
     use headroom_core::scenario::SCENARIOS;
 
-    use crate::text::Language;
+    use crate::Language;
 
     #[test]
     fn every_scenario_and_plan_has_words_in_every_language() {

@@ -1,9 +1,18 @@
 //! The page in English.
 
-use super::accuracy;
-use super::english_terms as words;
-use super::{Fields, Texts, choice, field};
-use super::{english_advice, english_gallery, english_options, english_tasks};
+mod accuracy;
+mod advice;
+mod choices;
+mod gallery;
+mod notes;
+mod options;
+mod problems;
+mod tasks;
+mod terms;
+
+use crate::{Fields, Texts, choice, field};
+
+pub use problems::problem_line;
 
 pub(super) const TEXTS: Texts = Texts {
     page_title: "Headroom: GPU memory of a training run, before the run",
@@ -229,9 +238,9 @@ pub(super) const TEXTS: Texts = Texts {
     config_assumed_rest: |count| format!("{count} further keys that were assumed"),
     own_model: "my model",
     custom_card: "Another card: give its memory",
-    tasks: english_tasks::TEXTS,
-    gallery: english_gallery::TEXTS,
-    options: english_options::TEXTS,
+    tasks: tasks::TEXTS,
+    gallery: gallery::TEXTS,
+    options: options::TEXTS,
     effective_batch: |batch, steps, cards, effective| {
         let noun = if effective == 1 { "sequence" } else { "sequences" };
         format!("{batch} × {steps} × {cards} = {effective} {noun} a step")
@@ -277,8 +286,8 @@ pub(super) const TEXTS: Texts = Texts {
     why: "Why:",
     last_good: "The figures below belong to the last plan that could be estimated.",
     trainable: |trainable, all, percent| format!("{trainable} of {all} parameters are trained ({percent} %)"),
-    accuracy: accuracy::ENGLISH,
-    advice: english_advice::TEXTS,
+    accuracy: accuracy::TEXTS,
+    advice: advice::TEXTS,
 
     comparison_title: "Compare",
     comparison_intro: "The same model, data and cards, each way of training it. Choose a bar to make it the plan.",
@@ -346,21 +355,21 @@ pub(super) const TEXTS: Texts = Texts {
     pinned: "pinned",
     notes_title: "Assumptions and warnings",
 
-    category: words::category,
-    phase: words::phase,
-    term: words::term,
-    fit: words::fit,
-    note: words::note,
-    problem: words::problem,
-    segment: words::segment,
-    task: words::task,
-    method: words::method,
-    dtype: words::dtype,
-    precision: words::precision,
-    optimizer: words::optimizer,
-    attention: words::attention,
-    kernel: words::kernel,
-    framework: words::framework,
-    adapter_dtype: words::adapter_dtype,
-    quant_type: words::quant_type,
+    category: terms::category,
+    phase: terms::phase,
+    term: terms::term,
+    fit: terms::fit,
+    note: notes::note,
+    problem: problems::problem,
+    segment: terms::segment,
+    task: choices::task,
+    method: choices::method,
+    dtype: choices::dtype,
+    precision: choices::precision,
+    optimizer: choices::optimizer,
+    attention: choices::attention,
+    kernel: choices::kernel,
+    framework: choices::framework,
+    adapter_dtype: choices::adapter_dtype,
+    quant_type: choices::quant_type,
 };

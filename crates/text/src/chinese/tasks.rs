@@ -4,8 +4,9 @@ use headroom_core::memory::{ModelRole, Phase};
 use headroom_core::plan::{InstanceRole, KvCacheDtype, ReferenceKind, RolloutEngine, Round, Task, VllmMode};
 use headroom_core::units::count_text;
 
-use super::tasks::{TaskFields, TaskTexts};
-use super::{ChoiceText, chinese_terms, choice, field};
+use super::terms;
+use crate::tasks::{TaskFields, TaskTexts};
+use crate::{ChoiceText, choice, field};
 
 pub(super) const TEXTS: TaskTexts = TaskTexts {
     section: "偏好与强化学习",
@@ -139,7 +140,7 @@ fn model_role(role: ModelRole) -> &'static str {
 }
 
 fn peak(task: Task, phase: Phase) -> String {
-    let name = chinese_terms::phase(phase);
+    let name = terms::phase(phase);
     match (task, phase) {
         (Task::Grpo | Task::Ppo, Phase::Prefill | Phase::Decode) => {
             format!("峰值：采样生成中的{name}，而不是策略更新")
