@@ -389,7 +389,9 @@ pub struct Distributed {
     pub contiguous_gradients: bool,
     /// DeepSpeed `round_robin_gradients`.
     pub round_robin_gradients: bool,
-    /// DeepSpeed `pin_memory` of the offload sections.
+    /// DeepSpeed `data_types.grad_accum_dtype`; `None`: the weights' dtype.
+    pub grad_accum_dtype: Option<Dtype>,
+    /// `pin_memory` of DeepSpeed's offload sections and of FSDP2's `CPUOffloadPolicy`.
     pub pin_memory: bool,
     /// FSDP2 `reshard_after_forward`.
     pub reshard_after_forward: bool,

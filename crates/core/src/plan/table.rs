@@ -127,6 +127,7 @@ pub(super) static FIELDS: &[Field] = &[
     row!(distributed.overlap_comm, Kind::AutoFlag),
     row!(distributed.contiguous_gradients, Kind::Flag),
     row!(distributed.round_robin_gradients, Kind::Flag),
+    row!(distributed.grad_accum_dtype, Kind::OptionalChoice(Dtype::NAMES)),
     row!(distributed.pin_memory, Kind::Flag),
     row!(distributed.reshard_after_forward, Kind::Flag),
     row!(distributed.param_dtype, Kind::OptionalChoice(Dtype::NAMES)),
