@@ -18,7 +18,7 @@ mod zero1;
 mod zero2;
 mod zero3;
 
-use super::autograd::{Detail, ElementType, Shape, Sym, Tape, TapeRecord, Tensor, dims};
+use super::autograd::{ElementType, Record, Shape, Sym, Tape, TapeRecord, Tensor, Wanted, dims};
 use super::estimate::HostAllocation;
 use super::term::Term;
 use super::weights::{ModelWeights, Trainable, element_type};
@@ -127,8 +127,8 @@ pub(super) trait Strategy {
     }
 
     /// Puts what the framework did when its hooks ran into the record.
-    fn unroll(&self, hooked: Hooked<'_>, _acts: &mut Option<Acts>) -> TapeRecord {
-        hooked.record
+    fn unroll(&self, hooked: Hooked<'_>, _acts: &mut Option<Acts>) -> Record {
+        Record::Rows(hooked.record)
     }
 }
 
@@ -160,8 +160,8 @@ impl Buffer {
 pub(super) struct Hooked<'a> {
     pub(super) record: TapeRecord,
     pub(super) modules: &'a Modules,
-    /// How much of each event is wanted.
-    pub(super) detail: Detail,
+    /// What is to be read off it.
+    pub(super) wanted: Wanted,
     /// Earlier micro-batches have left their gradients.
     pub(super) accumulates: bool,
 }

@@ -7,7 +7,7 @@
 mod coordinator;
 mod gathering;
 
-use super::super::autograd::{ElementType, Shape, Sym, Tape, TapeRecord, Tensor, dims};
+use super::super::autograd::{ElementType, Record, Shape, Sym, Tape, Tensor, dims};
 use super::super::estimate::HostAllocation;
 use super::super::phase::Phase;
 use super::super::term::Term;
@@ -112,7 +112,7 @@ impl Strategy for Zero3<'_> {
         Some(modules)
     }
 
-    fn unroll(&self, hooked: Hooked<'_>, acts: &mut Option<Acts>) -> TapeRecord {
+    fn unroll(&self, hooked: Hooked<'_>, acts: &mut Option<Acts>) -> Record {
         unroll(hooked, element_type(self.0.param_dtype), acts, |start| {
             Box::new(gathering::Gathering::new(self.0, start))
         })
