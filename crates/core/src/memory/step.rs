@@ -8,12 +8,13 @@ use super::autograd::{
 use super::embeddings::run_embeddings;
 use super::logits::{HeadOutput, language_model_loss, score_loss};
 use super::optimizer;
+use super::parameter::Trainable;
 use super::phase::Phase;
 use super::precision::{autocasts, is_float16};
 use super::sharding::{Acts, Hooked, strategy};
 use super::tasks;
 use super::term::Term;
-use super::weights::{Counts, Holder, LayerWeights, ModelWeights, Trainable, load};
+use super::weights::{Counts, Holder, LayerWeights, ModelWeights, load};
 use crate::gpu::{Card, multiprocessors};
 use crate::job::Sharding;
 use crate::model::Model;
@@ -54,7 +55,7 @@ pub(super) fn run_beside(
     let tape = Tape::new(&VOCABULARY, extent, sink);
     let kernel = kernel(plan, model, card);
     let mut weights = load(&tape, plan, model, &sharding, Holder::POLICY);
-    let modules = if hooks { strategy(&sharding).hook(&tape, &mut weights) } else { None };
+    let modules = if hooks { weights.hook(strategy(&sharding).hook(&tape, &weights.parameters)) } else { None };
     let mut counts = weights.counts;
     let workspaces = workspaces(&tape, plan, card);
     if let Some(compute_capability) = card.compute_capability {
@@ -222,7 +223,7 @@ impl Update<'_> {
         let Self { tape, plan, weights, trainable, sharding, .. } = *self;
         let strategy = strategy(sharding);
         strategy.shard_gradients(tape, trainable);
-        let buffers = strategy.standing_buffers(tape, weights, trainable);
+        let buffers = strategy.standing_buffers(tape, &weights.parameters, trainable);
         tape.mark(|marks, at| marks.states = at);
         let states = optimizer::allocate_states(tape, plan, sharding, trainable);
         tape.mark(|marks, at| marks.step = at);
@@ -264,7 +265,7 @@ impl Update<'_> {
         let zero3 = weights.zero3.as_ref();
         tape.enter(Phase::Forward);
         let mut setting = setting(tape, plan, model, kernel, true);
-        let fsdp2 = strategy(sharding).groups(tape, weights);
+        let fsdp2 = strategy(sharding).groups(tape, &weights.sharded());
         setting.fsdp2.clone_from(&fsdp2);
         setting.zero3 = zero3.cloned();
         let setting = Rc::new(setting);

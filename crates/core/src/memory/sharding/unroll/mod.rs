@@ -6,12 +6,21 @@ mod writer;
 
 use super::super::autograd::{Action, ElementType, Hook, LayerTag, Record, TapeRecord, Wanted, passes};
 use super::super::phase::Phase;
-use super::Hooked;
 use super::hooks::Modules;
 
 pub(in crate::memory) use acts::Acts;
 pub(super) use copies::Copies;
 pub(super) use writer::{Held, Writer};
+
+/// A record, and what its hooks refer to.
+pub(in crate::memory) struct Hooked<'a> {
+    pub(in crate::memory) record: TapeRecord,
+    pub(in crate::memory) modules: &'a Modules,
+    /// What is to be read off it.
+    pub(in crate::memory) wanted: Wanted,
+    /// Earlier micro-batches have left their gradients.
+    pub(in crate::memory) accumulates: bool,
+}
 
 /// What a stage of ZeRO does in a step whose layers all run.
 pub(super) trait Stage {
@@ -49,8 +58,9 @@ pub(super) fn unroll<'a>(
     let mut stage = begin(&start);
     let done = wants_peaks.then(|| Acts::new(&order, &record.hooks));
     let mut writer = Writer::new(record, modules, &copies, element, done);
-    for place in order {
-        writer.play(stage.as_mut(), place, hooks.get(place.0).map_or(&[], Vec::as_slice));
+    for (segment, copy) in order {
+        let of_segment = hooks.get(segment).map(Vec::as_slice).unwrap_or_default();
+        writer.play(segment, of_segment, |writer, hook| stage.act(writer, hook, copy));
     }
     let (record, done) = writer.finish();
     match done {
