@@ -40,7 +40,7 @@ pub use term::{Category, Term};
 use crate::gpu::{Card, HostMemory, context_bytes, nccl_bytes};
 use crate::model::{self, Model, Reading};
 use crate::plan::{Alternative, Method, ModelChoice, Optimizer, Plan, Problem, Subject, Task, alternatives};
-use autograd::{Detail, Extent};
+use autograd::{Extent, Wanted};
 use headroom_torch::allocator::{self, Mode};
 use sharding::{Elements, strategy};
 
@@ -124,8 +124,8 @@ impl ContextUse {
 
 fn answer(plan: &Plan, subject: &Subject, with_rows: bool) -> Estimate {
     let Subject { model, card, memory_bytes, .. } = subject;
-    let detail = if with_rows { Detail::Rows } else { Detail::Moments };
-    let step = step::run(plan, subject, Extent::Representative, detail);
+    let wanted = if with_rows { Wanted::Rows } else { Wanted::Moments };
+    let step = step::run(plan, subject, Extent::Representative, wanted);
     let ledger = ledger::read(&step.record, model.num_hidden_layers());
     let counts = step.counts;
     let context = ContextUse::of(plan, card, step.sharding.ranks);

@@ -3,7 +3,7 @@
 use super::activations::{BackwardHook, Kernel, Setting, prepare_masks, rotary_tables, run_layer, run_norm};
 use super::autograd::Extent;
 use super::autograd::{
-    Detail, ElementType, Marks, Processors, Sym, Tape, TapeRecord, Tensor, VOCABULARY, backward, checkpoint, dims,
+    ElementType, Marks, Processors, Record, Sink, Sym, Tape, Tensor, VOCABULARY, Wanted, backward, checkpoint, dims,
 };
 use super::embeddings::run_embeddings;
 use super::logits::{HeadOutput, language_model_loss, score_loss};
@@ -26,7 +26,7 @@ use std::rc::Rc;
 
 /// What a step leaves behind.
 pub(super) struct Step {
-    pub(super) record: TapeRecord,
+    pub(super) record: Record,
     pub(super) counts: Counts,
     pub(super) sharding: Sharding,
     pub(super) kernel: Kernel,
@@ -35,8 +35,8 @@ pub(super) struct Step {
 }
 
 /// Runs the steady step of a plan: the second one or any later, when optimizer state exists.
-pub(super) fn run(plan: &Plan, subject: &Subject, extent: Extent, detail: Detail) -> Step {
-    run_beside(plan, subject, (extent, detail), &mut None)
+pub(super) fn run(plan: &Plan, subject: &Subject, extent: Extent, wanted: Wanted) -> Step {
+    run_beside(plan, subject, (extent, wanted), &mut None)
 }
 
 /// The same for one of several plans that differ in batch size and length alone: `acts` is what DeepSpeed's stage 3 does in
@@ -44,15 +44,15 @@ pub(super) fn run(plan: &Plan, subject: &Subject, extent: Extent, detail: Detail
 pub(super) fn run_beside(
     plan: &Plan,
     subject: &Subject,
-    (extent, detail): (Extent, Detail),
+    (extent, wanted): (Extent, Wanted),
     acts: &mut Option<Acts>,
 ) -> Step {
     let Subject { model, card, .. } = subject;
     let sharding = Sharding::of(plan, model);
     let hooks = plan.task != Task::Inference && strategy(&sharding).acts_on_hooks();
     // What the framework does where hooks run comes between the events.
-    let on_tape = if detail.keeps_events() || !hooks { detail } else { Detail::Categories };
-    let tape = Tape::new(&VOCABULARY, extent, on_tape);
+    let sink = if hooks && wanted != Wanted::Rows { Sink::events(&VOCABULARY) } else { Sink::new(wanted, &VOCABULARY) };
+    let tape = Tape::new(&VOCABULARY, extent, sink);
     let kernel = kernel(plan, model, card);
     let mut weights = load(&tape, plan, model, &sharding, Holder::POLICY);
     let modules = if hooks { weights.hook(strategy(&sharding).hook(&tape, &weights.parameters)) } else { None };
@@ -90,11 +90,13 @@ pub(super) fn run_beside(
         .fold(0, |sum, parameter| sum.saturating_add(parameter.elements().saturating_mul(parameter.tag.repeat)));
     let paged = optimizer::paged_state(plan, &trainable);
     drop((trainable, weights, workspaces));
-    let mut record = tape.finish();
-    if let Some(modules) = modules {
-        let accumulates = plan.gradient_accumulation_steps > 1;
-        record = strategy(&sharding).unroll(Hooked { record, modules: &modules, detail, accumulates }, acts);
-    }
+    let record = match (tape.finish(), modules) {
+        (Record::Rows(record), Some(modules)) => {
+            let accumulates = plan.gradient_accumulation_steps > 1;
+            strategy(&sharding).unroll(Hooked { record, modules: &modules, wanted, accumulates }, acts)
+        }
+        (record, _) => record,
+    };
     Step { record, counts, sharding, kernel, paged }
 }
 

@@ -242,7 +242,7 @@ impl Builder<'_> {
     }
 
     fn label(&self, term: Term, name: &str) -> Label {
-        if self.holder.prefix.is_empty() || !self.tape.names() {
+        if self.holder.prefix.is_empty() || !self.tape.keeps_names() {
             self.tape.label(term, name)
         } else {
             self.tape.label(term, &format!("{}.{name}", self.holder.prefix))

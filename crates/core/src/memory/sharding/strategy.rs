@@ -1,6 +1,6 @@
 //! The trait behind which each scheme has its room.
 
-use super::super::autograd::{ElementType, Shape, Sym, Tape, TapeRecord, Tensor, dims};
+use super::super::autograd::{ElementType, Record, Shape, Sym, Tape, Tensor, dims};
 use super::super::host::HostAllocation;
 use super::super::parameter::{Parameter, Parameters, Trainable};
 use super::super::term::Term;
@@ -106,8 +106,8 @@ pub(in crate::memory) trait Strategy {
     }
 
     /// Puts what the framework did when its hooks ran into the record.
-    fn unroll(&self, hooked: Hooked<'_>, _acts: &mut Option<Acts>) -> TapeRecord {
-        hooked.record
+    fn unroll(&self, hooked: Hooked<'_>, _acts: &mut Option<Acts>) -> Record {
+        Record::Rows(hooked.record)
     }
 }
 

@@ -65,8 +65,7 @@ impl<'a> Writer<'a> {
             hooks: Vec::new(),
             marks: old.marks,
             storages: old.storages,
-            moments: None,
-            detail: old.detail,
+            named: old.named,
         };
         Self { copies, old, new, acts, ran: 0, rows, other_rows: HashMap::new() }
     }

@@ -5,7 +5,7 @@
 
 mod buckets;
 
-use super::super::autograd::{Shape, Sym, Tape, TapeRecord, Tensor, dims};
+use super::super::autograd::{Record, Shape, Sym, Tape, Tensor, dims};
 use super::super::host::HostAllocation;
 use super::super::parameter::{Parameter, Trainable};
 use super::super::precision::element_type;
@@ -87,7 +87,7 @@ impl Strategy for Zero2<'_> {
         Some(Modules::new(tape, parameters, false))
     }
 
-    fn unroll(&self, hooked: Hooked<'_>, acts: &mut Option<Acts>) -> TapeRecord {
+    fn unroll(&self, hooked: Hooked<'_>, acts: &mut Option<Acts>) -> Record {
         let accumulates = hooked.accumulates;
         unroll(hooked, element_type(self.0.param_dtype), acts, |start| {
             Box::new(buckets::Buckets::new(self.0, accumulates, start))

@@ -7,7 +7,7 @@
 mod coordinator;
 mod gathering;
 
-use super::super::autograd::{ElementType, Shape, Sym, Tape, TapeRecord, Tensor, dims};
+use super::super::autograd::{ElementType, Record, Shape, Sym, Tape, Tensor, dims};
 use super::super::host::HostAllocation;
 use super::super::parameter::{Parameter, Trainable};
 use super::super::phase::Phase;
@@ -124,7 +124,7 @@ impl Strategy for Zero3<'_> {
         Some(Modules::new(tape, parameters, true))
     }
 
-    fn unroll(&self, hooked: Hooked<'_>, acts: &mut Option<Acts>) -> TapeRecord {
+    fn unroll(&self, hooked: Hooked<'_>, acts: &mut Option<Acts>) -> Record {
         unroll(hooked, element_type(self.0.param_dtype), acts, |start| {
             Box::new(gathering::Gathering::new(self.0, start))
         })
