@@ -2,7 +2,8 @@
 //! kinds, categories and phases are called there.
 
 pub(super) use super::symbol::Sym;
-use super::{Category, Phase, Term};
+use super::phase::Phase;
+use super::term::{Category, Term};
 pub(super) use headroom_torch::*;
 
 const _: () = assert!(Category::ALL.len() <= CATEGORIES);
