@@ -2,7 +2,8 @@
 //! kinds, categories and phases are called there.
 
 pub(super) use super::symbol::Sym;
-use super::{Category, Phase, Term};
+use super::phase::Phase;
+use super::term::{Category, Term};
 pub(super) use headroom_torch::*;
 
 const _: () = assert!(Category::ALL.len() <= CATEGORIES);
@@ -67,6 +68,11 @@ impl From<Sym> for Symbol {
             Sym::Bytes => Self::BYTES,
             Sym::Workspace => Self::WORKSPACE,
             Sym::Share => Self::SHARE,
+            Sym::B => Self::BATCH,
+            Sym::S => Self::LENGTH,
+            Sym::A => Self::HEADS,
+            Sym::D => Self::HEAD_DIM,
+            Sym::DV => Self::VALUE_DIM,
             other => Self::new(other as u8),
         }
     }

@@ -1,49 +1,41 @@
-//! What DeepSpeed's ZeRO does between the events of a step: stage 2's buckets of gradients; in stage 3, which parameters
-//! are gathered when, and what reducing their gradients takes.
+//! Hooks on modules and parameters, which DeepSpeed acts on.
 //!
-//! DeepSpeed hangs hooks on every module (runtime/zero/parameter_offload.py `_register_deepspeed_module`). While the step
-//! runs, the tape notes what these hooks are told; afterwards [`unroll`] writes every layer out, lets DeepSpeed's
-//! [`coordinator`] act on what it is told, and puts what it allocates and frees in between. The coordinator plans ahead
-//! by the trace of an earlier step, so it cannot act while the tape is written.
+//! While the step runs, the tape notes which hook runs where ([`Action`]); [`super::unroll`] afterwards lets ZeRO act there.
 
-mod acts;
-mod coordinator;
-mod unroll;
-
-use super::autograd::{Action, Call, LayerTag, Shape, Tape, Tensor, custom};
+use super::super::autograd::{Action, Call, LayerTag, Shape, Tape, Tensor, custom};
+use super::super::parameter;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
-pub(super) use acts::Acts;
-pub(super) use unroll::{Limits, unroll};
-
 /// Modules and parameters, as hooks name them.
 #[derive(Debug)]
-pub(super) struct Modules {
+pub(in crate::memory) struct Modules {
     tape: Rc<Tape>,
-    parameters: Vec<Parameter>,
+    /// Whether modules have hooks, beside gradients.
+    pub(in crate::memory) on_modules: bool,
+    pub(super) parameters: Vec<Parameter>,
     /// Numbers of parameters by storage.
     by_storage: HashMap<usize, u32>,
-    modules: RefCell<Vec<Module>>,
+    pub(super) modules: RefCell<Vec<Module>>,
     numbers: RefCell<BTreeMap<Place, Vec<Named>>>,
 }
 
 /// A tensor of parameters.
 #[derive(Debug)]
-struct Parameter {
-    tag: LayerTag,
-    name: Rc<str>,
-    shape: Shape,
-    trains: bool,
+pub(super) struct Parameter {
+    pub(super) tag: LayerTag,
+    pub(super) name: Rc<str>,
+    pub(super) shape: Shape,
+    pub(super) trains: bool,
 }
 
 /// A module of the model.
 #[derive(Debug, Clone)]
-struct Module {
-    tag: LayerTag,
+pub(super) struct Module {
+    pub(super) tag: LayerTag,
     /// Numbers of its own parameters, not those of modules inside.
-    parameters: Vec<u32>,
+    pub(super) parameters: Vec<u32>,
 }
 
 /// Layer and first parameter: few modules have both in common, and those have names of their own.
@@ -51,10 +43,16 @@ type Place = (u32, Option<u32>);
 /// A module's name and number.
 type Named = (Box<str>, u32);
 
+impl Parameter {
+    /// Elements of one of them.
+    pub(super) fn elements(&self) -> u64 {
+        self.shape.elements()
+    }
+}
+
 impl Modules {
-    /// Takes down the parameters of a model and has their gradients told; modules are told in stage 3.
-    pub(super) fn new(tape: &Rc<Tape>, of_model: &[super::weights::Parameter], stage: u8) -> Rc<Self> {
-        tape.zero3_linear.set(stage == 3);
+    /// Takes down the parameters of a model and puts a hook on the gradient of each; `on_modules`: modules have hooks too.
+    pub(super) fn new(tape: &Rc<Tape>, of_model: &[parameter::Parameter], on_modules: bool) -> Rc<Self> {
         let mut parameters = Vec::new();
         let mut by_storage = HashMap::new();
         for (number, parameter) in (0u32..).zip(of_model) {
@@ -66,6 +64,7 @@ impl Modules {
         }
         Rc::new(Self {
             tape: Rc::clone(tape),
+            on_modules,
             parameters,
             by_storage,
             modules: RefCell::default(),
@@ -90,7 +89,7 @@ impl Modules {
     }
 
     /// Runs a module, `parameters` being its own, with hooks before and after forward and backward.
-    pub(super) fn run(
+    pub(in crate::memory) fn run(
         &self,
         name: &str,
         parameters: &[&Tensor],
@@ -115,7 +114,7 @@ impl Modules {
         }
     }
 
-    /// The same tensor, whose gradient is told.
+    /// The same tensor, with a hook that runs when its gradient is known.
     fn pass(&self, x: &Tensor, action: Action, module: u32) -> Tensor {
         let run = move |call: &Call<'_>| {
             call.tape.tell(action, module);
@@ -125,36 +124,36 @@ impl Modules {
     }
 
     /// A module around others, whose input has no gradient: its number, for [`Modules::leave`].
-    pub(super) fn enter(&self, name: &str) -> u32 {
+    pub(in crate::memory) fn enter(&self, name: &str) -> u32 {
         let module = self.number(name, &[]);
         self.begin(module);
         module
     }
 
     /// A module without parameters whose output has no gradient.
-    pub(super) fn step_through(&self, name: &str) {
+    pub(in crate::memory) fn step_through(&self, name: &str) {
         let module = self.enter(name);
         self.tape.tell(Action::ForwardEnds, module);
     }
 
     /// Ends the forward of a module that was entered.
-    pub(super) fn leave(&self, module: u32, out: &Tensor) -> Tensor {
+    pub(in crate::memory) fn leave(&self, module: u32, out: &Tensor) -> Tensor {
         self.tape.tell(Action::ForwardEnds, module);
         self.pass(out, Action::BackwardBegins, module)
     }
 
     /// All gradients are reduced.
-    pub(super) fn end_reduction(&self) {
+    pub(in crate::memory) fn end_reduction(&self) {
         self.tape.tell(Action::ReductionDone, 0);
     }
 
     /// The optimizer has stepped.
-    pub(super) fn end_step(&self) {
+    pub(in crate::memory) fn end_step(&self) {
         self.tape.tell(Action::StepDone, 0);
     }
 
     /// Backward has run.
-    pub(super) fn end_backward(&self) {
+    pub(in crate::memory) fn end_backward(&self) {
         self.tape.tell(Action::BackwardDone, 0);
     }
 }

@@ -1,22 +1,23 @@
-//! FSDP2's groups of parameters: when each is gathered, let go, and its gradients reduced.
+//! FSDP2's groups of parameters: when each is gathered and freed, and its gradients reduced.
 //!
 //! `fully_shard` wraps every layer and the model around them (accelerate's transformer wrap policy), perhaps the token
 //! embedding too. The order of allocations and frees is that of torch/distributed/fsdp/_fully_shard in PyTorch 2.15:
 //! `FSDPParamGroup.unshard`, `wait_for_unshard`, `reshard`, `pre_backward`, `post_backward` and `foreach_reduce`.
 
-use super::autograd::{Call, ElementType, LayerTag, NO_LAYER, Shape, Sym, Tape, Tensor, custom, dims};
-use super::term::Term;
-use super::weights::{ModelWeights, Parameter, Trainable, element_type};
+use super::super::super::autograd::{Call, ElementType, LayerTag, NO_LAYER, Shape, Sym, Tape, Tensor, custom, dims};
+use super::super::super::parameter::{Parameter, Parameters, Trainable};
+use super::super::super::precision::element_type;
+use super::super::super::term::Term;
 use crate::job::Sharding;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 /// All groups of a model and what they share.
 #[derive(Debug)]
-pub(super) struct Fsdp2 {
+pub(in crate::memory) struct Groups {
     tape: Rc<Tape>,
     ranks: u64,
-    /// Layers and the embedding are let go between forward and backward; the root as well.
+    /// Groups are freed between forward and backward.
     reshard: bool,
     offload: bool,
     compute: ElementType,
@@ -47,43 +48,40 @@ struct Group {
     reduced: Cell<bool>,
 }
 
-/// Elements of a tensor whose rows are shared out among `ranks` evenly, with padding (`_get_dim0_padded_size`).
+/// Elements of a tensor whose rows are split among `ranks` evenly, with padding (`_get_dim0_padded_size`).
 pub(super) fn padded(shape: Shape, ranks: u64) -> u64 {
     let rows = shape.sizes().first().map_or(1, |rows| *rows).max(1);
     let row = shape.elements() / rows;
     rows.div_ceil(ranks).saturating_mul(ranks).saturating_mul(row)
 }
 
-impl Fsdp2 {
-    pub(super) fn new(tape: &Rc<Tape>, sharding: &Sharding, weights: &ModelWeights) -> Rc<Self> {
+impl Groups {
+    pub(super) fn new(tape: &Rc<Tape>, sharding: &Sharding, parameters: &Parameters<'_>) -> Rc<Self> {
         let ranks = sharding.ranks;
-        let own_embedding = sharding.wrap_embedding && !weights.head.is_empty();
+        let own_embedding = sharding.wrap_embedding && !parameters.tied;
         let in_embedding = |parameter: &Parameter| own_embedding && parameter.token_embedding;
         let group = |name, tag: LayerTag, has: &dyn Fn(&Parameter) -> bool, trained: &dyn Fn(&Trainable) -> bool| {
-            let parameters = weights.parameters.iter().filter(|parameter| has(parameter));
+            let own = parameters.all.iter().filter(|parameter| has(parameter));
             Group {
                 name,
                 tag,
-                elements: parameters
-                    .map(|parameter| padded(parameter.tensor.shape(), ranks))
-                    .fold(0, u64::saturating_add),
-                trainable: weights.trainable.iter().filter(|parameter| trained(parameter)).cloned().collect(),
+                elements: own.map(|parameter| padded(parameter.tensor.shape(), ranks)).fold(0, u64::saturating_add),
+                trainable: parameters.trainable.iter().filter(|parameter| trained(parameter)).cloned().collect(),
                 gathered: RefCell::default(),
                 in_flight: RefCell::default(),
                 reduced: Cell::new(false),
             }
         };
         let is_embedding = |parameter: &Trainable| {
-            own_embedding
-                && weights.token_embedding.as_ref().is_some_and(|table| table.shares_storage(&parameter.tensor))
+            parameters.all.iter().any(|table| in_embedding(table) && table.tensor.shares_storage(&parameter.tensor))
         };
         let mut groups = Vec::new();
         if own_embedding {
             groups.push(group(Sym::Embedding, NO_LAYER, &in_embedding, &is_embedding));
         }
-        for layer in &weights.layers {
-            let index = layer.tag.index;
-            groups.push(group(Sym::Layer, layer.tag, &|one| one.tag.index == index, &|one| one.tag.index == index));
+        for layer in &parameters.layers {
+            let index = layer.index;
+            groups.push(group(Sym::Layer, *layer, &|one| one.tag.index == index, &|one| one.tag.index == index));
         }
         groups.push(group(
             Sym::Root,
@@ -126,7 +124,7 @@ impl Fsdp2 {
     }
 
     /// Copies the parameters out of the all-gather's output. Forward keeps that output until the next group has done so,
-    /// backward lets it go at once.
+    /// backward frees it at once.
     fn wait_for_unshard(&self, group: &Group, forward: bool) {
         let Some(output) = group.in_flight.take() else { return };
         if forward {
@@ -164,7 +162,7 @@ impl Fsdp2 {
         }
     }
 
-    /// Lets a group's parameters go and reduces its gradients to this rank's share.
+    /// Frees a group's parameters and reduces its gradients to this rank's share.
     fn after_backward(&self, index: usize) {
         let Some(group) = self.groups.get(index) else { return };
         group.reduced.set(true);
@@ -204,24 +202,24 @@ impl Fsdp2 {
     }
 
     /// The model's own forward begins.
-    pub(super) fn begin_forward(&self) {
+    pub(in crate::memory) fn begin_forward(&self) {
         self.before_forward(self.root());
     }
 
     /// The model's own forward has ended: what is retained for overlap goes too.
-    pub(super) fn end_forward(&self) {
+    pub(in crate::memory) fn end_forward(&self) {
         self.after_forward(self.root());
         self.retained.take();
     }
 
     /// The loss has its gradient.
-    pub(super) fn begin_backward(&self) {
+    pub(in crate::memory) fn begin_backward(&self) {
         self.before_backward(self.root());
     }
 
     /// Backward has run: the root, and groups whose input wanted no gradient, are reduced now
     /// (`_root_post_backward_final_callback`). Gives back the reduced gradients.
-    pub(super) fn end_backward(&self) -> Vec<Tensor> {
+    pub(in crate::memory) fn end_backward(&self) -> Vec<Tensor> {
         let outside = self.tape.tag();
         self.tape.enter_layer(NO_LAYER);
         self.after_backward(self.root());
@@ -240,9 +238,9 @@ impl Fsdp2 {
         self.groups.len().saturating_sub(1)
     }
 
-    /// Runs a layer: gathered before its forward, and again when its output's gradient is known; let go after forward,
-    /// and reduced when its input's gradient is known.
-    pub(super) fn run_layer(
+    /// Runs a layer: gathered before its forward, and again when its output's gradient is known; freed after forward, and
+    /// reduced when its input's gradient is known.
+    pub(in crate::memory) fn run_layer(
         self: &Rc<Self>,
         tag: LayerTag,
         x: &Tensor,
@@ -258,7 +256,7 @@ impl Fsdp2 {
     }
 
     /// Looks up embeddings: ids have no gradient, so the embedding is reduced after the root.
-    pub(super) fn run_embedding(self: &Rc<Self>, look_up: impl FnOnce() -> Tensor) -> Tensor {
+    pub(in crate::memory) fn run_embedding(self: &Rc<Self>, look_up: impl FnOnce() -> Tensor) -> Tensor {
         let Some(index) = self.groups.iter().position(|group| group.name == Sym::Embedding) else { return look_up() };
         self.before_forward(index);
         let out = look_up();

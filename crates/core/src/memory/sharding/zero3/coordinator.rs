@@ -1,5 +1,5 @@
 //! `PartitionedParameterCoordinator` (DeepSpeed 0.19 runtime/zero/partitioned_param_coordinator.py): fetches a module's
-//! parameters before it runs, prefetches those that come next in the trace, and lets go what is not used again soon.
+//! parameters before it runs, prefetches those that come next in the trace, and frees what is not used again soon.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
@@ -8,7 +8,7 @@ use std::ops::Range;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Known {
     pub(super) elements: u64,
-    /// Never let go: not larger than `stage3_param_persistence_threshold`.
+    /// Never freed: not larger than `stage3_param_persistence_threshold`.
     pub(super) persists: bool,
     pub(super) trains: bool,
 }
@@ -24,9 +24,9 @@ pub(super) enum Move {
     GatherFlat(usize),
     /// Copies a parameter out of a flat buffer.
     CopyOut(usize),
-    /// Lets a flat buffer go.
+    /// Frees a flat buffer.
     FreeFlat(usize),
-    /// Lets a parameter go.
+    /// Frees a parameter.
     Release(usize),
 }
 
@@ -119,7 +119,7 @@ pub(super) struct Coordinator {
     /// Frozen parameters fetched by recomputation, by the module that was last in backward (`ds_recompute_parameters`).
     recomputed: BTreeMap<usize, Vec<usize>>,
     moves: Vec<Move>,
-    /// Parameters that a release touches, and whether it lets them go.
+    /// Parameters that a release touches, and whether it frees them.
     touched: Vec<(usize, bool)>,
 }
 
@@ -205,7 +205,7 @@ impl Coordinator {
             self.gather(self.modules.member(place));
         }
         self.all_gather(first);
-        // Frozen parameters that recomputation fetches are let go with the module that was last in backward.
+        // Frozen parameters that recomputation fetches are freed with the module that was last in backward.
         let owner = self.in_backward.last().copied().filter(|_| forward);
         for place in own.clone() {
             let parameter = self.modules.member(place);
@@ -311,19 +311,19 @@ impl Coordinator {
         let mut touched = std::mem::take(&mut self.touched);
         touched.extend(self.modules.get(module).iter().map(|one| (*one, self.may_release(*one))));
         if !forward {
-            let lets_go = |one: &usize| self.parameters.get(*one).is_some_and(|state| !state.known.persists);
+            let frees = |one: &usize| self.parameters.get(*one).is_some_and(|state| !state.known.persists);
             let recomputed = self.recomputed.remove(&module).unwrap_or_default();
-            touched.extend(recomputed.iter().map(|one| (*one, lets_go(one))));
+            touched.extend(recomputed.iter().map(|one| (*one, frees(one))));
             self.in_backward.retain(|other| *other != module);
         }
-        // Those that both lists name are let go if one of them says so.
-        touched.sort_unstable_by_key(|(parameter, lets_go)| (*parameter, !*lets_go));
+        // Those that both lists name are freed if one of them says so.
+        touched.sort_unstable_by_key(|(parameter, frees)| (*parameter, !*frees));
         touched.dedup_by_key(|(parameter, _)| *parameter);
-        for (parameter, lets_go) in touched.drain(..) {
+        for (parameter, frees) in touched.drain(..) {
             if let Some(state) = self.parameters.get_mut(parameter) {
                 state.active.retain(|other| *other != module);
             }
-            if lets_go {
+            if frees {
                 self.release_parameter(parameter);
             }
         }
