@@ -22,6 +22,8 @@ pub fn embedding(weight: &Tensor, shape: Shape, label: Label) -> Tensor {
         let segments = tokens.min(rows);
         let partials = tokens / EMBEDDING_ROWS_A_THREAD + segments;
         let offsets = (indices(tokens), indices(1));
+        // Equal tokens are told apart by `unique_by_key`, whose keys nobody wants.
+        drop(indices(tokens));
         let per_segment = (indices(segments), indices(segments), indices(1));
         let starts = indices(partials);
         let sums = call.grad_like(dims(&[(Symbol::SEGMENTS, partials), (Symbol::HIDDEN, width)]), ElementType::F32);
