@@ -3,6 +3,7 @@
 
 use headroom_core::link;
 use headroom_core::plan::{Companion, CompanionModel, InstanceRole, Offload, Plan};
+use headroom_text::problem_line;
 use serde_json::{Value, json};
 
 /// The plan with `reward_models`.
@@ -13,7 +14,7 @@ fn plan(reward_models: &Value) -> Plan {
 /// What is said about `reward_models` that cannot be read, or about `value_model` under that key.
 fn refused(key: &str, value: &Value) -> String {
     let problems = Plan::from_value(&json!({"model": "Qwen/Qwen3-4B", "task": "ppo", key: value})).unwrap_err();
-    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+    problems.iter().map(problem_line).collect::<Vec<_>>().join("\n")
 }
 
 #[test]

@@ -9,6 +9,7 @@ use headroom_core::plan::{
     GpuChoice, Kind, Method, ModelChoice, Optimizer, Plan, PolicyUpdate, Problem, ProblemKind, TargetModules, field,
     fields,
 };
+use headroom_text::problem_line;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -16,7 +17,7 @@ use serde_json::{Value, json};
 const CORPUS: &str = include_str!("../../../tests/links/v1.txt");
 
 fn said(problems: &[Problem]) -> String {
-    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join(" | ")
+    problems.iter().map(problem_line).collect::<Vec<_>>().join(" | ")
 }
 
 #[test]

@@ -8,6 +8,7 @@ use headroom_core::plan::{
     Auto, BucketSize, Framework, GpuChoice, Kind, MAX_JSON_BYTES, ModelChoice, Optimizer, Plan, Problem, ProblemKind,
     RolloutEngine, TargetModules, field, fields,
 };
+use headroom_text::problem_line;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -21,7 +22,7 @@ fn refused(value: Value) -> String {
 }
 
 fn said(problems: &[Problem]) -> String {
-    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+    problems.iter().map(problem_line).collect::<Vec<_>>().join("\n")
 }
 
 #[test]

@@ -4,8 +4,9 @@
 mod any_plan;
 
 use any_plan::any_plan;
-use headroom_core::plan::{Alternative, Framework, Method, Plan, Problem, alternatives, linear_module_names};
+use headroom_core::plan::{Alternative, Framework, Method, Plan, alternatives, linear_module_names};
 use headroom_core::{gpu, model};
+use headroom_text::problem_line;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -19,7 +20,7 @@ fn plan(changes: Value) -> Plan {
 fn said(changes: Value) -> String {
     match plan(changes).subject() {
         Ok(_) => String::new(),
-        Err(problems) => problems.iter().map(Problem::to_string).collect::<Vec<_>>().join("\n"),
+        Err(problems) => problems.iter().map(problem_line).collect::<Vec<_>>().join("\n"),
     }
 }
 

@@ -10,7 +10,8 @@ use std::fmt::Write as _;
 pub struct Symbol(u8);
 
 /// What the operators' own symbols are called, in their order.
-const OWN: [&str; 7] = ["1", "b·s", "h", "segments", "bytes", "workspace", "n/N"];
+const OWN: [&str; 14] =
+    ["1", "b·s", "h", "segments", "bytes", "workspace", "n/N", "b", "s", "a", "d", "d_v", "splits", "splits·b"];
 
 impl Symbol {
     /// One.
@@ -28,7 +29,22 @@ impl Symbol {
     /// A rank's share of a tensor.
     pub const SHARE: Self = Self(6);
 
-    /// The caller's symbol of number `number`, at most 248.
+    /// Sequences.
+    pub const BATCH: Self = Self(7);
+    /// Tokens of each.
+    pub const LENGTH: Self = Self(8);
+    /// Attention heads.
+    pub const HEADS: Self = Self(9);
+    /// Width of a head.
+    pub const HEAD_DIM: Self = Self(10);
+    /// Width of a value's head.
+    pub const VALUE_DIM: Self = Self(11);
+    /// Splits of the keys.
+    pub const SPLITS: Self = Self(12);
+    /// Splits of all sequences.
+    pub const SPLITS_TIMES_BATCH: Self = Self(13);
+
+    /// The caller's symbol of number `number`, at most 240.
     pub const fn new(number: u8) -> Self {
         debug_assert!(number < u8::MAX - OWN.len() as u8, "more symbols than a byte tells apart");
         Self(number.saturating_add(OWN.len() as u8))

@@ -67,6 +67,11 @@ impl From<Sym> for Symbol {
             Sym::Bytes => Self::BYTES,
             Sym::Workspace => Self::WORKSPACE,
             Sym::Share => Self::SHARE,
+            Sym::B => Self::BATCH,
+            Sym::S => Self::LENGTH,
+            Sym::A => Self::HEADS,
+            Sym::D => Self::HEAD_DIM,
+            Sym::DV => Self::VALUE_DIM,
             other => Self::new(other as u8),
         }
     }

@@ -9,8 +9,8 @@
 
 use super::autograd::Extent;
 use super::autograd::{Detail, Fullest};
+use super::sharding::Acts;
 use super::step;
-use super::zero::Acts;
 use crate::plan::{Plan, Subject};
 use std::collections::HashMap;
 

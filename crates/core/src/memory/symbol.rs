@@ -80,10 +80,6 @@ symbols! {
     TwoHundredFiftySix = "256";
     /// Width of a table.
     Width = "width";
-    /// Splits of all sequences.
-    SplitsTimesB = "splits·b";
-    /// Splits of the keys.
-    Splits = "splits";
     /// An engine's pool, bytes.
     Pool = "share·card-weights";
     /// Segments of equal tokens.

@@ -176,7 +176,7 @@ impl Plan {
     /// # Errors
     /// Where links cannot carry that much JSON; the plan is then as before.
     pub fn set_value_model(&mut self, value_model: Option<Companion>) -> Result<(), Problem> {
-        let before = std::mem::replace(&mut self.value_model, None);
+        let before = self.value_model.take();
         let kept = value_model.as_ref().map_or(Ok(()), |model| check(self, &model.write()));
         self.value_model = if kept.is_ok() { value_model } else { before };
         kept.map_err(|kind| Problem::new("value_model", kind))
@@ -191,7 +191,7 @@ impl Plan {
         if count > MOST_COMPANIONS {
             return Err(too_many(count));
         }
-        let before = std::mem::replace(&mut self.reward_models, None);
+        let before = self.reward_models.take();
         let kept = reward_models.as_ref().map_or(Ok(()), |models| check(self, &write_all(models)));
         self.reward_models = if kept.is_ok() { reward_models } else { before };
         kept.map_err(|kind| Problem::new("reward_models", kind))

@@ -1,6 +1,7 @@
 //! The operators that models' forward code is made of: what each allocates, what it saves for backward, and what its
 //! backward allocates, in the order of PyTorch's generated code.
 
+mod attention;
 mod custom;
 mod elementwise;
 mod embedding;
@@ -8,6 +9,7 @@ mod matmul;
 mod reductions;
 mod views;
 
+pub use attention::{AttentionLabels, AttentionSizes, efficient_attention, flash_attention};
 pub use custom::custom;
 pub use elementwise::{
     activation_saving_input, activation_saving_output, add, add_in_place, add_number, cast, clamp, dropout, mul, pow,

@@ -10,6 +10,7 @@ use headroom_core::advise::{Quick, usual_host};
 use headroom_core::link;
 use headroom_core::memory::{self, Allocation, Estimate, FailedRequest, Fit, PhaseUse, Term};
 use headroom_core::plan::Plan;
+use headroom_text::problem_line;
 
 use super::{Answered, Asked};
 
@@ -25,7 +26,9 @@ pub(super) fn answer(asked: &Asked) -> Answered {
     let plan = &asked.plan;
     let lines = match memory::estimate_replayed(plan) {
         Ok(estimate) => [figures(&estimate), terms(&estimate, asked.drawn), advice(plan, &estimate)].concat(),
-        Err(problems) => problems.iter().map(|problem| format!("problem {problem}").replace('\n', " ")).collect(),
+        Err(problems) => {
+            problems.iter().map(|problem| format!("problem {}", problem_line(problem)).replace('\n', " ")).collect()
+        }
     };
     Answered { origin: asked.origin.clone(), link: link::encode(plan), lines }
 }
