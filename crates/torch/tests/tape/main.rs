@@ -1,6 +1,7 @@
 //! What operators, autograd and checkpointing write onto the tape, against PyTorch's own traces.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
+mod attention;
 mod autograd;
 mod checkpoint;
 mod elementwise;

@@ -13,7 +13,25 @@ fn times(t: &Program, x: &Tensor, weight: &Tensor, bias: Option<&Tensor>) -> Ten
 fn matmul_saves_both() {
     expect(
         of_two(made(&HEADS, F32), made(&HEADS, F32), |t, a, b| matmul(a, b, false, shape(&HEADS), t.label("out"))),
-        "",
+        "
+        + out 8x4x64x64 f32
+        + workspace 8519680 byte
+        - workspace
+        - out
+        backward
+        + grad 8x4x64x64 f32
+        + grad2 8x4x64x64 f32
+        + workspace2 8519680 byte
+        - workspace2
+        + grad3 8x4x64x64 f32
+        + workspace3 8519680 byte
+        - workspace3
+        - grad
+        - b
+        - a
+        - grad2
+        - grad3
+        ",
     );
 }
 
@@ -21,7 +39,21 @@ fn matmul_saves_both() {
 fn matmul_with_what_wants_none_saves_only_that() {
     expect(
         of_two(made(&HEADS, F32), fixed(&HEADS, F32), |t, a, b| matmul(a, b, false, shape(&HEADS), t.label("out"))),
-        "",
+        "
+        + out 8x4x64x64 f32
+        + workspace 8519680 byte
+        - workspace
+        - a
+        - out
+        backward
+        + grad 8x4x64x64 f32
+        + grad2 8x4x64x64 f32
+        + workspace2 8519680 byte
+        - workspace2
+        - grad
+        - b
+        - grad2
+        ",
     );
 }
 
@@ -29,7 +61,21 @@ fn matmul_with_what_wants_none_saves_only_that() {
 fn matmul_of_what_wants_none_saves_only_that() {
     expect(
         of_two(fixed(&HEADS, F32), made(&HEADS, F32), |t, a, b| matmul(a, b, false, shape(&HEADS), t.label("out"))),
-        "",
+        "
+        + out 8x4x64x64 f32
+        + workspace 8519680 byte
+        - workspace
+        - b
+        - out
+        backward
+        + grad 8x4x64x64 f32
+        + grad2 8x4x64x64 f32
+        + workspace2 8519680 byte
+        - workspace2
+        - grad
+        - a
+        - grad2
+        ",
     );
 }
 
@@ -43,7 +89,24 @@ fn linear_makes_the_weights_gradient_first() {
             drop(x);
             t.backward([out]);
         }),
-        "",
+        "
+        + out 8x64x512 f32
+        + workspace 8519680 byte
+        - workspace
+        - out
+        backward
+        + grad 8x64x512 f32
+        + grad2 512x256 f32
+        + workspace2 8519680 byte
+        - workspace2
+        + grad3 8x64x256 f32
+        + workspace3 8519680 byte
+        - workspace3
+        - grad
+        - x
+        grad2 is weight.grad
+        - grad3
+        ",
     );
 }
 
@@ -57,7 +120,20 @@ fn linear_with_a_frozen_weight_saves_no_input() {
             drop(x);
             t.backward([out]);
         }),
-        "",
+        "
+        + out 8x64x512 f32
+        + workspace 8519680 byte
+        - workspace
+        - x
+        - out
+        backward
+        + grad 8x64x512 f32
+        + grad2 8x64x256 f32
+        + workspace2 8519680 byte
+        - workspace2
+        - grad
+        - grad2
+        ",
     );
 }
 
@@ -71,7 +147,20 @@ fn linear_of_what_wants_no_gradient_saves_only_its_input() {
             drop(x);
             t.backward([out]);
         }),
-        "",
+        "
+        + out 8x64x512 f32
+        + workspace 8519680 byte
+        - workspace
+        - out
+        backward
+        + grad 8x64x512 f32
+        + grad2 512x256 f32
+        + workspace2 8519680 byte
+        - workspace2
+        - grad
+        - x
+        grad2 is weight.grad
+        ",
     );
 }
 
@@ -85,7 +174,24 @@ fn linear_in_half_takes_half() {
             drop(x);
             t.backward([out]);
         }),
-        "",
+        "
+        + out 8x64x512 half
+        + workspace 8519680 byte
+        - workspace
+        - out
+        backward
+        + grad 8x64x512 half
+        + grad2 512x256 half
+        + workspace2 8519680 byte
+        - workspace2
+        + grad3 8x64x256 half
+        + workspace3 8519680 byte
+        - workspace3
+        - grad
+        - x
+        grad2 is weight.grad
+        - grad3
+        ",
     );
 }
 
@@ -99,7 +205,26 @@ fn linear_with_a_bias_makes_the_inputs_gradient_first() {
             drop(x);
             t.backward([out]);
         }),
-        "",
+        "
+        + out 8x64x512 f32
+        + lt 1048576 byte
+        - lt
+        - out
+        backward
+        + grad 8x64x512 f32
+        + grad2 8x64x256 f32
+        + workspace 8519680 byte
+        - workspace
+        + grad3 512x256 f32
+        + workspace2 8519680 byte
+        - workspace2
+        + grad4 512 f32
+        - grad
+        - x
+        grad4 is bias.grad
+        grad3 is weight.grad
+        - grad2
+        ",
     );
 }
 
@@ -113,7 +238,30 @@ fn linear_with_a_bias_over_many_rows_sums_in_parts() {
             drop(x);
             t.backward([out]);
         }),
-        "",
+        "
+        + out 8x256x512 f32
+        + lt 1048576 byte
+        - lt
+        - out
+        backward
+        + grad 8x256x512 f32
+        + grad2 8x256x256 f32
+        + workspace 8519680 byte
+        - workspace
+        + grad3 512x256 f32
+        + workspace2 8519680 byte
+        - workspace2
+        + grad4 512 f32
+        + parts 8388608 byte
+        + parts2 16 byte
+        - parts2
+        - parts
+        - grad
+        - x
+        grad4 is bias.grad
+        grad3 is weight.grad
+        - grad2
+        ",
     );
 }
 
@@ -127,7 +275,20 @@ fn linear_with_a_frozen_bias() {
             drop(x);
             t.backward([out]);
         }),
-        "",
+        "
+        + out 8x64x512 f32
+        + lt 1048576 byte
+        - lt
+        - x
+        - out
+        backward
+        + grad 8x64x512 f32
+        + grad2 8x64x256 f32
+        + workspace 8519680 byte
+        - workspace
+        - grad
+        - grad2
+        ",
     );
 }
 
@@ -141,7 +302,22 @@ fn linear_whose_bias_alone_trains() {
             drop(x);
             t.backward([out]);
         }),
-        "",
+        "
+        + out 8x64x512 f32
+        + lt 1048576 byte
+        - lt
+        - x
+        - out
+        backward
+        + grad 8x64x512 f32
+        + grad2 8x64x256 f32
+        + workspace 8519680 byte
+        - workspace
+        + grad3 512 f32
+        - grad
+        grad3 is bias.grad
+        - grad2
+        ",
     );
 }
 
@@ -155,7 +331,22 @@ fn linear_with_a_bias_of_what_wants_no_gradient() {
             drop(x);
             t.backward([out]);
         }),
-        "",
+        "
+        + out 8x64x512 f32
+        + lt 1048576 byte
+        - lt
+        - out
+        backward
+        + grad 8x64x512 f32
+        + grad2 512x256 f32
+        + workspace 8519680 byte
+        - workspace
+        + grad3 512 f32
+        - grad
+        - x
+        grad3 is bias.grad
+        grad2 is weight.grad
+        ",
     );
 }
 
@@ -170,7 +361,24 @@ fn zero3_linear_saves_its_input_and_weight() {
             drop(x);
             t.backward([out]);
         }),
-        "",
+        "
+        + out 8x64x512 f32
+        + workspace 8519680 byte
+        - workspace
+        - out
+        backward
+        + grad 8x64x512 f32
+        + grad2 8x64x256 f32
+        + workspace2 8519680 byte
+        - workspace2
+        + grad3 512x256 f32
+        + workspace3 8519680 byte
+        - workspace3
+        - grad
+        - x
+        grad3 is weight.grad
+        - grad2
+        ",
     );
 }
 
@@ -185,7 +393,20 @@ fn zero3_linear_with_a_frozen_weight_saves_its_input() {
             drop(x);
             t.backward([out]);
         }),
-        "",
+        "
+        + out 8x64x512 f32
+        + workspace 8519680 byte
+        - workspace
+        - out
+        backward
+        + grad 8x64x512 f32
+        + grad2 8x64x256 f32
+        + workspace2 8519680 byte
+        - workspace2
+        - grad
+        - x
+        - grad2
+        ",
     );
 }
 
@@ -200,7 +421,26 @@ fn zero3_linear_adds_its_bias_in_place() {
             drop(x);
             t.backward([out]);
         }),
-        "",
+        "
+        + out 8x64x512 f32
+        + workspace 8519680 byte
+        - workspace
+        - out
+        backward
+        + grad 8x64x512 f32
+        + grad2 8x64x256 f32
+        + workspace2 8519680 byte
+        - workspace2
+        + grad3 512x256 f32
+        + workspace3 8519680 byte
+        - workspace3
+        + grad4 512 f32
+        - grad
+        - x
+        grad4 is bias.grad
+        grad3 is weight.grad
+        - grad2
+        ",
     );
 }
 
@@ -215,6 +455,29 @@ fn zero3_linear_with_a_bias_over_many_rows() {
             drop(x);
             t.backward([out]);
         }),
-        "",
+        "
+        + out 8x256x512 f32
+        + workspace 8519680 byte
+        - workspace
+        - out
+        backward
+        + grad 8x256x512 f32
+        + grad2 8x256x256 f32
+        + workspace2 8519680 byte
+        - workspace2
+        + grad3 512x256 f32
+        + workspace3 8519680 byte
+        - workspace3
+        + grad4 512 f32
+        + parts 8388608 byte
+        + parts2 16 byte
+        - parts2
+        - parts
+        - grad
+        - x
+        grad4 is bias.grad
+        grad3 is weight.grad
+        - grad2
+        ",
     );
 }

@@ -11,17 +11,57 @@ fn norm(t: &Program, x: &Tensor, weight: Option<&Tensor>, bias: Option<&Tensor>)
 
 #[test]
 fn mean_last_saves_nothing() {
-    expect(of_one(made(&X, F32), |t, x| mean_last(x, t.label("out"))), "");
+    expect(
+        of_one(made(&X, F32), |t, x| mean_last(x, t.label("out"))),
+        "
+        + out 8x64x1 f32
+        - x
+        - out
+        backward
+        + grad 8x64x1 f32
+        + grad2 8x64x256 f32
+        - grad
+        - grad2
+        ",
+    );
 }
 
 #[test]
 fn max_last_saves_the_indices() {
-    expect(of_one(made(&X, F32), |t, x| max_last(x, t.label("out"), t.label("indices"))), "");
+    expect(
+        of_one(made(&X, F32), |t, x| max_last(x, t.label("out"), t.label("indices"))),
+        "
+        + out 8x64x1 f32
+        + indices 8x64x1 i64
+        - x
+        - out
+        backward
+        + grad 8x64x1 f32
+        + grad2 8x64x256 f32
+        - grad
+        - indices
+        - grad2
+        ",
+    );
 }
 
 #[test]
 fn softmax_saves_its_result() {
-    expect(of_one(made(&X, F32), |t, x| softmax(x, F32, t.label("out"))), "");
+    expect(
+        of_one(made(&X, F32), |t, x| softmax(x, F32, t.label("out"))),
+        "
+        + out 8x64x256 f32
+        - x
+        backward
+        + grad 8x64x256 f32
+        + grad2 8x64x256 f32
+        + grad3 8x64x256 f32
+        - grad3
+        - grad
+        - out
+        - grad2
+        ",
+    );
 }
 
 #[test]
@@ -35,7 +75,24 @@ fn layer_norm_saves_its_input_and_statistics() {
             drop(x);
             t.backward([out]);
         }),
-        "",
+        "
+        + out 8x64x256 f32
+        + statistics 8x64x1 f32
+        + statistics2 8x64x1 f32
+        - out
+        backward
+        + grad 8x64x256 f32
+        + grad2 8x64x256 f32
+        + grad3 256 f32
+        + grad4 256 f32
+        - grad
+        - x
+        - statistics
+        - statistics2
+        grad4 is bias.grad
+        grad3 is weight.grad
+        - grad2
+        ",
     );
 }
 
@@ -50,7 +107,24 @@ fn layer_norm_in_half_keeps_statistics_in_fp32() {
             drop(x);
             t.backward([out]);
         }),
-        "",
+        "
+        + out 8x64x256 half
+        + statistics 8x64x1 f32
+        + statistics2 8x64x1 f32
+        - out
+        backward
+        + grad 8x64x256 half
+        + grad2 8x64x256 half
+        + grad3 256 half
+        + grad4 256 half
+        - grad
+        - x
+        - statistics
+        - statistics2
+        grad4 is bias.grad
+        grad3 is weight.grad
+        - grad2
+        ",
     );
 }
 
@@ -65,7 +139,20 @@ fn layer_norm_with_frozen_weights() {
             drop(x);
             t.backward([out]);
         }),
-        "",
+        "
+        + out 8x64x256 f32
+        + statistics 8x64x1 f32
+        + statistics2 8x64x1 f32
+        - out
+        backward
+        + grad 8x64x256 f32
+        + grad2 8x64x256 f32
+        - grad
+        - x
+        - statistics
+        - statistics2
+        - grad2
+        ",
     );
 }
 
@@ -79,7 +166,20 @@ fn layer_norm_without_weights() {
             drop(x);
             t.backward([out]);
         }),
-        "",
+        "
+        + out 8x64x256 f32
+        + statistics 8x64x1 f32
+        + statistics2 8x64x1 f32
+        - out
+        backward
+        + grad 8x64x256 f32
+        + grad2 8x64x256 f32
+        - grad
+        - x
+        - statistics
+        - statistics2
+        - grad2
+        ",
     );
 }
 
@@ -94,6 +194,40 @@ fn layer_norm_without_bias() {
             drop(x);
             t.backward([out]);
         }),
-        "",
+        "
+        + out 8x64x256 f32
+        + statistics 8x64x1 f32
+        + statistics2 8x64x1 f32
+        - out
+        backward
+        + grad 8x64x256 f32
+        + grad2 8x64x256 f32
+        + grad3 256 f32
+        - grad
+        - x
+        - statistics
+        - statistics2
+        grad3 is weight.grad
+        - grad2
+        ",
+    );
+}
+
+#[test]
+fn softmax_of_float16_into_fp32_is_one_kernel() {
+    expect(
+        of_one(made(&X, Half), |t, x| softmax(x, F32, t.label("out"))),
+        "
+        + out 8x64x256 f32
+        - x
+        backward
+        + grad 8x64x256 f32
+        + grad2 8x64x256 half
+        + grad3 8x64x256 f32
+        - grad3
+        - grad
+        - out
+        - grad2
+        ",
     );
 }

@@ -12,7 +12,17 @@ const TOKENS: [u64; 4] = [8, 64, 4, 64];
 
 #[test]
 fn slice_last_writes_zeros_of_the_whole() {
-    expect(of_one(made(&X, F32), |t, x| slice_last(x, Symbol::ONE, 64)), "");
+    expect(
+        of_one(made(&X, F32), |t, x| slice_last(x, Symbol::ONE, 64)),
+        "
+        - x
+        backward
+        + grad 8x64x64 f32
+        + grad2 8x64x256 f32
+        - grad
+        - grad2
+        ",
+    );
 }
 
 #[test]
@@ -24,7 +34,16 @@ fn split_last_joins_the_gradients() {
             drop(x);
             t.backward(parts);
         }),
-        "",
+        "
+        - x
+        backward
+        + grad 8x64x192 f32
+        + grad2 8x64x64 f32
+        + grad3 8x64x256 f32
+        - grad
+        - grad2
+        - grad3
+        ",
     );
 }
 
@@ -37,18 +56,47 @@ fn chunk_heads_joins_the_gradients() {
             drop(x);
             t.backward(parts);
         }),
-        "",
+        "
+        - x
+        backward
+        + grad 8x4x64x32 f32
+        + grad2 8x4x64x32 f32
+        + grad3 8x4x64x64 f32
+        - grad
+        - grad2
+        - grad3
+        ",
     );
 }
 
 #[test]
 fn repeat_heads_sums_the_gradients() {
-    expect(of_one(made(&[8, 2, 64, 64], Half), |t, x| repeat_heads(x, shape(&[8, 8, 64, 64]), t.label("out"))), "");
+    expect(
+        of_one(made(&[8, 2, 64, 64], Half), |t, x| repeat_heads(x, shape(&[8, 8, 64, 64]), t.label("out"))),
+        "
+        + out 8x8x64x64 half
+        - x
+        - out
+        backward
+        + grad 8x8x64x64 half
+        + grad2 8x2x64x64 half
+        - grad
+        - grad2
+        ",
+    );
 }
 
 #[test]
 fn repeat_heads_by_one_is_nothing() {
-    expect(of_one(made(&HEADS, F32), |t, x| repeat_heads(x, shape(&HEADS), t.label("out"))), "");
+    expect(
+        of_one(made(&HEADS, F32), |t, x| repeat_heads(x, shape(&HEADS), t.label("out"))),
+        "
+        - x
+        backward
+        + grad 8x4x64x64 f32
+        - grad
+        ",
+    );
 }
 
 #[test]
@@ -57,7 +105,15 @@ fn cat_last_gives_views_of_the_gradient() {
         of_two(made(&[8, 64, 192], F32), made(&[8, 64, 64], F32), |t, a, b| {
             cat_last(&[a, b], shape(&X), t.label("out")).unwrap()
         }),
-        "",
+        "
+        + out 8x64x256 f32
+        - a
+        - b
+        - out
+        backward
+        + grad 8x64x256 f32
+        - grad
+        ",
     );
 }
 
@@ -67,33 +123,87 @@ fn cat_last_with_what_wants_none() {
         of_two(made(&[8, 64, 192], F32), fixed(&[8, 64, 64], F32), |t, a, b| {
             cat_last(&[a, b], shape(&X), t.label("out")).unwrap()
         }),
-        "",
+        "
+        + out 8x64x256 f32
+        - a
+        - b
+        - out
+        backward
+        + grad 8x64x256 f32
+        - grad
+        ",
     );
 }
 
 #[test]
 fn to_heads_is_a_view() {
-    expect(of_one(made(&X, F32), |t, x| to_heads(x, shape(&HEADS))), "");
+    expect(
+        of_one(made(&X, F32), |t, x| to_heads(x, shape(&HEADS))),
+        "
+        - x
+        backward
+        + grad 8x4x64x64 f32
+        - grad
+        ",
+    );
 }
 
 #[test]
 fn to_heads_copies_a_gradient_that_lies_head_by_head() {
-    expect(of_one(made(&X, F32), |t, x| copy(&to_heads(x, shape(&HEADS)), shape(&HEADS), t.label("out"), true)), "");
+    expect(
+        of_one(made(&X, F32), |t, x| copy(&to_heads(x, shape(&HEADS)), shape(&HEADS), t.label("out"), true)),
+        "
+        + out 8x4x64x64 f32
+        - x
+        - out
+        backward
+        + grad 8x4x64x64 f32
+        + grad2 8x64x256 f32
+        - grad
+        - grad2
+        ",
+    );
 }
 
 #[test]
 fn split_heads_is_a_view() {
-    expect(of_one(made(&X, F32), |t, x| split_heads(x, shape(&TOKENS))), "");
+    expect(
+        of_one(made(&X, F32), |t, x| split_heads(x, shape(&TOKENS))),
+        "
+        - x
+        backward
+        + grad 8x64x4x64 f32
+        - grad
+        ",
+    );
 }
 
 #[test]
 fn transpose_heads_is_a_view() {
-    expect(of_one(made(&TOKENS, F32), |t, x| transpose_heads(x, shape(&HEADS))), "");
+    expect(
+        of_one(made(&TOKENS, F32), |t, x| transpose_heads(x, shape(&HEADS))),
+        "
+        - x
+        backward
+        + grad 8x4x64x64 f32
+        - grad
+        ",
+    );
 }
 
 #[test]
 fn copy_passes_the_gradient_on() {
-    expect(of_one(made(&HEADS, F32), |t, x| copy(x, shape(&X), t.label("out"), false)), "");
+    expect(
+        of_one(made(&HEADS, F32), |t, x| copy(x, shape(&X), t.label("out"), false)),
+        "
+        + out 8x64x256 f32
+        - x
+        - out
+        backward
+        + grad 8x64x256 f32
+        - grad
+        ",
+    );
 }
 
 #[test]
@@ -105,6 +215,28 @@ fn unfold_batch_copies_a_gradient_that_lies_token_by_token() {
             drop(product);
             copy(&by_token, shape(&X), t.label("out"), false)
         }),
-        "",
+        "
+        + product 8x4x64x64 f32
+        + workspace 8519680 byte
+        - workspace
+        + out 8x64x256 f32
+        - product
+        - out
+        backward
+        + grad 8x64x256 f32
+        + grad2 8x4x64x64 f32
+        - grad
+        + grad3 8x4x64x64 f32
+        + workspace2 8519680 byte
+        - workspace2
+        + grad4 8x4x64x64 f32
+        + workspace3 8519680 byte
+        - workspace3
+        - grad2
+        - b
+        - a
+        - grad3
+        - grad4
+        ",
     );
 }
