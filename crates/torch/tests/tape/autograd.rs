@@ -27,20 +27,9 @@ fn the_latest_operator_runs_first() {
             t.backward([first, second]);
         }),
         "
-        + first 8x64x1 f32
-        + second 8x64x256 f32
-        - second
-        - first
-        backward
-        + grad 8x64x1 f32
-        + grad2 8x64x256 f32
-        + grad3 8x64x256 f32
-        - grad2
-        - x
-        + grad4 8x64x256 f32
-        - grad
-        - grad4
-        - grad3
+        + first 8x64x1 f32, + second 8x64x256 f32, - second, - first
+        backward: + grad 8x64x1 f32, + grad2 8x64x256 f32, + grad3 8x64x256 f32, - grad2, - x, + grad4 8x64x256 f32,
+          - grad, - grad4, - grad3
         ",
     );
 }
@@ -56,20 +45,9 @@ fn an_operator_waits_for_all_its_gradients() {
             t.backward([wide, row]);
         }),
         "
-        + wide 8x64x256 f32
-        - x
-        + row 8x64x1 f32
-        - row
-        backward
-        + grad 8x64x256 f32
-        + grad2 8x64x1 f32
-        + grad3 8x64x256 f32
-        - grad2
-        - grad3
-        + grad4 8x64x256 f32
-        - grad
-        - wide
-        - grad4
+        + wide 8x64x256 f32, - x, + row 8x64x1 f32, - row
+        backward: + grad 8x64x256 f32, + grad2 8x64x1 f32, + grad3 8x64x256 f32, - grad2, - grad3,
+          + grad4 8x64x256 f32, - grad, - wide, - grad4
         ",
     );
 }
@@ -84,22 +62,9 @@ fn each_gradient_is_freed_when_its_operator_has_run() {
             scale(&two, t.label("three"))
         }),
         "
-        + one 8x64x256 f32
-        + two 8x64x256 f32
-        - one
-        + three 8x64x256 f32
-        - two
-        - x
-        - three
-        backward
-        + grad 8x64x256 f32
-        + grad2 8x64x256 f32
-        - grad
-        + grad3 8x64x256 f32
-        - grad2
-        + grad4 8x64x256 f32
-        - grad3
-        - grad4
+        + one 8x64x256 f32, + two 8x64x256 f32, - one, + three 8x64x256 f32, - two, - x, - three
+        backward: + grad 8x64x256 f32, + grad2 8x64x256 f32, - grad, + grad3 8x64x256 f32, - grad2,
+          + grad4 8x64x256 f32, - grad3, - grad4
         ",
     );
 }
@@ -111,18 +76,9 @@ fn what_is_saved_is_freed_when_its_operator_has_run() {
             activation_saving_input(&activation_saving_input(x, t.label("one")), t.label("two"))
         }),
         "
-        + one 8x64x256 f32
-        + two 8x64x256 f32
-        - two
-        backward
-        + grad 8x64x256 f32
-        + grad2 8x64x256 f32
-        - grad
-        - one
-        + grad3 8x64x256 f32
-        - grad2
-        - x
-        - grad3
+        + one 8x64x256 f32, + two 8x64x256 f32, - two
+        backward: + grad 8x64x256 f32, + grad2 8x64x256 f32, - grad, - one, + grad3 8x64x256 f32, - grad2, - x,
+          - grad3
         ",
     );
 }
@@ -137,20 +93,9 @@ fn a_second_gradient_is_added_in_place() {
             t.backward(outs);
         }),
         "
-        + one 8x64x256 f32
-        + two 8x64x256 f32
-        - x
-        - two
-        - one
-        backward
-        + grad 8x64x256 f32
-        + grad2 8x64x256 f32
-        + grad3 8x64x256 f32
-        - grad2
-        + grad4 8x64x256 f32
-        - grad
-        - grad4
-        - grad3
+        + one 8x64x256 f32, + two 8x64x256 f32, - x, - two, - one
+        backward: + grad 8x64x256 f32, + grad2 8x64x256 f32, + grad3 8x64x256 f32, - grad2, + grad4 8x64x256 f32,
+          - grad, - grad4, - grad3
         ",
     );
 }
@@ -160,14 +105,8 @@ fn a_gradient_that_another_holds_is_added_out_of_place() {
     expect(
         of_one(made(&X, F32), |t, x| add(x, x, t.label("out"))),
         "
-        + out 8x64x256 f32
-        - x
-        - out
-        backward
-        + grad 8x64x256 f32
-        + grad2 8x64x256 f32
-        - grad
-        - grad2
+        + out 8x64x256 f32, - x, - out
+        backward: + grad 8x64x256 f32, + grad2 8x64x256 f32, - grad, - grad2
         ",
     );
 }
@@ -183,30 +122,11 @@ fn views_are_added_out_of_place() {
             t.backward(outs);
         }),
         "
-        + out 8x64x512 f32
-        + workspace 8519680 byte
-        - workspace
-        + out2 8x64x512 f32
-        + workspace2 8519680 byte
-        - workspace2
-        - x
-        - out2
-        - out
-        backward
-        + grad 8x64x512 f32
-        + grad2 8x64x512 f32
-        + grad3 8x64x256 f32
-        + workspace3 8519680 byte
-        - workspace3
-        - grad2
-        + grad4 8x64x256 f32
-        + workspace4 8519680 byte
-        - workspace4
-        - grad
-        + grad5 8x64x256 f32
-        - grad3
-        - grad4
-        - grad5
+        + out 8x64x512 f32, + workspace 8519680 byte, - workspace, + out2 8x64x512 f32, + workspace2 8519680 byte,
+          - workspace2, - x, - out2, - out
+        backward: + grad 8x64x512 f32, + grad2 8x64x512 f32, + grad3 8x64x256 f32, + workspace3 8519680 byte,
+          - workspace3, - grad2, + grad4 8x64x256 f32, + workspace4 8519680 byte, - workspace4, - grad,
+          + grad5 8x64x256 f32, - grad3, - grad4, - grad5
         ",
     );
 }
@@ -216,13 +136,8 @@ fn a_leaf_takes_a_gradient_that_no_one_else_holds() {
     expect(
         of_one(leaf(&X, F32), |t, x| scale(x, t.label("out"))),
         "
-        + out 8x64x256 f32
-        - out
-        backward
-        + grad 8x64x256 f32
-        + grad2 8x64x256 f32
-        - grad
-        grad2 is x.grad
+        + out 8x64x256 f32, - out
+        backward: + grad 8x64x256 f32, + grad2 8x64x256 f32, - grad, grad2 is x.grad
         ",
     );
 }
@@ -232,13 +147,8 @@ fn a_leaf_copies_a_gradient_that_another_holds() {
     expect(
         of_two(leaf(&X, F32), made(&X, F32), |t, a, b| add(a, b, t.label("out"))),
         "
-        + out 8x64x256 f32
-        - b
-        - out
-        backward
-        + grad 8x64x256 f32
-        + a.grad 8x64x256 f32
-        - grad
+        + out 8x64x256 f32, - b, - out
+        backward: + grad 8x64x256 f32, + a.grad 8x64x256 f32, - grad
         ",
     );
 }
@@ -258,37 +168,11 @@ fn the_second_gradient_of_a_leaf_is_added_to_its_first_before_any_operator_runs(
             }
         }),
         "
-        + wide 8x64x256 f32
-        + out 8x64x256 f32
-        - out
-        backward
-        + grad 8x64x256 f32
-        + grad2 8x64x256 f32
-        + grad3 8x64x256 f32
-        + grad4 256 f32
-        - grad2
-        - grad
-        - wide
-        grad4 is weight.grad
-        + grad5 8x64x256 f32
-        - grad3
-        - one
-        - grad5
-        + wide2 8x64x256 f32
-        + out2 8x64x256 f32
-        - out2
-        + grad6 8x64x256 f32
-        + grad7 8x64x256 f32
-        + grad8 8x64x256 f32
-        + grad9 256 f32
-        - grad7
-        - grad6
-        - wide2
-        - grad9
-        + grad10 8x64x256 f32
-        - grad8
-        - two
-        - grad10
+        + wide 8x64x256 f32, + out 8x64x256 f32, - out
+        backward: + grad 8x64x256 f32, + grad2 8x64x256 f32, + grad3 8x64x256 f32, + grad4 256 f32, - grad2, - grad,
+          - wide, grad4 is weight.grad, + grad5 8x64x256 f32, - grad3, - one, - grad5, + wide2 8x64x256 f32,
+          + out2 8x64x256 f32, - out2, + grad6 8x64x256 f32, + grad7 8x64x256 f32, + grad8 8x64x256 f32,
+          + grad9 256 f32, - grad7, - grad6, - wide2, - grad9, + grad10 8x64x256 f32, - grad8, - two, - grad10
         ",
     );
 }
@@ -306,30 +190,11 @@ fn a_cast_weight_gets_its_gradient_when_the_engine_comes_to_the_cast() {
             t.backward([out]);
         }),
         "
-        + x16 8x64x256 half
-        + weight16 512x256 half
-        - x
-        + out 8x64x512 half
-        + workspace 8519680 byte
-        - workspace
-        - out
-        backward
-        + grad 8x64x512 half
-        + grad2 512x256 half
-        + workspace2 8519680 byte
-        - workspace2
-        + grad3 8x64x256 half
-        + workspace3 8519680 byte
-        - workspace3
-        - grad
-        - weight16
-        - x16
-        + grad4 512x256 f32
-        - grad2
-        grad4 is weight.grad
-        + grad5 8x64x256 f32
-        - grad3
-        - grad5
+        + x16 8x64x256 half, + weight16 512x256 half, - x, + out 8x64x512 half, + workspace 8519680 byte,
+          - workspace, - out
+        backward: + grad 8x64x512 half, + grad2 512x256 half, + workspace2 8519680 byte, - workspace2,
+          + grad3 8x64x256 half, + workspace3 8519680 byte, - workspace3, - grad, - weight16, - x16,
+          + grad4 512x256 f32, - grad2, grad4 is weight.grad, + grad5 8x64x256 f32, - grad3, - grad5
         ",
     );
 }
@@ -347,10 +212,7 @@ fn without_grad_nothing_is_saved() {
             drop(out);
         }),
         "
-        + out 8x64x256 f32
-        - a
-        - b
-        - out
+        + out 8x64x256 f32, - a, - b, - out
         ",
     );
 }
@@ -360,15 +222,8 @@ fn a_detached_tensor_gets_no_gradient() {
     expect(
         of_two(made(&X, F32), made(&X, F32), |t, a, b| mul(a, &b.detach(), t.label("out"))),
         "
-        + out 8x64x256 f32
-        - a
-        - out
-        backward
-        + grad 8x64x256 f32
-        + grad2 8x64x256 f32
-        - grad
-        - b
-        - grad2
+        + out 8x64x256 f32, - a, - out
+        backward: + grad 8x64x256 f32, + grad2 8x64x256 f32, - grad, - b, - grad2
         ",
     );
 }
@@ -392,15 +247,8 @@ fn an_operator_of_ones_own_saves_what_it_is_told() {
             )
         }),
         "
-        + out 8x64x256 f32
-        - a
-        - out
-        backward
-        + grad 8x64x256 f32
-        + grad2 8x64x256 f32
-        - grad
-        - b
-        - grad2
+        + out 8x64x256 f32, - a, - out
+        backward: + grad 8x64x256 f32, + grad2 8x64x256 f32, - grad, - b, - grad2
         ",
     );
 }
@@ -414,14 +262,8 @@ fn a_leaf_keeps_a_share_of_its_gradient() {
             scale(x, t.label("out"))
         }),
         "
-        + out 8x64x256 f32
-        - out
-        backward
-        + grad 8x64x256 f32
-        + grad2 8x64x256 f32
-        - grad
-        + x.grad 1000 half
-        - grad2
+        + out 8x64x256 f32, - out
+        backward: + grad 8x64x256 f32, + grad2 8x64x256 f32, - grad, + x.grad 1000 half, - grad2
         ",
     );
 }
@@ -434,13 +276,8 @@ fn a_leaf_without_a_share_frees_its_gradient() {
             scale(x, t.label("out"))
         }),
         "
-        + out 8x64x256 f32
-        - out
-        backward
-        + grad 8x64x256 f32
-        + grad2 8x64x256 f32
-        - grad
-        - grad2
+        + out 8x64x256 f32, - out
+        backward: + grad 8x64x256 f32, + grad2 8x64x256 f32, - grad, - grad2
         ",
     );
 }
@@ -455,12 +292,8 @@ fn a_leaf_without_a_name_passes_its_gradient_on() {
             assert_eq!(passed.map(|grad| grad.shape()), Some(shape(&X)));
         }),
         "
-        + out 8x64x256 f32
-        - out
-        backward
-        + grad 8x64x256 f32
-        + grad2 8x64x256 f32
-        - grad
+        + out 8x64x256 f32, - out
+        backward: + grad 8x64x256 f32, + grad2 8x64x256 f32, - grad
         ",
     );
 }

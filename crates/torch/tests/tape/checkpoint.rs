@@ -23,22 +23,9 @@ fn a_checkpointed_call_keeps_its_input_and_runs_again() {
             t.backward([out]);
         }),
         "
-        + one 8x64x256 f32
-        + two 8x64x256 f32
-        - one
-        - two
-        backward
-        + grad 8x64x256 f32
-        + one2 8x64x256 f32
-        + two2 8x64x256 f32
-        - one2
-        + grad2 8x64x256 f32
-        - two2
-        - grad
-        + grad3 8x64x256 f32
-        - grad2
-        - x
-        - grad3
+        + one 8x64x256 f32, + two 8x64x256 f32, - one, - two
+        backward: + grad 8x64x256 f32, + one2 8x64x256 f32, + two2 8x64x256 f32, - one2, + grad2 8x64x256 f32,
+          - two2, - grad, + grad3 8x64x256 f32, - grad2, - x, - grad3
         ",
     );
 }
@@ -57,32 +44,11 @@ fn recomputation_stops_when_the_last_saved_tensor_is_there() {
             t.backward([out]);
         }),
         "
-        + wide 8x64x256 f32
-        + product 8x64x512 f32
-        + workspace 8519680 byte
-        - workspace
-        + out 8x64x512 f32
-        - product
-        - wide
-        - out
-        backward
-        + grad 8x64x512 f32
-        + grad2 8x64x512 f32
-        - grad
-        + wide2 8x64x256 f32
-        + grad3 512x256 f32
-        + workspace2 8519680 byte
-        - workspace2
-        + grad4 8x64x256 f32
-        + workspace3 8519680 byte
-        - workspace3
-        - wide2
-        - grad2
-        grad3 is weight.grad
-        + grad5 8x64x256 f32
-        - grad4
-        - x
-        - grad5
+        + wide 8x64x256 f32, + product 8x64x512 f32, + workspace 8519680 byte, - workspace, + out 8x64x512 f32,
+          - product, - wide, - out
+        backward: + grad 8x64x512 f32, + grad2 8x64x512 f32, - grad, + wide2 8x64x256 f32, + grad3 512x256 f32,
+          + workspace2 8519680 byte, - workspace2, + grad4 8x64x256 f32, + workspace3 8519680 byte, - workspace3,
+          - wide2, - grad2, grad3 is weight.grad, + grad5 8x64x256 f32, - grad4, - x, - grad5
         ",
     );
 }
@@ -98,16 +64,8 @@ fn a_checkpointed_residual_adds_the_gradients_of_its_input() {
             t.backward([out]);
         }),
         "
-        + branch 8x64x256 f32
-        + out 8x64x256 f32
-        - branch
-        - out
-        backward
-        + grad 8x64x256 f32
-        + grad2 8x64x256 f32
-        - x
-        - grad2
-        - grad
+        + branch 8x64x256 f32, + out 8x64x256 f32, - branch, - out
+        backward: + grad 8x64x256 f32, + grad2 8x64x256 f32, - x, - grad2, - grad
         ",
     );
 }
@@ -126,34 +84,11 @@ fn checkpointed_calls_run_again_one_by_one_from_the_last() {
             t.backward([x]);
         }),
         "
-        + inner 8x64x256 f32
-        + out 8x64x256 f32
-        - inner
-        + inner2 8x64x256 f32
-        + out2 8x64x256 f32
-        - inner2
-        - out2
-        backward
-        + grad 8x64x256 f32
-        + inner3 8x64x256 f32
-        + out3 8x64x256 f32
-        + grad2 8x64x256 f32
-        - out3
-        - grad
-        + grad3 8x64x256 f32
-        - inner3
-        - grad2
-        - out
-        + inner4 8x64x256 f32
-        + out4 8x64x256 f32
-        + grad4 8x64x256 f32
-        - out4
-        - grad3
-        + grad5 8x64x256 f32
-        - inner4
-        - grad4
-        - x
-        - grad5
+        + inner 8x64x256 f32, + out 8x64x256 f32, - inner, + inner2 8x64x256 f32, + out2 8x64x256 f32, - inner2,
+          - out2
+        backward: + grad 8x64x256 f32, + inner3 8x64x256 f32, + out3 8x64x256 f32, + grad2 8x64x256 f32, - out3,
+          - grad, + grad3 8x64x256 f32, - inner3, - grad2, - out, + inner4 8x64x256 f32, + out4 8x64x256 f32,
+          + grad4 8x64x256 f32, - out4, - grad3, + grad5 8x64x256 f32, - inner4, - grad4, - x, - grad5
         ",
     );
 }
@@ -170,11 +105,7 @@ fn a_checkpointed_call_without_grad_keeps_nothing() {
             drop(out);
         }),
         "
-        + inner 8x64x256 f32
-        + out 8x64x256 f32
-        - inner
-        - x
-        - out
+        + inner 8x64x256 f32, + out 8x64x256 f32, - inner, - x, - out
         ",
     );
 }

@@ -15,14 +15,8 @@ fn cast_narrows() {
     expect(
         of_one(made(&X, F32), |t, x| cast(x, Half, t.label("out"))),
         "
-        + out 8x64x256 half
-        - x
-        - out
-        backward
-        + grad 8x64x256 half
-        + grad2 8x64x256 f32
-        - grad
-        - grad2
+        + out 8x64x256 half, - x, - out
+        backward: + grad 8x64x256 half, + grad2 8x64x256 f32, - grad, - grad2
         ",
     );
 }
@@ -32,14 +26,8 @@ fn cast_widens() {
     expect(
         of_one(made(&X, Half), |t, x| cast(x, F32, t.label("out"))),
         "
-        + out 8x64x256 f32
-        - x
-        - out
-        backward
-        + grad 8x64x256 f32
-        + grad2 8x64x256 half
-        - grad
-        - grad2
+        + out 8x64x256 f32, - x, - out
+        backward: + grad 8x64x256 f32, + grad2 8x64x256 half, - grad, - grad2
         ",
     );
 }
@@ -50,9 +38,7 @@ fn cast_to_its_own_dtype_is_nothing() {
         of_one(made(&X, F32), |t, x| cast(x, F32, t.label("out"))),
         "
         - x
-        backward
-        + grad 8x64x256 f32
-        - grad
+        backward: + grad 8x64x256 f32, - grad
         ",
     );
 }
@@ -62,14 +48,8 @@ fn scale_saves_nothing() {
     expect(
         of_one(made(&X, F32), |t, x| scale(x, t.label("out"))),
         "
-        + out 8x64x256 f32
-        - x
-        - out
-        backward
-        + grad 8x64x256 f32
-        + grad2 8x64x256 f32
-        - grad
-        - grad2
+        + out 8x64x256 f32, - x, - out
+        backward: + grad 8x64x256 f32, + grad2 8x64x256 f32, - grad, - grad2
         ",
     );
 }
@@ -79,12 +59,8 @@ fn add_number_passes_the_gradient_on() {
     expect(
         of_one(made(&X, F32), |t, x| add_number(x, t.label("out"))),
         "
-        + out 8x64x256 f32
-        - x
-        - out
-        backward
-        + grad 8x64x256 f32
-        - grad
+        + out 8x64x256 f32, - x, - out
+        backward: + grad 8x64x256 f32, - grad
         ",
     );
 }
@@ -94,13 +70,8 @@ fn add_passes_one_gradient_to_both() {
     expect(
         of_two(made(&X, F32), made(&X, F32), |t, a, b| add(a, b, t.label("out"))),
         "
-        + out 8x64x256 f32
-        - a
-        - b
-        - out
-        backward
-        + grad 8x64x256 f32
-        - grad
+        + out 8x64x256 f32, - a, - b, - out
+        backward: + grad 8x64x256 f32, - grad
         ",
     );
 }
@@ -110,13 +81,8 @@ fn add_to_what_wants_none() {
     expect(
         of_two(made(&X, F32), fixed(&X, F32), |t, a, b| add(a, b, t.label("out"))),
         "
-        + out 8x64x256 f32
-        - a
-        - b
-        - out
-        backward
-        + grad 8x64x256 f32
-        - grad
+        + out 8x64x256 f32, - a, - b, - out
+        backward: + grad 8x64x256 f32, - grad
         ",
     );
 }
@@ -126,13 +92,8 @@ fn add_of_what_wants_none() {
     expect(
         of_two(fixed(&X, F32), made(&X, F32), |t, a, b| add(a, b, t.label("out"))),
         "
-        + out 8x64x256 f32
-        - a
-        - b
-        - out
-        backward
-        + grad 8x64x256 f32
-        - grad
+        + out 8x64x256 f32, - a, - b, - out
+        backward: + grad 8x64x256 f32, - grad
         ",
     );
 }
@@ -142,15 +103,8 @@ fn add_promotes_and_casts_the_gradient_back() {
     expect(
         of_two(made(&X, Half), made(&X, F32), |t, a, b| add(a, b, t.label("out"))),
         "
-        + out 8x64x256 f32
-        - a
-        - b
-        - out
-        backward
-        + grad 8x64x256 f32
-        + grad2 8x64x256 half
-        - grad
-        - grad2
+        + out 8x64x256 f32, - a, - b, - out
+        backward: + grad 8x64x256 f32, + grad2 8x64x256 half, - grad, - grad2
         ",
     );
 }
@@ -160,14 +114,8 @@ fn add_of_a_bias_sums_its_gradient() {
     expect(
         of_two(made(&X, F32), leaf(&[256], F32), |t, a, b| add(a, b, t.label("out"))),
         "
-        + out 8x64x256 f32
-        - a
-        - out
-        backward
-        + grad 8x64x256 f32
-        + grad2 256 f32
-        grad2 is b.grad
-        - grad
+        + out 8x64x256 f32, - a, - out
+        backward: + grad 8x64x256 f32, + grad2 256 f32, grad2 is b.grad, - grad
         ",
     );
 }
@@ -177,18 +125,9 @@ fn add_of_a_bias_over_many_rows_sums_in_parts() {
     expect(
         of_two(made(&[8, 256, 512], F32), leaf(&[512], F32), |t, a, b| add(a, b, t.label("out"))),
         "
-        + out 8x256x512 f32
-        - a
-        - out
-        backward
-        + grad 8x256x512 f32
-        + grad2 512 f32
-        + parts 8388608 byte
-        + parts2 16 byte
-        - parts2
-        - parts
-        grad2 is b.grad
-        - grad
+        + out 8x256x512 f32, - a, - out
+        backward: + grad 8x256x512 f32, + grad2 512 f32, + parts 8388608 byte, + parts2 16 byte, - parts2, - parts,
+          grad2 is b.grad, - grad
         ",
     );
 }
@@ -198,16 +137,8 @@ fn add_of_a_narrower_bias_casts_after_the_sum() {
     expect(
         of_two(made(&X, F32), leaf(&[256], Half), |t, a, b| add(a, b, t.label("out"))),
         "
-        + out 8x64x256 f32
-        - a
-        - out
-        backward
-        + grad 8x64x256 f32
-        + grad2 256 f32
-        + grad3 256 half
-        - grad2
-        grad3 is b.grad
-        - grad
+        + out 8x64x256 f32, - a, - out
+        backward: + grad 8x64x256 f32, + grad2 256 f32, + grad3 256 half, - grad2, grad3 is b.grad, - grad
         ",
     );
 }
@@ -217,15 +148,8 @@ fn sub_negates_the_second_gradient() {
     expect(
         of_two(made(&X, F32), made(&X, F32), |t, a, b| sub(a, b, t.label("out"))),
         "
-        + out 8x64x256 f32
-        - a
-        - b
-        - out
-        backward
-        + grad 8x64x256 f32
-        + grad2 8x64x256 f32
-        - grad2
-        - grad
+        + out 8x64x256 f32, - a, - b, - out
+        backward: + grad 8x64x256 f32, + grad2 8x64x256 f32, - grad2, - grad
         ",
     );
 }
@@ -235,13 +159,8 @@ fn sub_of_what_wants_none() {
     expect(
         of_two(made(&X, F32), fixed(&X, F32), |t, a, b| sub(a, b, t.label("out"))),
         "
-        + out 8x64x256 f32
-        - a
-        - b
-        - out
-        backward
-        + grad 8x64x256 f32
-        - grad
+        + out 8x64x256 f32, - a, - b, - out
+        backward: + grad 8x64x256 f32, - grad
         ",
     );
 }
@@ -251,15 +170,8 @@ fn sub_from_what_wants_none() {
     expect(
         of_two(fixed(&X, F32), made(&X, F32), |t, a, b| sub(a, b, t.label("out"))),
         "
-        + out 8x64x256 f32
-        - a
-        - b
-        - out
-        backward
-        + grad 8x64x256 f32
-        + grad2 8x64x256 f32
-        - grad
-        - grad2
+        + out 8x64x256 f32, - a, - b, - out
+        backward: + grad 8x64x256 f32, + grad2 8x64x256 f32, - grad, - grad2
         ",
     );
 }
@@ -269,17 +181,8 @@ fn sub_of_a_column_sums_after_negating() {
     expect(
         of_two(made(&X, F32), made(&COLUMN, F32), |t, a, b| sub(a, b, t.label("out"))),
         "
-        + out 8x64x256 f32
-        - a
-        - b
-        - out
-        backward
-        + grad 8x64x256 f32
-        + grad2 8x64x256 f32
-        + grad3 8x64x1 f32
-        - grad2
-        - grad3
-        - grad
+        + out 8x64x256 f32, - a, - b, - out
+        backward: + grad 8x64x256 f32, + grad2 8x64x256 f32, + grad3 8x64x1 f32, - grad2, - grad3, - grad
         ",
     );
 }
@@ -289,17 +192,9 @@ fn mul_makes_the_second_gradient_first() {
     expect(
         of_two(made(&X, F32), made(&X, F32), |t, a, b| mul(a, b, t.label("out"))),
         "
-        + out 8x64x256 f32
-        - out
-        backward
-        + grad 8x64x256 f32
-        + grad2 8x64x256 f32
-        + grad3 8x64x256 f32
-        - grad
-        - b
-        - a
-        - grad2
-        - grad3
+        + out 8x64x256 f32, - out
+        backward: + grad 8x64x256 f32, + grad2 8x64x256 f32, + grad3 8x64x256 f32, - grad, - b, - a, - grad2,
+          - grad3
         ",
     );
 }
@@ -309,15 +204,8 @@ fn mul_by_what_wants_none_saves_only_that() {
     expect(
         of_two(made(&X, F32), fixed(&X, F32), |t, a, b| mul(a, b, t.label("out"))),
         "
-        + out 8x64x256 f32
-        - a
-        - out
-        backward
-        + grad 8x64x256 f32
-        + grad2 8x64x256 f32
-        - grad
-        - b
-        - grad2
+        + out 8x64x256 f32, - a, - out
+        backward: + grad 8x64x256 f32, + grad2 8x64x256 f32, - grad, - b, - grad2
         ",
     );
 }
@@ -327,15 +215,8 @@ fn mul_of_what_wants_none_saves_only_that() {
     expect(
         of_two(fixed(&X, F32), made(&X, F32), |t, a, b| mul(a, b, t.label("out"))),
         "
-        + out 8x64x256 f32
-        - b
-        - out
-        backward
-        + grad 8x64x256 f32
-        + grad2 8x64x256 f32
-        - grad
-        - a
-        - grad2
+        + out 8x64x256 f32, - b, - out
+        backward: + grad 8x64x256 f32, + grad2 8x64x256 f32, - grad, - a, - grad2
         ",
     );
 }
@@ -345,19 +226,9 @@ fn mul_promotes_its_first() {
     expect(
         of_two(made(&X, Half), made(&X, F32), |t, a, b| mul(a, b, t.label("out"))),
         "
-        + out 8x64x256 f32
-        - out
-        backward
-        + grad 8x64x256 f32
-        + grad2 8x64x256 f32
-        + grad3 8x64x256 f32
-        + grad4 8x64x256 half
-        - grad3
-        - grad
-        - b
-        - a
-        - grad2
-        - grad4
+        + out 8x64x256 f32, - out
+        backward: + grad 8x64x256 f32, + grad2 8x64x256 f32, + grad3 8x64x256 f32, + grad4 8x64x256 half, - grad3,
+          - grad, - b, - a, - grad2, - grad4
         ",
     );
 }
@@ -367,19 +238,9 @@ fn mul_promotes_its_second() {
     expect(
         of_two(made(&X, F32), made(&X, Half), |t, a, b| mul(a, b, t.label("out"))),
         "
-        + out 8x64x256 f32
-        - out
-        backward
-        + grad 8x64x256 f32
-        + grad2 8x64x256 f32
-        + grad3 8x64x256 f32
-        + grad4 8x64x256 half
-        - grad2
-        - grad
-        - b
-        - a
-        - grad4
-        - grad3
+        + out 8x64x256 f32, - out
+        backward: + grad 8x64x256 f32, + grad2 8x64x256 f32, + grad3 8x64x256 f32, + grad4 8x64x256 half, - grad2,
+          - grad, - b, - a, - grad4, - grad3
         ",
     );
 }
@@ -389,18 +250,9 @@ fn mul_by_a_weight_sums_its_gradient() {
     expect(
         of_two(made(&X, F32), leaf(&[256], F32), |t, a, b| mul(a, b, t.label("out"))),
         "
-        + out 8x64x256 f32
-        - out
-        backward
-        + grad 8x64x256 f32
-        + grad2 8x64x256 f32
-        + grad3 8x64x256 f32
-        + grad4 256 f32
-        - grad2
-        - grad
-        - a
-        grad4 is b.grad
-        - grad3
+        + out 8x64x256 f32, - out
+        backward: + grad 8x64x256 f32, + grad2 8x64x256 f32, + grad3 8x64x256 f32, + grad4 256 f32, - grad2, - grad,
+          - a, grad4 is b.grad, - grad3
         ",
     );
 }
@@ -410,22 +262,9 @@ fn mul_by_a_weight_over_many_rows_sums_in_parts() {
     expect(
         of_two(made(&[8, 256, 512], F32), leaf(&[512], F32), |t, a, b| mul(a, b, t.label("out"))),
         "
-        + out 8x256x512 f32
-        - out
-        backward
-        + grad 8x256x512 f32
-        + grad2 8x256x512 f32
-        + grad3 8x256x512 f32
-        + grad4 512 f32
-        + parts 8388608 byte
-        + parts2 16 byte
-        - parts2
-        - parts
-        - grad2
-        - grad
-        - a
-        grad4 is b.grad
-        - grad3
+        + out 8x256x512 f32, - out
+        backward: + grad 8x256x512 f32, + grad2 8x256x512 f32, + grad3 8x256x512 f32, + grad4 512 f32,
+          + parts 8388608 byte, + parts2 16 byte, - parts2, - parts, - grad2, - grad, - a, grad4 is b.grad, - grad3
         ",
     );
 }
@@ -435,18 +274,9 @@ fn mul_of_a_weight_by_an_activation() {
     expect(
         of_two(leaf(&[256], Half), made(&X, Half), |t, a, b| mul(a, b, t.label("out"))),
         "
-        + out 8x64x256 half
-        - out
-        backward
-        + grad 8x64x256 half
-        + grad2 8x64x256 half
-        + grad3 8x64x256 half
-        + grad4 256 half
-        - grad3
-        - grad
-        - b
-        grad4 is a.grad
-        - grad2
+        + out 8x64x256 half, - out
+        backward: + grad 8x64x256 half, + grad2 8x64x256 half, + grad3 8x64x256 half, + grad4 256 half, - grad3,
+          - grad, - b, grad4 is a.grad, - grad2
         ",
     );
 }
@@ -456,19 +286,9 @@ fn mul_by_a_column() {
     expect(
         of_two(made(&X, F32), made(&COLUMN, F32), |t, a, b| mul(a, b, t.label("out"))),
         "
-        + out 8x64x256 f32
-        - out
-        backward
-        + grad 8x64x256 f32
-        + grad2 8x64x256 f32
-        + grad3 8x64x256 f32
-        + grad4 8x64x1 f32
-        - grad2
-        - grad
-        - b
-        - a
-        - grad4
-        - grad3
+        + out 8x64x256 f32, - out
+        backward: + grad 8x64x256 f32, + grad2 8x64x256 f32, + grad3 8x64x256 f32, + grad4 8x64x1 f32, - grad2,
+          - grad, - b, - a, - grad4, - grad3
         ",
     );
 }
@@ -478,21 +298,9 @@ fn mul_by_a_wider_column() {
     expect(
         of_two(made(&X, Half), made(&COLUMN, F32), |t, a, b| mul(a, b, t.label("out"))),
         "
-        + out 8x64x256 f32
-        - out
-        backward
-        + grad 8x64x256 f32
-        + grad2 8x64x256 f32
-        + grad3 8x64x256 f32
-        + grad4 8x64x256 half
-        - grad3
-        + grad5 8x64x1 f32
-        - grad2
-        - grad
-        - b
-        - a
-        - grad5
-        - grad4
+        + out 8x64x256 f32, - out
+        backward: + grad 8x64x256 f32, + grad2 8x64x256 f32, + grad3 8x64x256 f32, + grad4 8x64x256 half, - grad3,
+          + grad5 8x64x1 f32, - grad2, - grad, - b, - a, - grad5, - grad4
         ",
     );
 }
@@ -502,18 +310,9 @@ fn pow_saves_its_input() {
     expect(
         of_one(made(&X, F32), |t, x| pow(x, t.label("out"))),
         "
-        + out 8x64x256 f32
-        - out
-        backward
-        + grad 8x64x256 f32
-        + grad2 8x64x256 f32
-        + grad3 8x64x256 f32
-        + grad4 8x64x256 f32
-        - grad3
-        - grad2
-        - grad
-        - x
-        - grad4
+        + out 8x64x256 f32, - out
+        backward: + grad 8x64x256 f32, + grad2 8x64x256 f32, + grad3 8x64x256 f32, + grad4 8x64x256 f32, - grad3,
+          - grad2, - grad, - x, - grad4
         ",
     );
 }
@@ -523,18 +322,9 @@ fn rsqrt_saves_its_result() {
     expect(
         of_one(made(&X, F32), |t, x| rsqrt(x, t.label("out"))),
         "
-        + out 8x64x256 f32
-        - x
-        backward
-        + grad 8x64x256 f32
-        + grad2 8x64x256 f32
-        + grad3 8x64x256 f32
-        + grad4 8x64x256 f32
-        - grad3
-        - grad2
-        - grad
-        - out
-        - grad4
+        + out 8x64x256 f32, - x
+        backward: + grad 8x64x256 f32, + grad2 8x64x256 f32, + grad3 8x64x256 f32, + grad4 8x64x256 f32, - grad3,
+          - grad2, - grad, - out, - grad4
         ",
     );
 }
@@ -544,14 +334,8 @@ fn silu_saves_its_input() {
     expect(
         of_one(made(&X, F32), |t, x| activation_saving_input(x, t.label("out"))),
         "
-        + out 8x64x256 f32
-        - out
-        backward
-        + grad 8x64x256 f32
-        + grad2 8x64x256 f32
-        - grad
-        - x
-        - grad2
+        + out 8x64x256 f32, - out
+        backward: + grad 8x64x256 f32, + grad2 8x64x256 f32, - grad, - x, - grad2
         ",
     );
 }
@@ -561,14 +345,8 @@ fn tanh_saves_its_result() {
     expect(
         of_one(made(&X, F32), |t, x| activation_saving_output(x, t.label("out"))),
         "
-        + out 8x64x256 f32
-        - x
-        backward
-        + grad 8x64x256 f32
-        + grad2 8x64x256 f32
-        - grad
-        - out
-        - grad2
+        + out 8x64x256 f32, - x
+        backward: + grad 8x64x256 f32, + grad2 8x64x256 f32, - grad, - out, - grad2
         ",
     );
 }
@@ -578,18 +356,9 @@ fn clamp_by_one_bound() {
     expect(
         of_one(made(&X, F32), |t, x| clamp(x, 1, t.label("out"))),
         "
-        + out 8x64x256 f32
-        - out
-        backward
-        + grad 8x64x256 f32
-        + grad2 1 f32
-        + grad3 8x64x256 byte
-        + grad4 8x64x256 f32
-        - grad3
-        - grad2
-        - grad
-        - x
-        - grad4
+        + out 8x64x256 f32, - out
+        backward: + grad 8x64x256 f32, + grad2 1 f32, + grad3 8x64x256 byte, + grad4 8x64x256 f32, - grad3, - grad2,
+          - grad, - x, - grad4
         ",
     );
 }
@@ -599,20 +368,9 @@ fn clamp_by_two_bounds() {
     expect(
         of_one(made(&X, Half), |t, x| clamp(x, 2, t.label("out"))),
         "
-        + out 8x64x256 half
-        - out
-        backward
-        + grad 8x64x256 half
-        + grad2 1 half
-        + grad3 8x64x256 byte
-        + grad4 8x64x256 byte
-        + grad5 8x64x256 half
-        - grad4
-        - grad3
-        - grad2
-        - grad
-        - x
-        - grad5
+        + out 8x64x256 half, - out
+        backward: + grad 8x64x256 half, + grad2 1 half, + grad3 8x64x256 byte, + grad4 8x64x256 byte,
+          + grad5 8x64x256 half, - grad4, - grad3, - grad2, - grad, - x, - grad5
         ",
     );
 }
@@ -622,16 +380,8 @@ fn dropout_saves_a_mask() {
     expect(
         of_one(made(&X, F32), |t, x| dropout(x, 0.1, t.label("mask"), t.label("out"))),
         "
-        + mask 8x64x256 byte
-        + out 8x64x256 f32
-        - x
-        - out
-        backward
-        + grad 8x64x256 f32
-        + grad2 8x64x256 f32
-        - grad
-        - mask
-        - grad2
+        + mask 8x64x256 byte, + out 8x64x256 f32, - x, - out
+        backward: + grad 8x64x256 f32, + grad2 8x64x256 f32, - grad, - mask, - grad2
         ",
     );
 }
@@ -642,9 +392,7 @@ fn dropout_by_nothing_is_nothing() {
         of_one(made(&X, F32), |t, x| dropout(x, 0.0, t.label("mask"), t.label("out"))),
         "
         - x
-        backward
-        + grad 8x64x256 f32
-        - grad
+        backward: + grad 8x64x256 f32, - grad
         ",
     );
 }
@@ -654,11 +402,8 @@ fn add_in_place_takes_nothing() {
     expect(
         of_two(made(&X, F32), made(&X, F32), |_, a, b| add_in_place(a, b)),
         "
-        - b
-        - a
-        backward
-        + grad 8x64x256 f32
-        - grad
+        - b, - a
+        backward: + grad 8x64x256 f32, - grad
         ",
     );
 }

@@ -12,13 +12,8 @@ fn embedding_of_up_to_3072_tokens_adds_in_one_kernel() {
             t.backward([embedding(&table, shape(&[3072, 256]), t.label("out"))]);
         }),
         "
-        + out 3072x256 f32
-        - out
-        backward
-        + grad 3072x256 f32
-        + grad2 1000x256 f32
-        - grad
-        grad2 is table.grad
+        + out 3072x256 f32, - out
+        backward: + grad 3072x256 f32, + grad2 1000x256 f32, - grad, grad2 is table.grad
         ",
     );
 }
@@ -31,35 +26,11 @@ fn embedding_of_more_tokens_sorts_them() {
             t.backward([embedding(&table, shape(&[4096, 256]), t.label("out"))]);
         }),
         "
-        + out 4096x256 f32
-        - out
-        backward
-        + grad 4096x256 f32
-        + grad2 4096 i64
-        + grad3 4096 i64
-        + grad4 4096 i64
-        - grad4
-        + grad5 1000x256 f32
-        + grad6 4096 i64
-        + grad7 1 i64
-        + grad8 4096 i64
-        - grad8
-        + grad9 1000 i64
-        + grad10 1000 i64
-        + grad11 1 i64
-        + grad12 1409 i64
-        + grad13 1409x256 f32
-        - grad13
-        - grad12
-        - grad11
-        - grad10
-        - grad9
-        - grad7
-        - grad6
-        - grad3
-        - grad2
-        - grad
-        grad5 is table.grad
+        + out 4096x256 f32, - out
+        backward: + grad 4096x256 f32, + grad2 4096 i64, + grad3 4096 i64, + grad4 4096 i64, - grad4,
+          + grad5 1000x256 f32, + grad6 4096 i64, + grad7 1 i64, + grad8 4096 i64, - grad8, + grad9 1000 i64,
+          + grad10 1000 i64, + grad11 1 i64, + grad12 1409 i64, + grad13 1409x256 f32, - grad13, - grad12, - grad11,
+          - grad10, - grad9, - grad7, - grad6, - grad3, - grad2, - grad, grad5 is table.grad
         ",
     );
 }
@@ -72,35 +43,11 @@ fn embedding_in_a_large_table_has_a_segment_a_token() {
             t.backward([embedding(&table, shape(&[4096, 256]), t.label("out"))]);
         }),
         "
-        + out 4096x256 half
-        - out
-        backward
-        + grad 4096x256 half
-        + grad2 4096 i64
-        + grad3 4096 i64
-        + grad4 4096 i64
-        - grad4
-        + grad5 32000x256 half
-        + grad6 4096 i64
-        + grad7 1 i64
-        + grad8 4096 i64
-        - grad8
-        + grad9 4096 i64
-        + grad10 4096 i64
-        + grad11 1 i64
-        + grad12 4505 i64
-        + grad13 4505x256 f32
-        - grad13
-        - grad12
-        - grad11
-        - grad10
-        - grad9
-        - grad7
-        - grad6
-        - grad3
-        - grad2
-        - grad
-        grad5 is table.grad
+        + out 4096x256 half, - out
+        backward: + grad 4096x256 half, + grad2 4096 i64, + grad3 4096 i64, + grad4 4096 i64, - grad4,
+          + grad5 32000x256 half, + grad6 4096 i64, + grad7 1 i64, + grad8 4096 i64, - grad8, + grad9 4096 i64,
+          + grad10 4096 i64, + grad11 1 i64, + grad12 4505 i64, + grad13 4505x256 f32, - grad13, - grad12, - grad11,
+          - grad10, - grad9, - grad7, - grad6, - grad3, - grad2, - grad, grad5 is table.grad
         ",
     );
 }

@@ -52,16 +52,8 @@ fn hooks_bring_back_what_they_packed() {
             assert_eq!(*hooks.released.borrow(), [0]);
         }),
         "
-        + out 8x64x256 f32
-        - x
-        - out
-        backward
-        + grad 8x64x256 f32
-        + back 8x64x256 f32
-        + grad2 8x64x256 f32
-        - back
-        - grad
-        - grad2
+        + out 8x64x256 f32, - x, - out
+        backward: + grad 8x64x256 f32, + back 8x64x256 f32, + grad2 8x64x256 f32, - back, - grad, - grad2
         ",
     );
 }
@@ -77,23 +69,9 @@ fn hooks_bring_back_the_second_operand_of_a_product_first() {
             assert_eq!(hooks.places.borrow().len(), 2);
         }),
         "
-        + out 8x64x256 f32
-        - a
-        - b
-        - out
-        backward
-        + grad 8x64x256 f32
-        + back 8x64x1 f32
-        + back2 8x64x256 f32
-        + grad2 8x64x256 f32
-        + grad3 8x64x256 f32
-        - back2
-        - back
-        + grad4 8x64x1 f32
-        - grad2
-        - grad
-        - grad4
-        - grad3
+        + out 8x64x256 f32, - a, - b, - out
+        backward: + grad 8x64x256 f32, + back 8x64x1 f32, + back2 8x64x256 f32, + grad2 8x64x256 f32,
+          + grad3 8x64x256 f32, - back2, - back, + grad4 8x64x1 f32, - grad2, - grad, - grad4, - grad3
         ",
     );
 }
@@ -110,9 +88,7 @@ fn hooks_are_told_when_a_graph_is_thrown_away() {
             assert_eq!(*hooks.released.borrow(), [0]);
         }),
         "
-        + out 8x64x256 f32
-        - x
-        - out
+        + out 8x64x256 f32, - x, - out
         ",
     );
 }

@@ -14,23 +14,9 @@ fn matmul_saves_both() {
     expect(
         of_two(made(&HEADS, F32), made(&HEADS, F32), |t, a, b| matmul(a, b, false, shape(&HEADS), t.label("out"))),
         "
-        + out 8x4x64x64 f32
-        + workspace 8519680 byte
-        - workspace
-        - out
-        backward
-        + grad 8x4x64x64 f32
-        + grad2 8x4x64x64 f32
-        + workspace2 8519680 byte
-        - workspace2
-        + grad3 8x4x64x64 f32
-        + workspace3 8519680 byte
-        - workspace3
-        - grad
-        - b
-        - a
-        - grad2
-        - grad3
+        + out 8x4x64x64 f32, + workspace 8519680 byte, - workspace, - out
+        backward: + grad 8x4x64x64 f32, + grad2 8x4x64x64 f32, + workspace2 8519680 byte, - workspace2,
+          + grad3 8x4x64x64 f32, + workspace3 8519680 byte, - workspace3, - grad, - b, - a, - grad2, - grad3
         ",
     );
 }
@@ -40,19 +26,9 @@ fn matmul_with_what_wants_none_saves_only_that() {
     expect(
         of_two(made(&HEADS, F32), fixed(&HEADS, F32), |t, a, b| matmul(a, b, false, shape(&HEADS), t.label("out"))),
         "
-        + out 8x4x64x64 f32
-        + workspace 8519680 byte
-        - workspace
-        - a
-        - out
-        backward
-        + grad 8x4x64x64 f32
-        + grad2 8x4x64x64 f32
-        + workspace2 8519680 byte
-        - workspace2
-        - grad
-        - b
-        - grad2
+        + out 8x4x64x64 f32, + workspace 8519680 byte, - workspace, - a, - out
+        backward: + grad 8x4x64x64 f32, + grad2 8x4x64x64 f32, + workspace2 8519680 byte, - workspace2, - grad, - b,
+          - grad2
         ",
     );
 }
@@ -62,19 +38,9 @@ fn matmul_of_what_wants_none_saves_only_that() {
     expect(
         of_two(fixed(&HEADS, F32), made(&HEADS, F32), |t, a, b| matmul(a, b, false, shape(&HEADS), t.label("out"))),
         "
-        + out 8x4x64x64 f32
-        + workspace 8519680 byte
-        - workspace
-        - b
-        - out
-        backward
-        + grad 8x4x64x64 f32
-        + grad2 8x4x64x64 f32
-        + workspace2 8519680 byte
-        - workspace2
-        - grad
-        - a
-        - grad2
+        + out 8x4x64x64 f32, + workspace 8519680 byte, - workspace, - b, - out
+        backward: + grad 8x4x64x64 f32, + grad2 8x4x64x64 f32, + workspace2 8519680 byte, - workspace2, - grad, - a,
+          - grad2
         ",
     );
 }
@@ -90,22 +56,9 @@ fn linear_makes_the_weights_gradient_first() {
             t.backward([out]);
         }),
         "
-        + out 8x64x512 f32
-        + workspace 8519680 byte
-        - workspace
-        - out
-        backward
-        + grad 8x64x512 f32
-        + grad2 512x256 f32
-        + workspace2 8519680 byte
-        - workspace2
-        + grad3 8x64x256 f32
-        + workspace3 8519680 byte
-        - workspace3
-        - grad
-        - x
-        grad2 is weight.grad
-        - grad3
+        + out 8x64x512 f32, + workspace 8519680 byte, - workspace, - out
+        backward: + grad 8x64x512 f32, + grad2 512x256 f32, + workspace2 8519680 byte, - workspace2,
+          + grad3 8x64x256 f32, + workspace3 8519680 byte, - workspace3, - grad, - x, grad2 is weight.grad, - grad3
         ",
     );
 }
@@ -121,18 +74,9 @@ fn linear_with_a_frozen_weight_saves_no_input() {
             t.backward([out]);
         }),
         "
-        + out 8x64x512 f32
-        + workspace 8519680 byte
-        - workspace
-        - x
-        - out
-        backward
-        + grad 8x64x512 f32
-        + grad2 8x64x256 f32
-        + workspace2 8519680 byte
-        - workspace2
-        - grad
-        - grad2
+        + out 8x64x512 f32, + workspace 8519680 byte, - workspace, - x, - out
+        backward: + grad 8x64x512 f32, + grad2 8x64x256 f32, + workspace2 8519680 byte, - workspace2, - grad,
+          - grad2
         ",
     );
 }
@@ -148,18 +92,9 @@ fn linear_of_what_wants_no_gradient_saves_only_its_input() {
             t.backward([out]);
         }),
         "
-        + out 8x64x512 f32
-        + workspace 8519680 byte
-        - workspace
-        - out
-        backward
-        + grad 8x64x512 f32
-        + grad2 512x256 f32
-        + workspace2 8519680 byte
-        - workspace2
-        - grad
-        - x
-        grad2 is weight.grad
+        + out 8x64x512 f32, + workspace 8519680 byte, - workspace, - out
+        backward: + grad 8x64x512 f32, + grad2 512x256 f32, + workspace2 8519680 byte, - workspace2, - grad, - x,
+          grad2 is weight.grad
         ",
     );
 }
@@ -175,22 +110,9 @@ fn linear_in_half_takes_half() {
             t.backward([out]);
         }),
         "
-        + out 8x64x512 half
-        + workspace 8519680 byte
-        - workspace
-        - out
-        backward
-        + grad 8x64x512 half
-        + grad2 512x256 half
-        + workspace2 8519680 byte
-        - workspace2
-        + grad3 8x64x256 half
-        + workspace3 8519680 byte
-        - workspace3
-        - grad
-        - x
-        grad2 is weight.grad
-        - grad3
+        + out 8x64x512 half, + workspace 8519680 byte, - workspace, - out
+        backward: + grad 8x64x512 half, + grad2 512x256 half, + workspace2 8519680 byte, - workspace2,
+          + grad3 8x64x256 half, + workspace3 8519680 byte, - workspace3, - grad, - x, grad2 is weight.grad, - grad3
         ",
     );
 }
@@ -206,24 +128,10 @@ fn linear_with_a_bias_makes_the_inputs_gradient_first() {
             t.backward([out]);
         }),
         "
-        + out 8x64x512 f32
-        + lt 1048576 byte
-        - lt
-        - out
-        backward
-        + grad 8x64x512 f32
-        + grad2 8x64x256 f32
-        + workspace 8519680 byte
-        - workspace
-        + grad3 512x256 f32
-        + workspace2 8519680 byte
-        - workspace2
-        + grad4 512 f32
-        - grad
-        - x
-        grad4 is bias.grad
-        grad3 is weight.grad
-        - grad2
+        + out 8x64x512 f32, + lt 1048576 byte, - lt, - out
+        backward: + grad 8x64x512 f32, + grad2 8x64x256 f32, + workspace 8519680 byte, - workspace,
+          + grad3 512x256 f32, + workspace2 8519680 byte, - workspace2, + grad4 512 f32, - grad, - x,
+          grad4 is bias.grad, grad3 is weight.grad, - grad2
         ",
     );
 }
@@ -239,28 +147,10 @@ fn linear_with_a_bias_over_many_rows_sums_in_parts() {
             t.backward([out]);
         }),
         "
-        + out 8x256x512 f32
-        + lt 1048576 byte
-        - lt
-        - out
-        backward
-        + grad 8x256x512 f32
-        + grad2 8x256x256 f32
-        + workspace 8519680 byte
-        - workspace
-        + grad3 512x256 f32
-        + workspace2 8519680 byte
-        - workspace2
-        + grad4 512 f32
-        + parts 8388608 byte
-        + parts2 16 byte
-        - parts2
-        - parts
-        - grad
-        - x
-        grad4 is bias.grad
-        grad3 is weight.grad
-        - grad2
+        + out 8x256x512 f32, + lt 1048576 byte, - lt, - out
+        backward: + grad 8x256x512 f32, + grad2 8x256x256 f32, + workspace 8519680 byte, - workspace,
+          + grad3 512x256 f32, + workspace2 8519680 byte, - workspace2, + grad4 512 f32, + parts 8388608 byte,
+          + parts2 16 byte, - parts2, - parts, - grad, - x, grad4 is bias.grad, grad3 is weight.grad, - grad2
         ",
     );
 }
@@ -276,18 +166,8 @@ fn linear_with_a_frozen_bias() {
             t.backward([out]);
         }),
         "
-        + out 8x64x512 f32
-        + lt 1048576 byte
-        - lt
-        - x
-        - out
-        backward
-        + grad 8x64x512 f32
-        + grad2 8x64x256 f32
-        + workspace 8519680 byte
-        - workspace
-        - grad
-        - grad2
+        + out 8x64x512 f32, + lt 1048576 byte, - lt, - x, - out
+        backward: + grad 8x64x512 f32, + grad2 8x64x256 f32, + workspace 8519680 byte, - workspace, - grad, - grad2
         ",
     );
 }
@@ -303,20 +183,9 @@ fn linear_whose_bias_alone_trains() {
             t.backward([out]);
         }),
         "
-        + out 8x64x512 f32
-        + lt 1048576 byte
-        - lt
-        - x
-        - out
-        backward
-        + grad 8x64x512 f32
-        + grad2 8x64x256 f32
-        + workspace 8519680 byte
-        - workspace
-        + grad3 512 f32
-        - grad
-        grad3 is bias.grad
-        - grad2
+        + out 8x64x512 f32, + lt 1048576 byte, - lt, - x, - out
+        backward: + grad 8x64x512 f32, + grad2 8x64x256 f32, + workspace 8519680 byte, - workspace, + grad3 512 f32,
+          - grad, grad3 is bias.grad, - grad2
         ",
     );
 }
@@ -332,20 +201,9 @@ fn linear_with_a_bias_of_what_wants_no_gradient() {
             t.backward([out]);
         }),
         "
-        + out 8x64x512 f32
-        + lt 1048576 byte
-        - lt
-        - out
-        backward
-        + grad 8x64x512 f32
-        + grad2 512x256 f32
-        + workspace 8519680 byte
-        - workspace
-        + grad3 512 f32
-        - grad
-        - x
-        grad3 is bias.grad
-        grad2 is weight.grad
+        + out 8x64x512 f32, + lt 1048576 byte, - lt, - out
+        backward: + grad 8x64x512 f32, + grad2 512x256 f32, + workspace 8519680 byte, - workspace, + grad3 512 f32,
+          - grad, - x, grad3 is bias.grad, grad2 is weight.grad
         ",
     );
 }
@@ -362,22 +220,9 @@ fn zero3_linear_saves_its_input_and_weight() {
             t.backward([out]);
         }),
         "
-        + out 8x64x512 f32
-        + workspace 8519680 byte
-        - workspace
-        - out
-        backward
-        + grad 8x64x512 f32
-        + grad2 8x64x256 f32
-        + workspace2 8519680 byte
-        - workspace2
-        + grad3 512x256 f32
-        + workspace3 8519680 byte
-        - workspace3
-        - grad
-        - x
-        grad3 is weight.grad
-        - grad2
+        + out 8x64x512 f32, + workspace 8519680 byte, - workspace, - out
+        backward: + grad 8x64x512 f32, + grad2 8x64x256 f32, + workspace2 8519680 byte, - workspace2,
+          + grad3 512x256 f32, + workspace3 8519680 byte, - workspace3, - grad, - x, grad3 is weight.grad, - grad2
         ",
     );
 }
@@ -394,18 +239,9 @@ fn zero3_linear_with_a_frozen_weight_saves_its_input() {
             t.backward([out]);
         }),
         "
-        + out 8x64x512 f32
-        + workspace 8519680 byte
-        - workspace
-        - out
-        backward
-        + grad 8x64x512 f32
-        + grad2 8x64x256 f32
-        + workspace2 8519680 byte
-        - workspace2
-        - grad
-        - x
-        - grad2
+        + out 8x64x512 f32, + workspace 8519680 byte, - workspace, - out
+        backward: + grad 8x64x512 f32, + grad2 8x64x256 f32, + workspace2 8519680 byte, - workspace2, - grad, - x,
+          - grad2
         ",
     );
 }
@@ -422,24 +258,10 @@ fn zero3_linear_adds_its_bias_in_place() {
             t.backward([out]);
         }),
         "
-        + out 8x64x512 f32
-        + workspace 8519680 byte
-        - workspace
-        - out
-        backward
-        + grad 8x64x512 f32
-        + grad2 8x64x256 f32
-        + workspace2 8519680 byte
-        - workspace2
-        + grad3 512x256 f32
-        + workspace3 8519680 byte
-        - workspace3
-        + grad4 512 f32
-        - grad
-        - x
-        grad4 is bias.grad
-        grad3 is weight.grad
-        - grad2
+        + out 8x64x512 f32, + workspace 8519680 byte, - workspace, - out
+        backward: + grad 8x64x512 f32, + grad2 8x64x256 f32, + workspace2 8519680 byte, - workspace2,
+          + grad3 512x256 f32, + workspace3 8519680 byte, - workspace3, + grad4 512 f32, - grad, - x,
+          grad4 is bias.grad, grad3 is weight.grad, - grad2
         ",
     );
 }
@@ -456,28 +278,10 @@ fn zero3_linear_with_a_bias_over_many_rows() {
             t.backward([out]);
         }),
         "
-        + out 8x256x512 f32
-        + workspace 8519680 byte
-        - workspace
-        - out
-        backward
-        + grad 8x256x512 f32
-        + grad2 8x256x256 f32
-        + workspace2 8519680 byte
-        - workspace2
-        + grad3 512x256 f32
-        + workspace3 8519680 byte
-        - workspace3
-        + grad4 512 f32
-        + parts 8388608 byte
-        + parts2 16 byte
-        - parts2
-        - parts
-        - grad
-        - x
-        grad4 is bias.grad
-        grad3 is weight.grad
-        - grad2
+        + out 8x256x512 f32, + workspace 8519680 byte, - workspace, - out
+        backward: + grad 8x256x512 f32, + grad2 8x256x256 f32, + workspace2 8519680 byte, - workspace2,
+          + grad3 512x256 f32, + workspace3 8519680 byte, - workspace3, + grad4 512 f32, + parts 8388608 byte,
+          + parts2 16 byte, - parts2, - parts, - grad, - x, grad4 is bias.grad, grad3 is weight.grad, - grad2
         ",
     );
 }

@@ -14,14 +14,8 @@ fn mean_last_saves_nothing() {
     expect(
         of_one(made(&X, F32), |t, x| mean_last(x, t.label("out"))),
         "
-        + out 8x64x1 f32
-        - x
-        - out
-        backward
-        + grad 8x64x1 f32
-        + grad2 8x64x256 f32
-        - grad
-        - grad2
+        + out 8x64x1 f32, - x, - out
+        backward: + grad 8x64x1 f32, + grad2 8x64x256 f32, - grad, - grad2
         ",
     );
 }
@@ -31,16 +25,8 @@ fn max_last_saves_the_indices() {
     expect(
         of_one(made(&X, F32), |t, x| max_last(x, t.label("out"), t.label("indices"))),
         "
-        + out 8x64x1 f32
-        + indices 8x64x1 i64
-        - x
-        - out
-        backward
-        + grad 8x64x1 f32
-        + grad2 8x64x256 f32
-        - grad
-        - indices
-        - grad2
+        + out 8x64x1 f32, + indices 8x64x1 i64, - x, - out
+        backward: + grad 8x64x1 f32, + grad2 8x64x256 f32, - grad, - indices, - grad2
         ",
     );
 }
@@ -50,16 +36,8 @@ fn softmax_saves_its_result() {
     expect(
         of_one(made(&X, F32), |t, x| softmax(x, F32, t.label("out"))),
         "
-        + out 8x64x256 f32
-        - x
-        backward
-        + grad 8x64x256 f32
-        + grad2 8x64x256 f32
-        + grad3 8x64x256 f32
-        - grad3
-        - grad
-        - out
-        - grad2
+        + out 8x64x256 f32, - x
+        backward: + grad 8x64x256 f32, + grad2 8x64x256 f32, + grad3 8x64x256 f32, - grad3, - grad, - out, - grad2
         ",
     );
 }
@@ -76,22 +54,9 @@ fn layer_norm_saves_its_input_and_statistics() {
             t.backward([out]);
         }),
         "
-        + out 8x64x256 f32
-        + statistics 8x64x1 f32
-        + statistics2 8x64x1 f32
-        - out
-        backward
-        + grad 8x64x256 f32
-        + grad2 8x64x256 f32
-        + grad3 256 f32
-        + grad4 256 f32
-        - grad
-        - x
-        - statistics
-        - statistics2
-        grad4 is bias.grad
-        grad3 is weight.grad
-        - grad2
+        + out 8x64x256 f32, + statistics 8x64x1 f32, + statistics2 8x64x1 f32, - out
+        backward: + grad 8x64x256 f32, + grad2 8x64x256 f32, + grad3 256 f32, + grad4 256 f32, - grad, - x,
+          - statistics, - statistics2, grad4 is bias.grad, grad3 is weight.grad, - grad2
         ",
     );
 }
@@ -108,22 +73,9 @@ fn layer_norm_in_half_keeps_statistics_in_fp32() {
             t.backward([out]);
         }),
         "
-        + out 8x64x256 half
-        + statistics 8x64x1 f32
-        + statistics2 8x64x1 f32
-        - out
-        backward
-        + grad 8x64x256 half
-        + grad2 8x64x256 half
-        + grad3 256 half
-        + grad4 256 half
-        - grad
-        - x
-        - statistics
-        - statistics2
-        grad4 is bias.grad
-        grad3 is weight.grad
-        - grad2
+        + out 8x64x256 half, + statistics 8x64x1 f32, + statistics2 8x64x1 f32, - out
+        backward: + grad 8x64x256 half, + grad2 8x64x256 half, + grad3 256 half, + grad4 256 half, - grad, - x,
+          - statistics, - statistics2, grad4 is bias.grad, grad3 is weight.grad, - grad2
         ",
     );
 }
@@ -140,18 +92,8 @@ fn layer_norm_with_frozen_weights() {
             t.backward([out]);
         }),
         "
-        + out 8x64x256 f32
-        + statistics 8x64x1 f32
-        + statistics2 8x64x1 f32
-        - out
-        backward
-        + grad 8x64x256 f32
-        + grad2 8x64x256 f32
-        - grad
-        - x
-        - statistics
-        - statistics2
-        - grad2
+        + out 8x64x256 f32, + statistics 8x64x1 f32, + statistics2 8x64x1 f32, - out
+        backward: + grad 8x64x256 f32, + grad2 8x64x256 f32, - grad, - x, - statistics, - statistics2, - grad2
         ",
     );
 }
@@ -167,18 +109,8 @@ fn layer_norm_without_weights() {
             t.backward([out]);
         }),
         "
-        + out 8x64x256 f32
-        + statistics 8x64x1 f32
-        + statistics2 8x64x1 f32
-        - out
-        backward
-        + grad 8x64x256 f32
-        + grad2 8x64x256 f32
-        - grad
-        - x
-        - statistics
-        - statistics2
-        - grad2
+        + out 8x64x256 f32, + statistics 8x64x1 f32, + statistics2 8x64x1 f32, - out
+        backward: + grad 8x64x256 f32, + grad2 8x64x256 f32, - grad, - x, - statistics, - statistics2, - grad2
         ",
     );
 }
@@ -195,20 +127,9 @@ fn layer_norm_without_bias() {
             t.backward([out]);
         }),
         "
-        + out 8x64x256 f32
-        + statistics 8x64x1 f32
-        + statistics2 8x64x1 f32
-        - out
-        backward
-        + grad 8x64x256 f32
-        + grad2 8x64x256 f32
-        + grad3 256 f32
-        - grad
-        - x
-        - statistics
-        - statistics2
-        grad3 is weight.grad
-        - grad2
+        + out 8x64x256 f32, + statistics 8x64x1 f32, + statistics2 8x64x1 f32, - out
+        backward: + grad 8x64x256 f32, + grad2 8x64x256 f32, + grad3 256 f32, - grad, - x, - statistics,
+          - statistics2, grad3 is weight.grad, - grad2
         ",
     );
 }
@@ -218,16 +139,8 @@ fn softmax_of_float16_into_fp32_is_one_kernel() {
     expect(
         of_one(made(&X, Half), |t, x| softmax(x, F32, t.label("out"))),
         "
-        + out 8x64x256 f32
-        - x
-        backward
-        + grad 8x64x256 f32
-        + grad2 8x64x256 half
-        + grad3 8x64x256 f32
-        - grad3
-        - grad
-        - out
-        - grad2
+        + out 8x64x256 f32, - x
+        backward: + grad 8x64x256 f32, + grad2 8x64x256 half, + grad3 8x64x256 f32, - grad3, - grad, - out, - grad2
         ",
     );
 }

@@ -16,11 +16,7 @@ fn slice_last_writes_zeros_of_the_whole() {
         of_one(made(&X, F32), |t, x| slice_last(x, Symbol::ONE, 64)),
         "
         - x
-        backward
-        + grad 8x64x64 f32
-        + grad2 8x64x256 f32
-        - grad
-        - grad2
+        backward: + grad 8x64x64 f32, + grad2 8x64x256 f32, - grad, - grad2
         ",
     );
 }
@@ -36,13 +32,7 @@ fn split_last_joins_the_gradients() {
         }),
         "
         - x
-        backward
-        + grad 8x64x192 f32
-        + grad2 8x64x64 f32
-        + grad3 8x64x256 f32
-        - grad
-        - grad2
-        - grad3
+        backward: + grad 8x64x192 f32, + grad2 8x64x64 f32, + grad3 8x64x256 f32, - grad, - grad2, - grad3
         ",
     );
 }
@@ -58,13 +48,7 @@ fn chunk_heads_joins_the_gradients() {
         }),
         "
         - x
-        backward
-        + grad 8x4x64x32 f32
-        + grad2 8x4x64x32 f32
-        + grad3 8x4x64x64 f32
-        - grad
-        - grad2
-        - grad3
+        backward: + grad 8x4x64x32 f32, + grad2 8x4x64x32 f32, + grad3 8x4x64x64 f32, - grad, - grad2, - grad3
         ",
     );
 }
@@ -74,14 +58,8 @@ fn repeat_heads_sums_the_gradients() {
     expect(
         of_one(made(&[8, 2, 64, 64], Half), |t, x| repeat_heads(x, shape(&[8, 8, 64, 64]), t.label("out"))),
         "
-        + out 8x8x64x64 half
-        - x
-        - out
-        backward
-        + grad 8x8x64x64 half
-        + grad2 8x2x64x64 half
-        - grad
-        - grad2
+        + out 8x8x64x64 half, - x, - out
+        backward: + grad 8x8x64x64 half, + grad2 8x2x64x64 half, - grad, - grad2
         ",
     );
 }
@@ -92,9 +70,7 @@ fn repeat_heads_by_one_is_nothing() {
         of_one(made(&HEADS, F32), |t, x| repeat_heads(x, shape(&HEADS), t.label("out"))),
         "
         - x
-        backward
-        + grad 8x4x64x64 f32
-        - grad
+        backward: + grad 8x4x64x64 f32, - grad
         ",
     );
 }
@@ -106,13 +82,8 @@ fn cat_last_gives_views_of_the_gradient() {
             cat_last(&[a, b], shape(&X), t.label("out")).unwrap()
         }),
         "
-        + out 8x64x256 f32
-        - a
-        - b
-        - out
-        backward
-        + grad 8x64x256 f32
-        - grad
+        + out 8x64x256 f32, - a, - b, - out
+        backward: + grad 8x64x256 f32, - grad
         ",
     );
 }
@@ -124,13 +95,8 @@ fn cat_last_with_what_wants_none() {
             cat_last(&[a, b], shape(&X), t.label("out")).unwrap()
         }),
         "
-        + out 8x64x256 f32
-        - a
-        - b
-        - out
-        backward
-        + grad 8x64x256 f32
-        - grad
+        + out 8x64x256 f32, - a, - b, - out
+        backward: + grad 8x64x256 f32, - grad
         ",
     );
 }
@@ -141,9 +107,7 @@ fn to_heads_is_a_view() {
         of_one(made(&X, F32), |t, x| to_heads(x, shape(&HEADS))),
         "
         - x
-        backward
-        + grad 8x4x64x64 f32
-        - grad
+        backward: + grad 8x4x64x64 f32, - grad
         ",
     );
 }
@@ -153,14 +117,8 @@ fn to_heads_copies_a_gradient_that_lies_head_by_head() {
     expect(
         of_one(made(&X, F32), |t, x| copy(&to_heads(x, shape(&HEADS)), shape(&HEADS), t.label("out"), true)),
         "
-        + out 8x4x64x64 f32
-        - x
-        - out
-        backward
-        + grad 8x4x64x64 f32
-        + grad2 8x64x256 f32
-        - grad
-        - grad2
+        + out 8x4x64x64 f32, - x, - out
+        backward: + grad 8x4x64x64 f32, + grad2 8x64x256 f32, - grad, - grad2
         ",
     );
 }
@@ -171,9 +129,7 @@ fn split_heads_is_a_view() {
         of_one(made(&X, F32), |t, x| split_heads(x, shape(&TOKENS))),
         "
         - x
-        backward
-        + grad 8x64x4x64 f32
-        - grad
+        backward: + grad 8x64x4x64 f32, - grad
         ",
     );
 }
@@ -184,9 +140,7 @@ fn transpose_heads_is_a_view() {
         of_one(made(&TOKENS, F32), |t, x| transpose_heads(x, shape(&HEADS))),
         "
         - x
-        backward
-        + grad 8x4x64x64 f32
-        - grad
+        backward: + grad 8x4x64x64 f32, - grad
         ",
     );
 }
@@ -196,12 +150,8 @@ fn copy_passes_the_gradient_on() {
     expect(
         of_one(made(&HEADS, F32), |t, x| copy(x, shape(&X), t.label("out"), false)),
         "
-        + out 8x64x256 f32
-        - x
-        - out
-        backward
-        + grad 8x64x256 f32
-        - grad
+        + out 8x64x256 f32, - x, - out
+        backward: + grad 8x64x256 f32, - grad
         ",
     );
 }
@@ -216,27 +166,10 @@ fn unfold_batch_copies_a_gradient_that_lies_token_by_token() {
             copy(&by_token, shape(&X), t.label("out"), false)
         }),
         "
-        + product 8x4x64x64 f32
-        + workspace 8519680 byte
-        - workspace
-        + out 8x64x256 f32
-        - product
-        - out
-        backward
-        + grad 8x64x256 f32
-        + grad2 8x4x64x64 f32
-        - grad
-        + grad3 8x4x64x64 f32
-        + workspace2 8519680 byte
-        - workspace2
-        + grad4 8x4x64x64 f32
-        + workspace3 8519680 byte
-        - workspace3
-        - grad2
-        - b
-        - a
-        - grad3
-        - grad4
+        + product 8x4x64x64 f32, + workspace 8519680 byte, - workspace, + out 8x64x256 f32, - product, - out
+        backward: + grad 8x64x256 f32, + grad2 8x4x64x64 f32, - grad, + grad3 8x4x64x64 f32,
+          + workspace2 8519680 byte, - workspace2, + grad4 8x4x64x64 f32, + workspace3 8519680 byte, - workspace3,
+          - grad2, - b, - a, - grad3, - grad4
         ",
     );
 }
