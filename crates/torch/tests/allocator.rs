@@ -25,7 +25,7 @@ fn replay(mode: Mode, limit: u64, script: &str) -> String {
             device.free(live.remove(name).unwrap());
         } else {
             let (name, size) = step.split_once('=').unwrap();
-            match device.allocate(bytes(size)) {
+            match ask(&mut device, bytes(size)) {
                 Ok(block) => live.insert(name, block),
                 Err(OutOfMemory { tried, free, stranded, .. }) => {
                     let [tried, free, stranded] = [tried, free, stranded].map(message);
@@ -37,6 +37,11 @@ fn replay(mode: Mode, limit: u64, script: &str) -> String {
         lines.push(format!("{}/{}", shown(device.allocated()), shown(reserved(&mut device))));
     }
     lines.join(" ")
+}
+
+/// All requests of these tests are made here, on the default stream.
+fn ask(device: &mut Allocator, bytes: u64) -> Result<BlockId, OutOfMemory> {
+    device.allocate(bytes)
 }
 
 #[track_caller]
@@ -265,7 +270,7 @@ fn a_block_before_unmapped_addresses_counts_as_large_as_it_can_grow() {
     );
 }
 
-/// What is allocated (in units of 512 bytes), reserved (in MiB) and has failed so far, after every 250 of 4,000 steps: half
+/// What is allocated (in units of 512 bytes), reserved (in MiB) and has failed so far, after every 500 of 4,000 steps: half
 /// of them requests of 1 byte to 50 MiB, the others frees, drawn from a linear congruential generator.
 fn walk(mode: Mode, limit: u64, seed: u64) -> Vec<(u64, u64, u64)> {
     let mut device = Allocator::new(mode, limit);
@@ -284,7 +289,7 @@ fn walk(mode: Mode, limit: u64, seed: u64) -> Vec<(u64, u64, u64)> {
                 2 => 10 * MIB + draw % (40 * MIB),
                 _ => 512 * (1 + draw % 64),
             };
-            match device.allocate(bytes) {
+            match ask(&mut device, bytes) {
                 Ok(block) => live.push(block),
                 Err(_) => failed += 1,
             }
@@ -292,7 +297,7 @@ fn walk(mode: Mode, limit: u64, seed: u64) -> Vec<(u64, u64, u64)> {
             let at = (next() % live.len() as u64) as usize;
             device.free(live.swap_remove(at));
         }
-        if step % 250 == 0 {
+        if step % 500 == 0 {
             rows.push((device.allocated() / 512, reserved(&mut device) / MIB, failed));
         }
     }
@@ -305,21 +310,13 @@ fn four_thousand_steps_without_end() {
     assert_eq!(
         found,
         [
-            (88, 284, 0),
             (105502, 284, 0),
-            (454103, 382, 0),
             (63, 382, 0),
-            (127893, 382, 0),
             (353450, 382, 0),
-            (105302, 382, 0),
             (91923, 382, 0),
-            (101809, 382, 0),
             (318155, 382, 0),
-            (538922, 564, 0),
             (566078, 614, 0),
-            (619856, 708, 0),
             (355482, 708, 0),
-            (330788, 708, 0),
             (67283, 708, 0)
         ]
     );
@@ -331,21 +328,13 @@ fn four_thousand_steps_on_1000_mebibytes() {
     assert_eq!(
         found,
         [
-            (547755, 344, 0),
             (553048, 588, 0),
-            (485821, 588, 0),
             (134316, 588, 0),
-            (89500, 588, 0),
             (0, 588, 0),
-            (297816, 588, 0),
             (203511, 588, 0),
-            (382330, 588, 0),
             (670082, 588, 0),
-            (864413, 620, 0),
             (461876, 620, 0),
-            (943259, 620, 0),
             (825333, 620, 0),
-            (1242709, 764, 0),
             (851108, 764, 0)
         ]
     );
@@ -357,21 +346,13 @@ fn four_thousand_steps_that_fail_on_400_mebibytes() {
     assert_eq!(
         found,
         [
-            (186623, 308, 0),
             (91808, 376, 3),
-            (104786, 376, 3),
             (124264, 376, 3),
-            (113813, 376, 3),
             (332677, 376, 3),
-            (3, 376, 3),
             (142838, 376, 3),
-            (253810, 378, 3),
             (142532, 378, 3),
-            (321468, 378, 3),
             (257001, 378, 3),
-            (98496, 378, 3),
             (664914, 388, 4),
-            (733587, 396, 12),
             (315983, 394, 16)
         ]
     );
@@ -383,21 +364,13 @@ fn four_thousand_steps_without_end_with_expandable_segments() {
     assert_eq!(
         found,
         [
-            (88, 304, 0),
             (105502, 304, 0),
-            (450049, 346, 0),
             (63, 346, 0),
-            (125853, 346, 0),
             (353450, 346, 0),
-            (105302, 346, 0),
             (91923, 346, 0),
-            (101809, 346, 0),
             (316528, 368, 0),
-            (532741, 528, 0),
             (563877, 550, 0),
-            (613619, 570, 0),
             (353191, 570, 0),
-            (330688, 570, 0),
             (65385, 570, 0)
         ]
     );
@@ -409,21 +382,13 @@ fn four_thousand_steps_on_1000_mebibytes_with_expandable_segments() {
     assert_eq!(
         found,
         [
-            (543611, 386, 0),
             (552234, 492, 0),
-            (481637, 492, 0),
             (130492, 492, 0),
-            (89329, 492, 0),
             (0, 492, 0),
-            (295853, 492, 0),
             (203511, 492, 0),
-            (379907, 492, 0),
             (666501, 492, 0),
-            (863563, 632, 0),
             (456590, 632, 0),
-            (937141, 632, 0),
             (817926, 632, 0),
-            (1237269, 712, 0),
             (843628, 792, 0)
         ]
     );
@@ -435,21 +400,13 @@ fn four_thousand_steps_that_fail_on_400_mebibytes_with_expandable_segments() {
     assert_eq!(
         found,
         [
-            (185392, 264, 0),
             (139853, 370, 2),
-            (91516, 370, 2),
             (134051, 370, 2),
-            (113860, 370, 2),
             (67024, 370, 2),
-            (503, 370, 2),
             (212134, 370, 2),
-            (245931, 370, 2),
             (124855, 370, 2),
-            (277602, 370, 2),
             (173416, 370, 2),
-            (120610, 370, 2),
             (530323, 390, 2),
-            (735703, 392, 15),
             (419453, 390, 19)
         ]
     );
