@@ -10,6 +10,7 @@ mod chinese;
 mod english;
 mod fields;
 mod gallery;
+mod named;
 mod options;
 mod tasks;
 

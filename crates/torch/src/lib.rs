@@ -26,6 +26,6 @@ pub use operators::*;
 pub use reduction::Processors;
 pub use shape::{Dim, ElementType, Shape, Symbol, dims};
 pub use tape::{
-    Action, Block, Detail, Event, Fullest, Hook, Levels, Marks, Moment, Part, RELABELLED, Recorder, Row, RowId,
-    Segment, StorageId, Sums, TapeRecord, Written, passes, rounded,
+    Account, Action, Block, Event, Fullest, Hook, Levels, Marks, Moment, Part, RELABELLED, Record, Recorder, Row,
+    RowId, Rows, Segment, Sink, StorageId, Sums, TapeRecord, Wanted, Written, passes, rounded,
 };

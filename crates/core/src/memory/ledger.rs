@@ -1,6 +1,6 @@
 //! The ledger: the tape read as phases, each with what lives at its fullest moment.
 
-use super::autograd::{self, LayerTag, Row, Segment, Sym, TapeRecord, passes};
+use super::autograd::{self, LayerTag, Record, Row, Segment, Sym, TapeRecord, passes};
 use super::estimate::{Allocation, PhaseUse};
 use super::phase::Phase;
 use super::term::{Category, Term};
@@ -36,10 +36,14 @@ struct Moment {
 }
 
 /// Reads a tape. `num_layers` is L, for formulas.
-pub(super) fn read(record: &TapeRecord, num_layers: u64) -> Ledger {
-    if let Some(moments) = &record.moments {
-        return outline(&moments.phases);
+pub(super) fn read(record: &Record, num_layers: u64) -> Ledger {
+    match record {
+        Record::Rows(record) => read_rows(record, num_layers),
+        Record::Peaks(peaks) => outline(&peaks.phases),
     }
+}
+
+fn read_rows(record: &TapeRecord, num_layers: u64) -> Ledger {
     let turns = turns(record);
     let tops = fullest_moments(record, &turns);
     let snapshots = snapshots(record, &turns, &tops);

@@ -8,11 +8,13 @@ mod autograd;
 mod beside;
 mod embeddings;
 mod estimate;
+mod host;
 mod kv_cache;
 mod ledger;
 mod logits;
 mod optimizer;
 mod overhead;
+mod parameter;
 mod period;
 mod phase;
 mod precision;
@@ -27,6 +29,7 @@ mod weights;
 
 pub use beside::{ModelRole, ModelUse, RolloutUse, TaskUse};
 pub use estimate::*;
+pub use host::HostAllocation;
 pub use kv_cache::{CacheLayout, kv_bytes_per_sequence, kv_bytes_per_token};
 pub use phase::Phase;
 pub use replay::{FailedRequest, Replay, Replayer, replay};
@@ -37,7 +40,7 @@ pub use term::{Category, Term};
 use crate::gpu::{Card, HostMemory, context_bytes, nccl_bytes};
 use crate::model::{self, Model, Reading};
 use crate::plan::{Alternative, Method, ModelChoice, Optimizer, Plan, Problem, Subject, Task, alternatives};
-use autograd::{Detail, Extent};
+use autograd::{Extent, Wanted};
 use headroom_torch::allocator::{self, Mode};
 use sharding::{Elements, strategy};
 
@@ -121,8 +124,8 @@ impl ContextUse {
 
 fn answer(plan: &Plan, subject: &Subject, with_rows: bool) -> Estimate {
     let Subject { model, card, memory_bytes, .. } = subject;
-    let detail = if with_rows { Detail::Rows } else { Detail::Moments };
-    let step = step::run(plan, subject, Extent::Representative, detail);
+    let wanted = if with_rows { Wanted::Rows } else { Wanted::Moments };
+    let step = step::run(plan, subject, Extent::Representative, wanted);
     let ledger = ledger::read(&step.record, model.num_hidden_layers());
     let counts = step.counts;
     let context = ContextUse::of(plan, card, step.sharding.ranks);

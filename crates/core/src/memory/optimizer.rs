@@ -1,10 +1,10 @@
 //! Optimizer state, and what clipping and the optimizer's step write for moments.
 
 use super::autograd::{ElementType, Label, LayerTag, Shape, Sym, Tape, Tensor, dims};
+use super::parameter::Trainable;
 use super::phase::Phase;
 use super::sharding::{keeps_master, strategy};
 use super::term::Term;
-use super::weights::Trainable;
 use crate::job::Sharding;
 use crate::plan::{Optimizer, Plan};
 use std::rc::Rc;

@@ -164,7 +164,7 @@ mod tests {
 
     use super::*;
     use crate::link;
-    use crate::memory::autograd::Detail;
+    use crate::memory::autograd::Wanted;
     use crate::memory::{Phase, PhaseUse, ledger, step};
     use serde_json::json;
 
@@ -236,16 +236,16 @@ mod tests {
         ] {
             let plan = link::decode(fragment).plan;
             let subject = plan.subject().unwrap();
-            let phases = |extent, detail| {
-                let step = step::run(&plan, &subject, extent, detail);
+            let phases = |extent, wanted| {
+                let step = step::run(&plan, &subject, extent, wanted);
                 // The whole tape has what making the weights takes as well.
                 let phases = ledger::read(&step.record, subject.model.num_hidden_layers()).phases;
                 let of = |used: &PhaseUse| (used.phase, used.allocated_bytes);
                 phases.iter().map(of).filter(|(phase, _)| *phase != Phase::Load).collect::<Vec<_>>()
             };
-            let whole = phases(Extent::Whole, Detail::Rows);
-            assert_eq!(phases(Extent::Representative, Detail::Moments), whole, "{fragment}");
-            assert_eq!(phases(Extent::Representative, Detail::Rows), whole, "{fragment}");
+            let whole = phases(Extent::Whole, Wanted::Rows);
+            assert_eq!(phases(Extent::Representative, Wanted::Moments), whole, "{fragment}");
+            assert_eq!(phases(Extent::Representative, Wanted::Rows), whole, "{fragment}");
         }
     }
 }

@@ -3,17 +3,18 @@
 use super::activations::{BackwardHook, Kernel, Setting, prepare_masks, rotary_tables, run_layer, run_norm};
 use super::autograd::Extent;
 use super::autograd::{
-    Detail, ElementType, Marks, Processors, Sym, Tape, TapeRecord, Tensor, VOCABULARY, backward, checkpoint, dims,
+    ElementType, Marks, Processors, Record, Sink, Sym, Tape, Tensor, VOCABULARY, Wanted, backward, checkpoint, dims,
 };
 use super::embeddings::run_embeddings;
 use super::logits::{HeadOutput, language_model_loss, score_loss};
 use super::optimizer;
+use super::parameter::Trainable;
 use super::phase::Phase;
 use super::precision::{autocasts, is_float16};
 use super::sharding::{Acts, Hooked, strategy};
 use super::tasks;
 use super::term::Term;
-use super::weights::{Counts, Holder, LayerWeights, ModelWeights, Trainable, load};
+use super::weights::{Counts, Holder, LayerWeights, ModelWeights, load};
 use crate::gpu::{Card, multiprocessors};
 use crate::job::Sharding;
 use crate::model::Model;
@@ -25,7 +26,7 @@ use std::rc::Rc;
 
 /// What a step leaves behind.
 pub(super) struct Step {
-    pub(super) record: TapeRecord,
+    pub(super) record: Record,
     pub(super) counts: Counts,
     pub(super) sharding: Sharding,
     pub(super) kernel: Kernel,
@@ -34,8 +35,8 @@ pub(super) struct Step {
 }
 
 /// Runs the steady step of a plan: the second one or any later, when optimizer state exists.
-pub(super) fn run(plan: &Plan, subject: &Subject, extent: Extent, detail: Detail) -> Step {
-    run_beside(plan, subject, (extent, detail), &mut None)
+pub(super) fn run(plan: &Plan, subject: &Subject, extent: Extent, wanted: Wanted) -> Step {
+    run_beside(plan, subject, (extent, wanted), &mut None)
 }
 
 /// The same for one of several plans that differ in batch size and length alone: `acts` is what DeepSpeed's stage 3 does in
@@ -43,18 +44,18 @@ pub(super) fn run(plan: &Plan, subject: &Subject, extent: Extent, detail: Detail
 pub(super) fn run_beside(
     plan: &Plan,
     subject: &Subject,
-    (extent, detail): (Extent, Detail),
+    (extent, wanted): (Extent, Wanted),
     acts: &mut Option<Acts>,
 ) -> Step {
     let Subject { model, card, .. } = subject;
     let sharding = Sharding::of(plan, model);
     let hooks = plan.task != Task::Inference && strategy(&sharding).acts_on_hooks();
     // What the framework does where hooks run comes between the events.
-    let on_tape = if detail.keeps_events() || !hooks { detail } else { Detail::Categories };
-    let tape = Tape::new(&VOCABULARY, extent, on_tape);
+    let sink = if hooks && wanted != Wanted::Rows { Sink::events(&VOCABULARY) } else { Sink::new(wanted, &VOCABULARY) };
+    let tape = Tape::new(&VOCABULARY, extent, sink);
     let kernel = kernel(plan, model, card);
     let mut weights = load(&tape, plan, model, &sharding, Holder::POLICY);
-    let modules = if hooks { strategy(&sharding).hook(&tape, &mut weights) } else { None };
+    let modules = if hooks { weights.hook(strategy(&sharding).hook(&tape, &weights.parameters)) } else { None };
     let mut counts = weights.counts;
     let workspaces = workspaces(&tape, plan, card);
     if let Some(compute_capability) = card.compute_capability {
@@ -89,11 +90,13 @@ pub(super) fn run_beside(
         .fold(0, |sum, parameter| sum.saturating_add(parameter.elements().saturating_mul(parameter.tag.repeat)));
     let paged = optimizer::paged_state(plan, &trainable);
     drop((trainable, weights, workspaces));
-    let mut record = tape.finish();
-    if let Some(modules) = modules {
-        let accumulates = plan.gradient_accumulation_steps > 1;
-        record = strategy(&sharding).unroll(Hooked { record, modules: &modules, detail, accumulates }, acts);
-    }
+    let record = match (tape.finish(), modules) {
+        (Record::Rows(record), Some(modules)) => {
+            let accumulates = plan.gradient_accumulation_steps > 1;
+            strategy(&sharding).unroll(Hooked { record, modules: &modules, wanted, accumulates }, acts)
+        }
+        (record, _) => record,
+    };
     Step { record, counts, sharding, kernel, paged }
 }
 
@@ -220,7 +223,7 @@ impl Update<'_> {
         let Self { tape, plan, weights, trainable, sharding, .. } = *self;
         let strategy = strategy(sharding);
         strategy.shard_gradients(tape, trainable);
-        let buffers = strategy.standing_buffers(tape, weights, trainable);
+        let buffers = strategy.standing_buffers(tape, &weights.parameters, trainable);
         tape.mark(|marks, at| marks.states = at);
         let states = optimizer::allocate_states(tape, plan, sharding, trainable);
         tape.mark(|marks, at| marks.step = at);
@@ -262,7 +265,7 @@ impl Update<'_> {
         let zero3 = weights.zero3.as_ref();
         tape.enter(Phase::Forward);
         let mut setting = setting(tape, plan, model, kernel, true);
-        let fsdp2 = strategy(sharding).groups(tape, weights);
+        let fsdp2 = strategy(sharding).groups(tape, &weights.sharded());
         setting.fsdp2.clone_from(&fsdp2);
         setting.zero3 = zero3.cloned();
         let setting = Rc::new(setting);

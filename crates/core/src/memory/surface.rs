@@ -8,7 +8,7 @@
 //! in between check it: a rectangle where one of them is off is cut in two.
 
 use super::autograd::Extent;
-use super::autograd::{Detail, Fullest};
+use super::autograd::{Fullest, Wanted};
 use super::sharding::Acts;
 use super::step;
 use crate::plan::{Plan, Subject};
@@ -138,9 +138,9 @@ impl Known<'_> {
             let (batch, length) =
                 (self.batches.get(b).copied().unwrap_or(1), self.lengths.get(s).copied().unwrap_or(1));
             let plan = with(self.plan, batch, length);
-            let how = (Extent::Representative, Detail::Pieces);
+            let how = (Extent::Representative, Wanted::Pieces);
             let step = step::run_beside(&plan, self.subject, how, &mut self.acts);
-            step.record.moments.unwrap_or_default()
+            step.record.into_peaks()
         })
     }
 

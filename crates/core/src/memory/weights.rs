@@ -2,13 +2,15 @@
 
 use super::activations::{Adapter, BaseWeight, Projection};
 use super::autograd::Extent;
-use super::autograd::{ElementType, GradSource, Label, LayerTag, Sym, Tape, Tensor, dims};
+use super::autograd::{ElementType, Label, LayerTag, Sym, Tape, Tensor, dims};
+use super::parameter::{Parameter, Parameters, Trainable};
 use super::period::{simulated, windows_run_alike};
+use super::precision::element_type;
 use super::sharding::{Modules, strategy};
 use super::term::Term;
 use crate::job::{Scheme, Sharding};
 use crate::model::{Layer, Model, ModelKind, Module, ModuleKind, NormKind, QkNorm, Role};
-use crate::plan::{AdapterDtype, Dtype, Method, Plan, TargetModules, Task, names_module};
+use crate::plan::{AdapterDtype, Method, Plan, TargetModules, Task, names_module};
 use std::rc::Rc;
 
 mod build;
@@ -53,25 +55,6 @@ pub(super) struct NormWeights {
     pub(super) kind: NormKind,
     pub(super) weight: Option<Tensor>,
     pub(super) bias: Option<Tensor>,
-}
-
-/// A tensor that trains.
-#[derive(Debug, Clone)]
-pub(super) struct Trainable {
-    pub(super) tensor: Tensor,
-    pub(super) tag: LayerTag,
-    pub(super) name: Rc<str>,
-    pub(super) adapter: bool,
-}
-
-/// A tensor of parameters, trained or not.
-#[derive(Debug, Clone)]
-pub(super) struct Parameter {
-    pub(super) tensor: Tensor,
-    pub(super) tag: LayerTag,
-    pub(super) name: Rc<str>,
-    /// Whether it is the table of token embeddings.
-    pub(super) token_embedding: bool,
 }
 
 /// All weights of a model, on the tape.
@@ -259,7 +242,7 @@ impl Builder<'_> {
     }
 
     fn label(&self, term: Term, name: &str) -> Label {
-        if self.holder.prefix.is_empty() || !self.tape.names() {
+        if self.holder.prefix.is_empty() || !self.tape.keeps_names() {
             self.tape.label(term, name)
         } else {
             self.tape.label(term, &format!("{}.{name}", self.holder.prefix))
@@ -555,14 +538,6 @@ fn is_target(targets: &TargetModules, name: &str, outside: bool) -> bool {
     }
 }
 
-/// The tensor element type of a plan's dtype.
-pub(super) const fn element_type(dtype: Dtype) -> ElementType {
-    match dtype {
-        Dtype::Bfloat16 | Dtype::Float16 => ElementType::Half,
-        Dtype::Float32 => ElementType::F32,
-    }
-}
-
 fn projection_term(role: Role) -> Term {
     match role {
         Role::Gate | Role::Up | Role::GateUp | Role::Down => Term::FeedForwardWeights,
@@ -590,6 +565,27 @@ fn output_symbol(role: Role) -> Sym {
     }
 }
 
+impl ModelWeights {
+    /// Keeps the hooks of a framework, if it has any.
+    pub(super) fn hook(&mut self, hooks: Option<Rc<Modules>>) -> Option<Rc<Modules>> {
+        (self.zero3, self.zero2) = match hooks.clone() {
+            Some(hooks) if hooks.on_modules => (Some(hooks), None),
+            hooks => (None, hooks),
+        };
+        hooks
+    }
+
+    /// Its parameters, as sharding sees them.
+    pub(super) fn sharded(&self) -> Parameters<'_> {
+        Parameters {
+            all: &self.parameters,
+            trainable: &self.trainable,
+            layers: self.layers.iter().map(|layer| layer.tag).collect(),
+            tied: self.head.is_empty(),
+        }
+    }
+}
+
 impl LayerWeights {
     /// The linear layer with `role`.
     pub(super) fn projection(&self, role: Role) -> Option<&Projection> {
@@ -599,64 +595,5 @@ impl LayerWeights {
     /// The norm with `role`.
     pub(super) fn norm(&self, role: Role) -> Option<&NormWeights> {
         self.norms.iter().find(|(at, _)| *at == role).map(|(_, norm)| norm)
-    }
-}
-
-impl Parameter {
-    /// Elements of the tensor.
-    pub(super) fn elements(&self) -> u64 {
-        self.tensor.shape().elements()
-    }
-
-    /// Lets a framework be told under this number when the gradient is complete.
-    pub(super) fn tell_as(&self, number: u32) {
-        if let Some(GradSource::Leaf(leaf)) = self.tensor.source() {
-            leaf.told_as.set(Some(number));
-        }
-    }
-}
-
-impl Trainable {
-    /// Elements of the tensor.
-    pub(super) fn elements(&self) -> u64 {
-        self.tensor.shape().elements()
-    }
-
-    /// Says how many elements of the gradient stay with this rank.
-    pub(super) fn keep(&self, elements: u64, element: Option<ElementType>) {
-        if let Some(GradSource::Leaf(leaf)) = self.tensor.source() {
-            leaf.kept_elements.set(elements);
-            leaf.kept_element.set(element);
-        }
-    }
-
-    /// Whether a hook runs when the gradient is complete.
-    pub(super) fn has_hook(&self) -> bool {
-        matches!(self.tensor.source(), Some(GradSource::Leaf(leaf)) if leaf.told_as.get().is_some())
-    }
-
-    /// Takes the gradient away.
-    pub(super) fn take_gradient(&self) -> Option<Tensor> {
-        match self.tensor.source() {
-            Some(GradSource::Leaf(leaf)) => leaf.grad.take(),
-            _ => None,
-        }
-    }
-
-    /// Puts the gradient of earlier micro-batches in place.
-    pub(super) fn hold_gradient(&self, tape: &Rc<Tape>) {
-        let Some(GradSource::Leaf(leaf)) = self.tensor.source() else { return };
-        let term = if self.adapter { Term::AdapterGradients } else { Term::WeightGradients };
-        let (shape, element) = (self.tensor.shape(), self.tensor.element());
-        let kept = leaf.kept_elements.get();
-        let gradient = if kept < shape.elements() {
-            (kept > 0).then(|| {
-                Tensor::new(tape, tape.label(Term::GradientShard, &self.name), dims(&[(Sym::Share, kept)]), element)
-            })
-        } else {
-            let element = leaf.kept_element.get().unwrap_or(element);
-            Some(Tensor::new(tape, tape.label(term, &self.name), shape, element))
-        };
-        *leaf.grad.borrow_mut() = gradient;
     }
 }

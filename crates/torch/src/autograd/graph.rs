@@ -3,7 +3,7 @@
 use crate::label::{Label, Vocabulary};
 use crate::layers::{Extent, LayerTag};
 use crate::shape::{ElementType, Shape};
-use crate::tape::{Detail, Recorder, RowId, StorageId};
+use crate::tape::{Account, Recorder, Sink, StorageId};
 use smallvec::SmallVec;
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -18,9 +18,9 @@ pub struct Tape {
 }
 
 impl Tape {
-    /// An empty tape on which layers are run as `extent` says.
-    pub fn new(vocabulary: &'static Vocabulary, extent: Extent, detail: Detail) -> Rc<Self> {
-        Rc::new(Self { recorder: Recorder::new(vocabulary, extent, detail), saved_tensor_hooks: RefCell::new(None) })
+    /// An empty tape on which layers are run as `extent` says, read by `sink`.
+    pub fn new(vocabulary: &'static Vocabulary, extent: Extent, sink: Sink) -> Rc<Self> {
+        Rc::new(Self { recorder: Recorder::new(vocabulary, extent, sink), saved_tensor_hooks: RefCell::new(None) })
     }
 
     /// Says what becomes of saved tensors from here on; gives back what did. `None`: the graph keeps them.
@@ -99,14 +99,14 @@ impl Saved {
 #[derive(Debug)]
 pub struct Storage {
     tape: Rc<Tape>,
-    row: Cell<RowId>,
+    account: Cell<Account>,
     rounded: u64,
     id: StorageId,
 }
 
 impl Drop for Storage {
     fn drop(&mut self) {
-        self.tape.free(self.row.get(), self.rounded, self.id);
+        self.tape.free(self.account.get(), self.rounded, self.id);
     }
 }
 
@@ -159,9 +159,9 @@ pub struct Leaf {
 impl Tensor {
     /// Allocates.
     pub fn new(tape: &Rc<Tape>, label: Label, shape: Shape, element: ElementType) -> Self {
-        let row = tape.row(label, &shape, element);
-        let (rounded, id) = tape.allocate(row, shape.bytes(element));
-        let storage = Rc::new(Storage { tape: Rc::clone(tape), row: Cell::new(row), rounded, id });
+        let account = tape.account(label, &shape, element);
+        let (rounded, id) = tape.allocate(account, shape.bytes(element));
+        let storage = Rc::new(Storage { tape: Rc::clone(tape), account: Cell::new(account), rounded, id });
         Self { storage, shape, source: None, element, view: false, head_major: false }
     }
 
@@ -215,9 +215,9 @@ impl Tensor {
     /// Counts the storage in another row from here on.
     pub fn relabel(&self, label: Label) {
         let storage = &self.storage;
-        let row = storage.tape.row(label, &self.shape, self.element);
-        storage.tape.relabel(storage.row.get(), row, storage.rounded);
-        storage.row.set(row);
+        let account = storage.tape.account(label, &self.shape, self.element);
+        storage.tape.relabel(storage.account.get(), account, storage.rounded);
+        storage.account.set(account);
     }
 
     /// The tape it is on.

@@ -96,26 +96,6 @@ pub struct Hook {
     pub at: usize,
 }
 
-/// How much of each event is kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Detail {
-    /// Every event, in rows by name and shape: what formulas and replays need.
-    Rows,
-    /// Every event, in rows that are the categories.
-    Categories,
-    /// No events: only each phase's fullest moment, by category.
-    Moments,
-    /// The same, and the fullest moment of each few operators.
-    Pieces,
-}
-
-impl Detail {
-    /// Whether events are kept.
-    pub const fn keeps_events(self) -> bool {
-        matches!(self, Self::Rows | Self::Categories)
-    }
-}
-
 /// Bytes as the allocator hands them out.
 pub const fn rounded(bytes: u64) -> u64 {
     bytes.div_ceil(BLOCK).saturating_mul(BLOCK)

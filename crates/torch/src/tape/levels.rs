@@ -1,7 +1,6 @@
 //! A tape that is read while it is written: the level by category, and each phase's fullest moment.
 
-use super::event::Detail;
-use crate::label::{CATEGORIES, PhaseId};
+use crate::label::{CATEGORIES, Category, Kind, PhaseId, Vocabulary};
 use crate::layers::{LayerTag, Models, NO_LAYER, goes_on};
 use std::ops::Range;
 
@@ -29,6 +28,7 @@ pub struct Moment {
 /// for has its turn. In a row of equals the level moves evenly, so that the first and the last are the fullest.
 #[derive(Debug, Clone)]
 pub struct Levels {
+    vocabulary: &'static Vocabulary,
     wants_pieces: bool,
     phase: PhaseId,
     tag: LayerTag,
@@ -88,7 +88,7 @@ pub struct Block {
 
 impl Block {
     /// Nothing where there are no events.
-    pub fn new(events: &[(u16, i64)], detail: Detail) -> Option<Self> {
+    pub fn new(events: &[(u16, i64)], wants_pieces: bool) -> Option<Self> {
         let (mut left, mut fullest) = (0i128, (i128::MIN, 0));
         for (i, (_, bytes)) in events.iter().enumerate() {
             left += i128::from(*bytes);
@@ -97,7 +97,7 @@ impl Block {
             }
         }
         let (mut net, mut at_fullest) = (NOTHING, NOTHING);
-        if detail != Detail::Pieces {
+        if !wants_pieces {
             at_fullest = sums(events.get(..fullest.1)?);
             net = sums(events);
         }
@@ -174,11 +174,12 @@ fn plus(one: &Sums, other: &Sums) -> Sums {
 }
 
 impl Levels {
-    /// Nothing yet; `detail`: whether pieces are wanted.
-    pub fn new(detail: Detail, begin: PhaseId) -> Self {
+    /// Nothing yet.
+    pub fn new(wants_pieces: bool, vocabulary: &'static Vocabulary) -> Self {
         Self {
-            wants_pieces: detail == Detail::Pieces,
-            phase: begin,
+            vocabulary,
+            wants_pieces,
+            phase: vocabulary.begin,
             tag: NO_LAYER,
             before: NOTHING,
             begun: 0,
@@ -197,6 +198,11 @@ impl Levels {
             last: 0,
             fullest_moments: Fullest::default(),
         }
+    }
+
+    /// Where a kind is counted.
+    pub(super) fn category(&self, kind: Kind) -> Category {
+        (self.vocabulary.category)(kind)
     }
 
     /// An allocation, or a free if negative.

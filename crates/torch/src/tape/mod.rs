@@ -3,7 +3,11 @@
 mod event;
 mod levels;
 mod recorder;
+mod rows;
+mod sink;
 
-pub use event::{Action, Detail, Event, Hook, Marks, RELABELLED, Row, RowId, Segment, StorageId, passes, rounded};
+pub use event::{Action, Event, Hook, Marks, RELABELLED, Row, RowId, Segment, StorageId, passes, rounded};
 pub use levels::{Block, Fullest, Levels, Moment, Part, Sums, Written};
-pub use recorder::{Recorder, TapeRecord};
+pub use recorder::Recorder;
+pub use rows::{Rows, TapeRecord};
+pub use sink::{Account, Record, Sink, Wanted};

@@ -8,8 +8,8 @@
 mod run;
 
 use super::allocator::{Mode, OutOfMemory};
-use super::autograd::Detail;
 use super::autograd::Extent;
+use super::autograd::{VOCABULARY, Wanted};
 use super::phase::Phase;
 use super::step;
 use super::term::Term;
@@ -127,10 +127,10 @@ struct Search {
 impl Replayer {
     /// Runs every layer of the plan onto a tape.
     pub fn new(plan: &Plan, subject: &Subject) -> Self {
-        let step = step::run(plan, subject, Extent::Whole, Detail::Rows);
+        let step = step::run(plan, subject, Extent::Whole, Wanted::Rows);
         let beside = super::ContextUse::of(plan, &subject.card, step.sharding.ranks).total();
         Self {
-            program: Program::new(step.record),
+            program: Program::new(step.record.into_rows(&VOCABULARY)),
             mode: if plan.expandable_segments { Mode::Expandable } else { Mode::Default },
             device_bytes: subject.memory_bytes.saturating_sub(beside.expected),
             plain: None,

@@ -2,9 +2,9 @@
 //! (torch/csrc/distributed/c10d/reducer.cpp).
 
 use super::super::autograd::{Tape, Tensor};
+use super::super::parameter::{Parameter, Trainable};
 use super::super::term::Term;
-use super::super::weights::{ModelWeights, Trainable};
-use super::Strategy;
+use super::strategy::Strategy;
 use crate::job::Sharding;
 use std::rc::Rc;
 
@@ -20,7 +20,7 @@ impl Strategy for Ddp<'_> {
         }
     }
 
-    fn standing_buffers(&self, tape: &Rc<Tape>, _weights: &ModelWeights, trainable: &[Trainable]) -> Vec<Tensor> {
+    fn standing_buffers(&self, tape: &Rc<Tape>, _parameters: &[Parameter], trainable: &[Trainable]) -> Vec<Tensor> {
         let outside = tape.tag();
         let bucket = |parameter: &Trainable| {
             let label = tape.label(Term::ReduceBuckets, &parameter.name);

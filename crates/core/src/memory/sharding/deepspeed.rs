@@ -1,10 +1,10 @@
 //! What all stages of DeepSpeed's ZeRO have in common.
 
 use super::super::autograd::{ElementType, Shape, Sym, Tape, Tensor, dims};
-use super::super::estimate::HostAllocation;
+use super::super::host::HostAllocation;
+use super::super::parameter::Trainable;
 use super::super::term::Term;
-use super::super::weights::Trainable;
-use super::{Elements, host_allocation};
+use super::strategy::{Elements, host_allocation};
 use crate::job::Sharding;
 use std::rc::Rc;
 

@@ -3,7 +3,7 @@
 //! While the step runs, the tape notes which hook runs where ([`Action`]); [`super::unroll`] afterwards lets ZeRO act there.
 
 use super::super::autograd::{Action, Call, LayerTag, Shape, Tape, Tensor, custom};
-use super::super::weights;
+use super::super::parameter;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
@@ -12,6 +12,8 @@ use std::rc::Rc;
 #[derive(Debug)]
 pub(in crate::memory) struct Modules {
     tape: Rc<Tape>,
+    /// Whether modules have hooks, beside gradients.
+    pub(in crate::memory) on_modules: bool,
     pub(super) parameters: Vec<Parameter>,
     /// Numbers of parameters by storage.
     by_storage: HashMap<usize, u32>,
@@ -49,8 +51,8 @@ impl Parameter {
 }
 
 impl Modules {
-    /// Takes down the parameters of a model and puts a hook on the gradient of each.
-    pub(super) fn new(tape: &Rc<Tape>, of_model: &[weights::Parameter]) -> Rc<Self> {
+    /// Takes down the parameters of a model and puts a hook on the gradient of each; `on_modules`: modules have hooks too.
+    pub(super) fn new(tape: &Rc<Tape>, of_model: &[parameter::Parameter], on_modules: bool) -> Rc<Self> {
         let mut parameters = Vec::new();
         let mut by_storage = HashMap::new();
         for (number, parameter) in (0u32..).zip(of_model) {
@@ -62,6 +64,7 @@ impl Modules {
         }
         Rc::new(Self {
             tape: Rc::clone(tape),
+            on_modules,
             parameters,
             by_storage,
             modules: RefCell::default(),

@@ -4,7 +4,7 @@
 //! Rank 0 keeps whole every gradient that its part touches.
 
 use super::super::autograd::{LayerTag, Tape};
-use super::super::weights::Trainable;
+use super::super::parameter::Trainable;
 
 /// A tensor that trains; it stands for as many as its layer does.
 #[derive(Debug, Clone, Copy)]

@@ -1,6 +1,6 @@
 //! One process, or forwards that each rank runs for itself: nothing is sharded and nothing reduced.
 
-use super::Strategy;
+use super::strategy::Strategy;
 
 /// Everything on this GPU.
 #[derive(Debug)]

@@ -1,8 +1,8 @@
 //! What ZeRO-1 and ZeRO-2 have in common: DeepSpeed has one file for both (runtime/zero/stage_1_and_2.py).
 
 use super::super::autograd::{ElementType, Sym, Tape, Tensor, dims};
+use super::super::parameter::Trainable;
 use super::super::term::Term;
-use super::super::weights::Trainable;
 use super::deepspeed::{flat_gradients, largest_elements, total_elements};
 use crate::job::Sharding;
 use std::rc::Rc;

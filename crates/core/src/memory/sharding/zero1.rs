@@ -2,11 +2,12 @@
 //! (runtime/zero/stage_1_and_2.py with `partition_gradients` off).
 
 use super::super::autograd::{ElementType, Shape, Sym, Tape, Tensor, dims};
-use super::super::estimate::HostAllocation;
+use super::super::host::HostAllocation;
+use super::super::parameter::{Parameter, Trainable};
 use super::super::term::Term;
-use super::super::weights::{ModelWeights, Trainable};
 use super::partition::FlatPartition;
-use super::{Buffer, Elements, Strategy, deepspeed, stage_1_and_2};
+use super::strategy::{Buffer, Elements, Strategy};
+use super::{deepspeed, stage_1_and_2};
 use crate::job::Sharding;
 use std::rc::Rc;
 
@@ -49,7 +50,7 @@ impl Strategy for Zero1<'_> {
         true
     }
 
-    fn standing_buffers(&self, tape: &Rc<Tape>, _weights: &ModelWeights, trainable: &[Trainable]) -> Vec<Tensor> {
+    fn standing_buffers(&self, tape: &Rc<Tape>, _parameters: &[Parameter], trainable: &[Trainable]) -> Vec<Tensor> {
         stage_1_and_2::staging_buffer(self.0, tape, trainable)
     }
 

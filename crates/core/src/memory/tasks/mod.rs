@@ -12,7 +12,8 @@ pub(crate) use models::reference_kind;
 pub(super) use rollout::infer;
 
 use super::autograd::Tape;
-use super::weights::{ModelWeights, Trainable};
+use super::parameter::Trainable;
+use super::weights::ModelWeights;
 use crate::job::Sharding;
 use crate::plan::{Plan, Subject, Task};
 use std::rc::Rc;

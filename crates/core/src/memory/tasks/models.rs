@@ -39,7 +39,7 @@ impl<'a> Actor<'a> {
         let mut setting = setting(tape, &self.plan, self.model, self.kernel, false);
         (setting.batch, setting.length, setting.attended) = (batch, length, length);
         setting.padded |= padded;
-        setting.fsdp2 = strategy(sharding).groups(tape, &self.weights);
+        setting.fsdp2 = strategy(sharding).groups(tape, &self.weights.sharded());
         Rc::new(setting)
     }
 

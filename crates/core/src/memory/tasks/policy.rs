@@ -3,11 +3,13 @@
 use super::super::activations::Setting;
 use super::super::autograd::{Dim, ElementType, Gradients, Sym, Tape, Tensor, custom, dims};
 use super::super::logits::{HeadOutput, scalar};
+use super::super::parameter::Trainable;
 use super::super::phase::Phase;
+use super::super::precision::element_type;
 use super::super::sharding::strategy;
 use super::super::step::{Update, kernel};
 use super::super::term::Term;
-use super::super::weights::{ModelWeights, Trainable, element_type};
+use super::super::weights::ModelWeights;
 use super::engine::Engine;
 use super::logprobs::{of_answers, slice};
 use super::models::{Actor, frozen, reader, reference, stays, value};

@@ -3,11 +3,12 @@
 use super::super::activations::Setting;
 use super::super::autograd::{ElementType, Sym, Tape, Tensor, custom, dims};
 use super::super::logits::{HeadOutput, scalar, score_loss};
+use super::super::parameter::Trainable;
 use super::super::phase::Phase;
 use super::super::sharding::strategy;
 use super::super::step::{Update, batch_inputs, forward, kernel};
 use super::super::term::Term;
-use super::super::weights::{ModelWeights, Trainable};
+use super::super::weights::ModelWeights;
 use super::logprobs::of_sequences;
 use super::models::{Actor, frozen, reader, reference, stays};
 use crate::job::Sharding;

@@ -4,10 +4,10 @@
 //! embedding too. The order of allocations and frees is that of torch/distributed/fsdp/_fully_shard in PyTorch 2.15:
 //! `FSDPParamGroup.unshard`, `wait_for_unshard`, `reshard`, `pre_backward`, `post_backward` and `foreach_reduce`.
 
-use super::super::super::autograd::{Call, ElementType, LayerTag, NO_LAYER, Sym, Tape, Tensor, custom, dims};
+use super::super::super::autograd::{Call, ElementType, LayerTag, NO_LAYER, Shape, Sym, Tape, Tensor, custom, dims};
+use super::super::super::parameter::{Parameter, Parameters, Trainable};
+use super::super::super::precision::element_type;
 use super::super::super::term::Term;
-use super::super::super::weights::{ModelWeights, Parameter, Trainable, element_type};
-use super::padded;
 use crate::job::Sharding;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -48,36 +48,40 @@ struct Group {
     reduced: Cell<bool>,
 }
 
+/// Elements of a tensor whose rows are split among `ranks` evenly, with padding (`_get_dim0_padded_size`).
+pub(super) fn padded(shape: Shape, ranks: u64) -> u64 {
+    let rows = shape.sizes().first().map_or(1, |rows| *rows).max(1);
+    let row = shape.elements() / rows;
+    rows.div_ceil(ranks).saturating_mul(ranks).saturating_mul(row)
+}
+
 impl Groups {
-    pub(super) fn new(tape: &Rc<Tape>, sharding: &Sharding, weights: &ModelWeights) -> Rc<Self> {
+    pub(super) fn new(tape: &Rc<Tape>, sharding: &Sharding, parameters: &Parameters<'_>) -> Rc<Self> {
         let ranks = sharding.ranks;
-        let own_embedding = sharding.wrap_embedding && !weights.head.is_empty();
+        let own_embedding = sharding.wrap_embedding && !parameters.tied;
         let in_embedding = |parameter: &Parameter| own_embedding && parameter.token_embedding;
         let group = |name, tag: LayerTag, has: &dyn Fn(&Parameter) -> bool, trained: &dyn Fn(&Trainable) -> bool| {
-            let parameters = weights.parameters.iter().filter(|parameter| has(parameter));
+            let own = parameters.all.iter().filter(|parameter| has(parameter));
             Group {
                 name,
                 tag,
-                elements: parameters
-                    .map(|parameter| padded(parameter.tensor.shape(), ranks))
-                    .fold(0, u64::saturating_add),
-                trainable: weights.trainable.iter().filter(|parameter| trained(parameter)).cloned().collect(),
+                elements: own.map(|parameter| padded(parameter.tensor.shape(), ranks)).fold(0, u64::saturating_add),
+                trainable: parameters.trainable.iter().filter(|parameter| trained(parameter)).cloned().collect(),
                 gathered: RefCell::default(),
                 in_flight: RefCell::default(),
                 reduced: Cell::new(false),
             }
         };
         let is_embedding = |parameter: &Trainable| {
-            own_embedding
-                && weights.token_embedding.as_ref().is_some_and(|table| table.shares_storage(&parameter.tensor))
+            parameters.all.iter().any(|table| in_embedding(table) && table.tensor.shares_storage(&parameter.tensor))
         };
         let mut groups = Vec::new();
         if own_embedding {
             groups.push(group(Sym::Embedding, NO_LAYER, &in_embedding, &is_embedding));
         }
-        for layer in &weights.layers {
-            let index = layer.tag.index;
-            groups.push(group(Sym::Layer, layer.tag, &|one| one.tag.index == index, &|one| one.tag.index == index));
+        for layer in &parameters.layers {
+            let index = layer.index;
+            groups.push(group(Sym::Layer, *layer, &|one| one.tag.index == index, &|one| one.tag.index == index));
         }
         groups.push(group(
             Sym::Root,

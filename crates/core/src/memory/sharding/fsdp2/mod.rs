@@ -1,28 +1,23 @@
 //! FSDP2 (`torch.distributed.fsdp.fully_shard`): weights, gradients and optimizer state in shares by rows, gathered and
 //! reduced group by group where the hooks of the groups run, on the tape itself.
 
-mod groups;
+pub(super) mod groups;
 
 use super::super::autograd::{ElementType, Shape, Sym, Tape, dims};
-use super::super::estimate::HostAllocation;
+use super::super::host::HostAllocation;
+use super::super::parameter::{Parameters, Trainable};
+use super::super::precision::element_type;
 use super::super::term::Term;
-use super::super::weights::{ModelWeights, Trainable, element_type};
-use super::{Elements, Strategy, host_allocation};
+use super::strategy::{Elements, Strategy, host_allocation, nothing};
 use crate::job::Sharding;
 use std::rc::Rc;
 
 pub(in crate::memory) use groups::Groups;
+use groups::padded;
 
 /// Everything in shares by rows.
 #[derive(Debug)]
 pub(super) struct Fsdp2<'a>(pub(super) &'a Sharding);
-
-/// Elements of a tensor whose rows are split among `ranks` evenly, with padding (`_get_dim0_padded_size`).
-fn padded(shape: Shape, ranks: u64) -> u64 {
-    let rows = shape.sizes().first().map_or(1, |rows| *rows).max(1);
-    let row = shape.elements() / rows;
-    rows.div_ceil(ranks).saturating_mul(ranks).saturating_mul(row)
-}
 
 impl Fsdp2<'_> {
     /// This rank's rows (`Shard(0)`).
@@ -33,7 +28,7 @@ impl Fsdp2<'_> {
 
 impl Strategy for Fsdp2<'_> {
     fn weight_shape(&self, whole: Shape) -> Shape {
-        if self.0.offload_param { super::nothing() } else { self.share(whole) }
+        if self.0.offload_param { nothing() } else { self.share(whole) }
     }
 
     fn compute_element(&self, _kept: ElementType) -> ElementType {
@@ -71,7 +66,7 @@ impl Strategy for Fsdp2<'_> {
         ]
     }
 
-    fn groups(&self, tape: &Rc<Tape>, weights: &ModelWeights) -> Option<Rc<Groups>> {
-        Some(Groups::new(tape, self.0, weights))
+    fn groups(&self, tape: &Rc<Tape>, parameters: &Parameters<'_>) -> Option<Rc<Groups>> {
+        Some(Groups::new(tape, self.0, parameters))
     }
 }

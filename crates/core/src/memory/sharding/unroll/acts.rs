@@ -1,10 +1,10 @@
 //! What DeepSpeed does in a step, and the step's peaks with it.
 
 use super::super::super::autograd::{
-    Action, Block, Detail, Hook, LayerTag, Levels, Models, Part, Segment, TapeRecord, Written,
+    Action, Block, Fullest, Hook, LayerTag, Levels, Models, Part, Segment, TapeRecord, Wanted, Written,
 };
 
-/// After how many of the segment's hooks something happens, of which category, bytes.
+/// After how many of the segment's hooks something happens, in which row, bytes.
 type Act = (usize, u16, i64);
 
 /// What DeepSpeed allocates and frees in a step. It follows from which modules run when, and from their parameters: neither
@@ -56,12 +56,18 @@ impl Acts {
     }
 
     /// Reads the tape with the acts in between; `hooks`: its hooks by segment.
-    pub(super) fn play(&self, record: TapeRecord, hooks: &[Vec<Hook>], detail: Detail) -> TapeRecord {
-        let mut levels = Levels::new(detail, record.vocabulary.begin);
+    pub(super) fn play(&self, record: &TapeRecord, hooks: &[Vec<Hook>], wanted: Wanted) -> Fullest {
+        let wants_pieces = wanted == Wanted::Pieces;
+        let mut levels = Levels::new(wants_pieces, record.vocabulary);
+        let categories = record.categories();
+        let category = |row: u16| categories.get(usize::from(row)).map_or(0, |category| u16::from(*category));
         // Every layer has its own turn.
         let models = Models::default();
-        let known: Vec<Known> =
-            hooks.iter().enumerate().filter_map(|(i, hooks)| Known::new(&record, i, hooks, detail)).collect();
+        let known: Vec<Known> = hooks
+            .iter()
+            .enumerate()
+            .filter_map(|(i, hooks)| Known::new(record, i, hooks, wants_pieces, category))
+            .collect();
         // Where each segment was read last, and what came of it.
         let mut written: Vec<Option<(usize, Written)>> = known.iter().map(|_| None).collect();
         let mut parts = Vec::new();
@@ -79,27 +85,33 @@ impl Acts {
             let mut left = acts.iter().peekable();
             parts.clear();
             for (i, block) in known.blocks.iter().enumerate() {
-                while let Some((_, category, bytes)) = left.next_if(|(after, ..)| *after <= i) {
-                    parts.push(Part::Event(*category, *bytes));
+                while let Some((_, row, bytes)) = left.next_if(|(after, ..)| *after <= i) {
+                    parts.push(Part::Event(category(*row), *bytes));
                 }
                 parts.extend(block.as_ref().map(Part::Block));
             }
             *last = Some((place, levels.stretch(in_phase, &models, &parts)));
         }
-        TapeRecord { events: Vec::new(), segments: Vec::new(), moments: Some(levels.finish(&models)), ..record }
+        levels.finish(&models)
     }
 }
 
 impl Known {
-    fn new(record: &TapeRecord, place: usize, hooks: &[Hook], detail: Detail) -> Option<Self> {
+    fn new(
+        record: &TapeRecord,
+        place: usize,
+        hooks: &[Hook],
+        wants_pieces: bool,
+        category: impl Fn(u16) -> u16,
+    ) -> Option<Self> {
         let segment = *record.segments.get(place)?;
         let end = record.segments.get(place + 1).map_or(record.events.len(), |next| next.start);
         let mut blocks = Vec::with_capacity(hooks.len() + 1);
         let mut from = segment.start;
         for at in hooks.iter().map(|hook| hook.at.clamp(segment.start, end)).chain([end]) {
             let events = record.events.get(from..at).unwrap_or_default();
-            let events: Vec<(u16, i64)> = events.iter().map(|event| (event.row, event.bytes)).collect();
-            blocks.push(Block::new(&events, detail));
+            let events: Vec<(u16, i64)> = events.iter().map(|event| (category(event.row), event.bytes)).collect();
+            blocks.push(Block::new(&events, wants_pieces));
             from = at;
         }
         Some(Self { segment, blocks })

@@ -4,14 +4,23 @@ mod acts;
 mod copies;
 mod writer;
 
-use super::super::autograd::{Action, ElementType, Hook, LayerTag, TapeRecord, passes};
+use super::super::autograd::{Action, ElementType, Hook, LayerTag, Record, TapeRecord, Wanted, passes};
 use super::super::phase::Phase;
-use super::Hooked;
 use super::hooks::Modules;
 
 pub(in crate::memory) use acts::Acts;
 pub(super) use copies::Copies;
 pub(super) use writer::{Held, Writer};
+
+/// A record, and what its hooks refer to.
+pub(in crate::memory) struct Hooked<'a> {
+    pub(in crate::memory) record: TapeRecord,
+    pub(in crate::memory) modules: &'a Modules,
+    /// What is to be read off it.
+    pub(in crate::memory) wanted: Wanted,
+    /// Earlier micro-batches have left their gradients.
+    pub(in crate::memory) accumulates: bool,
+}
 
 /// What a stage of ZeRO does in a step whose layers all run.
 pub(super) trait Stage {
@@ -36,31 +45,31 @@ pub(super) fn unroll<'a>(
     element: ElementType,
     acts: &mut Option<Acts>,
     begin: impl FnOnce(&Start<'_>) -> Box<dyn Stage + 'a>,
-) -> TapeRecord {
-    let Hooked { record, modules, detail, .. } = hooked;
+) -> Record {
+    let Hooked { record, modules, wanted, .. } = hooked;
+    let wants_peaks = wanted != Wanted::Rows;
     let order = order(&record);
     let hooks = by_segment(&record);
-    if !detail.keeps_events()
-        && let Some(known) = acts.as_ref().filter(|known| known.are_of(&order, &record.hooks))
-    {
-        return known.play(record, &hooks, detail);
+    if wants_peaks && let Some(known) = acts.as_ref().filter(|known| known.are_of(&order, &record.hooks)) {
+        return Record::Peaks(known.play(&record, &hooks, wanted));
     }
     let copies = Copies::new(modules);
     let start = Start { record: &record, modules, copies: &copies, trace: trace(&order, &hooks, &copies) };
     let mut stage = begin(&start);
-    let reading = (!detail.keeps_events()).then(|| Acts::new(&order, &record.hooks));
-    let mut writer = Writer::new(record, modules, &copies, element, reading);
-    for place in order {
-        writer.play(stage.as_mut(), place, hooks.get(place.0).map_or(&[], Vec::as_slice));
+    let done = wants_peaks.then(|| Acts::new(&order, &record.hooks));
+    let mut writer = Writer::new(record, modules, &copies, element, done);
+    for (segment, copy) in order {
+        let of_segment = hooks.get(segment).map(Vec::as_slice).unwrap_or_default();
+        writer.play(segment, of_segment, |writer, hook| stage.act(writer, hook, copy));
     }
     let (record, done) = writer.finish();
     match done {
         Some(done) => {
-            let record = done.play(record, &hooks, detail);
+            let peaks = done.play(&record, &hooks, wanted);
             *acts = Some(done);
-            record
+            Record::Peaks(peaks)
         }
-        None => record,
+        None => Record::Rows(record),
     }
 }
 

@@ -5,7 +5,6 @@ use super::super::super::autograd::{
 };
 use super::super::super::term::Term;
 use super::super::hooks::Modules;
-use super::Stage;
 use super::acts::Acts;
 use super::copies::Copies;
 use std::collections::HashMap;
@@ -66,19 +65,18 @@ impl<'a> Writer<'a> {
             hooks: Vec::new(),
             marks: old.marks,
             storages: old.storages,
-            moments: None,
-            detail: old.detail,
+            named: old.named,
         };
         Self { copies, old, new, acts, ran: 0, rows, other_rows: HashMap::new() }
     }
 
-    /// Writes one segment for one of the layers it stands for, `stage` acting where its hooks run.
-    pub(super) fn play(&mut self, stage: &mut dyn Stage, (segment, copy): (usize, u64), hooks: &[Hook]) {
+    /// Writes one segment; `act` is called where its hooks run.
+    pub(super) fn play(&mut self, segment: usize, hooks: &[Hook], mut act: impl FnMut(&mut Self, &Hook)) {
         let Some(found) = self.old.segments.get(segment).copied() else { return };
         if self.acts.is_some() {
             for (i, hook) in hooks.iter().enumerate() {
                 self.ran = i + 1;
-                stage.act(self, hook, copy);
+                act(self, hook);
             }
             self.acts.iter_mut().for_each(Acts::end_segment);
             return;
@@ -91,7 +89,7 @@ impl<'a> Writer<'a> {
         let mut hooks = hooks.iter().peekable();
         for at in found.start..=end {
             while let Some(hook) = hooks.next_if(|hook| hook.at <= at) {
-                stage.act(self, hook, copy);
+                act(self, hook);
             }
             if at < end
                 && let Some(event) = self.old.events.get(at).copied()

@@ -1,8 +1,8 @@
 //! When ZeRO-2's gradients are reduced, and what that takes.
 
 use super::super::super::autograd::{Action, ElementType, Hook};
+use super::super::super::precision::element_type;
 use super::super::super::term::Term;
-use super::super::super::weights::element_type;
 use super::super::bucket::Bucket;
 use super::super::unroll::{Held, Stage, Start, Writer};
 use crate::job::Sharding;

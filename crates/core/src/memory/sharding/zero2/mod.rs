@@ -5,13 +5,16 @@
 
 mod buckets;
 
-use super::super::autograd::{Shape, Sym, Tape, TapeRecord, Tensor, dims};
-use super::super::estimate::HostAllocation;
+use super::super::autograd::{Record, Shape, Sym, Tape, Tensor, dims};
+use super::super::host::HostAllocation;
+use super::super::parameter::{Parameter, Trainable};
+use super::super::precision::element_type;
 use super::super::term::Term;
-use super::super::weights::{ModelWeights, Trainable, element_type};
+use super::hooks::Modules;
 use super::partition::FlatPartition;
-use super::unroll::{Acts, unroll};
-use super::{Elements, Hooked, Modules, Strategy, deepspeed, stage_1_and_2};
+use super::strategy::{Elements, Strategy};
+use super::unroll::{Acts, Hooked, unroll};
+use super::{deepspeed, stage_1_and_2};
 use crate::job::Sharding;
 use std::rc::Rc;
 
@@ -36,7 +39,7 @@ impl Strategy for Zero2<'_> {
         true
     }
 
-    fn standing_buffers(&self, tape: &Rc<Tape>, _weights: &ModelWeights, trainable: &[Trainable]) -> Vec<Tensor> {
+    fn standing_buffers(&self, tape: &Rc<Tape>, _parameters: &[Parameter], trainable: &[Trainable]) -> Vec<Tensor> {
         stage_1_and_2::staging_buffer(self.0, tape, trainable)
     }
 
@@ -75,13 +78,11 @@ impl Strategy for Zero2<'_> {
         true
     }
 
-    fn hook(&self, tape: &Rc<Tape>, weights: &mut ModelWeights) -> Option<Rc<Modules>> {
-        let modules = Modules::new(tape, &weights.parameters);
-        weights.zero2 = Some(Rc::clone(&modules));
-        Some(modules)
+    fn hook(&self, tape: &Rc<Tape>, parameters: &[Parameter]) -> Option<Rc<Modules>> {
+        Some(Modules::new(tape, parameters, false))
     }
 
-    fn unroll(&self, hooked: Hooked<'_>, acts: &mut Option<Acts>) -> TapeRecord {
+    fn unroll(&self, hooked: Hooked<'_>, acts: &mut Option<Acts>) -> Record {
         let accumulates = hooked.accumulates;
         unroll(hooked, element_type(self.0.param_dtype), acts, |start| {
             Box::new(buckets::Buckets::new(self.0, accumulates, start))

@@ -1,8 +1,8 @@
 //! What ZeRO-3 allocates and frees while a step runs: parameters that are gathered, gradients that are reduced.
 
 use super::super::super::autograd::{Action, ElementType, Hook};
+use super::super::super::precision::element_type;
 use super::super::super::term::Term;
-use super::super::super::weights::element_type;
 use super::super::bucket::Bucket;
 use super::super::unroll::{Held, Stage, Start, Writer};
 use super::coordinator::{Coordinator, Known, Lists, Move, Reach};

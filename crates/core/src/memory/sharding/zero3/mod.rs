@@ -7,13 +7,16 @@
 mod coordinator;
 mod gathering;
 
-use super::super::autograd::{ElementType, Shape, Sym, Tape, TapeRecord, Tensor, dims};
-use super::super::estimate::HostAllocation;
+use super::super::autograd::{ElementType, Record, Shape, Sym, Tape, Tensor, dims};
+use super::super::host::HostAllocation;
+use super::super::parameter::{Parameter, Trainable};
 use super::super::phase::Phase;
+use super::super::precision::element_type;
 use super::super::term::Term;
-use super::super::weights::{ModelWeights, Parameter, Trainable, element_type};
-use super::unroll::{Acts, unroll};
-use super::{Elements, Hooked, Modules, Strategy, deepspeed, host_allocation};
+use super::deepspeed;
+use super::hooks::Modules;
+use super::strategy::{Elements, Strategy, host_allocation, nothing};
+use super::unroll::{Acts, Hooked, unroll};
 use crate::job::Sharding;
 use std::rc::Rc;
 
@@ -23,17 +26,17 @@ pub(super) struct Zero3<'a>(pub(super) &'a Sharding);
 
 impl Zero3<'_> {
     /// Parameters that are never partitioned again once gathered (`persistent_parameters`).
-    fn persistent(&self, weights: &ModelWeights) -> Shape {
+    fn persistent(&self, parameters: &[Parameter]) -> Shape {
         let persists = |one: &&Parameter| one.elements() <= self.0.param_persistence_threshold;
         let elements = |one: &Parameter| one.elements().saturating_mul(one.tag.repeat);
-        let sum = weights.parameters.iter().filter(persists).map(elements).fold(0, u64::saturating_add);
+        let sum = parameters.iter().filter(persists).map(elements).fold(0, u64::saturating_add);
         dims(&[(Sym::Persistent, sum)])
     }
 }
 
 impl Strategy for Zero3<'_> {
     fn weight_shape(&self, whole: Shape) -> Shape {
-        if self.0.offload_param { super::nothing() } else { deepspeed::share(self.0, whole) }
+        if self.0.offload_param { nothing() } else { deepspeed::share(self.0, whole) }
     }
 
     fn state_shape(&self, whole: Shape) -> Shape {
@@ -49,7 +52,7 @@ impl Strategy for Zero3<'_> {
         true
     }
 
-    fn standing_buffers(&self, tape: &Rc<Tape>, weights: &ModelWeights, trainable: &[Trainable]) -> Vec<Tensor> {
+    fn standing_buffers(&self, tape: &Rc<Tape>, parameters: &[Parameter], trainable: &[Trainable]) -> Vec<Tensor> {
         let outside = tape.tag();
         let bucket = deepspeed::bucket_shape(self.0);
         let mut buffers = vec![Tensor::new(tape, tape.label(Term::ReduceBuckets, ""), bucket, ElementType::Half)];
@@ -63,7 +66,7 @@ impl Strategy for Zero3<'_> {
             tape.enter_layer(outside);
         }
         let label = tape.label(Term::GatheredParameters, "persistent");
-        buffers.push(Tensor::new(tape, label, self.persistent(weights), ElementType::Half));
+        buffers.push(Tensor::new(tape, label, self.persistent(parameters), ElementType::Half));
         buffers
     }
 
@@ -105,14 +108,12 @@ impl Strategy for Zero3<'_> {
         true
     }
 
-    fn hook(&self, tape: &Rc<Tape>, weights: &mut ModelWeights) -> Option<Rc<Modules>> {
+    fn hook(&self, tape: &Rc<Tape>, parameters: &[Parameter]) -> Option<Rc<Modules>> {
         tape.zero3_linear.set(true);
-        let modules = Modules::new(tape, &weights.parameters);
-        weights.zero3 = Some(Rc::clone(&modules));
-        Some(modules)
+        Some(Modules::new(tape, parameters, true))
     }
 
-    fn unroll(&self, hooked: Hooked<'_>, acts: &mut Option<Acts>) -> TapeRecord {
+    fn unroll(&self, hooked: Hooked<'_>, acts: &mut Option<Acts>) -> Record {
         unroll(hooked, element_type(self.0.param_dtype), acts, |start| {
             Box::new(gathering::Gathering::new(self.0, start))
         })
