@@ -1,4 +1,5 @@
-//! The engine that runs the graph backwards, in PyTorch's order.
+//! The engine that runs the graph backwards, in PyTorch's order (torch/csrc/autograd): which operator is next, what happens
+//! to a gradient on its way to an input, where two of them meet, and when each is freed.
 
 use super::graph::{Call, Edge, GradSource, Gradients, Leaf, Node, Tape, Tensor};
 use crate::label::Label;

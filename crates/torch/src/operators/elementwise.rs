@@ -1,5 +1,6 @@
-//! Elementwise operators: what each allocates, saves for backward and allocates there, in the order of PyTorch's generated code
-//! (`mul` computes its second gradient first).
+//! Operators whose result at a place depends on their inputs at that place alone, one of two perhaps broadcast: what each
+//! allocates, saves for backward and allocates there, in the order of PyTorch's generated code (`mul` computes its second
+//! gradient first). One that reads along a dimension belongs to `reductions`.
 
 use crate::autograd::{Recording, Tensor};
 use crate::label::Label;

@@ -1,4 +1,7 @@
-//! Rows of a table, and how their gradients are added.
+//! Rows of a table, and how their gradients are added. What else gathers or scatters by indices belongs here.
+//!
+//! Left out: the temporary storage of cub's sort and scans, some 16 bytes a token, freed before the table's gradient is
+//! made.
 
 use crate::autograd::{Recording, Tensor};
 use crate::label::Label;

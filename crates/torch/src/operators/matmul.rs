@@ -1,4 +1,4 @@
-//! Matmuls: with a weight, and of two activations.
+//! Matmuls, with the workspaces that cuBLAS takes: with a weight, and of two activations.
 
 use crate::autograd::{Recording, Tensor};
 use crate::label::Label;

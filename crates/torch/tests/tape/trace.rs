@@ -8,8 +8,8 @@
 //! trace of it read off.
 
 use headroom_torch::{
-    Category, Detail, ElementType, Event, Extent, Kind, Label, PhaseId, Processors, RELABELLED, Shape, Symbol, Tape,
-    TapeRecord, Tensor, Vocabulary, backward, custom, dims,
+    Category, ElementType, Event, Extent, Kind, Label, PhaseId, Processors, RELABELLED, Shape, Sink, Symbol, Tape,
+    TapeRecord, Tensor, Vocabulary, Wanted, backward, custom, dims,
 };
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -41,7 +41,7 @@ const CUBLAS_LT: u64 = 1 << 20;
 
 /// The tape of a test: one function makes it, so that tests do not depend on how a tape is made.
 fn new_tape() -> Rc<Tape> {
-    let tape = Tape::new(&VOCABULARY, Extent::Whole, Detail::Rows);
+    let tape = Tape::new(&VOCABULARY, Extent::Whole, Sink::new(Wanted::Rows, &VOCABULARY));
     tape.workspace.set(CUBLAS);
     tape.bias_workspace.set(CUBLAS_LT);
     tape.processors.set(Some(Processors { count: 108, threads: 2048, compute_capability: (8, 0) }));
@@ -80,7 +80,7 @@ pub fn run(program: impl FnOnce(&Program)) -> (TapeRecord, Option<usize>, usize)
     program(&t);
     let (begins, ends) = (t.begins.get(), t.ends.get().unwrap_or(tape.events_so_far()));
     drop(t);
-    (tape.finish(), begins, ends)
+    (tape.finish().into_rows(&VOCABULARY), begins, ends)
 }
 
 /// An input of an operator under test: how it is made, its sizes and its dtype.
