@@ -1,7 +1,8 @@
 //! After a choice: the nearest plan that keeps it and can be estimated.
 
-use super::fields::{Kind, field};
+use super::kind::Kind;
 use super::modules::attention_module_names;
+use super::table::field;
 use super::{Plan, Problem, ProblemKind, TargetModules};
 
 /// Most fields that one choice moves: a chain of dependent fields is shorter.

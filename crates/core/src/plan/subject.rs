@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex};
 use serde_json::Value;
 
 use super::batches::indivisible;
-use super::fields::{Kind, fields};
+use super::kind::Kind;
 use super::modules::unknown_names;
 use super::rules::contradictions;
+use super::table::fields;
 use super::{GpuChoice, Instance, ModelChoice, Plan, Problem, ProblemKind};
 use crate::gpu::{self, Card};
 use crate::model::{self, Model};

@@ -207,7 +207,11 @@ fn add(tape: &Rc<Tape>, old: Tensor, new: Tensor) -> Tensor {
 /// The gradient becomes the leaf's, or is added to the one it has (torch/csrc/autograd/functions/accumulate_grad.h).
 fn accumulate_grad(leaf: &Rc<Leaf>, grad: Tensor) {
     let mut slot = leaf.grad.borrow_mut();
+    let other = leaf.accumulates_in.get().filter(|element| *element != grad.element());
     if slot.is_some() {
+        if let (Some(element), Some(label)) = (other, leaf.label) {
+            grad.tape().moment(label, grad.shape(), element);
+        }
         return;
     }
     let Some(label) = leaf.label else {
@@ -222,6 +226,8 @@ fn accumulate_grad(leaf: &Rc<Leaf>, grad: Tensor) {
             let element = leaf.kept_element.get().unwrap_or(grad.element());
             Tensor::new(grad.tape(), label, dims(&[(Symbol::SHARE, kept)]), element)
         });
+    } else if let Some(element) = other {
+        *slot = Some(Tensor::new(grad.tape(), label, grad.shape(), element));
     } else if grad.is_sole_holder() {
         grad.relabel(label);
         *slot = Some(grad);
