@@ -26,7 +26,7 @@ const PARTS: Kind = Kind(6);
 /// What allocations without a name of their own are called, by kind.
 const KINDS: [&str; 7] = ["input", "result", "weight gradient", "grad", "shard", "workspace", "parts"];
 
-static VOCABULARY: Vocabulary = Vocabulary {
+pub(crate) static VOCABULARY: Vocabulary = Vocabulary {
     category: |kind| kind.0 as Category,
     gradient: GRADIENT,
     gradient_shard: SHARD,
@@ -40,8 +40,8 @@ const CUBLAS: u64 = 8_519_680;
 const CUBLAS_LT: u64 = 1 << 20;
 
 /// The tape of a test: one function makes it, so that tests do not depend on how a tape is made.
-fn new_tape() -> Rc<Tape> {
-    let tape = Tape::new(&VOCABULARY, Extent::Whole, Sink::new(Wanted::Rows, &VOCABULARY));
+pub(crate) fn new_tape(wanted: Wanted, extent: Extent) -> Rc<Tape> {
+    let tape = Tape::new(&VOCABULARY, extent, Sink::new(wanted, &VOCABULARY));
     tape.workspace.set(CUBLAS);
     tape.bias_workspace.set(CUBLAS_LT);
     tape.processors.set(Some(Processors { count: 108, threads: 2048, compute_capability: (8, 0) }));
@@ -73,7 +73,7 @@ pub(crate) fn trace(program: impl FnOnce(&Program)) -> String {
 
 /// Runs `program`: its tape, and the numbers of events before backward and up to its end.
 pub(crate) fn run(program: impl FnOnce(&Program)) -> (TapeRecord, Option<usize>, usize) {
-    let tape = new_tape();
+    let tape = new_tape(Wanted::Rows, Extent::Whole);
     let token = |name| Tensor::new(&tape, tape.label(INPUT, name), shape(&[1]), ElementType::F32);
     let (wants, token) = (token("wants").into_leaf(None), token("token"));
     let t = Program { wants, token, tape: Rc::clone(&tape), begins: Cell::new(None), ends: Cell::new(None) };
