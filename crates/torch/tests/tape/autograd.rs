@@ -269,6 +269,25 @@ fn a_leaf_keeps_a_share_of_its_gradient() {
 }
 
 #[test]
+fn a_leaf_that_sums_in_another_dtype_converts_each_gradient() {
+    expect(
+        trace(|t| {
+            let weight = t.leaf("weight", &X, Half);
+            leaf_of(&weight).accumulates_in.set(Some(F32));
+            for _ in 0..2 {
+                t.backward([scale(&weight, t.label("out"))]);
+            }
+        }),
+        "
+        + out 8x64x256 half, - out
+        backward: + grad 8x64x256 half, + grad2 8x64x256 half, - grad, + weight.grad 8x64x256 f32, - grad2,
+          + out2 8x64x256 half, - out2, + grad3 8x64x256 half, + grad4 8x64x256 half, - grad3,
+          + weight.grad2 8x64x256 f32, - weight.grad2, - grad4
+        ",
+    );
+}
+
+#[test]
 fn a_leaf_without_a_share_frees_its_gradient() {
     expect(
         of_one(leaf(&X, F32), |t, x| {

@@ -1,6 +1,6 @@
 //! Elementwise operators.
 
-use crate::trace::{X, expect, fixed, leaf, made, of_one, of_two, trace};
+use crate::trace::{X, expect, fixed, leaf, made, of_one, of_two};
 use headroom_torch::ElementType::{F32, Half};
 use headroom_torch::{
     activation_saving_input, activation_saving_output, add, add_in_place, add_number, cast, clamp, dropout, mul, pow,

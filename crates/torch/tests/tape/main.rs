@@ -9,5 +9,6 @@ mod embedding;
 mod hooks;
 mod matmul;
 mod reductions;
+mod sinks;
 mod trace;
 mod views;

@@ -1,6 +1,6 @@
 //! Operators along the last dimension.
 
-use crate::trace::{Program, X, expect, fixed, leaf, made, of_one, trace};
+use crate::trace::{Program, X, expect, made, of_one, trace};
 use headroom_torch::ElementType::{F32, Half};
 use headroom_torch::{Tensor, layer_norm, max_last, mean_last, softmax};
 

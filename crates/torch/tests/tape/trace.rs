@@ -26,7 +26,7 @@ const PARTS: Kind = Kind(6);
 /// What allocations without a name of their own are called, by kind.
 const KINDS: [&str; 7] = ["input", "result", "weight gradient", "grad", "shard", "workspace", "parts"];
 
-static VOCABULARY: Vocabulary = Vocabulary {
+pub(crate) static VOCABULARY: Vocabulary = Vocabulary {
     category: |kind| kind.0 as Category,
     gradient: GRADIENT,
     gradient_shard: SHARD,
@@ -40,8 +40,8 @@ const CUBLAS: u64 = 8_519_680;
 const CUBLAS_LT: u64 = 1 << 20;
 
 /// The tape of a test: one function makes it, so that tests do not depend on how a tape is made.
-fn new_tape() -> Rc<Tape> {
-    let tape = Tape::new(&VOCABULARY, Extent::Whole, Sink::new(Wanted::Rows, &VOCABULARY));
+pub(crate) fn new_tape(wanted: Wanted, extent: Extent) -> Rc<Tape> {
+    let tape = Tape::new(&VOCABULARY, extent, Sink::new(wanted, &VOCABULARY));
     tape.workspace.set(CUBLAS);
     tape.bias_workspace.set(CUBLAS_LT);
     tape.processors.set(Some(Processors { count: 108, threads: 2048, compute_capability: (8, 0) }));
@@ -49,14 +49,14 @@ fn new_tape() -> Rc<Tape> {
 }
 
 /// Batch, sequence, hidden size.
-pub const X: [u64; 3] = [8, 64, 256];
+pub(crate) const X: [u64; 3] = [8, 64, 256];
 
 /// [`X`] by head: batch, heads, sequence, head dimension.
-pub const HEADS: [u64; 4] = [8, 4, 64, 64];
+pub(crate) const HEADS: [u64; 4] = [8, 4, 64, 64];
 
 /// What a program runs on.
-pub struct Program {
-    pub tape: Rc<Tape>,
+pub(crate) struct Program {
+    pub(crate) tape: Rc<Tape>,
     /// A leaf that makes [`Program::made`] want gradients.
     wants: Tensor,
     /// Result of the operator behind the last, and its gradient.
@@ -66,14 +66,14 @@ pub struct Program {
 }
 
 /// Events of `program`, as lines.
-pub fn trace(program: impl FnOnce(&Program)) -> String {
+pub(crate) fn trace(program: impl FnOnce(&Program)) -> String {
     let (record, begins, ends) = run(program);
     lines(&record, begins, ends)
 }
 
 /// Runs `program`: its tape, and the numbers of events before backward and up to its end.
-pub fn run(program: impl FnOnce(&Program)) -> (TapeRecord, Option<usize>, usize) {
-    let tape = new_tape();
+pub(crate) fn run(program: impl FnOnce(&Program)) -> (TapeRecord, Option<usize>, usize) {
+    let tape = new_tape(Wanted::Rows, Extent::Whole);
     let token = |name| Tensor::new(&tape, tape.label(INPUT, name), shape(&[1]), ElementType::F32);
     let (wants, token) = (token("wants").into_leaf(None), token("token"));
     let t = Program { wants, token, tape: Rc::clone(&tape), begins: Cell::new(None), ends: Cell::new(None) };
@@ -85,7 +85,7 @@ pub fn run(program: impl FnOnce(&Program)) -> (TapeRecord, Option<usize>, usize)
 
 /// An input of an operator under test: how it is made, its sizes and its dtype.
 #[derive(Clone, Copy)]
-pub struct Input<'a>(fn(&Program, &str, &[u64], ElementType) -> Tensor, &'a [u64], ElementType);
+pub(crate) struct Input<'a>(fn(&Program, &str, &[u64], ElementType) -> Tensor, &'a [u64], ElementType);
 
 impl Input<'_> {
     fn make(self, t: &Program, name: &str) -> Tensor {
@@ -94,22 +94,22 @@ impl Input<'_> {
 }
 
 /// [`Program::made`].
-pub fn made(sizes: &[u64], element: ElementType) -> Input<'_> {
+pub(crate) fn made(sizes: &[u64], element: ElementType) -> Input<'_> {
     Input(Program::made, sizes, element)
 }
 
 /// [`Program::leaf`].
-pub fn leaf(sizes: &[u64], element: ElementType) -> Input<'_> {
+pub(crate) fn leaf(sizes: &[u64], element: ElementType) -> Input<'_> {
     Input(Program::leaf, sizes, element)
 }
 
 /// [`Program::fixed`].
-pub fn fixed(sizes: &[u64], element: ElementType) -> Input<'_> {
+pub(crate) fn fixed(sizes: &[u64], element: ElementType) -> Input<'_> {
     Input(Program::fixed, sizes, element)
 }
 
 /// An operator on `x`, then backward; its input is dropped as soon as it has run.
-pub fn of_one(x: Input<'_>, operator: impl FnOnce(&Program, &Tensor) -> Tensor) -> String {
+pub(crate) fn of_one(x: Input<'_>, operator: impl FnOnce(&Program, &Tensor) -> Tensor) -> String {
     trace(|t| {
         let x = x.make(t, "x");
         let out = operator(t, &x);
@@ -119,7 +119,11 @@ pub fn of_one(x: Input<'_>, operator: impl FnOnce(&Program, &Tensor) -> Tensor) 
 }
 
 /// An operator on `a` and `b`, then backward; its inputs are dropped as soon as it has run.
-pub fn of_two(a: Input<'_>, b: Input<'_>, operator: impl FnOnce(&Program, &Tensor, &Tensor) -> Tensor) -> String {
+pub(crate) fn of_two(
+    a: Input<'_>,
+    b: Input<'_>,
+    operator: impl FnOnce(&Program, &Tensor, &Tensor) -> Tensor,
+) -> String {
     trace(|t| {
         let (a, b) = (a.make(t, "a"), b.make(t, "b"));
         let out = operator(t, &a, &b);
@@ -130,7 +134,7 @@ pub fn of_two(a: Input<'_>, b: Input<'_>, operator: impl FnOnce(&Program, &Tenso
 
 /// Compares what happened with what should, however it is broken into lines.
 #[track_caller]
-pub fn expect(found: String, expected: &str) {
+pub(crate) fn expect(found: String, expected: &str) {
     let split = |text: &str| -> Vec<String> {
         let events = text.split(['\n', ',', ':']).map(str::trim).filter(|event| !event.is_empty());
         events.map(str::to_owned).collect()
@@ -139,35 +143,35 @@ pub fn expect(found: String, expected: &str) {
 }
 
 /// A shape of dimensions without symbols.
-pub fn shape(sizes: &[u64]) -> Shape {
+pub(crate) fn shape(sizes: &[u64]) -> Shape {
     let dimensions: Vec<(Symbol, u64)> = sizes.iter().map(|size| (Symbol::ONE, *size)).collect();
     dims(&dimensions)
 }
 
 impl Program {
     /// A label for a result.
-    pub fn label(&self, name: &str) -> Label {
+    pub(crate) fn label(&self, name: &str) -> Label {
         self.tape.label(RESULT, name)
     }
 
     /// A tensor that wants no gradient.
-    pub fn fixed(&self, name: &str, sizes: &[u64], element: ElementType) -> Tensor {
+    pub(crate) fn fixed(&self, name: &str, sizes: &[u64], element: ElementType) -> Tensor {
         Tensor::new(&self.tape, self.tape.label(INPUT, name), shape(sizes), element)
     }
 
     /// A weight that trains: a leaf.
-    pub fn leaf(&self, name: &str, sizes: &[u64], element: ElementType) -> Tensor {
+    pub(crate) fn leaf(&self, name: &str, sizes: &[u64], element: ElementType) -> Tensor {
         let gradient = self.tape.label(WEIGHT_GRADIENT, &format!("{name}.grad"));
         self.fixed(name, sizes, element).into_leaf(Some(gradient))
     }
 
     /// What an earlier operator made, whose gradient is wanted: an activation.
-    pub fn made(&self, name: &str, sizes: &[u64], element: ElementType) -> Tensor {
+    pub(crate) fn made(&self, name: &str, sizes: &[u64], element: ElementType) -> Tensor {
         custom(&self.tape, &[&self.wants], |_| self.fixed(name, sizes, element), |_| [None].into())
     }
 
     /// Backward from an operator behind `outputs` that keeps nothing of them and makes each one's gradient anew.
-    pub fn backward(&self, outputs: impl IntoIterator<Item = Tensor>) {
+    pub(crate) fn backward(&self, outputs: impl IntoIterator<Item = Tensor>) {
         let mut outputs: Vec<Tensor> = outputs.into_iter().collect();
         let like: Vec<_> = outputs.iter().map(|out| (out.shape(), out.element(), out.head_major())).collect();
         let behind = custom(

@@ -13,7 +13,7 @@ const TOKENS: [u64; 4] = [8, 64, 4, 64];
 #[test]
 fn slice_last_writes_zeros_of_the_whole() {
     expect(
-        of_one(made(&X, F32), |t, x| slice_last(x, Symbol::ONE, 64)),
+        of_one(made(&X, F32), |_, x| slice_last(x, Symbol::ONE, 64)),
         "
         - x
         backward: + grad 8x64x64 f32, + grad2 8x64x256 f32, - grad, - grad2
@@ -104,7 +104,7 @@ fn cat_last_with_what_wants_none() {
 #[test]
 fn to_heads_is_a_view() {
     expect(
-        of_one(made(&X, F32), |t, x| to_heads(x, shape(&HEADS))),
+        of_one(made(&X, F32), |_, x| to_heads(x, shape(&HEADS))),
         "
         - x
         backward: + grad 8x4x64x64 f32, - grad
@@ -126,7 +126,7 @@ fn to_heads_copies_a_gradient_that_lies_head_by_head() {
 #[test]
 fn split_heads_is_a_view() {
     expect(
-        of_one(made(&X, F32), |t, x| split_heads(x, shape(&TOKENS))),
+        of_one(made(&X, F32), |_, x| split_heads(x, shape(&TOKENS))),
         "
         - x
         backward: + grad 8x64x4x64 f32, - grad
@@ -137,7 +137,7 @@ fn split_heads_is_a_view() {
 #[test]
 fn transpose_heads_is_a_view() {
     expect(
-        of_one(made(&TOKENS, F32), |t, x| transpose_heads(x, shape(&HEADS))),
+        of_one(made(&TOKENS, F32), |_, x| transpose_heads(x, shape(&HEADS))),
         "
         - x
         backward: + grad 8x4x64x64 f32, - grad
