@@ -6,6 +6,7 @@ use headroom_core::advise::difference::changed;
 use headroom_core::advise::fill::{Fill, Filled, Knob, Target};
 use headroom_core::advise::fit::{Advice, Escalation, Found};
 use headroom_core::advise::{Hardware, Impact, Stage};
+use headroom_core::job::Job;
 use headroom_core::link;
 use headroom_core::memory;
 use headroom_core::plan::{GpuChoice, Plan};
@@ -34,7 +35,7 @@ pub(super) fn write(advised: &Advised, target: Target, out: &mut dyn Write) -> R
 }
 
 fn write_header(estimated: &Estimated, out: &mut dyn Write) -> Result<(), Failure> {
-    let Estimated { subject, estimate, .. } = estimated;
+    let Estimated { job, estimate, .. } = estimated;
     let verdict = match estimate.verdict.fit.name() {
         "fits" => "fits as it is".to_owned(),
         other => other.replace('_', " "),
@@ -42,8 +43,8 @@ fn write_header(estimated: &Estimated, out: &mut dyn Write) -> Result<(), Failur
     Ok(writeln!(
         out,
         "{} on {}: needs {} of {}, {verdict}",
-        subject.model.name,
-        subject.card.name,
+        job.model().name,
+        job.gpu().name,
         bytes_text(estimate.peak.band.expected),
         bytes_text(estimate.card_bytes)
     )?)
@@ -91,7 +92,7 @@ fn write_hardware(hardware: &[Hardware], out: &mut dyn Write) -> Result<(), Fail
 
 /// What a plan keeps in host memory, if anything.
 fn write_host(plan: &Plan, out: &mut dyn Write) -> Result<(), Failure> {
-    let host = memory::outline(plan).map_or(0, |outline| host_bytes(&outline));
+    let host = Job::resolve(plan).map_or(0, |job| host_bytes(&memory::outline(&job)));
     if host > 0 {
         writeln!(out, "host     {}", bytes_text(host))?;
     }

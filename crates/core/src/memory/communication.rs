@@ -10,17 +10,8 @@ use super::term::Term;
 use super::weights::{ModelWeights, Parameter, Trainable, element_type};
 use super::zero::Limits;
 use crate::job::{Scheme, Sharding};
-use crate::plan::{Auto, Dtype, Framework, MixedPrecision, Plan, Task};
+use crate::plan::Plan;
 use std::rc::Rc;
-
-/// DeepSpeed casts the module to its own dtype, and FSDP2 wants one dtype in a group: adapters follow the base there.
-pub(super) fn casts_adapters(plan: &Plan) -> bool {
-    match plan.distributed.framework {
-        Framework::Deepspeed => plan.zero_stage > 0,
-        Framework::Fsdp2 => plan.num_gpus > 1,
-        Framework::Ddp => false,
-    }
-}
 
 impl Sharding {
     /// Copies of all state that the machine's processes hold together.
@@ -57,15 +48,6 @@ impl Sharding {
             _ => shape.elements().div_ceil(self.ranks),
         };
         dims(&[(Sym::Share, share)])
-    }
-
-    /// DeepSpeed's fp16 and bf16 optimizers update an fp32 copy of the weights, at stage 0 too where its `bf16` section
-    /// is switched on (runtime/bf16_optimizer.py).
-    pub(super) fn keeps_master(&self, plan: &Plan) -> bool {
-        let deepspeed = plan.distributed.framework == Framework::Deepspeed
-            && plan.distributed.bf16_enabled == Auto::Set(true)
-            && plan.task != Task::Inference;
-        (matches!(self.scheme, Scheme::Zero(_)) || deepspeed) && element_type(plan.torch_dtype) == ElementType::Half
     }
 
     /// Decides how much of each gradient this rank keeps after backward.
@@ -394,15 +376,4 @@ fn total_elements(trainable: &[Trainable]) -> u64 {
 
 fn largest_elements(trainable: &[Trainable]) -> u64 {
     trainable.iter().map(Trainable::elements).max().unwrap_or(0)
-}
-
-/// Whether a plan's products run in half precision under autocast.
-pub(super) fn autocasts(plan: &Plan) -> bool {
-    plan.mixed_precision != MixedPrecision::No
-}
-
-/// Whether the half type is float16.
-pub(super) fn is_float16(plan: &Plan) -> bool {
-    plan.mixed_precision == MixedPrecision::Fp16
-        || (plan.mixed_precision == MixedPrecision::No && plan.torch_dtype == Dtype::Float16)
 }

@@ -37,6 +37,9 @@ pub struct Instance {
     pub placement: Offload,
 }
 
+/// Reads a model that a plan names or describes.
+type Load<'a> = &'a dyn Fn(&ModelChoice) -> Result<Arc<Model>, Problem>;
+
 /// Keys of one of `reward_models`.
 const KEYS: &[&str] = &["model", "role", "bits", "shared", "placement"];
 /// Most models beside the policy.
@@ -50,14 +53,14 @@ impl Plan {
     /// `cpu`).
     ///
     /// # Errors
-    /// Every problem of what was given, each with its field and mend.
-    pub fn instances(&self, policy: &Arc<Model>) -> Result<Vec<Instance>, Vec<Problem>> {
+    /// Every problem of what was given, each with its field and fix.
+    pub(crate) fn instances(&self, policy: &Arc<Model>, load: Load<'_>) -> Result<Vec<Instance>, Vec<Problem>> {
         let mut problems = Vec::new();
         let mut instances = Vec::new();
         let of = |key: &str| self.other_models.iter().find(|(name, _)| name == key).map(|(_, value)| value);
         if self.task == Task::Ppo {
             let given = of("value_model").unwrap_or(&Value::Null);
-            match read(self, "value_model", InstanceRole::Value, given, policy) {
+            match read(self, "value_model", InstanceRole::Value, given, (policy, load)) {
                 Ok(instance) => instances.push(instance),
                 Err(problem) => problems.push(problem),
             }
@@ -76,7 +79,7 @@ impl Plan {
                 }
             };
             for (i, entry) in entries.iter().enumerate() {
-                match read(self, &format!("reward_models.{i}"), InstanceRole::Reward, entry, policy) {
+                match read(self, &format!("reward_models.{i}"), InstanceRole::Reward, entry, (policy, load)) {
                     Ok(instance) => instances.push(instance),
                     Err(problem) => problems.push(problem),
                 }
@@ -95,18 +98,24 @@ fn out_of_range(field: &str, value: usize, max: usize) -> Problem {
     Problem::new(field, ProblemKind::OutOfRange { value, min: "0".to_owned(), max })
 }
 
-fn read(plan: &Plan, field: &str, role: InstanceRole, given: &Value, policy: &Arc<Model>) -> Result<Instance, Problem> {
+fn read(
+    plan: &Plan,
+    field: &str,
+    role: InstanceRole,
+    given: &Value,
+    (policy, load): (&Arc<Model>, Load<'_>),
+) -> Result<Instance, Problem> {
     let plain = |model| Instance { role, model, bits: None, shared: false, placement: Offload::None };
-    let Value::Object(entries) = given else { return named(plan, field, given, policy).map(plain) };
+    let Value::Object(entries) = given else { return named(plan, field, given, (policy, load)).map(plain) };
     // A model as a plan writes one: a config and its name.
     if entries.contains_key("config") || entries.contains_key("name") {
-        return named(plan, field, given, policy).map(plain);
+        return named(plan, field, given, (policy, load)).map(plain);
     }
     if let Some(key) = entries.keys().find(|key| !KEYS.contains(&key.as_str())) {
         let nearest = super::nearest_key(key, KEYS.iter().copied()).map(|near| format!("{field}.{near}"));
         return Err(Problem::new(format!("{field}.{key}"), ProblemKind::UnknownKey { nearest }));
     }
-    let model = named(plan, &format!("{field}.model"), entries.get("model").unwrap_or(&Value::Null), policy)?;
+    let model = named(plan, &format!("{field}.model"), entries.get("model").unwrap_or(&Value::Null), (policy, load))?;
     let shared = match entries.get("shared") {
         None | Some(Value::Null) => false,
         Some(Value::Bool(shared)) => *shared,
@@ -148,7 +157,12 @@ fn choice<T>(
 }
 
 /// A model by id or config; nothing means the policy's own.
-fn named(plan: &Plan, field: &str, given: &Value, policy: &Arc<Model>) -> Result<Arc<Model>, Problem> {
+fn named(
+    plan: &Plan,
+    field: &str,
+    given: &Value,
+    (policy, load): (&Arc<Model>, Load<'_>),
+) -> Result<Arc<Model>, Problem> {
     let choice = match given {
         Value::Null => return Ok(policy.clone()),
         Value::String(id) => ModelChoice::Catalogue(id.clone()),
@@ -165,5 +179,5 @@ fn named(plan: &Plan, field: &str, given: &Value, policy: &Arc<Model>) -> Result
     if choice == plan.model {
         return Ok(Arc::clone(policy));
     }
-    super::subject::find_model(&choice).map_err(|problem| Problem::new(field, problem.kind))
+    load(&choice).map_err(|problem| Problem::new(field, problem.kind))
 }

@@ -4,6 +4,7 @@
 
 mod alternatives;
 mod batches;
+pub(crate) mod checks;
 mod choice;
 mod defaults;
 mod fields;
@@ -16,8 +17,6 @@ mod parts;
 mod problem;
 mod rollout;
 mod rules;
-mod settle;
-mod subject;
 mod table;
 
 pub use alternatives::{Alternative, alternatives};
@@ -29,7 +28,8 @@ pub use json::MAX_JSON_BYTES;
 pub use modules::{attention_module_names, linear_module_names, names_module};
 pub use problem::*;
 pub use rollout::{KvCacheDtype, PolicyUpdate, Rollout, RolloutEngine, VllmMode};
-pub use subject::Subject;
+
+pub(crate) use leaf::shortened;
 
 use crate::search::edits;
 

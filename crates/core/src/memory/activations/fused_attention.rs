@@ -4,7 +4,8 @@ use super::super::autograd::{
     Call, Dim, ElementType, Shape, Sym, Tape, Tensor, copy, custom, dims, repeat_heads, to_heads,
 };
 use super::super::term::Term;
-use super::{Kernel, Setting};
+use super::Setting;
+use crate::job::AttentionKernel;
 use crate::model::Attention;
 use std::rc::Rc;
 
@@ -16,7 +17,8 @@ pub(super) fn fused(setting: &Setting, facts: &Attention, q: &Tensor, k: &Tensor
     let element = if *setting.autocast.borrow() { setting.half } else { q.element() };
     // Flash wants values as wide as keys (sdp_utils.cpp check_head_dim_size_flash); latent attention's are not.
     let unequal = facts.head_dim != facts.value_head_dim;
-    let kernel = if masked || unequal || element == ElementType::F32 { Kernel::Efficient } else { setting.kernel };
+    let kernel =
+        if masked || unequal || element == ElementType::F32 { AttentionKernel::Efficient } else { setting.kernel };
     // For a single query token the query heads of a group become rows instead (integrations/sdpa_attention.py pack_gqa).
     let expand = setting.expand_kv.unwrap_or(masked) && setting.length > 1;
     let groups = facts.num_attention_heads != facts.num_key_value_heads;
@@ -67,10 +69,10 @@ pub(super) fn fused(setting: &Setting, facts: &Attention, q: &Tensor, k: &Tensor
         |recording| {
             let bias = masked.then(|| Tensor::new(tape, bias_label, bias_shape, element));
             let seeds = |bytes| Tensor::new(tape, random, dims(&[(Sym::Bytes, bytes)]), ElementType::Byte);
-            let early = (kernel == Kernel::Efficient).then(|| (seeds(8), seeds(8)));
+            let early = (kernel == AttentionKernel::Efficient).then(|| (seeds(8), seeds(8)));
             let out = Tensor::new(tape, output, out_shape, element);
             let sums = Tensor::new(tape, statistics, per_head, ElementType::F32);
-            if kernel == Kernel::Flash && !drops_out {
+            if kernel == AttentionKernel::Flash && !drops_out {
                 drop(split_accumulators(tape, per_head, length, head_dim));
             }
             let (first, second) = early.unwrap_or_else(|| (seeds(16), seeds(8)));
@@ -83,12 +85,12 @@ pub(super) fn fused(setting: &Setting, facts: &Attention, q: &Tensor, k: &Tensor
             let need = |i: usize| call.needs.get(i).copied().unwrap_or(false);
             // The kernel reads its output token by token; flash's gradients lie like what they belong to. All three are
             // written even if one is not wanted.
-            let flash = kernel == Kernel::Flash;
+            let flash = kernel == AttentionKernel::Flash;
             let contiguous = (flash && lies.0).then(|| call.grad_like(out_shape, element));
             let grad_q = call.grad_like(query_shape, element).with_head_major(flash && lies.0);
             let grad_k = call.grad_like(k_shape, element).with_head_major(flash && lies.1);
             let grad_v = call.grad_like(v_shape, element).with_head_major(flash && lies.2);
-            let pieces = if kernel == Kernel::Flash {
+            let pieces = if kernel == AttentionKernel::Flash {
                 flash_backward(call, batch, heads_count, length, head_dim, native_groups, element)
             } else {
                 efficient_backward(call, query_shape, out_shape, per_head, native_groups, element, keys_length)
@@ -100,7 +102,7 @@ pub(super) fn fused(setting: &Setting, facts: &Attention, q: &Tensor, k: &Tensor
     drop((cast_q, k, v));
     drop(written_out);
     let flat = setting.tokens(Sym::AllValues, facts.num_attention_heads.saturating_mul(facts.value_head_dim));
-    if kernel == Kernel::Flash && lies.0 {
+    if kernel == AttentionKernel::Flash && lies.0 {
         // The output is laid out like q; `.contiguous()` then copies it token by token.
         copy(&out, flat, setting.label(Term::AttentionOutput, "contiguous"), false)
     } else {
