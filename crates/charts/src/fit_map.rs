@@ -1,6 +1,7 @@
 //! What batch size and length take together, a cell for each pair.
 
 use headroom_core::advise::map::Map;
+use headroom_core::memory::Fit;
 use plotters::prelude::IntoDrawingArea;
 use plotters::style::text_anchor::{HPos, VPos};
 use plotters_backend::BackendCoord;
@@ -59,15 +60,21 @@ pub struct FitMapTexts {
     pub current: String,
 }
 
-impl Default for FitMapTexts {
-    /// English, for the terminal.
-    fn default() -> Self {
-        let [title, batch, length, used] =
-            ["Use of the card", "batch size per device", "sequence length", "0 to 100 % of the card"]
-                .map(str::to_owned);
-        let [capacity, fits, tight, does_not_fit, current] =
-            ["capacity", "fits", "tight", "does not fit", "this plan"].map(str::to_owned);
-        Self { title, batch, length, used, capacity, fits, tight, does_not_fit, current }
+impl FitMapTexts {
+    /// What a map says in the language of `words`; whether the lengths are those of answers that are generated.
+    pub fn of(words: &headroom_text::Texts, capacity: String, answers: bool) -> Self {
+        let map = &words.options.map;
+        Self {
+            title: map.title.to_owned(),
+            batch: map.batch.to_owned(),
+            length: if answers { map.answer_length } else { map.length }.to_owned(),
+            used: map.used.to_owned(),
+            capacity,
+            fits: (words.fit)(Fit::Fits).to_owned(),
+            tight: (words.fit)(Fit::Tight).to_owned(),
+            does_not_fit: (words.fit)(Fit::DoesNotFit).to_owned(),
+            current: words.current_plan.to_owned(),
+        }
     }
 }
 

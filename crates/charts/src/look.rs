@@ -1,6 +1,6 @@
 //! What the caller hands in and gets back.
 
-use headroom_core::memory::{Category, Phase};
+use headroom_core::memory::{Category, Fit, Phase};
 
 use crate::ink::Palette;
 
@@ -61,7 +61,7 @@ pub struct Texts {
     pub fits: String,
     /// A bar longer than the card.
     pub does_not_fit: String,
-    /// At the fullest phase.
+    /// At the phase of the peak.
     pub peak: String,
     /// The first bar of a waterfall: the plan as it is.
     pub before: String,
@@ -78,6 +78,24 @@ pub struct Texts {
 }
 
 impl Texts {
+    /// What a picture says in the language of `words`.
+    pub fn of(words: &headroom_text::Texts, title: String, capacity: String) -> Self {
+        Self {
+            title,
+            unit: "GiB".to_owned(),
+            capacity,
+            fits: (words.fit)(Fit::Fits).to_owned(),
+            does_not_fit: (words.fit)(Fit::DoesNotFit).to_owned(),
+            peak: words.peak_mark.to_owned(),
+            before: words.waterfall_before.to_owned(),
+            after: words.waterfall_after.to_owned(),
+            coarser: words.level_coarser.to_owned(),
+            different: words.level_different.to_owned(),
+            categories: std::array::from_fn(|index| (words.category)(Category::ALL[index]).to_owned()),
+            phases: std::array::from_fn(|index| (words.phase)(Phase::ALL[index]).to_owned()),
+        }
+    }
+
     /// Name of `category`.
     pub fn category(&self, category: Category) -> &str {
         let at = Category::ALL.iter().position(|c| *c == category);
@@ -88,27 +106,6 @@ impl Texts {
     pub fn phase(&self, phase: Phase) -> &str {
         let at = Phase::ALL.iter().position(|p| *p == phase);
         at.and_then(|i| self.phases.get(i)).map_or("", String::as_str)
-    }
-}
-
-impl Default for Texts {
-    /// English, for the terminal.
-    fn default() -> Self {
-        let plain = |name: &str| name.replace('_', " ");
-        Self {
-            title: "GPU memory".to_owned(),
-            unit: "GiB".to_owned(),
-            capacity: "capacity".to_owned(),
-            fits: "fits".to_owned(),
-            does_not_fit: "does not fit".to_owned(),
-            peak: "peak".to_owned(),
-            before: "now".to_owned(),
-            after: "advised".to_owned(),
-            coarser: "coarser arithmetic or optimizer state".to_owned(),
-            different: "something else is trained".to_owned(),
-            categories: std::array::from_fn(|i| Category::ALL.get(i).map(|c| plain(c.name())).unwrap_or_default()),
-            phases: std::array::from_fn(|i| Phase::ALL.get(i).map(|p| plain(p.name())).unwrap_or_default()),
-        }
     }
 }
 

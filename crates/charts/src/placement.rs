@@ -88,7 +88,8 @@ fn words_of_a_waterfall_stand_apart() {
         for (start, card) in [(44, 24), (600, 24), (44, 80), (44, 4)] {
             for count in [0, 1, 4, 8] {
                 for width in (240..1400).step_by(40) {
-                    let texts = Texts { capacity: format!("RTX 4090, {card}.0\u{a0}GiB"), ..Texts::default() };
+                    let capacity = format!("RTX 4090, {card}.0\u{a0}GiB");
+                    let texts = Texts::of(&headroom_text::ENGLISH, String::new(), capacity);
                     let (orientation, palette) = (Orientation::Auto, Palette::Classes);
                     let look = Look { width, height: 380, orientation, palette, texts };
                     let picture = waterfall_svg(&levers(&labels[..count]), start * GIB, card * GIB, &look);
@@ -119,7 +120,7 @@ fn words_of_a_fit_map_stand_apart() {
             ["RTX 4090 显存 24.0 GiB", "放得下", "勉强放下", "放不下", "当前方案"].map(str::to_owned);
         let chinese =
             FitMapTexts { title, batch: across, length: up, used, capacity, fits, tight, does_not_fit, current };
-        for texts in [FitMapTexts::default(), chinese] {
+        for texts in [FitMapTexts::of(&headroom_text::ENGLISH, String::new(), false), chinese] {
             for width in (240..1400).step_by(20) {
                 let look = FitMapLook { width, palette: Palette::Classes, texts: texts.clone() };
                 let shown = FitMap { map: &map, tight_share: 0.9, current: (batch, length) };

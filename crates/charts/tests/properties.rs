@@ -10,6 +10,7 @@ use headroom_charts::{
 use headroom_core::advise::Level;
 use headroom_core::advise::map::Map;
 use headroom_core::memory::Category;
+use headroom_text::ENGLISH;
 use proptest::prelude::*;
 
 /// Bytes of every order of magnitude, with the ends.
@@ -40,7 +41,7 @@ fn some_look() -> impl Strategy<Value = Look> {
             height,
             orientation,
             palette,
-            texts: Texts { capacity, title, ..Texts::default() },
+            texts: Texts::of(&ENGLISH, title, capacity),
         },
     )
 }
@@ -118,7 +119,7 @@ proptest! {
 
     #[test]
     fn every_fit_map_is_drawn(map in some_map(), tight_share in any::<f64>(), current in (bytes(), bytes()), width in any::<u32>()) {
-        let look = FitMapLook { width, palette: Palette::Classes, texts: FitMapTexts::default() };
+        let look = FitMapLook { width, palette: Palette::Classes, texts: FitMapTexts::of(&ENGLISH, String::new(), false) };
         let picture = fit_map_svg(&FitMap { map: &map, tight_share, current }, &look);
         prop_assert!(picture.svg.starts_with("<svg ") && picture.svg.ends_with("</svg>\n"));
         prop_assert_eq!(picture.hits.len(), map.batches.len() * map.lengths.len());

@@ -14,12 +14,13 @@ use headroom_core::job::Job;
 use headroom_core::link;
 use headroom_core::memory::Fit;
 use headroom_core::units::gib_text;
+use headroom_text::ENGLISH;
 
 use crate::Failure;
 use crate::advise::confirmed;
 use crate::compare::Compared;
 use crate::estimate::{self, Estimated};
-use crate::levers::{changed_label, lever_label};
+use crate::levers::changed_label;
 
 /// Which picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -64,11 +65,9 @@ const MAP_SIDE: usize = 24;
 pub(crate) fn run(options: &ChartOptions, out: &mut dyn Write) -> Result<(), Failure> {
     let estimated = estimate::estimated(estimate::job_from(options.source.as_deref())?);
     let Estimated { job, estimate, .. } = &estimated;
-    let texts = Texts {
-        title: format!("GPU memory of {}", job.model().name),
-        capacity: format!("{}, {}\u{a0}GiB", job.gpu().name, gib_text(estimate.card_bytes)),
-        ..Texts::default()
-    };
+    let title = format!("GPU memory of {}", job.model().name);
+    let capacity = format!("{}, {}\u{a0}GiB", job.gpu().name, gib_text(estimate.card_bytes));
+    let texts = Texts::of(&ENGLISH, title, capacity);
     let ChartOptions { palette, width, height, .. } = *options;
     let look = Look { width, height, orientation: Orientation::Auto, palette, texts };
     let picture = match options.kind {
@@ -90,8 +89,8 @@ pub(crate) fn run(options: &ChartOptions, out: &mut dyn Write) -> Result<(), Fai
 fn bar(compared: &Compared) -> Option<Bar> {
     let estimate = compared.outcome.as_ref().ok()?;
     Some(Bar {
-        label: compared.label(),
-        group: compared.group(),
+        label: ENGLISH.alternative_label(&compared.alternative),
+        group: ENGLISH.alternative_group(&compared.alternative),
         parts: need_by_category(estimate),
         total: estimate.peak.band.expected,
         selected: compared.current,
@@ -104,16 +103,14 @@ fn waterfall(estimated: &Estimated, look: &Look) -> Picture {
     let Estimated { job, estimate, .. } = estimated;
     let escalation = (estimate.verdict.fit != Fit::Fits).then(|| confirmed(job));
     let stages = escalation.as_ref().and_then(Escalation::mildest).map(|advice| advice.stages.as_slice());
-    let mut before = job.plan();
     let mut levers = Vec::new();
     for stage in stages.unwrap_or_default() {
         levers.push(LeverBar {
-            label: lever_label(stage.lever, before),
+            label: (ENGLISH.advice.lever_short)(stage.lever),
             need_bytes: stage.need_bytes,
             level: stage.lever.level(),
             id: link::encode(&stage.plan),
         });
-        before = &stage.plan;
     }
     waterfall_svg(&levers, estimate.peak.band.expected, estimate.card_bytes, look)
 }
@@ -139,14 +136,8 @@ fn fit_map(estimated: &Estimated, look: Look) -> Picture {
     let (batches, lengths) = axes(job, MAP_SIDE);
     let map = map_beside(job, estimate, batches, lengths);
     let unknown = length(plan);
-    let mut texts = FitMapTexts {
-        title: format!("Use of the card by {}", job.model().name),
-        capacity: look.texts.capacity,
-        ..FitMapTexts::default()
-    };
-    if unknown == Unknown::CompletionLength {
-        "completion length".clone_into(&mut texts.length);
-    }
+    let mut texts = FitMapTexts::of(&ENGLISH, look.texts.capacity, unknown == Unknown::CompletionLength);
+    texts.title = format!("Use of the GPU by {}", job.model().name);
     let current = (plan.per_device_train_batch_size, unknown.of(plan));
     let shown = FitMap { map: &map, tight_share: tight_share(estimate), current };
     fit_map_svg(&shown, &FitMapLook { width: look.width, palette: look.palette, texts })

@@ -5,8 +5,9 @@ use std::io::Write;
 use headroom_core::job::Job;
 use headroom_core::link;
 use headroom_core::memory::{self, Estimate};
-use headroom_core::plan::{Alternative, Method, Plan, Problem, Task, alternatives};
+use headroom_core::plan::{Alternative, Plan, Problem, alternatives};
 use headroom_core::units::{bytes_text, gib_text};
+use headroom_text::ENGLISH;
 use serde::Serialize;
 
 use crate::estimate::{self, Estimated};
@@ -44,28 +45,6 @@ impl Compared {
             alternative,
         };
         alternatives(job.plan()).into_iter().map(compared).collect()
-    }
-
-    /// The method; for inference the number format, which is what its alternatives differ in.
-    pub(crate) fn group(&self) -> String {
-        let plan = &self.alternative.plan;
-        match self.alternative.method {
-            Method::Qlora if plan.task == Task::Inference => format!("{} bit", plan.quantization.bits),
-            Method::Qlora => format!("QLoRA {} bit", plan.quantization.bits),
-            _ if plan.task == Task::Inference => plan.torch_dtype.name().to_owned(),
-            Method::Full => "Full".to_owned(),
-            Method::Lora => "LoRA".to_owned(),
-        }
-    }
-
-    /// How the training state is spread.
-    pub(crate) fn label(&self) -> String {
-        match (self.alternative.zero_stage, self.alternative.offload) {
-            _ if self.alternative.plan.task == Task::Inference => "inference".to_owned(),
-            (0, false) => "unsharded".to_owned(),
-            (stage, false) => format!("ZeRO-{stage}"),
-            (stage, true) => format!("ZeRO-{stage} + offload"),
-        }
     }
 }
 
@@ -138,17 +117,19 @@ pub(crate) fn run(options: &CompareOptions, out: &mut dyn Write) -> Result<(), F
     }
     writeln!(out, "{} on {}, {}\n", job.model().name, job.gpu().name, bytes_text(estimate.card_bytes))?;
     let mut table = Table::new(&[Align::Left, Align::Left, Align::Right, Align::Right, Align::Left]);
-    table.row(["method", "spread", "needs GiB", "host GiB", "verdict"]);
+    table.row(["method", "sharding", "needs GiB", "host GiB", "verdict"]);
     for compared in &all {
         let note = if compared.current { "this plan" } else { "" };
         let (needs, host, verdict) = match &compared.outcome {
             Ok(estimate) => {
-                let verdict = estimate.verdict.fit.name().replace('_', " ");
+                let verdict = (ENGLISH.fit)(estimate.verdict.fit).to_owned();
                 (gib_text(estimate.peak.band.expected), gib_text(host_bytes(estimate)), verdict)
             }
             Err(why) => ("-".to_owned(), "-".to_owned(), why.clone()),
         };
-        table.row([compared.group(), compared.label(), needs, host, verdict, note.to_owned()]);
+        let way = &compared.alternative;
+        let (group, label) = (ENGLISH.alternative_group(way), ENGLISH.alternative_label(way));
+        table.row([group, label, needs, host, verdict, note.to_owned()]);
     }
     Ok(table.write(out)?)
 }

@@ -8,6 +8,7 @@ use headroom_core::job::Job;
 use headroom_core::memory::Estimate;
 use headroom_core::speed::step_time;
 use headroom_core::units::{count_text, gib_text};
+use headroom_text::ENGLISH;
 use serde_json::json;
 
 use crate::Failure;
@@ -45,12 +46,13 @@ pub(crate) fn run(options: &CompareOptions, out: &mut dyn Write) -> Result<(), F
     let need = |estimate: &Estimate| estimate.peak.band.expected;
     let [first, second] = &difference.estimates;
     table.row(["needs".to_owned(), gib_text(need(first)), gib_text(need(second))]);
-    table.row(["verdict", first.verdict.fit.name(), second.verdict.fit.name()].map(|cell| cell.replace('_', " ")));
+    let fit = |estimate: &Estimate| (ENGLISH.fit)(estimate.verdict.fit);
+    table.row(["verdict", fit(first), fit(second)]);
     for (category, [first, second]) in difference.by_category() {
-        table.row([format!("at the peak: {}", category.name().replace('_', " ")), gib_text(first), gib_text(second)]);
+        table.row([format!("at the peak: {}", (ENGLISH.category)(category)), gib_text(first), gib_text(second)]);
     }
     for (phase, [first, second]) in difference.by_phase() {
-        table.row([format!("in {}", phase.name().replace('_', " ")), gib_text(first), gib_text(second)]);
+        table.row([format!("in {}", (ENGLISH.phase)(phase)), gib_text(first), gib_text(second)]);
     }
     table.write(out)?;
     write_steps(&steps, out)?;

@@ -5,6 +5,7 @@ use std::io::{self, Read};
 
 use headroom_core::link;
 use headroom_core::plan::{Plan, Problem};
+use headroom_text::problem_line;
 
 use crate::Failure;
 
@@ -72,7 +73,7 @@ pub(crate) fn problems_text(problems: &[Problem]) -> String {
     if problems.is_empty() {
         return "the plan cannot be estimated".to_owned();
     }
-    one_line(&problems.iter().map(Problem::to_string).collect::<Vec<_>>().join(" | "))
+    one_line(&problems.iter().map(problem_line).collect::<Vec<_>>().join(" | "))
 }
 
 /// `text` without line breaks and control characters, so that hostile input cannot steer a terminal.

@@ -9,6 +9,7 @@ use headroom_core::plan::{
     Auto, BucketSize, Framework, GpuChoice, Kind, MAX_JSON_BYTES, ModelChoice, Optimizer, Plan, Problem, ProblemKind,
     RolloutEngine, TargetModules, field, fields,
 };
+use headroom_text::problem_line;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -22,7 +23,7 @@ fn refused(value: Value) -> String {
 }
 
 fn said(problems: &[Problem]) -> String {
-    problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+    problems.iter().map(problem_line).collect::<Vec<_>>().join("\n")
 }
 
 #[test]
@@ -57,7 +58,7 @@ fn reads_every_section() {
     assert_eq!((plan.distributed.framework, plan.distributed.wrap_embedding), (Framework::Fsdp2, true));
     assert_eq!((plan.rollout.engine, plan.rollout.top_p), (Some(RolloutEngine::Generate), Some(0.9)));
     assert_eq!((plan.policy.beta, plan.policy.entropy), (Some(0.1), None));
-    assert_eq!(plan.other_models, [("reward_models".to_owned(), json!([]))]);
+    assert_eq!((plan.value_model, plan.reward_models), (None, Some(Vec::new())));
     assert_eq!(plan.software.torch.as_deref(), Some("2.10.0"));
     let card = GpuChoice::Custom { name: Some("Tesla T4".into()), memory_gib: 14.5625, compute_capability: (7, 5) };
     assert_eq!(plan.gpu, card);

@@ -5,8 +5,9 @@ mod any_plan;
 
 use any_plan::any_plan;
 use headroom_core::job::Job;
-use headroom_core::plan::{Alternative, Framework, Method, Plan, Problem, alternatives, linear_module_names};
+use headroom_core::plan::{Alternative, Framework, Method, Plan, alternatives, linear_module_names};
 use headroom_core::{gpu, model};
+use headroom_text::problem_line;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -24,7 +25,7 @@ fn job(changes: Value) -> Job {
 fn said(changes: Value) -> String {
     match Job::resolve(&plan(changes)) {
         Ok(_) => String::new(),
-        Err(problems) => problems.iter().map(Problem::to_string).collect::<Vec<_>>().join("\n"),
+        Err(problems) => problems.iter().map(problem_line).collect::<Vec<_>>().join("\n"),
     }
 }
 

@@ -3,6 +3,7 @@
 use headroom_core::job::Job;
 use headroom_core::memory::{self, Category, Estimate, Phase, Replay, Term};
 use headroom_core::plan::{Plan, Problem, Task};
+use headroom_text::problem_line;
 use serde_json::Value;
 
 use crate::case::Case;
@@ -180,7 +181,7 @@ fn term_rows(case: &Case, plan: &Plan, estimate: &Estimate) -> Vec<Row> {
 
 /// Problems in one line.
 fn sentences(problems: &[Problem]) -> String {
-    problems.iter().map(Problem::to_string).collect::<Vec<_>>().join(" | ")
+    problems.iter().map(problem_line).collect::<Vec<_>>().join(" | ")
 }
 
 /// Which phase owns the peak, measured and estimated.

@@ -11,13 +11,13 @@ use crate::gallery::{Gallery, GalleryButton, GalleryPanel};
 use crate::options::{Compared, Wishes};
 use crate::result::{Answer, VerdictLine};
 use crate::state::State;
-use crate::text::{Language, language, text, texts};
+use crate::text::{Language, language, language_of_reader, text, texts};
 use crate::theme::{Theme, Themes};
 
 /// The whole page.
 #[component]
 pub(crate) fn App() -> impl IntoView {
-    let language = RwSignal::new(Language::of_reader());
+    let language = RwSignal::new(language_of_reader());
     provide_context(language);
     let themes = Themes::follow();
     provide_context(themes);

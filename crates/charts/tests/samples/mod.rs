@@ -6,6 +6,7 @@ use headroom_core::advise::Level;
 use headroom_core::advise::map::Map;
 use headroom_core::memory::{Band, Basis, Category, Estimate, Fit, Peak, Phase, PhaseUse, TaskUse, Verdict};
 use headroom_core::plan::Plan;
+use headroom_text::ENGLISH;
 
 pub const GIB: u64 = 1 << 30;
 
@@ -87,12 +88,12 @@ pub fn chinese() -> Texts {
         after: "建议方案".to_owned(),
         coarser: "计算或优化器状态的精度降低".to_owned(),
         different: "训练内容会改变".to_owned(),
-        ..Texts::default()
+        ..Texts::of(&ENGLISH, String::new(), String::new())
     }
 }
 
 pub fn look(width: u32, palette: Palette) -> Look {
-    let texts = Texts { capacity: "RTX 4090, 24.0\u{a0}GiB".to_owned(), ..Texts::default() };
+    let texts = Texts::of(&ENGLISH, "GPU memory".to_owned(), "RTX 4090, 24.0\u{a0}GiB".to_owned());
     Look { width, height: 420, orientation: Orientation::Auto, palette, texts }
 }
 
@@ -145,7 +146,7 @@ pub fn map() -> Map {
 }
 
 pub fn map_look(width: u32, palette: Palette) -> FitMapLook {
-    let texts = FitMapTexts { capacity: "RTX 4090, 24.0\u{a0}GiB".to_owned(), ..FitMapTexts::default() };
+    let texts = FitMapTexts::of(&ENGLISH, "RTX 4090, 24.0\u{a0}GiB".to_owned(), false);
     FitMapLook { width, palette, texts }
 }
 

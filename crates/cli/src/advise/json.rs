@@ -8,11 +8,12 @@ use headroom_core::advise::tiers::{Rung, Tier};
 use headroom_core::advise::{Hardware, Impact, Stage};
 use headroom_core::link;
 use headroom_core::speed::Range;
+use headroom_text::ENGLISH;
 use serde_json::{Value, json};
 
 use super::Advised;
 use crate::Failure;
-use crate::levers::{changed_json, lever_text};
+use crate::levers::changed_json;
 
 /// Writes everything.
 pub(super) fn write(advised: &Advised, out: &mut dyn Write) -> Result<(), Failure> {
@@ -63,7 +64,7 @@ fn level_json(answer: &LevelAnswer) -> Value {
 fn stage_json(stage: &Stage) -> Value {
     json!({
         "lever": stage.lever.name(),
-        "change": lever_text(stage.lever),
+        "change": (ENGLISH.advice.lever)(stage.lever),
         "level": stage.lever.level().name(),
         "saved_bytes": stage.saved_bytes,
         "needed_bytes": stage.need_bytes,
@@ -120,7 +121,7 @@ fn rung_json(rung: &Rung) -> Value {
     let Rung { name, plan, judgement, time, reason, levers, shards_nothing } = rung;
     json!({
         "name": name,
-        "changes": levers.iter().map(|lever| lever_text(*lever)).collect::<Vec<_>>(),
+        "changes": levers.iter().map(|lever| (ENGLISH.advice.lever)(*lever)).collect::<Vec<_>>(),
         "verdict": judgement.map(|judged| judged.fit.name()),
         "needed_bytes": judgement.map(|judged| judged.need_bytes),
         "host_bytes": judgement.map(|judged| judged.host_bytes),
@@ -134,7 +135,7 @@ fn rung_json(rung: &Rung) -> Value {
 fn impact_json(impact: &Impact) -> Value {
     json!({
         "lever": impact.lever.name(),
-        "change": lever_text(impact.lever),
+        "change": (ENGLISH.advice.lever)(impact.lever),
         "level": impact.lever.level().name(),
         "saved_bytes": impact.saved_bytes,
         "time_ratio": range_json(impact.time),

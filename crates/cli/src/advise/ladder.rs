@@ -1,35 +1,32 @@
-//! The ways to share the training state out, and the ladder of presets, as tables.
+//! The ways to shard the training state, and the ladder of presets, as tables.
 
 use std::io::Write;
 
 use headroom_core::advise::tiers::{Reason, Rung, Tier};
 use headroom_core::advise::{Judgement, has_wide_adapters};
 use headroom_core::link;
-use headroom_core::plan::{Offload, Plan};
+use headroom_core::plan::Offload;
 use headroom_core::speed::Range;
 use headroom_core::units::gib_text;
+use headroom_text::ENGLISH;
 
 use super::text::range_text;
 use crate::Failure;
 use crate::layout::{Align, Table};
-use crate::levers::lever_text;
 
-/// Writes every method with every way to share its state out.
+/// Writes every method with every way to shard its state.
 pub(super) fn write_tiers(tiers: &[Tier], out: &mut dyn Write) -> Result<(), Failure> {
     let mut table = Table::new(&[Align::Left, Align::Left, Align::Right, Align::Right, Align::Left, Align::Left]);
     table.row(["method", "sharding", "needs GiB", "host GiB", "time of a step", "verdict", "why"]);
     for Tier { alternative, judgement, time, reason, shards_nothing } in tiers {
-        let mut row = vec![alternative.method.name().to_owned(), sharding_text(&alternative.plan)];
+        let mut row = vec![ENGLISH.alternative_group(alternative), ENGLISH.alternative_label(alternative)];
         row.extend(answer(judgement.as_ref(), *time, *reason, *shards_nothing));
         table.row(row);
     }
     writeln!(out)?;
     table.write(out)?;
     if tiers.iter().any(|tier| has_wide_adapters(&tier.alternative.plan)) {
-        writeln!(
-            out,
-            "not sharded, peft keeps adapters in fp32; DeepSpeed casts them to 16 bits, quicker and smaller"
-        )?;
+        writeln!(out, "{}", ENGLISH.options.tiers.wide_adapters)?;
     }
     Ok(())
 }
@@ -44,8 +41,10 @@ pub(super) fn write_ladder(ladder: &[Rung], out: &mut dyn Write) -> Result<(), F
     table.row(["preset", "sharding", "batch", "length", "needs GiB", "host GiB", "time per token", "verdict", "why"]);
     for Rung { name, plan, judgement, time, reason, levers, shards_nothing } in ladder {
         let batch = format!("{} x {}", plan.per_device_train_batch_size, plan.gradient_accumulation_steps);
-        let more: String = levers.iter().map(|lever| format!(" + {}", lever_text(*lever))).collect();
-        let mut row = vec![format!("{name}{more}"), sharding_text(plan), batch, plan.max_length.to_string()];
+        let more: String = levers.iter().map(|lever| format!(" + {}", (ENGLISH.advice.lever)(*lever))).collect();
+        let offloads = [plan.offload_optimizer, plan.offload_param].contains(&Offload::Cpu);
+        let sharding = ENGLISH.sharding(plan, plan.zero_stage, offloads);
+        let mut row = vec![format!("{name}{more}"), sharding, batch, plan.max_length.to_string()];
         row.extend(answer(judgement.as_ref(), *time, *reason, *shards_nothing));
         table.row(row);
     }
@@ -60,29 +59,15 @@ pub(super) fn write_ladder(ladder: &[Rung], out: &mut dyn Write) -> Result<(), F
 /// Need, host memory, time, verdict and reason of one way.
 fn answer(judged: Option<&Judgement>, time: Option<Range>, reason: Reason, shards_nothing: bool) -> [String; 5] {
     let gib = |bytes: fn(&Judgement) -> u64| judged.map_or_else(|| "-".to_owned(), |judged| gib_text(bytes(judged)));
-    let why = match reason {
-        Reason::Quickest => "quickest that fits",
-        Reason::Slower => "fits, but not the quickest",
-        Reason::DoesNotFit => "",
-        Reason::HostTooSmall => "more host memory than such machines have",
-        Reason::Contradicts => "makes no plan",
-    };
-    let nothing = if shards_nothing { "one card: shards nothing" } else { "" };
+    let words = &ENGLISH.options.tiers;
+    let why = if reason == Reason::Contradicts { ENGLISH.cannot_run } else { words.reason(reason) };
+    let nothing = if shards_nothing { words.shards_nothing } else { "" };
     let why: Vec<&str> = [why, nothing].into_iter().filter(|part| !part.is_empty()).collect();
     [
         gib(|judged| judged.need_bytes),
         gib(|judged| judged.host_bytes),
         time.map_or_else(|| "-".to_owned(), range_text),
-        judged.map_or("-", |judged| judged.fit.name()).replace('_', " "),
+        judged.map_or("-", |judged| (ENGLISH.fit)(judged.fit)).to_owned(),
         why.join("; "),
     ]
-}
-
-fn sharding_text(plan: &Plan) -> String {
-    let offload = match (plan.offload_optimizer, plan.offload_param) {
-        (_, Offload::Cpu) => " + offload of all",
-        (Offload::Cpu, _) => " + offload",
-        _ => "",
-    };
-    if plan.zero_stage == 0 { format!("none{offload}") } else { format!("ZeRO-{}{offload}", plan.zero_stage) }
 }

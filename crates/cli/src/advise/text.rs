@@ -12,55 +12,55 @@ use headroom_core::memory;
 use headroom_core::plan::{GpuChoice, Plan};
 use headroom_core::speed::Range;
 use headroom_core::units::{bytes_text, gib_text};
+use headroom_text::ENGLISH;
 
 use super::{Advised, ladder};
 use crate::Failure;
 use crate::compare::host_bytes;
 use crate::estimate::Estimated;
 use crate::layout::{Align, Table};
-use crate::levers::{changed_text, level_text, lever_text, need_text};
+use crate::levers::{changed_text, lever_line, need_text};
 
 /// Writes everything.
 pub(super) fn write(advised: &Advised, target: Target, out: &mut dyn Write) -> Result<(), Failure> {
     write_header(&advised.estimated, out)?;
     if let Some(escalation) = &advised.escalation {
-        write_escalation(escalation, advised.estimated.estimate.card_bytes, out)?;
+        write_escalation(advised.estimated.job.plan(), escalation, advised.estimated.estimate.card_bytes, out)?;
     }
     if let Some(fill) = &advised.fill {
         write_fill(fill, target, out)?;
     }
-    write_impacts(&advised.impacts, out)?;
+    write_impacts(advised.estimated.job.plan(), &advised.impacts, out)?;
     ladder::write_tiers(&advised.tiers, out)?;
     ladder::write_ladder(&advised.ladder, out)
 }
 
 fn write_header(estimated: &Estimated, out: &mut dyn Write) -> Result<(), Failure> {
     let Estimated { job, estimate, .. } = estimated;
-    let verdict = match estimate.verdict.fit.name() {
-        "fits" => "fits as it is".to_owned(),
-        other => other.replace('_', " "),
-    };
     Ok(writeln!(
         out,
-        "{} on {}: needs {} of {}, {verdict}",
+        "{} on {}: needs {} of {}, {}",
         job.model().name,
         job.gpu().name,
         bytes_text(estimate.peak.band.expected),
-        bytes_text(estimate.card_bytes)
+        bytes_text(estimate.card_bytes),
+        (ENGLISH.fit)(estimate.verdict.fit).to_lowercase()
     )?)
 }
 
-fn write_escalation(escalation: &Escalation, card_bytes: u64, out: &mut dyn Write) -> Result<(), Failure> {
-    for (i, answer) in escalation.levels.iter().enumerate() {
-        writeln!(out, "\nLevel {}: {}", i + 1, level_text(answer.level))?;
+fn write_escalation(plan: &Plan, escalation: &Escalation, card_bytes: u64, out: &mut dyn Write) -> Result<(), Failure> {
+    let words = &ENGLISH.advice;
+    for answer in &escalation.levels {
+        let level = (words.level)(answer.level);
+        writeln!(out, "\n{}: {}", level.label, level.gloss)?;
         match &answer.found {
-            Found::Fits(advice) => write_advice(advice, out)?,
-            Found::NoQuicker => writeln!(out, "fits, but no quicker than a level above")?,
-            Found::Short(None) => writeln!(out, "nothing to change")?,
+            Found::Fits(advice) => write_advice(plan, advice, out)?,
+            Found::NoQuicker => writeln!(out, "{}", words.no_quicker)?,
+            Found::Short(None) => writeln!(out, "{}", words.no_lever)?,
             Found::Short(Some(leanest)) => writeln!(
                 out,
-                "does not suffice: needs {} at least, {} more than the card has",
-                bytes_text(leanest.need_bytes),
+                "{}, {} more than it has",
+                (words.reaches)(&bytes_text(leanest.need_bytes), &bytes_text(card_bytes)),
                 bytes_text(leanest.need_bytes.saturating_sub(card_bytes))
             )?,
         }
@@ -73,17 +73,17 @@ fn write_escalation(escalation: &Escalation, card_bytes: u64, out: &mut dyn Writ
 
 /// What it takes where no level suffices.
 fn write_hardware(hardware: &[Hardware], out: &mut dyn Write) -> Result<(), Failure> {
-    if hardware.is_empty() {
-        return Ok(writeln!(out, "\nno combination of changes fits on any card known")?);
-    }
-    writeln!(out, "\nnothing short of {} does", if hardware.len() == 1 { "this" } else { "one of these" })?;
-    for Hardware { level, num_gpus, gpu, memory_bytes, plan } in hardware {
-        let gpu = match gpu {
-            GpuChoice::Catalogue(id) => id.as_str(),
-            GpuChoice::Custom { .. } => "such cards",
-        };
+    let words = &ENGLISH.advice;
+    let name = |one: &Hardware| match &one.gpu {
+        GpuChoice::Catalogue(id) => id.clone(),
+        GpuChoice::Custom { .. } => (words.card_of)(&bytes_text(one.memory_bytes)),
+    };
+    let Some(least) = hardware.first() else { return Ok(writeln!(out, "\n{}", words.no_hardware)?) };
+    writeln!(out, "\n{}", (words.nothing_short)(&(words.cards)(least.num_gpus, &name(least))))?;
+    for one in hardware {
+        let Hardware { level, num_gpus, memory_bytes, plan, .. } = one;
         let (memory, fragment) = (bytes_text(*memory_bytes), link::encode(plan));
-        writeln!(out, "{num_gpus} x {gpu}, {memory} each: {}", level_text(*level))?;
+        writeln!(out, "{}, {memory} each: {}", (words.cards)(*num_gpus, &name(one)), (words.hardware)(*level))?;
         write_host(plan, out)?;
         writeln!(out, "link     #{fragment}")?;
     }
@@ -99,14 +99,16 @@ fn write_host(plan: &Plan, out: &mut dyn Write) -> Result<(), Failure> {
     Ok(())
 }
 
-fn write_advice(advice: &Advice, out: &mut dyn Write) -> Result<(), Failure> {
-    let (count, time) = (advice.levers.len(), range_text(advice.time));
-    let changes = if count == 1 { "1 change".to_owned() } else { format!("{count} changes") };
-    writeln!(out, "fits with {changes}; a step takes {time} times as long")?;
+fn write_advice(plan: &Plan, advice: &Advice, out: &mut dyn Write) -> Result<(), Failure> {
+    let words = &ENGLISH.advice;
+    writeln!(out, "{}", (words.fits_with)(advice.levers.len(), &range_text(advice.time)))?;
     let mut table = Table::new(&[Align::Left, Align::Right, Align::Right, Align::Left]);
-    table.row(["change", "need", "then needs GiB", "time of a step"]);
-    for Stage { lever, need_bytes, saved_bytes, time, .. } in &advice.stages {
-        table.row([lever_text(*lever), need_text(*saved_bytes), gib_text(*need_bytes), range_text(*time)]);
+    table.row([words.column_change, words.column_need, "Then needs, GiB", words.column_token_time]);
+    let mut before = plan;
+    for Stage { lever, need_bytes, saved_bytes, time, plan } in &advice.stages {
+        let change = lever_line(*lever, before, plan);
+        table.row([change, need_text(*saved_bytes), gib_text(*need_bytes), range_text(*time)]);
+        before = plan;
     }
     table.write(out)?;
     write_host(&advice.plan, out)?;
@@ -114,12 +116,14 @@ fn write_advice(advice: &Advice, out: &mut dyn Write) -> Result<(), Failure> {
 }
 
 fn write_fill(fill: &Fill, target: Target, out: &mut dyn Write) -> Result<(), Failure> {
+    let words = &ENGLISH.advice;
     let percent = |share: f64| share * 100.0;
     let (low, high) = (percent(target.low), percent(target.high));
     if fill.recommended.is_none() && fill.aggressive.is_none() {
-        writeln!(out, "\nno batch brings it closer to between {low:.0} and {high:.0} % of the card")?;
+        let target = (words.target)(&format!("{low:.0}"), &format!("{high:.0}"));
+        writeln!(out, "\n{}: {target}. {}", words.target_group, words.nothing_fills)?;
     }
-    for (name, one) in [("Recommended", &fill.recommended), ("Aggressive", &fill.aggressive)] {
+    for (name, one) in [(words.recommended, &fill.recommended), (words.aggressive, &fill.aggressive)] {
         let Some(one) = one else { continue };
         writeln!(out, "\n{name}: {}", filled_text(one))?;
         writeln!(out, "change   {}\nlink     #{}", changed_text(&one.changed), link::encode(&one.plan))?;
@@ -127,18 +131,18 @@ fn write_fill(fill: &Fill, target: Target, out: &mut dyn Write) -> Result<(), Fa
     let others =
         || fill.others.iter().filter(|one| fill.recommended.as_ref().is_none_or(|other| other.plan != one.plan));
     if others().next().is_some() {
-        writeln!(out, "\nInstead")?;
+        writeln!(out, "\n{}", words.others_title)?;
     }
     for one in others() {
         let only_if = match one.knob {
-            Knob::Length => " (helps only if the data has longer sequences)",
-            Knob::Batch | Knob::Samples | Knob::Rank => "",
+            Knob::Length => format!(" {}", words.longer_only_if),
+            Knob::Batch | Knob::Samples | Knob::Rank => String::new(),
         };
-        writeln!(out, "  {}{only_if}: {}", changed_text(&one.changed), filled_text(one))?;
+        writeln!(out, "  {}: {}.{only_if}", changed_text(&one.changed), filled_text(one))?;
     }
     let start = fill.aggressive.as_ref().or(fill.recommended.as_ref());
     if let Some(start) = start.filter(|_| !fill.back_off.is_empty()) {
-        writeln!(out, "\nShould memory run out all the same, in this order")?;
+        writeln!(out, "\n{}", words.back_off_title)?;
         let mut before = &start.plan;
         for (i, after) in fill.back_off.iter().enumerate() {
             writeln!(out, "  {}. {}", i + 1, changed_text(&changed(before, after)))?;
@@ -148,29 +152,31 @@ fn write_fill(fill: &Fill, target: Target, out: &mut dyn Write) -> Result<(), Fa
     Ok(())
 }
 
-/// What a filled card comes to: `82 % of the card, 64.99 GiB, 1.22 (1.09 to 1.37) times the tokens a second`.
+/// What a filled GPU comes to: `82 % of the GPU: 64.99 GiB of 79.25 GiB, tokens a second: 1.22 (1.09 to 1.37)`.
 fn filled_text(one: &Filled) -> String {
+    let judged = &one.judgement;
+    let share = format!("{:.0}", judged.used_share() * 100.0);
     format!(
-        "{:.0} % of the card, {}, {} times the tokens a second{}",
-        one.judgement.used_share() * 100.0,
-        bytes_text(one.judgement.need_bytes),
-        range_text(one.gain),
+        "{}, {}{}",
+        (ENGLISH.advice.share_used)(&share, &bytes_text(judged.need_bytes), &bytes_text(judged.card_bytes)),
+        (ENGLISH.advice.gain)(&range_text(one.gain)),
         if one.keeps_effective_batch { "" } else { "; the effective batch grows" },
     )
 }
 
-fn write_impacts(impacts: &[Impact], out: &mut dyn Write) -> Result<(), Failure> {
+fn write_impacts(plan: &Plan, impacts: &[Impact], out: &mut dyn Write) -> Result<(), Failure> {
+    let words = &ENGLISH.advice;
     let mut table = Table::new(&[Align::Left, Align::Right, Align::Left, Align::Left]);
-    table.row(["each change alone", "need", "time of a sequence", "result"]);
+    table.row([words.column_change, words.column_need, words.column_sequence_time, words.column_result]);
     for impact in impacts {
         table.row([
-            lever_text(impact.lever),
+            lever_line(impact.lever, plan, &impact.plan),
             need_text(impact.saved_bytes),
             range_text(impact.time),
-            impact.lever.level().name().to_owned(),
+            (words.level_short)(impact.lever.level()).to_owned(),
         ]);
     }
-    writeln!(out)?;
+    writeln!(out, "\n{}", words.levers_title)?;
     Ok(table.write(out)?)
 }
 

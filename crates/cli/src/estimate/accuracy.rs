@@ -2,9 +2,9 @@
 
 use std::io::Write;
 
-use headroom_core::accuracy::{self, Accuracy, Near, Setting, Sharding, Validated};
-use headroom_core::plan::MixedPrecision;
-use headroom_core::units::{bytes_text, count_text, gib_text};
+use headroom_core::accuracy::{self, Accuracy, Near};
+use headroom_core::units::bytes_text;
+use headroom_text::ENGLISH;
 use serde_json::{Value, json};
 
 use super::Estimated;
@@ -19,63 +19,37 @@ pub(super) fn of(estimated: &Estimated) -> Accuracy {
 /// Writes it for people.
 pub(super) fn write(estimated: &Estimated, out: &mut dyn Write) -> Result<(), Failure> {
     let Accuracy { near, carried, coverage } = of(estimated);
-    writeln!(out, "\nHow accurate: the measured steps nearest to this plan")?;
+    let words = &ENGLISH.accuracy;
+    writeln!(out, "\n{} {}", words.title, words.intro)?;
     for Near { case, differs } in &near {
-        let differs: Vec<&str> = differs.iter().map(|aspect| aspect.name()).collect();
-        let differs =
-            if differs.is_empty() { "same settings".to_owned() } else { format!("other {}", differs.join(", ")) };
-        writeln!(out, "{}: {}, {} ({differs})", case.id, case.model, setting_text(case))?;
+        let differs: Vec<&str> = differs.iter().map(|aspect| ENGLISH.aspect(*aspect)).collect();
+        let differs = match differs.as_slice() {
+            [] => words.same_settings.to_owned(),
+            fields => (words.differs)(&fields.join(words.comma)),
+        };
+        let how = case.card.map_or_else(|| words.by_allocator.to_owned(), words.on_card);
+        writeln!(out, "{}: {}, {}\n  {how}{}{differs}", case.id, case.model, ENGLISH.setting(case), words.comma)?;
         let mut table = Table::new(&[Align::Left, Align::Right, Align::Left, Align::Right, Align::Left, Align::Right]);
         for figure in &case.figures {
             table.row([
-                &format!("  {}", figure.metric.name().replace('_', " ")),
+                &format!("  {}", ENGLISH.metric(figure.metric).label),
                 &bytes_text(figure.measured_bytes()),
                 "measured",
                 &bytes_text(figure.estimated_bytes()),
                 "estimated",
-                &format!("{:+.2} %", figure.error() * 100.0),
+                &(words.error)(figure.error()),
             ]);
         }
         table.write(out)?;
     }
     if let Some((low, high)) = carried {
-        writeln!(out, "off as their required memory is, this plan needs {} to {} GiB", gib_text(low), gib_text(high))?;
+        writeln!(out, "{}", (words.carried)(&bytes_text(low), &bytes_text(high)))?;
     }
     if let Some((covered, of)) = coverage {
         let band = estimated.estimate.peak.band;
-        writeln!(
-            out,
-            "the band, {} to {} GiB, is made as those that held what was measured in {covered} of {of} searched steps",
-            gib_text(band.low),
-            gib_text(band.high)
-        )?;
+        writeln!(out, "{}", (words.band)(&bytes_text(band.low), &bytes_text(band.high), covered, of))?;
     }
     Ok(())
-}
-
-/// `lora, bfloat16, adamw_torch, sdpa, 1 x 2,048 tokens`.
-fn setting_text(case: &Validated<'_>) -> String {
-    let Setting { task, method, bits, sharding, gradient_checkpointing, dtype, mixed_precision, attention, optimizer } =
-        case.setting;
-    let mut parts = vec![task.name().to_owned(), method.name().to_owned()];
-    if bits != 0 {
-        parts.push(format!("{bits} bit"));
-    }
-    parts.push(dtype.name().to_owned());
-    if mixed_precision != MixedPrecision::No {
-        parts.push(format!("autocast to {}", mixed_precision.name()));
-    }
-    parts.extend(optimizer.map(|optimizer| optimizer.name().to_owned()));
-    if gradient_checkpointing {
-        parts.push("gradient checkpointing".to_owned());
-    }
-    parts.push(attention.name().to_owned());
-    if sharding != Sharding::None {
-        parts.push(format!("{} over {}", sharding.name(), case.cards));
-    }
-    parts.push(format!("{} x {} tokens", case.batch, count_text(case.length)));
-    parts.extend(case.card.map(str::to_owned));
-    parts.join(", ")
 }
 
 /// The same as JSON.

@@ -8,11 +8,12 @@ use headroom_core::memory::{
     Allocation, Band, Estimate, FailedRequest, HostAllocation, ModelUse, Peak, PhaseUse, RolloutUse, Term,
 };
 use headroom_core::plan::Batches;
+use headroom_text::ENGLISH;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::time::StepTimeJson;
-use super::{Estimated, accuracy, notes};
+use super::{Estimated, accuracy};
 use crate::Failure;
 
 #[derive(Serialize)]
@@ -200,7 +201,7 @@ struct AllocationJson<'a> {
     category: &'static str,
     /// The most it ever holds.
     bytes: u64,
-    /// What it holds at the fullest moment of the step.
+    /// What it holds at the peak of the step.
     bytes_at_peak: u64,
     formula: &'a str,
     formula_with_numbers: &'a str,
@@ -209,7 +210,7 @@ struct AllocationJson<'a> {
     source: &'static str,
     /// Phases in which it lives.
     phases: Vec<&'static str>,
-    /// What it holds at the fullest moment of each.
+    /// What it holds at the peak of each.
     bytes_by_phase: BTreeMap<&'static str, u64>,
 }
 
@@ -339,7 +340,7 @@ pub(super) fn write(estimated: &Estimated, out: &mut dyn Write) -> Result<(), Fa
         batches: BatchesJson::from(&estimate.task.batches),
         models: estimate.task.models.iter().map(ModelJson::from).collect(),
         rollout: estimate.task.rollout.as_ref().map(RolloutJson::from),
-        notes: estimate.notes.iter().map(notes::text).collect(),
+        notes: estimate.notes.iter().map(ENGLISH.note).collect(),
         accuracy: accuracy::json(estimated),
     };
     serde_json::to_writer_pretty(&mut *out, &json).map_err(std::io::Error::from)?;

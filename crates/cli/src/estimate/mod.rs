@@ -2,7 +2,6 @@
 
 mod accuracy;
 mod json;
-mod notes;
 mod task;
 mod text;
 mod time;

@@ -6,6 +6,7 @@ use headroom_core::job::Job;
 use headroom_core::memory::{Estimate, Fit, RolloutUse, smallest_change};
 use headroom_core::plan::Batches;
 use headroom_core::units::{bytes_text, count_text};
+use headroom_text::ENGLISH;
 
 use crate::Failure;
 use crate::layout::Table;
@@ -20,20 +21,20 @@ pub(super) fn write(job: &Job, estimate: &Estimate, out: &mut dyn Write) -> Resu
         let stage = change.zero_stage;
         writeln!(out, "\nSmallest change of sharding that fits: zero_stage {stage} (ZeRO-{stage}){offload}")?;
     }
-    let task = &estimate.task;
+    let (task, words) = (&estimate.task, &ENGLISH.tasks);
     if task.models.len() > 1 {
         let mut table = Table::new(&[]);
         for model in &task.models {
             let note = match (model.shared, model.saved_bytes, model.offloaded) {
-                (true, saved, _) => format!("shared: a copy of its own would take {} more", bytes_text(saved)),
-                (false, saved, _) if saved > 0 => format!("not there: saves {}", bytes_text(saved)),
-                (false, _, true) => "in host memory while it does not run".to_owned(),
+                (true, saved, _) => (words.shared_saving)(&bytes_text(saved)),
+                (false, saved, _) if saved > 0 => (words.precomputed_saving)(&bytes_text(saved)),
+                (false, _, true) => words.in_host.to_owned(),
                 _ => String::new(),
             };
             let size = format!("{} ({} bytes)", bytes_text(model.bytes), model.bytes);
-            table.row([model.role.name().replace('_', " "), model.name.clone(), size, note]);
+            table.row([(words.model_role)(model.role).to_owned(), model.name.clone(), size, note]);
         }
-        writeln!(out, "\nModels on the card, weights")?;
+        writeln!(out, "\n{}: {}", words.models_title, words.models_intro)?;
         table.write(out)?;
     }
     if let Some(rollout) = &task.rollout {
@@ -68,9 +69,7 @@ fn write_batches(batches: &Batches, out: &mut dyn Write) -> Result<(), Failure> 
     table.row(["forwards before the optimizer steps", &batches.forwards_per_step.to_string()]);
     table.row(["tokens in an optimizer step", &count_text(batches.tokens_per_step)]);
     if let Some(round) = batches.round {
-        let text = format!("{} prompts x {} = {}", round.prompts, round.num_generations, round.sequences);
-        table.row(["sequences in a generation round", &text]);
-        table.row(["forwards that a round feeds", &round.forwards.to_string()]);
+        table.row(["generation", &(ENGLISH.tasks.round)(&round)]);
     }
     writeln!(out, "\nBatches")?;
     table.write(out)?;

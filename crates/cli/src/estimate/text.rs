@@ -3,11 +3,12 @@
 use std::io::Write;
 
 use headroom_core::link;
-use headroom_core::memory::{Allocation, Category, Estimate, FailedRequest, Fit};
-use headroom_core::plan::{Method, MixedPrecision, Offload, Plan};
+use headroom_core::memory::{Allocation, Category, Estimate, FailedRequest};
+use headroom_core::plan::{Method, MixedPrecision, Offload, Plan, Task};
 use headroom_core::units::{bytes_text, count_text, gib_apart, gib_parts, gib_text};
+use headroom_text::ENGLISH;
 
-use super::{Estimated, accuracy, notes, task, time};
+use super::{Estimated, accuracy, task, time};
 use crate::Failure;
 use crate::layout::{Align, Table};
 
@@ -19,7 +20,7 @@ pub(super) fn write(estimated: &Estimated, all: bool, out: &mut dyn Write) -> Re
     write_header(estimated, out)?;
     let estimate = &estimated.estimate;
     write_phases(estimate, out)?;
-    write_peak(estimate, out)?;
+    write_peak(estimated.job.plan().task, estimate, out)?;
     accuracy::write(estimated, out)?;
     write_allocations(estimate, all, out)?;
     task::write(&estimated.job, estimate, out)?;
@@ -28,7 +29,7 @@ pub(super) fn write(estimated: &Estimated, all: bool, out: &mut dyn Write) -> Re
     if !estimate.notes.is_empty() {
         writeln!(out, "\nNotes")?;
         for note in &estimate.notes {
-            writeln!(out, "  {}", notes::text(note))?;
+            writeln!(out, "  {}", (ENGLISH.note)(note))?;
         }
     }
     Ok(())
@@ -85,32 +86,31 @@ fn run_text(plan: &Plan) -> String {
 
 fn verdict_text(estimate: &Estimate) -> String {
     let verdict = &estimate.verdict;
-    let word = match verdict.fit {
-        Fit::Fits => "FITS",
-        Fit::Tight => "TIGHT",
-        Fit::DoesNotFit => "DOES NOT FIT",
-    };
     let margin = bytes_text(verdict.headroom_bytes.unsigned_abs());
-    let margin = if verdict.headroom_bytes < 0 { format!("{margin} too much") } else { format!("{margin} headroom") };
+    let margin = if verdict.headroom_bytes < 0 { (ENGLISH.missing)(&margin) } else { (ENGLISH.headroom)(&margin) };
     let band = estimate.peak.band;
     let less = estimate.peak.required_bytes.saturating_sub(estimate.peak.required_bytes_expandable);
     let expandable = if less == 0 || estimate.peak.expandable {
         String::new()
     } else {
-        format!("\nwith PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True it needs {} less", bytes_text(less))
+        format!("\n{}", (ENGLISH.expandable_saves)(&bytes_text(less)))
     };
     let [need, card] = gib_apart([band.expected, estimate.card_bytes], 2);
     format!(
-        "{word}: needs {need} of {card} GiB ({}), {margin}; between {} and {} GiB{expandable}",
+        "{}: needs {need} of {card} GiB ({}), {margin}\n{}{expandable}",
+        (ENGLISH.fit)(verdict.fit).to_uppercase(),
         share_text(verdict.used_share),
-        gib_text(band.low),
-        gib_text(band.high),
+        (ENGLISH.band)(&bytes_text(band.low), &bytes_text(band.high)),
     )
 }
 
 /// A share of the GPU: per cent, and from ten times on how many times it is.
 fn share_text(share: f64) -> String {
-    if share < 10.0 { format!("{:.0} %", share * 100.0) } else { format!("{share:.0} times its memory") }
+    if share < 10.0 {
+        (ENGLISH.percent_used)(&format!("{:.0}", share * 100.0))
+    } else {
+        (ENGLISH.times_used)(&format!("{share:.0}"))
+    }
 }
 
 /// Phases down, categories across; categories that never hold a byte are left out. Every row adds up, and the peak's is
@@ -125,12 +125,17 @@ fn write_phases(estimate: &Estimate, out: &mut dyn Write) -> Result<(), Failure>
     let mut align = vec![Align::Left];
     align.resize(used.len() + 3, Align::Right);
     let mut table = Table::new(&align);
-    let heading = used.iter().map(|category| category.name().replace('_', " "));
-    table.row(["phase".to_owned()].into_iter().chain(heading).chain(["total", "of it allocated"].map(str::to_owned)));
+    let heading = used.iter().map(|category| (ENGLISH.category)(*category).to_owned());
+    table.row(
+        [ENGLISH.column_phase.to_owned()]
+            .into_iter()
+            .chain(heading)
+            .chain(["total", "of it allocated"].map(str::to_owned)),
+    );
     for (phase, parts) in estimate.phases.iter().zip(&needs) {
         let bytes: Vec<u64> = used.iter().map(|category| of(parts, *category)).collect();
         let peak = if phase.phase == estimate.peak.phase { "peak" } else { "" };
-        let name = phase.phase.name().replace('_', " ");
+        let name = (ENGLISH.phase)(phase.phase).to_owned();
         let total = [gib_text(estimate.need_bytes(phase)), gib_text(phase.allocated_bytes), peak.to_owned()];
         table.row([name].into_iter().chain(gib_parts(&bytes)).chain(total));
     }
@@ -142,52 +147,52 @@ fn write_phases(estimate: &Estimate, out: &mut dyn Write) -> Result<(), Failure>
     Ok(())
 }
 
-fn write_peak(estimate: &Estimate, out: &mut dyn Write) -> Result<(), Failure> {
+fn write_peak(task: Task, estimate: &Estimate, out: &mut dyn Write) -> Result<(), Failure> {
     let peak = &estimate.peak;
     let mut table = Table::new(&[Align::Left, Align::Right]);
+    for (metric, bytes) in [
+        (&ENGLISH.metric_allocated, peak.allocated_bytes),
+        (&ENGLISH.metric_required, peak.required_bytes),
+        (&ENGLISH.metric_required_expandable, peak.required_bytes_expandable),
+        (&ENGLISH.metric_reserved, peak.reserved_bytes),
+        (&ENGLISH.metric_context, peak.context_bytes),
+        (&ENGLISH.metric_device, peak.device_bytes),
+    ] {
+        table.row([metric.label, &gib_text(bytes), metric.help]);
+    }
     for (name, bytes, meaning) in [
-        ("allocated", peak.allocated_bytes, "torch.cuda.max_memory_allocated"),
-        ("required", peak.required_bytes, "the least memory, context apart, on which it runs"),
-        ("required, expandable", peak.required_bytes_expandable, "the same with expandable_segments:True"),
-        ("reserved", peak.reserved_bytes, "torch.cuda.max_memory_reserved on a card that never runs short"),
-        ("context", peak.context_bytes, "CUDA context, libraries, NCCL"),
-        ("device", peak.device_bytes, "nvidia-smi on a card that never runs short"),
-        ("needed, low", peak.band.low, "required and context: low end of the band"),
-        ("needed", peak.band.expected, "required and context: compared with the card"),
-        ("needed, high", peak.band.high, "required and context: high end of the band"),
+        ("Needed, low", peak.band.low, "Required and context together: the low end of the band."),
+        ("Needed", peak.band.expected, "What the verdict compares with the GPU."),
+        ("Needed, high", peak.band.high, "The high end of the band."),
     ] {
         table.row([name, &gib_text(bytes), meaning]);
     }
-    writeln!(out, "\nPeak, in {}, GiB", peak.phase.name().replace('_', " "))?;
+    writeln!(out, "\n{}, GiB", (ENGLISH.tasks.peak)(task, peak.phase))?;
     table.write(out)?;
     match (&estimate.failure, &peak.limit) {
         (Some(failure), _) => write_failure(failure, out),
-        (None, Some(limit)) => Ok(writeln!(
-            out,
-            "on a smaller GPU the request for {} ({}, {}) fails first, while {} lie free in segments still in use",
-            limit.term.name().replace('_', " "),
-            bytes_text(limit.request_bytes),
-            limit.phase.name().replace('_', " "),
-            bytes_text(limit.stranded_bytes),
-        )?),
+        (None, Some(limit)) => {
+            let (request, stranded) = (bytes_text(limit.request_bytes), bytes_text(limit.stranded_bytes));
+            let said = (ENGLISH.limit)((ENGLISH.term)(limit.term), &request, (ENGLISH.phase)(limit.phase), &stranded);
+            Ok(writeln!(out, "{said}")?)
+        }
         (None, None) => Ok(()),
     }
 }
 
-/// The error of this plan on this GPU, in PyTorch's own words where it has some.
+/// The error of this plan on this GPU, with the figures of PyTorch's own message.
 fn write_failure(failure: &FailedRequest, out: &mut dyn Write) -> Result<(), Failure> {
-    let name = failure.term.name().replace('_', " ");
-    let module = if failure.module.is_empty() { String::new() } else { format!(", {}", failure.module) };
+    let term = (ENGLISH.term)(failure.term);
+    let name = if failure.module.is_empty() { term.to_owned() } else { format!("{term}, {}", failure.module) };
     let place = match failure.step {
-        0 => "while the model is loaded".to_owned(),
-        step => format!("in {} of step {step}", failure.phase.name().replace('_', " ")),
+        0 => ENGLISH.while_loading.to_owned(),
+        step => (ENGLISH.in_step)((ENGLISH.phase)(failure.phase), step),
     };
+    let [tried, free] = [failure.tried_bytes, failure.free_bytes].map(bytes_text);
     writeln!(
         out,
-        "on this GPU it fails {place} ({name}{module}): CUDA out of memory. Tried to allocate {}. {} is free, \
-         {} is allocated by PyTorch, {} is reserved by PyTorch but unallocated",
-        bytes_text(failure.tried_bytes),
-        bytes_text(failure.free_bytes),
+        "{} {} is allocated by PyTorch, {} is reserved by PyTorch but unallocated.",
+        (ENGLISH.fails)(&place, &tried, &free, &name),
         bytes_text(failure.allocated_bytes),
         bytes_text(failure.stranded_bytes),
     )?;
@@ -202,10 +207,10 @@ fn write_allocations(estimate: &Estimate, all: bool, out: &mut dyn Write) -> Res
     let small: Vec<&Allocation> = rows.split_off(rows.partition_point(|row| row.bytes_at_peak >= least));
     let mut table = Table::new(&[Align::Left, Align::Left, Align::Right]);
     for row in &rows {
-        let name = row.term.name().replace('_', " ");
-        let name = if row.module.is_empty() { name } else { format!("{name} {}", row.module) };
+        let name = (ENGLISH.term)(row.term);
+        let name = if row.module.is_empty() { name.to_owned() } else { format!("{name}, {}", row.module) };
         let formula = formula_text(&row.formula, &row.formula_with_numbers);
-        let category = row.category().name().replace('_', " ");
+        let category = (ENGLISH.category)(row.category()).to_owned();
         table.row([name, category, bytes_text(row.bytes_at_peak), formula]);
     }
     writeln!(out, "\nWhat lives at the peak, with the formula of the most it ever holds")?;
@@ -220,21 +225,16 @@ fn write_allocations(estimate: &Estimate, all: bool, out: &mut dyn Write) -> Res
     }
     let overheads = estimate.overheads();
     for (term, bytes) in &overheads {
-        let category = term.category().name().replace('_', " ");
-        table.row([term.name().replace('_', " "), category, bytes_text(*bytes), String::new()]);
+        let (name, category) = ((ENGLISH.term)(*term), (ENGLISH.category)(term.category()));
+        table.row([name, category, &bytes_text(*bytes), ""]);
     }
-    table.row([
-        "needed in all",
-        "",
-        &bytes_text(estimate.peak.band.expected),
-        "what the verdict compares with the GPU",
-    ]);
+    table.row([ENGLISH.breakdown_sum, "", &bytes_text(estimate.peak.band.expected)]);
     table.write(out)?;
     let mut sources = Table::new(&[]);
     let terms: Vec<_> = rows.iter().map(|row| row.term).chain(overheads.iter().map(|(term, _)| *term)).collect();
     for (i, term) in terms.iter().enumerate() {
         if !terms[..i].contains(term) {
-            sources.row([term.name().replace('_', " "), term.source().to_owned()]);
+            sources.row([(ENGLISH.term)(*term), term.source()]);
         }
     }
     writeln!(out, "\nWhere the formulas come from")?;
@@ -249,10 +249,9 @@ fn write_host(estimate: &Estimate, out: &mut dyn Write) -> Result<(), Failure> {
     let total = estimate.host.iter().map(|row| row.bytes).fold(0, u64::saturating_add);
     let mut table = Table::new(&[Align::Left, Align::Right]);
     for row in &estimate.host {
-        let name = row.term.name().replace('_', " ");
-        let pinned = if row.pinned { "pinned" } else { "pageable" };
+        let pinned = if row.pinned { ENGLISH.pinned } else { "pageable" };
         let formula = formula_text(&row.formula, &row.formula_with_numbers);
-        table.row([name, bytes_text(row.bytes), pinned.to_owned(), formula]);
+        table.row([(ENGLISH.term)(row.term), &bytes_text(row.bytes), pinned, &formula]);
     }
     writeln!(out, "\nHost memory of the machine, all its processes: {}", bytes_text(total))?;
     table.write(out)?;

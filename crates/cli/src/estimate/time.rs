@@ -5,6 +5,7 @@ use std::io::Write;
 
 use headroom_core::plan::Task;
 use headroom_core::speed::{Range, StepTime};
+use headroom_text::ENGLISH;
 use serde::Serialize;
 
 use super::Estimated;
@@ -67,7 +68,7 @@ pub(super) fn write(estimated: &Estimated, out: &mut dyn Write) -> Result<(), Fa
     let mut table = Table::new(&[Align::Left, Align::Right, Align::Right]);
     for part in parts {
         table.row([
-            format!("  {}", part.part.name().replace('_', " ")),
+            format!("  {}", (ENGLISH.advice.part)(part.part)),
             seconds_text(part.seconds.expected),
             format!("{:.0} %", part.seconds.expected / whole * 100.0),
         ]);

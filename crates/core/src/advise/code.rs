@@ -1,5 +1,6 @@
 //! What one writes to get from one plan to another: lines for the script, its configs and its environment.
 
+use super::Lever;
 use super::difference::{Changed, changed};
 use crate::plan::{self, Kind, Method, Plan, ReferenceKind, TargetModules};
 use Place::{Adapters, Deepspeed, Environment, Launch, Model, Quantization, Script, Trainer};
@@ -111,6 +112,20 @@ pub fn code(before: &Plan, after: &Plan) -> Vec<Line> {
     ordered
 }
 
+/// What one writes to pull `lever`, with the names of the libraries.
+pub fn lever_code(lever: Lever, before: &Plan, after: &Plan) -> String {
+    let mut lines = code(before, after);
+    let shards = matches!(lever, Lever::Sharding { .. });
+    // What goes without saying in one line: buckets as the Trainer makes them.
+    lines.retain(|line| !(shards && line.text.ends_with("\"auto\"")));
+    let written = lines.iter().map(|line| line.text.as_str()).collect::<Vec<_>>().join(", ");
+    match lever {
+        Lever::Card(id) => id.to_owned(),
+        Lever::Sharding { .. } if !written.starts_with("fully") => format!("zero_optimization: {{{written}}}"),
+        _ => written,
+    }
+}
+
 /// Lines as text to paste, under comments that say where they belong.
 pub fn code_text(lines: &[Line]) -> String {
     let mut text = String::new();
@@ -176,6 +191,7 @@ fn write_change(change: &Changed, after: &Plan, lines: &mut Vec<Line>) {
             _ => {}
         },
         "reward_models" => {
+            // A field's text is its JSON.
             if newly("\"shared\":true") {
                 line(Script, "with model.disable_adapter():");
             }

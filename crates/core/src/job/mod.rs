@@ -6,8 +6,8 @@
 //! or from a plan and its model or GPU, and neither allocates nor takes time.
 
 mod attention;
-mod beside;
 mod four_bit;
+mod instances;
 mod models;
 mod numerics;
 mod resolve;
@@ -17,6 +17,7 @@ mod sharding;
 mod tests;
 
 pub use attention::AttentionKernel;
+pub use instances::Instance;
 pub use numerics::Numerics;
 pub(crate) use numerics::adapter_dtype;
 pub use sharding::{Scheme, Sharding};
@@ -25,7 +26,7 @@ use std::sync::Arc;
 
 use crate::gpu::{Card, multiprocessors};
 use crate::model::Model;
-use crate::plan::{Batches, Instance, Method, Plan, ReferenceKind, Task};
+use crate::plan::{Batches, Method, Plan, ReferenceKind, Task};
 pub(crate) use four_bit::{Product, is_fused};
 
 /// A plan with everything that follows from it: what an estimate, a step time or an advice is about.

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use super::attention::AttentionKernel;
+use super::instances::{Instance, instances};
 use super::numerics::Numerics;
 use super::sharding::Sharding;
 use super::{Job, models, reference_kind};
 use crate::gpu::{self, Card};
 use crate::model::Model;
-use crate::plan::{GpuChoice, Instance, Plan, Problem, ProblemKind, checks, shortened};
+use crate::plan::{GpuChoice, Plan, Problem, ProblemKind, checks, shortened};
 use crate::units::GIB;
 
 /// How much of a plan is checked.
@@ -69,7 +70,7 @@ fn resolve(plan: Plan, known: Option<&Job>, checked: Checked) -> Result<Job, Vec
     problems.extend(checks::indivisible(&plan));
     let instances = match known.filter(|known| has_same_instances(&plan, &known.plan)) {
         Some(known) => known.instances.clone(),
-        None => plan.instances(&model, &models::read).unwrap_or_else(|found| {
+        None => instances(&plan, &model).unwrap_or_else(|found| {
             problems.extend(found);
             Vec::new()
         }),
@@ -83,7 +84,8 @@ fn resolve(plan: Plan, known: Option<&Job>, checked: Checked) -> Result<Job, Vec
 
 /// Whether both plans have the same models beside the policy, read for the same policy and task.
 fn has_same_instances(one: &Plan, other: &Plan) -> bool {
-    (&one.model, &one.other_models, one.task) == (&other.model, &other.other_models, other.task)
+    let companions = (&one.value_model, &one.reward_models);
+    (&one.model, one.task) == (&other.model, other.task) && companions == (&other.value_model, &other.reward_models)
 }
 
 fn find_gpu(choice: &GpuChoice) -> Result<Card, Problem> {

@@ -98,8 +98,10 @@ impl Sharding {
         let scheme = Scheme::of(plan);
         let fsdp2 = scheme == Scheme::Fsdp2;
         let hidden = model.hidden_size;
-        // FSDP2's CPUOffloadPolicy moves shards, gradients and optimizer state together.
-        let offload_param = plan.offload_param == Offload::Cpu || (fsdp2 && keys.cpu_offload);
+        // FSDP2 has one way to offload, whichever key asks for it: CPUOffloadPolicy moves shards, gradients and optimizer
+        // state together.
+        let by_policy = fsdp2 && (keys.cpu_offload || plan.offload_optimizer == Offload::Cpu);
+        let offload_param = plan.offload_param == Offload::Cpu || by_policy;
         let offload_optimizer = plan.offload_optimizer == Offload::Cpu || offload_param;
         let overlap_comm = match keys.overlap_comm {
             Auto::Set(overlap) => overlap,

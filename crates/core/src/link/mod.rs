@@ -58,7 +58,7 @@ pub fn encode(plan: &Plan) -> String {
 /// use headroom_core::link;
 /// let decoded = link::decode("https://example.org/#v=1&model=Qwen/Qwen3-8B&r=sixteen");
 /// assert_eq!(link::encode(&decoded.plan), "v=1&model=Qwen/Qwen3-8B&gpu=a100-80gb");
-/// assert_eq!(decoded.problems[0].to_string(), "lora.r: write a whole number here");
+/// assert_eq!(decoded.problems[0].field, "lora.r");
 /// ```
 pub fn decode(fragment: &str) -> Decoded {
     let mut problems = Problems::default();

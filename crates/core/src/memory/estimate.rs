@@ -1,6 +1,7 @@
 //! What an estimate says.
 
 use super::beside::TaskUse;
+use super::host::HostAllocation;
 use super::{Category, FailedRequest, Phase, Term};
 use crate::gpu::Overhead;
 use crate::model::AssumedKey;
@@ -155,21 +156,6 @@ impl Allocation {
     pub fn category(&self) -> Category {
         self.term.category()
     }
-}
-
-/// One use of host memory.
-#[derive(Debug, Clone, PartialEq)]
-pub struct HostAllocation {
-    /// What it is.
-    pub term: Term,
-    /// Bytes on the machine.
-    pub bytes: u64,
-    /// Whether pages are locked.
-    pub pinned: bool,
-    /// The formula in symbols.
-    pub formula: String,
-    /// The formula with the numbers put in.
-    pub formula_with_numbers: String,
 }
 
 /// Whether a plan fits.

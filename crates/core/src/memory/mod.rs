@@ -4,30 +4,32 @@
 //! ([`autograd`]); every allocation and free goes onto a tape; [`ledger`] reads the tape phase by phase.
 
 mod activations;
-mod allocator;
 mod autograd;
 mod beside;
-mod communication;
 mod embeddings;
 mod estimate;
-mod fsdp2;
+mod host;
 mod kv_cache;
 mod ledger;
 mod logits;
 mod optimizer;
 mod overhead;
+mod parameter;
 mod period;
 mod phase;
+mod precision;
 mod replay;
+mod sharding;
 mod step;
 mod surface;
+mod symbol;
 mod tasks;
 mod term;
 mod weights;
-mod zero;
 
 pub use beside::{ModelRole, ModelUse, RolloutUse, TaskUse};
 pub use estimate::*;
+pub use host::HostAllocation;
 pub use kv_cache::{CacheLayout, kv_bytes_per_sequence, kv_bytes_per_token};
 pub use phase::Phase;
 pub use replay::{FailedRequest, Replay, Replayer, replay};
@@ -38,9 +40,9 @@ use crate::gpu::{HostMemory, context_bytes, nccl_bytes};
 use crate::job::{AttentionKernel, Job};
 use crate::model::{self, Reading};
 use crate::plan::{Alternative, Method, ModelChoice, Optimizer, Plan, Task, alternatives};
-use allocator::Mode;
-use autograd::Detail;
-use period::Extent;
+use autograd::{Extent, Wanted};
+use headroom_torch::allocator::{self, Mode};
+use sharding::{Elements, strategy};
 
 /// Runs one step of `job` on sizes and says what it holds, when, and whether it fits.
 pub fn estimate(job: &Job) -> Estimate {
@@ -87,8 +89,8 @@ impl ContextUse {
 
 fn answer(job: &Job, with_rows: bool) -> Estimate {
     let Job { plan, model, .. } = job;
-    let detail = if with_rows { Detail::Rows } else { Detail::Moments };
-    let step = step::run(job, Extent::Representative, detail);
+    let wanted = if with_rows { Wanted::Rows } else { Wanted::Moments };
+    let step = step::run(job, Extent::Representative, wanted);
     let ledger = ledger::read(&step.record, model.num_hidden_layers());
     let counts = step.counts;
     let context = ContextUse::of(job);
@@ -113,7 +115,10 @@ fn answer(job: &Job, with_rows: bool) -> Estimate {
         expandable: plan.expandable_segments,
     };
     let active = model.active_param_count().saturating_add(counts.adapters);
-    let host = job.sharding.host(counts.trainable, counts.base, step.paged);
+    let host = match step.paged {
+        Some((elements, width)) => vec![sharding::paged_state(&job.sharding, elements, width)],
+        None => strategy(&job.sharding).host(Elements { trained: counts.trainable, params: counts.base }),
+    };
     Estimate {
         param_count: counts.base.saturating_add(counts.adapters),
         active_param_count: active,

@@ -1,10 +1,11 @@
 //! Optimizer state, and what clipping and the optimizer's step write for moments.
 
 use super::autograd::{ElementType, Label, LayerTag, Shape, Sym, Tape, Tensor, dims};
+use super::parameter::Trainable;
 use super::phase::Phase;
+use super::sharding::strategy;
 use super::term::Term;
-use super::weights::{Trainable, element_type};
-use crate::job::{Job, Scheme, Sharding};
+use crate::job::{Job, Sharding};
 use crate::plan::{Optimizer, Plan};
 use std::rc::Rc;
 
@@ -51,18 +52,12 @@ fn code_tables(tape: &Rc<Tape>, job: &Job, trainable: &[Trainable]) -> Vec<Tenso
 fn states_of(tape: &Rc<Tape>, job: &Job, parameter: &Trainable) -> Vec<Tensor> {
     let Job { plan, sharding, .. } = job;
     let new = |term, shape: Shape, element| {
-        let shape = sharding.state_shape(shape);
+        let shape = strategy(sharding).state_shape(shape);
         Tensor::new(tape, tape.label(term, &parameter.name), shape, element)
     };
     let shape = parameter.tensor.shape();
     let weight = parameter.tensor.element();
-    let own = if job.numerics.fp32_master {
-        ElementType::F32
-    } else if sharding.scheme == Scheme::Fsdp2 {
-        element_type(sharding.shard_dtype)
-    } else {
-        weight
-    };
+    let own = if job.numerics.fp32_master { ElementType::F32 } else { strategy(sharding).state_element(weight) };
     let mut states = Vec::new();
     if sharding.offload_optimizer {
         return states;
@@ -207,7 +202,7 @@ fn adafactor(
     let (mut gradient, mut weight, mut update) = (None, None, None);
     for parameter in trainable {
         tape.enter_layer(parameter.tag);
-        let shape = sharding.state_shape(parameter.tensor.shape());
+        let shape = strategy(sharding).state_shape(parameter.tensor.shape());
         let of = |shape| Tensor::new(tape, label(parameter), shape, ElementType::F32);
         if own(parameter) != ElementType::F32 {
             drop(gradient.take());
@@ -254,7 +249,7 @@ pub(super) fn step(tape: &Rc<Tape>, job: &Job, trainable: &[Trainable]) {
             let mut roots = Vec::new();
             for parameter in trainable {
                 tape.enter_layer(parameter.tag);
-                let shape = sharding.state_shape(parameter.tensor.shape());
+                let shape = strategy(sharding).state_shape(parameter.tensor.shape());
                 roots.push((parameter.tag, Tensor::new(tape, label(parameter), shape, own(parameter))));
             }
             // CPython lets a list's items go from the last to the first.
@@ -269,7 +264,7 @@ pub(super) fn step(tape: &Rc<Tape>, job: &Job, trainable: &[Trainable]) {
             let mut denominator = None;
             for parameter in trainable {
                 tape.enter_layer(parameter.tag);
-                let shape = sharding.state_shape(parameter.tensor.shape());
+                let shape = strategy(sharding).state_shape(parameter.tensor.shape());
                 let root = Tensor::new(tape, label(parameter), shape, own(parameter));
                 let divided = Tensor::new(tape, label(parameter), shape, own(parameter));
                 drop(root);

@@ -1,16 +1,8 @@
 //! Which layers are really simulated: a model's layers repeat, singly or in a pattern, and equal ones need no second run.
 
+use super::autograd::{Extent, Run};
 use crate::job::{AttentionKernel, Job};
 use crate::model::{Attention, Layer, Model};
-
-/// How much of the model is run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Extent {
-    /// Equal layers stand for each other: all that sums and maxima need.
-    Representative,
-    /// Every layer: what the allocator, which sees every block, needs.
-    Whole,
-}
 
 /// Whether layers that differ in their sliding window alone run alike: no sequence is longer than a window, or every layer
 /// gets a mask anyway and no cache is cut to the window.
@@ -20,17 +12,6 @@ pub(super) fn windows_run_alike(job: &Job) -> bool {
     let longest = job.batches.tokens_per_sequence.saturating_add(job.plan.rollout.new_tokens);
     let generates = !job.trains() || job.plan.is_reinforcement();
     longest < shortest || (!generates && (job.padded || job.attention == AttentionKernel::Eager))
-}
-
-/// Equal layers in a row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Run {
-    /// Number of the simulated layer that stands for them.
-    pub(super) index: u32,
-    /// How many.
-    pub(super) count: u64,
-    /// How many of its others come before.
-    pub(super) before: u64,
 }
 
 /// Which layers are simulated.
@@ -182,7 +163,7 @@ mod tests {
 
     use super::*;
     use crate::link;
-    use crate::memory::autograd::Detail;
+    use crate::memory::autograd::Wanted;
     use crate::memory::{Phase, PhaseUse, ledger, step};
     use serde_json::json;
 
@@ -253,16 +234,16 @@ mod tests {
             "v=1&model=google/gemma-3-1b-pt&task=inference&new_tokens=64&max_length=1024",
         ] {
             let job = Job::resolve(&link::decode(fragment).plan).unwrap();
-            let phases = |extent, detail| {
-                let step = step::run(&job, extent, detail);
+            let phases = |extent, wanted| {
+                let step = step::run(&job, extent, wanted);
                 // The whole tape has what making the weights takes as well.
                 let phases = ledger::read(&step.record, job.model.num_hidden_layers()).phases;
                 let of = |used: &PhaseUse| (used.phase, used.allocated_bytes);
                 phases.iter().map(of).filter(|(phase, _)| *phase != Phase::Load).collect::<Vec<_>>()
             };
-            let whole = phases(Extent::Whole, Detail::Rows);
-            assert_eq!(phases(Extent::Representative, Detail::Moments), whole, "{fragment}");
-            assert_eq!(phases(Extent::Representative, Detail::Rows), whole, "{fragment}");
+            let whole = phases(Extent::Whole, Wanted::Rows);
+            assert_eq!(phases(Extent::Representative, Wanted::Moments), whole, "{fragment}");
+            assert_eq!(phases(Extent::Representative, Wanted::Rows), whole, "{fragment}");
         }
     }
 }

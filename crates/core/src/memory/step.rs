@@ -2,20 +2,20 @@
 
 use super::activations::{BackwardHook, Setting, prepare_masks, rotary_tables, run_layer, run_norm};
 use super::autograd::{
-    Detail, ElementType, Marks, Processors, Sym, Tape, TapeRecord, Tensor, backward, checkpoint, dims,
+    ElementType, Extent, Marks, Processors, Record, Sink, Sym, Tape, Tensor, VOCABULARY, Wanted, backward, checkpoint,
+    dims,
 };
 use super::embeddings::run_embeddings;
-use super::fsdp2::Fsdp2;
 use super::logits::{HeadOutput, language_model_loss, score_loss};
 use super::optimizer;
-use super::period::Extent;
+use super::parameter::Trainable;
 use super::phase::Phase;
+use super::sharding::{Acts, Hooked, strategy};
 use super::tasks;
 use super::term::Term;
-use super::weights::{Counts, Holder, LayerWeights, ModelWeights, Trainable, load};
-use super::zero::{Acts, Modules, unroll};
+use super::weights::{Counts, Holder, LayerWeights, ModelWeights, load};
 use crate::gpu::multiprocessors;
-use crate::job::{Job, Scheme, Sharding};
+use crate::job::{Job, Sharding};
 use crate::model::Model;
 use crate::plan::{Auto, Task};
 use crate::units::MIB;
@@ -25,32 +25,27 @@ use std::rc::Rc;
 
 /// What a step leaves behind.
 pub(super) struct Step {
-    pub(super) record: TapeRecord,
+    pub(super) record: Record,
     pub(super) counts: Counts,
     /// Elements and bytes an element of optimizer state in managed memory.
     pub(super) paged: Option<(u64, u64)>,
 }
 
 /// Runs the steady step of a job: the second one or any later, when optimizer state exists.
-pub(super) fn run(job: &Job, extent: Extent, detail: Detail) -> Step {
-    run_beside(job, (extent, detail), &mut None)
+pub(super) fn run(job: &Job, extent: Extent, wanted: Wanted) -> Step {
+    run_beside(job, (extent, wanted), &mut None)
 }
 
 /// The same for one of several jobs that differ in batch size and length alone: `acts` is what DeepSpeed's stage 3 does in
 /// all of them, once it is known.
-pub(super) fn run_beside(job: &Job, (extent, detail): (Extent, Detail), acts: &mut Option<Acts>) -> Step {
+pub(super) fn run_beside(job: &Job, (extent, wanted): (Extent, Wanted), acts: &mut Option<Acts>) -> Step {
     let Job { plan, sharding, .. } = job;
-    let limits = sharding.zero_limits(plan).filter(|_| job.trains());
-    // What DeepSpeed's stages 2 and 3 do comes between the events.
-    let on_tape = if detail.keeps_events() || limits.is_none() { detail } else { Detail::Categories };
-    let tape = Tape::new(extent, on_tape);
+    let hooks = job.trains() && strategy(sharding).acts_on_hooks();
+    // What the framework does where hooks run comes between the events.
+    let sink = if hooks && wanted != Wanted::Rows { Sink::events(&VOCABULARY) } else { Sink::new(wanted, &VOCABULARY) };
+    let tape = Tape::new(&VOCABULARY, extent, sink);
     let mut weights = load(&tape, job, Holder::POLICY);
-    let modules = limits.map(|limits| (limits.stage, Modules::new(&tape, &weights.parameters, limits.stage)));
-    match &modules {
-        Some((3, modules)) => weights.zero3 = Some(Rc::clone(modules)),
-        Some((_, modules)) => weights.zero2 = Some(Rc::clone(modules)),
-        None => {}
-    }
+    let modules = if hooks { weights.hook(strategy(sharding).hook(&tape, &weights.parameters)) } else { None };
     let mut counts = weights.counts;
     let workspaces = workspaces(&tape, job);
     if let Some(compute_capability) = job.gpu.compute_capability {
@@ -85,10 +80,13 @@ pub(super) fn run_beside(job: &Job, (extent, detail): (Extent, Detail), acts: &m
         .fold(0, |sum, parameter| sum.saturating_add(parameter.elements().saturating_mul(parameter.tag.repeat)));
     let paged = optimizer::paged_state(plan, &trainable);
     drop((trainable, weights, workspaces));
-    let mut record = tape.finish();
-    if let (Some((_, modules)), Some(limits)) = (modules, limits) {
-        record = unroll(record, &modules, (limits, detail), acts);
-    }
+    let record = match (tape.finish(), modules) {
+        (Record::Rows(record), Some(modules)) => {
+            let accumulates = plan.gradient_accumulation_steps > 1;
+            strategy(sharding).unroll(Hooked { record, modules: &modules, wanted, accumulates }, acts)
+        }
+        (record, _) => record,
+    };
     Step { record, counts, paged }
 }
 
@@ -187,8 +185,9 @@ impl Update<'_> {
     ) {
         let Self { tape, job, weights, trainable, .. } = *self;
         let Job { plan, sharding, .. } = job;
-        sharding.share_gradients(tape, trainable);
-        let buffers = sharding.standing_buffers(tape, weights, trainable);
+        let strategy = strategy(sharding);
+        strategy.shard_gradients(tape, trainable);
+        let buffers = strategy.standing_buffers(tape, &weights.parameters, trainable);
         tape.mark(|marks, at| marks.states = at);
         let states = optimizer::allocate_states(tape, job, trainable);
         tape.mark(|marks, at| marks.step = at);
@@ -196,20 +195,20 @@ impl Update<'_> {
         let (mut averaged, mut buckets) = (None, Vec::new());
         if job.batches.forwards_per_step > 1 {
             tape.enter(Phase::Forward);
-            averaged = sharding.averaged(tape, trainable);
-            if tape.extent == Extent::Whole && !sharding.shards_gradients() {
+            averaged = strategy.accumulated(tape, trainable);
+            if tape.extent == Extent::Whole && !strategy.leaves_other_gradients() {
                 // Later micro-batches repeat the second.
                 drop(self.micro_step(&loss, Vec::new()));
             } else {
                 hold_gradients(tape, trainable);
             }
-            buckets = sharding.buckets_left(tape);
+            buckets = strategy.accumulated_buckets(tape);
         }
         let Some(kept) = self.micro_step(&loss, buckets) else { return };
         optimizer::clip(tape, plan, trainable);
         tape.enter(Phase::OptimizerStep);
         tape.mark(|marks, at| marks.optimizer_step = at);
-        let flat = sharding.step_buffers(tape, trainable);
+        let flat = strategy.step_buffers(tape, trainable);
         optimizer::step(tape, job, trainable);
         drop((flat, kept, averaged));
         weights.zero2.iter().for_each(|modules| modules.end_step());
@@ -231,7 +230,7 @@ impl Update<'_> {
         let zero3 = weights.zero3.as_ref();
         tape.enter(Phase::Forward);
         let mut setting = setting(tape, job, true);
-        let fsdp2 = (sharding.scheme == Scheme::Fsdp2).then(|| Fsdp2::new(tape, sharding, weights));
+        let fsdp2 = strategy(sharding).groups(tape, &weights.sharded());
         setting.fsdp2.clone_from(&fsdp2);
         setting.zero3 = zero3.cloned();
         let setting = Rc::new(setting);
@@ -260,7 +259,7 @@ impl Update<'_> {
         }
         setting.backward_begins.take();
         zero3.into_iter().chain(&weights.zero2).for_each(|modules| modules.end_backward());
-        let mut held = sharding.end_backward(tape, trainable);
+        let mut held = strategy(sharding).end_backward(tape, trainable);
         held.extend(fsdp2.iter().flat_map(|groups| groups.end_backward()));
         drop((loss, kept));
         reduce.take();
@@ -272,11 +271,10 @@ impl Update<'_> {
 
 /// Sharding's buffers come with the first gradients.
 fn backward_hook(tape: &Rc<Tape>, sharding: &Sharding, into: &Rc<RefCell<Vec<Tensor>>>) -> BackwardHook {
-    let buffers = sharding.backward_buffers();
+    let buffers = strategy(sharding).backward_buffers();
     let (tape, into) = (Rc::clone(tape), Rc::clone(into));
     Box::new(move || {
-        let new = |(term, shape, element)| Tensor::new(&tape, tape.label(term, ""), shape, element);
-        into.borrow_mut().extend(buffers.into_iter().map(new));
+        into.borrow_mut().extend(buffers.into_iter().map(|buffer| buffer.allocate(&tape)));
     })
 }
 

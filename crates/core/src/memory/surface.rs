@@ -7,10 +7,9 @@
 //! sizes and two lengths, three where that is not enough, and the peak is that of the fullest piece. Further exact estimates
 //! in between check it: a rectangle where one of them is off is cut in two.
 
-use super::autograd::{Detail, Fullest};
-use super::period::Extent;
+use super::autograd::{Extent, Fullest, Wanted};
+use super::sharding::Acts;
 use super::step;
-use super::zero::Acts;
 use crate::job::Job;
 use crate::plan::Plan;
 use std::collections::HashMap;
@@ -137,9 +136,9 @@ impl Known<'_> {
             let (batch, length) =
                 (self.batches.get(b).copied().unwrap_or(1), self.lengths.get(s).copied().unwrap_or(1));
             let job = self.job.with_size(with(&self.job.plan, batch, length));
-            let how = (Extent::Representative, Detail::Pieces);
+            let how = (Extent::Representative, Wanted::Pieces);
             let step = step::run_beside(&job, how, &mut self.acts);
-            step.record.moments.unwrap_or_default()
+            step.record.into_peaks()
         })
     }
 

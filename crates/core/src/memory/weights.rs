@@ -1,13 +1,15 @@
 //! Weights: what each module's parameters take, in which dtype, quantised or not, with which adapters.
 
 use super::activations::{Adapter, BaseWeight, Projection};
-use super::autograd::{ElementType, GradSource, Label, LayerTag, Sym, Tape, Tensor, dims};
-use super::period::{Extent, simulated, windows_run_alike};
+use super::autograd::{ElementType, Extent, Label, LayerTag, Sym, Tape, Tensor, dims};
+use super::parameter::{Parameter, Parameters, Trainable};
+use super::period::{simulated, windows_run_alike};
+use super::precision::element_type;
+use super::sharding::{Modules, strategy};
 use super::term::Term;
-use super::zero::Modules;
 use crate::job::{Job, Scheme};
 use crate::model::{Layer, ModelKind, Module, ModuleKind, NormKind, QkNorm, Role};
-use crate::plan::{Dtype, TargetModules, names_module};
+use crate::plan::{TargetModules, names_module};
 use std::rc::Rc;
 
 mod build;
@@ -52,25 +54,6 @@ pub(super) struct NormWeights {
     pub(super) kind: NormKind,
     pub(super) weight: Option<Tensor>,
     pub(super) bias: Option<Tensor>,
-}
-
-/// A tensor that trains.
-#[derive(Debug, Clone)]
-pub(super) struct Trainable {
-    pub(super) tensor: Tensor,
-    pub(super) tag: LayerTag,
-    pub(super) name: Rc<str>,
-    pub(super) adapter: bool,
-}
-
-/// A tensor of parameters, trained or not.
-#[derive(Debug, Clone)]
-pub(super) struct Parameter {
-    pub(super) tensor: Tensor,
-    pub(super) tag: LayerTag,
-    pub(super) name: Rc<str>,
-    /// Whether it is the table of token embeddings.
-    pub(super) token_embedding: bool,
 }
 
 /// All weights of a model, on the tape.
@@ -130,7 +113,7 @@ pub(super) fn load(tape: &Rc<Tape>, job: &Job, holder: Holder) -> ModelWeights {
     let counts = Counts::default();
     let mut builder =
         Builder { tape, job, holder, trainable: Vec::new(), parameters: Vec::new(), counts, held: Vec::new() };
-    let (outside, start) = (tape.tag(), tape.len());
+    let (outside, start) = (tape.tag(), tape.events_so_far());
     let mut embeddings = Vec::new();
     let (mut embedding_norms, mut embedding_projections) = (Vec::new(), Vec::new());
     let mut token_embedding = None;
@@ -250,7 +233,7 @@ impl Builder<'_> {
     }
 
     fn label(&self, term: Term, name: &str) -> Label {
-        if self.holder.prefix.is_empty() || !self.tape.names() {
+        if self.holder.prefix.is_empty() || !self.tape.keeps_names() {
             self.tape.label(term, name)
         } else {
             self.tape.label(term, &format!("{}.{name}", self.holder.prefix))
@@ -350,13 +333,9 @@ impl Builder<'_> {
         let elements = shape.elements().saturating_mul(repeat);
         self.counts.base = self.counts.base.saturating_add(elements);
         let element = self.element();
-        let held = self.job.sharding.weight_shape(shape);
+        let held = strategy(&self.job.sharding).weight_shape(shape);
         // FSDP2's shards may be wider than what products run in.
-        let compute = if self.job.sharding.scheme == Scheme::Fsdp2 {
-            element_type(self.job.sharding.param_dtype)
-        } else {
-            element
-        };
+        let compute = strategy(&self.job.sharding).compute_element(element);
         let tensor = Tensor::new(self.tape, self.weight_label(term, name), held, element).standing_for(shape, compute);
         if self.quantizes() {
             let bytes = elements.saturating_mul(element.bytes());
@@ -385,7 +364,7 @@ impl Builder<'_> {
         let shape = original.shape();
         let label = self.label(Term::AdapterWeights, name);
         let element = if self.job.sharding.scheme == Scheme::Fsdp2 { self.element() } else { original.element() };
-        let copy = Tensor::new(self.tape, label, self.job.sharding.weight_shape(shape), element);
+        let copy = Tensor::new(self.tape, label, strategy(&self.job.sharding).weight_shape(shape), element);
         let copy = copy.standing_for(shape, original.element());
         self.held.push(original);
         let elements = shape.elements().saturating_mul(tag.repeat);
@@ -513,14 +492,11 @@ impl Builder<'_> {
         }
         let r = self.job.plan.lora.r;
         let element = element_type(self.job.numerics.adapters);
-        let compute = if self.job.sharding.scheme == Scheme::Fsdp2 {
-            element_type(self.job.sharding.param_dtype)
-        } else {
-            element
-        };
+        let compute = strategy(&self.job.sharding).compute_element(element);
         let new = |shape| {
             let label = self.label(Term::AdapterWeights, &module.name);
-            Tensor::new(self.tape, label, self.job.sharding.weight_shape(shape), element).standing_for(shape, compute)
+            Tensor::new(self.tape, label, strategy(&self.job.sharding).weight_shape(shape), element)
+                .standing_for(shape, compute)
         };
         let a = new(dims(&[(Sym::R, r), (Sym::DIn, d_in)]));
         let b = new(dims(&[(sym, d_out), (Sym::R, r)]));
@@ -538,14 +514,6 @@ fn is_target(targets: &TargetModules, name: &str, outside: bool) -> bool {
     match targets {
         TargetModules::AllLinear => !outside,
         TargetModules::Names(names) => names.iter().any(|target| names_module(target, name)),
-    }
-}
-
-/// The tensor element type of a plan's dtype.
-pub(super) const fn element_type(dtype: Dtype) -> ElementType {
-    match dtype {
-        Dtype::Bfloat16 | Dtype::Float16 => ElementType::Half,
-        Dtype::Float32 => ElementType::F32,
     }
 }
 
@@ -576,6 +544,27 @@ fn output_symbol(role: Role) -> Sym {
     }
 }
 
+impl ModelWeights {
+    /// Keeps the hooks of a framework, if it has any.
+    pub(super) fn hook(&mut self, hooks: Option<Rc<Modules>>) -> Option<Rc<Modules>> {
+        (self.zero3, self.zero2) = match hooks.clone() {
+            Some(hooks) if hooks.on_modules => (Some(hooks), None),
+            hooks => (None, hooks),
+        };
+        hooks
+    }
+
+    /// Its parameters, as sharding sees them.
+    pub(super) fn sharded(&self) -> Parameters<'_> {
+        Parameters {
+            all: &self.parameters,
+            trainable: &self.trainable,
+            layers: self.layers.iter().map(|layer| layer.tag).collect(),
+            tied: self.head.is_empty(),
+        }
+    }
+}
+
 impl LayerWeights {
     /// The linear layer with `role`.
     pub(super) fn projection(&self, role: Role) -> Option<&Projection> {
@@ -585,64 +574,5 @@ impl LayerWeights {
     /// The norm with `role`.
     pub(super) fn norm(&self, role: Role) -> Option<&NormWeights> {
         self.norms.iter().find(|(at, _)| *at == role).map(|(_, norm)| norm)
-    }
-}
-
-impl Parameter {
-    /// Elements of the tensor.
-    pub(super) fn elements(&self) -> u64 {
-        self.tensor.shape().elements()
-    }
-
-    /// Lets a framework be told under this number when the gradient is complete.
-    pub(super) fn tell_as(&self, number: u32) {
-        if let Some(GradSource::Leaf(leaf)) = self.tensor.source() {
-            leaf.told_as.set(Some(number));
-        }
-    }
-}
-
-impl Trainable {
-    /// Elements of the tensor.
-    pub(super) fn elements(&self) -> u64 {
-        self.tensor.shape().elements()
-    }
-
-    /// Says how many elements of the gradient stay with this rank.
-    pub(super) fn keep(&self, elements: u64, element: Option<ElementType>) {
-        if let Some(GradSource::Leaf(leaf)) = self.tensor.source() {
-            leaf.kept_elements.set(elements);
-            leaf.kept_element.set(element);
-        }
-    }
-
-    /// Whether a framework is told when the gradient is complete.
-    pub(super) fn is_told(&self) -> bool {
-        matches!(self.tensor.source(), Some(GradSource::Leaf(leaf)) if leaf.told_as.get().is_some())
-    }
-
-    /// Takes the gradient away.
-    pub(super) fn take_gradient(&self) -> Option<Tensor> {
-        match self.tensor.source() {
-            Some(GradSource::Leaf(leaf)) => leaf.grad.take(),
-            _ => None,
-        }
-    }
-
-    /// Puts the gradient of earlier micro-batches in place.
-    pub(super) fn hold_gradient(&self, tape: &Rc<Tape>) {
-        let Some(GradSource::Leaf(leaf)) = self.tensor.source() else { return };
-        let term = if self.adapter { Term::AdapterGradients } else { Term::WeightGradients };
-        let (shape, element) = (self.tensor.shape(), self.tensor.element());
-        let kept = leaf.kept_elements.get();
-        let gradient = if kept < shape.elements() {
-            (kept > 0).then(|| {
-                Tensor::new(tape, tape.label(Term::GradientShard, &self.name), dims(&[(Sym::Share, kept)]), element)
-            })
-        } else {
-            let element = leaf.kept_element.get().unwrap_or(element);
-            Some(Tensor::new(tape, tape.label(term, &self.name), shape, element))
-        };
-        *leaf.grad.borrow_mut() = gradient;
     }
 }

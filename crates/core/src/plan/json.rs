@@ -37,7 +37,7 @@ impl Plan {
     /// let plan = Plan::from_json(r#"{"model": "Qwen/Qwen3-4B", "method": "qlora"}"#).unwrap();
     /// assert_eq!(plan.method, Method::Qlora);
     /// let problems = Plan::from_json(r#"{"model": "Qwen/Qwen3-4B", "max_lenght": 512}"#).unwrap_err();
-    /// assert_eq!(problems[0].to_string(), "max_lenght: unknown key; did you mean max_length?");
+    /// assert_eq!(problems[0].field, "max_lenght");
     /// ```
     ///
     /// # Errors

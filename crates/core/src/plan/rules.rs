@@ -36,14 +36,14 @@ fn reference(plan: &Plan) -> Option<Problem> {
     None
 }
 
-/// ZeRO's stages and parameter offload are DeepSpeed's; FSDP2 does what stage 3 does.
+/// ZeRO's stages are DeepSpeed's; FSDP2 does what stage 3 does. DDP offloads nothing.
 fn sharding(plan: &Plan) -> Option<Problem> {
     const FRAMEWORK: &str = "distributed.framework";
     let offloads_param = plan.offload_param == Offload::Cpu;
     match (plan.distributed.framework, plan.zero_stage) {
         (Framework::Ddp, 1..) => contradiction("zero_stage", FRAMEWORK, "0"),
         (Framework::Fsdp2, 1 | 2) => contradiction("zero_stage", FRAMEWORK, "3"),
-        (Framework::Ddp | Framework::Fsdp2, _) if offloads_param => contradiction("offload_param", FRAMEWORK, "none"),
+        (Framework::Ddp, _) if offloads_param => contradiction("offload_param", FRAMEWORK, "none"),
         (Framework::Deepspeed, 0..=2) if offloads_param => contradiction("zero_stage", "offload_param", "3"),
         _ => None,
     }
@@ -55,12 +55,12 @@ fn optimizer_offload(plan: &Plan) -> Option<Problem> {
         return None;
     }
     match plan.distributed.framework {
-        Framework::Ddp | Framework::Fsdp2 => contradiction("offload_optimizer", "distributed.framework", "none"),
+        Framework::Ddp => contradiction("offload_optimizer", "distributed.framework", "none"),
         // With parameter offload the stage has to be 3 anyway.
         Framework::Deepspeed if plan.zero_stage == 0 && plan.offload_param == Offload::None => {
             contradiction("zero_stage", "offload_optimizer", "2")
         }
-        Framework::Deepspeed => None,
+        Framework::Deepspeed | Framework::Fsdp2 => None,
     }
 }
 

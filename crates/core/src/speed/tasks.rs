@@ -8,10 +8,8 @@ use super::sharding::{Collectives, Compute};
 use super::tally::Tally;
 use super::trained::Trained;
 use super::training::training_step;
-use crate::job::Job;
-use crate::plan::{
-    Instance, InstanceRole, KvCacheDtype, Method, Offload, Plan, ReferenceKind, RolloutEngine, Round, Task,
-};
+use crate::job::{Instance, Job};
+use crate::plan::{InstanceRole, KvCacheDtype, Method, Offload, Plan, ReferenceKind, RolloutEngine, Round, Task};
 
 /// A model beside the policy, with a job of its own.
 type Beside<'a> = (&'a Instance, Job);

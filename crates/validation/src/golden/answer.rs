@@ -11,6 +11,7 @@ use headroom_core::job::Job;
 use headroom_core::link;
 use headroom_core::memory::{self, Allocation, Estimate, FailedRequest, Fit, PhaseUse, Term};
 use headroom_core::plan::Plan;
+use headroom_text::problem_line;
 
 use super::{Answered, Asked};
 
@@ -30,7 +31,9 @@ pub(super) fn answer(asked: &Asked) -> Answered {
     };
     let lines = match Job::resolve(plan) {
         Ok(job) => answered(job),
-        Err(problems) => problems.iter().map(|problem| format!("problem {problem}").replace('\n', " ")).collect(),
+        Err(problems) => {
+            problems.iter().map(|problem| format!("problem {}", problem_line(problem)).replace('\n', " ")).collect()
+        }
     };
     Answered { origin: asked.origin.clone(), link: link::encode(plan), lines }
 }

@@ -3,6 +3,7 @@
 use headroom_core::gpu::{Card, Interconnect};
 use headroom_core::job::Job;
 use headroom_core::plan::{Plan, Problem};
+use headroom_text::problem_line;
 use serde_json::{Map, Value, json};
 
 use super::models;
@@ -278,5 +279,5 @@ fn parallel(row: &Row, plan: &mut Map<String, Value>) -> Result<(), String> {
 }
 
 fn problems_text(problems: &[Problem]) -> String {
-    problems.iter().map(Problem::to_string).collect::<Vec<_>>().join(" | ")
+    problems.iter().map(problem_line).collect::<Vec<_>>().join(" | ")
 }

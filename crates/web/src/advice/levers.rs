@@ -1,6 +1,6 @@
 //! Levers as what one writes to pull them, and the table of every change by itself.
 
-use headroom_core::advise::code::code;
+use headroom_core::advise::code::lever_code;
 use headroom_core::advise::{Impact, Judge, Lever, Quick, impacts};
 use headroom_core::job::Job;
 use headroom_core::plan::Plan;
@@ -17,20 +17,6 @@ use crate::text::{Texts, text, texts};
 /// What every lever does to `plan`; nothing to one that contradicts itself.
 fn impacts_of(plan: &Plan, judge: &dyn Judge) -> Vec<Impact> {
     Job::resolve(plan).map(|job| impacts(&job, judge)).unwrap_or_default()
-}
-
-/// What one writes to pull `lever`, with the names of the libraries.
-fn lever_code(lever: Lever, before: &Plan, after: &Plan) -> String {
-    let mut lines = code(before, after);
-    let shards = matches!(lever, Lever::Sharding { .. });
-    // What goes without saying in one line: buckets as the Trainer makes them.
-    lines.retain(|line| !(shards && line.text.ends_with("\"auto\"")));
-    let written = lines.iter().map(|line| line.text.as_str()).collect::<Vec<_>>().join(", ");
-    match lever {
-        Lever::Card(id) => id.to_owned(),
-        Lever::Sharding { .. } if !written.starts_with("fully") => format!("zero_optimization: {{{written}}}"),
-        _ => written,
-    }
 }
 
 /// Lever in words, and under them what to write; `before` and `after` are the plans without and with it.

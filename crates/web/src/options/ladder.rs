@@ -9,7 +9,6 @@ use leptos::prelude::*;
 use super::tiers::{Choice, choice};
 use super::{Tool, Wishes};
 use crate::advice::judge::Known;
-use crate::result::sharding_name;
 use crate::state::State;
 use crate::text::{Texts, text, texts};
 
@@ -68,7 +67,7 @@ fn row(texts: &'static Texts, state: State, rung: Rung) -> AnyView {
     let Rung { name, plan, judgement, time, reason, levers, shards_nothing } = rung;
     let Plan { per_device_train_batch_size: batch, gradient_accumulation_steps: steps, max_length, .. } = plan;
     let offloads = plan.offload_optimizer == Offload::Cpu || plan.offload_param == Offload::Cpu;
-    let sharding = sharding_name(texts, &plan, plan.zero_stage, offloads);
+    let sharding = texts.sharding(&plan, plan.zero_stage, offloads);
     let more: String = levers.iter().map(|lever| format!(" + {}", (texts.advice.lever)(*lever))).collect();
     let setting = (words.ladder_setting)(batch, steps, max_length);
     let setting = format!("{}: {sharding}, {setting}{more}", (words.ladder_card)(name));

@@ -5,7 +5,7 @@ use headroom_core::advise::Judgement;
 use headroom_core::advise::map::{Map, axes, length, map_beside, tight_share};
 use headroom_core::advise::solve::Unknown;
 use headroom_core::job::Job;
-use headroom_core::memory::{Estimate, Fit};
+use headroom_core::memory::Estimate;
 use headroom_core::plan::Plan;
 use leptos::html;
 use leptos::prelude::*;
@@ -130,23 +130,10 @@ fn nothing() -> Picture {
 }
 
 fn draw(texts: &Texts, around: &Around, width: u32) -> Picture {
-    let words = &texts.options.map;
     let Around { map, sure, card_bytes, plan } = around;
-    let look = FitMapLook {
-        width,
-        palette: Palette::Classes,
-        texts: FitMapTexts {
-            title: words.title.to_owned(),
-            batch: words.batch.to_owned(),
-            length: if plan.is_reinforcement() { words.answer_length } else { words.length }.to_owned(),
-            used: words.used.to_owned(),
-            capacity: (texts.card_capacity)(&figures::glance(*card_bytes)),
-            fits: (texts.fit)(Fit::Fits).to_owned(),
-            tight: (texts.fit)(Fit::Tight).to_owned(),
-            does_not_fit: (texts.fit)(Fit::DoesNotFit).to_owned(),
-            current: texts.current_plan.to_owned(),
-        },
-    };
+    let capacity = (texts.card_capacity)(&figures::glance(*card_bytes));
+    let texts = FitMapTexts::of(texts, capacity, plan.is_reinforcement());
+    let look = FitMapLook { width, palette: Palette::Classes, texts };
     let current = (Unknown::Batch.of(plan), length(plan).of(plan));
     fit_map_svg(&FitMap { map, tight_share: *sure, current }, &look)
 }

@@ -1,7 +1,7 @@
 //! A picture of the charts crate on the page: as wide as its place, with a legend in HTML.
 
 use headroom_charts::{Look, Orientation, Palette, Picture, Texts as ChartTexts, swatch_class};
-use headroom_core::memory::{Category, Phase};
+use headroom_core::memory::Category;
 use leptos::html;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
@@ -42,20 +42,7 @@ pub(crate) fn look(texts: &Texts, title: &str, capacity: String, width: u32, hei
         height,
         orientation: Orientation::Auto,
         palette: Palette::Classes,
-        texts: ChartTexts {
-            title: title.to_owned(),
-            unit: "GiB".to_owned(),
-            capacity,
-            fits: (texts.fit)(headroom_core::memory::Fit::Fits).to_owned(),
-            does_not_fit: (texts.fit)(headroom_core::memory::Fit::DoesNotFit).to_owned(),
-            peak: texts.peak_mark.to_owned(),
-            before: texts.waterfall_before.to_owned(),
-            after: texts.waterfall_after.to_owned(),
-            coarser: texts.level_coarser.to_owned(),
-            different: texts.level_different.to_owned(),
-            categories: std::array::from_fn(|index| (texts.category)(Category::ALL[index]).to_owned()),
-            phases: std::array::from_fn(|index| (texts.phase)(Phase::ALL[index]).to_owned()),
-        },
+        texts: ChartTexts::of(texts, title.to_owned(), capacity),
     }
 }
 

@@ -3,7 +3,7 @@
 use headroom_charts::{Bar, Picture, comparison_svg, need_by_category};
 use headroom_core::job::Job;
 use headroom_core::memory::{self, Category, Estimate, Fit};
-use headroom_core::plan::{self, Alternative, Method, Offload, Plan, Problem, Task};
+use headroom_core::plan::{self, Alternative, Plan, Problem, Task};
 use leptos::html;
 use leptos::prelude::*;
 
@@ -40,43 +40,16 @@ impl Candidate {
 
     /// The method: what bars are grouped by.
     pub(crate) fn group(&self, texts: &Texts) -> String {
-        let plan = &self.alternative.plan;
-        let name = (texts.method)(plan.method).label;
-        match plan.method {
-            Method::Qlora => format!("{name} {}", (texts.bits)(plan.quantization.bits)),
-            Method::Full if plan.task == Task::Inference => (texts.dtype)(plan.torch_dtype).label.to_owned(),
-            Method::Full | Method::Lora => name.to_owned(),
-        }
+        texts.alternative_group(&self.alternative)
     }
 
     /// What tells it from the others of its group.
     pub(crate) fn label(&self, texts: &Texts) -> String {
-        let Alternative { zero_stage, offload, plan, .. } = &self.alternative;
-        match plan.task {
-            Task::Inference => (texts.task)(plan.task).label.to_owned(),
-            _ => sharding_name(texts, plan, *zero_stage, *offload),
-        }
+        texts.alternative_label(&self.alternative)
     }
 
     fn full_name(&self, texts: &Texts) -> String {
         format!("{}, {}", self.group(texts), self.label(texts))
-    }
-}
-
-/// How a plan shares its training state out, and what of it lives in host memory.
-pub(crate) fn sharding_name(texts: &Texts, plan: &Plan, zero_stage: u8, offload: bool) -> String {
-    let place = match (plan.offload_optimizer, plan.offload_param) {
-        _ if !offload => "",
-        (Offload::Cpu, Offload::None) => texts.offload_optimizer_short,
-        (Offload::None, Offload::Cpu) => texts.offload_param_short,
-        // FSDP2 has one switch for everything.
-        (Offload::Cpu, Offload::Cpu) | (Offload::None, Offload::None) => texts.offload_all_short,
-    };
-    match (zero_stage, place) {
-        (0, "") => texts.unsharded.to_owned(),
-        (0, place) => place.to_owned(),
-        (stage, "") => format!("ZeRO-{stage}"),
-        (stage, place) => format!("ZeRO-{stage} + {place}"),
     }
 }
 

@@ -14,7 +14,7 @@ mod verdict;
 use leptos::prelude::*;
 
 pub(crate) use chart::{Drawing, width_of};
-pub(crate) use comparison::{Candidate, sharding_name};
+pub(crate) use comparison::Candidate;
 pub(crate) use verdict::{FitIcon, VerdictLine, class_of, icon_path};
 
 use crate::advice::AdvicePanel;

@@ -15,99 +15,134 @@ pub(in crate::memory) fn run_layer(setting: &Setting, layer: &LayerWeights, x: &
     setting.module("layer", &[], x, |x| run_blocks(setting, layer, x))
 }
 
+/// A layer's branches.
+struct Branches<'a> {
+    setting: &'a Setting,
+    layer: &'a LayerWeights,
+    /// `hidden_states, _ = self.self_attn(...)`: the name `_` holds the probabilities until the layer returns.
+    held: RefCell<Option<Tensor>>,
+}
+
 fn run_blocks(setting: &Setting, layer: &LayerWeights, x: &Tensor) -> Tensor {
-    let norm = |role: Role, x: &Tensor| match layer.norm(role) {
-        Some(norm) => run_norm(setting, norm, x),
-        None => x.clone(),
-    };
-    let stream = setting.label(Term::ResidualStream, "");
-    // `hidden_states, _ = self.self_attn(...)`: the name `_` holds the probabilities until the layer returns.
-    let held = RefCell::new(None);
-    let attention = |x: &Tensor| {
+    let branches = Branches { setting, layer, held: RefCell::new(None) };
+    match layer.layer.residual {
+        Residual::PreNorm if setting.keeps_branches => branches.pre_norm_kept(x),
+        Residual::PreNorm => branches.pre_norm(x),
+        Residual::PostNorm => branches.post_norm(x),
+        Residual::PostBranchNorm => branches.post_branch_norm(x),
+        Residual::SandwichNorm => branches.sandwich_norm(x),
+        Residual::Parallel { two_norms } => branches.parallel(x, two_norms),
+    }
+}
+
+impl Branches<'_> {
+    fn norm(&self, role: Role, x: &Tensor) -> Tensor {
+        match self.layer.norm(role) {
+            Some(norm) => run_norm(self.setting, norm, x),
+            None => x.clone(),
+        }
+    }
+
+    fn attention(&self, x: &Tensor) -> Tensor {
+        let Self { setting, layer, held } = self;
         let parameters: Vec<&Tensor> = layer.sinks.iter().collect();
         setting.module("attention", &parameters, x, |x| {
             let (out, probabilities) = run_attention(setting, layer, x, |out| branch(setting, layer, out));
             held.replace(probabilities);
             out
         })
-    };
-    let feed_forward =
-        |x: &Tensor| branch(setting, layer, setting.module("mlp", &[], x, |x| run_feed_forward(setting, layer, x)));
-    match layer.layer.residual {
-        Residual::PreNorm => {
-            let normed = norm(Role::InputNorm, x);
-            let mixed = attention(&normed);
-            if setting.keeps_branches {
-                let middle = add(&mixed, x, stream);
-                drop(normed);
-                let normed = norm(Role::FeedForwardNorm, &middle);
-                let out = feed_forward(&normed);
-                return add(&middle, &out, stream);
-            }
-            drop(normed);
-            let middle = add(x, &mixed, stream);
-            drop(mixed);
-            let normed = norm(Role::FeedForwardNorm, &middle);
-            let out = feed_forward(&normed);
-            drop(normed);
-            // `hidden_states, _ = self.mlp(...)`: the same name then holds the router's scores (modeling_gpt_oss.py).
-            if matches!(&layer.layer.feed_forward, FeedForward::Experts(found) if found.form == ExpertsForm::ChoiceFirst)
-            {
-                drop(held.take());
-            }
-            add(&middle, &out, stream)
+    }
+
+    fn feed_forward(&self, x: &Tensor) -> Tensor {
+        let Self { setting, layer, .. } = self;
+        branch(setting, layer, setting.module("mlp", &[], x, |x| run_feed_forward(setting, layer, x)))
+    }
+
+    fn sum(&self, a: &Tensor, b: &Tensor) -> Tensor {
+        add(a, b, self.setting.label(Term::ResidualStream, ""))
+    }
+
+    fn pre_norm(&self, x: &Tensor) -> Tensor {
+        let normed = self.norm(Role::InputNorm, x);
+        let mixed = self.attention(&normed);
+        drop(normed);
+        let middle = self.sum(x, &mixed);
+        drop(mixed);
+        let normed = self.norm(Role::FeedForwardNorm, &middle);
+        let out = self.feed_forward(&normed);
+        drop(normed);
+        // `hidden_states, _ = self.mlp(...)`: the same name then holds the router's scores (modeling_gpt_oss.py).
+        let feed_forward = &self.layer.layer.feed_forward;
+        if matches!(feed_forward, FeedForward::Experts(found) if found.form == ExpertsForm::ChoiceFirst) {
+            drop(self.held.take());
         }
-        Residual::PostNorm => {
-            let mixed = attention(x);
-            let sum = add(x, &mixed, stream);
-            drop(mixed);
-            let middle = norm(Role::PostAttentionNorm, &sum);
-            drop(sum);
-            let out = feed_forward(&middle);
-            let sum = add(&out, &middle, stream);
-            drop(out);
-            norm(Role::PostFeedForwardNorm, &sum)
-        }
-        Residual::PostBranchNorm => {
-            let mixed = attention(x);
-            let normed = norm(Role::PostAttentionNorm, &mixed);
-            drop(mixed);
-            let middle = add(x, &normed, stream);
+        self.sum(&middle, &out)
+    }
+
+    /// The same where the forward's own names hold what each branch reads.
+    fn pre_norm_kept(&self, x: &Tensor) -> Tensor {
+        let normed = self.norm(Role::InputNorm, x);
+        let mixed = self.attention(&normed);
+        let middle = self.sum(&mixed, x);
+        drop(normed);
+        let normed = self.norm(Role::FeedForwardNorm, &middle);
+        let out = self.feed_forward(&normed);
+        self.sum(&middle, &out)
+    }
+
+    fn post_norm(&self, x: &Tensor) -> Tensor {
+        let mixed = self.attention(x);
+        let sum = self.sum(x, &mixed);
+        drop(mixed);
+        let middle = self.norm(Role::PostAttentionNorm, &sum);
+        drop(sum);
+        let out = self.feed_forward(&middle);
+        let sum = self.sum(&out, &middle);
+        drop(out);
+        self.norm(Role::PostFeedForwardNorm, &sum)
+    }
+
+    fn post_branch_norm(&self, x: &Tensor) -> Tensor {
+        let mixed = self.attention(x);
+        let normed = self.norm(Role::PostAttentionNorm, &mixed);
+        drop(mixed);
+        let middle = self.sum(x, &normed);
+        drop(normed);
+        let out = self.feed_forward(&middle);
+        let normed = self.norm(Role::PostFeedForwardNorm, &out);
+        drop(out);
+        self.sum(&middle, &normed)
+    }
+
+    fn sandwich_norm(&self, x: &Tensor) -> Tensor {
+        let normed = self.norm(Role::InputNorm, x);
+        let mixed = self.attention(&normed);
+        drop(normed);
+        let normed = self.norm(Role::PostAttentionNorm, &mixed);
+        drop(mixed);
+        let middle = self.sum(x, &normed);
+        drop(normed);
+        let normed = self.norm(Role::FeedForwardNorm, &middle);
+        let out = self.feed_forward(&normed);
+        drop(normed);
+        let normed = self.norm(Role::PostFeedForwardNorm, &out);
+        drop(out);
+        self.sum(&middle, &normed)
+    }
+
+    fn parallel(&self, x: &Tensor, two_norms: bool) -> Tensor {
+        let normed = self.norm(Role::InputNorm, x);
+        let mixed = self.attention(&normed);
+        let out = if two_norms {
             drop(normed);
-            let out = feed_forward(&middle);
-            let normed = norm(Role::PostFeedForwardNorm, &out);
-            drop(out);
-            add(&middle, &normed, stream)
-        }
-        Residual::SandwichNorm => {
-            let normed = norm(Role::InputNorm, x);
-            let mixed = attention(&normed);
-            drop(normed);
-            let normed = norm(Role::PostAttentionNorm, &mixed);
-            drop(mixed);
-            let middle = add(x, &normed, stream);
-            drop(normed);
-            let normed = norm(Role::FeedForwardNorm, &middle);
-            let out = feed_forward(&normed);
-            drop(normed);
-            let normed = norm(Role::PostFeedForwardNorm, &out);
-            drop(out);
-            add(&middle, &normed, stream)
-        }
-        Residual::Parallel { two_norms } => {
-            let normed = norm(Role::InputNorm, x);
-            let mixed = attention(&normed);
-            let out = if two_norms {
-                drop(normed);
-                let normed = norm(Role::FeedForwardNorm, x);
-                feed_forward(&normed)
-            } else {
-                feed_forward(&normed)
-            };
-            let both = add(&mixed, &out, setting.passing());
-            drop((mixed, out));
-            add(&both, x, stream)
-        }
+            let normed = self.norm(Role::FeedForwardNorm, x);
+            self.feed_forward(&normed)
+        } else {
+            self.feed_forward(&normed)
+        };
+        let both = add(&mixed, &out, self.setting.passing());
+        drop((mixed, out));
+        self.sum(&both, x)
     }
 }
 

@@ -8,8 +8,7 @@
 mod run;
 
 use super::allocator::{Mode, OutOfMemory};
-use super::autograd::Detail;
-use super::period::Extent;
+use super::autograd::{Extent, VOCABULARY, Wanted};
 use super::phase::Phase;
 use super::step;
 use super::term::Term;
@@ -127,10 +126,10 @@ struct Search {
 impl Replayer {
     /// Runs every layer of the job's models onto a tape.
     pub fn new(job: &Job) -> Self {
-        let step = step::run(job, Extent::Whole, Detail::Rows);
+        let step = step::run(job, Extent::Whole, Wanted::Rows);
         let beside = super::ContextUse::of(job).total();
         Self {
-            program: Program::new(step.record),
+            program: Program::new(step.record.into_rows(&VOCABULARY)),
             mode: if job.plan.expandable_segments { Mode::Expandable } else { Mode::Default },
             device_bytes: job.memory_bytes.saturating_sub(beside.expected),
             plain: None,
@@ -196,7 +195,7 @@ impl Replayer {
         Some(FailedRequest {
             step: shortage.step,
             phase: shortage.phase,
-            term: row.label.term,
+            term: row.label.kind.into(),
             module: record.name(row.label).to_owned(),
             request_bytes: shortage.request,
             tried_bytes: shortage.lack.tried,

@@ -1,8 +1,8 @@
 //! An engine that generates on the cards that train: its own weights, its pool of keys and values, its CUDA graphs.
 
 use super::super::autograd::{ElementType, Shape, Sym, Tape, Tensor, dims};
+use super::super::precision::element_type;
 use super::super::term::Term;
-use super::super::weights::element_type;
 use crate::job::Job;
 use crate::model::{Model, ModuleKind};
 use crate::plan::{Plan, RolloutEngine};

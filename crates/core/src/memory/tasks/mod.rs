@@ -11,7 +11,8 @@ mod rollout;
 pub(super) use rollout::infer;
 
 use super::autograd::Tape;
-use super::weights::{ModelWeights, Trainable};
+use super::parameter::Trainable;
+use super::weights::ModelWeights;
 use crate::job::Job;
 use crate::plan::Task;
 use std::rc::Rc;

@@ -2,14 +2,14 @@
 
 use super::super::activations::Setting;
 use super::super::autograd::{Tape, Tensor};
-use super::super::fsdp2::Fsdp2;
 use super::super::logits::mark_backward;
+use super::super::sharding::strategy;
 use super::super::step::{forward, setting};
 use super::super::term::Term;
 use super::super::weights::{Holder, ModelWeights, load};
 use super::rollout::{Generation, Generator};
-use crate::job::{Job, Scheme};
-use crate::plan::{Instance, Offload, ReferenceKind, Rollout};
+use crate::job::{Instance, Job};
+use crate::plan::{Offload, ReferenceKind, Rollout};
 use std::rc::Rc;
 
 /// A model on the tape, with the job that says how it is held.
@@ -24,8 +24,7 @@ impl Actor {
         let mut setting = setting(tape, &self.job, false);
         (setting.batch, setting.length, setting.attended) = (batch, length, length);
         setting.padded |= padded;
-        let sharding = &self.job.sharding;
-        setting.fsdp2 = (sharding.scheme == Scheme::Fsdp2).then(|| Fsdp2::new(tape, sharding, &self.weights));
+        setting.fsdp2 = strategy(&self.job.sharding).groups(tape, &self.weights.sharded());
         Rc::new(setting)
     }
 

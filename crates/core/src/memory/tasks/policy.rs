@@ -3,16 +3,19 @@
 use super::super::activations::Setting;
 use super::super::autograd::{Dim, ElementType, Gradients, Sym, Tape, Tensor, custom, dims};
 use super::super::logits::{HeadOutput, scalar};
+use super::super::parameter::Trainable;
 use super::super::phase::Phase;
+use super::super::precision::element_type;
+use super::super::sharding::strategy;
 use super::super::step::Update;
 use super::super::term::Term;
-use super::super::weights::{ModelWeights, Trainable, element_type};
+use super::super::weights::ModelWeights;
 use super::engine::Engine;
 use super::logprobs::{of_answers, slice};
 use super::models::{Actor, frozen, reader, reference, stays, value};
 use super::rollout::{Generation, Generator};
 use crate::gpu::context_bytes;
-use crate::job::{Job, Scheme};
+use crate::job::Job;
 use crate::plan::{InstanceRole, Rollout, RolloutEngine, Round, Task};
 use std::rc::Rc;
 
@@ -84,7 +87,7 @@ impl Participants<'_> {
         kept.push(Tensor::new(tape, tape.label(Term::BatchInputs, "completion_ids"), ids, ElementType::I64));
         let batch = plan.policy.logprob_batch_size.unwrap_or(job.batches.sequences_per_forward);
         let batch = batch.min(self.round.sequences_per_card).max(1);
-        let gathered = self.job.sharding.gathered(tape, self.policy.counts.base);
+        let gathered = strategy(&job.sharding).gathered(tape, self.policy.counts.base);
         if self.takes_old_logprobs() {
             tape.enter(Phase::OldLogProbs);
             kept.extend(self.log_probabilities(&self.reader, batch));
@@ -152,12 +155,7 @@ impl Participants<'_> {
             }
             return Vec::new();
         }
-        // trl models/utils.py unwrap_model_for_generation: ZeRO-3 brings all parameters together (ds3_gather_for_generation).
-        let whole = (self.job.sharding.scheme == Scheme::Zero(3)).then(|| {
-            tape.enter(Phase::Prefill);
-            let label = tape.label(Term::GatheredParameters, "ds3_gather_for_generation");
-            Tensor::new(tape, label, dims(&[(Sym::P, policy.counts.base)]), element_type(self.job.sharding.param_dtype))
-        });
+        let whole = strategy(&job.sharding).gathered_to_generate(tape, policy.counts.base);
         let generator = Generator { tape, job, weights: policy };
         let what = Generation {
             batch: self.round.sequences_at_once,
@@ -171,7 +169,7 @@ impl Participants<'_> {
         if self.keeps_scores() {
             // ppo_trainer.py batch_generation: torch.stack(scores), divided by the temperature, then log-softmax.
             let completion = plan.rollout.max_completion_length();
-            let vocab = Dim { sym: Sym::V, size: job.model.vocab_size };
+            let vocab = Dim::new(Sym::V, job.model.vocab_size);
             let all = dims(&[(Sym::B, what.batch), (Sym::C, completion)]).with(vocab);
             let new = || Tensor::new(tape, tape.label(Term::SamplingScores, "stacked"), all, ElementType::F32);
             let stacked = new();

@@ -3,10 +3,12 @@
 use super::super::activations::Setting;
 use super::super::autograd::{ElementType, Sym, Tape, Tensor, custom, dims};
 use super::super::logits::{HeadOutput, scalar, score_loss};
+use super::super::parameter::Trainable;
 use super::super::phase::Phase;
+use super::super::sharding::strategy;
 use super::super::step::{Update, batch_inputs, forward};
 use super::super::term::Term;
-use super::super::weights::{ModelWeights, Trainable};
+use super::super::weights::ModelWeights;
 use super::logprobs::of_sequences;
 use super::models::{Actor, frozen, reader, reference, stays};
 use crate::job::Job;
@@ -22,7 +24,7 @@ pub(super) fn dpo(tape: &Rc<Tape>, job: &Job, policy: &ModelWeights) -> Vec<Trai
     let before = || {
         tape.set_grad_enabled(false);
         let mut kept = Vec::new();
-        let gathered = job.sharding.gathered(tape, policy.counts.base);
+        let gathered = strategy(&job.sharding).gathered(tape, policy.counts.base);
         if let Some(reference) = &reference {
             tape.enter(Phase::ReferenceForward);
             let setting = reference.reading(tape, of_pairs(job), false);

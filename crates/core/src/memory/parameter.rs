@@ -1,0 +1,96 @@
+//! Parameters: the tensors that sharding, gradients and optimizer go by, whatever module they belong to.
+
+use super::autograd::{ElementType, GradSource, LayerTag, Sym, Tape, Tensor, dims};
+use super::term::Term;
+use std::rc::Rc;
+
+/// A tensor that trains.
+#[derive(Debug, Clone)]
+pub(super) struct Trainable {
+    pub(super) tensor: Tensor,
+    pub(super) tag: LayerTag,
+    pub(super) name: Rc<str>,
+    pub(super) adapter: bool,
+}
+
+/// A tensor of parameters, trained or not.
+#[derive(Debug, Clone)]
+pub(super) struct Parameter {
+    pub(super) tensor: Tensor,
+    pub(super) tag: LayerTag,
+    pub(super) name: Rc<str>,
+    /// Whether it is the table of token embeddings.
+    pub(super) token_embedding: bool,
+}
+
+impl Parameter {
+    /// Elements of the tensor.
+    pub(super) fn elements(&self) -> u64 {
+        self.tensor.shape().elements()
+    }
+
+    /// Lets a framework be told under this number when the gradient is complete.
+    pub(super) fn tell_as(&self, number: u32) {
+        if let Some(GradSource::Leaf(leaf)) = self.tensor.source() {
+            leaf.told_as.set(Some(number));
+        }
+    }
+}
+
+impl Trainable {
+    /// Elements of the tensor.
+    pub(super) fn elements(&self) -> u64 {
+        self.tensor.shape().elements()
+    }
+
+    /// Says how many elements of the gradient stay with this rank.
+    pub(super) fn keep(&self, elements: u64, element: Option<ElementType>) {
+        if let Some(GradSource::Leaf(leaf)) = self.tensor.source() {
+            leaf.kept_elements.set(elements);
+            leaf.kept_element.set(element);
+        }
+    }
+
+    /// Whether a hook runs when the gradient is complete.
+    pub(super) fn has_hook(&self) -> bool {
+        matches!(self.tensor.source(), Some(GradSource::Leaf(leaf)) if leaf.told_as.get().is_some())
+    }
+
+    /// Takes the gradient away.
+    pub(super) fn take_gradient(&self) -> Option<Tensor> {
+        match self.tensor.source() {
+            Some(GradSource::Leaf(leaf)) => leaf.grad.take(),
+            _ => None,
+        }
+    }
+
+    /// Puts the gradient of earlier micro-batches in place.
+    pub(super) fn hold_gradient(&self, tape: &Rc<Tape>) {
+        let Some(GradSource::Leaf(leaf)) = self.tensor.source() else { return };
+        let term = if self.adapter { Term::AdapterGradients } else { Term::WeightGradients };
+        let (shape, element) = (self.tensor.shape(), self.tensor.element());
+        let kept = leaf.kept_elements.get();
+        let gradient = if kept < shape.elements() {
+            (kept > 0).then(|| {
+                Tensor::new(tape, tape.label(Term::GradientShard, &self.name), dims(&[(Sym::Share, kept)]), element)
+            })
+        } else {
+            let element = leaf.kept_element.get().unwrap_or(element);
+            Some(Tensor::new(tape, tape.label(term, &self.name), shape, element))
+        };
+        *leaf.grad.borrow_mut() = gradient;
+    }
+}
+
+/// A model's parameters, as a framework that shards them sees them.
+#[derive(Debug)]
+pub(super) struct Parameters<'a> {
+    /// Every tensor that is not quantised, in the order of the modules.
+    pub(super) all: &'a [Parameter],
+    /// Those that train.
+    pub(super) trainable: &'a [Trainable],
+    /// The simulated layers in order.
+    pub(super) layers: Vec<LayerTag>,
+    /// The head reads the table of token embeddings.
+    pub(super) tied: bool,
+}

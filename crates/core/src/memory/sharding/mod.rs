@@ -1,0 +1,47 @@
+//! Sharding: what rank 0 of N keeps, allocates and frees because other ranks do the rest.
+//!
+//! One room a scheme, each the law of one library's code (DeepSpeed 0.19 runtime/zero, torch.distributed.fsdp, DDP's
+//! reducer) behind [`Strategy`]. [`crate::job`] has resolved what the plan's keys come to; a line of code belongs here if
+//! a scheme decides what a tensor's shape on this rank is, or allocates something that one process alone would not.
+//! P parameters, T of them trained, w bytes of a weight.
+
+mod bucket;
+mod ddp;
+mod deepspeed;
+mod fsdp2;
+mod hooks;
+mod partition;
+mod single;
+mod stage_1_and_2;
+mod strategy;
+mod unroll;
+mod zero1;
+mod zero2;
+mod zero3;
+
+use super::host::HostAllocation;
+use super::term::Term;
+use crate::job::{Scheme, Sharding};
+
+pub(super) use fsdp2::Groups;
+pub(super) use hooks::Modules;
+pub(super) use strategy::{Elements, Strategy};
+pub(super) use unroll::{Acts, Hooked};
+
+/// The scheme's room.
+pub(super) fn strategy(sharding: &Sharding) -> Box<dyn Strategy + '_> {
+    match sharding.scheme {
+        Scheme::Single => Box::new(single::Single),
+        Scheme::Ddp => Box::new(ddp::Ddp(sharding)),
+        Scheme::Zero(1) => Box::new(zero1::Zero1(sharding)),
+        Scheme::Zero(2) => Box::new(zero2::Zero2(sharding)),
+        Scheme::Zero(_) => Box::new(zero3::Zero3(sharding)),
+        Scheme::Fsdp2 => Box::new(fsdp2::Fsdp2(sharding)),
+    }
+}
+
+/// Optimizer state in managed memory: on the host until the optimizer's step brings pages to the GPU.
+pub(super) fn paged_state(sharding: &Sharding, elements: u64, width: u64) -> HostAllocation {
+    let copies = strategy(sharding).copies_of_state();
+    strategy::host_allocation(Term::HostOptimizerStates, width, elements.saturating_mul(copies), false)
+}

@@ -1,0 +1,153 @@
+//! The trait behind which each scheme has its room.
+
+use super::super::autograd::{ElementType, Record, Shape, Sym, Tape, Tensor, dims};
+use super::super::host::HostAllocation;
+use super::super::parameter::{Parameter, Parameters, Trainable};
+use super::super::term::Term;
+use super::fsdp2::groups::Groups;
+use super::hooks::Modules;
+use super::unroll::{Acts, Hooked};
+use std::rc::Rc;
+
+/// How one scheme runs a step on rank 0. What is not overridden is what a single process does: it keeps everything and
+/// exchanges nothing.
+pub(in crate::memory) trait Strategy {
+    /// This rank's share of a weight between uses, on the GPU.
+    fn weight_shape(&self, whole: Shape) -> Shape {
+        whole
+    }
+
+    /// dtype in which a weight that is kept as `kept` takes part in matmuls.
+    fn compute_element(&self, kept: ElementType) -> ElementType {
+        kept
+    }
+
+    /// This rank's share of a tensor of optimizer state.
+    fn state_shape(&self, whole: Shape) -> Shape {
+        whole
+    }
+
+    /// dtype of the optimizer state of a weight that takes part in matmuls as `weight`, where no fp32 copy is kept.
+    fn state_element(&self, weight: ElementType) -> ElementType {
+        weight
+    }
+
+    /// Decides how much of each gradient stays on this rank after backward.
+    fn shard_gradients(&self, _tape: &Tape, _trainable: &[Trainable]) {}
+
+    /// Whether earlier micro-batches leave gradients in another form than the last one does.
+    fn leaves_other_gradients(&self) -> bool {
+        false
+    }
+
+    /// Buffers that exist as long as training does.
+    fn standing_buffers(&self, _tape: &Rc<Tape>, _parameters: &[Parameter], _trainable: &[Trainable]) -> Vec<Tensor> {
+        Vec::new()
+    }
+
+    /// Reduced gradients that earlier micro-batches have left, held until the optimizer has stepped.
+    fn accumulated(&self, _tape: &Rc<Tape>, _trainable: &[Trainable]) -> Option<Tensor> {
+        None
+    }
+
+    /// Buckets that earlier micro-batches have left, held until backward has run.
+    fn accumulated_buckets(&self, _tape: &Rc<Tape>) -> Vec<Tensor> {
+        Vec::new()
+    }
+
+    /// Buffers that backward takes with the first gradients and gives back before the optimizer steps.
+    fn backward_buffers(&self) -> Vec<Buffer> {
+        Vec::new()
+    }
+
+    /// The end of backward: what of it stays until the step ends.
+    fn end_backward(&self, _tape: &Rc<Tape>, _trainable: &[Trainable]) -> Vec<Tensor> {
+        Vec::new()
+    }
+
+    /// What the framework's step allocates around the optimizer's own.
+    fn step_buffers(&self, _tape: &Rc<Tape>, _trainable: &[Trainable]) -> Vec<Tensor> {
+        Vec::new()
+    }
+
+    /// Copies of all state that the machine's processes hold together.
+    fn copies_of_state(&self) -> u64 {
+        1
+    }
+
+    /// Host memory of offloaded state, all processes of the machine.
+    fn host(&self, _elements: Elements) -> Vec<HostAllocation> {
+        Vec::new()
+    }
+
+    /// Parameters gathered for forwards beside the one that trains.
+    fn gathered(&self, _tape: &Rc<Tape>, _params: u64) -> Option<Tensor> {
+        None
+    }
+
+    /// Parameters gathered while the model generates.
+    fn gathered_to_generate(&self, _tape: &Rc<Tape>, _params: u64) -> Option<Tensor> {
+        None
+    }
+
+    /// Groups of parameters that are gathered and freed where the forward runs.
+    fn groups(&self, _tape: &Rc<Tape>, _parameters: &Parameters<'_>) -> Option<Rc<Groups>> {
+        None
+    }
+
+    /// Whether what the framework does has to be put into the tape after it is written ([`Strategy::unroll`]).
+    fn acts_on_hooks(&self) -> bool {
+        false
+    }
+
+    /// Puts hooks on the model's parameters and modules.
+    fn hook(&self, _tape: &Rc<Tape>, _parameters: &[Parameter]) -> Option<Rc<Modules>> {
+        None
+    }
+
+    /// Puts what the framework did when its hooks ran into the record.
+    fn unroll(&self, hooked: Hooked<'_>, _acts: &mut Option<Acts>) -> Record {
+        Record::Rows(hooked.record)
+    }
+}
+
+/// Where optimizer and weights are, in elements of the whole model.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::memory) struct Elements {
+    /// T.
+    pub(in crate::memory) trained: u64,
+    /// P.
+    pub(in crate::memory) params: u64,
+}
+
+/// A tensor to be allocated.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::memory) struct Buffer {
+    pub(super) term: Term,
+    pub(super) shape: Shape,
+    pub(super) element: ElementType,
+}
+
+impl Buffer {
+    /// Allocates it.
+    pub(in crate::memory) fn allocate(self, tape: &Rc<Tape>) -> Tensor {
+        Tensor::new(tape, tape.label(self.term, ""), self.shape, self.element)
+    }
+}
+
+/// One use of host memory: so many elements of so many bytes.
+pub(super) fn host_allocation(term: Term, width: u64, elements: u64, pinned: bool) -> HostAllocation {
+    let symbol = if term == Term::HostParameters && width < 4 { "P" } else { "T" };
+    HostAllocation {
+        term,
+        bytes: elements.saturating_mul(width),
+        pinned,
+        formula: format!("{symbol} × {width} B"),
+        formula_with_numbers: format!("{elements} × {width} B"),
+    }
+}
+
+/// What is on the host has no elements on the GPU.
+pub(super) fn nothing() -> Shape {
+    dims(&[(Sym::Nothing, 0)])
+}

@@ -1,0 +1,225 @@
+//! Advice in Simplified Chinese.
+
+use headroom_core::advise::{Level, Lever};
+use headroom_core::speed::Part;
+
+use crate::advice::AdviceTexts;
+use crate::{ChoiceText, choice};
+
+pub(super) const TEXTS: AdviceTexts = AdviceTexts {
+    title: "建议",
+    working: "正在计算：每项改动都要先回放确认，再给出建议…",
+    fit_title: "让它放得下",
+    fill_title: "用满显卡",
+    fit_intro: |need, card| {
+        format!("方案需要 {need}，显卡只有 {card}。下面每一种办法都针对这个方案算出，是同类中最快的。")
+    },
+    tight_intro: |need, card| {
+        format!("方案大约需要 {need}，显卡有 {card}，只是勉强放得下。下面的改动能确保放下，每一种都是同类中最快的。")
+    },
+    fill_intro: |share, need, card| format!("显存只用了 {share}%（{need} / {card}），剩下的可以换成速度。"),
+    used_intro: |share, need, card| format!("显存已用 {share}%（{need} / {card}），没有什么需要再调高。"),
+
+    applied: |count| format!("已采用：改了 {count} 个字段"),
+    undo: "撤销",
+    copy_code: "复制代码",
+    code_copied: "代码已复制",
+
+    level_group: "允许改动到什么程度？",
+    level,
+    level_short: |level| match level {
+        Level::Same => "不变",
+        Level::Coarser => "更粗略",
+        Level::Different => "会改变",
+    },
+    level_warning: |level, trains| match level {
+        Level::Same => None,
+        Level::Coarser if !trains => Some("模型的运算精度会降低，采用前请先比较回答。"),
+        Level::Different if !trains => Some("模型或它读到的内容变了，回答也会随之改变。"),
+        Level::Coarser => Some("优化器或运算的精度会降低。损失通常相差不大，建议先跑一小段比较。"),
+        Level::Different => Some("训练的内容变了，结果质量也会随之改变，采用前请先比较。"),
+    },
+    fits_with: |changes, time| format!("改 {changes} 处即可放下，每 token 耗时 {time}"),
+    no_quicker: "不比前面的级别更快",
+    no_quicker_why: "前面的级别已经放得下，而且一样快，没有必要走到这一步。",
+    reaches: |least, card| format!("还不够：最少仍需 {least}，显卡只有 {card}"),
+    no_lever: "还不够",
+    short_why: "在这张卡上，这些改动怎么组合都不够。",
+    host_limit: |bytes| format!("卸载最多按 {bytes} 主机内存计算，配这种显卡的机器通常不会更多。"),
+
+    lever,
+    lever_short,
+    only_this: "只改这项",
+    apply_all: |changes| match changes {
+        1 => "采用这项改动".to_owned(),
+        _ => format!("采用全部 {changes} 项改动"),
+    },
+    token_takes: |time| format!("每 token 耗时 {time}"),
+    effective_batch: |[before, after]| {
+        if before == after {
+            format!("有效批量仍为 {before}")
+        } else {
+            format!("有效批量从 {before} 变为 {after}")
+        }
+    },
+
+    host_takes: |bytes| format!("占用主机内存 {bytes}"),
+
+    nothing_short: |cards| format!("在现有显卡上怎么改都不够，至少需要 {cards}。"),
+    no_hardware: "怎么改都不够，显卡目录里的任何型号、再多张也放不下。",
+    cards: |count, name| format!("{count} × {name}"),
+    card_of: |memory| format!("{memory} 显卡"),
+    hardware: |level| match level {
+        Level::Same => "训练方式不变",
+        Level::Coarser => "运算更粗略",
+        Level::Different => "训练内容有变：QLoRA、更短的序列或更小的模型",
+    },
+
+    waterfall_title: "逐项改动各省多少",
+    waterfall_why: "百分比不能直接相加：每一项省下的，都只是前面各项改完之后剩余部分的一个比例。字节数逐项相加则分毫不差。",
+    waterfall_table: "以表格查看逐项节省",
+    column_bytes: "字节",
+    column_then_bytes: "之后需要（字节）",
+
+    target_group: "希望用到显存的多少",
+    target: |low, high| format!("{low}–{high}%"),
+    cautious: |range| format!("{range}（保守）"),
+    recommended: "推荐",
+    aggressive: "激进",
+    share_used: |share, need, card| format!("占显存的 {share}%：{need} / {card}"),
+    gain: |gain| format!("每秒 token 数：{gain}"),
+    nothing_fills: "按整除的步子，没有更大的批量放得下。",
+    back_off_title: "如果仍然显存不足，按以下顺序退回",
+    others_title: "也可以单独调高别的数值，但训练内容会随之改变",
+    longer_only_if: "数据里确有更长的序列时才有用。",
+
+    levers_title: "每项改动单独的效果",
+    levers_intro: "在这个方案上只改一项：省下或多占多少显存，以及之后每条序列要多久。",
+    levers_provisional: "暂按其他方案的经验估算，每项改动正在逐一回放…",
+    column_change: "改动",
+    column_need: "显存",
+    column_then_needs: "之后需要",
+    column_token_time: "每 token 耗时",
+    column_sequence_time: "每条序列耗时",
+    column_result: "训练结果",
+
+    time_title: "每步耗时",
+    generation_title: "一次生成的耗时",
+    time_rough: "粗略估计：绝对值可能相差数倍，两个方案之比才可信。",
+    step_time: |seconds, tokens| format!("约 {seconds}，每秒 {tokens} 个 token。"),
+    parts_title: "时间花在哪里",
+    column_part: "部分",
+    column_seconds: "耗时",
+    column_share: "占比",
+    part: |part| match part {
+        Part::Prefill => "读入提示",
+        Part::Decoding => "逐个生成 token",
+        Part::Scoring => "不求梯度的前向",
+        Part::ForwardProducts => "矩阵乘（前向）",
+        Part::BackwardProducts => "矩阵乘（反向）",
+        Part::Recomputation => "重算",
+        Part::Attention => "注意力",
+        Part::MemoryTraffic => "归一化、激活函数、类型转换",
+        Part::Loss => "词表上的损失",
+        Part::Dequantization => "反量化权重",
+        Part::Optimizer => "梯度裁剪与优化器",
+        Part::Communication => "卡间通信",
+        Part::Offload => "显卡与主机之间的传输",
+        Part::HostOptimizer => "主机上的优化器",
+        Part::Launches => "等待内核启动",
+    },
+};
+
+fn level(level: Level) -> ChoiceText {
+    match level {
+        Level::Same => choice("1 · 结果不变", "训练结果没有任何变化"),
+        Level::Coarser => choice("2 · 更粗略", "允许降低运算或优化器状态的精度"),
+        Level::Different => choice("3 · 换一种训练", "允许改用适配器、缩短序列或换小模型"),
+    }
+}
+
+fn lever(lever: Lever) -> String {
+    let fixed = match lever {
+        Lever::ExpandableSegments => "分配器按页映射显存",
+        Lever::Sdpa => "用融合注意力代替 eager",
+        Lever::FusedOptimizer => "融合的优化器内核",
+        Lever::Liger => "Liger 内核：分块计算损失",
+        Lever::Checkpointing => "反向传播时重算激活值",
+        Lever::NoCheckpointing => "保留激活值，不再重算",
+        Lever::SmallBuckets => "DeepSpeed 通信桶的大小交给 Trainer 决定",
+        Lever::DropOutputs => "反向传播之前释放模型输出",
+        Lever::EightBitOptimizer => "优化器状态改用 8 位",
+        Lever::PagedOptimizer => "优化器状态改用 8 位，并可换页到主机",
+        Lever::Adafactor => "Adafactor：分解的二阶矩",
+        Lever::PureBfloat16 => "权重和优化器状态改用 bf16",
+        Lever::AdapterReference => "以关闭适配器的策略模型作为参考",
+        Lever::PrecomputedReference => "参考模型的对数概率事先算好",
+        Lever::SharedInstances => "裁判与策略共用权重",
+        Lever::OffloadedInstances => "冻结的模型不运行时放在主机内存",
+        Lever::QuantizedInstances => "冻结的模型改用 4 位",
+        Lever::Lora => "用 LoRA 适配器代替训练全部权重",
+        Lever::Qlora => "基座权重改用 4 位",
+        Lever::NarrowAdapters => "适配器改用 16 位训练",
+        Lever::AttentionAdapters => "只在注意力上加适配器",
+        Lever::MicroBatch(batch) => return format!("每次前向 {batch} 条序列，增加累积步数"),
+        Lever::Sharding { zero_stage, offload_optimizer, offload_param } => {
+            let what = match (zero_stage, offload_optimizer, offload_param) {
+                (0, ..) => return "各卡之间不分片".to_owned(),
+                (1, false, _) => "：优化器状态分到各卡",
+                (2, false, _) => "：优化器状态和梯度分到各卡",
+                (_, false, false) => "：全部分到各卡",
+                (_, true, false) => "，优化器状态放在主机内存",
+                (_, _, true) => "，优化器状态和参数放在主机内存",
+            };
+            return format!("ZeRO-{zero_stage}{what}");
+        }
+        Lever::Rank(r) => return format!("适配器的秩改为 {r}"),
+        Lever::Length(length) => return format!("序列缩短到 {length} 个 token"),
+        Lever::Generations(generations) => return format!("每条提示 {generations} 个回答"),
+        Lever::CompletionLength(tokens) => return format!("回答最多 {tokens} 个 token"),
+        Lever::Model(_) => "换小一些的模型",
+        Lever::Cards(count) => return format!("用 {count} 张卡"),
+        Lever::Card(_) => "换一种显卡",
+    };
+    fixed.to_owned()
+}
+
+fn lever_short(lever: Lever) -> String {
+    let fixed = match lever {
+        Lever::ExpandableSegments => "可扩展段",
+        Lever::Sdpa => "SDPA",
+        Lever::FusedOptimizer => "融合优化器",
+        Lever::Liger => "Liger",
+        Lever::Checkpointing => "梯度检查点",
+        Lever::NoCheckpointing => "关闭检查点",
+        Lever::SmallBuckets => "小通信桶",
+        Lever::DropOutputs => "释放输出",
+        Lever::EightBitOptimizer => "8 位 AdamW",
+        Lever::PagedOptimizer => "分页 8 位 AdamW",
+        Lever::Adafactor => "Adafactor",
+        Lever::PureBfloat16 => "纯 bf16",
+        Lever::AdapterReference => "关闭适配器作参考",
+        Lever::PrecomputedReference => "预先算参考",
+        Lever::SharedInstances => "共用权重",
+        Lever::OffloadedInstances => "模型放主机",
+        Lever::QuantizedInstances => "冻结模型 4 位",
+        Lever::Lora => "LoRA",
+        Lever::Qlora => "4 位基座",
+        Lever::NarrowAdapters => "16 位适配器",
+        Lever::AttentionAdapters => "仅注意力",
+        Lever::Model(_) => "换小模型",
+        Lever::Card(_) => "换显卡",
+        Lever::MicroBatch(batch) => return format!("批量 {batch}"),
+        Lever::Sharding { zero_stage: 0, .. } => "不分片",
+        Lever::Sharding { zero_stage, offload_optimizer, offload_param } => {
+            let offload = if offload_optimizer || offload_param { " + 卸载" } else { "" };
+            return format!("ZeRO-{zero_stage}{offload}");
+        }
+        Lever::Rank(r) => return format!("秩 {r}"),
+        Lever::Length(length) => return format!("长度 {length}"),
+        Lever::Generations(generations) => return format!("{generations} 个回答"),
+        Lever::CompletionLength(tokens) => return format!("生成 {tokens}"),
+        Lever::Cards(count) => return format!("{count} 张卡"),
+    };
+    fixed.to_owned()
+}

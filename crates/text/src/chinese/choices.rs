@@ -1,0 +1,110 @@
+//! The values of a plan's fields, in Simplified Chinese.
+
+use headroom_core::plan::{
+    AdapterDtype, AttentionKernel, AttnImplementation, Dtype, Framework, Method, MixedPrecision, Optimizer, QuantType,
+    Task,
+};
+
+use crate::{ChoiceText, choice};
+
+pub(super) fn task(task: Task) -> ChoiceText {
+    match task {
+        Task::Sft => choice("监督微调", "SFT"),
+        Task::SequenceClassification => choice("序列分类", "打分或分类头"),
+        Task::Inference => choice("推理", "预填充与生成"),
+        Task::Reward => choice("奖励模型", "成对回答，各打一分"),
+        Task::Dpo => choice("DPO", "成对回答与参考模型"),
+        Task::Grpo => choice("GRPO", "成组生成回答"),
+        Task::Ppo => choice("PPO", "策略、价值、参考与奖励模型"),
+    }
+}
+
+pub(super) fn method(method: Method) -> ChoiceText {
+    match method {
+        Method::Full => choice("全参数", "训练全部权重"),
+        Method::Lora => choice("LoRA", "只训练适配器"),
+        Method::Qlora => choice("QLoRA", "适配器 + 量化基座"),
+    }
+}
+
+pub(super) fn dtype(dtype: Dtype) -> ChoiceText {
+    match dtype {
+        Dtype::Bfloat16 => choice("bf16", "bfloat16"),
+        Dtype::Float16 => choice("fp16", "float16"),
+        Dtype::Float32 => choice("fp32", "float32"),
+    }
+}
+
+pub(super) fn precision(weights: Dtype, autocast: MixedPrecision) -> ChoiceText {
+    match (weights, autocast) {
+        (Dtype::Bfloat16, MixedPrecision::No) => choice("bf16", "权重为 bf16，无混合精度"),
+        (Dtype::Float16, MixedPrecision::No) => choice("fp16", "权重为 fp16，无混合精度"),
+        (Dtype::Float32, MixedPrecision::No) => choice("fp32", "权重为 fp32，无混合精度"),
+        (Dtype::Float32, MixedPrecision::Bf16) => choice("fp32 + bf16", "权重为 fp32，混合精度 bf16"),
+        (Dtype::Float32, MixedPrecision::Fp16) => choice("fp32 + fp16", "权重为 fp32，混合精度 fp16"),
+        (Dtype::Bfloat16, MixedPrecision::Bf16) => choice("bf16 + bf16", "权重为 bf16，混合精度 bf16"),
+        (Dtype::Float16, MixedPrecision::Fp16) => choice("fp16 + fp16", "权重为 fp16，混合精度 fp16"),
+        (Dtype::Bfloat16, MixedPrecision::Fp16) => choice("bf16 + fp16", "权重为 bf16，混合精度 fp16"),
+        (Dtype::Float16, MixedPrecision::Bf16) => choice("fp16 + bf16", "权重为 fp16，混合精度 bf16"),
+    }
+}
+
+pub(super) fn optimizer(optimizer: Optimizer) -> ChoiceText {
+    match optimizer {
+        Optimizer::AdamwTorch => choice("AdamW", "PyTorch，foreach"),
+        Optimizer::AdamwTorchFused => choice("AdamW（融合）", "PyTorch"),
+        Optimizer::AdamwTorchForloop => choice("AdamW（逐张量）", "PyTorch"),
+        Optimizer::AdamwBnb8bit => choice("8 位 AdamW", "bitsandbytes"),
+        Optimizer::PagedAdamw8bit => choice("8 位分页 AdamW", "bitsandbytes"),
+        Optimizer::PagedAdamw32bit => choice("32 位分页 AdamW", "bitsandbytes"),
+        Optimizer::Sgd => choice("SGD", "无动量"),
+        Optimizer::SgdMomentum => choice("SGD", "带动量"),
+        Optimizer::Adafactor => choice("Adafactor", "分解的二阶矩"),
+        Optimizer::Lion32bit => choice("Lion", "bitsandbytes，32 位"),
+        Optimizer::Lion8bit => choice("8 位 Lion", "bitsandbytes"),
+        Optimizer::GaloreAdamw => choice("GaLore AdamW", "低秩梯度"),
+        Optimizer::ApolloAdamw => choice("APOLLO AdamW", "低秩缩放"),
+        Optimizer::Muon => choice("Muon", "其余参数用 AdamW"),
+    }
+}
+
+pub(super) fn attention(attention: AttnImplementation) -> ChoiceText {
+    match attention {
+        AttnImplementation::Sdpa => choice("SDPA", "由 PyTorch 选择内核"),
+        AttnImplementation::FlashAttention2 => choice("FlashAttention-2", "flash-attn 库"),
+        AttnImplementation::Eager => choice("Eager", "写出完整的分数矩阵"),
+    }
+}
+
+pub(super) fn kernel(kernel: AttentionKernel) -> ChoiceText {
+    match kernel {
+        AttentionKernel::Auto => choice("自动", "由 PyTorch 决定"),
+        AttentionKernel::Flash => choice("Flash", ""),
+        AttentionKernel::Efficient => choice("省显存内核", ""),
+        AttentionKernel::Math => choice("数学实现", "写出分数矩阵"),
+    }
+}
+
+pub(super) fn framework(framework: Framework) -> ChoiceText {
+    match framework {
+        Framework::Deepspeed => choice("DeepSpeed", "ZeRO"),
+        Framework::Fsdp2 => choice("FSDP2", "fully_shard"),
+        Framework::Ddp => choice("DDP", "每卡一份，不分片"),
+    }
+}
+
+pub(super) fn adapter_dtype(dtype: AdapterDtype) -> ChoiceText {
+    match dtype {
+        AdapterDtype::Auto => choice("自动", "半精度基座上用 fp32"),
+        AdapterDtype::Bfloat16 => choice("bf16", ""),
+        AdapterDtype::Float16 => choice("fp16", ""),
+        AdapterDtype::Float32 => choice("fp32", ""),
+    }
+}
+
+pub(super) fn quant_type(quant_type: QuantType) -> ChoiceText {
+    match quant_type {
+        QuantType::Nf4 => choice("NF4", "正态浮点"),
+        QuantType::Fp4 => choice("FP4", "4 位浮点"),
+    }
+}

@@ -1,0 +1,41 @@
+//! Notes beside an estimate, in Simplified Chinese.
+
+use headroom_core::memory::Note;
+use headroom_core::units::bytes_text;
+
+use crate::assumed_keys;
+
+pub(super) fn note(note: &Note) -> String {
+    match note {
+        Note::GenericModel { model_type } => {
+            format!("不认识“{model_type}”这一模型家族，已按类似 Llama 的解码器读取：所有数字仅供参考。")
+        }
+        Note::AssumedKeys { keys } => {
+            format!("config.json 没有写明以下各项，按该模型类的默认值计算：{}。", assumed_keys(keys, "、"))
+        }
+        Note::TextPart { of } => format!("只计算“{of}”的文本部分，不含视觉或音频编码器。"),
+        Note::EagerOnly { model_type } => {
+            format!("transformers 的“{model_type}”不支持 sdpa：注意力以 eager 方式计算，会写出完整的注意力分数矩阵。")
+        }
+        Note::FamilyNotMeasured { model_type } => {
+            format!("“{model_type}”的激活值按 transformers 代码推导，尚未与实测对照。")
+        }
+        Note::ZeroOnOneCard => "单卡上的 ZeRO 不切分任何内容，只有卸载才能省显存。".to_owned(),
+        Note::CardLacksBfloat16 => "这张卡没有 bf16 硬件支持，也无法运行 flash-attn，可以考虑 float16。".to_owned(),
+        Note::AttentionKernel { kernel } => {
+            format!("注意力使用“{kernel}”内核：显卡、精度、掩码或长度不允许使用 flash 内核。")
+        }
+        Note::LongerThanPositions { max_position_embeddings } => {
+            format!("序列长度超过了模型设计的 {max_position_embeddings} 个 token。")
+        }
+        Note::HostMemory { needed, usual, source } => format!(
+            "主机内存需要 {}，而配这种显卡的机器通常最多只有 {}（{source}）。",
+            bytes_text(*needed),
+            bytes_text(*usual)
+        ),
+        Note::UnquantizedParts { bytes } => {
+            format!("词嵌入、输出头和归一化层不会量化，占 {}：4 位量化省不到权重的四分之三。", bytes_text(*bytes))
+        }
+        Note::NotMeasured { what } => format!("由库代码推导得出，尚未与实测对照：{what}。"),
+    }
+}

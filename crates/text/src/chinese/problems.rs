@@ -1,0 +1,71 @@
+//! What is wrong with a plan, in Simplified Chinese.
+
+use headroom_core::plan::{Problem, ProblemKind};
+
+pub(super) fn problem(problem: &Problem) -> String {
+    let Problem { field, kind } = problem;
+    let near = |nearest: &Option<String>| {
+        nearest.as_ref().map_or_else(String::new, |nearest| format!("（是否想写 {nearest}？）"))
+    };
+    match kind {
+        ProblemKind::OutOfRange { value, min, max } => format!("{value} 不在 {min} 到 {max} 之间，请改为范围内的值。"),
+        ProblemKind::NotOneOf { value, allowed, nearest } => {
+            format!("{value} 不是可选值，可选：{}{}。", allowed.join("、"), near(nearest))
+        }
+        ProblemKind::WrongType { expected } => format!("这里应填{}。", kind_of_value(expected)),
+        ProblemKind::UnknownKey { nearest: None } => "未知的键，请删除。".to_owned(),
+        ProblemKind::UnknownKey { nearest } => format!("未知的键{}。", near(nearest)),
+        ProblemKind::UnknownModel { id, matches: 0, candidates } => {
+            format!("目录里没有模型 {id}，请粘贴它的 config.json{}。", near_ones(candidates))
+        }
+        ProblemKind::UnknownGpu { id, matches: 0, candidates } => {
+            format!("目录里没有显卡 {id}，请直接填写显存（GiB）{}。", near_ones(candidates))
+        }
+        ProblemKind::UnknownModel { id, matches, candidates } | ProblemKind::UnknownGpu { id, matches, candidates } => {
+            let rest = if *matches > candidates.len() { format!("等 {matches} 个") } else { String::new() };
+            format!("{id} 可以指 {}{rest}，请选择其中一个。", candidates.join("、"))
+        }
+        ProblemKind::BadConfig { key, why } => format!("config.json 的 {key} 有误：{why}。"),
+        ProblemKind::NoSuchModule { name, known } => {
+            format!("模型里没有名为 {name} 的模块，可用的有：{}。", known.join("、"))
+        }
+        ProblemKind::NotDivisible { value, other, other_value, nearest } => {
+            let nearest: Vec<String> = nearest.iter().map(ToString::to_string).collect();
+            let choose =
+                if nearest.is_empty() { String::new() } else { format!("，可改为 {}", nearest.join(" 或 ")) };
+            format!("{value} 与 {other}（{other_value}）不能整除{choose}。")
+        }
+        ProblemKind::Contradiction { other, mend } => format!("与 {other} 矛盾，请把 {field} 设为 {mend}。"),
+        ProblemKind::NotJson { line, column } => {
+            format!("第 {line} 行第 {column} 列起不是合法的 JSON，请检查引号、逗号和括号。")
+        }
+        ProblemKind::TooLong { max_bytes } => format!("超过 {max_bytes} 字节，请缩短。"),
+        ProblemKind::Missing => "尚未填写，请补上。".to_owned(),
+        ProblemKind::Duplicate => "重复出现，请只保留一个。".to_owned(),
+        ProblemKind::BadEscape => "链接在此处损坏，请重新复制完整的链接。".to_owned(),
+        ProblemKind::UnknownVersion { value, newest } => {
+            format!("未知的链接版本 {value}，已按版本 {newest} 读取；请用更新的 Headroom 打开。")
+        }
+    }
+}
+
+/// What may have been meant, where anything is near.
+fn near_ones(candidates: &[String]) -> String {
+    if candidates.is_empty() { String::new() } else { format!("（是否想写 {}？）", candidates.join("、")) }
+}
+
+/// [`ProblemKind::WrongType`] names what it expects in English.
+fn kind_of_value(expected: &str) -> &str {
+    match expected {
+        "number" => "数字",
+        "whole number" => "整数",
+        "true or false" => " true 或 false",
+        "text" => "文本",
+        "object" => "对象",
+        "list of models" => "模型列表",
+        "JSON" => " JSON",
+        "module names" => "模块名称",
+        "version" => "版本号",
+        other => other,
+    }
+}

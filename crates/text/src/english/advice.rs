@@ -1,0 +1,247 @@
+//! Advice in English.
+
+use headroom_core::advise::{Level, Lever};
+use headroom_core::speed::Part;
+
+use crate::advice::AdviceTexts;
+use crate::{ChoiceText, choice};
+
+pub(super) const TEXTS: AdviceTexts = AdviceTexts {
+    title: "Advice",
+    working: "Working it out: every change is replayed before it is advised…",
+    fit_title: "Make it fit",
+    fill_title: "Use the card",
+    fit_intro: |need, card| {
+        format!("The plan needs {need} of {card}. Each way below is the quickest of its kind, worked out on this plan.")
+    },
+    tight_intro: |need, card| {
+        format!(
+            "The plan may just fit: it needs about {need} of {card}. These changes make sure, each way the quickest of its kind."
+        )
+    },
+    fill_intro: |share, need, card| {
+        format!("Only {share} % of the card is in use, {need} of {card}. The rest can buy speed.")
+    },
+    used_intro: |share, need, card| format!("{share} % of the card is in use, {need} of {card}: nothing to raise."),
+
+    applied: |count| match count {
+        1 => "Applied: 1 field changed".to_owned(),
+        _ => format!("Applied: {count} fields changed"),
+    },
+    undo: "Undo",
+    copy_code: "Copy code",
+    code_copied: "Code copied",
+
+    level_group: "How much may change?",
+    level,
+    level_short: |level| match level {
+        Level::Same => "the same",
+        Level::Coarser => "coarser",
+        Level::Different => "different",
+    },
+    level_warning: |level, trains| match level {
+        Level::Same => None,
+        Level::Coarser if !trains => {
+            Some("This changes how exactly the model computes. Compare its answers before relying on it.")
+        }
+        Level::Different if !trains => Some("This changes the model or what it reads, and with it its answers."),
+        Level::Coarser => Some(
+            "This changes how exactly the optimizer or the arithmetic works. Losses mostly stay close; compare a short run.",
+        ),
+        Level::Different => Some(
+            "This changes what is trained, and with it the quality of the result. Compare it before relying on it.",
+        ),
+    },
+    fits_with: |changes, time| {
+        let noun = if changes == 1 { "change" } else { "changes" };
+        format!("fits with {changes} {noun}; time per token {time}")
+    },
+    no_quicker: "no quicker than a milder level",
+    no_quicker_why: "A milder level fits and is as quick: there is no reason to go this far.",
+    reaches: |least, card| format!("not enough: reaches {least} of {card}"),
+    no_lever: "not enough",
+    short_why: "No combination of these changes is enough on this card.",
+    host_limit: |bytes| {
+        format!(
+            "Offload was counted on with up to {bytes} of host memory, the most that machines with such GPUs usually have."
+        )
+    },
+
+    lever,
+    lever_short,
+    only_this: "Only this",
+    apply_all: |changes| match changes {
+        1 => "Apply this change".to_owned(),
+        _ => format!("Apply all {changes} changes"),
+    },
+    token_takes: |time| format!("time per token {time}"),
+    effective_batch: |[before, after]| {
+        if before == after {
+            format!("the effective batch stays {before}")
+        } else {
+            format!("the effective batch goes from {before} to {after}")
+        }
+    },
+
+    host_takes: |bytes| format!("{bytes} of host memory"),
+
+    nothing_short: |cards| format!("No change is enough on these cards: nothing short of {cards} does."),
+    no_hardware: "No change is enough, and no card of the catalogue suffices, however many.",
+    cards: |count, name| format!("{count} × {name}"),
+    card_of: |memory| format!("card of {memory}"),
+    hardware: |level| match level {
+        Level::Same => "with the training as it is",
+        Level::Coarser => "with coarser arithmetic",
+        Level::Different => "with something else trained: QLoRA, shorter sequences or a smaller model",
+    },
+
+    waterfall_title: "What each change saves in turn",
+    waterfall_why: "Savings in per cent do not add up: each is a share of what the changes before it left. The bytes do, lever by lever.",
+    waterfall_table: "The savings as a table",
+    column_bytes: "Bytes",
+    column_then_bytes: "Then needs, bytes",
+
+    target_group: "Share of the card to aim at",
+    target: |low, high| format!("{low}–{high} %"),
+    cautious: |range| format!("{range}, cautious"),
+    recommended: "Recommended",
+    aggressive: "Aggressive",
+    share_used: |share, need, card| format!("{share} % of the card: {need} of {card}"),
+    gain: |gain| format!("Tokens a second: {gain}"),
+    nothing_fills: "No larger batch fits in steps that divide.",
+    back_off_title: "Should memory run out all the same, go back in this order",
+    others_title: "Or raise something else by itself; this changes what is trained",
+    longer_only_if: "Helps only if the data has longer sequences.",
+
+    levers_title: "Every change by itself",
+    levers_intro: "Each change alone on this plan: what it saves or takes, and how long each sequence then takes.",
+    levers_provisional: "Provisional, by what other plans needed: each change is being replayed…",
+    column_change: "Change",
+    column_need: "Memory",
+    column_then_needs: "Then needs",
+    column_token_time: "Time per token",
+    column_sequence_time: "Time per sequence",
+    column_result: "Result",
+
+    time_title: "Time of a step",
+    generation_title: "Time of a generation",
+    time_rough: "Rough: the figure can be off by a factor; trust the ratio of two plans.",
+    step_time: |seconds, tokens| format!("About {seconds}, {tokens} tokens a second."),
+    parts_title: "Where the time goes",
+    column_part: "Part",
+    column_seconds: "Time",
+    column_share: "Share",
+    part: |part| match part {
+        Part::Prefill => "Reading the prompts",
+        Part::Decoding => "Generating tokens",
+        Part::Scoring => "Forwards without gradients",
+        Part::ForwardProducts => "Matrix products, forward",
+        Part::BackwardProducts => "Matrix products, backward",
+        Part::Recomputation => "Recomputation",
+        Part::Attention => "Attention",
+        Part::MemoryTraffic => "Norms, activations, casts",
+        Part::Loss => "Loss over the vocabulary",
+        Part::Dequantization => "Unpacking quantised weights",
+        Part::Optimizer => "Clipping and optimizer",
+        Part::Communication => "Communication between cards",
+        Part::Offload => "Transfers between card and host",
+        Part::HostOptimizer => "Optimizer on the host",
+        Part::Launches => "Waiting for kernel launches",
+    },
+};
+
+fn level(level: Level) -> ChoiceText {
+    match level {
+        Level::Same => choice("1 · The same result", "nothing about the result changes"),
+        Level::Coarser => choice("2 · Coarser", "coarser arithmetic or optimizer state allowed"),
+        Level::Different => choice("3 · Something else", "adapters, shorter sequences, a smaller model allowed"),
+    }
+}
+
+fn lever(lever: Lever) -> String {
+    let fixed = match lever {
+        Lever::ExpandableSegments => "Let the allocator map memory page by page",
+        Lever::Sdpa => "Fused attention instead of eager",
+        Lever::FusedOptimizer => "Fused optimizer kernel",
+        Lever::Liger => "Liger kernels: the loss in chunks",
+        Lever::Checkpointing => "Recompute activations in backward",
+        Lever::NoCheckpointing => "Keep activations instead of recomputing them",
+        Lever::SmallBuckets => "DeepSpeed buckets as small as the Trainer makes them",
+        Lever::DropOutputs => "Let the outputs go before backward",
+        Lever::EightBitOptimizer => "Optimizer state in 8 bits",
+        Lever::PagedOptimizer => "Optimizer state in 8 bits, paged to the host",
+        Lever::Adafactor => "Adafactor: factored second moments",
+        Lever::PureBfloat16 => "Weights and optimizer state in bf16",
+        Lever::AdapterReference => "The reference is the policy without its adapter",
+        Lever::PrecomputedReference => "Reference log-probabilities computed beforehand",
+        Lever::SharedInstances => "Judges share the policy's weights",
+        Lever::OffloadedInstances => "Frozen models wait in host memory",
+        Lever::QuantizedInstances => "Frozen models in 4 bits",
+        Lever::Lora => "LoRA adapters instead of all weights",
+        Lever::Qlora => "Base weights in 4 bits",
+        Lever::NarrowAdapters => "Adapters trained in 16 bits",
+        Lever::AttentionAdapters => "Adapters on attention only",
+        Lever::MicroBatch(1) => "1 sequence a forward, more accumulation",
+        Lever::MicroBatch(batch) => return format!("{batch} sequences a forward, more accumulation"),
+        Lever::Sharding { zero_stage, offload_optimizer, offload_param } => {
+            let what = match (zero_stage, offload_optimizer, offload_param) {
+                (0, ..) => return "Nothing split over the cards".to_owned(),
+                (1, false, _) => ": optimizer state split over the cards",
+                (2, false, _) => ": optimizer state and gradients split over the cards",
+                (_, false, false) => ": everything split over the cards",
+                (_, true, false) => ", optimizer state in host memory",
+                (_, _, true) => ", optimizer state and parameters in host memory",
+            };
+            return format!("ZeRO-{zero_stage}{what}");
+        }
+        Lever::Rank(r) => return format!("Adapters of rank {r}"),
+        Lever::Length(length) => return format!("Sequences of {length} tokens"),
+        Lever::Generations(generations) => return format!("{generations} answers to each prompt"),
+        Lever::CompletionLength(tokens) => return format!("Answers of {tokens} tokens at most"),
+        Lever::Model(_) => "A smaller model",
+        Lever::Cards(1) => "1 card",
+        Lever::Cards(count) => return format!("{count} cards"),
+        Lever::Card(_) => "Another card",
+    };
+    fixed.to_owned()
+}
+
+fn lever_short(lever: Lever) -> String {
+    let fixed = match lever {
+        Lever::ExpandableSegments => "Expandable segments",
+        Lever::Sdpa => "SDPA",
+        Lever::FusedOptimizer => "Fused optimizer",
+        Lever::Liger => "Liger",
+        Lever::Checkpointing => "Checkpointing",
+        Lever::NoCheckpointing => "No checkpointing",
+        Lever::SmallBuckets => "Small buckets",
+        Lever::DropOutputs => "Drop outputs",
+        Lever::EightBitOptimizer => "8-bit AdamW",
+        Lever::PagedOptimizer => "Paged 8-bit AdamW",
+        Lever::Adafactor => "Adafactor",
+        Lever::PureBfloat16 => "Pure bf16",
+        Lever::AdapterReference => "Adapter-off reference",
+        Lever::PrecomputedReference => "Reference beforehand",
+        Lever::SharedInstances => "Shared weights",
+        Lever::OffloadedInstances => "Models on the host",
+        Lever::QuantizedInstances => "4-bit frozen models",
+        Lever::Lora => "LoRA",
+        Lever::Qlora => "4-bit base",
+        Lever::NarrowAdapters => "16-bit adapters",
+        Lever::AttentionAdapters => "Attention only",
+        Lever::Model(_) => "Smaller model",
+        Lever::Card(_) => "Other card",
+        Lever::MicroBatch(batch) => return format!("Batch {batch}"),
+        Lever::Sharding { zero_stage: 0, .. } => "Not sharded",
+        Lever::Sharding { zero_stage, offload_optimizer, offload_param } => {
+            let offload = if offload_optimizer || offload_param { " + offload" } else { "" };
+            return format!("ZeRO-{zero_stage}{offload}");
+        }
+        Lever::Rank(r) => return format!("Rank {r}"),
+        Lever::Length(length) => return format!("Length {length}"),
+        Lever::Generations(generations) => return format!("{generations} answers"),
+        Lever::CompletionLength(tokens) => return format!("{tokens} new tokens"),
+        Lever::Cards(count) => return format!("{count} cards"),
+    };
+    fixed.to_owned()
+}

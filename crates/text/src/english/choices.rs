@@ -1,0 +1,110 @@
+//! The values of a plan's fields, in English.
+
+use headroom_core::plan::{
+    AdapterDtype, AttentionKernel, AttnImplementation, Dtype, Framework, Method, MixedPrecision, Optimizer, QuantType,
+    Task,
+};
+
+use crate::{ChoiceText, choice};
+
+pub(super) fn task(task: Task) -> ChoiceText {
+    match task {
+        Task::Sft => choice("Supervised fine-tuning", "SFT"),
+        Task::SequenceClassification => choice("Sequence classification", "score or class head"),
+        Task::Inference => choice("Inference", "prefill and generation"),
+        Task::Reward => choice("Reward model", "pairs of answers, one score each"),
+        Task::Dpo => choice("DPO", "pairs and a reference"),
+        Task::Grpo => choice("GRPO", "groups of generated answers"),
+        Task::Ppo => choice("PPO", "policy, value model, reference, reward"),
+    }
+}
+
+pub(super) fn method(method: Method) -> ChoiceText {
+    match method {
+        Method::Full => choice("Full", "all weights"),
+        Method::Lora => choice("LoRA", "adapters"),
+        Method::Qlora => choice("QLoRA", "adapters, quantised base"),
+    }
+}
+
+pub(super) fn dtype(dtype: Dtype) -> ChoiceText {
+    match dtype {
+        Dtype::Bfloat16 => choice("bf16", "bfloat16"),
+        Dtype::Float16 => choice("fp16", "float16"),
+        Dtype::Float32 => choice("fp32", "float32"),
+    }
+}
+
+pub(super) fn precision(weights: Dtype, autocast: MixedPrecision) -> ChoiceText {
+    match (weights, autocast) {
+        (Dtype::Bfloat16, MixedPrecision::No) => choice("bf16", "weights in bf16, no autocast"),
+        (Dtype::Float16, MixedPrecision::No) => choice("fp16", "weights in fp16, no autocast"),
+        (Dtype::Float32, MixedPrecision::No) => choice("fp32", "weights in fp32, no autocast"),
+        (Dtype::Float32, MixedPrecision::Bf16) => choice("fp32 + bf16", "weights in fp32, autocast to bf16"),
+        (Dtype::Float32, MixedPrecision::Fp16) => choice("fp32 + fp16", "weights in fp32, autocast to fp16"),
+        (Dtype::Bfloat16, MixedPrecision::Bf16) => choice("bf16 + bf16", "weights in bf16, autocast to bf16"),
+        (Dtype::Float16, MixedPrecision::Fp16) => choice("fp16 + fp16", "weights in fp16, autocast to fp16"),
+        (Dtype::Bfloat16, MixedPrecision::Fp16) => choice("bf16 + fp16", "weights in bf16, autocast to fp16"),
+        (Dtype::Float16, MixedPrecision::Bf16) => choice("fp16 + bf16", "weights in fp16, autocast to bf16"),
+    }
+}
+
+pub(super) fn optimizer(optimizer: Optimizer) -> ChoiceText {
+    match optimizer {
+        Optimizer::AdamwTorch => choice("AdamW", "PyTorch, foreach"),
+        Optimizer::AdamwTorchFused => choice("AdamW, fused", "PyTorch"),
+        Optimizer::AdamwTorchForloop => choice("AdamW, for-loop", "PyTorch"),
+        Optimizer::AdamwBnb8bit => choice("AdamW 8-bit", "bitsandbytes"),
+        Optimizer::PagedAdamw8bit => choice("AdamW 8-bit, paged", "bitsandbytes"),
+        Optimizer::PagedAdamw32bit => choice("AdamW 32-bit, paged", "bitsandbytes"),
+        Optimizer::Sgd => choice("SGD", "no momentum"),
+        Optimizer::SgdMomentum => choice("SGD", "with momentum"),
+        Optimizer::Adafactor => choice("Adafactor", "factored second moment"),
+        Optimizer::Lion32bit => choice("Lion", "bitsandbytes, 32-bit"),
+        Optimizer::Lion8bit => choice("Lion 8-bit", "bitsandbytes"),
+        Optimizer::GaloreAdamw => choice("GaLore AdamW", "low-rank gradients"),
+        Optimizer::ApolloAdamw => choice("APOLLO AdamW", "low-rank scaling"),
+        Optimizer::Muon => choice("Muon", "AdamW for the rest"),
+    }
+}
+
+pub(super) fn attention(attention: AttnImplementation) -> ChoiceText {
+    match attention {
+        AttnImplementation::Sdpa => choice("SDPA", "PyTorch picks the kernel"),
+        AttnImplementation::FlashAttention2 => choice("FlashAttention-2", "flash-attn package"),
+        AttnImplementation::Eager => choice("Eager", "score matrix written out"),
+    }
+}
+
+pub(super) fn kernel(kernel: AttentionKernel) -> ChoiceText {
+    match kernel {
+        AttentionKernel::Auto => choice("Auto", "as PyTorch decides"),
+        AttentionKernel::Flash => choice("Flash", ""),
+        AttentionKernel::Efficient => choice("Memory-efficient", ""),
+        AttentionKernel::Math => choice("Math", "scores written out"),
+    }
+}
+
+pub(super) fn framework(framework: Framework) -> ChoiceText {
+    match framework {
+        Framework::Deepspeed => choice("DeepSpeed", "ZeRO"),
+        Framework::Fsdp2 => choice("FSDP2", "fully_shard"),
+        Framework::Ddp => choice("DDP", "copies, no sharding"),
+    }
+}
+
+pub(super) fn adapter_dtype(dtype: AdapterDtype) -> ChoiceText {
+    match dtype {
+        AdapterDtype::Auto => choice("Auto", "fp32 over a half-precision base"),
+        AdapterDtype::Bfloat16 => choice("bf16", ""),
+        AdapterDtype::Float16 => choice("fp16", ""),
+        AdapterDtype::Float32 => choice("fp32", ""),
+    }
+}
+
+pub(super) fn quant_type(quant_type: QuantType) -> ChoiceText {
+    match quant_type {
+        QuantType::Nf4 => choice("NF4", "normal float"),
+        QuantType::Fp4 => choice("FP4", "4-bit float"),
+    }
+}

@@ -1,0 +1,50 @@
+//! Notes beside an estimate, in English.
+
+use headroom_core::memory::Note;
+use headroom_core::units::bytes_text;
+
+use crate::assumed_keys;
+
+pub(super) fn note(note: &Note) -> String {
+    match note {
+        Note::GenericModel { model_type } => format!(
+            "Headroom does not know the family “{model_type}” and read it as a Llama-like decoder: take every figure as a guess."
+        ),
+        Note::AssumedKeys { keys } => format!(
+            "The config.json does not say these, so the defaults of its class are assumed: {}.",
+            assumed_keys(keys, ", ")
+        ),
+        Note::TextPart { of } => {
+            format!("Only the text part of “{of}” is counted: its vision or audio towers are not.")
+        }
+        Note::EagerOnly { model_type } => {
+            format!("transformers has no sdpa for “{model_type}”: attention runs eagerly and writes its scores out.")
+        }
+        Note::FamilyNotMeasured { model_type } => format!(
+            "The activations of “{model_type}” follow its code in transformers and were not compared with a measurement."
+        ),
+        Note::ZeroOnOneCard => "ZeRO on one card splits nothing: only offload saves memory there.".to_owned(),
+        Note::CardLacksBfloat16 => {
+            "This card does not compute bf16 in hardware, and flash-attn does not run on it: consider float16."
+                .to_owned()
+        }
+        Note::AttentionKernel { kernel } => {
+            format!("Attention runs on the “{kernel}” kernel: card, dtype, mask or length rule out the flash kernel.")
+        }
+        Note::LongerThanPositions { max_position_embeddings } => {
+            format!("The sequence is longer than the {max_position_embeddings} tokens the model was made for.")
+        }
+        Note::HostMemory { needed, usual, source } => format!(
+            "Host memory: {} needed, and machines with such GPUs usually have {} at most ({source}).",
+            bytes_text(*needed),
+            bytes_text(*usual)
+        ),
+        Note::UnquantizedParts { bytes } => format!(
+            "Embeddings, head and norms are not quantised and take {}: 4 bits never save three quarters of the weights.",
+            bytes_text(*bytes)
+        ),
+        Note::NotMeasured { what } => {
+            format!("Derived from the library's code and not yet compared with a measurement: {what}.")
+        }
+    }
+}

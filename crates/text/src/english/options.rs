@@ -1,0 +1,184 @@
+//! The planning tools in English.
+
+use headroom_core::advise::solve::{Question, Unknown};
+use headroom_core::advise::summary::{Check, SummaryItem};
+use headroom_core::units::bytes_text;
+
+use super::terms;
+use crate::options::{MapTexts, OptionTexts, PairTexts, SolveTexts, SummaryTexts, TierTexts};
+
+pub(super) const TEXTS: OptionTexts = OptionTexts {
+    tiers: TierTexts {
+        title: "Method by sharding",
+        intro: "Time is for as many tokens as the current plan takes, with the range it should lie in.",
+        wide_adapters: "Not sharded, adapters are kept and multiplied in fp32 (peft's autocast_adapter_dtype); DeepSpeed casts them to 16 bits, which is why LoRA can be quicker and smaller there.",
+        one_card: "On one card ZeRO shards nothing: only offload to host memory makes room.",
+        sharding: "Sharding",
+        on_card: "card",
+        in_host: "host",
+        time: "time",
+        quickest: "quickest that fits",
+        slower: "slower",
+        shards_nothing: "shards nothing on one card",
+        host_too_small: "more host memory than such machines have",
+        not_offered: "4-bit weights are not sharded",
+        ladder_title: "Four DeepSpeed presets by card size",
+        ladder_intro: "Each sets sharding, offload, batch, accumulation and length together. The quickest that fits is marked.",
+        ladder_card,
+        ladder_setting: |batch, steps, length| format!("batch {batch} × {steps}, length {length}"),
+    },
+    solve: SolveTexts {
+        title: "What is the most that fits?",
+        intro: "Everything else stays as it is. Each answer and the value after it are replayed before they are said.",
+        question,
+        searching: "Searching…",
+        fits: |value| format!("{value} fits"),
+        beyond: |value, fit| format!("{value}: {}", terms::fit(fit).to_lowercase()),
+        no_beyond: "nothing larger to try",
+        nothing: "Nothing fits, whatever the value. See the advice above.",
+        is_current: "as it is now",
+        largest: "Largest models",
+        largest_intro: "The largest of each family, the newest first. What saves memory may be switched on, offload to the host left out; method, batch a step and length stay unless named.",
+        released: |month, size| format!("released {month}, {size} parameters"),
+        only_model: "nothing but the model changes",
+    },
+    map: MapTexts {
+        title: "Batch by length",
+        intro: "What each pair would use of the card. Choose one to make it the plan.",
+        batch: "batch per card",
+        length: "sequence length, tokens",
+        answer_length: "answer length, tokens",
+        used: "0 to 100 % of the card",
+        keys: "Arrow keys move over the map, Enter chooses.",
+        place: |batch, length, need, fit| format!("Batch {batch}, length {length}: {need}, {fit}"),
+        sentence: |length, batch, own, longest| {
+            let at_length = match batch {
+                Some(batch) => format!("at length {length} a batch of up to {batch} fits"),
+                None => format!("at length {length} no batch fits"),
+            };
+            let at_batch = match longest {
+                Some(longest) => format!("at batch {own} a length of up to {longest} fits"),
+                None => format!("at batch {own} no length fits"),
+            };
+            format!("Of the values on the map, {at_length}, and {at_batch}.")
+        },
+        table: "The map as a table",
+        column_length: "Length",
+        column_batch: "Largest batch on the map that fits",
+        none_fits: "none",
+    },
+    pair: PairTexts {
+        title: "Before and after",
+        intro: "Set the plan beside another one: keep it, change something, and see what that does.",
+        keep: "Keep this plan as “before”",
+        paste: "Or paste a link to another plan",
+        paste_help: "The whole address or the part after #. It is read here and sent nowhere.",
+        compare: "Compare",
+        no_link: "This is no link to a plan:",
+        partly: "Part of this link could not be read, and stays at its default:",
+        swap: "Swap the two",
+        kept: "This plan is kept. Change something in the form to see the difference.",
+        before: "Before",
+        after: "After",
+        same: "The two plans are the same.",
+        change: "Difference",
+        differs: "What differs",
+        field: "Field",
+        empty: "not set",
+        figures: "What it comes to",
+        figure: "Figure",
+        need: "Needs on each card",
+        verdict: "Verdict",
+        effective_batch: "Effective batch",
+        tokens: "Tokens a step",
+        time: "Time for as many tokens",
+        by_category: "At the fullest moment, by category",
+        category: "Category",
+        by_phase: "Fullest moment of each phase",
+        phase: "Phase",
+        estimated: "Before each plan's own replay, by what other plans needed.",
+    },
+    summary: SummaryTexts {
+        title: "Before you start",
+        intro: "What the run should print when it starts, and what to check first.",
+        figure: "Figure",
+        value: "Value",
+        checklist: "Checklist",
+        copy_text: "Copy as text",
+        copy_markdown: "Copy as Markdown",
+        copied: "Copied",
+        item,
+        check,
+    },
+};
+
+fn question(question: Question) -> &'static str {
+    match question {
+        Question::Most(Unknown::Batch) => "Batch per card",
+        Question::Most(Unknown::Length) => "Sequence length",
+        Question::Most(Unknown::Rank) => "LoRA rank",
+        Question::Most(Unknown::Generations) => "Answers a prompt",
+        Question::Most(Unknown::CompletionLength) => "Answer length",
+        Question::FewestCards => "Fewest cards",
+        Question::SmallestCard => "Smallest card",
+    }
+}
+
+fn ladder_card(preset: &str) -> &'static str {
+    match preset {
+        "deepspeed" => "above 12 GB",
+        "stage2_offload" => "6 to 12 GB",
+        "stage3" => "4 to 6 GB",
+        "minimal" => "below 4 GB",
+        _ => "",
+    }
+}
+
+fn item(item: SummaryItem) -> &'static str {
+    match item {
+        SummaryItem::Batch => "Batch per card",
+        SummaryItem::Accumulation => "Accumulation",
+        SummaryItem::Cards => "Cards",
+        SummaryItem::EffectiveBatch => "Effective batch",
+        SummaryItem::Prompts => "Prompts a round",
+        SummaryItem::Generations => "Answers a prompt",
+        SummaryItem::RoundSequences => "Sequences a round",
+        SummaryItem::SequencesAtOnce => "Generated at once per card",
+        SummaryItem::PromptTokens => "Prompt tokens",
+        SummaryItem::NewTokens => "New tokens",
+        SummaryItem::Length => "Sequence length",
+        SummaryItem::TokensPerStep => "Tokens a step",
+        SummaryItem::Rank => "LoRA rank",
+        SummaryItem::Need => "Needs on each card",
+        SummaryItem::CardMemory => "Memory of each card",
+        SummaryItem::HostMemory => "Host memory for offload",
+    }
+}
+
+fn check(check: Check) -> String {
+    let thousandths = |value: u16| format!("{:.2}", f64::from(value) / 1000.0);
+    match check {
+        Check::EmptyCard => "No other process holds memory on the cards: see nvidia-smi before the start.".to_owned(),
+        Check::ExpandableSegments => {
+            "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True is set for every process.".to_owned()
+        }
+        Check::HostMemory { bytes } => {
+            format!("The host has {} free for offload, beside what loading the model takes.", bytes_text(bytes))
+        }
+        Check::ThreeSteps => {
+            "Three steps run without an out-of-memory error: optimizer states exist from the second on.".to_owned()
+        }
+        Check::LongestFirst => "The longest batch comes among the first: shorter ones need less.".to_owned(),
+        Check::Truncation { percent } => format!("Fewer than {percent} % of sequences are cut at the length limit."),
+        Check::Evaluation => {
+            "Evaluation uses a batch no larger than training and keeps the loss only, not the logits.".to_owned()
+        }
+        Check::LossScale => "The loss scale of fp16 stays above 1.".to_owned(),
+        Check::ReferenceAgrees => "Rewards and margins start at 0: policy and reference still agree.".to_owned(),
+        Check::KlBands { careful, free } => {
+            let [a, b, c, d] = [careful.0, careful.1, free.0, free.1].map(thousandths);
+            format!("KL to the reference stays within {a}–{b} in a careful run, {c}–{d} where it may move further.")
+        }
+        Check::JudgeTime { seconds } => format!("The judge or reward model answers within {seconds} s."),
+    }
+}

@@ -1,0 +1,94 @@
+//! What is wrong with a plan, in English.
+
+use headroom_core::plan::{Problem, ProblemKind};
+
+/// A problem in one line, after the name of its field: `lora.r: write a whole number here`.
+///
+/// ```
+/// use headroom_core::plan::Plan;
+/// use headroom_text::problem_line;
+///
+/// let problems = Plan::from_json(r#"{"model": "Qwen/Qwen3-4B", "max_lenght": 512}"#).unwrap_err();
+/// assert_eq!(problem_line(&problems[0]), "max_lenght: unknown key; did you mean max_length?");
+/// ```
+pub fn problem_line(problem: &Problem) -> String {
+    format!("{}: {}", problem.field, said(problem))
+}
+
+/// The same as a sentence, without the name of the field.
+pub(super) fn problem(problem: &Problem) -> String {
+    let said = said(problem);
+    let end = if said.ends_with('?') { "" } else { "." };
+    if matches!(problem.kind, ProblemKind::UnknownModel { .. } | ProblemKind::UnknownGpu { .. }) {
+        // They begin with what was typed, which stays as it is.
+        return format!("{said}{end}");
+    }
+    let mut letters = said.chars();
+    letters.next().map_or_else(String::new, |first| format!("{}{}{end}", first.to_uppercase(), letters.as_str()))
+}
+
+/// What is wrong and the fix, as the end of a line.
+fn said(Problem { field, kind }: &Problem) -> String {
+    match kind {
+        ProblemKind::OutOfRange { value, min, max } => {
+            format!("{value} is outside {min} to {max}; choose a value in that range")
+        }
+        ProblemKind::NotOneOf { value, allowed, nearest } => {
+            let nearest = nearest.as_ref().map_or_else(String::new, |near| format!("; did you mean {near}?"));
+            format!("{value} is not one of {}{nearest}", allowed.join(", "))
+        }
+        ProblemKind::WrongType { expected } => format!("write {} here", with_article(expected)),
+        ProblemKind::UnknownKey { nearest: Some(near) } => format!("unknown key; did you mean {near}?"),
+        ProblemKind::UnknownKey { nearest: None } => "unknown key; remove it".to_owned(),
+        ProblemKind::UnknownModel { id, matches: 0, candidates } => {
+            format!("{id} is not in the catalogue; paste its config.json{}", or_one_of(candidates))
+        }
+        ProblemKind::UnknownGpu { id, matches: 0, candidates } => {
+            format!("{id} is not in the catalogue; give its memory in GiB{}", or_one_of(candidates))
+        }
+        ProblemKind::UnknownModel { id, matches, candidates } | ProblemKind::UnknownGpu { id, matches, candidates } => {
+            let more = match matches.saturating_sub(candidates.len()) {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            format!("{id} can be {}{more}; choose one", candidates.join(", "))
+        }
+        ProblemKind::BadConfig { key, why } => format!("config.json, key {key}: {why}"),
+        ProblemKind::NoSuchModule { name, known } => {
+            format!("the model has no module {name}; it has {}", known.join(", "))
+        }
+        ProblemKind::NotDivisible { value, other, other_value, nearest } => {
+            let nearest: Vec<String> = nearest.iter().map(ToString::to_string).collect();
+            let choose = if nearest.is_empty() { String::new() } else { format!("; choose {}", nearest.join(" or ")) };
+            format!("{value} and {other} ({other_value}) do not divide{choose}")
+        }
+        ProblemKind::Contradiction { other, mend } => format!("contradicts {other}; set {field} to {mend}"),
+        ProblemKind::NotJson { line, column } => {
+            format!("not JSON at line {line}, column {column}; check quotes, commas and brackets")
+        }
+        ProblemKind::TooLong { max_bytes } => format!("longer than {max_bytes} bytes; shorten it"),
+        ProblemKind::Missing => "missing; give it".to_owned(),
+        ProblemKind::Duplicate => "given more than once; give it once".to_owned(),
+        ProblemKind::BadEscape => "the link is damaged here; copy the whole link again".to_owned(),
+        ProblemKind::UnknownVersion { value, newest } => format!(
+            "version {value} of links is unknown and was read as version {newest}; open the link with a newer Headroom"
+        ),
+    }
+}
+
+fn or_one_of(candidates: &[String]) -> String {
+    if candidates.is_empty() { String::new() } else { format!(", or did you mean {}?", candidates.join(", ")) }
+}
+
+/// What [`ProblemKind::WrongType`] expects, as a sentence needs it.
+fn with_article(expected: &'static str) -> &'static str {
+    match expected {
+        "number" => "a number",
+        "whole number" => "a whole number",
+        "object" => "an object",
+        "list of models" => "a list of models",
+        "module names" => "a list of module names",
+        "version" => "a version such as 2.15.0",
+        other => other,
+    }
+}

@@ -1,0 +1,108 @@
+//! The memory-efficient kernel (aten/src/ATen/native/transformers/cuda/mem_eff_attention).
+
+use super::{AttentionLabels, AttentionSizes, random_state};
+use crate::autograd::{Call, Recording, Tensor};
+use crate::shape::{ElementType, Shape, Symbol, dims};
+
+/// `_scaled_dot_product_efficient_attention` with a mask of shape `bias`, made here: keeps q, k, v, the mask, its output
+/// and one fp32 a head and token.
+pub fn efficient_attention(
+    (q, k, v): (&Tensor, &Tensor, &Tensor),
+    sizes: AttentionSizes,
+    bias: Option<Shape>,
+    labels: &AttentionLabels,
+) -> Tensor {
+    let (tape, element) = (q.tape(), q.element());
+    let mut recording = Recording::begin(tape, &[q, k, v]);
+    let bias = bias.map(|shape| Tensor::new(tape, labels.bias, shape, element));
+    let (seed, offset) = (random_state(q, labels, 8), random_state(q, labels, 8));
+    let out = Tensor::new(tape, labels.output, sizes.out(), element);
+    let sums = Tensor::new(tape, labels.statistics, sizes.per_head(), ElementType::F32);
+    for tensor in bias.iter().chain([k, q, v, &sums, &out, &seed, &offset]) {
+        recording.save(tensor);
+    }
+    drop((offset, seed, sums, bias));
+    let shapes = (q.shape(), k.shape(), v.shape());
+    recording.finish(out, move |call| {
+        let need = |i: usize| call.needs.get(i).copied().unwrap_or(false);
+        // All three are written even if one is not wanted.
+        let grad_q = call.grad_like(shapes.0, element);
+        let grad_k = call.grad_like(shapes.1, element);
+        let grad_v = call.grad_like(shapes.2, element);
+        drop(efficient_backward(call, shapes.0, sizes, element));
+        [need(0).then_some(grad_q), need(1).then_some(grad_k), need(2).then_some(grad_v)].into()
+    })
+}
+
+/// What `_efficient_attention_backward` writes beside the gradients: the row sums and an fp32 accumulator for dq.
+fn efficient_backward(call: &Call<'_>, query: Shape, sizes: AttentionSizes, element: ElementType) -> Vec<Tensor> {
+    let (out, per_head, keys) = (sizes.out(), sizes.per_head(), sizes.keys);
+    let mut pieces = Vec::new();
+    if sizes.groups {
+        pieces.push(call.grad_like(query, element));
+        pieces.push(call.grad_like(out, element));
+    }
+    if element == ElementType::F32 {
+        let product = call.grad_like(out, ElementType::F32);
+        let sums = call.grad_like(per_head, ElementType::F32);
+        pieces.push(call.grad_like(per_head, ElementType::F32));
+        drop((product, sums));
+    } else {
+        pieces.push(call.grad_like(per_head, ElementType::F32));
+    }
+    let width = query.width();
+    let workspace =
+        efficient_workspace(per_head.rows().elements(), per_head.width(), keys, width, element, capability(call));
+    pieces.push(call.grad_like(dims(&[(Symbol::WORKSPACE, workspace)]), ElementType::Byte));
+    pieces
+}
+
+fn capability(call: &Call<'_>) -> (u8, u8) {
+    call.tape.processors.get().map_or((8, 0), |card| card.compute_capability)
+}
+
+/// Bytes of that accumulator: a tile of queries by head width with a lock for each block, and for wide heads in 16 bits
+/// accumulators for keys and values (mem_eff_attention/kernel_backward.h `workspace_elements_gq`, `GradQTempStorage`; the
+/// tiles are those of the kernels that cards of 99 KiB of shared memory and less, or more, can run).
+fn efficient_workspace(
+    heads: u64,
+    queries: u64,
+    keys: u64,
+    width: u64,
+    element: ElementType,
+    compute_capability: (u8, u8),
+) -> u64 {
+    const LOCK: u64 = 16;
+    let half = element == ElementType::Half;
+    let roomy = matches!(compute_capability, (8, 0) | (9.., _)) && compute_capability.0 != 12;
+    let columns = if width <= 64 { 64 } else { 128 };
+    let rows = if half && roomy && width > 64 && width <= 128 { 128 } else { 64 };
+    let tiles = queries.div_ceil(rows).saturating_mul(width.div_ceil(columns));
+    let mut bytes = tiles.saturating_mul(rows * columns * 4 + LOCK);
+    if half && width > 128 {
+        bytes = bytes.saturating_add(2 * 4 * keys.next_multiple_of(64).saturating_mul(width.next_multiple_of(64)));
+    }
+    bytes.saturating_mul(heads)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bytes of the workspace seen in PyTorch's allocator on compute capability 8.0, for 6 heads.
+    #[test]
+    fn the_efficient_kernels_workspace_matches_pytorch() {
+        for (element, length, width, bytes) in [
+            (ElementType::F32, 512, 64, 787_200),
+            (ElementType::F32, 1000, 64, 1_574_400),
+            (ElementType::F32, 512, 96, 1_573_632),
+            (ElementType::F32, 512, 256, 3_147_264),
+            (ElementType::Half, 512, 32, 787_200),
+            (ElementType::Half, 200, 128, 786_624),
+            (ElementType::Half, 512, 80, 1_573_248),
+            (ElementType::Half, 512, 256, 9_438_720),
+        ] {
+            assert_eq!(efficient_workspace(6, length, length, width, element, (8, 0)), bytes, "{length} {width}");
+        }
+    }
+}
