@@ -4,25 +4,25 @@ use std::io::Write;
 
 use headroom_core::advise::difference::{Difference, difference};
 use headroom_core::advise::{Change, Replayed, steps_between};
+use headroom_core::job::Job;
 use headroom_core::memory::Estimate;
-use headroom_core::speed::{StepTime, step_time_of};
+use headroom_core::speed::step_time;
 use headroom_core::units::{count_text, gib_text};
 use headroom_text::ENGLISH;
 use serde_json::json;
 
+use crate::Failure;
 use crate::compare::CompareOptions;
 use crate::estimate::{self, seconds_text};
 use crate::layout::{Align, Table};
 use crate::levers::{changed_text, need_text};
-use crate::{Failure, input};
 
 /// Runs the command for two plans.
 pub(crate) fn run(options: &CompareOptions, out: &mut dyn Write) -> Result<(), Failure> {
-    let before = estimate::plan_from(options.source.as_deref())?;
-    let after = estimate::plan_from(options.other.as_deref())?;
-    let difference = difference(&before, &after).map_err(|problems| input::bad_plan(&problems))?;
+    let before = estimate::job_from(options.source.as_deref())?;
+    let after = estimate::job_from(options.other.as_deref())?;
+    let difference = difference(&before, &after);
     let steps = steps_between(&before, &after, &Replayed);
-    let times = [&before, &after].map(step_time_of);
     if options.json {
         serde_json::to_writer_pretty(&mut *out, &as_json(&difference, &steps)).map_err(std::io::Error::from)?;
         return Ok(writeln!(out)?);
@@ -37,10 +37,8 @@ pub(crate) fn run(options: &CompareOptions, out: &mut dyn Write) -> Result<(), F
     {
         table.row([name.to_owned(), count_text(first), count_text(second)]);
     }
-    if let [Ok(first), Ok(second)] = &times {
-        let rough = |time: &StepTime| seconds_text(time.seconds.expected);
-        table.row(["time of a step, rough".to_owned(), rough(first), rough(second)]);
-    }
+    let rough = |job: &Job| seconds_text(step_time(job).seconds.expected);
+    table.row(["time of a step, rough".to_owned(), rough(&before), rough(&after)]);
     table.write(out)?;
     writeln!(out)?;
     let mut table = Table::new(&[Align::Left, Align::Right, Align::Right]);

@@ -229,7 +229,10 @@ fn functions(text: &str) -> Vec<(String, usize)> {
         let indent = line.len() - line.trim_start().len();
         let Some((before, name)) = line.split_once("fn ") else { continue };
         let is_head = before.trim().split(' ').all(|word| {
-            word.is_empty() || word.starts_with("pub") || ["const", "in", "unsafe"].contains(&word) || word.ends_with(')')
+            word.is_empty()
+                || word.starts_with("pub")
+                || ["const", "in", "unsafe"].contains(&word)
+                || word.ends_with(')')
         });
         let ends = |line: &&str| **line == format!("{}}}", " ".repeat(indent));
         if is_head && let Some(length) = lines[at..].iter().position(|line| ends(&line)) {

@@ -18,7 +18,7 @@ use crate::levers::changed_json;
 /// Writes everything.
 pub(super) fn write(advised: &Advised, out: &mut dyn Write) -> Result<(), Failure> {
     let Advised { estimated, escalation, fill, impacts, tiers, ladder } = advised;
-    let plan = &estimated.plan;
+    let plan = estimated.job.plan();
     let levels = escalation.as_ref().map(|of| of.levels.iter().map(level_json).collect::<Vec<_>>());
     let hardware = escalation.as_ref().map(|of| of.hardware.iter().map(hardware_json).collect::<Vec<_>>());
     let answer = json!({

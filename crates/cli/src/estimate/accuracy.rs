@@ -13,7 +13,7 @@ use crate::layout::{Align, Table};
 
 /// What measurements say about `estimated`.
 pub(super) fn of(estimated: &Estimated) -> Accuracy {
-    accuracy::of_plan(&estimated.plan, &estimated.estimate)
+    accuracy::of_job(&estimated.job, &estimated.estimate)
 }
 
 /// Writes it for people.

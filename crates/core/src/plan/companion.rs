@@ -66,5 +66,5 @@ impl CompanionModel {
     }
 
     /// What a config without a name is called.
-    pub(super) const UNNAMED: &str = "config.json";
+    pub(crate) const UNNAMED: &str = "config.json";
 }

@@ -40,7 +40,7 @@ pub(super) fn shown(value: &Value) -> String {
 }
 
 /// The first characters of `text`.
-pub(super) fn shortened(text: &str) -> String {
+pub(crate) fn shortened(text: &str) -> String {
     const LONGEST_SHOWN: usize = 80;
     let mut short: String = text.chars().take(LONGEST_SHOWN).collect();
     if short.len() < text.len() {

@@ -4,12 +4,12 @@
 
 mod alternatives;
 mod batches;
+pub(crate) mod checks;
 mod choice;
 mod companion;
 mod companion_json;
 mod defaults;
 mod fields;
-mod instances;
 mod json;
 mod keep;
 mod kind;
@@ -20,8 +20,6 @@ mod parts;
 mod problem;
 mod rollout;
 mod rules;
-mod settle;
-mod subject;
 mod table;
 
 pub use alternatives::{Alternative, alternatives};
@@ -29,15 +27,15 @@ pub use batches::{Batches, Round};
 pub use choice::*;
 pub use companion::{Companion, CompanionModel, InstanceRole};
 pub use fields::Field;
-pub use instances::Instance;
 pub use json::MAX_JSON_BYTES;
 pub use kind::{Kind, Unit};
 pub use modules::{attention_module_names, linear_module_names, names_module};
 pub use names::*;
 pub use problem::*;
 pub use rollout::{KvCacheDtype, PolicyUpdate, Rollout, RolloutEngine, VllmMode};
-pub use subject::Subject;
 pub use table::{field, fields};
+
+pub(crate) use leaf::shortened;
 
 use crate::search::edits;
 

@@ -8,7 +8,7 @@ use crate::gpu::Card;
 use crate::model::{Model, ModuleKind, Role};
 
 /// Every contradiction of `plan`.
-pub(super) fn contradictions(plan: &Plan, model: &Model, card: &Card) -> Vec<Problem> {
+pub(crate) fn contradictions(plan: &Plan, model: &Model, card: &Card) -> Vec<Problem> {
     [
         reference(plan),
         sharding(plan),
