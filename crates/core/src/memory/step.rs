@@ -259,10 +259,11 @@ impl Update<'_> {
         }
         setting.backward_begins.take();
         zero3.into_iter().chain(&weights.zero2).for_each(|modules| modules.end_backward());
-        let mut held = strategy(sharding).end_backward(tape, trainable);
+        let mut buckets = reduce.take();
+        let mut held = strategy(sharding).end_backward(tape, trainable, &mut buckets);
         held.extend(fsdp2.iter().flat_map(|groups| groups.end_backward()));
         drop((loss, kept));
-        reduce.take();
+        drop(buckets);
         tape.enter_layer(super::autograd::NO_LAYER);
         weights.zero2.iter().for_each(|modules| modules.end_reduction());
         Some(held)

@@ -1,6 +1,8 @@
 //! What can be wrong with a plan, for whoever resolves it.
 
-use super::fields::{Field, Kind, fields};
+use super::fields::Field;
+use super::kind::Kind;
+use super::table::fields;
 use super::{GpuChoice, Plan, Problem};
 
 pub(crate) use super::batches::indivisible;

@@ -2,7 +2,7 @@
 
 use serde_json::{Number, Value};
 
-use super::fields::Kind;
+use super::kind::Kind;
 use super::{
     AdapterDtype, AttentionKernel, AttnImplementation, Auto, BucketSize, Dtype, Framework, KvCacheDtype, Method,
     MixedPrecision, Offload, Optimizer, ProblemKind, QuantType, ReferenceKind, RolloutEngine, TargetModules, Task,

@@ -5,6 +5,7 @@
 //! a scheme decides what a tensor's shape on this rank is, or allocates something that one process alone would not.
 //! P parameters, T of them trained, w bytes of a weight.
 
+mod bf16_optimizer;
 mod bucket;
 mod ddp;
 mod deepspeed;
@@ -33,6 +34,8 @@ pub(super) fn strategy(sharding: &Sharding) -> Box<dyn Strategy + '_> {
     match sharding.scheme {
         Scheme::Single => Box::new(single::Single),
         Scheme::Ddp => Box::new(ddp::Ddp(sharding)),
+        Scheme::Zero(1) if sharding.uses_bf16_optimizer() => Box::new(bf16_optimizer::Bf16Optimizer(sharding)),
+        Scheme::Zero(1) if sharding.accumulates_apart() => Box::new(zero1::WideZero1(sharding)),
         Scheme::Zero(1) => Box::new(zero1::Zero1(sharding)),
         Scheme::Zero(2) => Box::new(zero2::Zero2(sharding)),
         Scheme::Zero(_) => Box::new(zero3::Zero3(sharding)),
