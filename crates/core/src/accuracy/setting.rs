@@ -80,7 +80,7 @@ impl Sharding {
         };
         match plan.distributed.framework {
             Framework::Deepspeed if plan.zero_stage > 0 => zero,
-            Framework::Fsdp2 if plan.num_gpus > 1 => Self::Fsdp2 { cpu_offload: plan.distributed.cpu_offload },
+            Framework::Fsdp2 if plan.num_gpus > 1 => Self::Fsdp2 { cpu_offload: plan.fsdp2_offloads() },
             _ if plan.num_gpus > 1 => Self::Ddp,
             _ => Self::None,
         }

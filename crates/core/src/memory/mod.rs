@@ -343,6 +343,9 @@ fn notes(plan: &Plan, subject: &Subject, step: &step::Step, host: &[HostAllocati
     if plan.zero_stage > 0 && plan.num_gpus == 1 {
         notes.push(Note::ZeroOnOneCard);
     }
+    if plan.fsdp2_offloads() && !plan.distributed.cpu_offload && plan.offload_optimizer != plan.offload_param {
+        notes.push(Note::Fsdp2OffloadsAll);
+    }
     let needed = host.iter().fold(0_u64, |sum, used| sum.saturating_add(used.bytes));
     let HostMemory { bytes: usual, source } = subject.card.segment.host_memory(plan.num_gpus);
     if needed > usual {

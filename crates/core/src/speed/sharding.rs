@@ -71,7 +71,7 @@ impl Sharding {
             _ if plan.num_gpus > 1 => Scheme::Ddp,
             _ => Scheme::Single,
         };
-        let offloads_param = plan.offload_param == Offload::Cpu || (scheme == Scheme::Fsdp2 && keys.cpu_offload);
+        let offloads_param = plan.offload_param == Offload::Cpu || (scheme == Scheme::Fsdp2 && plan.fsdp2_offloads());
         let hidden = setting.model.hidden_size as f64;
         let overlaps = match keys.overlap_comm {
             Auto::Set(overlaps) => overlaps,
@@ -187,8 +187,7 @@ impl Sharding {
         if !self.offloads_optimizer {
             return 0.0;
         }
-        let pinned = self.pins || self.scheme == Scheme::Fsdp2;
-        gradients / self.ranks / setting.rates.host_link * if pinned { 1.0 } else { 2.0 }
+        gradients / self.ranks / setting.rates.host_link * if self.pins { 1.0 } else { 2.0 }
     }
 
     /// Parameters fetched for every pass over the layers: ahead no more than the prefetch bucket holds, the rest of a layer is

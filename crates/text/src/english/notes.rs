@@ -24,6 +24,10 @@ pub(super) fn note(note: &Note) -> String {
             "The activations of “{model_type}” follow its code in transformers and were not compared with a measurement."
         ),
         Note::ZeroOnOneCard => "ZeRO on one card splits nothing: only offload saves memory there.".to_owned(),
+        Note::Fsdp2OffloadsAll => {
+            "FSDP2 offloads all or nothing: CPUOffloadPolicy keeps parameters, gradients and optimizer state in host memory."
+                .to_owned()
+        }
         Note::CardLacksBfloat16 => {
             "This card does not compute bf16 in hardware, and flash-attn does not run on it: consider float16."
                 .to_owned()

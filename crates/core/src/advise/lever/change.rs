@@ -164,6 +164,7 @@ fn shard(plan: &mut Plan, zero_stage: u8, offload_optimizer: bool, offload_param
     let place = |offloaded| if offloaded { Offload::Cpu } else { Offload::None };
     if plan.distributed.framework == Framework::Fsdp2 && zero_stage == 3 && offload_optimizer == offload_param {
         plan.distributed.cpu_offload = offload_param;
+        (plan.offload_optimizer, plan.offload_param) = (Offload::None, Offload::None);
         return;
     }
     if plan.zero_stage == 0 && zero_stage > 0 {
