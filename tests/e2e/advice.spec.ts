@@ -93,7 +93,7 @@ test("nothing is advised that a later replay could contradict", async ({ page, p
   for (const fragment of [IDLE, TOO_LARGE, HOPELESS]) {
     await planner.open(fragment);
     await page.reload();
-    await settled(page, /Make it fit|Use the card/);
+    await settled(page, /Make it fit|Use the GPU/);
     const seen = await page.evaluate(() => (window as unknown as { seen: string[] }).seen);
     const states = seen.map((state) => JSON.parse(state) as { busy: boolean; working: string; text: string });
     const busy = states.filter((state) => state.busy);
@@ -107,7 +107,7 @@ test("nothing is advised that a later replay could contradict", async ({ page, p
 
 test("a longer sequence is never recommended, and offered with the words when it helps", async ({ page, planner }) => {
   await planner.open("v=1&model=google/gemma-2-9b&method=lora&gpu=a100-80gb&max_length=1024");
-  const panel = await settled(page, "Use the card");
+  const panel = await settled(page, "Use the GPU");
   await expect(panel.getByRole("group", { name: "Recommended" })).toContainText("per_device_train_batch_size 1 → 2");
   await panel.getByText("Or raise something else by itself").click();
   const longer = panel.getByRole("listitem").filter({ hasText: "max_length" });
@@ -151,7 +151,7 @@ test("advice is set beside the plan before it is taken", async ({ page, planner 
   expect(planner.fragment()).toBe(before);
 });
 
-test("where no change is enough, the cards are named that would do", async ({ page, planner }) => {
+test("where no change is enough, the GPUs are named that would do", async ({ page, planner }) => {
   await planner.open(HOPELESS);
   const panel = await settled(page, "Make it fit");
   await expect(panel).toContainText(/nothing short of \d+ × /);
@@ -161,23 +161,23 @@ test("where no change is enough, the cards are named that would do", async ({ pa
   await expect(page.getByRole("region", { name: "Make it fit" })).toHaveCount(0, { timeout: 20_000 });
 });
 
-test("an idle card is filled into the band that is aimed at", async ({ page, planner }) => {
+test("an idle GPU is filled into the band that is aimed at", async ({ page, planner }) => {
   await planner.open(IDLE);
   const share = async () => {
     await planner.settledVerdict();
-    const said = await page.getByRole("region", { name: "Verdict" }).getByText(/% of the card/).innerText();
+    const said = await page.getByRole("region", { name: "Verdict" }).getByText(/% of the GPU/).innerText();
     return Number.parseFloat(said);
   };
-  let panel = await settled(page, "Use the card");
+  let panel = await settled(page, "Use the GPU");
   await panel.getByRole("radio", { name: "31–62 %, cautious" }).check();
-  panel = await settled(page, "Use the card");
+  panel = await settled(page, "Use the GPU");
   await panel.getByRole("button", { name: "Use: Recommended" }).click();
   await expect.poll(share, { timeout: 20_000 }).toBeGreaterThanOrEqual(31);
   expect(await share()).toBeLessThanOrEqual(63);
-  panel = await settled(page, "Use the card");
+  panel = await settled(page, "Use the GPU");
   await expect(panel).toContainText("nothing to raise");
   await panel.getByRole("radio", { name: "75–90 %" }).check();
-  panel = await settled(page, "Use the card");
+  panel = await settled(page, "Use the GPU");
   await panel.getByRole("button", { name: "Use: Aggressive" }).click();
   await expect.poll(share, { timeout: 20_000 }).toBeGreaterThanOrEqual(75);
   expect(await share()).toBeLessThanOrEqual(90);
@@ -202,7 +202,7 @@ test("every change by itself, the largest saving first, each to be used", async 
   expect(planner.fragment()).toContain("gradient_checkpointing=true");
 });
 
-test("a plan that contradicts itself gets no advice until it is mended", async ({ page, planner }) => {
+test("a plan that contradicts itself gets no advice until it is fixed", async ({ page, planner }) => {
   await planner.open(TOO_LARGE);
   const panel = await settled(page, "Make it fit");
   await page.evaluate(() => (location.hash += "&zero_stage=1&offload_param=cpu"));

@@ -84,10 +84,10 @@ test("choosing GRPO says which fields changed with it, and takes it back", async
   await expect(planner.verdict).toContainText(/Fits|Tight|Does not fit/);
   const note = page.getByRole("status").filter({ hasText: "Changed with it" });
   await expect(note).toContainText("per_device_train_batch_size 1 → 8");
-  await expect(planner.number("Batch per card")).toHaveValue("8");
+  await expect(planner.number("Batch per GPU")).toHaveValue("8");
   await note.getByRole("button", { name: "Undo" }).click();
   await expect(task).toHaveValue("sft");
-  await expect(planner.number("Batch per card")).toHaveValue("1");
+  await expect(planner.number("Batch per GPU")).toHaveValue("1");
   await expect(note).toHaveCount(0);
 });
 
@@ -103,9 +103,9 @@ test("a plan that contradicts itself has no verdict", async ({ page, planner }) 
   await planner.open("v=1&task=grpo&per_device_train_batch_size=3");
   await expect(page.getByText("This plan cannot be estimated yet").first()).toBeVisible();
   await expect(planner.verdict).toBeEmpty();
-  await planner.number("Batch per card").fill("8");
+  await planner.number("Batch per GPU").fill("8");
   await expect(planner.verdict).toContainText(/Fits|Tight|Does not fit/);
   // The last verdict is gone as soon as it is not this plan's.
-  await planner.number("Batch per card").fill("3");
+  await planner.number("Batch per GPU").fill("3");
   await expect(planner.verdict).toBeEmpty();
 });

@@ -35,7 +35,7 @@ test("the matrix says the same as the chart", async ({ planner }) => {
   await planner.open("v=1&num_gpus=8");
   const tier = planner.tier(/^LoRA, ZeRO-3 [FTD]/);
   await expect(async () => {
-    const need = (await tier.innerText()).match(/card ([\d.]+ GiB)/)![1];
+    const need = (await tier.innerText()).match(/GPU ([\d.]+ GiB)/)![1];
     const bar = planner.bar(/^LoRA, ZeRO-3:/);
     await expect(bar).toHaveAccessibleName(new RegExp(need.replace(".", "\\.")), { timeout: 100 });
   }).toPass();
@@ -56,7 +56,7 @@ test("the matrix marks the quickest that fits, and using it works", async ({ pla
   expect(await planner.settledVerdict()).toContain("Fits");
 });
 
-test("on one card ZeRO is said to shard nothing", async ({ planner }) => {
+test("on one GPU ZeRO is said to shard nothing", async ({ planner }) => {
   await planner.open("v=1&num_gpus=8");
   await expect(planner.tiers).toBeVisible();
   await expect(planner.matrixNote).toBeHidden();

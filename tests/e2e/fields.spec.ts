@@ -1,9 +1,9 @@
 import { expect, test } from "./test";
 
-test("what does not make sense stays as typed, with the mend beside it", async ({ planner }) => {
+test("what does not make sense stays as typed, with the fix beside it", async ({ planner }) => {
   await planner.open();
   const verdict = await planner.settledVerdict();
-  const batch = planner.number("Batch per card");
+  const batch = planner.number("Batch per GPU");
 
   await batch.fill("eight");
   await expect(batch).toHaveValue("eight");
@@ -34,7 +34,7 @@ test("fields that contradict each other say which value goes with the other", as
   await expect(trouble).toContainText(/set .* to/i);
 });
 
-test("a contradiction is mended by one click", async ({ page, planner }) => {
+test("a contradiction is fixed by one click", async ({ page, planner }) => {
   await planner.open("v=1&offload_param=cpu");
   await page.getByRole("button", { name: "Set zero_stage to 3" }).click();
   await expect(planner.verdict).toContainText("GiB");
@@ -61,7 +61,7 @@ test("what a link contradicts is fixed one by one", async ({ page, planner }) =>
   await expect(page.getByRole("group", { name: "ZeRO stage" })).toHaveCount(0);
 });
 
-test("an unknown model is named with its mend", async ({ page, planner }) => {
+test("an unknown model is named with its fix", async ({ page, planner }) => {
   await planner.open();
   await planner.model.click();
   await planner.model.fill("Qwen/Qwen3-4Bee");

@@ -11,7 +11,7 @@ test.describe("a Chinese browser", () => {
     await expect(page).toHaveTitle(/训练/);
   });
 
-  test("an error says its mend in Chinese", async ({ page, planner }) => {
+  test("an error says its fix in Chinese", async ({ page, planner }) => {
     await planner.open();
     const batch = page.getByRole("textbox", { name: "每卡批量" });
     await batch.fill("0");
@@ -57,7 +57,7 @@ test("the language can be switched and is remembered in the address", async ({ p
 
 test("a draft survives the switch of languages", async ({ page, planner }) => {
   await planner.open();
-  await planner.number("Batch per card").fill("many");
+  await planner.number("Batch per GPU").fill("many");
   await page.getByLabel("Language").selectOption({ label: "简体中文" });
   await expect(page.getByRole("textbox", { name: "每卡批量" })).toHaveValue("many");
 });

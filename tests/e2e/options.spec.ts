@@ -3,16 +3,16 @@ import { expect, test } from "./test";
 test("the most that fits fits, and the next does not, by the page's own replay", async ({ planner }) => {
   const plan = "v=1&model=Qwen/Qwen3-1.7B&gpu=rtx-4090&max_length=1024";
   await planner.open(plan);
-  await planner.solveFor("Batch per card");
-  const use = planner.solve.getByRole("button", { name: /^Use Batch per card / });
+  await planner.solveFor("Batch per GPU");
+  const use = planner.solve.getByRole("button", { name: /^Use Batch per GPU / });
   await expect(use).toBeVisible({ timeout: 20_000 });
   const batch = Number((await use.getAttribute("aria-label"))!.match(/\d+$/)![0]);
   await expect(planner.solve).toContainText(`${batch + 1}: `);
   await use.click();
-  await expect(planner.number("Batch per card")).toHaveValue(String(batch));
+  await expect(planner.number("Batch per GPU")).toHaveValue(String(batch));
   expect(await planner.settledVerdict()).toMatch(/^Fits/);
   await planner.open(`${plan}&per_device_train_batch_size=${batch + 1}`);
-  await expect(planner.number("Batch per card")).toHaveValue(String(batch + 1));
+  await expect(planner.number("Batch per GPU")).toHaveValue(String(batch + 1));
   expect(await planner.settledVerdict()).not.toMatch(/^Fits/);
 });
 
@@ -44,7 +44,7 @@ test("a click on the map sets batch and length", async ({ planner }) => {
   await expect(planner.mapPlace).not.toHaveAccessibleName(/^Batch 4, length 1024: /);
   const [, batch, length] = (await planner.mapPlace.getAttribute("aria-label"))!.match(/^Batch (\d+), length (\d+): .* GiB/)!;
   await planner.map.click({ position });
-  await expect(planner.number("Batch per card")).toHaveValue(batch);
+  await expect(planner.number("Batch per GPU")).toHaveValue(batch);
   await expect(planner.number("Sequence length")).toHaveValue(length);
 });
 
@@ -58,7 +58,7 @@ test("the map is walked by keyboard", async ({ page, planner }) => {
   expect(Number(batch)).toBeGreaterThan(4);
   expect(Number(length)).toBeLessThan(1024);
   await page.keyboard.press("Enter");
-  await expect(planner.number("Batch per card")).toHaveValue(batch);
+  await expect(planner.number("Batch per GPU")).toHaveValue(batch);
   await expect(planner.number("Sequence length")).toHaveValue(length);
   await expect(planner.map).toBeFocused();
 });
@@ -102,7 +102,7 @@ test("before and after show what differs and what it does", async ({ page, plann
   const figures = planner.pair.getByRole("table", { name: "What it comes to" });
   const verdict = await planner.settledVerdict();
   const need = verdict.match(/([\d.]+ GiB)/)![1];
-  await expect(figures.getByRole("row", { name: /^Needs on each card/ }).getByRole("cell").nth(1)).toHaveText(need);
+  await expect(figures.getByRole("row", { name: /^Needs on each GPU/ }).getByRole("cell").nth(1)).toHaveText(need);
   await expect(figures.getByRole("row", { name: /^Tokens a step/ })).toContainText("2,048");
 
   await page.getByRole("button", { name: "Swap the two" }).click();
@@ -114,14 +114,14 @@ test("before and after show what differs and what it does", async ({ page, plann
 
 test("the ladder's quickest preset that fits becomes the plan", async ({ page, planner }) => {
   await planner.open("v=1&model=Qwen/Qwen1.5-1.8B&gpu=rtx-3060&torch_dtype=float16");
-  await page.getByText("Four DeepSpeed presets by card size").click();
-  const ladder = page.getByRole("group", { name: "Four DeepSpeed presets by card size" });
+  await page.getByText("Four DeepSpeed presets by GPU size").click();
+  const ladder = page.getByRole("group", { name: "Four DeepSpeed presets by GPU size" });
   await expect(ladder.getByRole("button")).toHaveCount(4);
   const quickest = ladder.getByRole("button", { name: /quickest that fits/ });
   await expect(quickest).toHaveCount(1);
   const [, batch, length] = (await quickest.innerText()).match(/batch (\d+) × \d+, length (\d+)/)!;
   await quickest.click();
-  await expect(planner.number("Batch per card")).toHaveValue(batch);
+  await expect(planner.number("Batch per GPU")).toHaveValue(batch);
   await expect(planner.number("Sequence length")).toHaveValue(length);
 });
 
@@ -185,7 +185,7 @@ test.describe("on a phone", () => {
 
   test("nothing is wider than the screen", async ({ page, planner }) => {
     await planner.open("v=1&num_gpus=8");
-    await planner.solveFor("Batch per card");
+    await planner.solveFor("Batch per GPU");
     await page.getByRole("button", { name: "Keep this plan as “before”" }).click();
     await page.locator("#field-lora-r").fill("64");
     await expect(planner.pair.getByRole("table").first()).toBeVisible();

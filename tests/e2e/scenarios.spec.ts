@@ -83,9 +83,9 @@ test("fields of a task show for it and hide for others", async ({ page, planner 
   await task.selectOption("grpo");
   await expect(planner.number("Answers to each prompt")).toBeVisible();
   await expect(planner.number("Sequence length")).toHaveCount(0);
-  await expect(planner.number("Share of the card")).toHaveCount(0);
+  await expect(planner.number("Share of the GPU")).toHaveCount(0);
   await page.getByRole("combobox", { name: "Engine" }).selectOption("vllm");
-  await expect(planner.number("Share of the card")).toBeVisible();
+  await expect(planner.number("Share of the GPU")).toBeVisible();
   // Without a weight there is no reference to choose.
   await expect(page.getByRole("combobox", { name: "Reference" })).toHaveCount(0);
   await planner.number("Weight of the reference").fill("0.04");
@@ -98,12 +98,12 @@ test("fields of a task show for it and hide for others", async ({ page, planner 
   await expect(section).toHaveCount(0);
 });
 
-test("what does not divide is mended by a click", async ({ page, planner }) => {
+test("what does not divide is fixed by a click", async ({ page, planner }) => {
   await planner.open("v=1&task=grpo&per_device_train_batch_size=8&num_generations=8&steps_per_generation=1");
   await planner.number("Answers to each prompt").fill("5");
-  const mend = page.getByRole("button", { name: "Set rollout.num_generations to 4" });
+  const fix = page.getByRole("button", { name: "Set rollout.num_generations to 4" });
   await expect(page.getByRole("button", { name: "Set rollout.num_generations to 8" })).toBeVisible();
-  await mend.click();
+  await fix.click();
   await expect(planner.number("Answers to each prompt")).toHaveValue("4");
   await expect(page.getByText("2 prompts × 4 answers = 8 sequences")).toBeVisible();
 });
@@ -113,13 +113,13 @@ test("a model beside the policy is added, shared and removed", async ({ page, pl
   await page.getByRole("button", { name: "Add a model" }).click();
   const added = page.getByRole("group", { name: "Model 1" });
   await added.getByRole("combobox", { name: "Role" }).selectOption("judge");
-  const models = page.getByRole("region", { name: "Models on the card" });
+  const models = page.getByRole("region", { name: "Models on the GPU" });
   await expect(models.getByRole("row", { name: /^Judge/ })).toContainText("own weights");
   await added.getByRole("checkbox", { name: /Shares/ }).check();
   await expect(models.getByRole("row", { name: /^Judge/ })).toContainText("with the policy, saves");
   await expect(models).toContainText("Sharing saves");
   await added.getByRole("button", { name: /Remove/ }).click();
-  await expect(page.getByRole("region", { name: "Models on the card" })).toHaveCount(0);
+  await expect(page.getByRole("region", { name: "Models on the GPU" })).toHaveCount(0);
 });
 
 test("the gallery opens on a narrow screen, in Chinese", async ({ page }) => {

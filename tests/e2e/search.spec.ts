@@ -16,7 +16,7 @@ test("4090 and Tab is an RTX 4090", async ({ page, planner }) => {
   await page.keyboard.press("Tab");
   await expect(planner.card).toHaveValue("GeForce RTX 4090");
   await expect(planner.card).toHaveAttribute("aria-expanded", "false");
-  await expect(planner.number("Number of cards").or(page.getByRole("slider", { name: "Number of cards" })).first()).toBeFocused();
+  await expect(planner.number("Number of GPUs").or(page.getByRole("slider", { name: "Number of GPUs" })).first()).toBeFocused();
   await expect.poll(() => planner.fragment()).toContain("gpu=rtx-4090");
 });
 
@@ -39,7 +39,7 @@ test("what matches nothing is told with the fix, and stays as typed", async ({ p
   await page.keyboard.type("abacus");
   await expect(page.getByText("Nothing matches")).toBeVisible();
   // What would fix it stands in the list.
-  await expect(linesOf(page)).toHaveText([/Another card/]);
+  await expect(linesOf(page)).toHaveText([/Another GPU/]);
   await page.keyboard.press("Tab");
   await expect(planner.card).toHaveValue("abacus");
   await expect(planner.card).toHaveAttribute("aria-invalid", "true");
@@ -142,7 +142,7 @@ test("out of memory on a 4090: right GPU, advice applied and link copied in 50 k
 
   await tabTo(/^Model/);
   await type("llama31 8b");
-  await tabTo(/^Card/);
+  await tabTo(/^GPU/);
   await type("4090");
   await tabTo(/Skip to the verdict/);
   await expect(planner.model).toHaveValue("meta-llama/Llama-3.1-8B");

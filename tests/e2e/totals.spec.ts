@@ -59,7 +59,7 @@ test("before and after say of each phase what its table says", async ({ page, pl
   await planner.settledVerdict();
   const before = await phaseRows(page);
   await planner.pair.getByRole("button", { name: "Keep this plan" }).click();
-  await planner.number("Batch per card").fill("2");
+  await planner.number("Batch per GPU").fill("2");
   await planner.settledVerdict();
   const table = planner.pair.getByRole("table", { name: /phase/i });
   for (const { name, cells } of before) {

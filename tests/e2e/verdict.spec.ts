@@ -1,6 +1,6 @@
 import { expect, test } from "./test";
 
-test("another model and another card change the verdict", async ({ planner }) => {
+test("another model and another GPU change the verdict", async ({ planner }) => {
   await planner.open();
   await expect(planner.verdict).toContainText("Fits");
   await expect(planner.verdict).toContainText("of headroom");
@@ -15,19 +15,19 @@ test("another model and another card change the verdict", async ({ planner }) =>
   await expect(planner.verdict).toContainText("Fits");
 });
 
-test("a card of one's own is described by its memory", async ({ planner }) => {
+test("a GPU of one's own is described by its memory", async ({ planner }) => {
   await planner.open();
-  await planner.pick(planner.card, "custom", /Another card/);
-  await planner.number("Memory of the card").fill("6");
+  await planner.pick(planner.card, "custom", /Another GPU/);
+  await planner.number("Memory of the GPU").fill("6");
   await expect(planner.verdict).toContainText("of 6.0 GiB");
   await expect(planner.verdict).toContainText("Does not fit");
 });
 
 test("the effective batch is shown with its factors", async ({ page, planner }) => {
   await planner.open();
-  await planner.number("Batch per card").fill("4");
+  await planner.number("Batch per GPU").fill("4");
   await planner.number("Gradient accumulation").fill("2");
-  await planner.number("Number of cards").fill("8");
+  await planner.number("Number of GPUs").fill("8");
   await expect(page.getByText("4 × 2 × 8 = 64 sequences a step")).toBeVisible();
 });
 

@@ -76,7 +76,7 @@ fn every_lever_has_its_bar_and_says_what_it_saves() {
         }
         assert_eq!(svg.matches("class=\"fill-saves\"").count(), 6);
         assert_eq!(svg.matches("class=\"fill-adds\"").count(), 1);
-        assert!(svg.contains("LoRA rank 16 → 8: −36.9 MiB → 26.2 GiB, does not fit; something else is trained"));
+        assert!(svg.contains("LoRA rank 16 → 8: −36.9 MiB → 26.2 GiB, Does not fit; something else is trained"));
     }
 }
 
@@ -100,9 +100,9 @@ fn a_cell_of_the_map_is_what_its_share_says() {
         for (column, share) in shares.iter().enumerate() {
             let cell = cells.iter().find(|line| line.contains(&format!("data-id=\"{column},{row}\""))).unwrap();
             let (class, said) = match *share {
-                share if share > 1.0 => ("beyond".to_owned(), "does not fit"),
-                share if share > 0.93 => ("tight".to_owned(), "tight"),
-                share => (format!("use-{}", (share * 8.0).floor()), "fits"),
+                share if share > 1.0 => ("beyond".to_owned(), "Does not fit"),
+                share if share > 0.93 => ("tight".to_owned(), "Tight"),
+                share => (format!("use-{}", (share * 8.0).floor()), "Fits"),
             };
             assert!(cell.contains(&format!("class=\"fill-{class}\"")), "{cell}");
             assert!(cell.contains(&format!(" %, {said}</title>")), "{cell}");

@@ -11,27 +11,32 @@ use crate::Failure;
 use crate::layout::{Align, Table};
 
 /// Options of both.
-#[derive(Default)]
+#[derive(clap::Args)]
+#[command(args_override_self = true)]
 pub(crate) struct Listing {
-    /// What to list: everything where it is empty.
-    pub(crate) text: String,
-    /// Machine-readable.
+    /// What to search for; everything is listed without it.
+    #[arg(value_name = "TEXT")]
+    pub(crate) words: Vec<String>,
+    /// Machine-readable: JSON.
+    #[arg(long)]
     pub(crate) json: bool,
 }
 
 impl Listing {
     /// Of `all`, what the text can mean, the best first.
     fn of<T>(&self, all: &'static [T], search: fn(&str) -> Found) -> Result<Vec<&'static T>, Failure> {
-        if self.text.is_empty() {
+        if self.words.is_empty() {
             return Ok(all.iter().collect());
         }
-        let found = search(&self.text);
+        // `headroom gpus rtx 4090` needs no quotes.
+        let text = self.words.join(" ");
+        let found = search(&text);
         if found.meaning == Meaning::Nothing {
             let near = match found.candidates().join(", ") {
                 near if near.is_empty() => String::new(),
                 near => format!("; did you mean {near}?"),
             };
-            return Err(Failure::BadInput(format!("nothing in the catalogue is called {}{near}", self.text)));
+            return Err(Failure::BadInput(format!("nothing in the catalogue is called {text}{near}")));
         }
         Ok(found.hits.iter().map(|hit| &all[hit.place]).collect())
     }

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use clap::ArgGroup;
 use headroom_charts::{
     Bar, FitMap, FitMapLook, FitMapTexts, LeverBar, Look, Orientation, Palette, Picture, Texts, comparison_svg,
     fit_map_svg, need_by_category, phases_svg, waterfall_svg,
@@ -23,10 +24,9 @@ use crate::levers::changed_label;
 use crate::{Failure, input};
 
 /// Which picture.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Kind {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
     /// The plan beside its alternatives.
-    #[default]
     Comparison,
     /// The plan through its step.
     Phases,
@@ -37,24 +37,47 @@ pub(crate) enum Kind {
 }
 
 /// Options of `headroom chart`.
+#[derive(clap::Args)]
+#[command(args_override_self = true, group = ArgGroup::new("picture"))]
 pub(crate) struct ChartOptions {
-    /// File, `-`, link or JSON; nothing: standard input.
-    pub(crate) source: Option<String>,
-    /// The plan that a waterfall goes to instead of the advised one.
-    pub(crate) other: Option<String>,
-    /// Which picture.
-    pub(crate) kind: Kind,
-    /// Light or dark.
-    pub(crate) palette: Palette,
-    /// Pixels.
-    pub(crate) width: u32,
-    /// Pixels, of columns.
-    pub(crate) height: u32,
+    /// JSON file, JSON text, link or its fragment; - or nothing: standard input.
+    #[arg(value_name = "PLAN")]
+    source: Option<String>,
+    /// With --waterfall: the plan that it goes to instead of the advised one.
+    #[arg(value_name = "OTHER")]
+    other: Option<String>,
+    /// SVG, the only format.
+    #[arg(long = "svg")]
+    _svg: bool,
+    /// Memory over the phases of a step instead of the comparison.
+    #[arg(long, group = "picture")]
+    phases: bool,
+    /// What each change of the advice saves, in turn; with OTHER, each change on the way there.
+    #[arg(long, group = "picture")]
+    waterfall: bool,
+    /// Batch size by length, coloured by use of the GPU.
+    #[arg(long, group = "picture")]
+    map: bool,
+    /// Colours for a dark ground.
+    #[arg(long)]
+    dark: bool,
+    /// Narrow pictures have rows instead of columns.
+    #[arg(long, value_name = "PIXELS", default_value_t = 1000)]
+    width: u32,
+    /// Of columns.
+    #[arg(long, value_name = "PIXELS", default_value_t = 420)]
+    height: u32,
 }
 
-impl Default for ChartOptions {
-    fn default() -> Self {
-        Self { source: None, other: None, kind: Kind::default(), palette: Palette::Light, width: 1000, height: 420 }
+impl ChartOptions {
+    /// Which picture is asked for.
+    fn kind(&self) -> Kind {
+        match (self.phases, self.waterfall, self.map) {
+            (true, ..) => Kind::Phases,
+            (_, true, _) => Kind::Waterfall,
+            (.., true) => Kind::Map,
+            (false, false, false) => Kind::Comparison,
+        }
     }
 }
 
@@ -63,14 +86,18 @@ const MAP_SIDE: usize = 24;
 
 /// Runs the command.
 pub(crate) fn run(options: &ChartOptions, out: &mut dyn Write) -> Result<(), Failure> {
+    if options.other.is_some() && options.kind() != Kind::Waterfall {
+        return Err(Failure::BadInput("chart takes a second plan only with --waterfall".to_owned()));
+    }
     let estimated = estimate::estimated(estimate::plan_from(options.source.as_deref())?)?;
     let Estimated { plan, subject, estimate, .. } = &estimated;
     let title = format!("GPU memory of {}", subject.model.name);
     let capacity = format!("{}, {}\u{a0}GiB", subject.card.name, gib_text(estimate.card_bytes));
     let texts = Texts::of(&ENGLISH, title, capacity);
-    let ChartOptions { palette, width, height, .. } = *options;
+    let ChartOptions { width, height, .. } = *options;
+    let palette = if options.dark { Palette::Dark } else { Palette::Light };
     let look = Look { width, height, orientation: Orientation::Auto, palette, texts };
-    let picture = match options.kind {
+    let picture = match options.kind() {
         Kind::Comparison => {
             let bars: Vec<Bar> = Compared::all(plan).iter().filter_map(bar).collect();
             comparison_svg(&bars, estimate.card_bytes, &look)

@@ -14,13 +14,17 @@ use crate::layout::{Align, Table};
 use crate::{Failure, input};
 
 /// Options of `headroom compare`.
-#[derive(Default)]
+#[derive(clap::Args)]
+#[command(args_override_self = true)]
 pub(crate) struct CompareOptions {
-    /// File, `-`, link or JSON; nothing: standard input.
+    /// JSON file, JSON text, link or its fragment; - or nothing: standard input.
+    #[arg(value_name = "PLAN")]
     pub(crate) source: Option<String>,
     /// A second plan to set beside it instead of its alternatives.
+    #[arg(value_name = "OTHER")]
     pub(crate) other: Option<String>,
-    /// Machine-readable.
+    /// Machine-readable: JSON.
+    #[arg(long)]
     pub(crate) json: bool,
 }
 

@@ -1,21 +1,8 @@
-//! Levers, and what differs between two plans, in words.
+//! What differs between two plans, in words.
 
-use headroom_core::advise::Lever;
-use headroom_core::advise::code::lever_code;
 use headroom_core::advise::difference::Changed;
-use headroom_core::plan::Plan;
 use headroom_core::units::bytes_text;
-use headroom_text::ENGLISH;
 use serde_json::{Value, json};
-
-/// A lever in words, and what one writes to pull it: `Recompute activations in backward (gradient_checkpointing=True)`.
-pub(crate) fn lever_line(lever: Lever, before: &Plan, after: &Plan) -> String {
-    let words = (ENGLISH.advice.lever)(lever);
-    match lever_code(lever, before, after) {
-        code if code.is_empty() => words,
-        code => format!("{words} ({code})"),
-    }
-}
 
 /// Changed fields in one line: `per_device_train_batch_size 4 -> 8, max_length 512 -> 1024`.
 pub(crate) fn changed_text(fields: &[Changed]) -> String {

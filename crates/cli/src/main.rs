@@ -20,7 +20,7 @@ mod validate_speed;
 use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
 
-use command::Command;
+use command::{Asked, Program};
 
 /// How a command ended.
 pub(crate) enum Outcome {
@@ -32,7 +32,7 @@ pub(crate) enum Outcome {
 
 /// Why a command could not do its work.
 pub(crate) enum Failure {
-    /// The caller's input cannot be used; one line that names what and the mend.
+    /// The caller's input cannot be used; one line that names what and the fix.
     BadInput(String),
     /// Standard output could not be written.
     Output(io::Error),
@@ -44,16 +44,13 @@ impl From<io::Error> for Failure {
     }
 }
 
-impl From<lexopt::Error> for Failure {
-    fn from(error: lexopt::Error) -> Self {
-        Self::BadInput(format!("{error}; see headroom --help"))
-    }
-}
-
 fn main() -> ExitCode {
     let mut out = io::BufWriter::new(io::stdout().lock());
-    let result = Command::from_args(lexopt::Parser::from_env())
-        .and_then(|command| command.run(&mut out))
+    let result = Program::from_args(std::env::args_os())
+        .and_then(|asked| match asked {
+            Asked::Run(program) => program.run(&mut out),
+            Asked::Print(text) => Ok(out.write_all(text.as_bytes()).map(|()| Outcome::Fine)?),
+        })
         .and_then(|outcome| out.flush().map(|()| outcome).map_err(Failure::from));
     match result {
         Ok(Outcome::Fine) => ExitCode::SUCCESS,

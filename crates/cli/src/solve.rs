@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use headroom_core::advise::largest::{Offer, largest_models};
 use headroom_core::advise::solve::{Unknown, fewest_cards, most, smallest_card};
 use headroom_core::advise::{Replayed, ReplayedIfClose};
@@ -28,21 +29,35 @@ pub(crate) enum Question {
     Model,
 }
 
-impl Question {
-    /// The question that `--max NAME` asks.
-    pub(crate) fn from_name(name: &str) -> Option<Self> {
-        if name == "model" { Some(Self::Model) } else { Unknown::from_name(name).map(Self::Most) }
-    }
+/// The questions that `--max` asks, by name.
+fn largest() -> impl TypedValueParser<Value = Question> {
+    let names = Unknown::ALL.iter().map(|unknown| unknown.name()).chain(["model"]);
+    // Whatever is no field is the model: the parser lets no other name through.
+    let question = |name: String| Unknown::from_name(&name).map_or(Question::Model, Question::Most);
+    PossibleValuesParser::new(names).map(question)
+}
+
+/// The questions that `--min` asks, by name.
+fn smallest() -> impl TypedValueParser<Value = Question> {
+    let question = |name: String| if name == "cards" { Question::Cards } else { Question::Card };
+    PossibleValuesParser::new(["cards", "card"]).map(question)
 }
 
 /// Options of `headroom solve`.
-#[derive(Default)]
+#[derive(clap::Args)]
+#[command(args_override_self = true)]
 pub(crate) struct SolveOptions {
-    /// File, `-`, link or JSON; nothing: standard input.
+    /// JSON file, JSON text, link or its fragment; - or nothing: standard input.
+    #[arg(value_name = "PLAN")]
     pub(crate) source: Option<String>,
-    /// What is asked for; nothing: everything.
-    pub(crate) question: Option<Question>,
-    /// Machine-readable.
+    /// The largest value of this that fits; without --max and --min everything is answered.
+    #[arg(long, value_name = "WHAT", value_parser = largest())]
+    max: Option<Question>,
+    /// The fewest GPUs of this kind, or the smallest GPU.
+    #[arg(long, value_name = "WHAT", value_parser = smallest(), conflicts_with = "max")]
+    min: Option<Question>,
+    /// Machine-readable: JSON.
+    #[arg(long)]
     pub(crate) json: bool,
 }
 
@@ -59,7 +74,7 @@ struct Answered {
 pub(crate) fn run(options: &SolveOptions, out: &mut dyn Write) -> Result<(), Failure> {
     let plan = estimate::plan_from(options.source.as_deref())?;
     plan.subject().map_err(|problems| input::bad_plan(&problems))?;
-    let Some(question) = options.question else { return all(&plan, options.json, out) };
+    let Some(question) = options.max.or(options.min) else { return all(&plan, options.json, out) };
     if question == Question::Model {
         return models(&plan, options.json, out);
     }

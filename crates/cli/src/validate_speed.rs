@@ -9,19 +9,26 @@ use crate::layout::{Align, Table};
 use crate::{Failure, input};
 
 /// Options of `headroom validate-speed`.
-#[derive(Default)]
+#[derive(clap::Args)]
+#[command(args_override_self = true)]
 pub(crate) struct ValidateSpeedOptions {
-    /// File of rows, or `-`.
+    /// File with one JSON object a line; - is standard input.
+    #[arg(value_name = "ROWS")]
     pub(crate) path: String,
-    /// Machine-readable.
+    /// Machine-readable: JSON.
+    #[arg(long)]
     pub(crate) json: bool,
     /// Only the groups, not each row.
+    #[arg(long = "summary")]
     pub(crate) summary_only: bool,
-    /// Only this group.
+    /// Only groups whose name contains this.
+    #[arg(long)]
     pub(crate) group: Option<String>,
-    /// Rows of lower confidence too.
+    /// Rows of lower confidence, too.
+    #[arg(long)]
     pub(crate) all: bool,
-    /// Instead of comparing, the rows that a plan can say, each with its plan.
+    /// Instead of comparing, each row with the plan that it is read as.
+    #[arg(long)]
     pub(crate) plans: bool,
 }
 

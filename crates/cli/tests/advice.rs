@@ -52,11 +52,11 @@ fn the_text_says_what_each_level_costs_or_lacks() {
     let text = headroom(&["advise", "v=1&model=mistralai/Mistral-7B-v0.1&method=lora&gpu=t4&torch_dtype=float16"]).out;
     for part in [
         "Mistral-7B-v0.1 on Tesla T4: needs ",
-        "does not fit\n\nLevel 1: nothing about the result changes\ndoes not suffice: needs ",
-        " more than the card has\n\nLevel 2: the same training, more coarsely computed\nfits with ",
-        "then needs GiB  time of a step\n",
+        "does not fit\n\n1 · The same result: nothing about the result changes\nnot enough: reaches ",
+        " more than it has\n\n2 · Coarser: coarser arithmetic or optimizer state allowed\nfits with ",
+        "  Then needs, GiB  Time per token",
         "\nlink     #v=1&model=mistralai/Mistral-7B-v0.1&gpu=t4",
-        "\neach change alone",
+        "\nEvery change by itself\n",
         "quickest that fits",
     ] {
         assert!(text.contains(part), "{part:?} in {text}");
@@ -73,7 +73,7 @@ fn what_no_change_makes_fit_needs_other_cards() {
         assert_eq!(estimate(&one["link"])["verdict"], "fits", "{one}");
     }
     let text = headroom(&["advise", plan]).out;
-    assert!(text.contains("\nnothing short of "), "{text}");
+    assert!(text.contains("\nNo change is enough on these GPUs: nothing short of "), "{text}");
     assert_eq!(text.matches(" each: ").count(), hardware.len(), "{text}");
 }
 
@@ -94,16 +94,16 @@ fn a_waterfall_has_a_bar_for_each_lever_of_the_mildest_advice() {
 #[test]
 fn a_map_rings_the_plan_and_shows_the_capacity() {
     for (plan, axis) in [
-        ("v=1&model=Qwen/Qwen3-4B&method=lora&gpu=rtx-4090", ">sequence length<"),
+        ("v=1&model=Qwen/Qwen3-4B&method=lora&gpu=rtx-4090", ">sequence length, tokens<"),
         (
             "v=1&model=Qwen/Qwen2.5-0.5B&gpu=rtx-4090&task=grpo&per_device_train_batch_size=8&num_generations=4",
-            ">completion length<",
+            ">answer length, tokens<",
         ),
     ] {
         let picture = headroom(&["chart", plan, "--svg", "--map", "--width", "700"]).out;
         assert!(picture.contains("viewBox=\"0 0 700 ") && picture.contains(axis), "{plan}");
         assert_eq!(picture.matches("<circle").count(), 4, "the ring and its sample in the key, with rims: {plan}");
-        assert!(picture.contains(", fits</title>") && picture.contains(", does not fit</title>"), "{plan}");
+        assert!(picture.contains(", Fits</title>") && picture.contains(", Does not fit</title>"), "{plan}");
     }
 }
 
@@ -130,7 +130,7 @@ fn a_target_of_ones_own_is_kept() {
     assert!(text.contains("  1. per_device_train_batch_size "), "{text}");
     let ran = headroom(&["advise", plan, "--target", "90-75"]);
     assert_eq!(ran.code, 2);
-    assert!(ran.err.contains("--target takes two percentages"), "{}", ran.err);
+    assert!(ran.err.contains("'--target <LOW-HIGH>': give two percentages"), "{}", ran.err);
 }
 
 #[test]
@@ -197,15 +197,12 @@ fn the_way_from_one_plan_to_another_is_walked_in_steps_that_sum() {
 fn a_run_says_what_it_is_before_it_starts() {
     let [_, plan] = GRPO;
     let text = headroom(&["advise", plan, "--summary"]).out;
-    for part in
-        ["\neffective batch                     16\n", "\nLoRA rank                            8\n", "\n  [ ] KL "]
+    for part in ["\nEffective batch                   16\n", "\nLoRA rank                          8\n", "\n  [ ] KL "]
     {
         assert!(text.contains(part), "{part:?} in {text}");
     }
     let markdown = headroom(&["advise", plan, "--summary", "--markdown"]).out;
-    for part in
-        ["## Qwen/Qwen2.5-7B, grpo lora on 1 x ", "\n| new tokens at most | 96 |\n", "\n- [ ] KL to the reference"]
-    {
+    for part in ["## Qwen/Qwen2.5-7B, grpo lora on 1 x ", "\n| New tokens | 96 |\n", "\n- [ ] KL to the reference"] {
         assert!(markdown.contains(part), "{part:?} in {markdown}");
     }
     let json = headroom(&["advise", plan, "--summary", "--json"]).json();
@@ -233,7 +230,7 @@ fn presets_and_tiers_come_with_reasons() {
     assert_eq!(ladder[2]["shards_nothing"], true, "ZeRO-3 on one card");
     assert!(ladder[3]["host_bytes"].as_u64().unwrap() > 1 << 30, "{}", ladder[3]);
     let text = headroom(&["advise", plan]).out;
-    assert!(text.contains("one card: shards nothing") && text.contains("quickest that fits"), "{text}");
+    assert!(text.contains("shards nothing on one GPU") && text.contains("quickest that fits"), "{text}");
 }
 
 #[test]
@@ -278,5 +275,5 @@ fn advice_keeps_to_hosts_that_there_are() {
 fn unknown_questions_are_named() {
     let ran = headroom(&["solve", "v=1&model=Qwen/Qwen3-4B", "--max", "speed"]);
     assert_eq!(ran.code, 2);
-    assert!(ran.err.contains("--max takes batch"), "{}", ran.err);
+    assert!(ran.err.contains("'speed' for '--max <WHAT>'") && ran.err.contains("batch, length"), "{}", ran.err);
 }

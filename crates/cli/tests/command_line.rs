@@ -18,24 +18,70 @@ fn assert_bad_input(ran: &Ran, words: &[&str]) {
 
 #[test]
 fn help_and_version() {
-    for args in [&["--help"][..], &["help"], &["-h"], &[], &["estimate", "--help"], &["validate", "-h"]] {
+    for args in [&["--help"][..], &["help"], &["-h"], &[]] {
         let ran = headroom(args);
-        assert_eq!(ran.code, 0);
-        assert!(ran.out.contains("headroom estimate") && ran.out.contains("Exit code"), "{}", ran.out);
+        assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+        for word in ["Usage: headroom [COMMAND]", "estimate", "validate-speed", "PLAN is a JSON file", "Exit code: 0"] {
+            assert!(ran.out.contains(word), "{word} is not in {}", ran.out);
+        }
     }
     assert_eq!(headroom(&["--version"]).out.trim(), format!("headroom {}", env!("CARGO_PKG_VERSION")));
 }
 
 #[test]
+fn every_command_has_help_with_its_options() {
+    for (command, words) in [
+        ("estimate", &["[PLAN]", "--json", "--all", "--check", "Exit with 1 when the plan does not fit"][..]),
+        ("advise", &["--target <LOW-HIGH>", "[default: 75-90]", "--summary", "--markdown"]),
+        (
+            "solve",
+            &["--max <WHAT>", "batch, length, rank, generations, completion_length, model", "--min", "cards, card"],
+        ),
+        ("compare", &["[PLAN] [OTHER]", "--json"]),
+        ("chart", &["--svg", "--phases", "--waterfall", "--map", "--dark", "--width <PIXELS>", "[default: 420]"]),
+        ("link", &["[PLAN]", "link or its fragment"]),
+        ("models", &["[TEXT]", "--json"]),
+        ("gpus", &["[TEXT]", "--json"]),
+        ("validate", &["<CASES>...", "--terms", "--group", "--id", "--metric", "--worst <N>", "--summary", "--all"]),
+        ("validate-speed", &["<ROWS>", "--group", "--summary", "--all", "--plans"]),
+    ] {
+        for args in [&[command, "--help"][..], &[command, "-h"], &["help", command]] {
+            let ran = headroom(args);
+            assert_eq!((ran.code, ran.err.as_str()), (0, ""), "{args:?}");
+            let usage = format!("Usage: headroom {command}");
+            for word in words.iter().copied().chain([usage.as_str()]) {
+                assert!(ran.out.contains(word), "{word} is not in {}", ran.out);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_flag_given_twice_is_given_once_and_the_last_value_counts() {
+    let plan = "model=openai-community/gpt2&gpu=t4";
+    let once = headroom(&["estimate", plan, "--json"]);
+    assert_eq!(headroom(&["estimate", "--json", plan, "--json"]).out, once.out);
+    let picture = headroom(&["chart", plan, "--width", "340", "--width", "700"]).out;
+    assert!(picture.contains("viewBox=\"0 0 700 "));
+}
+
+#[test]
 fn mistakes_end_in_one_line() {
     assert_bad_input(&headroom(&["frobnicate"]), &["frobnicate", "--help"]);
-    assert_bad_input(&headroom(&["estimate", "--frobnicate"]), &["--frobnicate"]);
+    assert_bad_input(&headroom(&["estimate", "--frobnicate"]), &["--frobnicate", "see headroom estimate --help"]);
+    assert_bad_input(&headroom(&["estimate", "--jsn"]), &["--jsn", "--json", "see headroom estimate --help"]);
+    assert_bad_input(&headroom(&["estimate", "a", "b"]), &["'b'", "see headroom estimate --help"]);
     assert_bad_input(&headroom(&["estimate", "no/such/plan.json"]), &["no/such/plan.json"]);
     assert_bad_input(&headroom(&["estimate", "{\"model\": 3}"]), &["model"]);
     assert_bad_input(&headroom(&["estimate", "{\"modle\": \"Qwen/Qwen3-4B\"}"]), &["modle", "model"]);
     assert_bad_input(&headroom(&["estimate", "v=1&model=Qwen/Qwen3-4B&r=sixteen"]), &["lora.r"]);
-    assert_bad_input(&headroom(&["validate"]), &["file of cases"]);
-    assert_bad_input(&headroom(&["chart", "--width", "wide"]), &["wide"]);
+    assert_bad_input(&headroom(&["validate"]), &["<CASES>", "see headroom validate --help"]);
+    assert_bad_input(&headroom(&["validate-speed"]), &["<ROWS>", "see headroom validate-speed --help"]);
+    assert_bad_input(&headroom(&["chart", "--width", "wide"]), &["wide", "--width"]);
+    assert_bad_input(&headroom(&["chart", "--width"]), &["--width <PIXELS>"]);
+    assert_bad_input(&headroom(&["chart", "--map", "--phases"]), &["--map", "--phases"]);
+    assert_bad_input(&headroom(&["solve", "--max", "model", "--min", "card"]), &["--max", "--min"]);
+    assert_bad_input(&headroom(&["solve", "--min", "model"]), &["--min", "cards, card"]);
     assert_bad_input(&headroom_with_input(&["estimate", "-"], "not json"), &["line 1"]);
     assert_bad_input(&headroom_with_input(&["estimate"], ""), &[]);
     assert_bad_input(&headroom_with_input(&["estimate", "-"], "{\"model\": \"\u{1b}[2J\n\"}"), &[]);

@@ -3,6 +3,8 @@
 
 mod program;
 
+use headroom_core::memory::Phase;
+use headroom_text::ENGLISH;
 use program::{Ran, case_file, headroom, plan_file};
 use serde_json::Value;
 
@@ -103,9 +105,10 @@ fn text_says_what_json_says() {
             assert!(text.contains(&gib(number(&json["peak"], key))), "{plan} {key}\n{text}");
         }
         for phase in json["phases"].as_array().unwrap() {
-            let name = phase["name"].as_str().unwrap().replace('_', " ");
+            let name = Phase::ALL.iter().find(|known| phase["name"] == known.name()).unwrap();
+            let name = (ENGLISH.phase)(*name);
             let total = gib(number(phase, "allocated_bytes"));
-            assert!(text.lines().any(|line| line.starts_with(&name) && line.contains(&total)), "{plan} {name}\n{text}");
+            assert!(text.lines().any(|line| line.starts_with(name) && line.contains(&total)), "{plan} {name}\n{text}");
         }
         assert!(text.contains(json["link"].as_str().unwrap()));
     }
@@ -167,7 +170,7 @@ fn charts_are_whole_files() {
     let comparison = headroom(&["chart", &path, "--svg"]);
     assert_eq!(comparison.code, 0, "{}", comparison.err);
     assert!(comparison.out.starts_with("<svg xmlns=") && comparison.out.ends_with("</svg>\n"));
-    assert!(comparison.out.contains("Mistral-7B") && comparison.out.contains("QLoRA 4 bit"));
+    assert!(comparison.out.contains("Mistral-7B") && comparison.out.contains("QLoRA 4-bit"));
     assert_eq!(comparison.out.matches("class=\"bar selected\"").count(), 1, "the plan is one of its alternatives");
     assert!(!comparison.out.contains("fill-"), "colours are literal");
     let narrow = headroom(&["chart", &path, "--svg", "--width", "340", "--dark"]);
@@ -236,8 +239,8 @@ fn a_case_measured_as_estimated_has_no_error() {
 fn an_estimate_names_the_nearest_measured_steps() {
     let plan = r#"{"model": "Qwen/Qwen2.5-1.5B", "method": "lora", "gpu": "rtx-4090"}"#;
     let text = headroom(&["estimate", plan]).out;
-    assert!(text.contains("How accurate: the measured steps nearest to this plan"), "{text}");
-    assert!(text.contains("the band, "), "{text}");
+    assert!(text.contains(ENGLISH.accuracy.intro), "{text}");
+    assert!(text.contains("The verdict allows for "), "{text}");
     let json = headroom(&["estimate", plan, "--json"]).json();
     let near = json["accuracy"]["near"].as_array().unwrap();
     assert!(near.len() >= 3, "{near:?}");

@@ -68,5 +68,5 @@ fn an_estimate_says_how_long_a_step_takes() {
     assert!(time["seconds"]["low"].as_f64().unwrap() < expected, "{time}");
     assert_eq!((time["sequences"].as_u64(), time["tokens"].as_u64()), (Some(1), Some(2048)));
     let text = headroom(&["estimate", plan]).out;
-    assert!(text.contains("Step time, rough: ") && text.contains("backward products"), "{text}");
+    assert!(text.contains("Step time, rough: ") && text.contains("Matmuls, backward"), "{text}");
 }

@@ -217,9 +217,9 @@ pub struct Texts {
     pub capacity: &'static str,
     pub per_card: &'static str,
     pub cannot_estimate: &'static str,
-    pub mend_these: &'static str,
+    pub fix_these: &'static str,
     /// Of a field and a value.
-    pub mend_it: fn(&str, &str) -> String,
+    pub fix_it: fn(&str, &str) -> String,
     /// Heads what a choice changed besides.
     pub changed_with_it: &'static str,
     pub why: &'static str,

@@ -61,7 +61,7 @@ pub(crate) struct State {
     pub(crate) replays: Replays,
     /// The answer to the plan: at once by what other plans needed, then by its own replay.
     pub(crate) outcome: Memo<Result<Estimate, Vec<Problem>>>,
-    /// The answer to the last plan that had one: what stays on the screen while the reader mends a field.
+    /// The answer to the last plan that had one: what stays on the screen while the reader fixes a field.
     pub(crate) estimate: Memo<Option<Estimate>>,
 }
 

@@ -1,4 +1,4 @@
-//! The one error of this crate: a sentence that says what went wrong and how to mend it.
+//! The one error of this crate: a sentence that says what went wrong and how to fix it.
 
 use std::fmt;
 

@@ -4,14 +4,10 @@ use std::process::{Command, Stdio};
 
 use crate::failure::{Failure, Result};
 
-/// Runs `command` to its end with this terminal's output; anything but success is a failure that ends in `mend`.
-pub(crate) fn run(command: &mut Command, mend: &str) -> Result<()> {
-    let status = command.status().map_err(|error| not_started(command, &error, mend))?;
-    if status.success() {
-        Ok(())
-    } else {
-        Err(Failure::new(format!("`{}` ended with {status}: {mend}", line(command))))
-    }
+/// Runs `command` to its end with this terminal's output; anything but success is a failure that ends in `fix`.
+pub(crate) fn run(command: &mut Command, fix: &str) -> Result<()> {
+    let status = command.status().map_err(|error| not_started(command, &error, fix))?;
+    if status.success() { Ok(()) } else { Err(Failure::new(format!("`{}` ended with {status}: {fix}", line(command)))) }
 }
 
 /// What `command` prints on its standard output, if it starts and succeeds.
@@ -21,8 +17,8 @@ pub(crate) fn printed(command: &mut Command) -> Option<String> {
 }
 
 /// The sentence for a program that could not be started at all.
-pub(crate) fn not_started(command: &Command, error: &std::io::Error, mend: &str) -> Failure {
-    Failure::new(format!("`{}` could not be started ({error}): {mend}", command.get_program().display()))
+pub(crate) fn not_started(command: &Command, error: &std::io::Error, fix: &str) -> Failure {
+    Failure::new(format!("`{}` could not be started ({error}): {fix}", command.get_program().display()))
 }
 
 /// The command as one would type it, shortened to what tells it apart.

@@ -18,7 +18,7 @@ use crate::setup::Toolbox;
 /// weigh 7 kB. Names as people type them (words, aliases in two languages, one search for form and links) weigh 14 kB; what
 /// applying changes with the lines to write, the largest models by family and hosts within reason 15 kB; needs by phase, the
 /// request that fails, what a choice changes besides and what a pasted config leaves out 11 kB. The limit leaves room for
-/// mending, not for growing.
+/// fixes, not for growing.
 const BUDGET: u64 = 710_000;
 
 struct Weight {

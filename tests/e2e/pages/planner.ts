@@ -2,12 +2,12 @@ import type { Locator, Page } from "@playwright/test";
 
 /** Titles of the gallery. */
 export const SCENARIOS = [
-  "A reward model on eight 64 GB cards",
+  "A reward model on eight 64 GB GPUs",
   "DPO with two reward models beside it",
-  "GRPO on one 40 GB card that ran out of memory",
-  "A run that uses a tenth of its card",
-  "Four DeepSpeed tiers for small cards",
-  "The same model twice on one card",
+  "GRPO on one 40 GB GPU that ran out of memory",
+  "A run that uses a tenth of its GPU",
+  "Four DeepSpeed tiers for small GPUs",
+  "The same model twice on one GPU",
 ];
 
 /** The planner as a person meets it: by roles and labels, never by class names. */
@@ -41,7 +41,7 @@ export class Planner {
     this.failure = page.locator("#boot-failure");
     this.verdict = page.getByRole("region", { name: "Verdict" }).getByRole("status");
     this.model = page.getByRole("combobox", { name: "Model" });
-    this.card = page.getByRole("combobox", { name: "Card", exact: true });
+    this.card = page.getByRole("combobox", { name: "GPU", exact: true });
     this.gallery = page.getByRole("button", { name: "Scenarios" });
     // In the header; another stands below the verdict.
     this.copyLink = page.getByRole("banner").getByRole("button", { name: "Copy link" });

@@ -18,17 +18,23 @@ use crate::Failure;
 use crate::estimate::{self, Estimated};
 
 /// Options of `headroom advise`.
-#[derive(Default)]
+#[derive(clap::Args)]
+#[command(args_override_self = true)]
 pub(crate) struct AdviseOptions {
-    /// File, `-`, link or JSON; nothing: standard input.
+    /// JSON file, JSON text, link or its fragment; - or nothing: standard input.
+    #[arg(value_name = "PLAN")]
     pub(crate) source: Option<String>,
-    /// Machine-readable.
+    /// Machine-readable: JSON.
+    #[arg(long)]
     pub(crate) json: bool,
-    /// Between which shares of the card an idle one is filled.
+    /// Up to where an idle GPU is filled, in per cent of it.
+    #[arg(long, value_name = "LOW-HIGH", default_value = "75-90", value_parser = target_from)]
     pub(crate) target: Target,
-    /// The start-up summary and the checklist instead of advice.
+    /// What the run should say before it starts, and a checklist, instead of advice.
+    #[arg(long)]
     pub(crate) summary: bool,
-    /// These as Markdown.
+    /// The same as Markdown.
+    #[arg(long)]
     pub(crate) markdown: bool,
 }
 
@@ -48,7 +54,7 @@ struct Advised {
 pub(crate) fn run(options: &AdviseOptions, out: &mut dyn Write) -> Result<(), Failure> {
     let estimated = estimate::estimated(estimate::plan_from(options.source.as_deref())?)?;
     let plan = &estimated.plan;
-    if options.summary {
+    if options.summary || options.markdown {
         return summary::write(&estimated, options, out);
     }
     let fits = estimated.estimate.verdict.fit == Fit::Fits;
@@ -83,9 +89,10 @@ pub(crate) fn confirmed(plan: &Plan) -> Escalation {
 }
 
 /// Shares from percentages: `75-90`.
-pub(crate) fn target_from(text: &str) -> Option<Target> {
-    let (low, high) = text.split_once('-')?;
+fn target_from(text: &str) -> Result<Target, &'static str> {
     let share = |text: &str| text.trim().parse::<f64>().ok().map(|percent| percent / 100.0);
-    let target = Target { low: share(low)?, high: share(high)? };
-    (0.0 <= target.low && target.low < target.high && target.high <= 1.0).then_some(target)
+    let target = text.split_once('-').and_then(|(low, high)| Some(Target { low: share(low)?, high: share(high)? }));
+    target
+        .filter(|target| 0.0 <= target.low && target.low < target.high && target.high <= 1.0)
+        .ok_or("give two percentages of the GPU, the lower first, such as 75-90")
 }

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use headroom_core::advise::code::lever_code;
 use headroom_core::advise::difference::changed;
 use headroom_core::advise::fill::{Fill, Filled, Knob, Target};
 use headroom_core::advise::fit::{Advice, Escalation, Found};
@@ -18,7 +19,7 @@ use crate::Failure;
 use crate::compare::host_bytes;
 use crate::estimate::Estimated;
 use crate::layout::{Align, Table};
-use crate::levers::{changed_text, lever_line, need_text};
+use crate::levers::{changed_text, need_text};
 
 /// Writes everything.
 pub(super) fn write(advised: &Advised, target: Target, out: &mut dyn Write) -> Result<(), Failure> {
@@ -102,11 +103,11 @@ fn write_advice(plan: &Plan, advice: &Advice, out: &mut dyn Write) -> Result<(),
     let words = &ENGLISH.advice;
     writeln!(out, "{}", (words.fits_with)(advice.levers.len(), &range_text(advice.time)))?;
     let mut table = Table::new(&[Align::Left, Align::Right, Align::Right, Align::Left]);
-    table.row([words.column_change, words.column_need, "Then needs, GiB", words.column_token_time]);
+    table.row([words.column_change, words.column_need, "Then needs, GiB", words.column_token_time, "What to write"]);
     let mut before = plan;
     for Stage { lever, need_bytes, saved_bytes, time, plan } in &advice.stages {
-        let change = lever_line(*lever, before, plan);
-        table.row([change, need_text(*saved_bytes), gib_text(*need_bytes), range_text(*time)]);
+        let (change, code) = ((words.lever)(*lever), lever_code(*lever, before, plan));
+        table.row([change, need_text(*saved_bytes), gib_text(*need_bytes), range_text(*time), code]);
         before = plan;
     }
     table.write(out)?;
@@ -166,13 +167,20 @@ fn filled_text(one: &Filled) -> String {
 fn write_impacts(plan: &Plan, impacts: &[Impact], out: &mut dyn Write) -> Result<(), Failure> {
     let words = &ENGLISH.advice;
     let mut table = Table::new(&[Align::Left, Align::Right, Align::Left, Align::Left]);
-    table.row([words.column_change, words.column_need, words.column_sequence_time, words.column_result]);
+    table.row([
+        words.column_change,
+        words.column_need,
+        words.column_sequence_time,
+        words.column_result,
+        "What to write",
+    ]);
     for impact in impacts {
         table.row([
-            lever_line(impact.lever, plan, &impact.plan),
+            (words.lever)(impact.lever),
             need_text(impact.saved_bytes),
             range_text(impact.time),
             (words.level_short)(impact.lever.level()).to_owned(),
+            lever_code(impact.lever, plan, &impact.plan),
         ]);
     }
     writeln!(out, "\n{}", words.levers_title)?;

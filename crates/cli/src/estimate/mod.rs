@@ -17,15 +17,20 @@ pub(crate) use time::seconds_text;
 use crate::{Failure, Outcome, input};
 
 /// Options of `headroom estimate`.
-#[derive(Default)]
+#[derive(clap::Args)]
+#[command(args_override_self = true)]
 pub(crate) struct EstimateOptions {
-    /// File, `-`, link or JSON; nothing: standard input.
+    /// JSON file, JSON text, link or its fragment; - or nothing: standard input.
+    #[arg(value_name = "PLAN")]
     pub(crate) source: Option<String>,
-    /// Machine-readable.
+    /// Machine-readable: JSON.
+    #[arg(long)]
     pub(crate) json: bool,
-    /// Every allocation, however small; JSON has them always.
+    /// Every allocation at the peak, however small; JSON has them always.
+    #[arg(long)]
     pub(crate) all: bool,
-    /// The exit code says whether it fits.
+    /// Exit with 1 when the plan does not fit.
+    #[arg(long)]
     pub(crate) check: bool,
 }
 

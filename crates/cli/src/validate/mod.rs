@@ -12,24 +12,36 @@ use headroom_validation::bars::{BARS, Bar};
 use headroom_validation::{Case, Failed, Kept, Row, Summary, case};
 
 /// Options of `headroom validate`.
-#[derive(Default)]
+#[derive(clap::Args)]
+#[command(args_override_self = true)]
 pub(crate) struct ValidateOptions {
-    /// Files of cases; `-` is standard input.
+    /// Files with one JSON object a line; - is standard input.
+    #[arg(value_name = "CASES", required = true)]
     pub(crate) paths: Vec<String>,
-    /// Machine-readable.
+    /// Machine-readable: JSON.
+    #[arg(long)]
     pub(crate) json: bool,
-    /// Terms and phases, too.
+    /// Compare the terms and phases of a case, too, where it has them.
+    #[arg(long)]
     pub(crate) terms: bool,
     /// Only the summary.
+    #[arg(long = "summary")]
     pub(crate) summary_only: bool,
-    /// Only the rows with the largest |error|.
+    /// Only the N rows with the largest |error|, largest first.
+    #[arg(long, value_name = "N")]
     pub(crate) worst: Option<usize>,
-    /// Only this group.
+    /// Only cases of this group.
+    #[arg(long)]
     pub(crate) group: Option<String>,
-    /// Only ids that contain this.
+    /// Only cases whose id contains this.
+    #[arg(long)]
     pub(crate) id: Option<String>,
-    /// Only metrics that contain this.
+    /// Only metrics whose name contains this.
+    #[arg(long)]
     pub(crate) metric: Option<String>,
+    /// Every row, in the order of the file: the default.
+    #[arg(long = "all", overrides_with_all = ["summary_only", "worst"])]
+    _all: bool,
 }
 
 impl ValidateOptions {

@@ -72,7 +72,7 @@ pub(super) fn attention(attention: AttnImplementation) -> ChoiceText {
     match attention {
         AttnImplementation::Sdpa => choice("SDPA", "由 PyTorch 选择内核"),
         AttnImplementation::FlashAttention2 => choice("FlashAttention-2", "flash-attn 库"),
-        AttnImplementation::Eager => choice("Eager", "写出完整的分数矩阵"),
+        AttnImplementation::Eager => choice("Eager", "完整存下分数矩阵"),
     }
 }
 
@@ -81,7 +81,7 @@ pub(super) fn kernel(kernel: AttentionKernel) -> ChoiceText {
         AttentionKernel::Auto => choice("自动", "由 PyTorch 决定"),
         AttentionKernel::Flash => choice("Flash", ""),
         AttentionKernel::Efficient => choice("省显存内核", ""),
-        AttentionKernel::Math => choice("数学实现", "写出分数矩阵"),
+        AttentionKernel::Math => choice("数学实现", "存下分数矩阵"),
     }
 }
 

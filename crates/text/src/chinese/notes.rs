@@ -15,15 +15,15 @@ pub(super) fn note(note: &Note) -> String {
         }
         Note::TextPart { of } => format!("只计算“{of}”的文本部分，不含视觉或音频编码器。"),
         Note::EagerOnly { model_type } => {
-            format!("transformers 的“{model_type}”不支持 sdpa：注意力以 eager 方式计算，会写出完整的注意力分数矩阵。")
+            format!("transformers 的“{model_type}”不支持 sdpa：注意力以 eager 方式计算，会完整存下注意力分数矩阵。")
         }
         Note::FamilyNotMeasured { model_type } => {
             format!("“{model_type}”的激活值按 transformers 代码推导，尚未与实测对照。")
         }
-        Note::ZeroOnOneCard => "单卡上的 ZeRO 不切分任何内容，只有卸载才能省显存。".to_owned(),
         Note::Fsdp2OffloadsAll => {
             "FSDP2 要么全部卸载，要么不卸载：CPUOffloadPolicy 把参数、梯度和优化器状态都放在主机内存。".to_owned()
         }
+        Note::ZeroOnOneCard => "单卡上的 ZeRO 没有可分片的内容，只有卸载才能省显存。".to_owned(),
         Note::CardLacksBfloat16 => "这张卡没有 bf16 硬件支持，也无法运行 flash-attn，可以考虑 float16。".to_owned(),
         Note::AttentionKernel { kernel } => {
             format!("注意力使用“{kernel}”内核：显卡、精度、掩码或长度不允许使用 flash 内核。")

@@ -10,7 +10,7 @@ pub(super) const TEXTS: AccuracyTexts = AccuracyTexts {
     column_estimated: "Estimated",
     column_error: "Error",
     batch: |batch, tokens| format!("{batch} × {tokens} tokens"),
-    cards: |count| format!("{count} cards"),
+    cards: |count| format!("{count} GPUs"),
     on_card: |card| format!("Measured on a {card}"),
     by_allocator: "Counted by PyTorch's own allocator",
     same_settings: "same settings as this plan",
@@ -28,7 +28,7 @@ pub(super) const TEXTS: AccuracyTexts = AccuracyTexts {
     },
     band: |low, high, covered, of| {
         format!(
-            "The verdict allows for {low} to {high}. A band made in the same way held the measured figure in {covered} of the {of} steps whose smallest possible card was searched for."
+            "The verdict allows for {low} to {high}. A band made in the same way held the measured figure in {covered} of the {of} steps whose smallest possible GPU was searched for."
         )
     },
 };

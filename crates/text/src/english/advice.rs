@@ -10,7 +10,7 @@ pub(super) const TEXTS: AdviceTexts = AdviceTexts {
     title: "Advice",
     working: "Working it out: every change is replayed before it is advised…",
     fit_title: "Make it fit",
-    fill_title: "Use the card",
+    fill_title: "Use the GPU",
     fit_intro: |need, card| {
         format!("The plan needs {need} of {card}. Each way below is the quickest of its kind, worked out on this plan.")
     },
@@ -20,9 +20,9 @@ pub(super) const TEXTS: AdviceTexts = AdviceTexts {
         )
     },
     fill_intro: |share, need, card| {
-        format!("Only {share} % of the card is in use, {need} of {card}. The rest can buy speed.")
+        format!("Only {share} % of the GPU is in use, {need} of {card}. The rest can buy speed.")
     },
-    used_intro: |share, need, card| format!("{share} % of the card is in use, {need} of {card}: nothing to raise."),
+    used_intro: |share, need, card| format!("{share} % of the GPU is in use, {need} of {card}: nothing to raise."),
 
     applied: |count| match count {
         1 => "Applied: 1 field changed".to_owned(),
@@ -60,7 +60,7 @@ pub(super) const TEXTS: AdviceTexts = AdviceTexts {
     no_quicker_why: "A milder level fits and is as quick: there is no reason to go this far.",
     reaches: |least, card| format!("not enough: reaches {least} of {card}"),
     no_lever: "not enough",
-    short_why: "No combination of these changes is enough on this card.",
+    short_why: "No combination of these changes is enough on this GPU.",
     host_limit: |bytes| {
         format!(
             "Offload was counted on with up to {bytes} of host memory, the most that machines with such GPUs usually have."
@@ -85,10 +85,10 @@ pub(super) const TEXTS: AdviceTexts = AdviceTexts {
 
     host_takes: |bytes| format!("{bytes} of host memory"),
 
-    nothing_short: |cards| format!("No change is enough on these cards: nothing short of {cards} does."),
-    no_hardware: "No change is enough, and no card of the catalogue suffices, however many.",
+    nothing_short: |cards| format!("No change is enough on these GPUs: nothing short of {cards} does."),
+    no_hardware: "No change is enough, and no GPU of the catalogue suffices, however many.",
     cards: |count, name| format!("{count} × {name}"),
-    card_of: |memory| format!("card of {memory}"),
+    card_of: |memory| format!("GPU of {memory}"),
     hardware: |level| match level {
         Level::Same => "with the training as it is",
         Level::Coarser => "with coarser arithmetic",
@@ -101,12 +101,12 @@ pub(super) const TEXTS: AdviceTexts = AdviceTexts {
     column_bytes: "Bytes",
     column_then_bytes: "Then needs, bytes",
 
-    target_group: "Share of the card to aim at",
+    target_group: "Share of the GPU to aim at",
     target: |low, high| format!("{low}–{high} %"),
     cautious: |range| format!("{range}, cautious"),
     recommended: "Recommended",
     aggressive: "Aggressive",
-    share_used: |share, need, card| format!("{share} % of the card: {need} of {card}"),
+    share_used: |share, need, card| format!("{share} % of the GPU: {need} of {card}"),
     gain: |gain| format!("Tokens a second: {gain}"),
     nothing_fills: "No larger batch fits in steps that divide.",
     back_off_title: "Should memory run out all the same, go back in this order",
@@ -135,16 +135,16 @@ pub(super) const TEXTS: AdviceTexts = AdviceTexts {
         Part::Prefill => "Reading the prompts",
         Part::Decoding => "Generating tokens",
         Part::Scoring => "Forwards without gradients",
-        Part::ForwardProducts => "Matrix products, forward",
-        Part::BackwardProducts => "Matrix products, backward",
+        Part::ForwardProducts => "Matmuls, forward",
+        Part::BackwardProducts => "Matmuls, backward",
         Part::Recomputation => "Recomputation",
         Part::Attention => "Attention",
         Part::MemoryTraffic => "Norms, activations, casts",
         Part::Loss => "Loss over the vocabulary",
         Part::Dequantization => "Unpacking quantised weights",
         Part::Optimizer => "Clipping and optimizer",
-        Part::Communication => "Communication between cards",
-        Part::Offload => "Transfers between card and host",
+        Part::Communication => "Communication between GPUs",
+        Part::Offload => "Transfers between GPU and host",
         Part::HostOptimizer => "Optimizer on the host",
         Part::Launches => "Waiting for kernel launches",
     },
@@ -167,7 +167,7 @@ fn lever(lever: Lever) -> String {
         Lever::Checkpointing => "Recompute activations in backward",
         Lever::NoCheckpointing => "Keep activations instead of recomputing them",
         Lever::SmallBuckets => "DeepSpeed buckets as small as the Trainer makes them",
-        Lever::DropOutputs => "Let the outputs go before backward",
+        Lever::DropOutputs => "Free the outputs before backward",
         Lever::EightBitOptimizer => "Optimizer state in 8 bits",
         Lever::PagedOptimizer => "Optimizer state in 8 bits, paged to the host",
         Lever::Adafactor => "Adafactor: factored second moments",
@@ -185,10 +185,10 @@ fn lever(lever: Lever) -> String {
         Lever::MicroBatch(batch) => return format!("{batch} sequences a forward, more accumulation"),
         Lever::Sharding { zero_stage, offload_optimizer, offload_param } => {
             let what = match (zero_stage, offload_optimizer, offload_param) {
-                (0, ..) => return "Nothing split over the cards".to_owned(),
-                (1, false, _) => ": optimizer state split over the cards",
-                (2, false, _) => ": optimizer state and gradients split over the cards",
-                (_, false, false) => ": everything split over the cards",
+                (0, ..) => return "Nothing sharded over the GPUs".to_owned(),
+                (1, false, _) => ": optimizer state sharded over the GPUs",
+                (2, false, _) => ": optimizer state and gradients sharded over the GPUs",
+                (_, false, false) => ": everything sharded over the GPUs",
                 (_, true, false) => ", optimizer state in host memory",
                 (_, _, true) => ", optimizer state and parameters in host memory",
             };
@@ -199,9 +199,9 @@ fn lever(lever: Lever) -> String {
         Lever::Generations(generations) => return format!("{generations} answers to each prompt"),
         Lever::CompletionLength(tokens) => return format!("Answers of {tokens} tokens at most"),
         Lever::Model(_) => "A smaller model",
-        Lever::Cards(1) => "1 card",
-        Lever::Cards(count) => return format!("{count} cards"),
-        Lever::Card(_) => "Another card",
+        Lever::Cards(1) => "1 GPU",
+        Lever::Cards(count) => return format!("{count} GPUs"),
+        Lever::Card(_) => "Another GPU",
     };
     fixed.to_owned()
 }
@@ -230,7 +230,7 @@ fn lever_short(lever: Lever) -> String {
         Lever::NarrowAdapters => "16-bit adapters",
         Lever::AttentionAdapters => "Attention only",
         Lever::Model(_) => "Smaller model",
-        Lever::Card(_) => "Other card",
+        Lever::Card(_) => "Other GPU",
         Lever::MicroBatch(batch) => return format!("Batch {batch}"),
         Lever::Sharding { zero_stage: 0, .. } => "Not sharded",
         Lever::Sharding { zero_stage, offload_optimizer, offload_param } => {
@@ -241,7 +241,7 @@ fn lever_short(lever: Lever) -> String {
         Lever::Length(length) => return format!("Length {length}"),
         Lever::Generations(generations) => return format!("{generations} answers"),
         Lever::CompletionLength(tokens) => return format!("{tokens} new tokens"),
-        Lever::Cards(count) => return format!("{count} cards"),
+        Lever::Cards(count) => return format!("{count} GPUs"),
     };
     fixed.to_owned()
 }

@@ -72,7 +72,7 @@ pub(super) fn attention(attention: AttnImplementation) -> ChoiceText {
     match attention {
         AttnImplementation::Sdpa => choice("SDPA", "PyTorch picks the kernel"),
         AttnImplementation::FlashAttention2 => choice("FlashAttention-2", "flash-attn package"),
-        AttnImplementation::Eager => choice("Eager", "score matrix written out"),
+        AttnImplementation::Eager => choice("Eager", "materialises the score matrix"),
     }
 }
 
@@ -81,7 +81,7 @@ pub(super) fn kernel(kernel: AttentionKernel) -> ChoiceText {
         AttentionKernel::Auto => choice("Auto", "as PyTorch decides"),
         AttentionKernel::Flash => choice("Flash", ""),
         AttentionKernel::Efficient => choice("Memory-efficient", ""),
-        AttentionKernel::Math => choice("Math", "scores written out"),
+        AttentionKernel::Math => choice("Math", "materialises the scores"),
     }
 }
 

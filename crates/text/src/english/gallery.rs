@@ -7,10 +7,10 @@ use crate::gallery::{GalleryTexts, NO_SCENARIO, ScenarioText};
 pub(super) const TEXTS: GalleryTexts = GalleryTexts {
     button: "Scenarios",
     title: "Six real situations",
-    intro: "Each comes from a guide that a team wrote after running out of memory, or after finding a card idle. Open a plan and change it; the guide's figures stand beside ours.",
+    intro: "Each comes from a guide that a team wrote after running out of memory, or after finding a GPU idle. Open a plan and change it; the guide's figures stand beside ours.",
     scenario,
     rules_of: |plan| format!("Figures of the guide beside ours: {plan}"),
-    column_quantity: "On one card",
+    column_quantity: "On one GPU",
     column_guide: "Guide",
     column_ours: "Headroom",
     column_why: "Why they differ",
@@ -21,12 +21,12 @@ pub(super) const TEXTS: GalleryTexts = GalleryTexts {
 };
 
 static REWARD_MODEL: ScenarioText = ScenarioText {
-    title: "A reward model on eight 64 GB cards",
+    title: "A reward model on eight 64 GB GPUs",
     story: "Mistral 7B with a one-score head, trained in full or through LoRA. The dtype of AdamW's state decides: in bf16 the full run fits, in fp32 it needs sharding.",
     plans: &[
         ("full", "Full, state in bf16"),
         ("full_fp32_state", "Full, state and master weights in fp32"),
-        ("full_zero1", "Full, ZeRO-1 over the eight cards"),
+        ("full_zero1", "Full, ZeRO-1 over the eight GPUs"),
         ("lora", "LoRA, longer and larger batches"),
     ],
 };
@@ -36,7 +36,7 @@ static SAFE_DPO: ScenarioText = ScenarioText {
     plans: &[("full_zero3", "Full, everything in ZeRO-3"), ("lora_quantized_rewards", "LoRA, rewards in 4 bits")],
 };
 static GRPO_OUT_OF_MEMORY: ScenarioText = ScenarioText {
-    title: "GRPO on one 40 GB card that ran out of memory",
+    title: "GRPO on one 40 GB GPU that ran out of memory",
     story: "A 7 B policy with LoRA and four answers to each prompt. Fewer sequences at once do most of the work, checkpointing the rest; a smaller rank hardly matters.",
     plans: &[
         ("before", "Before: 16 sequences in one forward"),
@@ -48,8 +48,8 @@ static GRPO_OUT_OF_MEMORY: ScenarioText = ScenarioText {
     ],
 };
 static IDLE_CARD: ScenarioText = ScenarioText {
-    title: "A run that uses a tenth of its card",
-    story: "GRPO on a transformer of 16 layers and 32 GB cards that stay almost empty. Here the advice runs the other way: raise the batch in steps that divide until the card works.",
+    title: "A run that uses a tenth of its GPU",
+    story: "GRPO on a transformer of 16 layers and 32 GB GPUs that stay almost empty. Here the advice runs the other way: raise the batch in steps that divide until the GPU works.",
     plans: &[
         ("now", "Now: batch 4, 16 answers"),
         ("recommended", "Recommended: batch 8, 32 answers"),
@@ -57,8 +57,8 @@ static IDLE_CARD: ScenarioText = ScenarioText {
     ],
 };
 static DEEPSPEED_TIERS: ScenarioText = ScenarioText {
-    title: "Four DeepSpeed tiers for small cards",
-    story: "LoRA on a model of about 1 B, the tier chosen by the size of the card. On one card the stages of ZeRO shard nothing: only shorter sequences and offload help.",
+    title: "Four DeepSpeed tiers for small GPUs",
+    story: "LoRA on a model of about 1 B, the tier chosen by the size of the GPU. On one GPU the stages of ZeRO shard nothing: only shorter sequences and offload help.",
     plans: &[
         ("zero2", "16 GB: stage 2"),
         ("zero2_offload", "12 GB: stage 2, optimizer in host memory"),
@@ -67,7 +67,7 @@ static DEEPSPEED_TIERS: ScenarioText = ScenarioText {
     ],
 };
 static TWO_INSTANCES: ScenarioText = ScenarioText {
-    title: "The same model twice on one card",
+    title: "The same model twice on one GPU",
     story: "Qwen3-4B plays the agent and the simulated user that it trains against. Loaded once and shared, it is counted once; 4 bits then save less than three quarters.",
     plans: &[
         ("two_instances", "Two instances in bf16"),
@@ -113,7 +113,7 @@ fn reason(reason: Reason) -> &'static str {
             "Each adapter keeps an fp32 copy of its input for backward; without checkpointing that adds up."
         }
         Reason::EverySequenceKept => {
-            "Without checkpointing, every layer of all 16 sequences is kept for backward: the card was far too small."
+            "Without checkpointing, every layer of all 16 sequences is kept for backward: the GPU was far too small."
         }
         Reason::SavingsDoNotAdd => {
             "Savings of levers in a row do not add up: the weights stay, and half the rank saves megabytes."

@@ -35,7 +35,7 @@ pub(super) const TEXTS: Texts = Texts {
 
     form_title: "Plan",
     section_model: "Model",
-    section_hardware: "Cards",
+    section_hardware: "GPUs",
     section_method: "Training",
     section_batch: "Batch and length",
     section_savers: "Memory savers",
@@ -48,14 +48,14 @@ pub(super) const TEXTS: Texts = Texts {
         task: field("Task", "", "What runs: it decides the head, the loss and whether anything is trained."),
         num_labels: field("Labels", "classes", "Outputs of the classification head; 1 for a single score."),
         new_tokens: field("New tokens", "tokens", "Generated after the prompt; each one adds to the KV cache."),
-        gpu: field("Card", "", "Memory is what the driver reports, a little less than the box says."),
-        memory_gib: field("Memory of the card", "GiB", "What nvidia-smi prints as total, divided by 1024."),
+        gpu: field("GPU", "", "Memory is what the driver reports, a little less than the box says."),
+        memory_gib: field("Memory of the GPU", "GiB", "What nvidia-smi prints as total, divided by 1024."),
         compute_capability: field(
             "Compute capability",
             "",
             "NVIDIA's number for the generation; it decides which attention kernels exist.",
         ),
-        num_gpus: field("Number of cards", "cards", "They share the batch by data parallelism."),
+        num_gpus: field("Number of GPUs", "GPUs", "They share the batch by data parallelism."),
         method: field("Method", "", "Which weights are trained, and how the others are held."),
         lora_r: field("LoRA rank", "", "Width of each adapter; twice the rank, twice the adapter."),
         lora_targets: field("Adapted modules", "", "Which linear layers get an adapter."),
@@ -80,13 +80,13 @@ pub(super) const TEXTS: Texts = Texts {
             "peft's helper raises everything that is not quantised, embeddings and head included, to fp32.",
         ),
         fused_4bit_gemm: field(
-            "Fused 4-bit product",
+            "Fused 4-bit matmul",
             "",
             "Newer bitsandbytes multiplies short inputs without a dequantised copy of the weight.",
         ),
         precision: field("Precision", "", "The dtype the weights are loaded in, and autocast over it."),
         optim: field("Optimizer", "", "Decides how many bytes of state each trained parameter needs."),
-        batch: field("Batch per card", "sequences", "Sequences in one forward on one card; activations grow with it."),
+        batch: field("Batch per GPU", "sequences", "Sequences in one forward on one GPU; activations grow with it."),
         accumulation: field(
             "Gradient accumulation",
             "steps",
@@ -105,19 +105,19 @@ pub(super) const TEXTS: Texts = Texts {
         attn_implementation: field(
             "Attention",
             "",
-            "Eager writes the score matrix out, so its memory grows with the square of the length.",
+            "Eager materialises the score matrix, so its memory grows with the square of the length.",
         ),
         use_liger_kernel: field(
             "Liger kernels",
             "",
             "Computes the loss in chunks, so that full logits never exist, and fuses norms and SwiGLU.",
         ),
-        framework: field("Framework", "", "Who shards and synchronises; on one card it matters only for offload."),
-        zero_stage: field("ZeRO stage", "", "What is split over the cards instead of copied to each."),
+        framework: field("Framework", "", "Who shards and synchronises; on one GPU it matters only for offload."),
+        zero_stage: field("ZeRO stage", "", "What is sharded over the GPUs instead of copied to each."),
         offload_optimizer: field(
             "Optimizer state in host memory",
             "",
-            "Frees the card, costs host memory and time on the PCIe bus.",
+            "Frees the GPU, costs host memory and time on the PCIe bus.",
         ),
         offload_param: field(
             "Parameters in host memory",
@@ -133,7 +133,7 @@ pub(super) const TEXTS: Texts = Texts {
         expandable_segments: field(
             "Expandable segments",
             "",
-            "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True maps memory page by page: far less is lost in pieces, at no cost worth naming.",
+            "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True maps memory page by page: far less is lost to fragmentation, at no cost worth naming.",
         ),
         keep_outputs: field(
             "Outputs kept",
@@ -143,7 +143,7 @@ pub(super) const TEXTS: Texts = Texts {
         attention_kernel: field(
             "SDPA kernel",
             "",
-            "What scaled_dot_product_attention dispatches to; auto follows card, dtype, mask and length.",
+            "What scaled_dot_product_attention dispatches to; auto follows GPU, dtype, mask and length.",
         ),
         expand_kv_heads: field(
             "Repeat key/value heads",
@@ -170,7 +170,7 @@ pub(super) const TEXTS: Texts = Texts {
         persistence_threshold: field(
             "Persistence threshold",
             "elements",
-            "Stage 3 keeps smaller parameters on every card: a number, default or auto.",
+            "Stage 3 keeps smaller parameters on every GPU: a number, default or auto.",
         ),
         max_live_parameters: field(
             "Live parameters",
@@ -242,7 +242,7 @@ pub(super) const TEXTS: Texts = Texts {
     config_assumed: "It does not say these, so the defaults of its class are assumed; add what differs:",
     config_assumed_rest: |count| format!("{count} further keys that were assumed"),
     own_model: "my model",
-    custom_card: "Another card: give its memory",
+    custom_card: "Another GPU: give its memory",
     tasks: tasks::TEXTS,
     gallery: gallery::TEXTS,
     options: options::TEXTS,
@@ -260,7 +260,7 @@ pub(super) const TEXTS: Texts = Texts {
     off: "off",
     as_weights: "as the weights",
     zero_stages: [
-        choice("0", "nothing is split"),
+        choice("0", "nothing is sharded"),
         choice("1", "optimizer states"),
         choice("2", "and gradients"),
         choice("3", "and weights"),
@@ -273,7 +273,7 @@ pub(super) const TEXTS: Texts = Texts {
     band: |low, high| format!("The true figure should lie between {low} and {high}."),
     expandable_saves: |less| format!("PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True lowers it by {less}."),
     limit: |name, request, phase, stranded| {
-        format!("On a smaller GPU “{name}” ({request}, {phase}) fails first, with {stranded} free but in pieces.")
+        format!("On a smaller GPU “{name}” ({request}, {phase}) fails first, with {stranded} free but fragmented.")
     },
     fails: |place, tried, free, name| {
         format!("Fails {place}: “CUDA out of memory. Tried to allocate {tried}”, with {free} free. It is for: {name}.")
@@ -281,12 +281,12 @@ pub(super) const TEXTS: Texts = Texts {
     while_loading: "while the model is loaded",
     in_step: |phase, step| format!("in step {step}, {phase}"),
     times_used: |times| format!("{times} times the memory of the GPU"),
-    percent_used: |percent| format!("{percent} % of the card"),
-    capacity: "card",
-    per_card: "on each card",
+    percent_used: |percent| format!("{percent} % of the GPU"),
+    capacity: "GPU",
+    per_card: "on each GPU",
     cannot_estimate: "This plan cannot be estimated yet",
-    mend_it: |field, value| format!("Set {field} to {value}"),
-    mend_these: "Mend these fields:",
+    fix_it: |field, value| format!("Set {field} to {value}"),
+    fix_these: "Fix these fields:",
     changed_with_it: "Changed with it:",
     why: "Why:",
     last_good: "The figures below belong to the last plan that could be estimated.",
@@ -295,7 +295,7 @@ pub(super) const TEXTS: Texts = Texts {
     advice: advice::TEXTS,
 
     comparison_title: "Compare",
-    comparison_intro: "The same model, data and cards, each way of training it. Choose a bar to make it the plan.",
+    comparison_intro: "The same model, data and GPUs, each way of training it. Choose a bar to make it the plan.",
     comparison_table: "The comparison as a table",
     current_plan: "current plan",
     use_plan: "Use",
@@ -304,7 +304,7 @@ pub(super) const TEXTS: Texts = Texts {
     offload_all_short: "full offload",
     unsharded: "not sharded",
     bits: |bits| format!("{bits}-bit"),
-    card_capacity: |bytes| format!("card: {bytes}"),
+    card_capacity: |bytes| format!("GPU: {bytes}"),
     column_plan: "Plan",
     column_total: "Needs",
     column_verdict: "Verdict",
@@ -333,7 +333,7 @@ pub(super) const TEXTS: Texts = Texts {
     result_bytes: |bytes, exact| format!("{bytes} = {exact} bytes"),
     source: "Source",
     lives_in: "Lives in",
-    not_at_peak: "Allocations that are gone at the peak",
+    not_at_peak: "Allocations that are not alive at the peak",
     exact_bytes: |exact| format!("{exact} bytes"),
 
     metrics_title: "What each tool would show",
@@ -351,7 +351,7 @@ pub(super) const TEXTS: Texts = Texts {
     metric_reserved: field(
         "Reserved",
         "",
-        "What the caching allocator takes on a card that never runs short: torch.cuda.max_memory_reserved.",
+        "What the caching allocator takes on a GPU that never runs short: torch.cuda.max_memory_reserved.",
     ),
     metric_context: field("Context", "", "CUDA context, libraries and NCCL, outside PyTorch's allocator."),
     metric_device: field("Device", "", "What nvidia-smi shows: reserved and context together."),

@@ -18,22 +18,22 @@ pub(super) fn note(note: &Note) -> String {
             format!("Only the text part of “{of}” is counted: its vision or audio towers are not.")
         }
         Note::EagerOnly { model_type } => {
-            format!("transformers has no sdpa for “{model_type}”: attention runs eagerly and writes its scores out.")
+            format!("transformers has no sdpa for “{model_type}”: attention runs eagerly and materialises its scores.")
         }
         Note::FamilyNotMeasured { model_type } => format!(
             "The activations of “{model_type}” follow its code in transformers and were not compared with a measurement."
         ),
-        Note::ZeroOnOneCard => "ZeRO on one card splits nothing: only offload saves memory there.".to_owned(),
         Note::Fsdp2OffloadsAll => {
             "FSDP2 offloads all or nothing: CPUOffloadPolicy keeps parameters, gradients and optimizer state in host memory."
                 .to_owned()
         }
+        Note::ZeroOnOneCard => "ZeRO on one GPU shards nothing: only offload saves memory there.".to_owned(),
         Note::CardLacksBfloat16 => {
-            "This card does not compute bf16 in hardware, and flash-attn does not run on it: consider float16."
+            "This GPU does not compute bf16 in hardware, and flash-attn does not run on it: consider float16."
                 .to_owned()
         }
         Note::AttentionKernel { kernel } => {
-            format!("Attention runs on the “{kernel}” kernel: card, dtype, mask or length rule out the flash kernel.")
+            format!("Attention runs on the “{kernel}” kernel: GPU, dtype, mask or length rule out the flash kernel.")
         }
         Note::LongerThanPositions { max_position_embeddings } => {
             format!("The sequence is longer than the {max_position_embeddings} tokens the model was made for.")

@@ -12,17 +12,17 @@ pub(super) const TEXTS: OptionTexts = OptionTexts {
         title: "Method by sharding",
         intro: "Time is for as many tokens as the current plan takes, with the range it should lie in.",
         wide_adapters: "Not sharded, adapters are kept and multiplied in fp32 (peft's autocast_adapter_dtype); DeepSpeed casts them to 16 bits, which is why LoRA can be quicker and smaller there.",
-        one_card: "On one card ZeRO shards nothing: only offload to host memory makes room.",
+        one_card: "On one GPU ZeRO shards nothing: only offload to host memory makes room.",
         sharding: "Sharding",
-        on_card: "card",
+        on_card: "GPU",
         in_host: "host",
         time: "time",
         quickest: "quickest that fits",
         slower: "slower",
-        shards_nothing: "shards nothing on one card",
+        shards_nothing: "shards nothing on one GPU",
         host_too_small: "more host memory than such machines have",
         not_offered: "4-bit weights are not sharded",
-        ladder_title: "Four DeepSpeed presets by card size",
+        ladder_title: "Four DeepSpeed presets by GPU size",
         ladder_intro: "Each sets sharding, offload, batch, accumulation and length together. The quickest that fits is marked.",
         ladder_card,
         ladder_setting: |batch, steps, length| format!("batch {batch} × {steps}, length {length}"),
@@ -44,11 +44,11 @@ pub(super) const TEXTS: OptionTexts = OptionTexts {
     },
     map: MapTexts {
         title: "Batch by length",
-        intro: "What each pair would use of the card. Choose one to make it the plan.",
-        batch: "batch per card",
+        intro: "What each pair would use of the GPU. Choose one to make it the plan.",
+        batch: "batch per GPU",
         length: "sequence length, tokens",
         answer_length: "answer length, tokens",
-        used: "0 to 100 % of the card",
+        used: "0 to 100 % of the GPU",
         keys: "Arrow keys move over the map, Enter chooses.",
         place: |batch, length, need, fit| format!("Batch {batch}, length {length}: {need}, {fit}"),
         sentence: |length, batch, own, longest| {
@@ -87,14 +87,14 @@ pub(super) const TEXTS: OptionTexts = OptionTexts {
         empty: "not set",
         figures: "What it comes to",
         figure: "Figure",
-        need: "Needs on each card",
+        need: "Needs on each GPU",
         verdict: "Verdict",
         effective_batch: "Effective batch",
         tokens: "Tokens a step",
         time: "Time for as many tokens",
-        by_category: "At the fullest moment, by category",
+        by_category: "At the peak, by category",
         category: "Category",
-        by_phase: "Fullest moment of each phase",
+        by_phase: "Peak of each phase",
         phase: "Phase",
         estimated: "Before each plan's own replay, by what other plans needed.",
     },
@@ -114,13 +114,13 @@ pub(super) const TEXTS: OptionTexts = OptionTexts {
 
 fn question(question: Question) -> &'static str {
     match question {
-        Question::Most(Unknown::Batch) => "Batch per card",
+        Question::Most(Unknown::Batch) => "Batch per GPU",
         Question::Most(Unknown::Length) => "Sequence length",
         Question::Most(Unknown::Rank) => "LoRA rank",
         Question::Most(Unknown::Generations) => "Answers a prompt",
         Question::Most(Unknown::CompletionLength) => "Answer length",
-        Question::FewestCards => "Fewest cards",
-        Question::SmallestCard => "Smallest card",
+        Question::FewestCards => "Fewest GPUs",
+        Question::SmallestCard => "Smallest GPU",
     }
 }
 
@@ -136,21 +136,21 @@ fn ladder_card(preset: &str) -> &'static str {
 
 fn item(item: SummaryItem) -> &'static str {
     match item {
-        SummaryItem::Batch => "Batch per card",
+        SummaryItem::Batch => "Batch per GPU",
         SummaryItem::Accumulation => "Accumulation",
-        SummaryItem::Cards => "Cards",
+        SummaryItem::Cards => "GPUs",
         SummaryItem::EffectiveBatch => "Effective batch",
         SummaryItem::Prompts => "Prompts a round",
         SummaryItem::Generations => "Answers a prompt",
         SummaryItem::RoundSequences => "Sequences a round",
-        SummaryItem::SequencesAtOnce => "Generated at once per card",
+        SummaryItem::SequencesAtOnce => "Generated at once per GPU",
         SummaryItem::PromptTokens => "Prompt tokens",
         SummaryItem::NewTokens => "New tokens",
         SummaryItem::Length => "Sequence length",
         SummaryItem::TokensPerStep => "Tokens a step",
         SummaryItem::Rank => "LoRA rank",
-        SummaryItem::Need => "Needs on each card",
-        SummaryItem::CardMemory => "Memory of each card",
+        SummaryItem::Need => "Needs on each GPU",
+        SummaryItem::CardMemory => "Memory of each GPU",
         SummaryItem::HostMemory => "Host memory for offload",
     }
 }
@@ -158,7 +158,7 @@ fn item(item: SummaryItem) -> &'static str {
 fn check(check: Check) -> String {
     let thousandths = |value: u16| format!("{:.2}", f64::from(value) / 1000.0);
     match check {
-        Check::EmptyCard => "No other process holds memory on the cards: see nvidia-smi before the start.".to_owned(),
+        Check::EmptyCard => "No other process holds memory on the GPUs: see nvidia-smi before the start.".to_owned(),
         Check::ExpandableSegments => {
             "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True is set for every process.".to_owned()
         }

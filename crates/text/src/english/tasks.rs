@@ -22,7 +22,7 @@ pub(super) const TEXTS: TaskTexts = TaskTexts {
         prompts: field(
             "Prompts a round",
             "prompts",
-            "On all cards together; empty: as many as batch and accumulation make.",
+            "On all GPUs together; empty: as many as batch and accumulation make.",
         ),
         steps_per_generation: field(
             "Forwards a round",
@@ -34,12 +34,12 @@ pub(super) const TEXTS: TaskTexts = TaskTexts {
         sequences_at_once: field(
             "Sequences at once",
             "sequences",
-            "How many generate side by side on one card; empty: all of the card's share.",
+            "How many generate side by side on one GPU; empty: all of the GPU's share.",
         ),
         engine: field("Engine", "", "What generates the answers; vLLM and SGLang hold a second copy of the weights."),
-        vllm_mode: field("Where it runs", "", "On a server's cards it takes nothing from those that train."),
-        memory_share: field("Share of the card", "", "vLLM's of the total memory, SGLang's of what is free; 0 to 1."),
-        tensor_parallel_size: field("Cards for one engine", "cards", "They split its weights and its cache."),
+        vllm_mode: field("Where it runs", "", "On a server's GPUs it takes nothing from those that train."),
+        memory_share: field("Share of the GPU", "", "vLLM's of the total memory, SGLang's of what is free; 0 to 1."),
+        tensor_parallel_size: field("GPUs for one engine", "GPUs", "They shard its weights and its cache."),
         sleep_mode: field("Sleep while training", "", "The engine gives weights and cache back during the update."),
         kv_cache_dtype: field("KV cache dtype", "", "fp8 halves the cache of each sequence."),
         enforce_eager: field("No CUDA graphs", "", "Saves what captured graphs hold, and generates more slowly."),
@@ -76,17 +76,17 @@ pub(super) const TEXTS: TaskTexts = TaskTexts {
 
     peak,
     timeline_peak: |bytes, place| format!("{bytes} · {place}"),
-    models_title: "Models on the card",
+    models_title: "Models on the GPU",
     models_table: "Models as a table",
-    models_intro: "Weights of each model that takes part, at the most they ever are on one card.",
+    models_intro: "Weights of each model that takes part, at the most they ever are on one GPU.",
     sharing_saves: |bytes| format!("Sharing saves {bytes}."),
     column_role: "Role",
     column_weights: "Weights",
     column_place: "Place",
-    column_bytes: "On the card",
+    column_bytes: "On the GPU",
     column_shared: "Sharing",
     model_role,
-    on_card: "card",
+    on_card: "GPU",
     in_host: "host between uses",
     not_loaded: "not loaded",
     shared_saving: |bytes| format!("with the policy, saves {bytes}"),
@@ -99,7 +99,7 @@ fn round_text(round: &Round) -> String {
     let sequences = count_text(sequences);
     let mut said = format!("Generation round: {prompts} prompts × {num_generations} answers = {sequences} sequences");
     if sequences_per_card.to_string() != sequences {
-        said.push_str(&format!(", {sequences_per_card} on each card"));
+        said.push_str(&format!(", {sequences_per_card} on each GPU"));
     }
     if sequences_at_once < sequences_per_card {
         said.push_str(&format!(", {sequences_at_once} at once"));
@@ -121,15 +121,15 @@ fn reference(kind: ReferenceKind) -> ChoiceText {
 fn engine(engine: RolloutEngine) -> ChoiceText {
     match engine {
         RolloutEngine::Generate => choice("generate", "transformers, the weights that train"),
-        RolloutEngine::Vllm => choice("vLLM", "a share of the card"),
+        RolloutEngine::Vllm => choice("vLLM", "a share of the GPU"),
         RolloutEngine::Sglang => choice("SGLang", "a share of what is free"),
     }
 }
 
 fn mode(mode: VllmMode) -> ChoiceText {
     match mode {
-        VllmMode::Colocate => choice("Colocated", "on the cards that train"),
-        VllmMode::Server => choice("Server", "on cards of its own"),
+        VllmMode::Colocate => choice("Colocated", "on the GPUs that train"),
+        VllmMode::Server => choice("Server", "on GPUs of its own"),
     }
 }
 

@@ -104,7 +104,7 @@ pub(super) fn term(term: Term) -> &'static str {
         Term::CublasWorkspace => "cuBLAS workspace",
         Term::CudaContext => "CUDA context",
         Term::NcclBuffers => "NCCL buffers",
-        Term::UnsplitRemainders => "Unsplit ends of blocks",
+        Term::UnsplitRemainders => "Unsplit remainders of blocks",
         Term::Fragmentation => "Fragmentation",
         Term::HostOptimizerStates => "Optimizer states",
         Term::HostParameters => "Parameters",

@@ -1,4 +1,5 @@
-//! Tensors that are only sizes, the storages they hold, and the graph they are nodes of: types that hold each other.
+//! Tensors that are only sizes, the storages they hold, and the graph they are nodes of: types that hold each other, and
+//! therefore share a file. What they do in forward and backward stands beside it.
 
 use crate::label::{Label, Vocabulary};
 use crate::layers::{Extent, LayerTag};

@@ -9,7 +9,7 @@ use crate::state::State;
 use crate::text::NO_CHOICE;
 
 /// Framework, stage, offload. Each framework is asked only for what it has; what it has not is shown only while the plan
-/// still says it, so that it can be mended.
+/// still says it, so that it can be fixed.
 #[component]
 pub(super) fn ParallelSection() -> impl IntoView {
     let plan = State::of_page().plan();

@@ -1,4 +1,4 @@
-//! Four DeepSpeed presets by card size, side by side.
+//! Four DeepSpeed presets by GPU size, side by side.
 
 use headroom_core::advise::Remembering;
 use headroom_core::advise::tiers::{Rung, ladder};

@@ -1,4 +1,4 @@
-//! The ways to share the training state out by the ways to train: a matrix to choose from.
+//! The ways to shard the training state by the ways to train: a matrix to choose from.
 
 use headroom_core::advise::tiers::{Reason, Tier, tiers};
 use headroom_core::advise::{Judge, Judgement, has_wide_adapters};

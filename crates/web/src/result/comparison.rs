@@ -116,7 +116,7 @@ pub(super) fn ComparisonPanel() -> impl IntoView {
     let trains = Memo::new(move |_| plan.read().task != Task::Inference);
     let table = move || match trains.get() {
         true => view! { <TierMatrix plan candidates=compared choose=Callback::new(choose)/> }.into_any(),
-        // Nothing is trained, so nothing is shared out.
+        // Nothing is trained, so nothing is sharded.
         false => view! {
             <details class="chart-table">
                 <summary>{text(|t| t.comparison_table)}</summary>

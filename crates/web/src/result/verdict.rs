@@ -201,8 +201,8 @@ fn failure_text(texts: &Texts, failure: &FailedRequest) -> String {
     (texts.fails)(&place, &tried, &free, &name)
 }
 
-/// The values that mend a problem, where the core knows them; none for what is no field of the table.
-fn mends(problem: &Problem) -> Vec<(&'static str, String)> {
+/// The values that fix a problem, where the core knows them; none for what is no field of the table.
+fn fixes(problem: &Problem) -> Vec<(&'static str, String)> {
     let Some(field) = plan::field(&problem.field) else { return Vec::new() };
     let values = match &problem.kind {
         ProblemKind::Contradiction { mend, .. } => vec![mend.clone()],
@@ -215,7 +215,7 @@ fn mends(problem: &Problem) -> Vec<(&'static str, String)> {
     values.into_iter().map(|value| (field.name, value)).collect()
 }
 
-/// What has to be mended before the plan can be estimated.
+/// What has to be fixed before the plan can be estimated.
 #[component]
 fn Problems() -> impl IntoView {
     let state = State::of_page();
@@ -227,24 +227,24 @@ fn Problems() -> impl IntoView {
             let lines: Vec<_> = problems
                 .iter()
                 .map(|problem| {
-                    let mends = mends(problem).into_iter().map(|(field, value)| {
-                        let name = (texts.mend_it)(field, &value);
+                    let fixes = fixes(problem).into_iter().map(|(field, value)| {
+                        let name = (texts.fix_it)(field, &value);
                         // Of several to choose from each says only what it is.
                         let is_candidate =
                             matches!(problem.kind, ProblemKind::UnknownModel { .. } | ProblemKind::UnknownGpu { .. });
                         let label = if is_candidate { value.clone() } else { name.clone() };
-                        // A mend is a value that the field takes.
+                        // A fix is a value that the field takes.
                         let set = move |_| drop(state.set(field, &value, Pace::Step));
                         view! { " "<button type="button" aria-label=name on:click=set>{label}</button> }
                     });
-                    let mends: Vec<_> = mends.collect();
-                    view! { <li><code>{problem.field.clone()}</code>" "{(texts.problem)(problem)}{mends}</li> }
+                    let fixes: Vec<_> = fixes.collect();
+                    view! { <li><code>{problem.field.clone()}</code>" "{(texts.problem)(problem)}{fixes}</li> }
                 })
                 .collect();
             view! {
                 <div class="verdict-problems" role="alert">
                     <p class="verdict-word">{texts.cannot_estimate}</p>
-                    <p>{texts.mend_these}</p>
+                    <p>{texts.fix_these}</p>
                     <ul>{lines}</ul>
                     <p>{state.estimate.read().is_some().then_some(texts.last_good)}</p>
                 </div>

@@ -22,8 +22,8 @@ pub(crate) fn node() -> Result<()> {
         let version = process::printed(Command::new("node").arg("--version"))?;
         (node_major(&version)? >= NODE_MAJOR).then_some(())
     };
-    let mend = format!("install Node.js {NODE_MAJOR} or newer with npm");
-    step("Node.js", "about a minute", find, || apt_install(&["nodejs", "npm"], &mend))
+    let fix = format!("install Node.js {NODE_MAJOR} or newer with npm");
+    step("Node.js", "about a minute", find, || apt_install(&["nodejs", "npm"], &fix))
 }
 
 fn node_major(version: &str) -> Option<u32> {
@@ -42,8 +42,8 @@ pub(crate) fn chromium() -> Result<PathBuf> {
         });
     }
     let find = || CHROMIUM.iter().find_map(|name| browser_starts(&on_path(name)?));
-    let mend = "install Chromium, or set HEADROOM_CHROMIUM to one";
-    step("Chromium", "about a minute", find, || apt_install(&["chromium"], mend))
+    let fix = "install Chromium, or set HEADROOM_CHROMIUM to one";
+    step("Chromium", "about a minute", find, || apt_install(&["chromium"], fix))
 }
 
 fn browser_starts(program: &Path) -> Option<PathBuf> {
@@ -62,14 +62,14 @@ pub(crate) fn chinese_font() -> Result<()> {
         let fonts = process::printed(Command::new("fc-list").args([":lang=zh", "family"]))?;
         (!fonts.is_empty()).then_some(())
     };
-    let mend = "install fontconfig and a font with Chinese glyphs, such as Noto Sans CJK";
-    step("a Chinese font", "about half a minute", find, || apt_install(&["fontconfig", "fonts-noto-cjk"], mend))
+    let fix = "install fontconfig and a font with Chinese glyphs, such as Noto Sans CJK";
+    step("a Chinese font", "about half a minute", find, || apt_install(&["fontconfig", "fonts-noto-cjk"], fix))
 }
 
-/// Installs Debian packages, as root or through a sudo that asks for nothing. `mend` says what to do where that
+/// Installs Debian packages, as root or through a sudo that asks for nothing. `fix` says what to do where that
 /// cannot work.
-pub(super) fn apt_install(packages: &[&str], mend: &str) -> Result<()> {
-    let failure = |why: &str| Failure::new(format!("{why}: {mend}, then run the command again."));
+pub(super) fn apt_install(packages: &[&str], fix: &str) -> Result<()> {
+    let failure = |why: &str| Failure::new(format!("{why}: {fix}, then run the command again."));
     if on_path("apt-get").is_none() {
         return Err(failure("This is not a Debian system, so apt cannot install it"));
     }
@@ -90,7 +90,7 @@ pub(super) fn apt_install(packages: &[&str], mend: &str) -> Result<()> {
     let _ = apt(&["update"]).status();
     let mut install = apt(&["install", "--no-install-recommends"]);
     install.args(packages);
-    process::run(&mut install, &format!("{mend}, then run the command again."))
+    process::run(&mut install, &format!("{fix}, then run the command again."))
 }
 
 #[cfg(test)]

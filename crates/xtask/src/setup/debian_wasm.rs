@@ -26,9 +26,9 @@ const LINKER: &str = "wasm-ld-19";
 const MINIMUM: &str = env!("CARGO_PKG_RUST_VERSION");
 
 pub(crate) fn provide(toolbox: &mut Toolbox) -> Result<()> {
-    let mend = "let rustup reach its server and run `rustup target add wasm32-unknown-unknown`";
+    let fix = "let rustup reach its server and run `rustup target add wasm32-unknown-unknown`";
     let version =
-        step("Debian's Rust compiler", "about half a minute", compiler, || debian::apt_install(&PACKAGES, mend))?;
+        step("Debian's Rust compiler", "about half a minute", compiler, || debian::apt_install(&PACKAGES, fix))?;
     let sysroot = checkout::cache()?.join(format!("wasm-std-{version}"));
     let library = sysroot.join("lib").join("rustlib").join(TARGET).join("lib");
     let find = || library.is_dir().then_some(());

@@ -20,13 +20,13 @@ pub(super) fn formatting() -> Result<Tally> {
 pub(super) fn lints() -> Result<Tally> {
     let mut clippy = cargo()?;
     clippy.args(["clippy", "--workspace", "--exclude", PAGE, "--all-targets", "--", "--deny", "warnings"]);
-    check(&mut clippy, "mend what the lines above name.")
+    check(&mut clippy, "fix what the lines above name.")
 }
 
 pub(super) fn page_lints(toolbox: &Toolbox) -> Result<Tally> {
     let mut clippy = toolbox.wasm_cargo()?;
     clippy.args(["clippy", "--package", PAGE, "--target", TARGET, "--", "--deny", "warnings"]);
-    check(&mut clippy, "mend what the lines above name.")
+    check(&mut clippy, "fix what the lines above name.")
 }
 
 pub(super) fn native() -> Result<Tally> {
@@ -90,8 +90,8 @@ fn free_ports() -> Result<[u16; 2]> {
 }
 
 /// A program whose success is the whole test.
-fn check(command: &mut Command, mend: &str) -> Result<Tally> {
-    process::run(command, mend).map(|()| Tally::of(true))
+fn check(command: &mut Command, fix: &str) -> Result<Tally> {
+    process::run(command, fix).map(|()| Tally::of(true))
 }
 
 /// A test runner: its output is passed on as it comes, and counted.

@@ -171,6 +171,9 @@ fn shard(plan: &mut Plan, zero_stage: u8, offload_optimizer: bool, offload_param
         plan.distributed.let_trainer_size_buckets();
     }
     plan.zero_stage = zero_stage;
+    if zero_stage == 0 {
+        plan.distributed.grad_accum_dtype = None;
+    }
     (plan.offload_optimizer, plan.offload_param) = (place(offload_optimizer), place(offload_param));
     plan.distributed.framework = match (zero_stage, plan.distributed.framework) {
         (0, Framework::Fsdp2) => Framework::Ddp,
