@@ -221,6 +221,8 @@ pub enum Note {
     },
     /// ZeRO on one card shards nothing.
     ZeroOnOneCard,
+    /// FSDP2 offloads all or nothing: `CPUOffloadPolicy` moves what the plan does not name as well.
+    Fsdp2OffloadsAll,
     /// flash-attn and bf16 need compute capability 8.0.
     CardLacksBfloat16,
     /// The card has no flash kernel for this plan; the named kernel is used.
