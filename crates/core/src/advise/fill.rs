@@ -346,3 +346,5 @@ fn back_off(plan: &Plan) -> Vec<Plan> {
     push(&at);
     steps
 }
+
+serialize_by_name!(Knob);

@@ -218,6 +218,8 @@ pub fn checklist(plan: &Plan, judgement: Option<&Judgement>) -> Vec<Check> {
     checks
 }
 
+serialize_by_name!(SummaryItem);
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,8 +1,8 @@
 //! The names that the memory model uses of `headroom_torch`, and what it brings: the symbols of its formulas and what its
 //! kinds, categories and phases are called there.
 
-pub(super) use super::symbol::Sym;
 use super::phase::Phase;
+pub(super) use super::symbol::Sym;
 use super::term::{Category, Term};
 pub(super) use headroom_torch::*;
 
