@@ -11,6 +11,7 @@ pub fn need_by_category(estimate: &Estimate) -> Vec<(Category, u64)> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use headroom_core::job::Job;
     use headroom_core::memory;
     use headroom_core::plan::{Plan, alternatives};
 
@@ -19,8 +20,9 @@ mod tests {
     #[test]
     fn the_parts_of_every_alternative_sum_to_its_need() {
         let plan = Plan { num_gpus: 8, ..Plan::default() };
+        let job = Job::resolve(&plan).unwrap();
         for alternative in alternatives(&plan) {
-            let estimate = memory::outline(&alternative.plan).unwrap();
+            let estimate = memory::outline(&job.with(alternative.plan).unwrap());
             let sum: u64 = need_by_category(&estimate).iter().map(|(_, bytes)| bytes).sum();
             assert_eq!(sum, estimate.peak.band.expected, "{:?}, stage {}", alternative.method, alternative.zero_stage);
         }

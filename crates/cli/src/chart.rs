@@ -11,17 +11,17 @@ use headroom_core::advise::fit::Escalation;
 use headroom_core::advise::map::{axes, length, map_beside, tight_share};
 use headroom_core::advise::solve::Unknown;
 use headroom_core::advise::{Change, Level, Replayed, steps_between};
+use headroom_core::job::Job;
 use headroom_core::link;
 use headroom_core::memory::Fit;
-use headroom_core::plan::Plan;
 use headroom_core::units::gib_text;
 use headroom_text::ENGLISH;
 
+use crate::Failure;
 use crate::advise::confirmed;
 use crate::compare::Compared;
 use crate::estimate::{self, Estimated};
 use crate::levers::changed_label;
-use crate::{Failure, input};
 
 /// Which picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,25 +89,25 @@ pub(crate) fn run(options: &ChartOptions, out: &mut dyn Write) -> Result<(), Fai
     if options.other.is_some() && options.kind() != Kind::Waterfall {
         return Err(Failure::BadInput("chart takes a second plan only with --waterfall".to_owned()));
     }
-    let estimated = estimate::estimated(estimate::plan_from(options.source.as_deref())?)?;
-    let Estimated { plan, subject, estimate, .. } = &estimated;
-    let title = format!("GPU memory of {}", subject.model.name);
-    let capacity = format!("{}, {}\u{a0}GiB", subject.card.name, gib_text(estimate.card_bytes));
+    let estimated = estimate::estimated(estimate::job_from(options.source.as_deref())?);
+    let Estimated { job, estimate, .. } = &estimated;
+    let title = format!("GPU memory of {}", job.model().name);
+    let capacity = format!("{}, {}\u{a0}GiB", job.gpu().name, gib_text(estimate.card_bytes));
     let texts = Texts::of(&ENGLISH, title, capacity);
     let ChartOptions { width, height, .. } = *options;
     let palette = if options.dark { Palette::Dark } else { Palette::Light };
     let look = Look { width, height, orientation: Orientation::Auto, palette, texts };
     let picture = match options.kind() {
         Kind::Comparison => {
-            let bars: Vec<Bar> = Compared::all(plan).iter().filter_map(bar).collect();
+            let bars: Vec<Bar> = Compared::all(job).iter().filter_map(bar).collect();
             comparison_svg(&bars, estimate.card_bytes, &look)
         }
         Kind::Phases => phases_svg(estimate, &look),
         Kind::Waterfall => match &options.other {
-            Some(other) => between(&estimated, &estimate::plan_from(Some(other))?, &look)?,
+            Some(other) => between(&estimated, &estimate::job_from(Some(other))?, &look),
             None => waterfall(&estimated, &look),
         },
-        Kind::Map => fit_map(&estimated, look)?,
+        Kind::Map => fit_map(&estimated, look),
     };
     Ok(out.write_all(picture.svg.as_bytes())?)
 }
@@ -127,8 +127,8 @@ fn bar(compared: &Compared) -> Option<Bar> {
 
 /// What each lever of the mildest advice saves; of a plan that fits already, or that nothing makes fit, the plan alone.
 fn waterfall(estimated: &Estimated, look: &Look) -> Picture {
-    let Estimated { plan, estimate, .. } = estimated;
-    let escalation = (estimate.verdict.fit != Fit::Fits).then(|| confirmed(plan));
+    let Estimated { job, estimate, .. } = estimated;
+    let escalation = (estimate.verdict.fit != Fit::Fits).then(|| confirmed(job));
     let stages = escalation.as_ref().and_then(Escalation::mildest).map(|advice| advice.stages.as_slice());
     let mut levers = Vec::new();
     for stage in stages.unwrap_or_default() {
@@ -143,9 +143,8 @@ fn waterfall(estimated: &Estimated, look: &Look) -> Picture {
 }
 
 /// What each change on the way to `after` saves.
-fn between(estimated: &Estimated, after: &Plan, look: &Look) -> Result<Picture, Failure> {
-    let Estimated { plan, estimate, .. } = estimated;
-    after.subject().map_err(|problems| input::bad_plan(&problems))?;
+fn between(estimated: &Estimated, after: &Job, look: &Look) -> Picture {
+    let Estimated { job, estimate, .. } = estimated;
     let lever = |step: Change| LeverBar {
         label: step.fields.first().map(changed_label).unwrap_or_default(),
         need_bytes: step.need_bytes,
@@ -153,19 +152,20 @@ fn between(estimated: &Estimated, after: &Plan, look: &Look) -> Result<Picture, 
         level: Level::Same,
         id: link::encode(&step.plan),
     };
-    let levers: Vec<LeverBar> = steps_between(plan, after, &Replayed).into_iter().map(lever).collect();
+    let levers: Vec<LeverBar> = steps_between(job, after, &Replayed).into_iter().map(lever).collect();
     let look = Look { texts: Texts { after: "then".to_owned(), ..look.texts.clone() }, ..look.clone() };
-    Ok(waterfall_svg(&levers, estimate.peak.band.expected, estimate.card_bytes, &look))
+    waterfall_svg(&levers, estimate.peak.band.expected, estimate.card_bytes, &look)
 }
 
-fn fit_map(estimated: &Estimated, look: Look) -> Result<Picture, Failure> {
-    let Estimated { plan, subject, estimate, .. } = estimated;
-    let (batches, lengths) = axes(plan, MAP_SIDE);
-    let map = map_beside(plan, estimate, batches, lengths).map_err(|problems| input::bad_plan(&problems))?;
+fn fit_map(estimated: &Estimated, look: Look) -> Picture {
+    let Estimated { job, estimate, .. } = estimated;
+    let plan = job.plan();
+    let (batches, lengths) = axes(job, MAP_SIDE);
+    let map = map_beside(job, estimate, batches, lengths);
     let unknown = length(plan);
     let mut texts = FitMapTexts::of(&ENGLISH, look.texts.capacity, unknown == Unknown::CompletionLength);
-    texts.title = format!("Use of the GPU by {}", subject.model.name);
+    texts.title = format!("Use of the GPU by {}", job.model().name);
     let current = (plan.per_device_train_batch_size, unknown.of(plan));
     let shown = FitMap { map: &map, tight_share: tight_share(estimate), current };
-    Ok(fit_map_svg(&shown, &FitMapLook { width: look.width, palette: look.palette, texts }))
+    fit_map_svg(&shown, &FitMapLook { width: look.width, palette: look.palette, texts })
 }

@@ -2,9 +2,10 @@
 
 use std::io::Write;
 
+use headroom_core::job::Job;
 use headroom_core::link;
 use headroom_core::memory::{self, Estimate, Fit};
-use headroom_core::plan::{Alternative, Method, Plan, alternatives};
+use headroom_core::plan::{Alternative, Method, Plan, Problem, alternatives};
 use headroom_core::units::{bytes_text, gib_text};
 use headroom_text::ENGLISH;
 use serde::Serialize;
@@ -39,14 +40,15 @@ pub(crate) struct Compared {
 }
 
 impl Compared {
-    /// Every alternative of `plan`, in order.
-    pub(crate) fn all(plan: &Plan) -> Vec<Self> {
+    /// Every alternative to the plan of `job`, in order.
+    pub(crate) fn all(job: &Job) -> Vec<Self> {
+        let answer = |plan: &Plan| Ok(memory::estimate_replayed(&job.with(plan.clone())?));
         let compared = |alternative: Alternative| Self {
-            outcome: memory::estimate_replayed(&alternative.plan).map_err(|problems| input::problems_text(&problems)),
-            current: alternative.plan == *plan,
+            outcome: answer(&alternative.plan).map_err(|problems: Vec<Problem>| input::problems_text(&problems)),
+            current: alternative.plan == *job.plan(),
             alternative,
         };
-        alternatives(plan).into_iter().map(compared).collect()
+        alternatives(job.plan()).into_iter().map(compared).collect()
     }
 }
 
@@ -110,14 +112,13 @@ pub(crate) fn host_bytes(estimate: &Estimate) -> u64 {
 
 /// Runs the command.
 pub(crate) fn run(options: &CompareOptions, out: &mut dyn Write) -> Result<(), Failure> {
-    let plan = estimate::plan_from(options.source.as_deref())?;
-    let Estimated { plan, subject, estimate, .. } = estimate::estimated(plan)?;
-    let all = Compared::all(&plan);
+    let Estimated { job, estimate, .. } = estimate::estimated(estimate::job_from(options.source.as_deref())?);
+    let all = Compared::all(&job);
     if options.json {
         let rows: Vec<ComparedJson> = all.into_iter().map(ComparedJson::from).collect();
         return json::write(&rows, out);
     }
-    writeln!(out, "{} on {}, {}\n", subject.model.name, subject.card.name, bytes_text(estimate.card_bytes))?;
+    writeln!(out, "{} on {}, {}\n", job.model().name, job.gpu().name, bytes_text(estimate.card_bytes))?;
     let mut table = Table::new(&[Align::Left, Align::Left, Align::Right, Align::Right, Align::Left]);
     table.row(["method", "sharding", "needs GiB", "host GiB", "verdict"]);
     for compared in &all {

@@ -4,25 +4,26 @@ use std::io::Write;
 
 use headroom_core::advise::difference::{Changed, Difference, difference};
 use headroom_core::advise::{Change, Replayed, steps_between};
+use headroom_core::job::Job;
 use headroom_core::memory::{Category, Estimate, Fit, Phase};
-use headroom_core::speed::{Range, StepTime, step_time_of};
+use headroom_core::speed::{Range, step_time};
 use headroom_core::units::{count_text, gib_text};
 use headroom_text::ENGLISH;
 use serde::Serialize;
 
+use crate::Failure;
 use crate::compare::CompareOptions;
 use crate::estimate::{self, seconds_text};
+use crate::json;
 use crate::layout::{Align, Table};
 use crate::levers::{changed_text, need_text};
-use crate::{Failure, input, json};
 
 /// Runs the command for two plans.
 pub(crate) fn run(options: &CompareOptions, out: &mut dyn Write) -> Result<(), Failure> {
-    let before = estimate::plan_from(options.source.as_deref())?;
-    let after = estimate::plan_from(options.other.as_deref())?;
-    let difference = difference(&before, &after).map_err(|problems| input::bad_plan(&problems))?;
+    let before = estimate::job_from(options.source.as_deref())?;
+    let after = estimate::job_from(options.other.as_deref())?;
+    let difference = difference(&before, &after);
     let steps = steps_between(&before, &after, &Replayed);
-    let times = [&before, &after].map(step_time_of);
     if options.json {
         return json::write_sorted(&DifferenceJson::of(&difference, &steps), out);
     }
@@ -36,10 +37,8 @@ pub(crate) fn run(options: &CompareOptions, out: &mut dyn Write) -> Result<(), F
     {
         table.row([name.to_owned(), count_text(first), count_text(second)]);
     }
-    if let [Ok(first), Ok(second)] = &times {
-        let rough = |time: &StepTime| seconds_text(time.seconds.expected);
-        table.row(["time of a step, rough".to_owned(), rough(first), rough(second)]);
-    }
+    let rough = |job: &Job| seconds_text(step_time(job).seconds.expected);
+    table.row(["time of a step, rough".to_owned(), rough(&before), rough(&after)]);
     table.write(out)?;
     writeln!(out)?;
     let mut table = Table::new(&[Align::Left, Align::Right, Align::Right]);

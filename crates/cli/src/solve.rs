@@ -7,15 +7,17 @@ use headroom_core::advise::difference::Changed;
 use headroom_core::advise::largest::{Offer, largest_models};
 use headroom_core::advise::solve::{Unknown, fewest_cards, most, smallest_card};
 use headroom_core::advise::{Replayed, ReplayedIfClose};
+use headroom_core::job::Job;
 use headroom_core::link;
-use headroom_core::plan::{Method, Plan, Task};
+use headroom_core::plan::Plan;
 use headroom_core::units::bytes_text;
 use serde::Serialize;
 
+use crate::Failure;
 use crate::estimate;
+use crate::json;
 use crate::layout::{Align, Table};
 use crate::levers::changed_text;
-use crate::{Failure, input, json};
 
 /// What is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,13 +75,12 @@ struct Answered {
 
 /// Runs the command.
 pub(crate) fn run(options: &SolveOptions, out: &mut dyn Write) -> Result<(), Failure> {
-    let plan = estimate::plan_from(options.source.as_deref())?;
-    plan.subject().map_err(|problems| input::bad_plan(&problems))?;
-    let Some(question) = options.max.or(options.min) else { return all(&plan, options.json, out) };
+    let job = estimate::job_from(options.source.as_deref())?;
+    let Some(question) = options.max.or(options.min) else { return all(&job, options.json, out) };
     if question == Question::Model {
-        return models(&plan, options.json, out);
+        return models(&job, options.json, out);
     }
-    let Answered { name, found, next } = answer(&plan, question);
+    let Answered { name, found, next } = answer(&job, question);
     if options.json {
         return json::write_sorted(&SolvedJson::of(name, found.as_ref(), next), out);
     }
@@ -89,8 +90,8 @@ pub(crate) fn run(options: &SolveOptions, out: &mut dyn Write) -> Result<(), Fai
 }
 
 /// The largest models that fit, one of each family, and what has to be changed for each.
-fn models(plan: &Plan, json: bool, out: &mut dyn Write) -> Result<(), Failure> {
-    let offers = largest_models(plan);
+fn models(job: &Job, json: bool, out: &mut dyn Write) -> Result<(), Failure> {
+    let offers = largest_models(job);
     if json {
         let largest = offers.iter().max_by_key(|offer| offer.model.param_count);
         let answer = ModelsJson {
@@ -161,15 +162,15 @@ impl<'a> From<&'a Offer> for OfferJson<'a> {
 }
 
 /// Answers every question that means something for the plan.
-fn all(plan: &Plan, json: bool, out: &mut dyn Write) -> Result<(), Failure> {
+fn all(job: &Job, json: bool, out: &mut dyn Write) -> Result<(), Failure> {
     let means_something = |unknown: &Unknown| match unknown {
         Unknown::Batch | Unknown::Length => true,
-        Unknown::Rank => plan.method != Method::Full && plan.task != Task::Inference,
-        Unknown::Generations | Unknown::CompletionLength => plan.is_reinforcement(),
+        Unknown::Rank => job.adapts(),
+        Unknown::Generations | Unknown::CompletionLength => job.plan().is_reinforcement(),
     };
     let unknowns = Unknown::ALL.iter().copied().filter(means_something).map(Question::Most);
     let questions = unknowns.chain([Question::Model, Question::Cards, Question::Card]);
-    let answers: Vec<Answered> = questions.map(|question| answer(plan, question)).collect();
+    let answers: Vec<Answered> = questions.map(|question| answer(job, question)).collect();
     if json {
         let solved = |one: &Answered| SolvedJson::of(one.name, one.found.as_ref(), one.next);
         return json::write_sorted(&answers.iter().map(solved).collect::<Vec<_>>(), out);
@@ -184,21 +185,21 @@ fn all(plan: &Plan, json: bool, out: &mut dyn Write) -> Result<(), Failure> {
 }
 
 /// Answers one question.
-fn answer(plan: &Plan, question: Question) -> Answered {
+fn answer(job: &Job, question: Question) -> Answered {
     let named = |name, field, solved: Option<Plan>| {
         let text = |plan: &Plan| headroom_core::plan::field(field).map_or_else(String::new, |field| field.text(plan));
         Answered { name, found: solved.map(|plan| (text(&plan), plan)), next: None }
     };
     match question {
         Question::Most(unknown) => {
-            let found = most(plan, unknown, &Replayed);
+            let found = most(job, unknown, &Replayed);
             let next = found.as_ref().and_then(|most| most.next);
             Answered { name: unknown.name(), found: found.map(|most| (most.value.to_string(), most.plan)), next }
         }
-        Question::Cards => named("num_gpus", "num_gpus", fewest_cards(plan, &Replayed)),
-        Question::Card => named("gpu", "gpu", smallest_card(plan, &ReplayedIfClose)),
+        Question::Cards => named("num_gpus", "num_gpus", fewest_cards(job, &Replayed)),
+        Question::Card => named("gpu", "gpu", smallest_card(job, &ReplayedIfClose)),
         Question::Model => {
-            let largest = largest_models(plan).into_iter().max_by_key(|offer| offer.model.param_count);
+            let largest = largest_models(job).into_iter().max_by_key(|offer| offer.model.param_count);
             named("model", "model", largest.map(|offer| offer.plan))
         }
     }

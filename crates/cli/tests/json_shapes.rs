@@ -1,6 +1,6 @@
 //! The JSON that scripts rely on, whatever the figures: every key, in its order, with the kinds of its values. Recorded in
 //! `tests/shapes`; rewritten with `HEADROOM_UPDATE_GOLDEN=1`.
-#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
 
 mod program;
 

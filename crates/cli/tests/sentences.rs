@@ -5,6 +5,7 @@ mod program;
 
 use std::collections::BTreeSet;
 
+use headroom_core::job::Job;
 use headroom_core::link;
 use headroom_core::memory::{self, Note};
 use headroom_core::plan::{Plan, Problem, ProblemKind};
@@ -69,7 +70,8 @@ fn notes_are_the_pages() {
             "offload_optimizer": "cpu", "offload_param": "cpu"}"#,
         r#"{"model": "Qwen/Qwen2.5-0.5B", "gpu": "rtx-4090", "method": "qlora"}"#,
     ] {
-        let estimate = memory::estimate_replayed(&Plan::from_json(plan).unwrap()).unwrap();
+        let job = Job::resolve(&Plan::from_json(plan).unwrap()).unwrap();
+        let estimate = memory::estimate_replayed(&job);
         assert!(!estimate.notes.is_empty(), "{plan}");
         let ran = headroom(&["estimate", plan]);
         let notes = ran.out.split_once("\nNotes\n").expect("a list of notes").1;
@@ -85,10 +87,10 @@ fn notes_are_the_pages() {
 /// What is wrong with a plan as it is read, or else once it is looked at.
 fn problems(given: &str) -> Vec<Problem> {
     if given.starts_with('{') {
-        return Plan::from_json(given).and_then(|plan| plan.subject()).expect_err(given);
+        return Plan::from_json(given).and_then(|plan| Job::resolve(&plan)).expect_err(given);
     }
     let decoded = link::decode(given);
-    if decoded.problems.is_empty() { decoded.plan.subject().expect_err(given) } else { decoded.problems }
+    if decoded.problems.is_empty() { Job::resolve(&decoded.plan).expect_err(given) } else { decoded.problems }
 }
 
 #[test]

@@ -8,8 +8,8 @@ use std::hint::black_box;
 use clock::{now, print};
 use headroom_core::advise::fill::{Target, fill};
 use headroom_core::advise::{self, Quick, fit, map, solve, tiers};
+use headroom_core::job::Job;
 use headroom_core::memory::{estimate, estimate_replayed, outline};
-use headroom_core::plan::Plan;
 use headroom_core::speed::step_time;
 use headroom_core::{link, model};
 
@@ -54,30 +54,34 @@ fn main() {
     print(&format!("{:<56} {:>10} {:>10} {:>6}", "", "median ms", "slowest", "runs"));
     bench("read a model's config.json", &mut || drop(black_box(model::Model::from_config(entry.id, &config))));
     bench("open a link", &mut || drop(black_box(link::decode(PLANS[2].1))));
-    let plan = link::decode(PLANS[1].1).plan;
-    bench("replay QLoRA, Llama-3.1-8B", &mut || drop(black_box(estimate_replayed(&plan))));
+    let job = resolved(PLANS[1].1);
+    bench("resolve a plan", &mut || drop(black_box(Job::resolve(job.plan()))));
+    bench("replay QLoRA, Llama-3.1-8B", &mut || drop(black_box(estimate_replayed(&job))));
     for (name, fragment) in PLANS {
-        let plan = link::decode(fragment).plan;
-        let subject = plan.subject().unwrap();
+        let job = resolved(fragment);
         let bench = |what: &str, work: &mut dyn FnMut()| bench(&format!("{name}: {what}"), work);
-        bench("estimate", &mut || drop(black_box(estimate(&plan))));
-        bench("outline", &mut || drop(black_box(outline(&plan))));
-        bench("step time", &mut || drop(black_box(step_time(&plan, &subject))));
-        bench("tier matrix", &mut || drop(black_box(tiers::tiers(&plan, &Quick))));
-        let (batches, lengths) = map::axes(&plan, SIDE);
-        bench("fit map", &mut || drop(black_box(map::map(&plan, batches.clone(), lengths.clone()))));
-        bench("largest batch", &mut || drop(black_box(solve::most(&plan, solve::Unknown::Batch, &Quick))));
-        bench("levers", &mut || drop(black_box(fit::escalate(&plan, &Quick))));
-        bench("full advice", &mut || advice(&plan));
+        bench("estimate", &mut || drop(black_box(estimate(&job))));
+        bench("outline", &mut || drop(black_box(outline(&job))));
+        bench("step time", &mut || drop(black_box(step_time(&job))));
+        bench("tier matrix", &mut || drop(black_box(tiers::tiers(&job, &Quick))));
+        let (batches, lengths) = map::axes(&job, SIDE);
+        bench("fit map", &mut || drop(black_box(map::map(&job, batches.clone(), lengths.clone()))));
+        bench("largest batch", &mut || drop(black_box(solve::most(&job, solve::Unknown::Batch, &Quick))));
+        bench("levers", &mut || drop(black_box(fit::escalate(&job, &Quick))));
+        bench("full advice", &mut || advice(&job));
     }
 }
 
+fn resolved(fragment: &str) -> Job {
+    Job::resolve(&link::decode(fragment).plan).unwrap()
+}
+
 /// All that the page advises on a plan.
-fn advice(plan: &Plan) {
-    black_box(fit::escalate(plan, &Quick));
-    black_box(advise::impacts(plan, &Quick));
-    black_box(fill(plan, Target::default(), &Quick));
-    black_box(tiers::tiers(plan, &Quick));
+fn advice(job: &Job) {
+    black_box(fit::escalate(job, &Quick));
+    black_box(advise::impacts(job, &Quick));
+    black_box(fill(job, Target::default(), &Quick));
+    black_box(tiers::tiers(job, &Quick));
 }
 
 fn run(measure: bool, name: &str, work: &mut dyn FnMut()) {

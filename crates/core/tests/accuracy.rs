@@ -3,15 +3,21 @@
 #![allow(clippy::unwrap_used)]
 
 use headroom_core::accuracy::{self, Aspect, Metric, Setting, Sharding};
+use headroom_core::job::Job;
 use headroom_core::memory::estimate;
 use headroom_core::plan::{Method, Optimizer, Plan};
+
+/// What follows from a plan that can be estimated.
+fn job(plan: &Plan) -> Job {
+    Job::resolve(plan).unwrap()
+}
 
 fn plan(text: &str) -> Plan {
     Plan::from_json(text).unwrap()
 }
 
 fn of(plan: &Plan) -> accuracy::Accuracy {
-    accuracy::of_plan(plan, &estimate(plan).unwrap())
+    accuracy::of_job(&job(plan), &estimate(&job(plan)))
 }
 
 const LORA: &str = r#"{"model": "Qwen/Qwen2.5-1.5B", "method": "lora", "torch_dtype": "bfloat16", "mixed_precision": "no",
@@ -28,7 +34,7 @@ fn steps_of_the_same_settings_come_first_and_the_nearest_size_before_others() {
     };
     assert!(near.is_sorted_by_key(weight), "{near:?}");
     assert!(near[0].differs.is_empty(), "{near:?}");
-    assert_eq!(near[0].case.setting, Setting::of(&plan));
+    assert_eq!(near[0].case.setting, Setting::of(&job(&plan)));
     assert!(near.iter().filter(|near| near.case.figure(Metric::Required).is_some()).count() >= 3, "{near:?}");
 }
 
@@ -44,7 +50,7 @@ fn a_weightier_difference_is_farther_than_all_lighter_ones_together() {
 #[test]
 fn errors_carried_over_are_around_what_is_expected() {
     let plan = plan(LORA);
-    let peak = estimate(&plan).unwrap().peak;
+    let peak = estimate(&job(&plan)).peak;
     let (least, most) = of(&plan).carried.unwrap();
     assert!(least <= most);
     let expandable = Plan { expandable_segments: true, ..plan.clone() };

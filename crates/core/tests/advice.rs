@@ -5,10 +5,16 @@
 use headroom_core::advise::fit::{Advice, Escalation, Found, escalate, exhaustive};
 use headroom_core::advise::tiers::{Reason, Tier, tiers};
 use headroom_core::advise::{Judge, Level, Lever, Quick, Remembering, usual_host, waterfall};
+use headroom_core::job::Job;
 use headroom_core::link;
 use headroom_core::memory::{Fit, Note, outline};
 use headroom_core::plan::{Offload, Plan};
 use std::thread;
+
+/// What follows from a plan that can be estimated.
+fn job(plan: &Plan) -> Job {
+    Job::resolve(plan).unwrap()
+}
 
 /// Plans over models, methods, cards and shapes that are too big for their cards.
 fn too_big(count: usize) -> Vec<Plan> {
@@ -34,8 +40,8 @@ fn too_big(count: usize) -> Vec<Plan> {
                     );
                     let decoded = link::decode(&fragment);
                     assert!(decoded.problems.is_empty(), "{fragment}: {:?}", decoded.problems);
-                    assert!(decoded.plan.subject().is_ok(), "{fragment}");
-                    if !Quick.fits(&decoded.plan) {
+                    assert!(Job::resolve(&decoded.plan).is_ok(), "{fragment}");
+                    if !Quick.fits(&job(&decoded.plan)) {
                         plans.push(decoded.plan);
                     }
                 }
@@ -77,8 +83,8 @@ fn tasks_with_models_beside_the_policy_are_helped_as_well() {
             let fragment = format!("v=1&model={model}&gpu={card}&method={method}&{task}");
             let decoded = link::decode(&fragment);
             assert!(decoded.problems.is_empty(), "{fragment}: {:?}", decoded.problems);
-            assert!(decoded.plan.subject().is_ok(), "{fragment}: {:?}", decoded.plan.subject());
-            if !Quick.fits(&decoded.plan) {
+            assert!(Job::resolve(&decoded.plan).is_ok(), "{fragment}: {:?}", Job::resolve(&decoded.plan));
+            if !Quick.fits(&job(&decoded.plan)) {
                 asked += 1;
                 helped += usize::from(is_helped(&decoded.plan));
             }
@@ -91,10 +97,10 @@ fn tasks_with_models_beside_the_policy_are_helped_as_well() {
 fn is_helped(plan: &Plan) -> bool {
     let judge = Remembering::new(&Quick);
     let name = link::encode(plan);
-    let escalation = escalate(plan, &judge);
+    let escalation = escalate(&job(plan), &judge);
     let (mut fits, mut quickest) = (false, f64::INFINITY);
     for answer in &escalation.levels {
-        let best = exhaustive(plan, answer.level, fits, &judge);
+        let best = exhaustive(&job(plan), answer.level, fits, &judge);
         match (&answer.found, best) {
             (Found::Fits(advice), Some(best)) => {
                 check(plan, advice);
@@ -109,14 +115,14 @@ fn is_helped(plan: &Plan) -> bool {
             }
             (Found::Short(leanest), None) => {
                 assert!(!fits, "{name}");
-                let leanest = leanest.as_ref().map(|leanest| judge.judge(&leanest.plan).unwrap().need_bytes);
-                assert!(leanest.is_none_or(|leanest| leanest <= judge.judge(plan).unwrap().need_bytes), "{name}");
+                let leanest = leanest.as_ref().map(|leanest| judge.judge(&job(&leanest.plan)).unwrap().need_bytes);
+                assert!(leanest.is_none_or(|leanest| leanest <= judge.judge(&job(plan)).unwrap().need_bytes), "{name}");
             }
             (found, best) => panic!("{name} {:?}: {found:?}, by exhaustive search {best:?}", answer.level),
         }
     }
     for hardware in &escalation.hardware {
-        assert!(!fits && judge.suits(&hardware.plan), "{name}: {hardware:?}");
+        assert!(!fits && judge.suits(&job(&hardware.plan)), "{name}: {hardware:?}");
         assert_eq!(hardware.plan.batches().effective_batch_size, plan.batches().effective_batch_size, "{name}");
     }
     fits
@@ -124,26 +130,26 @@ fn is_helped(plan: &Plan) -> bool {
 
 fn check(plan: &Plan, advice: &Advice) {
     let name = link::encode(plan);
-    assert!(Quick.suits(&advice.plan), "{name}: the advised plan does not fit");
+    assert!(Quick.suits(&job(&advice.plan)), "{name}: the advised plan does not fit");
     assert_eq!(advice.plan.batches().effective_batch_size, plan.batches().effective_batch_size, "{name}");
-    assert_eq!(waterfall(plan, &advice.levers, &Quick), advice.stages);
+    assert_eq!(waterfall(&job(plan), &advice.levers, &Quick), advice.stages);
     assert_eq!(advice.stages.last().map(|stage| &stage.plan), Some(&advice.plan), "{name}");
     assert!(advice.levers.iter().all(|lever| lever.level() <= advice.level), "{name}: {:?}", advice.levers);
-    let mut at = plan.clone();
+    let mut at = job(plan);
     for pair in advice.levers.windows(2) {
         // A milder lever stands behind a harsher one only where it makes no sense before it.
         assert!(pair[0].level() <= pair[1].level() || pair[1].apply(&at).is_none(), "{name}: {:?}", advice.levers);
         at = pair[0].apply(&at).unwrap();
     }
     let saved: i64 = advice.stages.iter().map(|stage| stage.saved_bytes).sum();
-    let need = |plan: &Plan| i64::try_from(Quick.judge(plan).unwrap().need_bytes).unwrap();
+    let need = |plan: &Plan| i64::try_from(Quick.judge(&job(plan)).unwrap().need_bytes).unwrap();
     assert_eq!(saved, need(plan) - need(&advice.plan), "{name}: the waterfall must sum up");
 }
 
 #[test]
 fn the_mildest_level_comes_first() {
     let plan = link::decode("v=1&model=meta-llama/Llama-3.1-8B&method=full&gpu=a100-80gb&max_length=2048").plan;
-    let escalation = escalate(&plan, &Quick);
+    let escalation = escalate(&job(&plan), &Quick);
     assert_eq!(escalation.mildest().map(|advice| advice.level), Some(Level::Same));
     assert_eq!(escalation.levels.iter().map(|answer| answer.level).collect::<Vec<_>>(), Level::ALL);
 }
@@ -152,25 +158,26 @@ fn the_mildest_level_comes_first() {
 fn what_fits_nowhere_gets_hardware() {
     let plan =
         link::decode("v=1&model=meta-llama/Llama-3.1-70B&method=full&gpu=rtx-3060&num_gpus=32&max_length=32768").plan;
-    let escalation = escalate(&plan, &Quick);
+    let escalation = escalate(&job(&plan), &Quick);
     assert!(escalation.mildest().is_none() && !escalation.hardware.is_empty());
     // What a level falls short by is what its leanest plan needs, not what happened to be looked at.
     let offloaded =
         Plan { zero_stage: 3, offload_optimizer: Offload::Cpu, offload_param: Offload::Cpu, ..plan.clone() };
-    let offloaded = Quick.judge(&Plan { gradient_checkpointing: true, use_liger_kernel: true, ..offloaded }).unwrap();
+    let offloaded =
+        Quick.judge(&job(&Plan { gradient_checkpointing: true, use_liger_kernel: true, ..offloaded })).unwrap();
     for answer in &escalation.levels {
         let Found::Short(Some(leanest)) = &answer.found else { panic!("{answer:?}") };
         assert!(leanest.need_bytes <= offloaded.need_bytes, "{:?}: {}", answer.level, leanest.need_bytes);
     }
     for hardware in escalation.hardware {
-        assert!(Quick.suits(&hardware.plan), "{hardware:?}");
+        assert!(Quick.suits(&job(&hardware.plan)), "{hardware:?}");
     }
 }
 
 /// The advice for a plan as a link, its GPUs, and what it puts on the host in GiB.
 fn advised(fragment: &str) -> (Escalation, impl Fn(&Plan) -> u64) {
     let plan = link::decode(fragment).plan;
-    (escalate(&plan, &Quick), |plan: &Plan| Quick.judge(plan).unwrap().host_bytes >> 30)
+    (escalate(&job(&plan), &Quick), |plan: &Plan| Quick.judge(&job(plan)).unwrap().host_bytes >> 30)
 }
 
 #[test]
@@ -179,19 +186,19 @@ fn more_gpus_come_before_a_host_that_nobody_has() {
     let (escalation, host) = advised(fragment);
     assert!(escalation.mildest().is_none() && !escalation.hardware.is_empty());
     for hardware in &escalation.hardware {
-        assert!(host(&hardware.plan) <= usual_host(&hardware.plan) >> 30, "{hardware:?}");
+        assert!(host(&hardware.plan) <= usual_host(&job(&hardware.plan)) >> 30, "{hardware:?}");
         assert!(hardware.level != Level::Same || hardware.num_gpus > 8, "{hardware:?}");
     }
     // What a reader asks for all the same is told.
     let asked = format!("{fragment}&zero_stage=3&offload_optimizer=cpu&offload_param=cpu");
-    let estimate = outline(&link::decode(&asked).plan).unwrap();
+    let estimate = outline(&job(&link::decode(&asked).plan));
     let note = estimate.notes.iter().find(|note| matches!(note, Note::HostMemory { .. }));
     let Some(Note::HostMemory { needed, usual, .. }) = note else { panic!("{:?}", estimate.notes) };
     assert!(*needed > 4 << 40 && *usual == 256 << 30, "{needed} {usual}");
-    let tiers = tiers(&link::decode("v=1&model=Qwen/Qwen2.5-32B&method=full&gpu=b200").plan, &Quick);
+    let tiers = tiers(&job(&link::decode("v=1&model=Qwen/Qwen2.5-32B&method=full&gpu=b200").plan), &Quick);
     let offloaded = tiers.iter().filter(|tier| tier.reason == Reason::HostTooSmall);
     let beyond = |tier: &Tier| {
-        tier.judgement.is_some_and(|judged| judged.fit == Fit::Fits && !judged.suits_host(&tier.alternative.plan))
+        tier.judgement.is_some_and(|judged| judged.fit == Fit::Fits && !judged.suits_host(&job(&tier.alternative.plan)))
     };
     assert!(offloaded.clone().count() > 0 && offloaded.clone().all(beyond));
 }
@@ -238,10 +245,10 @@ mod raised {
             ("v=1&model=Qwen/Qwen3-1.7B&task=inference&gpu=rtx-4090", Target::default()),
         ] {
             let plan = link::decode(fragment).plan;
-            let filled = fill(&plan, target, &Quick);
+            let filled = fill(&job(&plan), target, &Quick);
             let recommended = filled.recommended.unwrap_or_else(|| panic!("{fragment}: nothing recommended"));
             for one in [Some(recommended), filled.aggressive].into_iter().flatten() {
-                let used = Quick.judge(&one.plan).unwrap().used_share();
+                let used = Quick.judge(&job(&one.plan)).unwrap().used_share();
                 assert!((target.low..=target.high).contains(&used), "{fragment}: {used}");
                 assert!(one.gain.expected > 1.0, "{fragment}: {:?}", one.gain);
             }
@@ -258,7 +265,7 @@ mod raised {
         for (model, card) in models.iter().flat_map(|model| cards.iter().map(move |card| (model, card))) {
             for shape in shapes {
                 let plan = link::decode(&format!("v=1&model={model}&gpu={card}&method={shape}")).plan;
-                let filled = fill(&plan, Target::default(), &Quick);
+                let filled = fill(&job(&plan), Target::default(), &Quick);
                 for one in [&filled.recommended, &filled.aggressive].into_iter().flatten() {
                     assert!(!one.changed.iter().any(|change| change.field == "max_length"), "{:?}", one.changed);
                     assert!(one.judgement.used_share() <= Target::default().high && one.gain.expected > 1.0, "{one:?}");
@@ -274,10 +281,10 @@ mod raised {
     fn the_most_fits_and_the_next_does_not() {
         let plan = link::decode("v=1&model=Qwen/Qwen3-4B&method=lora&gpu=rtx-4090").plan;
         for unknown in [Unknown::Batch, Unknown::Length, Unknown::Rank] {
-            let most = most(&plan, unknown, &Quick).unwrap();
-            assert!(Quick.fits(&most.plan), "{unknown:?} {}", most.value);
+            let most = most(&job(&plan), unknown, &Quick).unwrap();
+            assert!(Quick.fits(&job(&most.plan)), "{unknown:?} {}", most.value);
             let next = most.next.unwrap_or_else(|| panic!("{unknown:?} ends at {}", most.value));
-            assert!(!Quick.fits(&unknown.set(&plan, next)), "{unknown:?} {next}");
+            assert!(!Quick.fits(&job(&unknown.set(&plan, next))), "{unknown:?} {next}");
         }
     }
 
@@ -297,15 +304,15 @@ mod raised {
             Question::SmallestCard,
         ];
         // Stricter than the quick look that the search starts from: it has to walk.
-        let strict = |plan: &Plan| Quick.judge(plan).is_some_and(|judged| judged.used_share() < 0.8);
+        let strict = |plan: &Plan| Quick.judge(&job(plan)).is_some_and(|judged| judged.used_share() < 0.8);
         for fragment in fragments {
             let plan = link::decode(fragment).plan;
             for question in questions {
-                let search = Search::new(plan.clone(), question);
+                let search = Search::new(job(&plan), question);
                 let mut known: Vec<(Plan, bool)> = Vec::new();
                 let answer = loop {
                     let mut verdicts =
-                        |plan: &Plan| known.iter().find(|(other, _)| other == plan).map(|(_, fits)| *fits);
+                        |job: &Job| known.iter().find(|(other, _)| other == job.plan()).map(|(_, fits)| *fits);
                     match search.answer(&mut verdicts) {
                         Ok(answer) => break answer,
                         Err(Wanted(wanted)) => {
@@ -314,7 +321,7 @@ mod raised {
                         }
                     }
                 };
-                let at_once = search.answer(&mut |plan| Some(strict(plan))).unwrap();
+                let at_once = search.answer(&mut |job| Some(strict(job.plan()))).unwrap();
                 assert_eq!(answer, at_once, "{fragment} {question:?}");
                 if let Some(answer) = answer {
                     assert!(strict(&answer.plan), "{fragment} {question:?}");
@@ -329,10 +336,14 @@ mod raised {
         let fragment = "v=1&model=Qwen/Qwen2.5-0.5B&task=grpo&method=lora&gpu=rtx-4090&per_device_train_batch_size=6\
             &num_generations=6&max_completion_length=128";
         let plan = link::decode(fragment).plan;
-        assert!(Quick.fits(&plan));
-        let most = most(&plan, Unknown::Generations, &Quick).unwrap();
-        assert!(most.value >= 6 && Quick.fits(&most.plan), "{}", most.value);
-        assert!(most.next.is_none_or(|next| !Quick.fits(&Unknown::Generations.set(&plan, next))), "{:?}", most.next);
+        assert!(Quick.fits(&job(&plan)));
+        let most = most(&job(&plan), Unknown::Generations, &Quick).unwrap();
+        assert!(most.value >= 6 && Quick.fits(&job(&most.plan)), "{}", most.value);
+        assert!(
+            most.next.is_none_or(|next| !Quick.fits(&job(&Unknown::Generations.set(&plan, next)))),
+            "{:?}",
+            most.next
+        );
     }
 
     #[test]
@@ -340,7 +351,7 @@ mod raised {
         let plan = link::decode("v=1&model=Qwen/Qwen3-4B&method=lora&gpu=rtx-4090").plan;
         for unknown in [Unknown::Batch, Unknown::Length, Unknown::Rank] {
             let needs: Vec<u64> =
-                (1..=64).map(|value| Quick.judge(&unknown.set(&plan, value)).unwrap().need_bytes).collect();
+                (1..=64).map(|value| Quick.judge(&job(&unknown.set(&plan, value))).unwrap().need_bytes).collect();
             assert!(needs.windows(2).all(|pair| pair[0] <= pair[1]), "{unknown:?} {needs:?}");
         }
     }
@@ -348,14 +359,14 @@ mod raised {
     #[test]
     fn the_map_says_what_single_estimates_say() {
         let plan = link::decode("v=1&model=Qwen/Qwen3-4B&method=lora&gpu=rtx-4090&max_length=2048").plan;
-        let (batches, lengths) = axes(&plan, 24);
+        let (batches, lengths) = axes(&job(&plan), 24);
         assert!(batches.contains(&1) && lengths.contains(&2048), "{batches:?} {lengths:?}");
         assert!(batches.is_sorted() && lengths.is_sorted());
-        let map = map(&plan, batches, lengths).unwrap();
+        let map = map(&job(&plan), batches, lengths);
         for (i, s) in map.lengths.iter().enumerate().step_by(5) {
             for (j, b) in map.batches.iter().enumerate().step_by(7) {
                 let own = Plan { per_device_train_batch_size: *b, max_length: *s, ..plan.clone() };
-                let estimate = outline(&own).unwrap();
+                let estimate = outline(&job(&own));
                 let share = map.used_share[i][j];
                 assert!((share / estimate.verdict.used_share - 1.0).abs() < 0.002, "b {b} s {s}: {share}");
             }
@@ -366,16 +377,16 @@ mod raised {
     fn one_card_shards_nothing_and_the_quickest_tier_of_several_fits() {
         let plan = link::decode("v=1&model=meta-llama/Llama-3.1-8B&gpu=a100-80gb&num_gpus=8&method=full").plan;
         let alone = link::decode("v=1&model=Qwen/Qwen2.5-0.5B&gpu=a100-80gb&zero_stage=2").plan;
-        assert!(tiers(&alone, &Quick).iter().any(|tier| tier.shards_nothing));
-        let tiers = tiers(&plan, &Quick);
+        assert!(tiers(&job(&alone), &Quick).iter().any(|tier| tier.shards_nothing));
+        let tiers = tiers(&job(&plan), &Quick);
         assert_eq!(tiers.len(), 16);
         let quickest: Vec<_> = tiers.iter().filter(|tier| tier.reason == Reason::Quickest).collect();
         assert!(!quickest.is_empty());
         for tier in quickest {
             let own = tier.time.unwrap().expected;
-            assert!(Quick.fits(&tier.alternative.plan));
+            assert!(Quick.fits(&job(&tier.alternative.plan)));
             let same = tiers.iter().filter(|other| other.alternative.method == tier.alternative.method);
-            for other in same.filter(|other| Quick.fits(&other.alternative.plan)) {
+            for other in same.filter(|other| Quick.fits(&job(&other.alternative.plan))) {
                 let other = other.time.unwrap();
                 assert!(own <= other.high && tier.time.unwrap().low <= other.expected);
             }

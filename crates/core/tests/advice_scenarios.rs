@@ -6,11 +6,17 @@ use headroom_core::advise::fill::{Filled, Knob, Target, fill};
 use headroom_core::advise::fit::escalate;
 use headroom_core::advise::tiers::{Reason, ladder};
 use headroom_core::advise::{Judge, Quick, Remembering, Replayed, steps_between};
+use headroom_core::job::Job;
 use headroom_core::link;
 use headroom_core::memory::{Fit, estimate_replayed};
 use headroom_core::plan::Plan;
 use headroom_core::scenario::SCENARIOS;
-use headroom_core::speed::{Per, StepTime, ratio_per, step_time_of};
+use headroom_core::speed::{Per, StepTime, ratio_per, step_time};
+
+/// What follows from a plan that can be estimated.
+fn job(plan: &Plan) -> Job {
+    Job::resolve(plan).unwrap()
+}
 
 fn plan(scenario: &str, key: &str) -> Plan {
     let scenario = SCENARIOS.iter().find(|one| one.id == scenario).unwrap();
@@ -20,7 +26,7 @@ fn plan(scenario: &str, key: &str) -> Plan {
 #[test]
 fn every_change_of_a_mended_run_has_its_own_bytes() {
     let (before, after) = (plan("grpo_out_of_memory", "before"), plan("grpo_out_of_memory", "after"));
-    let steps = steps_between(&before, &after, &Replayed);
+    let steps = steps_between(&job(&before), &job(&after), &Replayed);
     let names: Vec<Vec<&str>> =
         steps.iter().map(|step| step.fields.iter().map(|changed| changed.field).collect()).collect();
     assert_eq!(
@@ -31,7 +37,7 @@ fn every_change_of_a_mended_run_has_its_own_bytes() {
             vec!["rollout.max_completion_length"],
         ]
     );
-    let need = |plan: &Plan| i64::try_from(estimate_replayed(plan).unwrap().peak.band.expected).unwrap();
+    let need = |plan: &Plan| i64::try_from(estimate_replayed(&job(plan)).peak.band.expected).unwrap();
     let saved: Vec<i64> = steps.iter().map(|step| step.saved_bytes).collect();
     assert_eq!(saved.iter().sum::<i64>(), need(&before) - need(&after));
     assert_eq!(steps.last().unwrap().plan, after);
@@ -43,22 +49,22 @@ fn every_change_of_a_mended_run_has_its_own_bytes() {
 #[test]
 fn a_run_that_ran_out_of_memory_gets_a_way_that_fits_at_every_level() {
     let before = plan("grpo_out_of_memory", "before");
-    let escalation = escalate(&before, &Remembering::new(&Replayed));
+    let escalation = escalate(&job(&before), &Remembering::new(&Replayed));
     let mildest = escalation.mildest().unwrap();
-    assert!(Replayed.fits(&mildest.plan), "{:?}", mildest.levers);
+    assert!(Replayed.fits(&job(&mildest.plan)), "{:?}", mildest.levers);
     assert_eq!(mildest.plan.batches().effective_batch_size, before.batches().effective_batch_size);
 }
 
 #[test]
 fn an_idle_card_is_filled_by_valid_settings() {
     let now = plan("idle_card", "now");
-    let filled = fill(&now, Target::CAUTIOUS, &Replayed);
+    let filled = fill(&job(&now), Target::CAUTIOUS, &Replayed);
     let (recommended, aggressive) = (filled.recommended.unwrap(), filled.aggressive.unwrap());
     for one in [&recommended, &aggressive] {
         let (batch, answers) = (one.plan.per_device_train_batch_size, one.plan.rollout.num_generations());
         assert_eq!(answers % batch, 0, "num_samples % device_batch_size");
         assert_eq!(one.plan.rollout.prompts.unwrap() % one.plan.num_gpus, 0, "examples_per_step % num_gpus");
-        let estimate = estimate_replayed(&one.plan).unwrap();
+        let estimate = estimate_replayed(&job(&one.plan));
         let used = estimate.verdict.used_share;
         assert!((10.0 / 32.0..=20.0 / 32.0).contains(&used) && estimate.verdict.fit == Fit::Fits, "{used}");
         assert!(one.plan.rollout.sequences_at_once == Some(batch) && batch > now.per_device_train_batch_size);
@@ -73,7 +79,7 @@ fn an_idle_card_is_filled_by_valid_settings() {
         })
         .collect();
     assert!(steps.len() > 1 && steps.windows(2).all(|pair| (0..3).all(|i| pair[1][i] <= pair[0][i])), "{steps:?}");
-    let needs: Vec<u64> = filled.back_off.iter().map(|plan| Quick.judge(plan).unwrap().need_bytes).collect();
+    let needs: Vec<u64> = filled.back_off.iter().map(|plan| Quick.judge(&job(plan)).unwrap().need_bytes).collect();
     assert!(needs.is_sorted_by(|a, b| a >= b), "{needs:?}");
 }
 
@@ -84,15 +90,15 @@ fn idle_cards_of_all_situations_are_filled_into_the_target_and_never_beyond() {
         let plan = one.plan();
         let judge = Remembering::new(&Quick);
         for target in [Target::default(), Target::CAUTIOUS] {
-            let own = judge.judge(&plan).unwrap();
+            let own = judge.judge(&job(&plan)).unwrap();
             if own.fit != Fit::Fits || own.used_share() >= target.low {
                 continue;
             }
-            let filled = fill(&plan, target, &judge);
+            let filled = fill(&job(&plan), target, &judge);
             let recommended: Vec<_> = filled.recommended.into_iter().chain(filled.aggressive).collect();
             filled_plans += usize::from(!recommended.is_empty());
             for filled in recommended.iter().chain(&filled.others) {
-                let judged = judge.judge(&filled.plan).unwrap();
+                let judged = judge.judge(&job(&filled.plan)).unwrap();
                 let used = judged.used_share();
                 // A batch may stay below the target where the next is beyond it.
                 let low = if filled.knob == Knob::Batch { own.used_share() } else { target.low };
@@ -118,13 +124,13 @@ fn the_ladder_names_the_quickest_preset_that_fits_and_why_the_others_are_not() {
         );
         let decoded = link::decode(&fragment);
         assert!(decoded.problems.is_empty(), "{:?}", decoded.problems);
-        let mut rungs = ladder(&decoded.plan, &Replayed);
+        let mut rungs = ladder(&job(&decoded.plan), &Replayed);
         let helped = (rungs.len() > 4).then(|| rungs.pop().unwrap());
         let names: Vec<&str> = rungs.iter().map(|rung| rung.name).collect();
         assert_eq!(names, ["deepspeed", "stage2_offload", "stage3", "minimal"]);
-        let times: Vec<StepTime> = rungs.iter().map(|rung| step_time_of(&rung.plan).unwrap()).collect();
+        let times: Vec<StepTime> = rungs.iter().map(|rung| step_time(&job(&rung.plan))).collect();
         for (i, rung) in rungs.iter().enumerate() {
-            let fits = estimate_replayed(&rung.plan).unwrap().verdict.fit == Fit::Fits;
+            let fits = estimate_replayed(&job(&rung.plan)).verdict.fit == Fit::Fits;
             // Quicker is what the range of the ratio tells apart; of those as quick the first is taken.
             let others = (0..4).filter(|j| *j != i && rungs[*j].reason != Reason::DoesNotFit);
             let tells = |j: usize| ratio_per(&times[j], &times[i], Per::Token).low > 1.0;
@@ -149,7 +155,7 @@ fn the_ladder_names_the_quickest_preset_that_fits_and_why_the_others_are_not() {
         assert_eq!(quickest.is_none(), helped.is_some(), "{memory} GiB");
         if let Some(helped) = &helped {
             assert!(!helped.levers.is_empty() && helped.reason == Reason::Quickest);
-            assert_eq!(estimate_replayed(&helped.plan).unwrap().verdict.fit, Fit::Fits, "{:?}", helped.levers);
+            assert_eq!(estimate_replayed(&job(&helped.plan)).verdict.fit, Fit::Fits, "{:?}", helped.levers);
         }
         chosen.push((quickest.or(helped.as_ref()).unwrap().name, helped.is_some()));
     }

@@ -3,9 +3,15 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+use headroom_core::job::Job;
 use headroom_core::memory::{Category, Estimate, Phase, estimate};
 use headroom_core::plan::Plan;
 use serde_json::Value;
+
+/// What follows from a plan that can be estimated.
+fn job(plan: &Plan) -> Job {
+    Job::resolve(plan).unwrap()
+}
 
 const CASES: &str = include_str!("../../../tests/validation/allocator.jsonl");
 
@@ -14,7 +20,7 @@ fn estimated() -> Vec<(Value, Estimate)> {
     let read = |line: &str| {
         let case: Value = serde_json::from_str(line).unwrap();
         let plan = Plan::from_value(&case["plan"]).unwrap_or_else(|problems| panic!("{}: {problems:?}", case["id"]));
-        let answer = estimate(&plan).unwrap_or_else(|problems| panic!("{}: {problems:?}", case["id"]));
+        let answer = estimate(&job(&plan));
         (case, answer)
     };
     CASES.lines().map(read).collect()
@@ -92,7 +98,7 @@ fn further_families_agree_too() {
     let mut errors = Vec::new();
     for line in include_str!("../../../tests/validation/families.jsonl").lines() {
         let case: Value = serde_json::from_str(line).unwrap();
-        let answer = estimate(&Plan::from_value(&case["plan"]).unwrap()).unwrap();
+        let answer = estimate(&job(&Plan::from_value(&case["plan"]).unwrap()));
         let id = &case["id"];
         assert_eq!(answer.param_count, case["param_count"].as_u64().unwrap(), "{id}: parameters");
         assert_eq!(answer.trainable_count, case["trainable_count"].as_u64().unwrap(), "{id}: trainable parameters");

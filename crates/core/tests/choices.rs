@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use headroom_core::gpu;
+use headroom_core::job::Job;
 use headroom_core::memory::outline;
 use headroom_core::model;
 use headroom_core::plan::{
@@ -11,6 +12,11 @@ use headroom_core::plan::{
 };
 use headroom_core::scenario::SCENARIOS;
 use serde_json::{Value, json};
+
+/// What follows from a plan that can be estimated.
+fn job(plan: &Plan) -> Job {
+    Job::resolve(plan).unwrap()
+}
 
 /// The plan a newcomer sees and every plan of the gallery.
 fn beginnings() -> Vec<(String, Plan)> {
@@ -36,18 +42,19 @@ fn values(field: &Field) -> Vec<&'static str> {
 fn every_value_of_every_choice_leads_to_an_estimate() {
     let (mut chosen, mut refused) = (0, Vec::new());
     for (name, beginning) in beginnings() {
-        assert!(beginning.subject().is_ok(), "{name}");
+        assert!(Job::resolve(&beginning).is_ok(), "{name}");
         for field in fields() {
             for value in values(field) {
                 let mut plan = beginning.clone();
                 field.set_text(&mut plan, value).unwrap();
                 let settled = plan.settled(&[field.name]);
-                let settled = settled
-                    .unwrap_or_else(|| panic!("{name}: {} = {value} has no plan: {:?}", field.name, plan.subject()));
-                assert!(outline(&settled).is_ok(), "{name}: {} = {value}", field.name);
+                let settled = settled.unwrap_or_else(|| {
+                    panic!("{name}: {} = {value} has no plan: {:?}", field.name, Job::resolve(&plan))
+                });
+                assert!(outline(&job(&settled)).peak.allocated_bytes > 0, "{name}: {} = {value}", field.name);
                 chosen += 1;
                 if field.text(&settled) != field.text(&plan) {
-                    refused.push((field.name, value, plan.subject().unwrap_err()));
+                    refused.push((field.name, value, Job::resolve(&plan).unwrap_err()));
                 }
             }
         }
@@ -67,12 +74,13 @@ fn every_model_and_every_gpu_can_be_chosen() {
         for entry in model::catalogue() {
             let plan = Plan { model: ModelChoice::Catalogue(entry.id.to_owned()), ..beginning.clone() };
             let settled =
-                plan.settled(&["model"]).unwrap_or_else(|| panic!("{name}: {}: {:?}", entry.id, plan.subject()));
+                plan.settled(&["model"]).unwrap_or_else(|| panic!("{name}: {}: {:?}", entry.id, Job::resolve(&plan)));
             assert_eq!(settled.model, plan.model, "{name}");
         }
         for card in gpu::catalogue() {
             let plan = Plan { gpu: GpuChoice::Catalogue(card.id.to_string()), ..beginning.clone() };
-            let settled = plan.settled(&["gpu"]).unwrap_or_else(|| panic!("{name}: {}: {:?}", card.id, plan.subject()));
+            let settled =
+                plan.settled(&["gpu"]).unwrap_or_else(|| panic!("{name}: {}: {:?}", card.id, Job::resolve(&plan)));
             assert_eq!(settled.gpu, plan.gpu, "{name}");
         }
     }
@@ -99,7 +107,7 @@ fn every_model_can_stand_beside_the_policy() {
 #[test]
 fn grpo_from_the_first_plan_gets_a_batch_that_its_groups_divide() {
     let plan = Plan { task: Task::Grpo, ..Plan::default() };
-    assert!(plan.subject().is_err(), "one sequence is no group of eight answers");
+    assert!(Job::resolve(&plan).is_err(), "one sequence is no group of eight answers");
     let settled = plan.settled(&["task"]).unwrap();
     assert_eq!(settled, Plan { per_device_train_batch_size: 8, ..plan.clone() });
 }
@@ -128,8 +136,7 @@ fn adapters_on_attention_stay_on_attention() {
     assert_eq!(settled.lora.target_modules, TargetModules::Names(["o_proj", "qkv_proj"].map(str::to_owned).to_vec()));
     // In GPT-2 the feed-forward part has a c_proj too.
     let gpt2 = Plan { model: ModelChoice::Catalogue("openai-community/gpt2".to_owned()), ..Plan::default() };
-    let model = gpt2.subject().unwrap().model;
-    assert_eq!(attention_module_names(&model), ["c_attn", "attn.c_proj"]);
+    assert_eq!(attention_module_names(job(&gpt2).model()), ["c_attn", "attn.c_proj"]);
 }
 
 #[test]

@@ -4,6 +4,7 @@
 
 mod any_plan;
 
+use headroom_core::job::Job;
 use headroom_core::memory::{Category, Estimate, Note, Term, estimate};
 use headroom_core::model;
 use headroom_core::plan::{
@@ -11,6 +12,11 @@ use headroom_core::plan::{
     Task, alternatives,
 };
 use proptest::prelude::*;
+
+/// What follows from a plan that can be estimated.
+fn job(plan: &Plan) -> Job {
+    Job::resolve(plan).unwrap()
+}
 
 /// Plans that people run: small enough to be quick, different in all that decides memory.
 fn usual_plan() -> impl Strategy<Value = Plan> {
@@ -63,7 +69,7 @@ fn usual_plan() -> impl Strategy<Value = Plan> {
 }
 
 fn allocated(plan: &Plan) -> u64 {
-    estimate(plan).unwrap_or_else(|problems| panic!("{problems:?}")).peak.allocated_bytes
+    estimate(&job(plan)).peak.allocated_bytes
 }
 
 /// Weights, gradients and optimizer state on one card, each at its fullest.
@@ -123,17 +129,18 @@ proptest! {
         plan.distributed.framework = Framework::Deepspeed;
         let state = |stage: u8| {
             let plan = Plan { zero_stage: stage, ..plan.clone() };
-            model_state(&estimate(&plan).unwrap())
+            model_state(&estimate(&job(&plan)))
         };
         let states = [state(0), state(1), state(2), state(3)];
         prop_assert!(states.is_sorted_by(|a, b| a >= b), "{states:?}");
         let more_cards = Plan { zero_stage: 3, num_gpus: cards * 2, ..plan.clone() };
-        prop_assert!(model_state(&estimate(&more_cards).unwrap()) <= states[3]);
+        prop_assert!(model_state(&estimate(&job(&more_cards))) <= states[3]);
     }
 
     #[test]
     fn no_plan_panics(plan in any_plan::any_plan()) {
-        if let Ok(answer) = estimate(&plan) {
+        if let Ok(job) = Job::resolve(&plan) {
+            let answer = estimate(&job);
             prop_assert!(answer.peak.band.low <= answer.peak.band.expected);
             prop_assert!(answer.peak.band.expected <= answer.peak.band.high);
         }
@@ -151,7 +158,7 @@ fn the_largest_model_at_a_million_tokens_still_computes() {
             per_device_train_batch_size: 64,
             ..Plan::default()
         };
-        let answer = estimate(&plan).unwrap();
+        let answer = estimate(&job(&plan));
         assert!(answer.peak.allocated_bytes > 1 << 50, "{}", answer.peak.allocated_bytes);
         assert!(answer.verdict.headroom_bytes < 0);
     }
@@ -160,10 +167,10 @@ fn the_largest_model_at_a_million_tokens_still_computes() {
 #[test]
 fn offloading_moves_state_to_the_host() {
     let mut plan = Plan { method: Method::Full, num_gpus: 8, zero_stage: 2, ..Plan::default() };
-    let on_card = estimate(&plan).unwrap();
+    let on_card = estimate(&job(&plan));
     assert!(on_card.host.is_empty());
     plan.offload_optimizer = Offload::Cpu;
-    let offloaded = estimate(&plan).unwrap();
+    let offloaded = estimate(&job(&plan));
     assert!(offloaded.peak.allocated_bytes < on_card.peak.allocated_bytes);
     let states: u64 =
         offloaded.host.iter().filter(|part| part.term == Term::HostOptimizerStates).map(|part| part.bytes).sum();
@@ -181,7 +188,7 @@ fn every_alternative_of_every_catalogue_model_is_estimated() {
             ..Plan::default()
         };
         for alternative in alternatives(&plan) {
-            let answer = estimate(&alternative.plan).unwrap_or_else(|problems| panic!("{}: {problems:?}", entry.id));
+            let answer = estimate(&job(&alternative.plan));
             // Adapters are what trains when the base does not.
             let adapters = if alternative.plan.method == Method::Full { 0 } else { answer.trainable_count };
             assert_eq!(answer.param_count - adapters, entry.param_count, "{}", entry.id);
@@ -193,9 +200,9 @@ fn every_alternative_of_every_catalogue_model_is_estimated() {
 #[test]
 fn modules_to_save_train_a_copy_beside_the_frozen_original() {
     let mut plan = Plan { model: ModelChoice::Catalogue("meta-llama/Llama-3.1-8B".to_owned()), ..Plan::default() };
-    let before = estimate(&plan).unwrap();
+    let before = estimate(&job(&plan));
     plan.lora.modules_to_save = vec!["lm_head".to_owned(), "embed_tokens".to_owned()];
-    let after = estimate(&plan).unwrap();
+    let after = estimate(&job(&plan));
     let copied = 2 * 128_256 * 4096;
     assert_eq!(after.trainable_count - before.trainable_count, copied);
     assert_eq!(after.param_count - before.param_count, copied);
@@ -207,7 +214,7 @@ fn modules_to_save_train_a_copy_beside_the_frozen_original() {
 fn a_family_without_sdpa_runs_eagerly_and_says_so() {
     let plan = Plan { model: ModelChoice::Catalogue("google/gemma-2-2b".to_owned()), ..Plan::default() };
     let eager = Plan { attn_implementation: AttnImplementation::Eager, ..plan.clone() };
-    let answer = estimate(&plan).unwrap();
+    let answer = estimate(&job(&plan));
     assert_eq!(answer.peak.allocated_bytes, allocated(&eager));
     assert!(answer.notes.contains(&Note::EagerOnly { model_type: "gemma2".to_owned() }), "{:?}", answer.notes);
 }

@@ -3,9 +3,15 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+use headroom_core::job::Job;
 use headroom_core::memory::{self, replay};
 use headroom_core::plan::{GpuChoice, Plan};
 use serde_json::Value;
+
+/// What follows from a plan that can be estimated.
+fn job(plan: &Plan) -> Job {
+    Job::resolve(plan).unwrap()
+}
 
 const CASES: &str = include_str!("../../../tests/validation/fit.jsonl");
 /// The allocator's granule: PyTorch's figures are rounded up to it.
@@ -19,10 +25,10 @@ fn the_request_that_fails_is_the_one_that_failed() {
         let case: Value = serde_json::from_str(line).unwrap();
         let measured = |key: &str| case["terms"][key].as_u64().unwrap();
         let mut plan = Plan::from_value(&case["plan"]).unwrap();
-        let context = memory::outline(&plan).unwrap().peak.beside.expected;
+        let context = memory::outline(&job(&plan)).peak.beside.expected;
         let GpuChoice::Custom { memory_gib, .. } = &mut plan.gpu else { panic!("{}", case["id"]) };
         *memory_gib = (measured("required_fails_at") + context) as f64 / f64::from(1 << 30);
-        let answer = replay(&plan, &plan.subject().unwrap());
+        let answer = replay(&job(&plan));
         // The search is a little coarser than the bisection: where it still runs at that size, what fails just below.
         let failed = answer.failure.or(answer.limit).unwrap();
         count += 1;

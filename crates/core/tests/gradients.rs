@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+use headroom_core::job::Job;
 use headroom_core::memory::{Category, Phase, estimate};
 use headroom_core::model::{self, ModelKind};
 use headroom_core::plan::{Dtype, GpuChoice, Method, MixedPrecision, ModelChoice, Plan, Task};
@@ -22,7 +23,7 @@ fn every_weight_of_every_model_gets_a_gradient() {
             gpu: GpuChoice::Catalogue("a100-80gb".to_owned()),
             ..Plan::default()
         };
-        let answer = estimate(&plan).unwrap_or_else(|problems| panic!("{}: {problems:?}", entry.id));
+        let answer = estimate(&Job::resolve(&plan).unwrap_or_else(|problems| panic!("{}: {problems:?}", entry.id)));
         let clipping = answer.phases.iter().find(|used| used.phase == Phase::GradientClipping);
         let clipping = clipping.unwrap_or_else(|| panic!("{}: no clipping", entry.id));
         let of = |category: Category| -> u64 {

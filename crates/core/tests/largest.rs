@@ -8,10 +8,16 @@ use std::collections::HashSet;
 use headroom_core::advise::difference::changed;
 use headroom_core::advise::largest::{Largest, OFFERED, Offer, Progress, largest_models};
 use headroom_core::advise::{Judge, Judgement, Level, Lever, Quick};
+use headroom_core::job::Job;
 use headroom_core::link;
 use headroom_core::memory::{Fit, estimate_replayed};
 use headroom_core::model;
 use headroom_core::plan::{Method, ModelChoice, Offload, Optimizer, Plan};
+
+/// What follows from a plan that can be estimated.
+fn job(plan: &Plan) -> Job {
+    Job::resolve(plan).unwrap()
+}
 
 const ASKED: [&str; 6] = [
     "v=1&gpu=t4&method=qlora&torch_dtype=float16",
@@ -36,11 +42,11 @@ fn with_model(plan: &Plan, id: &str) -> Plan {
 fn five_families_fit_by_their_own_replays_newest_first_every_change_named() {
     for fragment in ASKED {
         let plan = plan(fragment);
-        let offers = largest_models(&plan);
+        let offers = largest_models(&job(&plan));
         assert_eq!(offers.len(), OFFERED, "{fragment}");
         for offer in &offers {
             let name = format!("{fragment}: {}", offer.model.id);
-            let estimate = estimate_replayed(&offer.plan).unwrap();
+            let estimate = estimate_replayed(&job(&offer.plan));
             assert_eq!(estimate.verdict.fit, Fit::Fits, "{name}");
             assert_eq!(estimate.peak.band.expected, offer.judgement.need_bytes, "{name}");
             check_changes(&plan, offer, &name);
@@ -66,7 +72,7 @@ fn check_changes(plan: &Plan, offer: &Offer, name: &str) {
 fn no_larger_model_of_a_family_fits_with_everything_on() {
     for fragment in &ASKED[..3] {
         let plan = plan(fragment);
-        for offer in largest_models(&plan) {
+        for offer in largest_models(&job(&plan)) {
             let family = model::catalogue().iter().filter(|other| other.group == offer.model.group);
             for larger in family.filter(|other| other.param_count > offer.model.param_count) {
                 let mut lean = with_model(&plan, larger.id);
@@ -76,8 +82,9 @@ fn no_larger_model_of_a_family_fits_with_everything_on() {
                     Method::Full => (Optimizer::PagedAdamw8bit, 3),
                     Method::Lora | Method::Qlora => (Optimizer::AdamwBnb8bit, 0),
                 };
+                let lean = job(&lean);
                 for lean in [Lever::Liger.apply(&lean), Lever::NarrowAdapters.apply(&lean), Some(lean)] {
-                    let fits = lean.is_some_and(|lean| estimate_replayed(&lean).unwrap().verdict.fit == Fit::Fits);
+                    let fits = lean.is_some_and(|lean| estimate_replayed(&lean).verdict.fit == Fit::Fits);
                     assert!(!fits, "{fragment}: {} fits, {} was offered", larger.id, offer.model.id);
                 }
             }
@@ -87,7 +94,7 @@ fn no_larger_model_of_a_family_fits_with_everything_on() {
 
 #[test]
 fn a_tesla_t4_is_not_offered_falcon() {
-    let offers = largest_models(&plan(ASKED[0]));
+    let offers = largest_models(&job(&plan(ASKED[0])));
     assert!(offers.iter().all(|offer| offer.model.group != "Falcon"));
     assert!(offers.iter().all(|offer| offer.model.param_count > 10_000_000_000), "{:?}", offers[0].model);
 }
@@ -96,9 +103,9 @@ fn a_tesla_t4_is_not_offered_falcon() {
 struct Stricter(RefCell<Vec<Plan>>);
 
 impl Judge for Stricter {
-    fn judge(&self, plan: &Plan) -> Option<Judgement> {
-        let mut judged = Quick.judge(plan)?;
-        if self.0.borrow().contains(plan) && judged.need_bytes > judged.card_bytes / 5 * 4 {
+    fn judge(&self, job: &Job) -> Option<Judgement> {
+        let mut judged = Quick.judge(job)?;
+        if self.0.borrow().contains(job.plan()) && judged.need_bytes > judged.card_bytes / 5 * 4 {
             judged.fit = Fit::DoesNotFit;
         }
         Some(judged)
@@ -108,7 +115,7 @@ impl Judge for Stricter {
 #[test]
 fn what_a_replay_refuses_is_not_offered() {
     let judge = Stricter(RefCell::default());
-    let mut search = Largest::new(plan(ASKED[1]));
+    let mut search = Largest::new(job(&plan(ASKED[1])));
     let mut steps = 0;
     loop {
         match search.advance(&judge, &|plan| judge.0.borrow().contains(plan)) {
@@ -123,26 +130,26 @@ fn what_a_replay_refuses_is_not_offered() {
     // Whoever takes one can still take another.
     assert!(offers.iter().all(|offer| search.holds_for(&offer.plan)));
     for offer in offers {
-        assert!(judge.0.borrow().contains(&offer.plan) && judge.suits(&offer.plan), "{}", offer.model.id);
+        assert!(judge.0.borrow().contains(&offer.plan) && judge.suits(&job(&offer.plan)), "{}", offer.model.id);
     }
 }
 
 #[test]
 fn shorter_sequences_come_last_and_are_named() {
     let plan = plan("v=1&gpu=gtx-1050-ti&method=lora&max_length=65536");
-    let offers = largest_models(&plan);
+    let offers = largest_models(&job(&plan));
     assert!(!offers.is_empty());
     for offer in offers {
         assert!(offer.plan.max_length < plan.max_length, "{}", offer.model.id);
         assert!(offer.changed.iter().any(|change| change.field == "max_length"), "{:?}", offer.changed);
         assert_eq!(offer.levers[0], Lever::Length(offer.plan.max_length));
-        assert_eq!(estimate_replayed(&offer.plan).unwrap().verdict.fit, Fit::Fits);
+        assert_eq!(estimate_replayed(&job(&offer.plan)).verdict.fit, Fit::Fits);
     }
 }
 
 #[test]
 fn the_answer_is_the_same_whatever_the_model_of_the_plan() {
-    let search = Largest::new(plan(ASKED[0]));
+    let search = Largest::new(job(&plan(ASKED[0])));
     assert!(search.holds_for(&with_model(&plan(ASKED[0]), "openai-community/gpt2")));
     assert!(!search.holds_for(&plan(ASKED[1])));
 }

@@ -4,6 +4,7 @@
 mod any_plan;
 
 use any_plan::{any_json, any_plan, any_settings, any_value, as_json};
+use headroom_core::job::Job;
 use headroom_core::plan::{
     Auto, BucketSize, Framework, GpuChoice, Kind, MAX_JSON_BYTES, ModelChoice, Optimizer, Plan, Problem, ProblemKind,
     RolloutEngine, TargetModules, field, fields,
@@ -266,7 +267,7 @@ proptest! {
         let _ = Plan::from_value(&as_json(&[(field, value.clone())]));
         let mut plan = Plan::default();
         let _ = field.set_value(&mut plan, &junk);
-        let _ = plan.subject();
+        let _ = Job::resolve(&plan);
     }
 
     #[test]

@@ -2,11 +2,17 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+use headroom_core::job::Job;
 use headroom_core::link;
 use headroom_core::memory::{Estimate, Fit, estimate, estimate_replayed, smallest_change};
 use headroom_core::plan::{MixedPrecision, Plan};
 use headroom_core::scenario::{CLOSE, Quantity, SCENARIOS, Scenario};
 use std::collections::HashSet;
+
+/// What follows from a plan that can be estimated.
+fn job(plan: &Plan) -> Job {
+    Job::resolve(plan).unwrap()
+}
 
 fn open(scenario: &str, key: &str) -> Plan {
     let plans = Scenario::find(scenario).unwrap().plans;
@@ -14,7 +20,7 @@ fn open(scenario: &str, key: &str) -> Plan {
 }
 
 fn replayed(scenario: &str, key: &str) -> Estimate {
-    estimate_replayed(&open(scenario, key)).unwrap()
+    estimate_replayed(&job(&open(scenario, key)))
 }
 
 #[test]
@@ -26,7 +32,7 @@ fn every_plan_opens_from_its_link_and_goes_back_into_it() {
             assert_eq!(decoded.problems, Vec::new(), "{} {}", scenario.id, plan.key);
             assert_eq!(link::encode(&decoded.plan), plan.link, "{} {}", scenario.id, plan.key);
             assert!(names.insert((scenario.id, plan.key)), "{} {} twice", scenario.id, plan.key);
-            assert!(estimate(&decoded.plan).is_ok(), "{} {}", scenario.id, plan.key);
+            assert!(Job::resolve(&decoded.plan).is_ok(), "{} {}", scenario.id, plan.key);
         }
     }
     assert_eq!(SCENARIOS.len(), 6);
@@ -39,7 +45,7 @@ fn every_difference_above_a_tenth_has_its_reason_and_no_other_has_one() {
             if plan.rules.is_empty() {
                 continue;
             }
-            let answer = estimate_replayed(&plan.plan()).unwrap();
+            let answer = estimate_replayed(&job(&plan.plan()));
             for rule in plan.rules {
                 let difference = rule.difference(rule.quantity.of(&answer));
                 let needs = difference.abs() > CLOSE;
@@ -58,16 +64,16 @@ fn the_reward_model_fits_in_bf16_alone_and_with_fp32_state_only_when_sharded() {
     // foreach AdamW writes one more tensor of every weight's size while it steps.
     let mut foreach = open("reward_model", "full");
     foreach.optim = headroom_core::plan::Optimizer::AdamwTorch;
-    assert_eq!(estimate_replayed(&foreach).unwrap().verdict.fit, Fit::DoesNotFit);
+    assert_eq!(estimate_replayed(&job(&foreach)).verdict.fit, Fit::DoesNotFit);
     let wide = open("reward_model", "full_fp32_state");
-    assert_eq!(estimate(&wide).unwrap().verdict.fit, Fit::DoesNotFit);
-    assert_eq!(smallest_change(&wide).map(|change| (change.zero_stage, change.offload)), Some((1, false)));
+    assert_eq!(estimate(&job(&wide)).verdict.fit, Fit::DoesNotFit);
+    assert_eq!(smallest_change(&job(&wide)).map(|change| (change.zero_stage, change.offload)), Some((1, false)));
     assert_eq!(wide.mixed_precision, MixedPrecision::No);
 }
 
 #[test]
 fn the_cache_is_what_its_formula_says() {
-    let answer = estimate(&open("idle_card", "recommended")).unwrap();
+    let answer = estimate(&job(&open("idle_card", "recommended")));
     assert_eq!(Quantity::KvCache.of(&answer), 16 * 2 * 8 * 8 * 512 * 128 * 2);
     assert_eq!(Quantity::KvCache.of(&answer), 268_435_456);
 }
@@ -76,7 +82,7 @@ fn the_cache_is_what_its_formula_says() {
 fn shared_models_are_counted_once() {
     let reference =
         |answer: &Estimate| answer.task.models.iter().find(|model| model.role.name() == "reference").cloned();
-    let dpo = estimate(&open("safe_dpo", "lora_quantized_rewards")).unwrap();
+    let dpo = estimate(&job(&open("safe_dpo", "lora_quantized_rewards")));
     let shared = reference(&dpo).unwrap();
     assert_eq!((shared.bytes, shared.shared), (0, true));
     assert!(shared.saved_bytes > 14_000_000_000);
@@ -94,7 +100,7 @@ fn a_whole_group_in_one_forward_has_its_logits_at_once() {
         "per_device_train_batch_size": 8, "gradient_checkpointing": true,
         "rollout": {"engine": "vllm", "vllm_mode": "server", "num_generations": 8,
             "max_prompt_length": 512, "max_completion_length": 20480}}"#;
-    let answer = estimate(&Plan::from_json(json).unwrap()).unwrap();
+    let answer = estimate(&job(&Plan::from_json(json).unwrap()));
     let copy = 8 * 20_480 * 128_256 * 2;
     assert!(answer.allocations.iter().any(|row| row.formula_bytes == copy), "no row of {copy} bytes");
 }

@@ -3,6 +3,7 @@
 
 mod any_plan;
 
+use headroom_core::job::Job;
 use headroom_core::link;
 use headroom_core::plan::{GpuChoice, ModelChoice, Plan, ProblemKind};
 use headroom_core::search::{Found, Meaning};
@@ -19,6 +20,11 @@ enum Means {
     Near(&'static [&'static str]),
 }
 use Means::{Near, One, Several};
+
+/// What follows from a plan that can be estimated.
+fn job(plan: &Plan) -> Job {
+    Job::resolve(plan).unwrap()
+}
 
 #[rustfmt::skip]
 const GPUS: &[(&str, Means)] = &[
@@ -197,13 +203,13 @@ fn a_link_and_a_plan_hold_what_was_meant() {
         let expected = if let One(id) = means { id } else { text };
         assert_eq!(plan.gpu, GpuChoice::Catalogue((*expected).to_owned()));
         assert_eq!(link::decode(&format!("v=1&gpu={text}")).plan.gpu, plan.gpu, "{text}");
-        assert_eq!(plan.subject().is_ok(), matches!(means, One(_)), "{text}");
+        assert_eq!(Job::resolve(&plan).is_ok(), matches!(means, One(_)), "{text}");
     }
     for (text, means) in MODELS {
         let plan = Plan::from_value(&serde_json::json!({"model": text})).unwrap();
         let expected = if let One(id) = means { id } else { text };
         assert_eq!(plan.model, ModelChoice::Catalogue((*expected).to_owned()));
-        assert_eq!(plan.subject().is_ok(), matches!(means, One(_)), "{text}");
+        assert_eq!(Job::resolve(&plan).is_ok(), matches!(means, One(_)), "{text}");
     }
 }
 
@@ -213,10 +219,10 @@ fn models_beside_the_policy_are_found_too() {
         let json = serde_json::json!({"model": "qwen3 4b", "task": "ppo", "value_model": value, "reward_models": ["qwen3 0.6b"]});
         Plan::from_value(&json).unwrap()
     };
-    let subject = plan("unsloth/Qwen3-1.7B").subject().unwrap();
-    let names: Vec<&str> = subject.instances.iter().map(|instance| instance.model.name.as_str()).collect();
+    let job = job(&plan("unsloth/Qwen3-1.7B"));
+    let names: Vec<&str> = job.instances().iter().map(|instance| instance.model.name.as_str()).collect();
     assert_eq!(names, ["Qwen/Qwen3-1.7B", "Qwen/Qwen3-0.6B"]);
-    let problems = plan("llama3").subject().unwrap_err();
+    let problems = Job::resolve(&plan("llama3")).unwrap_err();
     assert_eq!(problems[0].field, "value_model");
     assert!(
         matches!(&problems[0].kind, ProblemKind::UnknownModel { matches: 2.., candidates, .. } if !candidates.is_empty())

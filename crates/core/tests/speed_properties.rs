@@ -4,13 +4,19 @@
 
 mod any_plan;
 
+use headroom_core::job::Job;
 use headroom_core::plan::{AttnImplementation, Method, Offload, Optimizer, Plan, Task};
 use headroom_core::speed::{Generation, Part, Per, StepTime, generation_time, ratio, ratio_per, step_time};
 use headroom_core::{gpu, link, model};
 use proptest::prelude::*;
 
+/// What follows from a plan that can be estimated.
+fn job(plan: &Plan) -> Job {
+    Job::resolve(plan).unwrap()
+}
+
 fn time(plan: &Plan) -> StepTime {
-    step_time(plan, &plan.subject().unwrap_or_else(|problems| panic!("{problems:?}")))
+    step_time(&job(plan))
 }
 
 fn plan(fragment: &str) -> Plan {
@@ -56,8 +62,8 @@ proptest! {
 
     #[test]
     fn any_plan_that_can_be_estimated_has_a_step_time(plan in any_plan::any_plan()) {
-        if let Ok(subject) = plan.subject() {
-            let time = step_time(&plan, &subject);
+        if let Ok(job) = Job::resolve(&plan) {
+            let time = step_time(&job);
             assert_sound(&time);
             let same = ratio(&time, &time);
             prop_assert!((same.expected - 1.0).abs() < 1e-9 && same.low > 0.9 && same.high < 1.1);
@@ -68,7 +74,7 @@ proptest! {
                 plan.quantization.fused_4bit_gemm = false;
                 plan
             };
-            let time = step_time(&plan, &subject);
+            let time = step_time(&job.with(plan.clone()).unwrap());
             for grow in [
                 (|plan| plan.per_device_train_batch_size += 1) as fn(&mut Plan),
                 |plan| plan.max_length += 1,
@@ -78,8 +84,8 @@ proptest! {
                 let mut more = plan.clone();
                 grow(&mut more);
                 // A round of generation has its own size: a larger batch there is the same work in fewer forwards.
-                let Some(subject) = more.subject().ok().filter(|_| !plan.is_reinforcement()) else { continue };
-                let longer = step_time(&more, &subject).seconds.expected;
+                let Some(job) = job.with(more).ok().filter(|_| !plan.is_reinforcement()) else { continue };
+                let longer = step_time(&job).seconds.expected;
                 // Where the host is what is waited for, more work on the card hides a little more of a transfer.
                 prop_assert!(longer >= time.seconds.expected * (1.0 - 1e-4), "{longer} < {}", time.seconds.expected);
             }
@@ -155,10 +161,10 @@ fn experts_that_a_token_does_not_visit_take_no_time() {
 fn generation_reads_the_weights_for_every_token() {
     let mut plan = plan("v=1&model=meta-llama/Llama-3.1-8B&gpu=a100-80gb&task=inference&max_length=512");
     plan.rollout.new_tokens = 256;
-    let subject = plan.subject().unwrap();
-    let one = generation_time(&plan, &subject, Generation { batch: 1, prompt: 512, new_tokens: 256 });
-    assert_eq!(one, step_time(&plan, &subject));
-    let many = generation_time(&plan, &subject, Generation { batch: 16, prompt: 512, new_tokens: 256 });
+    let job = job(&plan);
+    let one = generation_time(&job, Generation { batch: 1, prompt: 512, new_tokens: 256 });
+    assert_eq!(one, step_time(&job));
+    let many = generation_time(&job, Generation { batch: 16, prompt: 512, new_tokens: 256 });
     // 16 GB over 2 TB/s: no token comes sooner than after 8 ms, and sixteen at once cost little more than one.
     assert!(one.seconds.expected > 256.0 * 0.008);
     assert!(ratio(&one, &many).expected < 2.0);

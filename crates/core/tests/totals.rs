@@ -4,8 +4,14 @@
 
 mod runnable_plan;
 
+use headroom_core::job::Job;
 use headroom_core::memory::{self, Estimate, Fit, Phase};
 use headroom_core::plan::{GpuChoice, Method, ModelChoice, Plan};
+
+/// What follows from a plan that can be estimated.
+fn job(plan: &Plan) -> Job {
+    Job::resolve(plan).unwrap()
+}
 
 const MIB: u64 = 1 << 20;
 
@@ -32,10 +38,10 @@ fn adds_up(answer: &Estimate) {
 fn every_total_is_the_verdicts_figure() {
     let mut failed = 0;
     for plan in runnable_plan::runnable_plans(200) {
-        let at_once = memory::estimate(&plan).unwrap();
+        let at_once = memory::estimate(&job(&plan));
         adds_up(&at_once);
         assert_eq!(at_once.failure, None, "only a replay knows what fails");
-        let answer = at_once.refined(&memory::replay(&plan, &plan.subject().unwrap()));
+        let answer = at_once.refined(&memory::replay(&job(&plan)));
         adds_up(&answer);
         if answer.verdict.fit != Fit::DoesNotFit {
             assert_eq!(answer.failure, None);
@@ -62,7 +68,7 @@ fn a_phase_is_not_charged_with_what_the_peak_strands() {
         max_length: 2048,
         ..Plan::default()
     };
-    let answer = memory::estimate_replayed(&plan).unwrap();
+    let answer = memory::estimate_replayed(&job(&plan));
     let of = |phase: Phase| answer.phases.iter().find(|used| used.phase == phase).unwrap();
     let load = of(Phase::Load);
     let stranded = answer.peak_phase().unwrap().fragmentation_bytes;

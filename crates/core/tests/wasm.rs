@@ -4,11 +4,17 @@
 
 #![allow(clippy::unwrap_used)]
 
+use headroom_core::job::Job;
 use headroom_core::{link, model, units};
 #[cfg(not(target_arch = "wasm32"))]
 use test as portable_test;
 #[cfg(target_arch = "wasm32")]
 use wasm_bindgen_test::wasm_bindgen_test as portable_test;
+
+/// What follows from a plan that can be estimated.
+fn job(plan: &headroom_core::plan::Plan) -> Job {
+    Job::resolve(plan).unwrap()
+}
 
 #[portable_test]
 fn models_larger_than_32_bits_count_their_parameters() {
@@ -38,7 +44,7 @@ fn a_link_survives_decoding_and_encoding() {
 fn an_estimate_is_the_same_to_the_byte() {
     let fragment = "v=1&model=meta-llama/Llama-3.1-405B&method=full&max_length=131072&num_gpus=8&zero_stage=3";
     let plan = link::decode(fragment).plan;
-    let answer = headroom_core::memory::estimate(&plan).unwrap();
+    let answer = headroom_core::memory::estimate(&job(&plan));
     assert_eq!(answer.param_count, 405_853_388_800);
     assert_eq!(answer.peak.allocated_bytes, 13_558_946_580_480);
 }

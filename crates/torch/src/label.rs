@@ -1,4 +1,5 @@
-//! What the caller brings: names of kinds, categories and phases. To this crate they are numbers.
+//! What the caller brings: names of kinds, categories and phases. To this crate they are numbers; what operators and the
+//! engine allocate unasked has its kinds in the [`Vocabulary`].
 
 /// What an allocation is, as the caller numbers it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -1,4 +1,5 @@
-//! Equal layers: the simulated ones on the tape, put in the order of all that they stand for.
+//! Equal layers: the simulated ones on the tape, put in the order of all that they stand for. Which layers are equal is the
+//! caller's to say.
 
 use crate::label::PhaseId;
 

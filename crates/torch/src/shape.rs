@@ -1,4 +1,5 @@
-//! Sizes that remember their symbols, so that every allocation can say its formula.
+//! Sizes that remember their symbols, so that every allocation can say its formula; dtypes and their bytes. A symbol that
+//! operators use themselves is added here, others are the caller's.
 
 use std::fmt::Write as _;
 

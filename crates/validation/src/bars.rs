@@ -41,9 +41,9 @@ impl Scope {
         match self {
             Self::All => true,
             Self::Card => on_card,
-            Self::Sharded => !on_card && compared.plan.num_gpus > 1,
+            Self::Sharded => !on_card && compared.job.plan().num_gpus > 1,
             // The searched steps are steps of this scope measured once more.
-            Self::Single => !on_card && compared.plan.num_gpus == 1 && !is_searched,
+            Self::Single => !on_card && compared.job.plan().num_gpus == 1 && !is_searched,
             Self::Searched => is_searched,
         }
     }

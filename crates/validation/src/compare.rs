@@ -1,7 +1,8 @@
 //! One case: what was measured beside what is estimated.
 
+use headroom_core::job::Job;
 use headroom_core::memory::{self, Category, Estimate, Phase, Replay, Term};
-use headroom_core::plan::{Plan, Problem, Subject, Task};
+use headroom_core::plan::{Plan, Problem, Task};
 use headroom_text::problem_line;
 use serde_json::Value;
 
@@ -12,10 +13,8 @@ use crate::case::Case;
 pub struct Compared {
     /// The case.
     pub case: Case,
-    /// Its plan.
-    pub plan: Plan,
-    /// Model and card of the plan.
-    pub subject: Subject,
+    /// Its plan, resolved.
+    pub job: Job,
     /// What the caching allocator makes of it.
     pub replay: Replay,
     /// What is estimated.
@@ -135,9 +134,9 @@ pub fn compare(case: &Case, terms: bool) -> Result<Compared, String> {
         return Err("it has no plan".to_owned());
     }
     let plan = Plan::from_value(&case.plan).map_err(|problems| sentences(&problems))?;
-    let subject = plan.subject().map_err(|problems| sentences(&problems))?;
-    let replay = memory::replay(&plan, &subject);
-    let estimate = answer(&plan, &subject, &replay);
+    let job = Job::resolve(&plan).map_err(|problems| sentences(&problems))?;
+    let replay = memory::replay(&job);
+    let estimate = answer(&job, &replay);
     let mut rows = measured_rows(case, &estimate);
     if rows.is_empty() {
         return Err("nothing was measured: no key of measured is a whole number of bytes".to_owned());
@@ -148,12 +147,12 @@ pub fn compare(case: &Case, terms: bool) -> Result<Compared, String> {
             first.note = owner_of_peak(&case.line, &estimate);
         }
     }
-    Ok(Compared { case: case.clone(), plan, subject, replay, estimate, rows })
+    Ok(Compared { case: case.clone(), job, replay, estimate, rows })
 }
 
 /// The estimate that is compared: the one that page and terminal show.
-pub(crate) fn answer(plan: &Plan, subject: &Subject, replay: &Replay) -> Estimate {
-    memory::estimate_subject(plan, subject).refined(replay)
+pub(crate) fn answer(job: &Job, replay: &Replay) -> Estimate {
+    memory::estimate(job).refined(replay)
 }
 
 fn row(case: &Case, metric: &str, measured: u64, estimated: u64, is_count: bool) -> Row {

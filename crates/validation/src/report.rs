@@ -176,7 +176,9 @@ fn worst(text: &mut String, kept: &Kept, reasons: &Reasons) {
         rows.sort_by_key(|(case, _)| usize::from(Scope::Searched.has(case)));
         let mut seen: Vec<(&Compared, &Row)> = Vec::new();
         for (case, row) in rows {
-            let again = |(other, same): &(&Compared, &Row)| same.measured == row.measured && other.plan == case.plan;
+            let again = |(other, same): &(&Compared, &Row)| {
+                same.measured == row.measured && other.job.plan() == case.job.plan()
+            };
             if !seen.iter().any(again) {
                 seen.push((case, row));
             }
@@ -191,7 +193,7 @@ fn worst(text: &mut String, kept: &Kept, reasons: &Reasons) {
                 text,
                 [
                     &format!("`{}`", worst.id),
-                    &case.subject.model.name,
+                    &case.job.model().name,
                     &bytes_text(worst.measured),
                     &bytes_text(worst.estimated),
                     &signed(worst.error()),

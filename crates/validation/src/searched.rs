@@ -41,13 +41,13 @@ pub fn searched(compared: &Compared) -> Option<Searched> {
 
 /// The word on a card that leaves `bytes` to the allocator once the context is there, as the page would say it.
 fn verdict_on(compared: &Compared, bytes: f64) -> Option<Fit> {
-    let mut plan = compared.plan.clone();
-    let compute_capability = compared.subject.card.compute_capability?;
+    let mut plan = compared.job.plan().clone();
+    let compute_capability = compared.job.gpu().compute_capability?;
     let memory_gib = (bytes + compared.estimate.peak.context_bytes as f64) / GIB as f64;
     plan.gpu = GpuChoice::Custom { name: None, memory_gib, compute_capability };
-    let subject = plan.subject().ok()?;
+    let job = compared.job.with(plan).ok()?;
     // The requests do not depend on how much memory the card has.
-    Some(answer(&plan, &subject, &compared.replay).verdict.fit)
+    Some(answer(&job, &compared.replay).verdict.fit)
 }
 
 /// The band without what it allows for context and NCCL: the searched device has neither.

@@ -36,17 +36,17 @@ fn telling(case: &Validated<'_>) -> (usize, u64) {
 }
 
 fn validated(case: &Compared) -> Validated<'_> {
-    let batches = case.plan.batches();
+    let batches = case.job.batches();
     Validated {
         file: &case.case.file,
         id: &case.case.id,
-        card: case.row("device").map(|_| case.subject.card.name.as_ref()),
-        model: &case.subject.model.name,
+        card: case.row("device").map(|_| case.job.gpu().name.as_ref()),
+        model: &case.job.model().name,
         million_params: case.estimate.param_count.saturating_add(500_000) / 1_000_000,
-        setting: Setting::of(&case.plan),
+        setting: Setting::of(&case.job),
         batch: batches.sequences_per_forward,
         length: batches.tokens_per_sequence,
-        cards: case.plan.num_gpus,
+        cards: case.job.plan().num_gpus,
         figures: figures(case),
     }
 }

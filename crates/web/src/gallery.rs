@@ -3,6 +3,7 @@
 use std::ops::RangeFrom;
 use std::time::Duration;
 
+use headroom_core::job::Job;
 use headroom_core::memory::{self, Estimate};
 use headroom_core::plan::Plan;
 use headroom_core::scenario::{SCENARIOS, Scenario, ScenarioPlan};
@@ -55,7 +56,7 @@ impl Estimates {
     fn go_on(self) {
         let done = self.count.get_untracked();
         let Some(next) = all_plans().nth(done) else { return };
-        self.found.update_value(|found| found.push(memory::estimate(&next.plan()).ok()));
+        self.found.update_value(|found| found.push(Job::resolve(&next.plan()).ok().map(|job| memory::estimate(&job))));
         self.count.set(done + 1);
         set_timeout(move || self.go_on(), Duration::ZERO);
     }

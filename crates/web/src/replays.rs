@@ -3,8 +3,9 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use headroom_core::job::Job;
 use headroom_core::memory::{Replay, Replayer};
-use headroom_core::plan::{Plan, Subject};
+use headroom_core::plan::Plan;
 use leptos::prelude::*;
 
 /// How long one turn may take before the browser gets its own, milliseconds: half a frame.
@@ -162,14 +163,14 @@ impl Queue {
     /// Begins the replay of a plan that has none and can have one.
     fn start(&mut self, plan: Plan, asker: Option<usize>, known: &[Plan], done: &[(Plan, Replay)]) {
         let is_known = known.contains(&plan) || done.iter().any(|(other, _)| *other == plan);
-        if !is_known && let Some(subject) = replayable(&plan) {
-            let replayer = Replayer::new(&plan, &subject);
+        if !is_known && let Some(job) = replayable(&plan) {
+            let replayer = Replayer::new(&job);
             (self.running, self.running_for) = (Some((plan, replayer)), asker);
         }
     }
 }
 
-/// Model and card of a plan that can be replayed.
-fn replayable(plan: &Plan) -> Option<Subject> {
-    plan.subject().ok().filter(|subject| subject.model.num_hidden_layers() <= MOST_LAYERS)
+/// The job of a plan that can be replayed.
+fn replayable(plan: &Plan) -> Option<Job> {
+    Job::resolve(plan).ok().filter(|job| job.model().num_hidden_layers() <= MOST_LAYERS)
 }

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use headroom_core::advise::difference::{Changed, changed};
 use headroom_core::advise::fill::Target;
+use headroom_core::job::Job;
 use headroom_core::memory::{self, Estimate};
-use headroom_core::plan::{self, Plan, Problem, Subject};
+use headroom_core::plan::{self, Plan, Problem};
 use leptos::prelude::*;
 
 use crate::address::{self, Address};
@@ -49,8 +50,8 @@ pub(crate) struct State {
     address: Address,
     /// What the link that opened the page got wrong, until the reader closes the panel.
     pub(crate) link_problems: RwSignal<Vec<Problem>>,
-    /// Model and card of the plan.
-    pub(crate) subject: Memo<Result<Subject, Vec<Problem>>>,
+    /// The plan with its model, its GPU and what else follows from it.
+    pub(crate) job: Memo<Result<Job, Vec<Problem>>>,
     /// What the last choice changed besides, until the plan changes again.
     pub(crate) adjusted: RwSignal<Option<Adjusted>>,
     /// The plan that was taken over last, until the reader edits it.
@@ -81,14 +82,17 @@ impl State {
                 link_problems.set(opened.problems);
             }
         });
-        let subject = Memo::new(move |_| plan.read().subject());
+        let job = Memo::new(move |last: Option<&Result<Job, Vec<Problem>>>| match last {
+            Some(Ok(job)) => job.with(plan.get()),
+            _ => Job::resolve(&plan.read()),
+        });
         let replays = Replays::new();
-        let at_once = Memo::new(move |_| match &*subject.read() {
-            Ok(subject) => Ok(memory::estimate_subject(&plan.read(), subject)),
+        let at_once = Memo::new(move |_| match &*job.read() {
+            Ok(job) => Ok(memory::estimate(job)),
             Err(problems) => Err(problems.clone()),
         });
         Effect::new(move |_| {
-            if subject.read().is_ok() {
+            if job.read().is_ok() {
                 replays.want_own(plan.get());
             }
         });
@@ -107,7 +111,7 @@ impl State {
             plan,
             address,
             link_problems,
-            subject,
+            job,
             adjusted,
             applied: RwSignal::new(None),
             target: RwSignal::new(Target::default()),
@@ -171,7 +175,7 @@ impl State {
         let before = self.plan.get_untracked();
         let mut wanted = before.clone();
         choice(&mut wanted);
-        let problems = wanted.subject().err().unwrap_or_default();
+        let problems = Job::resolve(&wanted).err().unwrap_or_default();
         let settled = if problems.is_empty() { None } else { wanted.settled(chosen) };
         let Some(settled) = settled else {
             return self.edit(Pace::Step, |plan| *plan = wanted);

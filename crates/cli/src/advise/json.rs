@@ -239,7 +239,7 @@ impl From<&Impact> for ImpactJson {
 pub(super) fn write(advised: &Advised, out: &mut dyn Write) -> Result<(), Failure> {
     let Advised { estimated, escalation, fill, impacts, tiers, ladder } = advised;
     let answer = AdviceJson {
-        link: link::encode(&estimated.plan),
+        link: link::encode(estimated.job.plan()),
         fits: escalation.is_none(),
         needed_bytes: estimated.estimate.peak.band.expected,
         card_bytes: estimated.estimate.card_bytes,

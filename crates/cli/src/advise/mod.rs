@@ -11,8 +11,8 @@ use headroom_core::advise::fill::{Fill, Target, fill};
 use headroom_core::advise::fit::{Escalation, Found, escalate};
 use headroom_core::advise::tiers::{Rung, Tier, ladder, tiers};
 use headroom_core::advise::{Impact, Judge, Quick, Replayed, ReplayedIfClose, impacts, waterfall};
+use headroom_core::job::Job;
 use headroom_core::memory::Fit;
-use headroom_core::plan::Plan;
 
 use crate::Failure;
 use crate::estimate::{self, Estimated};
@@ -52,18 +52,18 @@ struct Advised {
 
 /// Runs the command.
 pub(crate) fn run(options: &AdviseOptions, out: &mut dyn Write) -> Result<(), Failure> {
-    let estimated = estimate::estimated(estimate::plan_from(options.source.as_deref())?)?;
-    let plan = &estimated.plan;
+    let estimated = estimate::estimated(estimate::job_from(options.source.as_deref())?);
+    let job = &estimated.job;
     if options.summary || options.markdown {
         return summary::write(&estimated, options, out);
     }
     let fits = estimated.estimate.verdict.fit == Fit::Fits;
     let advised = Advised {
-        escalation: (!fits).then(|| confirmed(plan)),
-        fill: fits.then(|| fill(plan, options.target, &ReplayedIfClose)),
-        impacts: impacts(plan, &Quick),
-        tiers: tiers(plan, &ReplayedIfClose),
-        ladder: ladder(plan, &ReplayedIfClose),
+        escalation: (!fits).then(|| confirmed(job)),
+        fill: fits.then(|| fill(job, options.target, &ReplayedIfClose)),
+        impacts: impacts(job, &Quick),
+        tiers: tiers(job, &ReplayedIfClose),
+        ladder: ladder(job, &ReplayedIfClose),
         estimated,
     };
     if options.json { json::write(&advised, out) } else { text::write(&advised, options.target, out) }
@@ -71,18 +71,18 @@ pub(crate) fn run(options: &AdviseOptions, out: &mut dyn Write) -> Result<(), Fa
 
 /// How a plan that does not fit would: the quick answer if the replays of what it advises agree with it, else one that was
 /// replayed all the way.
-pub(crate) fn confirmed(plan: &Plan) -> Escalation {
-    let quick = escalate(plan, &Quick);
+pub(crate) fn confirmed(job: &Job) -> Escalation {
+    let quick = escalate(job, &Quick);
     let agrees = |found: &Found| match found {
-        Found::Fits(advice) => Replayed.fits(&advice.plan),
+        Found::Fits(advice) => job.with(advice.plan.clone()).is_ok_and(|advised| Replayed.fits(&advised)),
         Found::NoQuicker | Found::Short(_) => true,
     };
     let all_agree = quick.levels.iter().all(|answer| agrees(&answer.found));
-    let mut escalation = if all_agree { quick } else { escalate(plan, &ReplayedIfClose) };
+    let mut escalation = if all_agree { quick } else { escalate(job, &ReplayedIfClose) };
     for answer in &mut escalation.levels {
         if let Found::Fits(advice) = &mut answer.found {
             // So that the savings sum to the difference of the two verdicts.
-            advice.stages = waterfall(plan, &advice.levers, &Replayed);
+            advice.stages = waterfall(job, &advice.levers, &Replayed);
         }
     }
     escalation

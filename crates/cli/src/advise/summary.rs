@@ -37,10 +37,11 @@ struct CheckJson {
 
 /// Writes both for a plan.
 pub(super) fn write(estimated: &Estimated, options: &AdviseOptions, out: &mut dyn Write) -> Result<(), Failure> {
-    let Estimated { plan, subject, estimate, .. } = estimated;
+    let Estimated { job, estimate, .. } = estimated;
+    let plan = job.plan();
     let words = &ENGLISH.options.summary;
     let judged = Judgement::from(estimate);
-    let (lines, checks) = (summary(plan, Some(&judged)), checklist(plan, Some(&judged)));
+    let (lines, checks) = (summary(job, Some(&judged)), checklist(job, Some(&judged)));
     if options.json {
         let summary = lines.iter().map(|line| LineJson { item: line.item, value: line.value });
         let checklist = checks.iter().map(|check| CheckJson { check: check.name(), text: (words.check)(*check) });
@@ -54,11 +55,11 @@ pub(super) fn write(estimated: &Estimated, options: &AdviseOptions, out: &mut dy
     }
     let title = format!(
         "{}, {} {} on {} x {}: {}",
-        subject.model.name,
+        job.model().name,
         plan.task.name(),
         plan.method.name(),
         plan.num_gpus,
-        subject.card.name,
+        job.gpu().name,
         (ENGLISH.fit)(estimate.verdict.fit).to_lowercase()
     );
     if options.markdown {

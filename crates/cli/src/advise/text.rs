@@ -7,6 +7,7 @@ use headroom_core::advise::difference::changed;
 use headroom_core::advise::fill::{Fill, Filled, Knob, Target};
 use headroom_core::advise::fit::{Advice, Escalation, Found};
 use headroom_core::advise::{Hardware, Impact, Stage};
+use headroom_core::job::Job;
 use headroom_core::link;
 use headroom_core::memory;
 use headroom_core::plan::{GpuChoice, Plan};
@@ -25,23 +26,23 @@ use crate::levers::{changed_text, need_text};
 pub(super) fn write(advised: &Advised, target: Target, out: &mut dyn Write) -> Result<(), Failure> {
     write_header(&advised.estimated, out)?;
     if let Some(escalation) = &advised.escalation {
-        write_escalation(&advised.estimated.plan, escalation, advised.estimated.estimate.card_bytes, out)?;
+        write_escalation(advised.estimated.job.plan(), escalation, advised.estimated.estimate.card_bytes, out)?;
     }
     if let Some(fill) = &advised.fill {
         write_fill(fill, target, out)?;
     }
-    write_impacts(&advised.estimated.plan, &advised.impacts, out)?;
+    write_impacts(advised.estimated.job.plan(), &advised.impacts, out)?;
     ladder::write_tiers(&advised.tiers, out)?;
     ladder::write_ladder(&advised.ladder, out)
 }
 
 fn write_header(estimated: &Estimated, out: &mut dyn Write) -> Result<(), Failure> {
-    let Estimated { subject, estimate, .. } = estimated;
+    let Estimated { job, estimate, .. } = estimated;
     Ok(writeln!(
         out,
         "{} on {}: needs {} of {}, {}",
-        subject.model.name,
-        subject.card.name,
+        job.model().name,
+        job.gpu().name,
         bytes_text(estimate.peak.band.expected),
         bytes_text(estimate.card_bytes),
         (ENGLISH.fit)(estimate.verdict.fit).to_lowercase()
@@ -92,7 +93,7 @@ fn write_hardware(hardware: &[Hardware], out: &mut dyn Write) -> Result<(), Fail
 
 /// What a plan keeps in host memory, if anything.
 fn write_host(plan: &Plan, out: &mut dyn Write) -> Result<(), Failure> {
-    let host = memory::outline(plan).map_or(0, |outline| host_bytes(&outline));
+    let host = Job::resolve(plan).map_or(0, |job| host_bytes(&memory::outline(&job)));
     if host > 0 {
         writeln!(out, "host     {}", bytes_text(host))?;
     }

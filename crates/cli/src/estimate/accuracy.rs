@@ -15,7 +15,7 @@ use crate::{Failure, json};
 
 /// What measurements say about `estimated`.
 pub(super) fn of(estimated: &Estimated) -> Accuracy {
-    accuracy::of_plan(&estimated.plan, &estimated.estimate)
+    accuracy::of_job(&estimated.job, &estimated.estimate)
 }
 
 /// Writes it for people.

@@ -163,11 +163,11 @@ impl<'a> From<&'a HostAllocation> for HostJson<'a> {
 
 /// Writes `estimated` as one JSON object.
 pub(super) fn write(estimated: &Estimated, out: &mut dyn Write) -> Result<(), Failure> {
-    let Estimated { plan, subject, estimate, time } = estimated;
+    let Estimated { job, estimate, time } = estimated;
     let answer = EstimateJson {
-        model: &subject.model.name,
-        gpu: &subject.card.name,
-        link: link::encode(plan),
+        model: &job.model().name,
+        gpu: &job.gpu().name,
+        link: link::encode(job.plan()),
         param_count: estimate.param_count,
         active_param_count: estimate.active_param_count,
         trainable_count: estimate.trainable_count,

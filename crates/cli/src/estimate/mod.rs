@@ -8,8 +8,9 @@ mod time;
 
 use std::io::{self, IsTerminal, Write};
 
+use headroom_core::job::Job;
 use headroom_core::memory::{self, Estimate, Fit};
-use headroom_core::plan::{Plan, Subject};
+use headroom_core::plan::Plan;
 use headroom_core::speed::{StepTime, step_time};
 
 pub(crate) use time::seconds_text;
@@ -34,12 +35,10 @@ pub(crate) struct EstimateOptions {
     pub(crate) check: bool,
 }
 
-/// A plan, what it names, and its estimate.
+/// A plan, resolved, and its estimate.
 pub(crate) struct Estimated {
-    /// The plan.
-    pub(crate) plan: Plan,
-    /// Its model and card.
-    pub(crate) subject: Subject,
+    /// The plan with its model, its GPU and what else follows from it.
+    pub(crate) job: Job,
     /// What it needs.
     pub(crate) estimate: Estimate,
     /// How long a step takes, roughly.
@@ -58,17 +57,20 @@ pub(crate) fn plan_from(source: Option<&str>) -> Result<Plan, Failure> {
     }
 }
 
-/// Estimates `plan`.
-pub(crate) fn estimated(plan: Plan) -> Result<Estimated, Failure> {
-    let subject = plan.subject().map_err(|problems| input::bad_plan(&problems))?;
-    let estimate = memory::estimate_replayed(&plan).map_err(|problems| input::bad_plan(&problems))?;
-    let time = step_time(&plan, &subject);
-    Ok(Estimated { plan, subject, estimate, time })
+/// The job of the plan that `source` names, or that comes on standard input.
+pub(crate) fn job_from(source: Option<&str>) -> Result<Job, Failure> {
+    Job::resolve(&plan_from(source)?).map_err(|problems| input::bad_plan(&problems))
+}
+
+/// Estimates `job`.
+pub(crate) fn estimated(job: Job) -> Estimated {
+    let (estimate, time) = (memory::estimate_replayed(&job), step_time(&job));
+    Estimated { job, estimate, time }
 }
 
 /// Runs the command.
 pub(crate) fn run(options: &EstimateOptions, out: &mut dyn Write) -> Result<Outcome, Failure> {
-    let estimated = estimated(plan_from(options.source.as_deref())?)?;
+    let estimated = estimated(job_from(options.source.as_deref())?);
     if options.json {
         json::write(&estimated, out)?
     } else {

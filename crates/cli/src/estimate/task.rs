@@ -2,8 +2,9 @@
 
 use std::io::Write;
 
+use headroom_core::job::Job;
 use headroom_core::memory::{Estimate, Fit, RolloutUse, smallest_change};
-use headroom_core::plan::{Batches, Plan};
+use headroom_core::plan::Batches;
 use headroom_core::units::{bytes_text, count_text};
 use headroom_text::ENGLISH;
 
@@ -11,9 +12,10 @@ use crate::Failure;
 use crate::layout::Table;
 
 /// Writes what the task holds beside one model's step, and what to change when it does not fit.
-pub(super) fn write(plan: &Plan, estimate: &Estimate, out: &mut dyn Write) -> Result<(), Failure> {
+pub(super) fn write(job: &Job, estimate: &Estimate, out: &mut dyn Write) -> Result<(), Failure> {
+    let plan = job.plan();
     if estimate.verdict.fit == Fit::DoesNotFit
-        && let Some(change) = smallest_change(plan)
+        && let Some(change) = smallest_change(job)
     {
         let offload = if change.offload { " with offload" } else { "" };
         let stage = change.zero_stage;

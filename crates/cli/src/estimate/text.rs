@@ -20,10 +20,10 @@ pub(super) fn write(estimated: &Estimated, all: bool, out: &mut dyn Write) -> Re
     write_header(estimated, out)?;
     let estimate = &estimated.estimate;
     write_phases(estimate, out)?;
-    write_peak(estimated.plan.task, estimate, out)?;
+    write_peak(estimated.job.plan().task, estimate, out)?;
     accuracy::write(estimated, out)?;
     write_allocations(estimate, all, out)?;
-    task::write(&estimated.plan, estimate, out)?;
+    task::write(&estimated.job, estimate, out)?;
     write_host(estimate, out)?;
     time::write(estimated, out)?;
     if !estimate.notes.is_empty() {
@@ -36,15 +36,16 @@ pub(super) fn write(estimated: &Estimated, all: bool, out: &mut dyn Write) -> Re
 }
 
 fn write_header(estimated: &Estimated, out: &mut dyn Write) -> Result<(), Failure> {
-    let Estimated { plan, subject, estimate, .. } = estimated;
+    let Estimated { job, estimate, .. } = estimated;
+    let plan = job.plan();
     let mut table = Table::new(&[]);
     let share = estimate.trainable_count as f64 / estimate.param_count.max(1) as f64 * 100.0;
-    let model = format!("{}, {} parameters", subject.model.name, count_text(estimate.param_count));
+    let model = format!("{}, {} parameters", job.model().name, count_text(estimate.param_count));
     table.row(["model", &model]);
     table.row(["trained", &format!("{} parameters, {share:.2} %", count_text(estimate.trainable_count))]);
     table.row(["run", &run_text(plan)]);
     let cards = if plan.num_gpus > 1 { format!("{} x ", plan.num_gpus) } else { String::new() };
-    table.row(["card", &format!("{cards}{}, {}", subject.card.name, bytes_text(estimate.card_bytes))]);
+    table.row(["card", &format!("{cards}{}, {}", job.gpu().name, bytes_text(estimate.card_bytes))]);
     table.row(["link", &format!("#{}", link::encode(plan))]);
     table.row(["verdict", &verdict_text(estimate)]);
     table.write(out)?;

@@ -40,7 +40,7 @@ impl From<&StepTime> for StepTimeJson {
 /// Writes the step's time and its parts, the longest first.
 pub(super) fn write(estimated: &Estimated, out: &mut dyn Write) -> Result<(), Failure> {
     let time = &estimated.time;
-    let what = if estimated.plan.task == Task::Inference { "Generation" } else { "Step" };
+    let what = if estimated.job.plan().task == Task::Inference { "Generation" } else { "Step" };
     writeln!(
         out,
         "\n{what} time, rough: {} (between {} and {}), {:.0} tokens/s",

@@ -20,8 +20,8 @@ mod table;
 pub use setting::{Aspect, Setting, Sharding};
 pub use table::{Table, read, write};
 
+use crate::job::Job;
 use crate::memory::Estimate;
-use crate::plan::Plan;
 
 /// The measured steps, as [`write`] wrote them.
 const CASES: &str = include_str!("cases.txt");
@@ -155,10 +155,11 @@ impl Place {
     }
 }
 
-/// What measurements say about `estimate`, the estimate of `plan`.
-pub fn of_plan(plan: &Plan, estimate: &Estimate) -> Accuracy {
+/// What measurements say about `estimate`, the estimate of `job`.
+pub fn of_job(job: &Job, estimate: &Estimate) -> Accuracy {
+    let plan = &job.plan;
     let Table { cases, coverage } = read(CASES);
-    let setting = Setting::of(plan);
+    let setting = Setting::of(job);
     let (required, bytes) = if plan.expandable_segments {
         (Metric::RequiredExpandable, estimate.peak.required_bytes_expandable)
     } else {
@@ -169,7 +170,7 @@ pub fn of_plan(plan: &Plan, estimate: &Estimate) -> Accuracy {
         .enumerate()
         .map(|(row, case)| Place {
             differences: case.setting.distance(&setting),
-            size: size_distance(case, plan, estimate),
+            size: size_distance(case, job, estimate),
             row,
         })
         .collect();
@@ -208,10 +209,10 @@ fn carried(errors: &[f64], estimated: u64) -> Option<(u64, u64)> {
 }
 
 /// Σ |log2| of the ratios of parameters, tokens in a forward, and cards.
-fn size_distance(case: &Validated<'_>, plan: &Plan, estimate: &Estimate) -> f64 {
+fn size_distance(case: &Validated<'_>, job: &Job, estimate: &Estimate) -> f64 {
     let ratio = |a: f64, b: f64| (a.max(1.0) / b.max(1.0)).log2().abs();
     let tokens = |batch: u64, length: u64| batch as f64 * length as f64;
-    let batches = plan.batches();
+    let Job { plan, batches, .. } = job;
     ratio(case.million_params as f64, estimate.param_count as f64 / 1e6)
         + ratio(tokens(case.batch, case.length), tokens(batches.sequences_per_forward, batches.tokens_per_sequence))
         + ratio(case.cards as f64, plan.num_gpus as f64)

@@ -1,6 +1,7 @@
 //! What decides which tensors a step has, sizes apart.
 
-use crate::plan::{AttnImplementation, Dtype, Framework, Method, MixedPrecision, Offload, Optimizer, Plan, Task};
+use crate::job::{Job, Scheme};
+use crate::plan::{AttnImplementation, Dtype, Method, MixedPrecision, Offload, Optimizer, Task};
 
 /// One thing in which settings can differ, the weightiest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -71,18 +72,17 @@ pub enum Sharding {
 }
 
 impl Sharding {
-    /// How `plan` splits.
-    pub fn of(plan: &Plan) -> Self {
-        let zero = Self::Zero {
-            stage: plan.zero_stage,
-            offload_optimizer: plan.offload_optimizer == Offload::Cpu,
-            offload_param: plan.offload_param == Offload::Cpu,
-        };
-        match plan.distributed.framework {
-            Framework::Deepspeed if plan.zero_stage > 0 => zero,
-            Framework::Fsdp2 if plan.num_gpus > 1 => Self::Fsdp2 { cpu_offload: plan.distributed.cpu_offload },
-            _ if plan.num_gpus > 1 => Self::Ddp,
-            _ => Self::None,
+    /// How `job` splits. Parameter offload takes the optimizer along; the name says what the plan asks for.
+    pub fn of(job: &Job) -> Self {
+        match job.sharding.scheme {
+            Scheme::Zero(stage) => Self::Zero {
+                stage,
+                offload_optimizer: job.plan.offload_optimizer == Offload::Cpu,
+                offload_param: job.plan.offload_param == Offload::Cpu,
+            },
+            Scheme::Fsdp2 => Self::Fsdp2 { cpu_offload: job.sharding.offload_param },
+            Scheme::Ddp => Self::Ddp,
+            Scheme::Single => Self::None,
         }
     }
 
@@ -146,14 +146,14 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// The setting of `plan`.
-    pub fn of(plan: &Plan) -> Self {
-        let trains = plan.task != Task::Inference;
+    /// The setting of `job`.
+    pub fn of(job: &Job) -> Self {
+        let (plan, trains) = (&job.plan, job.trains());
         Self {
             task: plan.task,
             method: plan.method,
-            bits: if plan.method == Method::Qlora { plan.quantization.bits } else { 0 },
-            sharding: Sharding::of(plan),
+            bits: if job.quantizes() { plan.quantization.bits } else { 0 },
+            sharding: Sharding::of(job),
             gradient_checkpointing: trains && plan.gradient_checkpointing,
             dtype: plan.torch_dtype,
             mixed_precision: plan.mixed_precision,

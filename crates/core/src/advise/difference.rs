@@ -1,7 +1,8 @@
 //! Two plans side by side: what differs, and what that does to memory and time.
 
+use crate::job::Job;
 use crate::memory::{self, Category, Estimate, Phase};
-use crate::plan::{self, Plan, Problem};
+use crate::plan::{self, Plan};
 use crate::speed::{self, Range};
 
 /// A field in which two plans differ.
@@ -56,30 +57,21 @@ impl Difference {
     }
 }
 
-/// Compares two plans, both replayed.
-///
-/// # Errors
-/// Every problem of a plan that cannot be estimated.
-pub fn difference(before: &Plan, after: &Plan) -> Result<Difference, Vec<Problem>> {
-    let estimates = [memory::estimate_replayed(before)?, memory::estimate_replayed(after)?];
-    between([before, after], estimates)
+/// Compares two jobs, both replayed.
+pub fn difference(before: &Job, after: &Job) -> Difference {
+    between([before, after], [memory::estimate_replayed(before), memory::estimate_replayed(after)])
 }
 
-/// Compares two plans whose answers are there.
-///
-/// # Errors
-/// Every problem of a plan that cannot be estimated.
-pub fn between(plans: [&Plan; 2], estimates: [Estimate; 2]) -> Result<Difference, Vec<Problem>> {
-    let [before, after] = plans;
-    let time = speed::ratio_per(&speed::step_time_of(before)?, &speed::step_time_of(after)?, speed::Per::Token);
-    let batches = plans.map(Plan::batches);
-    Ok(Difference {
-        changed: changed(before, after),
+/// Compares two jobs whose answers are there.
+pub fn between(jobs: [&Job; 2], estimates: [Estimate; 2]) -> Difference {
+    let [before, after] = jobs;
+    Difference {
+        changed: changed(&before.plan, &after.plan),
         estimates,
-        effective_batch: [0, 1].map(|i: usize| batches[i].effective_batch_size),
-        tokens_per_step: [0, 1].map(|i: usize| batches[i].tokens_per_step),
-        time,
-    })
+        effective_batch: jobs.map(|job| job.batches.effective_batch_size),
+        tokens_per_step: jobs.map(|job| job.batches.tokens_per_step),
+        time: speed::ratio_per(&speed::step_time(before), &speed::step_time(after), speed::Per::Token),
+    }
 }
 
 /// Fields in which two plans differ, in the order of the form.

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 
 use super::difference::{Changed, changed};
 use super::judge::{Judge, Judgement, Remembering};
+use crate::job::Job;
 use crate::memory::Fit;
 use crate::plan::{Method, Plan, Task};
 use crate::speed::{self, Range};
@@ -151,35 +152,36 @@ pub struct Fill {
 /// The batch grows, and accumulation shrinks with it as long as it divides, so that the effective batch stays; then the
 /// effective batch grows as well. Of all plans in a half of the target the one that keeps the effective batch is taken,
 /// else the one with the roundest batch, else the quickest.
-pub fn fill(plan: &Plan, target: Target, judge: &dyn Judge) -> Fill {
+pub fn fill(job: &Job, target: Target, judge: &dyn Judge) -> Fill {
     let judge = &Remembering::new(judge);
+    let plan = &job.plan;
     // Recomputation is what an idle card does not need.
-    let recomputes = plan.gradient_checkpointing && plan.task != Task::Inference;
-    let without = recomputes.then(|| Plan { gradient_checkpointing: false, ..plan.clone() });
-    let is_below = |start: &&Plan| {
+    let recomputes = plan.gradient_checkpointing && job.trains();
+    let without = recomputes.then(|| job.with(Plan { gradient_checkpointing: false, ..plan.clone() }).ok()).flatten();
+    let is_below = |start: &&Job| {
         judge.judge(start).is_some_and(|judged| judged.fit == Fit::Fits && judged.used_share() < target.high)
     };
-    let is_idle = judge.judge(plan).is_some_and(|judged| judged.used_share() < target.low);
-    let Some(start) = without.iter().chain([plan]).find(is_below).filter(|_| is_idle) else {
+    let is_idle = judge.judge(job).is_some_and(|judged| judged.used_share() < target.low);
+    let Some(start) = without.iter().chain([job]).find(is_below).filter(|_| is_idle) else {
         return Fill { recommended: None, aggressive: None, others: Vec::new(), back_off: Vec::new() };
     };
-    let within = |knob, target| raised(plan, start, knob, target, judge);
+    let within = |knob, target| raised(job, start, knob, target, judge);
     let [lower, upper] = target.halves().map(|half| within(Knob::Batch, half));
     let recommended = lower.or_else(|| within(Knob::Batch, target));
     let aggressive = upper.filter(|filled| recommended.as_ref().is_none_or(|other| other.plan != filled.plan));
     let others = Knob::ALL.iter().filter(|knob| **knob != Knob::Batch && knob.applies(plan));
     let others: Vec<Filled> = others.filter_map(|knob| within(*knob, target)).collect();
     let samples = || others.iter().find(|other| other.knob == Knob::Samples).cloned();
-    let recommended = recommended.or_else(|| below(plan, start, target, judge)).or_else(samples);
+    let recommended = recommended.or_else(|| below(job, start, target, judge)).or_else(samples);
     let back_off =
-        aggressive.iter().chain(&recommended).next().map(|filled| back_off(&filled.plan)).unwrap_or_default();
+        aggressive.iter().chain(&recommended).next().map(|filled| back_off(job, &filled.plan)).unwrap_or_default();
     Fill { recommended, aggressive, others, back_off }
 }
 
 /// The largest batch that stays below the target, where the next is beyond it.
-fn below(plan: &Plan, start: &Plan, target: Target, judge: &dyn Judge) -> Option<Filled> {
+fn below(job: &Job, start: &Job, target: Target, judge: &dyn Judge) -> Option<Filled> {
     let low = judge.judge(start)?.used_share();
-    let filled = raised(plan, start, Knob::Batch, Target { low, high: target.high }, judge)?;
+    let filled = raised(job, start, Knob::Batch, Target { low, high: target.high }, judge)?;
     // What is no quicker is no use of the card.
     (filled.gain.expected > 1.0).then_some(filled)
 }
@@ -211,16 +213,16 @@ const LARGEST_STEP: u64 = 64;
 /// Values of a knob, each `step` from the next: `count` stands for `count * step`.
 struct Scale<'a> {
     knob: Knob,
-    start: &'a Plan,
+    start: &'a Job,
     step: u64,
 }
 
 impl<'a> Scale<'a> {
     /// The finest scale on which every value is a plan.
-    fn new(knob: Knob, start: &'a Plan) -> Option<Self> {
-        let first = |step: u64| knob.of(start).div_ceil(step).max(1);
-        let valid =
-            |step: u64| (0..3).all(|more| knob.set(start, (first(step) + more).saturating_mul(step)).subject().is_ok());
+    fn new(knob: Knob, start: &'a Job) -> Option<Self> {
+        let first = |step: u64| knob.of(&start.plan).div_ceil(step).max(1);
+        let is_plan = |value: u64| start.with(knob.set(&start.plan, value)).is_ok();
+        let valid = |step: u64| (0..3).all(|more| is_plan((first(step) + more).saturating_mul(step)));
         let step = (1..=LARGEST_STEP).map(|times| times * knob.grain()).find(|step| valid(*step))?;
         Some(Self { knob, start, step })
     }
@@ -230,12 +232,12 @@ impl<'a> Scale<'a> {
     }
 
     fn plan(&self, count: u64) -> Plan {
-        self.knob.set(self.start, self.value(count))
+        self.knob.set(&self.start.plan, self.value(count))
     }
 
     /// The least value that is not below the plan's own.
     fn own(&self) -> u64 {
-        self.knob.of(self.start).div_ceil(self.step).max(1)
+        self.knob.of(&self.start.plan).div_ceil(self.step).max(1)
     }
 }
 
@@ -245,11 +247,12 @@ const LARGEST_COUNT: u64 = 1 << 16;
 /// The first value, not below the plan's own, from which on `share` of the card is in use; one beyond the last that makes
 /// a plan where that is never so. Found between values that enclose it, as none of the knobs ever saves memory.
 fn first(scale: &Scale<'_>, share: f64, judge: &dyn Judge) -> Option<u64> {
-    let limit = scale.knob.limit(scale.knob.of(scale.start));
+    let limit = scale.knob.limit(scale.knob.of(&scale.start.plan));
     let used = |count: u64| {
         // Beyond the limit there is no plan, as there is none beyond what a field takes.
         let within = scale.value(count) <= limit;
-        within.then(|| judge.judge(&scale.plan(count)).map(|judged| judged.used_share())).flatten()
+        let job = within.then(|| scale.start.with(scale.plan(count)).ok()).flatten()?;
+        judge.judge(&job).map(|judged| judged.used_share())
     };
     let (mut low, mut high) = (scale.own(), scale.own().saturating_mul(2));
     let mut below = used(low)?;
@@ -290,11 +293,12 @@ fn first(scale: &Scale<'_>, share: f64, judge: &dyn Judge) -> Option<u64> {
 /// Plans that are estimated in search of the best of a range.
 const TRIES: usize = 6;
 
-/// `start` with `knob` raised into `target`, compared with `plan`.
-fn raised(plan: &Plan, start: &Plan, knob: Knob, target: Target, judge: &dyn Judge) -> Option<Filled> {
+/// `start` with `knob` raised into `target`, compared with `job`.
+fn raised(job: &Job, start: &Job, knob: Knob, target: Target, judge: &dyn Judge) -> Option<Filled> {
+    let plan = &job.plan;
     let scale = Scale::new(knob, start)?;
     let (lowest, past) = (first(&scale, target.low, judge)?, first(&scale, target.high, judge)?);
-    let effective = plan.batches().effective_batch_size;
+    let effective = job.batches.effective_batch_size;
     let own = knob.of(plan).max(1);
     let mut candidates: Vec<_> = (lowest..past.min(lowest.saturating_add(LARGEST_COUNT)))
         .map(|count| {
@@ -306,28 +310,29 @@ fn raised(plan: &Plan, start: &Plan, knob: Knob, target: Target, judge: &dyn Jud
         .filter(|(_, raised)| raised != plan)
         .collect();
     candidates.sort_by_key(|(rank, _)| *rank);
-    let base = speed::step_time_of(plan).ok()?;
+    let base = speed::step_time(job);
     candidates.into_iter().take(TRIES).find_map(|(Reverse((keeps_effective_batch, ..)), filled)| {
+        let filled = start.with(filled).ok()?;
         let judgement = judge.judge(&filled).filter(|judged| target.holds(judged))?;
-        let time = speed::step_time_of(&filled).ok()?;
+        let time = speed::step_time(&filled);
         Some(Filled {
             knob,
             judgement,
             gain: speed::ratio_per(&time, &base, speed::Per::Token),
             keeps_effective_batch,
-            changed: changed(plan, &filled),
-            plan: filled,
+            changed: changed(plan, &filled.plan),
+            plan: filled.into_plan(),
         })
     })
 }
 
 /// Three quarters of the batch, then of the answers, then of their length.
-fn back_off(plan: &Plan) -> Vec<Plan> {
+fn back_off(job: &Job, plan: &Plan) -> Vec<Plan> {
     let less = |value: u64| (value * 3 / 4).max(1);
     let mut steps = Vec::new();
     let mut at = plan.clone();
     let mut push = |at: &Plan| {
-        if at.subject().is_ok() && *at != *plan {
+        if *at != *plan && job.with(at.clone()).is_ok() {
             steps.push(at.clone());
         }
     };

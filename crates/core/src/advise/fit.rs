@@ -5,6 +5,7 @@ use super::judge::{Judge, Remembering};
 use super::lever::{Level, Lever, has_wide_adapters, shardings, shorter, smaller_batches, smaller_model};
 use super::search::{Choice, Question, choices, least, quickest};
 use super::waterfall::{Stage, waterfall};
+use crate::job::Job;
 use crate::plan::{Framework, Method, MixedPrecision, Plan, Task};
 use crate::speed::{self, Range};
 use std::rc::Rc;
@@ -83,7 +84,8 @@ const WORTH_IT: f64 = 0.95;
 /// cost a small model more than sharding saves. Nor is checkpointing: under autocast it lets the 16-bit copies of all
 /// weights live until forward ends. Nor are Liger's kernels, which make the head's gradient in forward, nor 4 bits, which
 /// are unpacked for use.
-pub(super) fn questions(plan: &Plan, level: Level) -> Vec<Question> {
+pub(super) fn questions(job: &Job, level: Level) -> Vec<Question> {
+    let plan = &job.plan;
     let batches: Vec<Lever> = smaller_batches(plan).into_iter().map(Lever::MicroBatch).collect();
     // The pass that computes them beforehand is not part of a step: worth it where a whole model goes.
     let precomputed: &[Lever] = if plan.method == Method::Full { &[Lever::PrecomputedReference] } else { &[] };
@@ -129,7 +131,7 @@ pub(super) fn questions(plan: &Plan, level: Level) -> Vec<Question> {
         questions.push(Question::free(&[Lever::QuantizedInstances]));
     }
     questions.retain_mut(|question| {
-        question.levers.retain(|lever| lever.apply(plan).is_some());
+        question.levers.retain(|lever| lever.apply(job).is_some());
         !question.levers.is_empty()
     });
     questions
@@ -166,13 +168,13 @@ fn departures(plan: &Plan) -> Vec<Vec<Lever>> {
 }
 
 /// What each level can do for `plan`: within a level the fastest combination of levers with which it fits.
-pub fn escalate(plan: &Plan, judge: &dyn Judge) -> Escalation {
+pub fn escalate(job: &Job, judge: &dyn Judge) -> Escalation {
     let judge = &Remembering::new(judge);
     let mut levels = Vec::with_capacity(Level::ALL.len());
     let mut quickest = f64::INFINITY;
     for level in Level::ALL.iter().copied() {
-        let starts = starts(plan, level, quickest.is_finite());
-        let found = match at_level(plan, (level, starts), quickest * WORTH_IT, judge) {
+        let starts = starts(&job.plan, level, quickest.is_finite());
+        let found = match at_level(job, (level, starts), quickest * WORTH_IT, judge) {
             Attempt::Fits(advice) => {
                 quickest = advice.seconds_per_token;
                 Found::Fits(advice)
@@ -187,7 +189,7 @@ pub fn escalate(plan: &Plan, judge: &dyn Judge) -> Escalation {
         Found::Short(None) | Found::NoQuicker | Found::Fits(_) => None,
     };
     let leanest = levels.iter().filter_map(short).min_by_key(|leanest| leanest.need_bytes);
-    let hardware = if quickest.is_finite() { Vec::new() } else { hardware(plan, leanest.as_deref(), judge) };
+    let hardware = if quickest.is_finite() { Vec::new() } else { hardware(job, leanest.as_deref(), judge) };
     Escalation { levels, hardware }
 }
 
@@ -198,10 +200,10 @@ enum Attempt {
 }
 
 /// The quickest advice of one level that takes less than `limit` seconds a token.
-fn at_level(plan: &Plan, (level, starts): (Level, Starts), limit: f64, judge: &dyn Judge) -> Attempt {
+fn at_level(job: &Job, (level, starts): (Level, Starts), limit: f64, judge: &dyn Judge) -> Attempt {
     let mut leanest: Option<Box<Leanest>> = None;
     for departure in starts {
-        let Some(start) = departure.iter().try_fold(plan.clone(), |plan, lever| lever.apply(&plan)) else { continue };
+        let Some(start) = pulled(job, &departure) else { continue };
         let questions = questions_of(&start, level);
         let all = choices(&start, &questions);
         // Quickest first: those worth a look stand in front.
@@ -209,14 +211,15 @@ fn at_level(plan: &Plan, (level, starts): (Level, Starts), limit: f64, judge: &d
         let worth = all.get(..worth).unwrap_or_default();
         if let Some(choice) = quickest(worth, &questions, judge) {
             let levers = departure.into_iter().chain(levers_of(&choice, &questions)).collect();
-            if let Some(advice) = advice(plan, levers, &choice.plan, level, judge) {
+            if let Some(advice) = advice(job, levers, &choice.job, level, judge) {
                 return Attempt::Fits(Box::new(advice));
             }
         } else if limit.is_infinite()
             && let Some((choice, judged)) = least(&all, &questions, judge)
             && leanest.as_ref().is_none_or(|least| judged.need_bytes < least.need_bytes)
         {
-            leanest = Some(Box::new(Leanest { plan: Rc::unwrap_or_clone(choice.plan), need_bytes: judged.need_bytes }));
+            let plan = Rc::unwrap_or_clone(choice.job).into_plan();
+            leanest = Some(Box::new(Leanest { plan, need_bytes: judged.need_bytes }));
         }
     }
     Attempt::Short(leanest)
@@ -224,41 +227,41 @@ fn at_level(plan: &Plan, (level, starts): (Level, Starts), limit: f64, judge: &d
 
 /// The quickest levers with which `plan` fits at the mildest level at which it does, none of them changing what is
 /// trained nor moving the training state to the host, which makes a step many times as long; where it fits as it is, none.
-pub(super) fn savers(plan: &Plan, judge: &dyn Judge) -> Option<(Vec<Lever>, Plan)> {
-    if judge.suits(plan) {
-        return Some((Vec::new(), plan.clone()));
+pub(super) fn savers(job: &Job, judge: &dyn Judge) -> Option<(Vec<Lever>, Job)> {
+    if judge.suits(job) {
+        return Some((Vec::new(), job.clone()));
     }
     [Level::Same, Level::Coarser].into_iter().find_map(|level| {
-        let questions = questions_on_gpu(plan, level);
-        let choice = quickest(&choices(plan, &questions), &questions, judge)?;
-        let levers = in_order(plan, levers_of(&choice, &questions), &choice.plan);
-        let levers = without_needless(plan, levers, &choice.plan, judge);
-        let changed = pulled(plan, &levers)?;
+        let questions = questions_on_gpu(job, level);
+        let choice = quickest(&choices(job, &questions), &questions, judge)?;
+        let levers = in_order(job, levers_of(&choice, &questions), &choice.job);
+        let levers = without_needless(job, levers, &choice.job, judge);
+        let changed = pulled(job, &levers)?;
         Some((levers, changed))
     })
 }
 
 /// The levers with which `plan` needs least, under the same limits: what may fit by its replay where nothing surely does
 /// at a quick look.
-pub(super) fn all_savers(plan: &Plan, judge: &dyn Judge) -> Option<(Vec<Lever>, Plan)> {
-    let questions = questions_on_gpu(plan, Level::Coarser);
-    let (choice, judged) = least(&choices(plan, &questions), &questions, judge)?;
-    let mut levers = in_order(plan, levers_of(&choice, &questions), &choice.plan);
+pub(super) fn all_savers(job: &Job, judge: &dyn Judge) -> Option<(Vec<Lever>, Job)> {
+    let questions = questions_on_gpu(job, Level::Coarser);
+    let (choice, judged) = least(&choices(job, &questions), &questions, judge)?;
+    let mut levers = in_order(job, levers_of(&choice, &questions), &choice.job);
     for at in (0..levers.len()).rev() {
         let mut fewer = levers.clone();
         fewer.remove(at);
-        let need = pulled(plan, &fewer).and_then(|plan| judge.judge(&plan)).map(|judged| judged.need_bytes);
+        let need = pulled(job, &fewer).and_then(|job| judge.judge(&job)).map(|judged| judged.need_bytes);
         if need.is_some_and(|need| need <= judged.need_bytes) {
             levers = fewer;
         }
     }
-    let changed = pulled(plan, &levers)?;
+    let changed = pulled(job, &levers)?;
     Some((levers, changed))
 }
 
 /// What may be asked without moving training state to the host.
-fn questions_on_gpu(plan: &Plan, level: Level) -> Vec<Question> {
-    let mut questions = questions_of(plan, level);
+fn questions_on_gpu(job: &Job, level: Level) -> Vec<Question> {
+    let mut questions = questions_of(job, level);
     questions.retain_mut(|question| {
         question.levers.retain(|lever| !lever.offloads());
         !question.levers.is_empty()
@@ -284,9 +287,9 @@ fn starts(plan: &Plan, level: Level, fits: bool) -> Starts {
     }
 }
 
-fn questions_of(plan: &Plan, level: Level) -> Vec<Question> {
-    if plan.task != Task::Inference {
-        return questions(plan, level);
+fn questions_of(job: &Job, level: Level) -> Vec<Question> {
+    if job.trains() {
+        return questions(job, level);
     }
     let mut questions = vec![Question::ordered(&[Lever::ExpandableSegments])];
     if level >= Level::Coarser {
@@ -297,19 +300,19 @@ fn questions_of(plan: &Plan, level: Level) -> Vec<Question> {
 
 /// Seconds a token of the quickest plan that fits at `level`, found by estimating every combination in order of time: what
 /// [`escalate`] is checked against; `fits`: whether a milder level suffices.
-pub fn exhaustive(plan: &Plan, level: Level, fits: bool, judge: &dyn Judge) -> Option<f64> {
-    starts(plan, level, fits).into_iter().find_map(|departure| {
-        let start = departure.iter().try_fold(plan.clone(), |plan, lever| lever.apply(&plan))?;
+pub fn exhaustive(job: &Job, level: Level, fits: bool, judge: &dyn Judge) -> Option<f64> {
+    starts(&job.plan, level, fits).into_iter().find_map(|departure| {
+        let start = pulled(job, &departure)?;
         let all = choices(&start, &questions_of(&start, level));
-        let fitting = all.into_iter().find(|choice| judge.suits(&choice.plan))?;
-        seconds_per_token(&fitting.plan)
+        let fitting = all.into_iter().find(|choice| judge.suits(&choice.job))?;
+        Some(seconds_per_token(&fitting.job))
     })
 }
 
 /// Seconds a token, rough.
-fn seconds_per_token(plan: &Plan) -> Option<f64> {
-    let time = speed::step_time_of(plan).ok()?;
-    Some(time.seconds.expected / time.tokens.max(1) as f64)
+fn seconds_per_token(job: &Job) -> f64 {
+    let time = speed::step_time(job);
+    time.seconds.expected / time.tokens.max(1) as f64
 }
 
 fn levers_of(choice: &Choice, questions: &[Question]) -> Vec<Lever> {
@@ -317,27 +320,27 @@ fn levers_of(choice: &Choice, questions: &[Question]) -> Vec<Lever> {
     choice.answers.iter().zip(questions).filter_map(of).collect()
 }
 
-fn advice(before: &Plan, levers: Vec<Lever>, plan: &Plan, level: Level, judge: &dyn Judge) -> Option<Advice> {
-    let levers = without_needless(before, in_order(before, levers, plan), plan, judge);
+fn advice(before: &Job, levers: Vec<Lever>, reached: &Job, level: Level, judge: &dyn Judge) -> Option<Advice> {
+    let levers = without_needless(before, in_order(before, levers, reached), reached, judge);
     let stages = savers_first(before, waterfall(before, &levers, judge), judge);
     let plan = stages.last()?.plan.clone();
-    let (base, changed) = (speed::step_time_of(before).ok()?, speed::step_time_of(&plan).ok()?);
+    let changed = before.with(plan).ok()?;
     Some(Advice {
         levers: stages.iter().map(|stage| stage.lever).collect(),
         level,
-        seconds_per_token: seconds_per_token(&plan)?,
-        time: speed::ratio_per(&base, &changed, speed::Per::Token),
-        plan,
+        seconds_per_token: seconds_per_token(&changed),
+        time: speed::ratio_per(&speed::step_time(before), &speed::step_time(&changed), speed::Per::Token),
+        plan: changed.into_plan(),
         stages,
     })
 }
 
 /// `levers` with the mild ones first, and among those the ones that by themselves cost least time; one that makes sense
 /// only after a harsher one comes behind that. As they were if they lead to the same plan in that order only.
-fn in_order(before: &Plan, levers: Vec<Lever>, after: &Plan) -> Vec<Lever> {
-    let seconds = |lever: &Lever| seconds_per_token(&lever.apply(before)?);
+fn in_order(before: &Job, levers: Vec<Lever>, after: &Job) -> Vec<Lever> {
+    let seconds = |lever: &Lever| lever.apply(before).map_or(f64::INFINITY, |changed| seconds_per_token(&changed));
     let mut keyed: Vec<(Level, f64, Lever)> =
-        levers.iter().map(|lever| (lever.level(), seconds(lever).unwrap_or(f64::INFINITY), *lever)).collect();
+        levers.iter().map(|lever| (lever.level(), seconds(lever), *lever)).collect();
     keyed.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
     let mut left: Vec<Lever> = keyed.into_iter().map(|(.., lever)| lever).collect();
     let (mut sorted, mut at) = (Vec::with_capacity(left.len()), before.clone());
@@ -348,8 +351,8 @@ fn in_order(before: &Plan, levers: Vec<Lever>, after: &Plan) -> Vec<Lever> {
     if left.is_empty() && at == *after { sorted } else { levers }
 }
 
-fn pulled(plan: &Plan, levers: &[Lever]) -> Option<Plan> {
-    levers.iter().try_fold(plan.clone(), |plan, lever| lever.apply(&plan))
+fn pulled(job: &Job, levers: &[Lever]) -> Option<Job> {
+    levers.iter().try_fold(job.clone(), |job, lever| lever.apply(&job))
 }
 
 /// What may be lost in speed for one change fewer, all together: a change that is not needed to fit is the reader's own
@@ -357,8 +360,8 @@ fn pulled(plan: &Plan, levers: &[Lever]) -> Option<Plan> {
 const FOR_FEWER: f64 = 1.04;
 
 /// `levers` without those that only make it quicker, where that is little.
-fn without_needless(before: &Plan, levers: Vec<Lever>, after: &Plan, judge: &dyn Judge) -> Vec<Lever> {
-    let Some(quickest) = seconds_per_token(after) else { return levers };
+fn without_needless(before: &Job, levers: Vec<Lever>, after: &Job, judge: &dyn Judge) -> Vec<Lever> {
+    let quickest = seconds_per_token(after);
     let limit = quickest * FOR_FEWER;
     let mut kept = levers;
     let mut at = kept.len();
@@ -366,9 +369,10 @@ fn without_needless(before: &Plan, levers: Vec<Lever>, after: &Plan, judge: &dyn
         at -= 1;
         let mut fewer = kept.clone();
         fewer.remove(at);
-        let suffices = pulled(before, &fewer).is_some_and(|plan| {
+        let suffices = pulled(before, &fewer).is_some_and(|job| {
             // One without which it is no slower is needed, or the search had left it out.
-            seconds_per_token(&plan).is_some_and(|seconds| seconds > quickest && seconds <= limit) && judge.suits(&plan)
+            let seconds = seconds_per_token(&job);
+            seconds > quickest && seconds <= limit && judge.suits(&job)
         });
         if suffices {
             kept = fewer;
@@ -382,12 +386,12 @@ const SOME: i64 = 1 << 20;
 
 /// The stages with those that save nothing in their place behind the others of their level, where they may well save
 /// something: the peak moves to another phase as levers are pulled.
-fn savers_first(before: &Plan, stages: Vec<Stage>, judge: &dyn Judge) -> Vec<Stage> {
+fn savers_first(before: &Job, stages: Vec<Stage>, judge: &dyn Judge) -> Vec<Stage> {
     let mut order: Vec<(Level, bool, Lever)> =
         stages.iter().map(|stage| (stage.lever.level(), stage.saved_bytes < SOME, stage.lever)).collect();
     order.sort_by_key(|(level, saves_nothing, _)| (*level, *saves_nothing));
     let levers: Vec<Lever> = order.into_iter().map(|(.., lever)| lever).collect();
     let reached = pulled(before, &levers);
-    let same = reached.is_some() && reached.as_ref() == stages.last().map(|stage| &stage.plan);
+    let same = reached.is_some() && reached.as_ref().map(Job::plan) == stages.last().map(|stage| &stage.plan);
     if same { waterfall(before, &levers, judge) } else { stages }
 }

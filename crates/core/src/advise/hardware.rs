@@ -5,7 +5,8 @@ use super::judge::{Judge, Judgement};
 use super::lever::{Level, Lever};
 use super::search::{choices, leanest};
 use crate::gpu;
-use crate::plan::{GpuChoice, Method, Plan, Task};
+use crate::job::Job;
+use crate::plan::{GpuChoice, Plan};
 use std::rc::Rc;
 
 /// Cards on which a plan would fit.
@@ -29,12 +30,12 @@ const COUNTS: [u64; 10] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 /// Ways out by hardware: as few larger cards as can be, and more of the plan's own; for the training as it is, then for
 /// QLoRA where that needs fewer or smaller cards.
 /// `leanest` is what needs least of all that was tried on the plan's own cards: the smallest card that it fits comes last.
-pub(super) fn hardware(plan: &Plan, leanest: Option<&Leanest>, judge: &dyn Judge) -> Vec<Hardware> {
+pub(super) fn hardware(job: &Job, leanest: Option<&Leanest>, judge: &dyn Judge) -> Vec<Hardware> {
     let mut found: Vec<Hardware> = Vec::new();
-    let adapted = (plan.method != Method::Qlora && plan.task != Task::Inference).then(|| Lever::Qlora.apply(plan));
-    let smallest = leanest.and_then(|leanest| smallest_card(leanest, judge));
-    let starts = [Some((Level::Same, plan.clone())), adapted.flatten().map(|plan| (Level::Different, plan))];
-    let both = |(level, start): (Level, Plan)| {
+    let adapted = (!job.quantizes() && job.trains()).then(|| Lever::Qlora.apply(job));
+    let smallest = leanest.and_then(|leanest| smallest_card(job, leanest, judge));
+    let starts = [Some((Level::Same, job.clone())), adapted.flatten().map(|job| (Level::Different, job))];
+    let both = |(level, start): (Level, Job)| {
         [larger_cards(&start, level, judge), more_cards(&start, level, judge)].into_iter().flatten().collect::<Vec<_>>()
     };
     for one in starts.into_iter().flatten().flat_map(both).chain(smallest) {
@@ -49,21 +50,22 @@ pub(super) fn hardware(plan: &Plan, leanest: Option<&Leanest>, judge: &dyn Judge
 
 /// The plan on `num_gpus` cards with the levers that save most and change nothing about the result, and what each needs:
 /// with offload and without, as the host may have no room.
-fn lean(plan: &Plan, num_gpus: u64, judge: &dyn Judge) -> Vec<(Rc<Plan>, Judgement)> {
-    let spread = Lever::Cards(num_gpus).apply(plan);
-    let spread = if num_gpus == plan.num_gpus { Some(plan) } else { spread.as_ref() };
+fn lean(job: &Job, num_gpus: u64, judge: &dyn Judge) -> Vec<(Rc<Job>, Judgement)> {
+    let spread = Lever::Cards(num_gpus).apply(job);
+    let spread = if num_gpus == job.plan.num_gpus { Some(job) } else { spread.as_ref() };
     let Some(spread) = spread else { return Vec::new() };
     let questions = questions(spread, Level::Same);
     leanest(&choices(spread, &questions), &questions, judge)
 }
 
 /// The smallest card of the catalogue on which the leanest plan fits.
-fn smallest_card(leanest: &Leanest, judge: &dyn Judge) -> Option<Hardware> {
+fn smallest_card(job: &Job, leanest: &Leanest, judge: &dyn Judge) -> Option<Hardware> {
     let num_gpus = leanest.plan.num_gpus;
     by_memory().into_iter().filter(|(bytes, _)| *bytes >= leanest.need_bytes).find_map(|(memory_bytes, id)| {
         let gpu = GpuChoice::Catalogue(id.to_owned());
-        let plan = Plan { gpu: gpu.clone(), ..leanest.plan.clone() };
-        judge.suits(&plan).then_some(Hardware { level: Level::Different, num_gpus, gpu, memory_bytes, plan })
+        let on_it = job.with(Plan { gpu: gpu.clone(), ..leanest.plan.clone() }).ok()?;
+        let suits = judge.suits(&on_it);
+        suits.then(|| Hardware { level: Level::Different, num_gpus, gpu, memory_bytes, plan: on_it.into_plan() })
     })
 }
 
@@ -80,31 +82,32 @@ fn by_memory() -> Vec<(u64, &'static str)> {
 }
 
 /// As few cards as can be, then the smallest of the catalogue that suffice.
-fn larger_cards(plan: &Plan, level: Level, judge: &dyn Judge) -> Option<Hardware> {
+fn larger_cards(job: &Job, level: Level, judge: &dyn Judge) -> Option<Hardware> {
     let cards = by_memory();
-    let own = plan.subject().ok()?.memory_bytes;
-    counts(plan).find_map(|num_gpus| {
-        let lean = lean(plan, num_gpus, judge);
-        cards.iter().filter(|(bytes, _)| *bytes >= own).find_map(|(memory_bytes, id)| {
+    counts(&job.plan).find_map(|num_gpus| {
+        let lean = lean(job, num_gpus, judge);
+        cards.iter().filter(|(bytes, _)| *bytes >= job.memory_bytes).find_map(|(memory_bytes, id)| {
             let gpu = GpuChoice::Catalogue((*id).to_owned());
-            let on_it = |plan: &Plan| Plan { gpu: gpu.clone(), ..plan.clone() };
+            let on_it = |job: &Job| job.with(Plan { gpu: gpu.clone(), ..job.plan.clone() }).ok();
             let enough = lean.iter().filter(|(_, judged)| judged.need_bytes <= *memory_bytes);
-            let enough = enough.filter(|(plan, judged)| judged.suits_host(&on_it(plan)));
-            let plan = on_it(&enough.min_by_key(|(_, judged)| judged.need_bytes)?.0);
-            judge.suits(&plan).then_some(Hardware { level, num_gpus, gpu, memory_bytes: *memory_bytes, plan })
+            let enough = enough.filter_map(|(job, judged)| Some((on_it(job)?, judged)));
+            let enough = enough.filter(|(job, judged)| judged.suits_host(job));
+            let (leanest, _) = enough.min_by_key(|(_, judged)| judged.need_bytes)?;
+            let suits = judge.suits(&leanest);
+            let memory_bytes = *memory_bytes;
+            suits.then(|| Hardware { level, num_gpus, gpu, memory_bytes, plan: leanest.into_plan() })
         })
     })
 }
 
 /// The fewest cards like the plan's own; bisected, as more cards never take more of each.
-fn more_cards(plan: &Plan, level: Level, judge: &dyn Judge) -> Option<Hardware> {
-    let memory_bytes = plan.subject().ok()?.memory_bytes;
+fn more_cards(job: &Job, level: Level, judge: &dyn Judge) -> Option<Hardware> {
     let on = |num_gpus| {
-        let lean = lean(plan, num_gpus, judge);
-        let suiting = lean.into_iter().filter(|(plan, judged)| judged.suits(plan));
-        suiting.min_by_key(|(_, judged)| judged.need_bytes).map(|(plan, _)| Rc::unwrap_or_clone(plan))
+        let lean = lean(job, num_gpus, judge);
+        let suiting = lean.into_iter().filter(|(job, judged)| judged.suits(job));
+        suiting.min_by_key(|(_, judged)| judged.need_bytes).map(|(job, _)| Rc::unwrap_or_clone(job).into_plan())
     };
-    let counts: Vec<u64> = counts(plan).collect();
+    let counts: Vec<u64> = counts(&job.plan).collect();
     let (mut low, mut high) = (0, counts.len().checked_sub(1)?);
     let mut found = on(*counts.get(high)?)?;
     while low < high {
@@ -114,6 +117,7 @@ fn more_cards(plan: &Plan, level: Level, judge: &dyn Judge) -> Option<Hardware> 
             None => low = middle + 1,
         }
     }
+    let memory_bytes = job.memory_bytes;
     Some(Hardware { level, num_gpus: found.num_gpus, gpu: found.gpu.clone(), memory_bytes, plan: found })
 }
 

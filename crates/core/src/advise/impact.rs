@@ -2,6 +2,7 @@
 
 use super::judge::{Judge, Judgement, saved_bytes};
 use super::lever::{Lever, candidates};
+use crate::job::Job;
 use crate::plan::Plan;
 use crate::speed::{self, Range};
 
@@ -26,23 +27,21 @@ const SOME: u64 = 1 << 20;
 /// Ratios of step times closer to 1 than this say the same.
 const SAME_TIME: f64 = 0.005;
 
-/// Every lever that changes what `plan` needs or how long it takes, alone, the largest saving first.
-pub fn impacts(plan: &Plan, judge: &dyn Judge) -> Vec<Impact> {
-    let Some(base) = judge.judge(plan) else { return Vec::new() };
-    let Ok(subject) = plan.subject() else { return Vec::new() };
-    let time = speed::step_time(plan, &subject);
-    let mut impacts: Vec<Impact> = candidates(plan)
+/// Every lever that changes what `job` needs or how long it takes, alone, the largest saving first.
+pub fn impacts(job: &Job, judge: &dyn Judge) -> Vec<Impact> {
+    let Some(base) = judge.judge(job) else { return Vec::new() };
+    let time = speed::step_time(job);
+    let mut impacts: Vec<Impact> = candidates(job)
         .into_iter()
         .filter_map(|lever| {
-            let changed = lever.apply(plan)?;
+            let changed = lever.apply(job)?;
             let judged = judge.judge(&changed)?;
-            let changed_time = speed::step_time_of(&changed).ok()?;
             Some(Impact {
                 lever,
-                plan: changed,
                 judgement: judged,
                 saved_bytes: saved_bytes(base.need_bytes, judged.need_bytes),
-                time: speed::ratio_per(&time, &changed_time, speed::Per::Sequence),
+                time: speed::ratio_per(&time, &speed::step_time(&changed), speed::Per::Sequence),
+                plan: changed.into_plan(),
             })
         })
         .collect();

@@ -3,10 +3,9 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use crate::gpu::{self, Segment};
+use crate::job::Job;
 use crate::link;
 use crate::memory::{self, Category, Estimate, Fit, Phase, PhaseUse};
-use crate::plan::{GpuChoice, Plan};
 
 /// What a plan needs.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -32,15 +31,15 @@ pub struct Judgement {
 }
 
 impl Judgement {
-    /// Whether `plan`, of which this is the judgement, surely fits its GPUs and asks no more of the host than machines with
+    /// Whether `job`, of which this is the judgement, surely fits its GPUs and asks no more of the host than machines with
     /// such GPUs usually have.
-    pub fn suits(&self, plan: &Plan) -> bool {
-        self.fit == Fit::Fits && self.suits_host(plan)
+    pub fn suits(&self, job: &Job) -> bool {
+        self.fit == Fit::Fits && self.suits_host(job)
     }
 
-    /// Whether `plan`, of which this is the judgement, asks no more of the host than machines with such GPUs usually have.
-    pub fn suits_host(&self, plan: &Plan) -> bool {
-        self.host_bytes == 0 || self.host_bytes <= usual_host(plan)
+    /// Whether `job`, of which this is the judgement, asks no more of the host than machines with such GPUs usually have.
+    pub fn suits_host(&self, job: &Job) -> bool {
+        self.host_bytes == 0 || self.host_bytes <= usual_host(job)
     }
 
     /// Expected need as a share of the card.
@@ -100,13 +99,9 @@ fn of_phases(
     estimate.phases.iter().filter(move |used| within(used.phase)).map(of)
 }
 
-/// Host memory that machines with the plan's GPUs usually have at most, bytes.
-pub fn usual_host(plan: &Plan) -> u64 {
-    let card = match &plan.gpu {
-        GpuChoice::Catalogue(id) => gpu::find(id),
-        GpuChoice::Custom { .. } => None,
-    };
-    card.map_or(Segment::Custom, |card| card.segment).host_memory(plan.num_gpus).bytes
+/// Host memory that machines with the job's GPUs usually have at most, bytes.
+pub fn usual_host(job: &Job) -> u64 {
+    job.gpu.segment.host_memory(job.plan.num_gpus).bytes
 }
 
 /// What `after` saves beside `before`, bytes; negative where it takes more.
@@ -115,19 +110,19 @@ pub(super) fn saved_bytes(before: u64, after: u64) -> i64 {
     i64::try_from(saved).unwrap_or(if saved < 0 { i64::MIN } else { i64::MAX })
 }
 
-/// Estimates plans; `None` where a plan contradicts itself.
+/// Estimates jobs; `None` where one has no answer, or none yet.
 pub trait Judge {
-    /// Estimates `plan`.
-    fn judge(&self, plan: &Plan) -> Option<Judgement>;
+    /// Estimates `job`.
+    fn judge(&self, job: &Job) -> Option<Judgement>;
 
-    /// Whether `plan` surely fits its GPUs, and what it offloads the host of such GPUs.
-    fn suits(&self, plan: &Plan) -> bool {
-        self.judge(plan).is_some_and(|judged| judged.suits(plan))
+    /// Whether `job` surely fits its GPUs, and what it offloads the host of such GPUs.
+    fn suits(&self, job: &Job) -> bool {
+        self.judge(job).is_some_and(|judged| judged.suits(job))
     }
 
-    /// Whether `plan` surely fits: even what surely suffices.
-    fn fits(&self, plan: &Plan) -> bool {
-        self.judge(plan).is_some_and(|judged| judged.fit == Fit::Fits)
+    /// Whether `job` surely fits: even what surely suffices.
+    fn fits(&self, job: &Job) -> bool {
+        self.judge(job).is_some_and(|judged| judged.fit == Fit::Fits)
     }
 }
 
@@ -136,8 +131,8 @@ pub trait Judge {
 pub struct Quick;
 
 impl Judge for Quick {
-    fn judge(&self, plan: &Plan) -> Option<Judgement> {
-        memory::outline(plan).ok().as_ref().map(Judgement::from)
+    fn judge(&self, job: &Job) -> Option<Judgement> {
+        Some(Judgement::from(&memory::outline(job)))
     }
 }
 
@@ -146,8 +141,8 @@ impl Judge for Quick {
 pub struct Replayed;
 
 impl Judge for Replayed {
-    fn judge(&self, plan: &Plan) -> Option<Judgement> {
-        memory::estimate_replayed(plan).ok().as_ref().map(Judgement::from)
+    fn judge(&self, job: &Job) -> Option<Judgement> {
+        Some(Judgement::from(&memory::estimate_replayed(job)))
     }
 }
 
@@ -156,15 +151,14 @@ impl Judge for Replayed {
 pub struct ReplayedIfClose;
 
 impl Judge for ReplayedIfClose {
-    fn judge(&self, plan: &Plan) -> Option<Judgement> {
-        let subject = plan.subject().ok()?;
-        let outline = memory::outline(plan).ok()?;
+    fn judge(&self, job: &Job) -> Option<Judgement> {
+        let outline = memory::outline(job);
         let allocated = outline.peak.allocated_bytes.saturating_add(outline.peak.beside.low);
         let estimate = if allocated > outline.card_bytes {
             // No replay can change that.
             outline
         } else {
-            outline.refined(&memory::replay(plan, &subject))
+            outline.refined(&memory::replay(job))
         };
         Some(Judgement::from(&estimate))
     }
@@ -184,11 +178,11 @@ impl<'a> Remembering<'a> {
 }
 
 impl Judge for Remembering<'_> {
-    fn judge(&self, plan: &Plan) -> Option<Judgement> {
-        let key = link::encode(plan);
+    fn judge(&self, job: &Job) -> Option<Judgement> {
+        let key = link::encode(&job.plan);
         let known = self.known.borrow().get(&key).copied();
         known.unwrap_or_else(|| {
-            let judged = self.judge.judge(plan);
+            let judged = self.judge.judge(job);
             self.known.borrow_mut().insert(key, judged);
             judged
         })

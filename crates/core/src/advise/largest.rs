@@ -10,6 +10,7 @@ use super::difference::{Changed, changed};
 use super::fit::{all_savers, savers};
 use super::judge::{Judge, Judgement, Quick, Replayed};
 use super::lever::{Lever, shardings, shorter, smaller_batches};
+use crate::job::Job;
 use crate::model::{self, CatalogueModel};
 use crate::plan::{Method, ModelChoice, Plan};
 
@@ -81,7 +82,7 @@ impl Family {
 /// A search for the largest models that fit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Largest {
-    asked: Plan,
+    asked: Job,
     /// The same, with shorter sequences where nothing fits.
     plan: Plan,
     /// Lengths to fall back to where nothing fits, the longest last.
@@ -90,16 +91,17 @@ pub struct Largest {
 }
 
 impl Largest {
-    /// Asks which models fit where `plan` is to run.
-    pub fn new(plan: Plan) -> Self {
+    /// Asks which models fit where `job` is to run.
+    pub fn new(job: Job) -> Self {
+        let plan = job.plan.clone();
         let mut shorter = if plan.is_reinforcement() { Vec::new() } else { shorter(plan.max_length) };
         shorter.reverse();
-        Self { families: families(), shorter, asked: plan.clone(), plan }
+        Self { families: families(), shorter, asked: job, plan }
     }
 
     /// Whether the answer is that for `plan` too: it differs at most in its model, or is one of those offered.
     pub fn holds_for(&self, plan: &Plan) -> bool {
-        Plan { model: self.asked.model.clone(), ..plan.clone() } == self.asked
+        Plan { model: self.asked.plan.model.clone(), ..plan.clone() } == self.asked.plan
             || self.offers().iter().any(|offer| offer.plan == *plan)
     }
 
@@ -130,7 +132,9 @@ impl Largest {
                     return Progress::Wants(Box::new(offer.plan.clone()));
                 }
                 State::Likely(offer) | State::LastTry(offer) => {
-                    let judged = judge.judge(&offer.plan).filter(|judged| judged.suits(&offer.plan));
+                    let offered = asked.with(offer.plan.clone()).ok();
+                    let judge = |job: &Job| judge.judge(job).filter(|judged| judged.suits(job));
+                    let judged = offered.as_ref().and_then(judge);
                     match (judged, &family.state) {
                         (Some(judgement), _) => {
                             family.state = State::Found(Box::new(Offer { judgement, ..(**offer).clone() }));
@@ -141,7 +145,7 @@ impl Largest {
                     }
                 }
                 State::New | State::Possible => {
-                    let of = |way: Way| offer([asked, plan], family, way, judge).map(Box::new);
+                    let of = |way: Way| offer(asked, plan, family, way, judge).map(Box::new);
                     let next = of(savers).map(State::Likely);
                     let last = || of(all_savers).filter(|offer| !replayed(&offer.plan)).map(State::LastTry);
                     match next.or_else(last) {
@@ -176,15 +180,15 @@ impl Largest {
 
     /// Whether the model in question may fit at all: with everything that saves memory its tensors have room.
     fn look_at(&mut self, place: usize, judge: &dyn Judge) {
-        let Self { plan, families, .. } = self;
+        let Self { asked, plan, families, .. } = self;
         let Some(family) = families.get_mut(place) else { return };
         let Some(model) = family.model() else { return };
-        let with_model = with_model(plan, model);
-        let has_room = |lean: Plan| {
+        let with_model = asked.with(with_model(plan, model));
+        let has_room = |lean: Job| {
             let judged = judge.judge(&lean);
             judged.is_some_and(|judged| judged.need_bytes <= judged.card_bytes && judged.suits_host(&lean))
         };
-        if with_model.subject().is_ok() && leanest(&with_model).any(has_room) {
+        if with_model.is_ok_and(|job| leanest(&job).any(has_room)) {
             family.state = State::Possible;
         } else {
             family.pass();
@@ -221,15 +225,15 @@ fn take<'a>(
     taken
 }
 
-/// The largest models that fit where `plan` is to run, each confirmed by its own replay.
-pub fn largest_models(plan: &Plan) -> Vec<Offer> {
+/// The largest models that fit where `job` is to run, each confirmed by its own replay.
+pub fn largest_models(job: &Job) -> Vec<Offer> {
     let replays = Replays(RefCell::default());
-    let mut search = Largest::new(plan.clone());
+    let mut search = Largest::new(job.clone());
     loop {
         match search.advance(&replays, &|plan| replays.of(plan).is_some()) {
             Progress::Working => {}
             Progress::Wants(plan) => {
-                let judged = Replayed.judge(&plan);
+                let judged = job.with((*plan).clone()).ok().and_then(|job| Replayed.judge(&job));
                 replays.0.borrow_mut().push((*plan, judged));
             }
             Progress::Done => return search.offers().into_iter().cloned().collect(),
@@ -247,8 +251,8 @@ impl Replays {
 }
 
 impl Judge for Replays {
-    fn judge(&self, plan: &Plan) -> Option<Judgement> {
-        self.of(plan).unwrap_or_else(|| Quick.judge(plan))
+    fn judge(&self, job: &Job) -> Option<Judgement> {
+        self.of(&job.plan).unwrap_or_else(|| Quick.judge(job))
     }
 }
 
@@ -273,23 +277,23 @@ fn with_model(plan: &Plan, model: &CatalogueModel) -> Plan {
 }
 
 /// A way to make a plan need less.
-type Way = fn(&Plan, &dyn Judge) -> Option<(Vec<Lever>, Plan)>;
+type Way = fn(&Job, &dyn Judge) -> Option<(Vec<Lever>, Job)>;
 
 /// The family's model with changes that make it fit; `plan` is what was asked, shorter if need be.
-fn offer([asked, plan]: [&Plan; 2], family: &Family, way: Way, judge: &dyn Judge) -> Option<Offer> {
+fn offer(asked: &Job, plan: &Plan, family: &Family, way: Way, judge: &dyn Judge) -> Option<Offer> {
     let model = family.model()?;
-    let (mut levers, lean) = way(&with_model(plan, model), judge)?;
-    if plan.max_length != asked.max_length {
+    let (mut levers, lean) = way(&asked.with(with_model(plan, model)).ok()?, judge)?;
+    if plan.max_length != asked.plan.max_length {
         levers.insert(0, Lever::Length(plan.max_length));
     }
     let judgement = judge.judge(&lean).filter(|judged| judged.need_bytes <= judged.card_bytes)?;
-    let changed = changed(&with_model(asked, model), &lean);
-    Some(Offer { model, plan: lean, judgement, levers, changed })
+    let changed = changed(&with_model(&asked.plan, model), &lean.plan);
+    Some(Offer { model, plan: lean.into_plan(), judgement, levers, changed })
 }
 
-/// `plan` with everything that saves memory, in the few ways in which not everything can be had at once.
-fn leanest(plan: &Plan) -> impl Iterator<Item = Plan> {
-    let pull = |plan: Plan, lever: Lever| lever.apply(&plan).unwrap_or(plan);
+/// `job` with everything that saves memory, in the few ways in which not everything can be had at once.
+fn leanest(job: &Job) -> impl Iterator<Item = Job> {
+    let pull = |job: Job, lever: Lever| lever.apply(&job).unwrap_or(job);
     let always = [
         Lever::ExpandableSegments,
         Lever::Sdpa,
@@ -304,17 +308,17 @@ fn leanest(plan: &Plan) -> impl Iterator<Item = Plan> {
         Lever::NarrowAdapters,
         Lever::SmallBuckets,
     ];
-    let mut lean = always.into_iter().fold(plan.clone(), pull);
-    if let Some(batch) = smaller_batches(&lean).last() {
+    let mut lean = always.into_iter().fold(job.clone(), pull);
+    if let Some(batch) = smaller_batches(&lean.plan).last() {
         lean = pull(lean, Lever::MicroBatch(*batch));
     }
     let liger = Lever::Liger.apply(&lean);
-    let mut shardings = shardings(plan.num_gpus);
+    let mut shardings = shardings(job.plan.num_gpus);
     shardings.retain(|sharding| !sharding.offloads());
     [Some(lean), liger].into_iter().flatten().flat_map(move |lean| {
-        let smaller = if lean.method == Method::Full { Lever::PagedOptimizer } else { Lever::EightBitOptimizer };
+        let smaller = if lean.plan.method == Method::Full { Lever::PagedOptimizer } else { Lever::EightBitOptimizer };
         let lean = pull(lean, smaller);
-        let spread: Vec<Plan> = shardings.iter().filter_map(|sharding| sharding.apply(&lean)).collect();
+        let spread: Vec<Job> = shardings.iter().filter_map(|sharding| sharding.apply(&lean)).collect();
         std::iter::once(lean).chain(spread)
     })
 }

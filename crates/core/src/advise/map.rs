@@ -1,8 +1,9 @@
 //! What batch size and length take together: a map to choose from.
 
 use super::solve::Unknown;
+use crate::job::Job;
 use crate::memory::{self, Estimate};
-use crate::plan::{Plan, Problem};
+use crate::plan::Plan;
 
 /// Use of the card over batch size and length.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,36 +33,27 @@ impl Map {
     }
 }
 
-/// The map of a plan, as exact as [`memory::surface`]: few pairs are estimated, the others lie between them; quick: what other
+/// The map of a job, as exact as [`memory::surface`]: few pairs are estimated, the others lie between them; quick: what other
 /// plans needed beyond their peak stands for a replay.
-///
-/// # Errors
-/// As [`memory::estimate`].
-pub fn map(plan: &Plan, batches: Vec<u64>, lengths: Vec<u64>) -> Result<Map, Vec<Problem>> {
-    map_beside(plan, &memory::outline(plan)?, batches, lengths)
+pub fn map(job: &Job, batches: Vec<u64>, lengths: Vec<u64>) -> Map {
+    map_beside(job, &memory::outline(job), batches, lengths)
 }
 
-/// The map of a plan whose own answer is known, by replay for example: what that needs beyond its peak is taken to be what
-/// every pair needs, so that the map agrees with the plan's verdict. Rows are values of [`length`].
-///
-/// # Errors
-/// As [`memory::estimate`].
-pub fn map_beside(plan: &Plan, own: &Estimate, batches: Vec<u64>, lengths: Vec<u64>) -> Result<Map, Vec<Problem>> {
-    let subject = plan.subject()?;
-    let surface = memory::surface(plan, &subject, &batches, &lengths);
+/// The map of a job whose own answer is known, by replay for example: what that needs beyond its peak is taken to be what
+/// every pair needs, so that the map agrees with the job's verdict. Rows are values of [`length`].
+pub fn map_beside(job: &Job, own: &Estimate, batches: Vec<u64>, lengths: Vec<u64>) -> Map {
+    let plan = &job.plan;
+    let surface = memory::surface(job, &batches, &lengths);
     let column = batches.iter().position(|batch| *batch == plan.per_device_train_batch_size);
     let row = lengths.iter().position(|other| *other == length(plan).of(plan));
     let on_map = row.zip(column).and_then(|(row, column)| surface.get(row)?.get(column).copied());
-    let allocated = match on_map {
-        Some(bytes) => bytes,
-        None => memory::outline(plan)?.peak.allocated_bytes,
-    };
+    let allocated = on_map.unwrap_or_else(|| memory::outline(job).peak.allocated_bytes);
     let needed = own.peak.band.expected.saturating_sub(own.peak.beside.expected);
     let beyond = needed as f64 / allocated.max(1) as f64;
     let share =
         |bytes: u64| (bytes as f64).mul_add(beyond, own.peak.beside.expected as f64) / own.card_bytes.max(1) as f64;
     let used_share = surface.into_iter().map(|row| row.into_iter().map(share).collect()).collect();
-    Ok(Map { batches, lengths, used_share })
+    Map { batches, lengths, used_share }
 }
 
 /// What the map's lengths are: those of completions where a policy generates, else of sequences.
@@ -78,15 +70,16 @@ pub fn tight_share(own: &Estimate) -> f64 {
 /// for, four to each doubling, the plan's own among them. Batch sizes are only such as divide what they have to.
 ///
 /// Need grows with the product of the two, so that evenly spaced values would spend most of the map on what does not fit.
-pub fn axes(plan: &Plan, count: usize) -> (Vec<u64>, Vec<u64>) {
+pub fn axes(job: &Job, count: usize) -> (Vec<u64>, Vec<u64>) {
+    let plan = &job.plan;
     let count = count.max(1);
     let batch = plan.per_device_train_batch_size;
-    let valid = |batch: &u64| Unknown::Batch.set(plan, *batch).subject().is_ok();
+    let valid = |batch: &u64| job.with(Unknown::Batch.set(plan, *batch)).is_ok();
     let grain = (1..=batch).find(|grain| batch.is_multiple_of(*grain) && valid(grain)).unwrap_or(batch);
-    let mut batches = axis(batch, end(plan, Unknown::Batch), grain, count);
+    let mut batches = axis(batch, end(job, Unknown::Batch), grain, count);
     batches.retain(valid);
     let unknown = length(plan);
-    (batches, axis(unknown.of(plan), end(plan, unknown), LENGTH_GRAIN, count))
+    (batches, axis(unknown.of(plan), end(job, unknown), LENGTH_GRAIN, count))
 }
 
 /// Lengths are multiples of so many tokens.
@@ -112,10 +105,10 @@ fn axis(own: u64, end: u64, grain: u64, count: usize) -> Vec<u64> {
 /// How far an axis reaches: four times as far as where the need, drawn on straight from the plan's own value and its double,
 /// meets the card, so that what a quarter of the other value leaves room for is on the map, too; beyond the plan's own value
 /// in any case.
-fn end(plan: &Plan, unknown: Unknown) -> u64 {
-    let own = unknown.of(plan).max(1);
+fn end(job: &Job, unknown: Unknown) -> u64 {
+    let own = unknown.of(&job.plan).max(1);
     let at = |value: u64| {
-        let outline = memory::outline(&unknown.set(plan, value)).ok()?;
+        let outline = memory::outline(&job.with(unknown.set(&job.plan, value)).ok()?);
         Some((outline.peak.band.expected as f64, outline.card_bytes as f64))
     };
     let least = own.saturating_add(own.div_ceil(4));
@@ -136,10 +129,14 @@ fn put(values: &mut [u64], own: u64) {
 }
 
 #[cfg(test)]
-#[allow(clippy::panic)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::link;
+
+    fn resolved(fragment: &str) -> Job {
+        Job::resolve(&link::decode(fragment).plan).unwrap()
+    }
 
     #[test]
     fn values_are_round_and_reach_the_end() {
@@ -163,17 +160,18 @@ mod tests {
              &max_prompt_length=256&max_completion_length=128&steps_per_generation=1",
             "v=1&model=Qwen/Qwen3-1.7B&task=inference&gpu=rtx-4090",
         ] {
-            let plan = link::decode(fragment).plan;
-            let (batches, lengths) = axes(&plan, 24);
+            let job = resolved(fragment);
+            let plan = &job.plan;
+            let (batches, lengths) = axes(&job, 24);
             assert!(
                 batches.is_sorted_by(|a, b| a < b) && lengths.is_sorted_by(|a, b| a < b),
                 "{batches:?} {lengths:?}"
             );
-            assert!(batches.contains(&plan.per_device_train_batch_size) && lengths.contains(&length(&plan).of(&plan)));
+            assert!(batches.contains(&plan.per_device_train_batch_size) && lengths.contains(&length(plan).of(plan)));
             for batch in &batches {
-                assert!(Unknown::Batch.set(&plan, *batch).subject().is_ok(), "{fragment}: {batch}");
+                assert!(job.with(Unknown::Batch.set(plan, *batch)).is_ok(), "{fragment}: {batch}");
             }
-            let map = map(&plan, batches, lengths).unwrap_or_else(|problems| panic!("{fragment}: {problems:?}"));
+            let map = map(&job, batches, lengths);
             let cells: Vec<f64> = map.used_share.concat();
             let fitting = cells.iter().filter(|share| **share <= 1.0).count();
             assert!(fitting > 0 && fitting < cells.len(), "{fragment}: {fitting} of {} fit", cells.len());
@@ -186,11 +184,11 @@ mod tests {
             "v=1&model=Qwen/Qwen3-4B&method=lora&gpu=rtx-4090&per_device_train_batch_size=2",
             "v=1&model=Qwen/Qwen2.5-0.5B&gpu=rtx-4090&task=grpo&per_device_train_batch_size=8&num_generations=4",
         ] {
-            let plan = link::decode(fragment).plan;
-            let own = memory::estimate_replayed(&plan).unwrap_or_else(|problems| panic!("{fragment}: {problems:?}"));
+            let job = resolved(fragment);
+            let plan = &job.plan;
+            let own = memory::estimate_replayed(&job);
             let batch = plan.per_device_train_batch_size;
-            let map = map_beside(&plan, &own, vec![batch], vec![length(&plan).of(&plan)])
-                .unwrap_or_else(|problems| panic!("{fragment}: {problems:?}"));
+            let map = map_beside(&job, &own, vec![batch], vec![length(plan).of(plan)]);
             let share = map.used_share.concat();
             let off = share.first().map_or(1.0, |share| (share / own.verdict.used_share - 1.0).abs());
             assert!(off < 0.001, "{fragment}: {share:?} beside {}", own.verdict.used_share);

@@ -2,8 +2,8 @@
 
 use super::judge::{Judge, Judgement};
 use super::lever::Lever;
+use crate::job::Job;
 use crate::memory::Fit;
-use crate::plan::Plan;
 use crate::speed;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -92,7 +92,7 @@ impl Question {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Choice {
     pub(super) answers: Vec<usize>,
-    pub(super) plan: Rc<Plan>,
+    pub(super) job: Rc<Job>,
     /// Seconds a token, rough; for ordering.
     pub(super) seconds: f64,
 }
@@ -162,21 +162,20 @@ impl<'a> Bounds<'a> {
 const A_CHANGE: f64 = 1.0005;
 
 /// Every combination that makes a plan, the quickest first.
-pub(super) fn choices(plan: &Plan, questions: &[Question]) -> Vec<Choice> {
-    let mut all = vec![(Vec::new(), Rc::new(plan.clone()))];
+pub(super) fn choices(job: &Job, questions: &[Question]) -> Vec<Choice> {
+    let mut all = vec![(Vec::new(), job.plan.clone())];
     for question in questions {
         let mut next = Vec::with_capacity(all.len() * (question.levers.len() + 1));
         for (answers, plan) in all {
             for (i, lever) in question.levers.iter().enumerate() {
                 if let Some(changed) = lever.change(&plan) {
-                    next.push((with(&answers, i + 1), Rc::new(changed)));
+                    next.push((with(&answers, i + 1), changed));
                 }
             }
             next.push((with(&answers, 0), plan));
         }
         all = next;
     }
-    let Ok(known) = plan.subject() else { return Vec::new() };
     // Levers that take no time by themselves: what is known without them holds with them.
     let takes_time: Vec<bool> =
         questions.iter().map(|question| question.levers.iter().any(Lever::takes_time)).collect();
@@ -184,15 +183,15 @@ pub(super) fn choices(plan: &Plan, questions: &[Question]) -> Vec<Choice> {
     let mut choices: Vec<Choice> = all
         .into_iter()
         .filter_map(|(answers, changed)| {
-            let subject = changed.subject_like(plan, &known)?;
+            let job = job.with_valid_fields(changed)?;
             let changes = answers.iter().filter(|answer| **answer > 0).count();
             let counts = answers.iter().zip(&takes_time).map(|(answer, counts)| if *counts { *answer } else { 0 });
             let seconds = *times.entry(counts.collect()).or_insert_with(|| {
-                let time = speed::step_time(&changed, &subject);
+                let time = speed::step_time(&job);
                 time.seconds.expected / time.tokens.max(1) as f64
             });
             let seconds = seconds * A_CHANGE.powi(i32::try_from(changes).unwrap_or(i32::MAX));
-            Some(Choice { answers, plan: changed, seconds })
+            Some(Choice { answers, job: Rc::new(job), seconds })
         })
         .collect();
     choices.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
@@ -215,8 +214,8 @@ pub(super) fn quickest(choices: &[Choice], questions: &[Question], judge: &dyn J
         if bounds.rule_out(choice, questions) {
             continue;
         }
-        let Some(judged) = judge.judge(&choice.plan) else { continue };
-        if !judged.suits_host(&choice.plan) {
+        let Some(judged) = judge.judge(&choice.job) else { continue };
+        if !judged.suits_host(&choice.job) {
             bounds.too_much_for_host.push(&choice.answers);
         } else if judged.fit == Fit::Fits {
             return Some(choice.clone());
@@ -231,9 +230,9 @@ pub(super) fn quickest(choices: &[Choice], questions: &[Question], judge: &dyn J
             let extreme = unasked.swap_remove(place);
             if extreme != choice
                 && !bounds.rule_out(extreme, questions)
-                && let Some(judged) = judge.judge(&extreme.plan)
+                && let Some(judged) = judge.judge(&extreme.job)
             {
-                if !judged.suits_host(&extreme.plan) {
+                if !judged.suits_host(&extreme.job) {
                     bounds.too_much_for_host.push(&extreme.answers);
                 }
                 bounds.add(extreme, &judged);
@@ -251,8 +250,8 @@ pub(super) fn least(choices: &[Choice], questions: &[Question], judge: &dyn Judg
         choice.answers.iter().zip(questions).filter(|(answer, question)| **answer == question.levers.len()).count()
     };
     let start = choices.iter().max_by_key(lasts)?;
-    let mut best = (start, judge.judge(&start.plan)?);
-    let rank = |choice: &Choice, judged: &Judgement| (!judged.suits_host(&choice.plan), judged.need_bytes);
+    let mut best = (start, judge.judge(&start.job)?);
+    let rank = |choice: &Choice, judged: &Judgement| (!judged.suits_host(&choice.job), judged.need_bytes);
     for place in (0..questions.len()).chain(0..questions.len()) {
         for answer in 0..=questions.get(place).map_or(0, |question| question.levers.len()) {
             let mut answers = best.0.answers.clone();
@@ -260,18 +259,18 @@ pub(super) fn least(choices: &[Choice], questions: &[Question], judge: &dyn Judg
                 *slot = answer;
             }
             let Some(other) = with(&answers) else { continue };
-            let Some(judged) = judge.judge(&other.plan) else { continue };
+            let Some(judged) = judge.judge(&other.job) else { continue };
             if rank(other, &judged) < rank(best.0, &best.1) {
                 best = (other, judged);
             }
         }
     }
-    best.1.suits_host(&best.0.plan).then(|| (best.0.clone(), best.1))
+    best.1.suits_host(&best.0.job).then(|| (best.0.clone(), best.1))
 }
 
 /// The choices that save most by their questions' order, and what they need.
-pub(super) fn leanest(choices: &[Choice], questions: &[Question], judge: &dyn Judge) -> Vec<(Rc<Plan>, Judgement)> {
-    let judged = |choice: &Choice| judge.judge(&choice.plan).map(|judged| (choice.plan.clone(), judged));
+pub(super) fn leanest(choices: &[Choice], questions: &[Question], judge: &dyn Judge) -> Vec<(Rc<Job>, Judgement)> {
+    let judged = |choice: &Choice| judge.judge(&choice.job).map(|judged| (choice.job.clone(), judged));
     extremes(choices, questions).into_iter().filter_map(judged).collect()
 }
 

@@ -7,6 +7,7 @@
 
 use super::judge::{Judge, Quick};
 use crate::gpu;
+use crate::job::Job;
 use crate::plan::{GpuChoice, Plan};
 
 /// What is to be made as large as it can be.
@@ -112,8 +113,8 @@ pub struct Answer {
     pub next: Option<Plan>,
 }
 
-/// Whether a plan fits; `None` while that is not known.
-pub type Verdicts<'a> = dyn FnMut(&Plan) -> Option<bool> + 'a;
+/// Whether a job fits; `None` while that is not known.
+pub type Verdicts<'a> = dyn FnMut(&Job) -> Option<bool> + 'a;
 
 /// The plan whose verdict a search needs to go on.
 #[derive(Debug, Clone, PartialEq)]
@@ -131,20 +132,20 @@ const MOST_CARDS: u64 = 1024;
 /// A question about a plan, answered as verdicts come in.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Search {
-    plan: Plan,
+    job: Job,
     question: Question,
     /// Where it is best to look first: the answer at a quick look.
     start: u64,
 }
 
 impl Search {
-    /// Asks `question` about `plan`. Takes milliseconds.
-    pub fn new(plan: Plan, question: Question) -> Self {
+    /// Asks `question` about `job`. Takes milliseconds.
+    pub fn new(job: Job, question: Question) -> Self {
         let start = match question {
-            Question::Most(unknown) => most(&plan, unknown, &Quick).map_or(1, |most| most.value),
+            Question::Most(unknown) => most(&job, unknown, &Quick).map_or(1, |most| most.value),
             Question::FewestCards | Question::SmallestCard => 1,
         };
-        Self { plan, question, start }
+        Self { job, question, start }
     }
 
     /// What is asked.
@@ -154,7 +155,7 @@ impl Search {
 
     /// Whether the answer is that for `plan` too: it differs at most in what is asked for.
     pub fn holds_for(&self, plan: &Plan) -> bool {
-        self.question.without(plan) == self.question.without(&self.plan)
+        self.question.without(plan) == self.question.without(&self.job.plan)
     }
 
     /// The answer, `None` where nothing fits.
@@ -162,15 +163,17 @@ impl Search {
     /// # Errors
     /// The plan whose verdict is wanted first.
     pub fn answer(&self, verdicts: &mut Verdicts<'_>) -> Result<Option<Answer>, Wanted> {
-        let Self { plan, question, start } = self;
-        let alone = |plan| Answer { plan, next: None };
+        let Self { job, question, start } = self;
+        let alone = |job: Job| Answer { plan: job.into_plan(), next: None };
         match *question {
             Question::Most(unknown) => {
-                let most = most_from(plan, unknown, *start, verdicts)?;
-                Ok(most.map(|most| Answer { next: most.next.map(|next| unknown.set(plan, next)), plan: most.plan }))
+                let most = most_from(job, unknown, *start, verdicts)?;
+                let next = |most: &Most| most.next.map(|next| unknown.set(&job.plan, next));
+                Ok(most.map(|most| Answer { next: next(&most), plan: most.plan }))
             }
-            Question::SmallestCard => Ok(first(cards(plan), verdicts)?.map(alone)),
-            Question::FewestCards => Ok(fewest(plan, verdicts)?.map(|plan| {
+            Question::SmallestCard => Ok(first(job, cards(&job.plan), verdicts)?.map(alone)),
+            Question::FewestCards => Ok(fewest(job, verdicts)?.map(|job| {
+                let plan = job.into_plan();
                 let fewer = plan.num_gpus.checked_sub(1).filter(|cards| *cards > 0);
                 Answer { next: fewer.map(|num_gpus| Plan { num_gpus, ..plan.clone() }), plan }
             })),
@@ -178,42 +181,40 @@ impl Search {
     }
 }
 
-/// The largest value of `unknown` with which `plan` fits; `None` where not even the smallest does.
-pub fn most(plan: &Plan, unknown: Unknown, judge: &dyn Judge) -> Option<Most> {
-    most_from(plan, unknown, 1, &mut |plan| Some(judge.fits(plan))).ok().flatten()
+/// The largest value of `unknown` with which `job` fits; `None` where not even the smallest does.
+pub fn most(job: &Job, unknown: Unknown, judge: &dyn Judge) -> Option<Most> {
+    most_from(job, unknown, 1, &mut |job| Some(judge.fits(job))).ok().flatten()
 }
 
-/// The fewest cards with which `plan`, sharded as it says, fits.
-pub fn fewest_cards(plan: &Plan, judge: &dyn Judge) -> Option<Plan> {
-    fewest(plan, &mut |plan| Some(judge.suits(plan))).ok().flatten()
+/// The fewest GPUs with which `job`, sharded as it says, fits.
+pub fn fewest_cards(job: &Job, judge: &dyn Judge) -> Option<Plan> {
+    fewest(job, &mut |job| Some(judge.suits(job))).ok().flatten().map(Job::into_plan)
 }
 
-/// The card of the catalogue with the least memory on which `plan` fits; of several the one with the least bandwidth, which
+/// The GPU of the catalogue with the least memory on which `job` fits; of several the one with the least bandwidth, which
 /// is the older or smaller.
-pub fn smallest_card(plan: &Plan, judge: &dyn Judge) -> Option<Plan> {
-    first(cards(plan), &mut |plan| Some(judge.suits(plan))).ok().flatten()
+pub fn smallest_card(job: &Job, judge: &dyn Judge) -> Option<Plan> {
+    first(job, cards(&job.plan), &mut |job| Some(judge.suits(job))).ok().flatten().map(Job::into_plan)
 }
 
-/// The verdict of `plan`; one that contradicts itself does not fit.
-fn ask(plan: Plan, verdicts: &mut Verdicts<'_>) -> Result<bool, Wanted> {
-    if plan.subject().is_err() {
-        return Ok(false);
-    }
-    verdicts(&plan).ok_or_else(|| Wanted(Box::new(plan)))
+/// The verdict of a job; a plan that contradicts itself, `None`, does not fit.
+fn ask(job: Option<&Job>, verdicts: &mut Verdicts<'_>) -> Result<bool, Wanted> {
+    let Some(job) = job else { return Ok(false) };
+    verdicts(job).ok_or_else(|| Wanted(Box::new(job.plan.clone())))
 }
 
 /// As [`most`], starting at the valid value next below `start`.
-fn most_from(plan: &Plan, unknown: Unknown, start: u64, verdicts: &mut Verdicts<'_>) -> Result<Option<Most>, Wanted> {
-    let values = Values::of(plan, unknown);
+fn most_from(job: &Job, unknown: Unknown, start: u64, verdicts: &mut Verdicts<'_>) -> Result<Option<Most>, Wanted> {
+    let values = Values::of(job, unknown);
+    let with = |value: u64| job.with(unknown.set(&job.plan, value)).ok();
     let last = last_true(values.place(start), &mut |place| match values.at(place) {
-        Some(value) => ask(unknown.set(plan, value), verdicts),
+        Some(value) => ask(with(value).as_ref(), verdicts),
         None => Ok(false),
     })?;
-    let valid = |value: &u64| unknown.set(plan, *value).subject().is_ok();
     Ok(last.and_then(|place| {
         let value = values.at(place)?;
-        let next = values.at(place.saturating_add(1)).filter(valid);
-        Some(Most { value, next, plan: unknown.set(plan, value) })
+        let next = values.at(place.saturating_add(1)).filter(|next| with(*next).is_some());
+        Some(Most { value, next, plan: unknown.set(&job.plan, value) })
     }))
 }
 
@@ -226,8 +227,8 @@ enum Values {
 }
 
 impl Values {
-    fn of(plan: &Plan, unknown: Unknown) -> Self {
-        let valid = |value: u64| unknown.set(plan, value).subject().is_ok();
+    fn of(job: &Job, unknown: Unknown) -> Self {
+        let valid = |value: u64| job.with(unknown.set(&job.plan, value)).is_ok();
         let leads_on = |step: &u64| valid(*step) && valid(step * 2) && valid(step * 3);
         // What divides a number has no step, even where its first values look as if it had.
         let step = if unknown == Unknown::Generations { None } else { (1..=LARGEST_STEP).find(leads_on) };
@@ -282,10 +283,10 @@ fn last_true(start: u64, holds: &mut dyn FnMut(u64) -> Result<bool, Wanted>) -> 
     Ok(Some(low))
 }
 
-fn fewest(plan: &Plan, verdicts: &mut Verdicts<'_>) -> Result<Option<Plan>, Wanted> {
-    let with = |num_gpus| Plan { num_gpus, ..plan.clone() };
+fn fewest(job: &Job, verdicts: &mut Verdicts<'_>) -> Result<Option<Job>, Wanted> {
+    let with = |num_gpus| job.with(Plan { num_gpus, ..job.plan.clone() }).ok();
     let mut high = 1;
-    while !ask(with(high), verdicts)? {
+    while !ask(with(high).as_ref(), verdicts)? {
         high *= 2;
         if high > MOST_CARDS {
             return Ok(None);
@@ -294,16 +295,17 @@ fn fewest(plan: &Plan, verdicts: &mut Verdicts<'_>) -> Result<Option<Plan>, Want
     let mut low = high / 2;
     while high - low > 1 {
         let middle = low + (high - low) / 2;
-        if ask(with(middle), verdicts)? { high = middle } else { low = middle }
+        if ask(with(middle).as_ref(), verdicts)? { high = middle } else { low = middle }
     }
-    Ok(Some(with(high)))
+    Ok(with(high))
 }
 
-/// The first of `plans` that fits.
-fn first(plans: Vec<Plan>, verdicts: &mut Verdicts<'_>) -> Result<Option<Plan>, Wanted> {
+/// The first of `plans`, which differ little from that of `job`, that fits.
+fn first(job: &Job, plans: Vec<Plan>, verdicts: &mut Verdicts<'_>) -> Result<Option<Job>, Wanted> {
     for plan in plans {
-        if ask(plan.clone(), verdicts)? {
-            return Ok(Some(plan));
+        let changed = job.with(plan).ok();
+        if ask(changed.as_ref(), verdicts)? {
+            return Ok(changed);
         }
     }
     Ok(None)

@@ -1,8 +1,8 @@
 //! What a run should say of itself before it starts, and what to watch in its first steps.
 
 use super::judge::Judgement;
-use crate::memory::reference_kind;
-use crate::plan::{Dtype, InstanceRole, Method, MixedPrecision, Plan, ReferenceKind, Task};
+use crate::job::Job;
+use crate::plan::{Dtype, InstanceRole, Method, MixedPrecision, ReferenceKind, Task};
 
 /// A figure of the start-up summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -79,10 +79,10 @@ pub struct SummaryLine {
     pub value: u64,
 }
 
-/// The start-up summary of a plan; `judgement` is what it needs, where that is known.
-pub fn summary(plan: &Plan, judgement: Option<&Judgement>) -> Vec<SummaryLine> {
+/// The start-up summary of a job; `judgement` is what it needs, where that is known.
+pub fn summary(job: &Job, judgement: Option<&Judgement>) -> Vec<SummaryLine> {
     use SummaryItem as Item;
-    let batches = plan.batches();
+    let Job { plan, batches, .. } = job;
     let mut lines = vec![(Item::Batch, plan.per_device_train_batch_size)];
     if plan.task == Task::Inference {
         lines.extend([(Item::PromptTokens, plan.max_length), (Item::NewTokens, plan.rollout.new_tokens)]);
@@ -179,8 +179,9 @@ impl Check {
     }
 }
 
-/// What to check for this plan, in the order in which it can be checked.
-pub fn checklist(plan: &Plan, judgement: Option<&Judgement>) -> Vec<Check> {
+/// What to check for this job, in the order in which it can be checked.
+pub fn checklist(job: &Job, judgement: Option<&Judgement>) -> Vec<Check> {
+    let plan = &job.plan;
     let mut checks = vec![Check::EmptyCard];
     if plan.expandable_segments {
         checks.push(Check::ExpandableSegments);
@@ -198,7 +199,7 @@ pub fn checklist(plan: &Plan, judgement: Option<&Judgement>) -> Vec<Check> {
     if fp16 {
         checks.push(Check::LossScale);
     }
-    let has_reference = !matches!(reference_kind(plan), ReferenceKind::None);
+    let has_reference = !matches!(job.reference, ReferenceKind::None);
     match plan.task {
         Task::Dpo => checks.push(Check::ReferenceAgrees),
         Task::Grpo | Task::Ppo if has_reference => {
@@ -206,9 +207,7 @@ pub fn checklist(plan: &Plan, judgement: Option<&Judgement>) -> Vec<Check> {
         }
         _ => {}
     }
-    let judges = plan.subject().is_ok_and(|subject| {
-        subject.instances.iter().any(|one| matches!(one.role, InstanceRole::Judge | InstanceRole::Reward))
-    });
+    let judges = job.instances.iter().any(|one| matches!(one.role, InstanceRole::Judge | InstanceRole::Reward));
     if plan.is_reinforcement() && judges {
         checks.push(Check::JudgeTime { seconds: 6 });
     }
@@ -222,31 +221,37 @@ serialize_by_name!(SummaryItem);
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
+
     use super::*;
     use crate::link;
+
+    fn resolved(fragment: &str) -> Job {
+        Job::resolve(&link::decode(fragment).plan).unwrap()
+    }
 
     #[test]
     fn a_reinforcement_run_says_what_it_generates_and_checks_what_drifts() {
         let fragment = "v=1&model=Qwen/Qwen2.5-7B&gpu=a100-40gb&task=grpo&r=8&per_device_train_batch_size=8\
             &gradient_accumulation_steps=2&num_generations=4&max_completion_length=96&beta=0.04&steps_per_generation=1";
-        let plan = link::decode(fragment).plan;
-        let value = |item| summary(&plan, None).into_iter().find(|line| line.item == item).map(|line| line.value);
+        let job = resolved(fragment);
+        let value = |item| summary(&job, None).into_iter().find(|line| line.item == item).map(|line| line.value);
         assert_eq!(value(SummaryItem::EffectiveBatch), Some(16));
         assert_eq!(value(SummaryItem::Generations), Some(4));
         assert_eq!(value(SummaryItem::SequencesAtOnce), Some(8));
         assert_eq!(value(SummaryItem::NewTokens), Some(96));
         assert_eq!(value(SummaryItem::Rank), Some(8));
         assert_eq!(value(SummaryItem::Length), None);
-        let checks = checklist(&plan, None);
+        let checks = checklist(&job, None);
         assert!(checks.iter().any(|check| matches!(check, Check::KlBands { .. })));
         assert!(!checks.iter().any(|check| matches!(check, Check::JudgeTime { .. } | Check::Evaluation)));
     }
 
     #[test]
     fn a_fine_tuning_run_has_no_answers_to_count() {
-        let plan = link::decode("v=1&model=Qwen/Qwen3-4B&torch_dtype=float16&expandable_segments=true").plan;
-        assert!(summary(&plan, None).iter().all(|line| line.item != SummaryItem::Generations));
-        let checks = checklist(&plan, None);
+        let job = resolved("v=1&model=Qwen/Qwen3-4B&torch_dtype=float16&expandable_segments=true");
+        assert!(summary(&job, None).iter().all(|line| line.item != SummaryItem::Generations));
+        let checks = checklist(&job, None);
         assert!(checks.contains(&Check::LossScale) && checks.contains(&Check::ExpandableSegments));
         assert!(!checks.iter().any(|check| matches!(check, Check::KlBands { .. } | Check::ReferenceAgrees)));
     }

@@ -4,8 +4,9 @@
 use super::fit::escalate;
 use super::judge::{Judge, Judgement, usual_host};
 use super::lever::Lever;
+use crate::job::Job;
 use crate::memory::Fit;
-use crate::plan::{Alternative, Framework, Offload, Plan, Task, alternatives};
+use crate::plan::{Alternative, Framework, Offload, Plan, alternatives};
 use crate::speed::{self, Range, StepTime};
 
 /// Why a way is, or is not, the one to take.
@@ -52,16 +53,16 @@ pub struct Tier {
 }
 
 /// Every tier of `plan`; of each method the quickest that fits is marked.
-pub fn tiers(plan: &Plan, judge: &dyn Judge) -> Vec<Tier> {
-    let base = speed::step_time_of(plan).ok();
+pub fn tiers(job: &Job, judge: &dyn Judge) -> Vec<Tier> {
+    let base = speed::step_time(job);
     let all: Vec<(Alternative, Look)> =
-        alternatives(plan).into_iter().map(|one| (one.clone(), look(&one.plan, judge))).collect();
+        alternatives(&job.plan).into_iter().map(|one| (one.clone(), look(job, one.plan, judge))).collect();
     let of = |(i, (alternative, (judgement, time))): (usize, &(Alternative, Look))| {
         let rivals = all.iter().enumerate().filter(|(_, (other, _))| other.method == alternative.method);
         Tier {
-            reason: reason(i, usual_host(plan), rivals.map(|(place, (_, look))| (place, look))),
+            reason: reason(i, usual_host(job), rivals.map(|(place, (_, look))| (place, look))),
             judgement: *judgement,
-            time: beside(base.as_ref(), time.as_ref()),
+            time: beside(&base, time.as_ref()),
             shards_nothing: shards_nothing(&alternative.plan),
             alternative: alternative.clone(),
         }
@@ -142,13 +143,13 @@ const LADDER: [Preset; 4] = [
 /// The four presets for the plan's model and cards, the quickest that fits marked; where none fits a fifth, the last with
 /// the mildest changes that make it fit. Empty for what does not train on
 /// sequences of its own: generation, and tasks that generate.
-pub fn ladder(plan: &Plan, judge: &dyn Judge) -> Vec<Rung> {
-    if plan.task == Task::Inference || plan.is_reinforcement() {
+pub fn ladder(job: &Job, judge: &dyn Judge) -> Vec<Rung> {
+    if !job.trains() || job.plan.is_reinforcement() {
         return Vec::new();
     }
-    let base = speed::step_time_of(plan).ok();
+    let base = speed::step_time(job);
     let of = |preset: &Preset| {
-        let mut plan = plan.clone();
+        let mut plan = job.plan.clone();
         plan.zero_stage = preset.zero_stage;
         plan.offload_optimizer = preset.offload_optimizer;
         plan.offload_param = preset.offload_param;
@@ -157,16 +158,16 @@ pub fn ladder(plan: &Plan, judge: &dyn Judge) -> Vec<Rung> {
         plan.per_device_train_batch_size = preset.per_device_train_batch_size;
         plan.gradient_accumulation_steps = preset.gradient_accumulation_steps;
         plan.max_length = preset.max_length;
-        let look = look(&plan, judge);
+        let look = look(job, plan.clone(), judge);
         (preset.name, plan, look)
     };
     let all: Vec<(&'static str, Plan, Look)> = LADDER.iter().map(of).collect();
     let looks = || all.iter().map(|(.., look)| look).enumerate();
     let rung = |(i, (name, plan, (judgement, time))): (usize, &(&'static str, Plan, Look))| Rung {
         name,
-        reason: reason(i, usual_host(plan), looks()),
+        reason: reason(i, usual_host(job), looks()),
         judgement: *judgement,
-        time: beside(base.as_ref(), time.as_ref()),
+        time: beside(&base, time.as_ref()),
         levers: Vec::new(),
         shards_nothing: shards_nothing(plan),
         plan: plan.clone(),
@@ -174,13 +175,14 @@ pub fn ladder(plan: &Plan, judge: &dyn Judge) -> Vec<Rung> {
     let mut rungs: Vec<Rung> = all.iter().enumerate().map(rung).collect();
     if rungs.iter().all(|rung| rung.reason != Reason::Quickest)
         && let Some(last) = rungs.last()
-        && let Some(advice) = escalate(&last.plan, judge).mildest()
+        && let Ok(on_last) = job.with(last.plan.clone())
+        && let Some(advice) = escalate(&on_last, judge).mildest()
     {
-        let (judgement, time) = look(&advice.plan, judge);
+        let (judgement, time) = look(job, advice.plan.clone(), judge);
         let rung = Rung {
             name: last.name,
             judgement,
-            time: beside(base.as_ref(), time.as_ref()),
+            time: beside(&base, time.as_ref()),
             reason: Reason::Quickest,
             levers: advice.levers.clone(),
             shards_nothing: false,
@@ -194,13 +196,16 @@ pub fn ladder(plan: &Plan, judge: &dyn Judge) -> Vec<Rung> {
 /// What is known of a way: what it needs, and how long it takes.
 type Look = (Option<Judgement>, Option<StepTime>);
 
-fn look(plan: &Plan, judge: &dyn Judge) -> Look {
-    (judge.judge(plan), speed::step_time_of(plan).ok())
+fn look(job: &Job, plan: Plan, judge: &dyn Judge) -> Look {
+    match job.with(plan) {
+        Ok(job) => (judge.judge(&job), Some(speed::step_time(&job))),
+        Err(_) => (None, None),
+    }
 }
 
 /// Time beside `base`, for as many tokens.
-fn beside(base: Option<&StepTime>, time: Option<&StepTime>) -> Option<Range> {
-    base.zip(time).map(|(base, time)| speed::ratio_per(base, time, speed::Per::Token))
+fn beside(base: &StepTime, time: Option<&StepTime>) -> Option<Range> {
+    time.map(|time| speed::ratio_per(base, time, speed::Per::Token))
 }
 
 /// Why the way in place `own` is or is not the one to take among `all`, where the host has `host_bytes`. Of those that cannot be told from the quickest,

@@ -3,6 +3,7 @@
 use super::difference::{Changed, changed};
 use super::judge::{Judge, saved_bytes};
 use super::lever::Lever;
+use crate::job::Job;
 use crate::plan::{self, Plan};
 use crate::speed::{self, Range};
 
@@ -23,19 +24,20 @@ pub struct Stage {
 }
 
 /// Pulls `levers` in order. Savings in percent would not add up: each is a share of what the ones before left.
-pub fn waterfall(plan: &Plan, levers: &[Lever], judge: &dyn Judge) -> Vec<Stage> {
+pub fn waterfall(job: &Job, levers: &[Lever], judge: &dyn Judge) -> Vec<Stage> {
     let mut stages = Vec::with_capacity(levers.len());
-    let (Some(judged), Ok(base)) = (judge.judge(plan), speed::step_time_of(plan)) else { return stages };
-    let (mut at, mut level) = (plan.clone(), judged.need_bytes);
+    let Some(judged) = judge.judge(job) else { return stages };
+    let base = speed::step_time(job);
+    let (mut at, mut level) = (job.clone(), judged.need_bytes);
     for lever in levers {
         let Some(changed) = lever.apply(&at) else { continue };
-        let (Some(judged), Ok(time)) = (judge.judge(&changed), speed::step_time_of(&changed)) else { continue };
+        let Some(judged) = judge.judge(&changed) else { continue };
         stages.push(Stage {
             lever: *lever,
-            plan: changed.clone(),
+            plan: changed.plan.clone(),
             need_bytes: judged.need_bytes,
             saved_bytes: saved_bytes(level, judged.need_bytes),
-            time: speed::ratio_per(&base, &time, speed::Per::Token),
+            time: speed::ratio_per(&base, &speed::step_time(&changed), speed::Per::Token),
         });
         (at, level) = (changed, judged.need_bytes);
     }
@@ -68,11 +70,11 @@ const TOGETHER: &[&[&str]] = &[
 ];
 
 /// Walks from `before` to `after`, field by field in the order of the form, those together that are one decision or make
-/// no plan one by one. Empty where one of the two cannot be estimated.
-pub fn steps_between(before: &Plan, after: &Plan, judge: &dyn Judge) -> Vec<Change> {
-    let mut left = changed(before, after);
+/// no plan one by one. Empty where the first cannot be judged.
+pub fn steps_between(before: &Job, after: &Job, judge: &dyn Judge) -> Vec<Change> {
+    let mut left = changed(&before.plan, &after.plan);
     let mut steps = Vec::with_capacity(left.len());
-    let (Some(judged), true) = (judge.judge(before), after.subject().is_ok()) else { return steps };
+    let Some(judged) = judge.judge(before) else { return steps };
     let (mut at, mut level) = (before.clone(), judged.need_bytes);
     let mut fields: Vec<Changed> = Vec::new();
     while !left.is_empty() {
@@ -83,20 +85,21 @@ pub fn steps_between(before: &Plan, after: &Plan, judge: &dyn Judge) -> Vec<Chan
         left = others;
         fields.push(first);
         fields.extend::<Vec<Changed>>(with_it);
-        let mut next = at.clone();
+        let mut next = at.plan.clone();
         for one in &fields {
             if let Some(field) = plan::field(one.field) {
                 // What one plan holds another can hold.
-                let _ = field.set_value(&mut next, &field.value(after));
+                let _ = field.set_value(&mut next, &field.value(&after.plan));
             }
         }
         if left.is_empty() {
-            next = after.clone();
+            next = after.plan.clone();
         }
-        if let Some(judged) = judge.judge(&next) {
+        let next = at.with(next).ok();
+        if let Some((next, judged)) = next.and_then(|next| judge.judge(&next).map(|judged| (next, judged))) {
             let saved_bytes = saved_bytes(level, judged.need_bytes);
             let fields = std::mem::take(&mut fields);
-            steps.push(Change { fields, plan: next.clone(), need_bytes: judged.need_bytes, saved_bytes });
+            steps.push(Change { fields, plan: next.plan.clone(), need_bytes: judged.need_bytes, saved_bytes });
             (at, level) = (next, judged.need_bytes);
         }
     }

@@ -1,10 +1,167 @@
 //! The Job: what follows from a plan, worked out once.
 //!
-//! A [`Plan`](crate::plan::Plan) says what the user chose, "auto" and defaults included. What such a choice comes to (which
-//! ranks keep which share, which dtype a matmul runs in, which kernel attention takes) is decided here and nowhere else:
-//! rooms above read the answer off the job. A line of code belongs here if it reads several fields of a plan, or a plan
-//! and its model or GPU, and allocates nothing and takes no time.
+//! A [`Plan`] says what the user chose, "auto" and defaults included. What such choices come to (the model, the GPU, which
+//! ranks keep which share, the dtype of a matmul, the kernel attention runs in) is decided here and nowhere else: rooms
+//! above read the answer off the job. A line of code belongs here if it derives something from several fields of a plan,
+//! or from a plan and its model or GPU, and neither allocates nor takes time.
 
+mod attention;
+mod four_bit;
+mod instances;
+mod models;
+mod numerics;
+mod resolve;
+mod settle;
 mod sharding;
+#[cfg(test)]
+mod tests;
 
+pub use attention::AttentionKernel;
+pub use instances::Instance;
+pub use numerics::Numerics;
+pub(crate) use numerics::adapter_dtype;
 pub use sharding::{Scheme, Sharding};
+
+use std::sync::Arc;
+
+use crate::gpu::{Card, multiprocessors};
+use crate::model::Model;
+use crate::plan::{Batches, Method, Plan, ReferenceKind, Task};
+pub(crate) use four_bit::{Product, is_fused};
+
+/// A plan with everything that follows from it: what an estimate, a step time or an advice is about.
+///
+/// Made by [`Job::resolve`], and by [`Job::with`] for a plan that differs in a few fields.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Job {
+    /// What the user chose; for fields that mean what they say.
+    pub(crate) plan: Plan,
+    /// The model that trains or runs.
+    pub(crate) model: Arc<Model>,
+    /// The GPU, from the catalogue or as the plan describes it.
+    pub(crate) gpu: Card,
+    /// Memory of the GPU, bytes.
+    pub(crate) memory_bytes: u64,
+    /// The models beside policy and reference, the value model first.
+    pub(crate) instances: Vec<Instance>,
+    /// Who keeps which share.
+    pub(crate) sharding: Sharding,
+    /// Which dtype everything is in.
+    pub(crate) numerics: Numerics,
+    /// What attention runs in.
+    pub(crate) attention: AttentionKernel,
+    /// How the sequences of a step are cut.
+    pub(crate) batches: Batches,
+    /// How the reference exists; never `Auto`.
+    pub(crate) reference: ReferenceKind,
+    /// Sequences are padded, so that a mask reaches attention: as the plan says, and where answers are generated, whose
+    /// prompts are padded on the left and answers on the right.
+    pub(crate) padded: bool,
+}
+
+impl Job {
+    /// The plan.
+    pub const fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The plan, for those who need no more of the job.
+    pub fn into_plan(self) -> Plan {
+        self.plan
+    }
+
+    /// The model that trains or runs.
+    pub const fn model(&self) -> &Arc<Model> {
+        &self.model
+    }
+
+    /// The GPU, from the catalogue or as the plan describes it.
+    pub const fn gpu(&self) -> &Card {
+        &self.gpu
+    }
+
+    /// Memory of the GPU, bytes.
+    pub const fn memory_bytes(&self) -> u64 {
+        self.memory_bytes
+    }
+
+    /// The models beside policy and reference, the value model first.
+    pub fn instances(&self) -> &[Instance] {
+        &self.instances
+    }
+
+    /// Who keeps which share of weights, gradients and optimizer state.
+    pub const fn sharding(&self) -> &Sharding {
+        &self.sharding
+    }
+
+    /// Which dtype weights, adapters and matmuls are in.
+    pub const fn numerics(&self) -> &Numerics {
+        &self.numerics
+    }
+
+    /// What attention runs in.
+    pub const fn attention(&self) -> AttentionKernel {
+        self.attention
+    }
+
+    /// How the sequences of one optimizer step are cut.
+    pub const fn batches(&self) -> &Batches {
+        &self.batches
+    }
+
+    /// How the reference model exists; never `Auto`.
+    pub const fn reference(&self) -> ReferenceKind {
+        self.reference
+    }
+
+    /// Whether anything is trained.
+    pub fn trains(&self) -> bool {
+        trains(&self.plan)
+    }
+
+    /// Whether adapters are trained beside a frozen base.
+    pub fn adapts(&self) -> bool {
+        adapts(&self.plan)
+    }
+
+    /// Whether the base is quantised.
+    pub fn quantizes(&self) -> bool {
+        self.plan.method == Method::Qlora
+    }
+
+    /// Whether a score head stands in for the language-model head.
+    pub fn scores(&self) -> bool {
+        matches!(self.plan.task, Task::SequenceClassification | Task::Reward)
+    }
+
+    /// Whether bitsandbytes multiplies `tokens` by a 4-bit weight of d_out x d_in in one kernel, without materialising the
+    /// weight in 16 bits.
+    pub fn uses_fused_4bit_gemm(&self, tokens: u64, (d_out, d_in): (u64, u64)) -> bool {
+        let product = Product { m: tokens, n: d_out, k: d_in, float16: self.numerics.float16 };
+        let (count, _) = multiprocessors(&self.gpu);
+        let fused = |capability| is_fused(product, count, capability);
+        self.plan.quantization.fused_4bit_gemm && self.gpu.compute_capability.is_some_and(fused)
+    }
+}
+
+fn trains(plan: &Plan) -> bool {
+    plan.task != Task::Inference
+}
+
+fn adapts(plan: &Plan) -> bool {
+    plan.method != Method::Full && trains(plan)
+}
+
+/// How the reference exists for a plan; never `Auto`.
+pub(crate) fn reference_kind(plan: &Plan) -> ReferenceKind {
+    if plan.task == Task::Grpo && plan.policy.beta.unwrap_or(0.0) <= 0.0 {
+        return ReferenceKind::None;
+    }
+    match plan.reference.kind {
+        // trl: create_reference_model without peft, the adapter switched off with it.
+        ReferenceKind::Auto if plan.method == Method::Full => ReferenceKind::Copy,
+        ReferenceKind::Auto => ReferenceKind::AdapterDisabled,
+        kind => kind,
+    }
+}

@@ -72,6 +72,8 @@ pub struct Sharding {
     pub shard_dtype: Dtype,
     /// dtype that gradients are reduced in.
     pub reduce_dtype: Dtype,
+    /// dtype that ZeRO sums gradients in (`data_types.grad_accum_dtype`).
+    pub grad_accum_dtype: Dtype,
 }
 
 impl Scheme {
@@ -97,6 +99,7 @@ impl Sharding {
         let keys = &plan.distributed;
         let scheme = Scheme::of(plan);
         let fsdp2 = scheme == Scheme::Fsdp2;
+        let zero = matches!(scheme, Scheme::Zero(_));
         let hidden = model.hidden_size;
         // FSDP2 has one way to offload, whichever key asks for it: CPUOffloadPolicy moves shards, gradients and optimizer
         // state together.
@@ -138,12 +141,25 @@ impl Sharding {
             param_dtype: keys.param_dtype.filter(|_| fsdp2).unwrap_or(plan.torch_dtype),
             shard_dtype: plan.torch_dtype,
             reduce_dtype: keys.reduce_dtype.or(keys.param_dtype).filter(|_| fsdp2).unwrap_or(plan.torch_dtype),
+            grad_accum_dtype: keys.grad_accum_dtype.filter(|_| zero).unwrap_or(plan.torch_dtype),
         }
     }
 
     /// Whether each rank holds a share of the weights only.
     pub fn shards_weights(&self) -> bool {
         matches!(self.scheme, Scheme::Zero(3) | Scheme::Fsdp2)
+    }
+
+    /// Whether ZeRO sums gradients in another dtype than backward computes them in.
+    pub fn accumulates_apart(&self) -> bool {
+        self.grad_accum_dtype != self.shard_dtype
+    }
+
+    /// Whether DeepSpeed takes `BF16_Optimizer` in place of ZeRO's own optimizer (runtime/engine.py
+    /// `_do_optimizer_sanity_check`).
+    pub fn uses_bf16_optimizer(&self) -> bool {
+        let wide = self.shard_dtype == Dtype::Bfloat16 && self.grad_accum_dtype == Dtype::Float32;
+        self.scheme == Scheme::Zero(1) && wide && !self.offload_optimizer
     }
 
     /// Whether each rank keeps optimizer state of its share only.

@@ -64,6 +64,7 @@ const DEFAULTS: &[(&str, &str)] = &[
     ("overlap_comm", "auto"),
     ("contiguous_gradients", "true"),
     ("round_robin_gradients", "false"),
+    ("grad_accum_dtype", ""),
     ("pin_memory", "true"),
     ("reshard_after_forward", "true"),
     ("param_dtype", ""),

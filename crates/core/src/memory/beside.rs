@@ -3,11 +3,11 @@
 use super::estimate::Allocation;
 use super::kv_cache::{CacheLayout, kv_bytes_per_sequence, kv_bytes_per_token};
 use super::phase::Phase;
-use super::tasks::reference_kind;
 use super::term::{Category, Term};
+use crate::job::Job;
 use crate::plan::{
     Batches, Dtype, InstanceRole, KvCacheDtype, Method, MixedPrecision, Offload, Plan, ReferenceKind, RolloutEngine,
-    Subject, Task,
+    Task,
 };
 
 /// What a task holds beside one model's training step.
@@ -87,11 +87,11 @@ pub struct RolloutUse {
 }
 
 /// Reads it off a plan and the rows of its ledger.
-pub(super) fn task_use(plan: &Plan, subject: &Subject, rows: &[Allocation]) -> TaskUse {
+pub(super) fn task_use(job: &Job, rows: &[Allocation]) -> TaskUse {
     TaskUse {
-        batches: plan.batches(),
-        models: if rows.is_empty() { Vec::new() } else { models(plan, subject, rows) },
-        rollout: rollout(plan, subject, rows),
+        batches: job.batches,
+        models: if rows.is_empty() { Vec::new() } else { models(job, rows) },
+        rollout: rollout(job, rows),
     }
 }
 
@@ -104,7 +104,7 @@ fn most(rows: &[Allocation], counts: impl Fn(&Allocation) -> bool) -> u64 {
     Phase::ALL.iter().map(of).max().unwrap_or(0)
 }
 
-fn models(plan: &Plan, subject: &Subject, rows: &[Allocation]) -> Vec<ModelUse> {
+fn models(job: &Job, rows: &[Allocation]) -> Vec<ModelUse> {
     const OTHERS: [Term; 4] = [Term::ReferenceWeights, Term::ValueWeights, Term::RewardWeights, Term::EngineWeights];
     let own = |row: &Allocation| row.category() == Category::Weights && !OTHERS.contains(&row.term);
     let base = most(rows, |row| own(row) && row.term != Term::AdapterWeights);
@@ -116,11 +116,11 @@ fn models(plan: &Plan, subject: &Subject, rows: &[Allocation]) -> Vec<ModelUse> 
         saved_bytes: 0,
         offloaded: false,
     };
-    let name = subject.model.name.as_str();
+    let name = job.model.name.as_str();
     let mut models = vec![plain(ModelRole::Policy, name, most(rows, own))];
-    if matches!(plan.task, Task::Dpo | Task::Grpo | Task::Ppo) {
+    if matches!(job.plan.task, Task::Dpo | Task::Grpo | Task::Ppo) {
         let shared = ModelUse { shared: true, saved_bytes: base, ..plain(ModelRole::Reference, name, 0) };
-        match reference_kind(plan) {
+        match job.reference {
             ReferenceKind::Copy | ReferenceKind::Auto => {
                 let bytes = most(rows, |row| row.term == Term::ReferenceWeights);
                 models.push(plain(ModelRole::Reference, name, bytes));
@@ -131,7 +131,7 @@ fn models(plan: &Plan, subject: &Subject, rows: &[Allocation]) -> Vec<ModelUse> 
         }
     }
     let mut place = 0;
-    for instance in &subject.instances {
+    for instance in &job.instances {
         let prefix = if instance.role == InstanceRole::Value {
             "value_model.".to_owned()
         } else {
@@ -163,9 +163,10 @@ fn fp32_stream(plan: &Plan) -> bool {
         && plan.rollout.engine() == RolloutEngine::Generate
 }
 
-fn rollout(plan: &Plan, subject: &Subject, rows: &[Allocation]) -> Option<RolloutUse> {
-    let (sequences, tokens) = match (plan.batches().round, plan.task) {
-        (Some(round), _) => (round.sequences_at_once, plan.batches().tokens_per_sequence),
+fn rollout(job: &Job, rows: &[Allocation]) -> Option<RolloutUse> {
+    let plan = &job.plan;
+    let (sequences, tokens) = match (job.batches.round, plan.task) {
+        (Some(round), _) => (round.sequences_at_once, job.batches.tokens_per_sequence),
         (None, Task::Inference) => {
             (plan.per_device_train_batch_size, plan.max_length.saturating_add(plan.rollout.new_tokens))
         }
@@ -178,16 +179,16 @@ fn rollout(plan: &Plan, subject: &Subject, rows: &[Allocation]) -> Option<Rollou
         Some(KvCacheDtype::Bfloat16) if engine != RolloutEngine::Generate => Dtype::Bfloat16.bytes(),
         // Without autocast the hidden states of a base prepared for k-bit training are fp32, and so is its cache.
         _ if fp32_stream(plan) => Dtype::Float32.bytes(),
-        _ => plan.torch_dtype.bytes(),
+        _ => job.numerics.weights.bytes(),
     };
-    let one = kv_bytes_per_sequence(&subject.model, layout, width, tokens);
+    let one = kv_bytes_per_sequence(&job.model, layout, width, tokens);
     let pool = most(rows, |row| row.term == Term::EnginePool);
     let shared_by = plan.rollout.tensor_parallel_size();
     Some(RolloutUse {
         engine,
         sequences,
         tokens_per_sequence: tokens,
-        kv_bytes_per_token: kv_bytes_per_token(&subject.model, layout, width),
+        kv_bytes_per_token: kv_bytes_per_token(&job.model, layout, width),
         kv_bytes_per_sequence: one,
         kv_bytes: one.saturating_mul(sequences),
         pool_bytes: (pool > 0).then_some(pool),

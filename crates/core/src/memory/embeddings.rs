@@ -4,23 +4,23 @@ use super::activations::{Setting, run_norm};
 use super::autograd::{ElementType, Sym, Tensor, add, dims, dropout, embedding, scale};
 use super::term::Term;
 use super::weights::ModelWeights;
-use crate::model::{Model, ModelKind};
+use crate::job::Job;
+use crate::model::ModelKind;
 use crate::plan::{Auto, Plan};
 use std::rc::Rc;
 
 /// The first layer's input, and what the model's `forward` holds in local variables until it returns.
 pub(super) fn run_embeddings(
     setting: &Rc<Setting>,
-    plan: &Plan,
-    model: &Model,
+    job: &Job,
     weights: &ModelWeights,
 ) -> Option<(Tensor, Vec<Tensor>)> {
-    let tape = &setting.tape;
+    let (tape, model) = (&setting.tape, &job.model);
     let stream = setting.label(Term::ResidualStream, "embeddings");
     let table = weights.token_embedding.as_ref()?;
     let width = table.shape().width();
     let scaled_within = model.scales_embeddings && model.behaviour.scales_embeddings_within;
-    let wants_gradient = requires_input_grads(plan) && tape.grad_enabled();
+    let wants_gradient = requires_input_grads(&job.plan) && tape.grad_enabled();
     let want_gradient = |rows: Tensor| {
         let label = tape.label(Term::ActivationGradients, "inputs_embeds");
         if wants_gradient && !rows.requires_grad() { rows.into_leaf(Some(label)) } else { rows }

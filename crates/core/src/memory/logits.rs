@@ -5,8 +5,8 @@ use super::autograd::{Dim, ElementType, Shape, Sym, Tensor, activation_saving_ou
 use super::phase::Phase;
 use super::term::Term;
 use super::weights::ModelWeights;
+use crate::job::{AttentionKernel, Job};
 use crate::model::Model;
-use crate::plan::Plan;
 use std::rc::Rc;
 
 /// What the head leaves for the rest of the step.
@@ -19,17 +19,17 @@ pub(super) struct HeadOutput {
 /// Head and loss of a language model over the final hidden states.
 pub(super) fn language_model_loss(
     setting: &Setting,
-    plan: &Plan,
-    model: &Model,
+    job: &Job,
     weights: &ModelWeights,
     hidden: Tensor,
 ) -> Option<HeadOutput> {
+    let plan = &job.plan;
     setting.tape.enter(Phase::Loss);
     let marked = mark_backward(setting, &hidden);
     if plan.use_liger_kernel && weights.head.len() <= 1 {
         return Some(HeadOutput { loss: chunked_loss(setting, weights, &marked, None)?, kept: None });
     }
-    let logits = logits(setting, model, weights, &marked)?;
+    let logits = logits(setting, &job.model, weights, &marked)?;
     let upcast = cast(&logits, ElementType::F32, setting.label(Term::LogitsFp32, ""));
     let labels = shift_labels(setting);
     let loss = cross_entropy(setting, &upcast, labels.last());
@@ -145,7 +145,7 @@ pub(super) fn chunked_loss(
     let label = setting.label(Term::ChunkedLoss, "");
     let trains = weight.requires_grad();
     // Before Ampere the weight's gradient of a chunk is a product and its fp32 copy; since, it is added in place.
-    let separate = trains && setting.kernel == super::activations::Kernel::Efficient;
+    let separate = trains && setting.kernel == AttentionKernel::Efficient;
     let out = custom(
         &setting.tape,
         &[hidden, &weight],
@@ -173,7 +173,8 @@ pub(super) fn chunked_loss(
 }
 
 /// Score head over the last token of each sequence.
-pub(super) fn score_loss(setting: &Setting, plan: &Plan, weights: &ModelWeights, hidden: Tensor) -> Option<HeadOutput> {
+pub(super) fn score_loss(setting: &Setting, job: &Job, weights: &ModelWeights, hidden: Tensor) -> Option<HeadOutput> {
+    let plan = &job.plan;
     setting.tape.enter(Phase::Loss);
     let hidden = mark_backward(setting, &hidden);
     let score = weights.score.as_ref()?;

@@ -34,71 +34,36 @@ pub use kv_cache::{CacheLayout, kv_bytes_per_sequence, kv_bytes_per_token};
 pub use phase::Phase;
 pub use replay::{FailedRequest, Replay, Replayer, replay};
 pub use surface::surface;
-pub(crate) use tasks::reference_kind;
 pub use term::{Category, Term};
 
-use crate::gpu::{Card, HostMemory, context_bytes, nccl_bytes};
-use crate::model::{self, Model, Reading};
-use crate::plan::{Alternative, Method, ModelChoice, Optimizer, Plan, Problem, Subject, Task, alternatives};
+use crate::gpu::{HostMemory, context_bytes, nccl_bytes};
+use crate::job::{AttentionKernel, Job};
+use crate::model::{self, Reading};
+use crate::plan::{Alternative, Method, ModelChoice, Optimizer, Plan, Task, alternatives};
 use autograd::{Extent, Wanted};
 use headroom_torch::allocator::{self, Mode};
 use sharding::{Elements, strategy};
 
-/// Replays one step of `plan` and says what it holds, when, and whether it fits.
-///
-/// # Errors
-/// Every problem of a plan that cannot be estimated, each with its field and mend.
-pub fn estimate(plan: &Plan) -> Result<Estimate, Vec<Problem>> {
-    plan.subject().map(|subject| estimate_subject(plan, &subject))
-}
-
-/// The same for a plan whose model and card are already found.
-pub fn estimate_subject(plan: &Plan, subject: &Subject) -> Estimate {
-    answer(plan, subject, true)
+/// Runs one step of `job` on sizes and says what it holds, when, and whether it fits.
+pub fn estimate(job: &Job) -> Estimate {
+    answer(job, true)
 }
 
 /// The same without the list of allocations: what a comparison of many plans needs, in less time.
-///
-/// # Errors
-/// As [`estimate`].
-pub fn outline(plan: &Plan) -> Result<Estimate, Vec<Problem>> {
-    plan.subject().map(|subject| answer(plan, &subject, false))
-}
-
-/// How attention runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum AttentionPath {
-    /// Flash attention, PyTorch's or the package's.
-    Flash,
-    /// PyTorch's memory-efficient kernel.
-    Efficient,
-    /// Scores written out.
-    Eager,
-}
-
-/// Whether bitsandbytes multiplies `tokens` by a 4-bit weight of d_out x d_in in one kernel, without writing the weight out.
-pub(crate) fn multiplies_four_bits_at_once(plan: &Plan, card: &Card, tokens: u64, (d_out, d_in): (u64, u64)) -> bool {
-    let product = activations::Product { m: tokens, n: d_out, k: d_in, float16: precision::is_float16(plan) };
-    let (count, _) = crate::gpu::multiprocessors(card);
-    let fused = |capability| activations::is_fused(product, count, capability);
-    plan.quantization.fused_4bit_gemm && card.compute_capability.is_some_and(fused)
-}
-
-/// How attention of `plan` runs.
-pub(crate) fn attention_path(plan: &Plan, model: &Model, card: &Card) -> AttentionPath {
-    match step::kernel(plan, model, card) {
-        activations::Kernel::Flash => AttentionPath::Flash,
-        activations::Kernel::Efficient => AttentionPath::Efficient,
-        activations::Kernel::Eager => AttentionPath::Eager,
-    }
+pub fn outline(job: &Job) -> Estimate {
+    answer(job, false)
 }
 
 /// The nearest plan that fits, the method and everything but sharding left as they are: the stages of ZeRO one by one,
-/// then offload; `None` when none fits, or when the plan itself cannot be estimated.
-pub fn smallest_change(plan: &Plan) -> Option<Alternative> {
+/// then offload; `None` when none fits.
+pub fn smallest_change(job: &Job) -> Option<Alternative> {
+    let plan = &job.plan;
     let others = alternatives(plan).into_iter().filter(|other| other.method == plan.method && other.plan != *plan);
     let (kept, moved): (Vec<Alternative>, Vec<Alternative>) = others.partition(|other| !other.offload);
-    let fits = |other: &Alternative| outline(&other.plan).is_ok_and(|answer| answer.verdict.fit != Fit::DoesNotFit);
+    let fits = |other: &Alternative| {
+        let changed = job.with(other.plan.clone());
+        changed.is_ok_and(|changed| outline(&changed).verdict.fit != Fit::DoesNotFit)
+    };
     kept.into_iter().chain(moved).find(fits)
 }
 
@@ -112,9 +77,9 @@ struct ContextUse {
 }
 
 impl ContextUse {
-    fn of(plan: &Plan, card: &Card, ranks: u64) -> Self {
-        let nccl = nccl_bytes(card, if plan.num_gpus > 1 { ranks } else { 1 });
-        Self { context: Band::from(context_bytes(card)), nccl: Band::from(nccl) }
+    fn of(job: &Job) -> Self {
+        let nccl = nccl_bytes(&job.gpu, job.sharding.ranks);
+        Self { context: Band::from(context_bytes(&job.gpu)), nccl: Band::from(nccl) }
     }
 
     fn total(self) -> Band {
@@ -122,13 +87,13 @@ impl ContextUse {
     }
 }
 
-fn answer(plan: &Plan, subject: &Subject, with_rows: bool) -> Estimate {
-    let Subject { model, card, memory_bytes, .. } = subject;
+fn answer(job: &Job, with_rows: bool) -> Estimate {
+    let Job { plan, model, .. } = job;
     let wanted = if with_rows { Wanted::Rows } else { Wanted::Moments };
-    let step = step::run(plan, subject, Extent::Representative, wanted);
+    let step = step::run(job, Extent::Representative, wanted);
     let ledger = ledger::read(&step.record, model.num_hidden_layers());
     let counts = step.counts;
-    let context = ContextUse::of(plan, card, step.sharding.ranks);
+    let context = ContextUse::of(job);
     let beside = context.total();
     let mode = if plan.expandable_segments { Mode::Expandable } else { Mode::Default };
     let required = |mode| overhead::usual(ledger.peak_bytes, mode);
@@ -151,14 +116,14 @@ fn answer(plan: &Plan, subject: &Subject, with_rows: bool) -> Estimate {
     };
     let active = model.active_param_count().saturating_add(counts.adapters);
     let host = match step.paged {
-        Some((elements, width)) => vec![sharding::paged_state(&step.sharding, elements, width)],
-        None => strategy(&step.sharding).host(Elements { trained: counts.trainable, params: counts.base }),
+        Some((elements, width)) => vec![sharding::paged_state(&job.sharding, elements, width)],
+        None => strategy(&job.sharding).host(Elements { trained: counts.trainable, params: counts.base }),
     };
     Estimate {
         param_count: counts.base.saturating_add(counts.adapters),
         active_param_count: active,
         trainable_count: counts.trainable,
-        verdict: verdict(&peak, *memory_bytes),
+        verdict: verdict(&peak, job.memory_bytes),
         peak,
         phases: ledger
             .phases
@@ -169,20 +134,17 @@ fn answer(plan: &Plan, subject: &Subject, with_rows: bool) -> Estimate {
             })
             .collect(),
         failure: None,
-        task: beside::task_use(plan, subject, &ledger.allocations),
+        task: beside::task_use(job, &ledger.allocations),
         allocations: ledger.allocations,
-        card_bytes: *memory_bytes,
-        notes: notes(plan, subject, &step, &host),
+        card_bytes: job.memory_bytes,
+        notes: notes(job, &step, &host),
         host,
     }
 }
 
 /// [`estimate`], refined by a whole replay: what a verdict should stand on where milliseconds are to be had.
-///
-/// # Errors
-/// As [`estimate`].
-pub fn estimate_replayed(plan: &Plan) -> Result<Estimate, Vec<Problem>> {
-    plan.subject().map(|subject| answer(plan, &subject, true).refined(&replay(plan, &subject)))
+pub fn estimate_replayed(job: &Job) -> Estimate {
+    answer(job, true).refined(&replay(job))
 }
 
 impl Estimate {
@@ -321,40 +283,41 @@ fn verdict(peak: &Peak, card: u64) -> Verdict {
     Verdict { fit, headroom_bytes, used_share: band.expected as f64 / card.max(1) as f64 }
 }
 
-fn notes(plan: &Plan, subject: &Subject, step: &step::Step, host: &[HostAllocation]) -> Vec<Note> {
+fn notes(job: &Job, step: &step::Step, host: &[HostAllocation]) -> Vec<Note> {
+    let Job { plan, model, .. } = job;
     let mut notes = Vec::new();
-    if subject.model.reading == Reading::Generic {
-        notes.push(Note::GenericModel { model_type: subject.model.model_type.clone() });
+    if model.reading == Reading::Generic {
+        notes.push(Note::GenericModel { model_type: model.model_type.clone() });
     }
     if matches!(plan.model, ModelChoice::Config { .. }) {
-        let keys: Vec<_> = subject.model.assumed.iter().filter(|key| key.decides_size()).cloned().collect();
+        let keys: Vec<_> = model.assumed.iter().filter(|key| key.decides_size()).cloned().collect();
         notes.extend((!keys.is_empty()).then_some(Note::AssumedKeys { keys }));
     }
-    for model::Note::TextPart { of } in &subject.model.notes {
+    for model::Note::TextPart { of } in &model.notes {
         notes.push(Note::TextPart { of: of.clone() });
     }
-    let model_type = &subject.model.model_type;
-    if subject.model.reading == Reading::Known && !subject.model.is_measured {
+    let model_type = &model.model_type;
+    if model.reading == Reading::Known && !model.is_measured {
         notes.push(Note::FamilyNotMeasured { model_type: model_type.clone() });
     }
-    if plan.attn_implementation.name() == "sdpa" && !subject.model.behaviour.supports_sdpa {
+    if plan.attn_implementation.name() == "sdpa" && !model.behaviour.supports_sdpa {
         notes.push(Note::EagerOnly { model_type: model_type.clone() });
     }
     if plan.zero_stage > 0 && plan.num_gpus == 1 {
         notes.push(Note::ZeroOnOneCard);
     }
     let needed = host.iter().fold(0_u64, |sum, used| sum.saturating_add(used.bytes));
-    let HostMemory { bytes: usual, source } = subject.card.segment.host_memory(plan.num_gpus);
+    let HostMemory { bytes: usual, source } = job.gpu.segment.host_memory(plan.num_gpus);
     if needed > usual {
         notes.push(Note::HostMemory { needed, usual, source });
     }
-    if !subject.card.bf16 && (plan.torch_dtype.name() == "bfloat16" || plan.mixed_precision.name() == "bf16") {
+    if !job.gpu.bf16 && (plan.torch_dtype.name() == "bfloat16" || plan.mixed_precision.name() == "bf16") {
         notes.push(Note::CardLacksBfloat16);
     }
-    if plan.attn_implementation.name() == "sdpa" && step.kernel == activations::Kernel::Efficient {
+    if plan.attn_implementation.name() == "sdpa" && job.attention == AttentionKernel::Efficient {
         notes.push(Note::AttentionKernel { kernel: "efficient" });
     }
-    if let Some(max) = subject.model.max_position_embeddings.filter(|max| plan.max_length > *max) {
+    if let Some(max) = model.max_position_embeddings.filter(|max| plan.max_length > *max) {
         notes.push(Note::LongerThanPositions { max_position_embeddings: max });
     }
     notes.extend(not_measured(plan).into_iter().map(|what| Note::NotMeasured { what }));

@@ -3,9 +3,9 @@
 use super::autograd::{ElementType, Label, LayerTag, Shape, Sym, Tape, Tensor, dims};
 use super::parameter::Trainable;
 use super::phase::Phase;
-use super::sharding::{keeps_master, strategy};
+use super::sharding::strategy;
 use super::term::Term;
-use crate::job::Sharding;
+use crate::job::{Job, Sharding};
 use crate::plan::{Optimizer, Plan};
 use std::rc::Rc;
 
@@ -18,17 +18,12 @@ const GALORE_RANK: u64 = 128;
 const APOLLO_RANK: u64 = 1;
 
 /// State of all optimizers, held from the first step on.
-pub(super) fn allocate_states(
-    tape: &Rc<Tape>,
-    plan: &Plan,
-    sharding: &Sharding,
-    trainable: &[Trainable],
-) -> Vec<Tensor> {
+pub(super) fn allocate_states(tape: &Rc<Tape>, job: &Job, trainable: &[Trainable]) -> Vec<Tensor> {
     let outside = tape.tag();
-    let mut states = code_tables(tape, plan, sharding, trainable);
+    let mut states = code_tables(tape, job, trainable);
     for parameter in trainable {
         tape.enter_layer(parameter.tag);
-        states.extend(states_of(tape, plan, sharding, parameter));
+        states.extend(states_of(tape, job, parameter));
     }
     tape.enter_layer(outside);
     states
@@ -36,14 +31,14 @@ pub(super) fn allocate_states(
 
 /// The 256 values that 8-bit states stand for, one table a kind of state, shared by all tensors
 /// (bitsandbytes optim/optimizer.py `init_state`: `name2qmap["dynamic"].to(p.device)`, and `"udynamic"` for second moments).
-fn code_tables(tape: &Rc<Tape>, plan: &Plan, sharding: &Sharding, trainable: &[Trainable]) -> Vec<Tensor> {
-    let tables: &[&str] = match plan.optim {
+fn code_tables(tape: &Rc<Tape>, job: &Job, trainable: &[Trainable]) -> Vec<Tensor> {
+    let tables: &[&str] = match job.plan.optim {
         Optimizer::AdamwBnb8bit | Optimizer::PagedAdamw8bit => &["dynamic", "udynamic"],
         Optimizer::Lion8bit => &["dynamic"],
         _ => &[],
     };
     let eight_bit = trainable.iter().any(|parameter| parameter.elements() >= MIN_8BIT_SIZE);
-    if !eight_bit || sharding.offload_optimizer {
+    if !eight_bit || job.sharding.offload_optimizer {
         return Vec::new();
     }
     let new = |name: &&str| {
@@ -54,19 +49,20 @@ fn code_tables(tape: &Rc<Tape>, plan: &Plan, sharding: &Sharding, trainable: &[T
 }
 
 /// State of one tensor.
-fn states_of(tape: &Rc<Tape>, plan: &Plan, sharding: &Sharding, parameter: &Trainable) -> Vec<Tensor> {
+fn states_of(tape: &Rc<Tape>, job: &Job, parameter: &Trainable) -> Vec<Tensor> {
+    let Job { plan, sharding, .. } = job;
     let new = |term, shape: Shape, element| {
         let shape = strategy(sharding).state_shape(shape);
         Tensor::new(tape, tape.label(term, &parameter.name), shape, element)
     };
     let shape = parameter.tensor.shape();
     let weight = parameter.tensor.element();
-    let own = if keeps_master(sharding, plan) { ElementType::F32 } else { strategy(sharding).state_element(weight) };
+    let own = if job.numerics.fp32_master { ElementType::F32 } else { strategy(sharding).state_element(weight) };
     let mut states = Vec::new();
     if sharding.offload_optimizer {
         return states;
     }
-    if keeps_master(sharding, plan) {
+    if job.numerics.fp32_master {
         states.push(new(Term::MasterWeights, shape, ElementType::F32));
     }
     let step = || dims(&[(Sym::One, 1)]);
@@ -236,7 +232,8 @@ fn adafactor(
 }
 
 /// `optimizer.step()`.
-pub(super) fn step(tape: &Rc<Tape>, plan: &Plan, sharding: &Sharding, trainable: &[Trainable]) {
+pub(super) fn step(tape: &Rc<Tape>, job: &Job, trainable: &[Trainable]) {
+    let Job { plan, sharding, .. } = job;
     tape.enter(Phase::OptimizerStep);
     if sharding.offload_optimizer {
         return;
@@ -244,7 +241,7 @@ pub(super) fn step(tape: &Rc<Tape>, plan: &Plan, sharding: &Sharding, trainable:
     let outside = tape.tag();
     let label = |parameter: &Trainable| tape.label(Term::OptimizerTemporaries, &parameter.name);
     let own = |parameter: &Trainable| {
-        if keeps_master(sharding, plan) { ElementType::F32 } else { parameter.tensor.element() }
+        if job.numerics.fp32_master { ElementType::F32 } else { parameter.tensor.element() }
     };
     match plan.optim {
         Optimizer::AdamwTorch | Optimizer::GaloreAdamw | Optimizer::ApolloAdamw | Optimizer::Muon => {

@@ -51,6 +51,14 @@ impl Trainable {
         }
     }
 
+    /// Says that a hook sums the gradient in `element`.
+    pub(super) fn accumulate_in(&self, element: ElementType) {
+        if let Some(GradSource::Leaf(leaf)) = self.tensor.source() {
+            leaf.accumulates_in.set(Some(element));
+            leaf.kept_element.set(Some(element));
+        }
+    }
+
     /// Whether a hook runs when the gradient is complete.
     pub(super) fn has_hook(&self) -> bool {
         matches!(self.tensor.source(), Some(GradSource::Leaf(leaf)) if leaf.told_as.get().is_some())

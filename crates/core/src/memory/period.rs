@@ -1,18 +1,17 @@
 //! Which layers are really simulated: a model's layers repeat, singly or in a pattern, and equal ones need no second run.
 
 use super::autograd::{Extent, Run};
-use super::step::attends_eagerly;
+use crate::job::{AttentionKernel, Job};
 use crate::model::{Attention, Layer, Model};
-use crate::plan::{Plan, Task};
 
 /// Whether layers that differ in their sliding window alone run alike: no sequence is longer than a window, or every layer
 /// gets a mask anyway and no cache is cut to the window.
-pub(super) fn windows_run_alike(plan: &Plan, model: &Model) -> bool {
-    let windows = model.layers.iter().filter_map(|run| run.layer.attention.sliding_window);
+pub(super) fn windows_run_alike(job: &Job) -> bool {
+    let windows = job.model.layers.iter().filter_map(|run| run.layer.attention.sliding_window);
     let Some(shortest) = windows.min() else { return true };
-    let longest = plan.batches().tokens_per_sequence.saturating_add(plan.rollout.new_tokens);
-    let generates = plan.task == Task::Inference || plan.is_reinforcement();
-    longest < shortest || (!generates && (plan.padded_batch || attends_eagerly(plan, model)))
+    let longest = job.batches.tokens_per_sequence.saturating_add(job.plan.rollout.new_tokens);
+    let generates = !job.trains() || job.plan.is_reinforcement();
+    longest < shortest || (!generates && (job.padded || job.attention == AttentionKernel::Eager))
 }
 
 /// Which layers are simulated.
@@ -234,12 +233,11 @@ mod tests {
             "v=1&model=Qwen/Qwen2.5-0.5B&task=grpo&method=lora&per_device_train_batch_size=8&num_generations=4",
             "v=1&model=google/gemma-3-1b-pt&task=inference&new_tokens=64&max_length=1024",
         ] {
-            let plan = link::decode(fragment).plan;
-            let subject = plan.subject().unwrap();
+            let job = Job::resolve(&link::decode(fragment).plan).unwrap();
             let phases = |extent, wanted| {
-                let step = step::run(&plan, &subject, extent, wanted);
+                let step = step::run(&job, extent, wanted);
                 // The whole tape has what making the weights takes as well.
-                let phases = ledger::read(&step.record, subject.model.num_hidden_layers()).phases;
+                let phases = ledger::read(&step.record, job.model.num_hidden_layers()).phases;
                 let of = |used: &PhaseUse| (used.phase, used.allocated_bytes);
                 phases.iter().map(of).filter(|(phase, _)| *phase != Phase::Load).collect::<Vec<_>>()
             };

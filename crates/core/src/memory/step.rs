@@ -1,24 +1,23 @@
 //! One training step, or one generation, from beginning to end.
 
-use super::activations::{BackwardHook, Kernel, Setting, prepare_masks, rotary_tables, run_layer, run_norm};
-use super::autograd::Extent;
+use super::activations::{BackwardHook, Setting, prepare_masks, rotary_tables, run_layer, run_norm};
 use super::autograd::{
-    ElementType, Marks, Processors, Record, Sink, Sym, Tape, Tensor, VOCABULARY, Wanted, backward, checkpoint, dims,
+    ElementType, Extent, Marks, Processors, Record, Sink, Sym, Tape, Tensor, VOCABULARY, Wanted, backward, checkpoint,
+    dims,
 };
 use super::embeddings::run_embeddings;
 use super::logits::{HeadOutput, language_model_loss, score_loss};
 use super::optimizer;
 use super::parameter::Trainable;
 use super::phase::Phase;
-use super::precision::{autocasts, is_float16};
 use super::sharding::{Acts, Hooked, strategy};
 use super::tasks;
 use super::term::Term;
 use super::weights::{Counts, Holder, LayerWeights, ModelWeights, load};
-use crate::gpu::{Card, multiprocessors};
-use crate::job::Sharding;
+use crate::gpu::multiprocessors;
+use crate::job::{Job, Sharding};
 use crate::model::Model;
-use crate::plan::{AttentionKernel, AttnImplementation, Auto, Plan, Subject, Task};
+use crate::plan::{Auto, Task};
 use crate::units::MIB;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -28,61 +27,52 @@ use std::rc::Rc;
 pub(super) struct Step {
     pub(super) record: Record,
     pub(super) counts: Counts,
-    pub(super) sharding: Sharding,
-    pub(super) kernel: Kernel,
     /// Elements and bytes an element of optimizer state in managed memory.
     pub(super) paged: Option<(u64, u64)>,
 }
 
-/// Runs the steady step of a plan: the second one or any later, when optimizer state exists.
-pub(super) fn run(plan: &Plan, subject: &Subject, extent: Extent, wanted: Wanted) -> Step {
-    run_beside(plan, subject, (extent, wanted), &mut None)
+/// Runs the steady step of a job: the second one or any later, when optimizer state exists.
+pub(super) fn run(job: &Job, extent: Extent, wanted: Wanted) -> Step {
+    run_beside(job, (extent, wanted), &mut None)
 }
 
-/// The same for one of several plans that differ in batch size and length alone: `acts` is what DeepSpeed's stage 3 does in
+/// The same for one of several jobs that differ in batch size and length alone: `acts` is what DeepSpeed's stage 3 does in
 /// all of them, once it is known.
-pub(super) fn run_beside(
-    plan: &Plan,
-    subject: &Subject,
-    (extent, wanted): (Extent, Wanted),
-    acts: &mut Option<Acts>,
-) -> Step {
-    let Subject { model, card, .. } = subject;
-    let sharding = Sharding::of(plan, model);
-    let hooks = plan.task != Task::Inference && strategy(&sharding).acts_on_hooks();
+pub(super) fn run_beside(job: &Job, (extent, wanted): (Extent, Wanted), acts: &mut Option<Acts>) -> Step {
+    let Job { plan, sharding, .. } = job;
+    let hooks = job.trains() && strategy(sharding).acts_on_hooks();
     // What the framework does where hooks run comes between the events.
     let sink = if hooks && wanted != Wanted::Rows { Sink::events(&VOCABULARY) } else { Sink::new(wanted, &VOCABULARY) };
     let tape = Tape::new(&VOCABULARY, extent, sink);
-    let kernel = kernel(plan, model, card);
-    let mut weights = load(&tape, plan, model, &sharding, Holder::POLICY);
-    let modules = if hooks { weights.hook(strategy(&sharding).hook(&tape, &weights.parameters)) } else { None };
+    let mut weights = load(&tape, job, Holder::POLICY);
+    let modules = if hooks { weights.hook(strategy(sharding).hook(&tape, &weights.parameters)) } else { None };
     let mut counts = weights.counts;
-    let workspaces = workspaces(&tape, plan, card);
-    if let Some(compute_capability) = card.compute_capability {
-        let (count, threads) = multiprocessors(card);
+    let workspaces = workspaces(&tape, job);
+    if let Some(compute_capability) = job.gpu.compute_capability {
+        let (count, threads) = multiprocessors(&job.gpu);
         tape.processors.set(Some(Processors { count, threads, compute_capability }));
     }
     tape.mark(|marks, at| *marks = Marks { states: at, step: at, optimizer_step: at, end: at });
     let mut trainable = weights.trainable.clone();
     match plan.task {
         Task::Inference => {
-            tasks::infer(&tape, plan, model, &weights, kernel);
+            tasks::infer(&tape, job, &weights);
             tape.mark(|marks, at| marks.end = at);
         }
         Task::Sft | Task::SequenceClassification => {
-            let (tape, weights, trainable, sharding) = (&tape, &weights, &trainable, &sharding);
-            let update = Update { tape, plan, model, kernel, weights, trainable, sharding, after: &|| () };
-            update.run(batch_inputs(tape, plan), Vec::new, |setting| {
-                let hidden = forward(setting, plan, model, weights)?;
+            let (tape, weights, trainable) = (&tape, &weights, &trainable);
+            let update = Update { tape, job, weights, trainable, after: &|| () };
+            update.run(batch_inputs(tape, job), Vec::new, |setting| {
+                let hidden = forward(setting, job, weights)?;
                 if weights.score.is_some() {
-                    score_loss(setting, plan, weights, hidden)
+                    score_loss(setting, job, weights, hidden)
                 } else {
-                    language_model_loss(setting, plan, model, weights, hidden)
+                    language_model_loss(setting, job, weights, hidden)
                 }
             });
         }
         Task::Dpo | Task::Reward | Task::Grpo | Task::Ppo => {
-            trainable = tasks::run(&tape, plan, subject, &weights, &sharding);
+            trainable = tasks::run(&tape, job, &weights);
         }
     }
     counts.trainable = trainable
@@ -93,48 +83,23 @@ pub(super) fn run_beside(
     let record = match (tape.finish(), modules) {
         (Record::Rows(record), Some(modules)) => {
             let accumulates = plan.gradient_accumulation_steps > 1;
-            strategy(&sharding).unroll(Hooked { record, modules: &modules, wanted, accumulates }, acts)
+            strategy(sharding).unroll(Hooked { record, modules: &modules, wanted, accumulates }, acts)
         }
         (record, _) => record,
     };
-    Step { record, counts, sharding, kernel, paged }
-}
-
-/// What attention runs in: flash-attn and PyTorch's flash kernel want 16-bit numbers and compute capability 8.0
-/// (aten/src/ATen/native/transformers/cuda/sdp_utils.cpp).
-pub(super) fn kernel(plan: &Plan, model: &Model, card: &Card) -> Kernel {
-    if attends_eagerly(plan, model) {
-        return Kernel::Eager;
-    }
-    match (plan.attn_implementation, plan.attention_kernel) {
-        (AttnImplementation::FlashAttention2, _) | (_, AttentionKernel::Flash) => Kernel::Flash,
-        (_, AttentionKernel::Efficient) => Kernel::Efficient,
-        (_, AttentionKernel::Auto | AttentionKernel::Math) => {
-            let ampere = card.compute_capability.is_none_or(|(major, _)| major >= 8);
-            if ampere { Kernel::Flash } else { Kernel::Efficient }
-        }
-    }
-}
-
-/// Whether scores are written out, whatever the card.
-pub(super) fn attends_eagerly(plan: &Plan, model: &Model) -> bool {
-    match plan.attn_implementation {
-        AttnImplementation::Eager => true,
-        AttnImplementation::Sdpa if !model.behaviour.supports_sdpa => true,
-        _ => plan.attention_kernel == AttentionKernel::Math,
-    }
+    Step { record, counts, paged }
 }
 
 /// cuBLAS workspaces (CUDABlas.cpp getChosenWorkspaceSize): 32 MiB on Hopper and later, 8.125 MiB before.
 ///
 /// PyTorch 2.15 takes and gives one back around each product. Earlier ones keep one for the main thread and one for
 /// autograd's; up to 2.10 products with a bias have a further 1 MiB each in the same way.
-fn workspaces(tape: &Rc<Tape>, plan: &Plan, card: &Card) -> Vec<Tensor> {
-    let bytes = match card.compute_capability {
+fn workspaces(tape: &Rc<Tape>, job: &Job) -> Vec<Tensor> {
+    let bytes = match job.gpu.compute_capability {
         Some((9.., _)) => 32 * MIB,
         _ => 8 * MIB + 128 * 1024,
     };
-    let torch = plan.software.torch.as_deref().and_then(version);
+    let torch = job.plan.software.torch.as_deref().and_then(version);
     if torch.is_none_or(|version| version >= (2, 15)) {
         tape.workspace.set(bytes);
         tape.bias_workspace.set(MIB);
@@ -157,23 +122,24 @@ fn version(text: &str) -> Option<(u32, u32)> {
     Some((parts.next()??, parts.next()??))
 }
 
-/// The setting of a forward over `batch` sequences of `length` tokens.
-pub(super) fn setting(tape: &Rc<Tape>, plan: &Plan, model: &Model, kernel: Kernel, training: bool) -> Setting {
-    let behaviour = model.behaviour;
+/// The setting of a forward over the sequences of the job's update.
+pub(super) fn setting(tape: &Rc<Tape>, job: &Job, training: bool) -> Setting {
+    let Job { plan, batches, numerics, .. } = job;
+    let behaviour = job.model.behaviour;
     let expand_kv = match plan.expand_kv_heads {
         Auto::Set(expand) => Some(expand),
         Auto::Auto => behaviour.broadcasts_shared_heads.then_some(false),
     };
     Setting {
         tape: Rc::clone(tape),
-        batch: plan.per_device_train_batch_size,
-        length: plan.max_length,
-        attended: plan.max_length,
-        autocast: RefCell::new(autocasts(plan)),
+        batch: batches.sequences_per_forward,
+        length: batches.tokens_per_sequence,
+        attended: batches.tokens_per_sequence,
+        autocast: RefCell::new(numerics.autocast.is_some()),
         cast_weights: RefCell::default(),
         training,
-        kernel,
-        padded: plan.padded_batch || behaviour.always_masks,
+        kernel: job.attention,
+        padded: job.padded || behaviour.always_masks,
         expand_kv,
         liger: plan.use_liger_kernel,
         fused_4bit: plan.quantization.fused_4bit_gemm,
@@ -185,7 +151,7 @@ pub(super) fn setting(tape: &Rc<Tape>, plan: &Plan, model: &Model, kernel: Kerne
         softmax_in_fp32: behaviour.softmax_in_fp32,
         weighs_experts_in_fp32: behaviour.weighs_experts_in_fp32,
         keeps_branches: behaviour.keeps_branches,
-        float16: is_float16(plan),
+        float16: numerics.float16,
         half: ElementType::Half,
         fsdp2: None,
         zero3: None,
@@ -196,14 +162,11 @@ pub(super) fn setting(tape: &Rc<Tape>, plan: &Plan, model: &Model, kernel: Kerne
 /// What is updated in one optimizer step.
 pub(super) struct Update<'a> {
     pub(super) tape: &'a Rc<Tape>,
-    pub(super) plan: &'a Plan,
-    pub(super) model: &'a Model,
-    pub(super) kernel: Kernel,
+    pub(super) job: &'a Job,
     /// The weights that sharding goes by.
     pub(super) weights: &'a ModelWeights,
     /// Everything that gets a gradient.
     pub(super) trainable: &'a [Trainable],
-    pub(super) sharding: &'a Sharding,
     /// What comes once the weights are new.
     pub(super) after: &'a dyn Fn(),
 }
@@ -220,16 +183,17 @@ impl Update<'_> {
         before: impl FnOnce() -> Vec<Tensor>,
         loss: impl Fn(&Rc<Setting>) -> Option<HeadOutput>,
     ) {
-        let Self { tape, plan, weights, trainable, sharding, .. } = *self;
+        let Self { tape, job, weights, trainable, .. } = *self;
+        let Job { plan, sharding, .. } = job;
         let strategy = strategy(sharding);
         strategy.shard_gradients(tape, trainable);
         let buffers = strategy.standing_buffers(tape, &weights.parameters, trainable);
         tape.mark(|marks, at| marks.states = at);
-        let states = optimizer::allocate_states(tape, plan, sharding, trainable);
+        let states = optimizer::allocate_states(tape, job, trainable);
         tape.mark(|marks, at| marks.step = at);
         let experience = before();
         let (mut averaged, mut buckets) = (None, Vec::new());
-        if plan.gradient_accumulation_steps > 1 {
+        if job.batches.forwards_per_step > 1 {
             tape.enter(Phase::Forward);
             averaged = strategy.accumulated(tape, trainable);
             if tape.extent == Extent::Whole && !strategy.leaves_other_gradients() {
@@ -245,7 +209,7 @@ impl Update<'_> {
         tape.enter(Phase::OptimizerStep);
         tape.mark(|marks, at| marks.optimizer_step = at);
         let flat = strategy.step_buffers(tape, trainable);
-        optimizer::step(tape, plan, sharding, trainable);
+        optimizer::step(tape, job, trainable);
         drop((flat, kept, averaged));
         weights.zero2.iter().for_each(|modules| modules.end_step());
         for parameter in trainable {
@@ -261,10 +225,11 @@ impl Update<'_> {
     /// Forward, loss and backward of one micro-batch; gives back what lives on until the step ends.
     /// `buckets`: those of gradients that are there already.
     fn micro_step(&self, loss: Loss<'_>, buckets: Vec<Tensor>) -> Option<Vec<Tensor>> {
-        let Self { tape, plan, model, kernel, weights, trainable, sharding, .. } = *self;
+        let Self { tape, job, weights, trainable, .. } = *self;
+        let sharding = &job.sharding;
         let zero3 = weights.zero3.as_ref();
         tape.enter(Phase::Forward);
-        let mut setting = setting(tape, plan, model, kernel, true);
+        let mut setting = setting(tape, job, true);
         let fsdp2 = strategy(sharding).groups(tape, &weights.sharded());
         setting.fsdp2.clone_from(&fsdp2);
         setting.zero3 = zero3.cloned();
@@ -294,10 +259,11 @@ impl Update<'_> {
         }
         setting.backward_begins.take();
         zero3.into_iter().chain(&weights.zero2).for_each(|modules| modules.end_backward());
-        let mut held = strategy(sharding).end_backward(tape, trainable);
+        let mut buckets = reduce.take();
+        let mut held = strategy(sharding).end_backward(tape, trainable, &mut buckets);
         held.extend(fsdp2.iter().flat_map(|groups| groups.end_backward()));
         drop((loss, kept));
-        reduce.take();
+        drop(buckets);
         tape.enter_layer(super::autograd::NO_LAYER);
         weights.zero2.iter().for_each(|modules| modules.end_reduction());
         Some(held)
@@ -314,12 +280,13 @@ fn backward_hook(tape: &Rc<Tape>, sharding: &Sharding, into: &Rc<RefCell<Vec<Ten
 }
 
 /// Token ids and labels.
-pub(super) fn batch_inputs(tape: &Rc<Tape>, plan: &Plan) -> Vec<Tensor> {
+pub(super) fn batch_inputs(tape: &Rc<Tape>, job: &Job) -> Vec<Tensor> {
+    let Job { plan, batches, .. } = job;
     let label = |name| tape.label(Term::BatchInputs, name);
-    let tokens = dims(&[(Sym::B, plan.per_device_train_batch_size), (Sym::S, plan.max_length)]);
+    let tokens = dims(&[(Sym::B, batches.sequences_per_forward), (Sym::S, batches.tokens_per_sequence)]);
     let mut inputs = vec![Tensor::new(tape, label("input_ids"), tokens, ElementType::I64)];
     if plan.task == Task::SequenceClassification {
-        let labels = dims(&[(Sym::B, plan.per_device_train_batch_size)]);
+        let labels = dims(&[(Sym::B, batches.sequences_per_forward)]);
         inputs.push(Tensor::new(tape, label("labels"), labels, ElementType::I64));
     } else {
         inputs.push(Tensor::new(tape, label("labels"), tokens, ElementType::I64));
@@ -341,16 +308,16 @@ fn hold_gradients(tape: &Rc<Tape>, trainable: &[Trainable]) {
 }
 
 /// Embeddings, layers, final norm: the hidden states that the head reads.
-pub(super) fn forward(setting: &Rc<Setting>, plan: &Plan, model: &Model, weights: &ModelWeights) -> Option<Tensor> {
+pub(super) fn forward(setting: &Rc<Setting>, job: &Job, weights: &ModelWeights) -> Option<Tensor> {
     let tape = &setting.tape;
     let model_module = setting.zero3.as_ref().map(|modules| modules.enter("model"));
-    let (mut hidden, held) = run_embeddings(setting, plan, model, weights)?;
-    prepare_attention(setting, model, hidden.element());
+    let (mut hidden, held) = run_embeddings(setting, job, weights)?;
+    prepare_attention(setting, &job.model, hidden.element());
     setting.zero3.iter().for_each(|modules| modules.step_through("rotary"));
     for layer in &weights.layers {
         tape.enter_layer(layer.tag);
         let run = |x: &Tensor| {
-            if plan.gradient_checkpointing && tape.grad_enabled() {
+            if job.plan.gradient_checkpointing && tape.grad_enabled() {
                 checkpointed(setting, layer, x)
             } else {
                 run_layer(setting, layer, x)

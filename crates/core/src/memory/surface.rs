@@ -7,11 +7,11 @@
 //! sizes and two lengths, three where that is not enough, and the peak is that of the fullest piece. Further exact estimates
 //! in between check it: a rectangle where one of them is off is cut in two.
 
-use super::autograd::Extent;
-use super::autograd::{Fullest, Wanted};
+use super::autograd::{Extent, Fullest, Wanted};
 use super::sharding::Acts;
 use super::step;
-use crate::plan::{Plan, Subject};
+use crate::job::Job;
+use crate::plan::Plan;
 use std::collections::HashMap;
 
 /// How far an estimate that checks an interpolation may be off, as a share of it: less than what is promised of the others.
@@ -31,11 +31,10 @@ fn with(plan: &Plan, batch: u64, length: u64) -> Plan {
 /// Peak of allocated tensors for every pair of `batches` and `lengths`, both ascending; rows are lengths (of
 /// answers, `rollout.max_completion_length`, where a task generates what it trains on). Bytes, as in [`Peak::allocated_bytes`](super::Peak) of an outline, to 0.5 % for
 /// 96 of 100 plans (2.1 % at the worst cell of 300 plans drawn at random).
-pub fn surface(plan: &Plan, subject: &Subject, batches: &[u64], lengths: &[u64]) -> Vec<Vec<u64>> {
+pub fn surface(job: &Job, batches: &[u64], lengths: &[u64]) -> Vec<Vec<u64>> {
     let mut grid = vec![vec![0; batches.len()]; lengths.len()];
     let Some(last_batch) = batches.len().checked_sub(1) else { return grid };
-    let mut known =
-        Known { plan, subject, batches, lengths, estimates: HashMap::new(), even_in_batch: false, acts: None };
+    let mut known = Known { job, batches, lengths, estimates: HashMap::new(), even_in_batch: false, acts: None };
     let bands = known.bands();
     let area = |lengths| Area { batches: (0, last_batch), lengths, linear: true };
     let mut open: Vec<Area> = bands.into_iter().map(area).collect();
@@ -101,8 +100,7 @@ impl Area {
 
 /// What is estimated so far.
 struct Known<'a> {
-    plan: &'a Plan,
-    subject: &'a Subject,
+    job: &'a Job,
     batches: &'a [u64],
     lengths: &'a [u64],
     /// By indices of batch size and length: the fullest moments.
@@ -116,8 +114,8 @@ struct Known<'a> {
 impl Known<'_> {
     /// Lengths between which no sliding window begins to cut: first and last index of each.
     fn bands(&self) -> Vec<(usize, usize)> {
-        let prompt = if self.plan.is_reinforcement() { self.plan.rollout.max_prompt_length() } else { 0 };
-        let models = std::iter::once(&self.subject.model).chain(self.subject.instances.iter().map(|one| &one.model));
+        let prompt = if self.job.plan.is_reinforcement() { self.job.plan.rollout.max_prompt_length() } else { 0 };
+        let models = std::iter::once(&self.job.model).chain(self.job.instances.iter().map(|one| &one.model));
         let windows = models.flat_map(|model| &model.layers).filter_map(|run| run.layer.attention.sliding_window);
         let mut cuts: Vec<usize> =
             windows.map(|window| self.lengths.partition_point(|s| s.saturating_add(prompt) < window)).collect();
@@ -137,9 +135,9 @@ impl Known<'_> {
         self.estimates.entry((b, s)).or_insert_with(|| {
             let (batch, length) =
                 (self.batches.get(b).copied().unwrap_or(1), self.lengths.get(s).copied().unwrap_or(1));
-            let plan = with(self.plan, batch, length);
+            let job = self.job.with_size(with(&self.job.plan, batch, length));
             let how = (Extent::Representative, Wanted::Pieces);
-            let step = step::run_beside(&plan, self.subject, how, &mut self.acts);
+            let step = step::run_beside(&job, how, &mut self.acts);
             step.record.into_peaks()
         })
     }
@@ -319,12 +317,13 @@ mod tests {
     /// Every point is what an estimate of its own says, to 0.5 %.
     fn compare(fragment: &str, batches: &[u64], lengths: &[u64]) {
         let plan = link::decode(fragment).plan;
-        let subject = plan.subject().unwrap();
-        let grid = surface(&plan, &subject, batches, lengths);
+        let job = Job::resolve(&plan).unwrap();
+        let grid = surface(&job, batches, lengths);
         for (row, s) in grid.iter().zip(lengths) {
             for (bytes, b) in row.iter().zip(batches) {
                 let own = with(&plan, *b, *s);
-                let Ok(alone) = outline(&own) else { continue };
+                let Ok(alone) = job.with(own) else { continue };
+                let alone = outline(&alone);
                 let alone = alone.peak.allocated_bytes;
                 assert!(bytes.abs_diff(alone) <= alone / 200, "{fragment} b {b} s {s}: {bytes}, alone {alone}");
             }
@@ -360,8 +359,8 @@ mod tests {
             "v=1&model=Qwen/Qwen2.5-0.5B&task=ppo&method=full&per_device_train_batch_size=8",
             "v=1&model=Qwen/Qwen3-4B&task=inference&new_tokens=64",
         ] {
-            let plan = link::decode(fragment).plan;
-            let (batches, lengths) = crate::advise::map::axes(&plan, 24);
+            let job = Job::resolve(&link::decode(fragment).plan).unwrap();
+            let (batches, lengths) = crate::advise::map::axes(&job, 24);
             let (batches, lengths): (Vec<u64>, Vec<u64>) =
                 (batches.into_iter().step_by(3).collect(), lengths.into_iter().step_by(2).collect());
             compare(fragment, &batches, &lengths);

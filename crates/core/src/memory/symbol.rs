@@ -42,6 +42,8 @@ symbols! {
     N = "n";
     /// Width of a head.
     D = "d";
+    /// Parameters that train.
+    T = "T";
     /// A rank's share of a tensor.
     Share = "n/N";
     /// The largest tensor.

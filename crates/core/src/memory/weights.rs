@@ -1,16 +1,15 @@
 //! Weights: what each module's parameters take, in which dtype, quantised or not, with which adapters.
 
 use super::activations::{Adapter, BaseWeight, Projection};
-use super::autograd::Extent;
-use super::autograd::{ElementType, Label, LayerTag, Sym, Tape, Tensor, dims};
+use super::autograd::{ElementType, Extent, Label, LayerTag, Sym, Tape, Tensor, dims};
 use super::parameter::{Parameter, Parameters, Trainable};
 use super::period::{simulated, windows_run_alike};
 use super::precision::element_type;
 use super::sharding::{Modules, strategy};
 use super::term::Term;
-use crate::job::{Scheme, Sharding};
-use crate::model::{Layer, Model, ModelKind, Module, ModuleKind, NormKind, QkNorm, Role};
-use crate::plan::{AdapterDtype, Method, Plan, TargetModules, Task, names_module};
+use crate::job::{Job, Scheme};
+use crate::model::{Layer, ModelKind, Module, ModuleKind, NormKind, QkNorm, Role};
+use crate::plan::{TargetModules, names_module};
 use std::rc::Rc;
 
 mod build;
@@ -100,8 +99,7 @@ pub(super) struct Counts {
 /// How a model's weights are held: what the plan says, for the policy or for a frozen copy.
 struct Builder<'a> {
     tape: &'a Rc<Tape>,
-    plan: &'a Plan,
-    sharding: &'a Sharding,
+    job: &'a Job,
     holder: Holder,
     trainable: Vec<Trainable>,
     parameters: Vec<Parameter>,
@@ -110,18 +108,11 @@ struct Builder<'a> {
 }
 
 /// Puts a model's weights on the tape.
-pub(super) fn load(tape: &Rc<Tape>, plan: &Plan, model: &Model, sharding: &Sharding, holder: Holder) -> ModelWeights {
+pub(super) fn load(tape: &Rc<Tape>, job: &Job, holder: Holder) -> ModelWeights {
+    let Job { plan, model, sharding, .. } = job;
     let counts = Counts::default();
-    let mut builder = Builder {
-        tape,
-        plan,
-        sharding,
-        holder,
-        trainable: Vec::new(),
-        parameters: Vec::new(),
-        counts,
-        held: Vec::new(),
-    };
+    let mut builder =
+        Builder { tape, job, holder, trainable: Vec::new(), parameters: Vec::new(), counts, held: Vec::new() };
     let (outside, start) = (tape.tag(), tape.events_so_far());
     let mut embeddings = Vec::new();
     let (mut embedding_norms, mut embedding_projections) = (Vec::new(), Vec::new());
@@ -153,7 +144,7 @@ pub(super) fn load(tape: &Rc<Tape>, plan: &Plan, model: &Model, sharding: &Shard
     }
     let mut layers = Vec::new();
     let mut kinds: Vec<(usize, Rc<Layer>)> = Vec::new();
-    let simulated = simulated(model, tape.extent, !windows_run_alike(plan, model));
+    let simulated = simulated(model, tape.extent, !windows_run_alike(job));
     let model_number = tape.add_model(simulated.runs);
     for (run, repeat) in simulated.layers {
         let known = kinds.iter().position(|(kind, _)| *kind == run);
@@ -183,7 +174,7 @@ pub(super) fn load(tape: &Rc<Tape>, plan: &Plan, model: &Model, sharding: &Shard
         }
     }
     let (mut head, mut head_norms) = (Vec::new(), Vec::new());
-    let scores = plan.task == Task::SequenceClassification || plan.task == Task::Reward;
+    let scores = job.scores();
     if !scores {
         for module in &model.head {
             match module.kind {
@@ -208,7 +199,7 @@ pub(super) fn load(tape: &Rc<Tape>, plan: &Plan, model: &Model, sharding: &Shard
         && matches!(sharding.scheme, Scheme::Single | Scheme::Ddp)
     {
         let table = token_embedding.as_ref().map_or(0, |table| table.shape().elements());
-        let base = element_type(plan.torch_dtype);
+        let base = element_type(job.numerics.weights);
         let tied = head.is_empty() && !scores && !encoder;
         let tied_head = if tied { table.saturating_mul(base.bytes()) } else { 0 };
         build::order(tape, start, build::Build { base, tied_head, casts_adapters: builder.adapts() });
@@ -250,23 +241,22 @@ impl Builder<'_> {
     }
 
     fn adapts(&self) -> bool {
-        !self.holder.frozen && self.plan.method != Method::Full && self.plan.task != Task::Inference
+        !self.holder.frozen && self.job.adapts()
     }
 
     fn trains_all(&self) -> bool {
-        !self.holder.frozen && self.plan.method == Method::Full && self.plan.task != Task::Inference
+        !self.holder.frozen && self.job.trains() && !self.job.adapts()
     }
 
     fn quantizes(&self) -> bool {
-        self.plan.method == Method::Qlora
+        self.job.quantizes()
     }
 
     /// dtype of parameters that are not quantised.
     fn element(&self) -> ElementType {
-        // DeepSpeed casts the whole module to its own dtype again.
-        let cast = matches!(self.sharding.scheme, Scheme::Zero(_));
-        let upcast = self.quantizes() && self.plan.quantization.prepare_for_kbit_training && self.adapts() && !cast;
-        if upcast { ElementType::F32 } else { element_type(self.plan.torch_dtype) }
+        let numerics = &self.job.numerics;
+        // A frozen copy is not prepared for training.
+        element_type(if self.holder.frozen { numerics.weights } else { numerics.unquantized })
     }
 
     fn layer(&mut self, layer: &Rc<Layer>, tag: LayerTag) -> LayerWeights {
@@ -343,9 +333,9 @@ impl Builder<'_> {
         let elements = shape.elements().saturating_mul(repeat);
         self.counts.base = self.counts.base.saturating_add(elements);
         let element = self.element();
-        let held = strategy(self.sharding).weight_shape(shape);
+        let held = strategy(&self.job.sharding).weight_shape(shape);
         // FSDP2's shards may be wider than what products run in.
-        let compute = strategy(self.sharding).compute_element(element);
+        let compute = strategy(&self.job.sharding).compute_element(element);
         let tensor = Tensor::new(self.tape, self.weight_label(term, name), held, element).standing_for(shape, compute);
         if self.quantizes() {
             let bytes = elements.saturating_mul(element.bytes());
@@ -354,7 +344,7 @@ impl Builder<'_> {
         if self.trains_all() {
             let tensor = self.train(tensor, name, tag, false);
             self.remember(tensor, name, tag)
-        } else if self.adapts() && self.plan.lora.modules_to_save.iter().any(|saved| names_module(saved, name)) {
+        } else if self.adapts() && self.job.plan.lora.modules_to_save.iter().any(|saved| names_module(saved, name)) {
             let tensor = self.remember(tensor, name, tag);
             self.trained_copy(tensor, name, tag)
         } else {
@@ -373,8 +363,8 @@ impl Builder<'_> {
     fn trained_copy(&mut self, original: Tensor, name: &str, tag: LayerTag) -> Tensor {
         let shape = original.shape();
         let label = self.label(Term::AdapterWeights, name);
-        let element = if self.sharding.scheme == Scheme::Fsdp2 { self.element() } else { original.element() };
-        let copy = Tensor::new(self.tape, label, strategy(self.sharding).weight_shape(shape), element);
+        let element = if self.job.sharding.scheme == Scheme::Fsdp2 { self.element() } else { original.element() };
+        let copy = Tensor::new(self.tape, label, strategy(&self.job.sharding).weight_shape(shape), element);
         let copy = copy.standing_for(shape, original.element());
         self.held.push(original);
         let elements = shape.elements().saturating_mul(tag.repeat);
@@ -467,14 +457,14 @@ impl Builder<'_> {
         let new = |term, shape, element| Tensor::new(self.tape, self.weight_label(term, name), shape, element);
         let constant = |shape, element| new(Term::QuantizationConstants, shape, element);
         let numbers = d_in.saturating_mul(d_out);
-        if self.plan.quantization.bits == 8 {
+        if self.job.plan.quantization.bits == 8 {
             let rows = new(Term::QuantizedWeights, dims(&[(Sym::DOut, d_out), (Sym::DIn, d_in)]), ElementType::Byte);
             let scales = constant(dims(&[(Sym::DOut, d_out)]), ElementType::F32);
             return BaseWeight::EightBit { _held: vec![rows, scales] };
         }
         let packed = new(Term::QuantizedWeights, dims(&[(Sym::PackedPairs, numbers.div_ceil(2))]), ElementType::Byte);
         let blocks = numbers.div_ceil(64);
-        let nested = self.plan.quantization.double_quant;
+        let nested = self.job.plan.quantization.double_quant;
         let scales = dims(&[(Sym::WeightBlocks, blocks)]);
         let mut held = vec![packed, constant(dims(&[(Sym::Sixteen, 16)]), ElementType::F32)];
         if nested {
@@ -497,15 +487,15 @@ impl Builder<'_> {
         tag: LayerTag,
         outside: bool,
     ) -> Option<Adapter> {
-        if !self.adapts() || !is_target(&self.plan.lora.target_modules, &module.name, outside) {
+        if !self.adapts() || !is_target(&self.job.plan.lora.target_modules, &module.name, outside) {
             return None;
         }
-        let r = self.plan.lora.r;
-        let element = self.adapter_element();
-        let compute = strategy(self.sharding).compute_element(element);
+        let r = self.job.plan.lora.r;
+        let element = element_type(self.job.numerics.adapters);
+        let compute = strategy(&self.job.sharding).compute_element(element);
         let new = |shape| {
             let label = self.label(Term::AdapterWeights, &module.name);
-            Tensor::new(self.tape, label, strategy(self.sharding).weight_shape(shape), element)
+            Tensor::new(self.tape, label, strategy(&self.job.sharding).weight_shape(shape), element)
                 .standing_for(shape, compute)
         };
         let a = new(dims(&[(Sym::R, r), (Sym::DIn, d_in)]));
@@ -515,18 +505,7 @@ impl Builder<'_> {
         let a = self.train(a, &module.name, tag, true);
         let b = self.train(b, &module.name, tag, true);
         let (a, b) = (self.remember(a, &module.name, tag), self.remember(b, &module.name, tag));
-        Some(Adapter { a, b, r, dropout: self.plan.lora.lora_dropout })
-    }
-
-    /// peft's `autocast_adapter_dtype`: fp16 and bf16 adapters become fp32. DeepSpeed casts the whole module, adapters
-    /// too, to its own dtype; FSDP2 wants one dtype in a group.
-    fn adapter_element(&self) -> ElementType {
-        match self.plan.lora.adapter_dtype {
-            AdapterDtype::Bfloat16 | AdapterDtype::Float16 => ElementType::Half,
-            AdapterDtype::Float32 => ElementType::F32,
-            AdapterDtype::Auto if super::sharding::casts_adapters(self.plan) => element_type(self.plan.torch_dtype),
-            AdapterDtype::Auto => ElementType::F32,
-        }
+        Some(Adapter { a, b, r, dropout: self.job.plan.lora.lora_dropout })
     }
 }
 

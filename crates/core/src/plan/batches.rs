@@ -106,7 +106,7 @@ impl Plan {
 }
 
 /// What does not divide as it has to, each with the nearest values that would.
-pub(super) fn indivisible(plan: &Plan) -> Vec<Problem> {
+pub(crate) fn indivisible(plan: &Plan) -> Vec<Problem> {
     if !plan.is_reinforcement() {
         return Vec::new();
     }

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::companion::Companion;
+use super::names::*;
 use super::rollout::{PolicyUpdate, Rollout};
 
 /// Everything the user chose.
@@ -110,198 +111,6 @@ pub enum GpuChoice {
     },
 }
 
-/// Declares an enum whose variants have a name in JSON and links.
-macro_rules! names {
-    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $text:literal),+ $(,)? }) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        pub enum $name { $($(#[$vdoc])* $variant),+ }
-        impl $name {
-            /// Every value, in the order lists show them.
-            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
-            /// Names of [`Self::ALL`], in that order.
-            pub const NAMES: &'static [&'static str] = &[$($text),+];
-            /// Name in JSON and links.
-            pub const fn name(self) -> &'static str {
-                match self { $(Self::$variant => $text),+ }
-            }
-            /// The value with `name`.
-            pub fn from_name(name: &str) -> Option<Self> {
-                match name { $($text => Some(Self::$variant),)+ _ => None }
-            }
-        }
-        serialize_by_name!($name);
-    };
-}
-pub(super) use names;
-
-names! {
-    /// What is trained or run.
-    Task {
-        /// Supervised fine-tuning of a causal language model.
-        Sft = "sft",
-        /// A classification or score head instead of the vocabulary.
-        SequenceClassification = "sequence_classification",
-        /// Prefill and generation, nothing trained.
-        Inference = "inference",
-        /// Reward model over chosen and rejected answers.
-        Reward = "reward",
-        /// Direct preference optimisation.
-        Dpo = "dpo",
-        /// Group relative policy optimisation.
-        Grpo = "grpo",
-        /// Proximal policy optimisation.
-        Ppo = "ppo",
-    }
-}
-names! {
-    /// Which weights are trained, and how the others are held.
-    Method {
-        /// All weights.
-        Full = "full",
-        /// Low-rank adapters over a frozen base.
-        Lora = "lora",
-        /// Low-rank adapters over a frozen quantised base.
-        Qlora = "qlora",
-    }
-}
-names! {
-    /// Number formats of weights.
-    Dtype {
-        /// 2 bytes, 8-bit exponent.
-        Bfloat16 = "bfloat16",
-        /// 2 bytes, 5-bit exponent.
-        Float16 = "float16",
-        /// 4 bytes.
-        Float32 = "float32",
-    }
-}
-names! {
-    /// Autocast.
-    MixedPrecision {
-        /// None.
-        No = "no",
-        /// To bfloat16.
-        Bf16 = "bf16",
-        /// To float16, with a gradient scaler.
-        Fp16 = "fp16",
-    }
-}
-names! {
-    /// Optimizers under their Hugging Face names.
-    Optimizer {
-        /// `torch.optim.AdamW` as PyTorch defaults: foreach on CUDA.
-        AdamwTorch = "adamw_torch",
-        /// `torch.optim.AdamW(fused=True)`.
-        AdamwTorchFused = "adamw_torch_fused",
-        /// `torch.optim.AdamW(foreach=False)`.
-        AdamwTorchForloop = "adamw_torch_forloop",
-        /// bitsandbytes AdamW, 8-bit states.
-        AdamwBnb8bit = "adamw_bnb_8bit",
-        /// bitsandbytes AdamW, 8-bit states in managed memory.
-        PagedAdamw8bit = "paged_adamw_8bit",
-        /// bitsandbytes AdamW, fp32 states in managed memory.
-        PagedAdamw32bit = "paged_adamw_32bit",
-        /// `torch.optim.SGD` without momentum.
-        Sgd = "sgd",
-        /// `torch.optim.SGD` with momentum.
-        SgdMomentum = "sgd_momentum",
-        /// transformers' Adafactor without first moment.
-        Adafactor = "adafactor",
-        /// bitsandbytes Lion, fp32 state.
-        Lion32bit = "lion_32bit",
-        /// bitsandbytes Lion, 8-bit state.
-        Lion8bit = "lion_8bit",
-        /// GaLore over AdamW.
-        GaloreAdamw = "galore_adamw",
-        /// APOLLO over AdamW.
-        ApolloAdamw = "apollo_adamw",
-        /// Muon for matrices, AdamW for the rest.
-        Muon = "muon",
-    }
-}
-names! {
-    /// How attention is computed.
-    AttnImplementation {
-        /// `torch.nn.functional.scaled_dot_product_attention`.
-        Sdpa = "sdpa",
-        /// The flash-attn package.
-        FlashAttention2 = "flash_attention_2",
-        /// Written out: scores and probabilities exist.
-        Eager = "eager",
-    }
-}
-names! {
-    /// What `sdpa` dispatches to.
-    AttentionKernel {
-        /// Follows card, dtype, mask and length.
-        Auto = "auto",
-        /// Flash kernel.
-        Flash = "flash",
-        /// Memory-efficient kernel.
-        Efficient = "efficient",
-        /// Plain mathematics.
-        Math = "math",
-    }
-}
-names! {
-    /// Where something lives between uses.
-    Offload {
-        /// On the card.
-        None = "none",
-        /// In host memory.
-        Cpu = "cpu",
-    }
-}
-names! {
-    /// Sharding frameworks.
-    Framework {
-        /// DeepSpeed ZeRO.
-        Deepspeed = "deepspeed",
-        /// `torch.distributed.fsdp.fully_shard`.
-        Fsdp2 = "fsdp2",
-        /// `torch.nn.parallel.DistributedDataParallel`.
-        Ddp = "ddp",
-    }
-}
-names! {
-    /// dtype of the adapters.
-    AdapterDtype {
-        /// peft's default: fp32 when the base is fp16 or bf16.
-        Auto = "auto",
-        /// bf16.
-        Bfloat16 = "bfloat16",
-        /// fp16.
-        Float16 = "float16",
-        /// fp32.
-        Float32 = "float32",
-    }
-}
-names! {
-    /// 4-bit number formats.
-    QuantType {
-        /// Normal float.
-        Nf4 = "nf4",
-        /// 4-bit float.
-        Fp4 = "fp4",
-    }
-}
-names! {
-    /// How the frozen reference exists.
-    ReferenceKind {
-        /// As the task's trainer does: adapter switched off for LoRA, a copy otherwise.
-        Auto = "auto",
-        /// A second, frozen model.
-        Copy = "copy",
-        /// The policy with its adapter switched off.
-        AdapterDisabled = "adapter_disabled",
-        /// Log-probabilities computed before training (TRL's `precompute_ref_log_probs`).
-        Precomputed = "precomputed",
-        /// None.
-        None = "none",
-    }
-}
-
 /// A switch that can follow what the libraries would do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Auto {
@@ -390,7 +199,9 @@ pub struct Distributed {
     pub contiguous_gradients: bool,
     /// DeepSpeed `round_robin_gradients`.
     pub round_robin_gradients: bool,
-    /// DeepSpeed `pin_memory` of the offload sections.
+    /// DeepSpeed `data_types.grad_accum_dtype`; `None`: the weights' dtype.
+    pub grad_accum_dtype: Option<Dtype>,
+    /// `pin_memory` of DeepSpeed's offload sections and of FSDP2's `CPUOffloadPolicy`.
     pub pin_memory: bool,
     /// FSDP2 `reshard_after_forward`.
     pub reshard_after_forward: bool,
@@ -430,16 +241,6 @@ pub struct Software {
     pub peft: Option<String>,
     /// bitsandbytes.
     pub bitsandbytes: Option<String>,
-}
-
-impl Dtype {
-    /// Bytes of one element.
-    pub const fn bytes(self) -> u64 {
-        match self {
-            Self::Bfloat16 | Self::Float16 => 2,
-            Self::Float32 => 4,
-        }
-    }
 }
 
 impl Distributed {

@@ -91,6 +91,7 @@ impl Default for Distributed {
             overlap_comm: Auto::Auto,
             contiguous_gradients: true,
             round_robin_gradients: false,
+            grad_accum_dtype: None,
             pin_memory: true,
             reshard_after_forward: true,
             param_dtype: None,

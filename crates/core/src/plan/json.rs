@@ -2,8 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use super::fields::{Field, fields};
+use super::fields::Field;
 use super::leaf::shortened;
+use super::table::fields;
 use super::{Kind, Plan, Problem, ProblemKind};
 use crate::search::edits::{Closeness, near_distance, nearest};
 

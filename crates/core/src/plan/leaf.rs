@@ -2,7 +2,7 @@
 
 use serde_json::{Number, Value};
 
-use super::fields::Kind;
+use super::kind::Kind;
 use super::{
     AdapterDtype, AttentionKernel, AttnImplementation, Auto, BucketSize, Dtype, Framework, KvCacheDtype, Method,
     MixedPrecision, Offload, Optimizer, ProblemKind, QuantType, ReferenceKind, RolloutEngine, TargetModules, Task,
@@ -40,7 +40,7 @@ pub(super) fn shown(value: &Value) -> String {
 }
 
 /// The first characters of `text`.
-pub(super) fn shortened(text: &str) -> String {
+pub(crate) fn shortened(text: &str) -> String {
     const LONGEST_SHOWN: usize = 80;
     let mut short: String = text.chars().take(LONGEST_SHOWN).collect();
     if short.len() < text.len() {

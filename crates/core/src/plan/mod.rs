@@ -4,34 +4,38 @@
 
 mod alternatives;
 mod batches;
+pub(crate) mod checks;
 mod choice;
 mod companion;
+mod companion_json;
 mod defaults;
 mod fields;
-mod instances;
 mod json;
 mod keep;
+mod kind;
 mod leaf;
 mod modules;
+mod names;
 mod parts;
 mod problem;
 mod rollout;
 mod rules;
-mod settle;
-mod subject;
 mod table;
 
 pub use alternatives::{Alternative, alternatives};
 pub use batches::{Batches, Round};
 pub use choice::*;
 pub use companion::{Companion, CompanionModel, InstanceRole};
-pub use fields::{Field, Kind, Unit, field, fields};
-pub use instances::Instance;
+pub use fields::Field;
 pub use json::MAX_JSON_BYTES;
+pub use kind::{Kind, Unit};
 pub use modules::{attention_module_names, linear_module_names, names_module};
+pub use names::*;
 pub use problem::*;
 pub use rollout::{KvCacheDtype, PolicyUpdate, Rollout, RolloutEngine, VllmMode};
-pub use subject::Subject;
+pub use table::{field, fields};
+
+pub(crate) use leaf::shortened;
 
 use crate::search::edits;
 

@@ -58,7 +58,7 @@ fn modules(model: &Model) -> impl Iterator<Item = &Module> {
 }
 
 /// Problems of the names in `plan.lora` that no module of `model` has.
-pub(super) fn unknown_names(plan: &Plan, model: &Model) -> Vec<Problem> {
+pub(crate) fn unknown_names(plan: &Plan, model: &Model) -> Vec<Problem> {
     if plan.method == Method::Full {
         return Vec::new();
     }

@@ -2,7 +2,7 @@
 //!
 //! Names are TRL's where it has one (trl/trainer/grpo_config.py, ppo_config.py), else verl's or Headroom's own.
 
-use super::choice::names;
+use super::names::names;
 
 names! {
     /// What generates the answers.

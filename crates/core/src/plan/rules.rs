@@ -8,11 +8,12 @@ use crate::gpu::Card;
 use crate::model::{Model, ModuleKind, Role};
 
 /// Every contradiction of `plan`.
-pub(super) fn contradictions(plan: &Plan, model: &Model, card: &Card) -> Vec<Problem> {
+pub(crate) fn contradictions(plan: &Plan, model: &Model, card: &Card) -> Vec<Problem> {
     [
         reference(plan),
         sharding(plan),
         optimizer_offload(plan),
+        gradient_accumulation(plan),
         kernel(plan),
         flash_attention(plan, card),
         positions(plan, model),
@@ -61,6 +62,21 @@ fn optimizer_offload(plan: &Plan) -> Option<Problem> {
             contradiction("zero_stage", "offload_optimizer", "2")
         }
         Framework::Deepspeed | Framework::Fsdp2 => None,
+    }
+}
+
+/// DeepSpeed's `data_types.grad_accum_dtype`: without ZeRO the engine takes the weights' own dtype only
+/// (runtime/engine.py `_do_optimizer_sanity_check`). With it, wider than the weights is what is estimated.
+fn gradient_accumulation(plan: &Plan) -> Option<Problem> {
+    const FIELD: &str = "distributed.grad_accum_dtype";
+    let chosen = plan.distributed.grad_accum_dtype.filter(|dtype| *dtype != plan.torch_dtype)?;
+    if plan.distributed.framework != Framework::Deepspeed || plan.task == Task::Inference {
+        return None;
+    }
+    match (plan.zero_stage, chosen) {
+        (0, _) => contradiction(FIELD, "zero_stage", plan.torch_dtype.name()),
+        (_, Dtype::Float32) => None,
+        (_, Dtype::Bfloat16 | Dtype::Float16) => contradiction(FIELD, "torch_dtype", plan.torch_dtype.name()),
     }
 }
 

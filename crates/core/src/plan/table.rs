@@ -2,8 +2,9 @@
 //!
 //! One row a field. The rows drive the JSON reader and writer, links, the form's attributes and the generator of property tests.
 
-use super::companion::{reward_models, set_reward_models, set_value_model, value_model};
-use super::fields::{Field, Get, Kind, Set, Unit};
+use super::companion_json::{reward_models, set_reward_models, set_value_model, value_model};
+use super::fields::{Field, Get, Set};
+use super::kind::{Kind, Unit};
 use super::leaf::Leaf;
 use super::parts::{
     BITS, WRAPS, bits, gpu_capability, gpu_id, gpu_memory, gpu_name, model_config, model_id, model_name, set_bits,
@@ -127,6 +128,7 @@ pub(super) static FIELDS: &[Field] = &[
     row!(distributed.overlap_comm, Kind::AutoFlag),
     row!(distributed.contiguous_gradients, Kind::Flag),
     row!(distributed.round_robin_gradients, Kind::Flag),
+    row!(distributed.grad_accum_dtype, Kind::OptionalChoice(Dtype::NAMES)),
     row!(distributed.pin_memory, Kind::Flag),
     row!(distributed.reshard_after_forward, Kind::Flag),
     row!(distributed.param_dtype, Kind::OptionalChoice(Dtype::NAMES)),
@@ -170,3 +172,13 @@ pub(super) static FIELDS: &[Field] = &[
     row!(software.peft, Kind::Version),
     row!(software.bitsandbytes, Kind::Version),
 ];
+
+/// Every field, in the order of JSON files and links.
+pub fn fields() -> &'static [Field] {
+    FIELDS
+}
+
+/// The field called `name` in JSON: `lora.r`.
+pub fn field(name: &str) -> Option<&'static Field> {
+    FIELDS.iter().find(|field| field.name == name)
+}

@@ -4,7 +4,7 @@ use super::Part;
 use super::rates::Precision;
 use super::setting::Setting;
 use super::tally::Passes;
-use crate::memory::AttentionPath;
+use crate::job::AttentionKernel;
 use crate::model::{Attention, ModelKind};
 
 /// Adds attention over the whole batch.
@@ -13,13 +13,13 @@ pub(super) fn attention(passes: &mut Passes, setting: &Setting, attention: &Atte
     let widths = (attention.head_dim as f64, attention.value_head_dim as f64);
     repeat_kv(passes, setting, attention);
     match setting.attention {
-        AttentionPath::Eager => eager(passes, setting, attention, heads, widths),
-        AttentionPath::Flash if !setting.padded || flash_package(setting) => {
+        AttentionKernel::Eager => eager(passes, setting, attention, heads, widths),
+        AttentionKernel::Flash if !setting.padded || flash_package(setting) => {
             fused(passes, setting, heads, widths, visible(setting, attention), true);
         }
         // A mask takes PyTorch to the memory-efficient kernel, which skips nothing that the mask hides.
-        AttentionPath::Flash => fused(passes, setting, heads, widths, setting.length, false),
-        AttentionPath::Efficient => {
+        AttentionKernel::Flash => fused(passes, setting, heads, widths, setting.length, false),
+        AttentionKernel::Efficient => {
             let seen = if setting.padded { setting.length } else { visible(setting, attention) };
             fused(passes, setting, heads, widths, seen, false);
         }
@@ -27,7 +27,7 @@ pub(super) fn attention(passes: &mut Passes, setting: &Setting, attention: &Atte
 }
 
 fn flash_package(setting: &Setting) -> bool {
-    setting.plan.attn_implementation.name() == "flash_attention_2"
+    setting.job.plan.attn_implementation.name() == "flash_attention_2"
 }
 
 /// Keys that a query meets in the mean: half of them under a causal mask, fewer within a window.

@@ -24,7 +24,7 @@ pub(super) fn ends(passes: &mut Passes, setting: &Setting, scored: f64) {
     }
     if setting.scores {
         // Reward and value models have one label; so has a plan that does not classify.
-        let labels = setting.plan.num_labels as f64;
+        let labels = setting.job.plan.num_labels as f64;
         product(passes, setting, [tokens, labels, hidden]);
         if !setting.training {
             return;
@@ -83,12 +83,12 @@ fn embeddings(passes: &mut Passes, setting: &Setting, model: &Model) {
 fn loss(passes: &mut Passes, setting: &Setting, logits: f64) {
     let rates = &setting.rates;
     let a = setting.element();
-    if setting.plan.use_liger_kernel || setting.plan.policy.use_liger_loss {
+    if setting.job.plan.use_liger_kernel || setting.job.plan.policy.use_liger_loss {
         passes.forward.traffic(rates, Part::Loss, logits * 4.0 * a, 8.0);
         return;
     }
     let upcast = if a < 4.0 { 4.0 + a } else { 0.0 };
-    let accelerate = if setting.plan.logits_to_fp32 { 2.0 * upcast } else { 0.0 };
+    let accelerate = if setting.job.plan.logits_to_fp32 { 2.0 * upcast } else { 0.0 };
     let scaled = if setting.model.final_logit_softcapping { 6.0 * a } else { 0.0 };
     passes.forward.traffic(rates, Part::Loss, logits * (upcast + 12.0 + accelerate / 2.0 + scaled), 6.0);
     passes.backward.traffic(rates, Part::Loss, logits * (4.0 + 12.0 + upcast + accelerate / 2.0 + scaled), 5.0);

@@ -4,7 +4,6 @@ use super::Part;
 use super::rates::Precision;
 use super::setting::Setting;
 use super::tally::Passes;
-use crate::memory::multiplies_four_bits_at_once;
 use crate::model::{Module, ModuleKind};
 
 /// Operations of a vector lane that bitsandbytes' 4-bit kernels spend on a value before 0.48: sixteen values told apart by
@@ -71,10 +70,10 @@ fn four_bit(passes: &mut Passes, setting: &Setting, rows: f64, d_in: f64, d_out:
     let numbers = d_in * d_out;
     let seconds = numbers / rates.lookups(lookup_operations(setting));
     let bytes = numbers * (FOUR_BIT_BYTES + 2.0);
-    let scales = if setting.plan.quantization.double_quant { 2.0 } else { 0.0 };
+    let scales = if setting.job.plan.quantization.double_quant { 2.0 } else { 0.0 };
     // Counts of tokens and features, far below 2^53.
     let (tokens, shape) = (rows as u64, (d_out as u64, d_in as u64));
-    let fused = multiplies_four_bits_at_once(setting.plan, setting.card, tokens, shape);
+    let fused = setting.job.uses_fused_4bit_gemm(tokens, shape);
     if !fused {
         passes.forward.operator(rates, Part::Dequantization, seconds, bytes);
         passes.forward.traffic(rates, Part::Dequantization, numbers / 64.0 * 9.0 * scales / 2.0, scales);
@@ -85,7 +84,7 @@ fn four_bit(passes: &mut Passes, setting: &Setting, rows: f64, d_in: f64, d_out:
 }
 
 fn lookup_operations(setting: &Setting) -> f64 {
-    let version = setting.plan.software.bitsandbytes.as_deref().and_then(|text| {
+    let version = setting.job.plan.software.bitsandbytes.as_deref().and_then(|text| {
         let mut parts = text.split('.').map(|part| part.parse::<u32>().ok());
         Some((parts.next()??, parts.next()??))
     });
@@ -106,8 +105,8 @@ fn eight_bit(passes: &mut Passes, setting: &Setting, rows: f64, d_in: f64, d_out
 /// `result + lora_B(lora_A(dropout(x))) * scaling` (peft/tuners/lora/layer.py and bnb.py).
 fn adapter(passes: &mut Passes, setting: &Setting, rows: f64, d_in: f64, d_out: f64, outside: bool) {
     let rates = &setting.rates;
-    let rank = setting.plan.lora.r as f64;
-    let autocast = setting.plan.mixed_precision.name() != "no";
+    let rank = setting.job.plan.lora.r as f64;
+    let autocast = setting.job.numerics.autocast.is_some();
     let base = setting.element();
     // Under autocast the adapter's products run in 16 bits, without it in the adapter's own dtype.
     let held = setting.adapter();
@@ -120,7 +119,7 @@ fn adapter(passes: &mut Passes, setting: &Setting, rows: f64, d_in: f64, d_out: 
         in_bytes += 6.0;
         kernels += 1.0;
     }
-    if setting.plan.lora.lora_dropout > 0.0 {
+    if setting.job.plan.lora.lora_dropout > 0.0 {
         in_bytes += 2.0 * held + 1.0;
         kernels += 1.0;
     }

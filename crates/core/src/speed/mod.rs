@@ -28,7 +28,8 @@ pub use decode::Generation;
 pub use part::Part;
 pub use range::Range;
 
-use crate::plan::{Plan, Problem, Subject, Task};
+use crate::job::Job;
+use crate::plan::Task;
 use decode::Generator;
 use setting::Setting;
 use tally::Tally;
@@ -73,35 +74,27 @@ impl StepTime {
     }
 }
 
-/// Time of one step of `plan`.
-///
-/// # Errors
-/// Every problem of a plan that cannot be estimated, each with its field and mend.
-pub fn step_time_of(plan: &Plan) -> Result<StepTime, Vec<Problem>> {
-    plan.subject().map(|subject| step_time(plan, &subject))
-}
-
-/// Time of one step of a plan whose model and card are already found. Takes microseconds.
-pub fn step_time(plan: &Plan, subject: &Subject) -> StepTime {
+/// Time of one step of a job. Takes microseconds.
+pub fn step_time(job: &Job) -> StepTime {
+    let Job { plan, batches, .. } = job;
     if plan.task == Task::Inference {
         let generation = Generation {
             batch: plan.per_device_train_batch_size,
             prompt: plan.max_length,
             new_tokens: plan.rollout.new_tokens,
         };
-        return generation_time(plan, subject, generation);
+        return generation_time(job, generation);
     }
-    let batches = plan.batches();
-    finish(&tasks::step(plan, subject), batches.effective_batch_size, batches.tokens_per_step)
+    finish(&tasks::step(job), batches.effective_batch_size, batches.tokens_per_step)
 }
 
-/// Time of a generation by transformers' `generate`, with the plan's model, card and sharding.
-pub fn generation_time(plan: &Plan, subject: &Subject, generation: Generation) -> StepTime {
-    let setting = Setting::new(plan, subject);
+/// Time of a generation by transformers' `generate`, with the job's model, GPU and sharding.
+pub fn generation_time(job: &Job, generation: Generation) -> StepTime {
+    let setting = Setting::new(job);
     let mut tally = decode::generate(&setting, generation, Generator::Python);
     // Weights that are held in shares are gathered for the prompt and again for every token.
     tasks::share_out(&setting, &mut tally, 1.0 + generation.new_tokens as f64);
-    let sequences = generation.batch.saturating_mul(plan.num_gpus);
+    let sequences = generation.batch.saturating_mul(job.plan.num_gpus);
     finish(&tally, sequences, sequences.saturating_mul(generation.prompt.saturating_add(generation.new_tokens)))
 }
 

@@ -3,10 +3,10 @@
 use super::Part;
 use super::rates::{FORWARD_LAUNCH, Precision};
 use super::setting::Setting;
-use super::sharding::Sharding;
 use super::tally::Tally;
 use super::trained::Trained;
-use crate::plan::Optimizer;
+use crate::job::Job;
+use crate::plan::{Dtype, Optimizer};
 
 /// Time Python spends on a tensor in an optimizer's step and in clipping, seconds: a dozen list operations of
 /// `_init_group` and `_foreach_norm`, at about a microsecond and a half each.
@@ -19,10 +19,11 @@ const ELEMENTS_PER_LAUNCH: f64 = 320.0 * 65_536.0;
 const MUON_PRODUCTS: f64 = 15.0;
 
 /// What the step of one rank takes on the card, and seconds that Python takes for it.
-pub(super) fn step(setting: &Setting, trained: &Trained, sharding: &Sharding) -> (Tally, f64) {
+pub(super) fn step(setting: &Setting, trained: &Trained) -> (Tally, f64) {
     let mut tally = Tally::default();
-    let share = sharding.optimizer_share();
-    let groups = [(trained.base, setting.weight), (trained.adapters, setting.adapter())];
+    let Job { plan, sharding, numerics, .. } = setting.job;
+    let share = if sharding.shards_optimizer() { 1.0 / sharding.ranks as f64 } else { 1.0 };
+    let groups = [(trained.base, setting.updated()), (trained.adapters, setting.adapter())];
     let per_launch = |passes: f64, elements: f64| {
         let tensors = (trained.tensors / TENSORS_PER_LAUNCH).ceil();
         passes * tensors.max((elements / ELEMENTS_PER_LAUNCH).ceil())
@@ -32,17 +33,17 @@ pub(super) fn step(setting: &Setting, trained: &Trained, sharding: &Sharding) ->
         if elements == 0.0 {
             continue;
         }
-        clip(&mut tally, setting, sharding, elements, width);
-        if sharding.offloads_optimizer {
+        clip(&mut tally, setting, elements, width);
+        if sharding.offload_optimizer {
             continue;
         }
-        if sharding.keeps_master() {
+        if numerics.fp32_master {
             // DeepSpeed: the gradient to fp32, unscaled and clipped; fp32 master updated; the 16-bit weight written.
-            let bytes = 6.0 + 8.0 + update_bytes(setting.plan.optim, 4.0).0 + 6.0;
+            let bytes = 6.0 + 8.0 + update_bytes(plan.optim, 4.0).0 + 6.0;
             tally.traffic(&setting.rates, Part::Optimizer, elements * bytes, per_launch(8.0, elements));
         } else {
-            let (bytes, passes) = update_bytes(setting.plan.optim, width);
-            let launches = match setting.plan.optim {
+            let (bytes, passes) = update_bytes(plan.optim, width);
+            let launches = match plan.optim {
                 Optimizer::AdamwTorchForloop | Optimizer::Adafactor => passes * trained.tensors,
                 Optimizer::AdamwBnb8bit
                 | Optimizer::PagedAdamw8bit
@@ -55,18 +56,18 @@ pub(super) fn step(setting: &Setting, trained: &Trained, sharding: &Sharding) ->
         }
     }
     matrix_products(&mut tally, setting, trained, share);
-    let loops = if sharding.is_deepspeed() { 0.0 } else { trained.tensors };
+    let loops = if setting.is_deepspeed() { 0.0 } else { trained.tensors };
     (tally, loops * PYTHON_PER_TENSOR + tally.launches * FORWARD_LAUNCH)
 }
 
 /// Norm of all gradients, then all of them scaled; DeepSpeed scales while it updates. A gradient scaler looks for
 /// infinities and unscales first.
-fn clip(tally: &mut Tally, setting: &Setting, sharding: &Sharding, elements: f64, width: f64) {
+fn clip(tally: &mut Tally, setting: &Setting, elements: f64, width: f64) {
     let mut bytes = 0.0;
-    if setting.plan.max_grad_norm > 0.0 {
-        bytes += width * if sharding.is_deepspeed() { 1.0 } else { 3.0 };
+    if setting.job.plan.max_grad_norm > 0.0 {
+        bytes += width * if setting.is_deepspeed() { 1.0 } else { 3.0 };
     }
-    if setting.plan.mixed_precision.name() == "fp16" && !sharding.is_deepspeed() {
+    if setting.job.numerics.autocast == Some(Dtype::Float16) && !setting.is_deepspeed() {
         bytes += 2.0 * width;
     }
     if bytes > 0.0 {
@@ -103,7 +104,7 @@ fn update_bytes(optimizer: Optimizer, width: f64) -> (f64, f64) {
 fn matrix_products(tally: &mut Tally, setting: &Setting, trained: &Trained, share: f64) {
     let hidden = setting.model.hidden_size as f64;
     // A matrix of h x n costs 2 h² n a product: 2 h for each of its elements.
-    let flops = match setting.plan.optim {
+    let flops = match setting.job.plan.optim {
         Optimizer::Muon => trained.matrices * share * 2.0 * hidden * MUON_PRODUCTS,
         // Down to rank 128 and up again.
         Optimizer::GaloreAdamw => trained.matrices * share * 2.0 * 128.0 * 2.0,

@@ -1,20 +1,15 @@
 //! What is the same for every operator of a step.
 
 use super::rates::{Precision, Rates};
-use crate::gpu::Card;
-use crate::memory::{AttentionPath, attention_path};
+use crate::job::{AttentionKernel, Job, Scheme};
 use crate::model::{Model, Module};
-use crate::plan::{
-    AdapterDtype, Auto, Batches, Dtype, Framework, Instance, Method, MixedPrecision, Plan, Subject, TargetModules,
-    Task, names_module,
-};
+use crate::plan::{Method, TargetModules, names_module};
 
 /// What is the same for every operator of a pass over a model.
 #[derive(Clone, Copy)]
 pub(super) struct Setting<'a> {
-    pub(super) plan: &'a Plan,
+    pub(super) job: &'a Job,
     pub(super) model: &'a Model,
-    pub(super) card: &'a Card,
     /// Which of the model's weights train.
     pub(super) method: Method,
     /// Bits of quantised weights.
@@ -24,15 +19,15 @@ pub(super) struct Setting<'a> {
     pub(super) batch: f64,
     /// s, tokens of each.
     pub(super) length: f64,
-    /// What products run in.
+    /// What matmuls run in.
     pub(super) precision: Precision,
     /// Bytes of an element of the residual stream.
     pub(super) stream: f64,
     /// Bytes of a weight that is not quantised, and of its gradient.
     pub(super) weight: f64,
-    /// Whether products cast fp32 weights and inputs to 16 bits.
+    /// Whether matmuls cast fp32 weights and inputs to 16 bits.
     pub(super) casts: bool,
-    pub(super) attention: AttentionPath,
+    pub(super) attention: AttentionKernel,
     /// A mask with real padding reaches attention.
     pub(super) padded: bool,
     /// A score head stands in for the vocabulary.
@@ -46,63 +41,33 @@ pub(super) struct Setting<'a> {
 }
 
 impl<'a> Setting<'a> {
-    pub(super) fn new(plan: &'a Plan, subject: &'a Subject) -> Self {
-        let autocast = plan.mixed_precision != MixedPrecision::No;
-        // DeepSpeed and FSDP2's mixed precision compute in their own dtype, whatever the weights are kept in.
-        let sixteen_bit_engine = match plan.distributed.framework {
-            Framework::Deepspeed => plan.zero_stage > 0 && plan.distributed.bf16_enabled == Auto::Set(true),
-            Framework::Fsdp2 => {
-                plan.num_gpus > 1 && plan.distributed.param_dtype.is_some_and(|dtype| dtype != Dtype::Float32)
-            }
-            Framework::Ddp => false,
-        };
-        let weight = if sixteen_bit_engine { 2.0 } else { plan.torch_dtype.bytes() as f64 };
-        let half = weight < 4.0 || autocast;
-        let bf16 = match plan.mixed_precision {
-            MixedPrecision::No => plan.torch_dtype != Dtype::Float16,
-            MixedPrecision::Bf16 => true,
-            MixedPrecision::Fp16 => false,
-        };
-        let training = plan.task != Task::Inference;
+    pub(super) fn new(job: &'a Job) -> Self {
+        let Job { plan, numerics, batches, .. } = job;
+        let weight = numerics.gathered.bytes() as f64;
         Self {
-            plan,
-            model: &subject.model,
-            card: &subject.card,
+            job,
+            model: &job.model,
             method: plan.method,
             bits: plan.quantization.bits,
-            rates: Rates::of(&subject.card, plan.num_gpus, bf16),
-            batch: plan.per_device_train_batch_size as f64,
-            length: plan.max_length as f64,
-            precision: if half { Precision::Half } else { Precision::Single },
-            stream: weight,
-            weight,
-            casts: autocast && weight > 2.0,
-            attention: attention_path(plan, &subject.model, &subject.card),
-            padded: plan.padded_batch,
-            scores: matches!(plan.task, Task::SequenceClassification | Task::Reward),
-            training,
-            adapters: training,
-            forwards: plan.gradient_accumulation_steps.max(1) as f64,
-        }
-    }
-
-    /// The same for the forwards that `batches` speaks of.
-    pub(super) fn over(&self, batches: &Batches) -> Self {
-        Self {
+            rates: Rates::of(&job.gpu, plan.num_gpus, !numerics.float16),
             batch: batches.sequences_per_forward as f64,
             length: batches.tokens_per_sequence as f64,
+            precision: if numerics.multiplies_in_16_bits() { Precision::Half } else { Precision::Single },
+            stream: weight,
+            weight,
+            casts: numerics.autocast.is_some() && weight > 2.0,
+            attention: job.attention,
+            padded: job.padded,
+            scores: job.scores(),
+            training: job.trains(),
+            adapters: job.trains(),
             forwards: batches.forwards_per_step.max(1) as f64,
-            // Prompts of unequal length are padded on the left, answers on the right.
-            padded: self.padded || batches.round.is_some(),
-            ..*self
         }
     }
 
-    /// The same for a model beside the policy, which has no adapters and one score for a head.
-    pub(super) fn beside(&self, instance: &'a Instance) -> Self {
-        let method = if instance.bits.is_some() { Method::Qlora } else { Method::Full };
-        let bits = instance.bits.unwrap_or(self.bits);
-        Self { model: &instance.model, method, bits, adapters: false, scores: true, ..*self }
+    /// The same for a model beside the policy, whose job is `job`: it has no adapters and one score for a head.
+    pub(super) fn beside(job: &'a Job) -> Self {
+        Self { adapters: false, scores: true, training: true, ..Self::new(job) }
     }
 
     /// Share of forwards that add to a gradient instead of writing it.
@@ -115,7 +80,7 @@ impl<'a> Setting<'a> {
         self.batch * self.length
     }
 
-    /// Bytes of an element of products.
+    /// Bytes of an element of matmuls.
     pub(super) fn element(&self) -> f64 {
         self.precision.bytes()
     }
@@ -131,7 +96,7 @@ impl<'a> Setting<'a> {
             && match self.method {
                 Method::Full => true,
                 Method::Lora | Method::Qlora => {
-                    self.plan.lora.modules_to_save.iter().any(|saved| names_module(saved, name))
+                    self.job.plan.lora.modules_to_save.iter().any(|saved| names_module(saved, name))
                 }
             }
     }
@@ -140,7 +105,7 @@ impl<'a> Setting<'a> {
     pub(super) fn adapts(&self, module: &Module, outside: bool) -> bool {
         self.adapters
             && self.method != Method::Full
-            && match &self.plan.lora.target_modules {
+            && match &self.job.plan.lora.target_modules {
                 TargetModules::AllLinear => !outside,
                 TargetModules::Names(names) => names.iter().any(|target| names_module(target, &module.name)),
             }
@@ -150,19 +115,19 @@ impl<'a> Setting<'a> {
         self.method == Method::Qlora && !outside
     }
 
-    /// Bytes of an adapter's element: peft upcasts 16-bit adapters to fp32 (`autocast_adapter_dtype`), DeepSpeed and FSDP2
-    /// cast them to the base's dtype again.
+    /// Bytes of an adapter's element.
     pub(super) fn adapter(&self) -> f64 {
-        let engine = match self.plan.distributed.framework {
-            Framework::Deepspeed => self.plan.zero_stage > 0,
-            Framework::Fsdp2 => self.plan.num_gpus > 1,
-            Framework::Ddp => false,
-        };
-        match self.plan.lora.adapter_dtype {
-            AdapterDtype::Bfloat16 | AdapterDtype::Float16 => 2.0,
-            AdapterDtype::Float32 => 4.0,
-            AdapterDtype::Auto if engine => self.weight,
-            AdapterDtype::Auto => 4.0,
-        }
+        self.job.numerics.adapters.bytes() as f64
+    }
+
+    /// Bytes of a trained element of the base as the optimizer updates it: FSDP2's shards may be wider than what matmuls
+    /// read.
+    pub(super) fn updated(&self) -> f64 {
+        self.job.numerics.unquantized.bytes() as f64
+    }
+
+    /// Whether the optimizer's step is DeepSpeed's.
+    pub(super) fn is_deepspeed(&self) -> bool {
+        matches!(self.job.sharding.scheme, Scheme::Zero(_))
     }
 }

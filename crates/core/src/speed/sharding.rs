@@ -6,7 +6,7 @@ use super::Part;
 use super::setting::Setting;
 use super::tally::Tally;
 use super::trained::Trained;
-use crate::plan::{Auto, BucketSize, Framework, Offload};
+use crate::job::{Scheme, Sharding};
 use crate::units::MIB;
 
 /// Seconds that DeepSpeed's CPU-Adam takes for an element: 0.22 s for 10^9 and 2.57 s for 10^10 (Ren et al., ZeRO-Offload,
@@ -19,29 +19,6 @@ const TORCH_CPU_ADAM: f64 = 1.4e-9;
 /// is never busy (Qwen's README); launches and optimizer explain less than 0.09 s, which leaves about 300 µs to each of 171
 /// modules in three passes.
 const STAGE3_HOOK: f64 = 300e-6;
-
-/// Who keeps which share.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Scheme {
-    Single,
-    Ddp,
-    Zero(u8),
-    Fsdp2,
-}
-
-/// How a plan's state is shared out.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Sharding {
-    scheme: Scheme,
-    ranks: f64,
-    pub(super) offloads_optimizer: bool,
-    offloads_param: bool,
-    overlaps: bool,
-    /// Elements that ZeRO-3 fetches ahead.
-    prefetch: f64,
-    reshards: bool,
-    pins: bool,
-}
 
 /// What moves while a micro-batch computes, seconds each.
 #[derive(Debug, Clone, Copy, Default)]
@@ -61,60 +38,23 @@ pub(super) struct Compute {
     pub(super) backward: f64,
 }
 
-impl Sharding {
-    pub(super) fn new(setting: &Setting) -> Self {
-        let plan = setting.plan;
-        let keys = &plan.distributed;
-        let scheme = match (keys.framework, plan.zero_stage) {
-            (Framework::Deepspeed, stage @ 1..=3) => Scheme::Zero(stage),
-            (Framework::Fsdp2, _) if plan.num_gpus > 1 => Scheme::Fsdp2,
-            _ if plan.num_gpus > 1 => Scheme::Ddp,
-            _ => Scheme::Single,
-        };
-        let offloads_param = plan.offload_param == Offload::Cpu || (scheme == Scheme::Fsdp2 && keys.cpu_offload);
-        let hidden = setting.model.hidden_size as f64;
-        let overlaps = match keys.overlap_comm {
-            Auto::Set(overlaps) => overlaps,
-            Auto::Auto => plan.zero_stage == 3,
-        };
-        Self {
-            scheme,
-            ranks: plan.num_gpus.max(1) as f64,
-            offloads_optimizer: (plan.offload_optimizer == Offload::Cpu || offloads_param)
-                && matches!(scheme, Scheme::Zero(_) | Scheme::Fsdp2),
-            offloads_param,
-            overlaps,
-            // transformers fills "auto" with 0.9 h², DeepSpeed's own default is 5·10^7 (runtime/zero/config.py).
-            prefetch: match keys.stage3_prefetch_bucket_size {
-                BucketSize::Default => 5e7,
-                BucketSize::Auto => 0.9 * hidden * hidden,
-                BucketSize::Elements(elements) => elements as f64,
-            },
-            reshards: keys.reshard_after_forward,
-            pins: keys.pin_memory,
-        }
-    }
+/// Collectives and transfers of a job.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Collectives<'a> {
+    sharding: &'a Sharding,
+    /// N.
+    ranks: f64,
+}
 
-    pub(super) fn is_deepspeed(&self) -> bool {
-        matches!(self.scheme, Scheme::Zero(_))
-    }
-
-    /// DeepSpeed's 16-bit optimizers update an fp32 copy.
-    pub(super) fn keeps_master(&self) -> bool {
-        self.is_deepspeed()
-    }
-
-    /// Share of the trained elements that one rank updates.
-    pub(super) fn optimizer_share(&self) -> f64 {
-        match self.scheme {
-            Scheme::Zero(_) | Scheme::Fsdp2 => 1.0 / self.ranks,
-            Scheme::Single | Scheme::Ddp => 1.0,
-        }
+impl<'a> Collectives<'a> {
+    pub(super) fn new(setting: &Setting<'a>) -> Self {
+        let sharding = &setting.job.sharding;
+        Self { sharding, ranks: sharding.ranks as f64 }
     }
 
     /// Seconds that Python spends in hooks in one micro-batch.
     pub(super) fn hooks(&self, setting: &Setting, trained: &Trained) -> f64 {
-        if self.scheme == Scheme::Zero(3) { trained.modules * passes(setting) * STAGE3_HOOK } else { 0.0 }
+        if self.sharding.scheme == Scheme::Zero(3) { trained.modules * passes(setting) * STAGE3_HOOK } else { 0.0 }
     }
 
     /// Adds what one step's collectives and transfers take beyond what `compute` of its micro-batches hides. Ring, copies to
@@ -127,12 +67,12 @@ impl Sharding {
         let gradients = trains * (trained.base * self.gradient_width(setting) + trained.adapters * setting.adapter());
         let reduced = gradients * ring;
         let returned = self.returned(setting, gradients);
-        match self.scheme {
+        match self.sharding.scheme {
             Scheme::Single => {}
             Scheme::Ddp if !setting.training => {}
             Scheme::Ddp => {
                 // The last micro-batch's backward hides the all-reduce of all buckets but the last.
-                let bucket = (setting.plan.distributed.bucket_cap_mb as f64 * MIB as f64).min(gradients);
+                let bucket = (self.sharding.bucket_cap_mb as f64 * MIB as f64).min(gradients);
                 let exposed = (2.0 * reduced - compute.backward).max(2.0 * bucket * ring);
                 tally.charge(Part::Communication, exposed);
             }
@@ -161,33 +101,34 @@ impl Sharding {
                 let forward = Flows { ring: gather, to_card: brought, to_host: 0.0 };
                 self.expose(tally, forward, compute.forward, forwards);
                 if setting.training {
-                    let again = if self.reshards { forward } else { Flows::default() };
+                    let again = if self.sharding.reshard_after_forward { forward } else { Flows::default() };
                     self.expose(tally, again, compute.backward, forwards - 1.0);
                     let last = Flows { ring: again.ring + reduced, to_host: returned, ..again };
                     self.expose(tally, last, compute.backward, 1.0);
                 }
             }
         }
-        if self.offloads_optimizer && setting.training {
+        if self.sharding.offload_optimizer && setting.training {
             // Updated weights come back, unless they stay on the host. All ranks of the machine share its memory.
-            tally.charge(Part::Offload, if self.offloads_param { 0.0 } else { returned });
-            let element = if self.scheme == Scheme::Fsdp2 { TORCH_CPU_ADAM } else { CPU_ADAM };
+            tally.charge(Part::Offload, if self.sharding.offload_param { 0.0 } else { returned });
+            let element = if self.sharding.scheme == Scheme::Fsdp2 { TORCH_CPU_ADAM } else { CPU_ADAM };
             tally.charge(Part::HostOptimizer, trained.elements() * element);
         }
     }
 
     /// Seconds to gather all weights once, and to bring this rank's share of them from the host where they are kept there.
     fn fetched(&self, setting: &Setting, trained: &Trained, ring: f64) -> (f64, f64) {
-        let host = if self.offloads_param { trained.weight_bytes / self.ranks / setting.rates.host_link } else { 0.0 };
+        let host =
+            if self.sharding.offload_param { trained.weight_bytes / self.ranks / setting.rates.host_link } else { 0.0 };
         (trained.weight_bytes * ring, host)
     }
 
     /// Seconds to take this rank's share of the gradients to the host; pageable memory is copied twice.
     fn returned(&self, setting: &Setting, gradients: f64) -> f64 {
-        if !self.offloads_optimizer {
+        if !self.sharding.offload_optimizer {
             return 0.0;
         }
-        let pinned = self.pins || self.scheme == Scheme::Fsdp2;
+        let pinned = self.sharding.pin_memory || self.sharding.scheme == Scheme::Fsdp2;
         gradients / self.ranks / setting.rates.host_link * if pinned { 1.0 } else { 2.0 }
     }
 
@@ -196,7 +137,11 @@ impl Sharding {
     fn stage3(&self, setting: &Setting, trained: &Trained, compute: Compute, backward: Flows, tally: &mut Tally) {
         let ring = if self.ranks > 1.0 { (self.ranks - 1.0) / self.ranks / setting.rates.ring } else { 0.0 };
         let (gather, brought) = self.fetched(setting, trained, ring);
-        let ahead = if self.overlaps { (self.prefetch / trained.layer.max(1.0)).min(1.0) } else { 0.0 };
+        let ahead = if self.sharding.overlap_comm {
+            (self.sharding.prefetch_bucket_size as f64 / trained.layer.max(1.0)).min(1.0)
+        } else {
+            0.0
+        };
         let times = passes(setting);
         let waited = times * (1.0 - ahead) * setting.forwards;
         tally.charge(Part::Communication, gather * waited);
@@ -211,7 +156,7 @@ impl Sharding {
     /// other, where the framework does not overlap them.
     fn expose(&self, tally: &mut Tally, flows: Flows, compute: f64, times: f64) {
         let Flows { ring, to_card, to_host } = flows;
-        if !self.overlaps && self.scheme != Scheme::Fsdp2 {
+        if !self.sharding.overlap_comm && self.sharding.scheme != Scheme::Fsdp2 {
             tally.charge(Part::Communication, ring * times);
             tally.charge(Part::Offload, (to_card + to_host) * times);
             return;
@@ -222,11 +167,8 @@ impl Sharding {
     }
 
     fn gradient_width(&self, setting: &Setting) -> f64 {
-        let keys = &setting.plan.distributed;
-        match self.scheme {
-            Scheme::Fsdp2 => {
-                keys.reduce_dtype.or(keys.param_dtype).map_or(setting.weight, |dtype| dtype.bytes() as f64)
-            }
+        match self.sharding.scheme {
+            Scheme::Fsdp2 => self.sharding.reduce_dtype.bytes() as f64,
             _ => setting.weight,
         }
     }
@@ -235,7 +177,7 @@ impl Sharding {
 /// Passes over the layers in a micro-batch: forward, backward, and forward again under checkpointing, which fetches a third
 /// time.
 fn passes(setting: &Setting) -> f64 {
-    match (setting.training, setting.plan.gradient_checkpointing) {
+    match (setting.training, setting.job.plan.gradient_checkpointing) {
         (false, _) => 1.0,
         (true, false) => 2.0,
         (true, true) => 3.0,

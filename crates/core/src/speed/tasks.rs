@@ -4,36 +4,35 @@ use super::Part;
 use super::decode::{Generation, Generator, forward, generate};
 use super::rates::FORWARD_LAUNCH;
 use super::setting::Setting;
-use super::sharding::{Compute, Sharding};
+use super::sharding::{Collectives, Compute};
 use super::tally::Tally;
 use super::trained::Trained;
 use super::training::training_step;
-use crate::memory::reference_kind;
-use crate::plan::{
-    Instance, InstanceRole, KvCacheDtype, Method, Offload, Plan, ReferenceKind, RolloutEngine, Round, Subject, Task,
-};
+use crate::job::{Instance, Job};
+use crate::plan::{InstanceRole, KvCacheDtype, Method, Offload, Plan, ReferenceKind, RolloutEngine, Round, Task};
+
+/// A model beside the policy, with a job of its own.
+type Beside<'a> = (&'a Instance, Job);
 
 /// One optimizer step of a task that trains.
-pub(super) fn step(plan: &Plan, subject: &Subject) -> Tally {
-    let batches = plan.batches();
-    let policy = Setting::new(plan, subject).over(&batches);
-    let answer = answer_tokens(plan, &policy);
+pub(super) fn step(job: &Job) -> Tally {
+    let policy = Setting::new(job);
+    let answer = answer_tokens(&job.plan, &policy);
+    let beside: Vec<Beside<'_>> = job.instances.iter().map(|instance| (instance, job.beside(instance))).collect();
     let mut tally = training_step(&policy, answer);
-    match batches.round {
+    match &job.batches.round {
         None => {
             let sequences = policy.batch * policy.forwards;
-            if plan.task == Task::Dpo {
+            if job.plan.task == Task::Dpo {
                 reference(&mut tally, &policy, sequences, policy.batch, answer);
             }
-            for instance in &subject.instances {
-                score(&mut tally, &policy.beside(instance), instance, sequences, policy.batch);
-            }
+            score(&mut tally, &beside, sequences, policy.batch);
         }
         Some(round) => {
-            train_value(&mut tally, &policy, subject);
+            train_value(&mut tally, &policy, &beside);
             // A round may feed several optimizer steps: each has its share of it.
             let share = (policy.forwards / round.forwards.max(1) as f64).min(1.0);
-            tally.add(&gather_experience(plan, subject, &policy, &round, answer), share);
+            tally.add(&gather_experience(&policy, &beside, round, answer), share);
         }
     }
     tally
@@ -48,9 +47,9 @@ fn answer_tokens(plan: &Plan, policy: &Setting) -> f64 {
 }
 
 /// PPO's value model trains beside the policy, unless it is the policy with a head of its own.
-fn train_value(tally: &mut Tally, policy: &Setting, subject: &Subject) {
-    for instance in subject.instances.iter().filter(|instance| instance.role == InstanceRole::Value) {
-        let value = policy.beside(instance);
+fn train_value(tally: &mut Tally, policy: &Setting, beside: &[Beside<'_>]) {
+    for (instance, job) in beside.iter().filter(|(instance, _)| instance.role == InstanceRole::Value) {
+        let value = Setting::beside(job);
         if instance.shared {
             read(tally, &value, policy.batch * policy.forwards, policy.batch, 0.0);
         } else {
@@ -60,7 +59,8 @@ fn train_value(tally: &mut Tally, policy: &Setting, subject: &Subject) {
 }
 
 /// Rollout, log-probabilities, values and rewards of one round.
-fn gather_experience(plan: &Plan, subject: &Subject, policy: &Setting, round: &Round, answer: f64) -> Tally {
+fn gather_experience(policy: &Setting, beside: &[Beside<'_>], round: &Round, answer: f64) -> Tally {
+    let plan = &policy.job.plan;
     let mut tally = roll_out(plan, policy, round);
     let sequences = round.sequences_per_card as f64;
     let batch = plan.policy.logprob_batch_size.unwrap_or(plan.per_device_train_batch_size);
@@ -75,9 +75,7 @@ fn gather_experience(plan: &Plan, subject: &Subject, policy: &Setting, round: &R
         read(&mut tally, policy, sequences, batch, scored);
     }
     reference(&mut tally, policy, sequences, batch, scored);
-    for instance in &subject.instances {
-        score(&mut tally, &policy.beside(instance), instance, sequences, batch);
-    }
+    score(&mut tally, beside, sequences, batch);
     tally
 }
 
@@ -121,7 +119,7 @@ fn roll_out(plan: &Plan, policy: &Setting, round: &Round) -> Tally {
 
 /// The reference's log-probabilities, where a reference runs within the step.
 fn reference(tally: &mut Tally, policy: &Setting, sequences: f64, batch: f64, scored: f64) {
-    match reference_kind(policy.plan) {
+    match policy.job.reference {
         ReferenceKind::Precomputed | ReferenceKind::None => {}
         ReferenceKind::Auto | ReferenceKind::Copy | ReferenceKind::AdapterDisabled => {
             read(tally, &Setting { adapters: false, ..*policy }, sequences, batch, scored);
@@ -129,12 +127,15 @@ fn reference(tally: &mut Tally, policy: &Setting, sequences: f64, batch: f64, sc
     }
 }
 
-/// Scores of a model beside the policy; one that lives on the host comes for it and goes.
-fn score(tally: &mut Tally, setting: &Setting, instance: &Instance, sequences: f64, batch: f64) {
-    read(tally, setting, sequences, batch, 0.0);
-    if instance.placement == Offload::Cpu {
-        let bytes = Trained::of(&setting.without_gradients(batch, setting.length)).weight_bytes;
-        tally.charge(Part::Offload, 2.0 * bytes / setting.rates.host_link);
+/// Scores of the models beside the policy; one that lives on the host comes for it and goes.
+fn score(tally: &mut Tally, beside: &[Beside<'_>], sequences: f64, batch: f64) {
+    for (instance, job) in beside {
+        let setting = Setting::beside(job);
+        read(tally, &setting, sequences, batch, 0.0);
+        if instance.placement == Offload::Cpu {
+            let bytes = Trained::of(&setting.without_gradients(batch, setting.length)).weight_bytes;
+            tally.charge(Part::Offload, 2.0 * bytes / setting.rates.host_link);
+        }
     }
 }
 
@@ -155,6 +156,6 @@ pub(super) fn share_out(setting: &Setting, tally: &mut Tally, forwards: f64) {
     let setting = Setting { forwards: 1.0, ..setting.without_gradients(setting.batch, setting.length) };
     let compute = Compute { forward: tally.total() / forwards.max(1.0), backward: 0.0 };
     let mut extra = Tally::default();
-    Sharding::new(&setting).step(&setting, &Trained::of(&setting), compute, &mut extra);
+    Collectives::new(&setting).step(&setting, &Trained::of(&setting), compute, &mut extra);
     tally.add(&extra, forwards);
 }

@@ -37,7 +37,7 @@ impl Trained {
             all.module(setting, module, 1.0, true);
         }
         if setting.scores && setting.training {
-            all.base += (model.hidden_size * setting.plan.num_labels) as f64;
+            all.base += (model.hidden_size * setting.job.plan.num_labels) as f64;
             all.tensors += 1.0;
         }
         all
@@ -64,7 +64,7 @@ impl Trained {
         if let ModuleKind::Linear { d_in, d_out, .. } = module.kind
             && setting.adapts(module, outside)
         {
-            self.adapters += (setting.plan.lora.r * (d_in + d_out)) as f64 * count;
+            self.adapters += (setting.job.plan.lora.r * (d_in + d_out)) as f64 * count;
             self.tensors += 2.0 * count;
         }
     }

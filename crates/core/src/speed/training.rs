@@ -6,15 +6,15 @@ use super::layer::layer;
 use super::optimizer;
 use super::rates::{BACKWARD_LAUNCH, FORWARD_LAUNCH};
 use super::setting::Setting;
-use super::sharding::{Compute, Sharding};
+use super::sharding::{Collectives, Compute};
 use super::tally::{Passes, Tally};
 use super::trained::Trained;
 
 /// A step over all forwards of `setting`; `scored` tokens of each reach the head.
 pub(super) fn training_step(setting: &Setting, scored: f64) -> Tally {
     let trained = Trained::of(setting);
-    let sharding = Sharding::new(setting);
-    let checkpoints = setting.plan.gradient_checkpointing;
+    let collectives = Collectives::new(setting);
+    let checkpoints = setting.job.plan.gradient_checkpointing;
     let mut outside = Passes::default();
     ends(&mut outside, setting, scored);
     let mut layers = Passes::default();
@@ -38,16 +38,16 @@ pub(super) fn training_step(setting: &Setting, scored: f64) -> Tally {
     let repeats = if checkpoints { 2.0 } else { 1.0 };
     let host = (outside.forward.launches + layers.forward.launches * repeats) * FORWARD_LAUNCH
         + (outside.backward.launches + layers.backward.launches) * BACKWARD_LAUNCH
-        + sharding.hooks(setting, &trained);
+        + collectives.hooks(setting, &trained);
     let waiting = (host - micro.total()).max(0.0);
     micro.charge(Part::Launches, waiting);
     let longer = 1.0 + waiting / (forward + backward).max(f64::MIN_POSITIVE);
     let compute = Compute { forward: forward * longer, backward: backward * longer };
     let mut step = Tally::default();
     step.add(&micro, setting.forwards);
-    let (update, python) = optimizer::step(setting, &trained, &sharding);
+    let (update, python) = optimizer::step(setting, &trained);
     step.add(&update, 1.0);
     step.charge(Part::Launches, (python - update.total()).max(0.0));
-    sharding.step(setting, &trained, compute, &mut step);
+    collectives.step(setting, &trained, compute, &mut step);
     step
 }

@@ -1,5 +1,6 @@
 //! Plans that can be estimated, different in all that decides memory.
 
+use headroom_core::job::Job;
 use headroom_core::plan::{
     AttnImplementation, Dtype, Framework, GpuChoice, Method, MixedPrecision, ModelChoice, Offload, Optimizer, Plan,
     Task,
@@ -100,7 +101,7 @@ pub(crate) fn runnable_plans(count: usize) -> Vec<Plan> {
     while plans.len() < count {
         let plan = draw();
         drawn += 1;
-        plans.extend(Some(plan).filter(|plan| plan.subject().is_ok()));
+        plans.extend(Some(plan).filter(|plan| Job::resolve(plan).is_ok()));
     }
     assert!(plans.len() * 10 >= drawn * 6, "{count} of {drawn} draws can be estimated: too few to stand for all");
     plans

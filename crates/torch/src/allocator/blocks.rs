@@ -1,4 +1,5 @@
-//! Blocks of memory, linked to their neighbours, and the pools of free ones.
+//! Blocks of memory, linked to their neighbours, and the pools of free ones: splitting, merging, dropping. Which block is
+//! taken, and when the device is asked, is decided in `allocator`.
 
 use super::by_size::BySize;
 use super::{MIB, Mode, granule};

@@ -3,8 +3,8 @@
 use super::blocks::{NONE, State};
 use super::{Allocator, LARGE_BUFFER, granule};
 
-/// Addresses of an expandable segment, a multiple of both granules: more than any device has.
-const RANGE: u64 = LARGE_BUFFER << 22;
+/// Most addresses of an expandable segment, a multiple of both granules: more than any device has.
+const LONGEST_RANGE: u64 = LARGE_BUFFER << 22;
 
 impl Allocator {
     /// Best fit, where a block before unmapped addresses counts as large as it can grow (`get_free_block`).
@@ -72,9 +72,15 @@ impl Allocator {
                 return first;
             }
         }
-        let address = self.next_address;
-        self.next_address += RANGE;
-        self.blocks.insert(small, address, RANGE, State::Unmapped, NONE, NONE)
+        let (address, range) = (self.next_address, self.range(small));
+        self.next_address += LONGEST_RANGE;
+        self.blocks.insert(small, address, range, State::Unmapped, NONE, NONE)
+    }
+
+    /// Addresses of a new expandable segment: an eighth more than the device has (`ExpandableSegment`'s `max_handles_`).
+    fn range(&self, small: bool) -> u64 {
+        let wanted = self.limit.saturating_add(self.limit / 8).min(LONGEST_RANGE);
+        wanted.div_ceil(granule(small)) * granule(small)
     }
 
     /// Puts memory behind the first `size` bytes, rounded up to granules, of an unmapped block (`map_block`).

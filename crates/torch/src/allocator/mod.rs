@@ -8,6 +8,11 @@
 //!
 //! Addresses grow with every segment: between equal free blocks the allocator takes the lower address, which is the
 //! older segment.
+//!
+//! `blocks` holds blocks and pools, `by_size` finds the best fit, `expandable` maps and unmaps; what decides between them is
+//! here. Of the options of `PYTORCH_CUDA_ALLOC_CONF` only `expandable_segments` is modelled: not
+//! `garbage_collection_threshold`, which frees cached segments early by their age, nor `max_split_size_mb`,
+//! `roundup_power2_divisions` or memory pools of one's own.
 
 mod blocks;
 mod by_size;

@@ -1,4 +1,5 @@
-//! The engine that runs the graph backwards, in PyTorch's order.
+//! The engine that runs the graph backwards, in PyTorch's order (torch/csrc/autograd): which operator is next, what happens
+//! to a gradient on its way to an input, where two of them meet, and when each is freed.
 
 use super::graph::{Call, Edge, GradSource, Gradients, Leaf, Node, Tape, Tensor};
 use crate::label::Label;
@@ -107,7 +108,7 @@ impl Node {
     /// Gradients of its inputs.
     fn run(&self, tape: &Rc<Tape>, grad: &Tensor) -> Gradients {
         // What a checkpointed call saves goes as soon as the operator has run, before its gradients are looked at.
-        let saved: Vec<Tensor> = self.saved.borrow().iter().filter_map(|saved| saved.unpack(tape)).collect();
+        let mut saved: Vec<Tensor> = self.saved.borrow().iter().filter_map(|saved| saved.unpack(tape)).collect();
         let (mut few, many): ([bool; 4], Vec<bool>);
         let needs = if self.next.len() <= 4 {
             few = [false; 4];
@@ -117,7 +118,10 @@ impl Node {
             many = self.next.iter().map(|edge| edge.is_some()).collect();
             &many
         };
-        (self.run)(&Call { tape, grad, saved: &saved, needs })
+        let gradients = (self.run)(&Call { tape, grad, saved: &saved, needs });
+        // C++ destroys locals from the last to the first.
+        while saved.pop().is_some() {}
+        gradients
     }
 }
 
@@ -203,7 +207,11 @@ fn add(tape: &Rc<Tape>, old: Tensor, new: Tensor) -> Tensor {
 /// The gradient becomes the leaf's, or is added to the one it has (torch/csrc/autograd/functions/accumulate_grad.h).
 fn accumulate_grad(leaf: &Rc<Leaf>, grad: Tensor) {
     let mut slot = leaf.grad.borrow_mut();
+    let other = leaf.accumulates_in.get().filter(|element| *element != grad.element());
     if slot.is_some() {
+        if let (Some(element), Some(label)) = (other, leaf.label) {
+            grad.tape().moment(label, grad.shape(), element);
+        }
         return;
     }
     let Some(label) = leaf.label else {
@@ -218,6 +226,8 @@ fn accumulate_grad(leaf: &Rc<Leaf>, grad: Tensor) {
             let element = leaf.kept_element.get().unwrap_or(grad.element());
             Tensor::new(grad.tape(), label, dims(&[(Symbol::SHARE, kept)]), element)
         });
+    } else if let Some(element) = other {
+        *slot = Some(Tensor::new(grad.tape(), label, grad.shape(), element));
     } else if grad.is_sole_holder() {
         grad.relabel(label);
         *slot = Some(grad);

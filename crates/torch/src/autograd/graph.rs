@@ -1,4 +1,5 @@
-//! Tensors that are only sizes, the storages they hold, and the graph they are nodes of: types that hold each other.
+//! Tensors that are only sizes, the storages they hold, and the graph they are nodes of: types that hold each other, and
+//! therefore share a file. What they do in forward and backward stands beside it.
 
 use crate::label::{Label, Vocabulary};
 use crate::layers::{Extent, LayerTag};
@@ -142,6 +143,8 @@ pub struct Leaf {
     pub kept_elements: Cell<u64>,
     /// dtype of what stays, when it is not the gradient's own.
     pub kept_element: Cell<Option<ElementType>>,
+    /// dtype in which a hook sums gradients, where that is not their own: each is converted as soon as it is there.
+    pub accumulates_in: Cell<Option<ElementType>>,
     /// The gradient.
     pub grad: RefCell<Option<Tensor>>,
     /// Number under which a framework is told that the gradient is complete.
@@ -172,6 +175,7 @@ impl Tensor {
             label,
             kept_elements: Cell::new(u64::MAX),
             kept_element: Cell::new(None),
+            accumulates_in: Cell::new(None),
             grad: RefCell::new(None),
             told_as: Cell::new(None),
             awaited: Cell::new(0),

@@ -1,4 +1,7 @@
-//! Tensors, the graph that operators on them build, the engine that runs it backwards, and checkpointing.
+//! Tensors, the graph that operators on them build, the engine that runs it backwards, and checkpointing: everything that
+//! holds a tensor, and in which order it is freed. `graph` holds the types, `recording` what an operator does in forward,
+//! `engine` what torch/csrc/autograd does in backward, `checkpoint` what torch/utils/checkpoint.py does. Nothing here knows
+//! a single operator; a checkpoint within a checkpoint is not modelled.
 
 mod checkpoint;
 mod engine;

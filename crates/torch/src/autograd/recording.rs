@@ -1,4 +1,5 @@
-//! An operator being recorded: its inputs, what it saves, its output's place in the graph.
+//! An operator being recorded: its inputs, what it saves, its output's place in the graph. What every operator does in
+//! forward, whatever it computes, belongs here.
 
 use super::graph::{Call, Edge, Edges, GradSource, Gradients, Node, Saved, Tape, Tensor};
 use std::cell::{Cell, RefCell};

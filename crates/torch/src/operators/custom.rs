@@ -1,4 +1,4 @@
-//! Operators that a caller writes.
+//! Operators that a caller writes: what only one model's code needs, and Python functions of other libraries.
 
 use crate::autograd::{Call, Gradients, Recording, Tape, Tensor};
 use std::rc::Rc;

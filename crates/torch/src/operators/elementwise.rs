@@ -1,5 +1,6 @@
-//! Elementwise operators: what each allocates, saves for backward and allocates there, in the order of PyTorch's generated code
-//! (`mul` computes its second gradient first).
+//! Operators whose result at a place depends on their inputs at that place alone, one of two perhaps broadcast: what each
+//! allocates, saves for backward and allocates there, in the order of PyTorch's generated code (`mul` computes its second
+//! gradient first). One that reads along a dimension belongs to `reductions`.
 
 use crate::autograd::{Recording, Tensor};
 use crate::label::Label;
@@ -43,11 +44,12 @@ pub fn add(a: &Tensor, b: &Tensor, label: Label) -> Tensor {
 pub fn mul(a: &Tensor, b: &Tensor, label: Label) -> Tensor {
     let mut recording = Recording::begin(a.tape(), &[a, b]);
     let (saves_a, saves_b) = (recording.needs(1), recording.needs(0));
-    if saves_a {
-        recording.save(a);
-    }
+    // Saved inputs stand in the order of their names: other, self.
     if saves_b {
         recording.save(b);
+    }
+    if saves_a {
+        recording.save(a);
     }
     let head_major = if a.shape().elements() >= b.shape().elements() { a.head_major() } else { b.head_major() };
     let out = Tensor::new(a.tape(), label, larger(a, b), promote(a, b)).with_head_major(head_major);
@@ -120,7 +122,8 @@ pub fn clamp(x: &Tensor, bounds: usize, label: Label) -> Tensor {
         let within = || call.grad_like(call.grad.shape(), ElementType::Byte);
         let masks: Vec<Tensor> = (0..bounds).map(|_| within()).collect();
         let grad = call.like_grad();
-        drop((masks, zero));
+        masks.into_iter().rev().for_each(drop);
+        drop(zero);
         [Some(grad)].into()
     })
 }

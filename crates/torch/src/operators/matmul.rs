@@ -1,4 +1,4 @@
-//! Matmuls: with a weight, and of two activations.
+//! Matmuls, with the workspaces that cuBLAS takes: with a weight, and of two activations.
 
 use crate::autograd::{Recording, Tensor};
 use crate::label::Label;
@@ -11,11 +11,12 @@ pub fn matmul(a: &Tensor, b: &Tensor, transposed: bool, shape: Shape, label: Lab
     let tape = a.tape();
     let mut recording = Recording::begin(tape, &[a, b]);
     let (saves_a, saves_b) = (recording.needs(1), recording.needs(0));
-    if saves_a {
-        recording.save(a);
-    }
+    // Saved inputs stand in the order of their names: bmm's mat2 and self.
     if saves_b {
         recording.save(b);
+    }
+    if saves_a {
+        recording.save(a);
     }
     let out = Tensor::new(tape, label, shape, a.element()).with_head_major(true);
     tape.product_workspace();
@@ -113,8 +114,10 @@ fn zero3_linear(
         let gradient = |(i, shape): (usize, &Shape)| {
             call.needs.get(i).copied().unwrap_or(false).then(|| {
                 let gradient = call.grad_like(*shape, call.grad.element());
-                if i < 2 {
-                    call.tape.product_workspace();
+                match i {
+                    0 | 1 => call.tape.product_workspace(),
+                    // The bias's is `grad_output.sum(...)` over all rows.
+                    _ => call.tape.row_sum(call.grad.shape().elements() / shape.width().max(1), shape.width()),
                 }
                 gradient
             })

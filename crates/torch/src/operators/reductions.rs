@@ -1,4 +1,6 @@
 //! Operators along the last dimension: means, maxima, softmax, layer norm.
+//!
+//! Left out: the partial sums of `layer_norm`'s weight gradients, which PyTorch splits above 65,536 rows.
 
 use crate::autograd::{Gradients, Recording, Tensor};
 use crate::label::Label;

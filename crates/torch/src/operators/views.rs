@@ -1,4 +1,7 @@
-//! Views, and the copies that a layout asks for.
+//! Operators that compute nothing: views, which allocate only in backward, and the copies that a layout asks for. Of a
+//! tensor's layout it matters only whether it lies head by head or token by token.
+//!
+//! Every part of a split must be used: for one that is not, PyTorch makes zeros in backward, which are left out.
 
 use crate::autograd::{Recording, Tensor};
 use crate::label::Label;

@@ -1,4 +1,5 @@
 //! What stands on a tape: allocations and frees, cut into segments by phase and layer, and what frameworks' hooks are told.
+//! Plain data, that sinks and callers read.
 
 use crate::label::{Label, PhaseId};
 use crate::layers::{LayerTag, goes_on};

@@ -1,4 +1,5 @@
-//! A tape that is read while it is written: the level by category, and each phase's fullest moment.
+//! The sink of peaks: a tape that is read while it is written, the level by category and each phase's fullest moment. What
+//! turns equal layers into all of them, without writing them all down, belongs here.
 
 use crate::label::{CATEGORIES, Category, Kind, PhaseId, Vocabulary};
 use crate::layers::{LayerTag, Models, NO_LAYER, goes_on};

@@ -1,4 +1,7 @@
 //! The tape: every allocation and every free of one training step, in order, and what reads it while it is written.
+//!
+//! `event` says what stands on it, `recorder` what programs write and switch, `sink` what is read; `rows` keeps every event
+//! and `levels` peaks alone. What decides when something is freed is not here, but in `autograd`.
 
 mod event;
 mod levels;

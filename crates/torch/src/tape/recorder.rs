@@ -1,4 +1,5 @@
-//! The tape: every allocation and every free of one training step, in order.
+//! The tape as programs see it: they write allocations and frees, enter phases and layers, and switch what holds for all
+//! operators from there on (gradients, workspaces, the card's processors).
 
 use super::event::{Action, Event, Hook, Marks, RELABELLED, Row, StorageId, rounded};
 use super::sink::{Account, Record, Sink, Wanted};

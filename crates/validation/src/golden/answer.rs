@@ -7,6 +7,7 @@ use headroom_core::advise::fill::{Filled, Target, fill};
 use headroom_core::advise::fit::{Found, escalate};
 use headroom_core::advise::tiers::tiers;
 use headroom_core::advise::{Quick, usual_host};
+use headroom_core::job::Job;
 use headroom_core::link;
 use headroom_core::memory::{self, Allocation, Estimate, FailedRequest, Fit, PhaseUse, Term};
 use headroom_core::plan::Plan;
@@ -24,8 +25,12 @@ fn hash(parts: impl IntoIterator<Item = String>) -> u64 {
 /// The answer to `asked`.
 pub(super) fn answer(asked: &Asked) -> Answered {
     let plan = &asked.plan;
-    let lines = match memory::estimate_replayed(plan) {
-        Ok(estimate) => [figures(&estimate), terms(&estimate, asked.drawn), advice(plan, &estimate)].concat(),
+    let answered = |job: Job| {
+        let estimate = memory::estimate_replayed(&job);
+        [figures(&estimate), terms(&estimate, asked.drawn), advice(&job, &estimate)].concat()
+    };
+    let lines = match Job::resolve(plan) {
+        Ok(job) => answered(job),
         Err(problems) => {
             problems.iter().map(|problem| format!("problem {}", problem_line(problem)).replace('\n', " ")).collect()
         }
@@ -82,21 +87,21 @@ fn allocations(term: Term, rows: &[&Allocation]) -> String {
 }
 
 /// Judged at once, not by replays: what a search asks for hundreds of plans.
-fn advice(plan: &Plan, estimate: &Estimate) -> Vec<String> {
+fn advice(job: &Job, estimate: &Estimate) -> Vec<String> {
     let to = |other: &Plan| {
-        let fields = changed(plan, other);
+        let fields = changed(job.plan(), other);
         fields.iter().map(|one| format!("{}={}", one.field, one.after)).collect::<Vec<_>>().join(",")
     };
     let mut lines = Vec::new();
     if estimate.verdict.fit == Fit::Fits {
-        let fill = fill(plan, Target::default(), &Quick);
+        let fill = fill(job, Target::default(), &Quick);
         let filled =
             |what: &str, filled: &Filled| format!("fill {what} {} {}", filled.judgement.need_bytes, to(&filled.plan));
         lines.extend(fill.recommended.iter().map(|one| filled("recommended", one)));
         lines.extend(fill.aggressive.iter().map(|one| filled("aggressive", one)));
         lines.extend(fill.others.iter().map(|one| filled("other", one)));
     } else {
-        let escalation = escalate(plan, &Quick);
+        let escalation = escalate(job, &Quick);
         lines.extend(escalation.levels.iter().map(|answer| match &answer.found {
             Found::Fits(advice) => format!("advice {:?} fits {}", answer.level, to(&advice.plan)),
             Found::NoQuicker => format!("advice {:?} no quicker", answer.level),
@@ -106,10 +111,10 @@ fn advice(plan: &Plan, estimate: &Estimate) -> Vec<String> {
             }
         }));
     }
-    let cells = tiers(plan, &Quick).into_iter().map(|tier| {
+    let cells = tiers(job, &Quick).into_iter().map(|tier| {
         let need = tier.judgement.map(|judged| (judged.need_bytes, judged.host_bytes, judged.fit.name()));
         format!("{:?} {need:?} {:?} {}", tier.alternative.method, tier.reason, to(&tier.alternative.plan))
     });
-    lines.push(format!("tiers {:08x} host {}", hash(cells), usual_host(plan)));
+    lines.push(format!("tiers {:08x} host {}", hash(cells), usual_host(job)));
     lines
 }

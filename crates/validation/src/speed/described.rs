@@ -1,7 +1,8 @@
 //! From a publication's description of a run to a plan, or why no plan can say it.
 
-use headroom_core::gpu::Interconnect;
-use headroom_core::plan::{Plan, Problem, Subject};
+use headroom_core::gpu::{Card, Interconnect};
+use headroom_core::job::Job;
+use headroom_core::plan::{Plan, Problem};
 use headroom_text::problem_line;
 use serde_json::{Map, Value, json};
 
@@ -13,10 +14,9 @@ pub(super) const COMPILED: &str = "compiled";
 
 /// A run that a plan can say.
 pub(super) struct Described {
-    pub(super) plan: Plan,
+    pub(super) job: Job,
     /// The plan as JSON, as far as the publication says it.
     pub(super) said: Value,
-    pub(super) subject: Subject,
     /// How many units a step has, of which the row gives the seconds of one.
     pub(super) units: f64,
     /// What no plan says, and both rows of a ratio must have in common.
@@ -33,9 +33,10 @@ pub(super) fn described(row: &Row) -> Result<Described, String> {
         plan => plan.clone(),
     };
     let plan = Plan::from_value(&said).map_err(|problems| problems_text(&problems))?;
-    let mut subject = plan.subject().map_err(|problems| problems_text(&problems))?;
+    let mut job = Job::resolve(&plan).map_err(|problems| problems_text(&problems))?;
     if let Some(gb_s) = slot(row) {
-        subject.card.interconnect = Interconnect::Pcie { gb_s };
+        let slower = Card { interconnect: Interconnect::Pcie { gb_s }, ..job.gpu().clone() };
+        job = job.on_gpu(slower);
     }
     let micro_batches = plan.gradient_accumulation_steps as f64;
     let sequences = plan.per_device_train_batch_size as f64 * micro_batches;
@@ -47,7 +48,7 @@ pub(super) fn described(row: &Row) -> Result<Described, String> {
         other => return Err(format!("unit {other}")),
     };
     let condition = if row.value("compile").as_bool() == Some(true) { COMPILED } else { "" };
-    Ok(Described { plan, said, subject, units, condition })
+    Ok(Described { job, said, units, condition })
 }
 
 /// GB/s of the slot where it is not the card's own: stated, or of the second slot of most older consumer boards, four lanes of

@@ -107,7 +107,7 @@ pub fn compare(rows: &[Row], all: bool) -> Speed {
     for row in rows.iter().filter(|row| all || row.base || row.is_trusted()) {
         match described::described(row) {
             Ok(run) => {
-                let mut time = step_time(&run.plan, &run.subject);
+                let mut time = step_time(&run.job);
                 // What the row's seconds are seconds of, on one card.
                 time.sequences = run.units.round() as u64;
                 let parts = time.parts.iter().map(|part| (part.part.name(), part.seconds.expected / run.units));

@@ -3,6 +3,7 @@
 use headroom_core::advise::fit::{Advice, Escalation, Found, LevelAnswer};
 use headroom_core::advise::{Hardware, Level, Stage, usual_host};
 use headroom_core::gpu;
+use headroom_core::job::Job;
 use headroom_core::memory::Fit;
 use headroom_core::plan::{GpuChoice, Plan, Task};
 use leptos::prelude::*;
@@ -41,15 +42,15 @@ pub(super) fn EscalationView(found: RwSignal<Option<Advised>>) -> impl IntoView 
     let chosen = RwSignal::new(None::<(Plan, Level)>);
     let level = Memo::new(move |_| {
         let found = found.read();
-        let Some(Advised { plan, kind: Kind::Fit(escalation, _), .. }) = found.as_ref() else { return Level::Same };
+        let Some(Advised { job, kind: Kind::Fit(escalation, _), .. }) = found.as_ref() else { return Level::Same };
         let chosen = chosen.read();
         match chosen.as_ref() {
-            Some((of, level)) if of == plan => *level,
+            Some((of, level)) if of == job.plan() => *level,
             _ => first_choice(escalation),
         }
     });
     let choose = move |level: Level| {
-        let plan = found.read_untracked().as_ref().map(|found| found.plan.clone());
+        let plan = found.read_untracked().as_ref().map(|found| found.job.plan().clone());
         chosen.set(plan.map(|plan| (plan, level)));
     };
     let radios: Vec<_> = Level::ALL
@@ -132,20 +133,20 @@ fn steps_sheet(texts: &Texts, found: &Advised, answer: &LevelAnswer) -> Sheet {
             _ => words.short_why,
         };
         sheet.element("p", "outcome", why);
-        if found.plan.task != Task::Inference && matches!(answer.found, Found::Short(_)) {
-            sheet.element("p", "facts", &(words.host_limit)(&figures::glance(usual_host(&found.plan))));
+        if found.job.plan().task != Task::Inference && matches!(answer.found, Found::Short(_)) {
+            sheet.element("p", "facts", &(words.host_limit)(&figures::glance(usual_host(&found.job))));
         }
         return sheet;
     };
-    if let Some(warning) = (words.level_warning)(answer.level, found.plan.task != Task::Inference) {
+    if let Some(warning) = (words.level_warning)(answer.level, found.job.plan().task != Task::Inference) {
         sheet.element("p", &format!("level-warning {}", answer.level.name()), warning);
     }
     sheet.push("<ol class=\"steps\">");
-    let before = std::iter::once(&found.plan).chain(advice.stages.iter().map(|stage| &stage.plan));
+    let before = std::iter::once(found.job.plan()).chain(advice.stages.iter().map(|stage| &stage.plan));
     for (stage, before) in advice.stages.iter().zip(before) {
         // Without those before it a step may make no sense; the only one is what the last button takes.
-        let alone = if advice.stages.len() > 1 { stage.lever.apply(&found.plan) } else { None };
-        step(texts, &mut sheet, stage, before, alone.as_ref());
+        let alone = if advice.stages.len() > 1 { stage.lever.apply(&found.job) } else { None };
+        step(texts, &mut sheet, stage, before, alone.as_ref().map(Job::plan));
     }
     sheet.push("</ol>");
     outcome(texts, &mut sheet, found, advice);
@@ -185,9 +186,9 @@ fn outcome(texts: &Texts, sheet: &mut Sheet, found: &Advised, advice: &Advice) {
     sheet.push(&(texts.used_of)(&need, &card));
     sheet.push(" · ");
     sheet.push(&(words.token_takes)(&figures::times(advice.time)));
-    if found.plan.task != Task::Inference {
+    if found.job.plan().task != Task::Inference {
         sheet.push(" · ");
-        let batches = [&found.plan, &advice.plan].map(|plan| plan.batches().effective_batch_size);
+        let batches = [found.job.plan(), &advice.plan].map(|plan| plan.batches().effective_batch_size);
         sheet.push(&(words.effective_batch)(batches));
     }
     if let Kind::Fit(escalation, [host, _]) = &found.kind

@@ -62,7 +62,7 @@ fn sheet(texts: &Texts, found: &Advised) -> Sheet {
     sheet.push("<div class=\"fills\">");
     for (name, filled) in [(words.recommended, recommended), (words.aggressive, aggressive)] {
         if let Some(filled) = filled {
-            card(texts, &mut sheet, &found.plan, name, filled);
+            card(texts, &mut sheet, found.job.plan(), name, filled);
         }
     }
     sheet.push("</div>");

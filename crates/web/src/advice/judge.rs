@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 
 use headroom_core::advise::{Judge, Judgement};
+use headroom_core::job::Job;
 use headroom_core::memory;
 use headroom_core::plan::Plan;
 
@@ -26,11 +27,11 @@ impl Noting {
 }
 
 impl Judge for Noting {
-    fn judge(&self, plan: &Plan) -> Option<Judgement> {
-        if self.known.0.of_untracked(plan).is_none() {
-            self.unknown.borrow_mut().push(plan.clone());
+    fn judge(&self, job: &Job) -> Option<Judgement> {
+        if self.known.0.of_untracked(job.plan()).is_none() {
+            self.unknown.borrow_mut().push(job.plan().clone());
         }
-        self.known.judge(plan)
+        self.known.judge(job)
     }
 }
 
@@ -41,9 +42,9 @@ impl Judge for Noting {
 pub(crate) struct Known(pub(crate) Replays);
 
 impl Judge for Known {
-    fn judge(&self, plan: &Plan) -> Option<Judgement> {
-        let estimate = memory::outline(plan).ok()?;
-        Some(Judgement::from(&match self.0.of_untracked(plan) {
+    fn judge(&self, job: &Job) -> Option<Judgement> {
+        let estimate = memory::outline(job);
+        Some(Judgement::from(&match self.0.of_untracked(job.plan()) {
             Some(replay) => estimate.refined(&replay),
             None => estimate,
         }))

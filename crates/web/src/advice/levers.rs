@@ -1,7 +1,8 @@
 //! Levers as what one writes to pull them, and the table of every change by itself.
 
 use headroom_core::advise::code::lever_code;
-use headroom_core::advise::{Impact, Lever, Quick, impacts};
+use headroom_core::advise::{Impact, Judge, Lever, Quick, impacts};
+use headroom_core::job::Job;
 use headroom_core::plan::Plan;
 use leptos::prelude::*;
 
@@ -12,6 +13,11 @@ use crate::options::tables::escaped;
 use crate::replays::Asker;
 use crate::state::State;
 use crate::text::{Texts, text, texts};
+
+/// What every lever does to `plan`; nothing to one that contradicts itself.
+fn impacts_of(plan: &Plan, judge: &dyn Judge) -> Vec<Impact> {
+    Job::resolve(plan).map(|job| impacts(&job, judge)).unwrap_or_default()
+}
 
 /// Lever in words, and under them what to write; `before` and `after` are the plans without and with it.
 pub(super) fn lever_html(texts: &Texts, lever: Lever, before: &Plan, after: &Plan) -> String {
@@ -38,7 +44,7 @@ pub(super) fn LeversDetails() -> impl IntoView {
     let plan = state.settled_plan();
     let texts = texts();
     let opened = RwSignal::new(false);
-    let at_once = Memo::new(move |_| if opened.get() { impacts(&plan.read(), &Quick) } else { Vec::new() });
+    let at_once = Memo::new(move |_| if opened.get() { impacts_of(&plan.read(), &Quick) } else { Vec::new() });
     Effect::new(move |_| {
         plan.track();
         replays.want(Asker::Levers, at_once.read().iter().map(|impact| impact.plan.clone()));
@@ -49,7 +55,8 @@ pub(super) fn LeversDetails() -> impl IntoView {
         let all = at_once.read();
         !all.is_empty() && replays.answered(&plan.read()) && all.iter().all(|impact| replays.answered(&impact.plan))
     });
-    let found = Memo::new(move |_| if replayed.get() { impacts(&plan.read(), &Known(replays)) } else { at_once.get() });
+    let found =
+        Memo::new(move |_| if replayed.get() { impacts_of(&plan.read(), &Known(replays)) } else { at_once.get() });
     let sheet = Signal::derive(move || table(texts.get(), &plan.read(), &found.read()));
     view! {
         <details class="levers" on:toggle=move |_| opened.set(true) aria-busy=move || (!replayed.get()).to_string()>

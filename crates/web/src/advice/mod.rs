@@ -17,6 +17,7 @@ mod waterfall;
 use headroom_core::advise::fill::{Fill, Target, fill};
 use headroom_core::advise::fit::{Escalation, Found, LevelAnswer, escalate};
 use headroom_core::advise::{Judge, Judgement, Remembering};
+use headroom_core::job::Job;
 use headroom_core::memory::Fit;
 use headroom_core::plan::Plan;
 use leptos::prelude::*;
@@ -34,8 +35,8 @@ const MOST_ASKED: usize = 128;
 /// What is advised on a plan.
 #[derive(Clone, PartialEq)]
 struct Advised {
-    /// The plan it is about.
-    plan: Plan,
+    /// What it is about.
+    job: Job,
     /// What that plan needs.
     judgement: Judgement,
     kind: Kind,
@@ -55,11 +56,13 @@ enum Kind {
 /// Advice on `plan` from what is known now; none on one that contradicts itself.
 fn advise(plan: &Plan, target: Target, judge: &dyn Judge) -> Option<Advised> {
     let judge = &Remembering::new(judge);
-    let judgement = judge.judge(plan)?;
+    let job = Job::resolve(plan).ok()?;
+    let judgement = judge.judge(&job)?;
     let kind = match judgement.fit {
         Fit::Tight | Fit::DoesNotFit => {
-            let escalation = escalate(plan, judge);
-            let host = |plan: &Plan| judge.judge(plan).map_or(0, |judged| judged.host_bytes);
+            let escalation = escalate(&job, judge);
+            let judged = |plan: &Plan| judge.judge(&job.with(plan.clone()).ok()?);
+            let host = |plan: &Plan| judged(plan).map_or(0, |judged| judged.host_bytes);
             let of_level = |answer: &LevelAnswer| match &answer.found {
                 Found::Fits(advice) => host(&advice.plan),
                 Found::NoQuicker | Found::Short(_) => 0,
@@ -70,10 +73,10 @@ fn advise(plan: &Plan, target: Target, judge: &dyn Judge) -> Option<Advised> {
             ];
             Kind::Fit(escalation, host_bytes)
         }
-        Fit::Fits if judgement.used_share() < target.low => Kind::Fill(Box::new(fill(plan, target, judge))),
+        Fit::Fits if judgement.used_share() < target.low => Kind::Fill(Box::new(fill(&job, target, judge))),
         Fit::Fits => Kind::Used,
     };
-    Some(Advised { plan: plan.clone(), judgement, kind })
+    Some(Advised { job, judgement, kind })
 }
 
 impl Advised {
@@ -160,7 +163,8 @@ impl Advice {
             asked.set((Some(plan), missing, count));
         });
         let current = state.plan();
-        let is_stale = Memo::new(move |_| found.read().as_ref().is_none_or(|found| found.plan != *current.read()));
+        let is_stale =
+            Memo::new(move |_| found.read().as_ref().is_none_or(|found| *found.job.plan() != *current.read()));
         let is_final = Memo::new(move |_| !is_stale.get() && known.get());
         Self { found, is_stale, is_final }
     }

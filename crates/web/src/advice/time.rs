@@ -1,5 +1,6 @@
 //! How long a step takes, roughly, and where the time goes.
 
+use headroom_core::job::Job;
 use headroom_core::plan::Task;
 use headroom_core::speed::{self, StepTime};
 use leptos::prelude::*;
@@ -18,7 +19,7 @@ pub(super) fn TimeDetails() -> impl IntoView {
         let words = &texts.get().advice;
         if plan.read().task == Task::Inference { words.generation_title } else { words.time_title }
     };
-    let time = Memo::new(move |_| speed::step_time_of(&plan.read()).ok());
+    let time = Memo::new(move |_| Job::resolve(&plan.read()).ok().map(|job| speed::step_time(&job)));
     let line = move || {
         let time = time.get()?;
         Some((texts.get().advice.step_time)(&figures::seconds(time.seconds), &figures::rate(time.tokens_per_second())))

@@ -46,8 +46,8 @@ fn TargetsField() -> impl IntoView {
     let by_name = RwSignal::new(false);
     // What this model calls them; nothing while the model is not known.
     let attention = move || {
-        let subject = state.subject.read();
-        let names = subject.as_ref().map(|subject| attention_module_names(&subject.model)).unwrap_or_default();
+        let job = state.job.read();
+        let names = job.as_ref().map(|job| attention_module_names(job.model())).unwrap_or_default();
         names.into_iter().map(str::to_owned).collect::<Vec<_>>()
     };
     let usual = move || match &plan.read().lora.target_modules {

@@ -88,8 +88,8 @@ fn ModelFacts() -> impl IntoView {
     let state = State::of_page();
     let texts = texts();
     let facts = move || {
-        let subject = state.subject.read();
-        let model = &subject.as_ref().ok()?.model;
+        let job = state.job.read();
+        let model = job.as_ref().ok()?.model();
         let texts = texts.get();
         let mut symbols = vec![("L", model.num_hidden_layers()), ("h", model.hidden_size), ("V", model.vocab_size)];
         if let Some(run) = model.layers.first() {

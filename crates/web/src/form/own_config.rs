@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use headroom_core::job::Job;
 use headroom_core::model::AssumedKey;
 use headroom_core::plan::{self, ModelChoice, Plan, Problem};
 use headroom_core::units::bytes_text;
@@ -216,8 +217,8 @@ fn ConfigRead() -> impl IntoView {
     let texts = texts();
     let model = Memo::new(move |_| {
         let own = matches!(state.plan().read().model, ModelChoice::Config { .. });
-        let subject = state.subject.read();
-        subject.as_ref().ok().filter(|_| own).map(|subject| Arc::clone(&subject.model))
+        let job = state.job.read();
+        job.as_ref().ok().filter(|_| own).map(|job| Arc::clone(job.model()))
     });
     let said = move || {
         let texts = texts.get();
@@ -254,7 +255,7 @@ fn with_config(plan: &Plan, text: &str, name: &str) -> Result<ModelChoice, Vec<P
     }
     // What is wrong elsewhere in the plan is no fault of the config.
     let of_model = |problem: &Problem| problem.field == "model" || problem.field.starts_with("model.");
-    match trial.subject() {
+    match Job::resolve(&trial) {
         Err(problems) if problems.iter().any(of_model) => Err(problems.into_iter().filter(of_model).collect()),
         _ => Ok(trial.model),
     }

@@ -1,6 +1,7 @@
 //! Two plans side by side: what differs, and what that does.
 
 use headroom_core::advise::difference::{Difference, between};
+use headroom_core::job::Job;
 use headroom_core::link;
 use headroom_core::memory::{Basis, Estimate};
 use headroom_core::plan::{Plan, Problem, ProblemKind};
@@ -75,12 +76,13 @@ pub(crate) fn BeforeAfterPanel() -> impl IntoView {
             return Some(format!("<p>{said}</p>"));
         }
         let (own, beside) = (state.outcome.get().ok()?, beside.get()?);
-        let (plans, estimates) =
-            if comes_after { ([&*current, &plan], [own, beside]) } else { ([&plan, &*current], [beside, own]) };
-        Some(html(texts, &between(plans, estimates).ok()?))
+        let (own_job, other) = (Job::resolve(&current).ok()?, Job::resolve(&plan).ok()?);
+        let (jobs, estimates) =
+            if comes_after { ([&own_job, &other], [own, beside]) } else { ([&other, &own_job], [beside, own]) };
+        Some(html(texts, &between(jobs, estimates)))
     };
     let problems = move || {
-        let problems = other.read().as_ref()?.plan.subject().err()?;
+        let problems = Job::resolve(&other.read().as_ref()?.plan).err()?;
         Some(problem_list(texts.get(), &problems))
     };
     let swap = move |_| {

@@ -2,6 +2,7 @@
 
 use headroom_core::advise::Remembering;
 use headroom_core::advise::tiers::{Rung, ladder};
+use headroom_core::job::Job;
 use headroom_core::plan::{Offload, Plan};
 use leptos::prelude::*;
 
@@ -32,7 +33,8 @@ pub(super) fn LadderDetails(plan: ReadSignal<Plan>) -> impl IntoView {
         }
         if !waits.get() {
             // Where no preset fits, this searches for what makes the last one fit: not for every replay that arrives.
-            let found = ladder(&plan, &Remembering::new(&Known(state.replays)));
+            let found = Job::resolve(&plan).map(|job| ladder(&job, &Remembering::new(&Known(state.replays))));
+            let found = found.unwrap_or_default();
             let plans = found.iter().map(|rung| rung.plan.clone());
             let missing = untrack(|| plans.filter(|plan| !state.replays.answered(plan)).collect());
             rungs.set(found);
@@ -69,7 +71,7 @@ fn row(texts: &'static Texts, state: State, rung: Rung) -> AnyView {
     let more: String = levers.iter().map(|lever| format!(" + {}", (texts.advice.lever)(*lever))).collect();
     let setting = (words.ladder_setting)(batch, steps, max_length);
     let setting = format!("{}: {sharding}, {setting}{more}", (words.ladder_card)(name));
-    let why_not = plan.subject().err().map(|problems| {
+    let why_not = Job::resolve(&plan).err().map(|problems| {
         let why: Vec<_> = problems.iter().map(texts.problem).collect();
         format!("{}: {}", texts.cannot_run, why.join(" "))
     });

@@ -80,7 +80,7 @@ impl Asked {
         let asks = self.search.read_untracked().is_none();
         self.is_done.set(false);
         self.wanted.set(None);
-        self.search.set(asks.then(|| Largest::new(self.state.plan().get_untracked())));
+        self.search.set(self.state.job.get_untracked().ok().filter(|_| asks).map(Largest::new));
         if asks {
             self.take_turn();
         }

@@ -4,6 +4,7 @@ use headroom_charts::{FitMap, FitMapLook, FitMapTexts, Hit, Palette, Picture, fi
 use headroom_core::advise::Judgement;
 use headroom_core::advise::map::{Map, axes, length, map_beside, tight_share};
 use headroom_core::advise::solve::Unknown;
+use headroom_core::job::Job;
 use headroom_core::memory::Estimate;
 use headroom_core::plan::Plan;
 use leptos::html;
@@ -32,8 +33,9 @@ struct Around {
 
 impl Around {
     fn of(plan: &Plan, own: &Estimate, count: usize) -> Option<Self> {
-        let (batches, lengths) = axes(plan, count);
-        let map = map_beside(plan, own, batches, lengths).ok()?;
+        let job = Job::resolve(plan).ok()?;
+        let (batches, lengths) = axes(&job, count);
+        let map = map_beside(&job, own, batches, lengths);
         Some(Self { map, sure: tight_share(own).min(1.0), card_bytes: own.card_bytes, plan: plan.clone() })
     }
 

@@ -9,6 +9,7 @@ mod summary;
 pub(crate) mod tables;
 mod tiers;
 
+use headroom_core::job::Job;
 use headroom_core::memory::{self, Estimate};
 use headroom_core::plan::Plan;
 use leptos::prelude::*;
@@ -60,7 +61,7 @@ impl Wishes {
 
 /// The answer to `plan`: by its own replay where that is there, else at once. Tracked.
 fn answer(state: State, plan: &Plan) -> Option<Estimate> {
-    let estimate = memory::outline(plan).ok()?;
+    let estimate = memory::outline(&Job::resolve(plan).ok()?);
     Some(match state.replays.of(plan) {
         Some(replay) => estimate.refined(&replay),
         None => estimate,

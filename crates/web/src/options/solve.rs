@@ -2,6 +2,7 @@
 
 use headroom_core::advise::Judgement;
 use headroom_core::advise::solve::{Answer, Question, Search, Unknown, Wanted};
+use headroom_core::job::Job;
 use headroom_core::memory::{self, Fit};
 use headroom_core::plan::{Framework, Method, Plan, Task};
 use headroom_core::units::count_text;
@@ -49,15 +50,21 @@ struct Verdicts {
 }
 
 impl Verdicts {
-    /// The verdict of `plan`'s replay, once it is there. Tracked.
-    fn of(self, plan: &Plan) -> Option<Judgement> {
+    /// The same of a plan.
+    fn of_plan(self, plan: &Plan) -> Option<Judgement> {
+        self.of(&Job::resolve(plan).ok()?)
+    }
+
+    /// The verdict of the replay of `job`, once it is there. Tracked.
+    fn of(self, job: &Job) -> Option<Judgement> {
+        let plan = job.plan();
         let known = |known: &Vec<(Plan, Judgement)>| {
             known.iter().find(|(other, _)| other == plan).map(|(_, judgement)| *judgement)
         };
         if let Some(judgement) = self.known.with_value(known) {
             return Some(judgement);
         }
-        let outline = memory::outline(plan).ok()?;
+        let outline = memory::outline(job);
         let allocated = outline.peak.allocated_bytes.saturating_add(outline.peak.beside.low);
         // Where not even the tensors fit, no replay can change that.
         let judgement = if allocated > outline.card_bytes {
@@ -96,12 +103,12 @@ pub(crate) fn SolvePanel() -> impl IntoView {
     });
     let found = Memo::new(move |_| {
         let answered = |search: &Search| {
-            let counts = |plan: &Plan, judged: Judgement| match search.question() {
+            let counts = |job: &Job, judged: Judgement| match search.question() {
                 // What the plan offloads is the reader's own affair.
                 Question::Most(_) => judged.fit == Fit::Fits,
-                Question::FewestCards | Question::SmallestCard => judged.suits(plan),
+                Question::FewestCards | Question::SmallestCard => judged.suits(job),
             };
-            let fits = &mut |plan: &Plan| verdicts.of(plan).map(|judged| counts(plan, judged));
+            let fits = &mut |job: &Job| verdicts.of(job).map(|judged| counts(job, judged));
             (search.question(), search.answer(fits))
         };
         asked.read().iter().map(answered).collect::<Vec<(Question, Found)>>()
@@ -118,8 +125,8 @@ pub(crate) fn SolvePanel() -> impl IntoView {
         if asked.read_untracked().iter().any(|search| search.question() == question) {
             asked.update(|asked| asked.retain(|search| search.question() != question));
         } else {
-            let search = Search::new(state.plan().get_untracked(), question);
-            asked.update(|asked| asked.push(search));
+            let job = state.job.get_untracked();
+            asked.update(|asked| asked.extend(job.ok().map(|job| Search::new(job, question))));
         }
     };
     let largest = Asked::nothing(state, wishes);
@@ -161,11 +168,11 @@ fn row(texts: &'static Texts, state: State, verdicts: Verdicts, question: Questi
         Ok(None) => view! { <dd>{words.nothing}</dd> }.into_any(),
         Ok(Some(Answer { plan, next })) => {
             let value = value_text(question, &plan);
-            let headroom = untrack(|| verdicts.of(&plan))
+            let headroom = untrack(|| verdicts.of_plan(&plan))
                 .map(|judged| (texts.headroom)(&figures::glance(judged.card_bytes.saturating_sub(judged.need_bytes))));
             let beyond = match (question, &next) {
                 (_, Some(next)) => {
-                    let fit = untrack(|| verdicts.of(next)).map_or(Fit::DoesNotFit, |judged| judged.fit);
+                    let fit = untrack(|| verdicts.of_plan(next)).map_or(Fit::DoesNotFit, |judged| judged.fit);
                     (words.beyond)(&value_text(question, next), fit)
                 }
                 (Question::Most(_), None) => words.no_beyond.to_owned(),
@@ -197,6 +204,6 @@ fn value_text(question: Question, plan: &Plan) -> String {
     match question {
         Question::Most(unknown) => count_text(unknown.of(plan)),
         Question::FewestCards => plan.num_gpus.to_string(),
-        Question::SmallestCard => plan.subject().map(|subject| subject.card.name.to_string()).unwrap_or_default(),
+        Question::SmallestCard => Job::resolve(plan).map(|job| job.gpu().name.to_string()).unwrap_or_default(),
     }
 }

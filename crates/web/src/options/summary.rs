@@ -2,7 +2,8 @@
 
 use headroom_core::advise::Judgement;
 use headroom_core::advise::summary::{checklist, summary};
-use headroom_core::plan::{ModelChoice, Plan};
+use headroom_core::job::Job;
+use headroom_core::plan::ModelChoice;
 use headroom_core::units::{bytes_text, count_text};
 use leptos::prelude::*;
 
@@ -24,19 +25,19 @@ struct Words {
 }
 
 impl Words {
-    fn of(texts: &Texts, plan: &Plan, judgement: Option<&Judgement>) -> Self {
+    fn of(texts: &Texts, job: &Job, judgement: Option<&Judgement>) -> Self {
+        let plan = job.plan();
         let words = &texts.options.summary;
-        let figures = summary(plan, judgement).into_iter().map(|line| {
+        let figures = summary(job, judgement).into_iter().map(|line| {
             let value = if line.item.is_bytes() { bytes_text(line.value) } else { count_text(line.value) };
             ((words.item)(line.item), value)
         });
         let (ModelChoice::Catalogue(model) | ModelChoice::Config { name: model, .. }) = &plan.model;
-        let card = plan.subject().map(|subject| subject.card.name.to_string()).unwrap_or_default();
         Self {
-            name: format!("{model}, {} × {card}", plan.num_gpus),
+            name: format!("{model}, {} × {}", plan.num_gpus, job.gpu().name),
             link: address::link_to(plan),
             figures: figures.collect(),
-            checks: checklist(plan, judgement).into_iter().map(words.check).collect(),
+            checks: checklist(job, judgement).into_iter().map(words.check).collect(),
         }
     }
 
@@ -75,9 +76,13 @@ impl Words {
 pub(crate) fn SummaryPanel() -> impl IntoView {
     let state = State::of_page();
     let texts = texts();
-    let words = Memo::new(move |_| {
+    // Of the last plan that could be estimated: what stays on the screen while the reader mends a field.
+    let words = Memo::new(move |last: Option<&Words>| {
         let judgement = state.outcome.read().as_ref().ok().map(Judgement::from);
-        Words::of(texts.get(), &state.plan().read(), judgement.as_ref())
+        match &*state.job.read() {
+            Ok(job) => Words::of(texts.get(), job, judgement.as_ref()),
+            Err(_) => last.cloned().unwrap_or_default(),
+        }
     });
     let figures = move || {
         let said = &texts.get().options.summary;

@@ -2,6 +2,7 @@
 
 use headroom_core::advise::tiers::{Reason, Tier, tiers};
 use headroom_core::advise::{Judge, Judgement, has_wide_adapters};
+use headroom_core::job::Job;
 use headroom_core::plan::{Alternative, Method, Offload, Plan};
 use headroom_core::speed::Range;
 use leptos::prelude::*;
@@ -16,8 +17,8 @@ use crate::text::{Texts, text, texts};
 struct Shown<'a>(&'a [Candidate]);
 
 impl Judge for Shown<'_> {
-    fn judge(&self, plan: &Plan) -> Option<Judgement> {
-        let candidate = self.0.iter().find(|candidate| candidate.alternative.plan == *plan)?;
+    fn judge(&self, job: &Job) -> Option<Judgement> {
+        let candidate = self.0.iter().find(|candidate| candidate.alternative.plan == *job.plan())?;
         candidate.estimate().map(Judgement::from)
     }
 }
@@ -54,7 +55,8 @@ struct Matrix {
 
 impl Matrix {
     fn of(texts: &Texts, plan: &Plan, candidates: &[Candidate]) -> Self {
-        let tiers = tiers(plan, &Shown(candidates));
+        let job = Job::resolve(plan);
+        let tiers = job.map(|job| tiers(&job, &Shown(candidates))).unwrap_or_default();
         let mut keys: Vec<Row> = tiers.iter().map(|tier| row_of(&tier.alternative)).collect();
         keys.sort_unstable();
         keys.dedup();

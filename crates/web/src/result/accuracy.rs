@@ -19,11 +19,11 @@ pub(super) fn AccuracyDetails() -> impl IntoView {
         if !opened.get() {
             return None;
         }
-        let (plan, estimate) = (state.plan(), state.estimate.read());
-        let estimate = estimate.as_ref()?;
+        let (job, estimate) = (state.job.read(), state.estimate.read());
+        let (job, estimate) = (job.as_ref().ok()?, estimate.as_ref()?);
         // The measured errors are those of replays: until this plan has its own, they say nothing about its figures.
         let band = (estimate.peak.basis == Basis::Replayed).then_some(estimate.peak.band);
-        Some((accuracy::of_plan(&plan.read(), estimate), band))
+        Some((accuracy::of_job(job, estimate), band))
     });
     let texts = texts();
     let said = move || {

@@ -1,6 +1,7 @@
 //! The plan beside its alternatives.
 
 use headroom_charts::{Bar, Picture, comparison_svg, need_by_category};
+use headroom_core::job::Job;
 use headroom_core::memory::{self, Category, Estimate, Fit};
 use headroom_core::plan::{self, Alternative, Plan, Problem, Task};
 use leptos::html;
@@ -64,9 +65,14 @@ pub(super) fn ComparisonPanel() -> impl IntoView {
 
     let at_once = Memo::new(move |_| {
         let plan = plan.read();
+        let own = Job::resolve(&plan);
         let of = |alternative: Alternative| {
             let is_current = alternative.plan == *plan;
-            let outcome = memory::outline(&alternative.plan);
+            let job = match &own {
+                Ok(own) => own.with(alternative.plan.clone()),
+                Err(_) => Job::resolve(&alternative.plan),
+            };
+            let outcome = job.map(|job| memory::outline(&job));
             Candidate { alternative, outcome, is_current }
         };
         plan::alternatives(&plan).into_iter().map(of).collect::<Vec<_>>()

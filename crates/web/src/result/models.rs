@@ -1,7 +1,8 @@
 //! Every model that takes part, where it is, and what sharing saves.
 
+use headroom_core::job::Job;
 use headroom_core::memory::{ModelRole, ModelUse};
-use headroom_core::plan::{Method, Plan, Subject};
+use headroom_core::plan::{Method, Plan};
 use headroom_core::units::{bytes_text, count_text};
 use leptos::prelude::*;
 
@@ -26,9 +27,9 @@ pub(super) fn ModelsPanel() -> impl IntoView {
         let texts = texts.get();
         let plan = state.plan();
         let plan = plan.read();
-        let subject = state.subject.read();
+        let job = state.job.read();
         let models = models();
-        let bits = precisions(&plan, subject.as_ref().ok(), &models);
+        let bits = precisions(&plan, job.as_ref().ok(), &models);
         let rows = models.into_iter().zip(bits);
         rows.map(|(model, bits)| row(texts, &plan, &model, bits)).collect::<Vec<_>>()
     };
@@ -57,10 +58,10 @@ pub(super) fn ModelsPanel() -> impl IntoView {
     }
 }
 
-/// Bits a weight of each model, where it is quantised; models beside the policy stand in the subject's order.
-fn precisions(plan: &Plan, subject: Option<&Subject>, models: &[ModelUse]) -> Vec<Option<u8>> {
+/// Bits a weight of each model, where it is quantised; models beside the policy stand in the job's order.
+fn precisions(plan: &Plan, job: Option<&Job>, models: &[ModelUse]) -> Vec<Option<u8>> {
     let base = (plan.method == Method::Qlora).then_some(plan.quantization.bits);
-    let mut beside = subject.map(|subject| subject.instances.as_slice()).unwrap_or_default().iter();
+    let mut beside = job.map(Job::instances).unwrap_or_default().iter();
     let of = |model: &ModelUse| match model.role {
         ModelRole::Policy => base,
         ModelRole::Reference => base.filter(|_| model.shared),

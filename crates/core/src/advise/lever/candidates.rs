@@ -2,6 +2,7 @@
 
 use super::Lever;
 use crate::gpu::{self, Card};
+use crate::job::Job;
 use crate::model;
 use crate::plan::{GpuChoice, Method, ModelChoice, Plan};
 
@@ -57,7 +58,8 @@ pub(in crate::advise) fn shorter(length: u64) -> Vec<u64> {
 }
 
 /// Levers worth asking about, one by one.
-pub(in crate::advise) fn candidates(plan: &Plan) -> Vec<Lever> {
+pub(in crate::advise) fn candidates(job: &Job) -> Vec<Lever> {
+    let plan = &job.plan;
     let mut levers = vec![
         Lever::ExpandableSegments,
         Lever::Sdpa,
@@ -89,7 +91,7 @@ pub(in crate::advise) fn candidates(plan: &Plan) -> Vec<Lever> {
     }
     levers.extend(smaller_model(plan).map(Lever::Model));
     levers.push(Lever::Cards(plan.num_gpus.saturating_mul(2)));
-    levers.extend(larger_card(plan).map(Lever::Card));
+    levers.extend(larger_card(job).map(Lever::Card));
     levers
 }
 
@@ -103,13 +105,12 @@ pub(in crate::advise) fn smaller_model(plan: &Plan) -> Option<&'static str> {
 }
 
 /// The smallest card with a quarter more memory, of the same maker where there is one; the quickest of that size.
-fn larger_card(plan: &Plan) -> Option<&'static str> {
-    let own = plan.subject().ok()?;
-    let maker = match &plan.gpu {
-        GpuChoice::Catalogue(_) => Some(own.card.vendor),
+fn larger_card(job: &Job) -> Option<&'static str> {
+    let maker = match &job.plan.gpu {
+        GpuChoice::Catalogue(_) => Some(job.gpu.vendor),
         GpuChoice::Custom { .. } => None,
     };
-    let larger = gpu::catalogue().iter().filter(|card| card.memory_bytes() / 5 * 4 >= own.memory_bytes);
+    let larger = gpu::catalogue().iter().filter(|card| card.memory_bytes() / 5 * 4 >= job.memory_bytes);
     let larger = larger.filter(|card| maker.is_none_or(|maker| card.vendor == maker));
     let quicker_first = |a: &&Card, b: &&Card| b.memory_bandwidth_gb_s.total_cmp(&a.memory_bandwidth_gb_s);
     let smallest = larger.min_by(|a, b| a.memory_bytes().cmp(&b.memory_bytes()).then_with(|| quicker_first(a, b)));

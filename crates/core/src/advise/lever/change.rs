@@ -1,16 +1,16 @@
 //! What each lever does to a plan.
 
 use super::{Lever, instances, liger};
-use crate::memory::reference_kind;
+use crate::job::{Job, adapter_dtype, reference_kind};
 use crate::plan::{
     AdapterDtype, AttnImplementation, Dtype, Framework, GpuChoice, Method, MixedPrecision, ModelChoice, Offload,
     Optimizer, Plan, ReferenceKind, TargetModules, Task,
 };
 
 impl Lever {
-    /// `plan` with the change; `None` where it changes nothing, makes no sense or contradicts the rest of the plan.
-    pub fn apply(self, plan: &Plan) -> Option<Plan> {
-        self.change(plan).filter(|changed| changed.subject().is_ok())
+    /// `job` with the change; `None` where it changes nothing, makes no sense or contradicts the rest of the plan.
+    pub fn apply(self, job: &Job) -> Option<Job> {
+        job.with(self.change(&job.plan)?).ok()
     }
 
     /// The same without a look at the rest of the plan.
@@ -145,9 +145,8 @@ impl Lever {
 /// Whether adapters are wider than their base: peft keeps them in fp32 (`autocast_adapter_dtype`), which takes time and
 /// memory, while DeepSpeed and FSDP2 cast them with the base.
 pub fn has_wide_adapters(plan: &Plan) -> bool {
-    let wide = matches!(plan.lora.adapter_dtype, AdapterDtype::Auto | AdapterDtype::Float32);
-    let alone = plan.zero_stage == 0 && plan.distributed.framework != Framework::Fsdp2;
-    plan.method != Method::Full && plan.task != Task::Inference && plan.torch_dtype != Dtype::Float32 && wide && alone
+    let adapts = plan.method != Method::Full && plan.task != Task::Inference;
+    adapts && plan.torch_dtype != Dtype::Float32 && adapter_dtype(plan) == Dtype::Float32
 }
 
 fn is_adam(optim: Optimizer) -> bool {

@@ -5,11 +5,12 @@ use super::super::autograd::{
 };
 use super::super::term::Term;
 use super::super::weights::LayerWeights;
+use super::Setting;
 use super::eager_attention::eager;
 use super::fused_attention::fused;
 use super::norm::run_norm;
 use super::rotary::{rotate_both, rotate_halves};
-use super::{Kernel, Setting};
+use crate::job::AttentionKernel;
 use crate::model::{Attention, Projection as Kind, QkNorm, Role};
 
 /// Runs attention over the normed `x`, and `finish` over its output; gives back the probabilities too where they are written
@@ -226,11 +227,11 @@ fn attended_with(before: &Shape, attended: u64) -> u64 {
 fn attend(setting: &Setting, layer: &LayerWeights, q: &Tensor, k: &Tensor, v: &Tensor) -> (Tensor, Option<Tensor>) {
     let facts = &layer.layer.attention;
     match setting.kernel {
-        Kernel::Eager => {
+        AttentionKernel::Eager => {
             let (mixed, probabilities) = eager(setting, facts, layer.sinks.as_ref(), q, k, v);
             (mixed, Some(probabilities))
         }
-        Kernel::Flash | Kernel::Efficient => (fused(setting, facts, q, k, v), None),
+        AttentionKernel::Flash | AttentionKernel::Efficient => (fused(setting, facts, q, k, v), None),
     }
 }
 

@@ -5,7 +5,8 @@ use super::super::autograd::{
     flash_attention, repeat_heads, to_heads,
 };
 use super::super::term::Term;
-use super::{Kernel, Setting};
+use super::Setting;
+use crate::job::AttentionKernel;
 use crate::model::Attention;
 
 /// `scaled_dot_product_attention`: keeps q, k, v, its output and one fp32 a head and token.
@@ -15,7 +16,8 @@ pub(super) fn fused(setting: &Setting, facts: &Attention, q: &Tensor, k: &Tensor
     let element = if *setting.autocast.borrow() { setting.half } else { q.element() };
     // Flash wants values as wide as keys (sdp_utils.cpp check_head_dim_size_flash); latent attention's are not.
     let unequal = facts.head_dim != facts.value_head_dim;
-    let kernel = if masked || unequal || element == ElementType::F32 { Kernel::Efficient } else { setting.kernel };
+    let kernel =
+        if masked || unequal || element == ElementType::F32 { AttentionKernel::Efficient } else { setting.kernel };
     // For a single query token the query heads of a group become rows instead (integrations/sdpa_attention.py pack_gqa).
     let expand = setting.expand_kv.unwrap_or(masked) && setting.length > 1;
     let groups = facts.num_attention_heads != facts.num_key_value_heads;
@@ -49,7 +51,7 @@ pub(super) fn fused(setting: &Setting, facts: &Attention, q: &Tensor, k: &Tensor
     };
     let labels = labels(setting);
     let q_is_head_major = q.head_major();
-    let out = if kernel == Kernel::Flash {
+    let out = if kernel == AttentionKernel::Flash {
         flash_attention((q, &k, &v), sizes, setting.training && facts.dropout > 0.0, &labels)
     } else {
         efficient_attention((q, &k, &v), sizes, masked.then(|| bias_shape(setting)), &labels)
@@ -57,7 +59,7 @@ pub(super) fn fused(setting: &Setting, facts: &Attention, q: &Tensor, k: &Tensor
     drop((cast_q, k, v));
     drop(materialised);
     let flat = setting.tokens(Sym::AllValues, facts.num_attention_heads.saturating_mul(facts.value_head_dim));
-    if kernel == Kernel::Flash && q_is_head_major {
+    if kernel == AttentionKernel::Flash && q_is_head_major {
         // The output is laid out like q; `.contiguous()` then copies it token by token.
         copy(&out, flat, setting.label(Term::AttentionOutput, "contiguous"), false)
     } else {

@@ -2,7 +2,8 @@
 
 use super::super::autograd::{ElementType, Sym, Tensor, dims};
 use super::super::term::Term;
-use super::{Kernel, Setting};
+use super::Setting;
+use crate::job::AttentionKernel;
 use crate::model::Model;
 use std::collections::HashMap;
 
@@ -10,7 +11,7 @@ use std::collections::HashMap;
 /// eager attention.
 pub(in crate::memory) fn prepare_masks(setting: &Setting, model: &Model, stream: ElementType) {
     let mut masks: HashMap<Option<u64>, Tensor> = HashMap::new();
-    let eager = setting.kernel == Kernel::Eager;
+    let eager = setting.kernel == AttentionKernel::Eager;
     for run in &model.layers {
         let attention = &run.layer.attention;
         let window = setting.window(attention.sliding_window);

@@ -3,7 +3,7 @@
 use super::super::autograd::{ElementType, Shape, Sym, Tensor, add, cast, copy, custom, dims, dropout, linear, scale};
 use super::super::term::Term;
 use super::Setting;
-use super::four_bit::{Product, is_fused};
+use crate::job::{Product, is_fused};
 
 /// A linear layer.
 #[derive(Debug, Clone)]

@@ -3,20 +3,10 @@
 use super::super::autograd::{Dim, ElementType, Label, Shape, Sym, Tape, Tensor, cast, dims};
 use super::super::sharding::{Groups, Modules};
 use super::super::term::Term;
+use crate::job::AttentionKernel;
 use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
-
-/// The kernel attention runs in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::memory) enum Kernel {
-    /// Flash attention, PyTorch's or the package's.
-    Flash,
-    /// Memory-efficient attention.
-    Efficient,
-    /// Scores written out.
-    Eager,
-}
 
 /// What is the same for every layer.
 pub(in crate::memory) struct Setting {
@@ -34,7 +24,7 @@ pub(in crate::memory) struct Setting {
     /// Whether dropout acts.
     pub(in crate::memory) training: bool,
     /// Attention kernel.
-    pub(in crate::memory) kernel: Kernel,
+    pub(in crate::memory) kernel: AttentionKernel,
     /// A mask with real padding reaches attention.
     pub(in crate::memory) padded: bool,
     /// k and v are repeated to all heads before attention.
@@ -95,7 +85,7 @@ impl Setting {
 
     /// Which mask an attention with this window reads: short of the window, `sdpa` needs none of its own.
     pub(in crate::memory) fn window(&self, window: Option<u64>) -> Option<u64> {
-        window.filter(|window| self.kernel == Kernel::Eager || self.length >= *window)
+        window.filter(|window| self.kernel == AttentionKernel::Eager || self.length >= *window)
     }
 
     /// Runs a module over `x`; `parameters` are its own, not those of modules inside.

@@ -8,12 +8,11 @@
 mod run;
 
 use super::allocator::{Mode, OutOfMemory};
-use super::autograd::Extent;
-use super::autograd::{VOCABULARY, Wanted};
+use super::autograd::{Extent, VOCABULARY, Wanted};
 use super::phase::Phase;
 use super::step;
 use super::term::Term;
-use crate::plan::{Plan, Subject};
+use crate::job::Job;
 use run::{ByPhase, Program, Snapshot, Use};
 
 /// Segments of large requests come in multiples of this many bytes (`kRoundLarge`): the smallest device is one too.
@@ -127,14 +126,14 @@ struct Search {
 }
 
 impl Replayer {
-    /// Runs every layer of the plan onto a tape.
-    pub fn new(plan: &Plan, subject: &Subject) -> Self {
-        let step = step::run(plan, subject, Extent::Whole, Wanted::Rows);
-        let beside = super::ContextUse::of(plan, &subject.card, step.sharding.ranks).total();
+    /// Runs every layer of the job's models onto a tape.
+    pub fn new(job: &Job) -> Self {
+        let step = step::run(job, Extent::Whole, Wanted::Rows);
+        let beside = super::ContextUse::of(job).total();
         Self {
             program: Program::new(step.record.into_rows(&VOCABULARY)),
-            mode: if plan.expandable_segments { Mode::Expandable } else { Mode::Default },
-            device_bytes: subject.memory_bytes.saturating_sub(beside.expected),
+            mode: if job.plan.expandable_segments { Mode::Expandable } else { Mode::Default },
+            device_bytes: job.memory_bytes.saturating_sub(beside.expected),
             plain: None,
             default: None,
             expandable: None,
@@ -210,8 +209,8 @@ impl Replayer {
 }
 
 /// Replays a plan from beginning to end.
-pub fn replay(plan: &Plan, subject: &Subject) -> Replay {
-    Replayer::new(plan, subject).finish()
+pub fn replay(job: &Job) -> Replay {
+    Replayer::new(job).finish()
 }
 
 impl Search {

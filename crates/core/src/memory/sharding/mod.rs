@@ -5,6 +5,7 @@
 //! a scheme decides what a tensor's shape on this rank is, or allocates something that one process alone would not.
 //! P parameters, T of them trained, w bytes of a weight.
 
+mod bf16_optimizer;
 mod bucket;
 mod ddp;
 mod deepspeed;
@@ -19,12 +20,9 @@ mod zero1;
 mod zero2;
 mod zero3;
 
-use super::autograd::ElementType;
 use super::host::HostAllocation;
-use super::precision::element_type;
 use super::term::Term;
 use crate::job::{Scheme, Sharding};
-use crate::plan::{Auto, Framework, Plan, Task};
 
 pub(super) use fsdp2::Groups;
 pub(super) use hooks::Modules;
@@ -36,29 +34,13 @@ pub(super) fn strategy(sharding: &Sharding) -> Box<dyn Strategy + '_> {
     match sharding.scheme {
         Scheme::Single => Box::new(single::Single),
         Scheme::Ddp => Box::new(ddp::Ddp(sharding)),
+        Scheme::Zero(1) if sharding.uses_bf16_optimizer() => Box::new(bf16_optimizer::Bf16Optimizer(sharding)),
+        Scheme::Zero(1) if sharding.accumulates_apart() => Box::new(zero1::WideZero1(sharding)),
         Scheme::Zero(1) => Box::new(zero1::Zero1(sharding)),
         Scheme::Zero(2) => Box::new(zero2::Zero2(sharding)),
         Scheme::Zero(_) => Box::new(zero3::Zero3(sharding)),
         Scheme::Fsdp2 => Box::new(fsdp2::Fsdp2(sharding)),
     }
-}
-
-/// DeepSpeed casts the module to its own dtype, and FSDP2 wants one dtype in a group: adapters follow the base there.
-pub(super) fn casts_adapters(plan: &Plan) -> bool {
-    match plan.distributed.framework {
-        Framework::Deepspeed => plan.zero_stage > 0,
-        Framework::Fsdp2 => plan.num_gpus > 1,
-        Framework::Ddp => false,
-    }
-}
-
-/// DeepSpeed's fp16 and bf16 optimizers update an fp32 copy of the weights, at stage 0 too where its `bf16` section is
-/// switched on (runtime/bf16_optimizer.py).
-pub(super) fn keeps_master(sharding: &Sharding, plan: &Plan) -> bool {
-    let deepspeed = plan.distributed.framework == Framework::Deepspeed
-        && plan.distributed.bf16_enabled == Auto::Set(true)
-        && plan.task != Task::Inference;
-    (matches!(sharding.scheme, Scheme::Zero(_)) || deepspeed) && element_type(plan.torch_dtype) == ElementType::Half
 }
 
 /// Optimizer state in managed memory: on the host until the optimizer's step brings pages to the GPU.

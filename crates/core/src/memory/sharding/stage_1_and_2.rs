@@ -4,6 +4,7 @@ use super::super::autograd::{ElementType, Sym, Tape, Tensor, dims};
 use super::super::parameter::Trainable;
 use super::super::term::Term;
 use super::deepspeed::{flat_gradients, largest_elements, total_elements};
+use super::partition::{FlatPartition, Piece};
 use crate::job::Sharding;
 use std::rc::Rc;
 
@@ -30,6 +31,60 @@ pub(super) fn measure_offloaded(sharding: &Sharding, tape: &Rc<Tape>, trainable:
     drop(gradient);
 }
 
+/// Offloaded sums are measured in fp64, each gradient's part in rank 0's.
+pub(super) fn measure_own(tape: &Rc<Tape>, partition: &FlatPartition) {
+    let own = |piece: &Piece| Flat::from(piece).own(partition.part());
+    let largest = partition.pieces().iter().map(own).max().unwrap_or(0);
+    tape.moment(tape.label(Term::OffloadStaging, "norm"), dims(&[(Sym::LargestPart, largest)]), ElementType::F64);
+}
+
+/// A gradient's place in the flat partition.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Flat {
+    pub(super) elements: u64,
+    pub(super) start: u64,
+}
+
+impl From<&Piece> for Flat {
+    fn from(piece: &Piece) -> Self {
+        Self { elements: piece.elements, start: piece.start }
+    }
+}
+
+impl Flat {
+    /// Elements of it in rank 0's part of `part` elements.
+    pub(super) fn own(self, part: u64) -> u64 {
+        part.saturating_sub(self.start).min(self.elements)
+    }
+}
+
+/// The slices in which the gradients of a bucket are reduced where sums are kept apart from it (`average_tensor`): neighbours
+/// for one rank are one slice, but each gradient for rank 0, which has a place to be added to, is its own.
+#[derive(Debug, Default)]
+pub(super) struct Slices {
+    pub(super) count: u64,
+    /// Elements of those for rank 0.
+    pub(super) own: Vec<u64>,
+}
+
+impl Slices {
+    /// Of `gradients` in the order they are in the bucket; `part`: elements of one rank's part.
+    pub(super) fn of(gradients: &[Flat], part: u64) -> Self {
+        let mut slices = Self::default();
+        let mut before = None;
+        for gradient in gradients.iter().filter(|gradient| gradient.elements > 0) {
+            let last = gradient.start.saturating_add(gradient.elements - 1) / part.max(1);
+            let first = gradient.start / part.max(1);
+            slices.count += last - first + u64::from(before != Some(first) || first == 0);
+            if first == 0 {
+                slices.own.push(gradient.own(part));
+            }
+            before = Some(last);
+        }
+        slices
+    }
+}
+
 /// What the step allocates: the flat gradient of the partition in bf16 and in fp32, or the fp64 norm of its largest piece
 /// where that is more.
 pub(super) fn step_buffers(sharding: &Sharding, tape: &Rc<Tape>, trainable: &[Trainable]) -> Vec<Tensor> {
@@ -38,9 +93,42 @@ pub(super) fn step_buffers(sharding: &Sharding, tape: &Rc<Tape>, trainable: &[Tr
     }
     let part = total_elements(trainable).div_ceil(sharding.ranks);
     let largest = largest_elements(trainable).min(part);
+    if sharding.accumulates_apart() {
+        // The sums are flat and in fp32 already: only their norm is new.
+        let shape = dims(&[(Sym::LargestPart, largest)]);
+        tape.moment(tape.label(Term::OptimizerTemporaries, "norm"), shape, ElementType::F64);
+        return Vec::new();
+    }
     if largest.saturating_mul(8) <= part.saturating_mul(6) {
         return flat_gradients(tape, part);
     }
     let label = tape.label(Term::OptimizerTemporaries, "flat gradient");
     vec![Tensor::new(tape, label, dims(&[(Sym::Largest, largest)]), ElementType::F64)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn flat(places: &[(u64, u64)]) -> Vec<Flat> {
+        places.iter().map(|(start, elements)| Flat { start: *start, elements: *elements }).collect()
+    }
+
+    #[test]
+    fn neighbours_for_one_rank_are_one_slice() {
+        let slices = Slices::of(&flat(&[(30, 4), (34, 2), (36, 4)]), 10);
+        assert_eq!((slices.count, slices.own.len()), (1, 0));
+    }
+
+    #[test]
+    fn each_gradient_for_rank_zero_is_its_own_slice() {
+        let slices = Slices::of(&flat(&[(0, 3), (3, 4)]), 10);
+        assert_eq!((slices.count, slices.own), (2, vec![3, 4]));
+    }
+
+    #[test]
+    fn a_gradient_over_several_parts_is_cut_at_each() {
+        let slices = Slices::of(&flat(&[(5, 20), (25, 3)]), 10);
+        assert_eq!((slices.count, slices.own), (3, vec![5]));
+    }
 }

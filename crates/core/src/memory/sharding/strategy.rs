@@ -60,8 +60,8 @@ pub(in crate::memory) trait Strategy {
         Vec::new()
     }
 
-    /// The end of backward: what of it stays until the step ends.
-    fn end_backward(&self, _tape: &Rc<Tape>, _trainable: &[Trainable]) -> Vec<Tensor> {
+    /// The end of backward: what of it, and of the `buckets` that backward took, stays until the step ends.
+    fn end_backward(&self, _tape: &Rc<Tape>, _trainable: &[Trainable], _buckets: &mut Vec<Tensor>) -> Vec<Tensor> {
         Vec::new()
     }
 

@@ -3,6 +3,7 @@
 use super::super::autograd::{ElementType, Shape, Sym, Tape, Tensor, dims};
 use super::super::precision::element_type;
 use super::super::term::Term;
+use crate::job::Job;
 use crate::model::{Model, ModuleKind};
 use crate::plan::{Plan, RolloutEngine};
 use std::rc::Rc;
@@ -23,15 +24,16 @@ pub(super) struct Engine {
 
 impl Engine {
     /// The engine of a colocated plan; `free` is what the models that train leave of the card, bytes.
-    pub(super) fn new(plan: &Plan, model: &Model, card_bytes: u64, free: u64) -> Option<Self> {
+    pub(super) fn new(job: &Job, free: u64) -> Option<Self> {
+        let Job { plan, model, .. } = job;
         if !plan.rollout.is_colocated() {
             return None;
         }
-        let element = element_type(plan.torch_dtype);
+        let element = element_type(job.numerics.weights);
         let shape = dims(&[(Sym::EngineShare, model.param_count().div_ceil(plan.rollout.tensor_parallel_size()))]);
         // vLLM's share is of the whole card (gpu_memory_utilization), SGLang's of what is free when it starts
         // (mem_fraction_static): weights and pool together.
-        let whole = if plan.rollout.engine() == RolloutEngine::Vllm { card_bytes } else { free };
+        let whole = if plan.rollout.engine() == RolloutEngine::Vllm { job.memory_bytes } else { free };
         let share = (whole as f64 * plan.rollout.memory_share()) as u64;
         Some(Self {
             weights: (shape, element),

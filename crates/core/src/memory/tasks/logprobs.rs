@@ -9,14 +9,14 @@ use super::models::Actor;
 use std::rc::Rc;
 
 /// DPO: `gather(log_softmax(logits[:, :-1]))` over whole sequences, summed for each; [b].
-pub(super) fn of_sequences(actor: &Actor<'_>, setting: &Rc<Setting>, fp32: bool) -> Option<Tensor> {
+pub(super) fn of_sequences(actor: &Actor, setting: &Rc<Setting>, fp32: bool) -> Option<Tensor> {
     let hidden = mark_backward(setting, &actor.hidden(setting)?);
     enter_loss(setting);
-    if actor.plan.policy.use_liger_loss && setting.training {
+    if actor.job.plan.policy.use_liger_loss && setting.training {
         // liger-kernel chunked_loss/fused_linear_preference.py: one pair a chunk.
         return chunked_loss(setting, &actor.weights, &hidden, Some(setting.length.saturating_mul(2)));
     }
-    let mut logits = logits(setting, actor.model, &actor.weights, &hidden)?;
+    let mut logits = logits(setting, &actor.job.model, &actor.weights, &hidden)?;
     drop(hidden);
     setting.autocast.replace(false);
     setting.leave_autocast();
@@ -38,7 +38,7 @@ pub(super) fn of_sequences(actor: &Actor<'_>, setting: &Rc<Setting>, fp32: bool)
 ///
 /// `whole`: the head reads the whole sequence (PPO), not only the answer (`logits_to_keep`).
 pub(super) fn of_answers(
-    actor: &Actor<'_>,
+    actor: &Actor,
     setting: &Rc<Setting>,
     completion: u64,
     whole: bool,
@@ -57,11 +57,11 @@ pub(super) fn of_answers(
         hidden.clone()
     };
     drop(hidden);
-    if actor.plan.policy.use_liger_loss && setting.training {
+    if actor.job.plan.policy.use_liger_loss && setting.training {
         // liger-kernel chunked_loss/grpo_loss.py: one sequence a chunk.
         return chunked_loss(setting, &actor.weights, &read, Some(kept));
     }
-    let all = logits(setting, actor.model, &actor.weights, &read)?;
+    let all = logits(setting, &actor.job.model, &actor.weights, &read)?;
     drop(read);
     setting.autocast.replace(false);
     setting.leave_autocast();

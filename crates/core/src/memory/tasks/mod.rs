@@ -8,27 +8,20 @@ mod policy;
 mod preference;
 mod rollout;
 
-pub(crate) use models::reference_kind;
 pub(super) use rollout::infer;
 
 use super::autograd::Tape;
 use super::parameter::Trainable;
 use super::weights::ModelWeights;
-use crate::job::Sharding;
-use crate::plan::{Plan, Subject, Task};
+use crate::job::Job;
+use crate::plan::Task;
 use std::rc::Rc;
 
 /// Runs one step of a preference or reinforcement task; gives back everything that was trained.
-pub(super) fn run(
-    tape: &Rc<Tape>,
-    plan: &Plan,
-    subject: &Subject,
-    policy: &ModelWeights,
-    sharding: &Sharding,
-) -> Vec<Trainable> {
-    match plan.task {
-        Task::Dpo => preference::dpo(tape, plan, subject, policy, sharding),
-        Task::Reward => preference::reward(tape, plan, subject, policy, sharding),
-        _ => policy::update(tape, plan, subject, policy, sharding),
+pub(super) fn run(tape: &Rc<Tape>, job: &Job, policy: &ModelWeights) -> Vec<Trainable> {
+    match job.plan.task {
+        Task::Dpo => preference::dpo(tape, job, policy),
+        Task::Reward => preference::reward(tape, job, policy),
+        _ => policy::update(tape, job, policy),
     }
 }

@@ -1,45 +1,30 @@
 //! The models beside the one that trains: reference, value model, reward models.
 
-use super::super::activations::{Kernel, Setting};
+use super::super::activations::Setting;
 use super::super::autograd::{Tape, Tensor};
 use super::super::logits::mark_backward;
 use super::super::sharding::strategy;
-use super::super::step::{forward, kernel, setting};
+use super::super::step::{forward, setting};
 use super::super::term::Term;
 use super::super::weights::{Holder, ModelWeights, load};
 use super::rollout::{Generation, Generator};
-use crate::gpu::Card;
-use crate::job::Sharding;
-use crate::model::Model;
-use crate::plan::{Dtype, Instance, InstanceRole, Method, Offload, Plan, ReferenceKind, Rollout, Task};
+use crate::job::{Instance, Job};
+use crate::plan::{Offload, ReferenceKind, Rollout};
 use std::rc::Rc;
 
-/// A model on the tape, with the plan that says how it is held.
-pub(super) struct Actor<'a> {
-    pub(super) plan: Plan,
-    pub(super) model: &'a Model,
+/// A model on the tape, with the job that says how it is held.
+pub(super) struct Actor {
+    pub(super) job: Job,
     pub(super) weights: ModelWeights,
-    kernel: Kernel,
 }
 
-impl<'a> Actor<'a> {
-    fn new(plan: Plan, model: &'a Model, card: &Card, weights: ModelWeights) -> Self {
-        let kernel = kernel(&plan, model, card);
-        Self { plan, model, weights, kernel }
-    }
-
+impl Actor {
     /// The setting of a forward without gradients over `batch` sequences of `length` tokens.
-    pub(super) fn reading(
-        &self,
-        tape: &Rc<Tape>,
-        sharding: &Sharding,
-        (batch, length): (u64, u64),
-        padded: bool,
-    ) -> Rc<Setting> {
-        let mut setting = setting(tape, &self.plan, self.model, self.kernel, false);
+    pub(super) fn reading(&self, tape: &Rc<Tape>, (batch, length): (u64, u64), padded: bool) -> Rc<Setting> {
+        let mut setting = setting(tape, &self.job, false);
         (setting.batch, setting.length, setting.attended) = (batch, length, length);
         setting.padded |= padded;
-        setting.fsdp2 = strategy(sharding).groups(tape, &self.weights.sharded());
+        setting.fsdp2 = strategy(&self.job.sharding).groups(tape, &self.weights.sharded());
         Rc::new(setting)
     }
 
@@ -48,15 +33,15 @@ impl<'a> Actor<'a> {
         // While training, the update brings its groups up and down itself.
         let groups = setting.fsdp2.iter().filter(|_| !setting.training);
         groups.clone().for_each(|groups| groups.begin_forward());
-        let hidden = forward(setting, &self.plan, self.model, &self.weights);
+        let hidden = forward(setting, &self.job, &self.weights);
         groups.for_each(|groups| groups.end_forward());
         hidden
     }
 
     /// Generates as the policy does, with a cache of its own.
     pub(super) fn generate(&self, tape: &Rc<Tape>, what: Generation, sampling: &Rollout) {
-        let Self { plan, model, weights, kernel } = self;
-        let generator = Generator { tape, plan, model, weights, kernel: *kernel };
+        let Self { job, weights } = self;
+        let generator = Generator { tape, job, weights };
         let mut generated = generator.run(what, Some(&Rollout { keep_scores: Some(false), ..sampling.clone() }));
         generated.drop_cache(tape, weights);
     }
@@ -68,62 +53,29 @@ impl<'a> Actor<'a> {
     }
 }
 
-/// How the reference exists for this plan.
-pub(crate) fn reference_kind(plan: &Plan) -> ReferenceKind {
-    if plan.task == Task::Grpo && plan.policy.beta.unwrap_or(0.0) <= 0.0 {
-        return ReferenceKind::None;
-    }
-    match plan.reference.kind {
-        // trl: create_reference_model without peft, the adapter switched off with it.
-        ReferenceKind::Auto if plan.method == Method::Full => ReferenceKind::Copy,
-        ReferenceKind::Auto => ReferenceKind::AdapterDisabled,
-        kind => kind,
-    }
-}
-
 /// The frozen reference, when one runs within the step: a copy, or the policy without its adapters.
-pub(super) fn reference<'a>(
-    tape: &Rc<Tape>,
-    plan: &Plan,
-    model: &'a Model,
-    card: &Card,
-    policy: &ModelWeights,
-    sharding: &Sharding,
-) -> Option<Actor<'a>> {
-    let weights = match reference_kind(plan) {
+pub(super) fn reference(tape: &Rc<Tape>, job: &Job, policy: &ModelWeights) -> Option<Actor> {
+    let weights = match job.reference {
         ReferenceKind::Copy | ReferenceKind::Auto => {
-            let holder = Holder { frozen: true, term: Some(Term::ReferenceWeights), prefix: "" };
-            load(tape, plan, model, sharding, holder)
+            load(tape, job, Holder { frozen: true, term: Some(Term::ReferenceWeights), prefix: "" })
         }
         ReferenceKind::AdapterDisabled => policy.without_adapters(),
         ReferenceKind::Precomputed | ReferenceKind::None => return None,
     };
-    Some(Actor::new(plan.clone(), model, card, weights))
+    Some(Actor { job: job.clone(), weights })
 }
 
 /// The policy itself, for forwards without gradients.
-pub(super) fn reader<'a>(plan: &Plan, model: &'a Model, card: &Card, policy: &ModelWeights) -> Actor<'a> {
-    Actor::new(plan.clone(), model, card, policy.reading())
+pub(super) fn reader(job: &Job, policy: &ModelWeights) -> Actor {
+    Actor { job: job.clone(), weights: policy.reading() }
 }
 
 /// PPO's value model: trains in full with a one-score head, or only its head over the policy's base.
-pub(super) fn value<'a>(
-    tape: &Rc<Tape>,
-    plan: &Plan,
-    instance: &'a Instance,
-    card: &Card,
-    policy: &ModelWeights,
-    sharding: &Sharding,
-) -> Actor<'a> {
-    let own = Plan { task: Task::SequenceClassification, num_labels: 1, ..plan.clone() };
+pub(super) fn value(tape: &Rc<Tape>, job: &Job, instance: &Instance, policy: &ModelWeights) -> Actor {
+    let job = job.beside(instance);
     let holder = Holder { frozen: false, term: Some(Term::ValueWeights), prefix: "value_model" };
-    if instance.shared {
-        let weights = policy.with_score(tape, &own, &instance.model, sharding, holder);
-        return Actor::new(own, &instance.model, card, weights);
-    }
-    let own = held(own, instance);
-    let weights = load(tape, &own, &instance.model, sharding, holder);
-    Actor::new(own, &instance.model, card, weights)
+    let weights = if instance.shared { policy.with_score(tape, &job, holder) } else { load(tape, &job, holder) };
+    Actor { job, weights }
 }
 
 /// Names of up to 16 frozen models.
@@ -147,46 +99,24 @@ const PREFIXES: [&str; 16] = [
 ];
 
 /// The `place`th frozen model beside the policy.
-pub(super) fn frozen<'a>(
+pub(super) fn frozen(
     tape: &Rc<Tape>,
-    plan: &Plan,
-    (place, instance): (usize, &'a Instance),
-    card: &Card,
+    job: &Job,
+    (place, instance): (usize, &Instance),
     policy: &ModelWeights,
-    sharding: &Sharding,
-) -> Actor<'a> {
+) -> Actor {
     let prefix = PREFIXES.get(place).copied().unwrap_or("reward_models");
     let holder = Holder { frozen: true, term: Some(Term::RewardWeights), prefix };
-    let task = if writes(instance) { Task::Inference } else { Task::SequenceClassification };
-    let own = held(Plan { task, num_labels: 1, ..plan.clone() }, instance);
-    let weights = match (instance.shared, writes(instance)) {
+    let job = job.beside(instance);
+    let weights = match (instance.shared, instance.writes()) {
         (true, true) => policy.without_adapters(),
-        (true, false) => policy.with_score(tape, &own, &instance.model, sharding, holder),
-        (false, _) => load(tape, &own, &instance.model, sharding, holder),
+        (true, false) => policy.with_score(tape, &job, holder),
+        (false, _) => load(tape, &job, holder),
     };
-    Actor::new(own, &instance.model, card, weights)
-}
-
-/// Judges and simulated users answer in words; reward models give a number.
-pub(super) fn writes(instance: &Instance) -> bool {
-    matches!(instance.role, InstanceRole::Judge | InstanceRole::SimulatedUser)
+    Actor { job, weights }
 }
 
 /// Whether the model's weights stay on the card all step long.
 pub(super) fn stays(instance: &Instance) -> bool {
     instance.placement == Offload::None
-}
-
-/// `plan` for a model that is not the policy: without adapters, quantised as the instance says.
-fn held(plan: Plan, instance: &Instance) -> Plan {
-    let mut plan = Plan { method: Method::Full, ..plan };
-    if let Some(bits) = instance.bits {
-        plan.method = Method::Qlora;
-        plan.quantization.bits = bits;
-        plan.quantization.prepare_for_kbit_training = false;
-        if plan.torch_dtype == Dtype::Float32 {
-            plan.torch_dtype = Dtype::Bfloat16;
-        }
-    }
-    plan
 }

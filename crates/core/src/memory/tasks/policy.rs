@@ -7,7 +7,7 @@ use super::super::parameter::Trainable;
 use super::super::phase::Phase;
 use super::super::precision::element_type;
 use super::super::sharding::strategy;
-use super::super::step::{Update, kernel};
+use super::super::step::Update;
 use super::super::term::Term;
 use super::super::weights::ModelWeights;
 use super::engine::Engine;
@@ -15,79 +15,57 @@ use super::logprobs::{of_answers, slice};
 use super::models::{Actor, frozen, reader, reference, stays, value};
 use super::rollout::{Generation, Generator};
 use crate::gpu::context_bytes;
-use crate::job::Sharding;
-use crate::plan::{InstanceRole, Plan, Rollout, RolloutEngine, Round, Subject, Task};
+use crate::job::Job;
+use crate::plan::{InstanceRole, Rollout, RolloutEngine, Round, Task};
 use std::rc::Rc;
 
-/// Everything that takes part in a step.
-struct Cast<'a> {
+/// The models and batches that take part in a step.
+struct Participants<'a> {
     tape: &'a Rc<Tape>,
-    /// The update's plan: its length is prompt and answer together.
-    plan: Plan,
-    subject: &'a Subject,
-    sharding: &'a Sharding,
+    job: &'a Job,
     policy: &'a ModelWeights,
-    reader: Actor<'a>,
-    reference: Option<Actor<'a>>,
-    value: Option<Actor<'a>>,
-    rewards: Vec<Actor<'a>>,
+    reader: Actor,
+    reference: Option<Actor>,
+    value: Option<Actor>,
+    rewards: Vec<Actor>,
     engine: Option<Engine>,
     round: Round,
 }
 
 /// Runs one step; gives back everything that was trained.
-pub(super) fn update(
-    tape: &Rc<Tape>,
-    plan: &Plan,
-    subject: &Subject,
-    policy: &ModelWeights,
-    sharding: &Sharding,
-) -> Vec<Trainable> {
-    let batches = plan.batches();
-    let Some(round) = batches.round else { return policy.trainable.clone() };
-    let plan = Plan {
-        max_length: batches.tokens_per_sequence,
-        gradient_accumulation_steps: batches.forwards_per_step,
-        // Prompts of unequal length are padded on the left, answers on the right.
-        padded_batch: true,
-        ..plan.clone()
-    };
-    let Subject { model, card, instances, .. } = subject;
-    let critic = instances.iter().find(|instance| instance.role == InstanceRole::Value);
-    let others = instances.iter().filter(|instance| instance.role != InstanceRole::Value);
-    let mut cast = Cast {
+pub(super) fn update(tape: &Rc<Tape>, job: &Job, policy: &ModelWeights) -> Vec<Trainable> {
+    let Some(round) = job.batches.round else { return policy.trainable.clone() };
+    let critic = job.instances.iter().find(|instance| instance.role == InstanceRole::Value);
+    let others = job.instances.iter().filter(|instance| instance.role != InstanceRole::Value);
+    let mut participants = Participants {
         tape,
-        subject,
-        sharding,
+        job,
         policy,
-        reader: reader(&plan, model, card, policy),
-        reference: reference(tape, &plan, model, card, policy, sharding),
-        value: critic.map(|instance| value(tape, &plan, instance, card, policy, sharding)),
+        reader: reader(job, policy),
+        reference: reference(tape, job, policy),
+        value: critic.map(|instance| value(tape, job, instance, policy)),
         rewards: others
             .enumerate()
             .filter(|(_, instance)| stays(instance))
-            .map(|instance| frozen(tape, &plan, instance, card, policy, sharding))
+            .map(|instance| frozen(tape, job, instance, policy))
             .collect(),
         engine: None,
         round,
-        plan,
     };
-    let free = subject.memory_bytes.saturating_sub(tape.held()).saturating_sub(context_bytes(card).expected);
-    cast.engine = Engine::new(&cast.plan, model, subject.memory_bytes, free);
-    cast.step()
+    let free = job.memory_bytes.saturating_sub(tape.held()).saturating_sub(context_bytes(&job.gpu).expected);
+    participants.engine = Engine::new(job, free);
+    participants.step()
 }
 
-impl Cast<'_> {
+impl Participants<'_> {
     fn step(&self) -> Vec<Trainable> {
-        let Self { tape, plan, subject, policy, sharding, .. } = self;
+        let Self { tape, job, policy, .. } = *self;
         let mut trainable = policy.trainable.clone();
         trainable.extend(self.value.iter().flat_map(|value| value.weights.trainable.iter().cloned()));
-        let kernel = kernel(plan, &subject.model, &subject.card);
-        let (model, trained) = (&subject.model, &trainable);
         let graphs = self.engine.and_then(|engine| engine.graphs(tape));
         let standing = self.engine.filter(|engine| !engine.sleeps).map(|engine| engine.awake(tape));
         let sync = || self.sync_weights();
-        let update = Update { tape, plan, model, kernel, weights: policy, trainable: trained, sharding, after: &sync };
+        let update = Update { tape, job, weights: policy, trainable: &trainable, after: &sync };
         let before = || {
             tape.set_grad_enabled(false);
             let kept = self.gather_experience();
@@ -101,13 +79,15 @@ impl Cast<'_> {
 
     /// Rollout, log-probabilities and rewards; gives back what the update reads of them.
     fn gather_experience(&self) -> Vec<Tensor> {
-        let Self { tape, plan, .. } = self;
-        let ids = dims(&[(Sym::B, self.round.sequences_per_card), (Sym::PromptAndAnswer, plan.max_length)]);
+        let Self { tape, job, .. } = *self;
+        let plan = &job.plan;
+        let ids =
+            dims(&[(Sym::B, self.round.sequences_per_card), (Sym::PromptAndAnswer, job.batches.tokens_per_sequence)]);
         let mut kept = self.roll_out();
         kept.push(Tensor::new(tape, tape.label(Term::BatchInputs, "completion_ids"), ids, ElementType::I64));
-        let batch = plan.policy.logprob_batch_size.unwrap_or(plan.per_device_train_batch_size);
+        let batch = plan.policy.logprob_batch_size.unwrap_or(job.batches.sequences_per_forward);
         let batch = batch.min(self.round.sequences_per_card).max(1);
-        let gathered = strategy(self.sharding).gathered(tape, self.policy.counts.base);
+        let gathered = strategy(&job.sharding).gathered(tape, self.policy.counts.base);
         if self.takes_old_logprobs() {
             tape.enter(Phase::OldLogProbs);
             kept.extend(self.log_probabilities(&self.reader, batch));
@@ -122,9 +102,9 @@ impl Cast<'_> {
     }
 
     /// Log-probabilities of the round's answers, `batch` sequences at a time; [n, C].
-    fn log_probabilities(&self, actor: &Actor<'_>, batch: u64) -> Option<Tensor> {
-        let completion = self.plan.rollout.max_completion_length();
-        let setting = actor.reading(self.tape, self.sharding, (batch, self.plan.max_length), true);
+    fn log_probabilities(&self, actor: &Actor, batch: u64) -> Option<Tensor> {
+        let completion = self.job.plan.rollout.max_completion_length();
+        let setting = actor.reading(self.tape, (batch, self.job.batches.tokens_per_sequence), true);
         let some = of_answers(actor, &setting, completion, false, false)?;
         let all = dims(&[(Sym::N, self.round.sequences_per_card), (Sym::C, completion)]);
         Some(Tensor::new(self.tape, self.tape.label(Term::LogProbabilities, ""), all, some.element()))
@@ -133,24 +113,25 @@ impl Cast<'_> {
     /// PPO takes them from the scores of generation where it keeps those; GRPO only where asked, or where a round feeds
     /// more than one optimizer step.
     fn takes_old_logprobs(&self) -> bool {
-        match self.plan.task {
+        match self.job.plan.task {
             Task::Ppo => !self.keeps_scores(),
-            _ => self.plan.policy.old_logprobs_pass.unwrap_or_else(|| {
-                let step = self.plan.gradient_accumulation_steps;
+            _ => self.job.plan.policy.old_logprobs_pass.unwrap_or_else(|| {
+                let step = self.job.batches.forwards_per_step;
                 self.round.forwards > step
             }),
         }
     }
 
     fn keeps_scores(&self) -> bool {
-        self.plan.task == Task::Ppo && self.plan.rollout.keep_scores.unwrap_or(true)
+        self.job.plan.task == Task::Ppo && self.job.plan.rollout.keep_scores.unwrap_or(true)
     }
 
     /// New weights go to the engine parameter by parameter (trl grpo_trainer.py _move_model_to_vllm): a sleeping one
     /// takes its weights back first, and a sharded parameter is brought together whole.
     fn sync_weights(&self) {
-        let Self { tape, policy, sharding, .. } = self;
-        if self.plan.rollout.engine() == RolloutEngine::Generate {
+        let Self { tape, job, policy, .. } = *self;
+        let sharding = &job.sharding;
+        if self.job.plan.rollout.engine() == RolloutEngine::Generate {
             return;
         }
         tape.enter(Phase::WeightSync);
@@ -165,7 +146,8 @@ impl Cast<'_> {
 
     /// Generates the round; gives back the log-probabilities that PPO takes from the scores.
     fn roll_out(&self) -> Vec<Tensor> {
-        let Self { tape, plan, subject, policy, .. } = self;
+        let Self { tape, job, policy, .. } = *self;
+        let plan = &job.plan;
         if plan.rollout.engine() != RolloutEngine::Generate {
             if let Some(engine) = self.engine.filter(|engine| engine.sleeps) {
                 tape.enter(Phase::Decode);
@@ -173,9 +155,8 @@ impl Cast<'_> {
             }
             return Vec::new();
         }
-        let whole = strategy(self.sharding).gathered_to_generate(tape, policy.counts.base);
-        let kernel = kernel(plan, &subject.model, &subject.card);
-        let generator = Generator { tape, plan, model: &subject.model, weights: policy, kernel };
+        let whole = strategy(&job.sharding).gathered_to_generate(tape, policy.counts.base);
+        let generator = Generator { tape, job, weights: policy };
         let what = Generation {
             batch: self.round.sequences_at_once,
             prompt: plan.rollout.max_prompt_length(),
@@ -188,7 +169,7 @@ impl Cast<'_> {
         if self.keeps_scores() {
             // ppo_trainer.py batch_generation: torch.stack(scores), divided by the temperature, then log-softmax.
             let completion = plan.rollout.max_completion_length();
-            let vocab = Dim::new(Sym::V, subject.model.vocab_size);
+            let vocab = Dim::new(Sym::V, job.model.vocab_size);
             let all = dims(&[(Sym::B, what.batch), (Sym::C, completion)]).with(vocab);
             let new = || Tensor::new(tape, tape.label(Term::SamplingScores, "stacked"), all, ElementType::F32);
             let stacked = new();
@@ -207,12 +188,13 @@ impl Cast<'_> {
 
     /// Values and rewards of the round; models that live on the host come one after the other.
     fn score(&self, batch: u64, kept: &mut Vec<Tensor>) {
-        let Self { tape, plan, subject, policy, sharding, .. } = self;
-        let others = subject.instances.iter().filter(|instance| instance.role != InstanceRole::Value).enumerate();
-        if self.value.is_none() && subject.instances.is_empty() {
+        let Self { tape, job, policy, .. } = *self;
+        let plan = &job.plan;
+        let others = job.instances.iter().filter(|instance| instance.role != InstanceRole::Value).enumerate();
+        if self.value.is_none() && job.instances.is_empty() {
             return;
         }
-        let read = |actor: &Actor<'_>| {
+        let read = |actor: &Actor| {
             if actor.weights.score.is_none() {
                 let what = Generation {
                     batch: self.round.sequences_at_once,
@@ -224,7 +206,7 @@ impl Cast<'_> {
                 return;
             }
             tape.enter(Phase::RewardForward);
-            let setting = actor.reading(tape, sharding, (batch, plan.max_length), true);
+            let setting = actor.reading(tape, (batch, job.batches.tokens_per_sequence), true);
             drop(actor.scores(&setting));
             setting.autocast.replace(false);
             setting.leave_autocast();
@@ -233,22 +215,23 @@ impl Cast<'_> {
             read(value);
             let shape =
                 dims(&[(Sym::N, self.round.sequences_per_card), (Sym::C, plan.rollout.max_completion_length())]);
-            let element = value.weights.score.as_ref().map_or(ElementType::F32, |_| setting_half(plan));
+            let element = value.weights.score.as_ref().map_or(ElementType::F32, |_| element_type(job.numerics.weights));
             kept.push(Tensor::new(tape, tape.label(Term::ScoreHead, "values"), shape, element));
         }
         self.rewards.iter().for_each(read);
         for visitor in others.filter(|(_, instance)| !stays(instance)) {
-            read(&frozen(tape, plan, visitor, &subject.card, policy, sharding));
+            read(&frozen(tape, job, visitor, policy));
         }
     }
 
     /// One micro-batch's loss: PPO's value model first, then the policy.
     fn loss(&self, setting: &Rc<Setting>) -> Option<HeadOutput> {
-        let Self { tape, plan, .. } = self;
+        let Self { tape, job, .. } = *self;
+        let plan = &job.plan;
         let completion = plan.rollout.max_completion_length();
         let values = match &self.value {
             Some(value) => {
-                let mut own = value.reading(tape, self.sharding, (setting.batch, setting.length), true);
+                let mut own = value.reading(tape, (setting.batch, setting.length), true);
                 if let Some(own) = Rc::get_mut(&mut own) {
                     own.fsdp2 = None;
                     own.training = true;
@@ -267,10 +250,6 @@ impl Cast<'_> {
         let picked = of_answers(&self.reader, setting, completion, whole, entropy)?;
         Some(HeadOutput { loss: clipped(setting, &picked, values.as_ref()), kept: None })
     }
-}
-
-fn setting_half(plan: &Plan) -> ElementType {
-    element_type(plan.torch_dtype)
 }
 
 /// Ratio, clipping, distance to the reference, mean: numbers a token.

@@ -6,51 +6,36 @@ use super::super::logits::{HeadOutput, scalar, score_loss};
 use super::super::parameter::Trainable;
 use super::super::phase::Phase;
 use super::super::sharding::strategy;
-use super::super::step::{Update, batch_inputs, forward, kernel};
+use super::super::step::{Update, batch_inputs, forward};
 use super::super::term::Term;
 use super::super::weights::ModelWeights;
 use super::logprobs::of_sequences;
 use super::models::{Actor, frozen, reader, reference, stays};
-use crate::job::Sharding;
-use crate::plan::{Plan, Subject};
+use crate::job::Job;
 use std::rc::Rc;
 
-/// `plan` as its concatenated forward sees it: chosen and rejected answers one under the other.
-fn of_pairs(plan: &Plan) -> Plan {
-    Plan { per_device_train_batch_size: plan.batches().sequences_per_forward, ..plan.clone() }
-}
-
 /// DPO (trl trainer/dpo_trainer.py): reference log-probabilities without gradients, then the policy's with them.
-pub(super) fn dpo(
-    tape: &Rc<Tape>,
-    plan: &Plan,
-    subject: &Subject,
-    policy: &ModelWeights,
-    sharding: &Sharding,
-) -> Vec<Trainable> {
-    let Subject { model, card, .. } = subject;
-    let plan = of_pairs(plan);
-    let fp32 = plan.reference.logits_fp32;
-    let reference = reference(tape, &plan, model, card, policy, sharding);
-    let beside = resident(tape, &plan, subject, policy, sharding);
-    let (kernel, trainable) = (kernel(&plan, model, card), &policy.trainable);
-    let update = Update { tape, plan: &plan, model, kernel, weights: policy, trainable, sharding, after: &|| () };
-    let trained = reader(&plan, model, card, policy);
+pub(super) fn dpo(tape: &Rc<Tape>, job: &Job, policy: &ModelWeights) -> Vec<Trainable> {
+    let fp32 = job.plan.reference.logits_fp32;
+    let reference = reference(tape, job, policy);
+    let beside = resident(tape, job, policy);
+    let update = Update { tape, job, weights: policy, trainable: &policy.trainable, after: &|| () };
+    let trained = reader(job, policy);
     let before = || {
         tape.set_grad_enabled(false);
         let mut kept = Vec::new();
-        let gathered = strategy(sharding).gathered(tape, policy.counts.base);
+        let gathered = strategy(&job.sharding).gathered(tape, policy.counts.base);
         if let Some(reference) = &reference {
             tape.enter(Phase::ReferenceForward);
-            let setting = reference.reading(tape, sharding, (plan.per_device_train_batch_size, plan.max_length), false);
+            let setting = reference.reading(tape, of_pairs(job), false);
             kept.extend(of_sequences(reference, &setting, fp32));
         }
-        score(tape, &plan, subject, policy, sharding, &beside);
+        score(tape, job, policy, &beside);
         drop(gathered);
         tape.set_grad_enabled(true);
         kept
     };
-    update.run(batch_inputs(tape, &plan), before, |setting| {
+    update.run(batch_inputs(tape, job), before, |setting| {
         let picked = of_sequences(&trained, setting, fp32)?;
         Some(HeadOutput { loss: margin(setting, &picked), kept: None })
     });
@@ -59,58 +44,41 @@ pub(super) fn dpo(
 }
 
 /// Reward modelling (trl trainer/reward_trainer.py): a score for each of the two answers, one forward over both.
-pub(super) fn reward(
-    tape: &Rc<Tape>,
-    plan: &Plan,
-    subject: &Subject,
-    policy: &ModelWeights,
-    sharding: &Sharding,
-) -> Vec<Trainable> {
-    let Subject { model, card, .. } = subject;
-    let plan = of_pairs(plan);
-    let beside = resident(tape, &plan, subject, policy, sharding);
-    let (kernel, trainable) = (kernel(&plan, model, card), &policy.trainable);
-    let update = Update { tape, plan: &plan, model, kernel, weights: policy, trainable, sharding, after: &|| () };
-    update.run(batch_inputs(tape, &plan), Vec::new, |setting| {
-        let hidden = forward(setting, &plan, model, policy)?;
-        score_loss(setting, &plan, policy, hidden)
+pub(super) fn reward(tape: &Rc<Tape>, job: &Job, policy: &ModelWeights) -> Vec<Trainable> {
+    let beside = resident(tape, job, policy);
+    let update = Update { tape, job, weights: policy, trainable: &policy.trainable, after: &|| () };
+    update.run(batch_inputs(tape, job), Vec::new, |setting| {
+        let hidden = forward(setting, job, policy)?;
+        score_loss(setting, job, policy, hidden)
     });
     drop(beside);
     policy.trainable.clone()
 }
 
-/// Frozen models that stay on the card.
-fn resident<'a>(
-    tape: &Rc<Tape>,
-    plan: &Plan,
-    subject: &'a Subject,
-    policy: &ModelWeights,
-    sharding: &Sharding,
-) -> Vec<Actor<'a>> {
-    let here = subject.instances.iter().enumerate().filter(|(_, instance)| stays(instance));
-    here.map(|instance| frozen(tape, plan, instance, &subject.card, policy, sharding)).collect()
+/// Sequences and tokens of the concatenated forward: chosen and rejected answers one under the other.
+fn of_pairs(job: &Job) -> (u64, u64) {
+    (job.batches.sequences_per_forward, job.batches.tokens_per_sequence)
+}
+
+/// Frozen models that stay on the GPU.
+fn resident(tape: &Rc<Tape>, job: &Job, policy: &ModelWeights) -> Vec<Actor> {
+    let here = job.instances.iter().enumerate().filter(|(_, instance)| stays(instance));
+    here.map(|instance| frozen(tape, job, instance, policy)).collect()
 }
 
 /// Every frozen model scores the batch; those that live on the host come for it, one after the other.
-fn score(
-    tape: &Rc<Tape>,
-    plan: &Plan,
-    subject: &Subject,
-    policy: &ModelWeights,
-    sharding: &Sharding,
-    beside: &[Actor<'_>],
-) {
-    if subject.instances.is_empty() {
+fn score(tape: &Rc<Tape>, job: &Job, policy: &ModelWeights, beside: &[Actor]) {
+    if job.instances.is_empty() {
         return;
     }
     tape.enter(Phase::RewardForward);
-    let read = |actor: &Actor<'_>| {
-        let setting = actor.reading(tape, sharding, (plan.per_device_train_batch_size, plan.max_length), false);
+    let read = |actor: &Actor| {
+        let setting = actor.reading(tape, of_pairs(job), false);
         drop(actor.scores(&setting));
     };
     beside.iter().for_each(read);
-    for visitor in subject.instances.iter().enumerate().filter(|(_, instance)| !stays(instance)) {
-        read(&frozen(tape, plan, visitor, &subject.card, policy, sharding));
+    for visitor in job.instances.iter().enumerate().filter(|(_, instance)| !stays(instance)) {
+        read(&frozen(tape, job, visitor, policy));
     }
 }
 

@@ -1,14 +1,15 @@
 //! Generation: prefill, then token by token with a cache of keys and values.
 
-use super::super::activations::{Kernel, Setting};
+use super::super::activations::Setting;
 use super::super::autograd::{Dim, ElementType, NO_LAYER, Sym, Tape, Tensor, dims};
 use super::super::logits::logits;
 use super::super::phase::Phase;
 use super::super::step::{forward, setting};
 use super::super::term::Term;
 use super::super::weights::ModelWeights;
-use crate::model::{Model, ModelKind};
-use crate::plan::{Plan, Rollout};
+use crate::job::Job;
+use crate::model::ModelKind;
+use crate::plan::Rollout;
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -29,16 +30,15 @@ pub(super) struct Generation {
 #[derive(Clone, Copy)]
 pub(super) struct Generator<'a> {
     pub(super) tape: &'a Rc<Tape>,
-    pub(super) plan: &'a Plan,
-    pub(super) model: &'a Model,
+    pub(super) job: &'a Job,
     pub(super) weights: &'a ModelWeights,
-    pub(super) kernel: Kernel,
 }
 
 /// Runs prefill over `max_length` tokens, then decodes `rollout.new_tokens`.
-pub(in crate::memory) fn infer(tape: &Rc<Tape>, plan: &Plan, model: &Model, weights: &ModelWeights, kernel: Kernel) {
+pub(in crate::memory) fn infer(tape: &Rc<Tape>, job: &Job, weights: &ModelWeights) {
     tape.set_grad_enabled(false);
-    let generator = Generator { tape, plan, model, weights, kernel };
+    let plan = &job.plan;
+    let generator = Generator { tape, job, weights };
     let what = Generation {
         batch: plan.per_device_train_batch_size,
         prompt: plan.max_length,
@@ -51,17 +51,18 @@ pub(in crate::memory) fn infer(tape: &Rc<Tape>, plan: &Plan, model: &Model, weig
 impl Generator<'_> {
     /// Generates; gives back the cache and the scores that the caller keeps.
     pub(super) fn run(&self, what: Generation, sampling: Option<&Rollout>) -> Generated {
-        let Self { tape, plan, model, weights, kernel } = *self;
+        let Self { tape, job, weights } = *self;
+        let model = &job.model;
         let tokens = dims(&[(Sym::B, what.batch), (Sym::S, what.prompt)]);
         let inputs = Tensor::new(tape, tape.label(Term::BatchInputs, "input_ids"), tokens, ElementType::I64);
         tape.enter(Phase::Prefill);
-        let mut prefill = setting(tape, plan, model, kernel, false);
+        let mut prefill = setting(tape, job, false);
         (prefill.batch, prefill.length, prefill.attended) = (what.batch, what.prompt, what.prompt);
         prefill.padded |= what.padded;
         // Encoders read once and generate nothing.
         prefill.cache = (model.kind == ModelKind::Decoder).then(RefCell::default);
         let prefill = Rc::new(prefill);
-        let first = forward(&prefill, plan, model, weights).and_then(|hidden| self.head_of_last(&prefill, &hidden));
+        let first = forward(&prefill, job, weights).and_then(|hidden| self.head_of_last(&prefill, &hidden));
         prefill.autocast.replace(false);
         prefill.leave_autocast();
         let mut generated = Generated::default();
@@ -83,14 +84,14 @@ impl Generator<'_> {
             }
             SamplingState { logits: self.scores(vocab), scores: self.scores(vocab), probabilities: self.scores(vocab) }
         });
-        let mut last = setting(tape, plan, model, kernel, false);
+        let mut last = setting(tape, job, false);
         (last.batch, last.length) = (what.batch, 1);
         last.attended = what.prompt.saturating_add(what.new_tokens);
         last.padded |= what.padded;
         last.past = Some(RefCell::new(std::mem::take(&mut generated.cache).into()));
         last.cache = Some(RefCell::default());
         let last = Rc::new(last);
-        let out = forward(&last, plan, model, weights).and_then(|hidden| self.head_of_last(&last, &hidden));
+        let out = forward(&last, job, weights).and_then(|hidden| self.head_of_last(&last, &hidden));
         last.autocast.replace(false);
         last.leave_autocast();
         generated.cache = last.cache.as_ref().map(RefCell::take).unwrap_or_default();
@@ -112,7 +113,7 @@ impl Generator<'_> {
     /// `logits_to_keep=1`: the head reads the last token only.
     fn head_of_last(&self, setting: &Setting, hidden: &Tensor) -> Option<Tensor> {
         let last = dims(&[(Sym::B, setting.batch), (Sym::One, 1)]).with(Dim::new(Sym::H, hidden.shape().width()));
-        logits(setting, self.model, self.weights, &hidden.view(last))
+        logits(setting, &self.job.model, self.weights, &hidden.view(last))
     }
 
     /// The cache after `more` tokens: every step writes keys and values of one more, a new tensor a layer.

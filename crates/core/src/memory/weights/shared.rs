@@ -1,11 +1,9 @@
 //! One set of weights in two parts: a model without its adapters, and a model of its own on a shared base.
 
 use super::{Builder, Counts, Holder, LayerWeights, ModelWeights, NormWeights};
-use crate::job::Sharding;
+use crate::job::Job;
 use crate::memory::activations::{BaseWeight, Projection};
 use crate::memory::autograd::{Tape, Tensor};
-use crate::model::Model;
-use crate::plan::Plan;
 use std::rc::Rc;
 
 impl ModelWeights {
@@ -58,18 +56,11 @@ impl ModelWeights {
     }
 
     /// The same base without adapters under a score head of its own, which trains unless `holder` is frozen.
-    pub(in crate::memory) fn with_score(
-        &self,
-        tape: &Rc<Tape>,
-        plan: &Plan,
-        model: &Model,
-        sharding: &Sharding,
-        holder: Holder,
-    ) -> Self {
+    pub(in crate::memory) fn with_score(&self, tape: &Rc<Tape>, job: &Job, holder: Holder) -> Self {
         let (trainable, parameters, counts) = (Vec::new(), Vec::new(), Counts::default());
-        let mut builder = Builder { tape, plan, sharding, holder, trainable, parameters, counts, held: Vec::new() };
+        let mut builder = Builder { tape, job, holder, trainable, parameters, counts, held: Vec::new() };
         let outside = tape.tag();
-        let score = builder.trained_head("score", model.hidden_size, plan.num_labels, false, outside);
+        let score = builder.trained_head("score", job.model.hidden_size, job.plan.num_labels, false, outside);
         let Builder { trainable, counts, held, .. } = builder;
         Self { score: Some(score), trainable, counts, _held: held, ..self.without_adapters() }
     }

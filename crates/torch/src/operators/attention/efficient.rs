@@ -14,11 +14,19 @@ pub fn efficient_attention(
 ) -> Tensor {
     let (tape, element) = (q.tape(), q.element());
     let mut recording = Recording::begin(tape, &[q, k, v]);
-    let bias = bias.map(|shape| Tensor::new(tape, labels.bias, shape, element));
+    let bias = bias.map(|shape| {
+        // A mask of booleans is cast by choosing between two numbers (`convert_boolean_attn_mask`).
+        let number = || Tensor::new(tape, labels.bias, dims(&[(Symbol::ONE, 1)]), element);
+        let (zero, minus_infinity) = (number(), number());
+        let bias = Tensor::new(tape, labels.bias, shape, element);
+        drop(minus_infinity);
+        drop(zero);
+        bias
+    });
     let (seed, offset) = (random_state(q, labels, 8), random_state(q, labels, 8));
     let out = Tensor::new(tape, labels.output, sizes.out(), element);
     let sums = Tensor::new(tape, labels.statistics, sizes.per_head(), ElementType::F32);
-    for tensor in bias.iter().chain([k, q, v, &sums, &out, &seed, &offset]) {
+    for tensor in bias.iter().chain([k, q, v, &sums, &out, &offset, &seed]) {
         recording.save(tensor);
     }
     drop((offset, seed, sums, bias));
@@ -46,7 +54,7 @@ fn efficient_backward(call: &Call<'_>, query: Shape, sizes: AttentionSizes, elem
         let product = call.grad_like(out, ElementType::F32);
         let sums = call.grad_like(per_head, ElementType::F32);
         pieces.push(call.grad_like(per_head, ElementType::F32));
-        drop((product, sums));
+        drop((sums, product));
     } else {
         pieces.push(call.grad_like(per_head, ElementType::F32));
     }

@@ -17,10 +17,17 @@ pub fn flash_attention(
     let mut recording = Recording::begin(tape, &[q, k, v]);
     let out = Tensor::new(tape, labels.output, sizes.out(), element);
     let sums = Tensor::new(tape, labels.statistics, sizes.per_head(), ElementType::F32);
-    if !drops_out {
-        drop(split_accumulators(tape, labels.splits, sizes.per_head(), sizes.queries, sizes.head_dim));
+    let splits = if drops_out {
+        Vec::new()
+    } else {
+        split_accumulators(tape, labels.splits, sizes.per_head(), sizes.queries, sizes.head_dim)
+    };
+    let (mut seed, offset) = (random_state(q, labels, 16), random_state(q, labels, 8));
+    if drops_out {
+        // The generator's state takes the place of the empty one.
+        seed = random_state(q, labels, 16);
     }
-    let (seed, offset) = (random_state(q, labels, 16), random_state(q, labels, 8));
+    drop(splits);
     for tensor in [k, q, v, &sums, &out, &seed, &offset] {
         recording.save(tensor);
     }

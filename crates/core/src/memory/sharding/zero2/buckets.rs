@@ -4,6 +4,7 @@ use super::super::super::autograd::{Action, ElementType, Hook};
 use super::super::super::precision::element_type;
 use super::super::super::term::Term;
 use super::super::bucket::Bucket;
+use super::super::stage_1_and_2::{Flat, Slices};
 use super::super::unroll::{Held, Stage, Start, Writer};
 use crate::job::Sharding;
 
@@ -21,19 +22,14 @@ pub(super) struct Buckets<'a> {
     part: u64,
     touched: u64,
     bucket: Bucket,
-    /// Where the bucket's first gradient begins and its last one ends in the flat partition.
-    reach: Option<(u64, u64)>,
+    /// The bucket's gradients.
+    waiting: Vec<Flat>,
+    /// Gradients of this rank that were too large for the bucket: kept to the end of backward where sums are apart.
+    kept: Vec<Held>,
     /// What the bucket's gradients are copied into.
     buffers: Vec<Held>,
     /// This rank's reduced gradients.
     partition: Option<Held>,
-}
-
-/// A parameter's place.
-#[derive(Debug, Clone, Copy)]
-struct Flat {
-    elements: u64,
-    start: u64,
 }
 
 impl<'a> Buckets<'a> {
@@ -50,7 +46,8 @@ impl<'a> Buckets<'a> {
             part: partition.part().max(1),
             touched: partition.touched_elements(),
             bucket: Bucket::default(),
-            reach: None,
+            waiting: Vec::new(),
+            kept: Vec::new(),
             buffers: Vec::new(),
             partition: None,
         }
@@ -59,7 +56,8 @@ impl<'a> Buckets<'a> {
     /// `reduce_independent_p_g_buckets_and_remove_grads`.
     fn reduce_later(&mut self, writer: &mut Writer<'_>, number: u32, copy: u64) {
         let place = writer.copies.parameter(number, copy);
-        let Some(Flat { elements, start }) = self.parameters.get(place).copied() else { return };
+        let Some(flat) = self.parameters.get(place).copied() else { return };
+        let elements = flat.elements;
         let gradient = writer.allocate_gradient(number, elements.saturating_mul(self.element.bytes()));
         let limit = self.sharding.reduce_bucket_size;
         if self.buffers.is_empty() {
@@ -70,24 +68,65 @@ impl<'a> Buckets<'a> {
             self.reduce(writer);
         }
         self.bucket.take_in(writer, gradient, elements, limit);
-        let (first, end) = self.reach.unwrap_or((u64::MAX, 0));
-        self.reach = Some((first.min(start), end.max(start.saturating_add(elements))));
+        self.waiting.push(flat);
     }
 
-    /// `reduce_ipg_grads`: slices for several ranks are joined in a buffer of their own (`allreduce_bucket`), one is reduced
-    /// where it is. Then what belongs to this rank is copied into its partition, made when first needed
-    /// (`copy_grads_in_partition`), or sent to the host.
+    /// `reduce_ipg_grads`.
     fn reduce(&mut self, writer: &mut Writer<'_>) {
         let bucket = std::mem::take(&mut self.bucket);
-        let Some((first, end)) = self.reach.take() else { return };
+        let waiting = std::mem::take(&mut self.waiting);
+        if waiting.is_empty() {
+            return;
+        }
+        let apart = self.sharding.accumulates_apart();
+        if apart {
+            self.add_to_partition(writer, &waiting, bucket.elements);
+        } else {
+            self.copy_to_partition(writer, &waiting, bucket.elements);
+        }
+        let stays = apart && !self.sharding.offload_optimizer && waiting.iter().any(|one| one.start < self.part);
+        for held in bucket.outside {
+            if stays {
+                self.kept.push(held);
+            } else {
+                writer.free(held);
+            }
+        }
+    }
+
+    /// Slices for several ranks are joined in a buffer of their own (`allreduce_bucket`), one is reduced where it is. Then
+    /// what belongs to this rank is copied into its partition, made when first needed (`copy_grads_in_partition`), or sent to
+    /// the host.
+    fn copy_to_partition(&mut self, writer: &mut Writer<'_>, waiting: &[Flat], elements: u64) {
+        let first = waiting.iter().map(|one| one.start).min().unwrap_or(0);
+        let end = waiting.iter().map(|one| one.start.saturating_add(one.elements)).max().unwrap_or(0);
         if first / self.part != end.saturating_sub(1) / self.part {
-            writer.pass(Term::ReduceBuckets, "joined", bucket.elements, self.element);
+            writer.pass(Term::ReduceBuckets, "joined", elements, self.element);
         }
         if first < self.part && self.partition.is_none() && !self.sharding.offload_optimizer {
             self.partition = Some(writer.allocate(Term::GradientShard, "partition", self.touched, self.element));
         }
-        for held in bucket.outside {
-            writer.free(held);
+    }
+
+    /// With sums in a dtype of their own, what belongs to this rank is converted and added to a flat partition, made when
+    /// first needed (`_get_compact_grad_partition_buffer`). Offloaded, it is measured in fp64 and sent to the host.
+    fn add_to_partition(&mut self, writer: &mut Writer<'_>, waiting: &[Flat], elements: u64) {
+        let sums = element_type(self.sharding.grad_accum_dtype);
+        let slices = Slices::of(waiting, self.part);
+        if !slices.own.is_empty() && self.partition.is_none() && !self.accumulates {
+            self.partition = Some(writer.allocate(Term::GradientShard, "partition", self.part, sums));
+        }
+        let joined = (slices.count > 1).then(|| writer.allocate(Term::ReduceBuckets, "joined", elements, self.element));
+        for own in &slices.own {
+            writer.pass(Term::GradientShard, "added", *own, sums);
+        }
+        if let Some(joined) = joined {
+            writer.free(joined);
+        }
+        if self.sharding.offload_optimizer {
+            for own in &slices.own {
+                writer.pass(Term::OffloadStaging, "norm", *own, ElementType::F64);
+            }
         }
     }
 
@@ -104,6 +143,7 @@ impl Stage for Buckets<'_> {
             Action::GradientReady => self.reduce_later(writer, hook.subject, copy),
             Action::BackwardDone => {
                 self.reduce(writer);
+                std::mem::take(&mut self.kept).into_iter().for_each(|held| writer.free(held));
                 if self.accumulates {
                     self.free_partition(writer);
                 }

@@ -44,10 +44,15 @@ impl Strategy for Zero2<'_> {
     }
 
     fn accumulated(&self, tape: &Rc<Tape>, trainable: &[Trainable]) -> Option<Tensor> {
+        let partition = FlatPartition::of(tape, trainable, self.0.ranks);
+        if self.0.accumulates_apart() {
+            let shape = dims(&[(Sym::TrainedShare, partition.part())]);
+            let label = tape.label(Term::GradientShard, "partition");
+            return Some(Tensor::new(tape, label, shape, element_type(self.0.grad_accum_dtype)));
+        }
         if self.0.offload_optimizer {
             return None;
         }
-        let partition = FlatPartition::of(tape, trainable, self.0.ranks);
         let elements = trainable
             .iter()
             .zip(partition.kept())
@@ -59,8 +64,8 @@ impl Strategy for Zero2<'_> {
         (elements > 0).then(|| Tensor::new(tape, label, dims(&[(Sym::Share, elements)]), element))
     }
 
-    fn end_backward(&self, tape: &Rc<Tape>, trainable: &[Trainable]) -> Vec<Tensor> {
-        if self.0.offload_optimizer {
+    fn end_backward(&self, tape: &Rc<Tape>, trainable: &[Trainable], _buckets: &mut Vec<Tensor>) -> Vec<Tensor> {
+        if self.0.offload_optimizer && !self.0.accumulates_apart() {
             stage_1_and_2::measure_offloaded(self.0, tape, trainable);
         }
         Vec::new()

@@ -180,12 +180,31 @@ impl<'a> Gathering<'a> {
             _ => Some(writer.allocate(Term::ReduceBuckets, "reduce-scatter", padded, self.element)),
         };
         self.begin_collective(writer);
+        let (converted, joined) = match self.sharding.accumulates_apart() {
+            true => (self.convert(writer, &bucket.gradients, joined), None),
+            false => (Vec::new(), joined),
+        };
         if self.sharding.offload_optimizer {
             self.take_to_host(writer, &bucket.gradients);
         }
-        for held in bucket.outside.into_iter().chain(joined) {
+        for held in bucket.outside.into_iter().chain(joined).chain(converted) {
             writer.free(held);
         }
+    }
+
+    /// The shares of reduced gradients in the dtype of their sums (`__avg_scatter_grads`): all of them beside what they were
+    /// reduced in.
+    fn convert(&self, writer: &mut Writer<'_>, gradients: &[u64], joined: Option<Held>) -> Vec<Held> {
+        let sums = element_type(self.sharding.grad_accum_dtype);
+        let share = |elements: &u64| elements.div_ceil(self.sharding.ranks);
+        let mut converted = Vec::with_capacity(gradients.len());
+        for elements in gradients.iter().map(share) {
+            converted.push(writer.allocate(Term::GradientShard, "converted", elements, sums));
+        }
+        if let Some(joined) = joined {
+            writer.free(joined);
+        }
+        converted
     }
 
     /// Offloaded, each share of a gradient is copied to its buffer on the host and back, measured in fp64 and sent to the
@@ -193,9 +212,12 @@ impl<'a> Gathering<'a> {
     fn take_to_host(&self, writer: &mut Writer<'_>, gradients: &[u64]) {
         for elements in gradients {
             let share = elements.div_ceil(self.sharding.ranks);
-            let back = writer.allocate(Term::OffloadStaging, "gradient", share, self.element);
+            let sums = element_type(self.sharding.grad_accum_dtype);
+            let back = writer.allocate(Term::OffloadStaging, "gradient", share, sums);
             writer.pass(Term::OffloadStaging, "norm", share, ElementType::F64);
-            writer.pass(Term::OffloadStaging, "gradient", share, ElementType::F32);
+            if !self.sharding.accumulates_apart() {
+                writer.pass(Term::OffloadStaging, "gradient", share, ElementType::F32);
+            }
             writer.free(back);
         }
     }

@@ -25,6 +25,11 @@ use std::rc::Rc;
 pub(super) struct Zero3<'a>(pub(super) &'a Sharding);
 
 impl Zero3<'_> {
+    /// dtype of the gradient shards.
+    fn sums(&self) -> ElementType {
+        if self.0.accumulates_apart() { element_type(self.0.grad_accum_dtype) } else { ElementType::Half }
+    }
+
     /// Parameters that are never partitioned again once gathered (`persistent_parameters`).
     fn persistent(&self, parameters: &[Parameter]) -> Shape {
         let persists = |one: &&Parameter| one.elements() <= self.0.param_persistence_threshold;
@@ -61,7 +66,7 @@ impl Strategy for Zero3<'_> {
                 let label = tape.label(Term::GradientShard, &parameter.name);
                 tape.enter_layer(parameter.tag);
                 let shape = deepspeed::share(self.0, parameter.tensor.shape());
-                buffers.push(Tensor::new(tape, label, shape, ElementType::Half));
+                buffers.push(Tensor::new(tape, label, shape, self.sums()));
             }
             tape.enter_layer(outside);
         }
@@ -76,7 +81,13 @@ impl Strategy for Zero3<'_> {
         }
         // By sub-groups.
         let part = deepspeed::total_elements(trainable).div_ceil(self.0.ranks);
-        deepspeed::flat_gradients(tape, part.min(self.0.sub_group_size))
+        let elements = part.min(self.0.sub_group_size);
+        if self.0.accumulates_apart() {
+            let label = tape.label(Term::OptimizerTemporaries, "flat gradient");
+            let shape = dims(&[(Sym::TrainedShare, elements)]);
+            return vec![Tensor::new(tape, label, shape, element_type(self.0.grad_accum_dtype))];
+        }
+        deepspeed::flat_gradients(tape, elements)
     }
 
     fn host(&self, elements: Elements) -> Vec<HostAllocation> {

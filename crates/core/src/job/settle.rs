@@ -1,8 +1,7 @@
 //! After a choice: the nearest plan that keeps it and can be estimated.
 
-use super::fields::{Kind, field};
-use super::modules::attention_module_names;
-use super::{Plan, Problem, ProblemKind, TargetModules};
+use super::{Job, models};
+use crate::plan::{Kind, Plan, Problem, ProblemKind, TargetModules, attention_module_names, field};
 
 /// Most fields that one choice moves: a chain of dependent fields is shorter.
 const MOST_CHANGES: usize = 8;
@@ -15,10 +14,10 @@ impl Plan {
     pub fn settled(&self, chosen: &[&str]) -> Option<Self> {
         let mut plan = self.clone();
         for _ in 0..MOST_CHANGES {
-            let Err(problems) = plan.subject() else { return Some(plan) };
+            let Err(problems) = Job::resolve(&plan) else { return Some(plan) };
             plan = without_one(&plan, &problems, chosen)?;
         }
-        plan.subject().is_ok().then_some(plan)
+        Job::resolve(&plan).is_ok().then_some(plan)
     }
 }
 
@@ -27,7 +26,7 @@ fn without_one(plan: &Plan, problems: &[Problem], chosen: &[&str]) -> Option<Pla
     let solves = |problem: &Problem, (name, value): &(String, String)| {
         let mut trial = plan.clone();
         field(name)?.set_text(&mut trial, value).ok()?;
-        let left = trial.subject().err().unwrap_or_default();
+        let left = Job::resolve(&trial).err().unwrap_or_default();
         (trial != *plan && !left.contains(problem) && left.len() <= problems.len()).then_some(trial)
     };
     let is_chosen = |fix: &(String, String)| chosen.contains(&fix.0.as_str());
@@ -74,7 +73,7 @@ fn fixes(plan: &Plan, problem: &Problem) -> Vec<(String, String)> {
 fn other_targets(plan: &Plan, missing: &str) -> String {
     let TargetModules::Names(names) = &plan.lora.target_modules else { return "all-linear".to_owned() };
     let kept: Vec<&str> = names.iter().map(String::as_str).filter(|name| *name != missing).collect();
-    let model = super::subject::find_model(&plan.model).ok();
+    let model = models::read(&plan.model).ok();
     let attention = model.as_ref().map(|model| attention_module_names(model)).unwrap_or_default();
     let exist = |name: &&&str| attention.contains(*name);
     match kept.iter().filter(exist).count() {

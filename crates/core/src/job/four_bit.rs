@@ -1,15 +1,15 @@
-//! Which 4-bit products bitsandbytes 0.50 runs in one kernel, and which it does by writing the weight out first
+//! Which 4-bit matmuls bitsandbytes 0.50 runs in one kernel, and for which it materialises the weight in 16 bits first
 //! (backends/cuda/ops.py `bitsandbytes::gemm_4bit` and `_gemm_4bit_use_custom_cuda`: thresholds that its authors
 //! measured, by card generation).
 
-/// A product of `m` tokens with an n x k weight.
+/// A matmul of `m` tokens with an n x k weight.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::memory) struct Product {
-    pub(in crate::memory) m: u64,
-    pub(in crate::memory) n: u64,
-    pub(in crate::memory) k: u64,
+pub(crate) struct Product {
+    pub(crate) m: u64,
+    pub(crate) n: u64,
+    pub(crate) k: u64,
     /// Inputs are float16, not bfloat16.
-    pub(in crate::memory) float16: bool,
+    pub(crate) float16: bool,
 }
 
 /// Elements a block of quantised weights.
@@ -21,7 +21,7 @@ const FEWEST_TOKENS: u64 = 4;
 const SMALL_WEIGHT: u64 = 4 << 20;
 
 /// Whether one kernel multiplies without a copy of the weight.
-pub(in crate::memory) fn is_fused(product: Product, multiprocessors: u64, capability: (u8, u8)) -> bool {
+pub(crate) fn is_fused(product: Product, multiprocessors: u64, capability: (u8, u8)) -> bool {
     let Product { m, n, k, float16 } = product;
     if m > MOST_TOKENS || !k.is_multiple_of(BLOCK) {
         return false;
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn an_a100_writes_weights_out_for_long_inputs() {
+    fn an_a100_materialises_weights_for_long_inputs() {
         // Llama-3.2-1B: q_proj, k_proj, gate_proj with 1,024 tokens.
         assert!(!fused(1024, 2048, 2048));
         assert!(!fused(1024, 512, 2048));

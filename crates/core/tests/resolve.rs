@@ -4,6 +4,7 @@
 mod any_plan;
 
 use any_plan::any_plan;
+use headroom_core::job::Job;
 use headroom_core::plan::{Alternative, Framework, Method, Plan, alternatives, linear_module_names};
 use headroom_core::{gpu, model};
 use headroom_text::problem_line;
@@ -17,8 +18,12 @@ fn plan(changes: Value) -> Plan {
     Plan::from_value(&value).unwrap()
 }
 
+fn job(changes: Value) -> Job {
+    Job::resolve(&plan(changes)).unwrap()
+}
+
 fn said(changes: Value) -> String {
-    match plan(changes).subject() {
+    match Job::resolve(&plan(changes)) {
         Ok(_) => String::new(),
         Err(problems) => problems.iter().map(problem_line).collect::<Vec<_>>().join("\n"),
     }
@@ -31,19 +36,19 @@ fn config(model_type: &str) -> Value {
 
 #[test]
 fn finds_model_and_card_in_any_case() {
-    let subject = plan(json!({"model": "qwen/QWEN3-4b", "gpu": "A100-80GB"})).subject().unwrap();
-    assert_eq!(subject.model.name, "Qwen/Qwen3-4B");
-    assert_eq!(subject.model.param_count(), model::find("Qwen/Qwen3-4B").unwrap().param_count);
-    assert_eq!(subject.card, *gpu::find("a100-80gb").unwrap());
-    assert_eq!(subject.memory_bytes, subject.card.memory_bytes());
+    let job = job(json!({"model": "qwen/QWEN3-4b", "gpu": "A100-80GB"}));
+    assert_eq!(job.model().name, "Qwen/Qwen3-4B");
+    assert_eq!(job.model().param_count(), model::find("Qwen/Qwen3-4B").unwrap().param_count);
+    assert_eq!(*job.gpu(), *gpu::find("a100-80gb").unwrap());
+    assert_eq!(job.memory_bytes(), job.gpu().memory_bytes());
 }
 
 #[test]
 fn a_described_card_keeps_every_byte() {
     let card = json!({"memory_gib": 14.5625, "compute_capability": "7.5", "name": "Tesla T4"});
-    let subject = plan(json!({"gpu": card})).subject().unwrap();
-    assert_eq!(subject.memory_bytes, 14 * (1 << 30) + (9 << 26));
-    assert_eq!((subject.card.name.as_ref(), subject.card.compute_capability), ("Tesla T4", Some((7, 5))));
+    let job = job(json!({"gpu": card}));
+    assert_eq!(job.memory_bytes(), 14 * (1 << 30) + (9 << 26));
+    assert_eq!((job.gpu().name.as_ref(), job.gpu().compute_capability), ("Tesla T4", Some((7, 5))));
 }
 
 #[test]
@@ -81,7 +86,7 @@ fn all_problems_are_told_together() {
     let mut broken = plan(json!({"zero_stage": 2, "distributed": {"framework": "ddp"}}));
     broken.lora.r = 0;
     broken.max_grad_norm = f64::NAN;
-    let fields: Vec<String> = broken.subject().unwrap_err().into_iter().map(|problem| problem.field).collect();
+    let fields: Vec<String> = Job::resolve(&broken).unwrap_err().into_iter().map(|problem| problem.field).collect();
     assert_eq!(fields, ["lora.r", "max_grad_norm", "zero_stage"]);
 }
 
@@ -212,9 +217,9 @@ fn every_model_of_the_catalogue_can_be_planned() {
     for id in model::catalogue().iter().flat_map(|model| model.also.iter().chain([&model.id])) {
         for task in ["sft", "sequence_classification", "inference"] {
             let changes = json!({"model": id, "task": task, "max_length": 128});
-            let subject = plan(changes).subject().unwrap();
-            assert_eq!(subject.model.name, *id);
-            let names = linear_module_names(&subject.model);
+            let job = job(changes);
+            assert_eq!(job.model().name, *id);
+            let names = linear_module_names(job.model());
             assert!(!names.is_empty(), "{id}");
             assert_eq!(said(json!({"model": id, "max_length": 128, "lora": {"target_modules": names}})), "");
         }
@@ -235,8 +240,8 @@ fn adapters_go_on_modules_the_model_has() {
     ];
     assert_eq!(told, expected.join("\n"));
     assert_eq!(said(json!({"method": "full", "lora": {"target_modules": ["c_attn"]}})), "");
-    let gpt2 = plan(json!({"model": config("gpt2"), "max_length": 64})).subject().unwrap().model;
-    assert_eq!(linear_module_names(&gpt2), ["c_attn", "c_proj", "c_fc"]);
+    let gpt2 = job(json!({"model": config("gpt2"), "max_length": 64}));
+    assert_eq!(linear_module_names(gpt2.model()), ["c_attn", "c_proj", "c_fc"]);
 }
 
 /// Method, stage and offload of each alternative: `full 2+`.
@@ -317,10 +322,10 @@ proptest! {
         plan.task = fallback.task;
         plan.lora.target_modules = fallback.lora.target_modules;
         plan.lora.modules_to_save.clear();
-        let Ok(subject) = plan.subject() else { return Ok(()) };
-        prop_assert_eq!(&*subject.model.name, "Qwen/Qwen3-4B");
+        let Ok(job) = Job::resolve(&plan) else { return Ok(()) };
+        prop_assert_eq!(job.model().name.as_str(), "Qwen/Qwen3-4B");
         for one in alternatives(&plan) {
-            prop_assert!(one.plan.subject().is_ok(), "{:?}", one.plan.subject());
+            prop_assert!(job.with(one.plan.clone()).is_ok(), "{:?}", job.with(one.plan));
         }
     }
 }

@@ -1,0 +1,91 @@
+//! Which dtype weights, adapters and matmuls are in.
+
+use super::{Scheme, Sharding, adapts, trains};
+use crate::plan::{AdapterDtype, Auto, Dtype, Framework, Method, MixedPrecision, Plan};
+
+/// dtypes of one model in a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Numerics {
+    /// What weights are loaded in.
+    pub weights: Dtype,
+    /// What quantisation leaves of a base that trains adapters is held in (norms, embeddings, head): fp32 after
+    /// `prepare_model_for_kbit_training`. Otherwise as `weights`.
+    pub unquantized: Dtype,
+    /// What weights are in where matmuls read them: DeepSpeed and FSDP2's mixed precision compute in their own dtype,
+    /// whatever the weights were loaded in.
+    pub gathered: Dtype,
+    /// What adapters are held in.
+    pub adapters: Dtype,
+    /// What autocast casts the operands of matmuls to; `None` where it is off.
+    pub autocast: Option<Dtype>,
+    /// The 16-bit type, where there is one, is float16.
+    pub float16: bool,
+    /// The optimizer updates an fp32 copy of 16-bit weights.
+    pub fp32_master: bool,
+}
+
+impl Numerics {
+    pub(super) fn of(plan: &Plan, sharding: &Sharding) -> Self {
+        let weights = plan.torch_dtype;
+        let autocast = match plan.mixed_precision {
+            MixedPrecision::No => None,
+            MixedPrecision::Bf16 => Some(Dtype::Bfloat16),
+            MixedPrecision::Fp16 => Some(Dtype::Float16),
+        };
+        Self {
+            weights,
+            unquantized: if upcasts_unquantized(plan, sharding) { Dtype::Float32 } else { weights },
+            gathered: gathered(plan, sharding),
+            adapters: adapter_dtype(plan),
+            autocast,
+            float16: autocast.unwrap_or(weights) == Dtype::Float16,
+            fp32_master: keeps_fp32_master(plan, sharding),
+        }
+    }
+
+    /// Whether matmuls run in 16 bits.
+    pub fn multiplies_in_16_bits(&self) -> bool {
+        self.gathered != Dtype::Float32 || self.autocast.is_some()
+    }
+}
+
+/// peft's `prepare_model_for_kbit_training`, which DeepSpeed undoes as it casts the whole module to its own dtype again.
+fn upcasts_unquantized(plan: &Plan, sharding: &Sharding) -> bool {
+    plan.method == Method::Qlora
+        && adapts(plan)
+        && plan.quantization.prepare_for_kbit_training
+        && !matches!(sharding.scheme, Scheme::Zero(_))
+}
+
+fn gathered(plan: &Plan, sharding: &Sharding) -> Dtype {
+    match sharding.scheme {
+        Scheme::Zero(_) if plan.distributed.bf16_enabled == Auto::Set(true) => Dtype::Bfloat16,
+        Scheme::Fsdp2 => sharding.param_dtype,
+        _ => plan.torch_dtype,
+    }
+}
+
+/// peft's `autocast_adapter_dtype`: fp16 and bf16 adapters become fp32. DeepSpeed casts the whole module, adapters too, to
+/// its own dtype, and FSDP2 wants one dtype in a group: adapters follow the base there.
+pub(crate) fn adapter_dtype(plan: &Plan) -> Dtype {
+    let follow_base = match plan.distributed.framework {
+        Framework::Deepspeed => plan.zero_stage > 0,
+        Framework::Fsdp2 => plan.num_gpus > 1,
+        Framework::Ddp => false,
+    };
+    match plan.lora.adapter_dtype {
+        AdapterDtype::Bfloat16 => Dtype::Bfloat16,
+        AdapterDtype::Float16 => Dtype::Float16,
+        AdapterDtype::Auto if follow_base => plan.torch_dtype,
+        AdapterDtype::Float32 | AdapterDtype::Auto => Dtype::Float32,
+    }
+}
+
+/// DeepSpeed's fp16 and bf16 optimizers update an fp32 copy of the weights, at stage 0 too where its `bf16` section is
+/// switched on (runtime/bf16_optimizer.py).
+fn keeps_fp32_master(plan: &Plan, sharding: &Sharding) -> bool {
+    let engine = plan.distributed.framework == Framework::Deepspeed
+        && plan.distributed.bf16_enabled == Auto::Set(true)
+        && trains(plan);
+    (engine || matches!(sharding.scheme, Scheme::Zero(_))) && plan.torch_dtype != Dtype::Float32
+}

@@ -1,0 +1,124 @@
+//! From a plan to a job: model and GPU found, every field checked, everything else derived.
+
+use std::sync::Arc;
+
+use super::attention::AttentionKernel;
+use super::instances::{Instance, instances};
+use super::numerics::Numerics;
+use super::sharding::Sharding;
+use super::{Job, models, reference_kind};
+use crate::gpu::{self, Card};
+use crate::model::Model;
+use crate::plan::{GpuChoice, Plan, Problem, ProblemKind, checks, shortened};
+use crate::units::GIB;
+
+/// How much of a plan is checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Checked {
+    /// Each field by itself, and how they go together.
+    Everything,
+    /// How fields go together: each is known to be in its range.
+    Together,
+}
+
+impl Job {
+    /// Finds the model and the GPU, checks every field and how they go together, and derives the rest.
+    ///
+    /// # Errors
+    /// Every problem of the plan, each with its field and fix.
+    pub fn resolve(plan: &Plan) -> Result<Self, Vec<Problem>> {
+        resolve(plan.clone(), None, Checked::Everything)
+    }
+
+    /// The job of another plan: models and GPU that both have are not looked up again.
+    ///
+    /// # Errors
+    /// As [`Job::resolve`].
+    pub fn with(&self, plan: Plan) -> Result<Self, Vec<Problem>> {
+        resolve(plan, Some(self), Checked::Everything)
+    }
+
+    /// The same for a plan whose fields are each in their range: one that a lever made.
+    pub(crate) fn with_valid_fields(&self, plan: Plan) -> Option<Self> {
+        resolve(plan, Some(self), Checked::Together).ok()
+    }
+
+    /// The same for a plan of another size, even one whose sizes do not divide: a point of a fit map's grid between plans.
+    pub(crate) fn with_size(&self, plan: Plan) -> Self {
+        derive(plan, self.model.clone(), self.gpu.clone(), self.instances.clone())
+    }
+
+    /// The same job on a GPU that differs from the plan's: in a slower slot, for example.
+    #[must_use]
+    pub fn on_gpu(self, gpu: Card) -> Self {
+        Self { gpu, ..self }
+    }
+}
+
+fn resolve(plan: Plan, known: Option<&Job>, checked: Checked) -> Result<Job, Vec<Problem>> {
+    let mut problems = if checked == Checked::Everything { checks::of_fields(&plan) } else { Vec::new() };
+    let model = match known.filter(|known| known.plan.model == plan.model) {
+        Some(known) => Ok(known.model.clone()),
+        None => models::read(&plan.model).map_err(|problem| problems.push(problem)),
+    };
+    let gpu = match known.filter(|known| known.plan.gpu == plan.gpu) {
+        Some(known) => Ok(known.gpu.clone()),
+        None => find_gpu(&plan.gpu).map_err(|problem| problems.push(problem)),
+    };
+    let (Ok(model), Ok(gpu)) = (model, gpu) else { return Err(problems) };
+    problems.extend(checks::contradictions(&plan, &model, &gpu));
+    problems.extend(checks::indivisible(&plan));
+    let instances = match known.filter(|known| has_same_instances(&plan, &known.plan)) {
+        Some(known) => known.instances.clone(),
+        None => instances(&plan, &model).unwrap_or_else(|found| {
+            problems.extend(found);
+            Vec::new()
+        }),
+    };
+    problems.extend(checks::unknown_names(&plan, &model));
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    Ok(derive(plan, model, gpu, instances))
+}
+
+/// Whether both plans have the same models beside the policy, read for the same policy and task.
+fn has_same_instances(one: &Plan, other: &Plan) -> bool {
+    let companions = (&one.value_model, &one.reward_models);
+    (&one.model, one.task) == (&other.model, other.task) && companions == (&other.value_model, &other.reward_models)
+}
+
+fn find_gpu(choice: &GpuChoice) -> Result<Card, Problem> {
+    match choice {
+        GpuChoice::Catalogue(id) => gpu::resolve(id).cloned().map_err(|found| {
+            let (matches, candidates) = (found.matches(), found.candidates());
+            Problem::new("gpu", ProblemKind::UnknownGpu { id: shortened(id), matches, candidates })
+        }),
+        GpuChoice::Custom { name, memory_gib, compute_capability } => {
+            const MIB_PER_GIB: f64 = 1024.0;
+            Ok(Card::custom(name.as_deref(), (memory_gib * MIB_PER_GIB) as u64, *compute_capability))
+        }
+    }
+}
+
+/// The rest of a job whose plan is sound.
+fn derive(plan: Plan, model: Arc<Model>, gpu: Card, instances: Vec<Instance>) -> Job {
+    let sharding = Sharding::of(&plan, &model);
+    Job {
+        memory_bytes: match &plan.gpu {
+            // Exact for fractions of a MiB too; the range of the field keeps it far below the largest integer.
+            GpuChoice::Custom { memory_gib, .. } => (memory_gib * GIB as f64) as u64,
+            GpuChoice::Catalogue(_) => gpu.memory_bytes(),
+        },
+        numerics: Numerics::of(&plan, &sharding),
+        attention: AttentionKernel::of(&plan, &model, &gpu),
+        batches: plan.batches(),
+        reference: reference_kind(&plan),
+        padded: plan.padded_batch || plan.is_reinforcement(),
+        sharding,
+        model,
+        gpu,
+        instances,
+        plan,
+    }
+}

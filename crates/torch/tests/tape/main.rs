@@ -1,0 +1,14 @@
+//! What operators, autograd and checkpointing write onto the tape, against PyTorch's own traces.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
+mod attention;
+mod autograd;
+mod checkpoint;
+mod elementwise;
+mod embedding;
+mod hooks;
+mod matmul;
+mod reductions;
+mod sinks;
+mod trace;
+mod views;
