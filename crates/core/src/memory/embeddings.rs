@@ -3,7 +3,7 @@
 use super::activations::{Setting, run_norm};
 use super::autograd::{ElementType, Sym, Tensor, add, dims, dropout, embedding, scale};
 use super::term::Term;
-use super::weights::ModelWeights;
+use super::weights::{EmbeddingTable, ModelWeights};
 use crate::job::Job;
 use crate::model::ModelKind;
 use crate::plan::{Auto, Plan};
@@ -48,7 +48,7 @@ pub(super) fn run_embeddings(
     drop(range);
     let mut held = vec![tokens.clone()];
     let mut hidden = tokens;
-    for (table, is_position) in &weights.embeddings {
+    for EmbeddingTable { table, is_position } in &weights.embeddings {
         let width = table.shape().width();
         // One row of positions serves every sequence, except where they are counted from the mask.
         let shape = if *is_position && !model.behaviour.positions_from_mask {

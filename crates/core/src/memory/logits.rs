@@ -4,7 +4,7 @@ use super::activations::{Setting, run_norm};
 use super::autograd::{Dim, ElementType, Shape, Sym, Tensor, activation_saving_output, cast, custom, dims, scale};
 use super::phase::Phase;
 use super::term::Term;
-use super::weights::ModelWeights;
+use super::weights::{BaseWeight, ModelWeights};
 use crate::job::{AttentionKernel, Job};
 use crate::model::Model;
 use std::rc::Rc;
@@ -129,7 +129,7 @@ pub(super) fn chunked_loss(
 ) -> Option<Tensor> {
     let weight = match weights.head.first() {
         Some(head) => match &head.weight {
-            super::activations::BaseWeight::Plain(weight) => weight.clone(),
+            BaseWeight::Plain(weight) => weight.clone(),
             _ => return None,
         },
         None => weights.token_embedding.clone()?,

@@ -5,9 +5,9 @@ use super::super::autograd::{
     pow, scale, split_last,
 };
 use super::super::term::Term;
-use super::super::weights::LayerWeights;
+use super::super::weights::{LayerWeights, Projection};
+use super::Setting;
 use super::experts::run_experts;
-use super::{Projection, Setting};
 use crate::model::{Activation, FeedForward, Mlp, Role};
 
 /// Runs the feed-forward part over the normed `x`.

@@ -16,6 +16,5 @@ mod setting;
 pub(super) use layer::run_layer;
 pub(super) use masks::prepare_masks;
 pub(super) use norm::run_norm;
-pub(super) use projection::{Adapter, BaseWeight, Projection};
 pub(super) use rotary::rotary_tables;
 pub(super) use setting::{BackwardHook, Setting};

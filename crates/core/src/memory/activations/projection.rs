@@ -2,47 +2,9 @@
 
 use super::super::autograd::{ElementType, Shape, Sym, Tensor, add, cast, copy, custom, dims, dropout, linear, scale};
 use super::super::term::Term;
+use super::super::weights::{Adapter, BaseWeight, Projection};
 use super::Setting;
 use crate::job::{Product, is_fused};
-
-/// A linear layer.
-#[derive(Debug, Clone)]
-pub(in crate::memory) struct Projection {
-    pub(in crate::memory) name: String,
-    pub(in crate::memory) d_in: u64,
-    pub(in crate::memory) d_out: u64,
-    /// What d_out is called in formulas.
-    pub(in crate::memory) sym: Sym,
-    pub(in crate::memory) weight: BaseWeight,
-    pub(in crate::memory) bias: Option<Tensor>,
-    pub(in crate::memory) adapter: Option<Adapter>,
-}
-
-/// How a linear layer's weight is held.
-#[derive(Debug, Clone)]
-pub(in crate::memory) enum BaseWeight {
-    /// d_out x d_in numbers.
-    Plain(Tensor),
-    /// bitsandbytes 4-bit: packed pairs and their scales; `nested` when the scales are quantised again.
-    FourBit {
-        /// Held, never computed with: each product writes the weight out anew.
-        _held: Vec<Tensor>,
-        nested: bool,
-    },
-    /// bitsandbytes LLM.int8(): one byte a weight, one fp32 a row.
-    EightBit { _held: Vec<Tensor> },
-}
-
-/// A LoRA adapter.
-#[derive(Debug, Clone)]
-pub(in crate::memory) struct Adapter {
-    /// r x d_in.
-    pub(in crate::memory) a: Tensor,
-    /// d_out x r.
-    pub(in crate::memory) b: Tensor,
-    pub(in crate::memory) r: u64,
-    pub(in crate::memory) dropout: f64,
-}
 
 impl Projection {
     /// Runs the layer; `label` names its output.

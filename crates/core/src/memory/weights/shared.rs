@@ -1,9 +1,11 @@
 //! One set of weights in two parts: a model without its adapters, and a model of its own on a shared base.
 
-use super::{Builder, Counts, Holder, LayerWeights, ModelWeights, NormWeights};
+use super::builder::{Builder, Built};
+use super::linear::Linear;
+use super::model::{Counts, EmbeddingTable, Holder, ModelWeights};
+use super::modules::{BaseWeight, LayerWeights, NormWeights, Projection};
 use crate::job::Job;
-use crate::memory::activations::{BaseWeight, Projection};
-use crate::memory::autograd::{Tape, Tensor};
+use crate::memory::autograd::{Sym, Tape, Tensor};
 use std::rc::Rc;
 
 impl ModelWeights {
@@ -11,7 +13,7 @@ impl ModelWeights {
     pub(in crate::memory) fn without_adapters(&self) -> Self {
         Self {
             token_embedding: self.token_embedding.as_ref().map(Tensor::detach),
-            embeddings: self.embeddings.iter().map(|(table, is_position)| (table.detach(), *is_position)).collect(),
+            embeddings: self.embeddings.iter().map(frozen_table).collect(),
             embedding_norms: self.embedding_norms.iter().map(frozen_norm).collect(),
             embedding_projections: self.embedding_projections.iter().map(frozen_projection).collect(),
             layers: self.layers.iter().map(|layer| Rc::new(frozen_layer(layer))).collect(),
@@ -57,13 +59,17 @@ impl ModelWeights {
 
     /// The same base without adapters under a score head of its own, which trains unless `holder` is frozen.
     pub(in crate::memory) fn with_score(&self, tape: &Rc<Tape>, job: &Job, holder: Holder) -> Self {
-        let (trainable, parameters, counts) = (Vec::new(), Vec::new(), Counts::default());
-        let mut builder = Builder { tape, job, holder, trainable, parameters, counts, held: Vec::new() };
-        let outside = tape.tag();
-        let score = builder.trained_head("score", job.model.hidden_size, job.plan.num_labels, false, outside);
-        let Builder { trainable, counts, held, .. } = builder;
+        let mut builder = Builder::new(tape, job, holder);
+        let (d_in, d_out) = (job.model.hidden_size, job.plan.num_labels);
+        let linear = Linear { name: "score", d_in, d_out, sym: Sym::Labels, bias: false };
+        let score = builder.trained_head(linear, tape.tag());
+        let Built { trainable, counts, held, .. } = builder.built;
         Self { score: Some(score), trainable, counts, _held: held, ..self.without_adapters() }
     }
+}
+
+fn frozen_table(embedding: &EmbeddingTable) -> EmbeddingTable {
+    EmbeddingTable { table: embedding.table.detach(), is_position: embedding.is_position }
 }
 
 fn frozen_layer(layer: &LayerWeights) -> LayerWeights {

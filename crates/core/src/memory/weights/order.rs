@@ -8,7 +8,7 @@ use crate::memory::term::Term;
 
 /// What happens between the modules and the first step.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Build {
+pub(super) struct Construction {
     /// dtype that the base is built in.
     pub(super) base: ElementType,
     /// Bytes of an output head that is made and then tied to the embedding.
@@ -25,9 +25,9 @@ struct Quantized {
 }
 
 /// Writes the events from `start` on anew.
-pub(super) fn order(tape: &Tape, start: usize, build: Build) {
+pub(super) fn rewrite(tape: &Tape, start: usize, construction: Construction) {
     tape.rewrite(start, |rows, loaded, new_storage| {
-        let mut order = Order { rows, build, new_storage, events: Vec::new() };
+        let mut order = Order { rows, construction, new_storage, events: Vec::new() };
         order.run(loaded);
         order.events
     });
@@ -35,7 +35,7 @@ pub(super) fn order(tape: &Tape, start: usize, build: Build) {
 
 struct Order<'a> {
     rows: &'a [Row],
-    build: Build,
+    construction: Construction,
     new_storage: &'a mut dyn FnMut() -> StorageId,
     events: Vec<Event>,
 }
@@ -55,7 +55,7 @@ impl Order<'_> {
                 continue;
             }
             quantized.extend(last.take());
-            let bytes = row.shape.elements().saturating_mul(self.build.base.bytes());
+            let bytes = row.shape.elements().saturating_mul(self.construction.base.bytes());
             match term {
                 Term::AdapterWeights => adapters.push(event),
                 Term::QuantizedWeights => {
@@ -63,7 +63,7 @@ impl Order<'_> {
                     let original = self.temporary(event, bytes.saturating_mul(2));
                     last = Some((Quantized { packed: Some(event), constants: Vec::new() }, original));
                 }
-                _ if row.element == self.build.base => self.events.push(event),
+                _ if row.element == self.construction.base => self.events.push(event),
                 _ => {
                     let original = self.temporary(event, bytes);
                     recast.push((event, original));
@@ -71,7 +71,7 @@ impl Order<'_> {
             }
         }
         quantized.extend(last);
-        if let (bytes @ 1.., Some(first)) = (self.build.tied_head, self.events.first().copied()) {
+        if let (bytes @ 1.., Some(first)) = (self.construction.tied_head, self.events.first().copied()) {
             let head = self.temporary(first, bytes);
             self.free(head);
         }
@@ -121,8 +121,8 @@ impl Order<'_> {
         for event in adapters {
             let Some(row) = self.rows.get(usize::from(event.row)) else { continue };
             let low_rank = row.shape.symbols().contains(&Sym::R.into());
-            if low_rank && self.build.casts_adapters && row.element != self.build.base {
-                let bytes = row.shape.elements().saturating_mul(self.build.base.bytes());
+            if low_rank && self.construction.casts_adapters && row.element != self.construction.base {
+                let bytes = row.shape.elements().saturating_mul(self.construction.base.bytes());
                 let first = self.temporary(event, bytes);
                 cast.push((event, first));
             } else {

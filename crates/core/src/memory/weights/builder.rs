@@ -1,0 +1,176 @@
+//! One parameter onto the tape: its dtype, its share of this rank, whether it trains.
+
+use super::model::{Counts, Holder};
+use super::modules::NormWeights;
+use crate::job::{Job, Scheme};
+use crate::memory::autograd::{ElementType, Label, LayerTag, Shape, Sym, Tape, Tensor, dims};
+use crate::memory::parameter::{Parameter, Trainable};
+use crate::memory::precision::element_type;
+use crate::memory::sharding::strategy;
+use crate::memory::term::Term;
+use crate::model::{Module, ModuleKind, NormKind};
+use crate::plan::names_module;
+use std::rc::Rc;
+
+/// Puts parameters onto the tape, held as the job says: the policy's, or those of a frozen copy.
+pub(super) struct Builder<'a> {
+    pub(super) tape: &'a Rc<Tape>,
+    pub(super) job: &'a Job,
+    pub(super) holder: Holder,
+    pub(super) built: Built,
+}
+
+/// What has been put onto the tape so far.
+#[derive(Debug, Default)]
+pub(super) struct Built {
+    pub(super) trainable: Vec<Trainable>,
+    /// Every tensor that is not quantised, in the order of the modules.
+    pub(super) parameters: Vec<Parameter>,
+    pub(super) counts: Counts,
+    /// What no operator computes with.
+    pub(super) held: Vec<Tensor>,
+}
+
+/// Where a module stands.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Place {
+    /// In a layer.
+    Layer(LayerTag),
+    /// Before or behind the layers, where nothing is quantised and "all-linear" adapts nothing.
+    Outside(LayerTag),
+}
+
+impl Place {
+    pub(super) const fn tag(self) -> LayerTag {
+        match self {
+            Self::Layer(tag) | Self::Outside(tag) => tag,
+        }
+    }
+
+    pub(super) const fn is_outside(self) -> bool {
+        matches!(self, Self::Outside(_))
+    }
+}
+
+impl<'a> Builder<'a> {
+    pub(super) fn new(tape: &'a Rc<Tape>, job: &'a Job, holder: Holder) -> Self {
+        Self { tape, job, holder, built: Built::default() }
+    }
+
+    /// The label of a weight.
+    pub(super) fn weight_label(&self, term: Term, name: &str) -> Label {
+        self.label(self.holder.term.unwrap_or(term), name)
+    }
+
+    pub(super) fn label(&self, term: Term, name: &str) -> Label {
+        if self.holder.prefix.is_empty() || !self.tape.keeps_names() {
+            self.tape.label(term, name)
+        } else {
+            self.tape.label(term, &format!("{}.{name}", self.holder.prefix))
+        }
+    }
+
+    pub(super) fn adapts(&self) -> bool {
+        !self.holder.frozen && self.job.adapts()
+    }
+
+    pub(super) fn trains_all(&self) -> bool {
+        !self.holder.frozen && self.job.trains() && !self.job.adapts()
+    }
+
+    pub(super) fn quantizes(&self) -> bool {
+        self.job.quantizes()
+    }
+
+    /// dtype of parameters that are not quantised.
+    pub(super) fn element(&self) -> ElementType {
+        let numerics = &self.job.numerics;
+        // A frozen copy is not prepared for training.
+        element_type(if self.holder.frozen { numerics.weights } else { numerics.unquantized })
+    }
+
+    /// A parameter of the base model.
+    pub(super) fn parameter(&mut self, term: Term, name: &str, shape: Shape, tag: LayerTag) -> Tensor {
+        let elements = shape.elements().saturating_mul(tag.repeat);
+        self.built.counts.base = self.built.counts.base.saturating_add(elements);
+        let element = self.element();
+        let held = strategy(&self.job.sharding).weight_shape(shape);
+        // FSDP2's shards may be wider than what matmuls run in.
+        let compute = strategy(&self.job.sharding).compute_element(element);
+        let tensor = Tensor::new(self.tape, self.weight_label(term, name), held, element).standing_for(shape, compute);
+        if self.quantizes() {
+            let bytes = elements.saturating_mul(element.bytes());
+            self.built.counts.unquantized_bytes = self.built.counts.unquantized_bytes.saturating_add(bytes);
+        }
+        if self.trains_all() {
+            let tensor = self.train(tensor, name, tag, false);
+            self.remember(tensor, name, tag)
+        } else if self.adapts() && self.job.plan.lora.modules_to_save.iter().any(|saved| names_module(saved, name)) {
+            let tensor = self.remember(tensor, name, tag);
+            self.trained_copy(tensor, name, tag)
+        } else {
+            self.remember(tensor, name, tag)
+        }
+    }
+
+    /// Lists a tensor of parameters.
+    pub(super) fn remember(&mut self, tensor: Tensor, name: &str, tag: LayerTag) -> Tensor {
+        self.built.parameters.push(Parameter {
+            tensor: tensor.clone(),
+            tag,
+            name: Rc::from(name),
+            token_embedding: false,
+        });
+        tensor
+    }
+
+    /// peft's `modules_to_save`: a copy in the base's dtype that trains in full, beside the frozen original
+    /// (utils/other.py ModulesToSaveWrapper).
+    pub(super) fn trained_copy(&mut self, original: Tensor, name: &str, tag: LayerTag) -> Tensor {
+        let shape = original.shape();
+        let label = self.label(Term::AdapterWeights, name);
+        let element = if self.job.sharding.scheme == Scheme::Fsdp2 { self.element() } else { original.element() };
+        let copy = Tensor::new(self.tape, label, strategy(&self.job.sharding).weight_shape(shape), element);
+        let copy = copy.standing_for(shape, original.element());
+        self.built.held.push(original);
+        let elements = shape.elements().saturating_mul(tag.repeat);
+        self.built.counts.adapters = self.built.counts.adapters.saturating_add(elements);
+        let copy = self.train(copy, name, tag, true);
+        self.remember(copy, name, tag)
+    }
+
+    /// Makes a leaf of a tensor and remembers it.
+    pub(super) fn train(&mut self, tensor: Tensor, name: &str, tag: LayerTag, adapter: bool) -> Tensor {
+        let term = if adapter { Term::AdapterGradients } else { Term::WeightGradients };
+        let leaf = tensor.into_leaf(Some(self.label(term, name)));
+        let elements = leaf.shape().elements().saturating_mul(tag.repeat);
+        self.built.counts.trainable = self.built.counts.trainable.saturating_add(elements);
+        let prefix = self.holder.prefix;
+        let name = if prefix.is_empty() { Rc::from(name) } else { Rc::from(format!("{prefix}.{name}")) };
+        self.built.trainable.push(Trainable { tensor: leaf.clone(), tag, name, adapter });
+        leaf
+    }
+
+    /// A norm of `kind`.
+    pub(super) fn norm(&mut self, module: &Module, kind: NormKind, tag: LayerTag) -> NormWeights {
+        let ModuleKind::Norm { width, weight, bias } = module.kind else {
+            return NormWeights { name: module.name.clone(), kind, weight: None, bias: None };
+        };
+        let shape = dims(&[(Sym::H, width)]);
+        let weight = weight.then(|| self.parameter(Term::NormWeights, &module.name, shape, tag));
+        let bias = bias.then(|| self.parameter(Term::NormWeights, &module.name, shape, tag));
+        NormWeights { name: module.name.clone(), kind, weight, bias }
+    }
+
+    /// Parameters that belong to no linear layer, norm or table.
+    pub(super) fn tensors(&mut self, module: &Module, term: Term, tag: LayerTag) -> Vec<Tensor> {
+        let ModuleKind::Tensors { shapes } = &module.kind else { return Vec::new() };
+        let mut tensors = Vec::new();
+        for (name, sizes) in shapes {
+            const SYMBOLS: [Sym; 4] = [Sym::N, Sym::M, Sym::K, Sym::J];
+            let pairs: Vec<(Sym, u64)> = SYMBOLS.into_iter().zip(sizes.iter().copied()).collect();
+            tensors.push(self.parameter(term, name, dims(&pairs), tag));
+        }
+        tensors
+    }
+}

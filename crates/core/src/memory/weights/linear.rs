@@ -1,0 +1,155 @@
+//! Linear layers onto the tape: plain, quantised, with an adapter; heads.
+
+use super::builder::{Builder, Place};
+use super::modules::{Adapter, BaseWeight, Projection};
+use crate::memory::autograd::{ElementType, LayerTag, Shape, Sym, Tensor, dims};
+use crate::memory::precision::element_type;
+use crate::memory::sharding::strategy;
+use crate::memory::term::Term;
+use crate::model::{Module, ModuleKind, Role};
+use crate::plan::{TargetModules, names_module};
+
+/// A linear layer that is not on the tape yet.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Linear<'a> {
+    pub(super) name: &'a str,
+    pub(super) d_in: u64,
+    pub(super) d_out: u64,
+    /// What d_out is called in formulas.
+    pub(super) sym: Sym,
+    pub(super) bias: bool,
+}
+
+impl<'a> Linear<'a> {
+    /// `module`, if it is one; `sym`: what d_out is called.
+    fn of(module: &'a Module, sym: Sym) -> Option<Self> {
+        let ModuleKind::Linear { d_in, d_out, bias, .. } = module.kind else { return None };
+        Some(Self { name: &module.name, d_in, d_out, sym, bias })
+    }
+
+    /// The layer once its parameters are on the tape.
+    fn held(self, weight: BaseWeight, bias: Option<Tensor>, adapter: Option<Adapter>) -> Projection {
+        let Self { name, d_in, d_out, sym, .. } = self;
+        Projection { name: name.to_owned(), d_in, d_out, sym, weight, bias, adapter }
+    }
+}
+
+impl Builder<'_> {
+    /// A linear layer whose weight counts as `term`, quantised and adapted as its place and the job say.
+    pub(super) fn projection(&mut self, module: &Module, term: Term, place: Place) -> Option<Projection> {
+        let linear = Linear::of(module, output_symbol(module.role))?;
+        let Linear { name, d_in, d_out, .. } = linear;
+        let tag = place.tag();
+        let weight = if self.quantizes() && !place.is_outside() {
+            let elements = d_in.saturating_mul(d_out).saturating_mul(tag.repeat);
+            self.built.counts.base = self.built.counts.base.saturating_add(elements);
+            self.quantized(&linear)
+        } else {
+            let shape = dims(&[(Sym::DOut, d_out), (Sym::DIn, d_in)]);
+            BaseWeight::Plain(self.parameter(term, name, shape, tag))
+        };
+        let bias = linear.bias.then(|| self.parameter(term, name, dims(&[(Sym::DOut, d_out)]), tag));
+        let adapter = self.adapter(&linear, place);
+        Some(linear.held(weight, bias, adapter))
+    }
+
+    /// `lm_head` and its like: never quantised, never adapted by "all-linear".
+    pub(super) fn head(&mut self, module: &Module, tag: LayerTag) -> Option<Projection> {
+        let linear = Linear::of(module, Sym::V)?;
+        let Linear { name, d_in, d_out, .. } = linear;
+        let weight = self.parameter(Term::HeadWeights, name, dims(&[(Sym::V, d_out), (Sym::H, d_in)]), tag);
+        let bias = linear.bias.then(|| self.parameter(Term::HeadWeights, name, dims(&[(Sym::V, d_out)]), tag));
+        let adapter = self.adapter(&linear, Place::Outside(tag));
+        Some(linear.held(BaseWeight::Plain(weight), bias, adapter))
+    }
+
+    /// A layer of the classification head: trained in full beside adapters too (peft adds `classifier` and `score` to
+    /// `modules_to_save` for SEQ_CLS, and keeps the frozen original).
+    pub(super) fn trained_head(&mut self, linear: Linear<'_>, tag: LayerTag) -> Projection {
+        let Linear { name, d_in, d_out, .. } = linear;
+        let weight = self.trained(name, dims(&[(Sym::Labels, d_out), (Sym::H, d_in)]), tag);
+        let bias = linear.bias.then(|| self.trained(name, dims(&[(Sym::Labels, d_out)]), tag));
+        linear.held(BaseWeight::Plain(weight), bias, None)
+    }
+
+    fn trained(&mut self, name: &str, shape: Shape, tag: LayerTag) -> Tensor {
+        let original = self.parameter(Term::HeadWeights, name, shape, tag);
+        if self.adapts() && !original.requires_grad() { self.trained_copy(original, name, tag) } else { original }
+    }
+
+    /// A quantised weight (bitsandbytes functional.py quantize_4bit, nn/modules.py Linear8bitLt).
+    fn quantized(&self, linear: &Linear<'_>) -> BaseWeight {
+        let Linear { name, d_in, d_out, .. } = *linear;
+        let new = |term, shape, element| Tensor::new(self.tape, self.weight_label(term, name), shape, element);
+        let constant = |shape, element| new(Term::QuantizationConstants, shape, element);
+        let numbers = d_in.saturating_mul(d_out);
+        if self.job.plan.quantization.bits == 8 {
+            let rows = new(Term::QuantizedWeights, dims(&[(Sym::DOut, d_out), (Sym::DIn, d_in)]), ElementType::Byte);
+            let scales = constant(dims(&[(Sym::DOut, d_out)]), ElementType::F32);
+            return BaseWeight::EightBit { _held: vec![rows, scales] };
+        }
+        let packed = new(Term::QuantizedWeights, dims(&[(Sym::PackedPairs, numbers.div_ceil(2))]), ElementType::Byte);
+        let blocks = numbers.div_ceil(64);
+        let nested = self.job.plan.quantization.double_quant;
+        let scales = dims(&[(Sym::WeightBlocks, blocks)]);
+        let mut held = vec![packed, constant(dims(&[(Sym::Sixteen, 16)]), ElementType::F32)];
+        if nested {
+            held.push(constant(scales, ElementType::Byte));
+            held.push(constant(dims(&[(Sym::NestedBlocks, blocks.div_ceil(256))]), ElementType::F32));
+            held.push(constant(dims(&[(Sym::TwoHundredFiftySix, 256)]), ElementType::F32));
+            held.push(constant(dims(&[(Sym::One, 1)]), ElementType::F32));
+        } else {
+            held.push(constant(scales, ElementType::F32));
+        }
+        BaseWeight::FourBit { _held: held, nested }
+    }
+
+    /// The LoRA matrices on a linear layer, where it is a target.
+    fn adapter(&mut self, linear: &Linear<'_>, place: Place) -> Option<Adapter> {
+        let Linear { name, d_in, d_out, sym, .. } = *linear;
+        if !self.adapts() || !is_target(&self.job.plan.lora.target_modules, name, place) {
+            return None;
+        }
+        let (r, tag) = (self.job.plan.lora.r, place.tag());
+        let element = element_type(self.job.numerics.adapters);
+        let compute = strategy(&self.job.sharding).compute_element(element);
+        let new = |shape| {
+            let label = self.label(Term::AdapterWeights, name);
+            Tensor::new(self.tape, label, strategy(&self.job.sharding).weight_shape(shape), element)
+                .standing_for(shape, compute)
+        };
+        let a = new(dims(&[(Sym::R, r), (Sym::DIn, d_in)]));
+        let b = new(dims(&[(sym, d_out), (Sym::R, r)]));
+        let elements = r.saturating_mul(d_in.saturating_add(d_out)).saturating_mul(tag.repeat);
+        self.built.counts.adapters = self.built.counts.adapters.saturating_add(elements);
+        let a = self.train(a, name, tag, true);
+        let b = self.train(b, name, tag, true);
+        let (a, b) = (self.remember(a, name, tag), self.remember(b, name, tag));
+        Some(Adapter { a, b, r, dropout: self.job.plan.lora.lora_dropout })
+    }
+}
+
+/// Whether a module gets an adapter; "all-linear" leaves out what is outside the layers.
+fn is_target(targets: &TargetModules, name: &str, place: Place) -> bool {
+    match targets {
+        TargetModules::AllLinear => !place.is_outside(),
+        TargetModules::Names(names) => names.iter().any(|target| names_module(target, name)),
+    }
+}
+
+/// What a projection's output width is called.
+fn output_symbol(role: Role) -> Sym {
+    match role {
+        Role::Query => Sym::QueryHeads,
+        Role::Key | Role::Value => Sym::KeyHeads,
+        Role::QueryKeyValue => Sym::FusedHeads,
+        Role::Gate | Role::Up | Role::SharedGateProjection | Role::SharedUp => Sym::I,
+        Role::GateUp => Sym::TwoI,
+        Role::Output | Role::Down | Role::SharedDown => Sym::H,
+        Role::QueryDown => Sym::RQ,
+        Role::KeyValueDown => Sym::LatentKeys,
+        Role::KeyValueUp => Sym::LatentHeads,
+        Role::Router => Sym::E,
+        _ => Sym::DOut,
+    }
+}

@@ -1,0 +1,178 @@
+//! A model's weights onto the tape, from the embeddings to the head.
+
+use super::builder::{Builder, Built, Place};
+use super::linear::Linear;
+use super::model::{EmbeddingTable, Holder, ModelWeights};
+use super::modules::{LayerWeights, NormWeights, Projection};
+use super::order::{self, Construction};
+use crate::job::{Job, Scheme};
+use crate::memory::autograd::{Extent, LayerTag, Sym, Tape, Tensor, dims};
+use crate::memory::period::{simulated, windows_run_alike};
+use crate::memory::precision::element_type;
+use crate::memory::term::Term;
+use crate::model::{Layer, ModelKind, Module, ModuleKind, NormKind, Role};
+use std::rc::Rc;
+
+/// Puts a model's weights on the tape.
+pub(in crate::memory) fn load(tape: &Rc<Tape>, job: &Job, holder: Holder) -> ModelWeights {
+    let mut builder = Builder::new(tape, job, holder);
+    let (outside, start) = (tape.tag(), tape.events_so_far());
+    let embeddings = builder.embeddings(outside);
+    let layers = builder.layers(outside);
+    let norm = job.model.layers.first().map_or(NormKind::LayerNorm, |run| run.layer.norm);
+    let last = builder.modules(&job.model.final_modules, norm, outside);
+    let head = builder.heads(outside);
+    if tape.extent == Extent::Whole
+        && holder.term.is_none()
+        && matches!(job.sharding.scheme, Scheme::Single | Scheme::Ddp)
+    {
+        builder.put_in_order(start, embeddings.token.as_ref(), &head);
+    }
+    let Built { trainable, parameters, counts, held } = builder.built;
+    ModelWeights {
+        token_embedding: embeddings.token,
+        embeddings: embeddings.tables,
+        embedding_norms: embeddings.others.norms,
+        embedding_projections: embeddings.others.projections,
+        layers,
+        final_norms: last.norms,
+        final_projections: last.projections,
+        head: head.language.projections,
+        head_norms: head.language.norms,
+        pooler: head.pooler,
+        score: head.score,
+        trainable,
+        parameters,
+        zero3: None,
+        zero2: None,
+        counts,
+        _held: held,
+    }
+}
+
+/// Norms and linear layers outside the layers.
+#[derive(Default)]
+struct Modules {
+    norms: Vec<NormWeights>,
+    projections: Vec<Projection>,
+}
+
+/// What stands before the layers.
+#[derive(Default)]
+struct Embeddings {
+    token: Option<Tensor>,
+    tables: Vec<EmbeddingTable>,
+    others: Modules,
+}
+
+/// What stands behind them: the language-model head, or a classification head in its place.
+#[derive(Default)]
+struct Heads {
+    language: Modules,
+    pooler: Option<Projection>,
+    score: Option<Projection>,
+}
+
+impl Builder<'_> {
+    fn embeddings(&mut self, outside: LayerTag) -> Embeddings {
+        let mut embeddings = Embeddings::default();
+        for module in &self.job.model.embeddings {
+            let ModuleKind::Embedding { rows, width } = module.kind else {
+                let more = self.modules(std::slice::from_ref(module), NormKind::LayerNorm, outside);
+                embeddings.others.norms.extend(more.norms);
+                embeddings.others.projections.extend(more.projections);
+                continue;
+            };
+            let is_token = module.role == Role::TokenEmbedding;
+            let shape = dims(&[(if is_token { Sym::V } else { Sym::Positions }, rows), (Sym::H, width)]);
+            let table = self.parameter(Term::EmbeddingWeights, &module.name, shape, outside);
+            if is_token {
+                self.built.parameters.iter_mut().rev().take(1).for_each(|table| table.token_embedding = true);
+                embeddings.token = Some(table);
+            } else {
+                let is_position = module.role == Role::PositionEmbedding;
+                embeddings.tables.push(EmbeddingTable { table, is_position });
+            }
+        }
+        embeddings
+    }
+
+    /// Every simulated layer; equal ones share their description.
+    fn layers(&mut self, outside: LayerTag) -> Vec<Rc<LayerWeights>> {
+        let (tape, model) = (self.tape, &self.job.model);
+        let mut layers = Vec::new();
+        let mut kinds: Vec<(usize, Rc<Layer>)> = Vec::new();
+        let simulated = simulated(model, tape.extent, !windows_run_alike(self.job));
+        let model_number = tape.add_model(simulated.runs);
+        for (run, repeat) in simulated.layers {
+            let known = kinds.iter().position(|(kind, _)| *kind == run);
+            let at = known.unwrap_or_else(|| {
+                kinds.extend(model.layers.get(run).map(|found| (run, Rc::new(found.layer.clone()))));
+                kinds.len().saturating_sub(1)
+            });
+            let Some((_, kind)) = kinds.get(at) else { continue };
+            let index = u32::try_from(layers.len()).unwrap_or(u32::MAX);
+            let tag = LayerTag { model: model_number, index, repeat };
+            tape.enter_layer(tag);
+            layers.push(Rc::new(self.layer(kind, tag)));
+        }
+        tape.enter_layer(outside);
+        layers
+    }
+
+    /// Modules outside the layers, whose norms are of `kind`.
+    fn modules(&mut self, modules: &[Module], kind: NormKind, outside: LayerTag) -> Modules {
+        let mut found = Modules::default();
+        for module in modules {
+            match module.kind {
+                ModuleKind::Norm { .. } => found.norms.push(self.norm(module, kind, outside)),
+                ModuleKind::Linear { .. } => {
+                    let projection = self.projection(module, Term::EmbeddingWeights, Place::Outside(outside));
+                    found.projections.extend(projection);
+                }
+                ModuleKind::Embedding { .. } | ModuleKind::Tensors { .. } => {
+                    let others = self.tensors(module, Term::EmbeddingWeights, outside);
+                    self.built.held.extend(others);
+                }
+            }
+        }
+        found
+    }
+
+    fn heads(&mut self, outside: LayerTag) -> Heads {
+        let mut heads = Heads::default();
+        let model = &self.job.model;
+        if self.job.scores() {
+            let encoder = model.kind == ModelKind::Encoder;
+            let d_in = model.hidden_size;
+            let linear = |name, d_out| Linear { name, d_in, d_out, sym: Sym::Labels, bias: encoder };
+            heads.pooler = encoder.then(|| self.trained_head(linear("pooler", d_in), outside));
+            let score = linear(if encoder { "classifier" } else { "score" }, self.job.plan.num_labels);
+            heads.score = Some(self.trained_head(score, outside));
+            return heads;
+        }
+        for module in &model.head {
+            match module.kind {
+                ModuleKind::Linear { .. } => heads.language.projections.extend(self.head(module, outside)),
+                ModuleKind::Norm { .. } => {
+                    heads.language.norms.push(self.norm(module, NormKind::LayerNorm, outside));
+                }
+                ModuleKind::Embedding { .. } | ModuleKind::Tensors { .. } => {
+                    let others = self.tensors(module, Term::HeadWeights, outside);
+                    self.built.held.extend(others);
+                }
+            }
+        }
+        heads
+    }
+
+    /// Brings what is on the tape from `start` on into the order in which a program makes it.
+    fn put_in_order(&self, start: usize, token_embedding: Option<&Tensor>, head: &Heads) {
+        let table = token_embedding.map_or(0, |table| table.shape().elements());
+        let base = element_type(self.job.numerics.weights);
+        let decodes = self.job.model.kind == ModelKind::Decoder;
+        let tied = head.language.projections.is_empty() && head.score.is_none() && decodes;
+        let tied_head = if tied { table.saturating_mul(base.bytes()) } else { 0 };
+        order::rewrite(self.tape, start, Construction { base, tied_head, casts_adapters: self.adapts() });
+    }
+}

@@ -1,0 +1,93 @@
+//! All weights of a model, and whose they are.
+
+use super::modules::{LayerWeights, NormWeights, Projection};
+use crate::memory::autograd::Tensor;
+use crate::memory::parameter::{Parameter, Parameters, Trainable};
+use crate::memory::sharding::Modules;
+use crate::memory::term::Term;
+use std::rc::Rc;
+
+/// Whose weights these are.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::memory) struct Holder {
+    /// Nothing of it trains, and it has no adapters.
+    pub(in crate::memory) frozen: bool,
+    /// The term that all its weights count as; `None`: each as its kind.
+    pub(in crate::memory) term: Option<Term>,
+    /// What stands before the names of its modules.
+    pub(in crate::memory) prefix: &'static str,
+}
+
+impl Holder {
+    /// The model that the plan trains or runs.
+    pub(in crate::memory) const POLICY: Self = Self { frozen: false, term: None, prefix: "" };
+}
+
+/// All weights of a model, on the tape.
+#[derive(Debug)]
+pub(in crate::memory) struct ModelWeights {
+    pub(in crate::memory) token_embedding: Option<Tensor>,
+    /// Position, type and other embeddings, in order.
+    pub(in crate::memory) embeddings: Vec<EmbeddingTable>,
+    pub(in crate::memory) embedding_norms: Vec<NormWeights>,
+    /// Projections around the embeddings (OPT-350m).
+    pub(in crate::memory) embedding_projections: Vec<Projection>,
+    pub(in crate::memory) layers: Vec<Rc<LayerWeights>>,
+    pub(in crate::memory) final_norms: Vec<NormWeights>,
+    pub(in crate::memory) final_projections: Vec<Projection>,
+    /// `lm_head` or the encoder's head; `None`: tied.
+    pub(in crate::memory) head: Vec<Projection>,
+    pub(in crate::memory) head_norms: Vec<NormWeights>,
+    /// The dense layer that encoders' classification heads put before it.
+    pub(in crate::memory) pooler: Option<Projection>,
+    /// The classification head.
+    pub(in crate::memory) score: Option<Projection>,
+    pub(in crate::memory) trainable: Vec<Trainable>,
+    /// Every tensor that is not quantised, in the order of the modules.
+    pub(in crate::memory) parameters: Vec<Parameter>,
+    /// ZeRO-3's hooks on the modules.
+    pub(in crate::memory) zero3: Option<Rc<Modules>>,
+    /// ZeRO-2's hooks on the gradients.
+    pub(in crate::memory) zero2: Option<Rc<Modules>>,
+    pub(in crate::memory) counts: Counts,
+    pub(super) _held: Vec<Tensor>,
+}
+
+/// A table of embeddings beside that of the tokens.
+#[derive(Debug, Clone)]
+pub(in crate::memory) struct EmbeddingTable {
+    pub(in crate::memory) table: Tensor,
+    /// Its rows are positions.
+    pub(in crate::memory) is_position: bool,
+}
+
+/// Parameters, in elements.
+#[derive(Debug, Clone, Copy, Default)]
+pub(in crate::memory) struct Counts {
+    pub(in crate::memory) base: u64,
+    pub(in crate::memory) adapters: u64,
+    pub(in crate::memory) trainable: u64,
+    /// Bytes that quantisation left as they were.
+    pub(in crate::memory) unquantized_bytes: u64,
+}
+
+impl ModelWeights {
+    /// Keeps the hooks of a framework, if it has any.
+    pub(in crate::memory) fn hook(&mut self, hooks: Option<Rc<Modules>>) -> Option<Rc<Modules>> {
+        (self.zero3, self.zero2) = match hooks.clone() {
+            Some(hooks) if hooks.on_modules => (Some(hooks), None),
+            hooks => (None, hooks),
+        };
+        hooks
+    }
+
+    /// Its parameters, as sharding sees them.
+    pub(in crate::memory) fn sharded(&self) -> Parameters<'_> {
+        Parameters {
+            all: &self.parameters,
+            trainable: &self.trainable,
+            layers: self.layers.iter().map(|layer| layer.tag).collect(),
+            tied: self.head.is_empty(),
+        }
+    }
+}

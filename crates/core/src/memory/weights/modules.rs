@@ -1,0 +1,81 @@
+//! What a module's parameters are, once they are on the tape.
+
+use crate::memory::autograd::{LayerTag, Sym, Tensor};
+use crate::model::{Layer, NormKind, Role};
+use std::rc::Rc;
+
+/// A linear layer.
+#[derive(Debug, Clone)]
+pub(in crate::memory) struct Projection {
+    pub(in crate::memory) name: String,
+    pub(in crate::memory) d_in: u64,
+    pub(in crate::memory) d_out: u64,
+    /// What d_out is called in formulas.
+    pub(in crate::memory) sym: Sym,
+    pub(in crate::memory) weight: BaseWeight,
+    pub(in crate::memory) bias: Option<Tensor>,
+    pub(in crate::memory) adapter: Option<Adapter>,
+}
+
+/// How a linear layer's weight is held.
+#[derive(Debug, Clone)]
+pub(in crate::memory) enum BaseWeight {
+    /// d_out x d_in numbers.
+    Plain(Tensor),
+    /// bitsandbytes 4-bit: packed pairs and their scales; `nested` when the scales are quantised again.
+    FourBit {
+        /// Held, never computed with: each matmul materialises the weight anew.
+        _held: Vec<Tensor>,
+        nested: bool,
+    },
+    /// bitsandbytes LLM.int8(): one byte a weight, one fp32 a row.
+    EightBit { _held: Vec<Tensor> },
+}
+
+/// A LoRA adapter.
+#[derive(Debug, Clone)]
+pub(in crate::memory) struct Adapter {
+    /// r x d_in.
+    pub(in crate::memory) a: Tensor,
+    /// d_out x r.
+    pub(in crate::memory) b: Tensor,
+    pub(in crate::memory) r: u64,
+    pub(in crate::memory) dropout: f64,
+}
+
+/// One layer with its weights.
+#[derive(Debug, Clone)]
+pub(in crate::memory) struct LayerWeights {
+    pub(in crate::memory) layer: Rc<Layer>,
+    pub(in crate::memory) tag: LayerTag,
+    pub(super) projections: Vec<(Role, Projection)>,
+    pub(super) norms: Vec<(Role, NormWeights)>,
+    /// Stacked routed experts, in the order of the module's tensors.
+    pub(in crate::memory) experts: Vec<Tensor>,
+    /// Attention's learned logits, one a head.
+    pub(in crate::memory) sinks: Option<Tensor>,
+    /// Parameters that no operator of the step is modelled for (biases and gates of their own): they are held, and get
+    /// gradients and optimizer state when everything trains.
+    pub(super) _others: Vec<Tensor>,
+}
+
+/// A norm's weights.
+#[derive(Debug, Clone)]
+pub(in crate::memory) struct NormWeights {
+    pub(in crate::memory) name: String,
+    pub(in crate::memory) kind: NormKind,
+    pub(in crate::memory) weight: Option<Tensor>,
+    pub(in crate::memory) bias: Option<Tensor>,
+}
+
+impl LayerWeights {
+    /// The linear layer with `role`.
+    pub(in crate::memory) fn projection(&self, role: Role) -> Option<&Projection> {
+        self.projections.iter().find(|(at, _)| *at == role).map(|(_, projection)| projection)
+    }
+
+    /// The norm with `role`.
+    pub(in crate::memory) fn norm(&self, role: Role) -> Option<&NormWeights> {
+        self.norms.iter().find(|(at, _)| *at == role).map(|(_, norm)| norm)
+    }
+}
