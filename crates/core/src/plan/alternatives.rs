@@ -104,8 +104,8 @@ fn sharded(mut plan: Plan, (stage, offload_optimizer, offload_param): Sharding) 
         return plan;
     }
     plan.zero_stage = stage;
-    if stage == 0 {
-        // Without ZeRO gradients are summed in the weights' dtype.
+    if stage == 0 || framework != Framework::Deepspeed {
+        // Without ZeRO gradients are summed in the weights' dtype, and no other framework asks for one.
         plan.distributed.grad_accum_dtype = None;
     }
     (plan.offload_optimizer, plan.offload_param) = (place(offload_optimizer), place(offload_param));

@@ -170,7 +170,7 @@ fn shard(plan: &mut Plan, zero_stage: u8, offload_optimizer: bool, offload_param
         plan.distributed.let_trainer_size_buckets();
     }
     plan.zero_stage = zero_stage;
-    if zero_stage == 0 {
+    if zero_stage == 0 || plan.distributed.framework != Framework::Deepspeed {
         plan.distributed.grad_accum_dtype = None;
     }
     (plan.offload_optimizer, plan.offload_param) = (place(offload_optimizer), place(offload_param));
