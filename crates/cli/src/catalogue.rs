@@ -2,13 +2,15 @@
 
 use std::io::Write;
 
+use headroom_core::gpu::Card;
+use headroom_core::model::CatalogueModel;
 use headroom_core::search::{Found, Meaning};
 use headroom_core::units::count_text;
 use headroom_core::{gpu, model};
-use serde_json::{Value, json};
+use serde::Serialize;
 
-use crate::Failure;
 use crate::layout::{Align, Table};
+use crate::{Failure, json};
 
 /// Options of both.
 #[derive(clap::Args)]
@@ -46,13 +48,7 @@ impl Listing {
 pub(crate) fn models(listing: &Listing, out: &mut dyn Write) -> Result<(), Failure> {
     let all = listing.of(model::catalogue(), model::search)?;
     if listing.json {
-        let rows = all.iter().map(|model| {
-            json!({
-                "id": model.id, "label": model.label, "group": model.group, "also": model.also, "source": model.source,
-                "param_count": model.param_count, "active_param_count": model.active_param_count,
-            })
-        });
-        return write_json(rows.collect(), out);
+        return json::write_sorted(&all.iter().map(|model| ModelJson::from(*model)).collect::<Vec<_>>(), out);
     }
     let mut table = Table::new(&[Align::Left, Align::Right, Align::Right]);
     table.row(["id", "parameters", "active a token", "group"]);
@@ -66,15 +62,7 @@ pub(crate) fn models(listing: &Listing, out: &mut dyn Write) -> Result<(), Failu
 pub(crate) fn gpus(listing: &Listing, out: &mut dyn Write) -> Result<(), Failure> {
     let all = listing.of(gpu::catalogue(), gpu::search)?;
     if listing.json {
-        let rows = all.iter().map(|card| {
-            json!({
-                "id": card.id, "name": card.name, "memory_mib": card.memory_mib, "bf16": card.bf16,
-                "memory_bandwidth_gb_s": card.memory_bandwidth_gb_s, "half_tflops": card.half_tflops,
-                "compute_capability": card.compute_capability.map(|(major, minor)| format!("{major}.{minor}")),
-                "source": card.source,
-            })
-        });
-        return write_json(rows.collect(), out);
+        return json::write_sorted(&all.iter().map(|card| GpuJson::from(*card)).collect::<Vec<_>>(), out);
     }
     let mut table = Table::new(&[Align::Left, Align::Left, Align::Right, Align::Right, Align::Right]);
     table.row(["id", "name", "MiB", "GB/s", "TFLOP/s"]);
@@ -86,8 +74,47 @@ pub(crate) fn gpus(listing: &Listing, out: &mut dyn Write) -> Result<(), Failure
     Ok(table.write(out)?)
 }
 
-fn write_json(rows: Vec<Value>, out: &mut dyn Write) -> Result<(), Failure> {
-    serde_json::to_writer_pretty(&mut *out, &rows).map_err(std::io::Error::from)?;
-    writeln!(out)?;
-    Ok(())
+#[derive(Serialize)]
+struct ModelJson {
+    id: &'static str,
+    label: &'static str,
+    group: &'static str,
+    also: &'static [&'static str],
+    source: &'static str,
+    param_count: u64,
+    active_param_count: u64,
+}
+
+impl From<&'static CatalogueModel> for ModelJson {
+    fn from(model: &'static CatalogueModel) -> Self {
+        let CatalogueModel { id, label, group, also, source, param_count, active_param_count, .. } = *model;
+        Self { id, label, group, also, source, param_count, active_param_count }
+    }
+}
+
+#[derive(Serialize)]
+struct GpuJson {
+    id: &'static str,
+    name: &'static str,
+    memory_mib: u64,
+    bf16: bool,
+    memory_bandwidth_gb_s: f64,
+    half_tflops: f64,
+    compute_capability: Option<String>,
+    source: &'static str,
+}
+
+impl From<&'static Card> for GpuJson {
+    fn from(card: &'static Card) -> Self {
+        Self {
+            id: &card.id,
+            name: &card.name,
+            memory_mib: card.memory_mib,
+            bf16: card.bf16,
+            memory_bandwidth_gb_s: card.memory_bandwidth_gb_s,
+            half_tflops: card.half_tflops,
+            compute_capability: card.compute_capability.map(|(major, minor)| format!("{major}.{minor}")),
+            source: &card.source,
+        }
+    }
 }

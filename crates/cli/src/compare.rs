@@ -4,15 +4,15 @@ use std::io::Write;
 
 use headroom_core::job::Job;
 use headroom_core::link;
-use headroom_core::memory::{self, Estimate};
-use headroom_core::plan::{Alternative, Plan, Problem, alternatives};
+use headroom_core::memory::{self, Estimate, Fit};
+use headroom_core::plan::{Alternative, Method, Plan, Problem, alternatives};
 use headroom_core::units::{bytes_text, gib_text};
 use headroom_text::ENGLISH;
 use serde::Serialize;
 
 use crate::estimate::{self, Estimated};
 use crate::layout::{Align, Table};
-use crate::{Failure, input};
+use crate::{Failure, input, json};
 
 /// Options of `headroom compare`.
 #[derive(clap::Args)]
@@ -54,7 +54,7 @@ impl Compared {
 
 #[derive(Serialize)]
 struct ComparedJson {
-    method: &'static str,
+    method: Method,
     zero_stage: u8,
     offload: bool,
     current: bool,
@@ -67,7 +67,7 @@ struct ComparedJson {
 #[serde(untagged)]
 enum OutcomeJson {
     Estimated {
-        verdict: &'static str,
+        verdict: Fit,
         /// Required memory and context: what is compared with the card.
         needed_bytes: u64,
         headroom_bytes: i64,
@@ -86,7 +86,7 @@ impl From<Compared> for ComparedJson {
         let outcome = match outcome {
             Err(why) => OutcomeJson::Failed { why },
             Ok(estimate) => OutcomeJson::Estimated {
-                verdict: estimate.verdict.fit.name(),
+                verdict: estimate.verdict.fit,
                 needed_bytes: estimate.peak.band.expected,
                 headroom_bytes: estimate.verdict.headroom_bytes,
                 allocated_bytes: estimate.peak.allocated_bytes,
@@ -95,7 +95,7 @@ impl From<Compared> for ComparedJson {
             },
         };
         Self {
-            method: alternative.method.name(),
+            method: alternative.method,
             zero_stage: alternative.zero_stage,
             offload: alternative.offload,
             current,
@@ -116,8 +116,7 @@ pub(crate) fn run(options: &CompareOptions, out: &mut dyn Write) -> Result<(), F
     let all = Compared::all(&job);
     if options.json {
         let rows: Vec<ComparedJson> = all.into_iter().map(ComparedJson::from).collect();
-        serde_json::to_writer_pretty(&mut *out, &rows).map_err(std::io::Error::from)?;
-        return Ok(writeln!(out)?);
+        return json::write(&rows, out);
     }
     writeln!(out, "{} on {}, {}\n", job.model().name, job.gpu().name, bytes_text(estimate.card_bytes))?;
     let mut table = Table::new(&[Align::Left, Align::Left, Align::Right, Align::Right, Align::Left]);

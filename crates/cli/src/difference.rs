@@ -2,18 +2,19 @@
 
 use std::io::Write;
 
-use headroom_core::advise::difference::{Difference, difference};
+use headroom_core::advise::difference::{Changed, Difference, difference};
 use headroom_core::advise::{Change, Replayed, steps_between};
 use headroom_core::job::Job;
-use headroom_core::memory::Estimate;
-use headroom_core::speed::step_time;
+use headroom_core::memory::{Category, Estimate, Fit, Phase};
+use headroom_core::speed::{Range, step_time};
 use headroom_core::units::{count_text, gib_text};
 use headroom_text::ENGLISH;
-use serde_json::json;
+use serde::Serialize;
 
 use crate::Failure;
 use crate::compare::CompareOptions;
 use crate::estimate::{self, seconds_text};
+use crate::json;
 use crate::layout::{Align, Table};
 use crate::levers::{changed_text, need_text};
 
@@ -24,8 +25,7 @@ pub(crate) fn run(options: &CompareOptions, out: &mut dyn Write) -> Result<(), F
     let difference = difference(&before, &after);
     let steps = steps_between(&before, &after, &Replayed);
     if options.json {
-        serde_json::to_writer_pretty(&mut *out, &as_json(&difference, &steps)).map_err(std::io::Error::from)?;
-        return Ok(writeln!(out)?);
+        return json::write_sorted(&DifferenceJson::of(&difference, &steps), out);
     }
     let mut table = Table::new(&[Align::Left, Align::Right, Align::Right]);
     table.row(["what differs", "first", "second"]);
@@ -78,27 +78,72 @@ fn write_steps(steps: &[Change], out: &mut dyn Write) -> Result<(), Failure> {
     Ok(table.write(out)?)
 }
 
-fn as_json(difference: &Difference, steps: &[Change]) -> serde_json::Value {
-    let [first, second] = &difference.estimates;
-    let of = |estimate: &Estimate| {
-        json!({
-            "needed_bytes": estimate.peak.band.expected, "allocated_bytes": estimate.peak.allocated_bytes,
-            "verdict": estimate.verdict.fit.name(), "peak_phase": estimate.peak.phase.name(),
-        })
-    };
-    json!({
-        "changed": difference.changed.iter().map(|changed| json!({
-            "field": changed.field, "before": changed.before, "after": changed.after,
-        })).collect::<Vec<_>>(),
-        "effective_batch_size": difference.effective_batch,
-        "tokens_per_step": difference.tokens_per_step,
-        "steps": steps.iter().map(|step| json!({
-            "fields": step.fields.iter().map(|changed| changed.field).collect::<Vec<_>>(),
-            "saved_bytes": step.saved_bytes, "needed_bytes": step.need_bytes,
-        })).collect::<Vec<_>>(),
-        "estimates": [of(first), of(second)],
-        "categories": difference.by_category().iter().map(|(category, bytes)| json!({"name": category.name(), "bytes": bytes})).collect::<Vec<_>>(),
-        "phases": difference.by_phase().iter().map(|(phase, bytes)| json!({"name": phase.name(), "bytes": bytes})).collect::<Vec<_>>(),
-        "time_ratio": {"low": difference.time.low, "expected": difference.time.expected, "high": difference.time.high},
-    })
+#[derive(Serialize)]
+struct DifferenceJson<'a> {
+    changed: &'a [Changed],
+    effective_batch_size: [u64; 2],
+    tokens_per_step: [u64; 2],
+    steps: Vec<StepJson>,
+    estimates: [EstimateJson; 2],
+    categories: Vec<NamedJson<Category>>,
+    phases: Vec<NamedJson<Phase>>,
+    time_ratio: Range,
+}
+
+#[derive(Serialize)]
+struct StepJson {
+    fields: Vec<&'static str>,
+    saved_bytes: i64,
+    needed_bytes: u64,
+}
+
+#[derive(Serialize)]
+struct EstimateJson {
+    needed_bytes: u64,
+    allocated_bytes: u64,
+    verdict: Fit,
+    peak_phase: Phase,
+}
+
+#[derive(Serialize)]
+struct NamedJson<T> {
+    name: T,
+    bytes: [u64; 2],
+}
+
+impl From<&Change> for StepJson {
+    fn from(step: &Change) -> Self {
+        Self {
+            fields: step.fields.iter().map(|changed| changed.field).collect(),
+            saved_bytes: step.saved_bytes,
+            needed_bytes: step.need_bytes,
+        }
+    }
+}
+
+impl From<&Estimate> for EstimateJson {
+    fn from(estimate: &Estimate) -> Self {
+        Self {
+            needed_bytes: estimate.peak.band.expected,
+            allocated_bytes: estimate.peak.allocated_bytes,
+            verdict: estimate.verdict.fit,
+            peak_phase: estimate.peak.phase,
+        }
+    }
+}
+
+impl<'a> DifferenceJson<'a> {
+    fn of(difference: &'a Difference, steps: &[Change]) -> Self {
+        let [first, second] = &difference.estimates;
+        Self {
+            changed: &difference.changed,
+            effective_batch_size: difference.effective_batch,
+            tokens_per_step: difference.tokens_per_step,
+            steps: steps.iter().map(StepJson::from).collect(),
+            estimates: [first.into(), second.into()],
+            categories: difference.by_category().into_iter().map(|(name, bytes)| NamedJson { name, bytes }).collect(),
+            phases: difference.by_phase().into_iter().map(|(name, bytes)| NamedJson { name, bytes }).collect(),
+            time_ratio: difference.time,
+        }
+    }
 }

@@ -2,7 +2,6 @@
 
 use headroom_core::advise::difference::Changed;
 use headroom_core::units::bytes_text;
-use serde_json::{Value, json};
 
 /// Changed fields in one line: `per_device_train_batch_size 4 -> 8, max_length 512 -> 1024`.
 pub(crate) fn changed_text(fields: &[Changed]) -> String {
@@ -11,12 +10,6 @@ pub(crate) fn changed_text(fields: &[Changed]) -> String {
         format!("{field} {} -> {}", or_nothing(before), or_nothing(after))
     };
     fields.iter().map(one).collect::<Vec<_>>().join(", ")
-}
-
-/// Changed fields for scripts.
-pub(crate) fn changed_json(fields: &[Changed]) -> Value {
-    let one = |one: &Changed| json!({"field": one.field, "before": one.before, "after": one.after});
-    fields.iter().map(one).collect()
 }
 
 /// One changed field's short name, for under a bar: `lora.r 16 → 8`, or the field and what it becomes where that is long.

@@ -11,6 +11,7 @@ mod compare;
 mod difference;
 mod estimate;
 mod input;
+mod json;
 mod layout;
 mod levers;
 mod solve;

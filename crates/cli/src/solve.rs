@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use headroom_core::advise::difference::Changed;
 use headroom_core::advise::largest::{Offer, largest_models};
 use headroom_core::advise::solve::{Unknown, fewest_cards, most, smallest_card};
 use headroom_core::advise::{Replayed, ReplayedIfClose};
@@ -10,12 +11,13 @@ use headroom_core::job::Job;
 use headroom_core::link;
 use headroom_core::plan::Plan;
 use headroom_core::units::bytes_text;
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::Failure;
 use crate::estimate;
+use crate::json;
 use crate::layout::{Align, Table};
-use crate::levers::{changed_json, changed_text};
+use crate::levers::changed_text;
 
 /// What is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,8 +82,7 @@ pub(crate) fn run(options: &SolveOptions, out: &mut dyn Write) -> Result<(), Fai
     }
     let Answered { name, found, next } = answer(&job, question);
     if options.json {
-        serde_json::to_writer_pretty(&mut *out, &as_json(name, found.as_ref(), next)).map_err(std::io::Error::from)?;
-        return Ok(writeln!(out)?);
+        return json::write_sorted(&SolvedJson::of(name, found.as_ref(), next), out);
     }
     let Some((value, solved)) = found else { return Ok(writeln!(out, "{name}    nothing fits: see headroom advise")?) };
     writeln!(out, "{name}    {value} fits{}", next.map_or_else(String::new, |next| format!("; {next} does not")))?;
@@ -93,15 +94,13 @@ fn models(job: &Job, json: bool, out: &mut dyn Write) -> Result<(), Failure> {
     let offers = largest_models(job);
     if json {
         let largest = offers.iter().max_by_key(|offer| offer.model.param_count);
-        let models: Vec<Value> = offers.iter().map(offer_json).collect();
-        let answer = json!({
-            "unknown": "model",
-            "value": largest.map(|offer| offer.model.id),
-            "link": largest.map(|offer| link::encode(&offer.plan)),
-            "models": models,
-        });
-        serde_json::to_writer_pretty(&mut *out, &answer).map_err(std::io::Error::from)?;
-        return Ok(writeln!(out)?);
+        let answer = ModelsJson {
+            unknown: "model",
+            value: largest.map(|offer| offer.model.id),
+            link: largest.map(|offer| link::encode(&offer.plan)),
+            models: offers.iter().map(OfferJson::from).collect(),
+        };
+        return json::write_sorted(&answer, out);
     }
     if offers.is_empty() {
         return Ok(writeln!(out, "model    nothing fits: see headroom advise")?);
@@ -125,19 +124,41 @@ fn models(job: &Job, json: bool, out: &mut dyn Write) -> Result<(), Failure> {
     Ok(())
 }
 
-fn offer_json(offer: &Offer) -> Value {
-    let Offer { model, plan, judgement, changed, .. } = offer;
-    json!({
-        "model": model.id,
-        "family": model.group,
-        "released": model.released,
-        "param_count": model.param_count,
-        "needed_bytes": judgement.need_bytes,
-        "card_bytes": judgement.card_bytes,
-        "host_bytes": judgement.host_bytes,
-        "changed": changed_json(changed),
-        "link": link::encode(plan),
-    })
+#[derive(Serialize)]
+struct ModelsJson<'a> {
+    unknown: &'static str,
+    value: Option<&'static str>,
+    link: Option<String>,
+    models: Vec<OfferJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct OfferJson<'a> {
+    model: &'static str,
+    family: &'static str,
+    released: &'static str,
+    param_count: u64,
+    needed_bytes: u64,
+    card_bytes: u64,
+    host_bytes: u64,
+    changed: &'a [Changed],
+    link: String,
+}
+
+impl<'a> From<&'a Offer> for OfferJson<'a> {
+    fn from(Offer { model, plan, judgement, changed, .. }: &'a Offer) -> Self {
+        Self {
+            model: model.id,
+            family: model.group,
+            released: model.released,
+            param_count: model.param_count,
+            needed_bytes: judgement.need_bytes,
+            card_bytes: judgement.card_bytes,
+            host_bytes: judgement.host_bytes,
+            changed,
+            link: link::encode(plan),
+        }
+    }
 }
 
 /// Answers every question that means something for the plan.
@@ -151,9 +172,8 @@ fn all(job: &Job, json: bool, out: &mut dyn Write) -> Result<(), Failure> {
     let questions = unknowns.chain([Question::Model, Question::Cards, Question::Card]);
     let answers: Vec<Answered> = questions.map(|question| answer(job, question)).collect();
     if json {
-        let answers: Vec<Value> = answers.iter().map(|one| as_json(one.name, one.found.as_ref(), one.next)).collect();
-        serde_json::to_writer_pretty(&mut *out, &answers).map_err(std::io::Error::from)?;
-        return Ok(writeln!(out)?);
+        let solved = |one: &Answered| SolvedJson::of(one.name, one.found.as_ref(), one.next);
+        return json::write_sorted(&answers.iter().map(solved).collect::<Vec<_>>(), out);
     }
     let mut table = Table::new(&[Align::Left, Align::Right, Align::Right]);
     table.row(["", "fits", "does not"]);
@@ -185,11 +205,27 @@ fn answer(job: &Job, question: Question) -> Answered {
     }
 }
 
-fn as_json(name: &str, found: Option<&(String, Plan)>, next: Option<u64>) -> Value {
-    match found {
-        Some((value, solved)) => {
-            json!({"unknown": name, "value": value, "next_does_not_fit": next, "link": link::encode(solved)})
+/// An answer; without the last two where nothing fits.
+#[derive(Serialize)]
+struct SolvedJson {
+    unknown: &'static str,
+    value: Option<String>,
+    #[serde(flatten)]
+    found: Option<FoundJson>,
+}
+
+#[derive(Serialize)]
+struct FoundJson {
+    next_does_not_fit: Option<u64>,
+    link: String,
+}
+
+impl SolvedJson {
+    fn of(unknown: &'static str, found: Option<&(String, Plan)>, next: Option<u64>) -> Self {
+        Self {
+            unknown,
+            value: found.map(|(value, _)| value.clone()),
+            found: found.map(|(_, plan)| FoundJson { next_does_not_fit: next, link: link::encode(plan) }),
         }
-        None => json!({"unknown": name, "value": null}),
     }
 }

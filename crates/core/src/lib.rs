@@ -4,6 +4,20 @@
 //! Rooms, each knowing only those before it: [`search`] <- [`model`], [`gpu`] <- [`plan`] <- [`job`] <- [`memory`] <- [`accuracy`], [`speed`], [`link`]
 //! <- [`scenario`].
 
+/// JSON writes these as their names.
+macro_rules! serialize_by_name {
+    ($($kind:ty),+) => {
+        $(
+            #[cfg(feature = "serialize")]
+            impl serde::Serialize for $kind {
+                fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                    serializer.serialize_str(self.name())
+                }
+            }
+        )+
+    };
+}
+
 pub mod accuracy;
 pub mod advise;
 pub mod gpu;

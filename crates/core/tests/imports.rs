@@ -104,7 +104,10 @@ impl Crate {
                     statement.clear();
                 }
             }
-            imports.extend(found.inline(module, &rest.replace("(in crate::", "(in ")));
+            // Who may see an item is no import.
+            let rest =
+                rest.replace("(in crate::", "(in ").replace("(in super::super", "(in ").replace("(in super::", "(in ");
+            imports.extend(found.inline(module, &rest));
             found.passed_on.insert(module.clone(), passed_on);
             found.imports.insert(module.clone(), imports);
         }

@@ -2,143 +2,253 @@
 
 use std::io::Write;
 
-use headroom_core::advise::fill::{Fill, Filled};
+use headroom_core::advise::difference::Changed;
+use headroom_core::advise::fill::{Fill, Filled, Knob};
 use headroom_core::advise::fit::{Found, LevelAnswer};
-use headroom_core::advise::tiers::{Rung, Tier};
-use headroom_core::advise::{Hardware, Impact, Stage};
+use headroom_core::advise::tiers::{Reason, Rung, Tier};
+use headroom_core::advise::{Hardware, Impact, Judgement, Level, Lever, Stage};
 use headroom_core::link;
+use headroom_core::memory::Fit;
+use headroom_core::plan::Method;
 use headroom_core::speed::Range;
 use headroom_text::ENGLISH;
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::Advised;
-use crate::Failure;
-use crate::levers::changed_json;
+use crate::{Failure, json};
+
+#[derive(Serialize)]
+struct AdviceJson<'a> {
+    link: String,
+    fits: bool,
+    needed_bytes: u64,
+    card_bytes: u64,
+    levels: Option<Vec<LevelJson<'a>>>,
+    hardware: Option<Vec<HardwareJson>>,
+    fill: Option<FillJson<'a>>,
+    levers: Vec<ImpactJson>,
+    tiers: Vec<TierJson>,
+    ladder: Vec<RungJson>,
+}
+
+/// What a level comes to; `found` says which of the others there are.
+#[derive(Serialize)]
+struct LevelJson<'a> {
+    level: Level,
+    #[serde(flatten)]
+    found: FoundJson<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "found", rename_all = "snake_case")]
+enum FoundJson<'a> {
+    Fits { time_ratio: Range, link: String, stages: Vec<StageJson<'a>> },
+    NoQuicker,
+    Short { needed_bytes: Option<u64>, link: Option<String> },
+}
+
+#[derive(Serialize)]
+struct StageJson<'a> {
+    lever: &'a Lever,
+    /// For people; the link of the level has every field.
+    change: String,
+    level: Level,
+    saved_bytes: i64,
+    needed_bytes: u64,
+    time_ratio: Range,
+}
+
+#[derive(Serialize)]
+struct HardwareJson {
+    level: Level,
+    num_gpus: u64,
+    memory_bytes: u64,
+    link: String,
+}
+
+#[derive(Serialize)]
+struct FillJson<'a> {
+    recommended: Option<FilledJson<'a>>,
+    aggressive: Option<FilledJson<'a>>,
+    others: Vec<FilledJson<'a>>,
+    back_off: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct FilledJson<'a> {
+    raised: Knob,
+    link: String,
+    changed: &'a [Changed],
+    needed_bytes: u64,
+    used_share: f64,
+    tokens_per_second_ratio: Range,
+    keeps_effective_batch: bool,
+}
+
+/// What one way to train comes to; without figures where it makes no plan.
+#[derive(Serialize)]
+struct WayJson {
+    verdict: Option<Fit>,
+    needed_bytes: Option<u64>,
+    host_bytes: Option<u64>,
+    time_ratio: Option<Range>,
+    reason: Reason,
+    shards_nothing: bool,
+    link: String,
+}
+
+#[derive(Serialize)]
+struct TierJson {
+    method: Method,
+    zero_stage: u8,
+    offload: bool,
+    #[serde(flatten)]
+    way: WayJson,
+}
+
+#[derive(Serialize)]
+struct RungJson {
+    name: &'static str,
+    changes: Vec<String>,
+    #[serde(flatten)]
+    way: WayJson,
+}
+
+#[derive(Serialize)]
+struct ImpactJson {
+    lever: Lever,
+    change: String,
+    level: Level,
+    saved_bytes: i64,
+    time_ratio: Range,
+    link: String,
+}
+
+impl<'a> From<&'a LevelAnswer> for LevelJson<'a> {
+    fn from(answer: &'a LevelAnswer) -> Self {
+        let found = match &answer.found {
+            Found::Fits(advice) => FoundJson::Fits {
+                time_ratio: advice.time,
+                link: link::encode(&advice.plan),
+                stages: advice.stages.iter().map(StageJson::from).collect(),
+            },
+            Found::NoQuicker => FoundJson::NoQuicker,
+            Found::Short(leanest) => FoundJson::Short {
+                needed_bytes: leanest.as_ref().map(|leanest| leanest.need_bytes),
+                link: leanest.as_ref().map(|leanest| link::encode(&leanest.plan)),
+            },
+        };
+        Self { level: answer.level, found }
+    }
+}
+
+impl<'a> From<&'a Stage> for StageJson<'a> {
+    fn from(Stage { lever, saved_bytes, need_bytes, time, .. }: &'a Stage) -> Self {
+        Self {
+            lever,
+            change: (ENGLISH.advice.lever)(*lever),
+            level: lever.level(),
+            saved_bytes: *saved_bytes,
+            needed_bytes: *need_bytes,
+            time_ratio: *time,
+        }
+    }
+}
+
+impl From<&Hardware> for HardwareJson {
+    fn from(Hardware { level, num_gpus, memory_bytes, plan, .. }: &Hardware) -> Self {
+        Self { level: *level, num_gpus: *num_gpus, memory_bytes: *memory_bytes, link: link::encode(plan) }
+    }
+}
+
+impl<'a> From<&'a Fill> for FillJson<'a> {
+    fn from(fill: &'a Fill) -> Self {
+        Self {
+            recommended: fill.recommended.as_ref().map(FilledJson::from),
+            aggressive: fill.aggressive.as_ref().map(FilledJson::from),
+            others: fill.others.iter().map(FilledJson::from).collect(),
+            back_off: fill.back_off.iter().map(link::encode).collect(),
+        }
+    }
+}
+
+impl<'a> From<&'a Filled> for FilledJson<'a> {
+    fn from(filled: &'a Filled) -> Self {
+        Self {
+            raised: filled.knob,
+            link: link::encode(&filled.plan),
+            changed: &filled.changed,
+            needed_bytes: filled.judgement.need_bytes,
+            used_share: filled.judgement.used_share(),
+            tokens_per_second_ratio: filled.gain,
+            keeps_effective_batch: filled.keeps_effective_batch,
+        }
+    }
+}
+
+impl WayJson {
+    fn of(judged: Option<&Judgement>, time: Option<Range>, reason: Reason, shards_nothing: bool, link: String) -> Self {
+        Self {
+            verdict: judged.map(|judged| judged.fit),
+            needed_bytes: judged.map(|judged| judged.need_bytes),
+            host_bytes: judged.map(|judged| judged.host_bytes),
+            time_ratio: time,
+            reason,
+            shards_nothing,
+            link,
+        }
+    }
+}
+
+impl From<&Tier> for TierJson {
+    fn from(Tier { alternative, judgement, time, reason, shards_nothing }: &Tier) -> Self {
+        let link = link::encode(&alternative.plan);
+        Self {
+            method: alternative.method,
+            zero_stage: alternative.zero_stage,
+            offload: alternative.offload,
+            way: WayJson::of(judgement.as_ref(), *time, *reason, *shards_nothing, link),
+        }
+    }
+}
+
+impl From<&Rung> for RungJson {
+    fn from(Rung { name, plan, judgement, time, reason, levers, shards_nothing }: &Rung) -> Self {
+        Self {
+            name,
+            changes: levers.iter().map(|lever| (ENGLISH.advice.lever)(*lever)).collect(),
+            way: WayJson::of(judgement.as_ref(), *time, *reason, *shards_nothing, link::encode(plan)),
+        }
+    }
+}
+
+impl From<&Impact> for ImpactJson {
+    fn from(impact: &Impact) -> Self {
+        Self {
+            lever: impact.lever,
+            change: (ENGLISH.advice.lever)(impact.lever),
+            level: impact.lever.level(),
+            saved_bytes: impact.saved_bytes,
+            time_ratio: impact.time,
+            link: link::encode(&impact.plan),
+        }
+    }
+}
 
 /// Writes everything.
 pub(super) fn write(advised: &Advised, out: &mut dyn Write) -> Result<(), Failure> {
     let Advised { estimated, escalation, fill, impacts, tiers, ladder } = advised;
-    let plan = estimated.job.plan();
-    let levels = escalation.as_ref().map(|of| of.levels.iter().map(level_json).collect::<Vec<_>>());
-    let hardware = escalation.as_ref().map(|of| of.hardware.iter().map(hardware_json).collect::<Vec<_>>());
-    let answer = json!({
-        "link": link::encode(plan),
-        "fits": escalation.is_none(),
-        "needed_bytes": estimated.estimate.peak.band.expected,
-        "card_bytes": estimated.estimate.card_bytes,
-        "levels": levels,
-        "hardware": hardware,
-        "fill": fill.as_ref().map(fill_json),
-        "levers": impacts.iter().map(impact_json).collect::<Vec<_>>(),
-        "tiers": tiers.iter().map(tier_json).collect::<Vec<_>>(),
-        "ladder": ladder.iter().map(rung_json).collect::<Vec<_>>(),
-    });
-    serde_json::to_writer_pretty(&mut *out, &answer).map_err(std::io::Error::from)?;
-    Ok(writeln!(out)?)
-}
-
-fn range_json(range: Range) -> Value {
-    json!({"low": range.low, "expected": range.expected, "high": range.high})
-}
-
-fn level_json(answer: &LevelAnswer) -> Value {
-    let level = answer.level.name();
-    match &answer.found {
-        Found::Fits(advice) => json!({
-            "level": level,
-            "found": "fits",
-            "time_ratio": range_json(advice.time),
-            "link": link::encode(&advice.plan),
-            "stages": advice.stages.iter().map(stage_json).collect::<Vec<_>>(),
-        }),
-        Found::NoQuicker => json!({"level": level, "found": "no_quicker"}),
-        Found::Short(leanest) => json!({
-            "level": level,
-            "found": "short",
-            "needed_bytes": leanest.as_ref().map(|leanest| leanest.need_bytes),
-            "link": leanest.as_ref().map(|leanest| link::encode(&leanest.plan)),
-        }),
-    }
-}
-
-fn stage_json(stage: &Stage) -> Value {
-    json!({
-        "lever": stage.lever.name(),
-        "change": (ENGLISH.advice.lever)(stage.lever),
-        "level": stage.lever.level().name(),
-        "saved_bytes": stage.saved_bytes,
-        "needed_bytes": stage.need_bytes,
-        "time_ratio": range_json(stage.time),
-    })
-}
-
-fn hardware_json(hardware: &Hardware) -> Value {
-    json!({
-        "level": hardware.level.name(),
-        "num_gpus": hardware.num_gpus,
-        "memory_bytes": hardware.memory_bytes,
-        "link": link::encode(&hardware.plan),
-    })
-}
-
-fn fill_json(fill: &Fill) -> Value {
-    let filled = |filled: &Filled| {
-        json!({
-            "raised": filled.knob.name(),
-            "link": link::encode(&filled.plan),
-            "changed": changed_json(&filled.changed),
-            "needed_bytes": filled.judgement.need_bytes,
-            "used_share": filled.judgement.used_share(),
-            "tokens_per_second_ratio": range_json(filled.gain),
-            "keeps_effective_batch": filled.keeps_effective_batch,
-        })
+    let answer = AdviceJson {
+        link: link::encode(estimated.job.plan()),
+        fits: escalation.is_none(),
+        needed_bytes: estimated.estimate.peak.band.expected,
+        card_bytes: estimated.estimate.card_bytes,
+        levels: escalation.as_ref().map(|of| of.levels.iter().map(LevelJson::from).collect()),
+        hardware: escalation.as_ref().map(|of| of.hardware.iter().map(HardwareJson::from).collect()),
+        fill: fill.as_ref().map(FillJson::from),
+        levers: impacts.iter().map(ImpactJson::from).collect(),
+        tiers: tiers.iter().map(TierJson::from).collect(),
+        ladder: ladder.iter().map(RungJson::from).collect(),
     };
-    json!({
-        "recommended": fill.recommended.as_ref().map(filled),
-        "aggressive": fill.aggressive.as_ref().map(filled),
-        "others": fill.others.iter().map(filled).collect::<Vec<_>>(),
-        "back_off": fill.back_off.iter().map(link::encode).collect::<Vec<_>>(),
-    })
-}
-
-fn tier_json(tier: &Tier) -> Value {
-    let Tier { alternative, judgement, time, reason, shards_nothing } = tier;
-    json!({
-        "method": alternative.method.name(),
-        "zero_stage": alternative.zero_stage,
-        "offload": alternative.offload,
-        "verdict": judgement.map(|judged| judged.fit.name()),
-        "needed_bytes": judgement.map(|judged| judged.need_bytes),
-        "host_bytes": judgement.map(|judged| judged.host_bytes),
-        "time_ratio": time.map(range_json),
-        "reason": reason.name(),
-        "shards_nothing": shards_nothing,
-        "link": link::encode(&alternative.plan),
-    })
-}
-
-fn rung_json(rung: &Rung) -> Value {
-    let Rung { name, plan, judgement, time, reason, levers, shards_nothing } = rung;
-    json!({
-        "name": name,
-        "changes": levers.iter().map(|lever| (ENGLISH.advice.lever)(*lever)).collect::<Vec<_>>(),
-        "verdict": judgement.map(|judged| judged.fit.name()),
-        "needed_bytes": judgement.map(|judged| judged.need_bytes),
-        "host_bytes": judgement.map(|judged| judged.host_bytes),
-        "time_ratio": time.map(range_json),
-        "reason": reason.name(),
-        "shards_nothing": shards_nothing,
-        "link": link::encode(plan),
-    })
-}
-
-fn impact_json(impact: &Impact) -> Value {
-    json!({
-        "lever": impact.lever.name(),
-        "change": (ENGLISH.advice.lever)(impact.lever),
-        "level": impact.lever.level().name(),
-        "saved_bytes": impact.saved_bytes,
-        "time_ratio": range_json(impact.time),
-        "link": link::encode(&impact.plan),
-    })
+    json::write_sorted(&answer, out)
 }

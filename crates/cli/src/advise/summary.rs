@@ -3,16 +3,37 @@
 use std::io::Write;
 
 use headroom_core::advise::Judgement;
-use headroom_core::advise::summary::{SummaryLine, checklist, summary};
+use headroom_core::advise::summary::{SummaryItem, SummaryLine, checklist, summary};
 use headroom_core::link;
+use headroom_core::memory::Fit;
 use headroom_core::units::{bytes_text, count_text};
 use headroom_text::ENGLISH;
-use serde_json::json;
+use serde::Serialize;
 
 use super::AdviseOptions;
-use crate::Failure;
 use crate::estimate::Estimated;
 use crate::layout::{Align, Table};
+use crate::{Failure, json};
+
+#[derive(Serialize)]
+struct SummaryJson {
+    link: String,
+    verdict: Fit,
+    summary: Vec<LineJson>,
+    checklist: Vec<CheckJson>,
+}
+
+#[derive(Serialize)]
+struct LineJson {
+    item: SummaryItem,
+    value: u64,
+}
+
+#[derive(Serialize)]
+struct CheckJson {
+    check: &'static str,
+    text: String,
+}
 
 /// Writes both for a plan.
 pub(super) fn write(estimated: &Estimated, options: &AdviseOptions, out: &mut dyn Write) -> Result<(), Failure> {
@@ -22,16 +43,15 @@ pub(super) fn write(estimated: &Estimated, options: &AdviseOptions, out: &mut dy
     let judged = Judgement::from(estimate);
     let (lines, checks) = (summary(job, Some(&judged)), checklist(job, Some(&judged)));
     if options.json {
-        let lines = lines.iter().map(|line| json!({"item": line.item.name(), "value": line.value}));
-        let checks = checks.iter().map(|check| json!({"check": check.name(), "text": (words.check)(*check)}));
-        let both = json!({
-            "link": link::encode(plan),
-            "verdict": estimate.verdict.fit.name(),
-            "summary": lines.collect::<Vec<_>>(),
-            "checklist": checks.collect::<Vec<_>>(),
-        });
-        serde_json::to_writer_pretty(&mut *out, &both).map_err(std::io::Error::from)?;
-        return Ok(writeln!(out)?);
+        let summary = lines.iter().map(|line| LineJson { item: line.item, value: line.value });
+        let checklist = checks.iter().map(|check| CheckJson { check: check.name(), text: (words.check)(*check) });
+        let both = SummaryJson {
+            link: link::encode(plan),
+            verdict: estimate.verdict.fit,
+            summary: summary.collect(),
+            checklist: checklist.collect(),
+        };
+        return json::write_sorted(&both, out);
     }
     let title = format!(
         "{}, {} {} on {} x {}: {}",

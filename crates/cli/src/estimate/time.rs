@@ -18,31 +18,18 @@ const SMALL_SHARE: f64 = 0.005;
 /// A step's time as JSON. Rough: what to read is the ratio of two plans.
 #[derive(Serialize)]
 pub(super) struct StepTimeJson {
-    seconds: RangeJson,
-    tokens_per_second: RangeJson,
+    seconds: Range,
+    tokens_per_second: Range,
     sequences: u64,
     tokens: u64,
     parts: BTreeMap<&'static str, f64>,
 }
 
-#[derive(Serialize)]
-struct RangeJson {
-    low: f64,
-    expected: f64,
-    high: f64,
-}
-
-impl From<Range> for RangeJson {
-    fn from(range: Range) -> Self {
-        Self { low: range.low, expected: range.expected, high: range.high }
-    }
-}
-
 impl From<&StepTime> for StepTimeJson {
     fn from(time: &StepTime) -> Self {
         Self {
-            seconds: time.seconds.into(),
-            tokens_per_second: time.tokens_per_second().into(),
+            seconds: time.seconds,
+            tokens_per_second: time.tokens_per_second(),
             sequences: time.sequences,
             tokens: time.tokens,
             parts: time.parts.iter().map(|part| (part.part.name(), part.seconds.expected)).collect(),

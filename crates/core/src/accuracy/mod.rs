@@ -217,3 +217,5 @@ fn size_distance(case: &Validated<'_>, job: &Job, estimate: &Estimate) -> f64 {
         + ratio(tokens(case.batch, case.length), tokens(batches.sequences_per_forward, batches.tokens_per_sequence))
         + ratio(case.cards as f64, plan.num_gpus as f64)
 }
+
+serialize_by_name!(Metric);

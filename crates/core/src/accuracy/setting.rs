@@ -184,3 +184,5 @@ impl Setting {
         Aspect::ALL.iter().fold(0, |digits, aspect| digits * 2 + u32::from(!self.same(other, *aspect)))
     }
 }
+
+serialize_by_name!(Aspect, Sharding);

@@ -7,6 +7,7 @@ use crate::speed::{self, Range};
 
 /// A field in which two plans differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize))]
 pub struct Changed {
     /// Its name in JSON.
     pub field: &'static str,

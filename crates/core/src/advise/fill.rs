@@ -351,3 +351,5 @@ fn back_off(job: &Job, plan: &Plan) -> Vec<Plan> {
     push(&at);
     steps
 }
+
+serialize_by_name!(Knob);

@@ -217,6 +217,8 @@ pub fn checklist(job: &Job, judgement: Option<&Judgement>) -> Vec<Check> {
     checks
 }
 
+serialize_by_name!(SummaryItem);
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]

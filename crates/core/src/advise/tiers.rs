@@ -236,3 +236,5 @@ fn shards_nothing(plan: &Plan) -> bool {
     let offloads = plan.offload_optimizer == Offload::Cpu || plan.offload_param == Offload::Cpu;
     plan.num_gpus == 1 && plan.zero_stage > 0 && !offloads
 }
+
+serialize_by_name!(Reason);

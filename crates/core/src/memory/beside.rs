@@ -23,6 +23,7 @@ pub struct TaskUse {
 
 /// One model that takes part.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize))]
 pub struct ModelUse {
     /// What it is for.
     pub role: ModelRole,
@@ -65,6 +66,7 @@ impl ModelRole {
 
 /// Generation on one card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize))]
 pub struct RolloutUse {
     /// What generates.
     pub engine: RolloutEngine,
@@ -193,3 +195,5 @@ fn rollout(job: &Job, rows: &[Allocation]) -> Option<RolloutUse> {
         sequences_in_pool: (pool > 0).then(|| pool.saturating_mul(shared_by) / one.max(1)),
     })
 }
+
+serialize_by_name!(ModelRole);

@@ -37,6 +37,7 @@ pub struct Estimate {
 
 /// The most the step needs.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize))]
 pub struct Peak {
     /// Phase that owns the peak of allocated memory.
     pub phase: Phase,
@@ -53,6 +54,7 @@ pub struct Peak {
     /// CUDA context, libraries and NCCL: what the card gives up besides `required_bytes`, bytes.
     pub context_bytes: u64,
     /// NCCL's part of `context_bytes`, bytes.
+    #[cfg_attr(feature = "serialize", serde(skip))]
     pub nccl_bytes: u64,
     /// Band of `required_bytes + context_bytes`.
     pub band: Band,
@@ -60,12 +62,16 @@ pub struct Peak {
     /// allocator only hoards.
     pub sure_bytes: u64,
     /// CUDA context, libraries and NCCL, bytes.
+    #[cfg_attr(feature = "serialize", serde(skip))]
     pub beside: Band,
     /// The request that decides how small the card may be, where the plan was replayed.
+    #[cfg_attr(feature = "serialize", serde(serialize_with = "limit"))]
     pub limit: Option<FailedRequest>,
     /// Where required, reserved and the band come from.
+    #[cfg_attr(feature = "serialize", serde(skip))]
     pub basis: Basis,
     /// Whether the band is that of `expandable_segments:True`, as the plan has it.
+    #[cfg_attr(feature = "serialize", serde(skip))]
     pub expandable: bool,
 }
 
@@ -90,6 +96,7 @@ impl Basis {
 
 /// A range that the true figure should lie in, bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize))]
 pub struct Band {
     /// Low end.
     pub low: u64,
@@ -119,12 +126,15 @@ impl From<Overhead> for Band {
 
 /// What lives at the fullest moment of a phase.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize))]
 pub struct PhaseUse {
     /// Which phase.
+    #[cfg_attr(feature = "serialize", serde(rename = "name"))]
     pub phase: Phase,
     /// Allocated at that moment, bytes.
     pub allocated_bytes: u64,
     /// By category, in the order of [`Category::ALL`]; sums to `allocated_bytes`.
+    #[cfg_attr(feature = "serialize", serde(serialize_with = "by_category"))]
     pub by_category: Vec<(Category, u64)>,
     /// What the allocator needs of the device beyond that, bytes: on the smallest device on which the step runs, what
     /// this phase makes it take and what lies free in segments that it cannot give back. 0 where segments that earlier
@@ -221,6 +231,8 @@ pub enum Note {
     },
     /// ZeRO on one card shards nothing.
     ZeroOnOneCard,
+    /// FSDP2 offloads all or nothing: `CPUOffloadPolicy` moves what the plan does not name as well.
+    Fsdp2OffloadsAll,
     /// flash-attn and bf16 need compute capability 8.0.
     CardLacksBfloat16,
     /// The card has no flash kernel for this plan; the named kernel is used.
@@ -252,4 +264,34 @@ pub enum Note {
         /// What.
         what: &'static str,
     },
+}
+
+serialize_by_name!(Basis, Fit);
+
+/// Of the request that decides how small the GPU may be, what is the same on GPUs of every size.
+#[cfg(feature = "serialize")]
+fn limit<S: serde::Serializer>(limit: &Option<FailedRequest>, serializer: S) -> Result<S::Ok, S::Error> {
+    #[derive(serde::Serialize)]
+    struct Limit<'a> {
+        phase: Phase,
+        name: Term,
+        module: &'a str,
+        request_bytes: u64,
+        stranded_bytes: u64,
+    }
+    let limit = limit.as_ref().map(|failed| Limit {
+        phase: failed.phase,
+        name: failed.term,
+        module: &failed.module,
+        request_bytes: failed.request_bytes,
+        stranded_bytes: failed.stranded_bytes,
+    });
+    serde::Serialize::serialize(&limit, serializer)
+}
+
+/// Categories by name.
+#[cfg(feature = "serialize")]
+fn by_category<S: serde::Serializer>(parts: &[(Category, u64)], serializer: S) -> Result<S::Ok, S::Error> {
+    let by_name = parts.iter().map(|(category, bytes)| (category.name(), *bytes));
+    serializer.collect_map(by_name.collect::<std::collections::BTreeMap<_, _>>())
 }

@@ -306,6 +306,9 @@ fn notes(job: &Job, step: &step::Step, host: &[HostAllocation]) -> Vec<Note> {
     if plan.zero_stage > 0 && plan.num_gpus == 1 {
         notes.push(Note::ZeroOnOneCard);
     }
+    if plan.fsdp2_offloads() && !plan.distributed.cpu_offload && plan.offload_optimizer != plan.offload_param {
+        notes.push(Note::Fsdp2OffloadsAll);
+    }
     let needed = host.iter().fold(0_u64, |sum, used| sum.saturating_add(used.bytes));
     let HostMemory { bytes: usual, source } = job.gpu.segment.host_memory(plan.num_gpus);
     if needed > usual {

@@ -68,3 +68,5 @@ impl Phase {
         }
     }
 }
+
+serialize_by_name!(Phase);

@@ -218,3 +218,5 @@ terms! {
     /// Gradients in host memory.
     HostGradients = "host_gradients", Gradients, "DeepSpeed 0.19 runtime/zero";
 }
+
+serialize_by_name!(Category, Term);

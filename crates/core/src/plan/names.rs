@@ -20,6 +20,7 @@ macro_rules! names {
                 match name { $($text => Some(Self::$variant),)+ _ => None }
             }
         }
+        serialize_by_name!($name);
     };
 }
 pub(super) use names;

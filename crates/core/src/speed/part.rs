@@ -76,3 +76,5 @@ impl Part {
         }
     }
 }
+
+serialize_by_name!(Part);

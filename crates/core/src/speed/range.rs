@@ -2,6 +2,7 @@
 
 /// A range that the true figure should lie in.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize))]
 pub struct Range {
     /// Low end.
     pub low: f64,

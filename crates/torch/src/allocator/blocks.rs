@@ -256,6 +256,15 @@ impl Blocks {
         }
     }
 
+    /// Drops a block that is a whole segment.
+    pub(super) fn drop_if_alone(&mut self, id: u32) {
+        let block = self.get(id);
+        if block.prev == NONE && block.next == NONE {
+            self.leave(id);
+            self.spare.push(id);
+        }
+    }
+
     /// Drops segments that are one free block; gives back their bytes.
     pub(super) fn drop_free_segments(&mut self) -> u64 {
         let mut bytes = 0;

@@ -1,4 +1,5 @@
-//! `expandable_segments:True`: one range of addresses a pool, mapped and unmapped in granules.
+//! `expandable_segments:True`: one range of addresses a pool, mapped and unmapped in granules; another where that has no
+//! stretch long enough left. Ranges get ascending addresses here, as the driver pleases there.
 
 use super::blocks::{NONE, State};
 use super::{Allocator, LARGE_BUFFER, granule};
@@ -99,7 +100,8 @@ impl Allocator {
         Some(())
     }
 
-    /// Takes the memory from behind every whole granule inside free blocks (`unmap_block`).
+    /// Takes the memory from behind every whole granule inside free blocks (`unmap_block`). A segment without any memory
+    /// goes (`release_expandable_segment`): the next is mapped behind those that are left.
     pub(super) fn unmap_free(&mut self) {
         for small in [true, false] {
             for id in self.blocks.all_free(small) {
@@ -114,6 +116,7 @@ impl Allocator {
                     self.blocks.cut(middle, end - begin);
                 }
                 self.blocks.become_merged(middle, State::Unmapped);
+                self.blocks.drop_if_alone(middle);
             }
         }
     }

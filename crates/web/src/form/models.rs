@@ -126,13 +126,12 @@ fn Row(place: Place) -> impl IntoView {
     let state = State::of_page();
     let plan = state.plan();
     let texts = texts();
-    let companion = Memo::new(move |_| place.companion(&plan.read()));
     let put = Callback::new(move |(set, text): (Set, String)| {
         state.choose(&["value_model", "reward_models"], |plan| place.edit(plan, set, &text));
     });
     let is_reward = matches!(place, Place::Reward(_));
     let of = move |part: fn(&Companion) -> Option<String>| {
-        Signal::derive(move || part(&companion.read()).unwrap_or_default())
+        Signal::derive(move || part(&place.companion(&plan.read())).unwrap_or_default())
     };
     let role = of(|companion| companion.role.map(|role| role.name().to_owned()));
     let chosen_model = of(|companion| companion.model.name().map(str::to_owned));

@@ -188,3 +188,5 @@ impl Lever {
         }
     }
 }
+
+serialize_by_name!(Level, Lever);

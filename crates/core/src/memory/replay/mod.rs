@@ -48,12 +48,14 @@ pub struct Replay {
 
 /// A request that the device cannot meet, even after every wholly free segment went back.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize))]
 pub struct FailedRequest {
     /// In which optimizer step it comes, from 1; 0 while loading.
     pub step: u64,
     /// Phase in which it comes.
     pub phase: Phase,
     /// What it is for.
+    #[cfg_attr(feature = "serialize", serde(rename = "name"))]
     pub term: Term,
     /// Which module or model, where terms do not tell it apart.
     pub module: String,
