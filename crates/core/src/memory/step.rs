@@ -142,7 +142,7 @@ pub(super) fn setting(tape: &Rc<Tape>, job: &Job, training: bool) -> Setting {
         padded: job.padded || behaviour.always_masks,
         expand_kv,
         liger: plan.use_liger_kernel,
-        fused_4bit: plan.quantization.fused_4bit_gemm,
+        fused_gemm: job.fused_gemm(),
         cache: None,
         past: None,
         rotary: RefCell::default(),
