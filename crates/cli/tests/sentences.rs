@@ -30,6 +30,7 @@ const fn kind_of_note(note: &Note) -> usize {
         Note::HostMemory { .. } => 9,
         Note::UnquantizedParts { .. } => 10,
         Note::NotMeasured { .. } => 11,
+        Note::Fsdp2OffloadsAll => 12,
     }
 }
 
@@ -69,6 +70,8 @@ fn notes_are_the_pages() {
         r#"{"model": "meta-llama/Llama-3.1-405B", "method": "full", "gpu": "rtx-4090", "zero_stage": 3,
             "offload_optimizer": "cpu", "offload_param": "cpu"}"#,
         r#"{"model": "Qwen/Qwen2.5-0.5B", "gpu": "rtx-4090", "method": "qlora"}"#,
+        r#"{"model": "Qwen/Qwen2.5-0.5B", "method": "full", "num_gpus": 2, "offload_optimizer": "cpu",
+            "distributed": {"framework": "fsdp2"}}"#,
     ] {
         let job = Job::resolve(&Plan::from_json(plan).unwrap()).unwrap();
         let estimate = memory::estimate_replayed(&job);
@@ -81,7 +84,7 @@ fn notes_are_the_pages() {
         assert_eq!(json["notes"], serde_json::json!(said), "{plan}");
         kinds.extend(estimate.notes.iter().map(kind_of_note));
     }
-    assert_eq!(kinds, (0..12).collect());
+    assert_eq!(kinds, (0..13).collect());
 }
 
 /// What is wrong with a plan as it is read, or else once it is looked at.

@@ -304,7 +304,8 @@ mod raised {
             Question::SmallestCard,
         ];
         // Stricter than the quick look that the search starts from: it has to walk.
-        let strict = |plan: &Plan| Quick.judge(&job(plan)).is_some_and(|judged| judged.used_share() < 0.8);
+        let used = |plan: &Plan| Some(Quick.judge(&Job::resolve(plan).ok()?)?.used_share());
+        let strict = |plan: &Plan| used(plan).is_some_and(|used| used < 0.8);
         for fragment in fragments {
             let plan = link::decode(fragment).plan;
             for question in questions {

@@ -114,12 +114,20 @@ fn contradictions_are_told_with_the_mend() {
             "zero_stage: contradicts distributed.framework; set zero_stage to 3",
         ),
         (
-            json!({"zero_stage": 3, "offload_param": "cpu", "distributed": {"framework": "fsdp2"}}),
+            ddp(json!({"offload_param": "cpu"})),
             "offload_param: contradicts distributed.framework; set offload_param to none",
         ),
         (
             json!({"zero_stage": 2, "offload_param": "cpu"}),
             "zero_stage: contradicts offload_param; set zero_stage to 3",
+        ),
+        (
+            json!({"torch_dtype": "bfloat16", "distributed": {"grad_accum_dtype": "float32"}}),
+            "distributed.grad_accum_dtype: contradicts zero_stage; set distributed.grad_accum_dtype to bfloat16",
+        ),
+        (
+            json!({"torch_dtype": "float32", "zero_stage": 2, "distributed": {"grad_accum_dtype": "bfloat16"}}),
+            "distributed.grad_accum_dtype: contradicts torch_dtype; set distributed.grad_accum_dtype to float32",
         ),
         (json!({"offload_optimizer": "cpu"}), "zero_stage: contradicts offload_optimizer; set zero_stage to 2"),
         (
@@ -175,6 +183,11 @@ fn what_runs_in_reality_passes() {
         json!({"zero_stage": 3, "offload_optimizer": "cpu", "offload_param": "cpu"}),
         json!({"num_gpus": 8, "distributed": {"framework": "fsdp2", "cpu_offload": true}}),
         json!({"num_gpus": 8, "zero_stage": 3, "distributed": {"framework": "fsdp2"}}),
+        json!({"num_gpus": 8, "offload_optimizer": "cpu", "distributed": {"framework": "fsdp2"}}),
+        json!({"num_gpus": 8, "zero_stage": 3, "offload_param": "cpu", "distributed": {"framework": "fsdp2"}}),
+        json!({"zero_stage": 1, "torch_dtype": "bfloat16", "distributed": {"grad_accum_dtype": "float32"}}),
+        json!({"zero_stage": 3, "torch_dtype": "float16", "distributed": {"grad_accum_dtype": "float32"}}),
+        json!({"num_gpus": 8, "distributed": {"framework": "ddp", "grad_accum_dtype": "float32"}}),
         json!({"torch_dtype": "float32", "mixed_precision": "bf16", "attn_implementation": "flash_attention_2"}),
         json!({"task": "inference", "offload_optimizer": "cpu"}),
         json!({"lora": {"target_modules": ["q_proj", "self_attn.v_proj", "lm_head", "embed_tokens"]}}),

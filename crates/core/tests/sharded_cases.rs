@@ -1,12 +1,19 @@
-//! The estimate against real steps of rank 0 under DDP, FSDP2 and DeepSpeed's ZeRO with and without offload: 234 of them,
-//! run with the frameworks' own code over PyTorch's CUDA caching allocator (`tests/validation/sharded.jsonl`).
+//! The estimate against real steps of rank 0 under DDP, FSDP2 and DeepSpeed's ZeRO with and without offload: 282 of them,
+//! run with the frameworks' own code over PyTorch's CUDA caching allocator (`tests/validation/sharded*.jsonl`).
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use headroom_core::job::Job;
-use headroom_core::memory::{estimate, estimate_replayed};
+use headroom_core::memory::{Category, Note, Term, estimate, estimate_replayed};
 use headroom_core::plan::Plan;
-use serde_json::Value;
+use serde_json::{Value, json};
+
+/// DDP, FSDP2 and ZeRO; FSDP2's `CPUOffloadPolicy`; ZeRO's `grad_accum_dtype`.
+const FILES: [&str; 3] = [
+    include_str!("../../../tests/validation/sharded.jsonl"),
+    include_str!("../../../tests/validation/sharded-offload.jsonl"),
+    include_str!("../../../tests/validation/sharded-accumulation.jsonl"),
+];
 
 /// What follows from a plan that can be estimated.
 fn job(plan: &Plan) -> Job {
@@ -19,7 +26,7 @@ fn cases() -> Vec<(Value, Plan)> {
         let plan = Plan::from_value(&case["plan"]).unwrap_or_else(|problems| panic!("{}: {problems:?}", case["id"]));
         (case, plan)
     };
-    include_str!("../../../tests/validation/sharded.jsonl").lines().map(read).collect()
+    FILES.iter().flat_map(|file| file.lines()).map(read).collect()
 }
 
 fn signed_error(measured: u64, estimated: u64) -> f64 {
@@ -50,7 +57,7 @@ fn allocated_bytes_are_those_of_rank_0() {
         assert!(error.abs() < 0.012, "{id}: {error}");
         errors.push(error);
     }
-    assert_eq!(errors.len(), 234);
+    assert_eq!(errors.len(), 282);
     let (median, p95, worst_under) = spread(errors);
     // What is left is remainders of blocks: frameworks keep a pool for each of their streams, the replay one for all.
     assert!(median <= 0.0005, "median {median}");
@@ -69,9 +76,36 @@ fn tensors_at_the_peak_are_those_of_rank_0() {
         assert!(error.abs() < 0.005, "{}: {error}", case["id"]);
         errors.push(error);
     }
-    assert_eq!(errors.len(), 152);
+    assert_eq!(errors.len(), 200);
     let (median, p95, worst_under) = spread(errors);
     assert!(median <= 0.0001, "median {median}");
     assert!(p95 <= 0.003, "95th percentile {p95}");
     assert!(worst_under >= -0.005, "worst under-estimate {worst_under}");
+}
+
+/// Whatever key asks for it, FSDP2 offloads everything: shards, gradients and optimizer state, and the step on the GPU.
+#[test]
+fn fsdp2_offloads_all_whichever_key_asks() {
+    let plan = |keys: Value| {
+        let mut plan = json!({
+            "model": "Qwen/Qwen2.5-0.5B", "method": "full", "num_gpus": 4, "max_length": 512,
+            "distributed": {"framework": "fsdp2"}
+        });
+        plan.as_object_mut().unwrap().extend(keys.as_object().unwrap().clone());
+        Plan::from_value(&plan).unwrap()
+    };
+    let by_policy = estimate(&job(&plan(json!({"distributed": {"framework": "fsdp2", "cpu_offload": true}}))));
+    let all = [json!({"offload_optimizer": "cpu"}), json!({"offload_param": "cpu"})];
+    for keys in all {
+        let answer = estimate(&job(&plan(keys.clone())));
+        assert_eq!((&answer.phases, &answer.host), (&by_policy.phases, &by_policy.host), "{keys}");
+        assert!(answer.notes.contains(&Note::Fsdp2OffloadsAll), "{keys}");
+        assert!(
+            answer.host.iter().any(|used| used.term == Term::HostParameters && used.formula == "P × 2 B"),
+            "{keys}"
+        );
+    }
+    let state = |one: &headroom_core::memory::Allocation| one.category() == Category::OptimizerStates;
+    assert!(!by_policy.allocations.iter().any(state), "optimizer state is on the host");
+    assert!(!by_policy.notes.contains(&Note::Fsdp2OffloadsAll));
 }

@@ -2,7 +2,7 @@
 
 use super::Lever;
 use super::difference::{Changed, changed};
-use crate::plan::{self, Kind, Method, Plan, ReferenceKind, TargetModules};
+use crate::plan::{self, Framework, Kind, Method, Plan, ReferenceKind, TargetModules};
 use Place::{Adapters, Deepspeed, Environment, Launch, Model, Quantization, Script, Trainer};
 
 /// Where a line belongs.
@@ -94,6 +94,9 @@ const ARGUMENTS: &[(&str, Place, &str)] = &[
     ("distributed.round_robin_gradients", Deepspeed, ""),
 ];
 
+/// FSDP2's one way to offload.
+const CPU_OFFLOAD: &str = "fully_shard(model, offload_policy=CPUOffloadPolicy())";
+
 /// The lines that make the plan `after` of the plan `before`, ordered by place. What no script says, as the GPU, has none.
 pub fn code(before: &Plan, after: &Plan) -> Vec<Line> {
     let mut lines = Vec::new();
@@ -179,11 +182,16 @@ fn write_change(change: &Changed, after: &Plan, lines: &mut Vec<Line>) {
         }
         "expandable_segments" => line(Environment, "unset PYTORCH_CUDA_ALLOC_CONF"),
         "keep_outputs" if value == "false" => line(Script, "del outputs"),
+        "offload_optimizer" | "offload_param" if after.distributed.framework == Framework::Fsdp2 => {
+            if value == "cpu" {
+                line(Script, CPU_OFFLOAD);
+            }
+        }
         "offload_optimizer" | "offload_param" => {
             line(Deepspeed, &["\"", field, "\": {\"device\": \"", value, "\"}"].concat())
         }
         "distributed.cpu_offload" if value == "true" => {
-            line(Script, "fully_shard(model, offload_policy=CPUOffloadPolicy())");
+            line(Script, CPU_OFFLOAD);
         }
         "reference.kind" => match after.reference.kind {
             ReferenceKind::AdapterDisabled => line(Trainer, "ref_model=None"),

@@ -2,14 +2,39 @@
 //! (backends/cuda/ops.py `bitsandbytes::gemm_4bit` and `_gemm_4bit_use_custom_cuda`: thresholds that its authors
 //! measured, by card generation).
 
+use crate::gpu::{Card, multiprocessors};
+use crate::plan::Plan;
+
+/// Which 4-bit matmuls of a job run in one kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct FusedGemm {
+    /// Multiprocessors and compute capability; `None`: no such kernel, or none that the plan lets run.
+    gpu: Option<(u64, (u8, u8))>,
+    /// Inputs are float16, not bfloat16.
+    float16: bool,
+}
+
+impl FusedGemm {
+    pub(super) fn of(plan: &Plan, gpu: &Card, float16: bool) -> Self {
+        let capability = gpu.compute_capability.filter(|_| plan.quantization.fused_4bit_gemm);
+        Self { gpu: capability.map(|capability| (multiprocessors(gpu).0, capability)), float16 }
+    }
+
+    /// Whether `tokens` times a weight of d_out x d_in is one of them.
+    pub(crate) fn serves(self, tokens: u64, (d_out, d_in): (u64, u64)) -> bool {
+        let product = Product { m: tokens, n: d_out, k: d_in, float16: self.float16 };
+        self.gpu.is_some_and(|(multiprocessors, capability)| is_fused(product, multiprocessors, capability))
+    }
+}
+
 /// A matmul of `m` tokens with an n x k weight.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Product {
-    pub(crate) m: u64,
-    pub(crate) n: u64,
-    pub(crate) k: u64,
+struct Product {
+    m: u64,
+    n: u64,
+    k: u64,
     /// Inputs are float16, not bfloat16.
-    pub(crate) float16: bool,
+    float16: bool,
 }
 
 /// Elements a block of quantised weights.
@@ -21,7 +46,7 @@ const FEWEST_TOKENS: u64 = 4;
 const SMALL_WEIGHT: u64 = 4 << 20;
 
 /// Whether one kernel multiplies without a copy of the weight.
-pub(crate) fn is_fused(product: Product, multiprocessors: u64, capability: (u8, u8)) -> bool {
+fn is_fused(product: Product, multiprocessors: u64, capability: (u8, u8)) -> bool {
     let Product { m, n, k, float16 } = product;
     if m > MOST_TOKENS || !k.is_multiple_of(BLOCK) {
         return false;

@@ -17,6 +17,7 @@ mod sharding;
 mod tests;
 
 pub use attention::AttentionKernel;
+pub(crate) use four_bit::FusedGemm;
 pub use instances::Instance;
 pub use numerics::Numerics;
 pub(crate) use numerics::adapter_dtype;
@@ -24,10 +25,9 @@ pub use sharding::{Scheme, Sharding};
 
 use std::sync::Arc;
 
-use crate::gpu::{Card, multiprocessors};
+use crate::gpu::Card;
 use crate::model::Model;
 use crate::plan::{Batches, Method, Plan, ReferenceKind, Task};
-pub(crate) use four_bit::{Product, is_fused};
 
 /// A plan with everything that follows from it: what an estimate, a step time or an advice is about.
 ///
@@ -135,13 +135,15 @@ impl Job {
         matches!(self.plan.task, Task::SequenceClassification | Task::Reward)
     }
 
+    /// Which 4-bit matmuls run in one kernel.
+    pub(crate) fn fused_gemm(&self) -> FusedGemm {
+        FusedGemm::of(&self.plan, &self.gpu, self.numerics.float16)
+    }
+
     /// Whether bitsandbytes multiplies `tokens` by a 4-bit weight of d_out x d_in in one kernel, without materialising the
     /// weight in 16 bits.
     pub fn uses_fused_4bit_gemm(&self, tokens: u64, (d_out, d_in): (u64, u64)) -> bool {
-        let product = Product { m: tokens, n: d_out, k: d_in, float16: self.numerics.float16 };
-        let (count, _) = multiprocessors(&self.gpu);
-        let fused = |capability| is_fused(product, count, capability);
-        self.plan.quantization.fused_4bit_gemm && self.gpu.compute_capability.is_some_and(fused)
+        self.fused_gemm().serves(tokens, (d_out, d_in))
     }
 }
 

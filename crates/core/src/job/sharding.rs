@@ -40,7 +40,7 @@ pub struct Sharding {
     pub offload_optimizer: bool,
     /// Shards of the parameters live on the host.
     pub offload_param: bool,
-    /// What is offloaded lies in page-locked memory (DeepSpeed's `pin_memory`).
+    /// What is offloaded lies in page-locked memory (`pin_memory`).
     pub pin_memory: bool,
     /// Collectives run beside compute.
     pub overlap_comm: bool,
@@ -101,10 +101,7 @@ impl Sharding {
         let fsdp2 = scheme == Scheme::Fsdp2;
         let zero = matches!(scheme, Scheme::Zero(_));
         let hidden = model.hidden_size;
-        // FSDP2 has one way to offload, whichever key asks for it: CPUOffloadPolicy moves shards, gradients and optimizer
-        // state together.
-        let by_policy = fsdp2 && (keys.cpu_offload || plan.offload_optimizer == Offload::Cpu);
-        let offload_param = plan.offload_param == Offload::Cpu || by_policy;
+        let offload_param = plan.offload_param == Offload::Cpu || (fsdp2 && plan.fsdp2_offloads());
         let offload_optimizer = plan.offload_optimizer == Offload::Cpu || offload_param;
         let overlap_comm = match keys.overlap_comm {
             Auto::Set(overlap) => overlap,

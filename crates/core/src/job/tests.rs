@@ -1,1 +1,215 @@
+#![allow(clippy::unwrap_used, clippy::panic)]
 
+use super::*;
+use crate::link;
+use crate::plan::{AdapterDtype, Dtype, GpuChoice, MixedPrecision, ModelChoice};
+
+/// The job of a link with these pairs, of Qwen3-4B and of full fine-tuning where they say nothing of that.
+fn job(pairs: &str) -> Job {
+    let unsaid = |pair: &str| pair.split('=').next().is_some_and(|key| !pairs.contains(&format!("{key}=")));
+    let own = ["model=Qwen/Qwen3-4B", "method=full"].into_iter().filter(|pair| unsaid(pair));
+    let link = own.chain([pairs]).fold("v=1".to_owned(), |link, pair| format!("{link}&{pair}"));
+    let decoded = link::decode(&link);
+    assert_eq!(decoded.problems, [], "{link}");
+    Job::resolve(&decoded.plan).unwrap_or_else(|problems| panic!("{link}: {problems:?}"))
+}
+
+#[test]
+fn the_scheme_follows_from_framework_stage_gpus_and_task() {
+    for (more, scheme) in [
+        ("", Scheme::Single),
+        ("num_gpus=4", Scheme::Ddp),
+        ("num_gpus=4&framework=ddp", Scheme::Ddp),
+        ("framework=fsdp2", Scheme::Single),
+        ("num_gpus=4&framework=fsdp2", Scheme::Fsdp2),
+        ("zero_stage=1", Scheme::Zero(1)),
+        ("num_gpus=4&zero_stage=2", Scheme::Zero(2)),
+        ("num_gpus=4&zero_stage=3", Scheme::Zero(3)),
+        // Without an optimizer only what shards the weights is left.
+        ("task=inference&num_gpus=4", Scheme::Single),
+        ("task=inference&num_gpus=4&zero_stage=2", Scheme::Single),
+        ("task=inference&num_gpus=4&zero_stage=3", Scheme::Zero(3)),
+        ("task=inference&num_gpus=4&framework=fsdp2", Scheme::Fsdp2),
+    ] {
+        assert_eq!(job(more).sharding.scheme, scheme, "{more}");
+    }
+}
+
+#[test]
+fn offload_is_of_the_optimizer_or_of_all() {
+    for (more, optimizer, param) in [
+        ("num_gpus=4&zero_stage=2", false, false),
+        ("num_gpus=4&zero_stage=2&offload_optimizer=cpu", true, false),
+        ("num_gpus=4&zero_stage=3&offload_param=cpu", true, true),
+        ("num_gpus=4&framework=fsdp2&cpu_offload=true", true, true),
+        // One process shards nothing that could be moved.
+        ("framework=fsdp2&cpu_offload=true", false, false),
+        ("task=inference&num_gpus=4&zero_stage=2&offload_optimizer=cpu", false, false),
+    ] {
+        let sharding = job(more).sharding;
+        assert_eq!((sharding.offload_optimizer, sharding.offload_param), (optimizer, param), "{more}");
+    }
+}
+
+#[test]
+fn buckets_are_deepspeeds_own_unless_the_trainer_fills_them() {
+    let own = job("num_gpus=4&zero_stage=2").sharding;
+    assert_eq!((own.reduce_bucket_size, own.prefetch_bucket_size), (500_000_000, 50_000_000));
+    assert_eq!((own.reduce_buckets, own.param_persistence_threshold), (1, 100_000));
+    let mut plan = job("num_gpus=4&zero_stage=3").into_plan();
+    plan.distributed.let_trainer_size_buckets();
+    let auto = Job::resolve(&plan).unwrap();
+    let hidden = auto.model.hidden_size;
+    assert_eq!(auto.sharding.reduce_bucket_size, hidden * hidden);
+    assert_eq!(auto.sharding.prefetch_bucket_size, hidden * hidden * 9 / 10);
+    assert_eq!(auto.sharding.param_persistence_threshold, hidden * 10);
+    assert!(auto.sharding.overlap_comm, "stage 3 overlaps unless told otherwise");
+    assert_eq!(job("num_gpus=4&zero_stage=2&overlap_comm=true").sharding.reduce_buckets, 2);
+}
+
+#[test]
+fn an_fp32_master_copy_is_deepspeeds_and_of_16_bit_weights() {
+    for (more, master) in [
+        ("num_gpus=4", false),
+        ("num_gpus=4&framework=fsdp2", false),
+        ("num_gpus=4&zero_stage=1", true),
+        ("num_gpus=4&zero_stage=3", true),
+        ("num_gpus=4&zero_stage=2&torch_dtype=float32", false),
+        // The engine's bf16 optimizer, without ZeRO.
+        ("num_gpus=4&bf16=true", true),
+        ("num_gpus=4&bf16=true&torch_dtype=float32", false),
+        ("num_gpus=4&bf16=true&task=inference", false),
+    ] {
+        assert_eq!(job(more).numerics.fp32_master, master, "{more}");
+    }
+}
+
+#[test]
+fn adapters_follow_the_base_where_the_framework_casts_modules() {
+    for (more, chosen, expected) in [
+        ("", AdapterDtype::Auto, Dtype::Float32),
+        ("num_gpus=4", AdapterDtype::Auto, Dtype::Float32),
+        ("num_gpus=4&zero_stage=2", AdapterDtype::Auto, Dtype::Bfloat16),
+        ("zero_stage=2&offload_optimizer=cpu", AdapterDtype::Auto, Dtype::Bfloat16),
+        ("num_gpus=4&framework=fsdp2", AdapterDtype::Auto, Dtype::Bfloat16),
+        // On one GPU `fully_shard` makes no groups: nothing asks for one dtype.
+        ("framework=fsdp2", AdapterDtype::Auto, Dtype::Float32),
+        ("", AdapterDtype::Float16, Dtype::Float16),
+        ("num_gpus=4&zero_stage=2", AdapterDtype::Float32, Dtype::Float32),
+    ] {
+        let mut plan = job(&format!("method=lora&{more}")).into_plan();
+        plan.lora.adapter_dtype = chosen;
+        assert_eq!(Job::resolve(&plan).unwrap().numerics.adapters, expected, "{more} {chosen:?}");
+    }
+}
+
+#[test]
+fn matmuls_run_in_what_weights_autocast_and_framework_say() {
+    for (more, gathered, autocast, float16, in_16_bits) in [
+        ("", Dtype::Bfloat16, None, false, true),
+        ("torch_dtype=float16", Dtype::Float16, None, true, true),
+        ("torch_dtype=float32", Dtype::Float32, None, false, false),
+        ("torch_dtype=float32&mixed_precision=bf16", Dtype::Float32, Some(Dtype::Bfloat16), false, true),
+        ("torch_dtype=float32&mixed_precision=fp16", Dtype::Float32, Some(Dtype::Float16), true, true),
+        ("torch_dtype=float32&num_gpus=4&framework=fsdp2&param_dtype=bfloat16", Dtype::Bfloat16, None, false, true),
+        ("torch_dtype=float32&framework=fsdp2&param_dtype=bfloat16", Dtype::Float32, None, false, false),
+        ("torch_dtype=float32&num_gpus=4&zero_stage=2&bf16=true", Dtype::Bfloat16, None, false, true),
+    ] {
+        let numerics = job(more).numerics;
+        let found = (numerics.gathered, numerics.autocast, numerics.float16, numerics.multiplies_in_16_bits());
+        assert_eq!(found, (gathered, autocast, float16, in_16_bits), "{more}");
+    }
+}
+
+#[test]
+fn k_bit_training_upcasts_what_is_not_quantised() {
+    let of = |more: &str| job(&format!("method=qlora&{more}")).numerics.unquantized;
+    assert_eq!(of("prepare_for_kbit_training=true"), Dtype::Float32);
+    assert_eq!(of("prepare_for_kbit_training=false"), Dtype::Bfloat16);
+    assert_eq!(of("prepare_for_kbit_training=true&task=inference"), Dtype::Bfloat16);
+    assert_eq!(of("prepare_for_kbit_training=true&num_gpus=2&zero_stage=2"), Dtype::Bfloat16);
+    assert_eq!(job("method=lora&prepare_for_kbit_training=true").numerics.unquantized, Dtype::Bfloat16);
+}
+
+#[test]
+fn the_attention_kernel_follows_from_choice_family_and_gpu() {
+    for (more, kernel) in [
+        ("gpu=a100-80gb", AttentionKernel::Flash),
+        ("gpu=t4", AttentionKernel::Efficient),
+        ("gpu=t4&attn_implementation=eager", AttentionKernel::Eager),
+        ("gpu=a100-80gb&attention_kernel=efficient", AttentionKernel::Efficient),
+        ("gpu=a100-80gb&attention_kernel=math", AttentionKernel::Eager),
+        ("gpu=a100-80gb&attn_implementation=flash_attention_2", AttentionKernel::Flash),
+        // A class without `sdpa`.
+        ("gpu=a100-80gb&model=openai/gpt-oss-20b", AttentionKernel::Eager),
+    ] {
+        assert_eq!(job(more).attention, kernel, "{more}");
+    }
+}
+
+#[test]
+fn the_reference_is_never_left_open() {
+    for (more, reference) in [
+        ("task=dpo", ReferenceKind::Copy),
+        ("task=dpo&method=lora", ReferenceKind::AdapterDisabled),
+        ("task=dpo&method=lora&reference=copy", ReferenceKind::Copy),
+        ("task=grpo&per_device_train_batch_size=8", ReferenceKind::None),
+        ("task=grpo&per_device_train_batch_size=8&beta=0.04", ReferenceKind::Copy),
+    ] {
+        assert_eq!(job(more).reference, reference, "{more}");
+    }
+}
+
+#[test]
+fn generated_answers_are_padded() {
+    assert!(!job("").padded && job("padded_batch=true").padded);
+    let grpo = job("task=grpo&per_device_train_batch_size=8");
+    assert!(grpo.padded && !grpo.plan.padded_batch);
+}
+
+#[test]
+fn a_model_beside_the_policy_is_held_as_its_entry_says() {
+    let policy =
+        job("task=ppo&method=qlora&torch_dtype=float32&mixed_precision=bf16&num_gpus=2&per_device_train_batch_size=4\
+         &reward_models=[{\"model\":\"Qwen/Qwen3-0.6B\",\"bits\":4},{\"role\":\"judge\",\"shared\":true}]");
+    let [value, reward, judge] = &policy.instances[..] else { panic!("{:?}", policy.instances) };
+    let value = policy.beside(value);
+    assert_eq!((value.plan.method, value.scores(), value.plan.num_labels), (Method::Full, true, 1));
+    let reward = policy.beside(reward);
+    assert_eq!(reward.model.name, "Qwen/Qwen3-0.6B");
+    // bitsandbytes computes in 16 bits where the policy's weights are fp32.
+    assert_eq!((reward.plan.method, reward.numerics.weights), (Method::Qlora, Dtype::Bfloat16));
+    assert_eq!(reward.numerics.unquantized, Dtype::Bfloat16);
+    let shared = policy.beside(judge);
+    assert_eq!((shared.plan.method, shared.plan.task), (Method::Qlora, Task::Inference));
+    for beside in [&value, &reward, &shared] {
+        assert_eq!((beside.batches, beside.sharding, beside.padded), (policy.batches, policy.sharding, true));
+    }
+}
+
+#[test]
+fn a_changed_job_is_what_its_plan_resolves_to() {
+    let before = job("task=ppo&per_device_train_batch_size=4&reward_models=[\"Qwen/Qwen3-0.6B\"]");
+    let changes: [fn(&mut crate::plan::Plan); 6] = [
+        |plan| plan.per_device_train_batch_size = 8,
+        |plan| plan.model = ModelChoice::Catalogue("Qwen/Qwen3-8B".to_owned()),
+        |plan| plan.gpu = GpuChoice::Catalogue("t4".to_owned()),
+        |plan| plan.reward_models = None,
+        |plan| plan.zero_stage = 3,
+        |plan| (plan.torch_dtype, plan.mixed_precision) = (Dtype::Float32, MixedPrecision::Bf16),
+    ];
+    for change in changes {
+        let mut plan = before.plan.clone();
+        change(&mut plan);
+        let resolved = Job::resolve(&plan).unwrap();
+        assert_eq!(before.with_valid_fields(plan.clone()).as_ref(), Some(&resolved));
+        let changed = before.with(plan.clone()).unwrap();
+        assert_eq!(changed, resolved);
+        let is_kept = plan.model == before.plan.model;
+        assert_eq!(Arc::ptr_eq(&changed.model, &before.model), is_kept, "a model is read once");
+    }
+    let mut wrong = before.plan.clone();
+    wrong.lora.r = 0;
+    wrong.num_gpus = 0;
+    assert_eq!(before.with(wrong.clone()), Err(Job::resolve(&wrong).unwrap_err()));
+}

@@ -2,7 +2,8 @@
 
 use super::beside::TaskUse;
 use super::host::HostAllocation;
-use super::{Category, FailedRequest, Phase, Term};
+use super::phase::Phase;
+use super::term::{Category, Term};
 use crate::gpu::Overhead;
 use crate::model::AssumedKey;
 
@@ -231,6 +232,8 @@ pub enum Note {
     },
     /// ZeRO on one card shards nothing.
     ZeroOnOneCard,
+    /// FSDP2 offloads all or nothing: `CPUOffloadPolicy` moves what the plan does not name as well.
+    Fsdp2OffloadsAll,
     /// flash-attn and bf16 need compute capability 8.0.
     CardLacksBfloat16,
     /// The card has no flash kernel for this plan; the named kernel is used.
@@ -292,4 +295,30 @@ fn limit<S: serde::Serializer>(limit: &Option<FailedRequest>, serializer: S) -> 
 fn by_category<S: serde::Serializer>(parts: &[(Category, u64)], serializer: S) -> Result<S::Ok, S::Error> {
     let by_name = parts.iter().map(|(category, bytes)| (category.name(), *bytes));
     serializer.collect_map(by_name.collect::<std::collections::BTreeMap<_, _>>())
+}
+
+/// A request that the device cannot meet, even after every wholly free segment went back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serialize", derive(serde::Serialize))]
+pub struct FailedRequest {
+    /// In which optimizer step it comes, from 1; 0 while loading.
+    pub step: u64,
+    /// Phase in which it comes.
+    pub phase: Phase,
+    /// What it is for.
+    #[cfg_attr(feature = "serialize", serde(rename = "name"))]
+    pub term: Term,
+    /// Which module or model, where terms do not tell it apart.
+    pub module: String,
+    /// What it asks for, bytes.
+    pub request_bytes: u64,
+    /// What PyTorch's message says: "Tried to allocate", bytes. The segment that would have been taken for it.
+    pub tried_bytes: u64,
+    /// What the device still has at that moment, bytes: "of which ... is free".
+    pub free_bytes: u64,
+    /// What is handed out at that moment, bytes: "is allocated by PyTorch".
+    pub allocated_bytes: u64,
+    /// Free bytes that cannot be used: they lie in segments with something that lives. "Is reserved by PyTorch but
+    /// unallocated".
+    pub stranded_bytes: u64,
 }

@@ -98,36 +98,13 @@ fn states_of(tape: &Rc<Tape>, job: &Job, parameter: &Trainable) -> Vec<Tensor> {
         Optimizer::Sgd => {}
         Optimizer::SgdMomentum => states.push(new(Term::FirstMoment, shape, own)),
         Optimizer::Adafactor => {
-            match shape.sizes() {
-                [rows, .., columns] if shape.sizes().len() >= 2 => {
-                    states.push(new(Term::FactoredSecondMoment, shape.rows(), ElementType::F32));
-                    let lead = shape.elements() / (*rows).max(1) / (*columns).max(1);
-                    let column = dims(&[(Sym::N, lead), (Sym::DIn, *columns)]);
-                    states.push(new(Term::FactoredSecondMoment, column, ElementType::F32));
-                }
-                _ => states.push(new(Term::FactoredSecondMoment, shape, ElementType::F32)),
-            }
+            states.extend(factored(&new, shape));
             // `state["RMS"]`, a tensor of one number (transformers optimization.py Adafactor.step).
             states.push(Tensor::new(tape, tape.label(Term::FactoredSecondMoment, "RMS"), step(), ElementType::F32));
         }
         Optimizer::GaloreAdamw | Optimizer::ApolloAdamw => {
             let rank = if plan.optim == Optimizer::GaloreAdamw { GALORE_RANK } else { APOLLO_RANK };
-            match shape.sizes() {
-                [rows, columns] if projects(&parameter.name) => {
-                    // The shorter side is projected to the rank; the moments live in the projected space.
-                    let (long, short) = (*rows.max(columns), *rows.min(columns));
-                    let rank = rank.min(short);
-                    let small = dims(&[(Sym::R, rank), (Sym::LongSide, long)]);
-                    states.push(new(Term::FirstMoment, small, own));
-                    states.push(new(Term::SecondMoment, small, own));
-                    let projector = dims(&[(Sym::ShortSide, short), (Sym::R, rank)]);
-                    states.push(new(Term::LowRankProjections, projector, own));
-                }
-                _ => {
-                    states.push(new(Term::FirstMoment, shape, own));
-                    states.push(new(Term::SecondMoment, shape, own));
-                }
-            }
+            states.extend(projected(&new, shape, own, rank, &parameter.name));
         }
         Optimizer::Muon => {
             states.push(new(Term::FirstMoment, shape, own));
@@ -137,6 +114,40 @@ fn states_of(tape: &Rc<Tape>, job: &Job, parameter: &Trainable) -> Vec<Tensor> {
         }
     }
     states
+}
+
+/// Makes a tensor of state of a term, shape and element type.
+type New<'a> = dyn Fn(Term, Shape, ElementType) -> Tensor + 'a;
+
+/// Adafactor's second moment: row and column means of a matrix, every number of anything else.
+fn factored(new: &New<'_>, shape: Shape) -> Vec<Tensor> {
+    let new = |shape| new(Term::FactoredSecondMoment, shape, ElementType::F32);
+    match shape.sizes() {
+        [rows, .., columns] => {
+            let lead = shape.elements() / (*rows).max(1) / (*columns).max(1);
+            vec![new(shape.rows()), new(dims(&[(Sym::N, lead), (Sym::DIn, *columns)]))]
+        }
+        _ => vec![new(shape)],
+    }
+}
+
+/// GaLore's and APOLLO's state: the shorter side of a matrix is projected to the rank, and the moments live in the
+/// projected space.
+fn projected(new: &New<'_>, shape: Shape, own: ElementType, rank: u64, name: &str) -> Vec<Tensor> {
+    match shape.sizes() {
+        [rows, columns] if projects(name) => {
+            let (long, short) = (*rows.max(columns), *rows.min(columns));
+            let rank = rank.min(short);
+            let small = dims(&[(Sym::R, rank), (Sym::LongSide, long)]);
+            let projector = dims(&[(Sym::ShortSide, short), (Sym::R, rank)]);
+            vec![
+                new(Term::FirstMoment, small, own),
+                new(Term::SecondMoment, small, own),
+                new(Term::LowRankProjections, projector, own),
+            ]
+        }
+        _ => vec![new(Term::FirstMoment, shape, own), new(Term::SecondMoment, shape, own)],
+    }
 }
 
 /// bitsandbytes pages states from this many elements on (optim/optimizer.py `p.numel() < 1e5`).

@@ -6,9 +6,9 @@
 //! autocast, eager, MoE, preference pairs) were bisected against PyTorch 2.15's allocator for the smallest device on which
 //! the step runs.
 
-use super::allocator::Mode;
 use super::estimate::Band;
 use super::replay::Replay;
+use headroom_torch::allocator::Mode;
 
 /// Share of the peak needed beyond it, in 1/1000, default allocator: least, median, and what covers 97 % of them.
 const DEFAULT_PER_MILLE: (u64, u64, u64) = (1, 39, 200);

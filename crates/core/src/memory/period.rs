@@ -164,7 +164,7 @@ mod tests {
     use super::*;
     use crate::link;
     use crate::memory::autograd::Wanted;
-    use crate::memory::{Phase, PhaseUse, ledger, step};
+    use crate::memory::{Phase, PhaseUse, ledger, program};
     use serde_json::json;
 
     fn layers(model: &Model) -> Vec<(usize, u64)> {
@@ -235,7 +235,7 @@ mod tests {
         ] {
             let job = Job::resolve(&link::decode(fragment).plan).unwrap();
             let phases = |extent, wanted| {
-                let step = step::run(&job, extent, wanted);
+                let step = program::run(&job, extent, wanted);
                 // The whole tape has what making the weights takes as well.
                 let phases = ledger::read(&step.record, job.model.num_hidden_layers()).phases;
                 let of = |used: &PhaseUse| (used.phase, used.allocated_bytes);

@@ -1,4 +1,5 @@
-//! One training step, or one generation, from beginning to end.
+//! The parts of a training step: the forward over all layers, the update around it, gradients that earlier micro-batches
+//! have left.
 
 use super::activations::{BackwardHook, Setting, prepare_masks, rotary_tables, run_layer, run_norm};
 use super::autograd::{
@@ -23,105 +24,6 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// What a step leaves behind.
-pub(super) struct Step {
-    pub(super) record: Record,
-    pub(super) counts: Counts,
-    /// Elements and bytes an element of optimizer state in managed memory.
-    pub(super) paged: Option<(u64, u64)>,
-}
-
-/// Runs the steady step of a job: the second one or any later, when optimizer state exists.
-pub(super) fn run(job: &Job, extent: Extent, wanted: Wanted) -> Step {
-    run_beside(job, (extent, wanted), &mut None)
-}
-
-/// The same for one of several jobs that differ in batch size and length alone: `acts` is what DeepSpeed's stage 3 does in
-/// all of them, once it is known.
-pub(super) fn run_beside(job: &Job, (extent, wanted): (Extent, Wanted), acts: &mut Option<Acts>) -> Step {
-    let Job { plan, sharding, .. } = job;
-    let hooks = job.trains() && strategy(sharding).acts_on_hooks();
-    // What the framework does where hooks run comes between the events.
-    let sink = if hooks && wanted != Wanted::Rows { Sink::events(&VOCABULARY) } else { Sink::new(wanted, &VOCABULARY) };
-    let tape = Tape::new(&VOCABULARY, extent, sink);
-    let mut weights = load(&tape, job, Holder::POLICY);
-    let modules = if hooks { weights.hook(strategy(sharding).hook(&tape, &weights.parameters)) } else { None };
-    let mut counts = weights.counts;
-    let workspaces = workspaces(&tape, job);
-    if let Some(compute_capability) = job.gpu.compute_capability {
-        let (count, threads) = multiprocessors(&job.gpu);
-        tape.processors.set(Some(Processors { count, threads, compute_capability }));
-    }
-    tape.mark(|marks, at| *marks = Marks { states: at, step: at, optimizer_step: at, end: at });
-    let mut trainable = weights.trainable.clone();
-    match plan.task {
-        Task::Inference => {
-            tasks::infer(&tape, job, &weights);
-            tape.mark(|marks, at| marks.end = at);
-        }
-        Task::Sft | Task::SequenceClassification => {
-            let (tape, weights, trainable) = (&tape, &weights, &trainable);
-            let update = Update { tape, job, weights, trainable, after: &|| () };
-            update.run(batch_inputs(tape, job), Vec::new, |setting| {
-                let hidden = forward(setting, job, weights)?;
-                if weights.score.is_some() {
-                    score_loss(setting, job, weights, hidden)
-                } else {
-                    language_model_loss(setting, job, weights, hidden)
-                }
-            });
-        }
-        Task::Dpo | Task::Reward | Task::Grpo | Task::Ppo => {
-            trainable = tasks::run(&tape, job, &weights);
-        }
-    }
-    counts.trainable = trainable
-        .iter()
-        .fold(0, |sum, parameter| sum.saturating_add(parameter.elements().saturating_mul(parameter.tag.repeat)));
-    let paged = optimizer::paged_state(plan, &trainable);
-    drop((trainable, weights, workspaces));
-    let record = match (tape.finish(), modules) {
-        (Record::Rows(record), Some(modules)) => {
-            let accumulates = plan.gradient_accumulation_steps > 1;
-            strategy(sharding).unroll(Hooked { record, modules: &modules, wanted, accumulates }, acts)
-        }
-        (record, _) => record,
-    };
-    Step { record, counts, paged }
-}
-
-/// cuBLAS workspaces (CUDABlas.cpp getChosenWorkspaceSize): 32 MiB on Hopper and later, 8.125 MiB before.
-///
-/// PyTorch 2.15 takes and gives one back around each product. Earlier ones keep one for the main thread and one for
-/// autograd's; up to 2.10 products with a bias have a further 1 MiB each in the same way.
-fn workspaces(tape: &Rc<Tape>, job: &Job) -> Vec<Tensor> {
-    let bytes = match job.gpu.compute_capability {
-        Some((9.., _)) => 32 * MIB,
-        _ => 8 * MIB + 128 * 1024,
-    };
-    let torch = job.plan.software.torch.as_deref().and_then(version);
-    if torch.is_none_or(|version| version >= (2, 15)) {
-        tape.workspace.set(bytes);
-        tape.bias_workspace.set(MIB);
-        return Vec::new();
-    }
-    let standing = |bytes, name| {
-        let shape = dims(&[(Sym::Workspace, bytes)]);
-        Tensor::new(tape, tape.label(Term::CublasWorkspace, name), shape, ElementType::Byte)
-    };
-    let mut held = vec![standing(bytes, ""), standing(bytes, "")];
-    if torch.is_some_and(|version| version <= (2, 10)) {
-        held.extend([standing(MIB, "lt"), standing(MIB, "lt")]);
-    }
-    held
-}
-
-/// Major and minor version of `2.10.0`.
-fn version(text: &str) -> Option<(u32, u32)> {
-    let mut parts = text.split('.').map(|part| part.parse().ok());
-    Some((parts.next()??, parts.next()??))
-}
-
 /// The setting of a forward over the sequences of the job's update.
 pub(super) fn setting(tape: &Rc<Tape>, job: &Job, training: bool) -> Setting {
     let Job { plan, batches, numerics, .. } = job;
@@ -142,7 +44,7 @@ pub(super) fn setting(tape: &Rc<Tape>, job: &Job, training: bool) -> Setting {
         padded: job.padded || behaviour.always_masks,
         expand_kv,
         liger: plan.use_liger_kernel,
-        fused_4bit: plan.quantization.fused_4bit_gemm,
+        fused_gemm: job.fused_gemm(),
         cache: None,
         past: None,
         rotary: RefCell::default(),

@@ -8,8 +8,8 @@
 //! in between check it: a rectangle where one of them is off is cut in two.
 
 use super::autograd::{Extent, Fullest, Wanted};
+use super::program;
 use super::sharding::Acts;
-use super::step;
 use crate::job::Job;
 use crate::plan::Plan;
 use std::collections::HashMap;
@@ -137,7 +137,7 @@ impl Known<'_> {
                 (self.batches.get(b).copied().unwrap_or(1), self.lengths.get(s).copied().unwrap_or(1));
             let job = self.job.with_size(with(&self.job.plan, batch, length));
             let how = (Extent::Representative, Wanted::Pieces);
-            let step = step::run_beside(&job, how, &mut self.acts);
+            let step = program::run_beside(&job, how, &mut self.acts);
             step.record.into_peaks()
         })
     }

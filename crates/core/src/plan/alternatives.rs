@@ -28,9 +28,20 @@ impl Alternative {
     }
 }
 
+impl Plan {
+    /// Whether FSDP2 keeps shards, gradients and optimizer state in host memory: `CPUOffloadPolicy` moves all of them,
+    /// whichever key asks for it.
+    pub fn fsdp2_offloads(&self) -> bool {
+        // Without training there is no optimizer, wherever it would live.
+        let optimizer = self.offload_optimizer == Offload::Cpu && self.task != Task::Inference;
+        let asked = self.distributed.cpu_offload || self.offload_param == Offload::Cpu || optimizer;
+        asked && self.distributed.framework == Framework::Fsdp2
+    }
+}
+
 /// Whether parameters, and whether optimizer states live in host memory.
 fn offloads(plan: &Plan) -> (bool, bool) {
-    let both = plan.distributed.framework == Framework::Fsdp2 && plan.distributed.cpu_offload;
+    let both = plan.fsdp2_offloads();
     (both || plan.offload_param == Offload::Cpu, both || plan.offload_optimizer == Offload::Cpu)
 }
 
@@ -93,6 +104,10 @@ fn sharded(mut plan: Plan, (stage, offload_optimizer, offload_param): Sharding) 
         return plan;
     }
     plan.zero_stage = stage;
+    if stage == 0 || framework != Framework::Deepspeed {
+        // Without ZeRO gradients are summed in the weights' dtype, and no other framework asks for one.
+        plan.distributed.grad_accum_dtype = None;
+    }
     (plan.offload_optimizer, plan.offload_param) = (place(offload_optimizer), place(offload_param));
     if stage > 0 {
         plan.distributed.framework = Framework::Deepspeed;

@@ -128,8 +128,7 @@ impl<'a> Collectives<'a> {
         if !self.sharding.offload_optimizer {
             return 0.0;
         }
-        let pinned = self.sharding.pin_memory || self.sharding.scheme == Scheme::Fsdp2;
-        gradients / self.ranks / setting.rates.host_link * if pinned { 1.0 } else { 2.0 }
+        gradients / self.ranks / setting.rates.host_link * if self.sharding.pin_memory { 1.0 } else { 2.0 }
     }
 
     /// Parameters fetched for every pass over the layers: ahead no more than the prefetch bucket holds, the rest of a layer is

@@ -111,6 +111,7 @@ pub(super) const TEXTS: Texts = Texts {
         overlap_comm: field("通信重叠", "", "反向传播的同时进行规约，代价是多一个桶。"),
         contiguous_gradients: field("连续梯度", "", "梯度产生时即复制到一块连续缓冲区。"),
         round_robin_gradients: field("轮转梯度", "", "优化器卸载时，把梯度的复制分摊到各个进程。"),
+        grad_accum_dtype: field("梯度累加精度", "", "ZeRO 累加梯度时使用的数据类型：fp32 比权重的 16 位更占显存。"),
         pin_memory: field("锁页内存", "", "锁定卸载张量所在的内存页，复制更快。"),
         reshard_after_forward: field("前向后重新分片", "", "前向与反向之间释放聚合得到的参数。"),
         param_dtype: field("参数精度", "", "FSDP 聚合参数时使用的数据类型。"),

@@ -20,6 +20,9 @@ pub(super) fn note(note: &Note) -> String {
         Note::FamilyNotMeasured { model_type } => {
             format!("“{model_type}”的激活值按 transformers 代码推导，尚未与实测对照。")
         }
+        Note::Fsdp2OffloadsAll => {
+            "FSDP2 要么全部卸载，要么不卸载：CPUOffloadPolicy 把参数、梯度和优化器状态都放在主机内存。".to_owned()
+        }
         Note::ZeroOnOneCard => "单卡上的 ZeRO 没有可分片的内容，只有卸载才能省显存。".to_owned(),
         Note::CardLacksBfloat16 => "这张卡没有 bf16 硬件支持，也无法运行 flash-attn，可以考虑 float16。".to_owned(),
         Note::AttentionKernel { kernel } => {

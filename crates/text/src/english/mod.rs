@@ -193,6 +193,11 @@ pub(super) const TEXTS: Texts = Texts {
             "",
             "Spreads gradient copies over the ranks when the optimizer is offloaded.",
         ),
+        grad_accum_dtype: field(
+            "Gradient sums",
+            "",
+            "dtype in which ZeRO sums gradients: fp32 takes more memory than the weights' 16 bits.",
+        ),
         pin_memory: field("Pinned host memory", "", "Locks the pages of offloaded tensors for faster copies."),
         reshard_after_forward: field(
             "Reshard after forward",

@@ -23,6 +23,10 @@ pub(super) fn note(note: &Note) -> String {
         Note::FamilyNotMeasured { model_type } => format!(
             "The activations of “{model_type}” follow its code in transformers and were not compared with a measurement."
         ),
+        Note::Fsdp2OffloadsAll => {
+            "FSDP2 offloads all or nothing: CPUOffloadPolicy keeps parameters, gradients and optimizer state in host memory."
+                .to_owned()
+        }
         Note::ZeroOnOneCard => "ZeRO on one GPU shards nothing: only offload saves memory there.".to_owned(),
         Note::CardLacksBfloat16 => {
             "This GPU does not compute bf16 in hardware, and flash-attn does not run on it: consider float16."

@@ -2,7 +2,7 @@
 //! taken, and when the device is asked, is decided in `allocator`.
 
 use super::by_size::BySize;
-use super::{MIB, Mode, granule};
+use super::sizes::{MIB, Mode, granule};
 
 /// No block.
 pub(super) const NONE: u32 = u32::MAX;

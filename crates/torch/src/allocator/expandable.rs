@@ -1,8 +1,9 @@
 //! `expandable_segments:True`: one range of addresses a pool, mapped and unmapped in granules; another where that has no
 //! stretch long enough left. Ranges get ascending addresses here, as the driver pleases there.
 
+use super::Allocator;
 use super::blocks::{NONE, State};
-use super::{Allocator, LARGE_BUFFER, granule};
+use super::sizes::{LARGE_BUFFER, granule};
 
 /// Most addresses of an expandable segment, a multiple of both granules: more than any device has.
 const LONGEST_RANGE: u64 = LARGE_BUFFER << 22;

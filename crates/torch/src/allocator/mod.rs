@@ -17,34 +17,13 @@
 mod blocks;
 mod by_size;
 mod expandable;
+mod sizes;
 
 use crate::tape::rounded;
 use blocks::{Blocks, NONE, State};
+use sizes::{MIN_BLOCK, SMALL_SIZE, segment_size};
 
-/// 2^20 bytes.
-const MIB: u64 = 1 << 20;
-
-/// Requests of at most this many bytes live in the small pool (`kSmallSize`).
-const SMALL_SIZE: u64 = MIB;
-/// Segments of the small pool (`kSmallBuffer`); also the granule of its expandable segment.
-const SMALL_BUFFER: u64 = 2 * MIB;
-/// Segments for requests above 1 MiB and below 10 MiB (`kLargeBuffer`); also the granule of the large expandable segment.
-const LARGE_BUFFER: u64 = 20 * MIB;
-/// From this size on a request has a segment of its own size (`kMinLargeAlloc`).
-const MIN_LARGE_ALLOC: u64 = 10 * MIB;
-/// ... rounded up to this (`kRoundLarge`).
-const ROUND_LARGE: u64 = 2 * MIB;
-/// Smallest block (`kMinBlockSize`).
-const MIN_BLOCK: u64 = 512;
-
-/// How device memory is taken (`PYTORCH_CUDA_ALLOC_CONF`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Mode {
-    /// Segments of fixed size.
-    Default,
-    /// `expandable_segments:True`.
-    Expandable,
-}
+pub use sizes::Mode;
 
 /// The device has no room, even after every wholly free segment went back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -222,22 +201,6 @@ impl Allocator {
     fn take_from_device(&mut self, bytes: u64) {
         self.reserved += bytes;
         self.reserved_peak = self.reserved_peak.max(self.reserved);
-    }
-}
-
-/// Bytes that an expandable segment maps at once.
-const fn granule(small: bool) -> u64 {
-    if small { SMALL_BUFFER } else { LARGE_BUFFER }
-}
-
-/// Bytes of the segment that is taken for a request (`get_allocation_size`).
-const fn segment_size(size: u64) -> u64 {
-    if size <= SMALL_SIZE {
-        SMALL_BUFFER
-    } else if size < MIN_LARGE_ALLOC {
-        LARGE_BUFFER
-    } else {
-        size.div_ceil(ROUND_LARGE) * ROUND_LARGE
     }
 }
 

@@ -1,5 +1,6 @@
 #![allow(clippy::unwrap_used)]
 
+use super::sizes::MIB;
 use super::*;
 
 const GIB: u64 = 1 << 30;

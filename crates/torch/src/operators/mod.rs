@@ -1,6 +1,6 @@
 //! The operators that models' forward code is made of: what each allocates, what it saves for backward, and what its
 //! backward allocates, in the order of PyTorch's generated code. A function here is one call of an ATen operator or of one
-//! fused kernel; what is made of several calls stands with the model that makes them, or in a [`custom`] of its own.
+//! fused kernel; what is made of several calls stands with the model that makes them, or in a [`custom()`] of its own.
 //!
 //! # How to add an operator
 //!

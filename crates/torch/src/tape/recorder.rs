@@ -100,7 +100,7 @@ impl Recorder {
         (rounded, storage)
     }
 
-    /// Writes a free of what [`Tape::allocate`] gave.
+    /// Writes a free of what [`Recorder::allocate`] gave.
     pub fn free(&self, account: Account, rounded: u64, storage: StorageId) {
         if rounded > 0 {
             self.push(account, storage, -i64::try_from(rounded).unwrap_or(i64::MAX));

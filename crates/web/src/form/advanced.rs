@@ -84,6 +84,13 @@ fn Group(title: fn(&'static Texts) -> &'static str, children: Children) -> impl 
     }
 }
 
+fn dtype_words(texts: &'static Texts, name: &'static str) -> ChoiceText {
+    match Dtype::from_name(name) {
+        Some(dtype) => (texts.dtype)(dtype),
+        None => ChoiceText { label: texts.as_weights, gloss: "" },
+    }
+}
+
 #[component]
 fn DeepspeedFields() -> impl IntoView {
     view! {
@@ -101,6 +108,11 @@ fn DeepspeedFields() -> impl IntoView {
             <ChoiceField name="distributed.overlap_comm" words=|t| &t.fields.overlap_comm value_words=auto_words/>
             <SwitchField name="distributed.contiguous_gradients" words=|t| &t.fields.contiguous_gradients/>
             <SwitchField name="distributed.round_robin_gradients" words=|t| &t.fields.round_robin_gradients/>
+            <ChoiceField
+                name="distributed.grad_accum_dtype"
+                words=|t| &t.fields.grad_accum_dtype
+                value_words=dtype_words
+            />
             <SwitchField name="distributed.pin_memory" words=|t| &t.fields.pin_memory/>
         </div>
     }
@@ -108,12 +120,6 @@ fn DeepspeedFields() -> impl IntoView {
 
 #[component]
 fn FsdpFields() -> impl IntoView {
-    fn dtype_words(texts: &'static Texts, name: &'static str) -> ChoiceText {
-        match Dtype::from_name(name) {
-            Some(dtype) => (texts.dtype)(dtype),
-            None => ChoiceText { label: texts.as_weights, gloss: "" },
-        }
-    }
     view! {
         <h4>"FSDP2"</h4>
         <div class="fields">
@@ -126,6 +132,7 @@ fn FsdpFields() -> impl IntoView {
                 on="layer+embed+root"
                 off="layer+root"
             />
+            <SwitchField name="distributed.pin_memory" words=|t| &t.fields.pin_memory/>
         </div>
     }
 }

@@ -163,12 +163,16 @@ fn shard(plan: &mut Plan, zero_stage: u8, offload_optimizer: bool, offload_param
     let place = |offloaded| if offloaded { Offload::Cpu } else { Offload::None };
     if plan.distributed.framework == Framework::Fsdp2 && zero_stage == 3 && offload_optimizer == offload_param {
         plan.distributed.cpu_offload = offload_param;
+        (plan.offload_optimizer, plan.offload_param) = (Offload::None, Offload::None);
         return;
     }
     if plan.zero_stage == 0 && zero_stage > 0 {
         plan.distributed.let_trainer_size_buckets();
     }
     plan.zero_stage = zero_stage;
+    if zero_stage == 0 || plan.distributed.framework != Framework::Deepspeed {
+        plan.distributed.grad_accum_dtype = None;
+    }
     (plan.offload_optimizer, plan.offload_param) = (place(offload_optimizer), place(offload_param));
     plan.distributed.framework = match (zero_stage, plan.distributed.framework) {
         (0, Framework::Fsdp2) => Framework::Ddp,

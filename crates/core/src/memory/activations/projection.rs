@@ -4,7 +4,6 @@ use super::super::autograd::{ElementType, Shape, Sym, Tensor, add, cast, copy, c
 use super::super::term::Term;
 use super::super::weights::{Adapter, BaseWeight, Projection};
 use super::Setting;
-use crate::job::{Product, is_fused};
 
 impl Projection {
     /// Runs the layer; `label` names its output.
@@ -97,10 +96,7 @@ impl Projection {
     /// serves) and again in backward.
     fn four_bit(&self, setting: &Setting, x: &Tensor, nested: bool, term: Term) -> Tensor {
         let label = setting.label(term, &self.name);
-        let product = Product { m: setting.token_count(), n: self.d_out, k: self.d_in, float16: setting.float16 };
-        let processors = setting.tape.processors.get();
-        let fused =
-            setting.fused_4bit && processors.is_some_and(|card| is_fused(product, card.count, card.compute_capability));
+        let fused = setting.fused_gemm.serves(setting.token_count(), (self.d_out, self.d_in));
         let weight = dims(&[(Sym::DOut, self.d_out), (Sym::DIn, self.d_in)]);
         let blocks = dims(&[(Sym::WeightBlocks, self.d_out.saturating_mul(self.d_in) / 64)]);
         let shape = x.shape().last(self.sym, self.d_out);

@@ -3,7 +3,7 @@
 use super::super::autograd::{Dim, ElementType, Label, Shape, Sym, Tape, Tensor, cast, dims};
 use super::super::sharding::{Groups, Modules};
 use super::super::term::Term;
-use crate::job::AttentionKernel;
+use crate::job::{AttentionKernel, FusedGemm};
 use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
@@ -32,7 +32,7 @@ pub(in crate::memory) struct Setting {
     /// Liger's kernels stand in for norms, SwiGLU and loss.
     pub(in crate::memory) liger: bool,
     /// bitsandbytes may multiply without a dequantised copy (0.50 and later).
-    pub(in crate::memory) fused_4bit: bool,
+    pub(in crate::memory) fused_gemm: FusedGemm,
     /// Keys and values are kept: `(term label, element)` of the cache.
     pub(in crate::memory) cache: Option<RefCell<Vec<Tensor>>>,
     /// Keys and values of the tokens before, layer by layer, when this forward reads only the newest one.

@@ -7,12 +7,13 @@
 
 mod run;
 
-use super::allocator::{Mode, OutOfMemory};
 use super::autograd::{Extent, VOCABULARY, Wanted};
+use super::context::ContextUse;
+use super::estimate::FailedRequest;
 use super::phase::Phase;
-use super::step;
-use super::term::Term;
+use super::program;
 use crate::job::Job;
+use headroom_torch::allocator::{Mode, OutOfMemory};
 use run::{ByPhase, Program, Snapshot, Use};
 
 /// Segments of large requests come in multiples of this many bytes (`kRoundLarge`): the smallest device is one too.
@@ -44,32 +45,6 @@ pub struct Replay {
     pub limit: Option<FailedRequest>,
     /// What fails on the plan's own GPU, with the plan's own allocator, where the steps need more than it has.
     pub failure: Option<FailedRequest>,
-}
-
-/// A request that the device cannot meet, even after every wholly free segment went back.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serialize", derive(serde::Serialize))]
-pub struct FailedRequest {
-    /// In which optimizer step it comes, from 1; 0 while loading.
-    pub step: u64,
-    /// Phase in which it comes.
-    pub phase: Phase,
-    /// What it is for.
-    #[cfg_attr(feature = "serialize", serde(rename = "name"))]
-    pub term: Term,
-    /// Which module or model, where terms do not tell it apart.
-    pub module: String,
-    /// What it asks for, bytes.
-    pub request_bytes: u64,
-    /// What PyTorch's message says: "Tried to allocate", bytes. The segment that would have been taken for it.
-    pub tried_bytes: u64,
-    /// What the device still has at that moment, bytes: "of which ... is free".
-    pub free_bytes: u64,
-    /// What is handed out at that moment, bytes: "is allocated by PyTorch".
-    pub allocated_bytes: u64,
-    /// Free bytes that cannot be used: they lie in segments with something that lives. "Is reserved by PyTorch but
-    /// unallocated".
-    pub stranded_bytes: u64,
 }
 
 /// Where a program ran out of memory.
@@ -128,8 +103,8 @@ struct Search {
 impl Replayer {
     /// Runs every layer of the job's models onto a tape.
     pub fn new(job: &Job) -> Self {
-        let step = step::run(job, Extent::Whole, Wanted::Rows);
-        let beside = super::ContextUse::of(job).total();
+        let step = program::run(job, Extent::Whole, Wanted::Rows);
+        let beside = ContextUse::of(job).total();
         Self {
             program: Program::new(step.record.into_rows(&VOCABULARY)),
             mode: if job.plan.expandable_segments { Mode::Expandable } else { Mode::Default },

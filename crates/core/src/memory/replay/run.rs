@@ -2,8 +2,8 @@
 
 use super::Shortage;
 use crate::memory::Phase;
-use crate::memory::allocator::{Allocator, BlockId, Mode, OutOfMemory};
 use crate::memory::autograd::{Event, RELABELLED, TapeRecord};
+use headroom_torch::allocator::{Allocator, BlockId, Mode, OutOfMemory};
 use std::ops::Range;
 
 /// Steps that are run: the first makes the optimizer's state, the second is the first steady one, and in the third the

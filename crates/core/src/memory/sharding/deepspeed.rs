@@ -4,7 +4,7 @@ use super::super::autograd::{ElementType, Shape, Sym, Tape, Tensor, dims};
 use super::super::host::HostAllocation;
 use super::super::parameter::Trainable;
 use super::super::term::Term;
-use super::strategy::{Elements, host_allocation};
+use super::strategy::{Elements, OnHost};
 use crate::job::Sharding;
 use std::rc::Rc;
 
@@ -45,10 +45,10 @@ pub(super) fn offloaded_optimizer(sharding: &Sharding, elements: Elements) -> Ve
     if !sharding.offload_optimizer {
         return Vec::new();
     }
-    let (trained, pinned) = (elements.trained, sharding.pin_memory);
+    let (trained, pinned) = (OnHost::trained(elements.trained), sharding.pin_memory);
     vec![
-        host_allocation(Term::HostOptimizerStates, 8, trained, false),
-        host_allocation(Term::HostParameters, 4, trained, pinned),
-        host_allocation(Term::HostGradients, 4, trained, pinned),
+        trained.allocation(Term::HostOptimizerStates, 8, false),
+        trained.allocation(Term::HostParameters, 4, pinned),
+        trained.allocation(Term::HostGradients, 4, pinned),
     ]
 }

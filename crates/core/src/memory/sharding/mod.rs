@@ -46,5 +46,5 @@ pub(super) fn strategy(sharding: &Sharding) -> Box<dyn Strategy + '_> {
 /// Optimizer state in managed memory: on the host until the optimizer's step brings pages to the GPU.
 pub(super) fn paged_state(sharding: &Sharding, elements: u64, width: u64) -> HostAllocation {
     let copies = strategy(sharding).copies_of_state();
-    strategy::host_allocation(Term::HostOptimizerStates, width, elements.saturating_mul(copies), false)
+    strategy::OnHost::trained(elements.saturating_mul(copies)).allocation(Term::HostOptimizerStates, width, false)
 }

@@ -135,15 +135,34 @@ impl Buffer {
     }
 }
 
-/// One use of host memory: so many elements of so many bytes.
-pub(super) fn host_allocation(term: Term, width: u64, elements: u64, pinned: bool) -> HostAllocation {
-    let symbol = if term == Term::HostParameters && width < 4 { "P" } else { "T" };
-    HostAllocation {
-        term,
-        bytes: elements.saturating_mul(width),
-        pinned,
-        formula: format!("{symbol} × {width} B"),
-        formula_with_numbers: format!("{elements} × {width} B"),
+/// Elements on the host and what formulas call their number.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct OnHost {
+    symbol: &'static str,
+    count: u64,
+}
+
+impl OnHost {
+    /// T, those that train.
+    pub(super) fn trained(count: u64) -> Self {
+        Self { symbol: "T", count }
+    }
+
+    /// P, all of them.
+    pub(super) fn params(count: u64) -> Self {
+        Self { symbol: "P", count }
+    }
+
+    /// One use of host memory, `width` bytes an element.
+    pub(super) fn allocation(self, term: Term, width: u64, pinned: bool) -> HostAllocation {
+        let Self { symbol, count } = self;
+        HostAllocation {
+            term,
+            bytes: count.saturating_mul(width),
+            pinned,
+            formula: format!("{symbol} × {width} B"),
+            formula_with_numbers: format!("{count} × {width} B"),
+        }
     }
 }
 

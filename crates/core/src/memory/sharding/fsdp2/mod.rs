@@ -8,7 +8,7 @@ use super::super::host::HostAllocation;
 use super::super::parameter::{Parameters, Trainable};
 use super::super::precision::element_type;
 use super::super::term::Term;
-use super::strategy::{Elements, Strategy, host_allocation, nothing};
+use super::strategy::{Elements, OnHost, Strategy, nothing};
 use crate::job::Sharding;
 use std::rc::Rc;
 
@@ -59,10 +59,12 @@ impl Strategy for Fsdp2<'_> {
             return Vec::new();
         }
         let width = self.0.shard_dtype.bytes();
+        let trained = OnHost::trained(elements.trained);
+        let pinned = self.0.pin_memory;
         vec![
-            host_allocation(Term::HostParameters, width, elements.params, true),
-            host_allocation(Term::HostGradients, width, elements.trained, true),
-            host_allocation(Term::HostOptimizerStates, 2 * width, elements.trained, false),
+            OnHost::params(elements.params).allocation(Term::HostParameters, width, pinned),
+            trained.allocation(Term::HostGradients, width, pinned),
+            trained.allocation(Term::HostOptimizerStates, 2 * width, false),
         ]
     }
 

@@ -15,7 +15,7 @@ use super::super::precision::element_type;
 use super::super::term::Term;
 use super::deepspeed;
 use super::hooks::Modules;
-use super::strategy::{Elements, Strategy, host_allocation, nothing};
+use super::strategy::{Elements, OnHost, Strategy, nothing};
 use super::unroll::{Acts, Hooked, unroll};
 use crate::job::Sharding;
 use std::rc::Rc;
@@ -93,10 +93,14 @@ impl Strategy for Zero3<'_> {
     fn host(&self, elements: Elements) -> Vec<HostAllocation> {
         let mut parts = deepspeed::offloaded_optimizer(self.0, elements);
         if self.0.offload_optimizer {
-            parts.push(host_allocation(Term::HostGradients, 2, elements.trained, self.0.pin_memory));
+            parts.push(OnHost::trained(elements.trained).allocation(
+                Term::HostGradients,
+                self.sums().bytes(),
+                self.0.pin_memory,
+            ));
         }
         if self.0.offload_param {
-            parts.push(host_allocation(Term::HostParameters, 2, elements.params, self.0.pin_memory));
+            parts.push(OnHost::params(elements.params).allocation(Term::HostParameters, 2, self.0.pin_memory));
         }
         parts
     }

@@ -1,0 +1,315 @@
+//! The estimate of a job: one step run on sizes, read phase by phase, and what the caching allocator makes of it.
+
+use super::autograd::{Extent, Wanted};
+use super::beside;
+use super::context::ContextUse;
+use super::estimate::*;
+use super::host::HostAllocation;
+use super::ledger;
+use super::overhead;
+use super::phase::Phase;
+use super::program;
+use super::replay::{Replay, replay};
+use super::sharding::{self, Elements, strategy};
+use super::term::{Category, Term};
+use crate::gpu::HostMemory;
+use crate::job::{AttentionKernel, Job};
+use crate::model::{self, Reading};
+use crate::plan::{Alternative, Method, ModelChoice, Optimizer, Plan, Task, alternatives};
+use headroom_torch::allocator::Mode;
+
+/// Runs one step of `job` on sizes and says what it holds, when, and whether it fits.
+pub fn estimate(job: &Job) -> Estimate {
+    answer(job, true)
+}
+
+/// The same without the list of allocations: what a comparison of many plans needs, in less time.
+pub fn outline(job: &Job) -> Estimate {
+    answer(job, false)
+}
+
+/// The nearest plan that fits, the method and everything but sharding left as they are: the stages of ZeRO one by one,
+/// then offload; `None` when none fits.
+pub fn smallest_change(job: &Job) -> Option<Alternative> {
+    let plan = &job.plan;
+    let others = alternatives(plan).into_iter().filter(|other| other.method == plan.method && other.plan != *plan);
+    let (kept, moved): (Vec<Alternative>, Vec<Alternative>) = others.partition(|other| !other.offload);
+    let fits = |other: &Alternative| {
+        let changed = job.with(other.plan.clone());
+        changed.is_ok_and(|changed| outline(&changed).verdict.fit != Fit::DoesNotFit)
+    };
+    kept.into_iter().chain(moved).find(fits)
+}
+
+fn answer(job: &Job, with_rows: bool) -> Estimate {
+    let Job { plan, model, .. } = job;
+    let wanted = if with_rows { Wanted::Rows } else { Wanted::Moments };
+    let step = program::run(job, Extent::Representative, wanted);
+    let ledger = ledger::read(&step.record, model.num_hidden_layers());
+    let counts = step.counts;
+    let context = ContextUse::of(job);
+    let beside = context.total();
+    let mode = if plan.expandable_segments { Mode::Expandable } else { Mode::Default };
+    let required = |mode| overhead::usual(ledger.peak_bytes, mode);
+    let reserved = overhead::usually_reserved(ledger.peak_bytes);
+    let peak = Peak {
+        phase: ledger.peak_phase,
+        allocated_bytes: ledger.peak_bytes,
+        required_bytes: required(Mode::Default).expected,
+        required_bytes_expandable: required(Mode::Expandable).expected,
+        reserved_bytes: reserved,
+        device_bytes: reserved.saturating_add(beside.expected),
+        context_bytes: beside.expected,
+        nccl_bytes: context.nccl.expected,
+        band: required(mode).plus(beside),
+        sure_bytes: required(mode).plus(beside).high,
+        beside,
+        limit: None,
+        basis: Basis::Usual,
+        expandable: plan.expandable_segments,
+    };
+    let active = model.active_param_count().saturating_add(counts.adapters);
+    let host = match step.paged {
+        Some((elements, width)) => vec![sharding::paged_state(&job.sharding, elements, width)],
+        None => strategy(&job.sharding).host(Elements { trained: counts.trainable, params: counts.base }),
+    };
+    Estimate {
+        param_count: counts.base.saturating_add(counts.adapters),
+        active_param_count: active,
+        trainable_count: counts.trainable,
+        verdict: verdict(&peak, job.memory_bytes),
+        peak,
+        phases: ledger
+            .phases
+            .into_iter()
+            .map(|used| {
+                let needed = overhead::usual(used.allocated_bytes, mode).expected;
+                PhaseUse { fragmentation_bytes: needed - used.allocated_bytes, ..used }
+            })
+            .collect(),
+        failure: None,
+        task: beside::task_use(job, &ledger.allocations),
+        allocations: ledger.allocations,
+        card_bytes: job.memory_bytes,
+        notes: notes(job, &step, &host),
+        host,
+    }
+}
+
+/// [`estimate`], refined by a whole replay: what a verdict should stand on where milliseconds are to be had.
+pub fn estimate_replayed(job: &Job) -> Estimate {
+    answer(job, true).refined(&replay(job))
+}
+
+impl Estimate {
+    /// The estimate with what the caching allocator makes of it.
+    #[must_use]
+    pub fn refined(mut self, replay: &Replay) -> Self {
+        let expandable = self.peak.expandable;
+        let (mode, demand) = match expandable {
+            true => (Mode::Expandable, &replay.demand_expandable),
+            false => (Mode::Default, &replay.demand),
+        };
+        for used in &mut self.phases {
+            let blocks = replay.phases.iter().find(|(phase, _)| *phase == used.phase).map_or(0, |(_, bytes)| *bytes);
+            let unsplit = blocks.saturating_sub(used.allocated_bytes);
+            used.allocated_bytes += unsplit;
+            for (category, bytes) in &mut used.by_category {
+                if *category == Term::UnsplitRemainders.category() {
+                    *bytes += unsplit;
+                }
+            }
+        }
+        let most = self.phases.iter().enumerate().max_by_key(|(i, used)| (used.allocated_bytes, usize::MAX - i));
+        let Some((_, most)) = most else { return self };
+        let (phase, allocated) = (most.phase, most.allocated_bytes);
+        self.list_unsplit(phase);
+        let required = |mode| overhead::replayed(allocated, replay, mode);
+        let (band, sure) = required(mode);
+        for used in &mut self.phases {
+            // What the search found is fragmentation of the peak: on a device of that size the allocator holds all of it
+            // there, whichever phase made it take the last segment.
+            let demand = match demand.iter().find(|(other, _)| *other == used.phase) {
+                _ if used.phase == phase => band.expected,
+                Some((_, bytes)) => band.expected.min(*bytes),
+                None => 0,
+            };
+            used.fragmentation_bytes = demand.saturating_sub(used.allocated_bytes);
+        }
+        let reserved = if expandable { replay.reserved_bytes_expandable } else { replay.reserved_bytes };
+        let reserved = reserved.max(allocated);
+        let beside = self.peak.beside;
+        self.peak = Peak {
+            phase,
+            allocated_bytes: allocated,
+            required_bytes: required(Mode::Default).0.expected,
+            required_bytes_expandable: required(Mode::Expandable).0.expected,
+            reserved_bytes: reserved,
+            device_bytes: reserved.saturating_add(beside.expected),
+            context_bytes: beside.expected,
+            nccl_bytes: self.peak.nccl_bytes,
+            band: band.plus(beside),
+            sure_bytes: sure.saturating_add(beside.high),
+            beside,
+            limit: replay.limit.clone().filter(|_| !expandable),
+            basis: Basis::Replayed,
+            expandable,
+        };
+        self.verdict = verdict(&self.peak, self.card_bytes);
+        self.failure = replay.failure.clone().filter(|_| self.verdict.fit == Fit::DoesNotFit);
+        self
+    }
+
+    /// Everything that a GPU must give while `used` is at its peak, by category in the order of [`Category::ALL`]: what is
+    /// allocated, and as overhead what the allocator cannot use and what context and libraries take.
+    pub fn need_by_category(&self, used: &PhaseUse) -> Vec<(Category, u64)> {
+        let beyond = used.fragmentation_bytes.saturating_add(self.peak.context_bytes);
+        let of = |category: &Category| {
+            let held = used.by_category.iter().find(|(other, _)| other == category).map_or(0, |(_, bytes)| *bytes);
+            let beyond = if *category == Category::Overhead { beyond } else { 0 };
+            (*category, held.saturating_add(beyond))
+        };
+        Category::ALL.iter().map(of).collect()
+    }
+
+    /// The sum of [`Estimate::need_by_category`], bytes. Of the peak's phase it is the verdict's figure.
+    pub fn need_bytes(&self, used: &PhaseUse) -> u64 {
+        used.allocated_bytes.saturating_add(used.fragmentation_bytes).saturating_add(self.peak.context_bytes)
+    }
+
+    /// The phase at whose peak the most is allocated: the verdict's figure is its need.
+    pub fn peak_phase(&self) -> Option<&PhaseUse> {
+        self.phases.iter().find(|used| used.phase == self.peak.phase)
+    }
+
+    /// What makes up the verdict's figure besides [`Estimate::allocations`], bytes, those with none left out.
+    pub fn overheads(&self) -> Vec<(Term, u64)> {
+        let fragmentation = self.peak_phase().map_or(0, |used| used.fragmentation_bytes);
+        let context = self.peak.context_bytes.saturating_sub(self.peak.nccl_bytes);
+        let all = [
+            (Term::Fragmentation, fragmentation),
+            (Term::CudaContext, context),
+            (Term::NcclBuffers, self.peak.nccl_bytes),
+        ];
+        all.into_iter().filter(|(_, bytes)| *bytes > 0).collect()
+    }
+
+    /// Adds the row that makes each phase's rows sum to its blocks, and counts all rows at the peak of `phase`.
+    fn list_unsplit(&mut self, phase: Phase) {
+        if self.allocations.is_empty() {
+            return;
+        }
+        let rest = |used: &PhaseUse| {
+            let category = Term::UnsplitRemainders.category();
+            let bytes = used.by_category.iter().find(|(other, _)| *other == category).map_or(0, |(_, bytes)| *bytes);
+            (bytes > 0).then_some((used.phase, bytes))
+        };
+        let phases: Vec<(Phase, u64)> = self.phases.iter().filter_map(rest).collect();
+        let most = phases.iter().map(|(_, bytes)| *bytes).max().unwrap_or(0);
+        if most > 0 {
+            self.allocations.push(Allocation {
+                term: Term::UnsplitRemainders,
+                module: String::new(),
+                bytes_at_peak: 0,
+                phases,
+                formula: "Σ blocks − Σ tensors".to_owned(),
+                formula_with_numbers: format!("{most} B"),
+                formula_bytes: most,
+            });
+        }
+        for row in &mut self.allocations {
+            row.bytes_at_peak = row.phases.iter().find(|(other, _)| *other == phase).map_or(0, |(_, bytes)| *bytes);
+        }
+    }
+}
+
+fn verdict(peak: &Peak, card: u64) -> Verdict {
+    let band = peak.band;
+    let fit = if peak.sure_bytes <= card {
+        Fit::Fits
+    } else if band.expected <= card {
+        Fit::Tight
+    } else {
+        Fit::DoesNotFit
+    };
+    let headroom = i128::from(card) - i128::from(band.expected);
+    let headroom_bytes = i64::try_from(headroom).unwrap_or(if headroom < 0 { i64::MIN } else { i64::MAX });
+    Verdict { fit, headroom_bytes, used_share: band.expected as f64 / card.max(1) as f64 }
+}
+
+fn notes(job: &Job, step: &program::Step, host: &[HostAllocation]) -> Vec<Note> {
+    let Job { plan, model, .. } = job;
+    let mut notes = Vec::new();
+    if model.reading == Reading::Generic {
+        notes.push(Note::GenericModel { model_type: model.model_type.clone() });
+    }
+    if matches!(plan.model, ModelChoice::Config { .. }) {
+        let keys: Vec<_> = model.assumed.iter().filter(|key| key.decides_size()).cloned().collect();
+        notes.extend((!keys.is_empty()).then_some(Note::AssumedKeys { keys }));
+    }
+    for model::Note::TextPart { of } in &model.notes {
+        notes.push(Note::TextPart { of: of.clone() });
+    }
+    let model_type = &model.model_type;
+    if model.reading == Reading::Known && !model.is_measured {
+        notes.push(Note::FamilyNotMeasured { model_type: model_type.clone() });
+    }
+    if plan.attn_implementation.name() == "sdpa" && !model.behaviour.supports_sdpa {
+        notes.push(Note::EagerOnly { model_type: model_type.clone() });
+    }
+    if plan.zero_stage > 0 && plan.num_gpus == 1 {
+        notes.push(Note::ZeroOnOneCard);
+    }
+    if plan.fsdp2_offloads() && !plan.distributed.cpu_offload && plan.offload_optimizer != plan.offload_param {
+        notes.push(Note::Fsdp2OffloadsAll);
+    }
+    let needed = host.iter().fold(0_u64, |sum, used| sum.saturating_add(used.bytes));
+    let HostMemory { bytes: usual, source } = job.gpu.segment.host_memory(plan.num_gpus);
+    if needed > usual {
+        notes.push(Note::HostMemory { needed, usual, source });
+    }
+    if !job.gpu.bf16 && (plan.torch_dtype.name() == "bfloat16" || plan.mixed_precision.name() == "bf16") {
+        notes.push(Note::CardLacksBfloat16);
+    }
+    if plan.attn_implementation.name() == "sdpa" && job.attention == AttentionKernel::Efficient {
+        notes.push(Note::AttentionKernel { kernel: "efficient" });
+    }
+    if let Some(max) = model.max_position_embeddings.filter(|max| plan.max_length > *max) {
+        notes.push(Note::LongerThanPositions { max_position_embeddings: max });
+    }
+    notes.extend(not_measured(plan).into_iter().map(|what| Note::NotMeasured { what }));
+    if plan.method == Method::Qlora && plan.task != Task::Inference {
+        notes.push(Note::UnquantizedParts { bytes: step.counts.unquantized_bytes });
+    }
+    notes
+}
+
+/// Options whose allocations were read off the library's code and not compared with a measurement.
+fn not_measured(plan: &Plan) -> Vec<&'static str> {
+    let mut options = Vec::new();
+    if plan.task == Task::Inference {
+        return options;
+    }
+    if plan.policy.use_liger_loss && (plan.is_reinforcement() || plan.task == Task::Dpo) {
+        options.push("use_liger_loss");
+    }
+    if plan.is_reinforcement() && plan.rollout.is_colocated() {
+        options.push("rollout.engine");
+    }
+    if matches!(plan.task, Task::Dpo | Task::Reward | Task::Grpo | Task::Ppo) && plan.num_gpus > 1 {
+        options.push("num_gpus");
+    }
+    if plan.use_liger_kernel {
+        options.push("use_liger_kernel");
+    }
+    if plan.method == Method::Qlora && plan.quantization.bits == 8 {
+        options.push("quantization.bits = 8");
+    }
+    match plan.optim {
+        Optimizer::GaloreAdamw | Optimizer::ApolloAdamw | Optimizer::Muon | Optimizer::Lion32bit => {
+            options.push(plan.optim.name());
+        }
+        _ => {}
+    }
+    options
+}
