@@ -74,8 +74,8 @@ fn every_class_is_in_the_style_sheet() {
 fn an_exceeding_bar_is_cut_marked_and_its_value_printed() {
     let svg = comparison_svg(&bars(), 24 * GIB, &look(1000, Palette::Light)).svg;
     assert!(svg.contains(">612<"), "the value of the bar that is cut");
-    assert!(svg.contains("Full, ZeRO-0: 612 GiB, does not fit"));
-    assert!(svg.contains("QLoRA 4-bit, ZeRO-0: 7.05 GiB, fits"));
+    assert!(svg.contains("Full, ZeRO-0: 612 GiB, Does not fit"));
+    assert!(svg.contains("QLoRA 4-bit, ZeRO-0: 7.05 GiB, Fits"));
 }
 
 #[test]
