@@ -1,4 +1,4 @@
-//! Headroom's domain: a [`plan::Plan`] goes in, a [`memory::Estimate`] comes out.
+//! Headroom's domain: a [`plan::Plan`] goes in, is resolved to a [`job::Job`], and a [`memory::Estimate`] comes out.
 //!
 //! Pure: no clock, no I/O, no globals, no randomness, no browser. Builds for any target.
 //! Rooms, each knowing only those before it: [`search`] <- [`model`], [`gpu`] <- [`plan`] <- [`job`] <- [`memory`] <- [`accuracy`], [`speed`], [`link`]
