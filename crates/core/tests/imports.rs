@@ -238,7 +238,7 @@ fn functions(text: &str) -> Vec<(String, usize)> {
                 || word.ends_with(')')
         });
         let ends = |line: &&str| **line == format!("{}}}", " ".repeat(indent));
-        if is_head && let Some(length) = lines[at..].iter().position(|line| ends(&line)) {
+        if is_head && let Some(length) = lines[at..].iter().position(ends) {
             let name = name.split(|letter: char| !(letter.is_alphanumeric() || letter == '_')).next().unwrap();
             found.push((name.to_owned(), length + 1));
         }
