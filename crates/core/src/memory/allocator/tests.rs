@@ -19,7 +19,7 @@ fn segments_come_in_the_sizes_of_the_caching_allocator() {
         (11 * MIB + 1, 12 * MIB),
     ] {
         let mut device = device(Mode::Default, GIB);
-        device.allocate(request).unwrap();
+        device.allocate(request, Stream::COMPUTE).unwrap();
         assert_eq!(device.reserved_peak(), segment, "{request}");
     }
 }
@@ -27,66 +27,66 @@ fn segments_come_in_the_sizes_of_the_caching_allocator() {
 #[test]
 fn a_remainder_of_at_most_one_mebibyte_is_handed_out_as_well() {
     let mut whole = device(Mode::Default, GIB);
-    whole.allocate(11 * MIB).unwrap();
+    whole.allocate(11 * MIB, Stream::COMPUTE).unwrap();
     assert_eq!(whole.allocated_peak(), 12 * MIB);
     let mut split = device(Mode::Default, GIB);
-    split.allocate(9 * MIB).unwrap();
+    split.allocate(9 * MIB, Stream::COMPUTE).unwrap();
     assert_eq!(split.allocated_peak(), 9 * MIB);
 }
 
 #[test]
 fn the_smallest_free_block_is_taken_and_the_older_of_two_equals() {
     let mut device = device(Mode::Default, GIB);
-    let first = device.allocate(40 * MIB).unwrap();
-    let second = device.allocate(40 * MIB).unwrap();
-    let third = device.allocate(30 * MIB).unwrap();
+    let first = device.allocate(40 * MIB, Stream::COMPUTE).unwrap();
+    let second = device.allocate(40 * MIB, Stream::COMPUTE).unwrap();
+    let third = device.allocate(30 * MIB, Stream::COMPUTE).unwrap();
     device.free(second);
     device.free(first);
     device.free(third);
-    assert_eq!(device.allocate(20 * MIB).unwrap(), third);
-    assert_eq!(device.allocate(35 * MIB).unwrap(), first);
+    assert_eq!(device.allocate(20 * MIB, Stream::COMPUTE).unwrap(), third);
+    assert_eq!(device.allocate(35 * MIB, Stream::COMPUTE).unwrap(), first);
 }
 
 #[test]
 fn freed_neighbours_merge() {
     let mut device = device(Mode::Default, GIB);
-    let whole = device.allocate(60 * MIB).unwrap();
+    let whole = device.allocate(60 * MIB, Stream::COMPUTE).unwrap();
     device.free(whole);
-    let parts = [0, 1, 2].map(|_| device.allocate(20 * MIB).unwrap());
+    let parts = [0, 1, 2].map(|_| device.allocate(20 * MIB, Stream::COMPUTE).unwrap());
     assert_eq!(device.reserved_peak(), 60 * MIB);
     device.free(parts[0]);
     device.free(parts[2]);
     device.free(parts[1]);
-    device.allocate(60 * MIB).unwrap();
+    device.allocate(60 * MIB, Stream::COMPUTE).unwrap();
     assert_eq!(device.reserved_peak(), 60 * MIB);
 }
 
 #[test]
 fn wholly_free_segments_go_back_before_a_request_fails() {
     let mut device = device(Mode::Default, 100 * MIB);
-    let first = device.allocate(60 * MIB).unwrap();
+    let first = device.allocate(60 * MIB, Stream::COMPUTE).unwrap();
     device.free(first);
-    let second = device.allocate(80 * MIB).unwrap();
+    let second = device.allocate(80 * MIB, Stream::COMPUTE).unwrap();
     assert_eq!(device.reserved_peak(), 80 * MIB);
     device.free(second);
     // One small piece pins the segment.
-    device.allocate(2 * MIB).unwrap();
+    device.allocate(2 * MIB, Stream::COMPUTE).unwrap();
     let lack = OutOfMemory { needs: 170 * MIB, tried: 90 * MIB, free: 20 * MIB, stranded: 78 * MIB };
-    assert_eq!(device.allocate(90 * MIB), Err(lack));
+    assert_eq!(device.allocate(90 * MIB, Stream::COMPUTE), Err(lack));
 }
 
 #[test]
 fn expandable_segments_grow_by_granules_and_shrink_in_the_middle() {
     let mut device = device(Mode::Expandable, 100 * MIB);
-    let blocks = [0, 1, 2].map(|_| device.allocate(30 * MIB).unwrap());
+    let blocks = [0, 1, 2].map(|_| device.allocate(30 * MIB, Stream::COMPUTE).unwrap());
     assert_eq!(device.reserved_peak(), 100 * MIB);
     device.free(blocks[1]);
     device.free(blocks[0]);
     // 60 MiB are free before the last block; the 70 wanted come from behind it, after the free pages were unmapped.
-    let moved = device.allocate(50 * MIB).unwrap();
+    let moved = device.allocate(50 * MIB, Stream::COMPUTE).unwrap();
     device.free(moved);
     device.free(blocks[2]);
-    device.allocate(95 * MIB).unwrap();
+    device.allocate(95 * MIB, Stream::COMPUTE).unwrap();
     assert_eq!(device.reserved_peak(), 100 * MIB);
 }
 
@@ -98,7 +98,7 @@ fn what_can_be_given_back_is_known_without_giving_it_back() {
         for turn in 0..400_u64 {
             // Sizes of every pool and segment kind, in an order without a period of its own.
             let size = [700, 3 * MIB, 11 * MIB + 512, 64 * MIB, MIB / 2][(turn * turn % 13 % 5) as usize] + turn * 512;
-            lives.push(device.allocate(size).unwrap());
+            lives.push(device.allocate(size, Stream::COMPUTE).unwrap());
             if turn % 3 == 2 {
                 let block = lives.swap_remove((turn * 7 % lives.len() as u64) as usize);
                 device.free(block);
@@ -113,15 +113,15 @@ fn what_can_be_given_back_is_known_without_giving_it_back() {
 #[test]
 fn only_a_request_that_takes_a_segment_makes_a_demand() {
     let mut device = device(Mode::Default, GIB);
-    let large = device.allocate(100 * MIB).unwrap();
-    device.allocate(30 * MIB).unwrap();
+    let large = device.allocate(100 * MIB, Stream::COMPUTE).unwrap();
+    device.allocate(30 * MIB, Stream::COMPUTE).unwrap();
     assert_eq!(device.demand_peak(), 130 * MIB);
     device.free(large);
     device.reset_peaks();
     // From the cached segment: nothing is asked of the device.
-    device.allocate(60 * MIB).unwrap();
+    device.allocate(60 * MIB, Stream::COMPUTE).unwrap();
     assert_eq!(device.demand_peak(), 0);
     // Beside it: what is left of the cached segment is too small, and cannot be given back.
-    device.allocate(50 * MIB).unwrap();
+    device.allocate(50 * MIB, Stream::COMPUTE).unwrap();
     assert_eq!(device.demand_peak(), (100 + 30 + 50) * MIB);
 }

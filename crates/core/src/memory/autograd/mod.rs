@@ -14,6 +14,7 @@ mod ops;
 mod passes;
 mod reduce;
 mod shape;
+mod stream;
 mod symbol;
 mod tape;
 mod tensor;
@@ -25,6 +26,7 @@ pub(super) use ops::*;
 pub(super) use passes::{Models, passes};
 pub(super) use reduce::Processors;
 pub(super) use shape::{Dim, ElementType, Shape, dims};
+pub(super) use stream::Stream;
 pub(super) use symbol::Sym;
 pub(super) use tape::{
     Action, Detail, Event, Hook, Label, LayerTag, Marks, NO_LAYER, RELABELLED, Row, Segment, StorageId, Tape,

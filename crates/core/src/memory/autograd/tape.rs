@@ -6,6 +6,7 @@ use super::levels::{Fullest, Levels};
 use super::passes::Models;
 use super::reduce::Processors;
 use super::shape::{ElementType, Shape};
+use super::stream::Stream;
 use super::symbol::Sym;
 use crate::memory::period::{Extent, Run};
 use crate::memory::{Phase, Term};
@@ -47,6 +48,8 @@ pub(in crate::memory) struct Event {
     /// Which storage; [`RELABELLED`] where only the row changes.
     pub(in crate::memory) storage: StorageId,
     pub(in crate::memory) bytes: i64,
+    /// On which it was asked; a free is the same wherever it is made.
+    pub(in crate::memory) stream: Stream,
 }
 
 /// Number of a storage, in order of allocation.
@@ -185,6 +188,7 @@ pub(in crate::memory) struct Tape {
     hooks: RefCell<Vec<Hook>>,
     phase: Cell<Phase>,
     tag: Cell<LayerTag>,
+    stream: Cell<Stream>,
     sequence: Cell<u64>,
     storages: Cell<StorageId>,
     marks: Cell<Marks>,
@@ -219,6 +223,7 @@ impl Tape {
             hooks: RefCell::default(),
             phase: Cell::new(Phase::Load),
             tag: Cell::new(NO_LAYER),
+            stream: Cell::new(Stream::COMPUTE),
             sequence: Cell::new(0),
             storages: Cell::new(0),
             marks: Cell::default(),
@@ -308,10 +313,18 @@ impl Tape {
 
     fn push(&self, row: RowId, storage: StorageId, bytes: i64) {
         if self.detail.keeps_events() {
-            self.events.borrow_mut().push(Event { row, storage, bytes });
+            self.events.borrow_mut().push(Event { row, storage, bytes, stream: self.stream.get() });
         } else {
             self.levels.borrow_mut().post(row, bytes);
         }
+    }
+
+    /// Runs `work` on another stream (`with torch.cuda.stream(s)`): what it asks for belongs to that stream.
+    pub(in crate::memory) fn on<T>(&self, stream: Stream, work: impl FnOnce() -> T) -> T {
+        let outer = self.stream.replace(stream);
+        let done = work();
+        self.stream.set(outer);
+        done
     }
 
     /// Remembers this place on the tape.

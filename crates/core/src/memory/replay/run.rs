@@ -211,13 +211,13 @@ impl Run {
     fn play(&mut self, record: &TapeRecord, range: Range<usize>) -> Result<(), Shortage> {
         let first = range.start;
         for (i, event) in record.events.get(range).unwrap_or_default().iter().enumerate() {
-            let Event { storage, bytes, .. } = *event;
+            let Event { storage, bytes, stream, .. } = *event;
             if storage == RELABELLED {
                 continue;
             }
             let Some(place) = self.blocks.get_mut(storage as usize) else { continue };
             if bytes > 0 {
-                let block = self.allocator.allocate(bytes.unsigned_abs());
+                let block = self.allocator.allocate(bytes.unsigned_abs(), stream);
                 let allocated = self.allocator.allocated();
                 *place = Some(
                     block.map_err(|lack| Shortage::while_loading(first + i, bytes.unsigned_abs(), allocated, lack))?,

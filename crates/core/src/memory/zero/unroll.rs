@@ -1,7 +1,7 @@
 //! Every layer written out, with what DeepSpeed does in between.
 
 use super::super::autograd::{
-    Action, Detail, ElementType, Event, Hook, LayerTag, Models, Segment, Sym, TapeRecord, dims, passes, rounded,
+    Action, Detail, ElementType, Event, Hook, LayerTag, Models, Segment, Stream, Sym, TapeRecord, dims, passes, rounded,
 };
 use super::super::phase::Phase;
 use super::super::term::Term;
@@ -445,7 +445,7 @@ impl<'a> Stage<'a> {
         self.new.storages = storage.saturating_add(1);
         let held = Held { row, storage, bytes: i64::try_from(rounded(bytes)).unwrap_or(i64::MAX) };
         if held.bytes > 0 {
-            self.write(Event { row, storage, bytes: held.bytes });
+            self.write(Event { row, storage, bytes: held.bytes, stream: Stream::COMPUTE });
         }
         held
     }
@@ -459,7 +459,7 @@ impl<'a> Stage<'a> {
 
     fn free(&mut self, held: Held) {
         if held.bytes > 0 {
-            self.write(Event { row: held.row, storage: held.storage, bytes: -held.bytes });
+            self.write(Event { row: held.row, storage: held.storage, bytes: -held.bytes, stream: Stream::COMPUTE });
         }
     }
 
