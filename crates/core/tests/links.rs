@@ -173,9 +173,15 @@ proptest! {
     }
 
     #[test]
-    fn other_models_travel_as_json(value in any_plan::any_json()) {
-        let other = field("value_model").unwrap();
-        let plan = Plan::from_value(&as_json(&[(field("model").unwrap(), Value::from("m")), (other, value)])).unwrap();
+    fn models_beside_the_policy_keep_their_spelling(
+        value in any_plan::any_companion(), list in prop::collection::vec(any_plan::any_companion(), 0..4)
+    ) {
+        let [model, critic, others] = ["model", "value_model", "reward_models"].map(|name| field(name).unwrap());
+        let others = (others, Value::from(list));
+        let given = as_json(&[(model, Value::from("m")), (critic, value.clone()), others.clone()]);
+        let plan = Plan::from_value(&given).unwrap();
+        prop_assert_eq!(critic.value(&plan), value);
+        prop_assert_eq!(others.0.value(&plan), others.1);
         prop_assert_eq!(decode(&encode(&plan)).plan, plan);
     }
 }

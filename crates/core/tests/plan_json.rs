@@ -56,7 +56,7 @@ fn reads_every_section() {
     assert_eq!((plan.distributed.framework, plan.distributed.wrap_embedding), (Framework::Fsdp2, true));
     assert_eq!((plan.rollout.engine, plan.rollout.top_p), (Some(RolloutEngine::Generate), Some(0.9)));
     assert_eq!((plan.policy.beta, plan.policy.entropy), (Some(0.1), None));
-    assert_eq!(plan.other_models, [("reward_models".to_owned(), json!([]))]);
+    assert_eq!((plan.value_model, plan.reward_models), (None, Some(Vec::new())));
     assert_eq!(plan.software.torch.as_deref(), Some("2.10.0"));
     let card = GpuChoice::Custom { name: Some("Tesla T4".into()), memory_gib: 14.5625, compute_capability: (7, 5) };
     assert_eq!(plan.gpu, card);

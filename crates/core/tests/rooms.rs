@@ -11,6 +11,7 @@ const FLOORS: &[&[&str]] = &[
     &["search"],
     &["model", "gpu"],
     &["plan"],
+    &["job"],
     &["memory"],
     &["accuracy", "speed", "link"],
     &["scenario", "advise"],

@@ -176,6 +176,7 @@ fn write_change(change: &Changed, after: &Plan, lines: &mut Vec<Line>) {
             _ => {}
         },
         "reward_models" => {
+            // A field's text is its JSON.
             if newly("\"shared\":true") {
                 line(Script, "with model.disable_adapter():");
             }

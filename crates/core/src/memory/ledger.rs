@@ -1,9 +1,9 @@
 //! The ledger: the tape read as phases, each with what lives at its fullest moment.
 
-use super::autograd::{self, LayerTag, Row, Segment, TapeRecord, passes};
+use super::autograd::{self, LayerTag, Row, Segment, Sym, TapeRecord, passes};
 use super::estimate::{Allocation, PhaseUse};
 use super::phase::Phase;
-use super::term::Category;
+use super::term::{Category, Term};
 use std::ops::Range;
 
 /// The tape, read.
@@ -52,7 +52,7 @@ pub(super) fn read(record: &TapeRecord, num_layers: u64) -> Ledger {
                 .rows
                 .iter()
                 .zip(rows)
-                .filter(|(row, _)| row.label.term.category() == *category)
+                .filter(|(row, _)| Term::from(row.label.kind).category() == *category)
                 .map(|(_, bytes)| bytes)
                 .sum();
             by_category.push((*category, to_u64(bytes)));
@@ -90,7 +90,7 @@ pub(super) fn read(record: &TapeRecord, num_layers: u64) -> Ledger {
 /// The same from what the tape itself has kept, without rows.
 fn outline(moments: &[autograd::Moment]) -> Ledger {
     let of = |moment: &autograd::Moment| PhaseUse {
-        phase: moment.phase,
+        phase: moment.phase.into(),
         allocated_bytes: to_u64(moment.bytes),
         by_category: Category::ALL.iter().zip(moment.by_category).map(|(one, bytes)| (*one, to_u64(bytes))).collect(),
         fragmentation_bytes: 0,
@@ -99,7 +99,7 @@ fn outline(moments: &[autograd::Moment]) -> Ledger {
     Ledger {
         phases: moments.iter().map(of).collect(),
         allocations: Vec::new(),
-        peak_phase: peak.map_or(Phase::Load, |(_, moment)| moment.phase),
+        peak_phase: peak.map_or(Phase::Load, |(_, moment)| moment.phase.into()),
         peak_bytes: peak.map_or(0, |(_, moment)| to_u64(moment.bytes)),
     }
 }
@@ -125,11 +125,11 @@ fn allocation(
     let plain = row.shape.sizes().is_empty();
     let bytes = |text: String| if plain { format!("{width} B") } else { format!("{text} × {width} B") };
     Allocation {
-        term: row.label.term,
+        term: row.label.kind.into(),
         module: record.name(row.label).to_owned(),
         bytes_at_peak: to_u64(at_peak),
         phases,
-        formula: times(&count_symbol) + &bytes(row.shape.formula()),
+        formula: times(&count_symbol) + &bytes(row.shape.formula(Sym::text_of)),
         formula_with_numbers: times(&count.to_string()) + &bytes(row.shape.numbers()),
         formula_bytes: count.saturating_mul(one),
     }
@@ -149,7 +149,7 @@ fn turns(record: &TapeRecord) -> Vec<Turn<'_>> {
     for (at, length) in passes(&record.segments) {
         let segments = record.segments.get(at..at + length).unwrap_or_default();
         let tags: Vec<LayerTag> = segments.iter().map(|segment| segment.tag).collect();
-        let phase = segments.first().map_or(Phase::Load, |segment| segment.phase);
+        let phase = segments.first().map_or(Phase::Load, |segment| segment.phase.into());
         record.models.turns(phase, &tags, |turn| {
             if let Some(segment) = segments.get(turn.place) {
                 let next = record.segments.get(at + turn.place + 1);
@@ -172,7 +172,7 @@ fn fullest_moments(record: &TapeRecord, turns: &[Turn<'_>]) -> Vec<Top> {
     };
     let mut level = 0i128;
     for (at, turn) in turns.iter().enumerate() {
-        let (phase, start) = (turn.segment.phase, turn.events.start);
+        let (phase, start) = (turn.segment.phase.into(), turn.events.start);
         let (mut net, mut fullest) = (0i128, (0i128, start));
         for (i, event) in record.events.get(turn.events.clone()).unwrap_or_default().iter().enumerate() {
             net += i128::from(event.bytes);

@@ -180,8 +180,7 @@ pub(super) fn score_loss(setting: &Setting, plan: &Plan, weights: &ModelWeights,
     let hidden = match &weights.pooler {
         // Encoders read their first token through a dense layer and tanh.
         Some(pooler) => {
-            let first =
-                dims(&[(Sym::B, setting.batch), (Sym::One, 1)]).with(Dim { sym: Sym::H, size: hidden.shape().width() });
+            let first = dims(&[(Sym::B, setting.batch), (Sym::One, 1)]).with(Dim::new(Sym::H, hidden.shape().width()));
             let dense = pooler.run(setting, &hidden.view(first), Term::ScoreHead);
             activation_saving_output(&dense, setting.label(Term::ScoreHead, "pooled"))
         }

@@ -4,13 +4,10 @@
 //! ([`autograd`]); every allocation and free goes onto a tape; [`ledger`] reads the tape phase by phase.
 
 mod activations;
-mod allocator;
 mod autograd;
 mod beside;
-mod communication;
 mod embeddings;
 mod estimate;
-mod fsdp2;
 mod kv_cache;
 mod ledger;
 mod logits;
@@ -18,13 +15,15 @@ mod optimizer;
 mod overhead;
 mod period;
 mod phase;
+mod precision;
 mod replay;
+mod sharding;
 mod step;
 mod surface;
+mod symbol;
 mod tasks;
 mod term;
 mod weights;
-mod zero;
 
 pub use beside::{ModelRole, ModelUse, RolloutUse, TaskUse};
 pub use estimate::*;
@@ -38,9 +37,9 @@ pub use term::{Category, Term};
 use crate::gpu::{Card, HostMemory, context_bytes, nccl_bytes};
 use crate::model::{self, Model, Reading};
 use crate::plan::{Alternative, Method, ModelChoice, Optimizer, Plan, Problem, Subject, Task, alternatives};
-use allocator::Mode;
-use autograd::Detail;
-use period::Extent;
+use autograd::{Detail, Extent};
+use headroom_torch::allocator::{self, Mode};
+use sharding::{Elements, strategy};
 
 /// Replays one step of `plan` and says what it holds, when, and whether it fits.
 ///
@@ -76,7 +75,7 @@ pub(crate) enum AttentionPath {
 
 /// Whether bitsandbytes multiplies `tokens` by a 4-bit weight of d_out x d_in in one kernel, without writing the weight out.
 pub(crate) fn multiplies_four_bits_at_once(plan: &Plan, card: &Card, tokens: u64, (d_out, d_in): (u64, u64)) -> bool {
-    let product = activations::Product { m: tokens, n: d_out, k: d_in, float16: communication::is_float16(plan) };
+    let product = activations::Product { m: tokens, n: d_out, k: d_in, float16: precision::is_float16(plan) };
     let (count, _) = crate::gpu::multiprocessors(card);
     let fused = |capability| activations::is_fused(product, count, capability);
     plan.quantization.fused_4bit_gemm && card.compute_capability.is_some_and(fused)
@@ -148,7 +147,10 @@ fn answer(plan: &Plan, subject: &Subject, with_rows: bool) -> Estimate {
         expandable: plan.expandable_segments,
     };
     let active = model.active_param_count().saturating_add(counts.adapters);
-    let host = step.sharding.host(plan, counts.trainable, counts.base, step.paged);
+    let host = match step.paged {
+        Some((elements, width)) => vec![sharding::paged_state(&step.sharding, elements, width)],
+        None => strategy(&step.sharding).host(Elements { trained: counts.trainable, params: counts.base }),
+    };
     Estimate {
         param_count: counts.base.saturating_add(counts.adapters),
         active_param_count: active,

@@ -1,10 +1,11 @@
 //! Optimizer state, and what clipping and the optimizer's step write for moments.
 
 use super::autograd::{ElementType, Label, LayerTag, Shape, Sym, Tape, Tensor, dims};
-use super::communication::{Scheme, Sharding};
 use super::phase::Phase;
+use super::sharding::{keeps_master, strategy};
 use super::term::Term;
 use super::weights::Trainable;
+use crate::job::Sharding;
 use crate::plan::{Optimizer, Plan};
 use std::rc::Rc;
 
@@ -42,7 +43,7 @@ fn code_tables(tape: &Rc<Tape>, plan: &Plan, sharding: &Sharding, trainable: &[T
         _ => &[],
     };
     let eight_bit = trainable.iter().any(|parameter| parameter.elements() >= MIN_8BIT_SIZE);
-    if !eight_bit || sharding.offloads_optimizer() {
+    if !eight_bit || sharding.offload_optimizer {
         return Vec::new();
     }
     let new = |name: &&str| {
@@ -55,23 +56,17 @@ fn code_tables(tape: &Rc<Tape>, plan: &Plan, sharding: &Sharding, trainable: &[T
 /// State of one tensor.
 fn states_of(tape: &Rc<Tape>, plan: &Plan, sharding: &Sharding, parameter: &Trainable) -> Vec<Tensor> {
     let new = |term, shape: Shape, element| {
-        let shape = sharding.state_shape(shape);
+        let shape = strategy(sharding).state_shape(shape);
         Tensor::new(tape, tape.label(term, &parameter.name), shape, element)
     };
     let shape = parameter.tensor.shape();
     let weight = parameter.tensor.element();
-    let own = if sharding.keeps_master(plan) {
-        ElementType::F32
-    } else if sharding.scheme == Scheme::Fsdp2 {
-        sharding.shard
-    } else {
-        weight
-    };
+    let own = if keeps_master(sharding, plan) { ElementType::F32 } else { strategy(sharding).state_element(weight) };
     let mut states = Vec::new();
-    if sharding.offloads_optimizer() {
+    if sharding.offload_optimizer {
         return states;
     }
-    if sharding.keeps_master(plan) {
+    if keeps_master(sharding, plan) {
         states.push(new(Term::MasterWeights, shape, ElementType::F32));
     }
     let step = || dims(&[(Sym::One, 1)]);
@@ -211,7 +206,7 @@ fn adafactor(
     let (mut gradient, mut weight, mut update) = (None, None, None);
     for parameter in trainable {
         tape.enter_layer(parameter.tag);
-        let shape = sharding.state_shape(parameter.tensor.shape());
+        let shape = strategy(sharding).state_shape(parameter.tensor.shape());
         let of = |shape| Tensor::new(tape, label(parameter), shape, ElementType::F32);
         if own(parameter) != ElementType::F32 {
             drop(gradient.take());
@@ -243,13 +238,13 @@ fn adafactor(
 /// `optimizer.step()`.
 pub(super) fn step(tape: &Rc<Tape>, plan: &Plan, sharding: &Sharding, trainable: &[Trainable]) {
     tape.enter(Phase::OptimizerStep);
-    if sharding.offloads_optimizer() {
+    if sharding.offload_optimizer {
         return;
     }
     let outside = tape.tag();
     let label = |parameter: &Trainable| tape.label(Term::OptimizerTemporaries, &parameter.name);
     let own = |parameter: &Trainable| {
-        if sharding.keeps_master(plan) { ElementType::F32 } else { parameter.tensor.element() }
+        if keeps_master(sharding, plan) { ElementType::F32 } else { parameter.tensor.element() }
     };
     match plan.optim {
         Optimizer::AdamwTorch | Optimizer::GaloreAdamw | Optimizer::ApolloAdamw | Optimizer::Muon => {
@@ -257,7 +252,7 @@ pub(super) fn step(tape: &Rc<Tape>, plan: &Plan, sharding: &Sharding, trainable:
             let mut roots = Vec::new();
             for parameter in trainable {
                 tape.enter_layer(parameter.tag);
-                let shape = sharding.state_shape(parameter.tensor.shape());
+                let shape = strategy(sharding).state_shape(parameter.tensor.shape());
                 roots.push((parameter.tag, Tensor::new(tape, label(parameter), shape, own(parameter))));
             }
             // CPython lets a list's items go from the last to the first.
@@ -272,7 +267,7 @@ pub(super) fn step(tape: &Rc<Tape>, plan: &Plan, sharding: &Sharding, trainable:
             let mut denominator = None;
             for parameter in trainable {
                 tape.enter_layer(parameter.tag);
-                let shape = sharding.state_shape(parameter.tensor.shape());
+                let shape = strategy(sharding).state_shape(parameter.tensor.shape());
                 let root = Tensor::new(tape, label(parameter), shape, own(parameter));
                 let divided = Tensor::new(tape, label(parameter), shape, own(parameter));
                 drop(root);

@@ -1,17 +1,9 @@
 //! Which layers are really simulated: a model's layers repeat, singly or in a pattern, and equal ones need no second run.
 
+use super::autograd::{Extent, Run};
 use super::step::attends_eagerly;
 use crate::model::{Attention, Layer, Model};
 use crate::plan::{Plan, Task};
-
-/// How much of the model is run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Extent {
-    /// Equal layers stand for each other: all that sums and maxima need.
-    Representative,
-    /// Every layer: what the allocator, which sees every block, needs.
-    Whole,
-}
 
 /// Whether layers that differ in their sliding window alone run alike: no sequence is longer than a window, or every layer
 /// gets a mask anyway and no cache is cut to the window.
@@ -21,17 +13,6 @@ pub(super) fn windows_run_alike(plan: &Plan, model: &Model) -> bool {
     let longest = plan.batches().tokens_per_sequence.saturating_add(plan.rollout.new_tokens);
     let generates = plan.task == Task::Inference || plan.is_reinforcement();
     longest < shortest || (!generates && (plan.padded_batch || attends_eagerly(plan, model)))
-}
-
-/// Equal layers in a row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Run {
-    /// Number of the simulated layer that stands for them.
-    pub(super) index: u32,
-    /// How many.
-    pub(super) count: u64,
-    /// How many of its others come before.
-    pub(super) before: u64,
 }
 
 /// Which layers are simulated.

@@ -1,21 +1,21 @@
 //! One training step, or one generation, from beginning to end.
 
 use super::activations::{BackwardHook, Kernel, Setting, prepare_masks, rotary_tables, run_layer, run_norm};
+use super::autograd::Extent;
 use super::autograd::{
-    Detail, ElementType, Marks, Processors, Sym, Tape, TapeRecord, Tensor, backward, checkpoint, dims,
+    Detail, ElementType, Marks, Processors, Sym, Tape, TapeRecord, Tensor, VOCABULARY, backward, checkpoint, dims,
 };
-use super::communication::{Scheme, Sharding, autocasts, is_float16};
 use super::embeddings::run_embeddings;
-use super::fsdp2::Fsdp2;
 use super::logits::{HeadOutput, language_model_loss, score_loss};
 use super::optimizer;
-use super::period::Extent;
 use super::phase::Phase;
+use super::precision::{autocasts, is_float16};
+use super::sharding::{Acts, Hooked, strategy};
 use super::tasks;
 use super::term::Term;
 use super::weights::{Counts, Holder, LayerWeights, ModelWeights, Trainable, load};
-use super::zero::{Acts, Modules, unroll};
 use crate::gpu::{Card, multiprocessors};
+use crate::job::Sharding;
 use crate::model::Model;
 use crate::plan::{AttentionKernel, AttnImplementation, Auto, Plan, Subject, Task};
 use crate::units::MIB;
@@ -47,19 +47,14 @@ pub(super) fn run_beside(
     acts: &mut Option<Acts>,
 ) -> Step {
     let Subject { model, card, .. } = subject;
-    let sharding = Sharding::new(plan, model);
-    let limits = sharding.zero_limits(plan).filter(|_| plan.task != Task::Inference);
-    // What DeepSpeed's stages 2 and 3 do comes between the events.
-    let on_tape = if detail.keeps_events() || limits.is_none() { detail } else { Detail::Categories };
-    let tape = Tape::new(extent, on_tape);
+    let sharding = Sharding::of(plan, model);
+    let hooks = plan.task != Task::Inference && strategy(&sharding).acts_on_hooks();
+    // What the framework does where hooks run comes between the events.
+    let on_tape = if detail.keeps_events() || !hooks { detail } else { Detail::Categories };
+    let tape = Tape::new(&VOCABULARY, extent, on_tape);
     let kernel = kernel(plan, model, card);
     let mut weights = load(&tape, plan, model, &sharding, Holder::POLICY);
-    let modules = limits.map(|limits| (limits.stage, Modules::new(&tape, &weights.parameters, limits.stage)));
-    match &modules {
-        Some((3, modules)) => weights.zero3 = Some(Rc::clone(modules)),
-        Some((_, modules)) => weights.zero2 = Some(Rc::clone(modules)),
-        None => {}
-    }
+    let modules = if hooks { strategy(&sharding).hook(&tape, &mut weights) } else { None };
     let mut counts = weights.counts;
     let workspaces = workspaces(&tape, plan, card);
     if let Some(compute_capability) = card.compute_capability {
@@ -95,8 +90,9 @@ pub(super) fn run_beside(
     let paged = optimizer::paged_state(plan, &trainable);
     drop((trainable, weights, workspaces));
     let mut record = tape.finish();
-    if let (Some((_, modules)), Some(limits)) = (modules, limits) {
-        record = unroll(record, &modules, (limits, detail), acts);
+    if let Some(modules) = modules {
+        let accumulates = plan.gradient_accumulation_steps > 1;
+        record = strategy(&sharding).unroll(Hooked { record, modules: &modules, detail, accumulates }, acts);
     }
     Step { record, counts, sharding, kernel, paged }
 }
@@ -222,8 +218,9 @@ impl Update<'_> {
         loss: impl Fn(&Rc<Setting>) -> Option<HeadOutput>,
     ) {
         let Self { tape, plan, weights, trainable, sharding, .. } = *self;
-        sharding.share_gradients(tape, trainable);
-        let buffers = sharding.standing_buffers(tape, weights, trainable);
+        let strategy = strategy(sharding);
+        strategy.shard_gradients(tape, trainable);
+        let buffers = strategy.standing_buffers(tape, weights, trainable);
         tape.mark(|marks, at| marks.states = at);
         let states = optimizer::allocate_states(tape, plan, sharding, trainable);
         tape.mark(|marks, at| marks.step = at);
@@ -231,20 +228,20 @@ impl Update<'_> {
         let (mut averaged, mut buckets) = (None, Vec::new());
         if plan.gradient_accumulation_steps > 1 {
             tape.enter(Phase::Forward);
-            averaged = sharding.averaged(tape, trainable);
-            if tape.extent == Extent::Whole && !sharding.shards_gradients() {
+            averaged = strategy.accumulated(tape, trainable);
+            if tape.extent == Extent::Whole && !strategy.leaves_other_gradients() {
                 // Later micro-batches repeat the second.
                 drop(self.micro_step(&loss, Vec::new()));
             } else {
                 hold_gradients(tape, trainable);
             }
-            buckets = sharding.buckets_left(tape);
+            buckets = strategy.accumulated_buckets(tape);
         }
         let Some(kept) = self.micro_step(&loss, buckets) else { return };
         optimizer::clip(tape, plan, trainable);
         tape.enter(Phase::OptimizerStep);
         tape.mark(|marks, at| marks.optimizer_step = at);
-        let flat = sharding.step_buffers(tape, trainable);
+        let flat = strategy.step_buffers(tape, trainable);
         optimizer::step(tape, plan, sharding, trainable);
         drop((flat, kept, averaged));
         weights.zero2.iter().for_each(|modules| modules.end_step());
@@ -265,7 +262,7 @@ impl Update<'_> {
         let zero3 = weights.zero3.as_ref();
         tape.enter(Phase::Forward);
         let mut setting = setting(tape, plan, model, kernel, true);
-        let fsdp2 = (sharding.scheme == Scheme::Fsdp2).then(|| Fsdp2::new(tape, sharding, weights));
+        let fsdp2 = strategy(sharding).groups(tape, weights);
         setting.fsdp2.clone_from(&fsdp2);
         setting.zero3 = zero3.cloned();
         let setting = Rc::new(setting);
@@ -294,7 +291,7 @@ impl Update<'_> {
         }
         setting.backward_begins.take();
         zero3.into_iter().chain(&weights.zero2).for_each(|modules| modules.end_backward());
-        let mut held = sharding.end_backward(tape, trainable);
+        let mut held = strategy(sharding).end_backward(tape, trainable);
         held.extend(fsdp2.iter().flat_map(|groups| groups.end_backward()));
         drop((loss, kept));
         reduce.take();
@@ -306,11 +303,10 @@ impl Update<'_> {
 
 /// Sharding's buffers come with the first gradients.
 fn backward_hook(tape: &Rc<Tape>, sharding: &Sharding, into: &Rc<RefCell<Vec<Tensor>>>) -> BackwardHook {
-    let buffers = sharding.backward_buffers();
+    let buffers = strategy(sharding).backward_buffers();
     let (tape, into) = (Rc::clone(tape), Rc::clone(into));
     Box::new(move || {
-        let new = |(term, shape, element)| Tensor::new(&tape, tape.label(term, ""), shape, element);
-        into.borrow_mut().extend(buffers.into_iter().map(new));
+        into.borrow_mut().extend(buffers.into_iter().map(|buffer| buffer.allocate(&tape)));
     })
 }
 

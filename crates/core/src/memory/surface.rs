@@ -7,10 +7,10 @@
 //! sizes and two lengths, three where that is not enough, and the peak is that of the fullest piece. Further exact estimates
 //! in between check it: a rectangle where one of them is off is cut in two.
 
+use super::autograd::Extent;
 use super::autograd::{Detail, Fullest};
-use super::period::Extent;
+use super::sharding::Acts;
 use super::step;
-use super::zero::Acts;
 use crate::plan::{Plan, Subject};
 use std::collections::HashMap;
 

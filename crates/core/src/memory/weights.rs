@@ -1,11 +1,12 @@
 //! Weights: what each module's parameters take, in which dtype, quantised or not, with which adapters.
 
 use super::activations::{Adapter, BaseWeight, Projection};
+use super::autograd::Extent;
 use super::autograd::{ElementType, GradSource, Label, LayerTag, Sym, Tape, Tensor, dims};
-use super::communication::{Scheme, Sharding};
-use super::period::{Extent, simulated, windows_run_alike};
+use super::period::{simulated, windows_run_alike};
+use super::sharding::{Modules, strategy};
 use super::term::Term;
-use super::zero::Modules;
+use crate::job::{Scheme, Sharding};
 use crate::model::{Layer, Model, ModelKind, Module, ModuleKind, NormKind, QkNorm, Role};
 use crate::plan::{AdapterDtype, Dtype, Method, Plan, TargetModules, Task, names_module};
 use std::rc::Rc;
@@ -138,7 +139,7 @@ pub(super) fn load(tape: &Rc<Tape>, plan: &Plan, model: &Model, sharding: &Shard
         counts,
         held: Vec::new(),
     };
-    let (outside, start) = (tape.tag(), tape.len());
+    let (outside, start) = (tape.tag(), tape.events_so_far());
     let mut embeddings = Vec::new();
     let (mut embedding_norms, mut embedding_projections) = (Vec::new(), Vec::new());
     let mut token_embedding = None;
@@ -359,9 +360,9 @@ impl Builder<'_> {
         let elements = shape.elements().saturating_mul(repeat);
         self.counts.base = self.counts.base.saturating_add(elements);
         let element = self.element();
-        let held = self.sharding.weight_shape(shape);
+        let held = strategy(self.sharding).weight_shape(shape);
         // FSDP2's shards may be wider than what products run in.
-        let compute = if self.sharding.scheme == Scheme::Fsdp2 { self.sharding.compute } else { element };
+        let compute = strategy(self.sharding).compute_element(element);
         let tensor = Tensor::new(self.tape, self.weight_label(term, name), held, element).standing_for(shape, compute);
         if self.quantizes() {
             let bytes = elements.saturating_mul(element.bytes());
@@ -390,7 +391,7 @@ impl Builder<'_> {
         let shape = original.shape();
         let label = self.label(Term::AdapterWeights, name);
         let element = if self.sharding.scheme == Scheme::Fsdp2 { self.element() } else { original.element() };
-        let copy = Tensor::new(self.tape, label, self.sharding.weight_shape(shape), element);
+        let copy = Tensor::new(self.tape, label, strategy(self.sharding).weight_shape(shape), element);
         let copy = copy.standing_for(shape, original.element());
         self.held.push(original);
         let elements = shape.elements().saturating_mul(tag.repeat);
@@ -518,10 +519,11 @@ impl Builder<'_> {
         }
         let r = self.plan.lora.r;
         let element = self.adapter_element();
-        let compute = if self.sharding.scheme == Scheme::Fsdp2 { self.sharding.compute } else { element };
+        let compute = strategy(self.sharding).compute_element(element);
         let new = |shape| {
             let label = self.label(Term::AdapterWeights, &module.name);
-            Tensor::new(self.tape, label, self.sharding.weight_shape(shape), element).standing_for(shape, compute)
+            Tensor::new(self.tape, label, strategy(self.sharding).weight_shape(shape), element)
+                .standing_for(shape, compute)
         };
         let a = new(dims(&[(Sym::R, r), (Sym::DIn, d_in)]));
         let b = new(dims(&[(sym, d_out), (Sym::R, r)]));
@@ -539,9 +541,7 @@ impl Builder<'_> {
         match self.plan.lora.adapter_dtype {
             AdapterDtype::Bfloat16 | AdapterDtype::Float16 => ElementType::Half,
             AdapterDtype::Float32 => ElementType::F32,
-            AdapterDtype::Auto if super::communication::casts_adapters(self.plan) => {
-                element_type(self.plan.torch_dtype)
-            }
+            AdapterDtype::Auto if super::sharding::casts_adapters(self.plan) => element_type(self.plan.torch_dtype),
             AdapterDtype::Auto => ElementType::F32,
         }
     }
@@ -630,8 +630,8 @@ impl Trainable {
         }
     }
 
-    /// Whether a framework is told when the gradient is complete.
-    pub(super) fn is_told(&self) -> bool {
+    /// Whether a hook runs when the gradient is complete.
+    pub(super) fn has_hook(&self) -> bool {
         matches!(self.tensor.source(), Some(GradSource::Leaf(leaf)) if leaf.told_as.get().is_some())
     }
 

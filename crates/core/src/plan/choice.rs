@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::companion::Companion;
 use super::rollout::{PolicyUpdate, Rollout};
 
 /// Everything the user chose.
@@ -67,8 +68,10 @@ pub struct Plan {
     pub reference: Reference,
     /// Generation: tokens produced after the prompt, for `inference` and rollouts.
     pub rollout: Rollout,
-    /// The other models on the card, as given: `value_model` and `reward_models`; [`Plan::instances`] reads them.
-    pub other_models: Vec<(String, Value)>,
+    /// PPO's value model; `None`: the policy's own model, with a one-score head.
+    pub value_model: Option<Companion>,
+    /// Reward models, judges and simulated users, 16 at most; `None` and an empty list mean the same.
+    pub reward_models: Option<Vec<Companion>>,
     /// Preference and reinforcement tasks: how the policy is updated.
     pub policy: PolicyUpdate,
     /// Versions that change an allocation.

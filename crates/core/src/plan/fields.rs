@@ -131,6 +131,17 @@ pub enum Kind {
     GpuId,
     /// JSON kept as given, or nothing.
     Json,
+    /// A model beside the policy as JSON, or nothing.
+    Companion,
+    /// A list of them, or nothing.
+    Companions,
+}
+
+impl Kind {
+    /// Whether links and forms write its value as JSON.
+    const fn is_json(self) -> bool {
+        matches!(self, Self::Json | Self::Companion | Self::Companions)
+    }
 }
 
 /// Every field, in the order of JSON files and links.
@@ -141,11 +152,6 @@ pub fn fields() -> &'static [Field] {
 /// The field called `name` in JSON: `lora.r`.
 pub fn field(name: &str) -> Option<&'static Field> {
     FIELDS.iter().find(|field| field.name == name)
-}
-
-/// Where `name` stands in the table.
-pub(super) fn position(name: &str) -> usize {
-    FIELDS.iter().position(|field| field.name == name).unwrap_or(FIELDS.len())
 }
 
 impl Field {
@@ -171,8 +177,8 @@ impl Field {
     pub fn text(&self, plan: &Plan) -> String {
         match self.value(plan) {
             Value::Null => String::new(),
-            Value::String(text) if self.kind != Kind::Json || is_bare(&text) => text,
-            value if self.kind == Kind::Json => value.to_string(),
+            Value::String(text) if !self.kind.is_json() || is_bare(&text) => text,
+            value if self.kind.is_json() => value.to_string(),
             Value::Array(names) => names.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(","),
             other => other.to_string(),
         }
@@ -199,6 +205,8 @@ impl Field {
                 | Kind::Version
                 | Kind::Text
                 | Kind::Json
+                | Kind::Companion
+                | Kind::Companions
                 | Kind::ModelId
                 | Kind::GpuId
         );
@@ -219,8 +227,8 @@ impl Field {
             Kind::TargetModules if text == ALL_LINEAR => Value::from(text),
             Kind::Names | Kind::TargetModules if text.is_empty() => Value::Array(Vec::new()),
             Kind::Names | Kind::TargetModules => text.split(',').map(Value::from).collect(),
-            Kind::Json if is_bare(text) => Value::from(text),
-            Kind::Json => serde_json::from_str(text)
+            kind if kind.is_json() && is_bare(text) => Value::from(text),
+            kind if kind.is_json() => serde_json::from_str(text)
                 .map_err(|error| ProblemKind::NotJson { line: error.line(), column: error.column() })?,
             _ => Value::from(text),
         })

@@ -1,26 +1,9 @@
-//! The other models on the card: PPO's value model, reward models, judges, simulated users.
+//! The other models on the card, found: PPO's value model, reward models, judges, simulated users.
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
-
-use super::choice::names;
-use super::{ModelChoice, Offload, Plan, Problem, ProblemKind, Task};
+use super::{Companion, CompanionModel, InstanceRole, ModelChoice, Offload, Plan, Problem, ProblemKind, Task};
 use crate::model::Model;
-
-names! {
-    /// What a model beside the policy is for.
-    InstanceRole {
-        /// PPO's critic: trains, with a one-score head.
-        Value = "value",
-        /// Scores answers.
-        Reward = "reward",
-        /// Compares or grades answers in words.
-        Judge = "judge",
-        /// Plays the user of a conversation.
-        SimulatedUser = "simulated_user",
-    }
-}
 
 /// A model beside the policy.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,129 +20,60 @@ pub struct Instance {
     pub placement: Offload,
 }
 
-/// Keys of one of `reward_models`.
-const KEYS: &[&str] = &["model", "role", "bits", "shared", "placement"];
-/// Most models beside the policy.
-const MOST_INSTANCES: usize = 16;
-
 impl Plan {
     /// The models beside policy and reference, the value model first.
     ///
-    /// `value_model` is a model as [`Plan::model`] is, and the policy's own where it is missing; `reward_models` a list
-    /// of models, or of objects with `model`, `role`, `bits` (4 or 8), `shared` and `placement` (`none` for the card or
-    /// `cpu`).
-    ///
     /// # Errors
-    /// Every problem of what was given, each with its field and mend.
+    /// Every companion whose model is not known, or that cannot have the policy's weights, each with its field and fix.
     pub fn instances(&self, policy: &Arc<Model>) -> Result<Vec<Instance>, Vec<Problem>> {
+        let policys_own = Companion::default();
+        let critic = (self.task == Task::Ppo).then(|| self.value_model.as_ref().unwrap_or(&policys_own));
+        let others = self.reward_models.iter().flatten().filter(|_| self.task != Task::Inference).enumerate();
+        let critic = critic.map(|critic| ("value_model".to_owned(), InstanceRole::Value, critic));
+        let others = others.map(|(i, other)| (format!("reward_models.{i}"), InstanceRole::Reward, other));
         let mut problems = Vec::new();
         let mut instances = Vec::new();
-        let of = |key: &str| self.other_models.iter().find(|(name, _)| name == key).map(|(_, value)| value);
-        if self.task == Task::Ppo {
-            let given = of("value_model").unwrap_or(&Value::Null);
-            match read(self, "value_model", InstanceRole::Value, given, policy) {
+        for (field, role, companion) in critic.into_iter().chain(others) {
+            match found(self, &field, role, companion, policy) {
                 Ok(instance) => instances.push(instance),
                 Err(problem) => problems.push(problem),
-            }
-        }
-        if self.task != Task::Inference {
-            let entries = match of("reward_models") {
-                None => &[],
-                Some(Value::Array(entries)) if entries.len() <= MOST_INSTANCES => entries.as_slice(),
-                Some(Value::Array(_)) => {
-                    problems.push(out_of_range("reward_models", MOST_INSTANCES + 1, MOST_INSTANCES));
-                    &[]
-                }
-                Some(_) => {
-                    problems.push(wrong("reward_models", "list of models"));
-                    &[]
-                }
-            };
-            for (i, entry) in entries.iter().enumerate() {
-                match read(self, &format!("reward_models.{i}"), InstanceRole::Reward, entry, policy) {
-                    Ok(instance) => instances.push(instance),
-                    Err(problem) => problems.push(problem),
-                }
             }
         }
         if problems.is_empty() { Ok(instances) } else { Err(problems) }
     }
 }
 
-fn wrong(field: &str, expected: &'static str) -> Problem {
-    Problem::new(field, ProblemKind::WrongType { expected })
-}
-
-fn out_of_range(field: &str, value: usize, max: usize) -> Problem {
-    let (value, max) = (value.to_string(), max.to_string());
-    Problem::new(field, ProblemKind::OutOfRange { value, min: "0".to_owned(), max })
-}
-
-fn read(plan: &Plan, field: &str, role: InstanceRole, given: &Value, policy: &Arc<Model>) -> Result<Instance, Problem> {
-    let plain = |model| Instance { role, model, bits: None, shared: false, placement: Offload::None };
-    let Value::Object(entries) = given else { return named(plan, field, given, policy).map(plain) };
-    // A model as a plan writes one: a config and its name.
-    if entries.contains_key("config") || entries.contains_key("name") {
-        return named(plan, field, given, policy).map(plain);
-    }
-    if let Some(key) = entries.keys().find(|key| !KEYS.contains(&key.as_str())) {
-        let nearest = super::nearest_key(key, KEYS.iter().copied()).map(|near| format!("{field}.{near}"));
-        return Err(Problem::new(format!("{field}.{key}"), ProblemKind::UnknownKey { nearest }));
-    }
-    let model = named(plan, &format!("{field}.model"), entries.get("model").unwrap_or(&Value::Null), policy)?;
-    let shared = match entries.get("shared") {
-        None | Some(Value::Null) => false,
-        Some(Value::Bool(shared)) => *shared,
-        Some(_) => return Err(wrong(&format!("{field}.shared"), "true or false")),
-    };
+fn found(
+    plan: &Plan,
+    field: &str,
+    role: InstanceRole,
+    companion: &Companion,
+    policy: &Arc<Model>,
+) -> Result<Instance, Problem> {
+    let place = if companion.is_bare { field.to_owned() } else { format!("{field}.model") };
+    let model = found_model(plan, &place, &companion.model, policy)?;
+    let shared = companion.is_shared();
     if shared && model.layers != policy.layers {
         let kind = ProblemKind::Contradiction { other: "model".to_owned(), mend: "false".to_owned() };
         return Err(Problem::new(format!("{field}.shared"), kind));
     }
-    let role = choice(entries, field, "role", InstanceRole::from_name, InstanceRole::NAMES)?.unwrap_or(role);
-    let placement = choice(entries, field, "placement", Offload::from_name, Offload::NAMES)?;
-    let bits = match entries.get("bits").map(Value::as_u64) {
-        None => None,
-        Some(Some(4)) => Some(4),
-        Some(Some(8)) => Some(8),
-        Some(_) => {
-            let value = entries.get("bits").map(super::leaf::shown).unwrap_or_default();
-            let kind = ProblemKind::NotOneOf { value, allowed: super::parts::BITS.to_vec(), nearest: None };
-            return Err(Problem::new(format!("{field}.bits"), kind));
-        }
-    };
-    Ok(Instance { role, model, bits, shared, placement: placement.unwrap_or(Offload::None) })
+    Ok(Instance {
+        role: companion.role.unwrap_or(role),
+        model,
+        bits: companion.bits,
+        shared,
+        placement: companion.placement.unwrap_or(Offload::None),
+    })
 }
 
-fn choice<T>(
-    entries: &Map<String, Value>,
-    field: &str,
-    key: &str,
-    from_name: fn(&str) -> Option<T>,
-    names: &'static [&'static str],
-) -> Result<Option<T>, Problem> {
-    match entries.get(key) {
-        None | Some(Value::Null) => Ok(None),
-        Some(value) => match value.as_str().and_then(from_name) {
-            Some(found) => Ok(Some(found)),
-            None => Err(Problem::new(format!("{field}.{key}"), super::leaf::not_one_of(value, names))),
-        },
-    }
-}
-
-/// A model by id or config; nothing means the policy's own.
-fn named(plan: &Plan, field: &str, given: &Value, policy: &Arc<Model>) -> Result<Arc<Model>, Problem> {
-    let choice = match given {
-        Value::Null => return Ok(policy.clone()),
-        Value::String(id) => ModelChoice::Catalogue(id.clone()),
-        Value::Object(entries) => {
-            let name = entries.get("name").and_then(Value::as_str).unwrap_or("config.json").to_owned();
-            match entries.get("config") {
-                Some(config) => ModelChoice::Config { name, config: config.clone() },
-                None => ModelChoice::Catalogue(name),
-            }
+fn found_model(plan: &Plan, field: &str, model: &CompanionModel, policy: &Arc<Model>) -> Result<Arc<Model>, Problem> {
+    let choice = match model {
+        CompanionModel::Policy => return Ok(Arc::clone(policy)),
+        CompanionModel::Catalogue(id) | CompanionModel::Named(id) => ModelChoice::Catalogue(id.clone()),
+        CompanionModel::Config { name, config } => {
+            let name = name.as_deref().unwrap_or(CompanionModel::UNNAMED).to_owned();
+            ModelChoice::Config { name, config: config.clone() }
         }
-        _ => return Err(wrong(field, "text")),
     };
     // The same model need not be read twice.
     if choice == plan.model {

@@ -1,10 +1,9 @@
-//! JSON that a plan keeps as given: a pasted config, and the other models beside the policy.
+//! JSON that a plan keeps as given: a pasted config; how much of it links can carry, the models beside the policy included.
 
 use std::io;
 
 use serde_json::{Map, Value};
 
-use super::fields::position;
 use super::leaf::too_deep;
 use super::{ModelChoice, Plan, ProblemKind};
 
@@ -24,7 +23,7 @@ const NOT_SHAPES: &[&str] = &[
 ];
 
 /// Checks `value` for depth and, with what `plan` already keeps, for length.
-fn check(plan: &Plan, value: &Value) -> Result<(), ProblemKind> {
+pub(super) fn check(plan: &Plan, value: &Value) -> Result<(), ProblemKind> {
     if too_deep(value) {
         return Err(ProblemKind::WrongType { expected: "JSON" });
     }
@@ -58,28 +57,7 @@ impl io::Write for Counted {
 
 fn kept_bytes(plan: &Plan) -> usize {
     let config = if let ModelChoice::Config { config, .. } = &plan.model { json_bytes(config) } else { 0 };
-    config + plan.other_models.iter().map(|(_, value)| json_bytes(value)).sum::<usize>()
-}
-
-/// The value kept in `list` under `key`; null when there is none.
-pub(super) fn kept(list: &[(String, Value)], key: &str) -> Value {
-    list.iter().find(|(name, _)| name == key).map_or(Value::Null, |(_, value)| value.clone())
-}
-
-/// Keeps `value` under `key` among the plan's other models, in the order of the table; null removes it.
-pub(super) fn keep(plan: &mut Plan, key: &str, value: &Value) -> Result<(), ProblemKind> {
-    let before = plan.other_models.clone();
-    plan.other_models.retain(|(name, _)| name != key);
-    if value.is_null() {
-        return Ok(());
-    }
-    if let Err(kind) = check(plan, value) {
-        plan.other_models = before;
-        return Err(kind);
-    }
-    plan.other_models.push((key.to_owned(), value.clone()));
-    plan.other_models.sort_by_key(|(name, _)| position(name));
-    Ok(())
+    config + plan.companions_as_json().map(|value| json_bytes(&value)).sum::<usize>()
 }
 
 /// Makes `config` the plan's model, under the name that it or its family gives.

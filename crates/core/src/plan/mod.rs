@@ -5,6 +5,7 @@
 mod alternatives;
 mod batches;
 mod choice;
+mod companion;
 mod defaults;
 mod fields;
 mod instances;
@@ -23,8 +24,9 @@ mod table;
 pub use alternatives::{Alternative, alternatives};
 pub use batches::{Batches, Round};
 pub use choice::*;
+pub use companion::{Companion, CompanionModel, InstanceRole};
 pub use fields::{Field, Kind, Unit, field, fields};
-pub use instances::{Instance, InstanceRole};
+pub use instances::Instance;
 pub use json::MAX_JSON_BYTES;
 pub use modules::{attention_module_names, linear_module_names, names_module};
 pub use problem::*;

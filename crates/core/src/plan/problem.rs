@@ -34,7 +34,8 @@ pub enum ProblemKind {
     },
     /// A value of the wrong kind.
     WrongType {
-        /// What is expected: `number`, `whole number`, `true or false`, `text`, `object`, `JSON`, `module names`, `version`.
+        /// What is expected: `number`, `whole number`, `true or false`, `text`, `object`, `JSON`, `module names`,
+        /// `list of models`, `version`.
         expected: &'static str,
     },
     /// A key Headroom does not know.
@@ -186,6 +187,7 @@ fn with_article(expected: &'static str) -> &'static str {
         "number" => "a number",
         "whole number" => "a whole number",
         "object" => "an object",
+        "list of models" => "a list of models",
         "module names" => "a list of module names",
         "version" => "a version such as 2.15.0",
         other => other,

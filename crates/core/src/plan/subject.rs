@@ -61,7 +61,9 @@ impl Plan {
     /// The subject of a plan that differs from the one `known` belongs to in neither model nor card nor their words: what is
     /// known is not read again. `None` where the plan contradicts itself.
     pub(crate) fn subject_like<'a>(&self, of: &Self, known: &'a Subject) -> Option<Cow<'a, Subject>> {
-        if (&self.model, &self.gpu, &self.other_models, self.task) != (&of.model, &of.gpu, &of.other_models, of.task) {
+        let models = (&self.model, &self.value_model, &self.reward_models);
+        let same_models = models == (&of.model, &of.value_model, &of.reward_models);
+        if !same_models || (&self.gpu, self.task) != (&of.gpu, of.task) {
             return self.subject().ok().map(Cow::Owned);
         }
         let sound = contradictions(self, &known.model, &known.card).is_empty()

@@ -2,8 +2,8 @@
 //!
 //! One row a field. The rows drive the JSON reader and writer, links, the form's attributes and the generator of property tests.
 
+use super::companion::{reward_models, set_reward_models, set_value_model, value_model};
 use super::fields::{Field, Get, Kind, Set, Unit};
-use super::keep::{keep, kept};
 use super::leaf::Leaf;
 use super::parts::{
     BITS, WRAPS, bits, gpu_capability, gpu_id, gpu_memory, gpu_name, model_config, model_id, model_name, set_bits,
@@ -12,7 +12,7 @@ use super::parts::{
 };
 use super::{
     AdapterDtype, AttentionKernel, AttnImplementation, Dtype, Framework, KvCacheDtype, Method, MixedPrecision, Offload,
-    Optimizer, Problem, QuantType, ReferenceKind, RolloutEngine, Task, VllmMode,
+    Optimizer, QuantType, ReferenceKind, RolloutEngine, Task, VllmMode,
 };
 
 /// A row whose value is one member of the plan, named as the member is: `section.member`, in links `member`.
@@ -35,19 +35,6 @@ macro_rules! row {
     };
     (@unit) => { None };
     (@unit $unit:ident) => { Some(Unit::$unit) };
-}
-
-/// A row whose value is JSON kept among the plan's other models.
-macro_rules! kept_row {
-    ($key:ident) => {
-        Field {
-            get: |plan| kept(&plan.other_models, stringify!($key)),
-            set: |plan, value, field| {
-                keep(plan, stringify!($key), value).map_err(|kind| Problem::new(field.name, kind))
-            },
-            ..Field::untyped(stringify!($key), stringify!($key), Kind::Json, None)
-        }
-    };
 }
 
 /// A row whose value takes functions of its own.
@@ -168,8 +155,8 @@ pub(super) static FIELDS: &[Field] = &[
     row!(rollout.vllm_enable_sleep_mode, Kind::Flag),
     row!(rollout.kv_cache_dtype, Kind::OptionalChoice(KvCacheDtype::NAMES)),
     row!(rollout.enforce_eager, Kind::Flag),
-    kept_row!(value_model),
-    kept_row!(reward_models),
+    own_row(("value_model", "value_model"), Kind::Companion, None, (value_model, set_value_model)),
+    own_row(("reward_models", "reward_models"), Kind::Companions, None, (reward_models, set_reward_models)),
     row!(("beta", "beta") policy.beta, optional_number(0.0, 1e9)),
     row!(("entropy", "entropy") policy.entropy, Kind::OptionalFlag),
     row!(("vf_coef", "vf_coef") policy.vf_coef, optional_number(0.0, 1e9)),

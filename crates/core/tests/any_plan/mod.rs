@@ -1,7 +1,7 @@
 //! Arbitrary plans, generated from the table of fields.
 #![allow(dead_code, reason = "each test file is a crate of its own and takes what it needs")]
 
-use headroom_core::plan::{Field, Kind, Plan, fields};
+use headroom_core::plan::{Field, InstanceRole, Kind, Offload, Plan, fields};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -27,6 +27,32 @@ pub(crate) fn any_json() -> impl Strategy<Value = Value> {
                 .prop_map(|entries| Value::Object(entries.into_iter().collect())),
         ]
     })
+}
+
+/// Any model beside the policy, spelled in any of the ways that JSON has.
+pub(crate) fn any_companion() -> impl Strategy<Value = Value> {
+    fn object(parts: impl IntoIterator<Item = (&'static str, Option<Value>)>) -> Value {
+        Value::Object(parts.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect())
+    }
+    let id = ".{1,24}".prop_map(Value::from);
+    // Few, so that what a plan keeps stays below what links carry.
+    let config = prop::collection::btree_map(".{0,8}", any_json(), 0..2)
+        .prop_map(|entries| Value::Object(entries.into_iter().collect()));
+    let described = (prop::option::of(id.clone()), prop::option::of(config))
+        .prop_filter("one of both", |(name, config)| name.is_some() || config.is_some())
+        .prop_map(|(name, config)| object([("name", name), ("config", config)]));
+    let model = prop_oneof![id, described];
+    let parts = (
+        prop::option::of(model.clone()),
+        prop::option::of(any_of(InstanceRole::NAMES)),
+        prop::option::of(prop_oneof![Just(json!(4)), Just(json!(8))]),
+        prop::option::of(any::<bool>().prop_map(Value::from)),
+        prop::option::of(any_of(Offload::NAMES)),
+    );
+    let parts = parts.prop_map(|(model, role, bits, shared, placement)| {
+        object([("model", model), ("role", role), ("bits", bits), ("shared", shared), ("placement", placement)])
+    });
+    prop_oneof![model, parts]
 }
 
 fn any_number(min: f64, max: f64) -> BoxedStrategy<Value> {
@@ -72,6 +98,8 @@ pub(crate) fn any_value(field: &Field) -> BoxedStrategy<Value> {
             .prop_map(|entries| Value::Object(entries.into_iter().collect()))
             .boxed(),
         Kind::Json => any_json().boxed(),
+        Kind::Companion => any_companion().boxed(),
+        Kind::Companions => prop::collection::vec(any_companion(), 0..4).prop_map(Value::from).boxed(),
     }
 }
 

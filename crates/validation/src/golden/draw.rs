@@ -1,10 +1,9 @@
 //! Plans drawn at random, the same ones on every machine.
 
 use headroom_core::plan::{
-    AdapterDtype, AttentionKernel, AttnImplementation, Auto, Dtype, Framework, GpuChoice, Method, MixedPrecision,
-    ModelChoice, Offload, Optimizer, Plan, ReferenceKind, RolloutEngine, TargetModules, Task,
+    AdapterDtype, AttentionKernel, AttnImplementation, Auto, Companion, CompanionModel, Dtype, Framework, GpuChoice,
+    Method, MixedPrecision, ModelChoice, Offload, Optimizer, Plan, ReferenceKind, RolloutEngine, TargetModules, Task,
 };
-use serde_json::json;
 
 /// Of every size and kind that has code of its own: dense, mixtures, latent attention, windows, sinks, encoders.
 const MODELS: &[&str] = &[
@@ -156,7 +155,10 @@ fn task(plan: &mut Plan, draw: &mut Draw) {
     plan.policy.use_liger_loss = draw.one_in(6);
     plan.policy.padding_free = draw.one_in(6);
     if plan.task != Task::Inference && draw.one_in(8) {
-        plan.other_models.push(("reward_models".to_owned(), json!([{"model": "Qwen/Qwen2.5-0.5B"}])));
+        plan.reward_models = Some(vec![Companion {
+            model: CompanionModel::Catalogue("Qwen/Qwen2.5-0.5B".to_owned()),
+            ..Companion::default()
+        }]);
     }
     if plan.is_reinforcement() {
         let group = draw.within(2, 4);

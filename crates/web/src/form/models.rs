@@ -1,9 +1,8 @@
 //! The models beside the policy, as a small list.
 
 use headroom_core::model;
-use headroom_core::plan::{self, InstanceRole, Plan, Task};
+use headroom_core::plan::{Companion, CompanionModel, InstanceRole, Offload, Plan, Task};
 use leptos::prelude::*;
-use serde_json::{Map, Value};
 
 use super::field::AdjustedNote;
 use crate::state::{Pace, State};
@@ -31,69 +30,68 @@ impl Place {
         format!("field-{}-{part}", self.field().replace('.', "-"))
     }
 
-    fn entry(self, plan: &Plan) -> Value {
-        match self {
-            Self::Value => kept(plan, "value_model"),
-            Self::Reward(index) => rewards(plan).get(index).cloned().unwrap_or_default(),
-        }
+    fn companion(self, plan: &Plan) -> Companion {
+        let companion = match self {
+            Self::Value => plan.value_model.as_ref(),
+            Self::Reward(index) => rewards(plan).get(index),
+        };
+        companion.cloned().unwrap_or_default()
     }
 
-    fn write(self, plan: &mut Plan, entry: Value) {
-        match self {
-            Self::Value => keep(plan, "value_model", if is_empty(&entry) { Value::Null } else { entry }),
+    /// Changes it in `plan`; too much for a link is refused, and the plan stays as it was.
+    fn edit(self, plan: &mut Plan, set: Set, text: &str) {
+        let mut companion = self.companion(plan);
+        set(&mut companion, text);
+        companion.is_bare = false;
+        let _ = match self {
+            Self::Value => plan.set_value_model((companion != Companion::default()).then_some(companion)),
             Self::Reward(index) => {
-                let mut entries = rewards(plan);
-                if let Some(place) = entries.get_mut(index) {
-                    *place = entry;
+                let mut models = rewards(plan).to_vec();
+                if let Some(place) = models.get_mut(index) {
+                    *place = companion;
                 }
-                keep(plan, "reward_models", Value::Array(entries));
+                plan.set_reward_models(Some(models))
             }
-        }
+        };
     }
 }
 
-fn kept(plan: &Plan, name: &str) -> Value {
-    plan::field(name).map(|field| field.value(plan)).unwrap_or_default()
+fn rewards(plan: &Plan) -> &[Companion] {
+    plan.reward_models.as_deref().unwrap_or_default()
 }
 
-fn keep(plan: &mut Plan, name: &str, value: Value) {
-    if let Some(field) = plan::field(name) {
-        // Too much JSON for a link is refused, and the plan stays as it was.
-        let _ = field.set_value(plan, &value);
+/// Puts what a control says into a companion; an empty text leaves the part to its default.
+type Set = fn(&mut Companion, &str);
+
+fn set_role(companion: &mut Companion, name: &str) {
+    companion.role = InstanceRole::from_name(name);
+}
+
+fn set_model(companion: &mut Companion, id: &str) {
+    if id.is_empty() {
+        companion.model = CompanionModel::Policy;
+    } else {
+        companion.model = CompanionModel::Catalogue(id.to_owned());
+        // Another model cannot have the policy's weights.
+        companion.shared = None;
     }
 }
 
-fn is_empty(entry: &Value) -> bool {
-    entry.as_object().is_some_and(Map::is_empty)
+fn set_bits(companion: &mut Companion, bits: &str) {
+    companion.bits = bits.parse().ok();
 }
 
-fn rewards(plan: &Plan) -> Vec<Value> {
-    match kept(plan, "reward_models") {
-        Value::Array(entries) => entries,
-        _ => Vec::new(),
+fn set_shared(companion: &mut Companion, on: &str) {
+    if on.is_empty() {
+        companion.shared = None;
+    } else {
+        // Shared weights are the policy's and where they are.
+        *companion = Companion { role: companion.role, shared: Some(true), ..Companion::default() };
     }
 }
 
-fn set_rewards(plan: &mut Plan, entries: Vec<Value>) {
-    keep(plan, "reward_models", if entries.is_empty() { Value::Null } else { Value::Array(entries) });
-}
-
-/// An entry with its parts by name, however it was written.
-fn parts(entry: &Value) -> Map<String, Value> {
-    match entry {
-        Value::Object(entries) if !entries.contains_key("config") && !entries.contains_key("name") => entries.clone(),
-        Value::Null => Map::new(),
-        model => Map::from_iter([("model".to_owned(), model.clone())]),
-    }
-}
-
-/// The model of an entry as the list shows it; empty for the policy's own.
-fn model_of(entry: &Value) -> String {
-    match parts(entry).get("model") {
-        Some(Value::String(id)) => id.clone(),
-        Some(Value::Object(own)) => own.get("name").and_then(Value::as_str).unwrap_or("config.json").to_owned(),
-        _ => String::new(),
-    }
+fn set_placement(companion: &mut Companion, name: &str) {
+    companion.placement = Offload::from_name(name);
 }
 
 /// Value model where the task has one, then the list, with a way to add to it.
@@ -105,9 +103,10 @@ pub(super) fn ModelsFields() -> impl IntoView {
     let count = Memo::new(move |_| rewards(&plan.read()).len());
     let add = move |_| {
         state.edit(Pace::Step, |plan| {
-            let mut entries = rewards(plan);
-            entries.push(Value::Object(Map::new()));
-            set_rewards(plan, entries);
+            let mut models = rewards(plan).to_vec();
+            models.push(Companion::default());
+            // One more than there may be is refused.
+            let _ = plan.set_reward_models(Some(models));
         });
     };
     view! {
@@ -127,41 +126,19 @@ fn Row(place: Place) -> impl IntoView {
     let state = State::of_page();
     let plan = state.plan();
     let texts = texts();
-    let entry = move || place.entry(&plan.read());
-    let part = move |key: &str| match parts(&entry()).remove(key) {
-        Some(Value::String(text)) => text,
-        Some(value) if !value.is_null() => value.to_string(),
-        _ => String::new(),
-    };
-    // Empty leaves the part to its default.
-    let put = Callback::new(move |(key, text): (&'static str, String)| {
-        state.choose(&["value_model", "reward_models"], |plan| {
-            let mut entries = parts(&place.entry(plan));
-            let value = match (key, text.as_str()) {
-                (_, "") => None,
-                ("shared", _) => Some(Value::Bool(true)),
-                ("bits", bits) => bits.parse::<u64>().ok().map(Value::from),
-                (_, text) => Some(Value::from(text)),
-            };
-            // Another model cannot have the policy's weights, and shared weights are as the policy's and where they are.
-            match (key, &value) {
-                ("model", Some(_)) => drop(entries.remove("shared")),
-                ("shared", Some(_)) => entries.retain(|key, _| key == "role"),
-                _ => {}
-            }
-            match value {
-                Some(value) => drop(entries.insert(key.to_owned(), value)),
-                None => drop(entries.remove(key)),
-            }
-            place.write(plan, Value::Object(entries));
-        });
+    let companion = Memo::new(move |_| place.companion(&plan.read()));
+    let put = Callback::new(move |(set, text): (Set, String)| {
+        state.choose(&["value_model", "reward_models"], |plan| place.edit(plan, set, &text));
     });
     let is_reward = matches!(place, Place::Reward(_));
-    let role = Signal::derive(move || part("role"));
-    let chosen_model = Signal::derive(move || model_of(&entry()));
-    let bits = Signal::derive(move || part("bits"));
-    let shared = Signal::derive(move || part("shared"));
-    let placement = Signal::derive(move || part("placement"));
+    let of = move |part: fn(&Companion) -> Option<String>| {
+        Signal::derive(move || part(&companion.read()).unwrap_or_default())
+    };
+    let role = of(|companion| companion.role.map(|role| role.name().to_owned()));
+    let chosen_model = of(|companion| companion.model.name().map(str::to_owned));
+    let bits = of(|companion| companion.bits.map(|bits| bits.to_string()));
+    let shared = of(|companion| companion.is_shared().then(|| "true".to_owned()));
+    let placement = of(|companion| companion.placement.map(|placement| placement.name().to_owned()));
     let roles = move |texts: &'static Texts| {
         let named = |role: InstanceRole| (texts.tasks.instance_role)(role).to_owned();
         // The first is what a model is unless it says otherwise.
@@ -190,11 +167,12 @@ fn Row(place: Place) -> impl IntoView {
     let remove = move |_| {
         if let Place::Reward(index) = place {
             state.edit(Pace::Step, |plan| {
-                let mut entries = rewards(plan);
-                if index < entries.len() {
-                    entries.remove(index);
+                let mut models = rewards(plan).to_vec();
+                if index < models.len() {
+                    models.remove(index);
                 }
-                set_rewards(plan, entries);
+                // Fewer are never too much.
+                let _ = plan.set_reward_models((!models.is_empty()).then_some(models));
             });
         }
     };
@@ -220,43 +198,43 @@ fn Row(place: Place) -> impl IntoView {
                 >
                     {text(|t| t.tasks.remove)}
                 </button>
-                <Select id=place.id("role") key="role" words=|t| t.tasks.role_label options=Box::new(roles) chosen=role put/>
+                <Select id=place.id("role") set=set_role words=|t| t.tasks.role_label options=Box::new(roles) chosen=role put/>
             })}
             <Select
                 id=place.id("model")
-                key="model"
+                set=set_model
                 words=|t| t.tasks.model_label
                 options=Box::new(models)
                 chosen=chosen_model
                 put
             />
-            <Check key="shared" on="true" words=|t| t.tasks.shared_label chosen=shared put/>
+            <Check set=set_shared on="true" words=|t| t.tasks.shared_label chosen=shared put/>
             <Show when=move || is_reward && shared.read().is_empty()>
                 <Select
                     id=place.id("bits")
-                    key="bits"
+                    set=set_bits
                     words=|t| t.tasks.weights_label
                     options=Box::new(widths)
                     chosen=bits
                     put
                 />
-                <Check key="placement" on="cpu" words=|t| t.tasks.host_label chosen=placement put/>
+                <Check set=set_placement on="cpu" words=|t| t.tasks.host_label chosen=placement put/>
             </Show>
             <p class="field-error">{problems}</p>
         </fieldset>
     }
 }
 
-/// Sets a part of an entry.
-type Put = Callback<(&'static str, String)>;
+/// Changes a part of the row's companion.
+type Put = Callback<(Set, String)>;
 /// Values and names to choose from.
 type Options = Box<dyn Fn(&'static Texts) -> Vec<(String, String)> + Send>;
 
-/// One part of an entry, from a list.
+/// One part of a companion, from a list.
 #[component]
 fn Select(
     id: String,
-    key: &'static str,
+    set: Set,
     words: fn(&'static Texts) -> &'static str,
     options: Options,
     chosen: Signal<String>,
@@ -275,27 +253,27 @@ fn Select(
     view! {
         <label class="labelled" for=bound_to>
             {text(words)}
-            <select id=id on:change=move |event| put.run((key, event_target_value(&event)))>{options}</select>
+            <select id=id on:change=move |event| put.run((set, event_target_value(&event)))>{options}</select>
         </label>
     }
 }
 
-/// One part of an entry that is there or not.
+/// One part of a companion that is there or not.
 #[component]
 fn Check(
-    key: &'static str,
+    set: Set,
     on: &'static str,
     words: fn(&'static Texts) -> &'static str,
     chosen: Signal<String>,
     put: Put,
 ) -> impl IntoView {
-    let set = move |event| {
+    let change = move |event| {
         let value = if event_target_checked(&event) { on } else { "" };
-        put.run((key, value.to_owned()));
+        put.run((set, value.to_owned()));
     };
     view! {
         <label class="check">
-            <input type="checkbox" prop:checked=move || *chosen.read() == on on:change=set/>
+            <input type="checkbox" prop:checked=move || *chosen.read() == on on:change=change/>
             {text(words)}
         </label>
     }

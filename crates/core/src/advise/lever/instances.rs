@@ -1,58 +1,48 @@
-//! Changes to the frozen models beside the policy, in the plan's `reward_models`.
+//! Changes to the frozen models beside the policy, the plan's reward models.
 
-use crate::plan::{InstanceRole, ModelChoice, Plan};
-use serde_json::{Map, Value};
+use crate::plan::{Companion, CompanionModel, InstanceRole, ModelChoice, Offload, Plan};
 
 /// Judges and simulated users that are the policy's own base model run on its instance.
 pub(super) fn share(plan: &mut Plan) -> bool {
     let ModelChoice::Catalogue(policy) = plan.model.clone() else { return false };
-    each(plan, |entry| {
-        let role = entry.get("role").and_then(Value::as_str).and_then(InstanceRole::from_name);
-        let talks = matches!(role, Some(InstanceRole::Judge | InstanceRole::SimulatedUser));
+    each(plan, |companion| {
+        let talks = matches!(companion.role, Some(InstanceRole::Judge | InstanceRole::SimulatedUser));
         // Its weights are then the policy's: where they lie and how wide they are is no longer its own affair.
-        let own = ["bits", "placement"].iter().any(|key| entry.contains_key(*key));
-        let same = entry.get("model").is_none_or(|model| model.as_str() == Some(policy.as_str()));
-        talks && same && !own && set(entry, "shared", Value::Bool(true))
+        let own = companion.bits.is_some() || companion.placement.is_some();
+        let same = match &companion.model {
+            CompanionModel::Policy => true,
+            CompanionModel::Catalogue(id) => *id == policy,
+            CompanionModel::Named(_) | CompanionModel::Config { .. } => false,
+        };
+        talks && same && !own && set(&mut companion.shared, true)
     })
 }
 
 /// All that have their own weights wait in host memory.
 pub(super) fn offload(plan: &mut Plan) -> bool {
-    each(plan, |entry| !is_shared(entry) && set(entry, "placement", "cpu".into()))
+    each(plan, |companion| !companion.is_shared() && set(&mut companion.placement, Offload::Cpu))
 }
 
 /// All that have their own weights have them in 4 bits.
 pub(super) fn quantize(plan: &mut Plan) -> bool {
-    each(plan, |entry| !is_shared(entry) && set(entry, "bits", 4.into()))
+    each(plan, |companion| !companion.is_shared() && set(&mut companion.bits, 4))
 }
 
-fn is_shared(entry: &Map<String, Value>) -> bool {
-    entry.get("shared") == Some(&Value::Bool(true))
-}
-
-/// Sets `key`; whether that changed anything.
-fn set(entry: &mut Map<String, Value>, key: &str, value: Value) -> bool {
-    let differs = entry.get(key) != Some(&value);
-    if differs {
-        entry.insert(key.to_owned(), value);
-    }
+/// Sets a part; whether that changed anything.
+fn set<T: PartialEq>(part: &mut Option<T>, value: T) -> bool {
+    let value = Some(value);
+    let differs = *part != value;
+    *part = value;
     differs
 }
 
-/// Changes every entry that can be changed; whether any was. A model of its own, given by its config, is left alone.
-fn each(plan: &mut Plan, mut change: impl FnMut(&mut Map<String, Value>) -> bool) -> bool {
-    let entries = plan.other_models.iter_mut().find(|(key, _)| key == "reward_models");
-    let Some((_, Value::Array(entries))) = entries else { return false };
+/// Changes every reward model that can be changed; whether any was. One that is a config and nothing else is left alone.
+fn each(plan: &mut Plan, mut change: impl FnMut(&mut Companion) -> bool) -> bool {
     let mut changed = false;
-    for entry in entries {
-        let mut object = match entry {
-            Value::Null => Map::new(),
-            Value::String(id) => [("model".to_owned(), Value::String(id.clone()))].into_iter().collect(),
-            Value::Object(object) if !object.contains_key("config") && !object.contains_key("name") => object.clone(),
-            _ => continue,
-        };
-        if change(&mut object) {
-            *entry = Value::Object(object);
+    for companion in plan.reward_models.iter_mut().flatten() {
+        let described = matches!(companion.model, CompanionModel::Named(_) | CompanionModel::Config { .. });
+        if !(companion.is_bare && described) && change(companion) {
+            companion.is_bare = false;
             changed = true;
         }
     }

@@ -29,7 +29,7 @@ pub(super) fn run_biased_experts(
         drop(index());
         let tokens = index();
         let (hidden, width) = (x.shape().width(), experts.expert.intermediate_size);
-        let rows = |sym, width| visits(setting, experts).with(Dim { sym, size: width });
+        let rows = |sym, width| visits(setting, experts).with(Dim::new(sym, width));
         let activations = |name| setting.label(Term::ExpertActivations, name);
         let gathered = gather(setting, x, &tokens, rows(Sym::H, hidden), activations("tokens"));
         drop(tokens);

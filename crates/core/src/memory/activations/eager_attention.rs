@@ -24,7 +24,7 @@ pub(super) fn eager(
     let wide = heads(setting, Sym::A, facts.num_attention_heads, facts.head_dim).width();
     let expanded = |width| {
         dims(&[(Sym::B, setting.batch), (Sym::A, facts.num_attention_heads), (Sym::S, setting.attended)])
-            .with(Dim { sym: Sym::D, size: width })
+            .with(Dim::new(Sym::D, width))
     };
     let k = repeat_heads(k, expanded(wide), label("k"));
     let v = repeat_heads(v, expanded(facts.value_head_dim), label("v"));

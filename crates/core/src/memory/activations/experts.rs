@@ -53,7 +53,7 @@ fn visit(
     x: &Tensor,
     (weights, order): (Tensor, [Tensor; 4]),
 ) -> Option<Tensor> {
-    let copies = |sym: Sym, width| visits.with(Dim { sym, size: width });
+    let copies = |sym: Sym, width| visits.with(Dim::new(sym, width));
     let hidden = x.shape().width();
     let activations = |name| setting.label(Term::ExpertActivations, name);
     // Tokens by expert, their weights likewise, and the way back: each indexing keeps its indices.

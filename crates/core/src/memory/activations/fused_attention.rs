@@ -27,7 +27,7 @@ pub(super) fn fused(setting: &Setting, facts: &Attention, q: &Tensor, k: &Tensor
         let keys = k.shape().sizes().get(2).copied().unwrap_or(setting.attended);
         let expanded = |width| {
             dims(&[(Sym::B, setting.batch), (Sym::A, facts.num_attention_heads), (Sym::S, keys)])
-                .with(Dim { sym: Sym::D, size: width })
+                .with(Dim::new(Sym::D, width))
         };
         let (key, value) = (expanded(facts.head_dim), expanded(facts.value_head_dim));
         (repeat_heads(k, key, label("k")), repeat_heads(v, value, label("v")))
@@ -41,8 +41,7 @@ pub(super) fn fused(setting: &Setting, facts: &Attention, q: &Tensor, k: &Tensor
     let cast_q = setting.cast_input(q);
     let q = &cast_q;
     let native_groups = groups && !expand;
-    let out_shape =
-        setting.tokens(Sym::A, facts.num_attention_heads).with(Dim { sym: Sym::DV, size: facts.value_head_dim });
+    let out_shape = setting.tokens(Sym::A, facts.num_attention_heads).with(Dim::new(Sym::DV, facts.value_head_dim));
     let per_head = dims(&[(Sym::B, setting.batch), (Sym::A, facts.num_attention_heads), (Sym::S, setting.length)]);
     let output = setting.label(Term::AttentionOutput, "");
     let statistics = setting.label(Term::AttentionOutput, "log-sum-exp");
@@ -143,7 +142,7 @@ fn split_accumulators(tape: &Rc<Tape>, per_head: Shape, keys: u64, head_dim: u64
     let new = |shape| Tensor::new(tape, tape.label(Term::AttentionOutput, "splits"), shape, ElementType::F32);
     let sums = dims(&[(Sym::Splits, splits), (Sym::B, batch), (Sym::A, heads), (Sym::S, queries)]);
     let wide = dims(&[(Sym::SplitsTimesB, splits.saturating_mul(batch)), (Sym::A, heads), (Sym::S, queries)]);
-    vec![new(sums), new(wide.with(Dim { sym: Sym::D, size: padded_width(head_dim) }))]
+    vec![new(sums), new(wide.with(Dim::new(Sym::D, padded_width(head_dim))))]
 }
 
 /// Head widths are rounded to 32, above 128 to 64 (flash_api.cpp `head_size_rounded`).
@@ -168,7 +167,7 @@ fn flash_backward(
     let sums = dims(&[(Sym::B, batch), (Sym::A, heads), (Sym::S, rounded)]);
     let mut pieces = vec![
         call.grad_like(sums, ElementType::F32),
-        call.grad_like(sums.with(Dim { sym: Sym::D, size: wide }), ElementType::F32),
+        call.grad_like(sums.with(Dim::new(Sym::D, wide)), ElementType::F32),
     ];
     if groups {
         let expanded = dims(&[(Sym::B, batch), (Sym::S, length), (Sym::A, heads), (Sym::D, head_dim)]);

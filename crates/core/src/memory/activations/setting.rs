@@ -1,9 +1,8 @@
 //! What is the same for every layer of a step.
 
 use super::super::autograd::{Dim, ElementType, Label, Shape, Sym, Tape, Tensor, cast, dims};
-use super::super::fsdp2::Fsdp2;
+use super::super::sharding::{Groups, Modules};
 use super::super::term::Term;
-use super::super::zero::Modules;
 use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
@@ -63,8 +62,8 @@ pub(in crate::memory) struct Setting {
     pub(in crate::memory) keeps_branches: bool,
     /// The half type is float16, not bfloat16.
     pub(in crate::memory) float16: bool,
-    /// FSDP2's groups, which gather and let go around modules.
-    pub(in crate::memory) fsdp2: Option<Rc<Fsdp2>>,
+    /// FSDP2's groups, which gather and free around modules.
+    pub(in crate::memory) fsdp2: Option<Rc<Groups>>,
     /// ZeRO-3's hooks around every module.
     pub(in crate::memory) zero3: Option<Rc<Modules>>,
     /// What happens when backward through the layers begins: sharding takes its buffers then.
@@ -128,7 +127,7 @@ impl Setting {
 
     /// `[b, s, width]`.
     pub(in crate::memory) fn tokens(&self, sym: Sym, width: u64) -> Shape {
-        dims(&[(Sym::B, self.batch), (Sym::S, self.length)]).with(Dim { sym, size: width })
+        dims(&[(Sym::B, self.batch), (Sym::S, self.length)]).with(Dim::new(sym, width))
     }
 
     /// b·s.

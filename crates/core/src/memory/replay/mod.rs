@@ -9,7 +9,7 @@ mod run;
 
 use super::allocator::{Mode, OutOfMemory};
 use super::autograd::Detail;
-use super::period::Extent;
+use super::autograd::Extent;
 use super::phase::Phase;
 use super::step;
 use super::term::Term;
@@ -196,7 +196,7 @@ impl Replayer {
         Some(FailedRequest {
             step: shortage.step,
             phase: shortage.phase,
-            term: row.label.term,
+            term: row.label.kind.into(),
             module: record.name(row.label).to_owned(),
             request_bytes: shortage.request,
             tried_bytes: shortage.lack.tried,

@@ -171,10 +171,12 @@ fn cut(record: &TapeRecord, step: u64, range: Range<usize>, pieces: &mut Vec<Pie
         let part = segment.start.max(range.start)..end.min(range.end);
         match pieces.last_mut() {
             _ if part.is_empty() => {}
-            Some(last) if last.phase == segment.phase && last.step == step && last.range.end == part.start => {
+            Some(last)
+                if last.phase == Phase::from(segment.phase) && last.step == step && last.range.end == part.start =>
+            {
                 last.range.end = part.end;
             }
-            _ => pieces.push(Piece { phase: segment.phase, step, range: part }),
+            _ => pieces.push(Piece { phase: segment.phase.into(), step, range: part }),
         }
     }
 }

@@ -24,7 +24,7 @@ pub(super) fn of_sequences(actor: &Actor<'_>, setting: &Rc<Setting>, fp32: bool)
         logits = cast(&logits, ElementType::F32, setting.label(Term::LogitsFp32, ""));
     }
     let length = setting.length.saturating_sub(1).max(1);
-    let vocab = Dim { sym: Sym::V, size: logits.shape().width() };
+    let vocab = Dim::new(Sym::V, logits.shape().width());
     let shape = dims(&[(Sym::B, setting.batch), (Sym::SLessOne, length)]).with(vocab);
     let sliced = slice(setting, &logits, shape);
     let shifted = log_softmax(setting, &sliced, setting.batch > 1);
@@ -47,7 +47,7 @@ pub(super) fn of_answers(
     let hidden = mark_backward(setting, &actor.hidden(setting)?);
     enter_loss(setting);
     let kept = if whole { setting.length } else { completion.saturating_add(1).min(setting.length) };
-    let width = Dim { sym: Sym::H, size: hidden.shape().width() };
+    let width = Dim::new(Sym::H, hidden.shape().width());
     let read = if kept < setting.length {
         // `hidden_states[:, -logits_to_keep:]` is no longer one block: the product copies it.
         let shape = dims(&[(Sym::B, setting.batch), (Sym::CPlusOne, kept)]).with(width);
@@ -65,7 +65,7 @@ pub(super) fn of_answers(
     drop(read);
     setting.autocast.replace(false);
     setting.leave_autocast();
-    let vocab = Dim { sym: Sym::V, size: all.shape().width() };
+    let vocab = Dim::new(Sym::V, all.shape().width());
     let shifted = if whole {
         all.clone()
     } else {
@@ -172,7 +172,7 @@ const MOST_ROWS: u64 = 64;
 fn selective_log_softmax(setting: &Setting, x: &Tensor, completion: u64) -> Tensor {
     let group = setting.batch.div_ceil(MOST_ROWS).max(1);
     let count = setting.batch.div_ceil(group).max(1);
-    let vocab = Dim { sym: Sym::V, size: x.shape().width() };
+    let vocab = Dim::new(Sym::V, x.shape().width());
     let row = dims(&[(Sym::Rows, group), (Sym::C, completion)]).with(vocab);
     let picked_row = dims(&[(Sym::Rows, group), (Sym::C, completion)]);
     let picked: Vec<Tensor> = unbind(setting, x, row, count)
@@ -234,7 +234,7 @@ fn log_sum_exp(setting: &Setting, x: &Tensor, shape: Shape) -> Tensor {
 fn entropy_of(setting: &Setting, x: &Tensor, completion: u64) {
     const CHUNK: u64 = 128;
     let tokens = setting.batch.saturating_mul(completion);
-    let chunk = dims(&[(Sym::Chunk, tokens.min(CHUNK))]).with(Dim { sym: Sym::V, size: x.shape().width() });
+    let chunk = dims(&[(Sym::Chunk, tokens.min(CHUNK))]).with(Dim::new(Sym::V, x.shape().width()));
     let label = setting.label(Term::LogProbabilities, "entropy");
     let new = || Tensor::new(&setting.tape, label, chunk, x.element());
     let mut before: Option<Tensor> = None;

@@ -12,8 +12,8 @@ pub(crate) use models::reference_kind;
 pub(super) use rollout::infer;
 
 use super::autograd::Tape;
-use super::communication::Sharding;
 use super::weights::{ModelWeights, Trainable};
+use crate::job::Sharding;
 use crate::plan::{Plan, Subject, Task};
 use std::rc::Rc;
 

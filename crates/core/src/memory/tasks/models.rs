@@ -2,14 +2,14 @@
 
 use super::super::activations::{Kernel, Setting};
 use super::super::autograd::{Tape, Tensor};
-use super::super::communication::{Scheme, Sharding};
-use super::super::fsdp2::Fsdp2;
 use super::super::logits::mark_backward;
+use super::super::sharding::strategy;
 use super::super::step::{forward, kernel, setting};
 use super::super::term::Term;
 use super::super::weights::{Holder, ModelWeights, load};
 use super::rollout::{Generation, Generator};
 use crate::gpu::Card;
+use crate::job::Sharding;
 use crate::model::Model;
 use crate::plan::{Dtype, Instance, InstanceRole, Method, Offload, Plan, ReferenceKind, Rollout, Task};
 use std::rc::Rc;
@@ -39,7 +39,7 @@ impl<'a> Actor<'a> {
         let mut setting = setting(tape, &self.plan, self.model, self.kernel, false);
         (setting.batch, setting.length, setting.attended) = (batch, length, length);
         setting.padded |= padded;
-        setting.fsdp2 = (sharding.scheme == Scheme::Fsdp2).then(|| Fsdp2::new(tape, sharding, &self.weights));
+        setting.fsdp2 = strategy(sharding).groups(tape, &self.weights);
         Rc::new(setting)
     }
 

@@ -2,17 +2,18 @@
 
 use super::super::activations::Setting;
 use super::super::autograd::{Dim, ElementType, Gradients, Sym, Tape, Tensor, custom, dims};
-use super::super::communication::{Scheme, Sharding};
 use super::super::logits::{HeadOutput, scalar};
 use super::super::phase::Phase;
+use super::super::sharding::strategy;
 use super::super::step::{Update, kernel};
 use super::super::term::Term;
-use super::super::weights::{ModelWeights, Trainable};
+use super::super::weights::{ModelWeights, Trainable, element_type};
 use super::engine::Engine;
 use super::logprobs::{of_answers, slice};
 use super::models::{Actor, frozen, reader, reference, stays, value};
 use super::rollout::{Generation, Generator};
 use crate::gpu::context_bytes;
+use crate::job::Sharding;
 use crate::plan::{InstanceRole, Plan, Rollout, RolloutEngine, Round, Subject, Task};
 use std::rc::Rc;
 
@@ -104,7 +105,7 @@ impl Cast<'_> {
         kept.push(Tensor::new(tape, tape.label(Term::BatchInputs, "completion_ids"), ids, ElementType::I64));
         let batch = plan.policy.logprob_batch_size.unwrap_or(plan.per_device_train_batch_size);
         let batch = batch.min(self.round.sequences_per_card).max(1);
-        let gathered = self.sharding.gathered(tape, self.policy.counts.base);
+        let gathered = strategy(self.sharding).gathered(tape, self.policy.counts.base);
         if self.takes_old_logprobs() {
             tape.enter(Phase::OldLogProbs);
             kept.extend(self.log_probabilities(&self.reader, batch));
@@ -155,7 +156,7 @@ impl Cast<'_> {
         if sharding.shards_weights() {
             let largest = policy.parameters.iter().map(|one| one.tensor.shape().elements()).max().unwrap_or(0);
             let label = tape.label(Term::GatheredParameters, "weight sync");
-            tape.moment(label, dims(&[(Sym::Largest, largest)]), sharding.compute);
+            tape.moment(label, dims(&[(Sym::Largest, largest)]), element_type(sharding.param_dtype));
         }
         drop(awake);
     }
@@ -170,12 +171,7 @@ impl Cast<'_> {
             }
             return Vec::new();
         }
-        // trl models/utils.py unwrap_model_for_generation: ZeRO-3 brings all parameters together (ds3_gather_for_generation).
-        let whole = (self.sharding.scheme == Scheme::Zero(3)).then(|| {
-            tape.enter(Phase::Prefill);
-            let label = tape.label(Term::GatheredParameters, "ds3_gather_for_generation");
-            Tensor::new(tape, label, dims(&[(Sym::P, policy.counts.base)]), self.sharding.compute)
-        });
+        let whole = strategy(self.sharding).gathered_to_generate(tape, policy.counts.base);
         let kernel = kernel(plan, &subject.model, &subject.card);
         let generator = Generator { tape, plan, model: &subject.model, weights: policy, kernel };
         let what = Generation {
@@ -190,7 +186,7 @@ impl Cast<'_> {
         if self.keeps_scores() {
             // ppo_trainer.py batch_generation: torch.stack(scores), divided by the temperature, then log-softmax.
             let completion = plan.rollout.max_completion_length();
-            let vocab = Dim { sym: Sym::V, size: subject.model.vocab_size };
+            let vocab = Dim::new(Sym::V, subject.model.vocab_size);
             let all = dims(&[(Sym::B, what.batch), (Sym::C, completion)]).with(vocab);
             let new = || Tensor::new(tape, tape.label(Term::SamplingScores, "stacked"), all, ElementType::F32);
             let stacked = new();
@@ -272,7 +268,7 @@ impl Cast<'_> {
 }
 
 fn setting_half(plan: &Plan) -> ElementType {
-    super::super::weights::element_type(plan.torch_dtype)
+    element_type(plan.torch_dtype)
 }
 
 /// Ratio, clipping, distance to the reference, mean: numbers a token.

@@ -2,14 +2,15 @@
 
 use super::super::activations::Setting;
 use super::super::autograd::{ElementType, Sym, Tape, Tensor, custom, dims};
-use super::super::communication::Sharding;
 use super::super::logits::{HeadOutput, scalar, score_loss};
 use super::super::phase::Phase;
+use super::super::sharding::strategy;
 use super::super::step::{Update, batch_inputs, forward, kernel};
 use super::super::term::Term;
 use super::super::weights::{ModelWeights, Trainable};
 use super::logprobs::of_sequences;
 use super::models::{Actor, frozen, reader, reference, stays};
+use crate::job::Sharding;
 use crate::plan::{Plan, Subject};
 use std::rc::Rc;
 
@@ -37,7 +38,7 @@ pub(super) fn dpo(
     let before = || {
         tape.set_grad_enabled(false);
         let mut kept = Vec::new();
-        let gathered = sharding.gathered(tape, policy.counts.base);
+        let gathered = strategy(sharding).gathered(tape, policy.counts.base);
         if let Some(reference) = &reference {
             tape.enter(Phase::ReferenceForward);
             let setting = reference.reading(tape, sharding, (plan.per_device_train_batch_size, plan.max_length), false);

@@ -111,8 +111,7 @@ impl Generator<'_> {
 
     /// `logits_to_keep=1`: the head reads the last token only.
     fn head_of_last(&self, setting: &Setting, hidden: &Tensor) -> Option<Tensor> {
-        let last =
-            dims(&[(Sym::B, setting.batch), (Sym::One, 1)]).with(Dim { sym: Sym::H, size: hidden.shape().width() });
+        let last = dims(&[(Sym::B, setting.batch), (Sym::One, 1)]).with(Dim::new(Sym::H, hidden.shape().width()));
         logits(setting, self.model, self.weights, &hidden.view(last))
     }
 

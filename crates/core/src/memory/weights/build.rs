@@ -47,7 +47,7 @@ impl Order<'_> {
         let mut last: Option<(Quantized, Event)> = None;
         for event in loaded {
             let Some(row) = self.rows.get(usize::from(event.row)) else { continue };
-            let term = row.label.term;
+            let term = Term::from(row.label.kind);
             if term == Term::QuantizationConstants {
                 if let Some((weight, _)) = &mut last {
                     weight.constants.push(event);
@@ -120,7 +120,7 @@ impl Order<'_> {
         let mut cast = Vec::new();
         for event in adapters {
             let Some(row) = self.rows.get(usize::from(event.row)) else { continue };
-            let low_rank = row.shape.symbols().contains(&Sym::R);
+            let low_rank = row.shape.symbols().contains(&Sym::R.into());
             if low_rank && self.build.casts_adapters && row.element != self.build.base {
                 let bytes = row.shape.elements().saturating_mul(self.build.base.bytes());
                 let first = self.temporary(event, bytes);

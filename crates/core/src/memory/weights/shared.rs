@@ -1,9 +1,9 @@
 //! One set of weights in two parts: a model without its adapters, and a model of its own on a shared base.
 
 use super::{Builder, Counts, Holder, LayerWeights, ModelWeights, NormWeights};
+use crate::job::Sharding;
 use crate::memory::activations::{BaseWeight, Projection};
 use crate::memory::autograd::{Tape, Tensor};
-use crate::memory::communication::Sharding;
 use crate::model::Model;
 use crate::plan::Plan;
 use std::rc::Rc;

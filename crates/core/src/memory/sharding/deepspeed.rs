@@ -1,0 +1,54 @@
+//! What all stages of DeepSpeed's ZeRO have in common.
+
+use super::super::autograd::{ElementType, Shape, Sym, Tape, Tensor, dims};
+use super::super::estimate::HostAllocation;
+use super::super::term::Term;
+use super::super::weights::Trainable;
+use super::{Elements, host_allocation};
+use crate::job::Sharding;
+use std::rc::Rc;
+
+/// An even share of a tensor, by elements.
+pub(super) fn share(sharding: &Sharding, whole: Shape) -> Shape {
+    if sharding.ranks == 1 {
+        return whole;
+    }
+    dims(&[(Sym::Share, whole.elements().div_ceil(sharding.ranks))])
+}
+
+/// `reduce_bucket_size` elements.
+pub(super) fn bucket_shape(sharding: &Sharding) -> Shape {
+    dims(&[(Sym::ReduceBucketSize, sharding.reduce_bucket_size)])
+}
+
+/// T.
+pub(super) fn total_elements(trainable: &[Trainable]) -> u64 {
+    let of = |parameter: &Trainable| parameter.elements().saturating_mul(parameter.tag.repeat);
+    trainable.iter().map(of).fold(0, u64::saturating_add)
+}
+
+/// Elements of the largest tensor.
+pub(super) fn largest_elements(trainable: &[Trainable]) -> u64 {
+    trainable.iter().map(Trainable::elements).max().unwrap_or(0)
+}
+
+/// The flat gradient that the optimizer reads: as it was reduced, and in fp32.
+pub(super) fn flat_gradients(tape: &Rc<Tape>, elements: u64) -> Vec<Tensor> {
+    let label = tape.label(Term::OptimizerTemporaries, "flat gradient");
+    let shape = dims(&[(Sym::TrainedShare, elements)]);
+    vec![Tensor::new(tape, label, shape, ElementType::Half), Tensor::new(tape, label, shape, ElementType::F32)]
+}
+
+/// Host memory of an offloaded optimizer: DeepSpeedCPUAdam's two fp32 moments, pageable; the fp32 weights and gradients
+/// that it reads.
+pub(super) fn offloaded_optimizer(sharding: &Sharding, elements: Elements) -> Vec<HostAllocation> {
+    if !sharding.offload_optimizer {
+        return Vec::new();
+    }
+    let (trained, pinned) = (elements.trained, sharding.pin_memory);
+    vec![
+        host_allocation(Term::HostOptimizerStates, 8, trained, false),
+        host_allocation(Term::HostParameters, 4, trained, pinned),
+        host_allocation(Term::HostGradients, 4, trained, pinned),
+    ]
+}

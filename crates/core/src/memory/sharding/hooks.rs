@@ -1,0 +1,156 @@
+//! Hooks on modules and parameters, which DeepSpeed acts on.
+//!
+//! While the step runs, the tape notes which hook runs where ([`Action`]); [`super::unroll`] afterwards lets ZeRO act there.
+
+use super::super::autograd::{Action, Call, LayerTag, Shape, Tape, Tensor, custom};
+use super::super::weights;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+
+/// Modules and parameters, as hooks name them.
+#[derive(Debug)]
+pub(in crate::memory) struct Modules {
+    tape: Rc<Tape>,
+    pub(super) parameters: Vec<Parameter>,
+    /// Numbers of parameters by storage.
+    by_storage: HashMap<usize, u32>,
+    pub(super) modules: RefCell<Vec<Module>>,
+    numbers: RefCell<BTreeMap<Place, Vec<Named>>>,
+}
+
+/// A tensor of parameters.
+#[derive(Debug)]
+pub(super) struct Parameter {
+    pub(super) tag: LayerTag,
+    pub(super) name: Rc<str>,
+    pub(super) shape: Shape,
+    pub(super) trains: bool,
+}
+
+/// A module of the model.
+#[derive(Debug, Clone)]
+pub(super) struct Module {
+    pub(super) tag: LayerTag,
+    /// Numbers of its own parameters, not those of modules inside.
+    pub(super) parameters: Vec<u32>,
+}
+
+/// Layer and first parameter: few modules have both in common, and those have names of their own.
+type Place = (u32, Option<u32>);
+/// A module's name and number.
+type Named = (Box<str>, u32);
+
+impl Parameter {
+    /// Elements of one of them.
+    pub(super) fn elements(&self) -> u64 {
+        self.shape.elements()
+    }
+}
+
+impl Modules {
+    /// Takes down the parameters of a model and puts a hook on the gradient of each.
+    pub(super) fn new(tape: &Rc<Tape>, of_model: &[weights::Parameter]) -> Rc<Self> {
+        let mut parameters = Vec::new();
+        let mut by_storage = HashMap::new();
+        for (number, parameter) in (0u32..).zip(of_model) {
+            let tensor = &parameter.tensor;
+            by_storage.insert(tensor.storage_address(), number);
+            parameter.tell_as(number);
+            let (name, shape, trains) = (Rc::clone(&parameter.name), tensor.shape(), tensor.requires_grad());
+            parameters.push(Parameter { tag: parameter.tag, name, shape, trains });
+        }
+        Rc::new(Self {
+            tape: Rc::clone(tape),
+            parameters,
+            by_storage,
+            modules: RefCell::default(),
+            numbers: RefCell::default(),
+        })
+    }
+
+    /// Number of a module in the layer that runs.
+    fn number(&self, name: &str, parameters: &[&Tensor]) -> u32 {
+        let find = |tensor: &&Tensor| self.by_storage.get(&tensor.storage_address()).copied();
+        let tag = self.tape.tag();
+        let mut numbers = self.numbers.borrow_mut();
+        let here = numbers.entry((tag.index, parameters.first().and_then(find))).or_default();
+        if let Some((_, number)) = here.iter().find(|(known, _)| **known == *name) {
+            return *number;
+        }
+        let mut modules = self.modules.borrow_mut();
+        let number = u32::try_from(modules.len()).unwrap_or(u32::MAX);
+        modules.push(Module { tag, parameters: parameters.iter().filter_map(find).collect() });
+        here.push((name.into(), number));
+        number
+    }
+
+    /// Runs a module, `parameters` being its own, with hooks before and after forward and backward.
+    pub(in crate::memory) fn run(
+        &self,
+        name: &str,
+        parameters: &[&Tensor],
+        x: Option<&Tensor>,
+        forward: impl FnOnce(Option<&Tensor>) -> Tensor,
+    ) -> Tensor {
+        let module = self.number(name, parameters);
+        let x = x.map(|x| self.pass(x, Action::BackwardEnds, module));
+        self.begin(module);
+        let out = forward(x.as_ref());
+        drop(x);
+        // Recomputation stops within the modules that save last: their forward never ends.
+        if !self.tape.is_muted() {
+            self.tape.tell(Action::ForwardEnds, module);
+        }
+        self.pass(&out, Action::BackwardBegins, module)
+    }
+
+    fn begin(&self, module: u32) {
+        if !self.tape.is_muted() {
+            self.tape.tell(Action::ForwardBegins, module);
+        }
+    }
+
+    /// The same tensor, with a hook that runs when its gradient is known.
+    fn pass(&self, x: &Tensor, action: Action, module: u32) -> Tensor {
+        let run = move |call: &Call<'_>| {
+            call.tape.tell(action, module);
+            [Some(call.grad.clone())].into()
+        };
+        custom(&self.tape, &[x], |_| x.detach(), run)
+    }
+
+    /// A module around others, whose input has no gradient: its number, for [`Modules::leave`].
+    pub(in crate::memory) fn enter(&self, name: &str) -> u32 {
+        let module = self.number(name, &[]);
+        self.begin(module);
+        module
+    }
+
+    /// A module without parameters whose output has no gradient.
+    pub(in crate::memory) fn step_through(&self, name: &str) {
+        let module = self.enter(name);
+        self.tape.tell(Action::ForwardEnds, module);
+    }
+
+    /// Ends the forward of a module that was entered.
+    pub(in crate::memory) fn leave(&self, module: u32, out: &Tensor) -> Tensor {
+        self.tape.tell(Action::ForwardEnds, module);
+        self.pass(out, Action::BackwardBegins, module)
+    }
+
+    /// All gradients are reduced.
+    pub(in crate::memory) fn end_reduction(&self) {
+        self.tape.tell(Action::ReductionDone, 0);
+    }
+
+    /// The optimizer has stepped.
+    pub(in crate::memory) fn end_step(&self) {
+        self.tape.tell(Action::StepDone, 0);
+    }
+
+    /// Backward has run.
+    pub(in crate::memory) fn end_backward(&self) {
+        self.tape.tell(Action::BackwardDone, 0);
+    }
+}

@@ -1,0 +1,104 @@
+//! Every layer written out, with what DeepSpeed does where its hooks run.
+
+mod acts;
+mod copies;
+mod writer;
+
+use super::super::autograd::{Action, ElementType, Hook, LayerTag, TapeRecord, passes};
+use super::super::phase::Phase;
+use super::Hooked;
+use super::hooks::Modules;
+
+pub(in crate::memory) use acts::Acts;
+pub(super) use copies::Copies;
+pub(super) use writer::{Held, Writer};
+
+/// What a stage of ZeRO does in a step whose layers all run.
+pub(super) trait Stage {
+    /// Acts on a hook that runs in the layer numbered `copy` among its equals.
+    fn act(&mut self, writer: &mut Writer<'_>, hook: &Hook, copy: u64);
+}
+
+/// What a stage knows when the step begins.
+pub(super) struct Start<'a> {
+    pub(super) record: &'a TapeRecord,
+    pub(super) modules: &'a Modules,
+    pub(super) copies: &'a Copies,
+    /// Modules in the order in which their hooks run, forward and backward.
+    pub(super) trace: Vec<usize>,
+}
+
+/// Writes out every layer of the tape and what a stage, made by `begin`, allocates and frees where hooks run; `element`:
+/// dtype of parameters. `acts`: what it did in a step of the same plan with another batch size or length, if any is known: it
+/// does the same wherever the same hooks run.
+pub(super) fn unroll<'a>(
+    hooked: Hooked<'a>,
+    element: ElementType,
+    acts: &mut Option<Acts>,
+    begin: impl FnOnce(&Start<'_>) -> Box<dyn Stage + 'a>,
+) -> TapeRecord {
+    let Hooked { record, modules, detail, .. } = hooked;
+    let order = order(&record);
+    let hooks = by_segment(&record);
+    if !detail.keeps_events()
+        && let Some(known) = acts.as_ref().filter(|known| known.are_of(&order, &record.hooks))
+    {
+        return known.play(record, &hooks, detail);
+    }
+    let copies = Copies::new(modules);
+    let start = Start { record: &record, modules, copies: &copies, trace: trace(&order, &hooks, &copies) };
+    let mut stage = begin(&start);
+    let reading = (!detail.keeps_events()).then(|| Acts::new(&order, &record.hooks));
+    let mut writer = Writer::new(record, modules, &copies, element, reading);
+    for place in order {
+        writer.play(stage.as_mut(), place, hooks.get(place.0).map_or(&[], Vec::as_slice));
+    }
+    let (record, done) = writer.finish();
+    match done {
+        Some(done) => {
+            let record = done.play(record, &hooks, detail);
+            *acts = Some(done);
+            record
+        }
+        None => record,
+    }
+}
+
+/// Hooks by segment.
+fn by_segment(record: &TapeRecord) -> Vec<Vec<Hook>> {
+    let mut all = vec![Vec::new(); record.segments.len()];
+    for hook in &record.hooks {
+        if let Some(hooks) = all.get_mut(hook.segment) {
+            hooks.push(*hook);
+        }
+    }
+    all
+}
+
+/// Modules in the order in which their hooks run.
+fn trace(order: &[(usize, u64)], hooks: &[Vec<Hook>], copies: &Copies) -> Vec<usize> {
+    let mut trace = Vec::new();
+    for (segment, copy) in order {
+        for hook in hooks.get(*segment).into_iter().flatten() {
+            if matches!(hook.action, Action::ForwardBegins | Action::BackwardBegins) {
+                trace.push(copies.module(hook.subject, *copy));
+            }
+        }
+    }
+    trace
+}
+
+/// Segments in the order they run, each with the number of its layer among the equals that it stands for.
+fn order(record: &TapeRecord) -> Vec<(usize, u64)> {
+    let mut order = Vec::new();
+    for (at, length) in passes(&record.segments) {
+        let segments = record.segments.get(at..at + length).unwrap_or_default();
+        let tags: Vec<LayerTag> = segments.iter().map(|segment| segment.tag).collect();
+        let phase = segments.first().map_or(Phase::Load.id(), |segment| segment.phase);
+        record.models.turns(phase, &tags, |turn| {
+            let copy = |i| if turn.ascending { turn.first + i } else { turn.first.saturating_sub(i) };
+            order.extend((0..turn.count.max(1)).map(|i| (at + turn.place, copy(i))));
+        });
+    }
+    order
+}

@@ -1,0 +1,196 @@
+//! The record with every layer written out, as ZeRO's stages see it.
+
+use super::super::super::autograd::{
+    ElementType, Event, Hook, LayerTag, Models, Segment, Stream, Sym, TapeRecord, dims, rounded,
+};
+use super::super::super::term::Term;
+use super::super::hooks::Modules;
+use super::Stage;
+use super::acts::Acts;
+use super::copies::Copies;
+use std::collections::HashMap;
+
+/// A block that DeepSpeed holds.
+#[derive(Debug, Clone, Copy)]
+pub(in super::super) struct Held {
+    row: u16,
+    storage: u32,
+    bytes: i64,
+}
+
+/// Rows of one parameter.
+#[derive(Debug, Clone, Copy, Default)]
+struct Rows {
+    gathered: u16,
+    gradient: u16,
+}
+
+/// The new record being written.
+#[derive(Debug)]
+pub(in super::super) struct Writer<'a> {
+    pub(in super::super) copies: &'a Copies,
+    old: TapeRecord,
+    new: TapeRecord,
+    /// In its place what DeepSpeed does, where only peaks are wanted.
+    acts: Option<Acts>,
+    /// How many of the segment's hooks have run.
+    ran: usize,
+    /// By parameter's number.
+    rows: Vec<Rows>,
+    other_rows: HashMap<(&'static str, u64, ElementType), u16>,
+}
+
+impl<'a> Writer<'a> {
+    /// `element`: dtype of parameters and gradients.
+    pub(super) fn new(
+        mut old: TapeRecord,
+        modules: &Modules,
+        copies: &'a Copies,
+        element: ElementType,
+        acts: Option<Acts>,
+    ) -> Self {
+        let mut rows = Vec::with_capacity(modules.parameters.len());
+        for parameter in &modules.parameters {
+            rows.push(Rows {
+                gathered: old.add_row(Term::GatheredParameters, &parameter.name, parameter.shape, element),
+                gradient: old.add_row(Term::WeightGradients, &parameter.name, parameter.shape, element),
+            });
+        }
+        let new = TapeRecord {
+            vocabulary: old.vocabulary,
+            rows: Vec::new(),
+            names: Vec::new(),
+            events: Vec::new(),
+            segments: Vec::new(),
+            models: Models::default(),
+            hooks: Vec::new(),
+            marks: old.marks,
+            storages: old.storages,
+            moments: None,
+            detail: old.detail,
+        };
+        Self { copies, old, new, acts, ran: 0, rows, other_rows: HashMap::new() }
+    }
+
+    /// Writes one segment for one of the layers it stands for, `stage` acting where its hooks run.
+    pub(super) fn play(&mut self, stage: &mut dyn Stage, (segment, copy): (usize, u64), hooks: &[Hook]) {
+        let Some(found) = self.old.segments.get(segment).copied() else { return };
+        if self.acts.is_some() {
+            for (i, hook) in hooks.iter().enumerate() {
+                self.ran = i + 1;
+                stage.act(self, hook, copy);
+            }
+            self.acts.iter_mut().for_each(Acts::end_segment);
+            return;
+        }
+        let end = self.old.segments.get(segment + 1).map_or(self.old.events.len(), |next| next.start);
+        let tag = LayerTag { repeat: 1, ..found.tag };
+        self.new.segments.push(Segment { tag, start: self.new.events.len(), ..found });
+        // A place at which a segment begins is before all hooks that run in it.
+        self.keep_marks(found.start);
+        let mut hooks = hooks.iter().peekable();
+        for at in found.start..=end {
+            while let Some(hook) = hooks.next_if(|hook| hook.at <= at) {
+                stage.act(self, hook, copy);
+            }
+            if at < end
+                && let Some(event) = self.old.events.get(at).copied()
+            {
+                if at > found.start {
+                    self.keep_marks(at);
+                }
+                self.new.events.push(event);
+            }
+        }
+    }
+
+    /// Places on the old tape become those on the new one.
+    fn keep_marks(&mut self, at: usize) {
+        let now = self.new.events.len();
+        let (old, new) = (self.old.marks, &mut self.new.marks);
+        for (old, new) in [
+            (old.states, &mut new.states),
+            (old.step, &mut new.step),
+            (old.optimizer_step, &mut new.optimizer_step),
+            (old.end, &mut new.end),
+        ] {
+            if old == at {
+                *new = now;
+            }
+        }
+    }
+
+    /// The new record; or, where only peaks are wanted, the old one and what DeepSpeed did in it.
+    pub(super) fn finish(mut self) -> (TapeRecord, Option<Acts>) {
+        self.keep_marks(self.old.events.len());
+        let record = match self.acts {
+            Some(_) => self.old,
+            None => TapeRecord { rows: self.old.rows, names: self.old.names, ..self.new },
+        };
+        (record, self.acts)
+    }
+
+    fn row(&mut self, term: Term, name: &'static str, elements: u64, element: ElementType) -> u16 {
+        let old = &mut self.old;
+        *self
+            .other_rows
+            .entry((name, elements, element))
+            .or_insert_with(|| old.add_row(term, name, dims(&[(Sym::N, elements)]), element))
+    }
+
+    fn allocate_in(&mut self, row: u16, bytes: u64) -> Held {
+        let storage = self.new.storages;
+        self.new.storages = storage.saturating_add(1);
+        let held = Held { row, storage, bytes: i64::try_from(rounded(bytes)).unwrap_or(i64::MAX) };
+        if held.bytes > 0 {
+            self.write(Event { row, storage, bytes: held.bytes, stream: Stream::COMPUTE });
+        }
+        held
+    }
+
+    /// Allocates a buffer.
+    pub(in super::super) fn allocate(
+        &mut self,
+        term: Term,
+        name: &'static str,
+        elements: u64,
+        element: ElementType,
+    ) -> Held {
+        let row = self.row(term, name, elements, element);
+        self.allocate_in(row, elements.saturating_mul(element.bytes()))
+    }
+
+    /// Allocates the gathered parameter `number`.
+    pub(in super::super) fn allocate_gathered(&mut self, number: u32, bytes: u64) -> Held {
+        self.allocate_in(self.rows_of(number).gathered, bytes)
+    }
+
+    /// Allocates the gradient of parameter `number`: the tape has freed it, and it lives on until it is copied or reduced.
+    pub(in super::super) fn allocate_gradient(&mut self, number: u32, bytes: u64) -> Held {
+        self.allocate_in(self.rows_of(number).gradient, bytes)
+    }
+
+    fn rows_of(&self, number: u32) -> Rows {
+        self.rows.get(number as usize).copied().unwrap_or_default()
+    }
+
+    fn write(&mut self, event: Event) {
+        match &mut self.acts {
+            Some(acts) => acts.push((self.ran, event.row, event.bytes)),
+            None => self.new.events.push(event),
+        }
+    }
+
+    /// Frees a block.
+    pub(in super::super) fn free(&mut self, held: Held) {
+        if held.bytes > 0 {
+            self.write(Event { row: held.row, storage: held.storage, bytes: -held.bytes, stream: Stream::COMPUTE });
+        }
+    }
+
+    /// A block that lives for a moment.
+    pub(in super::super) fn pass(&mut self, term: Term, name: &'static str, elements: u64, element: ElementType) {
+        let held = self.allocate(term, name, elements, element);
+        self.free(held);
+    }
+}

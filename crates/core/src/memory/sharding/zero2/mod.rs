@@ -1,0 +1,90 @@
+//! ZeRO-2: optimizer state and gradients in shares (runtime/zero/stage_1_and_2.py with `partition_gradients` on).
+//!
+//! Gradients are reduced when a bucket of them is full, wherever in the model that is: the tape notes when each is
+//! complete, and [`buckets`] afterwards puts in what DeepSpeed does then.
+
+mod buckets;
+
+use super::super::autograd::{Shape, Sym, Tape, TapeRecord, Tensor, dims};
+use super::super::estimate::HostAllocation;
+use super::super::term::Term;
+use super::super::weights::{ModelWeights, Trainable, element_type};
+use super::partition::FlatPartition;
+use super::unroll::{Acts, unroll};
+use super::{Elements, Hooked, Modules, Strategy, deepspeed, stage_1_and_2};
+use crate::job::Sharding;
+use std::rc::Rc;
+
+/// Optimizer state and gradients in shares.
+#[derive(Debug)]
+pub(super) struct Zero2<'a>(pub(super) &'a Sharding);
+
+impl Strategy for Zero2<'_> {
+    fn state_shape(&self, whole: Shape) -> Shape {
+        deepspeed::share(self.0, whole)
+    }
+
+    fn shard_gradients(&self, tape: &Tape, trainable: &[Trainable]) {
+        let partition = FlatPartition::of(tape, trainable, self.0.ranks);
+        for (parameter, kept) in trainable.iter().zip(partition.kept()) {
+            // Those with a hook go into a bucket, and from there into the partition or to the host.
+            parameter.keep(if self.0.offload_optimizer || parameter.has_hook() { 0 } else { kept }, None);
+        }
+    }
+
+    fn leaves_other_gradients(&self) -> bool {
+        true
+    }
+
+    fn standing_buffers(&self, tape: &Rc<Tape>, _weights: &ModelWeights, trainable: &[Trainable]) -> Vec<Tensor> {
+        stage_1_and_2::staging_buffer(self.0, tape, trainable)
+    }
+
+    fn accumulated(&self, tape: &Rc<Tape>, trainable: &[Trainable]) -> Option<Tensor> {
+        if self.0.offload_optimizer {
+            return None;
+        }
+        let partition = FlatPartition::of(tape, trainable, self.0.ranks);
+        let elements = trainable
+            .iter()
+            .zip(partition.kept())
+            .filter(|(parameter, _)| parameter.has_hook())
+            .map(|(parameter, kept)| kept.saturating_mul(parameter.tag.repeat))
+            .fold(0, u64::saturating_add);
+        let label = tape.label(Term::GradientShard, "averaged");
+        let element = element_type(self.0.param_dtype);
+        (elements > 0).then(|| Tensor::new(tape, label, dims(&[(Sym::Share, elements)]), element))
+    }
+
+    fn end_backward(&self, tape: &Rc<Tape>, trainable: &[Trainable]) -> Vec<Tensor> {
+        if self.0.offload_optimizer {
+            stage_1_and_2::measure_offloaded(self.0, tape, trainable);
+        }
+        Vec::new()
+    }
+
+    fn step_buffers(&self, tape: &Rc<Tape>, trainable: &[Trainable]) -> Vec<Tensor> {
+        stage_1_and_2::step_buffers(self.0, tape, trainable)
+    }
+
+    fn host(&self, elements: Elements) -> Vec<HostAllocation> {
+        deepspeed::offloaded_optimizer(self.0, elements)
+    }
+
+    fn acts_on_hooks(&self) -> bool {
+        true
+    }
+
+    fn hook(&self, tape: &Rc<Tape>, weights: &mut ModelWeights) -> Option<Rc<Modules>> {
+        let modules = Modules::new(tape, &weights.parameters);
+        weights.zero2 = Some(Rc::clone(&modules));
+        Some(modules)
+    }
+
+    fn unroll(&self, hooked: Hooked<'_>, acts: &mut Option<Acts>) -> TapeRecord {
+        let accumulates = hooked.accumulates;
+        unroll(hooked, element_type(self.0.param_dtype), acts, |start| {
+            Box::new(buckets::Buckets::new(self.0, accumulates, start))
+        })
+    }
+}

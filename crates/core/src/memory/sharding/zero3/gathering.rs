@@ -1,0 +1,226 @@
+//! What ZeRO-3 allocates and frees while a step runs: parameters that are gathered, gradients that are reduced.
+
+use super::super::super::autograd::{Action, ElementType, Hook};
+use super::super::super::term::Term;
+use super::super::super::weights::element_type;
+use super::super::bucket::Bucket;
+use super::super::unroll::{Held, Stage, Start, Writer};
+use super::coordinator::{Coordinator, Known, Lists, Move, Reach};
+use crate::job::Sharding;
+
+/// ZeRO-3 in a step.
+#[derive(Debug)]
+pub(super) struct Gathering<'a> {
+    sharding: &'a Sharding,
+    /// dtype of parameters and gradients.
+    element: ElementType,
+    coordinator: Coordinator,
+    /// What it has done last.
+    moves: Vec<Move>,
+    /// Of each copy of a parameter.
+    parameters: Vec<Parameter>,
+    /// All-gathers of several parameters, by handle.
+    flat: Vec<Option<Held>>,
+    /// An offloaded shard on the GPU, and whose: the collective holds it until it is waited for or the next one begins
+    /// (`stashed_for_allocator_safety_` and `shelvesToUnstash_` in torch's ProcessGroupNCCL.cpp).
+    stashed: Option<Stashed>,
+    bucket: Bucket,
+}
+
+/// One copy of a parameter.
+#[derive(Debug, Clone, Copy)]
+struct Parameter {
+    /// Its number among the simulated ones.
+    number: u32,
+    elements: u64,
+    gathered: Option<Held>,
+}
+
+/// A shard that a collective reads.
+#[derive(Debug, Clone, Copy)]
+struct Stashed {
+    parameter: usize,
+    shard: Held,
+}
+
+impl<'a> Gathering<'a> {
+    pub(super) fn new(sharding: &'a Sharding, start: &Start<'_>) -> Self {
+        let Start { modules, copies, trace, .. } = start;
+        let known = copies.of_parameters(modules, |_, parameter| Known {
+            elements: parameter.elements(),
+            persists: parameter.elements() <= sharding.param_persistence_threshold,
+            trains: parameter.trains,
+        });
+        let mut lists = Lists::default();
+        copies.parameters_of_modules(modules, |parameters| lists.push(parameters));
+        let reach = Reach {
+            prefetch: sharding.prefetch_bucket_size,
+            max_live: sharding.max_live_parameters,
+            max_reuse: sharding.max_reuse_distance,
+        };
+        let parameter = |number, one: &super::super::hooks::Parameter| Parameter {
+            number,
+            elements: one.elements(),
+            gathered: None,
+        };
+        Self {
+            sharding,
+            element: element_type(sharding.param_dtype),
+            coordinator: Coordinator::new(reach, lists, &known, trace),
+            moves: Vec::new(),
+            parameters: copies.of_parameters(modules, parameter),
+            flat: Vec::new(),
+            stashed: None,
+            bucket: Bucket::default(),
+        }
+    }
+
+    fn elements(&self, parameter: usize) -> u64 {
+        self.parameters.get(parameter).map_or(0, |one| one.elements)
+    }
+
+    /// Elements with padding to a multiple of the ranks.
+    fn padded(&self, elements: u64) -> u64 {
+        elements.div_ceil(self.sharding.ranks).saturating_mul(self.sharding.ranks)
+    }
+
+    /// Alone, the partition is the parameter (`_no_gather_coalesced`).
+    fn is_alone(&self) -> bool {
+        self.sharding.ranks == 1 && !self.sharding.offload_param
+    }
+
+    fn make(&mut self, writer: &mut Writer<'_>, one: Move) {
+        match one {
+            Move::Gather(parameter) => {
+                let elements = if self.is_alone() { 0 } else { self.padded(self.elements(parameter)) };
+                self.hold_gathered(writer, parameter, elements);
+                let shard = self.bring_shards(writer, elements / self.sharding.ranks);
+                self.begin_collective(writer);
+                self.stashed = shard.map(|shard| Stashed { parameter, shard });
+            }
+            Move::GatherFlat(handle) => self.gather_flat(writer, handle),
+            Move::Arrive(parameter) => {
+                if self.stashed.is_some_and(|stashed| stashed.parameter == parameter) {
+                    self.begin_collective(writer);
+                }
+            }
+            Move::CopyOut(parameter) => {
+                let elements = if self.is_alone() { 0 } else { self.elements(parameter) };
+                self.hold_gathered(writer, parameter, elements);
+            }
+            Move::FreeFlat(handle) => {
+                if let Some(held) = self.flat.get_mut(handle).and_then(Option::take) {
+                    writer.free(held);
+                }
+            }
+            Move::Release(parameter) => {
+                if let Some(held) = self.parameters.get_mut(parameter).and_then(|one| one.gathered.take()) {
+                    writer.free(held);
+                }
+            }
+        }
+    }
+
+    /// A gathered parameter of so many elements.
+    fn hold_gathered(&mut self, writer: &mut Writer<'_>, parameter: usize, elements: u64) {
+        let Some(one) = self.parameters.get_mut(parameter) else { return };
+        one.gathered = Some(writer.allocate_gathered(one.number, elements.saturating_mul(self.element.bytes())));
+    }
+
+    fn gather_flat(&mut self, writer: &mut Writer<'_>, handle: usize) {
+        let parameters = self.coordinator.parameters_of(handle);
+        let sum = parameters.iter().map(|one| self.padded(self.elements(*one))).fold(0, u64::saturating_add);
+        let elements = if self.is_alone() { 0 } else { sum };
+        let held = writer.allocate(Term::GatheredParameters, "all-gather", elements, self.element);
+        if self.flat.len() <= handle {
+            self.flat.resize(handle.saturating_add(1), None);
+        }
+        if let Some(place) = self.flat.get_mut(handle) {
+            *place = Some(held);
+        }
+        if let Some(shards) = self.bring_shards(writer, elements / self.sharding.ranks) {
+            // Joined in the flat buffer, which the collective reads.
+            writer.free(shards);
+        }
+        self.begin_collective(writer);
+    }
+
+    /// Shards on the host come to the GPU first.
+    fn bring_shards(&self, writer: &mut Writer<'_>, elements: u64) -> Option<Held> {
+        let bring = || writer.allocate(Term::OffloadStaging, "shard", elements, self.element);
+        self.sharding.offload_param.then(bring)
+    }
+
+    /// What the collective before held is freed.
+    fn begin_collective(&mut self, writer: &mut Writer<'_>) {
+        if let Some(stashed) = self.stashed.take() {
+            writer.free(stashed.shard);
+        }
+    }
+
+    /// `reduce_independent_p_g_buckets_and_remove_grads`.
+    fn reduce_later(&mut self, writer: &mut Writer<'_>, number: u32) {
+        let elements = self.elements(writer.copies.parameter(number, 0));
+        let gradient = writer.allocate_gradient(number, elements.saturating_mul(self.element.bytes()));
+        let limit = self.sharding.reduce_bucket_size;
+        if self.bucket.is_full_for(elements, limit) {
+            self.reduce(writer);
+        }
+        self.bucket.take_in(writer, gradient, elements, limit);
+    }
+
+    /// `__reduce_and_partition_ipg_grads` with `reduce_scatter_coalesced` (runtime/comm/coalesced_collectives.py): all
+    /// gradients are joined in a further buffer, unless there is one only and it needs no padding.
+    fn reduce(&mut self, writer: &mut Writer<'_>) {
+        let bucket = std::mem::take(&mut self.bucket);
+        let padded: u64 = bucket.gradients.iter().map(|one| self.padded(*one)).fold(0, u64::saturating_add);
+        let joined = match bucket.gradients.as_slice() {
+            [] => return,
+            [one] if self.padded(*one) == *one => None,
+            _ => Some(writer.allocate(Term::ReduceBuckets, "reduce-scatter", padded, self.element)),
+        };
+        self.begin_collective(writer);
+        if self.sharding.offload_optimizer {
+            self.take_to_host(writer, &bucket.gradients);
+        }
+        for held in bucket.outside.into_iter().chain(joined) {
+            writer.free(held);
+        }
+    }
+
+    /// Offloaded, each share of a gradient is copied to its buffer on the host and back, measured in fp64 and sent to the
+    /// host in fp32 (`partition_grads`, `_offload_grad_partition_at_boundary`).
+    fn take_to_host(&self, writer: &mut Writer<'_>, gradients: &[u64]) {
+        for elements in gradients {
+            let share = elements.div_ceil(self.sharding.ranks);
+            let back = writer.allocate(Term::OffloadStaging, "gradient", share, self.element);
+            writer.pass(Term::OffloadStaging, "norm", share, ElementType::F64);
+            writer.pass(Term::OffloadStaging, "gradient", share, ElementType::F32);
+            writer.free(back);
+        }
+    }
+}
+
+impl Stage for Gathering<'_> {
+    fn act(&mut self, writer: &mut Writer<'_>, hook: &Hook, copy: u64) {
+        let module = || writer.copies.module(hook.subject, copy);
+        match hook.action {
+            Action::ForwardBegins => self.coordinator.fetch(module(), true),
+            Action::ForwardEnds => self.coordinator.release(module(), true),
+            Action::BackwardBegins => self.coordinator.fetch(module(), false),
+            Action::BackwardEnds => self.coordinator.release(module(), false),
+            Action::GradientReady => self.reduce_later(writer, hook.subject),
+            Action::BackwardDone => {
+                self.reduce(writer);
+                self.coordinator.release_all();
+            }
+            Action::ReductionDone | Action::StepDone => {}
+        }
+        let mut moves = std::mem::take(&mut self.moves);
+        self.coordinator.take_moves(&mut moves);
+        for one in moves.drain(..) {
+            self.make(writer, one);
+        }
+        self.moves = moves;
+    }
+}

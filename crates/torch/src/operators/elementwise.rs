@@ -1,0 +1,163 @@
+//! Elementwise operators: what each allocates, saves for backward and allocates there, in the order of PyTorch's generated code
+//! (`mul` computes its second gradient first).
+
+use crate::autograd::{Recording, Tensor};
+use crate::label::Label;
+use crate::shape::{ElementType, Shape, Symbol, dims};
+
+/// `x.to(dtype)`: nothing when it has that dtype already.
+pub fn cast(x: &Tensor, element: ElementType, label: Label) -> Tensor {
+    if x.element() == element {
+        return x.clone();
+    }
+    let recording = Recording::begin(x.tape(), &[x]);
+    let out = Tensor::new(x.tape(), label, x.shape(), element).with_head_major(x.head_major());
+    let from = x.element();
+    recording.finish(out, move |call| {
+        [Some(call.grad_like(call.grad.shape(), from).with_head_major(call.grad.head_major()))].into()
+    })
+}
+
+/// An elementwise operator whose backward needs nothing and writes one tensor: negation, times a number.
+pub fn scale(x: &Tensor, label: Label) -> Tensor {
+    let recording = Recording::begin(x.tape(), &[x]);
+    let out = Tensor::new(x.tape(), label, x.shape(), x.element()).with_head_major(x.head_major());
+    recording.finish(out, |call| [Some(call.like_grad())].into())
+}
+
+/// Adds a number: backward passes the gradient on.
+pub fn add_number(x: &Tensor, label: Label) -> Tensor {
+    let recording = Recording::begin(x.tape(), &[x]);
+    let out = Tensor::new(x.tape(), label, x.shape(), x.element());
+    recording.finish(out, |call| [Some(call.grad.clone())].into())
+}
+
+/// `a + b`, b perhaps broadcast.
+pub fn add(a: &Tensor, b: &Tensor, label: Label) -> Tensor {
+    let recording = Recording::begin(a.tape(), &[a, b]);
+    let out = Tensor::new(a.tape(), label, larger(a, b), promote(a, b)).with_head_major(a.head_major());
+    recording.finish(out, |call| call.needs.iter().map(|need| need.then(|| call.grad.clone())).collect())
+}
+
+/// `a * b`, one of them perhaps broadcast.
+pub fn mul(a: &Tensor, b: &Tensor, label: Label) -> Tensor {
+    let mut recording = Recording::begin(a.tape(), &[a, b]);
+    let (saves_a, saves_b) = (recording.needs(1), recording.needs(0));
+    if saves_a {
+        recording.save(a);
+    }
+    if saves_b {
+        recording.save(b);
+    }
+    let head_major = if a.shape().elements() >= b.shape().elements() { a.head_major() } else { b.head_major() };
+    let out = Tensor::new(a.tape(), label, larger(a, b), promote(a, b)).with_head_major(head_major);
+    let (element_a, element_b) = (a.element(), b.element());
+    recording.finish(out, move |call| {
+        let product = |other: ElementType| {
+            let element = if other == ElementType::F32 { ElementType::F32 } else { call.grad.element() };
+            call.grad_like(call.grad.shape(), element).with_head_major(call.grad.head_major())
+        };
+        let grad_b = saves_a.then(|| product(element_a));
+        let grad_a = saves_b.then(|| product(element_b));
+        [grad_a, grad_b].into()
+    })
+}
+
+/// `x.pow(2)` or another constant power: saves x; backward writes x^(n-1), n x^(n-1) and the product.
+pub fn pow(x: &Tensor, label: Label) -> Tensor {
+    let mut recording = Recording::begin(x.tape(), &[x]);
+    recording.save(x);
+    let out = Tensor::new(x.tape(), label, x.shape(), x.element());
+    recording.finish(out, |call| {
+        let power = call.like_grad();
+        let scaled = call.like_grad();
+        let grad = call.like_grad();
+        drop(scaled);
+        drop(power);
+        [Some(grad)].into()
+    })
+}
+
+/// `torch.rsqrt(x)`: saves its result; backward cubes it, scales the gradient, multiplies.
+pub fn rsqrt(x: &Tensor, label: Label) -> Tensor {
+    let mut recording = Recording::begin(x.tape(), &[x]);
+    let out = Tensor::new(x.tape(), label, x.shape(), x.element());
+    recording.save(&out);
+    recording.finish(out, |call| {
+        let cube = call.like_grad();
+        let scaled = call.like_grad();
+        let grad = call.like_grad();
+        drop(scaled);
+        drop(cube);
+        [Some(grad)].into()
+    })
+}
+
+/// An elementwise kernel that saves its input: silu, gelu.
+pub fn activation_saving_input(x: &Tensor, label: Label) -> Tensor {
+    let mut recording = Recording::begin(x.tape(), &[x]);
+    recording.save(x);
+    let out = Tensor::new(x.tape(), label, x.shape(), x.element());
+    recording.finish(out, |call| [Some(call.like_grad())].into())
+}
+
+/// An elementwise kernel that saves its output: tanh, relu, sigmoid.
+pub fn activation_saving_output(x: &Tensor, label: Label) -> Tensor {
+    let mut recording = Recording::begin(x.tape(), &[x]);
+    let out = Tensor::new(x.tape(), label, x.shape(), x.element()).with_head_major(x.head_major());
+    recording.save(&out);
+    recording.finish(out, |call| [Some(call.like_grad())].into())
+}
+
+/// `x.clamp` by one bound or two: saves its input; backward compares with each bound and chooses between the gradient and
+/// a zero (derivatives.yaml `clamp_backward`).
+pub fn clamp(x: &Tensor, bounds: usize, label: Label) -> Tensor {
+    let mut recording = Recording::begin(x.tape(), &[x]);
+    recording.save(x);
+    let out = Tensor::new(x.tape(), label, x.shape(), x.element());
+    recording.finish(out, move |call| {
+        let zero = call.grad_like(dims(&[(Symbol::ONE, 1)]), call.grad.element());
+        let within = || call.grad_like(call.grad.shape(), ElementType::Byte);
+        let masks: Vec<Tensor> = (0..bounds).map(|_| within()).collect();
+        let grad = call.like_grad();
+        drop((masks, zero));
+        [Some(grad)].into()
+    })
+}
+
+/// `x.add_(y)`: into x itself; backward passes the gradient on to both.
+pub fn add_in_place(x: &Tensor, y: &Tensor) -> Tensor {
+    let recording = Recording::begin(x.tape(), &[x, y]);
+    recording.finish(x.detach(), |call| call.needs.iter().map(|need| need.then(|| call.grad.clone())).collect())
+}
+
+/// `torch.nn.functional.dropout` in training: one byte an element is kept.
+pub fn dropout(x: &Tensor, probability: f64, mask: Label, label: Label) -> Tensor {
+    if probability <= 0.0 {
+        return x.clone();
+    }
+    let mut recording = Recording::begin(x.tape(), &[x]);
+    let mask = Tensor::new(x.tape(), mask, x.shape(), ElementType::Byte);
+    let out = Tensor::new(x.tape(), label, x.shape(), x.element()).with_head_major(x.head_major());
+    recording.save(&mask);
+    recording.finish(out, |call| [Some(call.like_grad())].into())
+}
+
+/// `a - b`, b broadcast: backward negates the gradient for b.
+pub fn sub(a: &Tensor, b: &Tensor, label: Label) -> Tensor {
+    let recording = Recording::begin(a.tape(), &[a, b]);
+    let out = Tensor::new(a.tape(), label, larger(a, b), promote(a, b));
+    recording.finish(out, |call| {
+        let need = |i: usize| call.needs.get(i).copied().unwrap_or(false);
+        let grad_b = need(1).then(|| call.like_grad());
+        [need(0).then(|| call.grad.clone()), grad_b].into()
+    })
+}
+
+fn larger(a: &Tensor, b: &Tensor) -> Shape {
+    if a.shape().elements() >= b.shape().elements() { a.shape() } else { b.shape() }
+}
+
+fn promote(a: &Tensor, b: &Tensor) -> ElementType {
+    if a.element() == ElementType::F32 || b.element() == ElementType::F32 { ElementType::F32 } else { a.element() }
+}

@@ -1,0 +1,105 @@
+//! Views, and the copies that a layout asks for.
+
+use crate::autograd::{Recording, Tensor};
+use crate::label::Label;
+use crate::shape::{Shape, Symbol};
+
+/// A part of the last dimension, as a view; backward writes zeros of the whole and copies the part in.
+pub fn slice_last(x: &Tensor, symbol: impl Into<Symbol>, size: u64) -> Tensor {
+    let recording = Recording::begin(x.tape(), &[x]);
+    let out = x.detach().view(x.shape().last(symbol, size));
+    let whole = x.shape();
+    recording.finish(out, move |call| [Some(call.grad_like(whole, call.grad.element()).with_head_major(true))].into())
+}
+
+/// `x.split(sizes, dim=-1)` or `chunk`: views of one storage; backward joins their gradients into one tensor.
+pub fn split_last(x: &Tensor, sizes: &[(impl Into<Symbol> + Copy, u64)]) -> Vec<Tensor> {
+    split(x, sizes, false)
+}
+
+/// The same of heads, whose joined gradient lies head by head.
+pub fn chunk_heads(x: &Tensor, sizes: &[(impl Into<Symbol> + Copy, u64)]) -> Vec<Tensor> {
+    split(x, sizes, true)
+}
+
+fn split(x: &Tensor, sizes: &[(impl Into<Symbol> + Copy, u64)], head_major: bool) -> Vec<Tensor> {
+    let recording = Recording::begin(x.tape(), &[x]);
+    let whole = x.shape();
+    let parts = sizes.iter().map(|(sym, size)| x.detach().view(whole.last(*sym, *size))).collect();
+    recording.finish_many(parts, move |call| {
+        [Some(call.grad_like(whole, call.grad.element()).with_head_major(head_major))].into()
+    })
+}
+
+/// `repeat_kv`: every key and value head written out as often as queries share it; backward sums them again.
+pub fn repeat_heads(x: &Tensor, shape: Shape, label: Label) -> Tensor {
+    if shape.elements() == x.shape().elements() {
+        return x.clone();
+    }
+    let recording = Recording::begin(x.tape(), &[x]);
+    let out = Tensor::new(x.tape(), label, shape, x.element()).with_head_major(true);
+    let narrow = x.shape();
+    // A sum lays its result out anew, head by head.
+    recording.finish(out, move |call| [Some(call.grad_like(narrow, call.grad.element()).with_head_major(true))].into())
+}
+
+/// `torch.cat` of parts along the last dimension: backward gives views of the gradient.
+pub fn cat_last(parts: &[&Tensor], shape: Shape, label: Label) -> Option<Tensor> {
+    let first = parts.first()?;
+    let recording = Recording::begin(first.tape(), parts);
+    let out = Tensor::new(first.tape(), label, shape, first.element()).with_head_major(true);
+    let shapes: Vec<Shape> = parts.iter().map(|part| part.shape()).collect();
+    Some(recording.finish(out, move |call| {
+        shapes.iter().zip(call.needs).map(|(shape, need)| need.then(|| call.grad.view(*shape))).collect()
+    }))
+}
+
+/// `[b, s, a·d]` seen as `[b, a, s, d]`. Backward copies a gradient that lies head by head, because the projection
+/// wants it token by token.
+pub fn to_heads(x: &Tensor, shape: Shape) -> Tensor {
+    let recording = Recording::begin(x.tape(), &[x]);
+    let flat = x.shape();
+    let out = x.detach().view(shape);
+    recording.finish(out, move |call| {
+        if call.grad.head_major() {
+            [Some(call.grad_like(flat, call.grad.element()))].into()
+        } else {
+            [Some(call.grad.view(flat))].into()
+        }
+    })
+}
+
+/// `[b, s, a·d]` seen as `[b, s, a, d]`: backward copies a gradient that lies otherwise.
+pub fn split_heads(x: &Tensor, shape: Shape) -> Tensor {
+    to_heads(x, shape)
+}
+
+/// `x.transpose(1, 2)`: backward passes the gradient on.
+pub fn transpose_heads(x: &Tensor, shape: Shape) -> Tensor {
+    let recording = Recording::begin(x.tape(), &[x]);
+    let from = x.shape();
+    let out = x.detach().view(shape);
+    recording.finish(out, move |call| [Some(call.grad.view(from))].into())
+}
+
+/// A batched product's result seen with its batch and head dimensions apart: backward joins them again, which copies a
+/// gradient that lies token by token.
+pub fn unfold_batch(x: &Tensor) -> Tensor {
+    let recording = Recording::begin(x.tape(), &[x]);
+    let batched = x.shape().sizes().first().is_some_and(|size| *size > 1);
+    recording.finish(x.detach(), move |call| {
+        if batched && !call.grad.head_major() {
+            [Some(call.like_grad().with_head_major(true))].into()
+        } else {
+            [Some(call.grad.clone())].into()
+        }
+    })
+}
+
+/// `x.contiguous()` or a reshape that must copy: backward passes the gradient on.
+pub fn copy(x: &Tensor, shape: Shape, label: Label, head_major: bool) -> Tensor {
+    let recording = Recording::begin(x.tape(), &[x]);
+    let out = Tensor::new(x.tape(), label, shape, x.element()).with_head_major(head_major);
+    let from = x.shape();
+    recording.finish(out, move |call| [Some(call.grad.view(from))].into())
+}
