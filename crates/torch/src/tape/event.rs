@@ -33,6 +33,8 @@ pub struct Event {
     pub bytes: i64,
     /// On which it was asked; a free is the same wherever it is made.
     pub stream: Stream,
+    /// Freed after `record_stream`: its block waits for what other streams do with it.
+    pub recorded: bool,
 }
 
 /// Number of a storage, in order of allocation.

@@ -191,7 +191,7 @@ impl Recorder {
 
     fn push(&self, row: RowId, storage: StorageId, bytes: i64) {
         if self.detail.keeps_events() {
-            self.events.borrow_mut().push(Event { row, storage, bytes, stream: self.stream.get() });
+            self.events.borrow_mut().push(Event { row, storage, bytes, stream: self.stream.get(), recorded: false });
         } else {
             self.levels.borrow_mut().post(row, bytes);
         }

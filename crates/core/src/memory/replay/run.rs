@@ -213,7 +213,7 @@ impl Run {
     fn play(&mut self, record: &TapeRecord, range: Range<usize>) -> Result<(), Shortage> {
         let first = range.start;
         for (i, event) in record.events.get(range).unwrap_or_default().iter().enumerate() {
-            let Event { storage, bytes, stream, .. } = *event;
+            let Event { storage, bytes, stream, recorded, .. } = *event;
             if storage == RELABELLED {
                 continue;
             }
@@ -225,7 +225,7 @@ impl Run {
                     block.map_err(|lack| Shortage::while_loading(first + i, bytes.unsigned_abs(), allocated, lack))?,
                 );
             } else if let Some(block) = place.take() {
-                self.allocator.free(block);
+                if recorded { self.allocator.free_recorded(block) } else { self.allocator.free(block) }
             }
         }
         Ok(())

@@ -4,6 +4,7 @@ use super::super::super::autograd::{Action, ElementType, Hook};
 use super::super::super::term::Term;
 use super::super::super::weights::element_type;
 use super::super::bucket::Bucket;
+use super::super::deepspeed;
 use super::super::unroll::{Held, Stage, Start, Writer};
 use crate::job::Sharding;
 
@@ -60,7 +61,7 @@ impl<'a> Buckets<'a> {
     fn reduce_later(&mut self, writer: &mut Writer<'_>, number: u32, copy: u64) {
         let place = writer.copies.parameter(number, copy);
         let Some(Flat { elements, start }) = self.parameters.get(place).copied() else { return };
-        let gradient = writer.allocate_gradient(number, elements.saturating_mul(self.element.bytes()));
+        let gradient = writer.hold_gradient(number, elements.saturating_mul(self.element.bytes()));
         let limit = self.sharding.reduce_bucket_size;
         if self.buffers.is_empty() {
             let new = |_| writer.allocate(Term::ReduceBuckets, "", limit, ElementType::Half);
@@ -78,6 +79,11 @@ impl<'a> Buckets<'a> {
     /// where it is. Then what belongs to this rank is copied into its partition, made when first needed
     /// (`copy_grads_in_partition`), or sent to the host.
     fn reduce(&mut self, writer: &mut Writer<'_>) {
+        let stream = deepspeed::reduction_stream(self.sharding);
+        writer.on(stream, |writer| self.reduce_on_stream(writer));
+    }
+
+    fn reduce_on_stream(&mut self, writer: &mut Writer<'_>) {
         let bucket = std::mem::take(&mut self.bucket);
         let Some((first, end)) = self.reach.take() else { return };
         if first / self.part != end.saturating_sub(1) / self.part {

@@ -4,6 +4,7 @@ use super::super::super::autograd::{Action, ElementType, Hook};
 use super::super::super::term::Term;
 use super::super::super::weights::element_type;
 use super::super::bucket::Bucket;
+use super::super::deepspeed;
 use super::super::unroll::{Held, Stage, Start, Writer};
 use super::coordinator::{Coordinator, Known, Lists, Move, Reach};
 use crate::job::Sharding;
@@ -89,7 +90,13 @@ impl<'a> Gathering<'a> {
         self.sharding.ranks == 1 && !self.sharding.offload_param
     }
 
+    /// What `fetch_sub_module` does on `__allgather_stream`.
     fn make(&mut self, writer: &mut Writer<'_>, one: Move) {
+        let stream = deepspeed::all_gather_stream(self.sharding);
+        writer.on(stream, |writer| self.make_on_stream(writer, one));
+    }
+
+    fn make_on_stream(&mut self, writer: &mut Writer<'_>, one: Move) {
         match one {
             Move::Gather(parameter) => {
                 let elements = if self.is_alone() { 0 } else { self.padded(self.elements(parameter)) };
@@ -161,7 +168,7 @@ impl<'a> Gathering<'a> {
     /// `reduce_independent_p_g_buckets_and_remove_grads`.
     fn reduce_later(&mut self, writer: &mut Writer<'_>, number: u32) {
         let elements = self.elements(writer.copies.parameter(number, 0));
-        let gradient = writer.allocate_gradient(number, elements.saturating_mul(self.element.bytes()));
+        let gradient = writer.hold_gradient(number, elements.saturating_mul(self.element.bytes()));
         let limit = self.sharding.reduce_bucket_size;
         if self.bucket.is_full_for(elements, limit) {
             self.reduce(writer);
@@ -172,6 +179,11 @@ impl<'a> Gathering<'a> {
     /// `__reduce_and_partition_ipg_grads` with `reduce_scatter_coalesced` (runtime/comm/coalesced_collectives.py): all
     /// gradients are joined in a further buffer, unless there is one only and it needs no padding.
     fn reduce(&mut self, writer: &mut Writer<'_>) {
+        let stream = deepspeed::reduction_stream(self.sharding);
+        writer.on(stream, |writer| self.reduce_on_stream(writer));
+    }
+
+    fn reduce_on_stream(&mut self, writer: &mut Writer<'_>) {
         let bucket = std::mem::take(&mut self.bucket);
         let padded: u64 = bucket.gradients.iter().map(|one| self.padded(*one)).fold(0, u64::saturating_add);
         let joined = match bucket.gradients.as_slice() {
