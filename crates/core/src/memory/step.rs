@@ -240,10 +240,10 @@ impl Update<'_> {
         let Some(kept) = self.micro_step(&loss, buckets) else { return };
         optimizer::clip(tape, plan, trainable);
         tape.enter(Phase::OptimizerStep);
+        let kept = strategy.flatten_gradients(tape, trainable, kept);
         tape.mark(|marks, at| marks.optimizer_step = at);
-        let flat = strategy.step_buffers(tape, trainable);
         optimizer::step(tape, plan, sharding, trainable);
-        drop((flat, kept, averaged));
+        drop((kept, averaged));
         weights.zero2.iter().for_each(|modules| modules.end_step());
         for parameter in trainable {
             tape.enter_layer(parameter.tag);

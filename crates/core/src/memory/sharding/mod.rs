@@ -8,6 +8,7 @@
 mod bucket;
 mod ddp;
 mod deepspeed;
+mod flat;
 mod fsdp2;
 mod hooks;
 mod partition;
@@ -86,9 +87,16 @@ pub(super) trait Strategy {
         Vec::new()
     }
 
-    /// What the framework's step allocates around the optimizer's own.
-    fn step_buffers(&self, _tape: &Rc<Tape>, _trainable: &[Trainable]) -> Vec<Tensor> {
+    /// Elements of each tensor that the optimizer of a replay updates, where parameters are flattened; none: it updates
+    /// the parameters.
+    fn flat_partitions(&self, _tape: &Tape, _trainable: &[Trainable]) -> Vec<u64> {
         Vec::new()
+    }
+
+    /// What the framework's step allocates before the optimizer's own, and what it keeps meanwhile of the `gradients` that
+    /// [`Strategy::end_backward`] has left.
+    fn flatten_gradients(&self, _tape: &Rc<Tape>, _trainable: &[Trainable], gradients: Vec<Tensor>) -> Vec<Tensor> {
+        gradients
     }
 
     /// Copies of all state that the machine's processes hold together.

@@ -37,7 +37,7 @@ impl Strategy for Zero2<'_> {
     }
 
     fn standing_buffers(&self, tape: &Rc<Tape>, _weights: &ModelWeights, trainable: &[Trainable]) -> Vec<Tensor> {
-        stage_1_and_2::staging_buffer(self.0, tape, trainable)
+        stage_1_and_2::standing_buffers(self.0, tape, trainable)
     }
 
     fn accumulated(&self, tape: &Rc<Tape>, trainable: &[Trainable]) -> Option<Tensor> {
@@ -63,8 +63,12 @@ impl Strategy for Zero2<'_> {
         Vec::new()
     }
 
-    fn step_buffers(&self, tape: &Rc<Tape>, trainable: &[Trainable]) -> Vec<Tensor> {
-        stage_1_and_2::step_buffers(self.0, tape, trainable)
+    fn flat_partitions(&self, tape: &Tape, trainable: &[Trainable]) -> Vec<u64> {
+        stage_1_and_2::flat_partitions(self.0, tape, trainable)
+    }
+
+    fn flatten_gradients(&self, tape: &Rc<Tape>, trainable: &[Trainable], gradients: Vec<Tensor>) -> Vec<Tensor> {
+        stage_1_and_2::flatten_gradients(self.0, tape, trainable, gradients)
     }
 
     fn host(&self, elements: Elements) -> Vec<HostAllocation> {

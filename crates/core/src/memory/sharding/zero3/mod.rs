@@ -13,7 +13,7 @@ use super::super::phase::Phase;
 use super::super::term::Term;
 use super::super::weights::{ModelWeights, Parameter, Trainable, element_type};
 use super::unroll::{Acts, unroll};
-use super::{Elements, Hooked, Modules, Strategy, deepspeed, host_allocation};
+use super::{Elements, Hooked, Modules, Strategy, deepspeed, flat, host_allocation};
 use crate::job::Sharding;
 use std::rc::Rc;
 
@@ -28,6 +28,53 @@ impl Zero3<'_> {
         let elements = |one: &Parameter| one.elements().saturating_mul(one.tag.repeat);
         let sum = weights.parameters.iter().filter(persists).map(elements).fold(0, u64::saturating_add);
         dims(&[(Sym::Persistent, sum)])
+    }
+}
+
+impl Zero3<'_> {
+    /// Elements of this rank's share of each parameter that trains (`partition_numel`).
+    fn shares(&self, trainable: &[Trainable]) -> impl Iterator<Item = u64> {
+        trainable.iter().map(|parameter| parameter.elements().div_ceil(self.0.ranks))
+    }
+
+    /// Elements of each sub-group: whole shares until `sub_group_size` is reached (`_create_fp16_sub_groups`).
+    fn sub_groups(&self, trainable: &[Trainable]) -> Vec<u64> {
+        let mut groups = vec![0u64];
+        for share in self.shares(trainable) {
+            match groups.last_mut() {
+                Some(last) if *last < self.0.sub_group_size => *last = last.saturating_add(share),
+                _ => groups.push(share),
+            }
+        }
+        groups
+    }
+
+    /// What exists as long as training does, in the order in which it is made (`DeepSpeedZeroOptimizer_Stage3.__init__`):
+    /// the flat shares, their fp32 copies, a gradient that is freed again (`initialize_optimizer_states`), the bucket, the
+    /// gradients' shares; the parameters that are never partitioned again come with the first forward.
+    fn flat_buffers(&self, tape: &Rc<Tape>, weights: &ModelWeights, trainable: &[Trainable]) -> Vec<Tensor> {
+        let (sharding, element) = (self.0, element_type(self.0.param_dtype));
+        let total = self.shares(trainable).fold(0, u64::saturating_add);
+        let on_gpu = |offloaded: bool| if offloaded { 0 } else { total };
+        let mut buffers = vec![flat::parameters(tape, trainable, on_gpu(sharding.offload_param), element)];
+        let groups = self.sub_groups(trainable);
+        if !sharding.offload_optimizer {
+            buffers.extend(groups.iter().map(|elements| flat::master(tape, *elements)));
+            let largest = groups.iter().copied().max().unwrap_or(0);
+            tape.moment(tape.label(Term::OptimizerTemporaries, "flat gradient"), flat::part(largest), ElementType::F32);
+        }
+        let bucket = deepspeed::bucket_shape(sharding);
+        buffers.push(Tensor::new(tape, tape.label(Term::ReduceBuckets, ""), bucket, element));
+        let label = tape.label(Term::GradientShard, "flat");
+        buffers.push(Tensor::new(tape, label, flat::part(on_gpu(sharding.offload_optimizer)), element));
+        let persists = |one: &&Parameter| one.elements() <= sharding.param_persistence_threshold;
+        let gather = |one: &Parameter| {
+            let label = tape.label(Term::GatheredParameters, &one.name);
+            Tensor::new(tape, label, one.tensor.shape(), element)
+        };
+        let stream = deepspeed::all_gather_stream(sharding);
+        buffers.extend(tape.on(stream, || weights.parameters.iter().filter(persists).map(gather).collect::<Vec<_>>()));
+        buffers
     }
 }
 
@@ -50,6 +97,9 @@ impl Strategy for Zero3<'_> {
     }
 
     fn standing_buffers(&self, tape: &Rc<Tape>, weights: &ModelWeights, trainable: &[Trainable]) -> Vec<Tensor> {
+        if flat::is_replayed(tape) {
+            return self.flat_buffers(tape, weights, trainable);
+        }
         let outside = tape.tag();
         let bucket = deepspeed::bucket_shape(self.0);
         let mut buffers = vec![Tensor::new(tape, tape.label(Term::ReduceBuckets, ""), bucket, ElementType::Half)];
@@ -67,13 +117,29 @@ impl Strategy for Zero3<'_> {
         buffers
     }
 
-    fn step_buffers(&self, tape: &Rc<Tape>, trainable: &[Trainable]) -> Vec<Tensor> {
+    fn flat_partitions(&self, tape: &Tape, trainable: &[Trainable]) -> Vec<u64> {
+        if flat::is_replayed(tape) { self.sub_groups(trainable) } else { Vec::new() }
+    }
+
+    fn flatten_gradients(&self, tape: &Rc<Tape>, trainable: &[Trainable], gradients: Vec<Tensor>) -> Vec<Tensor> {
         if self.0.offload_optimizer {
-            return Vec::new();
+            return gradients;
+        }
+        if flat::is_replayed(tape) {
+            flat::measure(tape, self.shares(trainable));
+            let element = element_type(self.0.param_dtype);
+            let mut held = None;
+            for elements in self.sub_groups(trainable) {
+                drop(held.take());
+                held = Some(flat::gradient(tape, elements, element));
+            }
+            return held.into_iter().chain(gradients).collect();
         }
         // By sub-groups.
         let part = deepspeed::total_elements(trainable).div_ceil(self.0.ranks);
-        deepspeed::flat_gradients(tape, part.min(self.0.sub_group_size))
+        let mut held = deepspeed::flat_gradients(tape, part.min(self.0.sub_group_size));
+        held.extend(gradients);
+        held
     }
 
     fn host(&self, elements: Elements) -> Vec<HostAllocation> {
