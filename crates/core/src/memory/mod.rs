@@ -29,7 +29,6 @@ pub use beside::{ModelRole, ModelUse, RolloutUse, TaskUse};
 pub use estimate::*;
 pub use kv_cache::{CacheLayout, kv_bytes_per_sequence, kv_bytes_per_token};
 pub use phase::Phase;
-pub use replay::dump;
 pub use replay::{FailedRequest, Replay, Replayer, replay};
 pub use surface::surface;
 pub(crate) use tasks::reference_kind;

@@ -5,11 +5,7 @@
 //! all requests, so here every layer runs, for several steps, and the smallest device is searched for by trying. That
 //! takes milliseconds where the ledger takes microseconds: [`Replayer`] can be advanced try by try.
 
-mod dump;
 mod run;
-mod dump;
-pub use dump::dump;
-pub use dump::dump;
 
 use super::allocator::{Mode, OutOfMemory};
 use super::autograd::Detail;

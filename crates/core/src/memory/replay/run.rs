@@ -58,16 +58,6 @@ impl Program {
         Self { load: 0..marks.states, pieces, record }
     }
 
-    pub(super) fn ranges(&self) -> Vec<(Phase, u64, Range<usize>)> {
-        std::iter::once((Phase::Load, 0, self.load.clone()))
-            .chain(self.pieces.iter().map(|p| (p.phase, p.step, p.range.clone())))
-            .collect()
-    }
-
-    pub(super) fn ranges(&self) -> Vec<(Phase, u64, Range<usize>)> {
-        std::iter::once((Phase::Load, 0, self.load.clone())).chain(self.pieces.iter().map(|p| (p.phase, p.step, p.range.clone()))).collect()
-    }
-
     pub(super) fn record(&self) -> &TapeRecord {
         &self.record
     }
