@@ -28,6 +28,6 @@ pub use reduction::Processors;
 pub use shape::{Dim, ElementType, Shape, Symbol, dims};
 pub use stream::Stream;
 pub use tape::{
-    Action, Block, Detail, Event, Fullest, Hook, Levels, Marks, Moment, Part, RELABELLED, Recorder, Row, RowId,
-    Segment, StorageId, Sums, TapeRecord, Written, passes, rounded,
+    Action, Block, Detail, Event, FirstStep, Fullest, Hook, Levels, Marks, Moment, Part, RELABELLED, Recorder, Row,
+    RowId, Segment, StorageId, Sums, TapeRecord, Written, passes, rounded,
 };

@@ -61,7 +61,7 @@ pub(super) fn run_beside(
         let (count, threads) = multiprocessors(card);
         tape.processors.set(Some(Processors { count, threads, compute_capability }));
     }
-    tape.mark(|marks, at| *marks = Marks { states: at, step: at, optimizer_step: at, end: at });
+    tape.mark(|marks, at| *marks = Marks { states: at, step: at, optimizer_step: at, end: at, first: None });
     let mut trainable = weights.trainable.clone();
     match plan.task {
         Task::Inference => {
@@ -92,7 +92,8 @@ pub(super) fn run_beside(
     let mut record = tape.finish();
     if let Some(modules) = modules {
         let accumulates = plan.gradient_accumulation_steps > 1;
-        record = strategy(&sharding).unroll(Hooked { record, modules: &modules, detail, accumulates }, acts);
+        let replayed = extent == Extent::Whole;
+        record = strategy(&sharding).unroll(Hooked { record, modules: &modules, detail, accumulates, replayed }, acts);
     }
     Step { record, counts, sharding, kernel, paged }
 }
@@ -205,6 +206,14 @@ pub(super) struct Update<'a> {
     pub(super) after: &'a dyn Fn(),
 }
 
+/// What a micro-batch leaves.
+struct MicroStep {
+    /// Lives on until the step ends.
+    kept: Vec<Tensor>,
+    /// Buckets of gradients that are not reduced yet.
+    buckets: Vec<Tensor>,
+}
+
 /// A forward and its loss.
 type Loss<'a> = &'a dyn Fn(&Rc<Setting>) -> Option<HeadOutput>;
 
@@ -229,15 +238,16 @@ impl Update<'_> {
         if plan.gradient_accumulation_steps > 1 {
             tape.enter(Phase::Forward);
             averaged = strategy.accumulated(tape, trainable);
-            if tape.extent == Extent::Whole && !strategy.leaves_other_gradients() {
+            if tape.extent == Extent::Whole && strategy.replays_earlier_batches() {
                 // Later micro-batches repeat the second.
-                drop(self.micro_step(&loss, Vec::new()));
+                let earlier = self.micro_step(&loss, Vec::new(), strategy.reduces_every_batch());
+                buckets = earlier.map(|ran| ran.buckets).unwrap_or_default();
             } else {
                 hold_gradients(tape, trainable);
+                buckets = strategy.accumulated_buckets(tape);
             }
-            buckets = strategy.accumulated_buckets(tape);
         }
-        let Some(kept) = self.micro_step(&loss, buckets) else { return };
+        let Some(MicroStep { kept, .. }) = self.micro_step(&loss, buckets, true) else { return };
         optimizer::clip(tape, plan, trainable);
         tape.enter(Phase::OptimizerStep);
         let kept = strategy.flatten_gradients(tape, trainable, kept);
@@ -256,8 +266,8 @@ impl Update<'_> {
     }
 
     /// Forward, loss and backward of one micro-batch; gives back what lives on until the step ends.
-    /// `buckets`: those of gradients that are there already.
-    fn micro_step(&self, loss: Loss<'_>, buckets: Vec<Tensor>) -> Option<Vec<Tensor>> {
+    /// `buckets`: those of gradients that are there already; `reduces`: whether gradients are reduced where backward ends.
+    fn micro_step(&self, loss: Loss<'_>, buckets: Vec<Tensor>, reduces: bool) -> Option<MicroStep> {
         let Self { tape, plan, model, kernel, weights, trainable, sharding, .. } = *self;
         let zero3 = weights.zero3.as_ref();
         tape.enter(Phase::Forward);
@@ -291,13 +301,16 @@ impl Update<'_> {
         }
         setting.backward_begins.take();
         zero3.into_iter().chain(&weights.zero2).for_each(|modules| modules.end_backward());
-        let mut held = strategy(sharding).end_backward(tape, trainable);
+        let mut held = if reduces { strategy(sharding).end_backward(tape, trainable) } else { Vec::new() };
         held.extend(fsdp2.iter().flat_map(|groups| groups.end_backward()));
         drop((loss, kept));
-        reduce.take();
+        let mut buckets = reduce.take();
+        if reduces {
+            buckets.clear();
+        }
         tape.enter_layer(super::autograd::NO_LAYER);
         weights.zero2.iter().for_each(|modules| modules.end_reduction());
-        Some(held)
+        Some(MicroStep { kept: held, buckets })
     }
 }
 

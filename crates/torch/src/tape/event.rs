@@ -54,6 +54,19 @@ pub struct Marks {
     pub optimizer_step: usize,
     /// The step has ended; what follows is the end of the program.
     pub end: usize,
+    /// The first step, where it is another than those after it.
+    pub first: Option<FirstStep>,
+}
+
+/// Places on the tape of a step that runs only once, before all others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct FirstStep {
+    /// It begins.
+    pub step: usize,
+    /// Its `optimizer.step()` begins, and makes the state.
+    pub optimizer_step: usize,
+    /// It has ended.
+    pub end: usize,
 }
 
 /// Events that belong together: one phase, one layer.

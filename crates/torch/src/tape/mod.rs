@@ -4,6 +4,8 @@ mod event;
 mod levels;
 mod recorder;
 
-pub use event::{Action, Detail, Event, Hook, Marks, RELABELLED, Row, RowId, Segment, StorageId, passes, rounded};
+pub use event::{
+    Action, Detail, Event, FirstStep, Hook, Marks, RELABELLED, Row, RowId, Segment, StorageId, passes, rounded,
+};
 pub use levels::{Block, Fullest, Levels, Moment, Part, Sums, Written};
 pub use recorder::{Recorder, TapeRecord};

@@ -3,7 +3,7 @@
 use super::Shortage;
 use crate::memory::Phase;
 use crate::memory::allocator::{Allocator, BlockId, Mode, OutOfMemory};
-use crate::memory::autograd::{Event, RELABELLED, TapeRecord};
+use crate::memory::autograd::{Event, FirstStep, RELABELLED, TapeRecord};
 use std::ops::Range;
 
 /// Steps that are run: the first makes the optimizer's state, the second is the first steady one, and in the third the
@@ -46,11 +46,13 @@ impl Program {
     pub(super) fn new(record: TapeRecord) -> Self {
         let marks = record.marks;
         let mut pieces = Vec::new();
+        let steady = FirstStep { step: marks.step, optimizer_step: marks.optimizer_step, end: marks.end };
+        let first = marks.first.unwrap_or(steady);
         // The first step makes the state when the optimizer's turn comes.
-        cut(&record, 1, marks.step..marks.optimizer_step, &mut pieces);
-        let phase = if marks.optimizer_step > marks.step { Phase::OptimizerStep } else { Phase::Load };
+        cut(&record, 1, first.step..first.optimizer_step, &mut pieces);
+        let phase = if first.optimizer_step > first.step { Phase::OptimizerStep } else { Phase::Load };
         pieces.push(Piece { phase, step: 1, range: marks.states..marks.step });
-        cut(&record, 1, marks.optimizer_step..marks.end, &mut pieces);
+        cut(&record, 1, first.optimizer_step..first.end, &mut pieces);
         for step in 2..=STEPS {
             cut(&record, step, marks.step..marks.end, &mut pieces);
         }

@@ -43,10 +43,11 @@ pub(super) fn measure(tape: &Rc<Tape>, gradients: impl Iterator<Item = u64>) {
     }
 }
 
-/// The partition's gradient as the optimizer reads it: joined, then in fp32, and only that is kept.
-pub(super) fn gradient(tape: &Rc<Tape>, elements: u64, element: ElementType) -> Tensor {
+/// The partition's gradient as the optimizer reads it: `joined` where it is of several (`_flatten_dense_tensors` copies
+/// nothing of one), then in fp32, and only that is kept.
+pub(super) fn gradient(tape: &Rc<Tape>, elements: u64, element: ElementType, joined: bool) -> Tensor {
     let label = tape.label(Term::OptimizerTemporaries, "flat gradient");
-    let joined = Tensor::new(tape, label, part(elements), element);
+    let joined = joined.then(|| Tensor::new(tape, label, part(elements), element));
     let wide = Tensor::new(tape, label, part(elements), ElementType::F32);
     drop(joined);
     wide

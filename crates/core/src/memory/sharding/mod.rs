@@ -57,9 +57,14 @@ pub(super) trait Strategy {
     /// Decides how much of each gradient stays on this rank after backward.
     fn shard_gradients(&self, _tape: &Tape, _trainable: &[Trainable]) {}
 
-    /// Whether earlier micro-batches leave gradients in another form than the last one does.
-    fn leaves_other_gradients(&self) -> bool {
-        false
+    /// Whether a replay runs an earlier micro-batch too, instead of holding what it leaves.
+    fn replays_earlier_batches(&self) -> bool {
+        true
+    }
+
+    /// Whether the end of each micro-batch's backward reduces, and not that of the last alone.
+    fn reduces_every_batch(&self) -> bool {
+        true
     }
 
     /// Buffers that exist as long as training does.
@@ -172,6 +177,8 @@ pub(super) struct Hooked<'a> {
     pub(super) detail: Detail,
     /// Earlier micro-batches have left their gradients.
     pub(super) accumulates: bool,
+    /// All layers and micro-batches are on the tape, to be replayed.
+    pub(super) replayed: bool,
 }
 
 /// The scheme's room.

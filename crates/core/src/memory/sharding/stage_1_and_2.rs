@@ -62,7 +62,8 @@ pub(super) fn flatten_gradients(
     if flat::is_replayed(tape) {
         let partition = FlatPartition::of(tape, trainable, sharding.ranks);
         flat::measure(tape, partition.in_part());
-        let wide = flat::gradient(tape, partition.part(), element_type(sharding.param_dtype));
+        let several = partition.in_part().count() > 1;
+        let wide = flat::gradient(tape, partition.part(), element_type(sharding.param_dtype), several);
         drop(gradients);
         tape.tell(Action::StepDone, 0);
         return vec![wide];

@@ -120,10 +120,6 @@ impl Strategy for Zero1<'_> {
         deepspeed::share(self.0, whole)
     }
 
-    fn leaves_other_gradients(&self) -> bool {
-        true
-    }
-
     fn standing_buffers(&self, tape: &Rc<Tape>, _weights: &ModelWeights, trainable: &[Trainable]) -> Vec<Tensor> {
         stage_1_and_2::standing_buffers(self.0, tape, trainable)
     }
@@ -137,6 +133,10 @@ impl Strategy for Zero1<'_> {
         let shape = deepspeed::bucket_shape(self.0);
         let bucket = Buffer { term: Term::ReduceBuckets, shape, element: ElementType::Half };
         (0..self.0.reduce_buckets).map(|_| bucket).collect()
+    }
+
+    fn reduces_every_batch(&self) -> bool {
+        false
     }
 
     fn end_backward(&self, tape: &Rc<Tape>, trainable: &[Trainable]) -> Vec<Tensor> {

@@ -55,8 +55,8 @@ impl Strategy for Fsdp2<'_> {
         trainable.iter().for_each(|parameter| parameter.keep(u64::MAX, Some(reduced)));
     }
 
-    fn leaves_other_gradients(&self) -> bool {
-        true
+    fn replays_earlier_batches(&self) -> bool {
+        false
     }
 
     fn host(&self, elements: Elements) -> Vec<HostAllocation> {

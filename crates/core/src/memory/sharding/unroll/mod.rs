@@ -24,8 +24,10 @@ pub(super) struct Start<'a> {
     pub(super) record: &'a TapeRecord,
     pub(super) modules: &'a Modules,
     pub(super) copies: &'a Copies,
-    /// Modules in the order in which their hooks run, forward and backward.
-    pub(super) trace: Vec<usize>,
+    /// Modules in the order in which their hooks run, forward and backward, of each micro-batch.
+    pub(super) traces: Vec<Vec<usize>>,
+    /// It is the first step of all.
+    pub(super) is_first: bool,
 }
 
 /// Writes out every layer of the tape and what a stage, made by `begin`, allocates and frees where hooks run; `element`:
@@ -35,9 +37,9 @@ pub(super) fn unroll<'a>(
     hooked: Hooked<'a>,
     element: ElementType,
     acts: &mut Option<Acts>,
-    begin: impl FnOnce(&Start<'_>) -> Box<dyn Stage + 'a>,
+    begin: impl Fn(&Start<'_>) -> Box<dyn Stage + 'a>,
 ) -> TapeRecord {
-    let Hooked { record, modules, detail, .. } = hooked;
+    let Hooked { record, modules, detail, replayed, .. } = hooked;
     let order = order(&record);
     let hooks = by_segment(&record);
     if !detail.keeps_events()
@@ -46,12 +48,25 @@ pub(super) fn unroll<'a>(
         return known.play(record, &hooks, detail);
     }
     let copies = Copies::new(modules);
-    let start = Start { record: &record, modules, copies: &copies, trace: trace(&order, &hooks, &copies) };
+    let mut start =
+        Start { record: &record, modules, copies: &copies, traces: traces(&order, &hooks, &copies), is_first: false };
     let mut stage = begin(&start);
+    start.is_first = true;
+    let first = replayed.then(|| begin(&start));
+    let steps =
+        record.segments.iter().map(|segment| record.marks.step <= segment.start && segment.start < record.marks.end);
+    let in_step: Vec<bool> = steps.collect();
     let reading = (!detail.keeps_events()).then(|| Acts::new(&order, &record.hooks));
     let mut writer = Writer::new(record, modules, &copies, element, reading);
-    for place in order {
-        writer.play(stage.as_mut(), place, hooks.get(place.0).map_or(&[], Vec::as_slice));
+    let hooks_in = |segment: usize| hooks.get(segment).map_or(&[][..], Vec::as_slice);
+    for place in &order {
+        writer.play(stage.as_mut(), *place, hooks_in(place.0));
+    }
+    if let Some(mut first) = first {
+        writer.begin_first_step();
+        for place in order.iter().filter(|(segment, _)| in_step.get(*segment) == Some(&true)) {
+            writer.play(first.as_mut(), *place, hooks_in(place.0));
+        }
     }
     let (record, done) = writer.finish();
     match done {
@@ -75,17 +90,20 @@ fn by_segment(record: &TapeRecord) -> Vec<Vec<Hook>> {
     all
 }
 
-/// Modules in the order in which their hooks run.
-fn trace(order: &[(usize, u64)], hooks: &[Vec<Hook>], copies: &Copies) -> Vec<usize> {
-    let mut trace = Vec::new();
+/// Modules in the order in which their hooks run, of each micro-batch.
+fn traces(order: &[(usize, u64)], hooks: &[Vec<Hook>], copies: &Copies) -> Vec<Vec<usize>> {
+    let (mut traces, mut trace) = (Vec::new(), Vec::new());
     for (segment, copy) in order {
         for hook in hooks.get(*segment).into_iter().flatten() {
-            if matches!(hook.action, Action::ForwardBegins | Action::BackwardBegins) {
-                trace.push(copies.module(hook.subject, *copy));
+            match hook.action {
+                Action::ForwardBegins | Action::BackwardBegins => trace.push(copies.module(hook.subject, *copy)),
+                Action::BackwardDone => traces.push(std::mem::take(&mut trace)),
+                _ => {}
             }
         }
     }
-    trace
+    traces.push(trace);
+    traces
 }
 
 /// Segments in the order they run, each with the number of its layer among the equals that it stands for.

@@ -1,7 +1,7 @@
 //! The record with every layer written out, as ZeRO's stages see it.
 
 use super::super::super::autograd::{
-    ElementType, Event, Hook, LayerTag, Models, RELABELLED, Segment, Stream, Sym, TapeRecord, dims, rounded,
+    ElementType, Event, FirstStep, Hook, LayerTag, Models, RELABELLED, Segment, Stream, Sym, TapeRecord, dims, rounded,
 };
 use super::super::super::term::Term;
 use super::super::hooks::Modules;
@@ -106,9 +106,28 @@ impl<'a> Writer<'a> {
         }
     }
 
+    /// The step is written once more from here on, as it runs for the first time.
+    pub(super) fn begin_first_step(&mut self) {
+        self.keep_marks(self.old.events.len());
+        self.new.marks.first = Some(FirstStep::default());
+    }
+
     /// Places on the old tape become those on the new one.
     fn keep_marks(&mut self, at: usize) {
         let now = self.new.events.len();
+        if let Some(first) = &mut self.new.marks.first {
+            let old = self.old.marks;
+            for (old, new) in [
+                (old.step, &mut first.step),
+                (old.optimizer_step, &mut first.optimizer_step),
+                (old.end, &mut first.end),
+            ] {
+                if old == at {
+                    *new = now;
+                }
+            }
+            return;
+        }
         let (old, new) = (self.old.marks, &mut self.new.marks);
         for (old, new) in [
             (old.states, &mut new.states),
@@ -124,7 +143,12 @@ impl<'a> Writer<'a> {
 
     /// The new record; or, where only peaks are wanted, the old one and what DeepSpeed did in it.
     pub(super) fn finish(mut self) -> (TapeRecord, Option<Acts>) {
-        self.keep_marks(self.old.events.len());
+        match &mut self.new.marks.first {
+            // Nothing came after its end.
+            Some(first) if first.end < first.step => first.end = self.new.events.len(),
+            Some(_) => {}
+            None => self.keep_marks(self.old.events.len()),
+        }
         let record = match self.acts {
             Some(_) => self.old,
             None => TapeRecord { rows: self.old.rows, names: self.old.names, ..self.new },

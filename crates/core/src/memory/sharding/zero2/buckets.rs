@@ -12,8 +12,9 @@ use crate::job::Sharding;
 #[derive(Debug)]
 pub(super) struct Buckets<'a> {
     sharding: &'a Sharding,
-    /// Earlier micro-batches have left reduced gradients.
-    accumulates: bool,
+    batches: Batches,
+    /// Every gradient is copied and measured as it is, not only the largest.
+    replayed: bool,
     /// dtype of gradients.
     element: ElementType,
     /// Of each copy of a parameter: elements, and where it begins in the flat partition.
@@ -24,10 +25,25 @@ pub(super) struct Buckets<'a> {
     bucket: Bucket,
     /// Where the bucket's first gradient begins and its last one ends in the flat partition.
     reach: Option<(u64, u64)>,
+    /// Where each of them begins and how many elements it has.
+    gradients: Vec<Flat>,
     /// What the bucket's gradients are copied into.
     buffers: Vec<Held>,
     /// This rank's reduced gradients.
     partition: Option<Held>,
+    /// Those of the first micro-batch, to which later ones are added (`all_grad_tensors`).
+    accumulated: Option<Held>,
+}
+
+/// Which micro-batches of a step are on the tape.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Batches {
+    /// There is one only.
+    One,
+    /// The last: what earlier ones have left is there already.
+    Last,
+    /// All of them.
+    All,
 }
 
 /// A parameter's place.
@@ -38,20 +54,23 @@ struct Flat {
 }
 
 impl<'a> Buckets<'a> {
-    pub(super) fn new(sharding: &'a Sharding, accumulates: bool, start: &Start<'_>) -> Self {
+    pub(super) fn new(sharding: &'a Sharding, batches: Batches, replayed: bool, start: &Start<'_>) -> Self {
         let Start { record, modules, copies, .. } = *start;
         let (partition, starts) = copies.partition(modules, record, sharding.ranks);
         let elements = copies.of_parameters(modules, |_, parameter| parameter.elements());
         let flat = |(elements, start)| Flat { elements, start };
         Self {
             sharding,
-            accumulates,
+            batches,
+            replayed,
             element: element_type(sharding.param_dtype),
             parameters: elements.into_iter().zip(starts).map(flat).collect(),
             part: partition.part().max(1),
             touched: partition.touched_elements(),
             bucket: Bucket::default(),
             reach: None,
+            gradients: Vec::new(),
+            accumulated: None,
             buffers: Vec::new(),
             partition: None,
         }
@@ -70,7 +89,16 @@ impl<'a> Buckets<'a> {
         if self.bucket.is_full_for(elements, limit) {
             self.reduce(writer);
         }
+        let gradient = if self.offloads() && elements > limit {
+            // `grad_reduc.detach().clone()`.
+            let clone = writer.allocate(Term::OffloadStaging, "gradient", elements, self.element);
+            writer.free_recorded(gradient);
+            clone
+        } else {
+            gradient
+        };
         self.bucket.take_in(writer, gradient, elements, limit);
+        self.gradients.push(Flat { elements, start });
         let (first, end) = self.reach.unwrap_or((u64::MAX, 0));
         self.reach = Some((first.min(start), end.max(start.saturating_add(elements))));
     }
@@ -92,8 +120,27 @@ impl<'a> Buckets<'a> {
         if first < self.part && self.partition.is_none() && !self.sharding.offload_optimizer {
             self.partition = Some(writer.allocate(Term::GradientShard, "partition", self.touched, self.element));
         }
+        let gradients = std::mem::take(&mut self.gradients);
+        if self.offloads() {
+            gradients.into_iter().for_each(|one| self.take_to_host(writer, one));
+        }
         for held in bucket.outside {
             writer.free(held);
+        }
+    }
+
+    /// Whether what happens to offloaded gradients is written, one by one.
+    fn offloads(&self) -> bool {
+        self.sharding.offload_optimizer && self.replayed
+    }
+
+    /// What of a gradient lies in this rank's part is measured in fp64 (`set_norm_for_param_grad_in_gpu`) and sent to the
+    /// host in fp32 (`async_inplace_copy_grad_to_fp32_buffer_from_gpu`).
+    fn take_to_host(&self, writer: &mut Writer<'_>, Flat { elements, start }: Flat) {
+        let own = elements.min(self.part.saturating_sub(start));
+        if own > 0 {
+            writer.pass(Term::OffloadStaging, "norm", own, ElementType::F64);
+            writer.pass(Term::OffloadStaging, "gradient", own, ElementType::F32);
         }
     }
 
@@ -110,12 +157,19 @@ impl Stage for Buckets<'_> {
             Action::GradientReady => self.reduce_later(writer, hook.subject, copy),
             Action::BackwardDone => {
                 self.reduce(writer);
-                if self.accumulates {
-                    self.free_partition(writer);
+                match self.batches {
+                    Batches::One => {}
+                    Batches::All if self.accumulated.is_none() => self.accumulated = self.partition.take(),
+                    Batches::All | Batches::Last => self.free_partition(writer),
                 }
             }
             Action::ReductionDone => std::mem::take(&mut self.buffers).into_iter().for_each(|held| writer.free(held)),
-            Action::StepDone => self.free_partition(writer),
+            Action::StepDone => {
+                self.free_partition(writer);
+                if let Some(held) = self.accumulated.take() {
+                    writer.free(held);
+                }
+            }
             Action::ForwardBegins | Action::ForwardEnds | Action::BackwardBegins | Action::BackwardEnds => {}
         }
     }

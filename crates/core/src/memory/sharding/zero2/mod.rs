@@ -11,8 +11,9 @@ use super::super::term::Term;
 use super::super::weights::{ModelWeights, Trainable, element_type};
 use super::partition::FlatPartition;
 use super::unroll::{Acts, unroll};
-use super::{Elements, Hooked, Modules, Strategy, deepspeed, stage_1_and_2};
+use super::{Elements, Hooked, Modules, Strategy, deepspeed, flat, stage_1_and_2};
 use crate::job::Sharding;
+use buckets::Batches;
 use std::rc::Rc;
 
 /// Optimizer state and gradients in shares.
@@ -32,16 +33,12 @@ impl Strategy for Zero2<'_> {
         }
     }
 
-    fn leaves_other_gradients(&self) -> bool {
-        true
-    }
-
     fn standing_buffers(&self, tape: &Rc<Tape>, _weights: &ModelWeights, trainable: &[Trainable]) -> Vec<Tensor> {
         stage_1_and_2::standing_buffers(self.0, tape, trainable)
     }
 
     fn accumulated(&self, tape: &Rc<Tape>, trainable: &[Trainable]) -> Option<Tensor> {
-        if self.0.offload_optimizer {
+        if self.0.offload_optimizer || flat::is_replayed(tape) {
             return None;
         }
         let partition = FlatPartition::of(tape, trainable, self.0.ranks);
@@ -57,7 +54,8 @@ impl Strategy for Zero2<'_> {
     }
 
     fn end_backward(&self, tape: &Rc<Tape>, trainable: &[Trainable]) -> Vec<Tensor> {
-        if self.0.offload_optimizer {
+        // A replay measures each gradient where it is reduced.
+        if self.0.offload_optimizer && !flat::is_replayed(tape) {
             stage_1_and_2::measure_offloaded(self.0, tape, trainable);
         }
         Vec::new()
@@ -86,9 +84,16 @@ impl Strategy for Zero2<'_> {
     }
 
     fn unroll(&self, hooked: Hooked<'_>, acts: &mut Option<Acts>) -> TapeRecord {
-        let accumulates = hooked.accumulates;
+        let batches = match (hooked.accumulates, hooked.replayed) {
+            (false, _) => Batches::One,
+            (true, false) => Batches::Last,
+            (true, true) => Batches::All,
+        };
+        let replayed = hooked.replayed;
+        // Its first step is like all others.
+        let hooked = Hooked { replayed: false, ..hooked };
         unroll(hooked, element_type(self.0.param_dtype), acts, |start| {
-            Box::new(buckets::Buckets::new(self.0, accumulates, start))
+            Box::new(buckets::Buckets::new(self.0, batches, replayed, start))
         })
     }
 }

@@ -16,6 +16,8 @@ pub(super) struct Gathering<'a> {
     /// dtype of parameters and gradients.
     element: ElementType,
     coordinator: Coordinator,
+    /// Those of the micro-batches to come, the next one last.
+    to_come: Vec<Coordinator>,
     /// What it has done last.
     moves: Vec<Move>,
     /// Of each copy of a parameter.
@@ -46,7 +48,7 @@ struct Stashed {
 
 impl<'a> Gathering<'a> {
     pub(super) fn new(sharding: &'a Sharding, start: &Start<'_>) -> Self {
-        let Start { modules, copies, trace, .. } = start;
+        let Start { modules, copies, traces, is_first, .. } = start;
         let known = copies.of_parameters(modules, |_, parameter| Known {
             elements: parameter.elements(),
             persists: parameter.elements() <= sharding.param_persistence_threshold,
@@ -59,6 +61,13 @@ impl<'a> Gathering<'a> {
             max_live: sharding.max_live_parameters,
             max_reuse: sharding.max_reuse_distance,
         };
+        // A new trace begins with each forward of the model (`reset_step`); the very first is recorded.
+        let coordinator = |(batch, trace): (usize, &Vec<usize>)| {
+            Coordinator::new(reach, lists.clone(), &known, trace, *is_first && batch == 0)
+        };
+        let mut to_come: Vec<Coordinator> = traces.iter().enumerate().map(coordinator).collect();
+        to_come.reverse();
+        let nothing = || Coordinator::new(reach, Lists::default(), &[], &[], false);
         let parameter = |number, one: &super::super::hooks::Parameter| Parameter {
             number,
             elements: one.elements(),
@@ -67,7 +76,8 @@ impl<'a> Gathering<'a> {
         Self {
             sharding,
             element: element_type(sharding.param_dtype),
-            coordinator: Coordinator::new(reach, lists, &known, trace),
+            coordinator: to_come.pop().unwrap_or_else(nothing),
+            to_come,
             moves: Vec::new(),
             parameters: copies.of_parameters(modules, parameter),
             flat: Vec::new(),
@@ -234,5 +244,10 @@ impl Stage for Gathering<'_> {
             self.make(writer, one);
         }
         self.moves = moves;
+        if hook.action == Action::BackwardDone
+            && let Some(next) = self.to_come.pop()
+        {
+            self.coordinator = next;
+        }
     }
 }

@@ -92,10 +92,6 @@ impl Strategy for Zero3<'_> {
         trainable.iter().for_each(|parameter| parameter.keep(0, None));
     }
 
-    fn leaves_other_gradients(&self) -> bool {
-        true
-    }
-
     fn standing_buffers(&self, tape: &Rc<Tape>, weights: &ModelWeights, trainable: &[Trainable]) -> Vec<Tensor> {
         if flat::is_replayed(tape) {
             return self.flat_buffers(tape, weights, trainable);
@@ -131,7 +127,7 @@ impl Strategy for Zero3<'_> {
             let mut held = None;
             for elements in self.sub_groups(trainable) {
                 drop(held.take());
-                held = Some(flat::gradient(tape, elements, element));
+                held = Some(flat::gradient(tape, elements, element, trainable.len() > 1));
             }
             return held.into_iter().chain(gradients).collect();
         }
