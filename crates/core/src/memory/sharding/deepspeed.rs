@@ -10,12 +10,12 @@ use std::rc::Rc;
 
 /// `reduction_stream` of stages 1 and 2, `reduce_and_partition_stream` of stage 3: one of its own with `overlap_comm`.
 pub(super) fn reduction_stream(sharding: &Sharding) -> Stream {
-    if sharding.overlap_comm { Stream::side(1) } else { Stream::COMPUTE }
+    if sharding.overlap_comm { Stream::side(2) } else { Stream::COMPUTE }
 }
 
 /// `DeepSpeedZeRoOffload.__allgather_stream` (runtime/zero/parameter_offload.py): one of its own with `overlap_comm`.
 pub(super) fn all_gather_stream(sharding: &Sharding) -> Stream {
-    if sharding.overlap_comm { Stream::side(2) } else { Stream::COMPUTE }
+    if sharding.overlap_comm { Stream::side(1) } else { Stream::COMPUTE }
 }
 
 /// An even share of a tensor, by elements.

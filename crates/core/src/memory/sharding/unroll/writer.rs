@@ -143,10 +143,13 @@ impl<'a> Writer<'a> {
 
     /// The new record; or, where only peaks are wanted, the old one and what DeepSpeed did in it.
     pub(super) fn finish(mut self) -> (TapeRecord, Option<Acts>) {
+        let now = self.new.events.len();
         match &mut self.new.marks.first {
-            // Nothing came after its end.
-            Some(first) if first.end < first.step => first.end = self.new.events.len(),
-            Some(_) => {}
+            // Places with nothing after them in the step.
+            Some(first) => {
+                let late = [&mut first.optimizer_step, &mut first.end].into_iter().filter(|at| **at < first.step);
+                late.for_each(|at| *at = now);
+            }
             None => self.keep_marks(self.old.events.len()),
         }
         let record = match self.acts {

@@ -51,7 +51,8 @@ impl<'a> Gathering<'a> {
         let Start { modules, copies, traces, is_first, .. } = start;
         let known = copies.of_parameters(modules, |_, parameter| Known {
             elements: parameter.elements(),
-            persists: parameter.elements() <= sharding.param_persistence_threshold,
+            // They come to stay at the end of the first step (`persistent_parameters[0].all_gather`).
+            persists: !is_first && parameter.elements() <= sharding.param_persistence_threshold,
             trains: parameter.trains,
         });
         let mut lists = Lists::default();

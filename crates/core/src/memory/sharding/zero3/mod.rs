@@ -51,7 +51,7 @@ impl Zero3<'_> {
 
     /// What exists as long as training does, in the order in which it is made (`DeepSpeedZeroOptimizer_Stage3.__init__`):
     /// the flat shares, their fp32 copies, a gradient that is freed again (`initialize_optimizer_states`), the bucket, the
-    /// gradients' shares; the parameters that are never partitioned again come with the first forward.
+    /// gradients' shares; the parameters that are never partitioned again, which come at the end of the first step.
     fn flat_buffers(&self, tape: &Rc<Tape>, weights: &ModelWeights, trainable: &[Trainable]) -> Vec<Tensor> {
         let (sharding, element) = (self.0, element_type(self.0.param_dtype));
         let total = self.shares(trainable).fold(0, u64::saturating_add);
@@ -72,8 +72,7 @@ impl Zero3<'_> {
             let label = tape.label(Term::GatheredParameters, &one.name);
             Tensor::new(tape, label, one.tensor.shape(), element)
         };
-        let stream = deepspeed::all_gather_stream(sharding);
-        buffers.extend(tape.on(stream, || weights.parameters.iter().filter(persists).map(gather).collect::<Vec<_>>()));
+        buffers.extend(weights.parameters.iter().filter(persists).map(gather));
         buffers
     }
 }
