@@ -1,13 +1,14 @@
 //! FSDP2 (`torch.distributed.fsdp.fully_shard`): weights, gradients and optimizer state in shares by rows, gathered and
 //! reduced group by group where the hooks of the groups run, on the tape itself.
 
+mod build;
 mod groups;
 
-use super::super::autograd::{ElementType, Shape, Sym, Tape, dims};
+use super::super::autograd::{ElementType, Shape, Sym, Tape, Tensor, dims};
 use super::super::estimate::HostAllocation;
 use super::super::term::Term;
 use super::super::weights::{ModelWeights, Trainable, element_type};
-use super::{Elements, Strategy, host_allocation};
+use super::{Elements, Strategy, flat, host_allocation};
 use crate::job::Sharding;
 use std::rc::Rc;
 
@@ -53,6 +54,13 @@ impl Strategy for Fsdp2<'_> {
         // is reduced in.
         let reduced = element_type(self.0.reduce_dtype);
         trainable.iter().for_each(|parameter| parameter.keep(u64::MAX, Some(reduced)));
+    }
+
+    fn standing_buffers(&self, tape: &Rc<Tape>, weights: &ModelWeights, _trainable: &[Trainable]) -> Vec<Tensor> {
+        if flat::is_replayed(tape) && !self.0.offload_param {
+            build::order(tape, weights, self.0.wrap_embedding && !weights.head.is_empty());
+        }
+        Vec::new()
     }
 
     fn replays_earlier_batches(&self) -> bool {
