@@ -179,6 +179,8 @@ pub(super) fn setting(tape: &Rc<Tape>, plan: &Plan, model: &Model, kernel: Kerne
         past: None,
         rotary: RefCell::default(),
         masks: RefCell::default(),
+        gathers_experts_at_once: behaviour.gathers_experts_at_once,
+        in_leaf: Cell::new(false),
         router_in_fp32: behaviour.router_in_fp32,
         softmax_in_fp32: behaviour.softmax_in_fp32,
         weighs_experts_in_fp32: behaviour.weighs_experts_in_fp32,

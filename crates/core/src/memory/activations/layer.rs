@@ -31,8 +31,16 @@ fn run_blocks(setting: &Setting, layer: &LayerWeights, x: &Tensor) -> Tensor {
             out
         })
     };
-    let feed_forward =
-        |x: &Tensor| branch(setting, layer, setting.module("mlp", &[], x, |x| run_feed_forward(setting, layer, x)));
+    let feed_forward = |x: &Tensor| {
+        let run = |x: &Tensor| run_feed_forward(setting, layer, x);
+        let at_once = setting.gathers_experts_at_once && matches!(layer.layer.feed_forward, FeedForward::Experts(_));
+        let out = if at_once {
+            setting.leaf_module("mlp", &layer.expert_parameters(), x, run)
+        } else {
+            setting.module("mlp", &[], x, run)
+        };
+        branch(setting, layer, out)
+    };
     match layer.layer.residual {
         Residual::PreNorm => {
             let normed = norm(Role::InputNorm, x);

@@ -45,6 +45,16 @@ pub(in crate::memory) struct Adapter {
 }
 
 impl Projection {
+    /// Its tensors that are parameters, its adapter's too.
+    pub(in crate::memory) fn parameters(&self) -> Vec<&Tensor> {
+        let weight = match &self.weight {
+            BaseWeight::Plain(weight) => Some(weight),
+            BaseWeight::FourBit { .. } | BaseWeight::EightBit { .. } => None,
+        };
+        let adapter = self.adapter.iter().flat_map(|adapter| [&adapter.a, &adapter.b]);
+        weight.into_iter().chain(&self.bias).chain(adapter).collect()
+    }
+
     /// Runs the layer; `label` names its output.
     pub(in crate::memory) fn run(&self, setting: &Setting, x: &Tensor, term: Term) -> Tensor {
         match &self.adapter {
