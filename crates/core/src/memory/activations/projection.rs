@@ -59,7 +59,11 @@ impl Projection {
     pub(in crate::memory) fn run(&self, setting: &Setting, x: &Tensor, term: Term) -> Tensor {
         match &self.adapter {
             None => self.run_base(setting, x, term),
-            Some(adapter) => setting.module(&self.name, &[], x, |x| self.run_adapted(setting, adapter, x, term)),
+            // peft reads `lora_A.weight.dtype` in the forward of the adapted module, which makes A a parameter of that
+            // module too (`register_external_parameter` in DeepSpeed's `ZeROOrderedDict`).
+            Some(adapter) => {
+                setting.module(&self.name, &[&adapter.a], x, |x| self.run_adapted(setting, adapter, x, term))
+            }
         }
     }
 
