@@ -198,6 +198,11 @@ impl Coordinator {
         self.gathered.get(handle)
     }
 
+    /// Parameters of a module.
+    pub(super) fn parameters_of_module(&self, module: usize) -> &[usize] {
+        self.modules.get(module)
+    }
+
     /// `fetch_sub_module`.
     pub(super) fn fetch(&mut self, module: usize, forward: bool) {
         if !forward && !self.in_backward.contains(&module) {

@@ -28,6 +28,9 @@ pub(super) struct Gathering<'a> {
     /// (`stashed_for_allocator_safety_` and `shelvesToUnstash_` in torch's ProcessGroupNCCL.cpp).
     stashed: Option<Stashed>,
     bucket: Bucket,
+    meetings: Meetings,
+    /// What is released now was met by the graph.
+    in_graph: bool,
 }
 
 /// One copy of a parameter.
@@ -36,7 +39,40 @@ struct Parameter {
     /// Its number among the simulated ones.
     number: u32,
     elements: u64,
+    /// The graph saves it as it was gathered: grouped matmuls do, where DeepSpeed's own linear saves the parameter.
+    is_saved: bool,
     gathered: Option<Held>,
+    /// Released, and held by the graph until the module's backward has run.
+    saved: Option<Held>,
+}
+
+/// How often a module is met in the micro-batches so far, and when its last forward before its backward is.
+#[derive(Debug, Default)]
+struct Meetings {
+    so_far: Vec<usize>,
+    last_forward: Vec<usize>,
+}
+
+impl Meetings {
+    fn new(traces: &[Vec<usize>]) -> Self {
+        let modules = traces.iter().flatten().max().map_or(0, |last| last + 1);
+        let mut all = vec![0usize; modules];
+        traces
+            .iter()
+            .take(1)
+            .flatten()
+            .for_each(|module| all.iter_mut().skip(*module).take(1).for_each(|count| *count += 1));
+        Self { so_far: vec![0; modules], last_forward: all.into_iter().map(|count| count.saturating_sub(1)).collect() }
+    }
+
+    fn meet(&mut self, module: usize) {
+        self.so_far.iter_mut().skip(module).take(1).for_each(|count| *count += 1);
+    }
+
+    /// Whether the forward that runs is the one that backward goes by: with checkpointing, the recomputation.
+    fn is_last_forward(&self, module: usize) -> bool {
+        self.so_far.get(module) == self.last_forward.get(module)
+    }
 }
 
 /// A shard that a collective reads.
@@ -72,7 +108,9 @@ impl<'a> Gathering<'a> {
         let parameter = |number, one: &super::super::hooks::Parameter| Parameter {
             number,
             elements: one.elements(),
+            is_saved: one.shape.sizes().len() > 2,
             gathered: None,
+            saved: None,
         };
         Self {
             sharding,
@@ -84,6 +122,8 @@ impl<'a> Gathering<'a> {
             flat: Vec::new(),
             stashed: None,
             bucket: Bucket::default(),
+            meetings: Meetings::new(traces),
+            in_graph: false,
         }
     }
 
@@ -132,9 +172,21 @@ impl<'a> Gathering<'a> {
                 }
             }
             Move::Release(parameter) => {
-                if let Some(held) = self.parameters.get_mut(parameter).and_then(|one| one.gathered.take()) {
-                    writer.free(held);
+                let Some(one) = self.parameters.get_mut(parameter) else { return };
+                match one.gathered.take() {
+                    Some(held) if self.in_graph && one.is_saved => one.saved = Some(held),
+                    Some(held) => writer.free(held),
+                    None => {}
                 }
+            }
+        }
+    }
+
+    /// A module's backward has run: the graph holds its parameters no more.
+    fn free_saved(&mut self, writer: &mut Writer<'_>, module: usize) {
+        for parameter in self.coordinator.parameters_of_module(module) {
+            if let Some(held) = self.parameters.get_mut(*parameter).and_then(|one| one.saved.take()) {
+                writer.free(held);
             }
         }
     }
@@ -228,9 +280,18 @@ impl Stage for Gathering<'_> {
     fn act(&mut self, writer: &mut Writer<'_>, hook: &Hook, copy: u64) {
         let module = || writer.copies.module(hook.subject, copy);
         match hook.action {
-            Action::ForwardBegins => self.coordinator.fetch(module(), true),
-            Action::ForwardEnds => self.coordinator.release(module(), true),
-            Action::BackwardBegins => self.coordinator.fetch(module(), false),
+            Action::ForwardBegins => {
+                self.meetings.meet(module());
+                self.coordinator.fetch(module(), true);
+            }
+            Action::ForwardEnds => {
+                self.in_graph = self.meetings.is_last_forward(module());
+                self.coordinator.release(module(), true);
+            }
+            Action::BackwardBegins => {
+                self.meetings.meet(module());
+                self.coordinator.fetch(module(), false);
+            }
             Action::BackwardEnds => self.coordinator.release(module(), false),
             Action::GradientReady => self.reduce_later(writer, hook.subject),
             Action::BackwardDone => {
@@ -245,6 +306,11 @@ impl Stage for Gathering<'_> {
             self.make(writer, one);
         }
         self.moves = moves;
+        self.in_graph = false;
+        if hook.action == Action::BackwardEnds {
+            let module = writer.copies.module(hook.subject, copy);
+            self.free_saved(writer, module);
+        }
         if hook.action == Action::BackwardDone
             && let Some(next) = self.to_come.pop()
         {
