@@ -125,3 +125,61 @@ fn only_a_request_that_takes_a_segment_makes_a_demand() {
     device.allocate(50 * MIB, Stream::COMPUTE).unwrap();
     assert_eq!(device.demand_peak(), (100 + 30 + 50) * MIB);
 }
+
+const SIDE: Stream = Stream::side(1);
+
+#[test]
+fn a_freed_block_is_used_again_on_its_own_stream_only() {
+    for mode in [Mode::Default, Mode::Expandable] {
+        let mut device = device(mode, GIB);
+        let compute = device.allocate(40 * MIB, Stream::COMPUTE).unwrap();
+        device.free(compute);
+        let side = device.allocate(40 * MIB, SIDE).unwrap();
+        assert_ne!(side, compute, "{mode:?}");
+        assert_eq!(device.reserved_peak(), 80 * MIB, "{mode:?}");
+        // What is split off stays with the stream.
+        device.free(side);
+        device.allocate(10 * MIB, SIDE).unwrap();
+        device.allocate(20 * MIB, SIDE).unwrap();
+        assert_eq!(device.reserved_peak(), 80 * MIB, "{mode:?}");
+        assert_eq!(device.allocate(40 * MIB, Stream::COMPUTE).unwrap(), compute, "{mode:?}");
+    }
+}
+
+#[test]
+fn small_requests_have_a_pool_on_each_stream_too() {
+    let mut device = device(Mode::Default, GIB);
+    let first = device.allocate(512, Stream::COMPUTE).unwrap();
+    device.allocate(512, SIDE).unwrap();
+    assert_eq!(device.reserved_peak(), 4 * MIB);
+    device.free(first);
+    device.allocate(512, SIDE).unwrap();
+    assert_eq!(device.reserved_peak(), 4 * MIB);
+}
+
+#[test]
+fn segments_of_every_stream_go_back_before_a_request_fails() {
+    for mode in [Mode::Default, Mode::Expandable] {
+        let mut device = device(mode, 100 * MIB);
+        let compute = device.allocate(60 * MIB, Stream::COMPUTE).unwrap();
+        device.free(compute);
+        device.allocate(80 * MIB, SIDE).unwrap();
+        assert_eq!(device.reserved_peak(), 80 * MIB, "{mode:?}");
+        assert!(device.allocate(60 * MIB, Stream::COMPUTE).is_err(), "{mode:?}");
+    }
+}
+
+#[test]
+fn a_block_that_another_stream_has_read_is_free_at_the_next_request() {
+    let mut device = device(Mode::Default, GIB);
+    let read = device.allocate(40 * MIB, Stream::COMPUTE).unwrap();
+    device.free_recorded(read);
+    assert_eq!(device.allocated(), 0);
+    // Its segment is not empty until the event has been looked at.
+    assert_eq!(device.held(), 40 * MIB);
+    assert_eq!(device.allocate(30 * MIB, Stream::COMPUTE).unwrap(), read);
+    assert_eq!(device.reserved_peak(), 40 * MIB);
+    device.free_recorded(read);
+    device.empty_cache();
+    assert_eq!(device.held(), 0);
+}
