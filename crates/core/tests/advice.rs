@@ -293,7 +293,7 @@ mod raised {
         let fragments = [
             "v=1&model=Qwen/Qwen3-4B&method=lora&gpu=rtx-4090",
             "v=1&model=Qwen/Qwen3-4B&method=full&gpu=rtx-4090",
-            "v=1&model=Qwen/Qwen2.5-0.5B&task=grpo&method=lora&gpu=rtx-4090&max_completion_length=256",
+            "v=1&model=Qwen/Qwen2.5-0.5B&task=grpo&method=lora&gpu=rtx-4090&per_device_train_batch_size=8&max_completion_length=256",
         ];
         let questions = [
             Question::Most(Unknown::Batch),

@@ -159,6 +159,7 @@ fn the_ladder_names_the_quickest_preset_that_fits_and_why_the_others_are_not() {
         }
         chosen.push((quickest.or(helped.as_ref()).unwrap().name, helped.is_some()));
     }
-    // 3.5 GiB: the presets leave 1.7 GiB of logits on the card, which Liger's kernels never write out.
-    assert_eq!(chosen, [("deepspeed", false), ("minimal", false), ("minimal", false), ("minimal", true)]);
+    // 5 GiB: the preset that offloads peaks below it, but its first steps leave segments that later ones cannot use. 3.5 GiB:
+    // the presets leave 1.7 GiB of logits on the GPU, which Liger's kernels never materialise.
+    assert_eq!(chosen, [("deepspeed", false), ("minimal", false), ("minimal", true), ("minimal", true)]);
 }

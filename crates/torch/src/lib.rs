@@ -65,18 +65,19 @@
 //! The [`allocator`] says what a device must give for such a tape, and which request fails on a smaller one.
 //!
 //! ```
+//! use headroom_torch::Stream;
 //! use headroom_torch::allocator::{Allocator, Mode};
 //!
 //! const MIB: u64 = 1 << 20;
 //! // 60 MiB are freed in two pieces that do not touch: 50 fit into neither.
 //! let mut device = Allocator::new(Mode::Default, 100 * MIB);
-//! let whole = device.allocate(90 * MIB)?;
+//! let whole = device.allocate(90 * MIB, Stream::COMPUTE)?;
 //! device.free(whole);
-//! let pieces = [30, 30, 30].map(|size| device.allocate(size * MIB).unwrap());
+//! let pieces = [30, 30, 30].map(|size| device.allocate(size * MIB, Stream::COMPUTE).unwrap());
 //! let [first, _middle, last] = pieces;
 //! device.free(first);
 //! device.free(last);
-//! let failed = device.allocate(50 * MIB).unwrap_err();
+//! let failed = device.allocate(50 * MIB, Stream::COMPUTE).unwrap_err();
 //! assert_eq!(failed.tried, 50 * MIB);
 //! assert_eq!(failed.free, 10 * MIB);
 //! // Free, but in a segment that something lives in.
@@ -86,10 +87,10 @@
 //!
 //! // Pages of expandable segments go where they are wanted.
 //! let mut device = Allocator::new(Mode::Expandable, 100 * MIB);
-//! let [first, _middle, last] = [30, 30, 30].map(|size| device.allocate(size * MIB).unwrap());
+//! let [first, _middle, last] = [30, 30, 30].map(|size| device.allocate(size * MIB, Stream::COMPUTE).unwrap());
 //! device.free(first);
 //! device.free(last);
-//! device.allocate(50 * MIB)?;
+//! device.allocate(50 * MIB, Stream::COMPUTE)?;
 //! # Ok::<(), headroom_torch::allocator::OutOfMemory>(())
 //! ```
 //!
@@ -114,6 +115,7 @@ mod layers;
 mod operators;
 mod reduction;
 mod shape;
+mod stream;
 mod tape;
 
 pub use autograd::{
@@ -125,7 +127,8 @@ pub use layers::{Extent, LayerTag, Models, NO_LAYER, Run, Turn};
 pub use operators::*;
 pub use reduction::Processors;
 pub use shape::{Dim, ElementType, Shape, Symbol, dims};
+pub use stream::Stream;
 pub use tape::{
-    Account, Action, Block, Event, Fullest, Hook, Levels, Marks, Moment, Part, RELABELLED, Record, Recorder, Row,
-    RowId, Rows, Segment, Sink, StorageId, Sums, TapeRecord, Wanted, Written, passes, rounded,
+    Account, Action, Block, Event, FirstStep, Fullest, Hook, Levels, Marks, Moment, Part, RELABELLED, Record, Recorder,
+    Row, RowId, Rows, Segment, Sink, StorageId, Sums, TapeRecord, Wanted, Written, passes, rounded,
 };

@@ -41,7 +41,7 @@ fn replay(mode: Mode, limit: u64, script: &str) -> String {
 
 /// All requests of these tests are made here, on the default stream.
 fn ask(device: &mut Allocator, bytes: u64) -> Result<BlockId, OutOfMemory> {
-    device.allocate(bytes)
+    device.allocate(bytes, headroom_torch::Stream::COMPUTE)
 }
 
 #[track_caller]

@@ -1,11 +1,11 @@
 //! Optimizer state, and what clipping and the optimizer's step write for moments.
 
-use super::autograd::{ElementType, Label, LayerTag, Shape, Sym, Tape, Tensor, dims};
+use super::autograd::{ElementType, Label, LayerTag, NO_LAYER, Shape, Sym, Tape, Tensor, dims};
 use super::parameter::Trainable;
 use super::phase::Phase;
 use super::sharding::strategy;
 use super::term::Term;
-use crate::job::{Job, Sharding};
+use crate::job::Job;
 use crate::plan::{Optimizer, Plan};
 use std::rc::Rc;
 
@@ -20,13 +20,38 @@ const APOLLO_RANK: u64 = 1;
 /// State of all optimizers, held from the first step on.
 pub(super) fn allocate_states(tape: &Rc<Tape>, job: &Job, trainable: &[Trainable]) -> Vec<Tensor> {
     let outside = tape.tag();
+    let Job { sharding, .. } = job;
     let mut states = code_tables(tape, job, trainable);
-    for parameter in trainable {
+    let flats = strategy(sharding).flat_partitions(tape, trainable);
+    let parameters = if flats.is_empty() { trainable } else { &[] };
+    for parameter in parameters {
         tape.enter_layer(parameter.tag);
-        states.extend(states_of(tape, job, parameter));
+        let (name, whole) = (&*parameter.name, parameter.tensor.shape());
+        if job.numerics.fp32_master && !sharding.offload_optimizer {
+            let shape = strategy(sharding).state_shape(whole);
+            states.push(Tensor::new(tape, tape.label(Term::MasterWeights, name), shape, ElementType::F32));
+        }
+        let element = parameter.tensor.element();
+        states.extend(states_of(tape, job, Updated { name, whole, element, is_part: false }));
     }
     tape.enter_layer(outside);
+    // The fp32 copies of flat partitions are there already.
+    for elements in flats {
+        let whole = dims(&[(Sym::Share, elements)]);
+        states.extend(states_of(tape, job, Updated { name: "flat", whole, element: ElementType::F32, is_part: true }));
+    }
     states
+}
+
+/// What the optimizer updates: a parameter, or a flat partition of many.
+#[derive(Debug, Clone, Copy)]
+struct Updated<'a> {
+    name: &'a str,
+    /// Its shape; of a partition, this rank's part.
+    whole: Shape,
+    /// In which it takes part in matmuls.
+    element: ElementType,
+    is_part: bool,
 }
 
 /// The 256 values that 8-bit states stand for, one table a kind of state, shared by all tensors
@@ -48,22 +73,18 @@ fn code_tables(tape: &Rc<Tape>, job: &Job, trainable: &[Trainable]) -> Vec<Tenso
     tables.iter().map(new).collect()
 }
 
-/// State of one tensor.
-fn states_of(tape: &Rc<Tape>, job: &Job, parameter: &Trainable) -> Vec<Tensor> {
+/// State of one tensor beside its fp32 copy.
+fn states_of(tape: &Rc<Tape>, job: &Job, updated: Updated<'_>) -> Vec<Tensor> {
     let Job { plan, sharding, .. } = job;
+    let Updated { name, whole: shape, element: weight, is_part } = updated;
     let new = |term, shape: Shape, element| {
-        let shape = strategy(sharding).state_shape(shape);
-        Tensor::new(tape, tape.label(term, &parameter.name), shape, element)
+        let shape = if is_part { shape } else { strategy(sharding).state_shape(shape) };
+        Tensor::new(tape, tape.label(term, name), shape, element)
     };
-    let shape = parameter.tensor.shape();
-    let weight = parameter.tensor.element();
     let own = if job.numerics.fp32_master { ElementType::F32 } else { strategy(sharding).state_element(weight) };
     let mut states = Vec::new();
     if sharding.offload_optimizer {
         return states;
-    }
-    if job.numerics.fp32_master {
-        states.push(new(Term::MasterWeights, shape, ElementType::F32));
     }
     let step = || dims(&[(Sym::One, 1)]);
     match plan.optim {
@@ -104,11 +125,11 @@ fn states_of(tape: &Rc<Tape>, job: &Job, parameter: &Trainable) -> Vec<Tensor> {
         }
         Optimizer::GaloreAdamw | Optimizer::ApolloAdamw => {
             let rank = if plan.optim == Optimizer::GaloreAdamw { GALORE_RANK } else { APOLLO_RANK };
-            states.extend(projected(&new, shape, own, rank, &parameter.name));
+            states.extend(projected(&new, shape, own, rank, name));
         }
         Optimizer::Muon => {
             states.push(new(Term::FirstMoment, shape, own));
-            if shape.sizes().len() != 2 || !projects(&parameter.name) {
+            if shape.sizes().len() != 2 || !projects(name) {
                 states.push(new(Term::SecondMoment, shape, own));
             }
         }
@@ -203,19 +224,12 @@ pub(super) fn clip(tape: &Rc<Tape>, plan: &Plan, trainable: &[Trainable]) {
 
 /// `Adafactor.step` (transformers optimization.py): gradient and weight in fp32 (copies when they are not), the square, the
 /// square plus eps with its two means, their product, the update's negation. Names hold the last weight's.
-fn adafactor(
-    tape: &Rc<Tape>,
-    sharding: &Sharding,
-    trainable: &[Trainable],
-    label: &dyn Fn(&Trainable) -> Label,
-    own: &dyn Fn(&Trainable) -> ElementType,
-) {
+fn adafactor(tape: &Rc<Tape>, updated: Vec<Stepped>) {
     let (mut gradient, mut weight, mut update) = (None, None, None);
-    for parameter in trainable {
-        tape.enter_layer(parameter.tag);
-        let shape = strategy(sharding).state_shape(parameter.tensor.shape());
-        let of = |shape| Tensor::new(tape, label(parameter), shape, ElementType::F32);
-        if own(parameter) != ElementType::F32 {
+    for Stepped { tag, label, shape, element } in updated {
+        tape.enter_layer(tag);
+        let of = |shape| Tensor::new(tape, label, shape, ElementType::F32);
+        if element != ElementType::F32 {
             drop(gradient.take());
             gradient = Some(of(shape));
             drop(weight.take());
@@ -242,6 +256,33 @@ fn adafactor(
     }
 }
 
+/// A tensor in the optimizer's step, as this rank has it.
+#[derive(Debug, Clone, Copy)]
+struct Stepped {
+    tag: LayerTag,
+    label: Label,
+    shape: Shape,
+    element: ElementType,
+}
+
+fn stepped(tape: &Tape, job: &Job, trainable: &[Trainable]) -> Vec<Stepped> {
+    let Job { sharding, .. } = job;
+    let flats = strategy(sharding).flat_partitions(tape, trainable);
+    if !flats.is_empty() {
+        let label = tape.label(Term::OptimizerTemporaries, "flat");
+        let of = |elements| dims(&[(Sym::Share, elements)]);
+        let flat = |elements| Stepped { tag: NO_LAYER, label, shape: of(elements), element: ElementType::F32 };
+        return flats.into_iter().map(flat).collect();
+    }
+    let one = |parameter: &Trainable| Stepped {
+        tag: parameter.tag,
+        label: tape.label(Term::OptimizerTemporaries, &parameter.name),
+        shape: strategy(sharding).state_shape(parameter.tensor.shape()),
+        element: if job.numerics.fp32_master { ElementType::F32 } else { parameter.tensor.element() },
+    };
+    trainable.iter().map(one).collect()
+}
+
 /// `optimizer.step()`.
 pub(super) fn step(tape: &Rc<Tape>, job: &Job, trainable: &[Trainable]) {
     let Job { plan, sharding, .. } = job;
@@ -250,18 +291,14 @@ pub(super) fn step(tape: &Rc<Tape>, job: &Job, trainable: &[Trainable]) {
         return;
     }
     let outside = tape.tag();
-    let label = |parameter: &Trainable| tape.label(Term::OptimizerTemporaries, &parameter.name);
-    let own = |parameter: &Trainable| {
-        if job.numerics.fp32_master { ElementType::F32 } else { parameter.tensor.element() }
-    };
+    let updated = stepped(tape, job, trainable);
     match plan.optim {
         Optimizer::AdamwTorch | Optimizer::GaloreAdamw | Optimizer::ApolloAdamw | Optimizer::Muon => {
             // `_foreach_sqrt(exp_avg_sqs)` writes one tensor for each of the list before any is freed.
             let mut roots = Vec::new();
-            for parameter in trainable {
-                tape.enter_layer(parameter.tag);
-                let shape = strategy(sharding).state_shape(parameter.tensor.shape());
-                roots.push((parameter.tag, Tensor::new(tape, label(parameter), shape, own(parameter))));
+            for Stepped { tag, label, shape, element } in updated {
+                tape.enter_layer(tag);
+                roots.push((tag, Tensor::new(tape, label, shape, element)));
             }
             // CPython lets a list's items go from the last to the first.
             for (tag, root) in roots.into_iter().rev() {
@@ -273,16 +310,15 @@ pub(super) fn step(tape: &Rc<Tape>, job: &Job, trainable: &[Trainable]) {
             // `denom = (exp_avg_sq.sqrt() / bias_correction2_sqrt).add_(eps)`: two tensors of one weight's size, and the
             // name holds the last one's.
             let mut denominator = None;
-            for parameter in trainable {
-                tape.enter_layer(parameter.tag);
-                let shape = strategy(sharding).state_shape(parameter.tensor.shape());
-                let root = Tensor::new(tape, label(parameter), shape, own(parameter));
-                let divided = Tensor::new(tape, label(parameter), shape, own(parameter));
+            for Stepped { tag, label, shape, element } in updated {
+                tape.enter_layer(tag);
+                let root = Tensor::new(tape, label, shape, element);
+                let divided = Tensor::new(tape, label, shape, element);
                 drop(root);
                 drop(denominator.replace(divided));
             }
         }
-        Optimizer::Adafactor => adafactor(tape, sharding, trainable, &label, &own),
+        Optimizer::Adafactor => adafactor(tape, updated),
         Optimizer::AdamwTorchFused
         | Optimizer::AdamwBnb8bit
         | Optimizer::PagedAdamw8bit

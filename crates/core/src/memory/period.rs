@@ -241,9 +241,12 @@ mod tests {
                 let of = |used: &PhaseUse| (used.phase, used.allocated_bytes);
                 phases.iter().map(of).filter(|(phase, _)| *phase != Phase::Load).collect::<Vec<_>>()
             };
-            let whole = phases(Extent::Whole, Wanted::Rows);
-            assert_eq!(phases(Extent::Representative, Wanted::Moments), whole, "{fragment}");
-            assert_eq!(phases(Extent::Representative, Wanted::Rows), whole, "{fragment}");
+            let named = phases(Extent::Representative, Wanted::Rows);
+            assert_eq!(phases(Extent::Representative, Wanted::Moments), named, "{fragment}");
+            // The whole tape of a sharded step has the flat tensors that frameworks make, not every parameter's share.
+            if matches!(job.sharding.scheme, crate::job::Scheme::Single | crate::job::Scheme::Ddp) {
+                assert_eq!(named, phases(Extent::Whole, Wanted::Rows), "{fragment}");
+            }
         }
     }
 }

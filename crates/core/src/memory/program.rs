@@ -45,7 +45,7 @@ pub(super) fn run_beside(job: &Job, (extent, wanted): (Extent, Wanted), acts: &m
         let (count, threads) = multiprocessors(&job.gpu);
         tape.processors.set(Some(Processors { count, threads, compute_capability }));
     }
-    tape.mark(|marks, at| *marks = Marks { states: at, step: at, optimizer_step: at, end: at });
+    tape.mark(|marks, at| *marks = Marks { states: at, step: at, optimizer_step: at, end: at, first: None });
     let mut trainable = weights.trainable.clone();
     match plan.task {
         Task::Inference => {
@@ -76,7 +76,8 @@ pub(super) fn run_beside(job: &Job, (extent, wanted): (Extent, Wanted), acts: &m
     let record = match (tape.finish(), modules) {
         (Record::Rows(record), Some(modules)) => {
             let accumulates = plan.gradient_accumulation_steps > 1;
-            strategy(sharding).unroll(Hooked { record, modules: &modules, wanted, accumulates }, acts)
+            let replayed = extent == Extent::Whole;
+            strategy(sharding).unroll(Hooked { record, modules: &modules, wanted, accumulates, replayed }, acts)
         }
         (record, _) => record,
     };

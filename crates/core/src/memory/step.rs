@@ -43,6 +43,8 @@ pub(super) fn setting(tape: &Rc<Tape>, job: &Job, training: bool) -> Setting {
         past: None,
         rotary: RefCell::default(),
         masks: RefCell::default(),
+        gathers_experts_at_once: behaviour.gathers_experts_at_once,
+        in_leaf: Cell::new(false),
         router_in_fp32: behaviour.router_in_fp32,
         softmax_in_fp32: behaviour.softmax_in_fp32,
         weighs_experts_in_fp32: behaviour.weighs_experts_in_fp32,
@@ -67,6 +69,14 @@ pub(super) struct Update<'a> {
     pub(super) after: &'a dyn Fn(),
 }
 
+/// What a micro-batch leaves.
+struct MicroStep {
+    /// Lives on until the step ends.
+    kept: Vec<Tensor>,
+    /// Buckets of gradients that are not reduced yet.
+    buckets: Vec<Tensor>,
+}
+
 /// A forward and its loss.
 type Loss<'a> = &'a dyn Fn(&Rc<Setting>) -> Option<HeadOutput>;
 
@@ -83,7 +93,7 @@ impl Update<'_> {
         let Job { plan, sharding, .. } = job;
         let strategy = strategy(sharding);
         strategy.shard_gradients(tape, trainable);
-        let buffers = strategy.standing_buffers(tape, &weights.parameters, trainable);
+        let buffers = strategy.standing_buffers(tape, &weights.sharded(), trainable);
         tape.mark(|marks, at| marks.states = at);
         let states = optimizer::allocate_states(tape, job, trainable);
         tape.mark(|marks, at| marks.step = at);
@@ -92,21 +102,22 @@ impl Update<'_> {
         if job.batches.forwards_per_step > 1 {
             tape.enter(Phase::Forward);
             averaged = strategy.accumulated(tape, trainable);
-            if tape.extent == Extent::Whole && !strategy.leaves_other_gradients() {
+            if tape.extent == Extent::Whole && strategy.replays_earlier_batches() {
                 // Later micro-batches repeat the second.
-                drop(self.micro_step(&loss, Vec::new()));
+                let earlier = self.micro_step(&loss, Vec::new(), strategy.reduces_every_batch());
+                buckets = earlier.map(|ran| ran.buckets).unwrap_or_default();
             } else {
                 hold_gradients(tape, trainable);
+                buckets = strategy.accumulated_buckets(tape);
             }
-            buckets = strategy.accumulated_buckets(tape);
         }
-        let Some(kept) = self.micro_step(&loss, buckets) else { return };
+        let Some(MicroStep { kept, .. }) = self.micro_step(&loss, buckets, true) else { return };
         optimizer::clip(tape, plan, trainable);
         tape.enter(Phase::OptimizerStep);
+        let kept = strategy.flatten_gradients(tape, trainable, kept);
         tape.mark(|marks, at| marks.optimizer_step = at);
-        let flat = strategy.step_buffers(tape, trainable);
         optimizer::step(tape, job, trainable);
-        drop((flat, kept, averaged));
+        drop((kept, averaged));
         weights.zero2.iter().for_each(|modules| modules.end_step());
         for parameter in trainable {
             tape.enter_layer(parameter.tag);
@@ -119,8 +130,8 @@ impl Update<'_> {
     }
 
     /// Forward, loss and backward of one micro-batch; gives back what lives on until the step ends.
-    /// `buckets`: those of gradients that are there already.
-    fn micro_step(&self, loss: Loss<'_>, buckets: Vec<Tensor>) -> Option<Vec<Tensor>> {
+    /// `buckets`: those of gradients that are there already; `reduces`: whether gradients are reduced where backward ends.
+    fn micro_step(&self, loss: Loss<'_>, buckets: Vec<Tensor>, reduces: bool) -> Option<MicroStep> {
         let Self { tape, job, weights, trainable, .. } = *self;
         let sharding = &job.sharding;
         let zero3 = weights.zero3.as_ref();
@@ -156,13 +167,16 @@ impl Update<'_> {
         setting.backward_begins.take();
         zero3.into_iter().chain(&weights.zero2).for_each(|modules| modules.end_backward());
         let mut buckets = reduce.take();
-        let mut held = strategy(sharding).end_backward(tape, trainable, &mut buckets);
+        let mut held =
+            if reduces { strategy(sharding).end_backward(tape, trainable, &mut buckets) } else { Vec::new() };
         held.extend(fsdp2.iter().flat_map(|groups| groups.end_backward()));
         drop((loss, kept));
-        drop(buckets);
+        if reduces {
+            buckets.clear();
+        }
         tape.enter_layer(super::autograd::NO_LAYER);
         weights.zero2.iter().for_each(|modules| modules.end_reduction());
-        Some(held)
+        Some(MicroStep { kept: held, buckets })
     }
 }
 

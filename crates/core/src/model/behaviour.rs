@@ -18,6 +18,9 @@ pub struct Behaviour {
     pub router_in_fp32: bool,
     /// The experts' outputs are weighed in fp32.
     pub weighs_experts_in_fp32: bool,
+    /// ZeRO-3 gathers a block of experts with its router as one module (`DEFAULT_LEAF_MODULE_CLASSES` in DeepSpeed 0.19
+    /// runtime/zero/leaf_module_config.py).
+    pub gathers_experts_at_once: bool,
     /// A layer's branches stay alive until the layer returns.
     pub keeps_branches: bool,
     /// The embedding module itself scales its output, inside the hooks that are set on it.
@@ -35,6 +38,7 @@ impl Default for Behaviour {
             softmax_in_fp32: true,
             router_in_fp32: false,
             weighs_experts_in_fp32: false,
+            gathers_experts_at_once: false,
             keeps_branches: false,
             scales_embeddings_within: false,
             positions_from_mask: false,

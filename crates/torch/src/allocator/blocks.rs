@@ -3,6 +3,7 @@
 
 use super::by_size::BySize;
 use super::sizes::{MIB, Mode, granule};
+use crate::stream::Stream;
 
 /// No block.
 pub(super) const NONE: u32 = u32::MAX;
@@ -16,13 +17,26 @@ pub(super) enum State {
     Unmapped,
 }
 
+/// A pool: free blocks of one kind of size that were asked on one stream (`BlockComparatorSize` orders by stream first).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct PoolId {
+    pub(super) stream: Stream,
+    pub(super) small: bool,
+}
+
+impl PoolId {
+    fn index(self) -> usize {
+        self.stream.index() * 2 + usize::from(!self.small)
+    }
+}
+
 /// Part of a segment.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Block {
     pub(super) address: u64,
     pub(super) size: u64,
     pub(super) state: State,
-    pub(super) small: bool,
+    pub(super) pool: PoolId,
     /// Neighbours within the segment.
     pub(super) prev: u32,
     pub(super) next: u32,
@@ -31,14 +45,14 @@ pub(super) struct Block {
 impl Block {
     /// Begin and end of the whole granules inside it, addresses.
     pub(super) fn whole_granules(&self) -> Option<(u64, u64)> {
-        let granule = granule(self.small);
+        let granule = granule(self.pool.small);
         let begin = self.address.div_ceil(granule) * granule;
         let end = (self.address + self.size) / granule * granule;
         (begin < end).then_some((begin, end))
     }
 }
 
-/// What is not handed out.
+/// What is not handed out, of one stream and one kind of size.
 #[derive(Debug, Clone)]
 struct Pool {
     free: BySize,
@@ -58,8 +72,8 @@ pub(super) struct Blocks {
     all: Vec<Block>,
     /// Places of blocks that are no more.
     spare: Vec<u32>,
-    small: Pool,
-    large: Pool,
+    /// By [`PoolId::index`]; those of a stream are made when it first asks.
+    pools: Vec<Pool>,
     mode: Mode,
     /// What the device would get back if the cache were emptied, bytes.
     releasable: u64,
@@ -67,13 +81,13 @@ pub(super) struct Blocks {
 
 impl Blocks {
     pub(super) fn new(mode: Mode) -> Self {
-        Self {
-            all: Vec::with_capacity(1024),
-            spare: Vec::new(),
-            small: Pool::new(512),
-            large: Pool::new(MIB),
-            mode,
-            releasable: 0,
+        Self { all: Vec::with_capacity(1024), spare: Vec::new(), pools: Vec::new(), mode, releasable: 0 }
+    }
+
+    /// Makes the pools of a stream, and of those before it.
+    pub(super) fn open(&mut self, stream: Stream) {
+        while self.pools.len() < (stream.index() + 1) * 2 {
+            self.pools.extend([Pool::new(512), Pool::new(MIB)]);
         }
     }
 
@@ -101,37 +115,38 @@ impl Blocks {
         &mut self.all[id as usize]
     }
 
-    fn pool(&self, small: bool) -> &Pool {
-        if small { &self.small } else { &self.large }
+    /// A pool; [`Blocks::open`] has made it.
+    fn pool(&self, pool: PoolId) -> &Pool {
+        &self.pools[pool.index()]
     }
 
-    fn pool_mut(&mut self, small: bool) -> &mut Pool {
-        if small { &mut self.small } else { &mut self.large }
+    fn pool_mut(&mut self, pool: PoolId) -> &mut Pool {
+        &mut self.pools[pool.index()]
     }
 
     /// The smallest free block of at least `size` bytes.
-    pub(super) fn smallest_free(&self, small: bool, size: u64) -> Option<u32> {
-        self.free_from(small, size).next()
+    pub(super) fn smallest_free(&self, pool: PoolId, size: u64) -> Option<u32> {
+        self.free_from(pool, size).next()
     }
 
     /// Free blocks of at least `size` bytes, smallest first.
-    pub(super) fn free_from(&self, small: bool, size: u64) -> impl Iterator<Item = u32> {
-        self.pool(small).free.from(size)
+    pub(super) fn free_from(&self, pool: PoolId, size: u64) -> impl Iterator<Item = u32> {
+        self.pool(pool).free.from(size)
     }
 
-    /// Every free block.
-    pub(super) fn all_free(&self, small: bool) -> Vec<u32> {
-        self.pool(small).free.all().collect()
+    /// Every free block of every stream.
+    pub(super) fn all_free(&self) -> Vec<u32> {
+        self.pools.iter().flat_map(|pool| pool.free.all()).collect()
     }
 
     /// Unmapped blocks, lowest address first.
-    pub(super) fn unmapped(&self, small: bool) -> impl DoubleEndedIterator<Item = u32> {
-        self.pool(small).unmapped.iter().map(|(_, id)| *id)
+    pub(super) fn unmapped(&self, pool: PoolId) -> impl DoubleEndedIterator<Item = u32> {
+        self.pool(pool).unmapped.iter().map(|(_, id)| *id)
     }
 
     /// A new block between `prev` and `next`.
-    pub(super) fn insert(&mut self, small: bool, address: u64, size: u64, state: State, prev: u32, next: u32) -> u32 {
-        let block = Block { address, size, state, small, prev, next };
+    pub(super) fn insert(&mut self, pool: PoolId, address: u64, size: u64, state: State, prev: u32, next: u32) -> u32 {
+        let block = Block { address, size, state, pool, prev, next };
         let id = match self.spare.pop() {
             Some(id) => {
                 *self.get_mut(id) = block;
@@ -155,15 +170,15 @@ impl Blocks {
     /// Puts a block into the set that its state names.
     fn enter(&mut self, id: u32) {
         let block = *self.get(id);
-        let Block { address, size, state, small, .. } = block;
+        let Block { address, size, state, pool, .. } = block;
         match state {
             State::Used => {}
             State::Free => {
                 self.releasable += self.releasable_of(&block);
-                self.pool_mut(small).free.insert((size, address, id));
+                self.pool_mut(pool).free.insert((size, address, id));
             }
             State::Unmapped => {
-                let unmapped = &mut self.pool_mut(small).unmapped;
+                let unmapped = &mut self.pool_mut(pool).unmapped;
                 let at = unmapped.partition_point(|other| *other < (address, id));
                 unmapped.insert(at, (address, id));
             }
@@ -173,15 +188,15 @@ impl Blocks {
     /// Takes a block out of its set.
     fn leave(&mut self, id: u32) {
         let block = *self.get(id);
-        let Block { address, size, state, small, .. } = block;
+        let Block { address, size, state, pool, .. } = block;
         match state {
             State::Used => {}
             State::Free => {
                 self.releasable -= self.releasable_of(&block);
-                self.pool_mut(small).free.remove(&(size, address, id));
+                self.pool_mut(pool).free.remove(&(size, address, id));
             }
             State::Unmapped => {
-                self.pool_mut(small).unmapped.retain(|other| *other != (address, id));
+                self.pool_mut(pool).unmapped.retain(|other| *other != (address, id));
             }
         }
     }
@@ -200,18 +215,18 @@ impl Blocks {
 
     /// Cuts a used block: `size` bytes stay used, the rest becomes a free block behind it.
     pub(super) fn split(&mut self, id: u32, size: u64) {
-        let Block { address, size: whole, small, next, .. } = *self.get(id);
+        let Block { address, size: whole, pool, next, .. } = *self.get(id);
         self.get_mut(id).size = size;
-        self.insert(small, address + size, whole - size, State::Free, id, next);
+        self.insert(pool, address + size, whole - size, State::Free, id, next);
     }
 
     /// Cuts a block of any state after `size` bytes; both parts keep the state. Gives back the second part.
     pub(super) fn cut(&mut self, id: u32, size: u64) -> u32 {
         self.leave(id);
-        let Block { address, size: whole, small, next, state, .. } = *self.get(id);
+        let Block { address, size: whole, pool, next, state, .. } = *self.get(id);
         self.get_mut(id).size = size;
         self.enter(id);
-        self.insert(small, address + size, whole - size, state, id, next)
+        self.insert(pool, address + size, whole - size, state, id, next)
     }
 
     /// Frees a used block and merges it with free neighbours.
@@ -265,17 +280,15 @@ impl Blocks {
         }
     }
 
-    /// Drops segments that are one free block; gives back their bytes.
+    /// Drops segments that are one free block, of every stream (`release_cached_blocks`); gives back their bytes.
     pub(super) fn drop_free_segments(&mut self) -> u64 {
         let mut bytes = 0;
-        for small in [true, false] {
-            for id in self.all_free(small) {
-                let block = *self.get(id);
-                if block.prev == NONE && block.next == NONE {
-                    self.leave(id);
-                    self.spare.push(id);
-                    bytes += block.size;
-                }
+        for id in self.all_free() {
+            let block = *self.get(id);
+            if block.prev == NONE && block.next == NONE {
+                self.leave(id);
+                self.spare.push(id);
+                bytes += block.size;
             }
         }
         bytes

@@ -1,8 +1,8 @@
 //! PyTorch's caching allocator, as arithmetic (c10/cuda/CUDACachingAllocator.cpp, torch 2.15).
 //!
-//! Device memory comes in segments. A request takes the smallest free block that holds it, from one of two pools; what
-//! is left of the block is split off and stays free, unless it is so small that the allocator hands it out as well. Freed
-//! blocks merge with free neighbours of their segment. When the device has no room for another segment, all wholly free
+//! Device memory comes in segments. A request takes the smallest free block that holds it, from one of the two pools of
+//! the stream it is made on; what is left of the block is split off and stays free, unless it is so small that the
+//! allocator hands it out as well. Freed blocks merge with free neighbours of their segment. When the device has no room for another segment, all wholly free
 //! segments go back and the request is tried once more; only then it fails. With `expandable_segments:True` each pool is
 //! one range of addresses whose pages are mapped as they are needed and unmapped when memory runs short.
 //!
@@ -19,8 +19,9 @@ mod by_size;
 mod expandable;
 mod sizes;
 
+use crate::stream::Stream;
 use crate::tape::rounded;
-use blocks::{Blocks, NONE, State};
+use blocks::{Blocks, NONE, PoolId, State};
 use sizes::{MIN_BLOCK, SMALL_SIZE, segment_size};
 
 pub use sizes::Mode;
@@ -64,6 +65,8 @@ pub struct Allocator {
     demand_peak: u64,
     blocks: Blocks,
     next_address: u64,
+    /// Blocks that were freed while another stream may still read them.
+    outstanding: Vec<u32>,
 }
 
 impl Allocator {
@@ -79,25 +82,29 @@ impl Allocator {
             demand_peak: 0,
             blocks: Blocks::new(mode),
             next_address: 0,
+            outstanding: Vec::new(),
         }
     }
 
-    /// Takes `bytes`.
+    /// Takes `bytes` on a stream.
     ///
     /// # Errors
     /// [`OutOfMemory`].
-    pub fn allocate(&mut self, bytes: u64) -> Result<BlockId, OutOfMemory> {
+    pub fn allocate(&mut self, bytes: u64, stream: Stream) -> Result<BlockId, OutOfMemory> {
+        self.process_events();
         let size = rounded(bytes).max(MIN_BLOCK);
         let small = size <= SMALL_SIZE;
-        let cached = self.free_block(small, size);
+        let pool = PoolId { stream, small };
+        self.blocks.open(stream);
+        let cached = self.free_block(pool, size);
         let found = cached
-            .or_else(|| self.new_block(small, size))
+            .or_else(|| self.new_block(pool, size))
             .or_else(|| {
                 self.empty_cache();
-                self.new_block(small, size)
+                self.new_block(pool, size)
             })
             .ok_or_else(|| OutOfMemory {
-                needs: self.reserved.saturating_add(self.growth(small, size)),
+                needs: self.reserved.saturating_add(self.growth(pool, size)),
                 tried: segment_size(size),
                 free: self.limit.saturating_sub(self.reserved),
                 stranded: self.reserved.saturating_sub(self.allocated),
@@ -122,8 +129,23 @@ impl Allocator {
         self.blocks.release(block.0);
     }
 
+    /// Gives a block back that `record_stream` was called on: it is free once the other streams have reached the events
+    /// that are recorded now (`insert_events`). They are taken to have done so at the next request.
+    pub fn free_recorded(&mut self, block: BlockId) {
+        self.allocated -= self.blocks.get(block.0).size;
+        self.outstanding.push(block.0);
+    }
+
+    /// Frees the blocks whose events have completed, as each request does first (`process_events`).
+    fn process_events(&mut self) {
+        for id in self.outstanding.drain(..) {
+            self.blocks.release(id);
+        }
+    }
+
     /// Gives back what is wholly free (`torch.cuda.empty_cache()`, and what happens before a request fails).
     pub fn empty_cache(&mut self) {
+        self.process_events();
         match self.mode {
             Mode::Default => self.reserved -= self.blocks.drop_free_segments(),
             Mode::Expandable => self.unmap_free(),
@@ -168,33 +190,33 @@ impl Allocator {
     }
 
     /// The best free block: the smallest that holds `size`, among equals the one at the lowest address.
-    fn free_block(&self, small: bool, size: u64) -> Option<u32> {
+    fn free_block(&self, pool: PoolId, size: u64) -> Option<u32> {
         match self.mode {
-            Mode::Default => self.blocks.smallest_free(small, size),
-            Mode::Expandable => self.smallest_growing(small, size),
+            Mode::Default => self.blocks.smallest_free(pool, size),
+            Mode::Expandable => self.smallest_growing(pool, size),
         }
     }
 
     /// A free block of new device memory.
-    fn new_block(&mut self, small: bool, size: u64) -> Option<u32> {
+    fn new_block(&mut self, pool: PoolId, size: u64) -> Option<u32> {
         if self.mode == Mode::Expandable {
-            return self.grow(small, size);
+            return self.grow(pool, size);
         }
         let segment = segment_size(size);
         if self.reserved.checked_add(segment)? > self.limit {
             return None;
         }
         self.take_from_device(segment);
-        let block = self.blocks.insert(small, self.next_address, segment, State::Free, NONE, NONE);
+        let block = self.blocks.insert(pool, self.next_address, segment, State::Free, NONE, NONE);
         self.next_address += segment;
         Some(block)
     }
 
     /// What the device would have to give for a request that no free block meets, bytes.
-    fn growth(&self, small: bool, size: u64) -> u64 {
+    fn growth(&self, pool: PoolId, size: u64) -> u64 {
         match self.mode {
             Mode::Default => segment_size(size),
-            Mode::Expandable => self.growth_of_range(small, size),
+            Mode::Expandable => self.growth_of_range(pool, size),
         }
     }
 

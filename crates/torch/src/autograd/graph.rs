@@ -265,6 +265,11 @@ impl Tensor {
         Rc::ptr_eq(&self.storage, &other.storage)
     }
 
+    /// Number of its storage on the tape.
+    pub fn storage_id(&self) -> StorageId {
+        self.storage.id
+    }
+
     /// What tells the storage from all others that live.
     pub fn storage_address(&self) -> usize {
         Rc::as_ptr(&self.storage).addr()

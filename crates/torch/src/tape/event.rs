@@ -4,6 +4,7 @@
 use crate::label::{Label, PhaseId};
 use crate::layers::{LayerTag, goes_on};
 use crate::shape::{ElementType, Shape};
+use crate::stream::Stream;
 
 /// PyTorch's caching allocator hands out multiples of this many bytes (`kMinBlockSize`, c10/cuda/CUDACachingAllocator.cpp).
 const BLOCK: u64 = 512;
@@ -31,6 +32,10 @@ pub struct Event {
     pub storage: StorageId,
     /// Positive: taken; negative: freed.
     pub bytes: i64,
+    /// On which it was asked; a free is the same wherever it is made.
+    pub stream: Stream,
+    /// Freed after `record_stream`: its block waits for what other streams do with it.
+    pub recorded: bool,
 }
 
 /// Number of a storage, in order of allocation.
@@ -49,6 +54,19 @@ pub struct Marks {
     /// `optimizer.step()` begins: in the first step it makes the state.
     pub optimizer_step: usize,
     /// The step has ended; what follows is the end of the program.
+    pub end: usize,
+    /// The first step, where it is another than those after it.
+    pub first: Option<FirstStep>,
+}
+
+/// Places on the tape of a step that runs only once, before all others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct FirstStep {
+    /// It begins.
+    pub step: usize,
+    /// Its `optimizer.step()` begins, and makes the state.
+    pub optimizer_step: usize,
+    /// It has ended.
     pub end: usize,
 }
 

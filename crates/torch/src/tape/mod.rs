@@ -9,7 +9,7 @@ mod recorder;
 mod rows;
 mod sink;
 
-pub use event::{Action, Event, Hook, Marks, RELABELLED, Row, RowId, Segment, StorageId, passes, rounded};
+pub use event::{Action, Event, FirstStep, Hook, Marks, RELABELLED, Row, RowId, Segment, StorageId, passes, rounded};
 pub use levels::{Block, Fullest, Levels, Moment, Part, Sums, Written};
 pub use recorder::Recorder;
 pub use rows::{Rows, TapeRecord};

@@ -7,6 +7,7 @@ use crate::label::{Kind, Label, PhaseId, Vocabulary};
 use crate::layers::{Extent, LayerTag, Models, NO_LAYER, Run, Turn};
 use crate::reduction::{Processors, row_sum_buffers};
 use crate::shape::{ElementType, Shape, Symbol, dims};
+use crate::stream::Stream;
 use std::cell::{Cell, RefCell};
 
 /// Records one step.
@@ -20,6 +21,7 @@ pub struct Recorder {
     sink: RefCell<Sink>,
     phase: Cell<PhaseId>,
     tag: Cell<LayerTag>,
+    stream: Cell<Stream>,
     sequence: Cell<u64>,
     storages: Cell<StorageId>,
     marks: Cell<Marks>,
@@ -45,6 +47,7 @@ impl Recorder {
             sink: RefCell::new(sink),
             phase: Cell::new(vocabulary.begin),
             tag: Cell::new(NO_LAYER),
+            stream: Cell::new(Stream::COMPUTE),
             sequence: Cell::new(0),
             storages: Cell::new(0),
             marks: Cell::default(),
@@ -108,7 +111,7 @@ impl Recorder {
     }
 
     fn push(&self, account: Account, storage: StorageId, bytes: i64) {
-        self.sink.borrow_mut().post(account, storage, bytes);
+        self.sink.borrow_mut().post(account, storage, bytes, self.stream.get());
     }
 
     /// The buffers of a sum of `rows` rows of `width` numbers: they live while the kernel is put on the stream.
@@ -125,6 +128,14 @@ impl Recorder {
         for (account, (taken, storage)) in [semaphores, parts] {
             self.free(account, taken, storage);
         }
+    }
+
+    /// Runs `work` on another stream (`with torch.cuda.stream(s)`): what it asks for belongs to that stream.
+    pub fn on<T>(&self, stream: Stream, work: impl FnOnce() -> T) -> T {
+        let outer = self.stream.replace(stream);
+        let done = work();
+        self.stream.set(outer);
+        done
     }
 
     /// Remembers this place on the tape.

@@ -6,6 +6,7 @@ use super::rows::{Rows, TapeRecord};
 use crate::label::{Label, NameId, PhaseId, Vocabulary};
 use crate::layers::{LayerTag, Models};
 use crate::shape::{ElementType, Shape};
+use crate::stream::Stream;
 
 /// What is to be read off a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,9 +93,11 @@ impl Sink {
         })
     }
 
-    pub(super) fn post(&mut self, account: Account, storage: StorageId, bytes: i64) {
+    pub(super) fn post(&mut self, account: Account, storage: StorageId, bytes: i64, stream: Stream) {
         match self {
-            Self::Rows(rows) => rows.events.push(Event { row: account.0, storage, bytes }),
+            Self::Rows(rows) => {
+                rows.events.push(Event { row: account.0, storage, bytes, stream, recorded: false });
+            }
             Self::Peaks(peaks) => peaks.post(account.0, bytes),
         }
     }

@@ -55,7 +55,14 @@ impl Branches<'_> {
 
     fn feed_forward(&self, x: &Tensor) -> Tensor {
         let Self { setting, layer, .. } = self;
-        branch(setting, layer, setting.module("mlp", &[], x, |x| run_feed_forward(setting, layer, x)))
+        let run = |x: &Tensor| run_feed_forward(setting, layer, x);
+        let at_once = setting.gathers_experts_at_once && matches!(layer.layer.feed_forward, FeedForward::Experts(_));
+        let out = if at_once {
+            setting.leaf_module("mlp", &layer.expert_parameters(), x, run)
+        } else {
+            setting.module("mlp", &[], x, run)
+        };
+        branch(setting, layer, out)
     }
 
     fn sum(&self, a: &Tensor, b: &Tensor) -> Tensor {

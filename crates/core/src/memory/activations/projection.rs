@@ -6,11 +6,25 @@ use super::super::weights::{Adapter, BaseWeight, Projection};
 use super::Setting;
 
 impl Projection {
+    /// Its tensors that are parameters, its adapter's too.
+    pub(in crate::memory) fn parameters(&self) -> Vec<&Tensor> {
+        let weight = match &self.weight {
+            BaseWeight::Plain(weight) => Some(weight),
+            BaseWeight::FourBit { .. } | BaseWeight::EightBit { .. } => None,
+        };
+        let adapter = self.adapter.iter().flat_map(|adapter| [&adapter.a, &adapter.b]);
+        weight.into_iter().chain(&self.bias).chain(adapter).collect()
+    }
+
     /// Runs the layer; `label` names its output.
     pub(in crate::memory) fn run(&self, setting: &Setting, x: &Tensor, term: Term) -> Tensor {
         match &self.adapter {
             None => self.run_base(setting, x, term),
-            Some(adapter) => setting.module(&self.name, &[], x, |x| self.run_adapted(setting, adapter, x, term)),
+            // peft reads `lora_A.weight.dtype` in the forward of the adapted module, which makes A a parameter of that
+            // module too (`register_external_parameter` in DeepSpeed's `ZeROOrderedDict`).
+            Some(adapter) => {
+                setting.module(&self.name, &[&adapter.a], x, |x| self.run_adapted(setting, adapter, x, term))
+            }
         }
     }
 

@@ -4,7 +4,7 @@ use super::super::autograd::{Dim, ElementType, Label, Shape, Sym, Tape, Tensor, 
 use super::super::sharding::{Groups, Modules};
 use super::super::term::Term;
 use crate::job::{AttentionKernel, FusedGemm};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
 
@@ -56,6 +56,10 @@ pub(in crate::memory) struct Setting {
     pub(in crate::memory) fsdp2: Option<Rc<Groups>>,
     /// ZeRO-3's hooks around every module.
     pub(in crate::memory) zero3: Option<Rc<Modules>>,
+    /// ZeRO-3 gathers a block of experts with its router as one module.
+    pub(in crate::memory) gathers_experts_at_once: bool,
+    /// Modules inside the one that runs have no hooks of ZeRO-3's.
+    pub(in crate::memory) in_leaf: Cell<bool>,
     /// What happens when backward through the layers begins: sharding takes its buffers then.
     pub(in crate::memory) backward_begins: Rc<RefCell<Option<BackwardHook>>>,
     /// dtype that products run in under autocast.
@@ -97,9 +101,28 @@ impl Setting {
         forward: impl FnOnce(&Tensor) -> Tensor,
     ) -> Tensor {
         match &self.zero3 {
-            Some(modules) => modules.run(name, parameters, Some(x), |seen| forward(seen.unwrap_or(x))),
-            None => forward(x),
+            Some(modules) if !self.in_leaf.get() => {
+                modules.run(name, parameters, Some(x), |seen| forward(seen.unwrap_or(x)))
+            }
+            _ => forward(x),
         }
+    }
+
+    /// The same of a module that ZeRO-3 takes as a whole (`z3_leaf_module`): `parameters` are all that it and modules
+    /// inside have.
+    pub(in crate::memory) fn leaf_module(
+        &self,
+        name: &str,
+        parameters: &[&Tensor],
+        x: &Tensor,
+        forward: impl FnOnce(&Tensor) -> Tensor,
+    ) -> Tensor {
+        self.module(name, parameters, x, |x| {
+            let outer = self.in_leaf.replace(true);
+            let out = forward(x);
+            self.in_leaf.set(outer);
+            out
+        })
     }
 
     /// Runs a module that takes token ids, which have no gradient.

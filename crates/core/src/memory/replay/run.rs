@@ -2,7 +2,7 @@
 
 use super::Shortage;
 use crate::memory::Phase;
-use crate::memory::autograd::{Event, RELABELLED, TapeRecord};
+use crate::memory::autograd::{Event, FirstStep, RELABELLED, TapeRecord};
 use headroom_torch::allocator::{Allocator, BlockId, Mode, OutOfMemory};
 use std::ops::Range;
 
@@ -46,11 +46,13 @@ impl Program {
     pub(super) fn new(record: TapeRecord) -> Self {
         let marks = record.marks;
         let mut pieces = Vec::new();
+        let steady = FirstStep { step: marks.step, optimizer_step: marks.optimizer_step, end: marks.end };
+        let first = marks.first.unwrap_or(steady);
         // The first step makes the state when the optimizer's turn comes.
-        cut(&record, 1, marks.step..marks.optimizer_step, &mut pieces);
-        let phase = if marks.optimizer_step > marks.step { Phase::OptimizerStep } else { Phase::Load };
+        cut(&record, 1, first.step..first.optimizer_step, &mut pieces);
+        let phase = if first.optimizer_step > first.step { Phase::OptimizerStep } else { Phase::Load };
         pieces.push(Piece { phase, step: 1, range: marks.states..marks.step });
-        cut(&record, 1, marks.optimizer_step..marks.end, &mut pieces);
+        cut(&record, 1, first.optimizer_step..first.end, &mut pieces);
         for step in 2..=STEPS {
             cut(&record, step, marks.step..marks.end, &mut pieces);
         }
@@ -213,19 +215,19 @@ impl Run {
     fn play(&mut self, record: &TapeRecord, range: Range<usize>) -> Result<(), Shortage> {
         let first = range.start;
         for (i, event) in record.events.get(range).unwrap_or_default().iter().enumerate() {
-            let Event { storage, bytes, .. } = *event;
+            let Event { storage, bytes, stream, recorded, .. } = *event;
             if storage == RELABELLED {
                 continue;
             }
             let Some(place) = self.blocks.get_mut(storage as usize) else { continue };
             if bytes > 0 {
-                let block = self.allocator.allocate(bytes.unsigned_abs());
+                let block = self.allocator.allocate(bytes.unsigned_abs(), stream);
                 let allocated = self.allocator.allocated();
                 *place = Some(
                     block.map_err(|lack| Shortage::while_loading(first + i, bytes.unsigned_abs(), allocated, lack))?,
                 );
             } else if let Some(block) = place.take() {
-                self.allocator.free(block);
+                if recorded { self.allocator.free_recorded(block) } else { self.allocator.free(block) }
             }
         }
         Ok(())

@@ -2,7 +2,7 @@
 //! keeps the sums of all gradients on each rank.
 
 use super::super::autograd::{ElementType, Shape, Sym, Tape, Tensor, dims};
-use super::super::parameter::{Parameter, Trainable};
+use super::super::parameter::{Parameters, Trainable};
 use super::super::precision::element_type;
 use super::super::term::Term;
 use super::deepspeed;
@@ -26,7 +26,7 @@ impl Strategy for Bf16Optimizer<'_> {
     }
 
     /// `fp32_groups_gradients_flat`.
-    fn standing_buffers(&self, tape: &Rc<Tape>, _parameters: &[Parameter], trainable: &[Trainable]) -> Vec<Tensor> {
+    fn standing_buffers(&self, tape: &Rc<Tape>, _parameters: &Parameters<'_>, trainable: &[Trainable]) -> Vec<Tensor> {
         let adapters = trainable.iter().all(|parameter| parameter.adapter);
         let term = if adapters { Term::AdapterGradients } else { Term::WeightGradients };
         let shape = dims(&[(Sym::T, deepspeed::total_elements(trainable))]);

@@ -19,12 +19,12 @@ impl Bucket {
         self.elements > 0 && self.elements.saturating_add(elements) > limit
     }
 
-    /// Takes a gradient in: copied into the bucket, or waiting outside where it is larger than `limit`.
+    /// Takes a gradient in: copied into the bucket on the stream that reduces it, or waiting outside where it is larger than `limit`.
     pub(super) fn take_in(&mut self, writer: &mut Writer<'_>, gradient: Held, elements: u64, limit: u64) {
         if self.elements.saturating_add(elements) > limit {
             self.outside.push(gradient);
         } else {
-            writer.free(gradient);
+            writer.free_recorded(gradient);
         }
         self.gradients.push(elements);
         self.elements = self.elements.saturating_add(elements);

@@ -2,7 +2,7 @@
 //! (torch/csrc/distributed/c10d/reducer.cpp).
 
 use super::super::autograd::{Tape, Tensor};
-use super::super::parameter::{Parameter, Trainable};
+use super::super::parameter::{Parameters, Trainable};
 use super::super::term::Term;
 use super::strategy::Strategy;
 use crate::job::Sharding;
@@ -20,7 +20,7 @@ impl Strategy for Ddp<'_> {
         }
     }
 
-    fn standing_buffers(&self, tape: &Rc<Tape>, _parameters: &[Parameter], trainable: &[Trainable]) -> Vec<Tensor> {
+    fn standing_buffers(&self, tape: &Rc<Tape>, _parameters: &Parameters<'_>, trainable: &[Trainable]) -> Vec<Tensor> {
         let outside = tape.tag();
         let bucket = |parameter: &Trainable| {
             let label = tape.label(Term::ReduceBuckets, &parameter.name);

@@ -1,12 +1,22 @@
 //! What all stages of DeepSpeed's ZeRO have in common.
 
-use super::super::autograd::{ElementType, Shape, Sym, Tape, Tensor, dims};
+use super::super::autograd::{ElementType, Shape, Stream, Sym, Tape, Tensor, dims};
 use super::super::host::HostAllocation;
 use super::super::parameter::Trainable;
 use super::super::term::Term;
 use super::strategy::{Elements, OnHost};
 use crate::job::Sharding;
 use std::rc::Rc;
+
+/// `reduction_stream` of stages 1 and 2, `reduce_and_partition_stream` of stage 3: one of its own with `overlap_comm`.
+pub(super) fn reduction_stream(sharding: &Sharding) -> Stream {
+    if sharding.overlap_comm { Stream::side(2) } else { Stream::COMPUTE }
+}
+
+/// `DeepSpeedZeRoOffload.__allgather_stream` (runtime/zero/parameter_offload.py): one of its own with `overlap_comm`.
+pub(super) fn all_gather_stream(sharding: &Sharding) -> Stream {
+    if sharding.overlap_comm { Stream::side(1) } else { Stream::COMPUTE }
+}
 
 /// An even share of a tensor, by elements.
 pub(super) fn share(sharding: &Sharding, whole: Shape) -> Shape {

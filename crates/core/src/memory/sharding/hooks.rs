@@ -83,7 +83,10 @@ impl Modules {
         }
         let mut modules = self.modules.borrow_mut();
         let number = u32::try_from(modules.len()).unwrap_or(u32::MAX);
-        modules.push(Module { tag, parameters: parameters.iter().filter_map(find).collect() });
+        let mut parameters: Vec<u32> = parameters.iter().filter_map(find).collect();
+        // In the order of the modules, as `iter_params` finds them.
+        parameters.sort_unstable();
+        modules.push(Module { tag, parameters });
         here.push((name.into(), number));
         number
     }

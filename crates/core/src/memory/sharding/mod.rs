@@ -9,6 +9,7 @@ mod bf16_optimizer;
 mod bucket;
 mod ddp;
 mod deepspeed;
+mod flat;
 mod fsdp2;
 mod hooks;
 mod partition;

@@ -87,6 +87,12 @@ impl FlatPartition {
         &self.pieces
     }
 
+    /// Elements of each tensor that lie in rank 0's part.
+    pub(super) fn in_part(&self) -> impl Iterator<Item = u64> {
+        let part = self.part();
+        self.touched().map(move |piece| piece.elements.min(part - piece.start))
+    }
+
     /// The tensors that rank 0's part touches.
     fn touched(&self) -> impl Iterator<Item = &Piece> {
         let part = self.part();

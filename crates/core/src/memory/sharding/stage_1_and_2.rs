@@ -1,20 +1,42 @@
 //! What ZeRO-1 and ZeRO-2 have in common: DeepSpeed has one file for both (runtime/zero/stage_1_and_2.py).
 
-use super::super::autograd::{ElementType, Sym, Tape, Tensor, dims};
+use super::super::autograd::{Action, ElementType, Sym, Tape, Tensor, dims};
 use super::super::parameter::Trainable;
+use super::super::precision::element_type;
 use super::super::term::Term;
 use super::deepspeed::{flat_gradients, largest_elements, total_elements};
+use super::flat;
 use super::partition::{FlatPartition, Piece};
 use crate::job::Sharding;
 use std::rc::Rc;
 
-/// Offloaded, the largest gradient's place on its way to the host (`temp_grad_gpu_buffer`).
-pub(super) fn staging_buffer(sharding: &Sharding, tape: &Rc<Tape>, trainable: &[Trainable]) -> Vec<Tensor> {
-    if !sharding.offload_optimizer {
-        return Vec::new();
+/// What exists as long as training does. In a replay the flat parameters, and this rank's part of them in fp32 unless that
+/// is offloaded (`DeepSpeedZeroOptimizer.__init__`); offloaded, the largest gradient's place on its way to the host
+/// (`temp_grad_gpu_buffer`).
+pub(super) fn standing_buffers(sharding: &Sharding, tape: &Rc<Tape>, trainable: &[Trainable]) -> Vec<Tensor> {
+    let mut buffers = Vec::new();
+    if flat::replays(sharding, tape) {
+        let partition = FlatPartition::of(tape, trainable, sharding.ranks);
+        let whole = partition.part().saturating_mul(sharding.ranks);
+        buffers.push(flat::parameters(tape, trainable, whole, element_type(sharding.param_dtype)));
+        if !sharding.offload_optimizer {
+            buffers.push(flat::master(tape, partition.part()));
+        }
     }
-    let shape = dims(&[(Sym::Largest, largest_elements(trainable))]);
-    vec![Tensor::new(tape, tape.label(Term::OffloadStaging, ""), shape, ElementType::Half)]
+    if sharding.offload_optimizer {
+        let shape = dims(&[(Sym::Largest, largest_elements(trainable))]);
+        buffers.push(Tensor::new(tape, tape.label(Term::OffloadStaging, ""), shape, ElementType::Half));
+    }
+    buffers
+}
+
+/// The tensor that the optimizer of a replay updates.
+pub(super) fn flat_partitions(sharding: &Sharding, tape: &Tape, trainable: &[Trainable]) -> Vec<u64> {
+    if flat::replays(sharding, tape) {
+        vec![FlatPartition::of(tape, trainable, sharding.ranks).part()]
+    } else {
+        Vec::new()
+    }
 }
 
 /// Offloaded, backward ends with the largest gradient and its norm in fp64 for a moment.
@@ -85,12 +107,41 @@ impl Slices {
     }
 }
 
-/// What the step allocates: the flat gradient of the partition in bf16 and in fp32, or the fp64 norm of its largest piece
-/// where that is more.
-pub(super) fn step_buffers(sharding: &Sharding, tape: &Rc<Tape>, trainable: &[Trainable]) -> Vec<Tensor> {
+/// What the step allocates: the fp64 norm of each gradient in the partition, the partition's gradient in bf16 and in fp32.
+/// The reduced gradients are freed when that is there.
+pub(super) fn flatten_gradients(
+    sharding: &Sharding,
+    tape: &Rc<Tape>,
+    trainable: &[Trainable],
+    gradients: Vec<Tensor>,
+) -> Vec<Tensor> {
     if sharding.offload_optimizer {
-        return Vec::new();
+        return gradients;
     }
+    if sharding.accumulates_apart() {
+        // The sums are flat and in fp32 already: only their norm is new.
+        let largest = largest_elements(trainable).min(total_elements(trainable).div_ceil(sharding.ranks));
+        let shape = dims(&[(Sym::LargestPart, largest)]);
+        tape.moment(tape.label(Term::OptimizerTemporaries, "norm"), shape, ElementType::F64);
+        return gradients;
+    }
+    if flat::replays(sharding, tape) {
+        let partition = FlatPartition::of(tape, trainable, sharding.ranks);
+        flat::measure(tape, partition.in_part());
+        let several = partition.in_part().count() > 1;
+        let wide = flat::gradient(tape, partition.part(), element_type(sharding.param_dtype), several);
+        drop(gradients);
+        tape.tell(Action::StepDone, 0);
+        return vec![wide];
+    }
+    let mut held = ledger_buffers(sharding, tape, trainable);
+    held.extend(gradients);
+    held
+}
+
+/// The same at once, as the ledger names it: the norm of the largest gradient stands for all, where it is more than the flat
+/// gradient.
+fn ledger_buffers(sharding: &Sharding, tape: &Rc<Tape>, trainable: &[Trainable]) -> Vec<Tensor> {
     let part = total_elements(trainable).div_ceil(sharding.ranks);
     let largest = largest_elements(trainable).min(part);
     if sharding.accumulates_apart() {

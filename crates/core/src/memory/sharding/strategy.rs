@@ -35,13 +35,23 @@ pub(in crate::memory) trait Strategy {
     /// Decides how much of each gradient stays on this rank after backward.
     fn shard_gradients(&self, _tape: &Tape, _trainable: &[Trainable]) {}
 
-    /// Whether earlier micro-batches leave gradients in another form than the last one does.
-    fn leaves_other_gradients(&self) -> bool {
-        false
+    /// Whether a replay runs an earlier micro-batch too, instead of holding what it leaves.
+    fn replays_earlier_batches(&self) -> bool {
+        true
+    }
+
+    /// Whether the end of each micro-batch's backward reduces, and not that of the last alone.
+    fn reduces_every_batch(&self) -> bool {
+        true
     }
 
     /// Buffers that exist as long as training does.
-    fn standing_buffers(&self, _tape: &Rc<Tape>, _parameters: &[Parameter], _trainable: &[Trainable]) -> Vec<Tensor> {
+    fn standing_buffers(
+        &self,
+        _tape: &Rc<Tape>,
+        _parameters: &Parameters<'_>,
+        _trainable: &[Trainable],
+    ) -> Vec<Tensor> {
         Vec::new()
     }
 
@@ -65,9 +75,16 @@ pub(in crate::memory) trait Strategy {
         Vec::new()
     }
 
-    /// What the framework's step allocates around the optimizer's own.
-    fn step_buffers(&self, _tape: &Rc<Tape>, _trainable: &[Trainable]) -> Vec<Tensor> {
+    /// Elements of each tensor that the optimizer of a replay updates, where parameters are flattened; none: it updates
+    /// the parameters.
+    fn flat_partitions(&self, _tape: &Tape, _trainable: &[Trainable]) -> Vec<u64> {
         Vec::new()
+    }
+
+    /// What the framework's step allocates before the optimizer's own, and what it keeps meanwhile of the `gradients` that
+    /// [`Strategy::end_backward`] has left.
+    fn flatten_gradients(&self, _tape: &Rc<Tape>, _trainable: &[Trainable], gradients: Vec<Tensor>) -> Vec<Tensor> {
+        gradients
     }
 
     /// Copies of all state that the machine's processes hold together.

@@ -3,13 +3,13 @@
 
 use super::super::autograd::{ElementType, Shape, Sym, Tape, Tensor, dims};
 use super::super::host::HostAllocation;
-use super::super::parameter::{Parameter, Trainable};
+use super::super::parameter::{Parameters, Trainable};
 use super::super::precision::element_type;
 use super::super::term::Term;
 use super::partition::FlatPartition;
 use super::stage_1_and_2::{Flat, Slices};
 use super::strategy::{Buffer, Elements, Strategy};
-use super::{deepspeed, stage_1_and_2};
+use super::{deepspeed, flat, stage_1_and_2};
 use crate::job::Sharding;
 use std::rc::Rc;
 
@@ -21,6 +21,9 @@ impl Zero1<'_> {
     /// Gradients go into the bucket one by one. When it is full they are joined to be reduced, and after the first time
     /// this rank's part has its place beside all of them; then they go.
     fn reduce(&self, tape: &Rc<Tape>, trainable: &[Trainable]) -> Vec<Tensor> {
+        if flat::is_replayed(tape) {
+            return Reduction::new(self.0, tape, trainable).run(trainable);
+        }
         let partition = FlatPartition::of(tape, trainable, self.0.ranks);
         let own = partition.touched_elements();
         let label = tape.label(Term::GradientShard, "");
@@ -43,17 +46,85 @@ impl Zero1<'_> {
     }
 }
 
+/// `reduce_gradients` in a replay, gradient by gradient.
+struct Reduction<'a> {
+    tape: &'a Rc<Tape>,
+    partition: FlatPartition,
+    element: ElementType,
+    /// `reduce_bucket_size`.
+    limit: u64,
+    /// Elements in the bucket, and where the first of them begins and the last ends in the flat partition.
+    filled: u64,
+    reach: Option<(u64, u64)>,
+    /// Gradients too large to be copied into the bucket, reduced where they are, and where they begin.
+    outside: Vec<(u64, Tensor)>,
+    /// Those that are not this rank's: they stay until all are reduced.
+    others: Vec<Tensor>,
+    /// `grads_in_partition`.
+    own: Option<Tensor>,
+}
+
+impl<'a> Reduction<'a> {
+    fn new(sharding: &Sharding, tape: &'a Rc<Tape>, trainable: &[Trainable]) -> Self {
+        Self {
+            tape,
+            partition: FlatPartition::of(tape, trainable, sharding.ranks),
+            element: trainable.first().map_or(ElementType::Half, |one| one.tensor.element()),
+            limit: sharding.reduce_bucket_size,
+            filled: 0,
+            reach: None,
+            outside: Vec::new(),
+            others: Vec::new(),
+            own: None,
+        }
+    }
+
+    /// `reduce_independent_p_g_buckets_and_remove_grads` for every gradient; what is left is this rank's part.
+    fn run(mut self, trainable: &[Trainable]) -> Vec<Tensor> {
+        let pieces = self.partition.pieces().to_vec();
+        for piece in pieces {
+            let Some(gradient) = trainable.get(piece.member).and_then(Trainable::take_gradient) else { continue };
+            if self.filled > 0 && self.filled.saturating_add(piece.elements) > self.limit {
+                self.reduce();
+            }
+            // Copied into the bucket, the gradient is a view of it.
+            if piece.elements > self.limit {
+                self.outside.push((piece.start, gradient));
+            }
+            self.filled = self.filled.saturating_add(piece.elements);
+            let (first, end) = self.reach.unwrap_or((u64::MAX, 0));
+            self.reach = Some((first.min(piece.start), end.max(piece.start.saturating_add(piece.elements))));
+        }
+        self.reduce();
+        self.own.into_iter().collect()
+    }
+
+    /// `reduce_ipg_grads`: slices for several ranks are joined to be reduced (`allreduce_bucket`), then this rank's
+    /// gradients are copied to their place (`copy_grads_in_partition`).
+    fn reduce(&mut self) {
+        let Some((first, end)) = self.reach.take() else { return };
+        let part = self.partition.part().max(1);
+        let joined = std::mem::take(&mut self.filled);
+        if first / part != end.saturating_sub(1) / part {
+            self.tape.moment(self.tape.label(Term::ReduceBuckets, "joined"), flat::part(joined), self.element);
+        }
+        if first < part && self.own.is_none() {
+            let label = self.tape.label(Term::GradientShard, "");
+            let elements = self.partition.touched_elements();
+            self.own = Some(Tensor::new(self.tape, label, flat::part(elements), self.element));
+        }
+        let others = self.outside.drain(..).filter(|(start, _)| *start >= part).map(|(_, gradient)| gradient);
+        self.others.extend(others);
+    }
+}
+
 impl Strategy for Zero1<'_> {
     fn state_shape(&self, whole: Shape) -> Shape {
         deepspeed::share(self.0, whole)
     }
 
-    fn leaves_other_gradients(&self) -> bool {
-        true
-    }
-
-    fn standing_buffers(&self, tape: &Rc<Tape>, _parameters: &[Parameter], trainable: &[Trainable]) -> Vec<Tensor> {
-        stage_1_and_2::staging_buffer(self.0, tape, trainable)
+    fn standing_buffers(&self, tape: &Rc<Tape>, _parameters: &Parameters<'_>, trainable: &[Trainable]) -> Vec<Tensor> {
+        stage_1_and_2::standing_buffers(self.0, tape, trainable)
     }
 
     fn accumulated_buckets(&self, tape: &Rc<Tape>) -> Vec<Tensor> {
@@ -67,6 +138,10 @@ impl Strategy for Zero1<'_> {
         (0..self.0.reduce_buckets).map(|_| bucket).collect()
     }
 
+    fn reduces_every_batch(&self) -> bool {
+        false
+    }
+
     fn end_backward(&self, tape: &Rc<Tape>, trainable: &[Trainable], _buckets: &mut Vec<Tensor>) -> Vec<Tensor> {
         if self.0.offload_optimizer {
             stage_1_and_2::measure_offloaded(self.0, tape, trainable);
@@ -75,8 +150,12 @@ impl Strategy for Zero1<'_> {
         self.reduce(tape, trainable)
     }
 
-    fn step_buffers(&self, tape: &Rc<Tape>, trainable: &[Trainable]) -> Vec<Tensor> {
-        stage_1_and_2::step_buffers(self.0, tape, trainable)
+    fn flat_partitions(&self, tape: &Tape, trainable: &[Trainable]) -> Vec<u64> {
+        stage_1_and_2::flat_partitions(self.0, tape, trainable)
+    }
+
+    fn flatten_gradients(&self, tape: &Rc<Tape>, trainable: &[Trainable], gradients: Vec<Tensor>) -> Vec<Tensor> {
+        stage_1_and_2::flatten_gradients(self.0, tape, trainable, gradients)
     }
 
     fn host(&self, elements: Elements) -> Vec<HostAllocation> {
@@ -118,12 +197,12 @@ impl Strategy for WideZero1<'_> {
         trainable.iter().for_each(|parameter| parameter.accumulate_in(self.sums()));
     }
 
-    fn leaves_other_gradients(&self) -> bool {
-        true
+    fn replays_earlier_batches(&self) -> bool {
+        false
     }
 
-    fn standing_buffers(&self, tape: &Rc<Tape>, _parameters: &[Parameter], trainable: &[Trainable]) -> Vec<Tensor> {
-        stage_1_and_2::staging_buffer(self.0, tape, trainable)
+    fn standing_buffers(&self, tape: &Rc<Tape>, _parameters: &Parameters<'_>, trainable: &[Trainable]) -> Vec<Tensor> {
+        stage_1_and_2::standing_buffers(self.0, tape, trainable)
     }
 
     fn accumulated_buckets(&self, tape: &Rc<Tape>) -> Vec<Tensor> {
@@ -162,8 +241,8 @@ impl Strategy for WideZero1<'_> {
         std::iter::once(own).chain(buckets.drain(..)).collect()
     }
 
-    fn step_buffers(&self, tape: &Rc<Tape>, trainable: &[Trainable]) -> Vec<Tensor> {
-        stage_1_and_2::step_buffers(self.0, tape, trainable)
+    fn flatten_gradients(&self, tape: &Rc<Tape>, trainable: &[Trainable], gradients: Vec<Tensor>) -> Vec<Tensor> {
+        stage_1_and_2::flatten_gradients(self.0, tape, trainable, gradients)
     }
 
     fn host(&self, elements: Elements) -> Vec<HostAllocation> {

@@ -74,6 +74,14 @@ impl LayerWeights {
         self.projections.iter().find(|(at, _)| *at == role).map(|(_, projection)| projection)
     }
 
+    /// Every parameter of the block of experts: routed and shared ones, router and gate, with their adapters.
+    pub(in crate::memory) fn expert_parameters(&self) -> Vec<&Tensor> {
+        let roles =
+            [Role::Router, Role::SharedGateProjection, Role::SharedUp, Role::SharedDown, Role::SharedExpertGate];
+        let projections = roles.iter().filter_map(|role| self.projection(*role));
+        self.experts.iter().chain(projections.flat_map(Projection::parameters)).collect()
+    }
+
     /// The norm with `role`.
     pub(in crate::memory) fn norm(&self, role: Role) -> Option<&NormWeights> {
         self.norms.iter().find(|(at, _)| *at == role).map(|(_, norm)| norm)

@@ -4,13 +4,21 @@
 //! embedding too. The order of allocations and frees is that of torch/distributed/fsdp/_fully_shard in PyTorch 2.15:
 //! `FSDPParamGroup.unshard`, `wait_for_unshard`, `reshard`, `pre_backward`, `post_backward` and `foreach_reduce`.
 
-use super::super::super::autograd::{Call, ElementType, LayerTag, NO_LAYER, Shape, Sym, Tape, Tensor, custom, dims};
+use super::super::super::autograd::{
+    Call, ElementType, Extent, LayerTag, NO_LAYER, Shape, Stream, Sym, Tape, Tensor, custom, dims,
+};
 use super::super::super::parameter::{Parameter, Parameters, Trainable};
 use super::super::super::precision::element_type;
 use super::super::super::term::Term;
 use crate::job::Sharding;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+
+/// `FSDPCommContext.all_gather_copy_in_stream`: all-gathers' inputs and outputs. The all-gather runs on a stream of its own,
+/// `all_gather_stream`, which asks for nothing.
+const COPY_IN: Stream = Stream::side(1);
+/// `FSDPCommContext.reduce_scatter_stream`: reduced gradients. What is reduced is asked on the compute stream.
+const REDUCE_SCATTER: Stream = Stream::side(2);
 
 /// All groups of a model and what they share.
 #[derive(Debug)]
@@ -38,11 +46,12 @@ pub(in crate::memory) struct Groups {
 struct Group {
     name: Sym,
     tag: LayerTag,
-    /// Elements, each tensor's rows rounded up to a multiple of the ranks.
+    /// Elements of each tensor, its rows rounded up to a multiple of the ranks, and of all.
+    sizes: Vec<u64>,
     elements: u64,
     trainable: Vec<Trainable>,
     /// The parameters, each copied out of the all-gather's output.
-    gathered: RefCell<Option<Tensor>>,
+    gathered: RefCell<Vec<Tensor>>,
     /// An all-gather's output that has not been copied out yet.
     in_flight: RefCell<Option<Tensor>>,
     reduced: Cell<bool>,
@@ -62,10 +71,12 @@ impl Groups {
         let in_embedding = |parameter: &Parameter| own_embedding && parameter.token_embedding;
         let group = |name, tag: LayerTag, has: &dyn Fn(&Parameter) -> bool, trained: &dyn Fn(&Trainable) -> bool| {
             let own = parameters.all.iter().filter(|parameter| has(parameter));
+            let sizes: Vec<u64> = own.map(|parameter| padded(parameter.tensor.shape(), ranks)).collect();
             Group {
                 name,
                 tag,
-                elements: own.map(|parameter| padded(parameter.tensor.shape(), ranks)).fold(0, u64::saturating_add),
+                elements: sizes.iter().copied().fold(0, u64::saturating_add),
+                sizes,
                 trainable: parameters.trainable.iter().filter(|parameter| trained(parameter)).cloned().collect(),
                 gathered: RefCell::default(),
                 in_flight: RefCell::default(),
@@ -110,9 +121,15 @@ impl Groups {
 
     /// Begins an all-gather, unless the parameters are there or on their way.
     fn unshard(&self, group: &Group) {
-        if group.gathered.borrow().is_some() || group.in_flight.borrow().is_some() {
+        if !group.gathered.borrow().is_empty() || group.in_flight.borrow().is_some() {
             return;
         }
+        let output = self.tape.on(COPY_IN, || self.all_gather(group));
+        group.in_flight.replace(Some(output));
+    }
+
+    /// `foreach_all_gather`.
+    fn all_gather(&self, group: &Group) -> Tensor {
         let share = group.elements / self.ranks;
         let cast = || self.tensor(Term::GatheredParameters, "shard", Sym::Share, share, self.compute);
         // The shards in the dtype that is gathered (`_get_param_all_gather_inputs`); offloaded ones come to the card.
@@ -120,7 +137,7 @@ impl Groups {
         let shards = (self.shard != self.compute).then(cast);
         let output = self.tensor(Term::GatheredParameters, "all-gather", group.name, group.elements, self.compute);
         drop((shards, moved));
-        group.in_flight.replace(Some(output));
+        output
     }
 
     /// Copies the parameters out of the all-gather's output. Forward keeps that output until the next group has done so,
@@ -130,9 +147,13 @@ impl Groups {
         if forward {
             self.retained.take();
         }
-        let parameters =
-            self.tensor(Term::GatheredParameters, group.name.text(), group.name, group.elements, self.compute);
-        group.gathered.replace(Some(parameters));
+        // Each parameter has a block of its own (`alloc_all_gather_outputs`), which matters where blocks are cut; the ledger
+        // names the group.
+        let each = if self.tape.extent == Extent::Whole { group.sizes.as_slice() } else { &[group.elements] };
+        let copy = |elements: &u64| {
+            self.tensor(Term::GatheredParameters, group.name.text(), group.name, *elements, self.compute)
+        };
+        group.gathered.replace(each.iter().map(copy).collect());
         if forward {
             self.retained.replace(Some(output));
         }
@@ -188,17 +209,19 @@ impl Groups {
             self.reduce,
         )));
         drop(gradients);
-        let share = elements / self.ranks;
-        let reduced = self.tensor(Term::GradientShard, group.name.text(), Sym::Share, share, self.reduce);
-        if self.offload {
-            return;
+        let gradient = self.tape.on(REDUCE_SCATTER, || self.reduce_scatter(group, elements / self.ranks));
+        if !self.offload {
+            self.gradients.borrow_mut().push(gradient);
         }
-        let gradient = if self.reduce == self.shard {
-            reduced
-        } else {
-            self.tensor(Term::GradientShard, group.name.text(), Sym::Share, share, self.shard)
-        };
-        self.gradients.borrow_mut().push(gradient);
+    }
+
+    /// `foreach_reduce`: this rank's share, in the dtype of the shards.
+    fn reduce_scatter(&self, group: &Group, share: u64) -> Tensor {
+        let reduced = self.tensor(Term::GradientShard, group.name.text(), Sym::Share, share, self.reduce);
+        if self.reduce == self.shard || self.offload {
+            return reduced;
+        }
+        self.tensor(Term::GradientShard, group.name.text(), Sym::Share, share, self.shard)
     }
 
     /// The model's own forward begins.

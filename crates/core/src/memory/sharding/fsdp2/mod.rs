@@ -1,13 +1,15 @@
 //! FSDP2 (`torch.distributed.fsdp.fully_shard`): weights, gradients and optimizer state in shares by rows, gathered and
 //! reduced group by group where the hooks of the groups run, on the tape itself.
 
+mod build;
 pub(super) mod groups;
 
-use super::super::autograd::{ElementType, Shape, Sym, Tape, dims};
+use super::super::autograd::{ElementType, Shape, Sym, Tape, Tensor, dims};
 use super::super::host::HostAllocation;
 use super::super::parameter::{Parameters, Trainable};
 use super::super::precision::element_type;
 use super::super::term::Term;
+use super::flat;
 use super::strategy::{Elements, OnHost, Strategy, nothing};
 use crate::job::Sharding;
 use std::rc::Rc;
@@ -50,8 +52,15 @@ impl Strategy for Fsdp2<'_> {
         trainable.iter().for_each(|parameter| parameter.keep(u64::MAX, Some(reduced)));
     }
 
-    fn leaves_other_gradients(&self) -> bool {
-        true
+    fn standing_buffers(&self, tape: &Rc<Tape>, parameters: &Parameters<'_>, _trainable: &[Trainable]) -> Vec<Tensor> {
+        if flat::is_replayed(tape) && !self.0.offload_param {
+            build::order(tape, parameters.all, self.0.wrap_embedding && !parameters.tied);
+        }
+        Vec::new()
+    }
+
+    fn replays_earlier_batches(&self) -> bool {
+        false
     }
 
     fn host(&self, elements: Elements) -> Vec<HostAllocation> {

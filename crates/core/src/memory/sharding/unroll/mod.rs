@@ -20,6 +20,8 @@ pub(in crate::memory) struct Hooked<'a> {
     pub(in crate::memory) wanted: Wanted,
     /// Earlier micro-batches have left their gradients.
     pub(in crate::memory) accumulates: bool,
+    /// All layers and micro-batches are on the tape, to be replayed.
+    pub(in crate::memory) replayed: bool,
 }
 
 /// What a stage of ZeRO does in a step whose layers all run.
@@ -33,8 +35,10 @@ pub(super) struct Start<'a> {
     pub(super) record: &'a TapeRecord,
     pub(super) modules: &'a Modules,
     pub(super) copies: &'a Copies,
-    /// Modules in the order in which their hooks run, forward and backward.
-    pub(super) trace: Vec<usize>,
+    /// Modules in the order in which their hooks run, forward and backward, of each micro-batch.
+    pub(super) traces: Vec<Vec<usize>>,
+    /// It is the first step of all.
+    pub(super) is_first: bool,
 }
 
 /// Writes out every layer of the tape and what a stage, made by `begin`, allocates and frees where hooks run; `element`:
@@ -44,9 +48,9 @@ pub(super) fn unroll<'a>(
     hooked: Hooked<'a>,
     element: ElementType,
     acts: &mut Option<Acts>,
-    begin: impl FnOnce(&Start<'_>) -> Box<dyn Stage + 'a>,
+    begin: impl Fn(&Start<'_>) -> Box<dyn Stage + 'a>,
 ) -> Record {
-    let Hooked { record, modules, wanted, .. } = hooked;
+    let Hooked { record, modules, wanted, replayed, .. } = hooked;
     let wants_peaks = wanted != Wanted::Rows;
     let order = order(&record);
     let hooks = by_segment(&record);
@@ -54,13 +58,25 @@ pub(super) fn unroll<'a>(
         return Record::Peaks(known.play(&record, &hooks, wanted));
     }
     let copies = Copies::new(modules);
-    let start = Start { record: &record, modules, copies: &copies, trace: trace(&order, &hooks, &copies) };
+    let mut start =
+        Start { record: &record, modules, copies: &copies, traces: traces(&order, &hooks, &copies), is_first: false };
     let mut stage = begin(&start);
+    start.is_first = true;
+    let first = replayed.then(|| begin(&start));
+    let steps =
+        record.segments.iter().map(|segment| record.marks.step <= segment.start && segment.start < record.marks.end);
+    let in_step: Vec<bool> = steps.collect();
     let done = wants_peaks.then(|| Acts::new(&order, &record.hooks));
     let mut writer = Writer::new(record, modules, &copies, element, done);
-    for (segment, copy) in order {
-        let of_segment = hooks.get(segment).map(Vec::as_slice).unwrap_or_default();
-        writer.play(segment, of_segment, |writer, hook| stage.act(writer, hook, copy));
+    let hooks_in = |segment: usize| hooks.get(segment).map_or(&[][..], Vec::as_slice);
+    for (segment, copy) in &order {
+        writer.play(*segment, hooks_in(*segment), |writer, hook| stage.act(writer, hook, *copy));
+    }
+    if let Some(mut first) = first {
+        writer.begin_first_step();
+        for (segment, copy) in order.iter().filter(|(segment, _)| in_step.get(*segment) == Some(&true)) {
+            writer.play(*segment, hooks_in(*segment), |writer, hook| first.act(writer, hook, *copy));
+        }
     }
     let (record, done) = writer.finish();
     match done {
@@ -84,17 +100,20 @@ fn by_segment(record: &TapeRecord) -> Vec<Vec<Hook>> {
     all
 }
 
-/// Modules in the order in which their hooks run.
-fn trace(order: &[(usize, u64)], hooks: &[Vec<Hook>], copies: &Copies) -> Vec<usize> {
-    let mut trace = Vec::new();
+/// Modules in the order in which their hooks run, of each micro-batch.
+fn traces(order: &[(usize, u64)], hooks: &[Vec<Hook>], copies: &Copies) -> Vec<Vec<usize>> {
+    let (mut traces, mut trace) = (Vec::new(), Vec::new());
     for (segment, copy) in order {
         for hook in hooks.get(*segment).into_iter().flatten() {
-            if matches!(hook.action, Action::ForwardBegins | Action::BackwardBegins) {
-                trace.push(copies.module(hook.subject, *copy));
+            match hook.action {
+                Action::ForwardBegins | Action::BackwardBegins => trace.push(copies.module(hook.subject, *copy)),
+                Action::BackwardDone => traces.push(std::mem::take(&mut trace)),
+                _ => {}
             }
         }
     }
-    trace
+    traces.push(trace);
+    traces
 }
 
 /// Segments in the order they run, each with the number of its layer among the equals that it stands for.

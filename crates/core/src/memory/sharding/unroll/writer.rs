@@ -1,7 +1,7 @@
 //! The record with every layer written out, as ZeRO's stages see it.
 
 use super::super::super::autograd::{
-    ElementType, Event, Hook, LayerTag, Models, Segment, Sym, TapeRecord, dims, rounded,
+    ElementType, Event, FirstStep, Hook, LayerTag, Models, RELABELLED, Segment, Stream, Sym, TapeRecord, dims, rounded,
 };
 use super::super::super::term::Term;
 use super::super::hooks::Modules;
@@ -34,6 +34,8 @@ pub(in super::super) struct Writer<'a> {
     acts: Option<Acts>,
     /// How many of the segment's hooks have run.
     ran: usize,
+    /// On which the stage asks for what it allocates.
+    stream: Stream,
     /// By parameter's number.
     rows: Vec<Rows>,
     other_rows: HashMap<(&'static str, u64, ElementType), u16>,
@@ -67,7 +69,7 @@ impl<'a> Writer<'a> {
             storages: old.storages,
             named: old.named,
         };
-        Self { copies, old, new, acts, ran: 0, rows, other_rows: HashMap::new() }
+        Self { copies, old, new, acts, ran: 0, stream: Stream::COMPUTE, rows, other_rows: HashMap::new() }
     }
 
     /// Writes one segment; `act` is called where its hooks run.
@@ -102,9 +104,28 @@ impl<'a> Writer<'a> {
         }
     }
 
+    /// The step is written once more from here on, as it runs for the first time.
+    pub(super) fn begin_first_step(&mut self) {
+        self.keep_marks(self.old.events.len());
+        self.new.marks.first = Some(FirstStep::default());
+    }
+
     /// Places on the old tape become those on the new one.
     fn keep_marks(&mut self, at: usize) {
         let now = self.new.events.len();
+        if let Some(first) = &mut self.new.marks.first {
+            let old = self.old.marks;
+            for (old, new) in [
+                (old.step, &mut first.step),
+                (old.optimizer_step, &mut first.optimizer_step),
+                (old.end, &mut first.end),
+            ] {
+                if old == at {
+                    *new = now;
+                }
+            }
+            return;
+        }
         let (old, new) = (self.old.marks, &mut self.new.marks);
         for (old, new) in [
             (old.states, &mut new.states),
@@ -120,7 +141,15 @@ impl<'a> Writer<'a> {
 
     /// The new record; or, where only peaks are wanted, the old one and what DeepSpeed did in it.
     pub(super) fn finish(mut self) -> (TapeRecord, Option<Acts>) {
-        self.keep_marks(self.old.events.len());
+        let now = self.new.events.len();
+        match &mut self.new.marks.first {
+            // Places with nothing after them in the step.
+            Some(first) => {
+                let late = [&mut first.optimizer_step, &mut first.end].into_iter().filter(|at| **at < first.step);
+                late.for_each(|at| *at = now);
+            }
+            None => self.keep_marks(self.old.events.len()),
+        }
         let record = match self.acts {
             Some(_) => self.old,
             None => TapeRecord { rows: self.old.rows, names: self.old.names, ..self.new },
@@ -141,7 +170,7 @@ impl<'a> Writer<'a> {
         self.new.storages = storage.saturating_add(1);
         let held = Held { row, storage, bytes: i64::try_from(rounded(bytes)).unwrap_or(i64::MAX) };
         if held.bytes > 0 {
-            self.write(Event { row, storage, bytes: held.bytes });
+            self.write(Event { row, storage, bytes: held.bytes, stream: self.stream, recorded: false });
         }
         held
     }
@@ -163,9 +192,18 @@ impl<'a> Writer<'a> {
         self.allocate_in(self.rows_of(number).gathered, bytes)
     }
 
-    /// Allocates the gradient of parameter `number`: the tape has freed it, and it lives on until it is copied or reduced.
-    pub(in super::super) fn allocate_gradient(&mut self, number: u32, bytes: u64) -> Held {
-        self.allocate_in(self.rows_of(number).gradient, bytes)
+    /// Holds the gradient of parameter `number`: it lives on until it is copied or reduced, so where the tape has just
+    /// freed it, that is taken back.
+    pub(in super::super) fn hold_gradient(&mut self, number: u32, bytes: u64) -> Held {
+        let row = self.rows_of(number).gradient;
+        let size = i64::try_from(rounded(bytes)).unwrap_or(i64::MAX);
+        let just_freed = |event: &Event| event.bytes == -size && event.storage != RELABELLED;
+        let Some(freed) = self.new.events.pop_if(|event| just_freed(event)) else {
+            return self.allocate_in(row, bytes);
+        };
+        let relabelled = Event { storage: RELABELLED, ..freed };
+        self.new.events.extend([relabelled, Event { row, bytes: size, ..relabelled }]);
+        Held { row, storage: freed.storage, bytes: size }
     }
 
     fn rows_of(&self, number: u32) -> Rows {
@@ -181,9 +219,26 @@ impl<'a> Writer<'a> {
 
     /// Frees a block.
     pub(in super::super) fn free(&mut self, held: Held) {
-        if held.bytes > 0 {
-            self.write(Event { row: held.row, storage: held.storage, bytes: -held.bytes });
+        self.free_block(held, false);
+    }
+
+    /// Frees a block that another stream still works on (`record_stream`).
+    pub(in super::super) fn free_recorded(&mut self, held: Held) {
+        self.free_block(held, true);
+    }
+
+    fn free_block(&mut self, Held { row, storage, bytes }: Held, recorded: bool) {
+        if bytes > 0 {
+            self.write(Event { row, storage, bytes: -bytes, stream: self.stream, recorded });
         }
+    }
+
+    /// Does `work` on another stream.
+    pub(in super::super) fn on<T>(&mut self, stream: Stream, work: impl FnOnce(&mut Self) -> T) -> T {
+        let outer = std::mem::replace(&mut self.stream, stream);
+        let done = work(self);
+        self.stream = outer;
+        done
     }
 
     /// A block that lives for a moment.

@@ -7,15 +7,16 @@ mod buckets;
 
 use super::super::autograd::{Record, Shape, Sym, Tape, Tensor, dims};
 use super::super::host::HostAllocation;
-use super::super::parameter::{Parameter, Trainable};
+use super::super::parameter::{Parameter, Parameters, Trainable};
 use super::super::precision::element_type;
 use super::super::term::Term;
 use super::hooks::Modules;
 use super::partition::FlatPartition;
 use super::strategy::{Elements, Strategy};
 use super::unroll::{Acts, Hooked, unroll};
-use super::{deepspeed, stage_1_and_2};
+use super::{deepspeed, flat, stage_1_and_2};
 use crate::job::Sharding;
+use buckets::Batches;
 use std::rc::Rc;
 
 /// Optimizer state and gradients in shares.
@@ -35,12 +36,12 @@ impl Strategy for Zero2<'_> {
         }
     }
 
-    fn leaves_other_gradients(&self) -> bool {
-        true
+    fn replays_earlier_batches(&self) -> bool {
+        !self.0.accumulates_apart()
     }
 
-    fn standing_buffers(&self, tape: &Rc<Tape>, _parameters: &[Parameter], trainable: &[Trainable]) -> Vec<Tensor> {
-        stage_1_and_2::staging_buffer(self.0, tape, trainable)
+    fn standing_buffers(&self, tape: &Rc<Tape>, _parameters: &Parameters<'_>, trainable: &[Trainable]) -> Vec<Tensor> {
+        stage_1_and_2::standing_buffers(self.0, tape, trainable)
     }
 
     fn accumulated(&self, tape: &Rc<Tape>, trainable: &[Trainable]) -> Option<Tensor> {
@@ -50,7 +51,7 @@ impl Strategy for Zero2<'_> {
             let label = tape.label(Term::GradientShard, "partition");
             return Some(Tensor::new(tape, label, shape, element_type(self.0.grad_accum_dtype)));
         }
-        if self.0.offload_optimizer {
+        if self.0.offload_optimizer || flat::replays(self.0, tape) {
             return None;
         }
         let elements = trainable
@@ -65,14 +66,20 @@ impl Strategy for Zero2<'_> {
     }
 
     fn end_backward(&self, tape: &Rc<Tape>, trainable: &[Trainable], _buckets: &mut Vec<Tensor>) -> Vec<Tensor> {
-        if self.0.offload_optimizer && !self.0.accumulates_apart() {
+        // A replay measures each gradient where it is reduced.
+        let measured = self.0.accumulates_apart() || flat::replays(self.0, tape);
+        if self.0.offload_optimizer && !measured {
             stage_1_and_2::measure_offloaded(self.0, tape, trainable);
         }
         Vec::new()
     }
 
-    fn step_buffers(&self, tape: &Rc<Tape>, trainable: &[Trainable]) -> Vec<Tensor> {
-        stage_1_and_2::step_buffers(self.0, tape, trainable)
+    fn flat_partitions(&self, tape: &Tape, trainable: &[Trainable]) -> Vec<u64> {
+        stage_1_and_2::flat_partitions(self.0, tape, trainable)
+    }
+
+    fn flatten_gradients(&self, tape: &Rc<Tape>, trainable: &[Trainable], gradients: Vec<Tensor>) -> Vec<Tensor> {
+        stage_1_and_2::flatten_gradients(self.0, tape, trainable, gradients)
     }
 
     fn host(&self, elements: Elements) -> Vec<HostAllocation> {
@@ -88,9 +95,16 @@ impl Strategy for Zero2<'_> {
     }
 
     fn unroll(&self, hooked: Hooked<'_>, acts: &mut Option<Acts>) -> Record {
-        let accumulates = hooked.accumulates;
+        let replayed = hooked.replayed && !self.0.accumulates_apart();
+        let batches = match (hooked.accumulates, replayed) {
+            (false, _) => Batches::One,
+            (true, false) => Batches::Last,
+            (true, true) => Batches::All,
+        };
+        // Its first step is like all others.
+        let hooked = Hooked { replayed: false, ..hooked };
         unroll(hooked, element_type(self.0.param_dtype), acts, |start| {
-            Box::new(buckets::Buckets::new(self.0, accumulates, start))
+            Box::new(buckets::Buckets::new(self.0, batches, replayed, start))
         })
     }
 }

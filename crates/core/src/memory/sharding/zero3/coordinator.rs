@@ -100,6 +100,8 @@ pub(super) struct Reach {
 #[derive(Debug)]
 pub(super) struct Coordinator {
     reach: Reach,
+    /// The trace is only being recorded: nothing is prefetched, and everything is released after each module.
+    records: bool,
     /// Parameters of each module.
     modules: Lists,
     parameters: Vec<Parameter>,
@@ -124,8 +126,9 @@ pub(super) struct Coordinator {
 }
 
 impl Coordinator {
-    /// A step that is to meet modules in the order of `trace`.
-    pub(super) fn new(reach: Reach, modules: Lists, known: &[Known], trace: &[usize]) -> Self {
+    /// A forward and backward that is to meet modules in the order of `trace`; `records`: this is not known yet
+    /// (`ZeRoTraceMode.RECORD`).
+    pub(super) fn new(reach: Reach, modules: Lists, known: &[Known], trace: &[usize], records: bool) -> Self {
         let parameters: Vec<Parameter> = known
             .iter()
             .map(|known| Parameter {
@@ -167,6 +170,7 @@ impl Coordinator {
         }
         Self {
             reach,
+            records,
             modules,
             parameters,
             uses,
@@ -194,6 +198,11 @@ impl Coordinator {
         self.gathered.get(handle)
     }
 
+    /// Parameters of a module.
+    pub(super) fn parameters_of_module(&self, module: usize) -> &[usize] {
+        self.modules.get(module)
+    }
+
     /// `fetch_sub_module`.
     pub(super) fn fetch(&mut self, module: usize, forward: bool) {
         if !forward && !self.in_backward.contains(&module) {
@@ -218,8 +227,10 @@ impl Coordinator {
             }
             self.wait(parameter);
         }
-        self.discard_from_queue(module);
-        self.prefetch();
+        if !self.records {
+            self.discard_from_queue(module);
+            self.prefetch();
+        }
         self.step += 1;
     }
 
@@ -336,6 +347,9 @@ impl Coordinator {
         let Some(state) = self.parameters.get(parameter) else { return false };
         if state.known.persists || state.fetched_for > as_i64(self.step) {
             return false;
+        }
+        if self.records {
+            return true;
         }
         let uses = self.uses.get(parameter);
         let next = uses.partition_point(|step| *step < self.step);

@@ -4,6 +4,7 @@ use super::super::super::autograd::{Action, ElementType, Hook};
 use super::super::super::precision::element_type;
 use super::super::super::term::Term;
 use super::super::bucket::Bucket;
+use super::super::deepspeed;
 use super::super::unroll::{Held, Stage, Start, Writer};
 use super::coordinator::{Coordinator, Known, Lists, Move, Reach};
 use crate::job::Sharding;
@@ -15,6 +16,8 @@ pub(super) struct Gathering<'a> {
     /// dtype of parameters and gradients.
     element: ElementType,
     coordinator: Coordinator,
+    /// Those of the micro-batches to come, the next one last.
+    to_come: Vec<Coordinator>,
     /// What it has done last.
     moves: Vec<Move>,
     /// Of each copy of a parameter.
@@ -25,6 +28,9 @@ pub(super) struct Gathering<'a> {
     /// (`stashed_for_allocator_safety_` and `shelvesToUnstash_` in torch's ProcessGroupNCCL.cpp).
     stashed: Option<Stashed>,
     bucket: Bucket,
+    meetings: Meetings,
+    /// What is released now was met by the graph.
+    in_graph: bool,
 }
 
 /// One copy of a parameter.
@@ -33,7 +39,40 @@ struct Parameter {
     /// Its number among the simulated ones.
     number: u32,
     elements: u64,
+    /// The graph saves it as it was gathered: grouped matmuls do, where DeepSpeed's own linear saves the parameter.
+    is_saved: bool,
     gathered: Option<Held>,
+    /// Released, and held by the graph until the module's backward has run.
+    saved: Option<Held>,
+}
+
+/// How often a module is met in the micro-batches so far, and when its last forward before its backward is.
+#[derive(Debug, Default)]
+struct Meetings {
+    so_far: Vec<usize>,
+    last_forward: Vec<usize>,
+}
+
+impl Meetings {
+    fn new(traces: &[Vec<usize>]) -> Self {
+        let modules = traces.iter().flatten().max().map_or(0, |last| last + 1);
+        let mut all = vec![0usize; modules];
+        traces
+            .iter()
+            .take(1)
+            .flatten()
+            .for_each(|module| all.iter_mut().skip(*module).take(1).for_each(|count| *count += 1));
+        Self { so_far: vec![0; modules], last_forward: all.into_iter().map(|count| count.saturating_sub(1)).collect() }
+    }
+
+    fn meet(&mut self, module: usize) {
+        self.so_far.iter_mut().skip(module).take(1).for_each(|count| *count += 1);
+    }
+
+    /// Whether the forward that runs is the one that backward goes by: with checkpointing, the recomputation.
+    fn is_last_forward(&self, module: usize) -> bool {
+        self.so_far.get(module) == self.last_forward.get(module)
+    }
 }
 
 /// A shard that a collective reads.
@@ -45,10 +84,11 @@ struct Stashed {
 
 impl<'a> Gathering<'a> {
     pub(super) fn new(sharding: &'a Sharding, start: &Start<'_>) -> Self {
-        let Start { modules, copies, trace, .. } = start;
+        let Start { modules, copies, traces, is_first, .. } = start;
         let known = copies.of_parameters(modules, |_, parameter| Known {
             elements: parameter.elements(),
-            persists: parameter.elements() <= sharding.param_persistence_threshold,
+            // They come to stay at the end of the first step (`persistent_parameters[0].all_gather`).
+            persists: !is_first && parameter.elements() <= sharding.param_persistence_threshold,
             trains: parameter.trains,
         });
         let mut lists = Lists::default();
@@ -58,20 +98,32 @@ impl<'a> Gathering<'a> {
             max_live: sharding.max_live_parameters,
             max_reuse: sharding.max_reuse_distance,
         };
+        // A new trace begins with each forward of the model (`reset_step`); the very first is recorded.
+        let coordinator = |(batch, trace): (usize, &Vec<usize>)| {
+            Coordinator::new(reach, lists.clone(), &known, trace, *is_first && batch == 0)
+        };
+        let mut to_come: Vec<Coordinator> = traces.iter().enumerate().map(coordinator).collect();
+        to_come.reverse();
+        let nothing = || Coordinator::new(reach, Lists::default(), &[], &[], false);
         let parameter = |number, one: &super::super::hooks::Parameter| Parameter {
             number,
             elements: one.elements(),
+            is_saved: one.shape.sizes().len() > 2,
             gathered: None,
+            saved: None,
         };
         Self {
             sharding,
             element: element_type(sharding.param_dtype),
-            coordinator: Coordinator::new(reach, lists, &known, trace),
+            coordinator: to_come.pop().unwrap_or_else(nothing),
+            to_come,
             moves: Vec::new(),
             parameters: copies.of_parameters(modules, parameter),
             flat: Vec::new(),
             stashed: None,
             bucket: Bucket::default(),
+            meetings: Meetings::new(traces),
+            in_graph: false,
         }
     }
 
@@ -89,7 +141,13 @@ impl<'a> Gathering<'a> {
         self.sharding.ranks == 1 && !self.sharding.offload_param
     }
 
+    /// What `fetch_sub_module` does on `__allgather_stream`.
     fn make(&mut self, writer: &mut Writer<'_>, one: Move) {
+        let stream = deepspeed::all_gather_stream(self.sharding);
+        writer.on(stream, |writer| self.make_on_stream(writer, one));
+    }
+
+    fn make_on_stream(&mut self, writer: &mut Writer<'_>, one: Move) {
         match one {
             Move::Gather(parameter) => {
                 let elements = if self.is_alone() { 0 } else { self.padded(self.elements(parameter)) };
@@ -114,9 +172,21 @@ impl<'a> Gathering<'a> {
                 }
             }
             Move::Release(parameter) => {
-                if let Some(held) = self.parameters.get_mut(parameter).and_then(|one| one.gathered.take()) {
-                    writer.free(held);
+                let Some(one) = self.parameters.get_mut(parameter) else { return };
+                match one.gathered.take() {
+                    Some(held) if self.in_graph && one.is_saved => one.saved = Some(held),
+                    Some(held) => writer.free(held),
+                    None => {}
                 }
+            }
+        }
+    }
+
+    /// A module's backward has run: the graph holds its parameters no more.
+    fn free_saved(&mut self, writer: &mut Writer<'_>, module: usize) {
+        for parameter in self.coordinator.parameters_of_module(module) {
+            if let Some(held) = self.parameters.get_mut(*parameter).and_then(|one| one.saved.take()) {
+                writer.free(held);
             }
         }
     }
@@ -161,7 +231,7 @@ impl<'a> Gathering<'a> {
     /// `reduce_independent_p_g_buckets_and_remove_grads`.
     fn reduce_later(&mut self, writer: &mut Writer<'_>, number: u32) {
         let elements = self.elements(writer.copies.parameter(number, 0));
-        let gradient = writer.allocate_gradient(number, elements.saturating_mul(self.element.bytes()));
+        let gradient = writer.hold_gradient(number, elements.saturating_mul(self.element.bytes()));
         let limit = self.sharding.reduce_bucket_size;
         if self.bucket.is_full_for(elements, limit) {
             self.reduce(writer);
@@ -172,6 +242,11 @@ impl<'a> Gathering<'a> {
     /// `__reduce_and_partition_ipg_grads` with `reduce_scatter_coalesced` (runtime/comm/coalesced_collectives.py): all
     /// gradients are joined in a further buffer, unless there is one only and it needs no padding.
     fn reduce(&mut self, writer: &mut Writer<'_>) {
+        let stream = deepspeed::reduction_stream(self.sharding);
+        writer.on(stream, |writer| self.reduce_on_stream(writer));
+    }
+
+    fn reduce_on_stream(&mut self, writer: &mut Writer<'_>) {
         let bucket = std::mem::take(&mut self.bucket);
         let padded: u64 = bucket.gradients.iter().map(|one| self.padded(*one)).fold(0, u64::saturating_add);
         let joined = match bucket.gradients.as_slice() {
@@ -227,9 +302,18 @@ impl Stage for Gathering<'_> {
     fn act(&mut self, writer: &mut Writer<'_>, hook: &Hook, copy: u64) {
         let module = || writer.copies.module(hook.subject, copy);
         match hook.action {
-            Action::ForwardBegins => self.coordinator.fetch(module(), true),
-            Action::ForwardEnds => self.coordinator.release(module(), true),
-            Action::BackwardBegins => self.coordinator.fetch(module(), false),
+            Action::ForwardBegins => {
+                self.meetings.meet(module());
+                self.coordinator.fetch(module(), true);
+            }
+            Action::ForwardEnds => {
+                self.in_graph = self.meetings.is_last_forward(module());
+                self.coordinator.release(module(), true);
+            }
+            Action::BackwardBegins => {
+                self.meetings.meet(module());
+                self.coordinator.fetch(module(), false);
+            }
             Action::BackwardEnds => self.coordinator.release(module(), false),
             Action::GradientReady => self.reduce_later(writer, hook.subject),
             Action::BackwardDone => {
@@ -244,5 +328,15 @@ impl Stage for Gathering<'_> {
             self.make(writer, one);
         }
         self.moves = moves;
+        self.in_graph = false;
+        if hook.action == Action::BackwardEnds {
+            let module = writer.copies.module(hook.subject, copy);
+            self.free_saved(writer, module);
+        }
+        if hook.action == Action::BackwardDone
+            && let Some(next) = self.to_come.pop()
+        {
+            self.coordinator = next;
+        }
     }
 }

@@ -9,14 +9,14 @@ mod gathering;
 
 use super::super::autograd::{ElementType, Record, Shape, Sym, Tape, Tensor, dims};
 use super::super::host::HostAllocation;
-use super::super::parameter::{Parameter, Trainable};
+use super::super::parameter::{Parameter, Parameters, Trainable};
 use super::super::phase::Phase;
 use super::super::precision::element_type;
 use super::super::term::Term;
-use super::deepspeed;
 use super::hooks::Modules;
 use super::strategy::{Elements, OnHost, Strategy, nothing};
 use super::unroll::{Acts, Hooked, unroll};
+use super::{deepspeed, flat};
 use crate::job::Sharding;
 use std::rc::Rc;
 
@@ -39,6 +39,52 @@ impl Zero3<'_> {
     }
 }
 
+impl Zero3<'_> {
+    /// Elements of this rank's share of each parameter that trains (`partition_numel`).
+    fn shares(&self, trainable: &[Trainable]) -> impl Iterator<Item = u64> {
+        trainable.iter().map(|parameter| parameter.elements().div_ceil(self.0.ranks))
+    }
+
+    /// Elements of each sub-group: whole shares until `sub_group_size` is reached (`_create_fp16_sub_groups`).
+    fn sub_groups(&self, trainable: &[Trainable]) -> Vec<u64> {
+        let mut groups = vec![0u64];
+        for share in self.shares(trainable) {
+            match groups.last_mut() {
+                Some(last) if *last < self.0.sub_group_size => *last = last.saturating_add(share),
+                _ => groups.push(share),
+            }
+        }
+        groups
+    }
+
+    /// What exists as long as training does, in the order in which it is made (`DeepSpeedZeroOptimizer_Stage3.__init__`):
+    /// the flat shares, their fp32 copies, a gradient that is freed again (`initialize_optimizer_states`), the bucket, the
+    /// gradients' shares; the parameters that are never partitioned again, which come at the end of the first step.
+    fn flat_buffers(&self, tape: &Rc<Tape>, parameters: &[Parameter], trainable: &[Trainable]) -> Vec<Tensor> {
+        let (sharding, element) = (self.0, element_type(self.0.param_dtype));
+        let total = self.shares(trainable).fold(0, u64::saturating_add);
+        let on_gpu = |offloaded: bool| if offloaded { 0 } else { total };
+        let mut buffers = vec![flat::parameters(tape, trainable, on_gpu(sharding.offload_param), element)];
+        let groups = self.sub_groups(trainable);
+        if !sharding.offload_optimizer {
+            buffers.extend(groups.iter().map(|elements| flat::master(tape, *elements)));
+            let largest = groups.iter().copied().max().unwrap_or(0);
+            tape.moment(tape.label(Term::OptimizerTemporaries, "flat gradient"), flat::part(largest), ElementType::F32);
+        }
+        let bucket = deepspeed::bucket_shape(sharding);
+        buffers.push(Tensor::new(tape, tape.label(Term::ReduceBuckets, ""), bucket, element));
+        let label = tape.label(Term::GradientShard, "flat");
+        buffers.push(Tensor::new(tape, label, flat::part(on_gpu(sharding.offload_optimizer)), element));
+        let persists = |one: &&Parameter| one.elements() <= sharding.param_persistence_threshold;
+        let gather = |one: &Parameter| {
+            let label = tape.label(Term::GatheredParameters, &one.name);
+            Tensor::new(tape, label, one.tensor.shape(), element)
+        };
+        buffers.extend(parameters.iter().filter(persists).map(gather));
+        buffers
+    }
+}
+
 impl Strategy for Zero3<'_> {
     fn weight_shape(&self, whole: Shape) -> Shape {
         if self.0.offload_param { nothing() } else { deepspeed::share(self.0, whole) }
@@ -53,11 +99,14 @@ impl Strategy for Zero3<'_> {
         trainable.iter().for_each(|parameter| parameter.keep(0, None));
     }
 
-    fn leaves_other_gradients(&self) -> bool {
-        true
+    fn replays_earlier_batches(&self) -> bool {
+        !self.0.accumulates_apart()
     }
 
-    fn standing_buffers(&self, tape: &Rc<Tape>, parameters: &[Parameter], trainable: &[Trainable]) -> Vec<Tensor> {
+    fn standing_buffers(&self, tape: &Rc<Tape>, parameters: &Parameters<'_>, trainable: &[Trainable]) -> Vec<Tensor> {
+        if flat::replays(self.0, tape) {
+            return self.flat_buffers(tape, parameters.all, trainable);
+        }
         let outside = tape.tag();
         let bucket = deepspeed::bucket_shape(self.0);
         let mut buffers = vec![Tensor::new(tape, tape.label(Term::ReduceBuckets, ""), bucket, ElementType::Half)];
@@ -71,23 +120,40 @@ impl Strategy for Zero3<'_> {
             tape.enter_layer(outside);
         }
         let label = tape.label(Term::GatheredParameters, "persistent");
-        buffers.push(Tensor::new(tape, label, self.persistent(parameters), ElementType::Half));
+        buffers.push(Tensor::new(tape, label, self.persistent(parameters.all), ElementType::Half));
         buffers
     }
 
-    fn step_buffers(&self, tape: &Rc<Tape>, trainable: &[Trainable]) -> Vec<Tensor> {
+    fn flat_partitions(&self, tape: &Tape, trainable: &[Trainable]) -> Vec<u64> {
+        if flat::replays(self.0, tape) { self.sub_groups(trainable) } else { Vec::new() }
+    }
+
+    fn flatten_gradients(&self, tape: &Rc<Tape>, trainable: &[Trainable], gradients: Vec<Tensor>) -> Vec<Tensor> {
         if self.0.offload_optimizer {
-            return Vec::new();
+            return gradients;
+        }
+        if flat::replays(self.0, tape) {
+            flat::measure(tape, self.shares(trainable));
+            let element = element_type(self.0.param_dtype);
+            let mut held = None;
+            for elements in self.sub_groups(trainable) {
+                drop(held.take());
+                held = Some(flat::gradient(tape, elements, element, trainable.len() > 1));
+            }
+            return held.into_iter().chain(gradients).collect();
         }
         // By sub-groups.
         let part = deepspeed::total_elements(trainable).div_ceil(self.0.ranks);
         let elements = part.min(self.0.sub_group_size);
-        if self.0.accumulates_apart() {
+        let mut held = if self.0.accumulates_apart() {
             let label = tape.label(Term::OptimizerTemporaries, "flat gradient");
             let shape = dims(&[(Sym::TrainedShare, elements)]);
-            return vec![Tensor::new(tape, label, shape, element_type(self.0.grad_accum_dtype))];
-        }
-        deepspeed::flat_gradients(tape, elements)
+            vec![Tensor::new(tape, label, shape, element_type(self.0.grad_accum_dtype))]
+        } else {
+            deepspeed::flat_gradients(tape, elements)
+        };
+        held.extend(gradients);
+        held
     }
 
     fn host(&self, elements: Elements) -> Vec<HostAllocation> {

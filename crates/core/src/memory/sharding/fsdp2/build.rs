@@ -1,0 +1,62 @@
+//! The order in which shards come about, for the allocator's replay.
+//!
+//! `fully_shard` is called on a model that is there as a whole, group by group: the group's shards are made
+//! (`FSDPParam._init_sharded_param`), then its parameters are freed, which only the caller has held meanwhile. So shards lie
+//! where the parameters of earlier groups were, and small ones keep large segments.
+
+use super::super::super::autograd::{Event, NO_LAYER, Tape, rounded};
+use super::super::super::parameter::Parameter;
+use super::super::super::term::Term;
+use std::collections::HashMap;
+
+/// A parameter and its shard.
+#[derive(Debug, Clone, Copy)]
+struct Sharded {
+    whole: Event,
+    shard: Event,
+}
+
+/// Writes what is loaded anew: whole parameters, then their shards. `own_embedding`: the token embedding is a group.
+pub(super) fn order(tape: &Tape, parameters: &[Parameter], own_embedding: bool) {
+    let storage = |parameter: &Parameter| parameter.tensor.storage_id();
+    let by_storage: HashMap<u32, &Parameter> = parameters.iter().map(|one| (storage(one), one)).collect();
+    tape.rewrite(0, |rows, loaded, new_storage| {
+        let is_adapter = |event: &Event| {
+            rows.get(usize::from(event.row)).is_some_and(|row| Term::from(row.label.kind) == Term::AdapterWeights)
+        };
+        // Adapters are put onto a finished model.
+        let (adapters, base): (Vec<Event>, Vec<Event>) = loaded.into_iter().partition(is_adapter);
+        let mut events = Vec::new();
+        let mut sharded = HashMap::new();
+        for shard in base.into_iter().chain(adapters) {
+            let row = rows.get(usize::from(shard.row));
+            let Some((parameter, row)) = by_storage.get(&shard.storage).zip(row) else {
+                events.push(shard);
+                continue;
+            };
+            let bytes = parameter.elements().saturating_mul(row.element.bytes());
+            let bytes = i64::try_from(rounded(bytes)).unwrap_or(i64::MAX);
+            let whole = Event { storage: new_storage(), bytes, ..shard };
+            events.push(whole);
+            sharded.insert(shard.storage, Sharded { whole, shard });
+        }
+        for group in groups(parameters, own_embedding) {
+            let own: Vec<Sharded> = group.iter().filter_map(|one| sharded.get(&storage(one)).copied()).collect();
+            events.extend(own.iter().map(|one| one.shard));
+            events.extend(own.iter().map(|one| Event { bytes: -one.whole.bytes, ..one.whole }));
+        }
+        events
+    });
+}
+
+/// Layers one after the other, the embedding if it is a group, and the model around them.
+fn groups(parameters: &[Parameter], own_embedding: bool) -> Vec<Vec<&Parameter>> {
+    let outside = |one: &&Parameter| one.tag == NO_LAYER;
+    let (around, inside): (Vec<&Parameter>, Vec<&Parameter>) = parameters.iter().partition(outside);
+    let mut groups: Vec<Vec<&Parameter>> =
+        inside.chunk_by(|one, other| one.tag == other.tag).map(<[&Parameter]>::to_vec).collect();
+    let (embedding, root): (Vec<&Parameter>, Vec<&Parameter>) =
+        around.into_iter().partition(|one| own_embedding && one.token_embedding);
+    groups.extend([embedding, root]);
+    groups
+}
