@@ -17,9 +17,10 @@ use crate::setup::Toolbox;
 /// map and a matrix of tiers within a frame. gpt-oss as its own code runs, DeepSpeed's buckets and 44 further measured steps
 /// weigh 7 kB. Names as people type them (words, aliases in two languages, one search for form and links) weigh 14 kB; what
 /// applying changes with the lines to write, the largest models by family and hosts within reason 15 kB; needs by phase, the
-/// request that fails, what a choice changes besides and what a pasted config leaves out 11 kB. The limit leaves room for
-/// fixes, not for growing.
-const BUDGET: u64 = 710_000;
+/// request that fails, what a choice changes besides and what a pasted config leaves out 11 kB. Streams in the allocator,
+/// DeepSpeed's flat tensors and first step, fp32 sums of gradients, FSDP2's offload and 93 further measured steps weigh
+/// 12 kB. The limit leaves room for fixes, not for growing.
+const BUDGET: u64 = 716_000;
 
 struct Weight {
     raw: u64,
