@@ -36,8 +36,16 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
 /// The product code of a file: without comments and without its unit tests.
 fn code(path: &Path) -> String {
     let text = fs::read_to_string(path).unwrap();
-    let product = text.split("#[cfg(test)]\n").next().unwrap();
-    product.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
+    // Unit tests end a file, unless they stand in one of their own.
+    let (mut lines, mut product) = (text.lines().peekable(), Vec::new());
+    while let Some(line) = lines.next() {
+        let is_file = |next: &&str| next.starts_with("mod ") && next.ends_with(';');
+        match lines.peek() {
+            Some(next) if line == "#[cfg(test)]" && !is_file(next) => break,
+            _ => product.push(line),
+        }
+    }
+    product.into_iter().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
 }
 
 /// `a::{b, c::{d, e}}` as `a::b`, `a::c::d`, `a::c::e`.
@@ -207,6 +215,23 @@ fn imports_are_read() {
     let core = Crate::read(&folder("core"));
     let arrows: usize = core.arrows().values().map(BTreeSet::len).sum();
     assert!(arrows > 400, "{arrows} arrows: the sources are not where this test looks");
+}
+
+#[test]
+fn every_file_is_compiled() {
+    for name in ["torch", "core", "text", "charts", "web", "cli", "validation", "xtask"] {
+        let found = Crate::read(&folder(name));
+        for module in found.code.keys().filter(|module| module.join("/") != "main") {
+            let Some((last, above)) = module.split_last() else { continue };
+            let named = |code: &String| code.lines().any(|line| line.trim_end().ends_with(&format!("mod {last};")));
+            let by_main = above.is_empty() && found.code.get(&vec!["main".to_owned()]).is_some_and(named);
+            assert!(
+                by_main || found.code.get(above).is_some_and(named),
+                "{name}: no module names {}",
+                module.join("/")
+            );
+        }
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! AMD Instinct accelerators, Radeon and Radeon PRO cards.
 
-use super::{Row, Table, data_sheet, direct, other, pcie, runtime};
+use super::table::{Row, Table, data_sheet, direct, other, pcie, runtime};
 use crate::gpu::{Segment, Vendor};
 
 pub(super) const TABLES: &[Table] = &[

@@ -1,6 +1,6 @@
 //! Huawei Ascend accelerators.
 
-use super::{Row, Table, direct, other, runtime};
+use super::table::{Row, Table, direct, other, runtime};
 use crate::gpu::{Segment, Vendor};
 
 pub(super) const TABLES: &[Table] = &[Table {

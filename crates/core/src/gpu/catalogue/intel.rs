@@ -1,6 +1,6 @@
 //! Intel Arc cards, Data Center GPU Max and Gaudi accelerators.
 
-use super::{Row, Table, data_sheet, direct, other, pcie, runtime};
+use super::table::{Row, Table, data_sheet, direct, other, pcie, runtime};
 use crate::gpu::{Segment, Vendor};
 
 pub(super) const TABLES: &[Table] = &[

@@ -1,6 +1,6 @@
 //! GeForce and TITAN cards, desktop and notebook.
 
-use super::{Row, Table, nvidia, pcie, runtime, sibling};
+use super::table::{Row, Table, nvidia, pcie, runtime, sibling};
 use crate::gpu::{Segment, Vendor};
 
 pub(super) const TABLES: &[Table] = &[

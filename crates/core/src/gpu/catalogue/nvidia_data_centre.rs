@@ -1,6 +1,6 @@
 //! Tesla and data-centre cards.
 
-use super::{Row, Table, direct, driver, nvidia, pcie, runtime, sibling};
+use super::table::{Row, Table, direct, driver, nvidia, pcie, runtime, sibling};
 use crate::gpu::{Segment, Vendor};
 
 pub(super) const TABLES: &[Table] = &[Table {

@@ -1,6 +1,8 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
+use crate::gpu::catalogue::table::pcie;
+use crate::gpu::*;
 use std::collections::HashSet;
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::source::{CONFIG, MLC, PUBLISHED};
 
-super::models! {
+super::table::models! {
     group "GLM";
     "THUDM/chatglm3-6b", "ChatGLM3 6B", "2023-10", 6_243_584_000, MLC,
         r#"{"model_type":"chatglm","architectures":["ChatGLMModel"],"hidden_size":4096,"num_layers":28,"num_attention_heads":32,"kv_channels":128,"multi_query_attention":true,"multi_query_group_num":2,"ffn_hidden_size":13696,"padded_vocab_size":65024,"seq_length":8192,"add_qkv_bias":true,"add_bias_linear":false}"#,

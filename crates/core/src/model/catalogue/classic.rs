@@ -2,7 +2,7 @@
 
 use super::source::{CONFIG, LITGPT, MLC, OPT_PAPER, PUBLISHED, TRANSFORMERS};
 
-super::models! {
+super::table::models! {
     group "GPT-2";
     "openai-community/gpt2", "GPT-2 124M", "2019-02", 124_439_808, MLC,
         r#"{"model_type":"gpt2","architectures":["GPT2LMHeadModel"],"n_embd":768,"n_layer":12,"n_head":12,"vocab_size":50257,"n_positions":1024}"#,

@@ -2,7 +2,7 @@
 
 use super::source::{CONFIG, LITGPT, MLC, PUBLISHED, TRANSFORMERS};
 
-super::models! {
+super::table::models! {
     group "SmolLM";
     "HuggingFaceTB/SmolLM2-135M", "SmolLM2 135M", "2024-10", 134_515_008, LITGPT,
         r#"{"model_type":"llama","architectures":["LlamaForCausalLM"],"hidden_size":576,"num_hidden_layers":30,"num_attention_heads":9,"num_key_value_heads":3,"intermediate_size":1536,"vocab_size":49152,"max_position_embeddings":8192,"tie_word_embeddings":true}"#,

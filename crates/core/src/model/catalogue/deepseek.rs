@@ -2,7 +2,7 @@
 
 use super::source::{DEEPSEEK_V3, LITGPT, MLC, PUBLISHED};
 
-super::models! {
+super::table::models! {
     group "DeepSeek";
     "deepseek-ai/DeepSeek-R1-Distill-Qwen-1.5B", "R1 Distill Qwen 1.5B", "2025-01", 1_777_088_000, PUBLISHED,
         r#"{"model_type":"qwen2","architectures":["Qwen2ForCausalLM"],"hidden_size":1536,"num_hidden_layers":28,"num_attention_heads":12,"num_key_value_heads":2,"intermediate_size":8960,"vocab_size":151936,"max_position_embeddings":131072}"#;

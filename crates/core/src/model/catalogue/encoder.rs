@@ -2,7 +2,7 @@
 
 use super::source::{CONFIG, PUBLISHED, TRANSFORMERS};
 
-super::models! {
+super::table::models! {
     group "BERT";
     "distilbert/distilbert-base-uncased", "DistilBERT base uncased", "2019-10", 66_985_530, CONFIG,
         r#"{"model_type":"distilbert","architectures":["DistilBertForMaskedLM"],"dim":768,"n_layers":6,"n_heads":12,"hidden_dim":3072,"vocab_size":30522,"max_position_embeddings":512}"#,

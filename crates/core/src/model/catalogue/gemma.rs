@@ -2,7 +2,7 @@
 
 use super::source::{CONFIG, LITGPT, PUBLISHED};
 
-super::models! {
+super::table::models! {
     group "Gemma";
     "google/gemma-3-270m", "Gemma 3 270M", "2025-08", 268_098_176, PUBLISHED,
         r#"{"model_type":"gemma3_text","architectures":["Gemma3ForCausalLM"],"hidden_size":640,"num_hidden_layers":18,"num_attention_heads":4,"num_key_value_heads":1,"head_dim":256,"intermediate_size":2048,"vocab_size":262144,"max_position_embeddings":32768,"sliding_window":512}"#,

@@ -2,7 +2,7 @@
 
 use super::source::LITGPT;
 
-super::models! {
+super::table::models! {
     group "Llama 3";
     "meta-llama/Llama-3.2-1B", "Llama 3.2 1B", "2024-09", 1_235_814_400, LITGPT,
         r#"{"model_type":"llama","architectures":["LlamaForCausalLM"],"hidden_size":2048,"num_hidden_layers":16,"num_attention_heads":32,"num_key_value_heads":8,"intermediate_size":8192,"vocab_size":128256,"max_position_embeddings":131072,"head_dim":64,"tie_word_embeddings":true}"#,

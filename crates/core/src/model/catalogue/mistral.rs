@@ -2,7 +2,7 @@
 
 use super::source::{CONFIG, LITGPT, PUBLISHED};
 
-super::models! {
+super::table::models! {
     group "Mistral";
     "mistralai/Mistral-7B-v0.1", "Mistral 7B v0.1", "2023-09", 7_241_732_096, LITGPT,
         r#"{"model_type":"mistral","architectures":["MistralForCausalLM"],"hidden_size":4096,"num_hidden_layers":32,"num_attention_heads":32,"num_key_value_heads":8,"intermediate_size":14336,"vocab_size":32000,"max_position_embeddings":32768,"sliding_window":4096}"#,

@@ -2,7 +2,7 @@
 
 use super::source::{LITGPT, PUBLISHED};
 
-super::models! {
+super::table::models! {
     group "Phi";
     "microsoft/phi-1_5", "Phi-1.5 1.4B", "2023-09", 1_418_270_720, LITGPT,
         r#"{"model_type":"phi","architectures":["PhiForCausalLM"],"hidden_size":2048,"num_hidden_layers":24,"num_attention_heads":32,"num_key_value_heads":32,"intermediate_size":8192,"vocab_size":51200,"max_position_embeddings":2048}"#;

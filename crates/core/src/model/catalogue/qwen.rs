@@ -2,7 +2,7 @@
 
 use super::source::{CONFIG, LITGPT, MLC, PUBLISHED, TENSORRT_LLM};
 
-super::models! {
+super::table::models! {
     group "Qwen3";
     "Qwen/Qwen3-0.6B", "Qwen3 0.6B", "2025-04", 596_049_920, LITGPT,
         r#"{"model_type":"qwen3","architectures":["Qwen3ForCausalLM"],"hidden_size":1024,"num_hidden_layers":28,"num_attention_heads":16,"num_key_value_heads":8,"head_dim":128,"intermediate_size":3072,"vocab_size":151936,"max_position_embeddings":40960,"tie_word_embeddings":true}"#,
