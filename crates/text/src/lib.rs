@@ -19,7 +19,7 @@ use headroom_core::memory::{Category, Fit, Note, Phase, Term};
 use headroom_core::model::AssumedKey;
 use headroom_core::plan::{
     AdapterDtype, AttentionKernel, AttnImplementation, Dtype, Framework, Method, MixedPrecision, Optimizer, Problem,
-    QuantType, Task,
+    QuantType, Task, TrainerName,
 };
 
 pub use accuracy::AccuracyTexts;
@@ -147,6 +147,7 @@ pub struct Texts {
 
     // Form.
     pub form_title: &'static str,
+    pub section_trainer: &'static str,
     pub section_model: &'static str,
     pub section_hardware: &'static str,
     pub section_method: &'static str,
@@ -295,6 +296,7 @@ pub struct Texts {
     pub method: fn(Method) -> ChoiceText,
     pub dtype: fn(Dtype) -> ChoiceText,
     pub precision: fn(Dtype, MixedPrecision) -> ChoiceText,
+    pub trainer: fn(TrainerName) -> ChoiceText,
     pub optimizer: fn(Optimizer) -> ChoiceText,
     pub attention: fn(AttnImplementation) -> ChoiceText,
     pub kernel: fn(AttentionKernel) -> ChoiceText,

@@ -32,6 +32,7 @@ pub(super) const TEXTS: Texts = Texts {
     units_note: "GiB = 2³⁰ 字节；GB = 10⁹ 字节，仅用于厂商标称值。",
 
     form_title: "训练方案",
+    section_trainer: "训练框架",
     section_model: "模型",
     section_hardware: "显卡",
     section_method: "训练方式",
@@ -261,6 +262,7 @@ pub(super) const TEXTS: Texts = Texts {
     method: choices::method,
     dtype: choices::dtype,
     precision: choices::precision,
+    trainer: choices::trainer,
     optimizer: choices::optimizer,
     attention: choices::attention,
     kernel: choices::kernel,

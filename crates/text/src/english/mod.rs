@@ -34,6 +34,7 @@ pub(super) const TEXTS: Texts = Texts {
     units_note: "GiB = 2³⁰ bytes. GB = 10⁹ bytes, only where a maker states it.",
 
     form_title: "Plan",
+    section_trainer: "Trainer",
     section_model: "Model",
     section_hardware: "GPUs",
     section_method: "Training",
@@ -381,6 +382,7 @@ pub(super) const TEXTS: Texts = Texts {
     method: choices::method,
     dtype: choices::dtype,
     precision: choices::precision,
+    trainer: choices::trainer,
     optimizer: choices::optimizer,
     attention: choices::attention,
     kernel: choices::kernel,
