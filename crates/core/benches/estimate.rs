@@ -32,7 +32,7 @@ const PLANS: &[(&str, &str)] = &[
         "v=1&model=meta-llama/Llama-3.1-8B&method=full&max_length=8192&num_gpus=8&zero_stage=3",
     ),
     (
-        "full, gemma-2-9b, 4 cards, ZeRO-3",
+        "full, gemma-2-9b, 4 GPUs, ZeRO-3",
         "v=1&model=google/gemma-2-9b&method=full&num_gpus=4&zero_stage=3&max_length=8192",
     ),
     ("LoRA, gemma-3-4b, windows", "v=1&model=google/gemma-3-4b-pt&method=lora&max_length=4096"),

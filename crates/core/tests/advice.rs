@@ -16,7 +16,7 @@ fn job(plan: &Plan) -> Job {
     Job::resolve(plan).unwrap()
 }
 
-/// Plans over models, methods, cards and shapes that are too big for their cards.
+/// Plans over models, methods, GPUs and shapes that are too big for their GPUs.
 fn too_big(count: usize) -> Vec<Plan> {
     let models = [
         "Qwen/Qwen2.5-0.5B",
@@ -27,16 +27,16 @@ fn too_big(count: usize) -> Vec<Plan> {
         "Qwen/Qwen3-1.7B",
     ];
     let methods = ["full", "lora", "qlora", "full&torch_dtype=float32&mixed_precision=bf16"];
-    let cards = ["rtx-3060", "rtx-4090", "a100-40gb", "a100-80gb&num_gpus=8", "rtx-4090&num_gpus=4", "t4"];
+    let gpus = ["rtx-3060", "rtx-4090", "a100-40gb", "a100-80gb&num_gpus=8", "rtx-4090&num_gpus=4", "t4"];
     let shapes = [(4, 1024, 1), (1, 4096, 8), (16, 512, 2), (2, 2048, 4), (8, 1024, 1), (3, 1536, 6)];
     let mut plans = Vec::new();
     for (i, model) in models.iter().enumerate() {
         for (j, method) in methods.iter().enumerate() {
-            for (k, card) in cards.iter().enumerate() {
+            for (k, gpu) in gpus.iter().enumerate() {
                 for l in 0..shapes.len() {
                     let (b, s, a) = shapes[(i + j + k + l) % shapes.len()];
                     let fragment = format!(
-                        "v=1&model={model}&method={method}&gpu={card}&per_device_train_batch_size={b}&max_length={s}&gradient_accumulation_steps={a}"
+                        "v=1&model={model}&method={method}&gpu={gpu}&per_device_train_batch_size={b}&max_length={s}&gradient_accumulation_steps={a}"
                     );
                     let decoded = link::decode(&fragment);
                     assert!(decoded.problems.is_empty(), "{fragment}: {:?}", decoded.problems);
@@ -67,7 +67,7 @@ fn advice_fits_keeps_the_effective_batch_and_is_the_quickest_there_is() {
 #[test]
 fn tasks_with_models_beside_the_policy_are_helped_as_well() {
     let models = ["Qwen/Qwen2.5-1.5B", "mistralai/Mistral-7B-v0.1"];
-    let cards = ["rtx-4090", "a100-40gb&num_gpus=2"];
+    let gpus = ["rtx-4090", "a100-40gb&num_gpus=2"];
     let tasks = [
         "task=dpo&per_device_train_batch_size=8&max_length=1024",
         "task=dpo&per_device_train_batch_size=4&max_length=512&reward_models=%5B%7B%7D%5D",
@@ -77,10 +77,10 @@ fn tasks_with_models_beside_the_policy_are_helped_as_well() {
         "task=ppo&per_device_train_batch_size=16&max_completion_length=256",
     ];
     let (mut helped, mut asked) = (0, 0);
-    for (model, card) in models.iter().flat_map(|model| cards.iter().map(move |card| (model, card))) {
+    for (model, gpu) in models.iter().flat_map(|model| gpus.iter().map(move |gpu| (model, gpu))) {
         for (i, task) in tasks.iter().enumerate() {
             let method = ["full", "lora"][i % 2];
-            let fragment = format!("v=1&model={model}&gpu={card}&method={method}&{task}");
+            let fragment = format!("v=1&model={model}&gpu={gpu}&method={method}&{task}");
             let decoded = link::decode(&fragment);
             assert!(decoded.problems.is_empty(), "{fragment}: {:?}", decoded.problems);
             assert!(Job::resolve(&decoded.plan).is_ok(), "{fragment}: {:?}", Job::resolve(&decoded.plan));
@@ -233,7 +233,7 @@ mod raised {
     use headroom_core::advise::solve::{Question, Search, Unknown, Wanted, most};
 
     #[test]
-    fn an_idle_card_is_filled_into_its_target_and_never_beyond() {
+    fn an_idle_gpu_is_filled_into_its_target_and_never_beyond() {
         for (fragment, target) in [
             ("v=1&model=Qwen/Qwen2.5-0.5B&method=lora&gpu=a100-80gb", Target::default()),
             ("v=1&model=Qwen/Qwen3-4B&method=lora&gpu=a100-80gb&gradient_accumulation_steps=16", Target::default()),
@@ -258,13 +258,13 @@ mod raised {
     #[test]
     fn what_is_recommended_is_a_batch_and_a_length_only_an_alternative() {
         let models = ["Qwen/Qwen3-4B", "google/gemma-2-9b", "meta-llama/Llama-3.1-8B", "Qwen/Qwen2.5-0.5B"];
-        let cards = ["rtx-4090", "a100-40gb", "a100-80gb", "l4"];
+        let gpus = ["rtx-4090", "a100-40gb", "a100-80gb", "l4"];
         let shapes =
             ["lora&max_length=1024", "qlora&max_length=2048&gradient_checkpointing=true", "lora&max_length=4096"];
         let (mut below, mut lengths) = (0, 0);
-        for (model, card) in models.iter().flat_map(|model| cards.iter().map(move |card| (model, card))) {
+        for (model, gpu) in models.iter().flat_map(|model| gpus.iter().map(move |gpu| (model, gpu))) {
             for shape in shapes {
-                let plan = link::decode(&format!("v=1&model={model}&gpu={card}&method={shape}")).plan;
+                let plan = link::decode(&format!("v=1&model={model}&gpu={gpu}&method={shape}")).plan;
                 let filled = fill(&job(&plan), Target::default(), &Quick);
                 for one in [&filled.recommended, &filled.aggressive].into_iter().flatten() {
                     assert!(!one.changed.iter().any(|change| change.field == "max_length"), "{:?}", one.changed);
@@ -300,8 +300,8 @@ mod raised {
             Question::Most(Unknown::Length),
             Question::Most(Unknown::Rank),
             Question::Most(Unknown::CompletionLength),
-            Question::FewestCards,
-            Question::SmallestCard,
+            Question::FewestGpus,
+            Question::SmallestGpu,
         ];
         // Stricter than the quick look that the search starts from: it has to walk.
         let used = |plan: &Plan| Some(Quick.judge(&Job::resolve(plan).ok()?)?.used_share());
@@ -375,7 +375,7 @@ mod raised {
     }
 
     #[test]
-    fn one_card_shards_nothing_and_the_quickest_tier_of_several_fits() {
+    fn one_gpu_shards_nothing_and_the_quickest_tier_of_several_fits() {
         let plan = link::decode("v=1&model=meta-llama/Llama-3.1-8B&gpu=a100-80gb&num_gpus=8&method=full").plan;
         let alone = link::decode("v=1&model=Qwen/Qwen2.5-0.5B&gpu=a100-80gb&zero_stage=2").plan;
         assert!(tiers(&job(&alone), &Quick).iter().any(|tier| tier.shards_nothing));

@@ -1,4 +1,4 @@
-//! Advice on real situations: the waterfall of a run that was mended, an idle card filled, the ladder of four presets.
+//! Advice on real situations: the waterfall of a run that was mended, an idle GPU filled, the ladder of four presets.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -56,7 +56,7 @@ fn a_run_that_ran_out_of_memory_gets_a_way_that_fits_at_every_level() {
 }
 
 #[test]
-fn an_idle_card_is_filled_by_valid_settings() {
+fn an_idle_gpu_is_filled_by_valid_settings() {
     let now = plan("idle_card", "now");
     let filled = fill(&job(&now), Target::CAUTIOUS, &Replayed);
     let (recommended, aggressive) = (filled.recommended.unwrap(), filled.aggressive.unwrap());
@@ -84,7 +84,7 @@ fn an_idle_card_is_filled_by_valid_settings() {
 }
 
 #[test]
-fn idle_cards_of_all_situations_are_filled_into_the_target_and_never_beyond() {
+fn idle_gpus_of_all_situations_are_filled_into_the_target_and_never_beyond() {
     let mut filled_plans = 0;
     for one in SCENARIOS.iter().flat_map(|scenario| scenario.plans) {
         let plan = one.plan();
@@ -148,7 +148,7 @@ fn the_ladder_names_the_quickest_preset_that_fits_and_why_the_others_are_not() {
                 (true, false) => Reason::Quickest,
             };
             assert_eq!(rung.reason, expected, "{memory} GiB, {}", rung.name);
-            // One card has nobody to share with: only offload helps there.
+            // One GPU has nobody to share with: only offload helps there.
             assert_eq!(rung.shards_nothing, ["deepspeed", "stage3"].contains(&rung.name));
         }
         let quickest = rungs.iter().find(|rung| rung.reason == Reason::Quickest);

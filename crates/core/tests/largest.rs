@@ -105,7 +105,7 @@ struct Stricter(RefCell<Vec<Plan>>);
 impl Judge for Stricter {
     fn judge(&self, job: &Job) -> Option<Judgement> {
         let mut judged = Quick.judge(job)?;
-        if self.0.borrow().contains(job.plan()) && judged.need_bytes > judged.card_bytes / 5 * 4 {
+        if self.0.borrow().contains(job.plan()) && judged.need_bytes > judged.gpu_bytes / 5 * 4 {
             judged.fit = Fit::DoesNotFit;
         }
         Some(judged)

@@ -36,7 +36,7 @@ fn assert_sound(time: &StepTime) {
 }
 
 #[test]
-fn every_model_and_every_card_has_a_step_time() {
+fn every_model_and_every_gpu_has_a_step_time() {
     let base = plan("v=1&model=meta-llama/Llama-3.2-1B&gpu=a100-80gb");
     for entry in model::catalogue() {
         for method in Method::ALL {
@@ -47,11 +47,11 @@ fn every_model_and_every_card_has_a_step_time() {
             assert_sound(&time(&plan));
         }
     }
-    for card in gpu::catalogue() {
+    for gpu in gpu::catalogue() {
         let mut plan = base.clone();
-        plan.gpu = headroom_core::plan::GpuChoice::Catalogue(card.id.to_string());
-        for cards in [1, 8, 64] {
-            plan.num_gpus = cards;
+        plan.gpu = headroom_core::plan::GpuChoice::Catalogue(gpu.id.to_string());
+        for gpus in [1, 8, 64] {
+            plan.num_gpus = gpus;
             assert_sound(&time(&plan));
         }
     }
@@ -86,7 +86,7 @@ proptest! {
                 // A round of generation has its own size: a larger batch there is the same work in fewer forwards.
                 let Some(job) = job.with(more).ok().filter(|_| !plan.is_reinforcement()) else { continue };
                 let longer = step_time(&job).seconds.expected;
-                // Where the host is what is waited for, more work on the card hides a little more of a transfer.
+                // Where the host is what is waited for, more work on the GPU hides a little more of a transfer.
                 prop_assert!(longer >= time.seconds.expected * (1.0 - 1e-4), "{longer} < {}", time.seconds.expected);
             }
         }

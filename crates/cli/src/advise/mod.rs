@@ -1,4 +1,4 @@
-//! `headroom advise`: what to change so that a plan fits its cards, or uses them.
+//! `headroom advise`: what to change so that a plan fits its GPUs, or uses them.
 
 mod json;
 mod ladder;

@@ -1,4 +1,4 @@
-//! Using an idle card: what to raise, in divisible steps, until a target share of the card is in use.
+//! Using an idle GPU: what to raise, in divisible steps, until a target share of the GPU is in use.
 
 use std::cmp::Reverse;
 
@@ -9,7 +9,7 @@ use crate::memory::Fit;
 use crate::plan::{Method, Plan, Task};
 use crate::speed::{self, Range};
 
-/// Shares of the card between which the expected need is to lie.
+/// Shares of the GPU between which the expected need is to lie.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Target {
     /// At least.
@@ -19,7 +19,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// A third to three fifths: 10 to 20 of 32 GB, room for longer answers and for others on the card.
+    /// A third to three fifths: 10 to 20 of 32 GB, room for longer answers and for others on the GPU.
     pub const CAUTIOUS: Self = Self { low: 10.0 / 32.0, high: 20.0 / 32.0 };
 
     fn holds(self, judged: &Judgement) -> bool {
@@ -93,7 +93,7 @@ impl Knob {
         }
     }
 
-    /// The most it is raised to: what goes further is another experiment, not a use of the card. Batches are not bounded.
+    /// The most it is raised to: what goes further is another experiment, not a use of the GPU. Batches are not bounded.
     const fn limit(self, own: u64) -> u64 {
         match self {
             Self::Batch => u64::MAX,
@@ -115,7 +115,7 @@ impl Knob {
     }
 }
 
-/// A plan that uses the card.
+/// A plan that uses the GPU.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Filled {
     /// What is raised.
@@ -141,7 +141,7 @@ pub struct Fill {
     pub recommended: Option<Filled>,
     /// The batch, into the upper half.
     pub aggressive: Option<Filled>,
-    /// Other things that could use the card instead, each by itself, as far up in the target as they go.
+    /// Other things that could use the GPU instead, each by itself, as far up in the target as they go.
     pub others: Vec<Filled>,
     /// What to go back to, in order, should memory still run out: plans with less and less.
     pub back_off: Vec<Plan>,
@@ -155,7 +155,7 @@ pub struct Fill {
 pub fn fill(job: &Job, target: Target, judge: &dyn Judge) -> Fill {
     let judge = &Remembering::new(judge);
     let plan = &job.plan;
-    // Recomputation is what an idle card does not need.
+    // Recomputation is what an idle GPU does not need.
     let recomputes = plan.gradient_checkpointing && job.trains();
     let without = recomputes.then(|| job.with(Plan { gradient_checkpointing: false, ..plan.clone() }).ok()).flatten();
     let is_below = |start: &&Job| {
@@ -182,7 +182,7 @@ pub fn fill(job: &Job, target: Target, judge: &dyn Judge) -> Fill {
 fn below(job: &Job, start: &Job, target: Target, judge: &dyn Judge) -> Option<Filled> {
     let low = judge.judge(start)?.used_share();
     let filled = raised(job, start, Knob::Batch, Target { low, high: target.high }, judge)?;
-    // What is no quicker is no use of the card.
+    // What is no quicker is no use of the GPU.
     (filled.gain.expected > 1.0).then_some(filled)
 }
 
@@ -244,7 +244,7 @@ impl<'a> Scale<'a> {
 /// Values beyond this are not looked at, in steps of the scale.
 const LARGEST_COUNT: u64 = 1 << 16;
 
-/// The first value, not below the plan's own, from which on `share` of the card is in use; one beyond the last that makes
+/// The first value, not below the plan's own, from which on `share` of the GPU is in use; one beyond the last that makes
 /// a plan where that is never so. Found between values that enclose it, as none of the knobs ever saves memory.
 fn first(scale: &Scale<'_>, share: f64, judge: &dyn Judge) -> Option<u64> {
     let limit = scale.knob.limit(scale.knob.of(&scale.start.plan));

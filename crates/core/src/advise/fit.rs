@@ -90,7 +90,7 @@ pub(super) fn questions(job: &Job, level: Level) -> Vec<Question> {
     // The pass that computes them beforehand is not part of a step: worth it where a whole model goes.
     let precomputed: &[Lever] = if plan.method == Method::Full { &[Lever::PrecomputedReference] } else { &[] };
     let coarser = level >= Level::Coarser;
-    // DeepSpeed casts adapters to the base's 16 bits; on several cards that is what everyone does.
+    // DeepSpeed casts adapters to the base's 16 bits; on several GPUs that is what everyone does.
     let narrows = plan.num_gpus == 1 && has_wide_adapters(plan);
     let shardings = if narrows && !coarser { Vec::new() } else { shardings(plan.num_gpus) };
     // Without accumulation no gradients live while forward runs; the first accumulation brings them.

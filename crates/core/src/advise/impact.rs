@@ -46,8 +46,8 @@ pub fn impacts(job: &Job, judge: &dyn Judge) -> Vec<Impact> {
         })
         .collect();
     let matters = |impact: &Impact| {
-        let card = matches!(impact.lever, Lever::Card(_));
-        card || impact.saved_bytes.unsigned_abs() >= SOME || (impact.time.expected - 1.0).abs() > SAME_TIME
+        let gpu = matches!(impact.lever, Lever::Gpu(_));
+        gpu || impact.saved_bytes.unsigned_abs() >= SOME || (impact.time.expected - 1.0).abs() > SAME_TIME
     };
     impacts.retain(matters);
     impacts.sort_by_key(|impact| std::cmp::Reverse(impact.saved_bytes));

@@ -12,18 +12,18 @@ use crate::memory::{self, Category, Estimate, Fit, Phase, PhaseUse};
 pub struct Judgement {
     /// The verdict.
     pub fit: Fit,
-    /// Expected need of the card with context and libraries, bytes.
+    /// Expected need of the GPU with context and libraries, bytes.
     pub need_bytes: u64,
-    /// The card, bytes.
-    pub card_bytes: u64,
+    /// The GPU, bytes.
+    pub gpu_bytes: u64,
     /// Host memory that offload takes on the machine, all its processes together, bytes.
     pub host_bytes: u64,
-    /// What forward and backward take of the card even without any optimizer state, bytes: no optimizer saves that.
+    /// What forward and backward take of the GPU even without any optimizer state, bytes: no optimizer saves that.
     pub without_optimizer_bytes: u64,
-    /// What activations, logits and cache take of the card by themselves, bytes: nothing that is done to weights,
+    /// What activations, logits and cache take of the GPU by themselves, bytes: nothing that is done to weights,
     /// gradients and optimizer saves that.
     pub activation_bytes: u64,
-    /// What weights and optimizer state take of the card by themselves all through the step, bytes: nothing that is done
+    /// What weights and optimizer state take of the GPU by themselves all through the step, bytes: nothing that is done
     /// to forward saves that.
     pub standing_bytes: u64,
     /// The same with all gradients, when the optimizer steps, bytes.
@@ -42,9 +42,9 @@ impl Judgement {
         self.host_bytes == 0 || self.host_bytes <= usual_host(job)
     }
 
-    /// Expected need as a share of the card.
+    /// Expected need as a share of the GPU.
     pub fn used_share(&self) -> f64 {
-        self.need_bytes as f64 / self.card_bytes.max(1) as f64
+        self.need_bytes as f64 / self.gpu_bytes.max(1) as f64
     }
 }
 
@@ -53,7 +53,7 @@ impl From<&Estimate> for Judgement {
         Self {
             fit: estimate.verdict.fit,
             need_bytes: estimate.peak.band.expected,
-            card_bytes: estimate.card_bytes,
+            gpu_bytes: estimate.gpu_bytes,
             without_optimizer_bytes: fullest(estimate, |category| category != Category::OptimizerStates),
             activation_bytes: fullest(estimate, |category| {
                 matches!(category, Category::Activations | Category::LogitsAndLoss | Category::KvCache)
@@ -154,7 +154,7 @@ impl Judge for ReplayedIfClose {
     fn judge(&self, job: &Job) -> Option<Judgement> {
         let outline = memory::outline(job);
         let allocated = outline.peak.allocated_bytes.saturating_add(outline.peak.beside.low);
-        let estimate = if allocated > outline.card_bytes {
+        let estimate = if allocated > outline.gpu_bytes {
             // No replay can change that.
             outline
         } else {

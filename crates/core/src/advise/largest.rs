@@ -186,7 +186,7 @@ impl Largest {
         let with_model = asked.with(with_model(plan, model));
         let has_room = |lean: Job| {
             let judged = judge.judge(&lean);
-            judged.is_some_and(|judged| judged.need_bytes <= judged.card_bytes && judged.suits_host(&lean))
+            judged.is_some_and(|judged| judged.need_bytes <= judged.gpu_bytes && judged.suits_host(&lean))
         };
         if with_model.is_ok_and(|job| leanest(&job).any(has_room)) {
             family.state = State::Possible;
@@ -286,7 +286,7 @@ fn offer(asked: &Job, plan: &Plan, family: &Family, way: Way, judge: &dyn Judge)
     if plan.max_length != asked.plan.max_length {
         levers.insert(0, Lever::Length(plan.max_length));
     }
-    let judgement = judge.judge(&lean).filter(|judged| judged.need_bytes <= judged.card_bytes)?;
+    let judgement = judge.judge(&lean).filter(|judged| judged.need_bytes <= judged.gpu_bytes)?;
     let changed = changed(&with_model(&asked.plan, model), &lean.plan);
     Some(Offer { model, plan: lean.into_plan(), judgement, levers, changed })
 }

@@ -100,7 +100,7 @@ pub(super) struct Choice {
 /// What is known of plans that were judged: bounds for those that were not.
 #[derive(Default)]
 struct Bounds<'a> {
-    card_bytes: u64,
+    gpu_bytes: u64,
     /// Answers that were found too big.
     too_big: Vec<&'a [usize]>,
     /// Answers that put more on the host than it has.
@@ -116,18 +116,17 @@ struct Bounds<'a> {
 impl<'a> Bounds<'a> {
     fn add(&mut self, choice: &'a Choice, judged: &Judgement) {
         let answers = &choice.answers[..];
-        self.card_bytes = judged.card_bytes;
+        self.gpu_bytes = judged.gpu_bytes;
         if judged.fit != Fit::Fits {
             self.too_big.push(answers);
         }
         self.forward.push((answers, judged.activation_bytes));
-        if judged.without_optimizer_bytes > judged.card_bytes {
+        if judged.without_optimizer_bytes > judged.gpu_bytes {
             self.without_optimizer.push((answers, judged.without_optimizer_bytes));
         }
         // Of what the optimizer's step takes, the part that is more counts as if it stood all the time: it is compared
-        // with the card alone.
-        let standing =
-            if judged.update_bytes > judged.card_bytes { judged.update_bytes } else { judged.standing_bytes };
+        // with the GPU alone.
+        let standing = if judged.update_bytes > judged.gpu_bytes { judged.update_bytes } else { judged.standing_bytes };
         self.standing.push((answers, standing));
     }
 
@@ -154,7 +153,7 @@ impl<'a> Bounds<'a> {
         }
         let forward = most(&self.forward, &|about| matches!(about, About::Optimizer | About::Sharding));
         let standing = most(&self.standing, &|about| about == About::Forward);
-        forward.saturating_add(standing) > self.card_bytes
+        forward.saturating_add(standing) > self.gpu_bytes
     }
 }
 

@@ -48,7 +48,7 @@ pub struct Tier {
     pub time: Option<Range>,
     /// Among those of its method.
     pub reason: Reason,
-    /// Whether its stage is there for nothing: on one card there is nobody to share with.
+    /// Whether its stage is there for nothing: on one GPU there is nobody to share with.
     pub shards_nothing: bool,
 }
 
@@ -85,7 +85,7 @@ pub struct Rung {
     pub reason: Reason,
     /// What is changed beyond the preset: the last preset made to fit, where none fits as it is.
     pub levers: Vec<Lever>,
-    /// Whether its stage is there for nothing: on one card there is nobody to share with.
+    /// Whether its stage is there for nothing: on one GPU there is nobody to share with.
     pub shards_nothing: bool,
 }
 
@@ -100,7 +100,7 @@ struct Preset {
     max_length: u64,
 }
 
-/// DeepSpeed presets for cards above 12, above 6, above 4 and below 4 GB, as guides for consumer cards give them.
+/// DeepSpeed presets for GPUs above 12, above 6, above 4 and below 4 GB, as guides for consumer GPUs give them.
 const LADDER: [Preset; 4] = [
     Preset {
         name: "deepspeed",
@@ -140,7 +140,7 @@ const LADDER: [Preset; 4] = [
     },
 ];
 
-/// The four presets for the plan's model and cards, the quickest that fits marked; where none fits a fifth, the last with
+/// The four presets for the plan's model and GPUs, the quickest that fits marked; where none fits a fifth, the last with
 /// the mildest changes that make it fit. Empty for what does not train on
 /// sequences of its own: generation, and tasks that generate.
 pub fn ladder(job: &Job, judge: &dyn Judge) -> Vec<Rung> {

@@ -1,8 +1,8 @@
 //! Which 4-bit matmuls bitsandbytes 0.50 runs in one kernel, and for which it materialises the weight in 16 bits first
 //! (backends/cuda/ops.py `bitsandbytes::gemm_4bit` and `_gemm_4bit_use_custom_cuda`: thresholds that its authors
-//! measured, by card generation).
+//! measured, by GPU generation).
 
-use crate::gpu::{Card, multiprocessors};
+use crate::gpu::{Gpu, multiprocessors};
 use crate::plan::Plan;
 
 /// Which 4-bit matmuls of a job run in one kernel.
@@ -15,7 +15,7 @@ pub(crate) struct FusedGemm {
 }
 
 impl FusedGemm {
-    pub(super) fn of(plan: &Plan, gpu: &Card, float16: bool) -> Self {
+    pub(super) fn of(plan: &Plan, gpu: &Gpu, float16: bool) -> Self {
         let capability = gpu.compute_capability.filter(|_| plan.quantization.fused_4bit_gemm);
         Self { gpu: capability.map(|capability| (multiprocessors(gpu).0, capability)), float16 }
     }

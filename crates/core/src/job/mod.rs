@@ -25,7 +25,7 @@ pub use sharding::{Scheme, Sharding};
 
 use std::sync::Arc;
 
-use crate::gpu::Card;
+use crate::gpu::Gpu;
 use crate::model::Model;
 use crate::plan::{Batches, Method, Plan, ReferenceKind, Task};
 
@@ -39,7 +39,7 @@ pub struct Job {
     /// The model that trains or runs.
     pub(crate) model: Arc<Model>,
     /// The GPU, from the catalogue or as the plan describes it.
-    pub(crate) gpu: Card,
+    pub(crate) gpu: Gpu,
     /// Memory of the GPU, bytes.
     pub(crate) memory_bytes: u64,
     /// The models beside policy and reference, the value model first.
@@ -76,7 +76,7 @@ impl Job {
     }
 
     /// The GPU, from the catalogue or as the plan describes it.
-    pub const fn gpu(&self) -> &Card {
+    pub const fn gpu(&self) -> &Gpu {
         &self.gpu
     }
 

@@ -90,7 +90,7 @@ fn answer(job: &Job, with_rows: bool) -> Estimate {
         failure: None,
         task: beside::task_use(job, &ledger.allocations),
         allocations: ledger.allocations,
-        card_bytes: job.memory_bytes,
+        gpu_bytes: job.memory_bytes,
         notes: notes(job, &step, &host),
         host,
     }
@@ -155,7 +155,7 @@ impl Estimate {
             basis: Basis::Replayed,
             expandable,
         };
-        self.verdict = verdict(&self.peak, self.card_bytes);
+        self.verdict = verdict(&self.peak, self.gpu_bytes);
         self.failure = replay.failure.clone().filter(|_| self.verdict.fit == Fit::DoesNotFit);
         self
     }
@@ -223,18 +223,18 @@ impl Estimate {
     }
 }
 
-fn verdict(peak: &Peak, card: u64) -> Verdict {
+fn verdict(peak: &Peak, gpu: u64) -> Verdict {
     let band = peak.band;
-    let fit = if peak.sure_bytes <= card {
+    let fit = if peak.sure_bytes <= gpu {
         Fit::Fits
-    } else if band.expected <= card {
+    } else if band.expected <= gpu {
         Fit::Tight
     } else {
         Fit::DoesNotFit
     };
-    let headroom = i128::from(card) - i128::from(band.expected);
+    let headroom = i128::from(gpu) - i128::from(band.expected);
     let headroom_bytes = i64::try_from(headroom).unwrap_or(if headroom < 0 { i64::MIN } else { i64::MAX });
-    Verdict { fit, headroom_bytes, used_share: band.expected as f64 / card.max(1) as f64 }
+    Verdict { fit, headroom_bytes, used_share: band.expected as f64 / gpu.max(1) as f64 }
 }
 
 fn notes(job: &Job, step: &program::Step, host: &[HostAllocation]) -> Vec<Note> {

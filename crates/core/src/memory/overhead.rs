@@ -1,4 +1,4 @@
-//! From what PyTorch allocates to what the card must have.
+//! From what PyTorch allocates to what the GPU must have.
 //!
 //! The caching allocator cuts segments, cannot always reuse the pieces, and gives whole segments back before it fails.
 //! What it needs beyond the peak depends on the exact order and sizes of all allocations: [`replay`](super::replay) finds

@@ -124,7 +124,7 @@ symbols! {
     QueryHeads = "a·d";
     /// A rank's share of all that trains.
     TrainedShare = "T/N";
-    /// A card's share of the engine's weights.
+    /// A GPU's share of the engine's weights.
     EngineShare = "P/tp";
     /// Experts.
     E = "E";

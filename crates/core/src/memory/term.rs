@@ -204,7 +204,7 @@ terms! {
     /// cuBLAS workspace.
     CublasWorkspace = "cublas_workspace", Temporary, "torch CUDABlas.cpp: 8.125 MiB a handle, 32 MiB on compute capability 9.0";
     /// CUDA context and loaded kernels.
-    CudaContext = "cuda_context", Overhead, "nvidia-smi before the first tensor, by card generation";
+    CudaContext = "cuda_context", Overhead, "nvidia-smi before the first tensor, by GPU generation";
     /// NCCL's own buffers.
     NcclBuffers = "nccl_buffers", Overhead, "NCCL channels and buffers, outside PyTorch's allocator";
     /// Ends of blocks that the caching allocator hands out with a tensor.

@@ -194,7 +194,7 @@ impl<'v> Reader<'v> {
         }
     }
 
-    /// A model or card that is described must say at least this.
+    /// A model or GPU that is described must say at least this.
     fn require(&mut self, section: &str, entries: &Map<String, Value>) {
         let key = match section {
             "model" => "config",

@@ -124,7 +124,7 @@ names! {
 names! {
     /// What `sdpa` dispatches to.
     AttentionKernel {
-        /// Follows card, dtype, mask and length.
+        /// Follows GPU, dtype, mask and length.
         Auto = "auto",
         /// Flash kernel.
         Flash = "flash",
@@ -137,7 +137,7 @@ names! {
 names! {
     /// Where something lives between uses.
     Offload {
-        /// On the card.
+        /// On the GPU.
         None = "none",
         /// In host memory.
         Cpu = "cpu",

@@ -8,7 +8,7 @@ use super::setting::Setting;
 use super::tally::{Passes, Tally};
 use crate::model::{Attention, Projection};
 
-/// What is generated on one card: by `inference`, or by the rollout of a reinforcement task.
+/// What is generated on one GPU: by `inference`, or by the rollout of a reinforcement task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Generation {
     /// Sequences side by side.
@@ -24,10 +24,10 @@ pub struct Generation {
 pub(super) enum Generator {
     /// transformers' `generate`: a forward written in Python for each token.
     Python,
-    /// vLLM or SGLang over `cards` that share one copy: fused kernels, replayed as CUDA graphs unless `eager`.
+    /// vLLM or SGLang over `gpus` that share one copy: fused kernels, replayed as CUDA graphs unless `eager`.
     Engine {
-        /// Cards that share a copy.
-        cards: f64,
+        /// GPUs that share a copy.
+        gpus: f64,
         /// No CUDA graphs: the host launches each kernel.
         eager: bool,
         /// Bytes of a cached number.
@@ -54,7 +54,7 @@ pub(super) fn generate(setting: &Setting, generation: Generation, generator: Gen
     out
 }
 
-/// Seconds that card and host take for one token of every sequence: each weight is read, and the cache so far, unless the
+/// Seconds that GPU and host take for one token of every sequence: each weight is read, and the cache so far, unless the
 /// batch is so large that products take longer.
 fn token(setting: &Setting, generation: Generation, generator: Generator) -> (f64, f64) {
     let batch = generation.batch as f64;
@@ -71,13 +71,13 @@ fn token(setting: &Setting, generation: Generation, generator: Generator) -> (f6
             let bytes = setting.weight.min(setting.element());
             (step.total() + cache(bytes), step.launches * FORWARD_LAUNCH)
         }
-        Generator::Engine { cards, eager, cache: bytes } => {
-            // The cards of a copy serve their sequences together, each with its share of the weights.
-            let step = forward(&setting.without_gradients(batch * cards, 1.0), batch * cards);
+        Generator::Engine { gpus, eager, cache: bytes } => {
+            // The GPUs of a copy serve their sequences together, each with its share of the weights.
+            let step = forward(&setting.without_gradients(batch * gpus, 1.0), batch * gpus);
             let fused = step.part(Part::ForwardProducts) + step.part(Part::Dequantization);
             // Products, attention, two norms, activation: a third of what Python launches.
             let host = if eager { step.launches / 3.0 * FORWARD_LAUNCH } else { 0.0 };
-            (fused / cards + cache(bytes), host)
+            (fused / gpus + cache(bytes), host)
         }
     }
 }

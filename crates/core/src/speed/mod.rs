@@ -1,11 +1,11 @@
 //! Relative step time: how long one optimizer step, or one generation, takes, and where the time goes.
 //!
 //! Every operator of the step takes the longer of its arithmetic and its memory traffic (a roofline), but no less than the
-//! shortest kernel; the card waits where the host launches more slowly; collectives and transfers count where nothing
-//! hides them. What cards and libraries deliver stands in `rates.rs`, each figure with its source. Nothing is fitted to a
+//! shortest kernel; the GPU waits where the host launches more slowly; collectives and transfers count where nothing
+//! hides them. What GPUs and libraries deliver stands in `rates.rs`, each figure with its source. Nothing is fitted to a
 //! plan: the absolute figure is rough, the ratio of two plans is what to read.
 //!
-//! Symbols as in [`crate::model`]; N cards, A micro-batches a step.
+//! Symbols as in [`crate::model`]; N GPUs, A micro-batches a step.
 
 mod attention;
 mod band;
@@ -42,7 +42,7 @@ pub struct StepTime {
     /// Where they go, in the order of [`Part::ALL`], parts that take nothing left out. The expected seconds sum to
     /// those of `seconds`.
     pub parts: Vec<PartTime>,
-    /// Sequences that the step takes in on all cards together; pairs count once.
+    /// Sequences that the step takes in on all GPUs together; pairs count once.
     pub sequences: u64,
     /// Tokens of them, padding included, generated ones too.
     pub tokens: u64,
@@ -63,12 +63,12 @@ impl StepTime {
         self.parts.iter().find(|time| time.part == part).map_or(0.0, |time| time.seconds.expected)
     }
 
-    /// Sequences a second on all cards together.
+    /// Sequences a second on all GPUs together.
     pub fn sequences_per_second(&self) -> Range {
         self.seconds.rate(self.sequences as f64)
     }
 
-    /// Tokens a second on all cards together.
+    /// Tokens a second on all GPUs together.
     pub fn tokens_per_second(&self) -> Range {
         self.seconds.rate(self.tokens as f64)
     }

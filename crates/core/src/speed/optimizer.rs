@@ -18,7 +18,7 @@ const ELEMENTS_PER_LAUNCH: f64 = 320.0 * 65_536.0;
 /// Newton-Schulz iterations of Muon (torch.optim.Muon `ns_steps`), three products each.
 const MUON_PRODUCTS: f64 = 15.0;
 
-/// What the step of one rank takes on the card, and seconds that Python takes for it.
+/// What the step of one rank takes on the GPU, and seconds that Python takes for it.
 pub(super) fn step(setting: &Setting, trained: &Trained) -> (Tally, f64) {
     let mut tally = Tally::default();
     let Job { plan, sharding, numerics, .. } = setting.job;

@@ -23,15 +23,15 @@ pub enum Part {
     Loss,
     /// Writing out 4-bit and 8-bit weights before products.
     Dequantization,
-    /// Clipping and the optimizer's step on the card.
+    /// Clipping and the optimizer's step on the GPU.
     Optimizer,
-    /// Collectives between cards that nothing hides.
+    /// Collectives between GPUs that nothing hides.
     Communication,
-    /// Parameters, gradients and pages moving between card and host that nothing hides.
+    /// Parameters, gradients and pages moving between GPU and host that nothing hides.
     Offload,
     /// The optimizer's step on the host's processors.
     HostOptimizer,
-    /// The card waits for Python and the driver to launch kernels.
+    /// The GPU waits for Python and the driver to launch kernels.
     Launches,
 }
 

@@ -1,6 +1,6 @@
-//! Collectives between cards and transfers to the host: volumes, and what of them backward or forward hides.
+//! Collectives between GPUs and transfers to the host: volumes, and what of them backward or forward hides.
 //!
-//! A ring moves (N-1)/N of a tensor through each card for a gather or a reduce-scatter, twice that for an all-reduce.
+//! A ring moves (N-1)/N of a tensor through each GPU for a gather or a reduce-scatter, twice that for an all-reduce.
 
 use super::Part;
 use super::setting::Setting;
@@ -15,7 +15,7 @@ const CPU_ADAM: f64 = 0.25e-9;
 /// The same for PyTorch's AdamW on the host: 1.39 s for 10^9 (the same table).
 const TORCH_CPU_ADAM: f64 = 1.4e-9;
 /// Time Python spends in the hooks of one module under ZeRO-3, in each pass over it, seconds: fetching, releasing and
-/// tracing parameters (deepspeed runtime/zero/parameter_offload.py). Qwen-1.8B's step on one A100 takes 0.26 s where the card
+/// tracing parameters (deepspeed runtime/zero/parameter_offload.py). Qwen-1.8B's step on one A100 takes 0.26 s where the GPU
 /// is never busy (Qwen's README); launches and optimizer explain less than 0.09 s, which leaves about 300 µs to each of 171
 /// modules in three passes.
 const STAGE3_HOOK: f64 = 300e-6;
@@ -23,10 +23,10 @@ const STAGE3_HOOK: f64 = 300e-6;
 /// What moves while a micro-batch computes, seconds each.
 #[derive(Debug, Clone, Copy, Default)]
 struct Flows {
-    /// Over the ring between cards.
+    /// Over the ring between GPUs.
     ring: f64,
     /// From the host.
-    to_card: f64,
+    to_gpu: f64,
     /// To the host.
     to_host: f64,
 }
@@ -58,7 +58,7 @@ impl<'a> Collectives<'a> {
     }
 
     /// Adds what one step's collectives and transfers take beyond what `compute` of its micro-batches hides. Ring, copies to
-    /// the card and copies to the host run side by side, so compute hides as much of each, and the slowest is waited for.
+    /// the GPU and copies to the host run side by side, so compute hides as much of each, and the slowest is waited for.
     pub(super) fn step(&self, setting: &Setting, trained: &Trained, compute: Compute, tally: &mut Tally) {
         let rates = &setting.rates;
         let forwards = setting.forwards;
@@ -98,7 +98,7 @@ impl<'a> Collectives<'a> {
                 let (gather, brought) = self.fetched(setting, trained, ring);
                 // Each layer's gather runs under the layer before it; backward's under backward's, with the scatter,
                 // which waits for the last micro-batch.
-                let forward = Flows { ring: gather, to_card: brought, to_host: 0.0 };
+                let forward = Flows { ring: gather, to_gpu: brought, to_host: 0.0 };
                 self.expose(tally, forward, compute.forward, forwards);
                 if setting.training {
                     let again = if self.sharding.reshard_after_forward { forward } else { Flows::default() };
@@ -147,20 +147,20 @@ impl<'a> Collectives<'a> {
         tally.charge(Part::Offload, brought * waited);
         let hidden = times * ahead;
         let flows =
-            Flows { ring: gather * hidden + backward.ring, to_card: brought * hidden, to_host: backward.to_host };
+            Flows { ring: gather * hidden + backward.ring, to_gpu: brought * hidden, to_host: backward.to_host };
         self.expose(tally, flows, compute.forward + compute.backward, setting.forwards);
     }
 
     /// Adds `times` over what the slowest of `flows` takes beyond the `compute` it runs beside; all of them, one after the
     /// other, where the framework does not overlap them.
     fn expose(&self, tally: &mut Tally, flows: Flows, compute: f64, times: f64) {
-        let Flows { ring, to_card, to_host } = flows;
+        let Flows { ring, to_gpu, to_host } = flows;
         if !self.sharding.overlap_comm && self.sharding.scheme != Scheme::Fsdp2 {
             tally.charge(Part::Communication, ring * times);
-            tally.charge(Part::Offload, (to_card + to_host) * times);
+            tally.charge(Part::Offload, (to_gpu + to_host) * times);
             return;
         }
-        let host = to_card.max(to_host);
+        let host = to_gpu.max(to_host);
         let part = if host > ring { Part::Offload } else { Part::Communication };
         tally.charge(part, (ring.max(host) - compute).max(0.0) * times);
     }

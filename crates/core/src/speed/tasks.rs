@@ -62,9 +62,9 @@ fn train_value(tally: &mut Tally, policy: &Setting, beside: &[Beside<'_>]) {
 fn gather_experience(policy: &Setting, beside: &[Beside<'_>], round: &Round, answer: f64) -> Tally {
     let plan = &policy.job.plan;
     let mut tally = roll_out(plan, policy, round);
-    let sequences = round.sequences_per_card as f64;
+    let sequences = round.sequences_per_gpu as f64;
     let batch = plan.policy.logprob_batch_size.unwrap_or(plan.per_device_train_batch_size);
-    let batch = batch.clamp(1, round.sequences_per_card.max(1)) as f64;
+    let batch = batch.clamp(1, round.sequences_per_gpu.max(1)) as f64;
     let scored = answer / policy.batch * batch;
     let kept_scores = plan.task == Task::Ppo && plan.rollout.keep_scores.unwrap_or(true);
     let old = match plan.task {
@@ -87,7 +87,7 @@ fn roll_out(plan: &Plan, policy: &Setting, round: &Round) -> Tally {
         prompt: rollout.max_prompt_length(),
         new_tokens: rollout.max_completion_length(),
     };
-    let times = round.sequences_per_card.div_ceil(round.sequences_at_once.max(1)) as f64;
+    let times = round.sequences_per_gpu.div_ceil(round.sequences_at_once.max(1)) as f64;
     let mut tally = Tally::default();
     if rollout.engine() == RolloutEngine::Generate {
         tally.add(&generate(policy, generation, Generator::Python), times);
@@ -101,10 +101,10 @@ fn roll_out(plan: &Plan, policy: &Setting, round: &Round) -> Tally {
         Some(KvCacheDtype::Fp8) => 1.0,
         _ => 2.0,
     };
-    let cards = rollout.tensor_parallel_size() as f64;
-    let engine = Generator::Engine { cards, eager: rollout.enforce_eager, cache };
+    let gpus = rollout.tensor_parallel_size() as f64;
+    let engine = Generator::Engine { gpus, eager: rollout.enforce_eager, cache };
     tally.add(&generate(&merged, generation, engine), times);
-    let bytes = Trained::of(&merged).weight_bytes / cards;
+    let bytes = Trained::of(&merged).weight_bytes / gpus;
     if rollout.is_colocated() {
         tally.charge(Part::Communication, 2.0 * bytes / policy.rates.bandwidth);
         if rollout.vllm_enable_sleep_mode {

@@ -34,7 +34,7 @@ pub(super) fn training_step(setting: &Setting, scored: f64) -> Tally {
     micro.add(&outside.backward, 1.0);
     micro.add(&layers.backward, 1.0);
     let backward = micro.total() - forward;
-    // The host runs ahead of the card or behind it.
+    // The host runs ahead of the GPU or behind it.
     let repeats = if checkpoints { 2.0 } else { 1.0 };
     let host = (outside.forward.launches + layers.forward.launches * repeats) * FORWARD_LAUNCH
         + (outside.backward.launches + layers.backward.launches) * BACKWARD_LAUNCH

@@ -1,5 +1,5 @@
 //! The tape as programs see it: they write allocations and frees, enter phases and layers, and switch what holds for all
-//! operators from there on (gradients, workspaces, the card's processors).
+//! operators from there on (gradients, workspaces, the GPU's processors).
 
 use super::event::{Action, Event, Hook, Marks, RELABELLED, Row, StorageId, rounded};
 use super::sink::{Account, Record, Sink, Wanted};
@@ -33,7 +33,7 @@ pub struct Recorder {
     pub workspace: Cell<u64>,
     /// Bytes of the workspace of a product that adds a bias.
     pub bias_workspace: Cell<u64>,
-    /// What sums are split over; `None`: nothing is known of the card.
+    /// What sums are split over; `None`: nothing is known of the GPU.
     pub processors: Cell<Option<Processors>>,
 }
 

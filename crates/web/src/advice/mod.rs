@@ -1,4 +1,4 @@
-//! What to change so that the plan fits its cards, or uses them; every change by itself; the time of a step.
+//! What to change so that the plan fits its GPUs, or uses them; every change by itself; the time of a step.
 //!
 //! The core finds the advice, and says of any plan what it needs: here stands when it is asked, and how it looks. Advice
 //! follows the plan at a distance, so that the verdict never waits for it, and starts from the plan's own replay. What it
@@ -47,7 +47,7 @@ enum Kind {
     /// It does not surely fit: what to change, and what each level's advice and each hardware's plan take of the host's
     /// memory, bytes.
     Fit(Escalation, [Vec<u64>; 2]),
-    /// It fits, and leaves more of the card idle than the reader wants.
+    /// It fits, and leaves more of the GPU idle than the reader wants.
     Fill(Box<Fill>),
     /// Nothing to change.
     Used,
@@ -102,7 +102,7 @@ impl Advised {
 }
 
 impl Advised {
-    /// Whether a search for a plan that uses the card came to nothing, as it may where some of what it looked at is known
+    /// Whether a search for a plan that uses the GPU came to nothing, as it may where some of what it looked at is known
     /// from replays and some is not.
     fn searched_in_vain(&self) -> bool {
         matches!(&self.kind, Kind::Fill(fill) if fill.recommended.is_none())
@@ -217,13 +217,13 @@ pub(crate) fn AdvicePanel() -> impl IntoView {
         let found = advice.found.read();
         let current = found.as_ref().filter(|_| !advice.is_stale.get());
         let Some(Advised { judgement, kind, .. }) = current else { return String::new() };
-        let [need, card] = figures::glance_apart([judgement.need_bytes, judgement.card_bytes]);
+        let [need, gpu] = figures::glance_apart([judgement.need_bytes, judgement.gpu_bytes]);
         let share = figures::percent(judgement.used_share());
         match kind {
-            Kind::Fit(..) if judgement.fit == Fit::Tight => (words.tight_intro)(&need, &card),
-            Kind::Fit(..) => (words.fit_intro)(&need, &card),
-            Kind::Fill(_) => (words.fill_intro)(&share, &need, &card),
-            Kind::Used => (words.used_intro)(&share, &need, &card),
+            Kind::Fit(..) if judgement.fit == Fit::Tight => (words.tight_intro)(&need, &gpu),
+            Kind::Fit(..) => (words.fit_intro)(&need, &gpu),
+            Kind::Fill(_) => (words.fill_intro)(&share, &need, &gpu),
+            Kind::Used => (words.used_intro)(&share, &need, &gpu),
         }
     };
     view! {

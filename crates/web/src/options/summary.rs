@@ -16,7 +16,7 @@ use crate::text::{Texts, text, texts};
 /// The summary in words.
 #[derive(Clone, PartialEq, Default)]
 struct Words {
-    /// Model and cards.
+    /// Model and GPUs.
     name: String,
     link: String,
     /// Name and value of each figure.

@@ -134,7 +134,7 @@ pub(crate) fn TierMatrix(
     view! {
         <h3 id="tiers-title">{text(|t| t.options.tiers.title)}</h3>
         <p class="panel-intro">{text(|t| t.options.tiers.intro)}</p>
-        <Show when=move || is_alone.get()><p class="facts">{text(|t| t.options.tiers.one_card)}</p></Show>
+        <Show when=move || is_alone.get()><p class="facts">{text(|t| t.options.tiers.one_gpu)}</p></Show>
         <Show when=move || is_wide.get()><p class="facts">{text(|t| t.options.tiers.wide_adapters)}</p></Show>
         <div class="tiers" role="group" aria-labelledby="tiers-title" style:--rows=move || matrix.read().rows.len().to_string()>
             <div class="tier-rows" aria-hidden="true">
@@ -228,7 +228,7 @@ pub(super) fn choice(texts: &'static Texts, shown: Choice, choose: Callback<()>)
             </span>
             " "
             <span class="tier-figures">
-                <span>{words.on_card}" "{figures::glance(judged.need_bytes)}{host}</span>
+                <span>{words.on_gpu}" "{figures::glance(judged.need_bytes)}{host}</span>
                 " "
                 <span>{time}</span>
             </span>

@@ -116,7 +116,7 @@ pub(super) fn frozen(
     Actor { job, weights }
 }
 
-/// Whether the model's weights stay on the card all step long.
+/// Whether the model's weights stay on the GPU all step long.
 pub(super) fn stays(instance: &Instance) -> bool {
     instance.placement == Offload::None
 }

@@ -82,11 +82,11 @@ impl Participants<'_> {
         let Self { tape, job, .. } = *self;
         let plan = &job.plan;
         let ids =
-            dims(&[(Sym::B, self.round.sequences_per_card), (Sym::PromptAndAnswer, job.batches.tokens_per_sequence)]);
+            dims(&[(Sym::B, self.round.sequences_per_gpu), (Sym::PromptAndAnswer, job.batches.tokens_per_sequence)]);
         let mut kept = self.roll_out();
         kept.push(Tensor::new(tape, tape.label(Term::BatchInputs, "completion_ids"), ids, ElementType::I64));
         let batch = plan.policy.logprob_batch_size.unwrap_or(job.batches.sequences_per_forward);
-        let batch = batch.min(self.round.sequences_per_card).max(1);
+        let batch = batch.min(self.round.sequences_per_gpu).max(1);
         let gathered = strategy(&job.sharding).gathered(tape, self.policy.counts.base);
         if self.takes_old_logprobs() {
             tape.enter(Phase::OldLogProbs);
@@ -106,7 +106,7 @@ impl Participants<'_> {
         let completion = self.job.plan.rollout.max_completion_length();
         let setting = actor.reading(self.tape, (batch, self.job.batches.tokens_per_sequence), true);
         let some = of_answers(actor, &setting, completion, false, false)?;
-        let all = dims(&[(Sym::N, self.round.sequences_per_card), (Sym::C, completion)]);
+        let all = dims(&[(Sym::N, self.round.sequences_per_gpu), (Sym::C, completion)]);
         Some(Tensor::new(self.tape, self.tape.label(Term::LogProbabilities, ""), all, some.element()))
     }
 
@@ -177,7 +177,7 @@ impl Participants<'_> {
             drop(stacked);
             let row = dims(&[(Sym::C, completion)]).with(vocab);
             tape.moment(tape.label(Term::LogProbabilities, "exponentials"), row, ElementType::F32);
-            let picked = dims(&[(Sym::N, self.round.sequences_per_card), (Sym::C, completion)]);
+            let picked = dims(&[(Sym::N, self.round.sequences_per_gpu), (Sym::C, completion)]);
             kept.push(Tensor::new(tape, tape.label(Term::LogProbabilities, ""), picked, ElementType::F32));
             drop(divided);
         }
@@ -213,8 +213,7 @@ impl Participants<'_> {
         };
         if let Some(value) = &self.value {
             read(value);
-            let shape =
-                dims(&[(Sym::N, self.round.sequences_per_card), (Sym::C, plan.rollout.max_completion_length())]);
+            let shape = dims(&[(Sym::N, self.round.sequences_per_gpu), (Sym::C, plan.rollout.max_completion_length())]);
             let element = value.weights.score.as_ref().map_or(ElementType::F32, |_| element_type(job.numerics.weights));
             kept.push(Tensor::new(tape, tape.label(Term::ScoreHead, "values"), shape, element));
         }
