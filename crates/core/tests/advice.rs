@@ -4,7 +4,7 @@
 
 use headroom_core::advise::fit::{Advice, Escalation, Found, escalate, exhaustive};
 use headroom_core::advise::tiers::{Reason, Tier, tiers};
-use headroom_core::advise::{Judge, Level, Lever, Quick, Remembering, usual_host, waterfall};
+use headroom_core::advise::{FitOracle, Level, Lever, Heuristic, Remembering, usual_host, waterfall};
 use headroom_core::job::Job;
 use headroom_core::link;
 use headroom_core::memory::{Fit, Note, outline};
@@ -41,7 +41,7 @@ fn too_big(count: usize) -> Vec<Plan> {
                     let decoded = link::decode(&fragment);
                     assert!(decoded.problems.is_empty(), "{fragment}: {:?}", decoded.problems);
                     assert!(Job::resolve(&decoded.plan).is_ok(), "{fragment}");
-                    if !Quick.fits(&job(&decoded.plan)) {
+                    if !Heuristic.fits(&job(&decoded.plan)) {
                         plans.push(decoded.plan);
                     }
                 }
@@ -84,7 +84,7 @@ fn tasks_with_models_beside_the_policy_are_helped_as_well() {
             let decoded = link::decode(&fragment);
             assert!(decoded.problems.is_empty(), "{fragment}: {:?}", decoded.problems);
             assert!(Job::resolve(&decoded.plan).is_ok(), "{fragment}: {:?}", Job::resolve(&decoded.plan));
-            if !Quick.fits(&job(&decoded.plan)) {
+            if !Heuristic.fits(&job(&decoded.plan)) {
                 asked += 1;
                 helped += usize::from(is_helped(&decoded.plan));
             }
@@ -95,12 +95,12 @@ fn tasks_with_models_beside_the_policy_are_helped_as_well() {
 
 /// Checks what each level has for one plan; whether any of them helps.
 fn is_helped(plan: &Plan) -> bool {
-    let judge = Remembering::new(&Quick);
+    let oracle = Remembering::new(&Heuristic);
     let name = link::encode(plan);
-    let escalation = escalate(&job(plan), &judge);
+    let escalation = escalate(&job(plan), &oracle);
     let (mut fits, mut quickest) = (false, f64::INFINITY);
     for answer in &escalation.levels {
-        let best = exhaustive(&job(plan), answer.level, fits, &judge);
+        let best = exhaustive(&job(plan), answer.level, fits, &oracle);
         match (&answer.found, best) {
             (Found::Fits(advice), Some(best)) => {
                 check(plan, advice);
@@ -115,14 +115,14 @@ fn is_helped(plan: &Plan) -> bool {
             }
             (Found::Short(leanest), None) => {
                 assert!(!fits, "{name}");
-                let leanest = leanest.as_ref().map(|leanest| judge.judge(&job(&leanest.plan)).unwrap().need_bytes);
-                assert!(leanest.is_none_or(|leanest| leanest <= judge.judge(&job(plan)).unwrap().need_bytes), "{name}");
+                let leanest = leanest.as_ref().map(|leanest| oracle.judge(&job(&leanest.plan)).unwrap().need_bytes);
+                assert!(leanest.is_none_or(|leanest| leanest <= oracle.judge(&job(plan)).unwrap().need_bytes), "{name}");
             }
             (found, best) => panic!("{name} {:?}: {found:?}, by exhaustive search {best:?}", answer.level),
         }
     }
     for hardware in &escalation.hardware {
-        assert!(!fits && judge.suits(&job(&hardware.plan)), "{name}: {hardware:?}");
+        assert!(!fits && oracle.suits(&job(&hardware.plan)), "{name}: {hardware:?}");
         assert_eq!(hardware.plan.batches().effective_batch_size, plan.batches().effective_batch_size, "{name}");
     }
     fits
@@ -130,9 +130,9 @@ fn is_helped(plan: &Plan) -> bool {
 
 fn check(plan: &Plan, advice: &Advice) {
     let name = link::encode(plan);
-    assert!(Quick.suits(&job(&advice.plan)), "{name}: the advised plan does not fit");
+    assert!(Heuristic.suits(&job(&advice.plan)), "{name}: the advised plan does not fit");
     assert_eq!(advice.plan.batches().effective_batch_size, plan.batches().effective_batch_size, "{name}");
-    assert_eq!(waterfall(&job(plan), &advice.levers, &Quick), advice.stages);
+    assert_eq!(waterfall(&job(plan), &advice.levers, &Heuristic), advice.stages);
     assert_eq!(advice.stages.last().map(|stage| &stage.plan), Some(&advice.plan), "{name}");
     assert!(advice.levers.iter().all(|lever| lever.level() <= advice.level), "{name}: {:?}", advice.levers);
     let mut at = job(plan);
@@ -142,14 +142,14 @@ fn check(plan: &Plan, advice: &Advice) {
         at = pair[0].apply(&at).unwrap();
     }
     let saved: i64 = advice.stages.iter().map(|stage| stage.saved_bytes).sum();
-    let need = |plan: &Plan| i64::try_from(Quick.judge(&job(plan)).unwrap().need_bytes).unwrap();
+    let need = |plan: &Plan| i64::try_from(Heuristic.judge(&job(plan)).unwrap().need_bytes).unwrap();
     assert_eq!(saved, need(plan) - need(&advice.plan), "{name}: the waterfall must sum up");
 }
 
 #[test]
 fn the_mildest_level_comes_first() {
     let plan = link::decode("v=1&model=meta-llama/Llama-3.1-8B&method=full&gpu=a100-80gb&max_length=2048").plan;
-    let escalation = escalate(&job(&plan), &Quick);
+    let escalation = escalate(&job(&plan), &Heuristic);
     assert_eq!(escalation.mildest().map(|advice| advice.level), Some(Level::Same));
     assert_eq!(escalation.levels.iter().map(|answer| answer.level).collect::<Vec<_>>(), Level::ALL);
 }
@@ -158,26 +158,26 @@ fn the_mildest_level_comes_first() {
 fn what_fits_nowhere_gets_hardware() {
     let plan =
         link::decode("v=1&model=meta-llama/Llama-3.1-70B&method=full&gpu=rtx-3060&num_gpus=32&max_length=32768").plan;
-    let escalation = escalate(&job(&plan), &Quick);
+    let escalation = escalate(&job(&plan), &Heuristic);
     assert!(escalation.mildest().is_none() && !escalation.hardware.is_empty());
     // What a level falls short by is what its leanest plan needs, not what happened to be looked at.
     let offloaded =
         Plan { zero_stage: 3, offload_optimizer: Offload::Cpu, offload_param: Offload::Cpu, ..plan.clone() };
     let offloaded =
-        Quick.judge(&job(&Plan { gradient_checkpointing: true, use_liger_kernel: true, ..offloaded })).unwrap();
+        Heuristic.judge(&job(&Plan { gradient_checkpointing: true, use_liger_kernel: true, ..offloaded })).unwrap();
     for answer in &escalation.levels {
         let Found::Short(Some(leanest)) = &answer.found else { panic!("{answer:?}") };
         assert!(leanest.need_bytes <= offloaded.need_bytes, "{:?}: {}", answer.level, leanest.need_bytes);
     }
     for hardware in escalation.hardware {
-        assert!(Quick.suits(&job(&hardware.plan)), "{hardware:?}");
+        assert!(Heuristic.suits(&job(&hardware.plan)), "{hardware:?}");
     }
 }
 
 /// The advice for a plan as a link, its GPUs, and what it puts on the host in GiB.
 fn advised(fragment: &str) -> (Escalation, impl Fn(&Plan) -> u64) {
     let plan = link::decode(fragment).plan;
-    (escalate(&job(&plan), &Quick), |plan: &Plan| Quick.judge(&job(plan)).unwrap().host_bytes >> 30)
+    (escalate(&job(&plan), &Heuristic), |plan: &Plan| Heuristic.judge(&job(plan)).unwrap().host_bytes >> 30)
 }
 
 #[test]
@@ -195,7 +195,7 @@ fn more_gpus_come_before_a_host_that_nobody_has() {
     let note = estimate.notes.iter().find(|note| matches!(note, Note::HostMemory { .. }));
     let Some(Note::HostMemory { needed, usual, .. }) = note else { panic!("{:?}", estimate.notes) };
     assert!(*needed > 4 << 40 && *usual == 256 << 30, "{needed} {usual}");
-    let tiers = tiers(&job(&link::decode("v=1&model=Qwen/Qwen2.5-32B&method=full&gpu=b200").plan), &Quick);
+    let tiers = tiers(&job(&link::decode("v=1&model=Qwen/Qwen2.5-32B&method=full&gpu=b200").plan), &Heuristic);
     let offloaded = tiers.iter().filter(|tier| tier.reason == Reason::HostTooSmall);
     let beyond = |tier: &Tier| {
         tier.judgement.is_some_and(|judged| judged.fit == Fit::Fits && !judged.suits_host(&job(&tier.alternative.plan)))
@@ -245,10 +245,10 @@ mod raised {
             ("v=1&model=Qwen/Qwen3-1.7B&task=inference&gpu=rtx-4090", Target::default()),
         ] {
             let plan = link::decode(fragment).plan;
-            let filled = fill(&job(&plan), target, &Quick);
+            let filled = fill(&job(&plan), target, &Heuristic);
             let recommended = filled.recommended.unwrap_or_else(|| panic!("{fragment}: nothing recommended"));
             for one in [Some(recommended), filled.aggressive].into_iter().flatten() {
-                let used = Quick.judge(&job(&one.plan)).unwrap().used_share();
+                let used = Heuristic.judge(&job(&one.plan)).unwrap().used_share();
                 assert!((target.low..=target.high).contains(&used), "{fragment}: {used}");
                 assert!(one.gain.expected > 1.0, "{fragment}: {:?}", one.gain);
             }
@@ -265,7 +265,7 @@ mod raised {
         for (model, gpu) in models.iter().flat_map(|model| gpus.iter().map(move |gpu| (model, gpu))) {
             for shape in shapes {
                 let plan = link::decode(&format!("v=1&model={model}&gpu={gpu}&method={shape}")).plan;
-                let filled = fill(&job(&plan), Target::default(), &Quick);
+                let filled = fill(&job(&plan), Target::default(), &Heuristic);
                 for one in [&filled.recommended, &filled.aggressive].into_iter().flatten() {
                     assert!(!one.changed.iter().any(|change| change.field == "max_length"), "{:?}", one.changed);
                     assert!(one.judgement.used_share() <= Target::default().high && one.gain.expected > 1.0, "{one:?}");
@@ -281,10 +281,10 @@ mod raised {
     fn the_most_fits_and_the_next_does_not() {
         let plan = link::decode("v=1&model=Qwen/Qwen3-4B&method=lora&gpu=rtx-4090").plan;
         for unknown in [Unknown::Batch, Unknown::Length, Unknown::Rank] {
-            let most = most(&job(&plan), unknown, &Quick).unwrap();
-            assert!(Quick.fits(&job(&most.plan)), "{unknown:?} {}", most.value);
+            let most = most(&job(&plan), unknown, &Heuristic).unwrap();
+            assert!(Heuristic.fits(&job(&most.plan)), "{unknown:?} {}", most.value);
             let next = most.next.unwrap_or_else(|| panic!("{unknown:?} ends at {}", most.value));
-            assert!(!Quick.fits(&job(&unknown.set(&plan, next))), "{unknown:?} {next}");
+            assert!(!Heuristic.fits(&job(&unknown.set(&plan, next))), "{unknown:?} {next}");
         }
     }
 
@@ -304,7 +304,7 @@ mod raised {
             Question::SmallestGpu,
         ];
         // Stricter than the quick look that the search starts from: it has to walk.
-        let used = |plan: &Plan| Some(Quick.judge(&Job::resolve(plan).ok()?)?.used_share());
+        let used = |plan: &Plan| Some(Heuristic.judge(&Job::resolve(plan).ok()?)?.used_share());
         let strict = |plan: &Plan| used(plan).is_some_and(|used| used < 0.8);
         for fragment in fragments {
             let plan = link::decode(fragment).plan;
@@ -337,11 +337,11 @@ mod raised {
         let fragment = "v=1&model=Qwen/Qwen2.5-0.5B&task=grpo&method=lora&gpu=rtx-4090&per_device_train_batch_size=6\
             &num_generations=6&max_completion_length=128";
         let plan = link::decode(fragment).plan;
-        assert!(Quick.fits(&job(&plan)));
-        let most = most(&job(&plan), Unknown::Generations, &Quick).unwrap();
-        assert!(most.value >= 6 && Quick.fits(&job(&most.plan)), "{}", most.value);
+        assert!(Heuristic.fits(&job(&plan)));
+        let most = most(&job(&plan), Unknown::Generations, &Heuristic).unwrap();
+        assert!(most.value >= 6 && Heuristic.fits(&job(&most.plan)), "{}", most.value);
         assert!(
-            most.next.is_none_or(|next| !Quick.fits(&job(&Unknown::Generations.set(&plan, next)))),
+            most.next.is_none_or(|next| !Heuristic.fits(&job(&Unknown::Generations.set(&plan, next)))),
             "{:?}",
             most.next
         );
@@ -352,7 +352,7 @@ mod raised {
         let plan = link::decode("v=1&model=Qwen/Qwen3-4B&method=lora&gpu=rtx-4090").plan;
         for unknown in [Unknown::Batch, Unknown::Length, Unknown::Rank] {
             let needs: Vec<u64> =
-                (1..=64).map(|value| Quick.judge(&job(&unknown.set(&plan, value))).unwrap().need_bytes).collect();
+                (1..=64).map(|value| Heuristic.judge(&job(&unknown.set(&plan, value))).unwrap().need_bytes).collect();
             assert!(needs.windows(2).all(|pair| pair[0] <= pair[1]), "{unknown:?} {needs:?}");
         }
     }
@@ -378,16 +378,16 @@ mod raised {
     fn one_gpu_shards_nothing_and_the_quickest_tier_of_several_fits() {
         let plan = link::decode("v=1&model=meta-llama/Llama-3.1-8B&gpu=a100-80gb&num_gpus=8&method=full").plan;
         let alone = link::decode("v=1&model=Qwen/Qwen2.5-0.5B&gpu=a100-80gb&zero_stage=2").plan;
-        assert!(tiers(&job(&alone), &Quick).iter().any(|tier| tier.shards_nothing));
-        let tiers = tiers(&job(&plan), &Quick);
+        assert!(tiers(&job(&alone), &Heuristic).iter().any(|tier| tier.shards_nothing));
+        let tiers = tiers(&job(&plan), &Heuristic);
         assert_eq!(tiers.len(), 16);
         let quickest: Vec<_> = tiers.iter().filter(|tier| tier.reason == Reason::Quickest).collect();
         assert!(!quickest.is_empty());
         for tier in quickest {
             let own = tier.time.unwrap().expected;
-            assert!(Quick.fits(&job(&tier.alternative.plan)));
+            assert!(Heuristic.fits(&job(&tier.alternative.plan)));
             let same = tiers.iter().filter(|other| other.alternative.method == tier.alternative.method);
-            for other in same.filter(|other| Quick.fits(&job(&other.alternative.plan))) {
+            for other in same.filter(|other| Heuristic.fits(&job(&other.alternative.plan))) {
                 let other = other.time.unwrap();
                 assert!(own <= other.high && tier.time.unwrap().low <= other.expected);
             }

@@ -1,11 +1,11 @@
-//! Advice on real situations: the waterfall of a run that was mended, an idle GPU filled, the ladder of four presets.
+//! Advice on real situations: the waterfall of a run that was fixed, an idle GPU filled, the ladder of four presets.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use headroom_core::advise::fill::{Filled, Knob, Target, fill};
 use headroom_core::advise::fit::escalate;
 use headroom_core::advise::tiers::{Reason, ladder};
-use headroom_core::advise::{Judge, Quick, Remembering, Replayed, steps_between};
+use headroom_core::advise::{FitOracle, Heuristic, Remembering, Replayed, steps_between};
 use headroom_core::job::Job;
 use headroom_core::link;
 use headroom_core::memory::{Fit, estimate_replayed};
@@ -79,7 +79,7 @@ fn an_idle_gpu_is_filled_by_valid_settings() {
         })
         .collect();
     assert!(steps.len() > 1 && steps.windows(2).all(|pair| (0..3).all(|i| pair[1][i] <= pair[0][i])), "{steps:?}");
-    let needs: Vec<u64> = filled.back_off.iter().map(|plan| Quick.judge(&job(plan)).unwrap().need_bytes).collect();
+    let needs: Vec<u64> = filled.back_off.iter().map(|plan| Heuristic.judge(&job(plan)).unwrap().need_bytes).collect();
     assert!(needs.is_sorted_by(|a, b| a >= b), "{needs:?}");
 }
 
@@ -88,17 +88,17 @@ fn idle_gpus_of_all_situations_are_filled_into_the_target_and_never_beyond() {
     let mut filled_plans = 0;
     for one in SCENARIOS.iter().flat_map(|scenario| scenario.plans) {
         let plan = one.plan();
-        let judge = Remembering::new(&Quick);
+        let oracle = Remembering::new(&Heuristic);
         for target in [Target::default(), Target::CAUTIOUS] {
-            let own = judge.judge(&job(&plan)).unwrap();
+            let own = oracle.judge(&job(&plan)).unwrap();
             if own.fit != Fit::Fits || own.used_share() >= target.low {
                 continue;
             }
-            let filled = fill(&job(&plan), target, &judge);
+            let filled = fill(&job(&plan), target, &oracle);
             let recommended: Vec<_> = filled.recommended.into_iter().chain(filled.aggressive).collect();
             filled_plans += usize::from(!recommended.is_empty());
             for filled in recommended.iter().chain(&filled.others) {
-                let judged = judge.judge(&job(&filled.plan)).unwrap();
+                let judged = oracle.judge(&job(&filled.plan)).unwrap();
                 let used = judged.used_share();
                 // A batch may stay below the target where the next is beyond it.
                 let low = if filled.knob == Knob::Batch { own.used_share() } else { target.low };

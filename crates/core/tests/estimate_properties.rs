@@ -72,7 +72,7 @@ fn allocated(plan: &Plan) -> u64 {
     estimate(&job(plan)).peak.allocated_bytes
 }
 
-/// Weights, gradients and optimizer state on one GPU, each at its fullest.
+/// Weights, gradients and optimizer state on one GPU, each at its peak.
 fn model_state(answer: &Estimate) -> u64 {
     let standing = |phase: &headroom_core::memory::PhaseUse| -> u64 {
         let states = [Category::Weights, Category::Gradients, Category::OptimizerStates];

@@ -116,7 +116,7 @@ fn other_names_of_optimizers_and_dtypes_are_understood() {
 }
 
 #[test]
-fn every_problem_is_told_with_its_mend() {
+fn every_problem_is_told_with_its_fix() {
     let told = refused(json!({
         "model": {"name": "only a name"},
         "modle": "x",

@@ -97,7 +97,7 @@ fn a_bad_config_is_told_with_its_key() {
 }
 
 #[test]
-fn contradictions_are_told_with_the_mend() {
+fn contradictions_are_told_with_the_fix() {
     let ddp = |changes: Value| {
         let mut all = json!({"distributed": {"framework": "ddp"}});
         all.as_object_mut().unwrap().extend(changes.as_object().unwrap().clone());

@@ -52,11 +52,11 @@ fn verdict_on(compared: &Compared, bytes: f64) -> Option<Fit> {
 
 /// The band without what it allows for context and NCCL: the searched device has neither.
 fn required_band(compared: &Compared) -> Band {
-    let Peak { band, beside, .. } = &compared.estimate.peak;
+    let Peak { band, device_overhead, .. } = &compared.estimate.peak;
     Band {
-        low: band.low.saturating_sub(beside.low),
-        expected: band.expected.saturating_sub(beside.expected),
-        high: band.high.saturating_sub(beside.high),
+        low: band.low.saturating_sub(device_overhead.low),
+        expected: band.expected.saturating_sub(device_overhead.expected),
+        high: band.high.saturating_sub(device_overhead.high),
     }
 }
 

@@ -190,10 +190,10 @@ pub fn estimate() -> Estimate {
         context_bytes: GIB / 2,
         nccl_bytes: 0,
         band: Band { low: 16 * GIB, expected: 17 * GIB, high: 18 * GIB },
-        sure_bytes: 18 * GIB,
-        beside: Band { low: GIB / 4, expected: GIB / 2, high: GIB },
+        safe_bytes: 18 * GIB,
+        device_overhead: Band { low: GIB / 4, expected: GIB / 2, high: GIB },
         limit: None,
-        basis: Basis::Usual,
+        basis: Basis::Heuristic,
         expandable: false,
     };
     Estimate {

@@ -48,10 +48,10 @@ pub fn map_beside(job: &Job, own: &Estimate, batches: Vec<u64>, lengths: Vec<u64
     let row = lengths.iter().position(|other| *other == length(plan).of(plan));
     let on_map = row.zip(column).and_then(|(row, column)| surface.get(row)?.get(column).copied());
     let allocated = on_map.unwrap_or_else(|| memory::outline(job).peak.allocated_bytes);
-    let needed = own.peak.band.expected.saturating_sub(own.peak.beside.expected);
+    let needed = own.peak.band.expected.saturating_sub(own.peak.device_overhead.expected);
     let beyond = needed as f64 / allocated.max(1) as f64;
     let share =
-        |bytes: u64| (bytes as f64).mul_add(beyond, own.peak.beside.expected as f64) / own.gpu_bytes.max(1) as f64;
+        |bytes: u64| (bytes as f64).mul_add(beyond, own.peak.device_overhead.expected as f64) / own.gpu_bytes.max(1) as f64;
     let used_share = surface.into_iter().map(|row| row.into_iter().map(share).collect()).collect();
     Map { batches, lengths, used_share }
 }
@@ -63,7 +63,7 @@ pub fn length(plan: &Plan) -> Unknown {
 
 /// Share of the GPU beyond which a plan like one with this answer is tight: it fits in the expected case, but not surely.
 pub fn tight_share(own: &Estimate) -> f64 {
-    own.peak.band.expected as f64 / own.peak.sure_bytes.max(1) as f64
+    own.peak.band.expected as f64 / own.peak.safe_bytes.max(1) as f64
 }
 
 /// Batch sizes and lengths for the map of a plan, at most `count` of each: from small ones to beyond what the GPU has room

@@ -11,7 +11,7 @@ pub mod fill;
 pub mod fit;
 mod hardware;
 mod impact;
-mod judge;
+mod oracle;
 pub mod largest;
 mod lever;
 pub mod map;
@@ -23,6 +23,6 @@ mod waterfall;
 
 pub use hardware::Hardware;
 pub use impact::{Impact, impacts};
-pub use judge::{Judge, Judgement, Quick, Remembering, Replayed, ReplayedIfClose, usual_host};
+pub use oracle::{FitOracle, Judgement, Heuristic, Remembering, Replayed, ReplayedIfClose, usual_host};
 pub use lever::{Level, Lever, has_wide_adapters};
 pub use waterfall::{Change, Stage, steps_between, waterfall};

@@ -1,6 +1,6 @@
 //! The fastest combination of levers with which a plan fits.
 
-use super::judge::{Judge, Judgement};
+use super::oracle::{FitOracle, Judgement};
 use super::lever::Lever;
 use crate::job::Job;
 use crate::memory::Fit;
@@ -206,14 +206,14 @@ fn with(answers: &[usize], answer: usize) -> Vec<usize> {
 /// A choice is not estimated where others that were tell that it cannot fit. After one that does not fit comes the choice
 /// that saves most among those like it, with the last answers to all ordered questions: mostly it does not fit either,
 /// and rules out all between.
-pub(super) fn quickest(choices: &[Choice], questions: &[Question], judge: &dyn Judge) -> Option<Choice> {
+pub(super) fn quickest(choices: &[Choice], questions: &[Question], oracle: &dyn FitOracle) -> Option<Choice> {
     let mut bounds = Bounds::default();
     let mut unasked: Option<Vec<&Choice>> = None;
     for choice in choices {
         if bounds.rule_out(choice, questions) {
             continue;
         }
-        let Some(judged) = judge.judge(&choice.job) else { continue };
+        let Some(judged) = oracle.judge(&choice.job) else { continue };
         if !judged.suits_host(&choice.job) {
             bounds.too_much_for_host.push(&choice.answers);
         } else if judged.fit == Fit::Fits {
@@ -229,7 +229,7 @@ pub(super) fn quickest(choices: &[Choice], questions: &[Question], judge: &dyn J
             let extreme = unasked.swap_remove(place);
             if extreme != choice
                 && !bounds.rule_out(extreme, questions)
-                && let Some(judged) = judge.judge(&extreme.job)
+                && let Some(judged) = oracle.judge(&extreme.job)
             {
                 if !judged.suits_host(&extreme.job) {
                     bounds.too_much_for_host.push(&extreme.answers);
@@ -243,13 +243,13 @@ pub(super) fn quickest(choices: &[Choice], questions: &[Question], judge: &dyn J
 
 /// About the least that any choice needs that the host has room for: from the last answers to all questions, one question after the other is
 /// answered as needs least, twice over. Estimates a few dozen plans where all would be hundreds.
-pub(super) fn least(choices: &[Choice], questions: &[Question], judge: &dyn Judge) -> Option<(Choice, Judgement)> {
+pub(super) fn least(choices: &[Choice], questions: &[Question], oracle: &dyn FitOracle) -> Option<(Choice, Judgement)> {
     let with = |answers: &[usize]| choices.iter().find(|choice| choice.answers == answers);
     let lasts = |choice: &&Choice| {
         choice.answers.iter().zip(questions).filter(|(answer, question)| **answer == question.levers.len()).count()
     };
     let start = choices.iter().max_by_key(lasts)?;
-    let mut best = (start, judge.judge(&start.job)?);
+    let mut best = (start, oracle.judge(&start.job)?);
     let rank = |choice: &Choice, judged: &Judgement| (!judged.suits_host(&choice.job), judged.need_bytes);
     for place in (0..questions.len()).chain(0..questions.len()) {
         for answer in 0..=questions.get(place).map_or(0, |question| question.levers.len()) {
@@ -258,7 +258,7 @@ pub(super) fn least(choices: &[Choice], questions: &[Question], judge: &dyn Judg
                 *slot = answer;
             }
             let Some(other) = with(&answers) else { continue };
-            let Some(judged) = judge.judge(&other.job) else { continue };
+            let Some(judged) = oracle.judge(&other.job) else { continue };
             if rank(other, &judged) < rank(best.0, &best.1) {
                 best = (other, judged);
             }
@@ -268,8 +268,8 @@ pub(super) fn least(choices: &[Choice], questions: &[Question], judge: &dyn Judg
 }
 
 /// The choices that save most by their questions' order, and what they need.
-pub(super) fn leanest(choices: &[Choice], questions: &[Question], judge: &dyn Judge) -> Vec<(Rc<Job>, Judgement)> {
-    let judged = |choice: &Choice| judge.judge(&choice.job).map(|judged| (choice.job.clone(), judged));
+pub(super) fn leanest(choices: &[Choice], questions: &[Question], oracle: &dyn FitOracle) -> Vec<(Rc<Job>, Judgement)> {
+    let judged = |choice: &Choice| oracle.judge(&choice.job).map(|judged| (choice.job.clone(), judged));
     extremes(choices, questions).into_iter().filter_map(judged).collect()
 }
 

@@ -5,7 +5,7 @@
 //! [`Wanted`], and is started anew once its verdict is there. What was asked before is then known, so that every start
 //! comes one verdict further.
 
-use super::judge::{Judge, Quick};
+use super::oracle::{FitOracle, Heuristic};
 use crate::gpu;
 use crate::job::Job;
 use crate::plan::{GpuChoice, Plan};
@@ -142,7 +142,7 @@ impl Search {
     /// Asks `question` about `job`. Takes milliseconds.
     pub fn new(job: Job, question: Question) -> Self {
         let start = match question {
-            Question::Most(unknown) => most(&job, unknown, &Quick).map_or(1, |most| most.value),
+            Question::Most(unknown) => most(&job, unknown, &Heuristic).map_or(1, |most| most.value),
             Question::FewestGpus | Question::SmallestGpu => 1,
         };
         Self { job, question, start }
@@ -182,19 +182,19 @@ impl Search {
 }
 
 /// The largest value of `unknown` with which `job` fits; `None` where not even the smallest does.
-pub fn most(job: &Job, unknown: Unknown, judge: &dyn Judge) -> Option<Most> {
-    most_from(job, unknown, 1, &mut |job| Some(judge.fits(job))).ok().flatten()
+pub fn most(job: &Job, unknown: Unknown, oracle: &dyn FitOracle) -> Option<Most> {
+    most_from(job, unknown, 1, &mut |job| Some(oracle.fits(job))).ok().flatten()
 }
 
 /// The fewest GPUs with which `job`, sharded as it says, fits.
-pub fn fewest_gpus(job: &Job, judge: &dyn Judge) -> Option<Plan> {
-    fewest(job, &mut |job| Some(judge.suits(job))).ok().flatten().map(Job::into_plan)
+pub fn fewest_gpus(job: &Job, oracle: &dyn FitOracle) -> Option<Plan> {
+    fewest(job, &mut |job| Some(oracle.suits(job))).ok().flatten().map(Job::into_plan)
 }
 
 /// The GPU of the catalogue with the least memory on which `job` fits; of several the one with the least bandwidth, which
 /// is the older or smaller.
-pub fn smallest_gpu(job: &Job, judge: &dyn Judge) -> Option<Plan> {
-    first(job, gpus(&job.plan), &mut |job| Some(judge.suits(job))).ok().flatten().map(Job::into_plan)
+pub fn smallest_gpu(job: &Job, oracle: &dyn FitOracle) -> Option<Plan> {
+    first(job, gpus(&job.plan), &mut |job| Some(oracle.suits(job))).ok().flatten().map(Job::into_plan)
 }
 
 /// The verdict of a job; a plan that contradicts itself, `None`, does not fit.

@@ -1,6 +1,6 @@
 //! What a run should say of itself before it starts, and what to watch in its first steps.
 
-use super::judge::Judgement;
+use super::oracle::Judgement;
 use crate::job::Job;
 use crate::plan::{Dtype, InstanceRole, Method, MixedPrecision, ReferenceKind, Task};
 

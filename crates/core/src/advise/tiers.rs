@@ -2,7 +2,7 @@
 //! quickest.
 
 use super::fit::escalate;
-use super::judge::{Judge, Judgement, usual_host};
+use super::oracle::{FitOracle, Judgement, usual_host};
 use super::lever::Lever;
 use crate::job::Job;
 use crate::memory::Fit;
@@ -53,10 +53,10 @@ pub struct Tier {
 }
 
 /// Every tier of `plan`; of each method the quickest that fits is marked.
-pub fn tiers(job: &Job, judge: &dyn Judge) -> Vec<Tier> {
+pub fn tiers(job: &Job, oracle: &dyn FitOracle) -> Vec<Tier> {
     let base = speed::step_time(job);
     let all: Vec<(Alternative, Look)> =
-        alternatives(&job.plan).into_iter().map(|one| (one.clone(), look(job, one.plan, judge))).collect();
+        alternatives(&job.plan).into_iter().map(|one| (one.clone(), look(job, one.plan, oracle))).collect();
     let of = |(i, (alternative, (judgement, time))): (usize, &(Alternative, Look))| {
         let rivals = all.iter().enumerate().filter(|(_, (other, _))| other.method == alternative.method);
         Tier {
@@ -143,7 +143,7 @@ const LADDER: [Preset; 4] = [
 /// The four presets for the plan's model and GPUs, the quickest that fits marked; where none fits a fifth, the last with
 /// the mildest changes that make it fit. Empty for what does not train on
 /// sequences of its own: generation, and tasks that generate.
-pub fn ladder(job: &Job, judge: &dyn Judge) -> Vec<Rung> {
+pub fn ladder(job: &Job, oracle: &dyn FitOracle) -> Vec<Rung> {
     if !job.trains() || job.plan.is_reinforcement() {
         return Vec::new();
     }
@@ -158,7 +158,7 @@ pub fn ladder(job: &Job, judge: &dyn Judge) -> Vec<Rung> {
         plan.per_device_train_batch_size = preset.per_device_train_batch_size;
         plan.gradient_accumulation_steps = preset.gradient_accumulation_steps;
         plan.max_length = preset.max_length;
-        let look = look(job, plan.clone(), judge);
+        let look = look(job, plan.clone(), oracle);
         (preset.name, plan, look)
     };
     let all: Vec<(&'static str, Plan, Look)> = LADDER.iter().map(of).collect();
@@ -176,9 +176,9 @@ pub fn ladder(job: &Job, judge: &dyn Judge) -> Vec<Rung> {
     if rungs.iter().all(|rung| rung.reason != Reason::Quickest)
         && let Some(last) = rungs.last()
         && let Ok(on_last) = job.with(last.plan.clone())
-        && let Some(advice) = escalate(&on_last, judge).mildest()
+        && let Some(advice) = escalate(&on_last, oracle).mildest()
     {
-        let (judgement, time) = look(job, advice.plan.clone(), judge);
+        let (judgement, time) = look(job, advice.plan.clone(), oracle);
         let rung = Rung {
             name: last.name,
             judgement,
@@ -196,9 +196,9 @@ pub fn ladder(job: &Job, judge: &dyn Judge) -> Vec<Rung> {
 /// What is known of a way: what it needs, and how long it takes.
 type Look = (Option<Judgement>, Option<StepTime>);
 
-fn look(job: &Job, plan: Plan, judge: &dyn Judge) -> Look {
+fn look(job: &Job, plan: Plan, oracle: &dyn FitOracle) -> Look {
     match job.with(plan) {
-        Ok(job) => (judge.judge(&job), Some(speed::step_time(&job))),
+        Ok(job) => (oracle.judge(&job), Some(speed::step_time(&job))),
         Err(_) => (None, None),
     }
 }

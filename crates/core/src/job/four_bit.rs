@@ -22,14 +22,14 @@ impl FusedGemm {
 
     /// Whether `tokens` times a weight of d_out x d_in is one of them.
     pub(crate) fn serves(self, tokens: u64, (d_out, d_in): (u64, u64)) -> bool {
-        let product = Product { m: tokens, n: d_out, k: d_in, float16: self.float16 };
-        self.gpu.is_some_and(|(multiprocessors, capability)| is_fused(product, multiprocessors, capability))
+        let matmul = Matmul { m: tokens, n: d_out, k: d_in, float16: self.float16 };
+        self.gpu.is_some_and(|(multiprocessors, capability)| uses_fused_4bit_gemm(matmul, multiprocessors, capability))
     }
 }
 
 /// A matmul of `m` tokens with an n x k weight.
 #[derive(Debug, Clone, Copy)]
-struct Product {
+struct Matmul {
     m: u64,
     n: u64,
     k: u64,
@@ -46,8 +46,8 @@ const FEWEST_TOKENS: u64 = 4;
 const SMALL_WEIGHT: u64 = 4 << 20;
 
 /// Whether one kernel multiplies without a copy of the weight.
-fn is_fused(product: Product, multiprocessors: u64, capability: (u8, u8)) -> bool {
-    let Product { m, n, k, float16 } = product;
+fn uses_fused_4bit_gemm(matmul: Matmul, multiprocessors: u64, capability: (u8, u8)) -> bool {
+    let Matmul { m, n, k, float16 } = matmul;
     if m > MOST_TOKENS || !k.is_multiple_of(BLOCK) {
         return false;
     }
@@ -263,7 +263,7 @@ mod tests {
     use super::*;
 
     fn fused(m: u64, n: u64, k: u64) -> bool {
-        is_fused(Product { m, n, k, float16: false }, 108, (8, 0))
+        uses_fused_4bit_gemm(Matmul { m, n, k, float16: false }, 108, (8, 0))
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The estimate of a job: one step run on sizes, read phase by phase, and what the caching allocator makes of it.
 
 use super::autograd::{Extent, Wanted};
-use super::beside;
+use super::task_use;
 use super::context::ContextUse;
 use super::estimate::*;
 use super::host::HostAllocation;
@@ -48,7 +48,7 @@ fn answer(job: &Job, with_rows: bool) -> Estimate {
     let ledger = ledger::read(&step.record, model.num_hidden_layers());
     let counts = step.counts;
     let context = ContextUse::of(job);
-    let beside = context.total();
+    let device_overhead = context.total();
     let mode = if plan.expandable_segments { Mode::Expandable } else { Mode::Default };
     let required = |mode| overhead::usual(ledger.peak_bytes, mode);
     let reserved = overhead::usually_reserved(ledger.peak_bytes);
@@ -58,14 +58,14 @@ fn answer(job: &Job, with_rows: bool) -> Estimate {
         required_bytes: required(Mode::Default).expected,
         required_bytes_expandable: required(Mode::Expandable).expected,
         reserved_bytes: reserved,
-        device_bytes: reserved.saturating_add(beside.expected),
-        context_bytes: beside.expected,
+        device_bytes: reserved.saturating_add(device_overhead.expected),
+        context_bytes: device_overhead.expected,
         nccl_bytes: context.nccl.expected,
-        band: required(mode).plus(beside),
-        sure_bytes: required(mode).plus(beside).high,
-        beside,
+        band: required(mode).plus(device_overhead),
+        safe_bytes: required(mode).plus(device_overhead).high,
+        device_overhead,
         limit: None,
-        basis: Basis::Usual,
+        basis: Basis::Heuristic,
         expandable: plan.expandable_segments,
     };
     let active = model.active_param_count().saturating_add(counts.adapters);
@@ -88,7 +88,7 @@ fn answer(job: &Job, with_rows: bool) -> Estimate {
             })
             .collect(),
         failure: None,
-        task: beside::task_use(job, &ledger.allocations),
+        task: task_use::task_use(job, &ledger.allocations),
         allocations: ledger.allocations,
         gpu_bytes: job.memory_bytes,
         notes: notes(job, &step, &host),
@@ -138,19 +138,19 @@ impl Estimate {
         }
         let reserved = if expandable { replay.reserved_bytes_expandable } else { replay.reserved_bytes };
         let reserved = reserved.max(allocated);
-        let beside = self.peak.beside;
+        let device_overhead = self.peak.device_overhead;
         self.peak = Peak {
             phase,
             allocated_bytes: allocated,
             required_bytes: required(Mode::Default).0.expected,
             required_bytes_expandable: required(Mode::Expandable).0.expected,
             reserved_bytes: reserved,
-            device_bytes: reserved.saturating_add(beside.expected),
-            context_bytes: beside.expected,
+            device_bytes: reserved.saturating_add(device_overhead.expected),
+            context_bytes: device_overhead.expected,
             nccl_bytes: self.peak.nccl_bytes,
-            band: band.plus(beside),
-            sure_bytes: sure.saturating_add(beside.high),
-            beside,
+            band: band.plus(device_overhead),
+            safe_bytes: sure.saturating_add(device_overhead.high),
+            device_overhead,
             limit: replay.limit.clone().filter(|_| !expandable),
             basis: Basis::Replayed,
             expandable,
@@ -225,7 +225,7 @@ impl Estimate {
 
 fn verdict(peak: &Peak, gpu: u64) -> Verdict {
     let band = peak.band;
-    let fit = if peak.sure_bytes <= gpu {
+    let fit = if peak.safe_bytes <= gpu {
         Fit::Fits
     } else if band.expected <= gpu {
         Fit::Tight

@@ -1,6 +1,6 @@
 //! What an estimate says.
 
-use super::beside::TaskUse;
+use super::task_use::TaskUse;
 use super::host::HostAllocation;
 use super::phase::Phase;
 use super::term::{Category, Term};
@@ -61,10 +61,11 @@ pub struct Peak {
     pub band: Band,
     /// GPU memory with which the step surely runs, bytes: below the band's high end where that counts memory which the
     /// allocator only hoards.
-    pub sure_bytes: u64,
+    #[cfg_attr(feature = "serialize", serde(rename = "sure_bytes"))]
+    pub safe_bytes: u64,
     /// CUDA context, libraries and NCCL, bytes.
     #[cfg_attr(feature = "serialize", serde(skip))]
-    pub beside: Band,
+    pub device_overhead: Band,
     /// The request that decides how small the GPU may be, where the plan was replayed.
     #[cfg_attr(feature = "serialize", serde(serialize_with = "limit"))]
     pub limit: Option<FailedRequest>,
@@ -80,7 +81,7 @@ pub struct Peak {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Basis {
     /// What other plans needed beyond their peak: quick, and no better than that.
-    Usual,
+    Heuristic,
     /// This plan's own requests, replayed through the caching allocator.
     Replayed,
 }
@@ -89,7 +90,7 @@ impl Basis {
     /// Name in JSON.
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Usual => "usual",
+            Self::Heuristic => "usual",
             Self::Replayed => "replayed",
         }
     }
@@ -125,7 +126,7 @@ impl From<Overhead> for Band {
     }
 }
 
-/// What lives at the fullest moment of a phase.
+/// What lives at the peak of a phase.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize))]
 pub struct PhaseUse {
@@ -150,9 +151,9 @@ pub struct Allocation {
     pub term: Term,
     /// Which module or model it belongs to, where that is needed to tell rows of the same term apart: `mlp.gate_proj`, `lm_head`; empty otherwise.
     pub module: String,
-    /// Bytes at the fullest moment of the whole step; 0 when the row lives only elsewhere.
+    /// Bytes at the peak of the whole step; 0 when the row lives only elsewhere.
     pub bytes_at_peak: u64,
-    /// Bytes at the fullest moment of each phase, phases with none left out.
+    /// Bytes at the peak of each phase, phases with none left out.
     pub phases: Vec<(Phase, u64)>,
     /// The formula of the most it ever holds, in symbols: `L·b·s·h·2 B`.
     pub formula: String,

@@ -6,7 +6,7 @@
 mod activations;
 mod answer;
 mod autograd;
-mod beside;
+mod task_use;
 mod context;
 mod embeddings;
 mod estimate;
@@ -31,7 +31,7 @@ mod term;
 mod weights;
 
 pub use answer::{estimate, estimate_replayed, outline, smallest_change};
-pub use beside::{ModelRole, ModelUse, RolloutUse, TaskUse};
+pub use task_use::{ModelRole, ModelUse, RolloutUse, TaskUse};
 pub use estimate::*;
 pub use host::HostAllocation;
 pub use kv_cache::{CacheLayout, kv_bytes_per_sequence, kv_bytes_per_token};

@@ -23,8 +23,8 @@ pub(crate) fn contradictions(plan: &Plan, model: &Model, gpu: &Gpu) -> Vec<Probl
     .collect()
 }
 
-fn contradiction(field: &str, other: &str, mend: &str) -> Option<Problem> {
-    Some(Problem::new(field, ProblemKind::Contradiction { other: other.to_owned(), mend: mend.to_owned() }))
+fn contradiction(field: &str, other: &str, fix: &str) -> Option<Problem> {
+    Some(Problem::new(field, ProblemKind::Contradiction { other: other.to_owned(), fix: fix.to_owned() }))
 }
 
 /// The adapter can only be switched off where there is one, and pairs and rewards need no reference.

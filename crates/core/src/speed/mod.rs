@@ -17,7 +17,7 @@ mod optimizer;
 mod part;
 mod range;
 mod rates;
-mod setting;
+mod inputs;
 mod sharding;
 mod tally;
 mod tasks;
@@ -31,7 +31,7 @@ pub use range::Range;
 use crate::job::Job;
 use crate::plan::Task;
 use decode::Generator;
-use setting::Setting;
+use inputs::TimingInputs;
 use tally::Tally;
 
 /// How long a step takes.
@@ -90,10 +90,10 @@ pub fn step_time(job: &Job) -> StepTime {
 
 /// Time of a generation by transformers' `generate`, with the job's model, GPU and sharding.
 pub fn generation_time(job: &Job, generation: Generation) -> StepTime {
-    let setting = Setting::new(job);
-    let mut tally = decode::generate(&setting, generation, Generator::Python);
+    let inputs = TimingInputs::new(job);
+    let mut tally = decode::generate(&inputs, generation, Generator::Python);
     // Weights that are held in shares are gathered for the prompt and again for every token.
-    tasks::share_out(&setting, &mut tally, 1.0 + generation.new_tokens as f64);
+    tasks::share_out(&inputs, &mut tally, 1.0 + generation.new_tokens as f64);
     let sequences = generation.batch.saturating_mul(job.plan.num_gpus);
     finish(&tally, sequences, sequences.saturating_mul(generation.prompt.saturating_add(generation.new_tokens)))
 }

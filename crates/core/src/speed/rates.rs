@@ -16,21 +16,21 @@ pub(super) const FORWARD_LAUNCH: f64 = 25e-6;
 /// The same in backward, where autograd's C++ engine launches and no Python runs: the dispatcher and the driver alone,
 /// 5 to 25 µs for a whole operator with Python, of which half is not Python's.
 pub(super) const BACKWARD_LAUNCH: f64 = 12e-6;
-/// bf16 products of GPUs without bf16, as a share of their fp32 products: 2.5 of 4.2 TFLOP/s on a T4, 5.1 of 9.2 on an RTX
-/// 2080, 5.3 of 10.1 on a P40 (the collection that `product_shares` names).
+/// bf16 matmuls of GPUs without bf16, as a share of their fp32 matmuls: 2.5 of 4.2 TFLOP/s on a T4, 5.1 of 9.2 on an RTX
+/// 2080, 5.3 of 10.1 on a P40 (the collection that `matmul_shares` names).
 const EMULATED_SHARE: f64 = 0.56;
-/// Rows and columns of the tile that one multiprocessor computes of a product (NVIDIA's guide "Matrix Multiplication
+/// Rows and columns of the tile that one multiprocessor computes of a matmul (NVIDIA's guide "Matrix Multiplication
 /// Background", tile and wave quantization).
 const TILE: f64 = 128.0;
-/// Depth below which splitting a product along its inner dimension does not pay (cuBLAS's split-k heuristics).
+/// Depth below which splitting a matmul along its inner dimension does not pay (cuBLAS's split-k heuristics).
 const SPLIT_DEPTH: f64 = 1024.0;
 
-/// What products run in.
+/// What matmuls run in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Precision {
     /// bf16 or fp16 with fp32 accumulation.
     Half,
-    /// fp32 without TF32, PyTorch's default for products (`torch.backends.cuda.matmul.allow_tf32 = False`).
+    /// fp32 without TF32, PyTorch's default for matmuls (`torch.backends.cuda.matmul.allow_tf32 = False`).
     Single,
     /// int8.
     Byte,
@@ -50,13 +50,13 @@ impl Precision {
 /// What one GPU delivers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Rates {
-    /// 16-bit products, FLOP/s.
+    /// 16-bit matmuls, FLOP/s.
     half: f64,
-    /// fp32 products, FLOP/s.
+    /// fp32 matmuls, FLOP/s.
     single: f64,
     /// Peak of the vector units in fp32, FLOP/s.
     vector: f64,
-    /// Peak of 16-bit products, FLOP/s: what attention's share is of.
+    /// Peak of 16-bit matmuls, FLOP/s: what attention's share is of.
     half_peak: f64,
     /// Memory, bytes/s.
     pub(super) bandwidth: f64,
@@ -77,7 +77,7 @@ impl Rates {
         const GIGA: f64 = 1e9;
         let half_peak = gpu.half_tflops.max(0.1) * TERA;
         let vector = vector_peak(gpu, half_peak);
-        let shares = product_shares(gpu);
+        let shares = matmul_shares(gpu);
         let single = vector * shares.single;
         // GPUs without bf16 convert every number to fp32 and back, on the vector units.
         let emulates = bf16 && !gpu.bf16;
@@ -95,8 +95,8 @@ impl Rates {
         }
     }
 
-    /// Seconds of a product of m x k and k x n: whole tiles are computed, in whole waves over the GPU's multiprocessors.
-    pub(super) fn product(&self, [m, n, k]: [f64; 3], precision: Precision) -> f64 {
+    /// Seconds of a matmul of m x k and k x n: whole tiles are computed, in whole waves over the GPU's multiprocessors.
+    pub(super) fn matmul(&self, [m, n, k]: [f64; 3], precision: Precision) -> f64 {
         let best = match precision {
             Precision::Half => self.half,
             Precision::Single => self.single,
@@ -112,7 +112,7 @@ impl Rates {
         let filled = if waves >= 1.0 {
             waves / waves.ceil()
         } else {
-            // Split-k spreads deep products with few tiles over idle multiprocessors.
+            // Split-k spreads deep matmuls with few tiles over idle multiprocessors.
             (waves * (k / SPLIT_DEPTH).max(1.0)).min(1.0)
         };
         seconds / filled
@@ -140,13 +140,13 @@ impl Rates {
     }
 }
 
-/// Side of the tile that a product's `size` is cut into: 128, or the next power of two for narrow ones.
+/// Side of the tile that a matmul's `size` is cut into: 128, or the next power of two for narrow ones.
 fn tile(size: f64) -> f64 {
     const NARROWEST: f64 = 16.0;
     if size >= TILE { TILE } else { size.max(1.0).log2().ceil().exp2().max(NARROWEST) }
 }
 
-/// Shares of data-sheet peaks that products reach.
+/// Shares of data-sheet peaks that matmuls reach.
 struct Shares {
     /// 16-bit numbers on matrix units.
     half: f64,
@@ -154,14 +154,14 @@ struct Shares {
     single: f64,
 }
 
-/// Shares of peak that large products reach in PyTorch: the measurements in the torch-performance-test-data collection
-/// (square products up to 10,240, best of each GPU, several contributors), TFLOP/s in 16 bits and in fp32: A100 SXM 265 and
+/// Shares of peak that large matmuls reach in PyTorch: the measurements in the torch-performance-test-data collection
+/// (square matmuls up to 10,240, best of each GPU, several contributors), TFLOP/s in 16 bits and in fp32: A100 SXM 265 and
 /// 19.2, H100 SXM 789, H20 142 and 32, B200 1696 and 66, V100S 89 and 13.6, RTX 2080 39 and 9.2, RTX 3090 76 and 24.8, RTX
 /// 4090 165 and 54.7, RTX 5090 236 and 69, RTX PRO 6000 418 and 77, RTX A4000 60 and 11.9, L4 57 and 11, P40 10.1 in
 /// fp32, RX 7900 XT 83. GeForce GPUs run above the clock of their data sheet. A T4 keeps to its 70 W at 24 TFLOP/s (NVIDIA's
 /// developer forum, "About GPU peak performance"). A100 PCIe, MI300X, MI325X, MI250X: the Machine Learning Engineering
 /// book's maximum achievable matmul FLOPS (252.9 of 312, 668.4 and 784.9 of 1300, 147.0 of 191.5 a die).
-fn product_shares(gpu: &Gpu) -> Shares {
+fn matmul_shares(gpu: &Gpu) -> Shares {
     let geforce = matches!(gpu.segment, Segment::Consumer);
     let notebook = matches!(gpu.segment, Segment::Laptop);
     let direct = matches!(gpu.interconnect, Interconnect::Direct { .. });

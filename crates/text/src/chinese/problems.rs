@@ -35,7 +35,7 @@ pub(super) fn problem(problem: &Problem) -> String {
                 if nearest.is_empty() { String::new() } else { format!("，可改为 {}", nearest.join(" 或 ")) };
             format!("{value} 与 {other}（{other_value}）不能整除{choose}。")
         }
-        ProblemKind::Contradiction { other, mend } => format!("与 {other} 矛盾，请把 {field} 设为 {mend}。"),
+        ProblemKind::Contradiction { other, fix } => format!("与 {other} 矛盾，请把 {field} 设为 {fix}。"),
         ProblemKind::NotJson { line, column } => {
             format!("第 {line} 行第 {column} 列起不是合法的 JSON，请检查引号、逗号和括号。")
         }

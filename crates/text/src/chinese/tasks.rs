@@ -134,7 +134,7 @@ fn model_role(role: ModelRole) -> &'static str {
     match role {
         ModelRole::Policy => "策略模型",
         ModelRole::Reference => "参考模型",
-        ModelRole::Beside(role) => instance_role(role),
+        ModelRole::Companion(role) => instance_role(role),
         ModelRole::Engine => "生成引擎",
     }
 }

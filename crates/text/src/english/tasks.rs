@@ -154,7 +154,7 @@ fn model_role(role: ModelRole) -> &'static str {
     match role {
         ModelRole::Policy => "Policy",
         ModelRole::Reference => "Reference",
-        ModelRole::Beside(role) => instance_role(role),
+        ModelRole::Companion(role) => instance_role(role),
         ModelRole::Engine => "Rollout engine",
     }
 }

@@ -20,14 +20,14 @@ pub fn cast(x: &Tensor, element: ElementType, label: Label) -> Tensor {
 }
 
 /// An elementwise operator whose backward needs nothing and writes one tensor: negation, times a number.
-pub fn scale(x: &Tensor, label: Label) -> Tensor {
+pub fn mul_scalar(x: &Tensor, label: Label) -> Tensor {
     let recording = Recording::begin(x.tape(), &[x]);
     let out = Tensor::new(x.tape(), label, x.shape(), x.element()).with_head_major(x.head_major());
     recording.finish(out, |call| [Some(call.like_grad())].into())
 }
 
 /// Adds a number: backward passes the gradient on.
-pub fn add_number(x: &Tensor, label: Label) -> Tensor {
+pub fn add_scalar(x: &Tensor, label: Label) -> Tensor {
     let recording = Recording::begin(x.tape(), &[x]);
     let out = Tensor::new(x.tape(), label, x.shape(), x.element());
     recording.finish(out, |call| [Some(call.grad.clone())].into())
@@ -96,7 +96,7 @@ pub fn rsqrt(x: &Tensor, label: Label) -> Tensor {
 }
 
 /// An elementwise kernel that saves its input: silu, gelu.
-pub fn activation_saving_input(x: &Tensor, label: Label) -> Tensor {
+pub fn unary_saving_input(x: &Tensor, label: Label) -> Tensor {
     let mut recording = Recording::begin(x.tape(), &[x]);
     recording.save(x);
     let out = Tensor::new(x.tape(), label, x.shape(), x.element());
@@ -104,7 +104,7 @@ pub fn activation_saving_input(x: &Tensor, label: Label) -> Tensor {
 }
 
 /// An elementwise kernel that saves its output: tanh, relu, sigmoid.
-pub fn activation_saving_output(x: &Tensor, label: Label) -> Tensor {
+pub fn unary_saving_output(x: &Tensor, label: Label) -> Tensor {
     let mut recording = Recording::begin(x.tape(), &[x]);
     let out = Tensor::new(x.tape(), label, x.shape(), x.element()).with_head_major(x.head_major());
     recording.save(&out);

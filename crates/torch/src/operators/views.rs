@@ -85,7 +85,7 @@ pub fn transpose_heads(x: &Tensor, shape: Shape) -> Tensor {
     recording.finish(out, move |call| [Some(call.grad.view(from))].into())
 }
 
-/// A batched product's result seen with its batch and head dimensions apart: backward joins them again, which copies a
+/// A batched matmul's result seen with its batch and head dimensions apart: backward joins them again, which copies a
 /// gradient that lies token by token.
 pub fn unfold_batch(x: &Tensor) -> Tensor {
     let recording = Recording::begin(x.tape(), &[x]);
@@ -100,7 +100,7 @@ pub fn unfold_batch(x: &Tensor) -> Tensor {
 }
 
 /// `x.contiguous()` or a reshape that must copy: backward passes the gradient on.
-pub fn copy(x: &Tensor, shape: Shape, label: Label, head_major: bool) -> Tensor {
+pub fn contiguous(x: &Tensor, shape: Shape, label: Label, head_major: bool) -> Tensor {
     let recording = Recording::begin(x.tape(), &[x]);
     let out = Tensor::new(x.tape(), label, shape, x.element()).with_head_major(head_major);
     let from = x.shape();

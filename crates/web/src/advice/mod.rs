@@ -8,7 +8,7 @@
 mod applied;
 mod escalation;
 mod fill;
-pub(crate) mod judge;
+pub(crate) mod oracle;
 pub(crate) mod levers;
 pub(crate) mod sheet;
 mod time;
@@ -16,7 +16,7 @@ mod waterfall;
 
 use headroom_core::advise::fill::{Fill, Target, fill};
 use headroom_core::advise::fit::{Escalation, Found, LevelAnswer, escalate};
-use headroom_core::advise::{Judge, Judgement, Remembering};
+use headroom_core::advise::{FitOracle, Judgement, Remembering};
 use headroom_core::job::Job;
 use headroom_core::memory::Fit;
 use headroom_core::plan::Plan;
@@ -27,7 +27,7 @@ use crate::replays::Asker;
 use crate::state::State;
 use crate::text::texts;
 pub(crate) use applied::AppliedNote;
-use judge::{Known, Noting};
+use oracle::{Known, Noting};
 
 /// The most plans that are replayed for the advice on one plan: far fewer than are kept, so that none is asked for twice.
 const MOST_ASKED: usize = 128;
@@ -54,14 +54,14 @@ enum Kind {
 }
 
 /// Advice on `plan` from what is known now; none on one that contradicts itself.
-fn advise(plan: &Plan, target: Target, judge: &dyn Judge) -> Option<Advised> {
-    let judge = &Remembering::new(judge);
+fn advise(plan: &Plan, target: Target, oracle: &dyn FitOracle) -> Option<Advised> {
+    let oracle = &Remembering::new(oracle);
     let job = Job::resolve(plan).ok()?;
-    let judgement = judge.judge(&job)?;
+    let judgement = oracle.judge(&job)?;
     let kind = match judgement.fit {
         Fit::Tight | Fit::DoesNotFit => {
-            let escalation = escalate(&job, judge);
-            let judged = |plan: &Plan| judge.judge(&job.with(plan.clone()).ok()?);
+            let escalation = escalate(&job, oracle);
+            let judged = |plan: &Plan| oracle.judge(&job.with(plan.clone()).ok()?);
             let host = |plan: &Plan| judged(plan).map_or(0, |judged| judged.host_bytes);
             let of_level = |answer: &LevelAnswer| match &answer.found {
                 Found::Fits(advice) => host(&advice.plan),
@@ -73,7 +73,7 @@ fn advise(plan: &Plan, target: Target, judge: &dyn Judge) -> Option<Advised> {
             ];
             Kind::Fit(escalation, host_bytes)
         }
-        Fit::Fits if judgement.used_share() < target.low => Kind::Fill(Box::new(fill(&job, target, judge))),
+        Fit::Fits if judgement.used_share() < target.low => Kind::Fill(Box::new(fill(&job, target, oracle))),
         Fit::Fits => Kind::Used,
     };
     Some(Advised { job, judgement, kind })
@@ -144,11 +144,11 @@ impl Advice {
                 }
                 return;
             }
-            let judge = Noting::new(Known(replays));
-            let advised = advise(&plan, target, &judge);
+            let oracle = Noting::new(Known(replays));
+            let advised = advise(&plan, target, &oracle);
             let mut plans = advised.as_ref().map(Advised::plans).unwrap_or_default();
             if advised.as_ref().is_some_and(Advised::searched_in_vain) {
-                plans.extend(judge.into_unknown());
+                plans.extend(oracle.into_unknown());
             }
             let mut missing: Vec<Plan> = untrack(|| plans.into_iter().filter(|plan| !replays.answered(plan)).collect());
             let before = asked.with_untracked(|(of, _, count)| if of.as_ref() == Some(&plan) { *count } else { 0 });

@@ -9,7 +9,7 @@ use leptos::prelude::*;
 
 use super::tables::changed_lines;
 use super::{Tool, Wishes};
-use crate::advice::judge::Known;
+use crate::advice::oracle::Known;
 use crate::advice::sheet::{Sheet, SheetView};
 use crate::figures;
 use crate::state::State;

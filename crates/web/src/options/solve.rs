@@ -65,7 +65,7 @@ impl Verdicts {
             return Some(judgement);
         }
         let outline = memory::outline(job);
-        let allocated = outline.peak.allocated_bytes.saturating_add(outline.peak.beside.low);
+        let allocated = outline.peak.allocated_bytes.saturating_add(outline.peak.device_overhead.low);
         // Where not even the tensors fit, no replay can change that.
         let judgement = if allocated > outline.gpu_bytes {
             Judgement::from(&outline)

@@ -1,7 +1,7 @@
 //! The ways to shard the training state by the ways to train: a matrix to choose from.
 
 use headroom_core::advise::tiers::{Reason, Tier, tiers};
-use headroom_core::advise::{Judge, Judgement, has_wide_adapters};
+use headroom_core::advise::{FitOracle, Judgement, has_wide_adapters};
 use headroom_core::job::Job;
 use headroom_core::plan::{Alternative, Method, Offload, Plan};
 use headroom_core::speed::Range;
@@ -16,7 +16,7 @@ use crate::text::{Texts, text, texts};
 /// Answers that are there already: what the bars show, the matrix says.
 struct Shown<'a>(&'a [Candidate]);
 
-impl Judge for Shown<'_> {
+impl FitOracle for Shown<'_> {
     fn judge(&self, job: &Job) -> Option<Judgement> {
         let candidate = self.0.iter().find(|candidate| candidate.alternative.plan == *job.plan())?;
         candidate.estimate().map(Judgement::from)

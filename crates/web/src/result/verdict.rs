@@ -205,7 +205,7 @@ fn failure_text(texts: &Texts, failure: &FailedRequest) -> String {
 fn fixes(problem: &Problem) -> Vec<(&'static str, String)> {
     let Some(field) = plan::field(&problem.field) else { return Vec::new() };
     let values = match &problem.kind {
-        ProblemKind::Contradiction { mend, .. } => vec![mend.clone()],
+        ProblemKind::Contradiction { fix, .. } => vec![fix.clone()],
         ProblemKind::NotDivisible { nearest, .. } => nearest.iter().map(u64::to_string).collect(),
         ProblemKind::UnknownModel { candidates, .. } | ProblemKind::UnknownGpu { candidates, .. } => candidates.clone(),
         // Too long or too many: the nearest that is allowed.

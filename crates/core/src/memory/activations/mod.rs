@@ -11,10 +11,10 @@ mod masks;
 mod norm;
 mod projection;
 mod rotary;
-mod setting;
+mod context;
 
 pub(super) use layer::run_layer;
 pub(super) use masks::prepare_masks;
 pub(super) use norm::run_norm;
 pub(super) use rotary::rotary_tables;
-pub(super) use setting::{BackwardHook, Setting};
+pub(super) use context::{BackwardHook, ForwardContext};

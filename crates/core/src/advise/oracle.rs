@@ -54,8 +54,8 @@ impl From<&Estimate> for Judgement {
             fit: estimate.verdict.fit,
             need_bytes: estimate.peak.band.expected,
             gpu_bytes: estimate.gpu_bytes,
-            without_optimizer_bytes: fullest(estimate, |category| category != Category::OptimizerStates),
-            activation_bytes: fullest(estimate, |category| {
+            without_optimizer_bytes: peak_of(estimate, |category| category != Category::OptimizerStates),
+            activation_bytes: peak_of(estimate, |category| {
                 matches!(category, Category::Activations | Category::LogitsAndLoss | Category::KvCache)
             }),
             standing_bytes: of_phases(estimate, before_the_update, |category| {
@@ -75,18 +75,18 @@ impl From<&Estimate> for Judgement {
     }
 }
 
-/// What some categories hold at the fullest moments of all phases but the optimizer step, the most of them, with the
+/// What some categories hold at the peaks of all phases but the optimizer step, the most of them, with the
 /// least that context and libraries take.
-fn fullest(estimate: &Estimate, counts: fn(Category) -> bool) -> u64 {
+fn peak_of(estimate: &Estimate, counts: fn(Category) -> bool) -> u64 {
     let most = of_phases(estimate, before_the_update, counts).max().unwrap_or(0);
-    most.saturating_add(estimate.peak.beside.low)
+    most.saturating_add(estimate.peak.device_overhead.low)
 }
 
 fn before_the_update(phase: Phase) -> bool {
     phase != Phase::OptimizerStep
 }
 
-/// What some categories hold at the fullest moments of some phases, bytes.
+/// What some categories hold at the peaks of some phases, bytes.
 fn of_phases(
     estimate: &Estimate,
     within: fn(Phase) -> bool,
@@ -111,7 +111,7 @@ pub(super) fn saved_bytes(before: u64, after: u64) -> i64 {
 }
 
 /// Estimates jobs; `None` where one has no answer, or none yet.
-pub trait Judge {
+pub trait FitOracle {
     /// Estimates `job`.
     fn judge(&self, job: &Job) -> Option<Judgement>;
 
@@ -128,9 +128,9 @@ pub trait Judge {
 
 /// Judges by what other plans needed beyond their peak: under a millisecond.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Quick;
+pub struct Heuristic;
 
-impl Judge for Quick {
+impl FitOracle for Heuristic {
     fn judge(&self, job: &Job) -> Option<Judgement> {
         Some(Judgement::from(&memory::outline(job)))
     }
@@ -140,7 +140,7 @@ impl Judge for Quick {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Replayed;
 
-impl Judge for Replayed {
+impl FitOracle for Replayed {
     fn judge(&self, job: &Job) -> Option<Judgement> {
         Some(Judgement::from(&memory::estimate_replayed(job)))
     }
@@ -150,10 +150,10 @@ impl Judge for Replayed {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ReplayedIfClose;
 
-impl Judge for ReplayedIfClose {
+impl FitOracle for ReplayedIfClose {
     fn judge(&self, job: &Job) -> Option<Judgement> {
         let outline = memory::outline(job);
-        let allocated = outline.peak.allocated_bytes.saturating_add(outline.peak.beside.low);
+        let allocated = outline.peak.allocated_bytes.saturating_add(outline.peak.device_overhead.low);
         let estimate = if allocated > outline.gpu_bytes {
             // No replay can change that.
             outline
@@ -164,25 +164,25 @@ impl Judge for ReplayedIfClose {
     }
 }
 
-/// Asks another judge once for each plan.
+/// Asks another oracle once for each plan.
 pub struct Remembering<'a> {
-    judge: &'a dyn Judge,
+    oracle: &'a dyn FitOracle,
     known: RefCell<HashMap<String, Option<Judgement>>>,
 }
 
 impl<'a> Remembering<'a> {
-    /// Remembers what `judge` says.
-    pub fn new(judge: &'a dyn Judge) -> Self {
-        Self { judge, known: RefCell::default() }
+    /// Remembers what `oracle` says.
+    pub fn new(oracle: &'a dyn FitOracle) -> Self {
+        Self { oracle, known: RefCell::default() }
     }
 }
 
-impl Judge for Remembering<'_> {
+impl FitOracle for Remembering<'_> {
     fn judge(&self, job: &Job) -> Option<Judgement> {
         let key = link::encode(&job.plan);
         let known = self.known.borrow().get(&key).copied();
         known.unwrap_or_else(|| {
-            let judged = self.judge.judge(job);
+            let judged = self.oracle.judge(job);
             self.known.borrow_mut().insert(key, judged);
             judged
         })

@@ -47,7 +47,7 @@ pub enum ModelRole {
     /// The frozen reference.
     Reference,
     /// A model beside them.
-    Beside(InstanceRole),
+    Companion(InstanceRole),
     /// The generating engine's copy of the policy.
     Engine,
 }
@@ -58,7 +58,7 @@ impl ModelRole {
         match self {
             Self::Policy => "policy",
             Self::Reference => "reference",
-            Self::Beside(role) => role.name(),
+            Self::Companion(role) => role.name(),
             Self::Engine => "engine",
         }
     }
@@ -140,7 +140,7 @@ fn models(job: &Job, rows: &[Allocation]) -> Vec<ModelUse> {
         };
         let bytes = most(rows, |row| row.category() == Category::Weights && row.module.starts_with(&prefix));
         models.push(ModelUse {
-            role: ModelRole::Beside(instance.role),
+            role: ModelRole::Companion(instance.role),
             name: instance.model.name.clone(),
             bytes,
             shared: instance.shared,
