@@ -4,7 +4,7 @@
 
 use headroom_core::advise::fit::{Advice, Escalation, Found, escalate, exhaustive};
 use headroom_core::advise::tiers::{Reason, Tier, tiers};
-use headroom_core::advise::{FitOracle, Level, Lever, Heuristic, Remembering, usual_host, waterfall};
+use headroom_core::advise::{FitOracle, Heuristic, Level, Lever, Remembering, usual_host, waterfall};
 use headroom_core::job::Job;
 use headroom_core::link;
 use headroom_core::memory::{Fit, Note, outline};
@@ -116,7 +116,10 @@ fn is_helped(plan: &Plan) -> bool {
             (Found::Short(leanest), None) => {
                 assert!(!fits, "{name}");
                 let leanest = leanest.as_ref().map(|leanest| oracle.judge(&job(&leanest.plan)).unwrap().need_bytes);
-                assert!(leanest.is_none_or(|leanest| leanest <= oracle.judge(&job(plan)).unwrap().need_bytes), "{name}");
+                assert!(
+                    leanest.is_none_or(|leanest| leanest <= oracle.judge(&job(plan)).unwrap().need_bytes),
+                    "{name}"
+                );
             }
             (found, best) => panic!("{name} {:?}: {found:?}, by exhaustive search {best:?}", answer.level),
         }

@@ -1,4 +1,4 @@
-//! What must hold for every plan: more work never takes less memory, sharing out never takes more, nothing panics.
+//! What must hold for every plan: more work never takes less memory, sharding never takes more, nothing panics.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use headroom_core::advise::difference::changed;
 use headroom_core::advise::largest::{Largest, OFFERED, Offer, Progress, largest_models};
-use headroom_core::advise::{FitOracle, Judgement, Level, Lever, Heuristic};
+use headroom_core::advise::{FitOracle, Heuristic, Judgement, Level, Lever};
 use headroom_core::job::Job;
 use headroom_core::link;
 use headroom_core::memory::{Fit, estimate_replayed};

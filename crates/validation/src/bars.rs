@@ -28,11 +28,11 @@ impl Scope {
     /// In words.
     pub const fn words(self) -> &'static str {
         match self {
-            Self::Single => "one card, counted by the allocator",
+            Self::Single => "one GPU, counted by the allocator",
             Self::Searched => "smallest device on which the step runs",
             Self::Sharded => "sharded, one rank of several",
             Self::SearchedSharded => "smallest device on which one rank of several runs",
-            Self::Gpu => "measured on a real card",
+            Self::Gpu => "measured on a real GPU",
             Self::All => "all cases",
         }
     }
@@ -85,8 +85,8 @@ impl Figure {
             Self::Largest => "largest error",
             Self::Coverage => "covered by the band",
             Self::Width => "median width of the band",
-            Self::TooSmallFits => "a card 1 % too small is told \"fits\"",
-            Self::AmpleFits => "a card of 1.25 times the need is told \"fits\"",
+            Self::TooSmallFits => "a GPU 1 % too small is told \"fits\"",
+            Self::AmpleFits => "a GPU of 1.25 times the need is told \"fits\"",
         }
     }
 

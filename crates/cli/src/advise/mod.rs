@@ -10,7 +10,7 @@ use std::io::Write;
 use headroom_core::advise::fill::{Fill, Target, fill};
 use headroom_core::advise::fit::{Escalation, Found, escalate};
 use headroom_core::advise::tiers::{Rung, Tier, ladder, tiers};
-use headroom_core::advise::{Impact, FitOracle, Heuristic, Replayed, ReplayedIfClose, impacts, waterfall};
+use headroom_core::advise::{FitOracle, Heuristic, Impact, Replayed, ReplayedIfClose, impacts, waterfall};
 use headroom_core::job::Job;
 use headroom_core::memory::Fit;
 

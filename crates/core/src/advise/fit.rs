@@ -1,8 +1,8 @@
 //! Making a plan fit: at each level the quickest sequence of levers.
 
 use super::hardware::{Hardware, hardware};
-use super::oracle::{FitOracle, Remembering};
 use super::lever::{Level, Lever, has_wide_adapters, shardings, shorter, smaller_batches, smaller_model};
+use super::oracle::{FitOracle, Remembering};
 use super::search::{Choice, Question, choices, least, quickest};
 use super::waterfall::{Stage, waterfall};
 use crate::job::Job;
@@ -387,8 +387,10 @@ const MIN_SHOWN_SAVING_BYTES: i64 = 1 << 20;
 /// The stages with those that save nothing in their place behind the others of their level, where they may well save
 /// something: the peak moves to another phase as levers are pulled.
 fn savers_first(before: &Job, stages: Vec<Stage>, oracle: &dyn FitOracle) -> Vec<Stage> {
-    let mut order: Vec<(Level, bool, Lever)> =
-        stages.iter().map(|stage| (stage.lever.level(), stage.saved_bytes < MIN_SHOWN_SAVING_BYTES, stage.lever)).collect();
+    let mut order: Vec<(Level, bool, Lever)> = stages
+        .iter()
+        .map(|stage| (stage.lever.level(), stage.saved_bytes < MIN_SHOWN_SAVING_BYTES, stage.lever))
+        .collect();
     order.sort_by_key(|(level, saves_nothing, _)| (*level, *saves_nothing));
     let levers: Vec<Lever> = order.into_iter().map(|(.., lever)| lever).collect();
     let reached = pulled(before, &levers);

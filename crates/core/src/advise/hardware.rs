@@ -1,8 +1,8 @@
 //! GPUs on which a plan would fit.
 
 use super::fit::{Leanest, questions};
-use super::oracle::{FitOracle, Judgement};
 use super::lever::{Level, Lever};
+use super::oracle::{FitOracle, Judgement};
 use super::search::{choices, leanest};
 use crate::gpu;
 use crate::job::Job;

@@ -1,7 +1,7 @@
 //! What each lever does to a plan by itself.
 
-use super::oracle::{FitOracle, Judgement, saved_bytes};
 use super::lever::{Lever, candidates};
+use super::oracle::{FitOracle, Judgement, saved_bytes};
 use crate::job::Job;
 use crate::plan::Plan;
 use crate::speed::{self, Range};
@@ -47,7 +47,8 @@ pub fn impacts(job: &Job, oracle: &dyn FitOracle) -> Vec<Impact> {
         .collect();
     let matters = |impact: &Impact| {
         let gpu = matches!(impact.lever, Lever::Gpu(_));
-        gpu || impact.saved_bytes.unsigned_abs() >= MIN_SHOWN_SAVING_BYTES || (impact.time.expected - 1.0).abs() > SAME_TIME
+        gpu || impact.saved_bytes.unsigned_abs() >= MIN_SHOWN_SAVING_BYTES
+            || (impact.time.expected - 1.0).abs() > SAME_TIME
     };
     impacts.retain(matters);
     impacts.sort_by_key(|impact| std::cmp::Reverse(impact.saved_bytes));

@@ -8,8 +8,8 @@ use std::cell::RefCell;
 
 use super::difference::{Changed, changed};
 use super::fit::{all_savers, savers};
-use super::oracle::{FitOracle, Judgement, Heuristic, Replayed};
 use super::lever::{Lever, shardings, shorter, smaller_batches};
+use super::oracle::{FitOracle, Heuristic, Judgement, Replayed};
 use crate::job::Job;
 use crate::model::{self, CatalogueModel};
 use crate::plan::{Method, ModelChoice, Plan};

@@ -50,8 +50,9 @@ pub fn map_beside(job: &Job, own: &Estimate, batches: Vec<u64>, lengths: Vec<u64
     let allocated = on_map.unwrap_or_else(|| memory::outline(job).peak.allocated_bytes);
     let needed = own.peak.band.expected.saturating_sub(own.peak.device_overhead.expected);
     let beyond = needed as f64 / allocated.max(1) as f64;
-    let share =
-        |bytes: u64| (bytes as f64).mul_add(beyond, own.peak.device_overhead.expected as f64) / own.gpu_bytes.max(1) as f64;
+    let share = |bytes: u64| {
+        (bytes as f64).mul_add(beyond, own.peak.device_overhead.expected as f64) / own.gpu_bytes.max(1) as f64
+    };
     let used_share = surface.into_iter().map(|row| row.into_iter().map(share).collect()).collect();
     Map { batches, lengths, used_share }
 }

@@ -1,7 +1,7 @@
 //! The fastest combination of levers with which a plan fits.
 
-use super::oracle::{FitOracle, Judgement};
 use super::lever::Lever;
+use super::oracle::{FitOracle, Judgement};
 use crate::job::Job;
 use crate::memory::Fit;
 use crate::speed;

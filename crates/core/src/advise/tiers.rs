@@ -2,8 +2,8 @@
 //! quickest.
 
 use super::fit::escalate;
-use super::oracle::{FitOracle, Judgement, usual_host};
 use super::lever::Lever;
+use super::oracle::{FitOracle, Judgement, usual_host};
 use crate::job::Job;
 use crate::memory::Fit;
 use crate::plan::{Alternative, Framework, Offload, Plan, alternatives};

@@ -1,8 +1,8 @@
 //! What each of several levers saves when they are pulled one after the other.
 
 use super::difference::{Changed, changed};
-use super::oracle::{FitOracle, saved_bytes};
 use super::lever::Lever;
+use super::oracle::{FitOracle, saved_bytes};
 use crate::job::Job;
 use crate::plan::{self, Plan};
 use crate::speed::{self, Range};

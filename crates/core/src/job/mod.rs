@@ -1,7 +1,7 @@
 //! The Job: what follows from a plan, worked out once.
 //!
 //! A [`Plan`] says what the user chose, "auto" and defaults included. What such choices come to (the model, the GPU, which
-//! ranks keep which share, the dtype of a matmul, the kernel attention runs in) is decided here and nowhere else: rooms
+//! ranks keep which share, the dtype of a matmul, the kernel attention runs in) is decided here and nowhere else: modules
 //! above read the answer off the job. A line of code belongs here if it derives something from several fields of a plan,
 //! or from a plan and its model or GPU, and neither allocates nor takes time.
 

@@ -1,8 +1,7 @@
 //! The estimate of a job: one step run on sizes, read phase by phase, and what the caching allocator makes of it.
 
 use super::autograd::{Extent, Wanted};
-use super::task_use;
-use super::context::ContextUse;
+use super::device_overhead::DeviceOverhead;
 use super::estimate::*;
 use super::host::HostAllocation;
 use super::ledger;
@@ -11,6 +10,7 @@ use super::phase::Phase;
 use super::program;
 use super::replay::{Replay, replay};
 use super::sharding::{self, Elements, strategy};
+use super::task_use;
 use super::term::{Category, Term};
 use crate::gpu::HostMemory;
 use crate::job::{AttentionKernel, Job};
@@ -47,11 +47,11 @@ fn answer(job: &Job, with_rows: bool) -> Estimate {
     let step = program::run(job, Extent::Representative, wanted);
     let ledger = ledger::read(&step.record, model.num_hidden_layers());
     let counts = step.counts;
-    let context = ContextUse::of(job);
+    let context = DeviceOverhead::of(job);
     let device_overhead = context.total();
     let mode = if plan.expandable_segments { Mode::Expandable } else { Mode::Default };
-    let required = |mode| overhead::usual(ledger.peak_bytes, mode);
-    let reserved = overhead::usually_reserved(ledger.peak_bytes);
+    let required = |mode| overhead::heuristic_required(ledger.peak_bytes, mode);
+    let reserved = overhead::heuristic_reserved(ledger.peak_bytes);
     let peak = Peak {
         phase: ledger.peak_phase,
         allocated_bytes: ledger.peak_bytes,
@@ -83,7 +83,7 @@ fn answer(job: &Job, with_rows: bool) -> Estimate {
             .phases
             .into_iter()
             .map(|used| {
-                let needed = overhead::usual(used.allocated_bytes, mode).expected;
+                let needed = overhead::heuristic_required(used.allocated_bytes, mode).expected;
                 PhaseUse { fragmentation_bytes: needed - used.allocated_bytes, ..used }
             })
             .collect(),

@@ -1,8 +1,8 @@
 //! What an estimate says.
 
-use super::task_use::TaskUse;
 use super::host::HostAllocation;
 use super::phase::Phase;
+use super::task_use::TaskUse;
 use super::term::{Category, Term};
 use crate::gpu::Overhead;
 use crate::model::AssumedKey;

@@ -165,8 +165,8 @@ fn turns(record: &TapeRecord) -> Vec<Turn<'_>> {
     turns
 }
 
-/// The peak of each phase, in the order phases begin. In a row of equals the bytes held change evenly: the first and
-/// the last are the fullest.
+/// The peak of each phase, in the order phases begin. In a row of equals the bytes held change evenly: the peak is in
+/// the first or the last.
 fn peak_moments(record: &TapeRecord, turns: &[Turn<'_>]) -> Vec<PeakMoment> {
     let mut peaks: Vec<PeakMoment> = Vec::new();
     let mut see = |phase: Phase, bytes: i128, moment: Moment| match peaks.iter_mut().find(|peak| peak.phase == phase) {

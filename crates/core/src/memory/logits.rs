@@ -1,7 +1,7 @@
 //! The head and the loss: logits in the model's dtype, their fp32 copy, log-softmax, and the gradients of all three.
 
 use super::activations::{ForwardContext, run_norm};
-use super::autograd::{Dim, ElementType, Shape, Sym, Tensor, unary_saving_output, cast, custom, dims, mul_scalar};
+use super::autograd::{Dim, ElementType, Shape, Sym, Tensor, cast, custom, dims, mul_scalar, unary_saving_output};
 use super::phase::Phase;
 use super::term::Term;
 use super::weights::{BaseWeight, LoadedModel};
@@ -48,7 +48,12 @@ pub(super) fn language_model_loss(
 }
 
 /// `lm_head(hidden)` and what the family does to logits.
-pub(super) fn logits(context: &ForwardContext, model: &Model, weights: &LoadedModel, hidden: &Tensor) -> Option<Tensor> {
+pub(super) fn logits(
+    context: &ForwardContext,
+    model: &Model,
+    weights: &LoadedModel,
+    hidden: &Tensor,
+) -> Option<Tensor> {
     // Encoders transform the hidden states first: dense, activation, norm.
     let (decoder, transforms): (Vec<_>, Vec<_>) = weights.head.iter().partition(|head| head.d_out == model.vocab_size);
     let mut input = hidden.clone();
@@ -173,7 +178,12 @@ pub(super) fn chunked_loss(
 }
 
 /// Score head over the last token of each sequence.
-pub(super) fn score_loss(context: &ForwardContext, job: &Job, weights: &LoadedModel, hidden: Tensor) -> Option<HeadOutput> {
+pub(super) fn score_loss(
+    context: &ForwardContext,
+    job: &Job,
+    weights: &LoadedModel,
+    hidden: Tensor,
+) -> Option<HeadOutput> {
     let plan = &job.plan;
     context.tape.enter(Phase::Loss);
     let hidden = mark_backward(context, &hidden);

@@ -18,7 +18,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// The setting of a forward over the sequences of the job's update.
+/// The context of a forward over the sequences of the job's update.
 pub(super) fn forward_context(tape: &Rc<Tape>, job: &Job, training: bool) -> ForwardContext {
     let Job { plan, batches, numerics, .. } = job;
     let behaviour = job.model.behaviour;

@@ -60,7 +60,7 @@ pub fn surface(job: &Job, batches: &[u64], lengths: &[u64]) -> Vec<Vec<u64>> {
 struct Area {
     batches: (usize, usize),
     lengths: (usize, usize),
-    /// Whether need is linear in the length too: no scores of every token with every other are written out.
+    /// Whether need is linear in the length too: no scores of every token with every other are materialised.
     linear: bool,
 }
 
@@ -254,7 +254,7 @@ impl Fitted {
         })
     }
 
-    /// Only those pieces that are the fullest somewhere, as far as a few places tell.
+    /// Only those pieces that hold the most somewhere, as far as a few places tell.
     fn leading(mut self, known: &Known<'_>) -> Self {
         const PLACES: usize = 6;
         let places = |(first, last): (usize, usize)| (0..=PLACES).map(move |i| first + (last - first) * i / PLACES);
@@ -268,7 +268,7 @@ impl Fitted {
         self
     }
 
-    /// The fullest piece at a place: bytes and which.
+    /// The piece that holds the most at a place: bytes and which.
     fn at(&self, known: &Known<'_>, b: usize, s: usize) -> (u64, usize) {
         let of_nodes = self.weights(known, b, s);
         let mut highest = (0.0f64, 0);

@@ -92,7 +92,7 @@ symbols! {
     TableRows = "rows";
     /// Rank of latent keys and values.
     RKv = "r_kv";
-    /// Parameters that are never let go.
+    /// Parameters that are never freed.
     Persistent = "persistent";
     /// Blocks of an 8-bit state.
     StateBlocks = "n/256";

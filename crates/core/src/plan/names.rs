@@ -117,7 +117,7 @@ names! {
         Sdpa = "sdpa",
         /// The flash-attn package.
         FlashAttention2 = "flash_attention_2",
-        /// Written out: scores and probabilities exist.
+        /// Scores and probabilities are materialised.
         Eager = "eager",
     }
 }

@@ -1,8 +1,8 @@
 //! Scores, softmax and values.
 
 use super::Part;
-use super::rates::Precision;
 use super::inputs::TimingInputs;
+use super::rates::Precision;
 use super::tally::Passes;
 use crate::job::AttentionKernel;
 use crate::model::{Attention, ModelKind};
@@ -59,7 +59,7 @@ fn fused(passes: &mut Passes, inputs: &TimingInputs, heads: f64, (d, d_v): (f64,
     passes.backward.traffic(rates, Part::Attention, bytes, 1.0);
 }
 
-/// Scores written out: no mask saves work, and each elementwise step reads and writes all of them
+/// Scores materialised: no mask saves work, and each elementwise step reads and writes all of them
 /// (`eager_attention_forward` of transformers).
 fn eager(passes: &mut Passes, inputs: &TimingInputs, attention: &Attention, heads: f64, (d, d_v): (f64, f64)) {
     let rates = &inputs.rates;
@@ -93,7 +93,7 @@ fn eager(passes: &mut Passes, inputs: &TimingInputs, attention: &Attention, head
     passes.backward.traffic(rates, Part::Attention, scores * backward.0, backward.1);
 }
 
-/// Grouped keys and values written out for every head, where they are.
+/// Grouped keys and values materialised for every head, where they are.
 fn repeat_kv(passes: &mut Passes, inputs: &TimingInputs, attention: &Attention) {
     if attention.num_key_value_heads >= attention.num_attention_heads || flash_package(inputs) {
         return;

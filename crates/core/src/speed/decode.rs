@@ -2,9 +2,9 @@
 
 use super::Part;
 use super::head::ends;
+use super::inputs::TimingInputs;
 use super::layer::layer;
 use super::rates::FORWARD_LAUNCH;
-use super::inputs::TimingInputs;
 use super::tally::{Passes, Tally};
 use crate::model::{Attention, Projection};
 
@@ -98,7 +98,7 @@ fn seen(attention: &Attention, held: f64) -> f64 {
     attention.sliding_window.map_or(held, |window| held.min(window as f64))
 }
 
-/// Numbers a token leaves in a layer's cache: transformers keeps latent attention's keys and values written out.
+/// Numbers a token leaves in a layer's cache: transformers keeps latent attention's keys and values materialised.
 fn cached_width(attention: &Attention) -> f64 {
     let heads = match attention.projection {
         Projection::Latent { .. } => attention.num_attention_heads,

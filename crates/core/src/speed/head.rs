@@ -1,9 +1,9 @@
 //! Embeddings, final norm, head and loss.
 
 use super::Part;
+use super::inputs::TimingInputs;
 use super::layer::norm;
 use super::linear::{linear, matmul, weight_gradient};
-use super::inputs::TimingInputs;
 use super::tally::Passes;
 use crate::model::{Model, ModuleKind, NormKind, Role};
 

@@ -2,8 +2,8 @@
 
 use super::Part;
 use super::attention::attention;
-use super::linear::{linear, matmul, weight_gradient};
 use super::inputs::TimingInputs;
+use super::linear::{linear, matmul, weight_gradient};
 use super::tally::Passes;
 use crate::model::{Activation, Experts, FeedForward, Layer, Mlp, ModuleKind, NormKind, QkNorm, Role};
 

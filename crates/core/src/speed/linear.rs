@@ -1,8 +1,8 @@
 //! Linear layers: plain, quantised, with an adapter.
 
 use super::Part;
-use super::rates::Precision;
 use super::inputs::TimingInputs;
+use super::rates::Precision;
 use super::tally::Passes;
 use crate::model::{Module, ModuleKind};
 
@@ -64,7 +64,7 @@ pub(super) fn weight_gradient(passes: &mut Passes, inputs: &TimingInputs, rows: 
     passes.backward.traffic(rates, Part::MemoryTraffic, d_in * d_out * (casts + adds), kernels);
 }
 
-/// bitsandbytes MatMul4Bit: the weight is written out in forward, unless a fused kernel serves, and in backward.
+/// bitsandbytes MatMul4Bit: the weight is materialised in forward, unless a fused kernel serves, and in backward.
 fn four_bit(passes: &mut Passes, inputs: &TimingInputs, rows: f64, d_in: f64, d_out: f64) {
     let rates = &inputs.rates;
     let numbers = d_in * d_out;

@@ -1,8 +1,8 @@
 //! Clipping and the optimizer's step: bytes read and written for each element, library by library.
 
 use super::Part;
-use super::rates::{FORWARD_LAUNCH, Precision};
 use super::inputs::TimingInputs;
+use super::rates::{FORWARD_LAUNCH, Precision};
 use super::tally::Tally;
 use super::trained::Trained;
 use crate::job::Job;

@@ -21,7 +21,7 @@ pub enum Part {
     MemoryTraffic,
     /// Softmax and cross-entropy over the vocabulary: limited by memory bandwidth.
     Loss,
-    /// Writing out 4-bit and 8-bit weights before matmuls.
+    /// Materialising 4-bit and 8-bit weights before matmuls.
     Dequantization,
     /// Clipping and the optimizer's step on the GPU.
     Optimizer,

@@ -133,7 +133,7 @@ impl Rates {
         }
     }
 
-    /// Values that a lookup kernel writes out in a second, when each takes `operations` of a vector lane.
+    /// Values that a lookup kernel dequantises in a second, when each takes `operations` of a vector lane.
     pub(super) fn lookups(&self, operations: f64) -> f64 {
         // A fused multiply-add counts as two.
         self.vector / 2.0 / operations

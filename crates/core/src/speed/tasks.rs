@@ -2,8 +2,8 @@
 
 use super::Part;
 use super::decode::{Generation, Generator, forward, generate};
-use super::rates::FORWARD_LAUNCH;
 use super::inputs::TimingInputs;
+use super::rates::FORWARD_LAUNCH;
 use super::sharding::{Collectives, Compute};
 use super::tally::Tally;
 use super::trained::Trained;
@@ -18,7 +18,8 @@ type Companion<'a> = (&'a Instance, Job);
 pub(super) fn step(job: &Job) -> Tally {
     let policy = TimingInputs::new(job);
     let answer = answer_tokens(&job.plan, &policy);
-    let companions: Vec<Companion<'_>> = job.instances.iter().map(|instance| (instance, job.for_companion(instance))).collect();
+    let companions: Vec<Companion<'_>> =
+        job.instances.iter().map(|instance| (instance, job.for_companion(instance))).collect();
     let mut tally = training_step(&policy, answer);
     match &job.batches.round {
         None => {

@@ -2,10 +2,10 @@
 
 use super::Part;
 use super::head::ends;
+use super::inputs::TimingInputs;
 use super::layer::layer;
 use super::optimizer;
 use super::rates::{BACKWARD_LAUNCH, FORWARD_LAUNCH};
-use super::inputs::TimingInputs;
 use super::sharding::{Collectives, Compute};
 use super::tally::{Passes, Tally};
 use super::trained::Trained;

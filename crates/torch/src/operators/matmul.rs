@@ -4,7 +4,7 @@ use crate::autograd::{Recording, Tensor};
 use crate::label::Label;
 use crate::shape::{Shape, Symbol};
 
-/// A matrix matmul of two activations (scores, probabilities times values): saves both.
+/// `aten::bmm` of two activations (scores, probabilities times values): saves both.
 ///
 /// `transposed`: b is the transpose of what the caller has, and its gradient lies so that heads join without a copy.
 pub fn matmul(a: &Tensor, b: &Tensor, transposed: bool, shape: Shape, label: Label) -> Tensor {
@@ -33,7 +33,7 @@ pub fn matmul(a: &Tensor, b: &Tensor, transposed: bool, shape: Shape, label: Lab
     })
 }
 
-/// A matmul with a weight: `x` is `[b, s, d_in]`, the weight d_out x d_in.
+/// `aten::linear`, run as `aten::mm`, or `aten::addmm` where there is a bias: `x` is `[b, s, d_in]`, the weight d_out x d_in.
 ///
 /// Saves x only when the weight trains, and the weight only when x needs a gradient.
 pub fn linear(

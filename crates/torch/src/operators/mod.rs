@@ -41,8 +41,8 @@ mod views;
 pub use attention::{AttentionLabels, AttentionSizes, efficient_attention, flash_attention};
 pub use custom::custom;
 pub use elementwise::{
-    unary_saving_input, unary_saving_output, add, add_in_place, add_scalar, cast, clamp, dropout, mul, pow,
-    rsqrt, mul_scalar, sub,
+    add, add_in_place, add_scalar, cast, clamp, dropout, mul, mul_scalar, pow, rsqrt, sub, unary_saving_input,
+    unary_saving_output,
 };
 pub use embedding::embedding;
 pub use matmul::{linear, matmul};

@@ -10,7 +10,7 @@ mod rows;
 mod sink;
 
 pub use event::{Action, Event, FirstStep, Hook, Marks, RELABELLED, Row, RowId, Segment, StorageId, passes, rounded};
-pub use peaks::{Block, Peaks, PeakTracker, PhasePeak, Part, Sums, RepeatableStretch};
+pub use peaks::{Block, Part, PeakTracker, Peaks, PhasePeak, RepeatableStretch, Sums};
 pub use recorder::Recorder;
 pub use rows::{Rows, TapeRecord};
 pub use sink::{Account, Record, Sink, Wanted};

@@ -243,7 +243,12 @@ impl PeakTracker {
     }
 
     /// Writes a whole stretch, even an empty one; gives it back for [`PeakTracker::repeat`].
-    pub fn stretch(&mut self, (phase, tag): (PhaseId, LayerTag), models: &Models, parts: &[Part<'_>]) -> RepeatableStretch {
+    pub fn stretch(
+        &mut self,
+        (phase, tag): (PhaseId, LayerTag),
+        models: &Models,
+        parts: &[Part<'_>],
+    ) -> RepeatableStretch {
         self.go_on(phase, tag, models);
         let stretch = self.read(parts);
         let pieces = self.pieces.get(stretch.pieces.clone()).unwrap_or_default().to_vec();

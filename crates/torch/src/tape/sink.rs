@@ -1,7 +1,7 @@
 //! What reads a tape while it is written.
 
 use super::event::{Event, Hook, Marks, Row, StorageId};
-use super::peaks::{Peaks, PeakTracker};
+use super::peaks::{PeakTracker, Peaks};
 use super::rows::{Rows, TapeRecord};
 use crate::label::{Label, NameId, PhaseId, Vocabulary};
 use crate::layers::{LayerTag, Models};

@@ -3,8 +3,8 @@
 use crate::trace::{X, expect, fixed, leaf, made, of_one, of_two, run, shape, trace};
 use headroom_torch::ElementType::{F32, Half};
 use headroom_torch::{
-    Action, GradSource, Leaf, Symbol, Tensor, unary_saving_input, unary_saving_output, add, cast, custom,
-    linear, mean_last, mul, mul_scalar,
+    Action, GradSource, Leaf, Symbol, Tensor, add, cast, custom, linear, mean_last, mul, mul_scalar,
+    unary_saving_input, unary_saving_output,
 };
 use std::rc::Rc;
 
@@ -72,9 +72,7 @@ fn each_gradient_is_freed_when_its_operator_has_run() {
 #[test]
 fn what_is_saved_is_freed_when_its_operator_has_run() {
     expect(
-        of_one(made(&X, F32), |t, x| {
-            unary_saving_input(&unary_saving_input(x, t.label("one")), t.label("two"))
-        }),
+        of_one(made(&X, F32), |t, x| unary_saving_input(&unary_saving_input(x, t.label("one")), t.label("two"))),
         "
         + one 8x64x256 f32, + two 8x64x256 f32, - two
         backward: + grad 8x64x256 f32, + grad2 8x64x256 f32, - grad, - one, + grad3 8x64x256 f32, - grad2, - x,

@@ -2,9 +2,7 @@
 
 use crate::trace::{Program, X, expect, trace};
 use headroom_torch::ElementType::F32;
-use headroom_torch::{
-    Symbol, Tensor, unary_saving_input, unary_saving_output, add, checkpoint, linear, mul_scalar,
-};
+use headroom_torch::{Symbol, Tensor, add, checkpoint, linear, mul_scalar, unary_saving_input, unary_saving_output};
 use std::rc::Rc;
 
 /// A checkpointed `layer` of `x`, given the tape's own handle so that it may outlive the call.
@@ -77,8 +75,7 @@ fn checkpointed_calls_run_again_one_by_one_from_the_last() {
             let mut x = t.made("x", &X, F32);
             for _ in 0..2 {
                 let (inner, out) = (t.label("inner"), t.label("out"));
-                let next =
-                    checkpointed(t, &x, move |x| unary_saving_output(&unary_saving_output(x, inner), out));
+                let next = checkpointed(t, &x, move |x| unary_saving_output(&unary_saving_output(x, inner), out));
                 x = next;
             }
             t.backward([x]);

@@ -3,8 +3,8 @@
 use crate::trace::{X, expect, fixed, leaf, made, of_one, of_two};
 use headroom_torch::ElementType::{F32, Half};
 use headroom_torch::{
-    unary_saving_input, unary_saving_output, add, add_in_place, add_scalar, cast, clamp, dropout, mul, pow,
-    rsqrt, mul_scalar, sub,
+    add, add_in_place, add_scalar, cast, clamp, dropout, mul, mul_scalar, pow, rsqrt, sub, unary_saving_input,
+    unary_saving_output,
 };
 
 /// One number a row of [`X`].
@@ -44,7 +44,7 @@ fn cast_to_its_own_dtype_is_nothing() {
 }
 
 #[test]
-fn scale_saves_nothing() {
+fn mul_scalar_saves_nothing() {
     expect(
         of_one(made(&X, F32), |t, x| mul_scalar(x, t.label("out"))),
         "
@@ -55,7 +55,7 @@ fn scale_saves_nothing() {
 }
 
 #[test]
-fn add_number_passes_the_gradient_on() {
+fn add_scalar_passes_the_gradient_on() {
     expect(
         of_one(made(&X, F32), |t, x| add_scalar(x, t.label("out"))),
         "

@@ -2,7 +2,7 @@
 
 use crate::trace::{Program, X, expect, trace};
 use headroom_torch::ElementType::F32;
-use headroom_torch::{ElementType, Packed, Saved, SavedTensorHooks, Shape, Tape, Tensor, unary_saving_input, mul};
+use headroom_torch::{ElementType, Packed, Saved, SavedTensorHooks, Shape, Tape, Tensor, mul, unary_saving_input};
 use std::cell::RefCell;
 use std::rc::Rc;
 

@@ -3,8 +3,8 @@
 use crate::trace::{VOCABULARY, new_tape, shape};
 use headroom_torch::ElementType::F32;
 use headroom_torch::{
-    Extent, LayerTag, NO_LAYER, PhaseId, Run, Symbol, Tape, TapeRecord, Tensor, Wanted, unary_saving_input,
-    backward, linear, mean_last,
+    Extent, LayerTag, NO_LAYER, PhaseId, Run, Symbol, Tape, TapeRecord, Tensor, Wanted, backward, linear, mean_last,
+    unary_saving_input,
 };
 use std::rc::Rc;
 

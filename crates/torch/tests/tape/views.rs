@@ -146,7 +146,7 @@ fn transpose_heads_is_a_view() {
 }
 
 #[test]
-fn copy_passes_the_gradient_on() {
+fn contiguous_passes_the_gradient_on() {
     expect(
         of_one(made(&HEADS, F32), |t, x| contiguous(x, shape(&X), t.label("out"), false)),
         "

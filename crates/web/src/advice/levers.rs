@@ -1,7 +1,7 @@
 //! Levers as what one writes to pull them, and the table of every change by itself.
 
 use headroom_core::advise::code::lever_code;
-use headroom_core::advise::{Impact, FitOracle, Lever, Heuristic, impacts};
+use headroom_core::advise::{FitOracle, Heuristic, Impact, Lever, impacts};
 use headroom_core::job::Job;
 use headroom_core::plan::Plan;
 use leptos::prelude::*;

@@ -8,8 +8,8 @@
 mod applied;
 mod escalation;
 mod fill;
-pub(crate) mod oracle;
 pub(crate) mod levers;
+pub(crate) mod oracle;
 pub(crate) mod sheet;
 mod time;
 mod waterfall;

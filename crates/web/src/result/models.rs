@@ -66,7 +66,9 @@ fn precisions(plan: &Plan, job: Option<&Job>, models: &[ModelUse]) -> Vec<Option
         ModelRole::Policy => base,
         ModelRole::Reference => base.filter(|_| model.shared),
         ModelRole::Engine => None,
-        ModelRole::Companion(_) => beside.next().and_then(|instance| if instance.shared { base } else { instance.bits }),
+        ModelRole::Companion(_) => {
+            beside.next().and_then(|instance| if instance.shared { base } else { instance.bits })
+        }
     };
     models.iter().map(of).collect()
 }

@@ -50,7 +50,7 @@ pub enum Lever {
     NoCheckpointing,
     /// Fewer sequences a forward, more forwards a step; the effective batch stays.
     MicroBatch(u64),
-    /// The training state shared out over the GPUs, or kept in host memory.
+    /// The training state sharded over the GPUs, or kept in host memory.
     Sharding {
         /// ZeRO stage.
         zero_stage: u8,

@@ -1,7 +1,8 @@
 //! Self-attention.
 
 use super::super::autograd::{
-    Shape, Sym, Tensor, cat_last, contiguous, custom, dims, slice_last, split_heads, split_last, to_heads, transpose_heads,
+    Shape, Sym, Tensor, cat_last, contiguous, custom, dims, slice_last, split_heads, split_last, to_heads,
+    transpose_heads,
 };
 use super::super::term::Term;
 use super::super::weights::LayerWeights;
@@ -70,7 +71,7 @@ fn queries_keys_values(
             };
             let mut parts: std::vec::IntoIter<Tensor> = parts.into_iter();
             let (q, mut k, mut v) = (parts.next()?, parts.next()?, parts.next()?);
-            // Falcon's multi-query heads are taken by a list of indices, which copies them: the whole is let go.
+            // Falcon's multi-query heads are taken by a list of indices, which copies them: the whole is freed.
             if facts.num_key_value_heads == 1 && fused.name.ends_with("query_key_value") {
                 let taken = |part: &Tensor, name| take_heads(context, &all, part.shape(), name);
                 (k, v) = (taken(&k, "k"), taken(&v, "v"));
@@ -115,7 +116,13 @@ fn take_heads(context: &ForwardContext, all: &Tensor, shape: Shape, name: &str) 
 }
 
 /// One of q, k, v: projected, normed where the family does, seen head by head.
-fn project_heads(context: &ForwardContext, layer: &LayerWeights, facts: &Attention, x: &Tensor, role: Role) -> Option<Tensor> {
+fn project_heads(
+    context: &ForwardContext,
+    layer: &LayerWeights,
+    facts: &Attention,
+    x: &Tensor,
+    role: Role,
+) -> Option<Tensor> {
     let (count, width, sym, norm) = match role {
         Role::Query => (facts.num_attention_heads, facts.head_dim, Sym::A, Some(Role::QueryNorm)),
         Role::Key => (facts.num_key_value_heads, facts.head_dim, Sym::K, Some(Role::KeyNorm)),
@@ -224,7 +231,13 @@ fn attended_with(before: &Shape, attended: u64) -> u64 {
     held.saturating_add(1).min(attended)
 }
 
-fn attend(context: &ForwardContext, layer: &LayerWeights, q: &Tensor, k: &Tensor, v: &Tensor) -> (Tensor, Option<Tensor>) {
+fn attend(
+    context: &ForwardContext,
+    layer: &LayerWeights,
+    q: &Tensor,
+    k: &Tensor,
+    v: &Tensor,
+) -> (Tensor, Option<Tensor>) {
     let facts = &layer.layer.attention;
     match context.kernel {
         AttentionKernel::Eager => {

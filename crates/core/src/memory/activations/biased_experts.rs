@@ -2,8 +2,8 @@
 //! (transformers models/gpt_oss/modeling_gpt_oss.py; integrations/moe.py, grouped_mm_experts_forward).
 
 use super::super::autograd::{
-    Dim, ElementType, Sym, Tensor, unary_saving_output, add_in_place, add_scalar, cast, clamp, custom, dims, mul,
-    mul_scalar, slice_last, softmax,
+    Dim, ElementType, Sym, Tensor, add_in_place, add_scalar, cast, clamp, custom, dims, mul, mul_scalar, slice_last,
+    softmax, unary_saving_output,
 };
 use super::super::term::Term;
 use super::super::weights::LayerWeights;
@@ -56,7 +56,7 @@ pub(super) fn run_biased_experts(
         drop(weighted);
         let sum = sum_visits(context, &unsorted, x.shape());
         let sum = cast(&sum, x.element(), context.passing());
-        // Python lets go of a function's names in the order they were bound.
+        // Python drops a function's names in the order they were bound.
         let (ends, counts, ids_for_counts) = ends;
         drop((ids, permutation, gathered, scales, ids_for_counts, counts, ends, next, out, unsorted, inverse));
         sum

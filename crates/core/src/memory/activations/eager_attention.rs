@@ -1,15 +1,15 @@
-//! Attention whose scores and probabilities are written out.
+//! Attention whose scores and probabilities are materialised.
 
 use super::super::autograd::{
-    Dim, ElementType, Sym, Tensor, unary_saving_output, add, cast, contiguous, custom, dims, dropout, matmul, max_last,
-    repeat_heads, mul_scalar, slice_last, softmax, sub, unfold_batch,
+    Dim, ElementType, Sym, Tensor, add, cast, contiguous, custom, dims, dropout, matmul, max_last, mul_scalar,
+    repeat_heads, slice_last, softmax, sub, unary_saving_output, unfold_batch,
 };
 use super::super::term::Term;
 use super::ForwardContext;
 use super::attention::heads;
 use crate::model::Attention;
 
-/// `eager_attention_forward`: scores and probabilities are written out.
+/// `eager_attention_forward`: scores and probabilities are materialised.
 pub(super) fn eager(
     context: &ForwardContext,
     facts: &Attention,

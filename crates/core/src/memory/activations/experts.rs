@@ -12,7 +12,12 @@ use super::feed_forward::{activate, run_mlp};
 use crate::model::{Experts, ExpertsForm, Role};
 
 /// Runs the experts over the normed `x`.
-pub(in crate::memory) fn run_experts(context: &ForwardContext, layer: &LayerWeights, experts: &Experts, x: &Tensor) -> Tensor {
+pub(in crate::memory) fn run_experts(
+    context: &ForwardContext,
+    layer: &LayerWeights,
+    experts: &Experts,
+    x: &Tensor,
+) -> Tensor {
     if experts.form == ExpertsForm::ChoiceFirst {
         return run_biased_experts(context, layer, experts, x).unwrap_or_else(|| x.clone());
     }
@@ -35,8 +40,7 @@ pub(in crate::memory) fn run_experts(context: &ForwardContext, layer: &LayerWeig
         );
         if let Some(gate) = layer.projection(Role::SharedExpertGate) {
             let logit = gate.run(context, x, Term::RouterActivations);
-            let open =
-                super::super::autograd::unary_saving_output(&logit, context.label(Term::RouterActivations, ""));
+            let open = super::super::autograd::unary_saving_output(&logit, context.label(Term::RouterActivations, ""));
             drop(logit);
             extra = mul(&open, &extra, context.label(Term::ExpertActivations, "shared"));
         }

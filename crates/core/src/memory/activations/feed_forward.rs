@@ -1,8 +1,8 @@
 //! The feed-forward part of a layer.
 
 use super::super::autograd::{
-    ElementType, Sym, Tensor, unary_saving_input, unary_saving_output, add, add_scalar, cast, custom, mul,
-    pow, mul_scalar, split_last,
+    ElementType, Sym, Tensor, add, add_scalar, cast, custom, mul, mul_scalar, pow, split_last, unary_saving_input,
+    unary_saving_output,
 };
 use super::super::term::Term;
 use super::super::weights::{LayerWeights, Projection};

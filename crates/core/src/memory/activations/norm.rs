@@ -1,8 +1,8 @@
 //! Norms: what each kind keeps.
 
 use super::super::autograd::{
-    ElementType, Gradients, Shape, Sym, Tensor, add_scalar, cast, custom, layer_norm, mean_last, mul, pow, rsqrt,
-    mul_scalar, sub,
+    ElementType, Gradients, Shape, Sym, Tensor, add_scalar, cast, custom, layer_norm, mean_last, mul, mul_scalar, pow,
+    rsqrt, sub,
 };
 use super::super::term::Term;
 use super::super::weights::NormWeights;

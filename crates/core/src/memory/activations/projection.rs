@@ -1,6 +1,8 @@
 //! Linear layers: plain, quantised, with an adapter.
 
-use super::super::autograd::{ElementType, Shape, Sym, Tensor, add, cast, contiguous, custom, dims, dropout, linear, mul_scalar};
+use super::super::autograd::{
+    ElementType, Shape, Sym, Tensor, add, cast, contiguous, custom, dims, dropout, linear, mul_scalar,
+};
 use super::super::term::Term;
 use super::super::weights::{Adapter, BaseWeight, Projection};
 use super::ForwardContext;

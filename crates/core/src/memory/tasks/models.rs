@@ -19,7 +19,7 @@ pub(super) struct Actor {
 }
 
 impl Actor {
-    /// The setting of a forward without gradients over `batch` sequences of `length` tokens.
+    /// The context of a forward without gradients over `batch` sequences of `length` tokens.
     pub(super) fn reading(&self, tape: &Rc<Tape>, (batch, length): (u64, u64), padded: bool) -> Rc<ForwardContext> {
         let mut context = forward_context(tape, &self.job, false);
         (context.batch, context.length, context.attended) = (batch, length, length);
@@ -99,12 +99,7 @@ const PREFIXES: [&str; 16] = [
 ];
 
 /// The `place`th frozen model beside the policy.
-pub(super) fn frozen(
-    tape: &Rc<Tape>,
-    job: &Job,
-    (place, instance): (usize, &Instance),
-    policy: &LoadedModel,
-) -> Actor {
+pub(super) fn frozen(tape: &Rc<Tape>, job: &Job, (place, instance): (usize, &Instance), policy: &LoadedModel) -> Actor {
     let prefix = PREFIXES.get(place).copied().unwrap_or("reward_models");
     let holder = Holder { frozen: true, term: Some(Term::RewardWeights), prefix };
     let job = job.for_companion(instance);

@@ -73,7 +73,7 @@ impl Generator<'_> {
             return generated;
         }
         drop(first);
-        // Between the first and the last token the cache grows evenly: the last token's step is the fullest.
+        // Between the first and the last token the cache grows evenly: the last token's step holds the most.
         self.grow(&mut generated.cache, what, what.new_tokens - 1);
         let vocab = dims(&[(Sym::B, what.batch), (Sym::V, model.vocab_size)]);
         let state = sampling.map(|rollout| {

@@ -1,7 +1,7 @@
 //! What DeepSpeed does in a step, and the step's peaks with it.
 
 use super::super::super::autograd::{
-    Action, Block, Peaks, Hook, LayerTag, PeakTracker, Models, Part, Segment, TapeRecord, Wanted, RepeatableStretch,
+    Action, Block, Hook, LayerTag, Models, Part, PeakTracker, Peaks, RepeatableStretch, Segment, TapeRecord, Wanted,
 };
 
 /// After how many of the segment's hooks something happens, in which row, bytes.
