@@ -85,7 +85,7 @@ impl Step {
             ink: Ink::Need,
             level: None,
             value: value_text(bytes),
-            title: format!("{name}: {}", level_text(bytes, gpu_bytes, texts)),
+            title: format!("{name}: {}", need_text(bytes, gpu_bytes, texts)),
         }
     }
 
@@ -113,14 +113,14 @@ impl Step {
                 "{}: {sign}{} → {}{effect}",
                 lever.label,
                 with_unit(bytes, texts),
-                level_text(to_bytes, gpu_bytes, texts)
+                need_text(to_bytes, gpu_bytes, texts)
             ),
         }
     }
 }
 
-/// A level and whether the GPU has it: `21.3 GiB, fits`.
-fn level_text(bytes: u64, gpu_bytes: u64, texts: &Texts) -> String {
+/// Bytes and whether they fit the GPU: `21.3 GiB, fits`.
+fn need_text(bytes: u64, gpu_bytes: u64, texts: &Texts) -> String {
     let fit = if bytes <= gpu_bytes { &texts.fits } else { &texts.does_not_fit };
     format!("{}, {fit}", with_unit(bytes, texts))
 }
