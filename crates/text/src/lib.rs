@@ -182,7 +182,7 @@ pub struct Texts {
     pub config_assumed: &'static str,
     pub config_assumed_rest: fn(usize) -> String,
     pub own_model: &'static str,
-    pub custom_card: &'static str,
+    pub custom_gpu: &'static str,
     pub tasks: TaskTexts,
     pub gallery: GalleryTexts,
     pub options: OptionTexts,
@@ -206,7 +206,7 @@ pub struct Texts {
     pub band: fn(&str, &str) -> String,
     /// What `expandable_segments:True` would save.
     pub expandable_saves: fn(&str) -> String,
-    /// Which request fails first on a smaller card: its name, its size, its phase, what lies free and unusable.
+    /// Which request fails first on a smaller GPU: its name, its size, its phase, what lies free and unusable.
     pub limit: fn(&str, &str, &str, &str) -> String,
     /// The error on this GPU: where, what PyTorch says it tried to allocate, what is free, what for.
     pub fails: fn(&str, &str, &str, &str) -> String,
@@ -216,7 +216,7 @@ pub struct Texts {
     pub percent_used: fn(&str) -> String,
     pub times_used: fn(&str) -> String,
     pub capacity: &'static str,
-    pub per_card: &'static str,
+    pub per_gpu: &'static str,
     pub cannot_estimate: &'static str,
     pub fix_these: &'static str,
     /// Of a field and a value.
@@ -241,7 +241,7 @@ pub struct Texts {
     pub offload_all_short: &'static str,
     pub unsharded: &'static str,
     pub bits: fn(u8) -> String,
-    pub card_capacity: fn(&str) -> String,
+    pub gpu_capacity: fn(&str) -> String,
     pub column_plan: &'static str,
     pub column_total: &'static str,
     pub column_verdict: &'static str,

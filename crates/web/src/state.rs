@@ -56,7 +56,7 @@ pub(crate) struct State {
     pub(crate) adjusted: RwSignal<Option<Adjusted>>,
     /// The plan that was taken over last, until the reader edits it.
     pub(crate) applied: RwSignal<Option<Applied>>,
-    /// How much of an idle card the reader wants in use.
+    /// How much of an idle GPU the reader wants in use.
     pub(crate) target: RwSignal<Target>,
     /// What the caching allocator makes of this and other plans.
     pub(crate) replays: Replays,
