@@ -15,7 +15,7 @@ use std::rc::Rc;
 /// (`temp_grad_gpu_buffer`).
 pub(super) fn standing_buffers(sharding: &Sharding, tape: &Rc<Tape>, trainable: &[Trainable]) -> Vec<Tensor> {
     let mut buffers = Vec::new();
-    if flat::replays(sharding, tape) {
+    if flat::is_replayed(tape) {
         let partition = FlatPartition::of(tape, trainable, sharding.ranks);
         let whole = partition.part().saturating_mul(sharding.ranks);
         buffers.push(flat::parameters(tape, trainable, whole, element_type(sharding.param_dtype)));
@@ -32,11 +32,7 @@ pub(super) fn standing_buffers(sharding: &Sharding, tape: &Rc<Tape>, trainable: 
 
 /// The tensor that the optimizer of a replay updates.
 pub(super) fn flat_partitions(sharding: &Sharding, tape: &Tape, trainable: &[Trainable]) -> Vec<u64> {
-    if flat::replays(sharding, tape) {
-        vec![FlatPartition::of(tape, trainable, sharding.ranks).part()]
-    } else {
-        Vec::new()
-    }
+    if flat::is_replayed(tape) { vec![FlatPartition::of(tape, trainable, sharding.ranks).part()] } else { Vec::new() }
 }
 
 /// Offloaded, backward ends with the largest gradient and its norm in fp64 for a moment.
@@ -118,16 +114,13 @@ pub(super) fn flatten_gradients(
     if sharding.offload_optimizer {
         return gradients;
     }
-    if sharding.accumulates_apart() {
-        // The sums are flat and in fp32 already: only their norm is new.
-        let largest = largest_elements(trainable).min(total_elements(trainable).div_ceil(sharding.ranks));
-        let shape = dims(&[(Sym::LargestPart, largest)]);
-        tape.moment(tape.label(Term::OptimizerTemporaries, "norm"), shape, ElementType::F64);
-        return gradients;
-    }
-    if flat::replays(sharding, tape) {
+    if flat::is_replayed(tape) {
         let partition = FlatPartition::of(tape, trainable, sharding.ranks);
         flat::measure(tape, partition.in_part());
+        if sharding.accumulates_apart() {
+            // The sums are flat and in fp32 already (`_get_preflattened_grad_partition`): only their norms are new.
+            return gradients;
+        }
         let several = partition.in_part().count() > 1;
         let wide = flat::gradient(tape, partition.part(), element_type(sharding.param_dtype), several);
         drop(gradients);
