@@ -52,6 +52,7 @@ const fn kind_of_problem(problem: &Problem) -> usize {
         ProblemKind::Duplicate => 13,
         ProblemKind::BadEscape => 14,
         ProblemKind::UnknownVersion { .. } => 15,
+        ProblemKind::NotModelled { .. } => 16,
     }
 }
 
@@ -106,6 +107,7 @@ fn problems_are_the_pages() {
         r#"{"model": "Qwen/Qwen3-4B", "max_length": "long"}"#,
         r#"{"model": "Qwen/Qwen3-4B", "max_lenght": 512, "zzz": 1}"#,
         r#"{"model": "no/such-model"}"#,
+        r#"{"model": "Qwen/Qwen3-4B", "trainer": {"name": "verl"}}"#,
         r#"{"model": "Qwen/Qwen3-4B", "gpu": "h100"}"#,
         r#"{"model": {"config": {"model_type": "llama", "hidden_size": "wide"}}}"#,
         r#"{"model": "Qwen/Qwen3-4B", "lora": {"target_modules": ["c_attn"]}}"#,
@@ -130,5 +132,5 @@ fn problems_are_the_pages() {
         }
         kinds.extend(problems.iter().map(kind_of_problem));
     }
-    assert_eq!(kinds, (0..16).collect());
+    assert_eq!(kinds, (0..17).collect());
 }

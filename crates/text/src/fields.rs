@@ -6,6 +6,8 @@ use crate::{FieldText, Texts};
 #[allow(missing_docs, reason = "the texts themselves say what they are")]
 pub struct Fields {
     pub model: FieldText,
+    pub trainer: FieldText,
+    pub trainer_version: FieldText,
     pub task: FieldText,
     pub num_labels: FieldText,
     pub new_tokens: FieldText,
@@ -72,6 +74,8 @@ pub fn field_text(texts: &'static Texts, name: &str) -> Option<&'static FieldTex
     Some(match name {
         "model" => &fields.model,
         "task" => &fields.task,
+        "trainer.name" => &fields.trainer,
+        "trainer.version" => &fields.trainer_version,
         "num_labels" => &fields.num_labels,
         "gpu" => &fields.gpu,
         "gpu.memory_gib" => &fields.memory_gib,

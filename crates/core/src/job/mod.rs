@@ -15,6 +15,7 @@ mod settle;
 mod sharding;
 #[cfg(test)]
 mod tests;
+mod trainer;
 
 pub use attention::AttentionKernel;
 pub(crate) use four_bit::FusedGemm;
@@ -22,6 +23,7 @@ pub use instances::Instance;
 pub use numerics::Numerics;
 pub(crate) use numerics::adapter_dtype;
 pub use sharding::{Scheme, Sharding};
+pub use trainer::TrainerStep;
 
 use std::sync::Arc;
 
@@ -44,6 +46,8 @@ pub struct Job {
     pub(crate) memory_bytes: u64,
     /// The models beside policy and reference, the value model first.
     pub(crate) instances: Vec<Instance>,
+    /// Whose step runs.
+    pub(crate) trainer: TrainerStep,
     /// Who keeps which share.
     pub(crate) sharding: Sharding,
     /// Which dtype everything is in.
@@ -88,6 +92,11 @@ impl Job {
     /// The models beside policy and reference, the value model first.
     pub fn instances(&self) -> &[Instance] {
         &self.instances
+    }
+
+    /// Whose step runs, at which measured version.
+    pub const fn trainer(&self) -> TrainerStep {
+        self.trainer
     }
 
     /// Who keeps which share of weights, gradients and optimizer state.

@@ -6,6 +6,7 @@ use super::attention::AttentionKernel;
 use super::instances::{Instance, instances};
 use super::numerics::Numerics;
 use super::sharding::Sharding;
+use super::trainer::TrainerStep;
 use super::{Job, models, reference_kind};
 use crate::gpu::{self, Card};
 use crate::model::Model;
@@ -110,6 +111,7 @@ fn derive(plan: Plan, model: Arc<Model>, gpu: Card, instances: Vec<Instance>) ->
             GpuChoice::Custom { memory_gib, .. } => (memory_gib * GIB as f64) as u64,
             GpuChoice::Catalogue(_) => gpu.memory_bytes(),
         },
+        trainer: TrainerStep::of(&plan),
         numerics: Numerics::of(&plan, &sharding),
         attention: AttentionKernel::of(&plan, &model, &gpu),
         batches: plan.batches(),

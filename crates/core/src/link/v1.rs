@@ -18,6 +18,8 @@ const DEFAULTS: &[(&str, &str)] = &[
     ("compute_capability", ""),
     ("gpu_name", ""),
     ("num_gpus", "1"),
+    ("trainer", "custom"),
+    ("trainer_version", ""),
     ("task", "sft"),
     ("num_labels", "1"),
     ("method", "lora"),

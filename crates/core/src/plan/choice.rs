@@ -5,12 +5,15 @@ use serde_json::Value;
 use super::companion::Companion;
 use super::names::*;
 use super::rollout::{PolicyUpdate, Rollout};
+use super::trainer::Trainer;
 
 /// Everything the user chose.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
     /// The model.
     pub model: ModelChoice,
+    /// The trainer that runs it, and its version.
+    pub trainer: Trainer,
     /// What is trained or run.
     pub task: Task,
     /// Which weights are trained, and how the others are held.

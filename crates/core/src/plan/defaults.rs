@@ -5,7 +5,7 @@
 use super::{
     AdapterDtype, AttentionKernel, AttnImplementation, Auto, BucketSize, Distributed, Dtype, Framework, GpuChoice,
     Lora, Method, MixedPrecision, ModelChoice, Offload, Optimizer, Plan, PolicyUpdate, QuantType, Quantization,
-    Reference, ReferenceKind, Rollout, Software, TargetModules, Task,
+    Reference, ReferenceKind, Rollout, Software, TargetModules, Task, Trainer, TrainerName,
 };
 
 impl Default for Plan {
@@ -13,6 +13,7 @@ impl Default for Plan {
     fn default() -> Self {
         Self {
             model: ModelChoice::Catalogue("Qwen/Qwen3-4B".to_owned()),
+            trainer: Trainer { name: TrainerName::Custom, version: None },
             task: Task::Sft,
             method: Method::Lora,
             lora: Lora::default(),

@@ -207,8 +207,8 @@ impl<'v> Reader<'v> {
     }
 
     fn finish(mut self) -> Result<Plan, Vec<Problem>> {
-        let mut plan = Plan::default();
         self.found.sort_by_key(|(place, ..)| *place);
+        let mut plan = self.defaults();
         let mut single_process = false;
         for (_, field, value) in std::mem::take(&mut self.found) {
             if field.name == "distributed.framework" && value.as_str() == Some("none") {
@@ -227,6 +227,18 @@ impl<'v> Reader<'v> {
             None => {}
         }
         if self.problems.is_empty() { Ok(plan) } else { Err(self.problems) }
+    }
+
+    /// What keys that are left out mean: the defaults of the trainer at its version, for the task and the method.
+    fn defaults(&self) -> Plan {
+        const DECIDING: [&str; 4] = ["trainer.name", "trainer.version", "task", "method"];
+        let mut plan = Plan::default();
+        for (_, field, value) in self.found.iter().filter(|(_, field, _)| DECIDING.contains(&field.name)) {
+            // A value that does not fit is told when all fields are read.
+            let _ = field.set_value(&mut plan, value);
+        }
+        plan.take_trainer_defaults();
+        plan
     }
 
     fn resolve(&mut self, plan: &mut Plan, entries: &Map<String, Value>) {

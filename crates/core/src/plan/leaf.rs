@@ -6,7 +6,7 @@ use super::kind::Kind;
 use super::{
     AdapterDtype, AttentionKernel, AttnImplementation, Auto, BucketSize, Dtype, Framework, KvCacheDtype, Method,
     MixedPrecision, Offload, Optimizer, ProblemKind, QuantType, ReferenceKind, RolloutEngine, TargetModules, Task,
-    VllmMode,
+    TrainerName, VllmMode,
 };
 use crate::search::edits::{Closeness, nearest};
 
@@ -190,6 +190,7 @@ macro_rules! named_leaf {
 }
 
 named_leaf! {
+    TrainerName,
     Task,
     Method,
     Dtype { "bf16" => Bfloat16, "fp16" => Float16, "fp32" => Float32 },

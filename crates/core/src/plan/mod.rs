@@ -21,6 +21,7 @@ mod problem;
 mod rollout;
 mod rules;
 mod table;
+mod trainer;
 
 pub use alternatives::{Alternative, alternatives};
 pub use batches::{Batches, Round};
@@ -34,6 +35,7 @@ pub use names::*;
 pub use problem::*;
 pub use rollout::{KvCacheDtype, PolicyUpdate, Rollout, RolloutEngine, VllmMode};
 pub use table::{field, fields};
+pub use trainer::{Release, Trainer};
 
 pub(crate) use leaf::shortened;
 

@@ -26,6 +26,29 @@ macro_rules! names {
 pub(super) use names;
 
 names! {
+    /// Who runs the step.
+    TrainerName {
+        /// A loop of one's own: the plain step, with nothing a trainer adds. What links of version 1 mean.
+        Custom = "custom",
+        /// `transformers.Trainer`.
+        Transformers = "transformers",
+        /// TRL.
+        Trl = "trl",
+        /// LLaMA-Factory.
+        LlamaFactory = "llamafactory",
+        /// ms-swift.
+        MsSwift = "ms-swift",
+        /// axolotl.
+        Axolotl = "axolotl",
+        /// Unsloth; not modelled.
+        Unsloth = "unsloth",
+        /// verl; not modelled.
+        Verl = "verl",
+        /// torchtune; not modelled.
+        Torchtune = "torchtune",
+    }
+}
+names! {
     /// What is trained or run.
     Task {
         /// Supervised fine-tuning of a causal language model.

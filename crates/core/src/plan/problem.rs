@@ -91,6 +91,13 @@ pub enum ProblemKind {
         /// The value of this field that would go together with the other.
         mend: String,
     },
+    /// A value that Headroom knows by name and does not model.
+    NotModelled {
+        /// As given.
+        value: String,
+        /// Values that are.
+        modelled: Vec<&'static str>,
+    },
     /// Not JSON at all.
     NotJson {
         /// Line, from 1.

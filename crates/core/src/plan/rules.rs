@@ -10,6 +10,7 @@ use crate::model::{Model, ModuleKind, Role};
 /// Every contradiction of `plan`.
 pub(crate) fn contradictions(plan: &Plan, model: &Model, card: &Card) -> Vec<Problem> {
     [
+        super::trainer::unmodelled(plan),
         reference(plan),
         sharding(plan),
         optimizer_offload(plan),

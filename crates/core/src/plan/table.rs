@@ -13,7 +13,7 @@ use super::parts::{
 };
 use super::{
     AdapterDtype, AttentionKernel, AttnImplementation, Dtype, Framework, KvCacheDtype, Method, MixedPrecision, Offload,
-    Optimizer, QuantType, ReferenceKind, RolloutEngine, Task, VllmMode,
+    Optimizer, QuantType, ReferenceKind, RolloutEngine, Task, TrainerName, VllmMode,
 };
 
 /// A row whose value is one member of the plan, named as the member is: `section.member`, in links `member`.
@@ -82,6 +82,8 @@ pub(super) static FIELDS: &[Field] = &[
     ),
     own_row(("gpu.name", "gpu_name"), Kind::Text, None, (gpu_name, set_gpu_name)),
     row!(num_gpus, whole(1, 65_536), Cards),
+    row!(("trainer.name", "trainer") trainer.name, Kind::Choice(TrainerName::NAMES)),
+    row!(("trainer.version", "trainer_version") trainer.version, Kind::Version),
     row!(task, Kind::Choice(Task::NAMES)),
     row!(num_labels, whole(1, 1_000_000), Labels),
     row!(method, Kind::Choice(Method::NAMES)),

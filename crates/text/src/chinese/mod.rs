@@ -43,6 +43,8 @@ pub(super) const TEXTS: Texts = Texts {
     advanced_lora: "适配器",
     fields: Fields {
         model: field("模型", "", "输入名称查找，也可以在下方提供自己模型的 config.json。"),
+        trainer: field("训练框架", "", "由谁执行训练步：它决定默认值、损失的计算方式、类型转换以及保留哪些张量。"),
+        trainer_version: field("训练框架版本", "", "按该版本的实测训练步估算；留空则取最新版本。"),
         task: field("任务", "", "决定输出头、损失函数以及是否训练。"),
         num_labels: field("标签数", "类", "分类头的输出个数；只打一个分数时填 1。"),
         new_tokens: field("生成长度", "token", "在提示词之后生成的 token 数，每个都会占用 KV 缓存。"),

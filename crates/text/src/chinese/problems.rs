@@ -36,6 +36,9 @@ pub(super) fn problem(problem: &Problem) -> String {
             format!("{value} 与 {other}（{other_value}）不能整除{choose}。")
         }
         ProblemKind::Contradiction { other, mend } => format!("与 {other} 矛盾，请把 {field} 设为 {mend}。"),
+        ProblemKind::NotModelled { value, modelled } => {
+            format!("尚不支持估算 {value}，可选：{}。", modelled.join("、"))
+        }
         ProblemKind::NotJson { line, column } => {
             format!("第 {line} 行第 {column} 列起不是合法的 JSON，请检查引号、逗号和括号。")
         }

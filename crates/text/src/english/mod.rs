@@ -45,6 +45,16 @@ pub(super) const TEXTS: Texts = Texts {
     advanced_lora: "Adapters",
     fields: Fields {
         model: field("Model", "", "Type a name, or give the config.json of your own model below."),
+        trainer: field(
+            "Trainer",
+            "",
+            "Whose step runs. It decides the defaults, the loss, what is cast and what is kept.",
+        ),
+        trainer_version: field(
+            "Trainer version",
+            "",
+            "The measured version whose step is estimated; empty: the newest.",
+        ),
         task: field("Task", "", "What runs: it decides the head, the loss and whether anything is trained."),
         num_labels: field("Labels", "classes", "Outputs of the classification head; 1 for a single score."),
         new_tokens: field("New tokens", "tokens", "Generated after the prompt; each one adds to the KV cache."),

@@ -63,6 +63,9 @@ fn said(Problem { field, kind }: &Problem) -> String {
             format!("{value} and {other} ({other_value}) do not divide{choose}")
         }
         ProblemKind::Contradiction { other, mend } => format!("contradicts {other}; set {field} to {mend}"),
+        ProblemKind::NotModelled { value, modelled } => {
+            format!("{value} is not modelled; choose one of {}", modelled.join(", "))
+        }
         ProblemKind::NotJson { line, column } => {
             format!("not JSON at line {line}, column {column}; check quotes, commas and brackets")
         }

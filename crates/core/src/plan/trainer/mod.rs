@@ -1,0 +1,109 @@
+//! The trainer that runs the job: its name, its version, and what it takes where the user says nothing.
+//!
+//! A line of code belongs here if it is a *default* of a trainer, at a version. What a trainer's own step allocates
+//! besides (its loss, its casts, what it keeps) is resolved in `job/trainer.rs`.
+
+mod defaults;
+mod release;
+
+pub use release::Release;
+
+use super::{Plan, Problem, ProblemKind, TrainerName};
+
+/// The trainer and its version.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trainer {
+    /// Who runs the step.
+    pub name: TrainerName,
+    /// Its version, `major.minor.patch`; `None`: the newest that was measured.
+    pub version: Option<String>,
+}
+
+impl TrainerName {
+    /// Versions whose steps were run under PyTorch's allocator, oldest first; empty for a loop of one's own and for
+    /// trainers that are not modelled.
+    pub const fn measured(self) -> &'static [Release] {
+        match self {
+            Self::Transformers => const { &[Release::new(4, 57, 6), Release::new(5, 23, 0)] },
+            Self::Trl => {
+                const {
+                    &[
+                        Release::new(0, 24, 0),
+                        Release::new(1, 0, 0),
+                        Release::new(1, 6, 0),
+                        Release::new(1, 9, 0),
+                        Release::new(1, 12, 0),
+                        Release::new(1, 16, 0),
+                    ]
+                }
+            }
+            Self::LlamaFactory => const { &[Release::new(0, 9, 5)] },
+            Self::MsSwift => const { &[Release::new(4, 6, 0)] },
+            Self::Axolotl => const { &[Release::new(0, 19, 0)] },
+            Self::Custom | Self::Unsloth | Self::Verl | Self::Torchtune => &[],
+        }
+    }
+
+    /// Whether its steps can be estimated.
+    pub fn is_modelled(self) -> bool {
+        self == Self::Custom || !self.measured().is_empty()
+    }
+}
+
+impl Trainer {
+    /// The version that is estimated: the newest measured one that is not newer than the plan's, or the oldest measured.
+    pub fn release(&self) -> Release {
+        let measured = self.name.measured();
+        let given = self.version.as_deref().and_then(Release::parse);
+        let not_newer = |release: &&Release| given.is_none_or(|given| **release <= given);
+        measured.iter().rev().find(not_newer).or(measured.first()).copied().unwrap_or_default()
+    }
+}
+
+impl Plan {
+    /// Puts the trainer's defaults for the plan's trainer, task and method into every field that they concern.
+    pub(super) fn take_trainer_defaults(&mut self) {
+        defaults::apply(self);
+    }
+
+    /// The plan as another trainer would run it: fields that stand at the old trainer's defaults take the new one's, fields
+    /// that were changed stay.
+    #[must_use]
+    pub fn with_trainer(&self, trainer: Trainer) -> Self {
+        self.adopting(|plan| plan.trainer = trainer)
+    }
+
+    /// The plan after `change` of trainer, task or method: fields that stand at the trainer's defaults before it take those
+    /// after it.
+    #[must_use]
+    pub fn adopting(&self, change: impl FnOnce(&mut Self)) -> Self {
+        let defaults_of = |plan: &Self| {
+            let mut fresh =
+                Self { trainer: plan.trainer.clone(), task: plan.task, method: plan.method, ..Self::default() };
+            fresh.take_trainer_defaults();
+            fresh
+        };
+        let before = defaults_of(self);
+        let mut plan = self.clone();
+        change(&mut plan);
+        let after = defaults_of(&plan);
+        for field in super::fields() {
+            let (old, new) = (field.value(&before), field.value(&after));
+            if old != new && field.value(&plan) == old {
+                // A default of a trainer is a value of its field.
+                let _ = field.set_value(&mut plan, &new);
+            }
+        }
+        plan
+    }
+}
+
+/// Trainers that are named and not modelled.
+pub(super) fn unmodelled(plan: &Plan) -> Option<Problem> {
+    let name = plan.trainer.name;
+    if name.is_modelled() {
+        return None;
+    }
+    let modelled = TrainerName::ALL.iter().filter(|other| other.is_modelled()).map(|other| other.name()).collect();
+    Some(Problem::new("trainer.name", ProblemKind::NotModelled { value: name.name().to_owned(), modelled }))
+}
