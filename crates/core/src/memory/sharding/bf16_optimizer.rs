@@ -19,6 +19,17 @@ impl Bf16Optimizer<'_> {
     fn sums(&self) -> ElementType {
         element_type(self.0.grad_accum_dtype)
     }
+
+    /// Each gradient is converted to be added (`update_hp_grads`).
+    fn add_to_sums(&self, tape: &Rc<Tape>, trainable: &[Trainable]) {
+        let outside = tape.tag();
+        let label = tape.label(Term::ReduceBuckets, "converted");
+        for parameter in trainable {
+            tape.enter_layer(parameter.tag);
+            tape.moment(label, parameter.tensor.shape(), self.sums());
+        }
+        tape.enter_layer(outside);
+    }
 }
 
 impl Strategy for Bf16Optimizer<'_> {
@@ -47,16 +58,18 @@ impl Strategy for Bf16Optimizer<'_> {
         stage_1_and_2::flat_partitions(self.0, tape, trainable)
     }
 
-    /// Each gradient is converted to be added (`update_hp_grads`); then the flat sum is reduced in the weights' dtype, a copy
-    /// (engine.py `allreduce_bucket`). The gradients themselves live until the step has ended.
+    fn reduces_every_batch(&self) -> bool {
+        false
+    }
+
+    fn end_earlier_backward(&self, tape: &Rc<Tape>, trainable: &[Trainable]) {
+        self.add_to_sums(tape, trainable);
+    }
+
+    /// The flat sum is reduced in the weights' dtype, a copy (engine.py `allreduce_bucket`). The gradients themselves live
+    /// until the step has ended.
     fn end_backward(&self, tape: &Rc<Tape>, trainable: &[Trainable], _buckets: &mut Vec<Tensor>) -> Vec<Tensor> {
-        let outside = tape.tag();
-        let label = tape.label(Term::ReduceBuckets, "converted");
-        for parameter in trainable {
-            tape.enter_layer(parameter.tag);
-            tape.moment(label, parameter.tensor.shape(), self.sums());
-        }
-        tape.enter_layer(outside);
+        self.add_to_sums(tape, trainable);
         let shape = dims(&[(Sym::T, deepspeed::total_elements(trainable))]);
         tape.moment(tape.label(Term::ReduceBuckets, "all-reduce"), shape, element_type(self.0.shard_dtype));
         Vec::new()

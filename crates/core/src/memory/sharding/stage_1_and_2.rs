@@ -124,7 +124,7 @@ pub(super) fn flatten_gradients(
         let several = partition.in_part().count() > 1;
         let wide = flat::gradient(tape, partition.part(), element_type(sharding.param_dtype), several);
         drop(gradients);
-        tape.tell(Action::StepDone, 0);
+        tape.tell(Action::GradientsJoined, 0);
         return vec![wide];
     }
     let mut held = ledger_buffers(sharding, tape, trainable);

@@ -201,7 +201,7 @@ impl Stage for Buckets<'_> {
                 }
             }
             Action::ReductionDone => std::mem::take(&mut self.buffers).into_iter().for_each(|held| writer.free(held)),
-            Action::StepDone => {
+            Action::GradientsJoined | Action::StepDone => {
                 self.free_partition(writer);
                 if let Some(held) = self.accumulated.take() {
                     writer.free(held);
