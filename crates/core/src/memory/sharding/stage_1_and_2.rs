@@ -49,6 +49,25 @@ pub(super) fn measure_offloaded(sharding: &Sharding, tape: &Rc<Tape>, trainable:
     drop(gradient);
 }
 
+/// What of each offloaded gradient lies in this rank's part is measured in fp64 (`set_norm_for_param_grad_in_gpu`) and sent
+/// to the host in fp32 (`async_inplace_copy_grad_to_fp32_buffer_from_gpu`).
+pub(super) fn take_to_host(tape: &Rc<Tape>, own: impl Iterator<Item = u64>) {
+    let (norm, gradient) = (tape.label(Term::OffloadStaging, "norm"), tape.label(Term::OffloadStaging, "gradient"));
+    for elements in own.filter(|elements| *elements > 0) {
+        tape.moment(norm, flat::part(elements), ElementType::F64);
+        tape.moment(gradient, flat::part(elements), ElementType::F32);
+    }
+}
+
+/// A gradient that is too large for the bucket is reduced where it is; offloaded, in a copy that replaces it
+/// (`grad_reduc.detach().clone()`).
+pub(super) fn reduced_in_place(sharding: &Sharding, tape: &Rc<Tape>, gradient: Tensor) -> Tensor {
+    if !sharding.offload_optimizer {
+        return gradient;
+    }
+    Tensor::new(tape, tape.label(Term::OffloadStaging, "gradient"), gradient.shape(), gradient.element())
+}
+
 /// Offloaded sums are measured in fp64, each gradient's part in rank 0's.
 pub(super) fn measure_own(tape: &Rc<Tape>, partition: &FlatPartition) {
     let own = |piece: &Piece| Flat::from(piece).own(partition.part());

@@ -79,7 +79,7 @@ impl<'a> Reduction<'a> {
             }
             // Copied into the bucket, the gradient is a view of it.
             if piece.elements > limit {
-                self.outside.push((piece.start, gradient));
+                self.outside.push((piece.start, stage_1_and_2::reduced_in_place(self.sharding, self.tape, gradient)));
             }
             self.filled = self.filled.saturating_add(piece.elements);
             self.waiting.push(Flat::from(&piece));

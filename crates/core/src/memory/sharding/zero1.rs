@@ -6,6 +6,7 @@ use super::super::host::HostAllocation;
 use super::super::parameter::{Parameters, Trainable};
 use super::super::term::Term;
 use super::partition::FlatPartition;
+use super::stage_1_and_2::Flat;
 use super::strategy::{Buffer, Elements, Strategy};
 use super::{deepspeed, flat, stage_1_and_2};
 use crate::job::Sharding;
@@ -46,11 +47,14 @@ impl Zero1<'_> {
 
 /// `reduce_gradients` in a replay, gradient by gradient.
 struct Reduction<'a> {
+    sharding: &'a Sharding,
     tape: &'a Rc<Tape>,
     partition: FlatPartition,
     element: ElementType,
     /// `reduce_bucket_size`.
     limit: u64,
+    /// The bucket's gradients.
+    waiting: Vec<Flat>,
     /// Elements in the bucket, and where the first of them begins and the last ends in the flat partition.
     filled: u64,
     reach: Option<(u64, u64)>,
@@ -63,12 +67,14 @@ struct Reduction<'a> {
 }
 
 impl<'a> Reduction<'a> {
-    fn new(sharding: &Sharding, tape: &'a Rc<Tape>, trainable: &[Trainable]) -> Self {
+    fn new(sharding: &'a Sharding, tape: &'a Rc<Tape>, trainable: &[Trainable]) -> Self {
         Self {
+            sharding,
             tape,
             partition: FlatPartition::of(tape, trainable, sharding.ranks),
             element: trainable.first().map_or(ElementType::Half, |one| one.tensor.element()),
             limit: sharding.reduce_bucket_size,
+            waiting: Vec::new(),
             filled: 0,
             reach: None,
             outside: Vec::new(),
@@ -87,8 +93,9 @@ impl<'a> Reduction<'a> {
             }
             // Copied into the bucket, the gradient is a view of it.
             if piece.elements > self.limit {
-                self.outside.push((piece.start, gradient));
+                self.outside.push((piece.start, stage_1_and_2::reduced_in_place(self.sharding, self.tape, gradient)));
             }
+            self.waiting.push(Flat::from(&piece));
             self.filled = self.filled.saturating_add(piece.elements);
             let (first, end) = self.reach.unwrap_or((u64::MAX, 0));
             self.reach = Some((first.min(piece.start), end.max(piece.start.saturating_add(piece.elements))));
@@ -106,7 +113,10 @@ impl<'a> Reduction<'a> {
         if first / part != end.saturating_sub(1) / part {
             self.tape.moment(self.tape.label(Term::ReduceBuckets, "joined"), flat::part(joined), self.element);
         }
-        if first < part && self.own.is_none() {
+        let waiting = std::mem::take(&mut self.waiting);
+        if self.sharding.offload_optimizer {
+            stage_1_and_2::take_to_host(self.tape, waiting.iter().map(|one| one.own(part)));
+        } else if first < part && self.own.is_none() {
             let label = self.tape.label(Term::GradientShard, "");
             let elements = self.partition.touched_elements();
             self.own = Some(Tensor::new(self.tape, label, flat::part(elements), self.element));
@@ -141,7 +151,7 @@ impl Strategy for Zero1<'_> {
     }
 
     fn end_backward(&self, tape: &Rc<Tape>, trainable: &[Trainable], _buckets: &mut Vec<Tensor>) -> Vec<Tensor> {
-        if self.0.offload_optimizer {
+        if self.0.offload_optimizer && !flat::is_replayed(tape) {
             stage_1_and_2::measure_offloaded(self.0, tape, trainable);
             return Vec::new();
         }
