@@ -98,6 +98,8 @@ pub enum Action {
     BackwardDone,
     /// All gradients are reduced.
     ReductionDone,
+    /// The gradients of a step have been joined for the optimizer.
+    GradientsJoined,
     /// The optimizer has stepped.
     StepDone,
 }
