@@ -11,6 +11,7 @@ mod instances;
 mod loss;
 mod models;
 mod numerics;
+mod policy;
 mod resolve;
 mod settle;
 mod sharding;
@@ -63,8 +64,8 @@ pub struct Job {
     pub(crate) batches: Batches,
     /// How the reference exists; never `Auto`.
     pub(crate) reference: ReferenceKind,
-    /// Sequences are padded, so that a mask reaches attention: as the plan says, and where answers are generated, whose
-    /// prompts are padded on the left and answers on the right.
+    /// Sequences are padded, so that a mask reaches attention: as the plan says, and where a loop of one's own generates
+    /// answers, whose prompts are padded on the left and answers on the right.
     pub(crate) padded: bool,
 }
 
@@ -176,7 +177,9 @@ fn adapts(plan: &Plan) -> bool {
 
 /// How the reference exists for a plan; never `Auto`.
 pub(crate) fn reference_kind(plan: &Plan) -> ReferenceKind {
-    if plan.task == Task::Grpo && plan.policy.beta.unwrap_or(0.0) <= 0.0 {
+    // trl grpo_config.py and rloo_config.py `beta`.
+    let beta = plan.policy.beta.unwrap_or(if plan.task == Task::Rloo { 0.05 } else { 0.0 });
+    if matches!(plan.task, Task::Grpo | Task::Rloo) && beta <= 0.0 {
         return ReferenceKind::None;
     }
     match plan.reference.kind {

@@ -11,7 +11,7 @@ use super::trainer::TrainerStep;
 use super::{Job, models, reference_kind};
 use crate::gpu::{self, Gpu};
 use crate::model::Model;
-use crate::plan::{GpuChoice, Plan, Problem, ProblemKind, checks, shortened};
+use crate::plan::{GpuChoice, Plan, Problem, ProblemKind, TrainerName, checks, shortened};
 use crate::units::GIB;
 
 /// How much of a plan is checked.
@@ -103,6 +103,13 @@ fn find_gpu(choice: &GpuChoice) -> Result<Gpu, Problem> {
     }
 }
 
+/// Whether a mask reaches attention. A loop of one's own that generates pads prompts on the left and answers on the right.
+/// Of a trainer's plan every sequence has the length that it says, so that its mask is all ones, which transformers drops
+/// (masking_utils.py `_ignore_causal_mask_sdpa`).
+fn pads(plan: &Plan) -> bool {
+    plan.padded_batch || plan.is_reinforcement() && plan.trainer.name == TrainerName::Custom
+}
+
 /// The rest of a job whose plan is sound.
 fn derive(plan: Plan, model: Arc<Model>, gpu: Gpu, instances: Vec<Instance>) -> Job {
     let sharding = Sharding::of(&plan, &model);
@@ -118,7 +125,7 @@ fn derive(plan: Plan, model: Arc<Model>, gpu: Gpu, instances: Vec<Instance>) -> 
         attention: AttentionKernel::of(&plan, &model, &gpu),
         batches: plan.batches(),
         reference: reference_kind(&plan),
-        padded: plan.padded_batch || plan.is_reinforcement(),
+        padded: pads(&plan),
         sharding,
         model,
         gpu,

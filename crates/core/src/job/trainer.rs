@@ -65,4 +65,10 @@ impl TrainerStep {
             LogitsMetrics::WholeThenShifted
         }
     }
+
+    /// Whether reinforcement trainers divide logits by the temperature in place: TRL 1.0 to 1.11 (grpo_trainer.py
+    /// `logits.div_(self.temperature)`); before and after into a new tensor.
+    pub fn divides_logits_in_place(self) -> bool {
+        self.is_trl_since(1, 0) && !self.is_trl_since(1, 12)
+    }
 }

@@ -69,10 +69,13 @@ fn answer(job: &Job, with_rows: bool) -> Estimate {
         expandable: plan.expandable_segments,
     };
     let active = model.active_param_count().saturating_add(counts.adapters);
-    let host = match step.paged {
+    let mut host = match step.paged {
         Some((elements, width)) => vec![sharding::paged_state(&job.sharding, elements, width)],
         None => strategy(&job.sharding).host(Elements { trained: counts.trainable, params: counts.base }),
     };
+    if let Some(engine) = job.sleeping_engine() {
+        host.push(sharding::sleeping_weights(engine, job.numerics.weights.bytes()));
+    }
     Estimate {
         param_count: counts.base.saturating_add(counts.adapters),
         active_param_count: active,
@@ -296,7 +299,7 @@ fn not_measured(plan: &Plan) -> Vec<&'static str> {
     if plan.is_reinforcement() && plan.rollout.is_colocated() {
         options.push("rollout.engine");
     }
-    if matches!(plan.task, Task::Dpo | Task::Reward | Task::Grpo | Task::Ppo) && plan.num_gpus > 1 {
+    if matches!(plan.task, Task::Dpo | Task::Reward | Task::Grpo | Task::Rloo | Task::Ppo) && plan.num_gpus > 1 {
         options.push("num_gpus");
     }
     if plan.use_liger_kernel {

@@ -45,6 +45,11 @@ pub(super) fn strategy(sharding: &Sharding) -> Box<dyn Strategy + '_> {
     }
 }
 
+/// Weights of engines that sleep at level 1: `count` elements of all GPUs' engines together, pinned.
+pub(super) fn sleeping_weights(count: u64, width: u64) -> HostAllocation {
+    strategy::OnHost::params(count).allocation(Term::HostEngineWeights, width, true)
+}
+
 /// Optimizer state in managed memory: on the host until the optimizer's step brings pages to the GPU.
 pub(super) fn paged_state(sharding: &Sharding, elements: u64, width: u64) -> HostAllocation {
     let copies = strategy(sharding).copies_of_state();

@@ -7,6 +7,7 @@ mod models;
 mod policy;
 mod preference;
 mod rollout;
+mod trl_answers;
 
 pub(super) use rollout::infer;
 

@@ -2,7 +2,7 @@
 //!
 //! Each line names the file of the library that sets the default.
 
-use super::super::{Dtype, MixedPrecision, Optimizer, Plan, TrainerName};
+use super::super::{Dtype, MixedPrecision, Optimizer, Plan, Task, TrainerName, VllmMode};
 use super::Release;
 
 /// Puts the defaults of the plan's trainer, at its version and for its task and method, into `plan`.
@@ -36,6 +36,18 @@ fn trl(plan: &mut Plan) {
     plan.torch_dtype = Dtype::Float32;
     // models/utils.py `prepare_peft_model`, gone with 1.0.
     plan.quantization.prepare_for_kbit_training = plan.trainer.release() < Release::new(1, 0, 0);
+    // trainer/grpo_config.py and rloo_config.py `max_completion_length`: 512 since 1.12, 256 before, as a plan without a
+    // trainer has it.
+    let release = plan.trainer.release();
+    if matches!(plan.task, Task::Grpo | Task::Rloo) {
+        if release >= Release::new(1, 12, 0) {
+            plan.rollout.max_completion_length = Some(512);
+        }
+        // The same files, `vllm_mode`: "server" before 1.0, "colocate" since.
+        if release < Release::new(1, 0, 0) {
+            plan.rollout.vllm_mode = Some(VllmMode::Server);
+        }
+    }
 }
 
 fn llamafactory(plan: &mut Plan) {
