@@ -5,7 +5,7 @@
 //! version itself.
 
 use super::LogitsMetrics;
-use crate::plan::{Plan, Release, TrainerName};
+use crate::plan::{AttnImplementation, Framework, Method, Plan, Release, TrainerName};
 
 /// The trainer of a job and the measured version that its step is taken from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,5 +76,28 @@ impl TrainerStep {
     /// (grpo_trainer.py `logits.div_(self.temperature)`); 0.24 and 1.12 into a new tensor.
     pub fn divides_logits_in_place(self) -> bool {
         self.is_trl_since(1, 0) && !self.is_trl_since(1, 12)
+    }
+
+    /// Whether pairs go through the policy before the frozen reference reads them (llamafactory train/dpo/trainer.py
+    /// `get_batch_loss_metrics`).
+    pub fn reads_reference_last(self) -> bool {
+        self.name == TrainerName::LlamaFactory
+    }
+
+    /// Whether what trains in full is upcast to fp32 after loading, so that a frozen copy beside it is not
+    /// (llamafactory model/adapter.py `_setup_full_tuning`).
+    pub fn upcasts_trainable_only(self) -> bool {
+        self.name == TrainerName::LlamaFactory
+    }
+
+    /// Whether token embeddings, head, norms and routers are held in fp32 beside a 16-bit model (axolotl loaders/model.py
+    /// `_configure_embedding_dtypes`): cast up after loading, and back where adapters, FSDP or flash attention want one
+    /// dtype.
+    pub(super) fn holds_embeddings_and_norms_in_fp32(self, plan: &Plan) -> bool {
+        let is_sharded = plan.num_gpus > 1 && plan.distributed.framework == Framework::Fsdp2;
+        self.name == TrainerName::Axolotl
+            && plan.method == Method::Full
+            && plan.attn_implementation != AttnImplementation::FlashAttention2
+            && !is_sharded
     }
 }

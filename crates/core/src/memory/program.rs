@@ -75,7 +75,7 @@ pub(super) fn run_beside(job: &Job, (extent, wanted): (Extent, Wanted), acts: &m
     drop((trainable, weights, workspaces));
     let record = match (tape.finish(), modules) {
         (Record::Rows(record), Some(modules)) => {
-            let accumulates = plan.gradient_accumulation_steps > 1;
+            let accumulates = job.batches.forwards_per_step > 1;
             let replayed = extent == Extent::Whole;
             strategy(sharding).unroll(Hooked { record, modules: &modules, wanted, accumulates, replayed }, acts)
         }

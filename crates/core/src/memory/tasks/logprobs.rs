@@ -23,6 +23,24 @@ pub(super) fn of_sequences(actor: &Actor, context: &Rc<ForwardContext>, fp32: bo
     if fp32 {
         logits = cast(&logits, ElementType::F32, context.label(Term::LogitsFp32, ""));
     }
+    Some(of_labels(context, logits))
+}
+
+/// The same over fp32 logits, which are given back as well.
+pub(super) fn of_sequences_and_logits(actor: &Actor, context: &Rc<ForwardContext>) -> Option<(Tensor, Tensor)> {
+    let hidden = mark_backward(context, &actor.hidden(context)?);
+    enter_loss(context);
+    let half = logits(context, &actor.job.model, &actor.weights, &hidden)?;
+    drop(hidden);
+    context.autocast.replace(false);
+    context.leave_autocast();
+    let logits = cast(&half, ElementType::F32, context.label(Term::LogitsFp32, ""));
+    drop(half);
+    Some((of_labels(context, logits.clone()), logits))
+}
+
+/// `gather(log_softmax(logits[:, :-1]))`, summed for each sequence.
+fn of_labels(context: &ForwardContext, logits: Tensor) -> Tensor {
     let length = context.length.saturating_sub(1).max(1);
     let vocab = Dim::new(Sym::V, logits.shape().width());
     let shape = dims(&[(Sym::B, context.batch), (Sym::SLessOne, length)]).with(vocab);
@@ -31,7 +49,7 @@ pub(super) fn of_sequences(actor: &Actor, context: &Rc<ForwardContext>, fp32: bo
     drop(sliced);
     let picked = gather(context, &shifted, dims(&[(Sym::B, context.batch), (Sym::SLessOne, length)]));
     drop((shifted, logits));
-    Some(sum(context, &picked))
+    sum(context, &picked)
 }
 
 /// TRL's `selective_log_softmax(logits[:, -C-1:-1] / temperature)` over the last `completion` tokens; [b, C].
