@@ -3,7 +3,7 @@
 
 use super::super::activations::ForwardContext;
 use super::super::autograd::{Dim, ElementType, Recording, Sym, Tensor, cast, custom, dims};
-use super::super::loss::{FusedHead, chunked_loss, fused_lm_head, logits, mark_backward};
+use super::super::loss::{FusedHead, fused_lm_head, logits, mark_backward};
 use super::super::term::Term;
 use super::logprobs::{
     contiguous_hidden, divide, enter_loss, entropy_of, rows_of, selective_log_softmax, slice, unbind,
@@ -26,10 +26,6 @@ pub(super) fn trl_answers(
     }
     let read = answer_positions(context, &marked, completion);
     drop(marked);
-    if job.plan.policy.use_liger_loss && context.training {
-        // liger-kernel chunked_loss/grpo_loss.py: one sequence a chunk.
-        return Some((chunked_loss(context, &actor.weights, &read, Some(completion.saturating_add(1)))?, Vec::new()));
-    }
     let mut all = logits(context, &job.model, &actor.weights, &read)?;
     // The model's forward holds the hidden states until it returns.
     drop((read, hidden));
