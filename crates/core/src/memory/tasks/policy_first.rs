@@ -1,7 +1,7 @@
 //! Pairs where the policy reads them before the reference does: LLaMA-Factory's own DPO.
 
 use super::super::autograd::Tape;
-use super::super::logits::HeadOutput;
+use super::super::loss::HeadOutput;
 use super::super::parameter::Trainable;
 use super::super::phase::Phase;
 use super::super::sharding::strategy;
