@@ -66,8 +66,14 @@ impl TrainerStep {
         }
     }
 
-    /// Whether reinforcement trainers divide logits by the temperature in place: TRL 1.0 to 1.11 (grpo_trainer.py
-    /// `logits.div_(self.temperature)`); before and after into a new tensor.
+    /// Whether a variable of reinforcement trainers holds the model's outputs until their log-probabilities are taken: TRL
+    /// 1.9 and later (grpo_trainer.py `outputs = model(**model_inputs)`); before, they were gone once divided.
+    pub fn names_outputs(self) -> bool {
+        self.is_trl_since(1, 9)
+    }
+
+    /// Whether reinforcement trainers divide logits by the temperature in place: TRL 1.0, 1.6 and 1.9
+    /// (grpo_trainer.py `logits.div_(self.temperature)`); 0.24 and 1.12 into a new tensor.
     pub fn divides_logits_in_place(self) -> bool {
         self.is_trl_since(1, 0) && !self.is_trl_since(1, 12)
     }

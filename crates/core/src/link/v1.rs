@@ -105,6 +105,7 @@ const DEFAULTS: &[(&str, &str)] = &[
     ("steps_per_generation", ""),
     ("use_liger_loss", "false"),
     ("padding_free", "false"),
+    ("loss_type", ""),
     ("num_iterations", ""),
     ("torch", ""),
     ("transformers", ""),

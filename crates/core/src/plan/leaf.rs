@@ -4,9 +4,9 @@ use serde_json::{Number, Value};
 
 use super::kind::Kind;
 use super::{
-    AdapterDtype, AttentionKernel, AttnImplementation, Auto, BucketSize, Dtype, Framework, KvCacheDtype, Method,
-    MixedPrecision, Offload, Optimizer, ProblemKind, QuantType, ReferenceKind, RolloutEngine, TargetModules, Task,
-    TrainerName, VllmMode,
+    AdapterDtype, AttentionKernel, AttnImplementation, Auto, BucketSize, Dtype, Framework, KvCacheDtype, LossType,
+    Method, MixedPrecision, Offload, Optimizer, ProblemKind, QuantType, ReferenceKind, RolloutEngine, TargetModules,
+    Task, TrainerName, VllmMode,
 };
 use crate::search::edits::{Closeness, nearest};
 
@@ -205,6 +205,7 @@ named_leaf! {
     ReferenceKind,
     RolloutEngine { "hf" => Generate, "transformers" => Generate },
     VllmMode,
+    LossType,
     KvCacheDtype { "bf16" => Bfloat16, "fp8_e4m3" => Fp8, "fp8_e5m2" => Fp8 },
 }
 
@@ -222,7 +223,7 @@ macro_rules! optional_leaf {
     )+ };
 }
 
-optional_leaf!(bool, u64, Dtype, KvCacheDtype, RolloutEngine, VllmMode);
+optional_leaf!(bool, u64, Dtype, KvCacheDtype, LossType, RolloutEngine, VllmMode);
 
 impl Leaf for Option<f64> {
     fn read(value: &Value, kind: &Kind) -> Result<Self, ProblemKind> {

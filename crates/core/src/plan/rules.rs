@@ -2,7 +2,7 @@
 
 use super::{
     AttentionKernel, AttnImplementation, Auto, Dtype, Framework, Method, MixedPrecision, Offload, Plan, Problem,
-    ProblemKind, ReferenceKind, Task,
+    ProblemKind, ReferenceKind, Release, Task, TrainerName,
 };
 use crate::gpu::Gpu;
 use crate::model::{Model, ModuleKind, Role};
@@ -12,6 +12,7 @@ pub(crate) fn contradictions(plan: &Plan, model: &Model, gpu: &Gpu) -> Vec<Probl
     [
         super::trainer::unmodelled(plan),
         reference(plan),
+        policy_loss(plan),
         sharding(plan),
         optimizer_offload(plan),
         gradient_accumulation(plan),
@@ -26,6 +27,22 @@ pub(crate) fn contradictions(plan: &Plan, model: &Model, gpu: &Gpu) -> Vec<Probl
 
 fn contradiction(field: &str, other: &str, fix: &str) -> Option<Problem> {
     Some(Problem::new(field, ProblemKind::Contradiction { other: other.to_owned(), fix: fix.to_owned() }))
+}
+
+/// Liger's loss within TRL's GRPO was not run under the allocator: `use_liger_loss`, and from TRL 1.0
+/// until its fused LM head took its place in 1.16, `use_liger_kernel`.
+fn policy_loss(plan: &Plan) -> Option<Problem> {
+    if plan.trainer.name != TrainerName::Trl || !matches!(plan.task, Task::Grpo | Task::Rloo) {
+        return None;
+    }
+    let release = plan.trainer.release();
+    let kernel = (Release::new(1, 0, 0)..Release::new(1, 16, 0)).contains(&release) && plan.task == Task::Grpo;
+    let field = match (plan.policy.use_liger_loss, plan.use_liger_kernel && kernel) {
+        (true, _) => "use_liger_loss",
+        (_, true) => "use_liger_kernel",
+        _ => return None,
+    };
+    Some(Problem::new(field, ProblemKind::NotModelled { value: "true".to_owned(), modelled: vec!["false"] }))
 }
 
 /// The adapter can only be switched off where there is one, and pairs and rewards need no reference.

@@ -5,6 +5,11 @@ use headroom_core::plan::{
     Method, MixedPrecision, ModelChoice, Offload, Optimizer, Plan, ReferenceKind, RolloutEngine, TargetModules, Task,
 };
 
+/// Tasks of drawn plans, those of the first record: another task in the list would make every later plan another one. RLOO's
+/// plans are among the measured cases.
+const TASKS: &[Task] =
+    &[Task::Sft, Task::SequenceClassification, Task::Inference, Task::Reward, Task::Dpo, Task::Grpo, Task::Ppo];
+
 /// Of every size and kind that has code of its own: dense, mixtures, latent attention, windows, sinks, encoders.
 const MODELS: &[&str] = &[
     "Qwen/Qwen2.5-0.5B",
@@ -61,7 +66,7 @@ pub(super) fn plan(index: usize) -> Plan {
     let mut plan = Plan {
         model: ModelChoice::Catalogue(name(draw.of(MODELS, "Qwen/Qwen3-4B"))),
         gpu: GpuChoice::Catalogue(name(draw.of(GPUS, "a100-80gb"))),
-        task: draw.of(Task::ALL, Task::Sft),
+        task: draw.of(TASKS, Task::Sft),
         method: draw.of(Method::ALL, Method::Lora),
         optim: draw.of(Optimizer::ALL, Optimizer::AdamwTorch),
         torch_dtype: draw.of(&[Dtype::Bfloat16, Dtype::Bfloat16, Dtype::Float16, Dtype::Float32], Dtype::Bfloat16),
@@ -179,13 +184,13 @@ mod tests {
     use super::super::DRAWS;
     use super::plan;
     use headroom_core::job::Job;
-    use headroom_core::plan::{Framework, Method, Optimizer, Task};
+    use headroom_core::plan::{Framework, Method, Optimizer};
 
     #[test]
     fn the_draws_cover_everything_and_most_can_be_estimated() {
         let plans: Vec<_> = (0..DRAWS).map(plan).filter(|plan| Job::resolve(plan).is_ok()).collect();
         assert!(plans.len() * 10 >= DRAWS * 6, "{} of {DRAWS} draws can be estimated", plans.len());
-        for task in Task::ALL {
+        for task in super::TASKS {
             for method in Method::ALL {
                 let count = plans.iter().filter(|plan| (plan.task, plan.method) == (*task, *method)).count();
                 assert!(count >= 20, "{count} plans of {task:?} {method:?}");
