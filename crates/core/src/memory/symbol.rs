@@ -166,6 +166,8 @@ symbols! {
     Embedding = "embedding";
     /// All other parameters.
     Root = "root";
+    /// Two.
+    Two = "2";
 }
 
 impl Sym {
