@@ -29,6 +29,11 @@ impl TrainerStep {
         self.release
     }
 
+    /// Whether it is a loop of one's own: no trainer makes the optimizer or its parameter groups.
+    pub fn is_custom(self) -> bool {
+        self.name == TrainerName::Custom
+    }
+
     /// Whether this is TRL at `major.minor` or later.
     pub fn is_trl_since(self, major: u32, minor: u32) -> bool {
         self.name == TrainerName::Trl && self.release >= Release::new(major, minor, 0)

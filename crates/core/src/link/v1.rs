@@ -45,6 +45,7 @@ const DEFAULTS: &[(&str, &str)] = &[
     ("attention_kernel", "auto"),
     ("expand_kv_heads", "auto"),
     ("use_liger_kernel", "false"),
+    ("torch_compile", "false"),
     ("max_grad_norm", "1"),
     ("padded_batch", "false"),
     ("logits_to_fp32", "false"),

@@ -15,6 +15,8 @@ pub(crate) fn contradictions(plan: &Plan, model: &Model, gpu: &Gpu) -> Vec<Probl
         policy_loss(plan),
         sharding(plan),
         optimizer_offload(plan),
+        optimizer(plan),
+        compiled(plan),
         gradient_accumulation(plan),
         kernel(plan),
         flash_attention(plan, gpu),
@@ -81,6 +83,55 @@ fn optimizer_offload(plan: &Plan) -> Option<Problem> {
         }
         Framework::Deepspeed | Framework::Fsdp2 => None,
     }
+}
+
+/// Where an optimizer raises, and where its step over shards is not modelled.
+fn optimizer(plan: &Plan) -> Option<Problem> {
+    const OPTIM: &str = "optim";
+    let (optim, framework) = (plan.optim, plan.distributed.framework);
+    if plan.task == Task::Inference {
+        return None;
+    }
+    // trainer_optimizer.py `_setup_low_rank_optimizer`: "does not support gradient accumulation".
+    if optim.is_layerwise() && plan.gradient_accumulation_steps > 1 {
+        return contradiction("gradient_accumulation_steps", OPTIM, "1");
+    }
+    if !optim.updates_shards() {
+        let stage = framework == Framework::Deepspeed && plan.zero_stage > 0;
+        if plan.offload_param == Offload::Cpu {
+            return contradiction("offload_param", OPTIM, "none");
+        } else if plan.offload_optimizer == Offload::Cpu {
+            return contradiction("offload_optimizer", OPTIM, "none");
+        } else if stage {
+            return contradiction("zero_stage", OPTIM, "0");
+        } else if framework == Framework::Fsdp2 && plan.num_gpus > 1 {
+            return contradiction("distributed.framework", OPTIM, "ddp");
+        }
+    }
+    // The same function refuses DDP; LOMO's hooks free what DDP reduces.
+    if optim.steps_in_backward() && plan.num_gpus > 1 {
+        return contradiction("num_gpus", OPTIM, "1");
+    }
+    if optim.is_bitsandbytes_rmsprop() {
+        let shards = framework == Framework::Deepspeed && plan.zero_stage > 0;
+        return match plan.method {
+            Method::Full if plan.torch_dtype == Dtype::Bfloat16 && !shards => {
+                contradiction("torch_dtype", OPTIM, Dtype::Float32.name())
+            }
+            Method::Lora | Method::Qlora if crate::job::adapter_dtype(plan) == Dtype::Bfloat16 && !shards => {
+                contradiction("lora.adapter_dtype", OPTIM, Dtype::Float32.name())
+            }
+            _ => None,
+        };
+    }
+    None
+}
+
+/// inductor's partitioner decides by the compiled graph's minimum cut what is kept for backward and what is computed again
+/// (torch/_functorch/partitioners.py), and fuses what lies between: an eager step is half as large again.
+fn compiled(plan: &Plan) -> Option<Problem> {
+    let kind = ProblemKind::NotModelled { value: "true".to_owned(), modelled: vec!["false"] };
+    plan.torch_compile.then(|| Problem::new("torch_compile", kind))
 }
 
 /// DeepSpeed's `data_types.grad_accum_dtype`: without ZeRO the engine takes the weights' own dtype only

@@ -109,6 +109,7 @@ pub(super) static FIELDS: &[Field] = &[
     row!(attention_kernel, Kind::Choice(AttentionKernel::NAMES)),
     row!(expand_kv_heads, Kind::AutoFlag),
     row!(use_liger_kernel, Kind::Flag),
+    row!(torch_compile, Kind::Flag),
     row!(max_grad_norm, number(0.0, 1e9)),
     row!(padded_batch, Kind::Flag),
     row!(logits_to_fp32, Kind::Flag),

@@ -59,6 +59,24 @@ impl Draw {
     }
 }
 
+/// The optimizers that plans are drawn with; those that came later are held by their own measured cases.
+const OPTIMIZERS: &[Optimizer] = &[
+    Optimizer::AdamwTorch,
+    Optimizer::AdamwTorchFused,
+    Optimizer::AdamwTorchForloop,
+    Optimizer::AdamwBnb8bit,
+    Optimizer::PagedAdamw8bit,
+    Optimizer::PagedAdamw32bit,
+    Optimizer::Sgd,
+    Optimizer::SgdMomentum,
+    Optimizer::Adafactor,
+    Optimizer::Lion32bit,
+    Optimizer::Lion8bit,
+    Optimizer::GaloreAdamw,
+    Optimizer::ApolloAdamw,
+    Optimizer::Muon,
+];
+
 /// The plan of draw `index`; it may contradict itself, as plans do.
 pub(super) fn plan(index: usize) -> Plan {
     let mut draw = Draw(index as u64);
@@ -68,7 +86,7 @@ pub(super) fn plan(index: usize) -> Plan {
         gpu: GpuChoice::Catalogue(name(draw.of(GPUS, "a100-80gb"))),
         task: draw.of(TASKS, Task::Sft),
         method: draw.of(Method::ALL, Method::Lora),
-        optim: draw.of(Optimizer::ALL, Optimizer::AdamwTorch),
+        optim: draw.of(OPTIMIZERS, Optimizer::AdamwTorch),
         torch_dtype: draw.of(&[Dtype::Bfloat16, Dtype::Bfloat16, Dtype::Float16, Dtype::Float32], Dtype::Bfloat16),
         per_device_train_batch_size: draw.within(1, 6),
         gradient_accumulation_steps: draw.within(1, 3),
@@ -203,7 +221,7 @@ mod tests {
             };
             assert!(plans.iter().filter(of).count() >= 100, "{framework:?}");
         }
-        for optim in Optimizer::ALL {
+        for optim in OPTIMIZERS {
             assert!(plans.iter().filter(|plan| plan.optim == *optim).count() >= 50, "{optim:?}");
         }
     }
