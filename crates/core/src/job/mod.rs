@@ -8,6 +8,7 @@
 mod attention;
 mod four_bit;
 mod instances;
+mod loss;
 mod models;
 mod numerics;
 mod resolve;
@@ -20,6 +21,7 @@ mod trainer;
 pub use attention::AttentionKernel;
 pub(crate) use four_bit::FusedGemm;
 pub use instances::Instance;
+pub use loss::LossImplementation;
 pub use numerics::Numerics;
 pub(crate) use numerics::adapter_dtype;
 pub use sharding::{Scheme, Sharding};
@@ -52,6 +54,8 @@ pub struct Job {
     pub(crate) sharding: Sharding,
     /// Which dtype everything is in.
     pub(crate) numerics: Numerics,
+    /// What computes the loss.
+    pub(crate) loss: LossImplementation,
     /// What attention runs in.
     pub(crate) attention: AttentionKernel,
     /// How the sequences of a step are cut.
@@ -107,6 +111,11 @@ impl Job {
     /// Which dtype weights, adapters and matmuls are in.
     pub const fn numerics(&self) -> &Numerics {
         &self.numerics
+    }
+
+    /// What computes the loss.
+    pub const fn loss(&self) -> LossImplementation {
+        self.loss
     }
 
     /// What attention runs in.

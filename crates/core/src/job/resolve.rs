@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::attention::AttentionKernel;
 use super::instances::{Instance, instances};
+use super::loss::LossImplementation;
 use super::numerics::Numerics;
 use super::sharding::Sharding;
 use super::trainer::TrainerStep;
@@ -111,6 +112,7 @@ fn derive(plan: Plan, model: Arc<Model>, gpu: Card, instances: Vec<Instance>) ->
             GpuChoice::Custom { memory_gib, .. } => (memory_gib * GIB as f64) as u64,
             GpuChoice::Catalogue(_) => gpu.memory_bytes(),
         },
+        loss: LossImplementation::of(&plan, TrainerStep::of(&plan)),
         trainer: TrainerStep::of(&plan),
         numerics: Numerics::of(&plan, &sharding),
         attention: AttentionKernel::of(&plan, &model, &gpu),

@@ -32,4 +32,9 @@ impl TrainerStep {
     pub fn is_trl_since(self, major: u32, minor: u32) -> bool {
         self.name == TrainerName::Trl && self.release >= Release::new(major, minor, 0)
     }
+
+    /// Whether losses are computed by TRL's fused LM head (trl trainer/utils.py `add_fused_lm_head`).
+    pub fn fuses_lm_head(self) -> bool {
+        self.is_trl_since(1, 16)
+    }
 }

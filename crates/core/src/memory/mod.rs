@@ -13,7 +13,7 @@ mod estimate;
 mod host;
 mod kv_cache;
 mod ledger;
-mod logits;
+mod loss;
 mod optimizer;
 mod overhead;
 mod parameter;

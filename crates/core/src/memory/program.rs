@@ -3,7 +3,7 @@
 use super::autograd::{
     ElementType, Extent, Marks, Processors, Record, Sink, Sym, Tape, Tensor, VOCABULARY, Wanted, dims,
 };
-use super::logits::{language_model_loss, score_loss};
+use super::loss::{language_model_loss, score_loss};
 use super::optimizer;
 use super::sharding::{Acts, Hooked, strategy};
 use super::step::{Update, batch_inputs, forward};

@@ -4,7 +4,7 @@
 use super::activations::{BackwardHook, Setting, prepare_masks, rotary_tables, run_layer, run_norm};
 use super::autograd::{ElementType, Extent, Sym, Tape, Tensor, backward, checkpoint, dims};
 use super::embeddings::run_embeddings;
-use super::logits::HeadOutput;
+use super::loss::HeadOutput;
 use super::optimizer;
 use super::parameter::Trainable;
 use super::phase::Phase;

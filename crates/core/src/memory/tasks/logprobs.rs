@@ -2,7 +2,7 @@
 
 use super::super::activations::Setting;
 use super::super::autograd::{Dim, ElementType, Recording, Shape, Sym, Tensor, cast, copy, custom, dims};
-use super::super::logits::{chunked_loss, logits, mark_backward};
+use super::super::loss::{chunked_loss, logits, mark_backward};
 use super::super::phase::Phase;
 use super::super::term::Term;
 use super::models::Actor;

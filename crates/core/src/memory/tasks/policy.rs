@@ -2,7 +2,7 @@
 
 use super::super::activations::Setting;
 use super::super::autograd::{Dim, ElementType, Gradients, Sym, Tape, Tensor, custom, dims};
-use super::super::logits::{HeadOutput, scalar};
+use super::super::loss::{HeadOutput, scalar};
 use super::super::parameter::Trainable;
 use super::super::phase::Phase;
 use super::super::precision::element_type;

@@ -2,7 +2,7 @@
 
 use super::super::activations::Setting;
 use super::super::autograd::{ElementType, Sym, Tape, Tensor, custom, dims};
-use super::super::logits::{HeadOutput, scalar, score_loss};
+use super::super::loss::{HeadOutput, scalar, score_loss};
 use super::super::parameter::Trainable;
 use super::super::phase::Phase;
 use super::super::sharding::strategy;
