@@ -123,7 +123,7 @@ pub fn lever_code(lever: Lever, before: &Plan, after: &Plan) -> String {
     lines.retain(|line| !(shards && line.text.ends_with("\"auto\"")));
     let written = lines.iter().map(|line| line.text.as_str()).collect::<Vec<_>>().join(", ");
     match lever {
-        Lever::Card(id) => id.to_owned(),
+        Lever::Gpu(id) => id.to_owned(),
         Lever::Sharding { .. } if !written.starts_with("fully") => format!("zero_optimization: {{{written}}}"),
         _ => written,
     }

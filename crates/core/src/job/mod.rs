@@ -1,7 +1,7 @@
 //! The Job: what follows from a plan, worked out once.
 //!
 //! A [`Plan`] says what the user chose, "auto" and defaults included. What such choices come to (the model, the GPU, which
-//! ranks keep which share, the dtype of a matmul, the kernel attention runs in) is decided here and nowhere else: rooms
+//! ranks keep which share, the dtype of a matmul, the kernel attention runs in) is decided here and nowhere else: modules
 //! above read the answer off the job. A line of code belongs here if it derives something from several fields of a plan,
 //! or from a plan and its model or GPU, and neither allocates nor takes time.
 
@@ -29,7 +29,7 @@ pub use trainer::TrainerStep;
 
 use std::sync::Arc;
 
-use crate::gpu::Card;
+use crate::gpu::Gpu;
 use crate::model::Model;
 use crate::plan::{Batches, Method, Plan, ReferenceKind, Task};
 
@@ -43,7 +43,7 @@ pub struct Job {
     /// The model that trains or runs.
     pub(crate) model: Arc<Model>,
     /// The GPU, from the catalogue or as the plan describes it.
-    pub(crate) gpu: Card,
+    pub(crate) gpu: Gpu,
     /// Memory of the GPU, bytes.
     pub(crate) memory_bytes: u64,
     /// The models beside policy and reference, the value model first.
@@ -84,7 +84,7 @@ impl Job {
     }
 
     /// The GPU, from the catalogue or as the plan describes it.
-    pub const fn gpu(&self) -> &Card {
+    pub const fn gpu(&self) -> &Gpu {
         &self.gpu
     }
 

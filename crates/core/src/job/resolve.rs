@@ -9,7 +9,7 @@ use super::numerics::Numerics;
 use super::sharding::Sharding;
 use super::trainer::TrainerStep;
 use super::{Job, models, reference_kind};
-use crate::gpu::{self, Card};
+use crate::gpu::{self, Gpu};
 use crate::model::Model;
 use crate::plan::{GpuChoice, Plan, Problem, ProblemKind, checks, shortened};
 use crate::units::GIB;
@@ -52,7 +52,7 @@ impl Job {
 
     /// The same job on a GPU that differs from the plan's: in a slower slot, for example.
     #[must_use]
-    pub fn on_gpu(self, gpu: Card) -> Self {
+    pub fn on_gpu(self, gpu: Gpu) -> Self {
         Self { gpu, ..self }
     }
 }
@@ -90,7 +90,7 @@ fn has_same_instances(one: &Plan, other: &Plan) -> bool {
     (&one.model, one.task) == (&other.model, other.task) && companions == (&other.value_model, &other.reward_models)
 }
 
-fn find_gpu(choice: &GpuChoice) -> Result<Card, Problem> {
+fn find_gpu(choice: &GpuChoice) -> Result<Gpu, Problem> {
     match choice {
         GpuChoice::Catalogue(id) => gpu::resolve(id).cloned().map_err(|found| {
             let (matches, candidates) = (found.matches(), found.candidates());
@@ -98,13 +98,13 @@ fn find_gpu(choice: &GpuChoice) -> Result<Card, Problem> {
         }),
         GpuChoice::Custom { name, memory_gib, compute_capability } => {
             const MIB_PER_GIB: f64 = 1024.0;
-            Ok(Card::custom(name.as_deref(), (memory_gib * MIB_PER_GIB) as u64, *compute_capability))
+            Ok(Gpu::custom(name.as_deref(), (memory_gib * MIB_PER_GIB) as u64, *compute_capability))
         }
     }
 }
 
 /// The rest of a job whose plan is sound.
-fn derive(plan: Plan, model: Arc<Model>, gpu: Card, instances: Vec<Instance>) -> Job {
+fn derive(plan: Plan, model: Arc<Model>, gpu: Gpu, instances: Vec<Instance>) -> Job {
     let sharding = Sharding::of(&plan, &model);
     Job {
         memory_bytes: match &plan.gpu {

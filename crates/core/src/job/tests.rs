@@ -173,17 +173,17 @@ fn a_model_beside_the_policy_is_held_as_its_entry_says() {
         job("task=ppo&method=qlora&torch_dtype=float32&mixed_precision=bf16&num_gpus=2&per_device_train_batch_size=4\
          &reward_models=[{\"model\":\"Qwen/Qwen3-0.6B\",\"bits\":4},{\"role\":\"judge\",\"shared\":true}]");
     let [value, reward, judge] = &policy.instances[..] else { panic!("{:?}", policy.instances) };
-    let value = policy.beside(value);
+    let value = policy.for_companion(value);
     assert_eq!((value.plan.method, value.scores(), value.plan.num_labels), (Method::Full, true, 1));
-    let reward = policy.beside(reward);
+    let reward = policy.for_companion(reward);
     assert_eq!(reward.model.name, "Qwen/Qwen3-0.6B");
     // bitsandbytes computes in 16 bits where the policy's weights are fp32.
     assert_eq!((reward.plan.method, reward.numerics.weights), (Method::Qlora, Dtype::Bfloat16));
     assert_eq!(reward.numerics.unquantized, Dtype::Bfloat16);
-    let shared = policy.beside(judge);
+    let shared = policy.for_companion(judge);
     assert_eq!((shared.plan.method, shared.plan.task), (Method::Qlora, Task::Inference));
-    for beside in [&value, &reward, &shared] {
-        assert_eq!((beside.batches, beside.sharding, beside.padded), (policy.batches, policy.sharding, true));
+    for companion in [&value, &reward, &shared] {
+        assert_eq!((companion.batches, companion.sharding, companion.padded), (policy.batches, policy.sharding, true));
     }
 }
 

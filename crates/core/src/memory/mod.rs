@@ -6,8 +6,7 @@
 mod activations;
 mod answer;
 mod autograd;
-mod beside;
-mod context;
+mod device_overhead;
 mod embeddings;
 mod estimate;
 mod host;
@@ -26,16 +25,17 @@ mod sharding;
 mod step;
 mod surface;
 mod symbol;
+mod task_use;
 mod tasks;
 mod term;
 mod weights;
 
 pub use answer::{estimate, estimate_replayed, outline, smallest_change};
-pub use beside::{ModelRole, ModelUse, RolloutUse, TaskUse};
 pub use estimate::*;
 pub use host::HostAllocation;
 pub use kv_cache::{CacheLayout, kv_bytes_per_sequence, kv_bytes_per_token};
 pub use phase::Phase;
 pub use replay::{Replay, Replayer, replay};
 pub use surface::surface;
+pub use task_use::{ModelRole, ModelUse, RolloutUse, TaskUse};
 pub use term::{Category, Term};

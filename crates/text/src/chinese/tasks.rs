@@ -51,7 +51,7 @@ pub(super) const TEXTS: TaskTexts = TaskTexts {
     host_label: "不运行时放在主机内存",
     instance_role,
 
-    effective_pairs: |batch, steps, cards, effective| format!("{batch} × {steps} × {cards} = 每步 {effective} 对"),
+    effective_pairs: |batch, steps, gpus, effective| format!("{batch} × {steps} × {gpus} = 每步 {effective} 对"),
     pairs_note: |sequences| format!("一对是两条序列：一次前向共 {sequences} 条。"),
     round: |round| round_text(round),
 
@@ -67,7 +67,7 @@ pub(super) const TEXTS: TaskTexts = TaskTexts {
     column_bytes: "占用显存",
     column_shared: "共用",
     model_role,
-    on_card: "显卡",
+    on_gpu: "显卡",
     in_host: "不用时在主机内存",
     not_loaded: "不加载",
     shared_saving: |bytes| format!("与策略共用，省 {bytes}"),
@@ -76,13 +76,13 @@ pub(super) const TEXTS: TaskTexts = TaskTexts {
 };
 
 fn round_text(round: &Round) -> String {
-    let Round { prompts, num_generations, sequences, sequences_per_card, sequences_at_once, forwards } = *round;
+    let Round { prompts, num_generations, sequences, sequences_per_gpu, sequences_at_once, forwards } = *round;
     let sequences = count_text(sequences);
     let mut said = format!("一轮生成：{prompts} 条提示 × {num_generations} 个回答 = {sequences} 条序列");
-    if sequences_per_card.to_string() != sequences {
-        said.push_str(&format!("，每卡 {sequences_per_card} 条"));
+    if sequences_per_gpu.to_string() != sequences {
+        said.push_str(&format!("，每卡 {sequences_per_gpu} 条"));
     }
-    if sequences_at_once < sequences_per_card {
+    if sequences_at_once < sequences_per_gpu {
         said.push_str(&format!("，同时生成 {sequences_at_once} 条"));
     }
     format!("{said}；切成 {forwards} 个微批。")
@@ -134,7 +134,7 @@ fn model_role(role: ModelRole) -> &'static str {
     match role {
         ModelRole::Policy => "策略模型",
         ModelRole::Reference => "参考模型",
-        ModelRole::Beside(role) => instance_role(role),
+        ModelRole::Companion(role) => instance_role(role),
         ModelRole::Engine => "生成引擎",
     }
 }

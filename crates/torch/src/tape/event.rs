@@ -81,7 +81,7 @@ pub struct Segment {
     pub start: usize,
 }
 
-/// What a framework that shares parameters out is told: a module or a gradient, and what happens to it.
+/// What a framework that shards parameters is told: a module or a gradient, and what happens to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
     /// A module's forward begins; in recomputation too.

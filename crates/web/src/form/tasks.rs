@@ -115,7 +115,7 @@ fn TaskFields() -> impl IntoView {
     }
 }
 
-/// What generates, and with how much of the card.
+/// What generates, and with how much of the GPU.
 #[component]
 fn RolloutFields() -> impl IntoView {
     let plan = State::of_page().plan();

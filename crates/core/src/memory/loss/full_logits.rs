@@ -1,9 +1,9 @@
 //! The whole logits, in the model's dtype and in fp32, log-softmax, and the gradients of all three.
 
-use super::super::activations::Setting;
+use super::super::activations::ForwardContext;
 use super::super::autograd::{ElementType, Sym, Tensor, cast, custom, dims};
 use super::super::term::Term;
-use super::super::weights::ModelWeights;
+use super::super::weights::LoadedModel;
 use super::{HeadOutput, logits, scalar};
 use crate::job::Job;
 
@@ -11,22 +11,22 @@ use crate::job::Job;
 ///
 /// `hidden`: the final hidden states as the model's forward holds them, and as the head reads them.
 pub(super) fn loss(
-    setting: &Setting,
+    context: &ForwardContext,
     job: &Job,
-    weights: &ModelWeights,
+    weights: &LoadedModel,
     hidden: (Tensor, Tensor),
 ) -> Option<HeadOutput> {
     let plan = &job.plan;
-    let logits = logits(setting, &job.model, weights, &hidden.1)?;
-    let upcast = cast(&logits, ElementType::F32, setting.label(Term::LogitsFp32, ""));
-    let labels = shift_labels(setting);
-    let loss = cross_entropy(setting, &upcast, labels.last());
+    let logits = logits(context, &job.model, weights, &hidden.1)?;
+    let upcast = cast(&logits, ElementType::F32, context.label(Term::LogitsFp32, ""));
+    let labels = shift_labels(context);
+    let loss = cross_entropy(context, &upcast, labels.last());
     drop(labels);
     drop(upcast);
     // The model's forward holds the hidden states until it returns.
     drop(hidden);
     let outputs = if plan.logits_to_fp32 {
-        let wide = cast(&logits, ElementType::F32, setting.label(Term::LogitsFp32, "outputs"));
+        let wide = cast(&logits, ElementType::F32, context.label(Term::LogitsFp32, "outputs"));
         drop(logits);
         wide
     } else {
@@ -36,27 +36,27 @@ pub(super) fn loss(
 }
 
 /// Labels padded by one and cut again (ForCausalLMLoss): `labels[..., 1:].contiguous()` copies for more than one sequence.
-fn shift_labels(setting: &Setting) -> Vec<Tensor> {
-    let label = setting.label(Term::BatchInputs, "shifted labels");
+fn shift_labels(context: &ForwardContext) -> Vec<Tensor> {
+    let label = context.label(Term::BatchInputs, "shifted labels");
     let new = |symbol, length| {
-        Tensor::new(&setting.tape, label, dims(&[(Sym::B, setting.batch), (symbol, length)]), ElementType::I64)
+        Tensor::new(&context.tape, label, dims(&[(Sym::B, context.batch), (symbol, length)]), ElementType::I64)
     };
-    let padded = new(Sym::SPlusOne, setting.length.saturating_add(1));
-    if setting.batch > 1 { vec![padded, new(Sym::S, setting.length)] } else { vec![padded] }
+    let padded = new(Sym::SPlusOne, context.length.saturating_add(1));
+    if context.batch > 1 { vec![padded, new(Sym::S, context.length)] } else { vec![padded] }
 }
 
 /// `cross_entropy`: keeps log-softmax; backward writes the loss's gradient and log-softmax's, both fp32 logits in size.
-fn cross_entropy(setting: &Setting, logits: &Tensor, labels: Option<&Tensor>) -> Tensor {
+fn cross_entropy(context: &ForwardContext, logits: &Tensor, labels: Option<&Tensor>) -> Tensor {
     let shape = logits.shape();
-    let gradients = setting.label(Term::LogitsGradients, "");
+    let gradients = context.label(Term::LogitsGradients, "");
     custom(
-        &setting.tape,
+        &context.tape,
         &[logits],
         |recording| {
-            let kept = Tensor::new(&setting.tape, setting.label(Term::LogSoftmax, ""), shape, ElementType::F32);
+            let kept = Tensor::new(&context.tape, context.label(Term::LogSoftmax, ""), shape, ElementType::F32);
             labels.inspect(|labels| recording.save(labels));
             recording.save(&kept);
-            scalar(setting)
+            scalar(context)
         },
         move |call| {
             let new = || Tensor::new(call.tape, gradients, shape, ElementType::F32);
@@ -67,4 +67,3 @@ fn cross_entropy(setting: &Setting, logits: &Tensor, labels: Option<&Tensor>) ->
         },
     )
 }
-

@@ -4,10 +4,10 @@
 //! `ChunkedLogProbFunction` (trl kernels/chunked_logprob.py) and scatters what comes back to the positions again. SFT,
 //! DPO, KTO, GRPO and RLOO compute their losses from it.
 
-use super::super::activations::Setting;
+use super::super::activations::ForwardContext;
 use super::super::autograd::{Call, Dim, ElementType, Gradients, Shape, Sym, Tensor, custom, dims};
 use super::super::term::Term;
-use super::super::weights::{BaseWeight, ModelWeights};
+use super::super::weights::{BaseWeight, LoadedModel};
 use super::{HeadOutput, scalar};
 use crate::job::Job;
 
@@ -45,28 +45,28 @@ pub(in crate::memory) struct PerToken {
 
 /// SFT's mean negative log-likelihood, with the entropy and the token accuracy that it reports.
 pub(super) fn mean_loss(
-    setting: &Setting,
+    context: &ForwardContext,
     job: &Job,
-    weights: &ModelWeights,
+    weights: &LoadedModel,
     (hidden, marked): (Tensor, Tensor),
 ) -> Option<HeadOutput> {
     drop(hidden);
     let head = FusedHead {
-        positions: setting.length.saturating_sub(1).max(1),
-        labels: job.label_tokens(setting.batch, setting.length),
+        positions: context.length.saturating_sub(1).max(1),
+        labels: job.label_tokens(context.batch, context.length),
         further: 1,
         is_top1: true,
     };
-    let per_token = fused_lm_head(setting, weights, marked, head)?;
-    let (shape, label) = (per_token.log_probs.shape(), setting.label(Term::LogProbabilities, "loss"));
+    let per_token = fused_lm_head(context, weights, marked, head)?;
+    let (shape, label) = (per_token.log_probs.shape(), context.label(Term::LogProbabilities, "loss"));
     // `-outputs.log_probs`, then its sum over the number of tokens.
     let loss = custom(
-        &setting.tape,
+        &context.tape,
         &[&per_token.log_probs],
         |_| {
-            let negative = Tensor::new(&setting.tape, label, shape, ElementType::F32);
+            let negative = Tensor::new(&context.tape, label, shape, ElementType::F32);
             drop(negative);
-            scalar(setting)
+            scalar(context)
         },
         move |call| [Some(Tensor::new(call.tape, label, shape, ElementType::F32))].into(),
     );
@@ -75,22 +75,22 @@ pub(super) fn mean_loss(
 
 /// Runs the head over `hidden`, [b, s, h], which it holds until it returns.
 pub(in crate::memory) fn fused_lm_head(
-    setting: &Setting,
-    weights: &ModelWeights,
+    context: &ForwardContext,
+    weights: &LoadedModel,
     hidden: Tensor,
     head: FusedHead,
 ) -> Option<PerToken> {
-    let tape = &setting.tape;
-    let label = setting.label(Term::LogProbabilities, "");
-    let positions = dims(&[(Sym::B, setting.batch), (Sym::SLessOne, head.positions)]);
-    let mask = Tensor::new(tape, setting.label(Term::BatchInputs, "label mask"), positions, ElementType::Byte);
-    let read = first_positions(setting, &hidden, head.positions);
-    let picked = pick(setting, &read, &mask, head.labels);
+    let tape = &context.tape;
+    let label = context.label(Term::LogProbabilities, "");
+    let positions = dims(&[(Sym::B, context.batch), (Sym::SLessOne, head.positions)]);
+    let mask = Tensor::new(tape, context.label(Term::BatchInputs, "label mask"), positions, ElementType::Byte);
+    let read = first_positions(context, &hidden, head.positions);
+    let picked = pick(context, &read, &mask, head.labels);
     let per_label = dims(&[(Sym::LabelTokens, head.labels)]);
     tape.moment(label, indices(head.labels), ElementType::I64);
-    let targets = Tensor::new(tape, setting.label(Term::BatchInputs, "picked labels"), per_label, ElementType::I64);
+    let targets = Tensor::new(tape, context.label(Term::BatchInputs, "picked labels"), per_label, ElementType::I64);
     let Head { weight, bias } = Head::of(weights)?;
-    let scored = log_probabilities(setting, &picked, (&weight, bias.as_ref()), &targets, &head);
+    let scored = log_probabilities(context, &picked, (&weight, bias.as_ref()), &targets, &head);
     let scatter = |element| {
         let zeros = Tensor::new(tape, label, positions, element);
         let out = Tensor::new(tape, label, positions, element);
@@ -122,7 +122,7 @@ struct Head {
 }
 
 impl Head {
-    fn of(weights: &ModelWeights) -> Option<Self> {
+    fn of(weights: &LoadedModel) -> Option<Self> {
         match weights.head.last() {
             Some(head) => match &head.weight {
                 BaseWeight::Plain(weight) => Some(Self { weight: weight.clone(), bias: head.bias.clone() }),
@@ -134,12 +134,12 @@ impl Head {
 }
 
 /// `last_hidden_state[:, :-1]`: a view; backward makes zeros of the whole and copies the part in.
-fn first_positions(setting: &Setting, hidden: &Tensor, positions: u64) -> Tensor {
+fn first_positions(context: &ForwardContext, hidden: &Tensor, positions: u64) -> Tensor {
     let (whole, element) = (hidden.shape(), hidden.element());
-    let part = dims(&[(Sym::B, setting.batch), (Sym::SLessOne, positions)]).with(Dim::new(Sym::H, whole.width()));
-    let gradients = setting.label(Term::ActivationGradients, "");
+    let part = dims(&[(Sym::B, context.batch), (Sym::SLessOne, positions)]).with(Dim::new(Sym::H, whole.width()));
+    let gradients = context.label(Term::ActivationGradients, "");
     custom(
-        &setting.tape,
+        &context.tape,
         &[hidden],
         |_| hidden.detach().view(part),
         move |call| [Some(Tensor::new(call.tape, gradients, whole, element))].into(),
@@ -155,18 +155,18 @@ fn indices(labels: u64) -> Shape {
 ///
 /// Backward is an `index_put_` that adds: positions are sorted first (aten/src/ATen/native/cuda/Indexing.cu
 /// `index_put_with_sort_kernel`).
-fn pick(setting: &Setting, hidden: &Tensor, mask: &Tensor, labels: u64) -> Tensor {
+fn pick(context: &ForwardContext, hidden: &Tensor, mask: &Tensor, labels: u64) -> Tensor {
     let (whole, element) = (hidden.shape(), hidden.element());
     let shape = dims(&[(Sym::LabelTokens, labels), (Sym::H, whole.width())]);
-    let of_indices = setting.label(Term::LogProbabilities, "");
-    let gradients = setting.label(Term::ActivationGradients, "");
+    let of_indices = context.label(Term::LogProbabilities, "");
+    let gradients = context.label(Term::ActivationGradients, "");
     custom(
-        &setting.tape,
+        &context.tape,
         &[hidden],
         |recording| {
             recording.save(mask);
-            let found = Tensor::new(&setting.tape, of_indices, indices(labels), ElementType::I64);
-            let out = Tensor::new(&setting.tape, setting.label(Term::HeadInputs, "picked"), shape, element);
+            let found = Tensor::new(&context.tape, of_indices, indices(labels), ElementType::I64);
+            let out = Tensor::new(&context.tape, context.label(Term::HeadInputs, "picked"), shape, element);
             drop(found);
             out
         },
@@ -225,7 +225,7 @@ impl Tiles {
             for rows in chunks(vocabulary, COLUMNS) {
                 let next = copy(self.weight.1, Sym::VocabularyTile, rows);
                 columns = next;
-                (0..matmuls).for_each(|_| tape.product_workspace());
+                (0..matmuls).for_each(|_| tape.matmul_workspace());
                 if !keeps {
                     columns = None;
                 }
@@ -237,19 +237,19 @@ impl Tiles {
 
 /// `ChunkedLogProbFunction`: [N, h] and the head's weight to N log-probabilities.
 fn log_probabilities(
-    setting: &Setting,
+    context: &ForwardContext,
     hidden: &Tensor,
     (weight, bias): (&Tensor, Option<&Tensor>),
     targets: &Tensor,
     head: &FusedHead,
 ) -> Tensor {
-    let tape = &setting.tape;
+    let tape = &context.tape;
     let tiles = Tiles {
         labels: head.labels,
         hidden: (hidden.shape(), hidden.element()),
         weight: (weight.shape(), weight.element()),
-        compute: if *setting.autocast.borrow() { setting.half } else { hidden.element() },
-        label: setting.label(Term::ChunkedLoss, ""),
+        compute: if *context.autocast.borrow() { context.half } else { hidden.element() },
+        label: context.label(Term::ChunkedLoss, ""),
     };
     let per_label = dims(&[(Sym::LabelTokens, head.labels)]);
     let of_bias = bias.map(|bias| (bias.shape(), bias.element()));

@@ -13,11 +13,11 @@ pub(super) use head::logits;
 pub(super) use liger::chunked_loss;
 pub(super) use score::score_loss;
 
-use super::activations::Setting;
+use super::activations::ForwardContext;
 use super::autograd::{ElementType, Sym, Tensor, custom, dims};
 use super::phase::Phase;
 use super::term::Term;
-use super::weights::ModelWeights;
+use super::weights::LoadedModel;
 use crate::job::{Job, LossImplementation};
 use std::rc::Rc;
 
@@ -30,31 +30,31 @@ pub(in crate::memory) struct HeadOutput {
 
 /// Head and loss of a language model over the final hidden states.
 pub(super) fn language_model_loss(
-    setting: &Setting,
+    context: &ForwardContext,
     job: &Job,
-    weights: &ModelWeights,
+    weights: &LoadedModel,
     hidden: Tensor,
 ) -> Option<HeadOutput> {
-    setting.tape.enter(Phase::Loss);
-    let marked = mark_backward(setting, &hidden);
+    context.tape.enter(Phase::Loss);
+    let marked = mark_backward(context, &hidden);
     match job.loss {
         LossImplementation::Liger if weights.head.len() <= 1 => {
-            Some(HeadOutput { loss: chunked_loss(setting, weights, &marked, None)?, kept: None })
+            Some(HeadOutput { loss: chunked_loss(context, weights, &marked, None)?, kept: None })
         }
-        LossImplementation::FusedLmHead => fused_lm_head::mean_loss(setting, job, weights, (hidden, marked)),
-        _ => full_logits::loss(setting, job, weights, (hidden, marked)),
+        LossImplementation::FusedLmHead => fused_lm_head::mean_loss(context, job, weights, (hidden, marked)),
+        _ => full_logits::loss(context, job, weights, (hidden, marked)),
     }
 }
 
-pub(super) fn scalar(setting: &Setting) -> Tensor {
-    Tensor::new(&setting.tape, setting.label(Term::LogSoftmax, "loss"), dims(&[(Sym::One, 1)]), ElementType::F32)
+pub(super) fn scalar(context: &ForwardContext) -> Tensor {
+    Tensor::new(&context.tape, context.label(Term::LogSoftmax, "loss"), dims(&[(Sym::One, 1)]), ElementType::F32)
 }
 
 /// Backward through the layers begins when the gradient of the head's input is known.
-pub(super) fn mark_backward(setting: &Setting, hidden: &Tensor) -> Tensor {
-    let begins = Rc::clone(&setting.backward_begins);
+pub(super) fn mark_backward(context: &ForwardContext, hidden: &Tensor) -> Tensor {
+    let begins = Rc::clone(&context.backward_begins);
     custom(
-        &setting.tape,
+        &context.tape,
         &[hidden],
         |_| hidden.detach(),
         move |call| {

@@ -8,7 +8,7 @@
 mod run;
 
 use super::autograd::{Extent, VOCABULARY, Wanted};
-use super::context::ContextUse;
+use super::device_overhead::DeviceOverhead;
 use super::estimate::FailedRequest;
 use super::phase::Phase;
 use super::program;
@@ -104,11 +104,11 @@ impl Replayer {
     /// Runs every layer of the job's models onto a tape.
     pub fn new(job: &Job) -> Self {
         let step = program::run(job, Extent::Whole, Wanted::Rows);
-        let beside = ContextUse::of(job).total();
+        let overhead = DeviceOverhead::of(job).total();
         Self {
             program: Program::new(step.record.into_rows(&VOCABULARY)),
             mode: if job.plan.expandable_segments { Mode::Expandable } else { Mode::Default },
-            device_bytes: job.memory_bytes.saturating_sub(beside.expected),
+            device_bytes: job.memory_bytes.saturating_sub(overhead.expected),
             plain: None,
             default: None,
             expandable: None,

@@ -1,6 +1,6 @@
 //! Sharding: what rank 0 of N keeps, allocates and frees because other ranks do the rest.
 //!
-//! One room a scheme, each the law of one library's code (DeepSpeed 0.19 runtime/zero, torch.distributed.fsdp, DDP's
+//! One module a scheme, each the law of one library's code (DeepSpeed 0.19 runtime/zero, torch.distributed.fsdp, DDP's
 //! reducer) behind [`Strategy`]. [`crate::job`] has resolved what the plan's keys come to; a line of code belongs here if
 //! a scheme decides what a tensor's shape on this rank is, or allocates something that one process alone would not.
 //! P parameters, T of them trained, w bytes of a weight.
@@ -30,7 +30,7 @@ pub(super) use hooks::Modules;
 pub(super) use strategy::{Elements, Strategy};
 pub(super) use unroll::{Acts, Hooked};
 
-/// The scheme's room.
+/// The scheme's module.
 pub(super) fn strategy(sharding: &Sharding) -> Box<dyn Strategy + '_> {
     match sharding.scheme {
         Scheme::Single => Box::new(single::Single),

@@ -1,4 +1,4 @@
-//! The trait behind which each scheme has its room.
+//! The trait that each scheme implements in a module of its own.
 
 use super::super::autograd::{ElementType, Record, Shape, Sym, Tape, Tensor, dims};
 use super::super::host::HostAllocation;

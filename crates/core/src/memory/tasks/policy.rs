@@ -1,6 +1,6 @@
 //! GRPO and PPO: rollout, log-probabilities, rewards, then the update (trl trainer/grpo_trainer.py, ppo_trainer.py).
 
-use super::super::activations::Setting;
+use super::super::activations::ForwardContext;
 use super::super::autograd::{Dim, ElementType, Gradients, Sym, Tape, Tensor, custom, dims};
 use super::super::loss::{HeadOutput, scalar};
 use super::super::parameter::Trainable;
@@ -9,7 +9,7 @@ use super::super::precision::element_type;
 use super::super::sharding::strategy;
 use super::super::step::Update;
 use super::super::term::Term;
-use super::super::weights::ModelWeights;
+use super::super::weights::LoadedModel;
 use super::engine::Engine;
 use super::logprobs::{of_answers, slice};
 use super::models::{Actor, frozen, reader, reference, stays, value};
@@ -23,7 +23,7 @@ use std::rc::Rc;
 struct Participants<'a> {
     tape: &'a Rc<Tape>,
     job: &'a Job,
-    policy: &'a ModelWeights,
+    policy: &'a LoadedModel,
     reader: Actor,
     reference: Option<Actor>,
     value: Option<Actor>,
@@ -33,7 +33,7 @@ struct Participants<'a> {
 }
 
 /// Runs one step; gives back everything that was trained.
-pub(super) fn update(tape: &Rc<Tape>, job: &Job, policy: &ModelWeights) -> Vec<Trainable> {
+pub(super) fn update(tape: &Rc<Tape>, job: &Job, policy: &LoadedModel) -> Vec<Trainable> {
     let Some(round) = job.batches.round else { return policy.trainable.clone() };
     let critic = job.instances.iter().find(|instance| instance.role == InstanceRole::Value);
     let others = job.instances.iter().filter(|instance| instance.role != InstanceRole::Value);
@@ -72,7 +72,7 @@ impl Participants<'_> {
             tape.set_grad_enabled(true);
             kept
         };
-        update.run(Vec::new(), before, |setting| self.loss(setting));
+        update.run(Vec::new(), before, |context| self.loss(context));
         drop((standing, graphs));
         trainable
     }
@@ -82,11 +82,11 @@ impl Participants<'_> {
         let Self { tape, job, .. } = *self;
         let plan = &job.plan;
         let ids =
-            dims(&[(Sym::B, self.round.sequences_per_card), (Sym::PromptAndAnswer, job.batches.tokens_per_sequence)]);
+            dims(&[(Sym::B, self.round.sequences_per_gpu), (Sym::PromptAndAnswer, job.batches.tokens_per_sequence)]);
         let mut kept = self.roll_out();
         kept.push(Tensor::new(tape, tape.label(Term::BatchInputs, "completion_ids"), ids, ElementType::I64));
         let batch = plan.policy.logprob_batch_size.unwrap_or(job.batches.sequences_per_forward);
-        let batch = batch.min(self.round.sequences_per_card).max(1);
+        let batch = batch.min(self.round.sequences_per_gpu).max(1);
         let gathered = strategy(&job.sharding).gathered(tape, self.policy.counts.base);
         if self.takes_old_logprobs() {
             tape.enter(Phase::OldLogProbs);
@@ -104,9 +104,9 @@ impl Participants<'_> {
     /// Log-probabilities of the round's answers, `batch` sequences at a time; [n, C].
     fn log_probabilities(&self, actor: &Actor, batch: u64) -> Option<Tensor> {
         let completion = self.job.plan.rollout.max_completion_length();
-        let setting = actor.reading(self.tape, (batch, self.job.batches.tokens_per_sequence), true);
-        let some = of_answers(actor, &setting, completion, false, false)?;
-        let all = dims(&[(Sym::N, self.round.sequences_per_card), (Sym::C, completion)]);
+        let context = actor.reading(self.tape, (batch, self.job.batches.tokens_per_sequence), true);
+        let some = of_answers(actor, &context, completion, false, false)?;
+        let all = dims(&[(Sym::N, self.round.sequences_per_gpu), (Sym::C, completion)]);
         Some(Tensor::new(self.tape, self.tape.label(Term::LogProbabilities, ""), all, some.element()))
     }
 
@@ -177,7 +177,7 @@ impl Participants<'_> {
             drop(stacked);
             let row = dims(&[(Sym::C, completion)]).with(vocab);
             tape.moment(tape.label(Term::LogProbabilities, "exponentials"), row, ElementType::F32);
-            let picked = dims(&[(Sym::N, self.round.sequences_per_card), (Sym::C, completion)]);
+            let picked = dims(&[(Sym::N, self.round.sequences_per_gpu), (Sym::C, completion)]);
             kept.push(Tensor::new(tape, tape.label(Term::LogProbabilities, ""), picked, ElementType::F32));
             drop(divided);
         }
@@ -206,15 +206,14 @@ impl Participants<'_> {
                 return;
             }
             tape.enter(Phase::RewardForward);
-            let setting = actor.reading(tape, (batch, job.batches.tokens_per_sequence), true);
-            drop(actor.scores(&setting));
-            setting.autocast.replace(false);
-            setting.leave_autocast();
+            let context = actor.reading(tape, (batch, job.batches.tokens_per_sequence), true);
+            drop(actor.scores(&context));
+            context.autocast.replace(false);
+            context.leave_autocast();
         };
         if let Some(value) = &self.value {
             read(value);
-            let shape =
-                dims(&[(Sym::N, self.round.sequences_per_card), (Sym::C, plan.rollout.max_completion_length())]);
+            let shape = dims(&[(Sym::N, self.round.sequences_per_gpu), (Sym::C, plan.rollout.max_completion_length())]);
             let element = value.weights.score.as_ref().map_or(ElementType::F32, |_| element_type(job.numerics.weights));
             kept.push(Tensor::new(tape, tape.label(Term::ScoreHead, "values"), shape, element));
         }
@@ -225,46 +224,46 @@ impl Participants<'_> {
     }
 
     /// One micro-batch's loss: PPO's value model first, then the policy.
-    fn loss(&self, setting: &Rc<Setting>) -> Option<HeadOutput> {
+    fn loss(&self, context: &Rc<ForwardContext>) -> Option<HeadOutput> {
         let Self { tape, job, .. } = *self;
         let plan = &job.plan;
         let completion = plan.rollout.max_completion_length();
         let values = match &self.value {
             Some(value) => {
-                let mut own = value.reading(tape, (setting.batch, setting.length), true);
+                let mut own = value.reading(tape, (context.batch, context.length), true);
                 if let Some(own) = Rc::get_mut(&mut own) {
                     own.fsdp2 = None;
                     own.training = true;
-                    own.backward_begins = Rc::clone(&setting.backward_begins);
+                    own.backward_begins = Rc::clone(&context.backward_begins);
                 }
                 let scores = value.scores(&own)?;
                 own.autocast.replace(false);
                 own.leave_autocast();
-                let shape = dims(&[(Sym::B, setting.batch), (Sym::C, completion)]);
+                let shape = dims(&[(Sym::B, context.batch), (Sym::C, completion)]);
                 Some(slice(&own, &scores, shape))
             }
             None => None,
         };
         let whole = plan.task == Task::Ppo;
         let entropy = plan.policy.entropy.unwrap_or(false);
-        let picked = of_answers(&self.reader, setting, completion, whole, entropy)?;
-        Some(HeadOutput { loss: clipped(setting, &picked, values.as_ref()), kept: None })
+        let picked = of_answers(&self.reader, context, completion, whole, entropy)?;
+        Some(HeadOutput { loss: clipped(context, &picked, values.as_ref()), kept: None })
     }
 }
 
 /// Ratio, clipping, distance to the reference, mean: numbers a token.
-fn clipped(setting: &Setting, picked: &Tensor, values: Option<&Tensor>) -> Tensor {
+fn clipped(context: &ForwardContext, picked: &Tensor, values: Option<&Tensor>) -> Tensor {
     let (shape, element) = (picked.shape(), picked.element());
-    let label = setting.label(Term::LogProbabilities, "ratios");
+    let label = context.label(Term::LogProbabilities, "ratios");
     let mut inputs = vec![picked];
     inputs.extend(values);
     let of_values = values.map(|values| (values.shape(), values.element()));
     custom(
-        &setting.tape,
+        &context.tape,
         &inputs,
         |recording| {
-            recording.save(&Tensor::new(&setting.tape, label, shape, ElementType::F32));
-            scalar(setting)
+            recording.save(&Tensor::new(&context.tape, label, shape, ElementType::F32));
+            scalar(context)
         },
         move |call| {
             let mut grads = Gradients::from([Some(call.grad_like(shape, element))]);

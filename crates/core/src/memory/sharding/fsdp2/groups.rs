@@ -132,7 +132,7 @@ impl Groups {
     fn all_gather(&self, group: &Group) -> Tensor {
         let share = group.elements / self.ranks;
         let cast = || self.tensor(Term::GatheredParameters, "shard", Sym::Share, share, self.compute);
-        // The shards in the dtype that is gathered (`_get_param_all_gather_inputs`); offloaded ones come to the card.
+        // The shards in the dtype that is gathered (`_get_param_all_gather_inputs`); offloaded ones come to the GPU.
         let moved = self.offload.then(|| self.tensor(Term::GatheredParameters, "shard", Sym::Share, share, self.shard));
         let shards = (self.shard != self.compute).then(cast);
         let output = self.tensor(Term::GatheredParameters, "all-gather", group.name, group.elements, self.compute);

@@ -1,4 +1,4 @@
-//! The record with every layer written out, as ZeRO's stages see it.
+//! The record with every layer unrolled, as ZeRO's stages see it.
 
 use super::super::super::autograd::{
     ElementType, Event, FirstStep, Hook, LayerTag, Models, RELABELLED, Segment, Stream, Sym, TapeRecord, dims, rounded,
