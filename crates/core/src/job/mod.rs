@@ -21,6 +21,7 @@ mod trainer;
 pub use attention::AttentionKernel;
 pub(crate) use four_bit::FusedGemm;
 pub use instances::Instance;
+pub(crate) use loss::LogitsMetrics;
 pub use loss::LossImplementation;
 pub use numerics::Numerics;
 pub(crate) use numerics::adapter_dtype;

@@ -1,6 +1,6 @@
 //! Which dtype weights, adapters and matmuls are in.
 
-use super::{Scheme, Sharding, adapts, trains};
+use super::{Scheme, Sharding, TrainerStep, adapts, trains};
 use crate::plan::{AdapterDtype, Auto, Dtype, Framework, Method, MixedPrecision, Plan};
 
 /// dtypes of one model in a job.
@@ -77,6 +77,9 @@ pub(crate) fn adapter_dtype(plan: &Plan) -> Dtype {
         AdapterDtype::Bfloat16 => Dtype::Bfloat16,
         AdapterDtype::Float16 => Dtype::Float16,
         AdapterDtype::Auto if follow_base => plan.torch_dtype,
+        AdapterDtype::Auto if plan.method == Method::Qlora && TrainerStep::of(plan).casts_adapters_of_quantized() => {
+            Dtype::Bfloat16
+        }
         AdapterDtype::Float32 | AdapterDtype::Auto => Dtype::Float32,
     }
 }

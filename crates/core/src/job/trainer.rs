@@ -4,6 +4,7 @@
 //! chosen: which loss it computes, what it casts and what it keeps. Everything else asks these questions and compares no
 //! version itself.
 
+use super::LogitsMetrics;
 use crate::plan::{Plan, Release, TrainerName};
 
 /// The trainer of a job and the measured version that its step is taken from.
@@ -36,5 +37,32 @@ impl TrainerStep {
     /// Whether losses are computed by TRL's fused LM head (trl trainer/utils.py `add_fused_lm_head`).
     pub fn fuses_lm_head(self) -> bool {
         self.is_trl_since(1, 16)
+    }
+
+    /// Whether the step is accelerate's: that of every trainer but a loop of one's own.
+    pub fn runs_accelerate(self) -> bool {
+        self.name != TrainerName::Custom
+    }
+
+    /// Whether SFT's loss is `chunked_nll` unless told otherwise (trl trainer/sft_config.py `loss_type`).
+    pub fn chunks_loss(self) -> bool {
+        self.is_trl_since(1, 7) && !self.fuses_lm_head()
+    }
+
+    /// Whether what trains beside a quantised base is cast to bf16 (trl trainer/sft_trainer.py, dpo_trainer.py and others,
+    /// since 1.0).
+    pub fn casts_adapters_of_quantized(self) -> bool {
+        self.is_trl_since(1, 0)
+    }
+
+    /// What SFT computes of whole logits: TRL shifts them before both metrics since 1.6, and before accuracy alone earlier.
+    pub(crate) fn logits_metrics(self) -> LogitsMetrics {
+        if self.name != TrainerName::Trl {
+            LogitsMetrics::None
+        } else if self.is_trl_since(1, 6) {
+            LogitsMetrics::Shifted
+        } else {
+            LogitsMetrics::WholeThenShifted
+        }
     }
 }

@@ -4,7 +4,7 @@ use super::super::activations::ForwardContext;
 use super::super::autograd::{ElementType, Sym, Tensor, cast, custom, dims};
 use super::super::term::Term;
 use super::super::weights::LoadedModel;
-use super::{HeadOutput, logits, scalar};
+use super::{HeadOutput, logits, metrics, scalar};
 use crate::job::Job;
 
 /// `ForCausalLMLoss` over whole logits (transformers loss/loss_utils.py).
@@ -16,7 +16,6 @@ pub(super) fn loss(
     weights: &LoadedModel,
     hidden: (Tensor, Tensor),
 ) -> Option<HeadOutput> {
-    let plan = &job.plan;
     let logits = logits(context, &job.model, weights, &hidden.1)?;
     let upcast = cast(&logits, ElementType::F32, context.label(Term::LogitsFp32, ""));
     let labels = shift_labels(context);
@@ -25,14 +24,15 @@ pub(super) fn loss(
     drop(upcast);
     // The model's forward holds the hidden states until it returns.
     drop(hidden);
-    let outputs = if plan.logits_to_fp32 {
+    let outputs = if job.upcasts_outputs() {
         let wide = cast(&logits, ElementType::F32, context.label(Term::LogitsFp32, "outputs"));
         drop(logits);
         wide
     } else {
         logits
     };
-    Some(HeadOutput { loss, kept: plan.keep_outputs.then_some(outputs) })
+    metrics::of_outputs(context, job, &outputs);
+    Some(HeadOutput { loss, kept: job.plan.keep_outputs.then_some(outputs) })
 }
 
 /// Labels padded by one and cut again (ForCausalLMLoss): `labels[..., 1:].contiguous()` copies for more than one sequence.

@@ -5,11 +5,14 @@
 //! DPO, KTO, GRPO and RLOO compute their losses from it.
 
 use super::super::activations::ForwardContext;
-use super::super::autograd::{Call, Dim, ElementType, Gradients, Shape, Sym, Tensor, custom, dims};
+use super::super::autograd::{Call, ElementType, Gradients, Label, Shape, Sym, Tape, Tensor, custom, dims};
 use super::super::term::Term;
-use super::super::weights::{BaseWeight, LoadedModel};
+use super::super::weights::LoadedModel;
+use super::head::Head;
+use super::positions::{chunks, first_positions, indices, pick};
 use super::{HeadOutput, scalar};
 use crate::job::Job;
+use std::rc::Rc;
 
 /// Tokens of a tile (chunked_logprob.py `TOKEN_CHUNK_SIZE`).
 const TOKENS: u64 = 4096;
@@ -57,12 +60,12 @@ pub(super) fn mean_loss(
         further: 1,
         is_top1: true,
     };
-    let per_token = fused_lm_head(context, weights, marked, head)?;
-    let (shape, label) = (per_token.log_probs.shape(), context.label(Term::LogProbabilities, "loss"));
+    let PerToken { log_probs, others } = fused_lm_head(context, weights, marked, head)?;
+    let (shape, label) = (log_probs.shape(), context.label(Term::LogProbabilities, "loss"));
     // `-outputs.log_probs`, then its sum over the number of tokens.
     let loss = custom(
         &context.tape,
-        &[&per_token.log_probs],
+        &[&log_probs],
         |_| {
             let negative = Tensor::new(&context.tape, label, shape, ElementType::F32);
             drop(negative);
@@ -70,6 +73,8 @@ pub(super) fn mean_loss(
         },
         move |call| [Some(Tensor::new(call.tape, label, shape, ElementType::F32))].into(),
     );
+    // `compute_loss` reads its metrics before it returns.
+    drop((log_probs, others));
     Some(HeadOutput { loss, kept: None })
 }
 
@@ -115,82 +120,6 @@ pub(in crate::memory) fn fused_lm_head(
     Some(PerToken { log_probs, others })
 }
 
-/// The head's parameters as the model has them (`get_output_embeddings`): adapters on it are passed over.
-struct Head {
-    weight: Tensor,
-    bias: Option<Tensor>,
-}
-
-impl Head {
-    fn of(weights: &LoadedModel) -> Option<Self> {
-        match weights.head.last() {
-            Some(head) => match &head.weight {
-                BaseWeight::Plain(weight) => Some(Self { weight: weight.clone(), bias: head.bias.clone() }),
-                _ => None,
-            },
-            None => Some(Self { weight: weights.token_embedding.clone()?, bias: None }),
-        }
-    }
-}
-
-/// `last_hidden_state[:, :-1]`: a view; backward makes zeros of the whole and copies the part in.
-fn first_positions(context: &ForwardContext, hidden: &Tensor, positions: u64) -> Tensor {
-    let (whole, element) = (hidden.shape(), hidden.element());
-    let part = dims(&[(Sym::B, context.batch), (Sym::SLessOne, positions)]).with(Dim::new(Sym::H, whole.width()));
-    let gradients = context.label(Term::ActivationGradients, "");
-    custom(
-        &context.tape,
-        &[hidden],
-        |_| hidden.detach().view(part),
-        move |call| [Some(Tensor::new(call.tape, gradients, whole, element))].into(),
-    )
-}
-
-/// Row and column of each of `labels` positions.
-fn indices(labels: u64) -> Shape {
-    dims(&[(Sym::LabelTokens, labels), (Sym::Two, 2)])
-}
-
-/// `hidden_states[mask]`: a copy, [N, h], of the positions whose label counts.
-///
-/// Backward is an `index_put_` that adds: positions are sorted first (aten/src/ATen/native/cuda/Indexing.cu
-/// `index_put_with_sort_kernel`).
-fn pick(context: &ForwardContext, hidden: &Tensor, mask: &Tensor, labels: u64) -> Tensor {
-    let (whole, element) = (hidden.shape(), hidden.element());
-    let shape = dims(&[(Sym::LabelTokens, labels), (Sym::H, whole.width())]);
-    let of_indices = context.label(Term::LogProbabilities, "");
-    let gradients = context.label(Term::ActivationGradients, "");
-    custom(
-        &context.tape,
-        &[hidden],
-        |recording| {
-            recording.save(mask);
-            let found = Tensor::new(&context.tape, of_indices, indices(labels), ElementType::I64);
-            let out = Tensor::new(&context.tape, context.label(Term::HeadInputs, "picked"), shape, element);
-            drop(found);
-            out
-        },
-        move |call| {
-            let numbers = || Tensor::new(call.tape, of_indices, dims(&[(Sym::LabelTokens, labels)]), ElementType::I64);
-            let out = Tensor::new(call.tape, gradients, whole, element);
-            let found = Tensor::new(call.tape, of_indices, indices(labels), ElementType::I64);
-            let place = numbers();
-            drop(found);
-            let sorted = [numbers(), numbers(), numbers()];
-            // cub's second buffers of keys and values.
-            call.tape.moment(of_indices, indices(labels), ElementType::I64);
-            drop((sorted, place));
-            [Some(out)].into()
-        },
-    )
-}
-
-/// The sizes of chunks of at most `size` that `total` is cut into; of equal ones the first two, as later ones repeat them.
-fn chunks(total: u64, size: u64) -> impl Iterator<Item = u64> + Clone {
-    let rest = total % size;
-    std::iter::repeat_n(size, (total / size).min(2) as usize).chain((rest > 0).then_some(rest))
-}
-
 /// What one tile after the other is computed from, in the dtype of the matmuls.
 #[derive(Debug, Clone, Copy)]
 struct Tiles {
@@ -199,11 +128,11 @@ struct Tiles {
     weight: (Shape, ElementType),
     /// dtype of the matmuls: autocast's, else that of the hidden states.
     compute: ElementType,
-    label: super::super::autograd::Label,
+    label: Label,
 }
 
 impl Tiles {
-    fn buffer(&self, tape: &std::rc::Rc<super::super::autograd::Tape>) -> Tensor {
+    fn buffer(&self, tape: &Rc<Tape>) -> Tensor {
         let shape = dims(&[(Sym::Chunk, self.labels.min(TOKENS)), (Sym::VocabularyTile, COLUMNS)]);
         Tensor::new(tape, self.label, shape, self.compute)
     }
@@ -211,7 +140,7 @@ impl Tiles {
     /// Runs `matmuls` matmuls for each tile, with the copies of hidden states and weight that another dtype asks for.
     ///
     /// `keeps`: each copy of the weight lives until the next is there, as a variable does; gives back the last ones.
-    fn run(&self, tape: &std::rc::Rc<super::super::autograd::Tape>, matmuls: usize, keeps: bool) -> Vec<Tensor> {
+    fn run(&self, tape: &Rc<Tape>, matmuls: usize, keeps: bool) -> Vec<Tensor> {
         let width = self.hidden.0.width();
         let vocabulary = self.weight.0.elements() / width.max(1);
         let copy = |from: ElementType, symbol, rows| {

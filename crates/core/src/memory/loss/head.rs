@@ -3,7 +3,7 @@
 use super::super::activations::{ForwardContext, run_norm};
 use super::super::autograd::{Sym, Tensor, linear, mul_scalar, unary_saving_input, unary_saving_output};
 use super::super::term::Term;
-use super::super::weights::LoadedModel;
+use super::super::weights::{BaseWeight, LoadedModel};
 use crate::model::Model;
 
 /// `lm_head(hidden)` and what the family does to logits.
@@ -23,7 +23,7 @@ pub(in crate::memory) fn logits(
             input = run_norm(context, norm, &input);
         }
     }
-    let mut logits = match decoder.first() {
+    let logits = match decoder.first() {
         Some(head) => head.run(context, &input, Term::Logits),
         None => {
             let table = weights.token_embedding.as_ref()?;
@@ -36,6 +36,11 @@ pub(in crate::memory) fn logits(
         }
     };
     drop(input);
+    Some(scale_logits(context, model, logits))
+}
+
+/// What the family does to logits: a factor, a soft cap.
+pub(super) fn scale_logits(context: &ForwardContext, model: &Model, mut logits: Tensor) -> Tensor {
     if model.scales_logits {
         logits = mul_scalar(&logits, context.label(Term::Logits, "scaled"));
     }
@@ -44,5 +49,24 @@ pub(in crate::memory) fn logits(
         logits = unary_saving_output(&logits, context.label(Term::Logits, "tanh"));
         logits = mul_scalar(&logits, context.label(Term::Logits, "capped"));
     }
-    Some(logits)
+    logits
+}
+
+/// The head's parameters as the model has them (`get_output_embeddings`): adapters on it are passed over.
+#[derive(Debug, Clone)]
+pub(super) struct Head {
+    pub(super) weight: Tensor,
+    pub(super) bias: Option<Tensor>,
+}
+
+impl Head {
+    pub(super) fn of(weights: &LoadedModel) -> Option<Self> {
+        match weights.head.last() {
+            Some(head) => match &head.weight {
+                BaseWeight::Plain(weight) => Some(Self { weight: weight.clone(), bias: head.bias.clone() }),
+                _ => None,
+            },
+            None => Some(Self { weight: weights.token_embedding.clone()?, bias: None }),
+        }
+    }
 }

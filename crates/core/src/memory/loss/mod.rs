@@ -2,12 +2,19 @@
 //!
 //! Each way to compute a loss has a file of its own; which one a job takes is decided in `job/loss.rs`.
 
+mod chunked_nll;
 mod full_logits;
 mod fused_lm_head;
 mod head;
 mod liger;
+mod metrics;
+mod positions;
 mod score;
 
+#[allow(
+    unused_imports,
+    reason = "preference and reinforcement tasks of TRL 1.16 take their log-probabilities from it"
+)]
 pub(super) use fused_lm_head::{FusedHead, PerToken, fused_lm_head};
 pub(super) use head::logits;
 pub(super) use liger::chunked_loss;
@@ -30,7 +37,7 @@ pub(in crate::memory) struct HeadOutput {
 
 /// Head and loss of a language model over the final hidden states.
 pub(super) fn language_model_loss(
-    context: &ForwardContext,
+    context: &Rc<ForwardContext>,
     job: &Job,
     weights: &LoadedModel,
     hidden: Tensor,
@@ -42,6 +49,7 @@ pub(super) fn language_model_loss(
             Some(HeadOutput { loss: chunked_loss(context, weights, &marked, None)?, kept: None })
         }
         LossImplementation::FusedLmHead => fused_lm_head::mean_loss(context, job, weights, (hidden, marked)),
+        LossImplementation::ChunkedNll => chunked_nll::loss(context, job, weights, (hidden, marked)),
         _ => full_logits::loss(context, job, weights, (hidden, marked)),
     }
 }

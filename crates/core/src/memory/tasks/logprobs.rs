@@ -1,14 +1,8 @@
 //! Log-probabilities of given tokens, as DPO's and as TRL's reinforcement trainers take them.
 
-<<<<<<< HEAD
-use super::super::activations::Setting;
-use super::super::autograd::{Dim, ElementType, Recording, Shape, Sym, Tensor, cast, copy, custom, dims};
-use super::super::loss::{chunked_loss, logits, mark_backward};
-=======
 use super::super::activations::ForwardContext;
 use super::super::autograd::{Dim, ElementType, Recording, Shape, Sym, Tensor, cast, contiguous, custom, dims};
-use super::super::logits::{chunked_loss, logits, mark_backward};
->>>>>>> main
+use super::super::loss::{chunked_loss, logits, mark_backward};
 use super::super::phase::Phase;
 use super::super::term::Term;
 use super::models::Actor;

@@ -3,6 +3,7 @@
 //! Each line names the file of the library that sets the default.
 
 use super::super::{Dtype, MixedPrecision, Optimizer, Plan, TrainerName};
+use super::Release;
 
 /// Puts the defaults of the plan's trainer, at its version and for its task and method, into `plan`.
 pub(super) fn apply(plan: &mut Plan) {
@@ -20,6 +21,10 @@ pub(super) fn apply(plan: &mut Plan) {
 fn transformers(plan: &mut Plan) {
     plan.optim = Optimizer::AdamwTorchFused;
     plan.per_device_train_batch_size = 8;
+    if plan.trainer.name == TrainerName::Transformers && plan.trainer.release() < Release::new(5, 0, 0) {
+        // modeling_utils.py `from_pretrained`: fp32 unless told otherwise; since 5.0 the checkpoint's own dtype.
+        plan.torch_dtype = Dtype::Float32;
+    }
 }
 
 /// `SFTConfig` and its siblings (trl trainer/*_config.py): bf16 and checkpointing on.
@@ -29,6 +34,8 @@ fn trl(plan: &mut Plan) {
     plan.gradient_checkpointing = true;
     // trainer/utils.py `create_model_from_path`: fp32 unless `model_init_kwargs` say otherwise.
     plan.torch_dtype = Dtype::Float32;
+    // models/utils.py `prepare_peft_model`, gone with 1.0.
+    plan.quantization.prepare_for_kbit_training = plan.trainer.release() < Release::new(1, 0, 0);
 }
 
 fn llamafactory(plan: &mut Plan) {
