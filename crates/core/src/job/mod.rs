@@ -11,6 +11,7 @@ mod instances;
 mod loss;
 mod models;
 mod numerics;
+mod pairs;
 mod resolve;
 mod settle;
 mod sharding;
@@ -25,6 +26,7 @@ pub(crate) use loss::LogitsMetrics;
 pub use loss::LossImplementation;
 pub use numerics::Numerics;
 pub(crate) use numerics::adapter_dtype;
+pub(crate) use pairs::AnswerLogits;
 pub use sharding::{Scheme, Sharding};
 pub use trainer::TrainerStep;
 
@@ -176,7 +178,7 @@ fn adapts(plan: &Plan) -> bool {
 
 /// How the reference exists for a plan; never `Auto`.
 pub(crate) fn reference_kind(plan: &Plan) -> ReferenceKind {
-    if plan.task == Task::Grpo && plan.policy.beta.unwrap_or(0.0) <= 0.0 {
+    if plan.task == Task::Orpo || plan.task == Task::Grpo && plan.policy.beta.unwrap_or(0.0) <= 0.0 {
         return ReferenceKind::None;
     }
     match plan.reference.kind {

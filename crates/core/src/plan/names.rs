@@ -65,6 +65,10 @@ names! {
         Grpo = "grpo",
         /// Proximal policy optimisation.
         Ppo = "ppo",
+        /// Kahneman-Tversky optimisation: answers that are good or bad, each by itself.
+        Kto = "kto",
+        /// Odds ratio preference optimisation: pairs, without a reference.
+        Orpo = "orpo",
     }
 }
 names! {

@@ -16,6 +16,8 @@ pub(super) fn task(task: Task) -> ChoiceText {
         Task::Dpo => choice("DPO", "成对回答与参考模型"),
         Task::Grpo => choice("GRPO", "成组生成回答"),
         Task::Ppo => choice("PPO", "策略、价值、参考与奖励模型"),
+        Task::Kto => choice("KTO", "标注好坏的回答与参考模型"),
+        Task::Orpo => choice("ORPO", "成对回答，无需参考模型"),
     }
 }
 

@@ -16,6 +16,8 @@ pub(super) fn task(task: Task) -> ChoiceText {
         Task::Dpo => choice("DPO", "pairs and a reference"),
         Task::Grpo => choice("GRPO", "groups of generated answers"),
         Task::Ppo => choice("PPO", "policy, value model, reference, reward"),
+        Task::Kto => choice("KTO", "answers marked good or bad, and a reference"),
+        Task::Orpo => choice("ORPO", "pairs, no reference"),
     }
 }
 

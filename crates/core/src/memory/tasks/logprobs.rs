@@ -83,7 +83,7 @@ pub(super) fn of_answers(
 }
 
 /// Head and loss are a phase of their own only in the forward that trains.
-fn enter_loss(context: &ForwardContext) {
+pub(super) fn enter_loss(context: &ForwardContext) {
     if context.training {
         context.tape.enter(Phase::Loss);
     }
@@ -122,7 +122,7 @@ fn contiguous_hidden(context: &ForwardContext, x: &Tensor) -> Tensor {
 
 /// `log_softmax(-1)`: the kernel wants one block and copies its input first (aten/src/ATen/native/cuda/SoftMax.cu
 /// host_softmax); keeps its result.
-fn log_softmax(context: &ForwardContext, x: &Tensor, copies: bool) -> Tensor {
+pub(super) fn log_softmax(context: &ForwardContext, x: &Tensor, copies: bool) -> Tensor {
     let (shape, element) = (x.shape(), x.element());
     let label = context.label(Term::LogSoftmax, "");
     let copied = context.label(Term::LogProbabilities, "contiguous");
@@ -141,7 +141,7 @@ fn log_softmax(context: &ForwardContext, x: &Tensor, copies: bool) -> Tensor {
 }
 
 /// `gather` along the vocabulary; backward writes zeros of the whole.
-fn gather(context: &ForwardContext, x: &Tensor, shape: Shape) -> Tensor {
+pub(super) fn gather(context: &ForwardContext, x: &Tensor, shape: Shape) -> Tensor {
     let (whole, element) = (x.shape(), x.element());
     let label = context.label(Term::LogProbabilities, "");
     let gradients = context.label(Term::LogitsGradients, "");
@@ -153,7 +153,7 @@ fn gather(context: &ForwardContext, x: &Tensor, shape: Shape) -> Tensor {
     )
 }
 
-fn sum(context: &ForwardContext, x: &Tensor) -> Tensor {
+pub(super) fn sum(context: &ForwardContext, x: &Tensor) -> Tensor {
     let (shape, element) = (x.shape(), x.element());
     let label = context.label(Term::LogProbabilities, "sums");
     custom(
@@ -197,7 +197,7 @@ fn selective_log_softmax(context: &ForwardContext, x: &Tensor, completion: u64) 
 }
 
 /// Iterating over a tensor: views; backward stacks their gradients.
-fn unbind(context: &ForwardContext, x: &Tensor, row: Shape, count: u64) -> Vec<Tensor> {
+pub(super) fn unbind(context: &ForwardContext, x: &Tensor, row: Shape, count: u64) -> Vec<Tensor> {
     let recording = Recording::begin(&context.tape, &[x]);
     let (whole, element) = (x.shape(), x.element());
     let gradients = context.label(Term::LogitsGradients, "");

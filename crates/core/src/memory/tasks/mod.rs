@@ -4,6 +4,7 @@
 mod engine;
 mod logprobs;
 mod models;
+mod pairs;
 mod policy;
 mod preference;
 mod rollout;
@@ -20,7 +21,7 @@ use std::rc::Rc;
 /// Runs one step of a preference or reinforcement task; gives back everything that was trained.
 pub(super) fn run(tape: &Rc<Tape>, job: &Job, policy: &LoadedModel) -> Vec<Trainable> {
     match job.plan.task {
-        Task::Dpo => preference::dpo(tape, job, policy),
+        Task::Dpo | Task::Kto | Task::Orpo => preference::update(tape, job, policy),
         Task::Reward => preference::reward(tape, job, policy),
         _ => policy::update(tape, job, policy),
     }
