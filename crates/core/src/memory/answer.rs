@@ -301,7 +301,8 @@ fn not_measured(plan: &Plan) -> Vec<&'static str> {
     if plan.is_reinforcement() && plan.rollout.is_colocated() {
         options.push("rollout.engine");
     }
-    if matches!(plan.task, Task::Dpo | Task::Reward | Task::Grpo | Task::Rloo | Task::Ppo) && plan.num_gpus > 1 {
+    let tasks = [Task::Dpo, Task::Kto, Task::Orpo, Task::Reward, Task::Grpo, Task::Rloo, Task::Ppo];
+    if tasks.contains(&plan.task) && plan.num_gpus > 1 {
         options.push("num_gpus");
     }
     if plan.use_liger_kernel {

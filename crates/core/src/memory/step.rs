@@ -54,6 +54,7 @@ pub(super) fn forward_context(tape: &Rc<Tape>, job: &Job, training: bool) -> For
         fsdp2: None,
         zero3: None,
         backward_begins: Rc::default(),
+        hidden_states: RefCell::default(),
     }
 }
 
@@ -238,6 +239,7 @@ pub(super) fn forward(context: &Rc<ForwardContext>, job: &Job, weights: &LoadedM
     prepare_attention(context, &job.model, hidden.element());
     context.zero3.iter().for_each(|modules| modules.step_through("rotary"));
     for layer in &weights.layers {
+        context.keep_hidden_state(&hidden);
         tape.enter_layer(layer.tag);
         let run = |x: &Tensor| {
             if job.plan.gradient_checkpointing && tape.grad_enabled() {
@@ -259,6 +261,7 @@ pub(super) fn forward(context: &Rc<ForwardContext>, job: &Job, weights: &LoadedM
     for projection in &weights.final_projections {
         out = projection.run(context, &out, Term::HeadInputs);
     }
+    context.keep_hidden_state(&out);
     drop((hidden, held));
     context.rotary.borrow_mut().clear();
     context.masks.borrow_mut().clear();

@@ -67,6 +67,10 @@ names! {
         Ppo = "ppo",
         /// REINFORCE with a leave-one-out baseline.
         Rloo = "rloo",
+        /// Kahneman-Tversky optimisation: answers that are good or bad, each by itself.
+        Kto = "kto",
+        /// Odds ratio preference optimisation: pairs, without a reference.
+        Orpo = "orpo",
     }
 }
 names! {

@@ -50,7 +50,7 @@ fn policy_loss(plan: &Plan) -> Option<Problem> {
 /// The adapter can only be switched off where there is one, and pairs and rewards need no reference.
 fn reference(plan: &Plan) -> Option<Problem> {
     let trains_adapter = plan.method != Method::Full;
-    let uses_reference = matches!(plan.task, Task::Dpo | Task::Grpo | Task::Rloo | Task::Ppo);
+    let uses_reference = matches!(plan.task, Task::Dpo | Task::Kto | Task::Grpo | Task::Rloo | Task::Ppo);
     if uses_reference && plan.reference.kind == ReferenceKind::AdapterDisabled && !trains_adapter {
         return contradiction("reference.kind", "method", "copy");
     }

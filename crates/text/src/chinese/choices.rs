@@ -17,6 +17,8 @@ pub(super) fn task(task: Task) -> ChoiceText {
         Task::Grpo => choice("GRPO", "成组生成回答"),
         Task::Ppo => choice("PPO", "策略、价值、参考与奖励模型"),
         Task::Rloo => choice("RLOO", "生成的回答与同组其余回答的均值相比"),
+        Task::Kto => choice("KTO", "标注好坏的回答与参考模型"),
+        Task::Orpo => choice("ORPO", "成对回答，无需参考模型"),
     }
 }
 

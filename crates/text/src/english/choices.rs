@@ -17,6 +17,8 @@ pub(super) fn task(task: Task) -> ChoiceText {
         Task::Grpo => choice("GRPO", "groups of generated answers"),
         Task::Ppo => choice("PPO", "policy, value model, reference, reward"),
         Task::Rloo => choice("RLOO", "generated answers against the mean of the others"),
+        Task::Kto => choice("KTO", "answers marked good or bad, and a reference"),
+        Task::Orpo => choice("ORPO", "pairs, no reference"),
     }
 }
 

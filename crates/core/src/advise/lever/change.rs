@@ -95,7 +95,7 @@ impl Lever {
             }
             Self::PrecomputedReference => {
                 changed.reference.kind = ReferenceKind::Precomputed;
-                plan.task == Task::Dpo && reference_kind(plan) != ReferenceKind::None
+                matches!(plan.task, Task::Dpo | Task::Kto) && reference_kind(plan) != ReferenceKind::None
             }
             Self::SharedInstances => adapts && instances::share(&mut changed),
             Self::OffloadedInstances => instances::offload(&mut changed),
