@@ -22,8 +22,8 @@ pub(crate) use four_bit::FusedGemm;
 pub use instances::Instance;
 pub use numerics::Numerics;
 pub(crate) use numerics::adapter_dtype;
-pub use sharding::{Scheme, Sharding};
-pub use trainer::TrainerStep;
+pub use sharding::{FlatStrategy, Scheme, Sharding};
+pub use trainer::{Accelerate, TrainerStep};
 
 use std::sync::Arc;
 

@@ -59,6 +59,9 @@ pub(super) fn logits(setting: &Setting, model: &Model, weights: &ModelWeights, h
             input = run_norm(setting, norm, &input);
         }
     }
+    if let Some(groups) = &setting.groups {
+        input = groups.enter_tail(&input, false);
+    }
     let mut logits = match decoder.first() {
         Some(head) => head.run(setting, &input, Term::Logits),
         None => {
@@ -72,6 +75,9 @@ pub(super) fn logits(setting: &Setting, model: &Model, weights: &ModelWeights, h
         }
     };
     drop(input);
+    if let Some(groups) = &setting.groups {
+        logits = groups.leave_tail(&logits);
+    }
     if model.scales_logits {
         logits = scale(&logits, setting.label(Term::Logits, "scaled"));
     }

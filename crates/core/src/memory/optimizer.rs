@@ -271,14 +271,20 @@ fn stepped(tape: &Tape, job: &Job, trainable: &[Trainable]) -> Vec<Stepped> {
     if !flats.is_empty() {
         let label = tape.label(Term::OptimizerTemporaries, "flat");
         let of = |elements| dims(&[(Sym::Share, elements)]);
-        let flat = |elements| Stepped { tag: NO_LAYER, label, shape: of(elements), element: ElementType::F32 };
+        let element = strategy(sharding).state_element(ElementType::F32);
+        let flat = |elements| Stepped { tag: NO_LAYER, label, shape: of(elements), element };
         return flats.into_iter().map(flat).collect();
     }
     let one = |parameter: &Trainable| Stepped {
         tag: parameter.tag,
         label: tape.label(Term::OptimizerTemporaries, &parameter.name),
         shape: strategy(sharding).state_shape(parameter.tensor.shape()),
-        element: if job.numerics.fp32_master { ElementType::F32 } else { parameter.tensor.element() },
+        element: if job.numerics.fp32_master {
+            ElementType::F32
+        } else {
+            // Roots are as wide as what they are roots of.
+            strategy(sharding).state_element(parameter.tensor.element())
+        },
     };
     trainable.iter().map(one).collect()
 }

@@ -101,4 +101,9 @@ pub(super) struct Parameters<'a> {
     pub(super) layers: Vec<LayerTag>,
     /// The head reads the table of token embeddings.
     pub(super) tied: bool,
+    /// There is a head that gives logits, tied or not.
+    pub(super) has_language_head: bool,
+    /// What tells storages of the head, and of the last norm before it, from others.
+    pub(super) head: Vec<usize>,
+    pub(super) last_norm: Vec<usize>,
 }

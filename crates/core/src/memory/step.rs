@@ -51,7 +51,7 @@ pub(super) fn setting(tape: &Rc<Tape>, job: &Job, training: bool) -> Setting {
         keeps_branches: behaviour.keeps_branches,
         float16: numerics.float16,
         half: ElementType::Half,
-        fsdp2: None,
+        groups: None,
         zero3: None,
         backward_begins: Rc::default(),
     }
@@ -107,7 +107,9 @@ impl Update<'_> {
                 let earlier = self.micro_step(&loss, Vec::new(), strategy.reduces_every_batch());
                 buckets = earlier.map(|ran| ran.buckets).unwrap_or_default();
             } else {
-                hold_gradients(tape, trainable);
+                if strategy.leaves_hold_gradients() {
+                    hold_gradients(tape, trainable);
+                }
                 buckets = strategy.accumulated_buckets(tape);
             }
         }
@@ -137,12 +139,13 @@ impl Update<'_> {
         let zero3 = weights.zero3.as_ref();
         tape.enter(Phase::Forward);
         let mut setting = setting(tape, job, true);
-        let fsdp2 = strategy(sharding).groups(tape, &weights.sharded());
-        setting.fsdp2.clone_from(&fsdp2);
+        let accumulates = job.batches.forwards_per_step > 1;
+        let groups = strategy(sharding).groups(tape, &weights.sharded(), accumulates);
+        setting.groups.clone_from(&groups);
         setting.zero3 = zero3.cloned();
         let setting = Rc::new(setting);
         let root = zero3.map(|modules| modules.enter("root"));
-        fsdp2.iter().for_each(|groups| groups.begin_forward());
+        groups.iter().for_each(|groups| groups.begin_forward());
         let head = loss(&setting);
         setting.autocast.replace(false);
         setting.leave_autocast();
@@ -150,9 +153,9 @@ impl Update<'_> {
         if let (Some(modules), Some(root)) = (zero3, root) {
             loss = modules.leave(root, &loss);
         }
-        fsdp2.iter().for_each(|groups| groups.end_forward());
+        groups.iter().for_each(|groups| groups.end_forward());
         tape.enter(Phase::LossBackward);
-        fsdp2.iter().for_each(|groups| groups.begin_backward());
+        groups.iter().for_each(|groups| groups.begin_backward());
         // Stage 2 makes its buckets when the first gradient is told.
         let makes_buckets = buckets.is_empty() && weights.zero2.is_none();
         let reduce = Rc::new(RefCell::new(buckets));
@@ -169,7 +172,7 @@ impl Update<'_> {
         let mut buckets = reduce.take();
         let mut held =
             if reduces { strategy(sharding).end_backward(tape, trainable, &mut buckets) } else { Vec::new() };
-        held.extend(fsdp2.iter().flat_map(|groups| groups.end_backward()));
+        held.extend(groups.iter().flat_map(|groups| groups.end_backward()));
         drop((loss, kept));
         if reduces {
             buckets.clear();
@@ -233,13 +236,16 @@ pub(super) fn forward(setting: &Rc<Setting>, job: &Job, weights: &ModelWeights) 
                 run_layer(setting, layer, x)
             }
         };
-        hidden = match &setting.fsdp2 {
+        hidden = match &setting.groups {
             Some(groups) => groups.run_layer(layer.tag, &hidden, run),
             None => run(&hidden),
         };
     }
     tape.enter_layer(super::autograd::NO_LAYER);
     let mut out = hidden.clone();
+    if let Some(groups) = &setting.groups {
+        out = groups.enter_tail(&out, true);
+    }
     for norm in &weights.final_norms {
         out = run_norm(setting, norm, &out);
     }

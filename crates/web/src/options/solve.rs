@@ -36,9 +36,7 @@ fn applies(question: Question, plan: &Plan) -> bool {
         Question::Most(Unknown::Generations) => plan.task == Task::Grpo,
         Question::Most(Unknown::CompletionLength) => plan.is_reinforcement(),
         // Cards that hold the whole state each need no less memory in company.
-        Question::FewestCards => {
-            plan.num_gpus > 1 || plan.zero_stage > 0 || plan.distributed.framework == Framework::Fsdp2
-        }
+        Question::FewestCards => plan.num_gpus > 1 || plan.zero_stage > 0 || plan.distributed.framework.is_fsdp(),
     }
 }
 

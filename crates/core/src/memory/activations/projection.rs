@@ -36,7 +36,7 @@ impl Projection {
             BaseWeight::Plain(_) => {
                 // peft/tuners/lora/layer.py, Linear.forward.
                 let element = base.element();
-                let x = cast(x, adapter.a.element(), setting.label(Term::AdapterActivations, &self.name));
+                let x = cast(x, adapter.read_as, setting.label(Term::AdapterActivations, &self.name));
                 let update = adapter.run(setting, &x, &self.name, width);
                 let sum = add(&base, &update, label);
                 drop((update, base));
@@ -55,7 +55,7 @@ impl Projection {
                 let converts = !*setting.autocast.borrow();
                 let element = base.element();
                 let x = if converts {
-                    cast(x, adapter.a.element(), setting.label(Term::AdapterActivations, &self.name))
+                    cast(x, adapter.read_as, setting.label(Term::AdapterActivations, &self.name))
                 } else {
                     x.clone()
                 };
@@ -224,7 +224,7 @@ impl Adapter {
 }
 
 fn product(setting: &Setting, x: &Tensor, weight: &Tensor, width: (Sym, u64), name: &str) -> Tensor {
-    setting.module(name, &[weight], x, |x| {
+    let run = |x: &Tensor, weight: &Tensor| {
         let weight = setting.cast_weight(weight, name);
         let x = if *setting.autocast.borrow() {
             cast(x, setting.half, setting.label(Term::AdapterActivations, name))
@@ -232,5 +232,9 @@ fn product(setting: &Setting, x: &Tensor, weight: &Tensor, width: (Sym, u64), na
             x.clone()
         };
         linear(&x, &weight, None, width, setting.label(Term::AdapterActivations, name))
-    })
+    };
+    match &setting.groups {
+        Some(groups) => groups.run_matrix(weight, x, run),
+        None => setting.module(name, &[weight], x, |x| run(x, weight)),
+    }
 }

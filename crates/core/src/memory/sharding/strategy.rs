@@ -4,7 +4,7 @@ use super::super::autograd::{ElementType, Record, Shape, Sym, Tape, Tensor, dims
 use super::super::host::HostAllocation;
 use super::super::parameter::{Parameter, Parameters, Trainable};
 use super::super::term::Term;
-use super::fsdp2::groups::Groups;
+use super::groups::Groups;
 use super::hooks::Modules;
 use super::unroll::{Acts, Hooked};
 use std::rc::Rc;
@@ -107,8 +107,14 @@ pub(in crate::memory) trait Strategy {
         None
     }
 
-    /// Groups of parameters that are gathered and freed where the forward runs.
-    fn groups(&self, _tape: &Rc<Tape>, _parameters: &Parameters<'_>) -> Option<Rc<Groups>> {
+    /// Whether the leaves hold what earlier micro-batches have left of the gradients.
+    fn leaves_hold_gradients(&self) -> bool {
+        true
+    }
+
+    /// Groups of parameters that are gathered and freed where the forward runs; `accumulates`: earlier micro-batches have
+    /// left gradients that are not reduced.
+    fn groups(&self, _tape: &Rc<Tape>, _parameters: &Parameters<'_>, _accumulates: bool) -> Option<Rc<Groups>> {
         None
     }
 

@@ -24,14 +24,14 @@ impl Actor {
         let mut setting = setting(tape, &self.job, false);
         (setting.batch, setting.length, setting.attended) = (batch, length, length);
         setting.padded |= padded;
-        setting.fsdp2 = strategy(&self.job.sharding).groups(tape, &self.weights.sharded());
+        setting.groups = strategy(&self.job.sharding).groups(tape, &self.weights.sharded(), false);
         Rc::new(setting)
     }
 
     /// Hidden states of `setting`'s sequences.
     pub(super) fn hidden(&self, setting: &Rc<Setting>) -> Option<Tensor> {
         // While training, the update brings its groups up and down itself.
-        let groups = setting.fsdp2.iter().filter(|_| !setting.training);
+        let groups = setting.groups.iter().filter(|_| !setting.training);
         groups.clone().for_each(|groups| groups.begin_forward());
         let hidden = forward(setting, &self.job, &self.weights);
         groups.for_each(|groups| groups.end_forward());

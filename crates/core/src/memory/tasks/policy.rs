@@ -233,7 +233,7 @@ impl Participants<'_> {
             Some(value) => {
                 let mut own = value.reading(tape, (setting.batch, setting.length), true);
                 if let Some(own) = Rc::get_mut(&mut own) {
-                    own.fsdp2 = None;
+                    own.groups = None;
                     own.training = true;
                     own.backward_begins = Rc::clone(&setting.backward_begins);
                 }
