@@ -275,7 +275,10 @@ fn shards_four_bit(plan: &Plan, scheme: Scheme) -> bool {
 /// FSDP1's strategy and prefetch. PyTorch's own default is `BACKWARD_PRE`, the Trainer's none (training_args.py
 /// `_process_fsdp_args`).
 fn flat_strategy(plan: &Plan, accelerate: Option<Accelerate>) -> FlatStrategy {
-    let default = if plan.distributed.reshard_after_forward {
+    // transformers 5 hands its setting to accelerate's `reshard_after_forward`, which loses to the default that
+    // `sharding_strategy` takes from the environment (utils/dataclasses.py `FullyShardedDataParallelPlugin.__post_init__`).
+    let ignored = accelerate == Some(Accelerate::GroupsEnds);
+    let default = if plan.distributed.reshard_after_forward || ignored {
         ShardingStrategy::FullShard
     } else {
         ShardingStrategy::ShardGradOp

@@ -1,6 +1,6 @@
 //! Parameters: the tensors that sharding, gradients and optimizer go by, whatever module they belong to.
 
-use super::autograd::{ElementType, GradSource, LayerTag, Sym, Tape, Tensor, dims};
+use super::autograd::{ElementType, GradSource, LayerTag, Stream, Sym, Tape, Tensor, dims};
 use super::term::Term;
 use std::rc::Rc;
 
@@ -48,6 +48,13 @@ impl Trainable {
         if let Some(GradSource::Leaf(leaf)) = self.tensor.source() {
             leaf.kept_elements.set(elements);
             leaf.kept_element.set(element);
+        }
+    }
+
+    /// Says on which stream gradients are summed.
+    pub(super) fn sum_on(&self, stream: Stream) {
+        if let Some(GradSource::Leaf(leaf)) = self.tensor.source() {
+            leaf.summed_on.set(stream);
         }
     }
 

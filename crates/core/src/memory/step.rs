@@ -8,7 +8,7 @@ use super::logits::HeadOutput;
 use super::optimizer;
 use super::parameter::Trainable;
 use super::phase::Phase;
-use super::sharding::strategy;
+use super::sharding::{MicroBatch, strategy};
 use super::term::Term;
 use super::weights::{LayerWeights, ModelWeights};
 use crate::job::{Job, Sharding};
@@ -111,6 +111,10 @@ impl Update<'_> {
                     hold_gradients(tape, trainable);
                 }
                 buckets = strategy.accumulated_buckets(tape);
+                if job.batches.forwards_per_step > 2 && strategy.runs_unreduced_batch() {
+                    self.micro_step(&loss, Vec::new(), false);
+                    tape.enter(Phase::Forward);
+                }
             }
         }
         let Some(MicroStep { kept, .. }) = self.micro_step(&loss, buckets, true) else { return };
@@ -139,8 +143,8 @@ impl Update<'_> {
         let zero3 = weights.zero3.as_ref();
         tape.enter(Phase::Forward);
         let mut setting = setting(tape, job, true);
-        let accumulates = job.batches.forwards_per_step > 1;
-        let groups = strategy(sharding).groups(tape, &weights.sharded(), accumulates);
+        let batch = MicroBatch { accumulates: job.batches.forwards_per_step > 1, reduces };
+        let groups = strategy(sharding).groups(tape, &weights.sharded(), batch);
         setting.groups.clone_from(&groups);
         setting.zero3 = zero3.cloned();
         let setting = Rc::new(setting);

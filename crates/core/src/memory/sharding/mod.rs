@@ -29,7 +29,7 @@ use crate::job::{Scheme, Sharding};
 
 pub(super) use groups::Groups;
 pub(super) use hooks::Modules;
-pub(super) use strategy::{Elements, Strategy};
+pub(super) use strategy::{Elements, MicroBatch, Strategy};
 pub(super) use unroll::{Acts, Hooked};
 
 /// The scheme's room.

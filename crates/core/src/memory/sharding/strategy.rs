@@ -112,9 +112,14 @@ pub(in crate::memory) trait Strategy {
         true
     }
 
-    /// Groups of parameters that are gathered and freed where the forward runs; `accumulates`: earlier micro-batches have
-    /// left gradients that are not reduced.
-    fn groups(&self, _tape: &Rc<Tape>, _parameters: &Parameters<'_>, _accumulates: bool) -> Option<Rc<Groups>> {
+    /// Whether a micro-batch between the first and the last can need more than the last: none of them reduces, and whole
+    /// gradients are larger than reduced ones.
+    fn runs_unreduced_batch(&self) -> bool {
+        false
+    }
+
+    /// Groups of parameters that are gathered and freed where the forward of `batch` runs.
+    fn groups(&self, _tape: &Rc<Tape>, _parameters: &Parameters<'_>, _batch: MicroBatch) -> Option<Rc<Groups>> {
         None
     }
 
@@ -132,6 +137,20 @@ pub(in crate::memory) trait Strategy {
     fn unroll(&self, hooked: Hooked<'_>, _acts: &mut Option<Acts>) -> Record {
         Record::Rows(hooked.record)
     }
+}
+
+/// Where a micro-batch stands in its optimizer step.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::memory) struct MicroBatch {
+    /// Earlier ones have left gradients.
+    pub(in crate::memory) accumulates: bool,
+    /// Its backward reduces them.
+    pub(in crate::memory) reduces: bool,
+}
+
+impl MicroBatch {
+    /// The only one.
+    pub(in crate::memory) const ONLY: Self = Self { accumulates: false, reduces: true };
 }
 
 /// Where optimizer and weights are, in elements of the whole model.

@@ -3,7 +3,7 @@
 use super::super::activations::Setting;
 use super::super::autograd::{Tape, Tensor};
 use super::super::logits::mark_backward;
-use super::super::sharding::strategy;
+use super::super::sharding::{MicroBatch, strategy};
 use super::super::step::{forward, setting};
 use super::super::term::Term;
 use super::super::weights::{Holder, ModelWeights, load};
@@ -24,7 +24,7 @@ impl Actor {
         let mut setting = setting(tape, &self.job, false);
         (setting.batch, setting.length, setting.attended) = (batch, length, length);
         setting.padded |= padded;
-        setting.groups = strategy(&self.job.sharding).groups(tape, &self.weights.sharded(), false);
+        setting.groups = strategy(&self.job.sharding).groups(tape, &self.weights.sharded(), MicroBatch::ONLY);
         Rc::new(setting)
     }
 

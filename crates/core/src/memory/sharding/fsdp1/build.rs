@@ -1,10 +1,12 @@
 //! The order in which flat parameters come about, for the allocator's replay.
 //!
 //! Modules are wrapped from the innermost to the model: a module's parameters come to the card, are flattened, and this
-//! rank's part is cloned (`FlatParamHandle.shard`); then both go. When all are there, accelerate converts the parts that train
-//! (accelerator.py `prepare_model`).
+//! rank's part is cloned (`FlatParamHandle.shard`); then the flat tensor goes, and the parameters become views of the part
+//! (`_use_sharded_views`). When all are there, accelerate converts the parts that train (accelerator.py `prepare_model`), and
+//! the first forward makes what parts will be gathered into, which is freed at once (`init_flat_param_attributes`).
 
-use super::super::super::autograd::{Event, Tape, rounded};
+use super::super::super::autograd::{Event, Tape, dims, rounded};
+use super::super::super::term::Term;
 use super::units::{Unit, share};
 use crate::job::Sharding;
 use std::collections::HashMap;
@@ -32,7 +34,6 @@ pub(super) fn order(tape: &Tape, sharding: &Sharding, units: &[Unit<'_>]) {
             events.extend(&wholes);
             events.push(flat);
             let free = |event: &Event| Event { bytes: -event.bytes, ..*event };
-            events.extend(wholes.iter().map(free));
             if width == unit.kept.bytes() {
                 events.push(kept);
             } else {
@@ -41,10 +42,31 @@ pub(super) fn order(tape: &Tape, sharding: &Sharding, units: &[Unit<'_>]) {
                 converted.push((part, kept));
             }
             events.push(free(&flat));
+            events.extend(wholes.iter().map(free));
         }
         for (part, kept) in converted {
             events.extend([kept, Event { bytes: -part.bytes, ..part }]);
         }
         events
     });
+}
+
+/// What the first forward makes to be freed at once, for the root and then for the modules in it: the converted part, what
+/// parts are gathered into, and the same in full precision.
+pub(super) fn initialise(tape: &Tape, sharding: &Sharding, units: &[Unit<'_>]) {
+    let label = tape.label(Term::GatheredParameters, "initialised");
+    for unit in units.iter().rev() {
+        let elements = unit.layout.elements;
+        let moment = |elements, element| tape.moment(label, dims(&[(unit.place.symbol(), elements)]), element);
+        let converts = unit.kept != unit.element;
+        if converts {
+            moment(share(sharding, elements), unit.element);
+        }
+        if sharding.flat.shards {
+            moment(elements, unit.element);
+            if converts {
+                moment(elements, unit.kept);
+            }
+        }
+    }
 }

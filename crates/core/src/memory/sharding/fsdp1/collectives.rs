@@ -6,14 +6,16 @@ use super::super::super::parameter::Trainable;
 use super::super::super::precision::element_type;
 use super::super::super::term::Term;
 use super::super::groups::{Collectives, Place};
+use super::super::strategy::MicroBatch;
 use super::units::{Layout, Unit, share};
 use crate::job::Sharding;
 use crate::plan::BackwardPrefetch;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-/// `_unshard_stream`: gathered flat parameters.
-const UNSHARD: Stream = Stream::side(1);
+/// `_unshard_stream`: gathered flat parameters, and their whole gradients, since the views that parameters are were made
+/// there (`_use_unsharded_views` in `_unshard`).
+pub(super) const UNSHARD: Stream = Stream::side(1);
 /// `_post_backward_stream`: what is reduced.
 const POST_BACKWARD: Stream = Stream::side(2);
 /// `_pre_unshard_stream`: shards in the dtype that is gathered.
@@ -24,6 +26,8 @@ const PRE_UNSHARD: Stream = Stream::side(3);
 pub(super) struct FlatParameters {
     tape: Rc<Tape>,
     sharding: Sharding,
+    /// Gradients are reduced, and not left to a later micro-batch (`no_sync`).
+    reduces: bool,
     reduce: ElementType,
     /// In the order forward leaves them.
     units: Vec<Handle>,
@@ -48,8 +52,8 @@ struct Handle {
 }
 
 impl FlatParameters {
-    /// `accumulates`: earlier micro-batches have left whole gradients.
-    pub(super) fn new(tape: &Rc<Tape>, sharding: &Sharding, units: Vec<Unit<'_>>, accumulates: bool) -> Self {
+    /// Where earlier micro-batches have left whole gradients, they are there.
+    pub(super) fn new(tape: &Rc<Tape>, sharding: &Sharding, units: Vec<Unit<'_>>, batch: MicroBatch) -> Self {
         let handle = |unit: Unit<'_>| Handle {
             place: unit.place,
             layout: unit.layout,
@@ -64,15 +68,16 @@ impl FlatParameters {
         let made = Self {
             tape: Rc::clone(tape),
             sharding: *sharding,
+            reduces: batch.reduces,
             reduce: element_type(sharding.reduce_dtype),
             units: units.into_iter().map(handle).collect(),
             gradients: RefCell::default(),
         };
-        if accumulates {
+        if batch.accumulates {
             let outside = tape.tag();
             for unit in made.units.iter().filter(|unit| unit.trains) {
                 tape.enter_layer(unit.place.tag());
-                unit.earlier.replace(Some(made.whole_gradient(unit)));
+                unit.earlier.replace(Some(tape.on(UNSHARD, || made.whole_gradient(unit))));
             }
             tape.enter_layer(outside);
         }
@@ -135,9 +140,12 @@ impl FlatParameters {
     fn join(&self, unit: &Handle, gradients: Vec<Tensor>) -> Tensor {
         let label = self.tape.label(Term::ReduceBuckets, "padding");
         let gap = |elements: &u64| Tensor::new(&self.tape, label, dims(&[(Sym::N, *elements)]), unit.element);
-        let gaps: Vec<Tensor> = unit.layout.gaps.iter().map(gap).collect();
-        let whole = self.whole_gradient(unit);
-        drop(gaps);
+        let whole = self.tape.on(UNSHARD, || {
+            let gaps: Vec<Tensor> = unit.layout.gaps.iter().map(gap).collect();
+            let whole = self.whole_gradient(unit);
+            drop(gaps);
+            whole
+        });
         drop(gradients);
         // Added in place to what is there (`AccumulateGrad`).
         unit.earlier.take().unwrap_or(whole)
@@ -153,6 +161,10 @@ impl FlatParameters {
         let whole = self.join(unit, gradients);
         unit.gathered.take();
         self.prefetch(index, BackwardPrefetch::BackwardPost);
+        if !self.reduces {
+            unit.earlier.replace(Some(whole));
+            return;
+        }
         let reduced = self.tape.on(POST_BACKWARD, || self.reduce_whole(unit, &whole));
         drop(whole);
         if !self.sharding.offload_param {
@@ -218,6 +230,8 @@ impl Collectives for FlatParameters {
             self.tape.enter_layer(unit.place.tag());
             self.after_backward(index);
             unit.gathered.take();
+            // The next micro-batch finds it again.
+            unit.earlier.take();
         }
         self.tape.enter_layer(NO_LAYER);
         self.gradients.take()

@@ -14,7 +14,7 @@ use super::super::precision::element_type;
 use super::super::term::Term;
 use super::flat;
 use super::groups::Groups;
-use super::strategy::{Elements, OnHost, Strategy, nothing};
+use super::strategy::{Elements, MicroBatch, OnHost, Strategy, nothing};
 use crate::job::Sharding;
 use collectives::FlatParameters;
 use std::rc::Rc;
@@ -47,9 +47,18 @@ impl Strategy for Fsdp1<'_> {
         element_type(self.0.shard_dtype)
     }
 
+    fn shard_gradients(&self, _tape: &Tape, trainable: &[Trainable]) {
+        // Parameters are views that were made on the stream of the gathers, so that their backward runs there.
+        trainable.iter().for_each(|parameter| parameter.sum_on(collectives::UNSHARD));
+    }
+
     fn standing_buffers(&self, tape: &Rc<Tape>, parameters: &Parameters<'_>, _trainable: &[Trainable]) -> Vec<Tensor> {
-        if flat::is_replayed(tape) && !self.0.offload_param {
-            build::order(tape, self.0, &units::of(self.0, parameters));
+        if flat::is_replayed(tape) {
+            let units = units::of(self.0, parameters);
+            if !self.0.offload_param {
+                build::order(tape, self.0, &units);
+            }
+            build::initialise(tape, self.0, &units);
         }
         Vec::new()
     }
@@ -60,6 +69,10 @@ impl Strategy for Fsdp1<'_> {
 
     fn replays_earlier_batches(&self) -> bool {
         false
+    }
+
+    fn runs_unreduced_batch(&self) -> bool {
+        true
     }
 
     fn flat_partitions(&self, tape: &Tape, trainable: &[Trainable]) -> Vec<u64> {
@@ -80,10 +93,10 @@ impl Strategy for Fsdp1<'_> {
         ]
     }
 
-    fn groups(&self, tape: &Rc<Tape>, parameters: &Parameters<'_>, accumulates: bool) -> Option<Rc<Groups>> {
+    fn groups(&self, tape: &Rc<Tape>, parameters: &Parameters<'_>, batch: MicroBatch) -> Option<Rc<Groups>> {
         let units = units::of(self.0, parameters);
         let places = units.iter().map(|unit| unit.place).collect();
-        let by = FlatParameters::new(tape, self.0, units, accumulates);
+        let by = FlatParameters::new(tape, self.0, units, batch);
         Some(Groups::new(tape, places, false, by))
     }
 }

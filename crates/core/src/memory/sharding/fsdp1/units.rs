@@ -117,3 +117,20 @@ pub(super) fn updated(sharding: &Sharding, trainable: &[Trainable]) -> Vec<u64> 
     let layers = inside.chunk_by(|one, other| together(one, other));
     layers.chain(outside.chunk_by(|one, other| together(one, other))).flat_map(parts).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `torch.arange`s of 10, 3 and 8 bf16 numbers under FSDP of 3 ranks: 16-byte addresses, then a multiple of the ranks.
+    #[test]
+    fn parameters_begin_at_multiples_of_16_bytes_and_all_are_a_multiple_of_the_ranks() {
+        let layout = Layout::of([10, 3, 8].into_iter(), ElementType::Half, 3);
+        assert_eq!(layout.parts, [(0, 10), (16, 3), (24, 8)]);
+        assert_eq!((layout.elements, layout.gaps.as_slice()), (33, [6, 5, 1].as_slice()));
+        let wide = Layout::of([10, 3, 8].into_iter(), ElementType::F32, 3);
+        assert_eq!((wide.parts, wide.elements), (vec![(0, 10), (12, 3), (16, 8)], 24));
+        let parts = |share| layout.first(share).collect::<Vec<u64>>();
+        assert_eq!((parts(11), parts(17), parts(33)), (vec![10], vec![10, 1], vec![10, 3, 8]));
+    }
+}

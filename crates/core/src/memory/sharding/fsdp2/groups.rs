@@ -24,6 +24,8 @@ pub(super) struct ParamGroups {
     tape: Rc<Tape>,
     ranks: u64,
     offload: bool,
+    /// Gradients are reduced, and not left to a later micro-batch (`set_requires_gradient_sync`).
+    reduces: bool,
     reduce: ElementType,
     shard: ElementType,
     /// In the order forward leaves them.
@@ -71,7 +73,7 @@ pub(super) fn padded(shape: Shape, ranks: u64) -> u64 {
 
 impl ParamGroups {
     /// `members` in the order forward leaves them, each freed between forward and backward or not.
-    pub(super) fn new(tape: &Rc<Tape>, sharding: &Sharding, members: Vec<(Members<'_>, bool)>) -> Self {
+    pub(super) fn new(tape: &Rc<Tape>, sharding: &Sharding, members: Vec<(Members<'_>, bool)>, reduces: bool) -> Self {
         let ranks = sharding.ranks;
         let (trained, frozen) = (element_type(sharding.shard_dtype), element_type(sharding.frozen_dtype));
         let gathered_as = sharding.gathered_dtype.map(element_type);
@@ -93,6 +95,7 @@ impl ParamGroups {
             tape: Rc::clone(tape),
             ranks,
             offload: sharding.offload_param,
+            reduces,
             reduce: element_type(sharding.reduce_dtype),
             shard: trained,
             groups: members.into_iter().map(group).collect(),
@@ -214,6 +217,10 @@ impl Collectives for ParamGroups {
     fn after_backward(&self, index: usize) {
         let Some(group) = self.groups.get(index) else { return };
         group.reduced.set(true);
+        if !self.reduces {
+            group.gathered.take();
+            return;
+        }
         let gradients: Vec<(u64, Tensor)> = group
             .trainable
             .iter()

@@ -11,8 +11,8 @@ use super::super::parameter::{Parameters, Trainable};
 use super::super::precision::element_type;
 use super::super::term::Term;
 use super::flat;
-use super::groups::Groups;
-use super::strategy::{Elements, OnHost, Strategy, nothing};
+use super::groups::{Groups, Place};
+use super::strategy::{Elements, MicroBatch, OnHost, Strategy, nothing};
 use crate::job::Sharding;
 use std::rc::Rc;
 
@@ -55,7 +55,9 @@ impl Strategy for Fsdp2<'_> {
 
     fn standing_buffers(&self, tape: &Rc<Tape>, parameters: &Parameters<'_>, _trainable: &[Trainable]) -> Vec<Tensor> {
         if flat::is_replayed(tape) && !self.0.offload_param {
-            let groups = layout::groups(self.0, parameters);
+            let mut groups = layout::groups(self.0, parameters);
+            // Layers are wrapped first, from the innermost modules outwards.
+            groups.sort_by_key(|(members, _)| !matches!(members.place, Place::Layer(_)));
             let order = groups.iter().map(|(members, _)| members.parameters.as_slice());
             build::order(tape, parameters.all, order, self.0.accelerate.is_some());
         }
@@ -64,6 +66,10 @@ impl Strategy for Fsdp2<'_> {
 
     fn replays_earlier_batches(&self) -> bool {
         false
+    }
+
+    fn runs_unreduced_batch(&self) -> bool {
+        self.0.accelerate.is_some()
     }
 
     fn host(&self, elements: Elements) -> Vec<HostAllocation> {
@@ -80,10 +86,10 @@ impl Strategy for Fsdp2<'_> {
         ]
     }
 
-    fn groups(&self, tape: &Rc<Tape>, parameters: &Parameters<'_>, _accumulates: bool) -> Option<Rc<Groups>> {
+    fn groups(&self, tape: &Rc<Tape>, parameters: &Parameters<'_>, batch: MicroBatch) -> Option<Rc<Groups>> {
         let members = layout::groups(self.0, parameters);
         let places = members.iter().map(|(members, _)| members.place).collect();
-        let by = ParamGroups::new(tape, self.0, members);
+        let by = ParamGroups::new(tape, self.0, members, batch.reduces);
         Some(Groups::new(tape, places, layout::tail_has_norm(parameters), by))
     }
 }
