@@ -4,7 +4,7 @@ test("the nearest measured steps open under the verdict and follow the plan and 
   await planner.open("v=1&model=Qwen/Qwen2.5-1.5B&gpu=rtx-4090&method=lora");
   await page.getByText("How accurate is this?").click();
   const table = page.getByRole("region", { name: "How accurate is this?" }).getByRole("table");
-  // Three steps nearest, at most three more whose smallest card was searched; each with its figures.
+  // Three steps nearest, at most three more whose smallest GPU was searched; each with its figures.
   const steps = table.locator("tbody");
   await expect(steps.first()).toBeVisible();
   expect(await steps.count()).toBeGreaterThanOrEqual(3);

@@ -1,15 +1,15 @@
 import type { Locator, Page } from "@playwright/test";
 import { expect, test } from "./test";
 
-/** A plan that needs far more than its card has, yet fits with changes. */
+/** A plan that needs far more than its GPU has, yet fits with changes. */
 const TOO_LARGE =
   "v=1&model=Qwen/Qwen2.5-1.5B&memory_gib=12&compute_capability=8.6&method=full" +
   "&per_device_train_batch_size=4&gradient_accumulation_steps=4&max_length=1024";
 
-/** A plan that no change brings onto its card. */
+/** A plan that no change brings onto its GPU. */
 const HOPELESS = "v=1&model=meta-llama/Llama-3.1-405B&memory_gib=4&compute_capability=8.6&method=full";
 
-/** A plan that leaves most of its card idle. */
+/** A plan that leaves most of its GPU idle. */
 const IDLE =
   "v=1&model=Qwen/Qwen2.5-0.5B&gpu=rtx-4090&per_device_train_batch_size=1&gradient_accumulation_steps=16&max_length=512";
 

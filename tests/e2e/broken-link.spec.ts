@@ -35,7 +35,7 @@ for (const [name, fragment] of Object.entries(HOSTILE)) {
     await expect(planner.heading).toBeVisible();
     // Whatever came, the page still works.
     await planner.pick(planner.model, "gpt2", /^openai-community\/gpt2 /);
-    await planner.pick(planner.card, "4090", /RTX 4090/);
+    await planner.pick(planner.gpu, "4090", /RTX 4090/);
     await page.getByRole("button", { name: "Start over" }).click();
     await expect(planner.verdict).toContainText("Fits");
     expect(dialogs).toBe(0);

@@ -45,7 +45,7 @@ test("the matrix says the same as the chart", async ({ planner }) => {
 });
 
 test("the matrix marks the quickest that fits, and using it works", async ({ planner }) => {
-  // Full fine-tuning of 8 B parameters fits 24 GB cards in shares only.
+  // Full fine-tuning of 8 B parameters fits 24 GB GPUs in shares only.
   await planner.open("v=1&model=meta-llama/Llama-3.1-8B&method=full&gpu=rtx-4090&num_gpus=8");
   await planner.settledVerdict();
   const quickest = planner.tiers.getByRole("group", { name: "Full" }).getByRole("button", { name: /quickest that fits/ });

@@ -10,62 +10,62 @@ const activeLine = async (page: Page, list: ReturnType<Page["getByRole"]>) =>
 
 test("4090 and Tab is an RTX 4090", async ({ page, planner }) => {
   await planner.open();
-  await planner.card.focus();
+  await planner.gpu.focus();
   await page.keyboard.type("4090");
-  await expect(await activeLine(page, planner.card)).toContainText("GeForce RTX 4090");
+  await expect(await activeLine(page, planner.gpu)).toContainText("GeForce RTX 4090");
   await page.keyboard.press("Tab");
-  await expect(planner.card).toHaveValue("GeForce RTX 4090");
-  await expect(planner.card).toHaveAttribute("aria-expanded", "false");
+  await expect(planner.gpu).toHaveValue("GeForce RTX 4090");
+  await expect(planner.gpu).toHaveAttribute("aria-expanded", "false");
   await expect(planner.number("Number of GPUs").or(page.getByRole("slider", { name: "Number of GPUs" })).first()).toBeFocused();
   await expect.poll(() => planner.fragment()).toContain("gpu=rtx-4090");
 });
 
 test("4090 and Enter is an RTX 4090, and the D and the laptop stand below it", async ({ page, planner }) => {
   await planner.open();
-  await planner.card.click();
-  await planner.card.fill("4090");
+  await planner.gpu.click();
+  await planner.gpu.fill("4090");
   const lines = linesOf(page);
   await expect(lines.nth(0)).toContainText(/RTX 4090 +23.5/);
   await expect(lines.nth(1)).toContainText("RTX 4090 D");
   await expect(lines.nth(2)).toContainText("RTX 4090 Laptop");
   await page.keyboard.press("Enter");
-  await expect(planner.card).toHaveValue("GeForce RTX 4090");
-  await expect(planner.card).toBeFocused();
+  await expect(planner.gpu).toHaveValue("GeForce RTX 4090");
+  await expect(planner.gpu).toBeFocused();
 });
 
 test("what matches nothing is told with the fix, and stays as typed", async ({ page, planner }) => {
   await planner.open();
-  await planner.card.focus();
+  await planner.gpu.focus();
   await page.keyboard.type("abacus");
   await expect(page.getByText("Nothing matches")).toBeVisible();
   // What would fix it stands in the list.
   await expect(linesOf(page)).toHaveText([/Another GPU/]);
   await page.keyboard.press("Tab");
-  await expect(planner.card).toHaveValue("abacus");
-  await expect(planner.card).toHaveAttribute("aria-invalid", "true");
-  await expect(planner.card).toHaveAccessibleDescription(/abacus is not in the catalogue; give its memory/);
+  await expect(planner.gpu).toHaveValue("abacus");
+  await expect(planner.gpu).toHaveAttribute("aria-invalid", "true");
+  await expect(planner.gpu).toHaveAccessibleDescription(/abacus is not in the catalogue; give its memory/);
   await expect(page.getByRole("alert").filter({ hasText: "abacus" })).toBeVisible();
-  await planner.card.focus();
+  await planner.gpu.focus();
   await page.keyboard.type("rtx4090");
   await page.keyboard.press("Tab");
-  await expect(planner.card).toHaveAttribute("aria-invalid", "false");
+  await expect(planner.gpu).toHaveAttribute("aria-invalid", "false");
   await expect(planner.verdict).toContainText("23.5 GiB");
 });
 
 test("Escape gives back what was chosen", async ({ page, planner }) => {
   await planner.open("v=1&gpu=h200");
-  await planner.card.focus();
+  await planner.gpu.focus();
   await page.keyboard.type("4090");
   await page.keyboard.press("Escape");
-  await expect(planner.card).toHaveValue(/H200/);
+  await expect(planner.gpu).toHaveValue(/H200/);
   await page.keyboard.press("Tab");
-  await expect(planner.card).toHaveValue(/H200/);
+  await expect(planner.gpu).toHaveValue(/H200/);
   expect(planner.fragment()).toContain("gpu=h200");
 });
 
 test("a memory size lists the GPUs of that size, and leaving asks for one of them", async ({ page, planner }) => {
   await planner.open();
-  await planner.card.focus();
+  await planner.gpu.focus();
   await page.keyboard.type("24GB");
   const lines = linesOf(page);
   for (const name of ["RTX 3090", "RTX 4090", "TITAN RTX", "L4"]) {
@@ -73,17 +73,17 @@ test("a memory size lists the GPUs of that size, and leaving asks for one of the
   }
   await expect(lines.filter({ hasText: "A100" })).toHaveCount(0);
   await page.keyboard.press("Tab");
-  await expect(planner.card).toHaveAccessibleDescription(/24GB can be titan-rtx/);
+  await expect(planner.gpu).toHaveAccessibleDescription(/24GB can be titan-rtx/);
   await page.getByRole("button", { name: "Set gpu to rtx-4090", exact: true }).click();
-  await expect(planner.card).toHaveValue("GeForce RTX 4090");
+  await expect(planner.gpu).toHaveValue("GeForce RTX 4090");
 });
 
 test("an ambiguous name in a link is asked about", async ({ page, planner }) => {
   await planner.open("v=1&model=llama 3.1 8b&gpu=h100");
   await expect(planner.model).toHaveValue("meta-llama/Llama-3.1-8B");
-  await expect(planner.card).toHaveValue("h100");
+  await expect(planner.gpu).toHaveValue("h100");
   await page.getByRole("button", { name: "Set gpu to h100-80gb-pcie" }).click();
-  await expect(planner.card).toHaveValue("NVIDIA H100 PCIe 80 GB");
+  await expect(planner.gpu).toHaveValue("NVIDIA H100 PCIe 80 GB");
   expect(planner.fragment()).toContain("model=meta-llama/Llama-3.1-8B&gpu=h100-80gb-pcie");
 });
 
@@ -112,10 +112,10 @@ test("a model that is not there is never taken for one that is", async ({ page, 
 test("a very long text is refused and kept", async ({ page, planner }) => {
   await planner.open();
   const text = "a1".repeat(500_000);
-  await planner.card.fill(text);
+  await planner.gpu.fill(text);
   await planner.model.focus();
-  await expect(planner.card).toHaveValue(text);
-  await expect(planner.card).toHaveAccessibleDescription(/Longer than 256 bytes/);
+  await expect(planner.gpu).toHaveValue(text);
+  await expect(planner.gpu).toHaveAccessibleDescription(/Longer than 256 bytes/);
   expect(page.url().length).toBeLessThan(200);
 });
 
@@ -146,7 +146,7 @@ test("out of memory on a 4090: right GPU, advice applied and link copied in 50 k
   await type("4090");
   await tabTo(/Skip to the verdict/);
   await expect(planner.model).toHaveValue("meta-llama/Llama-3.1-8B");
-  await expect(planner.card).toHaveValue("GeForce RTX 4090");
+  await expect(planner.gpu).toHaveValue("GeForce RTX 4090");
   await expect(planner.verdict).toContainText("Does not fit");
   const advice = page.getByRole("region", { name: /make it fit|fit/i }).filter({ has: page.getByRole("button", { name: /^Apply/ }) });
   await expect(advice).toHaveAttribute("aria-busy", "false", { timeout: 20_000 });

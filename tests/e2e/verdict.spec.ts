@@ -6,7 +6,7 @@ test("another model and another GPU change the verdict", async ({ planner }) => 
   await expect(planner.verdict).toContainText("of headroom");
 
   await planner.pick(planner.model, "llama 3.1 8b", "meta-llama/Llama-3.1-8B");
-  await planner.pick(planner.card, "4090", /RTX 4090/);
+  await planner.pick(planner.gpu, "4090", /RTX 4090/);
   await planner.choice("Method", /Full/).check();
   await expect(planner.verdict).toContainText("Does not fit");
   await expect(planner.verdict).toContainText("too much");
@@ -17,7 +17,7 @@ test("another model and another GPU change the verdict", async ({ planner }) => 
 
 test("a GPU of one's own is described by its memory", async ({ planner }) => {
   await planner.open();
-  await planner.pick(planner.card, "custom", /Another GPU/);
+  await planner.pick(planner.gpu, "custom", /Another GPU/);
   await planner.number("Memory of the GPU").fill("6");
   await expect(planner.verdict).toContainText("of 6.0 GiB");
   await expect(planner.verdict).toContainText("Does not fit");

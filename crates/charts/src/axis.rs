@@ -11,27 +11,27 @@ pub(crate) struct Axis {
     pub(crate) ticks: Vec<(f64, String)>,
 }
 
-/// A bar may be this many times the card before it can be cut: the card's line then stands at 45 % of the plot.
-const CARD_MULTIPLE: f64 = 2.2;
-/// The card's line never falls below a sixth of the plot, however large the ordinary bars are.
-const CARD_MULTIPLE_MOST: f64 = 6.0;
+/// A bar may be this many times the GPU before it can be cut: the GPU's line then stands at 45 % of the plot.
+const GPU_MULTIPLE: f64 = 2.2;
+/// The GPU's line never falls below a sixth of the plot, however large the ordinary bars are.
+const GPU_MULTIPLE_MOST: f64 = 6.0;
 /// Room over the longest bar that is not cut.
 const SLACK: f64 = 1.06;
 
 impl Axis {
-    /// An axis for bars of `totals` bytes beside a card of `card_bytes`.
+    /// An axis for bars of `totals` bytes beside a GPU of `gpu_bytes`.
     ///
-    /// One giant must not flatten the rest: beyond a multiple of the card, and beyond what half of the bars need, bars are cut.
-    pub(crate) fn new(totals: &[u64], card_bytes: u64, tick_count: usize) -> Self {
+    /// One giant must not flatten the rest: beyond a multiple of the GPU, and beyond what half of the bars need, bars are cut.
+    pub(crate) fn new(totals: &[u64], gpu_bytes: u64, tick_count: usize) -> Self {
         let mut sorted = totals.to_vec();
         sorted.sort_unstable();
         let longest = gib(sorted.last().copied().unwrap_or(0));
         let median = gib(sorted.get(sorted.len() / 2).copied().unwrap_or(0));
-        let card = gib(card_bytes);
-        let limit = (card * CARD_MULTIPLE).max((median * 1.25).min(card * CARD_MULTIPLE_MOST));
-        // Cutting a bar that is hardly longer than the plot would save nothing. Without a card, nothing is cut.
-        let cut = card > 0.0 && longest > limit * 1.2;
-        let end = if cut { limit } else { longest.max(card) * SLACK };
+        let gpu = gib(gpu_bytes);
+        let limit = (gpu * GPU_MULTIPLE).max((median * 1.25).min(gpu * GPU_MULTIPLE_MOST));
+        // Cutting a bar that is hardly longer than the plot would save nothing. Without a GPU, nothing is cut.
+        let cut = gpu > 0.0 && longest > limit * 1.2;
+        let end = if cut { limit } else { longest.max(gpu) * SLACK };
         let end = if end > 0.0 { end } else { 1.0 };
         Self { end, ticks: ticks(end, tick_count) }
     }
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn bars_near_the_card_are_all_shown() {
+    fn bars_near_the_gpu_are_all_shown() {
         let axis = Axis::new(&[30 * GIB, 12 * GIB], 24 * GIB, 5);
         assert!(!axis.cuts(30 * GIB));
         assert_eq!(texts(&axis), ["0", "10", "20", "30"]);
@@ -100,10 +100,10 @@ mod tests {
 
     #[test]
     fn extremes_have_an_axis() {
-        for (totals, card) in
+        for (totals, gpu) in
             [(vec![], 0), (vec![0], 0), (vec![u64::MAX, 1], 1), (vec![1], u64::MAX), (vec![u64::MAX], 0)]
         {
-            let axis = Axis::new(&totals, card, 5);
+            let axis = Axis::new(&totals, gpu, 5);
             assert!(axis.end.is_finite() && axis.end > 0.0);
             assert!((1..=65).contains(&axis.ticks.len()), "{axis:?}");
         }

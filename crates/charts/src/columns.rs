@@ -47,7 +47,7 @@ impl Layout {
     pub(crate) fn new(content: &Content<'_>, look: &Look, (width, height): (u32, u32)) -> Self {
         let (width, height) = (width.cast_signed(), height.cast_signed());
         let totals: Vec<u64> = content.bars.iter().map(|bar| bar.total).collect();
-        let axis = Axis::new(&totals, content.card_bytes, (height / 60).max(2).cast_unsigned() as usize);
+        let axis = Axis::new(&totals, content.gpu_bytes, (height / 60).max(2).cast_unsigned() as usize);
         let widest_tick = axis.ticks.iter().map(|(_, text)| text::width(text, SMALL_SIZE, false)).fold(0.0, f64::max);
         let unit = text::width(&look.texts.unit, SMALL_SIZE, false);
         let left = (widest_tick.max(unit).ceil() as i32 + 10).min(width / 3);
@@ -199,10 +199,10 @@ fn draw_bar(
     }))?;
     let across = across(slot, layout.half(content));
     if let Some(step) = content.steps.get(i) {
-        plot.draw(&FloatingBar::new(step, across, &layout.axis, content.card_bytes, true))?;
+        plot.draw(&FloatingBar::new(step, across, &layout.axis, content.gpu_bytes, true))?;
     } else {
         let drawn = content.over_area(bar);
-        plot.draw(&StackedBar::new(&drawn, across, &layout.axis, content.card_bytes, true, &look.texts))?;
+        plot.draw(&StackedBar::new(&drawn, across, &layout.axis, content.gpu_bytes, true, &look.texts))?;
     }
     let middle = layout.x(slot + 0.5);
     let mut y = layout.bottom + 6;
@@ -270,7 +270,7 @@ fn draw_groups(root: &Root<'_>, layout: &Layout, content: &Content<'_>) -> AreaD
 }
 
 fn draw_capacity(root: &Root<'_>, plot: &Plot<'_>, layout: &Layout, content: &Content<'_>) -> AreaDrawn {
-    let y = layout.y(plot, content.card_bytes);
+    let y = layout.y(plot, content.gpu_bytes);
     root.draw(&Direct(|backend: &mut SvgBackend<'_>| {
         backend.strokes(Ink::Capacity, &[vec![(layout.left, y), (layout.right, y)]], 2, Some("7 4"));
     }))?;
@@ -303,7 +303,7 @@ fn draw_value(
     if text::width(&value, SMALL_SIZE, bar.selected) > layout.slot() * 1.1 {
         return Ok(());
     }
-    let capacity = layout.y(plot, content.card_bytes);
+    let capacity = layout.y(plot, content.gpu_bytes);
     let mut y = layout.y(plot, bar.total) - 4;
     if (y - LINE..=y + 3).contains(&capacity) {
         y = capacity - 4;

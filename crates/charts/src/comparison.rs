@@ -1,4 +1,4 @@
-//! Plans side by side against a card.
+//! Plans side by side against a GPU.
 
 use headroom_core::advise::Level;
 
@@ -11,23 +11,20 @@ use crate::text;
 use crate::waterfall::Step;
 use crate::{columns, rows};
 
-/// Stacked bars by category, grouped by method, with the card's memory as a line.
+/// Stacked bars by category, grouped by method, with the GPU's memory as a line.
 ///
-/// Bars far beyond the card are cut, with a break in them and their value printed; what exceeds the card is hatched; a check or a cross
+/// Bars far beyond the GPU are cut, with a break in them and their value printed; what exceeds the GPU is hatched; a check or a cross
 /// says whether a bar fits.
-pub fn comparison_svg(bars: &[Bar], card_bytes: u64, look: &Look) -> Picture {
-    picture(
-        &Content { bars, card_bytes, fit_marks: true, note: None, joined: false, steps: &[], key: Vec::new() },
-        look,
-    )
+pub fn comparison_svg(bars: &[Bar], gpu_bytes: u64, look: &Look) -> Picture {
+    picture(&Content { bars, gpu_bytes, fit_marks: true, note: None, joined: false, steps: &[], key: Vec::new() }, look)
 }
 
 /// What a picture shows.
 pub(crate) struct Content<'a> {
     /// The bars.
     pub(crate) bars: &'a [Bar],
-    /// The card's memory, bytes.
-    pub(crate) card_bytes: u64,
+    /// The GPU's memory, bytes.
+    pub(crate) gpu_bytes: u64,
     /// Whether each bar gets a check or a cross.
     pub(crate) fit_marks: bool,
     /// A word at the value of the selected bar.
@@ -58,7 +55,7 @@ impl Content<'_> {
         if let Some(step) = self.steps.get(i) {
             return step.title.clone();
         }
-        let title = bar_title(bar, self.card_bytes, &look.texts);
+        let title = bar_title(bar, self.gpu_bytes, &look.texts);
         if self.joined { format!("{title}; {}", parts_text(bar, &look.texts)) } else { title }
     }
 
@@ -71,7 +68,7 @@ impl Content<'_> {
     pub(crate) fn draw_mark(&self, root: &Root<'_>, (i, bar): (usize, &Bar), at: (i32, i32)) -> AreaDrawn {
         match self.steps.get(i).and_then(|step| step.level) {
             _ if !self.fit_marks => Ok(()),
-            None => fit_mark(root, fits(bar, self.card_bytes), at),
+            None => fit_mark(root, fits(bar, self.gpu_bytes), at),
             Some(Level::Same) => Ok(()),
             Some(Level::Coarser) => diamond(root, at),
             Some(Level::Different) => triangle(root, at),

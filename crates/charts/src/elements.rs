@@ -94,10 +94,10 @@ pub(crate) fn fit_mark(root: &Root<'_>, fits: bool, (x, y): BackendCoord) -> Are
 }
 
 /// The tooltip of a bar: what it is, how much, whether it fits.
-pub(crate) fn bar_title(bar: &Bar, card_bytes: u64, texts: &Texts) -> String {
+pub(crate) fn bar_title(bar: &Bar, gpu_bytes: u64, texts: &Texts) -> String {
     let name: Vec<&str> =
         [bar.group.as_str(), bar.label.as_str()].into_iter().filter(|part| !part.is_empty()).collect();
-    let fit = if fits(bar, card_bytes) { &texts.fits } else { &texts.does_not_fit };
+    let fit = if fits(bar, gpu_bytes) { &texts.fits } else { &texts.does_not_fit };
     format!("{}: {}, {fit}", name.join(", "), with_unit(bar.total, texts))
 }
 
@@ -108,9 +108,9 @@ pub(crate) fn parts_text(bar: &Bar, texts: &Texts) -> String {
     bar.parts.iter().filter(|(_, bytes)| *bytes > 0).map(said).collect::<Vec<_>>().join(", ")
 }
 
-/// Whether a bar is no longer than the card.
-pub(crate) fn fits(bar: &Bar, card_bytes: u64) -> bool {
-    bar.total <= card_bytes
+/// Whether a bar is no longer than the GPU.
+pub(crate) fn fits(bar: &Bar, gpu_bytes: u64) -> bool {
+    bar.total <= gpu_bytes
 }
 
 /// Bytes with their unit.
@@ -119,9 +119,9 @@ pub(crate) fn with_unit(bytes: u64, texts: &Texts) -> String {
     if value.contains(' ') { value } else { format!("{value} {}", texts.unit) }
 }
 
-/// A stacked bar: segments, what exceeds the card hatched, cut where the axis ends, framed when selected.
+/// A stacked bar: segments, what exceeds the GPU hatched, cut where the axis ends, framed when selected.
 pub(crate) struct StackedBar {
-    /// Base corner, far corner at 0, then the end of each segment and of the whole, and the card's capacity, in the plot's values.
+    /// Base corner, far corner at 0, then the end of each segment and of the whole, and the GPU's capacity, in the plot's values.
     points: Vec<(f64, f64)>,
     segments: Vec<(Category, String)>,
     upright: bool,
@@ -136,7 +136,7 @@ impl StackedBar {
         bar: &Bar,
         (from, to): (f64, f64),
         axis: &Axis,
-        card_bytes: u64,
+        gpu_bytes: u64,
         upright: bool,
         texts: &Texts,
     ) -> Self {
@@ -157,12 +157,12 @@ impl StackedBar {
             }
         }
         points.push(place(to, gib(bar.total.max(sum))));
-        points.push(place(to, gib(card_bytes)));
+        points.push(place(to, gib(gpu_bytes)));
         Self {
             points,
             segments,
             upright,
-            over: !fits(bar, card_bytes),
+            over: !fits(bar, gpu_bytes),
             cut: axis.cuts(bar.total),
             selected: bar.selected,
         }

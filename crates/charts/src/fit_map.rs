@@ -18,9 +18,9 @@ use crate::text;
 /// What the map shows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FitMap<'a> {
-    /// Use of the card for each pair.
+    /// Use of the GPU for each pair.
     pub map: &'a Map,
-    /// Share of the card from which a plan fits in the expected case only; 1 where no cell is to be tight.
+    /// Share of the GPU from which a plan fits in the expected case only; 1 where no cell is to be tight.
     pub tight_share: f64,
     /// Batch size and length of the current plan, ringed where both are on the axes.
     pub current: (u64, u64),
@@ -46,7 +46,7 @@ pub struct FitMapTexts {
     pub batch: String,
     /// Over the axis upwards: lengths, tokens.
     pub length: String,
-    /// What the scale of colours means, from nothing to the whole card.
+    /// What the scale of colours means, from nothing to the whole GPU.
     pub used: String,
     /// What the line means: `RTX 4090, 24.0 GiB`.
     pub capacity: String,
@@ -54,7 +54,7 @@ pub struct FitMapTexts {
     pub fits: String,
     /// A cell beyond [`FitMap::tight_share`].
     pub tight: String,
-    /// A cell that needs more than the card.
+    /// A cell that needs more than the GPU.
     pub does_not_fit: String,
     /// The ring.
     pub current: String,
@@ -78,7 +78,7 @@ impl FitMapTexts {
     }
 }
 
-/// Cells coloured by use of the card, batch size across and length upwards, the capacity as a line between them and the current plan
+/// Cells coloured by use of the GPU, batch size across and length upwards, the capacity as a line between them and the current plan
 /// ringed. Cells that do not fit are hatched, so that nothing is told by colour alone.
 ///
 /// The id of a cell is its column and row in the map: `3,7`. Columns that have no pixel are left out.
@@ -98,7 +98,7 @@ pub fn fit_map_svg(map: &FitMap<'_>, look: &FitMapLook) -> Picture {
     Picture { svg, width, height, hits }
 }
 
-/// The scale's colours, an eighth of the card each.
+/// The scale's colours, an eighth of the GPU each.
 const SCALE: [Ink; 8] =
     [Ink::Use(0), Ink::Use(1), Ink::Use(2), Ink::Use(3), Ink::Use(4), Ink::Use(5), Ink::Use(6), Ink::Use(7)];
 
@@ -128,7 +128,7 @@ impl Cell {
         Hit { id: self.id(), x, y, width: self.to.0.abs_diff(x), height: self.to.1.abs_diff(y) }
     }
 
-    /// What its share of the card means.
+    /// What its share of the GPU means.
     fn ink(&self, tight_share: f64) -> Ink {
         match self.share {
             share if !does_fit(share) => Ink::Beyond,
@@ -149,7 +149,7 @@ impl Cell {
     }
 }
 
-/// Whether a share of the card is at most the card; one that is unknown is not.
+/// Whether a share of the GPU is at most the GPU; one that is unknown is not.
 fn does_fit(share: f64) -> bool {
     share <= 1.0
 }
@@ -246,7 +246,7 @@ impl Layout {
     }
 }
 
-/// Share of the card of a pair; one that the map lacks does not fit.
+/// Share of the GPU of a pair; one that the map lacks does not fit.
 fn share(map: &Map, column: usize, row: usize) -> f64 {
     map.used_share.get(row).and_then(|row| row.get(column)).copied().unwrap_or(f64::INFINITY)
 }

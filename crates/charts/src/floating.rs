@@ -13,7 +13,7 @@ use crate::waterfall::Step;
 const LEAST: i32 = 3;
 /// Length of a bar that lies wholly beyond the axis, pixels.
 const STUB: i32 = 22;
-/// Distance of the lines over what exceeds the card, pixels.
+/// Distance of the lines over what exceeds the GPU, pixels.
 const HATCH_SPACING: i32 = 9;
 
 /// The element.
@@ -22,7 +22,7 @@ pub(crate) struct FloatingBar {
     points: [(f64, f64); 3],
     ink: Ink,
     upright: bool,
-    /// Whether the part beyond the card is hatched: of whole needs only.
+    /// Whether the part beyond the GPU is hatched: of whole needs only.
     over: bool,
     cut: bool,
     /// Whether it ends at 0.
@@ -31,17 +31,17 @@ pub(crate) struct FloatingBar {
 
 impl FloatingBar {
     /// `step` between `from` and `to` on the axis across.
-    pub(crate) fn new(step: &Step, (from, to): (f64, f64), axis: &Axis, card_bytes: u64, upright: bool) -> Self {
+    pub(crate) fn new(step: &Step, (from, to): (f64, f64), axis: &Axis, gpu_bytes: u64, upright: bool) -> Self {
         let place = |across: f64, bytes: u64| {
             let value = gib(bytes).min(axis.end);
             if upright { (across, value) } else { (value, across) }
         };
         let (low, high) = (step.from_bytes.min(step.to_bytes), step.highest());
         Self {
-            points: [place(from, low), place(to, high), place(to, card_bytes)],
+            points: [place(from, low), place(to, high), place(to, gpu_bytes)],
             ink: step.ink,
             upright,
-            over: step.level.is_none() && high > card_bytes,
+            over: step.level.is_none() && high > gpu_bytes,
             cut: axis.cuts(high),
             grounded: low == 0,
         }

@@ -29,7 +29,7 @@ pub(crate) enum Ink {
     Grid,
     /// The line bars stand on.
     Axis,
-    /// The card's line and its label.
+    /// The GPU's line and its label.
     Capacity,
     /// Names and values.
     Text,
@@ -47,7 +47,7 @@ pub(crate) enum Ink {
     Saves,
     /// What a lever takes more.
     Adds,
-    /// A cell of the fit map, by eighths of the card; beyond the last as the last.
+    /// A cell of the fit map, by eighths of the GPU; beyond the last as the last.
     Use(u8),
     /// A cell that fits in the expected case only.
     Tight,

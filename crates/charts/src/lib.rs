@@ -1,6 +1,6 @@
 //! Estimates as SVG pictures, drawn by plotters: the browser and the terminal draw the same bytes.
 //!
-//! [`comparison_svg`] sets plans side by side against a card; [`phases_svg`] follows one plan through its step;
+//! [`comparison_svg`] sets plans side by side against a GPU; [`phases_svg`] follows one plan through its step;
 //! [`waterfall_svg`] shows what each of several levers saves in turn; [`fit_map_svg`] what batch size and length take together;
 //! [`scatter_svg`] sets estimates against measurements. Words come from the caller
 //! in [`Texts`], colours by class from the page's style sheet or literally ([`Palette`]). Legends are the page's, with [`swatch_class`].

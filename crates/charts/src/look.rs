@@ -13,7 +13,7 @@ pub struct Bar {
     pub group: String,
     /// Bytes by category, drawn in the order of [`Category::ALL`] whatever order they come in.
     pub parts: Vec<(Category, u64)>,
-    /// Bytes of the whole bar: what is compared with the card and printed.
+    /// Bytes of the whole bar: what is compared with the GPU and printed.
     pub total: u64,
     /// Whether it is the current plan.
     pub selected: bool,
@@ -57,9 +57,9 @@ pub struct Texts {
     pub unit: String,
     /// Beside the capacity line: `RTX 4090, 24.0 GiB`. A no-break space keeps number and unit together.
     pub capacity: String,
-    /// A bar no longer than the card.
+    /// A bar no longer than the GPU.
     pub fits: String,
-    /// A bar longer than the card.
+    /// A bar longer than the GPU.
     pub does_not_fit: String,
     /// At the phase of the peak.
     pub peak: String,

@@ -5,7 +5,7 @@ use headroom_core::memory::{Estimate, PhaseUse};
 use crate::comparison::{Content, picture};
 use crate::look::{Bar, Look, Picture};
 
-/// What each phase needs at its peak as one stacked area, with the card's memory as a line and the peak marked.
+/// What each phase needs at its peak as one stacked area, with the GPU's memory as a line and the peak marked.
 ///
 /// Overhead is the context with NCCL, the same in every phase, and what the allocator needs beyond the tensors of that
 /// phase; at the peak they sum to the expected need, `peak.band.expected`, that the verdict states.
@@ -13,7 +13,7 @@ pub fn phases_svg(estimate: &Estimate, look: &Look) -> Picture {
     let bars: Vec<Bar> = estimate.phases.iter().map(|phase| bar(phase, estimate, look)).collect();
     let content = Content {
         bars: &bars,
-        card_bytes: estimate.card_bytes,
+        gpu_bytes: estimate.gpu_bytes,
         fit_marks: false,
         note: Some(look.texts.peak.as_str()),
         joined: true,

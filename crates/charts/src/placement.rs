@@ -85,15 +85,15 @@ fn words_of_a_waterfall_stand_apart() {
         "新生成长度 128 → 96",
     ];
     for (name, labels) in [("English", english), ("Chinese", chinese)] {
-        for (start, card) in [(44, 24), (600, 24), (44, 80), (44, 4)] {
+        for (start, gpu) in [(44, 24), (600, 24), (44, 80), (44, 4)] {
             for count in [0, 1, 4, 8] {
                 for width in (240..1400).step_by(40) {
-                    let capacity = format!("RTX 4090, {card}.0\u{a0}GiB");
+                    let capacity = format!("RTX 4090, {gpu}.0\u{a0}GiB");
                     let texts = Texts::of(&headroom_text::ENGLISH, String::new(), capacity);
                     let (orientation, palette) = (Orientation::Auto, Palette::Classes);
                     let look = Look { width, height: 380, orientation, palette, texts };
-                    let picture = waterfall_svg(&levers(&labels[..count]), start * GIB, card * GIB, &look);
-                    check(&format!("{name}, {count} levers from {start} on {card}"), &picture);
+                    let picture = waterfall_svg(&levers(&labels[..count]), start * GIB, gpu * GIB, &look);
+                    check(&format!("{name}, {count} levers from {start} on {gpu}"), &picture);
                 }
             }
         }

@@ -44,7 +44,7 @@ impl Layout {
     pub(crate) fn new(content: &Content<'_>, width: u32) -> Self {
         let width = width.cast_signed();
         let totals: Vec<u64> = content.bars.iter().map(|bar| bar.total).collect();
-        let axis = Axis::new(&totals, content.card_bytes, (width / 90).clamp(2, 8).cast_unsigned() as usize);
+        let axis = Axis::new(&totals, content.gpu_bytes, (width / 90).clamp(2, 8).cast_unsigned() as usize);
         let widest = |of: &dyn Fn(&Bar) -> f64| content.bars.iter().map(of).fold(0.0, f64::max);
         let label_room = widest(&|bar| text::width(&bar.label, SMALL_SIZE, bar.selected)).min(f64::from(width) * 0.34);
         let value_width = |(i, bar): (usize, &Bar)| text::width(&content.value((i, bar)), SMALL_SIZE, bar.selected);
@@ -188,10 +188,10 @@ fn draw_bar(
     let middle = y + layout.row_height / 2;
     let (across, axis) = (across(middle), &layout.axis);
     if let Some(step) = content.steps.get(i) {
-        plot.draw(&FloatingBar::new(step, across, axis, content.card_bytes, false))?;
+        plot.draw(&FloatingBar::new(step, across, axis, content.gpu_bytes, false))?;
     } else {
         let drawn = content.over_area(bar);
-        plot.draw(&StackedBar::new(&drawn, across, axis, content.card_bytes, false, &look.texts))?;
+        plot.draw(&StackedBar::new(&drawn, across, axis, content.gpu_bytes, false, &look.texts))?;
     }
     content.draw_mark(root, (i, bar), (layout.left - 10, middle))?;
     let lines = layout.labels.get(i).map(Vec::as_slice).unwrap_or_default();
@@ -231,7 +231,7 @@ fn draw_capacity(
     look: &Look,
     width: i32,
 ) -> AreaDrawn {
-    let x = layout.x(plot, content.card_bytes);
+    let x = layout.x(plot, content.gpu_bytes);
     root.draw(&Direct(|backend: &mut SvgBackend<'_>| {
         backend.strokes(Ink::Capacity, &[vec![(x, TOP - 2), (x, layout.bottom)]], 2, Some("7 4"));
     }))?;
@@ -261,7 +261,7 @@ fn draw_value(
 ) -> AreaDrawn {
     let value = content.value((i, bar));
     let room = text::width(&value, SMALL_SIZE, bar.selected).ceil() as i32;
-    let capacity = layout.x(plot, content.card_bytes);
+    let capacity = layout.x(plot, content.gpu_bytes);
     let mut x = layout.x(plot, bar.total) + 5;
     if (x - 4..=x + room + 2).contains(&capacity) {
         x = capacity + 5;

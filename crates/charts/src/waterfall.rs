@@ -24,28 +24,28 @@ pub struct LeverBar {
 }
 
 /// The need of the plan as it is (`start_bytes`), then each lever's own saving as a bar from the level before to the level after, then
-/// what remains; with the card's memory as a line. The first and the last bar have the ids `before` and `after`.
+/// what remains; with the GPU's memory as a line. The first and the last bar have the ids `before` and `after`.
 ///
 /// Levers that change the result of training are marked, and the marks explained. Columns where there is room for their labels, rows
 /// otherwise.
-pub fn waterfall_svg(levers: &[LeverBar], start_bytes: u64, card_bytes: u64, look: &Look) -> Picture {
+pub fn waterfall_svg(levers: &[LeverBar], start_bytes: u64, gpu_bytes: u64, look: &Look) -> Picture {
     let texts = &look.texts;
     let end_bytes = levers.last().map_or(start_bytes, |lever| lever.need_bytes);
     let before = std::iter::once(start_bytes).chain(levers.iter().map(|lever| lever.need_bytes));
     let mut bars = vec![bar(&texts.before, "before", start_bytes)];
-    let mut steps = vec![Step::whole(start_bytes, &texts.before, card_bytes, texts)];
+    let mut steps = vec![Step::whole(start_bytes, &texts.before, gpu_bytes, texts)];
     for (lever, from_bytes) in levers.iter().zip(before) {
-        let step = Step::of(lever, from_bytes, card_bytes, texts);
+        let step = Step::of(lever, from_bytes, gpu_bytes, texts);
         bars.push(bar(&lever.label, &lever.id, step.highest()));
         steps.push(step);
     }
     bars.push(bar(&texts.after, "after", end_bytes));
-    steps.push(Step::whole(end_bytes, &texts.after, card_bytes, texts));
+    steps.push(Step::whole(end_bytes, &texts.after, gpu_bytes, texts));
 
     let marks = [(Level::Coarser, Mark::Diamond, &texts.coarser), (Level::Different, Mark::Triangle, &texts.different)];
     let pulled = marks.into_iter().filter(|(level, ..)| levers.iter().any(|lever| lever.level == *level));
     let key = pulled.map(|(_, mark, words)| (mark, words.clone())).collect();
-    picture(&Content { bars: &bars, card_bytes, fit_marks: true, note: None, joined: false, steps: &steps, key }, look)
+    picture(&Content { bars: &bars, gpu_bytes, fit_marks: true, note: None, joined: false, steps: &steps, key }, look)
 }
 
 /// The place of a bar: its label, and how far it reaches.
@@ -78,19 +78,19 @@ impl Step {
     }
 
     /// The need of a whole plan.
-    fn whole(bytes: u64, name: &str, card_bytes: u64, texts: &Texts) -> Self {
+    fn whole(bytes: u64, name: &str, gpu_bytes: u64, texts: &Texts) -> Self {
         Self {
             from_bytes: 0,
             to_bytes: bytes,
             ink: Ink::Need,
             level: None,
             value: value_text(bytes),
-            title: format!("{name}: {}", level_text(bytes, card_bytes, texts)),
+            title: format!("{name}: {}", need_text(bytes, gpu_bytes, texts)),
         }
     }
 
     /// What `lever` does from the level `from_bytes` on.
-    fn of(lever: &LeverBar, from_bytes: u64, card_bytes: u64, texts: &Texts) -> Self {
+    fn of(lever: &LeverBar, from_bytes: u64, gpu_bytes: u64, texts: &Texts) -> Self {
         let to_bytes = lever.need_bytes;
         let (sign, ink) = match to_bytes.cmp(&from_bytes) {
             std::cmp::Ordering::Less => ("−", Ink::Saves),
@@ -113,14 +113,14 @@ impl Step {
                 "{}: {sign}{} → {}{effect}",
                 lever.label,
                 with_unit(bytes, texts),
-                level_text(to_bytes, card_bytes, texts)
+                need_text(to_bytes, gpu_bytes, texts)
             ),
         }
     }
 }
 
-/// A level and whether the card has it: `21.3 GiB, fits`.
-fn level_text(bytes: u64, card_bytes: u64, texts: &Texts) -> String {
-    let fit = if bytes <= card_bytes { &texts.fits } else { &texts.does_not_fit };
+/// Bytes and whether they fit the GPU: `21.3 GiB, fits`.
+fn need_text(bytes: u64, gpu_bytes: u64, texts: &Texts) -> String {
+    let fit = if bytes <= gpu_bytes { &texts.fits } else { &texts.does_not_fit };
     format!("{}, {fit}", with_unit(bytes, texts))
 }

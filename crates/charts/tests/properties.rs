@@ -72,8 +72,8 @@ fn numbers<'a>(svg: &'a str, name: &str) -> impl Iterator<Item = f64> + 'a {
 
 proptest! {
     #[test]
-    fn every_comparison_is_drawn(bars in prop::collection::vec(some_bar(), 0..40), card in bytes(), look in some_look()) {
-        let picture = comparison_svg(&bars, card, &look);
+    fn every_comparison_is_drawn(bars in prop::collection::vec(some_bar(), 0..40), gpu in bytes(), look in some_look()) {
+        let picture = comparison_svg(&bars, gpu, &look);
         prop_assert!(picture.svg.starts_with("<svg ") && picture.svg.ends_with("</svg>\n"));
         prop_assert_eq!(picture.hits.len(), bars.len());
         prop_assert_eq!(picture.svg.matches("<g ").count(), bars.len());
@@ -86,14 +86,14 @@ proptest! {
     }
 
     #[test]
-    fn the_same_bars_give_the_same_bytes(bars in prop::collection::vec(some_bar(), 0..8), card in bytes(), look in some_look()) {
-        prop_assert_eq!(comparison_svg(&bars, card, &look), comparison_svg(&bars, card, &look));
+    fn the_same_bars_give_the_same_bytes(bars in prop::collection::vec(some_bar(), 0..8), gpu in bytes(), look in some_look()) {
+        prop_assert_eq!(comparison_svg(&bars, gpu, &look), comparison_svg(&bars, gpu, &look));
     }
 
     #[test]
-    fn every_estimate_is_drawn(card in bytes(), context in bytes(), look in some_look(), kept in 0usize..8) {
+    fn every_estimate_is_drawn(gpu in bytes(), context in bytes(), look in some_look(), kept in 0usize..8) {
         let mut estimate = samples::estimate();
-        estimate.card_bytes = card;
+        estimate.gpu_bytes = gpu;
         estimate.peak.context_bytes = context;
         estimate.phases.truncate(kept);
         let picture = phases_svg(&estimate, &look);
@@ -102,8 +102,8 @@ proptest! {
     }
 
     #[test]
-    fn every_waterfall_is_drawn(levers in prop::collection::vec(some_lever(), 0..20), start in bytes(), card in bytes(), look in some_look()) {
-        let picture = waterfall_svg(&levers, start, card, &look);
+    fn every_waterfall_is_drawn(levers in prop::collection::vec(some_lever(), 0..20), start in bytes(), gpu in bytes(), look in some_look()) {
+        let picture = waterfall_svg(&levers, start, gpu, &look);
         prop_assert!(picture.svg.starts_with("<svg ") && picture.svg.ends_with("</svg>\n"));
         prop_assert_eq!(picture.hits.len(), levers.len() + 2);
         let drawn = ["need", "saves", "adds"].map(|ink| picture.svg.matches(&format!("class=\"fill-{ink}\"")).count());

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use headroom_core::gpu::Card;
+use headroom_core::gpu::Gpu;
 use headroom_core::model::CatalogueModel;
 use headroom_core::search::{Found, Meaning};
 use headroom_core::units::count_text;
@@ -58,18 +58,18 @@ pub(crate) fn models(listing: &Listing, out: &mut dyn Write) -> Result<(), Failu
     Ok(table.write(out)?)
 }
 
-/// Lists the cards.
+/// Lists the GPUs.
 pub(crate) fn gpus(listing: &Listing, out: &mut dyn Write) -> Result<(), Failure> {
     let all = listing.of(gpu::catalogue(), gpu::search)?;
     if listing.json {
-        return json::write_sorted(&all.iter().map(|card| GpuJson::from(*card)).collect::<Vec<_>>(), out);
+        return json::write_sorted(&all.iter().map(|gpu| GpuJson::from(*gpu)).collect::<Vec<_>>(), out);
     }
     let mut table = Table::new(&[Align::Left, Align::Left, Align::Right, Align::Right, Align::Right]);
     table.row(["id", "name", "MiB", "GB/s", "TFLOP/s"]);
-    for card in all {
+    for gpu in all {
         let figure = |value: f64| format!("{value:.0}");
-        let (bandwidth, compute) = (figure(card.memory_bandwidth_gb_s), figure(card.half_tflops));
-        table.row([card.id.as_ref(), card.name.as_ref(), &card.memory_mib.to_string(), &bandwidth, &compute]);
+        let (bandwidth, compute) = (figure(gpu.memory_bandwidth_gb_s), figure(gpu.half_tflops));
+        table.row([gpu.id.as_ref(), gpu.name.as_ref(), &gpu.memory_mib.to_string(), &bandwidth, &compute]);
     }
     Ok(table.write(out)?)
 }
@@ -104,17 +104,17 @@ struct GpuJson {
     source: &'static str,
 }
 
-impl From<&'static Card> for GpuJson {
-    fn from(card: &'static Card) -> Self {
+impl From<&'static Gpu> for GpuJson {
+    fn from(gpu: &'static Gpu) -> Self {
         Self {
-            id: &card.id,
-            name: &card.name,
-            memory_mib: card.memory_mib,
-            bf16: card.bf16,
-            memory_bandwidth_gb_s: card.memory_bandwidth_gb_s,
-            half_tflops: card.half_tflops,
-            compute_capability: card.compute_capability.map(|(major, minor)| format!("{major}.{minor}")),
-            source: &card.source,
+            id: &gpu.id,
+            name: &gpu.name,
+            memory_mib: gpu.memory_mib,
+            bf16: gpu.bf16,
+            memory_bandwidth_gb_s: gpu.memory_bandwidth_gb_s,
+            half_tflops: gpu.half_tflops,
+            compute_capability: gpu.compute_capability.map(|(major, minor)| format!("{major}.{minor}")),
+            source: &gpu.source,
         }
     }
 }

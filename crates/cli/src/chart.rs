@@ -92,7 +92,7 @@ pub(crate) fn run(options: &ChartOptions, out: &mut dyn Write) -> Result<(), Fai
     let estimated = estimate::estimated(estimate::job_from(options.source.as_deref())?);
     let Estimated { job, estimate, .. } = &estimated;
     let title = format!("GPU memory of {}", job.model().name);
-    let capacity = format!("{}, {}\u{a0}GiB", job.gpu().name, gib_text(estimate.card_bytes));
+    let capacity = format!("{}, {}\u{a0}GiB", job.gpu().name, gib_text(estimate.gpu_bytes));
     let texts = Texts::of(&ENGLISH, title, capacity);
     let ChartOptions { width, height, .. } = *options;
     let palette = if options.dark { Palette::Dark } else { Palette::Light };
@@ -100,7 +100,7 @@ pub(crate) fn run(options: &ChartOptions, out: &mut dyn Write) -> Result<(), Fai
     let picture = match options.kind() {
         Kind::Comparison => {
             let bars: Vec<Bar> = Compared::all(job).iter().filter_map(bar).collect();
-            comparison_svg(&bars, estimate.card_bytes, &look)
+            comparison_svg(&bars, estimate.gpu_bytes, &look)
         }
         Kind::Phases => phases_svg(estimate, &look),
         Kind::Waterfall => match &options.other {
@@ -139,7 +139,7 @@ fn waterfall(estimated: &Estimated, look: &Look) -> Picture {
             id: link::encode(&stage.plan),
         });
     }
-    waterfall_svg(&levers, estimate.peak.band.expected, estimate.card_bytes, look)
+    waterfall_svg(&levers, estimate.peak.band.expected, estimate.gpu_bytes, look)
 }
 
 /// What each change on the way to `after` saves.
@@ -154,7 +154,7 @@ fn between(estimated: &Estimated, after: &Job, look: &Look) -> Picture {
     };
     let levers: Vec<LeverBar> = steps_between(job, after, &Replayed).into_iter().map(lever).collect();
     let look = Look { texts: Texts { after: "then".to_owned(), ..look.texts.clone() }, ..look.clone() };
-    waterfall_svg(&levers, estimate.peak.band.expected, estimate.card_bytes, &look)
+    waterfall_svg(&levers, estimate.peak.band.expected, estimate.gpu_bytes, &look)
 }
 
 fn fit_map(estimated: &Estimated, look: Look) -> Picture {

@@ -68,7 +68,7 @@ struct ComparedJson {
 enum OutcomeJson {
     Estimated {
         verdict: Fit,
-        /// Required memory and context: what is compared with the card.
+        /// Required memory and context: what is compared with the GPU.
         needed_bytes: u64,
         headroom_bytes: i64,
         allocated_bytes: u64,
@@ -118,7 +118,7 @@ pub(crate) fn run(options: &CompareOptions, out: &mut dyn Write) -> Result<(), F
         let rows: Vec<ComparedJson> = all.into_iter().map(ComparedJson::from).collect();
         return json::write(&rows, out);
     }
-    writeln!(out, "{} on {}, {}\n", job.model().name, job.gpu().name, bytes_text(estimate.card_bytes))?;
+    writeln!(out, "{} on {}, {}\n", job.model().name, job.gpu().name, bytes_text(estimate.gpu_bytes))?;
     let mut table = Table::new(&[Align::Left, Align::Left, Align::Right, Align::Right, Align::Left]);
     table.row(["method", "sharding", "needs GiB", "host GiB", "verdict"]);
     for compared in &all {

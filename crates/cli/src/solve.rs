@@ -5,7 +5,7 @@ use std::io::Write;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use headroom_core::advise::difference::Changed;
 use headroom_core::advise::largest::{Offer, largest_models};
-use headroom_core::advise::solve::{Unknown, fewest_cards, most, smallest_card};
+use headroom_core::advise::solve::{Unknown, fewest_gpus, most, smallest_gpu};
 use headroom_core::advise::{Replayed, ReplayedIfClose};
 use headroom_core::job::Job;
 use headroom_core::link;
@@ -24,10 +24,10 @@ use crate::levers::changed_text;
 pub(crate) enum Question {
     /// The largest value of a field.
     Most(Unknown),
-    /// The fewest cards.
-    Cards,
-    /// The smallest card.
-    Card,
+    /// The fewest GPUs.
+    Gpus,
+    /// The smallest GPU.
+    Gpu,
     /// The largest models.
     Model,
 }
@@ -42,7 +42,7 @@ fn largest() -> impl TypedValueParser<Value = Question> {
 
 /// The questions that `--min` asks, by name.
 fn smallest() -> impl TypedValueParser<Value = Question> {
-    let question = |name: String| if name == "cards" { Question::Cards } else { Question::Card };
+    let question = |name: String| if name == "cards" { Question::Gpus } else { Question::Gpu };
     PossibleValuesParser::new(["cards", "card"]).map(question)
 }
 
@@ -112,7 +112,7 @@ fn models(job: &Job, json: bool, out: &mut dyn Write) -> Result<(), Failure> {
             model.id,
             model.released,
             bytes_text(judgement.need_bytes),
-            bytes_text(judgement.card_bytes)
+            bytes_text(judgement.gpu_bytes)
         )?;
         let changes = if changed.is_empty() { "nothing but the model".to_owned() } else { changed_text(changed) };
         writeln!(out, "change   {changes}")?;
@@ -139,7 +139,8 @@ struct OfferJson<'a> {
     released: &'static str,
     param_count: u64,
     needed_bytes: u64,
-    card_bytes: u64,
+    #[serde(rename = "card_bytes")]
+    gpu_bytes: u64,
     host_bytes: u64,
     changed: &'a [Changed],
     link: String,
@@ -153,7 +154,7 @@ impl<'a> From<&'a Offer> for OfferJson<'a> {
             released: model.released,
             param_count: model.param_count,
             needed_bytes: judgement.need_bytes,
-            card_bytes: judgement.card_bytes,
+            gpu_bytes: judgement.gpu_bytes,
             host_bytes: judgement.host_bytes,
             changed,
             link: link::encode(plan),
@@ -169,7 +170,7 @@ fn all(job: &Job, json: bool, out: &mut dyn Write) -> Result<(), Failure> {
         Unknown::Generations | Unknown::CompletionLength => job.plan().is_reinforcement(),
     };
     let unknowns = Unknown::ALL.iter().copied().filter(means_something).map(Question::Most);
-    let questions = unknowns.chain([Question::Model, Question::Cards, Question::Card]);
+    let questions = unknowns.chain([Question::Model, Question::Gpus, Question::Gpu]);
     let answers: Vec<Answered> = questions.map(|question| answer(job, question)).collect();
     if json {
         let solved = |one: &Answered| SolvedJson::of(one.name, one.found.as_ref(), one.next);
@@ -196,8 +197,8 @@ fn answer(job: &Job, question: Question) -> Answered {
             let next = found.as_ref().and_then(|most| most.next);
             Answered { name: unknown.name(), found: found.map(|most| (most.value.to_string(), most.plan)), next }
         }
-        Question::Cards => named("num_gpus", "num_gpus", fewest_cards(job, &Replayed)),
-        Question::Card => named("gpu", "gpu", smallest_card(job, &ReplayedIfClose)),
+        Question::Gpus => named("num_gpus", "num_gpus", fewest_gpus(job, &Replayed)),
+        Question::Gpu => named("gpu", "gpu", smallest_gpu(job, &ReplayedIfClose)),
         Question::Model => {
             let largest = largest_models(job).into_iter().max_by_key(|offer| offer.model.param_count);
             named("model", "model", largest.map(|offer| offer.plan))

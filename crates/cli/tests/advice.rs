@@ -64,7 +64,7 @@ fn the_text_says_what_each_level_costs_or_lacks() {
 }
 
 #[test]
-fn what_no_change_makes_fit_needs_other_cards() {
+fn what_no_change_makes_fit_needs_other_gpus() {
     let plan = "v=1&model=meta-llama/Llama-3.1-405B&method=full&gpu=t4&max_length=4096";
     let advice = headroom(&["advise", plan, "--json"]).json();
     let hardware = advice["hardware"].as_array().unwrap();
@@ -108,7 +108,7 @@ fn a_map_rings_the_plan_and_shows_the_capacity() {
 }
 
 #[test]
-fn an_idle_card_is_filled() {
+fn an_idle_gpu_is_filled() {
     let advice = headroom(&["advise", "v=1&model=Qwen/Qwen3-4B&method=lora&gpu=a100-80gb", "--json"]).json();
     assert_eq!(advice["fits"], true);
     let filled = &advice["fill"]["recommended"];
@@ -227,7 +227,7 @@ fn presets_and_tiers_come_with_reasons() {
         }
     }
     assert_eq!(ladder.iter().filter(|rung| rung["reason"] == "quickest").count(), 1, "{ladder:?}");
-    assert_eq!(ladder[2]["shards_nothing"], true, "ZeRO-3 on one card");
+    assert_eq!(ladder[2]["shards_nothing"], true, "ZeRO-3 on one GPU");
     assert!(ladder[3]["host_bytes"].as_u64().unwrap() > 1 << 30, "{}", ladder[3]);
     let text = headroom(&["advise", plan]).out;
     assert!(text.contains("shards nothing on one GPU") && text.contains("quickest that fits"), "{text}");

@@ -68,7 +68,7 @@ fn the_parts_sum_to_the_whole() {
             let rows = allocations.iter().filter_map(|row| row["bytes_by_phase"][name].as_u64());
             assert_eq!(rows.sum::<u64>(), total, "{plan} {name}");
         }
-        assert_eq!(number(&json["peak"], "allocated_bytes"), highest, "{plan}: the peak is the fullest phase");
+        assert_eq!(number(&json["peak"], "allocated_bytes"), highest, "{plan}: the peak is the highest phase");
         let at_peak: u64 = allocations.iter().map(|row| number(row, "bytes_at_peak")).sum();
         assert_eq!(at_peak, highest, "{plan}");
     }

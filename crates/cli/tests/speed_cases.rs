@@ -46,7 +46,7 @@ fn descriptions_are_read_as_plans() {
     let path = case_file("described.jsonl", &[DESCRIBED, &other, &unsaid].join("\n"));
     let report = headroom(&["validate-speed", &path, "--json"]).json();
     assert_eq!(report["rows"].as_array().unwrap().len(), 2);
-    assert_eq!(report["left_out"]["card RTX 9999"], serde_json::json!(["c"]));
+    assert_eq!(report["left_out"]["GPU RTX 9999"], serde_json::json!(["c"]));
     let ratio = report["rows"][1]["estimated_ratio"].as_f64().unwrap();
     assert!((0.6..0.9).contains(&ratio), "without recomputation a quarter to a third of the time goes: {ratio}");
     // What is read is what the kept file has.
@@ -54,7 +54,7 @@ fn descriptions_are_read_as_plans() {
     let again = headroom(&["validate-speed", &case_file("plans.jsonl", &plans.out), "--json"]).json();
     assert_eq!(again["rows"], report["rows"]);
     let text = headroom(&["validate-speed", &path]).out;
-    assert!(text.contains("left out, 1 rows: card RTX 9999") && text.contains("rank correlation"), "{text}");
+    assert!(text.contains("left out, 1 rows: GPU RTX 9999") && text.contains("rank correlation"), "{text}");
 }
 
 #[test]

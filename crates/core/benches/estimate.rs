@@ -7,7 +7,7 @@ use std::hint::black_box;
 
 use clock::{now, print};
 use headroom_core::advise::fill::{Target, fill};
-use headroom_core::advise::{self, Quick, fit, map, solve, tiers};
+use headroom_core::advise::{self, Heuristic, fit, map, solve, tiers};
 use headroom_core::job::Job;
 use headroom_core::memory::{estimate, estimate_replayed, outline};
 use headroom_core::speed::step_time;
@@ -32,7 +32,7 @@ const PLANS: &[(&str, &str)] = &[
         "v=1&model=meta-llama/Llama-3.1-8B&method=full&max_length=8192&num_gpus=8&zero_stage=3",
     ),
     (
-        "full, gemma-2-9b, 4 cards, ZeRO-3",
+        "full, gemma-2-9b, 4 GPUs, ZeRO-3",
         "v=1&model=google/gemma-2-9b&method=full&num_gpus=4&zero_stage=3&max_length=8192",
     ),
     ("LoRA, gemma-3-4b, windows", "v=1&model=google/gemma-3-4b-pt&method=lora&max_length=4096"),
@@ -47,7 +47,14 @@ const PLANS: &[(&str, &str)] = &[
 fn main() {
     // `cargo test --benches` runs this without `--bench`: once is enough to see that it works.
     let measure = cfg!(target_arch = "wasm32") || std::env::args().any(|word| word == "--bench");
-    let bench = |name: &str, work: &mut dyn FnMut()| run(measure, name, work);
+    // `cargo bench --bench estimate -- ZeRO-3` measures the rows that name it.
+    let only = std::env::args().skip(1).find(|word| !word.starts_with("--"));
+    let wanted = |name: &str| only.as_deref().is_none_or(|only| name.contains(only));
+    let bench = |name: &str, work: &mut dyn FnMut()| {
+        if wanted(name) {
+            run(measure, name, work);
+        }
+    };
 
     let entry = model::find("meta-llama/Llama-3.1-8B").unwrap();
     let config = serde_json::from_str(entry.config).unwrap();
@@ -56,18 +63,18 @@ fn main() {
     bench("open a link", &mut || drop(black_box(link::decode(PLANS[2].1))));
     let job = resolved(PLANS[1].1);
     bench("resolve a plan", &mut || drop(black_box(Job::resolve(job.plan()))));
-    bench("replay QLoRA, Llama-3.1-8B", &mut || drop(black_box(estimate_replayed(&job))));
     for (name, fragment) in PLANS {
         let job = resolved(fragment);
         let bench = |what: &str, work: &mut dyn FnMut()| bench(&format!("{name}: {what}"), work);
         bench("estimate", &mut || drop(black_box(estimate(&job))));
+        bench("replay", &mut || drop(black_box(estimate_replayed(&job))));
         bench("outline", &mut || drop(black_box(outline(&job))));
         bench("step time", &mut || drop(black_box(step_time(&job))));
-        bench("tier matrix", &mut || drop(black_box(tiers::tiers(&job, &Quick))));
+        bench("tier matrix", &mut || drop(black_box(tiers::tiers(&job, &Heuristic))));
         let (batches, lengths) = map::axes(&job, SIDE);
         bench("fit map", &mut || drop(black_box(map::map(&job, batches.clone(), lengths.clone()))));
-        bench("largest batch", &mut || drop(black_box(solve::most(&job, solve::Unknown::Batch, &Quick))));
-        bench("levers", &mut || drop(black_box(fit::escalate(&job, &Quick))));
+        bench("largest batch", &mut || drop(black_box(solve::most(&job, solve::Unknown::Batch, &Heuristic))));
+        bench("levers", &mut || drop(black_box(fit::escalate(&job, &Heuristic))));
         bench("full advice", &mut || advice(&job));
     }
 }
@@ -78,10 +85,10 @@ fn resolved(fragment: &str) -> Job {
 
 /// All that the page advises on a plan.
 fn advice(job: &Job) {
-    black_box(fit::escalate(job, &Quick));
-    black_box(advise::impacts(job, &Quick));
-    black_box(fill(job, Target::default(), &Quick));
-    black_box(tiers::tiers(job, &Quick));
+    black_box(fit::escalate(job, &Heuristic));
+    black_box(advise::impacts(job, &Heuristic));
+    black_box(fill(job, Target::default(), &Heuristic));
+    black_box(tiers::tiers(job, &Heuristic));
 }
 
 fn run(measure: bool, name: &str, work: &mut dyn FnMut()) {

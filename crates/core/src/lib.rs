@@ -1,7 +1,7 @@
 //! Headroom's domain: a [`plan::Plan`] goes in, is resolved to a [`job::Job`], and a [`memory::Estimate`] comes out.
 //!
 //! Pure: no clock, no I/O, no globals, no randomness, no browser. Builds for any target.
-//! Rooms, each knowing only those before it: [`search`] <- [`model`], [`gpu`] <- [`plan`] <- [`job`] <- [`memory`] <- [`accuracy`], [`speed`], [`link`]
+//! Modules, each knowing only those before it: [`search`] <- [`model`], [`gpu`] <- [`plan`] <- [`job`] <- [`memory`] <- [`accuracy`], [`speed`], [`link`]
 //! <- [`scenario`].
 
 /// JSON writes these as their names.

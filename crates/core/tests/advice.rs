@@ -4,7 +4,7 @@
 
 use headroom_core::advise::fit::{Advice, Escalation, Found, escalate, exhaustive};
 use headroom_core::advise::tiers::{Reason, Tier, tiers};
-use headroom_core::advise::{Judge, Level, Lever, Quick, Remembering, usual_host, waterfall};
+use headroom_core::advise::{FitOracle, Heuristic, Level, Lever, Remembering, usual_host, waterfall};
 use headroom_core::job::Job;
 use headroom_core::link;
 use headroom_core::memory::{Fit, Note, outline};
@@ -16,7 +16,7 @@ fn job(plan: &Plan) -> Job {
     Job::resolve(plan).unwrap()
 }
 
-/// Plans over models, methods, cards and shapes that are too big for their cards.
+/// Plans over models, methods, GPUs and shapes that are too big for their GPUs.
 fn too_big(count: usize) -> Vec<Plan> {
     let models = [
         "Qwen/Qwen2.5-0.5B",
@@ -27,21 +27,21 @@ fn too_big(count: usize) -> Vec<Plan> {
         "Qwen/Qwen3-1.7B",
     ];
     let methods = ["full", "lora", "qlora", "full&torch_dtype=float32&mixed_precision=bf16"];
-    let cards = ["rtx-3060", "rtx-4090", "a100-40gb", "a100-80gb&num_gpus=8", "rtx-4090&num_gpus=4", "t4"];
+    let gpus = ["rtx-3060", "rtx-4090", "a100-40gb", "a100-80gb&num_gpus=8", "rtx-4090&num_gpus=4", "t4"];
     let shapes = [(4, 1024, 1), (1, 4096, 8), (16, 512, 2), (2, 2048, 4), (8, 1024, 1), (3, 1536, 6)];
     let mut plans = Vec::new();
     for (i, model) in models.iter().enumerate() {
         for (j, method) in methods.iter().enumerate() {
-            for (k, card) in cards.iter().enumerate() {
+            for (k, gpu) in gpus.iter().enumerate() {
                 for l in 0..shapes.len() {
                     let (b, s, a) = shapes[(i + j + k + l) % shapes.len()];
                     let fragment = format!(
-                        "v=1&model={model}&method={method}&gpu={card}&per_device_train_batch_size={b}&max_length={s}&gradient_accumulation_steps={a}"
+                        "v=1&model={model}&method={method}&gpu={gpu}&per_device_train_batch_size={b}&max_length={s}&gradient_accumulation_steps={a}"
                     );
                     let decoded = link::decode(&fragment);
                     assert!(decoded.problems.is_empty(), "{fragment}: {:?}", decoded.problems);
                     assert!(Job::resolve(&decoded.plan).is_ok(), "{fragment}");
-                    if !Quick.fits(&job(&decoded.plan)) {
+                    if !Heuristic.fits(&job(&decoded.plan)) {
                         plans.push(decoded.plan);
                     }
                 }
@@ -67,7 +67,7 @@ fn advice_fits_keeps_the_effective_batch_and_is_the_quickest_there_is() {
 #[test]
 fn tasks_with_models_beside_the_policy_are_helped_as_well() {
     let models = ["Qwen/Qwen2.5-1.5B", "mistralai/Mistral-7B-v0.1"];
-    let cards = ["rtx-4090", "a100-40gb&num_gpus=2"];
+    let gpus = ["rtx-4090", "a100-40gb&num_gpus=2"];
     let tasks = [
         "task=dpo&per_device_train_batch_size=8&max_length=1024",
         "task=dpo&per_device_train_batch_size=4&max_length=512&reward_models=%5B%7B%7D%5D",
@@ -77,14 +77,14 @@ fn tasks_with_models_beside_the_policy_are_helped_as_well() {
         "task=ppo&per_device_train_batch_size=16&max_completion_length=256",
     ];
     let (mut helped, mut asked) = (0, 0);
-    for (model, card) in models.iter().flat_map(|model| cards.iter().map(move |card| (model, card))) {
+    for (model, gpu) in models.iter().flat_map(|model| gpus.iter().map(move |gpu| (model, gpu))) {
         for (i, task) in tasks.iter().enumerate() {
             let method = ["full", "lora"][i % 2];
-            let fragment = format!("v=1&model={model}&gpu={card}&method={method}&{task}");
+            let fragment = format!("v=1&model={model}&gpu={gpu}&method={method}&{task}");
             let decoded = link::decode(&fragment);
             assert!(decoded.problems.is_empty(), "{fragment}: {:?}", decoded.problems);
             assert!(Job::resolve(&decoded.plan).is_ok(), "{fragment}: {:?}", Job::resolve(&decoded.plan));
-            if !Quick.fits(&job(&decoded.plan)) {
+            if !Heuristic.fits(&job(&decoded.plan)) {
                 asked += 1;
                 helped += usize::from(is_helped(&decoded.plan));
             }
@@ -95,12 +95,12 @@ fn tasks_with_models_beside_the_policy_are_helped_as_well() {
 
 /// Checks what each level has for one plan; whether any of them helps.
 fn is_helped(plan: &Plan) -> bool {
-    let judge = Remembering::new(&Quick);
+    let oracle = Remembering::new(&Heuristic);
     let name = link::encode(plan);
-    let escalation = escalate(&job(plan), &judge);
+    let escalation = escalate(&job(plan), &oracle);
     let (mut fits, mut quickest) = (false, f64::INFINITY);
     for answer in &escalation.levels {
-        let best = exhaustive(&job(plan), answer.level, fits, &judge);
+        let best = exhaustive(&job(plan), answer.level, fits, &oracle);
         match (&answer.found, best) {
             (Found::Fits(advice), Some(best)) => {
                 check(plan, advice);
@@ -115,14 +115,17 @@ fn is_helped(plan: &Plan) -> bool {
             }
             (Found::Short(leanest), None) => {
                 assert!(!fits, "{name}");
-                let leanest = leanest.as_ref().map(|leanest| judge.judge(&job(&leanest.plan)).unwrap().need_bytes);
-                assert!(leanest.is_none_or(|leanest| leanest <= judge.judge(&job(plan)).unwrap().need_bytes), "{name}");
+                let leanest = leanest.as_ref().map(|leanest| oracle.judge(&job(&leanest.plan)).unwrap().need_bytes);
+                assert!(
+                    leanest.is_none_or(|leanest| leanest <= oracle.judge(&job(plan)).unwrap().need_bytes),
+                    "{name}"
+                );
             }
             (found, best) => panic!("{name} {:?}: {found:?}, by exhaustive search {best:?}", answer.level),
         }
     }
     for hardware in &escalation.hardware {
-        assert!(!fits && judge.suits(&job(&hardware.plan)), "{name}: {hardware:?}");
+        assert!(!fits && oracle.suits(&job(&hardware.plan)), "{name}: {hardware:?}");
         assert_eq!(hardware.plan.batches().effective_batch_size, plan.batches().effective_batch_size, "{name}");
     }
     fits
@@ -130,9 +133,9 @@ fn is_helped(plan: &Plan) -> bool {
 
 fn check(plan: &Plan, advice: &Advice) {
     let name = link::encode(plan);
-    assert!(Quick.suits(&job(&advice.plan)), "{name}: the advised plan does not fit");
+    assert!(Heuristic.suits(&job(&advice.plan)), "{name}: the advised plan does not fit");
     assert_eq!(advice.plan.batches().effective_batch_size, plan.batches().effective_batch_size, "{name}");
-    assert_eq!(waterfall(&job(plan), &advice.levers, &Quick), advice.stages);
+    assert_eq!(waterfall(&job(plan), &advice.levers, &Heuristic), advice.stages);
     assert_eq!(advice.stages.last().map(|stage| &stage.plan), Some(&advice.plan), "{name}");
     assert!(advice.levers.iter().all(|lever| lever.level() <= advice.level), "{name}: {:?}", advice.levers);
     let mut at = job(plan);
@@ -142,14 +145,14 @@ fn check(plan: &Plan, advice: &Advice) {
         at = pair[0].apply(&at).unwrap();
     }
     let saved: i64 = advice.stages.iter().map(|stage| stage.saved_bytes).sum();
-    let need = |plan: &Plan| i64::try_from(Quick.judge(&job(plan)).unwrap().need_bytes).unwrap();
+    let need = |plan: &Plan| i64::try_from(Heuristic.judge(&job(plan)).unwrap().need_bytes).unwrap();
     assert_eq!(saved, need(plan) - need(&advice.plan), "{name}: the waterfall must sum up");
 }
 
 #[test]
 fn the_mildest_level_comes_first() {
     let plan = link::decode("v=1&model=meta-llama/Llama-3.1-8B&method=full&gpu=a100-80gb&max_length=2048").plan;
-    let escalation = escalate(&job(&plan), &Quick);
+    let escalation = escalate(&job(&plan), &Heuristic);
     assert_eq!(escalation.mildest().map(|advice| advice.level), Some(Level::Same));
     assert_eq!(escalation.levels.iter().map(|answer| answer.level).collect::<Vec<_>>(), Level::ALL);
 }
@@ -158,26 +161,26 @@ fn the_mildest_level_comes_first() {
 fn what_fits_nowhere_gets_hardware() {
     let plan =
         link::decode("v=1&model=meta-llama/Llama-3.1-70B&method=full&gpu=rtx-3060&num_gpus=32&max_length=32768").plan;
-    let escalation = escalate(&job(&plan), &Quick);
+    let escalation = escalate(&job(&plan), &Heuristic);
     assert!(escalation.mildest().is_none() && !escalation.hardware.is_empty());
     // What a level falls short by is what its leanest plan needs, not what happened to be looked at.
     let offloaded =
         Plan { zero_stage: 3, offload_optimizer: Offload::Cpu, offload_param: Offload::Cpu, ..plan.clone() };
     let offloaded =
-        Quick.judge(&job(&Plan { gradient_checkpointing: true, use_liger_kernel: true, ..offloaded })).unwrap();
+        Heuristic.judge(&job(&Plan { gradient_checkpointing: true, use_liger_kernel: true, ..offloaded })).unwrap();
     for answer in &escalation.levels {
         let Found::Short(Some(leanest)) = &answer.found else { panic!("{answer:?}") };
         assert!(leanest.need_bytes <= offloaded.need_bytes, "{:?}: {}", answer.level, leanest.need_bytes);
     }
     for hardware in escalation.hardware {
-        assert!(Quick.suits(&job(&hardware.plan)), "{hardware:?}");
+        assert!(Heuristic.suits(&job(&hardware.plan)), "{hardware:?}");
     }
 }
 
 /// The advice for a plan as a link, its GPUs, and what it puts on the host in GiB.
 fn advised(fragment: &str) -> (Escalation, impl Fn(&Plan) -> u64) {
     let plan = link::decode(fragment).plan;
-    (escalate(&job(&plan), &Quick), |plan: &Plan| Quick.judge(&job(plan)).unwrap().host_bytes >> 30)
+    (escalate(&job(&plan), &Heuristic), |plan: &Plan| Heuristic.judge(&job(plan)).unwrap().host_bytes >> 30)
 }
 
 #[test]
@@ -195,7 +198,7 @@ fn more_gpus_come_before_a_host_that_nobody_has() {
     let note = estimate.notes.iter().find(|note| matches!(note, Note::HostMemory { .. }));
     let Some(Note::HostMemory { needed, usual, .. }) = note else { panic!("{:?}", estimate.notes) };
     assert!(*needed > 4 << 40 && *usual == 256 << 30, "{needed} {usual}");
-    let tiers = tiers(&job(&link::decode("v=1&model=Qwen/Qwen2.5-32B&method=full&gpu=b200").plan), &Quick);
+    let tiers = tiers(&job(&link::decode("v=1&model=Qwen/Qwen2.5-32B&method=full&gpu=b200").plan), &Heuristic);
     let offloaded = tiers.iter().filter(|tier| tier.reason == Reason::HostTooSmall);
     let beyond = |tier: &Tier| {
         tier.judgement.is_some_and(|judged| judged.fit == Fit::Fits && !judged.suits_host(&job(&tier.alternative.plan)))
@@ -233,7 +236,7 @@ mod raised {
     use headroom_core::advise::solve::{Question, Search, Unknown, Wanted, most};
 
     #[test]
-    fn an_idle_card_is_filled_into_its_target_and_never_beyond() {
+    fn an_idle_gpu_is_filled_into_its_target_and_never_beyond() {
         for (fragment, target) in [
             ("v=1&model=Qwen/Qwen2.5-0.5B&method=lora&gpu=a100-80gb", Target::default()),
             ("v=1&model=Qwen/Qwen3-4B&method=lora&gpu=a100-80gb&gradient_accumulation_steps=16", Target::default()),
@@ -245,10 +248,10 @@ mod raised {
             ("v=1&model=Qwen/Qwen3-1.7B&task=inference&gpu=rtx-4090", Target::default()),
         ] {
             let plan = link::decode(fragment).plan;
-            let filled = fill(&job(&plan), target, &Quick);
+            let filled = fill(&job(&plan), target, &Heuristic);
             let recommended = filled.recommended.unwrap_or_else(|| panic!("{fragment}: nothing recommended"));
             for one in [Some(recommended), filled.aggressive].into_iter().flatten() {
-                let used = Quick.judge(&job(&one.plan)).unwrap().used_share();
+                let used = Heuristic.judge(&job(&one.plan)).unwrap().used_share();
                 assert!((target.low..=target.high).contains(&used), "{fragment}: {used}");
                 assert!(one.gain.expected > 1.0, "{fragment}: {:?}", one.gain);
             }
@@ -258,14 +261,14 @@ mod raised {
     #[test]
     fn what_is_recommended_is_a_batch_and_a_length_only_an_alternative() {
         let models = ["Qwen/Qwen3-4B", "google/gemma-2-9b", "meta-llama/Llama-3.1-8B", "Qwen/Qwen2.5-0.5B"];
-        let cards = ["rtx-4090", "a100-40gb", "a100-80gb", "l4"];
+        let gpus = ["rtx-4090", "a100-40gb", "a100-80gb", "l4"];
         let shapes =
             ["lora&max_length=1024", "qlora&max_length=2048&gradient_checkpointing=true", "lora&max_length=4096"];
         let (mut below, mut lengths) = (0, 0);
-        for (model, card) in models.iter().flat_map(|model| cards.iter().map(move |card| (model, card))) {
+        for (model, gpu) in models.iter().flat_map(|model| gpus.iter().map(move |gpu| (model, gpu))) {
             for shape in shapes {
-                let plan = link::decode(&format!("v=1&model={model}&gpu={card}&method={shape}")).plan;
-                let filled = fill(&job(&plan), Target::default(), &Quick);
+                let plan = link::decode(&format!("v=1&model={model}&gpu={gpu}&method={shape}")).plan;
+                let filled = fill(&job(&plan), Target::default(), &Heuristic);
                 for one in [&filled.recommended, &filled.aggressive].into_iter().flatten() {
                     assert!(!one.changed.iter().any(|change| change.field == "max_length"), "{:?}", one.changed);
                     assert!(one.judgement.used_share() <= Target::default().high && one.gain.expected > 1.0, "{one:?}");
@@ -281,10 +284,10 @@ mod raised {
     fn the_most_fits_and_the_next_does_not() {
         let plan = link::decode("v=1&model=Qwen/Qwen3-4B&method=lora&gpu=rtx-4090").plan;
         for unknown in [Unknown::Batch, Unknown::Length, Unknown::Rank] {
-            let most = most(&job(&plan), unknown, &Quick).unwrap();
-            assert!(Quick.fits(&job(&most.plan)), "{unknown:?} {}", most.value);
+            let most = most(&job(&plan), unknown, &Heuristic).unwrap();
+            assert!(Heuristic.fits(&job(&most.plan)), "{unknown:?} {}", most.value);
             let next = most.next.unwrap_or_else(|| panic!("{unknown:?} ends at {}", most.value));
-            assert!(!Quick.fits(&job(&unknown.set(&plan, next))), "{unknown:?} {next}");
+            assert!(!Heuristic.fits(&job(&unknown.set(&plan, next))), "{unknown:?} {next}");
         }
     }
 
@@ -300,11 +303,11 @@ mod raised {
             Question::Most(Unknown::Length),
             Question::Most(Unknown::Rank),
             Question::Most(Unknown::CompletionLength),
-            Question::FewestCards,
-            Question::SmallestCard,
+            Question::FewestGpus,
+            Question::SmallestGpu,
         ];
         // Stricter than the quick look that the search starts from: it has to walk.
-        let used = |plan: &Plan| Some(Quick.judge(&Job::resolve(plan).ok()?)?.used_share());
+        let used = |plan: &Plan| Some(Heuristic.judge(&Job::resolve(plan).ok()?)?.used_share());
         let strict = |plan: &Plan| used(plan).is_some_and(|used| used < 0.8);
         for fragment in fragments {
             let plan = link::decode(fragment).plan;
@@ -337,11 +340,11 @@ mod raised {
         let fragment = "v=1&model=Qwen/Qwen2.5-0.5B&task=grpo&method=lora&gpu=rtx-4090&per_device_train_batch_size=6\
             &num_generations=6&max_completion_length=128";
         let plan = link::decode(fragment).plan;
-        assert!(Quick.fits(&job(&plan)));
-        let most = most(&job(&plan), Unknown::Generations, &Quick).unwrap();
-        assert!(most.value >= 6 && Quick.fits(&job(&most.plan)), "{}", most.value);
+        assert!(Heuristic.fits(&job(&plan)));
+        let most = most(&job(&plan), Unknown::Generations, &Heuristic).unwrap();
+        assert!(most.value >= 6 && Heuristic.fits(&job(&most.plan)), "{}", most.value);
         assert!(
-            most.next.is_none_or(|next| !Quick.fits(&job(&Unknown::Generations.set(&plan, next)))),
+            most.next.is_none_or(|next| !Heuristic.fits(&job(&Unknown::Generations.set(&plan, next)))),
             "{:?}",
             most.next
         );
@@ -352,7 +355,7 @@ mod raised {
         let plan = link::decode("v=1&model=Qwen/Qwen3-4B&method=lora&gpu=rtx-4090").plan;
         for unknown in [Unknown::Batch, Unknown::Length, Unknown::Rank] {
             let needs: Vec<u64> =
-                (1..=64).map(|value| Quick.judge(&job(&unknown.set(&plan, value))).unwrap().need_bytes).collect();
+                (1..=64).map(|value| Heuristic.judge(&job(&unknown.set(&plan, value))).unwrap().need_bytes).collect();
             assert!(needs.windows(2).all(|pair| pair[0] <= pair[1]), "{unknown:?} {needs:?}");
         }
     }
@@ -375,19 +378,19 @@ mod raised {
     }
 
     #[test]
-    fn one_card_shards_nothing_and_the_quickest_tier_of_several_fits() {
+    fn one_gpu_shards_nothing_and_the_quickest_tier_of_several_fits() {
         let plan = link::decode("v=1&model=meta-llama/Llama-3.1-8B&gpu=a100-80gb&num_gpus=8&method=full").plan;
         let alone = link::decode("v=1&model=Qwen/Qwen2.5-0.5B&gpu=a100-80gb&zero_stage=2").plan;
-        assert!(tiers(&job(&alone), &Quick).iter().any(|tier| tier.shards_nothing));
-        let tiers = tiers(&job(&plan), &Quick);
+        assert!(tiers(&job(&alone), &Heuristic).iter().any(|tier| tier.shards_nothing));
+        let tiers = tiers(&job(&plan), &Heuristic);
         assert_eq!(tiers.len(), 16);
         let quickest: Vec<_> = tiers.iter().filter(|tier| tier.reason == Reason::Quickest).collect();
         assert!(!quickest.is_empty());
         for tier in quickest {
             let own = tier.time.unwrap().expected;
-            assert!(Quick.fits(&job(&tier.alternative.plan)));
+            assert!(Heuristic.fits(&job(&tier.alternative.plan)));
             let same = tiers.iter().filter(|other| other.alternative.method == tier.alternative.method);
-            for other in same.filter(|other| Quick.fits(&job(&other.alternative.plan))) {
+            for other in same.filter(|other| Heuristic.fits(&job(&other.alternative.plan))) {
                 let other = other.time.unwrap();
                 assert!(own <= other.high && tier.time.unwrap().low <= other.expected);
             }

@@ -1,11 +1,11 @@
-//! Advice on real situations: the waterfall of a run that was mended, an idle card filled, the ladder of four presets.
+//! Advice on real situations: the waterfall of a run that was fixed, an idle GPU filled, the ladder of four presets.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use headroom_core::advise::fill::{Filled, Knob, Target, fill};
 use headroom_core::advise::fit::escalate;
 use headroom_core::advise::tiers::{Reason, ladder};
-use headroom_core::advise::{Judge, Quick, Remembering, Replayed, steps_between};
+use headroom_core::advise::{FitOracle, Heuristic, Remembering, Replayed, steps_between};
 use headroom_core::job::Job;
 use headroom_core::link;
 use headroom_core::memory::{Fit, estimate_replayed};
@@ -56,7 +56,7 @@ fn a_run_that_ran_out_of_memory_gets_a_way_that_fits_at_every_level() {
 }
 
 #[test]
-fn an_idle_card_is_filled_by_valid_settings() {
+fn an_idle_gpu_is_filled_by_valid_settings() {
     let now = plan("idle_card", "now");
     let filled = fill(&job(&now), Target::CAUTIOUS, &Replayed);
     let (recommended, aggressive) = (filled.recommended.unwrap(), filled.aggressive.unwrap());
@@ -79,26 +79,26 @@ fn an_idle_card_is_filled_by_valid_settings() {
         })
         .collect();
     assert!(steps.len() > 1 && steps.windows(2).all(|pair| (0..3).all(|i| pair[1][i] <= pair[0][i])), "{steps:?}");
-    let needs: Vec<u64> = filled.back_off.iter().map(|plan| Quick.judge(&job(plan)).unwrap().need_bytes).collect();
+    let needs: Vec<u64> = filled.back_off.iter().map(|plan| Heuristic.judge(&job(plan)).unwrap().need_bytes).collect();
     assert!(needs.is_sorted_by(|a, b| a >= b), "{needs:?}");
 }
 
 #[test]
-fn idle_cards_of_all_situations_are_filled_into_the_target_and_never_beyond() {
+fn idle_gpus_of_all_situations_are_filled_into_the_target_and_never_beyond() {
     let mut filled_plans = 0;
     for one in SCENARIOS.iter().flat_map(|scenario| scenario.plans) {
         let plan = one.plan();
-        let judge = Remembering::new(&Quick);
+        let oracle = Remembering::new(&Heuristic);
         for target in [Target::default(), Target::CAUTIOUS] {
-            let own = judge.judge(&job(&plan)).unwrap();
+            let own = oracle.judge(&job(&plan)).unwrap();
             if own.fit != Fit::Fits || own.used_share() >= target.low {
                 continue;
             }
-            let filled = fill(&job(&plan), target, &judge);
+            let filled = fill(&job(&plan), target, &oracle);
             let recommended: Vec<_> = filled.recommended.into_iter().chain(filled.aggressive).collect();
             filled_plans += usize::from(!recommended.is_empty());
             for filled in recommended.iter().chain(&filled.others) {
-                let judged = judge.judge(&job(&filled.plan)).unwrap();
+                let judged = oracle.judge(&job(&filled.plan)).unwrap();
                 let used = judged.used_share();
                 // A batch may stay below the target where the next is beyond it.
                 let low = if filled.knob == Knob::Batch { own.used_share() } else { target.low };
@@ -148,7 +148,7 @@ fn the_ladder_names_the_quickest_preset_that_fits_and_why_the_others_are_not() {
                 (true, false) => Reason::Quickest,
             };
             assert_eq!(rung.reason, expected, "{memory} GiB, {}", rung.name);
-            // One card has nobody to share with: only offload helps there.
+            // One GPU has nobody to share with: only offload helps there.
             assert_eq!(rung.shards_nothing, ["deepspeed", "stage3"].contains(&rung.name));
         }
         let quickest = rungs.iter().find(|rung| rung.reason == Reason::Quickest);

@@ -76,15 +76,15 @@ fn parameters_weights_gradients_and_states_agree_term_by_term() {
 }
 
 #[test]
-fn phases_sum_to_their_categories_and_the_peak_is_the_fullest_phase() {
+fn phases_sum_to_their_categories_and_the_peak_is_the_highest_phase() {
     for (case, answer) in estimated() {
         let id = &case["id"];
         for phase in &answer.phases {
             let sum: u64 = phase.by_category.iter().map(|(_, bytes)| bytes).sum();
             assert_eq!(sum, phase.allocated_bytes, "{id}: {:?}", phase.phase);
         }
-        let fullest = answer.phases.iter().map(|phase| phase.allocated_bytes).max().unwrap();
-        assert_eq!(fullest, answer.peak.allocated_bytes, "{id}");
+        let highest = answer.phases.iter().map(|phase| phase.allocated_bytes).max().unwrap();
+        assert_eq!(highest, answer.peak.allocated_bytes, "{id}");
         let rows: u64 = answer.allocations.iter().map(|row| row.bytes_at_peak).sum();
         assert_eq!(rows, answer.peak.allocated_bytes, "{id}: rows at the peak");
         assert!(answer.phases.iter().any(|phase| phase.phase == Phase::Load), "{id}");

@@ -77,10 +77,10 @@ fn every_model_and_every_gpu_can_be_chosen() {
                 plan.settled(&["model"]).unwrap_or_else(|| panic!("{name}: {}: {:?}", entry.id, Job::resolve(&plan)));
             assert_eq!(settled.model, plan.model, "{name}");
         }
-        for card in gpu::catalogue() {
-            let plan = Plan { gpu: GpuChoice::Catalogue(card.id.to_string()), ..beginning.clone() };
+        for gpu in gpu::catalogue() {
+            let plan = Plan { gpu: GpuChoice::Catalogue(gpu.id.to_string()), ..beginning.clone() };
             let settled =
-                plan.settled(&["gpu"]).unwrap_or_else(|| panic!("{name}: {}: {:?}", card.id, Job::resolve(&plan)));
+                plan.settled(&["gpu"]).unwrap_or_else(|| panic!("{name}: {}: {:?}", gpu.id, Job::resolve(&plan)));
             assert_eq!(settled.gpu, plan.gpu, "{name}");
         }
     }

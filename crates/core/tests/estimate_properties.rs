@@ -1,4 +1,4 @@
-//! What must hold for every plan: more work never takes less memory, sharing out never takes more, nothing panics.
+//! What must hold for every plan: more work never takes less memory, sharding never takes more, nothing panics.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -72,7 +72,7 @@ fn allocated(plan: &Plan) -> u64 {
     estimate(&job(plan)).peak.allocated_bytes
 }
 
-/// Weights, gradients and optimizer state on one card, each at its fullest.
+/// Weights, gradients and optimizer state on one GPU, each at its peak.
 fn model_state(answer: &Estimate) -> u64 {
     let standing = |phase: &headroom_core::memory::PhaseUse| -> u64 {
         let states = [Category::Weights, Category::Gradients, Category::OptimizerStates];
@@ -98,7 +98,7 @@ proptest! {
 
     #[test]
     fn a_higher_rank_never_takes_less(plan in usual_plan(), more in 1u64..100) {
-        // bitsandbytes keeps states of small tensors in fp32 on the card: there a larger tensor can really take less.
+        // bitsandbytes keeps states of small tensors in fp32 on the GPU: there a larger tensor can really take less.
         let by_size = plan.optim.name().contains("8bit") || plan.optim.name().contains("paged");
         let optim = if by_size { Optimizer::AdamwTorchFused } else { plan.optim };
         let plan = Plan { optim, ..plan };
@@ -122,8 +122,8 @@ proptest! {
     }
 
     #[test]
-    fn sharding_never_takes_more_model_state(plan in usual_plan(), cards in 2u64..16) {
-        let mut plan = Plan { num_gpus: cards, task: Task::Sft, optim: Optimizer::AdamwTorchFused, ..plan };
+    fn sharding_never_takes_more_model_state(plan in usual_plan(), gpus in 2u64..16) {
+        let mut plan = Plan { num_gpus: gpus, task: Task::Sft, optim: Optimizer::AdamwTorchFused, ..plan };
         // DeepSpeed's own fp32 master weights come with stage 1: compare stages among themselves and with what they share.
         plan.torch_dtype = Dtype::Float32;
         plan.distributed.framework = Framework::Deepspeed;
@@ -133,8 +133,8 @@ proptest! {
         };
         let states = [state(0), state(1), state(2), state(3)];
         prop_assert!(states.is_sorted_by(|a, b| a >= b), "{states:?}");
-        let more_cards = Plan { zero_stage: 3, num_gpus: cards * 2, ..plan.clone() };
-        prop_assert!(model_state(&estimate(&job(&more_cards))) <= states[3]);
+        let more_gpus = Plan { zero_stage: 3, num_gpus: gpus * 2, ..plan.clone() };
+        prop_assert!(model_state(&estimate(&job(&more_gpus))) <= states[3]);
     }
 
     #[test]
@@ -167,15 +167,15 @@ fn the_largest_model_at_a_million_tokens_still_computes() {
 #[test]
 fn offloading_moves_state_to_the_host() {
     let mut plan = Plan { method: Method::Full, num_gpus: 8, zero_stage: 2, ..Plan::default() };
-    let on_card = estimate(&job(&plan));
-    assert!(on_card.host.is_empty());
+    let on_gpu = estimate(&job(&plan));
+    assert!(on_gpu.host.is_empty());
     plan.offload_optimizer = Offload::Cpu;
     let offloaded = estimate(&job(&plan));
-    assert!(offloaded.peak.allocated_bytes < on_card.peak.allocated_bytes);
+    assert!(offloaded.peak.allocated_bytes < on_gpu.peak.allocated_bytes);
     let states: u64 =
         offloaded.host.iter().filter(|part| part.term == Term::HostOptimizerStates).map(|part| part.bytes).sum();
     // Two fp32 moments of every parameter, over all processes of the machine.
-    assert_eq!(states, 8 * on_card.trainable_count);
+    assert_eq!(states, 8 * on_gpu.trainable_count);
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn the_request_that_fails_is_the_one_that_failed() {
         let case: Value = serde_json::from_str(line).unwrap();
         let measured = |key: &str| case["terms"][key].as_u64().unwrap();
         let mut plan = Plan::from_value(&case["plan"]).unwrap();
-        let context = memory::outline(&job(&plan)).peak.beside.expected;
+        let context = memory::outline(&job(&plan)).peak.device_overhead.expected;
         let GpuChoice::Custom { memory_gib, .. } = &mut plan.gpu else { panic!("{}", case["id"]) };
         *memory_gib = (measured("required_fails_at") + context) as f64 / f64::from(1 << 30);
         let answer = replay(&job(&plan));

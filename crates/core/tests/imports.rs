@@ -1,4 +1,4 @@
-//! Which files hold each other, read off their imports: none in crates/torch, few in a room of the core; and how long files
+//! Which files import each other in a cycle: none in crates/torch, few within a module of the core; and how long files
 //! and functions are.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// Names of modules from the crate's root on: `["memory", "step"]`; the root itself is empty.
 type Module = Vec<String>;
 
-/// The modules of a crate, each with its product code, and what each imports.
+/// The modules of a crate, each with its shipped code, and what each imports.
 struct Crate {
     code: BTreeMap<Module, String>,
     /// Names that a module passes on: `pub use child::Name`.
@@ -33,19 +33,19 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The product code of a file: without comments and without its unit tests.
+/// The shipped code of a file: without comments and without its unit tests.
 fn code(path: &Path) -> String {
     let text = fs::read_to_string(path).unwrap();
     // Unit tests end a file, unless they stand in one of their own.
-    let (mut lines, mut product) = (text.lines().peekable(), Vec::new());
+    let (mut lines, mut shipped) = (text.lines().peekable(), Vec::new());
     while let Some(line) = lines.next() {
         let is_file = |next: &&str| next.starts_with("mod ") && next.ends_with(';');
         match lines.peek() {
             Some(next) if line == "#[cfg(test)]" && !is_file(next) => break,
-            _ => product.push(line),
+            _ => shipped.push(line),
         }
     }
-    product.into_iter().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
+    shipped.into_iter().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
 }
 
 /// `a::{b, c::{d, e}}` as `a::b`, `a::c::d`, `a::c::e`.
@@ -170,7 +170,7 @@ impl Crate {
         Some(module)
     }
 
-    fn arrows(&self) -> BTreeMap<Module, BTreeSet<Module>> {
+    fn imports(&self) -> BTreeMap<Module, BTreeSet<Module>> {
         let of = |(module, imports): (&Module, &Vec<Vec<String>>)| {
             let targets = imports.iter().filter_map(|path| self.file(&self.absolute(module, path)?, 0));
             (module.clone(), targets.filter(|target| target != module).collect())
@@ -178,43 +178,43 @@ impl Crate {
         self.imports.iter().map(of).collect()
     }
 
-    /// Files that hold each other, largest groups first.
-    fn circles(&self) -> Vec<Vec<Module>> {
-        let arrows = self.arrows();
+    /// Files that import each other in a cycle, largest cycles first.
+    fn cycles(&self) -> Vec<Vec<Module>> {
+        let imports = self.imports();
         let reached = |from: &Module| {
             let mut seen = BTreeSet::new();
-            let mut open: Vec<&Module> = arrows[from].iter().collect();
+            let mut open: Vec<&Module> = imports[from].iter().collect();
             while let Some(next) = open.pop() {
                 if seen.insert(next.clone()) {
-                    open.extend(&arrows[next]);
+                    open.extend(&imports[next]);
                 }
             }
             seen
         };
-        let reach: BTreeMap<&Module, BTreeSet<Module>> = arrows.keys().map(|file| (file, reached(file))).collect();
-        let mut circles: Vec<Vec<Module>> = Vec::new();
-        for file in arrows.keys() {
+        let reach: BTreeMap<&Module, BTreeSet<Module>> = imports.keys().map(|file| (file, reached(file))).collect();
+        let mut cycles: Vec<Vec<Module>> = Vec::new();
+        for file in imports.keys() {
             let holds = |other: &&Module| reach[file].contains(*other) && reach[*other].contains(file);
-            let circle: Vec<Module> = arrows.keys().filter(holds).cloned().collect();
-            if circle.len() > 1 && !circles.contains(&circle) {
-                circles.push(circle);
+            let cycle: Vec<Module> = imports.keys().filter(holds).cloned().collect();
+            if cycle.len() > 1 && !cycles.contains(&cycle) {
+                cycles.push(cycle);
             }
         }
-        circles.sort_by_key(|circle| usize::MAX - circle.len());
-        circles
+        cycles.sort_by_key(|cycle| usize::MAX - cycle.len());
+        cycles
     }
 }
 
-fn shown(circle: &[Module]) -> Vec<String> {
-    circle.iter().map(|module| module.join("/")).collect()
+fn shown(cycle: &[Module]) -> Vec<String> {
+    cycle.iter().map(|module| module.join("/")).collect()
 }
 
 #[test]
 fn imports_are_read() {
     assert_eq!(paths("a::{b, c::{d as x, e}}"), ["a::b", "a::c::d", "a::c::e"]);
     let core = Crate::read(&folder("core"));
-    let arrows: usize = core.arrows().values().map(BTreeSet::len).sum();
-    assert!(arrows > 400, "{arrows} arrows: the sources are not where this test looks");
+    let imports: usize = core.imports().values().map(BTreeSet::len).sum();
+    assert!(imports > 400, "{imports} imports: the sources are not where this test looks");
 }
 
 #[test]
@@ -235,17 +235,17 @@ fn every_file_is_compiled() {
 }
 
 #[test]
-fn no_files_of_torch_hold_each_other() {
-    let circles = Crate::read(&folder("torch")).circles();
-    assert!(circles.is_empty(), "{:?}", circles.iter().map(|circle| shown(circle)).collect::<Vec<_>>());
+fn no_files_of_torch_import_each_other_in_a_cycle() {
+    let cycles = Crate::read(&folder("torch")).cycles();
+    assert!(cycles.is_empty(), "{:?}", cycles.iter().map(|cycle| shown(cycle)).collect::<Vec<_>>());
 }
 
 #[test]
-fn files_of_core_hold_each_other_in_one_room_and_by_threes_at_most() {
-    for circle in Crate::read(&folder("core")).circles() {
-        assert!(circle.len() <= 3, "{:?}", shown(&circle));
-        let room = |module: &Module| module.first().cloned();
-        assert!(circle.iter().all(|module| room(module) == room(&circle[0])), "{:?}", shown(&circle));
+fn cycles_of_core_stay_in_one_module_and_have_three_files_at_most() {
+    for cycle in Crate::read(&folder("core")).cycles() {
+        assert!(cycle.len() <= 3, "{:?}", shown(&cycle));
+        let folder_of = |module: &Module| module.first().cloned();
+        assert!(cycle.iter().all(|module| folder_of(module) == folder_of(&cycle[0])), "{:?}", shown(&cycle));
     }
 }
 

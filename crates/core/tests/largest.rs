@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use headroom_core::advise::difference::changed;
 use headroom_core::advise::largest::{Largest, OFFERED, Offer, Progress, largest_models};
-use headroom_core::advise::{Judge, Judgement, Level, Lever, Quick};
+use headroom_core::advise::{FitOracle, Heuristic, Judgement, Level, Lever};
 use headroom_core::job::Job;
 use headroom_core::link;
 use headroom_core::memory::{Fit, estimate_replayed};
@@ -102,10 +102,10 @@ fn a_tesla_t4_is_not_offered_falcon() {
 /// Replays that say what those of a smaller GPU would: less fits than at a quick look.
 struct Stricter(RefCell<Vec<Plan>>);
 
-impl Judge for Stricter {
+impl FitOracle for Stricter {
     fn judge(&self, job: &Job) -> Option<Judgement> {
-        let mut judged = Quick.judge(job)?;
-        if self.0.borrow().contains(job.plan()) && judged.need_bytes > judged.card_bytes / 5 * 4 {
+        let mut judged = Heuristic.judge(job)?;
+        if self.0.borrow().contains(job.plan()) && judged.need_bytes > judged.gpu_bytes / 5 * 4 {
             judged.fit = Fit::DoesNotFit;
         }
         Some(judged)
@@ -114,23 +114,23 @@ impl Judge for Stricter {
 
 #[test]
 fn what_a_replay_refuses_is_not_offered() {
-    let judge = Stricter(RefCell::default());
+    let oracle = Stricter(RefCell::default());
     let mut search = Largest::new(job(&plan(ASKED[1])));
     let mut steps = 0;
     loop {
-        match search.advance(&judge, &|plan| judge.0.borrow().contains(plan)) {
+        match search.advance(&oracle, &|plan| oracle.0.borrow().contains(plan)) {
             Progress::Working => steps += 1,
-            Progress::Wants(plan) => judge.0.borrow_mut().push(*plan),
+            Progress::Wants(plan) => oracle.0.borrow_mut().push(*plan),
             Progress::Done => break,
         }
-        assert!(steps < 2000 && judge.0.borrow().len() < 200, "the search does not end");
+        assert!(steps < 2000 && oracle.0.borrow().len() < 200, "the search does not end");
     }
     let offers = search.offers();
     assert_eq!(offers.len(), OFFERED);
     // Whoever takes one can still take another.
     assert!(offers.iter().all(|offer| search.holds_for(&offer.plan)));
     for offer in offers {
-        assert!(judge.0.borrow().contains(&offer.plan) && judge.suits(&job(&offer.plan)), "{}", offer.model.id);
+        assert!(oracle.0.borrow().contains(&offer.plan) && oracle.suits(&job(&offer.plan)), "{}", offer.model.id);
     }
 }
 

@@ -60,8 +60,8 @@ fn reads_every_section() {
     assert_eq!((plan.policy.beta, plan.policy.entropy), (Some(0.1), None));
     assert_eq!((plan.value_model, plan.reward_models), (None, Some(Vec::new())));
     assert_eq!(plan.software.torch.as_deref(), Some("2.10.0"));
-    let card = GpuChoice::Custom { name: Some("Tesla T4".into()), memory_gib: 14.5625, compute_capability: (7, 5) };
-    assert_eq!(plan.gpu, card);
+    let gpu = GpuChoice::Custom { name: Some("Tesla T4".into()), memory_gib: 14.5625, compute_capability: (7, 5) };
+    assert_eq!(plan.gpu, gpu);
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn other_names_of_optimizers_and_dtypes_are_understood() {
 }
 
 #[test]
-fn every_problem_is_told_with_its_mend() {
+fn every_problem_is_told_with_its_fix() {
     let told = refused(json!({
         "model": {"name": "only a name"},
         "modle": "x",

@@ -35,7 +35,7 @@ fn config(model_type: &str) -> Value {
 }
 
 #[test]
-fn finds_model_and_card_in_any_case() {
+fn finds_model_and_gpu_in_any_case() {
     let job = job(json!({"model": "qwen/QWEN3-4b", "gpu": "A100-80GB"}));
     assert_eq!(job.model().name, "Qwen/Qwen3-4B");
     assert_eq!(job.model().param_count(), model::find("Qwen/Qwen3-4B").unwrap().param_count);
@@ -44,9 +44,9 @@ fn finds_model_and_card_in_any_case() {
 }
 
 #[test]
-fn a_described_card_keeps_every_byte() {
-    let card = json!({"memory_gib": 14.5625, "compute_capability": "7.5", "name": "Tesla T4"});
-    let job = job(json!({"gpu": card}));
+fn a_described_gpu_keeps_every_byte() {
+    let gpu = json!({"memory_gib": 14.5625, "compute_capability": "7.5", "name": "Tesla T4"});
+    let job = job(json!({"gpu": gpu}));
     assert_eq!(job.memory_bytes(), 14 * (1 << 30) + (9 << 26));
     assert_eq!((job.gpu().name.as_ref(), job.gpu().compute_capability), ("Tesla T4", Some((7, 5))));
 }
@@ -97,7 +97,7 @@ fn a_bad_config_is_told_with_its_key() {
 }
 
 #[test]
-fn contradictions_are_told_with_the_mend() {
+fn contradictions_are_told_with_the_fix() {
     let ddp = |changes: Value| {
         let mut all = json!({"distributed": {"framework": "ddp"}});
         all.as_object_mut().unwrap().extend(changes.as_object().unwrap().clone());
@@ -265,7 +265,7 @@ fn shown(alternatives: &[Alternative]) -> Vec<String> {
 }
 
 #[test]
-fn on_one_card_only_offload_is_compared() {
+fn on_one_gpu_only_offload_is_compared() {
     let all = alternatives(&plan(json!({})));
     let expected = ["full 0", "full 2+", "full 3+", "lora 0", "lora 2+", "lora 3+", "qlora 0", "qlora 2+"];
     assert_eq!(shown(&all), expected);
@@ -273,7 +273,7 @@ fn on_one_card_only_offload_is_compared() {
 }
 
 #[test]
-fn on_several_cards_every_stage_is_compared() {
+fn on_several_gpus_every_stage_is_compared() {
     let own =
         plan(json!({"num_gpus": 8, "method": "full", "zero_stage": 3, "offload_optimizer": "cpu", "max_length": 77}));
     let all = alternatives(&own);

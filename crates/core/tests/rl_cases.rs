@@ -1,5 +1,5 @@
 //! The estimate against real preference and reinforcement steps: 22 GRPO- and PPO-like steps measured with PyTorch's
-//! own CUDA caching allocator (`tests/validation/rl.jsonl`), in full and with LoRA, on one card.
+//! own CUDA caching allocator (`tests/validation/rl.jsonl`), in full and with LoRA, on one GPU.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 

@@ -231,12 +231,12 @@ fn models_beside_the_policy_are_found_too() {
 
 #[test]
 fn every_entry_is_found_by_its_ids_and_names() {
-    for (place, card) in gpu::catalogue().iter().enumerate() {
-        for name in [&card.id, &card.name] {
+    for (place, gpu) in gpu::catalogue().iter().enumerate() {
+        for name in [&gpu.id, &gpu.name] {
             let found = gpu::search(name);
-            assert_eq!((found.hits[0].place, found.one()), (place, Some(card.id.as_ref())), "{name}");
+            assert_eq!((found.hits[0].place, found.one()), (place, Some(gpu.id.as_ref())), "{name}");
         }
-        assert_eq!(gpu::resolve(&card.id.to_uppercase()).unwrap().id, card.id);
+        assert_eq!(gpu::resolve(&gpu.id.to_uppercase()).unwrap().id, gpu.id);
     }
     for (place, model) in model::catalogue().iter().enumerate() {
         for id in std::iter::once(&model.id).chain(model.also) {
@@ -252,11 +252,11 @@ fn every_entry_is_found_by_its_ids_and_names() {
 }
 
 #[test]
-fn every_card_is_among_those_of_its_size() {
-    for (place, card) in gpu::catalogue().iter().enumerate() {
-        let gib = card.memory_mib.div_ceil(1024);
+fn every_gpu_is_among_those_of_its_size() {
+    for (place, gpu) in gpu::catalogue().iter().enumerate() {
+        let gib = gpu.memory_mib.div_ceil(1024);
         let sizes = (gib..=gib + 21).map(|size| gpu::search(&format!("{size}GB")));
-        assert!(sizes.into_iter().any(|found| found.hits.iter().any(|hit| hit.place == place)), "{}", card.id);
+        assert!(sizes.into_iter().any(|found| found.hits.iter().any(|hit| hit.place == place)), "{}", gpu.id);
     }
     assert!(gpu::search("24GB").hits.iter().all(|hit| gpu::catalogue()[hit.place].memory_mib.div_ceil(1024) <= 24));
 }
@@ -288,10 +288,10 @@ proptest! {
 
     /// The beginning of a name lists it, so that it is there while it is typed.
     #[test]
-    fn a_name_is_listed_while_it_is_typed(card in 0..gpu::catalogue().len(), model in 0..model::catalogue().len(), cut in any::<prop::sample::Index>()) {
-        let name = gpu::catalogue()[card].name.split(" (").next().unwrap();
+    fn a_name_is_listed_while_it_is_typed(gpu in 0..gpu::catalogue().len(), model in 0..model::catalogue().len(), cut in any::<prop::sample::Index>()) {
+        let name = gpu::catalogue()[gpu].name.split(" (").next().unwrap();
         let begun = &name[..1 + cut.index(name.len())];
-        prop_assert!(gpu::search(begun).hits.iter().any(|hit| hit.place == card), "{}", begun);
+        prop_assert!(gpu::search(begun).hits.iter().any(|hit| hit.place == gpu), "{}", begun);
         let id = model::catalogue()[model].id.rsplit('/').next().unwrap();
         let begun = &id[..1 + cut.index(id.len())];
         prop_assert!(model::search(begun).hits.iter().any(|hit| hit.place == model), "{}", begun);
@@ -299,8 +299,8 @@ proptest! {
 
     #[test]
     fn what_is_meant_stays_meant(text in "[a-zA-Z0-9 ./-]{1,20}") {
-        if let Ok(card) = gpu::resolve(&text) {
-            prop_assert_eq!(&gpu::resolve(&card.id).unwrap().id, &card.id);
+        if let Ok(gpu) = gpu::resolve(&text) {
+            prop_assert_eq!(&gpu::resolve(&gpu.id).unwrap().id, &gpu.id);
         }
         if let Ok(id) = model::resolve(&text) {
             prop_assert_eq!(model::resolve(id).unwrap(), id);

@@ -36,7 +36,7 @@ fn assert_sound(time: &StepTime) {
 }
 
 #[test]
-fn every_model_and_every_card_has_a_step_time() {
+fn every_model_and_every_gpu_has_a_step_time() {
     let base = plan("v=1&model=meta-llama/Llama-3.2-1B&gpu=a100-80gb");
     for entry in model::catalogue() {
         for method in Method::ALL {
@@ -47,11 +47,11 @@ fn every_model_and_every_card_has_a_step_time() {
             assert_sound(&time(&plan));
         }
     }
-    for card in gpu::catalogue() {
+    for gpu in gpu::catalogue() {
         let mut plan = base.clone();
-        plan.gpu = headroom_core::plan::GpuChoice::Catalogue(card.id.to_string());
-        for cards in [1, 8, 64] {
-            plan.num_gpus = cards;
+        plan.gpu = headroom_core::plan::GpuChoice::Catalogue(gpu.id.to_string());
+        for gpus in [1, 8, 64] {
+            plan.num_gpus = gpus;
             assert_sound(&time(&plan));
         }
     }
@@ -86,7 +86,7 @@ proptest! {
                 // A round of generation has its own size: a larger batch there is the same work in fewer forwards.
                 let Some(job) = job.with(more).ok().filter(|_| !plan.is_reinforcement()) else { continue };
                 let longer = step_time(&job).seconds.expected;
-                // Where the host is what is waited for, more work on the card hides a little more of a transfer.
+                // Where the host is what is waited for, more work on the GPU hides a little more of a transfer.
                 prop_assert!(longer >= time.seconds.expected * (1.0 - 1e-4), "{longer} < {}", time.seconds.expected);
             }
         }
@@ -119,7 +119,7 @@ fn adapters_skip_weight_gradients_and_quantised_bases_are_written_out() {
     let lora = time(&plan("v=1&model=Qwen/Qwen3-4B&gpu=a100-80gb&method=lora&max_length=4096&mixed_precision=bf16"));
     let full = time(&plan("v=1&model=Qwen/Qwen3-4B&gpu=a100-80gb&method=full&max_length=4096"));
     let qlora = time(&plan("v=1&model=Qwen/Qwen3-4B&gpu=a100-80gb&method=qlora&max_length=4096"));
-    assert!(lora.part(Part::BackwardProducts) < 0.65 * full.part(Part::BackwardProducts));
+    assert!(lora.part(Part::BackwardMatmuls) < 0.65 * full.part(Part::BackwardMatmuls));
     assert!(lora.part(Part::Optimizer) < 0.1 * full.part(Part::Optimizer));
     assert_eq!(lora.part(Part::Dequantization), 0.0);
     assert!(qlora.part(Part::Dequantization) > 0.0);
@@ -194,7 +194,7 @@ fn pairs_pay_for_their_reference() {
     };
     let (copy, precomputed) = (with("copy"), with("precomputed"));
     assert_eq!(precomputed.part(Part::Scoring), 0.0);
-    let forward: f64 = [Part::ForwardProducts, Part::Attention].iter().map(|part| copy.part(*part)).sum();
+    let forward: f64 = [Part::ForwardMatmuls, Part::Attention].iter().map(|part| copy.part(*part)).sum();
     assert!(copy.part(Part::Scoring) > forward * 0.8, "a forward more: {copy:?}");
     assert_eq!(copy.sequences, 4, "pairs count once");
     assert_eq!(copy.tokens, 8192);
@@ -249,5 +249,5 @@ fn value_and_reward_models_take_their_time() {
     let visiting = with(r#", "reward_models": [{"model": "Qwen/Qwen2.5-7B", "placement": "cpu"}]"#);
     assert!(visiting.part(Part::Offload) > 0.5, "15 GB through PCI Express and back");
     let shared = with(r#", "value_model": {"shared": true}"#);
-    assert!(shared.part(Part::BackwardProducts) < 0.7 * alone.part(Part::BackwardProducts));
+    assert!(shared.part(Part::BackwardMatmuls) < 0.7 * alone.part(Part::BackwardMatmuls));
 }

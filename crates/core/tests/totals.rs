@@ -31,7 +31,7 @@ fn adds_up(answer: &Estimate) {
     assert_eq!(of(answer.peak_phase().unwrap()).0, need, "the peak's phase is the verdict's figure");
     let at_peak: u64 = answer.allocations.iter().map(|row| row.bytes_at_peak).sum();
     assert_eq!(at_peak + bytes_of(&answer.overheads()), need, "the list of what lives at the peak");
-    assert_eq!(i128::from(answer.card_bytes) - i128::from(need), i128::from(answer.verdict.headroom_bytes));
+    assert_eq!(i128::from(answer.gpu_bytes) - i128::from(need), i128::from(answer.verdict.headroom_bytes));
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn every_total_is_the_verdicts_figure() {
         }
         let failure = answer.failure.as_ref().unwrap_or_else(|| panic!("does not fit and does not fail: {plan:?}"));
         failed += 1;
-        let device = answer.card_bytes.saturating_sub(answer.peak.context_bytes);
+        let device = answer.gpu_bytes.saturating_sub(answer.peak.context_bytes);
         assert!(failure.tried_bytes > failure.free_bytes, "{failure:?}");
         assert!(failure.tried_bytes >= failure.request_bytes, "{failure:?}");
         assert_eq!(failure.allocated_bytes + failure.stranded_bytes + failure.free_bytes, device, "{failure:?}");

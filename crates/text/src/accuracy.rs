@@ -12,9 +12,9 @@ pub struct AccuracyTexts {
     pub column_error: &'static str,
     /// Sequences, tokens in each.
     pub batch: fn(u64, &str) -> String,
-    pub cards: fn(u64) -> String,
-    /// How it was measured, by the card's name.
-    pub on_card: fn(&str) -> String,
+    pub gpus: fn(u64) -> String,
+    /// How it was measured, by the GPU's name.
+    pub on_gpu: fn(&str) -> String,
     pub by_allocator: &'static str,
     pub same_settings: &'static str,
     /// Of the names of fields.

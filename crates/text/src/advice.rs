@@ -12,10 +12,10 @@ pub struct AdviceTexts {
     pub working: &'static str,
     pub fit_title: &'static str,
     pub fill_title: &'static str,
-    /// Of need and card.
+    /// Of need and GPU.
     pub fit_intro: fn(&str, &str) -> String,
     pub tight_intro: fn(&str, &str) -> String,
-    /// Of share, need and card.
+    /// Of share, need and GPU.
     pub fill_intro: fn(&str, &str, &str) -> String,
     pub used_intro: fn(&str, &str, &str) -> String,
 
@@ -36,7 +36,7 @@ pub struct AdviceTexts {
     pub fits_with: fn(usize, &str) -> String,
     pub no_quicker: &'static str,
     pub no_quicker_why: &'static str,
-    /// The least and the card.
+    /// The least and the GPU.
     pub reaches: fn(&str, &str) -> String,
     pub no_lever: &'static str,
     pub short_why: &'static str,
@@ -56,13 +56,13 @@ pub struct AdviceTexts {
     /// Host memory, all processes together.
     pub host_takes: fn(&str) -> String,
 
-    // Cards that would do.
+    // GPUs that would do.
     pub nothing_short: fn(&str) -> String,
     pub no_hardware: &'static str,
-    pub cards: fn(u64, &str) -> String,
-    /// A card known by its memory only.
-    pub card_of: fn(&str) -> String,
-    /// Whether the training stays as it is on other cards.
+    pub gpus: fn(u64, &str) -> String,
+    /// A GPU known by its memory only.
+    pub gpu_of: fn(&str) -> String,
+    /// Whether the training stays as it is on other GPUs.
     pub hardware: fn(Level) -> &'static str,
 
     // Waterfall.
@@ -72,7 +72,7 @@ pub struct AdviceTexts {
     pub column_bytes: &'static str,
     pub column_then_bytes: &'static str,
 
-    // Filling an idle card.
+    // Filling an idle GPU.
     pub target_group: &'static str,
     /// Low and high end, per cent.
     pub target: fn(&str, &str) -> String,
@@ -80,7 +80,7 @@ pub struct AdviceTexts {
     pub cautious: fn(&str) -> String,
     pub recommended: &'static str,
     pub aggressive: &'static str,
-    /// Share, need and card.
+    /// Share, need and GPU.
     pub share_used: fn(&str, &str, &str) -> String,
     pub gain: fn(&str) -> String,
     pub nothing_fills: &'static str,

@@ -19,7 +19,7 @@ use headroom_core::memory::{Category, Fit, Note, Phase, Term};
 use headroom_core::model::AssumedKey;
 use headroom_core::plan::{
     AdapterDtype, AttentionKernel, AttnImplementation, Dtype, Framework, Method, MixedPrecision, Optimizer, Problem,
-    QuantType, Task,
+    QuantType, Task, TrainerName,
 };
 
 pub use accuracy::AccuracyTexts;
@@ -147,6 +147,7 @@ pub struct Texts {
 
     // Form.
     pub form_title: &'static str,
+    pub section_trainer: &'static str,
     pub section_model: &'static str,
     pub section_hardware: &'static str,
     pub section_method: &'static str,
@@ -181,7 +182,7 @@ pub struct Texts {
     pub config_assumed: &'static str,
     pub config_assumed_rest: fn(usize) -> String,
     pub own_model: &'static str,
-    pub custom_card: &'static str,
+    pub custom_gpu: &'static str,
     pub tasks: TaskTexts,
     pub gallery: GalleryTexts,
     pub options: OptionTexts,
@@ -205,7 +206,7 @@ pub struct Texts {
     pub band: fn(&str, &str) -> String,
     /// What `expandable_segments:True` would save.
     pub expandable_saves: fn(&str) -> String,
-    /// Which request fails first on a smaller card: its name, its size, its phase, what lies free and unusable.
+    /// Which request fails first on a smaller GPU: its name, its size, its phase, what lies free and unusable.
     pub limit: fn(&str, &str, &str, &str) -> String,
     /// The error on this GPU: where, what PyTorch says it tried to allocate, what is free, what for.
     pub fails: fn(&str, &str, &str, &str) -> String,
@@ -215,7 +216,7 @@ pub struct Texts {
     pub percent_used: fn(&str) -> String,
     pub times_used: fn(&str) -> String,
     pub capacity: &'static str,
-    pub per_card: &'static str,
+    pub per_gpu: &'static str,
     pub cannot_estimate: &'static str,
     pub fix_these: &'static str,
     /// Of a field and a value.
@@ -240,7 +241,7 @@ pub struct Texts {
     pub offload_all_short: &'static str,
     pub unsharded: &'static str,
     pub bits: fn(u8) -> String,
-    pub card_capacity: fn(&str) -> String,
+    pub gpu_capacity: fn(&str) -> String,
     pub column_plan: &'static str,
     pub column_total: &'static str,
     pub column_verdict: &'static str,
@@ -295,6 +296,7 @@ pub struct Texts {
     pub method: fn(Method) -> ChoiceText,
     pub dtype: fn(Dtype) -> ChoiceText,
     pub precision: fn(Dtype, MixedPrecision) -> ChoiceText,
+    pub trainer: fn(TrainerName) -> ChoiceText,
     pub optimizer: fn(Optimizer) -> ChoiceText,
     pub attention: fn(AttnImplementation) -> ChoiceText,
     pub kernel: fn(AttentionKernel) -> ChoiceText,

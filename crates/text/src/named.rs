@@ -59,8 +59,8 @@ impl Texts {
         }
         parts.push((self.attention)(attention).label.to_owned());
         parts.extend(self.measured_sharding(sharding));
-        if case.cards > 1 {
-            parts.push((words.cards)(case.cards));
+        if case.gpus > 1 {
+            parts.push((words.gpus)(case.gpus));
         }
         parts.push((words.batch)(case.batch, &count_text(case.length)));
         parts.join(" · ")

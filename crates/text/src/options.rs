@@ -9,12 +9,12 @@ use headroom_core::memory::Fit;
 pub struct TierTexts {
     pub title: &'static str,
     pub intro: &'static str,
-    pub one_card: &'static str,
+    pub one_gpu: &'static str,
     /// Of adapters in fp32 beside DeepSpeed's.
     pub wide_adapters: &'static str,
     /// Above the names of the shardings.
     pub sharding: &'static str,
-    pub on_card: &'static str,
+    pub on_gpu: &'static str,
     pub in_host: &'static str,
     pub time: &'static str,
     pub quickest: &'static str,
@@ -24,7 +24,7 @@ pub struct TierTexts {
     pub not_offered: &'static str,
     pub ladder_title: &'static str,
     pub ladder_intro: &'static str,
-    /// Which cards a preset is meant for.
+    /// Which GPUs a preset is meant for.
     pub ladder_card: fn(&str) -> &'static str,
     /// Batch, accumulation, length.
     pub ladder_setting: fn(u64, u64, u64) -> String,

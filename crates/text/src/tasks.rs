@@ -1,4 +1,4 @@
-//! What the texts of preference and reinforcement tasks are: form, timeline, models on the card.
+//! What the texts of preference and reinforcement tasks are: form, timeline, models on the GPU.
 
 use headroom_core::memory::{ModelRole, Phase};
 use headroom_core::plan::{InstanceRole, KvCacheDtype, ReferenceKind, RolloutEngine, Round, Task, VllmMode};
@@ -13,6 +13,7 @@ pub struct TaskFields {
     pub num_generations: FieldText,
     pub prompts: FieldText,
     pub steps_per_generation: FieldText,
+    pub num_iterations: FieldText,
     pub max_prompt_length: FieldText,
     pub max_completion_length: FieldText,
     pub sequences_at_once: FieldText,
@@ -58,7 +59,7 @@ pub struct TaskTexts {
     pub instance_role: fn(InstanceRole) -> &'static str,
 
     // Batches.
-    /// Batch, steps, cards and their product, in pairs.
+    /// Batch, steps, GPUs and their product, in pairs.
     pub effective_pairs: fn(u64, u64, u64, u64) -> String,
     /// Sequences in one forward, where a pair makes two.
     pub pairs_note: fn(u64) -> String,
@@ -80,7 +81,7 @@ pub struct TaskTexts {
     pub column_bytes: &'static str,
     pub column_shared: &'static str,
     pub model_role: fn(ModelRole) -> &'static str,
-    pub on_card: &'static str,
+    pub on_gpu: &'static str,
     pub in_host: &'static str,
     pub not_loaded: &'static str,
     /// With the policy, saving so much.

@@ -129,6 +129,6 @@ pub use reduction::Processors;
 pub use shape::{Dim, ElementType, Shape, Symbol, dims};
 pub use stream::Stream;
 pub use tape::{
-    Account, Action, Block, Event, FirstStep, Fullest, Hook, Levels, Marks, Moment, Part, RELABELLED, Record, Recorder,
-    Row, RowId, Rows, Segment, Sink, StorageId, Sums, TapeRecord, Wanted, Written, passes, rounded,
+    Account, Action, Block, Event, FirstStep, Hook, Marks, Part, PeakTracker, Peaks, PhasePeak, RELABELLED, Record,
+    Recorder, RepeatableStretch, Row, RowId, Rows, Segment, Sink, StorageId, Sums, TapeRecord, Wanted, passes, rounded,
 };

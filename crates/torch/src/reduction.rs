@@ -10,7 +10,7 @@ const VALUES: (u64, u64) = (16, 256);
 /// Parts are summed in fp32, semaphores are ints.
 const PART_BYTES: u64 = 4;
 
-/// Multiprocessors of the card and the threads each keeps resident.
+/// Multiprocessors of the GPU and the threads each keeps resident.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Processors {
     /// Multiprocessors.
@@ -53,7 +53,7 @@ pub(crate) fn row_sum_buffers(rows: u64, width: u64, processors: Processors) -> 
 mod tests {
     use super::*;
 
-    /// Blocks seen in PyTorch's allocator on a card with 108 multiprocessors of 2,048 threads.
+    /// Blocks seen in PyTorch's allocator on a GPU with 108 multiprocessors of 2,048 threads.
     #[test]
     fn matches_pytorch() {
         let processors = Processors { count: 108, threads: 2048, compute_capability: (8, 0) };

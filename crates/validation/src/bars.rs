@@ -10,7 +10,7 @@ use crate::summary::{Stats, median};
 /// Which cases a bar is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
-    /// Steps on one card, counted by PyTorch's caching allocator.
+    /// Steps on one GPU, counted by PyTorch's caching allocator.
     Single,
     /// The same, whose smallest device was searched.
     Searched,
@@ -18,8 +18,8 @@ pub enum Scope {
     Sharded,
     /// The same, whose smallest device was searched.
     SearchedSharded,
-    /// Steps on a real card.
-    Card,
+    /// Steps on a real GPU.
+    Gpu,
     /// All of them.
     All,
 }
@@ -28,27 +28,27 @@ impl Scope {
     /// In words.
     pub const fn words(self) -> &'static str {
         match self {
-            Self::Single => "one card, counted by the allocator",
+            Self::Single => "one GPU, counted by the allocator",
             Self::Searched => "smallest device on which the step runs",
             Self::Sharded => "sharded, one rank of several",
             Self::SearchedSharded => "smallest device on which one rank of several runs",
-            Self::Card => "measured on a real card",
+            Self::Gpu => "measured on a real GPU",
             Self::All => "all cases",
         }
     }
 
     /// Whether `compared` belongs to it.
     pub fn has(self, compared: &Compared) -> bool {
-        let on_card = compared.row("device").is_some();
+        let on_gpu = compared.row("device").is_some();
         let is_searched = compared.row("required").is_some();
-        let is_sharded = !on_card && compared.job.plan().num_gpus > 1;
+        let is_sharded = !on_gpu && compared.job.plan().num_gpus > 1;
         match self {
             Self::All => true,
-            Self::Card => on_card,
+            Self::Gpu => on_gpu,
             Self::Sharded => is_sharded,
             Self::SearchedSharded => is_sharded && is_searched,
             // The searched steps are steps of this scope measured once more.
-            Self::Single => !on_card && compared.job.plan().num_gpus == 1 && !is_searched,
+            Self::Single => !on_gpu && compared.job.plan().num_gpus == 1 && !is_searched,
             Self::Searched => is_searched && !is_sharded,
         }
     }
@@ -69,9 +69,9 @@ pub enum Figure {
     Coverage,
     /// Median width of that band over the measured figure.
     Width,
-    /// Share of the cases where a card 1 % too small is told "fits".
+    /// Share of the cases where a GPU 1 % too small is told "fits".
     TooSmallFits,
-    /// Share of the cases where a card 1.25 times as large as needed is told "fits".
+    /// Share of the cases where a GPU 1.25 times as large as needed is told "fits".
     AmpleFits,
 }
 
@@ -85,8 +85,8 @@ impl Figure {
             Self::Largest => "largest error",
             Self::Coverage => "covered by the band",
             Self::Width => "median width of the band",
-            Self::TooSmallFits => "a card 1 % too small is told \"fits\"",
-            Self::AmpleFits => "a card of 1.25 times the need is told \"fits\"",
+            Self::TooSmallFits => "a GPU 1 % too small is told \"fits\"",
+            Self::AmpleFits => "a GPU of 1.25 times the need is told \"fits\"",
         }
     }
 
@@ -138,7 +138,7 @@ impl Bar {
             Figure::P95 => stats().p95_abs,
             Figure::WorstUnder => stats().worst_under.map_or(0.0, |(error, _)| error),
             Figure::Largest => rows.iter().map(|row| row.error().abs()).fold(0.0, f64::max),
-            Figure::Coverage if self.scope == Scope::Card => {
+            Figure::Coverage if self.scope == Scope::Gpu => {
                 let held = |case: &&Compared| Some(holds(&case.estimate.peak.band, case.row(self.metric)?.measured));
                 share(cases.iter().filter_map(held))
             }
@@ -192,22 +192,16 @@ pub const BARS: [Bar; 33] = [
     bar(Scope::Sharded, "allocated", Figure::WorstUnder, -0.04),
     bar(Scope::Sharded, "reserved", Figure::Median, 0.01),
     bar(Scope::Sharded, "reserved", Figure::P95, 0.06),
-    bar(Scope::Sharded, "reserved", Figure::WorstUnder, -0.08).open(
-        "sums of gradients in a dtype of their own (grad_accum_dtype): the replay still asks for each parameter's share and \
-         not for DeepSpeed's flat tensors",
-    ),
+    bar(Scope::Sharded, "reserved", Figure::WorstUnder, -0.08),
     bar(Scope::SearchedSharded, "required", Figure::Median, 0.01),
-    bar(Scope::SearchedSharded, "required", Figure::WorstUnder, -0.08).open(
-        "one case: of ZeRO-2 with its optimizer on the host, the replay finds a device that suffices where the allocator \
-         keeps 1.9 GiB of a freed segment apart",
-    ),
+    bar(Scope::SearchedSharded, "required", Figure::WorstUnder, -0.08),
     bar(Scope::SearchedSharded, "required", Figure::Coverage, 0.95),
-    bar(Scope::Card, "allocated", Figure::Median, 0.003),
-    bar(Scope::Card, "allocated", Figure::P95, 0.015),
-    bar(Scope::Card, "allocated", Figure::WorstUnder, -0.015),
-    bar(Scope::Card, "device", Figure::Median, 0.025),
-    bar(Scope::Card, "device", Figure::P95, 0.10),
-    bar(Scope::Card, "device", Figure::Coverage, 0.95),
+    bar(Scope::Gpu, "allocated", Figure::Median, 0.003),
+    bar(Scope::Gpu, "allocated", Figure::P95, 0.015),
+    bar(Scope::Gpu, "allocated", Figure::WorstUnder, -0.015),
+    bar(Scope::Gpu, "device", Figure::Median, 0.025),
+    bar(Scope::Gpu, "device", Figure::P95, 0.10),
+    bar(Scope::Gpu, "device", Figure::Coverage, 0.95),
     bar(Scope::All, "param_count", Figure::Largest, 0.0),
     bar(Scope::All, "trainable_count", Figure::Largest, 0.0),
     bar(Scope::All, "weights", Figure::Largest, 0.0),

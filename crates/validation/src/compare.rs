@@ -200,10 +200,10 @@ fn category(estimate: &Estimate, category: Category) -> u64 {
     estimate.phases.iter().map(|phase| of(&phase.by_category)).max().unwrap_or(0)
 }
 
-/// What the fullest phase holds of `categories` together, bytes.
+/// What the highest phase holds of `categories` together, bytes.
 fn at_peak(estimate: &Estimate, categories: &[Category]) -> u64 {
-    let fullest = estimate.phases.iter().find(|phase| phase.phase == estimate.peak.phase);
-    let parts = fullest.iter().flat_map(|phase| &phase.by_category);
+    let highest = estimate.phases.iter().find(|phase| phase.phase == estimate.peak.phase);
+    let parts = highest.iter().flat_map(|phase| &phase.by_category);
     parts.filter(|(category, _)| categories.contains(category)).map(|(_, bytes)| *bytes).sum()
 }
 

@@ -94,8 +94,8 @@ fn verdicts(text: &mut String, kept: &Kept) {
         let cells = [Fit::Fits, Fit::Tight, Fit::DoesNotFit].map(|fit| of(count(fit), all.len()));
         row(text, [what, &cells[0], &cells[1], &cells[2]]);
     };
-    ask(text, "a card 1 % smaller than the step requires is told", |case| case.too_small);
-    ask(text, "a card of 1.25 times what it requires is told", |case| case.ample);
+    ask(text, "a GPU 1 % smaller than the step requires is told", |case| case.too_small);
+    ask(text, "a GPU of 1.25 times what it requires is told", |case| case.ample);
     let missed =
         |cases: Vec<&Searched>| cases.iter().map(|case| format!("`{}`", case.id)).collect::<Vec<_>>().join(", ");
     let list = |text: &mut String, what: &str, cases: Vec<&Searched>| {
@@ -105,12 +105,12 @@ fn verdicts(text: &mut String, kept: &Kept) {
     };
     list(
         text,
-        "Told \"fits\" on the smaller card",
+        "Told \"fits\" on the smaller GPU",
         all.iter().filter(|case| case.too_small == Some(Fit::Fits)).collect(),
     );
     list(
         text,
-        "Not told \"fits\" on the larger card",
+        "Not told \"fits\" on the larger GPU",
         all.iter().filter(|case| case.ample != Some(Fit::Fits)).collect(),
     );
     list(text, "Outside the band", all.iter().filter(|case| !case.covered).collect());

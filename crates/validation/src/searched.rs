@@ -6,9 +6,9 @@ use headroom_core::units::GIB;
 
 use crate::compare::{Compared, answer};
 
-/// A card this share of what the step requires is too small by 1 %.
+/// A GPU this share of what the step requires is too small by 1 %.
 const TOO_SMALL: f64 = 0.99;
-/// A card this share of what the step requires has room to spare.
+/// A GPU this share of what the step requires has room to spare.
 const AMPLE: f64 = 1.25;
 
 /// What is said of one searched case.
@@ -16,9 +16,9 @@ const AMPLE: f64 = 1.25;
 pub struct Searched {
     /// The case.
     pub id: String,
-    /// Verdict on a card 1 % smaller than the step requires; `None` if the plan cannot be estimated on it.
+    /// Verdict on a GPU 1 % smaller than the step requires; `None` if the plan cannot be estimated on it.
     pub too_small: Option<Fit>,
-    /// Verdict on a card 1.25 times what the step requires.
+    /// Verdict on a GPU 1.25 times what the step requires.
     pub ample: Option<Fit>,
     /// Whether the band of the required memory holds the measured figure.
     pub covered: bool,
@@ -39,24 +39,24 @@ pub fn searched(compared: &Compared) -> Option<Searched> {
     })
 }
 
-/// The word on a card that leaves `bytes` to the allocator once the context is there, as the page would say it.
+/// The word on a GPU that leaves `bytes` to the allocator once the context is there, as the page would say it.
 fn verdict_on(compared: &Compared, bytes: f64) -> Option<Fit> {
     let mut plan = compared.job.plan().clone();
     let compute_capability = compared.job.gpu().compute_capability?;
     let memory_gib = (bytes + compared.estimate.peak.context_bytes as f64) / GIB as f64;
     plan.gpu = GpuChoice::Custom { name: None, memory_gib, compute_capability };
     let job = compared.job.with(plan).ok()?;
-    // The requests do not depend on how much memory the card has.
+    // The requests do not depend on how much memory the GPU has.
     Some(answer(&job, &compared.replay).verdict.fit)
 }
 
 /// The band without what it allows for context and NCCL: the searched device has neither.
 fn required_band(compared: &Compared) -> Band {
-    let Peak { band, beside, .. } = &compared.estimate.peak;
+    let Peak { band, device_overhead, .. } = &compared.estimate.peak;
     Band {
-        low: band.low.saturating_sub(beside.low),
-        expected: band.expected.saturating_sub(beside.expected),
-        high: band.high.saturating_sub(beside.high),
+        low: band.low.saturating_sub(device_overhead.low),
+        expected: band.expected.saturating_sub(device_overhead.expected),
+        high: band.high.saturating_sub(device_overhead.high),
     }
 }
 

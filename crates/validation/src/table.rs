@@ -23,10 +23,10 @@ pub fn table(kept: &Kept) -> Table<'_> {
 
 /// Whether a reader who is told model, setting and sizes could not tell the two apart.
 fn looks_like(a: &Validated<'_>, b: &Validated<'_>) -> bool {
-    let sizes = |case: &Validated<'_>| (case.batch, case.length, case.cards);
+    let sizes = |case: &Validated<'_>| (case.batch, case.length, case.gpus);
     // Depth is cut in some steps of a model: its name is not enough.
     let same_model = (a.model, a.million_params) == (b.model, b.million_params);
-    same_model && a.setting == b.setting && a.card == b.card && sizes(a) == sizes(b)
+    same_model && a.setting == b.setting && a.gpu == b.gpu && sizes(a) == sizes(b)
 }
 
 /// How much a case tells: figures, then the error that a reader should know of.
@@ -40,13 +40,13 @@ fn validated(case: &Compared) -> Validated<'_> {
     Validated {
         file: &case.case.file,
         id: &case.case.id,
-        card: case.row("device").map(|_| case.job.gpu().name.as_ref()),
+        gpu: case.row("device").map(|_| case.job.gpu().name.as_ref()),
         model: &case.job.model().name,
         million_params: case.estimate.param_count.saturating_add(500_000) / 1_000_000,
         setting: Setting::of(&case.job),
         batch: batches.sequences_per_forward,
         length: batches.tokens_per_sequence,
-        cards: case.job.plan().num_gpus,
+        gpus: case.job.plan().num_gpus,
         figures: figures(case),
     }
 }

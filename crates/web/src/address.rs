@@ -18,7 +18,12 @@ const QUIET: Duration = Duration::from_millis(300);
 
 /// The plan that the address holds now, with what is wrong with it.
 pub(crate) fn read() -> Decoded {
-    link::decode(&fragment())
+    decode(&fragment())
+}
+
+/// The plan of a fragment; an address without one is where a newcomer starts.
+fn decode(fragment: &str) -> Decoded {
+    if fragment.is_empty() { Decoded { plan: Plan::newcomer(), problems: Vec::new() } } else { link::decode(fragment) }
 }
 
 /// The fragment without its `#`.
@@ -116,7 +121,7 @@ impl Address {
             handle.clear();
         }
         self.open_entry.set_value(None);
-        Some(link::decode(&fragment))
+        Some(decode(&fragment))
     }
 }
 

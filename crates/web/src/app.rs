@@ -138,7 +138,7 @@ fn Header() -> impl IntoView {
     }
 }
 
-/// The sign: a card, filled to a line, with room above.
+/// The sign: a GPU, filled to a line, with room above.
 #[component]
 fn Mark() -> impl IntoView {
     view! {

@@ -152,7 +152,7 @@ fn answer_html(texts: &Texts, name: &str, plan: &ScenarioPlan, estimate: Option<
     let words = &texts.gallery;
     let Some(estimate) = estimate else { return format!("<p class=\"computing\">{}</p>", words.computing) };
     let (fit, path) = (estimate.verdict.fit, icon_path(estimate.verdict.fit));
-    let [need, card] = figures::glance_apart([estimate.peak.band.expected, estimate.card_bytes]);
+    let [need, card] = figures::glance_apart([estimate.peak.band.expected, estimate.gpu_bytes]);
     let used = (texts.used_of)(&need, &card);
     let mut html = format!(
         "<p class=\"scenario-answer\"><span class=\"fit {}\"><svg class=\"fit-icon\" viewBox=\"0 0 24 24\" \

@@ -30,7 +30,7 @@ pub(crate) struct Replays {
 pub(crate) enum Asker {
     /// What the reader has asked for by a click: a preset, a solution, two plans side by side.
     Options,
-    /// What to change so that the plan fits, or uses the card.
+    /// What to change so that the plan fits, or uses the GPU.
     Advice,
     /// The comparison of ways to train.
     Comparison,

@@ -56,7 +56,7 @@ pub(crate) struct State {
     pub(crate) adjusted: RwSignal<Option<Adjusted>>,
     /// The plan that was taken over last, until the reader edits it.
     pub(crate) applied: RwSignal<Option<Applied>>,
-    /// How much of an idle card the reader wants in use.
+    /// How much of an idle GPU the reader wants in use.
     pub(crate) target: RwSignal<Target>,
     /// What the caching allocator makes of this and other plans.
     pub(crate) replays: Replays,
@@ -173,16 +173,17 @@ impl State {
     /// otherwise; the page says which.
     pub(crate) fn choose(&self, chosen: &'static [&'static str], choice: impl FnOnce(&mut Plan)) {
         let before = self.plan.get_untracked();
-        let mut wanted = before.clone();
-        choice(&mut wanted);
+        let mut alone = before.clone();
+        choice(&mut alone);
+        let wanted = before.adopting(&alone);
         let problems = Job::resolve(&wanted).err().unwrap_or_default();
         let settled = if problems.is_empty() { None } else { wanted.settled(chosen) };
-        let Some(settled) = settled else {
-            return self.edit(Pace::Step, |plan| *plan = wanted);
-        };
-        let changed = changed(&wanted, &settled);
-        self.edit(Pace::Step, |plan| *plan = settled);
-        self.adjusted.set(Some(Adjusted { chosen, before, changed, problems }));
+        let after = settled.unwrap_or(wanted);
+        let changed = changed(&alone, &after);
+        self.edit(Pace::Step, |plan| *plan = after);
+        if !changed.is_empty() {
+            self.adjusted.set(Some(Adjusted { chosen, before, changed, problems }));
+        }
     }
 
     /// The same for one field, from the text of a list or button, which offers only what the field takes.
@@ -230,6 +231,6 @@ impl State {
     /// Back to the plan a newcomer sees.
     pub(crate) fn start_over(&self) {
         self.link_problems.set(Vec::new());
-        self.edit(Pace::Step, |plan| *plan = Plan::default());
+        self.edit(Pace::Step, |plan| *plan = Plan::newcomer());
     }
 }

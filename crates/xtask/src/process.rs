@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_failure_names_the_command_and_the_mend() {
+    fn a_failure_names_the_command_and_the_fix() {
         let failure = run(Command::new("sh").args(["-c", "exit 3"]), "try again.").map_err(|f| f.to_string());
         assert_eq!(failure, Err("`sh -c exit 3` ended with exit status: 3: try again.".to_owned()));
     }

@@ -10,7 +10,7 @@ use crate::setup::Toolbox;
 /// The most that wasm and JavaScript may weigh together after brotli, in bytes (1 kB = 1000 bytes).
 ///
 /// The first whole page weighed 385 kB: 75 kB of it catalogue and text, about half of the rest views. What the core has
-/// learnt since weighs 42 kB; the form of preference and reinforcement tasks, the models on the card and the gallery, in two
+/// learnt since weighs 42 kB; the form of preference and reinforcement tasks, the models on the GPU and the gallery, in two
 /// languages, 30 kB; the measured steps beside each plan, 13 kB; step times and advice with everything that shows them (ways
 /// to fit and to fill, waterfall, matrix of tiers, solutions, fit map, two plans side by side, summary and checklist, in two
 /// languages) 123 kB. The core built for speed as well as size, 44 kB more than for size alone, answers a quarter sooner: a fit

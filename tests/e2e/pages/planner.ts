@@ -17,14 +17,14 @@ export class Planner {
   /** The word of the verdict and its two figures. */
   readonly verdict: Locator;
   readonly model: Locator;
-  readonly card: Locator;
+  readonly gpu: Locator;
   readonly copyLink: Locator;
   /** Opens and closes the gallery of scenarios. */
   readonly gallery: Locator;
   readonly comparison: Locator;
   /** The matrix of methods by sharding. */
   readonly tiers: Locator;
-  /** What stands above the matrix on one card. */
+  /** What stands above the matrix on one GPU. */
   readonly matrixNote: Locator;
   readonly solve: Locator;
   /** The map of batch by length. */
@@ -41,7 +41,7 @@ export class Planner {
     this.failure = page.locator("#boot-failure");
     this.verdict = page.getByRole("region", { name: "Verdict" }).getByRole("status");
     this.model = page.getByRole("combobox", { name: "Model" });
-    this.card = page.getByRole("combobox", { name: "GPU", exact: true });
+    this.gpu = page.getByRole("combobox", { name: "GPU", exact: true });
     this.gallery = page.getByRole("button", { name: "Scenarios" });
     // In the header; another stands below the verdict.
     this.copyLink = page.getByRole("banner").getByRole("button", { name: "Copy link" });
@@ -57,8 +57,14 @@ export class Planner {
   }
 
   /** Opens the page, with `fragment` (without `#`) as the plan in the link, and waits until it runs. */
-  async open(fragment = ""): Promise<void> {
-    await this.page.goto(fragment ? `./#${fragment}` : "./");
+  async open(fragment = "v=1"): Promise<void> {
+    await this.page.goto(`./#${fragment}`);
+    await this.heading.waitFor();
+  }
+
+  /** Opens the page as someone who typed its address. */
+  async openAsNewcomer(): Promise<void> {
+    await this.page.goto("./");
     await this.heading.waitFor();
   }
 

@@ -132,7 +132,7 @@ pub fn chinese_levers() -> Vec<LeverBar> {
 
 pub const LEVERS_START: u64 = GIB * 437 / 10;
 
-/// 24 batch sizes and lengths on a card of 24 GiB, of which weights and context take 7.
+/// 24 batch sizes and lengths on a GPU of 24 GiB, of which weights and context take 7.
 pub fn map() -> Map {
     let batches: Vec<u64> = (1..=24).collect();
     let lengths: Vec<u64> = (1..=24).map(|i| i * 256).collect();
@@ -190,10 +190,10 @@ pub fn estimate() -> Estimate {
         context_bytes: GIB / 2,
         nccl_bytes: 0,
         band: Band { low: 16 * GIB, expected: 17 * GIB, high: 18 * GIB },
-        sure_bytes: 18 * GIB,
-        beside: Band { low: GIB / 4, expected: GIB / 2, high: GIB },
+        safe_bytes: 18 * GIB,
+        device_overhead: Band { low: GIB / 4, expected: GIB / 2, high: GIB },
         limit: None,
-        basis: Basis::Usual,
+        basis: Basis::Heuristic,
         expandable: false,
     };
     Estimate {
@@ -205,7 +205,7 @@ pub fn estimate() -> Estimate {
         allocations: Vec::new(),
         task: TaskUse { batches: Plan::default().batches(), models: Vec::new(), rollout: None },
         host: Vec::new(),
-        card_bytes: 16 * GIB,
+        gpu_bytes: 16 * GIB,
         failure: None,
         verdict: Verdict { fit: Fit::DoesNotFit, headroom_bytes: -1, used_share: 1.1 },
         notes: Vec::new(),

@@ -22,7 +22,8 @@ struct AdviceJson<'a> {
     link: String,
     fits: bool,
     needed_bytes: u64,
-    card_bytes: u64,
+    #[serde(rename = "card_bytes")]
+    gpu_bytes: u64,
     levels: Option<Vec<LevelJson<'a>>>,
     hardware: Option<Vec<HardwareJson>>,
     fill: Option<FillJson<'a>>,
@@ -242,7 +243,7 @@ pub(super) fn write(advised: &Advised, out: &mut dyn Write) -> Result<(), Failur
         link: link::encode(estimated.job.plan()),
         fits: escalation.is_none(),
         needed_bytes: estimated.estimate.peak.band.expected,
-        card_bytes: estimated.estimate.card_bytes,
+        gpu_bytes: estimated.estimate.gpu_bytes,
         levels: escalation.as_ref().map(|of| of.levels.iter().map(LevelJson::from).collect()),
         hardware: escalation.as_ref().map(|of| of.hardware.iter().map(HardwareJson::from).collect()),
         fill: fill.as_ref().map(FillJson::from),

@@ -1,4 +1,4 @@
-//! `headroom advise`: what to change so that a plan fits its cards, or uses them.
+//! `headroom advise`: what to change so that a plan fits its GPUs, or uses them.
 
 mod json;
 mod ladder;
@@ -10,7 +10,7 @@ use std::io::Write;
 use headroom_core::advise::fill::{Fill, Target, fill};
 use headroom_core::advise::fit::{Escalation, Found, escalate};
 use headroom_core::advise::tiers::{Rung, Tier, ladder, tiers};
-use headroom_core::advise::{Impact, Judge, Quick, Replayed, ReplayedIfClose, impacts, waterfall};
+use headroom_core::advise::{FitOracle, Heuristic, Impact, Replayed, ReplayedIfClose, impacts, waterfall};
 use headroom_core::job::Job;
 use headroom_core::memory::Fit;
 
@@ -61,7 +61,7 @@ pub(crate) fn run(options: &AdviseOptions, out: &mut dyn Write) -> Result<(), Fa
     let advised = Advised {
         escalation: (!fits).then(|| confirmed(job)),
         fill: fits.then(|| fill(job, options.target, &ReplayedIfClose)),
-        impacts: impacts(job, &Quick),
+        impacts: impacts(job, &Heuristic),
         tiers: tiers(job, &ReplayedIfClose),
         ladder: ladder(job, &ReplayedIfClose),
         estimated,
@@ -72,7 +72,7 @@ pub(crate) fn run(options: &AdviseOptions, out: &mut dyn Write) -> Result<(), Fa
 /// How a plan that does not fit would: the quick answer if the replays of what it advises agree with it, else one that was
 /// replayed all the way.
 pub(crate) fn confirmed(job: &Job) -> Escalation {
-    let quick = escalate(job, &Quick);
+    let quick = escalate(job, &Heuristic);
     let agrees = |found: &Found| match found {
         Found::Fits(advice) => job.with(advice.plan.clone()).is_ok_and(|advised| Replayed.fits(&advised)),
         Found::NoQuicker | Found::Short(_) => true,

@@ -26,7 +26,7 @@ use crate::levers::{changed_text, need_text};
 pub(super) fn write(advised: &Advised, target: Target, out: &mut dyn Write) -> Result<(), Failure> {
     write_header(&advised.estimated, out)?;
     if let Some(escalation) = &advised.escalation {
-        write_escalation(advised.estimated.job.plan(), escalation, advised.estimated.estimate.card_bytes, out)?;
+        write_escalation(advised.estimated.job.plan(), escalation, advised.estimated.estimate.gpu_bytes, out)?;
     }
     if let Some(fill) = &advised.fill {
         write_fill(fill, target, out)?;
@@ -44,12 +44,12 @@ fn write_header(estimated: &Estimated, out: &mut dyn Write) -> Result<(), Failur
         job.model().name,
         job.gpu().name,
         bytes_text(estimate.peak.band.expected),
-        bytes_text(estimate.card_bytes),
+        bytes_text(estimate.gpu_bytes),
         (ENGLISH.fit)(estimate.verdict.fit).to_lowercase()
     )?)
 }
 
-fn write_escalation(plan: &Plan, escalation: &Escalation, card_bytes: u64, out: &mut dyn Write) -> Result<(), Failure> {
+fn write_escalation(plan: &Plan, escalation: &Escalation, gpu_bytes: u64, out: &mut dyn Write) -> Result<(), Failure> {
     let words = &ENGLISH.advice;
     for answer in &escalation.levels {
         let level = (words.level)(answer.level);
@@ -61,8 +61,8 @@ fn write_escalation(plan: &Plan, escalation: &Escalation, card_bytes: u64, out: 
             Found::Short(Some(leanest)) => writeln!(
                 out,
                 "{}, {} more than it has",
-                (words.reaches)(&bytes_text(leanest.need_bytes), &bytes_text(card_bytes)),
-                bytes_text(leanest.need_bytes.saturating_sub(card_bytes))
+                (words.reaches)(&bytes_text(leanest.need_bytes), &bytes_text(gpu_bytes)),
+                bytes_text(leanest.need_bytes.saturating_sub(gpu_bytes))
             )?,
         }
     }
@@ -77,14 +77,14 @@ fn write_hardware(hardware: &[Hardware], out: &mut dyn Write) -> Result<(), Fail
     let words = &ENGLISH.advice;
     let name = |one: &Hardware| match &one.gpu {
         GpuChoice::Catalogue(id) => id.clone(),
-        GpuChoice::Custom { .. } => (words.card_of)(&bytes_text(one.memory_bytes)),
+        GpuChoice::Custom { .. } => (words.gpu_of)(&bytes_text(one.memory_bytes)),
     };
     let Some(least) = hardware.first() else { return Ok(writeln!(out, "\n{}", words.no_hardware)?) };
-    writeln!(out, "\n{}", (words.nothing_short)(&(words.cards)(least.num_gpus, &name(least))))?;
+    writeln!(out, "\n{}", (words.nothing_short)(&(words.gpus)(least.num_gpus, &name(least))))?;
     for one in hardware {
         let Hardware { level, num_gpus, memory_bytes, plan, .. } = one;
         let (memory, fragment) = (bytes_text(*memory_bytes), link::encode(plan));
-        writeln!(out, "{}, {memory} each: {}", (words.cards)(*num_gpus, &name(one)), (words.hardware)(*level))?;
+        writeln!(out, "{}, {memory} each: {}", (words.gpus)(*num_gpus, &name(one)), (words.hardware)(*level))?;
         write_host(plan, out)?;
         writeln!(out, "link     #{fragment}")?;
     }
@@ -159,7 +159,7 @@ fn filled_text(one: &Filled) -> String {
     let share = format!("{:.0}", judged.used_share() * 100.0);
     format!(
         "{}, {}{}",
-        (ENGLISH.advice.share_used)(&share, &bytes_text(judged.need_bytes), &bytes_text(judged.card_bytes)),
+        (ENGLISH.advice.share_used)(&share, &bytes_text(judged.need_bytes), &bytes_text(judged.gpu_bytes)),
         (ENGLISH.advice.gain)(&range_text(one.gain)),
         if one.keeps_effective_batch { "" } else { "; the effective batch grows" },
     )

@@ -29,7 +29,7 @@ pub(super) fn write(estimated: &Estimated, out: &mut dyn Write) -> Result<(), Fa
             [] => words.same_settings.to_owned(),
             fields => (words.differs)(&fields.join(words.comma)),
         };
-        let how = case.card.map_or_else(|| words.by_allocator.to_owned(), words.on_card);
+        let how = case.gpu.map_or_else(|| words.by_allocator.to_owned(), words.on_gpu);
         writeln!(out, "{}: {}, {}\n  {how}{}{differs}", case.id, case.model, ENGLISH.setting(case), words.comma)?;
         let mut table = Table::new(&[Align::Left, Align::Right, Align::Left, Align::Right, Align::Left, Align::Right]);
         for figure in &case.figures {
@@ -78,7 +78,8 @@ struct Covered {
 struct NearJson<'a> {
     id: &'a str,
     file: &'a str,
-    card: Option<&'a str>,
+    #[serde(rename = "card")]
+    gpu: Option<&'a str>,
     model: &'a str,
     task: Task,
     method: Method,
@@ -116,7 +117,7 @@ impl<'a> From<&'a Near> for NearJson<'a> {
         Self {
             id: case.id,
             file: case.file,
-            card: case.card,
+            gpu: case.gpu,
             model: case.model,
             task: setting.task,
             method: setting.method,
@@ -129,7 +130,7 @@ impl<'a> From<&'a Near> for NearJson<'a> {
             optim: setting.optimizer,
             per_device_train_batch_size: case.batch,
             max_length: case.length,
-            num_gpus: case.cards,
+            num_gpus: case.gpus,
             differs,
             figures: case.figures.iter().map(figure).collect(),
         }

@@ -27,7 +27,8 @@ struct EstimateJson<'a> {
     verdict: Fit,
     headroom_bytes: i64,
     used_share: f64,
-    card_bytes: u64,
+    #[serde(rename = "card_bytes")]
+    gpu_bytes: u64,
     peak: &'a Peak,
     phases: Vec<PhaseJson<'a>>,
     allocations: Vec<AllocationJson<'a>>,
@@ -174,7 +175,7 @@ pub(super) fn write(estimated: &Estimated, out: &mut dyn Write) -> Result<(), Fa
         verdict: estimate.verdict.fit,
         headroom_bytes: estimate.verdict.headroom_bytes,
         used_share: estimate.verdict.used_share,
-        card_bytes: estimate.card_bytes,
+        gpu_bytes: estimate.gpu_bytes,
         peak: &estimate.peak,
         phases: estimate
             .phases

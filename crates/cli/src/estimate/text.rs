@@ -44,8 +44,8 @@ fn write_header(estimated: &Estimated, out: &mut dyn Write) -> Result<(), Failur
     table.row(["model", &model]);
     table.row(["trained", &format!("{} parameters, {share:.2} %", count_text(estimate.trainable_count))]);
     table.row(["run", &run_text(plan)]);
-    let cards = if plan.num_gpus > 1 { format!("{} x ", plan.num_gpus) } else { String::new() };
-    table.row(["card", &format!("{cards}{}, {}", job.gpu().name, bytes_text(estimate.card_bytes))]);
+    let gpus = if plan.num_gpus > 1 { format!("{} x ", plan.num_gpus) } else { String::new() };
+    table.row(["GPU", &format!("{gpus}{}, {}", job.gpu().name, bytes_text(estimate.gpu_bytes))]);
     table.row(["link", &format!("#{}", link::encode(plan))]);
     table.row(["verdict", &verdict_text(estimate)]);
     table.write(out)?;
@@ -95,9 +95,9 @@ fn verdict_text(estimate: &Estimate) -> String {
     } else {
         format!("\n{}", (ENGLISH.expandable_saves)(&bytes_text(less)))
     };
-    let [need, card] = gib_apart([band.expected, estimate.card_bytes], 2);
+    let [need, gpu] = gib_apart([band.expected, estimate.gpu_bytes], 2);
     format!(
-        "{}: needs {need} of {card} GiB ({}), {margin}\n{}{expandable}",
+        "{}: needs {need} of {gpu} GiB ({}), {margin}\n{}{expandable}",
         (ENGLISH.fit)(verdict.fit).to_uppercase(),
         share_text(verdict.used_share),
         (ENGLISH.band)(&bytes_text(band.low), &bytes_text(band.high)),

@@ -9,9 +9,9 @@
 //!   order). A case that differs in one of them is farther than every case that differs only in later ones: the
 //!   comparison is lexicographic, so there are no weights to choose.
 //! - **Sizes** decide among cases of equal settings: the sum of |log2 of the ratio| of parameters (P), of tokens in one
-//!   forward on one card (b·s) and of cards (N). Twice the model is as far as twice the tokens.
+//!   forward on one GPU (b·s) and of GPUs (N). Twice the model is as far as twice the tokens.
 //!
-//! Ties keep the order of the table. Of cases that a reader could not tell apart (same settings, model, tokens and cards;
+//! Ties keep the order of the table. Of cases that a reader could not tell apart (same settings, model, tokens and GPUs;
 //! they differ in an adapter's rank, say) the table holds one: that of the most figures, and of those the worst. The table is written by `cargo xtask validate` from `tests/validation/`.
 
 mod setting;
@@ -94,20 +94,20 @@ pub struct Validated<'a> {
     pub file: &'a str,
     /// Its name there.
     pub id: &'a str,
-    /// The card it ran on; `None`: PyTorch's caching allocator counted it without a card.
-    pub card: Option<&'a str>,
+    /// The GPU it ran on; `None`: PyTorch's caching allocator counted it without a GPU.
+    pub gpu: Option<&'a str>,
     /// The model's name.
     pub model: &'a str,
     /// P, parameters with adapters, millions.
     pub million_params: u64,
     /// What decides which tensors exist.
     pub setting: Setting,
-    /// b, sequences in one forward of the update on one card.
+    /// b, sequences in one forward of the update on one GPU.
     pub batch: u64,
     /// s, tokens in a sequence, prompt and answer together.
     pub length: u64,
-    /// N, cards.
-    pub cards: u64,
+    /// N, GPUs.
+    pub gpus: u64,
     /// What was measured, in the order of [`Metric::ALL`].
     pub figures: Vec<Figure>,
 }
@@ -208,14 +208,14 @@ fn carried(errors: &[f64], estimated: u64) -> Option<(u64, u64)> {
     Some((measured(most), measured(least)))
 }
 
-/// Σ |log2| of the ratios of parameters, tokens in a forward, and cards.
+/// Σ |log2| of the ratios of parameters, tokens in a forward, and GPUs.
 fn size_distance(case: &Validated<'_>, job: &Job, estimate: &Estimate) -> f64 {
     let ratio = |a: f64, b: f64| (a.max(1.0) / b.max(1.0)).log2().abs();
     let tokens = |batch: u64, length: u64| batch as f64 * length as f64;
     let Job { plan, batches, .. } = job;
     ratio(case.million_params as f64, estimate.param_count as f64 / 1e6)
         + ratio(tokens(case.batch, case.length), tokens(batches.sequences_per_forward, batches.tokens_per_sequence))
-        + ratio(case.cards as f64, plan.num_gpus as f64)
+        + ratio(case.gpus as f64, plan.num_gpus as f64)
 }
 
 serialize_by_name!(Metric);

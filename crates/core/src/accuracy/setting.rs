@@ -10,7 +10,7 @@ pub enum Aspect {
     Task,
     /// Which weights are trained, and how the others are held.
     Method,
-    /// What is split over cards or offloaded.
+    /// What is split over GPUs or offloaded.
     Sharding,
     /// Whether layers are recomputed.
     Checkpointing,
@@ -51,9 +51,9 @@ impl Aspect {
 /// How work and memory are split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Sharding {
-    /// One card, or nothing that is split or moved.
+    /// One GPU, or nothing that is split or moved.
     None,
-    /// Gradients are reduced, everything else is on each card.
+    /// Gradients are reduced, everything else is on each GPU.
     Ddp,
     /// DeepSpeed ZeRO.
     Zero {

@@ -25,22 +25,22 @@ pub struct Table<'a> {
 /// Reads what [`write`] wrote; a line that says nothing is passed over.
 pub fn read(text: &str) -> Table<'_> {
     let mut table = Table::default();
-    let (mut file, mut card, mut setting) = ("", None, None);
+    let (mut file, mut gpu, mut setting) = ("", None, None);
     for line in text.lines() {
         match line.split_once(' ') {
             Some(("covered", counts)) => table.coverage = pair(counts).unwrap_or_default(),
             Some(("=", rest)) => {
                 let (name, on) = rest.split_once(' ').map_or((rest, None), |(name, on)| (name, Some(on)));
-                (file, card) = (name, on);
+                (file, gpu) = (name, on);
             }
             Some(("+", words)) => setting = read_setting(words),
-            _ => table.cases.extend(setting.and_then(|setting| read_case(line, file, card, setting))),
+            _ => table.cases.extend(setting.and_then(|setting| read_case(line, file, gpu, setting))),
         }
     }
     table
 }
 
-/// `table` as text. Cases of a file, card and setting come together, in the order they first appear.
+/// `table` as text. Cases of a file, GPU and setting come together, in the order they first appear.
 pub fn write(table: &Table<'_>) -> String {
     let mut text = format!("covered {} {}\n", table.coverage.0, table.coverage.1);
     let mut cases: Vec<&Validated<'_>> = table.cases.iter().collect();
@@ -56,16 +56,16 @@ pub fn write(table: &Table<'_>) -> String {
     for case in cases {
         let same_head = before.is_some_and(|before| head(before) == head(case));
         if !same_head {
-            let card = case.card.iter().map(|card| format!(" {card}")).collect::<String>();
-            text.push_str(&format!("= {}{card}\n", case.file));
+            let gpu = case.gpu.iter().map(|gpu| format!(" {gpu}")).collect::<String>();
+            text.push_str(&format!("= {}{gpu}\n", case.file));
         }
         if !same_head || before.is_some_and(|before| before.setting != case.setting) {
             text.push_str(&format!("+ {}\n", setting_words(&case.setting)));
         }
         let figures: String = case.figures.iter().map(figure_word).collect();
-        let Validated { model, million_params, batch, length, cards, id, .. } = case;
+        let Validated { model, million_params, batch, length, gpus, id, .. } = case;
         text.push_str(&format!(
-            "{} {million_params} {batch}x{length}x{cards} {}{figures}\n",
+            "{} {million_params} {batch}x{length}x{gpus} {}{figures}\n",
             one_word(model),
             one_word(id)
         ));
@@ -90,20 +90,20 @@ fn read_figure(word: &str) -> Option<Figure> {
     Some(Figure { metric, measured_tenths, error_hundredths: word.get(sign..)?.parse().ok()? })
 }
 
-fn read_case<'a>(line: &'a str, file: &'a str, card: Option<&'a str>, setting: Setting) -> Option<Validated<'a>> {
+fn read_case<'a>(line: &'a str, file: &'a str, gpu: Option<&'a str>, setting: Setting) -> Option<Validated<'a>> {
     let mut words = line.split(' ');
     let (model, million_params) = (words.next()?, words.next()?.parse().ok()?);
     let (batch, rest) = words.next()?.split_once('x')?;
-    let (length, cards) = rest.split_once('x')?;
+    let (length, gpus) = rest.split_once('x')?;
     Some(Validated {
         file,
-        card,
+        gpu,
         model,
         million_params,
         setting,
         batch: batch.parse().ok()?,
         length: length.parse().ok()?,
-        cards: cards.parse().ok()?,
+        gpus: gpus.parse().ok()?,
         id: words.next()?,
         figures: words.filter_map(read_figure).collect(),
     })
@@ -111,7 +111,7 @@ fn read_case<'a>(line: &'a str, file: &'a str, card: Option<&'a str>, setting: S
 
 /// What stands in the line over a file's cases.
 fn head<'a>(case: &Validated<'a>) -> (&'a str, Option<&'a str>) {
-    (case.file, case.card)
+    (case.file, case.gpu)
 }
 
 fn setting_words(setting: &Setting) -> String {

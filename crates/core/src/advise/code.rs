@@ -79,6 +79,7 @@ const ARGUMENTS: &[(&str, Place, &str)] = &[
     ("rollout.vllm_enable_sleep_mode", Trainer, ""),
     ("beta", Trainer, ""),
     ("steps_per_generation", Trainer, ""),
+    ("num_iterations", Trainer, ""),
     ("padding_free", Trainer, ""),
     ("use_liger_loss", Trainer, ""),
     ("zero_stage", Deepspeed, "stage"),
@@ -123,7 +124,7 @@ pub fn lever_code(lever: Lever, before: &Plan, after: &Plan) -> String {
     lines.retain(|line| !(shards && line.text.ends_with("\"auto\"")));
     let written = lines.iter().map(|line| line.text.as_str()).collect::<Vec<_>>().join(", ");
     match lever {
-        Lever::Card(id) => id.to_owned(),
+        Lever::Gpu(id) => id.to_owned(),
         Lever::Sharding { .. } if !written.starts_with("fully") => format!("zero_optimization: {{{written}}}"),
         _ => written,
     }

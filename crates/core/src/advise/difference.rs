@@ -26,7 +26,7 @@ pub struct Difference {
     pub estimates: [Estimate; 2],
     /// Effective batch sizes, sequences.
     pub effective_batch: [u64; 2],
-    /// Tokens of a step on all cards together, padding included.
+    /// Tokens of a step on all GPUs together, padding included.
     pub tokens_per_step: [u64; 2],
     /// Time of the second plan's step beside the first's, for as many tokens.
     pub time: Range,

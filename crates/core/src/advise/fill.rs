@@ -1,15 +1,15 @@
-//! Using an idle card: what to raise, in divisible steps, until a target share of the card is in use.
+//! Using an idle GPU: what to raise, in divisible steps, until a target share of the GPU is in use.
 
 use std::cmp::Reverse;
 
 use super::difference::{Changed, changed};
-use super::judge::{Judge, Judgement, Remembering};
+use super::oracle::{FitOracle, Judgement, Remembering};
 use crate::job::Job;
 use crate::memory::Fit;
 use crate::plan::{Method, Plan, Task};
 use crate::speed::{self, Range};
 
-/// Shares of the card between which the expected need is to lie.
+/// Shares of the GPU between which the expected need is to lie.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Target {
     /// At least.
@@ -19,7 +19,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// A third to three fifths: 10 to 20 of 32 GB, room for longer answers and for others on the card.
+    /// A third to three fifths: 10 to 20 of 32 GB, room for longer answers and for others on the GPU.
     pub const CAUTIOUS: Self = Self { low: 10.0 / 32.0, high: 20.0 / 32.0 };
 
     fn holds(self, judged: &Judgement) -> bool {
@@ -93,7 +93,7 @@ impl Knob {
         }
     }
 
-    /// The most it is raised to: what goes further is another experiment, not a use of the card. Batches are not bounded.
+    /// The most it is raised to: what goes further is another experiment, not a use of the GPU. Batches are not bounded.
     const fn limit(self, own: u64) -> u64 {
         match self {
             Self::Batch => u64::MAX,
@@ -115,7 +115,7 @@ impl Knob {
     }
 }
 
-/// A plan that uses the card.
+/// A plan that uses the GPU.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Filled {
     /// What is raised.
@@ -141,7 +141,7 @@ pub struct Fill {
     pub recommended: Option<Filled>,
     /// The batch, into the upper half.
     pub aggressive: Option<Filled>,
-    /// Other things that could use the card instead, each by itself, as far up in the target as they go.
+    /// Other things that could use the GPU instead, each by itself, as far up in the target as they go.
     pub others: Vec<Filled>,
     /// What to go back to, in order, should memory still run out: plans with less and less.
     pub back_off: Vec<Plan>,
@@ -152,37 +152,37 @@ pub struct Fill {
 /// The batch grows, and accumulation shrinks with it as long as it divides, so that the effective batch stays; then the
 /// effective batch grows as well. Of all plans in a half of the target the one that keeps the effective batch is taken,
 /// else the one with the roundest batch, else the quickest.
-pub fn fill(job: &Job, target: Target, judge: &dyn Judge) -> Fill {
-    let judge = &Remembering::new(judge);
+pub fn fill(job: &Job, target: Target, oracle: &dyn FitOracle) -> Fill {
+    let oracle = &Remembering::new(oracle);
     let plan = &job.plan;
-    // Recomputation is what an idle card does not need.
+    // Recomputation is what an idle GPU does not need.
     let recomputes = plan.gradient_checkpointing && job.trains();
     let without = recomputes.then(|| job.with(Plan { gradient_checkpointing: false, ..plan.clone() }).ok()).flatten();
     let is_below = |start: &&Job| {
-        judge.judge(start).is_some_and(|judged| judged.fit == Fit::Fits && judged.used_share() < target.high)
+        oracle.judge(start).is_some_and(|judged| judged.fit == Fit::Fits && judged.used_share() < target.high)
     };
-    let is_idle = judge.judge(job).is_some_and(|judged| judged.used_share() < target.low);
+    let is_idle = oracle.judge(job).is_some_and(|judged| judged.used_share() < target.low);
     let Some(start) = without.iter().chain([job]).find(is_below).filter(|_| is_idle) else {
         return Fill { recommended: None, aggressive: None, others: Vec::new(), back_off: Vec::new() };
     };
-    let within = |knob, target| raised(job, start, knob, target, judge);
+    let within = |knob, target| raised(job, start, knob, target, oracle);
     let [lower, upper] = target.halves().map(|half| within(Knob::Batch, half));
     let recommended = lower.or_else(|| within(Knob::Batch, target));
     let aggressive = upper.filter(|filled| recommended.as_ref().is_none_or(|other| other.plan != filled.plan));
     let others = Knob::ALL.iter().filter(|knob| **knob != Knob::Batch && knob.applies(plan));
     let others: Vec<Filled> = others.filter_map(|knob| within(*knob, target)).collect();
     let samples = || others.iter().find(|other| other.knob == Knob::Samples).cloned();
-    let recommended = recommended.or_else(|| below(job, start, target, judge)).or_else(samples);
+    let recommended = recommended.or_else(|| below(job, start, target, oracle)).or_else(samples);
     let back_off =
         aggressive.iter().chain(&recommended).next().map(|filled| back_off(job, &filled.plan)).unwrap_or_default();
     Fill { recommended, aggressive, others, back_off }
 }
 
 /// The largest batch that stays below the target, where the next is beyond it.
-fn below(job: &Job, start: &Job, target: Target, judge: &dyn Judge) -> Option<Filled> {
-    let low = judge.judge(start)?.used_share();
-    let filled = raised(job, start, Knob::Batch, Target { low, high: target.high }, judge)?;
-    // What is no quicker is no use of the card.
+fn below(job: &Job, start: &Job, target: Target, oracle: &dyn FitOracle) -> Option<Filled> {
+    let low = oracle.judge(start)?.used_share();
+    let filled = raised(job, start, Knob::Batch, Target { low, high: target.high }, oracle)?;
+    // What is no quicker is no use of the GPU.
     (filled.gain.expected > 1.0).then_some(filled)
 }
 
@@ -244,15 +244,15 @@ impl<'a> Scale<'a> {
 /// Values beyond this are not looked at, in steps of the scale.
 const LARGEST_COUNT: u64 = 1 << 16;
 
-/// The first value, not below the plan's own, from which on `share` of the card is in use; one beyond the last that makes
+/// The first value, not below the plan's own, from which on `share` of the GPU is in use; one beyond the last that makes
 /// a plan where that is never so. Found between values that enclose it, as none of the knobs ever saves memory.
-fn first(scale: &Scale<'_>, share: f64, judge: &dyn Judge) -> Option<u64> {
+fn first(scale: &Scale<'_>, share: f64, oracle: &dyn FitOracle) -> Option<u64> {
     let limit = scale.knob.limit(scale.knob.of(&scale.start.plan));
     let used = |count: u64| {
         // Beyond the limit there is no plan, as there is none beyond what a field takes.
         let within = scale.value(count) <= limit;
         let job = within.then(|| scale.start.with(scale.plan(count)).ok()).flatten()?;
-        judge.judge(&job).map(|judged| judged.used_share())
+        oracle.judge(&job).map(|judged| judged.used_share())
     };
     let (mut low, mut high) = (scale.own(), scale.own().saturating_mul(2));
     let mut below = used(low)?;
@@ -294,10 +294,10 @@ fn first(scale: &Scale<'_>, share: f64, judge: &dyn Judge) -> Option<u64> {
 const TRIES: usize = 6;
 
 /// `start` with `knob` raised into `target`, compared with `job`.
-fn raised(job: &Job, start: &Job, knob: Knob, target: Target, judge: &dyn Judge) -> Option<Filled> {
+fn raised(job: &Job, start: &Job, knob: Knob, target: Target, oracle: &dyn FitOracle) -> Option<Filled> {
     let plan = &job.plan;
     let scale = Scale::new(knob, start)?;
-    let (lowest, past) = (first(&scale, target.low, judge)?, first(&scale, target.high, judge)?);
+    let (lowest, past) = (first(&scale, target.low, oracle)?, first(&scale, target.high, oracle)?);
     let effective = job.batches.effective_batch_size;
     let own = knob.of(plan).max(1);
     let mut candidates: Vec<_> = (lowest..past.min(lowest.saturating_add(LARGEST_COUNT)))
@@ -313,7 +313,7 @@ fn raised(job: &Job, start: &Job, knob: Knob, target: Target, judge: &dyn Judge)
     let base = speed::step_time(job);
     candidates.into_iter().take(TRIES).find_map(|(Reverse((keeps_effective_batch, ..)), filled)| {
         let filled = start.with(filled).ok()?;
-        let judgement = judge.judge(&filled).filter(|judged| target.holds(judged))?;
+        let judgement = oracle.judge(&filled).filter(|judged| target.holds(judged))?;
         let time = speed::step_time(&filled);
         Some(Filled {
             knob,

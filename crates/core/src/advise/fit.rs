@@ -1,8 +1,8 @@
 //! Making a plan fit: at each level the quickest sequence of levers.
 
 use super::hardware::{Hardware, hardware};
-use super::judge::{Judge, Remembering};
 use super::lever::{Level, Lever, has_wide_adapters, shardings, shorter, smaller_batches, smaller_model};
+use super::oracle::{FitOracle, Remembering};
 use super::search::{Choice, Question, choices, least, quickest};
 use super::waterfall::{Stage, waterfall};
 use crate::job::Job;
@@ -90,7 +90,7 @@ pub(super) fn questions(job: &Job, level: Level) -> Vec<Question> {
     // The pass that computes them beforehand is not part of a step: worth it where a whole model goes.
     let precomputed: &[Lever] = if plan.method == Method::Full { &[Lever::PrecomputedReference] } else { &[] };
     let coarser = level >= Level::Coarser;
-    // DeepSpeed casts adapters to the base's 16 bits; on several cards that is what everyone does.
+    // DeepSpeed casts adapters to the base's 16 bits; on several GPUs that is what everyone does.
     let narrows = plan.num_gpus == 1 && has_wide_adapters(plan);
     let shardings = if narrows && !coarser { Vec::new() } else { shardings(plan.num_gpus) };
     // Without accumulation no gradients live while forward runs; the first accumulation brings them.
@@ -168,13 +168,13 @@ fn departures(plan: &Plan) -> Vec<Vec<Lever>> {
 }
 
 /// What each level can do for `plan`: within a level the fastest combination of levers with which it fits.
-pub fn escalate(job: &Job, judge: &dyn Judge) -> Escalation {
-    let judge = &Remembering::new(judge);
+pub fn escalate(job: &Job, oracle: &dyn FitOracle) -> Escalation {
+    let oracle = &Remembering::new(oracle);
     let mut levels = Vec::with_capacity(Level::ALL.len());
     let mut quickest = f64::INFINITY;
     for level in Level::ALL.iter().copied() {
         let starts = starts(&job.plan, level, quickest.is_finite());
-        let found = match at_level(job, (level, starts), quickest * WORTH_IT, judge) {
+        let found = match at_level(job, (level, starts), quickest * WORTH_IT, oracle) {
             Attempt::Fits(advice) => {
                 quickest = advice.seconds_per_token;
                 Found::Fits(advice)
@@ -189,7 +189,7 @@ pub fn escalate(job: &Job, judge: &dyn Judge) -> Escalation {
         Found::Short(None) | Found::NoQuicker | Found::Fits(_) => None,
     };
     let leanest = levels.iter().filter_map(short).min_by_key(|leanest| leanest.need_bytes);
-    let hardware = if quickest.is_finite() { Vec::new() } else { hardware(job, leanest.as_deref(), judge) };
+    let hardware = if quickest.is_finite() { Vec::new() } else { hardware(job, leanest.as_deref(), oracle) };
     Escalation { levels, hardware }
 }
 
@@ -200,7 +200,7 @@ enum Attempt {
 }
 
 /// The quickest advice of one level that takes less than `limit` seconds a token.
-fn at_level(job: &Job, (level, starts): (Level, Starts), limit: f64, judge: &dyn Judge) -> Attempt {
+fn at_level(job: &Job, (level, starts): (Level, Starts), limit: f64, oracle: &dyn FitOracle) -> Attempt {
     let mut leanest: Option<Box<Leanest>> = None;
     for departure in starts {
         let Some(start) = pulled(job, &departure) else { continue };
@@ -209,13 +209,13 @@ fn at_level(job: &Job, (level, starts): (Level, Starts), limit: f64, judge: &dyn
         // Quickest first: those worth a look stand in front.
         let worth = all.partition_point(|choice| choice.seconds < limit);
         let worth = all.get(..worth).unwrap_or_default();
-        if let Some(choice) = quickest(worth, &questions, judge) {
+        if let Some(choice) = quickest(worth, &questions, oracle) {
             let levers = departure.into_iter().chain(levers_of(&choice, &questions)).collect();
-            if let Some(advice) = advice(job, levers, &choice.job, level, judge) {
+            if let Some(advice) = advice(job, levers, &choice.job, level, oracle) {
                 return Attempt::Fits(Box::new(advice));
             }
         } else if limit.is_infinite()
-            && let Some((choice, judged)) = least(&all, &questions, judge)
+            && let Some((choice, judged)) = least(&all, &questions, oracle)
             && leanest.as_ref().is_none_or(|least| judged.need_bytes < least.need_bytes)
         {
             let plan = Rc::unwrap_or_clone(choice.job).into_plan();
@@ -227,15 +227,15 @@ fn at_level(job: &Job, (level, starts): (Level, Starts), limit: f64, judge: &dyn
 
 /// The quickest levers with which `plan` fits at the mildest level at which it does, none of them changing what is
 /// trained nor moving the training state to the host, which makes a step many times as long; where it fits as it is, none.
-pub(super) fn savers(job: &Job, judge: &dyn Judge) -> Option<(Vec<Lever>, Job)> {
-    if judge.suits(job) {
+pub(super) fn savers(job: &Job, oracle: &dyn FitOracle) -> Option<(Vec<Lever>, Job)> {
+    if oracle.suits(job) {
         return Some((Vec::new(), job.clone()));
     }
     [Level::Same, Level::Coarser].into_iter().find_map(|level| {
         let questions = questions_on_gpu(job, level);
-        let choice = quickest(&choices(job, &questions), &questions, judge)?;
+        let choice = quickest(&choices(job, &questions), &questions, oracle)?;
         let levers = in_order(job, levers_of(&choice, &questions), &choice.job);
-        let levers = without_needless(job, levers, &choice.job, judge);
+        let levers = without_needless(job, levers, &choice.job, oracle);
         let changed = pulled(job, &levers)?;
         Some((levers, changed))
     })
@@ -243,14 +243,14 @@ pub(super) fn savers(job: &Job, judge: &dyn Judge) -> Option<(Vec<Lever>, Job)> 
 
 /// The levers with which `plan` needs least, under the same limits: what may fit by its replay where nothing surely does
 /// at a quick look.
-pub(super) fn all_savers(job: &Job, judge: &dyn Judge) -> Option<(Vec<Lever>, Job)> {
+pub(super) fn all_savers(job: &Job, oracle: &dyn FitOracle) -> Option<(Vec<Lever>, Job)> {
     let questions = questions_on_gpu(job, Level::Coarser);
-    let (choice, judged) = least(&choices(job, &questions), &questions, judge)?;
+    let (choice, judged) = least(&choices(job, &questions), &questions, oracle)?;
     let mut levers = in_order(job, levers_of(&choice, &questions), &choice.job);
     for at in (0..levers.len()).rev() {
         let mut fewer = levers.clone();
         fewer.remove(at);
-        let need = pulled(job, &fewer).and_then(|job| judge.judge(&job)).map(|judged| judged.need_bytes);
+        let need = pulled(job, &fewer).and_then(|job| oracle.judge(&job)).map(|judged| judged.need_bytes);
         if need.is_some_and(|need| need <= judged.need_bytes) {
             levers = fewer;
         }
@@ -300,11 +300,11 @@ fn questions_of(job: &Job, level: Level) -> Vec<Question> {
 
 /// Seconds a token of the quickest plan that fits at `level`, found by estimating every combination in order of time: what
 /// [`escalate`] is checked against; `fits`: whether a milder level suffices.
-pub fn exhaustive(job: &Job, level: Level, fits: bool, judge: &dyn Judge) -> Option<f64> {
+pub fn exhaustive(job: &Job, level: Level, fits: bool, oracle: &dyn FitOracle) -> Option<f64> {
     starts(&job.plan, level, fits).into_iter().find_map(|departure| {
         let start = pulled(job, &departure)?;
         let all = choices(&start, &questions_of(&start, level));
-        let fitting = all.into_iter().find(|choice| judge.suits(&choice.job))?;
+        let fitting = all.into_iter().find(|choice| oracle.suits(&choice.job))?;
         Some(seconds_per_token(&fitting.job))
     })
 }
@@ -320,9 +320,9 @@ fn levers_of(choice: &Choice, questions: &[Question]) -> Vec<Lever> {
     choice.answers.iter().zip(questions).filter_map(of).collect()
 }
 
-fn advice(before: &Job, levers: Vec<Lever>, reached: &Job, level: Level, judge: &dyn Judge) -> Option<Advice> {
-    let levers = without_needless(before, in_order(before, levers, reached), reached, judge);
-    let stages = savers_first(before, waterfall(before, &levers, judge), judge);
+fn advice(before: &Job, levers: Vec<Lever>, reached: &Job, level: Level, oracle: &dyn FitOracle) -> Option<Advice> {
+    let levers = without_needless(before, in_order(before, levers, reached), reached, oracle);
+    let stages = savers_first(before, waterfall(before, &levers, oracle), oracle);
     let plan = stages.last()?.plan.clone();
     let changed = before.with(plan).ok()?;
     Some(Advice {
@@ -360,7 +360,7 @@ fn pulled(job: &Job, levers: &[Lever]) -> Option<Job> {
 const FOR_FEWER: f64 = 1.04;
 
 /// `levers` without those that only make it quicker, where that is little.
-fn without_needless(before: &Job, levers: Vec<Lever>, after: &Job, judge: &dyn Judge) -> Vec<Lever> {
+fn without_needless(before: &Job, levers: Vec<Lever>, after: &Job, oracle: &dyn FitOracle) -> Vec<Lever> {
     let quickest = seconds_per_token(after);
     let limit = quickest * FOR_FEWER;
     let mut kept = levers;
@@ -372,7 +372,7 @@ fn without_needless(before: &Job, levers: Vec<Lever>, after: &Job, judge: &dyn J
         let suffices = pulled(before, &fewer).is_some_and(|job| {
             // One without which it is no slower is needed, or the search had left it out.
             let seconds = seconds_per_token(&job);
-            seconds > quickest && seconds <= limit && judge.suits(&job)
+            seconds > quickest && seconds <= limit && oracle.suits(&job)
         });
         if suffices {
             kept = fewer;
@@ -382,16 +382,18 @@ fn without_needless(before: &Job, levers: Vec<Lever>, after: &Job, judge: &dyn J
 }
 
 /// Less than this is no saving to show, bytes.
-const SOME: i64 = 1 << 20;
+const MIN_SHOWN_SAVING_BYTES: i64 = 1 << 20;
 
 /// The stages with those that save nothing in their place behind the others of their level, where they may well save
 /// something: the peak moves to another phase as levers are pulled.
-fn savers_first(before: &Job, stages: Vec<Stage>, judge: &dyn Judge) -> Vec<Stage> {
-    let mut order: Vec<(Level, bool, Lever)> =
-        stages.iter().map(|stage| (stage.lever.level(), stage.saved_bytes < SOME, stage.lever)).collect();
+fn savers_first(before: &Job, stages: Vec<Stage>, oracle: &dyn FitOracle) -> Vec<Stage> {
+    let mut order: Vec<(Level, bool, Lever)> = stages
+        .iter()
+        .map(|stage| (stage.lever.level(), stage.saved_bytes < MIN_SHOWN_SAVING_BYTES, stage.lever))
+        .collect();
     order.sort_by_key(|(level, saves_nothing, _)| (*level, *saves_nothing));
     let levers: Vec<Lever> = order.into_iter().map(|(.., lever)| lever).collect();
     let reached = pulled(before, &levers);
     let same = reached.is_some() && reached.as_ref().map(Job::plan) == stages.last().map(|stage| &stage.plan);
-    if same { waterfall(before, &levers, judge) } else { stages }
+    if same { waterfall(before, &levers, oracle) } else { stages }
 }

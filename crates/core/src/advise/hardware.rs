@@ -1,15 +1,15 @@
-//! Cards on which a plan would fit.
+//! GPUs on which a plan would fit.
 
 use super::fit::{Leanest, questions};
-use super::judge::{Judge, Judgement};
 use super::lever::{Level, Lever};
+use super::oracle::{FitOracle, Judgement};
 use super::search::{choices, leanest};
 use crate::gpu;
 use crate::job::Job;
 use crate::plan::{GpuChoice, Plan};
 use std::rc::Rc;
 
-/// Cards on which a plan would fit.
+/// GPUs on which a plan would fit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hardware {
     /// Whether the training stays as it is on them, or becomes QLoRA.
@@ -24,19 +24,19 @@ pub struct Hardware {
     pub plan: Plan,
 }
 
-/// Numbers of cards that are looked at: machines have powers of two, clusters have machines.
+/// Numbers of GPUs that are looked at: machines have powers of two, clusters have machines.
 const COUNTS: [u64; 10] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 
-/// Ways out by hardware: as few larger cards as can be, and more of the plan's own; for the training as it is, then for
-/// QLoRA where that needs fewer or smaller cards.
-/// `leanest` is what needs least of all that was tried on the plan's own cards: the smallest card that it fits comes last.
-pub(super) fn hardware(job: &Job, leanest: Option<&Leanest>, judge: &dyn Judge) -> Vec<Hardware> {
+/// Ways out by hardware: as few larger GPUs as can be, and more of the plan's own; for the training as it is, then for
+/// QLoRA where that needs fewer or smaller GPUs.
+/// `leanest` is what needs least of all that was tried on the plan's own GPUs: the smallest GPU that it fits comes last.
+pub(super) fn hardware(job: &Job, leanest: Option<&Leanest>, oracle: &dyn FitOracle) -> Vec<Hardware> {
     let mut found: Vec<Hardware> = Vec::new();
     let adapted = (!job.quantizes() && job.trains()).then(|| Lever::Qlora.apply(job));
-    let smallest = leanest.and_then(|leanest| smallest_card(job, leanest, judge));
+    let smallest = leanest.and_then(|leanest| smallest_gpu(job, leanest, oracle));
     let starts = [Some((Level::Same, job.clone())), adapted.flatten().map(|job| (Level::Different, job))];
     let both = |(level, start): (Level, Job)| {
-        [larger_cards(&start, level, judge), more_cards(&start, level, judge)].into_iter().flatten().collect::<Vec<_>>()
+        [larger_gpus(&start, level, oracle), more_gpus(&start, level, oracle)].into_iter().flatten().collect::<Vec<_>>()
     };
     for one in starts.into_iter().flatten().flat_map(both).chain(smallest) {
         // What changes the training has to do with less than what does not.
@@ -48,62 +48,62 @@ pub(super) fn hardware(job: &Job, leanest: Option<&Leanest>, judge: &dyn Judge) 
     found
 }
 
-/// The plan on `num_gpus` cards with the levers that save most and change nothing about the result, and what each needs:
+/// The plan on `num_gpus` GPUs with the levers that save most and change nothing about the result, and what each needs:
 /// with offload and without, as the host may have no room.
-fn lean(job: &Job, num_gpus: u64, judge: &dyn Judge) -> Vec<(Rc<Job>, Judgement)> {
-    let spread = Lever::Cards(num_gpus).apply(job);
+fn lean(job: &Job, num_gpus: u64, oracle: &dyn FitOracle) -> Vec<(Rc<Job>, Judgement)> {
+    let spread = Lever::Gpus(num_gpus).apply(job);
     let spread = if num_gpus == job.plan.num_gpus { Some(job) } else { spread.as_ref() };
     let Some(spread) = spread else { return Vec::new() };
     let questions = questions(spread, Level::Same);
-    leanest(&choices(spread, &questions), &questions, judge)
+    leanest(&choices(spread, &questions), &questions, oracle)
 }
 
-/// The smallest card of the catalogue on which the leanest plan fits.
-fn smallest_card(job: &Job, leanest: &Leanest, judge: &dyn Judge) -> Option<Hardware> {
+/// The smallest GPU of the catalogue on which the leanest plan fits.
+fn smallest_gpu(job: &Job, leanest: &Leanest, oracle: &dyn FitOracle) -> Option<Hardware> {
     let num_gpus = leanest.plan.num_gpus;
     by_memory().into_iter().filter(|(bytes, _)| *bytes >= leanest.need_bytes).find_map(|(memory_bytes, id)| {
         let gpu = GpuChoice::Catalogue(id.to_owned());
         let on_it = job.with(Plan { gpu: gpu.clone(), ..leanest.plan.clone() }).ok()?;
-        let suits = judge.suits(&on_it);
+        let suits = oracle.suits(&on_it);
         suits.then(|| Hardware { level: Level::Different, num_gpus, gpu, memory_bytes, plan: on_it.into_plan() })
     })
 }
 
-/// Cards of the catalogue by memory, bytes, one of each size.
+/// GPUs of the catalogue by memory, bytes, one of each size.
 fn by_memory() -> Vec<(u64, &'static str)> {
-    let mut cards: Vec<&gpu::Card> = gpu::catalogue().iter().collect();
+    let mut gpus: Vec<&gpu::Gpu> = gpu::catalogue().iter().collect();
     // Of one size the quickest.
-    cards.sort_by(|a, b| {
+    gpus.sort_by(|a, b| {
         let quicker = b.memory_bandwidth_gb_s.total_cmp(&a.memory_bandwidth_gb_s);
         a.memory_bytes().cmp(&b.memory_bytes()).then(quicker)
     });
-    cards.dedup_by_key(|card| card.memory_bytes());
-    cards.into_iter().map(|card| (card.memory_bytes(), card.id.as_ref())).collect()
+    gpus.dedup_by_key(|gpu| gpu.memory_bytes());
+    gpus.into_iter().map(|gpu| (gpu.memory_bytes(), gpu.id.as_ref())).collect()
 }
 
-/// As few cards as can be, then the smallest of the catalogue that suffice.
-fn larger_cards(job: &Job, level: Level, judge: &dyn Judge) -> Option<Hardware> {
-    let cards = by_memory();
+/// As few GPUs as can be, then the smallest of the catalogue that suffice.
+fn larger_gpus(job: &Job, level: Level, oracle: &dyn FitOracle) -> Option<Hardware> {
+    let gpus = by_memory();
     counts(&job.plan).find_map(|num_gpus| {
-        let lean = lean(job, num_gpus, judge);
-        cards.iter().filter(|(bytes, _)| *bytes >= job.memory_bytes).find_map(|(memory_bytes, id)| {
+        let lean = lean(job, num_gpus, oracle);
+        gpus.iter().filter(|(bytes, _)| *bytes >= job.memory_bytes).find_map(|(memory_bytes, id)| {
             let gpu = GpuChoice::Catalogue((*id).to_owned());
             let on_it = |job: &Job| job.with(Plan { gpu: gpu.clone(), ..job.plan.clone() }).ok();
             let enough = lean.iter().filter(|(_, judged)| judged.need_bytes <= *memory_bytes);
             let enough = enough.filter_map(|(job, judged)| Some((on_it(job)?, judged)));
             let enough = enough.filter(|(job, judged)| judged.suits_host(job));
             let (leanest, _) = enough.min_by_key(|(_, judged)| judged.need_bytes)?;
-            let suits = judge.suits(&leanest);
+            let suits = oracle.suits(&leanest);
             let memory_bytes = *memory_bytes;
             suits.then(|| Hardware { level, num_gpus, gpu, memory_bytes, plan: leanest.into_plan() })
         })
     })
 }
 
-/// The fewest cards like the plan's own; bisected, as more cards never take more of each.
-fn more_cards(job: &Job, level: Level, judge: &dyn Judge) -> Option<Hardware> {
+/// The fewest GPUs like the plan's own; bisected, as more GPUs never take more of each.
+fn more_gpus(job: &Job, level: Level, oracle: &dyn FitOracle) -> Option<Hardware> {
     let on = |num_gpus| {
-        let lean = lean(job, num_gpus, judge);
+        let lean = lean(job, num_gpus, oracle);
         let suiting = lean.into_iter().filter(|(job, judged)| judged.suits(job));
         suiting.min_by_key(|(_, judged)| judged.need_bytes).map(|(job, _)| Rc::unwrap_or_clone(job).into_plan())
     };

@@ -1,7 +1,7 @@
 //! What each lever does to a plan by itself.
 
-use super::judge::{Judge, Judgement, saved_bytes};
 use super::lever::{Lever, candidates};
+use super::oracle::{FitOracle, Judgement, saved_bytes};
 use crate::job::Job;
 use crate::plan::Plan;
 use crate::speed::{self, Range};
@@ -22,20 +22,20 @@ pub struct Impact {
 }
 
 /// Less than this is the optimizer's counters, not a saving: bytes.
-const SOME: u64 = 1 << 20;
+const MIN_SHOWN_SAVING_BYTES: u64 = 1 << 20;
 
 /// Ratios of step times closer to 1 than this say the same.
 const SAME_TIME: f64 = 0.005;
 
 /// Every lever that changes what `job` needs or how long it takes, alone, the largest saving first.
-pub fn impacts(job: &Job, judge: &dyn Judge) -> Vec<Impact> {
-    let Some(base) = judge.judge(job) else { return Vec::new() };
+pub fn impacts(job: &Job, oracle: &dyn FitOracle) -> Vec<Impact> {
+    let Some(base) = oracle.judge(job) else { return Vec::new() };
     let time = speed::step_time(job);
     let mut impacts: Vec<Impact> = candidates(job)
         .into_iter()
         .filter_map(|lever| {
             let changed = lever.apply(job)?;
-            let judged = judge.judge(&changed)?;
+            let judged = oracle.judge(&changed)?;
             Some(Impact {
                 lever,
                 judgement: judged,
@@ -46,8 +46,9 @@ pub fn impacts(job: &Job, judge: &dyn Judge) -> Vec<Impact> {
         })
         .collect();
     let matters = |impact: &Impact| {
-        let card = matches!(impact.lever, Lever::Card(_));
-        card || impact.saved_bytes.unsigned_abs() >= SOME || (impact.time.expected - 1.0).abs() > SAME_TIME
+        let gpu = matches!(impact.lever, Lever::Gpu(_));
+        gpu || impact.saved_bytes.unsigned_abs() >= MIN_SHOWN_SAVING_BYTES
+            || (impact.time.expected - 1.0).abs() > SAME_TIME
     };
     impacts.retain(matters);
     impacts.sort_by_key(|impact| std::cmp::Reverse(impact.saved_bytes));

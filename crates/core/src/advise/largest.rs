@@ -8,8 +8,8 @@ use std::cell::RefCell;
 
 use super::difference::{Changed, changed};
 use super::fit::{all_savers, savers};
-use super::judge::{Judge, Judgement, Quick, Replayed};
 use super::lever::{Lever, shardings, shorter, smaller_batches};
+use super::oracle::{FitOracle, Heuristic, Judgement, Replayed};
 use crate::job::Job;
 use crate::model::{self, CatalogueModel};
 use crate::plan::{Method, ModelChoice, Plan};
@@ -105,10 +105,10 @@ impl Largest {
             || self.offers().iter().any(|offer| offer.plan == *plan)
     }
 
-    /// A few milliseconds' work. `judge` goes by replays where they are known, `replayed` says where they are.
-    pub fn advance(&mut self, judge: &dyn Judge, replayed: &dyn Fn(&Plan) -> bool) -> Progress {
+    /// A few milliseconds' work. `oracle` goes by replays where they are known, `replayed` says where they are.
+    pub fn advance(&mut self, oracle: &dyn FitOracle, replayed: &dyn Fn(&Plan) -> bool) -> Progress {
         if let Some(place) = self.next_new() {
-            self.look_at(place, judge);
+            self.look_at(place, oracle);
             return Progress::Working;
         }
         let chosen = self.chosen();
@@ -133,8 +133,8 @@ impl Largest {
                 }
                 State::Likely(offer) | State::LastTry(offer) => {
                     let offered = asked.with(offer.plan.clone()).ok();
-                    let judge = |job: &Job| judge.judge(job).filter(|judged| judged.suits(job));
-                    let judged = offered.as_ref().and_then(judge);
+                    let oracle = |job: &Job| oracle.judge(job).filter(|judged| judged.suits(job));
+                    let judged = offered.as_ref().and_then(oracle);
                     match (judged, &family.state) {
                         (Some(judgement), _) => {
                             family.state = State::Found(Box::new(Offer { judgement, ..(**offer).clone() }));
@@ -145,7 +145,7 @@ impl Largest {
                     }
                 }
                 State::New | State::Possible => {
-                    let of = |way: Way| offer(asked, plan, family, way, judge).map(Box::new);
+                    let of = |way: Way| offer(asked, plan, family, way, oracle).map(Box::new);
                     let next = of(savers).map(State::Likely);
                     let last = || of(all_savers).filter(|offer| !replayed(&offer.plan)).map(State::LastTry);
                     match next.or_else(last) {
@@ -179,14 +179,14 @@ impl Largest {
     }
 
     /// Whether the model in question may fit at all: with everything that saves memory its tensors have room.
-    fn look_at(&mut self, place: usize, judge: &dyn Judge) {
+    fn look_at(&mut self, place: usize, oracle: &dyn FitOracle) {
         let Self { asked, plan, families, .. } = self;
         let Some(family) = families.get_mut(place) else { return };
         let Some(model) = family.model() else { return };
         let with_model = asked.with(with_model(plan, model));
         let has_room = |lean: Job| {
-            let judged = judge.judge(&lean);
-            judged.is_some_and(|judged| judged.need_bytes <= judged.card_bytes && judged.suits_host(&lean))
+            let judged = oracle.judge(&lean);
+            judged.is_some_and(|judged| judged.need_bytes <= judged.gpu_bytes && judged.suits_host(&lean))
         };
         if with_model.is_ok_and(|job| leanest(&job).any(has_room)) {
             family.state = State::Possible;
@@ -250,9 +250,9 @@ impl Replays {
     }
 }
 
-impl Judge for Replays {
+impl FitOracle for Replays {
     fn judge(&self, job: &Job) -> Option<Judgement> {
-        self.of(&job.plan).unwrap_or_else(|| Quick.judge(job))
+        self.of(&job.plan).unwrap_or_else(|| Heuristic.judge(job))
     }
 }
 
@@ -277,16 +277,16 @@ fn with_model(plan: &Plan, model: &CatalogueModel) -> Plan {
 }
 
 /// A way to make a plan need less.
-type Way = fn(&Job, &dyn Judge) -> Option<(Vec<Lever>, Job)>;
+type Way = fn(&Job, &dyn FitOracle) -> Option<(Vec<Lever>, Job)>;
 
 /// The family's model with changes that make it fit; `plan` is what was asked, shorter if need be.
-fn offer(asked: &Job, plan: &Plan, family: &Family, way: Way, judge: &dyn Judge) -> Option<Offer> {
+fn offer(asked: &Job, plan: &Plan, family: &Family, way: Way, oracle: &dyn FitOracle) -> Option<Offer> {
     let model = family.model()?;
-    let (mut levers, lean) = way(&asked.with(with_model(plan, model)).ok()?, judge)?;
+    let (mut levers, lean) = way(&asked.with(with_model(plan, model)).ok()?, oracle)?;
     if plan.max_length != asked.plan.max_length {
         levers.insert(0, Lever::Length(plan.max_length));
     }
-    let judgement = judge.judge(&lean).filter(|judged| judged.need_bytes <= judged.card_bytes)?;
+    let judgement = oracle.judge(&lean).filter(|judged| judged.need_bytes <= judged.gpu_bytes)?;
     let changed = changed(&with_model(&asked.plan, model), &lean.plan);
     Some(Offer { model, plan: lean.into_plan(), judgement, levers, changed })
 }

@@ -5,26 +5,26 @@ use crate::job::Job;
 use crate::memory::{self, Estimate};
 use crate::plan::Plan;
 
-/// Use of the card over batch size and length.
+/// Use of the GPU over batch size and length.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Map {
     /// b, ascending.
     pub batches: Vec<u64>,
     /// s, ascending.
     pub lengths: Vec<u64>,
-    /// Expected need as a share of the card, a row for each length.
+    /// Expected need as a share of the GPU, a row for each length.
     pub used_share: Vec<Vec<f64>>,
 }
 
 impl Map {
-    /// The largest batch size that takes at most `share` of the card at a length of the map.
+    /// The largest batch size that takes at most `share` of the GPU at a length of the map.
     pub fn largest_batch(&self, length: u64, share: f64) -> Option<u64> {
         let row = self.lengths.iter().position(|other| *other == length)?;
         let fitting = self.batches.iter().zip(self.used_share.get(row)?).filter(|(_, used)| **used <= share);
         fitting.map(|(batch, _)| *batch).max()
     }
 
-    /// The greatest length that takes at most `share` of the card at a batch size of the map.
+    /// The greatest length that takes at most `share` of the GPU at a batch size of the map.
     pub fn longest(&self, batch: u64, share: f64) -> Option<u64> {
         let column = self.batches.iter().position(|other| *other == batch)?;
         let used = self.used_share.iter().map(|row| row.get(column));
@@ -48,10 +48,11 @@ pub fn map_beside(job: &Job, own: &Estimate, batches: Vec<u64>, lengths: Vec<u64
     let row = lengths.iter().position(|other| *other == length(plan).of(plan));
     let on_map = row.zip(column).and_then(|(row, column)| surface.get(row)?.get(column).copied());
     let allocated = on_map.unwrap_or_else(|| memory::outline(job).peak.allocated_bytes);
-    let needed = own.peak.band.expected.saturating_sub(own.peak.beside.expected);
+    let needed = own.peak.band.expected.saturating_sub(own.peak.device_overhead.expected);
     let beyond = needed as f64 / allocated.max(1) as f64;
-    let share =
-        |bytes: u64| (bytes as f64).mul_add(beyond, own.peak.beside.expected as f64) / own.card_bytes.max(1) as f64;
+    let share = |bytes: u64| {
+        (bytes as f64).mul_add(beyond, own.peak.device_overhead.expected as f64) / own.gpu_bytes.max(1) as f64
+    };
     let used_share = surface.into_iter().map(|row| row.into_iter().map(share).collect()).collect();
     Map { batches, lengths, used_share }
 }
@@ -61,12 +62,12 @@ pub fn length(plan: &Plan) -> Unknown {
     if plan.is_reinforcement() { Unknown::CompletionLength } else { Unknown::Length }
 }
 
-/// Share of the card beyond which a plan like one with this answer is tight: it fits in the expected case, but not surely.
+/// Share of the GPU beyond which a plan like one with this answer is tight: it fits in the expected case, but not surely.
 pub fn tight_share(own: &Estimate) -> f64 {
-    own.peak.band.expected as f64 / own.peak.sure_bytes.max(1) as f64
+    own.peak.band.expected as f64 / own.peak.safe_bytes.max(1) as f64
 }
 
-/// Batch sizes and lengths for the map of a plan, at most `count` of each: from small ones to beyond what the card has room
+/// Batch sizes and lengths for the map of a plan, at most `count` of each: from small ones to beyond what the GPU has room
 /// for, four to each doubling, the plan's own among them. Batch sizes are only such as divide what they have to.
 ///
 /// Need grows with the product of the two, so that evenly spaced values would spend most of the map on what does not fit.
@@ -103,21 +104,21 @@ fn axis(own: u64, end: u64, grain: u64, count: usize) -> Vec<u64> {
 }
 
 /// How far an axis reaches: four times as far as where the need, drawn on straight from the plan's own value and its double,
-/// meets the card, so that what a quarter of the other value leaves room for is on the map, too; beyond the plan's own value
+/// meets the GPU, so that what a quarter of the other value leaves room for is on the map, too; beyond the plan's own value
 /// in any case.
 fn end(job: &Job, unknown: Unknown) -> u64 {
     let own = unknown.of(&job.plan).max(1);
     let at = |value: u64| {
         let outline = memory::outline(&job.with(unknown.set(&job.plan, value)).ok()?);
-        Some((outline.peak.band.expected as f64, outline.card_bytes as f64))
+        Some((outline.peak.band.expected as f64, outline.gpu_bytes as f64))
     };
     let least = own.saturating_add(own.div_ceil(4));
-    let (Some((need, card)), Some((double, _))) = (at(own), at(own.saturating_mul(2))) else {
+    let (Some((need, gpu)), Some((double, _))) = (at(own), at(own.saturating_mul(2))) else {
         return own.saturating_mul(2);
     };
     let slope = (double - need) / own as f64;
-    let meets = if slope > 0.0 { own as f64 + (card - need) / slope } else { own as f64 };
-    // An unsigned number holds nothing below 0; no card is so idle that the own value should vanish in a corner.
+    let meets = if slope > 0.0 { own as f64 + (gpu - need) / slope } else { own as f64 };
+    // An unsigned number holds nothing below 0; no GPU is so idle that the own value should vanish in a corner.
     ((meets * 4.0) as u64).clamp(least, own.saturating_mul(64))
 }
 

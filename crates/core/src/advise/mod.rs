@@ -1,8 +1,8 @@
-//! Advice: what to change so that a plan fits its cards, or uses them, and what each change saves and costs *on this plan*.
+//! Advice: what to change so that a plan fits its GPUs, or uses them, and what each change saves and costs *on this plan*.
 //!
 //! A [`Lever`] is one change to a plan. Its saving is the difference of two estimates and its cost the ratio of two step
 //! times, never a percentage from a table. [`fit`] finds, level by level, the fastest sequence of levers with which a plan fits, [`fill`]
-//! what to raise on a card that idles, [`tiers`] the fastest way to share the training state, [`solve`] the most that
+//! what to raise on a GPU that idles, [`tiers`] the fastest way to share the training state, [`solve`] the most that
 //! fits, [`largest`] the models, [`map`] what batch and length cost together, and [`difference`] sets two plans side by side.
 
 pub mod code;
@@ -11,10 +11,10 @@ pub mod fill;
 pub mod fit;
 mod hardware;
 mod impact;
-mod judge;
 pub mod largest;
 mod lever;
 pub mod map;
+mod oracle;
 mod search;
 pub mod solve;
 pub mod summary;
@@ -23,6 +23,6 @@ mod waterfall;
 
 pub use hardware::Hardware;
 pub use impact::{Impact, impacts};
-pub use judge::{Judge, Judgement, Quick, Remembering, Replayed, ReplayedIfClose, usual_host};
 pub use lever::{Level, Lever, has_wide_adapters};
+pub use oracle::{FitOracle, Heuristic, Judgement, Remembering, Replayed, ReplayedIfClose, usual_host};
 pub use waterfall::{Change, Stage, steps_between, waterfall};

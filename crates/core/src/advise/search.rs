@@ -1,7 +1,7 @@
 //! The fastest combination of levers with which a plan fits.
 
-use super::judge::{Judge, Judgement};
 use super::lever::Lever;
+use super::oracle::{FitOracle, Judgement};
 use crate::job::Job;
 use crate::memory::Fit;
 use crate::speed;
@@ -100,7 +100,7 @@ pub(super) struct Choice {
 /// What is known of plans that were judged: bounds for those that were not.
 #[derive(Default)]
 struct Bounds<'a> {
-    card_bytes: u64,
+    gpu_bytes: u64,
     /// Answers that were found too big.
     too_big: Vec<&'a [usize]>,
     /// Answers that put more on the host than it has.
@@ -116,18 +116,17 @@ struct Bounds<'a> {
 impl<'a> Bounds<'a> {
     fn add(&mut self, choice: &'a Choice, judged: &Judgement) {
         let answers = &choice.answers[..];
-        self.card_bytes = judged.card_bytes;
+        self.gpu_bytes = judged.gpu_bytes;
         if judged.fit != Fit::Fits {
             self.too_big.push(answers);
         }
         self.forward.push((answers, judged.activation_bytes));
-        if judged.without_optimizer_bytes > judged.card_bytes {
+        if judged.without_optimizer_bytes > judged.gpu_bytes {
             self.without_optimizer.push((answers, judged.without_optimizer_bytes));
         }
         // Of what the optimizer's step takes, the part that is more counts as if it stood all the time: it is compared
-        // with the card alone.
-        let standing =
-            if judged.update_bytes > judged.card_bytes { judged.update_bytes } else { judged.standing_bytes };
+        // with the GPU alone.
+        let standing = if judged.update_bytes > judged.gpu_bytes { judged.update_bytes } else { judged.standing_bytes };
         self.standing.push((answers, standing));
     }
 
@@ -154,7 +153,7 @@ impl<'a> Bounds<'a> {
         }
         let forward = most(&self.forward, &|about| matches!(about, About::Optimizer | About::Sharding));
         let standing = most(&self.standing, &|about| about == About::Forward);
-        forward.saturating_add(standing) > self.card_bytes
+        forward.saturating_add(standing) > self.gpu_bytes
     }
 }
 
@@ -207,14 +206,14 @@ fn with(answers: &[usize], answer: usize) -> Vec<usize> {
 /// A choice is not estimated where others that were tell that it cannot fit. After one that does not fit comes the choice
 /// that saves most among those like it, with the last answers to all ordered questions: mostly it does not fit either,
 /// and rules out all between.
-pub(super) fn quickest(choices: &[Choice], questions: &[Question], judge: &dyn Judge) -> Option<Choice> {
+pub(super) fn quickest(choices: &[Choice], questions: &[Question], oracle: &dyn FitOracle) -> Option<Choice> {
     let mut bounds = Bounds::default();
     let mut unasked: Option<Vec<&Choice>> = None;
     for choice in choices {
         if bounds.rule_out(choice, questions) {
             continue;
         }
-        let Some(judged) = judge.judge(&choice.job) else { continue };
+        let Some(judged) = oracle.judge(&choice.job) else { continue };
         if !judged.suits_host(&choice.job) {
             bounds.too_much_for_host.push(&choice.answers);
         } else if judged.fit == Fit::Fits {
@@ -230,7 +229,7 @@ pub(super) fn quickest(choices: &[Choice], questions: &[Question], judge: &dyn J
             let extreme = unasked.swap_remove(place);
             if extreme != choice
                 && !bounds.rule_out(extreme, questions)
-                && let Some(judged) = judge.judge(&extreme.job)
+                && let Some(judged) = oracle.judge(&extreme.job)
             {
                 if !judged.suits_host(&extreme.job) {
                     bounds.too_much_for_host.push(&extreme.answers);
@@ -244,13 +243,13 @@ pub(super) fn quickest(choices: &[Choice], questions: &[Question], judge: &dyn J
 
 /// About the least that any choice needs that the host has room for: from the last answers to all questions, one question after the other is
 /// answered as needs least, twice over. Estimates a few dozen plans where all would be hundreds.
-pub(super) fn least(choices: &[Choice], questions: &[Question], judge: &dyn Judge) -> Option<(Choice, Judgement)> {
+pub(super) fn least(choices: &[Choice], questions: &[Question], oracle: &dyn FitOracle) -> Option<(Choice, Judgement)> {
     let with = |answers: &[usize]| choices.iter().find(|choice| choice.answers == answers);
     let lasts = |choice: &&Choice| {
         choice.answers.iter().zip(questions).filter(|(answer, question)| **answer == question.levers.len()).count()
     };
     let start = choices.iter().max_by_key(lasts)?;
-    let mut best = (start, judge.judge(&start.job)?);
+    let mut best = (start, oracle.judge(&start.job)?);
     let rank = |choice: &Choice, judged: &Judgement| (!judged.suits_host(&choice.job), judged.need_bytes);
     for place in (0..questions.len()).chain(0..questions.len()) {
         for answer in 0..=questions.get(place).map_or(0, |question| question.levers.len()) {
@@ -259,7 +258,7 @@ pub(super) fn least(choices: &[Choice], questions: &[Question], judge: &dyn Judg
                 *slot = answer;
             }
             let Some(other) = with(&answers) else { continue };
-            let Some(judged) = judge.judge(&other.job) else { continue };
+            let Some(judged) = oracle.judge(&other.job) else { continue };
             if rank(other, &judged) < rank(best.0, &best.1) {
                 best = (other, judged);
             }
@@ -269,8 +268,8 @@ pub(super) fn least(choices: &[Choice], questions: &[Question], judge: &dyn Judg
 }
 
 /// The choices that save most by their questions' order, and what they need.
-pub(super) fn leanest(choices: &[Choice], questions: &[Question], judge: &dyn Judge) -> Vec<(Rc<Job>, Judgement)> {
-    let judged = |choice: &Choice| judge.judge(&choice.job).map(|judged| (choice.job.clone(), judged));
+pub(super) fn leanest(choices: &[Choice], questions: &[Question], oracle: &dyn FitOracle) -> Vec<(Rc<Job>, Judgement)> {
+    let judged = |choice: &Choice| oracle.judge(&choice.job).map(|judged| (choice.job.clone(), judged));
     extremes(choices, questions).into_iter().filter_map(judged).collect()
 }
 

@@ -5,7 +5,7 @@
 //! [`Wanted`], and is started anew once its verdict is there. What was asked before is then known, so that every start
 //! comes one verdict further.
 
-use super::judge::{Judge, Quick};
+use super::oracle::{FitOracle, Heuristic};
 use crate::gpu;
 use crate::job::Job;
 use crate::plan::{GpuChoice, Plan};
@@ -87,10 +87,10 @@ pub struct Most {
 pub enum Question {
     /// The largest value of a field.
     Most(Unknown),
-    /// The fewest cards.
-    FewestCards,
-    /// The card of the catalogue with the least memory.
-    SmallestCard,
+    /// The fewest GPUs.
+    FewestGpus,
+    /// The GPU of the catalogue with the least memory.
+    SmallestGpu,
 }
 
 impl Question {
@@ -98,8 +98,8 @@ impl Question {
     fn without(self, plan: &Plan) -> Plan {
         match self {
             Self::Most(unknown) => unknown.set(plan, 1),
-            Self::FewestCards => Plan { num_gpus: 1, ..plan.clone() },
-            Self::SmallestCard => Plan { gpu: Plan::default().gpu, ..plan.clone() },
+            Self::FewestGpus => Plan { num_gpus: 1, ..plan.clone() },
+            Self::SmallestGpu => Plan { gpu: Plan::default().gpu, ..plan.clone() },
         }
     }
 }
@@ -126,8 +126,8 @@ const LARGEST_STEP: u64 = 64;
 /// Largest value that is looked at where no step leads from one to the next: more answers to a prompt nobody asks for.
 const LARGEST_LISTED: u64 = 1024;
 
-/// Most cards that are tried.
-const MOST_CARDS: u64 = 1024;
+/// Most GPUs that are tried.
+const MOST_GPUS: u64 = 1024;
 
 /// A question about a plan, answered as verdicts come in.
 #[derive(Debug, Clone, PartialEq)]
@@ -142,8 +142,8 @@ impl Search {
     /// Asks `question` about `job`. Takes milliseconds.
     pub fn new(job: Job, question: Question) -> Self {
         let start = match question {
-            Question::Most(unknown) => most(&job, unknown, &Quick).map_or(1, |most| most.value),
-            Question::FewestCards | Question::SmallestCard => 1,
+            Question::Most(unknown) => most(&job, unknown, &Heuristic).map_or(1, |most| most.value),
+            Question::FewestGpus | Question::SmallestGpu => 1,
         };
         Self { job, question, start }
     }
@@ -171,10 +171,10 @@ impl Search {
                 let next = |most: &Most| most.next.map(|next| unknown.set(&job.plan, next));
                 Ok(most.map(|most| Answer { next: next(&most), plan: most.plan }))
             }
-            Question::SmallestCard => Ok(first(job, cards(&job.plan), verdicts)?.map(alone)),
-            Question::FewestCards => Ok(fewest(job, verdicts)?.map(|job| {
+            Question::SmallestGpu => Ok(first(job, gpus(&job.plan), verdicts)?.map(alone)),
+            Question::FewestGpus => Ok(fewest(job, verdicts)?.map(|job| {
                 let plan = job.into_plan();
-                let fewer = plan.num_gpus.checked_sub(1).filter(|cards| *cards > 0);
+                let fewer = plan.num_gpus.checked_sub(1).filter(|gpus| *gpus > 0);
                 Answer { next: fewer.map(|num_gpus| Plan { num_gpus, ..plan.clone() }), plan }
             })),
         }
@@ -182,19 +182,19 @@ impl Search {
 }
 
 /// The largest value of `unknown` with which `job` fits; `None` where not even the smallest does.
-pub fn most(job: &Job, unknown: Unknown, judge: &dyn Judge) -> Option<Most> {
-    most_from(job, unknown, 1, &mut |job| Some(judge.fits(job))).ok().flatten()
+pub fn most(job: &Job, unknown: Unknown, oracle: &dyn FitOracle) -> Option<Most> {
+    most_from(job, unknown, 1, &mut |job| Some(oracle.fits(job))).ok().flatten()
 }
 
 /// The fewest GPUs with which `job`, sharded as it says, fits.
-pub fn fewest_cards(job: &Job, judge: &dyn Judge) -> Option<Plan> {
-    fewest(job, &mut |job| Some(judge.suits(job))).ok().flatten().map(Job::into_plan)
+pub fn fewest_gpus(job: &Job, oracle: &dyn FitOracle) -> Option<Plan> {
+    fewest(job, &mut |job| Some(oracle.suits(job))).ok().flatten().map(Job::into_plan)
 }
 
 /// The GPU of the catalogue with the least memory on which `job` fits; of several the one with the least bandwidth, which
 /// is the older or smaller.
-pub fn smallest_card(job: &Job, judge: &dyn Judge) -> Option<Plan> {
-    first(job, cards(&job.plan), &mut |job| Some(judge.suits(job))).ok().flatten().map(Job::into_plan)
+pub fn smallest_gpu(job: &Job, oracle: &dyn FitOracle) -> Option<Plan> {
+    first(job, gpus(&job.plan), &mut |job| Some(oracle.suits(job))).ok().flatten().map(Job::into_plan)
 }
 
 /// The verdict of a job; a plan that contradicts itself, `None`, does not fit.
@@ -288,7 +288,7 @@ fn fewest(job: &Job, verdicts: &mut Verdicts<'_>) -> Result<Option<Job>, Wanted>
     let mut high = 1;
     while !ask(with(high).as_ref(), verdicts)? {
         high *= 2;
-        if high > MOST_CARDS {
+        if high > MOST_GPUS {
             return Ok(None);
         }
     }
@@ -311,13 +311,13 @@ fn first(job: &Job, plans: Vec<Plan>, verdicts: &mut Verdicts<'_>) -> Result<Opt
     Ok(None)
 }
 
-/// `plan` on every card of the catalogue, the one with the least memory first; of several the one with the least
+/// `plan` on every GPU of the catalogue, the one with the least memory first; of several the one with the least
 /// bandwidth, which is the older or smaller.
-fn cards(plan: &Plan) -> Vec<Plan> {
-    let mut cards: Vec<_> = gpu::catalogue().iter().collect();
-    cards.sort_by(|a, b| {
+fn gpus(plan: &Plan) -> Vec<Plan> {
+    let mut gpus: Vec<_> = gpu::catalogue().iter().collect();
+    gpus.sort_by(|a, b| {
         let by_memory = a.memory_bytes().cmp(&b.memory_bytes());
         by_memory.then(a.memory_bandwidth_gb_s.total_cmp(&b.memory_bandwidth_gb_s))
     });
-    cards.into_iter().map(|card| Plan { gpu: GpuChoice::Catalogue(card.id.to_string()), ..plan.clone() }).collect()
+    gpus.into_iter().map(|gpu| Plan { gpu: GpuChoice::Catalogue(gpu.id.to_string()), ..plan.clone() }).collect()
 }

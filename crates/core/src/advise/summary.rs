@@ -1,6 +1,6 @@
 //! What a run should say of itself before it starts, and what to watch in its first steps.
 
-use super::judge::Judgement;
+use super::oracle::Judgement;
 use crate::job::Job;
 use crate::plan::{Dtype, InstanceRole, Method, MixedPrecision, ReferenceKind, Task};
 
@@ -11,17 +11,17 @@ pub enum SummaryItem {
     Batch,
     /// Forwards a step.
     Accumulation,
-    /// Cards.
-    Cards,
-    /// Sequences (pairs) a step on all cards together.
+    /// GPUs.
+    Gpus,
+    /// Sequences (pairs) a step on all GPUs together.
     EffectiveBatch,
-    /// Prompts of one round of generation, all cards together.
+    /// Prompts of one round of generation, all GPUs together.
     Prompts,
     /// Answers to each prompt.
     Generations,
-    /// Sequences of one round, all cards together.
+    /// Sequences of one round, all GPUs together.
     RoundSequences,
-    /// Sequences that generate side by side on one card.
+    /// Sequences that generate side by side on one GPU.
     SequencesAtOnce,
     /// Tokens of the longest prompt.
     PromptTokens,
@@ -29,14 +29,14 @@ pub enum SummaryItem {
     NewTokens,
     /// Tokens of the longest sequence.
     Length,
-    /// Tokens of a step on all cards together, padding included.
+    /// Tokens of a step on all GPUs together, padding included.
     TokensPerStep,
     /// Rank of the adapters.
     Rank,
-    /// Expected need of each card, bytes.
+    /// Expected need of each GPU, bytes.
     Need,
-    /// Memory of each card, bytes.
-    CardMemory,
+    /// Memory of each GPU, bytes.
+    GpuMemory,
     /// Host memory that offload takes, bytes.
     HostMemory,
 }
@@ -47,7 +47,7 @@ impl SummaryItem {
         match self {
             Self::Batch => "per_device_train_batch_size",
             Self::Accumulation => "gradient_accumulation_steps",
-            Self::Cards => "num_gpus",
+            Self::Gpus => "num_gpus",
             Self::EffectiveBatch => "effective_batch_size",
             Self::Prompts => "prompts",
             Self::Generations => "num_generations",
@@ -59,14 +59,14 @@ impl SummaryItem {
             Self::TokensPerStep => "tokens_per_step",
             Self::Rank => "lora_r",
             Self::Need => "needed_bytes",
-            Self::CardMemory => "card_bytes",
+            Self::GpuMemory => "card_bytes",
             Self::HostMemory => "host_bytes",
         }
     }
 
     /// Whether its value counts bytes.
     pub const fn is_bytes(self) -> bool {
-        matches!(self, Self::Need | Self::CardMemory | Self::HostMemory)
+        matches!(self, Self::Need | Self::GpuMemory | Self::HostMemory)
     }
 }
 
@@ -89,7 +89,7 @@ pub fn summary(job: &Job, judgement: Option<&Judgement>) -> Vec<SummaryLine> {
     } else {
         lines.extend([
             (Item::Accumulation, batches.forwards_per_step),
-            (Item::Cards, plan.num_gpus),
+            (Item::Gpus, plan.num_gpus),
             (Item::EffectiveBatch, batches.effective_batch_size),
         ]);
         if let Some(round) = batches.round {
@@ -110,7 +110,7 @@ pub fn summary(job: &Job, judgement: Option<&Judgement>) -> Vec<SummaryLine> {
         }
     }
     if let Some(judged) = judgement {
-        lines.extend([(Item::Need, judged.need_bytes), (Item::CardMemory, judged.card_bytes)]);
+        lines.extend([(Item::Need, judged.need_bytes), (Item::GpuMemory, judged.gpu_bytes)]);
         if judged.host_bytes > 0 {
             lines.push((Item::HostMemory, judged.host_bytes));
         }
@@ -121,8 +121,8 @@ pub fn summary(job: &Job, judgement: Option<&Judgement>) -> Vec<SummaryLine> {
 /// Something to check before the run or in its first steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Check {
-    /// No other process holds memory of the card (`nvidia-smi` before the start).
-    EmptyCard,
+    /// No other process holds memory of the GPU (`nvidia-smi` before the start).
+    EmptyGpu,
     /// `PYTORCH_CUDA_ALLOC_CONF` says `expandable_segments:True` in the environment of every process.
     ExpandableSegments,
     /// The host has this much memory free for offload, bytes, beside what loading takes.
@@ -164,7 +164,7 @@ impl Check {
     /// Name in JSON.
     pub const fn name(self) -> &'static str {
         match self {
-            Self::EmptyCard => "empty_card",
+            Self::EmptyGpu => "empty_card",
             Self::ExpandableSegments => "expandable_segments",
             Self::HostMemory { .. } => "host_memory",
             Self::ThreeSteps => "three_steps",
@@ -182,7 +182,7 @@ impl Check {
 /// What to check for this job, in the order in which it can be checked.
 pub fn checklist(job: &Job, judgement: Option<&Judgement>) -> Vec<Check> {
     let plan = &job.plan;
-    let mut checks = vec![Check::EmptyCard];
+    let mut checks = vec![Check::EmptyGpu];
     if plan.expandable_segments {
         checks.push(Check::ExpandableSegments);
     }
@@ -202,7 +202,7 @@ pub fn checklist(job: &Job, judgement: Option<&Judgement>) -> Vec<Check> {
     let has_reference = !matches!(job.reference, ReferenceKind::None);
     match plan.task {
         Task::Dpo => checks.push(Check::ReferenceAgrees),
-        Task::Grpo | Task::Ppo if has_reference => {
+        Task::Grpo | Task::Rloo | Task::Ppo if has_reference => {
             checks.push(Check::KlBands { careful: (20, 60), free: (80, 150) });
         }
         _ => {}

@@ -2,8 +2,8 @@
 //! quickest.
 
 use super::fit::escalate;
-use super::judge::{Judge, Judgement, usual_host};
 use super::lever::Lever;
+use super::oracle::{FitOracle, Judgement, usual_host};
 use crate::job::Job;
 use crate::memory::Fit;
 use crate::plan::{Alternative, Framework, Offload, Plan, alternatives};
@@ -48,15 +48,15 @@ pub struct Tier {
     pub time: Option<Range>,
     /// Among those of its method.
     pub reason: Reason,
-    /// Whether its stage is there for nothing: on one card there is nobody to share with.
+    /// Whether its stage is there for nothing: on one GPU there is nobody to share with.
     pub shards_nothing: bool,
 }
 
 /// Every tier of `plan`; of each method the quickest that fits is marked.
-pub fn tiers(job: &Job, judge: &dyn Judge) -> Vec<Tier> {
+pub fn tiers(job: &Job, oracle: &dyn FitOracle) -> Vec<Tier> {
     let base = speed::step_time(job);
     let all: Vec<(Alternative, Look)> =
-        alternatives(&job.plan).into_iter().map(|one| (one.clone(), look(job, one.plan, judge))).collect();
+        alternatives(&job.plan).into_iter().map(|one| (one.clone(), look(job, one.plan, oracle))).collect();
     let of = |(i, (alternative, (judgement, time))): (usize, &(Alternative, Look))| {
         let rivals = all.iter().enumerate().filter(|(_, (other, _))| other.method == alternative.method);
         Tier {
@@ -85,7 +85,7 @@ pub struct Rung {
     pub reason: Reason,
     /// What is changed beyond the preset: the last preset made to fit, where none fits as it is.
     pub levers: Vec<Lever>,
-    /// Whether its stage is there for nothing: on one card there is nobody to share with.
+    /// Whether its stage is there for nothing: on one GPU there is nobody to share with.
     pub shards_nothing: bool,
 }
 
@@ -100,7 +100,7 @@ struct Preset {
     max_length: u64,
 }
 
-/// DeepSpeed presets for cards above 12, above 6, above 4 and below 4 GB, as guides for consumer cards give them.
+/// DeepSpeed presets for GPUs above 12, above 6, above 4 and below 4 GB, as guides for consumer GPUs give them.
 const LADDER: [Preset; 4] = [
     Preset {
         name: "deepspeed",
@@ -140,10 +140,10 @@ const LADDER: [Preset; 4] = [
     },
 ];
 
-/// The four presets for the plan's model and cards, the quickest that fits marked; where none fits a fifth, the last with
+/// The four presets for the plan's model and GPUs, the quickest that fits marked; where none fits a fifth, the last with
 /// the mildest changes that make it fit. Empty for what does not train on
 /// sequences of its own: generation, and tasks that generate.
-pub fn ladder(job: &Job, judge: &dyn Judge) -> Vec<Rung> {
+pub fn ladder(job: &Job, oracle: &dyn FitOracle) -> Vec<Rung> {
     if !job.trains() || job.plan.is_reinforcement() {
         return Vec::new();
     }
@@ -158,7 +158,7 @@ pub fn ladder(job: &Job, judge: &dyn Judge) -> Vec<Rung> {
         plan.per_device_train_batch_size = preset.per_device_train_batch_size;
         plan.gradient_accumulation_steps = preset.gradient_accumulation_steps;
         plan.max_length = preset.max_length;
-        let look = look(job, plan.clone(), judge);
+        let look = look(job, plan.clone(), oracle);
         (preset.name, plan, look)
     };
     let all: Vec<(&'static str, Plan, Look)> = LADDER.iter().map(of).collect();
@@ -176,9 +176,9 @@ pub fn ladder(job: &Job, judge: &dyn Judge) -> Vec<Rung> {
     if rungs.iter().all(|rung| rung.reason != Reason::Quickest)
         && let Some(last) = rungs.last()
         && let Ok(on_last) = job.with(last.plan.clone())
-        && let Some(advice) = escalate(&on_last, judge).mildest()
+        && let Some(advice) = escalate(&on_last, oracle).mildest()
     {
-        let (judgement, time) = look(job, advice.plan.clone(), judge);
+        let (judgement, time) = look(job, advice.plan.clone(), oracle);
         let rung = Rung {
             name: last.name,
             judgement,
@@ -196,9 +196,9 @@ pub fn ladder(job: &Job, judge: &dyn Judge) -> Vec<Rung> {
 /// What is known of a way: what it needs, and how long it takes.
 type Look = (Option<Judgement>, Option<StepTime>);
 
-fn look(job: &Job, plan: Plan, judge: &dyn Judge) -> Look {
+fn look(job: &Job, plan: Plan, oracle: &dyn FitOracle) -> Look {
     match job.with(plan) {
-        Ok(job) => (judge.judge(&job), Some(speed::step_time(&job))),
+        Ok(job) => (oracle.judge(&job), Some(speed::step_time(&job))),
         Err(_) => (None, None),
     }
 }

@@ -1,8 +1,8 @@
 //! What each of several levers saves when they are pulled one after the other.
 
 use super::difference::{Changed, changed};
-use super::judge::{Judge, saved_bytes};
 use super::lever::Lever;
+use super::oracle::{FitOracle, saved_bytes};
 use crate::job::Job;
 use crate::plan::{self, Plan};
 use crate::speed::{self, Range};
@@ -24,14 +24,14 @@ pub struct Stage {
 }
 
 /// Pulls `levers` in order. Savings in percent would not add up: each is a share of what the ones before left.
-pub fn waterfall(job: &Job, levers: &[Lever], judge: &dyn Judge) -> Vec<Stage> {
+pub fn waterfall(job: &Job, levers: &[Lever], oracle: &dyn FitOracle) -> Vec<Stage> {
     let mut stages = Vec::with_capacity(levers.len());
-    let Some(judged) = judge.judge(job) else { return stages };
+    let Some(judged) = oracle.judge(job) else { return stages };
     let base = speed::step_time(job);
     let (mut at, mut level) = (job.clone(), judged.need_bytes);
     for lever in levers {
         let Some(changed) = lever.apply(&at) else { continue };
-        let Some(judged) = judge.judge(&changed) else { continue };
+        let Some(judged) = oracle.judge(&changed) else { continue };
         stages.push(Stage {
             lever: *lever,
             plan: changed.plan.clone(),
@@ -71,10 +71,10 @@ const TOGETHER: &[&[&str]] = &[
 
 /// Walks from `before` to `after`, field by field in the order of the form, those together that are one decision or make
 /// no plan one by one. Empty where the first cannot be judged.
-pub fn steps_between(before: &Job, after: &Job, judge: &dyn Judge) -> Vec<Change> {
+pub fn steps_between(before: &Job, after: &Job, oracle: &dyn FitOracle) -> Vec<Change> {
     let mut left = changed(&before.plan, &after.plan);
     let mut steps = Vec::with_capacity(left.len());
-    let Some(judged) = judge.judge(before) else { return steps };
+    let Some(judged) = oracle.judge(before) else { return steps };
     let (mut at, mut level) = (before.clone(), judged.need_bytes);
     let mut fields: Vec<Changed> = Vec::new();
     while !left.is_empty() {
@@ -96,7 +96,7 @@ pub fn steps_between(before: &Job, after: &Job, judge: &dyn Judge) -> Vec<Change
             next = after.plan.clone();
         }
         let next = at.with(next).ok();
-        if let Some((next, judged)) = next.and_then(|next| judge.judge(&next).map(|judged| (next, judged))) {
+        if let Some((next, judged)) = next.and_then(|next| oracle.judge(&next).map(|judged| (next, judged))) {
             let saved_bytes = saved_bytes(level, judged.need_bytes);
             let fields = std::mem::take(&mut fields);
             steps.push(Change { fields, plan: next.plan.clone(), need_bytes: judged.need_bytes, saved_bytes });

@@ -3,7 +3,7 @@
 //! Read off PyTorch's out-of-memory messages in published training logs: what a process uses in all, less what PyTorch
 //! allocated and cached. Such messages are exact to 20 MiB.
 
-use super::{Card, Interconnect, Vendor, catalogue};
+use super::{Gpu, Interconnect, Vendor, catalogue};
 use crate::units::MIB;
 
 /// Bytes that are known as a range: the least and the most seen or to be expected, and the value to count with.
@@ -34,12 +34,12 @@ const fn resident_threads(compute_capability: (u8, u8)) -> u64 {
     }
 }
 
-const CUDA_SOURCE: &str = "51 MiB + 2.22 KiB a resident thread (multiprocessors x threads): least squares over 15 cards, sm_60 to sm_120, \
+const CUDA_SOURCE: &str = "51 MiB + 2.22 KiB a resident thread (multiprocessors x threads): least squares over 15 GPUs, sm_60 to sm_120, \
 worst difference 7 %; 140.875 MiB measured on a Tesla T4 with torch 2.10, the others read off published out-of-memory messages";
 
-/// Context of one process that trains, on a card with so many multiprocessors.
+/// Context of one process that trains, on a GPU with so many multiprocessors.
 ///
-/// The driver sets aside stack and local memory for every thread the card can keep resident, so the context grows with
+/// The driver sets aside stack and local memory for every thread the GPU can keep resident, so the context grows with
 /// the chip and not with its memory. Medians of the logs, MiB (counted here): P100 317 (300), V100 385 (406), T4 141 (140),
 /// A100 511 (531), RTX 3090 309 (324), RTX A6000 326 (331), L4 251 (244), RTX 4090 448 (478), L40S 523 (524),
 /// H100 PCIe 601 (558), H100 SXM 632 (638), H200 680 (638), B200 712 (709), RTX 5090 594 (618), RTX PRO 6000 696 (678).
@@ -50,14 +50,14 @@ fn cuda_context(compute_capability: (u8, u8), multiprocessors: u32) -> Overhead 
     Overhead { low: expected / 100 * 77, expected, high: expected / 100 * 115, source: CUDA_SOURCE }
 }
 
-/// Bytes of one process's context on `card`, with the library handles and kernels that a training step loads.
+/// Bytes of one process's context on `gpu`, with the library handles and kernels that a training step loads.
 ///
-/// For a card of the user's own: the context of the catalogue's card of that compute capability whose memory is nearest,
+/// For a GPU of the user's own: the context of the catalogue's GPU of that compute capability whose memory is nearest,
 /// between the smallest and the largest of them.
-pub fn context_bytes(card: &Card) -> Overhead {
-    match (card.vendor, card.compute_capability, card.multiprocessors) {
+pub fn context_bytes(gpu: &Gpu) -> Overhead {
+    match (gpu.vendor, gpu.compute_capability, gpu.multiprocessors) {
         (_, Some(capability), Some(multiprocessors)) => cuda_context(capability, multiprocessors),
-        (_, Some(capability), None) => context_of_like_cards(card, capability),
+        (_, Some(capability), None) => context_of_like_gpus(gpu, capability),
         (Vendor::Amd, None, _) => Overhead::mib(
             200,
             450,
@@ -65,38 +65,38 @@ pub fn context_bytes(card: &Card) -> Overhead {
             "at most 0.45 and 0.8 GiB besides PyTorch's share in two published logs of the Instinct MI300X",
         ),
         (_, None, _) => {
-            Overhead::mib(200, 450, 1_500, "no published figure found: as large as CUDA's on cards of that size")
+            Overhead::mib(200, 450, 1_500, "no published figure found: as large as CUDA's on GPUs of that size")
         }
     }
 }
 
-/// Multiprocessors of `card` and the threads that each keeps resident: what PyTorch cuts its reductions by.
+/// Multiprocessors of `gpu` and the threads that each keeps resident: what PyTorch cuts its reductions by.
 ///
-/// For a card of the user's own: those of the catalogue's card of that compute capability whose memory is nearest; an
+/// For a GPU of the user's own: those of the catalogue's GPU of that compute capability whose memory is nearest; an
 /// A100's where there is none.
-pub fn multiprocessors(card: &Card) -> (u64, u64) {
-    let capability = card.compute_capability.unwrap_or((8, 0));
-    let of_like_card = || {
+pub fn multiprocessors(gpu: &Gpu) -> (u64, u64) {
+    let capability = gpu.compute_capability.unwrap_or((8, 0));
+    let of_like_gpu = || {
         let alike = |minor_too: bool| {
-            let cards = catalogue().iter().filter_map(move |other| {
+            let gpus = catalogue().iter().filter_map(move |other| {
                 let (own, count) = (other.compute_capability?, other.multiprocessors?);
                 let alike = own.0 == capability.0 && (!minor_too || own.1 == capability.1);
-                alike.then(|| (other.memory_mib.abs_diff(card.memory_mib), u32::MAX - count))
+                alike.then(|| (other.memory_mib.abs_diff(gpu.memory_mib), u32::MAX - count))
             });
-            cards.min().map(|(_, rest)| u32::MAX - rest)
+            gpus.min().map(|(_, rest)| u32::MAX - rest)
         };
         alike(true).or_else(|| alike(false)).unwrap_or(108)
     };
-    let count = card.multiprocessors.unwrap_or_else(of_like_card);
+    let count = gpu.multiprocessors.unwrap_or_else(of_like_gpu);
     (u64::from(count), resident_threads(capability))
 }
 
-fn context_of_like_cards(card: &Card, capability: (u8, u8)) -> Overhead {
+fn context_of_like_gpus(gpu: &Gpu, capability: (u8, u8)) -> Overhead {
     const UNKNOWN: Overhead = Overhead::mib(
         90,
         450,
         820,
-        "no card of that compute capability in the catalogue: the range of all NVIDIA cards in it",
+        "no GPU of that compute capability in the catalogue: the range of all NVIDIA GPUs in it",
     );
     let like = |minor_too: bool| {
         catalogue()
@@ -104,35 +104,35 @@ fn context_of_like_cards(card: &Card, capability: (u8, u8)) -> Overhead {
             .filter_map(move |other| {
                 let (own, multiprocessors) = (other.compute_capability?, other.multiprocessors?);
                 let alike = own.0 == capability.0 && (!minor_too || own.1 == capability.1);
-                alike.then(|| (other.memory_mib.abs_diff(card.memory_mib), cuda_context(own, multiprocessors)))
+                alike.then(|| (other.memory_mib.abs_diff(gpu.memory_mib), cuda_context(own, multiprocessors)))
             })
             .collect::<Vec<_>>()
     };
-    let mut cards = like(true);
-    if cards.is_empty() {
-        cards = like(false);
+    let mut gpus = like(true);
+    if gpus.is_empty() {
+        gpus = like(false);
     }
-    let nearest = cards.iter().min_by_key(|(distance, context)| (*distance, u64::MAX - context.expected));
+    let nearest = gpus.iter().min_by_key(|(distance, context)| (*distance, u64::MAX - context.expected));
     nearest.map_or(UNKNOWN, |(_, nearest)| Overhead {
-        low: cards.iter().map(|(_, context)| context.low).min().unwrap_or(nearest.low),
+        low: gpus.iter().map(|(_, context)| context.low).min().unwrap_or(nearest.low),
         expected: nearest.expected,
-        high: cards.iter().map(|(_, context)| context.high).max().unwrap_or(nearest.high),
-        source: "the catalogue's card of that compute capability whose memory is nearest; range over all of them",
+        high: gpus.iter().map(|(_, context)| context.high).max().unwrap_or(nearest.high),
+        source: "the catalogue's GPU of that compute capability whose memory is nearest; range over all of them",
     })
 }
 
-/// Bytes of NCCL's buffers in one process, of `world_size` processes with a card each, for one communicator.
+/// Bytes of NCCL's buffers in one process, of `world_size` processes with a GPU each, for one communicator.
 ///
 /// They follow the number of channels, so the speed of the link: tens of channels over NVLink, two to eight through the
 /// host. A second communicator, as tensor or expert parallelism create, costs as much again, and all-to-all far more.
-/// More than eight cards are taken as several machines, whose network buffers come on top.
-pub fn nccl_bytes(card: &Card, world_size: u64) -> Overhead {
-    const HOST: &str = "besides the context in published logs of cards without NVLink, MiB: 2 x RTX 2080 Ti 64, 2 x RTX A6000 410, \
+/// More than eight GPUs are taken as several machines, whose network buffers come on top.
+pub fn nccl_bytes(gpu: &Gpu, world_size: u64) -> Overhead {
+    const HOST: &str = "besides the context in published logs of GPUs without NVLink, MiB: 2 x RTX 2080 Ti 64, 2 x RTX A6000 410, \
 4 x RTX 3090 113, 4 x RTX 4090 83, 4 x L40S 320, 8 x RTX PRO 6000 470";
     const NVLINK: &str = "NVIDIA/nccl issue 964: 544 MB for 2 A100, 688 MB for 3 and 4; besides the context in published logs, MiB: \
 4 x A100 565, 585 and 1,083, 4 x H200 515 and 790, H100 950";
     const MACHINES: &str = "as on one machine, with network buffers on top: 1.45 GiB and 1.6 GB in published reports (NVIDIA/nccl issue 864)";
-    match (card.interconnect, world_size) {
+    match (gpu.interconnect, world_size) {
         (_, 0 | 1) => Overhead::mib(0, 0, 0, "one process has no communicator"),
         (Interconnect::Pcie { .. }, 2) => Overhead::mib(60, 120, 410, HOST),
         (Interconnect::Pcie { .. }, 3..=4) => Overhead::mib(80, 180, 410, HOST),
@@ -187,32 +187,32 @@ mod tests {
     }
 
     #[test]
-    fn every_range_is_ordered_and_small_beside_its_card() {
-        for card in catalogue() {
-            let context = context_bytes(card);
-            assert!(context.low <= context.expected && context.expected <= context.high, "{}", card.id);
-            assert!(context.low >= 50 * MIB && context.high <= 1_500 * MIB, "{}", card.id);
-            assert!(context.high * 8 <= card.memory_bytes(), "{}", card.id);
-            let mut before = nccl_bytes(card, 1);
+    fn every_range_is_ordered_and_small_beside_its_gpu() {
+        for gpu in catalogue() {
+            let context = context_bytes(gpu);
+            assert!(context.low <= context.expected && context.expected <= context.high, "{}", gpu.id);
+            assert!(context.low >= 50 * MIB && context.high <= 1_500 * MIB, "{}", gpu.id);
+            assert!(context.high * 8 <= gpu.memory_bytes(), "{}", gpu.id);
+            let mut before = nccl_bytes(gpu, 1);
             assert_eq!(before.high, 0);
             for world_size in [2, 3, 4, 5, 8, 9, 64, u64::MAX] {
-                let nccl = nccl_bytes(card, world_size);
+                let nccl = nccl_bytes(gpu, world_size);
                 assert!(nccl.low <= nccl.expected && nccl.expected <= nccl.high);
-                assert!(nccl.expected >= before.expected && nccl.high >= before.high, "{} x {world_size}", card.id);
+                assert!(nccl.expected >= before.expected && nccl.high >= before.high, "{} x {world_size}", gpu.id);
                 before = nccl;
             }
         }
     }
 
     #[test]
-    fn a_card_of_the_users_own_is_like_its_nearest() {
-        let own = context_bytes(&Card::custom(None, 24_576, (8, 9)));
+    fn a_gpu_of_the_users_own_is_like_its_nearest() {
+        let own = context_bytes(&Gpu::custom(None, 24_576, (8, 9)));
         assert_eq!(own.expected, context_bytes(find("rtx-4500-ada").unwrap()).expected);
         assert!(own.low < context_bytes(find("rtx-4060").unwrap()).expected);
         assert!(own.high > context_bytes(find("l40s").unwrap()).expected);
-        // 8.7 is in no card of the catalogue, 8.x is; 3.5 is not at all.
-        assert!(context_bytes(&Card::custom(None, 65_536, (8, 7))).expected > 200 * MIB);
-        assert_eq!(context_bytes(&Card::custom(None, 12_288, (3, 5))).expected, 450 * MIB);
-        assert!(context_bytes(&Card::custom(Some("x"), u64::MAX, (12, 1))).expected > 0);
+        // 8.7 is in no GPU of the catalogue, 8.x is; 3.5 is not at all.
+        assert!(context_bytes(&Gpu::custom(None, 65_536, (8, 7))).expected > 200 * MIB);
+        assert_eq!(context_bytes(&Gpu::custom(None, 12_288, (3, 5))).expected, 450 * MIB);
+        assert!(context_bytes(&Gpu::custom(Some("x"), u64::MAX, (12, 1))).expected > 0);
     }
 }

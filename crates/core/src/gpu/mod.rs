@@ -1,17 +1,17 @@
-//! Cards: memory, bandwidth, compute, interconnect, and where each figure comes from.
+//! GPUs: memory, bandwidth, compute, interconnect, and where each figure comes from.
 //!
-//! One meaning of "memory" throughout: what a program on the card sees in all, before its own context, as
+//! One meaning of "memory" throughout: what a program on the GPU sees in all, before its own context, as
 //! `cudaMemGetInfo` and PyTorch's "total capacity" report it. Where no such figure is published, the driver's total or
 //! the maker's; [`MemoryFigure`] says which.
 
-mod card;
 mod catalogue;
 mod context;
 mod host;
+mod properties;
 mod search;
 
-pub use card::*;
 pub use catalogue::{catalogue, find};
 pub use context::{Overhead, context_bytes, multiprocessors, nccl_bytes};
 pub use host::HostMemory;
+pub use properties::*;
 pub use search::{resolve, search};

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::{Card, Segment, Vendor, catalogue, find};
+use super::{Gpu, Segment, Vendor, catalogue, find};
 use crate::search::{Called, Found, Hit, Index, Meaning, Vocabulary};
 use crate::units::MIB;
 
@@ -43,22 +43,22 @@ const VOCABULARY: Vocabulary = Vocabulary {
 /// ```
 pub fn search(text: &str) -> Found {
     static INDEX: LazyLock<Index> = LazyLock::new(|| Index::new(VOCABULARY, catalogue().iter().map(called)));
-    // An id means its own card, whatever else it is the beginning of.
+    // An id means its own GPU, whatever else it is the beginning of.
     let is = |name: &str| name.eq_ignore_ascii_case(text.trim());
-    if let Some(place) = catalogue().iter().position(|card| is(&card.id) || is(&card.name)) {
+    if let Some(place) = catalogue().iter().position(|gpu| is(&gpu.id) || is(&gpu.name)) {
         return INDEX.search(text).with_one(Hit { place, id: &catalogue()[place].id });
     }
     let found = INDEX.search(text);
     let is_counted = found.meaning == Meaning::Nothing || text.contains(['*', '×']);
-    match without_count(text).filter(|_| is_counted).map(|card| INDEX.search(card)) {
-        // A plan has its number of cards elsewhere, and it must not be lost.
+    match without_count(text).filter(|_| is_counted).map(|gpu| INDEX.search(gpu)) {
+        // A plan has its number of GPUs elsewhere, and it must not be lost.
         Some(found) if found.meaning == Meaning::One => Found { meaning: Meaning::Several, is_clear: false, ..found },
         Some(found) => found,
         None => found,
     }
 }
 
-/// `text` without a number of cards: `8xH100`, `4090*2`.
+/// `text` without a number of GPUs: `8xH100`, `4090*2`.
 fn without_count(text: &str) -> Option<&str> {
     const TIMES: [char; 4] = ['x', 'X', '*', '×'];
     let text = text.trim();
@@ -77,16 +77,16 @@ fn without_count(text: &str) -> Option<&str> {
 ///
 /// # Errors
 /// What it could mean, where that is not one GPU.
-pub fn resolve(text: &str) -> Result<&'static Card, Found> {
-    if let Some(card) = find(text.trim()) {
-        return Ok(card);
+pub fn resolve(text: &str) -> Result<&'static Gpu, Found> {
+    if let Some(gpu) = find(text.trim()) {
+        return Ok(gpu);
     }
     let found = search(text);
     found.one().and_then(find).ok_or(found)
 }
 
-fn called(card: &'static Card) -> Called {
-    let makers = match (card.vendor, card.segment) {
+fn called(gpu: &'static Gpu) -> Called {
+    let makers = match (gpu.vendor, gpu.segment) {
         (Vendor::Nvidia, Segment::DataCentre) => "nvidia tesla datacenter",
         (Vendor::Nvidia, Segment::Workstation) => "nvidia quadro rtx",
         (Vendor::Nvidia, _) => "nvidia geforce rtx gtx",
@@ -96,14 +96,14 @@ fn called(card: &'static Card) -> Called {
         (Vendor::Custom, _) => "",
     };
     Called {
-        names: vec![(&card.id, &card.id), (&card.name, &card.id)],
+        names: vec![(&gpu.id, &gpu.id), (&gpu.name, &gpu.id)],
         makers: makers.to_owned(),
         group: "",
-        memory: sizes(card.memory_mib),
+        memory: sizes(gpu.memory_mib),
     }
 }
 
-/// The sizes that a card with so much visible memory goes by, GB: the box's, and what it has in whole GiB.
+/// The sizes that a GPU with so much visible memory goes by, GB: the box's, and what it has in whole GiB.
 fn sizes(memory_mib: u64) -> Vec<u64> {
     const MIB_PER_GIB: u64 = (1 << 30) / MIB;
     let printed = SIZES.iter().copied().find(|size| size * MIB_PER_GIB >= memory_mib);

@@ -1,6 +1,6 @@
 //! Which kernel attention runs in.
 
-use crate::gpu::Card;
+use crate::gpu::Gpu;
 use crate::model::Model;
 use crate::plan::{self, AttnImplementation, Plan};
 
@@ -18,7 +18,7 @@ pub enum AttentionKernel {
 impl AttentionKernel {
     /// flash-attn and PyTorch's flash kernel want 16-bit numbers and compute capability 8.0
     /// (aten/src/ATen/native/transformers/cuda/sdp_utils.cpp).
-    pub(super) fn of(plan: &Plan, model: &Model, gpu: &Card) -> Self {
+    pub(super) fn of(plan: &Plan, model: &Model, gpu: &Gpu) -> Self {
         use plan::AttentionKernel as Chosen;
         if is_eager(plan, model) {
             return Self::Eager;

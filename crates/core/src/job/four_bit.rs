@@ -1,8 +1,8 @@
 //! Which 4-bit matmuls bitsandbytes 0.50 runs in one kernel, and for which it materialises the weight in 16 bits first
 //! (backends/cuda/ops.py `bitsandbytes::gemm_4bit` and `_gemm_4bit_use_custom_cuda`: thresholds that its authors
-//! measured, by card generation).
+//! measured, by GPU generation).
 
-use crate::gpu::{Card, multiprocessors};
+use crate::gpu::{Gpu, multiprocessors};
 use crate::plan::Plan;
 
 /// Which 4-bit matmuls of a job run in one kernel.
@@ -15,21 +15,21 @@ pub(crate) struct FusedGemm {
 }
 
 impl FusedGemm {
-    pub(super) fn of(plan: &Plan, gpu: &Card, float16: bool) -> Self {
+    pub(super) fn of(plan: &Plan, gpu: &Gpu, float16: bool) -> Self {
         let capability = gpu.compute_capability.filter(|_| plan.quantization.fused_4bit_gemm);
         Self { gpu: capability.map(|capability| (multiprocessors(gpu).0, capability)), float16 }
     }
 
     /// Whether `tokens` times a weight of d_out x d_in is one of them.
     pub(crate) fn serves(self, tokens: u64, (d_out, d_in): (u64, u64)) -> bool {
-        let product = Product { m: tokens, n: d_out, k: d_in, float16: self.float16 };
-        self.gpu.is_some_and(|(multiprocessors, capability)| is_fused(product, multiprocessors, capability))
+        let matmul = Matmul { m: tokens, n: d_out, k: d_in, float16: self.float16 };
+        self.gpu.is_some_and(|(multiprocessors, capability)| uses_fused_4bit_gemm(matmul, multiprocessors, capability))
     }
 }
 
 /// A matmul of `m` tokens with an n x k weight.
 #[derive(Debug, Clone, Copy)]
-struct Product {
+struct Matmul {
     m: u64,
     n: u64,
     k: u64,
@@ -46,8 +46,8 @@ const FEWEST_TOKENS: u64 = 4;
 const SMALL_WEIGHT: u64 = 4 << 20;
 
 /// Whether one kernel multiplies without a copy of the weight.
-fn is_fused(product: Product, multiprocessors: u64, capability: (u8, u8)) -> bool {
-    let Product { m, n, k, float16 } = product;
+fn uses_fused_4bit_gemm(matmul: Matmul, multiprocessors: u64, capability: (u8, u8)) -> bool {
+    let Matmul { m, n, k, float16 } = matmul;
     if m > MOST_TOKENS || !k.is_multiple_of(BLOCK) {
         return false;
     }
@@ -263,7 +263,7 @@ mod tests {
     use super::*;
 
     fn fused(m: u64, n: u64, k: u64) -> bool {
-        is_fused(Product { m, n, k, float16: false }, 108, (8, 0))
+        uses_fused_4bit_gemm(Matmul { m, n, k, float16: false }, 108, (8, 0))
     }
 
     #[test]

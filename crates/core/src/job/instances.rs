@@ -62,7 +62,7 @@ fn found(
     let model = found_model(plan, &place, &companion.model, policy)?;
     let shared = companion.is_shared();
     if shared && model.layers != policy.layers {
-        let kind = ProblemKind::Contradiction { other: "model".to_owned(), mend: "false".to_owned() };
+        let kind = ProblemKind::Contradiction { other: "model".to_owned(), fix: "false".to_owned() };
         return Err(Problem::new(format!("{field}.shared"), kind));
     }
     Ok(Instance {
@@ -93,7 +93,7 @@ fn found_model(plan: &Plan, field: &str, model: &CompanionModel, policy: &Arc<Mo
 impl Job {
     /// The job of a model beside the policy: it sees the same batches under the same sharding, without adapters. Reward and
     /// value models have one score for a head.
-    pub(crate) fn beside(&self, instance: &Instance) -> Self {
+    pub(crate) fn for_companion(&self, instance: &Instance) -> Self {
         let task = if instance.writes() { Task::Inference } else { Task::SequenceClassification };
         let mut plan = Plan { task, num_labels: 1, ..self.plan.clone() };
         // On the policy's own base, what holds for the base holds for it.

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use super::attention::AttentionKernel;
 use super::instances::{Instance, instances};
+use super::loss::LossImplementation;
 use super::numerics::Numerics;
 use super::sharding::Sharding;
 use super::trainer::TrainerStep;
 use super::{Job, models, reference_kind};
-use crate::gpu::{self, Card};
+use crate::gpu::{self, Gpu};
 use crate::model::Model;
-use crate::plan::{GpuChoice, Plan, Problem, ProblemKind, checks, shortened};
+use crate::plan::{GpuChoice, Plan, Problem, ProblemKind, TrainerName, checks, shortened};
 use crate::units::GIB;
 
 /// How much of a plan is checked.
@@ -51,7 +52,7 @@ impl Job {
 
     /// The same job on a GPU that differs from the plan's: in a slower slot, for example.
     #[must_use]
-    pub fn on_gpu(self, gpu: Card) -> Self {
+    pub fn on_gpu(self, gpu: Gpu) -> Self {
         Self { gpu, ..self }
     }
 }
@@ -89,7 +90,7 @@ fn has_same_instances(one: &Plan, other: &Plan) -> bool {
     (&one.model, one.task) == (&other.model, other.task) && companions == (&other.value_model, &other.reward_models)
 }
 
-fn find_gpu(choice: &GpuChoice) -> Result<Card, Problem> {
+fn find_gpu(choice: &GpuChoice) -> Result<Gpu, Problem> {
     match choice {
         GpuChoice::Catalogue(id) => gpu::resolve(id).cloned().map_err(|found| {
             let (matches, candidates) = (found.matches(), found.candidates());
@@ -97,13 +98,20 @@ fn find_gpu(choice: &GpuChoice) -> Result<Card, Problem> {
         }),
         GpuChoice::Custom { name, memory_gib, compute_capability } => {
             const MIB_PER_GIB: f64 = 1024.0;
-            Ok(Card::custom(name.as_deref(), (memory_gib * MIB_PER_GIB) as u64, *compute_capability))
+            Ok(Gpu::custom(name.as_deref(), (memory_gib * MIB_PER_GIB) as u64, *compute_capability))
         }
     }
 }
 
+/// Whether a mask reaches attention. A loop of one's own that generates pads prompts on the left and answers on the right.
+/// Of a trainer's plan every sequence has the length that it says, so that its mask is all ones, which transformers drops
+/// (masking_utils.py `_ignore_causal_mask_sdpa`).
+fn pads(plan: &Plan) -> bool {
+    plan.padded_batch || plan.is_reinforcement() && plan.trainer.name == TrainerName::Custom
+}
+
 /// The rest of a job whose plan is sound.
-fn derive(plan: Plan, model: Arc<Model>, gpu: Card, instances: Vec<Instance>) -> Job {
+fn derive(plan: Plan, model: Arc<Model>, gpu: Gpu, instances: Vec<Instance>) -> Job {
     let sharding = Sharding::of(&plan, &model);
     Job {
         memory_bytes: match &plan.gpu {
@@ -111,12 +119,13 @@ fn derive(plan: Plan, model: Arc<Model>, gpu: Card, instances: Vec<Instance>) ->
             GpuChoice::Custom { memory_gib, .. } => (memory_gib * GIB as f64) as u64,
             GpuChoice::Catalogue(_) => gpu.memory_bytes(),
         },
+        loss: LossImplementation::of(&plan, TrainerStep::of(&plan)),
         trainer: TrainerStep::of(&plan),
         numerics: Numerics::of(&plan, &sharding),
         attention: AttentionKernel::of(&plan, &model, &gpu),
         batches: plan.batches(),
         reference: reference_kind(&plan),
-        padded: plan.padded_batch || plan.is_reinforcement(),
+        padded: pads(&plan),
         sharding,
         model,
         gpu,

@@ -40,9 +40,9 @@ fn without_one(plan: &Plan, problems: &[Problem], chosen: &[&str]) -> Option<Pla
 fn fixes(plan: &Plan, problem: &Problem) -> Vec<(String, String)> {
     let own = |value: String| (problem.field.clone(), value);
     match &problem.kind {
-        ProblemKind::Contradiction { other, mend } => {
+        ProblemKind::Contradiction { other, fix } => {
             let others = values(other).into_iter().map(|value| (other.clone(), value.to_owned()));
-            std::iter::once(own(mend.clone())).chain(others).collect()
+            std::iter::once(own(fix.clone())).chain(others).collect()
         }
         ProblemKind::NotDivisible { value, nearest, .. } => {
             let mut nearest = nearest.clone();

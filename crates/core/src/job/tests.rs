@@ -175,17 +175,17 @@ fn a_model_beside_the_policy_is_held_as_its_entry_says() {
         job("task=ppo&method=qlora&torch_dtype=float32&mixed_precision=bf16&num_gpus=2&per_device_train_batch_size=4\
          &reward_models=[{\"model\":\"Qwen/Qwen3-0.6B\",\"bits\":4},{\"role\":\"judge\",\"shared\":true}]");
     let [value, reward, judge] = &policy.instances[..] else { panic!("{:?}", policy.instances) };
-    let value = policy.beside(value);
+    let value = policy.for_companion(value);
     assert_eq!((value.plan.method, value.scores(), value.plan.num_labels), (Method::Full, true, 1));
-    let reward = policy.beside(reward);
+    let reward = policy.for_companion(reward);
     assert_eq!(reward.model.name, "Qwen/Qwen3-0.6B");
     // bitsandbytes computes in 16 bits where the policy's weights are fp32.
     assert_eq!((reward.plan.method, reward.numerics.weights), (Method::Qlora, Dtype::Bfloat16));
     assert_eq!(reward.numerics.unquantized, Dtype::Bfloat16);
-    let shared = policy.beside(judge);
+    let shared = policy.for_companion(judge);
     assert_eq!((shared.plan.method, shared.plan.task), (Method::Qlora, Task::Inference));
-    for beside in [&value, &reward, &shared] {
-        assert_eq!((beside.batches, beside.sharding, beside.padded), (policy.batches, policy.sharding, true));
+    for companion in [&value, &reward, &shared] {
+        assert_eq!((companion.batches, companion.sharding, companion.padded), (policy.batches, policy.sharding, true));
     }
 }
 
@@ -268,4 +268,52 @@ fn a_4_bit_base_is_sharded_where_its_storage_is_of_the_weights_dtype() {
         let problems = Job::resolve(&decoded.plan).unwrap_err();
         assert!(problems.iter().any(|problem| problem.field == field), "{pairs}: {problems:?}");
     }
+}
+
+#[test]
+fn trl_takes_old_log_probabilities_where_rounds_and_steps_do_not_align() {
+    // trl grpo_trainer.py: gradient_accumulation_steps % (steps_per_generation * num_iterations) != 0.
+    let trl = "task=grpo&trainer=trl&trainer_version=1.12.0&per_device_train_batch_size=8";
+    for (more, taken) in [
+        ("", false),
+        ("&gradient_accumulation_steps=4", false),
+        ("&gradient_accumulation_steps=4&steps_per_generation=1", false),
+        ("&gradient_accumulation_steps=4&steps_per_generation=8", true),
+        ("&gradient_accumulation_steps=4&steps_per_generation=3", true),
+        ("&num_iterations=2", true),
+        ("&gradient_accumulation_steps=2&steps_per_generation=1&num_iterations=2", false),
+        ("&engine=vllm", true),
+        ("&num_iterations=2&old_logprobs_pass=false", false),
+    ] {
+        assert_eq!(job(&format!("{trl}{more}")).takes_old_logprobs(), taken, "{more}");
+    }
+    let rloo = job("task=rloo&trainer=trl&per_device_train_batch_size=8");
+    assert!(rloo.takes_old_logprobs());
+    assert_eq!((rloo.reference, rloo.batches.round.unwrap().num_generations), (ReferenceKind::Copy, 2));
+    assert_eq!(job("task=rloo&trainer=trl&per_device_train_batch_size=8&beta=0").reference, ReferenceKind::None);
+}
+
+#[test]
+fn trl_generates_beside_gradients_where_a_step_takes_several_rounds() {
+    let of = |more: &str| {
+        job(&format!("task=grpo&per_device_train_batch_size=8&gradient_accumulation_steps=4{more}"))
+            .generates_beside_gradients()
+    };
+    assert!(of("&trainer=trl&steps_per_generation=2"));
+    assert!(!of("&trainer=trl"));
+    assert!(!of("&trainer=trl&steps_per_generation=2&num_iterations=2"));
+    assert!(!of("&steps_per_generation=2"));
+}
+
+#[test]
+fn an_engine_keeps_its_weights_on_the_host_where_trl_lets_it_sleep_at_level_1() {
+    let of = |version: &str, more: &str| {
+        let link = "task=grpo&trainer=trl&per_device_train_batch_size=8&engine=vllm&vllm_mode=colocate&num_gpus=2";
+        job(&format!("{link}&trainer_version={version}&vllm_enable_sleep_mode=true{more}"))
+    };
+    let old = of("0.24.0", "");
+    assert_eq!(old.sleeping_engine(), Some(2 * old.model.param_count()));
+    assert_eq!(of("0.24.0", "&vllm_tensor_parallel_size=2").sleeping_engine(), Some(old.model.param_count()));
+    assert_eq!(of("0.24.0", "&vllm_enable_sleep_mode=false").sleeping_engine(), None);
+    assert_eq!(of("1.0.0", "").sleeping_engine(), None);
 }

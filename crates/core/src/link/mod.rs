@@ -1,7 +1,7 @@
 //! Plan <-> permalink, versioned.
 //!
 //! `v=1&model=Qwen/Qwen3-4B&gpu=rtx-4090&method=qlora`: readable pairs, the version first, then in the order of
-//! [`fields`](crate::plan::fields) what differs from that version's defaults. Model and card are always named. The text goes
+//! [`fields`](crate::plan::fields) what differs from that version's defaults. Model and GPU are always named. The text goes
 //! behind the `#` of an address, so it never reaches a server.
 
 mod percent;

@@ -109,6 +109,7 @@ const DEFAULTS: &[(&str, &str)] = &[
     ("steps_per_generation", ""),
     ("use_liger_loss", "false"),
     ("padding_free", "false"),
+    ("num_iterations", ""),
     ("torch", ""),
     ("transformers", ""),
     ("peft", ""),
@@ -124,7 +125,7 @@ pub(super) fn default(link: &str) -> Option<&'static str> {
 pub(super) fn defaults() -> Plan {
     let mut plan = Plan::default();
     for field in fields() {
-        // The parts of a described card have a default only once there is one.
+        // The parts of a described GPU have a default only once there is one.
         if let Some(text) = default(field.link)
             && !field.name.starts_with("gpu.")
             && !field.name.starts_with("model.")

@@ -1,8 +1,7 @@
 //! The estimate of a job: one step run on sizes, read phase by phase, and what the caching allocator makes of it.
 
 use super::autograd::{Extent, Wanted};
-use super::beside;
-use super::context::ContextUse;
+use super::device_overhead::DeviceOverhead;
 use super::estimate::*;
 use super::host::HostAllocation;
 use super::ledger;
@@ -11,6 +10,7 @@ use super::phase::Phase;
 use super::program;
 use super::replay::{Replay, replay};
 use super::sharding::{self, Elements, strategy};
+use super::task_use;
 use super::term::{Category, Term};
 use crate::gpu::HostMemory;
 use crate::job::{AttentionKernel, Job};
@@ -47,32 +47,35 @@ fn answer(job: &Job, with_rows: bool) -> Estimate {
     let step = program::run(job, Extent::Representative, wanted);
     let ledger = ledger::read(&step.record, model.num_hidden_layers());
     let counts = step.counts;
-    let context = ContextUse::of(job);
-    let beside = context.total();
+    let context = DeviceOverhead::of(job);
+    let device_overhead = context.total();
     let mode = if plan.expandable_segments { Mode::Expandable } else { Mode::Default };
-    let required = |mode| overhead::usual(ledger.peak_bytes, mode);
-    let reserved = overhead::usually_reserved(ledger.peak_bytes);
+    let required = |mode| overhead::heuristic_required(ledger.peak_bytes, mode);
+    let reserved = overhead::heuristic_reserved(ledger.peak_bytes);
     let peak = Peak {
         phase: ledger.peak_phase,
         allocated_bytes: ledger.peak_bytes,
         required_bytes: required(Mode::Default).expected,
         required_bytes_expandable: required(Mode::Expandable).expected,
         reserved_bytes: reserved,
-        device_bytes: reserved.saturating_add(beside.expected),
-        context_bytes: beside.expected,
+        device_bytes: reserved.saturating_add(device_overhead.expected),
+        context_bytes: device_overhead.expected,
         nccl_bytes: context.nccl.expected,
-        band: required(mode).plus(beside),
-        sure_bytes: required(mode).plus(beside).high,
-        beside,
+        band: required(mode).plus(device_overhead),
+        safe_bytes: required(mode).plus(device_overhead).high,
+        device_overhead,
         limit: None,
-        basis: Basis::Usual,
+        basis: Basis::Heuristic,
         expandable: plan.expandable_segments,
     };
     let active = model.active_param_count().saturating_add(counts.adapters);
-    let host = match step.paged {
+    let mut host = match step.paged {
         Some((elements, width)) => vec![sharding::paged_state(&job.sharding, elements, width)],
         None => strategy(&job.sharding).host(Elements { trained: counts.trainable, params: counts.base }),
     };
+    if let Some(engine) = job.sleeping_engine() {
+        host.push(sharding::sleeping_weights(engine, job.numerics.weights.bytes()));
+    }
     Estimate {
         param_count: counts.base.saturating_add(counts.adapters),
         active_param_count: active,
@@ -83,14 +86,14 @@ fn answer(job: &Job, with_rows: bool) -> Estimate {
             .phases
             .into_iter()
             .map(|used| {
-                let needed = overhead::usual(used.allocated_bytes, mode).expected;
+                let needed = overhead::heuristic_required(used.allocated_bytes, mode).expected;
                 PhaseUse { fragmentation_bytes: needed - used.allocated_bytes, ..used }
             })
             .collect(),
         failure: None,
-        task: beside::task_use(job, &ledger.allocations),
+        task: task_use::task_use(job, &ledger.allocations),
         allocations: ledger.allocations,
-        card_bytes: job.memory_bytes,
+        gpu_bytes: job.memory_bytes,
         notes: notes(job, &step, &host),
         host,
     }
@@ -138,24 +141,24 @@ impl Estimate {
         }
         let reserved = if expandable { replay.reserved_bytes_expandable } else { replay.reserved_bytes };
         let reserved = reserved.max(allocated);
-        let beside = self.peak.beside;
+        let device_overhead = self.peak.device_overhead;
         self.peak = Peak {
             phase,
             allocated_bytes: allocated,
             required_bytes: required(Mode::Default).0.expected,
             required_bytes_expandable: required(Mode::Expandable).0.expected,
             reserved_bytes: reserved,
-            device_bytes: reserved.saturating_add(beside.expected),
-            context_bytes: beside.expected,
+            device_bytes: reserved.saturating_add(device_overhead.expected),
+            context_bytes: device_overhead.expected,
             nccl_bytes: self.peak.nccl_bytes,
-            band: band.plus(beside),
-            sure_bytes: sure.saturating_add(beside.high),
-            beside,
+            band: band.plus(device_overhead),
+            safe_bytes: sure.saturating_add(device_overhead.high),
+            device_overhead,
             limit: replay.limit.clone().filter(|_| !expandable),
             basis: Basis::Replayed,
             expandable,
         };
-        self.verdict = verdict(&self.peak, self.card_bytes);
+        self.verdict = verdict(&self.peak, self.gpu_bytes);
         self.failure = replay.failure.clone().filter(|_| self.verdict.fit == Fit::DoesNotFit);
         self
     }
@@ -223,18 +226,18 @@ impl Estimate {
     }
 }
 
-fn verdict(peak: &Peak, card: u64) -> Verdict {
+fn verdict(peak: &Peak, gpu: u64) -> Verdict {
     let band = peak.band;
-    let fit = if peak.sure_bytes <= card {
+    let fit = if peak.safe_bytes <= gpu {
         Fit::Fits
-    } else if band.expected <= card {
+    } else if band.expected <= gpu {
         Fit::Tight
     } else {
         Fit::DoesNotFit
     };
-    let headroom = i128::from(card) - i128::from(band.expected);
+    let headroom = i128::from(gpu) - i128::from(band.expected);
     let headroom_bytes = i64::try_from(headroom).unwrap_or(if headroom < 0 { i64::MIN } else { i64::MAX });
-    Verdict { fit, headroom_bytes, used_share: band.expected as f64 / card.max(1) as f64 }
+    Verdict { fit, headroom_bytes, used_share: band.expected as f64 / gpu.max(1) as f64 }
 }
 
 fn notes(job: &Job, step: &program::Step, host: &[HostAllocation]) -> Vec<Note> {
@@ -300,7 +303,7 @@ fn not_measured(plan: &Plan) -> Vec<&'static str> {
     if plan.is_reinforcement() && plan.rollout.is_colocated() {
         options.push("rollout.engine");
     }
-    if matches!(plan.task, Task::Dpo | Task::Reward | Task::Grpo | Task::Ppo) && plan.num_gpus > 1 {
+    if matches!(plan.task, Task::Dpo | Task::Reward | Task::Grpo | Task::Rloo | Task::Ppo) && plan.num_gpus > 1 {
         options.push("num_gpus");
     }
     if plan.use_liger_kernel {

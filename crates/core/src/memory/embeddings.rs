@@ -1,9 +1,9 @@
 //! From token ids to the first layer's input.
 
-use super::activations::{Setting, run_norm};
-use super::autograd::{ElementType, Sym, Tensor, add, dims, dropout, embedding, scale};
+use super::activations::{ForwardContext, run_norm};
+use super::autograd::{ElementType, Sym, Tensor, add, dims, dropout, embedding, mul_scalar};
 use super::term::Term;
-use super::weights::{EmbeddingTable, ModelWeights};
+use super::weights::{EmbeddingTable, LoadedModel};
 use crate::job::Job;
 use crate::model::ModelKind;
 use crate::plan::{Auto, Plan};
@@ -11,12 +11,12 @@ use std::rc::Rc;
 
 /// The first layer's input, and what the model's `forward` holds in local variables until it returns.
 pub(super) fn run_embeddings(
-    setting: &Rc<Setting>,
+    context: &Rc<ForwardContext>,
     job: &Job,
-    weights: &ModelWeights,
+    weights: &LoadedModel,
 ) -> Option<(Tensor, Vec<Tensor>)> {
-    let (tape, model) = (&setting.tape, &job.model);
-    let stream = setting.label(Term::ResidualStream, "embeddings");
+    let (tape, model) = (&context.tape, &job.model);
+    let stream = context.label(Term::ResidualStream, "embeddings");
     let table = weights.token_embedding.as_ref()?;
     let width = table.shape().width();
     let scaled_within = model.scales_embeddings && model.behaviour.scales_embeddings_within;
@@ -26,22 +26,22 @@ pub(super) fn run_embeddings(
         if wants_gradient && !rows.requires_grad() { rows.into_leaf(Some(label)) } else { rows }
     };
     let look_up = || {
-        setting.embedding_module("embed_tokens", table, || {
-            let rows = embedding(table, setting.tokens(Sym::H, width), stream);
-            let rows = if scaled_within { scale(&rows, stream) } else { rows };
+        context.embedding_module("embed_tokens", table, || {
+            let rows = embedding(table, context.tokens(Sym::H, width), stream);
+            let rows = if scaled_within { mul_scalar(&rows, stream) } else { rows };
             // DeepSpeed's hooks come behind the one that wants a gradient: backward fetches the table again.
-            if setting.zero3.is_some() { want_gradient(rows) } else { rows }
+            if context.zero3.is_some() { want_gradient(rows) } else { rows }
         })
     };
-    let mut tokens = want_gradient(match &setting.groups {
+    let mut tokens = want_gradient(match &context.groups {
         Some(groups) => groups.run_embedding(look_up),
         None => look_up(),
     });
     if model.scales_embeddings && !scaled_within {
-        tokens = scale(&tokens, stream);
+        tokens = mul_scalar(&tokens, stream);
     }
     let positions = tape.label(Term::BatchInputs, "position_ids");
-    let count = || Tensor::new(tape, positions, dims(&[(Sym::S, setting.length)]), ElementType::I64);
+    let count = || Tensor::new(tape, positions, dims(&[(Sym::S, context.length)]), ElementType::I64);
     // `torch.arange(s) + past_seen_tokens`.
     let range = count();
     let positions = count();
@@ -52,23 +52,23 @@ pub(super) fn run_embeddings(
         let width = table.shape().width();
         // One row of positions serves every sequence, except where they are counted from the mask.
         let shape = if *is_position && !model.behaviour.positions_from_mask {
-            dims(&[(Sym::S, setting.length), (Sym::H, width)])
+            dims(&[(Sym::S, context.length), (Sym::H, width)])
         } else {
-            setting.tokens(Sym::H, width)
+            context.tokens(Sym::H, width)
         };
-        let more = setting.embedding_module("embeddings", table, || embedding(table, shape, setting.passing()));
+        let more = context.embedding_module("embeddings", table, || embedding(table, shape, context.passing()));
         hidden = add(&hidden, &more, stream);
         held.push(more);
     }
     for norm in &weights.embedding_norms {
-        hidden = run_norm(setting, norm, &hidden);
+        hidden = run_norm(context, norm, &hidden);
     }
-    if setting.training {
-        let mask = setting.label(Term::DropoutMasks, "embeddings");
+    if context.training {
+        let mask = context.label(Term::DropoutMasks, "embeddings");
         hidden = dropout(&hidden, model.embedding_dropout, mask, stream);
     }
     for projection in &weights.embedding_projections {
-        hidden = projection.run(setting, &hidden, Term::ResidualStream);
+        hidden = projection.run(context, &hidden, Term::ResidualStream);
     }
     if model.kind == ModelKind::Encoder {
         // Encoders embed in a module of its own.

@@ -1,8 +1,8 @@
 //! What an estimate says.
 
-use super::beside::TaskUse;
 use super::host::HostAllocation;
 use super::phase::Phase;
+use super::task_use::TaskUse;
 use super::term::{Category, Term};
 use crate::gpu::Overhead;
 use crate::model::AssumedKey;
@@ -26,8 +26,8 @@ pub struct Estimate {
     pub task: TaskUse,
     /// Host memory, bytes on this machine for all its processes, with its parts.
     pub host: Vec<HostAllocation>,
-    /// The card's memory, bytes.
-    pub card_bytes: u64,
+    /// The GPU's memory, bytes.
+    pub gpu_bytes: u64,
     /// Whether it fits.
     pub verdict: Verdict,
     /// Where the run fails on this GPU, where it was replayed and does not fit.
@@ -44,28 +44,29 @@ pub struct Peak {
     pub phase: Phase,
     /// `torch.cuda.max_memory_allocated`, bytes.
     pub allocated_bytes: u64,
-    /// Smallest device memory, context apart, on which the step runs with the default allocator, bytes.
+    /// Smallest device memory, context apart, from which on the step runs with the default allocator, bytes.
     pub required_bytes: u64,
     /// The same with `expandable_segments:True`, bytes.
     pub required_bytes_expandable: u64,
-    /// `torch.cuda.max_memory_reserved` on a card that never runs short, bytes.
+    /// `torch.cuda.max_memory_reserved` on a GPU that never runs short, bytes.
     pub reserved_bytes: u64,
-    /// What `nvidia-smi` shows on such a card: reserved + context + libraries + NCCL, bytes.
+    /// What `nvidia-smi` shows on such a GPU: reserved + context + libraries + NCCL, bytes.
     pub device_bytes: u64,
-    /// CUDA context, libraries and NCCL: what the card gives up besides `required_bytes`, bytes.
+    /// CUDA context, libraries and NCCL: what the GPU gives up besides `required_bytes`, bytes.
     pub context_bytes: u64,
     /// NCCL's part of `context_bytes`, bytes.
     #[cfg_attr(feature = "serialize", serde(skip))]
     pub nccl_bytes: u64,
     /// Band of `required_bytes + context_bytes`.
     pub band: Band,
-    /// Card memory with which the step surely runs, bytes: below the band's high end where that counts memory which the
+    /// GPU memory with which the step surely runs, bytes: below the band's high end where that counts memory which the
     /// allocator only hoards.
-    pub sure_bytes: u64,
+    #[cfg_attr(feature = "serialize", serde(rename = "sure_bytes"))]
+    pub safe_bytes: u64,
     /// CUDA context, libraries and NCCL, bytes.
     #[cfg_attr(feature = "serialize", serde(skip))]
-    pub beside: Band,
-    /// The request that decides how small the card may be, where the plan was replayed.
+    pub device_overhead: Band,
+    /// The request that decides how small the GPU may be, where the plan was replayed.
     #[cfg_attr(feature = "serialize", serde(serialize_with = "limit"))]
     pub limit: Option<FailedRequest>,
     /// Where required, reserved and the band come from.
@@ -80,7 +81,7 @@ pub struct Peak {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Basis {
     /// What other plans needed beyond their peak: quick, and no better than that.
-    Usual,
+    Heuristic,
     /// This plan's own requests, replayed through the caching allocator.
     Replayed,
 }
@@ -89,7 +90,7 @@ impl Basis {
     /// Name in JSON.
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Usual => "usual",
+            Self::Heuristic => "usual",
             Self::Replayed => "replayed",
         }
     }
@@ -125,7 +126,7 @@ impl From<Overhead> for Band {
     }
 }
 
-/// What lives at the fullest moment of a phase.
+/// What lives at the peak of a phase.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize))]
 pub struct PhaseUse {
@@ -150,9 +151,9 @@ pub struct Allocation {
     pub term: Term,
     /// Which module or model it belongs to, where that is needed to tell rows of the same term apart: `mlp.gate_proj`, `lm_head`; empty otherwise.
     pub module: String,
-    /// Bytes at the fullest moment of the whole step; 0 when the row lives only elsewhere.
+    /// Bytes at the peak of the whole step; 0 when the row lives only elsewhere.
     pub bytes_at_peak: u64,
-    /// Bytes at the fullest moment of each phase, phases with none left out.
+    /// Bytes at the peak of each phase, phases with none left out.
     pub phases: Vec<(Phase, u64)>,
     /// The formula of the most it ever holds, in symbols: `L·b·s·h·2 B`.
     pub formula: String,
@@ -174,9 +175,9 @@ impl Allocation {
 pub struct Verdict {
     /// The word.
     pub fit: Fit,
-    /// Card memory less what is expected to be needed, bytes; negative when it does not fit.
+    /// GPU memory less what is expected to be needed, bytes; negative when it does not fit.
     pub headroom_bytes: i64,
-    /// Expected need as a share of the card, 1.0 = all of it.
+    /// Expected need as a share of the GPU, 1.0 = all of it.
     pub used_share: f64,
 }
 
@@ -230,7 +231,7 @@ pub enum Note {
         /// Its `model_type`.
         model_type: String,
     },
-    /// ZeRO on one card shards nothing.
+    /// ZeRO on one GPU shards nothing.
     ZeroOnOneCard,
     /// FSDP2 offloads all or nothing: `CPUOffloadPolicy` moves what the plan does not name as well.
     Fsdp2OffloadsAll,
@@ -241,7 +242,7 @@ pub enum Note {
     },
     /// flash-attn and bf16 need compute capability 8.0.
     CardLacksBfloat16,
-    /// The card has no flash kernel for this plan; the named kernel is used.
+    /// The GPU has no flash kernel for this plan; the named kernel is used.
     AttentionKernel {
         /// Name of the kernel.
         kernel: &'static str,

@@ -1,4 +1,4 @@
-//! The ledger: the tape read as phases, each with what lives at its fullest moment.
+//! The ledger: the tape read as phases, each with what lives at its peak.
 
 use super::autograd::{self, LayerTag, Record, Row, Segment, Sym, TapeRecord, passes};
 use super::estimate::{Allocation, PhaseUse};
@@ -11,7 +11,7 @@ use std::ops::Range;
 pub(super) struct Ledger {
     /// Phases in the order they run.
     pub(super) phases: Vec<PhaseUse>,
-    /// Rows that live at some phase's fullest moment.
+    /// Rows that live at some phase's peak.
     pub(super) allocations: Vec<Allocation>,
     /// Phase with the most.
     pub(super) peak_phase: Phase,
@@ -19,9 +19,9 @@ pub(super) struct Ledger {
     pub(super) peak_bytes: u64,
 }
 
-/// The fullest moment of a phase.
+/// The peak of a phase.
 #[derive(Debug, Clone, Copy)]
-struct Top {
+struct PeakMoment {
     phase: Phase,
     bytes: i128,
     moment: Moment,
@@ -45,11 +45,11 @@ pub(super) fn read(record: &Record, num_layers: u64) -> Ledger {
 
 fn read_rows(record: &TapeRecord, num_layers: u64) -> Ledger {
     let turns = turns(record);
-    let tops = fullest_moments(record, &turns);
-    let snapshots = snapshots(record, &turns, &tops);
-    let peak = tops.iter().enumerate().max_by_key(|(i, top)| (top.bytes, usize::MAX - i)).map(|(i, _)| i);
-    let mut phases = Vec::with_capacity(tops.len());
-    for (top, rows) in tops.iter().zip(&snapshots) {
+    let peaks = peak_moments(record, &turns);
+    let snapshots = snapshots(record, &turns, &peaks);
+    let peak = peaks.iter().enumerate().max_by_key(|(i, peak)| (peak.bytes, usize::MAX - i)).map(|(i, _)| i);
+    let mut phases = Vec::with_capacity(peaks.len());
+    for (peak, rows) in peaks.iter().zip(&snapshots) {
         let mut by_category = Vec::with_capacity(Category::ALL.len());
         for category in Category::ALL {
             let bytes: i128 = record
@@ -62,38 +62,38 @@ fn read_rows(record: &TapeRecord, num_layers: u64) -> Ledger {
             by_category.push((*category, to_u64(bytes)));
         }
         phases.push(PhaseUse {
-            phase: top.phase,
-            allocated_bytes: to_u64(top.bytes),
+            phase: peak.phase,
+            allocated_bytes: to_u64(peak.bytes),
             by_category,
             fragmentation_bytes: 0,
         });
     }
     let mut allocations = Vec::new();
     for (i, row) in record.rows.iter().enumerate() {
-        let level = |rows: &Vec<i128>| rows.get(i).copied().unwrap_or(0);
-        let most = snapshots.iter().map(level).max().unwrap_or(0);
+        let held_at = |rows: &Vec<i128>| rows.get(i).copied().unwrap_or(0);
+        let most = snapshots.iter().map(held_at).max().unwrap_or(0);
         if most > 0 {
-            let of = |(top, rows): (&Top, &Vec<i128>)| {
-                let bytes = level(rows);
-                (bytes > 0).then(|| (top.phase, to_u64(bytes)))
+            let of = |(peak, rows): (&PeakMoment, &Vec<i128>)| {
+                let bytes = held_at(rows);
+                (bytes > 0).then(|| (peak.phase, to_u64(bytes)))
             };
-            let lives = tops.iter().zip(&snapshots).filter_map(of).collect();
-            let at_peak = peak.and_then(|i| snapshots.get(i)).map_or(0, level);
+            let lives = peaks.iter().zip(&snapshots).filter_map(of).collect();
+            let at_peak = peak.and_then(|i| snapshots.get(i)).map_or(0, held_at);
             allocations.push(allocation(record, row, at_peak, lives, to_u64(most), num_layers));
         }
     }
-    let top = peak.and_then(|i| tops.get(i));
+    let peak = peak.and_then(|i| peaks.get(i));
     Ledger {
         phases,
         allocations,
-        peak_phase: top.map_or(Phase::Load, |top| top.phase),
-        peak_bytes: top.map_or(0, |top| to_u64(top.bytes)),
+        peak_phase: peak.map_or(Phase::Load, |peak| peak.phase),
+        peak_bytes: peak.map_or(0, |peak| to_u64(peak.bytes)),
     }
 }
 
 /// The same from what the tape itself has kept, without rows.
-fn outline(moments: &[autograd::Moment]) -> Ledger {
-    let of = |moment: &autograd::Moment| PhaseUse {
+fn outline(moments: &[autograd::PhasePeak]) -> Ledger {
+    let of = |moment: &autograd::PhasePeak| PhaseUse {
         phase: moment.phase.into(),
         allocated_bytes: to_u64(moment.bytes),
         by_category: Category::ALL.iter().zip(moment.by_category).map(|(one, bytes)| (*one, to_u64(bytes))).collect(),
@@ -165,50 +165,50 @@ fn turns(record: &TapeRecord) -> Vec<Turn<'_>> {
     turns
 }
 
-/// The fullest moment of each phase, in the order phases begin. In a row of equals the level moves evenly: the first and
-/// the last are the fullest.
-fn fullest_moments(record: &TapeRecord, turns: &[Turn<'_>]) -> Vec<Top> {
-    let mut tops: Vec<Top> = Vec::new();
-    let mut see = |phase: Phase, bytes: i128, moment: Moment| match tops.iter_mut().find(|top| top.phase == phase) {
-        Some(top) if bytes > top.bytes => (top.bytes, top.moment) = (bytes, moment),
+/// The peak of each phase, in the order phases begin. In a row of equals the bytes held change evenly: the peak is in
+/// the first or the last.
+fn peak_moments(record: &TapeRecord, turns: &[Turn<'_>]) -> Vec<PeakMoment> {
+    let mut peaks: Vec<PeakMoment> = Vec::new();
+    let mut see = |phase: Phase, bytes: i128, moment: Moment| match peaks.iter_mut().find(|peak| peak.phase == phase) {
+        Some(peak) if bytes > peak.bytes => (peak.bytes, peak.moment) = (bytes, moment),
         Some(_) => {}
-        None => tops.push(Top { phase, bytes, moment }),
+        None => peaks.push(PeakMoment { phase, bytes, moment }),
     };
-    let mut level = 0i128;
+    let mut held = 0i128;
     for (at, turn) in turns.iter().enumerate() {
         let (phase, start) = (turn.segment.phase.into(), turn.events.start);
-        let (mut net, mut fullest) = (0i128, (0i128, start));
+        let (mut net, mut highest) = (0i128, (0i128, start));
         for (i, event) in record.events.get(turn.events.clone()).unwrap_or_default().iter().enumerate() {
             net += i128::from(event.bytes);
-            if net > fullest.0 {
-                fullest = (net, start + i + 1);
+            if net > highest.0 {
+                highest = (net, start + i + 1);
             }
         }
         for layers_before in [0, turn.count.saturating_sub(1)] {
-            let begun = level + net * i128::from(layers_before);
-            see(phase, begun + fullest.0, Moment { turn: at, layers_before, events_end: fullest.1 });
+            let begun = held + net * i128::from(layers_before);
+            see(phase, begun + highest.0, Moment { turn: at, layers_before, events_end: highest.1 });
         }
-        level += net * i128::from(turn.count);
+        held += net * i128::from(turn.count);
     }
-    tops
+    peaks
 }
 
 /// What each row holds at each of those moments.
-fn snapshots(record: &TapeRecord, turns: &[Turn<'_>], tops: &[Top]) -> Vec<Vec<i128>> {
-    let mut taken: Vec<Vec<i128>> = vec![Vec::new(); tops.len()];
+fn snapshots(record: &TapeRecord, turns: &[Turn<'_>], peaks: &[PeakMoment]) -> Vec<Vec<i128>> {
+    let mut taken: Vec<Vec<i128>> = vec![Vec::new(); peaks.len()];
     let mut live = vec![0i128; record.rows.len()];
     let post = |live: &mut [i128], events: Range<usize>, times: u64| {
         for event in record.events.get(events).unwrap_or_default() {
-            if let Some(level) = live.get_mut(usize::from(event.row)) {
-                *level += i128::from(event.bytes) * i128::from(times);
+            if let Some(held) = live.get_mut(usize::from(event.row)) {
+                *held += i128::from(event.bytes) * i128::from(times);
             }
         }
     };
     for (at, turn) in turns.iter().enumerate() {
-        for (top, slot) in tops.iter().zip(&mut taken).filter(|(top, _)| top.moment.turn == at) {
+        for (peak, slot) in peaks.iter().zip(&mut taken).filter(|(peak, _)| peak.moment.turn == at) {
             slot.clone_from(&live);
-            post(slot, turn.events.clone(), top.moment.layers_before);
-            post(slot, turn.events.start..top.moment.events_end, 1);
+            post(slot, turn.events.clone(), peak.moment.layers_before);
+            post(slot, turn.events.start..peak.moment.events_end, 1);
         }
         post(&mut live, turn.events.clone(), turn.count);
     }

@@ -306,7 +306,7 @@ pub(super) fn step(tape: &Rc<Tape>, job: &Job, trainable: &[Trainable]) {
                 tape.enter_layer(tag);
                 roots.push((tag, Tensor::new(tape, label, shape, element)));
             }
-            // CPython lets a list's items go from the last to the first.
+            // CPython frees a list's items from the last to the first.
             for (tag, root) in roots.into_iter().rev() {
                 tape.enter_layer(tag);
                 drop(root);

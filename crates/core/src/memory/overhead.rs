@@ -1,4 +1,4 @@
-//! From what PyTorch allocates to what the card must have.
+//! From what PyTorch allocates to what the GPU must have.
 //!
 //! The caching allocator cuts segments, cannot always reuse the pieces, and gives whole segments back before it fails.
 //! What it needs beyond the peak depends on the exact order and sizes of all allocations: [`replay`](super::replay) finds
@@ -23,7 +23,7 @@ fn beyond(bytes: u64, per_mille: u64) -> u64 {
 }
 
 /// Smallest device memory on which the step usually runs, bytes.
-pub(super) fn usual(allocated: u64, mode: Mode) -> Band {
+pub(super) fn heuristic_required(allocated: u64, mode: Mode) -> Band {
     let (low, expected, high) = match mode {
         Mode::Default => DEFAULT_PER_MILLE,
         Mode::Expandable => EXPANDABLE_PER_MILLE,
@@ -32,7 +32,7 @@ pub(super) fn usual(allocated: u64, mode: Mode) -> Band {
 }
 
 /// What the allocator holds on a device that never fills, expected.
-pub(super) fn usually_reserved(allocated: u64) -> u64 {
+pub(super) fn heuristic_reserved(allocated: u64) -> u64 {
     beyond(allocated, RESERVED_PER_MILLE)
 }
 

@@ -217,7 +217,7 @@ mod tests {
         assert_eq!(layers(&model), [(0, 1), (0, 1), (0, 1), (1, 1), (1, 56), (1, 1)]);
     }
 
-    /// The fullest moment of each phase with some layers run, and with all.
+    /// The peak of each phase with some layers run, and with all.
     #[test]
     fn what_some_layers_say_is_what_all_layers_do() {
         for fragment in [

@@ -3,7 +3,7 @@
 use super::autograd::{
     ElementType, Extent, Marks, Processors, Record, Sink, Sym, Tape, Tensor, VOCABULARY, Wanted, dims,
 };
-use super::logits::{language_model_loss, score_loss};
+use super::loss::{language_model_loss, score_loss};
 use super::optimizer;
 use super::sharding::{Acts, Hooked, strategy};
 use super::step::{Update, batch_inputs, forward};
@@ -55,16 +55,16 @@ pub(super) fn run_beside(job: &Job, (extent, wanted): (Extent, Wanted), acts: &m
         Task::Sft | Task::SequenceClassification => {
             let (tape, weights, trainable) = (&tape, &weights, &trainable);
             let update = Update { tape, job, weights, trainable, after: &|| () };
-            update.run(batch_inputs(tape, job), Vec::new, |setting| {
-                let hidden = forward(setting, job, weights)?;
+            update.run(batch_inputs(tape, job), Vec::new, |context| {
+                let hidden = forward(context, job, weights)?;
                 if weights.score.is_some() {
-                    score_loss(setting, job, weights, hidden)
+                    score_loss(context, job, weights, hidden)
                 } else {
-                    language_model_loss(setting, job, weights, hidden)
+                    language_model_loss(context, job, weights, hidden)
                 }
             });
         }
-        Task::Dpo | Task::Reward | Task::Grpo | Task::Ppo => {
+        Task::Dpo | Task::Reward | Task::Grpo | Task::Rloo | Task::Ppo => {
             trainable = tasks::run(&tape, job, &weights);
         }
     }
@@ -75,7 +75,7 @@ pub(super) fn run_beside(job: &Job, (extent, wanted): (Extent, Wanted), acts: &m
     drop((trainable, weights, workspaces));
     let record = match (tape.finish(), modules) {
         (Record::Rows(record), Some(modules)) => {
-            let accumulates = plan.gradient_accumulation_steps > 1;
+            let accumulates = job.batches.forwards_per_step > 1;
             let replayed = extent == Extent::Whole;
             strategy(sharding).unroll(Hooked { record, modules: &modules, wanted, accumulates, replayed }, acts)
         }
@@ -86,8 +86,8 @@ pub(super) fn run_beside(job: &Job, (extent, wanted): (Extent, Wanted), acts: &m
 
 /// cuBLAS workspaces (CUDABlas.cpp getChosenWorkspaceSize): 32 MiB on Hopper and later, 8.125 MiB before.
 ///
-/// PyTorch 2.15 takes and gives one back around each product. Earlier ones keep one for the main thread and one for
-/// autograd's; up to 2.10 products with a bias have a further 1 MiB each in the same way.
+/// PyTorch 2.15 takes and gives one back around each matmul. Earlier ones keep one for the main thread and one for
+/// autograd's; up to 2.10 matmuls with a bias have a further 1 MiB each in the same way.
 fn workspaces(tape: &Rc<Tape>, job: &Job) -> Vec<Tensor> {
     let bytes = match job.gpu.compute_capability {
         Some((9.., _)) => 32 * MIB,

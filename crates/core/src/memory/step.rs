@@ -1,16 +1,16 @@
 //! The parts of a training step: the forward over all layers, the update around it, gradients that earlier micro-batches
 //! have left.
 
-use super::activations::{BackwardHook, Setting, prepare_masks, rotary_tables, run_layer, run_norm};
+use super::activations::{BackwardHook, ForwardContext, prepare_masks, rotary_tables, run_layer, run_norm};
 use super::autograd::{ElementType, Extent, Sym, Tape, Tensor, backward, checkpoint, dims};
 use super::embeddings::run_embeddings;
-use super::logits::HeadOutput;
+use super::loss::HeadOutput;
 use super::optimizer;
 use super::parameter::Trainable;
 use super::phase::Phase;
 use super::sharding::{MicroBatch, strategy};
 use super::term::Term;
-use super::weights::{LayerWeights, ModelWeights};
+use super::weights::{LayerWeights, LoadedModel};
 use crate::job::{Job, Sharding};
 use crate::model::Model;
 use crate::plan::{Auto, Task};
@@ -18,15 +18,15 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// The setting of a forward over the sequences of the job's update.
-pub(super) fn setting(tape: &Rc<Tape>, job: &Job, training: bool) -> Setting {
+/// The context of a forward over the sequences of the job's update.
+pub(super) fn forward_context(tape: &Rc<Tape>, job: &Job, training: bool) -> ForwardContext {
     let Job { plan, batches, numerics, .. } = job;
     let behaviour = job.model.behaviour;
     let expand_kv = match plan.expand_kv_heads {
         Auto::Set(expand) => Some(expand),
         Auto::Auto => behaviour.broadcasts_shared_heads.then_some(false),
     };
-    Setting {
+    ForwardContext {
         tape: Rc::clone(tape),
         batch: batches.sequences_per_forward,
         length: batches.tokens_per_sequence,
@@ -62,7 +62,7 @@ pub(super) struct Update<'a> {
     pub(super) tape: &'a Rc<Tape>,
     pub(super) job: &'a Job,
     /// The weights that sharding goes by.
-    pub(super) weights: &'a ModelWeights,
+    pub(super) weights: &'a LoadedModel,
     /// Everything that gets a gradient.
     pub(super) trainable: &'a [Trainable],
     /// What comes once the weights are new.
@@ -78,7 +78,7 @@ struct MicroStep {
 }
 
 /// A forward and its loss.
-type Loss<'a> = &'a dyn Fn(&Rc<Setting>) -> Option<HeadOutput>;
+type Loss<'a> = &'a dyn Fn(&Rc<ForwardContext>) -> Option<HeadOutput>;
 
 impl Update<'_> {
     /// Runs `before` with optimizer state in place and holds what it gives; then `loss` forwards and backwards,
@@ -87,7 +87,7 @@ impl Update<'_> {
         &self,
         inputs: Vec<Tensor>,
         before: impl FnOnce() -> Vec<Tensor>,
-        loss: impl Fn(&Rc<Setting>) -> Option<HeadOutput>,
+        loss: impl Fn(&Rc<ForwardContext>) -> Option<HeadOutput>,
     ) {
         let Self { tape, job, weights, trainable, .. } = *self;
         let Job { plan, sharding, .. } = job;
@@ -142,17 +142,17 @@ impl Update<'_> {
         let sharding = &job.sharding;
         let zero3 = weights.zero3.as_ref();
         tape.enter(Phase::Forward);
-        let mut setting = setting(tape, job, true);
+        let mut context = forward_context(tape, job, true);
         let batch = MicroBatch { accumulates: job.batches.forwards_per_step > 1, reduces };
         let groups = strategy(sharding).groups(tape, &weights.sharded(), batch);
-        setting.groups.clone_from(&groups);
-        setting.zero3 = zero3.cloned();
-        let setting = Rc::new(setting);
+        context.groups.clone_from(&groups);
+        context.zero3 = zero3.cloned();
+        let context = Rc::new(context);
         let root = zero3.map(|modules| modules.enter("root"));
         groups.iter().for_each(|groups| groups.begin_forward());
-        let head = loss(&setting);
-        setting.autocast.replace(false);
-        setting.leave_autocast();
+        let head = loss(&context);
+        context.autocast.replace(false);
+        context.leave_autocast();
         let HeadOutput { mut loss, kept } = head?;
         if let (Some(modules), Some(root)) = (zero3, root) {
             loss = modules.leave(root, &loss);
@@ -164,18 +164,22 @@ impl Update<'_> {
         let makes_buckets = buckets.is_empty() && weights.zero2.is_none();
         let reduce = Rc::new(RefCell::new(buckets));
         if makes_buckets {
-            setting.backward_begins.replace(Some(backward_hook(tape, sharding, &reduce)));
+            context.backward_begins.replace(Some(backward_hook(tape, sharding, &reduce)));
         }
         if let Some(source) = loss.source().cloned() {
             let one =
                 Tensor::new(tape, tape.label(Term::LogitsGradients, "loss"), dims(&[(Sym::One, 1)]), ElementType::F32);
             backward(tape, &source, one);
         }
-        setting.backward_begins.take();
+        context.backward_begins.take();
         zero3.into_iter().chain(&weights.zero2).for_each(|modules| modules.end_backward());
         let mut buckets = reduce.take();
-        let mut held =
-            if reduces { strategy(sharding).end_backward(tape, trainable, &mut buckets) } else { Vec::new() };
+        let mut held = Vec::new();
+        if reduces {
+            held = strategy(sharding).end_backward(tape, trainable, &mut buckets);
+        } else {
+            strategy(sharding).end_earlier_backward(tape, trainable);
+        }
         held.extend(groups.iter().flat_map(|groups| groups.end_backward()));
         drop((loss, kept));
         if reduces {
@@ -225,61 +229,61 @@ fn hold_gradients(tape: &Rc<Tape>, trainable: &[Trainable]) {
 }
 
 /// Embeddings, layers, final norm: the hidden states that the head reads.
-pub(super) fn forward(setting: &Rc<Setting>, job: &Job, weights: &ModelWeights) -> Option<Tensor> {
-    let tape = &setting.tape;
-    let model_module = setting.zero3.as_ref().map(|modules| modules.enter("model"));
-    let (mut hidden, held) = run_embeddings(setting, job, weights)?;
-    prepare_attention(setting, &job.model, hidden.element());
-    setting.zero3.iter().for_each(|modules| modules.step_through("rotary"));
+pub(super) fn forward(context: &Rc<ForwardContext>, job: &Job, weights: &LoadedModel) -> Option<Tensor> {
+    let tape = &context.tape;
+    let model_module = context.zero3.as_ref().map(|modules| modules.enter("model"));
+    let (mut hidden, held) = run_embeddings(context, job, weights)?;
+    prepare_attention(context, &job.model, hidden.element());
+    context.zero3.iter().for_each(|modules| modules.step_through("rotary"));
     for layer in &weights.layers {
         tape.enter_layer(layer.tag);
         let run = |x: &Tensor| {
             if job.plan.gradient_checkpointing && tape.grad_enabled() {
-                checkpointed(setting, layer, x)
+                checkpointed(context, layer, x)
             } else {
-                run_layer(setting, layer, x)
+                run_layer(context, layer, x)
             }
         };
-        hidden = match &setting.groups {
+        hidden = match &context.groups {
             Some(groups) => groups.run_layer(layer.tag, &hidden, run),
             None => run(&hidden),
         };
     }
     tape.enter_layer(super::autograd::NO_LAYER);
     let mut out = hidden.clone();
-    if let Some(groups) = &setting.groups {
+    if let Some(groups) = &context.groups {
         out = groups.enter_tail(&out, true);
     }
     for norm in &weights.final_norms {
-        out = run_norm(setting, norm, &out);
+        out = run_norm(context, norm, &out);
     }
     for projection in &weights.final_projections {
-        out = projection.run(setting, &out, Term::HeadInputs);
+        out = projection.run(context, &out, Term::HeadInputs);
     }
     drop((hidden, held));
-    setting.rotary.borrow_mut().clear();
-    setting.masks.borrow_mut().clear();
-    if let (Some(modules), Some(module)) = (&setting.zero3, model_module) {
+    context.rotary.borrow_mut().clear();
+    context.masks.borrow_mut().clear();
+    if let (Some(modules), Some(module)) = (&context.zero3, model_module) {
         out = modules.leave(module, &out);
     }
     Some(out)
 }
 
 /// A layer under `torch.utils.checkpoint`: recomputed under the autocast state of its forward.
-fn checkpointed(setting: &Rc<Setting>, layer: &Rc<LayerWeights>, hidden: &Tensor) -> Tensor {
-    let autocast = *setting.autocast.borrow();
-    let tables = setting.rotary.borrow().clone();
-    let mut masks = setting.masks.borrow().clone();
+fn checkpointed(context: &Rc<ForwardContext>, layer: &Rc<LayerWeights>, hidden: &Tensor) -> Tensor {
+    let autocast = *context.autocast.borrow();
+    let tables = context.rotary.borrow().clone();
+    let mut masks = context.masks.borrow().clone();
     // A layer's argument is its own mask alone: when the first, whose turn comes last, runs again, the others are gone.
     // Only where sinks make attention eager is this counted; other families are taken to hold all masks to the end.
     let attention = &layer.layer.attention;
     let others = RefCell::new(HashMap::new());
     if attention.sinks && layer.tag.index == 0 {
-        let own = setting.window(attention.sliding_window);
+        let own = context.window(attention.sliding_window);
         others.replace(masks.extract_if(|window, _| *window != own).collect());
     }
     let ran = Cell::new(false);
-    let (inside, layer) = (Rc::clone(setting), Rc::clone(layer));
+    let (inside, layer) = (Rc::clone(context), Rc::clone(layer));
     let run = move |x: &Tensor| {
         if ran.replace(true) {
             others.take();
@@ -296,19 +300,19 @@ fn checkpointed(setting: &Rc<Setting>, layer: &Rc<LayerWeights>, hidden: &Tensor
         }
         out
     };
-    checkpoint(&setting.tape, hidden, Rc::new(run))
+    checkpoint(&context.tape, hidden, Rc::new(run))
 }
 
 /// Masks and rotary tables that all layers share.
-fn prepare_attention(setting: &Setting, model: &Model, stream: ElementType) {
-    prepare_masks(setting, model, stream);
+fn prepare_attention(context: &ForwardContext, model: &Model, stream: ElementType) {
+    prepare_masks(context, model, stream);
     let mut tables: HashMap<u64, (Tensor, Tensor)> = HashMap::new();
     for run in &model.layers {
         let attention = &run.layer.attention;
         if attention.rotary_dim > 0 && !tables.contains_key(&attention.rotary_dim) {
-            let made = rotary_tables(setting, attention.rotary_dim, attention.rotates_halves, stream);
+            let made = rotary_tables(context, attention.rotary_dim, attention.rotates_halves, stream);
             tables.insert(attention.rotary_dim, made);
         }
     }
-    setting.rotary.replace(tables);
+    context.rotary.replace(tables);
 }

@@ -3,11 +3,11 @@
 //! Between two plans that differ in b and s alone the same operators run in the same order, until a threshold is crossed
 //! (a window shorter than the sequence, a kernel for few tokens). Every size is a product of symbols, and none has more
 //! than one b or two s: so at any moment of the step the allocated bytes are c + c'b with coefficients quadratic in s. So the
-//! tape is cut in pieces of a few operators, each piece's fullest moment is interpolated through exact estimates at two batch
-//! sizes and two lengths, three where that is not enough, and the peak is that of the fullest piece. Further exact estimates
+//! tape is cut in pieces of a few operators, the peak of each piece is interpolated through exact estimates at two batch
+//! sizes and two lengths, three where that is not enough, and the peak is the highest of theirs. Further exact estimates
 //! in between check it: a rectangle where one of them is off is cut in two.
 
-use super::autograd::{Extent, Fullest, Wanted};
+use super::autograd::{Extent, Peaks, Wanted};
 use super::program;
 use super::sharding::Acts;
 use crate::job::Job;
@@ -60,7 +60,7 @@ pub fn surface(job: &Job, batches: &[u64], lengths: &[u64]) -> Vec<Vec<u64>> {
 struct Area {
     batches: (usize, usize),
     lengths: (usize, usize),
-    /// Whether need is linear in the length too: no scores of every token with every other are written out.
+    /// Whether need is linear in the length too: no scores of every token with every other are materialised.
     linear: bool,
 }
 
@@ -103,8 +103,8 @@ struct Known<'a> {
     job: &'a Job,
     batches: &'a [u64],
     lengths: &'a [u64],
-    /// By indices of batch size and length: the fullest moments.
-    estimates: HashMap<(usize, usize), Fullest>,
+    /// By indices of batch size and length: the peaks.
+    estimates: HashMap<(usize, usize), Peaks>,
     /// Whether all batch sizes were found to lie between the first and the last, at some lengths.
     even_in_batch: bool,
     /// What DeepSpeed's stage 3 does in all of them.
@@ -131,7 +131,7 @@ impl Known<'_> {
         bands
     }
 
-    fn exact(&mut self, b: usize, s: usize) -> &Fullest {
+    fn exact(&mut self, b: usize, s: usize) -> &Peaks {
         self.estimates.entry((b, s)).or_insert_with(|| {
             let (batch, length) =
                 (self.batches.get(b).copied().unwrap_or(1), self.lengths.get(s).copied().unwrap_or(1));
@@ -212,7 +212,7 @@ struct Fitted {
 impl Fitted {
     fn new(known: &Known<'_>, area: Area) -> Self {
         let nodes = area.batch_nodes().flat_map(|b| area.length_nodes().map(move |s| (b, s)));
-        let estimates: Vec<&Fullest> = nodes.filter_map(|node| known.estimates.get(&node)).collect();
+        let estimates: Vec<&Peaks> = nodes.filter_map(|node| known.estimates.get(&node)).collect();
         let (mut pieces, mut counts) = (Vec::new(), Vec::new());
         for stretch in 0..estimates.first().map_or(0, |one| one.ends.len()) {
             // Where a kernel writes something more, its whole stretch is one piece.
@@ -254,7 +254,7 @@ impl Fitted {
         })
     }
 
-    /// Only those pieces that are the fullest somewhere, as far as a few places tell.
+    /// Only those pieces that hold the most somewhere, as far as a few places tell.
     fn leading(mut self, known: &Known<'_>) -> Self {
         const PLACES: usize = 6;
         let places = |(first, last): (usize, usize)| (0..=PLACES).map(move |i| first + (last - first) * i / PLACES);
@@ -268,17 +268,17 @@ impl Fitted {
         self
     }
 
-    /// The fullest piece at a place: bytes and which.
+    /// The piece that holds the most at a place: bytes and which.
     fn at(&self, known: &Known<'_>, b: usize, s: usize) -> (u64, usize) {
         let of_nodes = self.weights(known, b, s);
-        let mut fullest = (0.0f64, 0);
+        let mut highest = (0.0f64, 0);
         for (i, piece) in self.pieces.iter().enumerate() {
             let bytes = weighted(piece, &of_nodes);
-            if bytes > fullest.0 {
-                fullest = (bytes, i);
+            if bytes > highest.0 {
+                highest = (bytes, i);
             }
         }
-        (fullest.0.round() as u64, fullest.1)
+        (highest.0.round() as u64, highest.1)
     }
 
     /// Weights of the nodes at a place.

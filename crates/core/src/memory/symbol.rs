@@ -92,7 +92,7 @@ symbols! {
     TableRows = "rows";
     /// Rank of latent keys and values.
     RKv = "r_kv";
-    /// Parameters that are never let go.
+    /// Parameters that are never freed.
     Persistent = "persistent";
     /// Blocks of an 8-bit state.
     StateBlocks = "n/256";
@@ -124,7 +124,7 @@ symbols! {
     QueryHeads = "a·d";
     /// A rank's share of all that trains.
     TrainedShare = "T/N";
-    /// A card's share of the engine's weights.
+    /// A GPU's share of the engine's weights.
     EngineShare = "P/tp";
     /// Experts.
     E = "E";
@@ -166,6 +166,12 @@ symbols! {
     Embedding = "embedding";
     /// All other parameters.
     Root = "root";
+    /// Tokens whose label counts.
+    LabelTokens = "n_labels";
+    /// Two.
+    Two = "2";
+    /// Columns of a tile of logits.
+    VocabularyTile = "32768";
 }
 
 impl Sym {

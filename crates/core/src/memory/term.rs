@@ -139,7 +139,7 @@ terms! {
     RotaryTables = "rotary_tables", Activations, "transformers modeling files: q * cos keeps cos";
     /// Attention output and log-sum-exp.
     AttentionOutput = "attention_output", Activations, "flash attention keeps its output and an fp32 log-sum-exp a head and token (arXiv:2307.08691)";
-    /// Scores and probabilities that eager attention writes out.
+    /// Scores and probabilities that eager attention materialises.
     AttentionScores = "attention_scores", Activations, "transformers eager_attention_forward: softmax in fp32, cast, matmul";
     /// Attention masks and biases.
     AttentionMask = "attention_mask", Activations, "transformers masking_utils.py";
@@ -151,7 +151,7 @@ terms! {
     ExpertActivations = "expert_activations", Activations, "transformers 5.23 integrations/moe.py grouped_mm: tokens x experts per token";
     /// Router logits, weights and sort indices.
     RouterActivations = "router_activations", Activations, "transformers 5.23 integrations/moe.py";
-    /// Inputs of adapters cast to the adapter's dtype, and their low-rank products.
+    /// Inputs of adapters cast to the adapter's dtype, and their low-rank matmuls.
     AdapterActivations = "adapter_activations", Activations, "peft 0.21 tuners/lora/layer.py: x.to(lora_A.weight.dtype), A(x), dropout";
     /// Activations cast by autocast.
     AutocastInputs = "autocast_inputs", Activations, "torch.autocast: each linear casts its own input";
@@ -191,7 +191,7 @@ terms! {
     ActivationGradients = "activation_gradients", Temporary, "torch.autograd";
     /// Intermediate results of forward that nothing keeps.
     ForwardTemporaries = "forward_temporaries", Temporary, "transformers modeling files";
-    /// Quantised weights written out as bf16 for one product.
+    /// Quantised weights materialised as bf16 for one matmul.
     DequantizedWeights = "dequantized_weights", Temporary, "bitsandbytes 0.50 autograd/_functions.py MatMul4Bit";
     /// Gradients of shared weights before they are added.
     UnaccumulatedGradients = "unaccumulated_gradients", Temporary, "torch.autograd: gradients of a tied weight are summed";
@@ -204,7 +204,7 @@ terms! {
     /// cuBLAS workspace.
     CublasWorkspace = "cublas_workspace", Temporary, "torch CUDABlas.cpp: 8.125 MiB a handle, 32 MiB on compute capability 9.0";
     /// CUDA context and loaded kernels.
-    CudaContext = "cuda_context", Overhead, "nvidia-smi before the first tensor, by card generation";
+    CudaContext = "cuda_context", Overhead, "nvidia-smi before the first tensor, by GPU generation";
     /// NCCL's own buffers.
     NcclBuffers = "nccl_buffers", Overhead, "NCCL channels and buffers, outside PyTorch's allocator";
     /// Ends of blocks that the caching allocator hands out with a tensor.
@@ -217,6 +217,8 @@ terms! {
     HostParameters = "host_parameters", Weights, "DeepSpeed 0.19 runtime/zero";
     /// Gradients in host memory.
     HostGradients = "host_gradients", Gradients, "DeepSpeed 0.19 runtime/zero";
+    /// Weights of a sleeping engine in host memory.
+    HostEngineWeights = "host_engine_weights", Weights, "vllm device_allocator/cumem.py sleep: level 1 copies weights to pinned host memory";
 }
 
 serialize_by_name!(Category, Term);

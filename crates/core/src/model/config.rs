@@ -1,4 +1,4 @@
-//! Typed access to a `config.json`: every figure bounded, every error naming the key and the mend.
+//! Typed access to a `config.json`: every figure bounded, every error naming the key and the fix.
 
 use std::cell::RefCell;
 use std::fmt;

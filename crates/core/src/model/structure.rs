@@ -159,7 +159,7 @@ pub enum Residual {
 /// What a norm computes, which decides what it keeps for backward.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NormKind {
-    /// RMSNorm written out in Python: fp32 upcast, cast back, times weight (Llama).
+    /// RMSNorm as single operators in Python: fp32 upcast, cast back, times weight (Llama).
     RmsNorm,
     /// Gemma's: fp32 throughout, times (1 + weight) in fp32, cast back last. OLMo-2's is of its kind, times weight.
     GemmaRmsNorm,
@@ -167,7 +167,7 @@ pub enum NormKind {
     WideRmsNorm,
     /// `torch.nn.LayerNorm`, one fused kernel.
     LayerNorm,
-    /// LayerNorm written out in Python with an fp32 upcast (Cohere).
+    /// LayerNorm as single operators in Python with an fp32 upcast (Cohere).
     PythonLayerNorm,
 }
 
@@ -258,13 +258,13 @@ pub enum Activation {
     Fused,
     /// One kernel that keeps its output (relu, tanh, sigmoid).
     Relu,
-    /// GPT-2's `gelu_new`, written out in Python over eight elementwise kernels.
+    /// GPT-2's `gelu_new`, in Python over eight elementwise kernels.
     GeluNew,
     /// BLOOM's own autograd function.
     BloomGelu,
-    /// GPT-NeoX-20B's `gelu_fast`, written out in Python over seven elementwise kernels.
+    /// GPT-NeoX-20B's `gelu_fast`, in Python over seven elementwise kernels.
     GeluFast,
-    /// `quick_gelu`, written out in Python: x times sigmoid(1.702 x).
+    /// `quick_gelu`, single operators in Python: x times sigmoid(1.702 x).
     QuickGelu,
     /// relu then square (Nemotron).
     SquaredRelu,

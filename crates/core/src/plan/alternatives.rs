@@ -48,16 +48,16 @@ fn offloads(plan: &Plan) -> (bool, bool) {
 /// A way to spread the training state: stage, optimizer offloaded, parameters offloaded.
 type Sharding = (u8, bool, bool);
 
-/// On one card ZeRO shards nothing; only its offload helps.
-const ONE_CARD: &[Sharding] = &[(0, false, false), (2, true, false), (3, true, true)];
+/// On one GPU ZeRO shards nothing; only its offload helps.
+const ONE_GPU: &[Sharding] = &[(0, false, false), (2, true, false), (3, true, true)];
 
-/// On several cards.
-const SEVERAL_CARDS: &[Sharding] =
+/// On several GPUs.
+const SEVERAL_GPUS: &[Sharding] =
     &[(0, false, false), (1, false, false), (2, false, false), (3, false, false), (2, true, false), (3, true, true)];
 
 /// The plans to show beside `plan`, which is one of them: find it by equality.
 ///
-/// Training: full, LoRA and QLoRA, each at the ZeRO stages and offloads that make sense for the number of cards. QLoRA stays
+/// Training: full, LoRA and QLoRA, each at the ZeRO stages and offloads that make sense for the number of GPUs. QLoRA stays
 /// below stage 3, where 4-bit weights can be partitioned only under a special storage dtype. Everything else stays as it is,
 /// dtype and optimizer too, so that the bars differ by method and sharding alone. A plan for DDP keeps it where nothing is
 /// sharded, one for FSDP keeps it as stage 3; the other stages are DeepSpeed's, with autocast where FSDP's `param_dtype`
@@ -82,7 +82,7 @@ pub fn alternatives(plan: &Plan) -> Vec<Alternative> {
 }
 
 fn training(plan: &Plan) -> Vec<Plan> {
-    let shardings = if plan.num_gpus > 1 { SEVERAL_CARDS } else { ONE_CARD };
+    let shardings = if plan.num_gpus > 1 { SEVERAL_GPUS } else { ONE_GPU };
     let mut plans = Vec::new();
     for &method in Method::ALL {
         for &sharding in shardings {

@@ -2,7 +2,7 @@
 
 use super::{Plan, Problem, ProblemKind, Task};
 
-/// How the sequences of one optimizer step are cut. Counts are for one card where not said otherwise.
+/// How the sequences of one optimizer step are cut. Counts are for one GPU where not said otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Batches {
     /// Sequences that one forward of the update sees: pairs count twice.
@@ -11,9 +11,9 @@ pub struct Batches {
     pub tokens_per_sequence: u64,
     /// Forwards before the optimizer steps.
     pub forwards_per_step: u64,
-    /// What the batch size counts (examples, pairs or sequences) in one optimizer step, all cards together.
+    /// What the batch size counts (examples, pairs or sequences) in one optimizer step, all GPUs together.
     pub effective_batch_size: u64,
-    /// Tokens in one optimizer step, all cards together.
+    /// Tokens in one optimizer step, all GPUs together.
     pub tokens_per_step: u64,
     /// Reinforcement tasks: the generation round.
     pub round: Option<Round>,
@@ -22,15 +22,15 @@ pub struct Batches {
 /// One round of generation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Round {
-    /// Prompts, all cards together, each counted once.
+    /// Prompts, all GPUs together, each counted once.
     pub prompts: u64,
     /// Answers to each.
     pub num_generations: u64,
-    /// Sequences, all cards together.
+    /// Sequences, all GPUs together.
     pub sequences: u64,
-    /// Sequences on one card.
-    pub sequences_per_card: u64,
-    /// Sequences that generate side by side on one card.
+    /// Sequences on one GPU.
+    pub sequences_per_gpu: u64,
+    /// Sequences that generate side by side on one GPU.
     pub sequences_at_once: u64,
     /// Forwards of the update that one round feeds.
     pub forwards: u64,
@@ -39,7 +39,7 @@ pub struct Round {
 impl Plan {
     /// The batches of one optimizer step.
     pub fn batches(&self) -> Batches {
-        let (batch, cards) = (self.per_device_train_batch_size, self.num_gpus.max(1));
+        let (batch, gpus) = (self.per_device_train_batch_size, self.num_gpus.max(1));
         let round = self.is_reinforcement().then(|| self.round());
         let tokens_per_sequence = match round {
             Some(_) => self.rollout.max_prompt_length().saturating_add(self.rollout.max_completion_length()),
@@ -56,18 +56,18 @@ impl Plan {
             sequences_per_forward,
             tokens_per_sequence,
             forwards_per_step,
-            effective_batch_size: batch.saturating_mul(forwards_per_step).saturating_mul(cards),
+            effective_batch_size: batch.saturating_mul(forwards_per_step).saturating_mul(gpus),
             tokens_per_step: sequences_per_forward
                 .saturating_mul(tokens_per_sequence)
                 .saturating_mul(forwards_per_step)
-                .saturating_mul(cards),
+                .saturating_mul(gpus),
             round,
         }
     }
 
     /// Whether answers are generated before each update.
     pub fn is_reinforcement(&self) -> bool {
-        matches!(self.task, Task::Grpo | Task::Ppo)
+        matches!(self.task, Task::Grpo | Task::Rloo | Task::Ppo)
     }
 
     /// Whether one optimizer step takes in a whole round of generation, in as many forwards as that needs: the round has
@@ -76,31 +76,35 @@ impl Plan {
         self.is_reinforcement() && self.rollout.prompts.is_some() && self.gradient_accumulation_steps == 1
     }
 
-    /// G: PPO answers each prompt once unless told otherwise.
+    /// G: PPO answers each prompt once and RLOO twice (trl rloo_config.py) unless told otherwise.
     fn generations(&self) -> u64 {
-        if self.task == Task::Ppo { self.rollout.num_generations.unwrap_or(1) } else { self.rollout.num_generations() }
+        match self.task {
+            Task::Ppo => self.rollout.num_generations.unwrap_or(1),
+            Task::Rloo => self.rollout.num_generations.unwrap_or(2),
+            _ => self.rollout.num_generations(),
+        }
     }
 
     fn round(&self) -> Round {
-        let (batch, cards, group) = (self.per_device_train_batch_size, self.num_gpus.max(1), self.generations());
+        let (batch, gpus, group) = (self.per_device_train_batch_size, self.num_gpus.max(1), self.generations());
         let sequences = match self.rollout.prompts {
             Some(prompts) => prompts.saturating_mul(group),
-            None => batch.saturating_mul(self.steps_per_generation()).saturating_mul(cards),
+            None => batch.saturating_mul(self.steps_per_generation()).saturating_mul(gpus),
         };
-        let sequences_per_card = sequences.div_ceil(cards);
-        let at_once = self.rollout.sequences_at_once.unwrap_or(sequences_per_card).min(sequences_per_card);
+        let sequences_per_gpu = sequences.div_ceil(gpus);
+        let at_once = self.rollout.sequences_at_once.unwrap_or(sequences_per_gpu).min(sequences_per_gpu);
         Round {
             prompts: sequences / group.max(1),
             num_generations: group,
             sequences,
-            sequences_per_card,
+            sequences_per_gpu,
             sequences_at_once: at_once.max(1),
-            forwards: sequences_per_card.div_ceil(batch.max(1)).max(1),
+            forwards: sequences_per_gpu.div_ceil(batch.max(1)).max(1),
         }
     }
 
     /// TRL's `steps_per_generation`: the accumulation steps unless chosen otherwise.
-    fn steps_per_generation(&self) -> u64 {
+    pub(crate) fn steps_per_generation(&self) -> u64 {
         self.policy.steps_per_generation.unwrap_or(self.gradient_accumulation_steps)
     }
 }
@@ -110,12 +114,12 @@ pub(crate) fn indivisible(plan: &Plan) -> Vec<Problem> {
     if !plan.is_reinforcement() {
         return Vec::new();
     }
-    let (batch, cards, group) = (plan.per_device_train_batch_size, plan.num_gpus.max(1), plan.generations());
+    let (batch, gpus, group) = (plan.per_device_train_batch_size, plan.num_gpus.max(1), plan.generations());
     let mut problems = Vec::new();
     match plan.rollout.prompts {
         None => {
             // trl grpo_config.py: generation_batch_size must be divisible by num_generations.
-            let per_sequence = plan.steps_per_generation().saturating_mul(cards);
+            let per_sequence = plan.steps_per_generation().saturating_mul(gpus);
             let round = batch.saturating_mul(per_sequence);
             if round < group {
                 let whole = |batch: u64| batch.saturating_mul(per_sequence).is_multiple_of(group);
@@ -128,14 +132,14 @@ pub(crate) fn indivisible(plan: &Plan) -> Vec<Problem> {
             }
         }
         Some(prompts) => {
-            // Each card gets whole prompts, and the answers to a prompt fill whole forwards.
-            if !prompts.is_multiple_of(cards) {
-                let nearest = nearest(prompts, prompts.saturating_mul(2).max(cards), |n| n.is_multiple_of(cards));
-                problems.push(not_divisible("rollout.prompts", prompts, "num_gpus", cards, nearest));
+            // Each GPU gets whole prompts, and the answers to a prompt fill whole forwards.
+            if !prompts.is_multiple_of(gpus) {
+                let nearest = nearest(prompts, prompts.saturating_mul(2).max(gpus), |n| n.is_multiple_of(gpus));
+                problems.push(not_divisible("rollout.prompts", prompts, "num_gpus", gpus, nearest));
             }
-            let sequences = (prompts / cards).saturating_mul(group);
+            let sequences = (prompts / gpus).saturating_mul(group);
             let whole = |group: u64| group.is_multiple_of(batch) || batch.is_multiple_of(group);
-            let fits = |group: u64| (prompts / cards).saturating_mul(group).is_multiple_of(batch);
+            let fits = |group: u64| (prompts / gpus).saturating_mul(group).is_multiple_of(batch);
             if sequences > batch && !(fits(group) && (group == 1 || whole(group))) {
                 let limit = group.max(batch).saturating_mul(2);
                 let nearest = nearest(group, limit, |candidate| whole(candidate) && fits(candidate));

@@ -28,7 +28,7 @@ pub struct Plan {
     pub mixed_precision: MixedPrecision,
     /// Optimizer under its Hugging Face name.
     pub optim: Optimizer,
-    /// b, sequences in one forward on one card.
+    /// b, sequences in one forward on one GPU.
     pub per_device_train_batch_size: u64,
     /// Forwards summed before the optimizer steps.
     pub gradient_accumulation_steps: u64,
@@ -56,7 +56,7 @@ pub struct Plan {
     pub expandable_segments: bool,
     /// peft's hook that makes the embedding output require gradients.
     pub enable_input_require_grads: Auto,
-    /// N, cards that share the work by data parallelism.
+    /// N, GPUs that share the work by data parallelism.
     pub num_gpus: u64,
     /// DeepSpeed's ZeRO stage, 0 to 3.
     pub zero_stage: u8,
@@ -80,7 +80,7 @@ pub struct Plan {
     pub policy: PolicyUpdate,
     /// Versions that change an allocation.
     pub software: Software,
-    /// The card.
+    /// The GPU.
     pub gpu: GpuChoice,
 }
 
@@ -98,12 +98,12 @@ pub enum ModelChoice {
     },
 }
 
-/// The card: by catalogue id, or described.
+/// The GPU: by catalogue id, or described.
 #[derive(Debug, Clone, PartialEq)]
 pub enum GpuChoice {
     /// Catalogue id.
     Catalogue(String),
-    /// Any other card.
+    /// Any other GPU.
     Custom {
         /// Name to show, if any.
         name: Option<String>,

@@ -9,7 +9,7 @@ use super::{
 };
 
 impl Default for Plan {
-    /// The first plan a newcomer sees: LoRA on a small current model, on one 80 GB card.
+    /// The first plan a newcomer sees: LoRA on a small current model, on one 80 GB GPU.
     fn default() -> Self {
         Self {
             model: ModelChoice::Catalogue("Qwen/Qwen3-4B".to_owned()),

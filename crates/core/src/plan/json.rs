@@ -42,7 +42,7 @@ impl Plan {
     /// ```
     ///
     /// # Errors
-    /// Every problem of the text, each with its field and mend.
+    /// Every problem of the text, each with its field and fix.
     pub fn from_json(text: &str) -> Result<Self, Vec<Problem>> {
         if text.len() > MAX_JSON_BYTES {
             return Err(vec![Problem::new("plan", ProblemKind::TooLong { max_bytes: MAX_JSON_BYTES })]);
@@ -60,7 +60,7 @@ impl Plan {
     /// Reads a plan from a JSON object.
     ///
     /// # Errors
-    /// Every problem of the object, each with its field and mend.
+    /// Every problem of the object, each with its field and fix.
     pub fn from_value(value: &Value) -> Result<Self, Vec<Problem>> {
         let Value::Object(entries) = value else {
             return Err(vec![Problem::new("plan", ProblemKind::WrongType { expected: "object" })]);
@@ -194,7 +194,7 @@ impl<'v> Reader<'v> {
         }
     }
 
-    /// A model or card that is described must say at least this.
+    /// A model or GPU that is described must say at least this.
     fn require(&mut self, section: &str, entries: &Map<String, Value>) {
         let key = match section {
             "model" => "config",
@@ -210,6 +210,7 @@ impl<'v> Reader<'v> {
         self.found.sort_by_key(|(place, ..)| *place);
         let mut plan = self.defaults();
         let mut single_process = false;
+        let given: Vec<&str> = self.found.iter().map(|(_, field, _)| field.name).collect();
         for (_, field, value) in std::mem::take(&mut self.found) {
             if field.name == "distributed.framework" && value.as_str() == Some("none") {
                 single_process = true;
@@ -218,7 +219,7 @@ impl<'v> Reader<'v> {
             }
         }
         if single_process && plan.num_gpus > 1 {
-            let kind = ProblemKind::Contradiction { other: "num_gpus".to_owned(), mend: "ddp".to_owned() };
+            let kind = ProblemKind::Contradiction { other: "num_gpus".to_owned(), fix: "ddp".to_owned() };
             self.problem("distributed.framework", kind);
         }
         match self.effective {
@@ -226,6 +227,7 @@ impl<'v> Reader<'v> {
             Some(_) => self.problem(EFFECTIVE, ProblemKind::WrongType { expected: "object" }),
             None => {}
         }
+        plan.take_derived_defaults(|name| given.contains(&name));
         if self.problems.is_empty() { Ok(plan) } else { Err(self.problems) }
     }
 

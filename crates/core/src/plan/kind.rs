@@ -3,9 +3,9 @@
 /// Units of fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Unit {
-    /// Cards.
-    Cards,
-    /// Sequences in one forward on one card.
+    /// GPUs.
+    Gpus,
+    /// Sequences in one forward on one GPU.
     Sequences,
     /// Prompts of a generation round.
     Prompts,
@@ -29,7 +29,7 @@ impl Unit {
     /// Symbol or English word.
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Cards => "cards",
+            Self::Gpus => "cards",
             Self::Sequences => "sequences",
             Self::Prompts => "prompts",
             Self::Forwards => "forwards",
@@ -101,7 +101,7 @@ pub enum Kind {
     TargetModules,
     /// Id of a model in the catalogue; nothing when the plan brings its own.
     ModelId,
-    /// Id of a card in the catalogue; nothing when the plan describes its own.
+    /// Id of a GPU in the catalogue; nothing when the plan describes its own.
     GpuId,
     /// JSON kept as given, or nothing.
     Json,

@@ -14,7 +14,7 @@ use crate::search::edits::{Closeness, nearest};
 pub(super) const MOST_NAMES: usize = 64;
 /// Longest name of a module, bytes.
 pub(super) const LONGEST_NAME: usize = 128;
-/// Longest text of a free field: names of models and cards, bytes.
+/// Longest text of a free field: names of models and GPUs, bytes.
 pub(super) const LONGEST_TEXT: usize = 256;
 /// Deepest nesting of JSON that is kept as given.
 pub(super) const DEEPEST: usize = 32;

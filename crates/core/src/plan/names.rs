@@ -65,6 +65,8 @@ names! {
         Grpo = "grpo",
         /// Proximal policy optimisation.
         Ppo = "ppo",
+        /// REINFORCE with a leave-one-out baseline.
+        Rloo = "rloo",
     }
 }
 names! {
@@ -140,14 +142,14 @@ names! {
         Sdpa = "sdpa",
         /// The flash-attn package.
         FlashAttention2 = "flash_attention_2",
-        /// Written out: scores and probabilities exist.
+        /// Scores and probabilities are materialised.
         Eager = "eager",
     }
 }
 names! {
     /// What `sdpa` dispatches to.
     AttentionKernel {
-        /// Follows card, dtype, mask and length.
+        /// Follows GPU, dtype, mask and length.
         Auto = "auto",
         /// Flash kernel.
         Flash = "flash",
@@ -160,7 +162,7 @@ names! {
 names! {
     /// Where something lives between uses.
     Offload {
-        /// On the card.
+        /// On the GPU.
         None = "none",
         /// In host memory.
         Cpu = "cpu",

@@ -1,4 +1,4 @@
-//! Fields that are more than one member of the plan: the model and the card, each an id or a description, and two with values
+//! Fields that are more than one member of the plan: the model and the GPU, each an id or a description, and two with values
 //! of their own kind.
 
 use serde_json::Value;
@@ -63,7 +63,7 @@ pub(super) fn gpu_id(plan: &Plan) -> Value {
 
 pub(super) fn set_gpu_id(plan: &mut Plan, value: &Value, field: &Field) -> Result<(), Problem> {
     let given: String = field.read(value)?;
-    plan.gpu = GpuChoice::Catalogue(gpu::resolve(&given).map_or(given, |card| card.id.to_string()));
+    plan.gpu = GpuChoice::Catalogue(gpu::resolve(&given).map_or(given, |gpu| gpu.id.to_string()));
     Ok(())
 }
 

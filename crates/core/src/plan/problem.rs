@@ -89,7 +89,7 @@ pub enum ProblemKind {
         /// The other field.
         other: String,
         /// The value of this field that would go together with the other.
-        mend: String,
+        fix: String,
     },
     /// A value that Headroom knows by name and does not model.
     NotModelled {

@@ -9,7 +9,7 @@ names! {
     RolloutEngine {
         /// transformers' `model.generate`, with the weights that train.
         Generate = "generate",
-        /// vLLM, which takes a share of the card's *total* memory.
+        /// vLLM, which takes a share of the GPU's *total* memory.
         Vllm = "vllm",
         /// SGLang, which takes a share of the *free* memory for weights and cache.
         Sglang = "sglang",
@@ -18,9 +18,9 @@ names! {
 names! {
     /// Where the engine runs.
     VllmMode {
-        /// On the cards that train.
+        /// On the GPUs that train.
         Colocate = "colocate",
-        /// On cards of its own.
+        /// On GPUs of its own.
         Server = "server",
     }
 }
@@ -43,7 +43,7 @@ pub struct Rollout {
     pub new_tokens: u64,
     /// What generates.
     pub engine: Option<RolloutEngine>,
-    /// Prompts of one generation round on all cards together; `None`: as many as the batch sizes make.
+    /// Prompts of one generation round on all GPUs together; `None`: as many as the batch sizes make.
     pub prompts: Option<u64>,
     /// G, answers to each prompt.
     pub num_generations: Option<u64>,
@@ -51,7 +51,7 @@ pub struct Rollout {
     pub max_prompt_length: Option<u64>,
     /// Tokens of the longest answer.
     pub max_completion_length: Option<u64>,
-    /// Sequences that generate side by side on one card.
+    /// Sequences that generate side by side on one GPU.
     pub sequences_at_once: Option<u64>,
     /// PPO: `output_scores`, one fp32 row of V numbers for each generated token, kept until log-probabilities are taken.
     pub keep_scores: Option<bool>,
@@ -63,9 +63,9 @@ pub struct Rollout {
     pub min_length_processor: Option<bool>,
     /// Where the engine runs.
     pub vllm_mode: Option<VllmMode>,
-    /// vLLM's share of the card's total memory, SGLang's of what is free.
+    /// vLLM's share of the GPU's total memory, SGLang's of what is free.
     pub vllm_gpu_memory_utilization: Option<f64>,
-    /// Cards that share one copy of the engine's weights and cache.
+    /// GPUs that share one copy of the engine's weights and cache.
     pub vllm_tensor_parallel_size: Option<u64>,
     /// The engine gives weights and cache back while the policy trains.
     pub vllm_enable_sleep_mode: bool,
@@ -129,7 +129,7 @@ impl Rollout {
         self.max_completion_length.unwrap_or(MAX_COMPLETION_LENGTH)
     }
 
-    /// Whether an engine shares the cards that train.
+    /// Whether an engine shares the GPUs that train.
     pub fn is_colocated(&self) -> bool {
         self.engine() != RolloutEngine::Generate && self.vllm_mode != Some(VllmMode::Server)
     }
@@ -139,7 +139,7 @@ impl Rollout {
         self.vllm_gpu_memory_utilization.unwrap_or(GPU_MEMORY_UTILIZATION)
     }
 
-    /// Cards that share one copy of the engine: 1 unless chosen otherwise.
+    /// GPUs that share one copy of the engine: 1 unless chosen otherwise.
     pub fn tensor_parallel_size(&self) -> u64 {
         self.vllm_tensor_parallel_size.unwrap_or(1).max(1)
     }
@@ -160,6 +160,8 @@ pub struct PolicyUpdate {
     pub old_logprobs_pass: Option<bool>,
     /// Micro-batches that one generation round is cut into.
     pub steps_per_generation: Option<u64>,
+    /// μ, updates that each answer serves; GRPO and RLOO.
+    pub num_iterations: Option<u64>,
     /// Liger's loss over chunks of the logits.
     pub use_liger_loss: bool,
     /// DPO: sequences without padding, laid end to end. The longest batch, which decides the peak, is the same.

@@ -4,11 +4,11 @@ use super::{
     AttentionKernel, AttnImplementation, Auto, Dtype, Framework, Method, MixedPrecision, Offload, Plan, Problem,
     ProblemKind, QuantStorage, ReferenceKind, ShardingStrategy, Task,
 };
-use crate::gpu::Card;
+use crate::gpu::Gpu;
 use crate::model::{Model, ModuleKind, Role};
 
 /// Every contradiction of `plan`.
-pub(crate) fn contradictions(plan: &Plan, model: &Model, card: &Card) -> Vec<Problem> {
+pub(crate) fn contradictions(plan: &Plan, model: &Model, gpu: &Gpu) -> Vec<Problem> {
     [
         super::trainer::unmodelled(plan),
         reference(plan),
@@ -18,7 +18,7 @@ pub(crate) fn contradictions(plan: &Plan, model: &Model, card: &Card) -> Vec<Pro
         optimizer_offload(plan),
         gradient_accumulation(plan),
         kernel(plan),
-        flash_attention(plan, card),
+        flash_attention(plan, gpu),
         positions(plan, model),
     ]
     .into_iter()
@@ -26,14 +26,14 @@ pub(crate) fn contradictions(plan: &Plan, model: &Model, card: &Card) -> Vec<Pro
     .collect()
 }
 
-fn contradiction(field: &str, other: &str, mend: &str) -> Option<Problem> {
-    Some(Problem::new(field, ProblemKind::Contradiction { other: other.to_owned(), mend: mend.to_owned() }))
+fn contradiction(field: &str, other: &str, fix: &str) -> Option<Problem> {
+    Some(Problem::new(field, ProblemKind::Contradiction { other: other.to_owned(), fix: fix.to_owned() }))
 }
 
 /// The adapter can only be switched off where there is one, and pairs and rewards need no reference.
 fn reference(plan: &Plan) -> Option<Problem> {
     let trains_adapter = plan.method != Method::Full;
-    let uses_reference = matches!(plan.task, Task::Dpo | Task::Grpo | Task::Ppo);
+    let uses_reference = matches!(plan.task, Task::Dpo | Task::Grpo | Task::Rloo | Task::Ppo);
     if uses_reference && plan.reference.kind == ReferenceKind::AdapterDisabled && !trains_adapter {
         return contradiction("reference.kind", "method", "copy");
     }
@@ -133,7 +133,7 @@ fn kernel(plan: &Plan) -> Option<Problem> {
 }
 
 /// Flash kernels exist for 16-bit numbers, and the flash-attn package for compute capability 8.0 and later.
-fn flash_attention(plan: &Plan, card: &Card) -> Option<Problem> {
+fn flash_attention(plan: &Plan, gpu: &Gpu) -> Option<Problem> {
     let sixteen_bit = plan.torch_dtype != Dtype::Float32
         || plan.mixed_precision != MixedPrecision::No
         || plan.distributed.bf16_enabled == Auto::Set(true)
@@ -142,7 +142,7 @@ fn flash_attention(plan: &Plan, card: &Card) -> Option<Problem> {
         if !sixteen_bit {
             return contradiction("attn_implementation", "torch_dtype", "sdpa");
         }
-        if card.compute_capability.is_some_and(|(major, _)| major < 8) {
+        if gpu.compute_capability.is_some_and(|(major, _)| major < 8) {
             return contradiction("attn_implementation", "gpu", "sdpa");
         }
     }

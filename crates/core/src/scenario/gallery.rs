@@ -8,7 +8,7 @@ const fn rule(quantity: Quantity, low: u64, high: u64, reason: Option<Reason>) -
 
 /// Every scenario, in the order the gallery shows them.
 pub static SCENARIOS: &[Scenario] = &[
-    // A reward model on eight 64 GB cards: full fine-tuning beside LoRA, and what the optimizer state's dtype decides.
+    // A reward model on eight 64 GB GPUs: full fine-tuning beside LoRA, and what the optimizer state's dtype decides.
     Scenario {
         id: "reward_model",
         plans: &[
@@ -46,7 +46,7 @@ pub static SCENARIOS: &[Scenario] = &[
             },
         ],
     },
-    // Safe DPO: policy, frozen reference and two frozen reward models of 7 B on the same cards.
+    // Safe DPO: policy, frozen reference and two frozen reward models of 7 B on the same GPUs.
     Scenario {
         id: "safe_dpo",
         plans: &[
@@ -62,7 +62,7 @@ pub static SCENARIOS: &[Scenario] = &[
             },
         ],
     },
-    // GRPO with LoRA on one 40 GB card that ran out of memory, before and after its levers.
+    // GRPO with LoRA on one 40 GB GPU that ran out of memory, before and after its levers.
     Scenario {
         id: "grpo_out_of_memory",
         plans: &[
@@ -98,7 +98,7 @@ pub static SCENARIOS: &[Scenario] = &[
             },
         ],
     },
-    // A reinforcement run of a small transformer that uses a twelfth of its card.
+    // A reinforcement run of a small transformer that uses a twelfth of its GPU.
     Scenario {
         id: "idle_card",
         plans: &[
@@ -122,7 +122,7 @@ pub static SCENARIOS: &[Scenario] = &[
             },
         ],
     },
-    // Four DeepSpeed tiers by the size of one card, for a model of about 1 B.
+    // Four DeepSpeed tiers by the size of one GPU, for a model of about 1 B.
     Scenario {
         id: "deepspeed_tiers",
         plans: &[
@@ -148,7 +148,7 @@ pub static SCENARIOS: &[Scenario] = &[
             },
         ],
     },
-    // One card, an agent and a simulated user: the same model twice, shared, and in 4 bit.
+    // One GPU, an agent and a simulated user: the same model twice, shared, and in 4 bit.
     Scenario {
         id: "two_instances",
         plans: &[

@@ -47,7 +47,7 @@ pub struct RuleOfThumb {
     pub reason: Option<Reason>,
 }
 
-/// What a figure is of; all on one card.
+/// What a figure is of; all on one GPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Quantity {
     /// What `nvidia-smi` shows.

@@ -2,13 +2,13 @@
 
 use super::Part;
 use super::head::ends;
+use super::inputs::TimingInputs;
 use super::layer::layer;
 use super::rates::FORWARD_LAUNCH;
-use super::setting::Setting;
 use super::tally::{Passes, Tally};
 use crate::model::{Attention, Projection};
 
-/// What is generated on one card: by `inference`, or by the rollout of a reinforcement task.
+/// What is generated on one GPU: by `inference`, or by the rollout of a reinforcement task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Generation {
     /// Sequences side by side.
@@ -24,10 +24,10 @@ pub struct Generation {
 pub(super) enum Generator {
     /// transformers' `generate`: a forward written in Python for each token.
     Python,
-    /// vLLM or SGLang over `cards` that share one copy: fused kernels, replayed as CUDA graphs unless `eager`.
+    /// vLLM or SGLang over `gpus` that share one copy: fused kernels, replayed as CUDA graphs unless `eager`.
     Engine {
-        /// Cards that share a copy.
-        cards: f64,
+        /// GPUs that share a copy.
+        gpus: f64,
         /// No CUDA graphs: the host launches each kernel.
         eager: bool,
         /// Bytes of a cached number.
@@ -36,59 +36,59 @@ pub(super) enum Generator {
 }
 
 /// Seconds of a generation by part.
-pub(super) fn generate(setting: &Setting, generation: Generation, generator: Generator) -> Tally {
+pub(super) fn generate(inputs: &TimingInputs, generation: Generation, generator: Generator) -> Tally {
     let (batch, prompt, new_tokens) = (generation.batch as f64, generation.prompt as f64, generation.new_tokens as f64);
     let mut out = Tally::default();
     if prompt > 0.0 {
         // Only each sequence's last position reaches the head.
-        let read = forward(&setting.without_gradients(batch, prompt), batch);
+        let read = forward(&inputs.without_gradients(batch, prompt), batch);
         out.charge(Part::Prefill, read.total());
         let waiting = read.launches * FORWARD_LAUNCH - read.total();
         if generator == Generator::Python {
             out.charge(Part::Launches, waiting.max(0.0));
         }
     }
-    let (device, host) = token(setting, generation, generator);
+    let (device, host) = token(inputs, generation, generator);
     out.charge(Part::Decoding, device * new_tokens);
     out.charge(Part::Launches, (host - device).max(0.0) * new_tokens);
     out
 }
 
-/// Seconds that card and host take for one token of every sequence: each weight is read, and the cache so far, unless the
-/// batch is so large that products take longer.
-fn token(setting: &Setting, generation: Generation, generator: Generator) -> (f64, f64) {
+/// Seconds that GPU and host take for one token of every sequence: each weight is read, and the cache so far, unless the
+/// batch is so large that matmuls take longer.
+fn token(inputs: &TimingInputs, generation: Generation, generator: Generator) -> (f64, f64) {
     let batch = generation.batch as f64;
     // The cache holds the prompt and, in the mean, half of what is generated.
     let held = generation.prompt as f64 + generation.new_tokens as f64 / 2.0;
-    let layers = &setting.model.layers;
+    let layers = &inputs.model.layers;
     let width = |attention: &Attention| cached_width(attention) * seen(attention, held);
     let numbers: f64 = layers.iter().map(|run| run.count as f64 * width(&run.layer.attention)).sum();
-    let cache = |bytes: f64| numbers * batch * bytes / setting.rates.bandwidth;
+    let cache = |bytes: f64| numbers * batch * bytes / inputs.rates.bandwidth;
     match generator {
         Generator::Python => {
             // Attention over one token's own scores is nothing; what it costs is the cache.
-            let step = forward(&setting.without_gradients(batch, 1.0), batch);
-            let bytes = setting.weight.min(setting.element());
+            let step = forward(&inputs.without_gradients(batch, 1.0), batch);
+            let bytes = inputs.weight.min(inputs.element());
             (step.total() + cache(bytes), step.launches * FORWARD_LAUNCH)
         }
-        Generator::Engine { cards, eager, cache: bytes } => {
-            // The cards of a copy serve their sequences together, each with its share of the weights.
-            let step = forward(&setting.without_gradients(batch * cards, 1.0), batch * cards);
-            let fused = step.part(Part::ForwardProducts) + step.part(Part::Dequantization);
-            // Products, attention, two norms, activation: a third of what Python launches.
+        Generator::Engine { gpus, eager, cache: bytes } => {
+            // The GPUs of a copy serve their sequences together, each with its share of the weights.
+            let step = forward(&inputs.without_gradients(batch * gpus, 1.0), batch * gpus);
+            let fused = step.part(Part::ForwardMatmuls) + step.part(Part::Dequantization);
+            // Matmuls, attention, two norms, activation: a third of what Python launches.
             let host = if eager { step.launches / 3.0 * FORWARD_LAUNCH } else { 0.0 };
-            (fused / cards + cache(bytes), host)
+            (fused / gpus + cache(bytes), host)
         }
     }
 }
 
 /// One forward of which `scored` tokens reach the head.
-pub(super) fn forward(setting: &Setting, scored: f64) -> Tally {
+pub(super) fn forward(inputs: &TimingInputs, scored: f64) -> Tally {
     let mut passes = Passes::default();
-    ends(&mut passes, setting, scored);
-    for (kind, count) in setting.model.layer_kinds() {
+    ends(&mut passes, inputs, scored);
+    for (kind, count) in inputs.model.layer_kinds() {
         let mut one = Passes::default();
-        layer(&mut one, setting, kind);
+        layer(&mut one, inputs, kind);
         passes.forward.add(&one.forward, count as f64);
     }
     passes.forward
@@ -98,7 +98,7 @@ fn seen(attention: &Attention, held: f64) -> f64 {
     attention.sliding_window.map_or(held, |window| held.min(window as f64))
 }
 
-/// Numbers a token leaves in a layer's cache: transformers keeps latent attention's keys and values written out.
+/// Numbers a token leaves in a layer's cache: transformers keeps latent attention's keys and values materialised.
 fn cached_width(attention: &Attention) -> f64 {
     let heads = match attention.projection {
         Projection::Latent { .. } => attention.num_attention_heads,

@@ -1,54 +1,54 @@
 //! Embeddings, final norm, head and loss.
 
 use super::Part;
+use super::inputs::TimingInputs;
 use super::layer::norm;
-use super::linear::{linear, product, weight_gradient};
-use super::setting::Setting;
+use super::linear::{linear, matmul, weight_gradient};
 use super::tally::Passes;
 use crate::model::{Model, ModuleKind, NormKind, Role};
 
 /// Adds what stands before and after the layers. `scored` tokens reach the head: all of them in training, the last of each
 /// sequence in generation.
-pub(super) fn ends(passes: &mut Passes, setting: &Setting, scored: f64) {
-    let model = setting.model;
-    let tokens = setting.tokens();
+pub(super) fn ends(passes: &mut Passes, inputs: &TimingInputs, scored: f64) {
+    let model = inputs.model;
+    let tokens = inputs.tokens();
     let hidden = model.hidden_size as f64;
-    embeddings(passes, setting, model);
+    embeddings(passes, inputs, model);
     let kind = model.layers.first().map_or(NormKind::LayerNorm, |run| run.layer.norm);
     for module in &model.final_modules {
         match module.kind {
-            ModuleKind::Norm { width, .. } => norm(passes, setting, kind, tokens * width as f64),
-            ModuleKind::Linear { .. } => linear(passes, setting, module, tokens, true),
+            ModuleKind::Norm { width, .. } => norm(passes, inputs, kind, tokens * width as f64),
+            ModuleKind::Linear { .. } => linear(passes, inputs, module, tokens, true),
             _ => {}
         }
     }
-    if setting.scores {
+    if inputs.scores {
         // Reward and value models have one label; so has a plan that does not classify.
-        let labels = setting.job.plan.num_labels as f64;
-        product(passes, setting, [tokens, labels, hidden]);
-        if !setting.training {
+        let labels = inputs.job.plan.num_labels as f64;
+        matmul(passes, inputs, [tokens, labels, hidden]);
+        if !inputs.training {
             return;
         }
-        weight_gradient(passes, setting, tokens, hidden, labels);
+        weight_gradient(passes, inputs, tokens, hidden, labels);
         return;
     }
     let vocab = model.vocab_size as f64;
     let tied = model.head.is_empty();
     for module in &model.head {
         match module.kind {
-            ModuleKind::Norm { width, .. } => norm(passes, setting, NormKind::LayerNorm, scored * width as f64),
-            ModuleKind::Linear { .. } => linear(passes, setting, module, scored, true),
+            ModuleKind::Norm { width, .. } => norm(passes, inputs, NormKind::LayerNorm, scored * width as f64),
+            ModuleKind::Linear { .. } => linear(passes, inputs, module, scored, true),
             _ => {}
         }
     }
     if tied {
-        product(passes, setting, [scored, vocab, hidden]);
-        if token_embedding(model).is_some_and(|name| setting.trains_base(name)) {
-            weight_gradient(passes, setting, scored, hidden, vocab);
+        matmul(passes, inputs, [scored, vocab, hidden]);
+        if token_embedding(model).is_some_and(|name| inputs.trains_base(name)) {
+            weight_gradient(passes, inputs, scored, hidden, vocab);
         }
     }
-    if setting.training {
-        loss(passes, setting, scored * vocab);
+    if inputs.training {
+        loss(passes, inputs, scored * vocab);
     }
 }
 
@@ -57,22 +57,22 @@ fn token_embedding(model: &Model) -> Option<&str> {
 }
 
 /// Rows looked up; backward zeroes a gradient as large as the table and adds rows to it.
-fn embeddings(passes: &mut Passes, setting: &Setting, model: &Model) {
-    let rates = &setting.rates;
+fn embeddings(passes: &mut Passes, inputs: &TimingInputs, model: &Model) {
+    let rates = &inputs.rates;
     for module in &model.embeddings {
         match module.kind {
             ModuleKind::Embedding { rows, width } => {
-                let looked_up = setting.tokens() * width as f64 * setting.stream;
+                let looked_up = inputs.tokens() * width as f64 * inputs.stream;
                 passes.forward.traffic(rates, Part::MemoryTraffic, 2.0 * looked_up, 2.0);
-                if setting.trains_base(&module.name) {
-                    let table = (rows * width) as f64 * setting.weight * (1.0 + 3.0 * setting.accumulating());
+                if inputs.trains_base(&module.name) {
+                    let table = (rows * width) as f64 * inputs.weight * (1.0 + 3.0 * inputs.accumulating());
                     passes.backward.traffic(rates, Part::MemoryTraffic, table + 3.0 * looked_up, 4.0);
                 }
             }
             ModuleKind::Norm { width, .. } => {
-                norm(passes, setting, NormKind::LayerNorm, setting.tokens() * width as f64);
+                norm(passes, inputs, NormKind::LayerNorm, inputs.tokens() * width as f64);
             }
-            ModuleKind::Linear { .. } => linear(passes, setting, module, setting.tokens(), true),
+            ModuleKind::Linear { .. } => linear(passes, inputs, module, inputs.tokens(), true),
             ModuleKind::Tensors { .. } => {}
         }
     }
@@ -80,16 +80,16 @@ fn embeddings(passes: &mut Passes, setting: &Setting, model: &Model) {
 
 /// Cross-entropy over `logits` numbers: an fp32 copy, log-softmax, its gradient, and that in the model's dtype again; or
 /// Liger's fused kernel, which reads and writes each chunk twice in place and forms the head's gradients at once.
-fn loss(passes: &mut Passes, setting: &Setting, logits: f64) {
-    let rates = &setting.rates;
-    let a = setting.element();
-    if setting.job.plan.use_liger_kernel || setting.job.plan.policy.use_liger_loss {
+fn loss(passes: &mut Passes, inputs: &TimingInputs, logits: f64) {
+    let rates = &inputs.rates;
+    let a = inputs.element();
+    if inputs.job.plan.use_liger_kernel || inputs.job.plan.policy.use_liger_loss {
         passes.forward.traffic(rates, Part::Loss, logits * 4.0 * a, 8.0);
         return;
     }
     let upcast = if a < 4.0 { 4.0 + a } else { 0.0 };
-    let accelerate = if setting.job.plan.logits_to_fp32 { 2.0 * upcast } else { 0.0 };
-    let scaled = if setting.model.final_logit_softcapping { 6.0 * a } else { 0.0 };
+    let accelerate = if inputs.job.plan.logits_to_fp32 { 2.0 * upcast } else { 0.0 };
+    let scaled = if inputs.model.final_logit_softcapping { 6.0 * a } else { 0.0 };
     passes.forward.traffic(rates, Part::Loss, logits * (upcast + 12.0 + accelerate / 2.0 + scaled), 6.0);
     passes.backward.traffic(rates, Part::Loss, logits * (4.0 + 12.0 + upcast + accelerate / 2.0 + scaled), 5.0);
 }

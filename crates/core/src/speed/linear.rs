@@ -1,8 +1,8 @@
 //! Linear layers: plain, quantised, with an adapter.
 
 use super::Part;
+use super::inputs::TimingInputs;
 use super::rates::Precision;
-use super::setting::Setting;
 use super::tally::Passes;
 use crate::model::{Module, ModuleKind};
 
@@ -19,97 +19,97 @@ const TABLE_SINCE: (u32, u32) = (0, 48);
 const FOUR_BIT_BYTES: f64 = 0.5625;
 
 /// Adds a linear module over `rows` tokens.
-pub(super) fn linear(passes: &mut Passes, setting: &Setting, module: &Module, rows: f64, outside: bool) {
+pub(super) fn linear(passes: &mut Passes, inputs: &TimingInputs, module: &Module, rows: f64, outside: bool) {
     let ModuleKind::Linear { d_in, d_out, .. } = module.kind else { return };
     let (d_in, d_out) = (d_in as f64, d_out as f64);
-    let rates = &setting.rates;
-    let element = setting.element();
-    if setting.casts {
+    let rates = &inputs.rates;
+    let element = inputs.element();
+    if inputs.casts {
         // Autocast writes input and weight in 16 bits, and their gradients back in fp32.
-        let weight_casts = if setting.quantizes(outside) { 0.0 } else { d_in * d_out * 6.0 };
+        let weight_casts = if inputs.quantizes(outside) { 0.0 } else { d_in * d_out * 6.0 };
         passes.forward.traffic(rates, Part::MemoryTraffic, rows * d_in * 6.0 + weight_casts, 2.0);
         passes.backward.traffic(rates, Part::MemoryTraffic, rows * d_in * 6.0, 1.0);
     }
-    if !setting.quantizes(outside) {
-        product(passes, setting, [rows, d_out, d_in]);
-    } else if setting.bits == 8 {
-        eight_bit(passes, setting, rows, d_in, d_out);
+    if !inputs.quantizes(outside) {
+        matmul(passes, inputs, [rows, d_out, d_in]);
+    } else if inputs.bits == 8 {
+        eight_bit(passes, inputs, rows, d_in, d_out);
     } else {
-        four_bit(passes, setting, rows, d_in, d_out);
+        four_bit(passes, inputs, rows, d_in, d_out);
     }
-    if setting.trains_base(&module.name) {
-        weight_gradient(passes, setting, rows, d_in, d_out);
+    if inputs.trains_base(&module.name) {
+        weight_gradient(passes, inputs, rows, d_in, d_out);
     }
-    if setting.adapts(module, outside) {
-        adapter(passes, setting, rows, d_in, d_out, outside);
+    if inputs.adapts(module, outside) {
+        adapter(passes, inputs, rows, d_in, d_out, outside);
     }
     // Backward of modules that read the same input adds up their gradients.
     passes.backward.traffic(rates, Part::MemoryTraffic, rows * d_in * element, 0.5);
 }
 
 /// Forward and the gradient of the input.
-pub(super) fn product(passes: &mut Passes, setting: &Setting, [rows, d_out, d_in]: [f64; 3]) {
-    let (rates, precision) = (&setting.rates, setting.precision);
-    passes.forward.product(rates, Part::ForwardProducts, [rows, d_out, d_in], precision);
-    passes.backward.product(rates, Part::BackwardProducts, [rows, d_in, d_out], precision);
+pub(super) fn matmul(passes: &mut Passes, inputs: &TimingInputs, [rows, d_out, d_in]: [f64; 3]) {
+    let (rates, precision) = (&inputs.rates, inputs.precision);
+    passes.forward.matmul(rates, Part::ForwardMatmuls, [rows, d_out, d_in], precision);
+    passes.backward.matmul(rates, Part::BackwardMatmuls, [rows, d_in, d_out], precision);
 }
 
 /// The gradient of a weight, its cast to the weight's dtype, and adding it to what earlier micro-batches left.
-pub(super) fn weight_gradient(passes: &mut Passes, setting: &Setting, rows: f64, d_in: f64, d_out: f64) {
-    let rates = &setting.rates;
-    passes.backward.product(rates, Part::BackwardProducts, [d_out, d_in, rows], setting.precision);
-    let casts = if setting.casts { 6.0 } else { 0.0 };
-    let adds = 3.0 * setting.weight * setting.accumulating();
-    let kernels = f64::from(u8::from(setting.casts)) + setting.accumulating();
+pub(super) fn weight_gradient(passes: &mut Passes, inputs: &TimingInputs, rows: f64, d_in: f64, d_out: f64) {
+    let rates = &inputs.rates;
+    passes.backward.matmul(rates, Part::BackwardMatmuls, [d_out, d_in, rows], inputs.precision);
+    let casts = if inputs.casts { 6.0 } else { 0.0 };
+    let adds = 3.0 * inputs.weight * inputs.accumulating();
+    let kernels = f64::from(u8::from(inputs.casts)) + inputs.accumulating();
     passes.backward.traffic(rates, Part::MemoryTraffic, d_in * d_out * (casts + adds), kernels);
 }
 
-/// bitsandbytes MatMul4Bit: the weight is written out in forward, unless a fused kernel serves, and in backward.
-fn four_bit(passes: &mut Passes, setting: &Setting, rows: f64, d_in: f64, d_out: f64) {
-    let rates = &setting.rates;
+/// bitsandbytes MatMul4Bit: the weight is materialised in forward, unless a fused kernel serves, and in backward.
+fn four_bit(passes: &mut Passes, inputs: &TimingInputs, rows: f64, d_in: f64, d_out: f64) {
+    let rates = &inputs.rates;
     let numbers = d_in * d_out;
-    let seconds = numbers / rates.lookups(lookup_operations(setting));
+    let seconds = numbers / rates.lookups(lookup_operations(inputs));
     let bytes = numbers * (FOUR_BIT_BYTES + 2.0);
-    let scales = if setting.job.plan.quantization.double_quant { 2.0 } else { 0.0 };
+    let scales = if inputs.job.plan.quantization.double_quant { 2.0 } else { 0.0 };
     // Counts of tokens and features, far below 2^53.
     let (tokens, shape) = (rows as u64, (d_out as u64, d_in as u64));
-    let fused = setting.job.uses_fused_4bit_gemm(tokens, shape);
+    let fused = inputs.job.uses_fused_4bit_gemm(tokens, shape);
     if !fused {
         passes.forward.operator(rates, Part::Dequantization, seconds, bytes);
         passes.forward.traffic(rates, Part::Dequantization, numbers / 64.0 * 9.0 * scales / 2.0, scales);
     }
     passes.backward.operator(rates, Part::Dequantization, seconds, bytes);
     passes.backward.traffic(rates, Part::Dequantization, numbers / 64.0 * 9.0 * scales / 2.0, scales);
-    product(passes, setting, [rows, d_out, d_in]);
+    matmul(passes, inputs, [rows, d_out, d_in]);
 }
 
-fn lookup_operations(setting: &Setting) -> f64 {
-    let version = setting.job.plan.software.bitsandbytes.as_deref().and_then(|text| {
+fn lookup_operations(inputs: &TimingInputs) -> f64 {
+    let version = inputs.job.plan.software.bitsandbytes.as_deref().and_then(|text| {
         let mut parts = text.split('.').map(|part| part.parse::<u32>().ok());
         Some((parts.next()??, parts.next()??))
     });
     if version.is_some_and(|version| version < TABLE_SINCE) { TREE_OPERATIONS } else { TABLE_OPERATIONS }
 }
 
-/// bitsandbytes MatMul8bitLt: rows of the input are quantised, int8 products, their int32 result scaled back; backward
+/// bitsandbytes MatMul8bitLt: rows of the input are quantised, int8 matmuls, their int32 result scaled back; backward
 /// writes the weight out.
-fn eight_bit(passes: &mut Passes, setting: &Setting, rows: f64, d_in: f64, d_out: f64) {
-    let rates = &setting.rates;
-    // Absolute maxima, quantised rows, outlier columns; then scales and sum of both products.
+fn eight_bit(passes: &mut Passes, inputs: &TimingInputs, rows: f64, d_in: f64, d_out: f64) {
+    let rates = &inputs.rates;
+    // Absolute maxima, quantised rows, outlier columns; then scales and sum of both matmuls.
     passes.forward.traffic(rates, Part::Dequantization, rows * (d_in * 5.0 + d_out * 6.0), 6.0);
-    passes.forward.product(rates, Part::ForwardProducts, [rows, d_out, d_in], Precision::Byte);
+    passes.forward.matmul(rates, Part::ForwardMatmuls, [rows, d_out, d_in], Precision::Byte);
     passes.backward.traffic(rates, Part::Dequantization, d_in * d_out * 3.0, 2.0);
-    passes.backward.product(rates, Part::BackwardProducts, [rows, d_in, d_out], setting.precision);
+    passes.backward.matmul(rates, Part::BackwardMatmuls, [rows, d_in, d_out], inputs.precision);
 }
 
 /// `result + lora_B(lora_A(dropout(x))) * scaling` (peft/tuners/lora/layer.py and bnb.py).
-fn adapter(passes: &mut Passes, setting: &Setting, rows: f64, d_in: f64, d_out: f64, outside: bool) {
-    let rates = &setting.rates;
-    let rank = setting.job.plan.lora.r as f64;
-    let autocast = setting.job.numerics.autocast.is_some();
-    let base = setting.element();
-    // Under autocast the adapter's products run in 16 bits, without it in the adapter's own dtype.
-    let held = setting.adapter();
+fn adapter(passes: &mut Passes, inputs: &TimingInputs, rows: f64, d_in: f64, d_out: f64, outside: bool) {
+    let rates = &inputs.rates;
+    let rank = inputs.job.plan.lora.r as f64;
+    let autocast = inputs.job.numerics.autocast.is_some();
+    let base = inputs.element();
+    // Under autocast the adapter's matmuls run in 16 bits, without it in the adapter's own dtype.
+    let held = inputs.adapter();
     let (precision, element) = if autocast || held < 4.0 { (Precision::Half, 2.0) } else { (Precision::Single, 4.0) };
     let input_casts = if held == base { 0.0 } else { held + base };
     let (forward, backward) = (&mut passes.forward, &mut passes.backward);
@@ -119,7 +119,7 @@ fn adapter(passes: &mut Passes, setting: &Setting, rows: f64, d_in: f64, d_out: 
         in_bytes += 6.0;
         kernels += 1.0;
     }
-    if setting.job.plan.lora.lora_dropout > 0.0 {
+    if inputs.job.plan.lora.lora_dropout > 0.0 {
         in_bytes += 2.0 * held + 1.0;
         kernels += 1.0;
     }
@@ -130,21 +130,21 @@ fn adapter(passes: &mut Passes, setting: &Setting, rows: f64, d_in: f64, d_out: 
         out_bytes += element + base;
         out_kernels += 1.0;
     }
-    if setting.quantizes(outside) && setting.bits == 4 {
+    if inputs.quantizes(outside) && inputs.bits == 4 {
         out_bytes += 2.0 * base;
         out_kernels += 1.0;
     }
     forward.traffic(rates, Part::MemoryTraffic, rows * d_in * in_bytes, kernels);
-    forward.product(rates, Part::ForwardProducts, [rows, rank, d_in], precision);
-    forward.product(rates, Part::ForwardProducts, [rows, d_out, rank], precision);
+    forward.matmul(rates, Part::ForwardMatmuls, [rows, rank, d_in], precision);
+    forward.matmul(rates, Part::ForwardMatmuls, [rows, d_out, rank], precision);
     forward.traffic(rates, Part::MemoryTraffic, rows * d_out * out_bytes, out_kernels);
-    // Backward: the same casts, four products, and the input's gradient added to the base's.
+    // Backward: the same casts, four matmuls, and the input's gradient added to the base's.
     backward.traffic(rates, Part::MemoryTraffic, rows * d_in * (in_bytes + 3.0 * base), kernels + 1.0);
     backward.traffic(rates, Part::MemoryTraffic, rows * d_out * 2.0 * element, out_kernels);
-    backward.product(rates, Part::BackwardProducts, [rows, rank, d_out], precision);
-    backward.product(rates, Part::BackwardProducts, [d_out, rank, rows], precision);
-    backward.product(rates, Part::BackwardProducts, [rows, d_in, rank], precision);
-    backward.product(rates, Part::BackwardProducts, [rank, d_in, rows], precision);
-    let accumulates = setting.accumulating() * rank * (d_in + d_out) * 3.0 * held;
-    backward.traffic(rates, Part::MemoryTraffic, accumulates, 2.0 * setting.accumulating());
+    backward.matmul(rates, Part::BackwardMatmuls, [rows, rank, d_out], precision);
+    backward.matmul(rates, Part::BackwardMatmuls, [d_out, rank, rows], precision);
+    backward.matmul(rates, Part::BackwardMatmuls, [rows, d_in, rank], precision);
+    backward.matmul(rates, Part::BackwardMatmuls, [rank, d_in, rows], precision);
+    let accumulates = inputs.accumulating() * rank * (d_in + d_out) * 3.0 * held;
+    backward.traffic(rates, Part::MemoryTraffic, accumulates, 2.0 * inputs.accumulating());
 }

@@ -1,23 +1,23 @@
 //! Relative step time: how long one optimizer step, or one generation, takes, and where the time goes.
 //!
 //! Every operator of the step takes the longer of its arithmetic and its memory traffic (a roofline), but no less than the
-//! shortest kernel; the card waits where the host launches more slowly; collectives and transfers count where nothing
-//! hides them. What cards and libraries deliver stands in `rates.rs`, each figure with its source. Nothing is fitted to a
+//! shortest kernel; the GPU waits where the host launches more slowly; collectives and transfers count where nothing
+//! hides them. What GPUs and libraries deliver stands in `rates.rs`, each figure with its source. Nothing is fitted to a
 //! plan: the absolute figure is rough, the ratio of two plans is what to read.
 //!
-//! Symbols as in [`crate::model`]; N cards, A micro-batches a step.
+//! Symbols as in [`crate::model`]; N GPUs, A micro-batches a step.
 
 mod attention;
 mod band;
 mod decode;
 mod head;
+mod inputs;
 mod layer;
 mod linear;
 mod optimizer;
 mod part;
 mod range;
 mod rates;
-mod setting;
 mod sharding;
 mod tally;
 mod tasks;
@@ -31,7 +31,7 @@ pub use range::Range;
 use crate::job::Job;
 use crate::plan::Task;
 use decode::Generator;
-use setting::Setting;
+use inputs::TimingInputs;
 use tally::Tally;
 
 /// How long a step takes.
@@ -42,7 +42,7 @@ pub struct StepTime {
     /// Where they go, in the order of [`Part::ALL`], parts that take nothing left out. The expected seconds sum to
     /// those of `seconds`.
     pub parts: Vec<PartTime>,
-    /// Sequences that the step takes in on all cards together; pairs count once.
+    /// Sequences that the step takes in on all GPUs together; pairs count once.
     pub sequences: u64,
     /// Tokens of them, padding included, generated ones too.
     pub tokens: u64,
@@ -63,12 +63,12 @@ impl StepTime {
         self.parts.iter().find(|time| time.part == part).map_or(0.0, |time| time.seconds.expected)
     }
 
-    /// Sequences a second on all cards together.
+    /// Sequences a second on all GPUs together.
     pub fn sequences_per_second(&self) -> Range {
         self.seconds.rate(self.sequences as f64)
     }
 
-    /// Tokens a second on all cards together.
+    /// Tokens a second on all GPUs together.
     pub fn tokens_per_second(&self) -> Range {
         self.seconds.rate(self.tokens as f64)
     }
@@ -90,10 +90,10 @@ pub fn step_time(job: &Job) -> StepTime {
 
 /// Time of a generation by transformers' `generate`, with the job's model, GPU and sharding.
 pub fn generation_time(job: &Job, generation: Generation) -> StepTime {
-    let setting = Setting::new(job);
-    let mut tally = decode::generate(&setting, generation, Generator::Python);
+    let inputs = TimingInputs::new(job);
+    let mut tally = decode::generate(&inputs, generation, Generator::Python);
     // Weights that are held in shares are gathered for the prompt and again for every token.
-    tasks::share_out(&setting, &mut tally, 1.0 + generation.new_tokens as f64);
+    tasks::share_out(&inputs, &mut tally, 1.0 + generation.new_tokens as f64);
     let sequences = generation.batch.saturating_mul(job.plan.num_gpus);
     finish(&tally, sequences, sequences.saturating_mul(generation.prompt.saturating_add(generation.new_tokens)))
 }

@@ -1,8 +1,8 @@
 //! Clipping and the optimizer's step: bytes read and written for each element, library by library.
 
 use super::Part;
+use super::inputs::TimingInputs;
 use super::rates::{FORWARD_LAUNCH, Precision};
-use super::setting::Setting;
 use super::tally::Tally;
 use super::trained::Trained;
 use crate::job::Job;
@@ -18,12 +18,12 @@ const ELEMENTS_PER_LAUNCH: f64 = 320.0 * 65_536.0;
 /// Newton-Schulz iterations of Muon (torch.optim.Muon `ns_steps`), three products each.
 const MUON_PRODUCTS: f64 = 15.0;
 
-/// What the step of one rank takes on the card, and seconds that Python takes for it.
-pub(super) fn step(setting: &Setting, trained: &Trained) -> (Tally, f64) {
+/// What the step of one rank takes on the GPU, and seconds that Python takes for it.
+pub(super) fn step(inputs: &TimingInputs, trained: &Trained) -> (Tally, f64) {
     let mut tally = Tally::default();
-    let Job { plan, sharding, numerics, .. } = setting.job;
+    let Job { plan, sharding, numerics, .. } = inputs.job;
     let share = if sharding.shards_optimizer() { 1.0 / sharding.ranks as f64 } else { 1.0 };
-    let groups = [(trained.base, setting.updated()), (trained.adapters, setting.adapter())];
+    let groups = [(trained.base, inputs.updated()), (trained.adapters, inputs.adapter())];
     let per_launch = |passes: f64, elements: f64| {
         let tensors = (trained.tensors / TENSORS_PER_LAUNCH).ceil();
         passes * tensors.max((elements / ELEMENTS_PER_LAUNCH).ceil())
@@ -33,14 +33,14 @@ pub(super) fn step(setting: &Setting, trained: &Trained) -> (Tally, f64) {
         if elements == 0.0 {
             continue;
         }
-        clip(&mut tally, setting, elements, width);
+        clip(&mut tally, inputs, elements, width);
         if sharding.offload_optimizer {
             continue;
         }
         if numerics.fp32_master {
             // DeepSpeed: the gradient to fp32, unscaled and clipped; fp32 master updated; the 16-bit weight written.
             let bytes = 6.0 + 8.0 + update_bytes(plan.optim, 4.0).0 + 6.0;
-            tally.traffic(&setting.rates, Part::Optimizer, elements * bytes, per_launch(8.0, elements));
+            tally.traffic(&inputs.rates, Part::Optimizer, elements * bytes, per_launch(8.0, elements));
         } else {
             let (bytes, passes) = update_bytes(plan.optim, width);
             let launches = match plan.optim {
@@ -52,27 +52,27 @@ pub(super) fn step(setting: &Setting, trained: &Trained) -> (Tally, f64) {
                 | Optimizer::Lion32bit => trained.tensors,
                 _ => per_launch(passes, elements),
             };
-            tally.traffic(&setting.rates, Part::Optimizer, elements * bytes, launches);
+            tally.traffic(&inputs.rates, Part::Optimizer, elements * bytes, launches);
         }
     }
-    matrix_products(&mut tally, setting, trained, share);
-    let loops = if setting.is_deepspeed() { 0.0 } else { trained.tensors };
+    whole_matrix_matmuls(&mut tally, inputs, trained, share);
+    let loops = if inputs.is_deepspeed() { 0.0 } else { trained.tensors };
     (tally, loops * PYTHON_PER_TENSOR + tally.launches * FORWARD_LAUNCH)
 }
 
 /// Norm of all gradients, then all of them scaled; DeepSpeed scales while it updates. A gradient scaler looks for
 /// infinities and unscales first.
-fn clip(tally: &mut Tally, setting: &Setting, elements: f64, width: f64) {
+fn clip(tally: &mut Tally, inputs: &TimingInputs, elements: f64, width: f64) {
     let mut bytes = 0.0;
-    if setting.job.plan.max_grad_norm > 0.0 {
-        bytes += width * if setting.is_deepspeed() { 1.0 } else { 3.0 };
+    if inputs.job.plan.max_grad_norm > 0.0 {
+        bytes += width * if inputs.is_deepspeed() { 1.0 } else { 3.0 };
     }
-    if setting.job.numerics.autocast == Some(Dtype::Float16) && !setting.is_deepspeed() {
+    if inputs.job.numerics.autocast == Some(Dtype::Float16) && !inputs.is_deepspeed() {
         bytes += 2.0 * width;
     }
     if bytes > 0.0 {
         let launches = 2.0 * (elements / ELEMENTS_PER_LAUNCH).ceil();
-        tally.traffic(&setting.rates, Part::Optimizer, elements * bytes, launches);
+        tally.traffic(&inputs.rates, Part::Optimizer, elements * bytes, launches);
     }
 }
 
@@ -101,16 +101,16 @@ fn update_bytes(optimizer: Optimizer, width: f64) -> (f64, f64) {
 }
 
 /// Products that some optimizers form of whole matrices.
-fn matrix_products(tally: &mut Tally, setting: &Setting, trained: &Trained, share: f64) {
-    let hidden = setting.model.hidden_size as f64;
+fn whole_matrix_matmuls(tally: &mut Tally, inputs: &TimingInputs, trained: &Trained, share: f64) {
+    let hidden = inputs.model.hidden_size as f64;
     // A matrix of h x n costs 2 h² n a product: 2 h for each of its elements.
-    let flops = match setting.job.plan.optim {
+    let flops = match inputs.job.plan.optim {
         Optimizer::Muon => trained.matrices * share * 2.0 * hidden * MUON_PRODUCTS,
         // Down to rank 128 and up again.
         Optimizer::GaloreAdamw => trained.matrices * share * 2.0 * 128.0 * 2.0,
         _ => return,
     };
-    let square = setting.rates.product([hidden, hidden, hidden], Precision::Half);
+    let square = inputs.rates.matmul([hidden, hidden, hidden], Precision::Half);
     let seconds = flops / (2.0 * hidden.powi(3)) * square;
-    tally.operator(&setting.rates, Part::Optimizer, seconds, 0.0);
+    tally.operator(&inputs.rates, Part::Optimizer, seconds, 0.0);
 }

@@ -9,11 +9,11 @@ pub enum Part {
     Decoding,
     /// Forwards without gradients beside the update: reference, old log-probabilities, values, rewards; all of them.
     Scoring,
-    /// Matrix products of linear layers, experts and head in forward.
-    ForwardProducts,
-    /// Matrix products in backward: gradients of inputs, and of those weights that train.
-    BackwardProducts,
-    /// The layers' forward again, under gradient checkpointing: products, attention and memory traffic of it.
+    /// Matmuls of linear layers, experts and head in forward.
+    ForwardMatmuls,
+    /// Matmuls in backward: gradients of inputs, and of those weights that train.
+    BackwardMatmuls,
+    /// The layers' forward again, under gradient checkpointing: matmuls, attention and memory traffic of it.
     Recomputation,
     /// Scores, softmax and values, forward and backward.
     Attention,
@@ -21,17 +21,17 @@ pub enum Part {
     MemoryTraffic,
     /// Softmax and cross-entropy over the vocabulary: limited by memory bandwidth.
     Loss,
-    /// Writing out 4-bit and 8-bit weights before products.
+    /// Materialising 4-bit and 8-bit weights before matmuls.
     Dequantization,
-    /// Clipping and the optimizer's step on the card.
+    /// Clipping and the optimizer's step on the GPU.
     Optimizer,
-    /// Collectives between cards that nothing hides.
+    /// Collectives between GPUs that nothing hides.
     Communication,
-    /// Parameters, gradients and pages moving between card and host that nothing hides.
+    /// Parameters, gradients and pages moving between GPU and host that nothing hides.
     Offload,
     /// The optimizer's step on the host's processors.
     HostOptimizer,
-    /// The card waits for Python and the driver to launch kernels.
+    /// The GPU waits for Python and the driver to launch kernels.
     Launches,
 }
 
@@ -41,8 +41,8 @@ impl Part {
         Self::Prefill,
         Self::Decoding,
         Self::Scoring,
-        Self::ForwardProducts,
-        Self::BackwardProducts,
+        Self::ForwardMatmuls,
+        Self::BackwardMatmuls,
         Self::Recomputation,
         Self::Attention,
         Self::MemoryTraffic,
@@ -61,8 +61,8 @@ impl Part {
             Self::Prefill => "prefill",
             Self::Decoding => "decoding",
             Self::Scoring => "scoring",
-            Self::ForwardProducts => "forward_products",
-            Self::BackwardProducts => "backward_products",
+            Self::ForwardMatmuls => "forward_products",
+            Self::BackwardMatmuls => "backward_products",
             Self::Recomputation => "recomputation",
             Self::Attention => "attention",
             Self::MemoryTraffic => "memory_traffic",

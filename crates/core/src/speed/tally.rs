@@ -43,11 +43,11 @@ impl Tally {
         self.launches += other.launches * times;
     }
 
-    /// A product of m x k and k x n.
-    pub(super) fn product(&mut self, rates: &Rates, part: Part, shape: [f64; 3], precision: Precision) {
+    /// A matmul of m x k and k x n.
+    pub(super) fn matmul(&mut self, rates: &Rates, part: Part, shape: [f64; 3], precision: Precision) {
         let [m, n, k] = shape;
         let bytes = (m * k + k * n + m * n) * precision.bytes();
-        self.operator(rates, part, rates.product(shape, precision), bytes);
+        self.operator(rates, part, rates.matmul(shape, precision), bytes);
     }
 
     /// One kernel that takes at least `seconds` and moves `bytes`.

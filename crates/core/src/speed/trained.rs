@@ -1,6 +1,6 @@
 //! How much trains: elements and tensors, of the base and of adapters.
 
-use super::setting::Setting;
+use super::inputs::TimingInputs;
 use crate::model::{Module, ModuleKind};
 use crate::plan::Method;
 
@@ -24,47 +24,47 @@ pub(super) struct Trained {
 }
 
 impl Trained {
-    pub(super) fn of(setting: &Setting) -> Self {
-        let model = setting.model;
+    pub(super) fn of(inputs: &TimingInputs) -> Self {
+        let model = inputs.model;
         let mut all = Self::default();
         for (kind, count) in model.layer_kinds() {
             for module in &kind.modules {
-                all.module(setting, module, count as f64, false);
+                all.module(inputs, module, count as f64, false);
             }
             all.layer = all.layer.max(kind.param_count() as f64);
         }
         for module in model.embeddings.iter().chain(&model.final_modules).chain(&model.head) {
-            all.module(setting, module, 1.0, true);
+            all.module(inputs, module, 1.0, true);
         }
-        if setting.scores && setting.training {
-            all.base += (model.hidden_size * setting.job.plan.num_labels) as f64;
+        if inputs.scores && inputs.training {
+            all.base += (model.hidden_size * inputs.job.plan.num_labels) as f64;
             all.tensors += 1.0;
         }
         all
     }
 
-    fn module(&mut self, setting: &Setting, module: &Module, count: f64, outside: bool) {
+    fn module(&mut self, inputs: &TimingInputs, module: &Module, count: f64, outside: bool) {
         let elements = module.kind.param_count() as f64 * count;
         let linear = matches!(module.kind, ModuleKind::Linear { .. });
-        let held = match (setting.quantizes(outside) && linear, setting.bits) {
+        let held = match (inputs.quantizes(outside) && linear, inputs.bits) {
             (true, 8) => 1.0,
             // Half a byte and the share of a block's scale.
             (true, _) => 0.5625,
-            (false, _) => setting.weight,
+            (false, _) => inputs.weight,
         };
         self.weight_bytes += elements * held;
         self.modules += count;
-        if setting.trains_base(&module.name) {
+        if inputs.trains_base(&module.name) {
             self.base += elements;
             self.tensors += count;
-            if linear && !outside && setting.method == Method::Full {
+            if linear && !outside && inputs.method == Method::Full {
                 self.matrices += elements;
             }
         }
         if let ModuleKind::Linear { d_in, d_out, .. } = module.kind
-            && setting.adapts(module, outside)
+            && inputs.adapts(module, outside)
         {
-            self.adapters += (setting.job.plan.lora.r * (d_in + d_out)) as f64 * count;
+            self.adapters += (inputs.job.plan.lora.r * (d_in + d_out)) as f64 * count;
             self.tensors += 2.0 * count;
         }
     }

@@ -2,25 +2,25 @@
 
 use super::Part;
 use super::head::ends;
+use super::inputs::TimingInputs;
 use super::layer::layer;
 use super::optimizer;
 use super::rates::{BACKWARD_LAUNCH, FORWARD_LAUNCH};
-use super::setting::Setting;
 use super::sharding::{Collectives, Compute};
 use super::tally::{Passes, Tally};
 use super::trained::Trained;
 
-/// A step over all forwards of `setting`; `scored` tokens of each reach the head.
-pub(super) fn training_step(setting: &Setting, scored: f64) -> Tally {
-    let trained = Trained::of(setting);
-    let collectives = Collectives::new(setting);
-    let checkpoints = setting.job.plan.gradient_checkpointing;
+/// A step over all forwards of `inputs`; `scored` tokens of each reach the head.
+pub(super) fn training_step(inputs: &TimingInputs, scored: f64) -> Tally {
+    let trained = Trained::of(inputs);
+    let collectives = Collectives::new(inputs);
+    let checkpoints = inputs.job.plan.gradient_checkpointing;
     let mut outside = Passes::default();
-    ends(&mut outside, setting, scored);
+    ends(&mut outside, inputs, scored);
     let mut layers = Passes::default();
-    for (kind, count) in setting.model.layer_kinds() {
+    for (kind, count) in inputs.model.layer_kinds() {
         let mut one = Passes::default();
-        layer(&mut one, setting, kind);
+        layer(&mut one, inputs, kind);
         layers.forward.add(&one.forward, count as f64);
         layers.backward.add(&one.backward, count as f64);
     }
@@ -34,20 +34,20 @@ pub(super) fn training_step(setting: &Setting, scored: f64) -> Tally {
     micro.add(&outside.backward, 1.0);
     micro.add(&layers.backward, 1.0);
     let backward = micro.total() - forward;
-    // The host runs ahead of the card or behind it.
+    // The host runs ahead of the GPU or behind it.
     let repeats = if checkpoints { 2.0 } else { 1.0 };
     let host = (outside.forward.launches + layers.forward.launches * repeats) * FORWARD_LAUNCH
         + (outside.backward.launches + layers.backward.launches) * BACKWARD_LAUNCH
-        + collectives.hooks(setting, &trained);
+        + collectives.hooks(inputs, &trained);
     let waiting = (host - micro.total()).max(0.0);
     micro.charge(Part::Launches, waiting);
     let longer = 1.0 + waiting / (forward + backward).max(f64::MIN_POSITIVE);
     let compute = Compute { forward: forward * longer, backward: backward * longer };
     let mut step = Tally::default();
-    step.add(&micro, setting.forwards);
-    let (update, python) = optimizer::step(setting, &trained);
+    step.add(&micro, inputs.forwards);
+    let (update, python) = optimizer::step(inputs, &trained);
     step.add(&update, 1.0);
     step.charge(Part::Launches, (python - update.total()).max(0.0));
-    collectives.step(setting, &trained, compute, &mut step);
+    collectives.step(inputs, &trained, compute, &mut step);
     step
 }

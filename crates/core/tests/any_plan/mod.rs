@@ -107,13 +107,13 @@ pub(crate) fn any_value(field: &Field) -> BoxedStrategy<Value> {
 pub(crate) fn any_settings() -> impl Strategy<Value = Vec<(&'static Field, Value)>> {
     let described = (any::<bool>(), any::<bool>());
     let settings: Vec<_> = fields().iter().map(|field| prop::option::weighted(0.4, any_value(field))).collect();
-    (described, settings).prop_map(|((own_model, own_card), values)| {
+    (described, settings).prop_map(|((own_model, own_gpu), values)| {
         let part = |section: &str, name: &str| name.starts_with(section) && name.len() > section.len();
         let kept = |field: &&Field| match field.name {
             "model" => !own_model,
-            "gpu" => !own_card,
+            "gpu" => !own_gpu,
             name if part("model.", name) => own_model,
-            name if part("gpu.", name) => own_card,
+            name if part("gpu.", name) => own_gpu,
             _ => true,
         };
         let fill = |field: &'static Field, value: Option<Value>| match (field.name, value) {

@@ -11,14 +11,14 @@ pub(super) const TEXTS: AdviceTexts = AdviceTexts {
     working: "正在计算：每项改动都要先回放确认，再给出建议…",
     fit_title: "让它放得下",
     fill_title: "用满显卡",
-    fit_intro: |need, card| {
-        format!("方案需要 {need}，显卡只有 {card}。下面每一种办法都针对这个方案算出，是同类中最快的。")
+    fit_intro: |need, gpu| {
+        format!("方案需要 {need}，显卡只有 {gpu}。下面每一种办法都针对这个方案算出，是同类中最快的。")
     },
-    tight_intro: |need, card| {
-        format!("方案大约需要 {need}，显卡有 {card}，只是勉强放得下。下面的改动能确保放下，每一种都是同类中最快的。")
+    tight_intro: |need, gpu| {
+        format!("方案大约需要 {need}，显卡有 {gpu}，只是勉强放得下。下面的改动能确保放下，每一种都是同类中最快的。")
     },
-    fill_intro: |share, need, card| format!("显存只用了 {share}%（{need} / {card}），剩下的可以换成速度。"),
-    used_intro: |share, need, card| format!("显存已用 {share}%（{need} / {card}），没有什么需要再调高。"),
+    fill_intro: |share, need, gpu| format!("显存只用了 {share}%（{need} / {gpu}），剩下的可以换成速度。"),
+    used_intro: |share, need, gpu| format!("显存已用 {share}%（{need} / {gpu}），没有什么需要再调高。"),
 
     applied: |count| format!("已采用：改了 {count} 个字段"),
     undo: "撤销",
@@ -42,7 +42,7 @@ pub(super) const TEXTS: AdviceTexts = AdviceTexts {
     fits_with: |changes, time| format!("改 {changes} 处即可放下，每 token 耗时 {time}"),
     no_quicker: "不比前面的级别更快",
     no_quicker_why: "前面的级别已经放得下，而且一样快，没有必要走到这一步。",
-    reaches: |least, card| format!("还不够：最少仍需 {least}，显卡只有 {card}"),
+    reaches: |least, gpu| format!("还不够：最少仍需 {least}，显卡只有 {gpu}"),
     no_lever: "还不够",
     short_why: "在这张卡上，这些改动怎么组合都不够。",
     host_limit: |bytes| format!("卸载最多按 {bytes} 主机内存计算，配这种显卡的机器通常不会更多。"),
@@ -65,10 +65,10 @@ pub(super) const TEXTS: AdviceTexts = AdviceTexts {
 
     host_takes: |bytes| format!("占用主机内存 {bytes}"),
 
-    nothing_short: |cards| format!("在现有显卡上怎么改都不够，至少需要 {cards}。"),
+    nothing_short: |gpus| format!("在现有显卡上怎么改都不够，至少需要 {gpus}。"),
     no_hardware: "怎么改都不够，显卡目录里的任何型号、再多张也放不下。",
-    cards: |count, name| format!("{count} × {name}"),
-    card_of: |memory| format!("{memory} 显卡"),
+    gpus: |count, name| format!("{count} × {name}"),
+    gpu_of: |memory| format!("{memory} 显卡"),
     hardware: |level| match level {
         Level::Same => "训练方式不变",
         Level::Coarser => "运算更粗略",
@@ -86,7 +86,7 @@ pub(super) const TEXTS: AdviceTexts = AdviceTexts {
     cautious: |range| format!("{range}（保守）"),
     recommended: "推荐",
     aggressive: "激进",
-    share_used: |share, need, card| format!("占显存的 {share}%：{need} / {card}"),
+    share_used: |share, need, gpu| format!("占显存的 {share}%：{need} / {gpu}"),
     gain: |gain| format!("每秒 token 数：{gain}"),
     nothing_fills: "按整除的步子，没有更大的批量放得下。",
     back_off_title: "如果仍然显存不足，按以下顺序退回",
@@ -115,8 +115,8 @@ pub(super) const TEXTS: AdviceTexts = AdviceTexts {
         Part::Prefill => "读入提示",
         Part::Decoding => "逐个生成 token",
         Part::Scoring => "不求梯度的前向",
-        Part::ForwardProducts => "矩阵乘（前向）",
-        Part::BackwardProducts => "矩阵乘（反向）",
+        Part::ForwardMatmuls => "矩阵乘（前向）",
+        Part::BackwardMatmuls => "矩阵乘（反向）",
         Part::Recomputation => "重算",
         Part::Attention => "注意力",
         Part::MemoryTraffic => "归一化、激活函数、类型转换",
@@ -178,8 +178,8 @@ fn lever(lever: Lever) -> String {
         Lever::Generations(generations) => return format!("每条提示 {generations} 个回答"),
         Lever::CompletionLength(tokens) => return format!("回答最多 {tokens} 个 token"),
         Lever::Model(_) => "换小一些的模型",
-        Lever::Cards(count) => return format!("用 {count} 张卡"),
-        Lever::Card(_) => "换一种显卡",
+        Lever::Gpus(count) => return format!("用 {count} 张卡"),
+        Lever::Gpu(_) => "换一种显卡",
     };
     fixed.to_owned()
 }
@@ -208,7 +208,7 @@ fn lever_short(lever: Lever) -> String {
         Lever::NarrowAdapters => "16 位适配器",
         Lever::AttentionAdapters => "仅注意力",
         Lever::Model(_) => "换小模型",
-        Lever::Card(_) => "换显卡",
+        Lever::Gpu(_) => "换显卡",
         Lever::MicroBatch(batch) => return format!("批量 {batch}"),
         Lever::Sharding { zero_stage: 0, .. } => "不分片",
         Lever::Sharding { zero_stage, offload_optimizer, offload_param } => {
@@ -219,7 +219,7 @@ fn lever_short(lever: Lever) -> String {
         Lever::Length(length) => return format!("长度 {length}"),
         Lever::Generations(generations) => return format!("{generations} 个回答"),
         Lever::CompletionLength(tokens) => return format!("生成 {tokens}"),
-        Lever::Cards(count) => return format!("{count} 张卡"),
+        Lever::Gpus(count) => return format!("{count} 张卡"),
     };
     fixed.to_owned()
 }

@@ -2,7 +2,7 @@
 
 use headroom_core::plan::{
     AdapterDtype, AttentionKernel, AttnImplementation, Dtype, Framework, Method, MixedPrecision, Optimizer, QuantType,
-    Task,
+    Task, TrainerName,
 };
 
 use crate::{ChoiceText, choice};
@@ -16,6 +16,7 @@ pub(super) fn task(task: Task) -> ChoiceText {
         Task::Dpo => choice("DPO", "成对回答与参考模型"),
         Task::Grpo => choice("GRPO", "成组生成回答"),
         Task::Ppo => choice("PPO", "策略、价值、参考与奖励模型"),
+        Task::Rloo => choice("RLOO", "生成的回答与同组其余回答的均值相比"),
     }
 }
 
@@ -107,5 +108,19 @@ pub(super) fn quant_type(quant_type: QuantType) -> ChoiceText {
     match quant_type {
         QuantType::Nf4 => choice("NF4", "正态浮点"),
         QuantType::Fp4 => choice("FP4", "4 位浮点"),
+    }
+}
+
+pub(super) fn trainer(trainer: TrainerName) -> ChoiceText {
+    match trainer {
+        TrainerName::Custom => choice("自写循环", "普通训练步，不含任何框架的默认值"),
+        TrainerName::Transformers => choice("transformers.Trainer", ""),
+        TrainerName::Trl => choice("TRL", "SFTTrainer, DPOTrainer, GRPOTrainer"),
+        TrainerName::LlamaFactory => choice("LLaMA-Factory", ""),
+        TrainerName::MsSwift => choice("ms-swift", ""),
+        TrainerName::Axolotl => choice("axolotl", ""),
+        TrainerName::Unsloth => choice("Unsloth", "尚未支持"),
+        TrainerName::Verl => choice("verl", "尚未支持"),
+        TrainerName::Torchtune => choice("torchtune", "尚未支持"),
     }
 }

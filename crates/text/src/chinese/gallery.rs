@@ -47,7 +47,7 @@ static GRPO_OUT_OF_MEMORY: ScenarioText = ScenarioText {
         ("level3", "第 3 级：2 个回答，秩 4"),
     ],
 };
-static IDLE_CARD: ScenarioText = ScenarioText {
+static IDLE_GPU: ScenarioText = ScenarioText {
     title: "只用到十分之一显存的训练",
     story: "16 层的小模型在 32 GB 显卡上跑 GRPO，显存大半空着。这里的建议正好相反：按能整除的步子加大批量，直到显卡真正忙起来。",
     plans: &[
@@ -81,7 +81,7 @@ fn scenario(id: &str) -> &'static ScenarioText {
         "reward_model" => &REWARD_MODEL,
         "safe_dpo" => &SAFE_DPO,
         "grpo_out_of_memory" => &GRPO_OUT_OF_MEMORY,
-        "idle_card" => &IDLE_CARD,
+        "idle_card" => &IDLE_GPU,
         "deepspeed_tiers" => &DEEPSPEED_TIERS,
         "two_instances" => &TWO_INSTANCES,
         _ => &NO_SCENARIO,

@@ -12,9 +12,9 @@ pub(super) const TEXTS: OptionTexts = OptionTexts {
         title: "微调方法与分片方式",
         intro: "时间指处理同样多的 token 需要当前方案的几倍，括号内是预计范围。",
         wide_adapters: "不分片时，适配器按 fp32 保存和计算（peft 的 autocast_adapter_dtype）；DeepSpeed 会把它们转成 16 位，所以 LoRA 在那里可能更快、更省显存。",
-        one_card: "只有一张卡时，ZeRO 没有东西可以分片，只有卸载到主机内存才能腾出显存。",
+        one_gpu: "只有一张卡时，ZeRO 没有东西可以分片，只有卸载到主机内存才能腾出显存。",
         sharding: "分片方式",
-        on_card: "显存",
+        on_gpu: "显存",
         in_host: "内存",
         time: "时间",
         quickest: "放得下的最快方案",
@@ -119,8 +119,8 @@ fn question(question: Question) -> &'static str {
         Question::Most(Unknown::Rank) => "LoRA 秩",
         Question::Most(Unknown::Generations) => "每条提示的回答数",
         Question::Most(Unknown::CompletionLength) => "回答长度",
-        Question::FewestCards => "最少的卡数",
-        Question::SmallestCard => "最小的显卡",
+        Question::FewestGpus => "最少的卡数",
+        Question::SmallestGpu => "最小的显卡",
     }
 }
 
@@ -138,7 +138,7 @@ fn item(item: SummaryItem) -> &'static str {
     match item {
         SummaryItem::Batch => "每卡批量",
         SummaryItem::Accumulation => "累积步数",
-        SummaryItem::Cards => "显卡数量",
+        SummaryItem::Gpus => "显卡数量",
         SummaryItem::EffectiveBatch => "有效批量",
         SummaryItem::Prompts => "每轮提示数",
         SummaryItem::Generations => "每条提示的回答数",
@@ -150,7 +150,7 @@ fn item(item: SummaryItem) -> &'static str {
         SummaryItem::TokensPerStep => "每步 token 数",
         SummaryItem::Rank => "LoRA 秩",
         SummaryItem::Need => "每卡需要",
-        SummaryItem::CardMemory => "单卡显存",
+        SummaryItem::GpuMemory => "单卡显存",
         SummaryItem::HostMemory => "卸载占用的主机内存",
     }
 }
@@ -158,7 +158,7 @@ fn item(item: SummaryItem) -> &'static str {
 fn check(check: Check) -> String {
     let thousandths = |value: u16| format!("{:.2}", f64::from(value) / 1000.0);
     match check {
-        Check::EmptyCard => "启动前用 nvidia-smi 确认显卡上没有其他进程占用显存。".to_owned(),
+        Check::EmptyGpu => "启动前用 nvidia-smi 确认显卡上没有其他进程占用显存。".to_owned(),
         Check::ExpandableSegments => "每个进程都设置了 PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True。".to_owned(),
         Check::HostMemory { bytes } => {
             format!("除加载模型所需之外，主机内存还有 {} 空闲可供卸载。", bytes_text(bytes))

@@ -35,7 +35,7 @@ pub(super) fn problem(problem: &Problem) -> String {
                 if nearest.is_empty() { String::new() } else { format!("，可改为 {}", nearest.join(" 或 ")) };
             format!("{value} 与 {other}（{other_value}）不能整除{choose}。")
         }
-        ProblemKind::Contradiction { other, mend } => format!("与 {other} 矛盾，请把 {field} 设为 {mend}。"),
+        ProblemKind::Contradiction { other, fix } => format!("与 {other} 矛盾，请把 {field} 设为 {fix}。"),
         ProblemKind::NotModelled { value, modelled } => {
             format!("尚不支持估算 {value}，可选：{}。", modelled.join("、"))
         }

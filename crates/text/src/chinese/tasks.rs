@@ -17,6 +17,7 @@ pub(super) const TEXTS: TaskTexts = TaskTexts {
         num_generations: field("每条提示的回答数", "条", "组内比较奖励，必须能整除一轮生成的批量。"),
         prompts: field("每轮提示数", "条", "所有显卡合计；留空则由批量和累积步数决定。"),
         steps_per_generation: field("每轮前向次数", "次", "一轮生成切成多少个微批；留空则等于梯度累积步数。"),
+        num_iterations: field("迭代次数", "次", "每轮回答用来更新几次（μ）。"),
         max_prompt_length: field("提示长度", "token", "每条提示都按这个长度计算。"),
         max_completion_length: field("回答长度", "token", "每条提示之后最多生成的 token 数。"),
         sequences_at_once: field("同时生成", "条", "单卡上并行生成的序列数；留空则为该卡分到的全部。"),
@@ -51,7 +52,7 @@ pub(super) const TEXTS: TaskTexts = TaskTexts {
     host_label: "不运行时放在主机内存",
     instance_role,
 
-    effective_pairs: |batch, steps, cards, effective| format!("{batch} × {steps} × {cards} = 每步 {effective} 对"),
+    effective_pairs: |batch, steps, gpus, effective| format!("{batch} × {steps} × {gpus} = 每步 {effective} 对"),
     pairs_note: |sequences| format!("一对是两条序列：一次前向共 {sequences} 条。"),
     round: |round| round_text(round),
 
@@ -67,7 +68,7 @@ pub(super) const TEXTS: TaskTexts = TaskTexts {
     column_bytes: "占用显存",
     column_shared: "共用",
     model_role,
-    on_card: "显卡",
+    on_gpu: "显卡",
     in_host: "不用时在主机内存",
     not_loaded: "不加载",
     shared_saving: |bytes| format!("与策略共用，省 {bytes}"),
@@ -76,13 +77,13 @@ pub(super) const TEXTS: TaskTexts = TaskTexts {
 };
 
 fn round_text(round: &Round) -> String {
-    let Round { prompts, num_generations, sequences, sequences_per_card, sequences_at_once, forwards } = *round;
+    let Round { prompts, num_generations, sequences, sequences_per_gpu, sequences_at_once, forwards } = *round;
     let sequences = count_text(sequences);
     let mut said = format!("一轮生成：{prompts} 条提示 × {num_generations} 个回答 = {sequences} 条序列");
-    if sequences_per_card.to_string() != sequences {
-        said.push_str(&format!("，每卡 {sequences_per_card} 条"));
+    if sequences_per_gpu.to_string() != sequences {
+        said.push_str(&format!("，每卡 {sequences_per_gpu} 条"));
     }
-    if sequences_at_once < sequences_per_card {
+    if sequences_at_once < sequences_per_gpu {
         said.push_str(&format!("，同时生成 {sequences_at_once} 条"));
     }
     format!("{said}；切成 {forwards} 个微批。")
@@ -134,7 +135,7 @@ fn model_role(role: ModelRole) -> &'static str {
     match role {
         ModelRole::Policy => "策略模型",
         ModelRole::Reference => "参考模型",
-        ModelRole::Beside(role) => instance_role(role),
+        ModelRole::Companion(role) => instance_role(role),
         ModelRole::Engine => "生成引擎",
     }
 }
@@ -142,11 +143,11 @@ fn model_role(role: ModelRole) -> &'static str {
 fn peak(task: Task, phase: Phase) -> String {
     let name = terms::phase(phase);
     match (task, phase) {
-        (Task::Grpo | Task::Ppo, Phase::Prefill | Phase::Decode) => {
+        (Task::Grpo | Task::Rloo | Task::Ppo, Phase::Prefill | Phase::Decode) => {
             format!("峰值：采样生成中的{name}，而不是策略更新")
         }
         (
-            Task::Grpo | Task::Ppo,
+            Task::Grpo | Task::Rloo | Task::Ppo,
             Phase::Forward
             | Phase::Loss
             | Phase::LossBackward
@@ -154,7 +155,7 @@ fn peak(task: Task, phase: Phase) -> String {
             | Phase::GradientClipping
             | Phase::OptimizerStep,
         ) => format!("峰值：策略更新中的{name}，而不是采样生成"),
-        (Task::Grpo | Task::Ppo, Phase::OldLogProbs | Phase::ReferenceForward | Phase::RewardForward) => {
+        (Task::Grpo | Task::Rloo | Task::Ppo, Phase::OldLogProbs | Phase::ReferenceForward | Phase::RewardForward) => {
             format!("峰值：{name}，在采样生成与策略更新之间")
         }
         _ => format!("峰值：{name}"),

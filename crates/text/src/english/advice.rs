@@ -11,18 +11,18 @@ pub(super) const TEXTS: AdviceTexts = AdviceTexts {
     working: "Working it out: every change is replayed before it is advised…",
     fit_title: "Make it fit",
     fill_title: "Use the GPU",
-    fit_intro: |need, card| {
-        format!("The plan needs {need} of {card}. Each way below is the quickest of its kind, worked out on this plan.")
+    fit_intro: |need, gpu| {
+        format!("The plan needs {need} of {gpu}. Each way below is the quickest of its kind, worked out on this plan.")
     },
-    tight_intro: |need, card| {
+    tight_intro: |need, gpu| {
         format!(
-            "The plan may just fit: it needs about {need} of {card}. These changes make sure, each way the quickest of its kind."
+            "The plan may just fit: it needs about {need} of {gpu}. These changes make sure, each way the quickest of its kind."
         )
     },
-    fill_intro: |share, need, card| {
-        format!("Only {share} % of the GPU is in use, {need} of {card}. The rest can buy speed.")
+    fill_intro: |share, need, gpu| {
+        format!("Only {share} % of the GPU is in use, {need} of {gpu}. The rest can buy speed.")
     },
-    used_intro: |share, need, card| format!("{share} % of the GPU is in use, {need} of {card}: nothing to raise."),
+    used_intro: |share, need, gpu| format!("{share} % of the GPU is in use, {need} of {gpu}: nothing to raise."),
 
     applied: |count| match count {
         1 => "Applied: 1 field changed".to_owned(),
@@ -58,7 +58,7 @@ pub(super) const TEXTS: AdviceTexts = AdviceTexts {
     },
     no_quicker: "no quicker than a milder level",
     no_quicker_why: "A milder level fits and is as quick: there is no reason to go this far.",
-    reaches: |least, card| format!("not enough: reaches {least} of {card}"),
+    reaches: |least, gpu| format!("not enough: reaches {least} of {gpu}"),
     no_lever: "not enough",
     short_why: "No combination of these changes is enough on this GPU.",
     host_limit: |bytes| {
@@ -85,10 +85,10 @@ pub(super) const TEXTS: AdviceTexts = AdviceTexts {
 
     host_takes: |bytes| format!("{bytes} of host memory"),
 
-    nothing_short: |cards| format!("No change is enough on these GPUs: nothing short of {cards} does."),
+    nothing_short: |gpus| format!("No change is enough on these GPUs: nothing short of {gpus} does."),
     no_hardware: "No change is enough, and no GPU of the catalogue suffices, however many.",
-    cards: |count, name| format!("{count} × {name}"),
-    card_of: |memory| format!("GPU of {memory}"),
+    gpus: |count, name| format!("{count} × {name}"),
+    gpu_of: |memory| format!("GPU of {memory}"),
     hardware: |level| match level {
         Level::Same => "with the training as it is",
         Level::Coarser => "with coarser arithmetic",
@@ -106,7 +106,7 @@ pub(super) const TEXTS: AdviceTexts = AdviceTexts {
     cautious: |range| format!("{range}, cautious"),
     recommended: "Recommended",
     aggressive: "Aggressive",
-    share_used: |share, need, card| format!("{share} % of the GPU: {need} of {card}"),
+    share_used: |share, need, gpu| format!("{share} % of the GPU: {need} of {gpu}"),
     gain: |gain| format!("Tokens a second: {gain}"),
     nothing_fills: "No larger batch fits in steps that divide.",
     back_off_title: "Should memory run out all the same, go back in this order",
@@ -135,8 +135,8 @@ pub(super) const TEXTS: AdviceTexts = AdviceTexts {
         Part::Prefill => "Reading the prompts",
         Part::Decoding => "Generating tokens",
         Part::Scoring => "Forwards without gradients",
-        Part::ForwardProducts => "Matmuls, forward",
-        Part::BackwardProducts => "Matmuls, backward",
+        Part::ForwardMatmuls => "Matmuls, forward",
+        Part::BackwardMatmuls => "Matmuls, backward",
         Part::Recomputation => "Recomputation",
         Part::Attention => "Attention",
         Part::MemoryTraffic => "Norms, activations, casts",
@@ -199,9 +199,9 @@ fn lever(lever: Lever) -> String {
         Lever::Generations(generations) => return format!("{generations} answers to each prompt"),
         Lever::CompletionLength(tokens) => return format!("Answers of {tokens} tokens at most"),
         Lever::Model(_) => "A smaller model",
-        Lever::Cards(1) => "1 GPU",
-        Lever::Cards(count) => return format!("{count} GPUs"),
-        Lever::Card(_) => "Another GPU",
+        Lever::Gpus(1) => "1 GPU",
+        Lever::Gpus(count) => return format!("{count} GPUs"),
+        Lever::Gpu(_) => "Another GPU",
     };
     fixed.to_owned()
 }
@@ -230,7 +230,7 @@ fn lever_short(lever: Lever) -> String {
         Lever::NarrowAdapters => "16-bit adapters",
         Lever::AttentionAdapters => "Attention only",
         Lever::Model(_) => "Smaller model",
-        Lever::Card(_) => "Other GPU",
+        Lever::Gpu(_) => "Other GPU",
         Lever::MicroBatch(batch) => return format!("Batch {batch}"),
         Lever::Sharding { zero_stage: 0, .. } => "Not sharded",
         Lever::Sharding { zero_stage, offload_optimizer, offload_param } => {
@@ -241,7 +241,7 @@ fn lever_short(lever: Lever) -> String {
         Lever::Length(length) => return format!("Length {length}"),
         Lever::Generations(generations) => return format!("{generations} answers"),
         Lever::CompletionLength(tokens) => return format!("{tokens} new tokens"),
-        Lever::Cards(count) => return format!("{count} GPUs"),
+        Lever::Gpus(count) => return format!("{count} GPUs"),
     };
     fixed.to_owned()
 }

@@ -2,7 +2,7 @@
 
 use headroom_core::plan::{
     AdapterDtype, AttentionKernel, AttnImplementation, Dtype, Framework, Method, MixedPrecision, Optimizer, QuantType,
-    Task,
+    Task, TrainerName,
 };
 
 use crate::{ChoiceText, choice};
@@ -16,6 +16,7 @@ pub(super) fn task(task: Task) -> ChoiceText {
         Task::Dpo => choice("DPO", "pairs and a reference"),
         Task::Grpo => choice("GRPO", "groups of generated answers"),
         Task::Ppo => choice("PPO", "policy, value model, reference, reward"),
+        Task::Rloo => choice("RLOO", "generated answers against the mean of the others"),
     }
 }
 
@@ -107,5 +108,19 @@ pub(super) fn quant_type(quant_type: QuantType) -> ChoiceText {
     match quant_type {
         QuantType::Nf4 => choice("NF4", "normal float"),
         QuantType::Fp4 => choice("FP4", "4-bit float"),
+    }
+}
+
+pub(super) fn trainer(trainer: TrainerName) -> ChoiceText {
+    match trainer {
+        TrainerName::Custom => choice("Own loop", "the plain step: no trainer's defaults"),
+        TrainerName::Transformers => choice("transformers.Trainer", ""),
+        TrainerName::Trl => choice("TRL", "SFTTrainer, DPOTrainer, GRPOTrainer"),
+        TrainerName::LlamaFactory => choice("LLaMA-Factory", ""),
+        TrainerName::MsSwift => choice("ms-swift", ""),
+        TrainerName::Axolotl => choice("axolotl", ""),
+        TrainerName::Unsloth => choice("Unsloth", "not modelled yet"),
+        TrainerName::Verl => choice("verl", "not modelled yet"),
+        TrainerName::Torchtune => choice("torchtune", "not modelled yet"),
     }
 }

@@ -47,7 +47,7 @@ static GRPO_OUT_OF_MEMORY: ScenarioText = ScenarioText {
         ("level3", "Level 3: 2 answers, rank 4"),
     ],
 };
-static IDLE_CARD: ScenarioText = ScenarioText {
+static IDLE_GPU: ScenarioText = ScenarioText {
     title: "A run that uses a tenth of its GPU",
     story: "GRPO on a transformer of 16 layers and 32 GB GPUs that stay almost empty. Here the advice runs the other way: raise the batch in steps that divide until the GPU works.",
     plans: &[
@@ -81,7 +81,7 @@ fn scenario(id: &str) -> &'static ScenarioText {
         "reward_model" => &REWARD_MODEL,
         "safe_dpo" => &SAFE_DPO,
         "grpo_out_of_memory" => &GRPO_OUT_OF_MEMORY,
-        "idle_card" => &IDLE_CARD,
+        "idle_card" => &IDLE_GPU,
         "deepspeed_tiers" => &DEEPSPEED_TIERS,
         "two_instances" => &TWO_INSTANCES,
         _ => &NO_SCENARIO,

@@ -34,6 +34,7 @@ pub(super) const TEXTS: Texts = Texts {
     units_note: "GiB = 2³⁰ bytes. GB = 10⁹ bytes, only where a maker states it.",
 
     form_title: "Plan",
+    section_trainer: "Trainer",
     section_model: "Model",
     section_hardware: "GPUs",
     section_method: "Training",
@@ -264,13 +265,13 @@ pub(super) const TEXTS: Texts = Texts {
     config_assumed: "It does not say these, so the defaults of its class are assumed; add what differs:",
     config_assumed_rest: |count| format!("{count} further keys that were assumed"),
     own_model: "my model",
-    custom_card: "Another GPU: give its memory",
+    custom_gpu: "Another GPU: give its memory",
     tasks: tasks::TEXTS,
     gallery: gallery::TEXTS,
     options: options::TEXTS,
-    effective_batch: |batch, steps, cards, effective| {
+    effective_batch: |batch, steps, gpus, effective| {
         let noun = if effective == 1 { "sequence" } else { "sequences" };
-        format!("{batch} × {steps} × {cards} = {effective} {noun} a step")
+        format!("{batch} × {steps} × {gpus} = {effective} {noun} a step")
     },
     tokens_per_step: |tokens| format!("{tokens} tokens"),
     all_linear: "All linear layers",
@@ -305,7 +306,7 @@ pub(super) const TEXTS: Texts = Texts {
     times_used: |times| format!("{times} times the memory of the GPU"),
     percent_used: |percent| format!("{percent} % of the GPU"),
     capacity: "GPU",
-    per_card: "on each GPU",
+    per_gpu: "on each GPU",
     cannot_estimate: "This plan cannot be estimated yet",
     fix_it: |field, value| format!("Set {field} to {value}"),
     fix_these: "Fix these fields:",
@@ -326,7 +327,7 @@ pub(super) const TEXTS: Texts = Texts {
     offload_all_short: "full offload",
     unsharded: "not sharded",
     bits: |bits| format!("{bits}-bit"),
-    card_capacity: |bytes| format!("GPU: {bytes}"),
+    gpu_capacity: |bytes| format!("GPU: {bytes}"),
     column_plan: "Plan",
     column_total: "Needs",
     column_verdict: "Verdict",
@@ -393,6 +394,7 @@ pub(super) const TEXTS: Texts = Texts {
     method: choices::method,
     dtype: choices::dtype,
     precision: choices::precision,
+    trainer: choices::trainer,
     optimizer: choices::optimizer,
     attention: choices::attention,
     kernel: choices::kernel,

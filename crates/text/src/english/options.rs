@@ -12,9 +12,9 @@ pub(super) const TEXTS: OptionTexts = OptionTexts {
         title: "Method by sharding",
         intro: "Time is for as many tokens as the current plan takes, with the range it should lie in.",
         wide_adapters: "Not sharded, adapters are kept and multiplied in fp32 (peft's autocast_adapter_dtype); DeepSpeed casts them to 16 bits, which is why LoRA can be quicker and smaller there.",
-        one_card: "On one GPU ZeRO shards nothing: only offload to host memory makes room.",
+        one_gpu: "On one GPU ZeRO shards nothing: only offload to host memory makes room.",
         sharding: "Sharding",
-        on_card: "GPU",
+        on_gpu: "GPU",
         in_host: "host",
         time: "time",
         quickest: "quickest that fits",
@@ -119,8 +119,8 @@ fn question(question: Question) -> &'static str {
         Question::Most(Unknown::Rank) => "LoRA rank",
         Question::Most(Unknown::Generations) => "Answers a prompt",
         Question::Most(Unknown::CompletionLength) => "Answer length",
-        Question::FewestCards => "Fewest GPUs",
-        Question::SmallestCard => "Smallest GPU",
+        Question::FewestGpus => "Fewest GPUs",
+        Question::SmallestGpu => "Smallest GPU",
     }
 }
 
@@ -138,7 +138,7 @@ fn item(item: SummaryItem) -> &'static str {
     match item {
         SummaryItem::Batch => "Batch per GPU",
         SummaryItem::Accumulation => "Accumulation",
-        SummaryItem::Cards => "GPUs",
+        SummaryItem::Gpus => "GPUs",
         SummaryItem::EffectiveBatch => "Effective batch",
         SummaryItem::Prompts => "Prompts a round",
         SummaryItem::Generations => "Answers a prompt",
@@ -150,7 +150,7 @@ fn item(item: SummaryItem) -> &'static str {
         SummaryItem::TokensPerStep => "Tokens a step",
         SummaryItem::Rank => "LoRA rank",
         SummaryItem::Need => "Needs on each GPU",
-        SummaryItem::CardMemory => "Memory of each GPU",
+        SummaryItem::GpuMemory => "Memory of each GPU",
         SummaryItem::HostMemory => "Host memory for offload",
     }
 }
@@ -158,7 +158,7 @@ fn item(item: SummaryItem) -> &'static str {
 fn check(check: Check) -> String {
     let thousandths = |value: u16| format!("{:.2}", f64::from(value) / 1000.0);
     match check {
-        Check::EmptyCard => "No other process holds memory on the GPUs: see nvidia-smi before the start.".to_owned(),
+        Check::EmptyGpu => "No other process holds memory on the GPUs: see nvidia-smi before the start.".to_owned(),
         Check::ExpandableSegments => {
             "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True is set for every process.".to_owned()
         }

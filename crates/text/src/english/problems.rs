@@ -62,7 +62,7 @@ fn said(Problem { field, kind }: &Problem) -> String {
             let choose = if nearest.is_empty() { String::new() } else { format!("; choose {}", nearest.join(" or ")) };
             format!("{value} and {other} ({other_value}) do not divide{choose}")
         }
-        ProblemKind::Contradiction { other, mend } => format!("contradicts {other}; set {field} to {mend}"),
+        ProblemKind::Contradiction { other, fix } => format!("contradicts {other}; set {field} to {fix}"),
         ProblemKind::NotModelled { value, modelled } => {
             format!("{value} is not modelled; choose one of {}", modelled.join(", "))
         }

@@ -29,6 +29,7 @@ pub(super) const TEXTS: TaskTexts = TaskTexts {
             "forwards",
             "Micro-batches that one generation round is cut into; empty: the accumulation steps.",
         ),
+        num_iterations: field("Iterations", "", "How many updates each round of answers serves (μ)."),
         max_prompt_length: field("Prompt length", "tokens", "Every prompt is counted at this length."),
         max_completion_length: field("Answer length", "tokens", "The most that is generated after a prompt."),
         sequences_at_once: field(
@@ -67,9 +68,9 @@ pub(super) const TEXTS: TaskTexts = TaskTexts {
     host_label: "In host memory while it does not run",
     instance_role,
 
-    effective_pairs: |batch, steps, cards, effective| {
+    effective_pairs: |batch, steps, gpus, effective| {
         let noun = if effective == 1 { "pair" } else { "pairs" };
-        format!("{batch} × {steps} × {cards} = {effective} {noun} a step")
+        format!("{batch} × {steps} × {gpus} = {effective} {noun} a step")
     },
     pairs_note: |sequences| format!("A pair is two sequences: {sequences} in one forward."),
     round: |round| round_text(round),
@@ -86,7 +87,7 @@ pub(super) const TEXTS: TaskTexts = TaskTexts {
     column_bytes: "On the GPU",
     column_shared: "Sharing",
     model_role,
-    on_card: "GPU",
+    on_gpu: "GPU",
     in_host: "host between uses",
     not_loaded: "not loaded",
     shared_saving: |bytes| format!("with the policy, saves {bytes}"),
@@ -95,13 +96,13 @@ pub(super) const TEXTS: TaskTexts = TaskTexts {
 };
 
 fn round_text(round: &Round) -> String {
-    let Round { prompts, num_generations, sequences, sequences_per_card, sequences_at_once, forwards } = *round;
+    let Round { prompts, num_generations, sequences, sequences_per_gpu, sequences_at_once, forwards } = *round;
     let sequences = count_text(sequences);
     let mut said = format!("Generation round: {prompts} prompts × {num_generations} answers = {sequences} sequences");
-    if sequences_per_card.to_string() != sequences {
-        said.push_str(&format!(", {sequences_per_card} on each GPU"));
+    if sequences_per_gpu.to_string() != sequences {
+        said.push_str(&format!(", {sequences_per_gpu} on each GPU"));
     }
-    if sequences_at_once < sequences_per_card {
+    if sequences_at_once < sequences_per_gpu {
         said.push_str(&format!(", {sequences_at_once} at once"));
     }
     let noun = if forwards == 1 { "micro-batch" } else { "micro-batches" };
@@ -154,7 +155,7 @@ fn model_role(role: ModelRole) -> &'static str {
     match role {
         ModelRole::Policy => "Policy",
         ModelRole::Reference => "Reference",
-        ModelRole::Beside(role) => instance_role(role),
+        ModelRole::Companion(role) => instance_role(role),
         ModelRole::Engine => "Rollout engine",
     }
 }
@@ -164,11 +165,11 @@ fn peak(task: Task, phase: Phase) -> String {
     let mut letters = name.chars();
     let name = letters.next().map_or_else(String::new, |first| format!("{}{}", first.to_lowercase(), letters.as_str()));
     match (task, phase) {
-        (Task::Grpo | Task::Ppo, Phase::Prefill | Phase::Decode) => {
+        (Task::Grpo | Task::Rloo | Task::Ppo, Phase::Prefill | Phase::Decode) => {
             format!("Peak: {name} of the generation, not the policy update")
         }
         (
-            Task::Grpo | Task::Ppo,
+            Task::Grpo | Task::Rloo | Task::Ppo,
             Phase::Forward
             | Phase::Loss
             | Phase::LossBackward
@@ -176,7 +177,7 @@ fn peak(task: Task, phase: Phase) -> String {
             | Phase::GradientClipping
             | Phase::OptimizerStep,
         ) => format!("Peak: {name} of the policy update, not generation"),
-        (Task::Grpo | Task::Ppo, Phase::OldLogProbs | Phase::ReferenceForward | Phase::RewardForward) => {
+        (Task::Grpo | Task::Rloo | Task::Ppo, Phase::OldLogProbs | Phase::ReferenceForward | Phase::RewardForward) => {
             format!("Peak: {name}, between generation and the policy update")
         }
         _ => format!("Peak: {name}"),

@@ -97,7 +97,7 @@ impl Saved {
     }
 }
 
-/// Bytes on the device, freed when the last holder lets go.
+/// Bytes on the device, freed when its last holder is dropped.
 #[derive(Debug)]
 pub struct Storage {
     tape: Rc<Tape>,

@@ -6,7 +6,7 @@ use crate::autograd::{Recording, Tensor};
 use crate::label::Label;
 use crate::shape::{ElementType, Shape, Symbol, dims};
 
-/// `x.to(dtype)`: nothing when it has that dtype already.
+/// `aten::_to_copy` (`x.to(dtype)`): nothing when it has that dtype already.
 pub fn cast(x: &Tensor, element: ElementType, label: Label) -> Tensor {
     if x.element() == element {
         return x.clone();
@@ -19,28 +19,28 @@ pub fn cast(x: &Tensor, element: ElementType, label: Label) -> Tensor {
     })
 }
 
-/// An elementwise operator whose backward needs nothing and writes one tensor: negation, times a number.
-pub fn scale(x: &Tensor, label: Label) -> Tensor {
+/// `aten::mul.Scalar`, `aten::div.Scalar` and `aten::neg`: backward needs nothing and writes one tensor.
+pub fn mul_scalar(x: &Tensor, label: Label) -> Tensor {
     let recording = Recording::begin(x.tape(), &[x]);
     let out = Tensor::new(x.tape(), label, x.shape(), x.element()).with_head_major(x.head_major());
     recording.finish(out, |call| [Some(call.like_grad())].into())
 }
 
-/// Adds a number: backward passes the gradient on.
-pub fn add_number(x: &Tensor, label: Label) -> Tensor {
+/// `aten::add.Scalar`: backward passes the gradient on.
+pub fn add_scalar(x: &Tensor, label: Label) -> Tensor {
     let recording = Recording::begin(x.tape(), &[x]);
     let out = Tensor::new(x.tape(), label, x.shape(), x.element());
     recording.finish(out, |call| [Some(call.grad.clone())].into())
 }
 
-/// `a + b`, b perhaps broadcast.
+/// `aten::add.Tensor`, b perhaps broadcast.
 pub fn add(a: &Tensor, b: &Tensor, label: Label) -> Tensor {
     let recording = Recording::begin(a.tape(), &[a, b]);
     let out = Tensor::new(a.tape(), label, larger(a, b), promote(a, b)).with_head_major(a.head_major());
     recording.finish(out, |call| call.needs.iter().map(|need| need.then(|| call.grad.clone())).collect())
 }
 
-/// `a * b`, one of them perhaps broadcast.
+/// `aten::mul.Tensor`, one of them perhaps broadcast.
 pub fn mul(a: &Tensor, b: &Tensor, label: Label) -> Tensor {
     let mut recording = Recording::begin(a.tape(), &[a, b]);
     let (saves_a, saves_b) = (recording.needs(1), recording.needs(0));
@@ -65,7 +65,7 @@ pub fn mul(a: &Tensor, b: &Tensor, label: Label) -> Tensor {
     })
 }
 
-/// `x.pow(2)` or another constant power: saves x; backward writes x^(n-1), n x^(n-1) and the product.
+/// `aten::pow.Tensor_Scalar`, the square or another constant power: saves x; backward writes x^(n-1), n x^(n-1) and the product.
 pub fn pow(x: &Tensor, label: Label) -> Tensor {
     let mut recording = Recording::begin(x.tape(), &[x]);
     recording.save(x);
@@ -80,7 +80,7 @@ pub fn pow(x: &Tensor, label: Label) -> Tensor {
     })
 }
 
-/// `torch.rsqrt(x)`: saves its result; backward cubes it, scales the gradient, multiplies.
+/// `aten::rsqrt`: saves its result; backward cubes it, scales the gradient, multiplies.
 pub fn rsqrt(x: &Tensor, label: Label) -> Tensor {
     let mut recording = Recording::begin(x.tape(), &[x]);
     let out = Tensor::new(x.tape(), label, x.shape(), x.element());
@@ -95,23 +95,23 @@ pub fn rsqrt(x: &Tensor, label: Label) -> Tensor {
     })
 }
 
-/// An elementwise kernel that saves its input: silu, gelu.
-pub fn activation_saving_input(x: &Tensor, label: Label) -> Tensor {
+/// A unary operator whose backward reads its input: `aten::silu`, `aten::gelu`.
+pub fn unary_saving_input(x: &Tensor, label: Label) -> Tensor {
     let mut recording = Recording::begin(x.tape(), &[x]);
     recording.save(x);
     let out = Tensor::new(x.tape(), label, x.shape(), x.element());
     recording.finish(out, |call| [Some(call.like_grad())].into())
 }
 
-/// An elementwise kernel that saves its output: tanh, relu, sigmoid.
-pub fn activation_saving_output(x: &Tensor, label: Label) -> Tensor {
+/// A unary operator whose backward reads its result: `aten::tanh`, `aten::relu`, `aten::sigmoid`.
+pub fn unary_saving_output(x: &Tensor, label: Label) -> Tensor {
     let mut recording = Recording::begin(x.tape(), &[x]);
     let out = Tensor::new(x.tape(), label, x.shape(), x.element()).with_head_major(x.head_major());
     recording.save(&out);
     recording.finish(out, |call| [Some(call.like_grad())].into())
 }
 
-/// `x.clamp` by one bound or two: saves its input; backward compares with each bound and chooses between the gradient and
+/// `aten::clamp` by one bound or two: saves its input; backward compares with each bound and chooses between the gradient and
 /// a zero (derivatives.yaml `clamp_backward`).
 pub fn clamp(x: &Tensor, bounds: usize, label: Label) -> Tensor {
     let mut recording = Recording::begin(x.tape(), &[x]);
@@ -128,13 +128,13 @@ pub fn clamp(x: &Tensor, bounds: usize, label: Label) -> Tensor {
     })
 }
 
-/// `x.add_(y)`: into x itself; backward passes the gradient on to both.
+/// `aten::add_.Tensor` (`x.add_(y)`): into x itself; backward passes the gradient on to both.
 pub fn add_in_place(x: &Tensor, y: &Tensor) -> Tensor {
     let recording = Recording::begin(x.tape(), &[x, y]);
     recording.finish(x.detach(), |call| call.needs.iter().map(|need| need.then(|| call.grad.clone())).collect())
 }
 
-/// `torch.nn.functional.dropout` in training: one byte an element is kept.
+/// `aten::native_dropout` in training: one byte an element is kept.
 pub fn dropout(x: &Tensor, probability: f64, mask: Label, label: Label) -> Tensor {
     if probability <= 0.0 {
         return x.clone();
@@ -146,7 +146,7 @@ pub fn dropout(x: &Tensor, probability: f64, mask: Label, label: Label) -> Tenso
     recording.finish(out, |call| [Some(call.like_grad())].into())
 }
 
-/// `a - b`, b broadcast: backward negates the gradient for b.
+/// `aten::sub.Tensor`, b broadcast: backward negates the gradient for b.
 pub fn sub(a: &Tensor, b: &Tensor, label: Label) -> Tensor {
     let recording = Recording::begin(a.tape(), &[a, b]);
     let out = Tensor::new(a.tape(), label, larger(a, b), promote(a, b));

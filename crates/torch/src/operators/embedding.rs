@@ -7,7 +7,7 @@ use crate::autograd::{Recording, Tensor};
 use crate::label::Label;
 use crate::shape::{ElementType, Shape, Symbol, dims};
 
-/// Rows of an embedding: saves the indices only, which the caller holds.
+/// `aten::embedding`: saves the indices only, which the caller holds.
 pub fn embedding(weight: &Tensor, shape: Shape, label: Label) -> Tensor {
     let recording = Recording::begin(weight.tape(), &[weight]);
     let out = Tensor::new(weight.tape(), label, shape, weight.element());

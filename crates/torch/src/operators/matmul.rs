@@ -4,7 +4,7 @@ use crate::autograd::{Recording, Tensor};
 use crate::label::Label;
 use crate::shape::{Shape, Symbol};
 
-/// A matrix product of two activations (scores, probabilities times values): saves both.
+/// `aten::bmm` of two activations (scores, probabilities times values): saves both.
 ///
 /// `transposed`: b is the transpose of what the caller has, and its gradient lies so that heads join without a copy.
 pub fn matmul(a: &Tensor, b: &Tensor, transposed: bool, shape: Shape, label: Label) -> Tensor {
@@ -19,12 +19,12 @@ pub fn matmul(a: &Tensor, b: &Tensor, transposed: bool, shape: Shape, label: Lab
         recording.save(a);
     }
     let out = Tensor::new(tape, label, shape, a.element()).with_head_major(true);
-    tape.product_workspace();
+    tape.matmul_workspace();
     let (shape_a, shape_b) = (a.shape(), b.shape());
     recording.finish(out, move |call| {
         let grad_of = |shape: Shape, head_major: bool| {
             let grad = call.grad_like(shape, call.grad.element()).with_head_major(head_major);
-            call.tape.product_workspace();
+            call.tape.matmul_workspace();
             grad
         };
         let grad_b = saves_a.then(|| grad_of(shape_b, !transposed));
@@ -33,7 +33,7 @@ pub fn matmul(a: &Tensor, b: &Tensor, transposed: bool, shape: Shape, label: Lab
     })
 }
 
-/// A product with a weight: `x` is `[b, s, d_in]`, the weight d_out x d_in.
+/// `aten::linear`, run as `aten::mm`, or `aten::addmm` where there is a bias: `x` is `[b, s, d_in]`, the weight d_out x d_in.
 ///
 /// Saves x only when the weight trains, and the weight only when x needs a gradient.
 pub fn linear(
@@ -63,27 +63,27 @@ pub fn linear(
     }
     let out = Tensor::new(tape, label, x.shape().last(width.0, width.1), x.element());
     if bias.is_some() {
-        tape.bias_product_workspace()
+        tape.bias_matmul_workspace()
     } else {
-        tape.product_workspace()
+        tape.matmul_workspace()
     }
     let (x_shape, weight_shape) = (x.shape(), weight.shape());
     let has_bias = bias.is_some();
     recording.finish(out, move |call| {
         let element = call.grad.element();
-        let product = |shape: Shape| {
+        let gradient = |shape: Shape| {
             let grad = call.grad_like(shape, element).into_view();
-            call.tape.product_workspace();
+            call.tape.matmul_workspace();
             grad
         };
         if !has_bias {
             // Gradients are computed in the order of the inputs' names too: mat2, self.
-            let grad_weight = needs_weight.then(|| product(weight_shape));
-            let grad_x = needs_x.then(|| product(x_shape));
+            let grad_weight = needs_weight.then(|| gradient(weight_shape));
+            let grad_x = needs_x.then(|| gradient(x_shape));
             return [grad_x, grad_weight].into();
         }
-        let grad_x = needs_x.then(|| product(x_shape));
-        let grad_weight = needs_weight.then(|| product(weight_shape));
+        let grad_x = needs_x.then(|| gradient(x_shape));
+        let grad_weight = needs_weight.then(|| gradient(weight_shape));
         // The bias's is the whole gradient, summed when the engine looks at it.
         let grad_bias = call.needs.get(2).copied().unwrap_or(false).then(|| call.grad.clone());
         [grad_x, grad_weight, grad_bias].into()
@@ -91,7 +91,7 @@ pub fn linear(
 }
 
 /// `LinearFunctionForZeroStage3` (DeepSpeed runtime/zero/linear.py), which stage 3 puts in `torch.nn.functional.linear`'s
-/// place: it saves input and weight whatever trains, after its product; the bias is added in place; backward computes
+/// place: it saves input and weight whatever trains, after its matmul; the bias is added in place; backward computes
 /// the input's gradient first.
 fn zero3_linear(
     x: &Tensor,
@@ -105,7 +105,7 @@ fn zero3_linear(
     inputs.extend(bias);
     let mut recording = Recording::begin(tape, &inputs);
     let out = Tensor::new(tape, label, x.shape().last(width.0, width.1), x.element());
-    tape.product_workspace();
+    tape.matmul_workspace();
     recording.save(x);
     recording.save(weight);
     bias.inspect(|bias| recording.save(bias));
@@ -115,7 +115,7 @@ fn zero3_linear(
             call.needs.get(i).copied().unwrap_or(false).then(|| {
                 let gradient = call.grad_like(*shape, call.grad.element());
                 match i {
-                    0 | 1 => call.tape.product_workspace(),
+                    0 | 1 => call.tape.matmul_workspace(),
                     // The bias's is `grad_output.sum(...)` over all rows.
                     _ => call.tape.row_sum(call.grad.shape().elements() / shape.width().max(1), shape.width()),
                 }

@@ -41,13 +41,13 @@ mod views;
 pub use attention::{AttentionLabels, AttentionSizes, efficient_attention, flash_attention};
 pub use custom::custom;
 pub use elementwise::{
-    activation_saving_input, activation_saving_output, add, add_in_place, add_number, cast, clamp, dropout, mul, pow,
-    rsqrt, scale, sub,
+    add, add_in_place, add_scalar, cast, clamp, dropout, mul, mul_scalar, pow, rsqrt, sub, unary_saving_input,
+    unary_saving_output,
 };
 pub use embedding::embedding;
 pub use matmul::{linear, matmul};
 pub use reductions::{layer_norm, max_last, mean_last, softmax};
 pub use views::{
-    cat_last, chunk_heads, copy, repeat_heads, slice_last, split_heads, split_last, to_heads, transpose_heads,
+    cat_last, chunk_heads, contiguous, repeat_heads, slice_last, split_heads, split_last, to_heads, transpose_heads,
     unfold_batch,
 };

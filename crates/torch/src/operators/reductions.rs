@@ -6,7 +6,7 @@ use crate::autograd::{Gradients, Recording, Tensor};
 use crate::label::Label;
 use crate::shape::{ElementType, Shape, Symbol};
 
-/// `x.mean(-1, keepdim=True)`: backward spreads the gradient out again.
+/// `aten::mean.dim` over the last dimension, kept: backward spreads the gradient out again.
 pub fn mean_last(x: &Tensor, label: Label) -> Tensor {
     let recording = Recording::begin(x.tape(), &[x]);
     let out = Tensor::new(x.tape(), label, x.shape().last(Symbol::ONE, 1), x.element());
@@ -14,7 +14,7 @@ pub fn mean_last(x: &Tensor, label: Label) -> Tensor {
     recording.finish(out, move |call| [Some(call.grad_like(shape, call.grad.element()))].into())
 }
 
-/// `softmax(x)` into `element`: saves its result; backward multiplies gradient and result first
+/// `aten::_softmax` into `element`: saves its result; backward multiplies gradient and result first
 /// (aten/src/ATen/native/cuda/SoftMax.cu, softmax_backward_cuda_out).
 pub fn softmax(x: &Tensor, element: ElementType, label: Label) -> Tensor {
     let mut recording = Recording::begin(x.tape(), &[x]);
@@ -28,7 +28,7 @@ pub fn softmax(x: &Tensor, element: ElementType, label: Label) -> Tensor {
     })
 }
 
-/// `x.max(dim=-1, keepdim=True).values`: the indices are made too, and kept; backward scatters into zeros.
+/// `aten::max.dim` over the last dimension, kept: the indices are made too, and kept; backward scatters into zeros.
 pub fn max_last(x: &Tensor, label: Label, indices: Label) -> Tensor {
     let mut recording = Recording::begin(x.tape(), &[x]);
     let (whole, row) = (x.shape(), x.shape().last(Symbol::ONE, 1));
@@ -37,7 +37,7 @@ pub fn max_last(x: &Tensor, label: Label, indices: Label) -> Tensor {
     recording.finish(out, move |call| [Some(call.grad_like(whole, call.grad.element()).with_head_major(true))].into())
 }
 
-/// `torch.nn.functional.layer_norm`: saves its input and the mean and reciprocal deviation of each row, in fp32.
+/// `aten::native_layer_norm`: saves its input and the mean and reciprocal deviation of each row, in fp32.
 pub fn layer_norm(
     x: &Tensor,
     weight: Option<&Tensor>,

@@ -7,7 +7,7 @@ use crate::autograd::{Recording, Tensor};
 use crate::label::Label;
 use crate::shape::{Shape, Symbol};
 
-/// A part of the last dimension, as a view; backward writes zeros of the whole and copies the part in.
+/// `aten::slice.Tensor`, a part of the last dimension, as a view; backward writes zeros of the whole and copies the part in.
 pub fn slice_last(x: &Tensor, symbol: impl Into<Symbol>, size: u64) -> Tensor {
     let recording = Recording::begin(x.tape(), &[x]);
     let out = x.detach().view(x.shape().last(symbol, size));
@@ -15,7 +15,7 @@ pub fn slice_last(x: &Tensor, symbol: impl Into<Symbol>, size: u64) -> Tensor {
     recording.finish(out, move |call| [Some(call.grad_like(whole, call.grad.element()).with_head_major(true))].into())
 }
 
-/// `x.split(sizes, dim=-1)` or `chunk`: views of one storage; backward joins their gradients into one tensor.
+/// `aten::split_with_sizes` (`x.split(sizes, dim=-1)` or `chunk`): views of one storage; backward joins their gradients into one tensor.
 pub fn split_last(x: &Tensor, sizes: &[(impl Into<Symbol> + Copy, u64)]) -> Vec<Tensor> {
     split(x, sizes, false)
 }
@@ -34,7 +34,7 @@ fn split(x: &Tensor, sizes: &[(impl Into<Symbol> + Copy, u64)], head_major: bool
     })
 }
 
-/// `repeat_kv`: every key and value head written out as often as queries share it; backward sums them again.
+/// transformers' `repeat_kv`, `aten::expand` and `aten::clone`: every key and value head materialised as often as queries share it; backward sums them again.
 pub fn repeat_heads(x: &Tensor, shape: Shape, label: Label) -> Tensor {
     if shape.elements() == x.shape().elements() {
         return x.clone();
@@ -46,7 +46,7 @@ pub fn repeat_heads(x: &Tensor, shape: Shape, label: Label) -> Tensor {
     recording.finish(out, move |call| [Some(call.grad_like(narrow, call.grad.element()).with_head_major(true))].into())
 }
 
-/// `torch.cat` of parts along the last dimension: backward gives views of the gradient.
+/// `aten::cat` of parts along the last dimension: backward gives views of the gradient.
 pub fn cat_last(parts: &[&Tensor], shape: Shape, label: Label) -> Option<Tensor> {
     let first = parts.first()?;
     let recording = Recording::begin(first.tape(), parts);
@@ -57,7 +57,7 @@ pub fn cat_last(parts: &[&Tensor], shape: Shape, label: Label) -> Option<Tensor>
     }))
 }
 
-/// `[b, s, a·d]` seen as `[b, a, s, d]`. Backward copies a gradient that lies head by head, because the projection
+/// `aten::view` and `aten::transpose.int`: `[b, s, a·d]` seen as `[b, a, s, d]`. Backward copies a gradient that lies head by head, because the projection
 /// wants it token by token.
 pub fn to_heads(x: &Tensor, shape: Shape) -> Tensor {
     let recording = Recording::begin(x.tape(), &[x]);
@@ -72,12 +72,12 @@ pub fn to_heads(x: &Tensor, shape: Shape) -> Tensor {
     })
 }
 
-/// `[b, s, a·d]` seen as `[b, s, a, d]`: backward copies a gradient that lies otherwise.
+/// `aten::view`: `[b, s, a·d]` seen as `[b, s, a, d]`; backward copies a gradient that lies otherwise.
 pub fn split_heads(x: &Tensor, shape: Shape) -> Tensor {
     to_heads(x, shape)
 }
 
-/// `x.transpose(1, 2)`: backward passes the gradient on.
+/// `aten::transpose.int` (`x.transpose(1, 2)`): backward passes the gradient on.
 pub fn transpose_heads(x: &Tensor, shape: Shape) -> Tensor {
     let recording = Recording::begin(x.tape(), &[x]);
     let from = x.shape();
@@ -85,7 +85,7 @@ pub fn transpose_heads(x: &Tensor, shape: Shape) -> Tensor {
     recording.finish(out, move |call| [Some(call.grad.view(from))].into())
 }
 
-/// A batched product's result seen with its batch and head dimensions apart: backward joins them again, which copies a
+/// `aten::_unsafe_view` of a batched matmul's result, seen with its batch and head dimensions apart: backward joins them again, which copies a
 /// gradient that lies token by token.
 pub fn unfold_batch(x: &Tensor) -> Tensor {
     let recording = Recording::begin(x.tape(), &[x]);
@@ -99,8 +99,8 @@ pub fn unfold_batch(x: &Tensor) -> Tensor {
     })
 }
 
-/// `x.contiguous()` or a reshape that must copy: backward passes the gradient on.
-pub fn copy(x: &Tensor, shape: Shape, label: Label, head_major: bool) -> Tensor {
+/// `aten::clone`, as `x.contiguous()` or a reshape that must copy calls it: backward passes the gradient on.
+pub fn contiguous(x: &Tensor, shape: Shape, label: Label, head_major: bool) -> Tensor {
     let recording = Recording::begin(x.tape(), &[x]);
     let out = Tensor::new(x.tape(), label, shape, x.element()).with_head_major(head_major);
     let from = x.shape();

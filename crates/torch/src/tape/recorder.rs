@@ -1,5 +1,5 @@
 //! The tape as programs see it: they write allocations and frees, enter phases and layers, and switch what holds for all
-//! operators from there on (gradients, workspaces, the card's processors).
+//! operators from there on (gradients, workspaces, the GPU's processors).
 
 use super::event::{Action, Event, Hook, Marks, RELABELLED, Row, StorageId, rounded};
 use super::sink::{Account, Record, Sink, Wanted};
@@ -29,11 +29,11 @@ pub struct Recorder {
     muted: Cell<bool>,
     /// DeepSpeed's own `torch.nn.functional.linear` is in place.
     pub zero3_linear: Cell<bool>,
-    /// Bytes of a cuBLAS workspace, taken and given back by each product.
+    /// Bytes of a cuBLAS workspace, taken and given back by each matmul.
     pub workspace: Cell<u64>,
-    /// Bytes of the workspace of a product that adds a bias.
+    /// Bytes of the workspace of a matmul that adds a bias.
     pub bias_workspace: Cell<u64>,
-    /// What sums are split over; `None`: nothing is known of the card.
+    /// What sums are split over; `None`: nothing is known of the GPU.
     pub processors: Cell<Option<Processors>>,
 }
 
@@ -173,13 +173,13 @@ impl Recorder {
         self.free(account, rounded, storage);
     }
 
-    /// The workspace of a cuBLAS product.
-    pub fn product_workspace(&self) {
+    /// The workspace of a cuBLAS matmul.
+    pub fn matmul_workspace(&self) {
         self.pass_workspace(self.workspace.get(), "");
     }
 
-    /// The workspace of a product that adds a bias: cublasLt's, 1 MiB (CUDABlas.cpp _getWorkspaceSize).
-    pub fn bias_product_workspace(&self) {
+    /// The workspace of a matmul that adds a bias: cublasLt's, 1 MiB (CUDABlas.cpp _getWorkspaceSize).
+    pub fn bias_matmul_workspace(&self) {
         self.pass_workspace(self.bias_workspace.get(), "lt");
     }
 

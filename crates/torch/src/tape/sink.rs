@@ -1,7 +1,7 @@
 //! What reads a tape while it is written.
 
 use super::event::{Event, Hook, Marks, Row, StorageId};
-use super::levels::{Fullest, Levels};
+use super::peaks::{PeakTracker, Peaks};
 use super::rows::{Rows, TapeRecord};
 use crate::label::{Label, NameId, PhaseId, Vocabulary};
 use crate::layers::{LayerTag, Models};
@@ -25,7 +25,7 @@ pub enum Sink {
     /// Keeps every event.
     Rows(Rows),
     /// Keeps peaks alone.
-    Peaks(Box<Levels>),
+    Peaks(Box<PeakTracker>),
 }
 
 /// What a sink has read.
@@ -34,7 +34,7 @@ pub enum Record {
     /// Every event.
     Rows(TapeRecord),
     /// Peaks alone.
-    Peaks(Fullest),
+    Peaks(Peaks),
 }
 
 impl Record {
@@ -47,9 +47,9 @@ impl Record {
     }
 
     /// The peaks; none where events were kept.
-    pub fn into_peaks(self) -> Fullest {
+    pub fn into_peaks(self) -> Peaks {
         match self {
-            Self::Rows(_) => Fullest::default(),
+            Self::Rows(_) => Peaks::default(),
             Self::Peaks(peaks) => peaks,
         }
     }
@@ -65,7 +65,7 @@ impl Sink {
         match wanted {
             Wanted::Rows => Self::Rows(Rows::new(vocabulary, true)),
             Wanted::Moments | Wanted::Pieces => {
-                Self::Peaks(Box::new(Levels::new(wanted == Wanted::Pieces, vocabulary)))
+                Self::Peaks(Box::new(PeakTracker::new(wanted == Wanted::Pieces, vocabulary)))
             }
         }
     }

@@ -3,7 +3,7 @@
 use crate::trace::{Program, expect, shape, trace};
 use headroom_torch::ElementType::{F32, Half};
 use headroom_torch::{
-    AttentionLabels, AttentionSizes, ElementType, Shape, Tensor, copy, efficient_attention, flash_attention,
+    AttentionLabels, AttentionSizes, ElementType, Shape, Tensor, contiguous, efficient_attention, flash_attention,
 };
 
 /// Two sequences, four heads of queries, head width 64.
@@ -38,7 +38,7 @@ fn attention(setup: &Setup, kernel: impl FnOnce(&Inputs<'_>, AttentionSizes, &At
         let mut out = kernel(&Inputs { q: &q, k: &k, v: &v }, sizes, &labels(t));
         if head_major {
             // The output lies like the queries; what comes after wants it token by token.
-            out = copy(&out, shape(&[sequences, length, heads * width]), t.label("by token"), false);
+            out = contiguous(&out, shape(&[sequences, length, heads * width]), t.label("by token"), false);
         }
         drop((q, k, v));
         t.backward([out]);

@@ -3,8 +3,8 @@
 use crate::trace::{X, expect, fixed, leaf, made, of_one, of_two, run, shape, trace};
 use headroom_torch::ElementType::{F32, Half};
 use headroom_torch::{
-    Action, GradSource, Leaf, Symbol, Tensor, activation_saving_input, activation_saving_output, add, cast, custom,
-    linear, mean_last, mul, scale,
+    Action, GradSource, Leaf, Symbol, Tensor, add, cast, custom, linear, mean_last, mul, mul_scalar,
+    unary_saving_input, unary_saving_output,
 };
 use std::rc::Rc;
 
@@ -22,7 +22,7 @@ fn the_latest_operator_runs_first() {
         trace(|t| {
             let x = t.made("x", &X, F32);
             let first = mean_last(&x, t.label("first"));
-            let second = activation_saving_input(&x, t.label("second"));
+            let second = unary_saving_input(&x, t.label("second"));
             drop(x);
             t.backward([first, second]);
         }),
@@ -39,7 +39,7 @@ fn an_operator_waits_for_all_its_gradients() {
     expect(
         trace(|t| {
             let x = t.made("x", &X, F32);
-            let wide = activation_saving_output(&x, t.label("wide"));
+            let wide = unary_saving_output(&x, t.label("wide"));
             drop(x);
             let row = mean_last(&wide, t.label("row"));
             t.backward([wide, row]);
@@ -56,10 +56,10 @@ fn an_operator_waits_for_all_its_gradients() {
 fn each_gradient_is_freed_when_its_operator_has_run() {
     expect(
         of_one(made(&X, F32), |t, x| {
-            let one = scale(x, t.label("one"));
-            let two = scale(&one, t.label("two"));
+            let one = mul_scalar(x, t.label("one"));
+            let two = mul_scalar(&one, t.label("two"));
             drop(one);
-            scale(&two, t.label("three"))
+            mul_scalar(&two, t.label("three"))
         }),
         "
         + one 8x64x256 f32, + two 8x64x256 f32, - one, + three 8x64x256 f32, - two, - x, - three
@@ -72,9 +72,7 @@ fn each_gradient_is_freed_when_its_operator_has_run() {
 #[test]
 fn what_is_saved_is_freed_when_its_operator_has_run() {
     expect(
-        of_one(made(&X, F32), |t, x| {
-            activation_saving_input(&activation_saving_input(x, t.label("one")), t.label("two"))
-        }),
+        of_one(made(&X, F32), |t, x| unary_saving_input(&unary_saving_input(x, t.label("one")), t.label("two"))),
         "
         + one 8x64x256 f32, + two 8x64x256 f32, - two
         backward: + grad 8x64x256 f32, + grad2 8x64x256 f32, - grad, - one, + grad3 8x64x256 f32, - grad2, - x,
@@ -88,7 +86,7 @@ fn a_second_gradient_is_added_in_place() {
     expect(
         trace(|t| {
             let x = t.made("x", &X, F32);
-            let outs = [scale(&x, t.label("one")), scale(&x, t.label("two"))];
+            let outs = [mul_scalar(&x, t.label("one")), mul_scalar(&x, t.label("two"))];
             drop(x);
             t.backward(outs);
         }),
@@ -134,7 +132,7 @@ fn views_are_added_out_of_place() {
 #[test]
 fn a_leaf_takes_a_gradient_that_no_one_else_holds() {
     expect(
-        of_one(leaf(&X, F32), |t, x| scale(x, t.label("out"))),
+        of_one(leaf(&X, F32), |t, x| mul_scalar(x, t.label("out"))),
         "
         + out 8x64x256 f32, - out
         backward: + grad 8x64x256 f32, + grad2 8x64x256 f32, - grad, grad2 is x.grad
@@ -160,7 +158,7 @@ fn the_second_gradient_of_a_leaf_is_added_to_its_first_before_any_operator_runs(
             let weight = t.leaf("weight", &[256], F32);
             let inputs = [t.made("one", &X, F32), t.made("two", &X, F32)];
             for x in inputs {
-                let wide = activation_saving_input(&x, t.label("wide"));
+                let wide = unary_saving_input(&x, t.label("wide"));
                 drop(x);
                 let out = mul(&wide, &weight, t.label("out"));
                 drop(wide);
@@ -259,7 +257,7 @@ fn a_leaf_keeps_a_share_of_its_gradient() {
         of_one(leaf(&X, F32), |t, x| {
             leaf_of(x).kept_elements.set(1000);
             leaf_of(x).kept_element.set(Some(Half));
-            scale(x, t.label("out"))
+            mul_scalar(x, t.label("out"))
         }),
         "
         + out 8x64x256 f32, - out
@@ -275,7 +273,7 @@ fn a_leaf_that_sums_in_another_dtype_converts_each_gradient() {
             let weight = t.leaf("weight", &X, Half);
             leaf_of(&weight).accumulates_in.set(Some(F32));
             for _ in 0..2 {
-                t.backward([scale(&weight, t.label("out"))]);
+                t.backward([mul_scalar(&weight, t.label("out"))]);
             }
         }),
         "
@@ -292,7 +290,7 @@ fn a_leaf_without_a_share_frees_its_gradient() {
     expect(
         of_one(leaf(&X, F32), |t, x| {
             leaf_of(x).kept_elements.set(0);
-            scale(x, t.label("out"))
+            mul_scalar(x, t.label("out"))
         }),
         "
         + out 8x64x256 f32, - out
@@ -306,7 +304,7 @@ fn a_leaf_without_a_name_passes_its_gradient_on() {
     expect(
         trace(|t| {
             let x = t.fixed("x", &X, F32).into_leaf(None);
-            t.backward([scale(&x, t.label("out"))]);
+            t.backward([mul_scalar(&x, t.label("out"))]);
             let passed = leaf_of(&x).grad.take();
             assert_eq!(passed.map(|grad| grad.shape()), Some(shape(&X)));
         }),
@@ -341,7 +339,7 @@ fn a_long_graph_is_freed_without_recursion() {
     let (record, ..) = run(|t| {
         let mut x = t.made("x", &[1], F32);
         for _ in 0..100_000 {
-            x = activation_saving_output(&x, t.label("out"));
+            x = unary_saving_output(&x, t.label("out"));
         }
     });
     let held: i64 = record.events.iter().map(|event| event.bytes).sum();

@@ -2,9 +2,7 @@
 
 use crate::trace::{Program, X, expect, trace};
 use headroom_torch::ElementType::F32;
-use headroom_torch::{
-    Symbol, Tensor, activation_saving_input, activation_saving_output, add, checkpoint, linear, scale,
-};
+use headroom_torch::{Symbol, Tensor, add, checkpoint, linear, mul_scalar, unary_saving_input, unary_saving_output};
 use std::rc::Rc;
 
 /// A checkpointed `layer` of `x`, given the tape's own handle so that it may outlive the call.
@@ -18,7 +16,7 @@ fn a_checkpointed_call_keeps_its_input_and_runs_again() {
         trace(|t| {
             let x = t.made("x", &X, F32);
             let (one, two) = (t.label("one"), t.label("two"));
-            let out = checkpointed(t, &x, move |x| activation_saving_output(&activation_saving_input(x, one), two));
+            let out = checkpointed(t, &x, move |x| unary_saving_output(&unary_saving_input(x, one), two));
             drop(x);
             t.backward([out]);
         }),
@@ -37,8 +35,8 @@ fn recomputation_stops_when_the_last_saved_tensor_is_there() {
             let (x, weight) = (t.made("x", &X, F32), t.leaf("weight", &[512, 256], F32));
             let (wide, product, out) = (t.label("wide"), t.label("product"), t.label("out"));
             let out = checkpointed(t, &x, move |x| {
-                let wide = activation_saving_input(x, wide);
-                scale(&linear(&wide, &weight, None, (Symbol::ONE, 512), product), out)
+                let wide = unary_saving_input(x, wide);
+                mul_scalar(&linear(&wide, &weight, None, (Symbol::ONE, 512), product), out)
             });
             drop(x);
             t.backward([out]);
@@ -59,7 +57,7 @@ fn a_checkpointed_residual_adds_the_gradients_of_its_input() {
         trace(|t| {
             let x = t.made("x", &X, F32);
             let (branch, out) = (t.label("branch"), t.label("out"));
-            let out = checkpointed(t, &x, move |x| add(x, &activation_saving_input(x, branch), out));
+            let out = checkpointed(t, &x, move |x| add(x, &unary_saving_input(x, branch), out));
             drop(x);
             t.backward([out]);
         }),
@@ -77,8 +75,7 @@ fn checkpointed_calls_run_again_one_by_one_from_the_last() {
             let mut x = t.made("x", &X, F32);
             for _ in 0..2 {
                 let (inner, out) = (t.label("inner"), t.label("out"));
-                let next =
-                    checkpointed(t, &x, move |x| activation_saving_output(&activation_saving_output(x, inner), out));
+                let next = checkpointed(t, &x, move |x| unary_saving_output(&unary_saving_output(x, inner), out));
                 x = next;
             }
             t.backward([x]);
@@ -100,7 +97,7 @@ fn a_checkpointed_call_without_grad_keeps_nothing() {
             let x = t.made("x", &X, F32);
             t.tape.set_grad_enabled(false);
             let (inner, out) = (t.label("inner"), t.label("out"));
-            let out = checkpointed(t, &x, move |x| activation_saving_output(&activation_saving_output(x, inner), out));
+            let out = checkpointed(t, &x, move |x| unary_saving_output(&unary_saving_output(x, inner), out));
             drop(x);
             drop(out);
         }),

@@ -3,8 +3,8 @@
 use crate::trace::{X, expect, fixed, leaf, made, of_one, of_two};
 use headroom_torch::ElementType::{F32, Half};
 use headroom_torch::{
-    activation_saving_input, activation_saving_output, add, add_in_place, add_number, cast, clamp, dropout, mul, pow,
-    rsqrt, scale, sub,
+    add, add_in_place, add_scalar, cast, clamp, dropout, mul, mul_scalar, pow, rsqrt, sub, unary_saving_input,
+    unary_saving_output,
 };
 
 /// One number a row of [`X`].
@@ -44,9 +44,9 @@ fn cast_to_its_own_dtype_is_nothing() {
 }
 
 #[test]
-fn scale_saves_nothing() {
+fn mul_scalar_saves_nothing() {
     expect(
-        of_one(made(&X, F32), |t, x| scale(x, t.label("out"))),
+        of_one(made(&X, F32), |t, x| mul_scalar(x, t.label("out"))),
         "
         + out 8x64x256 f32, - x, - out
         backward: + grad 8x64x256 f32, + grad2 8x64x256 f32, - grad, - grad2
@@ -55,9 +55,9 @@ fn scale_saves_nothing() {
 }
 
 #[test]
-fn add_number_passes_the_gradient_on() {
+fn add_scalar_passes_the_gradient_on() {
     expect(
-        of_one(made(&X, F32), |t, x| add_number(x, t.label("out"))),
+        of_one(made(&X, F32), |t, x| add_scalar(x, t.label("out"))),
         "
         + out 8x64x256 f32, - x, - out
         backward: + grad 8x64x256 f32, - grad
@@ -332,7 +332,7 @@ fn rsqrt_saves_its_result() {
 #[test]
 fn silu_saves_its_input() {
     expect(
-        of_one(made(&X, F32), |t, x| activation_saving_input(x, t.label("out"))),
+        of_one(made(&X, F32), |t, x| unary_saving_input(x, t.label("out"))),
         "
         + out 8x64x256 f32, - out
         backward: + grad 8x64x256 f32, + grad2 8x64x256 f32, - grad, - x, - grad2
@@ -343,7 +343,7 @@ fn silu_saves_its_input() {
 #[test]
 fn tanh_saves_its_result() {
     expect(
-        of_one(made(&X, F32), |t, x| activation_saving_output(x, t.label("out"))),
+        of_one(made(&X, F32), |t, x| unary_saving_output(x, t.label("out"))),
         "
         + out 8x64x256 f32, - x
         backward: + grad 8x64x256 f32, + grad2 8x64x256 f32, - grad, - out, - grad2

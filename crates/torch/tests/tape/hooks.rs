@@ -2,7 +2,7 @@
 
 use crate::trace::{Program, X, expect, trace};
 use headroom_torch::ElementType::F32;
-use headroom_torch::{ElementType, Packed, Saved, SavedTensorHooks, Shape, Tape, Tensor, activation_saving_input, mul};
+use headroom_torch::{ElementType, Packed, Saved, SavedTensorHooks, Shape, Tape, Tensor, mul, unary_saving_input};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -46,7 +46,7 @@ fn hooks_bring_back_what_they_packed() {
     expect(
         trace(|t| {
             let x = t.made("x", &X, F32);
-            let (out, hooks) = on_cpu(t, || activation_saving_input(&x, t.label("out")));
+            let (out, hooks) = on_cpu(t, || unary_saving_input(&x, t.label("out")));
             drop(x);
             t.backward([out]);
             assert_eq!(*hooks.released.borrow(), [0]);
@@ -59,7 +59,7 @@ fn hooks_bring_back_what_they_packed() {
 }
 
 #[test]
-fn hooks_bring_back_the_second_operand_of_a_product_first() {
+fn hooks_bring_back_the_second_operand_of_a_matmul_first() {
     expect(
         trace(|t| {
             let (a, b) = (t.made("a", &X, F32), t.made("b", &[8, 64, 1], F32));
@@ -81,7 +81,7 @@ fn hooks_are_told_when_a_graph_is_thrown_away() {
     expect(
         trace(|t| {
             let x = t.made("x", &X, F32);
-            let (out, hooks) = on_cpu(t, || activation_saving_input(&x, t.label("out")));
+            let (out, hooks) = on_cpu(t, || unary_saving_input(&x, t.label("out")));
             drop(x);
             assert!(hooks.released.borrow().is_empty());
             drop(out);

@@ -3,8 +3,8 @@
 use crate::trace::{VOCABULARY, new_tape, shape};
 use headroom_torch::ElementType::F32;
 use headroom_torch::{
-    Extent, LayerTag, NO_LAYER, PhaseId, Run, Symbol, Tape, TapeRecord, Tensor, Wanted, activation_saving_input,
-    backward, linear, mean_last,
+    Extent, LayerTag, NO_LAYER, PhaseId, Run, Symbol, Tape, TapeRecord, Tensor, Wanted, backward, linear, mean_last,
+    unary_saving_input,
 };
 use std::rc::Rc;
 
@@ -32,7 +32,7 @@ fn step(tape: &Rc<Tape>, extent: Extent) -> Vec<Tensor> {
     for (index, weight) in weights.iter().enumerate() {
         tape.enter_layer(tag(index as u32));
         let product = linear(&x, weight, None, (Symbol::ONE, 256), tape.label(headroom_torch::Kind(1), "product"));
-        x = activation_saving_input(&product, tape.label(headroom_torch::Kind(1), "out"));
+        x = unary_saving_input(&product, tape.label(headroom_torch::Kind(1), "out"));
     }
     tape.enter_layer(NO_LAYER);
     let loss = mean_last(&x, tape.label(headroom_torch::Kind(1), "loss"));
@@ -46,7 +46,7 @@ fn step(tape: &Rc<Tape>, extent: Extent) -> Vec<Tensor> {
     weights
 }
 
-/// The highest level of each phase, layers that do not run counted too.
+/// The peak of each phase, layers that do not run counted too.
 fn peaks(wanted: Wanted, extent: Extent) -> Vec<(u8, i128)> {
     let tape = new_tape(wanted, extent);
     let held = step(&tape, extent);

@@ -3,7 +3,7 @@
 use crate::trace::{HEADS, X, expect, fixed, made, of_one, of_two, shape, trace};
 use headroom_torch::ElementType::{F32, Half};
 use headroom_torch::{
-    Symbol, cat_last, chunk_heads, copy, matmul, repeat_heads, slice_last, split_heads, split_last, to_heads,
+    Symbol, cat_last, chunk_heads, contiguous, matmul, repeat_heads, slice_last, split_heads, split_last, to_heads,
     transpose_heads, unfold_batch,
 };
 
@@ -115,7 +115,7 @@ fn to_heads_is_a_view() {
 #[test]
 fn to_heads_copies_a_gradient_that_lies_head_by_head() {
     expect(
-        of_one(made(&X, F32), |t, x| copy(&to_heads(x, shape(&HEADS)), shape(&HEADS), t.label("out"), true)),
+        of_one(made(&X, F32), |t, x| contiguous(&to_heads(x, shape(&HEADS)), shape(&HEADS), t.label("out"), true)),
         "
         + out 8x4x64x64 f32, - x, - out
         backward: + grad 8x4x64x64 f32, + grad2 8x64x256 f32, - grad, - grad2
@@ -146,9 +146,9 @@ fn transpose_heads_is_a_view() {
 }
 
 #[test]
-fn copy_passes_the_gradient_on() {
+fn contiguous_passes_the_gradient_on() {
     expect(
-        of_one(made(&HEADS, F32), |t, x| copy(x, shape(&X), t.label("out"), false)),
+        of_one(made(&HEADS, F32), |t, x| contiguous(x, shape(&X), t.label("out"), false)),
         "
         + out 8x64x256 f32, - x, - out
         backward: + grad 8x64x256 f32, - grad
@@ -163,7 +163,7 @@ fn unfold_batch_copies_a_gradient_that_lies_token_by_token() {
             let product = matmul(a, b, false, shape(&HEADS), t.label("product"));
             let by_token = transpose_heads(&unfold_batch(&product), shape(&TOKENS));
             drop(product);
-            copy(&by_token, shape(&X), t.label("out"), false)
+            contiguous(&by_token, shape(&X), t.label("out"), false)
         }),
         "
         + product 8x4x64x64 f32, + workspace 8519680 byte, - workspace, + out 8x64x256 f32, - product, - out

@@ -6,7 +6,7 @@ use headroom_core::advise::difference::changed;
 use headroom_core::advise::fill::{Filled, Target, fill};
 use headroom_core::advise::fit::{Found, escalate};
 use headroom_core::advise::tiers::tiers;
-use headroom_core::advise::{Quick, usual_host};
+use headroom_core::advise::{Heuristic, usual_host};
 use headroom_core::job::Job;
 use headroom_core::link;
 use headroom_core::memory::{self, Allocation, Estimate, FailedRequest, Fit, PhaseUse, Term};
@@ -46,7 +46,7 @@ fn figures(estimate: &Estimate) -> Vec<String> {
         format!("verdict {} peak {}", estimate.verdict.fit.name(), peak.phase.name()),
         format!("required {} expandable {}", peak.required_bytes, peak.required_bytes_expandable),
         format!("reserved {} context {} host {host}", peak.reserved_bytes, peak.context_bytes),
-        format!("band {} {} {} sure {}", peak.band.low, peak.band.expected, peak.band.high, peak.sure_bytes),
+        format!("band {} {} {} sure {}", peak.band.low, peak.band.expected, peak.band.high, peak.safe_bytes),
     ];
     lines.extend(estimate.phases.iter().map(phase));
     let failed = |what: &str, failed: &FailedRequest| {
@@ -94,14 +94,14 @@ fn advice(job: &Job, estimate: &Estimate) -> Vec<String> {
     };
     let mut lines = Vec::new();
     if estimate.verdict.fit == Fit::Fits {
-        let fill = fill(job, Target::default(), &Quick);
+        let fill = fill(job, Target::default(), &Heuristic);
         let filled =
             |what: &str, filled: &Filled| format!("fill {what} {} {}", filled.judgement.need_bytes, to(&filled.plan));
         lines.extend(fill.recommended.iter().map(|one| filled("recommended", one)));
         lines.extend(fill.aggressive.iter().map(|one| filled("aggressive", one)));
         lines.extend(fill.others.iter().map(|one| filled("other", one)));
     } else {
-        let escalation = escalate(job, &Quick);
+        let escalation = escalate(job, &Heuristic);
         lines.extend(escalation.levels.iter().map(|answer| match &answer.found {
             Found::Fits(advice) => format!("advice {:?} fits {}", answer.level, to(&advice.plan)),
             Found::NoQuicker => format!("advice {:?} no quicker", answer.level),
@@ -111,7 +111,7 @@ fn advice(job: &Job, estimate: &Estimate) -> Vec<String> {
             }
         }));
     }
-    let cells = tiers(job, &Quick).into_iter().map(|tier| {
+    let cells = tiers(job, &Heuristic).into_iter().map(|tier| {
         let need = tier.judgement.map(|judged| (judged.need_bytes, judged.host_bytes, judged.fit.name()));
         format!("{:?} {need:?} {:?} {}", tier.alternative.method, tier.reason, to(&tier.alternative.plan))
     });

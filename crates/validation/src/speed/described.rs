@@ -1,6 +1,6 @@
 //! From a publication's description of a run to a plan, or why no plan can say it.
 
-use headroom_core::gpu::{Card, Interconnect};
+use headroom_core::gpu::{Gpu, Interconnect};
 use headroom_core::job::Job;
 use headroom_core::plan::{Plan, Problem};
 use headroom_text::problem_line;
@@ -35,7 +35,7 @@ pub(super) fn described(row: &Row) -> Result<Described, String> {
     let plan = Plan::from_value(&said).map_err(|problems| problems_text(&problems))?;
     let mut job = Job::resolve(&plan).map_err(|problems| problems_text(&problems))?;
     if let Some(gb_s) = slot(row) {
-        let slower = Card { interconnect: Interconnect::Pcie { gb_s }, ..job.gpu().clone() };
+        let slower = Gpu { interconnect: Interconnect::Pcie { gb_s }, ..job.gpu().clone() };
         job = job.on_gpu(slower);
     }
     let micro_batches = plan.gradient_accumulation_steps as f64;
@@ -51,7 +51,7 @@ pub(super) fn described(row: &Row) -> Result<Described, String> {
     Ok(Described { job, said, units, condition })
 }
 
-/// GB/s of the slot where it is not the card's own: stated, or of the second slot of most older consumer boards, four lanes of
+/// GB/s of the slot where it is not the GPU's own: stated, or of the second slot of most older consumer boards, four lanes of
 /// PCI Express 3.0, where the publication calls it slow.
 pub(super) fn slot(row: &Row) -> Option<f64> {
     const SECOND_SLOT: f64 = 4.0 * 0.984_375;
@@ -62,7 +62,7 @@ fn plan_value(row: &Row) -> Result<Value, String> {
     let mut plan = Map::new();
     let mut set = |key: &str, value: Value| plan.insert(key.to_owned(), value);
     set("model", models::model(row.text("model")).ok_or_else(|| format!("model {}", row.text("model")))?);
-    set("gpu", json!(models::card(row.text("gpu")).ok_or_else(|| format!("card {}", row.text("gpu")))?));
+    set("gpu", json!(models::gpu(row.text("gpu")).ok_or_else(|| format!("GPU {}", row.text("gpu")))?));
     set("per_device_train_batch_size", json!(row.count("micro_batch").ok_or("batch size not stated")?));
     set("gradient_accumulation_steps", json!(row.count("gradient_accumulation").unwrap_or(1)));
     set("max_length", json!(length(row)?));
@@ -248,13 +248,13 @@ fn targets(row: &Row) -> Result<Value, String> {
 
 fn parallel(row: &Row, plan: &mut Map<String, Value>) -> Result<(), String> {
     let text = row.text("parallel");
-    let cards = row.count("n_gpus").unwrap_or(1);
+    let gpus = row.count("n_gpus").unwrap_or(1);
     let mut set = |key: &str, value: Value| plan.insert(key.to_owned(), value);
     let splits = [" TP", "/TP", "x CP", "CP ", " PP", "device_map", "sequence parallel", "2 nodes", "graph_trainer"];
     if splits.iter().any(|split| text.contains(split)) {
         return Err(format!("parallelism {text}"));
     }
-    set("num_gpus", json!(cards));
+    set("num_gpus", json!(gpus));
     match text {
         "single" => {}
         _ if text.starts_with("ZeRO-") => {

@@ -108,7 +108,7 @@ pub fn compare(rows: &[Row], all: bool) -> Speed {
         match described::described(row) {
             Ok(run) => {
                 let mut time = step_time(&run.job);
-                // What the row's seconds are seconds of, on one card.
+                // What the row's seconds are seconds of, on one GPU.
                 time.sequences = run.units.round() as u64;
                 let parts = time.parts.iter().map(|part| (part.part.name(), part.seconds.expected / run.units));
                 let (parts, estimated) = (parts.collect(), time.seconds.expected / run.units);

@@ -1,4 +1,4 @@
-//! Names of models and cards, as publications write them, in the catalogue's words.
+//! Names of models and GPUs, as publications write them, in the catalogue's words.
 
 use serde_json::{Value, json};
 
@@ -68,8 +68,8 @@ fn stablelm_alpha(name: &str) -> Option<Value> {
     })
 }
 
-/// The card's id in the catalogue.
-pub(super) fn card(name: &str) -> Option<&'static str> {
+/// The GPU's id in the catalogue.
+pub(super) fn gpu(name: &str) -> Option<&'static str> {
     Some(match name {
         "A100-SXM4-80G" | "A100-SXM4-80GB" | "A100 80GB" | "A100" => "a100-80gb",
         "A100-SXM4-40GB" | "A100 40GB SXM" => "a100-40gb",

@@ -1,4 +1,4 @@
-//! Making the plan fit: three levels, the steps of the chosen one, and cards that would do where none does.
+//! Making the plan fit: three levels, the steps of the chosen one, and GPUs that would do where none does.
 
 use headroom_core::advise::fit::{Advice, Escalation, Found, LevelAnswer};
 use headroom_core::advise::{Hardware, Level, Stage, usual_host};
@@ -116,8 +116,8 @@ fn summary(texts: &Texts, found: &Advised, answer: &LevelAnswer) -> String {
         Found::Fits(advice) => (words.fits_with)(advice.stages.len(), &figures::times(advice.time)),
         Found::NoQuicker => words.no_quicker.to_owned(),
         Found::Short(Some(leanest)) => {
-            let [least, card] = figures::glance_apart([leanest.need_bytes, found.judgement.card_bytes]);
-            (words.reaches)(&least, &card)
+            let [least, gpu] = figures::glance_apart([leanest.need_bytes, found.judgement.gpu_bytes]);
+            (words.reaches)(&least, &gpu)
         }
         Found::Short(None) => words.no_lever.to_owned(),
     }
@@ -178,12 +178,12 @@ fn step(texts: &Texts, sheet: &mut Sheet, stage: &Stage, before: &Plan, alone: O
 /// Verdict, time and effective batch of the plan with all steps, and the button that takes them.
 fn outcome(texts: &Texts, sheet: &mut Sheet, found: &Advised, advice: &Advice) {
     let words = &texts.advice;
-    let card = found.judgement.card_bytes;
+    let gpu = found.judgement.gpu_bytes;
     let need = advice.stages.last().map_or(found.judgement.need_bytes, |stage| stage.need_bytes);
     sheet.push("<p class=\"outcome\">");
     sheet.verdict(texts, Fit::Fits);
-    let [need, card] = figures::glance_apart([need, card]);
-    sheet.push(&(texts.used_of)(&need, &card));
+    let [need, gpu] = figures::glance_apart([need, gpu]);
+    sheet.push(&(texts.used_of)(&need, &gpu));
     sheet.push(" · ");
     sheet.push(&(words.token_takes)(&figures::times(advice.time)));
     if found.job.plan().task != Task::Inference {
@@ -228,25 +228,25 @@ fn hardware_sheet(texts: &Texts, found: &Advised) -> Sheet {
         sheet.push("</div>");
         return sheet;
     };
-    let said = |one: &Hardware| (words.cards)(one.num_gpus, &card_name(texts, one));
+    let said = |one: &Hardware| (words.gpus)(one.num_gpus, &gpu_name(texts, one));
     sheet.element("p", "", &(words.nothing_short)(&said(least)));
     sheet.push("<ul>");
     for (place, one) in hardware.iter().enumerate() {
-        let (cards, gloss) = (said(one), (words.hardware)(one.level));
+        let (gpus, gloss) = (said(one), (words.hardware)(one.level));
         let host = host_text(texts, host.get(place));
-        sheet.push(&format!("<li><span><strong>{cards}</strong> {gloss}{host}</span>"));
-        sheet.button(&one.plan, texts.use_plan, &format!("{} {cards} {gloss}", texts.use_plan), "");
+        sheet.push(&format!("<li><span><strong>{gpus}</strong> {gloss}{host}</span>"));
+        sheet.button(&one.plan, texts.use_plan, &format!("{} {gpus} {gloss}", texts.use_plan), "");
         sheet.push("</li>");
     }
     sheet.push("</ul></div>");
     sheet
 }
 
-/// What a card is called; by its memory where only the reader knows its name.
-fn card_name(texts: &Texts, hardware: &Hardware) -> String {
+/// What a GPU is called; by its memory where only the reader knows its name.
+fn gpu_name(texts: &Texts, hardware: &Hardware) -> String {
     let known = match &hardware.gpu {
         GpuChoice::Catalogue(id) => gpu::find(id),
         GpuChoice::Custom { .. } => None,
     };
-    known.map_or_else(|| (texts.advice.card_of)(&figures::glance(hardware.memory_bytes)), |card| card.name.to_string())
+    known.map_or_else(|| (texts.advice.gpu_of)(&figures::glance(hardware.memory_bytes)), |gpu| gpu.name.to_string())
 }

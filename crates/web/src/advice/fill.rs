@@ -1,4 +1,4 @@
-//! Using an idle card: two plans that do, what to go back to, and how much of the card to aim at.
+//! Using an idle GPU: two plans that do, what to go back to, and how much of the GPU to aim at.
 
 use headroom_core::advise::difference::changed;
 use headroom_core::advise::fill::{Fill, Filled, Knob, Target};
@@ -12,7 +12,7 @@ use crate::options::tables::changed_lines as lines;
 use crate::state::State;
 use crate::text::{Texts, text, texts};
 
-/// Shares of the card that can be aimed at.
+/// Shares of the GPU that can be aimed at.
 const TARGETS: [Target; 2] = [Target { low: 0.75, high: 0.90 }, Target::CAUTIOUS];
 
 /// The target, then the plans.
@@ -62,7 +62,7 @@ fn sheet(texts: &Texts, found: &Advised) -> Sheet {
     sheet.push("<div class=\"fills\">");
     for (name, filled) in [(words.recommended, recommended), (words.aggressive, aggressive)] {
         if let Some(filled) = filled {
-            card(texts, &mut sheet, found.job.plan(), name, filled);
+            gpu(texts, &mut sheet, found.job.plan(), name, filled);
         }
     }
     sheet.push("</div>");
@@ -84,8 +84,8 @@ fn sheet(texts: &Texts, found: &Advised) -> Sheet {
             let raised = lines(&other.changed).join(", ");
             let judged = other.judgement;
             let share = figures::percent(judged.used_share());
-            let [need, card] = figures::glance_apart([judged.need_bytes, judged.card_bytes]);
-            let used = (words.share_used)(&share, &need, &card);
+            let [need, gpu] = figures::glance_apart([judged.need_bytes, judged.gpu_bytes]);
+            let used = (words.share_used)(&share, &need, &gpu);
             sheet.push(&format!("<li><span>{raised}<br><small>{used} · "));
             sheet.push(&(words.gain)(&figures::times(other.gain)));
             if other.knob == Knob::Length {
@@ -101,8 +101,8 @@ fn sheet(texts: &Texts, found: &Advised) -> Sheet {
     sheet
 }
 
-/// One plan that uses the card.
-fn card(texts: &Texts, sheet: &mut Sheet, plan: &Plan, name: &str, filled: &Filled) {
+/// One plan that uses the GPU.
+fn gpu(texts: &Texts, sheet: &mut Sheet, plan: &Plan, name: &str, filled: &Filled) {
     let words = &texts.advice;
     sheet.push(&format!("<div class=\"fill\" role=\"group\" aria-label=\"{name}\">"));
     sheet.element("h3", "", name);
@@ -114,8 +114,8 @@ fn card(texts: &Texts, sheet: &mut Sheet, plan: &Plan, name: &str, filled: &Fill
     let judged = filled.judgement;
     sheet.push("<p>");
     sheet.verdict(texts, judged.fit);
-    let [need, card] = figures::glance_apart([judged.need_bytes, judged.card_bytes]);
-    sheet.push(&(words.share_used)(&figures::percent(judged.used_share()), &need, &card));
+    let [need, gpu] = figures::glance_apart([judged.need_bytes, judged.gpu_bytes]);
+    sheet.push(&(words.share_used)(&figures::percent(judged.used_share()), &need, &gpu));
     sheet.push("</p>");
     sheet.push(&format!("<p>{}", (words.gain)(&figures::times(filled.gain))));
     if plan.task != Task::Inference {

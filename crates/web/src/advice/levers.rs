@@ -1,12 +1,12 @@
 //! Levers as what one writes to pull them, and the table of every change by itself.
 
 use headroom_core::advise::code::lever_code;
-use headroom_core::advise::{Impact, Judge, Lever, Quick, impacts};
+use headroom_core::advise::{FitOracle, Heuristic, Impact, Lever, impacts};
 use headroom_core::job::Job;
 use headroom_core::plan::Plan;
 use leptos::prelude::*;
 
-use super::judge::Known;
+use super::oracle::Known;
 use super::sheet::{Sheet, SheetView};
 use crate::figures;
 use crate::options::tables::escaped;
@@ -15,8 +15,8 @@ use crate::state::State;
 use crate::text::{Texts, text, texts};
 
 /// What every lever does to `plan`; nothing to one that contradicts itself.
-fn impacts_of(plan: &Plan, judge: &dyn Judge) -> Vec<Impact> {
-    Job::resolve(plan).map(|job| impacts(&job, judge)).unwrap_or_default()
+fn impacts_of(plan: &Plan, oracle: &dyn FitOracle) -> Vec<Impact> {
+    Job::resolve(plan).map(|job| impacts(&job, oracle)).unwrap_or_default()
 }
 
 /// Lever in words, and under them what to write; `before` and `after` are the plans without and with it.
@@ -44,7 +44,7 @@ pub(super) fn LeversDetails() -> impl IntoView {
     let plan = state.settled_plan();
     let texts = texts();
     let opened = RwSignal::new(false);
-    let at_once = Memo::new(move |_| if opened.get() { impacts_of(&plan.read(), &Quick) } else { Vec::new() });
+    let at_once = Memo::new(move |_| if opened.get() { impacts_of(&plan.read(), &Heuristic) } else { Vec::new() });
     Effect::new(move |_| {
         plan.track();
         replays.want(Asker::Levers, at_once.read().iter().map(|impact| impact.plan.clone()));

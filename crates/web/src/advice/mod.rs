@@ -1,4 +1,4 @@
-//! What to change so that the plan fits its cards, or uses them; every change by itself; the time of a step.
+//! What to change so that the plan fits its GPUs, or uses them; every change by itself; the time of a step.
 //!
 //! The core finds the advice, and says of any plan what it needs: here stands when it is asked, and how it looks. Advice
 //! follows the plan at a distance, so that the verdict never waits for it, and starts from the plan's own replay. What it
@@ -8,15 +8,15 @@
 mod applied;
 mod escalation;
 mod fill;
-pub(crate) mod judge;
 pub(crate) mod levers;
+pub(crate) mod oracle;
 pub(crate) mod sheet;
 mod time;
 mod waterfall;
 
 use headroom_core::advise::fill::{Fill, Target, fill};
 use headroom_core::advise::fit::{Escalation, Found, LevelAnswer, escalate};
-use headroom_core::advise::{Judge, Judgement, Remembering};
+use headroom_core::advise::{FitOracle, Judgement, Remembering};
 use headroom_core::job::Job;
 use headroom_core::memory::Fit;
 use headroom_core::plan::Plan;
@@ -27,7 +27,7 @@ use crate::replays::Asker;
 use crate::state::State;
 use crate::text::texts;
 pub(crate) use applied::AppliedNote;
-use judge::{Known, Noting};
+use oracle::{Known, Noting};
 
 /// The most plans that are replayed for the advice on one plan: far fewer than are kept, so that none is asked for twice.
 const MOST_ASKED: usize = 128;
@@ -47,21 +47,21 @@ enum Kind {
     /// It does not surely fit: what to change, and what each level's advice and each hardware's plan take of the host's
     /// memory, bytes.
     Fit(Escalation, [Vec<u64>; 2]),
-    /// It fits, and leaves more of the card idle than the reader wants.
+    /// It fits, and leaves more of the GPU idle than the reader wants.
     Fill(Box<Fill>),
     /// Nothing to change.
     Used,
 }
 
 /// Advice on `plan` from what is known now; none on one that contradicts itself.
-fn advise(plan: &Plan, target: Target, judge: &dyn Judge) -> Option<Advised> {
-    let judge = &Remembering::new(judge);
+fn advise(plan: &Plan, target: Target, oracle: &dyn FitOracle) -> Option<Advised> {
+    let oracle = &Remembering::new(oracle);
     let job = Job::resolve(plan).ok()?;
-    let judgement = judge.judge(&job)?;
+    let judgement = oracle.judge(&job)?;
     let kind = match judgement.fit {
         Fit::Tight | Fit::DoesNotFit => {
-            let escalation = escalate(&job, judge);
-            let judged = |plan: &Plan| judge.judge(&job.with(plan.clone()).ok()?);
+            let escalation = escalate(&job, oracle);
+            let judged = |plan: &Plan| oracle.judge(&job.with(plan.clone()).ok()?);
             let host = |plan: &Plan| judged(plan).map_or(0, |judged| judged.host_bytes);
             let of_level = |answer: &LevelAnswer| match &answer.found {
                 Found::Fits(advice) => host(&advice.plan),
@@ -73,7 +73,7 @@ fn advise(plan: &Plan, target: Target, judge: &dyn Judge) -> Option<Advised> {
             ];
             Kind::Fit(escalation, host_bytes)
         }
-        Fit::Fits if judgement.used_share() < target.low => Kind::Fill(Box::new(fill(&job, target, judge))),
+        Fit::Fits if judgement.used_share() < target.low => Kind::Fill(Box::new(fill(&job, target, oracle))),
         Fit::Fits => Kind::Used,
     };
     Some(Advised { job, judgement, kind })
@@ -102,7 +102,7 @@ impl Advised {
 }
 
 impl Advised {
-    /// Whether a search for a plan that uses the card came to nothing, as it may where some of what it looked at is known
+    /// Whether a search for a plan that uses the GPU came to nothing, as it may where some of what it looked at is known
     /// from replays and some is not.
     fn searched_in_vain(&self) -> bool {
         matches!(&self.kind, Kind::Fill(fill) if fill.recommended.is_none())
@@ -144,11 +144,11 @@ impl Advice {
                 }
                 return;
             }
-            let judge = Noting::new(Known(replays));
-            let advised = advise(&plan, target, &judge);
+            let oracle = Noting::new(Known(replays));
+            let advised = advise(&plan, target, &oracle);
             let mut plans = advised.as_ref().map(Advised::plans).unwrap_or_default();
             if advised.as_ref().is_some_and(Advised::searched_in_vain) {
-                plans.extend(judge.into_unknown());
+                plans.extend(oracle.into_unknown());
             }
             let mut missing: Vec<Plan> = untrack(|| plans.into_iter().filter(|plan| !replays.answered(plan)).collect());
             let before = asked.with_untracked(|(of, _, count)| if of.as_ref() == Some(&plan) { *count } else { 0 });
@@ -217,13 +217,13 @@ pub(crate) fn AdvicePanel() -> impl IntoView {
         let found = advice.found.read();
         let current = found.as_ref().filter(|_| !advice.is_stale.get());
         let Some(Advised { judgement, kind, .. }) = current else { return String::new() };
-        let [need, card] = figures::glance_apart([judgement.need_bytes, judgement.card_bytes]);
+        let [need, gpu] = figures::glance_apart([judgement.need_bytes, judgement.gpu_bytes]);
         let share = figures::percent(judgement.used_share());
         match kind {
-            Kind::Fit(..) if judgement.fit == Fit::Tight => (words.tight_intro)(&need, &card),
-            Kind::Fit(..) => (words.fit_intro)(&need, &card),
-            Kind::Fill(_) => (words.fill_intro)(&share, &need, &card),
-            Kind::Used => (words.used_intro)(&share, &need, &card),
+            Kind::Fit(..) if judgement.fit == Fit::Tight => (words.tight_intro)(&need, &gpu),
+            Kind::Fit(..) => (words.fit_intro)(&need, &gpu),
+            Kind::Fill(_) => (words.fill_intro)(&share, &need, &gpu),
+            Kind::Used => (words.used_intro)(&share, &need, &gpu),
         }
     };
     view! {

@@ -32,9 +32,9 @@ fn Waterfall(stages: Memo<Option<(Judgement, Vec<Stage>)>>) -> impl IntoView {
         match (stages.as_ref(), width.get()) {
             (Some((judged, stages)), width @ 1..) => {
                 let bars: Vec<LeverBar> = stages.iter().map(|stage| bar(texts, stage)).collect();
-                let capacity = (texts.card_capacity)(&figures::glance(judged.card_bytes));
+                let capacity = (texts.gpu_capacity)(&figures::glance(judged.gpu_bytes));
                 let look = look(texts, texts.advice.waterfall_title, capacity, width, HEIGHT);
-                waterfall_svg(&bars, judged.need_bytes, judged.card_bytes, &look)
+                waterfall_svg(&bars, judged.need_bytes, judged.gpu_bytes, &look)
             }
             _ => Picture { svg: String::new(), width: 1, height: 1, hits: Vec::new() },
         }

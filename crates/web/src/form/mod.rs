@@ -1,10 +1,10 @@
 //! The form: one section a subject, the rarely used last.
 
 mod advanced;
-mod card_picker;
 mod choice_field;
 mod combobox;
 mod field;
+mod gpu_picker;
 mod lora;
 mod model_picker;
 mod models;
@@ -14,6 +14,7 @@ mod parallelism;
 mod quantization;
 mod switch_field;
 mod tasks;
+mod trainer;
 mod training;
 
 use leptos::prelude::*;
@@ -28,8 +29,9 @@ pub(crate) fn Form() -> impl IntoView {
     view! {
         <form class="form" aria-labelledby="form-title" on:submit=|event| event.prevent_default()>
             <h2 id="form-title" class="visually-hidden">{text(|t| t.form_title)}</h2>
+            <Section title=|t| t.section_trainer><trainer::TrainerFields/></Section>
             <Section title=|t| t.section_model><model_picker::ModelSection/></Section>
-            <Section title=|t| t.section_hardware><card_picker::CardSection/></Section>
+            <Section title=|t| t.section_hardware><gpu_picker::GpuSection/></Section>
             <Section title=|t| t.section_method><training::MethodSection/></Section>
             <Section title=|t| t.section_batch><training::BatchSection/></Section>
             <tasks::TaskSection/>

@@ -1,4 +1,4 @@
-//! Sharding over cards, and offload to the host.
+//! Sharding over GPUs, and offload to the host.
 
 use headroom_core::plan::{Framework, Offload};
 use leptos::prelude::*;

@@ -211,7 +211,7 @@ fn html(texts: &'static Texts, difference: &Difference) -> String {
     let [before, after] = heads;
     let mut html = table(words.differs, &[words.field, before, after], &changed);
     html.push_str(&table(words.figures, &[words.figure, before, after, words.change], &figures));
-    if difference.estimates.iter().any(|estimate| estimate.peak.basis == Basis::Usual) {
+    if difference.estimates.iter().any(|estimate| estimate.peak.basis == Basis::Heuristic) {
         html.push_str(&format!("<p class=\"computing\">{}</p>", words.estimated));
     }
     html.push_str(&table(words.by_category, &[words.category, before, after, words.change], &categories));

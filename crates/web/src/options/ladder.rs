@@ -8,7 +8,7 @@ use leptos::prelude::*;
 
 use super::tiers::{Choice, choice};
 use super::{Tool, Wishes};
-use crate::advice::judge::Known;
+use crate::advice::oracle::Known;
 use crate::state::State;
 use crate::text::{Texts, text, texts};
 

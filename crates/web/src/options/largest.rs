@@ -9,7 +9,7 @@ use leptos::prelude::*;
 
 use super::tables::changed_lines;
 use super::{Tool, Wishes};
-use crate::advice::judge::Known;
+use crate::advice::oracle::Known;
 use crate::advice::sheet::{Sheet, SheetView};
 use crate::figures;
 use crate::state::State;
@@ -141,8 +141,8 @@ fn sheet(texts: &'static Texts, offers: &[&Offer]) -> Sheet {
         let released = (words.released)(model.released, &figures::params(model.param_count));
         sheet.push(&format!("<li><div><strong>{}</strong> <small>{released}</small></div><p>", model.id));
         sheet.verdict(texts, Fit::Fits);
-        let [need, card] = figures::glance_apart([judgement.need_bytes, judgement.card_bytes]);
-        let used = (texts.used_of)(&need, &card);
+        let [need, gpu] = figures::glance_apart([judgement.need_bytes, judgement.gpu_bytes]);
+        let used = (texts.used_of)(&need, &gpu);
         sheet.push(&used);
         if judgement.host_bytes > 0 {
             sheet.push(&format!(" · {}", (texts.advice.host_takes)(&figures::glance(judgement.host_bytes))));

@@ -25,9 +25,9 @@ const WIDE: u32 = 560;
 #[derive(Clone, PartialEq)]
 struct Around {
     map: Map,
-    /// Share of the card up to which plans surely fit.
+    /// Share of the GPU up to which plans surely fit.
     sure: f64,
-    card_bytes: u64,
+    gpu_bytes: u64,
     plan: Plan,
 }
 
@@ -36,7 +36,7 @@ impl Around {
         let job = Job::resolve(plan).ok()?;
         let (batches, lengths) = axes(&job, count);
         let map = map_beside(&job, own, batches, lengths);
-        Some(Self { map, sure: tight_share(own).min(1.0), card_bytes: own.card_bytes, plan: plan.clone() })
+        Some(Self { map, sure: tight_share(own).min(1.0), gpu_bytes: own.gpu_bytes, plan: plan.clone() })
     }
 
     /// Where the plan itself stands, by column and row.
@@ -56,8 +56,8 @@ impl Around {
         let plan = self.plan_at(place)?;
         let (batch, length) = (Unknown::Batch.of(&plan).to_string(), length(&plan).of(&plan).to_string());
         let judged = Judgement::from(&answer(state, &plan)?);
-        let [need, card] = figures::glance_apart([judged.need_bytes, judged.card_bytes]);
-        let need = (texts.used_of)(&need, &card);
+        let [need, gpu] = figures::glance_apart([judged.need_bytes, judged.gpu_bytes]);
+        let need = (texts.used_of)(&need, &gpu);
         Some((texts.options.map.place)(&batch, &length, &need, (texts.fit)(judged.fit)))
     }
 }
@@ -130,8 +130,8 @@ fn nothing() -> Picture {
 }
 
 fn draw(texts: &Texts, around: &Around, width: u32) -> Picture {
-    let Around { map, sure, card_bytes, plan } = around;
-    let capacity = (texts.card_capacity)(&figures::glance(*card_bytes));
+    let Around { map, sure, gpu_bytes, plan } = around;
+    let capacity = (texts.gpu_capacity)(&figures::glance(*gpu_bytes));
     let texts = FitMapTexts::of(texts, capacity, plan.is_reinforcement());
     let look = FitMapLook { width, palette: Palette::Classes, texts };
     let current = (Unknown::Batch.of(plan), length(plan).of(plan));

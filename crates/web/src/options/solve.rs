@@ -4,7 +4,7 @@ use headroom_core::advise::Judgement;
 use headroom_core::advise::solve::{Answer, Question, Search, Unknown, Wanted};
 use headroom_core::job::Job;
 use headroom_core::memory::{self, Fit};
-use headroom_core::plan::{Framework, Method, Plan, Task};
+use headroom_core::plan::{Method, Plan, Task};
 use headroom_core::units::count_text;
 use leptos::prelude::*;
 
@@ -23,20 +23,20 @@ const QUESTIONS: [Question; 7] = [
     Question::Most(Unknown::Rank),
     Question::Most(Unknown::Generations),
     Question::Most(Unknown::CompletionLength),
-    Question::FewestCards,
-    Question::SmallestCard,
+    Question::FewestGpus,
+    Question::SmallestGpu,
 ];
 
 /// Whether `question` is one about `plan`.
 fn applies(question: Question, plan: &Plan) -> bool {
     match question {
-        Question::Most(Unknown::Batch) | Question::SmallestCard => true,
+        Question::Most(Unknown::Batch) | Question::SmallestGpu => true,
         Question::Most(Unknown::Length) => !plan.is_reinforcement(),
         Question::Most(Unknown::Rank) => plan.method != Method::Full && plan.task != Task::Inference,
         Question::Most(Unknown::Generations) => plan.task == Task::Grpo,
         Question::Most(Unknown::CompletionLength) => plan.is_reinforcement(),
-        // Cards that hold the whole state each need no less memory in company.
-        Question::FewestCards => plan.num_gpus > 1 || plan.zero_stage > 0 || plan.distributed.framework.is_fsdp(),
+        // GPUs that hold the whole state each need no less memory in company.
+        Question::FewestGpus => plan.num_gpus > 1 || plan.zero_stage > 0 || plan.distributed.framework.is_fsdp(),
     }
 }
 
@@ -63,9 +63,9 @@ impl Verdicts {
             return Some(judgement);
         }
         let outline = memory::outline(job);
-        let allocated = outline.peak.allocated_bytes.saturating_add(outline.peak.beside.low);
+        let allocated = outline.peak.allocated_bytes.saturating_add(outline.peak.device_overhead.low);
         // Where not even the tensors fit, no replay can change that.
-        let judgement = if allocated > outline.card_bytes {
+        let judgement = if allocated > outline.gpu_bytes {
             Judgement::from(&outline)
         } else if let Some(replay) = self.replays.of(plan) {
             Judgement::from(&outline.refined(&replay))
@@ -104,7 +104,7 @@ pub(crate) fn SolvePanel() -> impl IntoView {
             let counts = |job: &Job, judged: Judgement| match search.question() {
                 // What the plan offloads is the reader's own affair.
                 Question::Most(_) => judged.fit == Fit::Fits,
-                Question::FewestCards | Question::SmallestCard => judged.suits(job),
+                Question::FewestGpus | Question::SmallestGpu => judged.suits(job),
             };
             let fits = &mut |job: &Job| verdicts.of(job).map(|judged| counts(job, judged));
             (search.question(), search.answer(fits))
@@ -167,7 +167,7 @@ fn row(texts: &'static Texts, state: State, verdicts: Verdicts, question: Questi
         Ok(Some(Answer { plan, next })) => {
             let value = value_text(question, &plan);
             let headroom = untrack(|| verdicts.of_plan(&plan))
-                .map(|judged| (texts.headroom)(&figures::glance(judged.card_bytes.saturating_sub(judged.need_bytes))));
+                .map(|judged| (texts.headroom)(&figures::glance(judged.gpu_bytes.saturating_sub(judged.need_bytes))));
             let beyond = match (question, &next) {
                 (_, Some(next)) => {
                     let fit = untrack(|| verdicts.of_plan(next)).map_or(Fit::DoesNotFit, |judged| judged.fit);
@@ -201,7 +201,7 @@ fn row(texts: &'static Texts, state: State, verdicts: Verdicts, question: Questi
 fn value_text(question: Question, plan: &Plan) -> String {
     match question {
         Question::Most(unknown) => count_text(unknown.of(plan)),
-        Question::FewestCards => plan.num_gpus.to_string(),
-        Question::SmallestCard => Job::resolve(plan).map(|job| job.gpu().name.to_string()).unwrap_or_default(),
+        Question::FewestGpus => plan.num_gpus.to_string(),
+        Question::SmallestGpu => Job::resolve(plan).map(|job| job.gpu().name.to_string()).unwrap_or_default(),
     }
 }

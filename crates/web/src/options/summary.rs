@@ -16,7 +16,7 @@ use crate::text::{Texts, text, texts};
 /// The summary in words.
 #[derive(Clone, PartialEq, Default)]
 struct Words {
-    /// Model and cards.
+    /// Model and GPUs.
     name: String,
     link: String,
     /// Name and value of each figure.
@@ -76,7 +76,7 @@ impl Words {
 pub(crate) fn SummaryPanel() -> impl IntoView {
     let state = State::of_page();
     let texts = texts();
-    // Of the last plan that could be estimated: what stays on the screen while the reader mends a field.
+    // Of the last plan that could be estimated: what stays on the screen while the reader fixes a field.
     let words = Memo::new(move |last: Option<&Words>| {
         let judgement = state.outcome.read().as_ref().ok().map(Judgement::from);
         match &*state.job.read() {

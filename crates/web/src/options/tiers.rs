@@ -1,7 +1,7 @@
 //! The ways to shard the training state by the ways to train: a matrix to choose from.
 
 use headroom_core::advise::tiers::{Reason, Tier, tiers};
-use headroom_core::advise::{Judge, Judgement, has_wide_adapters};
+use headroom_core::advise::{FitOracle, Judgement, has_wide_adapters};
 use headroom_core::job::Job;
 use headroom_core::plan::{Alternative, Method, Offload, Plan};
 use headroom_core::speed::Range;
@@ -16,7 +16,7 @@ use crate::text::{Texts, text, texts};
 /// Answers that are there already: what the bars show, the matrix says.
 struct Shown<'a>(&'a [Candidate]);
 
-impl Judge for Shown<'_> {
+impl FitOracle for Shown<'_> {
     fn judge(&self, job: &Job) -> Option<Judgement> {
         let candidate = self.0.iter().find(|candidate| candidate.alternative.plan == *job.plan())?;
         candidate.estimate().map(Judgement::from)
@@ -134,7 +134,7 @@ pub(crate) fn TierMatrix(
     view! {
         <h3 id="tiers-title">{text(|t| t.options.tiers.title)}</h3>
         <p class="panel-intro">{text(|t| t.options.tiers.intro)}</p>
-        <Show when=move || is_alone.get()><p class="facts">{text(|t| t.options.tiers.one_card)}</p></Show>
+        <Show when=move || is_alone.get()><p class="facts">{text(|t| t.options.tiers.one_gpu)}</p></Show>
         <Show when=move || is_wide.get()><p class="facts">{text(|t| t.options.tiers.wide_adapters)}</p></Show>
         <div class="tiers" role="group" aria-labelledby="tiers-title" style:--rows=move || matrix.read().rows.len().to_string()>
             <div class="tier-rows" aria-hidden="true">
@@ -228,7 +228,7 @@ pub(super) fn choice(texts: &'static Texts, shown: Choice, choose: Callback<()>)
             </span>
             " "
             <span class="tier-figures">
-                <span>{words.on_card}" "{figures::glance(judged.need_bytes)}{host}</span>
+                <span>{words.on_gpu}" "{figures::glance(judged.need_bytes)}{host}</span>
                 " "
                 <span>{time}</span>
             </span>

@@ -67,7 +67,7 @@ pub(super) fn AccuracyDetails() -> impl IntoView {
 fn step(texts: &'static Texts, near: &Near) -> impl IntoView + use<> {
     let words = &texts.accuracy;
     let case = &near.case;
-    let how = case.card.map_or_else(|| words.by_allocator.to_owned(), words.on_card);
+    let how = case.gpu.map_or_else(|| words.by_allocator.to_owned(), words.on_gpu);
     let differs: Vec<&str> = near.differs.iter().map(|aspect| texts.aspect(*aspect)).collect();
     let differs = match differs.as_slice() {
         [] => words.same_settings.to_owned(),

@@ -92,16 +92,16 @@ pub(super) fn ComparisonPanel() -> impl IntoView {
         };
         at_once.get().into_iter().map(refine).collect::<Vec<_>>()
     });
-    let card_bytes = Memo::new(move |_| state.estimate.read().as_ref().map_or(0, |estimate| estimate.card_bytes));
+    let gpu_bytes = Memo::new(move |_| state.estimate.read().as_ref().map_or(0, |estimate| estimate.gpu_bytes));
     let picture = Memo::new(move |_| {
         let texts = texts.get();
         let bars: Vec<Bar> =
             compared.read().iter().enumerate().filter_map(|(index, compared)| bar(index, compared, texts)).collect();
-        let card = card_bytes.get();
-        let capacity = (texts.card_capacity)(&figures::glance(card));
+        let gpu = gpu_bytes.get();
+        let capacity = (texts.gpu_capacity)(&figures::glance(gpu));
         match width.get() {
             0 => Picture { svg: String::new(), width: 1, height: 1, hits: Vec::new() },
-            width => comparison_svg(&bars, card, &look(texts, texts.comparison_title, capacity, width, HEIGHT)),
+            width => comparison_svg(&bars, gpu, &look(texts, texts.comparison_title, capacity, width, HEIGHT)),
         }
     });
     let categories = Memo::new(move |_| {

@@ -66,7 +66,9 @@ fn precisions(plan: &Plan, job: Option<&Job>, models: &[ModelUse]) -> Vec<Option
         ModelRole::Policy => base,
         ModelRole::Reference => base.filter(|_| model.shared),
         ModelRole::Engine => None,
-        ModelRole::Beside(_) => beside.next().and_then(|instance| if instance.shared { base } else { instance.bits }),
+        ModelRole::Companion(_) => {
+            beside.next().and_then(|instance| if instance.shared { base } else { instance.bits })
+        }
     };
     models.iter().map(of).collect()
 }
@@ -78,9 +80,9 @@ fn row(texts: &'static Texts, plan: &Plan, model: &ModelUse, bits: Option<u8>) -
     let absent = model.bytes == 0 && !model.shared && !model.offloaded && model.saved_bytes > 0;
     let (place, sharing) = match () {
         () if absent => (words.not_loaded, (words.precomputed_saving)(&saved)),
-        () if model.shared => (words.on_card, (words.shared_saving)(&saved)),
+        () if model.shared => (words.on_gpu, (words.shared_saving)(&saved)),
         () if model.offloaded => (words.in_host, words.own_weights.to_owned()),
-        () => (words.on_card, words.own_weights.to_owned()),
+        () => (words.on_gpu, words.own_weights.to_owned()),
     };
     let exact = (texts.exact_bytes)(&count_text(model.bytes));
     view! {

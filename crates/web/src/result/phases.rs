@@ -27,7 +27,7 @@ pub(super) fn PhasesPanel() -> impl IntoView {
         match (estimate.as_ref(), width.get()) {
             (None, _) | (_, 0) => Picture { svg: String::new(), width: 1, height: 1, hits: Vec::new() },
             (Some(estimate), width) => {
-                let capacity = (texts.card_capacity)(&figures::glance(estimate.card_bytes));
+                let capacity = (texts.gpu_capacity)(&figures::glance(estimate.gpu_bytes));
                 phases_svg(estimate, &look(texts, texts.phases_title, capacity, width, HEIGHT))
             }
         }

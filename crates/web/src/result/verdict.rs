@@ -82,7 +82,7 @@ pub(crate) fn VerdictLine(show: Callback<()>) -> impl IntoView {
         let texts = texts.get();
         match &*state.outcome.read() {
             Ok(estimate) => {
-                let [used, total] = figures::glance_apart([estimate.peak.band.expected, estimate.card_bytes]);
+                let [used, total] = figures::glance_apart([estimate.peak.band.expected, estimate.gpu_bytes]);
                 view! {
                     <strong><FitIcon fit=estimate.verdict.fit/>{(texts.fit)(estimate.verdict.fit)}</strong>
                     <span>{(texts.used_of)(&used, &total)}</span>
@@ -107,15 +107,15 @@ fn Headline(estimate: Estimate) -> impl IntoView {
     let state = State::of_page();
     let texts = texts();
     let verdict = estimate.verdict;
-    let [used, total] = figures::glance_apart([estimate.peak.band.expected, estimate.card_bytes]);
+    let [used, total] = figures::glance_apart([estimate.peak.band.expected, estimate.gpu_bytes]);
     let distance = figures::glance(verdict.headroom_bytes.unsigned_abs());
-    let cards = Memo::new(move |_| state.plan().read().num_gpus);
+    let gpus = Memo::new(move |_| state.plan().read().num_gpus);
     view! {
         <p class="verdict-word"><FitIcon fit=verdict.fit/>{move || (texts.get().fit)(verdict.fit)}</p>
         <p class="verdict-figures">
             <span class="verdict-used">
                 {move || (texts.get().used_of)(&used, &total)}
-                {move || (cards.get() > 1).then(|| view! { " "<small>{text(|t| t.per_card)}</small> })}
+                {move || (gpus.get() > 1).then(|| view! { " "<small>{text(|t| t.per_gpu)}</small> })}
             </span>
             " "
             <span class="verdict-headroom">
@@ -128,21 +128,21 @@ fn Headline(estimate: Estimate) -> impl IntoView {
     }
 }
 
-/// The card as a bar: what is needed, how sure that is, and where the card ends.
+/// The GPU as a bar: what is needed, how sure that is, and where the GPU ends.
 #[component]
 fn Meter(estimate: Estimate) -> impl IntoView {
     let texts = texts();
     let plan = State::of_page().plan();
     let band = estimate.peak.band;
-    let card = estimate.card_bytes;
+    let gpu = estimate.gpu_bytes;
     // The bar ends a little beyond whatever is longest.
-    let scale = band.high.max(card) as f64 * 1.04;
+    let scale = band.high.max(gpu) as f64 * 1.04;
     let place = move |bytes: u64| format!("{:.2}%", 100.0 * bytes as f64 / scale.max(1.0));
     // The label stands before its mark where there is room for it.
-    let at_start = (card as f64) < scale / 3.0;
+    let at_start = (gpu as f64) < scale / 3.0;
     let low = figures::glance(band.low);
     let high = figures::glance(band.high);
-    let capacity = figures::glance(card);
+    let capacity = figures::glance(gpu);
     let share = estimate.verdict.used_share;
     let phase = estimate.peak.phase;
     let all = estimate.param_count;
@@ -164,7 +164,7 @@ fn Meter(estimate: Estimate) -> impl IntoView {
         <div class="meter" aria-hidden="true">
             <div class="meter-fill" style:width=place(band.expected)></div>
             <div class="meter-band" style:left=place(band.low) style:width=place(band.high - band.low.min(band.high))></div>
-            <div class="meter-card" class:at-start=at_start style:left=place(card)>
+            <div class="meter-card" class:at-start=at_start style:left=place(gpu)>
                 <span>{text(|t| t.capacity)}" "{capacity}</span>
             </div>
         </div>
@@ -205,7 +205,7 @@ fn failure_text(texts: &Texts, failure: &FailedRequest) -> String {
 fn fixes(problem: &Problem) -> Vec<(&'static str, String)> {
     let Some(field) = plan::field(&problem.field) else { return Vec::new() };
     let values = match &problem.kind {
-        ProblemKind::Contradiction { mend, .. } => vec![mend.clone()],
+        ProblemKind::Contradiction { fix, .. } => vec![fix.clone()],
         ProblemKind::NotDivisible { nearest, .. } => nearest.iter().map(u64::to_string).collect(),
         ProblemKind::UnknownModel { candidates, .. } | ProblemKind::UnknownGpu { candidates, .. } => candidates.clone(),
         // Too long or too many: the nearest that is allowed.

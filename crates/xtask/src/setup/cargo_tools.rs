@@ -13,7 +13,7 @@ use crate::process;
 /// The newest Trunk that the minimum Rust version of this workspace can build.
 const TRUNK: &str = "0.21.14";
 
-const MEND: &str = "check that this machine reaches its cargo registry and has a C linker, then run the command again.";
+const FIX: &str = "check that this machine reaches its cargo registry and has a C linker, then run the command again.";
 
 /// Builds and serves the page.
 pub(crate) fn trunk(toolbox: &mut Toolbox) -> Result<()> {
@@ -58,7 +58,7 @@ fn install(folder: &Path, package: &[&str]) -> Result<()> {
             .current_dir(checkout::cache()?)
             .env("CARGO_TARGET_DIR", &build)
             .env_remove("RUSTFLAGS"),
-        MEND,
+        FIX,
     );
     // Only a cache of the compiler's work: what cannot be removed does no harm.
     let _ = fs::remove_dir_all(&build);

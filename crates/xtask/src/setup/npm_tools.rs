@@ -13,7 +13,7 @@ use crate::process;
 /// The major version of Binaryen; npm's package of it is `<major>.0.0`, Trunk calls it `version_<major>`.
 const BINARYEN: &str = "132";
 
-const MEND: &str = "check that this machine reaches its npm registry, then run the command again.";
+const FIX: &str = "check that this machine reaches its npm registry, then run the command again.";
 
 /// Shrinks the wasm module of the release build. Trunk would download it from elsewhere; the npm package is the same.
 pub(crate) fn wasm_opt(toolbox: &mut Toolbox) -> Result<()> {
@@ -64,6 +64,6 @@ fn npm(folder: &Path, words: &[&str]) -> Result<()> {
             // The browser is the system's own.
             .env("PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD", "1")
             .stdout(Stdio::null()),
-        MEND,
+        FIX,
     )
 }

@@ -1,12 +1,12 @@
 //! Which levers are worth a look for a plan.
 
 use super::Lever;
-use crate::gpu::{self, Card};
+use crate::gpu::{self, Gpu};
 use crate::job::Job;
 use crate::model;
 use crate::plan::{GpuChoice, Method, ModelChoice, Plan};
 
-/// Ways to share the training state that make sense for a number of cards: stage, optimizer offloaded, parameters too.
+/// Ways to share the training state that make sense for a number of GPUs: stage, optimizer offloaded, parameters too.
 pub(in crate::advise) fn shardings(num_gpus: u64) -> Vec<Lever> {
     let one: &[(u8, bool, bool)] = &[(2, true, false), (3, true, true)];
     let several: &[(u8, bool, bool)] = &[
@@ -30,7 +30,7 @@ pub(in crate::advise) fn shardings(num_gpus: u64) -> Vec<Lever> {
 /// Smaller micro-batches that keep the effective batch, the largest first.
 pub(in crate::advise) fn smaller_batches(plan: &Plan) -> Vec<u64> {
     let forwards = match plan.batches().round {
-        Some(round) if plan.steps_take_a_round() => round.sequences_per_card,
+        Some(round) if plan.steps_take_a_round() => round.sequences_per_gpu,
         _ => plan.per_device_train_batch_size.saturating_mul(plan.gradient_accumulation_steps),
     };
     // A divisor below b: no more than its square root and their partners need be looked at, but b is small.
@@ -90,8 +90,8 @@ pub(in crate::advise) fn candidates(job: &Job) -> Vec<Lever> {
         levers.extend(shorter(plan.max_length).into_iter().take(2).map(Lever::Length));
     }
     levers.extend(smaller_model(plan).map(Lever::Model));
-    levers.push(Lever::Cards(plan.num_gpus.saturating_mul(2)));
-    levers.extend(larger_card(job).map(Lever::Card));
+    levers.push(Lever::Gpus(plan.num_gpus.saturating_mul(2)));
+    levers.extend(larger_gpu(job).map(Lever::Gpu));
     levers
 }
 
@@ -104,15 +104,15 @@ pub(in crate::advise) fn smaller_model(plan: &Plan) -> Option<&'static str> {
     smaller.max_by_key(|other| other.param_count).map(|other| other.id)
 }
 
-/// The smallest card with a quarter more memory, of the same maker where there is one; the quickest of that size.
-fn larger_card(job: &Job) -> Option<&'static str> {
+/// The smallest GPU with a quarter more memory, of the same maker where there is one; the quickest of that size.
+fn larger_gpu(job: &Job) -> Option<&'static str> {
     let maker = match &job.plan.gpu {
         GpuChoice::Catalogue(_) => Some(job.gpu.vendor),
         GpuChoice::Custom { .. } => None,
     };
-    let larger = gpu::catalogue().iter().filter(|card| card.memory_bytes() / 5 * 4 >= job.memory_bytes);
-    let larger = larger.filter(|card| maker.is_none_or(|maker| card.vendor == maker));
-    let quicker_first = |a: &&Card, b: &&Card| b.memory_bandwidth_gb_s.total_cmp(&a.memory_bandwidth_gb_s);
+    let larger = gpu::catalogue().iter().filter(|gpu| gpu.memory_bytes() / 5 * 4 >= job.memory_bytes);
+    let larger = larger.filter(|gpu| maker.is_none_or(|maker| gpu.vendor == maker));
+    let quicker_first = |a: &&Gpu, b: &&Gpu| b.memory_bandwidth_gb_s.total_cmp(&a.memory_bandwidth_gb_s);
     let smallest = larger.min_by(|a, b| a.memory_bytes().cmp(&b.memory_bytes()).then_with(|| quicker_first(a, b)));
-    smallest.map(|card| card.id.as_ref())
+    smallest.map(|gpu| gpu.id.as_ref())
 }

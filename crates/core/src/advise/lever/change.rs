@@ -19,7 +19,7 @@ impl Lever {
         let trains = plan.task != Task::Inference;
         let adapts = plan.method != Method::Full;
         // DeepSpeed steps on the host with an Adam of its own, in fp32.
-        let on_card = plan.offload_optimizer == Offload::None;
+        let on_gpu = plan.offload_optimizer == Offload::None;
         let possible = match self {
             Self::ExpandableSegments => {
                 changed.expandable_segments = true;
@@ -63,15 +63,15 @@ impl Lever {
             }
             Self::EightBitOptimizer => {
                 changed.optim = Optimizer::AdamwBnb8bit;
-                trains && on_card && is_adam(plan.optim)
+                trains && on_gpu && is_adam(plan.optim)
             }
             Self::PagedOptimizer => {
                 changed.optim = Optimizer::PagedAdamw8bit;
-                trains && on_card && (is_adam(plan.optim) || plan.optim == Optimizer::AdamwBnb8bit)
+                trains && on_gpu && (is_adam(plan.optim) || plan.optim == Optimizer::AdamwBnb8bit)
             }
             Self::Adafactor => {
                 changed.optim = Optimizer::Adafactor;
-                trains && on_card && plan.optim != Optimizer::Sgd
+                trains && on_gpu && plan.optim != Optimizer::Sgd
             }
             Self::PureBfloat16 => {
                 changed.torch_dtype = Dtype::Bfloat16;
@@ -129,11 +129,11 @@ impl Lever {
                 changed.model = ModelChoice::Catalogue(id.to_owned());
                 true
             }
-            Self::Cards(num_gpus) => {
+            Self::Gpus(num_gpus) => {
                 spread(&mut changed, num_gpus);
                 num_gpus > 0
             }
-            Self::Card(id) => {
+            Self::Gpu(id) => {
                 changed.gpu = GpuChoice::Catalogue(id.to_owned());
                 true
             }
@@ -198,7 +198,7 @@ fn set_batch(plan: &mut Plan, batch: u64) -> bool {
     batch > 0 && sequences.is_multiple_of(batch)
 }
 
-/// Puts the plan on `num_gpus` cards. Each takes in its share of the step: fewer forwards, then smaller ones; where it
+/// Puts the plan on `num_gpus` GPUs. Each takes in its share of the step: fewer forwards, then smaller ones; where it
 /// does not divide, each does what it did and the effective batch grows.
 fn spread(plan: &mut Plan, num_gpus: u64) {
     let step = plan.per_device_train_batch_size.saturating_mul(plan.gradient_accumulation_steps);

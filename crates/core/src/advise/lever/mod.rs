@@ -50,7 +50,7 @@ pub enum Lever {
     NoCheckpointing,
     /// Fewer sequences a forward, more forwards a step; the effective batch stays.
     MicroBatch(u64),
-    /// The training state shared out over the cards, or kept in host memory.
+    /// The training state sharded over the GPUs, or kept in host memory.
     Sharding {
         /// ZeRO stage.
         zero_stage: u8,
@@ -99,10 +99,10 @@ pub enum Lever {
     CompletionLength(u64),
     /// A smaller model, by its id in the catalogue.
     Model(&'static str),
-    /// So many cards; each takes in less, so that the effective batch stays where it divides.
-    Cards(u64),
-    /// Another card, by its id in the catalogue.
-    Card(&'static str),
+    /// So many GPUs; each takes in less, so that the effective batch stays where it divides.
+    Gpus(u64),
+    /// Another GPU, by its id in the catalogue.
+    Gpu(&'static str),
 }
 
 impl Lever {
@@ -137,8 +137,8 @@ impl Lever {
             Self::Generations(_) => "num_generations",
             Self::CompletionLength(_) => "max_completion_length",
             Self::Model(_) => "model",
-            Self::Cards(_) => "num_gpus",
-            Self::Card(_) => "gpu",
+            Self::Gpus(_) => "num_gpus",
+            Self::Gpu(_) => "gpu",
         }
     }
 
@@ -169,8 +169,8 @@ impl Lever {
             | Self::PrecomputedReference
             | Self::SharedInstances
             | Self::OffloadedInstances
-            | Self::Cards(_)
-            | Self::Card(_) => Level::Same,
+            | Self::Gpus(_)
+            | Self::Gpu(_) => Level::Same,
             Self::EightBitOptimizer
             | Self::PagedOptimizer
             | Self::Adafactor

@@ -1,4 +1,4 @@
-//! AMD Instinct accelerators, Radeon and Radeon PRO cards.
+//! AMD Instinct accelerators, Radeon and Radeon PRO GPUs.
 
 use super::table::{Row, Table, data_sheet, direct, other, pcie, runtime};
 use crate::gpu::{Segment, Vendor};
@@ -19,7 +19,7 @@ pub(super) const TABLES: &[Table] = &[
     Table {
         vendor: Vendor::Amd,
         segment: Segment::DataCentre,
-        sheet: "AMD Instinct data sheets: peak bf16 matrix figures without sparsity, Infinity Fabric links of a card together",
+        sheet: "AMD Instinct data sheets: peak bf16 matrix figures without sparsity, Infinity Fabric links of a GPU together",
         rows: INSTINCT,
     },
 ];

@@ -1,4 +1,4 @@
-//! Intel Arc cards, Data Center GPU Max and Gaudi accelerators.
+//! Intel Arc GPUs, Data Center GPU Max and Gaudi accelerators.
 
 use super::table::{Row, Table, data_sheet, direct, other, pcie, runtime};
 use crate::gpu::{Segment, Vendor};

@@ -1,4 +1,4 @@
-//! The catalogue: one table a maker and market, one line a card.
+//! The catalogue: one table a maker and market, one line a GPU.
 
 mod amd;
 mod huawei;
@@ -10,12 +10,12 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-use super::Card;
+use super::Gpu;
 use std::sync::LazyLock;
 
-/// Every card, in the order of a picker: by maker and market, older to newer, smaller to larger.
-pub fn catalogue() -> &'static [Card] {
-    static CATALOGUE: LazyLock<Vec<Card>> = LazyLock::new(|| {
+/// Every GPU, in the order of a picker: by maker and market, older to newer, smaller to larger.
+pub fn catalogue() -> &'static [Gpu] {
+    static CATALOGUE: LazyLock<Vec<Gpu>> = LazyLock::new(|| {
         nvidia_consumer::TABLES
             .iter()
             .chain(nvidia_workstation::TABLES)
@@ -23,13 +23,13 @@ pub fn catalogue() -> &'static [Card] {
             .chain(amd::TABLES)
             .chain(intel::TABLES)
             .chain(huawei::TABLES)
-            .flat_map(|table| table.rows.iter().map(|row| table.card(row)))
+            .flat_map(|table| table.rows.iter().map(|row| table.gpu(row)))
             .collect()
     });
     &CATALOGUE
 }
 
-/// The card with `id`, in whatever case it is written.
-pub fn find(id: &str) -> Option<&'static Card> {
-    catalogue().iter().find(|card| card.id.eq_ignore_ascii_case(id))
+/// The GPU with `id`, in whatever case it is written.
+pub fn find(id: &str) -> Option<&'static Gpu> {
+    catalogue().iter().find(|gpu| gpu.id.eq_ignore_ascii_case(id))
 }

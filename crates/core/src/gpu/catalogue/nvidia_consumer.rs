@@ -1,4 +1,4 @@
-//! GeForce and TITAN cards, desktop and notebook.
+//! GeForce and TITAN GPUs, desktop and notebook.
 
 use super::table::{Row, Table, nvidia, pcie, runtime, sibling};
 use crate::gpu::{Segment, Vendor};
@@ -7,7 +7,7 @@ pub(super) const TABLES: &[Table] = &[
     Table {
         vendor: Vendor::Nvidia,
         segment: Segment::Consumer,
-        sheet: "NVIDIA architecture white papers and product pages; GeForce cards run fp32 accumulation at half rate",
+        sheet: "NVIDIA architecture white papers and product pages; GeForce GPUs run fp32 accumulation at half rate",
         rows: DESKTOP,
     },
     Table {

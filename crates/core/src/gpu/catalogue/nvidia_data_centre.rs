@@ -1,4 +1,4 @@
-//! Tesla and data-centre cards.
+//! Tesla and data-centre GPUs.
 
 use super::table::{Row, Table, direct, driver, nvidia, pcie, runtime, sibling};
 use crate::gpu::{Segment, Vendor};

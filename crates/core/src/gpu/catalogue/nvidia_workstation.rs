@@ -1,4 +1,4 @@
-//! Quadro, RTX and RTX PRO workstation cards.
+//! Quadro, RTX and RTX PRO workstation GPUs.
 
 use super::table::{Row, Table, nvidia, pcie, runtime, sibling};
 use crate::gpu::{Segment, Vendor};

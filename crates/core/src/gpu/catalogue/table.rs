@@ -1,9 +1,9 @@
 //! What a line of the catalogue is, and short ways to write its figures.
 
-use crate::gpu::{Card, Interconnect, MemoryFigure, Segment, Vendor};
+use crate::gpu::{Gpu, Interconnect, MemoryFigure, Segment, Vendor};
 use std::borrow::Cow;
 
-/// Cards of one maker and market.
+/// GPUs of one maker and market.
 pub(super) struct Table {
     pub(super) vendor: Vendor,
     pub(super) segment: Segment,
@@ -13,10 +13,10 @@ pub(super) struct Table {
 }
 
 impl Table {
-    pub(super) fn card(&self, row: &Row) -> Card {
+    pub(super) fn gpu(&self, row: &Row) -> Gpu {
         let origin = row.memory.1.describe();
         let sheet = self.sheet;
-        Card {
+        Gpu {
             id: Cow::Borrowed(row.id),
             name: Cow::Borrowed(row.name),
             vendor: self.vendor,
@@ -38,7 +38,7 @@ impl Table {
     }
 }
 
-/// One card's line.
+/// One GPU's line.
 pub(super) struct Row {
     pub(super) id: &'static str,
     pub(super) name: &'static str,
@@ -55,7 +55,7 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// With an optional NVLink bridge between two cards, GB/s in one direction.
+    /// With an optional NVLink bridge between two GPUs, GB/s in one direction.
     pub(super) const fn bridge(mut self, gb_s: f64) -> Self {
         self.bridge = Some(gb_s);
         self
@@ -67,14 +67,14 @@ impl Row {
         self
     }
 
-    /// With a remark on this card's figures.
+    /// With a remark on this GPU's figures.
     pub(super) const fn note(mut self, note: &'static str) -> Self {
         self.note = note;
         self
     }
 }
 
-/// An NVIDIA card: id, name, memory, GB/s, TFLOP/s, compute capability and multiprocessors, link.
+/// An NVIDIA GPU: id, name, memory, GB/s, TFLOP/s, compute capability and multiprocessors, link.
 pub(super) const fn nvidia(
     id: &'static str,
     name: &'static str,
@@ -100,7 +100,7 @@ pub(super) const fn nvidia(
     }
 }
 
-/// A card of another maker: id, name, memory, GB/s, TFLOP/s, link.
+/// A GPU of another maker: id, name, memory, GB/s, TFLOP/s, link.
 pub(super) const fn other(
     id: &'static str,
     name: &'static str,
@@ -129,7 +129,7 @@ pub(super) const fn runtime(mib: u64) -> (u64, MemoryFigure) {
     (mib, MemoryFigure::Runtime)
 }
 
-/// MiB that the driver's tool prints, less what the driver keeps on a card of the same generation and size.
+/// MiB that the driver's tool prints, less what the driver keeps on a GPU of the same generation and size.
 pub(super) const fn sibling(mib: u64) -> (u64, MemoryFigure) {
     (mib, MemoryFigure::Sibling)
 }

@@ -1,11 +1,12 @@
 //! Self-attention.
 
 use super::super::autograd::{
-    Shape, Sym, Tensor, cat_last, copy, custom, dims, slice_last, split_heads, split_last, to_heads, transpose_heads,
+    Shape, Sym, Tensor, cat_last, contiguous, custom, dims, slice_last, split_heads, split_last, to_heads,
+    transpose_heads,
 };
 use super::super::term::Term;
 use super::super::weights::LayerWeights;
-use super::Setting;
+use super::ForwardContext;
 use super::eager_attention::eager;
 use super::fused_attention::fused;
 use super::norm::run_norm;
@@ -16,23 +17,23 @@ use crate::model::{Attention, Projection as Kind, QkNorm, Role};
 /// Runs attention over the normed `x`, and `finish` over its output; gives back the probabilities too where they are written
 /// out, as the layer holds them until it returns.
 pub(in crate::memory) fn run_attention(
-    setting: &Setting,
+    context: &ForwardContext,
     layer: &LayerWeights,
     x: &Tensor,
     finish: impl Fn(Tensor) -> Tensor,
 ) -> (Tensor, Option<Tensor>) {
     let facts = &layer.layer.attention;
-    let Some((q, k, v, whole)) = queries_keys_values(setting, layer, facts, x) else {
+    let Some((q, k, v, whole)) = queries_keys_values(context, layer, facts, x) else {
         return (finish(x.clone()), None);
     };
-    let (k, v) = remember(setting, k, v);
-    let (mixed, probabilities) = attend(setting, layer, &q, &k, &v);
+    let (k, v) = remember(context, k, v);
+    let (mixed, probabilities) = attend(context, layer, &q, &k, &v);
     let out = match layer.projection(Role::Output) {
-        Some(output) => output.run(setting, &mixed, Term::AttentionOutput),
+        Some(output) => output.run(context, &mixed, Term::AttentionOutput),
         None => mixed.clone(),
     };
     drop(mixed);
-    if setting.keeps_branches {
+    if context.keeps_branches {
         return (finish(out), probabilities);
     }
     drop((q, k, v, whole));
@@ -41,7 +42,7 @@ pub(in crate::memory) fn run_attention(
 
 /// Queries, keys and values, and the tensor they are parts of where the code keeps a name for it.
 fn queries_keys_values(
-    setting: &Setting,
+    context: &ForwardContext,
     layer: &LayerWeights,
     facts: &Attention,
     x: &Tensor,
@@ -52,15 +53,15 @@ fn queries_keys_values(
     let mut whole = None;
     let (q, k, v) = match facts.projection {
         Kind::Separate => {
-            let q = project_heads(setting, layer, facts, x, Role::Query)?;
-            let k = project_heads(setting, layer, facts, x, Role::Key)?;
-            let v = project_heads(setting, layer, facts, x, Role::Value)?;
+            let q = project_heads(context, layer, facts, x, Role::Query)?;
+            let k = project_heads(context, layer, facts, x, Role::Key)?;
+            let v = project_heads(context, layer, facts, x, Role::Value)?;
             (q, k, v)
         }
         Kind::Fused => {
             let fused = layer.projection(Role::QueryKeyValue)?;
             let slices = fused.name.ends_with("qkv_proj");
-            let all = fused.run(setting, x, Term::QueryKeyValue);
+            let all = fused.run(context, x, Term::QueryKeyValue);
             let widths =
                 [(Sym::QueryHeads, query_width), (Sym::KeyHeads, key_width), (Sym::KeyHeadValues, value_width)];
             let parts = if slices {
@@ -70,21 +71,21 @@ fn queries_keys_values(
             };
             let mut parts: std::vec::IntoIter<Tensor> = parts.into_iter();
             let (q, mut k, mut v) = (parts.next()?, parts.next()?, parts.next()?);
-            // Falcon's multi-query heads are taken by a list of indices, which copies them: the whole is let go.
+            // Falcon's multi-query heads are taken by a list of indices, which copies them: the whole is freed.
             if facts.num_key_value_heads == 1 && fused.name.ends_with("query_key_value") {
-                let taken = |part: &Tensor, name| take_heads(setting, &all, part.shape(), name);
+                let taken = |part: &Tensor, name| take_heads(context, &all, part.shape(), name);
                 (k, v) = (taken(&k, "k"), taken(&v, "v"));
             }
             // Phi-3's code has a name for the whole; elsewhere the parts take its place.
             whole = slices.then_some(all);
             (
-                to_heads(&q, heads(setting, Sym::A, facts.num_attention_heads, facts.head_dim)),
-                to_heads(&k, heads(setting, Sym::K, facts.num_key_value_heads, facts.head_dim)),
-                to_heads(&v, heads(setting, Sym::K, facts.num_key_value_heads, facts.value_head_dim)),
+                to_heads(&q, heads(context, Sym::A, facts.num_attention_heads, facts.head_dim)),
+                to_heads(&k, heads(context, Sym::K, facts.num_key_value_heads, facts.head_dim)),
+                to_heads(&v, heads(context, Sym::K, facts.num_key_value_heads, facts.value_head_dim)),
             )
         }
         Kind::Latent { q_lora_rank, kv_lora_rank, qk_rope_head_dim } => {
-            let (q, k, v) = latent(setting, layer, facts, x, q_lora_rank, kv_lora_rank, qk_rope_head_dim)?;
+            let (q, k, v) = latent(context, layer, facts, x, q_lora_rank, kv_lora_rank, qk_rope_head_dim)?;
             return Some((q, k, v, None));
         }
     };
@@ -94,9 +95,9 @@ fn queries_keys_values(
     // Phi-3's code joins the rotated part and the rest even when nothing is left over.
     let joins = layer.projection(Role::QueryKeyValue).is_some_and(|fused| fused.name.ends_with("qkv_proj"));
     let (turned_q, turned_k) = if facts.rotates_halves {
-        rotate_halves(setting, &q, &k)?
+        rotate_halves(context, &q, &k)?
     } else {
-        rotate_both(setting, &q, &k, facts.rotary_dim, joins)
+        rotate_both(context, &q, &k, facts.rotary_dim, joins)
     };
     drop(q);
     drop(k);
@@ -104,33 +105,39 @@ fn queries_keys_values(
 }
 
 /// `fused[..., [index], :]`: a copy; backward adds into zeros of the whole.
-fn take_heads(setting: &Setting, all: &Tensor, shape: Shape, name: &str) -> Tensor {
+fn take_heads(context: &ForwardContext, all: &Tensor, shape: Shape, name: &str) -> Tensor {
     let whole = all.shape();
     custom(
-        &setting.tape,
+        &context.tape,
         &[all],
-        |_| Tensor::new(&setting.tape, setting.label(Term::QueryKeyValue, name), shape, all.element()),
+        |_| Tensor::new(&context.tape, context.label(Term::QueryKeyValue, name), shape, all.element()),
         move |call| [Some(call.grad_like(whole, call.grad.element()))].into(),
     )
 }
 
 /// One of q, k, v: projected, normed where the family does, seen head by head.
-fn project_heads(setting: &Setting, layer: &LayerWeights, facts: &Attention, x: &Tensor, role: Role) -> Option<Tensor> {
+fn project_heads(
+    context: &ForwardContext,
+    layer: &LayerWeights,
+    facts: &Attention,
+    x: &Tensor,
+    role: Role,
+) -> Option<Tensor> {
     let (count, width, sym, norm) = match role {
         Role::Query => (facts.num_attention_heads, facts.head_dim, Sym::A, Some(Role::QueryNorm)),
         Role::Key => (facts.num_key_value_heads, facts.head_dim, Sym::K, Some(Role::KeyNorm)),
         _ => (facts.num_key_value_heads, facts.value_head_dim, Sym::K, None),
     };
-    let shape = heads(setting, sym, count, width);
-    let flat = layer.projection(role)?.run(setting, x, Term::QueryKeyValue);
+    let shape = heads(context, sym, count, width);
+    let flat = layer.projection(role)?.run(context, x, Term::QueryKeyValue);
     let norm = norm.and_then(|role| layer.norm(role));
     Some(match (facts.qk_norm, norm) {
-        (Some(QkNorm::WholeProjection(_)), Some(norm)) => to_heads(&run_norm(setting, norm, &flat), shape),
+        (Some(QkNorm::WholeProjection(_)), Some(norm)) => to_heads(&run_norm(context, norm, &flat), shape),
         (Some(QkNorm::PerHead(_)), Some(norm)) => {
-            let by_head = dims(&[(Sym::B, setting.batch), (Sym::S, setting.length), (sym, count), (Sym::D, width)]);
+            let by_head = dims(&[(Sym::B, context.batch), (Sym::S, context.length), (sym, count), (Sym::D, width)]);
             let by_head = split_heads(&flat, by_head);
             drop(flat);
-            let normed = run_norm(setting, norm, &by_head);
+            let normed = run_norm(context, norm, &by_head);
             drop(by_head);
             transpose_heads(&normed, shape)
         }
@@ -141,7 +148,7 @@ fn project_heads(setting: &Setting, layer: &LayerWeights, facts: &Attention, x: 
 /// DeepSeek's latent attention (DeepseekV3Attention.forward): compressed queries, keys and values are expanded again,
 /// and the rotated part is joined to the rest by `torch.cat`.
 fn latent(
-    setting: &Setting,
+    context: &ForwardContext,
     layer: &LayerWeights,
     facts: &Attention,
     x: &Tensor,
@@ -152,49 +159,49 @@ fn latent(
     let count = facts.num_attention_heads;
     let q = match q_lora_rank {
         Some(_) => {
-            let low = layer.projection(Role::QueryDown)?.run(setting, x, Term::QueryKeyValue);
-            let normed = run_norm(setting, layer.norm(Role::QueryDownNorm)?, &low);
+            let low = layer.projection(Role::QueryDown)?.run(context, x, Term::QueryKeyValue);
+            let normed = run_norm(context, layer.norm(Role::QueryDownNorm)?, &low);
             drop(low);
-            layer.projection(Role::Query)?.run(setting, &normed, Term::QueryKeyValue)
+            layer.projection(Role::Query)?.run(context, &normed, Term::QueryKeyValue)
         }
-        None => layer.projection(Role::Query)?.run(setting, x, Term::QueryKeyValue),
+        None => layer.projection(Role::Query)?.run(context, x, Term::QueryKeyValue),
     };
-    let q = to_heads(&q, heads(setting, Sym::A, count, facts.head_dim));
+    let q = to_heads(&q, heads(context, Sym::A, count, facts.head_dim));
     let plain = facts.head_dim.saturating_sub(rope);
     let mut q_parts = split_last(&q, &[(Sym::DNope, plain), (Sym::DRope, rope)]).into_iter();
     drop(q);
     let (q_plain, q_turned) = (q_parts.next()?, q_parts.next()?);
-    let low = layer.projection(Role::KeyValueDown)?.run(setting, x, Term::QueryKeyValue);
+    let low = layer.projection(Role::KeyValueDown)?.run(context, x, Term::QueryKeyValue);
     let mut low_parts = split_last(&low, &[(Sym::RKv, kv_lora_rank), (Sym::DRope, rope)]).into_iter();
     drop(low);
     let (compressed, k_turned) = (low_parts.next()?, low_parts.next()?);
-    let normed = run_norm(setting, layer.norm(Role::KeyValueDownNorm)?, &compressed);
+    let normed = run_norm(context, layer.norm(Role::KeyValueDownNorm)?, &compressed);
     drop(compressed);
-    let expanded = layer.projection(Role::KeyValueUp)?.run(setting, &normed, Term::QueryKeyValue);
+    let expanded = layer.projection(Role::KeyValueUp)?.run(context, &normed, Term::QueryKeyValue);
     drop(normed);
-    let expanded = to_heads(&expanded, heads(setting, Sym::A, count, plain.saturating_add(facts.value_head_dim)));
+    let expanded = to_heads(&expanded, heads(context, Sym::A, count, plain.saturating_add(facts.value_head_dim)));
     let mut kv_parts = split_last(&expanded, &[(Sym::DNope, plain), (Sym::DV, facts.value_head_dim)]).into_iter();
     drop(expanded);
     let (k_plain, v) = (kv_parts.next()?, kv_parts.next()?);
-    let k_turned = k_turned.view(heads(setting, Sym::One, 1, rope));
-    let (q_turned, k_turned) = rotate_both(setting, &q_turned, &k_turned, rope, false);
-    let shape = heads(setting, Sym::A, count, facts.head_dim);
-    let q = cat_last(&[&q_plain, &q_turned], shape, setting.label(Term::QueryKeyValue, "q"))?;
-    let k = cat_last(&[&k_plain, &k_turned], shape, setting.label(Term::QueryKeyValue, "k"))?;
+    let k_turned = k_turned.view(heads(context, Sym::One, 1, rope));
+    let (q_turned, k_turned) = rotate_both(context, &q_turned, &k_turned, rope, false);
+    let shape = heads(context, Sym::A, count, facts.head_dim);
+    let q = cat_last(&[&q_plain, &q_turned], shape, context.label(Term::QueryKeyValue, "q"))?;
+    let k = cat_last(&[&k_plain, &k_turned], shape, context.label(Term::QueryKeyValue, "k"))?;
     Some((q, k, v))
 }
 
 /// Puts keys and values into the cache, when there is one, and gives back what attention reads.
-fn remember(setting: &Setting, k: Tensor, v: Tensor) -> (Tensor, Tensor) {
-    if let Some(cache) = &setting.cache {
-        let label = |name| setting.label(Term::KvCache, name);
-        if let Some(past) = &setting.past {
+fn remember(context: &ForwardContext, k: Tensor, v: Tensor) -> (Tensor, Tensor) {
+    if let Some(cache) = &context.cache {
+        let label = |name| context.label(Term::KvCache, name);
+        if let Some(past) = &context.past {
             // The cache of one more token replaces the one before, keys first.
             let longer = |x: &Tensor, name| {
                 let width = x.shape().width();
                 let old = past.borrow_mut().pop_front();
                 let before = old.as_ref().map_or(x.shape(), Tensor::shape);
-                let length = attended_with(&before, setting.attended);
+                let length = attended_with(&before, context.attended);
                 let shape = match before.sizes() {
                     [batch, heads, ..] => {
                         dims(&[(Sym::B, *batch), (Sym::K, *heads), (Sym::PromptAndAnswer, length), (Sym::D, width)])
@@ -202,7 +209,7 @@ fn remember(setting: &Setting, k: Tensor, v: Tensor) -> (Tensor, Tensor) {
                     _ => x.shape(),
                 };
                 let element = old.as_ref().map_or(x.element(), Tensor::element);
-                Tensor::new(&setting.tape, label(name), shape, element).with_head_major(true)
+                Tensor::new(&context.tape, label(name), shape, element).with_head_major(true)
             };
             let k = longer(&k, "k");
             let v = longer(&v, "v");
@@ -210,7 +217,7 @@ fn remember(setting: &Setting, k: Tensor, v: Tensor) -> (Tensor, Tensor) {
             return (k, v);
         }
         // DynamicLayer.update joins an empty tensor and the new one: a copy (transformers cache_utils.py).
-        let keep = |x: &Tensor, name| copy(x, x.shape(), label(name), true);
+        let keep = |x: &Tensor, name| contiguous(x, x.shape(), label(name), true);
         let (k, v) = (keep(&k, "k"), keep(&v, "v"));
         cache.borrow_mut().extend([k.clone(), v.clone()]);
         return (k, v);
@@ -224,18 +231,24 @@ fn attended_with(before: &Shape, attended: u64) -> u64 {
     held.saturating_add(1).min(attended)
 }
 
-fn attend(setting: &Setting, layer: &LayerWeights, q: &Tensor, k: &Tensor, v: &Tensor) -> (Tensor, Option<Tensor>) {
+fn attend(
+    context: &ForwardContext,
+    layer: &LayerWeights,
+    q: &Tensor,
+    k: &Tensor,
+    v: &Tensor,
+) -> (Tensor, Option<Tensor>) {
     let facts = &layer.layer.attention;
-    match setting.kernel {
+    match context.kernel {
         AttentionKernel::Eager => {
-            let (mixed, probabilities) = eager(setting, facts, layer.sinks.as_ref(), q, k, v);
+            let (mixed, probabilities) = eager(context, facts, layer.sinks.as_ref(), q, k, v);
             (mixed, Some(probabilities))
         }
-        AttentionKernel::Flash | AttentionKernel::Efficient => (fused(setting, facts, q, k, v), None),
+        AttentionKernel::Flash | AttentionKernel::Efficient => (fused(context, facts, q, k, v), None),
     }
 }
 
 /// `[b, heads, s, width]`.
-pub(super) fn heads(setting: &Setting, sym: Sym, count: u64, width: u64) -> Shape {
-    dims(&[(Sym::B, setting.batch), (sym, count), (Sym::S, setting.length), (Sym::D, width)])
+pub(super) fn heads(context: &ForwardContext, sym: Sym, count: u64, width: u64) -> Shape {
+    dims(&[(Sym::B, context.batch), (sym, count), (Sym::S, context.length), (Sym::D, width)])
 }

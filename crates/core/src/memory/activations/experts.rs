@@ -1,31 +1,36 @@
 //! Mixtures of experts, as transformers 5 runs them: tokens are copied once for each expert they visit, sorted by
-//! expert, and multiplied by one grouped product (transformers integrations/moe.py, grouped_mm_experts_forward).
+//! expert, and multiplied by one grouped matmul (transformers integrations/moe.py, grouped_mm_experts_forward).
 
 use super::super::autograd::{
-    Dim, ElementType, Shape, Sym, Tensor, cast, custom, dims, mul, scale, softmax, split_last,
+    Dim, ElementType, Shape, Sym, Tensor, cast, custom, dims, mul, mul_scalar, softmax, split_last,
 };
 use super::super::term::Term;
 use super::super::weights::LayerWeights;
-use super::Setting;
+use super::ForwardContext;
 use super::biased_experts::run_biased_experts;
 use super::feed_forward::{activate, run_mlp};
 use crate::model::{Experts, ExpertsForm, Role};
 
 /// Runs the experts over the normed `x`.
-pub(in crate::memory) fn run_experts(setting: &Setting, layer: &LayerWeights, experts: &Experts, x: &Tensor) -> Tensor {
+pub(in crate::memory) fn run_experts(
+    context: &ForwardContext,
+    layer: &LayerWeights,
+    experts: &Experts,
+    x: &Tensor,
+) -> Tensor {
     if experts.form == ExpertsForm::ChoiceFirst {
-        return run_biased_experts(setting, layer, experts, x).unwrap_or_else(|| x.clone());
+        return run_biased_experts(context, layer, experts, x).unwrap_or_else(|| x.clone());
     }
-    let visits = dims(&[(Sym::Tokens, setting.token_count()), (Sym::Visits, experts.num_experts_per_tok)]);
-    let (weights, order) = route(setting, layer, experts, x, visits);
+    let visits = dims(&[(Sym::Tokens, context.token_count()), (Sym::Visits, experts.num_experts_per_tok)]);
+    let (weights, order) = route(context, layer, experts, x, visits);
     let parameters: Vec<&Tensor> = layer.experts.iter().collect();
-    let mut sum = setting.module("experts", &parameters, x, |x| {
-        visit(setting, layer, (experts, visits), x, (weights, order)).unwrap_or_else(|| x.clone())
+    let mut sum = context.module("experts", &parameters, x, |x| {
+        visit(context, layer, (experts, visits), x, (weights, order)).unwrap_or_else(|| x.clone())
     });
     if let Some(shared) = &experts.shared {
         let find = |role| layer.projection(role);
         let mut extra = run_mlp(
-            setting,
+            context,
             shared,
             x,
             find(Role::SharedGateProjection),
@@ -34,20 +39,19 @@ pub(in crate::memory) fn run_experts(setting: &Setting, layer: &LayerWeights, ex
             find(Role::SharedDown),
         );
         if let Some(gate) = layer.projection(Role::SharedExpertGate) {
-            let logit = gate.run(setting, x, Term::RouterActivations);
-            let open =
-                super::super::autograd::activation_saving_output(&logit, setting.label(Term::RouterActivations, ""));
+            let logit = gate.run(context, x, Term::RouterActivations);
+            let open = super::super::autograd::unary_saving_output(&logit, context.label(Term::RouterActivations, ""));
             drop(logit);
-            extra = mul(&open, &extra, setting.label(Term::ExpertActivations, "shared"));
+            extra = mul(&open, &extra, context.label(Term::ExpertActivations, "shared"));
         }
-        sum = super::super::autograd::add(&sum, &extra, setting.passing());
+        sum = super::super::autograd::add(&sum, &extra, context.passing());
     }
     sum
 }
 
 /// Runs the experts that tokens visit; `None` where the layer lacks one of their tensors.
 fn visit(
-    setting: &Setting,
+    context: &ForwardContext,
     layer: &LayerWeights,
     (experts, visits): (&Experts, Shape),
     x: &Tensor,
@@ -55,64 +59,64 @@ fn visit(
 ) -> Option<Tensor> {
     let copies = |sym: Sym, width| visits.with(Dim::new(sym, width));
     let hidden = x.shape().width();
-    let activations = |name| setting.label(Term::ExpertActivations, name);
+    let activations = |name| context.label(Term::ExpertActivations, name);
     // Tokens by expert, their weights likewise, and the way back: each indexing keeps its indices.
     let [_, by_expert, permutation, inverse] = &order;
-    let gathered = gather(setting, x, by_expert, copies(Sym::H, hidden), activations("tokens"));
-    let scales = gather(setting, &weights, permutation, visits, setting.label(Term::RouterActivations, ""));
+    let gathered = gather(context, x, by_expert, copies(Sym::H, hidden), activations("tokens"));
+    let scales = gather(context, &weights, permutation, visits, context.label(Term::RouterActivations, ""));
     let (up_weight, down_weight) = (layer.experts.first()?, layer.experts.get(1)?);
     let width = experts.expert.intermediate_size;
     let up_width = if experts.expert.gated { width.saturating_mul(2) } else { width };
-    let up = grouped(setting, &gathered, up_weight, copies(Sym::TwoI, up_width), activations("gate_up"));
+    let up = grouped(context, &gathered, up_weight, copies(Sym::TwoI, up_width), activations("gate_up"));
     let product = if experts.expert.gated {
         let parts = split_last(&up, &[(Sym::I, width), (Sym::I, width)]);
         let [gate, plain] = parts.as_slice() else { return None };
-        let activated = activate(setting, experts.expert.activation, gate);
+        let activated = activate(context, experts.expert.activation, gate);
         mul(&activated, plain, activations("product"))
     } else {
-        activate(setting, experts.expert.activation, &up)
+        activate(context, experts.expert.activation, &up)
     };
     drop(up);
-    let out = grouped(setting, &product, down_weight, copies(Sym::H, hidden), activations("down"));
+    let out = grouped(context, &product, down_weight, copies(Sym::H, hidden), activations("down"));
     drop(product);
-    let weighted = mul(&out, &scales, setting.passing());
-    let unsorted = gather(setting, &weighted, inverse, copies(Sym::H, hidden), setting.passing());
+    let weighted = mul(&out, &scales, context.passing());
+    let unsorted = gather(context, &weighted, inverse, copies(Sym::H, hidden), context.passing());
     drop(weighted);
-    let sum = sum_visits(setting, &unsorted, x.shape());
-    let sum = cast(&sum, x.element(), setting.passing());
+    let sum = sum_visits(context, &unsorted, x.shape());
+    let sum = cast(&sum, x.element(), context.passing());
     drop((unsorted, order, weights, scales, out, gathered));
     Some(sum)
 }
 
 /// Router logits, their softmax in fp32, the chosen weights; and the indices that sort visits by expert.
 fn route(
-    setting: &Setting,
+    context: &ForwardContext,
     layer: &LayerWeights,
     experts: &Experts,
     x: &Tensor,
     visits: Shape,
 ) -> (Tensor, [Tensor; 4]) {
-    let label = setting.label(Term::RouterActivations, "");
-    let all = dims(&[(Sym::Tokens, setting.token_count()), (Sym::E, experts.num_experts)]);
+    let label = context.label(Term::RouterActivations, "");
+    let all = dims(&[(Sym::Tokens, context.token_count()), (Sym::E, experts.num_experts)]);
     let logits = match layer.projection(Role::Router) {
-        Some(router) if setting.router_in_fp32 => router.run_in_fp32(setting, x),
-        Some(router) => router.run(setting, x, Term::RouterActivations),
-        None => Tensor::new(&setting.tape, label, all, x.element()),
+        Some(router) if context.router_in_fp32 => router.run_in_fp32(context, x),
+        Some(router) => router.run(context, x, Term::RouterActivations),
+        None => Tensor::new(&context.tape, label, all, x.element()),
     };
-    let wide = cast(&logits, ElementType::F32, setting.passing());
+    let wide = cast(&logits, ElementType::F32, context.passing());
     let probabilities = softmax(&wide, ElementType::F32, label);
     drop(wide);
     let chosen = custom(
-        &setting.tape,
+        &context.tape,
         &[&probabilities],
-        |_| Tensor::new(&setting.tape, label, visits, ElementType::F32),
+        |_| Tensor::new(&context.tape, label, visits, ElementType::F32),
         move |call| [Some(call.grad_like(all, ElementType::F32))].into(),
     );
-    let index = |element| Tensor::new(&setting.tape, label, visits, element);
+    let index = |element| Tensor::new(&context.tape, label, visits, element);
     let experts_chosen = index(ElementType::I64);
-    let normalized = scale(&chosen, label);
+    let normalized = mul_scalar(&chosen, label);
     drop(chosen);
-    let weights = if setting.weighs_experts_in_fp32 { normalized } else { cast(&normalized, x.element(), label) };
+    let weights = if context.weighs_experts_in_fp32 { normalized } else { cast(&normalized, x.element(), label) };
     // Expert ids and permutation of the sort, its inverse, the ids as int32.
     let order = [experts_chosen, index(ElementType::I64), index(ElementType::I64), index(ElementType::I64)];
     (weights, order)
@@ -121,7 +125,7 @@ fn route(
 /// `x[indices]`: backward adds into zeros of the source's shape, in the order of the sorted indices
 /// (aten/src/ATen/native/cuda/Indexing.cu index_put_with_sort_kernel).
 pub(super) fn gather(
-    setting: &Setting,
+    context: &ForwardContext,
     x: &Tensor,
     indices: &Tensor,
     shape: Shape,
@@ -130,11 +134,11 @@ pub(super) fn gather(
     let source = x.shape();
     let places = indices.shape();
     custom(
-        &setting.tape,
+        &context.tape,
         &[x],
         |recording| {
             recording.save(indices);
-            Tensor::new(&setting.tape, label, shape, x.element())
+            Tensor::new(&context.tape, label, shape, x.element())
         },
         move |call| {
             let grad = call.grad_like(source, call.grad.element());
@@ -148,21 +152,21 @@ pub(super) fn gather(
     )
 }
 
-/// `torch._grouped_mm`: one product for all experts, each with its own rows. Autocast does not know it: the input takes the
+/// `torch._grouped_mm`: one matmul for all experts, each with its own rows. Autocast does not know it: the input takes the
 /// weight's dtype.
 fn grouped(
-    setting: &Setting,
+    context: &ForwardContext,
     x: &Tensor,
     weight: &Tensor,
     shape: Shape,
     label: super::super::autograd::Label,
 ) -> Tensor {
-    grouped_at(setting, x, weight, None, shape, label)
+    grouped_at(context, x, weight, None, shape, label)
 }
 
 /// The same, keeping where each expert's rows end.
 pub(super) fn grouped_at(
-    setting: &Setting,
+    context: &ForwardContext,
     x: &Tensor,
     weight: &Tensor,
     ends: Option<&Tensor>,
@@ -170,10 +174,10 @@ pub(super) fn grouped_at(
     label: super::super::autograd::Label,
 ) -> Tensor {
     let weight = weight.clone();
-    let x = cast(x, weight.element(), setting.label(Term::ExpertActivations, "cast"));
+    let x = cast(x, weight.element(), context.label(Term::ExpertActivations, "cast"));
     let (x_shape, weight_shape) = (x.shape(), weight.shape());
     custom(
-        &setting.tape,
+        &context.tape,
         &[&x, &weight],
         |recording| {
             if recording.needs(1) {
@@ -183,7 +187,7 @@ pub(super) fn grouped_at(
                 recording.save(&weight);
             }
             ends.iter().for_each(|ends| recording.save(ends));
-            Tensor::new(&setting.tape, label, shape, x.element())
+            Tensor::new(&context.tape, label, shape, x.element())
         },
         move |call| {
             let need = |i: usize| call.needs.get(i).copied().unwrap_or(false);
@@ -196,14 +200,14 @@ pub(super) fn grouped_at(
 }
 
 /// `out.view(tokens, e, h).sum(dim=1)`: backward expands, and the view copies what is expanded.
-pub(super) fn sum_visits(setting: &Setting, x: &Tensor, shape: Shape) -> Tensor {
+pub(super) fn sum_visits(context: &ForwardContext, x: &Tensor, shape: Shape) -> Tensor {
     let (from, element) = (x.shape(), x.element());
     // torch.autocast sums into fp32.
-    let wide = if *setting.autocast.borrow() { ElementType::F32 } else { element };
+    let wide = if *context.autocast.borrow() { ElementType::F32 } else { element };
     custom(
-        &setting.tape,
+        &context.tape,
         &[x],
-        |_| Tensor::new(&setting.tape, setting.passing(), shape, wide),
+        |_| Tensor::new(&context.tape, context.passing(), shape, wide),
         move |call| [Some(call.grad_like(from, element))].into(),
     )
 }

@@ -1,32 +1,32 @@
 //! `scaled_dot_product_attention` as transformers calls it: which kernel runs, on which heads and masks.
 
 use super::super::autograd::{
-    AttentionLabels, AttentionSizes, Dim, ElementType, Shape, Sym, Tensor, copy, dims, efficient_attention,
+    AttentionLabels, AttentionSizes, Dim, ElementType, Shape, Sym, Tensor, contiguous, dims, efficient_attention,
     flash_attention, repeat_heads, to_heads,
 };
 use super::super::term::Term;
-use super::Setting;
+use super::ForwardContext;
 use crate::job::AttentionKernel;
 use crate::model::Attention;
 
 /// `scaled_dot_product_attention`: keeps q, k, v, its output and one fp32 a head and token.
-pub(super) fn fused(setting: &Setting, facts: &Attention, q: &Tensor, k: &Tensor, v: &Tensor) -> Tensor {
-    let window = setting.window(facts.sliding_window);
-    let masked = setting.padded || window.is_some() || facts.alibi;
-    let element = if *setting.autocast.borrow() { setting.half } else { q.element() };
+pub(super) fn fused(context: &ForwardContext, facts: &Attention, q: &Tensor, k: &Tensor, v: &Tensor) -> Tensor {
+    let window = context.window(facts.sliding_window);
+    let masked = context.padded || window.is_some() || facts.alibi;
+    let element = if *context.autocast.borrow() { context.half } else { q.element() };
     // Flash wants values as wide as keys (sdp_utils.cpp check_head_dim_size_flash); latent attention's are not.
     let unequal = facts.head_dim != facts.value_head_dim;
     let kernel =
-        if masked || unequal || element == ElementType::F32 { AttentionKernel::Efficient } else { setting.kernel };
+        if masked || unequal || element == ElementType::F32 { AttentionKernel::Efficient } else { context.kernel };
     // For a single query token the query heads of a group become rows instead (integrations/sdpa_attention.py pack_gqa).
-    let expand = setting.expand_kv.unwrap_or(masked) && setting.length > 1;
+    let expand = context.expand_kv.unwrap_or(masked) && context.length > 1;
     let groups = facts.num_attention_heads != facts.num_key_value_heads;
-    let label = |name| setting.label(Term::QueryKeyValue, name);
+    let label = |name| context.label(Term::QueryKeyValue, name);
     let (k, v) = if expand && groups {
         // As many positions as there are keys: more than queries when a cache holds earlier ones.
-        let keys = k.shape().sizes().get(2).copied().unwrap_or(setting.attended);
+        let keys = k.shape().sizes().get(2).copied().unwrap_or(context.attended);
         let expanded = |width| {
-            dims(&[(Sym::B, setting.batch), (Sym::A, facts.num_attention_heads), (Sym::S, keys)])
+            dims(&[(Sym::B, context.batch), (Sym::A, facts.num_attention_heads), (Sym::S, keys)])
                 .with(Dim::new(Sym::D, width))
         };
         let (key, value) = (expanded(facts.head_dim), expanded(facts.value_head_dim));
@@ -36,50 +36,50 @@ pub(super) fn fused(setting: &Setting, facts: &Attention, q: &Tensor, k: &Tensor
     };
     // Autocast casts within the operator; C++ evaluates the casts of its arguments from the last to the first.
     let materialised = (k.clone(), v.clone());
-    let v = setting.cast_input(&v);
-    let k = setting.cast_input(&k);
-    let cast_q = setting.cast_input(q);
+    let v = context.cast_input(&v);
+    let k = context.cast_input(&k);
+    let cast_q = context.cast_input(q);
     let q = &cast_q;
     let sizes = AttentionSizes {
-        batch: setting.batch,
+        batch: context.batch,
         heads: facts.num_attention_heads,
-        queries: setting.length,
-        keys: setting.attended,
+        queries: context.length,
+        keys: context.attended,
         head_dim: facts.head_dim,
         value_dim: facts.value_head_dim,
         groups: groups && !expand,
     };
-    let labels = labels(setting);
+    let labels = labels(context);
     let q_is_head_major = q.head_major();
     let out = if kernel == AttentionKernel::Flash {
-        flash_attention((q, &k, &v), sizes, setting.training && facts.dropout > 0.0, &labels)
+        flash_attention((q, &k, &v), sizes, context.training && facts.dropout > 0.0, &labels)
     } else {
-        efficient_attention((q, &k, &v), sizes, masked.then(|| bias_shape(setting)), &labels)
+        efficient_attention((q, &k, &v), sizes, masked.then(|| bias_shape(context)), &labels)
     };
     drop((cast_q, k, v));
     drop(materialised);
-    let flat = setting.tokens(Sym::AllValues, facts.num_attention_heads.saturating_mul(facts.value_head_dim));
+    let flat = context.tokens(Sym::AllValues, facts.num_attention_heads.saturating_mul(facts.value_head_dim));
     if kernel == AttentionKernel::Flash && q_is_head_major {
         // The output is laid out like q; `.contiguous()` then copies it token by token.
-        copy(&out, flat, setting.label(Term::AttentionOutput, "contiguous"), false)
+        contiguous(&out, flat, context.label(Term::AttentionOutput, "contiguous"), false)
     } else {
         to_heads(&out, flat)
     }
 }
 
-fn labels(setting: &Setting) -> AttentionLabels {
-    let output = |name| setting.label(Term::AttentionOutput, name);
+fn labels(context: &ForwardContext) -> AttentionLabels {
+    let output = |name| context.label(Term::AttentionOutput, name);
     AttentionLabels {
         output: output(""),
         statistics: output("log-sum-exp"),
         random: output("rng state"),
-        bias: setting.label(Term::AttentionMask, "bias"),
+        bias: context.label(Term::AttentionMask, "bias"),
         splits: output("splits"),
     }
 }
 
 /// One bias a layer, in the matmuls' dtype; a sliding window's is the same for every sequence.
-fn bias_shape(setting: &Setting) -> Shape {
-    let rows = if setting.padded { setting.batch } else { 1 };
-    dims(&[(if rows == 1 { Sym::One } else { Sym::B }, rows), (Sym::S, setting.length), (Sym::S, setting.attended)])
+fn bias_shape(context: &ForwardContext) -> Shape {
+    let rows = if context.padded { context.batch } else { 1 };
+    dims(&[(if rows == 1 { Sym::One } else { Sym::B }, rows), (Sym::S, context.length), (Sym::S, context.attended)])
 }

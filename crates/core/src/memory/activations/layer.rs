@@ -1,9 +1,9 @@
 //! One transformer layer: norms, branches and residual additions in the family's order.
 
-use super::super::autograd::{Tensor, add, dropout, scale};
+use super::super::autograd::{Tensor, add, dropout, mul_scalar};
 use super::super::term::Term;
 use super::super::weights::LayerWeights;
-use super::Setting;
+use super::ForwardContext;
 use super::attention::run_attention;
 use super::feed_forward::run_feed_forward;
 use super::norm::run_norm;
@@ -11,22 +11,22 @@ use crate::model::{ExpertsForm, FeedForward, Residual, Role};
 use std::cell::RefCell;
 
 /// Runs a layer over the residual stream `x`.
-pub(in crate::memory) fn run_layer(setting: &Setting, layer: &LayerWeights, x: &Tensor) -> Tensor {
-    setting.module("layer", &[], x, |x| run_blocks(setting, layer, x))
+pub(in crate::memory) fn run_layer(context: &ForwardContext, layer: &LayerWeights, x: &Tensor) -> Tensor {
+    context.module("layer", &[], x, |x| run_blocks(context, layer, x))
 }
 
 /// A layer's branches.
 struct Branches<'a> {
-    setting: &'a Setting,
+    context: &'a ForwardContext,
     layer: &'a LayerWeights,
     /// `hidden_states, _ = self.self_attn(...)`: the name `_` holds the probabilities until the layer returns.
     held: RefCell<Option<Tensor>>,
 }
 
-fn run_blocks(setting: &Setting, layer: &LayerWeights, x: &Tensor) -> Tensor {
-    let branches = Branches { setting, layer, held: RefCell::new(None) };
+fn run_blocks(context: &ForwardContext, layer: &LayerWeights, x: &Tensor) -> Tensor {
+    let branches = Branches { context, layer, held: RefCell::new(None) };
     match layer.layer.residual {
-        Residual::PreNorm if setting.keeps_branches => branches.pre_norm_kept(x),
+        Residual::PreNorm if context.keeps_branches => branches.pre_norm_kept(x),
         Residual::PreNorm => branches.pre_norm(x),
         Residual::PostNorm => branches.post_norm(x),
         Residual::PostBranchNorm => branches.post_branch_norm(x),
@@ -38,35 +38,35 @@ fn run_blocks(setting: &Setting, layer: &LayerWeights, x: &Tensor) -> Tensor {
 impl Branches<'_> {
     fn norm(&self, role: Role, x: &Tensor) -> Tensor {
         match self.layer.norm(role) {
-            Some(norm) => run_norm(self.setting, norm, x),
+            Some(norm) => run_norm(self.context, norm, x),
             None => x.clone(),
         }
     }
 
     fn attention(&self, x: &Tensor) -> Tensor {
-        let Self { setting, layer, held } = self;
+        let Self { context, layer, held } = self;
         let parameters: Vec<&Tensor> = layer.sinks.iter().collect();
-        setting.module("attention", &parameters, x, |x| {
-            let (out, probabilities) = run_attention(setting, layer, x, |out| branch(setting, layer, out));
+        context.module("attention", &parameters, x, |x| {
+            let (out, probabilities) = run_attention(context, layer, x, |out| branch(context, layer, out));
             held.replace(probabilities);
             out
         })
     }
 
     fn feed_forward(&self, x: &Tensor) -> Tensor {
-        let Self { setting, layer, .. } = self;
-        let run = |x: &Tensor| run_feed_forward(setting, layer, x);
-        let at_once = setting.gathers_experts_at_once && matches!(layer.layer.feed_forward, FeedForward::Experts(_));
+        let Self { context, layer, .. } = self;
+        let run = |x: &Tensor| run_feed_forward(context, layer, x);
+        let at_once = context.gathers_experts_at_once && matches!(layer.layer.feed_forward, FeedForward::Experts(_));
         let out = if at_once {
-            setting.leaf_module("mlp", &layer.expert_parameters(), x, run)
+            context.leaf_module("mlp", &layer.expert_parameters(), x, run)
         } else {
-            setting.module("mlp", &[], x, run)
+            context.module("mlp", &[], x, run)
         };
-        branch(setting, layer, out)
+        branch(context, layer, out)
     }
 
     fn sum(&self, a: &Tensor, b: &Tensor) -> Tensor {
-        add(a, b, self.setting.label(Term::ResidualStream, ""))
+        add(a, b, self.context.label(Term::ResidualStream, ""))
     }
 
     fn pre_norm(&self, x: &Tensor) -> Tensor {
@@ -147,22 +147,22 @@ impl Branches<'_> {
         } else {
             self.feed_forward(&normed)
         };
-        let both = add(&mixed, &out, self.setting.passing());
+        let both = add(&mixed, &out, self.context.passing());
         drop((mixed, out));
         self.sum(&both, x)
     }
 }
 
 /// What happens to a branch's output before it is added: dropout, a constant factor.
-fn branch(setting: &Setting, layer: &LayerWeights, out: Tensor) -> Tensor {
-    let passing = setting.passing();
+fn branch(context: &ForwardContext, layer: &LayerWeights, out: Tensor) -> Tensor {
+    let passing = context.passing();
     let mut out = out;
-    if setting.training && layer.layer.residual_dropout > 0.0 {
-        let mask = setting.label(Term::DropoutMasks, "residual");
+    if context.training && layer.layer.residual_dropout > 0.0 {
+        let mask = context.label(Term::DropoutMasks, "residual");
         out = dropout(&out, layer.layer.residual_dropout, mask, passing);
     }
     if layer.layer.scales_residual {
-        out = scale(&out, passing);
+        out = mul_scalar(&out, passing);
     }
     out
 }

@@ -2,43 +2,43 @@
 
 use super::super::autograd::{ElementType, Sym, Tensor, dims};
 use super::super::term::Term;
-use super::Setting;
+use super::ForwardContext;
 use crate::job::AttentionKernel;
 use crate::model::Model;
 use std::collections::HashMap;
 
 /// Makes the masks that layers share, one for each window: booleans for `sdpa`, numbers in the residual stream's dtype for
 /// eager attention.
-pub(in crate::memory) fn prepare_masks(setting: &Setting, model: &Model, stream: ElementType) {
+pub(in crate::memory) fn prepare_masks(context: &ForwardContext, model: &Model, stream: ElementType) {
     let mut masks: HashMap<Option<u64>, Tensor> = HashMap::new();
-    let eager = setting.kernel == AttentionKernel::Eager;
+    let eager = context.kernel == AttentionKernel::Eager;
     for run in &model.layers {
         let attention = &run.layer.attention;
-        let window = setting.window(attention.sliding_window);
-        let needed = eager || setting.padded || window.is_some() || attention.alibi;
+        let window = context.window(attention.sliding_window);
+        let needed = eager || context.padded || window.is_some() || attention.alibi;
         if !needed || masks.contains_key(&window) {
             continue;
         }
-        let seen = boolean_mask(setting, window);
+        let seen = boolean_mask(context, window);
         let mask = if eager {
             // `torch.where` writes one for every sequence.
-            let shape = dims(&[(Sym::B, setting.batch), (Sym::S, setting.length), (Sym::S, setting.attended)]);
-            Tensor::new(&setting.tape, setting.label(Term::AttentionMask, "mask"), shape, stream)
+            let shape = dims(&[(Sym::B, context.batch), (Sym::S, context.length), (Sym::S, context.attended)]);
+            Tensor::new(&context.tape, context.label(Term::AttentionMask, "mask"), shape, stream)
         } else {
             seen.clone()
         };
         drop(seen);
         masks.insert(window, mask);
     }
-    setting.masks.replace(masks);
+    context.masks.replace(masks);
 }
 
 /// `sdpa_mask`: the causal triangle, cut to the window, and to what is no padding; `and_masks` writes one result after each
 /// of its parts.
-fn boolean_mask(setting: &Setting, window: Option<u64>) -> Tensor {
+fn boolean_mask(context: &ForwardContext, window: Option<u64>) -> Tensor {
     let one = |rows| {
-        let shape = dims(&[(Sym::B, rows), (Sym::S, setting.length), (Sym::S, setting.attended)]);
-        Tensor::new(&setting.tape, setting.label(Term::AttentionMask, "mask"), shape, ElementType::Byte)
+        let shape = dims(&[(Sym::B, rows), (Sym::S, context.length), (Sym::S, context.attended)]);
+        Tensor::new(&context.tape, context.label(Term::AttentionMask, "mask"), shape, ElementType::Byte)
     };
     let and = |parts: &mut dyn Iterator<Item = Option<Tensor>>, rows| {
         let mut result: Option<Tensor> = None;
@@ -54,9 +54,9 @@ fn boolean_mask(setting: &Setting, window: Option<u64>) -> Tensor {
         Some(_) => and(&mut (0..2).map(|_| Some(one(1))), 1).unwrap_or_else(|| one(1)),
         None => one(1),
     };
-    if !setting.padded {
+    if !context.padded {
         return causal();
     }
     let mut parts = [true, false].into_iter().map(|first| first.then(causal));
-    and(&mut parts, setting.batch).unwrap_or_else(|| one(setting.batch))
+    and(&mut parts, context.batch).unwrap_or_else(|| one(context.batch))
 }

@@ -2,6 +2,7 @@
 
 mod attention;
 mod biased_experts;
+mod context;
 mod eager_attention;
 mod experts;
 mod feed_forward;
@@ -11,10 +12,9 @@ mod masks;
 mod norm;
 mod projection;
 mod rotary;
-mod setting;
 
+pub(super) use context::{BackwardHook, ForwardContext};
 pub(super) use layer::run_layer;
 pub(super) use masks::prepare_masks;
 pub(super) use norm::run_norm;
 pub(super) use rotary::rotary_tables;
-pub(super) use setting::{BackwardHook, Setting};

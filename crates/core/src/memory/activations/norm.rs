@@ -1,125 +1,125 @@
 //! Norms: what each kind keeps.
 
 use super::super::autograd::{
-    ElementType, Gradients, Shape, Sym, Tensor, add_number, cast, custom, layer_norm, mean_last, mul, pow, rsqrt,
-    scale, sub,
+    ElementType, Gradients, Shape, Sym, Tensor, add_scalar, cast, custom, layer_norm, mean_last, mul, mul_scalar, pow,
+    rsqrt, sub,
 };
 use super::super::term::Term;
 use super::super::weights::NormWeights;
-use super::Setting;
+use super::ForwardContext;
 use crate::model::NormKind;
 
 /// Runs a norm over the last dimension of `x`.
-pub(in crate::memory) fn run_norm(setting: &Setting, norm: &NormWeights, x: &Tensor) -> Tensor {
+pub(in crate::memory) fn run_norm(context: &ForwardContext, norm: &NormWeights, x: &Tensor) -> Tensor {
     let parameters: Vec<&Tensor> = norm.weight.iter().chain(&norm.bias).collect();
-    setting.module(&norm.name, &parameters, x, |x| normalize_by_kind(setting, norm, x))
+    context.module(&norm.name, &parameters, x, |x| normalize_by_kind(context, norm, x))
 }
 
-fn normalize_by_kind(setting: &Setting, norm: &NormWeights, x: &Tensor) -> Tensor {
+fn normalize_by_kind(context: &ForwardContext, norm: &NormWeights, x: &Tensor) -> Tensor {
     let name = norm.name.as_str();
     match norm.kind {
-        NormKind::RmsNorm if setting.liger => fused_rms_norm(setting, norm, x, true),
+        NormKind::RmsNorm if context.liger => fused_rms_norm(context, norm, x, true),
         NormKind::RmsNorm => {
-            let hidden = cast(x, ElementType::F32, setting.label(Term::NormInputs, name));
-            let square = pow(&hidden, setting.passing());
-            let variance = mean_last(&square, setting.label(Term::NormStatistics, name));
+            let hidden = cast(x, ElementType::F32, context.label(Term::NormInputs, name));
+            let square = pow(&hidden, context.passing());
+            let variance = mean_last(&square, context.label(Term::NormStatistics, name));
             drop(square);
-            let scaled = normalize(setting, name, hidden, &variance);
-            let normalized = cast(&scaled, x.element(), setting.label(Term::NormalizedValues, name));
-            weigh(setting, norm, name, normalized)
+            let scaled = normalize(context, name, hidden, &variance);
+            let normalized = cast(&scaled, x.element(), context.label(Term::NormalizedValues, name));
+            weigh(context, norm, name, normalized)
         }
-        NormKind::GemmaRmsNorm | NormKind::WideRmsNorm if setting.liger => fused_rms_norm(setting, norm, x, false),
+        NormKind::GemmaRmsNorm | NormKind::WideRmsNorm if context.liger => fused_rms_norm(context, norm, x, false),
         NormKind::GemmaRmsNorm => {
-            let hidden = cast(x, ElementType::F32, setting.label(Term::NormInputs, name));
-            let square = pow(&hidden, setting.passing());
-            let variance = mean_last(&square, setting.label(Term::NormStatistics, name));
+            let hidden = cast(x, ElementType::F32, context.label(Term::NormInputs, name));
+            let square = pow(&hidden, context.passing());
+            let variance = mean_last(&square, context.label(Term::NormStatistics, name));
             drop(square);
-            let scaled = normalize(setting, name, hidden, &variance);
-            let Some(weight) = &norm.weight else { return cast(&scaled, x.element(), setting.passing()) };
-            let weight32 = cast(weight, ElementType::F32, setting.passing());
-            let shifted = add_number(&weight32, setting.label(Term::NormalizedValues, name));
+            let scaled = normalize(context, name, hidden, &variance);
+            let Some(weight) = &norm.weight else { return cast(&scaled, x.element(), context.passing()) };
+            let weight32 = cast(weight, ElementType::F32, context.passing());
+            let shifted = add_scalar(&weight32, context.label(Term::NormalizedValues, name));
             drop(weight32);
-            let weighted = mul(&scaled, &shifted, setting.passing());
+            let weighted = mul(&scaled, &shifted, context.passing());
             drop((scaled, shifted));
-            cast(&weighted, x.element(), setting.label(Term::NormOutputs, name))
+            cast(&weighted, x.element(), context.label(Term::NormOutputs, name))
         }
         NormKind::WideRmsNorm => {
-            let hidden = cast(x, ElementType::F32, setting.label(Term::NormInputs, name));
-            let square = pow(&hidden, setting.passing());
-            let variance = mean_last(&square, setting.label(Term::NormStatistics, name));
+            let hidden = cast(x, ElementType::F32, context.label(Term::NormInputs, name));
+            let square = pow(&hidden, context.passing());
+            let variance = mean_last(&square, context.label(Term::NormStatistics, name));
             drop(square);
-            let scaled = normalize(setting, name, hidden, &variance);
-            let Some(weight) = &norm.weight else { return cast(&scaled, x.element(), setting.passing()) };
+            let scaled = normalize(context, name, hidden, &variance);
+            let Some(weight) = &norm.weight else { return cast(&scaled, x.element(), context.passing()) };
             // One expression: what is weighted keeps its name until the function returns.
-            let weighted = mul(weight, &scaled, setting.passing());
-            let out = cast(&weighted, x.element(), setting.label(Term::NormOutputs, name));
+            let weighted = mul(weight, &scaled, context.passing());
+            let out = cast(&weighted, x.element(), context.label(Term::NormOutputs, name));
             drop((weighted, scaled));
             out
         }
         NormKind::LayerNorm => {
             // torch.autocast runs layer_norm in fp32: its inputs are cast, its output is fp32.
-            let autocast = *setting.autocast.borrow();
+            let autocast = *context.autocast.borrow();
             let element = if autocast { ElementType::F32 } else { x.element() };
-            let label = setting.label(Term::NormInputs, name);
-            let cast_parameter = |tensor: &Tensor| cast(tensor, element, setting.passing());
+            let label = context.label(Term::NormInputs, name);
+            let cast_parameter = |tensor: &Tensor| cast(tensor, element, context.passing());
             let bias = norm.bias.as_ref().map(cast_parameter);
             let weight = norm.weight.as_ref().map(cast_parameter);
             let x = cast(x, element, label);
-            let statistics = setting.label(Term::NormStatistics, name);
-            layer_norm(&x, weight.as_ref(), bias.as_ref(), statistics, setting.label(Term::NormOutputs, name))
+            let statistics = context.label(Term::NormStatistics, name);
+            layer_norm(&x, weight.as_ref(), bias.as_ref(), statistics, context.label(Term::NormOutputs, name))
         }
         NormKind::PythonLayerNorm => {
-            let hidden = cast(x, ElementType::F32, setting.label(Term::NormInputs, name));
-            let mean = mean_last(&hidden, setting.passing());
-            let centred = sub(&hidden, &mean, setting.passing());
-            let square = pow(&centred, setting.passing());
+            let hidden = cast(x, ElementType::F32, context.label(Term::NormInputs, name));
+            let mean = mean_last(&hidden, context.passing());
+            let centred = sub(&hidden, &mean, context.passing());
+            let square = pow(&centred, context.passing());
             drop(centred);
-            let variance = mean_last(&square, setting.label(Term::NormStatistics, name));
+            let variance = mean_last(&square, context.label(Term::NormStatistics, name));
             drop(square);
-            let centred = sub(&hidden, &mean, setting.label(Term::NormInputs, name));
+            let centred = sub(&hidden, &mean, context.label(Term::NormInputs, name));
             drop((mean, hidden));
-            let scaled = normalize(setting, name, centred, &variance);
-            let Some(weight) = &norm.weight else { return cast(&scaled, x.element(), setting.passing()) };
-            let weight32 = cast(weight, ElementType::F32, setting.label(Term::NormalizedValues, name));
-            let weighted = mul(&weight32, &scaled, setting.passing());
+            let scaled = normalize(context, name, centred, &variance);
+            let Some(weight) = &norm.weight else { return cast(&scaled, x.element(), context.passing()) };
+            let weight32 = cast(weight, ElementType::F32, context.label(Term::NormalizedValues, name));
+            let weighted = mul(&weight32, &scaled, context.passing());
             drop((scaled, weight32));
-            cast(&weighted, x.element(), setting.label(Term::NormOutputs, name))
+            cast(&weighted, x.element(), context.label(Term::NormOutputs, name))
         }
     }
 }
 
 /// `x * torch.rsqrt(variance + eps)`.
-fn normalize(setting: &Setting, name: &str, x: Tensor, variance: &Tensor) -> Tensor {
-    let shifted = add_number(variance, setting.passing());
-    let reciprocal = rsqrt(&shifted, setting.label(Term::NormStatistics, name));
+fn normalize(context: &ForwardContext, name: &str, x: Tensor, variance: &Tensor) -> Tensor {
+    let shifted = add_scalar(variance, context.passing());
+    let reciprocal = rsqrt(&shifted, context.label(Term::NormStatistics, name));
     drop(shifted);
-    let scaled = mul(&x, &reciprocal, setting.label(Term::NormalizedValues, name));
+    let scaled = mul(&x, &reciprocal, context.label(Term::NormalizedValues, name));
     drop(reciprocal);
     scaled
 }
 
 /// `weight * x`, or x where the norm has no weight.
-fn weigh(setting: &Setting, norm: &NormWeights, name: &str, x: Tensor) -> Tensor {
+fn weigh(context: &ForwardContext, norm: &NormWeights, name: &str, x: Tensor) -> Tensor {
     match &norm.weight {
-        Some(weight) => mul(weight, &x, setting.label(Term::NormOutputs, name)),
-        None => scale(&x, setting.label(Term::NormOutputs, name)),
+        Some(weight) => mul(weight, &x, context.label(Term::NormOutputs, name)),
+        None => mul_scalar(&x, context.label(Term::NormOutputs, name)),
     }
 }
 
 /// Liger's RMSNorm (liger-kernel 0.8 ops/rms_norm.py): one kernel that keeps its input and one fp32 a row; backward
 /// writes over the gradient it gets unless the family needs that gradient again (`in_place=False` for Gemma).
-fn fused_rms_norm(setting: &Setting, norm: &NormWeights, x: &Tensor, in_place: bool) -> Tensor {
+fn fused_rms_norm(context: &ForwardContext, norm: &NormWeights, x: &Tensor, in_place: bool) -> Tensor {
     let mut inputs = vec![x];
     inputs.extend(&norm.weight);
-    let label = setting.label(Term::NormOutputs, &norm.name);
-    let statistics = setting.label(Term::NormStatistics, &norm.name);
+    let label = context.label(Term::NormOutputs, &norm.name);
+    let statistics = context.label(Term::NormStatistics, &norm.name);
     let weight: Option<(Shape, ElementType)> = norm.weight.as_ref().map(|weight| (weight.shape(), weight.element()));
     custom(
-        &setting.tape,
+        &context.tape,
         &inputs,
         |recording| {
-            let out = Tensor::new(&setting.tape, label, x.shape(), x.element());
-            let rows = Tensor::new(&setting.tape, statistics, x.shape().last(Sym::One, 1), ElementType::F32);
+            let out = Tensor::new(&context.tape, label, x.shape(), x.element());
+            let rows = Tensor::new(&context.tape, statistics, x.shape().last(Sym::One, 1), ElementType::F32);
             recording.save(x);
             recording.save(&rows);
             out

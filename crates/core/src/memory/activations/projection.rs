@@ -1,9 +1,11 @@
 //! Linear layers: plain, quantised, with an adapter.
 
-use super::super::autograd::{ElementType, Shape, Sym, Tensor, add, cast, copy, custom, dims, dropout, linear, scale};
+use super::super::autograd::{
+    ElementType, Shape, Sym, Tensor, add, cast, contiguous, custom, dims, dropout, linear, mul_scalar,
+};
 use super::super::term::Term;
 use super::super::weights::{Adapter, BaseWeight, Projection};
-use super::Setting;
+use super::ForwardContext;
 
 impl Projection {
     /// Its tensors that are parameters, its adapter's too.
@@ -17,27 +19,27 @@ impl Projection {
     }
 
     /// Runs the layer; `label` names its output.
-    pub(in crate::memory) fn run(&self, setting: &Setting, x: &Tensor, term: Term) -> Tensor {
+    pub(in crate::memory) fn run(&self, context: &ForwardContext, x: &Tensor, term: Term) -> Tensor {
         match &self.adapter {
-            None => self.run_base(setting, x, term),
+            None => self.run_base(context, x, term),
             // peft reads `lora_A.weight.dtype` in the forward of the adapted module, which makes A a parameter of that
             // module too (`register_external_parameter` in DeepSpeed's `ZeROOrderedDict`).
             Some(adapter) => {
-                setting.module(&self.name, &[&adapter.a], x, |x| self.run_adapted(setting, adapter, x, term))
+                context.module(&self.name, &[&adapter.a], x, |x| self.run_adapted(context, adapter, x, term))
             }
         }
     }
 
-    fn run_adapted(&self, setting: &Setting, adapter: &Adapter, x: &Tensor, term: Term) -> Tensor {
-        let label = setting.label(term, &self.name);
+    fn run_adapted(&self, context: &ForwardContext, adapter: &Adapter, x: &Tensor, term: Term) -> Tensor {
+        let label = context.label(term, &self.name);
         let width = (self.sym, self.d_out);
-        let base = self.run_base(setting, x, term);
+        let base = self.run_base(context, x, term);
         match self.weight {
             BaseWeight::Plain(_) => {
                 // peft/tuners/lora/layer.py, Linear.forward.
                 let element = base.element();
-                let x = cast(x, adapter.read_as, setting.label(Term::AdapterActivations, &self.name));
-                let update = adapter.run(setting, &x, &self.name, width);
+                let x = cast(x, adapter.read_as, context.label(Term::AdapterActivations, &self.name));
+                let update = adapter.run(context, &x, &self.name, width);
                 let sum = add(&base, &update, label);
                 drop((update, base));
                 cast(&sum, element, label)
@@ -46,20 +48,20 @@ impl Projection {
                 // peft/tuners/lora/bnb.py: a defensive clone for 4 bit, and no cast of x while autocast is on.
                 let base = match self.weight {
                     BaseWeight::FourBit { .. } => {
-                        let clone = copy(&base, base.shape(), label, false);
+                        let clone = contiguous(&base, base.shape(), label, false);
                         drop(base);
                         clone
                     }
                     _ => base,
                 };
-                let converts = !*setting.autocast.borrow();
+                let converts = !*context.autocast.borrow();
                 let element = base.element();
                 let x = if converts {
-                    cast(x, adapter.read_as, setting.label(Term::AdapterActivations, &self.name))
+                    cast(x, adapter.read_as, context.label(Term::AdapterActivations, &self.name))
                 } else {
                     x.clone()
                 };
-                let mut update = adapter.run(setting, &x, &self.name, width);
+                let mut update = adapter.run(context, &x, &self.name, width);
                 if converts {
                     update = cast(&update, element, label);
                 }
@@ -69,70 +71,70 @@ impl Projection {
     }
 
     /// `F.linear(x.type(float32), weight.type(float32))`: how DeepSeek's router multiplies.
-    pub(in crate::memory) fn run_in_fp32(&self, setting: &Setting, x: &Tensor) -> Tensor {
-        let label = setting.label(Term::RouterActivations, &self.name);
-        let BaseWeight::Plain(weight) = &self.weight else { return self.run(setting, x, Term::RouterActivations) };
+    pub(in crate::memory) fn run_in_fp32(&self, context: &ForwardContext, x: &Tensor) -> Tensor {
+        let label = context.label(Term::RouterActivations, &self.name);
+        let BaseWeight::Plain(weight) = &self.weight else { return self.run(context, x, Term::RouterActivations) };
         let (weight, x) = (cast(weight, ElementType::F32, label), cast(x, ElementType::F32, label));
-        let (weight, x) = if *setting.autocast.borrow() {
-            (cast(&weight, setting.half, label), cast(&x, setting.half, label))
+        let (weight, x) = if *context.autocast.borrow() {
+            (cast(&weight, context.half, label), cast(&x, context.half, label))
         } else {
             (weight, x)
         };
         linear(&x, &weight, None, (self.sym, self.d_out), label)
     }
 
-    fn run_base(&self, setting: &Setting, x: &Tensor, term: Term) -> Tensor {
-        let label = setting.label(term, &self.name);
+    fn run_base(&self, context: &ForwardContext, x: &Tensor, term: Term) -> Tensor {
+        let label = context.label(term, &self.name);
         let width = (self.sym, self.d_out);
         match &self.weight {
             BaseWeight::Plain(weight) => {
                 let mut parameters = vec![weight];
                 parameters.extend(&self.bias);
-                setting.module(&self.name, &parameters, x, |x| {
+                context.module(&self.name, &parameters, x, |x| {
                     // C++ evaluates the casts of its arguments from the last to the first.
-                    let bias = self.bias.as_ref().map(|bias| setting.cast_weight(bias, &self.name));
-                    let weight = setting.cast_weight(weight, &self.name);
-                    let x = setting.cast_input(x);
+                    let bias = self.bias.as_ref().map(|bias| context.cast_weight(bias, &self.name));
+                    let weight = context.cast_weight(weight, &self.name);
+                    let x = context.cast_input(x);
                     linear(&x, &weight, bias.as_ref(), width, label)
                 })
             }
             BaseWeight::FourBit { nested, .. } => {
                 let element = x.element();
-                let x = cast(x, setting.half, setting.passing());
-                let out = self.four_bit(setting, &x, *nested, term);
+                let x = cast(x, context.half, context.passing());
+                let out = self.four_bit(context, &x, *nested, term);
                 cast(&out, element, label)
             }
-            BaseWeight::EightBit { .. } => self.eight_bit(setting, x, term),
+            BaseWeight::EightBit { .. } => self.eight_bit(context, x, term),
         }
     }
 
     /// bitsandbytes MatMul4Bit: saves nothing but the packed weight; dequantises it in forward (unless the fused kernel
     /// serves) and again in backward.
-    fn four_bit(&self, setting: &Setting, x: &Tensor, nested: bool, term: Term) -> Tensor {
-        let label = setting.label(term, &self.name);
-        let fused = setting.fused_gemm.serves(setting.token_count(), (self.d_out, self.d_in));
+    fn four_bit(&self, context: &ForwardContext, x: &Tensor, nested: bool, term: Term) -> Tensor {
+        let label = context.label(term, &self.name);
+        let fused = context.fused_gemm.serves(context.token_count(), (self.d_out, self.d_in));
         let weight = dims(&[(Sym::DOut, self.d_out), (Sym::DIn, self.d_in)]);
         let blocks = dims(&[(Sym::WeightBlocks, self.d_out.saturating_mul(self.d_in) / 64)]);
         let shape = x.shape().last(self.sym, self.d_out);
         let x_shape = x.shape();
-        let dequantized = setting.label(Term::DequantizedWeights, &self.name);
+        let dequantized = context.label(Term::DequantizedWeights, &self.name);
         let mut inputs = vec![x];
         inputs.extend(&self.bias);
         let has_bias = self.bias.is_some();
         custom(
-            &setting.tape,
+            &context.tape,
             &inputs,
             |_| {
                 if fused {
-                    return Tensor::new(&setting.tape, label, shape, x.element());
+                    return Tensor::new(&context.tape, label, shape, x.element());
                 }
                 let (scales, weight) =
-                    dequantize(&setting.tape, dequantized, blocks, weight, x.element(), nested, false);
-                let out = Tensor::new(&setting.tape, label, shape, x.element());
+                    dequantize(&context.tape, dequantized, blocks, weight, x.element(), nested, false);
+                let out = Tensor::new(&context.tape, label, shape, x.element());
                 if has_bias {
-                    setting.tape.bias_product_workspace();
+                    context.tape.bias_matmul_workspace();
                 } else {
-                    setting.tape.product_workspace();
+                    context.tape.matmul_workspace();
                 }
                 drop((weight, scales));
                 out
@@ -144,7 +146,7 @@ impl Projection {
                 drop(scales);
                 let weight = if element == ElementType::Half { weight } else { cast(&weight, element, dequantized) };
                 let grad = call.grad_like(x_shape, element).into_view();
-                call.tape.product_workspace();
+                call.tape.matmul_workspace();
                 drop(weight);
                 if has_bias { [Some(grad), None].into() } else { [Some(grad)].into() }
             },
@@ -153,29 +155,29 @@ impl Projection {
 
     /// bitsandbytes LLM.int8() (autograd/_functions.py MatMul8bitLt): the input is quantised row by row, multiplied as
     /// int8 into int32, dequantised to fp16; backward dequantises the weight.
-    fn eight_bit(&self, setting: &Setting, x: &Tensor, term: Term) -> Tensor {
-        let label = setting.label(term, &self.name);
-        let dequantized = setting.label(Term::DequantizedWeights, &self.name);
+    fn eight_bit(&self, context: &ForwardContext, x: &Tensor, term: Term) -> Tensor {
+        let label = context.label(term, &self.name);
+        let dequantized = context.label(Term::DequantizedWeights, &self.name);
         let shape = x.shape().last(self.sym, self.d_out);
         let (x_shape, element) = (x.shape(), x.element());
         let weight = dims(&[(Sym::DOut, self.d_out), (Sym::DIn, self.d_in)]);
-        let passing = setting.passing();
+        let passing = context.passing();
         custom(
-            &setting.tape,
+            &context.tape,
             &[x],
             |_| {
                 let half = cast(&x.detach(), ElementType::Half, passing);
-                let rows = Tensor::new(&setting.tape, passing, x_shape, ElementType::Byte);
-                let statistics = Tensor::new(&setting.tape, passing, x_shape.last(Sym::One, 1), ElementType::F32);
-                let product = Tensor::new(&setting.tape, passing, shape, ElementType::I32);
-                let out = Tensor::new(&setting.tape, label, shape, ElementType::Half);
-                drop((product, statistics, rows, half));
+                let rows = Tensor::new(&context.tape, passing, x_shape, ElementType::Byte);
+                let statistics = Tensor::new(&context.tape, passing, x_shape.last(Sym::One, 1), ElementType::F32);
+                let adapter_matmul = Tensor::new(&context.tape, passing, shape, ElementType::I32);
+                let out = Tensor::new(&context.tape, label, shape, ElementType::Half);
+                drop((adapter_matmul, statistics, rows, half));
                 cast(&out, element, label)
             },
             move |call| {
                 let copy = Tensor::new(call.tape, dequantized, weight, call.grad.element());
                 let grad = call.grad_like(x_shape, call.grad.element()).into_view();
-                call.tape.product_workspace();
+                call.tape.matmul_workspace();
                 drop(copy);
                 [Some(grad)].into()
             },
@@ -208,33 +210,33 @@ fn dequantize(
 
 impl Adapter {
     /// `lora_B(lora_A(dropout(x))) * scaling`.
-    fn run(&self, setting: &Setting, x: &Tensor, name: &str, width: (Sym, u64)) -> Tensor {
-        let activations = setting.label(Term::AdapterActivations, name);
-        let dropped = if setting.training {
-            dropout(x, self.dropout, setting.label(Term::DropoutMasks, name), activations)
+    fn run(&self, context: &ForwardContext, x: &Tensor, name: &str, width: (Sym, u64)) -> Tensor {
+        let activations = context.label(Term::AdapterActivations, name);
+        let dropped = if context.training {
+            dropout(x, self.dropout, context.label(Term::DropoutMasks, name), activations)
         } else {
             x.clone()
         };
-        let low = product(setting, &dropped, &self.a, (Sym::R, self.r), name);
+        let low = adapter_matmul(context, &dropped, &self.a, (Sym::R, self.r), name);
         drop(dropped);
-        let high = product(setting, &low, &self.b, width, name);
+        let high = adapter_matmul(context, &low, &self.b, width, name);
         drop(low);
-        scale(&high, setting.passing())
+        mul_scalar(&high, context.passing())
     }
 }
 
-fn product(setting: &Setting, x: &Tensor, weight: &Tensor, width: (Sym, u64), name: &str) -> Tensor {
+fn adapter_matmul(context: &ForwardContext, x: &Tensor, weight: &Tensor, width: (Sym, u64), name: &str) -> Tensor {
     let run = |x: &Tensor, weight: &Tensor| {
-        let weight = setting.cast_weight(weight, name);
-        let x = if *setting.autocast.borrow() {
-            cast(x, setting.half, setting.label(Term::AdapterActivations, name))
+        let weight = context.cast_weight(weight, name);
+        let x = if *context.autocast.borrow() {
+            cast(x, context.half, context.label(Term::AdapterActivations, name))
         } else {
             x.clone()
         };
-        linear(&x, &weight, None, width, setting.label(Term::AdapterActivations, name))
+        linear(&x, &weight, None, width, context.label(Term::AdapterActivations, name))
     };
-    match &setting.groups {
+    match &context.groups {
         Some(groups) => groups.run_matrix(weight, x, run),
-        None => setting.module(name, &[weight], x, |x| run(x, weight)),
+        None => context.module(name, &[weight], x, |x| run(x, weight)),
     }
 }

@@ -1,4 +1,4 @@
-//! The trait behind which each scheme has its room.
+//! The trait that each scheme implements in a module of its own.
 
 use super::super::autograd::{ElementType, Record, Shape, Sym, Tape, Tensor, dims};
 use super::super::host::HostAllocation;
@@ -69,6 +69,9 @@ pub(in crate::memory) trait Strategy {
     fn backward_buffers(&self) -> Vec<Buffer> {
         Vec::new()
     }
+
+    /// The end of backward of a micro-batch that does not reduce.
+    fn end_earlier_backward(&self, _tape: &Rc<Tape>, _trainable: &[Trainable]) {}
 
     /// The end of backward: what of it, and of the `buckets` that backward took, stays until the step ends.
     fn end_backward(&self, _tape: &Rc<Tape>, _trainable: &[Trainable], _buckets: &mut Vec<Tensor>) -> Vec<Tensor> {

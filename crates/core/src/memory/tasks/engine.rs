@@ -1,4 +1,4 @@
-//! An engine that generates on the cards that train: its own weights, its pool of keys and values, its CUDA graphs.
+//! An engine that generates on the GPUs that train: its own weights, its pool of keys and values, its CUDA graphs.
 
 use super::super::autograd::{ElementType, Shape, Sym, Tape, Tensor, dims};
 use super::super::precision::element_type;
@@ -11,7 +11,7 @@ use std::rc::Rc;
 /// Largest batch that vLLM captures a graph for (vllm/config `max_cudagraph_capture_size`).
 const LARGEST_CAPTURE: u64 = 512;
 
-/// What an engine takes on one card.
+/// What an engine takes on one GPU.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Engine {
     weights: (Shape, ElementType),
@@ -23,7 +23,7 @@ pub(super) struct Engine {
 }
 
 impl Engine {
-    /// The engine of a colocated plan; `free` is what the models that train leave of the card, bytes.
+    /// The engine of a colocated plan; `free` is what the models that train leave of the GPU, bytes.
     pub(super) fn new(job: &Job, free: u64) -> Option<Self> {
         let Job { plan, model, .. } = job;
         if !plan.rollout.is_colocated() {
@@ -31,7 +31,7 @@ impl Engine {
         }
         let element = element_type(job.numerics.weights);
         let shape = dims(&[(Sym::EngineShare, model.param_count().div_ceil(plan.rollout.tensor_parallel_size()))]);
-        // vLLM's share is of the whole card (gpu_memory_utilization), SGLang's of what is free when it starts
+        // vLLM's share is of the whole GPU (gpu_memory_utilization), SGLang's of what is free when it starts
         // (mem_fraction_static): weights and pool together.
         let whole = if plan.rollout.engine() == RolloutEngine::Vllm { job.memory_bytes } else { free };
         let share = (whole as f64 * plan.rollout.memory_share()) as u64;

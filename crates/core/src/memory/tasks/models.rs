@@ -1,12 +1,12 @@
 //! The models beside the one that trains: reference, value model, reward models.
 
-use super::super::activations::Setting;
+use super::super::activations::ForwardContext;
 use super::super::autograd::{Tape, Tensor};
-use super::super::logits::mark_backward;
+use super::super::loss::mark_backward;
 use super::super::sharding::{MicroBatch, strategy};
-use super::super::step::{forward, setting};
+use super::super::step::{forward, forward_context};
 use super::super::term::Term;
-use super::super::weights::{Holder, ModelWeights, load};
+use super::super::weights::{Holder, LoadedModel, load};
 use super::rollout::{Generation, Generator};
 use crate::job::{Instance, Job};
 use crate::plan::{Offload, ReferenceKind, Rollout};
@@ -15,25 +15,25 @@ use std::rc::Rc;
 /// A model on the tape, with the job that says how it is held.
 pub(super) struct Actor {
     pub(super) job: Job,
-    pub(super) weights: ModelWeights,
+    pub(super) weights: LoadedModel,
 }
 
 impl Actor {
-    /// The setting of a forward without gradients over `batch` sequences of `length` tokens.
-    pub(super) fn reading(&self, tape: &Rc<Tape>, (batch, length): (u64, u64), padded: bool) -> Rc<Setting> {
-        let mut setting = setting(tape, &self.job, false);
-        (setting.batch, setting.length, setting.attended) = (batch, length, length);
-        setting.padded |= padded;
-        setting.groups = strategy(&self.job.sharding).groups(tape, &self.weights.sharded(), MicroBatch::ONLY);
-        Rc::new(setting)
+    /// The context of a forward without gradients over `batch` sequences of `length` tokens.
+    pub(super) fn reading(&self, tape: &Rc<Tape>, (batch, length): (u64, u64), padded: bool) -> Rc<ForwardContext> {
+        let mut context = forward_context(tape, &self.job, false);
+        (context.batch, context.length, context.attended) = (batch, length, length);
+        context.padded |= padded;
+        context.groups = strategy(&self.job.sharding).groups(tape, &self.weights.sharded(), MicroBatch::ONLY);
+        Rc::new(context)
     }
 
-    /// Hidden states of `setting`'s sequences.
-    pub(super) fn hidden(&self, setting: &Rc<Setting>) -> Option<Tensor> {
+    /// Hidden states of `context`'s sequences.
+    pub(super) fn hidden(&self, context: &Rc<ForwardContext>) -> Option<Tensor> {
         // While training, the update brings its groups up and down itself.
-        let groups = setting.groups.iter().filter(|_| !setting.training);
+        let groups = context.groups.iter().filter(|_| !context.training);
         groups.clone().for_each(|groups| groups.begin_forward());
-        let hidden = forward(setting, &self.job, &self.weights);
+        let hidden = forward(context, &self.job, &self.weights);
         groups.for_each(|groups| groups.end_forward());
         hidden
     }
@@ -47,14 +47,14 @@ impl Actor {
     }
 
     /// One score a token: `score(hidden_states)`, [b, s, 1].
-    pub(super) fn scores(&self, setting: &Rc<Setting>) -> Option<Tensor> {
-        let hidden = mark_backward(setting, &self.hidden(setting)?);
-        Some(self.weights.score.as_ref()?.run(setting, &hidden, Term::ScoreHead))
+    pub(super) fn scores(&self, context: &Rc<ForwardContext>) -> Option<Tensor> {
+        let hidden = mark_backward(context, &self.hidden(context)?);
+        Some(self.weights.score.as_ref()?.run(context, &hidden, Term::ScoreHead))
     }
 }
 
 /// The frozen reference, when one runs within the step: a copy, or the policy without its adapters.
-pub(super) fn reference(tape: &Rc<Tape>, job: &Job, policy: &ModelWeights) -> Option<Actor> {
+pub(super) fn reference(tape: &Rc<Tape>, job: &Job, policy: &LoadedModel) -> Option<Actor> {
     let weights = match job.reference {
         ReferenceKind::Copy | ReferenceKind::Auto => {
             load(tape, job, Holder { frozen: true, term: Some(Term::ReferenceWeights), prefix: "" })
@@ -66,13 +66,13 @@ pub(super) fn reference(tape: &Rc<Tape>, job: &Job, policy: &ModelWeights) -> Op
 }
 
 /// The policy itself, for forwards without gradients.
-pub(super) fn reader(job: &Job, policy: &ModelWeights) -> Actor {
+pub(super) fn reader(job: &Job, policy: &LoadedModel) -> Actor {
     Actor { job: job.clone(), weights: policy.reading() }
 }
 
 /// PPO's value model: trains in full with a one-score head, or only its head over the policy's base.
-pub(super) fn value(tape: &Rc<Tape>, job: &Job, instance: &Instance, policy: &ModelWeights) -> Actor {
-    let job = job.beside(instance);
+pub(super) fn value(tape: &Rc<Tape>, job: &Job, instance: &Instance, policy: &LoadedModel) -> Actor {
+    let job = job.for_companion(instance);
     let holder = Holder { frozen: false, term: Some(Term::ValueWeights), prefix: "value_model" };
     let weights = if instance.shared { policy.with_score(tape, &job, holder) } else { load(tape, &job, holder) };
     Actor { job, weights }
@@ -99,15 +99,10 @@ const PREFIXES: [&str; 16] = [
 ];
 
 /// The `place`th frozen model beside the policy.
-pub(super) fn frozen(
-    tape: &Rc<Tape>,
-    job: &Job,
-    (place, instance): (usize, &Instance),
-    policy: &ModelWeights,
-) -> Actor {
+pub(super) fn frozen(tape: &Rc<Tape>, job: &Job, (place, instance): (usize, &Instance), policy: &LoadedModel) -> Actor {
     let prefix = PREFIXES.get(place).copied().unwrap_or("reward_models");
     let holder = Holder { frozen: true, term: Some(Term::RewardWeights), prefix };
-    let job = job.beside(instance);
+    let job = job.for_companion(instance);
     let weights = match (instance.shared, instance.writes()) {
         (true, true) => policy.without_adapters(),
         (true, false) => policy.with_score(tape, &job, holder),
@@ -116,7 +111,7 @@ pub(super) fn frozen(
     Actor { job, weights }
 }
 
-/// Whether the model's weights stay on the card all step long.
+/// Whether the model's weights stay on the GPU all step long.
 pub(super) fn stays(instance: &Instance) -> bool {
     instance.placement == Offload::None
 }

@@ -1,12 +1,12 @@
 //! Generation: prefill, then token by token with a cache of keys and values.
 
-use super::super::activations::Setting;
+use super::super::activations::ForwardContext;
 use super::super::autograd::{Dim, ElementType, NO_LAYER, Sym, Tape, Tensor, dims};
-use super::super::logits::logits;
+use super::super::loss::logits;
 use super::super::phase::Phase;
-use super::super::step::{forward, setting};
+use super::super::step::{forward, forward_context};
 use super::super::term::Term;
-use super::super::weights::ModelWeights;
+use super::super::weights::LoadedModel;
 use crate::job::Job;
 use crate::model::ModelKind;
 use crate::plan::Rollout;
@@ -31,11 +31,11 @@ pub(super) struct Generation {
 pub(super) struct Generator<'a> {
     pub(super) tape: &'a Rc<Tape>,
     pub(super) job: &'a Job,
-    pub(super) weights: &'a ModelWeights,
+    pub(super) weights: &'a LoadedModel,
 }
 
 /// Runs prefill over `max_length` tokens, then decodes `rollout.new_tokens`.
-pub(in crate::memory) fn infer(tape: &Rc<Tape>, job: &Job, weights: &ModelWeights) {
+pub(in crate::memory) fn infer(tape: &Rc<Tape>, job: &Job, weights: &LoadedModel) {
     tape.set_grad_enabled(false);
     let plan = &job.plan;
     let generator = Generator { tape, job, weights };
@@ -56,7 +56,7 @@ impl Generator<'_> {
         let tokens = dims(&[(Sym::B, what.batch), (Sym::S, what.prompt)]);
         let inputs = Tensor::new(tape, tape.label(Term::BatchInputs, "input_ids"), tokens, ElementType::I64);
         tape.enter(Phase::Prefill);
-        let mut prefill = setting(tape, job, false);
+        let mut prefill = forward_context(tape, job, false);
         (prefill.batch, prefill.length, prefill.attended) = (what.batch, what.prompt, what.prompt);
         prefill.padded |= what.padded;
         // Encoders read once and generate nothing.
@@ -73,7 +73,7 @@ impl Generator<'_> {
             return generated;
         }
         drop(first);
-        // Between the first and the last token the cache grows evenly: the last token's step is the fullest.
+        // Between the first and the last token the cache grows evenly: the last token's step holds the most.
         self.grow(&mut generated.cache, what, what.new_tokens - 1);
         let vocab = dims(&[(Sym::B, what.batch), (Sym::V, model.vocab_size)]);
         let state = sampling.map(|rollout| {
@@ -84,7 +84,7 @@ impl Generator<'_> {
             }
             SamplingState { logits: self.scores(vocab), scores: self.scores(vocab), probabilities: self.scores(vocab) }
         });
-        let mut last = setting(tape, job, false);
+        let mut last = forward_context(tape, job, false);
         (last.batch, last.length) = (what.batch, 1);
         last.attended = what.prompt.saturating_add(what.new_tokens);
         last.padded |= what.padded;
@@ -111,9 +111,9 @@ impl Generator<'_> {
     }
 
     /// `logits_to_keep=1`: the head reads the last token only.
-    fn head_of_last(&self, setting: &Setting, hidden: &Tensor) -> Option<Tensor> {
-        let last = dims(&[(Sym::B, setting.batch), (Sym::One, 1)]).with(Dim::new(Sym::H, hidden.shape().width()));
-        logits(setting, &self.job.model, self.weights, &hidden.view(last))
+    fn head_of_last(&self, context: &ForwardContext, hidden: &Tensor) -> Option<Tensor> {
+        let last = dims(&[(Sym::B, context.batch), (Sym::One, 1)]).with(Dim::new(Sym::H, hidden.shape().width()));
+        logits(context, &self.job.model, self.weights, &hidden.view(last))
     }
 
     /// The cache after `more` tokens: every step writes keys and values of one more, a new tensor a layer.
@@ -201,7 +201,7 @@ pub(super) struct Generated {
 
 impl Generated {
     /// Lets the cache go, layer by layer.
-    pub(super) fn drop_cache(&mut self, tape: &Rc<Tape>, weights: &ModelWeights) {
+    pub(super) fn drop_cache(&mut self, tape: &Rc<Tape>, weights: &LoadedModel) {
         let mut tensors = self.cache.drain(..);
         for layer in &weights.layers {
             tape.enter_layer(layer.tag);

@@ -2,7 +2,7 @@
 
 use super::builder::{Builder, Built, Place};
 use super::linear::Linear;
-use super::model::{EmbeddingTable, Holder, ModelWeights};
+use super::model::{EmbeddingTable, Holder, LoadedModel};
 use super::modules::{LayerWeights, NormWeights, Projection};
 use super::order::{self, Construction};
 use crate::job::{Job, Scheme};
@@ -14,7 +14,7 @@ use crate::model::{Layer, ModelKind, Module, ModuleKind, NormKind, Role};
 use std::rc::Rc;
 
 /// Puts a model's weights on the tape.
-pub(in crate::memory) fn load(tape: &Rc<Tape>, job: &Job, holder: Holder) -> ModelWeights {
+pub(in crate::memory) fn load(tape: &Rc<Tape>, job: &Job, holder: Holder) -> LoadedModel {
     let mut builder = Builder::new(tape, job, holder);
     let (outside, start) = (tape.tag(), tape.events_so_far());
     let embeddings = builder.embeddings(outside);
@@ -29,7 +29,7 @@ pub(in crate::memory) fn load(tape: &Rc<Tape>, job: &Job, holder: Holder) -> Mod
         builder.put_in_order(start, embeddings.token.as_ref(), &head);
     }
     let Built { trainable, parameters, counts, held } = builder.built;
-    ModelWeights {
+    LoadedModel {
         token_embedding: embeddings.token,
         embeddings: embeddings.tables,
         embedding_norms: embeddings.others.norms,

@@ -1,7 +1,7 @@
 //! Weights: what each module's parameters take, in which dtype, quantised or not, with which adapters.
 //!
 //! A line of code belongs here if it puts a parameter onto the tape ([`load`]), or says what a module's parameters are for
-//! those who run it ([`ModelWeights`]). What a module does with them is `activations`'.
+//! those who run it ([`LoadedModel`]). What a module does with them is `activations`'.
 
 mod builder;
 mod layer;
@@ -13,5 +13,5 @@ mod order;
 mod shared;
 
 pub(super) use load::load;
-pub(super) use model::{Counts, EmbeddingTable, Holder, ModelWeights};
+pub(super) use model::{Counts, EmbeddingTable, Holder, LoadedModel};
 pub(super) use modules::{Adapter, BaseWeight, LayerWeights, NormWeights, Projection};

@@ -25,7 +25,7 @@ impl Holder {
 
 /// All weights of a model, on the tape.
 #[derive(Debug)]
-pub(in crate::memory) struct ModelWeights {
+pub(in crate::memory) struct LoadedModel {
     pub(in crate::memory) token_embedding: Option<Tensor>,
     /// Position, type and other embeddings, in order.
     pub(in crate::memory) embeddings: Vec<EmbeddingTable>,
@@ -71,7 +71,7 @@ pub(in crate::memory) struct Counts {
     pub(in crate::memory) unquantized_bytes: u64,
 }
 
-impl ModelWeights {
+impl LoadedModel {
     /// Keeps the hooks of a framework, if it has any.
     pub(in crate::memory) fn hook(&mut self, hooks: Option<Rc<Modules>>) -> Option<Rc<Modules>> {
         (self.zero3, self.zero2) = match hooks.clone() {

@@ -2,13 +2,13 @@
 
 use super::builder::{Builder, Built};
 use super::linear::Linear;
-use super::model::{Counts, EmbeddingTable, Holder, ModelWeights};
+use super::model::{Counts, EmbeddingTable, Holder, LoadedModel};
 use super::modules::{BaseWeight, LayerWeights, NormWeights, Projection};
 use crate::job::Job;
 use crate::memory::autograd::{Sym, Tape, Tensor};
 use std::rc::Rc;
 
-impl ModelWeights {
+impl LoadedModel {
     /// The same weights, frozen and with every adapter switched off (peft's `disable_adapter`): no bytes of its own.
     pub(in crate::memory) fn without_adapters(&self) -> Self {
         Self {
@@ -33,7 +33,7 @@ impl ModelWeights {
     }
 }
 
-impl ModelWeights {
+impl LoadedModel {
     /// The same weights with their adapters, for forwards beside the one that trains.
     pub(in crate::memory) fn reading(&self) -> Self {
         Self {

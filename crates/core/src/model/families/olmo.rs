@@ -23,7 +23,7 @@ pub(super) fn olmo(config: &Config<'_>) -> Result<Model, ConfigError> {
     modules.push(bare_norm("input_layernorm", Role::InputNorm, h));
     modules.push(bare_norm("post_attention_layernorm", Role::FeedForwardNorm, h));
     let feed_forward = FeedForward::Dense(Mlp::gated(f.intermediate_size, f.activation));
-    // The class upcasts to fp32 before one fused kernel; written out is the nearest kind that keeps fp32 copies.
+    // The class upcasts to fp32 before one fused kernel; single operators are the nearest kind that keeps fp32 copies.
     let norm = NormKind::PythonLayerNorm;
     let layer = Layer { norm, ..pre_norm_layer(modules, rotary_attention(&f), feed_forward) };
     Ok(f.model(Parts {

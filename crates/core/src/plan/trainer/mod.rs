@@ -51,6 +51,11 @@ impl TrainerName {
 }
 
 impl Trainer {
+    /// The trainer called `name` at the newest measured version.
+    pub fn newest(name: TrainerName) -> Self {
+        Self { name, version: name.measured().last().map(Release::to_string) }
+    }
+
     /// The version that is estimated: the newest measured one that is not newer than the plan's, or the oldest measured.
     pub fn release(&self) -> Release {
         let measured = self.name.measured();
@@ -61,39 +66,48 @@ impl Trainer {
 }
 
 impl Plan {
+    /// The first plan a newcomer sees: that of [`Plan::default`] as TRL's newest version runs it.
+    pub fn newcomer() -> Self {
+        let mut plan = Self { trainer: Trainer::newest(TrainerName::Trl), ..Self::default() };
+        plan.take_trainer_defaults();
+        plan
+    }
+
     /// Puts the trainer's defaults for the plan's trainer, task and method into every field that they concern.
     pub(super) fn take_trainer_defaults(&mut self) {
         defaults::apply(self);
     }
 
-    /// The plan as another trainer would run it: fields that stand at the old trainer's defaults take the new one's, fields
-    /// that were changed stay.
-    #[must_use]
-    pub fn with_trainer(&self, trainer: Trainer) -> Self {
-        self.adopting(|plan| plan.trainer = trainer)
+    /// Puts the trainer's defaults that follow from other fields into every field that is not `given` by name.
+    pub(super) fn take_derived_defaults(&mut self, given: impl Fn(&str) -> bool) {
+        defaults::apply_derived(self, given);
     }
 
-    /// The plan after `change` of trainer, task or method: fields that stand at the trainer's defaults before it take those
-    /// after it.
+    /// `chosen`, which was made of this plan by choosing other values of some fields, with what follows from a change of
+    /// trainer, version, task or method: fields that stand at the trainer's defaults before it take those after it, fields
+    /// that were changed by hand stay.
     #[must_use]
-    pub fn adopting(&self, change: impl FnOnce(&mut Self)) -> Self {
-        let defaults_of = |plan: &Self| {
-            let mut fresh =
-                Self { trainer: plan.trainer.clone(), task: plan.task, method: plan.method, ..Self::default() };
-            fresh.take_trainer_defaults();
-            fresh
-        };
-        let before = defaults_of(self);
-        let mut plan = self.clone();
-        change(&mut plan);
-        let after = defaults_of(&plan);
+    pub fn adopting(&self, chosen: &Self) -> Self {
+        let mut plan = chosen.clone();
+        let deciding = |plan: &Self| (plan.trainer.clone(), plan.task, plan.method);
+        if deciding(self) == deciding(chosen) {
+            return plan;
+        }
+        let (before, after) = (self.with_every_default(), chosen.with_every_default());
         for field in super::fields() {
             let (old, new) = (field.value(&before), field.value(&after));
-            if old != new && field.value(&plan) == old {
+            if old != new && field.value(chosen) == old {
                 // A default of a trainer is a value of its field.
                 let _ = field.set_value(&mut plan, &new);
             }
         }
+        plan
+    }
+
+    /// The plan of this trainer, task and method in which nothing else was chosen.
+    fn with_every_default(&self) -> Self {
+        let mut plan = Self { trainer: self.trainer.clone(), task: self.task, method: self.method, ..Self::default() };
+        plan.take_trainer_defaults();
         plan
     }
 }

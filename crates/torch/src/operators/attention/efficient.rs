@@ -66,12 +66,12 @@ fn efficient_backward(call: &Call<'_>, query: Shape, sizes: AttentionSizes, elem
 }
 
 fn capability(call: &Call<'_>) -> (u8, u8) {
-    call.tape.processors.get().map_or((8, 0), |card| card.compute_capability)
+    call.tape.processors.get().map_or((8, 0), |gpu| gpu.compute_capability)
 }
 
 /// Bytes of that accumulator: a tile of queries by head width with a lock for each block, and for wide heads in 16 bits
 /// accumulators for keys and values (mem_eff_attention/kernel_backward.h `workspace_elements_gq`, `GradQTempStorage`; the
-/// tiles are those of the kernels that cards of 99 KiB of shared memory and less, or more, can run).
+/// tiles are those of the kernels that GPUs of 99 KiB of shared memory and less, or more, can run).
 fn efficient_workspace(
     heads: u64,
     queries: u64,

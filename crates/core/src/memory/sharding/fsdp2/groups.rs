@@ -129,7 +129,7 @@ impl ParamGroups {
         };
         let kept = |parameter: &Gathered| parameter.kept;
         let element = |parameter: &Gathered| parameter.element;
-        // The shards in the dtype that is gathered (`_get_param_all_gather_inputs`); offloaded ones come to the card.
+        // The shards in the dtype that is gathered (`_get_param_all_gather_inputs`); offloaded ones come to the GPU.
         let moved = if self.offload { shards(&kept, &|_| true) } else { None };
         let cast = shards(&element, &|parameter| parameter.kept != parameter.element);
         let (elements, element) = group.joined(&element, &|_| true);

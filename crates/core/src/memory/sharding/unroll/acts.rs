@@ -1,7 +1,7 @@
 //! What DeepSpeed does in a step, and the step's peaks with it.
 
 use super::super::super::autograd::{
-    Action, Block, Fullest, Hook, LayerTag, Levels, Models, Part, Segment, TapeRecord, Wanted, Written,
+    Action, Block, Hook, LayerTag, Models, Part, PeakTracker, Peaks, RepeatableStretch, Segment, TapeRecord, Wanted,
 };
 
 /// After how many of the segment's hooks something happens, in which row, bytes.
@@ -56,9 +56,9 @@ impl Acts {
     }
 
     /// Reads the tape with the acts in between; `hooks`: its hooks by segment.
-    pub(super) fn play(&self, record: &TapeRecord, hooks: &[Vec<Hook>], wanted: Wanted) -> Fullest {
+    pub(super) fn play(&self, record: &TapeRecord, hooks: &[Vec<Hook>], wanted: Wanted) -> Peaks {
         let wants_pieces = wanted == Wanted::Pieces;
-        let mut levels = Levels::new(wants_pieces, record.vocabulary);
+        let mut peaks = PeakTracker::new(wants_pieces, record.vocabulary);
         let categories = record.categories();
         let category = |row: u16| categories.get(usize::from(row)).map_or(0, |category| u16::from(*category));
         // Every layer has its own turn.
@@ -69,7 +69,7 @@ impl Acts {
             .filter_map(|(i, hooks)| Known::new(record, i, hooks, wants_pieces, category))
             .collect();
         // Where each segment was read last, and what came of it.
-        let mut written: Vec<Option<(usize, Written)>> = known.iter().map(|_| None).collect();
+        let mut written: Vec<Option<(usize, RepeatableStretch)>> = known.iter().map(|_| None).collect();
         let mut parts = Vec::new();
         for (place, (segment, _)) in self.order.iter().enumerate() {
             let (Some(known), Some(last)) = (known.get(*segment), written.get_mut(*segment)) else { continue };
@@ -79,7 +79,7 @@ impl Acts {
             if let Some((before, written)) = last
                 && self.at(*before) == acts
             {
-                levels.repeat(in_phase, &models, written);
+                peaks.repeat(in_phase, &models, written);
                 continue;
             }
             let mut left = acts.iter().peekable();
@@ -90,9 +90,9 @@ impl Acts {
                 }
                 parts.extend(block.as_ref().map(Part::Block));
             }
-            *last = Some((place, levels.stretch(in_phase, &models, &parts)));
+            *last = Some((place, peaks.stretch(in_phase, &models, &parts)));
         }
-        levels.finish(&models)
+        peaks.finish(&models)
     }
 }
 

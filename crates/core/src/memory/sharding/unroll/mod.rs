@@ -1,4 +1,4 @@
-//! Every layer written out, with what DeepSpeed does where its hooks run.
+//! Every layer of the tape, unrolled, with what DeepSpeed does where its hooks run.
 
 mod acts;
 mod copies;
@@ -41,7 +41,7 @@ pub(super) struct Start<'a> {
     pub(super) is_first: bool,
 }
 
-/// Writes out every layer of the tape and what a stage, made by `begin`, allocates and frees where hooks run; `element`:
+/// Unrolls every layer of the tape and writes what a stage, made by `begin`, allocates and frees where hooks run; `element`:
 /// dtype of parameters. `acts`: what it did in a step of the same plan with another batch size or length, if any is known: it
 /// does the same wherever the same hooks run.
 pub(super) fn unroll<'a>(

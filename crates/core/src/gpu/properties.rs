@@ -1,17 +1,17 @@
-//! What Headroom knows about one card.
+//! What Headroom knows about one GPU.
 
 use std::borrow::Cow;
 
-/// One card.
+/// One GPU.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Card {
+pub struct Gpu {
     /// Stable id, used in plans and links: `a100-80gb`, `rtx-4090`.
     pub id: Cow<'static, str>,
     /// Name to show: `NVIDIA A100 80 GB`.
     pub name: Cow<'static, str>,
     /// Maker.
     pub vendor: Vendor,
-    /// Where such cards are found, for grouping in lists.
+    /// Where such GPUs are found, for grouping in lists.
     pub segment: Segment,
     /// Memory a program can see in all, in MiB: less than the box says, see [`MemoryFigure`].
     pub memory_mib: u64,
@@ -19,25 +19,25 @@ pub struct Card {
     pub memory_figure: MemoryFigure,
     /// Memory bandwidth in GB/s (10^9 bytes a second).
     pub memory_bandwidth_gb_s: f64,
-    /// Dense bf16 (or, where the card has none, fp16) matrix compute with fp32 accumulation, TFLOP/s, without sparsity.
+    /// Dense bf16 (or, where the GPU has none, fp16) matrix compute with fp32 accumulation, TFLOP/s, without sparsity.
     ///
-    /// The vector rate in fp32 for cards without matrix units (GTX 10xx, GTX 16xx, P4, P40, P100, T1000).
+    /// The vector rate in fp32 for GPUs without matrix units (GTX 10xx, GTX 16xx, P4, P40, P100, T1000).
     pub half_tflops: f64,
-    /// Whether the card multiplies bf16 matrices in hardware.
+    /// Whether the GPU multiplies bf16 matrices in hardware.
     pub bf16: bool,
-    /// CUDA compute capability (major, minor); `None` for cards that are not NVIDIA's.
+    /// CUDA compute capability (major, minor); `None` for GPUs that are not NVIDIA's.
     pub compute_capability: Option<(u8, u8)>,
-    /// Streaming multiprocessors, for NVIDIA cards of the catalogue: what the CUDA context's size follows.
+    /// Streaming multiprocessors, for NVIDIA GPUs of the catalogue: what the CUDA context's size follows.
     pub multiprocessors: Option<u32>,
-    /// Link to other cards of the same machine.
+    /// Link to other GPUs of the same machine.
     pub interconnect: Interconnect,
-    /// Optional NVLink bridge that joins two cards, bought apart; GB/s (10^9) in one direction.
+    /// Optional NVLink bridge that joins two GPUs, bought apart; GB/s (10^9) in one direction.
     pub bridge_gb_s: Option<f64>,
     /// Where the figures come from.
     pub source: Cow<'static, str>,
 }
 
-/// What a card's memory was read from, most exact first.
+/// What a GPU's memory was read from, most exact first.
 ///
 /// A driver keeps part of the memory for itself before any program starts. `cudaMemGetInfo`, llama.cpp's device list and
 /// the "total capacity" of PyTorch's out-of-memory message leave that part out; `nvidia-smi` counts it since driver 510,
@@ -46,9 +46,9 @@ pub struct Card {
 /// memory, and lets the display and other programs take from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum MemoryFigure {
-    /// What the runtime (CUDA, HIP, Level Zero, CANN) tells a program on this card.
+    /// What the runtime (CUDA, HIP, Level Zero, CANN) tells a program on this GPU.
     Runtime,
-    /// The driver's total less what the driver keeps on a card of the same generation and size.
+    /// The driver's total less what the driver keeps on a GPU of the same generation and size.
     Sibling,
     /// What the driver's tool prints as total.
     Driver,
@@ -64,7 +64,7 @@ impl MemoryFigure {
         match self {
             Self::Runtime => "total that the runtime reports to a program, from published logs",
             Self::Sibling => {
-                "driver's total less what drivers keep on cards of the same generation and size, from published logs"
+                "driver's total less what drivers keep on GPUs of the same generation and size, from published logs"
             }
             Self::Driver => "total that the driver's tool prints, from published logs; a program sees somewhat less",
             Self::DataSheet => "maker's data sheet, GB taken as GiB; a program sees somewhat less",
@@ -88,22 +88,22 @@ pub enum Vendor {
     Custom,
 }
 
-/// Kinds of cards, for lists.
+/// Kinds of GPUs, for lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Segment {
-    /// Consumer cards.
+    /// Consumer GPUs.
     Consumer,
-    /// Consumer cards for notebooks.
+    /// Consumer GPUs for notebooks.
     Laptop,
-    /// Workstation cards.
+    /// Workstation GPUs.
     Workstation,
-    /// Data-centre cards.
+    /// Data-centre GPUs.
     DataCentre,
     /// Anything the user describes.
     Custom,
 }
 
-/// Link between cards of one machine.
+/// Link between GPUs of one machine.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Interconnect {
     /// Through the host: PCI Express, GB/s (10^9) in one direction.
@@ -111,17 +111,17 @@ pub enum Interconnect {
         /// GB/s in one direction.
         gb_s: f64,
     },
-    /// A direct link (NVLink, Infinity Fabric, HCCS), GB/s (10^9) in one direction, all links of a card together.
+    /// A direct link (NVLink, Infinity Fabric, HCCS), GB/s (10^9) in one direction, all links of a GPU together.
     Direct {
         /// GB/s in one direction.
         gb_s: f64,
     },
 }
 
-impl Card {
-    /// A card of the user's own, of which only memory and compute capability are known.
+impl Gpu {
+    /// A GPU of the user's own, of which only memory and compute capability are known.
     ///
-    /// Bandwidth, compute and link are stand-ins at the low end of cards of that generation, so that times come out long
+    /// Bandwidth, compute and link are stand-ins at the low end of GPUs of that generation, so that times come out long
     /// rather than short; `source` says so. They do not enter the estimate of memory.
     pub fn custom(name: Option<&str>, memory_mib: u64, compute_capability: (u8, u8)) -> Self {
         let (memory_bandwidth_gb_s, half_tflops, gb_s) = match compute_capability.0 {
@@ -149,7 +149,7 @@ impl Card {
             interconnect: Interconnect::Pcie { gb_s },
             bridge_gb_s: None,
             source: Cow::Borrowed(
-                "memory: given by the user; bandwidth, compute and link unknown: those of a slow card of the same generation",
+                "memory: given by the user; bandwidth, compute and link unknown: those of a slow GPU of the same generation",
             ),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use headroom_core::advise::{Judge, Judgement};
+use headroom_core::advise::{FitOracle, Judgement};
 use headroom_core::job::Job;
 use headroom_core::memory;
 use headroom_core::plan::Plan;
@@ -26,7 +26,7 @@ impl Noting {
     }
 }
 
-impl Judge for Noting {
+impl FitOracle for Noting {
     fn judge(&self, job: &Job) -> Option<Judgement> {
         if self.known.0.of_untracked(job.plan()).is_none() {
             self.unknown.borrow_mut().push(job.plan().clone());
@@ -41,7 +41,7 @@ impl Judge for Noting {
 #[derive(Clone, Copy)]
 pub(crate) struct Known(pub(crate) Replays);
 
-impl Judge for Known {
+impl FitOracle for Known {
     fn judge(&self, job: &Job) -> Option<Judgement> {
         let estimate = memory::outline(job);
         Some(Judgement::from(&match self.0.of_untracked(job.plan()) {

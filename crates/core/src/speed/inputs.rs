@@ -7,7 +7,7 @@ use crate::plan::{Method, TargetModules, names_module};
 
 /// What is the same for every operator of a pass over a model.
 #[derive(Clone, Copy)]
-pub(super) struct Setting<'a> {
+pub(super) struct TimingInputs<'a> {
     pub(super) job: &'a Job,
     pub(super) model: &'a Model,
     /// Which of the model's weights train.
@@ -40,7 +40,7 @@ pub(super) struct Setting<'a> {
     pub(super) forwards: f64,
 }
 
-impl<'a> Setting<'a> {
+impl<'a> TimingInputs<'a> {
     pub(super) fn new(job: &'a Job) -> Self {
         let Job { plan, numerics, batches, .. } = job;
         let weight = numerics.gathered.bytes() as f64;
@@ -66,7 +66,7 @@ impl<'a> Setting<'a> {
     }
 
     /// The same for a model beside the policy, whose job is `job`: it has no adapters and one score for a head.
-    pub(super) fn beside(job: &'a Job) -> Self {
+    pub(super) fn for_companion(job: &'a Job) -> Self {
         Self { adapters: false, scores: true, training: true, ..Self::new(job) }
     }
 

@@ -1,4 +1,4 @@
-//! What an estimate says of preference and reinforcement tasks: the batches, the models on the card, the cache.
+//! What an estimate says of preference and reinforcement tasks: the batches, the models on the GPU, the cache.
 
 use super::estimate::Allocation;
 use super::kv_cache::{CacheLayout, kv_bytes_per_sequence, kv_bytes_per_token};
@@ -29,11 +29,11 @@ pub struct ModelUse {
     pub role: ModelRole,
     /// Its name.
     pub name: String,
-    /// Weights of its own on the card, bytes: the most they ever are.
+    /// Weights of its own on the GPU, bytes: the most they ever are.
     pub bytes: u64,
     /// Whether it uses another model's weights.
     pub shared: bool,
-    /// What a copy of its own would take on the card, bytes; 0 where it has one.
+    /// What a copy of its own would take on the GPU, bytes; 0 where it has one.
     pub saved_bytes: u64,
     /// Whether its weights live in host memory while it does not run.
     pub offloaded: bool,
@@ -47,7 +47,7 @@ pub enum ModelRole {
     /// The frozen reference.
     Reference,
     /// A model beside them.
-    Beside(InstanceRole),
+    Companion(InstanceRole),
     /// The generating engine's copy of the policy.
     Engine,
 }
@@ -58,13 +58,13 @@ impl ModelRole {
         match self {
             Self::Policy => "policy",
             Self::Reference => "reference",
-            Self::Beside(role) => role.name(),
+            Self::Companion(role) => role.name(),
             Self::Engine => "engine",
         }
     }
 }
 
-/// Generation on one card.
+/// Generation on one GPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize))]
 pub struct RolloutUse {
@@ -118,7 +118,7 @@ fn models(job: &Job, rows: &[Allocation]) -> Vec<ModelUse> {
     };
     let name = job.model.name.as_str();
     let mut models = vec![plain(ModelRole::Policy, name, most(rows, own))];
-    if matches!(job.plan.task, Task::Dpo | Task::Grpo | Task::Ppo) {
+    if matches!(job.plan.task, Task::Dpo | Task::Grpo | Task::Rloo | Task::Ppo) {
         let shared = ModelUse { shared: true, saved_bytes: base, ..plain(ModelRole::Reference, name, 0) };
         match job.reference {
             ReferenceKind::Copy | ReferenceKind::Auto => {
@@ -140,7 +140,7 @@ fn models(job: &Job, rows: &[Allocation]) -> Vec<ModelUse> {
         };
         let bytes = most(rows, |row| row.category() == Category::Weights && row.module.starts_with(&prefix));
         models.push(ModelUse {
-            role: ModelRole::Beside(instance.role),
+            role: ModelRole::Companion(instance.role),
             name: instance.model.name.clone(),
             bytes,
             shared: instance.shared,

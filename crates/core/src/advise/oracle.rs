@@ -12,18 +12,18 @@ use crate::memory::{self, Category, Estimate, Fit, Phase, PhaseUse};
 pub struct Judgement {
     /// The verdict.
     pub fit: Fit,
-    /// Expected need of the card with context and libraries, bytes.
+    /// Expected need of the GPU with context and libraries, bytes.
     pub need_bytes: u64,
-    /// The card, bytes.
-    pub card_bytes: u64,
+    /// The GPU, bytes.
+    pub gpu_bytes: u64,
     /// Host memory that offload takes on the machine, all its processes together, bytes.
     pub host_bytes: u64,
-    /// What forward and backward take of the card even without any optimizer state, bytes: no optimizer saves that.
+    /// What forward and backward take of the GPU even without any optimizer state, bytes: no optimizer saves that.
     pub without_optimizer_bytes: u64,
-    /// What activations, logits and cache take of the card by themselves, bytes: nothing that is done to weights,
+    /// What activations, logits and cache take of the GPU by themselves, bytes: nothing that is done to weights,
     /// gradients and optimizer saves that.
     pub activation_bytes: u64,
-    /// What weights and optimizer state take of the card by themselves all through the step, bytes: nothing that is done
+    /// What weights and optimizer state take of the GPU by themselves all through the step, bytes: nothing that is done
     /// to forward saves that.
     pub standing_bytes: u64,
     /// The same with all gradients, when the optimizer steps, bytes.
@@ -42,9 +42,9 @@ impl Judgement {
         self.host_bytes == 0 || self.host_bytes <= usual_host(job)
     }
 
-    /// Expected need as a share of the card.
+    /// Expected need as a share of the GPU.
     pub fn used_share(&self) -> f64 {
-        self.need_bytes as f64 / self.card_bytes.max(1) as f64
+        self.need_bytes as f64 / self.gpu_bytes.max(1) as f64
     }
 }
 
@@ -53,9 +53,9 @@ impl From<&Estimate> for Judgement {
         Self {
             fit: estimate.verdict.fit,
             need_bytes: estimate.peak.band.expected,
-            card_bytes: estimate.card_bytes,
-            without_optimizer_bytes: fullest(estimate, |category| category != Category::OptimizerStates),
-            activation_bytes: fullest(estimate, |category| {
+            gpu_bytes: estimate.gpu_bytes,
+            without_optimizer_bytes: peak_of(estimate, |category| category != Category::OptimizerStates),
+            activation_bytes: peak_of(estimate, |category| {
                 matches!(category, Category::Activations | Category::LogitsAndLoss | Category::KvCache)
             }),
             standing_bytes: of_phases(estimate, before_the_update, |category| {
@@ -75,18 +75,18 @@ impl From<&Estimate> for Judgement {
     }
 }
 
-/// What some categories hold at the fullest moments of all phases but the optimizer step, the most of them, with the
+/// What some categories hold at the peaks of all phases but the optimizer step, the most of them, with the
 /// least that context and libraries take.
-fn fullest(estimate: &Estimate, counts: fn(Category) -> bool) -> u64 {
+fn peak_of(estimate: &Estimate, counts: fn(Category) -> bool) -> u64 {
     let most = of_phases(estimate, before_the_update, counts).max().unwrap_or(0);
-    most.saturating_add(estimate.peak.beside.low)
+    most.saturating_add(estimate.peak.device_overhead.low)
 }
 
 fn before_the_update(phase: Phase) -> bool {
     phase != Phase::OptimizerStep
 }
 
-/// What some categories hold at the fullest moments of some phases, bytes.
+/// What some categories hold at the peaks of some phases, bytes.
 fn of_phases(
     estimate: &Estimate,
     within: fn(Phase) -> bool,
@@ -111,7 +111,7 @@ pub(super) fn saved_bytes(before: u64, after: u64) -> i64 {
 }
 
 /// Estimates jobs; `None` where one has no answer, or none yet.
-pub trait Judge {
+pub trait FitOracle {
     /// Estimates `job`.
     fn judge(&self, job: &Job) -> Option<Judgement>;
 
@@ -128,9 +128,9 @@ pub trait Judge {
 
 /// Judges by what other plans needed beyond their peak: under a millisecond.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Quick;
+pub struct Heuristic;
 
-impl Judge for Quick {
+impl FitOracle for Heuristic {
     fn judge(&self, job: &Job) -> Option<Judgement> {
         Some(Judgement::from(&memory::outline(job)))
     }
@@ -140,7 +140,7 @@ impl Judge for Quick {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Replayed;
 
-impl Judge for Replayed {
+impl FitOracle for Replayed {
     fn judge(&self, job: &Job) -> Option<Judgement> {
         Some(Judgement::from(&memory::estimate_replayed(job)))
     }
@@ -150,11 +150,11 @@ impl Judge for Replayed {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ReplayedIfClose;
 
-impl Judge for ReplayedIfClose {
+impl FitOracle for ReplayedIfClose {
     fn judge(&self, job: &Job) -> Option<Judgement> {
         let outline = memory::outline(job);
-        let allocated = outline.peak.allocated_bytes.saturating_add(outline.peak.beside.low);
-        let estimate = if allocated > outline.card_bytes {
+        let allocated = outline.peak.allocated_bytes.saturating_add(outline.peak.device_overhead.low);
+        let estimate = if allocated > outline.gpu_bytes {
             // No replay can change that.
             outline
         } else {
@@ -164,25 +164,25 @@ impl Judge for ReplayedIfClose {
     }
 }
 
-/// Asks another judge once for each plan.
+/// Asks another oracle once for each plan.
 pub struct Remembering<'a> {
-    judge: &'a dyn Judge,
+    oracle: &'a dyn FitOracle,
     known: RefCell<HashMap<String, Option<Judgement>>>,
 }
 
 impl<'a> Remembering<'a> {
-    /// Remembers what `judge` says.
-    pub fn new(judge: &'a dyn Judge) -> Self {
-        Self { judge, known: RefCell::default() }
+    /// Remembers what `oracle` says.
+    pub fn new(oracle: &'a dyn FitOracle) -> Self {
+        Self { oracle, known: RefCell::default() }
     }
 }
 
-impl Judge for Remembering<'_> {
+impl FitOracle for Remembering<'_> {
     fn judge(&self, job: &Job) -> Option<Judgement> {
         let key = link::encode(&job.plan);
         let known = self.known.borrow().get(&key).copied();
         known.unwrap_or_else(|| {
-            let judged = self.judge.judge(job);
+            let judged = self.oracle.judge(job);
             self.known.borrow_mut().insert(key, judged);
             judged
         })

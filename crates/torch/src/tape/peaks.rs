@@ -1,4 +1,4 @@
-//! The sink of peaks: a tape that is read while it is written, the level by category and each phase's fullest moment. What
+//! The sink of peaks: a tape that is read while it is written, the bytes held by category and the peak of each phase. What
 //! turns equal layers into all of them, without writing them all down, belongs here.
 
 use crate::label::{CATEGORIES, Category, Kind, PhaseId, Vocabulary};
@@ -11,9 +11,9 @@ const PIECE: u32 = 4;
 /// Bytes of each category, in the order of the caller's numbers.
 pub type Sums = [i128; CATEGORIES];
 
-/// The fullest moment of a phase.
+/// The peak of a phase.
 #[derive(Debug, Clone, Copy)]
-pub struct Moment {
+pub struct PhasePeak {
     /// Its phase.
     pub phase: PhaseId,
     /// What lives, bytes.
@@ -22,13 +22,13 @@ pub struct Moment {
     pub by_category: Sums,
 }
 
-/// What lives, and the fullest moments so far.
+/// What lives, and the peaks so far.
 ///
 /// Events of one layer in one phase come one after the other: a stretch, of which it matters what it leaves and how high
 /// it reaches. A pass through the layers is read when its last stretch has ended: every layer that a simulated one stands
-/// for has its turn. In a row of equals the level moves evenly, so that the first and the last are the fullest.
+/// for has its turn. In a row of equals the bytes held change evenly, so that the peak is in the first or the last.
 #[derive(Debug, Clone)]
-pub struct Levels {
+pub struct PeakTracker {
     vocabulary: &'static Vocabulary,
     wants_pieces: bool,
     phase: PhaseId,
@@ -37,11 +37,11 @@ pub struct Levels {
     before: Sums,
     begun: i128,
     /// The stretch that is being written: its events by category, what they leave, and how many of them it takes to its
-    /// fullest moment.
+    /// peak.
     events: Vec<(u16, i64)>,
     left: i128,
-    fullest: i128,
-    events_to_fullest: usize,
+    peak: i128,
+    events_to_peak: usize,
     /// Whether a stretch is being written.
     open: bool,
     /// The pass that is being written: its stretches, and their layers.
@@ -57,7 +57,7 @@ pub struct Levels {
     /// How many stretches were written whole, and the number of the last in this pass.
     number: u32,
     last: u32,
-    fullest_moments: Fullest,
+    peaks: Peaks,
 }
 
 /// What one layer does in one phase.
@@ -66,13 +66,13 @@ struct Stretch {
     net: Sums,
     left: i128,
     /// Beside what lived before; nothing where there are no events.
-    fullest: Option<(i128, Sums)>,
+    peak: Option<(i128, Sums)>,
     pieces: Range<usize>,
 }
 
 /// A stretch that may be written again.
 #[derive(Debug, Clone)]
-pub struct Written {
+pub struct RepeatableStretch {
     number: u32,
     stretch: Stretch,
     pieces: Vec<i128>,
@@ -83,26 +83,26 @@ pub struct Written {
 pub struct Block {
     net: Sums,
     left: i128,
-    fullest: i128,
-    at_fullest: Sums,
+    peak: i128,
+    at_peak: Sums,
 }
 
 impl Block {
     /// Nothing where there are no events.
     pub fn new(events: &[(u16, i64)], wants_pieces: bool) -> Option<Self> {
-        let (mut left, mut fullest) = (0i128, (i128::MIN, 0));
+        let (mut left, mut peak) = (0i128, (i128::MIN, 0));
         for (i, (_, bytes)) in events.iter().enumerate() {
             left += i128::from(*bytes);
-            if left > fullest.0 {
-                fullest = (left, i + 1);
+            if left > peak.0 {
+                peak = (left, i + 1);
             }
         }
-        let (mut net, mut at_fullest) = (NOTHING, NOTHING);
+        let (mut net, mut at_peak) = (NOTHING, NOTHING);
         if !wants_pieces {
-            at_fullest = sums(events.get(..fullest.1)?);
+            at_peak = sums(events.get(..peak.1)?);
             net = sums(events);
         }
-        (!events.is_empty()).then_some(Self { net, left, fullest: fullest.0, at_fullest })
+        (!events.is_empty()).then_some(Self { net, left, peak: peak.0, at_peak })
     }
 }
 
@@ -116,31 +116,31 @@ pub enum Part<'a> {
 }
 
 impl Part<'_> {
-    /// Adds what it leaves, or what there is of it at its fullest moment.
-    fn add_to(&self, sums: &mut Sums, at_fullest: bool) {
+    /// Adds what it leaves, or what there is of it at its peak.
+    fn add_to(&self, sums: &mut Sums, at_peak: bool) {
         match self {
             Self::Event(category, bytes) => {
                 if let Some(sum) = sums.get_mut(usize::from(*category)) {
                     *sum += i128::from(*bytes);
                 }
             }
-            Self::Block(block) => *sums = plus(sums, if at_fullest { &block.at_fullest } else { &block.net }),
+            Self::Block(block) => *sums = plus(sums, if at_peak { &block.at_peak } else { &block.net }),
         }
     }
 }
 
-/// The fullest moments of a tape.
+/// The peaks of a tape.
 #[derive(Debug, Clone, Default)]
-pub struct Fullest {
+pub struct Peaks {
     /// Of each phase, in the order phases began; nothing to go by where pieces are wanted.
-    pub phases: Vec<Moment>,
+    pub phases: Vec<PhasePeak>,
     /// Of each few operators, in order, bytes; none where they are not wanted.
     pub pieces: Vec<i128>,
     /// Of each layer in each phase: where its pieces end.
     pub ends: Vec<usize>,
 }
 
-impl Fullest {
+impl Peaks {
     /// The pieces of one layer in one phase, bytes.
     pub fn stretch(&self, stretch: usize) -> &[i128] {
         let end = |i: usize| self.ends.get(i).copied().unwrap_or(self.pieces.len());
@@ -151,7 +151,7 @@ impl Fullest {
         match self.phases.iter_mut().find(|moment| moment.phase == phase) {
             Some(moment) if bytes > moment.bytes => (moment.bytes, moment.by_category) = (bytes, by_category()),
             Some(_) => {}
-            None => self.phases.push(Moment { phase, bytes, by_category: by_category() }),
+            None => self.phases.push(PhasePeak { phase, bytes, by_category: by_category() }),
         }
     }
 }
@@ -174,7 +174,7 @@ fn plus(one: &Sums, other: &Sums) -> Sums {
     sums
 }
 
-impl Levels {
+impl PeakTracker {
     /// Nothing yet.
     pub fn new(wants_pieces: bool, vocabulary: &'static Vocabulary) -> Self {
         Self {
@@ -186,8 +186,8 @@ impl Levels {
             begun: 0,
             events: Vec::new(),
             left: 0,
-            fullest: i128::MIN,
-            events_to_fullest: 0,
+            peak: i128::MIN,
+            events_to_peak: 0,
             open: true,
             stretches: Vec::new(),
             tags: Vec::new(),
@@ -197,7 +197,7 @@ impl Levels {
             operators: 0,
             number: 0,
             last: 0,
-            fullest_moments: Fullest::default(),
+            peaks: Peaks::default(),
         }
     }
 
@@ -213,9 +213,9 @@ impl Levels {
             self.piece = self.left.max(self.piece);
         }
         self.events.push((category, bytes));
-        if self.left > self.fullest {
-            self.fullest = self.left;
-            self.events_to_fullest = self.events.len();
+        if self.left > self.peak {
+            self.peak = self.left;
+            self.events_to_peak = self.events.len();
         }
     }
 
@@ -242,8 +242,13 @@ impl Levels {
         self.go_on(phase, tag, models);
     }
 
-    /// Writes a whole stretch, even an empty one; gives it back for [`Levels::repeat`].
-    pub fn stretch(&mut self, (phase, tag): (PhaseId, LayerTag), models: &Models, parts: &[Part<'_>]) -> Written {
+    /// Writes a whole stretch, even an empty one; gives it back for [`PeakTracker::repeat`].
+    pub fn stretch(
+        &mut self,
+        (phase, tag): (PhaseId, LayerTag),
+        models: &Models,
+        parts: &[Part<'_>],
+    ) -> RepeatableStretch {
         self.go_on(phase, tag, models);
         let stretch = self.read(parts);
         let pieces = self.pieces.get(stretch.pieces.clone()).unwrap_or_default().to_vec();
@@ -252,23 +257,23 @@ impl Levels {
         self.open = false;
         self.number += 1;
         self.last = self.number;
-        Written { number: self.number, stretch, pieces }
+        RepeatableStretch { number: self.number, stretch, pieces }
     }
 
     /// What parts leave and how high they reach. Each block with the events before it is a piece.
     fn read(&mut self, parts: &[Part<'_>]) -> Stretch {
-        let (mut left, mut fullest, mut parts_to_fullest) = (0i128, i128::MIN, 0);
+        let (mut left, mut peak, mut parts_to_peak) = (0i128, i128::MIN, 0);
         let mut piece = i128::MIN;
         for (i, part) in parts.iter().enumerate() {
             let (reached, leaves) = match part {
                 Part::Event(_, bytes) => (i128::from(*bytes), i128::from(*bytes)),
-                Part::Block(block) => (block.fullest, block.left),
+                Part::Block(block) => (block.peak, block.left),
             };
-            let level = left + reached;
+            let held = left + reached;
             left += leaves;
-            piece = piece.max(level);
-            if level > fullest {
-                (fullest, parts_to_fullest) = (level, i);
+            piece = piece.max(held);
+            if held > peak {
+                (peak, parts_to_peak) = (held, i);
             }
             if self.wants_pieces && matches!(part, Part::Block(_)) {
                 self.pieces.push(std::mem::replace(&mut piece, i128::MIN));
@@ -277,22 +282,22 @@ impl Levels {
         if self.wants_pieces && piece > i128::MIN {
             self.pieces.push(piece);
         }
-        let (mut net, mut at_fullest) = (NOTHING, NOTHING);
+        let (mut net, mut at_peak) = (NOTHING, NOTHING);
         let parts = if self.wants_pieces { &[] } else { parts };
         for (i, part) in parts.iter().enumerate() {
-            if i == parts_to_fullest {
-                at_fullest = net;
-                part.add_to(&mut at_fullest, true);
+            if i == parts_to_peak {
+                at_peak = net;
+                part.add_to(&mut at_peak, true);
             }
             part.add_to(&mut net, false);
         }
         let pieces = self.first_piece..self.pieces.len();
         self.first_piece = self.pieces.len();
-        Stretch { net, left, fullest: (fullest > i128::MIN).then_some((fullest, at_fullest)), pieces }
+        Stretch { net, left, peak: (peak > i128::MIN).then_some((peak, at_peak)), pieces }
     }
 
     /// Writes a stretch once more.
-    pub fn repeat(&mut self, (phase, tag): (PhaseId, LayerTag), models: &Models, written: &Written) {
+    pub fn repeat(&mut self, (phase, tag): (PhaseId, LayerTag), models: &Models, written: &RepeatableStretch) {
         let again = phase == self.phase && self.last == written.number;
         match self.tags.last_mut() {
             Some(last) if again && last.model == tag.model && last.index == tag.index => last.repeat += 1,
@@ -316,11 +321,11 @@ impl Levels {
     }
 
     fn end_stretch(&mut self) {
-        let (mut net, mut at_fullest) = (NOTHING, NOTHING);
+        let (mut net, mut at_peak) = (NOTHING, NOTHING);
         // Pieces have no categories.
         if !self.wants_pieces {
-            at_fullest = sums(self.events.get(..self.events_to_fullest).unwrap_or_default());
-            net = plus(&at_fullest, &sums(self.events.get(self.events_to_fullest..).unwrap_or_default()));
+            at_peak = sums(self.events.get(..self.events_to_peak).unwrap_or_default());
+            net = plus(&at_peak, &sums(self.events.get(self.events_to_peak..).unwrap_or_default()));
         }
         if self.wants_pieces {
             self.end_piece();
@@ -328,29 +333,29 @@ impl Levels {
         self.stretches.push(Stretch {
             net,
             left: self.left,
-            fullest: (!self.events.is_empty()).then_some((self.fullest, at_fullest)),
+            peak: (!self.events.is_empty()).then_some((self.peak, at_peak)),
             pieces: self.first_piece..self.pieces.len(),
         });
         self.tags.push(self.tag);
         self.events.clear();
         self.first_piece = self.pieces.len();
-        (self.left, self.fullest, self.events_to_fullest) = (0, i128::MIN, 0);
+        (self.left, self.peak, self.events_to_peak) = (0, i128::MIN, 0);
         (self.piece, self.operators) = (0, 0);
     }
 
     /// Gives every layer of the pass its turn.
     fn end_pass(&mut self, models: &Models) {
-        let Self { wants_pieces, phase, before, begun, stretches, tags, pieces, fullest_moments, .. } = self;
+        let Self { wants_pieces, phase, before, begun, stretches, tags, pieces, peaks, .. } = self;
         models.turns(*phase, tags, |turn| {
             let Some(stretch) = stretches.get(turn.place) else { return };
-            fullest_moments.see(*phase, *begun, || *before);
+            peaks.see(*phase, *begun, || *before);
             let mut look = |begun: i128, before: &Sums| {
                 if *wants_pieces {
                     let of_stretch = pieces.get(stretch.pieces.clone()).unwrap_or_default();
-                    fullest_moments.pieces.extend(of_stretch.iter().map(|piece| begun + piece));
-                    fullest_moments.ends.push(fullest_moments.pieces.len());
-                } else if let Some((bytes, sums)) = &stretch.fullest {
-                    fullest_moments.see(*phase, begun + bytes, || plus(before, sums));
+                    peaks.pieces.extend(of_stretch.iter().map(|piece| begun + piece));
+                    peaks.ends.push(peaks.pieces.len());
+                } else if let Some((bytes, sums)) = &stretch.peak {
+                    peaks.see(*phase, begun + bytes, || plus(before, sums));
                 }
             };
             if turn.count > 1 {
@@ -376,12 +381,12 @@ impl Levels {
         self.begun + in_pass + self.left * i128::from(self.tag.repeat)
     }
 
-    /// The fullest moments.
-    pub fn finish(mut self, models: &Models) -> Fullest {
+    /// The peaks.
+    pub fn finish(mut self, models: &Models) -> Peaks {
         if self.open {
             self.end_stretch();
         }
         self.end_pass(models);
-        self.fullest_moments
+        self.peaks
     }
 }

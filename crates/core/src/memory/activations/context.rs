@@ -9,7 +9,7 @@ use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
 
 /// What is the same for every layer.
-pub(in crate::memory) struct Setting {
+pub(in crate::memory) struct ForwardContext {
     pub(in crate::memory) tape: Rc<Tape>,
     /// b, sequences in this forward.
     pub(in crate::memory) batch: u64,
@@ -62,7 +62,7 @@ pub(in crate::memory) struct Setting {
     pub(in crate::memory) in_leaf: Cell<bool>,
     /// What happens when backward through the layers begins: sharding takes its buffers then.
     pub(in crate::memory) backward_begins: Rc<RefCell<Option<BackwardHook>>>,
-    /// dtype that products run in under autocast.
+    /// dtype that matmuls run in under autocast.
     pub(in crate::memory) half: ElementType,
 }
 
@@ -76,7 +76,7 @@ pub(in crate::memory) struct CastWeight {
     tensor: Tensor,
 }
 
-impl Setting {
+impl ForwardContext {
     /// A label.
     pub(in crate::memory) fn label(&self, term: Term, name: &str) -> Label {
         self.tape.label(term, name)
@@ -148,12 +148,12 @@ impl Setting {
         self.batch.saturating_mul(self.length)
     }
 
-    /// `x` as autocast hands it to a product.
+    /// `x` as autocast hands it to a matmul.
     pub(in crate::memory) fn cast_input(&self, x: &Tensor) -> Tensor {
         if *self.autocast.borrow() { cast(x, self.half, self.label(Term::AutocastInputs, "")) } else { x.clone() }
     }
 
-    /// `weight` as autocast hands it to a product: fp32 leaves that train are cast once and kept until the region ends
+    /// `weight` as autocast hands it to a matmul: fp32 leaves that train are cast once and kept until the region ends
     /// (`cached_cast` in aten/src/ATen/autocast_mode.cpp).
     pub(in crate::memory) fn cast_weight(&self, weight: &Tensor, name: &str) -> Tensor {
         if !*self.autocast.borrow() || weight.element() == self.half {

@@ -1,0 +1,281 @@
+"""Checks an estimate of Headroom against a real run.
+
+Put this one file beside your training script; it needs torch alone.
+
+With transformers.Trainer and everything built on it (TRL, LLaMA-Factory, ms-swift, axolotl):
+
+    from headroom_check import HeadroomCheck
+    trainer = SFTTrainer(..., callbacks=[HeadroomCheck()])
+    trainer.train()
+
+In a loop of your own:
+
+    check = HeadroomCheck(plan={"model": "Qwen/Qwen3-4B", "task": "sft", "method": "lora", ...})
+    for batch in batches:
+        with check.step():
+            ...forward, backward, optimizer step...
+
+After `steps` optimizer steps it prints one line of JSON: the plan as far as the run shows it, and what PyTorch's caching
+allocator counted. `headroom validate` reads such lines; a line whose estimate is off is a report we want. Nothing is sent
+anywhere. The line holds no data, no paths and no names but those of the model, the GPU and the libraries.
+"""
+
+import contextlib
+import json
+import os
+import sys
+from importlib import metadata
+
+import torch
+
+try:
+    from transformers import TrainerCallback
+except ImportError:
+    TrainerCallback = object
+
+# Keys of a plan that are read off a run, by Headroom's names.
+PLAN_KEYS = (
+    "model.name", "model.config", "gpu.name", "gpu.memory_gib", "gpu.compute_capability", "num_gpus",
+    "trainer.name", "trainer.version", "task", "method",
+    "lora.r", "lora.target_modules", "lora.lora_dropout", "lora.modules_to_save", "lora.adapter_dtype",
+    "quantization.bits", "quantization.quant_type", "quantization.double_quant",
+    "torch_dtype", "mixed_precision", "optim", "per_device_train_batch_size", "gradient_accumulation_steps", "max_length",
+    "gradient_checkpointing", "attn_implementation", "use_liger_kernel", "max_grad_norm", "expandable_segments",
+    "zero_stage", "distributed.framework",
+    "software.torch", "software.transformers", "software.peft", "software.bitsandbytes",
+)
+
+# Which class of arguments belongs to which trainer and task; the first that matches a class or one of its bases.
+TASKS = {
+    "SFTConfig": ("trl", "sft"), "DPOConfig": ("trl", "dpo"), "GRPOConfig": ("trl", "grpo"),
+    "RewardConfig": ("trl", "reward"), "KTOConfig": ("trl", "kto"), "ORPOConfig": ("trl", "orpo"),
+    "RLOOConfig": ("trl", "rloo"), "TrainingArguments": ("transformers", "sft"),
+}
+# Trainers that bring classes of arguments of their own, by the package that defines them.
+PACKAGES = {"llamafactory": "llamafactory", "swift": "ms-swift", "axolotl": "axolotl"}
+DTYPES = {torch.bfloat16: "bfloat16", torch.float16: "float16", torch.float32: "float32"}
+GIB = 2**30
+
+
+def version_of(package):
+    """Version of an installed package without what a build adds, or None."""
+    try:
+        return metadata.version(package).split("+")[0]
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def put(plan, key, value):
+    """Sets the dotted key of a plan unless there is nothing to say."""
+    if key not in PLAN_KEYS:
+        raise KeyError(key)
+    if value is None or value == [] or value == {}:
+        return
+    *sections, last = key.split(".")
+    for section in sections:
+        plan = plan.setdefault(section, {})
+    plan[last] = value
+
+
+def merged(read, given):
+    """The plan that was read off the run under the one that was given, which wins."""
+    out = dict(read)
+    for key, value in given.items():
+        both = isinstance(value, dict) and isinstance(out.get(key), dict)
+        out[key] = merged(out[key], value) if both else value
+    return out
+
+
+def world_size():
+    return int(os.environ.get("WORLD_SIZE", "1"))
+
+
+def read_gpu(plan):
+    properties = torch.cuda.get_device_properties(torch.cuda.current_device())
+    put(plan, "gpu.name", properties.name)
+    put(plan, "gpu.memory_gib", properties.total_memory / GIB)
+    put(plan, "gpu.compute_capability", f"{properties.major}.{properties.minor}")
+    put(plan, "num_gpus", world_size())
+    put(plan, "expandable_segments", "expandable_segments:true" in allocator_settings())
+
+
+def allocator_settings():
+    names = ("PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_HIP_ALLOC_CONF")
+    return ",".join(os.environ.get(name, "") for name in names).lower()
+
+
+def read_software(plan):
+    for package in ("torch", "transformers", "peft", "bitsandbytes"):
+        put(plan, f"software.{package}", version_of(package))
+
+
+def plain(value):
+    """`value` as JSON can hold it."""
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple, set)):
+        return [plain(item) for item in value]
+    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value).replace("torch.", "")
+
+
+def read_model(plan, model):
+    """Model, quantisation and adapters."""
+    config = getattr(model, "config", None)
+    if hasattr(config, "to_diff_dict"):
+        shown = plain(config.to_diff_dict())
+        quantization = shown.pop("quantization_config", None) or {}
+        # Paths of a machine say nothing about shapes.
+        for key in ("_name_or_path", "name_or_path", "auto_map"):
+            shown.pop(key, None)
+        shown.setdefault("model_type", config.model_type)
+        shown["vocab_size"] = config.get_text_config().vocab_size if hasattr(config, "get_text_config") else config.vocab_size
+        put(plan, "model.config", shown)
+        put(plan, "model.name", os.path.basename(str(getattr(config, "_name_or_path", "")).rstrip("/")) or config.model_type)
+        put(plan, "attn_implementation", getattr(config, "_attn_implementation", None))
+        read_quantization(plan, quantization)
+    read_adapters(plan, model)
+    bases = [p.dtype for name, p in model.named_parameters() if "lora_" not in name and p.dtype in DTYPES]
+    linear = [p.dtype for name, p in model.named_parameters()
+              if "lora_" not in name and p.dim() == 2 and p.dtype in DTYPES and "embed" not in name]
+    # What k-bit preparation raises to fp32 says nothing of the dtype that the rest was loaded in.
+    put(plan, "torch_dtype", DTYPES.get((linear or bases or [None])[0]))
+
+
+def read_quantization(plan, quantization):
+    bits = 4 if quantization.get("load_in_4bit") else 8 if quantization.get("load_in_8bit") else None
+    put(plan, "quantization.bits", bits)
+    if bits == 4:
+        put(plan, "quantization.quant_type", quantization.get("bnb_4bit_quant_type"))
+        put(plan, "quantization.double_quant", bool(quantization.get("bnb_4bit_use_double_quant")))
+
+
+def read_adapters(plan, model):
+    adapters = getattr(model, "peft_config", None)
+    if not adapters:
+        put(plan, "method", "full")
+        return
+    lora = next(iter(adapters.values()))
+    put(plan, "method", "qlora" if "quantization" in plan else "lora")
+    put(plan, "lora.r", getattr(lora, "r", None))
+    put(plan, "lora.lora_dropout", float(getattr(lora, "lora_dropout", 0.0)))
+    targets = getattr(lora, "target_modules", None)
+    put(plan, "lora.target_modules", targets if isinstance(targets, str) else sorted(targets or []))
+    put(plan, "lora.modules_to_save", sorted(getattr(lora, "modules_to_save", None) or []))
+    held = [p.dtype for name, p in model.named_parameters() if "lora_" in name]
+    put(plan, "lora.adapter_dtype", DTYPES.get(held[0]) if held else None)
+
+
+def read_arguments(plan, args):
+    """What the trainer's own arguments say."""
+    trainer, task = next((TASKS[base.__name__] for base in type(args).__mro__ if base.__name__ in TASKS), ("custom", "sft"))
+    package = type(args).__module__.split(".")[0]
+    trainer = PACKAGES.get(package, trainer)
+    put(plan, "trainer.name", trainer)
+    if trainer != "custom":
+        put(plan, "trainer.version", version_of({"llamafactory": "llamafactory"}.get(trainer, trainer)))
+    put(plan, "task", task)
+    for key in ("per_device_train_batch_size", "gradient_accumulation_steps", "gradient_checkpointing", "max_grad_norm",
+                "use_liger_kernel"):
+        put(plan, key, getattr(args, key, None))
+    optim = getattr(args, "optim", None)
+    put(plan, "optim", getattr(optim, "value", optim))
+    put(plan, "mixed_precision", "bf16" if getattr(args, "bf16", False) else "fp16" if getattr(args, "fp16", False) else "no")
+    read_sharding(plan, args)
+
+
+def read_sharding(plan, args):
+    if getattr(args, "deepspeed", None):
+        config = getattr(getattr(args, "hf_deepspeed_config", None), "config", None) or {}
+        put(plan, "distributed.framework", "deepspeed")
+        put(plan, "zero_stage", int((config.get("zero_optimization") or {}).get("stage", 0)))
+    elif getattr(args, "fsdp", None):
+        version = str((getattr(args, "fsdp_config", None) or {}).get("version", 1))
+        put(plan, "distributed.framework", "fsdp2" if version.startswith("2") else "fsdp1")
+    elif world_size() > 1:
+        put(plan, "distributed.framework", "ddp")
+
+
+class HeadroomCheck(TrainerCallback):
+    """Counts the allocator's peaks of the first `steps` optimizer steps and prints one line.
+
+    steps: how many; the last one is what the estimate is compared with, so at least 3, since optimizer states appear in the
+    first. plan: keys that win over what is read off the run. out: where the line goes.
+    """
+
+    def __init__(self, steps=4, plan=None, out=None):
+        self.wanted, self.given, self.out = max(3, int(steps)), dict(plan or {}), out or sys.stdout
+        self.read, self.counted, self.longest, self.hook = {}, [], 0, None
+        self.done = not torch.cuda.is_available()
+        if self.done:
+            print("headroom_check: no CUDA device, nothing to count", file=sys.stderr)
+
+    # The run of a loop of one's own.
+
+    @contextlib.contextmanager
+    def step(self):
+        """Around everything that one optimizer step does."""
+        self.begin()
+        yield
+        self.end()
+
+    def begin(self):
+        if not self.done:
+            torch.cuda.synchronize()
+            torch.cuda.reset_peak_memory_stats()
+
+    def end(self):
+        if self.done:
+            return
+        torch.cuda.synchronize()
+        self.counted.append((torch.cuda.max_memory_allocated(), torch.cuda.max_memory_reserved()))
+        if len(self.counted) >= self.wanted:
+            self.report()
+
+    # The Trainer's events.
+
+    def on_train_begin(self, args, state, control, model=None, **_):
+        if self.done:
+            return
+        read_arguments(self.read, args)
+        if model is not None:
+            inner = getattr(model, "module", model)
+            read_model(self.read, inner)
+            self.hook = inner.register_forward_pre_hook(self.see, with_kwargs=True)
+
+    def see(self, module, args, kwargs):
+        """The longest sequence that reached the model."""
+        ids = kwargs.get("input_ids", args[0] if args else None)
+        if torch.is_tensor(ids) and ids.dim() == 2:
+            self.longest = max(self.longest, ids.shape[1])
+
+    def on_step_begin(self, args, state, control, **_):
+        self.begin()
+
+    def on_step_end(self, args, state, control, **_):
+        self.end()
+
+    def report(self):
+        """Prints the line."""
+        self.done = True
+        if self.hook is not None:
+            self.hook.remove()
+        read_gpu(self.read)
+        read_software(self.read)
+        put(self.read, "max_length", self.longest or None)
+        plan = merged(self.read, self.given)
+        if int(os.environ.get("RANK", "0")) != 0:
+            return
+        name = plan.get("model")
+        name = name.get("name", "model") if isinstance(name, dict) else name or "model"
+        trainer = plan.get("trainer", {}).get("name", "custom")
+        line = {
+            "id": f"reported-{trainer}-{plan.get('task', 'sft')}-{name}".lower().replace("/", "-").replace(" ", "-"),
+            "group": "reported",
+            "source": "headroom_check.py on a real GPU",
+            "plan": plan,
+            "measured": {
+                "allocated_bytes": self.counted[-1][0],
+                "reserved_bytes": max(reserved for _, reserved in self.counted),
+            },
+        }
+        print(json.dumps(line), file=self.out, flush=True)
