@@ -5,7 +5,7 @@
 //! version itself.
 
 use super::LogitsMetrics;
-use crate::plan::{AttnImplementation, Framework, Method, Plan, Release, TrainerName};
+use crate::plan::{AttnImplementation, Method, Plan, Release, TrainerName};
 
 /// How accelerate drives FSDP, by version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -55,7 +55,7 @@ impl TrainerStep {
 
     /// accelerate's version where it drives FSDP in `plan`.
     pub(super) fn accelerated_fsdp(plan: &Plan) -> Option<Accelerate> {
-        let sharded = plan.num_gpus > 1 && matches!(plan.distributed.framework, Framework::Fsdp1 | Framework::Fsdp2);
+        let sharded = plan.num_gpus > 1 && plan.distributed.framework.is_fsdp();
         Self::of(plan).accelerate().filter(|_| sharded)
     }
 
@@ -118,7 +118,7 @@ impl TrainerStep {
     /// `_configure_embedding_dtypes`): cast up after loading, and back where adapters, FSDP or flash attention want one
     /// dtype.
     pub(super) fn holds_embeddings_and_norms_in_fp32(self, plan: &Plan) -> bool {
-        let is_sharded = plan.num_gpus > 1 && plan.distributed.framework == Framework::Fsdp2;
+        let is_sharded = plan.num_gpus > 1 && plan.distributed.framework.is_fsdp();
         self.name == TrainerName::Axolotl
             && plan.method == Method::Full
             && plan.attn_implementation != AttnImplementation::FlashAttention2
