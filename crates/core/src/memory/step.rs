@@ -114,7 +114,7 @@ impl Update<'_> {
                 }
                 buckets = strategy.accumulated_buckets(tape);
                 if job.batches.forwards_per_step > 2 && strategy.runs_unreduced_batch() {
-                    self.micro_step(&loss, Vec::new(), false);
+                    self.micro_step(&loss, Vec::new(), false, None);
                     tape.enter(Phase::Forward);
                 }
             }

@@ -5,8 +5,8 @@ use serde_json::{Number, Value};
 use super::kind::Kind;
 use super::{
     AdapterDtype, AttentionKernel, AttnImplementation, Auto, BackwardPrefetch, BucketSize, Dtype, Framework,
-    KvCacheDtype, LossType, Method, MixedPrecision, Offload, Optimizer, ProblemKind, QuantStorage, QuantType, ReferenceKind,
-    RolloutEngine, ShardingStrategy, TargetModules, Task, TrainerName, VllmMode,
+    KvCacheDtype, LossType, Method, MixedPrecision, Offload, Optimizer, ProblemKind, QuantStorage, QuantType,
+    ReferenceKind, RolloutEngine, ShardingStrategy, TargetModules, Task, TrainerName, VllmMode,
 };
 use crate::search::edits::{Closeness, nearest};
 

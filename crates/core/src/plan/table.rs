@@ -12,9 +12,9 @@ use super::parts::{
     set_wrap, wrap,
 };
 use super::{
-    AdapterDtype, AttentionKernel, AttnImplementation, BackwardPrefetch, Dtype, Framework, KvCacheDtype, LossType, Method,
-    MixedPrecision, Offload, Optimizer, QuantStorage, QuantType, ReferenceKind, RolloutEngine, ShardingStrategy, Task,
-    TrainerName, VllmMode,
+    AdapterDtype, AttentionKernel, AttnImplementation, BackwardPrefetch, Dtype, Framework, KvCacheDtype, LossType,
+    Method, MixedPrecision, Offload, Optimizer, QuantStorage, QuantType, ReferenceKind, RolloutEngine,
+    ShardingStrategy, Task, TrainerName, VllmMode,
 };
 
 /// A row whose value is one member of the plan, named as the member is: `section.member`, in links `member`.
