@@ -164,7 +164,7 @@ pub(super) fn selective_log_softmax(context: &ForwardContext, x: &Tensor) -> Ten
     let row = dims(&[(Sym::Rows, group), (Sym::S, length)]);
     let whole_row = row.with(width(x));
     let fp32 = element == ElementType::F32;
-    let selected = fp32.then(|| gather(context, x, shape));
+    let selected = fp32.then(|| gather_of_all(context, x, shape));
     let rows: Vec<Tensor> = unbind(context, x, whole_row, count)
         .iter()
         .map(|one| {
@@ -189,6 +189,23 @@ pub(super) fn selective_log_softmax(context: &ForwardContext, x: &Tensor) -> Ten
             let negative = Tensor::new(call.tape, label, shape, element);
             [Some(call.grad.clone()), Some(negative)].into()
         },
+    )
+}
+
+/// `gather` of whole logits, which it keeps for their shape (tools/autograd/derivatives.yaml `gather`): backward writes
+/// zeros of the whole while they live.
+fn gather_of_all(context: &ForwardContext, x: &Tensor, shape: Shape) -> Tensor {
+    let (whole, element) = (x.shape(), x.element());
+    let label = context.label(Term::LogProbabilities, "");
+    let gradients = context.label(Term::LogitsGradients, "");
+    custom(
+        &context.tape,
+        &[x],
+        |recording| {
+            recording.save(x);
+            Tensor::new(&context.tape, label, shape, element)
+        },
+        move |call| [Some(Tensor::new(call.tape, gradients, whole, element))].into(),
     )
 }
 
