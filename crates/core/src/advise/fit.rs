@@ -100,9 +100,9 @@ pub(super) fn questions(job: &Job, level: Level) -> Vec<Question> {
     }
     .of_forward();
     let shardings = match plan.distributed.framework {
-        // FSDP2 casts as it gathers, DeepSpeed casts wide adapters, and autocast keeps 16-bit copies of whole weights:
+        // FSDP casts as it gathers, DeepSpeed casts wide adapters, and autocast keeps 16-bit copies of whole weights:
         // forward then keeps other tensors.
-        Framework::Fsdp2 => Question::free(&shardings),
+        Framework::Fsdp1 | Framework::Fsdp2 => Question::free(&shardings),
         _ if has_wide_adapters(plan) || plan.mixed_precision != MixedPrecision::No => Question::free(&shardings),
         Framework::Ddp | Framework::Deepspeed => Question::free(&shardings).of_sharding(),
     };
@@ -119,6 +119,7 @@ pub(super) fn questions(job: &Job, level: Level) -> Vec<Question> {
         Question::free(&[Lever::SmallBuckets]),
         Question::free(&[Lever::Liger]).of_forward(),
         Question::free(&[Lever::Checkpointing]).of_forward(),
+        Question::free(&[Lever::NewerTrainer]),
         shardings,
     ];
     if coarser {
@@ -126,7 +127,7 @@ pub(super) fn questions(job: &Job, level: Level) -> Vec<Question> {
         // The states of adapters are small: one way to make them smaller is enough to ask about.
         let optimizers = if plan.method == Method::Full { &optimizers[..] } else { &optimizers[..1] };
         questions.push(Question::free(optimizers).of_optimizer());
-        questions.push(Question::free(&[Lever::PureBfloat16]));
+        questions.push(Question::free(&[Lever::HalfPrecisionBase, Lever::PureBfloat16]));
         questions.push(Question::free(&[Lever::NarrowAdapters]));
         questions.push(Question::free(&[Lever::QuantizedInstances]));
     }

@@ -11,6 +11,7 @@ mod instances;
 mod loss;
 mod models;
 mod numerics;
+mod pairs;
 mod policy;
 mod resolve;
 mod settle;
@@ -26,8 +27,9 @@ pub(crate) use loss::LogitsMetrics;
 pub use loss::LossImplementation;
 pub use numerics::Numerics;
 pub(crate) use numerics::adapter_dtype;
-pub use sharding::{Scheme, Sharding};
-pub use trainer::TrainerStep;
+pub(crate) use pairs::AnswerLogits;
+pub use sharding::{FlatStrategy, Scheme, Sharding};
+pub use trainer::{Accelerate, TrainerStep};
 
 use std::sync::Arc;
 
@@ -179,7 +181,7 @@ fn adapts(plan: &Plan) -> bool {
 pub(crate) fn reference_kind(plan: &Plan) -> ReferenceKind {
     // trl grpo_config.py and rloo_config.py `beta`.
     let beta = plan.policy.beta.unwrap_or(if plan.task == Task::Rloo { 0.05 } else { 0.0 });
-    if matches!(plan.task, Task::Grpo | Task::Rloo) && beta <= 0.0 {
+    if plan.task == Task::Orpo || matches!(plan.task, Task::Grpo | Task::Rloo) && beta <= 0.0 {
         return ReferenceKind::None;
     }
     match plan.reference.kind {

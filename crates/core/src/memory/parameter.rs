@@ -1,6 +1,6 @@
 //! Parameters: the tensors that sharding, gradients and optimizer go by, whatever module they belong to.
 
-use super::autograd::{ElementType, GradSource, LayerTag, Sym, Tape, Tensor, dims};
+use super::autograd::{ElementType, GradSource, LayerTag, Leaf, Stream, Sym, Tape, Tensor, dims};
 use super::term::Term;
 use std::rc::Rc;
 
@@ -43,11 +43,26 @@ impl Trainable {
         self.tensor.shape().elements()
     }
 
+    /// The leaf that its gradient comes to.
+    pub(super) fn leaf(&self) -> Option<&Rc<Leaf>> {
+        match self.tensor.source() {
+            Some(GradSource::Leaf(leaf)) => Some(leaf),
+            _ => None,
+        }
+    }
+
     /// Says how many elements of the gradient stay with this rank.
     pub(super) fn keep(&self, elements: u64, element: Option<ElementType>) {
         if let Some(GradSource::Leaf(leaf)) = self.tensor.source() {
             leaf.kept_elements.set(elements);
             leaf.kept_element.set(element);
+        }
+    }
+
+    /// Says on which stream gradients are summed.
+    pub(super) fn sum_on(&self, stream: Stream) {
+        if let Some(GradSource::Leaf(leaf)) = self.tensor.source() {
+            leaf.summed_on.set(stream);
         }
     }
 
@@ -101,4 +116,9 @@ pub(super) struct Parameters<'a> {
     pub(super) layers: Vec<LayerTag>,
     /// The head reads the table of token embeddings.
     pub(super) tied: bool,
+    /// There is a head that gives logits, tied or not.
+    pub(super) has_language_head: bool,
+    /// What tells storages of the head, and of the last norm before it, from others.
+    pub(super) head: Vec<usize>,
+    pub(super) last_norm: Vec<usize>,
 }

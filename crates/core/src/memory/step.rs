@@ -5,10 +5,10 @@ use super::activations::{BackwardHook, ForwardContext, prepare_masks, rotary_tab
 use super::autograd::{ElementType, Extent, Sym, Tape, Tensor, backward, checkpoint, dims};
 use super::embeddings::run_embeddings;
 use super::loss::HeadOutput;
-use super::optimizer;
+use super::optimizer::{self, InBackward};
 use super::parameter::Trainable;
 use super::phase::Phase;
-use super::sharding::strategy;
+use super::sharding::{MicroBatch, strategy};
 use super::term::Term;
 use super::weights::{LayerWeights, LoadedModel};
 use crate::job::{Job, Sharding};
@@ -51,9 +51,10 @@ pub(super) fn forward_context(tape: &Rc<Tape>, job: &Job, training: bool) -> For
         keeps_branches: behaviour.keeps_branches,
         float16: numerics.float16,
         half: ElementType::Half,
-        fsdp2: None,
+        groups: None,
         zero3: None,
         backward_begins: Rc::default(),
+        hidden_states: RefCell::default(),
     }
 }
 
@@ -96,6 +97,7 @@ impl Update<'_> {
         let buffers = strategy.standing_buffers(tape, &weights.sharded(), trainable);
         tape.mark(|marks, at| marks.states = at);
         let states = optimizer::allocate_states(tape, job, trainable);
+        let in_backward = InBackward::hook(tape, job, trainable);
         tape.mark(|marks, at| marks.step = at);
         let experience = before();
         let (mut averaged, mut buckets) = (None, Vec::new());
@@ -104,14 +106,20 @@ impl Update<'_> {
             averaged = strategy.accumulated(tape, trainable);
             if tape.extent == Extent::Whole && strategy.replays_earlier_batches() {
                 // Later micro-batches repeat the second.
-                let earlier = self.micro_step(&loss, Vec::new(), strategy.reduces_every_batch());
+                let earlier = self.micro_step(&loss, Vec::new(), strategy.reduces_every_batch(), in_backward.as_ref());
                 buckets = earlier.map(|ran| ran.buckets).unwrap_or_default();
             } else {
-                hold_gradients(tape, trainable);
+                if strategy.leaves_hold_gradients() && in_backward.is_none() {
+                    hold_gradients(tape, trainable);
+                }
                 buckets = strategy.accumulated_buckets(tape);
+                if job.batches.forwards_per_step > 2 && strategy.runs_unreduced_batch() {
+                    self.micro_step(&loss, Vec::new(), false, None);
+                    tape.enter(Phase::Forward);
+                }
             }
         }
-        let Some(MicroStep { kept, .. }) = self.micro_step(&loss, buckets, true) else { return };
+        let Some(MicroStep { kept, .. }) = self.micro_step(&loss, buckets, true, in_backward.as_ref()) else { return };
         optimizer::clip(tape, plan, trainable);
         tape.enter(Phase::OptimizerStep);
         let kept = strategy.flatten_gradients(tape, trainable, kept);
@@ -131,18 +139,26 @@ impl Update<'_> {
 
     /// Forward, loss and backward of one micro-batch; gives back what lives on until the step ends.
     /// `buckets`: those of gradients that are there already; `reduces`: whether gradients are reduced where backward ends.
-    fn micro_step(&self, loss: Loss<'_>, buckets: Vec<Tensor>, reduces: bool) -> Option<MicroStep> {
+    /// `in_backward`: the optimizer's updates, where they run in backward.
+    fn micro_step(
+        &self,
+        loss: Loss<'_>,
+        buckets: Vec<Tensor>,
+        reduces: bool,
+        in_backward: Option<&InBackward>,
+    ) -> Option<MicroStep> {
         let Self { tape, job, weights, trainable, .. } = *self;
         let sharding = &job.sharding;
         let zero3 = weights.zero3.as_ref();
         tape.enter(Phase::Forward);
         let mut context = forward_context(tape, job, true);
-        let fsdp2 = strategy(sharding).groups(tape, &weights.sharded());
-        context.fsdp2.clone_from(&fsdp2);
+        let batch = MicroBatch { accumulates: job.batches.forwards_per_step > 1, reduces };
+        let groups = strategy(sharding).groups(tape, &weights.sharded(), batch);
+        context.groups.clone_from(&groups);
         context.zero3 = zero3.cloned();
         let context = Rc::new(context);
         let root = zero3.map(|modules| modules.enter("root"));
-        fsdp2.iter().for_each(|groups| groups.begin_forward());
+        groups.iter().for_each(|groups| groups.begin_forward());
         let head = loss(&context);
         context.autocast.replace(false);
         context.leave_autocast();
@@ -150,9 +166,9 @@ impl Update<'_> {
         if let (Some(modules), Some(root)) = (zero3, root) {
             loss = modules.leave(root, &loss);
         }
-        fsdp2.iter().for_each(|groups| groups.end_forward());
+        groups.iter().for_each(|groups| groups.end_forward());
         tape.enter(Phase::LossBackward);
-        fsdp2.iter().for_each(|groups| groups.begin_backward());
+        groups.iter().for_each(|groups| groups.begin_backward());
         // Stage 2 makes its buckets when the first gradient is told.
         let makes_buckets = buckets.is_empty() && weights.zero2.is_none();
         let reduce = Rc::new(RefCell::new(buckets));
@@ -164,6 +180,7 @@ impl Update<'_> {
                 Tensor::new(tape, tape.label(Term::LogitsGradients, "loss"), dims(&[(Sym::One, 1)]), ElementType::F32);
             backward(tape, &source, one);
         }
+        in_backward.into_iter().for_each(InBackward::end);
         context.backward_begins.take();
         zero3.into_iter().chain(&weights.zero2).for_each(|modules| modules.end_backward());
         let mut buckets = reduce.take();
@@ -173,7 +190,7 @@ impl Update<'_> {
         } else {
             strategy(sharding).end_earlier_backward(tape, trainable);
         }
-        held.extend(fsdp2.iter().flat_map(|groups| groups.end_backward()));
+        held.extend(groups.iter().flat_map(|groups| groups.end_backward()));
         drop((loss, kept));
         if reduces {
             buckets.clear();
@@ -229,6 +246,7 @@ pub(super) fn forward(context: &Rc<ForwardContext>, job: &Job, weights: &LoadedM
     prepare_attention(context, &job.model, hidden.element());
     context.zero3.iter().for_each(|modules| modules.step_through("rotary"));
     for layer in &weights.layers {
+        context.keep_hidden_state(&hidden);
         tape.enter_layer(layer.tag);
         let run = |x: &Tensor| {
             if job.plan.gradient_checkpointing && tape.grad_enabled() {
@@ -237,19 +255,23 @@ pub(super) fn forward(context: &Rc<ForwardContext>, job: &Job, weights: &LoadedM
                 run_layer(context, layer, x)
             }
         };
-        hidden = match &context.fsdp2 {
+        hidden = match &context.groups {
             Some(groups) => groups.run_layer(layer.tag, &hidden, run),
             None => run(&hidden),
         };
     }
     tape.enter_layer(super::autograd::NO_LAYER);
     let mut out = hidden.clone();
+    if let Some(groups) = &context.groups {
+        out = groups.enter_tail(&out, true);
+    }
     for norm in &weights.final_norms {
         out = run_norm(context, norm, &out);
     }
     for projection in &weights.final_projections {
         out = projection.run(context, &out, Term::HeadInputs);
     }
+    context.keep_hidden_state(&out);
     drop((hidden, held));
     context.rotary.borrow_mut().clear();
     context.masks.borrow_mut().clear();

@@ -4,8 +4,8 @@
 
 use super::{
     AdapterDtype, AttentionKernel, AttnImplementation, Auto, BucketSize, Distributed, Dtype, Framework, GpuChoice,
-    Lora, Method, MixedPrecision, ModelChoice, Offload, Optimizer, Plan, PolicyUpdate, QuantType, Quantization,
-    Reference, ReferenceKind, Rollout, Software, TargetModules, Task, Trainer, TrainerName,
+    Lora, Method, MixedPrecision, ModelChoice, Offload, Optimizer, Plan, PolicyUpdate, QuantStorage, QuantType,
+    Quantization, Reference, ReferenceKind, Rollout, Software, TargetModules, Task, Trainer, TrainerName,
 };
 
 impl Default for Plan {
@@ -29,6 +29,7 @@ impl Default for Plan {
             attention_kernel: AttentionKernel::Auto,
             expand_kv_heads: Auto::Auto,
             use_liger_kernel: false,
+            torch_compile: false,
             max_grad_norm: 1.0,
             padded_batch: false,
             logits_to_fp32: false,
@@ -73,6 +74,7 @@ impl Default for Quantization {
             double_quant: true,
             prepare_for_kbit_training: true,
             fused_4bit_gemm: true,
+            bnb_4bit_quant_storage: QuantStorage::Uint8,
         }
     }
 }
@@ -102,6 +104,9 @@ impl Default for Distributed {
             bucket_cap_mb: 25,
             gradient_as_bucket_view: false,
             static_graph: false,
+            find_unused_parameters: false,
+            sharding_strategy: None,
+            backward_prefetch: None,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{
     AttentionKernel, AttnImplementation, Auto, Dtype, Framework, Method, MixedPrecision, Offload, Plan, Problem,
-    ProblemKind, ReferenceKind, Release, Task, TrainerName,
+    ProblemKind, QuantStorage, ReferenceKind, Release, ShardingStrategy, Task, TrainerName,
 };
 use crate::gpu::Gpu;
 use crate::model::{Model, ModuleKind, Role};
@@ -14,7 +14,11 @@ pub(crate) fn contradictions(plan: &Plan, model: &Model, gpu: &Gpu) -> Vec<Probl
         reference(plan),
         policy_loss(plan),
         sharding(plan),
+        hybrid(plan),
+        quantized_base(plan),
         optimizer_offload(plan),
+        optimizer(plan),
+        compiled(plan),
         gradient_accumulation(plan),
         kernel(plan),
         flash_attention(plan, gpu),
@@ -48,23 +52,62 @@ fn policy_loss(plan: &Plan) -> Option<Problem> {
 /// The adapter can only be switched off where there is one, and pairs and rewards need no reference.
 fn reference(plan: &Plan) -> Option<Problem> {
     let trains_adapter = plan.method != Method::Full;
-    let uses_reference = matches!(plan.task, Task::Dpo | Task::Grpo | Task::Rloo | Task::Ppo);
+    let uses_reference = matches!(plan.task, Task::Dpo | Task::Kto | Task::Grpo | Task::Rloo | Task::Ppo);
     if uses_reference && plan.reference.kind == ReferenceKind::AdapterDisabled && !trains_adapter {
         return contradiction("reference.kind", "method", "copy");
     }
     None
 }
 
-/// ZeRO's stages are DeepSpeed's; FSDP2 does what stage 3 does. DDP offloads nothing.
+/// ZeRO's stages are DeepSpeed's; FSDP does what stage 3 does. DDP offloads nothing.
 fn sharding(plan: &Plan) -> Option<Problem> {
     const FRAMEWORK: &str = "distributed.framework";
     let offloads_param = plan.offload_param == Offload::Cpu;
     match (plan.distributed.framework, plan.zero_stage) {
         (Framework::Ddp, 1..) => contradiction("zero_stage", FRAMEWORK, "0"),
-        (Framework::Fsdp2, 1 | 2) => contradiction("zero_stage", FRAMEWORK, "3"),
+        (Framework::Fsdp1 | Framework::Fsdp2, 1 | 2) => contradiction("zero_stage", FRAMEWORK, "3"),
         (Framework::Ddp, _) if offloads_param => contradiction("offload_param", FRAMEWORK, "none"),
         (Framework::Deepspeed, 0..=2) if offloads_param => contradiction("zero_stage", "offload_param", "3"),
         _ => None,
+    }
+}
+
+/// FSDP1's hybrid strategies are known by name and not modelled.
+fn hybrid(plan: &Plan) -> Option<Problem> {
+    const MODELLED: [ShardingStrategy; 3] =
+        [ShardingStrategy::FullShard, ShardingStrategy::ShardGradOp, ShardingStrategy::NoShard];
+    let strategy = plan.distributed.sharding_strategy?;
+    if plan.distributed.framework != Framework::Fsdp1 || MODELLED.contains(&strategy) {
+        return None;
+    }
+    let modelled = MODELLED.map(ShardingStrategy::name).to_vec();
+    let kind = ProblemKind::NotModelled { value: strategy.name().to_owned(), modelled };
+    Some(Problem::new("distributed.sharding_strategy", kind))
+}
+
+/// FSDP flattens or gathers parameters of one dtype: FSDP1 refuses a base in bytes ("Cannot flatten integer dtype tensors",
+/// "Must flatten tensors with uniform dtype" in _flat_param.py), and FSDP2 would convert packed weights of another dtype.
+fn quantized_base(plan: &Plan) -> Option<Problem> {
+    const STORAGE: &str = "quantization.bnb_4bit_quant_storage";
+    if plan.method != Method::Qlora || plan.num_gpus < 2 {
+        return None;
+    }
+    let storage = plan.quantization.bnb_4bit_quant_storage;
+    if plan.distributed.framework == Framework::Deepspeed && plan.zero_stage == 3 && storage != QuantStorage::Uint8 {
+        let modelled = vec![QuantStorage::Uint8.name()];
+        return Some(Problem::new(STORAGE, ProblemKind::NotModelled { value: storage.name().to_owned(), modelled }));
+    }
+    if !plan.distributed.framework.is_fsdp() {
+        return None;
+    }
+    let flat = plan.distributed.framework == Framework::Fsdp1;
+    if plan.quantization.bits == 8 {
+        return if flat { contradiction("quantization.bits", "distributed.framework", "4") } else { None };
+    }
+    match storage.dtype() {
+        None if !flat => None,
+        Some(dtype) if dtype == plan.torch_dtype => None,
+        _ => contradiction(STORAGE, "torch_dtype", plan.torch_dtype.name()),
     }
 }
 
@@ -79,8 +122,57 @@ fn optimizer_offload(plan: &Plan) -> Option<Problem> {
         Framework::Deepspeed if plan.zero_stage == 0 && plan.offload_param == Offload::None => {
             contradiction("zero_stage", "offload_optimizer", "2")
         }
-        Framework::Deepspeed | Framework::Fsdp2 => None,
+        Framework::Deepspeed | Framework::Fsdp1 | Framework::Fsdp2 => None,
     }
+}
+
+/// Where an optimizer raises, and where its step over shards is not modelled.
+fn optimizer(plan: &Plan) -> Option<Problem> {
+    const OPTIM: &str = "optim";
+    let (optim, framework) = (plan.optim, plan.distributed.framework);
+    if plan.task == Task::Inference {
+        return None;
+    }
+    // trainer_optimizer.py `_setup_low_rank_optimizer`: "does not support gradient accumulation".
+    if optim.is_layerwise() && plan.gradient_accumulation_steps > 1 {
+        return contradiction("gradient_accumulation_steps", OPTIM, "1");
+    }
+    if !optim.updates_shards() {
+        let stage = framework == Framework::Deepspeed && plan.zero_stage > 0;
+        if plan.offload_param == Offload::Cpu {
+            return contradiction("offload_param", OPTIM, "none");
+        } else if plan.offload_optimizer == Offload::Cpu {
+            return contradiction("offload_optimizer", OPTIM, "none");
+        } else if stage {
+            return contradiction("zero_stage", OPTIM, "0");
+        } else if framework == Framework::Fsdp2 && plan.num_gpus > 1 {
+            return contradiction("distributed.framework", OPTIM, "ddp");
+        }
+    }
+    // The same function refuses DDP; LOMO's hooks free what DDP reduces.
+    if optim.steps_in_backward() && plan.num_gpus > 1 {
+        return contradiction("num_gpus", OPTIM, "1");
+    }
+    if optim.is_bitsandbytes_rmsprop() {
+        let shards = framework == Framework::Deepspeed && plan.zero_stage > 0;
+        return match plan.method {
+            Method::Full if plan.torch_dtype == Dtype::Bfloat16 && !shards => {
+                contradiction("torch_dtype", OPTIM, Dtype::Float32.name())
+            }
+            Method::Lora | Method::Qlora if crate::job::adapter_dtype(plan) == Dtype::Bfloat16 && !shards => {
+                contradiction("lora.adapter_dtype", OPTIM, Dtype::Float32.name())
+            }
+            _ => None,
+        };
+    }
+    None
+}
+
+/// inductor's partitioner decides by the compiled graph's minimum cut what is kept for backward and what is computed again
+/// (torch/_functorch/partitioners.py), and fuses what lies between: an eager step is half as large again.
+fn compiled(plan: &Plan) -> Option<Problem> {
+    let kind = ProblemKind::NotModelled { value: "true".to_owned(), modelled: vec!["false"] };
+    plan.torch_compile.then(|| Problem::new("torch_compile", kind))
 }
 
 /// DeepSpeed's `data_types.grad_accum_dtype`: without ZeRO the engine takes the weights' own dtype only

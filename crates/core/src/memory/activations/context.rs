@@ -1,6 +1,6 @@
 //! What is the same for every layer of a step.
 
-use super::super::autograd::{Dim, ElementType, Label, Shape, Sym, Tape, Tensor, cast, dims};
+use super::super::autograd::{Dim, ElementType, Label, LayerTag, Shape, Sym, Tape, Tensor, cast, dims};
 use super::super::sharding::{Groups, Modules};
 use super::super::term::Term;
 use crate::job::{AttentionKernel, FusedGemm};
@@ -52,8 +52,8 @@ pub(in crate::memory) struct ForwardContext {
     pub(in crate::memory) keeps_branches: bool,
     /// The half type is float16, not bfloat16.
     pub(in crate::memory) float16: bool,
-    /// FSDP2's groups, which gather and free around modules.
-    pub(in crate::memory) fsdp2: Option<Rc<Groups>>,
+    /// FSDP's groups, which gather and free around modules.
+    pub(in crate::memory) groups: Option<Rc<Groups>>,
     /// ZeRO-3's hooks around every module.
     pub(in crate::memory) zero3: Option<Rc<Modules>>,
     /// ZeRO-3 gathers a block of experts with its router as one module.
@@ -62,6 +62,9 @@ pub(in crate::memory) struct ForwardContext {
     pub(in crate::memory) in_leaf: Cell<bool>,
     /// What happens when backward through the layers begins: sharding takes its buffers then.
     pub(in crate::memory) backward_begins: Rc<RefCell<Option<BackwardHook>>>,
+    /// What every layer reads and the head's input, where the outputs are to hold them (`output_hidden_states`), each with
+    /// the layer that made it.
+    pub(in crate::memory) hidden_states: RefCell<Option<Vec<(LayerTag, Tensor)>>>,
     /// dtype that matmuls run in under autocast.
     pub(in crate::memory) half: ElementType,
 }
@@ -72,11 +75,18 @@ pub(in crate::memory) type BackwardHook = Box<dyn FnOnce()>;
 /// A weight that autocast has cast and keeps until the region ends.
 pub(in crate::memory) struct CastWeight {
     id: u64,
-    tag: super::super::autograd::LayerTag,
+    tag: LayerTag,
     tensor: Tensor,
 }
 
 impl ForwardContext {
+    /// Keeps `hidden` for the model's outputs, where they are to hold hidden states.
+    pub(in crate::memory) fn keep_hidden_state(&self, hidden: &Tensor) {
+        if let Some(states) = self.hidden_states.borrow_mut().as_mut() {
+            states.push((self.tape.tag(), hidden.detach()));
+        }
+    }
+
     /// A label.
     pub(in crate::memory) fn label(&self, term: Term, name: &str) -> Label {
         self.tape.label(term, name)

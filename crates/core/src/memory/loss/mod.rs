@@ -11,7 +11,7 @@ mod metrics;
 mod positions;
 mod score;
 
-pub(super) use fused_lm_head::{FusedHead, fused_lm_head};
+pub(super) use fused_lm_head::{FusedHead, PerToken, fused_lm_head};
 pub(super) use head::logits;
 pub(super) use liger::chunked_loss;
 pub(super) use score::score_loss;

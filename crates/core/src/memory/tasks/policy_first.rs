@@ -9,7 +9,7 @@ use super::super::step::{Update, batch_inputs};
 use super::super::weights::LoadedModel;
 use super::logprobs::{of_sequences, of_sequences_and_logits};
 use super::models::{reader, reference};
-use super::preference::{margin, of_pairs, resident, score};
+use super::preference::{margin, of_batch, resident, score};
 use crate::job::Job;
 use std::rc::Rc;
 
@@ -27,7 +27,7 @@ pub(super) fn dpo(tape: &Rc<Tape>, job: &Job, policy: &LoadedModel) -> Vec<Train
         let gathered = strategy(&job.sharding).gathered(tape, policy.counts.base);
         let of_reference = reference.as_ref().and_then(|reference| {
             tape.enter(Phase::ReferenceForward);
-            let context = reference.reading(tape, of_pairs(job), false);
+            let context = reference.reading(tape, of_batch(job), false);
             // `concatenated_forward` upcasts whatever the model gives.
             of_sequences(reference, &context, true)
         });
