@@ -47,7 +47,14 @@ const PLANS: &[(&str, &str)] = &[
 fn main() {
     // `cargo test --benches` runs this without `--bench`: once is enough to see that it works.
     let measure = cfg!(target_arch = "wasm32") || std::env::args().any(|word| word == "--bench");
-    let bench = |name: &str, work: &mut dyn FnMut()| run(measure, name, work);
+    // `cargo bench --bench estimate -- ZeRO-3` measures the rows that name it.
+    let only = std::env::args().skip(1).find(|word| !word.starts_with("--"));
+    let wanted = |name: &str| only.as_deref().is_none_or(|only| name.contains(only));
+    let bench = |name: &str, work: &mut dyn FnMut()| {
+        if wanted(name) {
+            run(measure, name, work);
+        }
+    };
 
     let entry = model::find("meta-llama/Llama-3.1-8B").unwrap();
     let config = serde_json::from_str(entry.config).unwrap();
@@ -56,11 +63,11 @@ fn main() {
     bench("open a link", &mut || drop(black_box(link::decode(PLANS[2].1))));
     let job = resolved(PLANS[1].1);
     bench("resolve a plan", &mut || drop(black_box(Job::resolve(job.plan()))));
-    bench("replay QLoRA, Llama-3.1-8B", &mut || drop(black_box(estimate_replayed(&job))));
     for (name, fragment) in PLANS {
         let job = resolved(fragment);
         let bench = |what: &str, work: &mut dyn FnMut()| bench(&format!("{name}: {what}"), work);
         bench("estimate", &mut || drop(black_box(estimate(&job))));
+        bench("replay", &mut || drop(black_box(estimate_replayed(&job))));
         bench("outline", &mut || drop(black_box(outline(&job))));
         bench("step time", &mut || drop(black_box(step_time(&job))));
         bench("tier matrix", &mut || drop(black_box(tiers::tiers(&job, &Heuristic))));

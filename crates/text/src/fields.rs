@@ -150,6 +150,7 @@ pub fn field_text(texts: &'static Texts, name: &str) -> Option<&'static FieldTex
         "reference.kind" => &tasks.reference,
         "beta" => &tasks.beta,
         "steps_per_generation" => &tasks.steps_per_generation,
+        "num_iterations" => &tasks.num_iterations,
         "use_liger_loss" => &tasks.use_liger_loss,
         "padding_free" => &tasks.padding_free,
         _ => return None,

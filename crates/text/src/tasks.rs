@@ -13,6 +13,7 @@ pub struct TaskFields {
     pub num_generations: FieldText,
     pub prompts: FieldText,
     pub steps_per_generation: FieldText,
+    pub num_iterations: FieldText,
     pub max_prompt_length: FieldText,
     pub max_completion_length: FieldText,
     pub sequences_at_once: FieldText,

@@ -192,15 +192,9 @@ pub const BARS: [Bar; 33] = [
     bar(Scope::Sharded, "allocated", Figure::WorstUnder, -0.04),
     bar(Scope::Sharded, "reserved", Figure::Median, 0.01),
     bar(Scope::Sharded, "reserved", Figure::P95, 0.06),
-    bar(Scope::Sharded, "reserved", Figure::WorstUnder, -0.08).open(
-        "sums of gradients in a dtype of their own (grad_accum_dtype): the replay still asks for each parameter's share and \
-         not for DeepSpeed's flat tensors",
-    ),
+    bar(Scope::Sharded, "reserved", Figure::WorstUnder, -0.08),
     bar(Scope::SearchedSharded, "required", Figure::Median, 0.01),
-    bar(Scope::SearchedSharded, "required", Figure::WorstUnder, -0.08).open(
-        "one case: of ZeRO-2 with its optimizer on the host, the replay finds a device that suffices where the allocator \
-         keeps 1.9 GiB of a freed segment apart",
-    ),
+    bar(Scope::SearchedSharded, "required", Figure::WorstUnder, -0.08),
     bar(Scope::SearchedSharded, "required", Figure::Coverage, 0.95),
     bar(Scope::Gpu, "allocated", Figure::Median, 0.003),
     bar(Scope::Gpu, "allocated", Figure::P95, 0.015),

@@ -57,8 +57,14 @@ export class Planner {
   }
 
   /** Opens the page, with `fragment` (without `#`) as the plan in the link, and waits until it runs. */
-  async open(fragment = ""): Promise<void> {
-    await this.page.goto(fragment ? `./#${fragment}` : "./");
+  async open(fragment = "v=1"): Promise<void> {
+    await this.page.goto(`./#${fragment}`);
+    await this.heading.waitFor();
+  }
+
+  /** Opens the page as someone who typed its address. */
+  async openAsNewcomer(): Promise<void> {
+    await this.page.goto("./");
     await this.heading.waitFor();
   }
 

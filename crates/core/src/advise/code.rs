@@ -79,6 +79,7 @@ const ARGUMENTS: &[(&str, Place, &str)] = &[
     ("rollout.vllm_enable_sleep_mode", Trainer, ""),
     ("beta", Trainer, ""),
     ("steps_per_generation", Trainer, ""),
+    ("num_iterations", Trainer, ""),
     ("padding_free", Trainer, ""),
     ("use_liger_loss", Trainer, ""),
     ("zero_stage", Deepspeed, "stage"),

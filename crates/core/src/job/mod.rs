@@ -8,8 +8,10 @@
 mod attention;
 mod four_bit;
 mod instances;
+mod loss;
 mod models;
 mod numerics;
+mod policy;
 mod resolve;
 mod settle;
 mod sharding;
@@ -20,6 +22,8 @@ mod trainer;
 pub use attention::AttentionKernel;
 pub(crate) use four_bit::FusedGemm;
 pub use instances::Instance;
+pub(crate) use loss::LogitsMetrics;
+pub use loss::LossImplementation;
 pub use numerics::Numerics;
 pub(crate) use numerics::adapter_dtype;
 pub use sharding::{Scheme, Sharding};
@@ -52,14 +56,16 @@ pub struct Job {
     pub(crate) sharding: Sharding,
     /// Which dtype everything is in.
     pub(crate) numerics: Numerics,
+    /// What computes the loss.
+    pub(crate) loss: LossImplementation,
     /// What attention runs in.
     pub(crate) attention: AttentionKernel,
     /// How the sequences of a step are cut.
     pub(crate) batches: Batches,
     /// How the reference exists; never `Auto`.
     pub(crate) reference: ReferenceKind,
-    /// Sequences are padded, so that a mask reaches attention: as the plan says, and where answers are generated, whose
-    /// prompts are padded on the left and answers on the right.
+    /// Sequences are padded, so that a mask reaches attention: as the plan says, and where a loop of one's own generates
+    /// answers, whose prompts are padded on the left and answers on the right.
     pub(crate) padded: bool,
 }
 
@@ -107,6 +113,11 @@ impl Job {
     /// Which dtype weights, adapters and matmuls are in.
     pub const fn numerics(&self) -> &Numerics {
         &self.numerics
+    }
+
+    /// What computes the loss.
+    pub const fn loss(&self) -> LossImplementation {
+        self.loss
     }
 
     /// What attention runs in.
@@ -166,7 +177,9 @@ fn adapts(plan: &Plan) -> bool {
 
 /// How the reference exists for a plan; never `Auto`.
 pub(crate) fn reference_kind(plan: &Plan) -> ReferenceKind {
-    if plan.task == Task::Grpo && plan.policy.beta.unwrap_or(0.0) <= 0.0 {
+    // trl grpo_config.py and rloo_config.py `beta`.
+    let beta = plan.policy.beta.unwrap_or(if plan.task == Task::Rloo { 0.05 } else { 0.0 });
+    if matches!(plan.task, Task::Grpo | Task::Rloo) && beta <= 0.0 {
         return ReferenceKind::None;
     }
     match plan.reference.kind {

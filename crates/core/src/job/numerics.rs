@@ -1,6 +1,6 @@
 //! Which dtype weights, adapters and matmuls are in.
 
-use super::{Scheme, Sharding, adapts, trains};
+use super::{Scheme, Sharding, TrainerStep, adapts, trains};
 use crate::plan::{AdapterDtype, Auto, Dtype, Framework, Method, MixedPrecision, Plan};
 
 /// dtypes of one model in a job.
@@ -11,6 +11,10 @@ pub struct Numerics {
     /// What quantisation leaves of a base that trains adapters is held in (norms, embeddings, head): fp32 after
     /// `prepare_model_for_kbit_training`. Otherwise as `weights`.
     pub unquantized: Dtype,
+    /// What a frozen copy of the policy, or a model beside it, is held in.
+    pub frozen: Dtype,
+    /// Token embeddings, head, norms and routers are in fp32 whatever the other weights are in.
+    pub fp32_embeddings_and_norms: bool,
     /// What weights are in where matmuls read them: DeepSpeed and FSDP2's mixed precision compute in their own dtype,
     /// whatever the weights were loaded in.
     pub gathered: Dtype,
@@ -34,6 +38,8 @@ impl Numerics {
         };
         Self {
             weights,
+            frozen: frozen(plan, autocast),
+            fp32_embeddings_and_norms: TrainerStep::of(plan).holds_embeddings_and_norms_in_fp32(plan),
             unquantized: if upcasts_unquantized(plan, sharding) { Dtype::Float32 } else { weights },
             gathered: gathered(plan, sharding),
             adapters: adapter_dtype(plan),
@@ -57,6 +63,18 @@ fn upcasts_unquantized(plan: &Plan, sharding: &Sharding) -> bool {
         && !matches!(sharding.scheme, Scheme::Zero(_))
 }
 
+/// dtype of models that do not train: as loaded, which is in 16 bits where what trains is upcast afterwards.
+fn frozen(plan: &Plan, autocast: Option<Dtype>) -> Dtype {
+    if TrainerStep::of(plan).upcasts_trainable_only()
+        && plan.method == Method::Full
+        && plan.torch_dtype == Dtype::Float32
+    {
+        autocast.unwrap_or(Dtype::Bfloat16)
+    } else {
+        plan.torch_dtype
+    }
+}
+
 fn gathered(plan: &Plan, sharding: &Sharding) -> Dtype {
     match sharding.scheme {
         Scheme::Zero(_) if plan.distributed.bf16_enabled == Auto::Set(true) => Dtype::Bfloat16,
@@ -77,6 +95,9 @@ pub(crate) fn adapter_dtype(plan: &Plan) -> Dtype {
         AdapterDtype::Bfloat16 => Dtype::Bfloat16,
         AdapterDtype::Float16 => Dtype::Float16,
         AdapterDtype::Auto if follow_base => plan.torch_dtype,
+        AdapterDtype::Auto if plan.method == Method::Qlora && TrainerStep::of(plan).casts_adapters_of_quantized() => {
+            Dtype::Bfloat16
+        }
         AdapterDtype::Float32 | AdapterDtype::Auto => Dtype::Float32,
     }
 }

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use super::attention::AttentionKernel;
 use super::instances::{Instance, instances};
+use super::loss::LossImplementation;
 use super::numerics::Numerics;
 use super::sharding::Sharding;
 use super::trainer::TrainerStep;
 use super::{Job, models, reference_kind};
 use crate::gpu::{self, Gpu};
 use crate::model::Model;
-use crate::plan::{GpuChoice, Plan, Problem, ProblemKind, checks, shortened};
+use crate::plan::{GpuChoice, Plan, Problem, ProblemKind, TrainerName, checks, shortened};
 use crate::units::GIB;
 
 /// How much of a plan is checked.
@@ -102,6 +103,13 @@ fn find_gpu(choice: &GpuChoice) -> Result<Gpu, Problem> {
     }
 }
 
+/// Whether a mask reaches attention. A loop of one's own that generates pads prompts on the left and answers on the right.
+/// Of a trainer's plan every sequence has the length that it says, so that its mask is all ones, which transformers drops
+/// (masking_utils.py `_ignore_causal_mask_sdpa`).
+fn pads(plan: &Plan) -> bool {
+    plan.padded_batch || plan.is_reinforcement() && plan.trainer.name == TrainerName::Custom
+}
+
 /// The rest of a job whose plan is sound.
 fn derive(plan: Plan, model: Arc<Model>, gpu: Gpu, instances: Vec<Instance>) -> Job {
     let sharding = Sharding::of(&plan, &model);
@@ -111,12 +119,13 @@ fn derive(plan: Plan, model: Arc<Model>, gpu: Gpu, instances: Vec<Instance>) -> 
             GpuChoice::Custom { memory_gib, .. } => (memory_gib * GIB as f64) as u64,
             GpuChoice::Catalogue(_) => gpu.memory_bytes(),
         },
+        loss: LossImplementation::of(&plan, TrainerStep::of(&plan)),
         trainer: TrainerStep::of(&plan),
         numerics: Numerics::of(&plan, &sharding),
         attention: AttentionKernel::of(&plan, &model, &gpu),
         batches: plan.batches(),
         reference: reference_kind(&plan),
-        padded: plan.padded_batch || plan.is_reinforcement(),
+        padded: pads(&plan),
         sharding,
         model,
         gpu,

@@ -213,3 +213,51 @@ fn a_changed_job_is_what_its_plan_resolves_to() {
     wrong.num_gpus = 0;
     assert_eq!(before.with(wrong.clone()), Err(Job::resolve(&wrong).unwrap_err()));
 }
+
+#[test]
+fn trl_takes_old_log_probabilities_where_rounds_and_steps_do_not_align() {
+    // trl grpo_trainer.py: gradient_accumulation_steps % (steps_per_generation * num_iterations) != 0.
+    let trl = "task=grpo&trainer=trl&trainer_version=1.12.0&per_device_train_batch_size=8";
+    for (more, taken) in [
+        ("", false),
+        ("&gradient_accumulation_steps=4", false),
+        ("&gradient_accumulation_steps=4&steps_per_generation=1", false),
+        ("&gradient_accumulation_steps=4&steps_per_generation=8", true),
+        ("&gradient_accumulation_steps=4&steps_per_generation=3", true),
+        ("&num_iterations=2", true),
+        ("&gradient_accumulation_steps=2&steps_per_generation=1&num_iterations=2", false),
+        ("&engine=vllm", true),
+        ("&num_iterations=2&old_logprobs_pass=false", false),
+    ] {
+        assert_eq!(job(&format!("{trl}{more}")).takes_old_logprobs(), taken, "{more}");
+    }
+    let rloo = job("task=rloo&trainer=trl&per_device_train_batch_size=8");
+    assert!(rloo.takes_old_logprobs());
+    assert_eq!((rloo.reference, rloo.batches.round.unwrap().num_generations), (ReferenceKind::Copy, 2));
+    assert_eq!(job("task=rloo&trainer=trl&per_device_train_batch_size=8&beta=0").reference, ReferenceKind::None);
+}
+
+#[test]
+fn trl_generates_beside_gradients_where_a_step_takes_several_rounds() {
+    let of = |more: &str| {
+        job(&format!("task=grpo&per_device_train_batch_size=8&gradient_accumulation_steps=4{more}"))
+            .generates_beside_gradients()
+    };
+    assert!(of("&trainer=trl&steps_per_generation=2"));
+    assert!(!of("&trainer=trl"));
+    assert!(!of("&trainer=trl&steps_per_generation=2&num_iterations=2"));
+    assert!(!of("&steps_per_generation=2"));
+}
+
+#[test]
+fn an_engine_keeps_its_weights_on_the_host_where_trl_lets_it_sleep_at_level_1() {
+    let of = |version: &str, more: &str| {
+        let link = "task=grpo&trainer=trl&per_device_train_batch_size=8&engine=vllm&vllm_mode=colocate&num_gpus=2";
+        job(&format!("{link}&trainer_version={version}&vllm_enable_sleep_mode=true{more}"))
+    };
+    let old = of("0.24.0", "");
+    assert_eq!(old.sleeping_engine(), Some(2 * old.model.param_count()));
+    assert_eq!(of("0.24.0", "&vllm_tensor_parallel_size=2").sleeping_engine(), Some(old.model.param_count()));
+    assert_eq!(of("0.24.0", "&vllm_enable_sleep_mode=false").sleeping_engine(), None);
+    assert_eq!(of("1.0.0", "").sleeping_engine(), None);
+}

@@ -4,7 +4,8 @@
 //! chosen: which loss it computes, what it casts and what it keeps. Everything else asks these questions and compares no
 //! version itself.
 
-use crate::plan::{Plan, Release, TrainerName};
+use super::LogitsMetrics;
+use crate::plan::{AttnImplementation, Framework, Method, Plan, Release, TrainerName};
 
 /// The trainer of a job and the measured version that its step is taken from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,5 +37,66 @@ impl TrainerStep {
     /// Whether this is TRL at `major.minor` or later.
     pub fn is_trl_since(self, major: u32, minor: u32) -> bool {
         self.name == TrainerName::Trl && self.release >= Release::new(major, minor, 0)
+    }
+
+    /// Whether losses are computed by TRL's fused LM head (trl trainer/utils.py `add_fused_lm_head`).
+    pub fn fuses_lm_head(self) -> bool {
+        self.is_trl_since(1, 16)
+    }
+
+    /// Whether the step is accelerate's: that of every trainer but a loop of one's own.
+    pub fn runs_accelerate(self) -> bool {
+        self.name != TrainerName::Custom
+    }
+
+    /// Whether SFT's loss is `chunked_nll` unless told otherwise (trl trainer/sft_config.py `loss_type`).
+    pub fn chunks_loss(self) -> bool {
+        self.is_trl_since(1, 7) && !self.fuses_lm_head()
+    }
+
+    /// Whether what trains beside a quantised base is cast to bf16 (trl trainer/sft_trainer.py, dpo_trainer.py and others,
+    /// since 1.0).
+    pub fn casts_adapters_of_quantized(self) -> bool {
+        self.is_trl_since(1, 0)
+    }
+
+    /// What SFT computes of whole logits: TRL shifts them before both metrics since 1.6, and before accuracy alone earlier.
+    pub(crate) fn logits_metrics(self) -> LogitsMetrics {
+        if self.name != TrainerName::Trl {
+            LogitsMetrics::None
+        } else if self.is_trl_since(1, 6) {
+            LogitsMetrics::Shifted
+        } else {
+            LogitsMetrics::WholeThenShifted
+        }
+    }
+
+    /// Whether reinforcement trainers divide logits by the temperature in place: TRL 1.0 to 1.11 (grpo_trainer.py
+    /// `logits.div_(self.temperature)`); before and after into a new tensor.
+    pub fn divides_logits_in_place(self) -> bool {
+        self.is_trl_since(1, 0) && !self.is_trl_since(1, 12)
+    }
+
+    /// Whether pairs go through the policy before the frozen reference reads them (llamafactory train/dpo/trainer.py
+    /// `get_batch_loss_metrics`).
+    pub fn reads_reference_last(self) -> bool {
+        self.name == TrainerName::LlamaFactory
+    }
+
+    /// Whether what trains in full is upcast to fp32 after loading, so that a frozen copy beside it is not
+    /// (llamafactory model/adapter.py `_setup_full_tuning`).
+    pub fn upcasts_trainable_only(self) -> bool {
+        self.name == TrainerName::LlamaFactory
+    }
+
+    /// Whether token embeddings, head, norms and routers are held in fp32 beside a 16-bit model (axolotl loaders/model.py
+    /// `_configure_embedding_dtypes`): cast up after loading, and back where adapters, FSDP or flash attention want one
+    /// dtype.
+    pub(super) fn holds_embeddings_and_norms_in_fp32(self, plan: &Plan) -> bool {
+        let is_sharded = plan.num_gpus > 1 && plan.distributed.framework == Framework::Fsdp2;
+        self.name == TrainerName::Axolotl
+            && plan.method == Method::Full
+            && plan.attn_implementation != AttnImplementation::FlashAttention2
+            && !is_sharded
     }
 }

@@ -106,6 +106,7 @@ const DEFAULTS: &[(&str, &str)] = &[
     ("steps_per_generation", ""),
     ("use_liger_loss", "false"),
     ("padding_free", "false"),
+    ("num_iterations", ""),
     ("torch", ""),
     ("transformers", ""),
     ("peft", ""),

@@ -69,12 +69,15 @@ fn answer(job: &Job, with_rows: bool) -> Estimate {
         expandable: plan.expandable_segments,
     };
     let active = model.active_param_count().saturating_add(counts.adapters);
-    let host = if step.on_host.is_empty() {
+    let mut host = if step.on_host.is_empty() {
         strategy(&job.sharding).host(Elements { trained: counts.trainable, params: counts.base })
     } else {
         let paged = |(elements, width): &(u64, u64)| sharding::paged_state(&job.sharding, *elements, *width);
         step.on_host.iter().map(paged).collect()
     };
+    if let Some(engine) = job.sleeping_engine() {
+        host.push(sharding::sleeping_weights(engine, job.numerics.weights.bytes()));
+    }
     Estimate {
         param_count: counts.base.saturating_add(counts.adapters),
         active_param_count: active,
@@ -298,7 +301,7 @@ fn not_measured(plan: &Plan) -> Vec<&'static str> {
     if plan.is_reinforcement() && plan.rollout.is_colocated() {
         options.push("rollout.engine");
     }
-    if matches!(plan.task, Task::Dpo | Task::Reward | Task::Grpo | Task::Ppo) && plan.num_gpus > 1 {
+    if matches!(plan.task, Task::Dpo | Task::Reward | Task::Grpo | Task::Rloo | Task::Ppo) && plan.num_gpus > 1 {
         options.push("num_gpus");
     }
     if plan.use_liger_kernel {

@@ -44,7 +44,7 @@ pub struct Peak {
     pub phase: Phase,
     /// `torch.cuda.max_memory_allocated`, bytes.
     pub allocated_bytes: u64,
-    /// Smallest device memory, context apart, on which the step runs with the default allocator, bytes.
+    /// Smallest device memory, context apart, from which on the step runs with the default allocator, bytes.
     pub required_bytes: u64,
     /// The same with `expandable_segments:True`, bytes.
     pub required_bytes_expandable: u64,

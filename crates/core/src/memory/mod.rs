@@ -12,7 +12,7 @@ mod estimate;
 mod host;
 mod kv_cache;
 mod ledger;
-mod logits;
+mod loss;
 mod optimizer;
 mod overhead;
 mod parameter;

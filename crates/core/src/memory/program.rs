@@ -3,7 +3,7 @@
 use super::autograd::{
     ElementType, Extent, Marks, Processors, Record, Sink, Sym, Tape, Tensor, VOCABULARY, Wanted, dims,
 };
-use super::logits::{language_model_loss, score_loss};
+use super::loss::{language_model_loss, score_loss};
 use super::optimizer;
 use super::sharding::{Acts, Hooked, strategy};
 use super::step::{Update, batch_inputs, forward};
@@ -64,7 +64,7 @@ pub(super) fn run_beside(job: &Job, (extent, wanted): (Extent, Wanted), acts: &m
                 }
             });
         }
-        Task::Dpo | Task::Reward | Task::Grpo | Task::Ppo => {
+        Task::Dpo | Task::Reward | Task::Grpo | Task::Rloo | Task::Ppo => {
             trainable = tasks::run(&tape, job, &weights);
         }
     }
@@ -75,7 +75,7 @@ pub(super) fn run_beside(job: &Job, (extent, wanted): (Extent, Wanted), acts: &m
     drop((trainable, weights, workspaces));
     let record = match (tape.finish(), modules) {
         (Record::Rows(record), Some(modules)) => {
-            let accumulates = plan.gradient_accumulation_steps > 1;
+            let accumulates = job.batches.forwards_per_step > 1;
             let replayed = extent == Extent::Whole;
             strategy(sharding).unroll(Hooked { record, modules: &modules, wanted, accumulates, replayed }, acts)
         }

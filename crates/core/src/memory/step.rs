@@ -4,7 +4,7 @@
 use super::activations::{BackwardHook, ForwardContext, prepare_masks, rotary_tables, run_layer, run_norm};
 use super::autograd::{ElementType, Extent, Sym, Tape, Tensor, backward, checkpoint, dims};
 use super::embeddings::run_embeddings;
-use super::logits::HeadOutput;
+use super::loss::HeadOutput;
 use super::optimizer::{self, InBackward};
 use super::parameter::Trainable;
 use super::phase::Phase;
@@ -176,8 +176,12 @@ impl Update<'_> {
         context.backward_begins.take();
         zero3.into_iter().chain(&weights.zero2).for_each(|modules| modules.end_backward());
         let mut buckets = reduce.take();
-        let mut held =
-            if reduces { strategy(sharding).end_backward(tape, trainable, &mut buckets) } else { Vec::new() };
+        let mut held = Vec::new();
+        if reduces {
+            held = strategy(sharding).end_backward(tape, trainable, &mut buckets);
+        } else {
+            strategy(sharding).end_earlier_backward(tape, trainable);
+        }
         held.extend(fsdp2.iter().flat_map(|groups| groups.end_backward()));
         drop((loss, kept));
         if reduces {

@@ -166,8 +166,12 @@ symbols! {
     Embedding = "embedding";
     /// All other parameters.
     Root = "root";
+    /// Tokens whose label counts.
+    LabelTokens = "n_labels";
     /// Two.
     Two = "2";
+    /// Columns of a tile of logits.
+    VocabularyTile = "32768";
 }
 
 impl Sym {

@@ -217,6 +217,8 @@ terms! {
     HostParameters = "host_parameters", Weights, "DeepSpeed 0.19 runtime/zero";
     /// Gradients in host memory.
     HostGradients = "host_gradients", Gradients, "DeepSpeed 0.19 runtime/zero";
+    /// Weights of a sleeping engine in host memory.
+    HostEngineWeights = "host_engine_weights", Weights, "vllm device_allocator/cumem.py sleep: level 1 copies weights to pinned host memory";
 }
 
 serialize_by_name!(Category, Term);

@@ -67,7 +67,7 @@ impl Plan {
 
     /// Whether answers are generated before each update.
     pub fn is_reinforcement(&self) -> bool {
-        matches!(self.task, Task::Grpo | Task::Ppo)
+        matches!(self.task, Task::Grpo | Task::Rloo | Task::Ppo)
     }
 
     /// Whether one optimizer step takes in a whole round of generation, in as many forwards as that needs: the round has
@@ -76,9 +76,13 @@ impl Plan {
         self.is_reinforcement() && self.rollout.prompts.is_some() && self.gradient_accumulation_steps == 1
     }
 
-    /// G: PPO answers each prompt once unless told otherwise.
+    /// G: PPO answers each prompt once and RLOO twice (trl rloo_config.py) unless told otherwise.
     fn generations(&self) -> u64 {
-        if self.task == Task::Ppo { self.rollout.num_generations.unwrap_or(1) } else { self.rollout.num_generations() }
+        match self.task {
+            Task::Ppo => self.rollout.num_generations.unwrap_or(1),
+            Task::Rloo => self.rollout.num_generations.unwrap_or(2),
+            _ => self.rollout.num_generations(),
+        }
     }
 
     fn round(&self) -> Round {
@@ -100,7 +104,7 @@ impl Plan {
     }
 
     /// TRL's `steps_per_generation`: the accumulation steps unless chosen otherwise.
-    fn steps_per_generation(&self) -> u64 {
+    pub(crate) fn steps_per_generation(&self) -> u64 {
         self.policy.steps_per_generation.unwrap_or(self.gradient_accumulation_steps)
     }
 }

@@ -210,6 +210,7 @@ impl<'v> Reader<'v> {
         self.found.sort_by_key(|(place, ..)| *place);
         let mut plan = self.defaults();
         let mut single_process = false;
+        let given: Vec<&str> = self.found.iter().map(|(_, field, _)| field.name).collect();
         for (_, field, value) in std::mem::take(&mut self.found) {
             if field.name == "distributed.framework" && value.as_str() == Some("none") {
                 single_process = true;
@@ -226,6 +227,7 @@ impl<'v> Reader<'v> {
             Some(_) => self.problem(EFFECTIVE, ProblemKind::WrongType { expected: "object" }),
             None => {}
         }
+        plan.take_derived_defaults(|name| given.contains(&name));
         if self.problems.is_empty() { Ok(plan) } else { Err(self.problems) }
     }
 

@@ -65,6 +65,8 @@ names! {
         Grpo = "grpo",
         /// Proximal policy optimisation.
         Ppo = "ppo",
+        /// REINFORCE with a leave-one-out baseline.
+        Rloo = "rloo",
     }
 }
 names! {

@@ -160,6 +160,8 @@ pub struct PolicyUpdate {
     pub old_logprobs_pass: Option<bool>,
     /// Micro-batches that one generation round is cut into.
     pub steps_per_generation: Option<u64>,
+    /// μ, updates that each answer serves; GRPO and RLOO.
+    pub num_iterations: Option<u64>,
     /// Liger's loss over chunks of the logits.
     pub use_liger_loss: bool,
     /// DPO: sequences without padding, laid end to end. The longest batch, which decides the peak, is the same.

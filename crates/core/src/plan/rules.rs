@@ -33,7 +33,7 @@ fn contradiction(field: &str, other: &str, fix: &str) -> Option<Problem> {
 /// The adapter can only be switched off where there is one, and pairs and rewards need no reference.
 fn reference(plan: &Plan) -> Option<Problem> {
     let trains_adapter = plan.method != Method::Full;
-    let uses_reference = matches!(plan.task, Task::Dpo | Task::Grpo | Task::Ppo);
+    let uses_reference = matches!(plan.task, Task::Dpo | Task::Grpo | Task::Rloo | Task::Ppo);
     if uses_reference && plan.reference.kind == ReferenceKind::AdapterDisabled && !trains_adapter {
         return contradiction("reference.kind", "method", "copy");
     }

@@ -170,6 +170,7 @@ pub(super) static FIELDS: &[Field] = &[
     row!(("steps_per_generation", "steps_per_generation") policy.steps_per_generation, optional_whole(1, 1_048_576), Forwards),
     row!(("use_liger_loss", "use_liger_loss") policy.use_liger_loss, Kind::Flag),
     row!(("padding_free", "padding_free") policy.padding_free, Kind::Flag),
+    row!(("num_iterations", "num_iterations") policy.num_iterations, optional_whole(1, 1_048_576)),
     row!(software.torch, Kind::Version),
     row!(software.transformers, Kind::Version),
     row!(software.peft, Kind::Version),

@@ -42,7 +42,9 @@ pub(super) fn step(job: &Job) -> Tally {
 /// Tokens of a forward whose logits are formed: GRPO's head reads the answers only (`logits_to_keep`).
 fn answer_tokens(plan: &Plan, policy: &TimingInputs) -> f64 {
     match plan.task {
-        Task::Grpo => policy.batch * (plan.rollout.max_completion_length() as f64 + 1.0).min(policy.length),
+        Task::Grpo | Task::Rloo => {
+            policy.batch * (plan.rollout.max_completion_length() as f64 + 1.0).min(policy.length)
+        }
         _ => policy.tokens(),
     }
 }
@@ -67,12 +69,7 @@ fn gather_experience(policy: &TimingInputs, companions: &[Companion<'_>], round:
     let batch = plan.policy.logprob_batch_size.unwrap_or(plan.per_device_train_batch_size);
     let batch = batch.clamp(1, round.sequences_per_gpu.max(1)) as f64;
     let scored = answer / policy.batch * batch;
-    let kept_scores = plan.task == Task::Ppo && plan.rollout.keep_scores.unwrap_or(true);
-    let old = match plan.task {
-        Task::Ppo => !kept_scores,
-        _ => plan.policy.old_logprobs_pass.unwrap_or(round.forwards as f64 > policy.forwards),
-    };
-    if old {
+    if policy.job.takes_old_logprobs() {
         read(&mut tally, policy, sequences, batch, scored);
     }
     reference(&mut tally, policy, sequences, batch, scored);

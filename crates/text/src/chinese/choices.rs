@@ -16,6 +16,7 @@ pub(super) fn task(task: Task) -> ChoiceText {
         Task::Dpo => choice("DPO", "成对回答与参考模型"),
         Task::Grpo => choice("GRPO", "成组生成回答"),
         Task::Ppo => choice("PPO", "策略、价值、参考与奖励模型"),
+        Task::Rloo => choice("RLOO", "生成的回答与同组其余回答的均值相比"),
     }
 }
 

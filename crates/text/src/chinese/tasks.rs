@@ -17,6 +17,7 @@ pub(super) const TEXTS: TaskTexts = TaskTexts {
         num_generations: field("每条提示的回答数", "条", "组内比较奖励，必须能整除一轮生成的批量。"),
         prompts: field("每轮提示数", "条", "所有显卡合计；留空则由批量和累积步数决定。"),
         steps_per_generation: field("每轮前向次数", "次", "一轮生成切成多少个微批；留空则等于梯度累积步数。"),
+        num_iterations: field("迭代次数", "次", "每轮回答用来更新几次（μ）。"),
         max_prompt_length: field("提示长度", "token", "每条提示都按这个长度计算。"),
         max_completion_length: field("回答长度", "token", "每条提示之后最多生成的 token 数。"),
         sequences_at_once: field("同时生成", "条", "单卡上并行生成的序列数；留空则为该卡分到的全部。"),
@@ -142,11 +143,11 @@ fn model_role(role: ModelRole) -> &'static str {
 fn peak(task: Task, phase: Phase) -> String {
     let name = terms::phase(phase);
     match (task, phase) {
-        (Task::Grpo | Task::Ppo, Phase::Prefill | Phase::Decode) => {
+        (Task::Grpo | Task::Rloo | Task::Ppo, Phase::Prefill | Phase::Decode) => {
             format!("峰值：采样生成中的{name}，而不是策略更新")
         }
         (
-            Task::Grpo | Task::Ppo,
+            Task::Grpo | Task::Rloo | Task::Ppo,
             Phase::Forward
             | Phase::Loss
             | Phase::LossBackward
@@ -154,7 +155,7 @@ fn peak(task: Task, phase: Phase) -> String {
             | Phase::GradientClipping
             | Phase::OptimizerStep,
         ) => format!("峰值：策略更新中的{name}，而不是采样生成"),
-        (Task::Grpo | Task::Ppo, Phase::OldLogProbs | Phase::ReferenceForward | Phase::RewardForward) => {
+        (Task::Grpo | Task::Rloo | Task::Ppo, Phase::OldLogProbs | Phase::ReferenceForward | Phase::RewardForward) => {
             format!("峰值：{name}，在采样生成与策略更新之间")
         }
         _ => format!("峰值：{name}"),

@@ -16,6 +16,7 @@ pub(super) fn task(task: Task) -> ChoiceText {
         Task::Dpo => choice("DPO", "pairs and a reference"),
         Task::Grpo => choice("GRPO", "groups of generated answers"),
         Task::Ppo => choice("PPO", "policy, value model, reference, reward"),
+        Task::Rloo => choice("RLOO", "generated answers against the mean of the others"),
     }
 }
 

@@ -29,6 +29,7 @@ pub(super) const TEXTS: TaskTexts = TaskTexts {
             "forwards",
             "Micro-batches that one generation round is cut into; empty: the accumulation steps.",
         ),
+        num_iterations: field("Iterations", "", "How many updates each round of answers serves (μ)."),
         max_prompt_length: field("Prompt length", "tokens", "Every prompt is counted at this length."),
         max_completion_length: field("Answer length", "tokens", "The most that is generated after a prompt."),
         sequences_at_once: field(
@@ -164,11 +165,11 @@ fn peak(task: Task, phase: Phase) -> String {
     let mut letters = name.chars();
     let name = letters.next().map_or_else(String::new, |first| format!("{}{}", first.to_lowercase(), letters.as_str()));
     match (task, phase) {
-        (Task::Grpo | Task::Ppo, Phase::Prefill | Phase::Decode) => {
+        (Task::Grpo | Task::Rloo | Task::Ppo, Phase::Prefill | Phase::Decode) => {
             format!("Peak: {name} of the generation, not the policy update")
         }
         (
-            Task::Grpo | Task::Ppo,
+            Task::Grpo | Task::Rloo | Task::Ppo,
             Phase::Forward
             | Phase::Loss
             | Phase::LossBackward
@@ -176,7 +177,7 @@ fn peak(task: Task, phase: Phase) -> String {
             | Phase::GradientClipping
             | Phase::OptimizerStep,
         ) => format!("Peak: {name} of the policy update, not generation"),
-        (Task::Grpo | Task::Ppo, Phase::OldLogProbs | Phase::ReferenceForward | Phase::RewardForward) => {
+        (Task::Grpo | Task::Rloo | Task::Ppo, Phase::OldLogProbs | Phase::ReferenceForward | Phase::RewardForward) => {
             format!("Peak: {name}, between generation and the policy update")
         }
         _ => format!("Peak: {name}"),

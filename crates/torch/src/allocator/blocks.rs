@@ -2,7 +2,7 @@
 //! taken, and when the device is asked, is decided in `allocator`.
 
 use super::by_size::BySize;
-use super::sizes::{MIB, Mode, granule};
+use super::sizes::{Mode, granule};
 use crate::stream::Stream;
 
 /// No block.
@@ -53,17 +53,11 @@ impl Block {
 }
 
 /// What is not handed out, of one stream and one kind of size.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 struct Pool {
     free: BySize,
     /// Unmapped blocks by address: one or a few.
     unmapped: Vec<(u64, u32)>,
-}
-
-impl Pool {
-    fn new(stretch: u64) -> Self {
-        Self { free: BySize::new(stretch), unmapped: Vec::new() }
-    }
 }
 
 /// All blocks of a device.
@@ -86,8 +80,9 @@ impl Blocks {
 
     /// Makes the pools of a stream, and of those before it.
     pub(super) fn open(&mut self, stream: Stream) {
-        while self.pools.len() < (stream.index() + 1) * 2 {
-            self.pools.extend([Pool::new(512), Pool::new(MIB)]);
+        let pools = (stream.index() + 1) * 2;
+        if self.pools.len() < pools {
+            self.pools.resize_with(pools, Pool::default);
         }
     }
 

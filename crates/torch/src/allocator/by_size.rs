@@ -1,32 +1,36 @@
 //! Free blocks in order of size, then address.
 
-/// Lists; the last one takes every larger size.
-const LISTS: usize = 4096;
-const WORDS: usize = LISTS / 64;
+use crate::tape::BLOCK;
+
+/// Lists that share each doubling of sizes.
+const STEPS: usize = 8;
 
 /// A free block: its size, its address, its number.
 pub(super) type Entry = (u64, u64, u32);
 
-/// Sorted lists of free blocks, a list for each stretch of sizes, with a map of those that are not empty.
-#[derive(Debug, Clone)]
+/// Sorted lists of free blocks, eight for each doubling of sizes, with a map of those that are not empty. A replay copies
+/// its pools for every device that it tries, so there are as many lists as the largest block needs and no more.
+#[derive(Debug, Clone, Default)]
 pub(super) struct BySize {
     lists: Vec<Vec<Entry>>,
     filled: [u64; WORDS],
-    /// Bytes of sizes that share a list.
-    stretch: u64,
+}
+
+const WORDS: usize = list_of(u64::MAX) / 64 + 1;
+
+/// The list for blocks of `size` bytes: no smaller size has a later one.
+const fn list_of(size: u64) -> usize {
+    let blocks = size / BLOCK;
+    let doublings = (blocks | 1).ilog2().saturating_sub(STEPS.ilog2());
+    doublings as usize * STEPS + (blocks >> doublings) as usize
 }
 
 impl BySize {
-    pub(super) fn new(stretch: u64) -> Self {
-        Self { lists: vec![Vec::new(); LISTS], filled: [0; WORDS], stretch }
-    }
-
-    fn list_of(&self, size: u64) -> usize {
-        usize::try_from(size / self.stretch).map_or(LISTS - 1, |list| list.min(LISTS - 1))
-    }
-
     pub(super) fn insert(&mut self, entry: Entry) {
-        let list = self.list_of(entry.0);
+        let list = list_of(entry.0);
+        if self.lists.len() <= list {
+            self.lists.resize_with(list + 1, Vec::new);
+        }
         let entries = &mut self.lists[list];
         if let Err(at) = entries.binary_search(&entry) {
             entries.insert(at, entry);
@@ -35,8 +39,8 @@ impl BySize {
     }
 
     pub(super) fn remove(&mut self, entry: &Entry) {
-        let list = self.list_of(entry.0);
-        let entries = &mut self.lists[list];
+        let list = list_of(entry.0);
+        let Some(entries) = self.lists.get_mut(list) else { return };
         if let Ok(at) = entries.binary_search(entry) {
             entries.remove(at);
         }
@@ -47,21 +51,21 @@ impl BySize {
 
     /// Blocks of at least `size` bytes, smallest first.
     pub(super) fn from(&self, size: u64) -> impl Iterator<Item = u32> {
-        let first = self.list_of(size);
-        let skip = self.lists[first].partition_point(|(other, _, _)| *other < size);
-        let here = self.lists[first][skip..].iter();
-        here.chain(self.filled_after(first).flat_map(|list| &self.lists[list])).map(|(_, _, id)| *id)
+        let first = list_of(size);
+        let here =
+            self.lists.get(first).map_or(&[][..], |list| &list[list.partition_point(|(other, _, _)| *other < size)..]);
+        here.iter().chain(self.filled_from(first + 1).flat_map(|list| &self.lists[list])).map(|(_, _, id)| *id)
     }
 
     /// Every block.
     pub(super) fn all(&self) -> impl Iterator<Item = u32> {
-        self.lists.iter().flatten().map(|(_, _, id)| *id)
+        self.filled_from(0).flat_map(|list| &self.lists[list]).map(|(_, _, id)| *id)
     }
 
-    /// Lists after `list` that are not empty.
-    fn filled_after(&self, list: usize) -> impl Iterator<Item = usize> {
-        let mut word = (list + 1) / 64;
-        let mut bits = self.filled.get(word).map_or(0, |bits| bits & (u64::MAX << ((list + 1) % 64)));
+    /// Lists from `list` on that are not empty.
+    fn filled_from(&self, list: usize) -> impl Iterator<Item = usize> {
+        let mut word = list / 64;
+        let mut bits = self.filled.get(word).map_or(0, |bits| bits & (u64::MAX << (list % 64)));
         std::iter::from_fn(move || {
             while bits == 0 {
                 word += 1;

@@ -7,7 +7,7 @@ use crate::shape::{ElementType, Shape};
 use crate::stream::Stream;
 
 /// PyTorch's caching allocator hands out multiples of this many bytes (`kMinBlockSize`, c10/cuda/CUDACachingAllocator.cpp).
-const BLOCK: u64 = 512;
+pub(crate) const BLOCK: u64 = 512;
 
 /// Index of a row of the ledger.
 pub type RowId = u16;
@@ -98,6 +98,8 @@ pub enum Action {
     BackwardDone,
     /// All gradients are reduced.
     ReductionDone,
+    /// The gradients of a step have been joined for the optimizer.
+    GradientsJoined,
     /// The optimizer has stepped.
     StepDone,
 }

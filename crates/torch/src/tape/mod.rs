@@ -9,6 +9,7 @@ mod recorder;
 mod rows;
 mod sink;
 
+pub(crate) use event::BLOCK;
 pub use event::{Action, Event, FirstStep, Hook, Marks, RELABELLED, Row, RowId, Segment, StorageId, passes, rounded};
 pub use peaks::{Block, Part, PeakTracker, Peaks, PhasePeak, RepeatableStretch, Sums};
 pub use recorder::Recorder;

@@ -34,13 +34,14 @@ impl Parts {
             // GRPO without a weight has no reference.
             reference: match task {
                 Task::Dpo | Task::Ppo => true,
+                Task::Rloo => plan.policy.beta.is_none_or(|beta| beta > 0.0),
                 Task::Grpo => {
                     plan.policy.beta.is_some_and(|beta| beta > 0.0) || plan.reference.kind != ReferenceKind::Auto
                 }
                 _ => false,
             },
-            beta: task == Task::Grpo,
-            groups: task == Task::Grpo,
+            beta: matches!(task, Task::Grpo | Task::Rloo),
+            groups: matches!(task, Task::Grpo | Task::Rloo),
             lengths: plan.is_reinforcement(),
             liger_loss: matches!(task, Task::Dpo | Task::Grpo),
             padding_free: task == Task::Dpo,
@@ -50,7 +51,7 @@ impl Parts {
 
 /// Whether `task` has fields of this section.
 fn has_fields(task: Task) -> bool {
-    matches!(task, Task::Reward | Task::Dpo | Task::Grpo | Task::Ppo)
+    matches!(task, Task::Reward | Task::Dpo | Task::Grpo | Task::Rloo | Task::Ppo)
 }
 
 /// The section, for the tasks that have one.
@@ -161,6 +162,7 @@ fn RolloutFields() -> impl IntoView {
         <NumberField name="rollout.sequences_at_once" words=|t| &t.tasks.fields.sequences_at_once/>
         <Show when=when(|plan| Parts::of(plan).groups)>
             <NumberField name="steps_per_generation" words=|t| &t.tasks.fields.steps_per_generation/>
+            <NumberField name="num_iterations" words=|t| &t.tasks.fields.num_iterations/>
             <NumberField name="rollout.prompts" words=|t| &t.tasks.fields.prompts/>
         </Show>
     }

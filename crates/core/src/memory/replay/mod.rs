@@ -20,6 +20,10 @@ use run::{ByPhase, Program, Snapshot, Use};
 const UNIT: u64 = 2 << 20;
 /// The smallest device is found to 1/2048 of itself, 0.05 %.
 const FINENESS: u64 = 2048;
+/// Devices that are tried from the largest downwards, until one fails, before the smallest is searched for.
+const DESCENTS: u64 = 8;
+/// They are no closer together than 1/128 of the largest, 0.8 %.
+const DESCENT: u64 = 128;
 /// Tries with what the request that failed had needed; after them comes bisection.
 const CLIMBS: u32 = 8;
 
@@ -30,7 +34,7 @@ pub struct Replay {
     pub phases: Vec<(Phase, u64)>,
     /// `torch.cuda.max_memory_reserved` on a device that never fills.
     pub reserved_bytes: u64,
-    /// Smallest device on which the steps run, default allocator.
+    /// Smallest device from which on the steps run on every larger one too, default allocator.
     pub required_bytes: u64,
     /// What each phase made that device give: most of what the allocator held and could not give back when a request
     /// had to be met with another segment. On a smaller device the phase fails.
@@ -80,6 +84,11 @@ pub struct Replayer {
 }
 
 /// The search for the smallest device of one allocator.
+///
+/// A device may run steps that a larger one does not: the smaller one has to give cached segments back early, and the larger
+/// one keeps a large one, out of which a later request takes a piece (the gradient of an embedding out of the segment that
+/// its fp64 norm had in the step before), so that the next request for all of it finds it in use and no room beside it. So
+/// the search goes down from a device that never fills to one that fails first, and up from there.
 #[derive(Debug)]
 struct Search {
     mode: Mode,
@@ -93,6 +102,8 @@ struct Search {
     high: u64,
     /// What each phase made the smallest device give that was large enough.
     demand: ByPhase,
+    /// How far apart devices are that are tried downwards, in units; 0 once one has failed, or none is left.
+    descent: u64,
     next: u64,
     tries: u32,
     shortage: Option<Shortage>,
@@ -193,6 +204,11 @@ impl Search {
     fn new(mode: Mode, free: &Use, snapshots: Vec<Snapshot>) -> Self {
         let allocated = free.phases.iter().map(|(_, bytes)| *bytes).max().unwrap_or(0);
         let (low, high) = ((allocated / UNIT).saturating_sub(1), free.reserved.div_ceil(UNIT));
+        // With expandable segments a piece pins no more than its own pages.
+        let descent = match mode {
+            Mode::Default => (high.saturating_sub(low) / DESCENTS).max(high / DESCENT).max(1),
+            Mode::Expandable => 0,
+        };
         Self {
             mode,
             snapshots,
@@ -200,6 +216,7 @@ impl Search {
             low,
             high,
             demand: free.demand.clone(),
+            descent,
             next: low + 1,
             tries: 0,
             shortage: None,
@@ -216,18 +233,30 @@ impl Search {
         if !self.is_open() {
             return false;
         }
-        let middle = self.low + (self.high - self.low) / 2;
-        let tried = if self.tries < CLIMBS { self.next.min(self.high - 1) } else { middle };
-        self.tries += 1;
+        let tried = self.next_try();
         match program.limited(&self.snapshots, tried * UNIT) {
-            Ok(demand) => (self.high, self.demand) = (tried, demand),
+            // On all devices between what it took and what it had, the same happens.
+            Ok(run) => (self.high, self.demand) = (run.reserved.div_ceil(UNIT).clamp(self.low + 1, tried), run.demand),
             Err(shortage) => {
                 self.low = tried;
+                self.descent = 0;
                 self.next = shortage.lack.needs.div_ceil(UNIT).max(tried + 1);
                 self.shortage = Some(shortage);
             }
         }
         self.is_open()
+    }
+
+    /// Between `low` and `high`.
+    fn next_try(&mut self) -> u64 {
+        let below = self.high.saturating_sub(self.descent);
+        if self.descent > 0 && below > self.next {
+            return below;
+        }
+        self.descent = 0;
+        self.tries += 1;
+        let middle = self.low + (self.high - self.low) / 2;
+        if self.tries <= CLIMBS { self.next.min(self.high - 1) } else { middle }
     }
 
     /// Looks where a device of `device` bytes runs out of memory, if one is given and is too small; forgets the runs.

@@ -42,6 +42,15 @@ pub(super) struct Use {
     pub(super) reserved: u64,
 }
 
+/// What a run on a device that suffices takes, bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Ran {
+    /// Most that each phase made the device give.
+    pub(super) demand: ByPhase,
+    /// Most taken from the device.
+    pub(super) reserved: u64,
+}
+
 impl Program {
     pub(super) fn new(record: TapeRecord) -> Self {
         let marks = record.marks;
@@ -84,17 +93,22 @@ impl Program {
     }
 
     /// Runs everything on a device that gives `limit` bytes, from the last of `snapshots` that it can have reached. Says
-    /// how much each phase made the device give.
+    /// how much each phase made the device give, and how much of the device it took.
     ///
     /// # Errors
     /// Where and why it fails.
-    pub(super) fn limited(&self, snapshots: &[Snapshot], limit: u64) -> Result<ByPhase, Shortage> {
+    pub(super) fn limited(&self, snapshots: &[Snapshot], limit: u64) -> Result<Ran, Shortage> {
         let reached = snapshots.partition_point(|snapshot| snapshot.reserved <= limit).saturating_sub(1);
-        let Some(Snapshot { run, demand, .. }) = snapshots.get(reached) else { return Ok(ByPhase::new()) };
-        let (mut run, mut demand) = (run.clone(), demand.clone());
+        let Some(Snapshot { run, demand, reserved }) = snapshots.get(reached) else {
+            return Ok(Ran { demand: ByPhase::new(), reserved: 0 });
+        };
+        let (mut run, mut ran) = (run.clone(), Ran { demand: demand.clone(), reserved: *reserved });
         run.allocator.set_limit(limit);
-        (reached..self.pieces.len()).try_for_each(|at| self.play(at, &mut run, &mut demand))?;
-        Ok(demand)
+        for at in reached..self.pieces.len() {
+            self.play(at, &mut run, &mut ran.demand)?;
+            ran.reserved = run.allocator.reserved_peak().max(ran.reserved);
+        }
+        Ok(ran)
     }
 
     /// Loads and runs everything on a device that gives `limit` bytes.

@@ -6,19 +6,12 @@
 use super::super::autograd::{ElementType, Extent, Shape, Sym, Tape, Tensor, dims};
 use super::super::parameter::Trainable;
 use super::super::term::Term;
-use crate::job::Sharding;
 use std::collections::HashSet;
 use std::rc::Rc;
 
 /// Whether `tape` is to be replayed: all layers run, and its tensors are those that the framework makes.
 pub(super) fn is_replayed(tape: &Tape) -> bool {
     tape.extent == Extent::Whole
-}
-
-/// Whether the tape's tensors are the flat ones that DeepSpeed makes. With sums of gradients in a dtype of their own the
-/// ledger's stand for them.
-pub(super) fn replays(sharding: &Sharding, tape: &Tape) -> bool {
-    is_replayed(tape) && !sharding.accumulates_apart()
 }
 
 /// A rank's part of something that every parameter has.
@@ -48,6 +41,11 @@ pub(super) fn measure(tape: &Rc<Tape>, gradients: impl Iterator<Item = u64>) {
     for elements in gradients {
         tape.moment(label, part(elements), ElementType::F64);
     }
+}
+
+/// The partition's gradient where it has been summed in the dtype that the optimizer reads.
+pub(super) fn sum(tape: &Rc<Tape>, elements: u64, element: ElementType) -> Tensor {
+    Tensor::new(tape, tape.label(Term::OptimizerTemporaries, "flat gradient"), part(elements), element)
 }
 
 /// The partition's gradient as the optimizer reads it: `joined` where it is of several (`_flatten_dense_tensors` copies

@@ -17,6 +17,7 @@ mod single;
 mod stage_1_and_2;
 mod strategy;
 mod unroll;
+mod wide_zero1;
 mod zero1;
 mod zero2;
 mod zero3;
@@ -36,12 +37,17 @@ pub(super) fn strategy(sharding: &Sharding) -> Box<dyn Strategy + '_> {
         Scheme::Single => Box::new(single::Single),
         Scheme::Ddp => Box::new(ddp::Ddp(sharding)),
         Scheme::Zero(1) if sharding.uses_bf16_optimizer() => Box::new(bf16_optimizer::Bf16Optimizer(sharding)),
-        Scheme::Zero(1) if sharding.accumulates_apart() => Box::new(zero1::WideZero1(sharding)),
+        Scheme::Zero(1) if sharding.accumulates_apart() => Box::new(wide_zero1::WideZero1(sharding)),
         Scheme::Zero(1) => Box::new(zero1::Zero1(sharding)),
         Scheme::Zero(2) => Box::new(zero2::Zero2(sharding)),
         Scheme::Zero(_) => Box::new(zero3::Zero3(sharding)),
         Scheme::Fsdp2 => Box::new(fsdp2::Fsdp2(sharding)),
     }
+}
+
+/// Weights of engines that sleep at level 1: `count` elements of all GPUs' engines together, pinned.
+pub(super) fn sleeping_weights(count: u64, width: u64) -> HostAllocation {
+    strategy::OnHost::params(count).allocation(Term::HostEngineWeights, width, true)
 }
 
 /// Optimizer state in managed memory: on the host until the optimizer's step brings pages to the GPU.

@@ -15,7 +15,7 @@ use std::rc::Rc;
 /// (`temp_grad_gpu_buffer`).
 pub(super) fn standing_buffers(sharding: &Sharding, tape: &Rc<Tape>, trainable: &[Trainable]) -> Vec<Tensor> {
     let mut buffers = Vec::new();
-    if flat::replays(sharding, tape) {
+    if flat::is_replayed(tape) {
         let partition = FlatPartition::of(tape, trainable, sharding.ranks);
         let whole = partition.part().saturating_mul(sharding.ranks);
         buffers.push(flat::parameters(tape, trainable, whole, element_type(sharding.param_dtype)));
@@ -32,11 +32,7 @@ pub(super) fn standing_buffers(sharding: &Sharding, tape: &Rc<Tape>, trainable: 
 
 /// The tensor that the optimizer of a replay updates.
 pub(super) fn flat_partitions(sharding: &Sharding, tape: &Tape, trainable: &[Trainable]) -> Vec<u64> {
-    if flat::replays(sharding, tape) {
-        vec![FlatPartition::of(tape, trainable, sharding.ranks).part()]
-    } else {
-        Vec::new()
-    }
+    if flat::is_replayed(tape) { vec![FlatPartition::of(tape, trainable, sharding.ranks).part()] } else { Vec::new() }
 }
 
 /// Offloaded, backward ends with the largest gradient and its norm in fp64 for a moment.
@@ -51,6 +47,25 @@ pub(super) fn measure_offloaded(sharding: &Sharding, tape: &Rc<Tape>, trainable:
     let part = dims(&[(Sym::LargestPart, largest.min(total_elements(trainable).div_ceil(sharding.ranks)))]);
     tape.moment(tape.label(Term::OffloadStaging, "norm"), part, ElementType::F64);
     drop(gradient);
+}
+
+/// What of each offloaded gradient lies in this rank's part is measured in fp64 (`set_norm_for_param_grad_in_gpu`) and sent
+/// to the host in fp32 (`async_inplace_copy_grad_to_fp32_buffer_from_gpu`).
+pub(super) fn take_to_host(tape: &Rc<Tape>, own: impl Iterator<Item = u64>) {
+    let (norm, gradient) = (tape.label(Term::OffloadStaging, "norm"), tape.label(Term::OffloadStaging, "gradient"));
+    for elements in own.filter(|elements| *elements > 0) {
+        tape.moment(norm, flat::part(elements), ElementType::F64);
+        tape.moment(gradient, flat::part(elements), ElementType::F32);
+    }
+}
+
+/// A gradient that is too large for the bucket is reduced where it is; offloaded, in a copy that replaces it
+/// (`grad_reduc.detach().clone()`).
+pub(super) fn reduced_in_place(sharding: &Sharding, tape: &Rc<Tape>, gradient: Tensor) -> Tensor {
+    if !sharding.offload_optimizer {
+        return gradient;
+    }
+    Tensor::new(tape, tape.label(Term::OffloadStaging, "gradient"), gradient.shape(), gradient.element())
 }
 
 /// Offloaded sums are measured in fp64, each gradient's part in rank 0's.
@@ -118,20 +133,17 @@ pub(super) fn flatten_gradients(
     if sharding.offload_optimizer {
         return gradients;
     }
-    if sharding.accumulates_apart() {
-        // The sums are flat and in fp32 already: only their norm is new.
-        let largest = largest_elements(trainable).min(total_elements(trainable).div_ceil(sharding.ranks));
-        let shape = dims(&[(Sym::LargestPart, largest)]);
-        tape.moment(tape.label(Term::OptimizerTemporaries, "norm"), shape, ElementType::F64);
-        return gradients;
-    }
-    if flat::replays(sharding, tape) {
+    if flat::is_replayed(tape) {
         let partition = FlatPartition::of(tape, trainable, sharding.ranks);
         flat::measure(tape, partition.in_part());
+        if sharding.accumulates_apart() {
+            // The sums are flat and in fp32 already (`_get_preflattened_grad_partition`): only their norms are new.
+            return gradients;
+        }
         let several = partition.in_part().count() > 1;
         let wide = flat::gradient(tape, partition.part(), element_type(sharding.param_dtype), several);
         drop(gradients);
-        tape.tell(Action::StepDone, 0);
+        tape.tell(Action::GradientsJoined, 0);
         return vec![wide];
     }
     let mut held = ledger_buffers(sharding, tape, trainable);

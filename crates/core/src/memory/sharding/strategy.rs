@@ -70,6 +70,9 @@ pub(in crate::memory) trait Strategy {
         Vec::new()
     }
 
+    /// The end of backward of a micro-batch that does not reduce.
+    fn end_earlier_backward(&self, _tape: &Rc<Tape>, _trainable: &[Trainable]) {}
+
     /// The end of backward: what of it, and of the `buckets` that backward took, stays until the step ends.
     fn end_backward(&self, _tape: &Rc<Tape>, _trainable: &[Trainable], _buckets: &mut Vec<Tensor>) -> Vec<Tensor> {
         Vec::new()

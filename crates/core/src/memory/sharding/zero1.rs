@@ -4,10 +4,9 @@
 use super::super::autograd::{ElementType, Shape, Sym, Tape, Tensor, dims};
 use super::super::host::HostAllocation;
 use super::super::parameter::{Parameters, Trainable};
-use super::super::precision::element_type;
 use super::super::term::Term;
 use super::partition::FlatPartition;
-use super::stage_1_and_2::{Flat, Slices};
+use super::stage_1_and_2::Flat;
 use super::strategy::{Buffer, Elements, Strategy};
 use super::{deepspeed, flat, stage_1_and_2};
 use crate::job::Sharding;
@@ -48,11 +47,14 @@ impl Zero1<'_> {
 
 /// `reduce_gradients` in a replay, gradient by gradient.
 struct Reduction<'a> {
+    sharding: &'a Sharding,
     tape: &'a Rc<Tape>,
     partition: FlatPartition,
     element: ElementType,
     /// `reduce_bucket_size`.
     limit: u64,
+    /// The bucket's gradients.
+    waiting: Vec<Flat>,
     /// Elements in the bucket, and where the first of them begins and the last ends in the flat partition.
     filled: u64,
     reach: Option<(u64, u64)>,
@@ -65,12 +67,14 @@ struct Reduction<'a> {
 }
 
 impl<'a> Reduction<'a> {
-    fn new(sharding: &Sharding, tape: &'a Rc<Tape>, trainable: &[Trainable]) -> Self {
+    fn new(sharding: &'a Sharding, tape: &'a Rc<Tape>, trainable: &[Trainable]) -> Self {
         Self {
+            sharding,
             tape,
             partition: FlatPartition::of(tape, trainable, sharding.ranks),
             element: trainable.first().map_or(ElementType::Half, |one| one.tensor.element()),
             limit: sharding.reduce_bucket_size,
+            waiting: Vec::new(),
             filled: 0,
             reach: None,
             outside: Vec::new(),
@@ -89,8 +93,9 @@ impl<'a> Reduction<'a> {
             }
             // Copied into the bucket, the gradient is a view of it.
             if piece.elements > self.limit {
-                self.outside.push((piece.start, gradient));
+                self.outside.push((piece.start, stage_1_and_2::reduced_in_place(self.sharding, self.tape, gradient)));
             }
+            self.waiting.push(Flat::from(&piece));
             self.filled = self.filled.saturating_add(piece.elements);
             let (first, end) = self.reach.unwrap_or((u64::MAX, 0));
             self.reach = Some((first.min(piece.start), end.max(piece.start.saturating_add(piece.elements))));
@@ -108,7 +113,10 @@ impl<'a> Reduction<'a> {
         if first / part != end.saturating_sub(1) / part {
             self.tape.moment(self.tape.label(Term::ReduceBuckets, "joined"), flat::part(joined), self.element);
         }
-        if first < part && self.own.is_none() {
+        let waiting = std::mem::take(&mut self.waiting);
+        if self.sharding.offload_optimizer {
+            stage_1_and_2::take_to_host(self.tape, waiting.iter().map(|one| one.own(part)));
+        } else if first < part && self.own.is_none() {
             let label = self.tape.label(Term::GradientShard, "");
             let elements = self.partition.touched_elements();
             self.own = Some(Tensor::new(self.tape, label, flat::part(elements), self.element));
@@ -143,7 +151,7 @@ impl Strategy for Zero1<'_> {
     }
 
     fn end_backward(&self, tape: &Rc<Tape>, trainable: &[Trainable], _buckets: &mut Vec<Tensor>) -> Vec<Tensor> {
-        if self.0.offload_optimizer {
+        if self.0.offload_optimizer && !flat::is_replayed(tape) {
             stage_1_and_2::measure_offloaded(self.0, tape, trainable);
             return Vec::new();
         }
@@ -152,93 +160,6 @@ impl Strategy for Zero1<'_> {
 
     fn flat_partitions(&self, tape: &Tape, trainable: &[Trainable]) -> Vec<u64> {
         stage_1_and_2::flat_partitions(self.0, tape, trainable)
-    }
-
-    fn flatten_gradients(&self, tape: &Rc<Tape>, trainable: &[Trainable], gradients: Vec<Tensor>) -> Vec<Tensor> {
-        stage_1_and_2::flatten_gradients(self.0, tape, trainable, gradients)
-    }
-
-    fn host(&self, elements: Elements) -> Vec<HostAllocation> {
-        deepspeed::offloaded_optimizer(self.0, elements)
-    }
-}
-
-/// The same where gradients are summed in a dtype of their own (`use_grad_accum_attribute`): converted as soon as they are
-/// there, and so in the bucket.
-#[derive(Debug)]
-pub(super) struct WideZero1<'a>(pub(super) &'a Sharding);
-
-impl WideZero1<'_> {
-    fn sums(&self) -> ElementType {
-        element_type(self.0.grad_accum_dtype)
-    }
-
-    /// The first bucket is what is reduced beside the most: joined, and converted to the dtype of communication.
-    fn reduce_first_bucket(&self, tape: &Rc<Tape>, partition: &FlatPartition, first: &[Flat]) {
-        let slices = Slices::of(first, partition.part());
-        let elements = first.iter().fold(0, |sum: u64, gradient| sum.saturating_add(gradient.elements));
-        let shape = dims(&[(Sym::N, elements)]);
-        let label = tape.label(Term::ReduceBuckets, "joined");
-        let joined = (slices.count > 1).then(|| Tensor::new(tape, label, shape, self.sums()));
-        let sent = Tensor::new(tape, label, shape, element_type(self.0.shard_dtype));
-        drop(joined);
-        let added = dims(&[(Sym::N, slices.own.iter().copied().max().unwrap_or(0))]);
-        tape.moment(tape.label(Term::GradientShard, "added"), added, self.sums());
-        drop(sent);
-    }
-}
-
-impl Strategy for WideZero1<'_> {
-    fn state_shape(&self, whole: Shape) -> Shape {
-        deepspeed::share(self.0, whole)
-    }
-
-    fn shard_gradients(&self, _tape: &Tape, trainable: &[Trainable]) {
-        trainable.iter().for_each(|parameter| parameter.accumulate_in(self.sums()));
-    }
-
-    fn replays_earlier_batches(&self) -> bool {
-        false
-    }
-
-    fn standing_buffers(&self, tape: &Rc<Tape>, _parameters: &Parameters<'_>, trainable: &[Trainable]) -> Vec<Tensor> {
-        stage_1_and_2::standing_buffers(self.0, tape, trainable)
-    }
-
-    fn accumulated_buckets(&self, tape: &Rc<Tape>) -> Vec<Tensor> {
-        self.backward_buffers().into_iter().map(|buffer| buffer.allocate(tape)).collect()
-    }
-
-    fn backward_buffers(&self) -> Vec<Buffer> {
-        let bucket = Buffer { term: Term::ReduceBuckets, shape: deepspeed::bucket_shape(self.0), element: self.sums() };
-        (0..self.0.reduce_buckets).map(|_| bucket).collect()
-    }
-
-    /// Gradients move into the bucket, which lives as long as they do: to the step. This rank's part is added to a flat
-    /// partition (`_build_compact_grad_partition_buffer`).
-    fn end_backward(&self, tape: &Rc<Tape>, trainable: &[Trainable], buckets: &mut Vec<Tensor>) -> Vec<Tensor> {
-        let partition = FlatPartition::of(tape, trainable, self.0.ranks);
-        let limit = self.0.reduce_bucket_size;
-        let in_bucket = partition.first_bucket(limit);
-        let reduced = if in_bucket == 0 { u64::from(!partition.pieces().is_empty()) } else { in_bucket };
-        let first: Vec<Flat> =
-            partition.pieces().iter().take_while(|piece| piece.start < reduced).map(Flat::from).collect();
-        let label = tape.label(Term::GradientShard, "");
-        let rest = dims(&[(Sym::N, partition.total().saturating_sub(in_bucket))]);
-        let outside = tape.tag();
-        for parameter in trainable {
-            tape.enter_layer(parameter.tag);
-            drop(parameter.take_gradient());
-        }
-        tape.enter_layer(outside);
-        let rest = Tensor::new(tape, label, rest, self.sums());
-        let own = Tensor::new(tape, label, dims(&[(Sym::TrainedShare, partition.part())]), self.sums());
-        self.reduce_first_bucket(tape, &partition, &first);
-        drop(rest);
-        if self.0.offload_optimizer {
-            stage_1_and_2::measure_own(tape, &partition);
-        }
-        std::iter::once(own).chain(buckets.drain(..)).collect()
     }
 
     fn flatten_gradients(&self, tape: &Rc<Tape>, trainable: &[Trainable], gradients: Vec<Tensor>) -> Vec<Tensor> {

@@ -2,7 +2,7 @@
 
 use super::super::activations::ForwardContext;
 use super::super::autograd::{Dim, ElementType, Recording, Shape, Sym, Tensor, cast, contiguous, custom, dims};
-use super::super::logits::{chunked_loss, logits, mark_backward};
+use super::super::loss::{chunked_loss, logits, mark_backward};
 use super::super::phase::Phase;
 use super::super::term::Term;
 use super::models::Actor;
@@ -23,6 +23,24 @@ pub(super) fn of_sequences(actor: &Actor, context: &Rc<ForwardContext>, fp32: bo
     if fp32 {
         logits = cast(&logits, ElementType::F32, context.label(Term::LogitsFp32, ""));
     }
+    Some(of_labels(context, logits))
+}
+
+/// The same over fp32 logits, which are given back as well.
+pub(super) fn of_sequences_and_logits(actor: &Actor, context: &Rc<ForwardContext>) -> Option<(Tensor, Tensor)> {
+    let hidden = mark_backward(context, &actor.hidden(context)?);
+    enter_loss(context);
+    let half = logits(context, &actor.job.model, &actor.weights, &hidden)?;
+    drop(hidden);
+    context.autocast.replace(false);
+    context.leave_autocast();
+    let logits = cast(&half, ElementType::F32, context.label(Term::LogitsFp32, ""));
+    drop(half);
+    Some((of_labels(context, logits.clone()), logits))
+}
+
+/// `gather(log_softmax(logits[:, :-1]))`, summed for each sequence.
+fn of_labels(context: &ForwardContext, logits: Tensor) -> Tensor {
     let length = context.length.saturating_sub(1).max(1);
     let vocab = Dim::new(Sym::V, logits.shape().width());
     let shape = dims(&[(Sym::B, context.batch), (Sym::SLessOne, length)]).with(vocab);
@@ -31,7 +49,7 @@ pub(super) fn of_sequences(actor: &Actor, context: &Rc<ForwardContext>, fp32: bo
     drop(sliced);
     let picked = gather(context, &shifted, dims(&[(Sym::B, context.batch), (Sym::SLessOne, length)]));
     drop((shifted, logits));
-    Some(sum(context, &picked))
+    sum(context, &picked)
 }
 
 /// TRL's `selective_log_softmax(logits[:, -C-1:-1] / temperature)` over the last `completion` tokens; [b, C].
@@ -83,14 +101,14 @@ pub(super) fn of_answers(
 }
 
 /// Head and loss are a phase of their own only in the forward that trains.
-fn enter_loss(context: &ForwardContext) {
+pub(super) fn enter_loss(context: &ForwardContext) {
     if context.training {
         context.tape.enter(Phase::Loss);
     }
 }
 
 /// Divides by the temperature: backward needs nothing and writes one tensor.
-fn divide(context: &ForwardContext, x: &Tensor) -> Tensor {
+pub(super) fn divide(context: &ForwardContext, x: &Tensor) -> Tensor {
     let (shape, element) = (x.shape(), x.element());
     let label = context.label(Term::LogProbabilities, "temperature");
     let gradients = context.label(Term::LogitsGradients, "");
@@ -116,7 +134,7 @@ pub(super) fn slice(context: &ForwardContext, x: &Tensor, shape: Shape) -> Tenso
 }
 
 /// A copy token by token; backward passes the gradient on.
-fn contiguous_hidden(context: &ForwardContext, x: &Tensor) -> Tensor {
+pub(super) fn contiguous_hidden(context: &ForwardContext, x: &Tensor) -> Tensor {
     contiguous(x, x.shape(), context.label(Term::HeadInputs, ""), false)
 }
 
@@ -167,14 +185,27 @@ fn sum(context: &ForwardContext, x: &Tensor) -> Tensor {
 /// Most rows that are taken one by one; more go in groups of equal size, which is the same but for moments.
 const MOST_ROWS: u64 = 64;
 
+/// A batch taken row by row.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rows {
+    /// Of the answers' tokens in one row.
+    pub(super) shape: Shape,
+    /// How many rows.
+    pub(super) count: u64,
+}
+
+/// The rows that a loop over the batch sees.
+pub(super) fn rows_of(context: &ForwardContext, completion: u64) -> Rows {
+    let group = context.batch.div_ceil(MOST_ROWS).max(1);
+    let shape = dims(&[(Sym::Rows, group), (Sym::C, completion)]);
+    Rows { shape, count: context.batch.div_ceil(group).max(1) }
+}
+
 /// trl trainer/utils.py `selective_log_softmax`. 16-bit logits: row by row `log_softmax(row).gather(...)`, each row's
 /// result kept for backward. fp32 logits: `gather(logits)` less `logsumexp(row)`, which keeps the logits.
-fn selective_log_softmax(context: &ForwardContext, x: &Tensor, completion: u64) -> Tensor {
-    let group = context.batch.div_ceil(MOST_ROWS).max(1);
-    let count = context.batch.div_ceil(group).max(1);
-    let vocab = Dim::new(Sym::V, x.shape().width());
-    let row = dims(&[(Sym::Rows, group), (Sym::C, completion)]).with(vocab);
-    let picked_row = dims(&[(Sym::Rows, group), (Sym::C, completion)]);
+pub(super) fn selective_log_softmax(context: &ForwardContext, x: &Tensor, completion: u64) -> Tensor {
+    let Rows { shape: picked_row, count } = rows_of(context, completion);
+    let row = picked_row.with(Dim::new(Sym::V, x.shape().width()));
     let picked: Vec<Tensor> = unbind(context, x, row, count)
         .iter()
         .map(|one| {
@@ -197,7 +228,7 @@ fn selective_log_softmax(context: &ForwardContext, x: &Tensor, completion: u64) 
 }
 
 /// Iterating over a tensor: views; backward stacks their gradients.
-fn unbind(context: &ForwardContext, x: &Tensor, row: Shape, count: u64) -> Vec<Tensor> {
+pub(super) fn unbind(context: &ForwardContext, x: &Tensor, row: Shape, count: u64) -> Vec<Tensor> {
     let recording = Recording::begin(&context.tape, &[x]);
     let (whole, element) = (x.shape(), x.element());
     let gradients = context.label(Term::LogitsGradients, "");
@@ -231,7 +262,7 @@ fn log_sum_exp(context: &ForwardContext, x: &Tensor, shape: Shape) -> Tensor {
 }
 
 /// trl trainer/utils.py `entropy_from_logits`: in chunks of 128 tokens, without a gradient.
-fn entropy_of(context: &ForwardContext, x: &Tensor, completion: u64) {
+pub(super) fn entropy_of(context: &ForwardContext, x: &Tensor, completion: u64) {
     const CHUNK: u64 = 128;
     let tokens = context.batch.saturating_mul(completion);
     let chunk = dims(&[(Sym::Chunk, tokens.min(CHUNK))]).with(Dim::new(Sym::V, x.shape().width()));

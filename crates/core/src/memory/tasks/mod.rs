@@ -5,8 +5,10 @@ mod engine;
 mod logprobs;
 mod models;
 mod policy;
+mod policy_first;
 mod preference;
 mod rollout;
+mod trl_answers;
 
 pub(super) use rollout::infer;
 
@@ -20,6 +22,7 @@ use std::rc::Rc;
 /// Runs one step of a preference or reinforcement task; gives back everything that was trained.
 pub(super) fn run(tape: &Rc<Tape>, job: &Job, policy: &LoadedModel) -> Vec<Trainable> {
     match job.plan.task {
+        Task::Dpo if job.trainer.reads_reference_last() => policy_first::dpo(tape, job, policy),
         Task::Dpo => preference::dpo(tape, job, policy),
         Task::Reward => preference::reward(tape, job, policy),
         _ => policy::update(tape, job, policy),

@@ -2,7 +2,7 @@
 
 use super::super::activations::ForwardContext;
 use super::super::autograd::{Tape, Tensor};
-use super::super::logits::mark_backward;
+use super::super::loss::mark_backward;
 use super::super::sharding::strategy;
 use super::super::step::{forward, forward_context};
 use super::super::term::Term;

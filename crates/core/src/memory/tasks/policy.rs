@@ -2,7 +2,7 @@
 
 use super::super::activations::ForwardContext;
 use super::super::autograd::{Dim, ElementType, Gradients, Sym, Tape, Tensor, custom, dims};
-use super::super::logits::{HeadOutput, scalar};
+use super::super::loss::{HeadOutput, scalar};
 use super::super::parameter::Trainable;
 use super::super::phase::Phase;
 use super::super::precision::element_type;
@@ -14,9 +14,10 @@ use super::engine::Engine;
 use super::logprobs::{of_answers, slice};
 use super::models::{Actor, frozen, reader, reference, stays, value};
 use super::rollout::{Generation, Generator};
+use super::trl_answers::trl_answers;
 use crate::gpu::context_bytes;
 use crate::job::Job;
-use crate::plan::{InstanceRole, Rollout, RolloutEngine, Round, Task};
+use crate::plan::{InstanceRole, Rollout, RolloutEngine, Round, Task, TrainerName};
 use std::rc::Rc;
 
 /// The models and batches that take part in a step.
@@ -66,15 +67,28 @@ impl Participants<'_> {
         let standing = self.engine.filter(|engine| !engine.sleeps).map(|engine| engine.awake(tape));
         let sync = || self.sync_weights();
         let update = Update { tape, job, weights: policy, trainable: &trainable, after: &sync };
-        let before = || {
-            tape.set_grad_enabled(false);
-            let kept = self.gather_experience();
-            tape.set_grad_enabled(true);
-            kept
-        };
-        update.run(Vec::new(), before, |context| self.loss(context));
+        update.run(
+            Vec::new(),
+            || self.experience(),
+            |context| {
+                if job.generates_beside_gradients() {
+                    // What it leaves takes the place of the round before's.
+                    drop(self.experience());
+                    tape.enter(Phase::Forward);
+                }
+                self.loss(context)
+            },
+        );
         drop((standing, graphs));
         trainable
+    }
+
+    /// [`Self::gather_experience`] without gradients.
+    fn experience(&self) -> Vec<Tensor> {
+        self.tape.set_grad_enabled(false);
+        let kept = self.gather_experience();
+        self.tape.set_grad_enabled(true);
+        kept
     }
 
     /// Rollout, log-probabilities and rewards; gives back what the update reads of them.
@@ -88,7 +102,7 @@ impl Participants<'_> {
         let batch = plan.policy.logprob_batch_size.unwrap_or(job.batches.sequences_per_forward);
         let batch = batch.min(self.round.sequences_per_gpu).max(1);
         let gathered = strategy(&job.sharding).gathered(tape, self.policy.counts.base);
-        if self.takes_old_logprobs() {
+        if job.takes_old_logprobs() {
             tape.enter(Phase::OldLogProbs);
             kept.extend(self.log_probabilities(&self.reader, batch));
         }
@@ -104,26 +118,31 @@ impl Participants<'_> {
     /// Log-probabilities of the round's answers, `batch` sequences at a time; [n, C].
     fn log_probabilities(&self, actor: &Actor, batch: u64) -> Option<Tensor> {
         let completion = self.job.plan.rollout.max_completion_length();
-        let context = actor.reading(self.tape, (batch, self.job.batches.tokens_per_sequence), true);
+        if self.job.trainer.name() == TrainerName::Trl {
+            return self.trl_log_probabilities(actor, batch);
+        }
+        let context = actor.reading(self.tape, (batch, self.job.batches.tokens_per_sequence), self.job.padded);
         let some = of_answers(actor, &context, completion, false, false)?;
         let all = dims(&[(Sym::N, self.round.sequences_per_gpu), (Sym::C, completion)]);
         Some(Tensor::new(self.tape, self.tape.label(Term::LogProbabilities, ""), all, some.element()))
     }
 
-    /// PPO takes them from the scores of generation where it keeps those; GRPO only where asked, or where a round feeds
-    /// more than one optimizer step.
-    fn takes_old_logprobs(&self) -> bool {
-        match self.job.plan.task {
-            Task::Ppo => !self.keeps_scores(),
-            _ => self.job.plan.policy.old_logprobs_pass.unwrap_or_else(|| {
-                let step = self.job.batches.forwards_per_step;
-                self.round.forwards > step
-            }),
+    /// The same as TRL's trainers take them (`_get_per_token_logps_and_entropies`): a batch's logits, a variable of the
+    /// loop, live until the next batch's are there.
+    fn trl_log_probabilities(&self, actor: &Actor, batch: u64) -> Option<Tensor> {
+        let completion = self.job.plan.rollout.max_completion_length();
+        let (mut parts, mut before) = (Vec::new(), None);
+        // Later batches repeat the second.
+        for _ in 0..self.round.sequences_per_gpu.div_ceil(batch).min(2) {
+            let context = actor.reading(self.tape, (batch, self.job.batches.tokens_per_sequence), self.job.padded);
+            let (picked, logits) = trl_answers(actor, &context, completion)?;
+            parts.push(picked);
+            before = logits;
         }
-    }
-
-    fn keeps_scores(&self) -> bool {
-        self.job.plan.task == Task::Ppo && self.job.plan.rollout.keep_scores.unwrap_or(true)
+        let all = dims(&[(Sym::N, self.round.sequences_per_gpu), (Sym::C, completion)]);
+        let some = Tensor::new(self.tape, self.tape.label(Term::LogProbabilities, ""), all, ElementType::F32);
+        drop((before, parts));
+        Some(some)
     }
 
     /// New weights go to the engine parameter by parameter (trl grpo_trainer.py _move_model_to_vllm): a sleeping one
@@ -135,7 +154,10 @@ impl Participants<'_> {
             return;
         }
         tape.enter(Phase::WeightSync);
-        let awake = self.engine.filter(|engine| engine.sleeps).map(|engine| engine.weights(tape));
+        // Level 1 wakes weights and pool together before the new weights come (TRL before 1.0).
+        let whole = job.sleeping_engine().is_some();
+        let wake = |engine: Engine| if whole { engine.awake(tape) } else { engine.weights(tape) };
+        let awake = self.engine.filter(|engine| engine.sleeps).map(wake);
         if sharding.shards_weights() {
             let largest = policy.parameters.iter().map(|one| one.tensor.shape().elements()).max().unwrap_or(0);
             let label = tape.label(Term::GatheredParameters, "weight sync");
@@ -161,12 +183,12 @@ impl Participants<'_> {
             batch: self.round.sequences_at_once,
             prompt: plan.rollout.max_prompt_length(),
             new_tokens: plan.rollout.max_completion_length(),
-            padded: true,
+            padded: job.padded,
         };
-        let sampling = Rollout { keep_scores: Some(self.keeps_scores()), ..plan.rollout.clone() };
+        let sampling = Rollout { keep_scores: Some(job.keeps_scores()), ..plan.rollout.clone() };
         let mut generated = generator.run(what, Some(&sampling));
         let mut kept = Vec::new();
-        if self.keeps_scores() {
+        if job.keeps_scores() {
             // ppo_trainer.py batch_generation: torch.stack(scores), divided by the temperature, then log-softmax.
             let completion = plan.rollout.max_completion_length();
             let vocab = Dim::new(Sym::V, job.model.vocab_size);
@@ -200,13 +222,13 @@ impl Participants<'_> {
                     batch: self.round.sequences_at_once,
                     prompt: plan.rollout.max_prompt_length(),
                     new_tokens: plan.rollout.max_completion_length(),
-                    padded: true,
+                    padded: job.padded,
                 };
                 actor.generate(tape, what, &plan.rollout);
                 return;
             }
             tape.enter(Phase::RewardForward);
-            let context = actor.reading(tape, (batch, job.batches.tokens_per_sequence), true);
+            let context = actor.reading(tape, (batch, job.batches.tokens_per_sequence), job.padded);
             drop(actor.scores(&context));
             context.autocast.replace(false);
             context.leave_autocast();
@@ -230,7 +252,7 @@ impl Participants<'_> {
         let completion = plan.rollout.max_completion_length();
         let values = match &self.value {
             Some(value) => {
-                let mut own = value.reading(tape, (context.batch, context.length), true);
+                let mut own = value.reading(tape, (context.batch, context.length), job.padded);
                 if let Some(own) = Rc::get_mut(&mut own) {
                     own.fsdp2 = None;
                     own.training = true;
@@ -245,8 +267,13 @@ impl Participants<'_> {
             None => None,
         };
         let whole = plan.task == Task::Ppo;
-        let entropy = plan.policy.entropy.unwrap_or(false);
-        let picked = of_answers(&self.reader, context, completion, whole, entropy)?;
+        if whole || job.trainer.name() != TrainerName::Trl {
+            let entropy = plan.policy.entropy.unwrap_or(false);
+            let picked = of_answers(&self.reader, context, completion, whole, entropy)?;
+            return Some(HeadOutput { loss: clipped(context, &picked, values.as_ref()), kept: None });
+        }
+        let (picked, kept) = trl_answers(&self.reader, context, completion)?;
+        drop(kept);
         Some(HeadOutput { loss: clipped(context, &picked, values.as_ref()), kept: None })
     }
 }

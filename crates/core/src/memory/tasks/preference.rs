@@ -2,7 +2,7 @@
 
 use super::super::activations::ForwardContext;
 use super::super::autograd::{ElementType, Sym, Tape, Tensor, custom, dims};
-use super::super::logits::{HeadOutput, scalar, score_loss};
+use super::super::loss::{HeadOutput, scalar, score_loss};
 use super::super::parameter::Trainable;
 use super::super::phase::Phase;
 use super::super::sharding::strategy;
@@ -56,18 +56,18 @@ pub(super) fn reward(tape: &Rc<Tape>, job: &Job, policy: &LoadedModel) -> Vec<Tr
 }
 
 /// Sequences and tokens of the concatenated forward: chosen and rejected answers one under the other.
-fn of_pairs(job: &Job) -> (u64, u64) {
+pub(super) fn of_pairs(job: &Job) -> (u64, u64) {
     (job.batches.sequences_per_forward, job.batches.tokens_per_sequence)
 }
 
 /// Frozen models that stay on the GPU.
-fn resident(tape: &Rc<Tape>, job: &Job, policy: &LoadedModel) -> Vec<Actor> {
+pub(super) fn resident(tape: &Rc<Tape>, job: &Job, policy: &LoadedModel) -> Vec<Actor> {
     let here = job.instances.iter().enumerate().filter(|(_, instance)| stays(instance));
     here.map(|instance| frozen(tape, job, instance, policy)).collect()
 }
 
 /// Every frozen model scores the batch; those that live on the host come for it, one after the other.
-fn score(tape: &Rc<Tape>, job: &Job, policy: &LoadedModel, companions: &[Actor]) {
+pub(super) fn score(tape: &Rc<Tape>, job: &Job, policy: &LoadedModel, companions: &[Actor]) {
     if job.instances.is_empty() {
         return;
     }
@@ -83,7 +83,7 @@ fn score(tape: &Rc<Tape>, job: &Job, policy: &LoadedModel, companions: &[Actor])
 }
 
 /// `-logsigmoid(beta * margin).mean()`: numbers a pair.
-fn margin(context: &ForwardContext, picked: &Tensor) -> Tensor {
+pub(super) fn margin(context: &ForwardContext, picked: &Tensor) -> Tensor {
     let shape = picked.shape();
     let label = context.label(Term::LogProbabilities, "margins");
     custom(

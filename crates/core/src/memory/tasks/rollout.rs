@@ -2,7 +2,7 @@
 
 use super::super::activations::ForwardContext;
 use super::super::autograd::{Dim, ElementType, NO_LAYER, Sym, Tape, Tensor, dims};
-use super::super::logits::logits;
+use super::super::loss::logits;
 use super::super::phase::Phase;
 use super::super::step::{forward, forward_context};
 use super::super::term::Term;

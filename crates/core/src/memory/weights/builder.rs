@@ -86,14 +86,27 @@ impl<'a> Builder<'a> {
     pub(super) fn element(&self) -> ElementType {
         let numerics = &self.job.numerics;
         // A frozen copy is not prepared for training.
-        element_type(if self.holder.frozen { numerics.weights } else { numerics.unquantized })
+        element_type(if self.holder.frozen { numerics.frozen } else { numerics.unquantized })
+    }
+
+    /// dtype of the parameter of the module `name`, which is not quantised.
+    fn element_of(&self, name: &str) -> ElementType {
+        // axolotl loaders/model.py `_convert_embedding_modules_dtype`, loaders/utils.py `get_linear_embedding_layers`.
+        const EMBEDDINGS: [&str; 5] = ["embed_tokens", "lm_head", "embed_in", "embed_out", "word_embeddings"];
+        let is_upcast = || {
+            name.contains("norm")
+                || name == "gate"
+                || name.ends_with(".gate")
+                || EMBEDDINGS.iter().any(|part| name.contains(part))
+        };
+        if self.job.numerics.fp32_embeddings_and_norms && is_upcast() { ElementType::F32 } else { self.element() }
     }
 
     /// A parameter of the base model.
     pub(super) fn parameter(&mut self, term: Term, name: &str, shape: Shape, tag: LayerTag) -> Tensor {
         let elements = shape.elements().saturating_mul(tag.repeat);
         self.built.counts.base = self.built.counts.base.saturating_add(elements);
-        let element = self.element();
+        let element = self.element_of(name);
         let held = strategy(&self.job.sharding).weight_shape(shape);
         // FSDP2's shards may be wider than what matmuls run in.
         let compute = strategy(&self.job.sharding).compute_element(element);

@@ -71,9 +71,12 @@ impl Mixture {
     }
 }
 
+/// What configs call the experts that a token visits: Gemma 4 `top_k_experts`, ERNIE `moe_k`.
+const PER_TOKEN: &[&str] = &["num_experts_per_tok", "num_experts_per_token", "moe_topk", "top_k_experts", "moe_k"];
+
 /// `num_experts_per_tok`, which cannot exceed the experts there are.
 pub(super) fn experts_per_tok(config: &Config<'_>, default: u64, num_experts: u64) -> Result<u64, ConfigError> {
-    let per_tok = config.count(&["num_experts_per_tok", "num_experts_per_token", "moe_topk"], default, EXPERTS)?;
+    let per_tok = config.count(PER_TOKEN, default, EXPERTS)?;
     if per_tok > num_experts {
         let why = format!("{per_tok} experts a token, but a layer has {num_experts}; choose at most that many");
         return Err(ConfigError::new("num_experts_per_tok", why));
@@ -105,12 +108,12 @@ pub(super) fn deepseek_mixture(
     f: &Figures,
     defaults: &MixtureDefaults,
 ) -> Result<SparseLayers, ConfigError> {
-    const EXPERT_COUNT: &[&str] = &["n_routed_experts", "num_local_experts", "num_experts"];
+    const EXPERT_COUNT: &[&str] = &["n_routed_experts", "num_local_experts", "num_experts", "moe_num_experts"];
     let Some(num_experts) = config.optional_count(EXPERT_COUNT, Some(defaults.experts), EXPERTS)? else {
         return Ok(SparseLayers { mixture: None, sparse: Vec::new() });
     };
     if defaults.per_tok.is_none() {
-        config.required_count(&["num_experts_per_tok"], EXPERTS)?;
+        config.required_count(PER_TOKEN, EXPERTS)?;
     }
     let per_tok = experts_per_tok(config, defaults.per_tok.unwrap_or(1), num_experts)?;
     let inner = config.count(&["moe_intermediate_size"], defaults.inner, INNER_WIDTH)?;

@@ -135,25 +135,6 @@ pub(super) fn smollm3(config: &Config<'_>) -> Result<Model, ConfigError> {
     ))
 }
 
-/// `ernie4_5`, dense.
-pub(super) fn ernie4_5(config: &Config<'_>) -> Result<Model, ConfigError> {
-    let defaults = Defaults {
-        vocab_size: 103_424,
-        hidden_size: 1_024,
-        intermediate_size: Some(3_072),
-        num_hidden_layers: 18,
-        num_attention_heads: 16,
-        num_key_value_heads: Some(2),
-        head_dim: Some(128),
-        max_position_embeddings: Some(131_072),
-        tie_word_embeddings: true,
-        ..LLAMA
-    };
-    let f = Figures::read(config, &defaults)?;
-    let bias = config.flag(&["use_bias"], false)?;
-    Ok(decoder(&f, &Shape { bias: AttentionBias::all(bias), mlp_bias: bias, ..Shape::default() }))
-}
-
 /// `internlm3`: Llama's class, its biases under two names.
 pub(super) fn internlm3(config: &Config<'_>) -> Result<Model, ConfigError> {
     let defaults = Defaults {

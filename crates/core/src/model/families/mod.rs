@@ -10,6 +10,7 @@ mod bloom;
 mod cohere;
 mod deepseek;
 mod encoder;
+mod ernie;
 mod exaone;
 mod experts;
 mod falcon;
@@ -90,7 +91,8 @@ const READERS: &[(&str, Reader)] = &[
     ("deepseek_v2", deepseek::deepseek_v2),
     ("deepseek_v3", deepseek::deepseek_v3),
     ("distilbert", encoder::distilbert),
-    ("ernie4_5", llama::ernie4_5),
+    ("ernie4_5", ernie::ernie4_5),
+    ("ernie4_5_moe", ernie::ernie4_5_moe),
     ("exaone4", exaone::exaone4),
     ("falcon", falcon::falcon),
     ("gemma", gemma::gemma),

@@ -78,6 +78,11 @@ impl Plan {
         defaults::apply(self);
     }
 
+    /// Puts the trainer's defaults that follow from other fields into every field that is not `given` by name.
+    pub(super) fn take_derived_defaults(&mut self, given: impl Fn(&str) -> bool) {
+        defaults::apply_derived(self, given);
+    }
+
     /// `chosen`, which was made of this plan by choosing other values of some fields, with what follows from a change of
     /// trainer, version, task or method: fields that stand at the trainer's defaults before it take those after it, fields
     /// that were changed by hand stay.

@@ -1,7 +1,8 @@
 //! The record with every layer unrolled, as ZeRO's stages see it.
 
 use super::super::super::autograd::{
-    ElementType, Event, FirstStep, Hook, LayerTag, Models, RELABELLED, Segment, Stream, Sym, TapeRecord, dims, rounded,
+    Action, ElementType, Event, FirstStep, Hook, LayerTag, Models, RELABELLED, Segment, Stream, Sym, TapeRecord, dims,
+    rounded,
 };
 use super::super::super::term::Term;
 use super::super::hooks::Modules;
@@ -36,6 +37,8 @@ pub(in super::super) struct Writer<'a> {
     ran: usize,
     /// On which the stage asks for what it allocates.
     stream: Stream,
+    /// The place at which the optimizer steps is known.
+    has_stepped: bool,
     /// By parameter's number.
     rows: Vec<Rows>,
     other_rows: HashMap<(&'static str, u64, ElementType), u16>,
@@ -69,7 +72,17 @@ impl<'a> Writer<'a> {
             storages: old.storages,
             named: old.named,
         };
-        Self { copies, old, new, acts, ran: 0, stream: Stream::COMPUTE, rows, other_rows: HashMap::new() }
+        Self {
+            copies,
+            old,
+            new,
+            acts,
+            ran: 0,
+            stream: Stream::COMPUTE,
+            has_stepped: false,
+            rows,
+            other_rows: HashMap::new(),
+        }
     }
 
     /// Writes one segment; `act` is called where its hooks run.
@@ -91,6 +104,9 @@ impl<'a> Writer<'a> {
         let mut hooks = hooks.iter().peekable();
         for at in found.start..=end {
             while let Some(hook) = hooks.next_if(|hook| hook.at <= at) {
+                if hook.action == Action::StepDone {
+                    self.begin_optimizer_step(at);
+                }
                 act(self, hook);
             }
             if at < end
@@ -110,6 +126,14 @@ impl<'a> Writer<'a> {
         self.new.marks.first = Some(FirstStep::default());
     }
 
+    /// The optimizer steps before a hook on the end of the step runs, also where it allocates nothing in between.
+    fn begin_optimizer_step(&mut self, at: usize) {
+        if !self.has_stepped && self.old.marks.optimizer_step == at {
+            self.new.marks.optimizer_step = self.new.events.len();
+        }
+        self.has_stepped = true;
+    }
+
     /// Places on the old tape become those on the new one.
     fn keep_marks(&mut self, at: usize) {
         let now = self.new.events.len();
@@ -127,13 +151,13 @@ impl<'a> Writer<'a> {
             return;
         }
         let (old, new) = (self.old.marks, &mut self.new.marks);
-        for (old, new) in [
-            (old.states, &mut new.states),
-            (old.step, &mut new.step),
-            (old.optimizer_step, &mut new.optimizer_step),
-            (old.end, &mut new.end),
+        for (old, new, is_known) in [
+            (old.states, &mut new.states, false),
+            (old.step, &mut new.step, false),
+            (old.optimizer_step, &mut new.optimizer_step, self.has_stepped),
+            (old.end, &mut new.end, false),
         ] {
-            if old == at {
+            if old == at && !is_known {
                 *new = now;
             }
         }

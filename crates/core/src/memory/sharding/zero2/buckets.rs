@@ -146,7 +146,7 @@ impl<'a> Buckets<'a> {
     fn add_to_partition(&mut self, writer: &mut Writer<'_>, waiting: &[Flat], elements: u64) {
         let sums = element_type(self.sharding.grad_accum_dtype);
         let slices = Slices::of(waiting, self.part);
-        if !slices.own.is_empty() && self.partition.is_none() && self.batches == Batches::One {
+        if !slices.own.is_empty() && self.partition.is_none() && self.batches != Batches::Last {
             self.partition = Some(writer.allocate(Term::GradientShard, "partition", self.part, sums));
         }
         let joined = (slices.count > 1).then(|| writer.allocate(Term::ReduceBuckets, "joined", elements, self.element));
@@ -194,12 +194,14 @@ impl Stage for Buckets<'_> {
                 std::mem::take(&mut self.kept).into_iter().for_each(|held| writer.free(held));
                 match self.batches {
                     Batches::One => {}
+                    // Later micro-batches are added to the same partition.
+                    Batches::All if self.sharding.accumulates_apart() => {}
                     Batches::All if self.accumulated.is_none() => self.accumulated = self.partition.take(),
                     Batches::All | Batches::Last => self.free_partition(writer),
                 }
             }
             Action::ReductionDone => std::mem::take(&mut self.buffers).into_iter().for_each(|held| writer.free(held)),
-            Action::StepDone => {
+            Action::GradientsJoined | Action::StepDone => {
                 self.free_partition(writer);
                 if let Some(held) = self.accumulated.take() {
                     writer.free(held);

@@ -36,22 +36,21 @@ impl Strategy for Zero2<'_> {
         }
     }
 
-    fn replays_earlier_batches(&self) -> bool {
-        !self.0.accumulates_apart()
-    }
-
     fn standing_buffers(&self, tape: &Rc<Tape>, _parameters: &Parameters<'_>, trainable: &[Trainable]) -> Vec<Tensor> {
         stage_1_and_2::standing_buffers(self.0, tape, trainable)
     }
 
     fn accumulated(&self, tape: &Rc<Tape>, trainable: &[Trainable]) -> Option<Tensor> {
+        if flat::is_replayed(tape) {
+            return None;
+        }
         let partition = FlatPartition::of(tape, trainable, self.0.ranks);
         if self.0.accumulates_apart() {
             let shape = dims(&[(Sym::TrainedShare, partition.part())]);
             let label = tape.label(Term::GradientShard, "partition");
             return Some(Tensor::new(tape, label, shape, element_type(self.0.grad_accum_dtype)));
         }
-        if self.0.offload_optimizer || flat::replays(self.0, tape) {
+        if self.0.offload_optimizer {
             return None;
         }
         let elements = trainable
@@ -67,7 +66,7 @@ impl Strategy for Zero2<'_> {
 
     fn end_backward(&self, tape: &Rc<Tape>, trainable: &[Trainable], _buckets: &mut Vec<Tensor>) -> Vec<Tensor> {
         // A replay measures each gradient where it is reduced.
-        let measured = self.0.accumulates_apart() || flat::replays(self.0, tape);
+        let measured = self.0.accumulates_apart() || flat::is_replayed(tape);
         if self.0.offload_optimizer && !measured {
             stage_1_and_2::measure_offloaded(self.0, tape, trainable);
         }
@@ -95,7 +94,7 @@ impl Strategy for Zero2<'_> {
     }
 
     fn unroll(&self, hooked: Hooked<'_>, acts: &mut Option<Acts>) -> Record {
-        let replayed = hooked.replayed && !self.0.accumulates_apart();
+        let replayed = hooked.replayed;
         let batches = match (hooked.accumulates, replayed) {
             (false, _) => Batches::One,
             (true, false) => Batches::Last,

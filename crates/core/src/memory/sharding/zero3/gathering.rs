@@ -320,7 +320,7 @@ impl Stage for Gathering<'_> {
                 self.reduce(writer);
                 self.coordinator.release_all();
             }
-            Action::ReductionDone | Action::StepDone => {}
+            Action::ReductionDone | Action::GradientsJoined | Action::StepDone => {}
         }
         let mut moves = std::mem::take(&mut self.moves);
         self.coordinator.take_moves(&mut moves);

@@ -74,7 +74,8 @@ impl Zero3<'_> {
         let bucket = deepspeed::bucket_shape(sharding);
         buffers.push(Tensor::new(tape, tape.label(Term::ReduceBuckets, ""), bucket, element));
         let label = tape.label(Term::GradientShard, "flat");
-        buffers.push(Tensor::new(tape, label, flat::part(on_gpu(sharding.offload_optimizer)), element));
+        let sums = if sharding.accumulates_apart() { self.sums() } else { element };
+        buffers.push(Tensor::new(tape, label, flat::part(on_gpu(sharding.offload_optimizer)), sums));
         let persists = |one: &&Parameter| one.elements() <= sharding.param_persistence_threshold;
         let gather = |one: &Parameter| {
             let label = tape.label(Term::GatheredParameters, &one.name);
@@ -99,12 +100,8 @@ impl Strategy for Zero3<'_> {
         trainable.iter().for_each(|parameter| parameter.keep(0, None));
     }
 
-    fn replays_earlier_batches(&self) -> bool {
-        !self.0.accumulates_apart()
-    }
-
     fn standing_buffers(&self, tape: &Rc<Tape>, parameters: &Parameters<'_>, trainable: &[Trainable]) -> Vec<Tensor> {
-        if flat::replays(self.0, tape) {
+        if flat::is_replayed(tape) {
             return self.flat_buffers(tape, parameters.all, trainable);
         }
         let outside = tape.tag();
@@ -125,20 +122,25 @@ impl Strategy for Zero3<'_> {
     }
 
     fn flat_partitions(&self, tape: &Tape, trainable: &[Trainable]) -> Vec<u64> {
-        if flat::replays(self.0, tape) { self.sub_groups(trainable) } else { Vec::new() }
+        if flat::is_replayed(tape) { self.sub_groups(trainable) } else { Vec::new() }
     }
 
     fn flatten_gradients(&self, tape: &Rc<Tape>, trainable: &[Trainable], gradients: Vec<Tensor>) -> Vec<Tensor> {
         if self.0.offload_optimizer {
             return gradients;
         }
-        if flat::replays(self.0, tape) {
+        if flat::is_replayed(tape) {
             flat::measure(tape, self.shares(trainable));
-            let element = element_type(self.0.param_dtype);
+            let several = trainable.len() > 1;
             let mut held = None;
             for elements in self.sub_groups(trainable) {
                 drop(held.take());
-                held = Some(flat::gradient(tape, elements, element, trainable.len() > 1));
+                held = if self.0.accumulates_apart() {
+                    // Joined, they are in the optimizer's dtype already.
+                    several.then(|| flat::sum(tape, elements, self.sums()))
+                } else {
+                    Some(flat::gradient(tape, elements, element_type(self.0.param_dtype), several))
+                };
             }
             return held.into_iter().chain(gradients).collect();
         }

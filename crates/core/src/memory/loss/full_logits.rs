@@ -1,0 +1,69 @@
+//! The whole logits, in the model's dtype and in fp32, log-softmax, and the gradients of all three.
+
+use super::super::activations::ForwardContext;
+use super::super::autograd::{ElementType, Sym, Tensor, cast, custom, dims};
+use super::super::term::Term;
+use super::super::weights::LoadedModel;
+use super::{HeadOutput, logits, metrics, scalar};
+use crate::job::Job;
+
+/// `ForCausalLMLoss` over whole logits (transformers loss/loss_utils.py).
+///
+/// `hidden`: the final hidden states as the model's forward holds them, and as the head reads them.
+pub(super) fn loss(
+    context: &ForwardContext,
+    job: &Job,
+    weights: &LoadedModel,
+    hidden: (Tensor, Tensor),
+) -> Option<HeadOutput> {
+    let logits = logits(context, &job.model, weights, &hidden.1)?;
+    let upcast = cast(&logits, ElementType::F32, context.label(Term::LogitsFp32, ""));
+    let labels = shift_labels(context);
+    let loss = cross_entropy(context, &upcast, labels.last());
+    drop(labels);
+    drop(upcast);
+    // The model's forward holds the hidden states until it returns.
+    drop(hidden);
+    let outputs = if job.upcasts_outputs() {
+        let wide = cast(&logits, ElementType::F32, context.label(Term::LogitsFp32, "outputs"));
+        drop(logits);
+        wide
+    } else {
+        logits
+    };
+    metrics::of_outputs(context, job, &outputs);
+    Some(HeadOutput { loss, kept: job.plan.keep_outputs.then_some(outputs) })
+}
+
+/// Labels padded by one and cut again (ForCausalLMLoss): `labels[..., 1:].contiguous()` copies for more than one sequence.
+fn shift_labels(context: &ForwardContext) -> Vec<Tensor> {
+    let label = context.label(Term::BatchInputs, "shifted labels");
+    let new = |symbol, length| {
+        Tensor::new(&context.tape, label, dims(&[(Sym::B, context.batch), (symbol, length)]), ElementType::I64)
+    };
+    let padded = new(Sym::SPlusOne, context.length.saturating_add(1));
+    if context.batch > 1 { vec![padded, new(Sym::S, context.length)] } else { vec![padded] }
+}
+
+/// `cross_entropy`: keeps log-softmax; backward writes the loss's gradient and log-softmax's, both fp32 logits in size.
+fn cross_entropy(context: &ForwardContext, logits: &Tensor, labels: Option<&Tensor>) -> Tensor {
+    let shape = logits.shape();
+    let gradients = context.label(Term::LogitsGradients, "");
+    custom(
+        &context.tape,
+        &[logits],
+        |recording| {
+            let kept = Tensor::new(&context.tape, context.label(Term::LogSoftmax, ""), shape, ElementType::F32);
+            labels.inspect(|labels| recording.save(labels));
+            recording.save(&kept);
+            scalar(context)
+        },
+        move |call| {
+            let new = || Tensor::new(call.tape, gradients, shape, ElementType::F32);
+            let of_loss = new();
+            let of_softmax = new();
+            drop(of_loss);
+            [Some(of_softmax)].into()
+        },
+    )
+}

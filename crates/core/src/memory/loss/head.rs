@@ -1,0 +1,72 @@
+//! The language-model head: hidden states to logits.
+
+use super::super::activations::{ForwardContext, run_norm};
+use super::super::autograd::{Sym, Tensor, linear, mul_scalar, unary_saving_input, unary_saving_output};
+use super::super::term::Term;
+use super::super::weights::{BaseWeight, LoadedModel};
+use crate::model::Model;
+
+/// `lm_head(hidden)` and what the family does to logits.
+pub(in crate::memory) fn logits(
+    context: &ForwardContext,
+    model: &Model,
+    weights: &LoadedModel,
+    hidden: &Tensor,
+) -> Option<Tensor> {
+    // Encoders transform the hidden states first: dense, activation, norm.
+    let (decoder, transforms): (Vec<_>, Vec<_>) = weights.head.iter().partition(|head| head.d_out == model.vocab_size);
+    let mut input = hidden.clone();
+    for (i, transform) in transforms.into_iter().enumerate() {
+        let dense = transform.run(context, &input, Term::HeadInputs);
+        input = unary_saving_input(&dense, context.label(Term::HeadInputs, ""));
+        if let Some(norm) = weights.head_norms.get(i) {
+            input = run_norm(context, norm, &input);
+        }
+    }
+    let logits = match decoder.first() {
+        Some(head) => head.run(context, &input, Term::Logits),
+        None => {
+            let table = weights.token_embedding.as_ref()?;
+            context.module("lm_head", &[table], &input, |input| {
+                let weight = context.cast_weight(table, "embed_tokens");
+                let x = context.cast_input(input);
+                let width = (Sym::V, model.vocab_size);
+                linear(&x, &weight, None, width, context.label(Term::Logits, ""))
+            })
+        }
+    };
+    drop(input);
+    Some(scale_logits(context, model, logits))
+}
+
+/// What the family does to logits: a factor, a soft cap.
+pub(super) fn scale_logits(context: &ForwardContext, model: &Model, mut logits: Tensor) -> Tensor {
+    if model.scales_logits {
+        logits = mul_scalar(&logits, context.label(Term::Logits, "scaled"));
+    }
+    if model.final_logit_softcapping {
+        logits = mul_scalar(&logits, context.label(Term::Logits, "scaled"));
+        logits = unary_saving_output(&logits, context.label(Term::Logits, "tanh"));
+        logits = mul_scalar(&logits, context.label(Term::Logits, "capped"));
+    }
+    logits
+}
+
+/// The head's parameters as the model has them (`get_output_embeddings`): adapters on it are passed over.
+#[derive(Debug, Clone)]
+pub(super) struct Head {
+    pub(super) weight: Tensor,
+    pub(super) bias: Option<Tensor>,
+}
+
+impl Head {
+    pub(super) fn of(weights: &LoadedModel) -> Option<Self> {
+        match weights.head.last() {
+            Some(head) => match &head.weight {
+                BaseWeight::Plain(weight) => Some(Self { weight: weight.clone(), bias: head.bias.clone() }),
+                _ => None,
+            },
+            None => Some(Self { weight: weights.token_embedding.clone()?, bias: None }),
+        }
+    }
+}
