@@ -152,7 +152,12 @@ impl Job {
 
     /// Whether a score head stands in for the language-model head.
     pub fn scores(&self) -> bool {
-        matches!(self.plan.task, Task::SequenceClassification | Task::Reward)
+        matches!(self.plan.task, Task::SequenceClassification | Task::Reward) && !self.has_value_head()
+    }
+
+    /// Whether a value head scores every token beside the language-model head, which runs as well.
+    pub fn has_value_head(&self) -> bool {
+        self.plan.task == Task::Reward && self.trainer.adds_value_head()
     }
 
     /// Which 4-bit matmuls run in one kernel.

@@ -51,6 +51,7 @@ pub(super) fn forward_context(tape: &Rc<Tape>, job: &Job, training: bool) -> For
         keeps_branches: behaviour.keeps_branches,
         float16: numerics.float16,
         half: ElementType::Half,
+        hidden_states: RefCell::default(),
         fsdp2: None,
         zero3: None,
         backward_begins: Rc::default(),
@@ -228,7 +229,10 @@ pub(super) fn forward(context: &Rc<ForwardContext>, job: &Job, weights: &LoadedM
     let (mut hidden, held) = run_embeddings(context, job, weights)?;
     prepare_attention(context, &job.model, hidden.element());
     context.zero3.iter().for_each(|modules| modules.step_through("rotary"));
+    let mut made_in = tape.tag();
     for layer in &weights.layers {
+        context.hold_hidden_state(made_in, &hidden);
+        made_in = layer.tag;
         tape.enter_layer(layer.tag);
         let run = |x: &Tensor| {
             if job.plan.gradient_checkpointing && tape.grad_enabled() {

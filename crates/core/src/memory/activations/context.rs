@@ -1,6 +1,6 @@
 //! What is the same for every layer of a step.
 
-use super::super::autograd::{Dim, ElementType, Label, Shape, Sym, Tape, Tensor, cast, dims};
+use super::super::autograd::{Dim, ElementType, Label, LayerTag, Shape, Sym, Tape, Tensor, cast, dims};
 use super::super::sharding::{Groups, Modules};
 use super::super::term::Term;
 use crate::job::{AttentionKernel, FusedGemm};
@@ -52,6 +52,8 @@ pub(in crate::memory) struct ForwardContext {
     pub(in crate::memory) keeps_branches: bool,
     /// The half type is float16, not bfloat16.
     pub(in crate::memory) float16: bool,
+    /// The inputs of layers, each with the layer that made it, where the model returns all hidden states.
+    pub(in crate::memory) hidden_states: RefCell<Option<Vec<(LayerTag, Tensor)>>>,
     /// FSDP2's groups, which gather and free around modules.
     pub(in crate::memory) fsdp2: Option<Rc<Groups>>,
     /// ZeRO-3's hooks around every module.
@@ -171,6 +173,26 @@ impl ForwardContext {
             self.cast_weights.borrow_mut().push(CastWeight { id, tag: self.tape.tag(), tensor: tensor.clone() });
         }
         tensor
+    }
+
+    /// Holds every layer's input from here on (`output_hidden_states`), until [`Self::drop_hidden_states`].
+    pub(in crate::memory) fn keep_hidden_states(&self) {
+        self.hidden_states.replace(Some(Vec::new()));
+    }
+
+    /// Holds the input of a layer, made in the layer `made_in`, where hidden states are returned.
+    pub(in crate::memory) fn hold_hidden_state(&self, made_in: LayerTag, hidden: &Tensor) {
+        self.hidden_states.borrow_mut().iter_mut().for_each(|states| states.push((made_in, hidden.clone())));
+    }
+
+    /// The model's outputs go, each state in its layer's turn.
+    pub(in crate::memory) fn drop_hidden_states(&self) {
+        let outside = self.tape.tag();
+        for (tag, state) in self.hidden_states.take().into_iter().flatten() {
+            self.tape.enter_layer(tag);
+            drop(state);
+        }
+        self.tape.enter_layer(outside);
     }
 
     /// Ends the autocast region: the weight cache goes, layer by layer.

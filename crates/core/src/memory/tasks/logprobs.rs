@@ -171,7 +171,7 @@ fn gather(context: &ForwardContext, x: &Tensor, shape: Shape) -> Tensor {
     )
 }
 
-fn sum(context: &ForwardContext, x: &Tensor) -> Tensor {
+pub(super) fn sum(context: &ForwardContext, x: &Tensor) -> Tensor {
     let (shape, element) = (x.shape(), x.element());
     let label = context.label(Term::LogProbabilities, "sums");
     custom(

@@ -72,6 +72,23 @@ impl Builder<'_> {
         linear.held(BaseWeight::Plain(weight), bias, None)
     }
 
+    /// trl's `ValueHead.summary` (models/modeling_value_head.py): one value a token, in fp32 beside whatever base, trained
+    /// beside adapters too.
+    pub(super) fn value_head(&mut self, d_in: u64, tag: LayerTag) -> Projection {
+        let linear = Linear { name: "v_head.summary", d_in, d_out: 1, sym: Sym::Labels, bias: true };
+        let mut parameter = |shape: Shape| {
+            self.built.counts.base = self.built.counts.base.saturating_add(shape.elements());
+            let label = self.weight_label(Term::HeadWeights, linear.name);
+            let held = strategy(&self.job.sharding).weight_shape(shape);
+            let tensor = Tensor::new(self.tape, label, held, ElementType::F32).standing_for(shape, ElementType::F32);
+            let tensor = self.train(tensor, linear.name, tag, self.adapts());
+            self.remember(tensor, linear.name, tag)
+        };
+        let weight = parameter(dims(&[(Sym::Labels, 1), (Sym::H, d_in)]));
+        let bias = parameter(dims(&[(Sym::Labels, 1)]));
+        linear.held(BaseWeight::Plain(weight), Some(bias), None)
+    }
+
     fn trained(&mut self, name: &str, shape: Shape, tag: LayerTag) -> Tensor {
         let original = self.parameter(Term::HeadWeights, name, shape, tag);
         if self.adapts() && !original.requires_grad() { self.trained_copy(original, name, tag) } else { original }
