@@ -31,7 +31,9 @@ fn usual_plan() -> impl Strategy<Value = Plan> {
         "microsoft/Phi-3-mini-4k-instruct",
         "Qwen/Qwen3-30B-A3B",
     ]);
-    let optimizers = prop::sample::select(Optimizer::ALL);
+    // bitsandbytes' RMSprop has no kernel for bf16 gradients.
+    let runs_in_bf16 = |optim: &&Optimizer| !matches!(optim, Optimizer::RmspropBnb | Optimizer::RmspropBnb8bit);
+    let optimizers = prop::sample::select(Optimizer::ALL.iter().filter(runs_in_bf16).copied().collect::<Vec<_>>());
     let methods = prop::sample::select(Method::ALL);
     let attention = prop::sample::select(vec![AttnImplementation::Sdpa, AttnImplementation::Eager]);
     let precision = prop::sample::select(vec![

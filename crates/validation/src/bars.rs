@@ -1,6 +1,7 @@
 //! The bars: what the statistics over the kept cases must hold, all cases at once.
 
 use headroom_core::memory::Fit;
+use headroom_core::plan::TrainerName;
 
 use crate::compare::{Compared, Row};
 use crate::kept::Kept;
@@ -10,8 +11,12 @@ use crate::summary::{Stats, median};
 /// Which cases a bar is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
-    /// Steps on one GPU, counted by PyTorch's caching allocator.
+    /// Steps of a loop of one's own on one GPU, counted by PyTorch's caching allocator.
     Single,
+    /// Steps of shipped trainers on one GPU, entered as a person would.
+    Trainer,
+    /// The same, one rank of several.
+    TrainerSharded,
     /// The same, whose smallest device was searched.
     Searched,
     /// One rank of several.
@@ -29,6 +34,8 @@ impl Scope {
     pub const fn words(self) -> &'static str {
         match self {
             Self::Single => "one GPU, counted by the allocator",
+            Self::Trainer => "shipped trainers on one GPU, as entered",
+            Self::TrainerSharded => "shipped trainers, one rank of several",
             Self::Searched => "smallest device on which the step runs",
             Self::Sharded => "sharded, one rank of several",
             Self::SearchedSharded => "smallest device on which one rank of several runs",
@@ -42,8 +49,12 @@ impl Scope {
         let on_gpu = compared.row("device").is_some();
         let is_searched = compared.row("required").is_some();
         let is_sharded = !on_gpu && compared.job.plan().num_gpus > 1;
+        let is_shipped = !on_gpu && !is_searched && compared.job.plan().trainer.name != TrainerName::Custom;
         match self {
             Self::All => true,
+            Self::Trainer => is_shipped && !is_sharded,
+            Self::TrainerSharded => is_shipped && is_sharded,
+            Self::Single | Self::Sharded if is_shipped => false,
             Self::Gpu => on_gpu,
             Self::Sharded => is_sharded,
             Self::SearchedSharded => is_sharded && is_searched,
@@ -172,7 +183,7 @@ fn share(answers: impl Iterator<Item = bool>) -> f64 {
 }
 
 /// Every bar, and the only place that knows their limits.
-pub const BARS: [Bar; 33] = [
+pub const BARS: [Bar; 41] = [
     bar(Scope::Single, "allocated", Figure::Median, 0.005),
     bar(Scope::Single, "allocated", Figure::P95, 0.02),
     bar(Scope::Single, "allocated", Figure::WorstUnder, -0.02),
@@ -187,6 +198,14 @@ pub const BARS: [Bar; 33] = [
     bar(Scope::Searched, "required", Figure::AmpleFits, 1.0),
     bar(Scope::Single, "reserved", Figure::Median, 0.06),
     bar(Scope::Single, "reserved", Figure::P95, 0.20),
+    bar(Scope::Trainer, "allocated", Figure::Median, 0.001),
+    bar(Scope::Trainer, "allocated", Figure::P95, 0.01),
+    bar(Scope::Trainer, "allocated", Figure::WorstUnder, -0.01),
+    bar(Scope::Trainer, "reserved", Figure::Median, 0.02),
+    bar(Scope::Trainer, "reserved", Figure::P95, 0.10),
+    bar(Scope::TrainerSharded, "allocated", Figure::Largest, 0.01),
+    bar(Scope::TrainerSharded, "reserved", Figure::Median, 0.02),
+    bar(Scope::TrainerSharded, "reserved", Figure::P95, 0.10),
     bar(Scope::Sharded, "allocated", Figure::Median, 0.015),
     bar(Scope::Sharded, "allocated", Figure::P95, 0.05),
     bar(Scope::Sharded, "allocated", Figure::WorstUnder, -0.04),

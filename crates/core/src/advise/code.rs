@@ -182,6 +182,9 @@ fn write_change(change: &Changed, after: &Plan, lines: &mut Vec<Line>) {
             line(Environment, "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True");
         }
         "expandable_segments" => line(Environment, "unset PYTORCH_CUDA_ALLOC_CONF"),
+        "trainer.version" if !value.is_empty() => {
+            line(Environment, &["pip install ", after.trainer.name.name(), "==", value].concat());
+        }
         "keep_outputs" if value == "false" => line(Script, "del outputs"),
         "offload_optimizer" | "offload_param" => match after.distributed.framework {
             Framework::Fsdp2 if value == "cpu" => line(Script, CPU_OFFLOAD),

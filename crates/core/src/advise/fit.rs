@@ -119,6 +119,7 @@ pub(super) fn questions(job: &Job, level: Level) -> Vec<Question> {
         Question::free(&[Lever::SmallBuckets]),
         Question::free(&[Lever::Liger]).of_forward(),
         Question::free(&[Lever::Checkpointing]).of_forward(),
+        Question::free(&[Lever::NewerTrainer]),
         shardings,
     ];
     if coarser {
@@ -126,7 +127,7 @@ pub(super) fn questions(job: &Job, level: Level) -> Vec<Question> {
         // The states of adapters are small: one way to make them smaller is enough to ask about.
         let optimizers = if plan.method == Method::Full { &optimizers[..] } else { &optimizers[..1] };
         questions.push(Question::free(optimizers).of_optimizer());
-        questions.push(Question::free(&[Lever::PureBfloat16]));
+        questions.push(Question::free(&[Lever::HalfPrecisionBase, Lever::PureBfloat16]));
         questions.push(Question::free(&[Lever::NarrowAdapters]));
         questions.push(Question::free(&[Lever::QuantizedInstances]));
     }

@@ -201,7 +201,7 @@ pub fn checklist(job: &Job, judgement: Option<&Judgement>) -> Vec<Check> {
     }
     let has_reference = !matches!(job.reference, ReferenceKind::None);
     match plan.task {
-        Task::Dpo => checks.push(Check::ReferenceAgrees),
+        Task::Dpo | Task::Kto => checks.push(Check::ReferenceAgrees),
         Task::Grpo | Task::Rloo | Task::Ppo if has_reference => {
             checks.push(Check::KlBands { careful: (20, 60), free: (80, 150) });
         }

@@ -11,6 +11,7 @@ mod instances;
 mod loss;
 mod models;
 mod numerics;
+mod pairs;
 mod policy;
 mod resolve;
 mod settle;
@@ -26,6 +27,7 @@ pub(crate) use loss::LogitsMetrics;
 pub use loss::LossImplementation;
 pub use numerics::Numerics;
 pub(crate) use numerics::adapter_dtype;
+pub(crate) use pairs::AnswerLogits;
 pub use sharding::{Scheme, Sharding};
 pub use trainer::TrainerStep;
 
@@ -155,6 +157,16 @@ impl Job {
         matches!(self.plan.task, Task::SequenceClassification | Task::Reward) && !self.has_value_head()
     }
 
+    /// Whether the trainer sets every dropout of the model to 0.
+    pub(crate) fn disables_dropout(&self) -> bool {
+        self.trainer.disables_dropout(self.plan.task)
+    }
+
+    /// Dropout probability before adapters.
+    pub(crate) fn lora_dropout(&self) -> f64 {
+        if self.disables_dropout() { 0.0 } else { self.plan.lora.lora_dropout }
+    }
+
     /// Whether a value head scores every token beside the language-model head, which runs as well.
     pub fn has_value_head(&self) -> bool {
         self.plan.task == Task::Reward && self.trainer.adds_value_head()
@@ -184,7 +196,7 @@ fn adapts(plan: &Plan) -> bool {
 pub(crate) fn reference_kind(plan: &Plan) -> ReferenceKind {
     // trl grpo_config.py and rloo_config.py `beta`.
     let beta = plan.policy.beta.unwrap_or(if plan.task == Task::Rloo { 0.05 } else { 0.0 });
-    if matches!(plan.task, Task::Grpo | Task::Rloo) && beta <= 0.0 {
+    if plan.task == Task::Orpo || matches!(plan.task, Task::Grpo | Task::Rloo) && beta <= 0.0 {
         return ReferenceKind::None;
     }
     match plan.reference.kind {

@@ -64,6 +64,9 @@ fn fixes(plan: &Plan, problem: &Problem) -> Vec<(String, String)> {
             let kept = plan.lora.modules_to_save.iter().filter(|other| *other != name);
             vec![own(kept.map(String::as_str).collect::<Vec<_>>().join(","))]
         }
+        ProblemKind::NotModelled { modelled, .. } => {
+            modelled.first().map(|value| own((*value).to_owned())).into_iter().collect()
+        }
         _ => Vec::new(),
     }
 }

@@ -5,7 +5,7 @@
 //! version itself.
 
 use super::LogitsMetrics;
-use crate::plan::{AttnImplementation, Framework, Method, Plan, Release, TrainerName};
+use crate::plan::{AttnImplementation, Framework, Method, Plan, Release, Task, TrainerName};
 
 /// The trainer of a job and the measured version that its step is taken from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +27,11 @@ impl TrainerStep {
     /// The measured version whose step is estimated.
     pub const fn release(self) -> Release {
         self.release
+    }
+
+    /// Whether it is a loop of one's own: no trainer makes the optimizer or its parameter groups.
+    pub fn is_custom(self) -> bool {
+        self.name == TrainerName::Custom
     }
 
     /// Whether this is TRL at `major.minor` or later.
@@ -66,8 +71,14 @@ impl TrainerStep {
         }
     }
 
-    /// Whether reinforcement trainers divide logits by the temperature in place: TRL 1.0 to 1.11 (grpo_trainer.py
-    /// `logits.div_(self.temperature)`); before and after into a new tensor.
+    /// Whether a variable of reinforcement trainers holds the model's outputs until their log-probabilities are taken: TRL
+    /// 1.9 and later (grpo_trainer.py `outputs = model(**model_inputs)`); before, they were gone once divided.
+    pub fn names_outputs(self) -> bool {
+        self.is_trl_since(1, 9)
+    }
+
+    /// Whether reinforcement trainers divide logits by the temperature in place: TRL 1.0, 1.6 and 1.9
+    /// (grpo_trainer.py `logits.div_(self.temperature)`); 0.24 and 1.12 into a new tensor.
     pub fn divides_logits_in_place(self) -> bool {
         self.is_trl_since(1, 0) && !self.is_trl_since(1, 12)
     }
@@ -82,6 +93,19 @@ impl TrainerStep {
     /// `selective_log_softmax`), which keeps the logits and no log-softmax.
     pub fn subtracts_logsumexp(self) -> bool {
         self.name == TrainerName::MsSwift
+    }
+
+    /// Whether dropout is switched off in the model that trains (`disable_dropout`, True in trl's DPOConfig, KTOConfig,
+    /// ORPOConfig and RewardConfig, which ms-swift and axolotl train with; llamafactory train/dpo/trainer.py and
+    /// train/kto/trainer.py `disable_dropout_in_model`).
+    pub(super) fn disables_dropout(self, task: Task) -> bool {
+        match self.name {
+            TrainerName::Trl | TrainerName::MsSwift | TrainerName::Axolotl => {
+                matches!(task, Task::Dpo | Task::Kto | Task::Orpo | Task::Reward)
+            }
+            TrainerName::LlamaFactory => matches!(task, Task::Dpo | Task::Kto | Task::Orpo),
+            _ => false,
+        }
     }
 
     /// Whether reward models are the language model with trl's value head beside its own (llamafactory model/loader.py

@@ -15,7 +15,7 @@ use super::term::{Category, Term};
 use crate::gpu::HostMemory;
 use crate::job::{AttentionKernel, Job};
 use crate::model::{self, Reading};
-use crate::plan::{Alternative, Method, ModelChoice, Optimizer, Plan, Task, alternatives};
+use crate::plan::{Alternative, Method, ModelChoice, Plan, Task, alternatives};
 use headroom_torch::allocator::Mode;
 
 /// Runs one step of `job` on sizes and says what it holds, when, and whether it fits.
@@ -69,9 +69,11 @@ fn answer(job: &Job, with_rows: bool) -> Estimate {
         expandable: plan.expandable_segments,
     };
     let active = model.active_param_count().saturating_add(counts.adapters);
-    let mut host = match step.paged {
-        Some((elements, width)) => vec![sharding::paged_state(&job.sharding, elements, width)],
-        None => strategy(&job.sharding).host(Elements { trained: counts.trainable, params: counts.base }),
+    let mut host = if step.on_host.is_empty() {
+        strategy(&job.sharding).host(Elements { trained: counts.trainable, params: counts.base })
+    } else {
+        let paged = |(elements, width): &(u64, u64)| sharding::paged_state(&job.sharding, *elements, *width);
+        step.on_host.iter().map(paged).collect()
     };
     if let Some(engine) = job.sleeping_engine() {
         host.push(sharding::sleeping_weights(engine, job.numerics.weights.bytes()));
@@ -299,7 +301,8 @@ fn not_measured(plan: &Plan) -> Vec<&'static str> {
     if plan.is_reinforcement() && plan.rollout.is_colocated() {
         options.push("rollout.engine");
     }
-    if matches!(plan.task, Task::Dpo | Task::Reward | Task::Grpo | Task::Rloo | Task::Ppo) && plan.num_gpus > 1 {
+    let tasks = [Task::Dpo, Task::Kto, Task::Orpo, Task::Reward, Task::Grpo, Task::Rloo, Task::Ppo];
+    if tasks.contains(&plan.task) && plan.num_gpus > 1 {
         options.push("num_gpus");
     }
     if plan.use_liger_kernel {
@@ -307,12 +310,6 @@ fn not_measured(plan: &Plan) -> Vec<&'static str> {
     }
     if plan.method == Method::Qlora && plan.quantization.bits == 8 {
         options.push("quantization.bits = 8");
-    }
-    match plan.optim {
-        Optimizer::GaloreAdamw | Optimizer::ApolloAdamw | Optimizer::Muon | Optimizer::Lion32bit => {
-            options.push(plan.optim.name());
-        }
-        _ => {}
     }
     options
 }

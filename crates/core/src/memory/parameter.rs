@@ -1,6 +1,6 @@
 //! Parameters: the tensors that sharding, gradients and optimizer go by, whatever module they belong to.
 
-use super::autograd::{ElementType, GradSource, LayerTag, Sym, Tape, Tensor, dims};
+use super::autograd::{ElementType, GradSource, LayerTag, Leaf, Sym, Tape, Tensor, dims};
 use super::term::Term;
 use std::rc::Rc;
 
@@ -41,6 +41,14 @@ impl Trainable {
     /// Elements of the tensor.
     pub(super) fn elements(&self) -> u64 {
         self.tensor.shape().elements()
+    }
+
+    /// The leaf that its gradient comes to.
+    pub(super) fn leaf(&self) -> Option<&Rc<Leaf>> {
+        match self.tensor.source() {
+            Some(GradSource::Leaf(leaf)) => Some(leaf),
+            _ => None,
+        }
     }
 
     /// Says how many elements of the gradient stay with this rank.

@@ -20,8 +20,8 @@ use std::rc::Rc;
 pub(super) struct Step {
     pub(super) record: Record,
     pub(super) counts: Counts,
-    /// Elements and bytes an element of optimizer state in managed memory.
-    pub(super) paged: Option<(u64, u64)>,
+    /// Elements and bytes an element of optimizer state that rests on the host without offloading.
+    pub(super) on_host: Vec<(u64, u64)>,
 }
 
 /// Runs the steady step of a job: the second one or any later, when optimizer state exists.
@@ -64,14 +64,14 @@ pub(super) fn run_beside(job: &Job, (extent, wanted): (Extent, Wanted), acts: &m
                 }
             });
         }
-        Task::Dpo | Task::Reward | Task::Grpo | Task::Rloo | Task::Ppo => {
+        Task::Dpo | Task::Kto | Task::Orpo | Task::Reward | Task::Grpo | Task::Rloo | Task::Ppo => {
             trainable = tasks::run(&tape, job, &weights);
         }
     }
     counts.trainable = trainable
         .iter()
         .fold(0, |sum, parameter| sum.saturating_add(parameter.elements().saturating_mul(parameter.tag.repeat)));
-    let paged = optimizer::paged_state(plan, &trainable);
+    let on_host = optimizer::host_state(job, &trainable);
     drop((trainable, weights, workspaces));
     let record = match (tape.finish(), modules) {
         (Record::Rows(record), Some(modules)) => {
@@ -81,7 +81,7 @@ pub(super) fn run_beside(job: &Job, (extent, wanted): (Extent, Wanted), acts: &m
         }
         (record, _) => record,
     };
-    Step { record, counts, paged }
+    Step { record, counts, on_host }
 }
 
 /// cuBLAS workspaces (CUDABlas.cpp getChosenWorkspaceSize): 32 MiB on Hopper and later, 8.125 MiB before.

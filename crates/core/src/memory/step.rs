@@ -5,7 +5,7 @@ use super::activations::{BackwardHook, ForwardContext, prepare_masks, rotary_tab
 use super::autograd::{ElementType, Extent, Sym, Tape, Tensor, backward, checkpoint, dims};
 use super::embeddings::run_embeddings;
 use super::loss::HeadOutput;
-use super::optimizer;
+use super::optimizer::{self, InBackward};
 use super::parameter::Trainable;
 use super::phase::Phase;
 use super::sharding::strategy;
@@ -34,6 +34,7 @@ pub(super) fn forward_context(tape: &Rc<Tape>, job: &Job, training: bool) -> For
         autocast: RefCell::new(numerics.autocast.is_some()),
         cast_weights: RefCell::default(),
         training,
+        drops_out: training && !job.disables_dropout(),
         kernel: job.attention,
         padded: job.padded || behaviour.always_masks,
         expand_kv,
@@ -51,10 +52,10 @@ pub(super) fn forward_context(tape: &Rc<Tape>, job: &Job, training: bool) -> For
         keeps_branches: behaviour.keeps_branches,
         float16: numerics.float16,
         half: ElementType::Half,
-        hidden_states: RefCell::default(),
         fsdp2: None,
         zero3: None,
         backward_begins: Rc::default(),
+        hidden_states: RefCell::default(),
     }
 }
 
@@ -97,6 +98,7 @@ impl Update<'_> {
         let buffers = strategy.standing_buffers(tape, &weights.sharded(), trainable);
         tape.mark(|marks, at| marks.states = at);
         let states = optimizer::allocate_states(tape, job, trainable);
+        let in_backward = InBackward::hook(tape, job, trainable);
         tape.mark(|marks, at| marks.step = at);
         let experience = before();
         let (mut averaged, mut buckets) = (None, Vec::new());
@@ -105,14 +107,14 @@ impl Update<'_> {
             averaged = strategy.accumulated(tape, trainable);
             if tape.extent == Extent::Whole && strategy.replays_earlier_batches() {
                 // Later micro-batches repeat the second.
-                let earlier = self.micro_step(&loss, Vec::new(), strategy.reduces_every_batch());
+                let earlier = self.micro_step(&loss, Vec::new(), strategy.reduces_every_batch(), in_backward.as_ref());
                 buckets = earlier.map(|ran| ran.buckets).unwrap_or_default();
-            } else {
+            } else if in_backward.is_none() {
                 hold_gradients(tape, trainable);
                 buckets = strategy.accumulated_buckets(tape);
             }
         }
-        let Some(MicroStep { kept, .. }) = self.micro_step(&loss, buckets, true) else { return };
+        let Some(MicroStep { kept, .. }) = self.micro_step(&loss, buckets, true, in_backward.as_ref()) else { return };
         optimizer::clip(tape, plan, trainable);
         tape.enter(Phase::OptimizerStep);
         let kept = strategy.flatten_gradients(tape, trainable, kept);
@@ -132,7 +134,14 @@ impl Update<'_> {
 
     /// Forward, loss and backward of one micro-batch; gives back what lives on until the step ends.
     /// `buckets`: those of gradients that are there already; `reduces`: whether gradients are reduced where backward ends.
-    fn micro_step(&self, loss: Loss<'_>, buckets: Vec<Tensor>, reduces: bool) -> Option<MicroStep> {
+    /// `in_backward`: the optimizer's updates, where they run in backward.
+    fn micro_step(
+        &self,
+        loss: Loss<'_>,
+        buckets: Vec<Tensor>,
+        reduces: bool,
+        in_backward: Option<&InBackward>,
+    ) -> Option<MicroStep> {
         let Self { tape, job, weights, trainable, .. } = *self;
         let sharding = &job.sharding;
         let zero3 = weights.zero3.as_ref();
@@ -165,6 +174,7 @@ impl Update<'_> {
                 Tensor::new(tape, tape.label(Term::LogitsGradients, "loss"), dims(&[(Sym::One, 1)]), ElementType::F32);
             backward(tape, &source, one);
         }
+        in_backward.into_iter().for_each(InBackward::end);
         context.backward_begins.take();
         zero3.into_iter().chain(&weights.zero2).for_each(|modules| modules.end_backward());
         let mut buckets = reduce.take();
@@ -229,10 +239,8 @@ pub(super) fn forward(context: &Rc<ForwardContext>, job: &Job, weights: &LoadedM
     let (mut hidden, held) = run_embeddings(context, job, weights)?;
     prepare_attention(context, &job.model, hidden.element());
     context.zero3.iter().for_each(|modules| modules.step_through("rotary"));
-    let mut made_in = tape.tag();
     for layer in &weights.layers {
-        context.hold_hidden_state(made_in, &hidden);
-        made_in = layer.tag;
+        context.keep_hidden_state(&hidden);
         tape.enter_layer(layer.tag);
         let run = |x: &Tensor| {
             if job.plan.gradient_checkpointing && tape.grad_enabled() {
@@ -254,6 +262,7 @@ pub(super) fn forward(context: &Rc<ForwardContext>, job: &Job, weights: &LoadedM
     for projection in &weights.final_projections {
         out = projection.run(context, &out, Term::HeadInputs);
     }
+    context.keep_hidden_state(&out);
     drop((hidden, held));
     context.rotary.borrow_mut().clear();
     context.masks.borrow_mut().clear();

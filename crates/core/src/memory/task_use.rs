@@ -118,7 +118,7 @@ fn models(job: &Job, rows: &[Allocation]) -> Vec<ModelUse> {
     };
     let name = job.model.name.as_str();
     let mut models = vec![plain(ModelRole::Policy, name, most(rows, own))];
-    if matches!(job.plan.task, Task::Dpo | Task::Grpo | Task::Rloo | Task::Ppo) {
+    if matches!(job.plan.task, Task::Dpo | Task::Kto | Task::Grpo | Task::Rloo | Task::Ppo) {
         let shared = ModelUse { shared: true, saved_bytes: base, ..plain(ModelRole::Reference, name, 0) };
         match job.reference {
             ReferenceKind::Copy | ReferenceKind::Auto => {

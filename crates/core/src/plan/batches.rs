@@ -45,7 +45,7 @@ impl Plan {
             Some(_) => self.rollout.max_prompt_length().saturating_add(self.rollout.max_completion_length()),
             None => self.max_length,
         };
-        let pairs = matches!(self.task, Task::Dpo | Task::Reward);
+        let pairs = matches!(self.task, Task::Dpo | Task::Reward | Task::Orpo);
         let sequences_per_forward = if pairs { batch.saturating_mul(2) } else { batch };
         let forwards_per_step = match round {
             // With a round of its own size, the whole round is one optimizer step.

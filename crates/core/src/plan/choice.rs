@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::companion::Companion;
 use super::names::*;
+use super::optimizers::Optimizer;
 use super::rollout::{PolicyUpdate, Rollout};
 use super::trainer::Trainer;
 
@@ -44,6 +45,8 @@ pub struct Plan {
     pub expand_kv_heads: Auto,
     /// Liger's fused linear cross-entropy, norms and SwiGLU.
     pub use_liger_kernel: bool,
+    /// `TrainingArguments.torch_compile`; not modelled.
+    pub torch_compile: bool,
     /// Gradient clipping; 0 switches it off.
     pub max_grad_norm: f64,
     /// A padding mask reaches attention.

@@ -29,6 +29,7 @@ impl Default for Plan {
             attention_kernel: AttentionKernel::Auto,
             expand_kv_heads: Auto::Auto,
             use_liger_kernel: false,
+            torch_compile: false,
             max_grad_norm: 1.0,
             padded_batch: false,
             logits_to_fp32: false,

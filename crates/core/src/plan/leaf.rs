@@ -4,9 +4,9 @@ use serde_json::{Number, Value};
 
 use super::kind::Kind;
 use super::{
-    AdapterDtype, AttentionKernel, AttnImplementation, Auto, BucketSize, Dtype, Framework, KvCacheDtype, Method,
-    MixedPrecision, Offload, Optimizer, ProblemKind, QuantType, ReferenceKind, RolloutEngine, TargetModules, Task,
-    TrainerName, VllmMode,
+    AdapterDtype, AttentionKernel, AttnImplementation, Auto, BucketSize, Dtype, Framework, KvCacheDtype, LossType,
+    Method, MixedPrecision, Offload, Optimizer, ProblemKind, QuantType, ReferenceKind, RolloutEngine, TargetModules,
+    Task, TrainerName, VllmMode,
 };
 use crate::search::edits::{Closeness, nearest};
 
@@ -174,12 +174,13 @@ pub(super) fn not_one_of(value: &Value, allowed: &'static [&'static str]) -> Pro
 
 /// Reads enums by name, in any case, and by the further names listed with them.
 macro_rules! named_leaf {
-    ($($name:ident $({ $($alias:literal => $meant:ident),+ $(,)? })?),+ $(,)?) => { $(
+    ($($name:ident $({ $($alias:literal => $meant:ident),+ $(,)? })? $(known to $known:path)?),+ $(,)?) => { $(
         impl Leaf for $name {
             fn read(value: &Value, _: &Kind) -> Result<Self, ProblemKind> {
                 let Value::String(text) = value else { return Err(wrong("text")) };
                 let name = text.trim().to_ascii_lowercase();
                 $($(if name == $alias { return Ok(Self::$meant); })+)?
+                $(if let Some(problem) = $known(&name) { return Err(problem); })?
                 Self::from_name(&name).ok_or_else(|| not_one_of(value, Self::NAMES))
             }
             fn write(&self) -> Value {
@@ -195,7 +196,12 @@ named_leaf! {
     Method,
     Dtype { "bf16" => Bfloat16, "fp16" => Float16, "fp32" => Float32 },
     MixedPrecision,
-    Optimizer { "adamw_8bit" => AdamwBnb8bit, "paged_adamw" => PagedAdamw32bit, "lion" => Lion32bit },
+    Optimizer {
+        "adamw_8bit" => AdamwBnb8bit,
+        "paged_adamw" => PagedAdamw32bit,
+        "lion" => Lion32bit,
+        "rmsprop_bnb_32bit" => RmspropBnb,
+    } known to Optimizer::not_modelled,
     AttnImplementation,
     AttentionKernel,
     Offload,
@@ -205,6 +211,7 @@ named_leaf! {
     ReferenceKind,
     RolloutEngine { "hf" => Generate, "transformers" => Generate },
     VllmMode,
+    LossType,
     KvCacheDtype { "bf16" => Bfloat16, "fp8_e4m3" => Fp8, "fp8_e5m2" => Fp8 },
 }
 
@@ -222,7 +229,7 @@ macro_rules! optional_leaf {
     )+ };
 }
 
-optional_leaf!(bool, u64, Dtype, KvCacheDtype, RolloutEngine, VllmMode);
+optional_leaf!(bool, u64, Dtype, KvCacheDtype, LossType, RolloutEngine, VllmMode);
 
 impl Leaf for Option<f64> {
     fn read(value: &Value, kind: &Kind) -> Result<Self, ProblemKind> {

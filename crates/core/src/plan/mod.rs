@@ -16,6 +16,7 @@ mod kind;
 mod leaf;
 mod modules;
 mod names;
+mod optimizers;
 mod parts;
 mod problem;
 mod rollout;
@@ -32,8 +33,9 @@ pub use json::MAX_JSON_BYTES;
 pub use kind::{Kind, Unit};
 pub use modules::{attention_module_names, linear_module_names, names_module};
 pub use names::*;
+pub use optimizers::Optimizer;
 pub use problem::*;
-pub use rollout::{KvCacheDtype, PolicyUpdate, Rollout, RolloutEngine, VllmMode};
+pub use rollout::{KvCacheDtype, LossType, PolicyUpdate, Rollout, RolloutEngine, VllmMode};
 pub use table::{field, fields};
 pub use trainer::{Release, Trainer};
 

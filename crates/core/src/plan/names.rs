@@ -67,6 +67,10 @@ names! {
         Ppo = "ppo",
         /// REINFORCE with a leave-one-out baseline.
         Rloo = "rloo",
+        /// Kahneman-Tversky optimisation: answers that are good or bad, each by itself.
+        Kto = "kto",
+        /// Odds ratio preference optimisation: pairs, without a reference.
+        Orpo = "orpo",
     }
 }
 names! {
@@ -100,39 +104,6 @@ names! {
         Bf16 = "bf16",
         /// To float16, with a gradient scaler.
         Fp16 = "fp16",
-    }
-}
-names! {
-    /// Optimizers under their Hugging Face names.
-    Optimizer {
-        /// `torch.optim.AdamW` as PyTorch defaults: foreach on CUDA.
-        AdamwTorch = "adamw_torch",
-        /// `torch.optim.AdamW(fused=True)`.
-        AdamwTorchFused = "adamw_torch_fused",
-        /// `torch.optim.AdamW(foreach=False)`.
-        AdamwTorchForloop = "adamw_torch_forloop",
-        /// bitsandbytes AdamW, 8-bit states.
-        AdamwBnb8bit = "adamw_bnb_8bit",
-        /// bitsandbytes AdamW, 8-bit states in managed memory.
-        PagedAdamw8bit = "paged_adamw_8bit",
-        /// bitsandbytes AdamW, fp32 states in managed memory.
-        PagedAdamw32bit = "paged_adamw_32bit",
-        /// `torch.optim.SGD` without momentum.
-        Sgd = "sgd",
-        /// `torch.optim.SGD` with momentum.
-        SgdMomentum = "sgd_momentum",
-        /// transformers' Adafactor without first moment.
-        Adafactor = "adafactor",
-        /// bitsandbytes Lion, fp32 state.
-        Lion32bit = "lion_32bit",
-        /// bitsandbytes Lion, 8-bit state.
-        Lion8bit = "lion_8bit",
-        /// GaLore over AdamW.
-        GaloreAdamw = "galore_adamw",
-        /// APOLLO over AdamW.
-        ApolloAdamw = "apollo_adamw",
-        /// Muon for matrices, AdamW for the rest.
-        Muon = "muon",
     }
 }
 names! {

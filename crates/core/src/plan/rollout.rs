@@ -36,6 +36,29 @@ names! {
     }
 }
 
+names! {
+    /// How GRPO weighs the tokens of a group (trl grpo_trainer.py `_compute_loss`). All hold a few numbers a token: none
+    /// takes memory that another does not.
+    LossType {
+        /// A mean over the tokens of all accumulated batches; TRL's default.
+        Dapo = "dapo",
+        /// A mean over each answer's tokens, then over answers.
+        Grpo = "grpo",
+        /// A mean over a batch's tokens.
+        Bnpo = "bnpo",
+        /// A sum over the longest answer that may be.
+        DrGrpo = "dr_grpo",
+        /// Clipped importance weights without a gradient.
+        Cispo = "cispo",
+        /// Soft gates instead of clipping.
+        Sapo = "sapo",
+        /// Answers weighed by their length.
+        Luspo = "luspo",
+        /// Weights of a variational bound.
+        Vespo = "vespo",
+    }
+}
+
 /// Generation. `None` everywhere: what the trainer would do.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rollout {
@@ -162,6 +185,8 @@ pub struct PolicyUpdate {
     pub steps_per_generation: Option<u64>,
     /// μ, updates that each answer serves; GRPO and RLOO.
     pub num_iterations: Option<u64>,
+    /// GRPO: how tokens are weighed.
+    pub loss_type: Option<LossType>,
     /// Liger's loss over chunks of the logits.
     pub use_liger_loss: bool,
     /// DPO: sequences without padding, laid end to end. The longest batch, which decides the peak, is the same.

@@ -2,7 +2,7 @@
 
 use super::{
     AttentionKernel, AttnImplementation, Auto, Dtype, Framework, Method, MixedPrecision, Offload, Plan, Problem,
-    ProblemKind, ReferenceKind, Task,
+    ProblemKind, ReferenceKind, Release, Task, TrainerName,
 };
 use crate::gpu::Gpu;
 use crate::model::{Model, ModuleKind, Role};
@@ -12,8 +12,11 @@ pub(crate) fn contradictions(plan: &Plan, model: &Model, gpu: &Gpu) -> Vec<Probl
     [
         super::trainer::unmodelled(plan),
         reference(plan),
+        policy_loss(plan),
         sharding(plan),
         optimizer_offload(plan),
+        optimizer(plan),
+        compiled(plan),
         gradient_accumulation(plan),
         kernel(plan),
         flash_attention(plan, gpu),
@@ -28,10 +31,26 @@ fn contradiction(field: &str, other: &str, fix: &str) -> Option<Problem> {
     Some(Problem::new(field, ProblemKind::Contradiction { other: other.to_owned(), fix: fix.to_owned() }))
 }
 
+/// Liger's loss within TRL's GRPO was not run under the allocator: `use_liger_loss`, and from TRL 1.0
+/// until its fused LM head took its place in 1.16, `use_liger_kernel`.
+fn policy_loss(plan: &Plan) -> Option<Problem> {
+    if plan.trainer.name != TrainerName::Trl || !matches!(plan.task, Task::Grpo | Task::Rloo) {
+        return None;
+    }
+    let release = plan.trainer.release();
+    let kernel = (Release::new(1, 0, 0)..Release::new(1, 16, 0)).contains(&release) && plan.task == Task::Grpo;
+    let field = match (plan.policy.use_liger_loss, plan.use_liger_kernel && kernel) {
+        (true, _) => "use_liger_loss",
+        (_, true) => "use_liger_kernel",
+        _ => return None,
+    };
+    Some(Problem::new(field, ProblemKind::NotModelled { value: "true".to_owned(), modelled: vec!["false"] }))
+}
+
 /// The adapter can only be switched off where there is one, and pairs and rewards need no reference.
 fn reference(plan: &Plan) -> Option<Problem> {
     let trains_adapter = plan.method != Method::Full;
-    let uses_reference = matches!(plan.task, Task::Dpo | Task::Grpo | Task::Rloo | Task::Ppo);
+    let uses_reference = matches!(plan.task, Task::Dpo | Task::Kto | Task::Grpo | Task::Rloo | Task::Ppo);
     if uses_reference && plan.reference.kind == ReferenceKind::AdapterDisabled && !trains_adapter {
         return contradiction("reference.kind", "method", "copy");
     }
@@ -64,6 +83,55 @@ fn optimizer_offload(plan: &Plan) -> Option<Problem> {
         }
         Framework::Deepspeed | Framework::Fsdp2 => None,
     }
+}
+
+/// Where an optimizer raises, and where its step over shards is not modelled.
+fn optimizer(plan: &Plan) -> Option<Problem> {
+    const OPTIM: &str = "optim";
+    let (optim, framework) = (plan.optim, plan.distributed.framework);
+    if plan.task == Task::Inference {
+        return None;
+    }
+    // trainer_optimizer.py `_setup_low_rank_optimizer`: "does not support gradient accumulation".
+    if optim.is_layerwise() && plan.gradient_accumulation_steps > 1 {
+        return contradiction("gradient_accumulation_steps", OPTIM, "1");
+    }
+    if !optim.updates_shards() {
+        let stage = framework == Framework::Deepspeed && plan.zero_stage > 0;
+        if plan.offload_param == Offload::Cpu {
+            return contradiction("offload_param", OPTIM, "none");
+        } else if plan.offload_optimizer == Offload::Cpu {
+            return contradiction("offload_optimizer", OPTIM, "none");
+        } else if stage {
+            return contradiction("zero_stage", OPTIM, "0");
+        } else if framework == Framework::Fsdp2 && plan.num_gpus > 1 {
+            return contradiction("distributed.framework", OPTIM, "ddp");
+        }
+    }
+    // The same function refuses DDP; LOMO's hooks free what DDP reduces.
+    if optim.steps_in_backward() && plan.num_gpus > 1 {
+        return contradiction("num_gpus", OPTIM, "1");
+    }
+    if optim.is_bitsandbytes_rmsprop() {
+        let shards = framework == Framework::Deepspeed && plan.zero_stage > 0;
+        return match plan.method {
+            Method::Full if plan.torch_dtype == Dtype::Bfloat16 && !shards => {
+                contradiction("torch_dtype", OPTIM, Dtype::Float32.name())
+            }
+            Method::Lora | Method::Qlora if crate::job::adapter_dtype(plan) == Dtype::Bfloat16 && !shards => {
+                contradiction("lora.adapter_dtype", OPTIM, Dtype::Float32.name())
+            }
+            _ => None,
+        };
+    }
+    None
+}
+
+/// inductor's partitioner decides by the compiled graph's minimum cut what is kept for backward and what is computed again
+/// (torch/_functorch/partitioners.py), and fuses what lies between: an eager step is half as large again.
+fn compiled(plan: &Plan) -> Option<Problem> {
+    let kind = ProblemKind::NotModelled { value: "true".to_owned(), modelled: vec!["false"] };
+    plan.torch_compile.then(|| Problem::new("torch_compile", kind))
 }
 
 /// DeepSpeed's `data_types.grad_accum_dtype`: without ZeRO the engine takes the weights' own dtype only

@@ -12,8 +12,8 @@ use super::parts::{
     set_wrap, wrap,
 };
 use super::{
-    AdapterDtype, AttentionKernel, AttnImplementation, Dtype, Framework, KvCacheDtype, Method, MixedPrecision, Offload,
-    Optimizer, QuantType, ReferenceKind, RolloutEngine, Task, TrainerName, VllmMode,
+    AdapterDtype, AttentionKernel, AttnImplementation, Dtype, Framework, KvCacheDtype, LossType, Method,
+    MixedPrecision, Offload, Optimizer, QuantType, ReferenceKind, RolloutEngine, Task, TrainerName, VllmMode,
 };
 
 /// A row whose value is one member of the plan, named as the member is: `section.member`, in links `member`.
@@ -109,6 +109,7 @@ pub(super) static FIELDS: &[Field] = &[
     row!(attention_kernel, Kind::Choice(AttentionKernel::NAMES)),
     row!(expand_kv_heads, Kind::AutoFlag),
     row!(use_liger_kernel, Kind::Flag),
+    row!(torch_compile, Kind::Flag),
     row!(max_grad_norm, number(0.0, 1e9)),
     row!(padded_batch, Kind::Flag),
     row!(logits_to_fp32, Kind::Flag),
@@ -169,6 +170,7 @@ pub(super) static FIELDS: &[Field] = &[
     row!(("steps_per_generation", "steps_per_generation") policy.steps_per_generation, optional_whole(1, 1_048_576), Forwards),
     row!(("use_liger_loss", "use_liger_loss") policy.use_liger_loss, Kind::Flag),
     row!(("padding_free", "padding_free") policy.padding_free, Kind::Flag),
+    row!(("loss_type", "loss_type") policy.loss_type, Kind::OptionalChoice(LossType::NAMES)),
     row!(("num_iterations", "num_iterations") policy.num_iterations, optional_whole(1, 1_048_576)),
     row!(software.torch, Kind::Version),
     row!(software.transformers, Kind::Version),

@@ -37,6 +37,10 @@ pub(super) fn step(inputs: &TimingInputs, trained: &Trained) -> (Tally, f64) {
         if sharding.offload_optimizer {
             continue;
         }
+        if plan.optim == Optimizer::Grokadamw {
+            // Three states come from the host and go back, tensor by tensor.
+            tally.charge(Part::Offload, 6.0 * width * elements / inputs.rates.host_link);
+        }
         if numerics.fp32_master {
             // DeepSpeed: the gradient to fp32, unscaled and clipped; fp32 master updated; the 16-bit weight written.
             let bytes = 6.0 + 8.0 + update_bytes(plan.optim, 4.0).0 + 6.0;
@@ -44,13 +48,8 @@ pub(super) fn step(inputs: &TimingInputs, trained: &Trained) -> (Tally, f64) {
         } else {
             let (bytes, passes) = update_bytes(plan.optim, width);
             let launches = match plan.optim {
-                Optimizer::AdamwTorchForloop | Optimizer::Adafactor => passes * trained.tensors,
-                Optimizer::AdamwBnb8bit
-                | Optimizer::PagedAdamw8bit
-                | Optimizer::PagedAdamw32bit
-                | Optimizer::Lion8bit
-                | Optimizer::Lion32bit => trained.tensors,
-                _ => per_launch(passes, elements),
+                optim if runs_over_lists(optim) => per_launch(passes, elements),
+                _ => passes * trained.tensors,
             };
             tally.traffic(&inputs.rates, Part::Optimizer, elements * bytes, launches);
         }
@@ -58,6 +57,26 @@ pub(super) fn step(inputs: &TimingInputs, trained: &Trained) -> (Tally, f64) {
     whole_matrix_matmuls(&mut tally, inputs, trained, share);
     let loops = if inputs.is_deepspeed() { 0.0 } else { trained.tensors };
     (tally, loops * PYTHON_PER_TENSOR + tally.launches * FORWARD_LAUNCH)
+}
+
+/// Whether one kernel takes many tensors (`torch._foreach_*` and fused forms), and not one.
+const fn runs_over_lists(optimizer: Optimizer) -> bool {
+    matches!(
+        optimizer,
+        Optimizer::AdamwTorch
+            | Optimizer::AdamwTorchFused
+            | Optimizer::Sgd
+            | Optimizer::SgdMomentum
+            | Optimizer::Rmsprop
+            | Optimizer::Adagrad
+            | Optimizer::ScheduleFreeAdamw
+            | Optimizer::ScheduleFreeRadam
+            | Optimizer::ScheduleFreeSgd
+            // Their cost is the matrices' (`matrix_products`).
+            | Optimizer::GaloreAdamw
+            | Optimizer::ApolloAdamw
+            | Optimizer::Muon
+    )
 }
 
 /// Norm of all gradients, then all of them scaled; DeepSpeed scales while it updates. A gradient scaler looks for
@@ -94,9 +113,36 @@ fn update_bytes(optimizer: Optimizer, width: f64) -> (f64, f64) {
         // norm, two scalings, the weight's own norm, the update.
         Optimizer::Adafactor => (if width < 4.0 { 68.0 + 12.0 } else { 68.0 }, 20.0),
         // The projected moments are small; the gradient is read and the update written whole.
-        Optimizer::GaloreAdamw | Optimizer::ApolloAdamw => (8.0 * width, 20.0),
+        Optimizer::GaloreAdamw
+        | Optimizer::GaloreAdamwLayerwise
+        | Optimizer::GaloreAdafactor
+        | Optimizer::ApolloAdamw
+        | Optimizer::ApolloAdamwLayerwise => (8.0 * width, 20.0),
+        // The same, and the weight cloned.
+        Optimizer::GaloreAdamw8bit | Optimizer::GaloreAdamw8bitLayerwise => (10.0 * width, 20.0),
         // Momentum, cast to bf16, update.
         Optimizer::Muon => (10.0 * width, 10.0),
+        Optimizer::PagedLion8bit | Optimizer::RmspropBnb8bit => (3.0 * width + 2.0, 1.0),
+        Optimizer::PagedLion32bit | Optimizer::RmspropBnb => (3.0 * width + 8.0, 1.0),
+        // Weight read and written, gradient read, three states both.
+        Optimizer::Ademamix8bit | Optimizer::PagedAdemamix8bit => (3.0 * width + 6.0, 1.0),
+        Optimizer::Ademamix | Optimizer::PagedAdemamix32bit => (3.0 * width + 24.0, 1.0),
+        // torch.optim.rmsprop._multi_tensor_rmsprop: decay 2, addcmul 3, root 2, eps 2, addcdiv 4.
+        Optimizer::Rmsprop => (13.0 * width, 5.0),
+        // torch.optim.adagrad._multi_tensor_adagrad: addcmul 3, root 2, eps 2, product with the rate 2, addcdiv 4.
+        Optimizer::Adagrad => (13.0 * width, 5.0),
+        // schedulefree: decay 2, addcmul 3, division 2, root 2, eps 2, the gradient's division 3, lerp 3, two additions 6.
+        Optimizer::ScheduleFreeAdamw | Optimizer::ScheduleFreeRadam => (23.0 * width, 9.0),
+        // lerp 3, two additions 6.
+        Optimizer::ScheduleFreeSgd => (9.0 * width, 3.0),
+        // Two Triton kernels: moments and gradient, then moments, compensation and weight.
+        Optimizer::StableAdamw => (12.0 * width, 2.0),
+        // Gradient and weight to fp32, the update, the weight back.
+        Optimizer::Lomo => (2.0 * width + 24.0, 4.0),
+        // Adafactor's passes.
+        Optimizer::Adalomo => (if width < 4.0 { 68.0 + 12.0 } else { 68.0 }, 20.0),
+        // AdamW's passes, and those of the slow average between them.
+        Optimizer::Grokadamw => (30.0 * width, 12.0),
     }
 }
 

@@ -24,7 +24,12 @@ pub(super) fn step(job: &Job) -> Tally {
     match &job.batches.round {
         None => {
             let sequences = policy.batch * policy.forwards;
-            if job.plan.task == Task::Dpo {
+            if matches!(job.plan.task, Task::Dpo | Task::Kto) {
+                reference(&mut tally, &policy, sequences, policy.batch, answer);
+            }
+            if job.plan.task == Task::Kto {
+                // Answers to other prompts, through both models.
+                read(&mut tally, &policy, sequences, policy.batch, answer);
                 reference(&mut tally, &policy, sequences, policy.batch, answer);
             }
             score(&mut tally, &companions, sequences, policy.batch);

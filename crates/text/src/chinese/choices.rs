@@ -17,6 +17,8 @@ pub(super) fn task(task: Task) -> ChoiceText {
         Task::Grpo => choice("GRPO", "成组生成回答"),
         Task::Ppo => choice("PPO", "策略、价值、参考与奖励模型"),
         Task::Rloo => choice("RLOO", "生成的回答与同组其余回答的均值相比"),
+        Task::Kto => choice("KTO", "标注好坏的回答与参考模型"),
+        Task::Orpo => choice("ORPO", "成对回答，无需参考模型"),
     }
 }
 
@@ -66,6 +68,28 @@ pub(super) fn optimizer(optimizer: Optimizer) -> ChoiceText {
         Optimizer::GaloreAdamw => choice("GaLore AdamW", "低秩梯度"),
         Optimizer::ApolloAdamw => choice("APOLLO AdamW", "低秩缩放"),
         Optimizer::Muon => choice("Muon", "其余参数用 AdamW"),
+        Optimizer::PagedLion32bit => choice("分页 Lion", "bitsandbytes，32 位"),
+        Optimizer::PagedLion8bit => choice("8 位分页 Lion", "bitsandbytes"),
+        Optimizer::Ademamix => choice("AdEMAMix", "bitsandbytes，32 位"),
+        Optimizer::Ademamix8bit => choice("8 位 AdEMAMix", "bitsandbytes"),
+        Optimizer::PagedAdemamix32bit => choice("分页 AdEMAMix", "bitsandbytes，32 位"),
+        Optimizer::PagedAdemamix8bit => choice("8 位分页 AdEMAMix", "bitsandbytes"),
+        Optimizer::Rmsprop => choice("RMSprop", "PyTorch"),
+        Optimizer::RmspropBnb => choice("RMSprop", "bitsandbytes，32 位"),
+        Optimizer::RmspropBnb8bit => choice("8 位 RMSprop", "bitsandbytes"),
+        Optimizer::Adagrad => choice("Adagrad", "PyTorch"),
+        Optimizer::GaloreAdamw8bit => choice("8 位 GaLore AdamW", "低秩梯度"),
+        Optimizer::GaloreAdafactor => choice("GaLore Adafactor", "低秩梯度"),
+        Optimizer::GaloreAdamwLayerwise => choice("逐层 GaLore AdamW", "反向传播中更新"),
+        Optimizer::GaloreAdamw8bitLayerwise => choice("逐层 8 位 GaLore AdamW", "反向传播中更新"),
+        Optimizer::ApolloAdamwLayerwise => choice("逐层 APOLLO AdamW", "反向传播中更新"),
+        Optimizer::Lomo => choice("LOMO", "反向传播中更新"),
+        Optimizer::Adalomo => choice("AdaLomo", "反向传播中更新"),
+        Optimizer::ScheduleFreeAdamw => choice("AdamW（schedule-free）", "schedulefree"),
+        Optimizer::ScheduleFreeRadam => choice("RAdam（schedule-free）", "schedulefree"),
+        Optimizer::ScheduleFreeSgd => choice("SGD（schedule-free）", "schedulefree"),
+        Optimizer::StableAdamw => choice("StableAdamW", "torch-optimi"),
+        Optimizer::Grokadamw => choice("GrokAdamW", "状态在主机内存"),
     }
 }
 

@@ -81,6 +81,7 @@ pub(super) const TEXTS: Texts = Texts {
         gradient_checkpointing: field("梯度检查点", "", "每层只保留一个张量，其余在反向传播时重算，时间约多三分之一。"),
         attn_implementation: field("注意力实现", "", "eager 会完整存下注意力分数矩阵，显存随长度平方增长。"),
         use_liger_kernel: field("Liger 内核", "", "分块计算损失，完整的 logits 不再出现，并融合归一化与 SwiGLU。"),
+        torch_compile: field("torch.compile", "", "Inductor 融合算子，为反向传播保存得更少；保存哪些张量尚未建模。"),
         framework: field("并行框架", "", "由谁负责分片与同步；单卡时只与卸载有关。"),
         zero_stage: field("ZeRO 阶段", "", "哪些内容分片到各卡，而不是每卡一份。"),
         offload_optimizer: field("优化器状态卸载到内存", "", "腾出显存，代价是占用主机内存和 PCIe 传输时间。"),

@@ -17,6 +17,8 @@ pub(super) fn task(task: Task) -> ChoiceText {
         Task::Grpo => choice("GRPO", "groups of generated answers"),
         Task::Ppo => choice("PPO", "policy, value model, reference, reward"),
         Task::Rloo => choice("RLOO", "generated answers against the mean of the others"),
+        Task::Kto => choice("KTO", "answers marked good or bad, and a reference"),
+        Task::Orpo => choice("ORPO", "pairs, no reference"),
     }
 }
 
@@ -66,6 +68,28 @@ pub(super) fn optimizer(optimizer: Optimizer) -> ChoiceText {
         Optimizer::GaloreAdamw => choice("GaLore AdamW", "low-rank gradients"),
         Optimizer::ApolloAdamw => choice("APOLLO AdamW", "low-rank scaling"),
         Optimizer::Muon => choice("Muon", "AdamW for the rest"),
+        Optimizer::PagedLion32bit => choice("Lion, paged", "bitsandbytes, 32-bit"),
+        Optimizer::PagedLion8bit => choice("Lion 8-bit, paged", "bitsandbytes"),
+        Optimizer::Ademamix => choice("AdEMAMix", "bitsandbytes, 32-bit"),
+        Optimizer::Ademamix8bit => choice("AdEMAMix 8-bit", "bitsandbytes"),
+        Optimizer::PagedAdemamix32bit => choice("AdEMAMix, paged", "bitsandbytes, 32-bit"),
+        Optimizer::PagedAdemamix8bit => choice("AdEMAMix 8-bit, paged", "bitsandbytes"),
+        Optimizer::Rmsprop => choice("RMSprop", "PyTorch"),
+        Optimizer::RmspropBnb => choice("RMSprop", "bitsandbytes, 32-bit"),
+        Optimizer::RmspropBnb8bit => choice("RMSprop 8-bit", "bitsandbytes"),
+        Optimizer::Adagrad => choice("Adagrad", "PyTorch"),
+        Optimizer::GaloreAdamw8bit => choice("GaLore AdamW 8-bit", "low-rank gradients"),
+        Optimizer::GaloreAdafactor => choice("GaLore Adafactor", "low-rank gradients"),
+        Optimizer::GaloreAdamwLayerwise => choice("GaLore AdamW, layer-wise", "updates during backward"),
+        Optimizer::GaloreAdamw8bitLayerwise => choice("GaLore AdamW 8-bit, layer-wise", "updates during backward"),
+        Optimizer::ApolloAdamwLayerwise => choice("APOLLO AdamW, layer-wise", "updates during backward"),
+        Optimizer::Lomo => choice("LOMO", "updates during backward"),
+        Optimizer::Adalomo => choice("AdaLomo", "updates during backward"),
+        Optimizer::ScheduleFreeAdamw => choice("AdamW, schedule-free", "schedulefree"),
+        Optimizer::ScheduleFreeRadam => choice("RAdam, schedule-free", "schedulefree"),
+        Optimizer::ScheduleFreeSgd => choice("SGD, schedule-free", "schedulefree"),
+        Optimizer::StableAdamw => choice("StableAdamW", "torch-optimi"),
+        Optimizer::Grokadamw => choice("GrokAdamW", "states on the host"),
     }
 }
 

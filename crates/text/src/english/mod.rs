@@ -123,6 +123,11 @@ pub(super) const TEXTS: Texts = Texts {
             "",
             "Computes the loss in chunks, so that full logits never exist, and fuses norms and SwiGLU.",
         ),
+        torch_compile: field(
+            "torch.compile",
+            "",
+            "Inductor fuses operators and keeps less for backward; what it keeps is not modelled.",
+        ),
         framework: field("Framework", "", "Who shards and synchronises; on one GPU it matters only for offload."),
         zero_stage: field("ZeRO stage", "", "What is sharded over the GPUs instead of copied to each."),
         offload_optimizer: field(

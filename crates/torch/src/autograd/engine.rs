@@ -1,7 +1,7 @@
 //! The engine that runs the graph backwards, in PyTorch's order (torch/csrc/autograd): which operator is next, what happens
 //! to a gradient on its way to an input, where two of them meet, and when each is freed.
 
-use super::graph::{Call, Edge, GradSource, Gradients, Leaf, Node, Tape, Tensor};
+use super::graph::{Call, Edge, GradHookCall, GradSource, Gradients, Leaf, Node, Tape, Tensor};
 use crate::label::Label;
 use crate::shape::{Symbol, dims};
 use crate::tape::Action;
@@ -64,7 +64,10 @@ pub fn backward(tape: &Rc<Tape>, root: &GradSource, grad: Tensor) {
             GradSource::Leaf(leaf) => {
                 let grad = leaf.pending.take();
                 if let Some(grad) = grad {
+                    let hook = leaf.hook.borrow().clone();
+                    hook.call(&leaf, GradHookCall::Computed);
                     accumulate_grad(&leaf, grad);
+                    hook.call(&leaf, GradHookCall::Accumulated);
                     if let Some(parameter) = leaf.told_as.get() {
                         tape.tell(Action::GradientReady, parameter);
                     }

@@ -134,6 +134,38 @@ pub enum GradSource {
     Leaf(Rc<Leaf>),
 }
 
+/// Where a hook on a leaf's gradient is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GradHookCall {
+    /// The gradient is computed and not yet the leaf's (`Tensor.register_hook`).
+    Computed,
+    /// The gradient is the leaf's (`Tensor.register_post_accumulate_grad_hook`).
+    Accumulated,
+}
+
+/// What runs where a leaf's gradient is complete; nothing unless one sets it.
+#[derive(Clone, Default)]
+pub struct GradHook(Option<Rc<dyn Fn(&Rc<Leaf>, GradHookCall)>>);
+
+impl GradHook {
+    /// Calls `run` in both places.
+    pub fn new(run: impl Fn(&Rc<Leaf>, GradHookCall) + 'static) -> Self {
+        Self(Some(Rc::new(run)))
+    }
+
+    pub(super) fn call(&self, leaf: &Rc<Leaf>, at: GradHookCall) {
+        if let Some(run) = &self.0 {
+            run(leaf, at);
+        }
+    }
+}
+
+impl std::fmt::Debug for GradHook {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("GradHook").field(&self.0.is_some()).finish()
+    }
+}
+
 /// A tensor that gradients stop at.
 #[derive(Debug)]
 pub struct Leaf {
@@ -153,6 +185,8 @@ pub struct Leaf {
     pub awaited: Cell<u32>,
     /// Sum of those that have come.
     pub pending: RefCell<Option<Tensor>>,
+    /// What runs where the gradient is complete.
+    pub hook: RefCell<GradHook>,
     /// Order of creation, to tell leaves apart.
     pub id: u64,
     /// The tensor itself: the graph holds it as long as it reaches it (`AccumulateGrad::variable`).
@@ -180,6 +214,7 @@ impl Tensor {
             told_as: Cell::new(None),
             awaited: Cell::new(0),
             pending: RefCell::new(None),
+            hook: RefCell::default(),
             id,
             _variable: self.detach(),
         };

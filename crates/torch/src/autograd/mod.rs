@@ -10,5 +10,8 @@ mod recording;
 
 pub use checkpoint::checkpoint;
 pub use engine::backward;
-pub use graph::{Call, GradSource, Gradients, Leaf, Node, Packed, Saved, SavedTensorHooks, Storage, Tape, Tensor};
+pub use graph::{
+    Call, GradHook, GradHookCall, GradSource, Gradients, Leaf, Node, Packed, Saved, SavedTensorHooks, Storage, Tape,
+    Tensor,
+};
 pub use recording::Recording;

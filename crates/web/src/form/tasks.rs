@@ -33,7 +33,7 @@ impl Parts {
         Self {
             // GRPO without a weight has no reference.
             reference: match task {
-                Task::Dpo | Task::Ppo => true,
+                Task::Dpo | Task::Kto | Task::Ppo => true,
                 Task::Rloo => plan.policy.beta.is_none_or(|beta| beta > 0.0),
                 Task::Grpo => {
                     plan.policy.beta.is_some_and(|beta| beta > 0.0) || plan.reference.kind != ReferenceKind::Auto
@@ -51,7 +51,7 @@ impl Parts {
 
 /// Whether `task` has fields of this section.
 fn has_fields(task: Task) -> bool {
-    matches!(task, Task::Reward | Task::Dpo | Task::Grpo | Task::Rloo | Task::Ppo)
+    matches!(task, Task::Reward | Task::Dpo | Task::Kto | Task::Orpo | Task::Grpo | Task::Rloo | Task::Ppo)
 }
 
 /// The section, for the tasks that have one.

@@ -68,6 +68,7 @@ pub(in crate::advise) fn candidates(job: &Job) -> Vec<Lever> {
         Lever::Checkpointing,
         Lever::NoCheckpointing,
         Lever::SmallBuckets,
+        Lever::NewerTrainer,
         Lever::DropOutputs,
         Lever::AdapterReference,
         Lever::PrecomputedReference,
@@ -77,7 +78,8 @@ pub(in crate::advise) fn candidates(job: &Job) -> Vec<Lever> {
     ];
     levers.extend(smaller_batches(plan).into_iter().map(Lever::MicroBatch));
     levers.extend(shardings(plan.num_gpus));
-    levers.extend([Lever::EightBitOptimizer, Lever::PagedOptimizer, Lever::Adafactor, Lever::PureBfloat16]);
+    levers.extend([Lever::EightBitOptimizer, Lever::PagedOptimizer, Lever::Adafactor]);
+    levers.extend([Lever::HalfPrecisionBase, Lever::PureBfloat16]);
     levers.extend([Lever::Lora, Lever::Qlora, Lever::NarrowAdapters, Lever::AttentionAdapters]);
     if plan.method != Method::Full {
         levers.push(Lever::Rank((plan.lora.r / 2).max(1)));

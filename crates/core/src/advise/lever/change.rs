@@ -4,7 +4,7 @@ use super::{Lever, instances, liger};
 use crate::job::{Job, adapter_dtype, reference_kind};
 use crate::plan::{
     AdapterDtype, AttnImplementation, Dtype, Framework, GpuChoice, Method, MixedPrecision, ModelChoice, Offload,
-    Optimizer, Plan, ReferenceKind, TargetModules, Task,
+    Optimizer, Plan, ReferenceKind, TargetModules, Task, Trainer,
 };
 
 impl Lever {
@@ -57,6 +57,10 @@ impl Lever {
                 changed.distributed.let_trainer_size_buckets();
                 trains && plan.zero_stage > 0 && plan.distributed.framework == Framework::Deepspeed
             }
+            Self::NewerTrainer => {
+                changed.trainer = Trainer::newest(plan.trainer.name);
+                plan.trainer.release() != changed.trainer.release()
+            }
             Self::DropOutputs => {
                 changed.keep_outputs = false;
                 trains
@@ -73,6 +77,13 @@ impl Lever {
                 changed.optim = Optimizer::Adafactor;
                 trains && on_gpu && plan.optim != Optimizer::Sgd
             }
+            Self::HalfPrecisionBase => {
+                changed.torch_dtype = match plan.mixed_precision {
+                    MixedPrecision::Fp16 => Dtype::Float16,
+                    MixedPrecision::Bf16 | MixedPrecision::No => Dtype::Bfloat16,
+                };
+                trains && adapts && plan.torch_dtype == Dtype::Float32 && plan.mixed_precision != MixedPrecision::No
+            }
             Self::PureBfloat16 => {
                 changed.torch_dtype = Dtype::Bfloat16;
                 changed.mixed_precision = MixedPrecision::No;
@@ -84,7 +95,7 @@ impl Lever {
             }
             Self::PrecomputedReference => {
                 changed.reference.kind = ReferenceKind::Precomputed;
-                plan.task == Task::Dpo && reference_kind(plan) != ReferenceKind::None
+                matches!(plan.task, Task::Dpo | Task::Kto) && reference_kind(plan) != ReferenceKind::None
             }
             Self::SharedInstances => adapts && instances::share(&mut changed),
             Self::OffloadedInstances => instances::offload(&mut changed),

@@ -61,6 +61,8 @@ pub enum Lever {
     },
     /// DeepSpeed's buckets as large as transformers' Trainer makes them (`"auto"`).
     SmallBuckets,
+    /// The newest measured version of the same trainer, with the same settings: TRL 1.16 fuses the head with the loss.
+    NewerTrainer,
     /// The outputs go before backward.
     DropOutputs,
     /// bitsandbytes' 8-bit AdamW.
@@ -69,6 +71,8 @@ pub enum Lever {
     PagedOptimizer,
     /// Adafactor: factored second moments.
     Adafactor,
+    /// The frozen base of adapters loaded in 16 bits instead of fp32 under autocast.
+    HalfPrecisionBase,
     /// Weights and optimizer state in bf16 instead of fp32 under autocast.
     PureBfloat16,
     /// The reference is the policy with its adapter switched off.
@@ -118,10 +122,12 @@ impl Lever {
             Self::MicroBatch(_) => "per_device_train_batch_size",
             Self::Sharding { .. } => "zero_stage",
             Self::SmallBuckets => "auto_buckets",
+            Self::NewerTrainer => "trainer_version",
             Self::DropOutputs => "drop_outputs",
             Self::EightBitOptimizer => "adamw_bnb_8bit",
             Self::PagedOptimizer => "paged_adamw_8bit",
             Self::Adafactor => "adafactor",
+            Self::HalfPrecisionBase => "torch_dtype",
             Self::PureBfloat16 => "pure_bfloat16",
             Self::AdapterReference => "adapter_disabled_reference",
             Self::PrecomputedReference => "precompute_ref_log_probs",
@@ -164,6 +170,7 @@ impl Lever {
             | Self::MicroBatch(_)
             | Self::Sharding { .. }
             | Self::SmallBuckets
+            | Self::NewerTrainer
             | Self::DropOutputs
             | Self::AdapterReference
             | Self::PrecomputedReference
@@ -174,6 +181,7 @@ impl Lever {
             Self::EightBitOptimizer
             | Self::PagedOptimizer
             | Self::Adafactor
+            | Self::HalfPrecisionBase
             | Self::PureBfloat16
             | Self::NarrowAdapters
             | Self::QuantizedInstances => Level::Coarser,

@@ -21,8 +21,10 @@ pub(in crate::memory) struct ForwardContext {
     pub(in crate::memory) autocast: RefCell<bool>,
     /// Autocast's weight cache.
     pub(in crate::memory) cast_weights: RefCell<Vec<CastWeight>>,
-    /// Whether dropout acts.
+    /// Whether this forward trains.
     pub(in crate::memory) training: bool,
+    /// Whether dropout acts.
+    pub(in crate::memory) drops_out: bool,
     /// Attention kernel.
     pub(in crate::memory) kernel: AttentionKernel,
     /// A mask with real padding reaches attention.
@@ -52,8 +54,6 @@ pub(in crate::memory) struct ForwardContext {
     pub(in crate::memory) keeps_branches: bool,
     /// The half type is float16, not bfloat16.
     pub(in crate::memory) float16: bool,
-    /// The inputs of layers, each with the layer that made it, where the model returns all hidden states.
-    pub(in crate::memory) hidden_states: RefCell<Option<Vec<(LayerTag, Tensor)>>>,
     /// FSDP2's groups, which gather and free around modules.
     pub(in crate::memory) fsdp2: Option<Rc<Groups>>,
     /// ZeRO-3's hooks around every module.
@@ -64,6 +64,9 @@ pub(in crate::memory) struct ForwardContext {
     pub(in crate::memory) in_leaf: Cell<bool>,
     /// What happens when backward through the layers begins: sharding takes its buffers then.
     pub(in crate::memory) backward_begins: Rc<RefCell<Option<BackwardHook>>>,
+    /// What every layer reads and the head's input, where the outputs are to hold them (`output_hidden_states`), each with
+    /// the layer that made it.
+    pub(in crate::memory) hidden_states: RefCell<Option<Vec<(LayerTag, Tensor)>>>,
     /// dtype that matmuls run in under autocast.
     pub(in crate::memory) half: ElementType,
 }
@@ -74,11 +77,18 @@ pub(in crate::memory) type BackwardHook = Box<dyn FnOnce()>;
 /// A weight that autocast has cast and keeps until the region ends.
 pub(in crate::memory) struct CastWeight {
     id: u64,
-    tag: super::super::autograd::LayerTag,
+    tag: LayerTag,
     tensor: Tensor,
 }
 
 impl ForwardContext {
+    /// Keeps `hidden` for the model's outputs, where they are to hold hidden states.
+    pub(in crate::memory) fn keep_hidden_state(&self, hidden: &Tensor) {
+        if let Some(states) = self.hidden_states.borrow_mut().as_mut() {
+            states.push((self.tape.tag(), hidden.detach()));
+        }
+    }
+
     /// A label.
     pub(in crate::memory) fn label(&self, term: Term, name: &str) -> Label {
         self.tape.label(term, name)
@@ -173,26 +183,6 @@ impl ForwardContext {
             self.cast_weights.borrow_mut().push(CastWeight { id, tag: self.tape.tag(), tensor: tensor.clone() });
         }
         tensor
-    }
-
-    /// Holds every layer's input from here on (`output_hidden_states`), until [`Self::drop_hidden_states`].
-    pub(in crate::memory) fn keep_hidden_states(&self) {
-        self.hidden_states.replace(Some(Vec::new()));
-    }
-
-    /// Holds the input of a layer, made in the layer `made_in`, where hidden states are returned.
-    pub(in crate::memory) fn hold_hidden_state(&self, made_in: LayerTag, hidden: &Tensor) {
-        self.hidden_states.borrow_mut().iter_mut().for_each(|states| states.push((made_in, hidden.clone())));
-    }
-
-    /// The model's outputs go, each state in its layer's turn.
-    pub(in crate::memory) fn drop_hidden_states(&self) {
-        let outside = self.tape.tag();
-        for (tag, state) in self.hidden_states.take().into_iter().flatten() {
-            self.tape.enter_layer(tag);
-            drop(state);
-        }
-        self.tape.enter_layer(outside);
     }
 
     /// Ends the autocast region: the weight cache goes, layer by layer.

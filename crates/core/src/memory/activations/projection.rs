@@ -153,8 +153,11 @@ impl Projection {
         )
     }
 
-    /// bitsandbytes LLM.int8() (autograd/_functions.py MatMul8bitLt): the input is quantised row by row, multiplied as
-    /// int8 into int32, dequantised to fp16; backward dequantises the weight.
+    /// bitsandbytes LLM.int8() (autograd/_functions.py MatMul8bitLt): the input is quantised row by row from a copy in fp16,
+    /// multiplied as int8 into int32, dequantised to fp16 and converted; backward dequantises the weight to the input's dtype.
+    ///
+    /// The input is kept as `ctx.tensors`, not by `save_for_backward`: no checkpoint drops it, and it is freed with the
+    /// graph, not where the operator's backward has run.
     fn eight_bit(&self, context: &ForwardContext, x: &Tensor, term: Term) -> Tensor {
         let label = context.label(term, &self.name);
         let dequantized = context.label(Term::DequantizedWeights, &self.name);
@@ -162,21 +165,30 @@ impl Projection {
         let (x_shape, element) = (x.shape(), x.element());
         let weight = dims(&[(Sym::DOut, self.d_out), (Sym::DIn, self.d_in)]);
         let passing = context.passing();
+        let kept = x.detach();
+        let is_fp16 = context.float16 && element == ElementType::Half;
         custom(
             &context.tape,
             &[x],
             |_| {
-                let half = cast(&x.detach(), ElementType::Half, passing);
-                let rows = Tensor::new(&context.tape, passing, x_shape, ElementType::Byte);
-                let statistics = Tensor::new(&context.tape, passing, x_shape.last(Sym::One, 1), ElementType::F32);
-                let adapter_matmul = Tensor::new(&context.tape, passing, shape, ElementType::I32);
+                let new = |shape, element| Tensor::new(&context.tape, passing, shape, element);
+                let half = (!is_fp16).then(|| new(x_shape, ElementType::Half));
+                let statistics = new(x_shape.last(Sym::One, 1), ElementType::F32);
+                let rows = new(x_shape, ElementType::Byte);
+                // `A.abs() >= threshold`, for the columns that hold outliers.
+                let magnitudes = new(x_shape, ElementType::Half);
+                let outliers = new(x_shape, ElementType::Byte);
+                drop((magnitudes, outliers, half));
+                let product = new(shape, ElementType::I32);
                 let out = Tensor::new(&context.tape, label, shape, ElementType::Half);
-                drop((adapter_matmul, statistics, rows, half));
-                cast(&out, element, label)
+                let converted = (!is_fp16).then(|| Tensor::new(&context.tape, label, shape, element));
+                drop((product, statistics, rows));
+                converted.unwrap_or(out)
             },
             move |call| {
-                let copy = Tensor::new(call.tape, dequantized, weight, call.grad.element());
-                let grad = call.grad_like(x_shape, call.grad.element()).into_view();
+                let _kept = &kept;
+                let copy = Tensor::new(call.tape, dequantized, weight, element);
+                let grad = call.grad_like(x_shape, element).into_view();
                 call.tape.matmul_workspace();
                 drop(copy);
                 [Some(grad)].into()

@@ -140,7 +140,7 @@ pub(super) fn contiguous_hidden(context: &ForwardContext, x: &Tensor) -> Tensor 
 
 /// `log_softmax(-1)`: the kernel wants one block and copies its input first (aten/src/ATen/native/cuda/SoftMax.cu
 /// host_softmax); keeps its result.
-fn log_softmax(context: &ForwardContext, x: &Tensor, copies: bool) -> Tensor {
+pub(super) fn log_softmax(context: &ForwardContext, x: &Tensor, copies: bool) -> Tensor {
     let (shape, element) = (x.shape(), x.element());
     let label = context.label(Term::LogSoftmax, "");
     let copied = context.label(Term::LogProbabilities, "contiguous");
@@ -159,7 +159,7 @@ fn log_softmax(context: &ForwardContext, x: &Tensor, copies: bool) -> Tensor {
 }
 
 /// `gather` along the vocabulary; backward writes zeros of the whole.
-fn gather(context: &ForwardContext, x: &Tensor, shape: Shape) -> Tensor {
+pub(super) fn gather(context: &ForwardContext, x: &Tensor, shape: Shape) -> Tensor {
     let (whole, element) = (x.shape(), x.element());
     let label = context.label(Term::LogProbabilities, "");
     let gradients = context.label(Term::LogitsGradients, "");

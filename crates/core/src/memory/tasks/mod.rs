@@ -4,6 +4,7 @@
 mod engine;
 mod logprobs;
 mod models;
+mod pairs;
 mod policy;
 mod policy_first;
 mod preference;
@@ -24,7 +25,7 @@ use std::rc::Rc;
 pub(super) fn run(tape: &Rc<Tape>, job: &Job, policy: &LoadedModel) -> Vec<Trainable> {
     match job.plan.task {
         Task::Dpo if job.trainer.reads_reference_last() => policy_first::dpo(tape, job, policy),
-        Task::Dpo => preference::dpo(tape, job, policy),
+        Task::Dpo | Task::Kto | Task::Orpo => preference::update(tape, job, policy),
         Task::Reward if job.has_value_head() => value_head::reward(tape, job, policy),
         Task::Reward => preference::reward(tape, job, policy),
         _ => policy::update(tape, job, policy),

@@ -131,7 +131,7 @@ impl Participants<'_> {
     /// loop, live until the next batch's are there.
     fn trl_log_probabilities(&self, actor: &Actor, batch: u64) -> Option<Tensor> {
         let completion = self.job.plan.rollout.max_completion_length();
-        let (mut parts, mut before) = (Vec::new(), None);
+        let (mut parts, mut before) = (Vec::new(), Vec::new());
         // Later batches repeat the second.
         for _ in 0..self.round.sequences_per_gpu.div_ceil(batch).min(2) {
             let context = actor.reading(self.tape, (batch, self.job.batches.tokens_per_sequence), self.job.padded);
@@ -255,7 +255,7 @@ impl Participants<'_> {
                 let mut own = value.reading(tape, (context.batch, context.length), job.padded);
                 if let Some(own) = Rc::get_mut(&mut own) {
                     own.fsdp2 = None;
-                    own.training = true;
+                    (own.training, own.drops_out) = (true, true);
                     own.backward_begins = Rc::clone(&context.backward_begins);
                 }
                 let scores = value.scores(&own)?;

@@ -11,7 +11,7 @@ use super::super::term::Term;
 use super::super::weights::LoadedModel;
 use super::logprobs::{enter_loss, of_sequences, of_sequences_and_logits, selective_log_softmax, sum};
 use super::models::{Actor, reader, reference};
-use super::preference::{margin, of_pairs, resident, score};
+use super::preference::{margin, of_batch, resident, score};
 use super::trl_answers::log_probabilities;
 use crate::job::Job;
 use std::rc::Rc;
@@ -37,7 +37,7 @@ pub(super) fn dpo(tape: &Rc<Tape>, job: &Job, policy: &LoadedModel) -> Vec<Train
         let gathered = strategy(&job.sharding).gathered(tape, policy.counts.base);
         let of_reference = reference.as_ref().and_then(|reference| {
             tape.enter(Phase::ReferenceForward);
-            let context = reference.reading(tape, of_pairs(job), false);
+            let context = reference.reading(tape, of_batch(job), false);
             // LLaMA-Factory's `concatenated_forward` upcasts whatever the model gives.
             if subtracts { of_rolled_labels(reference, &context) } else { of_sequences(reference, &context, true) }
         });

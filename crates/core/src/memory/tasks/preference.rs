@@ -1,4 +1,4 @@
-//! Pairs: direct preference optimisation, and reward models.
+//! Preference tasks: direct preference optimisation and its relatives, and reward models.
 
 use super::super::activations::ForwardContext;
 use super::super::autograd::{ElementType, Sym, Tape, Tensor, custom, dims};
@@ -11,11 +11,105 @@ use super::super::term::Term;
 use super::super::weights::LoadedModel;
 use super::logprobs::of_sequences;
 use super::models::{Actor, frozen, reader, reference, stays};
-use crate::job::Job;
+use super::pairs::{Reports, Scored, report, score_sequences};
+use crate::job::{AnswerLogits, Job};
+use crate::plan::{ReferenceKind, Task};
 use std::rc::Rc;
 
-/// DPO (trl trainer/dpo_trainer.py): reference log-probabilities without gradients, then the policy's with them.
-pub(super) fn dpo(tape: &Rc<Tape>, job: &Job, policy: &LoadedModel) -> Vec<Trainable> {
+/// One step of DPO, KTO or ORPO.
+pub(super) fn update(tape: &Rc<Tape>, job: &Job, policy: &LoadedModel) -> Vec<Trainable> {
+    match job.answer_logits() {
+        AnswerLogits::LogSoftmax => own_loop(tape, job, policy),
+        _ => as_trainer(tape, job, policy),
+    }
+}
+
+/// TRL's preference trainers: KTO's mismatched answers without gradients, the policy's forward, then the reference's, and
+/// what all of them gave is held until the loss is there.
+fn as_trainer(tape: &Rc<Tape>, job: &Job, policy: &LoadedModel) -> Vec<Trainable> {
+    let reference = reference(tape, job, policy);
+    let companions = resident(tape, job, policy);
+    let update = Update { tape, job, weights: policy, trainable: &policy.trainable, after: &|| () };
+    let trained = reader(job, policy);
+    let before = || {
+        tape.set_grad_enabled(false);
+        score(tape, job, policy, &companions);
+        tape.set_grad_enabled(true);
+        Vec::new()
+    };
+    let own = Reports { further: 2, is_top1: job.plan.task == Task::Dpo };
+    // A reference of its own has a head that gives log-probabilities alone.
+    let others =
+        if job.reference() == ReferenceKind::AdapterDisabled { own } else { Reports { further: 0, is_top1: false } };
+    update.run(inputs(tape, job), before, |context| {
+        let mut held = Vec::new();
+        if job.plan.task == Task::Kto {
+            held.extend(without_gradients(tape, Phase::OldLogProbs, || mismatched(tape, job, &trained, own)));
+            tape.enter(Phase::Forward);
+        }
+        let policy = score_sequences(&trained, context, own)?;
+        let mut outputs = Vec::new();
+        if let Some(reference) = &reference {
+            without_gradients(tape, Phase::ReferenceForward, || {
+                let gathered = strategy(&job.sharding).gathered(tape, trained.weights.counts.base);
+                if job.plan.task == Task::Kto {
+                    held.extend(mismatched(tape, job, reference, others));
+                }
+                let read = score_sequences(reference, &reference.reading(tape, of_batch(job), false), others);
+                drop(gathered);
+                outputs.extend(read);
+                Some(())
+            });
+            tape.enter(Phase::Loss);
+        }
+        let loss =
+            if job.plan.task == Task::Orpo { odds_ratio(context, &policy) } else { margin(context, &policy.sums) };
+        policy.logits.iter().filter(|_| job.plan.task != Task::Orpo).for_each(|logits| report(context, job, logits));
+        drop((outputs, held));
+        Some(HeadOutput { loss, kept: None })
+    });
+    drop((reference, companions));
+    policy.trainable.clone()
+}
+
+fn without_gradients<T>(tape: &Rc<Tape>, phase: Phase, run: impl FnOnce() -> Option<T>) -> Option<T> {
+    tape.set_grad_enabled(false);
+    tape.enter(phase);
+    let out = run();
+    tape.set_grad_enabled(true);
+    out
+}
+
+/// KTO's log-probabilities of answers to other prompts (trl trainer/kto_trainer.py `_compute_kl_logps`): only their sums
+/// are held.
+fn mismatched(tape: &Rc<Tape>, job: &Job, actor: &Actor, reports: Reports) -> Option<Tensor> {
+    score_sequences(actor, &actor.reading(tape, of_batch(job), false), reports).map(|scored| scored.sums)
+}
+
+/// ORPO's loss: the odds ratio of both halves beside the cross-entropy over the chosen sequences.
+fn odds_ratio(context: &ForwardContext, scored: &Scored) -> Tensor {
+    let ratio = margin(context, &scored.sums);
+    let Some(chosen) = &scored.chosen_loss else { return ratio };
+    custom(
+        &context.tape,
+        &[chosen, &ratio],
+        |_| scalar(context),
+        |call| [Some(call.grad.clone()), Some(call.grad.clone())].into(),
+    )
+}
+
+/// Token ids, attention mask and completion mask; KTO has them twice.
+fn inputs(tape: &Rc<Tape>, job: &Job) -> Vec<Tensor> {
+    let (batch, length) = of_batch(job);
+    let tokens = dims(&[(Sym::B, batch), (Sym::S, length)]);
+    let names = ["input_ids", "attention_mask", "completion_mask"];
+    let times = if job.plan.task == Task::Kto { 2 } else { 1 };
+    let new = |name| Tensor::new(tape, tape.label(Term::BatchInputs, name), tokens, ElementType::I64);
+    (0..times).flat_map(|_| names).map(new).collect()
+}
+
+/// DPO in a loop of one's own: reference log-probabilities without gradients, then the policy's with them.
+fn own_loop(tape: &Rc<Tape>, job: &Job, policy: &LoadedModel) -> Vec<Trainable> {
     let fp32 = job.plan.reference.logits_fp32;
     let reference = reference(tape, job, policy);
     let companions = resident(tape, job, policy);
@@ -27,7 +121,7 @@ pub(super) fn dpo(tape: &Rc<Tape>, job: &Job, policy: &LoadedModel) -> Vec<Train
         let gathered = strategy(&job.sharding).gathered(tape, policy.counts.base);
         if let Some(reference) = &reference {
             tape.enter(Phase::ReferenceForward);
-            let context = reference.reading(tape, of_pairs(job), false);
+            let context = reference.reading(tape, of_batch(job), false);
             kept.extend(of_sequences(reference, &context, fp32));
         }
         score(tape, job, policy, &companions);
@@ -55,8 +149,8 @@ pub(super) fn reward(tape: &Rc<Tape>, job: &Job, policy: &LoadedModel) -> Vec<Tr
     policy.trainable.clone()
 }
 
-/// Sequences and tokens of the concatenated forward: chosen and rejected answers one under the other.
-pub(super) fn of_pairs(job: &Job) -> (u64, u64) {
+/// Sequences and tokens of a forward: of pairs, chosen and rejected answers one under the other.
+pub(super) fn of_batch(job: &Job) -> (u64, u64) {
     (job.batches.sequences_per_forward, job.batches.tokens_per_sequence)
 }
 
@@ -73,7 +167,7 @@ pub(super) fn score(tape: &Rc<Tape>, job: &Job, policy: &LoadedModel, companions
     }
     tape.enter(Phase::RewardForward);
     let read = |actor: &Actor| {
-        let context = actor.reading(tape, of_pairs(job), false);
+        let context = actor.reading(tape, of_batch(job), false);
         drop(actor.scores(&context));
     };
     companions.iter().for_each(read);

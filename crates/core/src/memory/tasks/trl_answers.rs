@@ -3,7 +3,7 @@
 
 use super::super::activations::ForwardContext;
 use super::super::autograd::{Dim, ElementType, Recording, Sym, Tensor, cast, custom, dims};
-use super::super::loss::{FusedHead, chunked_loss, fused_lm_head, logits, mark_backward};
+use super::super::loss::{FusedHead, fused_lm_head, logits, mark_backward};
 use super::super::term::Term;
 use super::logprobs::{
     contiguous_hidden, divide, enter_loss, entropy_of, rows_of, selective_log_softmax, slice, unbind,
@@ -11,25 +11,21 @@ use super::logprobs::{
 use super::models::Actor;
 use std::rc::Rc;
 
-/// Log-probabilities of the last `completion` tokens, [b, C], and the logits that a variable of the loop still holds.
+/// Log-probabilities of the last `completion` tokens, [b, C], and the logits that variables of the loop still hold.
 pub(super) fn trl_answers(
     actor: &Actor,
     context: &Rc<ForwardContext>,
     completion: u64,
-) -> Option<(Tensor, Option<Tensor>)> {
+) -> Option<(Tensor, Vec<Tensor>)> {
     let job = &actor.job;
     let hidden = actor.hidden(context)?;
     enter_loss(context);
     let marked = mark_backward(context, &hidden);
     if job.trainer.fuses_lm_head() {
-        return Some((fused(actor, context, (hidden, marked), completion)?, None));
+        return Some((fused(actor, context, (hidden, marked), completion)?, Vec::new()));
     }
     let read = answer_positions(context, &marked, completion);
     drop(marked);
-    if job.plan.policy.use_liger_loss && context.training {
-        // liger-kernel chunked_loss/grpo_loss.py: one sequence a chunk.
-        return Some((chunked_loss(context, &actor.weights, &read, Some(completion.saturating_add(1)))?, None));
-    }
     let mut all = logits(context, &job.model, &actor.weights, &read)?;
     // The model's forward holds the hidden states until it returns.
     drop((read, hidden));
@@ -48,6 +44,8 @@ pub(super) fn trl_answers(
         let shifted = slice(context, &all, answers);
         divide(context, &slice(context, &shifted, answers))
     };
+    // `outputs`; of logits divided in place it is the same tensor.
+    let outputs = job.trainer.names_outputs().then(|| all.detach());
     drop(all);
     let picked = if divided.element() == ElementType::F32 {
         log_probabilities(context, &divided, completion)
@@ -62,7 +60,7 @@ pub(super) fn trl_answers(
         entropy_of(context, &divided, completion);
         drop(flat);
     }
-    Some((picked, Some(divided)))
+    Some((picked, outputs.into_iter().chain([divided]).collect()))
 }
 
 /// By the fused LM head, which reads the answers' positions alone: labels of prompts do not count.

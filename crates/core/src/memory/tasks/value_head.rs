@@ -8,6 +8,7 @@ use super::super::phase::Phase;
 use super::super::step::{Update, batch_inputs, forward};
 use super::super::term::Term;
 use super::super::weights::LoadedModel;
+use super::pairs::free_in_order;
 use super::preference::resident;
 use crate::job::Job;
 use std::rc::Rc;
@@ -22,7 +23,7 @@ pub(super) fn reward(tape: &Rc<Tape>, job: &Job, policy: &LoadedModel) -> Vec<Tr
     let companions = resident(tape, job, policy);
     let update = Update { tape, job, weights: policy, trainable: &policy.trainable, after: &|| () };
     update.run(batch_inputs(tape, job), Vec::new, |context| {
-        context.keep_hidden_states();
+        context.hidden_states.replace(Some(Vec::new()));
         let hidden = forward(context, job, policy)?;
         tape.enter(Phase::Loss);
         let hidden = mark_backward(context, &hidden);
@@ -31,7 +32,7 @@ pub(super) fn reward(tape: &Rc<Tape>, job: &Job, policy: &LoadedModel) -> Vec<Tr
         let values = values(context, policy, &hidden)?;
         let wide = cast(&logits, ElementType::F32, context.label(Term::LogitsFp32, "outputs"));
         drop((logits, hidden));
-        context.drop_hidden_states();
+        free_in_order(context, context.hidden_states.take().unwrap_or_default());
         let values = cast(&values, ElementType::F32, context.label(Term::ScoreHead, "fp32"));
         drop(wide);
         let loss = pairwise(context, &values);

@@ -142,7 +142,7 @@ impl Builder<'_> {
         let a = self.train(a, name, tag, true);
         let b = self.train(b, name, tag, true);
         let (a, b) = (self.remember(a, name, tag), self.remember(b, name, tag));
-        Some(Adapter { a, b, r, dropout: self.job.plan.lora.lora_dropout })
+        Some(Adapter { a, b, r, dropout: self.job.lora_dropout() })
     }
 }
 

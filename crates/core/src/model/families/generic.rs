@@ -15,7 +15,11 @@ use super::llama::{Shape, decoder};
 pub(in crate::model) fn generic(config: &Config<'_>) -> Result<Model, ConfigError> {
     require_core_keys(config)?;
     let f = Figures::read(config, &LLAMA)?;
-    let experts = config.optional_count(&["n_routed_experts", "num_local_experts", "num_experts", "moe_num_experts"], None, EXPERTS)?;
+    let experts = config.optional_count(
+        &["n_routed_experts", "num_local_experts", "num_experts", "moe_num_experts"],
+        None,
+        EXPERTS,
+    )?;
     let mixture = match experts.filter(|experts| *experts > 1) {
         Some(experts) => {
             let inner = config.count(&["moe_intermediate_size"], f.intermediate_size, INNER_WIDTH)?;
