@@ -27,6 +27,7 @@ pub struct Fields {
     pub double_quant: FieldText,
     pub prepare_for_kbit_training: FieldText,
     pub fused_4bit_gemm: FieldText,
+    pub bnb_4bit_quant_storage: FieldText,
     pub precision: FieldText,
     pub optim: FieldText,
     pub batch: FieldText,
@@ -67,6 +68,9 @@ pub struct Fields {
     pub bucket_cap_mb: FieldText,
     pub gradient_as_bucket_view: FieldText,
     pub static_graph: FieldText,
+    pub find_unused_parameters: FieldText,
+    pub sharding_strategy: FieldText,
+    pub backward_prefetch: FieldText,
 }
 
 /// The form's texts for the field called `name` in JSON; `None` for those that only files and links have.
@@ -94,6 +98,7 @@ pub fn field_text(texts: &'static Texts, name: &str) -> Option<&'static FieldTex
         "quantization.double_quant" => &fields.double_quant,
         "quantization.prepare_for_kbit_training" => &fields.prepare_for_kbit_training,
         "quantization.fused_4bit_gemm" => &fields.fused_4bit_gemm,
+        "quantization.bnb_4bit_quant_storage" => &fields.bnb_4bit_quant_storage,
         "torch_dtype" | "mixed_precision" => &fields.precision,
         "optim" => &fields.optim,
         "per_device_train_batch_size" => &fields.batch,
@@ -134,6 +139,9 @@ pub fn field_text(texts: &'static Texts, name: &str) -> Option<&'static FieldTex
         "distributed.bucket_cap_mb" => &fields.bucket_cap_mb,
         "distributed.gradient_as_bucket_view" => &fields.gradient_as_bucket_view,
         "distributed.static_graph" => &fields.static_graph,
+        "distributed.find_unused_parameters" => &fields.find_unused_parameters,
+        "distributed.sharding_strategy" => &fields.sharding_strategy,
+        "distributed.backward_prefetch" => &fields.backward_prefetch,
         "rollout.new_tokens" => &fields.new_tokens,
         "rollout.engine" => &tasks.engine,
         "rollout.prompts" => &tasks.prompts,

@@ -83,8 +83,9 @@ impl Texts {
                 };
                 Some(offloaded(format!("ZeRO-{stage}"), offload))
             }
-            Sharding::Fsdp2 { cpu_offload } => {
-                Some(offloaded("FSDP2".to_owned(), cpu_offload.then_some(self.offload_all_short)))
+            Sharding::Fsdp2 { cpu_offload } | Sharding::Fsdp1 { cpu_offload } => {
+                let name = if matches!(sharding, Sharding::Fsdp1 { .. }) { "FSDP1" } else { "FSDP2" };
+                Some(offloaded(name.to_owned(), cpu_offload.then_some(self.offload_all_short)))
             }
         }
     }

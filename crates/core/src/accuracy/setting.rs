@@ -69,6 +69,11 @@ pub enum Sharding {
         /// Whether shards live in host memory.
         cpu_offload: bool,
     },
+    /// `torch.distributed.fsdp.FullyShardedDataParallel`.
+    Fsdp1 {
+        /// Whether shards live in host memory.
+        cpu_offload: bool,
+    },
 }
 
 impl Sharding {
@@ -81,6 +86,7 @@ impl Sharding {
                 offload_param: job.plan.offload_param == Offload::Cpu,
             },
             Scheme::Fsdp2 => Self::Fsdp2 { cpu_offload: job.sharding.offload_param },
+            Scheme::Fsdp1 => Self::Fsdp1 { cpu_offload: job.sharding.offload_param },
             Scheme::Ddp => Self::Ddp,
             Scheme::Single => Self::None,
         }
@@ -101,6 +107,8 @@ impl Sharding {
             Self::Zero { .. } => "zero3+optimizer+param",
             Self::Fsdp2 { cpu_offload: false } => "fsdp2",
             Self::Fsdp2 { cpu_offload: true } => "fsdp2+cpu",
+            Self::Fsdp1 { cpu_offload: false } => "fsdp1",
+            Self::Fsdp1 { cpu_offload: true } => "fsdp1+cpu",
         }
     }
 
@@ -113,6 +121,7 @@ impl Sharding {
             "none" => Some(Self::None),
             "ddp" => Some(Self::Ddp),
             "fsdp2" => Some(Self::Fsdp2 { cpu_offload: offloads.contains(&"cpu") }),
+            "fsdp1" => Some(Self::Fsdp1 { cpu_offload: offloads.contains(&"cpu") }),
             _ => Some(Self::Zero {
                 stage: what.strip_prefix("zero")?.parse().ok()?,
                 offload_optimizer: offloads.contains(&"optimizer"),

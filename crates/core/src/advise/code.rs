@@ -187,8 +187,8 @@ fn write_change(change: &Changed, after: &Plan, lines: &mut Vec<Line>) {
         }
         "keep_outputs" if value == "false" => line(Script, "del outputs"),
         "offload_optimizer" | "offload_param" => match after.distributed.framework {
-            Framework::Fsdp2 if value == "cpu" => line(Script, CPU_OFFLOAD),
-            Framework::Fsdp2 => {}
+            Framework::Fsdp1 | Framework::Fsdp2 if value == "cpu" => line(Script, CPU_OFFLOAD),
+            Framework::Fsdp1 | Framework::Fsdp2 => {}
             _ => line(Deepspeed, &["\"", field, "\": {\"device\": \"", value, "\"}"].concat()),
         },
         "distributed.cpu_offload" if value == "true" => {

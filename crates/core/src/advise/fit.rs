@@ -100,9 +100,9 @@ pub(super) fn questions(job: &Job, level: Level) -> Vec<Question> {
     }
     .of_forward();
     let shardings = match plan.distributed.framework {
-        // FSDP2 casts as it gathers, DeepSpeed casts wide adapters, and autocast keeps 16-bit copies of whole weights:
+        // FSDP casts as it gathers, DeepSpeed casts wide adapters, and autocast keeps 16-bit copies of whole weights:
         // forward then keeps other tensors.
-        Framework::Fsdp2 => Question::free(&shardings),
+        Framework::Fsdp1 | Framework::Fsdp2 => Question::free(&shardings),
         _ if has_wide_adapters(plan) || plan.mixed_precision != MixedPrecision::No => Question::free(&shardings),
         Framework::Ddp | Framework::Deepspeed => Question::free(&shardings).of_sharding(),
     };

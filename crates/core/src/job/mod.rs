@@ -28,8 +28,8 @@ pub use loss::LossImplementation;
 pub use numerics::Numerics;
 pub(crate) use numerics::adapter_dtype;
 pub(crate) use pairs::AnswerLogits;
-pub use sharding::{Scheme, Sharding};
-pub use trainer::TrainerStep;
+pub use sharding::{FlatStrategy, Scheme, Sharding};
+pub use trainer::{Accelerate, TrainerStep};
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! Which dtype weights, adapters and matmuls are in.
 
 use super::{Scheme, Sharding, TrainerStep, adapts, trains};
-use crate::plan::{AdapterDtype, Auto, Dtype, Framework, Method, MixedPrecision, Plan};
+use crate::plan::{AdapterDtype, Auto, Dtype, Framework, Method, MixedPrecision, Plan, TrainerName};
 
 /// dtypes of one model in a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,14 +36,17 @@ impl Numerics {
             MixedPrecision::Bf16 => Some(Dtype::Bfloat16),
             MixedPrecision::Fp16 => Some(Dtype::Float16),
         };
+        // accelerate puts autocast around a model that it prepares itself (accelerator.py `prepare_model`); FSDP2's groups
+        // cast instead (`_prepare_fsdp2`).
+        let casts_by_groups = sharding.scheme == Scheme::Fsdp2 && sharding.accelerate.is_some();
         Self {
             weights,
             frozen: frozen(plan, autocast),
             fp32_embeddings_and_norms: TrainerStep::of(plan).holds_embeddings_and_norms_in_fp32(plan),
-            unquantized: if upcasts_unquantized(plan, sharding) { Dtype::Float32 } else { weights },
+            unquantized: unquantized(plan, sharding),
             gathered: gathered(plan, sharding),
-            adapters: adapter_dtype(plan),
-            autocast,
+            adapters: if sharding.accelerate.is_some() { sharding.shard_dtype } else { adapter_dtype(plan) },
+            autocast: autocast.filter(|_| !casts_by_groups),
             float16: autocast.unwrap_or(weights) == Dtype::Float16,
             fp32_master: keeps_fp32_master(plan, sharding),
         }
@@ -52,6 +55,17 @@ impl Numerics {
     /// Whether matmuls run in 16 bits.
     pub fn multiplies_in_16_bits(&self) -> bool {
         self.gathered != Dtype::Float32 || self.autocast.is_some()
+    }
+}
+
+/// What the base holds beside its quantised weights. FSDP as accelerate drives it keeps what trains and what does not in
+/// dtypes of their own; a sharded 4-bit base has the dtype of its group, so that nothing of it is upcast.
+fn unquantized(plan: &Plan, sharding: &Sharding) -> Dtype {
+    match sharding.accelerate {
+        Some(_) if !adapts(plan) => sharding.shard_dtype,
+        _ if sharding.shards_four_bit => sharding.frozen_dtype,
+        _ if upcasts_unquantized(plan, sharding) => Dtype::Float32,
+        _ => sharding.frozen_dtype,
     }
 }
 
@@ -78,18 +92,19 @@ fn frozen(plan: &Plan, autocast: Option<Dtype>) -> Dtype {
 fn gathered(plan: &Plan, sharding: &Sharding) -> Dtype {
     match sharding.scheme {
         Scheme::Zero(_) if plan.distributed.bf16_enabled == Auto::Set(true) => Dtype::Bfloat16,
-        Scheme::Fsdp2 => sharding.param_dtype,
+        Scheme::Fsdp1 | Scheme::Fsdp2 => sharding.param_dtype,
         _ => plan.torch_dtype,
     }
 }
 
 /// peft's `autocast_adapter_dtype`: fp16 and bf16 adapters become fp32. DeepSpeed casts the whole module, adapters too, to
-/// its own dtype, and FSDP2 wants one dtype in a group: adapters follow the base there.
+/// its own dtype, and FSDP2 in a loop of one's own wants one dtype in a group: adapters follow the base there. FSDP1 wraps
+/// them by themselves.
 pub(crate) fn adapter_dtype(plan: &Plan) -> Dtype {
     let follow_base = match plan.distributed.framework {
         Framework::Deepspeed => plan.zero_stage > 0,
-        Framework::Fsdp2 => plan.num_gpus > 1,
-        Framework::Ddp => false,
+        Framework::Fsdp2 => plan.num_gpus > 1 && plan.trainer.name == TrainerName::Custom,
+        Framework::Fsdp1 | Framework::Ddp => false,
     };
     match plan.lora.adapter_dtype {
         AdapterDtype::Bfloat16 => Dtype::Bfloat16,

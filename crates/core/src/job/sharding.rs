@@ -1,7 +1,12 @@
 //! Sharding: which ranks keep which share of weights, gradients and optimizer state, and in which buckets shares travel.
 
+use super::numerics::adapter_dtype;
+use super::trainer::{Accelerate, TrainerStep};
+use super::{adapts, trains};
 use crate::model::Model;
-use crate::plan::{Auto, BucketSize, Dtype, Framework, Offload, Plan, Task};
+use crate::plan::{
+    Auto, BackwardPrefetch, BucketSize, Dtype, Framework, Method, MixedPrecision, Offload, Plan, ShardingStrategy, Task,
+};
 
 /// DeepSpeed's own default of `reduce_bucket_size`, elements (runtime/zero/config.py).
 const REDUCE_BUCKET_SIZE: u64 = 500_000_000;
@@ -27,6 +32,19 @@ pub enum Scheme {
     Zero(u8),
     /// `torch.distributed.fsdp.fully_shard`.
     Fsdp2,
+    /// `torch.distributed.fsdp.FullyShardedDataParallel`.
+    Fsdp1,
+}
+
+/// What FSDP1 does with its flat parameters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FlatStrategy {
+    /// Each rank holds a share of them.
+    pub shards: bool,
+    /// They are freed between forward and backward.
+    pub reshards: bool,
+    /// When backward gathers those of the module that comes next.
+    pub prefetch: BackwardPrefetch,
 }
 
 /// Sharding of one plan, every "auto" and default filled in. Sizes are in elements.
@@ -62,14 +80,28 @@ pub struct Sharding {
     pub param_persistence_threshold: u64,
     /// ZeRO-3's `sub_group_size`.
     pub sub_group_size: u64,
+    /// FSDP1's flat parameters.
+    pub flat: FlatStrategy,
+    /// accelerate drives FSDP, and how.
+    pub accelerate: Option<Accelerate>,
+    /// DDP looks for parameters without a gradient.
+    pub find_unused_parameters: bool,
+    /// Packed 4-bit weights are sharded like any other.
+    pub shards_four_bit: bool,
     /// FSDP2's groups are freed after forward and gathered again for backward.
     pub reshard_after_forward: bool,
     /// FSDP2 wraps the token embedding in a group of its own.
     pub wrap_embedding: bool,
     /// dtype of gathered parameters, which matmuls run in.
     pub param_dtype: Dtype,
-    /// dtype of FSDP2's shards.
+    /// dtype that FSDP casts parameters to as it gathers them; `None`: each stays as it is kept.
+    pub gathered_dtype: Option<Dtype>,
+    /// dtype that weights are loaded in, before anything converts them.
+    pub loaded_dtype: Dtype,
+    /// dtype of the shards that train.
     pub shard_dtype: Dtype,
+    /// dtype of the shards that do not.
+    pub frozen_dtype: Dtype,
     /// dtype that gradients are reduced in.
     pub reduce_dtype: Dtype,
     /// dtype that ZeRO sums gradients in (`data_types.grad_accum_dtype`).
@@ -85,6 +117,7 @@ impl Scheme {
             (Framework::Deepspeed, 3) => Self::Zero(3),
             (Framework::Deepspeed, stage @ (1 | 2)) if trains => Self::Zero(stage),
             (Framework::Fsdp2, _) if several => Self::Fsdp2,
+            (Framework::Fsdp1, _) if several => Self::Fsdp1,
             // ZeRO-1 and -2 without an optimizer.
             (Framework::Deepspeed, 1 | 2) => Self::Single,
             _ if several && trains => Self::Ddp,
@@ -98,10 +131,12 @@ impl Sharding {
     pub(crate) fn of(plan: &Plan, model: &Model) -> Self {
         let keys = &plan.distributed;
         let scheme = Scheme::of(plan);
-        let fsdp2 = scheme == Scheme::Fsdp2;
+        let fsdp = matches!(scheme, Scheme::Fsdp1 | Scheme::Fsdp2);
+        let accelerate = TrainerStep::accelerated_fsdp(plan);
+        let gathered = gathered_dtype(plan, scheme, accelerate);
         let zero = matches!(scheme, Scheme::Zero(_));
         let hidden = model.hidden_size;
-        let offload_param = plan.offload_param == Offload::Cpu || (fsdp2 && plan.fsdp2_offloads());
+        let offload_param = plan.offload_param == Offload::Cpu || (fsdp && plan.fsdp_offloads());
         let offload_optimizer = plan.offload_optimizer == Offload::Cpu || offload_param;
         let overlap_comm = match keys.overlap_comm {
             Auto::Set(overlap) => overlap,
@@ -111,7 +146,7 @@ impl Sharding {
         Self {
             scheme,
             ranks: plan.num_gpus.max(1),
-            offload_optimizer: offload_optimizer && matches!(scheme, Scheme::Zero(_) | Scheme::Fsdp2),
+            offload_optimizer: offload_optimizer && matches!(scheme, Scheme::Zero(_) | Scheme::Fsdp1 | Scheme::Fsdp2),
             offload_param,
             pin_memory: keys.pin_memory,
             overlap_comm,
@@ -133,23 +168,39 @@ impl Sharding {
                 hidden.saturating_mul(10),
             ),
             sub_group_size: size(keys.sub_group_size, SUB_GROUP_SIZE, SUB_GROUP_SIZE),
+            flat: flat_strategy(plan, accelerate),
+            accelerate,
+            find_unused_parameters: keys.find_unused_parameters,
+            shards_four_bit: shards_four_bit(plan, scheme),
             reshard_after_forward: keys.reshard_after_forward,
             wrap_embedding: keys.wrap_embedding,
-            param_dtype: keys.param_dtype.filter(|_| fsdp2).unwrap_or(plan.torch_dtype),
-            shard_dtype: plan.torch_dtype,
-            reduce_dtype: keys.reduce_dtype.or(keys.param_dtype).filter(|_| fsdp2).unwrap_or(plan.torch_dtype),
+            param_dtype: gathered.unwrap_or(plan.torch_dtype),
+            gathered_dtype: gathered,
+            loaded_dtype: if adapts(plan) { adapter_dtype(plan) } else { plan.torch_dtype },
+            shard_dtype: trained_dtype(plan, scheme, accelerate),
+            frozen_dtype: frozen_dtype(plan, scheme, accelerate),
+            reduce_dtype: keys
+                .reduce_dtype
+                .filter(|_| fsdp)
+                .or(gathered)
+                .unwrap_or(trained_dtype(plan, scheme, accelerate)),
             grad_accum_dtype: keys.grad_accum_dtype.filter(|_| zero).unwrap_or(plan.torch_dtype),
         }
     }
 
     /// Whether each rank holds a share of the weights only.
     pub fn shards_weights(&self) -> bool {
-        matches!(self.scheme, Scheme::Zero(3) | Scheme::Fsdp2)
+        matches!(self.scheme, Scheme::Zero(3) | Scheme::Fsdp1 | Scheme::Fsdp2)
+    }
+
+    /// Whether PyTorch's own FSDP shards, in either form.
+    pub fn is_fsdp(&self) -> bool {
+        matches!(self.scheme, Scheme::Fsdp1 | Scheme::Fsdp2)
     }
 
     /// Whether ZeRO sums gradients in another dtype than backward computes them in.
     pub fn accumulates_apart(&self) -> bool {
-        self.grad_accum_dtype != self.shard_dtype
+        matches!(self.scheme, Scheme::Zero(_)) && self.grad_accum_dtype != self.shard_dtype
     }
 
     /// Whether DeepSpeed takes `BF16_Optimizer` in place of ZeRO's own optimizer (runtime/engine.py
@@ -161,7 +212,7 @@ impl Sharding {
 
     /// Whether each rank keeps optimizer state of its share only.
     pub fn shards_optimizer(&self) -> bool {
-        matches!(self.scheme, Scheme::Zero(_) | Scheme::Fsdp2)
+        matches!(self.scheme, Scheme::Zero(_) | Scheme::Fsdp1 | Scheme::Fsdp2)
     }
 }
 
@@ -171,5 +222,72 @@ fn size(bucket: BucketSize, default: u64, auto: u64) -> u64 {
         BucketSize::Default => default,
         BucketSize::Auto => auto,
         BucketSize::Elements(elements) => elements,
+    }
+}
+
+/// accelerate's `mixed_precision` as a policy (utils/dataclasses.py `set_mixed_precision`): parameters are gathered and
+/// gradients reduced in its dtype. Without it everything stays as it is, but a loop of one's own that names no
+/// `param_dtype` has one dtype.
+fn gathered_dtype(plan: &Plan, scheme: Scheme, accelerate: Option<Accelerate>) -> Option<Dtype> {
+    if !matches!(scheme, Scheme::Fsdp1 | Scheme::Fsdp2) {
+        return None;
+    }
+    plan.distributed.param_dtype.or(match (accelerate, plan.mixed_precision) {
+        (None, _) => (scheme == Scheme::Fsdp2).then_some(plan.torch_dtype),
+        // transformers' Trainer gathers a sharded 4-bit base in its storage dtype (distributed/fsdp.py
+        // `update_fsdp_plugin_peft`), which is that of the other weights.
+        (Some(_), MixedPrecision::No) => {
+            (scheme == Scheme::Fsdp1 && shards_four_bit(plan, scheme)).then_some(plan.torch_dtype)
+        }
+        (Some(_), MixedPrecision::Bf16) => Some(Dtype::Bfloat16),
+        (Some(_), MixedPrecision::Fp16) => Some(Dtype::Float16),
+    })
+}
+
+/// dtype of what trains, as its shards are kept. Under mixed precision accelerate makes it fp32: of FSDP1's flat parameters
+/// all that train (accelerator.py `prepare_model`), of FSDP2's only where no base is packed into 4 bits
+/// (utils/fsdp_utils.py `fsdp2_prepare_model`).
+fn trained_dtype(plan: &Plan, scheme: Scheme, accelerate: Option<Accelerate>) -> Dtype {
+    let fsdp = matches!(scheme, Scheme::Fsdp1 | Scheme::Fsdp2);
+    let loaded = if fsdp && accelerate.is_some() && adapts(plan) { adapter_dtype(plan) } else { plan.torch_dtype };
+    let upcasts = fsdp && accelerate.is_some() && trains(plan) && plan.mixed_precision != MixedPrecision::No;
+    let packed = scheme == Scheme::Fsdp2
+        && accelerate >= Some(Accelerate::GroupsEnds)
+        && plan.method == Method::Qlora
+        && plan.quantization.bits == 4;
+    if upcasts && !packed { Dtype::Float32 } else { loaded }
+}
+
+/// dtype of the shards that do not train.
+fn frozen_dtype(plan: &Plan, scheme: Scheme, accelerate: Option<Accelerate>) -> Dtype {
+    let all = scheme == Scheme::Fsdp2 && accelerate == Some(Accelerate::UpcastsAll);
+    if all && plan.mixed_precision != MixedPrecision::No { Dtype::Float32 } else { plan.torch_dtype }
+}
+
+/// A packed base is sharded where its storage has the dtype of the other weights, which its group shares: bytes are left out
+/// (accelerate's `ignored_params`), or cannot be sharded at all.
+fn shards_four_bit(plan: &Plan, scheme: Scheme) -> bool {
+    let shards = matches!(scheme, Scheme::Fsdp1 | Scheme::Fsdp2);
+    let packed = plan.method == Method::Qlora && plan.quantization.bits == 4;
+    shards && packed && plan.quantization.bnb_4bit_quant_storage.dtype() == Some(plan.torch_dtype)
+}
+
+/// FSDP1's strategy and prefetch. PyTorch's own default is `BACKWARD_PRE`, the Trainer's none (training_args.py
+/// `_process_fsdp_args`).
+fn flat_strategy(plan: &Plan, accelerate: Option<Accelerate>) -> FlatStrategy {
+    // transformers 5 hands its setting to accelerate's `reshard_after_forward`, which loses to the default that
+    // `sharding_strategy` takes from the environment (utils/dataclasses.py `FullyShardedDataParallelPlugin.__post_init__`).
+    let ignored = accelerate == Some(Accelerate::GroupsEnds);
+    let default = if plan.distributed.reshard_after_forward || ignored {
+        ShardingStrategy::FullShard
+    } else {
+        ShardingStrategy::ShardGradOp
+    };
+    let strategy = plan.distributed.sharding_strategy.unwrap_or(default);
+    let usual = if accelerate.is_some() { BackwardPrefetch::NoPrefetch } else { BackwardPrefetch::BackwardPre };
+    FlatStrategy {
+        shards: strategy != ShardingStrategy::NoShard,
+        reshards: matches!(strategy, ShardingStrategy::FullShard | ShardingStrategy::HybridShard),
+        prefetch: plan.distributed.backward_prefetch.unwrap_or(usual),
     }
 }

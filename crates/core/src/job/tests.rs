@@ -22,6 +22,8 @@ fn the_scheme_follows_from_framework_stage_gpus_and_task() {
         ("num_gpus=4&framework=ddp", Scheme::Ddp),
         ("framework=fsdp2", Scheme::Single),
         ("num_gpus=4&framework=fsdp2", Scheme::Fsdp2),
+        ("framework=fsdp1", Scheme::Single),
+        ("num_gpus=4&framework=fsdp1", Scheme::Fsdp1),
         ("zero_stage=1", Scheme::Zero(1)),
         ("num_gpus=4&zero_stage=2", Scheme::Zero(2)),
         ("num_gpus=4&zero_stage=3", Scheme::Zero(3)),
@@ -212,6 +214,60 @@ fn a_changed_job_is_what_its_plan_resolves_to() {
     wrong.lora.r = 0;
     wrong.num_gpus = 0;
     assert_eq!(before.with(wrong.clone()), Err(Job::resolve(&wrong).unwrap_err()));
+}
+
+/// What trains, what does not, what it is gathered in, autocast.
+#[test]
+fn accelerate_keeps_what_trains_in_fp32_under_mixed_precision() {
+    use Dtype::{Bfloat16, Float32};
+    let bf16 = Some(Bfloat16);
+    for (more, trained, frozen, gathered, autocast) in [
+        ("framework=fsdp2&mixed_precision=bf16", Bfloat16, Bfloat16, bf16, bf16),
+        ("framework=fsdp2&trainer=transformers&mixed_precision=bf16", Float32, Bfloat16, bf16, None),
+        ("framework=fsdp1&trainer=transformers&mixed_precision=bf16", Float32, Bfloat16, bf16, bf16),
+        ("framework=fsdp2&trainer=transformers&mixed_precision=no", Bfloat16, Bfloat16, None, None),
+        (
+            "framework=fsdp2&trainer=transformers&trainer_version=4.57.6&mixed_precision=bf16",
+            Float32,
+            Float32,
+            bf16,
+            None,
+        ),
+        ("framework=fsdp2&trainer=transformers&method=lora&mixed_precision=bf16", Float32, Bfloat16, bf16, None),
+        ("framework=fsdp1&method=lora", Bfloat16, Bfloat16, None, None),
+    ] {
+        let job = job(&format!("num_gpus=4&{more}"));
+        let sharding = job.sharding;
+        let dtypes = (sharding.shard_dtype, sharding.frozen_dtype, sharding.gathered_dtype, job.numerics.autocast);
+        assert_eq!(dtypes, (trained, frozen, gathered, autocast), "{more}");
+    }
+}
+
+#[test]
+fn a_4_bit_base_is_sharded_where_its_storage_is_of_the_weights_dtype() {
+    let more = "num_gpus=4&method=qlora&trainer=transformers&mixed_precision=bf16&adapter_dtype=bfloat16";
+    for (framework, storage, sharded, adapters) in [
+        ("fsdp2", "uint8", false, Dtype::Bfloat16),
+        ("fsdp2", "bfloat16", true, Dtype::Bfloat16),
+        ("fsdp1", "bfloat16", true, Dtype::Float32),
+    ] {
+        let job = job(&format!("{more}&framework={framework}&bnb_4bit_quant_storage={storage}"));
+        assert_eq!((job.sharding.shards_four_bit, job.numerics.adapters), (sharded, adapters), "{framework} {storage}");
+    }
+    for (pairs, field) in [
+        ("framework=fsdp1", "quantization.bnb_4bit_quant_storage"),
+        ("framework=fsdp2&bnb_4bit_quant_storage=float32", "quantization.bnb_4bit_quant_storage"),
+        ("framework=fsdp1&bits=8", "quantization.bits"),
+        ("zero_stage=3&bnb_4bit_quant_storage=bfloat16", "quantization.bnb_4bit_quant_storage"),
+        (
+            "framework=fsdp1&bnb_4bit_quant_storage=bfloat16&sharding_strategy=hybrid_shard",
+            "distributed.sharding_strategy",
+        ),
+    ] {
+        let decoded = link::decode(&format!("v=1&model=Qwen/Qwen3-4B&{more}&{pairs}"));
+        let problems = Job::resolve(&decoded.plan).unwrap_err();
+        assert!(problems.iter().any(|problem| problem.field == field), "{pairs}: {problems:?}");
+    }
 }
 
 #[test]

@@ -5,7 +5,18 @@
 //! version itself.
 
 use super::LogitsMetrics;
-use crate::plan::{AttnImplementation, Framework, Method, Plan, Release, Task, TrainerName};
+use crate::plan::{AttnImplementation, Method, Plan, Release, Task, TrainerName};
+
+/// How accelerate drives FSDP, by version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Accelerate {
+    /// Up to 1.12: under mixed precision FSDP2 holds every weight in fp32 (utils/fsdp_utils.py `model.to(torch.float32)`).
+    UpcastsAll,
+    /// 1.13 and 1.14: only what trains.
+    UpcastsTrained,
+    /// From 1.15 on the embedding is a group of its own, and the final norm with the head another.
+    GroupsEnds,
+}
 
 /// The trainer of a job and the measured version that its step is taken from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +43,25 @@ impl TrainerStep {
     /// Whether it is a loop of one's own: no trainer makes the optimizer or its parameter groups.
     pub fn is_custom(self) -> bool {
         self.name == TrainerName::Custom
+    }
+
+    /// How accelerate drives FSDP, as the trainer's release was measured with it; `None`: a loop of one's own.
+    pub fn accelerate(self) -> Option<Accelerate> {
+        let since = |release: Release| self.release >= release;
+        Some(match self.name {
+            TrainerName::Custom | TrainerName::Unsloth | TrainerName::Verl | TrainerName::Torchtune => return None,
+            TrainerName::Transformers if !since(Release::new(5, 0, 0)) => Accelerate::UpcastsAll,
+            TrainerName::Trl if !since(Release::new(1, 0, 0)) => Accelerate::UpcastsAll,
+            TrainerName::LlamaFactory => Accelerate::UpcastsAll,
+            TrainerName::Axolotl => Accelerate::UpcastsTrained,
+            TrainerName::Transformers | TrainerName::Trl | TrainerName::MsSwift => Accelerate::GroupsEnds,
+        })
+    }
+
+    /// accelerate's version where it drives FSDP in `plan`.
+    pub(super) fn accelerated_fsdp(plan: &Plan) -> Option<Accelerate> {
+        let sharded = plan.num_gpus > 1 && plan.distributed.framework.is_fsdp();
+        Self::of(plan).accelerate().filter(|_| sharded)
     }
 
     /// Whether this is TRL at `major.minor` or later.
@@ -124,7 +154,7 @@ impl TrainerStep {
     /// `_configure_embedding_dtypes`): cast up after loading, and back where adapters, FSDP or flash attention want one
     /// dtype.
     pub(super) fn holds_embeddings_and_norms_in_fp32(self, plan: &Plan) -> bool {
-        let is_sharded = plan.num_gpus > 1 && plan.distributed.framework == Framework::Fsdp2;
+        let is_sharded = plan.num_gpus > 1 && plan.distributed.framework.is_fsdp();
         self.name == TrainerName::Axolotl
             && plan.method == Method::Full
             && plan.attn_implementation != AttnImplementation::FlashAttention2

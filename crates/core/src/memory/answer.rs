@@ -265,8 +265,12 @@ fn notes(job: &Job, step: &program::Step, host: &[HostAllocation]) -> Vec<Note> 
     if plan.zero_stage > 0 && plan.num_gpus == 1 {
         notes.push(Note::ZeroOnOneCard);
     }
-    if plan.fsdp2_offloads() && !plan.distributed.cpu_offload && plan.offload_optimizer != plan.offload_param {
+    if plan.fsdp_offloads() && !plan.distributed.cpu_offload && plan.offload_optimizer != plan.offload_param {
         notes.push(Note::Fsdp2OffloadsAll);
+    }
+    if job.quantizes() && job.sharding.shards_weights() && plan.num_gpus > 1 && !job.sharding.shards_four_bit {
+        let can = job.sharding.is_fsdp() && plan.quantization.bits == 4;
+        notes.push(Note::QuantizedBaseNotSharded { storage: can.then_some(plan.torch_dtype.name()) });
     }
     let needed = host.iter().fold(0_u64, |sum, used| sum.saturating_add(used.bytes));
     let HostMemory { bytes: usual, source } = job.gpu.segment.host_memory(plan.num_gpus);

@@ -33,7 +33,7 @@ pub(super) fn run_embeddings(
             if context.zero3.is_some() { want_gradient(rows) } else { rows }
         })
     };
-    let mut tokens = want_gradient(match &context.fsdp2 {
+    let mut tokens = want_gradient(match &context.groups {
         Some(groups) => groups.run_embedding(look_up),
         None => look_up(),
     });

@@ -235,6 +235,11 @@ pub enum Note {
     ZeroOnOneCard,
     /// FSDP2 offloads all or nothing: `CPUOffloadPolicy` moves what the plan does not name as well.
     Fsdp2OffloadsAll,
+    /// The weights are sharded, but not the quantised base: every GPU holds all of it.
+    QuantizedBaseNotSharded {
+        /// Storage dtype of 4-bit weights that would be sharded, where there is one.
+        storage: Option<&'static str>,
+    },
     /// flash-attn and bf16 need compute capability 8.0.
     CardLacksBfloat16,
     /// The GPU has no flash kernel for this plan; the named kernel is used.

@@ -1,6 +1,6 @@
 //! Parameters: the tensors that sharding, gradients and optimizer go by, whatever module they belong to.
 
-use super::autograd::{ElementType, GradSource, LayerTag, Leaf, Sym, Tape, Tensor, dims};
+use super::autograd::{ElementType, GradSource, LayerTag, Leaf, Stream, Sym, Tape, Tensor, dims};
 use super::term::Term;
 use std::rc::Rc;
 
@@ -59,6 +59,13 @@ impl Trainable {
         }
     }
 
+    /// Says on which stream gradients are summed.
+    pub(super) fn sum_on(&self, stream: Stream) {
+        if let Some(GradSource::Leaf(leaf)) = self.tensor.source() {
+            leaf.summed_on.set(stream);
+        }
+    }
+
     /// Says that a hook sums the gradient in `element`.
     pub(super) fn accumulate_in(&self, element: ElementType) {
         if let Some(GradSource::Leaf(leaf)) = self.tensor.source() {
@@ -109,4 +116,9 @@ pub(super) struct Parameters<'a> {
     pub(super) layers: Vec<LayerTag>,
     /// The head reads the table of token embeddings.
     pub(super) tied: bool,
+    /// There is a head that gives logits, tied or not.
+    pub(super) has_language_head: bool,
+    /// What tells storages of the head, and of the last norm before it, from others.
+    pub(super) head: Vec<usize>,
+    pub(super) last_norm: Vec<usize>,
 }

@@ -8,7 +8,7 @@ use super::loss::HeadOutput;
 use super::optimizer::{self, InBackward};
 use super::parameter::Trainable;
 use super::phase::Phase;
-use super::sharding::strategy;
+use super::sharding::{MicroBatch, strategy};
 use super::term::Term;
 use super::weights::{LayerWeights, LoadedModel};
 use crate::job::{Job, Sharding};
@@ -52,7 +52,7 @@ pub(super) fn forward_context(tape: &Rc<Tape>, job: &Job, training: bool) -> For
         keeps_branches: behaviour.keeps_branches,
         float16: numerics.float16,
         half: ElementType::Half,
-        fsdp2: None,
+        groups: None,
         zero3: None,
         backward_begins: Rc::default(),
         hidden_states: RefCell::default(),
@@ -109,9 +109,15 @@ impl Update<'_> {
                 // Later micro-batches repeat the second.
                 let earlier = self.micro_step(&loss, Vec::new(), strategy.reduces_every_batch(), in_backward.as_ref());
                 buckets = earlier.map(|ran| ran.buckets).unwrap_or_default();
-            } else if in_backward.is_none() {
-                hold_gradients(tape, trainable);
+            } else {
+                if strategy.leaves_hold_gradients() && in_backward.is_none() {
+                    hold_gradients(tape, trainable);
+                }
                 buckets = strategy.accumulated_buckets(tape);
+                if job.batches.forwards_per_step > 2 && strategy.runs_unreduced_batch() {
+                    self.micro_step(&loss, Vec::new(), false, None);
+                    tape.enter(Phase::Forward);
+                }
             }
         }
         let Some(MicroStep { kept, .. }) = self.micro_step(&loss, buckets, true, in_backward.as_ref()) else { return };
@@ -147,12 +153,13 @@ impl Update<'_> {
         let zero3 = weights.zero3.as_ref();
         tape.enter(Phase::Forward);
         let mut context = forward_context(tape, job, true);
-        let fsdp2 = strategy(sharding).groups(tape, &weights.sharded());
-        context.fsdp2.clone_from(&fsdp2);
+        let batch = MicroBatch { accumulates: job.batches.forwards_per_step > 1, reduces };
+        let groups = strategy(sharding).groups(tape, &weights.sharded(), batch);
+        context.groups.clone_from(&groups);
         context.zero3 = zero3.cloned();
         let context = Rc::new(context);
         let root = zero3.map(|modules| modules.enter("root"));
-        fsdp2.iter().for_each(|groups| groups.begin_forward());
+        groups.iter().for_each(|groups| groups.begin_forward());
         let head = loss(&context);
         context.autocast.replace(false);
         context.leave_autocast();
@@ -160,9 +167,9 @@ impl Update<'_> {
         if let (Some(modules), Some(root)) = (zero3, root) {
             loss = modules.leave(root, &loss);
         }
-        fsdp2.iter().for_each(|groups| groups.end_forward());
+        groups.iter().for_each(|groups| groups.end_forward());
         tape.enter(Phase::LossBackward);
-        fsdp2.iter().for_each(|groups| groups.begin_backward());
+        groups.iter().for_each(|groups| groups.begin_backward());
         // Stage 2 makes its buckets when the first gradient is told.
         let makes_buckets = buckets.is_empty() && weights.zero2.is_none();
         let reduce = Rc::new(RefCell::new(buckets));
@@ -184,7 +191,7 @@ impl Update<'_> {
         } else {
             strategy(sharding).end_earlier_backward(tape, trainable);
         }
-        held.extend(fsdp2.iter().flat_map(|groups| groups.end_backward()));
+        held.extend(groups.iter().flat_map(|groups| groups.end_backward()));
         drop((loss, kept));
         if reduces {
             buckets.clear();
@@ -249,13 +256,16 @@ pub(super) fn forward(context: &Rc<ForwardContext>, job: &Job, weights: &LoadedM
                 run_layer(context, layer, x)
             }
         };
-        hidden = match &context.fsdp2 {
+        hidden = match &context.groups {
             Some(groups) => groups.run_layer(layer.tag, &hidden, run),
             None => run(&hidden),
         };
     }
     tape.enter_layer(super::autograd::NO_LAYER);
     let mut out = hidden.clone();
+    if let Some(groups) = &context.groups {
+        out = groups.enter_tail(&out, true);
+    }
     for norm in &weights.final_norms {
         out = run_norm(context, norm, &out);
     }

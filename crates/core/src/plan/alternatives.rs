@@ -7,7 +7,7 @@ use super::{AttentionKernel, AttnImplementation, Dtype, Framework, Method, Mixed
 pub struct Alternative {
     /// Its method.
     pub method: Method,
-    /// Its ZeRO stage; 3 for FSDP2, which shards the same.
+    /// Its ZeRO stage; 3 for FSDP, which shards the same.
     pub zero_stage: u8,
     /// Whether anything lives in host memory between uses.
     pub offload: bool,
@@ -17,7 +17,7 @@ pub struct Alternative {
 
 impl Alternative {
     fn of(plan: Plan) -> Self {
-        let zero_stage = if plan.distributed.framework == Framework::Fsdp2 { 3 } else { plan.zero_stage };
+        let zero_stage = if plan.distributed.framework.is_fsdp() { 3 } else { plan.zero_stage };
         Self { method: plan.method, zero_stage, offload: offloads(&plan) != (false, false), plan }
     }
 
@@ -29,19 +29,19 @@ impl Alternative {
 }
 
 impl Plan {
-    /// Whether FSDP2 keeps shards, gradients and optimizer state in host memory: `CPUOffloadPolicy` moves all of them,
-    /// whichever key asks for it.
-    pub fn fsdp2_offloads(&self) -> bool {
+    /// Whether FSDP keeps shards, gradients and optimizer state in host memory: `CPUOffload` and `CPUOffloadPolicy` move all
+    /// of them, whichever key asks for it.
+    pub fn fsdp_offloads(&self) -> bool {
         // Without training there is no optimizer, wherever it would live.
         let optimizer = self.offload_optimizer == Offload::Cpu && self.task != Task::Inference;
         let asked = self.distributed.cpu_offload || self.offload_param == Offload::Cpu || optimizer;
-        asked && self.distributed.framework == Framework::Fsdp2
+        asked && self.distributed.framework.is_fsdp()
     }
 }
 
 /// Whether parameters, and whether optimizer states live in host memory.
 fn offloads(plan: &Plan) -> (bool, bool) {
-    let both = plan.fsdp2_offloads();
+    let both = plan.fsdp_offloads();
     (both || plan.offload_param == Offload::Cpu, both || plan.offload_optimizer == Offload::Cpu)
 }
 
@@ -60,7 +60,7 @@ const SEVERAL_GPUS: &[Sharding] =
 /// Training: full, LoRA and QLoRA, each at the ZeRO stages and offloads that make sense for the number of GPUs. QLoRA stays
 /// below stage 3, where 4-bit weights can be partitioned only under a special storage dtype. Everything else stays as it is,
 /// dtype and optimizer too, so that the bars differ by method and sharding alone. A plan for DDP keeps it where nothing is
-/// sharded, one for FSDP2 keeps it as stage 3; the other stages are DeepSpeed's, with autocast where FSDP2's `param_dtype`
+/// sharded, one for FSDP keeps it as stage 3; the other stages are DeepSpeed's, with autocast where FSDP's `param_dtype`
 /// computed in 16 bits.
 ///
 /// Inference: the weights in fp32, in 16 bits, quantised to 8 and to 4; nothing is trained, so there is nothing to shard.
@@ -97,8 +97,8 @@ fn training(plan: &Plan) -> Vec<Plan> {
 fn sharded(mut plan: Plan, (stage, offload_optimizer, offload_param): Sharding) -> Plan {
     let place = |offloaded| if offloaded { Offload::Cpu } else { Offload::None };
     let framework = plan.distributed.framework;
-    if framework == Framework::Fsdp2 && stage == 3 {
-        // FSDP2 has one switch for all that DeepSpeed's stage 3 can offload, and no stages.
+    if framework.is_fsdp() && stage == 3 {
+        // FSDP has one switch for all that DeepSpeed's stage 3 can offload, and no stages.
         plan.distributed.cpu_offload = offload_param;
         (plan.offload_optimizer, plan.offload_param) = (Offload::None, Offload::None);
         return plan;
@@ -111,10 +111,10 @@ fn sharded(mut plan: Plan, (stage, offload_optimizer, offload_param): Sharding) 
     (plan.offload_optimizer, plan.offload_param) = (place(offload_optimizer), place(offload_param));
     if stage > 0 {
         plan.distributed.framework = Framework::Deepspeed;
-    } else if framework == Framework::Fsdp2 {
+    } else if framework.is_fsdp() {
         plan.distributed.framework = Framework::Ddp;
     }
-    if framework == Framework::Fsdp2 && plan.mixed_precision == MixedPrecision::No {
+    if framework.is_fsdp() && plan.mixed_precision == MixedPrecision::No {
         plan.mixed_precision = match plan.distributed.param_dtype {
             Some(Dtype::Bfloat16) if plan.torch_dtype != Dtype::Bfloat16 => MixedPrecision::Bf16,
             Some(Dtype::Float16) if plan.torch_dtype != Dtype::Float16 => MixedPrecision::Fp16,

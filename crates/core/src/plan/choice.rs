@@ -165,6 +165,8 @@ pub struct Quantization {
     pub prepare_for_kbit_training: bool,
     /// bitsandbytes >= 0.50 multiplies short inputs without a dequantised copy.
     pub fused_4bit_gemm: bool,
+    /// dtype of the tensors that 4-bit weights are packed into: FSDP and ZeRO-3 shard only those of the group's own.
+    pub bnb_4bit_quant_storage: QuantStorage,
 }
 
 /// A size that DeepSpeed takes as a number, leaves at its own default, or that Hugging Face fills in.
@@ -225,6 +227,12 @@ pub struct Distributed {
     pub gradient_as_bucket_view: bool,
     /// DDP `static_graph`.
     pub static_graph: bool,
+    /// DDP `find_unused_parameters`.
+    pub find_unused_parameters: bool,
+    /// FSDP1 `sharding_strategy`; `None`: as `reshard_after_forward` says.
+    pub sharding_strategy: Option<ShardingStrategy>,
+    /// FSDP1 `backward_prefetch`; `None`: the trainer's default, and PyTorch's in a loop of one's own.
+    pub backward_prefetch: Option<BackwardPrefetch>,
 }
 
 /// The frozen reference of preference and reinforcement tasks.

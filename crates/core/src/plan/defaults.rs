@@ -4,8 +4,8 @@
 
 use super::{
     AdapterDtype, AttentionKernel, AttnImplementation, Auto, BucketSize, Distributed, Dtype, Framework, GpuChoice,
-    Lora, Method, MixedPrecision, ModelChoice, Offload, Optimizer, Plan, PolicyUpdate, QuantType, Quantization,
-    Reference, ReferenceKind, Rollout, Software, TargetModules, Task, Trainer, TrainerName,
+    Lora, Method, MixedPrecision, ModelChoice, Offload, Optimizer, Plan, PolicyUpdate, QuantStorage, QuantType,
+    Quantization, Reference, ReferenceKind, Rollout, Software, TargetModules, Task, Trainer, TrainerName,
 };
 
 impl Default for Plan {
@@ -74,6 +74,7 @@ impl Default for Quantization {
             double_quant: true,
             prepare_for_kbit_training: true,
             fused_4bit_gemm: true,
+            bnb_4bit_quant_storage: QuantStorage::Uint8,
         }
     }
 }
@@ -103,6 +104,9 @@ impl Default for Distributed {
             bucket_cap_mb: 25,
             gradient_as_bucket_view: false,
             static_graph: false,
+            find_unused_parameters: false,
+            sharding_strategy: None,
+            backward_prefetch: None,
         }
     }
 }

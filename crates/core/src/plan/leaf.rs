@@ -4,9 +4,9 @@ use serde_json::{Number, Value};
 
 use super::kind::Kind;
 use super::{
-    AdapterDtype, AttentionKernel, AttnImplementation, Auto, BucketSize, Dtype, Framework, KvCacheDtype, LossType,
-    Method, MixedPrecision, Offload, Optimizer, ProblemKind, QuantType, ReferenceKind, RolloutEngine, TargetModules,
-    Task, TrainerName, VllmMode,
+    AdapterDtype, AttentionKernel, AttnImplementation, Auto, BackwardPrefetch, BucketSize, Dtype, Framework,
+    KvCacheDtype, LossType, Method, MixedPrecision, Offload, Optimizer, ProblemKind, QuantStorage, QuantType,
+    ReferenceKind, RolloutEngine, ShardingStrategy, TargetModules, Task, TrainerName, VllmMode,
 };
 use crate::search::edits::{Closeness, nearest};
 
@@ -208,6 +208,9 @@ named_leaf! {
     Framework,
     AdapterDtype { "bf16" => Bfloat16, "fp16" => Float16, "fp32" => Float32 },
     QuantType,
+    QuantStorage { "bf16" => Bfloat16, "fp16" => Float16, "fp32" => Float32 },
+    ShardingStrategy,
+    BackwardPrefetch,
     ReferenceKind,
     RolloutEngine { "hf" => Generate, "transformers" => Generate },
     VllmMode,
@@ -229,7 +232,7 @@ macro_rules! optional_leaf {
     )+ };
 }
 
-optional_leaf!(bool, u64, Dtype, KvCacheDtype, LossType, RolloutEngine, VllmMode);
+optional_leaf!(bool, u64, Dtype, KvCacheDtype, LossType, RolloutEngine, VllmMode, ShardingStrategy, BackwardPrefetch);
 
 impl Leaf for Option<f64> {
     fn read(value: &Value, kind: &Kind) -> Result<Self, ProblemKind> {

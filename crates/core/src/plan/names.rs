@@ -146,8 +146,49 @@ names! {
         Deepspeed = "deepspeed",
         /// `torch.distributed.fsdp.fully_shard`.
         Fsdp2 = "fsdp2",
+        /// `torch.distributed.fsdp.FullyShardedDataParallel`, with flat parameters.
+        Fsdp1 = "fsdp1",
         /// `torch.nn.parallel.DistributedDataParallel`.
         Ddp = "ddp",
+    }
+}
+names! {
+    /// FSDP1's `sharding_strategy`.
+    ShardingStrategy {
+        /// Parameters are freed after forward and gathered again for backward.
+        FullShard = "full_shard",
+        /// Parameters stay gathered from forward to backward.
+        ShardGradOp = "shard_grad_op",
+        /// Nothing is sharded.
+        NoShard = "no_shard",
+        /// Sharded within a node, copied between nodes; not modelled.
+        HybridShard = "hybrid_shard",
+        /// The same without freeing after forward; not modelled.
+        HybridShardZero2 = "hybrid_shard_zero2",
+    }
+}
+names! {
+    /// FSDP1's `backward_prefetch`.
+    BackwardPrefetch {
+        /// The next parameters are gathered before the gradients of these are computed.
+        BackwardPre = "backward_pre",
+        /// The next parameters are gathered once these have been freed.
+        BackwardPost = "backward_post",
+        /// Each is gathered when its turn comes.
+        NoPrefetch = "no_prefetch",
+    }
+}
+names! {
+    /// dtype of the tensors that packed 4-bit weights lie in (`bnb_4bit_quant_storage`).
+    QuantStorage {
+        /// Bytes, which no framework shards.
+        Uint8 = "uint8",
+        /// bf16, four weights an element.
+        Bfloat16 = "bfloat16",
+        /// fp16, four weights an element.
+        Float16 = "float16",
+        /// fp32, eight weights an element.
+        Float32 = "float32",
     }
 }
 names! {
@@ -185,6 +226,25 @@ names! {
         Precomputed = "precomputed",
         /// None.
         None = "none",
+    }
+}
+
+impl Framework {
+    /// Whether it is PyTorch's own sharding, which knows no stages.
+    pub const fn is_fsdp(self) -> bool {
+        matches!(self, Self::Fsdp1 | Self::Fsdp2)
+    }
+}
+
+impl QuantStorage {
+    /// The number format it is, if it is one that weights have.
+    pub const fn dtype(self) -> Option<Dtype> {
+        match self {
+            Self::Uint8 => None,
+            Self::Bfloat16 => Some(Dtype::Bfloat16),
+            Self::Float16 => Some(Dtype::Float16),
+            Self::Float32 => Some(Dtype::Float32),
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{
     AttentionKernel, AttnImplementation, Auto, Dtype, Framework, Method, MixedPrecision, Offload, Plan, Problem,
-    ProblemKind, ReferenceKind, Release, Task, TrainerName,
+    ProblemKind, QuantStorage, ReferenceKind, Release, ShardingStrategy, Task, TrainerName,
 };
 use crate::gpu::Gpu;
 use crate::model::{Model, ModuleKind, Role};
@@ -14,6 +14,8 @@ pub(crate) fn contradictions(plan: &Plan, model: &Model, gpu: &Gpu) -> Vec<Probl
         reference(plan),
         policy_loss(plan),
         sharding(plan),
+        hybrid(plan),
+        quantized_base(plan),
         optimizer_offload(plan),
         optimizer(plan),
         compiled(plan),
@@ -57,16 +59,55 @@ fn reference(plan: &Plan) -> Option<Problem> {
     None
 }
 
-/// ZeRO's stages are DeepSpeed's; FSDP2 does what stage 3 does. DDP offloads nothing.
+/// ZeRO's stages are DeepSpeed's; FSDP does what stage 3 does. DDP offloads nothing.
 fn sharding(plan: &Plan) -> Option<Problem> {
     const FRAMEWORK: &str = "distributed.framework";
     let offloads_param = plan.offload_param == Offload::Cpu;
     match (plan.distributed.framework, plan.zero_stage) {
         (Framework::Ddp, 1..) => contradiction("zero_stage", FRAMEWORK, "0"),
-        (Framework::Fsdp2, 1 | 2) => contradiction("zero_stage", FRAMEWORK, "3"),
+        (Framework::Fsdp1 | Framework::Fsdp2, 1 | 2) => contradiction("zero_stage", FRAMEWORK, "3"),
         (Framework::Ddp, _) if offloads_param => contradiction("offload_param", FRAMEWORK, "none"),
         (Framework::Deepspeed, 0..=2) if offloads_param => contradiction("zero_stage", "offload_param", "3"),
         _ => None,
+    }
+}
+
+/// FSDP1's hybrid strategies are known by name and not modelled.
+fn hybrid(plan: &Plan) -> Option<Problem> {
+    const MODELLED: [ShardingStrategy; 3] =
+        [ShardingStrategy::FullShard, ShardingStrategy::ShardGradOp, ShardingStrategy::NoShard];
+    let strategy = plan.distributed.sharding_strategy?;
+    if plan.distributed.framework != Framework::Fsdp1 || MODELLED.contains(&strategy) {
+        return None;
+    }
+    let modelled = MODELLED.map(ShardingStrategy::name).to_vec();
+    let kind = ProblemKind::NotModelled { value: strategy.name().to_owned(), modelled };
+    Some(Problem::new("distributed.sharding_strategy", kind))
+}
+
+/// FSDP flattens or gathers parameters of one dtype: FSDP1 refuses a base in bytes ("Cannot flatten integer dtype tensors",
+/// "Must flatten tensors with uniform dtype" in _flat_param.py), and FSDP2 would convert packed weights of another dtype.
+fn quantized_base(plan: &Plan) -> Option<Problem> {
+    const STORAGE: &str = "quantization.bnb_4bit_quant_storage";
+    if plan.method != Method::Qlora || plan.num_gpus < 2 {
+        return None;
+    }
+    let storage = plan.quantization.bnb_4bit_quant_storage;
+    if plan.distributed.framework == Framework::Deepspeed && plan.zero_stage == 3 && storage != QuantStorage::Uint8 {
+        let modelled = vec![QuantStorage::Uint8.name()];
+        return Some(Problem::new(STORAGE, ProblemKind::NotModelled { value: storage.name().to_owned(), modelled }));
+    }
+    if !plan.distributed.framework.is_fsdp() {
+        return None;
+    }
+    let flat = plan.distributed.framework == Framework::Fsdp1;
+    if plan.quantization.bits == 8 {
+        return if flat { contradiction("quantization.bits", "distributed.framework", "4") } else { None };
+    }
+    match storage.dtype() {
+        None if !flat => None,
+        Some(dtype) if dtype == plan.torch_dtype => None,
+        _ => contradiction(STORAGE, "torch_dtype", plan.torch_dtype.name()),
     }
 }
 
@@ -81,7 +122,7 @@ fn optimizer_offload(plan: &Plan) -> Option<Problem> {
         Framework::Deepspeed if plan.zero_stage == 0 && plan.offload_param == Offload::None => {
             contradiction("zero_stage", "offload_optimizer", "2")
         }
-        Framework::Deepspeed | Framework::Fsdp2 => None,
+        Framework::Deepspeed | Framework::Fsdp1 | Framework::Fsdp2 => None,
     }
 }
 

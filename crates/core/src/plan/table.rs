@@ -12,8 +12,9 @@ use super::parts::{
     set_wrap, wrap,
 };
 use super::{
-    AdapterDtype, AttentionKernel, AttnImplementation, Dtype, Framework, KvCacheDtype, LossType, Method,
-    MixedPrecision, Offload, Optimizer, QuantType, ReferenceKind, RolloutEngine, Task, TrainerName, VllmMode,
+    AdapterDtype, AttentionKernel, AttnImplementation, BackwardPrefetch, Dtype, Framework, KvCacheDtype, LossType,
+    Method, MixedPrecision, Offload, Optimizer, QuantStorage, QuantType, ReferenceKind, RolloutEngine,
+    ShardingStrategy, Task, TrainerName, VllmMode,
 };
 
 /// A row whose value is one member of the plan, named as the member is: `section.member`, in links `member`.
@@ -98,6 +99,7 @@ pub(super) static FIELDS: &[Field] = &[
     row!(quantization.double_quant, Kind::Flag),
     row!(quantization.prepare_for_kbit_training, Kind::Flag),
     row!(quantization.fused_4bit_gemm, Kind::Flag),
+    row!(quantization.bnb_4bit_quant_storage, Kind::Choice(QuantStorage::NAMES)),
     row!(torch_dtype, Kind::Choice(Dtype::NAMES)),
     row!(mixed_precision, Kind::Choice(MixedPrecision::NAMES)),
     row!(optim, Kind::Choice(Optimizer::NAMES)),
@@ -141,6 +143,9 @@ pub(super) static FIELDS: &[Field] = &[
     row!(distributed.bucket_cap_mb, whole(1, 1_048_576), Mib),
     row!(distributed.gradient_as_bucket_view, Kind::Flag),
     row!(distributed.static_graph, Kind::Flag),
+    row!(distributed.find_unused_parameters, Kind::Flag),
+    row!(distributed.sharding_strategy, Kind::OptionalChoice(ShardingStrategy::NAMES)),
+    row!(distributed.backward_prefetch, Kind::OptionalChoice(BackwardPrefetch::NAMES)),
     row!(("reference.kind", "reference") reference.kind, Kind::Choice(ReferenceKind::NAMES)),
     row!(("reference.logits_fp32", "reference_logits_fp32") reference.logits_fp32, Kind::Flag),
     row!(rollout.new_tokens, whole(0, 16_777_216), Tokens),

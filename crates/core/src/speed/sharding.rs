@@ -94,14 +94,14 @@ impl<'a> Collectives<'a> {
                 Flows { ring: reduced, to_host: returned, ..Flows::default() },
                 tally,
             ),
-            Scheme::Fsdp2 => {
+            Scheme::Fsdp1 | Scheme::Fsdp2 => {
                 let (gather, brought) = self.fetched(inputs, trained, ring);
                 // Each layer's gather runs under the layer before it; backward's under backward's, with the scatter,
                 // which waits for the last micro-batch.
                 let forward = Flows { ring: gather, to_gpu: brought, to_host: 0.0 };
                 self.expose(tally, forward, compute.forward, forwards);
                 if inputs.training {
-                    let again = if self.sharding.reshard_after_forward { forward } else { Flows::default() };
+                    let again = if self.reshards() { forward } else { Flows::default() };
                     self.expose(tally, again, compute.backward, forwards - 1.0);
                     let last = Flows { ring: again.ring + reduced, to_host: returned, ..again };
                     self.expose(tally, last, compute.backward, 1.0);
@@ -111,7 +111,7 @@ impl<'a> Collectives<'a> {
         if self.sharding.offload_optimizer && inputs.training {
             // Updated weights come back, unless they stay on the host. All ranks of the machine share its memory.
             tally.charge(Part::Offload, if self.sharding.offload_param { 0.0 } else { returned });
-            let element = if self.sharding.scheme == Scheme::Fsdp2 { TORCH_CPU_ADAM } else { CPU_ADAM };
+            let element = if self.sharding.is_fsdp() { TORCH_CPU_ADAM } else { CPU_ADAM };
             tally.charge(Part::HostOptimizer, trained.elements() * element);
         }
     }
@@ -155,7 +155,7 @@ impl<'a> Collectives<'a> {
     /// other, where the framework does not overlap them.
     fn expose(&self, tally: &mut Tally, flows: Flows, compute: f64, times: f64) {
         let Flows { ring, to_gpu, to_host } = flows;
-        if !self.sharding.overlap_comm && self.sharding.scheme != Scheme::Fsdp2 {
+        if !self.sharding.overlap_comm && !self.sharding.is_fsdp() {
             tally.charge(Part::Communication, ring * times);
             tally.charge(Part::Offload, (to_gpu + to_host) * times);
             return;
@@ -165,9 +165,17 @@ impl<'a> Collectives<'a> {
         tally.charge(part, (ring.max(host) - compute).max(0.0) * times);
     }
 
+    /// Whether FSDP frees parameters between forward and backward.
+    fn reshards(&self) -> bool {
+        match self.sharding.scheme {
+            Scheme::Fsdp1 => self.sharding.flat.reshards,
+            _ => self.sharding.reshard_after_forward,
+        }
+    }
+
     fn gradient_width(&self, inputs: &TimingInputs) -> f64 {
         match self.sharding.scheme {
-            Scheme::Fsdp2 => self.sharding.reduce_dtype.bytes() as f64,
+            Scheme::Fsdp1 | Scheme::Fsdp2 => self.sharding.reduce_dtype.bytes() as f64,
             _ => inputs.weight,
         }
     }

@@ -114,6 +114,7 @@ pub(super) fn framework(framework: Framework) -> ChoiceText {
     match framework {
         Framework::Deepspeed => choice("DeepSpeed", "ZeRO"),
         Framework::Fsdp2 => choice("FSDP2", "fully_shard"),
+        Framework::Fsdp1 => choice("FSDP1", "flat parameters"),
         Framework::Ddp => choice("DDP", "copies, no sharding"),
     }
 }

@@ -27,6 +27,12 @@ pub(super) fn note(note: &Note) -> String {
             "FSDP2 offloads all or nothing: CPUOffloadPolicy keeps parameters, gradients and optimizer state in host memory."
                 .to_owned()
         }
+        Note::QuantizedBaseNotSharded { storage: Some(dtype) } => format!(
+            "The 4-bit base is not sharded: every GPU holds all of it. FSDP shards it with bnb_4bit_quant_storage={dtype}."
+        ),
+        Note::QuantizedBaseNotSharded { storage: None } => {
+            "The quantised base is not sharded: every GPU holds all of it.".to_owned()
+        }
         Note::ZeroOnOneCard => "ZeRO on one GPU shards nothing: only offload saves memory there.".to_owned(),
         Note::CardLacksBfloat16 => {
             "This GPU does not compute bf16 in hardware, and flash-attn does not run on it: consider float16."

@@ -145,7 +145,7 @@ impl GradSource {
             });
         };
         match self {
-            Self::Leaf(leaf) => sum(&mut leaf.pending.borrow_mut()),
+            Self::Leaf(leaf) => tape.on(leaf.summed_on.get(), || sum(&mut leaf.pending.borrow_mut())),
             Self::Node(node, 0) => sum(&mut node.grad.borrow_mut()),
             Self::Node(node, output) => {
                 let output = *output as usize;

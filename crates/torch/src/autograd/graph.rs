@@ -4,6 +4,7 @@
 use crate::label::{Label, Vocabulary};
 use crate::layers::{Extent, LayerTag};
 use crate::shape::{ElementType, Shape};
+use crate::stream::Stream;
 use crate::tape::{Account, Recorder, Sink, StorageId};
 use smallvec::SmallVec;
 use std::cell::{Cell, RefCell};
@@ -187,6 +188,8 @@ pub struct Leaf {
     pub pending: RefCell<Option<Tensor>>,
     /// What runs where the gradient is complete.
     pub hook: RefCell<GradHook>,
+    /// Stream of the operator that made the leaf a view of something else: gradients are summed there.
+    pub summed_on: Cell<Stream>,
     /// Order of creation, to tell leaves apart.
     pub id: u64,
     /// The tensor itself: the graph holds it as long as it reaches it (`AccumulateGrad::variable`).
@@ -215,6 +218,7 @@ impl Tensor {
             awaited: Cell::new(0),
             pending: RefCell::new(None),
             hook: RefCell::default(),
+            summed_on: Cell::new(Stream::COMPUTE),
             id,
             _variable: self.detach(),
         };

@@ -68,7 +68,7 @@ pub(super) fn Advanced() -> impl IntoView {
             </Show>
             {move || match framework.get() {
                 Framework::Deepspeed => view! { <DeepspeedFields/> }.into_any(),
-                Framework::Fsdp2 => view! { <FsdpFields/> }.into_any(),
+                Framework::Fsdp1 | Framework::Fsdp2 => view! { <FsdpFields/> }.into_any(),
                 Framework::Ddp => view! { <DdpFields/> }.into_any(),
             }}
         </details>

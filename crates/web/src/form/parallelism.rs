@@ -17,7 +17,7 @@ pub(super) fn ParallelSection() -> impl IntoView {
         let plan = plan.read();
         match plan.distributed.framework {
             Framework::Deepspeed => true,
-            Framework::Fsdp2 => matches!(plan.zero_stage, 1 | 2),
+            Framework::Fsdp1 | Framework::Fsdp2 => matches!(plan.zero_stage, 1 | 2),
             Framework::Ddp => plan.zero_stage > 0,
         }
     });
@@ -26,7 +26,7 @@ pub(super) fn ParallelSection() -> impl IntoView {
         let says = [plan.offload_optimizer, plan.offload_param].contains(&Offload::Cpu);
         says || plan.distributed.framework == Framework::Deepspeed
     });
-    let fsdp = Memo::new(move |_| plan.read().distributed.framework == Framework::Fsdp2);
+    let fsdp = Memo::new(move |_| plan.read().distributed.framework.is_fsdp());
     view! {
         <ChoiceField
             name="distributed.framework"

@@ -4,7 +4,7 @@ use headroom_core::advise::Judgement;
 use headroom_core::advise::solve::{Answer, Question, Search, Unknown, Wanted};
 use headroom_core::job::Job;
 use headroom_core::memory::{self, Fit};
-use headroom_core::plan::{Framework, Method, Plan, Task};
+use headroom_core::plan::{Method, Plan, Task};
 use headroom_core::units::count_text;
 use leptos::prelude::*;
 
@@ -36,9 +36,7 @@ fn applies(question: Question, plan: &Plan) -> bool {
         Question::Most(Unknown::Generations) => plan.task == Task::Grpo,
         Question::Most(Unknown::CompletionLength) => plan.is_reinforcement(),
         // GPUs that hold the whole state each need no less memory in company.
-        Question::FewestGpus => {
-            plan.num_gpus > 1 || plan.zero_stage > 0 || plan.distributed.framework == Framework::Fsdp2
-        }
+        Question::FewestGpus => plan.num_gpus > 1 || plan.zero_stage > 0 || plan.distributed.framework.is_fsdp(),
     }
 }
 

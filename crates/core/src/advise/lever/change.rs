@@ -169,10 +169,10 @@ fn attention_modules() -> TargetModules {
     TargetModules::Names(["q_proj", "k_proj", "v_proj", "o_proj"].map(str::to_owned).to_vec())
 }
 
-/// Shares the training state out; a plan for FSDP2 stays with it where nothing but everything is offloaded.
+/// Shares the training state out; a plan for FSDP stays with it where nothing but everything is offloaded.
 fn shard(plan: &mut Plan, zero_stage: u8, offload_optimizer: bool, offload_param: bool) {
     let place = |offloaded| if offloaded { Offload::Cpu } else { Offload::None };
-    if plan.distributed.framework == Framework::Fsdp2 && zero_stage == 3 && offload_optimizer == offload_param {
+    if plan.distributed.framework.is_fsdp() && zero_stage == 3 && offload_optimizer == offload_param {
         plan.distributed.cpu_offload = offload_param;
         (plan.offload_optimizer, plan.offload_param) = (Offload::None, Offload::None);
         return;
@@ -186,7 +186,7 @@ fn shard(plan: &mut Plan, zero_stage: u8, offload_optimizer: bool, offload_param
     }
     (plan.offload_optimizer, plan.offload_param) = (place(offload_optimizer), place(offload_param));
     plan.distributed.framework = match (zero_stage, plan.distributed.framework) {
-        (0, Framework::Fsdp2) => Framework::Ddp,
+        (0, Framework::Fsdp1 | Framework::Fsdp2) => Framework::Ddp,
         (0, framework) => framework,
         _ => Framework::Deepspeed,
     };

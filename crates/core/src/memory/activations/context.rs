@@ -54,8 +54,8 @@ pub(in crate::memory) struct ForwardContext {
     pub(in crate::memory) keeps_branches: bool,
     /// The half type is float16, not bfloat16.
     pub(in crate::memory) float16: bool,
-    /// FSDP2's groups, which gather and free around modules.
-    pub(in crate::memory) fsdp2: Option<Rc<Groups>>,
+    /// FSDP's groups, which gather and free around modules.
+    pub(in crate::memory) groups: Option<Rc<Groups>>,
     /// ZeRO-3's hooks around every module.
     pub(in crate::memory) zero3: Option<Rc<Modules>>,
     /// ZeRO-3 gathers a block of experts with its router as one module.

@@ -38,7 +38,7 @@ impl Projection {
             BaseWeight::Plain(_) => {
                 // peft/tuners/lora/layer.py, Linear.forward.
                 let element = base.element();
-                let x = cast(x, adapter.a.element(), context.label(Term::AdapterActivations, &self.name));
+                let x = cast(x, adapter.read_as, context.label(Term::AdapterActivations, &self.name));
                 let update = adapter.run(context, &x, &self.name, width);
                 let sum = add(&base, &update, label);
                 drop((update, base));
@@ -57,7 +57,7 @@ impl Projection {
                 let converts = !*context.autocast.borrow();
                 let element = base.element();
                 let x = if converts {
-                    cast(x, adapter.a.element(), context.label(Term::AdapterActivations, &self.name))
+                    cast(x, adapter.read_as, context.label(Term::AdapterActivations, &self.name))
                 } else {
                     x.clone()
                 };
@@ -238,7 +238,7 @@ impl Adapter {
 }
 
 fn adapter_matmul(context: &ForwardContext, x: &Tensor, weight: &Tensor, width: (Sym, u64), name: &str) -> Tensor {
-    context.module(name, &[weight], x, |x| {
+    let run = |x: &Tensor, weight: &Tensor| {
         let weight = context.cast_weight(weight, name);
         let x = if *context.autocast.borrow() {
             cast(x, context.half, context.label(Term::AdapterActivations, name))
@@ -246,5 +246,9 @@ fn adapter_matmul(context: &ForwardContext, x: &Tensor, weight: &Tensor, width: 
             x.clone()
         };
         linear(&x, &weight, None, width, context.label(Term::AdapterActivations, name))
-    })
+    };
+    match &context.groups {
+        Some(groups) => groups.run_matrix(weight, x, run),
+        None => context.module(name, &[weight], x, |x| run(x, weight)),
+    }
 }

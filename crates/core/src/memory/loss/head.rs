@@ -23,7 +23,10 @@ pub(in crate::memory) fn logits(
             input = run_norm(context, norm, &input);
         }
     }
-    let logits = match decoder.first() {
+    if let Some(groups) = &context.groups {
+        input = groups.enter_tail(&input, false);
+    }
+    let mut logits = match decoder.first() {
         Some(head) => head.run(context, &input, Term::Logits),
         None => {
             let table = weights.token_embedding.as_ref()?;
@@ -36,6 +39,9 @@ pub(in crate::memory) fn logits(
         }
     };
     drop(input);
+    if let Some(groups) = &context.groups {
+        logits = groups.leave_tail(&logits);
+    }
     Some(scale_logits(context, model, logits))
 }
 

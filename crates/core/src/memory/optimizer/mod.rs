@@ -92,7 +92,12 @@ impl Stepped {
             label: tape.label(Term::OptimizerTemporaries, &parameter.name),
             name: Rc::clone(&parameter.name),
             shape: strategy(&job.sharding).state_shape(parameter.tensor.shape()),
-            element: if job.numerics.fp32_master { ElementType::F32 } else { parameter.tensor.element() },
+            element: if job.numerics.fp32_master {
+                ElementType::F32
+            } else {
+                // Roots are as wide as what they are roots of.
+                strategy(&job.sharding).state_element(parameter.tensor.element())
+            },
             number: Some(number),
         }
     }
@@ -117,7 +122,7 @@ fn stepped(tape: &Tape, job: &Job, trainable: &[Trainable]) -> Vec<Stepped> {
         label,
         name: Rc::clone(&name),
         shape: dims(&[(Sym::Share, elements)]),
-        element: ElementType::F32,
+        element: strategy(&job.sharding).state_element(ElementType::F32),
         number: None,
     };
     flats.into_iter().map(flat).collect()

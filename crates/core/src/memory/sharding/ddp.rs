@@ -1,7 +1,7 @@
 //! `torch.nn.parallel.DistributedDataParallel`: a whole copy on each rank, gradients averaged in buckets
 //! (torch/csrc/distributed/c10d/reducer.cpp).
 
-use super::super::autograd::{Tape, Tensor};
+use super::super::autograd::{ElementType, Sym, Tape, Tensor, dims};
 use super::super::parameter::{Parameters, Trainable};
 use super::super::term::Term;
 use super::strategy::Strategy;
@@ -27,8 +27,14 @@ impl Strategy for Ddp<'_> {
             tape.enter_layer(parameter.tag);
             Tensor::new(tape, label, parameter.tensor.shape(), parameter.tensor.element())
         };
-        let buckets = trainable.iter().map(bucket).collect();
+        let mut buckets: Vec<Tensor> = trainable.iter().map(bucket).collect();
         tape.enter_layer(outside);
+        if self.0.find_unused_parameters {
+            // `local_used_map_dev_`: which parameters have had a gradient, reduced with them.
+            let parameters = trainable.iter().map(|parameter| parameter.tag.repeat).fold(0, u64::saturating_add);
+            let label = tape.label(Term::ReduceBuckets, "used parameters");
+            buckets.push(Tensor::new(tape, label, dims(&[(Sym::N, parameters)]), ElementType::I32));
+        }
         buckets
     }
 

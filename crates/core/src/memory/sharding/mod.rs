@@ -10,7 +10,9 @@ mod bucket;
 mod ddp;
 mod deepspeed;
 mod flat;
+mod fsdp1;
 mod fsdp2;
+mod groups;
 mod hooks;
 mod partition;
 mod single;
@@ -26,9 +28,9 @@ use super::host::HostAllocation;
 use super::term::Term;
 use crate::job::{Scheme, Sharding};
 
-pub(super) use fsdp2::Groups;
+pub(super) use groups::Groups;
 pub(super) use hooks::Modules;
-pub(super) use strategy::{Elements, Strategy};
+pub(super) use strategy::{Elements, MicroBatch, Strategy};
 pub(super) use unroll::{Acts, Hooked};
 
 /// The scheme's module.
@@ -41,6 +43,7 @@ pub(super) fn strategy(sharding: &Sharding) -> Box<dyn Strategy + '_> {
         Scheme::Zero(1) => Box::new(zero1::Zero1(sharding)),
         Scheme::Zero(2) => Box::new(zero2::Zero2(sharding)),
         Scheme::Zero(_) => Box::new(zero3::Zero3(sharding)),
+        Scheme::Fsdp1 => Box::new(fsdp1::Fsdp1(sharding)),
         Scheme::Fsdp2 => Box::new(fsdp2::Fsdp2(sharding)),
     }
 }

@@ -4,7 +4,7 @@ use super::super::autograd::{ElementType, Record, Shape, Sym, Tape, Tensor, dims
 use super::super::host::HostAllocation;
 use super::super::parameter::{Parameter, Parameters, Trainable};
 use super::super::term::Term;
-use super::fsdp2::groups::Groups;
+use super::groups::Groups;
 use super::hooks::Modules;
 use super::unroll::{Acts, Hooked};
 use std::rc::Rc;
@@ -110,8 +110,19 @@ pub(in crate::memory) trait Strategy {
         None
     }
 
-    /// Groups of parameters that are gathered and freed where the forward runs.
-    fn groups(&self, _tape: &Rc<Tape>, _parameters: &Parameters<'_>) -> Option<Rc<Groups>> {
+    /// Whether the leaves hold what earlier micro-batches have left of the gradients.
+    fn leaves_hold_gradients(&self) -> bool {
+        true
+    }
+
+    /// Whether a micro-batch between the first and the last can need more than the last: none of them reduces, and whole
+    /// gradients are larger than reduced ones.
+    fn runs_unreduced_batch(&self) -> bool {
+        false
+    }
+
+    /// Groups of parameters that are gathered and freed where the forward of `batch` runs.
+    fn groups(&self, _tape: &Rc<Tape>, _parameters: &Parameters<'_>, _batch: MicroBatch) -> Option<Rc<Groups>> {
         None
     }
 
@@ -129,6 +140,20 @@ pub(in crate::memory) trait Strategy {
     fn unroll(&self, hooked: Hooked<'_>, _acts: &mut Option<Acts>) -> Record {
         Record::Rows(hooked.record)
     }
+}
+
+/// Where a micro-batch stands in its optimizer step.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::memory) struct MicroBatch {
+    /// Earlier ones have left gradients.
+    pub(in crate::memory) accumulates: bool,
+    /// Its backward reduces them.
+    pub(in crate::memory) reduces: bool,
+}
+
+impl MicroBatch {
+    /// The only one.
+    pub(in crate::memory) const ONLY: Self = Self { accumulates: false, reduces: true };
 }
 
 /// Where optimizer and weights are, in elements of the whole model.

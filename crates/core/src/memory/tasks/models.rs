@@ -3,7 +3,7 @@
 use super::super::activations::ForwardContext;
 use super::super::autograd::{Tape, Tensor};
 use super::super::loss::mark_backward;
-use super::super::sharding::strategy;
+use super::super::sharding::{MicroBatch, strategy};
 use super::super::step::{forward, forward_context};
 use super::super::term::Term;
 use super::super::weights::{Holder, LoadedModel, load};
@@ -24,14 +24,14 @@ impl Actor {
         let mut context = forward_context(tape, &self.job, false);
         (context.batch, context.length, context.attended) = (batch, length, length);
         context.padded |= padded;
-        context.fsdp2 = strategy(&self.job.sharding).groups(tape, &self.weights.sharded());
+        context.groups = strategy(&self.job.sharding).groups(tape, &self.weights.sharded(), MicroBatch::ONLY);
         Rc::new(context)
     }
 
     /// Hidden states of `context`'s sequences.
     pub(super) fn hidden(&self, context: &Rc<ForwardContext>) -> Option<Tensor> {
         // While training, the update brings its groups up and down itself.
-        let groups = context.fsdp2.iter().filter(|_| !context.training);
+        let groups = context.groups.iter().filter(|_| !context.training);
         groups.clone().for_each(|groups| groups.begin_forward());
         let hidden = forward(context, &self.job, &self.weights);
         groups.for_each(|groups| groups.end_forward());

@@ -254,7 +254,7 @@ impl Participants<'_> {
             Some(value) => {
                 let mut own = value.reading(tape, (context.batch, context.length), job.padded);
                 if let Some(own) = Rc::get_mut(&mut own) {
-                    own.fsdp2 = None;
+                    own.groups = None;
                     (own.training, own.drops_out) = (true, true);
                     own.backward_begins = Rc::clone(&context.backward_begins);
                 }

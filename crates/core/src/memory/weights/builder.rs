@@ -2,7 +2,7 @@
 
 use super::model::{Counts, Holder};
 use super::modules::NormWeights;
-use crate::job::{Job, Scheme};
+use crate::job::Job;
 use crate::memory::autograd::{ElementType, Label, LayerTag, Shape, Sym, Tape, Tensor, dims};
 use crate::memory::parameter::{Parameter, Trainable};
 use crate::memory::precision::element_type;
@@ -142,7 +142,12 @@ impl<'a> Builder<'a> {
     pub(super) fn trained_copy(&mut self, original: Tensor, name: &str, tag: LayerTag) -> Tensor {
         let shape = original.shape();
         let label = self.label(Term::AdapterWeights, name);
-        let element = if self.job.sharding.scheme == Scheme::Fsdp2 { self.element() } else { original.element() };
+        let sharding = &self.job.sharding;
+        let element = match sharding.accelerate {
+            Some(_) => element_type(sharding.shard_dtype),
+            None if sharding.is_fsdp() => self.element(),
+            None => original.element(),
+        };
         let copy = Tensor::new(self.tape, label, strategy(&self.job.sharding).weight_shape(shape), element);
         let copy = copy.standing_for(shape, original.element());
         self.built.held.push(original);

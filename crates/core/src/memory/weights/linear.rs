@@ -2,6 +2,7 @@
 
 use super::builder::{Builder, Place};
 use super::modules::{Adapter, BaseWeight, Projection};
+use crate::job::Scheme;
 use crate::memory::autograd::{ElementType, LayerTag, Shape, Sym, Tensor, dims};
 use crate::memory::precision::element_type;
 use crate::memory::sharding::strategy;
@@ -43,7 +44,7 @@ impl Builder<'_> {
         let weight = if self.quantizes() && !place.is_outside() {
             let elements = d_in.saturating_mul(d_out).saturating_mul(tag.repeat);
             self.built.counts.base = self.built.counts.base.saturating_add(elements);
-            self.quantized(&linear)
+            self.quantized(&linear, tag)
         } else {
             let shape = dims(&[(Sym::DOut, d_out), (Sym::DIn, d_in)]);
             BaseWeight::Plain(self.parameter(term, name, shape, tag))
@@ -95,8 +96,9 @@ impl Builder<'_> {
     }
 
     /// A quantised weight (bitsandbytes functional.py quantize_4bit, nn/modules.py Linear8bitLt).
-    fn quantized(&self, linear: &Linear<'_>) -> BaseWeight {
+    fn quantized(&mut self, linear: &Linear<'_>, tag: LayerTag) -> BaseWeight {
         let Linear { name, d_in, d_out, .. } = *linear;
+        let packed = if self.job.plan.quantization.bits == 4 { Some(self.packed(linear, tag)) } else { None };
         let new = |term, shape, element| Tensor::new(self.tape, self.weight_label(term, name), shape, element);
         let constant = |shape, element| new(Term::QuantizationConstants, shape, element);
         let numbers = d_in.saturating_mul(d_out);
@@ -105,11 +107,11 @@ impl Builder<'_> {
             let scales = constant(dims(&[(Sym::DOut, d_out)]), ElementType::F32);
             return BaseWeight::EightBit { _held: vec![rows, scales] };
         }
-        let packed = new(Term::QuantizedWeights, dims(&[(Sym::PackedPairs, numbers.div_ceil(2))]), ElementType::Byte);
         let blocks = numbers.div_ceil(64);
         let nested = self.job.plan.quantization.double_quant;
         let scales = dims(&[(Sym::WeightBlocks, blocks)]);
-        let mut held = vec![packed, constant(dims(&[(Sym::Sixteen, 16)]), ElementType::F32)];
+        let mut held: Vec<Tensor> = packed.into_iter().collect();
+        held.push(constant(dims(&[(Sym::Sixteen, 16)]), ElementType::F32));
         if nested {
             held.push(constant(scales, ElementType::Byte));
             held.push(constant(dims(&[(Sym::NestedBlocks, blocks.div_ceil(256))]), ElementType::F32));
@@ -119,6 +121,24 @@ impl Builder<'_> {
             held.push(constant(scales, ElementType::F32));
         }
         BaseWeight::FourBit { _held: held, nested }
+    }
+
+    /// The packed pairs of a 4-bit weight, in the storage dtype; sharded like any other parameter where the framework can.
+    /// What belongs to them (`quant_state`) stays whole on every rank.
+    fn packed(&mut self, linear: &Linear<'_>, tag: LayerTag) -> Tensor {
+        let Linear { name, d_in, d_out, .. } = *linear;
+        let label = self.weight_label(Term::QuantizedWeights, name);
+        let pairs = d_in.saturating_mul(d_out).div_ceil(2);
+        let storage = self.job.plan.quantization.bnb_4bit_quant_storage.dtype();
+        let Some(storage) = storage.filter(|_| self.job.sharding.shards_four_bit && !self.holder.frozen) else {
+            return Tensor::new(self.tape, label, dims(&[(Sym::PackedPairs, pairs)]), ElementType::Byte);
+        };
+        // `[elements, 1]`: rows are what FSDP2 splits.
+        let whole = dims(&[(Sym::PackedPairs, pairs.div_ceil(storage.bytes())), (Sym::One, 1)]);
+        let element = element_type(storage);
+        let held = strategy(&self.job.sharding).weight_shape(whole);
+        let packed = Tensor::new(self.tape, label, held, element).standing_for(whole, element);
+        self.remember(packed, name, tag)
     }
 
     /// The LoRA matrices on a linear layer, where it is a target.
@@ -142,7 +162,9 @@ impl Builder<'_> {
         let a = self.train(a, name, tag, true);
         let b = self.train(b, name, tag, true);
         let (a, b) = (self.remember(a, name, tag), self.remember(b, name, tag));
-        Some(Adapter { a, b, r, dropout: self.job.lora_dropout() })
+        // FSDP1 gathers an adapter's matrix where its own module runs: until then peft sees the shard.
+        let read_as = if self.job.sharding.scheme == Scheme::Fsdp1 { element } else { compute };
+        Some(Adapter { a, b, read_as, r, dropout: self.job.lora_dropout() })
     }
 }
 

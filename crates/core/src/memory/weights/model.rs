@@ -88,6 +88,15 @@ impl LoadedModel {
             trainable: &self.trainable,
             layers: self.layers.iter().map(|layer| layer.tag).collect(),
             tied: self.head.is_empty(),
+            has_language_head: self.score.is_none(),
+            head: self.head.iter().flat_map(Projection::parameters).map(Tensor::storage_address).collect(),
+            last_norm: self
+                .final_norms
+                .last()
+                .into_iter()
+                .flat_map(|norm| norm.weight.iter().chain(&norm.bias))
+                .map(Tensor::storage_address)
+                .collect(),
         }
     }
 }

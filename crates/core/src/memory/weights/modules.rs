@@ -1,6 +1,6 @@
 //! What a module's parameters are, once they are on the tape.
 
-use crate::memory::autograd::{LayerTag, Sym, Tensor};
+use crate::memory::autograd::{ElementType, LayerTag, Sym, Tensor};
 use crate::model::{Layer, NormKind, Role};
 use std::rc::Rc;
 
@@ -39,6 +39,8 @@ pub(in crate::memory) struct Adapter {
     pub(in crate::memory) a: Tensor,
     /// d_out x r.
     pub(in crate::memory) b: Tensor,
+    /// dtype that peft reads off A, and casts its input to, before A's module runs.
+    pub(in crate::memory) read_as: ElementType,
     pub(in crate::memory) r: u64,
     pub(in crate::memory) dropout: f64,
 }

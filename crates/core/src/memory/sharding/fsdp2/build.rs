@@ -4,7 +4,7 @@
 //! (`FSDPParam._init_sharded_param`), then its parameters are freed, which only the caller has held meanwhile. So shards lie
 //! where the parameters of earlier groups were, and small ones keep large segments.
 
-use super::super::super::autograd::{Event, NO_LAYER, Tape, rounded};
+use super::super::super::autograd::{Event, Tape, rounded};
 use super::super::super::parameter::Parameter;
 use super::super::super::term::Term;
 use std::collections::HashMap;
@@ -16,8 +16,14 @@ struct Sharded {
     shard: Event,
 }
 
-/// Writes what is loaded anew: whole parameters, then their shards. `own_embedding`: the token embedding is a group.
-pub(super) fn order(tape: &Tape, parameters: &[Parameter], own_embedding: bool) {
+/// Writes what is loaded anew: whole parameters, then their shards, group by group. `from_host`: the model is in host memory,
+/// and a group comes to the card when it is sharded (`_move_states_to_device`).
+pub(super) fn order<'a>(
+    tape: &Tape,
+    parameters: &[Parameter],
+    groups: impl Iterator<Item = &'a [&'a Parameter]>,
+    from_host: bool,
+) {
     let storage = |parameter: &Parameter| parameter.tensor.storage_id();
     let by_storage: HashMap<u32, &Parameter> = parameters.iter().map(|one| (storage(one), one)).collect();
     tape.rewrite(0, |rows, loaded, new_storage| {
@@ -37,26 +43,17 @@ pub(super) fn order(tape: &Tape, parameters: &[Parameter], own_embedding: bool) 
             let bytes = parameter.elements().saturating_mul(row.element.bytes());
             let bytes = i64::try_from(rounded(bytes)).unwrap_or(i64::MAX);
             let whole = Event { storage: new_storage(), bytes, ..shard };
-            events.push(whole);
+            if !from_host {
+                events.push(whole);
+            }
             sharded.insert(shard.storage, Sharded { whole, shard });
         }
-        for group in groups(parameters, own_embedding) {
+        for group in groups {
             let own: Vec<Sharded> = group.iter().filter_map(|one| sharded.get(&storage(one)).copied()).collect();
+            events.extend(own.iter().filter(|_| from_host).map(|one| one.whole));
             events.extend(own.iter().map(|one| one.shard));
             events.extend(own.iter().map(|one| Event { bytes: -one.whole.bytes, ..one.whole }));
         }
         events
     });
-}
-
-/// Layers one after the other, the embedding if it is a group, and the model around them.
-fn groups(parameters: &[Parameter], own_embedding: bool) -> Vec<Vec<&Parameter>> {
-    let outside = |one: &&Parameter| one.tag == NO_LAYER;
-    let (around, inside): (Vec<&Parameter>, Vec<&Parameter>) = parameters.iter().partition(outside);
-    let mut groups: Vec<Vec<&Parameter>> =
-        inside.chunk_by(|one, other| one.tag == other.tag).map(<[&Parameter]>::to_vec).collect();
-    let (embedding, root): (Vec<&Parameter>, Vec<&Parameter>) =
-        around.into_iter().partition(|one| own_embedding && one.token_embedding);
-    groups.extend([embedding, root]);
-    groups
 }

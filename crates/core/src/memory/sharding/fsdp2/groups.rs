@@ -1,15 +1,13 @@
-//! FSDP2's groups of parameters: when each is gathered and freed, and its gradients reduced.
+//! What FSDP2 does where the hooks of its groups run: when each is gathered and freed, and its gradients reduced.
 //!
-//! `fully_shard` wraps every layer and the model around them (accelerate's transformer wrap policy), perhaps the token
-//! embedding too. The order of allocations and frees is that of torch/distributed/fsdp/_fully_shard in PyTorch 2.15:
+//! The order of allocations and frees is that of torch/distributed/fsdp/_fully_shard in PyTorch 2.15:
 //! `FSDPParamGroup.unshard`, `wait_for_unshard`, `reshard`, `pre_backward`, `post_backward` and `foreach_reduce`.
 
-use super::super::super::autograd::{
-    Call, ElementType, Extent, LayerTag, NO_LAYER, Shape, Stream, Sym, Tape, Tensor, custom, dims,
-};
-use super::super::super::parameter::{Parameter, Parameters, Trainable};
+use super::super::super::autograd::{ElementType, Extent, Shape, Stream, Sym, Tape, Tensor, dims};
+use super::super::super::parameter::{Parameter, Trainable};
 use super::super::super::precision::element_type;
 use super::super::super::term::Term;
+use super::super::groups::{Collectives, Members, Place, common};
 use crate::job::Sharding;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -22,16 +20,15 @@ const REDUCE_SCATTER: Stream = Stream::side(2);
 
 /// All groups of a model and what they share.
 #[derive(Debug)]
-pub(in crate::memory) struct Groups {
+pub(super) struct ParamGroups {
     tape: Rc<Tape>,
     ranks: u64,
-    /// Groups are freed between forward and backward.
-    reshard: bool,
     offload: bool,
-    compute: ElementType,
+    /// Gradients are reduced, and not left to a later micro-batch (`set_requires_gradient_sync`).
+    reduces: bool,
     reduce: ElementType,
     shard: ElementType,
-    /// In the order forward leaves them: the embedding if it is wrapped, the layers, the root.
+    /// In the order forward leaves them.
     groups: Vec<Group>,
     /// The last all-gather's output: kept until the next group has copied its own out (`all_gather_state`).
     retained: RefCell<Option<Tensor>>,
@@ -44,17 +41,27 @@ pub(in crate::memory) struct Groups {
 /// Parameters that travel together.
 #[derive(Debug)]
 struct Group {
-    name: Sym,
-    tag: LayerTag,
-    /// Elements of each tensor, its rows rounded up to a multiple of the ranks, and of all.
-    sizes: Vec<u64>,
-    elements: u64,
+    place: Place,
+    /// Its parameters are freed between forward and backward.
+    reshard: bool,
+    parameters: Vec<Gathered>,
     trainable: Vec<Trainable>,
     /// The parameters, each copied out of the all-gather's output.
     gathered: RefCell<Vec<Tensor>>,
     /// An all-gather's output that has not been copied out yet.
     in_flight: RefCell<Option<Tensor>>,
     reduced: Cell<bool>,
+}
+
+/// One parameter of a group.
+#[derive(Debug, Clone, Copy)]
+struct Gathered {
+    /// Its rows rounded up to a multiple of the ranks.
+    elements: u64,
+    /// dtype of its shards.
+    kept: ElementType,
+    /// dtype it is gathered in.
+    element: ElementType,
 }
 
 /// Elements of a tensor whose rows are split among `ranks` evenly, with padding (`_get_dim0_padded_size`).
@@ -64,55 +71,38 @@ pub(super) fn padded(shape: Shape, ranks: u64) -> u64 {
     rows.div_ceil(ranks).saturating_mul(ranks).saturating_mul(row)
 }
 
-impl Groups {
-    pub(super) fn new(tape: &Rc<Tape>, sharding: &Sharding, parameters: &Parameters<'_>) -> Rc<Self> {
+impl ParamGroups {
+    /// `members` in the order forward leaves them, each freed between forward and backward or not.
+    pub(super) fn new(tape: &Rc<Tape>, sharding: &Sharding, members: Vec<(Members<'_>, bool)>, reduces: bool) -> Self {
         let ranks = sharding.ranks;
-        let own_embedding = sharding.wrap_embedding && !parameters.tied;
-        let in_embedding = |parameter: &Parameter| own_embedding && parameter.token_embedding;
-        let group = |name, tag: LayerTag, has: &dyn Fn(&Parameter) -> bool, trained: &dyn Fn(&Trainable) -> bool| {
-            let own = parameters.all.iter().filter(|parameter| has(parameter));
-            let sizes: Vec<u64> = own.map(|parameter| padded(parameter.tensor.shape(), ranks)).collect();
-            Group {
-                name,
-                tag,
-                elements: sizes.iter().copied().fold(0, u64::saturating_add),
-                sizes,
-                trainable: parameters.trainable.iter().filter(|parameter| trained(parameter)).cloned().collect(),
-                gathered: RefCell::default(),
-                in_flight: RefCell::default(),
-                reduced: Cell::new(false),
-            }
+        let (trained, frozen) = (element_type(sharding.shard_dtype), element_type(sharding.frozen_dtype));
+        let gathered_as = sharding.gathered_dtype.map(element_type);
+        let gathered = |parameter: &&Parameter| {
+            let kept = if parameter.tensor.requires_grad() { trained } else { frozen };
+            let element = gathered_as.unwrap_or(kept);
+            Gathered { elements: padded(parameter.tensor.shape(), ranks), kept, element }
         };
-        let is_embedding = |parameter: &Trainable| {
-            parameters.all.iter().any(|table| in_embedding(table) && table.tensor.shares_storage(&parameter.tensor))
+        let group = |(members, reshard): (Members<'_>, bool)| Group {
+            place: members.place,
+            reshard,
+            parameters: members.parameters.iter().map(gathered).collect(),
+            trainable: members.trainable,
+            gathered: RefCell::default(),
+            in_flight: RefCell::default(),
+            reduced: Cell::new(false),
         };
-        let mut groups = Vec::new();
-        if own_embedding {
-            groups.push(group(Sym::Embedding, NO_LAYER, &in_embedding, &is_embedding));
-        }
-        for layer in &parameters.layers {
-            let index = layer.index;
-            groups.push(group(Sym::Layer, *layer, &|one| one.tag.index == index, &|one| one.tag.index == index));
-        }
-        groups.push(group(
-            Sym::Root,
-            NO_LAYER,
-            &|parameter| parameter.tag == NO_LAYER && !in_embedding(parameter),
-            &|parameter| parameter.tag == NO_LAYER && !is_embedding(parameter),
-        ));
-        Rc::new(Self {
+        Self {
             tape: Rc::clone(tape),
             ranks,
-            reshard: sharding.reshard_after_forward,
             offload: sharding.offload_param,
-            compute: element_type(sharding.param_dtype),
+            reduces,
             reduce: element_type(sharding.reduce_dtype),
-            shard: element_type(sharding.shard_dtype),
-            groups,
+            shard: trained,
+            groups: members.into_iter().map(group).collect(),
             retained: RefCell::default(),
             reducing: RefCell::default(),
             gradients: RefCell::default(),
-        })
+        }
     }
 
     fn tensor(&self, term: Term, name: &str, symbol: Sym, elements: u64, element: ElementType) -> Tensor {
@@ -130,13 +120,21 @@ impl Groups {
 
     /// `foreach_all_gather`.
     fn all_gather(&self, group: &Group) -> Tensor {
-        let share = group.elements / self.ranks;
-        let cast = || self.tensor(Term::GatheredParameters, "shard", Sym::Share, share, self.compute);
+        let shards = |of: &dyn Fn(&Gathered) -> ElementType, which: &dyn Fn(&&Gathered) -> bool| {
+            let (elements, element) = group.joined(of, which);
+            (elements > 0).then(|| {
+                let elements = elements / self.ranks;
+                self.tensor(Term::GatheredParameters, "shard", Sym::Share, elements, element)
+            })
+        };
+        let kept = |parameter: &Gathered| parameter.kept;
+        let element = |parameter: &Gathered| parameter.element;
         // The shards in the dtype that is gathered (`_get_param_all_gather_inputs`); offloaded ones come to the GPU.
-        let moved = self.offload.then(|| self.tensor(Term::GatheredParameters, "shard", Sym::Share, share, self.shard));
-        let shards = (self.shard != self.compute).then(cast);
-        let output = self.tensor(Term::GatheredParameters, "all-gather", group.name, group.elements, self.compute);
-        drop((shards, moved));
+        let moved = if self.offload { shards(&kept, &|_| true) } else { None };
+        let cast = shards(&element, &|parameter| parameter.kept != parameter.element);
+        let (elements, element) = group.joined(&element, &|_| true);
+        let output = self.tensor(Term::GatheredParameters, "all-gather", group.place.symbol(), elements, element);
+        drop((cast, moved));
         output
     }
 
@@ -147,30 +145,62 @@ impl Groups {
         if forward {
             self.retained.take();
         }
+        let symbol = group.place.symbol();
+        let copy = |(elements, element): (u64, ElementType)| {
+            self.tensor(Term::GatheredParameters, symbol.text(), symbol, elements, element)
+        };
         // Each parameter has a block of its own (`alloc_all_gather_outputs`), which matters where blocks are cut; the ledger
         // names the group.
-        let each = if self.tape.extent == Extent::Whole { group.sizes.as_slice() } else { &[group.elements] };
-        let copy = |elements: &u64| {
-            self.tensor(Term::GatheredParameters, group.name.text(), group.name, *elements, self.compute)
+        let copies = if self.tape.extent == Extent::Whole {
+            group.parameters.iter().map(|one| copy((one.elements, one.element))).collect()
+        } else {
+            vec![copy(group.joined(&|one| one.element, &|_| true))]
         };
-        group.gathered.replace(each.iter().map(copy).collect());
+        group.gathered.replace(copies);
         if forward {
             self.retained.replace(Some(output));
         }
     }
 
-    fn before_forward(&self, index: usize) {
-        let Some(group) = self.groups.get(index) else { return };
+    /// `foreach_reduce`: this rank's share, in the dtype of the shards.
+    fn reduce_scatter(&self, group: &Group, share: u64) -> Tensor {
+        let name = group.place.symbol().text();
+        let reduced = self.tensor(Term::GradientShard, name, Sym::Share, share, self.reduce);
+        if self.reduce == self.shard || self.offload {
+            return reduced;
+        }
+        self.tensor(Term::GradientShard, name, Sym::Share, share, self.shard)
+    }
+}
+
+impl Group {
+    /// Elements of some of its parameters, and the dtype they have in common; otherwise bytes.
+    fn joined(&self, of: &dyn Fn(&Gathered) -> ElementType, which: &dyn Fn(&&Gathered) -> bool) -> (u64, ElementType) {
+        let own = || self.parameters.iter().filter(which);
+        let element = common(own().map(of));
+        let size = |one: &Gathered| one.elements.saturating_mul(of(one).bytes() / element.bytes().max(1));
+        (own().map(size).fold(0, u64::saturating_add), element)
+    }
+}
+
+impl Collectives for ParamGroups {
+    fn before_forward(&self, group: usize) {
+        let Some(group) = self.groups.get(group) else { return };
         self.unshard(group);
         self.wait_for_unshard(group, true);
     }
 
-    fn after_forward(&self, index: usize) {
-        if self.reshard
-            && let Some(group) = self.groups.get(index)
+    fn after_forward(&self, group: usize) {
+        if let Some(group) = self.groups.get(group)
+            && group.reshard
         {
             group.gathered.take();
         }
+    }
+
+    /// What is retained for overlap goes too.
+    fn end_forward(&self) {
+        self.retained.take();
     }
 
     /// Gathers a group's parameters again and begins to gather those of the group that ran before it.
@@ -187,6 +217,10 @@ impl Groups {
     fn after_backward(&self, index: usize) {
         let Some(group) = self.groups.get(index) else { return };
         group.reduced.set(true);
+        if !self.reduces {
+            group.gathered.take();
+            return;
+        }
         let gradients: Vec<(u64, Tensor)> = group
             .trainable
             .iter()
@@ -201,13 +235,8 @@ impl Groups {
             return;
         }
         let elements = gradients.iter().map(|(elements, _)| *elements).fold(0, u64::saturating_add);
-        self.reducing.replace(Some(self.tensor(
-            Term::ReduceBuckets,
-            "reduce-scatter",
-            group.name,
-            elements,
-            self.reduce,
-        )));
+        let symbol = group.place.symbol();
+        self.reducing.replace(Some(self.tensor(Term::ReduceBuckets, "reduce-scatter", symbol, elements, self.reduce)));
         drop(gradients);
         let gradient = self.tape.on(REDUCE_SCATTER, || self.reduce_scatter(group, elements / self.ranks));
         if !self.offload {
@@ -215,89 +244,25 @@ impl Groups {
         }
     }
 
-    /// `foreach_reduce`: this rank's share, in the dtype of the shards.
-    fn reduce_scatter(&self, group: &Group, share: u64) -> Tensor {
-        let reduced = self.tensor(Term::GradientShard, group.name.text(), Sym::Share, share, self.reduce);
-        if self.reduce == self.shard || self.offload {
-            return reduced;
-        }
-        self.tensor(Term::GradientShard, group.name.text(), Sym::Share, share, self.shard)
-    }
+    fn take(&self, _group: usize, _gradient: Tensor) {}
 
-    /// The model's own forward begins.
-    pub(in crate::memory) fn begin_forward(&self) {
-        self.before_forward(self.root());
-    }
-
-    /// The model's own forward has ended: what is retained for overlap goes too.
-    pub(in crate::memory) fn end_forward(&self) {
-        self.after_forward(self.root());
-        self.retained.take();
-    }
-
-    /// The loss has its gradient.
-    pub(in crate::memory) fn begin_backward(&self) {
-        self.before_backward(self.root());
-    }
-
-    /// Backward has run: the root, and groups whose input wanted no gradient, are reduced now
-    /// (`_root_post_backward_final_callback`). Gives back the reduced gradients.
-    pub(in crate::memory) fn end_backward(&self) -> Vec<Tensor> {
-        let outside = self.tape.tag();
-        self.tape.enter_layer(NO_LAYER);
-        self.after_backward(self.root());
-        for (index, group) in self.groups.iter().enumerate() {
+    /// The root, and groups whose input wanted no gradient, are reduced now (`_root_post_backward_final_callback`): in the
+    /// order of the modules that they are around, a tail with the embedding before the layers.
+    fn end_backward(&self) -> Vec<Tensor> {
+        let mut order: Vec<usize> = (0..self.groups.len()).collect();
+        order.sort_by_key(|index| match self.groups.get(*index).map(|group| group.place) {
+            Some(Place::Root) => 0,
+            Some(Place::Tail { shared: true }) => 1,
+            _ => 2,
+        });
+        for index in order {
+            let Some(group) = self.groups.get(index) else { continue };
             if !group.reduced.get() {
-                self.tape.enter_layer(group.tag);
+                self.tape.enter_layer(group.place.tag());
                 self.after_backward(index);
             }
         }
         self.reducing.take();
-        self.tape.enter_layer(outside);
         self.gradients.take()
-    }
-
-    fn root(&self) -> usize {
-        self.groups.len().saturating_sub(1)
-    }
-
-    /// Runs a layer: gathered before its forward, and again when its output's gradient is known; freed after forward, and
-    /// reduced when its input's gradient is known.
-    pub(in crate::memory) fn run_layer(
-        self: &Rc<Self>,
-        tag: LayerTag,
-        x: &Tensor,
-        module: impl FnOnce(&Tensor) -> Tensor,
-    ) -> Tensor {
-        let is_layer = |group: &Group| group.name == Sym::Layer && group.tag.index == tag.index;
-        let Some(index) = self.groups.iter().position(is_layer) else { return module(x) };
-        self.before_forward(index);
-        let hooks = Rc::clone(self);
-        let x = self.pass(x, move || hooks.after_backward(index));
-        let out = module(&x);
-        self.leave(index, &out)
-    }
-
-    /// Looks up embeddings: ids have no gradient, so the embedding is reduced after the root.
-    pub(in crate::memory) fn run_embedding(self: &Rc<Self>, look_up: impl FnOnce() -> Tensor) -> Tensor {
-        let Some(index) = self.groups.iter().position(|group| group.name == Sym::Embedding) else { return look_up() };
-        self.before_forward(index);
-        let out = look_up();
-        self.leave(index, &out)
-    }
-
-    fn leave(self: &Rc<Self>, index: usize, out: &Tensor) -> Tensor {
-        self.after_forward(index);
-        let hooks = Rc::clone(self);
-        self.pass(out, move || hooks.before_backward(index))
-    }
-
-    /// The same tensor, with something to do when its gradient is known.
-    fn pass(&self, x: &Tensor, hook: impl Fn() + 'static) -> Tensor {
-        let run = move |call: &Call<'_>| {
-            hook();
-            [Some(call.grad.clone())].into()
-        };
-        custom(&self.tape, &[x], |_| x.detach(), run)
     }
 }

@@ -2,7 +2,8 @@
 //! reduced group by group where the hooks of the groups run, on the tape itself.
 
 mod build;
-pub(super) mod groups;
+mod groups;
+mod layout;
 
 use super::super::autograd::{ElementType, Shape, Sym, Tape, Tensor, dims};
 use super::super::host::HostAllocation;
@@ -10,12 +11,12 @@ use super::super::parameter::{Parameters, Trainable};
 use super::super::precision::element_type;
 use super::super::term::Term;
 use super::flat;
-use super::strategy::{Elements, OnHost, Strategy, nothing};
+use super::groups::{Groups, Place};
+use super::strategy::{Elements, MicroBatch, OnHost, Strategy, nothing};
 use crate::job::Sharding;
 use std::rc::Rc;
 
-pub(in crate::memory) use groups::Groups;
-use groups::padded;
+use groups::{ParamGroups, padded};
 
 /// Everything in shares by rows.
 #[derive(Debug)]
@@ -33,8 +34,8 @@ impl Strategy for Fsdp2<'_> {
         if self.0.offload_param { nothing() } else { self.share(whole) }
     }
 
-    fn compute_element(&self, _kept: ElementType) -> ElementType {
-        element_type(self.0.param_dtype)
+    fn compute_element(&self, kept: ElementType) -> ElementType {
+        self.0.gathered_dtype.map_or(kept, element_type)
     }
 
     fn state_shape(&self, whole: Shape) -> Shape {
@@ -54,13 +55,21 @@ impl Strategy for Fsdp2<'_> {
 
     fn standing_buffers(&self, tape: &Rc<Tape>, parameters: &Parameters<'_>, _trainable: &[Trainable]) -> Vec<Tensor> {
         if flat::is_replayed(tape) && !self.0.offload_param {
-            build::order(tape, parameters.all, self.0.wrap_embedding && !parameters.tied);
+            let mut groups = layout::groups(self.0, parameters);
+            // Layers are wrapped first, from the innermost modules outwards.
+            groups.sort_by_key(|(members, _)| !matches!(members.place, Place::Layer(_)));
+            let order = groups.iter().map(|(members, _)| members.parameters.as_slice());
+            build::order(tape, parameters.all, order, self.0.accelerate.is_some());
         }
         Vec::new()
     }
 
     fn replays_earlier_batches(&self) -> bool {
         false
+    }
+
+    fn runs_unreduced_batch(&self) -> bool {
+        self.0.accelerate.is_some()
     }
 
     fn host(&self, elements: Elements) -> Vec<HostAllocation> {
@@ -77,7 +86,10 @@ impl Strategy for Fsdp2<'_> {
         ]
     }
 
-    fn groups(&self, tape: &Rc<Tape>, parameters: &Parameters<'_>) -> Option<Rc<Groups>> {
-        Some(Groups::new(tape, self.0, parameters))
+    fn groups(&self, tape: &Rc<Tape>, parameters: &Parameters<'_>, batch: MicroBatch) -> Option<Rc<Groups>> {
+        let members = layout::groups(self.0, parameters);
+        let places = members.iter().map(|(members, _)| members.place).collect();
+        let by = ParamGroups::new(tape, self.0, members, batch.reduces);
+        Some(Groups::new(tape, places, layout::tail_has_norm(parameters), by))
     }
 }
