@@ -154,7 +154,22 @@ impl Job {
 
     /// Whether a score head stands in for the language-model head.
     pub fn scores(&self) -> bool {
-        matches!(self.plan.task, Task::SequenceClassification | Task::Reward)
+        matches!(self.plan.task, Task::SequenceClassification | Task::Reward) && !self.has_value_head()
+    }
+
+    /// Whether the trainer sets every dropout of the model to 0.
+    pub(crate) fn disables_dropout(&self) -> bool {
+        self.trainer.disables_dropout(self.plan.task)
+    }
+
+    /// Dropout probability before adapters.
+    pub(crate) fn lora_dropout(&self) -> f64 {
+        if self.disables_dropout() { 0.0 } else { self.plan.lora.lora_dropout }
+    }
+
+    /// Whether a value head scores every token beside the language-model head, which runs as well.
+    pub fn has_value_head(&self) -> bool {
+        self.plan.task == Task::Reward && self.trainer.adds_value_head()
     }
 
     /// Which 4-bit matmuls run in one kernel.

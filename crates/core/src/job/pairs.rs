@@ -28,6 +28,8 @@ impl Job {
         match self.plan.task {
             Task::Orpo if trainer.fuses_lm_head() => AnswerLogits::Kernel,
             Task::Orpo => AnswerLogits::Shifted,
+            // axolotl 0.19 trains pairs by TRL 1.9.
+            Task::Dpo if trainer.name() == TrainerName::Axolotl => AnswerLogits::Shifted,
             Task::Dpo if trainer.name() != TrainerName::Trl => AnswerLogits::LogSoftmax,
             _ if trainer.fuses_lm_head() => AnswerLogits::Fused,
             Task::Dpo if !trainer.is_trl_since(1, 0) => AnswerLogits::Rolled,

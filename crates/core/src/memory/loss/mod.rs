@@ -11,6 +11,7 @@ mod metrics;
 mod positions;
 mod score;
 
+pub(super) use full_logits::of_logits as causal_loss;
 pub(super) use fused_lm_head::{FusedHead, PerToken, fused_lm_head};
 pub(super) use head::logits;
 pub(super) use liger::chunked_loss;

@@ -126,7 +126,7 @@ fn output_hidden_states(actor: &Actor, context: &ForwardContext) -> Vec<(LayerTa
 }
 
 /// Each layer's tensor in its layer's turn.
-fn free_in_order(context: &ForwardContext, states: Vec<(LayerTag, Tensor)>) {
+pub(super) fn free_in_order(context: &ForwardContext, states: Vec<(LayerTag, Tensor)>) {
     let outside = context.tape.tag();
     for (tag, state) in states {
         context.tape.enter_layer(tag);

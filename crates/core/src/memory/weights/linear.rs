@@ -73,6 +73,23 @@ impl Builder<'_> {
         linear.held(BaseWeight::Plain(weight), bias, None)
     }
 
+    /// trl's `ValueHead.summary` (models/modeling_value_head.py): one value a token, in fp32 beside whatever base, trained
+    /// beside adapters too.
+    pub(super) fn value_head(&mut self, d_in: u64, tag: LayerTag) -> Projection {
+        let linear = Linear { name: "v_head.summary", d_in, d_out: 1, sym: Sym::Labels, bias: true };
+        let mut parameter = |shape: Shape| {
+            self.built.counts.base = self.built.counts.base.saturating_add(shape.elements());
+            let label = self.weight_label(Term::HeadWeights, linear.name);
+            let held = strategy(&self.job.sharding).weight_shape(shape);
+            let tensor = Tensor::new(self.tape, label, held, ElementType::F32).standing_for(shape, ElementType::F32);
+            let tensor = self.train(tensor, linear.name, tag, self.adapts());
+            self.remember(tensor, linear.name, tag)
+        };
+        let weight = parameter(dims(&[(Sym::Labels, 1), (Sym::H, d_in)]));
+        let bias = parameter(dims(&[(Sym::Labels, 1)]));
+        linear.held(BaseWeight::Plain(weight), Some(bias), None)
+    }
+
     fn trained(&mut self, name: &str, shape: Shape, tag: LayerTag) -> Tensor {
         let original = self.parameter(Term::HeadWeights, name, shape, tag);
         if self.adapts() && !original.requires_grad() { self.trained_copy(original, name, tag) } else { original }
@@ -147,7 +164,7 @@ impl Builder<'_> {
         let (a, b) = (self.remember(a, name, tag), self.remember(b, name, tag));
         // FSDP1 gathers an adapter's matrix where its own module runs: until then peft sees the shard.
         let read_as = if self.job.sharding.scheme == Scheme::Fsdp1 { element } else { compute };
-        Some(Adapter { a, b, read_as, r, dropout: self.job.plan.lora.lora_dropout })
+        Some(Adapter { a, b, read_as, r, dropout: self.job.lora_dropout() })
     }
 }
 
