@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{AttentionKernel, Job, Numerics, models};
 use crate::model::Model;
-use crate::plan::{
+use crate::plan::{AdapterTargets, 
     Companion, CompanionModel, Dtype, InstanceRole, Method, ModelChoice, Offload, Plan, Problem, ProblemKind, Task,
 };
 
@@ -103,6 +103,7 @@ impl Job {
         Self {
             numerics: Numerics::of(&plan, &self.sharding),
             attention: AttentionKernel::of(&plan, &instance.model, &self.gpu),
+            targets: AdapterTargets::of(&plan, &instance.model),
             model: instance.model.clone(),
             instances: Vec::new(),
             plan,
