@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use super::{AttentionKernel, Job, Numerics, models};
 use crate::model::Model;
-use crate::plan::{AdapterTargets, 
-    Companion, CompanionModel, Dtype, InstanceRole, Method, ModelChoice, Offload, Plan, Problem, ProblemKind, Task,
+use crate::plan::{
+    AdapterTargets, Companion, CompanionModel, Dtype, InstanceRole, Method, ModelChoice, Offload, Plan, Problem,
+    ProblemKind, Task,
 };
 
 /// A model beside the policy.

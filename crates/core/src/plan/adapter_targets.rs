@@ -4,7 +4,9 @@
 //! turn the names that earlier checkpoints gave their linear layers into `target_parameters`
 //! (peft/utils/transformers_weight_conversion.py `_convert_peft_config_moe`).
 
-use super::{Method, Plan, Problem, ProblemKind, Release, TargetModules, TrainerName, attention_module_names, names_module};
+use super::{
+    Method, Plan, Problem, ProblemKind, Release, TargetModules, TrainerName, attention_module_names, names_module,
+};
 use crate::model::{Model, Module, ModuleKind, Role};
 
 /// Earlier name of a linear layer, and the parameter that it is part of now.
@@ -15,12 +17,8 @@ const MIXTRAL: Conversion =
     &[("gate", "gate.weight"), ("w1", "gate_up_proj"), ("w3", "gate_up_proj"), ("w2", "down_proj")];
 
 /// Everyone else's.
-const QWEN2_MOE: Conversion = &[
-    ("gate", "gate.weight"),
-    ("gate_proj", "gate_up_proj"),
-    ("up_proj", "gate_up_proj"),
-    ("down_proj", "down_proj"),
-];
+const QWEN2_MOE: Conversion =
+    &[("gate", "gate.weight"), ("gate_proj", "gate_up_proj"), ("up_proj", "gate_up_proj"), ("down_proj", "down_proj")];
 
 /// The parameter that holds two earlier layers side by side, so that its rank is theirs together (`_MOE_FUSED_TARGETS`).
 const FUSED: &str = "gate_up_proj";
@@ -30,10 +28,29 @@ const FUSED: &str = "gate_up_proj";
 fn conversion(model_type: &str) -> Option<Conversion> {
     match model_type {
         "mixtral" | "minimax" | "minimax_m2" => Some(MIXTRAL),
-        "afmoe" | "cohere2_moe" | "deepseek_v2" | "deepseek_v3" | "deepseek_v32" | "dots1" | "ernie4_5_moe"
-        | "exaone_moe" | "flex_olmo" | "glm4_moe" | "glm4_moe_lite" | "glm4v_moe" | "glm_moe_dsa" | "hunyuan_v1_moe"
-        | "longcat_flash" | "mellum" | "olmoe" | "qwen3_moe" | "qwen3_next" | "qwen3_omni_moe"
-        | "qwen3_omni_moe_text" | "qwen3_omni_moe_thinker" | "solar_open" => Some(QWEN2_MOE),
+        "afmoe"
+        | "cohere2_moe"
+        | "deepseek_v2"
+        | "deepseek_v3"
+        | "deepseek_v32"
+        | "dots1"
+        | "ernie4_5_moe"
+        | "exaone_moe"
+        | "flex_olmo"
+        | "glm4_moe"
+        | "glm4_moe_lite"
+        | "glm4v_moe"
+        | "glm_moe_dsa"
+        | "hunyuan_v1_moe"
+        | "longcat_flash"
+        | "mellum"
+        | "olmoe"
+        | "qwen3_moe"
+        | "qwen3_next"
+        | "qwen3_omni_moe"
+        | "qwen3_omni_moe_text"
+        | "qwen3_omni_moe_thinker"
+        | "solar_open" => Some(QWEN2_MOE),
         _ => None,
     }
 }
@@ -216,7 +233,9 @@ fn fused_names(converted: Option<Conversion>) -> Vec<&'static str> {
 /// The bare parameters of a module that can have adapters: experts and routers.
 fn parameters(module: &Module) -> impl Iterator<Item = (&Module, &str, &Vec<u64>)> {
     let shapes = match &module.kind {
-        ModuleKind::Tensors { shapes } if matches!(module.role, Role::RoutedExperts | Role::Router) => shapes.as_slice(),
+        ModuleKind::Tensors { shapes } if matches!(module.role, Role::RoutedExperts | Role::Router) => {
+            shapes.as_slice()
+        }
         _ => &[],
     };
     shapes.iter().map(move |(name, sizes)| (module, name.as_str(), sizes))

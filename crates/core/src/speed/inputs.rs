@@ -103,9 +103,7 @@ impl<'a> TimingInputs<'a> {
 
     /// Whether a linear module gets an adapter; "all-linear" leaves what is outside the layers out.
     pub(super) fn adapts(&self, module: &Module, outside: bool) -> bool {
-        self.adapters
-            && self.method != Method::Full
-            && self.job.targets.has_module(&module.name, outside)
+        self.adapters && self.method != Method::Full && self.job.targets.has_module(&module.name, outside)
     }
 
     pub(super) fn quantizes(&self, outside: bool) -> bool {
