@@ -139,6 +139,10 @@ impl AdapterTargets {
     }
 }
 
+fn adapts_all_linear(plan: &Plan) -> bool {
+    plan.method != Method::Full && plan.lora.target_modules == TargetModules::AllLinear
+}
+
 /// Whether routed experts are stacked in bare parameters: since transformers 5. Trainers that shipped with transformers 4.57
 /// have it unless the plan says otherwise.
 fn stacks_experts(plan: &Plan) -> bool {
@@ -198,6 +202,18 @@ pub(super) fn problems(plan: &Plan, model: &Model) -> Vec<Problem> {
         let other = if plan.lora.target_parameters.is_empty() { "target_modules" } else { "target_parameters" };
         problems.push(contradiction("lora.lora_dropout", &["lora.", other].concat(), "0"));
     }
+    // There each expert was three `Linear`s of its own: quantised one by one, and found by "all-linear".
+    let has_linear_experts = known().any(|(module, ..)| module.role == Role::RoutedExperts) && !stacks_experts(plan);
+    let meets_them = plan.method == Method::Qlora || adapts_all_linear(plan);
+    if has_linear_experts && meets_them && plan.task != Task::Inference {
+        let (field, newest) = match plan.trainer.name {
+            TrainerName::Trl | TrainerName::Transformers if plan.software.transformers.is_none() => {
+                ("trainer.version", plan.trainer.name.measured().last())
+            }
+            _ => ("software.transformers", TrainerName::Transformers.measured().last()),
+        };
+        problems.push(contradiction(field, "model", &newest.map(Release::to_string).unwrap_or_default()));
+    }
     if breaks_all_linear(plan, model) {
         problems.push(contradiction("lora.target_modules", "software.peft", &attention_module_names(model).join(",")));
     }
@@ -217,8 +233,7 @@ pub(super) fn problems(plan: &Plan, model: &Model) -> Vec<Problem> {
 
 /// peft 0.19 takes the text "all-linear" for a set of letters where it converts names, and finds no such modules.
 fn breaks_all_linear(plan: &Plan, model: &Model) -> bool {
-    plan.method != Method::Full
-        && plan.lora.target_modules == TargetModules::AllLinear
+    adapts_all_linear(plan)
         && conversion(&model.model_type).is_some()
         && stacks_experts(plan)
         && peft_is_since(plan, Release::new(0, 19, 0))
