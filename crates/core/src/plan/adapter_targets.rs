@@ -5,7 +5,7 @@
 //! (peft/utils/transformers_weight_conversion.py `_convert_peft_config_moe`).
 
 use super::{
-    Method, Plan, Problem, ProblemKind, Release, TargetModules, TrainerName, attention_module_names, names_module,
+    Method, Plan, Problem, ProblemKind, Release, TargetModules, Task, TrainerName, attention_module_names, names_module,
 };
 use crate::model::{Model, Module, ModuleKind, Role};
 
