@@ -35,7 +35,7 @@ use std::sync::Arc;
 
 use crate::gpu::Gpu;
 use crate::model::Model;
-use crate::plan::{Batches, Method, Plan, ReferenceKind, Task};
+use crate::plan::{AdapterTargets, Batches, Method, Plan, ReferenceKind, Task};
 
 /// A plan with everything that follows from it: what an estimate, a step time or an advice is about.
 ///
@@ -58,6 +58,8 @@ pub struct Job {
     pub(crate) sharding: Sharding,
     /// Which dtype everything is in.
     pub(crate) numerics: Numerics,
+    /// What gets adapters.
+    pub(crate) targets: AdapterTargets,
     /// What computes the loss.
     pub(crate) loss: LossImplementation,
     /// What attention runs in.
@@ -154,7 +156,22 @@ impl Job {
 
     /// Whether a score head stands in for the language-model head.
     pub fn scores(&self) -> bool {
-        matches!(self.plan.task, Task::SequenceClassification | Task::Reward)
+        matches!(self.plan.task, Task::SequenceClassification | Task::Reward) && !self.has_value_head()
+    }
+
+    /// Whether the trainer sets every dropout of the model to 0.
+    pub(crate) fn disables_dropout(&self) -> bool {
+        self.trainer.disables_dropout(self.plan.task)
+    }
+
+    /// Dropout probability before adapters.
+    pub(crate) fn lora_dropout(&self) -> f64 {
+        if self.disables_dropout() { 0.0 } else { self.plan.lora.lora_dropout }
+    }
+
+    /// Whether a value head scores every token beside the language-model head, which runs as well.
+    pub fn has_value_head(&self) -> bool {
+        self.plan.task == Task::Reward && self.trainer.adds_value_head()
     }
 
     /// Which 4-bit matmuls run in one kernel.

@@ -11,7 +11,7 @@ use super::trainer::TrainerStep;
 use super::{Job, models, reference_kind};
 use crate::gpu::{self, Gpu};
 use crate::model::Model;
-use crate::plan::{GpuChoice, Plan, Problem, ProblemKind, TrainerName, checks, shortened};
+use crate::plan::{AdapterTargets, GpuChoice, Plan, Problem, ProblemKind, TrainerName, checks, shortened};
 use crate::units::GIB;
 
 /// How much of a plan is checked.
@@ -123,6 +123,7 @@ fn derive(plan: Plan, model: Arc<Model>, gpu: Gpu, instances: Vec<Instance>) -> 
         },
         loss: LossImplementation::of(&plan, TrainerStep::of(&plan)),
         trainer: TrainerStep::of(&plan),
+        targets: AdapterTargets::of(&plan, &model),
         numerics: Numerics::of(&plan, &sharding),
         attention: AttentionKernel::of(&plan, &model, &gpu),
         batches: plan.batches(),

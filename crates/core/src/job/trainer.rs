@@ -5,7 +5,7 @@
 //! version itself.
 
 use super::LogitsMetrics;
-use crate::plan::{AttnImplementation, Method, Plan, Release, TrainerName};
+use crate::plan::{AttnImplementation, Method, Plan, Release, Task, TrainerName};
 
 /// How accelerate drives FSDP, by version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -124,9 +124,34 @@ impl TrainerStep {
         self.is_trl_since(1, 0) && !self.is_trl_since(1, 12)
     }
 
-    /// Whether pairs go through the policy before the frozen reference reads them (llamafactory train/dpo/trainer.py
-    /// `get_batch_loss_metrics`).
+    /// Whether pairs go through the policy before the frozen reference reads them (llamafactory train/dpo/trainer.py and
+    /// ms-swift rlhf_trainers/dpo_trainer.py, `get_batch_loss_metrics`).
     pub fn reads_reference_last(self) -> bool {
+        matches!(self.name, TrainerName::LlamaFactory | TrainerName::MsSwift)
+    }
+
+    /// Whether log-probabilities of pairs are the labels' logits less `logsumexp` (trl trainer/utils.py
+    /// `selective_log_softmax`), which keeps the logits and no log-softmax.
+    pub fn subtracts_logsumexp(self) -> bool {
+        self.name == TrainerName::MsSwift
+    }
+
+    /// Whether dropout is switched off in the model that trains (`disable_dropout`, True in trl's DPOConfig, KTOConfig,
+    /// ORPOConfig and RewardConfig, which ms-swift and axolotl train with; llamafactory train/dpo/trainer.py and
+    /// train/kto/trainer.py `disable_dropout_in_model`).
+    pub(super) fn disables_dropout(self, task: Task) -> bool {
+        match self.name {
+            TrainerName::Trl | TrainerName::MsSwift | TrainerName::Axolotl => {
+                matches!(task, Task::Dpo | Task::Kto | Task::Orpo | Task::Reward)
+            }
+            TrainerName::LlamaFactory => matches!(task, Task::Dpo | Task::Kto | Task::Orpo),
+            _ => false,
+        }
+    }
+
+    /// Whether reward models are the language model with trl's value head beside its own (llamafactory model/loader.py
+    /// `load_model`).
+    pub(super) fn adds_value_head(self) -> bool {
         self.name == TrainerName::LlamaFactory
     }
 

@@ -27,6 +27,7 @@ const DEFAULTS: &[(&str, &str)] = &[
     ("lora_alpha", "32"),
     ("lora_dropout", "0"),
     ("target_modules", "all-linear"),
+    ("target_parameters", ""),
     ("modules_to_save", ""),
     ("adapter_dtype", "auto"),
     ("bits", "4"),

@@ -63,7 +63,7 @@ pub(super) fn run_embeddings(
     for norm in &weights.embedding_norms {
         hidden = run_norm(context, norm, &hidden);
     }
-    if context.training {
+    if context.drops_out {
         let mask = context.label(Term::DropoutMasks, "embeddings");
         hidden = dropout(&hidden, model.embedding_dropout, mask, stream);
     }

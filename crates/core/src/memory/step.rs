@@ -34,6 +34,7 @@ pub(super) fn forward_context(tape: &Rc<Tape>, job: &Job, training: bool) -> For
         autocast: RefCell::new(numerics.autocast.is_some()),
         cast_weights: RefCell::default(),
         training,
+        drops_out: training && !job.disables_dropout(),
         kernel: job.attention,
         padded: job.padded || behaviour.always_masks,
         expand_kv,

@@ -147,6 +147,8 @@ pub struct Lora {
     pub lora_dropout: f64,
     /// Which modules get one.
     pub target_modules: TargetModules,
+    /// Parameters that are no linear module and get one too: peft's `target_parameters`, for stacked experts.
+    pub target_parameters: Vec<String>,
     /// Modules trained in full beside the adapters.
     pub modules_to_save: Vec<String>,
     /// dtype of the adapters.

@@ -66,6 +66,7 @@ impl Default for Lora {
             lora_alpha: 32.0,
             lora_dropout: 0.0,
             target_modules: TargetModules::AllLinear,
+            target_parameters: Vec::new(),
             modules_to_save: Vec::new(),
             adapter_dtype: AdapterDtype::Auto,
         }

@@ -92,6 +92,7 @@ pub(super) static FIELDS: &[Field] = &[
     row!(lora.lora_alpha, number(0.0, 1e9)),
     row!(lora.lora_dropout, number(0.0, 1.0)),
     row!(lora.target_modules, Kind::TargetModules),
+    row!(lora.target_parameters, Kind::Names),
     row!(lora.modules_to_save, Kind::Names),
     row!(lora.adapter_dtype, Kind::Choice(AdapterDtype::NAMES)),
     own_row(("quantization.bits", "bits"), Kind::Choice(BITS), Some(Unit::Bits), (bits, set_bits)),

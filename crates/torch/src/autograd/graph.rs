@@ -153,9 +153,12 @@ pub enum GradHookCall {
     Accumulated,
 }
 
+/// A function of the leaf and of where it is called.
+type OnGradient = dyn Fn(&Rc<Leaf>, GradHookCall);
+
 /// What runs where a leaf's gradient is complete; nothing unless one sets it.
 #[derive(Clone, Default)]
-pub struct GradHook(Option<Rc<dyn Fn(&Rc<Leaf>, GradHookCall)>>);
+pub struct GradHook(Option<Rc<OnGradient>>);
 
 impl GradHook {
     /// Calls `run` in both places.

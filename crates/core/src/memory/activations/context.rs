@@ -21,8 +21,10 @@ pub(in crate::memory) struct ForwardContext {
     pub(in crate::memory) autocast: RefCell<bool>,
     /// Autocast's weight cache.
     pub(in crate::memory) cast_weights: RefCell<Vec<CastWeight>>,
-    /// Whether dropout acts.
+    /// Whether this forward trains.
     pub(in crate::memory) training: bool,
+    /// Whether dropout acts.
+    pub(in crate::memory) drops_out: bool,
     /// Attention kernel.
     pub(in crate::memory) kernel: AttentionKernel,
     /// A mask with real padding reaches attention.

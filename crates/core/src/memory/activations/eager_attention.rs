@@ -132,7 +132,7 @@ fn append_sinks(context: &ForwardContext, scores: &Tensor, sinks: &Tensor) -> Te
 }
 
 fn drop_out(context: &ForwardContext, facts: &Attention, weights: Tensor) -> Tensor {
-    if !context.training {
+    if !context.drops_out {
         return weights;
     }
     let mask = context.label(Term::DropoutMasks, "attention");

@@ -52,7 +52,7 @@ pub(super) fn fused(context: &ForwardContext, facts: &Attention, q: &Tensor, k: 
     let labels = labels(context);
     let q_is_head_major = q.head_major();
     let out = if kernel == AttentionKernel::Flash {
-        flash_attention((q, &k, &v), sizes, context.training && facts.dropout > 0.0, &labels)
+        flash_attention((q, &k, &v), sizes, context.drops_out && facts.dropout > 0.0, &labels)
     } else {
         efficient_attention((q, &k, &v), sizes, masked.then(|| bias_shape(context)), &labels)
     };

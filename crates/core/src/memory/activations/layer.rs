@@ -157,7 +157,7 @@ impl Branches<'_> {
 fn branch(context: &ForwardContext, layer: &LayerWeights, out: Tensor) -> Tensor {
     let passing = context.passing();
     let mut out = out;
-    if context.training && layer.layer.residual_dropout > 0.0 {
+    if context.drops_out && layer.layer.residual_dropout > 0.0 {
         let mask = context.label(Term::DropoutMasks, "residual");
         out = dropout(&out, layer.layer.residual_dropout, mask, passing);
     }

@@ -19,11 +19,7 @@ pub(super) fn loss(
     hidden: (Tensor, Tensor),
 ) -> Option<HeadOutput> {
     let logits = logits(context, &job.model, weights, &hidden.1)?;
-    let upcast = cast(&logits, ElementType::F32, context.label(Term::LogitsFp32, ""));
-    let labels = shift_labels(context);
-    let loss = cross_entropy(context, &upcast, labels.last());
-    drop(labels);
-    drop(upcast);
+    let loss = of_logits(context, &logits);
     // The model's forward holds the hidden states until it returns.
     drop(hidden);
     if job.trainer.runs_accelerate() {
@@ -40,6 +36,13 @@ pub(super) fn loss(
     };
     metrics::of_outputs(context, job, &outputs);
     Some(HeadOutput { loss, kept: job.plan.keep_outputs.then_some(outputs) })
+}
+
+/// Cross-entropy over an fp32 copy of the logits, against labels that are shifted by one.
+pub(in crate::memory) fn of_logits(context: &ForwardContext, logits: &Tensor) -> Tensor {
+    let upcast = cast(logits, ElementType::F32, context.label(Term::LogitsFp32, ""));
+    let labels = shift_labels(context);
+    cross_entropy(context, &upcast, labels.last())
 }
 
 /// Labels padded by one and cut again (ForCausalLMLoss): `labels[..., 1:].contiguous()` copies for more than one sequence.

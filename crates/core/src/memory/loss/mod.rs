@@ -12,6 +12,7 @@ mod output;
 mod positions;
 mod score;
 
+pub(super) use full_logits::of_logits as causal_loss;
 pub(super) use fused_lm_head::{FusedHead, PerToken, fused_lm_head};
 pub(super) use head::logits;
 pub(super) use liger::chunked_loss;

@@ -10,6 +10,7 @@ mod policy_first;
 mod preference;
 mod rollout;
 mod trl_answers;
+mod value_head;
 
 pub(super) use rollout::infer;
 
@@ -25,6 +26,7 @@ pub(super) fn run(tape: &Rc<Tape>, job: &Job, policy: &LoadedModel) -> Vec<Train
     match job.plan.task {
         Task::Dpo if job.trainer.reads_reference_last() => policy_first::dpo(tape, job, policy),
         Task::Dpo | Task::Kto | Task::Orpo => preference::update(tape, job, policy),
+        Task::Reward if job.has_value_head() => value_head::reward(tape, job, policy),
         Task::Reward => preference::reward(tape, job, policy),
         _ => policy::update(tape, job, policy),
     }

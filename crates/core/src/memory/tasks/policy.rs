@@ -255,7 +255,7 @@ impl Participants<'_> {
                 let mut own = value.reading(tape, (context.batch, context.length), job.padded);
                 if let Some(own) = Rc::get_mut(&mut own) {
                     own.groups = None;
-                    own.training = true;
+                    (own.training, own.drops_out) = (true, true);
                     own.backward_begins = Rc::clone(&context.backward_begins);
                 }
                 let scores = value.scores(&own)?;

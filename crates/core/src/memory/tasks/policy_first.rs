@@ -1,35 +1,45 @@
-//! Pairs where the policy reads them before the reference does: LLaMA-Factory's own DPO.
+//! Pairs where the policy reads them before the reference does: the DPO of LLaMA-Factory and of ms-swift.
 
-use super::super::autograd::Tape;
-use super::super::loss::HeadOutput;
+use super::super::activations::ForwardContext;
+use super::super::autograd::{ElementType, Sym, Tape, Tensor, cast, dims};
+use super::super::loss::{HeadOutput, logits, mark_backward};
 use super::super::parameter::Trainable;
 use super::super::phase::Phase;
 use super::super::sharding::strategy;
 use super::super::step::{Update, batch_inputs};
+use super::super::term::Term;
 use super::super::weights::LoadedModel;
-use super::logprobs::{of_sequences, of_sequences_and_logits};
-use super::models::{reader, reference};
+use super::logprobs::{enter_loss, of_sequences, of_sequences_and_logits, selective_log_softmax, sum};
+use super::models::{Actor, reader, reference};
 use super::preference::{margin, of_batch, resident, score};
+use super::trl_answers::log_probabilities;
 use crate::job::Job;
 use std::rc::Rc;
 
 /// `CustomDPOTrainer.get_batch_loss_metrics` (llamafactory train/dpo/trainer.py): the policy's fp32 logits stand in the
 /// dictionary of its results until the metrics are computed, and its log-softmax waits for backward, while the reference
-/// reads the same pairs.
+/// reads the same pairs. `DPOTrainer.get_batch_loss_metrics` (ms-swift rlhf_trainers/dpo_trainer.py): the same order, with
+/// nothing but what backward needs held meanwhile.
 pub(super) fn dpo(tape: &Rc<Tape>, job: &Job, policy: &LoadedModel) -> Vec<Trainable> {
     let reference = reference(tape, job, policy);
     let companions = resident(tape, job, policy);
     let update = Update { tape, job, weights: policy, trainable: &policy.trainable, after: &|| () };
     let trained = reader(job, policy);
+    let subtracts = job.trainer.subtracts_logsumexp();
     update.run(batch_inputs(tape, job), Vec::new, |context| {
-        let (picked, logits) = of_sequences_and_logits(&trained, context)?;
+        let (picked, logits) = if subtracts {
+            (of_rolled_labels(&trained, context)?, None)
+        } else {
+            let (picked, logits) = of_sequences_and_logits(&trained, context)?;
+            (picked, Some(logits))
+        };
         tape.set_grad_enabled(false);
         let gathered = strategy(&job.sharding).gathered(tape, policy.counts.base);
         let of_reference = reference.as_ref().and_then(|reference| {
             tape.enter(Phase::ReferenceForward);
             let context = reference.reading(tape, of_batch(job), false);
-            // `concatenated_forward` upcasts whatever the model gives.
-            of_sequences(reference, &context, true)
+            // LLaMA-Factory's `concatenated_forward` upcasts whatever the model gives.
+            if subtracts { of_rolled_labels(reference, &context) } else { of_sequences(reference, &context, true) }
         });
         score(tape, job, policy, &companions);
         drop(gathered);
@@ -41,4 +51,30 @@ pub(super) fn dpo(tape: &Rc<Tape>, job: &Job, policy: &LoadedModel) -> Vec<Train
     });
     drop((reference, companions));
     policy.trainable.clone()
+}
+
+/// `concatenated_forward` (ms-swift rlhf_trainers/dpo_trainer.py): labels are rolled against all logits, whose mean a token
+/// is logged; then trl's `selective_log_softmax`, summed for each sequence.
+fn of_rolled_labels(actor: &Actor, context: &Rc<ForwardContext>) -> Option<Tensor> {
+    let hidden = mark_backward(context, &actor.hidden(context)?);
+    enter_loss(context);
+    let mut all = logits(context, &actor.job.model, &actor.weights, &hidden)?;
+    drop(hidden);
+    context.autocast.replace(false);
+    context.leave_autocast();
+    if actor.job.upcasts_outputs() {
+        all = cast(&all, ElementType::F32, context.label(Term::LogitsFp32, ""));
+    }
+    let per_token = dims(&[(Sym::B, context.batch), (Sym::S, context.length)]);
+    let label = context.label(Term::LogProbabilities, "means");
+    let means = Tensor::new(&context.tape, label, per_token, all.element());
+    let picked = if all.element() == ElementType::F32 {
+        log_probabilities(context, &all, context.length)
+    } else {
+        selective_log_softmax(context, &all, context.length)
+    };
+    drop(all);
+    let sums = sum(context, &picked);
+    drop(means);
+    Some(sums)
 }

@@ -119,7 +119,7 @@ fn divide_in_place(context: &ForwardContext, whole: &Tensor, completion: u64) ->
 
 /// trl trainer/utils.py `selective_log_softmax` of fp32 logits: one `gather` of all, less `logsumexp` row by row. Both keep
 /// the logits.
-fn log_probabilities(context: &ForwardContext, x: &Tensor, completion: u64) -> Tensor {
+pub(super) fn log_probabilities(context: &ForwardContext, x: &Tensor, completion: u64) -> Tensor {
     let shape = dims(&[(Sym::B, context.batch), (Sym::C, completion)]);
     let label = context.label(Term::LogProbabilities, "");
     let new = move |context: &ForwardContext| Tensor::new(&context.tape, label, shape, ElementType::F32);

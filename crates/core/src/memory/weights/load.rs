@@ -151,6 +151,9 @@ impl Builder<'_> {
             heads.score = Some(self.trained_head(score, outside));
             return heads;
         }
+        if self.job.has_value_head() && !self.holder.frozen {
+            heads.score = Some(self.value_head(model.hidden_size, outside));
+        }
         for module in &model.head {
             match module.kind {
                 ModuleKind::Linear { .. } => heads.language.projections.extend(self.head(module, outside)),
@@ -171,7 +174,8 @@ impl Builder<'_> {
         let table = token_embedding.map_or(0, |table| table.shape().elements());
         let base = element_type(self.job.numerics.weights);
         let decodes = self.job.model.kind == ModelKind::Decoder;
-        let tied = head.language.projections.is_empty() && head.score.is_none() && decodes;
+        let replaced = head.score.is_some() && !self.job.has_value_head();
+        let tied = head.language.projections.is_empty() && !replaced && decodes;
         let tied_head = if tied { table.saturating_mul(base.bytes()) } else { 0 };
         order::rewrite(self.tape, start, Construction { base, tied_head, casts_adapters: self.adapts() });
     }
