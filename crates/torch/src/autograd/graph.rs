@@ -47,6 +47,8 @@ pub trait SavedTensorHooks: fmt::Debug {
     fn unpack(self: Rc<Self>, tape: &Rc<Tape>, place: usize) -> Option<Tensor>;
     /// The operator that saved at `place` is gone.
     fn release(&self, place: usize);
+    /// An operator that unpacked something has run.
+    fn ran(&self) {}
 }
 
 /// A tensor that an operator saved.
@@ -85,6 +87,13 @@ impl Saved {
         match hooks {
             None => Some(Self::Kept(tensor.detach())),
             Some(hooks) => hooks.pack(tape, tensor),
+        }
+    }
+
+    /// The operator that unpacked it has run.
+    pub(super) fn ran(&self) {
+        if let Self::Packed(packed) = self {
+            packed.hooks.ran();
         }
     }
 
