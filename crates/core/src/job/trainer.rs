@@ -5,7 +5,7 @@
 //! version itself.
 
 use super::LogitsMetrics;
-use crate::plan::{AttnImplementation, Method, Plan, Release, Task, TrainerName};
+use crate::plan::{AttnImplementation, Framework, Method, Plan, Release, Task, TrainerName};
 
 /// How accelerate drives FSDP, by version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -145,6 +145,18 @@ impl TrainerStep {
                 matches!(task, Task::Dpo | Task::Kto | Task::Orpo | Task::Reward)
             }
             TrainerName::LlamaFactory => matches!(task, Task::Dpo | Task::Kto | Task::Orpo),
+            _ => false,
+        }
+    }
+
+    /// Whether layers are recomputed by the reentrant `torch.utils.checkpoint`, whose first forward records no graph
+    /// (llamafactory hparams/model_args.py `use_reentrant_gc`, off under FSDP2; ms-swift trainers/mixin.py
+    /// `_fix_gradient_checkpointing`, off under DDP).
+    pub(crate) fn checkpoints_reentrantly(self, plan: &Plan) -> bool {
+        let several = plan.num_gpus > 1;
+        match self.name {
+            TrainerName::LlamaFactory => !(several && plan.distributed.framework == Framework::Fsdp2),
+            TrainerName::MsSwift => !(several && plan.distributed.framework == Framework::Ddp),
             _ => false,
         }
     }

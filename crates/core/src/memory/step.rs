@@ -34,6 +34,8 @@ pub(super) fn forward_context(tape: &Rc<Tape>, job: &Job, training: bool) -> For
         autocast: RefCell::new(numerics.autocast.is_some()),
         cast_weights: RefCell::default(),
         training,
+        checkpoints_reentrantly: job.trainer.checkpoints_reentrantly(plan),
+        without_graph: Cell::new(false),
         drops_out: training && !job.disables_dropout(),
         kernel: job.attention,
         padded: job.padded || behaviour.always_masks,
@@ -313,13 +315,16 @@ fn checkpointed(context: &Rc<ForwardContext>, layer: &Rc<LayerWeights>, hidden: 
     let ran = Cell::new(false);
     let (inside, layer) = (Rc::clone(context), Rc::clone(layer));
     let run = move |x: &Tensor| {
-        if ran.replace(true) {
+        let again = ran.replace(true);
+        if again {
             others.take();
         }
+        inside.without_graph.set(inside.checkpoints_reentrantly && !again);
         let outer = inside.autocast.replace(autocast);
         // The tables and masks are arguments of the checkpointed function, which holds them.
         let held = (inside.rotary.replace(tables.clone()), inside.masks.replace(masks.clone()));
         let out = run_layer(&inside, &layer, x);
+        inside.without_graph.set(false);
         inside.rotary.replace(held.0);
         inside.masks.replace(held.1);
         if !outer && autocast {

@@ -23,6 +23,10 @@ pub(in crate::memory) struct ForwardContext {
     pub(in crate::memory) cast_weights: RefCell<Vec<CastWeight>>,
     /// Whether this forward trains.
     pub(in crate::memory) training: bool,
+    /// Checkpoints are reentrant.
+    pub(in crate::memory) checkpoints_reentrantly: bool,
+    /// A reentrant checkpoint's first forward runs, which records no graph.
+    pub(in crate::memory) without_graph: Cell<bool>,
     /// Whether dropout acts.
     pub(in crate::memory) drops_out: bool,
     /// Attention kernel.

@@ -156,8 +156,8 @@ impl Projection {
     /// bitsandbytes LLM.int8() (autograd/_functions.py MatMul8bitLt): the input is quantised row by row from a copy in fp16,
     /// multiplied as int8 into int32, dequantised to fp16 and converted; backward dequantises the weight to the input's dtype.
     ///
-    /// The input is kept as `ctx.tensors`, not by `save_for_backward`: no checkpoint drops it, and it is freed with the
-    /// graph, not where the operator's backward has run.
+    /// The input is kept as `ctx.tensors`, not by `save_for_backward`: no checkpoint drops it but one whose first
+    /// forward records no graph, and it is freed with the graph, not where the operator's backward has run.
     fn eight_bit(&self, context: &ForwardContext, x: &Tensor, term: Term) -> Tensor {
         let label = context.label(term, &self.name);
         let dequantized = context.label(Term::DequantizedWeights, &self.name);
@@ -165,7 +165,7 @@ impl Projection {
         let (x_shape, element) = (x.shape(), x.element());
         let weight = dims(&[(Sym::DOut, self.d_out), (Sym::DIn, self.d_in)]);
         let passing = context.passing();
-        let kept = x.detach();
+        let kept = (!context.without_graph.get()).then(|| x.detach());
         let is_fp16 = context.float16 && element == ElementType::Half;
         custom(
             &context.tape,
