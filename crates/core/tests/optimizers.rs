@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use headroom_core::job::Job;
-use headroom_core::memory::{Category, Estimate, estimate};
+use headroom_core::memory::{Category, Estimate, estimate, estimate_replayed};
 use headroom_core::plan::{Dtype, Method, Optimizer, Plan, Problem, ProblemKind, Trainer, TrainerName};
 use serde_json::{Value, json};
 
@@ -74,7 +74,8 @@ fn allocated_bytes_are_those_of_the_shipped_step() {
         let mut plan = Plan::from_value(&case["plan"]).unwrap_or_else(|problems| panic!("{id}: {problems:?}"));
         // accelerate converts the outputs of a mixed-precision forward (operations.py `convert_outputs_to_fp32`).
         plan.logits_to_fp32 = true;
-        let estimated = estimate(&Job::resolve(&plan).unwrap()).peak.allocated_bytes;
+        // With what the allocator does not split from larger blocks.
+        let estimated = estimate_replayed(&Job::resolve(&plan).unwrap()).peak.allocated_bytes;
         let measured = case["measured"]["allocated_bytes"].as_u64().unwrap();
         let error = estimated as f64 / measured as f64 - 1.0;
         assert!(error.abs() <= 0.005, "{id}: {estimated} for {measured}, {:+.2} %", 100.0 * error);

@@ -8,6 +8,8 @@ use crate::label::PhaseId;
 pub enum Extent {
     /// Equal layers stand for each other: all that sums and maxima need.
     Representative,
+    /// Every layer, for sums and maxima: where what one layer keeps lives on into others.
+    EveryLayer,
     /// Every layer: what the allocator, which sees every block, needs.
     Whole,
 }

@@ -119,8 +119,8 @@ mod stream;
 mod tape;
 
 pub use autograd::{
-    Call, GradHook, GradHookCall, GradSource, Gradients, Leaf, Node, Packed, Recording, Saved, SavedTensorHooks,
-    Storage, Tape, Tensor, backward, checkpoint,
+    Call, GradHook, GradHookCall, GradSource, Gradients, Leaf, Node, Offload, Packed, Recording, Saved,
+    SavedTensorHooks, Storage, Tape, Tensor, backward, checkpoint,
 };
 pub use label::{CATEGORIES, Category, Kind, Label, NameId, PhaseId, Vocabulary};
 pub use layers::{Extent, LayerTag, Models, NO_LAYER, Run, Turn};

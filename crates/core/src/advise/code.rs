@@ -70,6 +70,9 @@ const ARGUMENTS: &[(&str, Place, &str)] = &[
     ("max_length", Trainer, ""),
     ("gradient_checkpointing", Trainer, ""),
     ("use_liger_kernel", Trainer, ""),
+    ("activation_offloading", Trainer, ""),
+    ("packing", Trainer, ""),
+    ("packing_strategy", Trainer, ""),
     ("max_grad_norm", Trainer, ""),
     ("rollout.num_generations", Trainer, ""),
     ("rollout.max_prompt_length", Trainer, ""),
@@ -161,6 +164,9 @@ fn write_change(change: &Changed, after: &Plan, lines: &mut Vec<Line>) {
         "num_gpus" => line(Launch, &["--nproc_per_node=", value].concat()),
         "method" | "quantization.bits" => write_method(field, after, lines),
         "lora.target_modules" => line(Adapters, &["target_modules=", &target_modules(after)].concat()),
+        "lora.target_parameters" => {
+            line(Adapters, &["target_parameters=", &list(&after.lora.target_parameters)].concat())
+        }
         "lora.modules_to_save" => line(Adapters, &["modules_to_save=", &list(&after.lora.modules_to_save)].concat()),
         "lora.adapter_dtype" => {
             let wide = if matches!(value.as_str(), "auto" | "float32") { "True" } else { "False" };

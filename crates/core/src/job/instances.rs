@@ -5,7 +5,8 @@ use std::sync::Arc;
 use super::{AttentionKernel, Job, Numerics, models};
 use crate::model::Model;
 use crate::plan::{
-    Companion, CompanionModel, Dtype, InstanceRole, Method, ModelChoice, Offload, Plan, Problem, ProblemKind, Task,
+    AdapterTargets, Companion, CompanionModel, Dtype, InstanceRole, Method, ModelChoice, Offload, Plan, Problem,
+    ProblemKind, Task,
 };
 
 /// A model beside the policy.
@@ -103,6 +104,7 @@ impl Job {
         Self {
             numerics: Numerics::of(&plan, &self.sharding),
             attention: AttentionKernel::of(&plan, &instance.model, &self.gpu),
+            targets: AdapterTargets::of(&plan, &instance.model),
             model: instance.model.clone(),
             instances: Vec::new(),
             plan,

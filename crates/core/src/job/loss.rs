@@ -2,7 +2,7 @@
 
 use super::Job;
 use super::trainer::TrainerStep;
-use crate::plan::{Plan, Task};
+use crate::plan::{self, LossType, Plan, Problem, ProblemKind, Task, TrainerName};
 
 /// How a language model's loss is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -19,17 +19,55 @@ pub enum LossImplementation {
 
 impl LossImplementation {
     pub(super) fn of(plan: &Plan, trainer: TrainerStep) -> Self {
+        use plan::LossImplementation as Chosen;
+        match plan.loss_implementation {
+            Chosen::FullLogits => return Self::FullLogits,
+            Chosen::FusedLmHead => return Self::FusedLmHead,
+            Chosen::ChunkedNll => return Self::ChunkedNll,
+            Chosen::Liger => return Self::Liger,
+            // Cut Cross-Entropy is refused before.
+            Chosen::Auto | Chosen::CutCrossEntropy => {}
+        }
         if trainer.fuses_lm_head() && plan.task == Task::Sft {
             // trl trainer/sft_trainer.py switches Liger's fused cross-entropy off: it would replace the same forward.
             Self::FusedLmHead
         } else if plan.use_liger_kernel {
             Self::Liger
-        } else if trainer.chunks_loss() && plan.task == Task::Sft {
-            Self::ChunkedNll
+        } else if trainer.offers_chunked_nll() && plan.task == Task::Sft {
+            match plan.policy.loss_type {
+                Some(LossType::ChunkedNll) => Self::ChunkedNll,
+                None if trainer.chunks_loss() => Self::ChunkedNll,
+                _ => Self::FullLogits,
+            }
         } else {
             Self::FullLogits
         }
     }
+}
+
+/// A loss that no code the plan names computes.
+pub(super) fn unmodelled(plan: &Plan) -> Option<Problem> {
+    use plan::LossImplementation as Chosen;
+    let (chosen, trainer) = (plan.loss_implementation, TrainerStep::of(plan));
+    let is_offered = |loss: Chosen| match loss {
+        Chosen::Auto | Chosen::FullLogits => true,
+        Chosen::FusedLmHead => trainer.fuses_lm_head(),
+        Chosen::ChunkedNll => trainer.offers_chunked_nll(),
+        Chosen::Liger => !trainer.fuses_lm_head(),
+        Chosen::CutCrossEntropy => false,
+    };
+    // A loop of one's own may call any code; other trainers offer one loss each.
+    let offered = |loss: Chosen| match trainer.name() {
+        TrainerName::Custom => loss != Chosen::CutCrossEntropy,
+        TrainerName::Trl if trainer.fuses_lm_head() => matches!(loss, Chosen::Auto | Chosen::FusedLmHead),
+        _ => is_offered(loss),
+    };
+    if plan.task != Task::Sft || offered(chosen) {
+        return None;
+    }
+    let modelled = Chosen::ALL.iter().filter(|loss| offered(**loss)).map(|loss| loss.name()).collect();
+    let kind = ProblemKind::NotModelled { value: chosen.name().to_owned(), modelled };
+    Some(Problem::new("loss_implementation", kind))
 }
 
 /// What a trainer computes of whole logits for its logs.
@@ -58,6 +96,13 @@ impl Job {
     /// Positions whose label counts, of `sequences` of `length` tokens: all but each sequence's first token, which nothing
     /// predicts.
     pub(crate) fn label_tokens(&self, sequences: u64, length: u64) -> u64 {
-        sequences.saturating_mul(length.saturating_sub(1).max(1))
+        let predicted = sequences.saturating_mul(length.saturating_sub(1).max(1));
+        match self.plan.label_tokens {
+            Some(tokens) if self.plan.flattens_batch() => {
+                predicted.min(tokens.saturating_mul(self.plan.per_device_train_batch_size))
+            }
+            Some(tokens) => predicted.min(tokens.saturating_mul(sequences)),
+            None => predicted,
+        }
     }
 }

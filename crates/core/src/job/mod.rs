@@ -35,7 +35,7 @@ use std::sync::Arc;
 
 use crate::gpu::Gpu;
 use crate::model::Model;
-use crate::plan::{Batches, Method, Plan, ReferenceKind, Task};
+use crate::plan::{AdapterTargets, Batches, Method, Plan, ReferenceKind, Task};
 
 /// A plan with everything that follows from it: what an estimate, a step time or an advice is about.
 ///
@@ -58,6 +58,8 @@ pub struct Job {
     pub(crate) sharding: Sharding,
     /// Which dtype everything is in.
     pub(crate) numerics: Numerics,
+    /// What gets adapters.
+    pub(crate) targets: AdapterTargets,
     /// What computes the loss.
     pub(crate) loss: LossImplementation,
     /// What attention runs in.

@@ -11,6 +11,8 @@ pub struct Numerics {
     /// What quantisation leaves of a base that trains adapters is held in (norms, embeddings, head): fp32 after
     /// `prepare_model_for_kbit_training`. Otherwise as `weights`.
     pub unquantized: Dtype,
+    /// What embeddings and head of such a base are held in.
+    pub unquantized_embeddings: Dtype,
     /// What a frozen copy of the policy, or a model beside it, is held in.
     pub frozen: Dtype,
     /// Token embeddings, head, norms and routers are in fp32 whatever the other weights are in.
@@ -39,11 +41,18 @@ impl Numerics {
         // accelerate puts autocast around a model that it prepares itself (accelerator.py `prepare_model`); FSDP2's groups
         // cast instead (`_prepare_fsdp2`).
         let casts_by_groups = sharding.scheme == Scheme::Fsdp2 && sharding.accelerate.is_some();
+        // trl models/utils.py `peft_module_casting_to_bf16` undoes part of what peft has prepared.
+        let casts_back = TrainerStep::of(plan).casts_embeddings_of_4_bit()
+            && plan.method == Method::Qlora
+            && plan.quantization.bits == 4
+            && plan.mixed_precision == MixedPrecision::Bf16;
+        let unquantized = unquantized(plan, sharding);
         Self {
             weights,
             frozen: frozen(plan, autocast),
             fp32_embeddings_and_norms: TrainerStep::of(plan).holds_embeddings_and_norms_in_fp32(plan),
-            unquantized: unquantized(plan, sharding),
+            unquantized,
+            unquantized_embeddings: if casts_back { Dtype::Bfloat16 } else { unquantized },
             gathered: gathered(plan, sharding),
             adapters: if sharding.accelerate.is_some() { sharding.shard_dtype } else { adapter_dtype(plan) },
             autocast: autocast.filter(|_| !casts_by_groups),

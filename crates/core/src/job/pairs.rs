@@ -13,8 +13,10 @@ pub(crate) enum AnswerLogits {
     Rolled,
     /// `selective_log_softmax` of a copy of all positions but the last (trl 1.0 trainer/dpo_trainer.py `_compute_loss`).
     Copied,
-    /// `selective_log_softmax` of a view of all positions but the last (trl 1.6 and later; ORPO at every version).
+    /// `selective_log_softmax` of a view of all positions but the last (trl 1.6 and later; ORPO before 1.16).
     Shifted,
+    /// The same in one Triton kernel (trl 1.16 kernels/logprob_entropy.py), where ORPO still forms whole logits.
+    Kernel,
     /// TRL's fused LM head, no logits at all (1.16 and later).
     Fused,
 }
@@ -24,6 +26,7 @@ impl Job {
     pub(crate) fn answer_logits(&self) -> AnswerLogits {
         let trainer = self.trainer;
         match self.plan.task {
+            Task::Orpo if trainer.fuses_lm_head() => AnswerLogits::Kernel,
             Task::Orpo => AnswerLogits::Shifted,
             // axolotl 0.19 trains pairs by TRL 1.9.
             Task::Dpo if trainer.name() == TrainerName::Axolotl => AnswerLogits::Shifted,

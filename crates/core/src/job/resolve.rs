@@ -11,7 +11,7 @@ use super::trainer::TrainerStep;
 use super::{Job, models, reference_kind};
 use crate::gpu::{self, Gpu};
 use crate::model::Model;
-use crate::plan::{GpuChoice, Plan, Problem, ProblemKind, TrainerName, checks, shortened};
+use crate::plan::{AdapterTargets, GpuChoice, Plan, Problem, ProblemKind, TrainerName, checks, shortened};
 use crate::units::GIB;
 
 /// How much of a plan is checked.
@@ -69,6 +69,7 @@ fn resolve(plan: Plan, known: Option<&Job>, checked: Checked) -> Result<Job, Vec
     };
     let (Ok(model), Ok(gpu)) = (model, gpu) else { return Err(problems) };
     problems.extend(checks::contradictions(&plan, &model, &gpu));
+    problems.extend(super::loss::unmodelled(&plan));
     problems.extend(checks::indivisible(&plan));
     let instances = match known.filter(|known| has_same_instances(&plan, &known.plan)) {
         Some(known) => known.instances.clone(),
@@ -107,7 +108,8 @@ fn find_gpu(choice: &GpuChoice) -> Result<Gpu, Problem> {
 /// Of a trainer's plan every sequence has the length that it says, so that its mask is all ones, which transformers drops
 /// (masking_utils.py `_ignore_causal_mask_sdpa`).
 fn pads(plan: &Plan) -> bool {
-    plan.padded_batch || plan.is_reinforcement() && plan.trainer.name == TrainerName::Custom
+    // Where documents share a row, a mask keeps them apart (masking_utils.py `packed_sequence_mask_function`).
+    plan.padded_batch || plan.flattens_batch() || plan.is_reinforcement() && plan.trainer.name == TrainerName::Custom
 }
 
 /// The rest of a job whose plan is sound.
@@ -121,6 +123,7 @@ fn derive(plan: Plan, model: Arc<Model>, gpu: Gpu, instances: Vec<Instance>) -> 
         },
         loss: LossImplementation::of(&plan, TrainerStep::of(&plan)),
         trainer: TrainerStep::of(&plan),
+        targets: AdapterTargets::of(&plan, &model),
         numerics: Numerics::of(&plan, &sharding),
         attention: AttentionKernel::of(&plan, &model, &gpu),
         batches: plan.batches(),

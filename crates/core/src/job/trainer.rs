@@ -79,6 +79,11 @@ impl TrainerStep {
         self.name != TrainerName::Custom
     }
 
+    /// Whether SFT can take `chunked_nll` (trl trainer/sft_trainer.py `_patch_chunked_ce_lm_head`).
+    pub fn offers_chunked_nll(self) -> bool {
+        self.is_trl_since(1, 6) && !self.fuses_lm_head()
+    }
+
     /// Whether SFT's loss is `chunked_nll` unless told otherwise (trl trainer/sft_config.py `loss_type`).
     pub fn chunks_loss(self) -> bool {
         self.is_trl_since(1, 7) && !self.fuses_lm_head()
@@ -99,6 +104,12 @@ impl TrainerStep {
         } else {
             LogitsMetrics::WholeThenShifted
         }
+    }
+
+    /// Whether fp32 embeddings and heads of a 4-bit base are cast to bf16 once it is prepared (trl models/utils.py
+    /// `prepare_peft_model`, before 1.0).
+    pub fn casts_embeddings_of_4_bit(self) -> bool {
+        self.name == TrainerName::Trl && !self.is_trl_since(1, 0)
     }
 
     /// Whether a variable of reinforcement trainers holds the model's outputs until their log-probabilities are taken: TRL

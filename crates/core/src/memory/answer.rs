@@ -44,7 +44,9 @@ pub fn smallest_change(job: &Job) -> Option<Alternative> {
 fn answer(job: &Job, with_rows: bool) -> Estimate {
     let Job { plan, model, .. } = job;
     let wanted = if with_rows { Wanted::Rows } else { Wanted::Moments };
-    let step = program::run(job, Extent::Representative, wanted);
+    // What waits to be copied to the host outlives its layer: no layer stands for another.
+    let extent = if plan.activation_offloading { Extent::EveryLayer } else { Extent::Representative };
+    let step = program::run(job, extent, wanted);
     let ledger = ledger::read(&step.record, model.num_hidden_layers());
     let counts = step.counts;
     let context = DeviceOverhead::of(job);

@@ -26,7 +26,7 @@ pub(super) struct Simulated {
 /// Layers to simulate. `windows`: whether windows tell layers apart.
 pub(super) fn simulated(model: &Model, extent: Extent, windows: bool) -> Simulated {
     let sequence = sequence(model, windows);
-    if extent == Extent::Whole {
+    if extent != Extent::Representative {
         let layers = sequence.into_iter().map(|kind| (kind, 1)).collect();
         return Simulated { layers, runs: Vec::new() };
     }

@@ -2,7 +2,7 @@
 //! have left.
 
 use super::activations::{BackwardHook, ForwardContext, prepare_masks, rotary_tables, run_layer, run_norm};
-use super::autograd::{ElementType, Extent, Sym, Tape, Tensor, backward, checkpoint, dims};
+use super::autograd::{ElementType, Extent, Offload, Sym, Tape, Tensor, backward, checkpoint, dims};
 use super::embeddings::run_embeddings;
 use super::loss::HeadOutput;
 use super::optimizer::{self, InBackward};
@@ -160,6 +160,10 @@ impl Update<'_> {
         context.groups.clone_from(&groups);
         context.zero3 = zero3.cloned();
         let context = Rc::new(context);
+        let offload = job.plan.activation_offloading.then(|| self.offload());
+        if let Some(offload) = &offload {
+            tape.set_saved_tensor_hooks(Some(Rc::<Offload>::clone(offload)));
+        }
         let root = zero3.map(|modules| modules.enter("root"));
         groups.iter().for_each(|groups| groups.begin_forward());
         let head = loss(&context);
@@ -185,6 +189,8 @@ impl Update<'_> {
         }
         in_backward.into_iter().for_each(InBackward::end);
         context.backward_begins.take();
+        tape.set_saved_tensor_hooks(None);
+        offload.iter().for_each(|offload| offload.finish());
         zero3.into_iter().chain(&weights.zero2).for_each(|modules| modules.end_backward());
         let mut buckets = reduce.take();
         let mut held = Vec::new();
@@ -201,6 +207,15 @@ impl Update<'_> {
         tape.enter_layer(super::autograd::NO_LAYER);
         weights.zero2.iter().for_each(|modules| modules.end_reduction());
         Some(MicroStep { kept: held, buckets })
+    }
+}
+
+impl Update<'_> {
+    /// What moves saved tensors to the host: all but those of parameters.
+    fn offload(&self) -> Rc<Offload> {
+        let loaded = self.weights.parameters.iter().map(|parameter| parameter.tensor.storage_address());
+        let trained = self.trainable.iter().map(|trained| trained.tensor.storage_address());
+        Offload::new(loaded.chain(trained).collect(), self.tape.label(Term::OffloadStaging, "saved tensor"))
     }
 }
 

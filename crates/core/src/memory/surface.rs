@@ -136,7 +136,8 @@ impl Known<'_> {
             let (batch, length) =
                 (self.batches.get(b).copied().unwrap_or(1), self.lengths.get(s).copied().unwrap_or(1));
             let job = self.job.with_size(with(&self.job.plan, batch, length));
-            let how = (Extent::Representative, Wanted::Pieces);
+            let extent = if job.plan.activation_offloading { Extent::EveryLayer } else { Extent::Representative };
+            let how = (extent, Wanted::Pieces);
             let step = program::run_beside(&job, how, &mut self.acts);
             step.record.into_peaks()
         })

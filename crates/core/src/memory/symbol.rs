@@ -168,6 +168,8 @@ symbols! {
     Root = "root";
     /// Tokens whose label counts.
     LabelTokens = "n_labels";
+    /// Ranks of the adapters on all experts.
+    ExpertRanks = "r·E";
     /// Two.
     Two = "2";
     /// Columns of a tile of logits.

@@ -1,6 +1,6 @@
 //! The arithmetic of batches: how many sequences each pass sees, and what has to divide what.
 
-use super::{Plan, Problem, ProblemKind, Task};
+use super::{PackingStrategy, Plan, Problem, ProblemKind, Task};
 
 /// How the sequences of one optimizer step are cut. Counts are for one GPU where not said otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,6 +45,11 @@ impl Plan {
             Some(_) => self.rollout.max_prompt_length().saturating_add(self.rollout.max_completion_length()),
             None => self.max_length,
         };
+        let (batch, tokens_per_sequence) = if self.flattens_batch() {
+            (1, batch.saturating_mul(tokens_per_sequence))
+        } else {
+            (batch, tokens_per_sequence)
+        };
         let pairs = matches!(self.task, Task::Dpo | Task::Reward | Task::Orpo);
         let sequences_per_forward = if pairs { batch.saturating_mul(2) } else { batch };
         let forwards_per_step = match round {
@@ -56,13 +61,23 @@ impl Plan {
             sequences_per_forward,
             tokens_per_sequence,
             forwards_per_step,
-            effective_batch_size: batch.saturating_mul(forwards_per_step).saturating_mul(gpus),
+            effective_batch_size: self
+                .per_device_train_batch_size
+                .saturating_mul(forwards_per_step)
+                .saturating_mul(gpus),
             tokens_per_step: sequences_per_forward
                 .saturating_mul(tokens_per_sequence)
                 .saturating_mul(forwards_per_step)
                 .saturating_mul(gpus),
             round,
         }
+    }
+
+    /// Whether a batch is one row of all its tokens, with positions that begin anew for each document and no padding (trl
+    /// trainer/sft_trainer.py `DataCollatorForLanguageModeling`): asked for, or as packing whole documents wants it.
+    pub fn flattens_batch(&self) -> bool {
+        self.task == Task::Sft
+            && (self.policy.padding_free || (self.packing && self.packing_strategy != PackingStrategy::Wrapped))
     }
 
     /// Whether answers are generated before each update.

@@ -37,6 +37,16 @@ pub struct Plan {
     pub max_length: u64,
     /// Recompute each layer in backward instead of keeping it.
     pub gradient_checkpointing: bool,
+    /// Move what forward keeps to host memory and bring it back in backward (TRL's `activation_offloading`).
+    pub activation_offloading: bool,
+    /// What computes a language model's loss.
+    pub loss_implementation: LossImplementation,
+    /// Tokens of a sequence that count in the loss; `None`: all.
+    pub label_tokens: Option<u64>,
+    /// Documents are put together until they fill sequences.
+    pub packing: bool,
+    /// How they are put together.
+    pub packing_strategy: PackingStrategy,
     /// How attention is computed.
     pub attn_implementation: AttnImplementation,
     /// What `sdpa` dispatches to.
@@ -137,6 +147,8 @@ pub struct Lora {
     pub lora_dropout: f64,
     /// Which modules get one.
     pub target_modules: TargetModules,
+    /// Parameters that are no linear module and get one too: peft's `target_parameters`, for stacked experts.
+    pub target_parameters: Vec<String>,
     /// Modules trained in full beside the adapters.
     pub modules_to_save: Vec<String>,
     /// dtype of the adapters.

@@ -4,8 +4,9 @@
 
 use super::{
     AdapterDtype, AttentionKernel, AttnImplementation, Auto, BucketSize, Distributed, Dtype, Framework, GpuChoice,
-    Lora, Method, MixedPrecision, ModelChoice, Offload, Optimizer, Plan, PolicyUpdate, QuantStorage, QuantType,
-    Quantization, Reference, ReferenceKind, Rollout, Software, TargetModules, Task, Trainer, TrainerName,
+    Lora, LossImplementation, Method, MixedPrecision, ModelChoice, Offload, Optimizer, PackingStrategy, Plan,
+    PolicyUpdate, QuantStorage, QuantType, Quantization, Reference, ReferenceKind, Rollout, Software, TargetModules,
+    Task, Trainer, TrainerName,
 };
 
 impl Default for Plan {
@@ -25,6 +26,11 @@ impl Default for Plan {
             gradient_accumulation_steps: 1,
             max_length: 1024,
             gradient_checkpointing: false,
+            activation_offloading: false,
+            loss_implementation: LossImplementation::Auto,
+            label_tokens: None,
+            packing: false,
+            packing_strategy: PackingStrategy::Bfd,
             attn_implementation: AttnImplementation::Sdpa,
             attention_kernel: AttentionKernel::Auto,
             expand_kv_heads: Auto::Auto,
@@ -60,6 +66,7 @@ impl Default for Lora {
             lora_alpha: 32.0,
             lora_dropout: 0.0,
             target_modules: TargetModules::AllLinear,
+            target_parameters: Vec::new(),
             modules_to_save: Vec::new(),
             adapter_dtype: AdapterDtype::Auto,
         }

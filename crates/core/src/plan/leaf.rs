@@ -5,8 +5,9 @@ use serde_json::{Number, Value};
 use super::kind::Kind;
 use super::{
     AdapterDtype, AttentionKernel, AttnImplementation, Auto, BackwardPrefetch, BucketSize, Dtype, Framework,
-    KvCacheDtype, LossType, Method, MixedPrecision, Offload, Optimizer, ProblemKind, QuantStorage, QuantType,
-    ReferenceKind, RolloutEngine, ShardingStrategy, TargetModules, Task, TrainerName, VllmMode,
+    KvCacheDtype, LossImplementation, LossType, Method, MixedPrecision, Offload, Optimizer, PackingStrategy,
+    ProblemKind, QuantStorage, QuantType, ReferenceKind, RolloutEngine, ShardingStrategy, TargetModules, Task,
+    TrainerName, VllmMode,
 };
 use crate::search::edits::{Closeness, nearest};
 
@@ -202,6 +203,8 @@ named_leaf! {
         "lion" => Lion32bit,
         "rmsprop_bnb_32bit" => RmspropBnb,
     } known to Optimizer::not_modelled,
+    LossImplementation,
+    PackingStrategy,
     AttnImplementation,
     AttentionKernel,
     Offload,

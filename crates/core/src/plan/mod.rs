@@ -2,6 +2,7 @@
 //!
 //! One table, [`fields`], drives the JSON reader, links, the form's attributes and the generator of property tests.
 
+mod adapter_targets;
 mod alternatives;
 mod batches;
 pub(crate) mod checks;
@@ -39,6 +40,7 @@ pub use rollout::{KvCacheDtype, LossType, PolicyUpdate, Rollout, RolloutEngine, 
 pub use table::{field, fields};
 pub use trainer::{Release, Trainer};
 
+pub(crate) use adapter_targets::AdapterTargets;
 pub(crate) use leaf::shortened;
 
 use crate::search::edits;

@@ -1,5 +1,6 @@
 //! Names of modules, as peft matches them.
 
+use super::adapter_targets::{self, AdapterTargets};
 use super::{Method, Plan, Problem, ProblemKind, TargetModules, Task};
 use crate::model::{Model, ModelKind, Module, ModuleKind, Role};
 
@@ -69,8 +70,10 @@ pub(crate) fn unknown_names(plan: &Plan, model: &Model) -> Vec<Problem> {
         Problem::new(field, kind)
     };
     // LoRA has layers for linear modules and embeddings, and refuses norms.
+    let converted = AdapterTargets::of(plan, model);
     let is_target = |name: &str| {
         (has_head && name == HEAD)
+            || converted.converts(name)
             || modules(model).any(|module| {
                 matches!(module.kind, ModuleKind::Linear { .. } | ModuleKind::Embedding { .. })
                     && names_module(name, &module.name)
@@ -87,5 +90,6 @@ pub(crate) fn unknown_names(plan: &Plan, model: &Model) -> Vec<Problem> {
     };
     let targets = targets.iter().filter(|name| !is_target(name)).map(|name| problem("lora.target_modules", name));
     let saved = plan.lora.modules_to_save.iter().filter(|name| !is_module(name));
-    targets.chain(saved.map(|name| problem("lora.modules_to_save", name))).collect()
+    let saved = saved.map(|name| problem("lora.modules_to_save", name));
+    targets.chain(saved).chain(adapter_targets::problems(plan, model)).collect()
 }

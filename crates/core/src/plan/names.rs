@@ -107,6 +107,34 @@ names! {
     }
 }
 names! {
+    /// What computes a language model's loss.
+    LossImplementation {
+        /// As the trainer does.
+        Auto = "auto",
+        /// Whole logits.
+        FullLogits = "full_logits",
+        /// TRL's fused LM head.
+        FusedLmHead = "fused_lm_head",
+        /// TRL's `chunked_nll`.
+        ChunkedNll = "chunked_nll",
+        /// Liger's fused linear cross-entropy.
+        Liger = "liger",
+        /// Apple's Cut Cross-Entropy; not modelled.
+        CutCrossEntropy = "cut_cross_entropy",
+    }
+}
+names! {
+    /// How documents are packed (trl trainer/sft_config.py `packing_strategy`).
+    PackingStrategy {
+        /// Whole documents, best fit first, end to end in one row with positions of their own.
+        Bfd = "bfd",
+        /// The same; documents that are too long are split.
+        BfdSplit = "bfd_split",
+        /// One stream of tokens, cut wherever a sequence is full.
+        Wrapped = "wrapped",
+    }
+}
+names! {
     /// How attention is computed.
     AttnImplementation {
         /// `torch.nn.functional.scaled_dot_product_attention`.

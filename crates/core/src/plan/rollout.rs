@@ -37,8 +37,8 @@ names! {
 }
 
 names! {
-    /// How GRPO weighs the tokens of a group (trl grpo_trainer.py `_compute_loss`). All hold a few numbers a token: none
-    /// takes memory that another does not.
+    /// How GRPO weighs the tokens of a group (trl grpo_trainer.py `_compute_loss`): all hold a few numbers a token, and none
+    /// takes memory that another does not. And what SFT computes (trl sft_config.py).
     LossType {
         /// A mean over the tokens of all accumulated batches; TRL's default.
         Dapo = "dapo",
@@ -56,6 +56,12 @@ names! {
         Luspo = "luspo",
         /// Weights of a variational bound.
         Vespo = "vespo",
+        /// SFT: cross-entropy.
+        Nll = "nll",
+        /// SFT: cross-entropy, in chunks under checkpoints where the trainer has no fused head.
+        ChunkedNll = "chunked_nll",
+        /// SFT: cross-entropy weighed by each token's own probability.
+        Dft = "dft",
     }
 }
 

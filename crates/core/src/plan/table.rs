@@ -12,9 +12,9 @@ use super::parts::{
     set_wrap, wrap,
 };
 use super::{
-    AdapterDtype, AttentionKernel, AttnImplementation, BackwardPrefetch, Dtype, Framework, KvCacheDtype, LossType,
-    Method, MixedPrecision, Offload, Optimizer, QuantStorage, QuantType, ReferenceKind, RolloutEngine,
-    ShardingStrategy, Task, TrainerName, VllmMode,
+    AdapterDtype, AttentionKernel, AttnImplementation, BackwardPrefetch, Dtype, Framework, KvCacheDtype,
+    LossImplementation, LossType, Method, MixedPrecision, Offload, Optimizer, PackingStrategy, QuantStorage, QuantType,
+    ReferenceKind, RolloutEngine, ShardingStrategy, Task, TrainerName, VllmMode,
 };
 
 /// A row whose value is one member of the plan, named as the member is: `section.member`, in links `member`.
@@ -92,6 +92,7 @@ pub(super) static FIELDS: &[Field] = &[
     row!(lora.lora_alpha, number(0.0, 1e9)),
     row!(lora.lora_dropout, number(0.0, 1.0)),
     row!(lora.target_modules, Kind::TargetModules),
+    row!(lora.target_parameters, Kind::Names),
     row!(lora.modules_to_save, Kind::Names),
     row!(lora.adapter_dtype, Kind::Choice(AdapterDtype::NAMES)),
     own_row(("quantization.bits", "bits"), Kind::Choice(BITS), Some(Unit::Bits), (bits, set_bits)),
@@ -107,6 +108,11 @@ pub(super) static FIELDS: &[Field] = &[
     row!(gradient_accumulation_steps, whole(1, 1_048_576), Forwards),
     row!(max_length, whole(1, 16_777_216), Tokens),
     row!(gradient_checkpointing, Kind::Flag),
+    row!(activation_offloading, Kind::Flag),
+    row!(loss_implementation, Kind::Choice(LossImplementation::NAMES)),
+    row!(label_tokens, optional_whole(1, 16_777_216), Tokens),
+    row!(packing, Kind::Flag),
+    row!(packing_strategy, Kind::Choice(PackingStrategy::NAMES)),
     row!(attn_implementation, Kind::Choice(AttnImplementation::NAMES)),
     row!(attention_kernel, Kind::Choice(AttentionKernel::NAMES)),
     row!(expand_kv_heads, Kind::AutoFlag),

@@ -3,7 +3,7 @@
 use super::rates::{Precision, Rates};
 use crate::job::{AttentionKernel, Job, Scheme};
 use crate::model::{Model, Module};
-use crate::plan::{Method, TargetModules, names_module};
+use crate::plan::{Method, names_module};
 
 /// What is the same for every operator of a pass over a model.
 #[derive(Clone, Copy)]
@@ -103,12 +103,7 @@ impl<'a> TimingInputs<'a> {
 
     /// Whether a linear module gets an adapter; "all-linear" leaves what is outside the layers out.
     pub(super) fn adapts(&self, module: &Module, outside: bool) -> bool {
-        self.adapters
-            && self.method != Method::Full
-            && match &self.job.plan.lora.target_modules {
-                TargetModules::AllLinear => !outside,
-                TargetModules::Names(names) => names.iter().any(|target| names_module(target, &module.name)),
-            }
+        self.adapters && self.method != Method::Full && self.job.targets.has_module(&module.name, outside)
     }
 
     pub(super) fn quantizes(&self, outside: bool) -> bool {

@@ -67,6 +67,22 @@ impl Trained {
             self.adapters += (inputs.job.plan.lora.r * (d_in + d_out)) as f64 * count;
             self.tensors += 2.0 * count;
         }
+        self.adapted_parameters(inputs, module, count);
+    }
+
+    /// Adapters on stacked experts and routers: each slice has its own (peft/tuners/lora/layer.py ParamWrapper).
+    fn adapted_parameters(&mut self, inputs: &TimingInputs, module: &Module, count: f64) {
+        let ModuleKind::Tensors { shapes } = &module.kind else { return };
+        if !inputs.adapters || inputs.method == Method::Full {
+            return;
+        }
+        for (name, sizes) in shapes {
+            let Some(rank) = inputs.job.targets.rank_on(module, name, sizes, inputs.job.plan.lora.r) else { continue };
+            let (slices, sides) = sizes.split_at(sizes.len().saturating_sub(2));
+            let elements = rank * slices.iter().product::<u64>() * sides.iter().sum::<u64>();
+            self.adapters += elements as f64 * count;
+            self.tensors += 2.0 * count;
+        }
     }
 
     pub(super) fn elements(&self) -> f64 {

@@ -58,6 +58,11 @@ pub(super) const TEXTS: Texts = Texts {
         lora_targets: field("适配的模块", "", "哪些线性层带有适配器。"),
         lora_dropout: field("LoRA dropout", "", "大于 0 时，要为反向传播保留每个适配器输入的掩码。"),
         lora_alpha: field("LoRA alpha", "", "适配器输出的缩放系数，不影响显存。"),
+        target_parameters: field(
+            "目标参数",
+            "",
+            "不属于线性层的参数，例如 mlp.experts.gate_up_proj、mlp.experts.down_proj；名称之间用逗号分隔。",
+        ),
         modules_to_save: field(
             "完整训练的模块",
             "",

@@ -41,7 +41,10 @@ pub(super) fn note(note: &Note) -> String {
             bytes_text(*usual)
         ),
         Note::UnquantizedParts { bytes } => {
-            format!("词嵌入、输出头和归一化层不会量化，占 {}：4 位量化省不到权重的四分之三。", bytes_text(*bytes))
+            format!(
+                "只有线性层会量化；词嵌入、输出头、归一化层和 MoE 的堆叠专家权重不会，占 {}：4 位量化省不到权重的四分之三。",
+                bytes_text(*bytes)
+            )
         }
         Note::NotMeasured { what } => format!("由库代码推导得出，尚未与实测对照：{what}。"),
     }

@@ -72,6 +72,11 @@ pub(super) const TEXTS: Texts = Texts {
         lora_targets: field("Adapted modules", "", "Which linear layers get an adapter."),
         lora_dropout: field("LoRA dropout", "", "Above 0, a mask of each adapter's input is kept for backward."),
         lora_alpha: field("LoRA alpha", "", "Scales the adapter's output; does not change memory."),
+        target_parameters: field(
+            "Target parameters",
+            "",
+            "Parameters that are no linear layer, for instance mlp.experts.gate_up_proj and mlp.experts.down_proj; names separated by commas.",
+        ),
         modules_to_save: field(
             "Modules trained in full",
             "",

@@ -50,7 +50,7 @@ pub(super) fn note(note: &Note) -> String {
             bytes_text(*usual)
         ),
         Note::UnquantizedParts { bytes } => format!(
-            "Embeddings, head and norms are not quantised and take {}: 4 bits never save three quarters of the weights.",
+            "Only linear layers are quantised. Embeddings, head, norms and a mixture's stacked experts are not, and take {}: 4 bits never save three quarters of the weights.",
             bytes_text(*bytes)
         ),
         Note::NotMeasured { what } => {

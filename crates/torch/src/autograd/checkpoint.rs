@@ -5,6 +5,7 @@
 //! (`_checkpoint_hook`, `_recomputation_hook` and `_StopRecomputationError` in torch/utils/checkpoint.py).
 
 use super::graph::{Packed, Saved, SavedTensorHooks, Tape, Tensor};
+use super::offload::Argument;
 use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::rc::Rc;
@@ -14,7 +15,7 @@ type Run = Rc<dyn Fn(&Tensor) -> Tensor>;
 
 /// One checkpointed call (`_CheckpointFrame`): its argument, and what running it again has saved.
 struct Frame {
-    input: Tensor,
+    input: Argument,
     run: Run,
     /// By place: what was saved there, while somebody will ask for it.
     places: RefCell<Vec<Place>>,
@@ -59,7 +60,9 @@ impl Frame {
         let refill: Rc<dyn SavedTensorHooks> = Rc::new(Refill { frame: Rc::clone(self), filled: Cell::new(0) });
         let outer = tape.set_saved_tensor_hooks(Some(refill));
         let grads = tape.set_grad_enabled(true);
-        drop((self.run)(&self.input));
+        if let Some(input) = self.input.unpack(tape) {
+            drop((self.run)(&input));
+        }
         tape.set_grad_enabled(grads);
         tape.set_saved_tensor_hooks(outer);
         tape.mute(false);
@@ -85,6 +88,10 @@ impl SavedTensorHooks for Frame {
     fn release(&self, place: usize) {
         self.close(place);
     }
+
+    fn ran(&self) {
+        self.input.ran();
+    }
 }
 
 impl SavedTensorHooks for Refill {
@@ -109,7 +116,12 @@ impl SavedTensorHooks for Refill {
 
 /// Runs `layer` on `input`, keeping only `input`; backward runs it again.
 pub fn checkpoint(tape: &Rc<Tape>, input: &Tensor, layer: Run) -> Tensor {
-    let frame = Frame { input: input.clone(), run: layer, places: RefCell::default(), recomputed: Cell::new(false) };
+    let frame = Frame {
+        input: Argument::save(tape, input),
+        run: layer,
+        places: RefCell::default(),
+        recomputed: Cell::new(false),
+    };
     let frame = Rc::new(frame);
     let hooks: Rc<dyn SavedTensorHooks> = Rc::<Frame>::clone(&frame);
     let outer = tape.set_saved_tensor_hooks(Some(hooks));

@@ -1,7 +1,7 @@
 //! The engine that runs the graph backwards, in PyTorch's order (torch/csrc/autograd): which operator is next, what happens
 //! to a gradient on its way to an input, where two of them meet, and when each is freed.
 
-use super::graph::{Call, Edge, GradHookCall, GradSource, Gradients, Leaf, Node, Tape, Tensor};
+use super::graph::{Call, Edge, GradHookCall, GradSource, Gradients, Leaf, Node, Saved, Tape, Tensor};
 use crate::label::Label;
 use crate::shape::{Symbol, dims};
 use crate::tape::Action;
@@ -124,6 +124,7 @@ impl Node {
         let gradients = (self.run)(&Call { tape, grad, saved: &saved, needs });
         // C++ destroys locals from the last to the first.
         while saved.pop().is_some() {}
+        self.saved.borrow().iter().for_each(Saved::ran);
         gradients
     }
 }

@@ -47,6 +47,8 @@ pub trait SavedTensorHooks: fmt::Debug {
     fn unpack(self: Rc<Self>, tape: &Rc<Tape>, place: usize) -> Option<Tensor>;
     /// The operator that saved at `place` is gone.
     fn release(&self, place: usize);
+    /// An operator that unpacked something has run.
+    fn ran(&self) {}
 }
 
 /// A tensor that an operator saved.
@@ -85,6 +87,13 @@ impl Saved {
         match hooks {
             None => Some(Self::Kept(tensor.detach())),
             Some(hooks) => hooks.pack(tape, tensor),
+        }
+    }
+
+    /// The operator that unpacked it has run.
+    pub(super) fn ran(&self) {
+        if let Self::Packed(packed) = self {
+            packed.hooks.ran();
         }
     }
 
@@ -144,9 +153,12 @@ pub enum GradHookCall {
     Accumulated,
 }
 
+/// A function of the leaf and of where it is called.
+type OnGradient = dyn Fn(&Rc<Leaf>, GradHookCall);
+
 /// What runs where a leaf's gradient is complete; nothing unless one sets it.
 #[derive(Clone, Default)]
-pub struct GradHook(Option<Rc<dyn Fn(&Rc<Leaf>, GradHookCall)>>);
+pub struct GradHook(Option<Rc<OnGradient>>);
 
 impl GradHook {
     /// Calls `run` in both places.

@@ -6,6 +6,7 @@
 mod checkpoint;
 mod engine;
 mod graph;
+mod offload;
 mod recording;
 
 pub use checkpoint::checkpoint;
@@ -14,4 +15,5 @@ pub use graph::{
     Call, GradHook, GradHookCall, GradSource, Gradients, Leaf, Node, Packed, Saved, SavedTensorHooks, Storage, Tape,
     Tensor,
 };
+pub use offload::Offload;
 pub use recording::Recording;

@@ -205,7 +205,7 @@ mod tests {
     use super::super::DRAWS;
     use super::plan;
     use headroom_core::job::Job;
-    use headroom_core::plan::{Framework, Method, Optimizer};
+    use headroom_core::plan::Method;
 
     #[test]
     fn the_draws_cover_everything_and_most_can_be_estimated() {
@@ -224,7 +224,7 @@ mod tests {
             };
             assert!(plans.iter().filter(of).count() >= 100, "{framework:?}");
         }
-        for optim in OPTIMIZERS {
+        for optim in super::OPTIMIZERS {
             assert!(plans.iter().filter(|plan| plan.optim == *optim).count() >= 50, "{optim:?}");
         }
     }

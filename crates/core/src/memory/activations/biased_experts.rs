@@ -9,6 +9,7 @@ use super::super::term::Term;
 use super::super::weights::LayerWeights;
 use super::ForwardContext;
 use super::experts::{gather, grouped_at, sum_visits};
+use super::merged_weight::ExpertWeights;
 use crate::model::{Experts, Role};
 
 /// Runs router and experts over the normed `x`; `None` where the layer lacks one of their tensors.
@@ -22,7 +23,8 @@ pub(super) fn run_biased_experts(
     let (scores, chosen) = choose(context, experts, &logits);
     let parameters: Vec<&Tensor> = layer.experts.iter().collect();
     let [up, up_bias, down, down_bias] = parameters.as_slice() else { return None };
-    let out = context.module("experts", &parameters, x, |x| {
+    let out = context.module("experts", &layer.routed_parameters(), x, |x| {
+        let stacked = ExpertWeights::of(context, layer);
         // Sorted by expert: ids, the places they came from, a second buffer of the sort; then each place's token.
         let index = || index(context, experts);
         let (ids, permutation) = (index(), index());
@@ -37,15 +39,17 @@ pub(super) fn run_biased_experts(
         let scales = gather(context, &scores, &permutation, visits(context, experts), routed);
         let ends = count_rows(context, experts);
         let both = rows(Sym::TwoI, width.saturating_mul(2));
+        let up = stacked.read(0).unwrap_or_else(|| (*up).clone());
         let bias = gather(context, up_bias, &ids, both, activations("gate_up bias"));
-        let projected = grouped_at(context, &gathered, up, Some(&ends.0), both, activations("gate_up"));
+        let projected = grouped_at(context, &gathered, &up, Some(&ends.0), both, activations("gate_up"));
         let biased = add_in_place(&projected, &bias);
         drop(projected);
         let product = gate(context, &biased, width);
         drop(biased);
+        let down = stacked.read(2).unwrap_or_else(|| (*down).clone());
         let next = gather(context, down_bias, &ids, rows(Sym::H, hidden), activations("down bias"));
         drop(bias);
-        let out = grouped_at(context, &product, down, Some(&ends.0), rows(Sym::H, hidden), activations("down"));
+        let out = grouped_at(context, &product, &down, Some(&ends.0), rows(Sym::H, hidden), activations("down"));
         drop(product);
         let out = add_in_place(&out, &next);
         let weighted = mul(&out, &scales, context.passing());

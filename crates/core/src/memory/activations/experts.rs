@@ -5,10 +5,11 @@ use super::super::autograd::{
     Dim, ElementType, Shape, Sym, Tensor, cast, custom, dims, mul, mul_scalar, softmax, split_last,
 };
 use super::super::term::Term;
-use super::super::weights::LayerWeights;
+use super::super::weights::{BaseWeight, LayerWeights, Projection};
 use super::ForwardContext;
 use super::biased_experts::run_biased_experts;
 use super::feed_forward::{activate, run_mlp};
+use super::merged_weight::{ExpertWeights, router_weight};
 use crate::model::{Experts, ExpertsForm, Role};
 
 /// Runs the experts over the normed `x`.
@@ -23,9 +24,9 @@ pub(in crate::memory) fn run_experts(
     }
     let visits = dims(&[(Sym::Tokens, context.token_count()), (Sym::Visits, experts.num_experts_per_tok)]);
     let (weights, order) = route(context, layer, experts, x, visits);
-    let parameters: Vec<&Tensor> = layer.experts.iter().collect();
-    let mut sum = context.module("experts", &parameters, x, |x| {
-        visit(context, layer, (experts, visits), x, (weights, order)).unwrap_or_else(|| x.clone())
+    let mut sum = context.module("experts", &layer.routed_parameters(), x, |x| {
+        let stacked = ExpertWeights::of(context, layer);
+        visit(context, &stacked, (experts, visits), x, (weights, order)).unwrap_or_else(|| x.clone())
     });
     if let Some(shared) = &experts.shared {
         let find = |role| layer.projection(role);
@@ -52,7 +53,7 @@ pub(in crate::memory) fn run_experts(
 /// Runs the experts that tokens visit; `None` where the layer lacks one of their tensors.
 fn visit(
     context: &ForwardContext,
-    layer: &LayerWeights,
+    stacked: &ExpertWeights<'_>,
     (experts, visits): (&Experts, Shape),
     x: &Tensor,
     (weights, order): (Tensor, [Tensor; 4]),
@@ -64,10 +65,10 @@ fn visit(
     let [_, by_expert, permutation, inverse] = &order;
     let gathered = gather(context, x, by_expert, copies(Sym::H, hidden), activations("tokens"));
     let scales = gather(context, &weights, permutation, visits, context.label(Term::RouterActivations, ""));
-    let (up_weight, down_weight) = (layer.experts.first()?, layer.experts.get(1)?);
+    let up_weight = stacked.read(0)?;
     let width = experts.expert.intermediate_size;
     let up_width = if experts.expert.gated { width.saturating_mul(2) } else { width };
-    let up = grouped(context, &gathered, up_weight, copies(Sym::TwoI, up_width), activations("gate_up"));
+    let up = grouped(context, &gathered, &up_weight, copies(Sym::TwoI, up_width), activations("gate_up"));
     let product = if experts.expert.gated {
         let parts = split_last(&up, &[(Sym::I, width), (Sym::I, width)]);
         let [gate, plain] = parts.as_slice() else { return None };
@@ -77,7 +78,8 @@ fn visit(
         activate(context, experts.expert.activation, &up)
     };
     drop(up);
-    let out = grouped(context, &product, down_weight, copies(Sym::H, hidden), activations("down"));
+    let down_weight = stacked.read(1)?;
+    let out = grouped(context, &product, &down_weight, copies(Sym::H, hidden), activations("down"));
     drop(product);
     let weighted = mul(&out, &scales, context.passing());
     let unsorted = gather(context, &weighted, inverse, copies(Sym::H, hidden), context.passing());
@@ -98,7 +100,8 @@ fn route(
 ) -> (Tensor, [Tensor; 4]) {
     let label = context.label(Term::RouterActivations, "");
     let all = dims(&[(Sym::Tokens, context.token_count()), (Sym::E, experts.num_experts)]);
-    let logits = match layer.projection(Role::Router) {
+    let merged = merged_router(context, layer);
+    let logits = match merged.as_ref().or_else(|| layer.projection(Role::Router)) {
         Some(router) if context.router_in_fp32 => router.run_in_fp32(context, x),
         Some(router) => router.run(context, x, Term::RouterActivations),
         None => Tensor::new(&context.tape, label, all, x.element()),
@@ -120,6 +123,15 @@ fn route(
     // Expert ids and permutation of the sort, its inverse, the ids as int32.
     let order = [experts_chosen, index(ElementType::I64), index(ElementType::I64), index(ElementType::I64)];
     (weights, order)
+}
+
+/// The router with its adapter in its weight, where it has one.
+fn merged_router(context: &ForwardContext, layer: &LayerWeights) -> Option<Projection> {
+    let adapter = layer.router_adapter.as_ref()?;
+    let router = layer.projection(Role::Router)?;
+    let BaseWeight::Plain(weight) = &router.weight else { return None };
+    let weight = BaseWeight::Plain(router_weight(context, adapter, weight));
+    Some(Projection { weight, ..router.clone() })
 }
 
 /// `x[indices]`: backward adds into zeros of the source's shape, in the order of the sorted indices

@@ -9,6 +9,7 @@ mod feed_forward;
 mod fused_attention;
 mod layer;
 mod masks;
+mod merged_weight;
 mod norm;
 mod projection;
 mod rotary;

@@ -6,13 +6,14 @@
 
 use super::super::activations::ForwardContext;
 use super::super::autograd::{
-    Dim, ElementType, Sym, Tensor, cast, checkpoint, contiguous, custom, dims, linear, mul, unary_saving_output,
+    Dim, ElementType, Sym, Tensor, cast, checkpoint, contiguous, custom, dims, linear, mul, transpose_heads,
+    unary_saving_output,
 };
 use super::super::term::Term;
 use super::super::weights::LoadedModel;
 use super::head::{Head, scale_logits};
+use super::output::{HeadOutput, scalar};
 use super::positions::{chunks, first_positions, reorder};
-use super::{HeadOutput, scalar};
 use crate::job::Job;
 use std::rc::Rc;
 
@@ -99,12 +100,13 @@ fn chunk_loss(context: &ForwardContext, model: &crate::model::Model, head: &Head
     let label = context.label(Term::ChunkedLoss, "");
     let wide = cast(hidden, ElementType::F32, label);
     let wide_weight = cast(&head.weight, ElementType::F32, label);
-    // Autocast casts the last argument first.
-    let weight = context.cast_weight(&wide_weight, "lm_head");
+    // It casts the last argument first, and anew in each chunk: a transposed weight is a view, which it does not keep.
+    let transposed = transpose_heads(&wide_weight, wide_weight.shape());
+    let weight = context.cast_input(&transposed);
     let input = context.cast_input(&wide);
     let width = (Sym::V, head.weight.shape().elements() / head.weight.shape().width().max(1));
     let mut logits = linear(&input, &weight, None, width, label);
-    drop((input, weight, wide, wide_weight));
+    drop((input, weight, transposed, wide, wide_weight));
     if let Some(bias) = &head.bias {
         logits = super::super::autograd::add(&logits, &cast(bias, ElementType::F32, label), label);
     }

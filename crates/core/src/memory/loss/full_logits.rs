@@ -4,7 +4,9 @@ use super::super::activations::ForwardContext;
 use super::super::autograd::{ElementType, Sym, Tensor, cast, custom, dims};
 use super::super::term::Term;
 use super::super::weights::LoadedModel;
-use super::{HeadOutput, logits, metrics, scalar};
+use super::head::logits;
+use super::metrics;
+use super::output::{HeadOutput, scalar};
 use crate::job::Job;
 
 /// `ForCausalLMLoss` over whole logits (transformers loss/loss_utils.py).
@@ -20,6 +22,11 @@ pub(super) fn loss(
     let loss = of_logits(context, &logits);
     // The model's forward holds the hidden states until it returns.
     drop(hidden);
+    if job.trainer.runs_accelerate() {
+        // accelerate casts the outputs, and the trainer reads them, once autocast's region has ended.
+        context.autocast.replace(false);
+        context.leave_autocast();
+    }
     let outputs = if job.upcasts_outputs() {
         let wide = cast(&logits, ElementType::F32, context.label(Term::LogitsFp32, "outputs"));
         drop(logits);

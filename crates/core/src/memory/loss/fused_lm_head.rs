@@ -9,8 +9,8 @@ use super::super::autograd::{Call, ElementType, Gradients, Label, Shape, Sym, Ta
 use super::super::term::Term;
 use super::super::weights::LoadedModel;
 use super::head::Head;
+use super::output::{HeadOutput, scalar};
 use super::positions::{chunks, first_positions, indices, pick};
-use super::{HeadOutput, scalar};
 use crate::job::Job;
 use std::rc::Rc;
 

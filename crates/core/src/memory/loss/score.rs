@@ -5,7 +5,7 @@ use super::super::autograd::{Dim, ElementType, Sym, Tensor, custom, dims, unary_
 use super::super::phase::Phase;
 use super::super::term::Term;
 use super::super::weights::LoadedModel;
-use super::{HeadOutput, mark_backward, scalar};
+use super::output::{HeadOutput, mark_backward, scalar};
 use crate::job::Job;
 
 /// Score head over the last token of each sequence.

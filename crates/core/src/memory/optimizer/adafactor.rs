@@ -14,7 +14,7 @@ pub(super) fn step<'a>(tape: &Rc<Tape>, optim: Optimizer, updated: impl Iterator
     for one in updated {
         let Stepped { shape, element, .. } = *one;
         tape.enter_layer(one.tag);
-        let of = |shape| one.new(tape, shape, ElementType::F32);
+        let of = |shape| one.temporary(tape, shape, ElementType::F32);
         let projected = low_rank::projection(optim, shape, ElementType::F32, &one.name);
         let converts = element != ElementType::F32;
         if converts || projected.is_some() {
@@ -44,7 +44,7 @@ pub(super) fn step<'a>(tape: &Rc<Tape>, optim: Optimizer, updated: impl Iterator
 /// The update of one tensor in fp32, held as `update`: the square, the square plus eps with its two means, the product of
 /// their roots (`_approx_sq_grad`).
 pub(super) fn scaled_update(tape: &Rc<Tape>, one: &Stepped, shape: Shape, update: &mut Option<Tensor>) {
-    let of = |shape| one.new(tape, shape, ElementType::F32);
+    let of = |shape| one.temporary(tape, shape, ElementType::F32);
     let square = of(shape);
     let shifted = of(shape);
     drop(square);

@@ -71,7 +71,7 @@ fn use_waiting(tape: &Rc<Tape>, optim: Optimizer, waiting: &Waiting) {
     // It counts in the layer that runs: a layer that stands for many ends where the next begins.
     within_backward(tape, || {
         let converts = one.element != ElementType::F32;
-        let copy = || converts.then(|| one.new(tape, one.shape, ElementType::F32));
+        let copy = || converts.then(|| one.temporary(tape, one.shape, ElementType::F32));
         let gradient = copy();
         let own = leaf.grad.take().filter(|_| !converts);
         let mut update: Option<Tensor> = None;

@@ -10,7 +10,7 @@ pub(super) fn step<'a>(tape: &Rc<Tape>, updated: impl Iterator<Item = &'a Steppe
     let (mut moments, mut average, mut gradient) = (None, None, None);
     for one in updated {
         tape.enter_layer(one.tag);
-        let of = || one.new(tape, one.shape, one.element);
+        let of = || one.temporary(tape, one.shape, one.element);
         drop(moments.replace((of(), of())));
         drop(average.replace(of()));
         let multiple = of();

@@ -72,7 +72,7 @@ pub(super) fn update(tape: &Rc<Tape>, optim: Optimizer, one: &Stepped, held: &mu
 /// `AdamW.step` (galore_torch adamw.py, apollo_torch apollo.py): the projected gradient, the root of the second moment, their
 /// quotient, and for GaLore that brought back to the weight's size (a matmul and its product with the scale).
 fn adamw(tape: &Rc<Tape>, optim: Optimizer, one: &Stepped, projection: Option<Projection>, held: &mut Held) {
-    let of = |shape| one.new(tape, shape, one.element);
+    let of = |shape| one.temporary(tape, shape, one.element);
     drop(held.gradient.take());
     if let Some(projection) = projection {
         held.gradient = Some(of(projection.small));
@@ -101,7 +101,7 @@ fn adamw(tape: &Rc<Tape>, optim: Optimizer, one: &Stepped, projection: Option<Pr
 /// `AdamW8bit.step` (galore_torch adamw8bit.py): the weight is cloned, what bitsandbytes updates is a tensor of the projected
 /// gradient's size, which becomes the gradient too; the clone, with the update brought back, is the weight from then on.
 fn eight_bit(tape: &Rc<Tape>, one: &Stepped, projection: Projection, leaf: Option<&Rc<Leaf>>) {
-    let of = |shape| one.new(tape, shape, one.element);
+    let of = |shape| one.temporary(tape, shape, one.element);
     let small = of(projection.small);
     tape.matmul_workspace();
     let clone = of(one.shape);

@@ -103,7 +103,7 @@ impl Stepped {
     }
 
     /// A temporary.
-    fn new(&self, tape: &Rc<Tape>, shape: Shape, element: ElementType) -> Tensor {
+    fn temporary(&self, tape: &Rc<Tape>, shape: Shape, element: ElementType) -> Tensor {
         Tensor::new(tape, self.label, shape, element)
     }
 }

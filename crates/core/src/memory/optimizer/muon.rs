@@ -18,8 +18,8 @@ pub(super) fn step<'a>(tape: &Rc<Tape>, updated: impl Iterator<Item = &'a Steppe
         tape.enter_layer(one.tag);
         let short = one.shape.sizes().iter().copied().min().unwrap_or(1);
         let gram = dims(&[(Sym::ShortSide, short), (Sym::ShortSide, short)]);
-        let half = |shape| one.new(tape, shape, ElementType::Half);
-        let momentum = one.new(tape, one.shape, one.element);
+        let half = |shape| one.temporary(tape, shape, ElementType::Half);
+        let momentum = one.temporary(tape, one.shape, one.element);
         drop(update.take());
         let mut iterate = half(one.shape);
         let mut held = None;

@@ -8,7 +8,7 @@ use std::rc::Rc;
 fn list(tape: &Rc<Tape>, group: &[Stepped]) -> Vec<(LayerTag, Tensor)> {
     let one = |one: &Stepped| {
         tape.enter_layer(one.tag);
-        (one.tag, one.new(tape, one.shape, one.element))
+        (one.tag, one.temporary(tape, one.shape, one.element))
     };
     group.iter().map(one).collect()
 }
@@ -46,8 +46,8 @@ pub(super) fn for_loop<'a>(tape: &Rc<Tape>, updated: impl Iterator<Item = &'a St
     let mut denominator = None;
     for one in updated {
         tape.enter_layer(one.tag);
-        let root = one.new(tape, one.shape, one.element);
-        let divided = one.new(tape, one.shape, one.element);
+        let root = one.temporary(tape, one.shape, one.element);
+        let divided = one.temporary(tape, one.shape, one.element);
         drop(root);
         drop(denominator.replace(divided));
     }

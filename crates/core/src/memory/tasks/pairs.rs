@@ -91,7 +91,11 @@ fn selected(actor: &Actor, context: &Rc<ForwardContext>, how: AnswerLogits) -> O
             if copies { contiguous(&shifted, shifted.shape(), shifted_label(context), false) } else { shifted }
         }
     };
-    let sums = sum(context, &selective_log_softmax(context, &scored));
+    let picked = match how {
+        AnswerLogits::Kernel => in_one_kernel(context, &scored),
+        _ => selective_log_softmax(context, &scored),
+    };
+    let sums = sum(context, &picked);
     if how == AnswerLogits::Rolled {
         // `concatenated_forward` reports before it returns, and gives back sums alone.
         report(context, &actor.job, &scored);
@@ -156,7 +160,7 @@ const MOST_ROWS: u64 = 64;
 
 /// trl trainer/utils.py `selective_log_softmax`; [b, s-1] or [b, s]. fp32: one `gather` of all logits, less `logsumexp` of
 /// each sequence, both of which keep the logits. 16 bits: `log_softmax` of each sequence, which keeps its result.
-pub(super) fn selective_log_softmax(context: &ForwardContext, x: &Tensor) -> Tensor {
+fn selective_log_softmax(context: &ForwardContext, x: &Tensor) -> Tensor {
     let (element, shape) = (x.element(), x.shape().rows());
     let length = shape.elements() / context.batch.max(1);
     let group = context.batch.div_ceil(MOST_ROWS).max(1);
@@ -164,7 +168,7 @@ pub(super) fn selective_log_softmax(context: &ForwardContext, x: &Tensor) -> Ten
     let row = dims(&[(Sym::Rows, group), (Sym::S, length)]);
     let whole_row = row.with(width(x));
     let fp32 = element == ElementType::F32;
-    let selected = fp32.then(|| gather(context, x, shape));
+    let selected = fp32.then(|| gather_of_all(context, x, shape));
     let rows: Vec<Tensor> = unbind(context, x, whole_row, count)
         .iter()
         .map(|one| {
@@ -189,6 +193,45 @@ pub(super) fn selective_log_softmax(context: &ForwardContext, x: &Tensor) -> Ten
             let negative = Tensor::new(call.tape, label, shape, element);
             [Some(call.grad.clone()), Some(negative)].into()
         },
+    )
+}
+
+/// `_LogProbEntropyFunction` (trl kernels/logprob_entropy.py): log-probabilities, entropy and two statistics of each
+/// position in fp32, beside which the logits are kept; backward writes one gradient, in one block.
+fn in_one_kernel(context: &ForwardContext, x: &Tensor) -> Tensor {
+    let (whole, element, shape) = (x.shape(), x.element(), x.shape().rows());
+    let label = context.label(Term::LogProbabilities, "");
+    let gradients = context.label(Term::LogitsGradients, "");
+    custom(
+        &context.tape,
+        &[x],
+        |recording| {
+            let new = || Tensor::new(&context.tape, label, shape, ElementType::F32);
+            let (out, entropy, log_z, expected) = (new(), new(), new(), new());
+            recording.save(x);
+            recording.save(&log_z);
+            recording.save(&expected);
+            drop(entropy);
+            out
+        },
+        move |call| [Some(Tensor::new(call.tape, gradients, whole, element))].into(),
+    )
+}
+
+/// `gather` of whole logits, which it keeps for their shape (tools/autograd/derivatives.yaml `gather`): backward writes
+/// zeros of the whole while they live.
+fn gather_of_all(context: &ForwardContext, x: &Tensor, shape: Shape) -> Tensor {
+    let (whole, element) = (x.shape(), x.element());
+    let label = context.label(Term::LogProbabilities, "");
+    let gradients = context.label(Term::LogitsGradients, "");
+    custom(
+        &context.tape,
+        &[x],
+        |recording| {
+            recording.save(x);
+            Tensor::new(&context.tape, label, shape, element)
+        },
+        move |call| [Some(Tensor::new(call.tape, gradients, whole, element))].into(),
     )
 }
 

@@ -65,7 +65,7 @@ fn as_trainer(tape: &Rc<Tape>, job: &Job, policy: &LoadedModel) -> Vec<Trainable
         let loss =
             if job.plan.task == Task::Orpo { odds_ratio(context, &policy) } else { margin(context, &policy.sums) };
         policy.logits.iter().filter(|_| job.plan.task != Task::Orpo).for_each(|logits| report(context, job, logits));
-        drop((outputs, held));
+        drop((policy.outputs, outputs, held));
         Some(HeadOutput { loss, kept: None })
     });
     drop((reference, companions));

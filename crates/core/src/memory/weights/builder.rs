@@ -106,7 +106,13 @@ impl<'a> Builder<'a> {
     pub(super) fn parameter(&mut self, term: Term, name: &str, shape: Shape, tag: LayerTag) -> Tensor {
         let elements = shape.elements().saturating_mul(tag.repeat);
         self.built.counts.base = self.built.counts.base.saturating_add(elements);
-        let element = self.element_of(name);
+        let embeds = matches!(term, Term::EmbeddingWeights | Term::HeadWeights) && !self.holder.frozen;
+        let numerics = &self.job.numerics;
+        let element = if embeds && numerics.unquantized_embeddings != numerics.unquantized {
+            element_type(numerics.unquantized_embeddings)
+        } else {
+            self.element_of(name)
+        };
         let held = strategy(&self.job.sharding).weight_shape(shape);
         // FSDP2's shards may be wider than what matmuls run in.
         let compute = strategy(&self.job.sharding).compute_element(element);

@@ -1,10 +1,10 @@
 //! One layer's weights onto the tape.
 
 use super::builder::{Builder, Place};
-use super::modules::{BaseWeight, LayerWeights, Projection};
+use super::modules::{BaseWeight, LayerWeights, ParameterAdapter, Projection};
 use crate::memory::autograd::{LayerTag, Sym, Tensor, dims};
 use crate::memory::term::Term;
-use crate::model::{Layer, Module, ModuleKind, QkNorm, Role};
+use crate::model::{ExpertsForm, FeedForward, Layer, Module, ModuleKind, QkNorm, Role};
 use std::rc::Rc;
 
 impl Builder<'_> {
@@ -16,6 +16,8 @@ impl Builder<'_> {
             projections: Vec::new(),
             norms: Vec::new(),
             experts: Vec::new(),
+            expert_adapters: Vec::new(),
+            router_adapter: None,
             sinks: None,
             _others: Vec::new(),
         };
@@ -45,14 +47,46 @@ impl Builder<'_> {
                     let tensors = self.tensors(module, term, tag);
                     match module.role {
                         Role::Sinks => weights.sinks = tensors.into_iter().next(),
-                        Role::RoutedExperts => weights.experts.extend(tensors),
-                        Role::Router => weights.projections.extend(self.router(module, tensors)),
+                        Role::RoutedExperts => {
+                            weights.expert_adapters.extend(self.parameter_adapters(layer, module, tag));
+                            weights.experts.extend(tensors);
+                        }
+                        Role::Router => {
+                            weights.router_adapter =
+                                self.parameter_adapters(layer, module, tag).into_iter().flatten().next();
+                            weights.projections.extend(self.router(module, tensors));
+                        }
                         _ => weights._others.extend(tensors),
                     }
                 }
             }
         }
         weights
+    }
+
+    /// The adapter on each bare parameter of `module`, where it is a target.
+    fn parameter_adapters(&mut self, layer: &Layer, module: &Module, tag: LayerTag) -> Vec<Option<ParameterAdapter>> {
+        let ModuleKind::Tensors { shapes } = &module.kind else { return Vec::new() };
+        let is_transposed =
+            matches!(&layer.feed_forward, FeedForward::Experts(experts) if experts.form == ExpertsForm::ChoiceFirst);
+        let (adapts, plan) = (self.adapts(), &self.job.plan);
+        let adapter = |(name, sizes): &(String, Vec<u64>)| {
+            let r = self.job.targets.rank_on(module, name, sizes, plan.lora.r).filter(|_| adapts)?;
+            let (slices, stacked, is_transposed, sides) = match sizes.as_slice() {
+                [slices, rows, columns] => (*slices, *slices > 1, is_transposed, (*rows, *columns)),
+                [rows, columns] => (1, false, false, (*rows, *columns)),
+                _ => return None,
+            };
+            let (d_in, d_out) = if is_transposed { sides } else { (sides.1, sides.0) };
+            let ranks = (Sym::ExpertRanks, r.saturating_mul(slices));
+            let shapes = [dims(&[ranks, (Sym::DIn, d_in)]), dims(&[(Sym::DOut, d_out), ranks])];
+            let name = [module.name.as_str(), ".", name].concat();
+            let [a, b] = self.adapter_matrices(shapes, &name, tag);
+            let folds_factors = self.job.targets.folds_factors;
+            let is_scaled = plan.lora.lora_alpha != plan.lora.r as f64;
+            Some(ParameterAdapter { name, a, b, d_in, stacked, is_transposed, folds_factors, is_scaled })
+        };
+        shapes.iter().map(adapter).collect()
     }
 
     /// A router held as a bare E x h parameter, perhaps with a bias of E, multiplies like a linear layer.

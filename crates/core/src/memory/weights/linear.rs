@@ -8,7 +8,6 @@ use crate::memory::precision::element_type;
 use crate::memory::sharding::strategy;
 use crate::memory::term::Term;
 use crate::model::{Module, ModuleKind, Role};
-use crate::plan::{TargetModules, names_module};
 
 /// A linear layer that is not on the tape yet.
 #[derive(Debug, Clone, Copy)]
@@ -144,35 +143,34 @@ impl Builder<'_> {
     /// The LoRA matrices on a linear layer, where it is a target.
     fn adapter(&mut self, linear: &Linear<'_>, place: Place) -> Option<Adapter> {
         let Linear { name, d_in, d_out, sym, .. } = *linear;
-        if !self.adapts() || !is_target(&self.job.plan.lora.target_modules, name, place) {
+        if !self.adapts() || !self.job.targets.has_module(name, place.is_outside()) {
             return None;
         }
-        let (r, tag) = (self.job.plan.lora.r, place.tag());
+        let r = self.job.plan.lora.r;
+        let a = dims(&[(Sym::R, r), (Sym::DIn, d_in)]);
+        let b = dims(&[(sym, d_out), (Sym::R, r)]);
+        let [a, b] = self.adapter_matrices([a, b], name, place.tag());
+        let element = element_type(self.job.numerics.adapters);
+        // FSDP1 gathers an adapter's matrix where its own module runs: until then peft sees the shard.
+        let read_as = match self.job.sharding.scheme {
+            Scheme::Fsdp1 => element,
+            _ => strategy(&self.job.sharding).compute_element(element),
+        };
+        Some(Adapter { a, b, read_as, r, dropout: self.job.lora_dropout() })
+    }
+
+    /// A and B of an adapter.
+    pub(super) fn adapter_matrices(&mut self, shapes: [Shape; 2], name: &str, tag: LayerTag) -> [Tensor; 2] {
         let element = element_type(self.job.numerics.adapters);
         let compute = strategy(&self.job.sharding).compute_element(element);
-        let new = |shape| {
+        let made = shapes.map(|shape| {
+            let elements = shape.elements().saturating_mul(tag.repeat);
+            self.built.counts.adapters = self.built.counts.adapters.saturating_add(elements);
             let label = self.label(Term::AdapterWeights, name);
             Tensor::new(self.tape, label, strategy(&self.job.sharding).weight_shape(shape), element)
                 .standing_for(shape, compute)
-        };
-        let a = new(dims(&[(Sym::R, r), (Sym::DIn, d_in)]));
-        let b = new(dims(&[(sym, d_out), (Sym::R, r)]));
-        let elements = r.saturating_mul(d_in.saturating_add(d_out)).saturating_mul(tag.repeat);
-        self.built.counts.adapters = self.built.counts.adapters.saturating_add(elements);
-        let a = self.train(a, name, tag, true);
-        let b = self.train(b, name, tag, true);
-        let (a, b) = (self.remember(a, name, tag), self.remember(b, name, tag));
-        // FSDP1 gathers an adapter's matrix where its own module runs: until then peft sees the shard.
-        let read_as = if self.job.sharding.scheme == Scheme::Fsdp1 { element } else { compute };
-        Some(Adapter { a, b, read_as, r, dropout: self.job.lora_dropout() })
-    }
-}
-
-/// Whether a module gets an adapter; "all-linear" leaves out what is outside the layers.
-fn is_target(targets: &TargetModules, name: &str, place: Place) -> bool {
-    match targets {
-        TargetModules::AllLinear => !place.is_outside(),
-        TargetModules::Names(names) => names.iter().any(|target| names_module(target, name)),
+        });
+        made.map(|matrix| self.train(matrix, name, tag, true)).map(|matrix| self.remember(matrix, name, tag))
     }
 }
 

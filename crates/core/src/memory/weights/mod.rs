@@ -14,4 +14,4 @@ mod shared;
 
 pub(super) use load::load;
 pub(super) use model::{Counts, EmbeddingTable, Holder, LoadedModel};
-pub(super) use modules::{Adapter, BaseWeight, LayerWeights, NormWeights, Projection};
+pub(super) use modules::{Adapter, BaseWeight, LayerWeights, NormWeights, ParameterAdapter, Projection};

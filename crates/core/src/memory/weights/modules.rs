@@ -45,6 +45,27 @@ pub(in crate::memory) struct Adapter {
     pub(in crate::memory) dropout: f64,
 }
 
+/// A LoRA adapter on a bare parameter (peft/tuners/lora/layer.py ParamWrapper): its product is added to the weight in every
+/// forward.
+#[derive(Debug, Clone)]
+pub(in crate::memory) struct ParameterAdapter {
+    pub(in crate::memory) name: String,
+    /// r·E x d_in.
+    pub(in crate::memory) a: Tensor,
+    /// d_out x r·E.
+    pub(in crate::memory) b: Tensor,
+    /// d_in, what the matmul reads of each token.
+    pub(in crate::memory) d_in: u64,
+    /// The weight has one slice for each expert, not one for all.
+    pub(in crate::memory) stacked: bool,
+    /// Slices are d_in x d_out (gpt-oss), not d_out x d_in.
+    pub(in crate::memory) is_transposed: bool,
+    /// W + dW is one `baddbmm` of the factors.
+    pub(in crate::memory) folds_factors: bool,
+    /// `lora_alpha / r` is not 1.
+    pub(in crate::memory) is_scaled: bool,
+}
+
 /// One layer with its weights.
 #[derive(Debug, Clone)]
 pub(in crate::memory) struct LayerWeights {
@@ -54,6 +75,10 @@ pub(in crate::memory) struct LayerWeights {
     pub(super) norms: Vec<(Role, NormWeights)>,
     /// Stacked routed experts, in the order of the module's tensors.
     pub(in crate::memory) experts: Vec<Tensor>,
+    /// The adapter on each of them.
+    pub(in crate::memory) expert_adapters: Vec<Option<ParameterAdapter>>,
+    /// The adapter on the router's bare weight.
+    pub(in crate::memory) router_adapter: Option<ParameterAdapter>,
     /// Attention's learned logits, one a head.
     pub(in crate::memory) sinks: Option<Tensor>,
     /// Parameters that no operator of the step is modelled for (biases and gates of their own): they are held, and get
@@ -76,12 +101,20 @@ impl LayerWeights {
         self.projections.iter().find(|(at, _)| *at == role).map(|(_, projection)| projection)
     }
 
+    /// Stacked routed experts with the adapters on them.
+    pub(in crate::memory) fn routed_parameters(&self) -> Vec<&Tensor> {
+        let adapters = self.expert_adapters.iter().flatten().flat_map(|adapter| [&adapter.a, &adapter.b]);
+        self.experts.iter().chain(adapters).collect()
+    }
+
     /// Every parameter of the block of experts: routed and shared ones, router and gate, with their adapters.
     pub(in crate::memory) fn expert_parameters(&self) -> Vec<&Tensor> {
         let roles =
             [Role::Router, Role::SharedGateProjection, Role::SharedUp, Role::SharedDown, Role::SharedExpertGate];
         let projections = roles.iter().filter_map(|role| self.projection(*role));
-        self.experts.iter().chain(projections.flat_map(Projection::parameters)).collect()
+        let router = self.router_adapter.iter().flat_map(|adapter| [&adapter.a, &adapter.b]);
+        let others = projections.flat_map(Projection::parameters).chain(router);
+        self.routed_parameters().into_iter().chain(others).collect()
     }
 
     /// The norm with `role`.

@@ -120,7 +120,7 @@ impl Order<'_> {
         let mut cast = Vec::new();
         for event in adapters {
             let Some(row) = self.rows.get(usize::from(event.row)) else { continue };
-            let low_rank = row.shape.symbols().contains(&Sym::R.into());
+            let low_rank = [Sym::R, Sym::ExpertRanks].iter().any(|rank| row.shape.symbols().contains(&(*rank).into()));
             if low_rank && self.construction.casts_adapters && row.element != self.construction.base {
                 let bytes = row.shape.elements().saturating_mul(self.construction.base.bytes());
                 let first = self.temporary(event, bytes);

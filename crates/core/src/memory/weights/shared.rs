@@ -79,6 +79,8 @@ fn frozen_layer(layer: &LayerWeights) -> LayerWeights {
         projections: layer.projections.iter().map(|(role, part)| (*role, frozen_projection(part))).collect(),
         norms: layer.norms.iter().map(|(role, norm)| (*role, frozen_norm(norm))).collect(),
         experts: layer.experts.iter().map(Tensor::detach).collect(),
+        expert_adapters: layer.experts.iter().map(|_| None).collect(),
+        router_adapter: None,
         sinks: layer.sinks.as_ref().map(Tensor::detach),
         _others: layer._others.iter().map(Tensor::detach).collect(),
     }

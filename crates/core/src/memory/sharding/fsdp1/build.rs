@@ -1,6 +1,6 @@
 //! The order in which flat parameters come about, for the allocator's replay.
 //!
-//! Modules are wrapped from the innermost to the model: a module's parameters come to the card, are flattened, and this
+//! Modules are wrapped from the innermost to the model: a module's parameters come to the GPU, are flattened, and this
 //! rank's part is cloned (`FlatParamHandle.shard`); then the flat tensor goes, and the parameters become views of the part
 //! (`_use_sharded_views`). When all are there, accelerate converts the parts that train (accelerator.py `prepare_model`), and
 //! the first forward makes what parts will be gathered into, which is freed at once (`init_flat_param_attributes`).

@@ -110,7 +110,7 @@ impl FlatParameters {
         let shard = |element| self.tensor(Term::GatheredParameters, "shard", self.share(unit), element);
         let converts = unit.kept != unit.element;
         let sent = self.tape.on(PRE_UNSHARD, || {
-            // `_use_low_precision_shard` brings an offloaded shard to the card as it is kept and converts it there.
+            // `_use_low_precision_shard` brings an offloaded shard to the GPU as it is kept and converts it there.
             let converted = converts.then(|| shard(unit.element));
             let moved = offloaded.then(|| shard(unit.kept));
             if converts { converted } else { moved }

@@ -17,7 +17,7 @@ struct Sharded {
 }
 
 /// Writes what is loaded anew: whole parameters, then their shards, group by group. `from_host`: the model is in host memory,
-/// and a group comes to the card when it is sharded (`_move_states_to_device`).
+/// and a group comes to the GPU when it is sharded (`_move_states_to_device`).
 pub(super) fn order<'a>(
     tape: &Tape,
     parameters: &[Parameter],

@@ -1,0 +1,213 @@
+//! Saved tensors in host memory: TRL's `OffloadActivations` (trl models/activation_offloading.py), after torchtune's.
+//!
+//! A tensor that an operator saves is copied to the host on a side stream, and lives on until a few more have been saved, so
+//! that the copy has time. Backward asks for it anew on the side stream, and holds it until the operator after the one that
+//! reads it has run. Parameters, tensors of less than 1,024 bytes and storages that wait to be copied anyway stay.
+
+use super::graph::{GradSource, Packed, Saved, SavedTensorHooks, Tape, Tensor};
+use crate::label::Label;
+use crate::shape::{ElementType, Shape};
+use crate::stream::Stream;
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::rc::Rc;
+
+/// Smallest tensor that is moved, bytes (`min_offload_size`).
+const LEAST: u64 = 1024;
+
+/// Saved tensors after which one that was copied is freed (`max_fwd_stash_size`).
+const STASH: usize = 5;
+
+/// What tells storages apart: address and dtype.
+type Key = (usize, ElementType);
+
+/// Moves saved tensors to the host and back.
+#[derive(Debug)]
+pub struct Offload {
+    /// Storages that stay, by address: those of parameters.
+    parameters: HashSet<usize>,
+    /// What copies are counted as.
+    label: Label,
+    state: RefCell<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    places: Vec<Place>,
+    /// On their way to the host: number of the place, what is copied, and its storage's key.
+    leaving: VecDeque<(usize, Tensor, Key)>,
+    /// Storages that are known, and the place that knows them.
+    known: HashMap<Key, usize>,
+    /// Brought back for the operator that runs, and for the one before it.
+    brought: Vec<Tensor>,
+    before: Vec<Tensor>,
+    /// Whether the operator that runs has brought something back, or found it on its way.
+    moved: bool,
+    host_bytes: u64,
+}
+
+#[derive(Debug)]
+enum Place {
+    /// Never moved.
+    Stays(Tensor, Key),
+    /// In host memory.
+    Host(Shape, ElementType, bool, Key),
+    Closed,
+}
+
+impl Offload {
+    /// Offloads everything but `parameters`, given by their storages' addresses; copies count as `label`.
+    pub fn new(parameters: HashSet<usize>, label: Label) -> Rc<Self> {
+        Rc::new(Self { parameters, label, state: RefCell::default() })
+    }
+
+    /// Bytes that were copied to the host since the beginning.
+    pub fn host_bytes(&self) -> u64 {
+        self.state.borrow().host_bytes
+    }
+
+    /// Forgets what lives only for copies to end, as the context manager does when the step is over.
+    pub fn finish(&self) {
+        let (leaving, brought, before) = {
+            let mut state = self.state.borrow_mut();
+            (std::mem::take(&mut state.leaving), std::mem::take(&mut state.brought), std::mem::take(&mut state.before))
+        };
+        drop((leaving, brought, before));
+    }
+}
+
+impl State {
+    fn forget(&mut self, key: Key, place: usize) {
+        if self.known.get(&key) == Some(&place) {
+            self.known.remove(&key);
+        }
+    }
+}
+
+/// Whether a tensor's elements follow each other in memory: heads as dimensions of their own lie head by head.
+fn is_contiguous(tensor: &Tensor) -> bool {
+    tensor.shape().sizes().len() < 4 || tensor.head_major()
+}
+
+impl SavedTensorHooks for Offload {
+    fn pack(self: Rc<Self>, tape: &Tape, tensor: &Tensor) -> Option<Saved> {
+        let key = (tensor.storage_address(), tensor.element());
+        let bytes = tensor.shape().bytes(tensor.element());
+        let (place, known) = {
+            let state = self.state.borrow();
+            (state.places.len(), state.known.contains_key(&key))
+        };
+        let stays = known || bytes < LEAST || self.parameters.contains(&key.0);
+        if stays {
+            let mut state = self.state.borrow_mut();
+            state.places.push(Place::Stays(tensor.detach(), key));
+            if known {
+                state.known.insert(key, place);
+            }
+        } else {
+            let copied = if is_contiguous(tensor) {
+                tensor.detach()
+            } else {
+                Tensor::new(tensor.tape(), self.label, tensor.shape(), tensor.element())
+            };
+            let mut freed = Vec::new();
+            let mut state = self.state.borrow_mut();
+            while state.leaving.front().is_some_and(|(other, ..)| other + STASH <= place) {
+                if let Some((other, tensor, key)) = state.leaving.pop_front() {
+                    state.forget(key, other);
+                    freed.push(tensor);
+                }
+            }
+            state.leaving.push_back((place, copied, key));
+            state.known.insert(key, place);
+            state.host_bytes = state.host_bytes.saturating_add(bytes);
+            state.places.push(Place::Host(tensor.shape(), tensor.element(), tensor.head_major(), key));
+            drop(state);
+            drop(freed);
+        }
+        let _ = tape;
+        Some(Saved::Packed(Packed::new(self, place)))
+    }
+
+    fn unpack(self: Rc<Self>, tape: &Rc<Tape>, place: usize) -> Option<Tensor> {
+        let taken = std::mem::replace(self.state.borrow_mut().places.get_mut(place)?, Place::Closed);
+        match taken {
+            Place::Closed => None,
+            Place::Stays(tensor, key) => {
+                self.state.borrow_mut().forget(key, place);
+                Some(tensor)
+            }
+            Place::Host(shape, element, head_major, key) => {
+                let mut state = self.state.borrow_mut();
+                state.forget(key, place);
+                state.moved = true;
+                let leaving =
+                    state.leaving.iter().find(|(other, ..)| *other == place).map(|(_, tensor, _)| tensor.clone());
+                drop(state);
+                let back = match leaving {
+                    Some(tensor) => tensor,
+                    None => {
+                        let back = tape.on(Stream::side(1), || Tensor::new(tape, self.label, shape, element));
+                        let back = back.with_head_major(head_major);
+                        self.state.borrow_mut().brought.push(back.clone());
+                        back
+                    }
+                };
+                Some(back)
+            }
+        }
+    }
+
+    fn release(&self, place: usize) {
+        let taken = self.state.borrow_mut().places.get_mut(place).map(|kept| std::mem::replace(kept, Place::Closed));
+        if let Some(Place::Stays(_, key) | Place::Host(.., key)) = &taken {
+            self.state.borrow_mut().forget(*key, place);
+        }
+    }
+
+    fn ran(&self) {
+        let mut state = self.state.borrow_mut();
+        if !std::mem::take(&mut state.moved) {
+            return;
+        }
+        let leaving = std::mem::take(&mut state.leaving);
+        state.known.clear();
+        let before = std::mem::take(&mut state.before);
+        // What something else reads too is left to that (`record_stream`).
+        let (mine, shared): (Vec<Tensor>, Vec<Tensor>) =
+            std::mem::take(&mut state.brought).into_iter().partition(Tensor::is_sole_holder);
+        state.before = mine;
+        drop(state);
+        drop((shared, leaving, before));
+    }
+}
+
+/// An argument that a checkpoint keeps: saved as other hooks say, and its place in the graph.
+#[derive(Debug)]
+pub(super) struct Argument {
+    saved: Option<Saved>,
+    source: Option<GradSource>,
+}
+
+impl Argument {
+    /// Saves `input` as the hooks that hold outside the checkpoint say.
+    pub(super) fn save(tape: &Tape, input: &Tensor) -> Self {
+        Self { saved: Saved::new(tape, input), source: input.source().cloned() }
+    }
+
+    /// The argument again.
+    pub(super) fn unpack(&self, tape: &Rc<Tape>) -> Option<Tensor> {
+        let tensor = self.saved.as_ref()?.unpack(tape)?;
+        Some(match &self.source {
+            Some(source) => tensor.into_source(source.clone()),
+            None => tensor,
+        })
+    }
+
+    /// The operator that asked for the argument has run.
+    pub(super) fn ran(&self) {
+        if let Some(saved) = &self.saved {
+            saved.ran();
+        }
+    }
+}
