@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 use headroom_core::job::Job;
-use headroom_core::memory::outline;
+use headroom_core::memory::estimate_replayed;
 use headroom_core::plan::{MixedPrecision, Plan};
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ fn error(case: &Value) -> f64 {
     let id = case["id"].as_str().unwrap();
     let plan = Plan::from_value(&case["plan"]).unwrap_or_else(|problems| panic!("{id}: {problems:?}"));
     let job = Job::resolve(&plan).unwrap_or_else(|problems| panic!("{id}: {problems:?}"));
-    outline(&job).peak.allocated_bytes as f64 / case["measured"]["allocated_bytes"].as_f64().unwrap() - 1.0
+    estimate_replayed(&job).peak.allocated_bytes as f64 / case["measured"]["allocated_bytes"].as_f64().unwrap() - 1.0
 }
 
 #[test]

@@ -6,7 +6,7 @@ use super::companion::Companion;
 use super::names::*;
 use super::optimizers::Optimizer;
 use super::rollout::{PolicyUpdate, Rollout};
-use super::trainer::Trainer;
+use super::trainer::version::Trainer;
 
 /// Everything the user chose.
 #[derive(Debug, Clone, PartialEq)]
