@@ -1,5 +1,5 @@
 //! SFT by trainer and version: which loss runs, over how many tokens, and what that comes to.
-#![allow(clippy::unwrap_used, missing_docs)]
+#![allow(clippy::panic, clippy::unwrap_used, missing_docs)]
 
 use headroom_core::job::{Job, LossImplementation};
 use headroom_core::memory;

@@ -90,3 +90,21 @@ fn a_trainer_that_is_not_modelled_is_refused_by_name() {
             if value == name && modelled.contains(&"trl") && !modelled.contains(&name)));
     }
 }
+
+#[test]
+fn a_task_that_a_trainer_was_not_measured_with_is_refused_by_name() {
+    let of = |trainer: &str, version: &str, task: &str| {
+        let plan = format!(
+            r#"{{"model": "Qwen/Qwen3-4B", "task": "{task}", "trainer": {{"name": "{trainer}", "version": "{version}"}}}}"#
+        );
+        Job::resolve(&read(&plan)).err()
+    };
+    assert_eq!(of("trl", "1.16.0", "kto"), None);
+    for (trainer, version, task) in
+        [("trl", "1.12.0", "kto"), ("axolotl", "0.19.0", "dpo"), ("transformers", "5.23.0", "dpo")]
+    {
+        let problems = of(trainer, version, task).unwrap();
+        assert!(matches!(&problems[0].kind, ProblemKind::NotModelled { value, modelled }
+            if value.starts_with(task) && modelled.contains(&"custom") && !modelled.contains(&trainer)));
+    }
+}

@@ -1,7 +1,9 @@
 //! Which dtype weights, adapters and matmuls are in.
 
 use super::{Scheme, Sharding, TrainerStep, adapts, trains};
-use crate::plan::{AdapterDtype, Auto, Dtype, Framework, Method, MixedPrecision, Plan, TrainerName};
+use crate::plan::{
+    AdapterDtype, Auto, Dtype, Framework, Method, MixedPrecision, Plan, Problem, ProblemKind, TrainerName,
+};
 
 /// dtypes of one model in a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -133,4 +135,20 @@ fn keeps_fp32_master(plan: &Plan, sharding: &Sharding) -> bool {
         && plan.distributed.bf16_enabled == Auto::Set(true)
         && trains(plan);
     (engine || matches!(sharding.scheme, Scheme::Zero(_))) && plan.torch_dtype != Dtype::Float32
+}
+
+/// bitsandbytes' RMSprop raises on bf16 gradients (functional.py `optimizer_update_32bit`), which trained weights in bf16
+/// have unless ZeRO updates fp32 copies.
+pub(super) fn rmsprop_in_bf16(plan: &Plan) -> Option<Problem> {
+    let shards = plan.distributed.framework == Framework::Deepspeed && plan.zero_stage > 0;
+    if !plan.optim.is_bitsandbytes_rmsprop() || shards {
+        return None;
+    }
+    let (field, trained) = match plan.method {
+        Method::Full => ("torch_dtype", plan.torch_dtype),
+        Method::Lora | Method::Qlora => ("lora.adapter_dtype", adapter_dtype(plan)),
+    };
+    let fix = Dtype::Float32.name().to_owned();
+    let kind = ProblemKind::Contradiction { other: "optim".to_owned(), fix };
+    (trained == Dtype::Bfloat16).then(|| Problem::new(field, kind))
 }

@@ -70,6 +70,7 @@ fn resolve(plan: Plan, known: Option<&Job>, checked: Checked) -> Result<Job, Vec
     let (Ok(model), Ok(gpu)) = (model, gpu) else { return Err(problems) };
     problems.extend(checks::contradictions(&plan, &model, &gpu));
     problems.extend(super::loss::unmodelled(&plan));
+    problems.extend(super::numerics::rmsprop_in_bf16(&plan));
     problems.extend(checks::indivisible(&plan));
     let instances = match known.filter(|known| has_same_instances(&plan, &known.plan)) {
         Some(known) => known.instances.clone(),

@@ -153,18 +153,6 @@ fn optimizer(plan: &Plan) -> Option<Problem> {
     if optim.steps_in_backward() && plan.num_gpus > 1 {
         return contradiction("num_gpus", OPTIM, "1");
     }
-    if optim.is_bitsandbytes_rmsprop() {
-        let shards = framework == Framework::Deepspeed && plan.zero_stage > 0;
-        return match plan.method {
-            Method::Full if plan.torch_dtype == Dtype::Bfloat16 && !shards => {
-                contradiction("torch_dtype", OPTIM, Dtype::Float32.name())
-            }
-            Method::Lora | Method::Qlora if crate::job::adapter_dtype(plan) == Dtype::Bfloat16 && !shards => {
-                contradiction("lora.adapter_dtype", OPTIM, Dtype::Float32.name())
-            }
-            _ => None,
-        };
-    }
     None
 }
 

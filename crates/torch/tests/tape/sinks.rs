@@ -16,7 +16,7 @@ const LAYERS: u64 = 5;
 fn step(tape: &Rc<Tape>, extent: Extent) -> Vec<Tensor> {
     let new = |name, sizes: &[u64]| Tensor::new(tape, tape.label(headroom_torch::Kind(1), name), shape(sizes), F32);
     let (model, simulated) = match extent {
-        Extent::Whole => (tape.add_model(Vec::new()), LAYERS),
+        Extent::Whole | Extent::EveryLayer => (tape.add_model(Vec::new()), LAYERS),
         Extent::Representative => (tape.add_model(vec![Run { index: 0, count: LAYERS, before: 0 }]), 1),
     };
     let tag = |index| LayerTag { model, index, repeat: LAYERS / simulated };

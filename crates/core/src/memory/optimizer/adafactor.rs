@@ -1,6 +1,7 @@
 //! Adafactor's step: transformers' own, GaLore's over projected gradients, and what AdaLomo shares with them.
 
-use super::{Stepped, low_rank};
+use super::low_rank;
+use super::stepped::Stepped;
 use crate::memory::autograd::{ElementType, Shape, Sym, Tape, Tensor, dims};
 use crate::plan::Optimizer;
 use std::rc::Rc;

@@ -1,6 +1,7 @@
 //! Optimizers that update each weight while backward runs, and free its gradient.
 
-use super::{Stepped, adafactor, low_rank};
+use super::stepped::Stepped;
+use super::{adafactor, low_rank};
 use crate::job::Job;
 use crate::memory::autograd::{ElementType, GradHook, GradHookCall, Leaf, Tape, Tensor};
 use crate::memory::parameter::Trainable;

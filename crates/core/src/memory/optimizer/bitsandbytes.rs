@@ -1,7 +1,7 @@
 //! State of bitsandbytes' optimizers (bitsandbytes 0.50 optim/optimizer.py `init_state`, optim/ademamix.py).
 
-use super::is_embedding;
 use super::states::New;
+use super::stepped::is_embedding;
 use crate::job::Job;
 use crate::memory::autograd::{ElementType, Shape, Sym, Tape, Tensor, dims};
 use crate::memory::parameter::Trainable;

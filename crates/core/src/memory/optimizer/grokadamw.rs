@@ -1,6 +1,6 @@
 //! grokadamw's step (grokadamw.py `_update_group`): the state rests on the host and comes to the GPU tensor by tensor.
 
-use super::Stepped;
+use super::stepped::Stepped;
 use crate::memory::autograd::Tape;
 use std::rc::Rc;
 

@@ -1,7 +1,7 @@
 //! GaLore and APOLLO: gradients of the layers' matrices are projected to a low rank, and the optimizer's state is as small
 //! (galore_torch 1.0, apollo_torch 1.0.3).
 
-use super::{Stepped, is_inside_layers};
+use super::stepped::{Stepped, is_inside_layers};
 use crate::memory::autograd::{ElementType, Leaf, Shape, Sym, Tape, Tensor, dims};
 use crate::plan::Optimizer;
 use std::rc::Rc;

@@ -11,34 +11,20 @@ mod low_rank;
 mod muon;
 mod pytorch;
 mod states;
+mod stepped;
 
 pub(super) use backward::InBackward;
 pub(super) use states::allocate_states;
 
-use super::autograd::{ElementType, Label, LayerTag, NO_LAYER, Shape, Sym, Tape, Tensor, dims};
+use stepped::{Stepped, stepped};
+
+use super::autograd::{LayerTag, Sym, Tape, Tensor, dims};
 use super::parameter::Trainable;
 use super::phase::Phase;
-use super::sharding::strategy;
 use super::term::Term;
 use crate::job::Job;
-use crate::model::ModuleKind;
 use crate::plan::{Optimizer, Plan};
 use std::rc::Rc;
-
-/// Whether a tensor of this name can be a matrix inside a layer: those that GaLore, APOLLO and Muon treat as matrices, as
-/// `optim_target_modules=["attn", "mlp"]` names them. Embeddings, heads and norms are updated by AdamW.
-fn is_inside_layers(name: &str) -> bool {
-    const OUTSIDE: [&str; 6] = ["embed", "head", "wte", "wpe", "score", "classifier"];
-    !OUTSIDE.iter().any(|part| name.contains(part))
-}
-
-/// Whether a trained tensor is the weight of an `nn.Embedding`.
-fn is_embedding(job: &Job, name: &str) -> bool {
-    let embeds = |module: &crate::model::Module| {
-        matches!(module.kind, ModuleKind::Embedding { .. }) && name.ends_with(&*module.name)
-    };
-    job.model.embeddings.iter().any(embeds)
-}
 
 /// Elements whose optimizer state rests on the host without a framework's offloading, by bytes of it an element: paged by
 /// the driver, or grokadamw's, both moments and the slow average in the weight's dtype.
@@ -71,61 +57,6 @@ pub(super) fn clip(tape: &Rc<Tape>, plan: &Plan, trainable: &[Trainable]) {
         drop(norm);
     }
     tape.enter_layer(outside);
-}
-
-/// A tensor in the optimizer's step, as this rank has it.
-#[derive(Debug, Clone)]
-struct Stepped {
-    tag: LayerTag,
-    label: Label,
-    name: Rc<str>,
-    shape: Shape,
-    element: ElementType,
-    /// Its number among the parameters that train; none for a flat partition of many.
-    number: Option<usize>,
-}
-
-impl Stepped {
-    fn of(tape: &Tape, job: &Job, parameter: &Trainable, number: usize) -> Self {
-        Self {
-            tag: parameter.tag,
-            label: tape.label(Term::OptimizerTemporaries, &parameter.name),
-            name: Rc::clone(&parameter.name),
-            shape: strategy(&job.sharding).state_shape(parameter.tensor.shape()),
-            element: if job.numerics.fp32_master {
-                ElementType::F32
-            } else {
-                // Roots are as wide as what they are roots of.
-                strategy(&job.sharding).state_element(parameter.tensor.element())
-            },
-            number: Some(number),
-        }
-    }
-
-    /// A temporary.
-    fn temporary(&self, tape: &Rc<Tape>, shape: Shape, element: ElementType) -> Tensor {
-        Tensor::new(tape, self.label, shape, element)
-    }
-}
-
-/// What the step updates, in the order of the parameters.
-fn stepped(tape: &Tape, job: &Job, trainable: &[Trainable]) -> Vec<Stepped> {
-    let flats = strategy(&job.sharding).flat_partitions(tape, trainable);
-    if flats.is_empty() {
-        let one = |(number, parameter)| Stepped::of(tape, job, parameter, number);
-        return trainable.iter().enumerate().map(one).collect();
-    }
-    let label = tape.label(Term::OptimizerTemporaries, "flat");
-    let name: Rc<str> = Rc::from("flat");
-    let flat = |elements| Stepped {
-        tag: NO_LAYER,
-        label,
-        name: Rc::clone(&name),
-        shape: dims(&[(Sym::Share, elements)]),
-        element: strategy(&job.sharding).state_element(ElementType::F32),
-        number: None,
-    };
-    flats.into_iter().map(flat).collect()
 }
 
 /// The parameter groups of the optimizer, which its step takes one after the other: a Trainer's are what decays and what

@@ -1,6 +1,6 @@
 //! Muon as `torch.optim.Muon` runs it (torch/optim/_muon.py): always tensor by tensor.
 
-use super::{Stepped, is_inside_layers};
+use super::stepped::{Stepped, is_inside_layers};
 use crate::memory::autograd::{ElementType, Shape, Sym, Tape, dims};
 use std::rc::Rc;
 

@@ -1,6 +1,6 @@
 //! Steps over lists of tensors: `torch.optim`'s foreach and for-loop forms, and schedulefree's.
 
-use super::Stepped;
+use super::stepped::Stepped;
 use crate::memory::autograd::{LayerTag, Tape, Tensor};
 use std::rc::Rc;
 

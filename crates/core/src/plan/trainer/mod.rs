@@ -10,7 +10,7 @@ pub(super) mod version;
 pub use release::Release;
 pub use version::Trainer;
 
-use super::{Plan, Problem, ProblemKind, TrainerName};
+use super::{Plan, Problem, ProblemKind, Task, TrainerName};
 
 impl Plan {
     /// The first plan a newcomer sees: that of [`Plan::default`] as TRL's newest version runs it.
@@ -59,12 +59,45 @@ impl Plan {
     }
 }
 
-/// Trainers that are named and not modelled.
+/// Trainers that are named and not modelled, and tasks of a trainer whose steps were not measured, or are not yet right.
 pub(super) fn unmodelled(plan: &Plan) -> Option<Problem> {
     let name = plan.trainer.name;
-    if name.is_modelled() {
-        return None;
+    if !name.is_modelled() {
+        let modelled = TrainerName::ALL.iter().filter(|other| other.is_modelled()).map(|other| other.name()).collect();
+        return Some(Problem::new(
+            "trainer.name",
+            ProblemKind::NotModelled { value: name.name().to_owned(), modelled },
+        ));
     }
-    let modelled = TrainerName::ALL.iter().filter(|other| other.is_modelled()).map(|other| other.name()).collect();
-    Some(Problem::new("trainer.name", ProblemKind::NotModelled { value: name.name().to_owned(), modelled }))
+    let release = plan.trainer.release();
+    let under = |value: &str| [value, " under ", name.name(), " ", &release.to_string()].concat();
+    let measured =
+        |name: TrainerName, release| name == TrainerName::Custom || measured_tasks(name, release).contains(&plan.task);
+    if !measured(name, release) {
+        // The trainers that it is measured with, for whom the task matters more.
+        let newest = |other: &TrainerName| other.measured().last().copied().unwrap_or_default();
+        let others = TrainerName::ALL.iter().filter(|other| **other != name && measured(**other, newest(other)));
+        let (value, modelled) = (under(plan.task.name()), others.map(|other| other.name()).collect());
+        return Some(Problem::new("trainer.name", ProblemKind::NotModelled { value, modelled }));
+    }
+    // trl 1.6's hooks hold more than 1.9's, of which it was not found what.
+    if plan.activation_offloading && name == TrainerName::Trl && release < Release::new(1, 9, 0) {
+        let kind = ProblemKind::NotModelled { value: under("true"), modelled: vec!["false"] };
+        return Some(Problem::new("activation_offloading", kind));
+    }
+    None
+}
+
+/// Tasks whose steps were run under PyTorch's allocator with this trainer. What trains nothing needs no trainer.
+const fn measured_tasks(name: TrainerName, release: Release) -> &'static [Task] {
+    use Task::{Dpo, Grpo, Inference, Kto, Orpo, Reward, Rloo, SequenceClassification, Sft};
+    match name {
+        TrainerName::Transformers => &[Sft, SequenceClassification, Inference],
+        TrainerName::Trl if release.is_before(1, 16) => &[Sft, Dpo, Reward, Grpo, Rloo, Inference],
+        TrainerName::Trl => &[Sft, Dpo, Reward, Kto, Orpo, Grpo, Rloo, Inference],
+        TrainerName::LlamaFactory => &[Sft, Dpo, Reward, Inference],
+        TrainerName::MsSwift => &[Sft, Dpo, Reward, Inference],
+        TrainerName::Axolotl => &[Sft, Inference],
+        TrainerName::Custom | TrainerName::Unsloth | TrainerName::Verl | TrainerName::Torchtune => &[],
+    }
 }

@@ -14,6 +14,11 @@ impl Release {
         Self { major, minor, patch }
     }
 
+    /// Whether it is older than `major.minor`.
+    pub const fn is_before(self, major: u32, minor: u32) -> bool {
+        self.major < major || self.major == major && self.minor < minor
+    }
+
     /// Reads `1.16`, `1.16.0`, `1.16.0rc1`, `2.15.0+cu132`: the leading numbers of up to three parts.
     pub fn parse(text: &str) -> Option<Self> {
         let mut parts = text.trim().splitn(3, '.').map(|part| {
