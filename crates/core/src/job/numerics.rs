@@ -76,7 +76,9 @@ fn unquantized(plan: &Plan, sharding: &Sharding) -> Dtype {
         Some(_) if !adapts(plan) => sharding.shard_dtype,
         _ if sharding.shards_four_bit => sharding.frozen_dtype,
         _ if upcasts_unquantized(plan, sharding) => Dtype::Float32,
-        _ => sharding.frozen_dtype,
+        Some(_) => sharding.frozen_dtype,
+        // A companion's own, too.
+        None => plan.torch_dtype,
     }
 }
 

@@ -309,11 +309,15 @@ fn trl_generates_beside_gradients_where_a_step_takes_several_rounds() {
 fn an_engine_keeps_its_weights_on_the_host_where_trl_lets_it_sleep_at_level_1() {
     let of = |version: &str, more: &str| {
         let link = "task=grpo&trainer=trl&per_device_train_batch_size=8&engine=vllm&vllm_mode=colocate&num_gpus=2";
-        job(&format!("{link}&trainer_version={version}&vllm_enable_sleep_mode=true{more}"))
+        job(&format!("{link}&trainer_version={version}{more}"))
     };
-    let old = of("0.24.0", "");
+    const SLEEPS: &str = "&vllm_enable_sleep_mode=true";
+    let old = of("0.24.0", SLEEPS);
     assert_eq!(old.sleeping_engine(), Some(2 * old.model.param_count()));
-    assert_eq!(of("0.24.0", "&vllm_tensor_parallel_size=2").sleeping_engine(), Some(old.model.param_count()));
-    assert_eq!(of("0.24.0", "&vllm_enable_sleep_mode=false").sleeping_engine(), None);
-    assert_eq!(of("1.0.0", "").sleeping_engine(), None);
+    assert_eq!(
+        of("0.24.0", &[SLEEPS, "&vllm_tensor_parallel_size=2"].concat()).sleeping_engine(),
+        Some(old.model.param_count())
+    );
+    assert_eq!(of("0.24.0", "").sleeping_engine(), None);
+    assert_eq!(of("1.0.0", SLEEPS).sleeping_engine(), None);
 }
