@@ -19,8 +19,10 @@ use crate::setup::Toolbox;
 /// applying changes with the lines to write, the largest models by family and hosts within reason 15 kB; needs by phase, the
 /// request that fails, what a choice changes besides and what a pasted config leaves out 11 kB. Streams in the allocator,
 /// DeepSpeed's flat tensors and first step, fp32 sums of gradients, FSDP2's offload and 93 further measured steps weigh
-/// 12 kB. The limit leaves room for fixes, not for growing.
-const BUDGET: u64 = 716_000;
+/// 12 kB. The shipped trainers weigh 72 kB: their defaults and losses by version, the steps of DPO, KTO, ORPO, GRPO and RLOO,
+/// thirty optimizers, FSDP1 and FSDP as accelerate drives it, adapters on stacked experts, and 530 further measured steps.
+/// The limit leaves room for fixes, not for growing.
+const BUDGET: u64 = 790_000;
 
 struct Weight {
     raw: u64,
