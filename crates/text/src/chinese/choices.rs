@@ -139,7 +139,7 @@ pub(super) fn trainer(trainer: TrainerName) -> ChoiceText {
     match trainer {
         TrainerName::Custom => choice("自写循环", "普通训练步，不含任何框架的默认值"),
         TrainerName::Transformers => choice("transformers.Trainer", ""),
-        TrainerName::Trl => choice("TRL", "SFTTrainer, DPOTrainer, GRPOTrainer"),
+        TrainerName::Trl => choice("TRL", "SFT, DPO, GRPO"),
         TrainerName::LlamaFactory => choice("LLaMA-Factory", ""),
         TrainerName::MsSwift => choice("ms-swift", ""),
         TrainerName::Axolotl => choice("axolotl", ""),

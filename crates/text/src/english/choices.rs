@@ -139,7 +139,7 @@ pub(super) fn trainer(trainer: TrainerName) -> ChoiceText {
     match trainer {
         TrainerName::Custom => choice("Own loop", "the plain step: no trainer's defaults"),
         TrainerName::Transformers => choice("transformers.Trainer", ""),
-        TrainerName::Trl => choice("TRL", "SFTTrainer, DPOTrainer, GRPOTrainer"),
+        TrainerName::Trl => choice("TRL", "SFT, DPO, GRPO"),
         TrainerName::LlamaFactory => choice("LLaMA-Factory", ""),
         TrainerName::MsSwift => choice("ms-swift", ""),
         TrainerName::Axolotl => choice("axolotl", ""),
