@@ -336,7 +336,6 @@ proptest! {
         plan.lora.target_modules = fallback.lora.target_modules;
         plan.lora.modules_to_save.clear();
         plan.lora.target_parameters.clear();
-        plan.lora.lora_dropout = fallback.lora.lora_dropout;
         let Ok(job) = Job::resolve(&plan) else { return Ok(()) };
         prop_assert_eq!(job.model().name.as_str(), "Qwen/Qwen3-4B");
         for one in alternatives(&plan) {

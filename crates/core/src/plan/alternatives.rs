@@ -68,6 +68,10 @@ pub fn alternatives(plan: &Plan) -> Vec<Alternative> {
     let plans = if plan.task == Task::Inference { inference(plan) } else { training(plan) };
     let mut all: Vec<Alternative> = Vec::new();
     for plan in plans {
+        // Optimizers that update whole tensors have no shards to update.
+        if (plan.zero_stage > 0 || offloads(&plan) != (false, false)) && !plan.optim.updates_shards() {
+            continue;
+        }
         if !all.iter().any(|other| other.plan == plan) {
             all.push(Alternative::of(plan));
         }
