@@ -19,8 +19,15 @@ pub fn problem_line(problem: &Problem) -> String {
 pub(super) fn problem(problem: &Problem) -> String {
     let said = said(problem);
     let end = if said.ends_with('?') { "" } else { "." };
-    if matches!(problem.kind, ProblemKind::UnknownModel { .. } | ProblemKind::UnknownGpu { .. }) {
-        // They begin with what was typed, which stays as it is.
+    let begins_as_typed = matches!(
+        problem.kind,
+        ProblemKind::UnknownModel { .. }
+            | ProblemKind::UnknownGpu { .. }
+            | ProblemKind::NotOneOf { .. }
+            | ProblemKind::NotModelled { .. }
+    );
+    if begins_as_typed {
+        // What was typed stays as it is.
         return format!("{said}{end}");
     }
     let mut letters = said.chars();

@@ -4,7 +4,7 @@ use super::stepped::Stepped;
 use crate::memory::autograd::Tape;
 use std::rc::Rc;
 
-/// Both moments are copied to the GPU before the names let go of the last tensor's, then the slow average, the gradient
+/// Both moments are copied to the GPU before the last tensor's are freed, then the slow average, the gradient
 /// plus its multiple, and the root of the second moment.
 pub(super) fn step<'a>(tape: &Rc<Tape>, updated: impl Iterator<Item = &'a Stepped>) {
     let (mut moments, mut average, mut gradient) = (None, None, None);
