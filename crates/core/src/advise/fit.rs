@@ -6,7 +6,7 @@ use super::oracle::{FitOracle, Remembering};
 use super::search::{Choice, Question, choices, least, quickest};
 use super::waterfall::{Stage, waterfall};
 use crate::job::Job;
-use crate::order::sort_few;
+use crate::order;
 use crate::plan::{Framework, Method, MixedPrecision, Plan, Task};
 use crate::speed::{self, Range};
 use std::rc::Rc;
@@ -343,7 +343,7 @@ fn in_order(before: &Job, levers: Vec<Lever>, after: &Job) -> Vec<Lever> {
     let seconds = |lever: &Lever| lever.apply(before).map_or(f64::INFINITY, |changed| seconds_per_token(&changed));
     let mut keyed: Vec<(Level, f64, Lever)> =
         levers.iter().map(|lever| (lever.level(), seconds(lever), *lever)).collect();
-    sort_few(&mut keyed, |a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    order::sort(&mut keyed, |a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
     let mut left: Vec<Lever> = keyed.into_iter().map(|(.., lever)| lever).collect();
     let (mut sorted, mut at) = (Vec::with_capacity(left.len()), before.clone());
     while let Some((i, changed)) = left.iter().enumerate().find_map(|(i, lever)| Some((i, lever.apply(&at)?))) {
@@ -393,7 +393,7 @@ fn savers_first(before: &Job, stages: Vec<Stage>, oracle: &dyn FitOracle) -> Vec
         .iter()
         .map(|stage| (stage.lever.level(), stage.saved_bytes < MIN_SHOWN_SAVING_BYTES, stage.lever))
         .collect();
-    sort_few(&mut order, |a, b| (a.0, a.1).cmp(&(b.0, b.1)));
+    order::sort(&mut order, |a, b| (a.0, a.1).cmp(&(b.0, b.1)));
     let levers: Vec<Lever> = order.into_iter().map(|(.., lever)| lever).collect();
     let reached = pulled(before, &levers);
     let same = reached.is_some() && reached.as_ref().map(Job::plan) == stages.last().map(|stage| &stage.plan);

@@ -4,6 +4,7 @@ use super::lever::Lever;
 use super::oracle::{FitOracle, Judgement};
 use crate::job::Job;
 use crate::memory::Fit;
+use crate::order;
 use crate::speed;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -193,7 +194,7 @@ pub(super) fn choices(job: &Job, questions: &[Question]) -> Vec<Choice> {
             Some(Choice { answers, job: Rc::new(job), seconds })
         })
         .collect();
-    choices.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
+    order::sort(&mut choices, |a, b| a.seconds.total_cmp(&b.seconds));
     choices
 }
 

@@ -1,6 +1,6 @@
 //! The plan as JSON: the file format, and what the command line takes.
 
-use crate::order::sort_few;
+use crate::order;
 use serde_json::{Map, Value};
 
 use super::fields::Field;
@@ -208,7 +208,7 @@ impl<'v> Reader<'v> {
     }
 
     fn finish(mut self) -> Result<Plan, Vec<Problem>> {
-        sort_few(&mut self.found, |(one, ..), (other, ..)| one.cmp(other));
+        order::sort(&mut self.found, |(one, ..), (other, ..)| one.cmp(other));
         let mut plan = self.defaults();
         let mut single_process = false;
         let given: Vec<&str> = self.found.iter().map(|(_, field, _)| field.name).collect();
