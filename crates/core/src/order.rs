@@ -26,9 +26,36 @@ fn places(length: usize, compare: &dyn Fn(usize, usize) -> Ordering) -> Vec<usiz
     places
 }
 
+/// Where items of a list stand, by a number that they have: a search by halves.
+#[derive(Debug)]
+pub struct Places(Vec<(usize, usize)>);
+
+impl Places {
+    /// Place of the last item with `number`.
+    pub fn get(&self, number: usize) -> Option<usize> {
+        let after = self.0.partition_point(|(other, _)| *other <= number);
+        self.0[..after].last().filter(|(other, _)| *other == number).map(|(_, place)| *place)
+    }
+}
+
+impl FromIterator<usize> for Places {
+    fn from_iter<I: IntoIterator<Item = usize>>(numbers: I) -> Self {
+        let mut places: Vec<(usize, usize)> = numbers.into_iter().zip(0..).collect();
+        sort(&mut places, Ord::cmp);
+        Self(places)
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::sort;
+    use super::{Places, sort};
+
+    #[test]
+    fn a_number_leads_to_the_last_item_that_has_it() {
+        let places: Places = [7, 3, 9, 3].into_iter().collect();
+        assert_eq!([3, 7, 9].map(|number| places.get(number)), [Some(3), Some(0), Some(2)]);
+        assert_eq!([0, 4, 10].map(|number| places.get(number)), [None; 3]);
+    }
 
     #[test]
     fn a_list_is_sorted_as_the_standard_library_sorts_it() {

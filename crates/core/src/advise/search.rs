@@ -6,7 +6,6 @@ use crate::job::Job;
 use crate::memory::Fit;
 use crate::order;
 use crate::speed;
-use std::collections::HashMap;
 use std::rc::Rc;
 
 /// One question: nothing, or one of some levers.
@@ -179,14 +178,16 @@ pub(super) fn choices(job: &Job, questions: &[Question]) -> Vec<Choice> {
     // Levers that take no time by themselves: what is known without them holds with them.
     let takes_time: Vec<bool> =
         questions.iter().map(|question| question.levers.iter().any(Lever::takes_time)).collect();
-    let mut times: HashMap<Vec<usize>, f64> = HashMap::new();
+    let levers = |(question, counts): (&Question, &bool)| if *counts { question.levers.len() + 1 } else { 1 };
+    let radices: Vec<usize> = questions.iter().zip(&takes_time).map(levers).collect();
+    let mut times = vec![None; radices.iter().product()];
     let mut choices: Vec<Choice> = all
         .into_iter()
         .filter_map(|(answers, changed)| {
             let job = job.with_valid_fields(changed)?;
             let changes = answers.iter().filter(|answer| **answer > 0).count();
-            let counts = answers.iter().zip(&takes_time).map(|(answer, counts)| if *counts { *answer } else { 0 });
-            let seconds = *times.entry(counts.collect()).or_insert_with(|| {
+            let place = answers.iter().zip(&radices).fold(0, |place, (answer, radix)| place * radix + answer % radix);
+            let seconds = *times.get_mut(place)?.get_or_insert_with(|| {
                 let time = speed::step_time(&job);
                 time.seconds.expected / time.tokens.max(1) as f64
             });

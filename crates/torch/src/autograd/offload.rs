@@ -8,8 +8,9 @@ use super::graph::{GradSource, Packed, Saved, SavedTensorHooks, Tape, Tensor};
 use crate::label::Label;
 use crate::shape::{ElementType, Shape};
 use crate::stream::Stream;
+use rustc_hash::FxHashMap;
 use std::cell::RefCell;
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::VecDeque;
 use std::rc::Rc;
 
 /// Smallest tensor that is moved, bytes (`min_offload_size`).
@@ -24,8 +25,8 @@ type Key = (usize, ElementType);
 /// Moves saved tensors to the host and back.
 #[derive(Debug)]
 pub struct Offload {
-    /// Storages that stay, by address: those of parameters.
-    parameters: HashSet<usize>,
+    /// Addresses of storages that stay, in order: those of parameters.
+    parameters: Vec<usize>,
     /// What copies are counted as.
     label: Label,
     state: RefCell<State>,
@@ -37,7 +38,7 @@ struct State {
     /// On their way to the host: number of the place, what is copied, and its storage's key.
     leaving: VecDeque<(usize, Tensor, Key)>,
     /// Storages that are known, and the place that knows them.
-    known: HashMap<Key, usize>,
+    known: FxHashMap<Key, usize>,
     /// Brought back for the operator that runs, and for the one before it.
     brought: Vec<Tensor>,
     before: Vec<Tensor>,
@@ -57,7 +58,8 @@ enum Place {
 
 impl Offload {
     /// Offloads everything but `parameters`, given by their storages' addresses; copies count as `label`.
-    pub fn new(parameters: HashSet<usize>, label: Label) -> Rc<Self> {
+    pub fn new(mut parameters: Vec<usize>, label: Label) -> Rc<Self> {
+        parameters.sort_unstable();
         Rc::new(Self { parameters, label, state: RefCell::default() })
     }
 
@@ -97,7 +99,7 @@ impl SavedTensorHooks for Offload {
             let state = self.state.borrow();
             (state.places.len(), state.known.contains_key(&key))
         };
-        let stays = known || bytes < LEAST || self.parameters.contains(&key.0);
+        let stays = known || bytes < LEAST || self.parameters.binary_search(&key.0).is_ok();
         if stays {
             let mut state = self.state.borrow_mut();
             state.places.push(Place::Stays(tensor.detach(), key));

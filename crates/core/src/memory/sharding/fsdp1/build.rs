@@ -9,20 +9,21 @@ use super::super::super::autograd::{Event, Tape, dims, rounded};
 use super::super::super::term::Term;
 use super::units::{Unit, share};
 use crate::job::Sharding;
-use std::collections::HashMap;
+use crate::order::Places;
 
 /// Writes what is loaded anew.
 pub(super) fn order(tape: &Tape, sharding: &Sharding, units: &[Unit<'_>]) {
     let bytes = |elements: u64, width: u64| i64::try_from(rounded(elements.saturating_mul(width))).unwrap_or(i64::MAX);
     let loaded_as = sharding.loaded_dtype.bytes();
     tape.rewrite(0, |_, loaded, new_storage| {
-        let by_storage: HashMap<u32, Event> = loaded.iter().map(|event| (event.storage, *event)).collect();
+        let places: Places = loaded.iter().map(|event| event.storage as usize).collect();
+        let all = loaded.clone();
         let own = |unit: &Unit<'_>| -> Vec<u32> { unit.parameters.iter().map(|one| one.tensor.storage_id()).collect() };
         let sharded: Vec<u32> = units.iter().flat_map(own).collect();
         let mut events: Vec<Event> = loaded.into_iter().filter(|event| !sharded.contains(&event.storage)).collect();
         let mut converted = Vec::new();
         for unit in units {
-            let Some(first) = unit.parameters.first().and_then(|one| by_storage.get(&one.tensor.storage_id())) else {
+            let Some(first) = unit.parameters.first().and_then(|one| places.get(one.tensor.storage_id() as usize)).and_then(|at| all.get(at)) else {
                 continue;
             };
             let mut new = |bytes| Event { storage: new_storage(), bytes, ..*first };
