@@ -23,7 +23,9 @@ pub(super) fn part(elements: u64) -> Shape {
 pub(super) fn parameters(tape: &Rc<Tape>, trainable: &[Trainable], elements: u64, element: ElementType) -> Tensor {
     let mut own: Vec<u32> = trainable.iter().map(|parameter| parameter.tensor.storage_id()).collect();
     own.sort_unstable();
-    tape.rewrite(0, |_, loaded, _| loaded.into_iter().filter(|event| own.binary_search(&event.storage).is_err()).collect());
+    tape.rewrite(0, |_, loaded, _| {
+        loaded.into_iter().filter(|event| own.binary_search(&event.storage).is_err()).collect()
+    });
     let adapters = trainable.iter().all(|parameter| parameter.adapter);
     let term = if adapters { Term::AdapterWeights } else { Term::FeedForwardWeights };
     Tensor::new(tape, tape.label(term, "flat"), part(elements), element)

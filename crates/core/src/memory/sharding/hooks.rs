@@ -73,7 +73,8 @@ impl Modules {
 
     /// Number of a module in the layer that runs.
     fn number(&self, name: &str, parameters: &[&Tensor]) -> u32 {
-        let find = |tensor: &&Tensor| self.by_storage.get(tensor.storage_address()).and_then(|at| u32::try_from(at).ok());
+        let find =
+            |tensor: &&Tensor| self.by_storage.get(tensor.storage_address()).and_then(|at| u32::try_from(at).ok());
         let tag = self.tape.tag();
         let mut numbers = self.numbers.borrow_mut();
         let here = numbers.entry((tag.index, parameters.first().and_then(find))).or_default();

@@ -23,7 +23,12 @@ pub(super) fn order(tape: &Tape, sharding: &Sharding, units: &[Unit<'_>]) {
         let mut events: Vec<Event> = loaded.into_iter().filter(|event| !sharded.contains(&event.storage)).collect();
         let mut converted = Vec::new();
         for unit in units {
-            let Some(first) = unit.parameters.first().and_then(|one| places.get(one.tensor.storage_id() as usize)).and_then(|at| all.get(at)) else {
+            let Some(first) = unit
+                .parameters
+                .first()
+                .and_then(|one| places.get(one.tensor.storage_id() as usize))
+                .and_then(|at| all.get(at))
+            else {
                 continue;
             };
             let mut new = |bytes| Event { storage: new_storage(), bytes, ..*first };

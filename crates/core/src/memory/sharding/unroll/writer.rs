@@ -181,7 +181,8 @@ impl<'a> Writer<'a> {
     }
 
     fn row(&mut self, term: Term, name: &'static str, elements: u64, element: ElementType) -> u16 {
-        let same = |other: &&(&str, u64, ElementType, u16)| other.1 == elements && other.2 == element && other.0 == name;
+        let same =
+            |other: &&(&str, u64, ElementType, u16)| other.1 == elements && other.2 == element && other.0 == name;
         if let Some((.., row)) = self.other_rows.iter().find(same) {
             return *row;
         }
