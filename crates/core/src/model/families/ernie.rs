@@ -10,7 +10,7 @@ use super::figures::{Defaults, Figures, LLAMA};
 use super::llama::{Shape, decoder};
 
 /// `ernie4_5`, dense.
-pub(super) fn ernie4_5(config: &Config<'_>) -> Result<Model, ConfigError> {
+pub(super) fn ernie4_5(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     let defaults = Defaults {
         vocab_size: 103_424,
         hidden_size: 1_024,
@@ -30,7 +30,7 @@ pub(super) fn ernie4_5(config: &Config<'_>) -> Result<Model, ConfigError> {
 
 /// `ernie4_5_moe`: experts in the layers from `moe_layer_start_index` to `moe_layer_end_index`, every
 /// `moe_layer_interval`-th of them.
-pub(super) fn ernie4_5_moe(config: &Config<'_>) -> Result<Model, ConfigError> {
+pub(super) fn ernie4_5_moe(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     let defaults = Defaults {
         vocab_size: 103_424,
         hidden_size: 2_560,
@@ -65,7 +65,7 @@ pub(super) fn ernie4_5_moe(config: &Config<'_>) -> Result<Model, ConfigError> {
 }
 
 /// Which layers are sparse; -1 for the end means the last layer.
-fn sparse_layers(config: &Config<'_>, layers: u64) -> Result<Vec<bool>, ConfigError> {
+fn sparse_layers(config: &Config<'_>, layers: u64) -> Result<Vec<bool>, Box<ConfigError>> {
     let start = config.count(&["moe_layer_start_index"], 1, LAYER_INDEX)?;
     let last = layers.saturating_sub(1);
     let is_last = config.number(&["moe_layer_end_index"], Some(-1.0))?.is_none_or(|end| end == -1.0);

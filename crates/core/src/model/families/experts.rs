@@ -75,7 +75,7 @@ impl Mixture {
 const PER_TOKEN: &[&str] = &["num_experts_per_tok", "num_experts_per_token", "moe_topk", "top_k_experts", "moe_k"];
 
 /// `num_experts_per_tok`, which cannot exceed the experts there are.
-pub(super) fn experts_per_tok(config: &Config<'_>, default: u64, num_experts: u64) -> Result<u64, ConfigError> {
+pub(super) fn experts_per_tok(config: &Config<'_>, default: u64, num_experts: u64) -> Result<u64, Box<ConfigError>> {
     let per_tok = config.count(PER_TOKEN, default, EXPERTS)?;
     if per_tok > num_experts {
         let why = format!("{per_tok} experts a token, but a layer has {num_experts}; choose at most that many");
@@ -107,7 +107,7 @@ pub(super) fn deepseek_mixture(
     config: &Config<'_>,
     f: &Figures,
     defaults: &MixtureDefaults,
-) -> Result<SparseLayers, ConfigError> {
+) -> Result<SparseLayers, Box<ConfigError>> {
     const EXPERT_COUNT: &[&str] = &["n_routed_experts", "num_local_experts", "num_experts", "moe_num_experts"];
     let Some(num_experts) = config.optional_count(EXPERT_COUNT, Some(defaults.experts), EXPERTS)? else {
         return Ok(SparseLayers { mixture: None, sparse: Vec::new() });
