@@ -11,6 +11,7 @@ use crate::stream::Stream;
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::collections::VecDeque;
+use std::fmt;
 use std::rc::Rc;
 
 /// Smallest tensor that is moved, bytes (`min_offload_size`).
@@ -89,6 +90,13 @@ impl State {
 /// Whether a tensor's elements follow each other in memory: heads as dimensions of their own lie head by head.
 fn is_contiguous(tensor: &Tensor) -> bool {
     tensor.shape().sizes().len() < 4 || tensor.head_major()
+}
+
+/// By name alone: required of those who implement it, it would bring all that tapes hold into programs that never ask.
+impl fmt::Debug for dyn SavedTensorHooks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SavedTensorHooks")
+    }
 }
 
 impl SavedTensorHooks for Offload {
