@@ -11,6 +11,7 @@ use super::autograd::{Extent, Peaks, Wanted};
 use super::program;
 use super::sharding::Acts;
 use crate::job::Job;
+use crate::order;
 use crate::plan::Plan;
 
 /// How far an estimate that checks an interpolation may be off, as a share of it: less than what is promised of the others.
@@ -119,7 +120,7 @@ impl Known<'_> {
         let mut cuts: Vec<usize> =
             windows.map(|window| self.lengths.partition_point(|s| s.saturating_add(prompt) < window)).collect();
         cuts.push(self.lengths.len());
-        cuts.sort_unstable();
+        order::sort(&mut cuts, Ord::cmp);
         cuts.dedup();
         let mut first = 0;
         let mut bands = Vec::new();
@@ -269,7 +270,7 @@ impl Fitted {
         for b in places(self.area.batches) {
             leading.extend(places(self.area.lengths).map(|s| self.at(known, b, s).1));
         }
-        leading.sort_unstable();
+        order::sort(&mut leading, Ord::cmp);
         leading.dedup();
         self.pieces = leading.into_iter().filter_map(|piece| self.pieces.get(piece).copied()).collect();
         self

@@ -6,6 +6,7 @@
 use super::super::autograd::{ElementType, Extent, Shape, Sym, Tape, Tensor, dims};
 use super::super::parameter::Trainable;
 use super::super::term::Term;
+use crate::order;
 use std::rc::Rc;
 
 /// Whether `tape` is to be replayed: all layers run, and its tensors are those that the framework makes.
@@ -22,7 +23,7 @@ pub(super) fn part(elements: u64) -> Shape {
 /// took by themselves has been freed (`_flatten_dense_tensors`, `defragment`).
 pub(super) fn parameters(tape: &Rc<Tape>, trainable: &[Trainable], elements: u64, element: ElementType) -> Tensor {
     let mut own: Vec<u32> = trainable.iter().map(|parameter| parameter.tensor.storage_id()).collect();
-    own.sort_unstable();
+    order::sort(&mut own, Ord::cmp);
     tape.rewrite(0, |_, loaded, _| {
         loaded.into_iter().filter(|event| own.binary_search(&event.storage).is_err()).collect()
     });

@@ -4,7 +4,7 @@
 
 use super::super::autograd::{Action, Call, LayerTag, Shape, Tape, Tensor, custom};
 use super::super::parameter;
-use crate::order::Places;
+use crate::order::{self, Places};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -85,7 +85,7 @@ impl Modules {
         let number = u32::try_from(modules.len()).unwrap_or(u32::MAX);
         let mut parameters: Vec<u32> = parameters.iter().filter_map(find).collect();
         // In the order of the modules, as `iter_params` finds them.
-        parameters.sort_unstable();
+        order::sort(&mut parameters, Ord::cmp);
         modules.push(Module { tag, parameters });
         here.push((name.into(), number));
         number
