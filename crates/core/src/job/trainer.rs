@@ -64,6 +64,16 @@ impl TrainerStep {
         Self::of(plan).accelerate().filter(|_| sharded)
     }
 
+    /// Whether the base is loaded by transformers 5, which quantises weight by weight (core_model_loading.py).
+    pub(super) fn loads_weight_by_weight(self) -> bool {
+        match self.name {
+            TrainerName::Custom => false,
+            TrainerName::Transformers => self.release >= Release::new(5, 0, 0),
+            TrainerName::Trl => self.is_trl_since(1, 0),
+            _ => true,
+        }
+    }
+
     /// Whether this is TRL at `major.minor` or later.
     pub fn is_trl_since(self, major: u32, minor: u32) -> bool {
         self.name == TrainerName::Trl && self.release >= Release::new(major, minor, 0)

@@ -26,6 +26,8 @@ pub(super) struct Built {
     pub(super) trainable: Vec<Trainable>,
     /// Every tensor that is not quantised, in the order of the modules.
     pub(super) parameters: Vec<Parameter>,
+    /// What is quantised and not sharded, where the replay has to know in which order it is loaded.
+    pub(super) quantized: Vec<Parameter>,
     pub(super) counts: Counts,
     /// What no operator computes with.
     pub(super) held: Vec<Tensor>,
@@ -134,12 +136,7 @@ impl<'a> Builder<'a> {
 
     /// Lists a tensor of parameters.
     pub(super) fn remember(&mut self, tensor: Tensor, name: &str, tag: LayerTag) -> Tensor {
-        self.built.parameters.push(Parameter {
-            tensor: tensor.clone(),
-            tag,
-            name: Rc::from(name),
-            token_embedding: false,
-        });
+        self.built.parameters.push(Parameter::new(tensor.clone(), name, tag));
         tensor
     }
 
