@@ -8,7 +8,7 @@ use crate::memory::parameter::{Parameter, Trainable};
 use crate::memory::precision::element_type;
 use crate::memory::sharding::strategy;
 use crate::memory::term::Term;
-use crate::model::{Module, ModuleKind, NormKind};
+use crate::model::{Module, ModuleKind, NormKind, Role};
 use crate::plan::names_module;
 use std::rc::Rc;
 
@@ -91,9 +91,20 @@ impl<'a> Builder<'a> {
 
     /// A parameter of the base model.
     pub(super) fn parameter(&mut self, term: Term, name: &str, shape: Shape, tag: LayerTag) -> Tensor {
+        let tensor = self.held_parameter((term, self.element()), name, shape, tag);
+        self.trained_parameter(tensor, name, tag)
+    }
+
+    /// A tensor of the base model in `element`, before it is known whether it trains.
+    fn held_parameter(
+        &mut self,
+        (term, element): (Term, ElementType),
+        name: &str,
+        shape: Shape,
+        tag: LayerTag,
+    ) -> Tensor {
         let elements = shape.elements().saturating_mul(tag.repeat);
         self.built.counts.base = self.built.counts.base.saturating_add(elements);
-        let element = self.element();
         let held = strategy(&self.job.sharding).weight_shape(shape);
         // FSDP2's shards may be wider than what matmuls run in.
         let compute = strategy(&self.job.sharding).compute_element(element);
@@ -102,6 +113,11 @@ impl<'a> Builder<'a> {
             let bytes = elements.saturating_mul(element.bytes());
             self.built.counts.unquantized_bytes = self.built.counts.unquantized_bytes.saturating_add(bytes);
         }
+        tensor
+    }
+
+    /// The same once it trains as the job says.
+    fn trained_parameter(&mut self, tensor: Tensor, name: &str, tag: LayerTag) -> Tensor {
         if self.trains_all() {
             let tensor = self.train(tensor, name, tag, false);
             self.remember(tensor, name, tag)
@@ -169,7 +185,14 @@ impl<'a> Builder<'a> {
         for (name, sizes) in shapes {
             const SYMBOLS: [Sym; 4] = [Sym::N, Sym::M, Sym::K, Sym::J];
             let pairs: Vec<(Sym, u64)> = SYMBOLS.into_iter().zip(sizes.iter().copied()).collect();
-            tensors.push(self.parameter(term, name, dims(&pairs), tag));
+            let is_router = matches!(module.role, Role::Router | Role::RouterStatics);
+            let keeps_fp32 = is_router && self.job.model.behaviour.keeps_router_in_fp32;
+            let element = if keeps_fp32 { ElementType::F32 } else { self.element() };
+            let tensor = self.held_parameter((term, element), name, dims(&pairs), tag);
+            tensors.push(match module.role {
+                Role::RouterStatics => self.remember(tensor, name, tag),
+                _ => self.trained_parameter(tensor, name, tag),
+            });
         }
         tensors
     }
