@@ -140,6 +140,11 @@ impl TrainerStep {
         matches!(self.name, TrainerName::LlamaFactory | TrainerName::MsSwift)
     }
 
+    /// Whether ORPO is a loss of DPO's trainer, without a reference (llamafactory train/dpo/trainer.py `pref_loss`).
+    pub fn reads_orpo_as_dpo(self) -> bool {
+        self.name == TrainerName::LlamaFactory
+    }
+
     /// Whether log-probabilities of pairs are the labels' logits less `logsumexp` (trl trainer/utils.py
     /// `selective_log_softmax`), which keeps the logits and no log-softmax.
     pub fn subtracts_logsumexp(self) -> bool {
