@@ -152,3 +152,39 @@ impl Loader<'_> {
         self.events.push(Event { bytes: -event.bytes, ..event });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::autograd::Stream;
+    use super::*;
+
+    fn event(storage: StorageId) -> Event {
+        Event { row: 0, storage, bytes: 512, stream: Stream::COMPUTE, recorded: false }
+    }
+
+    /// transformers' `sorted(state_dict.items(), key=dot_natural_key)` of a two-layer Llama with a head of its own.
+    #[test]
+    fn weights_come_in_the_order_of_their_names() {
+        let layer = |index| LayerTag { model: 0, index, repeat: 1 };
+        let modules = [
+            (NO_LAYER, "embed_tokens"),
+            (layer(0), "self_attn.q_proj"),
+            (layer(0), "mlp.down_proj"),
+            (layer(1), "input_layernorm"),
+            (NO_LAYER, "norm"),
+            (NO_LAYER, "lm_head"),
+        ];
+        let named = (0..).zip(modules).map(|(storage, (tag, name))| (storage, (tag, Rc::from(name))));
+        let turns = Turns(named.collect());
+        let mut next = 6;
+        let mut new_storage = || {
+            next += 1;
+            next
+        };
+        let mut loader = Loader { rows: &[], new_storage: &mut new_storage, events: Vec::new() };
+        loader.quantize_while_loading((0..6).map(event).collect(), &turns, ElementType::Half);
+        let written: Vec<(StorageId, i64)> = loader.events.iter().map(|event| (event.storage, event.bytes)).collect();
+        let all = [(7, 3072), (7, -3072), (5, 512), (0, 512), (2, 512), (1, 512), (3, 512), (4, 512)];
+        assert_eq!(written, all);
+    }
+}
