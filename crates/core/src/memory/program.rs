@@ -45,7 +45,9 @@ pub(super) fn run_beside(job: &Job, (extent, wanted): (Extent, Wanted), acts: &m
         let (count, threads) = multiprocessors(&job.gpu);
         tape.processors.set(Some(Processors { count, threads, compute_capability }));
     }
-    tape.mark(|marks, at| *marks = Marks { states: at, step: at, optimizer_step: at, end: at, first: None });
+    tape.mark(|marks, at| {
+        *marks = Marks { first_forward: None, states: at, step: at, optimizer_step: at, end: at, first: None };
+    });
     let mut trainable = weights.trainable.clone();
     match plan.task {
         Task::Inference => {

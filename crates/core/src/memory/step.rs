@@ -48,6 +48,7 @@ pub(super) fn forward_context(tape: &Rc<Tape>, job: &Job, training: bool) -> For
         gathers_experts_at_once: behaviour.gathers_experts_at_once,
         in_leaf: Cell::new(false),
         router_in_fp32: behaviour.router_in_fp32,
+        shared_experts_first: behaviour.shared_experts_first,
         softmax_in_fp32: behaviour.softmax_in_fp32,
         weighs_experts_in_fp32: behaviour.weighs_experts_in_fp32,
         keeps_branches: behaviour.keeps_branches,

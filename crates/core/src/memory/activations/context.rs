@@ -51,6 +51,8 @@ pub(in crate::memory) struct ForwardContext {
     pub(in crate::memory) weighs_experts_in_fp32: bool,
     /// The router multiplies in fp32.
     pub(in crate::memory) router_in_fp32: bool,
+    /// The shared experts run before the routed ones.
+    pub(in crate::memory) shared_experts_first: bool,
     /// Eager attention asks for an fp32 softmax, as most families do.
     pub(in crate::memory) softmax_in_fp32: bool,
     /// The layer keeps its branches' outputs in variables of their own until it returns, and drops out within attention

@@ -55,6 +55,8 @@ impl Program {
     pub(super) fn new(record: TapeRecord) -> Self {
         let marks = record.marks;
         let mut pieces = Vec::new();
+        let loaded = marks.first_forward.unwrap_or(marks.states);
+        pieces.push(Piece { phase: Phase::Forward, step: 1, range: loaded..marks.states });
         let steady = FirstStep { step: marks.step, optimizer_step: marks.optimizer_step, end: marks.end };
         let first = marks.first.unwrap_or(steady);
         // The first step makes the state when the optimizer's turn comes.
@@ -66,7 +68,7 @@ impl Program {
             cut(&record, step, marks.step..marks.end, &mut pieces);
         }
         pieces.retain(|piece| !piece.range.is_empty());
-        Self { load: 0..marks.states, pieces, record }
+        Self { load: 0..loaded, pieces, record }
     }
 
     pub(super) fn record(&self) -> &TapeRecord {

@@ -48,8 +48,11 @@ pub(super) fn ernie4_5_moe(config: &Config<'_>) -> Result<Model, Box<ConfigError
     let per_tok = experts_per_tok(config, 6, num_experts)?;
     let inner = config.count(&["moe_intermediate_size"], 1_536, INNER_WIDTH)?;
     let shared = config.optional_count(&["moe_num_shared_experts"], Some(2), EXPERTS_OR_NONE)?.unwrap_or(0);
-    let mut mixture =
-        Mixture { router_first: true, ..Mixture::routed(num_experts, per_tok, Mlp::gated(inner, f.activation)) };
+    let mut mixture = Mixture {
+        router_first: true,
+        router_statics: true,
+        ..Mixture::routed(num_experts, per_tok, Mlp::gated(inner, f.activation))
+    };
     // The shared experts are built as one MLP, so many times as wide.
     mixture.experts.shared = (shared > 0).then(|| Mlp::gated(shared * inner, f.activation));
     let model = decoder(
@@ -61,7 +64,9 @@ pub(super) fn ernie4_5_moe(config: &Config<'_>) -> Result<Model, Box<ConfigError
             ..Shape::default()
         },
     );
-    Ok(Model { behaviour: Behaviour::wide_router(), ..model })
+    // modeling_ernie4_5_moe.py, Ernie4_5_MoeSparseMoeBlock.forward and `_keep_in_fp32_modules_strict`.
+    let behaviour = Behaviour { keeps_router_in_fp32: true, shared_experts_first: true, ..Behaviour::wide_router() };
+    Ok(Model { behaviour, ..model })
 }
 
 /// Which layers are sparse; -1 for the end means the last layer.

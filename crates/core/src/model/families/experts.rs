@@ -19,6 +19,8 @@ pub(super) struct Mixture {
     pub(super) shared: &'static str,
     /// Whether the class registers the router before the experts.
     pub(super) router_first: bool,
+    /// Whether the router corrects its choice by a parameter that is never trained (ERNIE's `moe_statics`).
+    pub(super) router_statics: bool,
 }
 
 impl Mixture {
@@ -37,6 +39,7 @@ impl Mixture {
             routed: "mlp.experts",
             shared: "mlp.shared_experts",
             router_first: false,
+            router_statics: false,
         }
     }
 
@@ -56,6 +59,11 @@ impl Mixture {
             &[("gate_up_proj", &[e, 2 * inner, hidden]), ("down_proj", &[e, hidden, inner])],
         );
         let mut modules = if self.router_first { vec![router, routed] } else { vec![routed, router] };
+        if self.router_statics {
+            let shapes: &[(&str, &[u64])] = &[("e_score_correction_bias", &[1, e])];
+            let at = if self.router_first { 1 } else { modules.len() };
+            modules.insert(at, tensors(format!("{}.moe_statics", self.router), Role::RouterStatics, shapes));
+        }
         if let Some(shared) = shared {
             let (prefix, inner) = (self.shared, shared.intermediate_size);
             modules.extend([

@@ -95,9 +95,9 @@ const fn measured_tasks(name: TrainerName, release: Release) -> &'static [Task] 
         TrainerName::Transformers => &[Sft, SequenceClassification, Inference],
         TrainerName::Trl if release.is_before(1, 16) => &[Sft, Dpo, Reward, Grpo, Rloo, Inference],
         TrainerName::Trl => &[Sft, Dpo, Reward, Kto, Orpo, Grpo, Rloo, Inference],
-        TrainerName::LlamaFactory => &[Sft, Dpo, Reward, Inference],
-        TrainerName::MsSwift => &[Sft, Dpo, Reward, Inference],
-        TrainerName::Axolotl => &[Sft, Inference],
+        TrainerName::LlamaFactory => &[Sft, Dpo, Kto, Orpo, Reward, Inference],
+        TrainerName::MsSwift => &[Sft, Dpo, Orpo, Reward, Inference],
+        TrainerName::Axolotl => &[Sft, Dpo, Inference],
         TrainerName::Custom | TrainerName::Unsloth | TrainerName::Verl | TrainerName::Torchtune => &[],
     }
 }

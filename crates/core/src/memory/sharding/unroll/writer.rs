@@ -150,6 +150,9 @@ impl<'a> Writer<'a> {
             return;
         }
         let (old, new) = (self.old.marks, &mut self.new.marks);
+        if old.first_forward == Some(at) {
+            new.first_forward = Some(now);
+        }
         for (old, new, is_known) in [
             (old.states, &mut new.states, false),
             (old.step, &mut new.step, false),
