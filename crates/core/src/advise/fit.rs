@@ -83,7 +83,7 @@ const WORTH_IT: f64 = 0.95;
 /// Ordered questions are those whose answers save memory whatever else is chosen. Sharding is not: DeepSpeed's buckets can
 /// cost a small model more than sharding saves. Nor is checkpointing: under autocast it lets the 16-bit copies of all
 /// weights live until forward ends. Nor are Liger's kernels, which make the head's gradient in forward, nor 4 bits, which
-/// are unpacked for use.
+/// are unpacked for use, nor activation offloading, which brings back several tensors at once.
 pub(super) fn questions(job: &Job, level: Level) -> Vec<Question> {
     let plan = &job.plan;
     let batches: Vec<Lever> = smaller_batches(plan).into_iter().map(Lever::MicroBatch).collect();
@@ -117,8 +117,11 @@ pub(super) fn questions(job: &Job, level: Level) -> Vec<Question> {
         Question::ordered(precomputed),
         batches,
         Question::free(&[Lever::SmallBuckets]),
-        Question::free(&[Lever::Liger]).of_forward(),
+        Question::free(&[Lever::PaddingFree, Lever::Padded]).of_forward(),
+        Question::free(&[Lever::Liger, Lever::LigerLayers, Lever::ChunkedLoss]).of_forward(),
         Question::free(&[Lever::Checkpointing]).of_forward(),
+        // What it keeps on the host is not known by what another batch keeps there.
+        Question::free(&[Lever::OffloadActivations]),
         Question::free(&[Lever::NewerTrainer]),
         shardings,
     ];

@@ -1,6 +1,7 @@
 //! A field that takes one of a few values: as a list, or as buttons side by side.
 
-use headroom_core::plan::{self, Kind};
+use headroom_core::job::Job;
+use headroom_core::plan::{self, Kind, Plan};
 use leptos::prelude::*;
 
 use super::field::{FieldWords, Help, Label, Unit, described_by, id_of, sentence};
@@ -9,6 +10,10 @@ use crate::text::{ChoiceText, Texts, texts};
 
 /// The words for one value of a field.
 pub(super) type ValueWords = fn(&'static Texts, &'static str) -> ChoiceText;
+/// Whether a value can be chosen for a plan.
+pub(super) type Offers = fn(&Plan, &'static str) -> bool;
+/// What is done where the value is left to the trainer.
+pub(super) type Decided = fn(&'static Texts, &Job) -> &'static str;
 
 /// The values that the field called `name` takes, as the plan writes them.
 fn values_of(name: &str) -> Vec<&'static str> {
@@ -32,10 +37,21 @@ pub(super) fn auto_words(texts: &'static Texts, value: &'static str) -> ChoiceTe
 
 /// A list to choose from.
 #[component]
-pub(super) fn ChoiceField(name: &'static str, words: FieldWords, value_words: ValueWords) -> impl IntoView {
+pub(super) fn ChoiceField(
+    name: &'static str,
+    words: FieldWords,
+    value_words: ValueWords,
+    #[prop(optional)] offers: Option<Offers>,
+    #[prop(optional)] decided: Option<Decided>,
+) -> impl IntoView {
     let state = State::of_page();
+    let plan = state.plan();
     let texts = texts();
     let value = state.text(name);
+    let decided = Memo::new(move |_| match (decided, &*state.job.read()) {
+        (Some(decided), Ok(job)) => decided(texts.get(), job),
+        _ => "",
+    });
     let error = sentence(state.problem(name).into(), false);
     let choose = move |event| {
         state.choose_value(name, &event_target_value(&event));
@@ -47,9 +63,14 @@ pub(super) fn ChoiceField(name: &'static str, words: FieldWords, value_words: Va
         .map(|option| {
             let said = move || {
                 let ChoiceText { label, gloss } = value_words(texts.get(), option);
+                // What is decided now, which holds for as long as the choice is left open.
+                let open = matches!(option, "" | "auto") && *value.read() == option;
+                let gloss = if open && gloss.is_empty() { decided.get() } else { gloss };
                 if gloss.is_empty() { label.to_owned() } else { format!("{label} · {gloss}") }
             };
-            view! { <option value=option prop:selected=move || *value.read() == option>{said}</option> }
+            let refused = move || offers.is_some_and(|offers| !offers(&plan.read(), option) && *value.read() != option);
+            let selected = move || *value.read() == option;
+            view! { <option value=option hidden=refused prop:selected=selected>{said}</option> }
         })
         .collect();
     view! {

@@ -9,6 +9,7 @@ use super::field::{FieldWords, Help, Label, described_by, id_of, sentence};
 use super::lora::LoraFields;
 use super::number_field::NumberField;
 use super::quantization::QuantizationFields;
+use super::rows::{Input, Row, Rows, row_where};
 use super::switch_field::SwitchField;
 use crate::state::State;
 use crate::text::{NO_CHOICE, texts};
@@ -153,11 +154,18 @@ pub(super) fn BatchSection() -> impl IntoView {
     }
 }
 
+/// Only where the trainer has it.
+const ACTIVATION_OFFLOADING: &[Row] =
+    &[row_where("activation_offloading", |t| &t.fields.activation_offloading, Input::Switch, |plan, _| {
+        plan.can_offload_activations() || plan.activation_offloading
+    })];
+
 /// What costs time or a package and saves memory.
 #[component]
 pub(super) fn SaversSection() -> impl IntoView {
     view! {
         <SwitchField name="gradient_checkpointing" words=|t| &t.fields.gradient_checkpointing/>
+        <Rows rows=ACTIVATION_OFFLOADING/>
         <SwitchField name="use_liger_kernel" words=|t| &t.fields.use_liger_kernel/>
         <ChoiceField
             name="attn_implementation"

@@ -1,10 +1,10 @@
 //! What each lever does to a plan.
 
 use super::{Lever, instances, liger};
-use crate::job::{Job, adapter_dtype, reference_kind};
+use crate::job::{Job, LossImplementation, adapter_dtype, reference_kind};
 use crate::plan::{
-    AdapterDtype, AttnImplementation, Dtype, Framework, GpuChoice, Method, MixedPrecision, ModelChoice, Offload,
-    Optimizer, Plan, ReferenceKind, TargetModules, Task, Trainer,
+    AdapterDtype, AttnImplementation, Dtype, Framework, GpuChoice, LossType, Method, MixedPrecision, ModelChoice,
+    Offload, Optimizer, Plan, ReferenceKind, TargetModules, Task, Trainer, TrainerName,
 };
 
 impl Lever {
@@ -33,9 +33,30 @@ impl Lever {
                 changed.optim = Optimizer::AdamwTorchFused;
                 trains && matches!(plan.optim, Optimizer::AdamwTorch | Optimizer::AdamwTorchForloop)
             }
-            Self::Liger => {
+            Self::Liger | Self::LigerLayers => {
                 changed.use_liger_kernel = true;
-                trains && plan.task == Task::Sft && liger::fuses_loss(plan)
+                let fuses_loss = has_loss(&changed, LossImplementation::Liger);
+                let loss_changes = fuses_loss && !has_loss(plan, LossImplementation::Liger);
+                let wanted = if self == Self::Liger { loss_changes } else { !fuses_loss };
+                wanted && plan.task == Task::Sft && liger::fuses_loss(plan)
+            }
+            Self::ChunkedLoss => {
+                changed.policy.loss_type = Some(LossType::ChunkedNll);
+                has_loss(plan, LossImplementation::FullLogits) && has_loss(&changed, LossImplementation::ChunkedNll)
+            }
+            Self::OffloadActivations => {
+                changed.activation_offloading = true;
+                plan.trainer.name != TrainerName::Custom && plan.can_offload_activations()
+            }
+            Self::PaddingFree => {
+                changed.policy.padding_free = true;
+                // Other kernels than flash-attn's want a mask that keeps the sequences of the row apart.
+                let flash = plan.attn_implementation == AttnImplementation::FlashAttention2;
+                flash && plan.padded_batch && !plan.flattens_batch() && plan.can_flatten_batch()
+            }
+            Self::Padded => {
+                changed.policy.padding_free = false;
+                plan.flattens_batch() && !changed.flattens_batch()
             }
             Self::Checkpointing => {
                 changed.gradient_checkpointing = true;
@@ -102,10 +123,12 @@ impl Lever {
             Self::QuantizedInstances => instances::quantize(&mut changed),
             Self::Lora => {
                 changed.method = Method::Lora;
+                changed = plan.adopting(&changed);
                 trains && plan.method == Method::Full
             }
             Self::Qlora => {
                 changed.method = Method::Qlora;
+                changed = plan.adopting(&changed);
                 changed.quantization.bits = 4;
                 true
             }
@@ -158,6 +181,11 @@ impl Lever {
 pub fn has_wide_adapters(plan: &Plan) -> bool {
     let adapts = plan.method != Method::Full && plan.task != Task::Inference;
     adapts && plan.torch_dtype != Dtype::Float32 && adapter_dtype(plan) == Dtype::Float32
+}
+
+/// Whether `loss` computes the loss of `plan`.
+fn has_loss(plan: &Plan, loss: LossImplementation) -> bool {
+    LossImplementation::chosen_by(plan) == loss
 }
 
 fn is_adam(optim: Optimizer) -> bool {

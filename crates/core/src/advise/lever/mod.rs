@@ -44,6 +44,16 @@ pub enum Lever {
     FusedOptimizer,
     /// Liger's kernels: the loss in chunks, without logits of the whole batch.
     Liger,
+    /// Liger's kernels where the trainer computes the loss itself: norms and SwiGLU in one kernel each.
+    LigerLayers,
+    /// TRL's `chunked_nll`: the loss in chunks of 256 tokens.
+    ChunkedLoss,
+    /// TRL's `activation_offloading`: what forward keeps waits in host memory.
+    OffloadActivations,
+    /// Sequences end to end in one row, without a mask for their padding.
+    PaddingFree,
+    /// Sequences in rows of their own, without a mask that keeps those of one row apart.
+    Padded,
     /// Gradient checkpointing on.
     Checkpointing,
     /// Gradient checkpointing off.
@@ -117,6 +127,11 @@ impl Lever {
             Self::Sdpa => "sdpa",
             Self::FusedOptimizer => "fused_optimizer",
             Self::Liger => "use_liger_kernel",
+            Self::LigerLayers => "liger_layers",
+            Self::ChunkedLoss => "loss_type",
+            Self::OffloadActivations => "activation_offloading",
+            Self::PaddingFree => "padding_free",
+            Self::Padded => "no_padding_free",
             Self::Checkpointing => "gradient_checkpointing",
             Self::NoCheckpointing => "no_gradient_checkpointing",
             Self::MicroBatch(_) => "per_device_train_batch_size",
@@ -165,6 +180,11 @@ impl Lever {
             | Self::Sdpa
             | Self::FusedOptimizer
             | Self::Liger
+            | Self::LigerLayers
+            | Self::ChunkedLoss
+            | Self::OffloadActivations
+            | Self::PaddingFree
+            | Self::Padded
             | Self::Checkpointing
             | Self::NoCheckpointing
             | Self::MicroBatch(_)
