@@ -18,9 +18,9 @@ use headroom_core::gpu::Segment;
 use headroom_core::memory::{Category, Fit, Note, Phase, Term};
 use headroom_core::model::AssumedKey;
 use headroom_core::plan::{
-    AdapterDtype, AttentionKernel, AttnImplementation, BackwardPrefetch, Dtype, Framework, LossImplementation, LossType,
-    Method, MixedPrecision, Optimizer, PackingStrategy, Problem, QuantStorage, QuantType, ShardingStrategy, Task,
-    TrainerName,
+    AdapterDtype, AttentionKernel, AttnImplementation, BackwardPrefetch, Dtype, Framework, LossImplementation,
+    LossType, Method, MixedPrecision, Optimizer, PackingStrategy, Problem, QuantStorage, QuantType, ShardingStrategy,
+    Task, TrainerName,
 };
 
 pub use accuracy::AccuracyTexts;

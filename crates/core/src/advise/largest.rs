@@ -314,7 +314,8 @@ fn leanest(job: &Job) -> impl Iterator<Item = Job> {
     if let Some(batch) = smaller_batches(&lean.plan).last() {
         lean = pull(lean, Lever::MicroBatch(*batch));
     }
-    let chunked = [Lever::Liger, Lever::LigerLayers, Lever::ChunkedLoss].into_iter().find_map(|lever| lever.apply(&lean));
+    let chunked =
+        [Lever::Liger, Lever::LigerLayers, Lever::ChunkedLoss].into_iter().find_map(|lever| lever.apply(&lean));
     let offloaded = |job: Job| [Lever::OffloadActivations.apply(&job), Some(job)];
     let mut shardings = shardings(job.plan.num_gpus);
     shardings.retain(|sharding| !sharding.offloads());

@@ -1,8 +1,9 @@
 //! The values of a plan's fields, in Simplified Chinese.
 
 use headroom_core::plan::{
-    AdapterDtype, AttentionKernel, AttnImplementation, BackwardPrefetch, Dtype, Framework, LossImplementation, LossType,
-    Method, MixedPrecision, Optimizer, PackingStrategy, QuantStorage, QuantType, ShardingStrategy, Task, TrainerName,
+    AdapterDtype, AttentionKernel, AttnImplementation, BackwardPrefetch, Dtype, Framework, LossImplementation,
+    LossType, Method, MixedPrecision, Optimizer, PackingStrategy, QuantStorage, QuantType, ShardingStrategy, Task,
+    TrainerName,
 };
 
 use crate::{ChoiceText, choice};

@@ -102,11 +102,7 @@ pub(super) const TEXTS: Texts = Texts {
             "每条序列中的个数，留空为全部。设置 completion_only_loss 时更少，只有这些 token 进入输出头。",
         ),
         packing: field("样本拼接", "", "把多个样本拼到一起，直到填满序列长度。"),
-        packing_strategy: field(
-            "拼接策略",
-            "",
-            "bfd 把一个批次首尾相接成一行，样本之间由掩码或 flash-attn 隔开。",
-        ),
+        packing_strategy: field("拼接策略", "", "bfd 把一个批次首尾相接成一行，样本之间由掩码或 flash-attn 隔开。"),
         attn_implementation: field("注意力实现", "", "eager 会完整存下注意力分数矩阵，显存随长度平方增长。"),
         use_liger_kernel: field("Liger 内核", "", "分块计算损失，完整的 logits 不再出现，并融合归一化与 SwiGLU。"),
         torch_compile: field("torch.compile", "", "Inductor 融合算子，为反向传播保存得更少；保存哪些张量尚未建模。"),

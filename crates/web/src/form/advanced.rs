@@ -27,22 +27,33 @@ const STEP: &[Row] = &[
         |plan, _| plan.task == Task::Sft,
     ),
     row_where("loss_type", |t| &t.fields.loss_type, LOSS_TYPES, |plan, _| plan.offers_chunked_nll()),
-    row_where("label_tokens", |t| &t.fields.label_tokens, Typed, |plan, _| {
-        plan.counts_label_tokens() || plan.label_tokens.is_some()
-    }),
-    row_where("packing", |t| &t.fields.packing, Switch, |plan, _| {
-        plan.packing || plan.task == Task::Sft && plan.trainer.name != TrainerName::Transformers
-    }),
+    row_where(
+        "label_tokens",
+        |t| &t.fields.label_tokens,
+        Typed,
+        |plan, _| plan.counts_label_tokens() || plan.label_tokens.is_some(),
+    ),
+    row_where(
+        "packing",
+        |t| &t.fields.packing,
+        Switch,
+        |plan, _| plan.packing || plan.task == Task::Sft && plan.trainer.name != TrainerName::Transformers,
+    ),
     row_where(
         "packing_strategy",
         |t| &t.fields.packing_strategy,
         List(|t, name| PackingStrategy::from_name(name).map_or(NO_CHOICE, t.packing_strategy)),
         |plan, _| plan.task == Task::Sft && plan.packing,
     ),
-    row_where("padding_free", |t| &t.tasks.fields.padding_free, Switch, |plan, _| {
-        let packs = plan.packing && plan.packing_strategy != PackingStrategy::Wrapped;
-        plan.task == Task::Sft && (plan.policy.padding_free || plan.can_flatten_batch() && !packs)
-    }),
+    row_where(
+        "padding_free",
+        |t| &t.tasks.fields.padding_free,
+        Switch,
+        |plan, _| {
+            let packs = plan.packing && plan.packing_strategy != PackingStrategy::Wrapped;
+            plan.task == Task::Sft && (plan.policy.padding_free || plan.can_flatten_batch() && !packs)
+        },
+    ),
     row("padded_batch", |t| &t.fields.padded_batch, Switch),
     row("logits_to_fp32", |t| &t.fields.logits_to_fp32, Switch),
     row("keep_outputs", |t| &t.fields.keep_outputs, Switch),
@@ -64,12 +75,17 @@ const ADAPTERS: &[Row] = &[
         List(|t, name| AdapterDtype::from_name(name).map_or(NO_CHOICE, t.adapter_dtype)),
         adapts,
     ),
-    row_where("lora.target_parameters", |t| &t.fields.target_parameters, Typed, |plan, job| {
-        let routes = |job: &Job| {
-            job.model().layers.iter().any(|run| matches!(run.layer.feed_forward, FeedForward::Experts(_)))
-        };
-        adapts(plan, job) && (job.is_some_and(routes) || !plan.lora.target_parameters.is_empty())
-    }),
+    row_where(
+        "lora.target_parameters",
+        |t| &t.fields.target_parameters,
+        Typed,
+        |plan, job| {
+            let routes = |job: &Job| {
+                job.model().layers.iter().any(|run| matches!(run.layer.feed_forward, FeedForward::Experts(_)))
+            };
+            adapts(plan, job) && (job.is_some_and(routes) || !plan.lora.target_parameters.is_empty())
+        },
+    ),
     row_where("lora.modules_to_save", |t| &t.fields.modules_to_save, Typed, adapts),
     row_where("lora.lora_alpha", |t| &t.fields.lora_alpha, Typed, adapts),
     row_where("enable_input_require_grads", |t| &t.fields.enable_input_require_grads, List(auto_words), adapts),

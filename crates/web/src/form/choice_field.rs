@@ -2,6 +2,7 @@
 
 use headroom_core::job::Job;
 use headroom_core::plan::{self, Kind, Plan};
+use leptos::ev::Event;
 use leptos::prelude::*;
 
 use super::field::{FieldWords, Help, Label, Unit, described_by, id_of, sentence};
@@ -53,11 +54,11 @@ pub(super) fn ChoiceField(
         _ => "",
     });
     let error = sentence(state.problem(name).into(), false);
-    let choose = move |event| {
+    let choose = Callback::new(move |event: Event| {
         state.choose_value(name, &event_target_value(&event));
         // A value that could not be kept is not what the list shows.
         event_target::<web_sys::HtmlSelectElement>(&event).set_value(&value.read_untracked());
-    };
+    });
     let options: Vec<_> = values_of(name)
         .into_iter()
         .map(|option| {
@@ -73,16 +74,31 @@ pub(super) fn ChoiceField(
             view! { <option value=option hidden=refused prop:selected=selected>{said}</option> }
         })
         .collect();
+    view! { <Select name words error choose>{options}</Select> }
+}
+
+/// A list of `options`, with label, help and error.
+#[component]
+pub(super) fn Select(
+    name: &'static str,
+    words: FieldWords,
+    /// A second field that the same list sets.
+    #[prop(default = "")]
+    also: &'static str,
+    error: Signal<Option<String>>,
+    choose: Callback<Event>,
+    children: Children,
+) -> impl IntoView {
     view! {
         <div class="field" class:invalid=move || error.read().is_some()>
-            <Label name words/>
+            <Label name words also/>
             <select
                 id=id_of(name)
-                on:change=choose
+                on:change=move |event| choose.run(event)
                 aria-describedby=described_by(name, error)
                 aria-invalid=move || error.read().is_some().to_string()
             >
-                {options}
+                {children()}
             </select>
             <Help name words error/>
         </div>
