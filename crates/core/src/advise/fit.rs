@@ -363,22 +363,32 @@ fn pulled(job: &Job, levers: &[Lever]) -> Option<Job> {
 /// affair, unless it is worth more than runs differ by.
 const FOR_FEWER: f64 = 1.04;
 
-/// `levers` without those that only make it quicker, where that is little.
+/// `levers` without those that only make it quicker, where that is little: first without those that take memory for it.
 fn without_needless(before: &Job, levers: Vec<Lever>, after: &Job, oracle: &dyn FitOracle) -> Vec<Lever> {
     let quickest = seconds_per_token(after);
-    let limit = quickest * FOR_FEWER;
+    let is_little = |left: &Job| {
+        // One without which it is no slower is needed, or the search had left it out.
+        let seconds = seconds_per_token(left);
+        seconds > quickest && seconds <= quickest * FOR_FEWER
+    };
+    let need = |job: &Job| oracle.judge(job).map_or(u64::MAX, |judged| judged.need_bytes);
+    let fewer = without_each(before, levers, oracle, &|kept, left| is_little(left) && need(left) < need(kept));
+    without_each(before, fewer, oracle, &|_, left| is_little(left))
+}
+
+/// Whether a lever is not worth it, by the plan with it and the plan without it.
+type Needless<'a> = &'a dyn Fn(&Job, &Job) -> bool;
+
+/// `levers` without those that are `needless`, the last first, as long as the plan still fits.
+fn without_each(before: &Job, levers: Vec<Lever>, oracle: &dyn FitOracle, needless: Needless<'_>) -> Vec<Lever> {
     let mut kept = levers;
     let mut at = kept.len();
     while at > 0 && kept.len() > 1 {
         at -= 1;
         let mut fewer = kept.clone();
         fewer.remove(at);
-        let suffices = pulled(before, &fewer).is_some_and(|job| {
-            // One without which it is no slower is needed, or the search had left it out.
-            let seconds = seconds_per_token(&job);
-            seconds > quickest && seconds <= limit && oracle.suits(&job)
-        });
-        if suffices {
+        let Some((with, left)) = pulled(before, &kept).zip(pulled(before, &fewer)) else { continue };
+        if needless(&with, &left) && oracle.suits(&left) {
             kept = fewer;
         }
     }
