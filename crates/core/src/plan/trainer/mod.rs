@@ -112,7 +112,7 @@ pub(super) fn unmodelled(plan: &Plan) -> Option<Problem> {
         let (value, modelled) = (under(plan.task.name()), others.map(|other| other.name()).collect());
         return Some(Problem::new("trainer.name", ProblemKind::NotModelled { value, modelled }));
     }
-    if plan.activation_offloading && !plan.can_offload_activations() {
+    if plan.activation_offloading && plan.task != Task::Inference && !plan.can_offload_activations() {
         let kind = ProblemKind::NotModelled { value: under("true"), modelled: vec!["false"] };
         return Some(Problem::new("activation_offloading", kind));
     }
