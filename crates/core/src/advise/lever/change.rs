@@ -33,31 +33,12 @@ impl Lever {
                 changed.optim = Optimizer::AdamwTorchFused;
                 trains && matches!(plan.optim, Optimizer::AdamwTorch | Optimizer::AdamwTorchForloop)
             }
-            Self::Liger | Self::LigerLayers => {
-                changed.use_liger_kernel = true;
-                let fuses_loss = has_loss(&changed, LossImplementation::Liger);
-                let loss_changes = fuses_loss && !has_loss(plan, LossImplementation::Liger);
-                let wanted = if self == Self::Liger { loss_changes } else { !fuses_loss };
-                wanted && plan.task == Task::Sft && liger::fuses_loss(plan)
-            }
-            Self::ChunkedLoss => {
-                changed.policy.loss_type = Some(LossType::ChunkedNll);
-                has_loss(plan, LossImplementation::FullLogits) && has_loss(&changed, LossImplementation::ChunkedNll)
-            }
-            Self::OffloadActivations => {
-                changed.activation_offloading = true;
-                plan.trainer.name != TrainerName::Custom && plan.can_offload_activations()
-            }
-            Self::PaddingFree => {
-                changed.policy.padding_free = true;
-                // Other kernels than flash-attn's want a mask that keeps the sequences of the row apart.
-                let flash = plan.attn_implementation == AttnImplementation::FlashAttention2;
-                flash && plan.padded_batch && !plan.flattens_batch() && plan.can_flatten_batch()
-            }
-            Self::Padded => {
-                changed.policy.padding_free = false;
-                plan.flattens_batch() && !changed.flattens_batch()
-            }
+            Self::Liger
+            | Self::LigerLayers
+            | Self::ChunkedLoss
+            | Self::OffloadActivations
+            | Self::PaddingFree
+            | Self::Padded => self.change_forward(plan, &mut changed),
             Self::Checkpointing => {
                 changed.gradient_checkpointing = true;
                 trains
@@ -173,6 +154,38 @@ impl Lever {
             }
         };
         (possible && changed != *plan).then_some(changed)
+    }
+
+    /// The change of a lever about the loss or what forward keeps, made to `changed`, a copy of `plan`; whether it applies.
+    fn change_forward(self, plan: &Plan, changed: &mut Plan) -> bool {
+        match self {
+            Self::Liger | Self::LigerLayers => {
+                changed.use_liger_kernel = true;
+                let fuses_loss = has_loss(changed, LossImplementation::Liger);
+                let loss_changes = fuses_loss && !has_loss(plan, LossImplementation::Liger);
+                let wanted = if self == Self::Liger { loss_changes } else { !fuses_loss };
+                wanted && plan.task == Task::Sft && liger::fuses_loss(plan)
+            }
+            Self::ChunkedLoss => {
+                changed.policy.loss_type = Some(LossType::ChunkedNll);
+                has_loss(plan, LossImplementation::FullLogits) && has_loss(changed, LossImplementation::ChunkedNll)
+            }
+            Self::OffloadActivations => {
+                changed.activation_offloading = true;
+                plan.trainer.name != TrainerName::Custom && plan.can_offload_activations()
+            }
+            Self::PaddingFree => {
+                changed.policy.padding_free = true;
+                // Other kernels than flash-attn's want a mask that keeps the sequences of the row apart.
+                let flash = plan.attn_implementation == AttnImplementation::FlashAttention2;
+                flash && plan.padded_batch && !plan.flattens_batch() && plan.can_flatten_batch()
+            }
+            Self::Padded => {
+                changed.policy.padding_free = false;
+                plan.flattens_batch() && !changed.flattens_batch()
+            }
+            _ => false,
+        }
     }
 }
 
