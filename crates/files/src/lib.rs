@@ -1,0 +1,6 @@
+//! Files of trainers go in and come out, and so do the texts of failures: a [`headroom_core::plan::Plan`] is what they share.
+//!
+//! Pure: no I/O, no browser; builds for any target. Nothing that is read is ever run.
+//! Rooms, each knowing only those before it: [`syntax`] <- `trainers` <- `import` <- `lint` <- `export`; `diagnose` knows `syntax`.
+
+pub mod syntax;
