@@ -61,7 +61,8 @@ fn activations_wait_on_the_host_where_the_trainer_has_it_and_it_saves() {
     assert!(offloaded.saved_bytes > 8 << 30, "{offloaded:?}");
     assert!(offloaded.judgement.host_bytes > 8 << 30, "{offloaded:?}");
     assert!(offloaded.time.expected >= 1.0, "{offloaded:?}");
-    for plan in [trl("1.6.0", Task::Sft), trl("1.16.0", Task::Grpo), Plan::default()] {
+    let grpo = Plan { per_device_train_batch_size: 8, ..trl("1.16.0", Task::Grpo) };
+    for plan in [trl("1.6.0", Task::Sft), grpo, Plan::default()] {
         assert_eq!(impact_of(&plan, Lever::OffloadActivations), None);
     }
     let on = Plan { activation_offloading: true, ..plan };

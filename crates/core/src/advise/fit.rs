@@ -120,8 +120,7 @@ pub(super) fn questions(job: &Job, level: Level) -> Vec<Question> {
         Question::free(&[Lever::PaddingFree, Lever::Padded]).of_forward(),
         Question::free(&[Lever::Liger, Lever::LigerLayers, Lever::ChunkedLoss]).of_forward(),
         Question::free(&[Lever::Checkpointing]).of_forward(),
-        // What it keeps on the host is not known by what another batch keeps there.
-        Question::free(&[Lever::OffloadActivations]),
+        Question::free(&[Lever::OffloadActivations]).of_forward(),
         Question::free(&[Lever::NewerTrainer]),
         shardings,
     ];

@@ -175,7 +175,9 @@ pub(super) fn choices(job: &Job, questions: &[Question]) -> Vec<Choice> {
         let mut next = Vec::with_capacity(all.len() * (question.levers.len() + 1));
         for (answers, plan) in all {
             for (i, lever) in question.levers.iter().enumerate() {
-                if let Some(changed) = lever.change(&plan) {
+                if lever.is_in_turn(&plan)
+                    && let Some(changed) = lever.change(&plan)
+                {
                     next.push((with(&answers, i + 1), changed));
                 }
             }

@@ -8,6 +8,8 @@ mod liger;
 pub(super) use candidates::{candidates, shardings, shorter, smaller_batches, smaller_model};
 pub use change::has_wide_adapters;
 
+use crate::plan::Plan;
+
 /// What a change does to the result of training.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Level {
@@ -166,6 +168,13 @@ impl Lever {
     /// Whether it keeps training state in host memory.
     pub(in crate::advise) const fn offloads(&self) -> bool {
         matches!(self, Self::Sharding { offload_optimizer: true, .. } | Self::Sharding { offload_param: true, .. })
+    }
+
+    /// Whether a search has done to `plan` what saves the same memory for less: activations cross no link where a forward
+    /// takes in less, and each plan that offloads them takes a tape of every layer to judge.
+    pub(in crate::advise) const fn is_in_turn(&self, plan: &Plan) -> bool {
+        let least = plan.per_device_train_batch_size == 1 && plan.gradient_checkpointing && plan.expandable_segments;
+        !matches!(self, Self::OffloadActivations) || least
     }
 
     /// Whether a step may take more or less time with it.
