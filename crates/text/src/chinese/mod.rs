@@ -104,7 +104,7 @@ pub(super) const TEXTS: Texts = Texts {
         packing: field("样本拼接", "", "把多个样本拼到一起，直到填满序列长度。"),
         packing_strategy: field("拼接策略", "", "bfd 把一个批次首尾相接成一行，样本之间由掩码或 flash-attn 隔开。"),
         attn_implementation: field("注意力实现", "", "eager 会完整存下注意力分数矩阵，显存随长度平方增长。"),
-        use_liger_kernel: field("Liger 内核", "", "分块计算损失，完整的 logits 不再出现，并融合归一化与 SwiGLU。"),
+        use_liger_kernel: field("Liger 内核", "", "融合归一化与 SwiGLU；训练器没有分块计算损失时，也由它分块计算。"),
         torch_compile: field("torch.compile", "", "Inductor 融合算子，为反向传播保存得更少；保存哪些张量尚未建模。"),
         framework: field("并行框架", "", "由谁负责分片与同步；单卡时只与卸载有关。"),
         zero_stage: field("ZeRO 阶段", "", "哪些内容分片到各卡，而不是每卡一份。"),

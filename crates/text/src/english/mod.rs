@@ -153,7 +153,7 @@ pub(super) const TEXTS: Texts = Texts {
         use_liger_kernel: field(
             "Liger kernels",
             "",
-            "Computes the loss in chunks, so that full logits never exist, and fuses norms and SwiGLU.",
+            "Fuses norms and SwiGLU, and computes the loss in chunks where the trainer does not do so itself.",
         ),
         torch_compile: field(
             "torch.compile",
