@@ -114,6 +114,14 @@ struct Bounds<'a> {
 }
 
 impl<'a> Bounds<'a> {
+    /// `choice` puts more on the host than it has: so do others that offload alike. How many activations are offloaded says
+    /// nothing about another batch.
+    fn add_too_much_for_host(&mut self, choice: &'a Choice) {
+        if !choice.job.plan.activation_offloading {
+            self.too_much_for_host.push(&choice.answers);
+        }
+    }
+
     fn add(&mut self, choice: &'a Choice, judged: &Judgement) {
         let answers = &choice.answers[..];
         self.gpu_bytes = judged.gpu_bytes;
@@ -167,7 +175,9 @@ pub(super) fn choices(job: &Job, questions: &[Question]) -> Vec<Choice> {
         let mut next = Vec::with_capacity(all.len() * (question.levers.len() + 1));
         for (answers, plan) in all {
             for (i, lever) in question.levers.iter().enumerate() {
-                if let Some(changed) = lever.change(&plan) {
+                if lever.is_in_turn(&plan)
+                    && let Some(changed) = lever.change(&plan)
+                {
                     next.push((with(&answers, i + 1), changed));
                 }
             }
@@ -217,7 +227,7 @@ pub(super) fn quickest(choices: &[Choice], questions: &[Question], oracle: &dyn 
         }
         let Some(judged) = oracle.judge(&choice.job) else { continue };
         if !judged.suits_host(&choice.job) {
-            bounds.too_much_for_host.push(&choice.answers);
+            bounds.add_too_much_for_host(choice);
         } else if judged.fit == Fit::Fits {
             return Some(choice.clone());
         }
@@ -234,7 +244,7 @@ pub(super) fn quickest(choices: &[Choice], questions: &[Question], oracle: &dyn 
                 && let Some(judged) = oracle.judge(&extreme.job)
             {
                 if !judged.suits_host(&extreme.job) {
-                    bounds.too_much_for_host.push(&extreme.answers);
+                    bounds.add_too_much_for_host(extreme);
                 }
                 bounds.add(extreme, &judged);
             }

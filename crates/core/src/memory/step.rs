@@ -190,7 +190,7 @@ impl Update<'_> {
         in_backward.into_iter().for_each(InBackward::end);
         context.backward_begins.take();
         tape.set_saved_tensor_hooks(None);
-        offload.iter().for_each(|offload| offload.finish());
+        offload.iter().for_each(|offload| offload.finish(tape));
         zero3.into_iter().chain(&weights.zero2).for_each(|modules| modules.end_backward());
         let mut buckets = reduce.take();
         let mut held = Vec::new();

@@ -5,7 +5,7 @@
 //! (`_use_sharded_views`). When all are there, accelerate converts the parts that train (accelerator.py `prepare_model`), and
 //! the first forward makes what parts will be gathered into, which is freed at once (`init_flat_param_attributes`).
 //!
-//! A base of 4-bit weights is on the card before: it was quantised while it was loaded.
+//! A base of 4-bit weights is on the GPU before: it was quantised while it was loaded.
 
 use super::super::super::autograd::{Event, Tape, dims, rounded};
 use super::super::super::loading::{Loader, Turns};
