@@ -30,15 +30,6 @@ pub struct Command {
     pub document: Option<String>,
 }
 
-/// One program of a command that launches others.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Launch {
-    /// The program, without folders: `torchrun`.
-    pub program: String,
-    /// Its words.
-    pub words: Vec<Word>,
-}
-
 impl Command {
     /// The program's name, without folders.
     pub fn program(&self) -> &str {

@@ -13,7 +13,8 @@ mod source;
 mod toml;
 mod yaml;
 
-pub use command::{Command, Launch, Word, arguments, literal};
+pub(crate) use command::base;
+pub use command::{Command, Word, arguments, literal};
 pub use json::read as json;
 pub use limits::{Fault, FaultKind};
 pub use node::{Entry, Node, Span, Value};
