@@ -5,5 +5,6 @@
 
 pub mod finding;
 pub mod import;
+pub mod lint;
 pub mod syntax;
 pub mod trainers;
