@@ -4,6 +4,7 @@
 //! Rooms, each knowing only those before it: [`syntax`] <- `trainers` <- `import` <- `lint` <- `export`; `diagnose` knows `syntax`.
 
 pub mod finding;
+pub mod fuzz;
 pub mod import;
 pub mod lint;
 pub mod syntax;
