@@ -35,10 +35,10 @@ pub fn shell(bytes: &[u8]) {
 pub fn whole(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes).into_owned();
     // The first line may name the file.
-    let (name, text) = text.split_once('\n').filter(|(name, _)| name.len() < 20 && name.contains('.')).map_or_else(
-        || (String::new(), text.clone()),
-        |(name, rest)| (name.to_owned(), rest.to_owned()),
-    );
+    let (name, text) = text
+        .split_once('\n')
+        .filter(|(name, _)| name.len() < 20 && name.contains('.'))
+        .map_or_else(|| (String::new(), text.clone()), |(name, rest)| (name.to_owned(), rest.to_owned()));
     let files = [File { name, text }];
     let imported = import(&files);
     lint(&imported, None);

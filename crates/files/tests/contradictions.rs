@@ -15,7 +15,8 @@ fn found(given: &[(&str, &str)], gpu: Option<&str>, id: &str, (file, line): (usi
     let files = files(given);
     let findings = lint(&import(&files), gpu);
     let ids: Vec<_> = findings.iter().map(|finding| finding.kind.id()).collect();
-    let finding = findings.iter().find(|finding| finding.kind.id() == id).unwrap_or_else(|| panic!("no {id} in {ids:?}"));
+    let finding =
+        findings.iter().find(|finding| finding.kind.id() == id).unwrap_or_else(|| panic!("no {id} in {ids:?}"));
     assert_eq!((finding.file, finding.span.line), (Some(file), line), "{id}");
     for language in [Language::English, Language::Chinese] {
         let said = finding.said(language);
@@ -33,7 +34,8 @@ fn found(given: &[(&str, &str)], gpu: Option<&str>, id: &str, (file, line): (usi
     assert!(!still, "{id} stays after its fix: {corrected:?}");
 }
 
-const ACCELERATE: &str = "compute_environment: LOCAL_MACHINE\ndistributed_type: MULTI_GPU\nnum_processes: 1\nmixed_precision: bf16\n";
+const ACCELERATE: &str =
+    "compute_environment: LOCAL_MACHINE\ndistributed_type: MULTI_GPU\nnum_processes: 1\nmixed_precision: bf16\n";
 
 #[test]
 fn the_launch_of_scenario_6() {
@@ -55,9 +57,13 @@ fn processes() {
 
 #[test]
 fn stages() {
-    let run = ("r.sh", "deepspeed --num_gpus 1 run_clm.py --deepspeed ds.json --model_name_or_path Qwen/Qwen3-4B --bf16\n");
+    let run =
+        ("r.sh", "deepspeed --num_gpus 1 run_clm.py --deepspeed ds.json --model_name_or_path Qwen/Qwen3-4B --bf16\n");
     found(&[run, ("ds.json", "{\"zero_optimization\": {\n \"stage\": 2}}")], None, "zero_on_one_gpu", (1, 2));
-    let two = ("r.sh", "deepspeed --num_gpus 2 run_clm.py --deepspeed ds.json --model_name_or_path Qwen/Qwen3-4B --bf16 --per_device_train_batch_size 4\n");
+    let two = (
+        "r.sh",
+        "deepspeed --num_gpus 2 run_clm.py --deepspeed ds.json --model_name_or_path Qwen/Qwen3-4B --bf16 --per_device_train_batch_size 4\n",
+    );
     let offload = "{\"zero_optimization\": {\"stage\": 0,\n \"offload_optimizer\": {\"device\": \"cpu\"}}}";
     found(&[two, ("ds.json", offload)], None, "offload_without_stage", (1, 1));
     let param = "{\"zero_optimization\": {\"stage\": 2,\n \"offload_param\": {\"device\": \"cpu\"}}}";
@@ -70,7 +76,8 @@ fn stages() {
 
 #[test]
 fn number_formats() {
-    let both = "from transformers import TrainingArguments\nTrainingArguments(output_dir='x', bf16=True,\n    fp16=True)\n";
+    let both =
+        "from transformers import TrainingArguments\nTrainingArguments(output_dir='x', bf16=True,\n    fp16=True)\n";
     found(&[("t.py", both)], None, "fp16_and_bf16", (0, 3));
     let lora = "base_model: Qwen/Qwen3-4B\nadapter: lora\nlora_r: 8\nlora_target_linear: true\nsequence_len: 512\ndatasets: []\nbf16: true\nflash_attention: true\n";
     found(&[("a.yml", lora)], Some("v100-32gb"), "bf16_unsupported", (0, 7));
@@ -95,7 +102,8 @@ fn lengths_groups_and_names() {
     found(&[("t.yaml", module)], None, "plan_problem", (0, 4));
     let typo = "model_name_or_path: Qwen/Qwen3-4B\nstage: sft\nfinetuning_type: lora\ncutof_len: 512\ntemplate: q\ndataset: d\n";
     found(&[("t.yaml", typo)], None, "unknown_key", (0, 4));
-    let renamed = "from transformers import TrainingArguments\nTrainingArguments(output_dir='x',\n  evaluation_strategy='no')\n";
+    let renamed =
+        "from transformers import TrainingArguments\nTrainingArguments(output_dir='x',\n  evaluation_strategy='no')\n";
     found(&[("t.py", renamed)], None, "renamed_key", (0, 3));
     let cache = "from transformers import AutoModelForCausalLM, TrainingArguments\nm = AutoModelForCausalLM.from_pretrained('Qwen/Qwen3-4B')\nm.config.use_cache = True\nTrainingArguments('x', gradient_checkpointing=True)\n";
     found(&[("t.py", cache)], None, "checkpointing_use_cache", (0, 3));

@@ -44,7 +44,19 @@ fn aliases_cannot_multiply_without_end() {
 
 #[test]
 fn nesting_is_bounded() {
-    for (name, open) in [("a.yaml", "["), ("a.yaml", "{a: "), ("a.json", "["), ("a.json", "{\"a\": "), ("a.py", "f("), ("a.py", "["), ("a.py", "not "), ("a.py", "- "), ("a.toml", "a = ["), ("a.sh", "$("), ("a.py", "{1: ")] {
+    for (name, open) in [
+        ("a.yaml", "["),
+        ("a.yaml", "{a: "),
+        ("a.json", "["),
+        ("a.json", "{\"a\": "),
+        ("a.py", "f("),
+        ("a.py", "["),
+        ("a.py", "not "),
+        ("a.py", "- "),
+        ("a.toml", "a = ["),
+        ("a.sh", "$("),
+        ("a.py", "{1: "),
+    ] {
         assert!(!read(name, &open.repeat(100_000)).is_empty(), "{name} {open}");
         read(name, &open.repeat(50));
     }

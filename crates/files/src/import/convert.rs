@@ -26,7 +26,9 @@ pub(crate) fn convert(node: &Node, how: As) -> Result<Json, Unread> {
         As::NotFlag => flag(node).map(|flag| Json::from(!flag)).ok_or(Unread::Bad("true or false")),
         As::Text => text(node).map(Json::from).ok_or(Unread::Bad("a text")),
         As::Lower => text(node).map(|text| Json::from(text.to_ascii_lowercase())).ok_or(Unread::Bad("a text")),
-        As::Dtype => text(node).and_then(|text| dtype(&text)).map(Json::from).ok_or(Unread::Bad("bfloat16, float16 or float32")),
+        As::Dtype => {
+            text(node).and_then(|text| dtype(&text)).map(Json::from).ok_or(Unread::Bad("bfloat16, float16 or float32"))
+        }
         As::Names => Ok(Json::from(names(node))),
         As::Targets => Ok(targets(node)),
         As::Optimizer => text(node).map(|text| Json::from(optimizer(&text))).ok_or(Unread::Bad("an optimizer")),
@@ -35,7 +37,10 @@ pub(crate) fn convert(node: &Node, how: As) -> Result<Json, Unread> {
             Some("auto") => Ok(Json::from("auto")),
             _ => whole(node).map(Json::from).ok_or(Unread::Bad("a number or auto")),
         },
-        As::Attention => text(node).and_then(|text| attention(&text)).map(Json::from).ok_or(Unread::Bad("sdpa, eager or flash_attention_2")),
+        As::Attention => text(node)
+            .and_then(|text| attention(&text))
+            .map(Json::from)
+            .ok_or(Unread::Bad("sdpa, eager or flash_attention_2")),
     }
 }
 
@@ -76,7 +81,9 @@ pub(crate) fn whole(node: &Node) -> Option<u64> {
         Value::Number(number) if number.fract() == 0.0 && (0.0..EXACT).contains(number) => Some(*number as u64),
         Value::Text(text) => {
             let digits = text.trim().replace('_', "");
-            let float = || digits.parse::<f64>().ok().filter(|n| n.fract() == 0.0 && (0.0..EXACT).contains(n)).map(|n| n as u64);
+            let float = || {
+                digits.parse::<f64>().ok().filter(|n| n.fract() == 0.0 && (0.0..EXACT).contains(n)).map(|n| n as u64)
+            };
             digits.parse().ok().or_else(float)
         }
         _ => None,
@@ -132,7 +139,9 @@ pub(crate) fn names(node: &Node) -> Vec<String> {
 /// Names of modules, or the word for all linear ones.
 pub(crate) fn targets(node: &Node) -> Json {
     let names = names(node);
-    let all = |name: &String| matches!(name.to_ascii_lowercase().as_str(), "all" | "all-linear" | "all_linear" | "default_all");
+    let all = |name: &String| {
+        matches!(name.to_ascii_lowercase().as_str(), "all" | "all-linear" | "all_linear" | "default_all")
+    };
     if names.iter().any(all) { Json::from("all-linear") } else { Json::from(names) }
 }
 
@@ -165,10 +174,14 @@ pub(crate) fn device(name: &str) -> &'static str {
 pub(crate) fn attention(name: &str) -> Option<&'static str> {
     let name = name.to_ascii_lowercase();
     Some(match name.as_str() {
-        "fa2" | "flash_attn" | "flash_attention_2" | "flash_attention" | "flash-attn" | "flash_attn_2" | "fa" => "flash_attention_2",
+        "fa2" | "flash_attn" | "flash_attention_2" | "flash_attention" | "flash-attn" | "flash_attn_2" | "fa" => {
+            "flash_attention_2"
+        }
         "sdpa" | "torch" => "sdpa",
         "eager" | "disabled" | "vanilla" => "eager",
-        kernel if kernel.starts_with("kernels-community/flash-attn2") || kernel == "kernels-community/flash-attn" => "flash_attention_2",
+        kernel if kernel.starts_with("kernels-community/flash-attn2") || kernel == "kernels-community/flash-attn" => {
+            "flash_attention_2"
+        }
         _ => return None,
     })
 }

@@ -110,7 +110,8 @@ impl Draft {
                 let kind = Kind::Renamed { key: statement.key.clone(), now, since };
                 let plain = now.rsplit('.').next().unwrap_or(now);
                 let last = key.rsplit('.').next().unwrap_or(key);
-                let edit = Edit { file: statement.file, span: renamed_span(statement.span, last), text: plain.to_owned() };
+                let edit =
+                    Edit { file: statement.file, span: renamed_span(statement.span, last), text: plain.to_owned() };
                 let fix = Fix { edits: vec![edit], fields: Vec::new() };
                 self.findings.push(Finding::at(kind, statement.file, statement.span).with_fix(fix));
                 if key != now {

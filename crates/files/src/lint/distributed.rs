@@ -28,7 +28,9 @@ impl Linter<'_> {
 
     fn ids(&mut self) {
         let said = &self.imported.said;
-        let (Some(ids), Some(count)) = (said.fact(Fact::GpuIds).cloned(), said.fact(Fact::Processes).cloned()) else { return };
+        let (Some(ids), Some(count)) = (said.fact(Fact::GpuIds).cloned(), said.fact(Fact::Processes).cloned()) else {
+            return;
+        };
         let names = convert::names(&ids.node);
         let listed = if names.is_empty() { convert::text(&ids.node).into_iter().collect() } else { names };
         let all = listed.iter().any(|name| name == "all");
@@ -42,28 +44,50 @@ impl Linter<'_> {
     fn stages(&mut self) {
         let said = &self.imported.said;
         let stage = said.fact(Fact::ZeroStage).cloned();
-        let device = |fact: Fact| said.fact(fact).filter(|device| convert::text(&device.node).is_some_and(|text| convert::device(&text) == "cpu"));
+        let device = |fact: Fact| {
+            said.fact(fact)
+                .filter(|device| convert::text(&device.node).is_some_and(|text| convert::device(&text) == "cpu"))
+        };
         let optimizer = device(Fact::OptimizerDevice).cloned();
         let param = device(Fact::ParamDevice).cloned();
         let value = stage.as_ref().and_then(|stage| convert::whole(&stage.node)).unwrap_or(0);
-        let is_deepspeed = self.plan.distributed.framework == Framework::Deepspeed && self.imported.trainer.0 != TrainerName::Verl.name();
+        let is_deepspeed = self.plan.distributed.framework == Framework::Deepspeed
+            && self.imported.trainer.0 != TrainerName::Verl.name();
         if !is_deepspeed {
             return;
         }
         if let Some(param) = param.filter(|_| value < 3) {
             match &stage {
-                Some(stage) => self.at(Kind::ParamOffloadStage { stage: value }, stage, Some("3"), vec![("zero_stage", "3".to_owned())]),
-                None => self.at(Kind::ParamOffloadStage { stage: value }, &param, Some("none"), vec![("offload_param", "none".to_owned())]),
+                Some(stage) => self.at(
+                    Kind::ParamOffloadStage { stage: value },
+                    stage,
+                    Some("3"),
+                    vec![("zero_stage", "3".to_owned())],
+                ),
+                None => self.at(
+                    Kind::ParamOffloadStage { stage: value },
+                    &param,
+                    Some("none"),
+                    vec![("offload_param", "none".to_owned())],
+                ),
             }
         } else if let Some(optimizer) = optimizer.filter(|_| value == 0) {
             match &stage {
-                Some(stage) => self.at(Kind::OffloadWithoutStage, stage, Some("2"), vec![("zero_stage", "2".to_owned())]),
-                None => self.at(Kind::OffloadWithoutStage, &optimizer, Some("none"), vec![("offload_optimizer", "none".to_owned())]),
+                Some(stage) => {
+                    self.at(Kind::OffloadWithoutStage, stage, Some("2"), vec![("zero_stage", "2".to_owned())])
+                }
+                None => self.at(
+                    Kind::OffloadWithoutStage,
+                    &optimizer,
+                    Some("none"),
+                    vec![("offload_optimizer", "none".to_owned())],
+                ),
             }
         }
         let offloads = self.plan.offload_optimizer == Offload::Cpu || self.plan.offload_param == Offload::Cpu;
         if let Some(stage) = stage.filter(|_| value > 0 && self.plan.num_gpus == 1 && self.is_stated("num_gpus")) {
-            let (text, fields) = if offloads { (None, Vec::new()) } else { (Some("0"), vec![("zero_stage", "0".to_owned())]) };
+            let (text, fields) =
+                if offloads { (None, Vec::new()) } else { (Some("0"), vec![("zero_stage", "0".to_owned())]) };
             self.at(Kind::ZeroOnOneGpu { stage: value, offloads }, &stage, text, fields);
         }
     }
@@ -80,7 +104,8 @@ impl Linter<'_> {
             (Fact::DeepspeedMicroBatch, "per_device_train_batch_size", micro),
             (Fact::Accumulation, "gradient_accumulation_steps", steps),
         ];
-        let by_trainer = |field: &str| said.sets.contains_key(field) || self.imported.trainer.0 != TrainerName::Custom.name();
+        let by_trainer =
+            |field: &str| said.sets.contains_key(field) || self.imported.trainer.0 != TrainerName::Custom.name();
         let differing: Vec<_> = own
             .into_iter()
             .filter_map(|(fact, field, trainer)| {
@@ -97,7 +122,12 @@ impl Linter<'_> {
         if let Some(statement) = total.filter(|_| known)
             && let Some(value) = convert::whole(&statement.node).filter(|value| *value != product)
         {
-            self.at(Kind::BatchProduct { value, micro, steps, world }, &statement, Some(&product.to_string()), Vec::new());
+            self.at(
+                Kind::BatchProduct { value, micro, steps, world },
+                &statement,
+                Some(&product.to_string()),
+                Vec::new(),
+            );
         }
     }
 }

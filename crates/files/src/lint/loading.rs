@@ -28,7 +28,8 @@ impl Linter<'_> {
             self.imported.launcher,
             Some(Launcher::Accelerate | Launcher::Torchrun | Launcher::Deepspeed | Launcher::Trl | Launcher::Axolotl)
         );
-        let python = self.imported.trainer.0 != TrainerName::Axolotl.name() && self.imported.trainer.0 != TrainerName::MsSwift.name();
+        let python = self.imported.trainer.0 != TrainerName::Axolotl.name()
+            && self.imported.trainer.0 != TrainerName::MsSwift.name();
         let one = if python { "{\"\": 0}" } else { "null" };
         let each = if python { "{\"\": int(os.environ[\"LOCAL_RANK\"])}" } else { "null" };
         if processes > 1 {
@@ -49,9 +50,9 @@ impl Linter<'_> {
         let mut found = Vec::new();
         for (place, load) in loads.iter().enumerate() {
             let Some(Value::Text(name)) = load.model.as_ref().map(|model| &model.value) else { continue };
-            let earlier = loads[..place].iter().find(|other| {
-                other.model.as_ref().is_some_and(|model| model.value == Value::Text(name.clone()))
-            });
+            let earlier = loads[..place]
+                .iter()
+                .find(|other| other.model.as_ref().is_some_and(|model| model.value == Value::Text(name.clone())));
             if let Some(earlier) = earlier {
                 let kind = Kind::ModelTwice { name: name.clone(), line: earlier.span.line };
                 found.push(Finding::at(kind, load.file, load.span));
@@ -88,7 +89,8 @@ impl Linter<'_> {
     /// ZeRO-3 and FSDP shard what has the group's dtype: bytes stay whole.
     fn quantized_shards(&mut self) {
         let plan = &self.plan;
-        let shards = (plan.distributed.framework == Framework::Deepspeed && plan.zero_stage == 3) || plan.distributed.framework.is_fsdp();
+        let shards = (plan.distributed.framework == Framework::Deepspeed && plan.zero_stage == 3)
+            || plan.distributed.framework.is_fsdp();
         let four = plan.method == Method::Qlora && plan.quantization.bits == 4;
         if !(shards && four && plan.quantization.bnb_4bit_quant_storage == QuantStorage::Uint8) {
             return;

@@ -43,7 +43,8 @@ impl Linter<'_> {
         let name = gpu.name.to_string();
         if !gpu.bf16 {
             let used = self.plan.mixed_precision == MixedPrecision::Bf16 || self.plan.torch_dtype == Dtype::Bfloat16;
-            let statement = [Fact::Bf16, Fact::Precision, Fact::Dtype].into_iter().find_map(|fact| self.imported.said.fact(fact));
+            let statement =
+                [Fact::Bf16, Fact::Precision, Fact::Dtype].into_iter().find_map(|fact| self.imported.said.fact(fact));
             if let Some(statement) = statement.cloned().filter(|_| used) {
                 let fields = vec![("mixed_precision", "fp16".to_owned()), ("torch_dtype", "float16".to_owned())];
                 self.at(Kind::Bf16Unsupported { gpu: name.clone() }, &statement, None, fields);
@@ -51,9 +52,20 @@ impl Linter<'_> {
         }
         let old = gpu.compute_capability.is_some_and(|(major, _)| major < 8);
         let flash = [Fact::Attention, Fact::FlashSwitch].into_iter().find_map(|fact| self.imported.said.fact(fact));
-        if let Some(statement) = flash.cloned().filter(|_| old && self.plan.attn_implementation == AttnImplementation::FlashAttention2) {
-            let text = if matches!(statement.node.value, crate::syntax::Value::Text(_)) { Some("sdpa") } else { Some("false") };
-            self.at(Kind::FlashUnsupported { gpu: name }, &statement, text, vec![("attn_implementation", "sdpa".to_owned())]);
+        if let Some(statement) =
+            flash.cloned().filter(|_| old && self.plan.attn_implementation == AttnImplementation::FlashAttention2)
+        {
+            let text = if matches!(statement.node.value, crate::syntax::Value::Text(_)) {
+                Some("sdpa")
+            } else {
+                Some("false")
+            };
+            self.at(
+                Kind::FlashUnsupported { gpu: name },
+                &statement,
+                text,
+                vec![("attn_implementation", "sdpa".to_owned())],
+            );
         }
     }
 }

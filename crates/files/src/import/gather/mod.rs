@@ -13,9 +13,9 @@ use std::collections::BTreeMap;
 use headroom_core::plan::{Task, TrainerName};
 use serde_json::Value as Json;
 
+use super::File;
 use super::draft::{Draft, Rank, Statement};
 use super::recognise::{Content, Kind, recognise};
-use super::File;
 use crate::finding::{Finding, Kind as Found};
 use crate::syntax::{Node, Span, Value};
 use crate::trainers::Fact;
@@ -177,9 +177,10 @@ impl Gatherer<'_> {
     fn named(&self, path: &str) -> Option<usize> {
         let base = |path: &str| path.rsplit(['/', '\\']).next().unwrap_or(path).to_owned();
         let wanted = base(path);
-        self.files.iter().position(|file| file.name == path).or_else(|| {
-            self.files.iter().position(|file| base(&file.name) == wanted)
-        })
+        self.files
+            .iter()
+            .position(|file| file.name == path)
+            .or_else(|| self.files.iter().position(|file| base(&file.name) == wanted))
     }
 
     /// A statement that no key makes: a class, a call, a word of a command.

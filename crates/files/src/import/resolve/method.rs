@@ -109,9 +109,12 @@ impl Resolver {
             _ => {}
         }
         // unsloth models/loader.py: `load_in_4bit=True`.
-        let whole = self.gathered.draft.fact(Fact::FullTuning).is_some_and(|full| convert::flag(&full.node) == Some(true));
+        let whole =
+            self.gathered.draft.fact(Fact::FullTuning).is_some_and(|full| convert::flag(&full.node) == Some(true));
         let loaded = self.gathered.draft.fact(Fact::Model).cloned();
-        loaded.filter(|_| self.named == TrainerName::Unsloth && !whole).map(|statement| Quantized { bits: 4, statement })
+        loaded
+            .filter(|_| self.named == TrainerName::Unsloth && !whole)
+            .map(|statement| Quantized { bits: 4, statement })
     }
 
     /// What the libraries take where the files say nothing of the quantisation.
@@ -178,7 +181,8 @@ impl Resolver {
 
     /// What peft's own configuration takes, where that is what the script makes.
     fn adapter_defaults(&mut self) {
-        let [rank, alpha, dropout] = ["lora.r", "lora.lora_alpha", "lora.lora_dropout"].map(|field| self.says_itself(field));
+        let [rank, alpha, dropout] =
+            ["lora.r", "lora.lora_alpha", "lora.lora_dropout"].map(|field| self.says_itself(field));
         if self.gathered.python.lora_config {
             // tuners/lora/config.py.
             if !rank {
