@@ -3,6 +3,7 @@
 //! Pure: no I/O, no browser; builds for any target. Nothing that is read is ever run.
 //! Rooms, each knowing only those before it: [`syntax`] <- `trainers` <- `import` <- `lint` <- `export`; `diagnose` knows `syntax`.
 
+pub mod export;
 pub mod finding;
 pub mod import;
 pub mod syntax;

@@ -55,7 +55,18 @@ pub(super) fn config(planned: &Planned<'_>) -> Option<Vec<Setting>> {
         settings.push(set("liger_glu_activation", true));
         settings.push(set("liger_fused_linear_cross_entropy", true).because(Why::ChunkedLoss));
     }
-    settings.extend(given("rl_beta", plan.policy.beta.filter(|_| preference.is_some())));
+    if plan.task == Task::Grpo {
+        let of = &plan.rollout;
+        let trl = [
+            given("beta", plan.policy.beta),
+            given("num_generations", of.num_generations),
+            given("max_completion_length", of.max_completion_length),
+            given("num_iterations", plan.policy.num_iterations),
+        ];
+        settings.push(set("trl", trl.into_iter().flatten().collect::<Vec<_>>()));
+    } else {
+        settings.extend(given("rl_beta", plan.policy.beta.filter(|_| preference.is_some())));
+    }
     settings.extend(deepspeed(planned));
     if planned.sharding() == Sharding::Fsdp {
         let version = if plan.distributed.framework == Framework::Fsdp2 { 2_u64 } else { 1 };

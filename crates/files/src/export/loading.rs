@@ -1,7 +1,7 @@
 //! What loads the model, for Python and as settings: dtype, attention, quantisation, adapters.
 
 use headroom_core::memory::Category;
-use headroom_core::plan::{AdapterDtype, AttnImplementation, Dtype, Method, QuantStorage, TargetModules, Task};
+use headroom_core::plan::{AttnImplementation, Dtype, Method, QuantStorage, TargetModules, Task};
 
 use super::notation::{keywords, quoted};
 use super::planned::Planned;
@@ -112,8 +112,3 @@ pub(super) fn torch_dtype(dtype: Dtype) -> String {
     format!("torch.{}", dtype.name())
 }
 
-/// The adapters' format where it is not the libraries' own.
-pub(super) fn adapter_dtype(planned: &Planned<'_>) -> Option<&'static str> {
-    let dtype = planned.plan.lora.adapter_dtype;
-    (dtype != AdapterDtype::Auto).then(|| dtype.name())
-}

@@ -174,7 +174,7 @@ pub fn export(plan: &Plan, format: Format, language: Language) -> Result<Export,
         }
         Format::Callback => one("memory_check.py", callback::file(&planned)),
         Format::Markdown => one("README.md", summary::markdown(&planned, &[])),
-        Format::Json => one("plan.json", plan.to_json().to_string() + "\n"),
+        Format::Json => one("plan.json", plan.to_json()),
         Format::Csv => one("estimate.csv", summary::csv(&planned)),
         Format::All => whole(&planned),
         Format::TrlYaml => run(&planned, trl_command_files(&planned)?),
@@ -304,7 +304,7 @@ fn whole(planned: &Planned<'_>) -> Result<Export, Refused> {
     let names: Vec<String> = unsaid.iter().map(|field| (*field).to_owned()).collect();
     files.push(file("memory_check.py", callback::file(planned)));
     files.push(file("README.md", summary::markdown(planned, &names)));
-    files.push(file("plan.json", planned.plan.to_json().to_string() + "\n"));
+    files.push(file("plan.json", planned.plan.to_json()));
     Ok(Export { files, unsaid })
 }
 

@@ -52,10 +52,12 @@ pub(super) fn script(planned: &Planned<'_>) -> Option<String> {
         out += "model = get_peft_model(model, peft_config)\n";
     }
     out += &format!("args = TrainingArguments(\n{})\n", keywords(&arguments(planned), 1, planned.language));
-    out += &format!("max_length = {}\n", plan.max_length);
     out += &format!("tokenizer = AutoTokenizer.from_pretrained({})\n", super::notation::quoted(&planned.model()));
-    out += "train_dataset = load_dataset(\"json\", data_files=\"train.jsonl\", split=\"train\").map(\n    \
-            lambda row: tokenizer(row[\"text\"], truncation=True, max_length=max_length)\n)\n";
+    out += &format!(
+        "\n\ndef tokenize(row):\n    return tokenizer(row[\"text\"], truncation=True, max_length={})\n\n\n",
+        plan.max_length
+    );
+    out += "train_dataset = load_dataset(\"json\", data_files=\"train.jsonl\", split=\"train\").map(tokenize)\n";
     let collate = if loading::is_classifier(plan.task) { "tokenizer" } else { "tokenizer, mlm=False" };
     out += &format!(
         "trainer = Trainer(\n    model=model,\n    args=args,\n    train_dataset=train_dataset,\n    \
