@@ -5,6 +5,8 @@
 
 pub mod export;
 pub mod finding;
+pub mod fuzz;
 pub mod import;
+pub mod lint;
 pub mod syntax;
 pub mod trainers;

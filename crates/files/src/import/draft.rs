@@ -128,8 +128,10 @@ impl Draft {
     }
 
     fn unknown(&mut self, key: &str, statement: &Statement, table: &Table) {
-        let nearest = table.nearest(key);
-        if !table.strict && nearest.is_none() {
+        // In a script's own arguments only what differs by a slip of the finger is taken for a slip.
+        const SLIP: usize = 2;
+        let nearest = table.nearest(key).filter(|nearest| table.strict || nearest.len().abs_diff(key.len()) <= SLIP);
+        if !table.strict && (nearest.is_none() || table.tool == "environment") {
             self.ignored += 1;
             return;
         }

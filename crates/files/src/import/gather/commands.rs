@@ -124,8 +124,8 @@ impl Gatherer<'_> {
             self.trainer_file(&path, trainer, file);
         }
         entries.retain(|entry| !matches!(entry.key.as_str(), "config" | "config_file"));
-        if candidate.launcher == Launcher::Trl {
-            self.launcher_flags_of_trl(file, &mut entries);
+        if matches!(candidate.launcher, Launcher::Trl | Launcher::Axolotl) {
+            self.launcher_flags(file, table, &mut entries);
         }
         self.found.draft.entries(&entries, Origin { table, file, rank: Rank::Arguments });
         self.stage(file, &candidate);
@@ -155,10 +155,11 @@ impl Gatherer<'_> {
         (entries, others)
     }
 
-    fn launcher_flags_of_trl(&mut self, file: usize, entries: &mut Vec<Entry>) {
+    /// `trl` and `axolotl` hand flags on to accelerate.
+    fn launcher_flags(&mut self, file: usize, table: &Table, entries: &mut Vec<Entry>) {
         let is_launch = |entry: &Entry| {
             let key = entry.key.replace('-', "_");
-            key == "accelerate_config" || (TRL.means(&key).is_none() && ACCELERATE.means(&key).is_some())
+            key == "accelerate_config" || (table.means(&key).is_none() && ACCELERATE.means(&key).is_some())
         };
         let launch: Vec<Entry> = entries.iter().filter(|entry| is_launch(entry)).cloned().collect();
         entries.retain(|entry| !is_launch(entry));

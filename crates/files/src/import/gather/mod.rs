@@ -61,7 +61,7 @@ pub(super) enum Evidence {
 
 /// What starts the processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Launcher {
+pub(crate) enum Launcher {
     Accelerate,
     Torchrun,
     Deepspeed,
@@ -75,11 +75,11 @@ pub(super) enum Launcher {
 
 /// A model that a script loads.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Load {
-    pub(super) file: usize,
-    pub(super) span: Span,
-    pub(super) model: Option<Node>,
-    pub(super) variable: String,
+pub(crate) struct Load {
+    pub(crate) file: usize,
+    pub(crate) span: Span,
+    pub(crate) model: Option<Node>,
+    pub(crate) variable: String,
 }
 
 /// What a script's classes tell.

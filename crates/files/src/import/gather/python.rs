@@ -58,7 +58,7 @@ impl Gatherer<'_> {
                 self.found.python.use_cache = Some(statement(file, attribute));
             }
         }
-        for asked in script.asks_for_bf16.first() {
+        if let Some(asked) = script.asks_for_bf16.first() {
             self.found.draft.findings.push(Finding::at(Found::AssumedBf16, file, *asked));
         }
         if self.found.trainer.is_none() && !script.calls.is_empty() {

@@ -35,6 +35,9 @@ impl Resolver {
             ignored: self.ignored + self.gathered.draft.ignored,
             findings,
             said: self.gathered.draft,
+            loads: self.gathered.loads,
+            launcher: self.gathered.launcher,
+            use_cache: self.gathered.python.use_cache,
         }
     }
 

@@ -4,7 +4,7 @@ use headroom_core::plan::TrainerName;
 use serde_json::Value as Json;
 
 use super::super::convert;
-use super::super::draft::Statement;
+use super::super::draft::{Statement, strongest};
 use super::Resolver;
 use crate::trainers::{Fact, Topic};
 
@@ -192,8 +192,9 @@ impl Resolver {
             self.default("lora.lora_dropout", 0.05);
         } else if self.named == TrainerName::LlamaFactory && rank && !alpha {
             // hparams/finetuning_args.py: `lora_alpha or lora_rank * 2`.
-            let stated = self.gathered.draft.sets.get("lora.r").and_then(|ranks| ranks.last());
-            if let Some(rank) = stated.and_then(|(statement, _)| convert::whole(&statement.node)) {
+            let ranks = self.gathered.draft.sets.get("lora.r");
+            let stated = ranks.and_then(|ranks| strongest(ranks.iter().map(|(statement, _)| statement)));
+            if let Some(rank) = stated.and_then(|statement| convert::whole(&statement.node)) {
                 self.default("lora.lora_alpha", rank.saturating_mul(2));
             }
         }
