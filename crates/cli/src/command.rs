@@ -12,6 +12,7 @@ use crate::catalogue::Listing;
 use crate::chart::{self, ChartOptions};
 use crate::compare::{self, CompareOptions};
 use crate::estimate::{self, EstimateOptions};
+use crate::export::{self, ExportOptions};
 use crate::import::{self, ImportOptions};
 use crate::lint::{self, LintOptions};
 use crate::solve::{self, SolveOptions};
@@ -53,6 +54,8 @@ enum Command {
     },
     /// What files of trainers and launch commands say, as a plan.
     Import(ImportOptions),
+    /// A plan as files that the real tools run.
+    Export(ExportOptions),
     /// What contradicts itself in files of trainers and launch commands.
     Lint(LintOptions),
     /// The models that plans can name.
@@ -102,6 +105,7 @@ impl Program {
             Command::Advise(options) => advise::run(&options, out)?,
             Command::Solve(options) => solve::run(&options, out)?,
             Command::Import(options) => return import::run(&options, out),
+            Command::Export(options) => return export::run(&options, out),
             Command::Lint(options) => return lint::run(&options, out),
             Command::Compare(options) if options.other.is_some() => difference::run(&options, out)?,
             Command::Compare(options) => compare::run(&options, out)?,

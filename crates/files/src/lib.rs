@@ -3,6 +3,7 @@
 //! Pure: no I/O, no browser; builds for any target. Nothing that is read is ever run.
 //! Rooms, each knowing only those before it: [`finding`] and [`syntax`] <- [`trainers`] <- [`import`] <- [`lint`]; [`fuzz`] enters each.
 
+pub mod export;
 pub mod finding;
 pub mod fuzz;
 pub mod import;
