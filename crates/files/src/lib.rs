@@ -3,4 +3,5 @@
 //! Pure: no I/O, no browser; builds for any target. Nothing that is read is ever run.
 //! Rooms, each knowing only those before it: [`syntax`] <- `trainers` <- `import` <- `lint` <- `export`; `diagnose` knows `syntax`.
 
+pub mod diagnose;
 pub mod syntax;
