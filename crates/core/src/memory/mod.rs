@@ -35,7 +35,7 @@ pub use estimate::*;
 pub use host::HostAllocation;
 pub use kv_cache::{CacheLayout, kv_bytes_per_sequence, kv_bytes_per_token};
 pub use phase::Phase;
-pub use replay::{Replay, Replayer, replay};
+pub use replay::{Held, Moment, Replay, Replayer, Request, Requests, replay};
 pub use surface::surface;
 pub use task_use::{ModelRole, ModelUse, RolloutUse, TaskUse};
 pub use term::{Category, Term};
