@@ -4,4 +4,5 @@
 //! Rooms, each knowing only those before it: [`syntax`] <- `trainers` <- `import` <- `lint` <- `export`; `diagnose` knows `syntax`.
 
 pub mod diagnose;
+pub mod snapshot;
 pub mod syntax;
