@@ -12,6 +12,7 @@ use crate::catalogue::Listing;
 use crate::chart::{self, ChartOptions};
 use crate::compare::{self, CompareOptions};
 use crate::estimate::{self, EstimateOptions};
+use crate::import::{self, ImportOptions};
 use crate::solve::{self, SolveOptions};
 use crate::validate::{self, ValidateOptions};
 use crate::validate_speed::{self, ValidateSpeedOptions};
@@ -49,6 +50,8 @@ enum Command {
         #[command(flatten)]
         source: Source,
     },
+    /// What files of trainers and launch commands say, as a plan.
+    Import(ImportOptions),
     /// The models that plans can name.
     Models(Listing),
     /// The GPUs that plans can name.
@@ -95,6 +98,7 @@ impl Program {
             Command::Estimate(options) => return estimate::run(&options, out),
             Command::Advise(options) => advise::run(&options, out)?,
             Command::Solve(options) => solve::run(&options, out)?,
+            Command::Import(options) => return import::run(&options, out),
             Command::Compare(options) if options.other.is_some() => difference::run(&options, out)?,
             Command::Compare(options) => compare::run(&options, out)?,
             Command::Chart(options) => chart::run(&options, out)?,

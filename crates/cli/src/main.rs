@@ -10,6 +10,7 @@ mod command;
 mod compare;
 mod difference;
 mod estimate;
+mod import;
 mod input;
 mod json;
 mod layout;
