@@ -42,7 +42,7 @@ fn shift(unit: &str) -> Option<u32> {
 }
 
 /// `number` (digits, one dot, groups of three parted by commas) in units of `2^shift` bytes; `None` beyond any memory.
-pub fn scaled(number: &str, shift: u32) -> Option<Amount> {
+pub(super) fn scaled(number: &str, shift: u32) -> Option<Amount> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     let digits = || whole.bytes().filter(|byte| *byte != b',').chain(fraction.bytes());
     if whole.is_empty() && fraction.is_empty() || digits().any(|byte| !byte.is_ascii_digit()) || fraction.len() > 9 {
@@ -67,7 +67,7 @@ fn is_digit(byte: u8) -> bool {
 }
 
 /// The amount at the very beginning of `text`, spaces before it and before its unit allowed, and what follows.
-pub fn leading(text: &str) -> Option<(Amount, &str)> {
+pub(super) fn leading(text: &str) -> Option<(Amount, &str)> {
     let (number, rest) = number(text)?;
     let rest = rest.trim_start_matches(' ');
     let unit = rest.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or("");
@@ -81,7 +81,7 @@ pub fn leading(text: &str) -> Option<(Amount, &str)> {
 }
 
 /// The number without a unit at the beginning of `text`, and what follows.
-pub fn number(text: &str) -> Option<(&str, &str)> {
+pub(super) fn number(text: &str) -> Option<(&str, &str)> {
     let text = text.trim_start_matches(' ');
     let length = text.bytes().take_while(|byte| is_digit(*byte)).count();
     let number = text.get(..length)?.trim_end_matches(['.', ',']);
@@ -89,7 +89,7 @@ pub fn number(text: &str) -> Option<(&str, &str)> {
 }
 
 /// The amount at the very end of `text`.
-pub fn trailing(text: &str) -> Option<Amount> {
+pub(super) fn trailing(text: &str) -> Option<Amount> {
     let text = text.trim_end_matches(' ');
     let letters = text.bytes().rev().take_while(u8::is_ascii_alphabetic).count();
     let (before, unit) = text.split_at_checked(text.len() - letters)?;
