@@ -11,6 +11,7 @@ use crate::advise::{self, AdviseOptions};
 use crate::catalogue::Listing;
 use crate::chart::{self, ChartOptions};
 use crate::compare::{self, CompareOptions};
+use crate::diagnose::{self, DiagnoseOptions};
 use crate::estimate::{self, EstimateOptions};
 use crate::import::{self, ImportOptions};
 use crate::solve::{self, SolveOptions};
@@ -52,6 +53,8 @@ enum Command {
     },
     /// What files of trainers and launch commands say, as a plan.
     Import(ImportOptions),
+    /// What the text of a failure, a monitor or a memory snapshot states, and what is behind it.
+    Diagnose(DiagnoseOptions),
     /// The models that plans can name.
     Models(Listing),
     /// The GPUs that plans can name.
@@ -98,6 +101,7 @@ impl Program {
             Command::Estimate(options) => return estimate::run(&options, out),
             Command::Advise(options) => advise::run(&options, out)?,
             Command::Solve(options) => solve::run(&options, out)?,
+            Command::Diagnose(options) => return diagnose::run(&options, out),
             Command::Import(options) => return import::run(&options, out),
             Command::Compare(options) if options.other.is_some() => difference::run(&options, out)?,
             Command::Compare(options) => compare::run(&options, out)?,

@@ -2,18 +2,19 @@
 
 use serde_json::{Map, Value, json};
 
+use super::Diagnosis;
 use super::findings::{Finding, Kind, Said};
 use super::reading::Reading;
-use super::{Diagnosis, Tongue};
+use crate::finding::Language;
 use crate::snapshot::{Comparison, OfSize};
 
 impl Diagnosis {
     /// The whole of it. `reading` is the first of `readings`; figures that the text does not state are absent.
-    pub fn to_json(&self, tongue: Tongue) -> Value {
+    pub fn to_json(&self, language: Language) -> Value {
         let mut answer = Map::new();
         answer.insert("reading".to_owned(), self.readings.first().map_or_else(|| json!({}), reading));
         answer.insert("readings".to_owned(), self.readings.iter().map(reading).collect());
-        answer.insert("findings".to_owned(), self.findings.iter().map(|one| finding(one, tongue)).collect());
+        answer.insert("findings".to_owned(), self.findings.iter().map(|one| finding(one, language)).collect());
         let compared = self.findings.iter().find_map(|finding| match &finding.kind {
             Kind::Snapshot(comparison) => Some(comparison),
             _ => None,
@@ -48,8 +49,8 @@ fn reading(reading: &Reading) -> Value {
     Value::Object(object)
 }
 
-fn finding(finding: &Finding, tongue: Tongue) -> Value {
-    let Said { what, fix } = tongue.said(finding);
+fn finding(finding: &Finding, language: Language) -> Value {
+    let Said { what, fix } = finding.said(language);
     let mut object = Map::new();
     object.insert("id".to_owned(), Value::from(finding.kind.id()));
     object.insert("severity".to_owned(), Value::from(finding.severity.name()));

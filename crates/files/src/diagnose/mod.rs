@@ -13,7 +13,7 @@ mod reading;
 use headroom_core::job::Job;
 use headroom_core::memory::estimate_replayed;
 
-pub use findings::{Class, Finding, Kind, Library, Place, Recognised, Replayed, Said, Severity, Tried};
+pub use findings::{Class, Finding, Kind, Library, Place, Recognised, Replayed, Said, Tried};
 pub use log::MAX_TEXT_BYTES;
 pub use quantity::Amount;
 pub use reading::{Format, Process, Reading};
@@ -27,25 +27,6 @@ pub struct Diagnosis {
     pub readings: Vec<Reading>,
     /// The findings, the weightiest first.
     pub findings: Vec<Finding>,
-}
-
-/// The language of a diagnosis' sentences.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tongue {
-    /// English.
-    English,
-    /// Simplified Chinese.
-    Chinese,
-}
-
-impl Tongue {
-    /// `finding` in this language.
-    pub fn said(self, finding: &Finding) -> Said {
-        match self {
-            Self::English => finding.english(),
-            Self::Chinese => finding.chinese(),
-        }
-    }
 }
 
 /// Everything that a text states: the first reading is the one that a diagnosis is about.

@@ -5,8 +5,9 @@ use headroom_core::memory::{Estimate, HostVerdict, Replay, Requests, replay};
 
 use super::recognise::{is_shared_segment, recognise};
 use super::tried::explanations;
-use super::{Finding, Kind, Replayed, Severity};
+use super::{Finding, Kind, Replayed};
 use crate::diagnose::reading::{Format, Reading};
+use crate::finding::Severity;
 use crate::snapshot::{Snapshot, compare};
 
 /// Measured and estimated within this share of each other are the same, in 1/1000.

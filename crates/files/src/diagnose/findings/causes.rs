@@ -1,7 +1,8 @@
 //! What a text by itself says about the cause.
 
-use super::{Finding, Kind, Library, Severity};
+use super::{Finding, Kind, Library};
 use crate::diagnose::reading::{Format, Reading};
+use crate::finding::Severity;
 
 /// Less than this of other processes is a desktop or a context: they are only worth knowing.
 const OTHERS_WORTH_A_WARNING: u64 = 1 << 30;

@@ -10,6 +10,7 @@ mod tried;
 use headroom_core::memory::{Phase, Term};
 
 use super::reading::Process;
+use crate::finding::{Language, Severity};
 use crate::snapshot::Comparison;
 
 pub use recognise::{Class, Recognised};
@@ -17,28 +18,6 @@ pub use tried::Tried;
 
 pub(super) use against_plan::{host_verdict, of_plan, of_snapshot};
 pub(super) use causes::of_readings;
-
-/// How bad it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Severity {
-    /// Worth knowing.
-    Note,
-    /// It runs, but less well than it could.
-    Warning,
-    /// It does not run.
-    Error,
-}
-
-impl Severity {
-    /// Name in JSON.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Note => "note",
-            Self::Warning => "warning",
-            Self::Error => "error",
-        }
-    }
-}
 
 /// A finding: what it is, where the text says so, and what of the plan corrects it.
 #[derive(Debug, Clone, PartialEq)]
@@ -260,14 +239,12 @@ impl Finding {
         Self { kind, severity, line, evidence: evidence.to_owned(), edits: Vec::new() }
     }
 
-    /// What it means and what to do, in English.
-    pub fn english(&self) -> Said {
-        english::said(&self.kind)
-    }
-
-    /// The same in Chinese.
-    pub fn chinese(&self) -> Said {
-        chinese::said(&self.kind)
+    /// What it means and what to do.
+    pub fn said(&self, language: Language) -> Said {
+        match language {
+            Language::English => english::said(&self.kind),
+            Language::Chinese => chinese::said(&self.kind),
+        }
     }
 }
 
