@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use headroom_files::diagnose::{diagnose, readings};
+use headroom_files::diagnose::{diagnose, readings, readings_by_each};
 use headroom_files::finding::Language;
 use serde_json::Value;
 
@@ -94,14 +94,14 @@ fn hostile_texts_are_read_or_passed_over() {
         for (i, byte) in junk.iter_mut().enumerate().filter(|(i, _)| i % 13 == 0) {
             *byte = (i % 251) as u8;
         }
-        let _ = diagnose(&junk, None);
+        let _ = readings_by_each(&junk);
     }
     let all: Vec<u8> = (0..=255).cycle().take(200_000).collect();
     let _ = diagnose(&all, None);
     for word in
         ["CUDA out of memory. Tried to allocate ", "| 0 ", "[rank1]: ", "Process 1 has ", "(", "allocated_bytes"]
     {
-        let _ = readings(word.repeat(20_000).as_bytes());
+        let _ = readings_by_each(word.repeat(20_000).as_bytes());
     }
     let digits = "9".repeat(100_000);
     let _ = readings(format!("CUDA out of memory. Tried to allocate {digits} GiB. GPU {digits} has").as_bytes());

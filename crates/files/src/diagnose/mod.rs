@@ -38,6 +38,13 @@ pub fn readings(bytes: &[u8]) -> Vec<Reading> {
     readers::read(&lines, &streams)
 }
 
+/// What each reader by itself finds in a text, those included that [`readings`] asks only where others find nothing: what a
+/// fuzzer runs.
+pub fn readings_by_each(bytes: &[u8]) -> Vec<Reading> {
+    let lines = log::lines(&log::decoded(bytes));
+    readers::read_by_each(&lines, &log::streams(&lines))
+}
+
 /// What `bytes` state, a text or a pickled snapshot, and what is behind it; beside the plan of the run, where it is given.
 ///
 /// # Errors

@@ -48,6 +48,14 @@ pub(super) fn read(lines: &[Line], streams: &[Stream]) -> Vec<Reading> {
     readings
 }
 
+/// What every reader makes of a text, whatever the others find: what a fuzzer runs.
+pub(super) fn read_by_each(lines: &[Line], streams: &[Stream]) -> Vec<Reading> {
+    let mut readings = read(lines, streams);
+    readings.extend(library::messages(lines, streams));
+    readings.extend(monitor::read(lines));
+    readings
+}
+
 /// The number at the beginning of `text`, spaces before it allowed.
 fn whole(text: &str) -> Option<u64> {
     let text = text.trim_start();

@@ -137,7 +137,7 @@ fn figures(text: &str) -> Vec<(Figure, Amount)> {
             if counts { value_after(value, "").map(Amount::exact) } else { leading(value).map(|(amount, _)| amount) };
         let in_unit = || {
             // `Total (GB): 39.4`, `total_gb=39.4`.
-            let unit = ["gib", "gb", "mib", "mb"].iter().find(|unit| {
+            let unit = ["gib", "gb", "mib", "mb", "bytes"].iter().find(|unit| {
                 between.split(|c: char| c.is_ascii_digit()).next().is_some_and(|words| words.contains(*unit))
             })?;
             let (digits, _) = super::super::quantity::number(value)?;

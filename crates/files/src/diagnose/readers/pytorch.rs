@@ -79,8 +79,7 @@ fn read_message(message: &str, reading: &mut Reading) {
         .iter()
         .find_map(|mark| bytes(after(message, mark)))
         .or_else(|| bytes(before(message, "totalcapacity;")))
-        .or_else(|| bytes(before(message, "total;")))
-        .or_else(|| bytes(after(message, "maxallowed:")));
+        .or_else(|| bytes(before(message, "total;")));
     reading.free_bytes = bytes(before(message, "isfree")).or_else(|| bytes(before(message, "free;")));
     reading.allocated = before(message, "isallocatedbyPyTorch")
         .or_else(|| private(message))
@@ -92,7 +91,6 @@ fn read_message(message: &str, reading: &mut Reading) {
         bytes(before(message, "reservedintotalbyPyTorch")).or_else(|| bytes(before(message, "cached)")));
     reading.allowed_bytes = bytes(before(message, "allowed;")).or_else(|| bytes(after(message, "maxallowed:")));
     reading.process_bytes = bytes(after(message, "thisprocesshas"));
-    reading.other_processes_bytes = bytes(after(message, "otherallocations:"));
     reading.expandable = message.contains("expandable_segmentsisenabled");
     reading.processes = processes(message);
     tell_apart(reading);
