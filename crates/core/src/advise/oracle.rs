@@ -1,7 +1,6 @@
 //! Whether a plan fits, asked many times.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 
 use crate::job::Job;
 use crate::link;
@@ -167,7 +166,7 @@ impl FitOracle for ReplayedIfClose {
 /// Asks another oracle once for each plan.
 pub struct Remembering<'a> {
     oracle: &'a dyn FitOracle,
-    known: RefCell<HashMap<String, Option<Judgement>>>,
+    known: RefCell<Vec<(String, Option<Judgement>)>>,
 }
 
 impl<'a> Remembering<'a> {
@@ -180,10 +179,10 @@ impl<'a> Remembering<'a> {
 impl FitOracle for Remembering<'_> {
     fn judge(&self, job: &Job) -> Option<Judgement> {
         let key = link::encode(&job.plan);
-        let known = self.known.borrow().get(&key).copied();
+        let known = self.known.borrow().iter().find(|(other, _)| *other == key).map(|(_, judged)| *judged);
         known.unwrap_or_else(|| {
             let judged = self.oracle.judge(job);
-            self.known.borrow_mut().insert(key, judged);
+            self.known.borrow_mut().push((key, judged));
             judged
         })
     }

@@ -162,6 +162,11 @@ impl Job {
         self.plan.method == Method::Qlora
     }
 
+    /// Whether transformers quantises the base weight by weight as it loads it; 8-bit weights are not followed that far.
+    pub(crate) fn quantizes_while_loading(&self) -> bool {
+        self.quantizes() && self.plan.quantization.bits == 4 && self.trainer.loads_weight_by_weight()
+    }
+
     /// Whether a score head stands in for the language-model head.
     pub fn scores(&self) -> bool {
         matches!(self.plan.task, Task::SequenceClassification | Task::Reward) && !self.has_value_head()

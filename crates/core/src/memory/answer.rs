@@ -3,7 +3,7 @@
 use super::autograd::{Extent, Wanted};
 use super::device_overhead::DeviceOverhead;
 use super::estimate::*;
-use super::host::{HostAllocation, HostVerdict};
+use super::host::{self, HostAllocation, HostVerdict};
 use super::ledger;
 use super::overhead;
 use super::phase::Phase;
@@ -80,6 +80,7 @@ fn answer(job: &Job, with_rows: bool) -> Estimate {
     if let Some(engine) = job.sleeping_engine() {
         host.push(sharding::sleeping_weights(engine, job.numerics.weights.bytes()));
     }
+    host.extend(host::activations(&step.activations_on_host, plan.num_gpus));
     Estimate {
         param_count: counts.base.saturating_add(counts.adapters),
         active_param_count: active,
@@ -317,11 +318,8 @@ fn not_measured(plan: &Plan) -> Vec<&'static str> {
     if tasks.contains(&plan.task) && plan.num_gpus > 1 {
         options.push("num_gpus");
     }
-    if plan.use_liger_kernel {
+    if plan.use_liger_kernel && plan.task != Task::Sft {
         options.push("use_liger_kernel");
-    }
-    if plan.method == Method::Qlora && plan.quantization.bits == 8 {
-        options.push("quantization.bits = 8");
     }
     options
 }

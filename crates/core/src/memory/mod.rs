@@ -12,6 +12,7 @@ mod estimate;
 mod host;
 mod kv_cache;
 mod ledger;
+mod loading;
 mod loss;
 mod optimizer;
 mod overhead;
