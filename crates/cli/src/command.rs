@@ -14,6 +14,7 @@ use crate::compare::{self, CompareOptions};
 use crate::diagnose::{self, DiagnoseOptions};
 use crate::estimate::{self, EstimateOptions};
 use crate::import::{self, ImportOptions};
+use crate::lint::{self, LintOptions};
 use crate::solve::{self, SolveOptions};
 use crate::validate::{self, ValidateOptions};
 use crate::validate_speed::{self, ValidateSpeedOptions};
@@ -55,6 +56,8 @@ enum Command {
     Import(ImportOptions),
     /// What the text of a failure, a monitor or a memory snapshot states, and what is behind it.
     Diagnose(DiagnoseOptions),
+    /// What contradicts itself in files of trainers and launch commands.
+    Lint(LintOptions),
     /// The models that plans can name.
     Models(Listing),
     /// The GPUs that plans can name.
@@ -103,6 +106,7 @@ impl Program {
             Command::Solve(options) => solve::run(&options, out)?,
             Command::Diagnose(options) => return diagnose::run(&options, out),
             Command::Import(options) => return import::run(&options, out),
+            Command::Lint(options) => return lint::run(&options, out),
             Command::Compare(options) if options.other.is_some() => difference::run(&options, out)?,
             Command::Compare(options) => compare::run(&options, out)?,
             Command::Chart(options) => chart::run(&options, out)?,

@@ -63,7 +63,8 @@ fn print(imported: &Import, files: &[File], out: &mut dyn Write) -> Result<(), F
 /// Prints a finding with its line.
 pub(crate) fn print_finding(finding: &Finding, files: &[File], out: &mut dyn Write) -> Result<(), Failure> {
     let said = finding.said(Language::English);
-    let place = finding.file.and_then(|file| files.get(file)).map(|file| format!("{}:{}: ", file.name, finding.span.line));
+    let place =
+        finding.file.and_then(|file| files.get(file)).map(|file| format!("{}:{}: ", file.name, finding.span.line));
     let severity = finding.kind.severity().name();
     let line = format!("{}{severity}: {} {}", place.unwrap_or_default(), said.what, said.fix);
     writeln!(out, "{}", one_line(&line))?;

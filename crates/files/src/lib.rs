@@ -5,7 +5,9 @@
 
 pub mod diagnose;
 pub mod finding;
+pub mod fuzz;
 pub mod import;
+pub mod lint;
 pub mod snapshot;
 pub mod syntax;
 pub mod trainers;

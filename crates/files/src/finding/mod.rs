@@ -3,6 +3,8 @@
 mod chinese;
 mod english;
 
+use headroom_core::plan::Problem;
+
 use crate::syntax::{FaultKind, Span};
 
 /// How bad it is.
@@ -172,6 +174,103 @@ kinds! {
     } = "data_parallel", Warning;
     /// The length is the model's own.
     LengthOfModel = "length_of_model", Note;
+    /// `MULTI_GPU` with one process.
+    MultiGpuOneProcess = "multi_gpu_one_process", Warning;
+    /// GPUs are listed that are not as many as the processes.
+    GpuIdsProcesses {
+        /// GPUs listed.
+        listed: u64,
+        /// Processes.
+        processes: u64,
+    } = "gpu_ids_processes", Error;
+    /// Parameters are offloaded by a stage that does not shard them.
+    ParamOffloadStage {
+        /// The stage.
+        stage: u64,
+    } = "param_offload_stage", Error;
+    /// The optimizer is offloaded without a stage.
+    OffloadWithoutStage = "offload_without_stage", Error;
+    /// ZeRO on one GPU.
+    ZeroOnOneGpu {
+        /// The stage.
+        stage: u64,
+        /// Whether something is offloaded, which helps there.
+        offloads: bool,
+    } = "zero_on_one_gpu", Warning;
+    /// A value of DeepSpeed's file that is not the Trainer's.
+    DeepspeedMismatch {
+        /// What both set.
+        field: &'static str,
+        /// DeepSpeed's value.
+        value: String,
+        /// The Trainer's.
+        trainer: String,
+    } = "deepspeed_mismatch", Error;
+    /// `train_batch_size` is no product of its parts.
+    BatchProduct {
+        /// As written.
+        value: u64,
+        /// Sequences in one forward on one GPU.
+        micro: u64,
+        /// Accumulation.
+        steps: u64,
+        /// GPUs.
+        world: u64,
+    } = "batch_product", Error;
+    /// Both autocasts.
+    Fp16AndBf16 = "fp16_and_bf16", Error;
+    /// bf16 on a GPU without it.
+    Bf16Unsupported {
+        /// The GPU.
+        gpu: String,
+    } = "bf16_unsupported", Error;
+    /// flash-attn on a GPU that it does not run on.
+    FlashUnsupported {
+        /// The GPU.
+        gpu: String,
+    } = "flash_unsupported", Error;
+    /// `device_map="auto"` under several processes.
+    DeviceMapDistributed {
+        /// Processes.
+        processes: u64,
+    } = "device_map_distributed", Error;
+    /// `device_map="auto"` in one process.
+    DeviceMapSpreads = "device_map_spreads", Warning;
+    /// One model is loaded twice.
+    ModelTwice {
+        /// The model.
+        name: String,
+        /// The line of the first load.
+        line: usize,
+    } = "model_twice", Warning;
+    /// All weights train, and they are quantised.
+    FullOfQuantized = "full_of_quantized", Error;
+    /// Checkpointing with `use_cache`.
+    CheckpointingUseCache = "checkpointing_use_cache", Warning;
+    /// A quantised base in bytes under ZeRO-3 or FSDP.
+    QuantizedNotSharded {
+        /// The dtype that would be sharded.
+        dtype: &'static str,
+    } = "quantized_not_sharded", Warning;
+    /// Longer than the model's positions.
+    LongerThanModel {
+        /// The plan's length.
+        length: u64,
+        /// The model's.
+        longest: u64,
+    } = "longer_than_model", Warning;
+    /// A generation round that is no whole number of groups.
+    PartialGroup {
+        /// Sequences of a round.
+        sequences: u64,
+        /// Sequences of a group.
+        group: u64,
+    } = "partial_group", Error;
+    /// Something that no plan can be.
+    Planned {
+        /// What.
+        problem: Problem,
+    } = "plan_problem", Error;
     /// A key that has no effect in this trainer.
     NoEffect {
         /// As written.

@@ -7,7 +7,7 @@ use crate::trainers::As;
 
 /// Why a value sets no field.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Unread {
+pub(crate) enum Unread {
     /// It is computed when the program runs.
     Computed,
     /// It is not what the key takes.
@@ -15,7 +15,7 @@ pub(super) enum Unread {
 }
 
 /// The value of `node` as that of a field.
-pub(super) fn convert(node: &Node, how: As) -> Result<Json, Unread> {
+pub(crate) fn convert(node: &Node, how: As) -> Result<Json, Unread> {
     if matches!(node.value, Value::Expression(_) | Value::Call { .. }) {
         return Err(Unread::Computed);
     }
@@ -26,7 +26,9 @@ pub(super) fn convert(node: &Node, how: As) -> Result<Json, Unread> {
         As::NotFlag => flag(node).map(|flag| Json::from(!flag)).ok_or(Unread::Bad("true or false")),
         As::Text => text(node).map(Json::from).ok_or(Unread::Bad("a text")),
         As::Lower => text(node).map(|text| Json::from(text.to_ascii_lowercase())).ok_or(Unread::Bad("a text")),
-        As::Dtype => text(node).and_then(|text| dtype(&text)).map(Json::from).ok_or(Unread::Bad("bfloat16, float16 or float32")),
+        As::Dtype => {
+            text(node).and_then(|text| dtype(&text)).map(Json::from).ok_or(Unread::Bad("bfloat16, float16 or float32"))
+        }
         As::Names => Ok(Json::from(names(node))),
         As::Targets => Ok(targets(node)),
         As::Optimizer => text(node).map(|text| Json::from(optimizer(&text))).ok_or(Unread::Bad("an optimizer")),
@@ -35,12 +37,15 @@ pub(super) fn convert(node: &Node, how: As) -> Result<Json, Unread> {
             Some("auto") => Ok(Json::from("auto")),
             _ => whole(node).map(Json::from).ok_or(Unread::Bad("a number or auto")),
         },
-        As::Attention => text(node).and_then(|text| attention(&text)).map(Json::from).ok_or(Unread::Bad("sdpa, eager or flash_attention_2")),
+        As::Attention => text(node)
+            .and_then(|text| attention(&text))
+            .map(Json::from)
+            .ok_or(Unread::Bad("sdpa, eager or flash_attention_2")),
     }
 }
 
 /// A switch; texts and numbers that stand for one count.
-pub(super) fn flag(node: &Node) -> Option<bool> {
+pub(crate) fn flag(node: &Node) -> Option<bool> {
     match &node.value {
         Value::Flag(flag) => Some(*flag),
         Value::Integer(0) => Some(false),
@@ -55,7 +60,7 @@ pub(super) fn flag(node: &Node) -> Option<bool> {
 }
 
 /// Whether a key is not used: switched off, empty, zero.
-pub(super) fn is_off(node: &Node) -> bool {
+pub(crate) fn is_off(node: &Node) -> bool {
     match &node.value {
         Value::Null | Value::Flag(false) | Value::Integer(0) => true,
         Value::Number(number) => *number == 0.0,
@@ -69,14 +74,16 @@ pub(super) fn is_off(node: &Node) -> bool {
 }
 
 /// A whole number, also as a text or `2e8`.
-pub(super) fn whole(node: &Node) -> Option<u64> {
+pub(crate) fn whole(node: &Node) -> Option<u64> {
     const EXACT: f64 = 9e15;
     match &node.value {
         Value::Integer(whole) => u64::try_from(*whole).ok(),
         Value::Number(number) if number.fract() == 0.0 && (0.0..EXACT).contains(number) => Some(*number as u64),
         Value::Text(text) => {
             let digits = text.trim().replace('_', "");
-            let float = || digits.parse::<f64>().ok().filter(|n| n.fract() == 0.0 && (0.0..EXACT).contains(n)).map(|n| n as u64);
+            let float = || {
+                digits.parse::<f64>().ok().filter(|n| n.fract() == 0.0 && (0.0..EXACT).contains(n)).map(|n| n as u64)
+            };
             digits.parse().ok().or_else(float)
         }
         _ => None,
@@ -84,7 +91,7 @@ pub(super) fn whole(node: &Node) -> Option<u64> {
 }
 
 /// A number, also as a text.
-pub(super) fn real(node: &Node) -> Option<f64> {
+pub(crate) fn real(node: &Node) -> Option<f64> {
     match &node.value {
         Value::Integer(whole) => Some(*whole as f64),
         Value::Number(number) => Some(*number),
@@ -94,7 +101,7 @@ pub(super) fn real(node: &Node) -> Option<f64> {
 }
 
 /// A text; numbers and switches as written.
-pub(super) fn text(node: &Node) -> Option<String> {
+pub(crate) fn text(node: &Node) -> Option<String> {
     match &node.value {
         Value::Text(text) => Some(text.trim().to_owned()),
         Value::Integer(whole) => Some(whole.to_string()),
@@ -105,7 +112,7 @@ pub(super) fn text(node: &Node) -> Option<String> {
 }
 
 /// The number format called `name`.
-pub(super) fn dtype(name: &str) -> Option<&'static str> {
+pub(crate) fn dtype(name: &str) -> Option<&'static str> {
     let name = name.trim().to_ascii_lowercase();
     Some(match name.strip_prefix("torch.").unwrap_or(&name) {
         "bfloat16" | "bf16" => "bfloat16",
@@ -118,7 +125,7 @@ pub(super) fn dtype(name: &str) -> Option<&'static str> {
 }
 
 /// Names in a list, or in a text with commas or blanks.
-pub(super) fn names(node: &Node) -> Vec<String> {
+pub(crate) fn names(node: &Node) -> Vec<String> {
     match &node.value {
         Value::List(items) => items.iter().flat_map(names).collect(),
         Value::Text(text) => {
@@ -130,14 +137,16 @@ pub(super) fn names(node: &Node) -> Vec<String> {
 }
 
 /// Names of modules, or the word for all linear ones.
-pub(super) fn targets(node: &Node) -> Json {
+pub(crate) fn targets(node: &Node) -> Json {
     let names = names(node);
-    let all = |name: &String| matches!(name.to_ascii_lowercase().as_str(), "all" | "all-linear" | "all_linear" | "default_all");
+    let all = |name: &String| {
+        matches!(name.to_ascii_lowercase().as_str(), "all" | "all-linear" | "all_linear" | "default_all")
+    };
     if names.iter().any(all) { Json::from("all-linear") } else { Json::from(names) }
 }
 
 /// transformers' name of an optimizer: the enum's own aliases, those of older versions, and those of other trainers.
-pub(super) fn optimizer(name: &str) -> String {
+pub(crate) fn optimizer(name: &str) -> String {
     let name = name.trim().to_ascii_lowercase();
     let name = name.strip_prefix("optimizernames.").unwrap_or(&name);
     match name {
@@ -154,7 +163,7 @@ pub(super) fn optimizer(name: &str) -> String {
 }
 
 /// Where something lives; an NVMe is reached through the host's memory.
-pub(super) fn device(name: &str) -> &'static str {
+pub(crate) fn device(name: &str) -> &'static str {
     match name.to_ascii_lowercase().as_str() {
         "cpu" | "nvme" | "true" => "cpu",
         _ => "none",
@@ -162,13 +171,17 @@ pub(super) fn device(name: &str) -> &'static str {
 }
 
 /// transformers' name of an attention; `None` for those that follow the libraries or are not modelled.
-pub(super) fn attention(name: &str) -> Option<&'static str> {
+pub(crate) fn attention(name: &str) -> Option<&'static str> {
     let name = name.to_ascii_lowercase();
     Some(match name.as_str() {
-        "fa2" | "flash_attn" | "flash_attention_2" | "flash_attention" | "flash-attn" | "flash_attn_2" | "fa" => "flash_attention_2",
+        "fa2" | "flash_attn" | "flash_attention_2" | "flash_attention" | "flash-attn" | "flash_attn_2" | "fa" => {
+            "flash_attention_2"
+        }
         "sdpa" | "torch" => "sdpa",
         "eager" | "disabled" | "vanilla" => "eager",
-        kernel if kernel.starts_with("kernels-community/flash-attn2") || kernel == "kernels-community/flash-attn" => "flash_attention_2",
+        kernel if kernel.starts_with("kernels-community/flash-attn2") || kernel == "kernels-community/flash-attn" => {
+            "flash_attention_2"
+        }
         _ => return None,
     })
 }

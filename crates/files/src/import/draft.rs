@@ -110,7 +110,8 @@ impl Draft {
                 let kind = Kind::Renamed { key: statement.key.clone(), now, since };
                 let plain = now.rsplit('.').next().unwrap_or(now);
                 let last = key.rsplit('.').next().unwrap_or(key);
-                let edit = Edit { file: statement.file, span: renamed_span(statement.span, last), text: plain.to_owned() };
+                let edit =
+                    Edit { file: statement.file, span: renamed_span(statement.span, last), text: plain.to_owned() };
                 let fix = Fix { edits: vec![edit], fields: Vec::new() };
                 self.findings.push(Finding::at(kind, statement.file, statement.span).with_fix(fix));
                 if key != now {
@@ -128,8 +129,10 @@ impl Draft {
     }
 
     fn unknown(&mut self, key: &str, statement: &Statement, table: &Table) {
-        let nearest = table.nearest(key);
-        if !table.strict && nearest.is_none() {
+        // In a script's own arguments only what differs by a slip of the finger is taken for a slip.
+        const SLIP: usize = 2;
+        let nearest = table.nearest(key).filter(|nearest| table.strict || nearest.len().abs_diff(key.len()) <= SLIP);
+        if !table.strict && (nearest.is_none() || table.tool == "environment") {
             self.ignored += 1;
             return;
         }

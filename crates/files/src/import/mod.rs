@@ -1,6 +1,6 @@
 //! Several files make one plan, in the order in which the tools let one overrule the other.
 
-mod convert;
+pub(crate) mod convert;
 mod draft;
 mod gather;
 mod json;
@@ -14,6 +14,8 @@ use crate::finding::Finding;
 use crate::syntax::Span;
 use crate::trainers::Topic;
 
+pub(crate) use draft::{Draft, Rank, Statement};
+pub(crate) use gather::{Launcher, Load};
 pub use json::finding_value;
 pub use recognise::Kind;
 
@@ -47,7 +49,13 @@ pub struct Import {
     /// What is wrong or worth knowing.
     pub findings: Vec<Finding>,
     /// What the files say, for the linter.
-    pub(crate) said: draft::Draft,
+    pub(crate) said: Draft,
+    /// Models that scripts load.
+    pub(crate) loads: Vec<Load>,
+    /// What starts the processes.
+    pub(crate) launcher: Option<Launcher>,
+    /// `model.config.use_cache`.
+    pub(crate) use_cache: Option<Statement>,
 }
 
 /// A key that set a field.

@@ -81,7 +81,8 @@ pub(super) enum Content {
 /// Reads a file and says what it is.
 pub(super) fn recognise(name: &str, text: &str) -> (Kind, Content) {
     let lower = name.to_ascii_lowercase();
-    let ending = lower.rsplit(['/', '\\']).next().and_then(|base| base.rsplit_once('.')).map_or("", |(_, ending)| ending);
+    let ending =
+        lower.rsplit(['/', '\\']).next().and_then(|base| base.rsplit_once('.')).map_or("", |(_, ending)| ending);
     let begins = text.trim_start_matches('\u{feff}').trim_start();
     let tree = |read: Result<Node, Fault>| match read {
         Ok(node) => (kind_of(&node), Content::Tree(node)),
@@ -142,7 +143,9 @@ fn notebook(text: &str) -> (Kind, Content) {
         Err(fault) => return (Kind::Python, Content::Fault(fault)),
     };
     let mut code = String::new();
-    let Some(Node { value: Value::List(cells), .. }) = node.get("cells") else { return (Kind::Unknown, Content::Tree(node)) };
+    let Some(Node { value: Value::List(cells), .. }) = node.get("cells") else {
+        return (Kind::Unknown, Content::Tree(node));
+    };
     for cell in cells.iter().filter(|cell| cell.get("cell_type").and_then(Node::text) == Some("code")) {
         match cell.get("source").map(|source| &source.value) {
             Some(Value::List(lines)) => lines.iter().filter_map(Node::text).for_each(|line| code.push_str(line)),
@@ -167,15 +170,41 @@ fn is_requirements(text: &str) -> bool {
 fn looks_like_python(text: &str) -> bool {
     let marks = ["import ", "from ", "#!/usr/bin/env python", "\"\"\"", "@dataclass", "def ", "class "];
     let calls = [
-        "TrainingArguments(", "Config(", "from_pretrained(", "Trainer(", "get_peft_model(", "LoraConfig(", "torch.bfloat16",
+        "TrainingArguments(",
+        "Config(",
+        "from_pretrained(",
+        "Trainer(",
+        "get_peft_model(",
+        "LoraConfig(",
+        "torch.bfloat16",
     ];
     marks.iter().any(|mark| text.starts_with(mark)) || calls.iter().any(|call| text.contains(call))
 }
 
 /// Programs that launch trainers.
 pub(super) const PROGRAMS: [&str; 22] = [
-    "accelerate", "torchrun", "deepspeed", "python", "python3", "swift", "megatron", "llamafactory-cli", "axolotl", "trl", "tune",
-    "verl", "srun", "lmf", "torch", "colossalai", "ray", "bash", "sh", "nohup", "uv", "unsloth",
+    "accelerate",
+    "torchrun",
+    "deepspeed",
+    "python",
+    "python3",
+    "swift",
+    "megatron",
+    "llamafactory-cli",
+    "axolotl",
+    "trl",
+    "tune",
+    "verl",
+    "srun",
+    "lmf",
+    "torch",
+    "colossalai",
+    "ray",
+    "bash",
+    "sh",
+    "nohup",
+    "uv",
+    "unsloth",
 ];
 
 fn looks_like_command(text: &str) -> bool {
@@ -184,7 +213,9 @@ fn looks_like_command(text: &str) -> bool {
         let first = line.split_whitespace().find(|word| !(word.contains('=') && !word.starts_with('-')));
         first.is_some_and(|word| PROGRAMS.contains(&word.rsplit('/').next().unwrap_or(word)))
     };
-    text.starts_with("#!") || text.lines().any(|line| words(line) || line.trim_start().starts_with("export ")) || text.starts_with("--")
+    text.starts_with("#!")
+        || text.lines().any(|line| words(line) || line.trim_start().starts_with("export "))
+        || text.starts_with("--")
 }
 
 /// What a tree of keys and values is.
@@ -193,29 +224,56 @@ fn kind_of(node: &Node) -> Kind {
     let any = |keys: &[&str]| keys.iter().any(|key| has(key));
     if has("peft_type") {
         Kind::Adapter
-    } else if any(&["zero_optimization", "train_micro_batch_size_per_gpu"]) || (has("train_batch_size") && any(&["fp16", "bf16", "optimizer"])) {
+    } else if any(&["zero_optimization", "train_micro_batch_size_per_gpu"])
+        || (has("train_batch_size") && any(&["fp16", "bf16", "optimizer"]))
+    {
         Kind::Deepspeed
-    } else if any(&["compute_environment", "distributed_type"]) || (has("num_processes") && any(&["mixed_precision", "fsdp_config", "deepspeed_config"])) {
+    } else if any(&["compute_environment", "distributed_type"])
+        || (has("num_processes") && any(&["mixed_precision", "fsdp_config", "deepspeed_config"]))
+    {
         Kind::Accelerate
     } else if has("actor_rollout_ref") || (has("data") && has("trainer") && any(&["algorithm", "model"])) {
         Kind::Verl
-    } else if has("base_model") && any(&["datasets", "sequence_len", "micro_batch_size", "adapter", "pretraining_dataset"]) || has("base_model") {
+    } else if has("base_model")
+        && any(&["datasets", "sequence_len", "micro_batch_size", "adapter", "pretraining_dataset"])
+        || has("base_model")
+    {
         Kind::Axolotl
-    } else if any(&["finetuning_type", "cutoff_len", "lora_target", "quantization_bit", "flash_attn"]) || (has("stage") && any(&["template", "dataset", "model_name_or_path"])) {
+    } else if any(&["finetuning_type", "cutoff_len", "lora_target", "quantization_bit", "flash_attn"])
+        || (has("stage") && any(&["template", "dataset", "model_name_or_path"]))
+    {
         Kind::LlamaFactory
-    } else if any(&["tuner_type", "train_type", "sft_type", "rlhf_type", "attn_impl", "quant_bits"]) || (has("model") && has("dataset") && any(&["lora_rank", "torch_dtype", "max_length"])) {
+    } else if any(&["tuner_type", "train_type", "sft_type", "rlhf_type", "attn_impl", "quant_bits"])
+        || (has("model") && has("dataset") && any(&["lora_rank", "torch_dtype", "max_length"]))
+    {
         Kind::MsSwift
-    } else if any(&["use_peft", "dataset_name", "max_completion_length", "num_generations", "precompute_ref_log_probs", "assistant_only_loss", "load_in_4bit", "datasets"])
-        || (any(&["max_length", "max_seq_length", "packing"]) && has("model_name_or_path"))
+    } else if any(&[
+        "use_peft",
+        "dataset_name",
+        "max_completion_length",
+        "num_generations",
+        "precompute_ref_log_probs",
+        "assistant_only_loss",
+        "load_in_4bit",
+        "datasets",
+    ]) || (any(&["max_length", "max_seq_length", "packing"]) && has("model_name_or_path"))
     {
         Kind::Trl
     } else if any(&["bnb_4bit_quant_type", "load_in_4bit", "load_in_8bit"]) {
         Kind::Quantization
-    } else if any(&["architectures", "model_type"]) && any(&["hidden_size", "text_config", "n_embd", "d_model", "num_hidden_layers"]) {
+    } else if any(&["architectures", "model_type"])
+        && any(&["hidden_size", "text_config", "n_embd", "d_model", "num_hidden_layers"])
+    {
         Kind::Model
     } else if any(&["per_device_train_batch_size", "output_dir", "learning_rate", "model_name_or_path"]) {
         Kind::Transformers
-    } else if any(&["fsdp_version", "transformer_layer_cls_to_wrap", "fsdp_transformer_layer_cls_to_wrap", "reshard_after_forward", "fsdp_sharding_strategy"]) {
+    } else if any(&[
+        "fsdp_version",
+        "transformer_layer_cls_to_wrap",
+        "fsdp_transformer_layer_cls_to_wrap",
+        "reshard_after_forward",
+        "fsdp_sharding_strategy",
+    ]) {
         Kind::Fsdp
     } else {
         Kind::Unknown

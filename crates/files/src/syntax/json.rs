@@ -143,7 +143,8 @@ impl<'t> Reader<'t> {
                     let end = start + offset + 1;
                     let quoted = self.source.text.get(start..end).unwrap_or("\"\"");
                     let text = serde_json::from_str::<String>(quoted);
-                    let text = text.map_err(|_| self.fault("a text with an escape or a control character JSON has not"))?;
+                    let text =
+                        text.map_err(|_| self.fault("a text with an escape or a control character JSON has not"))?;
                     self.at = end;
                     return Ok(text);
                 }

@@ -120,8 +120,8 @@ impl<'t> Reader<'t> {
         document: Option<String>,
     ) {
         const NOISE: [&str; 20] = [
-            "!", "$", "%%bash", "then", "do", "else", "time", "nohup", "sudo", "exec", "env", "command", "stdbuf", "eval",
-            "srun", "uv", "poetry", "run", ">", "{",
+            "!", "$", "%%bash", "then", "do", "else", "time", "nohup", "sudo", "exec", "env", "command", "stdbuf",
+            "eval", "srun", "uv", "poetry", "run", ">", "{",
         ];
         while let Some(first) = words.first() {
             let bare = first.text.trim_start_matches('!');
@@ -183,7 +183,10 @@ impl<'t> Reader<'t> {
         let name = rest.get(..length).unwrap_or("").to_owned();
         let after = rest.get(length..).unwrap_or("");
         let adds = after.starts_with("+=");
-        if name.is_empty() || name.starts_with(|first: char| first.is_ascii_digit()) || !(adds || after.starts_with('=')) {
+        if name.is_empty()
+            || name.starts_with(|first: char| first.is_ascii_digit())
+            || !(adds || after.starts_with('='))
+        {
             return Ok(false);
         }
         let span = self.source.span(self.at, self.at + length);
@@ -433,7 +436,8 @@ impl<'t> Reader<'t> {
             self.at += length + 3;
             let name_length = inside.find(|letter| !is_name(letter)).unwrap_or(inside.len());
             let (name, after) = inside.split_at(name_length);
-            let fallback = after.strip_prefix(":-").or_else(|| after.strip_prefix(":=")).or_else(|| after.strip_prefix('-'));
+            let fallback =
+                after.strip_prefix(":-").or_else(|| after.strip_prefix(":=")).or_else(|| after.strip_prefix('-'));
             (name.to_owned(), fallback.map(str::to_owned), after == "[@]" || after == "[*]")
         } else {
             let inside = rest.get(1..).unwrap_or("");

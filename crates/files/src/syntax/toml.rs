@@ -23,12 +23,7 @@ pub fn read(text: &str) -> Result<Node, Fault> {
     Ok(Node { value: entries(table.get_ref(), &source, &mut budget, 0)?, span })
 }
 
-fn entries(
-    table: &DeTable<'_>,
-    source: &Source<'_>,
-    budget: &mut Budget,
-    depth: usize,
-) -> Result<Value, Fault> {
+fn entries(table: &DeTable<'_>, source: &Source<'_>, budget: &mut Budget, depth: usize) -> Result<Value, Fault> {
     let mut entries = Vec::new();
     for (key, value) in table {
         let span = source.span(key.span().start, key.span().end);
@@ -38,12 +33,7 @@ fn entries(
     Ok(Value::Map(entries))
 }
 
-fn node(
-    value: &Spanned<DeValue<'_>>,
-    source: &Source<'_>,
-    budget: &mut Budget,
-    depth: usize,
-) -> Result<Node, Fault> {
+fn node(value: &Spanned<DeValue<'_>>, source: &Source<'_>, budget: &mut Budget, depth: usize) -> Result<Node, Fault> {
     let span = source.span(value.span().start, value.span().end);
     Budget::at_depth(depth, span)?;
     budget.spend(1, span)?;

@@ -74,7 +74,12 @@ impl<'t> Reader<'t> {
         Budget::at_depth(depth, span)?;
         if let Event::Alias(anchor) = event {
             let Some((node, size)) = self.anchors.get(&anchor).cloned() else {
-                return Err(Fault::malformed(&self.source, NOTATION, span.start, "an alias of a value that contains it"));
+                return Err(Fault::malformed(
+                    &self.source,
+                    NOTATION,
+                    span.start,
+                    "an alias of a value that contains it",
+                ));
             };
             self.budget.spend(size, span)?;
             return Ok((node, size));

@@ -83,12 +83,8 @@ const KNOWN_TRANSFORMERS: &str = include_str!("known/transformers.txt");
 const KNOWN_TRL: &str = include_str!("known/trl.txt");
 
 /// `TrainingArguments`.
-pub static TRANSFORMERS: Table = Table {
-    tool: "transformers",
-    rows: &[transformers::ROWS],
-    known: &[KNOWN_TRANSFORMERS],
-    strict: true,
-};
+pub static TRANSFORMERS: Table =
+    Table { tool: "transformers", rows: &[transformers::ROWS], known: &[KNOWN_TRANSFORMERS], strict: true };
 /// A script's own arguments beside those of `TrainingArguments`: `ModelArguments` and `DataArguments` of examples.
 pub static SCRIPT: Table = Table {
     tool: "transformers",

@@ -23,9 +23,15 @@ pub fn shipped_accelerate(name: &str) -> Option<&'static str> {
     Some(match name {
         "single_gpu" => "distributed_type: \"NO\"\nmixed_precision: bf16\nnum_processes: 1\n",
         "multi_gpu" => "distributed_type: MULTI_GPU\nmixed_precision: bf16\nnum_processes: 8\n",
-        "zero1" => "distributed_type: DEEPSPEED\nmixed_precision: bf16\nnum_processes: 8\ndeepspeed_config: {zero_stage: 1}\n",
-        "zero2" => "distributed_type: DEEPSPEED\nmixed_precision: bf16\nnum_processes: 8\ndeepspeed_config: {zero_stage: 2}\n",
-        "zero3" => "distributed_type: DEEPSPEED\nmixed_precision: bf16\nnum_processes: 8\ndeepspeed_config: {zero_stage: 3}\n",
+        "zero1" => {
+            "distributed_type: DEEPSPEED\nmixed_precision: bf16\nnum_processes: 8\ndeepspeed_config: {zero_stage: 1}\n"
+        }
+        "zero2" => {
+            "distributed_type: DEEPSPEED\nmixed_precision: bf16\nnum_processes: 8\ndeepspeed_config: {zero_stage: 2}\n"
+        }
+        "zero3" => {
+            "distributed_type: DEEPSPEED\nmixed_precision: bf16\nnum_processes: 8\ndeepspeed_config: {zero_stage: 3}\n"
+        }
         "fsdp1" => "distributed_type: FSDP\nmixed_precision: bf16\nnum_processes: 8\nfsdp_config: {fsdp_version: 1}\n",
         "fsdp2" => "distributed_type: FSDP\nmixed_precision: bf16\nnum_processes: 8\nfsdp_config: {fsdp_version: 2}\n",
         _ => return None,

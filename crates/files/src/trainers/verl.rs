@@ -42,16 +42,8 @@ pub(super) const ROWS: &[Row] = &[
     sets("actor_rollout_ref.rollout.log_prob_micro_batch_size_per_gpu", "logprob_batch_size", As::Whole),
     says("actor_rollout_ref.rollout.name", Fact::Engine),
     sets("actor_rollout_ref.rollout.n", "rollout.num_generations", As::Whole),
-    sets(
-        "actor_rollout_ref.rollout.gpu_memory_utilization",
-        "rollout.vllm_gpu_memory_utilization",
-        As::Real,
-    ),
-    sets(
-        "actor_rollout_ref.rollout.tensor_model_parallel_size",
-        "rollout.vllm_tensor_parallel_size",
-        As::Whole,
-    ),
+    sets("actor_rollout_ref.rollout.gpu_memory_utilization", "rollout.vllm_gpu_memory_utilization", As::Real),
+    sets("actor_rollout_ref.rollout.tensor_model_parallel_size", "rollout.vllm_tensor_parallel_size", As::Whole),
     sets("actor_rollout_ref.rollout.enforce_eager", "rollout.enforce_eager", As::Flag),
     sets("actor_rollout_ref.rollout.free_cache_engine", "rollout.vllm_enable_sleep_mode", As::Flag),
     bears("actor_rollout_ref.rollout.max_num_batched_tokens", Topic::NoSetting),

@@ -116,16 +116,24 @@ impl Gatherer<'_> {
         }
         let table = table_of(trainer, &candidate);
         let is_file = |text: &str| [".yaml", ".yml", ".json", ".toml"].iter().any(|ending| text.ends_with(ending));
-        let configs = entries.iter().filter(|entry| matches!(entry.key.as_str(), "config" | "config_file" | "axolotl_config"));
+        let configs =
+            entries.iter().filter(|entry| matches!(entry.key.as_str(), "config" | "config_file" | "axolotl_config"));
         let mut paths: Vec<Node> = configs.map(|entry| entry.node.clone()).collect();
         // `--bf16 train.yaml`: a bare flag before a file.
-        others.retain(|word| if is_file(&word.text) { paths.push(word.node()); false } else { true });
+        others.retain(|word| {
+            if is_file(&word.text) {
+                paths.push(word.node());
+                false
+            } else {
+                true
+            }
+        });
         for path in paths {
             self.trainer_file(&path, trainer, file);
         }
         entries.retain(|entry| !matches!(entry.key.as_str(), "config" | "config_file"));
-        if candidate.launcher == Launcher::Trl {
-            self.launcher_flags_of_trl(file, &mut entries);
+        if matches!(candidate.launcher, Launcher::Trl | Launcher::Axolotl) {
+            self.launcher_flags(file, table, &mut entries);
         }
         self.found.draft.entries(&entries, Origin { table, file, rank: Rank::Arguments });
         self.stage(file, &candidate);
@@ -139,7 +147,8 @@ impl Gatherer<'_> {
             None => (candidate.arguments.as_slice(), &[] as &[Word]),
         };
         let (launch_entries, _) = arguments(launch);
-        let table = if launch_entries.iter().any(|entry| entry.key.contains("nproc")) { &LAUNCHER } else { &ACCELERATE };
+        let table =
+            if launch_entries.iter().any(|entry| entry.key.contains("nproc")) { &LAUNCHER } else { &ACCELERATE };
         self.found.draft.entries(&launch_entries, Origin { table, file, rank: Rank::Launcher });
         let (mut entries, mut others) = arguments(own);
         // An option's value may swallow a file that stands alone: `train --debug a.yaml`.
@@ -155,10 +164,11 @@ impl Gatherer<'_> {
         (entries, others)
     }
 
-    fn launcher_flags_of_trl(&mut self, file: usize, entries: &mut Vec<Entry>) {
+    /// `trl` and `axolotl` hand flags on to accelerate.
+    fn launcher_flags(&mut self, file: usize, table: &Table, entries: &mut Vec<Entry>) {
         let is_launch = |entry: &Entry| {
             let key = entry.key.replace('-', "_");
-            key == "accelerate_config" || (TRL.means(&key).is_none() && ACCELERATE.means(&key).is_some())
+            key == "accelerate_config" || (table.means(&key).is_none() && ACCELERATE.means(&key).is_some())
         };
         let launch: Vec<Entry> = entries.iter().filter(|entry| is_launch(entry)).cloned().collect();
         entries.retain(|entry| !is_launch(entry));
@@ -185,7 +195,9 @@ impl Gatherer<'_> {
         let span = candidate.command.words.first().map(|word| word.span).unwrap_or_default();
         let word = candidate.word.as_str();
         match candidate.launcher {
-            Launcher::Trl => self.implied(Fact::Stage, Value::Text(word.to_owned()), word, (file, span), Rank::Arguments),
+            Launcher::Trl => {
+                self.implied(Fact::Stage, Value::Text(word.to_owned()), word, (file, span), Rank::Arguments)
+            }
             Launcher::Swift if word == "rlhf" && self.found.draft.fact(Fact::Stage).is_none() => {
                 // arguments/rlhf_args.py `rlhf_type`.
                 self.implied(Fact::Stage, Value::Text("dpo".to_owned()), word, (file, span), Rank::Artifact);
@@ -300,7 +312,10 @@ fn named_trainer(path: &str) -> Option<TrainerName> {
         TrainerName::MsSwift
     } else if path.starts_with("trl.") || path.contains("trl/scripts/") || path.contains("trl/examples") {
         TrainerName::Trl
-    } else if ["run_clm.py", "run_glue.py", "run_mlm.py", "run_classification.py", "run_summarization.py"].iter().any(|name| path.ends_with(name)) {
+    } else if ["run_clm.py", "run_glue.py", "run_mlm.py", "run_classification.py", "run_summarization.py"]
+        .iter()
+        .any(|name| path.ends_with(name))
+    {
         TrainerName::Transformers
     } else {
         return None;
@@ -316,7 +331,16 @@ fn by_keys(entries: &[Entry]) -> (TrainerName, &'static Table) {
         (TrainerName::LlamaFactory, &LLAMA_FACTORY)
     } else if has(&["sft_type", "train_type", "tuner_type", "rlhf_type", "attn_impl"]) {
         (TrainerName::MsSwift, &MS_SWIFT)
-    } else if has(&["use_peft", "lora_task_type", "num_generations", "max_completion_length", "vllm_mode", "use_bnb_nested_quant", "dataset_train_split", "assistant_only_loss"]) {
+    } else if has(&[
+        "use_peft",
+        "lora_task_type",
+        "num_generations",
+        "max_completion_length",
+        "vllm_mode",
+        "use_bnb_nested_quant",
+        "dataset_train_split",
+        "assistant_only_loss",
+    ]) {
         (TrainerName::Trl, &TRL_SCRIPT)
     } else {
         (TrainerName::Transformers, &SCRIPT)

@@ -17,17 +17,49 @@ pub(super) struct Parts<'w> {
 
 /// Flags of `accelerate launch` that take no value (accelerate commands/launch.py).
 pub(super) const ACCELERATE_BARE: &[&str] = &[
-    "cpu", "debug", "downcast_bf16", "dynamo_use_dynamic", "dynamo_use_fullgraph", "dynamo_use_regional_compilation",
-    "enable_cpu_affinity", "fp8_use_autocast_during_eval", "m", "module", "multi_gpu", "no_python", "same_network", "tpu",
-    "tpu_cluster", "no_tpu_cluster", "tpu_use_sudo", "use_deepspeed", "use_fsdp", "use_megatron_lm", "use_parallelism_config",
-    "q", "quiet", "fp16", "use_mps_device", "use_xpu", "ipex",
+    "cpu",
+    "debug",
+    "downcast_bf16",
+    "dynamo_use_dynamic",
+    "dynamo_use_fullgraph",
+    "dynamo_use_regional_compilation",
+    "enable_cpu_affinity",
+    "fp8_use_autocast_during_eval",
+    "m",
+    "module",
+    "multi_gpu",
+    "no_python",
+    "same_network",
+    "tpu",
+    "tpu_cluster",
+    "no_tpu_cluster",
+    "tpu_use_sudo",
+    "use_deepspeed",
+    "use_fsdp",
+    "use_megatron_lm",
+    "use_parallelism_config",
+    "q",
+    "quiet",
+    "fp16",
+    "use_mps_device",
+    "use_xpu",
+    "ipex",
 ];
 /// Flags of `torchrun` that take no value (torch distributed/run.py).
 pub(super) const TORCHRUN_BARE: &[&str] = &["standalone", "m", "module", "no_python", "run_path", "use_env", "use-env"];
 /// Flags of `deepspeed` that take no value (deepspeed launcher/runner.py).
 pub(super) const DEEPSPEED_BARE: &[&str] = &[
-    "force_multi", "module", "m", "no_python", "no_local_rank", "no_ssh_check", "no_ssh", "save_pid", "bind_cores_to_rank",
-    "elastic_training", "enable_each_rank_log",
+    "force_multi",
+    "module",
+    "m",
+    "no_python",
+    "no_local_rank",
+    "no_ssh_check",
+    "no_ssh",
+    "save_pid",
+    "bind_cores_to_rank",
+    "elastic_training",
+    "enable_each_rank_log",
 ];
 /// Options of `python` that take no value.
 pub(super) const PYTHON_BARE: &[&str] = &["u", "O", "OO", "B", "E", "s", "I", "v", "m"];

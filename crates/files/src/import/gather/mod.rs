@@ -13,9 +13,9 @@ use std::collections::BTreeMap;
 use headroom_core::plan::{Task, TrainerName};
 use serde_json::Value as Json;
 
+use super::File;
 use super::draft::{Draft, Rank, Statement};
 use super::recognise::{Content, Kind, recognise};
-use super::File;
 use crate::finding::{Finding, Kind as Found};
 use crate::syntax::{Node, Span, Value};
 use crate::trainers::Fact;
@@ -61,7 +61,7 @@ pub(super) enum Evidence {
 
 /// What starts the processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Launcher {
+pub(crate) enum Launcher {
     Accelerate,
     Torchrun,
     Deepspeed,
@@ -75,11 +75,11 @@ pub(super) enum Launcher {
 
 /// A model that a script loads.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Load {
-    pub(super) file: usize,
-    pub(super) span: Span,
-    pub(super) model: Option<Node>,
-    pub(super) variable: String,
+pub(crate) struct Load {
+    pub(crate) file: usize,
+    pub(crate) span: Span,
+    pub(crate) model: Option<Node>,
+    pub(crate) variable: String,
 }
 
 /// What a script's classes tell.
@@ -177,9 +177,10 @@ impl Gatherer<'_> {
     fn named(&self, path: &str) -> Option<usize> {
         let base = |path: &str| path.rsplit(['/', '\\']).next().unwrap_or(path).to_owned();
         let wanted = base(path);
-        self.files.iter().position(|file| file.name == path).or_else(|| {
-            self.files.iter().position(|file| base(&file.name) == wanted)
-        })
+        self.files
+            .iter()
+            .position(|file| file.name == path)
+            .or_else(|| self.files.iter().position(|file| base(&file.name) == wanted))
     }
 
     /// A statement that no key makes: a class, a call, a word of a command.

@@ -28,8 +28,19 @@ const METHODS: [(&str, Task); 11] = [
 
 /// peft's configurations of adapters that are not LoRA.
 const OTHER_ADAPTERS: [&str; 13] = [
-    "AdaLoraConfig", "IA3Config", "PrefixTuningConfig", "PromptTuningConfig", "PromptEncoderConfig", "LoHaConfig", "LoKrConfig",
-    "VeraConfig", "OFTConfig", "BOFTConfig", "FourierFTConfig", "LNTuningConfig", "RandLoraConfig",
+    "AdaLoraConfig",
+    "IA3Config",
+    "PrefixTuningConfig",
+    "PromptTuningConfig",
+    "PromptEncoderConfig",
+    "LoHaConfig",
+    "LoKrConfig",
+    "VeraConfig",
+    "OFTConfig",
+    "BOFTConfig",
+    "FourierFTConfig",
+    "LNTuningConfig",
+    "RandLoraConfig",
 ];
 
 /// Optimizers that loops of one's own make.
@@ -58,7 +69,7 @@ impl Gatherer<'_> {
                 self.found.python.use_cache = Some(statement(file, attribute));
             }
         }
-        for asked in script.asks_for_bf16.first() {
+        if let Some(asked) = script.asks_for_bf16.first() {
             self.found.draft.findings.push(Finding::at(Found::AssumedBf16, file, *asked));
         }
         if self.found.trainer.is_none() && !script.calls.is_empty() {
@@ -97,7 +108,13 @@ impl Gatherer<'_> {
         self.found.draft.entries(entries, Origin { table, file, rank: Rank::Script });
     }
 
-    fn named_call(&mut self, file: usize, span: Span, (name, arguments, keywords): (&str, &[Node], &[Entry]), script: &Script) {
+    fn named_call(
+        &mut self,
+        file: usize,
+        span: Span,
+        (name, arguments, keywords): (&str, &[Node], &[Entry]),
+        script: &Script,
+    ) {
         let last = name.rsplit('.').next().unwrap_or(name);
         let owner = name.strip_suffix(last).unwrap_or("").trim_end_matches('.').rsplit('.').next().unwrap_or("");
         match last {
@@ -132,9 +149,9 @@ impl Gatherer<'_> {
             "prepare_model_for_kbit_training" => {
                 self.implied(Fact::Prepared, Value::Flag(true), last, (file, span), Rank::Script);
                 // utils/other.py: `use_gradient_checkpointing=True`.
-                let off = keywords.iter().any(|entry| {
-                    entry.key == "use_gradient_checkpointing" && entry.node.value == Value::Flag(false)
-                });
+                let off = keywords
+                    .iter()
+                    .any(|entry| entry.key == "use_gradient_checkpointing" && entry.node.value == Value::Flag(false));
                 if !off {
                     self.implied(Fact::Checkpointing, Value::Flag(true), last, (file, span), Rank::Artifact);
                 }
@@ -145,13 +162,16 @@ impl Gatherer<'_> {
             "Accelerator" => self.take(file, keywords, &ACCELERATE),
             "TrlParser" | "HfArgumentParser" => self.parser(arguments),
             "initialize" if owner == "deepspeed" => {
-                if let Some(config) = keywords.iter().find(|entry| matches!(entry.key.as_str(), "config" | "config_params")) {
+                if let Some(config) =
+                    keywords.iter().find(|entry| matches!(entry.key.as_str(), "config" | "config_params"))
+                {
                     self.found.draft.say(Fact::Deepspeed, statement(file, config));
                 }
             }
             "DataLoader" => {
                 let size = keywords.iter().find(|entry| entry.key == "batch_size");
-                self.found.python.loop_batch = self.found.python.loop_batch.take().or(size.map(|size| statement(file, size)));
+                self.found.python.loop_batch =
+                    self.found.python.loop_batch.take().or(size.map(|size| statement(file, size)));
             }
             _ => self.trl_class(file, span, last, keywords),
         }
@@ -206,7 +226,14 @@ impl Gatherer<'_> {
     }
 
     /// `from_pretrained`: a model, unless it is a tokenizer or a configuration.
-    fn load(&mut self, file: usize, span: Span, owner: &str, (arguments, keywords): (&[Node], &[Entry]), script: &Script) {
+    fn load(
+        &mut self,
+        file: usize,
+        span: Span,
+        owner: &str,
+        (arguments, keywords): (&[Node], &[Entry]),
+        script: &Script,
+    ) {
         let skipped = ["Tokenizer", "Processor", "Config", "FeatureExtractor", "GenerationConfig"];
         if skipped.iter().any(|ending| owner.ends_with(ending)) {
             return;
@@ -221,16 +248,27 @@ impl Gatherer<'_> {
         }
         let unsloth = owner.starts_with("Fast");
         let named = ["pretrained_model_name_or_path", "model_name", "model_id"];
-        let model = arguments.first().or_else(|| keywords.iter().find(|entry| named.contains(&entry.key.as_str())).map(|entry| &entry.node));
+        let model = arguments
+            .first()
+            .or_else(|| keywords.iter().find(|entry| named.contains(&entry.key.as_str())).map(|entry| &entry.node));
         let variable = script.variables.iter().find(|variable| variable.node.span == span);
         let variable = variable.map_or_else(String::new, |variable| variable.key.to_ascii_lowercase());
         let load = Load { file, span, model: model.cloned(), variable: variable.clone() };
         let is_first = self.found.loads.is_empty();
         self.found.loads.push(load);
-        let beside = [("ref", Fact::ReferenceModel), ("reward", Fact::RewardModel), ("rm", Fact::RewardModel), ("value", Fact::ValueModel), ("critic", Fact::ValueModel)];
+        let beside = [
+            ("ref", Fact::ReferenceModel),
+            ("reward", Fact::RewardModel),
+            ("rm", Fact::RewardModel),
+            ("value", Fact::ValueModel),
+            ("critic", Fact::ValueModel),
+        ];
         if let Some((_, fact)) = beside.iter().find(|(part, _)| variable.starts_with(part)) {
             if let Some(model) = model {
-                self.found.draft.say(*fact, Statement { file, key: variable, span, node: model.clone(), rank: Rank::Script, tool: "" });
+                self.found.draft.say(
+                    *fact,
+                    Statement { file, key: variable, span, node: model.clone(), rank: Rank::Script, tool: "" },
+                );
             }
             return;
         }
@@ -239,7 +277,14 @@ impl Gatherer<'_> {
         }
         self.found.python.loads_model = true;
         if let Some(argument) = arguments.first() {
-            let statement = Statement { file, key: "from_pretrained".to_owned(), span: argument.span, node: argument.clone(), rank: Rank::Script, tool: "" };
+            let statement = Statement {
+                file,
+                key: "from_pretrained".to_owned(),
+                span: argument.span,
+                node: argument.clone(),
+                rank: Rank::Script,
+                tool: "",
+            };
             self.found.draft.say(Fact::Model, statement);
         }
         if unsloth {

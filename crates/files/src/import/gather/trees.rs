@@ -80,7 +80,8 @@ impl Gatherer<'_> {
         let path = self.files[place].name.trim_end_matches("config.json").trim_end_matches(['/', '\\']);
         let folder = path.rsplit(['/', '\\']).next().unwrap_or("").to_owned();
         let stated = node.get("_name_or_path").and_then(Node::text).unwrap_or("").to_owned();
-        let name = [folder, stated].into_iter().find(|name| !name.is_empty()).unwrap_or_else(|| "config.json".to_owned());
+        let name =
+            [folder, stated].into_iter().find(|name| !name.is_empty()).unwrap_or_else(|| "config.json".to_owned());
         self.found.model_config = Some((name, json(node)));
     }
 

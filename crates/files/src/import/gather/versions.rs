@@ -5,7 +5,17 @@ use super::Gatherer;
 
 /// Packages whose versions a plan holds.
 const PACKAGES: [&str; 12] = [
-    "trl", "transformers", "peft", "bitsandbytes", "torch", "llamafactory", "ms-swift", "axolotl", "unsloth", "verl", "accelerate",
+    "trl",
+    "transformers",
+    "peft",
+    "bitsandbytes",
+    "torch",
+    "llamafactory",
+    "ms-swift",
+    "axolotl",
+    "unsloth",
+    "verl",
+    "accelerate",
     "deepspeed",
 ];
 
@@ -15,7 +25,8 @@ impl Gatherer<'_> {
         for line in text.lines() {
             let line = line.trim().trim_start_matches(['!', '%', '"', '\'', '-', ' ']);
             let installs = line.contains("pip install") || line.contains("pip3 install") || line.contains("uv add");
-            let listed = kind == Kind::Requirements || (line.contains("==") && line.trim_end_matches([',', '"', '\'']).split_whitespace().count() == 1);
+            let listed = kind == Kind::Requirements
+                || (line.contains("==") && line.trim_end_matches([',', '"', '\'']).split_whitespace().count() == 1);
             if !installs && !listed {
                 continue;
             }

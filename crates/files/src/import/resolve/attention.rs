@@ -8,11 +8,9 @@ use crate::trainers::{Fact, Topic};
 
 impl Resolver {
     pub(super) fn attention(&mut self) {
-        for (fact, name) in [
-            (Fact::FlashSwitch, "flash_attention_2"),
-            (Fact::SdpaSwitch, "sdpa"),
-            (Fact::EagerSwitch, "eager"),
-        ] {
+        for (fact, name) in
+            [(Fact::FlashSwitch, "flash_attention_2"), (Fact::SdpaSwitch, "sdpa"), (Fact::EagerSwitch, "eager")]
+        {
             if let Some((true, statement)) = self.flag(fact) {
                 self.set("attn_implementation", name, &statement);
             }

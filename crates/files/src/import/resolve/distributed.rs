@@ -99,7 +99,11 @@ impl Resolver {
         let software = self.gathered.versions.get("transformers").is_some_and(|version| version.starts_with('4'));
         let old = software || self.trainer == TrainerName::Transformers && before(self.release, 5, 0);
         // transformers training_args.py `_process_fsdp_args`: 2 since 5.0; accelerate utils/dataclasses.py: 1.
-        let through_arguments = by_trainer && matches!(self.named, TrainerName::Transformers | TrainerName::Trl | TrainerName::LlamaFactory | TrainerName::MsSwift);
+        let through_arguments = by_trainer
+            && matches!(
+                self.named,
+                TrainerName::Transformers | TrainerName::Trl | TrainerName::LlamaFactory | TrainerName::MsSwift
+            );
         if through_arguments && !old { 2 } else { 1 }
     }
 
@@ -110,7 +114,8 @@ impl Resolver {
         if version == 2 {
             match stated {
                 Some((word, statement)) => {
-                    let keeps = matches!(word.to_ascii_lowercase().as_str(), "false" | "shard_grad_op" | "2" | "no_shard");
+                    let keeps =
+                        matches!(word.to_ascii_lowercase().as_str(), "false" | "shard_grad_op" | "2" | "no_shard");
                     self.set("distributed.reshard_after_forward", !keeps, &statement);
                 }
                 None if named == Some("shard_grad_op") => self.default("distributed.reshard_after_forward", false),

@@ -35,6 +35,9 @@ impl Resolver {
             ignored: self.ignored + self.gathered.draft.ignored,
             findings,
             said: self.gathered.draft,
+            loads: self.gathered.loads,
+            launcher: self.gathered.launcher,
+            use_cache: self.gathered.python.use_cache,
         }
     }
 
@@ -72,9 +75,8 @@ impl Resolver {
     /// What no rule above has looked at: told, never dropped.
     fn left_over(&mut self) {
         const SEEN_BY_LINT: [Fact; 2] = [Fact::GlobalBatch, Fact::GpuIds];
-        const RESOLVED: [Fact; 6] = [
-            Fact::Targets, Fact::TargetsAll, Fact::AutocastAdapters, Fact::Prepared, Fact::In4Bit, Fact::In8Bit,
-        ];
+        const RESOLVED: [Fact; 6] =
+            [Fact::Targets, Fact::TargetsAll, Fact::AutocastAdapters, Fact::Prepared, Fact::In4Bit, Fact::In8Bit];
         if let Some((batch, statement)) = self.whole(Fact::GlobalBatch) {
             let _ = batch;
             self.ignored += 1;
@@ -86,9 +88,16 @@ impl Resolver {
                 continue;
             }
             for statement in statements.iter().filter(|statement| !statement.tool.is_empty()) {
-                let told = self.understood.iter().any(|told| told.file == statement.file && told.span == statement.span);
-                let listed = self.not_expressible.iter().any(|listed| listed.file == statement.file && listed.span == statement.span);
-                let found = self.findings.iter().any(|found| found.file == Some(statement.file) && found.span == statement.span);
+                let told =
+                    self.understood.iter().any(|told| told.file == statement.file && told.span == statement.span);
+                let listed = self
+                    .not_expressible
+                    .iter()
+                    .any(|listed| listed.file == statement.file && listed.span == statement.span);
+                let found = self
+                    .findings
+                    .iter()
+                    .any(|found| found.file == Some(statement.file) && found.span == statement.span);
                 if !told && !listed && !found {
                     self.ignored += 1;
                 }
@@ -116,7 +125,9 @@ impl Resolver {
                 Err(problems) => {
                     let before = fields.len();
                     for problem in problems {
-                        fields.retain(|name, _| *name != problem.field && !problem.field.starts_with(&format!("{name}.")));
+                        fields.retain(|name, _| {
+                            *name != problem.field && !problem.field.starts_with(&format!("{name}."))
+                        });
                     }
                     if fields.len() == before {
                         return Plan::default();

@@ -4,7 +4,7 @@ use headroom_core::plan::TrainerName;
 use serde_json::Value as Json;
 
 use super::super::convert;
-use super::super::draft::Statement;
+use super::super::draft::{Statement, strongest};
 use super::Resolver;
 use crate::trainers::{Fact, Topic};
 
@@ -109,9 +109,12 @@ impl Resolver {
             _ => {}
         }
         // unsloth models/loader.py: `load_in_4bit=True`.
-        let whole = self.gathered.draft.fact(Fact::FullTuning).is_some_and(|full| convert::flag(&full.node) == Some(true));
+        let whole =
+            self.gathered.draft.fact(Fact::FullTuning).is_some_and(|full| convert::flag(&full.node) == Some(true));
         let loaded = self.gathered.draft.fact(Fact::Model).cloned();
-        loaded.filter(|_| self.named == TrainerName::Unsloth && !whole).map(|statement| Quantized { bits: 4, statement })
+        loaded
+            .filter(|_| self.named == TrainerName::Unsloth && !whole)
+            .map(|statement| Quantized { bits: 4, statement })
     }
 
     /// What the libraries take where the files say nothing of the quantisation.
@@ -178,7 +181,8 @@ impl Resolver {
 
     /// What peft's own configuration takes, where that is what the script makes.
     fn adapter_defaults(&mut self) {
-        let [rank, alpha, dropout] = ["lora.r", "lora.lora_alpha", "lora.lora_dropout"].map(|field| self.says_itself(field));
+        let [rank, alpha, dropout] =
+            ["lora.r", "lora.lora_alpha", "lora.lora_dropout"].map(|field| self.says_itself(field));
         if self.gathered.python.lora_config {
             // tuners/lora/config.py.
             if !rank {
@@ -192,8 +196,9 @@ impl Resolver {
             self.default("lora.lora_dropout", 0.05);
         } else if self.named == TrainerName::LlamaFactory && rank && !alpha {
             // hparams/finetuning_args.py: `lora_alpha or lora_rank * 2`.
-            let stated = self.gathered.draft.sets.get("lora.r").and_then(|ranks| ranks.last());
-            if let Some(rank) = stated.and_then(|(statement, _)| convert::whole(&statement.node)) {
+            let ranks = self.gathered.draft.sets.get("lora.r");
+            let stated = ranks.and_then(|ranks| strongest(ranks.iter().map(|(statement, _)| statement)));
+            if let Some(rank) = stated.and_then(|statement| convert::whole(&statement.node)) {
                 self.default("lora.lora_alpha", rank.saturating_mul(2));
             }
         }

@@ -74,7 +74,9 @@ impl Resolver {
         let again = vec![winner.clone()];
         self.overridden(&winner, &statements);
         self.gathered.draft.facts.insert(fact, again);
-        if matches!(winner.node.value, Value::Expression(_) | Value::Call { .. }) && !matches!(fact, Fact::ReferenceModel) {
+        if matches!(winner.node.value, Value::Expression(_) | Value::Call { .. })
+            && !matches!(fact, Fact::ReferenceModel)
+        {
             self.cannot_say(&winner, Topic::Computed);
             return None;
         }
@@ -161,7 +163,8 @@ impl Resolver {
     }
 
     fn bad(&mut self, statement: &Statement, expected: &str) {
-        let kind = Kind::BadValue { key: statement.key.clone(), value: shown(&statement.node), expected: expected.to_owned() };
+        let kind =
+            Kind::BadValue { key: statement.key.clone(), value: shown(&statement.node), expected: expected.to_owned() };
         self.findings.push(Finding::at(kind, statement.file, statement.span));
     }
 

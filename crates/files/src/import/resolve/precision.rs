@@ -4,7 +4,7 @@ use headroom_core::plan::TrainerName;
 use serde_json::Value as Json;
 
 use super::super::convert;
-use super::super::draft::{Rank, Statement};
+use super::super::draft::Statement;
 use super::Resolver;
 use super::identity::before;
 use crate::trainers::{Fact, Topic};
@@ -165,10 +165,5 @@ impl Resolver {
             }
             _ => {}
         }
-    }
-
-    /// The strongest statement's rank about autocast, for the linter.
-    pub(super) fn stated_by_script(&self, fact: Fact) -> bool {
-        self.gathered.draft.fact(fact).is_some_and(|statement| statement.rank >= Rank::File)
     }
 }

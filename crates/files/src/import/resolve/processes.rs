@@ -25,7 +25,9 @@ impl Resolver {
             return Some(times(found));
         }
         match self.gathered.launcher {
-            Some(Launcher::Accelerate | Launcher::Axolotl | Launcher::LlamaFactory | Launcher::Trl | Launcher::Deepspeed) => {
+            Some(
+                Launcher::Accelerate | Launcher::Axolotl | Launcher::LlamaFactory | Launcher::Trl | Launcher::Deepspeed,
+            ) => {
                 let found = ids.or(visible).map(times);
                 if found.is_none() {
                     self.unknown();
@@ -84,7 +86,8 @@ impl Resolver {
 
     fn per_machine(&mut self) -> Option<(u64, Statement)> {
         if let Some((include, statement)) = self.text(Fact::Include) {
-            let count: u64 = include.split('@').filter_map(|host| host.split_once(':')).filter_map(|(_, ids)| listed(ids)).sum();
+            let count: u64 =
+                include.split('@').filter_map(|host| host.split_once(':')).filter_map(|(_, ids)| listed(ids)).sum();
             if count > 0 {
                 return Some((count, statement));
             }

@@ -59,7 +59,8 @@ impl Resolver {
                 (_, Some(on)) if self.named == TrainerName::LlamaFactory => {
                     // model/model_utils/checkpointing.py asks `disable_gradient_checkpointing` alone.
                     if !on && !self.is_set("gradient_checkpointing") {
-                        let kind = Kind::NoEffect { key: statement.key.clone(), instead: "disable_gradient_checkpointing" };
+                        let kind =
+                            Kind::NoEffect { key: statement.key.clone(), instead: "disable_gradient_checkpointing" };
                         self.find(kind, &statement);
                     }
                     self.note("gradient_checkpointing", Json::from(true), &statement);
@@ -86,7 +87,9 @@ impl Resolver {
         } else if let Some((kind, statement)) = self.text(Fact::DeepspeedOptimizer) {
             match kind.to_ascii_lowercase().as_str() {
                 // ops/adam: fused on the GPU, two fp32 states.
-                "adamw" | "adam" | "fusedadam" | "deepspeedcpuadam" => self.set("optim", "adamw_torch_fused", &statement),
+                "adamw" | "adam" | "fusedadam" | "deepspeedcpuadam" => {
+                    self.set("optim", "adamw_torch_fused", &statement)
+                }
                 _ => self.cannot_say(&statement, Topic::OptimizerKind),
             }
         }
@@ -142,7 +145,9 @@ impl Resolver {
             for name in convert::names(&statement.node) {
                 match name.to_ascii_lowercase() {
                     name if name.contains("liger") => self.ignored += 1,
-                    name if name.contains("cut_cross_entropy") => self.set("loss_implementation", "cut_cross_entropy", &statement),
+                    name if name.contains("cut_cross_entropy") => {
+                        self.set("loss_implementation", "cut_cross_entropy", &statement)
+                    }
                     _ => self.cannot_say(&statement, Topic::NoSetting),
                 }
             }

@@ -138,6 +138,7 @@ impl Reader<'_, '_> {
     /// Numbers with + - * / // **, and `not`.
     fn sum(&mut self, depth: usize) -> Result<Node, Fault> {
         let start = self.start();
+        Budget::at_depth(depth, self.source.span(start, start))?;
         if self.word(0) == "not" {
             self.at += 1;
             let node = self.sum(depth + 1)?;
@@ -149,7 +150,6 @@ impl Reader<'_, '_> {
                 }
             });
         }
-        Budget::at_depth(depth, self.source.span(start, start))?;
         let mut left = self.term(depth)?;
         while self.is_mark("+") || self.is_mark("-") {
             let mark = self.word(0).to_owned();
@@ -203,7 +203,8 @@ impl Reader<'_, '_> {
             (Kind::Mark, "(") => self.parenthesis(depth)?,
             (Kind::Mark, "[") => {
                 self.at += 1;
-                let value = self.items("]", depth)?.map_or_else(|| self.unknown(start).value, |(items, _)| Value::List(items));
+                let value =
+                    self.items("]", depth)?.map_or_else(|| self.unknown(start).value, |(items, _)| Value::List(items));
                 Node { value, span: self.span_from(start) }
             }
             (Kind::Mark, "{") => self.braces(depth)?,
@@ -231,7 +232,8 @@ impl Reader<'_, '_> {
         if self.is_mark(".") {
             self.at += if self.is_name(1) { 2 } else { 1 };
             if self.is_mark("(") && self.word(0) == "(" {
-                let method = self.tokens.get(self.at - 1).and_then(|token| self.source.text.get(token.start..token.end));
+                let method =
+                    self.tokens.get(self.at - 1).and_then(|token| self.source.text.get(token.start..token.end));
                 let name = [".", method.unwrap_or("")].concat();
                 return self.call(name, start, depth);
             }
@@ -321,7 +323,10 @@ impl Reader<'_, '_> {
             } else if self.at == before || !self.is_mark(close) {
                 plain = false;
                 self.at += usize::from(self.at == before);
-                if !self.is_mark(close) && self.token(0).is_some_and(|token| token.kind != Kind::End) && self.at == before {
+                if !self.is_mark(close)
+                    && self.token(0).is_some_and(|token| token.kind != Kind::End)
+                    && self.at == before
+                {
                     self.at += 1;
                 }
             }
@@ -398,7 +403,9 @@ impl Reader<'_, '_> {
                     self.budget.spend(size, span)?;
                     return Ok(node);
                 }
-                _ => dtype(&name).map_or_else(|| Value::Expression(name.clone()), |dtype| Value::Text(dtype.to_owned())),
+                _ => {
+                    dtype(&name).map_or_else(|| Value::Expression(name.clone()), |dtype| Value::Text(dtype.to_owned()))
+                }
             },
         };
         Ok(Node { value, span })
