@@ -8,6 +8,7 @@ mod catalogue;
 mod chart;
 mod command;
 mod compare;
+mod diagnose;
 mod difference;
 mod estimate;
 mod export;

@@ -98,9 +98,9 @@ fn of_phases(
     estimate.phases.iter().filter(move |used| within(used.phase)).map(of)
 }
 
-/// Host memory that machines with the job's GPUs usually have at most, bytes.
+/// Host memory that the plan states, or that machines with the job's GPUs usually have at most, bytes.
 pub fn usual_host(job: &Job) -> u64 {
-    job.gpu.segment.host_memory(job.plan.num_gpus).bytes
+    job.host_memory().bytes
 }
 
 /// What `after` saves beside `before`, bytes; negative where it takes more.

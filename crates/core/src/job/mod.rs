@@ -33,9 +33,10 @@ pub use trainer::{Accelerate, TrainerStep};
 
 use std::sync::Arc;
 
-use crate::gpu::Gpu;
+use crate::gpu::{Gpu, HostMemory};
 use crate::model::Model;
 use crate::plan::{AdapterTargets, Batches, Method, Plan, ReferenceKind, Task};
+use crate::units::GIB;
 
 /// A plan with everything that follows from it: what an estimate, a step time or an advice is about.
 ///
@@ -102,6 +103,13 @@ impl Job {
     /// The models beside policy and reference, the value model first.
     pub fn instances(&self) -> &[Instance] {
         &self.instances
+    }
+
+    /// Memory of the hosts together: as the plan states it, or what machines with such GPUs usually have at most.
+    pub fn host_memory(&self) -> HostMemory {
+        let stated = |gib: f64| HostMemory { bytes: (gib * GIB as f64) as u64, source: "host_memory_gib" };
+        let usual = || self.gpu.segment.host_memory(self.plan.num_gpus);
+        self.plan.host_memory_gib.map_or_else(usual, stated)
     }
 
     /// Whose step runs, at which measured version.

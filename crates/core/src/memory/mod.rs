@@ -33,10 +33,10 @@ mod weights;
 
 pub use answer::{estimate, estimate_replayed, outline, smallest_change};
 pub use estimate::*;
-pub use host::HostAllocation;
+pub use host::{HostAllocation, HostVerdict};
 pub use kv_cache::{CacheLayout, kv_bytes_per_sequence, kv_bytes_per_token};
 pub use phase::Phase;
-pub use replay::{Replay, Replayer, replay};
+pub use replay::{Held, Moment, Replay, Replayer, Request, Requests, replay};
 pub use surface::surface;
 pub use task_use::{ModelRole, ModelUse, RolloutUse, TaskUse};
 pub use term::{Category, Term};

@@ -151,6 +151,12 @@ pub(super) const TEXTS: Texts = Texts {
         static_graph: field("静态图", "", "DDP 假定每一步用到的参数都相同。"),
         find_unused_parameters: field("查找未用参数", "", "DDP 检查哪些参数没有得到梯度。"),
         sharding_strategy: field("分片策略", "", "FSDP1 对什么分片，以及何时释放聚合得到的参数。"),
+        host_memory_gib: field("主机内存", "GiB", "所有机器合计；留空则按这类显卡的机器通常配备的内存。"),
+        non_pytorch_memory_mib: field(
+            "PyTorch 之外的显存",
+            "MiB",
+            "一个进程的 CUDA 上下文、内核与 NCCL，按实测填写：nvidia-smi 显示的该进程占用减去 PyTorch 已预留的。",
+        ),
         backward_prefetch: field("反向预取", "", "FSDP1 在反向中何时聚合下一层的参数。"),
     },
     last_good_stays: "目前仍使用上一个有效值。",

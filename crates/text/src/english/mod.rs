@@ -265,6 +265,16 @@ pub(super) const TEXTS: Texts = Texts {
         static_graph: field("Static graph", "", "DDP assumes that every step uses the same parameters."),
         find_unused_parameters: field("Find unused parameters", "", "DDP looks for parameters that got no gradient."),
         sharding_strategy: field("Sharding strategy", "", "What FSDP1 shards, and when it frees what it gathered."),
+        host_memory_gib: field(
+            "Memory of the hosts",
+            "GiB",
+            "All machines together; empty: what machines with such GPUs usually have.",
+        ),
+        non_pytorch_memory_mib: field(
+            "Non-PyTorch memory",
+            "MiB",
+            "CUDA context, kernels and NCCL of one process, as measured: what nvidia-smi shows for it less what PyTorch has reserved.",
+        ),
         backward_prefetch: field(
             "Backward prefetch",
             "",

@@ -134,6 +134,22 @@ impl Program {
         (0..self.pieces.len()).try_for_each(|at| self.play(at, &mut run, &mut ByPhase::new()))
     }
 
+    /// Runs everything on a device that never fills and tells `visit` of every event: the step, from 1 and 0 while loading,
+    /// its phase, the event's number, and what is handed out before and after it, bytes.
+    pub(super) fn follow(&self, mode: Mode, visit: &mut dyn FnMut((u64, Phase), usize, (u64, u64))) {
+        let blocks = vec![None; self.record.storages as usize];
+        let mut run = Run { allocator: Allocator::new(mode, u64::MAX), blocks };
+        let load = Piece { phase: Phase::Load, step: 0, range: self.load.clone() };
+        for Piece { phase, step, range } in std::iter::once(&load).chain(&self.pieces) {
+            for event in range.clone() {
+                let before = run.allocator.allocated();
+                // A device that never fills meets every request.
+                let _ = run.play(&self.record, event..event + 1);
+                visit((*step, *phase), event, (before, run.allocator.allocated()));
+            }
+        }
+    }
+
     /// What loading leaves behind, bytes.
     pub(super) fn loaded_bytes(&self) -> u64 {
         self.loading().last().map_or(0, |loaded| loaded.allocated)
