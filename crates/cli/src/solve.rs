@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use headroom_core::advise::difference::Changed;
 use headroom_core::advise::largest::{Offer, largest_models};
 use headroom_core::advise::solve::{Unknown, fewest_gpus, most, smallest_gpu};
@@ -42,8 +42,10 @@ fn largest() -> impl TypedValueParser<Value = Question> {
 
 /// The questions that `--min` asks, by name.
 fn smallest() -> impl TypedValueParser<Value = Question> {
-    let question = |name: String| if name == "cards" { Question::Gpus } else { Question::Gpu };
-    PossibleValuesParser::new(["cards", "card"]).map(question)
+    let question =
+        |name: String| if matches!(name.as_str(), "gpus" | "cards") { Question::Gpus } else { Question::Gpu };
+    PossibleValuesParser::new([PossibleValue::new("gpus").alias("cards"), PossibleValue::new("gpu").alias("card")])
+        .map(question)
 }
 
 /// Options of `headroom solve`.

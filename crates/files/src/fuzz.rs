@@ -47,7 +47,20 @@ pub fn whole(bytes: &[u8]) {
 
 /// Every reader.
 pub fn all(bytes: &[u8]) {
-    for reader in [yaml, toml, json, python, shell, whole] {
+    for reader in [yaml, toml, json, python, shell, whole, diagnose, snapshot] {
         reader(bytes);
     }
+}
+
+/// Every reader of failures and monitors, and what they find.
+pub fn diagnose(bytes: &[u8]) {
+    let _ = crate::diagnose::readings_by_each(bytes);
+    if let Ok(found) = crate::diagnose::diagnose(bytes, None) {
+        let _ = found.to_json(Language::Chinese);
+    }
+}
+
+/// The reader of pickled snapshots.
+pub fn snapshot(bytes: &[u8]) {
+    let _ = crate::snapshot::Snapshot::read(bytes);
 }

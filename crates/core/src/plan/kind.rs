@@ -29,7 +29,7 @@ impl Unit {
     /// Symbol or English word.
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Gpus => "cards",
+            Self::Gpus => "GPUs",
             Self::Sequences => "sequences",
             Self::Prompts => "prompts",
             Self::Forwards => "forwards",

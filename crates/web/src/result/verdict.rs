@@ -164,7 +164,7 @@ fn Meter(estimate: Estimate) -> impl IntoView {
         <div class="meter" aria-hidden="true">
             <div class="meter-fill" style:width=place(band.expected)></div>
             <div class="meter-band" style:left=place(band.low) style:width=place(band.high - band.low.min(band.high))></div>
-            <div class="meter-card" class:at-start=at_start style:left=place(gpu)>
+            <div class="meter-gpu" class:at-start=at_start style:left=place(gpu)>
                 <span>{text(|t| t.capacity)}" "{capacity}</span>
             </div>
         </div>

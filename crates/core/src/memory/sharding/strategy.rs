@@ -7,6 +7,7 @@ use super::super::term::Term;
 use super::groups::Groups;
 use super::hooks::Modules;
 use super::unroll::{Acts, Hooked};
+use crate::job::Sharding;
 use std::rc::Rc;
 
 /// How one scheme runs a step on rank 0. What is not overridden is what a single process does: it keeps everything and
@@ -209,6 +210,21 @@ impl OnHost {
             formula_with_numbers: format!("{count} × {width} B"),
         }
     }
+}
+
+/// Host memory of both forms of FSDP with CPU offload: shards, their gradients, and the state of an optimizer that steps
+/// there. With `pinned`, shards and gradients are in pinned memory.
+pub(super) fn fsdp_on_host(sharding: &Sharding, elements: Elements, pinned: bool) -> Vec<HostAllocation> {
+    if !sharding.offload_optimizer {
+        return Vec::new();
+    }
+    let width = sharding.shard_dtype.bytes();
+    let trained = OnHost::trained(elements.trained);
+    vec![
+        OnHost::params(elements.params).allocation(Term::HostParameters, width, pinned),
+        trained.allocation(Term::HostGradients, width, pinned),
+        trained.allocation(Term::HostOptimizerStates, 2 * width, false),
+    ]
 }
 
 /// What is on the host has no elements on the GPU.

@@ -11,10 +11,9 @@ use super::super::autograd::{ElementType, Shape, Sym, Tape, Tensor, dims};
 use super::super::host::HostAllocation;
 use super::super::parameter::{Parameters, Trainable};
 use super::super::precision::element_type;
-use super::super::term::Term;
 use super::flat;
 use super::groups::Groups;
-use super::strategy::{Elements, MicroBatch, OnHost, Strategy, nothing};
+use super::strategy::{Elements, MicroBatch, Strategy, fsdp_on_host, nothing};
 use crate::job::Sharding;
 use collectives::FlatParameters;
 use std::rc::Rc;
@@ -58,6 +57,7 @@ impl Strategy for Fsdp1<'_> {
             if !self.0.offload_param {
                 build::order(tape, self.0, &units);
             }
+            tape.mark(|marks, at| marks.first_forward = Some(at));
             build::initialise(tape, self.0, &units);
         }
         Vec::new()
@@ -80,17 +80,8 @@ impl Strategy for Fsdp1<'_> {
     }
 
     fn host(&self, elements: Elements) -> Vec<HostAllocation> {
-        if !self.0.offload_optimizer {
-            return Vec::new();
-        }
-        let trained = OnHost::trained(elements.trained);
-        let width = self.0.shard_dtype.bytes();
         // `init_flat_param_attributes` pins shards and gradients.
-        vec![
-            OnHost::params(elements.params).allocation(Term::HostParameters, width, true),
-            trained.allocation(Term::HostGradients, width, true),
-            trained.allocation(Term::HostOptimizerStates, 2 * width, false),
-        ]
+        fsdp_on_host(self.0, elements, true)
     }
 
     fn groups(&self, tape: &Rc<Tape>, parameters: &Parameters<'_>, batch: MicroBatch) -> Option<Rc<Groups>> {

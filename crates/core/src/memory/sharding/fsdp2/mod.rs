@@ -9,11 +9,11 @@ use super::super::autograd::{ElementType, Shape, Sym, Tape, Tensor, dims};
 use super::super::host::HostAllocation;
 use super::super::parameter::{Parameters, Trainable};
 use super::super::precision::element_type;
-use super::super::term::Term;
 use super::flat;
-use super::groups::{Groups, Place};
-use super::strategy::{Elements, MicroBatch, OnHost, Strategy, nothing};
+use super::groups::{Groups, Members, Place};
+use super::strategy::{Elements, MicroBatch, Strategy, fsdp_on_host, nothing};
 use crate::job::Sharding;
+use crate::order;
 use std::rc::Rc;
 
 use groups::{ParamGroups, padded};
@@ -57,7 +57,8 @@ impl Strategy for Fsdp2<'_> {
         if flat::is_replayed(tape) && !self.0.offload_param {
             let mut groups = layout::groups(self.0, parameters);
             // Layers are wrapped first, from the innermost modules outwards.
-            groups.sort_by_key(|(members, _)| !matches!(members.place, Place::Layer(_)));
+            let outermost = |members: &Members| !matches!(members.place, Place::Layer(_));
+            order::sort(&mut groups, |(one, _), (other, _)| outermost(one).cmp(&outermost(other)));
             let order = groups.iter().map(|(members, _)| members.parameters.as_slice());
             build::order(tape, parameters.all, order, self.0.accelerate.is_some());
         }
@@ -73,17 +74,7 @@ impl Strategy for Fsdp2<'_> {
     }
 
     fn host(&self, elements: Elements) -> Vec<HostAllocation> {
-        if !self.0.offload_optimizer {
-            return Vec::new();
-        }
-        let width = self.0.shard_dtype.bytes();
-        let trained = OnHost::trained(elements.trained);
-        let pinned = self.0.pin_memory;
-        vec![
-            OnHost::params(elements.params).allocation(Term::HostParameters, width, pinned),
-            trained.allocation(Term::HostGradients, width, pinned),
-            trained.allocation(Term::HostOptimizerStates, 2 * width, false),
-        ]
+        fsdp_on_host(self.0, elements, self.0.pin_memory)
     }
 
     fn groups(&self, tape: &Rc<Tape>, parameters: &Parameters<'_>, batch: MicroBatch) -> Option<Rc<Groups>> {
