@@ -43,7 +43,9 @@ fn lost(plan: &Plan, format: Format) -> Vec<String> {
 #[test]
 fn scenarios_are_read_back() {
     let mut wrong = Vec::new();
-    for (scenario, shown) in SCENARIOS.iter().flat_map(|scenario| scenario.plans.iter().map(move |plan| (scenario, plan))) {
+    for (scenario, shown) in
+        SCENARIOS.iter().flat_map(|scenario| scenario.plans.iter().map(move |plan| (scenario, plan)))
+    {
         let before = shown.plan();
         for (format, trainer) in RUNS {
             let plan = before.adopting(&Plan { trainer: Trainer::newest(trainer), ..before.clone() });

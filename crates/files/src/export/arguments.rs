@@ -79,7 +79,8 @@ pub(super) fn housekeeping() -> Vec<Setting> {
 
 /// The DeepSpeed file, for trainers that take it themselves.
 pub(super) fn deepspeed(planned: &Planned<'_>) -> Option<Setting> {
-    let why = if planned.host_bytes() > 0 { Why::OnHost(planned.host_bytes()) } else { Why::Sharded(planned.plan.num_gpus) };
+    let why =
+        if planned.host_bytes() > 0 { Why::OnHost(planned.host_bytes()) } else { Why::Sharded(planned.plan.num_gpus) };
     (planned.sharding() == Sharding::Zero).then(|| set("deepspeed", DEEPSPEED_FILE).because(why))
 }
 

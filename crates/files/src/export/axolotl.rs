@@ -1,6 +1,6 @@
 //! axolotl's YAML (utils/schemas/*.py).
 
-use headroom_core::plan::{AttnImplementation, Framework, Method, MixedPrecision, Task, TargetModules};
+use headroom_core::plan::{AttnImplementation, Framework, Method, MixedPrecision, TargetModules, Task};
 
 use super::accelerate;
 use super::arguments::{deepspeed, given};
@@ -96,7 +96,10 @@ fn adapter(planned: &Planned<'_>) -> Vec<Setting> {
     if plan.method == Method::Full {
         return settings;
     }
-    settings.push(set("adapter", if plan.method == Method::Qlora && plan.quantization.bits == 4 { "qlora" } else { "lora" }));
+    settings.push(set(
+        "adapter",
+        if plan.method == Method::Qlora && plan.quantization.bits == 4 { "qlora" } else { "lora" },
+    ));
     settings.push(set("load_in_4bit", plan.method == Method::Qlora && plan.quantization.bits == 4));
     settings.push(set("load_in_8bit", plan.method == Method::Qlora && plan.quantization.bits == 8));
     settings.push(set("lora_r", plan.lora.r));

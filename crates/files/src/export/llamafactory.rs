@@ -1,6 +1,6 @@
 //! LLaMA-Factory's YAML (hparams/*_args.py).
 
-use headroom_core::plan::{AttnImplementation, Method, MixedPrecision, Task, TargetModules};
+use headroom_core::plan::{AttnImplementation, Method, MixedPrecision, TargetModules, Task};
 
 use super::arguments::{deepspeed, given, housekeeping, renamed, training, without};
 use super::planned::Planned;
@@ -65,7 +65,8 @@ pub(super) fn config(planned: &Planned<'_>) -> Option<Vec<Setting>> {
         settings.extend(given("pref_beta", plan.policy.beta));
     }
     // Its own switch for checkpointing is turned round; what trains becomes fp32 unless `pure_bf16` says otherwise.
-    let own = without(training(planned), &["gradient_checkpointing", "gradient_checkpointing_kwargs", "use_liger_kernel"]);
+    let own =
+        without(training(planned), &["gradient_checkpointing", "gradient_checkpointing_kwargs", "use_liger_kernel"]);
     settings.push(set("output_dir", "output"));
     settings.push(set("disable_gradient_checkpointing", !plan.gradient_checkpointing).because(planned.checkpointing()));
     let pure = plan.mixed_precision == MixedPrecision::No && plan.torch_dtype == headroom_core::plan::Dtype::Bfloat16;

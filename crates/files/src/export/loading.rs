@@ -111,4 +111,3 @@ pub(super) fn statements(planned: &Planned<'_>) -> String {
 pub(super) fn torch_dtype(dtype: Dtype) -> String {
     format!("torch.{}", dtype.name())
 }
-

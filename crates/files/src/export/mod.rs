@@ -161,7 +161,9 @@ pub fn export(plan: &Plan, format: Format, language: Language) -> Result<Export,
             Ok(Export { files, unsaid: Vec::new() })
         }
         Format::Peft if plan.method == Method::Full => nothing,
-        Format::Peft => one("lora_config.py", call(&planned, "from peft import LoraConfig", "peft_config", "LoraConfig")),
+        Format::Peft => {
+            one("lora_config.py", call(&planned, "from peft import LoraConfig", "peft_config", "LoraConfig"))
+        }
         Format::Bitsandbytes if plan.method != Method::Qlora => nothing,
         Format::Bitsandbytes => {
             let import = "import torch\nfrom transformers import BitsAndBytesConfig";
@@ -191,8 +193,12 @@ const LAUNCH_FILE: &str = "launch.sh";
 /// The trainer that runs the plan; a loop of one's own is written around transformers' Trainer.
 fn own_trainer(plan: &Plan) -> TrainerName {
     match plan.trainer.name {
-        TrainerName::Custom if trl::classes(plan).is_some() && plan.task != headroom_core::plan::Task::Sft => TrainerName::Trl,
-        TrainerName::Custom | TrainerName::Unsloth | TrainerName::Verl | TrainerName::Torchtune => TrainerName::Transformers,
+        TrainerName::Custom if trl::classes(plan).is_some() && plan.task != headroom_core::plan::Task::Sft => {
+            TrainerName::Trl
+        }
+        TrainerName::Custom | TrainerName::Unsloth | TrainerName::Verl | TrainerName::Torchtune => {
+            TrainerName::Transformers
+        }
         named => named,
     }
 }
@@ -208,8 +214,7 @@ fn call(planned: &Planned<'_>, import: &str, name: &str, class: &str) -> String 
 }
 
 fn deepspeed_file(planned: &Planned<'_>) -> Option<File> {
-    (planned.sharding() == Sharding::Zero)
-        .then(|| file(DEEPSPEED_FILE, notation::json(&deepspeed::config(planned))))
+    (planned.sharding() == Sharding::Zero).then(|| file(DEEPSPEED_FILE, notation::json(&deepspeed::config(planned))))
 }
 
 /// What stands beside a trainer's own file: DeepSpeed's, accelerate's, the model's config.
@@ -241,9 +246,15 @@ fn requirements(plan: &Plan) -> Option<String> {
         _ => None,
     };
     let trainer = package.zip(plan.trainer.version.as_ref());
-    let libraries = [("torch", &of.torch), ("transformers", &of.transformers), ("peft", &of.peft), ("bitsandbytes", &of.bitsandbytes)];
+    let libraries = [
+        ("torch", &of.torch),
+        ("transformers", &of.transformers),
+        ("peft", &of.peft),
+        ("bitsandbytes", &of.bitsandbytes),
+    ];
     let libraries = libraries.into_iter().filter_map(|(name, version)| Some((name, version.as_ref()?)));
-    let pins: String = trainer.into_iter().chain(libraries).map(|(name, version)| format!("{name}=={version}\n")).collect();
+    let pins: String =
+        trainer.into_iter().chain(libraries).map(|(name, version)| format!("{name}=={version}\n")).collect();
     (!pins.is_empty()).then_some(pins)
 }
 

@@ -1,6 +1,6 @@
 //! ms-swift's command (arguments/*.py over `TrainingArguments`).
 
-use headroom_core::plan::{AttnImplementation, Method, Task, TargetModules};
+use headroom_core::plan::{AttnImplementation, Method, TargetModules, Task};
 
 use super::arguments::{deepspeed, given, renamed, training};
 use super::notation::flags;

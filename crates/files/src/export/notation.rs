@@ -134,7 +134,8 @@ fn flag_text(value: &Written) -> String {
 
 /// A word of a command line, in single quotes where the shell would read more into it.
 pub(super) fn shell_word(text: &str) -> String {
-    let plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '/' | '_' | '-' | '.' | ':' | ',' | '=');
+    let plain =
+        |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '/' | '_' | '-' | '.' | ':' | ',' | '=');
     if !text.is_empty() && text.chars().all(plain) {
         return text.to_owned();
     }

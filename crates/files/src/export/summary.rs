@@ -26,7 +26,12 @@ pub(super) fn markdown(planned: &Planned<'_>, unsaid: &[String]) -> String {
             true => format!("{verdict}每张 GPU 预计使用 {needed}，共 {there}。\n\n"),
             false => format!("{verdict} {needed} of {there} on each GPU.\n\n"),
         };
-        out += &format!("| {} | {} | {} |\n| --- | --- | --- |\n", say("phase", "阶段"), say("in tensors", "张量"), say("needed", "所需"));
+        out += &format!(
+            "| {} | {} | {} |\n| --- | --- | --- |\n",
+            say("phase", "阶段"),
+            say("in tensors", "张量"),
+            say("needed", "所需")
+        );
         for used in &estimate.phases {
             out += &format!(
                 "| {} | {} | {} |\n",
@@ -42,7 +47,10 @@ pub(super) fn markdown(planned: &Planned<'_>, unsaid: &[String]) -> String {
         out += &format!("| `{name}` | `{}` |\n", value.replace('|', "\\|"));
     }
     if !unsaid.is_empty() {
-        out += &format!("\n{}\n\n", say("What no file here says, and the plan does:", "以下设置属于规划，但这些文件无法表达："));
+        out += &format!(
+            "\n{}\n\n",
+            say("What no file here says, and the plan does:", "以下设置属于规划，但这些文件无法表达：")
+        );
         for field in unsaid {
             out += &format!("- `{field}`\n");
         }
@@ -66,7 +74,12 @@ fn chosen(plan: &Plan) -> Vec<(&'static str, String)> {
     ];
     let base = Plan::default();
     let differs = |field: &&plan::Field| ALWAYS.contains(&field.name) || field.value(plan) != field.value(&base);
-    plan::fields().iter().filter(differs).map(|field| (field.name, field.text(plan))).filter(|(_, text)| !text.is_empty()).collect()
+    plan::fields()
+        .iter()
+        .filter(differs)
+        .map(|field| (field.name, field.text(plan)))
+        .filter(|(_, text)| !text.is_empty())
+        .collect()
 }
 
 /// What each phase needs at its peak, by category, in bytes.

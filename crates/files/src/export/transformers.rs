@@ -44,9 +44,7 @@ pub(super) fn script(planned: &Planned<'_>) -> Option<String> {
     out += &loading::statements(planned);
     if prepares {
         let checkpointing = if plan.gradient_checkpointing { "True" } else { "False" };
-        out += &format!(
-            "model = prepare_model_for_kbit_training(model, use_gradient_checkpointing={checkpointing})\n"
-        );
+        out += &format!("model = prepare_model_for_kbit_training(model, use_gradient_checkpointing={checkpointing})\n");
     }
     if adapters {
         out += "model = get_peft_model(model, peft_config)\n";

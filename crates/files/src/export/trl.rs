@@ -1,8 +1,8 @@
 //! TRL: a script, or the YAML of its command.
 
 use headroom_core::plan::{
-    LossImplementation, Method, ModelChoice, PackingStrategy, Plan, ReferenceKind, Release, RolloutEngine, Task, TargetModules,
-    VllmMode,
+    LossImplementation, Method, ModelChoice, PackingStrategy, Plan, ReferenceKind, Release, RolloutEngine,
+    TargetModules, Task, VllmMode,
 };
 
 use super::arguments::{deepspeed, given, housekeeping, training};

@@ -80,9 +80,12 @@ impl Why {
             Self::Sharded(gpus) => format!("sharded over {gpus} GPUs"),
             Self::OnHost(bytes) => format!("{} of host memory on this machine", bytes_text(*bytes)),
             Self::HostWorkers => "workers take host memory, none of the GPU's".to_owned(),
-            Self::Checkpoints => "each checkpoint takes disk: adapters little, full weights and optimizer state a lot".to_owned(),
+            Self::Checkpoints => {
+                "each checkpoint takes disk: adapters little, full weights and optimizer state a lot".to_owned()
+            }
             Self::EvaluationPeak => {
-                "evaluation has a peak of its own (its logits): switch it on with per_device_eval_batch_size=1".to_owned()
+                "evaluation has a peak of its own (its logits): switch it on with per_device_eval_batch_size=1"
+                    .to_owned()
             }
             Self::Expandable => "segments grow in place: less fragmentation".to_owned(),
             Self::ChunkedLoss => "never holds the logits of all tokens".to_owned(),
