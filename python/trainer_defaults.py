@@ -25,7 +25,7 @@ def made(argument):
     names = {field.name for field in dataclasses.fields(kind)}
     # A machine without a GPU has no bf16; nothing else follows from `use_cpu` but pinned memory.
     instance = kind(**({"use_cpu": True} if "use_cpu" in names else {}))
-    for key in sorted(names - {"use_cpu", "dataloader_pin_memory", "output_dir", "run_name", "logging_dir"}):
+    for key in sorted(names - {"use_cpu", "_n_gpu", "dataloader_pin_memory", "output_dir", "run_name", "logging_dir"}):
         value = getattr(instance, key)
         value = getattr(value, "value", value)
         if plain(value):

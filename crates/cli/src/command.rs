@@ -13,6 +13,7 @@ use crate::chart::{self, ChartOptions};
 use crate::compare::{self, CompareOptions};
 use crate::diagnose::{self, DiagnoseOptions};
 use crate::estimate::{self, EstimateOptions};
+use crate::export::{self, ExportOptions};
 use crate::import::{self, ImportOptions};
 use crate::lint::{self, LintOptions};
 use crate::solve::{self, SolveOptions};
@@ -54,6 +55,8 @@ enum Command {
     },
     /// What files of trainers and launch commands say, as a plan.
     Import(ImportOptions),
+    /// A plan as files that the real tools run.
+    Export(ExportOptions),
     /// What the text of a failure, a monitor or a memory snapshot states, and what is behind it.
     Diagnose(DiagnoseOptions),
     /// What contradicts itself in files of trainers and launch commands.
@@ -106,6 +109,7 @@ impl Program {
             Command::Solve(options) => solve::run(&options, out)?,
             Command::Diagnose(options) => return diagnose::run(&options, out),
             Command::Import(options) => return import::run(&options, out),
+            Command::Export(options) => return export::run(&options, out),
             Command::Lint(options) => return lint::run(&options, out),
             Command::Compare(options) if options.other.is_some() => difference::run(&options, out)?,
             Command::Compare(options) => compare::run(&options, out)?,

@@ -11,6 +11,7 @@ mod compare;
 mod diagnose;
 mod difference;
 mod estimate;
+mod export;
 mod import;
 mod input;
 mod json;

@@ -185,3 +185,23 @@ fn activations_are_offloaded_where_the_trainer_has_it() {
     assert!(refused(TrainerName::Transformers, "5.23.0", Task::Sft));
     assert!(refused(TrainerName::Axolotl, "0.19.0", Task::Sft));
 }
+
+#[test]
+fn offloaded_activations_take_the_hosts_blocks_that_torch_makes() {
+    // TRL 1.16's OffloadActivations under the oracle, Qwen2.5-0.5B, 4 sequences of 1,024 tokens: 26 blocks of 8 MiB, one of
+    // 16 MiB and 36 KiB more of small ones than are counted here.
+    const MEASURED: u64 = 235_003_904;
+    let trainer = r#""trainer": {"name": "trl", "version": "1.16.0"}"#;
+    let shape = r#""method": "full", "torch_dtype": "bfloat16", "per_device_train_batch_size": 4, "max_length": 1024"#;
+    let of = |more: &str| {
+        let plan = read(&format!(r#"{{"model": "Qwen/Qwen2.5-0.5B", {trainer}, {shape}{more}}}"#));
+        headroom_core::memory::estimate(&Job::resolve(&plan).unwrap()).host
+    };
+    assert_eq!(of(""), []);
+    let host = of(r#", "activation_offloading": true"#);
+    assert_eq!((host.len(), host[0].pinned), (1, true));
+    assert!(MEASURED.abs_diff(host[0].bytes) < 64 << 10, "{:?}", host[0]);
+    // Each process has its own.
+    let of_two = of(r#", "activation_offloading": true, "num_gpus": 2, "distributed": {"framework": "ddp"}"#);
+    assert_eq!(of_two[0].bytes, 2 * host[0].bytes);
+}

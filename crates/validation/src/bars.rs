@@ -1,5 +1,7 @@
 //! The bars: what the statistics over the kept cases must hold, all cases at once.
 
+use std::path::Path;
+
 use headroom_core::memory::Fit;
 use headroom_core::plan::TrainerName;
 
@@ -53,7 +55,8 @@ impl Scope {
         let is_searched = compared.row("required").is_some();
         let is_sharded = !on_gpu && compared.job.plan().num_gpus > 1;
         let is_shipped = !on_gpu && !is_searched && compared.job.plan().trainer.name != TrainerName::Custom;
-        let is_published = compared.case.file == PUBLISHED;
+        // The terminal gives the path as it was typed.
+        let is_published = Path::new(&compared.case.file).file_stem().is_some_and(|stem| stem == PUBLISHED);
         match self {
             Self::All => true,
             Self::Published => is_published,

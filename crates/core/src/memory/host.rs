@@ -21,7 +21,7 @@ pub struct HostAllocation {
 }
 
 /// Whether the hosts have the memory that a plan puts there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serialize", derive(serde::Serialize))]
 pub struct HostVerdict {
     /// What is kept there while training, bytes: offloaded state, a sleeping engine's weights.

@@ -17,6 +17,8 @@ pub enum Kind {
     Transformers,
     /// verl's YAML.
     Verl,
+    /// torchtune's YAML.
+    Torchtune,
     /// accelerate's configuration.
     Accelerate,
     /// DeepSpeed's JSON.
@@ -49,6 +51,7 @@ impl Kind {
             Self::Trl => "trl",
             Self::Transformers => "transformers",
             Self::Verl => "verl",
+            Self::Torchtune => "torchtune",
             Self::Accelerate => "accelerate",
             Self::Deepspeed => "deepspeed",
             Self::Fsdp => "fsdp",
@@ -222,7 +225,10 @@ fn looks_like_command(text: &str) -> bool {
 fn kind_of(node: &Node) -> Kind {
     let has = |key: &str| node.get(key).is_some();
     let any = |keys: &[&str]| keys.iter().any(|key| has(key));
-    if has("peft_type") {
+    let component = |key: &str| node.get(key).is_some_and(|inner| inner.get("_component_").is_some());
+    if component("model") || component("tokenizer") {
+        Kind::Torchtune
+    } else if has("peft_type") {
         Kind::Adapter
     } else if any(&["zero_optimization", "train_micro_batch_size_per_gpu"])
         || (has("train_batch_size") && any(&["fp16", "bf16", "optimizer"]))

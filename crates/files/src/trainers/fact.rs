@@ -196,6 +196,8 @@ pub enum Fact {
     UsesReference,
     /// verl: the advantage estimator says which method it is.
     Estimator,
+    /// torchtune's builder of a model.
+    Component,
     /// A switch of `fp8`.
     Fp8,
     /// Transformers' model class: a classifier.

@@ -14,6 +14,7 @@ mod ms_swift;
 mod peft;
 mod shipped;
 mod topic;
+mod torchtune;
 mod transformers;
 mod trl;
 mod verl;
@@ -123,6 +124,8 @@ pub static MS_SWIFT: Table = Table {
     known: &[include_str!("known/ms_swift.txt"), KNOWN_TRANSFORMERS, KNOWN_TRL],
     strict: true,
 };
+/// torchtune.
+pub static TORCHTUNE: Table = Table { tool: "torchtune", rows: &[torchtune::ROWS], known: &[], strict: false };
 /// verl.
 pub static VERL: Table = Table { tool: "verl", rows: &[verl::ROWS], known: &[verl::KNOWN], strict: false };
 /// `accelerate config` and the flags of `accelerate launch`.

@@ -23,13 +23,13 @@ pub fn shipped_accelerate(name: &str) -> Option<&'static str> {
     Some(match name {
         "single_gpu" => "distributed_type: \"NO\"\nmixed_precision: bf16\nnum_processes: 1\n",
         "multi_gpu" => "distributed_type: MULTI_GPU\nmixed_precision: bf16\nnum_processes: 8\n",
-        "zero1" => {
+        "zero1" | "deepspeed_zero1" => {
             "distributed_type: DEEPSPEED\nmixed_precision: bf16\nnum_processes: 8\ndeepspeed_config: {zero_stage: 1}\n"
         }
-        "zero2" => {
+        "zero2" | "deepspeed_zero2" => {
             "distributed_type: DEEPSPEED\nmixed_precision: bf16\nnum_processes: 8\ndeepspeed_config: {zero_stage: 2}\n"
         }
-        "zero3" => {
+        "zero3" | "deepspeed_zero3" => {
             "distributed_type: DEEPSPEED\nmixed_precision: bf16\nnum_processes: 8\ndeepspeed_config: {zero_stage: 3}\n"
         }
         "fsdp1" => "distributed_type: FSDP\nmixed_precision: bf16\nnum_processes: 8\nfsdp_config: {fsdp_version: 1}\n",

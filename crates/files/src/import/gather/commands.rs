@@ -102,6 +102,9 @@ impl Gatherer<'_> {
         let (mut entries, mut others) = self.split(file, &candidate);
         let (keys_trainer, _) = by_keys(&entries);
         let script = self.named(&candidate.word).is_some();
+        // Scripts that are called after a method of TRL's are TRL's, whatever else they are called.
+        let of_trl = keys_trainer == TrainerName::Transformers && is_method(&candidate.word);
+        let keys_trainer = if of_trl { TrainerName::Trl } else { keys_trainer };
         let trainer = candidate.trainer.unwrap_or(keys_trainer);
         let evidence = match candidate.trainer {
             Some(_) => Evidence::Named,
@@ -357,6 +360,14 @@ fn table_of(trainer: TrainerName, candidate: &Candidate<'_>) -> &'static Table {
         TrainerName::Verl => &VERL,
         _ => &SCRIPT,
     }
+}
+
+/// Whether a script is named after a method that TRL has and `transformers.Trainer` has not.
+fn is_method(word: &str) -> bool {
+    const METHODS: [&str; 8] = ["sft", "dpo", "grpo", "kto", "orpo", "rloo", "ppo", "reward"];
+    let stem = word.to_ascii_lowercase();
+    let parts: Vec<&str> = stem.trim_end_matches(".py").split(['_', '-', '.', '/']).collect();
+    METHODS.iter().any(|method| parts.contains(method))
 }
 
 /// The task that a script's name tells.

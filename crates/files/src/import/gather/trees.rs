@@ -9,7 +9,7 @@ use super::{Evidence, Gatherer, Role};
 use crate::finding::{Finding, Kind as Found};
 use crate::syntax::{Node, Span, Value};
 use crate::trainers::{
-    ACCELERATE, AXOLOTL, BITSANDBYTES, Fact, LLAMA_FACTORY, MS_SWIFT, PEFT, SCRIPT, TRL, Table, VERL,
+    ACCELERATE, AXOLOTL, BITSANDBYTES, Fact, LLAMA_FACTORY, MS_SWIFT, PEFT, SCRIPT, TORCHTUNE, TRL, Table, VERL,
 };
 
 impl Gatherer<'_> {
@@ -31,6 +31,7 @@ impl Gatherer<'_> {
                 let flat = Node { value: Value::Map(flattened(node)), span: node.span };
                 self.settings(place, &flat, &VERL, Some(TrainerName::Verl));
             }
+            Kind::Torchtune => self.settings(place, node, &TORCHTUNE, Some(TrainerName::Torchtune)),
             Kind::Accelerate => {
                 let origin = Origin { table: &ACCELERATE, file: place, rank: Rank::Accelerate };
                 self.found.draft.entries(node.entries(), origin);

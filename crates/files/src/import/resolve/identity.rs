@@ -4,9 +4,11 @@ use headroom_core::model;
 use headroom_core::plan::{Release, Task, Trainer, TrainerName};
 use serde_json::Value as Json;
 
+use super::super::draft::Statement;
 use super::super::gather::Evidence;
 use super::Resolver;
 use crate::finding::{Finding, Kind};
+use crate::syntax::{Node, Value};
 use crate::trainers::Fact;
 
 impl Resolver {
@@ -119,6 +121,19 @@ impl Resolver {
     }
 
     fn model(&mut self) {
+        if let Some((component, statement)) = self.text(Fact::Component) {
+            // `torchtune.models.llama3_1.lora_llama3_1_8b`: the model, and whether adapters train.
+            let builder = component.rsplit('.').next().unwrap_or("").to_owned();
+            let name = builder.trim_start_matches("qlora_").trim_start_matches("lora_").replace('_', "-");
+            self.gathered.draft.say(Fact::Model, named(&statement, Value::Text(name)));
+            if builder.contains("lora_") {
+                let word = if builder.starts_with("qlora_") { "qlora" } else { "lora" };
+                self.gathered.draft.say(Fact::Adapter, named(&statement, Value::Text(word.to_owned())));
+            }
+            if builder.starts_with("qlora_") {
+                self.gathered.draft.say(Fact::In4Bit, named(&statement, Value::Flag(true)));
+            }
+        }
         let stated = self.text(Fact::Model).or_else(|| self.text(Fact::BaseModel));
         if let Some((name, config)) = self.gathered.model_config.clone() {
             self.fields.insert("model.config", config);
@@ -141,6 +156,11 @@ impl Resolver {
             }
         }
     }
+}
+
+/// The same statement with another value.
+fn named(statement: &Statement, value: Value) -> Statement {
+    Statement { node: Node { value, span: statement.node.span }, ..statement.clone() }
 }
 
 /// The model of the catalogue that a path or an id means.

@@ -119,6 +119,11 @@ impl Resolver {
 
     /// What the libraries take where the files say nothing of the quantisation.
     fn quantization_defaults(&mut self, bits: u64) {
+        if let Some((true, statement)) = self.flag(Fact::Prepared) {
+            self.set("quantization.prepare_for_kbit_training", true, &statement);
+        } else if self.gathered.python.loads_model && self.trainer == TrainerName::Transformers {
+            self.default("quantization.prepare_for_kbit_training", false);
+        }
         if bits != 4 {
             return;
         }
@@ -134,11 +139,6 @@ impl Resolver {
         if !self.says_itself("quantization.bnb_4bit_quant_storage") && self.named == TrainerName::Axolotl {
             // loaders/model.py `_set_quantization_config`.
             self.default("quantization.bnb_4bit_quant_storage", "bfloat16");
-        }
-        if let Some((true, statement)) = self.flag(Fact::Prepared) {
-            self.set("quantization.prepare_for_kbit_training", true, &statement);
-        } else if self.gathered.python.loads_model && self.trainer == TrainerName::Transformers {
-            self.default("quantization.prepare_for_kbit_training", false);
         }
     }
 
