@@ -213,7 +213,7 @@ pub(super) const PROGRAMS: [&str; 22] = [
 fn looks_like_command(text: &str) -> bool {
     let words = |line: &str| -> bool {
         let line = line.trim_start_matches(['$', '!', '>', ' ']);
-        let first = line.split_whitespace().find(|word| !(word.contains('=') && !word.starts_with('-')));
+        let first = line.split_whitespace().find(|word| !word.contains('=') || word.starts_with('-'));
         first.is_some_and(|word| PROGRAMS.contains(&word.rsplit('/').next().unwrap_or(word)))
     };
     text.starts_with("#!")

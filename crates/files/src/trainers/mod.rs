@@ -125,7 +125,8 @@ pub static MS_SWIFT: Table = Table {
     strict: true,
 };
 /// torchtune.
-pub static TORCHTUNE: Table = Table { tool: "torchtune", rows: &[torchtune::ROWS], known: &[], strict: false };
+pub static TORCHTUNE: Table =
+    Table { tool: "torchtune", rows: &[torchtune::ROWS], known: &[torchtune::KNOWN], strict: false };
 /// verl.
 pub static VERL: Table = Table { tool: "verl", rows: &[verl::ROWS], known: &[verl::KNOWN], strict: false };
 /// `accelerate config` and the flags of `accelerate launch`.

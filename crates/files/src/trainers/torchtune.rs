@@ -26,3 +26,6 @@ pub(super) const ROWS: &[Row] = &[
     sets("clip_grad_norm", "max_grad_norm", As::Real),
     sets("dataset.packed", "packing", As::Flag),
 ];
+
+pub(super) const KNOWN: &str = "tokenizer._component_ dataset._component_ checkpointer._component_ lr_scheduler._component_ \
+    profiler._component_ metric_logger._component_ tokenizer.path optimizer.fused optimizer.lr optimizer.weight_decay";

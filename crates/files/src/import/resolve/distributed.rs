@@ -68,7 +68,7 @@ impl Resolver {
     /// Whether FSDP shards, and how.
     fn fsdp(&mut self, word: &str, kind: Option<&(String, Statement)>) -> bool {
         let options = self.take(Fact::Fsdp);
-        let words = options.as_ref().map(|said| option_words(said)).unwrap_or_default();
+        let words = options.as_ref().map(option_words).unwrap_or_default();
         let by_trainer = options.as_ref().is_some_and(|said| !super::super::convert::is_off(&said.node));
         let chosen = word == "FSDP" || self.flag(Fact::UsesFsdp).is_some_and(|(on, _)| on);
         let stated_version = self.whole(Fact::FsdpVersion);

@@ -7,7 +7,7 @@ use super::super::Import;
 use super::super::draft::{Statement, strongest};
 use super::Resolver;
 use crate::finding::{Finding, Kind};
-use crate::trainers::{As, Fact, Topic};
+use crate::trainers::{As, Fact};
 
 impl Resolver {
     pub(super) fn finish(mut self) -> Import {
@@ -77,8 +77,7 @@ impl Resolver {
         const SEEN_BY_LINT: [Fact; 2] = [Fact::GlobalBatch, Fact::GpuIds];
         const RESOLVED: [Fact; 6] =
             [Fact::Targets, Fact::TargetsAll, Fact::AutocastAdapters, Fact::Prepared, Fact::In4Bit, Fact::In8Bit];
-        if let Some((batch, statement)) = self.whole(Fact::GlobalBatch) {
-            let _ = batch;
+        if let Some((_, statement)) = self.whole(Fact::GlobalBatch) {
             self.ignored += 1;
             self.gathered.draft.say(Fact::GlobalBatch, statement);
         }
@@ -167,7 +166,6 @@ impl Resolver {
                 }
             }
         }
-        let _ = Topic::Computed;
     }
 }
 

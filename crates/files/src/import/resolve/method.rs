@@ -128,7 +128,7 @@ impl Resolver {
             return;
         }
         let own = self.gathered.python.bitsandbytes && self.named != TrainerName::Unsloth;
-        if !self.says_itself("quantization.double_quant") && (own || (self.is_trl() && !own)) {
+        if !self.says_itself("quantization.double_quant") && (own || self.is_trl()) {
             // quantization_config.py `bnb_4bit_use_double_quant`, trl model_config.py `use_bnb_nested_quant`: False.
             self.default("quantization.double_quant", false);
         }

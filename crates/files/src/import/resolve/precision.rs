@@ -49,9 +49,8 @@ impl Resolver {
         } else if let Some((false, statement)) = bf16 {
             // `fp16: false` leaves bf16 what it is by default, `bf16: false` does not.
             self.set("mixed_precision", "no", &statement);
-        } else if let Some((false, statement)) = fp16 {
+        } else if fp16.is_some() {
             self.ignored += 1;
-            let _ = statement;
         }
         if self.gathered.python.training_arguments && self.is_trl() {
             // `TrainingArguments` says what is not said, TRL's own default does not count.

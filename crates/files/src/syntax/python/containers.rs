@@ -5,6 +5,9 @@ use super::super::node::{Entry, Node, Value};
 use super::expression::Reader;
 use super::lexer::Kind;
 
+/// Values without a name, and those with one.
+pub(super) type Arguments = (Vec<Node>, Vec<Entry>);
+
 impl Reader<'_, '_> {
     /// `(x)` is x, `(x, y)` a list.
     pub(super) fn parenthesis(&mut self, depth: usize) -> Result<Node, Fault> {
@@ -23,7 +26,7 @@ impl Reader<'_, '_> {
     }
 
     /// Values and `name=value` up to `close`; `None` where there is a comprehension.
-    pub(super) fn items(&mut self, close: &str, depth: usize) -> Result<Option<(Vec<Node>, Vec<Entry>)>, Fault> {
+    pub(super) fn items(&mut self, close: &str, depth: usize) -> Result<Option<Arguments>, Fault> {
         let (mut items, mut keywords, mut plain) = (Vec::new(), Vec::new(), true);
         while !self.is_mark(close) {
             if self.token(0).is_none_or(|token| token.kind == Kind::End) {

@@ -77,9 +77,9 @@ impl Lexer<'_, '_> {
                     self.at += 1;
                     self.push(Kind::End, start)?;
                 }
-                b'#' => self.to_line_end(),
+                b'#' => self.skip_line(),
                 // Cells of notebooks: `!pip install`, `%cd`.
-                b'!' | b'%' if self.at_line_start() => self.to_line_end(),
+                b'!' | b'%' if self.at_line_start() => self.skip_line(),
                 b'\\' | b' ' | b'\t' | b'\r' | 0x0c => self.at += 1,
                 b'"' | b'\'' => self.text(start, false, false)?,
                 b'0'..=b'9' => self.number(start)?,
@@ -100,7 +100,7 @@ impl Lexer<'_, '_> {
         self.open.is_empty() && self.tokens.last().is_none_or(|token| token.kind == Kind::End)
     }
 
-    fn to_line_end(&mut self) {
+    fn skip_line(&mut self) {
         let rest = self.bytes().get(self.at..).unwrap_or_default();
         self.at += rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
     }

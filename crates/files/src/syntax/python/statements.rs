@@ -22,7 +22,7 @@ pub(super) fn read(source: &Source<'_>, tokens: &[Token]) -> Result<Script, Faul
 impl Reader<'_, '_> {
     fn statement(&mut self) -> Result<(), Fault> {
         match self.word(0) {
-            "import" | "from" | "class" | "global" | "nonlocal" | "del" => self.to_end(),
+            "import" | "from" | "class" | "global" | "nonlocal" | "del" => self.skip_statement(),
             "def" => self.parameters(),
             "for" => self.loop_names(),
             _ => self.assignment()?,
@@ -30,7 +30,7 @@ impl Reader<'_, '_> {
         self.rest()
     }
 
-    fn to_end(&mut self) {
+    fn skip_statement(&mut self) {
         while self.token(0).is_some_and(|token| token.kind != Kind::End) {
             self.at += 1;
         }

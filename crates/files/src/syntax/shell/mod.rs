@@ -69,7 +69,7 @@ impl<'t> Reader<'t> {
                     self.at += 1;
                     break;
                 }
-                b'#' => self.to_line_end(),
+                b'#' => self.skip_line(),
                 b'<' | b'>' | b'&' => {
                     let here = self.rest().starts_with("<<") && !self.rest().starts_with("<<<");
                     let target = self.redirection()?;
@@ -213,7 +213,7 @@ impl<'t> Reader<'t> {
                     return Ok(words);
                 }
                 Some(b'\n' | b';' | b'|' | b'&' | b'<' | b'>' | b'(') => self.at += 1,
-                Some(b'#') => self.to_line_end(),
+                Some(b'#') => self.skip_line(),
                 Some(_) => words.extend(self.word()?),
             }
         }
@@ -226,13 +226,13 @@ impl<'t> Reader<'t> {
                 (Some(b'\\'), Some(b'\n'), _) => self.at += 2,
                 (Some(b'\\'), Some(b'\r'), Some(b'\n')) => self.at += 3,
                 // Blanks after the backslash break a line for the shell; people mean it to go on.
-                (Some(b'\\'), Some(b' ' | b'\t'), _) if self.blank_to_line_end() => self.at += 1,
+                (Some(b'\\'), Some(b' ' | b'\t'), _) if self.blank_skip_line() => self.at += 1,
                 _ => return,
             }
         }
     }
 
-    fn blank_to_line_end(&mut self) -> bool {
+    fn blank_skip_line(&mut self) -> bool {
         let rest = self.rest().get(1..).unwrap_or("");
         let line = rest.split('\n').next().unwrap_or("");
         if line.trim().is_empty() && rest.len() > line.len() {
@@ -242,7 +242,7 @@ impl<'t> Reader<'t> {
         false
     }
 
-    fn to_line_end(&mut self) {
+    fn skip_line(&mut self) {
         let rest = self.rest();
         self.at += rest.find('\n').unwrap_or(rest.len());
     }
