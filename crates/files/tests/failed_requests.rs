@@ -17,8 +17,8 @@ fn job(json: &str) -> Job {
 fn size(bytes: u64) -> String {
     let (value, unit) = match bytes {
         0..=1024 => return format!("{bytes} bytes"),
-        0..=1_048_576 => (bytes as f64 / 1024.0, "KiB"),
-        0..=1_073_741_824 => (bytes as f64 / 1_048_576.0, "MiB"),
+        1025..=1_048_576 => (bytes as f64 / 1024.0, "KiB"),
+        1_048_577..=1_073_741_824 => (bytes as f64 / 1_048_576.0, "MiB"),
         _ => (bytes as f64 / 1_073_741_824.0, "GiB"),
     };
     format!("{value:.2} {unit}")

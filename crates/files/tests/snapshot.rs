@@ -45,6 +45,16 @@ fn a_real_step_is_set_against_the_plans_own() {
 }
 
 #[test]
+fn the_message_of_a_real_step_is_recognised() {
+    // The same step on a device of 1,600 MiB with expandable segments, PyTorch 2.15's own message.
+    let text = include_bytes!("../../../tests/files/diagnose/torch-2.15-expandable.txt");
+    let found = diagnose(text, Some(&job())).unwrap();
+    let ids: Vec<&str> = found.findings.iter().map(|finding| finding.kind.id()).collect();
+    let named = ["failed_request_logits_fp32", "failed_request_loss"];
+    assert!(ids.iter().any(|id| named.contains(id)), "{ids:?}");
+}
+
+#[test]
 fn a_truncated_snapshot_names_where_it_ends() {
     for end in (2..REAL.len()).step_by(1_999) {
         let Err(Unreadable { at, problem }) = Pickle::read(&REAL[..end]) else { panic!("{end} bytes are a pickle") };

@@ -35,6 +35,7 @@ const MARKS: &[&str] = &[
     "killed by the memory monitor",
     "workers killed due to memory pressure",
     "running low on memory",
+    "memory on the node",
     "bus error",
     "insufficient shared memory",
     "std::bad_alloc",

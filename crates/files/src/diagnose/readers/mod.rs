@@ -17,6 +17,9 @@ use super::reading::Reading;
 
 pub(super) use host::host;
 
+/// A reader of what a tool prints line by line.
+type Table = fn(&[Line]) -> Vec<Reading>;
+
 /// Every reading of a text, in the order of its lines.
 ///
 /// Messages of a failure say more than the state that a tool prints beside them, so they come first where both are there;
@@ -29,7 +32,7 @@ pub(super) fn read(lines: &[Line], streams: &[Stream]) -> Vec<Reading> {
     }
     let mut readings = failures;
     let host = host(lines);
-    let tables: [fn(&[Line]) -> Vec<Reading>; 8] = [
+    let tables: [Table; 8] = [
         nvidia_table::read,
         nvidia_query::read,
         nvidia_csv::read,
