@@ -33,9 +33,9 @@ fn lost(plan: &Plan, format: Format) -> Vec<String> {
     let Ok(written) = export(plan, format, Language::English) else { return Vec::new() };
     let read = headroom_files::import::import(&written.files).plan;
     let lost = written.unsaid.iter().filter(|field| !cannot_say(format, field));
-    lost.map(|name| {
-        let field = plan::field(name).unwrap();
-        format!("{name}: {} read as {}", field.text(plan), field.text(&read))
+    lost.filter_map(|name| {
+        let field = plan::field(name)?;
+        Some(format!("{name}: {} read as {}", field.text(plan), field.text(&read)))
     })
     .collect()
 }
