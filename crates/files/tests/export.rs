@@ -18,11 +18,20 @@ const RUNS: [(Format, TrainerName); 6] = [
 
 /// Fields that no file of this kind can say, whatever the plan: what stands in code or data, and what a trainer decides.
 fn cannot_say(format: Format, name: &str) -> bool {
-    let in_code = ["reward_models", "value_model", "rollout.prompts", "rollout.sequences_at_once", "model.name"];
+    let in_code = [
+        "reward_models",
+        "value_model",
+        "rollout.prompts",
+        "rollout.sequences_at_once",
+        "model.name",
+        "distributed.gradient_as_bucket_view",
+    ];
     let by_data = ["rollout.max_prompt_length", "label_tokens", "padded_batch"];
     let by_trainer: &[&str] = match format {
         // model/patcher.py: the base as its checkpoint has it; model_utils/quantization.py: packed in the format of matmuls.
         Format::LlamaFactory => &["torch_dtype", "quantization.bnb_4bit_quant_storage"],
+        // utils/schemas/trl.py has no such key; utils/config/__init__.py loads weights in the format of autocast.
+        Format::Axolotl => &["steps_per_generation", "torch_dtype"],
         _ => &[],
     };
     in_code.contains(&name) || by_data.contains(&name) || by_trainer.contains(&name)

@@ -102,6 +102,16 @@ fn adapter(planned: &Planned<'_>) -> Vec<Setting> {
     ));
     settings.push(set("load_in_4bit", plan.method == Method::Qlora && plan.quantization.bits == 4));
     settings.push(set("load_in_8bit", plan.method == Method::Qlora && plan.quantization.bits == 8));
+    if plan.method == Method::Qlora && plan.quantization.bits == 4 {
+        // loaders/model.py packs in bf16 where nothing is said.
+        let of = &plan.quantization;
+        let kwargs = vec![
+            set("bnb_4bit_quant_type", of.quant_type.name()),
+            set("bnb_4bit_use_double_quant", of.double_quant),
+            set("bnb_4bit_quant_storage", of.bnb_4bit_quant_storage.name()),
+        ];
+        settings.push(set("bnb_config_kwargs", kwargs));
+    }
     settings.push(set("lora_r", plan.lora.r));
     settings.push(set("lora_alpha", plan.lora.lora_alpha as u64));
     settings.push(set("lora_dropout", plan.lora.lora_dropout));

@@ -1,6 +1,6 @@
 //! LLaMA-Factory's YAML (hparams/*_args.py).
 
-use headroom_core::plan::{AttnImplementation, Method, MixedPrecision, TargetModules, Task};
+use headroom_core::plan::{AdapterDtype, AttnImplementation, Dtype, Method, MixedPrecision, TargetModules, Task};
 
 use super::arguments::{deepspeed, given, housekeeping, renamed, training, without};
 use super::planned::Planned;
@@ -69,7 +69,11 @@ pub(super) fn config(planned: &Planned<'_>) -> Option<Vec<Setting>> {
         without(training(planned), &["gradient_checkpointing", "gradient_checkpointing_kwargs", "use_liger_kernel"]);
     settings.push(set("output_dir", "output"));
     settings.push(set("disable_gradient_checkpointing", !plan.gradient_checkpointing).because(planned.checkpointing()));
-    let pure = plan.mixed_precision == MixedPrecision::No && plan.torch_dtype == headroom_core::plan::Dtype::Bfloat16;
+    let in_bf16 = match plan.method {
+        Method::Full => plan.torch_dtype == Dtype::Bfloat16,
+        Method::Lora | Method::Qlora => plan.lora.adapter_dtype == AdapterDtype::Bfloat16,
+    };
+    let pure = plan.mixed_precision == MixedPrecision::No && in_bf16;
     if pure {
         settings.push(set("pure_bf16", true).because(Why::LoadedIn));
         settings.extend(without(own, &["bf16", "fp16"]));

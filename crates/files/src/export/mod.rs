@@ -319,10 +319,16 @@ fn whole(planned: &Planned<'_>) -> Result<Export, Refused> {
     Ok(Export { files, unsaid })
 }
 
-/// Fields in which `files`, read again, differ from `plan`. The GPU is no business of files.
+/// Fields in which `files`, read again, differ from `plan`. The machine is no business of files.
 fn unsaid(plan: &Plan, files: &[File]) -> Vec<&'static str> {
     let read = import::import(files).plan;
-    let of_gpu = |name: &str| name == "gpu" || name.starts_with("gpu.");
-    let fields = plan::fields().iter().filter(|field| !of_gpu(field.name));
+    // Without a stage DeepSpeed's plan and DDP's are one.
+    let unsharded = |plan: &Plan| plan.zero_stage == 0 && !plan.distributed.framework.is_fsdp();
+    let same_framework = unsharded(plan) && unsharded(&read);
+    let of_machine = ["gpu", "host_memory_gib", "non_pytorch_memory_mib"];
+    let says_nothing = |name: &str| {
+        of_machine.contains(&name) || name.starts_with("gpu.") || same_framework && name == "distributed.framework"
+    };
+    let fields = plan::fields().iter().filter(|field| !says_nothing(field.name));
     fields.filter(|field| field.value(plan) != field.value(&read)).map(|field| field.name).collect()
 }

@@ -74,6 +74,8 @@ pub(super) fn command(planned: &Planned<'_>) -> Option<String> {
         settings.extend(given("beta", plan.policy.beta));
         settings.extend(given("num_generations", plan.rollout.num_generations));
         settings.extend(given("max_completion_length", plan.rollout.max_completion_length));
+        settings.extend(given("steps_per_generation", plan.policy.steps_per_generation));
+        settings.extend(given("num_iterations", plan.policy.num_iterations));
     }
     let own = super::arguments::without(training(planned), &["gradient_checkpointing_kwargs"]);
     settings.extend(renamed(own, &[]));

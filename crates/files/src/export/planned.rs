@@ -2,7 +2,7 @@
 
 use headroom_core::job::Job;
 use headroom_core::memory::{self, Category, Estimate};
-use headroom_core::plan::{Framework, ModelChoice, Offload, Plan};
+use headroom_core::plan::{Auto, Framework, ModelChoice, Offload, Plan};
 use headroom_text::Language;
 
 use super::why::Why;
@@ -45,7 +45,10 @@ impl<'a> Planned<'a> {
         let offloads = plan.offload_optimizer == Offload::Cpu || plan.offload_param == Offload::Cpu;
         match plan.distributed.framework {
             Framework::Fsdp1 | Framework::Fsdp2 if plan.num_gpus > 1 => Sharding::Fsdp,
-            Framework::Deepspeed if plan.zero_stage > 0 || offloads => Sharding::Zero,
+            // Its bf16 section alone makes an optimizer with fp32 copies, at stage 0 too.
+            Framework::Deepspeed if plan.zero_stage > 0 || offloads || plan.distributed.bf16_enabled != Auto::Auto => {
+                Sharding::Zero
+            }
             _ => Sharding::None,
         }
     }

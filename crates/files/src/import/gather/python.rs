@@ -173,6 +173,13 @@ impl Gatherer<'_> {
                 self.found.python.loop_batch =
                     self.found.python.loop_batch.take().or(size.map(|size| statement(file, size)));
             }
+            // `tokenizer(row["text"], truncation=True, max_length=1024)`: the length of a Trainer that has no key for it.
+            "tokenizer" => {
+                if let Some(length) = keywords.iter().find(|entry| entry.key == "max_length") {
+                    let cut = Statement { rank: Rank::Artifact, ..statement(file, length) };
+                    self.found.draft.say(Fact::Length, cut);
+                }
+            }
             _ => self.trl_class(file, span, last, keywords),
         }
         if let Some((_, optimizer)) = OPTIMIZERS.iter().find(|(class, _)| *class == last) {
