@@ -77,6 +77,7 @@ fn notes_are_the_pages() {
             "distributed": {"framework": "fsdp2"}}"#,
         r#"{"model": "Qwen/Qwen2.5-0.5B", "method": "qlora", "num_gpus": 2, "distributed": {"framework": "fsdp2"}}"#,
         r#"{"model": "mistralai/Mixtral-8x7B-v0.1", "num_gpus": 8, "host_memory_gib": 512}"#,
+        r#"{"model": "Qwen/Qwen2.5-0.5B", "task": "dpo", "num_gpus": 2}"#,
     ] {
         let job = Job::resolve(&Plan::from_json(plan).unwrap()).unwrap();
         let estimate = memory::estimate_replayed(&job);

@@ -188,7 +188,7 @@ mod tests {
     fn the_request_that_fails_is_among_all_of_them() {
         let job = job(r#"{"model": "openai-community/gpt2", "method": "full", "max_length": 512}"#);
         let requests = Requests::new(&job);
-        let failed = requests.failure_on(false, 2 << 30).unwrap();
+        let failed = requests.failure_on(false, 1 << 30).unwrap();
         let all = requests.all();
         assert!(all.iter().any(|one| one.term == failed.term
             && one.phase == failed.phase
