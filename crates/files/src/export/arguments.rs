@@ -11,7 +11,7 @@ use super::why::Why;
 pub(super) fn training(planned: &Planned<'_>) -> Vec<Setting> {
     let plan = planned.plan;
     let mut optim = set("optim", plan.optim.name());
-    if let Some(bytes) = planned.bytes_of(Category::OptimizerStates) {
+    if let Some(bytes) = planned.bytes_of(Category::OptimizerStates).filter(|bytes| *bytes > 0) {
         optim = optim.because(Why::OptimizerState(bytes));
     }
     let mut settings = vec![

@@ -326,8 +326,13 @@ fn unsaid(plan: &Plan, files: &[File]) -> Vec<&'static str> {
     let unsharded = |plan: &Plan| plan.zero_stage == 0 && !plan.distributed.framework.is_fsdp();
     let same_framework = unsharded(plan) && unsharded(&read);
     let of_machine = ["gpu", "host_memory_gib", "non_pytorch_memory_mib"];
+    // No version means the newest.
+    let same_release = plan.trainer.name == read.trainer.name && plan.trainer.release() == read.trainer.release();
     let says_nothing = |name: &str| {
-        of_machine.contains(&name) || name.starts_with("gpu.") || same_framework && name == "distributed.framework"
+        of_machine.contains(&name)
+            || name.starts_with("gpu.")
+            || same_framework && name == "distributed.framework"
+            || same_release && name == "trainer.version"
     };
     let fields = plan::fields().iter().filter(|field| !says_nothing(field.name));
     fields.filter(|field| field.value(plan) != field.value(&read)).map(|field| field.name).collect()

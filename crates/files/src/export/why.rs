@@ -70,7 +70,7 @@ impl Why {
             }
             Self::Length => "tokens of a sequence: activations grow with it".to_owned(),
             Self::Recomputed => "layers run again in backward instead of keeping activations".to_owned(),
-            Self::Kept => "activations are kept: quicker, and there is room".to_owned(),
+            Self::Kept => "activations are kept: quicker, for more memory".to_owned(),
             Self::OptimizerState(bytes) => format!("{} of state on each GPU", bytes_text(*bytes)),
             Self::Weights(bytes) => format!("{} of weights on each GPU", bytes_text(*bytes)),
             Self::Autocast => "autocast: matmuls in this format, weights stay as loaded".to_owned(),
@@ -102,7 +102,7 @@ impl Why {
             }
             Self::Length => "序列的 token 数：激活随之增长".to_owned(),
             Self::Recomputed => "反向时重新计算各层，不保存激活".to_owned(),
-            Self::Kept => "保存激活：更快，且显存足够".to_owned(),
+            Self::Kept => "保存激活：更快，但占更多显存".to_owned(),
             Self::OptimizerState(bytes) => format!("每张 GPU 的优化器状态 {}", bytes_text(*bytes)),
             Self::Weights(bytes) => format!("每张 GPU 的权重 {}", bytes_text(*bytes)),
             Self::Autocast => "自动混合精度：矩阵乘用该格式，权重保持加载时的格式".to_owned(),
