@@ -1,7 +1,8 @@
 //! The plans that a plan is compared with.
 
 use super::{
-    AttentionKernel, AttnImplementation, Dtype, Framework, Method, MixedPrecision, Offload, Plan, QuantStorage, Task,
+    AdapterDtype, AttentionKernel, AttnImplementation, Dtype, Framework, Method, MixedPrecision, Offload, Plan,
+    QuantStorage, Release, Task, TrainerName, rules,
 };
 
 /// One plan of the comparison.
@@ -69,10 +70,12 @@ const SEVERAL_GPUS: &[Sharding] =
 /// Inference: the weights in fp32, in 16 bits, quantised to 8 and to 4; nothing is trained, so there is nothing to shard.
 pub fn alternatives(plan: &Plan) -> Vec<Alternative> {
     let plans = if plan.task == Task::Inference { inference(plan) } else { training(plan) };
+    let is_sound = rules::within(plan).is_empty();
     let mut all: Vec<Alternative> = Vec::new();
     for plan in plans {
-        // Optimizers that update whole tensors have no shards to update.
-        if (plan.zero_stage > 0 || offloads(&plan) != (false, false)) && !plan.optim.updates_shards() {
+        // What an optimizer or a trainer refuses is compared with nothing.
+        if is_sound && !rules::within(&plan).is_empty() || plan.optim.is_bitsandbytes_rmsprop() && trains_in_bf16(&plan)
+        {
             continue;
         }
         if !all.iter().any(|other| other.plan == plan) {
@@ -107,6 +110,26 @@ fn training(plan: &Plan) -> Vec<Plan> {
         }
     }
     plans
+}
+
+/// Whether gradients are in bf16, at which bitsandbytes' RMSprop raises: ZeRO alone updates fp32 copies.
+fn trains_in_bf16(plan: &Plan) -> bool {
+    let Plan { distributed, trainer, .. } = plan;
+    if distributed.framework == Framework::Deepspeed && plan.zero_stage > 0 {
+        return false;
+    }
+    // As `job::numerics` has the adapters.
+    let is_cast =
+        plan.method == Method::Qlora && trainer.name == TrainerName::Trl && trainer.release() >= Release::new(1, 0, 0);
+    let follows_base = distributed.framework == Framework::Fsdp2
+        && plan.num_gpus > 1
+        && trainer.name == TrainerName::Custom
+        && plan.torch_dtype == Dtype::Bfloat16;
+    match (plan.method, plan.lora.adapter_dtype) {
+        (Method::Full, _) => plan.torch_dtype == Dtype::Bfloat16,
+        (_, AdapterDtype::Auto) => is_cast || follows_base,
+        (_, dtype) => dtype == AdapterDtype::Bfloat16,
+    }
 }
 
 fn sharded(mut plan: Plan, (stage, offload_optimizer, offload_param): Sharding) -> Plan {

@@ -9,6 +9,13 @@ use crate::model::{Model, ModuleKind, Role};
 
 /// Every contradiction of `plan`.
 pub(crate) fn contradictions(plan: &Plan, model: &Model, gpu: &Gpu) -> Vec<Problem> {
+    let mut problems = within(plan);
+    problems.extend([flash_attention(plan, gpu), positions(plan, model)].into_iter().flatten());
+    problems
+}
+
+/// Those that no model and no GPU can change.
+pub(super) fn within(plan: &Plan) -> Vec<Problem> {
     [
         super::trainer::unmodelled(plan),
         reference(plan),
@@ -21,8 +28,7 @@ pub(crate) fn contradictions(plan: &Plan, model: &Model, gpu: &Gpu) -> Vec<Probl
         compiled(plan),
         gradient_accumulation(plan),
         kernel(plan),
-        flash_attention(plan, gpu),
-        positions(plan, model),
+        flash_in_fp32(plan),
     ]
     .into_iter()
     .flatten()
@@ -190,25 +196,25 @@ fn kernel(plan: &Plan) -> Option<Problem> {
 
 /// Flash kernels exist for 16-bit numbers, and the flash-attn package for compute capability 8.0 and later.
 fn flash_attention(plan: &Plan, gpu: &Gpu) -> Option<Problem> {
+    let is_older = gpu.compute_capability.is_some_and(|(major, _)| major < 8);
+    if plan.attn_implementation == AttnImplementation::FlashAttention2 && is_older && flash_in_fp32(plan).is_none() {
+        return contradiction("attn_implementation", "gpu", "sdpa");
+    }
+    None
+}
+
+/// Flash kernels know no fp32.
+fn flash_in_fp32(plan: &Plan) -> Option<Problem> {
     let sixteen_bit = plan.torch_dtype != Dtype::Float32
         || plan.mixed_precision != MixedPrecision::No
         || plan.distributed.bf16_enabled == Auto::Set(true)
         || plan.distributed.param_dtype.is_some_and(|dtype| dtype != Dtype::Float32);
-    if plan.attn_implementation == AttnImplementation::FlashAttention2 {
-        if !sixteen_bit {
-            return contradiction("attn_implementation", "torch_dtype", "sdpa");
-        }
-        if gpu.compute_capability.is_some_and(|(major, _)| major < 8) {
-            return contradiction("attn_implementation", "gpu", "sdpa");
-        }
+    match (plan.attn_implementation, plan.attention_kernel) {
+        _ if sixteen_bit => None,
+        (AttnImplementation::FlashAttention2, _) => contradiction("attn_implementation", "torch_dtype", "sdpa"),
+        (AttnImplementation::Sdpa, AttentionKernel::Flash) => contradiction("attention_kernel", "torch_dtype", "auto"),
+        _ => None,
     }
-    if plan.attn_implementation == AttnImplementation::Sdpa
-        && plan.attention_kernel == AttentionKernel::Flash
-        && !sixteen_bit
-    {
-        return contradiction("attention_kernel", "torch_dtype", "auto");
-    }
-    None
 }
 
 /// A table of learned positions has no row for a longer sequence.
