@@ -25,8 +25,11 @@ use crate::setup::Toolbox;
 /// speed as well; answers take 5 to 15 % longer), 29 kB by one sort for lists of every kind, few things in lists instead of hash
 /// maps of their own kinds and the measured steps in a file that is fetched when it is opened (13 kB), 4 kB by telling wasm-opt
 /// that nothing lives in the first kilobyte of memory, where the stack ends (`--low-memory-unused`).
+///
+/// Added since: 4 kB of rows for what only links and files could say (losses, packing, offloading, FSDP1's keys), the hosts'
+/// verdict, and how transformers 5 loads a quantised base.
 /// The limit leaves room for fixes, not for growing.
-const BUDGET: u64 = 714_000;
+const BUDGET: u64 = 717_000;
 
 /// The most that a part may weigh that is fetched when it is opened, in bytes.
 const LATER: u64 = 90_000;
