@@ -67,3 +67,12 @@ fn scenarios_are_read_back() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+#[test]
+fn a_fraction_of_lora_alpha_is_not_cut_off() {
+    for (format, trainer) in RUNS {
+        let mut plan = Plan::default().adopting(&Plan { trainer: Trainer::newest(trainer), ..Plan::default() });
+        plan.lora.lora_alpha = 12.5;
+        assert_eq!(lost(&plan, format), Vec::<String>::new(), "{}", format.name());
+    }
+}

@@ -5,7 +5,7 @@ use headroom_core::plan::{AttnImplementation, Framework, Method, MixedPrecision,
 use super::accelerate;
 use super::arguments::{deepspeed, given};
 use super::planned::{Planned, Sharding};
-use super::setting::{Setting, set};
+use super::setting::{Setting, set, whole_or_real};
 use super::why::Why;
 
 /// The whole file, for tasks that axolotl has.
@@ -113,7 +113,7 @@ fn adapter(planned: &Planned<'_>) -> Vec<Setting> {
         settings.push(set("bnb_config_kwargs", kwargs));
     }
     settings.push(set("lora_r", plan.lora.r));
-    settings.push(set("lora_alpha", plan.lora.lora_alpha as u64));
+    settings.push(set("lora_alpha", whole_or_real(plan.lora.lora_alpha)));
     settings.push(set("lora_dropout", plan.lora.lora_dropout));
     settings.push(match &plan.lora.target_modules {
         TargetModules::AllLinear => set("lora_target_linear", true),

@@ -4,7 +4,7 @@ use headroom_core::plan::{AdapterDtype, AttnImplementation, Dtype, Method, Mixed
 
 use super::arguments::{deepspeed, given, housekeeping, renamed, training, without};
 use super::planned::Planned;
-use super::setting::{Setting, set};
+use super::setting::{Setting, set, whole_or_real};
 use super::why::Why;
 
 /// The whole file, for tasks that LLaMA-Factory has.
@@ -29,7 +29,7 @@ pub(super) fn config(planned: &Planned<'_>) -> Option<Vec<Setting>> {
     }
     if plan.method != Method::Full {
         settings.push(set("lora_rank", plan.lora.r));
-        settings.push(set("lora_alpha", plan.lora.lora_alpha as u64));
+        settings.push(set("lora_alpha", whole_or_real(plan.lora.lora_alpha)));
         settings.push(set("lora_dropout", plan.lora.lora_dropout));
         settings.push(match &plan.lora.target_modules {
             TargetModules::AllLinear => set("lora_target", "all"),

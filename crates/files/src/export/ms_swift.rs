@@ -5,7 +5,7 @@ use headroom_core::plan::{AttnImplementation, Method, TargetModules, Task};
 use super::arguments::{deepspeed, given, renamed, training};
 use super::notation::flags;
 use super::planned::Planned;
-use super::setting::{Setting, set};
+use super::setting::{Setting, set, whole_or_real};
 
 /// The command, for tasks that ms-swift has.
 pub(super) fn command(planned: &Planned<'_>) -> Option<String> {
@@ -40,7 +40,7 @@ pub(super) fn command(planned: &Planned<'_>) -> Option<String> {
     }
     if plan.method != Method::Full {
         settings.push(set("lora_rank", plan.lora.r));
-        settings.push(set("lora_alpha", plan.lora.lora_alpha as u64));
+        settings.push(set("lora_alpha", whole_or_real(plan.lora.lora_alpha)));
         settings.push(set("lora_dropout", plan.lora.lora_dropout));
         settings.push(match &plan.lora.target_modules {
             TargetModules::AllLinear => set("target_modules", "all-linear"),

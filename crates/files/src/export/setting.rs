@@ -88,6 +88,16 @@ impl From<Vec<Setting>> for Written {
     }
 }
 
+/// A number without a fraction as a whole one, as people write LoRA's alpha.
+pub(super) fn whole_or_real(number: f64) -> Written {
+    const EXACT: f64 = 9e15;
+    if number.fract() == 0.0 && (0.0..EXACT).contains(&number) {
+        Written::Whole(number as u64)
+    } else {
+        Written::Real(number)
+    }
+}
+
 /// A number in digits alone: YAML 1.1 takes `2e-05` for a text.
 pub(super) fn real_text(real: f64) -> String {
     let digits = real.to_string();

@@ -9,7 +9,7 @@ use super::arguments::{deepspeed, given, housekeeping, training};
 use super::loading;
 use super::notation::keywords;
 use super::planned::Planned;
-use super::setting::{Setting, set};
+use super::setting::{Setting, set, whole_or_real};
 use super::why::Why;
 
 /// The configuration's class, its trainer, and the module they are in.
@@ -174,7 +174,7 @@ pub(super) fn command_config(planned: &Planned<'_>) -> Vec<Setting> {
     if plan.method != Method::Full {
         settings.push(set("use_peft", true));
         settings.push(set("lora_r", plan.lora.r));
-        settings.push(set("lora_alpha", plan.lora.lora_alpha as u64));
+        settings.push(set("lora_alpha", whole_or_real(plan.lora.lora_alpha)));
         settings.push(set("lora_dropout", plan.lora.lora_dropout));
         settings.push(match &plan.lora.target_modules {
             TargetModules::AllLinear => set("lora_target_modules", "all-linear"),

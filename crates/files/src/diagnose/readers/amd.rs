@@ -34,15 +34,15 @@ fn of_gpu<'r>(readings: &'r mut Vec<Reading>, format: Format, index: u64, line: 
 /// `GPU[0] : VRAM Total Memory (B): 68702699520`; as JSON `"card0": {"VRAM Total Memory (B)": "68702699520", ...`, on one line or
 /// on several. `GPU[0] : vram Total Memory (B)` in early versions.
 fn rocm_smi(lines: &[Line], readings: &mut Vec<Reading>) {
-    let mut card = None;
+    let mut gpu = None;
     for line in lines {
         let mut text = line.text.as_str();
-        // A JSON text has many cards on one line: each opens a part.
+        // A JSON text has several GPUs on one line: each opens a part.
         while !text.is_empty() {
             let next = text.get(1..).and_then(|rest| rest.find("\"card")).map_or(text.len(), |at| at + 1);
             let (part, rest) = text.split_at_checked(next).unwrap_or((text, ""));
-            card = value_after(part, "GPU[").or_else(|| value_after(part, "\"card")).or(card);
-            if let Some(index) = card {
+            gpu = value_after(part, "GPU[").or_else(|| value_after(part, "\"card")).or(gpu);
+            if let Some(index) = gpu {
                 rocm_figures(part, index, line, readings);
             }
             text = rest;
