@@ -271,6 +271,11 @@ kinds! {
         /// What.
         problem: Problem,
     } = "plan_problem", Error;
+    /// Something that no plan can be, and that the tool does: the estimate waits, the run does not.
+    NotModelled {
+        /// What.
+        problem: Problem,
+    } = "not_modelled", Warning;
     /// A key that has no effect in this trainer.
     NoEffect {
         /// As written.
@@ -289,14 +294,7 @@ pub struct Said {
     pub fix: String,
 }
 
-/// Languages that findings are said in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Language {
-    /// English.
-    English,
-    /// Chinese.
-    Chinese,
-}
+pub use headroom_text::Language;
 
 impl Finding {
     /// A finding of `kind` at `span` of `file`.

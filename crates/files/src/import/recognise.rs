@@ -246,6 +246,7 @@ fn kind_of(node: &Node) -> Kind {
     {
         Kind::Axolotl
     } else if any(&["finetuning_type", "cutoff_len", "lora_target", "quantization_bit", "flash_attn"])
+        || (has("model_class") && any(&["train_dataset", "dist_config", "peft_config"]))
         || (has("stage") && any(&["template", "dataset", "model_name_or_path"]))
     {
         Kind::LlamaFactory

@@ -7,7 +7,7 @@ use super::{Evidence, Gatherer, Load};
 use crate::finding::{Finding, Kind as Found};
 use crate::syntax::{Entry, Node, Script, Span, Value};
 use crate::trainers::{
-    ACCELERATE, BITSANDBYTES, ENVIRONMENT, FROM_PRETRAINED, Fact, PEFT, TRAINER_CALL, TRANSFORMERS, TRL, Table, Topic,
+    ACCELERATOR, BITSANDBYTES, ENVIRONMENT, FROM_PRETRAINED, Fact, PEFT, TRAINER_CALL, TRANSFORMERS, TRL, Table, Topic,
     UNSLOTH_MODEL, UNSLOTH_PEFT,
 };
 
@@ -159,7 +159,7 @@ impl Gatherer<'_> {
             "gradient_checkpointing_enable" => {
                 self.implied(Fact::Checkpointing, Value::Flag(true), last, (file, span), Rank::Artifact);
             }
-            "Accelerator" => self.take(file, keywords, &ACCELERATE),
+            "Accelerator" => self.take(file, keywords, &ACCELERATOR),
             "TrlParser" | "HfArgumentParser" => self.parser(arguments),
             "initialize" if owner == "deepspeed" => {
                 if let Some(config) =
@@ -175,7 +175,8 @@ impl Gatherer<'_> {
             }
             // `tokenizer(row["text"], truncation=True, max_length=1024)`: the length of a Trainer that has no key for it.
             "tokenizer" => {
-                if let Some(length) = keywords.iter().find(|entry| entry.key == "max_length") {
+                let length = keywords.iter().find(|entry| entry.key == "max_length" && entry.node.value != Value::Null);
+                if let Some(length) = length {
                     let cut = Statement { rank: Rank::Artifact, ..statement(file, length) };
                     self.found.draft.say(Fact::Length, cut);
                 }

@@ -9,7 +9,7 @@ use super::{Evidence, Gatherer, Role};
 use crate::finding::{Finding, Kind as Found};
 use crate::syntax::{Node, Span, Value};
 use crate::trainers::{
-    ACCELERATE, AXOLOTL, BITSANDBYTES, Fact, LLAMA_FACTORY, MS_SWIFT, PEFT, SCRIPT, TORCHTUNE, TRL, Table, VERL,
+    ACCELERATE, AXOLOTL, BITSANDBYTES, Fact, LLAMA_FACTORY, LLAMA_FACTORY_V1, MS_SWIFT, PEFT, SCRIPT, TORCHTUNE, TRL, Table, VERL,
 };
 
 impl Gatherer<'_> {
@@ -22,6 +22,12 @@ impl Gatherer<'_> {
         };
         self.found.kinds[place] = kind;
         match kind {
+            Kind::LlamaFactory if node.get("model").is_some() => {
+                self.settings(place, node, &LLAMA_FACTORY_V1, Some(TrainerName::LlamaFactory));
+                if node.get("peft_config").is_none() {
+                    self.implied(Fact::FullTuning, Value::Flag(true), "peft_config", (place, node.span), Rank::File);
+                }
+            }
             Kind::LlamaFactory => self.settings(place, node, &LLAMA_FACTORY, Some(TrainerName::LlamaFactory)),
             Kind::Axolotl => self.settings(place, node, &AXOLOTL, Some(TrainerName::Axolotl)),
             Kind::MsSwift => self.settings(place, node, &MS_SWIFT, Some(TrainerName::MsSwift)),

@@ -1,6 +1,7 @@
 //! Shell scripts as far as they launch trainers: commands with their words and environment. Nothing is run: what a command
 //! would print, and what is asked of the machine, is unknown.
 
+mod arithmetic;
 mod words;
 
 use std::collections::BTreeMap;
@@ -284,10 +285,15 @@ fn assignment(word: &Word) -> Option<Entry> {
     (is_name && starts).then(|| Entry { key: name.to_owned(), span: word.span, node: value.node() })
 }
 
+/// An unknown word as a person would write it.
+pub(in crate::syntax) fn shown(text: &str) -> String {
+    text.replace('\u{a0}', " ")
+}
+
 impl Word {
     /// The word as a value: a text, or what would have to be run.
     pub fn node(&self) -> Node {
-        let value = if self.known { Value::Text(self.text.clone()) } else { Value::Expression(self.text.clone()) };
+        let value = if self.known { Value::Text(self.text.clone()) } else { Value::Expression(shown(&self.text)) };
         Node { value, span: self.span }
     }
 }
