@@ -62,6 +62,7 @@ fn failure(reading: &Reading) -> Vec<(Kind, Severity)> {
         Format::Vllm | Format::Sglang => {
             vec![(Kind::EngineCache { needed: tried, available: reading.free_bytes }, Severity::Error)]
         }
+        Format::Xla => tried.map(|tried| (full(reading, tried), Severity::Error)).into_iter().collect(),
         Format::HostOutOfMemory => {
             let bytes = reading.process_bytes.or(tried).or(reading.host_used_bytes);
             vec![(Kind::HostRanOut { bytes, planned: None }, Severity::Error)]
@@ -80,11 +81,25 @@ fn allocator(reading: &Reading, tried: Option<u64>) -> Vec<(Kind, Severity)> {
         if !reading.expandable && unallocated > 0 && free.saturating_add(unallocated) >= tried && unallocated > free {
             let kind = Kind::Fragmentation { unallocated, tried: Some(tried), replayed: None };
             kinds.push((kind, Severity::Error));
-        } else if let Some(total) = reading.total_bytes {
-            kinds.push((Kind::Full { allocated: reading.allocated.map(|one| one.bytes), total }, Severity::Error));
+        } else {
+            kinds.push((full(reading, tried), Severity::Error));
         }
     }
     kinds
+}
+
+/// Why a request failed that no idle segment would have met.
+fn full(reading: &Reading, tried: u64) -> Kind {
+    let allocated = reading.allocated.map(|one| one.bytes);
+    // Of Apple's GPUs the message says what PyTorch may have of them.
+    let total = reading.total_bytes.or(reading.allowed_bytes);
+    if let Some(total) = total.filter(|total| tried > *total) {
+        return Kind::LargerThanGpu { tried, total };
+    }
+    match reading.free_bytes {
+        Some(free) if free >= tried && reading.allowed_bytes.is_none() => Kind::RefusedThoughFree { tried, free },
+        _ => Kind::Full { allocated, total, tried },
+    }
 }
 
 fn others(reading: &Reading) -> Option<(Kind, Severity)> {

@@ -15,6 +15,9 @@ pub(super) fn read(lines: &[Line]) -> Vec<Reading> {
     amd_monitor(lines, &mut readings);
     xpu_smi(lines, &mut readings);
     readings.retain(|reading| reading.total_bytes.is_some() || reading.used_bytes.is_some());
+    if readings.is_empty() {
+        rocm_concise(lines, &mut readings);
+    }
     rocm_processes(lines, &mut readings);
     fullest_first(readings)
 }
@@ -59,6 +62,26 @@ fn rocm_figures(part: &str, index: u64, line: &Line, readings: &mut Vec<Reading>
         if let Some(reading) = of_gpu(readings, Format::RocmSmi, index, line) {
             *(if is_total { &mut reading.total_bytes } else { &mut reading.used_bytes }) = Some(amount.bytes);
         }
+    }
+}
+
+/// The table that `rocm-smi` prints by itself: percentages, of which the fullest GPU is read and no bytes.
+fn rocm_concise(lines: &[Line], readings: &mut Vec<Reading>) {
+    let Some(start) = lines.iter().position(|line| line.text.contains("VRAM%") && line.text.contains("GPU%")) else {
+        return;
+    };
+    let mut fullest: Option<(u64, u64, &Line)> = None;
+    for line in lines.iter().skip(start + 1) {
+        let words: Vec<&str> = line.text.split_whitespace().collect();
+        let Some(index) = words.first().and_then(|word| word.parse().ok()) else { continue };
+        // The last two are the shares of memory and of time; either may be unknown.
+        let share = words.iter().rev().nth(1).and_then(|word| word.strip_suffix('%')?.parse().ok()).unwrap_or(0);
+        if fullest.is_none_or(|(most, ..)| share > most) {
+            fullest = Some((share, index, line));
+        }
+    }
+    if let Some((_, index, line)) = fullest {
+        of_gpu(readings, Format::RocmSmi, index, line);
     }
 }
 
