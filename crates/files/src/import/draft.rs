@@ -187,7 +187,8 @@ fn renamed_span(span: Span, key: &str) -> Span {
 
 /// Whether one letter too many, too few, wrong, or two neighbours swapped make `written` out of `meant`.
 fn is_slip(written: &str, meant: &str) -> bool {
-    let common = |a: &mut dyn Iterator<Item = u8>, b: &mut dyn Iterator<Item = u8>| a.zip(b).take_while(|(a, b)| a == b).count();
+    let common =
+        |a: &mut dyn Iterator<Item = u8>, b: &mut dyn Iterator<Item = u8>| a.zip(b).take_while(|(a, b)| a == b).count();
     let before = common(&mut written.bytes(), &mut meant.bytes());
     let (written, meant) = (&written.as_bytes()[before..], &meant.as_bytes()[before..]);
     let after = common(&mut written.iter().rev().copied(), &mut meant.iter().rev().copied());

@@ -49,13 +49,17 @@ impl Linter<'_> {
         match &problem.kind {
             ProblemKind::NotModelled { .. } => true,
             // peft leaves out names that match nothing, as long as another matches (tuners/tuners_utils.py `inject_adapter`).
-            ProblemKind::NoSuchModule { known, .. } if field == "lora.target_modules" => match &self.plan.lora.target_modules {
-                TargetModules::Names(names) => {
-                    let ends = |whole: &String, name: &str| whole == name || whole.ends_with(&[".", name].concat());
-                    names.iter().any(|name| known.iter().any(|whole| ends(whole, name) || name.ends_with(whole.as_str())))
+            ProblemKind::NoSuchModule { known, .. } if field == "lora.target_modules" => {
+                match &self.plan.lora.target_modules {
+                    TargetModules::Names(names) => {
+                        let ends = |whole: &String, name: &str| whole == name || whole.ends_with(&[".", name].concat());
+                        names
+                            .iter()
+                            .any(|name| known.iter().any(|whole| ends(whole, name) || name.ends_with(whole.as_str())))
+                    }
+                    TargetModules::AllLinear => false,
                 }
-                TargetModules::AllLinear => false,
-            },
+            }
             // Releases that were not measured, or that the files do not name.
             ProblemKind::Contradiction { other, .. } => {
                 field.starts_with("software.")

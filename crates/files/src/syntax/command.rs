@@ -96,7 +96,11 @@ fn is_dotted(key: &str) -> bool {
 }
 
 fn argument(word: &Word) -> Node {
-    let value = if word.known { literal(&word.text, word.span) } else { Ok(Value::Expression(super::shell::shown(&word.text))) };
+    let value = if word.known {
+        literal(&word.text, word.span)
+    } else {
+        Ok(Value::Expression(super::shell::shown(&word.text)))
+    };
     Node { value: value.unwrap_or_else(|_| Value::Text(word.text.clone())), span: word.span }
 }
 

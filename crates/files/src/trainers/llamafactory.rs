@@ -141,4 +141,3 @@ pub(super) const V1_KNOWN: &str = "model_class train_dataset eval_dataset output
     dist_timeout run_name report_to dist_config optim_config peft_config quant_config dist_config.mixed_precision \
     dist_config.offload_params optim_config.wd optim_config.momentum optim_config.nesterov optim_config.ns_steps \
     optim_config.adamw_betas optim_config.adamw_eps";
-

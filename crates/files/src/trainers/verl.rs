@@ -84,7 +84,10 @@ pub(super) const ROWS: &[Row] = &[
     bears("actor_rollout_ref.actor.megatron.override_transformer_config.gradient_accumulation_fusion", Topic::Kernels),
     bears("actor_rollout_ref.actor.optim.override_optimizer_config.optimizer_offload_fraction", Topic::Offload),
     bears("actor_rollout_ref.actor.optim.override_optimizer_config.optimizer_cpu_offload", Topic::Offload),
-    bears("actor_rollout_ref.actor.optim.override_optimizer_config.use_precision_aware_optimizer", Topic::OptimizerKind),
+    bears(
+        "actor_rollout_ref.actor.optim.override_optimizer_config.use_precision_aware_optimizer",
+        Topic::OptimizerKind,
+    ),
     bears("reward_model.rollout.gpu_memory_utilization", Topic::SecondModel),
     bears("reward_model.rollout.tensor_model_parallel_size", Topic::SecondModel),
     bears("reward_model.model.fsdp_config.param_offload", Topic::SecondModel),

@@ -13,6 +13,7 @@ pub(super) fn read(lines: &[Line]) -> Vec<Reading> {
     rocm_csv(lines, &mut readings);
     amd_smi(lines, &mut readings);
     amd_monitor(lines, &mut readings);
+    amd_table(lines, &mut readings);
     xpu_smi(lines, &mut readings);
     readings.retain(|reading| reading.total_bytes.is_some() || reading.used_bytes.is_some());
     if readings.is_empty() {
@@ -171,6 +172,26 @@ fn amd_monitor(lines: &[Line], readings: &mut Vec<Reading>) {
         if let Some(reading) = of_gpu(readings, Format::AmdSmi, index, line) {
             (reading.used_bytes, reading.total_bytes) = (used, total);
             reading.free_bytes = bytes("VRAM_FREE");
+        }
+    }
+}
+
+/// `amd-smi` by itself, since ROCm 7: `|   0       0       5        SPX/NPS1 | 0 %        N/A           285/196592 MB |`.
+fn amd_table(lines: &[Line], readings: &mut Vec<Reading>) {
+    if !lines.iter().any(|line| line.text.contains("AMD-SMI")) {
+        return;
+    }
+    for line in lines {
+        let text = line.text.trim();
+        let Some(row) = text.strip_prefix('|').and_then(|row| row.strip_suffix('|')) else { continue };
+        let Some(index) = row.split_whitespace().next().and_then(|word| word.parse().ok()) else { continue };
+        let Some(pair) = row.trim_end().strip_suffix("MB").and_then(|row| row.split_whitespace().last()) else {
+            continue;
+        };
+        let Some((used, total)) = pair.split_once('/') else { continue };
+        let (Some(used), Some(total)) = (whole(used), whole(total)) else { continue };
+        if let Some(reading) = of_gpu(readings, Format::AmdSmi, index, line) {
+            (reading.used_bytes, reading.total_bytes) = (Some(mib(used)), Some(mib(total)));
         }
     }
 }

@@ -72,7 +72,9 @@ fn backend(before: &str, message: &str) -> Option<(usize, Format)> {
         // `Allocation on device 0 would exceed`: the backend `cudaMallocAsync` (c10/cuda/CUDAMallocAsyncAllocator.cpp).
         let index = before.bytes().rev().take_while(u8::is_ascii_digit).count();
         let stem = before.get(..before.len() - index)?;
-        return stem.ends_with("Allocationondevice").then(|| (index + "Allocationondevice".len(), Format::CudaOutOfMemory));
+        return stem
+            .ends_with("Allocationondevice")
+            .then(|| (index + "Allocationondevice".len(), Format::CudaOutOfMemory));
     }
     let (word, format) = BACKENDS.iter().find(|(word, _)| before.ends_with(word))?;
     Some((word.len(), *format))
@@ -112,7 +114,8 @@ fn read_message(message: &str, reading: &mut Reading) {
     reading.reserved_unallocated_bytes = bytes(before(message, "isreservedbyPyTorchbutunallocated"));
     reading.reserved_bytes = bytes(before(message, "reservedintotalbyPyTorch"));
     // Until 1.3: `stats.amount_cached - stats.amount_allocated`.
-    reading.reserved_unallocated_bytes = reading.reserved_unallocated_bytes.or_else(|| bytes(before(message, "cached)")));
+    reading.reserved_unallocated_bytes =
+        reading.reserved_unallocated_bytes.or_else(|| bytes(before(message, "cached)")));
     reading.allowed_bytes = bytes(before(message, "allowed;")).or_else(|| bytes(after(message, "maxallowed:")));
     reading.process_bytes = bytes(after(message, "thisprocesshas"));
     reading.expandable = message.contains("expandable_segmentsisenabled");

@@ -9,7 +9,8 @@ use super::{Evidence, Gatherer, Role};
 use crate::finding::{Finding, Kind as Found};
 use crate::syntax::{Node, Span, Value};
 use crate::trainers::{
-    ACCELERATE, AXOLOTL, BITSANDBYTES, Fact, LLAMA_FACTORY, LLAMA_FACTORY_V1, MS_SWIFT, PEFT, SCRIPT, TORCHTUNE, TRL, Table, VERL,
+    ACCELERATE, AXOLOTL, BITSANDBYTES, Fact, LLAMA_FACTORY, LLAMA_FACTORY_V1, MS_SWIFT, PEFT, SCRIPT, TORCHTUNE, TRL,
+    Table, VERL,
 };
 
 impl Gatherer<'_> {

@@ -3,8 +3,8 @@
 use headroom_core::plan::{Plan, Task, field};
 use serde_json::{Map, Value as Json};
 
-use super::super::{Import, NotExpressible};
 use super::super::draft::{Statement, strongest};
+use super::super::{Import, NotExpressible};
 use super::Resolver;
 use crate::finding::{Finding, Kind};
 use crate::trainers::{As, Fact, Topic};
@@ -150,7 +150,13 @@ impl Resolver {
         if let (ProblemKind::NotModelled { .. }, Some(told)) = (why, &told) {
             let topic = if name == "optim" { Topic::OptimizerKind } else { Topic::NoSetting };
             let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            self.not_expressible.push(NotExpressible { file: told.file, span: told.span, key: told.key.clone(), value, topic });
+            self.not_expressible.push(NotExpressible {
+                file: told.file,
+                span: told.span,
+                key: told.key.clone(),
+                value,
+                topic,
+            });
             return;
         }
         let shown = value.as_str().map_or_else(|| value.to_string(), str::to_owned);

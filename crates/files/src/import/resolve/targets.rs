@@ -85,7 +85,8 @@ fn of_model(model: &Model) -> Option<&'static [&'static str]> {
 fn ends(pattern: &str) -> Option<Vec<String>> {
     const MOST: usize = 64;
     let pattern = pattern.trim().trim_start_matches('^').trim_end_matches('$');
-    let whole = pattern.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')).filter(|rest| !rest.contains(['(', ')']));
+    let whole =
+        pattern.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')).filter(|rest| !rest.contains(['(', ')']));
     let mut names = Vec::new();
     for pattern in whole.map_or(vec![pattern], |whole| whole.split('|').collect()) {
         let (path, last) = parted(pattern);
@@ -150,7 +151,10 @@ mod tests {
     fn patterns_name_their_modules() {
         let names = |pattern: &str| ends(pattern).unwrap_or_default().join(" ");
         assert_eq!(names(r".*\.(q_proj|v_proj)$"), "q_proj v_proj");
-        assert_eq!(names(r"model.language_model.layers.[\d]+.(mlp|self_attn).(up|down|q)_proj"), "down_proj q_proj up_proj");
+        assert_eq!(
+            names(r"model.language_model.layers.[\d]+.(mlp|self_attn).(up|down|q)_proj"),
+            "down_proj q_proj up_proj"
+        );
         assert_eq!(names(r"^(?:.*q_proj|.*k_proj)$"), "k_proj q_proj");
         assert_eq!(names(r"model\.layers\.(0|1)\.self_attn\.q_proj"), "", "layers are chosen");
         assert_eq!(names(r"^(?!.*visual).*q_proj"), "", "modules are left out");

@@ -201,8 +201,7 @@ impl<'t> Reader<'t> {
         let length = inside.find(|letter| !is_name(letter)).unwrap_or(inside.len());
         let (name, after) = inside.split_at(length);
         let name = name.to_owned();
-        let operators: &[&str] =
-            if counts { &["[@]}", "[*]}"] } else { &[":-", ":=", "-", "[@]}", "[*]}", "}"] };
+        let operators: &[&str] = if counts { &["[@]}", "[*]}"] } else { &[":-", ":=", "-", "[@]}", "[*]}", "}"] };
         let operator = operators.iter().copied().find(|sign| after.starts_with(sign));
         self.at += 2 + usize::from(counts) + length + operator.map_or(0, str::len);
         let set = self.variables.get(&name).cloned();
