@@ -235,7 +235,10 @@ fn kind_of(node: &Node) -> Kind {
     {
         Kind::Deepspeed
     } else if any(&["compute_environment", "distributed_type"])
-        || (has("num_processes") && any(&["mixed_precision", "fsdp_config", "deepspeed_config"]))
+        || (has("num_processes")
+            && any(&["mixed_precision", "fsdp_config", "deepspeed_config"])
+            // `trl sft --config` takes accelerate's flags beside its own.
+            && !any(&["model_name_or_path", "per_device_train_batch_size", "learning_rate", "output_dir"]))
     {
         Kind::Accelerate
     } else if has("actor_rollout_ref") || (has("data") && has("trainer") && any(&["algorithm", "model"])) {

@@ -68,9 +68,10 @@ impl Linter<'_> {
                     || (other == "lora.target_modules"
                         && matches!(self.plan.trainer.name, TrainerName::Axolotl | TrainerName::MsSwift | TrainerName::LlamaFactory))
             }
-            // verl cuts its batches where it likes; a product is no product where a factor is not known.
+            // verl cuts its batches where it likes, and unsloth makes them whole groups (unsloth models/rl.py); a product is no product where a factor is not known.
             ProblemKind::NotDivisible { .. } => {
-                self.imported.trainer.0 == TrainerName::Verl.name() || !self.knows_gpus()
+                let by_itself = [TrainerName::Verl, TrainerName::Unsloth].map(TrainerName::name);
+                by_itself.contains(&self.imported.trainer.0.as_str()) || !self.knows_gpus()
             }
             _ => false,
         }

@@ -81,6 +81,7 @@ pub(super) const ROWS: &[Row] = &[
     nothing("image_dir"),
     nothing("visual_inputs"),
     nothing("use_fast_tokenizer"),
+    says("ray_num_workers", Fact::Processes),
     // hparams/megatron_bridge_args.py and mcore_adapter's own.
     bears("tensor_model_parallel_size", Topic::Parallelism),
     bears("pipeline_model_parallel_size", Topic::Parallelism),

@@ -73,6 +73,11 @@ impl Gatherer<'_> {
         } else {
             self.trainer(TrainerName::Transformers, Evidence::Keys);
         }
+        if table.tool == "trl"
+            && let Some(task) = super::task::of_settings(node.entries(), &self.files[place].name)
+        {
+            self.task(task, Evidence::Keys);
+        }
         // accelerate's flags stand in files of `trl sft --config`, too.
         let (launch, own): (Vec<_>, Vec<_>) = node.entries().iter().cloned().partition(|entry| {
             table.tool == "trl" && table.means(&entry.key).is_none() && ACCELERATE.means(&entry.key).is_some()

@@ -196,6 +196,12 @@ impl<'t> Reader<'t> {
             word.text = joined.concat();
         }
         word.span = self.source.span(start, self.at);
+        // `MODEL=$1` where the script reads its options: what was set before holds until one is given.
+        let is_option = word.text.strip_prefix('$').is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));
+        let has_default = self.variables.get(&name).is_some_and(|words| words.iter().all(|word| word.known));
+        if is_option && has_default {
+            return Ok(true);
+        }
         self.variables.insert(name.clone(), vec![word.clone()]);
         environment.push(Entry { key: name, span, node: word.node() });
         Ok(true)
