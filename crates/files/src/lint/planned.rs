@@ -84,7 +84,9 @@ impl Linter<'_> {
             let statement = said.fact(fact);
             statement.is_some_and(|statement| matches!(statement.node.value, Value::Expression(_) | Value::Call { .. }))
         };
-        let unknown = self.imported.findings.iter().any(|finding| finding.kind == Kind::GpusUnknown);
+        // A script or a file alone runs on as many as it is started on.
+        let launched = self.imported.launcher.is_some() || self.is_stated("num_gpus");
+        let unknown = !launched || self.imported.findings.iter().any(|finding| finding.kind == Kind::GpusUnknown);
         !unknown && ![Fact::Processes, Fact::ProcessesPerMachine, Fact::Machines].into_iter().any(computed)
     }
 

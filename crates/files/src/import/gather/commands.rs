@@ -260,7 +260,7 @@ fn launched<'c>(
             (Launcher::Accelerate, &ACCELERATE, parts(behind.get(1..).unwrap_or_default(), ACCELERATE_BARE))
         }
         "accelerate-launch" => (Launcher::Accelerate, &ACCELERATE, parts(behind, ACCELERATE_BARE)),
-        "torchrun" => (Launcher::Torchrun, &LAUNCHER, parts(behind, TORCHRUN_BARE)),
+        "torchrun" | "dlrover-run" => (Launcher::Torchrun, &LAUNCHER, parts(behind, TORCHRUN_BARE)),
         "deepspeed" => (Launcher::Deepspeed, &LAUNCHER, parts(behind, DEEPSPEED_BARE)),
         _ if program.starts_with("python") => (Launcher::Python, &LAUNCHER, parts(behind, PYTHON_BARE)),
         // A script that runs by itself, behind a launcher.

@@ -12,7 +12,7 @@ use crate::trainers::{
 };
 
 /// Classes of TRL by the method they begin with.
-const METHODS: [(&str, Task); 11] = [
+const METHODS: [(&str, Task); 21] = [
     ("SFT", Task::Sft),
     ("DPO", Task::Dpo),
     ("KTO", Task::Kto),
@@ -24,6 +24,32 @@ const METHODS: [(&str, Task); 11] = [
     ("CPO", Task::Orpo),
     ("IterativeSFT", Task::Sft),
     ("OnlineDPO", Task::Dpo),
+    ("NashMD", Task::Dpo),
+    ("XPO", Task::Dpo),
+    ("BCO", Task::Kto),
+    ("GKD", Task::Sft),
+    ("MiniLLM", Task::Sft),
+    ("SDFT", Task::Sft),
+    ("Distillation", Task::Sft),
+    ("SDPO", Task::Grpo),
+    ("AsyncGRPO", Task::Grpo),
+    ("PRM", Task::Reward),
+];
+
+/// Those of them that stand for another: what they hold beside it is told.
+const APPROXIMATED: [&str; 12] = [
+    "CPO",
+    "IterativeSFT",
+    "OnlineDPO",
+    "NashMD",
+    "XPO",
+    "BCO",
+    "GKD",
+    "MiniLLM",
+    "SDFT",
+    "Distillation",
+    "SDPO",
+    "PRM",
 ];
 
 /// peft's configurations of adapters that are not LoRA.
@@ -195,6 +221,10 @@ impl Gatherer<'_> {
         let Some((_, task)) = METHODS.iter().find(|(name, _)| *name == method) else { return };
         self.trainer(TrainerName::Trl, Evidence::Named);
         self.task(*task, Evidence::Named);
+        if is_config && APPROXIMATED.contains(&method) {
+            let kind = Found::TaskNotModelled { trainer: "trl", task: method.to_owned(), nearest: task.name() };
+            self.found.draft.findings.push(Finding::at(kind, file, span));
+        }
         if is_config {
             self.take(file, keywords, &TRL);
             return;

@@ -80,9 +80,11 @@ impl Gatherer<'_> {
         }
         // accelerate's flags stand in files of `trl sft --config`, too.
         let (launch, own): (Vec<_>, Vec<_>) = node.entries().iter().cloned().partition(|entry| {
-            table.tool == "trl" && table.means(&entry.key).is_none() && ACCELERATE.means(&entry.key).is_some()
+            let takes = entry.key == "accelerate_config" || ACCELERATE.means(&entry.key).is_some();
+            table.tool == "trl" && table.means(&entry.key).is_none() && takes
         });
-        self.found.draft.entries(&launch, Origin { table: &ACCELERATE, file: place, rank: Rank::Accelerate });
+        let flags: Vec<_> = launch.iter().filter(|entry| entry.key != "accelerate_config").cloned().collect();
+        self.found.draft.entries(&flags, Origin { table: &ACCELERATE, file: place, rank: Rank::Accelerate });
         self.found.draft.entries(&own, Origin { table, file: place, rank: Rank::File });
         if let Some(entry) = launch.iter().find(|entry| entry.key == "accelerate_config") {
             self.accelerate_file(&entry.node, place, entry.span);

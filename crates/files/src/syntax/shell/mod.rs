@@ -65,6 +65,12 @@ impl<'t> Reader<'t> {
         loop {
             self.blank();
             let Some(byte) = self.byte(0) else { break };
+            // `> command`: a line of a quotation or behind a prompt, which sends nothing anywhere.
+            let is_first = words.is_empty() && environment.is_empty() && output.is_none();
+            if is_first && byte == b'>' && self.byte(1) == Some(b' ') && self.begins_line() {
+                self.at += 1;
+                continue;
+            }
             match byte {
                 b'\n' | b';' | b'(' | b')' | b'|' | b'&' if !self.rest().starts_with("&>") => {
                     self.at += 1;
@@ -237,6 +243,12 @@ impl<'t> Reader<'t> {
                 _ => return,
             }
         }
+    }
+
+    /// Whether nothing but blanks stands before the cursor on its line.
+    fn begins_line(&self) -> bool {
+        let before = self.source.text.get(..self.at).unwrap_or("");
+        before.rsplit('\n').next().is_none_or(|line| line.trim().is_empty())
     }
 
     fn blank_skip_line(&mut self) -> bool {
