@@ -70,6 +70,7 @@ fn causes_are_found() {
         ("torch-2.1-hidden-process.txt", "hidden_process"),
         ("torch-2.5-allowed.txt", "memory_fraction"),
         ("torch-2.9-alloc-conf.txt", "cuda_context"),
+        ("refused-though-free.txt", "refused_though_free"),
         ("cublas.txt", "cublas_alloc_failed"),
         ("cuda-error.txt", "cuda_error"),
         ("nccl-calloc.txt", "nccl_out_of_memory"),

@@ -77,6 +77,13 @@ impl<'t> Reader<'t> {
                     break;
                 }
                 b'#' => self.skip_line(),
+                b'<' if self.placeholder().is_some() => {
+                    let length = self.placeholder().unwrap_or(1);
+                    let span = self.source.span(self.at, self.at + length);
+                    let text = self.rest().get(..length).unwrap_or("").to_owned();
+                    words.push(Word { text, span, known: false });
+                    self.at += length;
+                }
                 b'<' | b'>' | b'&' => {
                     let here = self.rest().starts_with("<<") && !self.rest().starts_with("<<<");
                     let target = self.redirection()?;
@@ -243,6 +250,13 @@ impl<'t> Reader<'t> {
                 _ => return,
             }
         }
+    }
+
+    /// Bytes of `<num-labels>` at the cursor, which a manual leaves to its reader; `< file` redirects.
+    fn placeholder(&self) -> Option<usize> {
+        let inside = self.rest().strip_prefix('<')?;
+        let length = inside.find(|letter: char| !(letter.is_ascii_alphanumeric() || "-_".contains(letter)))?;
+        (length > 0 && inside.get(length..)?.starts_with('>')).then_some(length + 2)
     }
 
     /// Whether nothing but blanks stands before the cursor on its line.
