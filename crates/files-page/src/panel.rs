@@ -220,7 +220,7 @@ fn act(action: &str) {
             }
         }
         "fix" => {
-            let fixed = PANEL.with_borrow_mut(|panel| panel.outcome.as_mut().and_then(|outcome| outcome.fix(place)));
+            let fixed = PANEL.with_borrow_mut(|panel| panel.outcome.as_mut().and_then(|outcome| outcome.fix(place, &plan())));
             if let Some(plan) = fixed {
                 go_to(&plan);
             }
