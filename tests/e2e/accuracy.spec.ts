@@ -1,5 +1,7 @@
 import { expect, test } from "./test";
 
+const CASES = "**/cases.txt";
+
 test("the nearest measured steps open under the verdict and follow the plan and the language", async ({ page, planner }) => {
   await planner.open("v=1&model=Qwen/Qwen2.5-1.5B&gpu=rtx-4090&method=lora");
   await page.getByText("How accurate is this?").click();
@@ -26,4 +28,20 @@ test("the nearest measured steps open under the verdict and follow the plan and 
   await page.getByRole("combobox", { name: "Language" }).selectOption("zh");
   await expect(page.getByText("这个估算有多准？")).toBeVisible();
   await expect(page.getByRole("columnheader", { name: "实测", exact: true })).toBeVisible();
+});
+
+test("measured steps that cannot be fetched are said to be missing, and fetched when opened again", async ({ page, planner, complaints }) => {
+  await page.route(CASES, (route) => route.abort());
+  await planner.open("v=1&model=Qwen/Qwen2.5-1.5B&gpu=rtx-4090&method=lora");
+  const title = page.getByText("How accurate is this?");
+  await title.click();
+  await expect(page.getByText("The measured steps could not be fetched.")).toBeVisible();
+
+  await page.unroute(CASES);
+  await title.click();
+  await title.click();
+  await expect(page.getByRole("region", { name: "How accurate is this?" }).getByRole("table")).toBeVisible();
+  await expect(page.getByText("The measured steps could not be fetched.")).toBeHidden();
+  // The browser tells of the request that was refused.
+  expect(complaints.splice(0).every((complaint) => /cases\.txt|ERR_FAILED/.test(complaint))).toBe(true);
 });

@@ -1,5 +1,6 @@
 //! How far the value axis reaches, where its ticks are, and how values are written.
 
+use headroom_core::order;
 use headroom_core::units::{GIB, bytes_text};
 
 /// The value axis, GiB.
@@ -24,7 +25,7 @@ impl Axis {
     /// One giant must not flatten the rest: beyond a multiple of the GPU, and beyond what half of the bars need, bars are cut.
     pub(crate) fn new(totals: &[u64], gpu_bytes: u64, tick_count: usize) -> Self {
         let mut sorted = totals.to_vec();
-        sorted.sort_unstable();
+        order::sort(&mut sorted, Ord::cmp);
         let longest = gib(sorted.last().copied().unwrap_or(0));
         let median = gib(sorted.get(sorted.len() / 2).copied().unwrap_or(0));
         let gpu = gib(gpu_bytes);

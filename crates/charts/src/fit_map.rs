@@ -2,6 +2,7 @@
 
 use headroom_core::advise::map::Map;
 use headroom_core::memory::Fit;
+use headroom_core::order;
 use plotters::prelude::IntoDrawingArea;
 use plotters::style::text_anchor::{HPos, VPos};
 use plotters_backend::BackendCoord;
@@ -263,7 +264,7 @@ fn ticks(widths: &[f64], pitch: f64, current: Option<usize>) -> Vec<usize> {
     if let Some(current) = current {
         ticks.retain(|at| apart(*at, current));
         ticks.push(current);
-        ticks.sort_unstable();
+        order::sort(&mut ticks, Ord::cmp);
     }
     ticks
 }

@@ -11,7 +11,11 @@ use crate::advise::{self, AdviseOptions};
 use crate::catalogue::Listing;
 use crate::chart::{self, ChartOptions};
 use crate::compare::{self, CompareOptions};
+use crate::diagnose::{self, DiagnoseOptions};
 use crate::estimate::{self, EstimateOptions};
+use crate::export::{self, ExportOptions};
+use crate::import::{self, ImportOptions};
+use crate::lint::{self, LintOptions};
 use crate::solve::{self, SolveOptions};
 use crate::validate::{self, ValidateOptions};
 use crate::validate_speed::{self, ValidateSpeedOptions};
@@ -49,6 +53,14 @@ enum Command {
         #[command(flatten)]
         source: Source,
     },
+    /// What files of trainers and launch commands say, as a plan.
+    Import(ImportOptions),
+    /// A plan as files that the real tools run.
+    Export(ExportOptions),
+    /// What the text of a failure, a monitor or a memory snapshot states, and what is behind it.
+    Diagnose(DiagnoseOptions),
+    /// What contradicts itself in files of trainers and launch commands.
+    Lint(LintOptions),
     /// The models that plans can name.
     Models(Listing),
     /// The GPUs that plans can name.
@@ -95,6 +107,10 @@ impl Program {
             Command::Estimate(options) => return estimate::run(&options, out),
             Command::Advise(options) => advise::run(&options, out)?,
             Command::Solve(options) => solve::run(&options, out)?,
+            Command::Diagnose(options) => return diagnose::run(&options, out),
+            Command::Import(options) => return import::run(&options, out),
+            Command::Export(options) => return export::run(&options, out),
+            Command::Lint(options) => return lint::run(&options, out),
             Command::Compare(options) if options.other.is_some() => difference::run(&options, out)?,
             Command::Compare(options) => compare::run(&options, out)?,
             Command::Chart(options) => chart::run(&options, out)?,

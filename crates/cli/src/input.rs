@@ -12,12 +12,16 @@ use crate::Failure;
 /// Longest input read, bytes: far above any plan or case file, so that a mistaken device or disk image ends in a sentence.
 const MAX_INPUT_BYTES: u64 = 256 << 20;
 
-/// Text of the file `path`, or of standard input for `-`.
-pub(crate) fn read_text(path: &str) -> Result<String, Failure> {
+/// Bytes of the file `path`, or of standard input for `-`.
+pub(crate) fn read_bytes(path: &str) -> Result<Vec<u8>, Failure> {
     let bytes =
         if path == "-" { read_limited(io::stdin().lock()) } else { fs::File::open(path).and_then(read_limited) };
-    let bytes = bytes.map_err(|error| Failure::BadInput(format!("cannot read {path}: {error}")))?;
-    String::from_utf8(bytes).map_err(|_| Failure::BadInput(format!("{path} is not text; save it as UTF-8")))
+    bytes.map_err(|error| Failure::BadInput(format!("cannot read {path}: {error}")))
+}
+
+/// Text of the file `path`, or of standard input for `-`.
+pub(crate) fn read_text(path: &str) -> Result<String, Failure> {
+    String::from_utf8(read_bytes(path)?).map_err(|_| Failure::BadInput(format!("{path} is not text; save it as UTF-8")))
 }
 
 fn read_limited(source: impl Read) -> io::Result<Vec<u8>> {

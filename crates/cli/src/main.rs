@@ -8,12 +8,16 @@ mod catalogue;
 mod chart;
 mod command;
 mod compare;
+mod diagnose;
 mod difference;
 mod estimate;
+mod export;
+mod import;
 mod input;
 mod json;
 mod layout;
 mod levers;
+mod lint;
 mod solve;
 mod validate;
 mod validate_speed;
@@ -29,6 +33,8 @@ pub(crate) enum Outcome {
     Fine,
     /// It worked, and the plan does not fit where the caller asked for a check.
     DoesNotFit,
+    /// It worked, and something is wrong with what was checked.
+    Faulty,
 }
 
 /// Why a command could not do its work.
@@ -55,7 +61,7 @@ fn main() -> ExitCode {
         .and_then(|outcome| out.flush().map(|()| outcome).map_err(Failure::from));
     match result {
         Ok(Outcome::Fine) => ExitCode::SUCCESS,
-        Ok(Outcome::DoesNotFit) => ExitCode::from(1),
+        Ok(Outcome::DoesNotFit | Outcome::Faulty) => ExitCode::from(1),
         // The reader (`head`, `less`) has seen enough: not a fault.
         Err(Failure::Output(error)) if error.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(failure) => {

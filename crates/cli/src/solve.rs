@@ -42,7 +42,8 @@ fn largest() -> impl TypedValueParser<Value = Question> {
 
 /// The questions that `--min` asks, by name.
 fn smallest() -> impl TypedValueParser<Value = Question> {
-    let question = |name: String| if matches!(name.as_str(), "gpus" | "cards") { Question::Gpus } else { Question::Gpu };
+    let question =
+        |name: String| if matches!(name.as_str(), "gpus" | "cards") { Question::Gpus } else { Question::Gpu };
     PossibleValuesParser::new([PossibleValue::new("gpus").alias("cards"), PossibleValue::new("gpu").alias("card")])
         .map(question)
 }

@@ -35,7 +35,7 @@ fn every_command_has_help_with_its_options() {
         ("advise", &["--target <LOW-HIGH>", "[default: 75-90]", "--summary", "--markdown"]),
         (
             "solve",
-            &["--max <WHAT>", "batch, length, rank, generations, completion_length, model", "--min", "cards, card"],
+            &["--max <WHAT>", "batch, length, rank, generations, completion_length, model", "--min", "gpus, gpu"],
         ),
         ("compare", &["[PLAN] [OTHER]", "--json"]),
         ("chart", &["--svg", "--phases", "--waterfall", "--map", "--dark", "--width <PIXELS>", "[default: 420]"]),
@@ -81,7 +81,7 @@ fn mistakes_end_in_one_line() {
     assert_bad_input(&headroom(&["chart", "--width"]), &["--width <PIXELS>"]);
     assert_bad_input(&headroom(&["chart", "--map", "--phases"]), &["--map", "--phases"]);
     assert_bad_input(&headroom(&["solve", "--max", "model", "--min", "card"]), &["--max", "--min"]);
-    assert_bad_input(&headroom(&["solve", "--min", "model"]), &["--min", "cards, card"]);
+    assert_bad_input(&headroom(&["solve", "--min", "model"]), &["--min", "gpus, gpu"]);
     assert_bad_input(&headroom_with_input(&["estimate", "-"], "not json"), &["line 1"]);
     assert_bad_input(&headroom_with_input(&["estimate"], ""), &[]);
     assert_bad_input(&headroom_with_input(&["estimate", "-"], "{\"model\": \"\u{1b}[2J\n\"}"), &[]);

@@ -32,6 +32,7 @@ const fn kind_of_note(note: &Note) -> usize {
         Note::NotMeasured { .. } => 11,
         Note::Fsdp2OffloadsAll => 12,
         Note::QuantizedBaseNotSharded { .. } => 13,
+        Note::HostTooSmall { .. } => 14,
     }
 }
 
@@ -75,6 +76,8 @@ fn notes_are_the_pages() {
         r#"{"model": "Qwen/Qwen2.5-0.5B", "method": "full", "num_gpus": 2, "offload_optimizer": "cpu",
             "distributed": {"framework": "fsdp2"}}"#,
         r#"{"model": "Qwen/Qwen2.5-0.5B", "method": "qlora", "num_gpus": 2, "distributed": {"framework": "fsdp2"}}"#,
+        r#"{"model": "mistralai/Mixtral-8x7B-v0.1", "num_gpus": 8, "host_memory_gib": 512}"#,
+        r#"{"model": "Qwen/Qwen2.5-0.5B", "task": "dpo", "num_gpus": 2}"#,
     ] {
         let job = Job::resolve(&Plan::from_json(plan).unwrap()).unwrap();
         let estimate = memory::estimate_replayed(&job);
@@ -87,7 +90,7 @@ fn notes_are_the_pages() {
         assert_eq!(json["notes"], serde_json::json!(said), "{plan}");
         kinds.extend(estimate.notes.iter().map(kind_of_note));
     }
-    assert_eq!(kinds, (0..14).collect());
+    assert_eq!(kinds, (0..15).collect());
 }
 
 /// What is wrong with a plan as it is read, or else once it is looked at.

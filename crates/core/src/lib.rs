@@ -2,7 +2,7 @@
 //!
 //! Pure: no clock, no I/O, no globals, no randomness, no browser. Builds for any target.
 //! Modules, each knowing only those before it: [`search`] <- [`model`], [`gpu`] <- [`plan`] <- [`job`] <- [`memory`] <- [`accuracy`], [`speed`], [`link`]
-//! <- [`scenario`].
+//! <- [`scenario`]. [`units`] and [`order`] know none of them.
 
 /// JSON writes these as their names.
 macro_rules! serialize_by_name {
@@ -25,6 +25,7 @@ pub mod job;
 pub mod link;
 pub mod memory;
 pub mod model;
+pub mod order;
 pub mod plan;
 pub mod scenario;
 pub mod search;

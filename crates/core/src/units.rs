@@ -2,6 +2,8 @@
 //!
 //! Bytes are integers until the last moment. GiB = 2^30 bytes in memory figures; GB = 10^9 bytes only where a vendor says so.
 
+use crate::order;
+
 /// Bytes in a kibibyte.
 pub const KIB: u64 = 1 << 10;
 /// Bytes in a mebibyte.
@@ -62,7 +64,8 @@ pub fn gib_parts(parts: &[u64]) -> Vec<String> {
     let rounded_sum = hundredths(sum + u128::from(GIB) / 200);
     let mut written: Vec<u128> = parts.iter().map(|bytes| hundredths(u128::from(*bytes))).collect();
     let mut by_loss: Vec<usize> = (0..parts.len()).collect();
-    by_loss.sort_by_key(|i| std::cmp::Reverse(u128::from(parts[*i]) * 100 % u128::from(GIB)));
+    let loss = |i: &usize| u128::from(parts[*i]) * 100 % u128::from(GIB);
+    order::sort(&mut by_loss, |one, other| loss(other).cmp(&loss(one)));
     let left = rounded_sum.saturating_sub(written.iter().sum());
     for i in by_loss.into_iter().take(usize::try_from(left).unwrap_or(usize::MAX)) {
         written[i] += 1;

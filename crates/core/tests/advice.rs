@@ -222,11 +222,18 @@ fn offload_that_people_do_stays_possible() {
 
 #[test]
 fn a_change_that_costs_memory_and_saves_no_time_is_left_out() {
-    let fragment = "v=1&model=google/gemma-2-9b&method=full&num_gpus=4&zero_stage=3&max_length=8192";
-    let (escalation, _) = advised(fragment);
-    let Found::Fits(advice) = &escalation.levels[0].found else { panic!("{:?}", escalation.levels[0]) };
-    assert!(!advice.levers.iter().any(|lever| matches!(lever, Lever::Sharding { .. })), "{:?}", advice.levers);
-    assert_eq!(advice.plan.zero_stage, 3);
+    let gemma = "v=1&model=google/gemma-2-9b&num_gpus=4&zero_stage=3&max_length=8192";
+    for more in [
+        "method=full",
+        "method=full&trainer=transformers&gradient_checkpointing=true",
+        "method=full&trainer=trl&trainer_version=1.16.0&per_device_train_batch_size=2",
+        "method=lora",
+    ] {
+        let (escalation, _) = advised(&format!("{gemma}&{more}"));
+        let Found::Fits(advice) = &escalation.levels[0].found else { panic!("{more}: {:?}", escalation.levels[0]) };
+        assert!(!advice.levers.iter().any(|lever| matches!(lever, Lever::Sharding { .. })), "{more}: {advice:?}");
+        assert_eq!(advice.plan.zero_stage, 3, "{more}");
+    }
 }
 
 mod raised {

@@ -111,7 +111,7 @@ fn the_longest_plan_fits_a_link() {
     for field in fields().iter().filter(|field| !field.name.starts_with("model") && !field.name.starts_with("gpu")) {
         let text = match field.kind {
             Kind::Integer { max, .. } | Kind::OptionalInteger { max, .. } | Kind::Bucket { max } => max.to_string(),
-            Kind::Number { .. } | Kind::OptionalNumber { .. } => "0.12345678901234567".to_owned(),
+            Kind::Number { .. } | Kind::OptionalNumber { .. } => "0.26123456789012345".to_owned(),
             Kind::Version => "2.15.0+aaaaaaaaaaaaaaaaaaaaaaaaa".to_owned(),
             _ => continue,
         };

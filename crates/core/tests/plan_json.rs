@@ -193,7 +193,11 @@ fn the_table_is_in_order() {
         if let Some(unit) = field.unit {
             let numeric = matches!(
                 field.kind,
-                Kind::Integer { .. } | Kind::OptionalInteger { .. } | Kind::Number { .. } | Kind::Bucket { .. }
+                Kind::Integer { .. }
+                    | Kind::OptionalInteger { .. }
+                    | Kind::Number { .. }
+                    | Kind::OptionalNumber { .. }
+                    | Kind::Bucket { .. }
             );
             assert!(numeric || field.name == "quantization.bits", "{} in {}", field.name, unit.name());
         }

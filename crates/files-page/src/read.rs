@@ -4,7 +4,7 @@ use headroom_core::job::Job;
 use headroom_core::plan::{self, Plan};
 use headroom_core::units::bytes_text;
 use headroom_files::diagnose::{Diagnosis, diagnose};
-use headroom_files::finding::{Finding, Severity};
+use headroom_files::finding::{Finding, Language as Spoken, Severity};
 use headroom_files::import::{File, Import, import};
 use headroom_files::lint::{fixed, fixed_plan, lint};
 use headroom_text::Language;
@@ -152,7 +152,7 @@ impl Outcome {
             out += &format!("<p>{}</p>", escaped(words.no_findings));
         } else {
             let items = findings.iter().enumerate().map(|(at, finding)| {
-                let said = finding.said(language);
+                let said = finding.said(spoken(language));
                 let place = finding.file.and_then(|file| self.files.get(file));
                 let place = place.map_or_else(String::new, |file| (words.from)(&file.name, finding.span.line));
                 finding_html(words, finding.kind.severity(), &place, (&said.what, &said.fix), finding.fix.as_ref().map(|_| at))
@@ -182,7 +182,7 @@ impl Outcome {
                 .iter()
                 .map(|left| {
                     let place = escaped(&(words.from)(name(left.file), left.span.line));
-                    vec![place, code(&left.key), code(&left.value), escaped(left.topic.said(language))]
+                    vec![place, code(&left.key), code(&left.value), escaped(left.topic.said(spoken(language)))]
                 })
                 .collect();
             let head = [words.line, words.key, words.value, words.why];
@@ -216,7 +216,7 @@ fn diagnosis_html(words: &Words, language: Language, name: &str, diagnosis: &Dia
         out += &format!("<p class=\"files-evidence\">{evidence}</p>{}", table(words.figures, &[words.figure, words.value], &rows));
     }
     let items = diagnosis.findings.iter().enumerate().map(|(at, finding)| {
-        let said = finding.said(language);
+        let said = finding.said(spoken(language));
         let fix = (!finding.edits.is_empty()).then_some(first + at);
         finding_html(words, finding.severity, &finding.evidence, (&said.what, &said.fix), fix)
     });
@@ -240,6 +240,14 @@ fn finding_html(words: &Words, severity: Severity, place: &str, (what, fix): (&s
         escaped(fix),
         escaped(place)
     )
+}
+
+/// The language that findings are said in.
+const fn spoken(language: Language) -> Spoken {
+    match language {
+        Language::English => Spoken::English,
+        Language::Chinese => Spoken::Chinese,
+    }
 }
 
 fn code(text: &str) -> String {

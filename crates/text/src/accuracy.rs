@@ -5,6 +5,8 @@
 pub struct AccuracyTexts {
     /// What opens it.
     pub title: &'static str,
+    /// Where the file of measured steps did not come.
+    pub not_fetched: &'static str,
     pub intro: &'static str,
     pub column_step: &'static str,
     pub column_measured: &'static str,

@@ -35,6 +35,12 @@ pub struct Fields {
     pub accumulation: FieldText,
     pub max_length: FieldText,
     pub gradient_checkpointing: FieldText,
+    pub activation_offloading: FieldText,
+    pub loss_implementation: FieldText,
+    pub loss_type: FieldText,
+    pub label_tokens: FieldText,
+    pub packing: FieldText,
+    pub packing_strategy: FieldText,
     pub attn_implementation: FieldText,
     pub use_liger_kernel: FieldText,
     pub torch_compile: FieldText,
@@ -72,6 +78,8 @@ pub struct Fields {
     pub find_unused_parameters: FieldText,
     pub sharding_strategy: FieldText,
     pub backward_prefetch: FieldText,
+    pub host_memory_gib: FieldText,
+    pub non_pytorch_memory_mib: FieldText,
 }
 
 /// The form's texts for the field called `name` in JSON; `None` for those that only files and links have.
@@ -107,6 +115,12 @@ pub fn field_text(texts: &'static Texts, name: &str) -> Option<&'static FieldTex
         "gradient_accumulation_steps" => &fields.accumulation,
         "max_length" => &fields.max_length,
         "gradient_checkpointing" => &fields.gradient_checkpointing,
+        "activation_offloading" => &fields.activation_offloading,
+        "loss_implementation" => &fields.loss_implementation,
+        "loss_type" => &fields.loss_type,
+        "label_tokens" => &fields.label_tokens,
+        "packing" => &fields.packing,
+        "packing_strategy" => &fields.packing_strategy,
         "attn_implementation" => &fields.attn_implementation,
         "attention_kernel" => &fields.attention_kernel,
         "expand_kv_heads" => &fields.expand_kv_heads,
@@ -144,6 +158,8 @@ pub fn field_text(texts: &'static Texts, name: &str) -> Option<&'static FieldTex
         "distributed.find_unused_parameters" => &fields.find_unused_parameters,
         "distributed.sharding_strategy" => &fields.sharding_strategy,
         "distributed.backward_prefetch" => &fields.backward_prefetch,
+        "host_memory_gib" => &fields.host_memory_gib,
+        "non_pytorch_memory_mib" => &fields.non_pytorch_memory_mib,
         "rollout.new_tokens" => &fields.new_tokens,
         "rollout.engine" => &tasks.engine,
         "rollout.prompts" => &tasks.prompts,
@@ -178,6 +194,6 @@ mod tests {
     fn fields_have_the_same_names_in_links_and_here() {
         let named = plan::fields().iter().filter(|field| field_text(Language::English.texts(), field.name).is_some());
         // As many as the match has names: one that is misspelt belongs to no field.
-        assert_eq!(named.count(), 86);
+        assert_eq!(named.count(), 94);
     }
 }

@@ -18,8 +18,9 @@ use headroom_core::gpu::Segment;
 use headroom_core::memory::{Category, Fit, Note, Phase, Term};
 use headroom_core::model::AssumedKey;
 use headroom_core::plan::{
-    AdapterDtype, AttentionKernel, AttnImplementation, Dtype, Framework, Method, MixedPrecision, Optimizer, Problem,
-    QuantType, Task, TrainerName,
+    AdapterDtype, AttentionKernel, AttnImplementation, BackwardPrefetch, Dtype, Framework, LossImplementation,
+    LossType, Method, MixedPrecision, Optimizer, PackingStrategy, Problem, QuantStorage, QuantType, ShardingStrategy,
+    Task, TrainerName,
 };
 
 pub use accuracy::AccuracyTexts;
@@ -307,6 +308,12 @@ pub struct Texts {
     pub framework: fn(Framework) -> ChoiceText,
     pub adapter_dtype: fn(AdapterDtype) -> ChoiceText,
     pub quant_type: fn(QuantType) -> ChoiceText,
+    pub quant_storage: fn(QuantStorage) -> ChoiceText,
+    pub loss: fn(LossImplementation) -> ChoiceText,
+    pub loss_type: fn(LossType) -> ChoiceText,
+    pub packing_strategy: fn(PackingStrategy) -> ChoiceText,
+    pub sharding_strategy: fn(ShardingStrategy) -> ChoiceText,
+    pub backward_prefetch: fn(BackwardPrefetch) -> ChoiceText,
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! The bars: what the statistics over the kept cases must hold, all cases at once.
 
+use std::path::Path;
+
 use headroom_core::memory::Fit;
 use headroom_core::plan::TrainerName;
 
@@ -25,6 +27,8 @@ pub enum Scope {
     SearchedSharded,
     /// Steps on a real GPU.
     Gpu,
+    /// Runs whose figures others published: real GPUs, versions of their day, what the source says of the launch.
+    Published,
     /// All of them.
     All,
 }
@@ -40,6 +44,7 @@ impl Scope {
             Self::Sharded => "sharded, one rank of several",
             Self::SearchedSharded => "smallest device on which one rank of several runs",
             Self::Gpu => "measured on a real GPU",
+            Self::Published => "published runs",
             Self::All => "all cases",
         }
     }
@@ -50,8 +55,12 @@ impl Scope {
         let is_searched = compared.row("required").is_some();
         let is_sharded = !on_gpu && compared.job.plan().num_gpus > 1;
         let is_shipped = !on_gpu && !is_searched && compared.job.plan().trainer.name != TrainerName::Custom;
+        // The terminal gives the path as it was typed.
+        let is_published = Path::new(&compared.case.file).file_stem().is_some_and(|stem| stem == PUBLISHED);
         match self {
             Self::All => true,
+            Self::Published => is_published,
+            _ if is_published => false,
             Self::Trainer => is_shipped && !is_sharded,
             Self::TrainerSharded => is_shipped && is_sharded,
             Self::Single | Self::Sharded if is_shipped => false,
@@ -64,6 +73,9 @@ impl Scope {
         }
     }
 }
+
+/// File of the cases that others published.
+const PUBLISHED: &str = "published";
 
 /// What of the cases a bar is about. Shares, 0.01 = 1 %.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -183,7 +195,7 @@ fn share(answers: impl Iterator<Item = bool>) -> f64 {
 }
 
 /// Every bar, and the only place that knows their limits.
-pub const BARS: [Bar; 41] = [
+pub const BARS: [Bar; 43] = [
     bar(Scope::Single, "allocated", Figure::Median, 0.005),
     bar(Scope::Single, "allocated", Figure::P95, 0.02),
     bar(Scope::Single, "allocated", Figure::WorstUnder, -0.02),
@@ -205,10 +217,7 @@ pub const BARS: [Bar; 41] = [
     bar(Scope::Trainer, "reserved", Figure::P95, 0.10),
     bar(Scope::TrainerSharded, "allocated", Figure::Largest, 0.01),
     bar(Scope::TrainerSharded, "reserved", Figure::Median, 0.02),
-    bar(Scope::TrainerSharded, "reserved", Figure::P95, 0.10).open(
-        "transformers asks for one block of the model's size before it loads (modeling_utils.py `caching_allocator_warmup`), \
-         which later steps are cut from: not replayed yet, and shows where FSDP1 shards a 4-bit base over 8 GPUs",
-    ),
+    bar(Scope::TrainerSharded, "reserved", Figure::P95, 0.10),
     bar(Scope::Sharded, "allocated", Figure::Median, 0.015),
     bar(Scope::Sharded, "allocated", Figure::P95, 0.05),
     bar(Scope::Sharded, "allocated", Figure::WorstUnder, -0.04),
@@ -224,6 +233,11 @@ pub const BARS: [Bar; 41] = [
     bar(Scope::Gpu, "device", Figure::Median, 0.025),
     bar(Scope::Gpu, "device", Figure::P95, 0.10),
     bar(Scope::Gpu, "device", Figure::Coverage, 0.95),
+    bar(Scope::Published, "reserved", Figure::Median, 0.05),
+    bar(Scope::Published, "reserved", Figure::WorstUnder, -0.12).open(
+        "FSDP1 on PyTorch 2.2 in a loop of its own: what is allocated is met within 4 %, what the allocator kept beyond it \
+         is not explained yet, and most where parameters are offloaded",
+    ),
     bar(Scope::All, "param_count", Figure::Largest, 0.0),
     bar(Scope::All, "trainable_count", Figure::Largest, 0.0),
     bar(Scope::All, "weights", Figure::Largest, 0.0),

@@ -3,14 +3,15 @@
 use headroom_core::accuracy::{Figure, Metric, Setting, Table, Validated};
 use headroom_core::units::MIB;
 
+use crate::bars::Scope;
 use crate::compare::{Compared, Row};
 use crate::kept::Kept;
 
-/// The table of `kept`. Of cases that look alike in it, plans measured twice among them, it holds one: that of the most
+/// The table of `kept`, of which published runs are no part: their versions are not the page's. Of cases that look alike in it, plans measured twice among them, it holds one: that of the most
 /// figures, and of those the one whose allocated memory is the farthest off.
 pub fn table(kept: &Kept) -> Table<'_> {
     let mut cases: Vec<Validated<'_>> = Vec::new();
-    for case in kept.compared.iter().map(validated) {
+    for case in kept.compared.iter().filter(|case| !Scope::Published.has(case)).map(validated) {
         match cases.iter_mut().find(|other| looks_like(other, &case)) {
             Some(other) if telling(other) < telling(&case) => *other = case,
             Some(_) => {}

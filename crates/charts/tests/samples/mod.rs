@@ -4,7 +4,9 @@
 use headroom_charts::{Bar, FitMapLook, FitMapTexts, LeverBar, Look, Orientation, Palette, Texts};
 use headroom_core::advise::Level;
 use headroom_core::advise::map::Map;
-use headroom_core::memory::{Band, Basis, Category, Estimate, Fit, Peak, Phase, PhaseUse, TaskUse, Verdict};
+use headroom_core::memory::{
+    Band, Basis, Category, Estimate, Fit, HostVerdict, Peak, Phase, PhaseUse, TaskUse, Verdict,
+};
 use headroom_core::plan::Plan;
 use headroom_text::ENGLISH;
 
@@ -205,6 +207,7 @@ pub fn estimate() -> Estimate {
         allocations: Vec::new(),
         task: TaskUse { batches: Plan::default().batches(), models: Vec::new(), rollout: None },
         host: Vec::new(),
+        host_verdict: HostVerdict::default(),
         gpu_bytes: 16 * GIB,
         failure: None,
         verdict: Verdict { fit: Fit::DoesNotFit, headroom_bytes: -1, used_share: 1.1 },

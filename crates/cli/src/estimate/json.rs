@@ -5,7 +5,8 @@ use std::io::Write;
 
 use headroom_core::link;
 use headroom_core::memory::{
-    Allocation, Category, FailedRequest, Fit, HostAllocation, ModelUse, Peak, Phase, PhaseUse, RolloutUse, Term,
+    Allocation, Category, FailedRequest, Fit, HostAllocation, HostVerdict, ModelUse, Peak, Phase, PhaseUse, RolloutUse,
+    Term,
 };
 use headroom_core::plan::Batches;
 use headroom_text::ENGLISH;
@@ -38,6 +39,7 @@ struct EstimateJson<'a> {
     failure: Option<&'a FailedRequest>,
     host_bytes: u64,
     host: Vec<HostJson<'a>>,
+    host_verdict: HostVerdict,
     step_time: StepTimeJson,
     batches: BatchesJson,
     models: &'a [ModelUse],
@@ -187,6 +189,7 @@ pub(super) fn write(estimated: &Estimated, out: &mut dyn Write) -> Result<(), Fa
         failure: estimate.failure.as_ref(),
         host_bytes: estimate.host.iter().map(|row| row.bytes).fold(0, u64::saturating_add),
         host: estimate.host.iter().map(HostJson::from).collect(),
+        host_verdict: estimate.host_verdict,
         step_time: time.into(),
         batches: BatchesJson::from(&estimate.task.batches),
         models: &estimate.task.models,

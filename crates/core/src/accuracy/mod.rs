@@ -157,8 +157,13 @@ impl Place {
 
 /// What measurements say about `estimate`, the estimate of `job`.
 pub fn of_job(job: &Job, estimate: &Estimate) -> Accuracy {
+    of_job_by(CASES, job, estimate)
+}
+
+/// What the steps in `text`, as [`write`] wrote them, say about `estimate`: for the page, which fetches them when they are asked for.
+pub fn of_job_by(text: &'static str, job: &Job, estimate: &Estimate) -> Accuracy {
     let plan = &job.plan;
-    let Table { cases, coverage } = read(CASES);
+    let Table { cases, coverage } = read(text);
     let setting = Setting::of(job);
     let (required, bytes) = if plan.expandable_segments {
         (Metric::RequiredExpandable, estimate.peak.required_bytes_expandable)

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! A figure is the metric's letter, tenths of a MiB measured, and the signed error of the estimate in hundredths of a
-//! per cent. Sorted by setting, so that equal words stand near each other: what the page downloads is compressed.
+//! per cent. Sorted by setting, so that equal words stand near each other: what the page fetches of it is compressed.
 
 use super::{Figure, Metric, Setting, Sharding, Validated};
 use crate::plan::{AttnImplementation, Dtype, Method, MixedPrecision, Optimizer, Task};

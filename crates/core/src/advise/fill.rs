@@ -6,6 +6,7 @@ use super::difference::{Changed, changed};
 use super::oracle::{FitOracle, Judgement, Remembering};
 use crate::job::Job;
 use crate::memory::Fit;
+use crate::order;
 use crate::plan::{Method, Plan, Task};
 use crate::speed::{self, Range};
 
@@ -309,7 +310,7 @@ fn raised(job: &Job, start: &Job, knob: Knob, target: Target, oracle: &dyn FitOr
         })
         .filter(|(_, raised)| raised != plan)
         .collect();
-    candidates.sort_by_key(|(rank, _)| *rank);
+    order::sort(&mut candidates, |(one, _), (other, _)| one.cmp(other));
     let base = speed::step_time(job);
     candidates.into_iter().take(TRIES).find_map(|(Reverse((keeps_effective_batch, ..)), filled)| {
         let filled = start.with(filled).ok()?;

@@ -6,6 +6,7 @@ use super::oracle::{FitOracle, Remembering};
 use super::search::{Choice, Question, choices, least, quickest};
 use super::waterfall::{Stage, waterfall};
 use crate::job::Job;
+use crate::order;
 use crate::plan::{Framework, Method, MixedPrecision, Plan, Task};
 use crate::speed::{self, Range};
 use std::rc::Rc;
@@ -83,7 +84,7 @@ const WORTH_IT: f64 = 0.95;
 /// Ordered questions are those whose answers save memory whatever else is chosen. Sharding is not: DeepSpeed's buckets can
 /// cost a small model more than sharding saves. Nor is checkpointing: under autocast it lets the 16-bit copies of all
 /// weights live until forward ends. Nor are Liger's kernels, which make the head's gradient in forward, nor 4 bits, which
-/// are unpacked for use.
+/// are unpacked for use, nor activation offloading, which brings back several tensors at once.
 pub(super) fn questions(job: &Job, level: Level) -> Vec<Question> {
     let plan = &job.plan;
     let batches: Vec<Lever> = smaller_batches(plan).into_iter().map(Lever::MicroBatch).collect();
@@ -117,8 +118,10 @@ pub(super) fn questions(job: &Job, level: Level) -> Vec<Question> {
         Question::ordered(precomputed),
         batches,
         Question::free(&[Lever::SmallBuckets]),
-        Question::free(&[Lever::Liger]).of_forward(),
+        Question::free(&[Lever::PaddingFree, Lever::Padded]).of_forward(),
+        Question::free(&[Lever::Liger, Lever::LigerLayers, Lever::ChunkedLoss]).of_forward(),
         Question::free(&[Lever::Checkpointing]).of_forward(),
+        Question::free(&[Lever::OffloadActivations]).of_forward(),
         Question::free(&[Lever::NewerTrainer]),
         shardings,
     ];
@@ -342,7 +345,7 @@ fn in_order(before: &Job, levers: Vec<Lever>, after: &Job) -> Vec<Lever> {
     let seconds = |lever: &Lever| lever.apply(before).map_or(f64::INFINITY, |changed| seconds_per_token(&changed));
     let mut keyed: Vec<(Level, f64, Lever)> =
         levers.iter().map(|lever| (lever.level(), seconds(lever), *lever)).collect();
-    keyed.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    order::sort(&mut keyed, |a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
     let mut left: Vec<Lever> = keyed.into_iter().map(|(.., lever)| lever).collect();
     let (mut sorted, mut at) = (Vec::with_capacity(left.len()), before.clone());
     while let Some((i, changed)) = left.iter().enumerate().find_map(|(i, lever)| Some((i, lever.apply(&at)?))) {
@@ -360,22 +363,32 @@ fn pulled(job: &Job, levers: &[Lever]) -> Option<Job> {
 /// affair, unless it is worth more than runs differ by.
 const FOR_FEWER: f64 = 1.04;
 
-/// `levers` without those that only make it quicker, where that is little.
+/// `levers` without those that only make it quicker, where that is little: first without those that take memory for it.
 fn without_needless(before: &Job, levers: Vec<Lever>, after: &Job, oracle: &dyn FitOracle) -> Vec<Lever> {
     let quickest = seconds_per_token(after);
-    let limit = quickest * FOR_FEWER;
+    let is_little = |left: &Job| {
+        // One without which it is no slower is needed, or the search had left it out.
+        let seconds = seconds_per_token(left);
+        seconds > quickest && seconds <= quickest * FOR_FEWER
+    };
+    let need = |job: &Job| oracle.judge(job).map_or(u64::MAX, |judged| judged.need_bytes);
+    let fewer = without_each(before, levers, oracle, &|kept, left| is_little(left) && need(left) < need(kept));
+    without_each(before, fewer, oracle, &|_, left| is_little(left))
+}
+
+/// Whether a lever is not worth it, by the plan with it and the plan without it.
+type Needless<'a> = &'a dyn Fn(&Job, &Job) -> bool;
+
+/// `levers` without those that are `needless`, the last first, as long as the plan still fits.
+fn without_each(before: &Job, levers: Vec<Lever>, oracle: &dyn FitOracle, needless: Needless<'_>) -> Vec<Lever> {
     let mut kept = levers;
     let mut at = kept.len();
     while at > 0 && kept.len() > 1 {
         at -= 1;
         let mut fewer = kept.clone();
         fewer.remove(at);
-        let suffices = pulled(before, &fewer).is_some_and(|job| {
-            // One without which it is no slower is needed, or the search had left it out.
-            let seconds = seconds_per_token(&job);
-            seconds > quickest && seconds <= limit && oracle.suits(&job)
-        });
-        if suffices {
+        let Some((with, left)) = pulled(before, &kept).zip(pulled(before, &fewer)) else { continue };
+        if needless(&with, &left) && oracle.suits(&left) {
             kept = fewer;
         }
     }
@@ -392,7 +405,7 @@ fn savers_first(before: &Job, stages: Vec<Stage>, oracle: &dyn FitOracle) -> Vec
         .iter()
         .map(|stage| (stage.lever.level(), stage.saved_bytes < MIN_SHOWN_SAVING_BYTES, stage.lever))
         .collect();
-    order.sort_by_key(|(level, saves_nothing, _)| (*level, *saves_nothing));
+    order::sort(&mut order, |a, b| (a.0, a.1).cmp(&(b.0, b.1)));
     let levers: Vec<Lever> = order.into_iter().map(|(.., lever)| lever).collect();
     let reached = pulled(before, &levers);
     let same = reached.is_some() && reached.as_ref().map(Job::plan) == stages.last().map(|stage| &stage.plan);

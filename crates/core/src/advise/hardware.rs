@@ -6,6 +6,7 @@ use super::oracle::{FitOracle, Judgement};
 use super::search::{choices, leanest};
 use crate::gpu;
 use crate::job::Job;
+use crate::order;
 use crate::plan::{GpuChoice, Plan};
 use std::rc::Rc;
 
@@ -73,7 +74,7 @@ fn smallest_gpu(job: &Job, leanest: &Leanest, oracle: &dyn FitOracle) -> Option<
 fn by_memory() -> Vec<(u64, &'static str)> {
     let mut gpus: Vec<&gpu::Gpu> = gpu::catalogue().iter().collect();
     // Of one size the quickest.
-    gpus.sort_by(|a, b| {
+    order::sort(&mut gpus, |a, b| {
         let quicker = b.memory_bandwidth_gb_s.total_cmp(&a.memory_bandwidth_gb_s);
         a.memory_bytes().cmp(&b.memory_bytes()).then(quicker)
     });

@@ -3,6 +3,7 @@
 use super::lever::{Lever, candidates};
 use super::oracle::{FitOracle, Judgement, saved_bytes};
 use crate::job::Job;
+use crate::order;
 use crate::plan::Plan;
 use crate::speed::{self, Range};
 
@@ -51,6 +52,6 @@ pub fn impacts(job: &Job, oracle: &dyn FitOracle) -> Vec<Impact> {
             || (impact.time.expected - 1.0).abs() > SAME_TIME
     };
     impacts.retain(matters);
-    impacts.sort_by_key(|impact| std::cmp::Reverse(impact.saved_bytes));
+    order::sort(&mut impacts, |one, other| other.saved_bytes.cmp(&one.saved_bytes));
     impacts
 }

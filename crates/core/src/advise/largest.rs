@@ -314,10 +314,12 @@ fn leanest(job: &Job) -> impl Iterator<Item = Job> {
     if let Some(batch) = smaller_batches(&lean.plan).last() {
         lean = pull(lean, Lever::MicroBatch(*batch));
     }
-    let liger = Lever::Liger.apply(&lean);
+    let chunked =
+        [Lever::Liger, Lever::LigerLayers, Lever::ChunkedLoss].into_iter().find_map(|lever| lever.apply(&lean));
+    let offloaded = |job: Job| [Lever::OffloadActivations.apply(&job), Some(job)];
     let mut shardings = shardings(job.plan.num_gpus);
     shardings.retain(|sharding| !sharding.offloads());
-    [Some(lean), liger].into_iter().flatten().flat_map(move |lean| {
+    [Some(lean), chunked].into_iter().flatten().flat_map(offloaded).flatten().flat_map(move |lean| {
         let smaller = if lean.plan.method == Method::Full { Lever::PagedOptimizer } else { Lever::EightBitOptimizer };
         let lean = pull(lean, smaller);
         let spread: Vec<Job> = shardings.iter().filter_map(|sharding| sharding.apply(&lean)).collect();

@@ -1,7 +1,6 @@
 //! Whether a plan fits, asked many times.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 
 use crate::job::Job;
 use crate::link;
@@ -99,9 +98,9 @@ fn of_phases(
     estimate.phases.iter().filter(move |used| within(used.phase)).map(of)
 }
 
-/// Host memory that machines with the job's GPUs usually have at most, bytes.
+/// Host memory that the plan states, or that machines with the job's GPUs usually have at most, bytes.
 pub fn usual_host(job: &Job) -> u64 {
-    job.gpu.segment.host_memory(job.plan.num_gpus).bytes
+    job.host_memory().bytes
 }
 
 /// What `after` saves beside `before`, bytes; negative where it takes more.
@@ -167,7 +166,7 @@ impl FitOracle for ReplayedIfClose {
 /// Asks another oracle once for each plan.
 pub struct Remembering<'a> {
     oracle: &'a dyn FitOracle,
-    known: RefCell<HashMap<String, Option<Judgement>>>,
+    known: RefCell<Vec<(String, Option<Judgement>)>>,
 }
 
 impl<'a> Remembering<'a> {
@@ -180,10 +179,10 @@ impl<'a> Remembering<'a> {
 impl FitOracle for Remembering<'_> {
     fn judge(&self, job: &Job) -> Option<Judgement> {
         let key = link::encode(&job.plan);
-        let known = self.known.borrow().get(&key).copied();
+        let known = self.known.borrow().iter().find(|(other, _)| *other == key).map(|(_, judged)| *judged);
         known.unwrap_or_else(|| {
             let judged = self.oracle.judge(job);
-            self.known.borrow_mut().insert(key, judged);
+            self.known.borrow_mut().push((key, judged));
             judged
         })
     }

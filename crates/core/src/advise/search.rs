@@ -4,8 +4,8 @@ use super::lever::Lever;
 use super::oracle::{FitOracle, Judgement};
 use crate::job::Job;
 use crate::memory::Fit;
+use crate::order;
 use crate::speed;
-use std::collections::HashMap;
 use std::rc::Rc;
 
 /// One question: nothing, or one of some levers.
@@ -114,6 +114,14 @@ struct Bounds<'a> {
 }
 
 impl<'a> Bounds<'a> {
+    /// `choice` puts more on the host than it has: so do others that offload alike. How many activations are offloaded says
+    /// nothing about another batch.
+    fn add_too_much_for_host(&mut self, choice: &'a Choice) {
+        if !choice.job.plan.activation_offloading {
+            self.too_much_for_host.push(&choice.answers);
+        }
+    }
+
     fn add(&mut self, choice: &'a Choice, judged: &Judgement) {
         let answers = &choice.answers[..];
         self.gpu_bytes = judged.gpu_bytes;
@@ -167,7 +175,9 @@ pub(super) fn choices(job: &Job, questions: &[Question]) -> Vec<Choice> {
         let mut next = Vec::with_capacity(all.len() * (question.levers.len() + 1));
         for (answers, plan) in all {
             for (i, lever) in question.levers.iter().enumerate() {
-                if let Some(changed) = lever.change(&plan) {
+                if lever.is_in_turn(&plan)
+                    && let Some(changed) = lever.change(&plan)
+                {
                     next.push((with(&answers, i + 1), changed));
                 }
             }
@@ -178,14 +188,16 @@ pub(super) fn choices(job: &Job, questions: &[Question]) -> Vec<Choice> {
     // Levers that take no time by themselves: what is known without them holds with them.
     let takes_time: Vec<bool> =
         questions.iter().map(|question| question.levers.iter().any(Lever::takes_time)).collect();
-    let mut times: HashMap<Vec<usize>, f64> = HashMap::new();
+    let levers = |(question, counts): (&Question, &bool)| if *counts { question.levers.len() + 1 } else { 1 };
+    let radices: Vec<usize> = questions.iter().zip(&takes_time).map(levers).collect();
+    let mut times = vec![None; radices.iter().product()];
     let mut choices: Vec<Choice> = all
         .into_iter()
         .filter_map(|(answers, changed)| {
             let job = job.with_valid_fields(changed)?;
             let changes = answers.iter().filter(|answer| **answer > 0).count();
-            let counts = answers.iter().zip(&takes_time).map(|(answer, counts)| if *counts { *answer } else { 0 });
-            let seconds = *times.entry(counts.collect()).or_insert_with(|| {
+            let place = answers.iter().zip(&radices).fold(0, |place, (answer, radix)| place * radix + answer % radix);
+            let seconds = *times.get_mut(place)?.get_or_insert_with(|| {
                 let time = speed::step_time(&job);
                 time.seconds.expected / time.tokens.max(1) as f64
             });
@@ -193,7 +205,7 @@ pub(super) fn choices(job: &Job, questions: &[Question]) -> Vec<Choice> {
             Some(Choice { answers, job: Rc::new(job), seconds })
         })
         .collect();
-    choices.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
+    order::sort(&mut choices, |a, b| a.seconds.total_cmp(&b.seconds));
     choices
 }
 
@@ -215,7 +227,7 @@ pub(super) fn quickest(choices: &[Choice], questions: &[Question], oracle: &dyn 
         }
         let Some(judged) = oracle.judge(&choice.job) else { continue };
         if !judged.suits_host(&choice.job) {
-            bounds.too_much_for_host.push(&choice.answers);
+            bounds.add_too_much_for_host(choice);
         } else if judged.fit == Fit::Fits {
             return Some(choice.clone());
         }
@@ -232,7 +244,7 @@ pub(super) fn quickest(choices: &[Choice], questions: &[Question], oracle: &dyn 
                 && let Some(judged) = oracle.judge(&extreme.job)
             {
                 if !judged.suits_host(&extreme.job) {
-                    bounds.too_much_for_host.push(&extreme.answers);
+                    bounds.add_too_much_for_host(extreme);
                 }
                 bounds.add(extreme, &judged);
             }

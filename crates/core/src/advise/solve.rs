@@ -8,6 +8,7 @@
 use super::oracle::{FitOracle, Heuristic};
 use crate::gpu;
 use crate::job::Job;
+use crate::order;
 use crate::plan::{GpuChoice, Plan};
 
 /// What is to be made as large as it can be.
@@ -315,7 +316,7 @@ fn first(job: &Job, plans: Vec<Plan>, verdicts: &mut Verdicts<'_>) -> Result<Opt
 /// bandwidth, which is the older or smaller.
 fn gpus(plan: &Plan) -> Vec<Plan> {
     let mut gpus: Vec<_> = gpu::catalogue().iter().collect();
-    gpus.sort_by(|a, b| {
+    order::sort(&mut gpus, |a, b| {
         let by_memory = a.memory_bytes().cmp(&b.memory_bytes());
         by_memory.then(a.memory_bandwidth_gb_s.total_cmp(&b.memory_bandwidth_gb_s))
     });

@@ -1,8 +1,8 @@
 //! Which code computes the loss, and over how many tokens.
 
-use super::Job;
 use super::trainer::TrainerStep;
-use crate::plan::{self, LossType, Plan, Problem, ProblemKind, Task, TrainerName};
+use super::{AnswerLogits, Job};
+use crate::plan::{self, LossType, Plan, Problem, ProblemKind, Task};
 
 /// How a language model's loss is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -18,6 +18,21 @@ pub enum LossImplementation {
 }
 
 impl LossImplementation {
+    /// The plan's name for it.
+    pub const fn chosen(self) -> plan::LossImplementation {
+        match self {
+            Self::FullLogits => plan::LossImplementation::FullLogits,
+            Self::FusedLmHead => plan::LossImplementation::FusedLmHead,
+            Self::ChunkedNll => plan::LossImplementation::ChunkedNll,
+            Self::Liger => plan::LossImplementation::Liger,
+        }
+    }
+
+    /// What computes the loss of `plan`, whether or not its trainer offers that.
+    pub(crate) fn chosen_by(plan: &Plan) -> Self {
+        Self::of(plan, TrainerStep::of(plan))
+    }
+
     pub(super) fn of(plan: &Plan, trainer: TrainerStep) -> Self {
         use plan::LossImplementation as Chosen;
         match plan.loss_implementation {
@@ -48,26 +63,46 @@ impl LossImplementation {
 /// A loss that no code the plan names computes.
 pub(super) fn unmodelled(plan: &Plan) -> Option<Problem> {
     use plan::LossImplementation as Chosen;
-    let (chosen, trainer) = (plan.loss_implementation, TrainerStep::of(plan));
-    let is_offered = |loss: Chosen| match loss {
-        Chosen::Auto | Chosen::FullLogits => true,
-        Chosen::FusedLmHead => trainer.fuses_lm_head(),
-        Chosen::ChunkedNll => trainer.offers_chunked_nll(),
-        Chosen::Liger => !trainer.fuses_lm_head(),
-        Chosen::CutCrossEntropy => false,
-    };
-    // A loop of one's own may call any code; other trainers offer one loss each.
-    let offered = |loss: Chosen| match trainer.name() {
-        TrainerName::Custom => loss != Chosen::CutCrossEntropy,
-        TrainerName::Trl if trainer.fuses_lm_head() => matches!(loss, Chosen::Auto | Chosen::FusedLmHead),
-        _ => is_offered(loss),
-    };
-    if plan.task != Task::Sft || offered(chosen) {
+    let chosen = plan.loss_implementation;
+    if plan.task != Task::Sft || plan.offers_loss(chosen) {
         return None;
     }
-    let modelled = Chosen::ALL.iter().filter(|loss| offered(**loss)).map(|loss| loss.name()).collect();
+    let modelled = Chosen::ALL.iter().filter(|loss| plan.offers_loss(**loss)).map(|loss| loss.name()).collect();
     let kind = ProblemKind::NotModelled { value: chosen.name().to_owned(), modelled };
     Some(Problem::new("loss_implementation", kind))
+}
+
+impl Plan {
+    /// Whether the plan's trainer can compute a language model's loss by `loss`. A loop of one's own may call any code.
+    pub fn offers_loss(&self, loss: plan::LossImplementation) -> bool {
+        use plan::LossImplementation as Chosen;
+        let trainer = TrainerStep::of(self);
+        if trainer.is_custom() {
+            return loss != Chosen::CutCrossEntropy;
+        }
+        match loss {
+            Chosen::Auto => true,
+            Chosen::FusedLmHead => trainer.fuses_lm_head(),
+            Chosen::FullLogits | Chosen::Liger => !trainer.fuses_lm_head(),
+            Chosen::ChunkedNll => trainer.offers_chunked_nll(),
+            Chosen::CutCrossEntropy => false,
+        }
+    }
+
+    /// Whether SFT under the plan's trainer takes its loss in chunks when `loss_type` says so.
+    pub fn offers_chunked_nll(&self) -> bool {
+        self.task == Task::Sft && TrainerStep::of(self).offers_chunked_nll()
+    }
+
+    /// Whether only tokens that count in the loss reach the head, so that their number decides what it takes.
+    pub fn counts_label_tokens(&self) -> bool {
+        use LossImplementation::{ChunkedNll, FusedLmHead};
+        match self.task {
+            Task::Sft => matches!(LossImplementation::chosen_by(self), FusedLmHead | ChunkedNll),
+            Task::Dpo | Task::Kto => TrainerStep::of(self).fuses_lm_head(),
+            _ => false,
+        }
+    }
 }
 
 /// What a trainer computes of whole logits for its logs.
@@ -91,6 +126,16 @@ impl Job {
     /// runs under autocast (accelerate accelerator.py `prepare_model`, utils/operations.py `convert_outputs_to_fp32`).
     pub(crate) fn upcasts_outputs(&self) -> bool {
         self.plan.logits_to_fp32 || (self.trainer.runs_accelerate() && self.numerics.autocast.is_some())
+    }
+
+    /// What computes the loss, or the log-probabilities of answers that one is made of.
+    pub(crate) fn head_implementation(&self) -> LossImplementation {
+        let fused = match self.plan.task {
+            Task::Dpo | Task::Kto | Task::Orpo => self.answer_logits() == AnswerLogits::Fused,
+            Task::Grpo | Task::Rloo => self.trainer.fuses_lm_head(),
+            _ => false,
+        };
+        if fused { LossImplementation::FusedLmHead } else { self.loss }
     }
 
     /// Positions whose label counts, of `sequences` of `length` tokens: all but each sequence's first token, which nothing

@@ -33,9 +33,10 @@ pub use trainer::{Accelerate, TrainerStep};
 
 use std::sync::Arc;
 
-use crate::gpu::Gpu;
+use crate::gpu::{Gpu, HostMemory};
 use crate::model::Model;
 use crate::plan::{AdapterTargets, Batches, Method, Plan, ReferenceKind, Task};
+use crate::units::GIB;
 
 /// A plan with everything that follows from it: what an estimate, a step time or an advice is about.
 ///
@@ -104,6 +105,13 @@ impl Job {
         &self.instances
     }
 
+    /// Memory of the hosts together: as the plan states it, or what machines with such GPUs usually have at most.
+    pub fn host_memory(&self) -> HostMemory {
+        let stated = |gib: f64| HostMemory { bytes: (gib * GIB as f64) as u64, source: "host_memory_gib" };
+        let usual = || self.gpu.segment.host_memory(self.plan.num_gpus);
+        self.plan.host_memory_gib.map_or_else(usual, stated)
+    }
+
     /// Whose step runs, at which measured version.
     pub const fn trainer(&self) -> TrainerStep {
         self.trainer
@@ -152,6 +160,11 @@ impl Job {
     /// Whether the base is quantised.
     pub fn quantizes(&self) -> bool {
         self.plan.method == Method::Qlora
+    }
+
+    /// Whether transformers quantises the base weight by weight as it loads it; 8-bit weights are not followed that far.
+    pub(crate) fn quantizes_while_loading(&self) -> bool {
+        self.quantizes() && self.plan.quantization.bits == 4 && self.trainer.loads_weight_by_weight()
     }
 
     /// Whether a score head stands in for the language-model head.

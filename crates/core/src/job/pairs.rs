@@ -17,6 +17,9 @@ pub(crate) enum AnswerLogits {
     Shifted,
     /// The same in one Triton kernel (trl 1.16 kernels/logprob_entropy.py), where ORPO still forms whole logits.
     Kernel,
+    /// A flat copy of all positions but the last in one Triton kernel, as entropy is (axolotl 0.19
+    /// monkeypatch/trainer/utils.py `selective_log_softmax`, `entropy_from_logits`).
+    CopiedKernel,
     /// TRL's fused LM head, no logits at all (1.16 and later).
     Fused,
 }
@@ -28,8 +31,8 @@ impl Job {
         match self.plan.task {
             Task::Orpo if trainer.fuses_lm_head() => AnswerLogits::Kernel,
             Task::Orpo => AnswerLogits::Shifted,
-            // axolotl 0.19 trains pairs by TRL 1.9.
-            Task::Dpo if trainer.name() == TrainerName::Axolotl => AnswerLogits::Shifted,
+            // axolotl 0.19 trains pairs by TRL 1.9, with kernels of its own.
+            Task::Dpo if trainer.name() == TrainerName::Axolotl => AnswerLogits::CopiedKernel,
             Task::Dpo if trainer.name() != TrainerName::Trl => AnswerLogits::LogSoftmax,
             _ if trainer.fuses_lm_head() => AnswerLogits::Fused,
             Task::Dpo if !trainer.is_trl_since(1, 0) => AnswerLogits::Rolled,

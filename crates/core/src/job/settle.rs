@@ -1,6 +1,7 @@
 //! After a choice: the nearest plan that keeps it and can be estimated.
 
 use super::{Job, models};
+use crate::order;
 use crate::plan::{Kind, Plan, Problem, ProblemKind, TargetModules, attention_module_names, field};
 
 /// Most fields that one choice moves: a chain of dependent fields is shorter.
@@ -46,7 +47,7 @@ fn fixes(plan: &Plan, problem: &Problem) -> Vec<(String, String)> {
         }
         ProblemKind::NotDivisible { value, nearest, .. } => {
             let mut nearest = nearest.clone();
-            nearest.sort_by_key(|candidate| candidate.abs_diff(*value));
+            order::sort(&mut nearest, |one, other| one.abs_diff(*value).cmp(&other.abs_diff(*value)));
             nearest.iter().map(|value| own(value.to_string())).collect()
         }
         ProblemKind::OutOfRange { value, min, max } => {

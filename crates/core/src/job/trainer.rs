@@ -64,6 +64,16 @@ impl TrainerStep {
         Self::of(plan).accelerate().filter(|_| sharded)
     }
 
+    /// Whether the base is loaded by transformers 5, which quantises weight by weight (core_model_loading.py).
+    pub(super) fn loads_weight_by_weight(self) -> bool {
+        match self.name {
+            TrainerName::Custom => false,
+            TrainerName::Transformers => self.release >= Release::new(5, 0, 0),
+            TrainerName::Trl => self.is_trl_since(1, 0),
+            _ => true,
+        }
+    }
+
     /// Whether this is TRL at `major.minor` or later.
     pub fn is_trl_since(self, major: u32, minor: u32) -> bool {
         self.name == TrainerName::Trl && self.release >= Release::new(major, minor, 0)
@@ -128,6 +138,11 @@ impl TrainerStep {
     /// ms-swift rlhf_trainers/dpo_trainer.py, `get_batch_loss_metrics`).
     pub fn reads_reference_last(self) -> bool {
         matches!(self.name, TrainerName::LlamaFactory | TrainerName::MsSwift)
+    }
+
+    /// Whether ORPO is a loss of DPO's trainer, without a reference (llamafactory train/dpo/trainer.py `pref_loss`).
+    pub fn reads_orpo_as_dpo(self) -> bool {
+        self.name == TrainerName::LlamaFactory
     }
 
     /// Whether log-probabilities of pairs are the labels' logits less `logsumexp` (trl trainer/utils.py

@@ -122,6 +122,8 @@ const DEFAULTS: &[(&str, &str)] = &[
     ("transformers", ""),
     ("peft", ""),
     ("bitsandbytes", ""),
+    ("host_memory_gib", ""),
+    ("non_pytorch_memory_mib", ""),
 ];
 
 /// The default of the field with this link key.

@@ -3,7 +3,7 @@
 use super::autograd::{Extent, Wanted};
 use super::device_overhead::DeviceOverhead;
 use super::estimate::*;
-use super::host::HostAllocation;
+use super::host::{self, HostAllocation, HostVerdict};
 use super::ledger;
 use super::overhead;
 use super::phase::Phase;
@@ -80,6 +80,7 @@ fn answer(job: &Job, with_rows: bool) -> Estimate {
     if let Some(engine) = job.sleeping_engine() {
         host.push(sharding::sleeping_weights(engine, job.numerics.weights.bytes()));
     }
+    host.extend(host::activations(&step.activations_on_host, plan.num_gpus));
     Estimate {
         param_count: counts.base.saturating_add(counts.adapters),
         active_param_count: active,
@@ -99,6 +100,7 @@ fn answer(job: &Job, with_rows: bool) -> Estimate {
         allocations: ledger.allocations,
         gpu_bytes: job.memory_bytes,
         notes: notes(job, &step, &host),
+        host_verdict: HostVerdict::of(job, counts.base, &host),
         host,
     }
 }
@@ -275,8 +277,13 @@ fn notes(job: &Job, step: &program::Step, host: &[HostAllocation]) -> Vec<Note> 
         notes.push(Note::QuantizedBaseNotSharded { storage: can.then_some(plan.torch_dtype.name()) });
     }
     let needed = host.iter().fold(0_u64, |sum, used| sum.saturating_add(used.bytes));
-    let HostMemory { bytes: usual, source } = job.gpu.segment.host_memory(plan.num_gpus);
-    if needed > usual {
+    let HostMemory { bytes: usual, source } = job.host_memory();
+    let verdict = HostVerdict::of(job, step.counts.base, host);
+    if verdict.is_stated && !verdict.fits {
+        let HostVerdict { held_bytes: held, loading_bytes: loading, loading_copies: copies, available_bytes, .. } =
+            verdict;
+        notes.push(Note::HostTooSmall { held, loading, copies, available: available_bytes });
+    } else if !verdict.is_stated && needed > usual {
         notes.push(Note::HostMemory { needed, usual, source });
     }
     if !job.gpu.bf16 && (plan.torch_dtype.name() == "bfloat16" || plan.mixed_precision.name() == "bf16") {
@@ -311,11 +318,8 @@ fn not_measured(plan: &Plan) -> Vec<&'static str> {
     if tasks.contains(&plan.task) && plan.num_gpus > 1 {
         options.push("num_gpus");
     }
-    if plan.use_liger_kernel {
+    if plan.use_liger_kernel && plan.task != Task::Sft {
         options.push("use_liger_kernel");
-    }
-    if plan.method == Method::Qlora && plan.quantization.bits == 8 {
-        options.push("quantization.bits = 8");
     }
     options
 }

@@ -3,6 +3,7 @@
 use super::estimate::Band;
 use crate::gpu::{context_bytes, nccl_bytes};
 use crate::job::Job;
+use crate::units::MIB;
 
 /// What a GPU gives up besides PyTorch's tensors, bytes.
 #[derive(Debug, Clone, Copy)]
@@ -15,6 +16,12 @@ pub(super) struct DeviceOverhead {
 
 impl DeviceOverhead {
     pub(super) fn of(job: &Job) -> Self {
+        if let Some(mib) = job.plan.non_pytorch_memory_mib {
+            // Measured with whatever the process had loaded, NCCL included.
+            let bytes = (mib * MIB as f64) as u64;
+            let nothing = Band { low: 0, expected: 0, high: 0 };
+            return Self { context: Band { low: bytes, expected: bytes, high: bytes }, nccl: nothing };
+        }
         let nccl = nccl_bytes(&job.gpu, job.sharding.ranks);
         Self { context: Band::from(context_bytes(&job.gpu)), nccl: Band::from(nccl) }
     }

@@ -1,6 +1,6 @@
 //! What an estimate says.
 
-use super::host::HostAllocation;
+use super::host::{HostAllocation, HostVerdict};
 use super::phase::Phase;
 use super::task_use::TaskUse;
 use super::term::{Category, Term};
@@ -26,6 +26,8 @@ pub struct Estimate {
     pub task: TaskUse,
     /// Host memory, bytes on this machine for all its processes, with its parts.
     pub host: Vec<HostAllocation>,
+    /// Whether the hosts have that memory, and what loading takes.
+    pub host_verdict: HostVerdict,
     /// The GPU's memory, bytes.
     pub gpu_bytes: u64,
     /// Whether it fits.
@@ -260,6 +262,17 @@ pub enum Note {
         usual: u64,
         /// Where that figure comes from.
         source: &'static str,
+    },
+    /// The hosts, as the plan states them, have too little for what is offloaded or for loading.
+    HostTooSmall {
+        /// What is kept there, bytes.
+        held: u64,
+        /// What loading takes, bytes.
+        loading: u64,
+        /// Processes that each hold a copy while loading.
+        copies: u64,
+        /// What the hosts have, bytes.
+        available: u64,
     },
     /// bitsandbytes leaves embeddings, head and norms unquantised; with upcast they are fp32.
     UnquantizedParts {

@@ -24,6 +24,11 @@ pub(super) struct Parameter {
 }
 
 impl Parameter {
+    /// `tensor`, the parameter `name` of the layer `tag`.
+    pub(super) fn new(tensor: Tensor, name: &str, tag: LayerTag) -> Self {
+        Self { tensor, tag, name: Rc::from(name), token_embedding: false }
+    }
+
     /// Elements of the tensor.
     pub(super) fn elements(&self) -> u64 {
         self.tensor.shape().elements()

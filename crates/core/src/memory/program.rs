@@ -22,6 +22,8 @@ pub(super) struct Step {
     pub(super) counts: Counts,
     /// Elements and bytes an element of optimizer state that rests on the host without offloading.
     pub(super) on_host: Vec<(u64, u64)>,
+    /// Pinned blocks of offloaded activations: bytes of one, and how many.
+    pub(super) activations_on_host: Vec<(u64, u64)>,
 }
 
 /// Runs the steady step of a job: the second one or any later, when optimizer state exists.
@@ -45,7 +47,9 @@ pub(super) fn run_beside(job: &Job, (extent, wanted): (Extent, Wanted), acts: &m
         let (count, threads) = multiprocessors(&job.gpu);
         tape.processors.set(Some(Processors { count, threads, compute_capability }));
     }
-    tape.mark(|marks, at| *marks = Marks { states: at, step: at, optimizer_step: at, end: at, first: None });
+    tape.mark(|marks, at| {
+        *marks = Marks { first_forward: None, states: at, step: at, optimizer_step: at, end: at, first: None };
+    });
     let mut trainable = weights.trainable.clone();
     match plan.task {
         Task::Inference => {
@@ -73,6 +77,7 @@ pub(super) fn run_beside(job: &Job, (extent, wanted): (Extent, Wanted), acts: &m
         .fold(0, |sum, parameter| sum.saturating_add(parameter.elements().saturating_mul(parameter.tag.repeat)));
     let on_host = optimizer::host_state(job, &trainable);
     drop((trainable, weights, workspaces));
+    let activations_on_host = tape.host_blocks.take();
     let record = match (tape.finish(), modules) {
         (Record::Rows(record), Some(modules)) => {
             let accumulates = job.batches.forwards_per_step > 1;
@@ -81,7 +86,7 @@ pub(super) fn run_beside(job: &Job, (extent, wanted): (Extent, Wanted), acts: &m
         }
         (record, _) => record,
     };
-    Step { record, counts, on_host }
+    Step { record, counts, on_host, activations_on_host }
 }
 
 /// cuBLAS workspaces (CUDABlas.cpp getChosenWorkspaceSize): 32 MiB on Hopper and later, 8.125 MiB before.

@@ -15,7 +15,6 @@ use crate::job::{Job, Sharding};
 use crate::model::Model;
 use crate::plan::{Auto, Task};
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
 use std::rc::Rc;
 
 /// The context of a forward over the sequences of the job's update.
@@ -49,6 +48,7 @@ pub(super) fn forward_context(tape: &Rc<Tape>, job: &Job, training: bool) -> For
         gathers_experts_at_once: behaviour.gathers_experts_at_once,
         in_leaf: Cell::new(false),
         router_in_fp32: behaviour.router_in_fp32,
+        shared_experts_first: behaviour.shared_experts_first,
         softmax_in_fp32: behaviour.softmax_in_fp32,
         weighs_experts_in_fp32: behaviour.weighs_experts_in_fp32,
         keeps_branches: behaviour.keeps_branches,
@@ -190,7 +190,7 @@ impl Update<'_> {
         in_backward.into_iter().for_each(InBackward::end);
         context.backward_begins.take();
         tape.set_saved_tensor_hooks(None);
-        offload.iter().for_each(|offload| offload.finish());
+        offload.iter().for_each(|offload| offload.finish(tape));
         zero3.into_iter().chain(&weights.zero2).for_each(|modules| modules.end_backward());
         let mut buckets = reduce.take();
         let mut held = Vec::new();
@@ -307,10 +307,12 @@ fn checkpointed(context: &Rc<ForwardContext>, layer: &Rc<LayerWeights>, hidden: 
     // A layer's argument is its own mask alone: when the first, whose turn comes last, runs again, the others are gone.
     // Only where sinks make attention eager is this counted; other families are taken to hold all masks to the end.
     let attention = &layer.layer.attention;
-    let others = RefCell::new(HashMap::new());
+    let others = RefCell::new(Vec::new());
     if attention.sinks && layer.tag.index == 0 {
         let own = context.window(attention.sliding_window);
-        others.replace(masks.extract_if(|window, _| *window != own).collect());
+        let (kept, left) = masks.into_iter().partition(|(window, _)| *window == own);
+        masks = kept;
+        others.replace(left);
     }
     let ran = Cell::new(false);
     let (inside, layer) = (Rc::clone(context), Rc::clone(layer));
@@ -339,12 +341,12 @@ fn checkpointed(context: &Rc<ForwardContext>, layer: &Rc<LayerWeights>, hidden: 
 /// Masks and rotary tables that all layers share.
 fn prepare_attention(context: &ForwardContext, model: &Model, stream: ElementType) {
     prepare_masks(context, model, stream);
-    let mut tables: HashMap<u64, (Tensor, Tensor)> = HashMap::new();
+    let mut tables: Vec<(u64, (Tensor, Tensor))> = Vec::new();
     for run in &model.layers {
         let attention = &run.layer.attention;
-        if attention.rotary_dim > 0 && !tables.contains_key(&attention.rotary_dim) {
+        if attention.rotary_dim > 0 && !tables.iter().any(|(dim, _)| *dim == attention.rotary_dim) {
             let made = rotary_tables(context, attention.rotary_dim, attention.rotates_halves, stream);
-            tables.insert(attention.rotary_dim, made);
+            tables.push((attention.rotary_dim, made));
         }
     }
     context.rotary.replace(tables);

@@ -11,8 +11,8 @@ use super::autograd::{Extent, Peaks, Wanted};
 use super::program;
 use super::sharding::Acts;
 use crate::job::Job;
+use crate::order;
 use crate::plan::Plan;
-use std::collections::HashMap;
 
 /// How far an estimate that checks an interpolation may be off, as a share of it: less than what is promised of the others.
 const TOLERANCE: f64 = 0.001;
@@ -34,7 +34,7 @@ fn with(plan: &Plan, batch: u64, length: u64) -> Plan {
 pub fn surface(job: &Job, batches: &[u64], lengths: &[u64]) -> Vec<Vec<u64>> {
     let mut grid = vec![vec![0; batches.len()]; lengths.len()];
     let Some(last_batch) = batches.len().checked_sub(1) else { return grid };
-    let mut known = Known { job, batches, lengths, estimates: HashMap::new(), even_in_batch: false, acts: None };
+    let mut known = Known { job, batches, lengths, estimates: Vec::new(), even_in_batch: false, acts: None };
     let bands = known.bands();
     let area = |lengths| Area { batches: (0, last_batch), lengths, linear: true };
     let mut open: Vec<Area> = bands.into_iter().map(area).collect();
@@ -103,8 +103,8 @@ struct Known<'a> {
     job: &'a Job,
     batches: &'a [u64],
     lengths: &'a [u64],
-    /// By indices of batch size and length: the peaks.
-    estimates: HashMap<(usize, usize), Peaks>,
+    /// With indices of batch size and length: the peaks.
+    estimates: Vec<((usize, usize), Peaks)>,
     /// Whether all batch sizes were found to lie between the first and the last, at some lengths.
     even_in_batch: bool,
     /// What DeepSpeed's stage 3 does in all of them.
@@ -120,7 +120,7 @@ impl Known<'_> {
         let mut cuts: Vec<usize> =
             windows.map(|window| self.lengths.partition_point(|s| s.saturating_add(prompt) < window)).collect();
         cuts.push(self.lengths.len());
-        cuts.sort_unstable();
+        order::sort(&mut cuts, Ord::cmp);
         cuts.dedup();
         let mut first = 0;
         let mut bands = Vec::new();
@@ -132,15 +132,22 @@ impl Known<'_> {
     }
 
     fn exact(&mut self, b: usize, s: usize) -> &Peaks {
-        self.estimates.entry((b, s)).or_insert_with(|| {
+        let at = self.estimates.iter().position(|(place, _)| *place == (b, s)).unwrap_or_else(|| {
             let (batch, length) =
                 (self.batches.get(b).copied().unwrap_or(1), self.lengths.get(s).copied().unwrap_or(1));
             let job = self.job.with_size(with(&self.job.plan, batch, length));
             let extent = if job.plan.activation_offloading { Extent::EveryLayer } else { Extent::Representative };
             let how = (extent, Wanted::Pieces);
             let step = program::run_beside(&job, how, &mut self.acts);
-            step.record.into_peaks()
-        })
+            self.estimates.push(((b, s), step.record.into_peaks()));
+            self.estimates.len() - 1
+        });
+        &self.estimates[at].1
+    }
+
+    /// The peaks at a place that has been estimated.
+    fn known(&self, place: (usize, usize)) -> Option<&Peaks> {
+        self.estimates.iter().find(|(other, _)| *other == place).map(|(_, peaks)| peaks)
     }
 
     /// Interpolates an area through its nodes and checks that in between.
@@ -213,7 +220,7 @@ struct Fitted {
 impl Fitted {
     fn new(known: &Known<'_>, area: Area) -> Self {
         let nodes = area.batch_nodes().flat_map(|b| area.length_nodes().map(move |s| (b, s)));
-        let estimates: Vec<&Peaks> = nodes.filter_map(|node| known.estimates.get(&node)).collect();
+        let estimates: Vec<&Peaks> = nodes.filter_map(|node| known.known(node)).collect();
         let (mut pieces, mut counts) = (Vec::new(), Vec::new());
         for stretch in 0..estimates.first().map_or(0, |one| one.ends.len()) {
             // Where a kernel writes something more, its whole stretch is one piece.
@@ -238,7 +245,7 @@ impl Fitted {
 
     /// Whether every piece at a place that is estimated is where it is interpolated.
     fn holds_throughout(&self, known: &Known<'_>, (b, s): (usize, usize)) -> bool {
-        let Some(exact) = known.estimates.get(&(b, s)) else { return false };
+        let Some(exact) = known.known((b, s)) else { return false };
         let weights = self.weights(known, b, s);
         let off = exact.pieces.iter().copied().max().unwrap_or(0) as f64 * TOLERANCE;
         let mut first = 0;
@@ -263,7 +270,7 @@ impl Fitted {
         for b in places(self.area.batches) {
             leading.extend(places(self.area.lengths).map(|s| self.at(known, b, s).1));
         }
-        leading.sort_unstable();
+        order::sort(&mut leading, Ord::cmp);
         leading.dedup();
         self.pieces = leading.into_iter().filter_map(|piece| self.pieces.get(piece).copied()).collect();
         self

@@ -217,6 +217,8 @@ terms! {
     HostParameters = "host_parameters", Weights, "DeepSpeed 0.19 runtime/zero";
     /// Gradients in host memory.
     HostGradients = "host_gradients", Gradients, "DeepSpeed 0.19 runtime/zero";
+    /// Activations in host memory.
+    HostActivations = "host_activations", Activations, "trl models/activation_offloading.py; pinned blocks of a power of two (ATen/core/CachingHostAllocator.h)";
     /// Weights of a sleeping engine in host memory.
     HostEngineWeights = "host_engine_weights", Weights, "vllm device_allocator/cumem.py sleep: level 1 copies weights to pinned host memory";
 }

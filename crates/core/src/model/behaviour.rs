@@ -16,6 +16,10 @@ pub struct Behaviour {
     pub softmax_in_fp32: bool,
     /// The router's input and logits are cast to fp32: `hidden_states.type(torch.float32)`.
     pub router_in_fp32: bool,
+    /// The router's weight is held in fp32 whatever the model is loaded in (`_keep_in_fp32_modules_strict`).
+    pub keeps_router_in_fp32: bool,
+    /// The shared experts run before router and routed experts, and their output waits.
+    pub shared_experts_first: bool,
     /// The experts' outputs are weighed in fp32.
     pub weighs_experts_in_fp32: bool,
     /// ZeRO-3 gathers a block of experts with its router as one module (`DEFAULT_LEAF_MODULE_CLASSES` in DeepSpeed 0.19
@@ -37,6 +41,8 @@ impl Default for Behaviour {
             broadcasts_shared_heads: false,
             softmax_in_fp32: true,
             router_in_fp32: false,
+            keeps_router_in_fp32: false,
+            shared_experts_first: false,
             weighs_experts_in_fp32: false,
             gathers_experts_at_once: false,
             keeps_branches: false,

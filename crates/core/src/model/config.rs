@@ -17,8 +17,9 @@ pub struct ConfigError {
 }
 
 impl ConfigError {
-    pub(super) fn new(key: impl Into<String>, why: impl Into<String>) -> Self {
-        Self { key: key.into(), why: why.into() }
+    /// In a box: readers pass it on at every figure that they read, and a pointer is less to move than two texts.
+    pub(super) fn new(key: impl Into<String>, why: impl Into<String>) -> Box<Self> {
+        Box::new(Self { key: key.into(), why: why.into() })
     }
 }
 
@@ -92,7 +93,7 @@ impl Assumptions {
 
 impl<'a> Config<'a> {
     /// Reads `value`, which must be an object; what it leaves out is noted in `assumed`.
-    pub(super) fn new(value: &'a Value, assumed: &'a Assumptions) -> Result<Self, ConfigError> {
+    pub(super) fn new(value: &'a Value, assumed: &'a Assumptions) -> Result<Self, Box<ConfigError>> {
         let fields = value
             .as_object()
             .ok_or_else(|| ConfigError::new("config.json", "must be a JSON object: {\"model_type\": \"llama\", …}"))?;
@@ -127,7 +128,7 @@ impl<'a> Config<'a> {
 
     /// Whether the head is the token embedding. Multimodal configs say so outside or inside their text part, and one
     /// "yes" is enough: older files put it inside, where newer classes look outside.
-    pub(super) fn tie_word_embeddings(&self, default: bool) -> Result<bool, ConfigError> {
+    pub(super) fn tie_word_embeddings(&self, default: bool) -> Result<bool, Box<ConfigError>> {
         const KEY: &[&str] = &["tie_word_embeddings"];
         let outer =
             self.outer.map(|fields| Self { fields, outer: None, assumed: self.assumed }).filter(|outer| outer.has(KEY));
@@ -139,12 +140,12 @@ impl<'a> Config<'a> {
     }
 
     /// A whole number; `default` when absent or null.
-    pub(super) fn count(&self, keys: &[&str], default: u64, bound: Bound) -> Result<u64, ConfigError> {
+    pub(super) fn count(&self, keys: &[&str], default: u64, bound: Bound) -> Result<u64, Box<ConfigError>> {
         Ok(self.optional_count(keys, Some(default), bound)?.unwrap_or(default))
     }
 
     /// A whole number that has no default.
-    pub(super) fn required_count(&self, keys: &[&str], bound: Bound) -> Result<u64, ConfigError> {
+    pub(super) fn required_count(&self, keys: &[&str], bound: Bound) -> Result<u64, Box<ConfigError>> {
         let key = keys.first().copied().unwrap_or_default();
         self.optional_count(keys, None, bound)?
             .ok_or_else(|| ConfigError::new(key, "missing; without it the model's shapes are unknown: add it"))
@@ -156,7 +157,7 @@ impl<'a> Config<'a> {
         keys: &[&str],
         default: Option<u64>,
         bound: Bound,
-    ) -> Result<Option<u64>, ConfigError> {
+    ) -> Result<Option<u64>, Box<ConfigError>> {
         match self.find(keys) {
             None => {
                 if let Some(default) = default {
@@ -170,7 +171,7 @@ impl<'a> Config<'a> {
     }
 
     /// True or false; null counts as false, as in Python.
-    pub(super) fn flag(&self, keys: &[&str], default: bool) -> Result<bool, ConfigError> {
+    pub(super) fn flag(&self, keys: &[&str], default: bool) -> Result<bool, Box<ConfigError>> {
         match self.find(keys) {
             None => {
                 self.assume(keys, default);
@@ -183,7 +184,7 @@ impl<'a> Config<'a> {
     }
 
     /// A probability from 0 to 1; 0 when null.
-    pub(super) fn probability(&self, keys: &[&str], default: f64) -> Result<f64, ConfigError> {
+    pub(super) fn probability(&self, keys: &[&str], default: f64) -> Result<f64, Box<ConfigError>> {
         match self.find(keys) {
             None => {
                 self.assume(keys, default);
@@ -198,7 +199,7 @@ impl<'a> Config<'a> {
     }
 
     /// Any finite number, or `None` when null.
-    pub(super) fn number(&self, keys: &[&str], default: Option<f64>) -> Result<Option<f64>, ConfigError> {
+    pub(super) fn number(&self, keys: &[&str], default: Option<f64>) -> Result<Option<f64>, Box<ConfigError>> {
         match self.find(keys) {
             None => Ok(default),
             Some((_, Value::Null)) => Ok(None),
@@ -211,7 +212,7 @@ impl<'a> Config<'a> {
     }
 
     /// A text, or `None` when absent or null.
-    pub(super) fn text(&self, keys: &[&str]) -> Result<Option<&'a str>, ConfigError> {
+    pub(super) fn text(&self, keys: &[&str]) -> Result<Option<&'a str>, Box<ConfigError>> {
         match self.find(keys) {
             None | Some((_, Value::Null)) => Ok(None),
             Some((_, Value::String(text))) => Ok(Some(text)),
@@ -220,7 +221,7 @@ impl<'a> Config<'a> {
     }
 
     /// A list of at most as many entries as a model may have layers, or `None` when absent or null.
-    pub(super) fn list(&self, key: &str) -> Result<Option<&'a [Value]>, ConfigError> {
+    pub(super) fn list(&self, key: &str) -> Result<Option<&'a [Value]>, Box<ConfigError>> {
         match self.fields.get(key) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::Array(list)) if list.len() as u64 <= LAYERS.max => Ok(Some(list)),
@@ -232,13 +233,13 @@ impl<'a> Config<'a> {
     }
 
     /// A list of layer indices; empty when absent or null.
-    pub(super) fn layer_indices(&self, key: &str) -> Result<Vec<u64>, ConfigError> {
+    pub(super) fn layer_indices(&self, key: &str) -> Result<Vec<u64>, Box<ConfigError>> {
         let list = self.list(key)?.unwrap_or_default();
         list.iter().map(|value| whole_number(key, value, LAYER_INDEX)).collect()
     }
 
     /// The activation function.
-    pub(super) fn activation(&self, keys: &[&str], default: &str) -> Result<Activation, ConfigError> {
+    pub(super) fn activation(&self, keys: &[&str], default: &str) -> Result<Activation, Box<ConfigError>> {
         self.assume(keys, default);
         let name = self.text(keys)?.unwrap_or(default);
         Ok(match name {
@@ -261,7 +262,7 @@ impl<'a> Config<'a> {
     }
 }
 
-fn whole_number(key: &str, value: &Value, bound: Bound) -> Result<u64, ConfigError> {
+fn whole_number(key: &str, value: &Value, bound: Bound) -> Result<u64, Box<ConfigError>> {
     // 4096.0 is a whole number too; some files are written by tools that know only floats.
     let float =
         |value: &Value| value.as_f64().filter(|x| x.fract() == 0.0 && (0.0..9e15).contains(x)).map(|x| x as u64);

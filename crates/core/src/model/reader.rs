@@ -38,13 +38,13 @@ impl Model {
     /// ```
     pub fn from_config(name: &str, config: &Value) -> Result<Self, ConfigError> {
         let assumed = Assumptions::default();
-        let mut model = read(name, config, &assumed)?;
+        let mut model = read(name, config, &assumed).map_err(|fault| *fault)?;
         model.assumed = assumed.into_keys();
         Ok(model)
     }
 }
 
-fn read(name: &str, config: &Value, assumed: &Assumptions) -> Result<Model, ConfigError> {
+fn read(name: &str, config: &Value, assumed: &Assumptions) -> Result<Model, Box<ConfigError>> {
     let whole = Config::new(config, assumed)?;
     let whole_type = match whole.text(&["model_type"])? {
         Some(model_type) => model_type,

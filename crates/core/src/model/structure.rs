@@ -401,6 +401,8 @@ pub enum Role {
     Sinks,
     /// The router of a mixture of experts.
     Router,
+    /// A correction of the router's choice that never trains.
+    RouterStatics,
     /// Stacked routed experts.
     RoutedExperts,
     /// Shared expert: gate.

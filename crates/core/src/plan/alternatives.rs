@@ -1,6 +1,8 @@
 //! The plans that a plan is compared with.
 
-use super::{AttentionKernel, AttnImplementation, Dtype, Framework, Method, MixedPrecision, Offload, Plan, Task};
+use super::{
+    AttentionKernel, AttnImplementation, Dtype, Framework, Method, MixedPrecision, Offload, Plan, QuantStorage, Task,
+};
 
 /// One plan of the comparison.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,11 +59,12 @@ const SEVERAL_GPUS: &[Sharding] =
 
 /// The plans to show beside `plan`, which is one of them: find it by equality.
 ///
-/// Training: full, LoRA and QLoRA, each at the ZeRO stages and offloads that make sense for the number of GPUs. QLoRA stays
-/// below stage 3, where 4-bit weights can be partitioned only under a special storage dtype. Everything else stays as it is,
-/// dtype and optimizer too, so that the bars differ by method and sharding alone. A plan for DDP keeps it where nothing is
-/// sharded, one for FSDP keeps it as stage 3; the other stages are DeepSpeed's, with autocast where FSDP's `param_dtype`
-/// computed in 16 bits.
+/// Training: full, LoRA and QLoRA, each at the ZeRO stages and offloads that make sense for the number of GPUs, and as the
+/// plan's trainer runs it: what the plan leaves at the trainer's default for its own method is at the default for the other.
+/// QLoRA stays below stage 3, where DeepSpeed does not partition 4-bit weights; FSDP shards them in the storage dtype of the
+/// other weights. Everything else stays as it is, dtype and optimizer too, so that the bars differ by method and sharding
+/// alone. A plan for DDP keeps it where nothing is sharded, one for FSDP keeps it as stage 3; the other stages are
+/// DeepSpeed's, with autocast where FSDP's `param_dtype` computed in 16 bits.
 ///
 /// Inference: the weights in fp32, in 16 bits, quantised to 8 and to 4; nothing is trained, so there is nothing to shard.
 pub fn alternatives(plan: &Plan) -> Vec<Alternative> {
@@ -89,9 +92,17 @@ fn training(plan: &Plan) -> Vec<Plan> {
     let shardings = if plan.num_gpus > 1 { SEVERAL_GPUS } else { ONE_GPU };
     let mut plans = Vec::new();
     for &method in Method::ALL {
+        let own = plan.adopting(&Plan { method, ..plan.clone() });
+        let four_bit = method == Method::Qlora && own.quantization.bits == 4;
         for &sharding in shardings {
-            if method != Method::Qlora || sharding.0 < 3 {
-                plans.push(sharded(Plan { method, ..plan.clone() }, sharding));
+            let stage_3 = sharding.0 == 3;
+            if method != Method::Qlora || !stage_3 {
+                plans.push(sharded(own.clone(), sharding));
+            } else if four_bit && plan.num_gpus > 1 && plan.distributed.framework.is_fsdp() {
+                let mut own = own.clone();
+                let storage = QuantStorage::from_name(own.torch_dtype.name());
+                own.quantization.bnb_4bit_quant_storage = storage.unwrap_or(QuantStorage::Uint8);
+                plans.push(sharded(own, sharding));
             }
         }
     }

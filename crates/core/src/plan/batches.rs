@@ -1,6 +1,6 @@
 //! The arithmetic of batches: how many sequences each pass sees, and what has to divide what.
 
-use super::{PackingStrategy, Plan, Problem, ProblemKind, Task};
+use super::{PackingStrategy, Plan, Problem, ProblemKind, Task, TrainerName};
 
 /// How the sequences of one optimizer step are cut. Counts are for one GPU where not said otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,6 +78,16 @@ impl Plan {
     pub fn flattens_batch(&self) -> bool {
         self.task == Task::Sft
             && (self.policy.padding_free || (self.packing && self.packing_strategy != PackingStrategy::Wrapped))
+    }
+
+    /// Whether the trainer can lay the sequences of a batch end to end: TRL's SFT, and its DPO before 1.0, which has since
+    /// fallen back to padding (trl trainer/dpo_trainer.py `padding_free`). A loop of one's own does as it likes.
+    pub fn can_flatten_batch(&self) -> bool {
+        match (self.trainer.name, self.task) {
+            (TrainerName::Custom, Task::Sft | Task::Dpo) | (TrainerName::Trl, Task::Sft) => true,
+            (TrainerName::Trl, Task::Dpo) => self.trainer.release().is_before(1, 0),
+            _ => false,
+        }
     }
 
     /// Whether answers are generated before each update.

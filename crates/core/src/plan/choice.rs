@@ -93,6 +93,11 @@ pub struct Plan {
     pub policy: PolicyUpdate,
     /// Versions that change an allocation.
     pub software: Software,
+    /// Memory of the hosts together, GiB; `None`: what machines with such GPUs usually have.
+    pub host_memory_gib: Option<f64>,
+    /// What a process has of the GPU besides PyTorch's memory (context, kernels, NCCL), MiB, as measured on the machine;
+    /// `None`: by the GPU and the number of ranks.
+    pub non_pytorch_memory_mib: Option<f64>,
     /// The GPU.
     pub gpu: GpuChoice,
 }

@@ -54,6 +54,8 @@ impl Default for Plan {
             reward_models: None,
             policy: PolicyUpdate::default(),
             software: Software::default(),
+            host_memory_gib: None,
+            non_pytorch_memory_mib: None,
             gpu: GpuChoice::Catalogue("a100-80gb".to_owned()),
         }
     }

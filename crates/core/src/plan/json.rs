@@ -1,5 +1,6 @@
 //! The plan as JSON: the file format, and what the command line takes.
 
+use crate::order;
 use serde_json::{Map, Value};
 
 use super::fields::Field;
@@ -207,7 +208,7 @@ impl<'v> Reader<'v> {
     }
 
     fn finish(mut self) -> Result<Plan, Vec<Problem>> {
-        self.found.sort_by_key(|(place, ..)| *place);
+        order::sort(&mut self.found, |(one, ..), (other, ..)| one.cmp(other));
         let mut plan = self.defaults();
         let mut single_process = false;
         let given: Vec<&str> = self.found.iter().map(|(_, field, _)| field.name).collect();

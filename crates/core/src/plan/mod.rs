@@ -46,6 +46,6 @@ pub(crate) use leaf::shortened;
 use crate::search::edits;
 
 /// The key among `candidates` that `key` was most likely meant to be, if one is near.
-pub(crate) fn nearest_key<'a>(key: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest_key<'a>(key: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     edits::nearest(key, candidates, edits::Closeness::Key)
 }

@@ -2,7 +2,7 @@
 //!
 //! Names are TRL's where it has one (trl/trainer/grpo_config.py, ppo_config.py), else verl's or Headroom's own.
 
-use super::names::names;
+use super::names::{Task, names};
 
 names! {
     /// What generates the answers.
@@ -62,6 +62,16 @@ names! {
         ChunkedNll = "chunked_nll",
         /// SFT: cross-entropy weighed by each token's own probability.
         Dft = "dft",
+    }
+}
+
+impl LossType {
+    /// Whether `task` has it.
+    pub const fn is_of(self, task: Task) -> bool {
+        match self {
+            Self::Nll | Self::ChunkedNll | Self::Dft => matches!(task, Task::Sft),
+            _ => matches!(task, Task::Grpo),
+        }
     }
 }
 

@@ -187,6 +187,8 @@ pub(super) static FIELDS: &[Field] = &[
     row!(software.transformers, Kind::Version),
     row!(software.peft, Kind::Version),
     row!(software.bitsandbytes, Kind::Version),
+    row!(host_memory_gib, optional_number(0.25, 4_194_304.0), Gib),
+    row!(non_pytorch_memory_mib, optional_number(0.0, 1_048_576.0), Mib),
 ];
 
 /// Every field, in the order of JSON files and links.

@@ -5,6 +5,7 @@ use super::inputs::TimingInputs;
 use super::layer::norm;
 use super::linear::{linear, matmul, weight_gradient};
 use super::tally::Passes;
+use crate::job::LossImplementation;
 use crate::model::{Model, ModuleKind, NormKind, Role};
 
 /// Adds what stands before and after the layers. `scored` tokens reach the head: all of them in training, the last of each
@@ -48,7 +49,7 @@ pub(super) fn ends(passes: &mut Passes, inputs: &TimingInputs, scored: f64) {
         }
     }
     if inputs.training {
-        loss(passes, inputs, scored * vocab);
+        loss(passes, inputs, [scored, vocab, hidden]);
     }
 }
 
@@ -78,18 +79,40 @@ fn embeddings(passes: &mut Passes, inputs: &TimingInputs, model: &Model) {
     }
 }
 
-/// Cross-entropy over `logits` numbers: an fp32 copy, log-softmax, its gradient, and that in the model's dtype again; or
-/// Liger's fused kernel, which reads and writes each chunk twice in place and forms the head's gradients at once.
-fn loss(passes: &mut Passes, inputs: &TimingInputs, logits: f64) {
-    let rates = &inputs.rates;
-    let a = inputs.element();
-    if inputs.job.plan.use_liger_kernel || inputs.job.plan.policy.use_liger_loss {
-        passes.forward.traffic(rates, Part::Loss, logits * 4.0 * a, 8.0);
+/// The loss over `scored` tokens of V = `vocab` columns. Whole logits: an fp32 copy, log-softmax, its gradient, and that in
+/// the model's dtype again. Liger's fused kernel reads and writes each chunk twice in place and forms the head's gradients at
+/// once. TRL's chunks and tiles are multiplied once more in backward.
+fn loss(passes: &mut Passes, inputs: &TimingInputs, [scored, vocab, hidden]: [f64; 3]) {
+    let (job, rates) = (inputs.job, &inputs.rates);
+    let (a, logits) = (inputs.element(), scored * vocab);
+    let loss = if job.plan.policy.use_liger_loss { LossImplementation::Liger } else { job.head_implementation() };
+    let multiplied_again = match loss {
+        LossImplementation::Liger => {
+            passes.forward.traffic(rates, Part::Loss, logits * 4.0 * a, 8.0);
+            return;
+        }
+        LossImplementation::FusedLmHead => {
+            // A tile is written, upcast and reduced; backward makes it anew and its gradient of it.
+            passes.forward.traffic(rates, Part::Loss, logits * (2.0 * a + 8.0), 4.0);
+            passes.backward.traffic(rates, Part::Loss, logits * (4.0 * a + 8.0), 5.0);
+            true
+        }
+        LossImplementation::ChunkedNll => true,
+        LossImplementation::FullLogits => false,
+    };
+    if multiplied_again {
+        passes.backward.matmul(rates, Part::Recomputation, [scored, vocab, hidden], inputs.precision);
+    }
+    if loss == LossImplementation::FusedLmHead {
         return;
     }
     let upcast = if a < 4.0 { 4.0 + a } else { 0.0 };
-    let accelerate = if inputs.job.plan.logits_to_fp32 { 2.0 * upcast } else { 0.0 };
+    let accelerate = if job.upcasts_outputs() { 2.0 * upcast } else { 0.0 };
     let scaled = if inputs.model.final_logit_softcapping { 6.0 * a } else { 0.0 };
-    passes.forward.traffic(rates, Part::Loss, logits * (upcast + 12.0 + accelerate / 2.0 + scaled), 6.0);
+    let forward = logits * (upcast + 12.0 + accelerate / 2.0 + scaled);
+    passes.forward.traffic(rates, Part::Loss, forward, 6.0);
     passes.backward.traffic(rates, Part::Loss, logits * (4.0 + 12.0 + upcast + accelerate / 2.0 + scaled), 5.0);
+    if multiplied_again {
+        passes.backward.traffic(rates, Part::Recomputation, forward, 6.0);
+    }
 }

@@ -14,6 +14,7 @@ mod head;
 mod inputs;
 mod layer;
 mod linear;
+mod offload;
 mod optimizer;
 mod part;
 mod range;

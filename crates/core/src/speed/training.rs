@@ -4,6 +4,7 @@ use super::Part;
 use super::head::ends;
 use super::inputs::TimingInputs;
 use super::layer::layer;
+use super::offload;
 use super::optimizer;
 use super::rates::{BACKWARD_LAUNCH, FORWARD_LAUNCH};
 use super::sharding::{Collectives, Compute};
@@ -34,6 +35,10 @@ pub(super) fn training_step(inputs: &TimingInputs, scored: f64) -> Tally {
     micro.add(&outside.backward, 1.0);
     micro.add(&layers.backward, 1.0);
     let backward = micro.total() - forward;
+    if inputs.job.plan.activation_offloading {
+        let link = offload::seconds(inputs);
+        micro.charge(Part::Offload, (link - forward).max(0.0) + (link - backward).max(0.0));
+    }
     // The host runs ahead of the GPU or behind it.
     let repeats = if checkpoints { 2.0 } else { 1.0 };
     let host = (outside.forward.launches + layers.forward.launches * repeats) * FORWARD_LAUNCH

@@ -1,5 +1,25 @@
 //! Every notation as one tree that remembers where each value stands.
+//!
+//! Nothing that is read is run. Each reader is bounded: the bytes of a text, how deep values nest, and how many values
+//! aliases and repeated names may make of it.
 
+mod command;
+mod json;
+mod limits;
 mod node;
+mod python;
+mod shell;
+mod source;
+mod toml;
+mod yaml;
 
+pub(crate) use command::base;
+pub use command::{Command, Word, arguments, literal};
+pub use json::read as json;
+pub use limits::{Fault, FaultKind};
 pub use node::{Entry, Node, Span, Value};
+pub use python::{Script, read as python};
+pub use shell::read as shell;
+pub use source::Source;
+pub use toml::read as toml;
+pub use yaml::read as yaml;

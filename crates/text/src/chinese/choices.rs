@@ -1,8 +1,9 @@
 //! The values of a plan's fields, in Simplified Chinese.
 
 use headroom_core::plan::{
-    AdapterDtype, AttentionKernel, AttnImplementation, Dtype, Framework, Method, MixedPrecision, Optimizer, QuantType,
-    Task, TrainerName,
+    AdapterDtype, AttentionKernel, AttnImplementation, BackwardPrefetch, Dtype, Framework, LossImplementation,
+    LossType, Method, MixedPrecision, Optimizer, PackingStrategy, QuantStorage, QuantType, ShardingStrategy, Task,
+    TrainerName,
 };
 
 use crate::{ChoiceText, choice};
@@ -146,5 +147,67 @@ pub(super) fn trainer(trainer: TrainerName) -> ChoiceText {
         TrainerName::Unsloth => choice("Unsloth", "尚未支持"),
         TrainerName::Verl => choice("verl", "尚未支持"),
         TrainerName::Torchtune => choice("torchtune", "尚未支持"),
+    }
+}
+
+pub(super) fn quant_storage(storage: QuantStorage) -> ChoiceText {
+    match storage {
+        QuantStorage::Uint8 => choice("uint8", "不会被分片"),
+        QuantStorage::Bfloat16 => choice("bf16", ""),
+        QuantStorage::Float16 => choice("fp16", ""),
+        QuantStorage::Float32 => choice("fp32", ""),
+    }
+}
+
+pub(super) fn loss(loss: LossImplementation) -> ChoiceText {
+    match loss {
+        LossImplementation::Auto => choice("由训练器决定", ""),
+        LossImplementation::FullLogits => choice("完整 logits", ""),
+        LossImplementation::FusedLmHead => choice("融合输出头", "TRL 1.16，分块"),
+        LossImplementation::ChunkedNll => choice("chunked_nll", "TRL，每次 256 个 token"),
+        LossImplementation::Liger => choice("Liger", "融合线性交叉熵"),
+        LossImplementation::CutCrossEntropy => choice("Cut Cross-Entropy", "尚未支持"),
+    }
+}
+
+pub(super) fn loss_type(loss_type: LossType) -> ChoiceText {
+    match loss_type {
+        LossType::Dapo => choice("dapo", "对累积的全部 token 取平均"),
+        LossType::Grpo => choice("grpo", "先按回答、再对回答取平均"),
+        LossType::Bnpo => choice("bnpo", "对批内 token 取平均"),
+        LossType::DrGrpo => choice("dr_grpo", "除以最长回答长度"),
+        LossType::Cispo => choice("cispo", "裁剪权重，不传梯度"),
+        LossType::Sapo => choice("sapo", "软门控"),
+        LossType::Luspo => choice("luspo", "按长度加权"),
+        LossType::Vespo => choice("vespo", "变分权重"),
+        LossType::Nll => choice("nll", "交叉熵"),
+        LossType::ChunkedNll => choice("chunked_nll", "按 256 个 token 分块"),
+        LossType::Dft => choice("dft", "按各 token 概率加权"),
+    }
+}
+
+pub(super) fn packing_strategy(strategy: PackingStrategy) -> ChoiceText {
+    match strategy {
+        PackingStrategy::Bfd => choice("bfd", "完整样本，最佳适配"),
+        PackingStrategy::BfdSplit => choice("bfd_split", "过长样本切开"),
+        PackingStrategy::Wrapped => choice("wrapped", "连成一串，按长度切开"),
+    }
+}
+
+pub(super) fn sharding_strategy(strategy: ShardingStrategy) -> ChoiceText {
+    match strategy {
+        ShardingStrategy::FullShard => choice("FULL_SHARD", "反向时重新聚合"),
+        ShardingStrategy::ShardGradOp => choice("SHARD_GRAD_OP", "聚合后保留到反向"),
+        ShardingStrategy::NoShard => choice("NO_SHARD", ""),
+        ShardingStrategy::HybridShard => choice("HYBRID_SHARD", "尚未支持"),
+        ShardingStrategy::HybridShardZero2 => choice("HYBRID_SHARD_ZERO2", "尚未支持"),
+    }
+}
+
+pub(super) fn backward_prefetch(prefetch: BackwardPrefetch) -> ChoiceText {
+    match prefetch {
+        BackwardPrefetch::BackwardPre => choice("BACKWARD_PRE", "计算本层梯度之前"),
+        BackwardPrefetch::BackwardPost => choice("BACKWARD_POST", "释放本层之后"),
+        BackwardPrefetch::NoPrefetch => choice("NO_PREFETCH", "轮到时才聚合"),
     }
 }

@@ -40,6 +40,12 @@ pub(super) fn note(note: &Note) -> String {
             bytes_text(*needed),
             bytes_text(*usual)
         ),
+        Note::HostTooSmall { held, loading, copies, available } => format!(
+            "主机内存：常驻 {}，加载时需要 {}（{copies} 个进程各持有一份权重），而主机共有 {}。这样的任务会被系统杀掉，锁页内存也无法换出。",
+            bytes_text(*held),
+            bytes_text(*loading),
+            bytes_text(*available)
+        ),
         Note::UnquantizedParts { bytes } => {
             format!(
                 "只有线性层会量化；词嵌入、输出头、归一化层和 MoE 的堆叠专家权重不会，占 {}：4 位量化省不到权重的四分之三。",

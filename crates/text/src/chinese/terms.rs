@@ -109,6 +109,7 @@ pub(super) fn term(term: Term) -> &'static str {
         Term::HostOptimizerStates => "优化器状态",
         Term::HostParameters => "参数",
         Term::HostGradients => "梯度",
+        Term::HostActivations => "激活值",
         Term::HostEngineWeights => "休眠引擎的权重",
     }
 }

@@ -1,8 +1,9 @@
 //! The values of a plan's fields, in English.
 
 use headroom_core::plan::{
-    AdapterDtype, AttentionKernel, AttnImplementation, Dtype, Framework, Method, MixedPrecision, Optimizer, QuantType,
-    Task, TrainerName,
+    AdapterDtype, AttentionKernel, AttnImplementation, BackwardPrefetch, Dtype, Framework, LossImplementation,
+    LossType, Method, MixedPrecision, Optimizer, PackingStrategy, QuantStorage, QuantType, ShardingStrategy, Task,
+    TrainerName,
 };
 
 use crate::{ChoiceText, choice};
@@ -146,5 +147,67 @@ pub(super) fn trainer(trainer: TrainerName) -> ChoiceText {
         TrainerName::Unsloth => choice("Unsloth", "not modelled yet"),
         TrainerName::Verl => choice("verl", "not modelled yet"),
         TrainerName::Torchtune => choice("torchtune", "not modelled yet"),
+    }
+}
+
+pub(super) fn quant_storage(storage: QuantStorage) -> ChoiceText {
+    match storage {
+        QuantStorage::Uint8 => choice("uint8", "never sharded"),
+        QuantStorage::Bfloat16 => choice("bf16", ""),
+        QuantStorage::Float16 => choice("fp16", ""),
+        QuantStorage::Float32 => choice("fp32", ""),
+    }
+}
+
+pub(super) fn loss(loss: LossImplementation) -> ChoiceText {
+    match loss {
+        LossImplementation::Auto => choice("as the trainer decides", ""),
+        LossImplementation::FullLogits => choice("Full logits", ""),
+        LossImplementation::FusedLmHead => choice("Fused LM head", "TRL 1.16, in tiles"),
+        LossImplementation::ChunkedNll => choice("chunked_nll", "TRL, 256 tokens at a time"),
+        LossImplementation::Liger => choice("Liger", "fused linear cross-entropy"),
+        LossImplementation::CutCrossEntropy => choice("Cut Cross-Entropy", "not modelled yet"),
+    }
+}
+
+pub(super) fn loss_type(loss_type: LossType) -> ChoiceText {
+    match loss_type {
+        LossType::Dapo => choice("dapo", "mean over all accumulated tokens"),
+        LossType::Grpo => choice("grpo", "mean over each answer, then over answers"),
+        LossType::Bnpo => choice("bnpo", "mean over a batch's tokens"),
+        LossType::DrGrpo => choice("dr_grpo", "divided by the longest answer"),
+        LossType::Cispo => choice("cispo", "clipped weights without a gradient"),
+        LossType::Sapo => choice("sapo", "soft gates"),
+        LossType::Luspo => choice("luspo", "weighed by length"),
+        LossType::Vespo => choice("vespo", "variational weights"),
+        LossType::Nll => choice("nll", "cross-entropy"),
+        LossType::ChunkedNll => choice("chunked_nll", "in chunks of 256 tokens"),
+        LossType::Dft => choice("dft", "weighed by each token's probability"),
+    }
+}
+
+pub(super) fn packing_strategy(strategy: PackingStrategy) -> ChoiceText {
+    match strategy {
+        PackingStrategy::Bfd => choice("bfd", "whole documents, best fit first"),
+        PackingStrategy::BfdSplit => choice("bfd_split", "long documents are split"),
+        PackingStrategy::Wrapped => choice("wrapped", "one stream, cut where a sequence is full"),
+    }
+}
+
+pub(super) fn sharding_strategy(strategy: ShardingStrategy) -> ChoiceText {
+    match strategy {
+        ShardingStrategy::FullShard => choice("FULL_SHARD", "gathered again for backward"),
+        ShardingStrategy::ShardGradOp => choice("SHARD_GRAD_OP", "stays gathered until backward"),
+        ShardingStrategy::NoShard => choice("NO_SHARD", ""),
+        ShardingStrategy::HybridShard => choice("HYBRID_SHARD", "not modelled yet"),
+        ShardingStrategy::HybridShardZero2 => choice("HYBRID_SHARD_ZERO2", "not modelled yet"),
+    }
+}
+
+pub(super) fn backward_prefetch(prefetch: BackwardPrefetch) -> ChoiceText {
+    match prefetch {
+        BackwardPrefetch::BackwardPre => choice("BACKWARD_PRE", "before this layer's gradients"),
+        BackwardPrefetch::BackwardPost => choice("BACKWARD_POST", "after this layer is freed"),
+        BackwardPrefetch::NoPrefetch => choice("NO_PREFETCH", "when its turn comes"),
     }
 }

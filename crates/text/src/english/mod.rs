@@ -125,6 +125,28 @@ pub(super) const TEXTS: Texts = Texts {
             "",
             "Keeps one tensor a layer and computes the rest again in backward: about a third more time.",
         ),
+        activation_offloading: field(
+            "Activation offloading",
+            "",
+            "What forward keeps waits in pinned host memory until backward; costs transfers over PCIe.",
+        ),
+        loss_implementation: field(
+            "Loss",
+            "",
+            "What computes it, and whether logits of the whole vocabulary ever exist.",
+        ),
+        loss_type: field("Loss type", "", "GRPO's all take the same memory; chunked_nll takes far less than nll."),
+        label_tokens: field(
+            "Tokens in the loss",
+            "tokens",
+            "Of each sequence; empty: all. Fewer with completion_only_loss, and only these reach the head.",
+        ),
+        packing: field("Packing", "", "Documents are put together until they fill the sequence length."),
+        packing_strategy: field(
+            "Packing strategy",
+            "",
+            "bfd lays a batch end to end in one row, whose documents a mask or flash-attn keeps apart.",
+        ),
         attn_implementation: field(
             "Attention",
             "",
@@ -133,7 +155,7 @@ pub(super) const TEXTS: Texts = Texts {
         use_liger_kernel: field(
             "Liger kernels",
             "",
-            "Computes the loss in chunks, so that full logits never exist, and fuses norms and SwiGLU.",
+            "Fuses norms and SwiGLU, and computes the loss in chunks where the trainer does not do so itself.",
         ),
         torch_compile: field(
             "torch.compile",
@@ -245,6 +267,16 @@ pub(super) const TEXTS: Texts = Texts {
         static_graph: field("Static graph", "", "DDP assumes that every step uses the same parameters."),
         find_unused_parameters: field("Find unused parameters", "", "DDP looks for parameters that got no gradient."),
         sharding_strategy: field("Sharding strategy", "", "What FSDP1 shards, and when it frees what it gathered."),
+        host_memory_gib: field(
+            "Memory of the hosts",
+            "GiB",
+            "All machines together; empty: what machines with such GPUs usually have.",
+        ),
+        non_pytorch_memory_mib: field(
+            "Non-PyTorch memory",
+            "MiB",
+            "CUDA context, kernels and NCCL of one process, as measured: what nvidia-smi shows for it less what PyTorch has reserved.",
+        ),
         backward_prefetch: field(
             "Backward prefetch",
             "",
@@ -413,4 +445,10 @@ pub(super) const TEXTS: Texts = Texts {
     framework: choices::framework,
     adapter_dtype: choices::adapter_dtype,
     quant_type: choices::quant_type,
+    quant_storage: choices::quant_storage,
+    loss: choices::loss,
+    loss_type: choices::loss_type,
+    packing_strategy: choices::packing_strategy,
+    sharding_strategy: choices::sharding_strategy,
+    backward_prefetch: choices::backward_prefetch,
 };

@@ -49,6 +49,12 @@ pub(super) fn note(note: &Note) -> String {
             bytes_text(*needed),
             bytes_text(*usual)
         ),
+        Note::HostTooSmall { held, loading, copies, available } => format!(
+            "Host memory: {} are kept there and loading takes {} ({copies} processes with a copy of the weights), of {}. The system kills such a run; locked pages cannot be swapped out.",
+            bytes_text(*held),
+            bytes_text(*loading),
+            bytes_text(*available)
+        ),
         Note::UnquantizedParts { bytes } => format!(
             "Only linear layers are quantised. Embeddings, head, norms and a mixture's stacked experts are not, and take {}: 4 bits never save three quarters of the weights.",
             bytes_text(*bytes)

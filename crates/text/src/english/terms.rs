@@ -109,6 +109,7 @@ pub(super) fn term(term: Term) -> &'static str {
         Term::HostOptimizerStates => "Optimizer states",
         Term::HostParameters => "Parameters",
         Term::HostGradients => "Gradients",
+        Term::HostActivations => "Activations",
         Term::HostEngineWeights => "Sleeping engine's weights",
     }
 }

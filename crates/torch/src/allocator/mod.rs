@@ -23,6 +23,7 @@ use crate::stream::Stream;
 use crate::tape::rounded;
 use blocks::{Blocks, NONE, PoolId, State};
 use sizes::{MIN_BLOCK, SMALL_SIZE, segment_size};
+use std::num::NonZeroU32;
 
 pub use sizes::Mode;
 
@@ -47,9 +48,19 @@ impl OutOfMemory {
     }
 }
 
-/// A handed-out block.
+/// A handed-out block: its place from 1, so that no block takes no further room where one may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BlockId(u32);
+pub struct BlockId(NonZeroU32);
+
+impl BlockId {
+    fn new(place: u32) -> Self {
+        Self(NonZeroU32::MIN.saturating_add(place))
+    }
+
+    fn place(self) -> u32 {
+        self.0.get() - 1
+    }
+}
 
 /// The allocator of one device.
 #[derive(Debug, Clone)]
@@ -120,20 +131,20 @@ impl Allocator {
         if cached.is_none() {
             self.demand_peak = self.demand_peak.max(self.held());
         }
-        Ok(BlockId(found))
+        Ok(BlockId::new(found))
     }
 
     /// Gives a block back to its pool.
     pub fn free(&mut self, block: BlockId) {
-        self.allocated -= self.blocks.get(block.0).size;
-        self.blocks.release(block.0);
+        self.allocated -= self.blocks.get(block.place()).size;
+        self.blocks.release(block.place());
     }
 
     /// Gives a block back that `record_stream` was called on: it is free once the other streams have reached the events
     /// that are recorded now (`insert_events`). They are taken to have done so at the next request.
     pub fn free_recorded(&mut self, block: BlockId) {
-        self.allocated -= self.blocks.get(block.0).size;
-        self.outstanding.push(block.0);
+        self.allocated -= self.blocks.get(block.place()).size;
+        self.outstanding.push(block.place());
     }
 
     /// Frees the blocks whose events have completed, as each request does first (`process_events`).

@@ -40,7 +40,7 @@ impl Deref for Tape {
 }
 
 /// What becomes of tensors that operators save for backward (`torch.autograd.graph.saved_tensors_hooks`).
-pub trait SavedTensorHooks: fmt::Debug {
+pub trait SavedTensorHooks {
     /// Packs a tensor that an operator saves; nothing where the operator's graph is thrown away.
     fn pack(self: Rc<Self>, tape: &Tape, tensor: &Tensor) -> Option<Saved>;
     /// What was packed at `place`.

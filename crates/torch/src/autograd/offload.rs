@@ -3,13 +3,18 @@
 //! A tensor that an operator saves is copied to the host on a side stream, and lives on until a few more have been saved, so
 //! that the copy has time. Backward asks for it anew on the side stream, and holds it until the operator after the one that
 //! reads it has run. Parameters, tensors of less than 1,024 bytes and storages that wait to be copied anyway stay.
+//!
+//! On the host each takes a pinned block of the next power of two (ATen/core/CachingHostAllocator.h `allocate`), which is
+//! kept for the next micro-batch.
 
 use super::graph::{GradSource, Packed, Saved, SavedTensorHooks, Tape, Tensor};
 use crate::label::Label;
 use crate::shape::{ElementType, Shape};
 use crate::stream::Stream;
+use rustc_hash::FxHashMap;
 use std::cell::RefCell;
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
 use std::rc::Rc;
 
 /// Smallest tensor that is moved, bytes (`min_offload_size`).
@@ -24,8 +29,8 @@ type Key = (usize, ElementType);
 /// Moves saved tensors to the host and back.
 #[derive(Debug)]
 pub struct Offload {
-    /// Storages that stay, by address: those of parameters.
-    parameters: HashSet<usize>,
+    /// Addresses of storages that stay, in order: those of parameters.
+    parameters: Vec<usize>,
     /// What copies are counted as.
     label: Label,
     state: RefCell<State>,
@@ -37,13 +42,17 @@ struct State {
     /// On their way to the host: number of the place, what is copied, and its storage's key.
     leaving: VecDeque<(usize, Tensor, Key)>,
     /// Storages that are known, and the place that knows them.
-    known: HashMap<Key, usize>,
+    known: FxHashMap<Key, usize>,
     /// Brought back for the operator that runs, and for the one before it.
     brought: Vec<Tensor>,
     before: Vec<Tensor>,
     /// Whether the operator that runs has brought something back, or found it on its way.
     moved: bool,
+    /// Blocks in use on the host: how many, by their bytes.
+    host: BTreeMap<u64, u64>,
     host_bytes: u64,
+    /// The most of them that there were at once, and their bytes.
+    most: (u64, Vec<(u64, u64)>),
 }
 
 #[derive(Debug)]
@@ -57,17 +66,26 @@ enum Place {
 
 impl Offload {
     /// Offloads everything but `parameters`, given by their storages' addresses; copies count as `label`.
-    pub fn new(parameters: HashSet<usize>, label: Label) -> Rc<Self> {
+    pub fn new(mut parameters: Vec<usize>, label: Label) -> Rc<Self> {
+        parameters.sort_unstable();
         Rc::new(Self { parameters, label, state: RefCell::default() })
     }
 
-    /// Bytes that were copied to the host since the beginning.
-    pub fn host_bytes(&self) -> u64 {
-        self.state.borrow().host_bytes
-    }
-
-    /// Forgets what lives only for copies to end, as the context manager does when the step is over.
-    pub fn finish(&self) {
+    /// Forgets what lives only for copies to end, as the context manager does when the step is over, and notes on `tape`
+    /// what the host had to hold.
+    pub fn finish(&self, tape: &Tape) {
+        let most = {
+            let mut state = self.state.borrow_mut();
+            state.note_most();
+            std::mem::take(&mut state.most.1)
+        };
+        let bytes =
+            |blocks: &[(u64, u64)]| blocks.iter().fold(0_u64, |sum, (size, count)| sum.saturating_add(size * count));
+        let mut noted = tape.host_blocks.borrow_mut();
+        if bytes(&most) > bytes(&noted) {
+            *noted = most;
+        }
+        drop(noted);
         let (leaving, brought, before) = {
             let mut state = self.state.borrow_mut();
             (std::mem::take(&mut state.leaving), std::mem::take(&mut state.brought), std::mem::take(&mut state.before))
@@ -77,6 +95,30 @@ impl Offload {
 }
 
 impl State {
+    /// A tensor of `bytes` comes to the host.
+    fn hold(&mut self, bytes: u64) {
+        let block = bytes.next_power_of_two();
+        *self.host.entry(block).or_default() += 1;
+        self.host_bytes = self.host_bytes.saturating_add(block);
+    }
+
+    /// A tensor of `bytes` has left the host.
+    fn give_back(&mut self, bytes: u64) {
+        let block = bytes.next_power_of_two();
+        self.note_most();
+        if let Some(count) = self.host.get_mut(&block) {
+            *count = count.saturating_sub(1);
+        }
+        self.host_bytes = self.host_bytes.saturating_sub(block);
+    }
+
+    fn note_most(&mut self) {
+        if self.host_bytes > self.most.0 {
+            let blocks = self.host.iter().rev().map(|(size, count)| (*size, *count));
+            self.most = (self.host_bytes, blocks.filter(|(_, count)| *count > 0).collect());
+        }
+    }
+
     fn forget(&mut self, key: Key, place: usize) {
         if self.known.get(&key) == Some(&place) {
             self.known.remove(&key);
@@ -89,6 +131,13 @@ fn is_contiguous(tensor: &Tensor) -> bool {
     tensor.shape().sizes().len() < 4 || tensor.head_major()
 }
 
+/// By name alone: required of those who implement it, it would bring all that tapes hold into programs that never ask.
+impl fmt::Debug for dyn SavedTensorHooks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SavedTensorHooks")
+    }
+}
+
 impl SavedTensorHooks for Offload {
     fn pack(self: Rc<Self>, tape: &Tape, tensor: &Tensor) -> Option<Saved> {
         let key = (tensor.storage_address(), tensor.element());
@@ -97,7 +146,7 @@ impl SavedTensorHooks for Offload {
             let state = self.state.borrow();
             (state.places.len(), state.known.contains_key(&key))
         };
-        let stays = known || bytes < LEAST || self.parameters.contains(&key.0);
+        let stays = known || bytes < LEAST || self.parameters.binary_search(&key.0).is_ok();
         if stays {
             let mut state = self.state.borrow_mut();
             state.places.push(Place::Stays(tensor.detach(), key));
@@ -120,7 +169,7 @@ impl SavedTensorHooks for Offload {
             }
             state.leaving.push_back((place, copied, key));
             state.known.insert(key, place);
-            state.host_bytes = state.host_bytes.saturating_add(bytes);
+            state.hold(bytes);
             state.places.push(Place::Host(tensor.shape(), tensor.element(), tensor.head_major(), key));
             drop(state);
             drop(freed);
@@ -141,6 +190,7 @@ impl SavedTensorHooks for Offload {
                 let mut state = self.state.borrow_mut();
                 state.forget(key, place);
                 state.moved = true;
+                state.give_back(shape.bytes(element));
                 let leaving =
                     state.leaving.iter().find(|(other, ..)| *other == place).map(|(_, tensor, _)| tensor.clone());
                 drop(state);
@@ -160,9 +210,14 @@ impl SavedTensorHooks for Offload {
 
     fn release(&self, place: usize) {
         let taken = self.state.borrow_mut().places.get_mut(place).map(|kept| std::mem::replace(kept, Place::Closed));
-        if let Some(Place::Stays(_, key) | Place::Host(.., key)) = &taken {
-            self.state.borrow_mut().forget(*key, place);
+        let mut state = self.state.borrow_mut();
+        if let Some(Place::Host(shape, element, ..)) = &taken {
+            state.give_back(shape.bytes(*element));
         }
+        if let Some(Place::Stays(_, key) | Place::Host(.., key)) = &taken {
+            state.forget(*key, place);
+        }
+        drop(state);
     }
 
     fn ran(&self) {

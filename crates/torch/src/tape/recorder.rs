@@ -35,6 +35,8 @@ pub struct Recorder {
     pub bias_workspace: Cell<u64>,
     /// What sums are split over; `None`: nothing is known of the GPU.
     pub processors: Cell<Option<Processors>>,
+    /// Pinned host memory that [`crate::autograd::Offload`] held at its most: bytes of a block, and how many of that size.
+    pub host_blocks: RefCell<Vec<(u64, u64)>>,
 }
 
 impl Recorder {
@@ -57,6 +59,7 @@ impl Recorder {
             workspace: Cell::new(0),
             bias_workspace: Cell::new(0),
             processors: Cell::new(None),
+            host_blocks: RefCell::default(),
         }
     }
 

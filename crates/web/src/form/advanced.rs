@@ -1,153 +1,227 @@
 //! What is rarely touched: closed until asked for, or until a link or a problem needs it seen.
 
-use headroom_core::plan::{AdapterDtype, AttentionKernel, Dtype, Framework, Method};
+use headroom_core::job::{self, Job};
+use headroom_core::model::FeedForward;
+use headroom_core::plan::{
+    AdapterDtype, AttentionKernel, BackwardPrefetch, Dtype, Framework, LossImplementation, LossType, Method,
+    PackingStrategy, Plan, QuantStorage, ShardingStrategy, Task, TrainerName,
+};
 use leptos::prelude::*;
 
-use super::choice_field::{ChoiceField, auto_words};
-use super::number_field::NumberField;
-use super::switch_field::SwitchField;
+use super::choice_field::auto_words;
+use super::rows::Input::{self, List, ListOrTrainer, Switch, SwitchOf, Typed};
+use super::rows::{Group, Row, row, row_where};
 use crate::state::State;
 use crate::text::{ChoiceText, NO_CHOICE, Texts, text};
 
-/// The fields of this section that say nothing about a framework.
-const STEP_FIELDS: &[&str] = &[
-    "padded_batch",
-    "logits_to_fp32",
-    "keep_outputs",
-    "expandable_segments",
-    "attention_kernel",
-    "expand_kv_heads",
-    "enable_input_require_grads",
-    "max_grad_norm",
+/// The step, whatever is trained.
+const STEP: &[Row] = &[
+    row_where(
+        "loss_implementation",
+        |t| &t.fields.loss_implementation,
+        ListOrTrainer(
+            |t, name| LossImplementation::from_name(name).map_or(NO_CHOICE, t.loss),
+            |plan, name| LossImplementation::from_name(name).is_some_and(|loss| plan.offers_loss(loss)),
+            |t, job| (t.loss)(job.loss().chosen()).label,
+        ),
+        |plan, _| plan.task == Task::Sft,
+    ),
+    row_where("loss_type", |t| &t.fields.loss_type, LOSS_TYPES, |plan, _| plan.offers_chunked_nll()),
+    row_where(
+        "label_tokens",
+        |t| &t.fields.label_tokens,
+        Typed,
+        |plan, _| plan.counts_label_tokens() || plan.label_tokens.is_some(),
+    ),
+    row_where(
+        "packing",
+        |t| &t.fields.packing,
+        Switch,
+        |plan, _| plan.packing || plan.task == Task::Sft && plan.trainer.name != TrainerName::Transformers,
+    ),
+    row_where(
+        "packing_strategy",
+        |t| &t.fields.packing_strategy,
+        List(|t, name| PackingStrategy::from_name(name).map_or(NO_CHOICE, t.packing_strategy)),
+        |plan, _| plan.task == Task::Sft && plan.packing,
+    ),
+    row_where(
+        "padding_free",
+        |t| &t.tasks.fields.padding_free,
+        Switch,
+        |plan, _| {
+            let packs = plan.packing && plan.packing_strategy != PackingStrategy::Wrapped;
+            plan.task == Task::Sft && (plan.policy.padding_free || plan.can_flatten_batch() && !packs)
+        },
+    ),
+    row("padded_batch", |t| &t.fields.padded_batch, Switch),
+    row("logits_to_fp32", |t| &t.fields.logits_to_fp32, Switch),
+    row("keep_outputs", |t| &t.fields.keep_outputs, Switch),
+    row("expandable_segments", |t| &t.fields.expandable_segments, Switch),
+    row(
+        "attention_kernel",
+        |t| &t.fields.attention_kernel,
+        List(|t, name| AttentionKernel::from_name(name).map_or(NO_CHOICE, t.kernel)),
+    ),
+    row("expand_kv_heads", |t| &t.fields.expand_kv_heads, List(auto_words)),
+    row("max_grad_norm", |t| &t.fields.max_grad_norm, Typed),
 ];
+
+/// Adapters and the base under them.
+const ADAPTERS: &[Row] = &[
+    row_where(
+        "lora.adapter_dtype",
+        |t| &t.fields.adapter_dtype,
+        List(|t, name| AdapterDtype::from_name(name).map_or(NO_CHOICE, t.adapter_dtype)),
+        adapts,
+    ),
+    row_where(
+        "lora.target_parameters",
+        |t| &t.fields.target_parameters,
+        Typed,
+        |plan, job| {
+            let routes = |job: &Job| {
+                job.model().layers.iter().any(|run| matches!(run.layer.feed_forward, FeedForward::Experts(_)))
+            };
+            adapts(plan, job) && (job.is_some_and(routes) || !plan.lora.target_parameters.is_empty())
+        },
+    ),
+    row_where("lora.modules_to_save", |t| &t.fields.modules_to_save, Typed, adapts),
+    row_where("lora.lora_alpha", |t| &t.fields.lora_alpha, Typed, adapts),
+    row_where("enable_input_require_grads", |t| &t.fields.enable_input_require_grads, List(auto_words), adapts),
+    row_where("quantization.fused_4bit_gemm", |t| &t.fields.fused_4bit_gemm, Switch, adapts),
+    row_where(
+        "quantization.bnb_4bit_quant_storage",
+        |t| &t.fields.bnb_4bit_quant_storage,
+        List(|t, name| QuantStorage::from_name(name).map_or(NO_CHOICE, t.quant_storage)),
+        |plan, _| {
+            let sharded = plan.distributed.framework.is_fsdp() && plan.num_gpus > 1;
+            let four_bit = plan.method == Method::Qlora && plan.quantization.bits == 4;
+            four_bit && (sharded || plan.quantization.bnb_4bit_quant_storage != QuantStorage::Uint8)
+        },
+    ),
+];
+
+const DEEPSPEED: &[Row] = &[
+    row("distributed.reduce_bucket_size", |t| &t.fields.reduce_bucket_size, Typed),
+    row("distributed.allgather_bucket_size", |t| &t.fields.allgather_bucket_size, Typed),
+    row("distributed.stage3_prefetch_bucket_size", |t| &t.fields.prefetch_bucket_size, Typed),
+    row("distributed.stage3_param_persistence_threshold", |t| &t.fields.persistence_threshold, Typed),
+    row("distributed.stage3_max_live_parameters", |t| &t.fields.max_live_parameters, Typed),
+    row("distributed.sub_group_size", |t| &t.fields.sub_group_size, Typed),
+    row("distributed.overlap_comm", |t| &t.fields.overlap_comm, List(auto_words)),
+    row("distributed.contiguous_gradients", |t| &t.fields.contiguous_gradients, Switch),
+    row("distributed.round_robin_gradients", |t| &t.fields.round_robin_gradients, Switch),
+    row("distributed.grad_accum_dtype", |t| &t.fields.grad_accum_dtype, List(dtype)),
+    row("distributed.pin_memory", |t| &t.fields.pin_memory, Switch),
+];
+
+const FSDP2: &[Row] = &[
+    row("distributed.reshard_after_forward", |t| &t.fields.reshard_after_forward, Switch),
+    row("distributed.param_dtype", |t| &t.fields.param_dtype, GATHERED),
+    row("distributed.reduce_dtype", |t| &t.fields.reduce_dtype, REDUCED),
+    row("distributed.wrap", |t| &t.fields.wrap_embedding, SwitchOf("layer+embed+root", "layer+root")),
+    row("distributed.pin_memory", |t| &t.fields.pin_memory, Switch),
+];
+
+const FSDP1: &[Row] = &[
+    row("distributed.sharding_strategy", |t| &t.fields.sharding_strategy, SHARDING),
+    row("distributed.backward_prefetch", |t| &t.fields.backward_prefetch, PREFETCH),
+    row("distributed.param_dtype", |t| &t.fields.param_dtype, GATHERED),
+    row("distributed.reduce_dtype", |t| &t.fields.reduce_dtype, REDUCED),
+];
+
+const DDP: &[Row] = &[
+    row("distributed.bucket_cap_mb", |t| &t.fields.bucket_cap_mb, Typed),
+    row("distributed.gradient_as_bucket_view", |t| &t.fields.gradient_as_bucket_view, Switch),
+    row("distributed.static_graph", |t| &t.fields.static_graph, Switch),
+    row("distributed.find_unused_parameters", |t| &t.fields.find_unused_parameters, Switch),
+];
+
+/// Whether adapters are trained.
+fn adapts(plan: &Plan, _: Option<&Job>) -> bool {
+    plan.method != Method::Full
+}
+
+/// The words for a value, or for leaving it to the trainer.
+fn or_trainer(texts: &'static Texts, words: Option<ChoiceText>) -> ChoiceText {
+    words.unwrap_or(ChoiceText { label: texts.tasks.trainer_decides, gloss: "" })
+}
+
+/// TRL's `loss_type` of the task.
+pub(super) const LOSS_TYPES: Input = ListOrTrainer(
+    |t, name| or_trainer(t, LossType::from_name(name).map(t.loss_type)),
+    |plan, name| LossType::from_name(name).is_none_or(|kind| kind.is_of(plan.task)),
+    |_, job| match job.plan().task {
+        Task::Grpo => "dapo",
+        _ if job.loss() == job::LossImplementation::ChunkedNll => "chunked_nll",
+        _ => "nll",
+    },
+);
+
+const SHARDING: Input = ListOrTrainer(
+    |t, name| or_trainer(t, ShardingStrategy::from_name(name).map(t.sharding_strategy)),
+    |_, name| !name.starts_with("hybrid"),
+    |t, job| {
+        let reshards = job.sharding().flat.reshards;
+        (t.sharding_strategy)(if reshards { ShardingStrategy::FullShard } else { ShardingStrategy::ShardGradOp }).label
+    },
+);
+
+const PREFETCH: Input = ListOrTrainer(
+    |t, name| or_trainer(t, BackwardPrefetch::from_name(name).map(t.backward_prefetch)),
+    |_, _| true,
+    |t, job| (t.backward_prefetch)(job.sharding().flat.prefetch).label,
+);
+
+/// FSDP's dtypes, and what is taken where the plan names none.
+const GATHERED: Input = ListOrTrainer(
+    |t, name| or_trainer(t, Dtype::from_name(name).map(t.dtype)),
+    |_, _| true,
+    |t, job| (t.dtype)(job.sharding().param_dtype).label,
+);
+const REDUCED: Input = ListOrTrainer(
+    |t, name| or_trainer(t, Dtype::from_name(name).map(t.dtype)),
+    |_, _| true,
+    |t, job| (t.dtype)(job.sharding().reduce_dtype).label,
+);
+
+fn dtype(texts: &'static Texts, name: &'static str) -> ChoiceText {
+    Dtype::from_name(name).map_or(ChoiceText { label: texts.as_weights, gloss: "" }, texts.dtype)
+}
+
+/// The framework's own keys, under its name.
+const fn of_framework(framework: Framework) -> (fn(&'static Texts) -> &'static str, &'static [Row]) {
+    match framework {
+        Framework::Deepspeed => (|_| "DeepSpeed", DEEPSPEED),
+        Framework::Fsdp2 => (|_| "FSDP2", FSDP2),
+        Framework::Fsdp1 => (|_| "FSDP1", FSDP1),
+        Framework::Ddp => (|_| "DDP", DDP),
+    }
+}
 
 /// The whole section.
 #[component]
 pub(super) fn Advanced() -> impl IntoView {
     let state = State::of_page();
     let plan = state.plan();
-    let adapts = Memo::new(move |_| plan.read().method != Method::Full);
     let framework = Memo::new(move |_| plan.read().distributed.framework);
     let needs_seeing = Memo::new(move |_| {
         let outcome = state.outcome.read();
-        let concerns = |field: &str| STEP_FIELDS.contains(&field) || field.starts_with("distributed.");
+        let concerns = |field: &str| {
+            [STEP, ADAPTERS].concat().iter().any(|row| row.is_of(field)) || field.starts_with("distributed.")
+        };
         outcome.as_ref().is_err_and(|problems| problems.iter().any(|problem| concerns(&problem.field)))
     });
     view! {
         <details class="form-section advanced" prop:open=move || needs_seeing.get().then_some(true)>
             <summary><h3>{text(|t| t.section_advanced)}</h3></summary>
-            <Group title=|t| t.advanced_general>
-                <SwitchField name="padded_batch" words=|t| &t.fields.padded_batch/>
-                <SwitchField name="logits_to_fp32" words=|t| &t.fields.logits_to_fp32/>
-                <SwitchField name="keep_outputs" words=|t| &t.fields.keep_outputs/>
-                <SwitchField name="expandable_segments" words=|t| &t.fields.expandable_segments/>
-                <ChoiceField
-                    name="attention_kernel"
-                    words=|t| &t.fields.attention_kernel
-                    value_words=|t, name| AttentionKernel::from_name(name).map_or(NO_CHOICE, t.kernel)
-                />
-                <ChoiceField name="expand_kv_heads" words=|t| &t.fields.expand_kv_heads value_words=auto_words/>
-                <NumberField name="max_grad_norm" words=|t| &t.fields.max_grad_norm/>
-            </Group>
-            <Show when=move || adapts.get()>
-                <Group title=|t| t.advanced_lora>
-                    <ChoiceField
-                        name="lora.adapter_dtype"
-                        words=|t| &t.fields.adapter_dtype
-                        value_words=|t, name| AdapterDtype::from_name(name).map_or(NO_CHOICE, t.adapter_dtype)
-                    />
-                    <NumberField name="lora.modules_to_save" words=|t| &t.fields.modules_to_save/>
-                    <NumberField name="lora.lora_alpha" words=|t| &t.fields.lora_alpha/>
-                    <ChoiceField
-                        name="enable_input_require_grads"
-                        words=|t| &t.fields.enable_input_require_grads
-                        value_words=auto_words
-                    />
-                    <SwitchField name="quantization.fused_4bit_gemm" words=|t| &t.fields.fused_4bit_gemm/>
-                </Group>
-            </Show>
-            {move || match framework.get() {
-                Framework::Deepspeed => view! { <DeepspeedFields/> }.into_any(),
-                Framework::Fsdp1 | Framework::Fsdp2 => view! { <FsdpFields/> }.into_any(),
-                Framework::Ddp => view! { <DdpFields/> }.into_any(),
+            <Group title=|t| t.advanced_general rows=STEP/>
+            <Group title=|t| t.advanced_lora rows=ADAPTERS/>
+            {move || {
+                let (title, rows) = of_framework(framework.get());
+                view! { <Group title rows/> }
             }}
         </details>
-    }
-}
-
-/// Fields under a smaller heading.
-#[component]
-fn Group(title: fn(&'static Texts) -> &'static str, children: Children) -> impl IntoView {
-    view! {
-        <h4>{text(title)}</h4>
-        <div class="fields">{children()}</div>
-    }
-}
-
-fn dtype_words(texts: &'static Texts, name: &'static str) -> ChoiceText {
-    match Dtype::from_name(name) {
-        Some(dtype) => (texts.dtype)(dtype),
-        None => ChoiceText { label: texts.as_weights, gloss: "" },
-    }
-}
-
-#[component]
-fn DeepspeedFields() -> impl IntoView {
-    view! {
-        <h4>"DeepSpeed"</h4>
-        <div class="fields">
-            <NumberField name="distributed.reduce_bucket_size" words=|t| &t.fields.reduce_bucket_size/>
-            <NumberField name="distributed.allgather_bucket_size" words=|t| &t.fields.allgather_bucket_size/>
-            <NumberField name="distributed.stage3_prefetch_bucket_size" words=|t| &t.fields.prefetch_bucket_size/>
-            <NumberField
-                name="distributed.stage3_param_persistence_threshold"
-                words=|t| &t.fields.persistence_threshold
-            />
-            <NumberField name="distributed.stage3_max_live_parameters" words=|t| &t.fields.max_live_parameters/>
-            <NumberField name="distributed.sub_group_size" words=|t| &t.fields.sub_group_size/>
-            <ChoiceField name="distributed.overlap_comm" words=|t| &t.fields.overlap_comm value_words=auto_words/>
-            <SwitchField name="distributed.contiguous_gradients" words=|t| &t.fields.contiguous_gradients/>
-            <SwitchField name="distributed.round_robin_gradients" words=|t| &t.fields.round_robin_gradients/>
-            <ChoiceField
-                name="distributed.grad_accum_dtype"
-                words=|t| &t.fields.grad_accum_dtype
-                value_words=dtype_words
-            />
-            <SwitchField name="distributed.pin_memory" words=|t| &t.fields.pin_memory/>
-        </div>
-    }
-}
-
-#[component]
-fn FsdpFields() -> impl IntoView {
-    view! {
-        <h4>"FSDP2"</h4>
-        <div class="fields">
-            <SwitchField name="distributed.reshard_after_forward" words=|t| &t.fields.reshard_after_forward/>
-            <ChoiceField name="distributed.param_dtype" words=|t| &t.fields.param_dtype value_words=dtype_words/>
-            <ChoiceField name="distributed.reduce_dtype" words=|t| &t.fields.reduce_dtype value_words=dtype_words/>
-            <SwitchField
-                name="distributed.wrap"
-                words=|t| &t.fields.wrap_embedding
-                on="layer+embed+root"
-                off="layer+root"
-            />
-            <SwitchField name="distributed.pin_memory" words=|t| &t.fields.pin_memory/>
-        </div>
-    }
-}
-
-#[component]
-fn DdpFields() -> impl IntoView {
-    view! {
-        <h4>"DDP"</h4>
-        <div class="fields">
-            <NumberField name="distributed.bucket_cap_mb" words=|t| &t.fields.bucket_cap_mb/>
-            <SwitchField
-                name="distributed.gradient_as_bucket_view"
-                words=|t| &t.fields.gradient_as_bucket_view
-            />
-            <SwitchField name="distributed.static_graph" words=|t| &t.fields.static_graph/>
-        </div>
     }
 }

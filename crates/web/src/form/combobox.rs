@@ -6,7 +6,8 @@ use leptos::html;
 use leptos::prelude::*;
 use web_sys::{KeyboardEvent, ScrollIntoViewOptions, ScrollLogicalPosition};
 
-use super::field::{FieldWords, Help, Label, described_by, id_of};
+use super::field::{FieldWords, Help, Label, described_by, id_of, sentence};
+use crate::state::State;
 use crate::text::{Texts, texts};
 
 /// One line of the list.
@@ -83,9 +84,9 @@ pub(super) fn Combobox(
     /// What is chosen now, as read.
     chosen: Signal<String>,
     choose: Callback<String>,
-    error: Signal<Option<String>>,
 ) -> impl IntoView {
     let texts = texts();
+    let error = sentence(State::of_page().problem(name).into(), false);
     let id = id_of(name);
     let list_id = format!("{id}-list");
     let option_id = {

@@ -6,7 +6,6 @@ use headroom_core::units::gib_text;
 use leptos::prelude::*;
 
 use super::combobox::{Combobox, Item};
-use super::field::sentence;
 use super::number_field::NumberField;
 use crate::app::show_result;
 use crate::state::State;
@@ -72,7 +71,6 @@ fn GpuPicker() -> impl IntoView {
             state.choose_value("gpu", &text);
         }
     });
-    let error = sentence(state.problem("gpu").into(), false);
     view! {
         <Combobox
             name="gpu"
@@ -83,7 +81,6 @@ fn GpuPicker() -> impl IntoView {
             last_stays=true
             chosen
             choose
-            error
         />
     }
 }

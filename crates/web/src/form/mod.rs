@@ -12,6 +12,7 @@ mod number_field;
 mod own_config;
 mod parallelism;
 mod quantization;
+mod rows;
 mod switch_field;
 mod tasks;
 mod trainer;

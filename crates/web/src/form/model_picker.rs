@@ -7,7 +7,6 @@ use leptos::prelude::*;
 
 use super::choice_field::ChoiceField;
 use super::combobox::{Combobox, Item};
-use super::field::sentence;
 use super::number_field::NumberField;
 use super::own_config::OwnConfig;
 use crate::figures;
@@ -57,7 +56,6 @@ fn ModelPicker() -> impl IntoView {
         ModelChoice::Config { name, .. } => name.clone(),
     });
     let choose = Callback::new(move |text: String| state.choose_value("model", &text));
-    let error = sentence(state.problem("model").into(), false);
     view! {
         <Combobox
             name="model"
@@ -67,7 +65,6 @@ fn ModelPicker() -> impl IntoView {
             no_match=|t| t.no_match
             chosen
             choose
-            error
         />
     }
 }

@@ -3,9 +3,11 @@
 use headroom_core::plan::{KvCacheDtype, Plan, ReferenceKind, RolloutEngine, Task, VllmMode};
 use leptos::prelude::*;
 
+use super::advanced::LOSS_TYPES;
 use super::choice_field::ChoiceField;
 use super::models::ModelsFields;
 use super::number_field::NumberField;
+use super::rows::{Row, Rows, row};
 use super::switch_field::SwitchField;
 use crate::state::State;
 use crate::text::{ChoiceText, Texts, text};
@@ -25,6 +27,7 @@ struct Parts {
     lengths: bool,
     liger_loss: bool,
     padding_free: bool,
+    loss_type: bool,
 }
 
 impl Parts {
@@ -44,7 +47,8 @@ impl Parts {
             groups: matches!(task, Task::Grpo | Task::Rloo),
             lengths: plan.is_reinforcement(),
             liger_loss: matches!(task, Task::Dpo | Task::Grpo),
-            padding_free: task == Task::Dpo,
+            padding_free: task == Task::Dpo && (plan.can_flatten_batch() || plan.policy.padding_free),
+            loss_type: task == Task::Grpo,
         }
     }
 }
@@ -67,6 +71,9 @@ pub(super) fn TaskSection() -> impl IntoView {
         </Show>
     }
 }
+
+/// How GRPO weighs tokens.
+const LOSS_TYPE: &[Row] = &[row("loss_type", |t| &t.fields.loss_type, LOSS_TYPES)];
 
 #[component]
 fn TaskFields() -> impl IntoView {
@@ -98,6 +105,7 @@ fn TaskFields() -> impl IntoView {
         <Show when=when(|plan| Parts::of(plan).beta)>
             <NumberField name="beta" words=|t| &t.tasks.fields.beta usual=|_| 0.0/>
         </Show>
+        <Show when=when(|plan| Parts::of(plan).loss_type)><Rows rows=LOSS_TYPE/></Show>
         <Show when=when(|plan| Parts::of(plan).reference)>
             <ChoiceField
                 name="reference.kind"

@@ -1,9 +1,11 @@
 //! The trainer and its version: what decides the defaults of the rest of the form.
 
 use headroom_core::plan::{Plan, Release, Trainer, TrainerName};
+use leptos::ev::Event;
 use leptos::prelude::*;
 
-use super::field::{FieldWords, Help, Label, described_by, id_of, sentence};
+use super::choice_field::Select;
+use super::field::{FieldWords, sentence};
 use crate::state::State;
 use crate::text::texts;
 
@@ -24,11 +26,11 @@ fn NameField() -> impl IntoView {
     let state = State::of_page();
     let plan = state.plan();
     let texts = texts();
-    let choose = move |event| {
+    let choose = Callback::new(move |event: Event| {
         if let Some(name) = TrainerName::from_name(&event_target_value(&event)) {
             choose_trainer(state, Trainer::newest(name));
         }
-    };
+    });
     let options: Vec<_> = TrainerName::ALL
         .iter()
         .map(|name| {
@@ -42,13 +44,7 @@ fn NameField() -> impl IntoView {
         .collect();
     let words: FieldWords = |t| &t.fields.trainer;
     let error = sentence(state.problem(NAME).into(), false);
-    view! {
-        <div class="field" class:invalid=move || error.read().is_some()>
-            <Label name=NAME words/>
-            <select id=id_of(NAME) on:change=choose aria-describedby=described_by(NAME, error)>{options}</select>
-            <Help name=NAME words error/>
-        </div>
-    }
+    view! { <Select name=NAME words error choose>{options}</Select> }
 }
 
 /// The measured versions, newest first; a version between two of them shows as itself.
@@ -58,10 +54,10 @@ fn VersionField() -> impl IntoView {
     let state = State::of_page();
     let plan = state.plan();
     let trainer = Memo::new(move |_| plan.read().trainer.clone());
-    let choose = move |event| {
+    let choose = Callback::new(move |event: Event| {
         let name = plan.read_untracked().trainer.name;
         choose_trainer(state, Trainer { name, version: Some(event_target_value(&event)) });
-    };
+    });
     let options = move || {
         let Trainer { name, version } = trainer.get();
         let mut versions: Vec<String> = name.measured().iter().rev().map(Release::to_string).collect();
@@ -77,13 +73,7 @@ fn VersionField() -> impl IntoView {
     };
     let words: FieldWords = |t| &t.fields.trainer_version;
     let error = sentence(state.problem(NAME).into(), false);
-    view! {
-        <div class="field" class:invalid=move || error.read().is_some()>
-            <Label name=NAME words/>
-            <select id=id_of(NAME) on:change=choose aria-describedby=described_by(NAME, error)>{options}</select>
-            <Help name=NAME words error/>
-        </div>
-    }
+    view! { <Select name=NAME words error choose>{options}</Select> }
 }
 
 fn choose_trainer(state: State, trainer: Trainer) {

@@ -2,13 +2,15 @@
 
 use headroom_core::plan::{AttnImplementation, Dtype, Method, MixedPrecision, Optimizer, Task};
 use headroom_core::units::count_text;
+use leptos::ev::Event;
 use leptos::prelude::*;
 
-use super::choice_field::{ButtonsField, ChoiceField};
-use super::field::{FieldWords, Help, Label, described_by, id_of, sentence};
+use super::choice_field::{ButtonsField, ChoiceField, Select};
+use super::field::{FieldWords, sentence};
 use super::lora::LoraFields;
 use super::number_field::NumberField;
 use super::quantization::QuantizationFields;
+use super::rows::{Input, Row, Rows, row_where};
 use super::switch_field::SwitchField;
 use crate::state::State;
 use crate::text::{NO_CHOICE, texts};
@@ -74,7 +76,7 @@ fn PrecisionField() -> impl IntoView {
     let weights_error = sentence(state.problem(NAME).into(), false);
     let autocast_error = sentence(state.problem("mixed_precision").into(), false);
     let error = Signal::derive(move || weights_error.get().or_else(|| autocast_error.get()));
-    let choose = move |event| {
+    let choose = Callback::new(move |event: Event| {
         let chosen = event_target_value(&event).parse::<usize>().ok().and_then(|index| PAIRS.get(index).copied());
         if let Some((weights, autocast)) = chosen {
             state.choose(&[NAME, "mixed_precision"], |plan| {
@@ -82,7 +84,7 @@ fn PrecisionField() -> impl IntoView {
                 plan.mixed_precision = autocast;
             });
         }
-    };
+    });
     let options: Vec<_> = PAIRS
         .into_iter()
         .enumerate()
@@ -98,13 +100,7 @@ fn PrecisionField() -> impl IntoView {
             view! { <option value=index prop:selected=selected>{said}</option> }
         })
         .collect();
-    view! {
-        <div class="field" class:invalid=move || error.read().is_some()>
-            <Label name=NAME words also="mixed_precision"/>
-            <select id=id_of(NAME) on:change=choose aria-describedby=described_by(NAME, error)>{options}</select>
-            <Help name=NAME words error/>
-        </div>
-    }
+    view! { <Select name=NAME words also="mixed_precision" error choose>{options}</Select> }
 }
 
 /// How much data at once.
@@ -153,11 +149,20 @@ pub(super) fn BatchSection() -> impl IntoView {
     }
 }
 
+/// Only where the trainer has it.
+const ACTIVATION_OFFLOADING: &[Row] = &[row_where(
+    "activation_offloading",
+    |t| &t.fields.activation_offloading,
+    Input::Switch,
+    |plan, _| plan.can_offload_activations() || plan.activation_offloading,
+)];
+
 /// What costs time or a package and saves memory.
 #[component]
 pub(super) fn SaversSection() -> impl IntoView {
     view! {
         <SwitchField name="gradient_checkpointing" words=|t| &t.fields.gradient_checkpointing/>
+        <Rows rows=ACTIVATION_OFFLOADING/>
         <SwitchField name="use_liger_kernel" words=|t| &t.fields.use_liger_kernel/>
         <ChoiceField
             name="attn_implementation"

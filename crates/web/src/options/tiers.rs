@@ -3,6 +3,7 @@
 use headroom_core::advise::tiers::{Reason, Tier, tiers};
 use headroom_core::advise::{FitOracle, Judgement, has_wide_adapters};
 use headroom_core::job::Job;
+use headroom_core::order;
 use headroom_core::plan::{Alternative, Method, Offload, Plan};
 use headroom_core::speed::Range;
 use leptos::prelude::*;
@@ -58,7 +59,7 @@ impl Matrix {
         let job = Job::resolve(plan);
         let tiers = job.map(|job| tiers(&job, &Shown(candidates))).unwrap_or_default();
         let mut keys: Vec<Row> = tiers.iter().map(|tier| row_of(&tier.alternative)).collect();
-        keys.sort_unstable();
+        order::sort(&mut keys, Row::cmp);
         keys.dedup();
         let find = |method: Method, key: &Row| {
             let mut found = tiers

@@ -4,26 +4,64 @@ use headroom_core::accuracy::{self, Accuracy, Figure, Near};
 use headroom_core::memory::Basis;
 use headroom_core::units::bytes_text;
 use leptos::prelude::*;
+use leptos::task::spawn_local;
+use std::sync::OnceLock;
+use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen_futures::JsFuture;
+use web_sys::Response;
 
 use crate::figures;
 use crate::state::State;
 use crate::text::{Texts, text, texts};
+
+/// Where the measured steps lie beside the page: they are fetched when they are asked for.
+const CASES: &str = "cases.txt";
+
+/// The measured steps, once they are there.
+static FETCHED: OnceLock<String> = OnceLock::new();
+
+/// Where the measured steps are.
+#[derive(Clone, Copy, PartialEq)]
+enum Cases {
+    Unasked,
+    Asked,
+    Here(&'static str),
+    Failed,
+}
+
+/// Fetches the measured steps.
+async fn fetch() -> Result<&'static str, JsValue> {
+    if FETCHED.get().is_none() {
+        let response: Response = JsFuture::from(window().fetch_with_str(CASES)).await?.unchecked_into();
+        if !response.ok() {
+            return Err(response.status_text().into());
+        }
+        let text = JsFuture::from(response.text()?).await?;
+        // Two that are under way at once bring the same.
+        let _ = FETCHED.set(text.as_string().unwrap_or_default());
+    }
+    FETCHED.get().map(String::as_str).ok_or(JsValue::UNDEFINED)
+}
 
 /// What opens under the verdict.
 #[component]
 pub(super) fn AccuracyDetails() -> impl IntoView {
     let state = State::of_page();
     // Nothing is looked up before it is asked for.
-    let opened = RwSignal::new(false);
-    let accuracy = Memo::new(move |_| {
-        if !opened.get() {
-            return None;
+    let cases = RwSignal::new(Cases::Unasked);
+    let ask = move |_| {
+        if matches!(cases.get_untracked(), Cases::Unasked | Cases::Failed) {
+            cases.set(Cases::Asked);
+            spawn_local(async move { cases.set(fetch().await.map_or(Cases::Failed, Cases::Here)) });
         }
+    };
+    let accuracy = Memo::new(move |_| {
+        let Cases::Here(cases) = cases.get() else { return None };
         let (job, estimate) = (state.job.read(), state.estimate.read());
         let (job, estimate) = (job.as_ref().ok()?, estimate.as_ref()?);
         // The measured errors are those of replays: until this plan has its own, they say nothing about its figures.
         let band = (estimate.peak.basis == Basis::Replayed).then_some(estimate.peak.band);
-        Some((accuracy::of_job(job, estimate), band))
+        Some((accuracy::of_job_by(cases, job, estimate), band))
     });
     let texts = texts();
     let said = move || {
@@ -56,8 +94,9 @@ pub(super) fn AccuracyDetails() -> impl IntoView {
         })
     };
     view! {
-        <details class="accuracy" on:toggle=move |_| opened.set(true)>
+        <details class="accuracy" on:toggle=ask>
             <summary>{text(|t| t.accuracy.title)}</summary>
+            {move || (cases.get() == Cases::Failed).then(|| view! { <p role="alert">{text(|t| t.accuracy.not_fetched)}</p> })}
             {said}
         </details>
     }

@@ -2,6 +2,7 @@
 
 use headroom_charts::swatch_class;
 use headroom_core::memory::{Allocation, Category, Estimate, Term};
+use headroom_core::order;
 use headroom_core::units::{bytes_text, count_text};
 use leptos::prelude::*;
 
@@ -93,7 +94,7 @@ fn CategoryRows(category: Category) -> impl IntoView {
             .map(|term| (of_term(estimate.as_ref(), *term, List::AtPeak).map(|row| row.bytes_at_peak).sum(), *term))
             .filter(|(bytes, _)| *bytes > 0)
             .collect();
-        terms.sort_by_key(|(bytes, _)| std::cmp::Reverse(*bytes));
+        order::sort(&mut terms, |(one, _), (other, _)| other.cmp(one));
         terms.into_iter().map(|(_, term)| term).collect::<Vec<_>>()
     });
     view! {

@@ -1,10 +1,10 @@
 //! What each lever does to a plan.
 
 use super::{Lever, instances, liger};
-use crate::job::{Job, adapter_dtype, reference_kind};
+use crate::job::{Job, LossImplementation, adapter_dtype, reference_kind};
 use crate::plan::{
-    AdapterDtype, AttnImplementation, Dtype, Framework, GpuChoice, Method, MixedPrecision, ModelChoice, Offload,
-    Optimizer, Plan, ReferenceKind, TargetModules, Task, Trainer,
+    AdapterDtype, AttnImplementation, Dtype, Framework, GpuChoice, LossType, Method, MixedPrecision, ModelChoice,
+    Offload, Optimizer, Plan, ReferenceKind, TargetModules, Task, Trainer, TrainerName,
 };
 
 impl Lever {
@@ -33,10 +33,12 @@ impl Lever {
                 changed.optim = Optimizer::AdamwTorchFused;
                 trains && matches!(plan.optim, Optimizer::AdamwTorch | Optimizer::AdamwTorchForloop)
             }
-            Self::Liger => {
-                changed.use_liger_kernel = true;
-                trains && plan.task == Task::Sft && liger::fuses_loss(plan)
-            }
+            Self::Liger
+            | Self::LigerLayers
+            | Self::ChunkedLoss
+            | Self::OffloadActivations
+            | Self::PaddingFree
+            | Self::Padded => self.change_forward(plan, &mut changed),
             Self::Checkpointing => {
                 changed.gradient_checkpointing = true;
                 trains
@@ -102,10 +104,12 @@ impl Lever {
             Self::QuantizedInstances => instances::quantize(&mut changed),
             Self::Lora => {
                 changed.method = Method::Lora;
+                changed = plan.adopting(&changed);
                 trains && plan.method == Method::Full
             }
             Self::Qlora => {
                 changed.method = Method::Qlora;
+                changed = plan.adopting(&changed);
                 changed.quantization.bits = 4;
                 true
             }
@@ -151,6 +155,38 @@ impl Lever {
         };
         (possible && changed != *plan).then_some(changed)
     }
+
+    /// The change of a lever about the loss or what forward keeps, made to `changed`, a copy of `plan`; whether it applies.
+    fn change_forward(self, plan: &Plan, changed: &mut Plan) -> bool {
+        match self {
+            Self::Liger | Self::LigerLayers => {
+                changed.use_liger_kernel = true;
+                let fuses_loss = has_loss(changed, LossImplementation::Liger);
+                let loss_changes = fuses_loss && !has_loss(plan, LossImplementation::Liger);
+                let wanted = if self == Self::Liger { loss_changes } else { !fuses_loss };
+                wanted && plan.task == Task::Sft && liger::fuses_loss(plan)
+            }
+            Self::ChunkedLoss => {
+                changed.policy.loss_type = Some(LossType::ChunkedNll);
+                has_loss(plan, LossImplementation::FullLogits) && has_loss(changed, LossImplementation::ChunkedNll)
+            }
+            Self::OffloadActivations => {
+                changed.activation_offloading = true;
+                plan.trainer.name != TrainerName::Custom && plan.can_offload_activations()
+            }
+            Self::PaddingFree => {
+                changed.policy.padding_free = true;
+                // Other kernels than flash-attn's want a mask that keeps the sequences of the row apart.
+                let flash = plan.attn_implementation == AttnImplementation::FlashAttention2;
+                flash && plan.padded_batch && !plan.flattens_batch() && plan.can_flatten_batch()
+            }
+            Self::Padded => {
+                changed.policy.padding_free = false;
+                plan.flattens_batch() && !changed.flattens_batch()
+            }
+            _ => false,
+        }
+    }
 }
 
 /// Whether adapters are wider than their base: peft keeps them in fp32 (`autocast_adapter_dtype`), which takes time and
@@ -158,6 +194,11 @@ impl Lever {
 pub fn has_wide_adapters(plan: &Plan) -> bool {
     let adapts = plan.method != Method::Full && plan.task != Task::Inference;
     adapts && plan.torch_dtype != Dtype::Float32 && adapter_dtype(plan) == Dtype::Float32
+}
+
+/// Whether `loss` computes the loss of `plan`.
+fn has_loss(plan: &Plan, loss: LossImplementation) -> bool {
+    LossImplementation::chosen_by(plan) == loss
 }
 
 fn is_adam(optim: Optimizer) -> bool {

@@ -8,6 +8,8 @@ mod liger;
 pub(super) use candidates::{candidates, shardings, shorter, smaller_batches, smaller_model};
 pub use change::has_wide_adapters;
 
+use crate::plan::Plan;
+
 /// What a change does to the result of training.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Level {
@@ -44,6 +46,16 @@ pub enum Lever {
     FusedOptimizer,
     /// Liger's kernels: the loss in chunks, without logits of the whole batch.
     Liger,
+    /// Liger's kernels where the trainer computes the loss itself: norms and SwiGLU in one kernel each.
+    LigerLayers,
+    /// TRL's `chunked_nll`: the loss in chunks of 256 tokens.
+    ChunkedLoss,
+    /// TRL's `activation_offloading`: what forward keeps waits in host memory.
+    OffloadActivations,
+    /// Sequences end to end in one row, without a mask for their padding.
+    PaddingFree,
+    /// Sequences in rows of their own, without a mask that keeps those of one row apart.
+    Padded,
     /// Gradient checkpointing on.
     Checkpointing,
     /// Gradient checkpointing off.
@@ -117,6 +129,11 @@ impl Lever {
             Self::Sdpa => "sdpa",
             Self::FusedOptimizer => "fused_optimizer",
             Self::Liger => "use_liger_kernel",
+            Self::LigerLayers => "liger_layers",
+            Self::ChunkedLoss => "loss_type",
+            Self::OffloadActivations => "activation_offloading",
+            Self::PaddingFree => "padding_free",
+            Self::Padded => "no_padding_free",
             Self::Checkpointing => "gradient_checkpointing",
             Self::NoCheckpointing => "no_gradient_checkpointing",
             Self::MicroBatch(_) => "per_device_train_batch_size",
@@ -153,6 +170,13 @@ impl Lever {
         matches!(self, Self::Sharding { offload_optimizer: true, .. } | Self::Sharding { offload_param: true, .. })
     }
 
+    /// Whether a search has done to `plan` what saves the same memory for less: activations cross no link where a forward
+    /// takes in less, and each plan that offloads them takes a tape of every layer to judge.
+    pub(in crate::advise) const fn is_in_turn(&self, plan: &Plan) -> bool {
+        let least = plan.per_device_train_batch_size == 1 && plan.gradient_checkpointing && plan.expandable_segments;
+        !matches!(self, Self::OffloadActivations) || least
+    }
+
     /// Whether a step may take more or less time with it.
     pub(in crate::advise) const fn takes_time(&self) -> bool {
         !matches!(self, Self::ExpandableSegments)
@@ -165,6 +189,11 @@ impl Lever {
             | Self::Sdpa
             | Self::FusedOptimizer
             | Self::Liger
+            | Self::LigerLayers
+            | Self::ChunkedLoss
+            | Self::OffloadActivations
+            | Self::PaddingFree
+            | Self::Padded
             | Self::Checkpointing
             | Self::NoCheckpointing
             | Self::MicroBatch(_)

@@ -5,7 +5,7 @@ use super::super::sharding::{Groups, Modules};
 use super::super::term::Term;
 use crate::job::{AttentionKernel, FusedGemm};
 use std::cell::{Cell, RefCell};
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::rc::Rc;
 
 /// What is the same for every layer.
@@ -44,13 +44,15 @@ pub(in crate::memory) struct ForwardContext {
     /// Keys and values of the tokens before, layer by layer, when this forward reads only the newest one.
     pub(in crate::memory) past: Option<RefCell<VecDeque<Tensor>>>,
     /// Cosine and sine of this forward's positions, by rotary width.
-    pub(in crate::memory) rotary: RefCell<HashMap<u64, (Tensor, Tensor)>>,
+    pub(in crate::memory) rotary: RefCell<Vec<(u64, (Tensor, Tensor))>>,
     /// The mask that attention gets, by the sliding window it is for.
-    pub(in crate::memory) masks: RefCell<HashMap<Option<u64>, Tensor>>,
+    pub(in crate::memory) masks: RefCell<Vec<(Option<u64>, Tensor)>>,
     /// The weights of experts stay in fp32 (modeling_mixtral.py MixtralTopKRouter.forward).
     pub(in crate::memory) weighs_experts_in_fp32: bool,
     /// The router multiplies in fp32.
     pub(in crate::memory) router_in_fp32: bool,
+    /// The shared experts run before the routed ones.
+    pub(in crate::memory) shared_experts_first: bool,
     /// Eager attention asks for an fp32 softmax, as most families do.
     pub(in crate::memory) softmax_in_fp32: bool,
     /// The layer keeps its branches' outputs in variables of their own until it returns, and drops out within attention

@@ -51,7 +51,8 @@ pub(super) fn eager(
         scores = unary_saving_output(&scores, context.label(Term::AttentionScores, "tanh"));
         scores = mul_scalar(&scores, scores_label);
     }
-    if let Some(mask) = context.masks.borrow().get(&context.window(facts.sliding_window)) {
+    let window = context.window(facts.sliding_window);
+    if let Some((_, mask)) = context.masks.borrow().iter().find(|(other, _)| *other == window) {
         scores = add(&scores, mask, scores_label);
     }
     let (weights, centred) = match sinks {

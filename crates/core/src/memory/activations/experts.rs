@@ -2,7 +2,8 @@
 //! expert, and multiplied by one grouped matmul (transformers integrations/moe.py, grouped_mm_experts_forward).
 
 use super::super::autograd::{
-    Dim, ElementType, Shape, Sym, Tensor, cast, custom, dims, mul, mul_scalar, softmax, split_last,
+    Dim, ElementType, Shape, Sym, Tensor, add, cast, custom, dims, mul, mul_scalar, softmax, split_last,
+    unary_saving_output,
 };
 use super::super::term::Term;
 use super::super::weights::{BaseWeight, LayerWeights, Projection};
@@ -10,7 +11,7 @@ use super::ForwardContext;
 use super::biased_experts::run_biased_experts;
 use super::feed_forward::{activate, run_mlp};
 use super::merged_weight::{ExpertWeights, router_weight};
-use crate::model::{Experts, ExpertsForm, Role};
+use crate::model::{Experts, ExpertsForm, Mlp, Role};
 
 /// Runs the experts over the normed `x`.
 pub(in crate::memory) fn run_experts(
@@ -22,32 +23,30 @@ pub(in crate::memory) fn run_experts(
     if experts.form == ExpertsForm::ChoiceFirst {
         return run_biased_experts(context, layer, experts, x).unwrap_or_else(|| x.clone());
     }
+    let shared = || experts.shared.as_ref().map(|shared| run_shared(context, layer, shared, x));
+    let first = if context.shared_experts_first { shared() } else { None };
     let visits = dims(&[(Sym::Tokens, context.token_count()), (Sym::Visits, experts.num_experts_per_tok)]);
     let (weights, order) = route(context, layer, experts, x, visits);
-    let mut sum = context.module("experts", &layer.routed_parameters(), x, |x| {
+    let sum = context.module("experts", &layer.routed_parameters(), x, |x| {
         let stacked = ExpertWeights::of(context, layer);
         visit(context, &stacked, (experts, visits), x, (weights, order)).unwrap_or_else(|| x.clone())
     });
-    if let Some(shared) = &experts.shared {
-        let find = |role| layer.projection(role);
-        let mut extra = run_mlp(
-            context,
-            shared,
-            x,
-            find(Role::SharedGateProjection),
-            find(Role::SharedUp),
-            None,
-            find(Role::SharedDown),
-        );
-        if let Some(gate) = layer.projection(Role::SharedExpertGate) {
-            let logit = gate.run(context, x, Term::RouterActivations);
-            let open = super::super::autograd::unary_saving_output(&logit, context.label(Term::RouterActivations, ""));
-            drop(logit);
-            extra = mul(&open, &extra, context.label(Term::ExpertActivations, "shared"));
-        }
-        sum = super::super::autograd::add(&sum, &extra, context.passing());
+    match first.or_else(|| if context.shared_experts_first { None } else { shared() }) {
+        Some(extra) => add(&sum, &extra, context.passing()),
+        None => sum,
     }
-    sum
+}
+
+/// The experts that every token visits, behind their gate where they have one.
+fn run_shared(context: &ForwardContext, layer: &LayerWeights, shared: &Mlp, x: &Tensor) -> Tensor {
+    let find = |role| layer.projection(role);
+    let (gate, up, down) = (find(Role::SharedGateProjection), find(Role::SharedUp), find(Role::SharedDown));
+    let extra = run_mlp(context, shared, x, gate, up, None, down);
+    let Some(gate) = layer.projection(Role::SharedExpertGate) else { return extra };
+    let logit = gate.run(context, x, Term::RouterActivations);
+    let open = unary_saving_output(&logit, context.label(Term::RouterActivations, ""));
+    drop(logit);
+    mul(&open, &extra, context.label(Term::ExpertActivations, "shared"))
 }
 
 /// Runs the experts that tokens visit; `None` where the layer lacks one of their tensors.

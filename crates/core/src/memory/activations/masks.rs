@@ -5,18 +5,17 @@ use super::super::term::Term;
 use super::ForwardContext;
 use crate::job::AttentionKernel;
 use crate::model::Model;
-use std::collections::HashMap;
 
 /// Makes the masks that layers share, one for each window: booleans for `sdpa`, numbers in the residual stream's dtype for
 /// eager attention.
 pub(in crate::memory) fn prepare_masks(context: &ForwardContext, model: &Model, stream: ElementType) {
-    let mut masks: HashMap<Option<u64>, Tensor> = HashMap::new();
+    let mut masks: Vec<(Option<u64>, Tensor)> = Vec::new();
     let eager = context.kernel == AttentionKernel::Eager;
     for run in &model.layers {
         let attention = &run.layer.attention;
         let window = context.window(attention.sliding_window);
         let needed = eager || context.padded || window.is_some() || attention.alibi;
-        if !needed || masks.contains_key(&window) {
+        if !needed || masks.iter().any(|(other, _)| *other == window) {
             continue;
         }
         let seen = boolean_mask(context, window);
@@ -28,7 +27,7 @@ pub(in crate::memory) fn prepare_masks(context: &ForwardContext, model: &Model, 
             seen.clone()
         };
         drop(seen);
-        masks.insert(window, mask);
+        masks.push((window, mask));
     }
     context.masks.replace(masks);
 }

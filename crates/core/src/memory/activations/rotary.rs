@@ -53,7 +53,7 @@ pub(in crate::memory) fn rotate_both(
     joins: bool,
 ) -> (Tensor, Tensor) {
     let tables = context.rotary.borrow();
-    let Some((cos, sin)) = tables.get(&rotary) else { return (q.clone(), k.clone()) };
+    let Some((_, (cos, sin))) = tables.iter().find(|(dim, _)| *dim == rotary) else { return (q.clone(), k.clone()) };
     let label = |name| context.label(Term::QueryKeyValue, name);
     if rotary == q.shape().width() && rotary == k.shape().width() && !joins {
         let q = rotate_all(context, q, cos, sin, q.shape(), label("q"));
@@ -82,7 +82,7 @@ pub(in crate::memory) fn rotate_both(
 /// Each half of a head rotated by itself, for queries and keys (modeling_gpt_oss.py `apply_rotary_pos_emb`).
 pub(in crate::memory) fn rotate_halves(context: &ForwardContext, q: &Tensor, k: &Tensor) -> Option<(Tensor, Tensor)> {
     let tables = context.rotary.borrow();
-    let (cos, sin) = tables.get(&q.shape().width())?;
+    let (_, (cos, sin)) = tables.iter().find(|(dim, _)| *dim == q.shape().width())?;
     let passing = context.passing();
     let turn = |x: &Tensor, name| {
         let half = (Sym::HalfD, x.shape().width() / 2);

@@ -5,7 +5,10 @@
 //! all requests, so here every layer runs, for several steps, and the smallest device is searched for by trying. That
 //! takes milliseconds where the ledger takes microseconds: [`Replayer`] can be advanced try by try.
 
+mod requests;
 mod run;
+
+pub use requests::{Held, Moment, Request, Requests};
 
 use super::autograd::{Extent, VOCABULARY, Wanted};
 use super::device_overhead::DeviceOverhead;
@@ -178,7 +181,14 @@ impl Replayer {
 
     /// What ran short, by name.
     fn failed_request(&self, shortage: Shortage) -> Option<FailedRequest> {
-        let record = self.program.record();
+        self.program.failed_request(shortage)
+    }
+}
+
+impl Program {
+    /// What ran short, by name.
+    fn failed_request(&self, shortage: Shortage) -> Option<FailedRequest> {
+        let record = self.record();
         let row = record.rows.get(usize::from(record.events.get(shortage.event)?.row))?;
         Some(FailedRequest {
             step: shortage.step,

@@ -55,6 +55,8 @@ impl Program {
     pub(super) fn new(record: TapeRecord) -> Self {
         let marks = record.marks;
         let mut pieces = Vec::new();
+        let loaded = marks.first_forward.unwrap_or(marks.states);
+        pieces.push(Piece { phase: Phase::Forward, step: 1, range: loaded..marks.states });
         let steady = FirstStep { step: marks.step, optimizer_step: marks.optimizer_step, end: marks.end };
         let first = marks.first.unwrap_or(steady);
         // The first step makes the state when the optimizer's turn comes.
@@ -66,7 +68,7 @@ impl Program {
             cut(&record, step, marks.step..marks.end, &mut pieces);
         }
         pieces.retain(|piece| !piece.range.is_empty());
-        Self { load: 0..marks.states, pieces, record }
+        Self { load: 0..loaded, pieces, record }
     }
 
     pub(super) fn record(&self) -> &TapeRecord {
@@ -76,7 +78,7 @@ impl Program {
     /// Runs everything on a device that never fills; `None` cannot happen there.
     ///
     /// On a smaller device everything goes the same way until it first runs short, so the run is remembered at the
-    /// beginning of each piece.
+    /// beginning of the last piece before each in which it takes more.
     pub(super) fn unlimited(&self, mode: Mode) -> Option<(Use, Vec<Snapshot>)> {
         let mut run = Run::loaded(self, mode).ok()?;
         let mut demand = ByPhase::new();
@@ -84,7 +86,9 @@ impl Program {
         let mut reserved = 0;
         let mut snapshots = Vec::new();
         for (at, piece) in self.pieces.iter().enumerate() {
-            snapshots.push(Snapshot { reserved, demand: demand.clone(), run: run.clone() });
+            // A device that gives as much reaches this piece as well as the one before: nothing starts there any more.
+            snapshots.pop_if(|last: &mut Snapshot| last.reserved == reserved);
+            snapshots.push(Snapshot { at, reserved, demand: demand.clone(), run: run.clone() });
             self.play(at, &mut run, &mut demand).ok()?;
             reserved = run.allocator.reserved_peak().max(reserved);
             raise(&mut phases, piece.phase, run.allocator.allocated_peak());
@@ -99,12 +103,12 @@ impl Program {
     /// Where and why it fails.
     pub(super) fn limited(&self, snapshots: &[Snapshot], limit: u64) -> Result<Ran, Shortage> {
         let reached = snapshots.partition_point(|snapshot| snapshot.reserved <= limit).saturating_sub(1);
-        let Some(Snapshot { run, demand, reserved }) = snapshots.get(reached) else {
+        let Some(Snapshot { at, run, demand, reserved }) = snapshots.get(reached) else {
             return Ok(Ran { demand: ByPhase::new(), reserved: 0 });
         };
         let (mut run, mut ran) = (run.clone(), Ran { demand: demand.clone(), reserved: *reserved });
         run.allocator.set_limit(limit);
-        for at in reached..self.pieces.len() {
+        for at in *at..self.pieces.len() {
             self.play(at, &mut run, &mut ran.demand)?;
             ran.reserved = run.allocator.reserved_peak().max(ran.reserved);
         }
@@ -128,6 +132,22 @@ impl Program {
         let mut run = Run::loaded(self, mode)?;
         run.allocator.set_limit(limit);
         (0..self.pieces.len()).try_for_each(|at| self.play(at, &mut run, &mut ByPhase::new()))
+    }
+
+    /// Runs everything on a device that never fills and tells `visit` of every event: the step, from 1 and 0 while loading,
+    /// its phase, the event's number, and what is handed out before and after it, bytes.
+    pub(super) fn follow(&self, mode: Mode, visit: &mut dyn FnMut((u64, Phase), usize, (u64, u64))) {
+        let blocks = vec![None; self.record.storages as usize];
+        let mut run = Run { allocator: Allocator::new(mode, u64::MAX), blocks };
+        let load = Piece { phase: Phase::Load, step: 0, range: self.load.clone() };
+        for Piece { phase, step, range } in std::iter::once(&load).chain(&self.pieces) {
+            for event in range.clone() {
+                let before = run.allocator.allocated();
+                // A device that never fills meets every request.
+                let _ = run.play(&self.record, event..event + 1);
+                visit((*step, *phase), event, (before, run.allocator.allocated()));
+            }
+        }
     }
 
     /// What loading leaves behind, bytes.
@@ -200,6 +220,8 @@ fn cut(record: &TapeRecord, step: u64, range: Range<usize>, pieces: &mut Vec<Pie
 /// A run at the beginning of a piece.
 #[derive(Debug)]
 pub(super) struct Snapshot {
+    /// The piece.
+    at: usize,
     /// Most that it had taken from the device, bytes.
     reserved: u64,
     /// Most that each phase made the device give.

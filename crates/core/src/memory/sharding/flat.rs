@@ -6,7 +6,7 @@
 use super::super::autograd::{ElementType, Extent, Shape, Sym, Tape, Tensor, dims};
 use super::super::parameter::Trainable;
 use super::super::term::Term;
-use std::collections::HashSet;
+use crate::order;
 use std::rc::Rc;
 
 /// Whether `tape` is to be replayed: all layers run, and its tensors are those that the framework makes.
@@ -22,8 +22,11 @@ pub(super) fn part(elements: u64) -> Shape {
 /// Puts the parameters that train into one tensor of so many elements: they are views of it from here on, and what they
 /// took by themselves has been freed (`_flatten_dense_tensors`, `defragment`).
 pub(super) fn parameters(tape: &Rc<Tape>, trainable: &[Trainable], elements: u64, element: ElementType) -> Tensor {
-    let own: HashSet<u32> = trainable.iter().map(|parameter| parameter.tensor.storage_id()).collect();
-    tape.rewrite(0, |_, loaded, _| loaded.into_iter().filter(|event| !own.contains(&event.storage)).collect());
+    let mut own: Vec<u32> = trainable.iter().map(|parameter| parameter.tensor.storage_id()).collect();
+    order::sort(&mut own, Ord::cmp);
+    tape.rewrite(0, |_, loaded, _| {
+        loaded.into_iter().filter(|event| own.binary_search(&event.storage).is_err()).collect()
+    });
     let adapters = trainable.iter().all(|parameter| parameter.adapter);
     let term = if adapters { Term::AdapterWeights } else { Term::FeedForwardWeights };
     Tensor::new(tape, tape.label(term, "flat"), part(elements), element)

@@ -4,8 +4,9 @@
 
 use super::super::autograd::{Action, Call, LayerTag, Shape, Tape, Tensor, custom};
 use super::super::parameter;
+use crate::order::{self, Places};
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// Modules and parameters, as hooks name them.
@@ -16,7 +17,7 @@ pub(in crate::memory) struct Modules {
     pub(in crate::memory) on_modules: bool,
     pub(super) parameters: Vec<Parameter>,
     /// Numbers of parameters by storage.
-    by_storage: HashMap<usize, u32>,
+    by_storage: Places,
     pub(super) modules: RefCell<Vec<Module>>,
     numbers: RefCell<BTreeMap<Place, Vec<Named>>>,
 }
@@ -54,10 +55,8 @@ impl Modules {
     /// Takes down the parameters of a model and puts a hook on the gradient of each; `on_modules`: modules have hooks too.
     pub(super) fn new(tape: &Rc<Tape>, of_model: &[parameter::Parameter], on_modules: bool) -> Rc<Self> {
         let mut parameters = Vec::new();
-        let mut by_storage = HashMap::new();
         for (number, parameter) in (0u32..).zip(of_model) {
             let tensor = &parameter.tensor;
-            by_storage.insert(tensor.storage_address(), number);
             parameter.tell_as(number);
             let (name, shape, trains) = (Rc::clone(&parameter.name), tensor.shape(), tensor.requires_grad());
             parameters.push(Parameter { tag: parameter.tag, name, shape, trains });
@@ -66,7 +65,7 @@ impl Modules {
             tape: Rc::clone(tape),
             on_modules,
             parameters,
-            by_storage,
+            by_storage: of_model.iter().map(|parameter| parameter.tensor.storage_address()).collect(),
             modules: RefCell::default(),
             numbers: RefCell::default(),
         })
@@ -74,7 +73,8 @@ impl Modules {
 
     /// Number of a module in the layer that runs.
     fn number(&self, name: &str, parameters: &[&Tensor]) -> u32 {
-        let find = |tensor: &&Tensor| self.by_storage.get(&tensor.storage_address()).copied();
+        let find =
+            |tensor: &&Tensor| self.by_storage.get(tensor.storage_address()).and_then(|at| u32::try_from(at).ok());
         let tag = self.tape.tag();
         let mut numbers = self.numbers.borrow_mut();
         let here = numbers.entry((tag.index, parameters.first().and_then(find))).or_default();
@@ -85,7 +85,7 @@ impl Modules {
         let number = u32::try_from(modules.len()).unwrap_or(u32::MAX);
         let mut parameters: Vec<u32> = parameters.iter().filter_map(find).collect();
         // In the order of the modules, as `iter_params` finds them.
-        parameters.sort_unstable();
+        order::sort(&mut parameters, Ord::cmp);
         modules.push(Module { tag, parameters });
         here.push((name.into(), number));
         number

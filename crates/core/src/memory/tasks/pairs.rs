@@ -92,7 +92,11 @@ fn selected(actor: &Actor, context: &Rc<ForwardContext>, how: AnswerLogits) -> O
         }
     };
     let picked = match how {
-        AnswerLogits::Kernel => in_one_kernel(context, &scored),
+        AnswerLogits::Kernel => in_one_kernel(context, &scored, true),
+        AnswerLogits::CopiedKernel => {
+            let flat = contiguous(&scored, scored.shape(), shifted_label(context), false);
+            in_one_kernel(context, &flat, false)
+        }
         _ => selective_log_softmax(context, &scored),
     };
     let sums = sum(context, &picked);
@@ -197,8 +201,9 @@ fn selective_log_softmax(context: &ForwardContext, x: &Tensor) -> Tensor {
 }
 
 /// `_LogProbEntropyFunction` (trl kernels/logprob_entropy.py): log-probabilities, entropy and two statistics of each
-/// position in fp32, beside which the logits are kept; backward writes one gradient, in one block.
-fn in_one_kernel(context: &ForwardContext, x: &Tensor) -> Tensor {
+/// position in fp32, beside which the logits are kept; backward writes one gradient, in one block. Without `entropy` there is
+/// one statistic (axolotl monkeypatch/trainer/utils.py `_SelectiveLogSoftmaxTriton`).
+fn in_one_kernel(context: &ForwardContext, x: &Tensor, entropy: bool) -> Tensor {
     let (whole, element, shape) = (x.shape(), x.element(), x.shape().rows());
     let label = context.label(Term::LogProbabilities, "");
     let gradients = context.label(Term::LogitsGradients, "");
@@ -207,11 +212,15 @@ fn in_one_kernel(context: &ForwardContext, x: &Tensor) -> Tensor {
         &[x],
         |recording| {
             let new = || Tensor::new(&context.tape, label, shape, ElementType::F32);
-            let (out, entropy, log_z, expected) = (new(), new(), new(), new());
+            let out = new();
+            let of_entropy = entropy.then(new);
+            let log_z = new();
             recording.save(x);
             recording.save(&log_z);
-            recording.save(&expected);
-            drop(entropy);
+            if entropy {
+                recording.save(&new());
+            }
+            drop(of_entropy);
             out
         },
         move |call| [Some(Tensor::new(call.tape, gradients, whole, element))].into(),
@@ -267,7 +276,11 @@ pub(super) fn report(context: &ForwardContext, job: &Job, scored: &Tensor) {
         // `reshape(-1, V)` of a view without the last positions is a copy, unless there is one sequence.
         let copies = how == AnswerLogits::Shifted && context.batch > 1;
         let flat = copies.then(|| new("shifted logits", scored.shape(), scored.element()));
-        entropy(context, scored);
+        if how == AnswerLogits::CopiedKernel {
+            drop(new("entropy", scored.shape().rows(), ElementType::F32));
+        } else {
+            entropy(context, scored);
+        }
         drop(flat);
     }
     // `chosen_logits[chosen_mask]`, then the same of the rejected ones.

@@ -1,7 +1,8 @@
-//! Pairs where the policy reads them before the reference does: the DPO of LLaMA-Factory and of ms-swift.
+//! Answers that the policy reads before the reference does: the DPO of LLaMA-Factory and of ms-swift, and LLaMA-Factory's
+//! KTO and ORPO.
 
 use super::super::activations::ForwardContext;
-use super::super::autograd::{ElementType, Sym, Tape, Tensor, cast, dims};
+use super::super::autograd::{Dim, ElementType, Sym, Tape, Tensor, cast, dims};
 use super::super::loss::{HeadOutput, logits, mark_backward};
 use super::super::parameter::Trainable;
 use super::super::phase::Phase;
@@ -11,7 +12,7 @@ use super::super::term::Term;
 use super::super::weights::LoadedModel;
 use super::logprobs::{enter_loss, of_sequences, of_sequences_and_logits, selective_log_softmax, sum};
 use super::models::{Actor, reader, reference};
-use super::preference::{margin, of_batch, resident, score};
+use super::preference::{inputs, margin, of_batch, resident, score};
 use super::trl_answers::log_probabilities;
 use crate::job::Job;
 use std::rc::Rc;
@@ -51,6 +52,68 @@ pub(super) fn dpo(tape: &Rc<Tape>, job: &Job, policy: &LoadedModel) -> Vec<Train
     });
     drop((reference, companions));
     policy.trainable.clone()
+}
+
+/// `CustomKTOTrainer` (llamafactory train/kto/trainer.py): the policy reads the answers, then those to other prompts without
+/// gradients, and the reference does the same.
+pub(super) fn kto(tape: &Rc<Tape>, job: &Job, policy: &LoadedModel) -> Vec<Trainable> {
+    let reference = reference(tape, job, policy);
+    let companions = resident(tape, job, policy);
+    let update = Update { tape, job, weights: policy, trainable: &policy.trainable, after: &|| () };
+    let trained = reader(job, policy);
+    update.run(inputs(tape, job), Vec::new, |context| {
+        let picked = wanted_and_not(&trained, context)?;
+        tape.set_grad_enabled(false);
+        let gathered = strategy(&job.sharding).gathered(tape, policy.counts.base);
+        let of_reference = reference.as_ref().and_then(|reference| {
+            tape.enter(Phase::ReferenceForward);
+            let read = wanted_and_not(reference, &reference.reading(tape, of_batch(job), false))?;
+            Some((read.sums, read.of_others))
+        });
+        score(tape, job, policy, &companions);
+        drop(gathered);
+        tape.set_grad_enabled(true);
+        tape.enter(Phase::Loss);
+        let loss = margin(context, &picked.sums);
+        drop((of_reference, picked));
+        Some(HeadOutput { loss, kept: None })
+    });
+    drop((reference, companions));
+    policy.trainable.clone()
+}
+
+/// What a forward of LLaMA-Factory's KTO gives back.
+struct Read {
+    /// Log-probabilities of the answers, and of those to other prompts.
+    sums: Tensor,
+    of_others: Option<Tensor>,
+    /// fp32 logits of the answers that are wanted and of those that are not, which wait for the metrics.
+    _logits: [Tensor; 2],
+}
+
+/// `concatenated_forward` (llamafactory train/kto/trainer.py): the answers' logits stay while those to other prompts are
+/// read, and are then copied (`target_logits[batch["kto_tags"]]`).
+fn wanted_and_not(actor: &Actor, context: &Rc<ForwardContext>) -> Option<Read> {
+    let (tape, job) = (&context.tape, &actor.job);
+    let (sums, logits) = of_sequences_and_logits(actor, context)?;
+    let grad_enabled = tape.set_grad_enabled(false);
+    if context.training {
+        tape.enter(Phase::OldLogProbs);
+    }
+    let of_others = of_sequences(actor, &actor.reading(tape, of_batch(job), false), true);
+    tape.set_grad_enabled(grad_enabled);
+    if context.training {
+        tape.enter(Phase::Loss);
+    }
+    let wanted = context.batch / 2;
+    let width = Dim::new(Sym::V, logits.shape().width());
+    let label = context.label(Term::LogitsFp32, "of wanted answers, and of others");
+    let copies = [wanted, context.batch - wanted].map(|answers| {
+        let shape = dims(&[(Sym::B, answers), (Sym::S, context.length)]).with(width);
+        Tensor::new(tape, label, shape, ElementType::F32)
+    });
+    drop(logits);
+    Some(Read { sums, of_others, _logits: copies })
 }
 
 /// `concatenated_forward` (ms-swift rlhf_trainers/dpo_trainer.py): labels are rolled against all logits, whose mean a token

@@ -99,7 +99,7 @@ fn odds_ratio(context: &ForwardContext, scored: &Scored) -> Tensor {
 }
 
 /// Token ids, attention mask and completion mask; KTO has them twice.
-fn inputs(tape: &Rc<Tape>, job: &Job) -> Vec<Tensor> {
+pub(super) fn inputs(tape: &Rc<Tape>, job: &Job) -> Vec<Tensor> {
     let (batch, length) = of_batch(job);
     let tokens = dims(&[(Sym::B, batch), (Sym::S, length)]);
     let names = ["input_ids", "attention_mask", "completion_mask"];

@@ -8,7 +8,7 @@ use crate::memory::parameter::{Parameter, Trainable};
 use crate::memory::precision::element_type;
 use crate::memory::sharding::strategy;
 use crate::memory::term::Term;
-use crate::model::{Module, ModuleKind, NormKind};
+use crate::model::{Module, ModuleKind, NormKind, Role};
 use crate::plan::names_module;
 use std::rc::Rc;
 
@@ -26,6 +26,8 @@ pub(super) struct Built {
     pub(super) trainable: Vec<Trainable>,
     /// Every tensor that is not quantised, in the order of the modules.
     pub(super) parameters: Vec<Parameter>,
+    /// What is quantised and not sharded, where the replay has to know in which order it is loaded.
+    pub(super) quantized: Vec<Parameter>,
     pub(super) counts: Counts,
     /// What no operator computes with.
     pub(super) held: Vec<Tensor>,
@@ -89,8 +91,8 @@ impl<'a> Builder<'a> {
         element_type(if self.holder.frozen { numerics.frozen } else { numerics.unquantized })
     }
 
-    /// dtype of the parameter of the module `name`, which is not quantised.
-    fn element_of(&self, name: &str) -> ElementType {
+    /// dtype of the parameter of the module `name`, which is not quantised and counts as `term`.
+    fn element_of(&self, term: Term, name: &str) -> ElementType {
         // axolotl loaders/model.py `_convert_embedding_modules_dtype`, loaders/utils.py `get_linear_embedding_layers`.
         const EMBEDDINGS: [&str; 5] = ["embed_tokens", "lm_head", "embed_in", "embed_out", "word_embeddings"];
         let is_upcast = || {
@@ -99,20 +101,33 @@ impl<'a> Builder<'a> {
                 || name.ends_with(".gate")
                 || EMBEDDINGS.iter().any(|part| name.contains(part))
         };
-        if self.job.numerics.fp32_embeddings_and_norms && is_upcast() { ElementType::F32 } else { self.element() }
+        let numerics = &self.job.numerics;
+        let embeds = matches!(term, Term::EmbeddingWeights | Term::HeadWeights) && !self.holder.frozen;
+        if embeds && numerics.unquantized_embeddings != numerics.unquantized {
+            element_type(numerics.unquantized_embeddings)
+        } else if numerics.fp32_embeddings_and_norms && is_upcast() {
+            ElementType::F32
+        } else {
+            self.element()
+        }
     }
 
     /// A parameter of the base model.
     pub(super) fn parameter(&mut self, term: Term, name: &str, shape: Shape, tag: LayerTag) -> Tensor {
+        let tensor = self.held_parameter((term, self.element_of(term, name)), name, shape, tag);
+        self.trained_parameter(tensor, name, tag)
+    }
+
+    /// A tensor of the base model in `element`, before it is known whether it trains.
+    fn held_parameter(
+        &mut self,
+        (term, element): (Term, ElementType),
+        name: &str,
+        shape: Shape,
+        tag: LayerTag,
+    ) -> Tensor {
         let elements = shape.elements().saturating_mul(tag.repeat);
         self.built.counts.base = self.built.counts.base.saturating_add(elements);
-        let embeds = matches!(term, Term::EmbeddingWeights | Term::HeadWeights) && !self.holder.frozen;
-        let numerics = &self.job.numerics;
-        let element = if embeds && numerics.unquantized_embeddings != numerics.unquantized {
-            element_type(numerics.unquantized_embeddings)
-        } else {
-            self.element_of(name)
-        };
         let held = strategy(&self.job.sharding).weight_shape(shape);
         // FSDP2's shards may be wider than what matmuls run in.
         let compute = strategy(&self.job.sharding).compute_element(element);
@@ -121,6 +136,11 @@ impl<'a> Builder<'a> {
             let bytes = elements.saturating_mul(element.bytes());
             self.built.counts.unquantized_bytes = self.built.counts.unquantized_bytes.saturating_add(bytes);
         }
+        tensor
+    }
+
+    /// The same once it trains as the job says.
+    fn trained_parameter(&mut self, tensor: Tensor, name: &str, tag: LayerTag) -> Tensor {
         if self.trains_all() {
             let tensor = self.train(tensor, name, tag, false);
             self.remember(tensor, name, tag)
@@ -134,12 +154,7 @@ impl<'a> Builder<'a> {
 
     /// Lists a tensor of parameters.
     pub(super) fn remember(&mut self, tensor: Tensor, name: &str, tag: LayerTag) -> Tensor {
-        self.built.parameters.push(Parameter {
-            tensor: tensor.clone(),
-            tag,
-            name: Rc::from(name),
-            token_embedding: false,
-        });
+        self.built.parameters.push(Parameter::new(tensor.clone(), name, tag));
         tensor
     }
 
@@ -193,7 +208,14 @@ impl<'a> Builder<'a> {
         for (name, sizes) in shapes {
             const SYMBOLS: [Sym; 4] = [Sym::N, Sym::M, Sym::K, Sym::J];
             let pairs: Vec<(Sym, u64)> = SYMBOLS.into_iter().zip(sizes.iter().copied()).collect();
-            tensors.push(self.parameter(term, name, dims(&pairs), tag));
+            let is_router = matches!(module.role, Role::Router | Role::RouterStatics);
+            let keeps_fp32 = is_router && self.job.model.behaviour.keeps_router_in_fp32;
+            let element = if keeps_fp32 { ElementType::F32 } else { self.element_of(term, name) };
+            let tensor = self.held_parameter((term, element), name, dims(&pairs), tag);
+            tensors.push(match module.role {
+                Role::RouterStatics => self.remember(tensor, name, tag),
+                _ => self.trained_parameter(tensor, name, tag),
+            });
         }
         tensors
     }

@@ -4,6 +4,7 @@ use super::builder::{Builder, Place};
 use super::modules::{Adapter, BaseWeight, Projection};
 use crate::job::Scheme;
 use crate::memory::autograd::{ElementType, LayerTag, Shape, Sym, Tensor, dims};
+use crate::memory::parameter::Parameter;
 use crate::memory::precision::element_type;
 use crate::memory::sharding::strategy;
 use crate::memory::term::Term;
@@ -130,7 +131,11 @@ impl Builder<'_> {
         let pairs = d_in.saturating_mul(d_out).div_ceil(2);
         let storage = self.job.plan.quantization.bnb_4bit_quant_storage.dtype();
         let Some(storage) = storage.filter(|_| self.job.sharding.shards_four_bit && !self.holder.frozen) else {
-            return Tensor::new(self.tape, label, dims(&[(Sym::PackedPairs, pairs)]), ElementType::Byte);
+            let packed = Tensor::new(self.tape, label, dims(&[(Sym::PackedPairs, pairs)]), ElementType::Byte);
+            if self.quantizes_while_loading() {
+                self.built.quantized.push(Parameter::new(packed.clone(), name, tag));
+            }
+            return packed;
         };
         // `[elements, 1]`: rows are what FSDP2 splits.
         let whole = dims(&[(Sym::PackedPairs, pairs.div_ceil(storage.bytes())), (Sym::One, 1)]);

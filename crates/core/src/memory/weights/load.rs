@@ -7,6 +7,7 @@ use super::modules::{LayerWeights, NormWeights, Projection};
 use super::order::{self, Construction};
 use crate::job::{Job, Scheme};
 use crate::memory::autograd::{Extent, LayerTag, Sym, Tape, Tensor, dims};
+use crate::memory::loading::Turns;
 use crate::memory::period::{simulated, windows_run_alike};
 use crate::memory::precision::element_type;
 use crate::memory::term::Term;
@@ -28,7 +29,7 @@ pub(in crate::memory) fn load(tape: &Rc<Tape>, job: &Job, holder: Holder) -> Loa
     {
         builder.put_in_order(start, embeddings.token.as_ref(), &head);
     }
-    let Built { trainable, parameters, counts, held } = builder.built;
+    let Built { trainable, parameters, counts, held, .. } = builder.built;
     LoadedModel {
         token_embedding: embeddings.token,
         embeddings: embeddings.tables,
@@ -177,6 +178,14 @@ impl Builder<'_> {
         let replaced = head.score.is_some() && !self.job.has_value_head();
         let tied = head.language.projections.is_empty() && !replaced && decodes;
         let tied_head = if tied { table.saturating_mul(base.bytes()) } else { 0 };
-        order::rewrite(self.tape, start, Construction { base, tied_head, casts_adapters: self.adapts() });
+        let turns = || Turns::of(self.built.parameters.iter().chain(&self.built.quantized));
+        let quantizes_while_loading = self.quantizes_while_loading().then(turns);
+        let casts_adapters = self.adapts();
+        order::rewrite(self.tape, start, Construction { base, tied_head, casts_adapters, quantizes_while_loading });
+    }
+
+    /// Whether the replay has to follow transformers as it quantises what it loads.
+    pub(super) fn quantizes_while_loading(&self) -> bool {
+        self.tape.extent == Extent::Whole && self.holder.term.is_none() && self.job.quantizes_while_loading()
     }
 }

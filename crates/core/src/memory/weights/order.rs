@@ -3,11 +3,12 @@
 //!
 //! What survives lies where these steps left room for it, so the steps' passing tensors are written onto the tape too.
 
-use crate::memory::autograd::{ElementType, Event, Row, StorageId, Sym, Tape, rounded};
+use crate::memory::autograd::{ElementType, Event, Sym, Tape, rounded};
+use crate::memory::loading::{Loader, Quantized, Turns};
 use crate::memory::term::Term;
 
 /// What happens between the modules and the first step.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(super) struct Construction {
     /// dtype that the base is built in.
     pub(super) base: ElementType,
@@ -15,38 +16,66 @@ pub(super) struct Construction {
     pub(super) tied_head: u64,
     /// Adapters are made in the base's dtype.
     pub(super) casts_adapters: bool,
-}
-
-/// A linear layer's quantised weight: its packed numbers and what belongs to them.
-#[derive(Debug, Default)]
-struct Quantized {
-    packed: Option<Event>,
-    constants: Vec<Event>,
+    /// transformers loads the base and quantises it meanwhile: when each weight's turn comes.
+    pub(super) quantizes_while_loading: Option<Turns>,
 }
 
 /// Writes the events from `start` on anew.
 pub(super) fn rewrite(tape: &Tape, start: usize, construction: Construction) {
     tape.rewrite(start, |rows, loaded, new_storage| {
-        let mut order = Order { rows, construction, new_storage, events: Vec::new() };
+        let loader = Loader { rows, new_storage, events: Vec::new() };
+        let mut order = Order { construction, loader };
         order.run(loaded);
-        order.events
+        order.loader.events
     });
 }
 
 struct Order<'a> {
-    rows: &'a [Row],
     construction: Construction,
-    new_storage: &'a mut dyn FnMut() -> StorageId,
-    events: Vec<Event>,
+    loader: Loader<'a>,
 }
 
 impl Order<'_> {
     fn run(&mut self, loaded: Vec<Event>) {
+        if let Some(turns) = self.construction.quantizes_while_loading.take() {
+            self.load(loaded, turns);
+        } else {
+            self.build(loaded);
+        }
+    }
+
+    /// transformers loads the base; what is held in another dtype is cast then.
+    fn load(&mut self, loaded: Vec<Event>, mut turns: Turns) {
+        let base = self.construction.base;
+        let (mut arriving, mut recast, mut adapters) = (Vec::new(), Vec::new(), Vec::new());
+        for event in loaded {
+            let Some(row) = self.loader.rows.get(usize::from(event.row)) else { continue };
+            match Term::from(row.label.kind) {
+                Term::AdapterWeights => adapters.push(event),
+                Term::QuantizedWeights | Term::QuantizationConstants => arriving.push(event),
+                _ if row.element == base => arriving.push(event),
+                _ => {
+                    let bytes = rounded(row.shape.elements().saturating_mul(base.bytes()));
+                    let storage = (self.loader.new_storage)();
+                    let original = Event { storage, bytes: i64::try_from(bytes).unwrap_or(i64::MAX), ..event };
+                    turns.replace(event.storage, storage);
+                    recast.push((event, original));
+                    arriving.push(original);
+                }
+            }
+        }
+        self.loader.quantize_while_loading(arriving, &turns, base);
+        self.recast(recast);
+        self.adapt(adapters);
+    }
+
+    /// A loop of one's own builds the model, and quantises it then.
+    fn build(&mut self, loaded: Vec<Event>) {
         // What each event becomes: the base's tensor as built, then what takes its place.
         let (mut quantized, mut recast, mut adapters) = (Vec::new(), Vec::new(), Vec::new());
         let mut last: Option<(Quantized, Event)> = None;
         for event in loaded {
-            let Some(row) = self.rows.get(usize::from(event.row)) else { continue };
+            let Some(row) = self.loader.rows.get(usize::from(event.row)) else { continue };
             let term = Term::from(row.label.kind);
             if term == Term::QuantizationConstants {
                 if let Some((weight, _)) = &mut last {
@@ -60,58 +89,34 @@ impl Order<'_> {
                 Term::AdapterWeights => adapters.push(event),
                 Term::QuantizedWeights => {
                     // Two numbers a byte.
-                    let original = self.temporary(event, bytes.saturating_mul(2));
+                    let original = self.loader.temporary(event, bytes.saturating_mul(2));
                     last = Some((Quantized { packed: Some(event), constants: Vec::new() }, original));
                 }
-                _ if row.element == self.construction.base => self.events.push(event),
+                _ if row.element == self.construction.base => self.loader.events.push(event),
                 _ => {
-                    let original = self.temporary(event, bytes);
+                    let original = self.loader.temporary(event, bytes);
                     recast.push((event, original));
                 }
             }
         }
         quantized.extend(last);
-        if let (bytes @ 1.., Some(first)) = (self.construction.tied_head, self.events.first().copied()) {
-            let head = self.temporary(first, bytes);
-            self.free(head);
+        if let (bytes @ 1.., Some(first)) = (self.construction.tied_head, self.loader.events.first().copied()) {
+            let head = self.loader.temporary(first, bytes);
+            self.loader.free(head);
         }
         for (weight, original) in quantized {
-            self.quantize(weight, original);
+            self.loader.quantize(weight, original);
         }
-        for (event, original) in recast {
-            self.events.push(event);
-            self.free(original);
-        }
+        self.recast(recast);
         self.adapt(adapters);
     }
 
-    /// `quantize_4bit` with nested statistics (bitsandbytes functional.py): block maxima, packed numbers, code, their mean,
-    /// the maxima less it, and those quantised again.
-    fn quantize(&mut self, weight: Quantized, original: Event) {
-        let Some(packed) = weight.packed else { return };
-        let mut constants = weight.constants.into_iter();
-        let code = constants.next();
-        let (first, rest) = (constants.next(), constants.collect::<Vec<_>>());
-        let nested = !rest.is_empty();
-        // Without nesting the maxima are kept in fp32.
-        let maxima = first.filter(|_| nested).map(|scales| {
-            let elements = self.rows.get(usize::from(scales.row)).map_or(0, |row| row.shape.elements());
-            (scales, elements.saturating_mul(ElementType::F32.bytes()))
-        });
-        let passing = maxima.map(|(scales, bytes)| self.temporary(scales, bytes));
-        if !nested {
-            self.events.extend(first);
+    /// Tensors in another dtype than they were built in, each with what it was.
+    fn recast(&mut self, recast: Vec<(Event, Event)>) {
+        for (event, original) in recast {
+            self.loader.events.push(event);
+            self.loader.free(original);
         }
-        self.events.push(packed);
-        self.events.extend(code);
-        if let Some((scales, bytes)) = maxima {
-            let shifted = self.temporary(scales, bytes);
-            self.events.extend(rest);
-            self.events.push(scales);
-            self.free(shifted);
-        }
-        passing.into_iter().for_each(|maxima| self.free(maxima));
-        self.free(original);
     }
 
     /// peft makes every adapter in its base layer's dtype, then casts them one by one (tuners/tuners_utils.py
@@ -119,32 +124,19 @@ impl Order<'_> {
     fn adapt(&mut self, adapters: Vec<Event>) {
         let mut cast = Vec::new();
         for event in adapters {
-            let Some(row) = self.rows.get(usize::from(event.row)) else { continue };
+            let Some(row) = self.loader.rows.get(usize::from(event.row)) else { continue };
             let low_rank = [Sym::R, Sym::ExpertRanks].iter().any(|rank| row.shape.symbols().contains(&(*rank).into()));
             if low_rank && self.construction.casts_adapters && row.element != self.construction.base {
                 let bytes = row.shape.elements().saturating_mul(self.construction.base.bytes());
-                let first = self.temporary(event, bytes);
+                let first = self.loader.temporary(event, bytes);
                 cast.push((event, first));
             } else {
-                self.events.push(event);
+                self.loader.events.push(event);
             }
         }
         for (event, first) in cast {
-            self.events.push(event);
-            self.free(first);
+            self.loader.events.push(event);
+            self.loader.free(first);
         }
-    }
-
-    /// Allocates something that does not survive the build, counted with `like`.
-    fn temporary(&mut self, like: Event, bytes: u64) -> Event {
-        let storage = (self.new_storage)();
-        let bytes = i64::try_from(rounded(bytes)).unwrap_or(i64::MAX);
-        let event = Event { storage, bytes, ..like };
-        self.events.push(event);
-        event
-    }
-
-    fn free(&mut self, event: Event) {
-        self.events.push(Event { bytes: -event.bytes, ..event });
     }
 }

@@ -31,7 +31,7 @@ pub struct CatalogueModel {
 impl CatalogueModel {
     /// The model as its config describes it, under its id.
     pub fn model(&self) -> Result<Model, ConfigError> {
-        let config = serde_json::from_str(self.config).map_err(|e| ConfigError::new("config.json", e.to_string()))?;
+        let config = serde_json::from_str(self.config).map_err(|e| *ConfigError::new("config.json", e.to_string()))?;
         Model::from_config(self.id, &config)
     }
 }

@@ -8,7 +8,7 @@ use super::blocks::{layer_norm, linear, plain_mlp, pre_norm_layer, rotary_attent
 use super::figures::{Defaults, Figures, LLAMA, Parts};
 
 /// `bloom`.
-pub(super) fn bloom(config: &Config<'_>) -> Result<Model, ConfigError> {
+pub(super) fn bloom(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     let defaults = Defaults {
         vocab_size: 250_880,
         hidden_size: 64,

@@ -18,14 +18,14 @@ const COHERE: Defaults = Defaults {
 };
 
 /// `cohere`.
-pub(super) fn cohere(config: &Config<'_>) -> Result<Model, ConfigError> {
+pub(super) fn cohere(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     let f = Figures::read(config, &COHERE)?;
     let head_norms = config.flag(&["use_qk_norm"], false)?;
     decoder(config, &f, head_norms, |_| rotary_attention(&f))
 }
 
 /// `cohere2`: three of four layers slide and rotate, the fourth does neither.
-pub(super) fn cohere2(config: &Config<'_>) -> Result<Model, ConfigError> {
+pub(super) fn cohere2(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     let f = Figures::read(config, &COHERE)?;
     let window = window(config, Some(4_096))?;
     let pattern = config.count(&["sliding_window_pattern"], 4, LAYER_INDEX)?.max(1);
@@ -41,7 +41,7 @@ fn decoder(
     f: &Figures,
     head_norms: bool,
     attention: impl Fn(u64) -> Attention,
-) -> Result<Model, ConfigError> {
+) -> Result<Model, Box<ConfigError>> {
     const NORM: NormKind = NormKind::PythonLayerNorm;
     let h = f.hidden_size;
     let bias = AttentionBias::all(config.flag(&["attention_bias"], false)?);

@@ -9,13 +9,13 @@ use super::experts::deepseek_mixture;
 use super::figures::{Defaults, Figures, LLAMA, Parts};
 
 /// `deepseek_v2`.
-pub(super) fn deepseek_v2(config: &Config<'_>) -> Result<Model, ConfigError> {
+pub(super) fn deepseek_v2(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     let defaults = Defaults { vocab_size: 102_400, ..LLAMA };
     decoder(config, &defaults, &MixtureDefaults { experts: 64, inner: 1_407, shared: 2, per_tok: None, dense: 0 })
 }
 
 /// `deepseek_v3`.
-pub(super) fn deepseek_v3(config: &Config<'_>) -> Result<Model, ConfigError> {
+pub(super) fn deepseek_v3(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     let defaults = Defaults {
         vocab_size: 129_280,
         hidden_size: 7_168,
@@ -52,7 +52,7 @@ struct Latent {
 }
 
 impl Latent {
-    fn read(config: &Config<'_>) -> Result<Self, ConfigError> {
+    fn read(config: &Config<'_>) -> Result<Self, Box<ConfigError>> {
         Ok(Self {
             q_lora_rank: config.optional_count(&["q_lora_rank"], Some(1_536), HEAD_WIDTH)?,
             kv_lora_rank: config.count(&["kv_lora_rank"], 512, HEAD_WIDTH)?,
@@ -101,7 +101,7 @@ impl Latent {
     }
 }
 
-fn decoder(config: &Config<'_>, defaults: &Defaults, mixture: &MixtureDefaults) -> Result<Model, ConfigError> {
+fn decoder(config: &Config<'_>, defaults: &Defaults, mixture: &MixtureDefaults) -> Result<Model, Box<ConfigError>> {
     let latent = Latent::read(config)?;
     // Hidden size over heads means nothing here: heads are as wide as the latent figures say.
     let defaults = Defaults { head_dim: Some(latent.nope + latent.rope), ..*defaults };

@@ -67,7 +67,7 @@ struct Head {
 }
 
 /// `bert`.
-pub(super) fn bert(config: &Config<'_>) -> Result<Model, ConfigError> {
+pub(super) fn bert(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     let head = Head {
         bias: "cls.predictions",
         dense: "cls.predictions.transform.dense",
@@ -79,7 +79,7 @@ pub(super) fn bert(config: &Config<'_>) -> Result<Model, ConfigError> {
 }
 
 /// `roberta`, `xlm-roberta`, `camembert`.
-pub(super) fn roberta(config: &Config<'_>) -> Result<Model, ConfigError> {
+pub(super) fn roberta(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     let head = Head { bias: "lm_head", dense: "lm_head.dense", norm: "lm_head.layer_norm", decoder: "lm_head.decoder" };
     let f = Figures::read(config, &Defaults { vocab_size: 50_265, ..BERT })?;
     let mut model = bert_like(config, &f, &head)?;
@@ -88,7 +88,7 @@ pub(super) fn roberta(config: &Config<'_>) -> Result<Model, ConfigError> {
     Ok(model)
 }
 
-fn bert_like(config: &Config<'_>, f: &Figures, head: &Head) -> Result<Model, ConfigError> {
+fn bert_like(config: &Config<'_>, f: &Figures, head: &Head) -> Result<Model, Box<ConfigError>> {
     let dropout = config.probability(&["hidden_dropout_prob"], 0.1)?;
     let types = config.count(&["type_vocab_size"], 2, VOCABULARY)?;
     let further = vec![
@@ -101,7 +101,7 @@ fn bert_like(config: &Config<'_>, f: &Figures, head: &Head) -> Result<Model, Con
 }
 
 /// `distilbert`.
-pub(super) fn distilbert(config: &Config<'_>) -> Result<Model, ConfigError> {
+pub(super) fn distilbert(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     let head = Head {
         bias: "vocab_projector",
         dense: "vocab_transform",

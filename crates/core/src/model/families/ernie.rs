@@ -10,7 +10,7 @@ use super::figures::{Defaults, Figures, LLAMA};
 use super::llama::{Shape, decoder};
 
 /// `ernie4_5`, dense.
-pub(super) fn ernie4_5(config: &Config<'_>) -> Result<Model, ConfigError> {
+pub(super) fn ernie4_5(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     let defaults = Defaults {
         vocab_size: 103_424,
         hidden_size: 1_024,
@@ -30,7 +30,7 @@ pub(super) fn ernie4_5(config: &Config<'_>) -> Result<Model, ConfigError> {
 
 /// `ernie4_5_moe`: experts in the layers from `moe_layer_start_index` to `moe_layer_end_index`, every
 /// `moe_layer_interval`-th of them.
-pub(super) fn ernie4_5_moe(config: &Config<'_>) -> Result<Model, ConfigError> {
+pub(super) fn ernie4_5_moe(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     let defaults = Defaults {
         vocab_size: 103_424,
         hidden_size: 2_560,
@@ -48,8 +48,11 @@ pub(super) fn ernie4_5_moe(config: &Config<'_>) -> Result<Model, ConfigError> {
     let per_tok = experts_per_tok(config, 6, num_experts)?;
     let inner = config.count(&["moe_intermediate_size"], 1_536, INNER_WIDTH)?;
     let shared = config.optional_count(&["moe_num_shared_experts"], Some(2), EXPERTS_OR_NONE)?.unwrap_or(0);
-    let mut mixture =
-        Mixture { router_first: true, ..Mixture::routed(num_experts, per_tok, Mlp::gated(inner, f.activation)) };
+    let mut mixture = Mixture {
+        router_first: true,
+        router_statics: true,
+        ..Mixture::routed(num_experts, per_tok, Mlp::gated(inner, f.activation))
+    };
     // The shared experts are built as one MLP, so many times as wide.
     mixture.experts.shared = (shared > 0).then(|| Mlp::gated(shared * inner, f.activation));
     let model = decoder(
@@ -61,11 +64,13 @@ pub(super) fn ernie4_5_moe(config: &Config<'_>) -> Result<Model, ConfigError> {
             ..Shape::default()
         },
     );
-    Ok(Model { behaviour: Behaviour::wide_router(), ..model })
+    // modeling_ernie4_5_moe.py, Ernie4_5_MoeSparseMoeBlock.forward and `_keep_in_fp32_modules_strict`.
+    let behaviour = Behaviour { keeps_router_in_fp32: true, shared_experts_first: true, ..Behaviour::wide_router() };
+    Ok(Model { behaviour, ..model })
 }
 
 /// Which layers are sparse; -1 for the end means the last layer.
-fn sparse_layers(config: &Config<'_>, layers: u64) -> Result<Vec<bool>, ConfigError> {
+fn sparse_layers(config: &Config<'_>, layers: u64) -> Result<Vec<bool>, Box<ConfigError>> {
     let start = config.count(&["moe_layer_start_index"], 1, LAYER_INDEX)?;
     let last = layers.saturating_sub(1);
     let is_last = config.number(&["moe_layer_end_index"], Some(-1.0))?.is_none_or(|end| end == -1.0);

@@ -9,7 +9,7 @@ use super::blocks::{
 use super::figures::{Defaults, Figures, LLAMA, Parts, sliding_layers, window};
 
 /// `exaone4`. Without a window at all, as in the 1.2B model, every layer is full and rotated.
-pub(super) fn exaone4(config: &Config<'_>) -> Result<Model, ConfigError> {
+pub(super) fn exaone4(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     const QK_NORM: QkNorm = QkNorm::PerHead(NormKind::RmsNorm);
     let defaults =
         Defaults { vocab_size: 102_400, intermediate_size: Some(16_384), num_key_value_heads: Some(32), ..LLAMA };

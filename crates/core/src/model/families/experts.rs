@@ -19,6 +19,8 @@ pub(super) struct Mixture {
     pub(super) shared: &'static str,
     /// Whether the class registers the router before the experts.
     pub(super) router_first: bool,
+    /// Whether the router corrects its choice by a parameter that is never trained (ERNIE's `moe_statics`).
+    pub(super) router_statics: bool,
 }
 
 impl Mixture {
@@ -37,6 +39,7 @@ impl Mixture {
             routed: "mlp.experts",
             shared: "mlp.shared_experts",
             router_first: false,
+            router_statics: false,
         }
     }
 
@@ -56,6 +59,11 @@ impl Mixture {
             &[("gate_up_proj", &[e, 2 * inner, hidden]), ("down_proj", &[e, hidden, inner])],
         );
         let mut modules = if self.router_first { vec![router, routed] } else { vec![routed, router] };
+        if self.router_statics {
+            let shapes: &[(&str, &[u64])] = &[("e_score_correction_bias", &[1, e])];
+            let at = if self.router_first { 1 } else { modules.len() };
+            modules.insert(at, tensors(format!("{}.moe_statics", self.router), Role::RouterStatics, shapes));
+        }
         if let Some(shared) = shared {
             let (prefix, inner) = (self.shared, shared.intermediate_size);
             modules.extend([
@@ -75,7 +83,7 @@ impl Mixture {
 const PER_TOKEN: &[&str] = &["num_experts_per_tok", "num_experts_per_token", "moe_topk", "top_k_experts", "moe_k"];
 
 /// `num_experts_per_tok`, which cannot exceed the experts there are.
-pub(super) fn experts_per_tok(config: &Config<'_>, default: u64, num_experts: u64) -> Result<u64, ConfigError> {
+pub(super) fn experts_per_tok(config: &Config<'_>, default: u64, num_experts: u64) -> Result<u64, Box<ConfigError>> {
     let per_tok = config.count(PER_TOKEN, default, EXPERTS)?;
     if per_tok > num_experts {
         let why = format!("{per_tok} experts a token, but a layer has {num_experts}; choose at most that many");
@@ -107,7 +115,7 @@ pub(super) fn deepseek_mixture(
     config: &Config<'_>,
     f: &Figures,
     defaults: &MixtureDefaults,
-) -> Result<SparseLayers, ConfigError> {
+) -> Result<SparseLayers, Box<ConfigError>> {
     const EXPERT_COUNT: &[&str] = &["n_routed_experts", "num_local_experts", "num_experts", "moe_num_experts"];
     let Some(num_experts) = config.optional_count(EXPERT_COUNT, Some(defaults.experts), EXPERTS)? else {
         return Ok(SparseLayers { mixture: None, sparse: Vec::new() });

@@ -9,7 +9,7 @@ use super::blocks::{layer_norm, linear, plain_mlp, pre_norm_layer, rotary_attent
 use super::figures::{Defaults, Figures, LLAMA, Parts};
 
 /// `falcon`.
-pub(super) fn falcon(config: &Config<'_>) -> Result<Model, ConfigError> {
+pub(super) fn falcon(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     let defaults = Defaults {
         vocab_size: 65_024,
         hidden_size: 4_544,

@@ -71,7 +71,7 @@ pub(super) struct Figures {
 
 impl Figures {
     /// Reads the figures, taking from `defaults` what the config leaves out.
-    pub(super) fn read(config: &Config<'_>, defaults: &Defaults) -> Result<Self, ConfigError> {
+    pub(super) fn read(config: &Config<'_>, defaults: &Defaults) -> Result<Self, Box<ConfigError>> {
         let hidden_size = config.count(HIDDEN_SIZE, defaults.hidden_size, WIDTH)?;
         let num_attention_heads = config.count(NUM_ATTENTION_HEADS, defaults.num_attention_heads, HEADS)?;
         let num_key_value_heads = config
@@ -134,7 +134,7 @@ impl Figures {
         config: &Config<'_>,
         keys: &[&str],
         default: f64,
-    ) -> Result<u64, ConfigError> {
+    ) -> Result<u64, Box<ConfigError>> {
         const KEY: &[&str] = &["partial_rotary_factor"];
         let rope = config.object("rope_parameters").or_else(|| config.object("rope_scaling"));
         let factor = match rope.filter(|rope| rope.has(KEY)) {
@@ -219,7 +219,7 @@ impl Default for Parts {
 }
 
 /// The window of every layer, where a class limits all alike: `sliding_window`, absent by default or not.
-pub(super) fn window(config: &Config<'_>, default: Option<u64>) -> Result<Option<u64>, ConfigError> {
+pub(super) fn window(config: &Config<'_>, default: Option<u64>) -> Result<Option<u64>, Box<ConfigError>> {
     Ok(config.optional_count(&["sliding_window"], default, WINDOW)?.filter(|window| *window > 0))
 }
 
@@ -228,7 +228,7 @@ pub(super) fn sliding_layers(
     config: &Config<'_>,
     layers: u64,
     pattern: impl Fn(u64) -> bool,
-) -> Result<Vec<bool>, ConfigError> {
+) -> Result<Vec<bool>, Box<ConfigError>> {
     let Some(types) = config.list("layer_types")? else {
         return Ok((0..layers).map(pattern).collect());
     };
@@ -247,7 +247,7 @@ pub(super) fn sliding_layers(
 }
 
 /// Without a class there are no defaults to fall back on.
-pub(super) fn require_core_keys(config: &Config<'_>) -> Result<(), ConfigError> {
+pub(super) fn require_core_keys(config: &Config<'_>) -> Result<(), Box<ConfigError>> {
     config.required_count(HIDDEN_SIZE, WIDTH)?;
     config.required_count(NUM_HIDDEN_LAYERS, LAYERS)?;
     config.required_count(NUM_ATTENTION_HEADS, HEADS)?;
@@ -257,7 +257,7 @@ pub(super) fn require_core_keys(config: &Config<'_>) -> Result<(), ConfigError> 
 }
 
 /// `part` must divide `whole`.
-pub(super) fn divides(part_key: &str, part: u64, whole_key: &str, whole: u64) -> Result<(), ConfigError> {
+pub(super) fn divides(part_key: &str, part: u64, whole_key: &str, whole: u64) -> Result<(), Box<ConfigError>> {
     if part > 0 && whole.is_multiple_of(part) {
         return Ok(());
     }

@@ -43,7 +43,7 @@ struct Generation {
 }
 
 /// `gemma`.
-pub(super) fn gemma(config: &Config<'_>) -> Result<Model, ConfigError> {
+pub(super) fn gemma(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     let f = Figures::read(config, &GEMMA)?;
     let generation = Generation {
         bias: AttentionBias::all(config.flag(&["attention_bias"], false)?),
@@ -55,7 +55,7 @@ pub(super) fn gemma(config: &Config<'_>) -> Result<Model, ConfigError> {
 }
 
 /// `gemma2`: every other layer slides, beginning with the first.
-pub(super) fn gemma2(config: &Config<'_>) -> Result<Model, ConfigError> {
+pub(super) fn gemma2(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     let f = Figures::read(config, &GEMMA2)?;
     let sliding = sliding_layers(config, f.num_hidden_layers, |index| index.is_multiple_of(2))?;
     let mut model = second_or_third(config, &f, &sliding, Some(50.0), Some(30.0), None)?;
@@ -64,7 +64,7 @@ pub(super) fn gemma2(config: &Config<'_>) -> Result<Model, ConfigError> {
 }
 
 /// `gemma3_text`: five of six layers slide.
-pub(super) fn gemma3(config: &Config<'_>) -> Result<Model, ConfigError> {
+pub(super) fn gemma3(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     let defaults = Defaults { vocab_size: 262_208, max_position_embeddings: Some(131_072), ..GEMMA2 };
     let f = Figures::read(config, &defaults)?;
     let pattern = config.count(&["sliding_window_pattern"], 6, LAYER_INDEX)?.max(1);
@@ -79,7 +79,7 @@ fn second_or_third(
     scores_cap: Option<f64>,
     logits_cap: Option<f64>,
     qk_norm: Option<QkNorm>,
-) -> Result<Model, ConfigError> {
+) -> Result<Model, Box<ConfigError>> {
     let generation = Generation {
         bias: AttentionBias::all(config.flag(&["attention_bias"], false)?),
         qk_norm,

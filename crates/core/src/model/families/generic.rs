@@ -12,7 +12,7 @@ use super::llama::{Shape, decoder};
 
 /// Reads an unknown class. Without a class there are no defaults: the figures that make the shapes must be there.
 /// A config that names experts is read as a mixture in every layer but the first that it calls dense.
-pub(in crate::model) fn generic(config: &Config<'_>) -> Result<Model, ConfigError> {
+pub(in crate::model) fn generic(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     require_core_keys(config)?;
     let f = Figures::read(config, &LLAMA)?;
     let experts = config.optional_count(

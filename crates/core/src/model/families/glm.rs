@@ -25,21 +25,26 @@ const GLM: Defaults = Defaults {
 };
 
 /// `glm`.
-pub(super) fn glm(config: &Config<'_>) -> Result<Model, ConfigError> {
+pub(super) fn glm(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     dense(config, &GLM, 0.5, false)
 }
 
 /// `glm4`: GLM with a further norm after each branch.
-pub(super) fn glm4(config: &Config<'_>) -> Result<Model, ConfigError> {
+pub(super) fn glm4(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     dense(config, &GLM, 0.5, true)
 }
 
 /// `glm4v_text`: GLM-4.1V's text part.
-pub(super) fn glm4v_text(config: &Config<'_>) -> Result<Model, ConfigError> {
+pub(super) fn glm4v_text(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     dense(config, &Defaults { head_dim: None, max_position_embeddings: Some(32_768), ..GLM }, 1.0, true)
 }
 
-fn dense(config: &Config<'_>, defaults: &Defaults, rotary_factor: f64, sandwich: bool) -> Result<Model, ConfigError> {
+fn dense(
+    config: &Config<'_>,
+    defaults: &Defaults,
+    rotary_factor: f64,
+    sandwich: bool,
+) -> Result<Model, Box<ConfigError>> {
     let f = Figures::read(config, defaults)?;
     let h = f.hidden_size;
     let mut modules = separate_attention(&f, AttentionBias::qkv(config.flag(&["attention_bias"], true)?), "o_proj");
@@ -61,13 +66,13 @@ fn dense(config: &Config<'_>, defaults: &Defaults, rotary_factor: f64, sandwich:
     }))
 }
 
-fn partly_rotary(config: &Config<'_>, f: &Figures, factor: f64) -> Result<Attention, ConfigError> {
+fn partly_rotary(config: &Config<'_>, f: &Figures, factor: f64) -> Result<Attention, Box<ConfigError>> {
     let rotary_dim = f.partial_rotary_dim(config, &["partial_rotary_factor"], factor)?;
     Ok(Attention { rotary_dim, ..rotary_attention(f) })
 }
 
 /// `glm4_moe`.
-pub(super) fn glm4_moe(config: &Config<'_>) -> Result<Model, ConfigError> {
+pub(super) fn glm4_moe(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     let defaults = Defaults {
         intermediate_size: Some(10_944),
         num_hidden_layers: 46,
@@ -108,7 +113,7 @@ pub(super) fn glm4_moe(config: &Config<'_>) -> Result<Model, ConfigError> {
 }
 
 /// `chatglm` of the second generation and later, which come with their own code.
-pub(super) fn chatglm(config: &Config<'_>) -> Result<Model, ConfigError> {
+pub(super) fn chatglm(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     if config.has(&["position_encoding_2d", "inner_hidden_size"]) {
         let why = "this is the first ChatGLM-6B, whose class is another; ChatGLM2-6B and later are read";
         return Err(ConfigError::new("position_encoding_2d", why));

@@ -21,7 +21,7 @@ const GPT2: Defaults = Defaults {
 };
 
 /// `gpt2`: its linear layers are `Conv1D`.
-pub(super) fn gpt2(config: &Config<'_>) -> Result<Model, ConfigError> {
+pub(super) fn gpt2(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     // Every query head has its own keys and values, whatever a foreign key in the file says.
     let f = Figures::read(config, &GPT2)?;
     let f = Figures { num_key_value_heads: f.num_attention_heads, ..f };
@@ -30,7 +30,7 @@ pub(super) fn gpt2(config: &Config<'_>) -> Result<Model, ConfigError> {
 }
 
 /// `gpt_bigcode`: one key and value head for all (`multi_query`), ordinary linear layers.
-pub(super) fn gpt_bigcode(config: &Config<'_>) -> Result<Model, ConfigError> {
+pub(super) fn gpt_bigcode(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     let f = Figures::read(config, &Defaults { activation: "gelu_pytorch_tanh", ..GPT2 })?;
     let multi_query = config.flag(&["multi_query"], true)?;
     let f = Figures { num_key_value_heads: if multi_query { 1 } else { f.num_attention_heads }, ..f };
@@ -41,7 +41,7 @@ fn decoder(
     config: &Config<'_>,
     f: &Figures,
     linear: impl Fn(&'static str, Role, u64, u64) -> Module,
-) -> Result<Model, ConfigError> {
+) -> Result<Model, Box<ConfigError>> {
     let (h, inner) = (f.hidden_size, f.intermediate_size);
     let positions = f.max_position_embeddings.unwrap_or(1_024);
     let modules = vec![

@@ -7,7 +7,7 @@ use super::blocks::{layer_norm, linear, plain_mlp, pre_norm_layer, rotary_attent
 use super::figures::{Defaults, Figures, LLAMA, Parts};
 
 /// `gpt_neox`: attention and feed-forward side by side, each with its norm, unless `use_parallel_residual` is off.
-pub(super) fn gpt_neox(config: &Config<'_>) -> Result<Model, ConfigError> {
+pub(super) fn gpt_neox(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     let defaults = Defaults {
         vocab_size: 50_432,
         hidden_size: 6_144,

@@ -14,7 +14,7 @@ use super::figures::{Defaults, Figures, LLAMA, Parts, sliding_layers, window};
 use super::llama::windows;
 
 /// `gpt_oss`. Its attention has a learned sink, for which sdpa has no argument: it runs eager or with its own kernels.
-pub(super) fn gpt_oss(config: &Config<'_>) -> Result<Model, ConfigError> {
+pub(super) fn gpt_oss(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     let defaults = Defaults {
         vocab_size: 201_088,
         hidden_size: 2_880,

@@ -20,7 +20,7 @@ fn attention(prefix: &str, h: u64, output_bias: bool) -> Vec<Module> {
 }
 
 /// `gptj`: one norm feeds attention and feed-forward side by side; a part of each head is rotated.
-pub(super) fn gptj(config: &Config<'_>) -> Result<Model, ConfigError> {
+pub(super) fn gptj(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     let defaults = Defaults { vocab_size: 50_400, num_hidden_layers: 28, num_attention_heads: 16, ..GPT };
     let f = Figures::read(config, &defaults)?;
     let f = Figures { num_key_value_heads: f.num_attention_heads, ..f };
@@ -50,7 +50,7 @@ pub(super) fn gptj(config: &Config<'_>) -> Result<Model, ConfigError> {
 }
 
 /// `gpt_neo`: learned positions; every other layer looks back 256 tokens, unless `attention_types` is not the usual.
-pub(super) fn gpt_neo(config: &Config<'_>) -> Result<Model, ConfigError> {
+pub(super) fn gpt_neo(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     let defaults = Defaults {
         hidden_size: 2_048,
         num_hidden_layers: 24,

@@ -9,7 +9,7 @@ use super::figures::{Defaults, Figures, LLAMA};
 use super::llama::{Shape, decoder};
 
 /// `granite`.
-pub(super) fn granite(config: &Config<'_>) -> Result<Model, ConfigError> {
+pub(super) fn granite(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     let f = Figures::read(config, &LLAMA)?;
     let bias = AttentionBias::all(config.flag(&["attention_bias"], false)?);
     let mlp_bias = config.flag(&["mlp_bias"], false)?;
@@ -17,7 +17,7 @@ pub(super) fn granite(config: &Config<'_>) -> Result<Model, ConfigError> {
 }
 
 /// `granitemoe`.
-pub(super) fn granitemoe(config: &Config<'_>) -> Result<Model, ConfigError> {
+pub(super) fn granitemoe(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     let f = Figures::read(config, &LLAMA)?;
     let num_experts = config.count(&["num_local_experts", "num_experts"], 8, EXPERTS)?;
     let per_tok = experts_per_tok(config, 2, num_experts)?;
@@ -33,7 +33,7 @@ pub(super) fn granitemoe(config: &Config<'_>) -> Result<Model, ConfigError> {
 }
 
 /// `minicpm` of the first two generations, which comes with its own code.
-pub(super) fn minicpm(config: &Config<'_>) -> Result<Model, ConfigError> {
+pub(super) fn minicpm(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     let f = Figures::read(config, &Defaults { tie_word_embeddings: true, ..LLAMA })?;
     let bias = AttentionBias::all(config.flag(&["attention_bias"], false)?);
     Ok(scaled(decoder(&f, &Shape { bias, ..Shape::default() })))

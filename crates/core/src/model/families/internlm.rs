@@ -8,13 +8,13 @@ use super::figures::{Defaults, Figures, LLAMA, Parts};
 use super::llama::{Shape, decoder};
 
 /// `internlm`: Llama with biases around attention.
-pub(super) fn internlm(config: &Config<'_>) -> Result<Model, ConfigError> {
+pub(super) fn internlm(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     let f = Figures::read(config, &Defaults { vocab_size: 103_168, ..LLAMA })?;
     Ok(decoder(&f, &Shape { bias: AttentionBias::all(config.flag(&["bias"], true)?), ..Shape::default() }))
 }
 
 /// `internlm2`.
-pub(super) fn internlm2(config: &Config<'_>) -> Result<Model, ConfigError> {
+pub(super) fn internlm2(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     let f = Figures::read(config, &Defaults { vocab_size: 103_168, ..LLAMA })?;
     let (h, inner) = (f.hidden_size, f.intermediate_size);
     let bias = config.flag(&["bias"], true)?;
@@ -40,7 +40,7 @@ pub(super) fn internlm2(config: &Config<'_>) -> Result<Model, ConfigError> {
 
 /// `baichuan`: rotary positions in the 7B models, ALiBi in the 13B models. The files tell them apart by
 /// `max_position_embeddings`, which only the 7B class has; the 13B class has `model_max_length` alone.
-pub(super) fn baichuan(config: &Config<'_>) -> Result<Model, ConfigError> {
+pub(super) fn baichuan(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     let f = Figures::read(config, &Defaults { vocab_size: 64_000, max_position_embeddings: Some(4_096), ..LLAMA })?;
     let f = Figures { num_key_value_heads: f.num_attention_heads, ..f };
     let (h, inner) = (f.hidden_size, f.intermediate_size);

@@ -69,14 +69,14 @@ fn layer(f: &Figures, shape: &Shape, attention: &Attention, mixture: Option<&Mix
 }
 
 /// `llama`, and every model published under that class: Yi, DeepSeek-LLM, TinyLlama, SmolLM, Vicuna.
-pub(super) fn llama(config: &Config<'_>) -> Result<Model, ConfigError> {
+pub(super) fn llama(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     let f = Figures::read(config, &LLAMA)?;
     let bias = AttentionBias::all(config.flag(&["attention_bias"], false)?);
     Ok(decoder(&f, &Shape { bias, mlp_bias: config.flag(&["mlp_bias"], false)?, ..Shape::default() }))
 }
 
 /// `seed_oss`: dropout of a tenth unless the config says otherwise, as published configs do.
-pub(super) fn seed_oss(config: &Config<'_>) -> Result<Model, ConfigError> {
+pub(super) fn seed_oss(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     let defaults = Defaults {
         vocab_size: 155_136,
         intermediate_size: Some(27_648),
@@ -99,7 +99,7 @@ pub(super) fn seed_oss(config: &Config<'_>) -> Result<Model, ConfigError> {
 }
 
 /// `smollm3`: every fourth layer without rotary positions.
-pub(super) fn smollm3(config: &Config<'_>) -> Result<Model, ConfigError> {
+pub(super) fn smollm3(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     let defaults = Defaults {
         vocab_size: 128_256,
         hidden_size: 2_048,
@@ -136,7 +136,7 @@ pub(super) fn smollm3(config: &Config<'_>) -> Result<Model, ConfigError> {
 }
 
 /// `internlm3`: Llama's class, its biases under two names.
-pub(super) fn internlm3(config: &Config<'_>) -> Result<Model, ConfigError> {
+pub(super) fn internlm3(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     let defaults = Defaults {
         vocab_size: 128_512,
         intermediate_size: Some(10_240),

@@ -16,13 +16,13 @@ const MISTRAL: Defaults = Defaults {
 };
 
 /// `mistral`: a window of 4,096 unless the config says otherwise.
-pub(super) fn mistral(config: &Config<'_>) -> Result<Model, ConfigError> {
+pub(super) fn mistral(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     let f = Figures::read(config, &MISTRAL)?;
     Ok(decoder(&f, &Shape::windowed(&f, window(config, Some(4_096))?)))
 }
 
 /// `ministral`: Mistral with `layer_types`.
-pub(super) fn ministral(config: &Config<'_>) -> Result<Model, ConfigError> {
+pub(super) fn ministral(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     let f = Figures::read(config, &MISTRAL)?;
     let window = window(config, Some(4_096))?;
     let sliding = sliding_layers(config, f.num_hidden_layers, |_| window.is_some())?;
@@ -30,7 +30,7 @@ pub(super) fn ministral(config: &Config<'_>) -> Result<Model, ConfigError> {
 }
 
 /// `mixtral`.
-pub(super) fn mixtral(config: &Config<'_>) -> Result<Model, ConfigError> {
+pub(super) fn mixtral(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     let f = Figures::read(config, &MISTRAL)?;
     let expert = Mlp::gated(f.intermediate_size, f.activation);
     let num_experts = config.count(&["num_local_experts", "num_experts"], 8, EXPERTS)?;
@@ -43,7 +43,7 @@ pub(super) fn mixtral(config: &Config<'_>) -> Result<Model, ConfigError> {
 }
 
 /// `ministral3`: Mistral without a window by default.
-pub(super) fn ministral3(config: &Config<'_>) -> Result<Model, ConfigError> {
+pub(super) fn ministral3(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     let defaults = Defaults {
         vocab_size: 131_072,
         num_hidden_layers: 34,

@@ -14,7 +14,7 @@ const EXTRA_ROWS: u64 = 8;
 
 /// `mllama_text_model`. Cross-attention layers are counted with their parameters; what they compute is taken for
 /// self-attention over the text, which is an upper bound for training on text alone, where they are skipped.
-pub(super) fn mllama_text(config: &Config<'_>) -> Result<Model, ConfigError> {
+pub(super) fn mllama_text(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     let defaults = Defaults {
         vocab_size: 128_256,
         intermediate_size: Some(14_336),

@@ -41,7 +41,7 @@ use super::config::{Config, ConfigError};
 use super::structure::Model;
 
 /// A reader of one class's configs.
-pub(super) type Reader = fn(&Config<'_>) -> Result<Model, ConfigError>;
+pub(super) type Reader = fn(&Config<'_>) -> Result<Model, Box<ConfigError>>;
 
 /// Classes whose steps were compared with PyTorch's allocator, in order.
 const MEASURED: &[&str] = &[

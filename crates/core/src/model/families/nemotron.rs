@@ -9,7 +9,7 @@ use super::blocks::{
 use super::figures::{Defaults, Figures, LLAMA, Parts};
 
 /// `nemotron`: LayerNorm whose weight is one more than stored; half of each head rotated.
-pub(super) fn nemotron(config: &Config<'_>) -> Result<Model, ConfigError> {
+pub(super) fn nemotron(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     let defaults = Defaults {
         vocab_size: 256_000,
         hidden_size: 6_144,
@@ -32,7 +32,7 @@ pub(super) fn nemotron(config: &Config<'_>) -> Result<Model, ConfigError> {
 }
 
 /// `arcee`.
-pub(super) fn arcee(config: &Config<'_>) -> Result<Model, ConfigError> {
+pub(super) fn arcee(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     let defaults = Defaults {
         hidden_size: 2_560,
         intermediate_size: Some(18_432),
@@ -48,7 +48,7 @@ pub(super) fn arcee(config: &Config<'_>) -> Result<Model, ConfigError> {
 }
 
 /// A layer but for its norms.
-fn squared_relu(config: &Config<'_>, f: &Figures, attention: Attention) -> Result<Layer, ConfigError> {
+fn squared_relu(config: &Config<'_>, f: &Figures, attention: Attention) -> Result<Layer, Box<ConfigError>> {
     let bias = AttentionBias::all(config.flag(&["attention_bias"], false)?);
     let mlp_bias = config.flag(&["mlp_bias"], false)?;
     let inner = f.intermediate_size;

@@ -14,7 +14,7 @@ use super::llama::{self, Shape, windows};
 const OLMO: Defaults = Defaults { vocab_size: 50_304, ..LLAMA };
 
 /// `olmo`.
-pub(super) fn olmo(config: &Config<'_>) -> Result<Model, ConfigError> {
+pub(super) fn olmo(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     let f = Figures::read(config, &OLMO)?;
     let h = f.hidden_size;
     let bias = AttentionBias::all(config.flag(&["attention_bias"], false)?);
@@ -34,19 +34,19 @@ pub(super) fn olmo(config: &Config<'_>) -> Result<Model, ConfigError> {
 }
 
 /// `olmo2`.
-pub(super) fn olmo2(config: &Config<'_>) -> Result<Model, ConfigError> {
+pub(super) fn olmo2(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     let f = Figures::read(config, &OLMO)?;
     second_or_third(config, &f, &[])
 }
 
 /// `olmo3`: OLMo-2 with three of four layers sliding.
-pub(super) fn olmo3(config: &Config<'_>) -> Result<Model, ConfigError> {
+pub(super) fn olmo3(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     let f = Figures::read(config, &OLMO)?;
     let sliding = sliding_layers(config, f.num_hidden_layers, |index| !(index + 1).is_multiple_of(4))?;
     second_or_third(config, &f, &windows(&sliding, window(config, Some(4_096))?))
 }
 
-fn second_or_third(config: &Config<'_>, f: &Figures, windows: &[Option<u64>]) -> Result<Model, ConfigError> {
+fn second_or_third(config: &Config<'_>, f: &Figures, windows: &[Option<u64>]) -> Result<Model, Box<ConfigError>> {
     // These norms multiply by their weight in fp32 and cast back last, as Gemma's do.
     const NORM: NormKind = NormKind::GemmaRmsNorm;
     let h = f.hidden_size;
@@ -71,7 +71,7 @@ fn second_or_third(config: &Config<'_>, f: &Figures, windows: &[Option<u64>]) ->
 }
 
 /// `olmoe`.
-pub(super) fn olmoe(config: &Config<'_>) -> Result<Model, ConfigError> {
+pub(super) fn olmoe(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     let defaults = Defaults {
         hidden_size: 2_048,
         intermediate_size: Some(2_048),

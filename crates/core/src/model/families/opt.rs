@@ -11,7 +11,7 @@ use super::figures::{Defaults, Figures, LLAMA, Parts};
 const POSITION_OFFSET: u64 = 2;
 
 /// `opt`.
-pub(super) fn opt(config: &Config<'_>) -> Result<Model, ConfigError> {
+pub(super) fn opt(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     let defaults = Defaults {
         vocab_size: 50_272,
         hidden_size: 768,

@@ -12,7 +12,7 @@ use super::blocks::{
 use super::figures::{Defaults, Figures, LLAMA, Parts, window};
 
 /// `phi`: one norm feeds attention and feed-forward side by side; biases everywhere, the head too.
-pub(super) fn phi(config: &Config<'_>) -> Result<Model, ConfigError> {
+pub(super) fn phi(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     let defaults = Defaults {
         vocab_size: 51_200,
         hidden_size: 2_048,
@@ -52,7 +52,7 @@ pub(super) fn phi(config: &Config<'_>) -> Result<Model, ConfigError> {
 }
 
 /// `phi3`: Llama with q, k, v in one projection, and gate and up in one.
-pub(super) fn phi3(config: &Config<'_>) -> Result<Model, ConfigError> {
+pub(super) fn phi3(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     let defaults = Defaults {
         vocab_size: 32_064,
         hidden_size: 3_072,

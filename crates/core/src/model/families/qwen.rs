@@ -21,7 +21,7 @@ const QWEN2: Defaults = Defaults {
 
 /// `qwen`, the first generation, which comes with its own code: q, k and v in one projection with a bias, and an
 /// `intermediate_size` that is the width of gate and up together.
-pub(super) fn qwen(config: &Config<'_>) -> Result<Model, ConfigError> {
+pub(super) fn qwen(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     let defaults = Defaults { num_key_value_heads: None, max_position_embeddings: Some(8_192), ..QWEN2 };
     let f = Figures::read(config, &defaults)?;
     let head_dim = config.count(&["kv_channels"], f.head_dim, HEAD_WIDTH)?;
@@ -54,12 +54,12 @@ pub(super) fn qwen(config: &Config<'_>) -> Result<Model, ConfigError> {
 }
 
 /// `qwen2`: biases on q, k and v.
-pub(super) fn qwen2(config: &Config<'_>) -> Result<Model, ConfigError> {
+pub(super) fn qwen2(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     second(config, &QWEN2, 28)
 }
 
 /// `qwen2_vl_text` and `qwen2_5_vl_text`, with the defaults of the 72B model.
-pub(super) fn qwen2_vl_text(config: &Config<'_>) -> Result<Model, ConfigError> {
+pub(super) fn qwen2_vl_text(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     let defaults = Defaults {
         vocab_size: 152_064,
         hidden_size: 8_192,
@@ -73,7 +73,7 @@ pub(super) fn qwen2_vl_text(config: &Config<'_>) -> Result<Model, ConfigError> {
 }
 
 /// `qwen2_5_omni_text`.
-pub(super) fn qwen2_5_omni_text(config: &Config<'_>) -> Result<Model, ConfigError> {
+pub(super) fn qwen2_5_omni_text(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     let defaults = Defaults {
         vocab_size: 152_064,
         hidden_size: 3_584,
@@ -86,14 +86,14 @@ pub(super) fn qwen2_5_omni_text(config: &Config<'_>) -> Result<Model, ConfigErro
     second(config, &defaults, 28)
 }
 
-fn second(config: &Config<'_>, defaults: &Defaults, max_window_layers: u64) -> Result<Model, ConfigError> {
+fn second(config: &Config<'_>, defaults: &Defaults, max_window_layers: u64) -> Result<Model, Box<ConfigError>> {
     let f = Figures::read(config, defaults)?;
     let windows = upper_windows(config, &f, max_window_layers)?;
     Ok(decoder(&f, &Shape { bias: AttentionBias::qkv(true), windows, ..Shape::default() }))
 }
 
 /// `qwen3`: norms over each query and key head.
-pub(super) fn qwen3(config: &Config<'_>) -> Result<Model, ConfigError> {
+pub(super) fn qwen3(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     let f = Figures::read(config, &Defaults { head_dim: Some(128), ..QWEN2 })?;
     let bias = AttentionBias::all(config.flag(&["attention_bias"], false)?);
     let windows = upper_windows(config, &f, 28)?;
@@ -112,7 +112,7 @@ const QWEN2_MOE: Defaults = Defaults {
 };
 
 /// `qwen2_moe`: a shared expert behind a learned gate beside the routed ones.
-pub(super) fn qwen2_moe(config: &Config<'_>) -> Result<Model, ConfigError> {
+pub(super) fn qwen2_moe(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     let f = Figures::read(config, &QWEN2_MOE)?;
     let inner = config.count(&["moe_intermediate_size"], 1_408, INNER_WIDTH)?;
     let shared = config.count(&["shared_expert_intermediate_size"], 5_632, INNER_WIDTH)?;
@@ -141,7 +141,7 @@ pub(super) fn qwen2_moe(config: &Config<'_>) -> Result<Model, ConfigError> {
 }
 
 /// `qwen3_moe`.
-pub(super) fn qwen3_moe(config: &Config<'_>) -> Result<Model, ConfigError> {
+pub(super) fn qwen3_moe(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     let defaults =
         Defaults { intermediate_size: Some(6_144), num_attention_heads: 32, num_key_value_heads: Some(4), ..QWEN2_MOE };
     let model = third_mixture(config, &defaults, &MixtureDefaults { inner: 768, experts: 128, per_tok: 8 })?;
@@ -149,7 +149,7 @@ pub(super) fn qwen3_moe(config: &Config<'_>) -> Result<Model, ConfigError> {
 }
 
 /// `qwen3_vl_moe_text`.
-pub(super) fn qwen3_vl_moe_text(config: &Config<'_>) -> Result<Model, ConfigError> {
+pub(super) fn qwen3_vl_moe_text(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     let defaults = Defaults { max_position_embeddings: Some(128_000), ..QWEN2_MOE };
     third_mixture(config, &defaults, &MixtureDefaults { inner: 1_408, experts: 60, per_tok: 4 })
 }
@@ -161,7 +161,11 @@ struct MixtureDefaults {
     per_tok: u64,
 }
 
-fn third_mixture(config: &Config<'_>, defaults: &Defaults, mixture: &MixtureDefaults) -> Result<Model, ConfigError> {
+fn third_mixture(
+    config: &Config<'_>,
+    defaults: &Defaults,
+    mixture: &MixtureDefaults,
+) -> Result<Model, Box<ConfigError>> {
     let f = Figures::read(config, defaults)?;
     let inner = config.count(&["moe_intermediate_size"], mixture.inner, INNER_WIDTH)?;
     let num_experts = config.count(&["num_experts", "num_local_experts"], mixture.experts, EXPERTS)?;
@@ -179,7 +183,7 @@ fn third_mixture(config: &Config<'_>, defaults: &Defaults, mixture: &MixtureDefa
 }
 
 /// Which layers of a Qwen mixture are sparse: every `decoder_sparse_step`-th that `mlp_only_layers` does not name.
-fn sparse_layers(config: &Config<'_>, f: &Figures) -> Result<Vec<bool>, ConfigError> {
+fn sparse_layers(config: &Config<'_>, f: &Figures) -> Result<Vec<bool>, Box<ConfigError>> {
     let step = config.count(&["decoder_sparse_step"], 1, LAYER_INDEX)?;
     let dense = config.layer_indices("mlp_only_layers")?;
     let sparse = |index: u64| step > 0 && (index + 1).is_multiple_of(step) && !dense.contains(&index);
@@ -187,16 +191,16 @@ fn sparse_layers(config: &Config<'_>, f: &Figures) -> Result<Vec<bool>, ConfigEr
 }
 
 /// The window of a Qwen config: off unless `use_sliding_window`.
-fn used_window(config: &Config<'_>) -> Result<Option<u64>, ConfigError> {
+fn used_window(config: &Config<'_>) -> Result<Option<u64>, Box<ConfigError>> {
     if config.flag(&["use_sliding_window"], false)? { window(config, Some(4_096)) } else { Ok(None) }
 }
 
-fn max_window_layers(config: &Config<'_>, default: u64) -> Result<u64, ConfigError> {
+fn max_window_layers(config: &Config<'_>, default: u64) -> Result<u64, Box<ConfigError>> {
     config.count(&["max_window_layers"], default, LAYER_INDEX)
 }
 
 /// Qwen2 and Qwen3 limit the layers from `max_window_layers` up.
-fn upper_windows(config: &Config<'_>, f: &Figures, default: u64) -> Result<Vec<Option<u64>>, ConfigError> {
+fn upper_windows(config: &Config<'_>, f: &Figures, default: u64) -> Result<Vec<Option<u64>>, Box<ConfigError>> {
     let window = used_window(config)?;
     let first = max_window_layers(config, default)?;
     let sliding = sliding_layers(config, f.num_hidden_layers, |index| index >= first)?;

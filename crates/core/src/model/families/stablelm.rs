@@ -7,7 +7,7 @@ use super::blocks::{AttentionBias, gated_mlp, layer_norm, norm, pre_norm_layer, 
 use super::figures::{Defaults, Figures, LLAMA, Parts};
 
 /// `stablelm`.
-pub(super) fn stablelm(config: &Config<'_>) -> Result<Model, ConfigError> {
+pub(super) fn stablelm(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     let defaults = Defaults {
         vocab_size: 50_304,
         hidden_size: 2_560,

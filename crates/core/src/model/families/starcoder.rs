@@ -7,7 +7,7 @@ use super::blocks::{AttentionBias, layer_norm, plain_mlp, pre_norm_layer, rotary
 use super::figures::{Defaults, Figures, LLAMA, Parts, window};
 
 /// `starcoder2`.
-pub(super) fn starcoder2(config: &Config<'_>) -> Result<Model, ConfigError> {
+pub(super) fn starcoder2(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
     let defaults = Defaults {
         vocab_size: 49_152,
         hidden_size: 3_072,

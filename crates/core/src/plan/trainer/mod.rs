@@ -35,20 +35,52 @@ impl Plan {
     /// that were changed by hand stay.
     #[must_use]
     pub fn adopting(&self, chosen: &Self) -> Self {
-        let mut plan = chosen.clone();
         let deciding = |plan: &Self| (plan.trainer.clone(), plan.task, plan.method);
         if deciding(self) == deciding(chosen) {
-            return plan;
+            return chosen.clone();
         }
-        let (before, after) = (self.with_every_default(), chosen.with_every_default());
+        let plan = chosen.moved(&self.with_every_default(), &chosen.with_every_default());
+        // What follows from other fields follows from those that have moved.
+        plan.moved(&self.with_derived_defaults(), &plan.with_derived_defaults())
+    }
+
+    /// The plan in which fields that stand as in `before` take their values in `after`.
+    fn moved(&self, before: &Self, after: &Self) -> Self {
+        let mut plan = self.clone();
         for field in super::fields() {
-            let (old, new) = (field.value(&before), field.value(&after));
-            if old != new && field.value(chosen) == old {
+            let (old, new) = (field.value(before), field.value(after));
+            if old != new && field.value(self) == old {
                 // A default of a trainer is a value of its field.
                 let _ = field.set_value(&mut plan, &new);
             }
         }
         plan
+    }
+
+    /// The same plan with what its trainer takes where nothing but the fields that decide it were chosen.
+    fn with_derived_defaults(&self) -> Self {
+        let mut plan = Self {
+            per_device_train_batch_size: self.per_device_train_batch_size,
+            num_gpus: self.num_gpus,
+            torch_dtype: self.torch_dtype,
+            ..self.with_every_default()
+        };
+        plan.take_derived_defaults(|_| false);
+        plan
+    }
+
+    /// Whether the trainer has `activation_offloading` for this task and its step was measured with it: a loop of one's own
+    /// may move what it likes, and TRL has the argument where it trains on given answers (trl trainer/*_config.py). trl 1.6's
+    /// hooks hold more than 1.9's, of which it was not found what; axolotl's replace checkpointing, and were not measured.
+    pub fn can_offload_activations(&self) -> bool {
+        match self.trainer.name {
+            TrainerName::Custom => self.task != Task::Inference,
+            TrainerName::Trl => {
+                let offered = matches!(self.task, Task::Sft | Task::Dpo | Task::Kto | Task::Reward);
+                offered && !self.trainer.release().is_before(1, 9)
+            }
+            _ => false,
+        }
     }
 
     /// The plan of this trainer, task and method in which nothing else was chosen.
@@ -80,8 +112,7 @@ pub(super) fn unmodelled(plan: &Plan) -> Option<Problem> {
         let (value, modelled) = (under(plan.task.name()), others.map(|other| other.name()).collect());
         return Some(Problem::new("trainer.name", ProblemKind::NotModelled { value, modelled }));
     }
-    // trl 1.6's hooks hold more than 1.9's, of which it was not found what.
-    if plan.activation_offloading && name == TrainerName::Trl && release < Release::new(1, 9, 0) {
+    if plan.activation_offloading && plan.task != Task::Inference && !plan.can_offload_activations() {
         let kind = ProblemKind::NotModelled { value: under("true"), modelled: vec!["false"] };
         return Some(Problem::new("activation_offloading", kind));
     }
@@ -95,9 +126,9 @@ const fn measured_tasks(name: TrainerName, release: Release) -> &'static [Task] 
         TrainerName::Transformers => &[Sft, SequenceClassification, Inference],
         TrainerName::Trl if release.is_before(1, 16) => &[Sft, Dpo, Reward, Grpo, Rloo, Inference],
         TrainerName::Trl => &[Sft, Dpo, Reward, Kto, Orpo, Grpo, Rloo, Inference],
-        TrainerName::LlamaFactory => &[Sft, Dpo, Reward, Inference],
-        TrainerName::MsSwift => &[Sft, Dpo, Reward, Inference],
-        TrainerName::Axolotl => &[Sft, Inference],
+        TrainerName::LlamaFactory => &[Sft, Dpo, Kto, Orpo, Reward, Inference],
+        TrainerName::MsSwift => &[Sft, Dpo, Orpo, Reward, Inference],
+        TrainerName::Axolotl => &[Sft, Dpo, Inference],
         TrainerName::Custom | TrainerName::Unsloth | TrainerName::Verl | TrainerName::Torchtune => &[],
     }
 }

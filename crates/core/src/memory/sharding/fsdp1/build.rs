@@ -4,8 +4,12 @@
 //! rank's part is cloned (`FlatParamHandle.shard`); then the flat tensor goes, and the parameters become views of the part
 //! (`_use_sharded_views`). When all are there, accelerate converts the parts that train (accelerator.py `prepare_model`), and
 //! the first forward makes what parts will be gathered into, which is freed at once (`init_flat_param_attributes`).
+//!
+//! A base of 4-bit weights is on the GPU before: it was quantised while it was loaded.
 
 use super::super::super::autograd::{Event, Tape, dims, rounded};
+use super::super::super::loading::{Loader, Turns};
+use super::super::super::precision::element_type;
 use super::super::super::term::Term;
 use super::units::{Unit, share};
 use crate::job::Sharding;
@@ -15,23 +19,45 @@ use std::collections::HashMap;
 pub(super) fn order(tape: &Tape, sharding: &Sharding, units: &[Unit<'_>]) {
     let bytes = |elements: u64, width: u64| i64::try_from(rounded(elements.saturating_mul(width))).unwrap_or(i64::MAX);
     let loaded_as = sharding.loaded_dtype.bytes();
-    tape.rewrite(0, |_, loaded, new_storage| {
+    let base = element_type(sharding.frozen_dtype);
+    let mut turns = Turns::of(units.iter().flat_map(|unit| unit.parameters.iter().copied()));
+    tape.rewrite(0, |rows, loaded, new_storage| {
         let by_storage: HashMap<u32, Event> = loaded.iter().map(|event| (event.storage, *event)).collect();
-        let own = |unit: &Unit<'_>| -> Vec<u32> { unit.parameters.iter().map(|one| one.tensor.storage_id()).collect() };
-        let sharded: Vec<u32> = units.iter().flat_map(own).collect();
-        let mut events: Vec<Event> = loaded.into_iter().filter(|event| !sharded.contains(&event.storage)).collect();
+        // Every parameter as a whole, by the storage of its part.
+        let mut wholes: HashMap<u32, Event> = HashMap::new();
+        for unit in units {
+            let width = if unit.trains { loaded_as } else { unit.kept.bytes() };
+            for one in &unit.parameters {
+                let Some(part) = by_storage.get(&one.tensor.storage_id()) else { continue };
+                let whole = Event { storage: new_storage(), bytes: bytes(one.elements(), width), ..*part };
+                wholes.insert(part.storage, whole);
+                turns.replace(part.storage, whole.storage);
+            }
+        }
+        let trains = |event: &Event| units.iter().any(|unit| unit.trains && unit.has(event.storage));
+        let mut events = if sharding.shards_four_bit {
+            let frozen = loaded.into_iter().filter(|event| !trains(event));
+            let frozen = frozen.map(|event| wholes.get(&event.storage).copied().unwrap_or(event)).collect();
+            let mut loader = Loader { rows, new_storage, events: Vec::new() };
+            loader.quantize_while_loading(frozen, &turns, base);
+            loader.events
+        } else {
+            loaded.into_iter().filter(|event| !wholes.contains_key(&event.storage)).collect()
+        };
         let mut converted = Vec::new();
         for unit in units {
-            let Some(first) = unit.parameters.first().and_then(|one| by_storage.get(&one.tensor.storage_id())) else {
-                continue;
-            };
+            let parts: Vec<&Event> =
+                unit.parameters.iter().filter_map(|one| by_storage.get(&one.tensor.storage_id())).collect();
+            let Some(first) = parts.first().copied() else { continue };
             let mut new = |bytes| Event { storage: new_storage(), bytes, ..*first };
             let width = if unit.trains { loaded_as } else { unit.kept.bytes() };
-            let wholes: Vec<Event> = unit.parameters.iter().map(|one| new(bytes(one.elements(), width))).collect();
+            let wholes: Vec<Event> = parts.iter().filter_map(|part| wholes.get(&part.storage)).copied().collect();
             let flat = new(bytes(unit.layout.elements, width));
             let elements = share(sharding, unit.layout.elements);
             let kept = Event { bytes: bytes(elements, unit.kept.bytes()), ..*first };
-            events.extend(&wholes);
+            if unit.trains || !sharding.shards_four_bit {
+                events.extend(&wholes);
+            }
             events.push(flat);
             let free = |event: &Event| Event { bytes: -event.bytes, ..*event };
             if width == unit.kept.bytes() {

@@ -57,6 +57,7 @@ impl Strategy for Fsdp1<'_> {
             if !self.0.offload_param {
                 build::order(tape, self.0, &units);
             }
+            tape.mark(|marks, at| marks.first_forward = Some(at));
             build::initialise(tape, self.0, &units);
         }
         Vec::new()

@@ -24,6 +24,13 @@ pub(super) struct Unit<'a> {
     pub(super) element: ElementType,
 }
 
+impl Unit<'_> {
+    /// Whether the tensor in `storage` is one of its parameters.
+    pub(super) fn has(&self, storage: u32) -> bool {
+        self.parameters.iter().any(|one| one.tensor.storage_id() == storage)
+    }
+}
+
 /// A flat tensor's parts.
 #[derive(Debug, Clone)]
 pub(super) struct Layout {

@@ -7,7 +7,7 @@
 use super::super::super::autograd::{Event, Tape, rounded};
 use super::super::super::parameter::Parameter;
 use super::super::super::term::Term;
-use std::collections::HashMap;
+use crate::order::Places;
 
 /// A parameter and its shard.
 #[derive(Debug, Clone, Copy)]
@@ -24,8 +24,8 @@ pub(super) fn order<'a>(
     groups: impl Iterator<Item = &'a [&'a Parameter]>,
     from_host: bool,
 ) {
-    let storage = |parameter: &Parameter| parameter.tensor.storage_id();
-    let by_storage: HashMap<u32, &Parameter> = parameters.iter().map(|one| (storage(one), one)).collect();
+    let storage = |parameter: &Parameter| parameter.tensor.storage_id() as usize;
+    let places: Places = parameters.iter().map(storage).collect();
     tape.rewrite(0, |rows, loaded, new_storage| {
         let is_adapter = |event: &Event| {
             rows.get(usize::from(event.row)).is_some_and(|row| Term::from(row.label.kind) == Term::AdapterWeights)
@@ -33,10 +33,11 @@ pub(super) fn order<'a>(
         // Adapters are put onto a finished model.
         let (adapters, base): (Vec<Event>, Vec<Event>) = loaded.into_iter().partition(is_adapter);
         let mut events = Vec::new();
-        let mut sharded = HashMap::new();
+        let mut sharded = vec![None; parameters.len()];
         for shard in base.into_iter().chain(adapters) {
             let row = rows.get(usize::from(shard.row));
-            let Some((parameter, row)) = by_storage.get(&shard.storage).zip(row) else {
+            let place = places.get(shard.storage as usize);
+            let Some(((place, parameter), row)) = place.and_then(|at| Some((at, parameters.get(at)?))).zip(row) else {
                 events.push(shard);
                 continue;
             };
@@ -46,10 +47,11 @@ pub(super) fn order<'a>(
             if !from_host {
                 events.push(whole);
             }
-            sharded.insert(shard.storage, Sharded { whole, shard });
+            sharded[place] = Some(Sharded { whole, shard });
         }
         for group in groups {
-            let own: Vec<Sharded> = group.iter().filter_map(|one| sharded.get(&storage(one)).copied()).collect();
+            let own = group.iter().filter_map(|one| sharded.get(places.get(storage(one))?).copied().flatten());
+            let own: Vec<Sharded> = own.collect();
             events.extend(own.iter().filter(|_| from_host).map(|one| one.whole));
             events.extend(own.iter().map(|one| one.shard));
             events.extend(own.iter().map(|one| Event { bytes: -one.whole.bytes, ..one.whole }));

@@ -9,6 +9,7 @@ use super::super::super::precision::element_type;
 use super::super::super::term::Term;
 use super::super::groups::{Collectives, Members, Place, common};
 use crate::job::Sharding;
+use crate::order;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
@@ -250,11 +251,12 @@ impl Collectives for ParamGroups {
     /// order of the modules that they are around, a tail with the embedding before the layers.
     fn end_backward(&self) -> Vec<Tensor> {
         let mut order: Vec<usize> = (0..self.groups.len()).collect();
-        order.sort_by_key(|index| match self.groups.get(*index).map(|group| group.place) {
+        let rank = |index: &usize| match self.groups.get(*index).map(|group| group.place) {
             Some(Place::Root) => 0,
             Some(Place::Tail { shared: true }) => 1,
             _ => 2,
-        });
+        };
+        order::sort(&mut order, |one, other| rank(one).cmp(&rank(other)));
         for index in order {
             let Some(group) = self.groups.get(index) else { continue };
             if !group.reduced.get() {

@@ -10,9 +10,10 @@ use super::super::host::HostAllocation;
 use super::super::parameter::{Parameters, Trainable};
 use super::super::precision::element_type;
 use super::flat;
-use super::groups::{Groups, Place};
+use super::groups::{Groups, Members, Place};
 use super::strategy::{Elements, MicroBatch, Strategy, fsdp_on_host, nothing};
 use crate::job::Sharding;
+use crate::order;
 use std::rc::Rc;
 
 use groups::{ParamGroups, padded};
@@ -56,7 +57,8 @@ impl Strategy for Fsdp2<'_> {
         if flat::is_replayed(tape) && !self.0.offload_param {
             let mut groups = layout::groups(self.0, parameters);
             // Layers are wrapped first, from the innermost modules outwards.
-            groups.sort_by_key(|(members, _)| !matches!(members.place, Place::Layer(_)));
+            let outermost = |members: &Members| !matches!(members.place, Place::Layer(_));
+            order::sort(&mut groups, |(one, _), (other, _)| outermost(one).cmp(&outermost(other)));
             let order = groups.iter().map(|(members, _)| members.parameters.as_slice());
             build::order(tape, parameters.all, order, self.0.accelerate.is_some());
         }

@@ -8,7 +8,6 @@ use super::super::super::term::Term;
 use super::super::hooks::Modules;
 use super::acts::Acts;
 use super::copies::Copies;
-use std::collections::HashMap;
 
 /// A block that DeepSpeed holds.
 #[derive(Debug, Clone, Copy)]
@@ -41,7 +40,7 @@ pub(in super::super) struct Writer<'a> {
     has_stepped: bool,
     /// By parameter's number.
     rows: Vec<Rows>,
-    other_rows: HashMap<(&'static str, u64, ElementType), u16>,
+    other_rows: Vec<(&'static str, u64, ElementType, u16)>,
 }
 
 impl<'a> Writer<'a> {
@@ -81,7 +80,7 @@ impl<'a> Writer<'a> {
             stream: Stream::COMPUTE,
             has_stepped: false,
             rows,
-            other_rows: HashMap::new(),
+            other_rows: Vec::new(),
         }
     }
 
@@ -151,6 +150,9 @@ impl<'a> Writer<'a> {
             return;
         }
         let (old, new) = (self.old.marks, &mut self.new.marks);
+        if old.first_forward == Some(at) {
+            new.first_forward = Some(now);
+        }
         for (old, new, is_known) in [
             (old.states, &mut new.states, false),
             (old.step, &mut new.step, false),
@@ -182,11 +184,14 @@ impl<'a> Writer<'a> {
     }
 
     fn row(&mut self, term: Term, name: &'static str, elements: u64, element: ElementType) -> u16 {
-        let old = &mut self.old;
-        *self
-            .other_rows
-            .entry((name, elements, element))
-            .or_insert_with(|| old.add_row(term, name, dims(&[(Sym::N, elements)]), element))
+        let same =
+            |other: &&(&str, u64, ElementType, u16)| other.1 == elements && other.2 == element && other.0 == name;
+        if let Some((.., row)) = self.other_rows.iter().find(same) {
+            return *row;
+        }
+        let row = self.old.add_row(term, name, dims(&[(Sym::N, elements)]), element);
+        self.other_rows.push((name, elements, element, row));
+        row
     }
 
     fn allocate_in(&mut self, row: u16, bytes: u64) -> Held {

@@ -1,6 +1,7 @@
 //! `PartitionedParameterCoordinator` (DeepSpeed 0.19 runtime/zero/partitioned_param_coordinator.py): fetches a module's
 //! parameters before it runs, prefetches those that come next in the trace, and frees what is not used again soon.
 
+use crate::order;
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
@@ -328,7 +329,7 @@ impl Coordinator {
             self.in_backward.retain(|other| *other != module);
         }
         // Those that both lists name are freed if one of them says so.
-        touched.sort_unstable_by_key(|(parameter, frees)| (*parameter, !*frees));
+        order::sort(&mut touched, |one, other| (one.0, !one.1).cmp(&(other.0, !other.1)));
         touched.dedup_by_key(|(parameter, _)| *parameter);
         for (parameter, frees) in touched.drain(..) {
             if let Some(state) = self.parameters.get_mut(parameter) {

@@ -1,0 +1,66 @@
+//! `headroom diagnose`: what the text of a failure or of a monitor, or a memory snapshot, states and what is behind it.
+
+use std::io::Write;
+
+use headroom_core::job::Job;
+use headroom_files::diagnose::{Diagnosis, diagnose};
+use headroom_files::finding::Language;
+
+use crate::input::{bad_plan, one_line, read_bytes, read_plan};
+use crate::{Failure, Outcome, json};
+
+/// What `diagnose` takes.
+#[derive(clap::Args)]
+pub(crate) struct DiagnoseOptions {
+    /// Log, traceback, nvidia-smi, memory_summary() or pickled memory snapshot; - for standard input.
+    #[arg(value_name = "FILE")]
+    file: String,
+    /// The plan of the run: JSON file, JSON text, link or its fragment.
+    #[arg(value_name = "PLAN")]
+    plan: Option<String>,
+    /// Prints everything as JSON.
+    #[arg(long)]
+    json: bool,
+    /// Speaks Chinese.
+    #[arg(long)]
+    chinese: bool,
+}
+
+/// Prints the figures and the findings.
+pub(crate) fn run(options: &DiagnoseOptions, out: &mut dyn Write) -> Result<Outcome, Failure> {
+    let bytes = read_bytes(&options.file)?;
+    let job = match &options.plan {
+        Some(plan) => Some(Job::resolve(&read_plan(plan)?).map_err(|problems| bad_plan(&problems))?),
+        None => None,
+    };
+    let name = &options.file;
+    let found = diagnose(&bytes, job.as_ref()).map_err(|error| Failure::BadInput(format!("{name}: {error}")))?;
+    if found.readings.is_empty() {
+        let fix = "give the whole message with the lines around it";
+        return Err(Failure::BadInput(format!("{name}: no failure and no figure of memory in it; {fix}")));
+    }
+    let language = if options.chinese { Language::Chinese } else { Language::English };
+    if options.json {
+        json::write(&found.to_json(language), out)?;
+    } else {
+        print(&found, language, out)?;
+    }
+    Ok(Outcome::Fine)
+}
+
+fn print(found: &Diagnosis, language: Language, out: &mut dyn Write) -> Result<(), Failure> {
+    for reading in &found.readings {
+        writeln!(out, "{}, line {}", reading.format.name(), reading.line)?;
+        for (name, figure) in reading.figures() {
+            writeln!(out, "  {name} {figure}")?;
+        }
+    }
+    for finding in &found.findings {
+        let said = finding.said(language);
+        writeln!(out, "\n{}: {}", finding.severity.name(), one_line(&said.what))?;
+        if !said.fix.is_empty() {
+            writeln!(out, "  {}", one_line(&said.fix))?;
+        }
+    }
+    Ok(())
+}

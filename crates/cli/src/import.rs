@@ -1,0 +1,72 @@
+//! `headroom import`: files of trainers and launch commands as a plan.
+
+use std::io::Write;
+
+use headroom_files::finding::{Finding, Language};
+use headroom_files::import::{File, Import, import};
+
+use crate::input::{one_line, read_text};
+use crate::{Failure, Outcome, json};
+
+/// What `import` takes.
+#[derive(clap::Args)]
+pub(crate) struct ImportOptions {
+    /// Files of trainers, launch scripts, DeepSpeed or accelerate files, config.json; - for standard input.
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<String>,
+    /// Prints everything as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Reads the files that the caller names.
+pub(crate) fn read_files(names: &[String]) -> Result<Vec<File>, Failure> {
+    names.iter().map(|name| Ok(File { name: name.clone(), text: read_text(name)? })).collect()
+}
+
+/// Prints the plan that the files make.
+pub(crate) fn run(options: &ImportOptions, out: &mut dyn Write) -> Result<Outcome, Failure> {
+    let files = read_files(&options.files)?;
+    let imported = import(&files);
+    if options.json {
+        json::write(&imported.to_value(&files, Language::English), out)?;
+    } else {
+        print(&imported, &files, out)?;
+    }
+    Ok(Outcome::Fine)
+}
+
+fn print(imported: &Import, files: &[File], out: &mut dyn Write) -> Result<(), Failure> {
+    let name = |file: usize| files.get(file).map_or("", |file| file.name.as_str());
+    let (trainer, version) = &imported.trainer;
+    writeln!(out, "{trainer} {}", version.as_deref().unwrap_or(""))?;
+    for told in &imported.understood {
+        let line = format!("{}:{}: {} -> {} = {}", name(told.file), told.span.line, told.key, told.field, told.value);
+        writeln!(out, "  {}", one_line(&line))?;
+    }
+    if !imported.not_expressible.is_empty() {
+        writeln!(out, "Bears on memory and is not in the plan:")?;
+    }
+    for listed in &imported.not_expressible {
+        let why = listed.topic.said(Language::English);
+        let line = format!("{}:{}: {}: {} ({why})", name(listed.file), listed.span.line, listed.key, listed.value);
+        writeln!(out, "  {}", one_line(&line))?;
+    }
+    writeln!(out, "Keys that bear on no memory: {}", imported.ignored)?;
+    for finding in &imported.findings {
+        print_finding(finding, files, out)?;
+    }
+    write!(out, "{}", imported.plan.to_json())?;
+    Ok(())
+}
+
+/// Prints a finding with its line.
+pub(crate) fn print_finding(finding: &Finding, files: &[File], out: &mut dyn Write) -> Result<(), Failure> {
+    let said = finding.said(Language::English);
+    let place =
+        finding.file.and_then(|file| files.get(file)).map(|file| format!("{}:{}: ", file.name, finding.span.line));
+    let severity = finding.kind.severity().name();
+    let line = format!("{}{severity}: {} {}", place.unwrap_or_default(), said.what, said.fix);
+    writeln!(out, "{}", one_line(&line))?;
+    Ok(())
+}

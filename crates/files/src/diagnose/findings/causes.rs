@@ -1,0 +1,128 @@
+//! What a text by itself says about the cause.
+
+use super::{Finding, Kind, Library};
+use crate::diagnose::reading::{Format, Reading};
+use crate::finding::Severity;
+
+/// Less than this of other processes is a desktop or a context: they are only worth knowing.
+const OTHERS_WORTH_A_WARNING: u64 = 1 << 30;
+/// The largest context of the catalogue's GPUs with NCCL's buffers on top: what one process may have besides its cache.
+const MOST_CONTEXT: u64 = 3 << 30;
+
+/// The findings of every reading; of several ranks that say the same, once.
+pub(in super::super) fn of_readings(readings: &[Reading]) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = Vec::new();
+    for reading in readings {
+        for finding in of(reading) {
+            let id = finding.kind.id();
+            if findings.iter().all(|other| other.kind.id() != id) {
+                findings.push(finding);
+            }
+        }
+    }
+    findings
+}
+
+fn of(reading: &Reading) -> Vec<Finding> {
+    let mut kinds = Vec::new();
+    kinds.extend(failure(reading));
+    kinds.extend(others(reading));
+    kinds.extend(capped(reading));
+    kinds.extend(retries(reading));
+    kinds.extend(context(reading));
+    let found = |(kind, severity)| Finding::new(kind, severity, Some(reading.line), &reading.evidence);
+    let mut findings: Vec<Finding> = kinds.into_iter().map(found).collect();
+    for finding in &mut findings {
+        match &finding.kind {
+            Kind::Context { bytes, .. } => {
+                finding.edits.push(("non_pytorch_memory_mib", (bytes / (1 << 20)).to_string()));
+            }
+            Kind::Fragmentation { .. } => finding.edits.push(("expandable_segments", "true".to_owned())),
+            _ => {}
+        }
+    }
+    findings
+}
+
+/// What failed, by its format.
+fn failure(reading: &Reading) -> Vec<(Kind, Severity)> {
+    let tried = reading.tried.map(|tried| tried.bytes);
+    let library = |library| vec![(Kind::Library { library, tried }, Severity::Error)];
+    match reading.format {
+        Format::CudaOutOfMemory
+        | Format::HipOutOfMemory
+        | Format::XpuOutOfMemory
+        | Format::NpuOutOfMemory
+        | Format::MpsOutOfMemory
+        | Format::MemorySnapshot => allocator(reading, tried),
+        Format::CudaError => library(Library::Cuda),
+        Format::CublasAllocFailed => library(Library::Cublas),
+        Format::NcclOutOfMemory => library(Library::Nccl),
+        Format::BitsandbytesOutOfMemory => library(Library::Bitsandbytes),
+        Format::Vllm | Format::Sglang => {
+            vec![(Kind::EngineCache { needed: tried, available: reading.free_bytes }, Severity::Error)]
+        }
+        Format::HostOutOfMemory => {
+            let bytes = reading.process_bytes.or(tried).or(reading.host_used_bytes);
+            vec![(Kind::HostRanOut { bytes, planned: None }, Severity::Error)]
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// PyTorch's allocator: fragmentation where what lies idle would have met the request, a full GPU otherwise.
+fn allocator(reading: &Reading, tried: Option<u64>) -> Vec<(Kind, Severity)> {
+    let mut kinds = Vec::new();
+    let unallocated = reading.unallocated().unwrap_or(0);
+    let free = reading.free_bytes.unwrap_or(0);
+    if let Some(tried) = tried {
+        // With what is free beside it, what lies idle in segments would have sufficed.
+        if !reading.expandable && unallocated > 0 && free.saturating_add(unallocated) >= tried && unallocated > free {
+            let kind = Kind::Fragmentation { unallocated, tried: Some(tried), replayed: None };
+            kinds.push((kind, Severity::Error));
+        } else if let Some(total) = reading.total_bytes {
+            kinds.push((Kind::Full { allocated: reading.allocated.map(|one| one.bytes), total }, Severity::Error));
+        }
+    }
+    kinds
+}
+
+fn others(reading: &Reading) -> Option<(Kind, Severity)> {
+    let tried = reading.tried.map(|tried| tried.bytes);
+    let free = reading.free_bytes.unwrap_or(0);
+    if let Some(bytes) = reading.other_processes_bytes.filter(|bytes| *bytes > 0) {
+        let mut processes = reading.processes.clone();
+        processes.sort_by_key(|process| std::cmp::Reverse(process.bytes));
+        let decisive = tried.map(|tried| free.saturating_add(bytes) >= tried);
+        let severity = match decisive {
+            Some(true) if bytes >= OTHERS_WORTH_A_WARNING => Severity::Error,
+            _ if bytes >= OTHERS_WORTH_A_WARNING => Severity::Warning,
+            _ => Severity::Note,
+        };
+        return Some((Kind::OtherProcesses { bytes, processes, decisive }, severity));
+    }
+    // Messages before PyTorch 2.1, and those without NVML, list no process.
+    let in_use = reading.total_bytes?.checked_sub(reading.free_bytes?)?;
+    let own = reading.process_bytes.or_else(|| Some(reading.reserved()?.saturating_add(MOST_CONTEXT)))?;
+    let bytes = in_use.checked_sub(own).filter(|bytes| *bytes >= OTHERS_WORTH_A_WARNING)?;
+    Some((Kind::UnexplainedUse { bytes }, Severity::Warning))
+}
+
+fn capped(reading: &Reading) -> Option<(Kind, Severity)> {
+    let (allowed, total) = (reading.allowed_bytes?, reading.total_bytes?);
+    (allowed < total).then_some((Kind::Capped { allowed, total }, Severity::Warning))
+}
+
+fn retries(reading: &Reading) -> Option<(Kind, Severity)> {
+    let (retries, ooms) = (reading.alloc_retries.unwrap_or(0), reading.ooms.unwrap_or(0));
+    (retries > 0 || ooms > 0).then_some((Kind::Retries { retries, ooms }, Severity::Warning))
+}
+
+/// What the process has besides PyTorch's memory, and the counter that stands for a process that a container hides.
+fn context(reading: &Reading) -> Option<(Kind, Severity)> {
+    if reading.evidence.contains("17179869184.00 GiB") {
+        return Some((Kind::HiddenProcess, Severity::Note));
+    }
+    let bytes = reading.context_bytes().filter(|bytes| *bytes > 0)?;
+    Some((Kind::Context { bytes, planned: None }, Severity::Note))
+}

@@ -1,0 +1,313 @@
+//! Findings in Chinese.
+
+use headroom_core::units::{bytes_text, count_text};
+use headroom_text::Language;
+
+use super::recognise::{Class, Recognised};
+use super::tried::{Change, Tried};
+use super::{Kind, Library, Place, Replayed, Said};
+use crate::diagnose::reading::Process;
+use crate::snapshot::{Comparison, OfSize};
+
+pub(super) fn said(kind: &Kind) -> Said {
+    let (what, fix) = match kind {
+        Kind::OtherProcesses { bytes, processes, decisive } => others(*bytes, processes, *decisive),
+        Kind::UnexplainedUse { bytes } => (
+            format!("有 {} 显存不是 PyTorch 和 CUDA 上下文占用的：还有别的进程在用这张卡。", bytes_text(*bytes)),
+            "用 nvidia-smi 查看，结束不该占卡的进程。".to_owned(),
+        ),
+        Kind::Fragmentation { unallocated, tried, replayed } => fragmentation(*unallocated, *tried, *replayed),
+        Kind::FailedRequest(recognised) => (recognised_text(recognised), class_fix(recognised.class).to_owned()),
+        Kind::UnknownRequest { tried, is_shared_segment } => unknown(*tried, *is_shared_segment),
+        Kind::Full { allocated, total } => full(*allocated, *total),
+        Kind::Capped { allowed, total } => (
+            format!(
+                "set_per_process_memory_fraction 只允许使用 {}，而显卡有 {}。",
+                bytes_text(*allowed),
+                bytes_text(*total)
+            ),
+            "调大这个比例，或去掉这次调用。".to_owned(),
+        ),
+        Kind::Context { bytes, planned } => context(*bytes, *planned),
+        Kind::Library { library, tried } => (library_text(*library, *tried), library_fix(*library).to_owned()),
+        Kind::EngineCache { needed, available } => engine(*needed, *available),
+        Kind::HostRanOut { bytes, planned } => host_ran_out(*bytes, *planned),
+        Kind::HostTooSmall { held, loading, available } => (
+            host_use(*held, *loading, *available),
+            "用 device_map 加载或只在一个 rank 上加载，减少卸载，或换内存更大的机器。".to_owned(),
+        ),
+        Kind::Retries { retries, ooms } => (
+            format!(
+                "分配器清空缓存重试了 {retries} 次，仍有 {ooms} 次请求失败：显存已到极限，每次重试都会让 GPU 停顿。"
+            ),
+            "留出余量：减小 micro-batch，或设置 expandable_segments:True。".to_owned(),
+        ),
+        Kind::OtherGpu { stated, planned } => (
+            format!("文本里的显卡有 {}，计划里的显卡有 {}。", bytes_text(*stated), bytes_text(*planned)),
+            "请选择实际运行的显卡。".to_owned(),
+        ),
+        Kind::DoesNotFit { needed, there } => (
+            format!("按计划，张量需要 {}，而显卡只能给出 {}。", bytes_text(*needed), bytes_text(*there)),
+            "用 headroom advise 查看最快的可行方案。".to_owned(),
+        ),
+        Kind::Agrees { measured, estimated } => {
+            (format!("实测 {}，计划估计 {}：两者一致。", bytes_text(*measured), bytes_text(*estimated)), String::new())
+        }
+        Kind::Differs { measured, estimated, tried } => {
+            (format!("实测 {}，计划估计 {}。", bytes_text(*measured), bytes_text(*estimated)), explanations(tried))
+        }
+        Kind::Snapshot(comparison) => snapshot(comparison),
+        Kind::SnapshotWithoutStep => (
+            "快照里没有完整的一步：记录开始得太晚，或运行在第一步就结束了。".to_owned(),
+            "在第一步之前调用 torch.cuda.memory._record_memory_history()，第三步之后再导出。".to_owned(),
+        ),
+        Kind::HiddenProcess => {
+            ("17179869184.00 GiB 是减到零以下的计数：容器让 NVML 看不到这个进程。".to_owned(), String::new())
+        }
+    };
+    Said { what, fix }
+}
+
+fn others(bytes: u64, processes: &[Process], decisive: Option<bool>) -> (String, String) {
+    let mut what = format!("其他进程占用了 {} 显存", bytes_text(bytes));
+    let named: Vec<String> = processes.iter().take(3).map(process).collect();
+    if !named.is_empty() {
+        what.push_str(&format!("（{}）", named.join("，")));
+    }
+    what.push_str(match decisive {
+        Some(true) => "：没有它们，这次请求就能满足。",
+        Some(false) => "；即使没有它们，这次请求也会失败。",
+        None => "。",
+    });
+    (what, "结束这些进程，或用 CUDA_VISIBLE_DEVICES 换一张卡。".to_owned())
+}
+
+fn process(process: &Process) -> String {
+    let name = process.name.as_deref().unwrap_or("进程");
+    let pid = process.pid.map(|pid| format!(" {pid}")).unwrap_or_default();
+    format!("{name}{pid}：{}", bytes_text(process.bytes))
+}
+
+fn fragmentation(unallocated: u64, tried: Option<u64>, replayed: Option<Replayed>) -> (String, String) {
+    let mut what = format!("PyTorch 已预留但未分配的显存有 {}", bytes_text(unallocated));
+    if let Some(tried) = tried {
+        what.push_str(&format!("，却满足不了 {} 的请求：这是碎片", bytes_text(tried)));
+    }
+    what.push('。');
+    if let Some(Replayed { required, required_expandable, there }) = replayed {
+        let runs = if required_expandable <= there { "可以运行" } else { "仍然不能运行" };
+        what.push_str(&format!(
+            "按回放，计划的张量需要 {}，使用可扩展段时需要 {}；这张卡能给出 {}，{runs}。",
+            bytes_text(required),
+            bytes_text(required_expandable),
+            bytes_text(there)
+        ));
+    }
+    (what, "在每个进程的环境里设置 PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True。".to_owned())
+}
+
+fn place(place: &Place) -> String {
+    let texts = Language::Chinese.texts();
+    let term = (texts.term)(place.term);
+    let module = if place.module.is_empty() { String::new() } else { format!(" {}", place.module) };
+    let phase = (texts.phase)(place.phase);
+    match place.step {
+        0 => format!("{term}{module}（加载时）"),
+        1 => format!("{term}{module}（{phase}，第一步）"),
+        _ => format!("{term}{module}（{phase}）"),
+    }
+}
+
+fn recognised_text(recognised: &Recognised) -> String {
+    let Recognised { bytes, tried, allocated_gap, is_predicted, is_in_stack, others, .. } = recognised;
+    let mut what = format!(
+        "失败的 {} 请求是{}：{}，在计划里为 {}。",
+        bytes_text(*tried),
+        class(recognised.class),
+        place(&recognised.place),
+        bytes_text(*bytes)
+    );
+    if *is_predicted {
+        what.push_str("计划在这张卡上的回放也失败在这里。");
+    }
+    if *is_in_stack {
+        what.push_str("报错上方的调用栈也在这一部分。");
+    }
+    if let Some(gap) = allocated_gap.filter(|gap| *gap > 0) {
+        what.push_str(&format!("报错时已分配的量与计划在此处的相差 {}。", bytes_text(gap)));
+    }
+    if !others.is_empty() {
+        let names: Vec<String> = others.iter().map(place).collect();
+        what.push_str(&format!("同样大小的还有：{}。", names.join("；")));
+    }
+    what
+}
+
+fn class(class: Class) -> &'static str {
+    match class {
+        Class::Logits => " logits",
+        Class::LogitsFp32 => " logits 的 fp32 副本",
+        Class::Loss => "损失计算中由 logits 产生的张量",
+        Class::AttentionScores => "注意力分数",
+        Class::GatheredLayer => "聚合起来的一层参数",
+        Class::Bucket => "通信桶",
+        Class::OptimizerFirstStep => "优化器的第一步",
+        Class::OptimizerStep => "优化器更新",
+        Class::Expert => "专家的张量",
+        Class::Weights => "权重",
+        Class::Gradient => "梯度",
+        Class::KvCache => " KV 缓存",
+        Class::Clipping => "梯度裁剪",
+        Class::Activation => "激活值",
+    }
+}
+
+fn class_fix(class: Class) -> &'static str {
+    match class {
+        Class::Logits | Class::LogitsFp32 | Class::Loss => {
+            "用不生成完整 logits 的损失（use_liger_kernel、loss_implementation），或减小 micro-batch。"
+        }
+        Class::AttentionScores => "改用 attn_implementation=sdpa 或 flash_attention_2，两者都不生成分数矩阵。",
+        Class::GatheredLayer => {
+            "一次少聚合一些：调小 stage3_max_live_parameters、stage3_prefetch_bucket_size，或逐层包装。"
+        }
+        Class::Bucket => "调小通信桶：reduce_bucket_size、allgather_bucket_size、bucket_cap_mb。",
+        Class::OptimizerFirstStep => "优化器状态从此常驻：改用 8-bit 或分页优化器、LoRA、分片（ZeRO、FSDP）或卸载。",
+        Class::OptimizerStep => "改用不需要临时张量的 adamw_torch_fused，或 8-bit 优化器。",
+        Class::Expert | Class::Activation => "减小 micro-batch 或长度，或打开 gradient_checkpointing。",
+        Class::Weights => "以 16 位或 4 位加载，或对权重分片。",
+        Class::Gradient => "对梯度分片（ZeRO-2、FSDP），或只训练适配器。",
+        Class::KvCache => "一次少生成几条，或生成短一些。",
+        Class::Clipping => "给裁剪的临时张量留出显存：减小 micro-batch 无济于事，分片有用。",
+    }
+}
+
+fn unknown(tried: u64, is_shared_segment: bool) -> (String, String) {
+    let tried = bytes_text(tried);
+    if is_shared_segment {
+        let what = format!("无法识别失败的请求：{tried} 是分配器为 1 MiB 或 10 MiB 以内的任何请求所取的段。");
+        return (what, "显存此前已满：要看的是已分配的内容，而不是这次请求。".to_owned());
+    }
+    let what = format!("无法识别失败的 {tried} 请求：计划里没有这样大小的请求。");
+    (what, "实际运行与计划不同：请核对 batch size、长度、精度和损失。".to_owned())
+}
+
+fn full(allocated: Option<u64>, total: u64) -> (String, String) {
+    let what = match allocated {
+        Some(allocated) => format!("{} 的显卡已满：其中 {} 是张量。", bytes_text(total), bytes_text(allocated)),
+        None => format!("{} 的显卡已满。", bytes_text(total)),
+    };
+    (what, "给出计划，Headroom 就能指出是哪个请求，以及最快的可行方案。".to_owned())
+}
+
+fn context(bytes: u64, planned: Option<u64>) -> (String, String) {
+    let mut what = format!("该进程在 PyTorch 之外占用 {}：CUDA 上下文、内核、NCCL。", bytes_text(bytes));
+    if let Some(planned) = planned {
+        what.push_str(&format!("计划按 {} 计算。", bytes_text(planned)));
+    }
+    (what, format!("要按这台机器校准，请把 non_pytorch_memory_mib 设为 {}。", bytes / (1 << 20)))
+}
+
+fn library_text(library: Library, tried: Option<u64>) -> String {
+    let name = match library {
+        Library::Cuda => "CUDA 驱动",
+        Library::Cublas => "cuBLAS 或 cuDNN",
+        Library::Nccl => "NCCL",
+        Library::Bitsandbytes => "bitsandbytes",
+    };
+    let tried = tried.map(|tried| format!(" {} ", bytes_text(tried))).unwrap_or_default();
+    format!("{name} 自己申请{tried}显存失败：显存已被 PyTorch 的缓存或其他进程占满。")
+}
+
+fn library_fix(library: Library) -> &'static str {
+    match library {
+        Library::Cuda => {
+            "用 nvidia-smi 查看其他进程；限制 PyTorch 的占用（set_per_process_memory_fraction）或减少需求。"
+        }
+        Library::Cublas => "在 PyTorch 的缓存之外留出显存：减小 micro-batch。若显存并未用完，常见原因是下标越界。",
+        Library::Nccl => "NCCL 在第一次集合通信时需要几百 MiB：留出这些显存，或调小 NCCL_BUFFSIZE。",
+        Library::Bitsandbytes => "分页优化器还需要主机内存；否则减小 micro-batch。",
+    }
+}
+
+fn engine(needed: Option<u64>, available: Option<u64>) -> (String, String) {
+    let what = match (needed, available) {
+        (Some(needed), Some(available)) => {
+            format!("推理引擎需要 {}，只有 {}。", bytes_text(needed), bytes_text(available))
+        }
+        (None, Some(available)) => format!("留给推理引擎缓存的只有 {}。", bytes_text(available)),
+        _ => "除去权重和激活值，没有显存留给推理引擎的缓存。".to_owned(),
+    };
+    let fix = "调大 gpu_memory_utilization（mem_fraction_static），调小 max_model_len，或释放卡上其他占用。";
+    (what, fix.to_owned())
+}
+
+fn host_use(held: u64, loading: u64, available: u64) -> String {
+    format!(
+        "按计划，主机内存常驻 {}，加载时需要 {}，共有 {}。",
+        bytes_text(held),
+        bytes_text(loading),
+        bytes_text(available)
+    )
+}
+
+fn host_ran_out(bytes: Option<u64>, planned: Option<(u64, u64, u64)>) -> (String, String) {
+    let mut what = "耗尽的是主机内存而不是显存：系统结束了进程，或拒绝了它的申请。".to_owned();
+    if let Some(bytes) = bytes {
+        what.push_str(&format!("文本里的数字是 {}。", bytes_text(bytes)));
+    }
+    if let Some((held, loading, available)) = planned {
+        what.push_str(&host_use(held, loading, available));
+    }
+    let fix = "只在一个 rank 上加载，减少卸载，调小 dataloader_num_workers，或增加内存；锁页内存不能换出到 swap。";
+    (what, fix.to_owned())
+}
+
+fn explanations(tried: &[Tried]) -> String {
+    if tried.is_empty() {
+        return "没有哪个单项设置能解释差异：请核对模型、batch size 和版本。".to_owned();
+    }
+    let one = |tried: &Tried| format!("{}（{}）", change(&tried.change), bytes_text(tried.bytes));
+    format!("可以由这些设置解释：{}。", tried.iter().map(one).collect::<Vec<_>>().join("；"))
+}
+
+fn change(change: &Change) -> String {
+    match change {
+        Change::Fields(fields) => {
+            fields.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join("，")
+        }
+        Change::SecondModel => "模型加载了两份".to_owned(),
+        Change::Length { tokens } => format!("序列长 {} 个 token", count_text(*tokens)),
+    }
+}
+
+fn snapshot(comparison: &Comparison) -> (String, String) {
+    let Comparison { run_peak_bytes, plan_peak_bytes, run_requests, matched_requests, only_run, only_plan, .. } =
+        comparison;
+    let mut what = format!(
+        "运行的最后一步峰值为 {}，计划为 {}；运行的 {} 次请求中有 {} 次在计划里有同样大小的。",
+        bytes_text(*run_peak_bytes),
+        bytes_text(*plan_peak_bytes),
+        count_text(*run_requests as u64),
+        count_text(*matched_requests as u64)
+    );
+    let list = |sizes: &[OfSize]| sizes.iter().take(5).map(of_size).collect::<Vec<_>>().join("；");
+    if !only_run.is_empty() {
+        what.push_str(&format!("峰值时只有运行持有：{}。", list(only_run)));
+    }
+    if !only_plan.is_empty() {
+        what.push_str(&format!("峰值时只有计划持有：{}。", list(only_plan)));
+    }
+    (what, String::new())
+}
+
+fn of_size(one: &OfSize) -> String {
+    let texts = Language::Chinese.texts();
+    let mut text = format!("{} × {}", one.count, bytes_text(one.bytes));
+    if let Some((term, module)) = one.terms.first() {
+        text.push_str(&format!(" {}{}{module}", (texts.term)(*term), if module.is_empty() { "" } else { " " }));
+    } else if let Some(frame) = one.stack.first() {
+        text.push_str(&format!("，位于 {frame}"));
+    }
+    text
+}

@@ -1,0 +1,258 @@
+//! What is behind a reading: data, said by a language.
+
+mod against_plan;
+mod causes;
+mod chinese;
+mod english;
+mod recognise;
+mod tried;
+
+use headroom_core::memory::{Phase, Term};
+
+use super::reading::Process;
+use crate::finding::{Language, Severity};
+use crate::snapshot::Comparison;
+
+pub use recognise::{Class, Recognised};
+pub use tried::Tried;
+
+pub(super) use against_plan::{host_verdict, of_plan, of_snapshot};
+pub(super) use causes::of_readings;
+
+/// A finding: what it is, where the text says so, and what of the plan corrects it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finding {
+    /// What it is, with its figures.
+    pub kind: Kind,
+    /// How bad it is.
+    pub severity: Severity,
+    /// The line of the text that it rests on, from 1; `None` where it rests on the plan.
+    pub line: Option<usize>,
+    /// That line.
+    pub evidence: String,
+    /// Fields of the plan and their new values, as links write them.
+    pub edits: Vec<(&'static str, String)>,
+}
+
+/// Where the driver, and not PyTorch's allocator, refused memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Library {
+    /// The CUDA runtime or driver.
+    Cuda,
+    /// cuBLAS, cuDNN and their like.
+    Cublas,
+    /// NCCL.
+    Nccl,
+    /// bitsandbytes.
+    Bitsandbytes,
+}
+
+/// What can be found.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Kind {
+    /// Other processes hold memory of the GPU.
+    OtherProcesses {
+        /// What they have, bytes.
+        bytes: u64,
+        /// Those that are named, the largest first.
+        processes: Vec<Process>,
+        /// Whether the request would have been met without them; `None` where none failed.
+        decisive: Option<bool>,
+    },
+    /// More is in use than PyTorch and a context explain.
+    UnexplainedUse {
+        /// How much, bytes.
+        bytes: u64,
+    },
+    /// What PyTorch has taken and not handed out would have met the request.
+    Fragmentation {
+        /// Taken, not handed out, bytes.
+        unallocated: u64,
+        /// The request, bytes.
+        tried: Option<u64>,
+        /// Whether the plan runs on this GPU with `expandable_segments:True`, by replay, and what the smallest GPU is that
+        /// it needs then and without, bytes.
+        replayed: Option<Replayed>,
+    },
+    /// The request that failed, recognised in the plan by its size.
+    FailedRequest(Recognised),
+    /// No request of the plan has the size of the one that failed.
+    UnknownRequest {
+        /// The request, bytes.
+        tried: u64,
+        /// It is the size of a segment that many small requests share.
+        is_shared_segment: bool,
+    },
+    /// The GPU is full of what the process itself holds.
+    Full {
+        /// Handed out by PyTorch, bytes.
+        allocated: Option<u64>,
+        /// Memory of the GPU, bytes.
+        total: u64,
+    },
+    /// `set_per_process_memory_fraction` allows less than the GPU has.
+    Capped {
+        /// What it allows, bytes.
+        allowed: u64,
+        /// What the GPU has, bytes.
+        total: u64,
+    },
+    /// What the process has besides PyTorch's memory.
+    Context {
+        /// That, bytes.
+        bytes: u64,
+        /// What the plan counts with, bytes.
+        planned: Option<u64>,
+    },
+    /// A library found no memory beside what PyTorch holds.
+    Library {
+        /// Which.
+        library: Library,
+        /// What it asked for, bytes.
+        tried: Option<u64>,
+    },
+    /// Too little is left for an engine's cache.
+    EngineCache {
+        /// What it needs, bytes.
+        needed: Option<u64>,
+        /// What there is, bytes.
+        available: Option<u64>,
+    },
+    /// The host ran out of memory.
+    HostRanOut {
+        /// What the process had, or asked for, bytes.
+        bytes: Option<u64>,
+        /// What the plan keeps on the host and what loading takes, bytes, and of how much.
+        planned: Option<(u64, u64, u64)>,
+    },
+    /// The plan puts more into host memory than there is.
+    HostTooSmall {
+        /// Kept there, bytes.
+        held: u64,
+        /// While loading, bytes.
+        loading: u64,
+        /// What the hosts have, bytes.
+        available: u64,
+    },
+    /// The allocator had to give its cache back to go on.
+    Retries {
+        /// How often.
+        retries: u64,
+        /// Requests that failed all the same.
+        ooms: u64,
+    },
+    /// The text is of another GPU than the plan's.
+    OtherGpu {
+        /// Memory by the text, bytes.
+        stated: u64,
+        /// Memory by the plan, bytes.
+        planned: u64,
+    },
+    /// The plan needs more than the GPU has free.
+    DoesNotFit {
+        /// What it needs, bytes.
+        needed: u64,
+        /// What is there for it, bytes.
+        there: u64,
+    },
+    /// What was measured is what the plan comes to.
+    Agrees {
+        /// Measured, bytes.
+        measured: u64,
+        /// By the plan, bytes.
+        estimated: u64,
+    },
+    /// What was measured is not what the plan comes to.
+    Differs {
+        /// Measured, bytes; where a request failed, what was handed out with it: the least that the run needs.
+        measured: u64,
+        /// By the plan, bytes.
+        estimated: u64,
+        /// Settings that come nearer, the nearest first.
+        tried: Vec<Tried>,
+    },
+    /// A snapshot's last step beside the plan's.
+    Snapshot(Box<Comparison>),
+    /// A snapshot without a whole step.
+    SnapshotWithoutStep,
+    /// The process' own use was printed as a counter below zero: a container hides it from NVML.
+    HiddenProcess,
+}
+
+/// What a replay says of expandable segments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Replayed {
+    /// Smallest GPU memory for tensors with the default allocator, bytes.
+    pub required: u64,
+    /// The same with expandable segments, bytes.
+    pub required_expandable: u64,
+    /// What the GPU leaves to tensors, bytes.
+    pub there: u64,
+}
+
+/// In which step and phase, for sentences.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// From 1; 0 while loading.
+    pub step: u64,
+    /// The phase.
+    pub phase: Phase,
+    /// What it is for.
+    pub term: Term,
+    /// Which module, where terms do not tell it apart.
+    pub module: String,
+}
+
+impl Kind {
+    /// Name in JSON.
+    pub const fn id(&self) -> &'static str {
+        match self {
+            Self::OtherProcesses { .. } => "other_processes",
+            Self::UnexplainedUse { .. } => "unexplained_use",
+            Self::Fragmentation { .. } => "fragmentation",
+            Self::FailedRequest(recognised) => recognised.class.id(),
+            Self::UnknownRequest { .. } => "failed_request_unknown",
+            Self::Full { .. } => "gpu_full",
+            Self::Capped { .. } => "memory_fraction",
+            Self::Context { .. } => "cuda_context",
+            Self::Library { library: Library::Cuda, .. } => "cuda_error",
+            Self::Library { library: Library::Cublas, .. } => "cublas_alloc_failed",
+            Self::Library { library: Library::Nccl, .. } => "nccl_out_of_memory",
+            Self::Library { library: Library::Bitsandbytes, .. } => "bitsandbytes_out_of_memory",
+            Self::EngineCache { .. } => "engine_cache",
+            Self::HostRanOut { .. } => "host_out_of_memory",
+            Self::HostTooSmall { .. } => "host_memory",
+            Self::Retries { .. } => "alloc_retries",
+            Self::OtherGpu { .. } => "other_gpu",
+            Self::DoesNotFit { .. } => "does_not_fit",
+            Self::Agrees { .. } => "measured_agrees",
+            Self::Differs { .. } => "measured_differs",
+            Self::Snapshot(_) => "snapshot_against_plan",
+            Self::SnapshotWithoutStep => "snapshot_without_step",
+            Self::HiddenProcess => "hidden_process",
+        }
+    }
+}
+
+impl Finding {
+    fn new(kind: Kind, severity: Severity, line: Option<usize>, evidence: &str) -> Self {
+        Self { kind, severity, line, evidence: evidence.to_owned(), edits: Vec::new() }
+    }
+
+    /// What it means and what to do.
+    pub fn said(&self, language: Language) -> Said {
+        match language {
+            Language::English => english::said(&self.kind),
+            Language::Chinese => chinese::said(&self.kind),
+        }
+    }
+}
+
+/// A finding in a language.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Said {
+    /// What is so, with its figures.
+    pub what: String,
+    /// What to do; empty where nothing is to be done.
+    pub fix: String,
+}

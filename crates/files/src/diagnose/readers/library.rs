@@ -1,0 +1,76 @@
+//! What libraries beside PyTorch's allocator say when they get no memory: few figures, if any.
+
+use super::super::log::{Line, Stream};
+use super::super::quantity::{Amount, leading};
+use super::super::reading::{Format, Reading};
+use super::pytorch::stack;
+
+/// A text without spaces that tells a message, and what wrote it. The first that is found in a line counts.
+const MARKS: &[(&str, Format)] = &[
+    ("CUBLAS_STATUS_ALLOC_FAILED", Format::CublasAllocFailed),
+    ("CUBLAS_STATUS_NOT_INITIALIZED", Format::CublasAllocFailed),
+    ("HIPBLAS_STATUS_ALLOC_FAILED", Format::CublasAllocFailed),
+    ("CUDNN_STATUS_ALLOC_FAILED", Format::CublasAllocFailed),
+    ("CUSOLVER_STATUS_ALLOC_FAILED", Format::CublasAllocFailed),
+    ("CUSPARSE_STATUS_ALLOC_FAILED", Format::CublasAllocFailed),
+    ("NCCLWARNCudafailure'outofmemory'", Format::NcclOutOfMemory),
+    ("NCCLWARNCudafailure2'outofmemory'", Format::NcclOutOfMemory),
+    ("NCCLWARNFailedtoCUDAcalloc", Format::NcclOutOfMemory),
+    ("FailedtoCUDAcalloc", Format::NcclOutOfMemory),
+    ("FailedtoCUDAhostalloc", Format::NcclOutOfMemory),
+    ("Cudafailure'outofmemory'", Format::NcclOutOfMemory),
+    ("Cudafailure2'outofmemory'", Format::NcclOutOfMemory),
+    ("ncclUnhandledCudaError", Format::NcclOutOfMemory),
+    ("Erroroutofmemoryatline", Format::BitsandbytesOutOfMemory),
+    ("RESOURCE_EXHAUSTED:Outofmemory", Format::Xla),
+    ("OOMwhenallocatingtensor", Format::Xla),
+    ("Outofmemoryallocating", Format::CudaError),
+    ("CUDAerror:outofmemory", Format::CudaError),
+    ("CUDAdrivererror:outofmemory", Format::CudaError),
+    ("HIPerror:outofmemory", Format::CudaError),
+    ("cudaErrorMemoryAllocation", Format::CudaError),
+    ("CUDA_ERROR_OUT_OF_MEMORY", Format::CudaError),
+    ("hipErrorOutOfMemory", Format::CudaError),
+    ("UR_RESULT_ERROR_OUT_OF_DEVICE_MEMORY", Format::CudaError),
+    ("CUDAoutofmemory", Format::CudaOutOfMemory),
+    ("HIPoutofmemory", Format::HipOutOfMemory),
+    ("NPUoutofmemory", Format::NpuOutOfMemory),
+    ("XPUoutofmemory", Format::XpuOutOfMemory),
+];
+
+/// Most messages that are read.
+const MOST: usize = 64;
+
+/// Every message that has one of the marks, in the order of the text.
+pub(super) fn messages(lines: &[Line], streams: &[Stream]) -> Vec<Reading> {
+    let mut found: Vec<Reading> = Vec::new();
+    for stream in streams {
+        for (mark, format) in MARKS {
+            for start in stream.all(mark).into_iter().take(MOST) {
+                let at = stream.line_at(start);
+                let Some(line) = lines.get(at) else { continue };
+                if found.iter().any(|other| other.line == line.number) {
+                    continue;
+                }
+                let mut reading = Reading::new(*format, line.number, &line.text);
+                reading.rank = stream.rank;
+                reading.stack = stack(lines, at, stream.rank);
+                let after = stream.window(start + mark.len(), 400);
+                reading.tried = tried(after);
+                found.push(reading);
+            }
+        }
+    }
+    found.sort_by_key(|reading| reading.line);
+    // What follows from the first failure says the same once more.
+    let specific = found.iter().any(|reading| reading.format != Format::CudaError);
+    found.retain(|reading| !specific || reading.format != Format::CudaError);
+    found
+}
+
+/// `Failed to CUDA calloc 6291456 bytes`, `while trying to allocate 123 bytes`, `Out of memory allocating 1,024 bytes`.
+fn tried(after: &str) -> Option<Amount> {
+    let after = after.trim_start_matches("async");
+    let marks = ["", "whiletryingtoallocate", "Attemptingtoallocate", "attemptingtoallocate"];
+    marks.iter().find_map(|mark| Some(leading(after.split_once(mark)?.1)?.0))
+}

@@ -1,0 +1,166 @@
+//! What programs print of their GPUs themselves: a figure a line, or several, each behind its name.
+
+use super::super::log::{Line, value_after};
+use super::super::quantity::{Amount, leading};
+use super::super::reading::{Format, Reading};
+
+/// What a figure is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Figure {
+    Total,
+    Free,
+    Used,
+    Allocated,
+    Reserved,
+    PeakAllocated,
+    PeakReserved,
+    Retries,
+    Ooms,
+}
+
+/// Names of figures in lower case, the longer before those they contain.
+const NAMES: &[(&str, Figure)] = &[
+    ("peak allocated", Figure::PeakAllocated),
+    ("max allocated", Figure::PeakAllocated),
+    ("max memory allocated", Figure::PeakAllocated),
+    ("max_memory_allocated", Figure::PeakAllocated),
+    ("peak reserved", Figure::PeakReserved),
+    ("max reserved", Figure::PeakReserved),
+    ("max memory reserved", Figure::PeakReserved),
+    ("max_memory_reserved", Figure::PeakReserved),
+    ("峰值已分配", Figure::PeakAllocated),
+    ("峰值分配", Figure::PeakAllocated),
+    ("alloc retries", Figure::Retries),
+    ("alloc_retries", Figure::Retries),
+    ("allocation retries", Figure::Retries),
+    ("cudamalloc retries", Figure::Retries),
+    ("分配重试", Figure::Retries),
+    ("oom count", Figure::Ooms),
+    ("num_ooms", Figure::Ooms),
+    ("ooms", Figure::Ooms),
+    ("oom 次数", Figure::Ooms),
+    ("oom次数", Figure::Ooms),
+    ("unallocated", Figure::Used),
+    ("allocated", Figure::Allocated),
+    ("已分配", Figure::Allocated),
+    ("reserved", Figure::Reserved),
+    ("cached", Figure::Reserved),
+    ("已预留", Figure::Reserved),
+    ("已保留", Figure::Reserved),
+    ("缓存", Figure::Reserved),
+    ("total", Figure::Total),
+    ("capacity", Figure::Total),
+    ("总显存", Figure::Total),
+    ("总内存", Figure::Total),
+    ("free", Figure::Free),
+    ("available", Figure::Free),
+    ("可用", Figure::Free),
+    ("空闲", Figure::Free),
+    ("剩余", Figure::Free),
+    ("used", Figure::Used),
+    ("已用", Figure::Used),
+    ("已使用", Figure::Used),
+];
+
+/// Most GPUs and figures of a line that are read.
+const MOST: usize = 4_096;
+const MOST_OF_A_LINE: usize = 32;
+
+/// A reading for each GPU, in their order; none where fewer than two figures are named.
+pub(super) fn read(lines: &[Line]) -> Vec<Reading> {
+    let mut readings: Vec<Reading> = Vec::new();
+    for line in lines {
+        if let Some((index, name)) = gpu(&line.text)
+            && readings
+                .last()
+                .is_none_or(|last| last.gpu_index != Some(index) || last.allocated.is_some() && name.is_some())
+            && readings.len() < MOST
+        {
+            let mut reading = Reading::new(Format::Monitor, line.number, &line.text);
+            (reading.gpu_index, reading.gpu_name) = (Some(index), name);
+            readings.push(reading);
+        }
+        for (figure, amount) in figures(&line.text) {
+            if readings.is_empty() {
+                readings.push(Reading::new(Format::Monitor, line.number, &line.text));
+            }
+            if let Some(reading) = readings.last_mut() {
+                put(reading, figure, amount);
+            }
+        }
+    }
+    readings.retain(|reading| reading.figures().iter().filter(|(name, _)| *name != "gpu_index").count() >= 2);
+    readings
+}
+
+/// `GPU 0: NVIDIA A100-SXM4-40GB`, `cuda:0 (NVIDIA ...)`, `Device 0 - ...`.
+fn gpu(text: &str) -> Option<(u64, Option<String>)> {
+    let lower = text.to_ascii_lowercase();
+    for mark in ["gpu ", "cuda:", "device ", "gpu:", "gpu", "显卡 ", "设备 "] {
+        let Some(at) = lower.find(mark) else { continue };
+        let after = text.get(at + mark.len()..)?.trim_start_matches(['[', '#', ' ']);
+        let digits = after.bytes().take_while(u8::is_ascii_digit).count();
+        let Some(index) = after.get(..digits).and_then(|digits| digits.parse().ok()) else { continue };
+        let rest =
+            after.get(digits..)?.trim_start_matches([']', ' ', ':', '-', '(', '：']).trim_end_matches([')', ' ', ':']);
+        // A unit after the number makes it a figure and no index.
+        if leading(after).is_some() {
+            continue;
+        }
+        let is_name = rest.starts_with(|first: char| first.is_alphabetic()) && figures(rest).is_empty();
+        return Some((index, is_name.then(|| rest.to_owned())));
+    }
+    None
+}
+
+/// The figures of a line: a name, `:` or `=` or nothing, an amount; `12.3 GB / 39.4 GB` is one of how many.
+fn figures(text: &str) -> Vec<(Figure, Amount)> {
+    let lower = text.to_lowercase();
+    let mut found: Vec<(usize, usize, Figure)> = Vec::new();
+    for (name, figure) in NAMES {
+        for (at, _) in lower.match_indices(name).take(MOST_OF_A_LINE) {
+            let end = at + name.len();
+            if found.iter().all(|(start, stop, _)| end <= *start || *stop <= at) {
+                found.push((at, end, *figure));
+            }
+        }
+    }
+    found.sort_unstable_by_key(|(at, _, _)| *at);
+    let mut figures = Vec::new();
+    for (i, (_, end, figure)) in found.iter().enumerate() {
+        let next = found.get(i + 1).map_or(lower.len(), |(at, _, _)| *at);
+        let Some(between) = lower.get(*end..next) else { continue };
+        let counts = matches!(figure, Figure::Retries | Figure::Ooms);
+        let value = between.trim_start_matches(|c: char| !c.is_ascii_digit() && !matches!(c, '\n' | '|' | ';'));
+        // Words between name and figure are its own (`memory`, `by PyTorch`), a digit among them is not.
+        let amount =
+            if counts { value_after(value, "").map(Amount::exact) } else { leading(value).map(|(amount, _)| amount) };
+        let in_unit = || {
+            // `Total (GB): 39.4`, `total_gb=39.4`.
+            let unit = ["gib", "gb", "mib", "mb", "bytes"].iter().find(|unit| {
+                between.split(|c: char| c.is_ascii_digit()).next().is_some_and(|words| words.contains(*unit))
+            })?;
+            let (digits, _) = super::super::quantity::number(value)?;
+            leading(&format!("{digits} {unit}")).map(|(amount, _)| amount)
+        };
+        if let Some(amount) = amount.or_else(|| if counts { None } else { in_unit() }) {
+            figures.push((*figure, amount));
+        }
+    }
+    figures
+}
+
+fn put(reading: &mut Reading, figure: Figure, amount: Amount) {
+    let bytes = Some(amount.bytes);
+    match figure {
+        Figure::Total => reading.total_bytes = reading.total_bytes.or(bytes),
+        Figure::Free => reading.free_bytes = reading.free_bytes.or(bytes),
+        Figure::Used => reading.used_bytes = reading.used_bytes.or(bytes),
+        Figure::Allocated => reading.allocated = reading.allocated.or(Some(amount)),
+        Figure::Reserved => reading.reserved_bytes = reading.reserved_bytes.or(bytes),
+        Figure::PeakAllocated => reading.peak_allocated_bytes = reading.peak_allocated_bytes.or(bytes),
+        Figure::PeakReserved => reading.peak_reserved_bytes = reading.peak_reserved_bytes.or(bytes),
+        Figure::Retries => reading.alloc_retries = reading.alloc_retries.or(bytes),
+        Figure::Ooms => reading.ooms = reading.ooms.or(bytes),
+    }
+}

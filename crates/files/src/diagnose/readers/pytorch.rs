@@ -1,0 +1,161 @@
+//! Messages of PyTorch's caching allocators, of every version and backend.
+//!
+//! c10/cuda/CUDACachingAllocator.cpp `DeviceCachingAllocator::malloc`. Until 2.0: `(GPU 0; 23.70 GiB total capacity; 21.88 GiB
+//! already allocated; 19.56 MiB free; 22.30 GiB reserved in total by PyTorch)`, which torch_npu still prints; from 2.1 sentences,
+//! with the processes that NVML lists. Figures are found by the words beside them, so that another order or a missing part
+//! does no harm.
+
+use super::super::log::{Line, Stream, value_after};
+use super::super::quantity::{Amount, leading, trailing};
+use super::super::reading::{Format, Process, Reading};
+
+/// Longest message, bytes without spaces: a list of a hundred processes.
+const LONGEST: usize = 8_000;
+/// Most messages that are read: a job of some thousand ranks.
+const MOST: usize = 4_096;
+
+const TRIED: &str = "Triedtoallocate";
+
+/// Backends by the word before `out of memory`.
+const BACKENDS: &[(&str, Format)] = &[
+    ("CUDA", Format::CudaOutOfMemory),
+    ("HIP", Format::HipOutOfMemory),
+    ("XPU", Format::XpuOutOfMemory),
+    ("NPU", Format::NpuOutOfMemory),
+    ("MPSbackend", Format::MpsOutOfMemory),
+    ("MUSA", Format::CudaOutOfMemory),
+];
+
+/// Every message, in the order of the text.
+pub(super) fn messages(lines: &[Line], streams: &[Stream]) -> Vec<Reading> {
+    let mut found: Vec<Reading> = Vec::new();
+    for stream in streams {
+        let mut starts = stream.all("outofmemory.Triedtoallocate");
+        starts.extend(stream.all("outofmemory(MPSallocated"));
+        starts.extend(stream.all("outofmemory.Allocationwaspreemptivelyrejected"));
+        starts.sort_unstable();
+        for (i, start) in starts.iter().take(MOST).enumerate() {
+            let next = starts.get(i + 1).map_or(usize::MAX, |next| next - start);
+            let message = stream.window(*start, LONGEST.min(next));
+            let before = stream.text.get(..*start).unwrap_or("");
+            let Some((word, format)) = BACKENDS.iter().find(|(word, _)| before.ends_with(word)) else { continue };
+            let at = stream.line_at(start - word.len());
+            let Some(line) = lines.get(at) else { continue };
+            if found.iter().any(|other| other.line == line.number) {
+                continue;
+            }
+            let mut reading = Reading::new(*format, line.number, &line.text);
+            reading.rank = stream.rank;
+            read_message(message, &mut reading);
+            reading.stack = stack(lines, at, stream.rank);
+            found.push(reading);
+        }
+    }
+    found.sort_by_key(|reading| reading.line);
+    found
+}
+
+/// The amount that ends where `mark` begins in `message`.
+fn before(message: &str, mark: &str) -> Option<Amount> {
+    trailing(message.split_once(mark)?.0)
+}
+
+/// The amount that begins where `mark` ends.
+fn after(message: &str, mark: &str) -> Option<Amount> {
+    Some(leading(message.split_once(mark)?.1)?.0)
+}
+
+fn read_message(message: &str, reading: &mut Reading) {
+    let bytes = |amount: Option<Amount>| amount.map(|amount| amount.bytes);
+    reading.tried = after(message, TRIED).or_else(|| after(message, "Requestedsize:"));
+    // torch_npu and others give figures in parentheses, in any order.
+    for mark in ["(GPU", "(NPU", "GPU", "NPU"] {
+        if reading.gpu_index.is_none() {
+            reading.gpu_index = value_after(message, mark);
+        }
+    }
+    let capacity = ["hasatotalcapacityof", "hasatotalcapactyof"];
+    reading.total_bytes = capacity
+        .iter()
+        .find_map(|mark| bytes(after(message, mark)))
+        .or_else(|| bytes(before(message, "totalcapacity;")))
+        .or_else(|| bytes(before(message, "total;")));
+    reading.free_bytes = bytes(before(message, "isfree")).or_else(|| bytes(before(message, "free;")));
+    reading.allocated = before(message, "isallocatedbyPyTorch")
+        .or_else(|| private(message))
+        .or_else(|| before(message, "alreadyallocated"))
+        .or_else(|| after(message, "(MPSallocated:"));
+    reading.private_pool_bytes = bytes(before(message, "allocatedinprivatepools"));
+    reading.reserved_unallocated_bytes = bytes(before(message, "isreservedbyPyTorchbutunallocated"));
+    reading.reserved_bytes =
+        bytes(before(message, "reservedintotalbyPyTorch")).or_else(|| bytes(before(message, "cached)")));
+    reading.allowed_bytes = bytes(before(message, "allowed;")).or_else(|| bytes(after(message, "maxallowed:")));
+    reading.process_bytes = bytes(after(message, "thisprocesshas"));
+    reading.expandable = message.contains("expandable_segmentsisenabled");
+    reading.processes = processes(message);
+    tell_apart(reading);
+}
+
+/// In some versions the words run `74.1 GiB is allocated by PyTorch, with 40.0 MiB allocated in private pools`.
+fn private(message: &str) -> Option<Amount> {
+    after(message, "Oftheallocatedmemory")
+}
+
+/// `Process 312 has 10.00 GiB memory in use.`, as often as it stands there.
+fn processes(message: &str) -> Vec<Process> {
+    let mut processes = Vec::new();
+    for part in message.split("Process").skip(1) {
+        let Some((pid, rest)) = part.split_once("has") else { continue };
+        let (Ok(pid), Some((amount, rest))) = (pid.parse(), leading(rest)) else { continue };
+        if rest.starts_with("memoryinuse") {
+            processes.push(Process { pid: Some(pid), name: None, bytes: amount.bytes });
+        }
+    }
+    processes
+}
+
+/// Which of the listed processes is the one that failed.
+///
+/// In a container NVML's numbers are not those the process knows itself by, so that the message lists it as if it were another
+/// (`reportProcessMemoryInfo` compares with `getpid()`). It is then the one that alone can hold what PyTorch has taken: the GPU
+/// has no room for that beside it.
+fn tell_apart(reading: &mut Reading) {
+    let sum = |processes: &[Process]| processes.iter().fold(0_u64, |sum, process| sum.saturating_add(process.bytes));
+    if reading.process_bytes.is_none()
+        && let (Some(total), Some(reserved)) = (reading.total_bytes, reading.reserved())
+    {
+        let all = sum(&reading.processes).saturating_add(reserved);
+        // The figures are rounded, each by up to half a hundredth of a GiB.
+        let slack = (reading.processes.len() as u64 + 3) << 23;
+        let holds = |process: &&Process| process.bytes.saturating_add(slack) >= reserved;
+        let own = reading.processes.iter().filter(holds).min_by_key(|process| process.bytes).cloned();
+        if let Some(own) = own.filter(|_| all > total.saturating_add(slack)) {
+            reading.process_bytes = Some(own.bytes);
+            reading.processes.retain(|process| *process != own);
+        }
+    }
+    if !reading.processes.is_empty() {
+        reading.other_processes_bytes = Some(sum(&reading.processes));
+    }
+}
+
+/// Files and functions of the Python stack above the line at `at`, the innermost last.
+pub(super) fn stack(lines: &[Line], at: usize, rank: Option<u64>) -> Vec<String> {
+    /// Deepest stack that is looked at, lines of log.
+    const DEEPEST: usize = 600;
+    let above = lines.get(at.saturating_sub(DEEPEST)..at).unwrap_or_default();
+    let mut stack = Vec::new();
+    for line in above.iter().filter(|line| line.rank == rank || line.rank.is_none()) {
+        let text = line.text.trim();
+        if text.starts_with("Traceback (most recent call last)") {
+            stack.clear();
+        } else if text.starts_with("File \"") || text.contains(".py\", line ") {
+            stack.push(text.to_owned());
+        } else if let Some(last) = stack.last_mut().filter(|last| !last.contains('\n')) {
+            // The line of code below its place.
+            last.push('\n');
+            last.push_str(text.get(..text.len().min(200)).unwrap_or(""));
+        }
+    }
+    stack
+}

@@ -1,0 +1,104 @@
+//! `TrainingArguments`, which every trainer built on transformers takes.
+
+use headroom_core::memory::Category;
+use headroom_core::plan::MixedPrecision;
+
+use super::planned::{DEEPSPEED_FILE, Planned, Sharding};
+use super::setting::{Setting, Written, set};
+use super::why::Why;
+
+/// The trainer's arguments that a plan decides, under transformers' names.
+pub(super) fn training(planned: &Planned<'_>) -> Vec<Setting> {
+    let plan = planned.plan;
+    let mut optim = set("optim", plan.optim.name());
+    if let Some(bytes) = planned.bytes_of(Category::OptimizerStates).filter(|bytes| *bytes > 0) {
+        optim = optim.because(Why::OptimizerState(bytes));
+    }
+    let mut settings = vec![
+        set("per_device_train_batch_size", plan.per_device_train_batch_size).because(planned.effective_batch()),
+        set("gradient_accumulation_steps", plan.gradient_accumulation_steps),
+        set("gradient_checkpointing", plan.gradient_checkpointing).because(planned.checkpointing()),
+    ];
+    if plan.gradient_checkpointing {
+        settings.push(set("gradient_checkpointing_kwargs", vec![set("use_reentrant", false)]));
+    }
+    settings.extend(precision(plan.mixed_precision));
+    settings.push(optim);
+    settings.push(set("max_grad_norm", plan.max_grad_norm));
+    if plan.use_liger_kernel {
+        settings.push(set("use_liger_kernel", true));
+    }
+    if plan.torch_compile {
+        settings.push(set("torch_compile", true));
+    }
+    settings.extend(distributed_data_parallel(planned));
+    settings
+}
+
+/// The switches of autocast: both, since a trainer's own default may be on.
+pub(super) fn precision(mixed: MixedPrecision) -> Vec<Setting> {
+    let bf16 = set("bf16", mixed == MixedPrecision::Bf16);
+    let fp16 = set("fp16", mixed == MixedPrecision::Fp16);
+    match mixed {
+        MixedPrecision::No => vec![bf16, fp16],
+        MixedPrecision::Bf16 => vec![bf16.because(Why::Autocast), fp16],
+        MixedPrecision::Fp16 => vec![bf16, fp16.because(Why::Autocast)],
+    }
+}
+
+/// DDP's settings where they are not the library's own.
+fn distributed_data_parallel(planned: &Planned<'_>) -> Vec<Setting> {
+    let of = &planned.plan.distributed;
+    let mut settings = Vec::new();
+    if planned.plan.num_gpus == 1 || planned.sharding() != Sharding::None {
+        return settings;
+    }
+    if of.bucket_cap_mb != 25 {
+        settings.push(set("ddp_bucket_cap_mb", of.bucket_cap_mb));
+    }
+    if of.find_unused_parameters {
+        settings.push(set("ddp_find_unused_parameters", true));
+    }
+    if of.static_graph {
+        settings.push(set("ddp_static_graph", true));
+    }
+    settings
+}
+
+/// What has a cost beside the step: workers, checkpoints, evaluation.
+pub(super) fn housekeeping() -> Vec<Setting> {
+    vec![
+        set("dataloader_num_workers", 2).because(Why::HostWorkers),
+        set("eval_strategy", "no").because(Why::EvaluationPeak),
+        set("save_strategy", "steps"),
+        set("save_steps", 500),
+        set("save_total_limit", 2).because(Why::Checkpoints),
+        set("logging_steps", 10),
+    ]
+}
+
+/// The DeepSpeed file, for trainers that take it themselves.
+pub(super) fn deepspeed(planned: &Planned<'_>) -> Option<Setting> {
+    let why =
+        if planned.host_bytes() > 0 { Why::OnHost(planned.host_bytes()) } else { Why::Sharded(planned.plan.num_gpus) };
+    (planned.sharding() == Sharding::Zero).then(|| set("deepspeed", DEEPSPEED_FILE).because(why))
+}
+
+/// `settings` without those of `keys`.
+pub(super) fn without(settings: Vec<Setting>, keys: &[&str]) -> Vec<Setting> {
+    settings.into_iter().filter(|setting| !keys.contains(&setting.key)).collect()
+}
+
+/// `settings` under the names that another trainer gives them.
+pub(super) fn renamed(settings: Vec<Setting>, names: &[(&str, &'static str)]) -> Vec<Setting> {
+    let rename = |setting: Setting| {
+        let name = names.iter().find(|(from, _)| *from == setting.key).map_or(setting.key, |(_, to)| to);
+        Setting { key: name, ..setting }
+    };
+    settings.into_iter().map(rename).collect()
+}
+
+/// A whole number, if there is one.
+pub(super) fn given(key: &'static str, value: Option<impl Into<Written>>) -> Option<Setting> {
+    value.map(|value| set(key, value))
+}

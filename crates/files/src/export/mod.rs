@@ -1,0 +1,339 @@
+//! A plan as files that the real tools run: configurations, scripts, launch commands, with the reasons as comments.
+//!
+//! What is written is read back by [`crate::import`]; fields that no file says are listed with it.
+
+mod accelerate;
+mod arguments;
+mod axolotl;
+mod callback;
+mod deepspeed;
+mod launch;
+mod llamafactory;
+mod loading;
+mod ms_swift;
+mod notation;
+mod planned;
+mod setting;
+mod summary;
+mod transformers;
+mod trl;
+mod why;
+mod zip;
+
+use headroom_core::plan::{self, Method, ModelChoice, Plan, TrainerName};
+use headroom_text::Language;
+
+use planned::{ACCELERATE_FILE, DEEPSPEED_FILE, MODEL_FOLDER, Planned, Sharding};
+pub use zip::zip;
+
+use crate::import::{self, File};
+
+/// What a plan can be written as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// Everything that the plan's own trainer runs, with a README.
+    All,
+    /// DeepSpeed's JSON.
+    Deepspeed,
+    /// accelerate's YAML.
+    Accelerate,
+    /// A script around `transformers.Trainer`.
+    Transformers,
+    /// A script around TRL.
+    Trl,
+    /// The YAML of `trl sft` and its siblings.
+    TrlYaml,
+    /// LLaMA-Factory's YAML.
+    LlamaFactory,
+    /// axolotl's YAML.
+    Axolotl,
+    /// ms-swift's command.
+    MsSwift,
+    /// `LoraConfig`.
+    Peft,
+    /// `BitsAndBytesConfig`.
+    Bitsandbytes,
+    /// Lines of the environment, and the command that launches.
+    Launch,
+    /// A callback that prints what is allocated.
+    Callback,
+    /// Plan and estimate as Markdown.
+    Markdown,
+    /// The plan as JSON.
+    Json,
+    /// The estimate as CSV.
+    Csv,
+}
+
+impl Format {
+    /// Every format, in the order in which lists show them.
+    pub const ALL: [Self; 16] = [
+        Self::All,
+        Self::Trl,
+        Self::TrlYaml,
+        Self::Transformers,
+        Self::LlamaFactory,
+        Self::Axolotl,
+        Self::MsSwift,
+        Self::Accelerate,
+        Self::Deepspeed,
+        Self::Peft,
+        Self::Bitsandbytes,
+        Self::Launch,
+        Self::Callback,
+        Self::Markdown,
+        Self::Json,
+        Self::Csv,
+    ];
+
+    /// Name on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::Deepspeed => "deepspeed",
+            Self::Accelerate => "accelerate",
+            Self::Transformers => "transformers",
+            Self::Trl => "trl",
+            Self::TrlYaml => "trl-yaml",
+            Self::LlamaFactory => "llamafactory",
+            Self::Axolotl => "axolotl",
+            Self::MsSwift => "ms-swift",
+            Self::Peft => "peft",
+            Self::Bitsandbytes => "bitsandbytes",
+            Self::Launch => "launch",
+            Self::Callback => "callback",
+            Self::Markdown => "markdown",
+            Self::Json => "json",
+            Self::Csv => "csv",
+        }
+    }
+
+    /// The format called `name`.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|format| format.name() == name)
+    }
+
+    /// The trainer whose files it is.
+    const fn trainer(self) -> Option<TrainerName> {
+        match self {
+            Self::Transformers => Some(TrainerName::Transformers),
+            Self::Trl | Self::TrlYaml => Some(TrainerName::Trl),
+            Self::LlamaFactory => Some(TrainerName::LlamaFactory),
+            Self::Axolotl => Some(TrainerName::Axolotl),
+            Self::MsSwift => Some(TrainerName::MsSwift),
+            _ => None,
+        }
+    }
+}
+
+/// Why a plan is not written as a format.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refused {
+    /// The trainer has no such task.
+    NoSuchTask(TrainerName),
+    /// The plan has nothing of the kind: no adapters, no quantised base, no ZeRO.
+    Nothing(Format),
+}
+
+/// What was written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Export {
+    /// The files, the most important first.
+    pub files: Vec<File>,
+    /// Fields of the plan that the files, read again, say otherwise or not at all.
+    pub unsaid: Vec<&'static str>,
+}
+
+/// Writes `plan` as `format`; comments in `language`.
+///
+/// # Errors
+/// Why there is nothing to write.
+pub fn export(plan: &Plan, format: Format, language: Language) -> Result<Export, Refused> {
+    let planned = Planned::new(plan, language);
+    let one = |name: &str, text: String| Ok(Export { files: vec![file(name, text)], unsaid: Vec::new() });
+    let nothing = Err(Refused::Nothing(format));
+    match format {
+        Format::Deepspeed if planned.sharding() != Sharding::Zero => nothing,
+        Format::Deepspeed => one(DEEPSPEED_FILE, notation::json(&deepspeed::config(&planned))),
+        Format::Accelerate => {
+            let mut files = vec![file(ACCELERATE_FILE, notation::yaml(&accelerate::config(&planned), language))];
+            files.extend(deepspeed_file(&planned));
+            Ok(Export { files, unsaid: Vec::new() })
+        }
+        Format::Peft if plan.method == Method::Full => nothing,
+        Format::Peft => {
+            one("lora_config.py", call(&planned, "from peft import LoraConfig", "peft_config", "LoraConfig"))
+        }
+        Format::Bitsandbytes if plan.method != Method::Qlora => nothing,
+        Format::Bitsandbytes => {
+            let import = "import torch\nfrom transformers import BitsAndBytesConfig";
+            one("quantization_config.py", call(&planned, import, "quantization_config", "BitsAndBytesConfig"))
+        }
+        Format::Launch => {
+            let mut files = trainer_files(&planned, own_trainer(plan))?;
+            files.retain(|file| file.name == LAUNCH_FILE);
+            Ok(Export { files, unsaid: Vec::new() })
+        }
+        Format::Callback => one("memory_check.py", callback::file(&planned)),
+        Format::Markdown => one("README.md", summary::markdown(&planned, &[])),
+        Format::Json => one("plan.json", plan.to_json()),
+        Format::Csv => one("estimate.csv", summary::csv(&planned)),
+        Format::All => whole(&planned),
+        Format::TrlYaml => run(&planned, trl_command_files(&planned)?),
+        Format::Transformers | Format::Trl | Format::LlamaFactory | Format::Axolotl | Format::MsSwift => {
+            let trainer = format.trainer().unwrap_or(own_trainer(plan));
+            run(&planned, trainer_files(&planned, trainer)?)
+        }
+    }
+}
+
+/// Name of the script that launches.
+const LAUNCH_FILE: &str = "launch.sh";
+
+/// The trainer that runs the plan; a loop of one's own is written around transformers' Trainer.
+fn own_trainer(plan: &Plan) -> TrainerName {
+    match plan.trainer.name {
+        TrainerName::Custom if trl::classes(plan).is_some() && plan.task != headroom_core::plan::Task::Sft => {
+            TrainerName::Trl
+        }
+        TrainerName::Custom | TrainerName::Unsloth | TrainerName::Verl | TrainerName::Torchtune => {
+            TrainerName::Transformers
+        }
+        named => named,
+    }
+}
+
+fn file(name: &str, text: String) -> File {
+    File { name: name.to_owned(), text }
+}
+
+/// `name = class(...)` with its import.
+fn call(planned: &Planned<'_>, import: &str, name: &str, class: &str) -> String {
+    let settings = if class == "LoraConfig" { loading::lora(planned) } else { loading::bitsandbytes(planned) };
+    format!("{import}\n\n{name} = {class}(\n{})\n", notation::keywords(&settings, 1, planned.language))
+}
+
+fn deepspeed_file(planned: &Planned<'_>) -> Option<File> {
+    (planned.sharding() == Sharding::Zero).then(|| file(DEEPSPEED_FILE, notation::json(&deepspeed::config(planned))))
+}
+
+/// What stands beside a trainer's own file: DeepSpeed's, accelerate's, the model's config.
+fn beside(planned: &Planned<'_>, uses_accelerate: bool) -> Vec<File> {
+    let mut files = Vec::new();
+    if uses_accelerate && planned.is_distributed() {
+        files.push(file(ACCELERATE_FILE, notation::yaml(&accelerate::config(planned), planned.language)));
+    }
+    files.extend(deepspeed_file(planned));
+    if let ModelChoice::Config { config, .. } = &planned.plan.model {
+        let text = serde_json::to_string_pretty(config).unwrap_or_default();
+        files.push(file(&format!("{MODEL_FOLDER}/config.json"), text + "\n"));
+    }
+    if let Some(pins) = requirements(planned.plan) {
+        files.push(file("requirements.txt", pins));
+    }
+    files
+}
+
+/// Versions that the plan names, as pip takes them.
+fn requirements(plan: &Plan) -> Option<String> {
+    let of = &plan.software;
+    let package = match plan.trainer.name {
+        TrainerName::Transformers if of.transformers.is_none() => Some("transformers"),
+        TrainerName::Trl => Some("trl"),
+        TrainerName::LlamaFactory => Some("llamafactory"),
+        TrainerName::MsSwift => Some("ms-swift"),
+        TrainerName::Axolotl => Some("axolotl"),
+        _ => None,
+    };
+    let trainer = package.zip(plan.trainer.version.as_ref());
+    let libraries = [
+        ("torch", &of.torch),
+        ("transformers", &of.transformers),
+        ("peft", &of.peft),
+        ("bitsandbytes", &of.bitsandbytes),
+    ];
+    let libraries = libraries.into_iter().filter_map(|(name, version)| Some((name, version.as_ref()?)));
+    let pins: String =
+        trainer.into_iter().chain(libraries).map(|(name, version)| format!("{name}=={version}\n")).collect();
+    (!pins.is_empty()).then_some(pins)
+}
+
+/// Every file that `trainer` needs to run the plan, its own first.
+fn trainer_files(planned: &Planned<'_>, trainer: TrainerName) -> Result<Vec<File>, Refused> {
+    let language = planned.language;
+    let refused = || Refused::NoSuchTask(trainer);
+    let (own, program, uses_accelerate) = match trainer {
+        TrainerName::Trl => {
+            let script = trl::script(planned).ok_or_else(refused)?;
+            (Some(file("train.py", script)), "train.py".to_owned(), true)
+        }
+        TrainerName::LlamaFactory => {
+            let config = llamafactory::config(planned).ok_or_else(refused)?;
+            let yaml = notation::yaml(&config, language);
+            (Some(file("train.yaml", yaml)), "train.yaml".to_owned(), planned.sharding() == Sharding::Fsdp)
+        }
+        TrainerName::Axolotl => {
+            let config = axolotl::config(planned).ok_or_else(refused)?;
+            (Some(file("config.yml", notation::yaml(&config, language))), "config.yml".to_owned(), false)
+        }
+        TrainerName::MsSwift => (None, ms_swift::command(planned).ok_or_else(refused)?, false),
+        _ => {
+            let script = transformers::script(planned).ok_or_else(refused)?;
+            (Some(file("train.py", script)), "train.py".to_owned(), true)
+        }
+    };
+    let mut files: Vec<File> = own.into_iter().collect();
+    files.push(file(LAUNCH_FILE, launch::script(planned, trainer, &program)));
+    files.extend(beside(planned, uses_accelerate));
+    Ok(files)
+}
+
+/// The same for `trl sft --config` and its siblings.
+fn trl_command_files(planned: &Planned<'_>) -> Result<Vec<File>, Refused> {
+    let command = trl::subcommand(planned.plan.task).ok_or(Refused::NoSuchTask(TrainerName::Trl))?;
+    let config = notation::yaml(&trl::command_config(planned), planned.language);
+    let mut start = format!("trl {command} --config config.yaml");
+    if planned.is_distributed() {
+        start += &format!(" --accelerate_config {ACCELERATE_FILE}");
+    }
+    let script = format!("#!/bin/sh\nset -e\n{}{start}\n", launch::environment(planned));
+    let mut files = vec![file("config.yaml", config), file(LAUNCH_FILE, script)];
+    files.extend(beside(planned, true));
+    Ok(files)
+}
+
+/// `files` with what they do not say.
+fn run(planned: &Planned<'_>, files: Vec<File>) -> Result<Export, Refused> {
+    let unsaid = unsaid(planned.plan, &files);
+    Ok(Export { files, unsaid })
+}
+
+/// The files of the plan's own trainer with the callback and a README.
+fn whole(planned: &Planned<'_>) -> Result<Export, Refused> {
+    let mut files = trainer_files(planned, own_trainer(planned.plan))?;
+    let unsaid = unsaid(planned.plan, &files);
+    let names: Vec<String> = unsaid.iter().map(|field| (*field).to_owned()).collect();
+    files.push(file("memory_check.py", callback::file(planned)));
+    files.push(file("README.md", summary::markdown(planned, &names)));
+    files.push(file("plan.json", planned.plan.to_json()));
+    Ok(Export { files, unsaid })
+}
+
+/// Fields in which `files`, read again, differ from `plan`. The machine is no business of files.
+fn unsaid(plan: &Plan, files: &[File]) -> Vec<&'static str> {
+    let read = import::import(files).plan;
+    // Without a stage DeepSpeed's plan and DDP's are one.
+    let unsharded = |plan: &Plan| plan.zero_stage == 0 && !plan.distributed.framework.is_fsdp();
+    let same_framework = unsharded(plan) && unsharded(&read);
+    let of_machine = ["gpu", "host_memory_gib", "non_pytorch_memory_mib"];
+    // No version means the newest.
+    let same_release = plan.trainer.name == read.trainer.name && plan.trainer.release() == read.trainer.release();
+    let says_nothing = |name: &str| {
+        of_machine.contains(&name)
+            || name.starts_with("gpu.")
+            || same_framework && name == "distributed.framework"
+            || same_release && name == "trainer.version"
+    };
+    let fields = plan::fields().iter().filter(|field| !says_nothing(field.name));
+    fields.filter(|field| field.value(plan) != field.value(&read)).map(|field| field.name).collect()
+}

@@ -1,0 +1,85 @@
+//! ms-swift's command (arguments/*.py over `TrainingArguments`).
+
+use headroom_core::plan::{AttnImplementation, Method, TargetModules, Task};
+
+use super::arguments::{deepspeed, given, renamed, training};
+use super::notation::flags;
+use super::planned::Planned;
+use super::setting::{Setting, set};
+
+/// The command, for tasks that ms-swift has.
+pub(super) fn command(planned: &Planned<'_>) -> Option<String> {
+    let plan = planned.plan;
+    let (subcommand, kind) = match plan.task {
+        Task::Sft | Task::SequenceClassification => ("sft", None),
+        Task::Dpo => ("rlhf", Some("dpo")),
+        Task::Kto => ("rlhf", Some("kto")),
+        Task::Orpo => ("rlhf", Some("orpo")),
+        Task::Reward => ("rlhf", Some("rm")),
+        Task::Ppo => ("rlhf", Some("ppo")),
+        Task::Grpo => ("rlhf", Some("grpo")),
+        Task::Rloo | Task::Inference => return None,
+    };
+    let mut settings: Vec<Setting> = given("rlhf_type", kind).into_iter().collect();
+    settings.extend([
+        set("model", planned.model()),
+        set("tuner_type", if plan.method == Method::Full { "full" } else { "lora" }),
+        set("torch_dtype", plan.torch_dtype.name()),
+        set(
+            "attn_impl",
+            match plan.attn_implementation {
+                AttnImplementation::Sdpa => "sdpa",
+                AttnImplementation::FlashAttention2 => "flash_attn",
+                AttnImplementation::Eager => "eager",
+            },
+        ),
+    ]);
+    if plan.task == Task::SequenceClassification {
+        settings.push(set("task_type", "seq_cls"));
+        settings.push(set("num_labels", plan.num_labels));
+    }
+    if plan.method != Method::Full {
+        settings.push(set("lora_rank", plan.lora.r));
+        settings.push(set("lora_alpha", plan.lora.lora_alpha as u64));
+        settings.push(set("lora_dropout", plan.lora.lora_dropout));
+        settings.push(match &plan.lora.target_modules {
+            TargetModules::AllLinear => set("target_modules", "all-linear"),
+            TargetModules::Names(names) => set("target_modules", names.as_slice()),
+        });
+        if !plan.lora.target_parameters.is_empty() {
+            settings.push(set("target_parameters", plan.lora.target_parameters.as_slice()));
+        }
+        if !plan.lora.modules_to_save.is_empty() {
+            settings.push(set("modules_to_save", plan.lora.modules_to_save.as_slice()));
+        }
+    }
+    if plan.method == Method::Qlora {
+        settings.push(set("quant_method", "bnb"));
+        settings.push(set("quant_bits", u64::from(plan.quantization.bits)));
+        if plan.quantization.bits == 4 {
+            settings.push(set("bnb_4bit_quant_type", plan.quantization.quant_type.name()));
+            settings.push(set("bnb_4bit_use_double_quant", plan.quantization.double_quant));
+            settings.push(set("bnb_4bit_quant_storage", plan.quantization.bnb_4bit_quant_storage.name()));
+        }
+    }
+    settings.push(set("dataset", "AI-ModelScope/alpaca-gpt4-data-en#1000"));
+    settings.push(set("max_length", plan.max_length));
+    if plan.packing {
+        settings.push(set("packing", true));
+    }
+    if plan.policy.padding_free {
+        settings.push(set("padding_free", true));
+    }
+    if plan.task != Task::Sft {
+        settings.extend(given("beta", plan.policy.beta));
+        settings.extend(given("num_generations", plan.rollout.num_generations));
+        settings.extend(given("max_completion_length", plan.rollout.max_completion_length));
+        settings.extend(given("steps_per_generation", plan.policy.steps_per_generation));
+        settings.extend(given("num_iterations", plan.policy.num_iterations));
+    }
+    let own = super::arguments::without(training(planned), &["gradient_checkpointing_kwargs"]);
+    settings.extend(renamed(own, &[]));
+    settings.extend(deepspeed(planned));
+    settings.extend([set("dataloader_num_workers", 2), set("save_total_limit", 2), set("output_dir", "output")]);
+    Some(format!("swift {subcommand}{}\n", flags(&settings)))
+}

@@ -1,0 +1,95 @@
+//! The plan to be written, with what an estimate knows about it.
+
+use headroom_core::job::Job;
+use headroom_core::memory::{self, Category, Estimate};
+use headroom_core::plan::{Auto, Framework, ModelChoice, Offload, Plan};
+use headroom_text::Language;
+
+use super::why::Why;
+
+/// Name of DeepSpeed's file beside the others.
+pub(super) const DEEPSPEED_FILE: &str = "ds_config.json";
+/// Name of accelerate's file.
+pub(super) const ACCELERATE_FILE: &str = "accelerate.yaml";
+/// Folder of a model that is known by its config alone.
+pub(super) const MODEL_FOLDER: &str = "model";
+
+/// Who shards.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sharding {
+    /// Nobody: one process, or copies (DDP).
+    None,
+    /// DeepSpeed.
+    Zero,
+    /// PyTorch, in either form.
+    Fsdp,
+}
+
+/// What is written.
+pub(super) struct Planned<'a> {
+    pub(super) plan: &'a Plan,
+    pub(super) language: Language,
+    /// None where the plan cannot be estimated: files are written all the same, without figures.
+    pub(super) estimate: Option<Estimate>,
+}
+
+impl<'a> Planned<'a> {
+    pub(super) fn new(plan: &'a Plan, language: Language) -> Self {
+        let estimate = Job::resolve(plan).ok().map(|job| memory::estimate(&job));
+        Self { plan, language, estimate }
+    }
+
+    /// Who shards it.
+    pub(super) fn sharding(&self) -> Sharding {
+        let plan = self.plan;
+        let offloads = plan.offload_optimizer == Offload::Cpu || plan.offload_param == Offload::Cpu;
+        match plan.distributed.framework {
+            Framework::Fsdp1 | Framework::Fsdp2 if plan.num_gpus > 1 => Sharding::Fsdp,
+            // Its bf16 section alone makes an optimizer with fp32 copies, at stage 0 too.
+            Framework::Deepspeed if plan.zero_stage > 0 || offloads || plan.distributed.bf16_enabled != Auto::Auto => {
+                Sharding::Zero
+            }
+            _ => Sharding::None,
+        }
+    }
+
+    /// Whether a launcher has something to say: several processes, or a framework that shards.
+    pub(super) fn is_distributed(&self) -> bool {
+        self.plan.num_gpus > 1 || self.sharding() != Sharding::None
+    }
+
+    /// The model's id, or the folder that holds its config.
+    pub(super) fn model(&self) -> String {
+        match &self.plan.model {
+            ModelChoice::Catalogue(id) => id.clone(),
+            ModelChoice::Config { .. } => format!("./{MODEL_FOLDER}"),
+        }
+    }
+
+    /// Sequences of a step.
+    pub(super) fn effective_batch(&self) -> Why {
+        Why::EffectiveBatch {
+            batch: self.plan.per_device_train_batch_size,
+            accumulation: self.plan.gradient_accumulation_steps,
+            gpus: self.plan.num_gpus,
+        }
+    }
+
+    /// Why checkpointing is as it is.
+    pub(super) fn checkpointing(&self) -> Why {
+        if self.plan.gradient_checkpointing { Why::Recomputed } else { Why::Kept }
+    }
+
+    /// Bytes of `category` at the peak, on each GPU.
+    pub(super) fn bytes_of(&self, category: Category) -> Option<u64> {
+        let estimate = self.estimate.as_ref()?;
+        let peak = estimate.peak_phase()?;
+        let parts = estimate.need_by_category(peak);
+        parts.into_iter().find(|(of, _)| *of == category).map(|(_, bytes)| bytes)
+    }
+
+    /// Bytes of host memory that the plan takes.
+    pub(super) fn host_bytes(&self) -> u64 {
+        self.estimate.iter().flat_map(|estimate| &estimate.host).map(|part| part.bytes).sum()
+    }
+}

@@ -1,0 +1,123 @@
+//! Why a setting is what it is: data, said as a comment in a file.
+
+use headroom_core::units::bytes_text;
+use headroom_text::Language;
+
+/// A reason.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Why {
+    /// Sequences of an optimizer step on all GPUs together.
+    EffectiveBatch {
+        /// Sequences in one forward on one GPU.
+        batch: u64,
+        /// Forwards summed.
+        accumulation: u64,
+        /// GPUs.
+        gpus: u64,
+    },
+    /// Length sets activations.
+    Length,
+    /// Layers run again in backward.
+    Recomputed,
+    /// What forward keeps stays.
+    Kept,
+    /// Bytes of optimizer state on each GPU.
+    OptimizerState(u64),
+    /// Bytes of weights on each GPU.
+    Weights(u64),
+    /// Matmuls in this format; weights stay as loaded.
+    Autocast,
+    /// Weights are loaded in it.
+    LoadedIn,
+    /// Adapters: parameters that train.
+    Trainable(u64),
+    /// The GPU has a kernel that keeps no scores.
+    AttentionKernel,
+    /// What the stage shards over so many GPUs.
+    Sharded(u64),
+    /// Bytes of host memory that offload takes on this machine.
+    OnHost(u64),
+    /// Workers take host memory, none of the GPU's.
+    HostWorkers,
+    /// Each checkpoint takes space on disk.
+    Checkpoints,
+    /// Evaluation has a peak of its own.
+    EvaluationPeak,
+    /// The allocator grows segments in place of cutting them anew.
+    Expandable,
+    /// The loss keeps no logits of all tokens.
+    ChunkedLoss,
+    /// Only packed tensors of the group's dtype are sharded.
+    QuantStorage,
+    /// One process to a GPU.
+    Processes,
+}
+
+impl Why {
+    /// The comment, without its mark.
+    pub(super) fn say(&self, language: Language) -> String {
+        match language {
+            Language::English => self.english(),
+            Language::Chinese => self.chinese(),
+        }
+    }
+
+    fn english(&self) -> String {
+        match self {
+            Self::EffectiveBatch { batch, accumulation, gpus } => {
+                let effective = batch.saturating_mul(*accumulation).saturating_mul(*gpus);
+                format!("{batch} x {accumulation} x {gpus} GPU(s) = {effective} sequences an optimizer step")
+            }
+            Self::Length => "tokens of a sequence: activations grow with it".to_owned(),
+            Self::Recomputed => "layers run again in backward instead of keeping activations".to_owned(),
+            Self::Kept => "activations are kept: quicker, for more memory".to_owned(),
+            Self::OptimizerState(bytes) => format!("{} of state on each GPU", bytes_text(*bytes)),
+            Self::Weights(bytes) => format!("{} of weights on each GPU", bytes_text(*bytes)),
+            Self::Autocast => "autocast: matmuls in this format, weights stay as loaded".to_owned(),
+            Self::LoadedIn => "weights are loaded in this format".to_owned(),
+            Self::Trainable(count) => format!("{count} parameters train"),
+            Self::AttentionKernel => "keeps no scores of b x heads x s x s".to_owned(),
+            Self::Sharded(gpus) => format!("sharded over {gpus} GPUs"),
+            Self::OnHost(bytes) => format!("{} of host memory on this machine", bytes_text(*bytes)),
+            Self::HostWorkers => "workers take host memory, none of the GPU's".to_owned(),
+            Self::Checkpoints => {
+                "each checkpoint takes disk: adapters little, full weights and optimizer state a lot".to_owned()
+            }
+            Self::EvaluationPeak => {
+                "evaluation has a peak of its own (its logits): switch it on with per_device_eval_batch_size=1"
+                    .to_owned()
+            }
+            Self::Expandable => "segments grow in place: less fragmentation".to_owned(),
+            Self::ChunkedLoss => "never holds the logits of all tokens".to_owned(),
+            Self::QuantStorage => "4-bit weights are packed in this format, so that they can be sharded".to_owned(),
+            Self::Processes => "one process to a GPU".to_owned(),
+        }
+    }
+
+    fn chinese(&self) -> String {
+        match self {
+            Self::EffectiveBatch { batch, accumulation, gpus } => {
+                let effective = batch.saturating_mul(*accumulation).saturating_mul(*gpus);
+                format!("{batch} × {accumulation} × {gpus} 张 GPU = 每个优化器步 {effective} 条序列")
+            }
+            Self::Length => "序列的 token 数：激活随之增长".to_owned(),
+            Self::Recomputed => "反向时重新计算各层，不保存激活".to_owned(),
+            Self::Kept => "保存激活：更快，但占更多显存".to_owned(),
+            Self::OptimizerState(bytes) => format!("每张 GPU 的优化器状态 {}", bytes_text(*bytes)),
+            Self::Weights(bytes) => format!("每张 GPU 的权重 {}", bytes_text(*bytes)),
+            Self::Autocast => "自动混合精度：矩阵乘用该格式，权重保持加载时的格式".to_owned(),
+            Self::LoadedIn => "权重按该格式加载".to_owned(),
+            Self::Trainable(count) => format!("{count} 个参数参与训练"),
+            Self::AttentionKernel => "不保存 b × 头数 × s × s 的注意力分数".to_owned(),
+            Self::Sharded(gpus) => format!("切分到 {gpus} 张 GPU"),
+            Self::OnHost(bytes) => format!("本机占用主机内存 {}", bytes_text(*bytes)),
+            Self::HostWorkers => "数据加载进程占主机内存，不占显存".to_owned(),
+            Self::Checkpoints => "每个检查点占磁盘：适配器很小，全量权重和优化器状态很大".to_owned(),
+            Self::EvaluationPeak => "评估有自己的峰值（logits）：需要时请设 per_device_eval_batch_size=1".to_owned(),
+            Self::Expandable => "段可原地扩展：碎片更少".to_owned(),
+            Self::ChunkedLoss => "不会同时保存所有 token 的 logits".to_owned(),
+            Self::QuantStorage => "4 位权重以该格式打包，才能被切分".to_owned(),
+            Self::Processes => "每张 GPU 一个进程".to_owned(),
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! What the files say, before it is decided what follows from it.
+
+use std::collections::BTreeMap;
+
+use super::convert::is_off;
+use crate::finding::{Edit, Finding, Fix, Kind};
+use crate::syntax::{Entry, Node, Span, Value};
+use crate::trainers::{As, Fact, Means, Table, Topic};
+
+/// A key and its value, where they stand, and how much they weigh.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Statement {
+    /// The file, by its place in the list.
+    pub(crate) file: usize,
+    /// As written, sections joined by dots.
+    pub(crate) key: String,
+    /// Where the key stands.
+    pub(crate) span: Span,
+    /// The value.
+    pub(crate) node: Node,
+    /// Which of two counts: the higher.
+    pub(crate) rank: Rank,
+    /// The tool whose key it is.
+    pub(crate) tool: &'static str,
+}
+
+/// What overrules what, the strongest last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Rank {
+    /// A file of adapters or weights, which describes what was.
+    Artifact,
+    /// Variables of the environment.
+    Environment,
+    /// accelerate's YAML.
+    Accelerate,
+    /// Flags of a launcher.
+    Launcher,
+    /// DeepSpeed's JSON.
+    Deepspeed,
+    /// A trainer's file.
+    File,
+    /// Calls of a script.
+    Script,
+    /// Arguments of a command.
+    Arguments,
+}
+
+/// Everything the files say.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Draft {
+    /// What several fields follow from.
+    pub(crate) facts: BTreeMap<Fact, Vec<Statement>>,
+    /// What sets one field.
+    pub(crate) sets: BTreeMap<&'static str, Vec<(Statement, As)>>,
+    /// What no field can say.
+    pub(crate) bears: Vec<(Statement, Topic)>,
+    /// Keys that bear on no memory.
+    pub(crate) ignored: usize,
+    /// What is wrong or worth knowing.
+    pub(crate) findings: Vec<Finding>,
+}
+
+/// Where statements come from.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Origin<'t> {
+    pub(crate) table: &'t Table,
+    pub(crate) file: usize,
+    pub(crate) rank: Rank,
+}
+
+impl Draft {
+    /// Takes every key of `entries`, sections included.
+    pub(crate) fn entries(&mut self, entries: &[Entry], origin: Origin<'_>) {
+        self.section(entries, "", origin);
+    }
+
+    fn section(&mut self, entries: &[Entry], prefix: &str, origin: Origin<'_>) {
+        for entry in entries {
+            let key = entry.key.replace('-', "_");
+            let key = if prefix.is_empty() { key } else { [prefix, ".", &key].concat() };
+            if let (Value::Map(inner), true) = (&entry.node.value, origin.table.has_section(&key)) {
+                self.section(inner, &key, origin);
+            } else {
+                self.entry(&key, entry, origin);
+            }
+        }
+    }
+
+    fn entry(&mut self, key: &str, entry: &Entry, origin: Origin<'_>) {
+        let (written, negated) = negation(key, origin.table);
+        let mut node = entry.node.clone();
+        if negated && let Value::Flag(true) = node.value {
+            node.value = Value::Flag(false);
+        }
+        let statement = Statement {
+            file: origin.file,
+            key: written.to_owned(),
+            span: entry.span,
+            node,
+            rank: origin.rank,
+            tool: origin.table.tool,
+        };
+        self.state(written, statement, origin.table);
+    }
+
+    /// Takes one statement under the key `key` of `table`.
+    pub(crate) fn state(&mut self, key: &str, statement: Statement, table: &Table) {
+        match table.means(key) {
+            Some(Means::Renamed(now, since)) => {
+                let kind = Kind::Renamed { key: statement.key.clone(), now, since };
+                let plain = now.rsplit('.').next().unwrap_or(now);
+                let last = key.rsplit('.').next().unwrap_or(key);
+                let edit =
+                    Edit { file: statement.file, span: renamed_span(statement.span, last), text: plain.to_owned() };
+                let fix = Fix { edits: vec![edit], fields: Vec::new() };
+                self.findings.push(Finding::at(kind, statement.file, statement.span).with_fix(fix));
+                if key != now {
+                    self.state(now, statement, table);
+                }
+            }
+            // Nothing after a key: as if it did not stand there.
+            Some(_) if statement.node.value == Value::Null => self.ignored += 1,
+            Some(Means::Sets(field, how)) => self.sets.entry(field).or_default().push((statement, how)),
+            Some(Means::Says(fact)) => self.say(fact, statement),
+            Some(Means::Bears(topic)) => self.bear(statement, topic),
+            Some(Means::Nothing) => self.ignored += 1,
+            None => self.unknown(key, &statement, table),
+        }
+    }
+
+    fn unknown(&mut self, key: &str, statement: &Statement, table: &Table) {
+        // In a script's own arguments only what differs by a slip of the finger is taken for a slip.
+        const SLIP: usize = 2;
+        let nearest = table.nearest(key).filter(|nearest| table.strict || nearest.len().abs_diff(key.len()) <= SLIP);
+        if !table.strict && (nearest.is_none() || table.tool == "environment") {
+            self.ignored += 1;
+            return;
+        }
+        let kind = Kind::UnknownKey { tool: table.tool, key: statement.key.clone(), nearest };
+        let mut finding = Finding::at(kind, statement.file, statement.span);
+        if let Some(nearest) = nearest.filter(|nearest| !nearest.contains('.')) {
+            let edit = Edit { file: statement.file, span: renamed_span(statement.span, key), text: nearest.to_owned() };
+            finding = finding.with_fix(Fix { edits: vec![edit], fields: Vec::new() });
+        }
+        self.findings.push(finding);
+    }
+
+    /// Adds what a statement says.
+    pub(crate) fn say(&mut self, fact: Fact, statement: Statement) {
+        self.facts.entry(fact).or_default().push(statement);
+    }
+
+    /// Adds a statement that no field can say, if it says anything.
+    pub(crate) fn bear(&mut self, statement: Statement, topic: Topic) {
+        if is_off(&statement.node) {
+            self.ignored += 1;
+        } else {
+            self.bears.push((statement, topic));
+        }
+    }
+
+    /// The statement that counts of those about `fact`.
+    pub(crate) fn fact(&self, fact: Fact) -> Option<&Statement> {
+        strongest(self.facts.get(&fact)?.iter())
+    }
+}
+
+/// The last of the highest rank.
+pub(crate) fn strongest<'s>(statements: impl Iterator<Item = &'s Statement>) -> Option<&'s Statement> {
+    statements.max_by_key(|statement| statement.rank)
+}
+
+/// `no_x` and `no-x` switch x off where the tool has x and no `no_x`.
+fn negation<'k>(key: &'k str, table: &Table) -> (&'k str, bool) {
+    match key.strip_prefix("no_") {
+        Some(positive) if table.means(key).is_none() && table.means(positive).is_some() => (positive, true),
+        _ => (key, false),
+    }
+}
+
+/// The key alone within what stands there: an option has dashes before and its value behind.
+fn renamed_span(span: Span, key: &str) -> Span {
+    let length = key.len();
+    if span.end - span.start == length { span } else { Span { start: span.start, end: span.start, ..span } }
+}

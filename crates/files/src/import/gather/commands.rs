@@ -1,0 +1,399 @@
+//! Commands: which one trains, with what launcher, trainer and arguments.
+
+use headroom_core::plan::{Task, TrainerName};
+
+use super::super::draft::{Origin, Rank};
+use super::launch::{ACCELERATE_BARE, DEEPSPEED_BARE, PYTHON_BARE, Parts, TORCHRUN_BARE, parts};
+use super::{Evidence, Gatherer, Launcher, Role};
+use crate::finding::{Finding, Kind as Found};
+use crate::syntax::{Command, Entry, Node, Value, Word, arguments};
+use crate::trainers::{
+    ACCELERATE, AXOLOTL, ENVIRONMENT, Fact, LAUNCHER, LLAMA_FACTORY, MS_SWIFT, SCRIPT, TRL, TRL_SCRIPT, Table, VERL,
+};
+
+/// A command that may train.
+struct Candidate<'c> {
+    command: &'c Command,
+    launcher: Launcher,
+    /// Flags of launchers, the outer first, each with the table that knows them.
+    flags: Vec<(&'static Table, Vec<Word>)>,
+    trainer: Option<TrainerName>,
+    /// `sft` of `swift sft`, or the script's name.
+    word: String,
+    arguments: Vec<Word>,
+    score: u8,
+}
+
+impl Gatherer<'_> {
+    /// Takes the command of a script that trains.
+    pub(super) fn commands(&mut self, file: usize, commands: &[Command]) {
+        let mut best: Option<Candidate<'_>> = None;
+        let mut training = 0;
+        for command in commands {
+            if command.program() == "cat"
+                && let (Some(name), Some(text)) = (&command.output, &command.document)
+            {
+                self.here_document(file, command, name, text);
+            }
+            let Some(candidate) = candidate(command) else { continue };
+            training += usize::from(candidate.score > 1);
+            if best.as_ref().is_none_or(|best| candidate.score > best.score) {
+                best = Some(candidate);
+            }
+        }
+        if training > 1
+            && let Some(best) = &best
+        {
+            let kind = Found::SeveralCommands { commands: training };
+            self.found.draft.findings.push(Finding::at(kind, file, best.command.span));
+        }
+        match best {
+            Some(best) => self.candidate(file, best),
+            None => self.bare(file, commands),
+        }
+    }
+
+    /// Arguments without a program, and variables without a command.
+    fn bare(&mut self, file: usize, commands: &[Command]) {
+        let Some(first) = commands.first() else { return };
+        let environment = Origin { table: &ENVIRONMENT, file, rank: Rank::Environment };
+        self.found.draft.entries(&first.environment, environment);
+        let (entries, _) = arguments(&first.words);
+        if entries.is_empty() {
+            let kind = Found::Unrecognised;
+            self.found.draft.findings.push(Finding::at(kind, file, first.span));
+            return;
+        }
+        let (trainer, table) = by_keys(&entries);
+        self.trainer(trainer, Evidence::Keys);
+        self.found.draft.entries(&entries, Origin { table, file, rank: Rank::Arguments });
+    }
+
+    /// `cat > ds.json <<EOF`: a file within the script.
+    fn here_document(&mut self, file: usize, command: &Command, name: &str, text: &str) {
+        let (kind, content) = super::super::recognise::recognise(name, text);
+        if let super::super::recognise::Content::Tree(node) = content {
+            let node = super::trees::placed(&node, command.span);
+            if kind == super::super::recognise::Kind::Deepspeed {
+                self.found.deepspeed.push((file, name.to_owned(), node));
+            } else {
+                self.tree_within(file, kind, &node);
+            }
+        }
+    }
+
+    fn tree_within(&mut self, file: usize, kind: super::super::recognise::Kind, node: &Node) {
+        let before = self.found.kinds[file];
+        self.tree(file, kind, node);
+        self.found.kinds[file] = before;
+    }
+
+    fn candidate(&mut self, file: usize, candidate: Candidate<'_>) {
+        let environment = Origin { table: &ENVIRONMENT, file, rank: Rank::Environment };
+        self.found.draft.entries(&candidate.command.environment, environment);
+        self.found.launcher = Some(candidate.launcher);
+        for (table, words) in &candidate.flags {
+            let (entries, _) = arguments(words);
+            for entry in entries.iter().filter(|entry| entry.key == "config_file") {
+                self.accelerate_file(&entry.node, file, entry.span);
+            }
+            self.found.draft.entries(&entries, Origin { table, file, rank: Rank::Launcher });
+        }
+        let (mut entries, mut others) = self.split(file, &candidate);
+        let (keys_trainer, _) = by_keys(&entries);
+        let script = self.named(&candidate.word).is_some();
+        // Scripts that are called after a method of TRL's are TRL's, whatever else they are called.
+        let of_trl = keys_trainer == TrainerName::Transformers && is_method(&candidate.word);
+        let keys_trainer = if of_trl { TrainerName::Trl } else { keys_trainer };
+        let trainer = candidate.trainer.unwrap_or(keys_trainer);
+        let evidence = match candidate.trainer {
+            Some(_) => Evidence::Named,
+            None if keys_trainer != TrainerName::Transformers => Evidence::File,
+            None => Evidence::Keys,
+        };
+        if !(script && evidence == Evidence::Keys) {
+            self.trainer(trainer, evidence);
+        }
+        if let Some(task) = task_of(&candidate.word, trainer) {
+            self.task(task, Evidence::Base);
+        }
+        let table = table_of(trainer, &candidate);
+        let is_file = |text: &str| [".yaml", ".yml", ".json", ".toml"].iter().any(|ending| text.ends_with(ending));
+        let configs =
+            entries.iter().filter(|entry| matches!(entry.key.as_str(), "config" | "config_file" | "axolotl_config"));
+        let mut paths: Vec<Node> = configs.map(|entry| entry.node.clone()).collect();
+        // `--bf16 train.yaml`: a bare flag before a file.
+        others.retain(|word| {
+            if is_file(&word.text) {
+                paths.push(word.node());
+                false
+            } else {
+                true
+            }
+        });
+        for path in paths {
+            self.trainer_file(&path, trainer, file);
+        }
+        entries.retain(|entry| !matches!(entry.key.as_str(), "config" | "config_file"));
+        if matches!(candidate.launcher, Launcher::Trl | Launcher::Axolotl) {
+            self.launcher_flags(file, table, &mut entries);
+        }
+        self.found.draft.entries(&entries, Origin { table, file, rank: Rank::Arguments });
+        self.stage(file, &candidate);
+    }
+
+    /// The arguments; what stands behind `--` belongs to axolotl's launcher.
+    fn split(&mut self, file: usize, candidate: &Candidate<'_>) -> (Vec<Entry>, Vec<Word>) {
+        let dashes = candidate.arguments.iter().position(|word| word.text == "--");
+        let (own, launch) = match dashes {
+            Some(at) => (&candidate.arguments[..at], &candidate.arguments[at + 1..]),
+            None => (candidate.arguments.as_slice(), &[] as &[Word]),
+        };
+        let (launch_entries, _) = arguments(launch);
+        let table =
+            if launch_entries.iter().any(|entry| entry.key.contains("nproc")) { &LAUNCHER } else { &ACCELERATE };
+        self.found.draft.entries(&launch_entries, Origin { table, file, rank: Rank::Launcher });
+        let (mut entries, mut others) = arguments(own);
+        // An option's value may swallow a file that stands alone: `train --debug a.yaml`.
+        if others.is_empty() && candidate.word == "train" {
+            let lone = |entry: &Entry| matches!(entry.node.text(), Some(text) if text.ends_with(".yaml") || text.ends_with(".yml"));
+            if let Some(at) = entries.iter().position(|entry| lone(entry) && !entry.key.contains("config")) {
+                let span = entries[at].node.span;
+                let text = entries[at].node.text().unwrap_or("").to_owned();
+                entries[at].node.value = Value::Flag(true);
+                others.push(Word { text, span, known: true });
+            }
+        }
+        (entries, others)
+    }
+
+    /// `trl` and `axolotl` hand flags on to accelerate.
+    fn launcher_flags(&mut self, file: usize, table: &Table, entries: &mut Vec<Entry>) {
+        let is_launch = |entry: &Entry| {
+            let key = entry.key.replace('-', "_");
+            key == "accelerate_config" || (table.means(&key).is_none() && ACCELERATE.means(&key).is_some())
+        };
+        let launch: Vec<Entry> = entries.iter().filter(|entry| is_launch(entry)).cloned().collect();
+        entries.retain(|entry| !is_launch(entry));
+        for entry in launch.iter().filter(|entry| entry.key.replace('-', "_") == "accelerate_config") {
+            self.accelerate_file(&entry.node, file, entry.span);
+        }
+        let rest: Vec<Entry> = launch.into_iter().filter(|entry| !entry.key.contains("accelerate")).collect();
+        self.found.draft.entries(&rest, Origin { table: &ACCELERATE, file, rank: Rank::Launcher });
+    }
+
+    fn trainer_file(&mut self, node: &Node, trainer: TrainerName, file: usize) {
+        let Some(path) = node.text() else { return };
+        match self.named(path) {
+            Some(place) => self.roles[place] = Some(Role::Trainer(trainer)),
+            None => {
+                let kind = Found::MissingFile { path: path.to_owned() };
+                self.found.draft.findings.push(Finding::at(kind, file, node.span));
+            }
+        }
+    }
+
+    /// `swift pt`, `trl dpo`: the word says what is trained.
+    fn stage(&mut self, file: usize, candidate: &Candidate<'_>) {
+        let span = candidate.command.words.first().map(|word| word.span).unwrap_or_default();
+        let word = candidate.word.as_str();
+        match candidate.launcher {
+            Launcher::Trl => {
+                self.implied(Fact::Stage, Value::Text(word.to_owned()), word, (file, span), Rank::Arguments)
+            }
+            Launcher::Swift if word == "rlhf" && self.found.draft.fact(Fact::Stage).is_none() => {
+                // arguments/rlhf_args.py `rlhf_type`.
+                self.implied(Fact::Stage, Value::Text("dpo".to_owned()), word, (file, span), Rank::Artifact);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What a command launches, if it can be training.
+fn candidate(command: &Command) -> Option<Candidate<'_>> {
+    let words = command.words.as_slice();
+    let made = |launcher, trainer, word: &str, arguments: &[Word], score| {
+        let (word, arguments) = (word.to_owned(), arguments.to_vec());
+        Some(Candidate { command, launcher, flags: Vec::new(), trainer, word, arguments, score })
+    };
+    let sub = words.get(1).map_or("", |word| word.text.as_str());
+    let rest = words.get(2..).unwrap_or_default();
+    match command.program() {
+        "llamafactory-cli" | "lmf" if sub == "train" => {
+            made(Launcher::LlamaFactory, Some(TrainerName::LlamaFactory), sub, rest, 5)
+        }
+        "swift" | "megatron" if matches!(sub, "sft" | "pt" | "rlhf" | "infer" | "sample") => {
+            made(Launcher::Swift, Some(TrainerName::MsSwift), sub, rest, if sub == "infer" { 1 } else { 5 })
+        }
+        "axolotl" if sub == "train" => made(Launcher::Axolotl, Some(TrainerName::Axolotl), sub, rest, 5),
+        "trl" if !matches!(sub, "env" | "vllm-serve" | "chat" | "skills" | "") => {
+            made(Launcher::Trl, Some(TrainerName::Trl), sub, rest, 5)
+        }
+        _ => launched(command, words, Vec::new(), None, 0),
+    }
+}
+
+/// What stands behind launchers, however many.
+fn launched<'c>(
+    command: &'c Command,
+    words: &'c [Word],
+    mut flags: Vec<(&'static Table, Vec<Word>)>,
+    outer: Option<Launcher>,
+    depth: usize,
+) -> Option<Candidate<'c>> {
+    const MOST_LAUNCHERS: usize = 4;
+    let first = words.first().filter(|_| depth < MOST_LAUNCHERS)?;
+    let program = crate::syntax::base(&first.text);
+    let behind = words.get(1..).unwrap_or_default();
+    let (launcher, table, split) = match program {
+        "accelerate" if behind.first().is_some_and(|word| word.text == "launch") => {
+            (Launcher::Accelerate, &ACCELERATE, parts(behind.get(1..).unwrap_or_default(), ACCELERATE_BARE))
+        }
+        "accelerate-launch" => (Launcher::Accelerate, &ACCELERATE, parts(behind, ACCELERATE_BARE)),
+        "torchrun" => (Launcher::Torchrun, &LAUNCHER, parts(behind, TORCHRUN_BARE)),
+        "deepspeed" => (Launcher::Deepspeed, &LAUNCHER, parts(behind, DEEPSPEED_BARE)),
+        _ if program.starts_with("python") => (Launcher::Python, &LAUNCHER, parts(behind, PYTHON_BARE)),
+        // A script that runs by itself, behind a launcher.
+        _ if outer.is_some() || program.ends_with(".py") => {
+            return Some(script(command, first, behind, flags, outer.unwrap_or(Launcher::Python), false));
+        }
+        _ => return None,
+    };
+    let Parts { flags: own, target, is_module, rest } = split;
+    let target = target?;
+    if launcher != Launcher::Python {
+        flags.push((table, own));
+    }
+    let outer = if launcher == Launcher::Python { outer.or(Some(Launcher::Python)) } else { Some(launcher) };
+    match (is_module, target.text.as_str()) {
+        (true, "torch.distributed.launch" | "torch.distributed.run") => {
+            let inner = parts(rest, TORCHRUN_BARE);
+            flags.push((&LAUNCHER, inner.flags));
+            Some(script(command, inner.target?, inner.rest, flags, Launcher::Torchrun, inner.is_module))
+        }
+        (true, "accelerate.commands.launch") => {
+            let inner = parts(rest, ACCELERATE_BARE);
+            flags.push((&ACCELERATE, inner.flags));
+            Some(script(command, inner.target?, inner.rest, flags, Launcher::Accelerate, inner.is_module))
+        }
+        _ => Some(script(command, target, rest, flags, outer.unwrap_or(Launcher::Python), is_module)),
+    }
+}
+
+/// A script or module with its arguments.
+fn script<'c>(
+    command: &'c Command,
+    target: &Word,
+    rest: &[Word],
+    flags: Vec<(&'static Table, Vec<Word>)>,
+    launcher: Launcher,
+    is_module: bool,
+) -> Candidate<'c> {
+    let path = target.text.as_str();
+    let stem = if is_module { path.to_owned() } else { crate::syntax::base(path).to_owned() };
+    let trainer = named_trainer(path);
+    let score = match (trainer, launcher) {
+        (Some(_), _) => 5,
+        (None, Launcher::Python) => 1 + u8::from(rest.len() > 2),
+        _ => 4,
+    };
+    let launcher = if trainer == Some(TrainerName::Verl) { Launcher::Ray } else { launcher };
+    Candidate { command, launcher, flags, trainer, word: stem, arguments: rest.to_vec(), score }
+}
+
+/// The trainer whose script or module `path` is.
+fn named_trainer(path: &str) -> Option<TrainerName> {
+    let path = path.replace('\\', "/");
+    Some(if path.starts_with("axolotl.") || path.contains("axolotl/cli") {
+        TrainerName::Axolotl
+    } else if path.starts_with("verl.") || path.contains("verl/trainer") || path.starts_with("recipe.") {
+        TrainerName::Verl
+    } else if path.starts_with("llamafactory") || path.contains("train_bash.py") || path.contains("LLaMA-Factory/src") {
+        TrainerName::LlamaFactory
+    } else if path.contains("swift/cli") || path.starts_with("swift.") || path.ends_with("llm_sft.py") {
+        TrainerName::MsSwift
+    } else if path.starts_with("trl.") || path.contains("trl/scripts/") || path.contains("trl/examples") {
+        TrainerName::Trl
+    } else if ["run_clm.py", "run_glue.py", "run_mlm.py", "run_classification.py", "run_summarization.py"]
+        .iter()
+        .any(|name| path.ends_with(name))
+    {
+        TrainerName::Transformers
+    } else {
+        return None;
+    })
+}
+
+/// The trainer whose keys these are.
+fn by_keys(entries: &[Entry]) -> (TrainerName, &'static Table) {
+    let has = |keys: &[&str]| entries.iter().any(|entry| keys.contains(&entry.key.replace('-', "_").as_str()));
+    if entries.iter().any(|entry| entry.key.starts_with("actor_rollout_ref.")) {
+        (TrainerName::Verl, &VERL)
+    } else if has(&["finetuning_type", "cutoff_len", "lora_rank_llamafactory", "dataset_dir"]) {
+        (TrainerName::LlamaFactory, &LLAMA_FACTORY)
+    } else if has(&["sft_type", "train_type", "tuner_type", "rlhf_type", "attn_impl"]) {
+        (TrainerName::MsSwift, &MS_SWIFT)
+    } else if has(&[
+        "use_peft",
+        "lora_task_type",
+        "num_generations",
+        "max_completion_length",
+        "vllm_mode",
+        "use_bnb_nested_quant",
+        "dataset_train_split",
+        "assistant_only_loss",
+    ]) {
+        (TrainerName::Trl, &TRL_SCRIPT)
+    } else {
+        (TrainerName::Transformers, &SCRIPT)
+    }
+}
+
+fn table_of(trainer: TrainerName, candidate: &Candidate<'_>) -> &'static Table {
+    match trainer {
+        TrainerName::Trl if candidate.launcher == Launcher::Trl => &TRL,
+        TrainerName::Trl => &TRL_SCRIPT,
+        TrainerName::LlamaFactory => &LLAMA_FACTORY,
+        TrainerName::MsSwift => &MS_SWIFT,
+        TrainerName::Axolotl => &AXOLOTL,
+        TrainerName::Verl => &VERL,
+        _ => &SCRIPT,
+    }
+}
+
+/// Whether a script is named after a method that TRL has and `transformers.Trainer` has not.
+fn is_method(word: &str) -> bool {
+    const METHODS: [&str; 8] = ["sft", "dpo", "grpo", "kto", "orpo", "rloo", "ppo", "reward"];
+    let stem = word.to_ascii_lowercase();
+    let parts: Vec<&str> = stem.trim_end_matches(".py").split(['_', '-', '.', '/']).collect();
+    METHODS.iter().any(|method| parts.contains(method))
+}
+
+/// The task that a script's name tells.
+fn task_of(word: &str, trainer: TrainerName) -> Option<Task> {
+    let word = word.to_ascii_lowercase();
+    if trainer == TrainerName::Verl {
+        return Some(if word.contains("sft") { Task::Sft } else { Task::Grpo });
+    }
+    let parts: Vec<&str> = word.split(['_', '-', '.', '/']).collect();
+    let has = |name: &str| parts.contains(&name);
+    [
+        ("dpo", Task::Dpo),
+        ("grpo", Task::Grpo),
+        ("kto", Task::Kto),
+        ("orpo", Task::Orpo),
+        ("rloo", Task::Rloo),
+        ("ppo", Task::Ppo),
+        ("reward", Task::Reward),
+        ("rm", Task::Reward),
+        ("glue", Task::SequenceClassification),
+        ("classification", Task::SequenceClassification),
+        ("infer", Task::Inference),
+        ("sft", Task::Sft),
+        ("clm", Task::Sft),
+    ]
+    .into_iter()
+    .find(|(name, _)| has(name))
+    .map(|(_, task)| task)
+}

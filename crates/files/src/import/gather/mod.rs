@@ -1,0 +1,192 @@
+//! Goes through the files and takes what each says.
+
+mod commands;
+mod launch;
+mod python;
+mod trees;
+mod versions;
+
+pub(super) use trees::{json, placed};
+
+use std::collections::BTreeMap;
+
+use headroom_core::plan::{Task, TrainerName};
+use serde_json::Value as Json;
+
+use super::File;
+use super::draft::{Draft, Rank, Statement};
+use super::recognise::{Content, Kind, recognise};
+use crate::finding::{Finding, Kind as Found};
+use crate::syntax::{Node, Span, Value};
+use crate::trainers::Fact;
+
+/// What all files say together.
+#[derive(Debug, Clone)]
+pub(super) struct Gathered {
+    pub(super) kinds: Vec<Kind>,
+    pub(super) draft: Draft,
+    /// The trainer, with how sure it is.
+    pub(super) trainer: Option<(TrainerName, Evidence)>,
+    /// The task that a class or a command names.
+    pub(super) task: Option<(Task, Evidence)>,
+    /// Versions of packages, as stated.
+    pub(super) versions: BTreeMap<String, String>,
+    /// A config.json and the name to show.
+    pub(super) model_config: Option<(String, Json)>,
+    /// What starts the processes.
+    pub(super) launcher: Option<Launcher>,
+    /// Models that scripts load.
+    pub(super) loads: Vec<Load>,
+    /// What a script's classes tell.
+    pub(super) python: Python,
+    /// Trees that others refer to: DeepSpeed's and FSDP's, by file.
+    pub(super) deepspeed: Vec<(usize, String, Node)>,
+    pub(super) fsdp: Vec<(usize, String, Node)>,
+}
+
+/// How sure it is which trainer runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Evidence {
+    /// Keys that several trainers take.
+    Keys,
+    /// A class of the library that others build on.
+    Base,
+    /// A file of the trainer's own.
+    File,
+    /// A class or a command of the trainer.
+    Named,
+    /// What replaces parts of another trainer.
+    Patch,
+}
+
+/// What starts the processes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Launcher {
+    Accelerate,
+    Torchrun,
+    Deepspeed,
+    LlamaFactory,
+    Swift,
+    Axolotl,
+    Trl,
+    Python,
+    Ray,
+}
+
+/// A model that a script loads.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Load {
+    pub(crate) file: usize,
+    pub(crate) span: Span,
+    pub(crate) model: Option<Node>,
+    pub(crate) variable: String,
+}
+
+/// What a script's classes tell.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Python {
+    /// `TrainingArguments` itself.
+    pub(super) training_arguments: bool,
+    /// A `LoraConfig`, of which what is not said is peft's default.
+    pub(super) lora_config: bool,
+    /// A `BitsAndBytesConfig` or its arguments.
+    pub(super) bitsandbytes: bool,
+    /// The model is loaded by the script and handed to the trainer.
+    pub(super) loads_model: bool,
+    /// A loop of one's own.
+    pub(super) loop_batch: Option<Statement>,
+    /// `model.config.use_cache = ...` and its like.
+    pub(super) use_cache: Option<Statement>,
+}
+
+/// Takes what `files` say.
+pub(super) fn gather(files: &[File]) -> Gathered {
+    let read: Vec<(Kind, Content)> = files.iter().map(|file| recognise(&file.name, &file.text)).collect();
+    let mut gatherer = Gatherer {
+        files,
+        roles: vec![None; files.len()],
+        found: Gathered {
+            kinds: read.iter().map(|(kind, _)| *kind).collect(),
+            draft: Draft::default(),
+            trainer: None,
+            task: None,
+            versions: BTreeMap::new(),
+            model_config: None,
+            launcher: None,
+            loads: Vec::new(),
+            python: Python::default(),
+            deepspeed: Vec::new(),
+            fsdp: Vec::new(),
+        },
+    };
+    for (place, file) in files.iter().enumerate() {
+        gatherer.stated_versions(&file.text, read[place].0);
+    }
+    for (place, (_, content)) in read.iter().enumerate() {
+        match content {
+            Content::Commands(commands) => gatherer.commands(place, commands),
+            Content::Fault(fault) => {
+                let kind = Found::Unreadable { fault: fault.kind.clone() };
+                gatherer.found.draft.findings.push(Finding::at(kind, place, fault.span));
+            }
+            _ => {}
+        }
+    }
+    for (place, (_, content)) in read.iter().enumerate() {
+        if let Content::Script(script) = content {
+            gatherer.script(place, script);
+        }
+    }
+    for (place, (kind, content)) in read.iter().enumerate() {
+        if let Content::Tree(node) = content {
+            gatherer.tree(place, *kind, node);
+        }
+    }
+    gatherer.found
+}
+
+struct Gatherer<'f> {
+    files: &'f [File],
+    /// What a command or a file says that another file is.
+    roles: Vec<Option<Role>>,
+    found: Gathered,
+}
+
+/// What a file is to those that name it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Role {
+    Accelerate,
+    Trainer(TrainerName),
+}
+
+impl Gatherer<'_> {
+    /// Remembers that `name` runs, unless something surer was seen.
+    fn trainer(&mut self, name: TrainerName, evidence: Evidence) {
+        if self.found.trainer.is_none_or(|(_, known)| evidence > known) {
+            self.found.trainer = Some((name, evidence));
+        }
+    }
+
+    fn task(&mut self, task: Task, evidence: Evidence) {
+        if self.found.task.is_none_or(|(_, known)| evidence > known) {
+            self.found.task = Some((task, evidence));
+        }
+    }
+
+    /// The file that `path` names, by its last part.
+    fn named(&self, path: &str) -> Option<usize> {
+        let base = |path: &str| path.rsplit(['/', '\\']).next().unwrap_or(path).to_owned();
+        let wanted = base(path);
+        self.files
+            .iter()
+            .position(|file| file.name == path)
+            .or_else(|| self.files.iter().position(|file| base(&file.name) == wanted))
+    }
+
+    /// A statement that no key makes: a class, a call, a word of a command.
+    fn implied(&mut self, fact: Fact, value: Value, key: &str, (file, span): (usize, Span), rank: Rank) {
+        let node = Node { value, span };
+        let statement = Statement { file, key: key.to_owned(), span, node, rank, tool: "" };
+        self.found.draft.say(fact, statement);
+    }
+}

@@ -1,0 +1,312 @@
+//! Scripts: which of their calls configure a run.
+
+use headroom_core::plan::{Task, TrainerName};
+
+use super::super::draft::{Origin, Rank, Statement};
+use super::{Evidence, Gatherer, Load};
+use crate::finding::{Finding, Kind as Found};
+use crate::syntax::{Entry, Node, Script, Span, Value};
+use crate::trainers::{
+    ACCELERATE, BITSANDBYTES, ENVIRONMENT, FROM_PRETRAINED, Fact, PEFT, TRAINER_CALL, TRANSFORMERS, TRL, Table, Topic,
+    UNSLOTH_MODEL, UNSLOTH_PEFT,
+};
+
+/// Classes of TRL by the method they begin with.
+const METHODS: [(&str, Task); 11] = [
+    ("SFT", Task::Sft),
+    ("DPO", Task::Dpo),
+    ("KTO", Task::Kto),
+    ("ORPO", Task::Orpo),
+    ("Reward", Task::Reward),
+    ("GRPO", Task::Grpo),
+    ("RLOO", Task::Rloo),
+    ("PPO", Task::Ppo),
+    ("CPO", Task::Orpo),
+    ("IterativeSFT", Task::Sft),
+    ("OnlineDPO", Task::Dpo),
+];
+
+/// peft's configurations of adapters that are not LoRA.
+const OTHER_ADAPTERS: [&str; 13] = [
+    "AdaLoraConfig",
+    "IA3Config",
+    "PrefixTuningConfig",
+    "PromptTuningConfig",
+    "PromptEncoderConfig",
+    "LoHaConfig",
+    "LoKrConfig",
+    "VeraConfig",
+    "OFTConfig",
+    "BOFTConfig",
+    "FourierFTConfig",
+    "LNTuningConfig",
+    "RandLoraConfig",
+];
+
+/// Optimizers that loops of one's own make.
+const OPTIMIZERS: [(&str, &str); 9] = [
+    ("AdamW", "adamw_torch"),
+    ("Adam", "adamw_torch"),
+    ("AdamW8bit", "adamw_bnb_8bit"),
+    ("PagedAdamW8bit", "paged_adamw_8bit"),
+    ("PagedAdamW32bit", "paged_adamw_32bit"),
+    ("PagedAdamW", "paged_adamw_32bit"),
+    ("Lion8bit", "lion_8bit"),
+    ("SGD", "sgd"),
+    ("Adafactor", "adafactor"),
+];
+
+impl Gatherer<'_> {
+    /// Takes what a script says.
+    pub(super) fn script(&mut self, file: usize, script: &Script) {
+        let environment = Origin { table: &ENVIRONMENT, file, rank: Rank::Environment };
+        self.found.draft.entries(&script.environment, environment);
+        for call in &script.calls {
+            self.call(file, call, script);
+        }
+        for attribute in &script.attributes {
+            if attribute.key.ends_with(".use_cache") {
+                self.found.python.use_cache = Some(statement(file, attribute));
+            }
+        }
+        if let Some(asked) = script.asks_for_bf16.first() {
+            self.found.draft.findings.push(Finding::at(Found::AssumedBf16, file, *asked));
+        }
+        if self.found.trainer.is_none() && !script.calls.is_empty() {
+            self.trainer(TrainerName::Custom, Evidence::Keys);
+        }
+    }
+
+    /// Takes a call, then those among its arguments.
+    fn call(&mut self, file: usize, node: &Node, script: &Script) {
+        match &node.value {
+            Value::Call { name, arguments, keywords } => {
+                self.named_call(file, node.span, (name, arguments, keywords), script);
+                for argument in arguments {
+                    self.call(file, argument, script);
+                }
+                for keyword in keywords {
+                    self.keyword(file, keyword);
+                    self.call(file, &keyword.node, script);
+                }
+            }
+            Value::List(items) => items.iter().for_each(|item| self.call(file, item, script)),
+            Value::Map(entries) => entries.iter().for_each(|entry| self.call(file, &entry.node, script)),
+            _ => {}
+        }
+    }
+
+    /// `quantization_config={"load_in_4bit": True}`.
+    fn keyword(&mut self, file: usize, keyword: &Entry) {
+        if keyword.key == "quantization_config" && matches!(keyword.node.value, Value::Map(_)) {
+            self.take(file, keyword.node.entries(), &BITSANDBYTES);
+            self.found.python.bitsandbytes = true;
+        }
+    }
+
+    fn take(&mut self, file: usize, entries: &[Entry], table: &Table) {
+        self.found.draft.entries(entries, Origin { table, file, rank: Rank::Script });
+    }
+
+    fn named_call(
+        &mut self,
+        file: usize,
+        span: Span,
+        (name, arguments, keywords): (&str, &[Node], &[Entry]),
+        script: &Script,
+    ) {
+        let last = name.rsplit('.').next().unwrap_or(name);
+        let owner = name.strip_suffix(last).unwrap_or("").trim_end_matches('.').rsplit('.').next().unwrap_or("");
+        match last {
+            "TrainingArguments" | "Seq2SeqTrainingArguments" => {
+                self.trainer(TrainerName::Transformers, Evidence::Base);
+                self.found.python.training_arguments = true;
+                self.take(file, keywords, &TRANSFORMERS);
+            }
+            "Trainer" | "Seq2SeqTrainer" => self.trainer(TrainerName::Transformers, Evidence::Base),
+            "LoraConfig" => {
+                self.found.python.lora_config = true;
+                self.take(file, keywords, &PEFT);
+                self.implied(Fact::UsesAdapters, Value::Flag(true), last, (file, span), Rank::Script);
+            }
+            _ if OTHER_ADAPTERS.contains(&last) => {
+                let node = Node { value: Value::Text(last.to_owned()), span };
+                let statement = Statement { file, key: last.to_owned(), span, node, rank: Rank::Script, tool: "peft" };
+                self.found.draft.bear(statement, Topic::AdapterKind);
+                self.implied(Fact::UsesAdapters, Value::Flag(true), last, (file, span), Rank::Script);
+            }
+            "BitsAndBytesConfig" => {
+                self.found.python.bitsandbytes = true;
+                self.take(file, keywords, &BITSANDBYTES);
+            }
+            "from_pretrained" => self.load(file, span, owner, (arguments, keywords), script),
+            "get_peft_model" if owner.starts_with("Fast") => {
+                self.trainer(TrainerName::Unsloth, Evidence::Patch);
+                self.take(file, keywords, &UNSLOTH_PEFT);
+                self.implied(Fact::UsesAdapters, Value::Flag(true), last, (file, span), Rank::Script);
+            }
+            "get_peft_model" => self.implied(Fact::UsesAdapters, Value::Flag(true), last, (file, span), Rank::Script),
+            "prepare_model_for_kbit_training" => {
+                self.implied(Fact::Prepared, Value::Flag(true), last, (file, span), Rank::Script);
+                // utils/other.py: `use_gradient_checkpointing=True`.
+                let off = keywords
+                    .iter()
+                    .any(|entry| entry.key == "use_gradient_checkpointing" && entry.node.value == Value::Flag(false));
+                if !off {
+                    self.implied(Fact::Checkpointing, Value::Flag(true), last, (file, span), Rank::Artifact);
+                }
+            }
+            "gradient_checkpointing_enable" => {
+                self.implied(Fact::Checkpointing, Value::Flag(true), last, (file, span), Rank::Artifact);
+            }
+            "Accelerator" => self.take(file, keywords, &ACCELERATE),
+            "TrlParser" | "HfArgumentParser" => self.parser(arguments),
+            "initialize" if owner == "deepspeed" => {
+                if let Some(config) =
+                    keywords.iter().find(|entry| matches!(entry.key.as_str(), "config" | "config_params"))
+                {
+                    self.found.draft.say(Fact::Deepspeed, statement(file, config));
+                }
+            }
+            "DataLoader" => {
+                let size = keywords.iter().find(|entry| entry.key == "batch_size");
+                self.found.python.loop_batch =
+                    self.found.python.loop_batch.take().or(size.map(|size| statement(file, size)));
+            }
+            // `tokenizer(row["text"], truncation=True, max_length=1024)`: the length of a Trainer that has no key for it.
+            "tokenizer" => {
+                if let Some(length) = keywords.iter().find(|entry| entry.key == "max_length") {
+                    let cut = Statement { rank: Rank::Artifact, ..statement(file, length) };
+                    self.found.draft.say(Fact::Length, cut);
+                }
+            }
+            _ => self.trl_class(file, span, last, keywords),
+        }
+        if let Some((_, optimizer)) = OPTIMIZERS.iter().find(|(class, _)| *class == last) {
+            self.implied(Fact::Optimizer, Value::Text((*optimizer).to_owned()), last, (file, span), Rank::Artifact);
+        }
+    }
+
+    fn trl_class(&mut self, file: usize, span: Span, last: &str, keywords: &[Entry]) {
+        let stem = last.strip_prefix("Unsloth").unwrap_or(last);
+        let is_config = stem.ends_with("Config");
+        let Some(method) = stem.strip_suffix("Config").or_else(|| stem.strip_suffix("Trainer")) else { return };
+        let Some((_, task)) = METHODS.iter().find(|(name, _)| *name == method) else { return };
+        self.trainer(TrainerName::Trl, Evidence::Named);
+        self.task(*task, Evidence::Named);
+        if is_config {
+            self.take(file, keywords, &TRL);
+            return;
+        }
+        self.take(file, keywords, &TRAINER_CALL);
+        let keyword = |name: &str| keywords.iter().find(|entry| entry.key == name);
+        if let Some(model) = keyword("model").filter(|entry| entry.node.text().is_some()) {
+            self.found.draft.say(Fact::Model, statement(file, model));
+        }
+        if keyword("peft_config").is_some_and(|entry| entry.node.value != Value::Null) {
+            self.implied(Fact::UsesAdapters, Value::Flag(true), "peft_config", (file, span), Rank::Script);
+        }
+        if let Some(reference) = keyword("ref_model").filter(|entry| entry.node.value != Value::Null) {
+            self.found.draft.say(Fact::ReferenceModel, statement(file, reference));
+        }
+    }
+
+    /// Classes that a parser fills from the command line.
+    fn parser(&mut self, arguments: &[Node]) {
+        let mut open: Vec<&Node> = arguments.iter().collect();
+        while let Some(node) = open.pop() {
+            match &node.value {
+                Value::List(items) => open.extend(items),
+                Value::Expression(class) => {
+                    let class = class.rsplit('.').next().unwrap_or(class);
+                    let method = class.strip_suffix("Config").unwrap_or("");
+                    if let Some((_, task)) = METHODS.iter().find(|(name, _)| *name == method) {
+                        self.trainer(TrainerName::Trl, Evidence::Named);
+                        self.task(*task, Evidence::Named);
+                    } else if class == "TrainingArguments" {
+                        self.trainer(TrainerName::Transformers, Evidence::Base);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// `from_pretrained`: a model, unless it is a tokenizer or a configuration.
+    fn load(
+        &mut self,
+        file: usize,
+        span: Span,
+        owner: &str,
+        (arguments, keywords): (&[Node], &[Entry]),
+        script: &Script,
+    ) {
+        let skipped = ["Tokenizer", "Processor", "Config", "FeatureExtractor", "GenerationConfig"];
+        if skipped.iter().any(|ending| owner.ends_with(ending)) {
+            return;
+        }
+        if owner.starts_with("Peft") || owner.starts_with("AutoPeft") {
+            self.implied(Fact::UsesAdapters, Value::Flag(true), owner, (file, span), Rank::Script);
+            return;
+        }
+        let is_model = owner.contains("Model") || owner.contains("For") || owner.starts_with("Fast");
+        if !is_model {
+            return;
+        }
+        let unsloth = owner.starts_with("Fast");
+        let named = ["pretrained_model_name_or_path", "model_name", "model_id"];
+        let model = arguments
+            .first()
+            .or_else(|| keywords.iter().find(|entry| named.contains(&entry.key.as_str())).map(|entry| &entry.node));
+        let variable = script.variables.iter().find(|variable| variable.node.span == span);
+        let variable = variable.map_or_else(String::new, |variable| variable.key.to_ascii_lowercase());
+        let load = Load { file, span, model: model.cloned(), variable: variable.clone() };
+        let is_first = self.found.loads.is_empty();
+        self.found.loads.push(load);
+        let beside = [
+            ("ref", Fact::ReferenceModel),
+            ("reward", Fact::RewardModel),
+            ("rm", Fact::RewardModel),
+            ("value", Fact::ValueModel),
+            ("critic", Fact::ValueModel),
+        ];
+        if let Some((_, fact)) = beside.iter().find(|(part, _)| variable.starts_with(part)) {
+            if let Some(model) = model {
+                self.found.draft.say(
+                    *fact,
+                    Statement { file, key: variable, span, node: model.clone(), rank: Rank::Script, tool: "" },
+                );
+            }
+            return;
+        }
+        if !is_first {
+            return;
+        }
+        self.found.python.loads_model = true;
+        if let Some(argument) = arguments.first() {
+            let statement = Statement {
+                file,
+                key: "from_pretrained".to_owned(),
+                span: argument.span,
+                node: argument.clone(),
+                rank: Rank::Script,
+                tool: "",
+            };
+            self.found.draft.say(Fact::Model, statement);
+        }
+        if unsloth {
+            self.trainer(TrainerName::Unsloth, Evidence::Patch);
+            self.take(file, keywords, &UNSLOTH_MODEL);
+        } else {
+            self.take(file, keywords, &FROM_PRETRAINED);
+            self.found.python.bitsandbytes |= keywords.iter().any(|entry| entry.key.starts_with("load_in_"));
+        }
+        if owner.ends_with("ForSequenceClassification") {
+            self.implied(Fact::Classifier, Value::Flag(true), owner, (file, span), Rank::Script);
+        }
+    }
+}
+
+fn statement(file: usize, entry: &Entry) -> Statement {
+    Statement { file, key: entry.key.clone(), span: entry.span, node: entry.node.clone(), rank: Rank::Script, tool: "" }
+}

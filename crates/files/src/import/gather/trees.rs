@@ -1,0 +1,176 @@
+//! Files of keys and values.
+
+use headroom_core::plan::TrainerName;
+use serde_json::{Map, Value as Json};
+
+use super::super::draft::{Origin, Rank};
+use super::super::recognise::Kind;
+use super::{Evidence, Gatherer, Role};
+use crate::finding::{Finding, Kind as Found};
+use crate::syntax::{Node, Span, Value};
+use crate::trainers::{
+    ACCELERATE, AXOLOTL, BITSANDBYTES, Fact, LLAMA_FACTORY, MS_SWIFT, PEFT, SCRIPT, TORCHTUNE, TRL, Table, VERL,
+};
+
+impl Gatherer<'_> {
+    /// Takes what a tree says.
+    pub(super) fn tree(&mut self, place: usize, kind: Kind, node: &Node) {
+        let kind = match self.roles[place] {
+            Some(Role::Accelerate) => Kind::Accelerate,
+            Some(Role::Trainer(name)) if !matches!(kind, Kind::Deepspeed | Kind::Accelerate) => of_trainer(name, kind),
+            _ => self.likelier(kind),
+        };
+        self.found.kinds[place] = kind;
+        match kind {
+            Kind::LlamaFactory => self.settings(place, node, &LLAMA_FACTORY, Some(TrainerName::LlamaFactory)),
+            Kind::Axolotl => self.settings(place, node, &AXOLOTL, Some(TrainerName::Axolotl)),
+            Kind::MsSwift => self.settings(place, node, &MS_SWIFT, Some(TrainerName::MsSwift)),
+            Kind::Trl => self.settings(place, node, &TRL, Some(TrainerName::Trl)),
+            Kind::Transformers => self.settings(place, node, &SCRIPT, None),
+            Kind::Verl => {
+                let flat = Node { value: Value::Map(flattened(node)), span: node.span };
+                self.settings(place, &flat, &VERL, Some(TrainerName::Verl));
+            }
+            Kind::Torchtune => self.settings(place, node, &TORCHTUNE, Some(TrainerName::Torchtune)),
+            Kind::Accelerate => {
+                let origin = Origin { table: &ACCELERATE, file: place, rank: Rank::Accelerate };
+                self.found.draft.entries(node.entries(), origin);
+            }
+            Kind::Deepspeed => self.found.deepspeed.push((place, self.files[place].name.clone(), node.clone())),
+            Kind::Fsdp => self.found.fsdp.push((place, self.files[place].name.clone(), node.clone())),
+            Kind::Model => self.model(place, node),
+            Kind::Adapter => self.adapter(place, node),
+            Kind::Quantization => {
+                self.found.python.bitsandbytes = true;
+                let origin = Origin { table: &BITSANDBYTES, file: place, rank: Rank::File };
+                self.found.draft.entries(node.entries(), origin);
+            }
+            Kind::Python | Kind::Shell | Kind::Requirements | Kind::Unknown => {
+                self.found.draft.findings.push(Finding::at(Found::Unrecognised, place, Span { line: 1, ..node.span }));
+            }
+        }
+    }
+
+    /// A file of keys that several tools share is the one's that a command or a script names.
+    fn likelier(&self, kind: Kind) -> Kind {
+        let shared = matches!(kind, Kind::Transformers | Kind::Trl | Kind::MsSwift | Kind::Unknown);
+        match self.found.trainer {
+            Some((name, Evidence::Named | Evidence::Patch)) if shared => of_trainer(name, kind),
+            _ => kind,
+        }
+    }
+
+    fn settings(&mut self, place: usize, node: &Node, table: &Table, trainer: Option<TrainerName>) {
+        if let Some(trainer) = trainer {
+            self.trainer(trainer, Evidence::File);
+        } else {
+            self.trainer(TrainerName::Transformers, Evidence::Keys);
+        }
+        // accelerate's flags stand in files of `trl sft --config`, too.
+        let (launch, own): (Vec<_>, Vec<_>) = node.entries().iter().cloned().partition(|entry| {
+            table.tool == "trl" && table.means(&entry.key).is_none() && ACCELERATE.means(&entry.key).is_some()
+        });
+        self.found.draft.entries(&launch, Origin { table: &ACCELERATE, file: place, rank: Rank::Accelerate });
+        self.found.draft.entries(&own, Origin { table, file: place, rank: Rank::File });
+        if let Some(entry) = launch.iter().find(|entry| entry.key == "accelerate_config") {
+            self.accelerate_file(&entry.node, place, entry.span);
+        }
+    }
+
+    fn model(&mut self, place: usize, node: &Node) {
+        let path = self.files[place].name.trim_end_matches("config.json").trim_end_matches(['/', '\\']);
+        let folder = path.rsplit(['/', '\\']).next().unwrap_or("").to_owned();
+        let stated = node.get("_name_or_path").and_then(Node::text).unwrap_or("").to_owned();
+        let name =
+            [folder, stated].into_iter().find(|name| !name.is_empty()).unwrap_or_else(|| "config.json".to_owned());
+        self.found.model_config = Some((name, json(node)));
+    }
+
+    fn adapter(&mut self, place: usize, node: &Node) {
+        self.found.python.lora_config = true;
+        let origin = Origin { table: &PEFT, file: place, rank: Rank::Artifact };
+        self.found.draft.entries(node.entries(), origin);
+        let span = node.span;
+        self.implied(Fact::UsesAdapters, Value::Flag(true), "peft_type", (place, span), Rank::Artifact);
+    }
+
+    /// Takes the accelerate configuration that `node` names.
+    pub(super) fn accelerate_file(&mut self, node: &Node, file: usize, span: Span) {
+        let Some(path) = node.text() else { return };
+        if let Some(place) = self.named(path) {
+            self.roles[place] = Some(Role::Accelerate);
+            return;
+        }
+        let base = path.rsplit(['/', '\\']).next().unwrap_or(path);
+        let shipped = crate::trainers::shipped_accelerate(base.trim_end_matches(".yaml").trim_end_matches(".yml"));
+        let Some(node) = shipped.and_then(|text| crate::syntax::yaml(text).ok()) else {
+            let kind = Found::MissingFile { path: path.to_owned() };
+            self.found.draft.findings.push(Finding::at(kind, file, span));
+            return;
+        };
+        self.found.draft.findings.push(Finding::at(Found::ShippedFile { path: path.to_owned() }, file, span));
+        let entries = placed(&node, span);
+        self.found.draft.entries(entries.entries(), Origin { table: &ACCELERATE, file, rank: Rank::Accelerate });
+    }
+}
+
+/// What a file of shared keys is to a trainer.
+fn of_trainer(name: TrainerName, kind: Kind) -> Kind {
+    match name {
+        TrainerName::Trl => Kind::Trl,
+        TrainerName::LlamaFactory => Kind::LlamaFactory,
+        TrainerName::MsSwift => Kind::MsSwift,
+        TrainerName::Axolotl => Kind::Axolotl,
+        TrainerName::Verl => Kind::Verl,
+        TrainerName::Transformers if kind != Kind::Unknown => Kind::Transformers,
+        _ => kind,
+    }
+}
+
+/// `node` with everything in it standing at `span`.
+pub(in crate::import) fn placed(node: &Node, span: Span) -> Node {
+    let value = match &node.value {
+        Value::List(items) => Value::List(items.iter().map(|item| placed(item, span)).collect()),
+        Value::Map(entries) => {
+            let entry = |entry: &crate::syntax::Entry| crate::syntax::Entry {
+                key: entry.key.clone(),
+                span,
+                node: placed(&entry.node, span),
+            };
+            Value::Map(entries.iter().map(entry).collect())
+        }
+        other => other.clone(),
+    };
+    Node { value, span }
+}
+
+/// Nested keys under their dotted names.
+fn flattened(node: &Node) -> Vec<crate::syntax::Entry> {
+    let mut flat = Vec::new();
+    let mut open: Vec<(String, &[crate::syntax::Entry])> = vec![(String::new(), node.entries())];
+    while let Some((prefix, entries)) = open.pop() {
+        for entry in entries {
+            let key = if prefix.is_empty() { entry.key.clone() } else { format!("{prefix}.{}", entry.key) };
+            match &entry.node.value {
+                Value::Map(inner) => open.push((key, inner)),
+                _ => flat.push(crate::syntax::Entry { key, ..entry.clone() }),
+            }
+        }
+    }
+    flat
+}
+
+/// A tree as JSON; expressions are left out.
+pub(in crate::import) fn json(node: &Node) -> Json {
+    match &node.value {
+        Value::Flag(flag) => Json::from(*flag),
+        Value::Integer(whole) => Json::from(*whole),
+        Value::Number(number) => Json::from(*number),
+        Value::Text(text) => Json::from(text.as_str()),
+        Value::List(items) => items.iter().map(json).collect(),
+        Value::Map(entries) => {
+            Json::Object(entries.iter().map(|entry| (entry.key.clone(), json(&entry.node))).collect::<Map<_, _>>())
+        }
+        Value::Null | Value::Call { .. } | Value::Expression(_) => Json::Null,
+    }
+}

@@ -1,0 +1,96 @@
+//! Several files make one plan, in the order in which the tools let one overrule the other.
+
+pub(crate) mod convert;
+mod draft;
+mod gather;
+mod json;
+mod recognise;
+mod resolve;
+
+use headroom_core::plan::Plan;
+use serde_json::Value;
+
+use crate::finding::Finding;
+use crate::syntax::Span;
+use crate::trainers::Topic;
+
+pub(crate) use draft::{Draft, Rank, Statement};
+pub(crate) use gather::{Launcher, Load};
+pub use json::finding_value;
+pub use recognise::Kind;
+
+/// Most files that are read together.
+pub const MOST_FILES: usize = 64;
+
+/// A file as given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct File {
+    /// Name or path.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// What was made of files.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Import {
+    /// The plan, complete.
+    pub plan: Plan,
+    /// The trainer as the files name it, and its version: the one stated, or the newest that is known.
+    pub trainer: (String, Option<String>),
+    /// What each file was taken for.
+    pub kinds: Vec<Kind>,
+    /// What set a field, in the order of the files.
+    pub understood: Vec<Understood>,
+    /// What bears on memory and no field can say.
+    pub not_expressible: Vec<NotExpressible>,
+    /// How many keys bear on no memory.
+    pub ignored: usize,
+    /// What is wrong or worth knowing.
+    pub findings: Vec<Finding>,
+    /// What the files say, for the linter.
+    pub(crate) said: Draft,
+    /// Models that scripts load.
+    pub(crate) loads: Vec<Load>,
+    /// What starts the processes.
+    pub(crate) launcher: Option<Launcher>,
+    /// `model.config.use_cache`.
+    pub(crate) use_cache: Option<Statement>,
+}
+
+/// A key that set a field.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Understood {
+    /// The file, by its place in the list.
+    pub file: usize,
+    /// Where the key stands.
+    pub span: Span,
+    /// As written.
+    pub key: String,
+    /// The field of the plan.
+    pub field: &'static str,
+    /// The field's value.
+    pub value: Value,
+}
+
+/// A key that bears on memory and sets no field.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NotExpressible {
+    /// The file, by its place in the list.
+    pub file: usize,
+    /// Where the key stands.
+    pub span: Span,
+    /// As written.
+    pub key: String,
+    /// Its value as written, shortened.
+    pub value: String,
+    /// Why.
+    pub topic: Topic,
+}
+
+/// Reads `files` into one plan. Nothing in them is run; whatever cannot be read becomes a finding.
+pub fn import(files: &[File]) -> Import {
+    let files = &files[..files.len().min(MOST_FILES)];
+    let gathered = gather::gather(files);
+    resolve::resolve(gathered)
+}

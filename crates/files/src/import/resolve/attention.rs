@@ -1,0 +1,36 @@
+//! How attention is computed.
+
+use headroom_core::plan::TrainerName;
+
+use super::super::convert;
+use super::Resolver;
+use crate::trainers::{Fact, Topic};
+
+impl Resolver {
+    pub(super) fn attention(&mut self) {
+        for (fact, name) in
+            [(Fact::FlashSwitch, "flash_attention_2"), (Fact::SdpaSwitch, "sdpa"), (Fact::EagerSwitch, "eager")]
+        {
+            if let Some((true, statement)) = self.flag(fact) {
+                self.set("attn_implementation", name, &statement);
+            }
+        }
+        if let Some((name, statement)) = self.text(Fact::Attention) {
+            match (convert::attention(&name), name.to_ascii_lowercase().as_str()) {
+                (Some(known), _) => self.set("attn_implementation", known, &statement),
+                (None, "auto") => self.ignored += 1,
+                (None, other) => {
+                    // Of the same shape: nothing of the scores is kept.
+                    if other.contains("flash") || other == "fa3" {
+                        self.set("attn_implementation", "flash_attention_2", &statement);
+                    }
+                    self.cannot_say(&statement, Topic::Kernels);
+                }
+            }
+        }
+        if self.named == TrainerName::Verl {
+            // verl/workers/fsdp_workers.py loads with flash_attention_2.
+            self.default("attn_implementation", "flash_attention_2");
+        }
+    }
+}

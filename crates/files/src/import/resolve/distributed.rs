@@ -1,0 +1,184 @@
+//! Data parallelism and sharding.
+
+use headroom_core::plan::TrainerName;
+use serde_json::Value as Json;
+
+use super::super::convert;
+use super::super::draft::Statement;
+use super::Resolver;
+use super::identity::before;
+use crate::syntax::Value;
+use crate::trainers::Fact;
+
+impl Resolver {
+    pub(super) fn distributed(&mut self) {
+        let kind = self.text(Fact::DistributedType);
+        let word = kind.as_ref().map(|(word, _)| word.to_ascii_uppercase()).unwrap_or_default();
+        let mut count = self.processes();
+        if matches!(word.as_str(), "NO" | "FALSE") {
+            count = kind.clone().map(|(_, statement)| (1, statement));
+        }
+        if let Some((gpus, statement)) = &count {
+            self.set("num_gpus", *gpus, statement);
+        }
+        self.flag(Fact::MultiGpu);
+        let deepspeed = self.deepspeed(&word, kind.as_ref());
+        let fsdp = !deepspeed && self.fsdp(&word, kind.as_ref());
+        if !deepspeed && !fsdp {
+            let several = self.fields.get("num_gpus").and_then(Json::as_u64).is_some_and(|gpus| gpus > 1);
+            match (&kind, word.as_str()) {
+                (Some((_, statement)), "MULTI_GPU") => self.set("distributed.framework", "ddp", statement),
+                _ if several => self.default("distributed.framework", "ddp"),
+                _ => {}
+            }
+        }
+        self.placement();
+    }
+
+    /// Whether DeepSpeed shards, and how.
+    fn deepspeed(&mut self, word: &str, kind: Option<&(String, Statement)>) -> bool {
+        let named = self.gathered.draft.fact(Fact::Deepspeed).is_some_and(|said| said.node.value != Value::Flag(false));
+        let used = self.flag(Fact::UsesDeepspeed).is_some_and(|(on, _)| on);
+        let chosen = word == "DEEPSPEED";
+        let stage = self.whole(Fact::ZeroStage);
+        if !(named || used || chosen) {
+            return false;
+        }
+        if let Some(statement) = self.take(Fact::Deepspeed) {
+            self.note("distributed.framework", Json::from("deepspeed"), &statement);
+        }
+        match kind.filter(|_| chosen) {
+            Some((_, statement)) => self.set("distributed.framework", "deepspeed", &statement.clone()),
+            None => self.default("distributed.framework", "deepspeed"),
+        }
+        match stage {
+            Some((stage, statement)) => self.set("zero_stage", stage, &statement),
+            // accelerate utils/dataclasses.py `DeepSpeedPlugin.zero_stage`.
+            None if chosen && !named => self.default("zero_stage", 2),
+            None => {}
+        }
+        for (fact, field) in [(Fact::OptimizerDevice, "offload_optimizer"), (Fact::ParamDevice, "offload_param")] {
+            if let Some((device, statement)) = self.text(fact) {
+                self.set(field, convert::device(&device), &statement);
+            }
+        }
+        true
+    }
+
+    /// Whether FSDP shards, and how.
+    fn fsdp(&mut self, word: &str, kind: Option<&(String, Statement)>) -> bool {
+        let options = self.take(Fact::Fsdp);
+        let words = options.as_ref().map(option_words).unwrap_or_default();
+        let by_trainer = options.as_ref().is_some_and(|said| !super::super::convert::is_off(&said.node));
+        let chosen = word == "FSDP" || self.flag(Fact::UsesFsdp).is_some_and(|(on, _)| on);
+        let stated_version = self.whole(Fact::FsdpVersion);
+        let settings = self.take(Fact::FsdpConfig);
+        let axolotl = self.named == TrainerName::Axolotl && settings.is_some();
+        let verl = self.named == TrainerName::Verl;
+        if !(by_trainer || chosen || axolotl || verl) {
+            return false;
+        }
+        let default = self.default_version(by_trainer, &words);
+        let version = stated_version.as_ref().map_or(default, |(version, _)| *version);
+        let name = if version == 2 { "fsdp2" } else { "fsdp1" };
+        let said = stated_version.map(|(_, said)| said).or(options).or(settings);
+        match said.or_else(|| kind.map(|(_, said)| said.clone())) {
+            Some(statement) => self.set("distributed.framework", name, &statement),
+            None => self.default("distributed.framework", name),
+        }
+        self.resharding(version, &words);
+        self.fsdp_offload(&words);
+        true
+    }
+
+    /// The version where nothing states one.
+    fn default_version(&self, by_trainer: bool, words: &[String]) -> u64 {
+        if words.iter().any(|word| word == "fsdp2") {
+            return 2;
+        }
+        let software = self.gathered.versions.get("transformers").is_some_and(|version| version.starts_with('4'));
+        let old = software || self.trainer == TrainerName::Transformers && before(self.release, 5, 0);
+        // transformers training_args.py `_process_fsdp_args`: 2 since 5.0; accelerate utils/dataclasses.py: 1.
+        let through_arguments = by_trainer
+            && matches!(
+                self.named,
+                TrainerName::Transformers | TrainerName::Trl | TrainerName::LlamaFactory | TrainerName::MsSwift
+            );
+        if through_arguments && !old { 2 } else { 1 }
+    }
+
+    /// What is freed after forward.
+    fn resharding(&mut self, version: u64, words: &[String]) {
+        let named = words.iter().find_map(|word| strategy(word));
+        let stated = self.text(Fact::Reshard);
+        if version == 2 {
+            match stated {
+                Some((word, statement)) => {
+                    let keeps =
+                        matches!(word.to_ascii_lowercase().as_str(), "false" | "shard_grad_op" | "2" | "no_shard");
+                    self.set("distributed.reshard_after_forward", !keeps, &statement);
+                }
+                None if named == Some("shard_grad_op") => self.default("distributed.reshard_after_forward", false),
+                None => {}
+            }
+            return;
+        }
+        match stated {
+            Some((word, statement)) => match strategy(&word) {
+                Some(strategy) => self.set("distributed.sharding_strategy", strategy, &statement),
+                None => self.bad(&statement, "FULL_SHARD, SHARD_GRAD_OP or NO_SHARD"),
+            },
+            None => {
+                if let Some(strategy) = named {
+                    self.default("distributed.sharding_strategy", strategy);
+                }
+            }
+        }
+    }
+
+    fn fsdp_offload(&mut self, words: &[String]) {
+        if let Some((on, statement)) = self.flag(Fact::FsdpOffload) {
+            self.set("distributed.cpu_offload", on, &statement);
+        } else if words.iter().any(|word| word == "offload") {
+            self.default("distributed.cpu_offload", true);
+        }
+        for fact in [Fact::OptimizerDevice, Fact::ParamDevice] {
+            if let Some((device, statement)) = self.text(fact) {
+                if convert::device(&device) == "cpu" {
+                    self.set("distributed.cpu_offload", true, &statement);
+                } else {
+                    self.ignored += 1;
+                }
+            }
+        }
+    }
+
+    /// `device_map` is looked at by the linter; one entry or none says where the model is.
+    fn placement(&mut self) {
+        if let Some(statement) = self.take(Fact::DeviceMap) {
+            let spreads = matches!(Self::word(&statement), Some("auto" | "balanced" | "balanced_low_0" | "sequential"));
+            if spreads && self.named != TrainerName::Unsloth {
+                self.cannot_say(&statement, crate::trainers::Topic::Placement);
+            } else {
+                self.ignored += 1;
+            }
+        }
+    }
+}
+
+/// `full_shard auto_wrap offload` as words.
+fn option_words(statement: &Statement) -> Vec<String> {
+    convert::names(&statement.node).into_iter().map(|word| word.to_ascii_lowercase()).collect()
+}
+
+/// FSDP1's strategy by name or number (torch.distributed.fsdp `ShardingStrategy`).
+fn strategy(word: &str) -> Option<&'static str> {
+    Some(match word.to_ascii_lowercase().as_str() {
+        "full_shard" | "1" | "true" => "full_shard",
+        "shard_grad_op" | "2" | "false" => "shard_grad_op",
+        "no_shard" | "3" => "no_shard",
+        "hybrid_shard" | "4" => "hybrid_shard",
+        "hybrid_shard_zero2" | "5" => "hybrid_shard_zero2",
+        _ => return None,
+    })
+}

@@ -1,0 +1,192 @@
+//! Fields that one key sets, what was not understood, and the plan.
+
+use headroom_core::plan::{Plan, Task, field};
+use serde_json::{Map, Value as Json};
+
+use super::super::Import;
+use super::super::draft::{Statement, strongest};
+use super::Resolver;
+use crate::finding::{Finding, Kind};
+use crate::trainers::{As, Fact};
+
+impl Resolver {
+    pub(super) fn finish(mut self) -> Import {
+        self.direct_fields();
+        self.left_over();
+        let plan = self.plan();
+        let version = self.gathered.versions.get(self.named.name()).cloned();
+        let version = version.or_else(|| (self.named == self.trainer).then(|| plan.trainer.version.clone()).flatten());
+        self.values_as_planned(&plan);
+        let bears = std::mem::take(&mut self.gathered.draft.bears);
+        for (statement, topic) in &bears {
+            self.cannot_say(statement, *topic);
+        }
+        let mut findings = std::mem::take(&mut self.gathered.draft.findings);
+        findings.extend(self.findings);
+        self.understood.sort_by_key(|understood| (understood.file, understood.span.start));
+        self.not_expressible.sort_by_key(|listed| (listed.file, listed.span.start));
+        findings.sort_by_key(|finding| (std::cmp::Reverse(finding.kind.severity()), finding.file, finding.span.start));
+        Import {
+            plan,
+            trainer: (self.named.name().to_owned(), version),
+            kinds: self.gathered.kinds,
+            understood: self.understood,
+            not_expressible: self.not_expressible,
+            ignored: self.ignored + self.gathered.draft.ignored,
+            findings,
+            said: self.gathered.draft,
+            loads: self.gathered.loads,
+            launcher: self.gathered.launcher,
+            use_cache: self.gathered.python.use_cache,
+        }
+    }
+
+    fn direct_fields(&mut self) {
+        let sets = self.gathered.draft.sets.clone();
+        for (field, statements) in &sets {
+            let Some(winner) = strongest(statements.iter().map(|(statement, _)| statement)).cloned() else { continue };
+            let how = statements.iter().find(|(statement, _)| *statement == winner).map_or(As::Text, |(_, how)| *how);
+            let all: Vec<Statement> = statements.iter().map(|(statement, _)| statement.clone()).collect();
+            self.overridden(&winner, &all);
+            if self.applies(field) {
+                self.direct(field, &winner, how);
+            } else {
+                self.ignored += 1;
+            }
+        }
+    }
+
+    /// Whether a field means anything in this task and method.
+    fn applies(&self, field: &str) -> bool {
+        let method = self.text_of("method").unwrap_or("full");
+        let section = field.split('.').next().unwrap_or(field);
+        match section {
+            "rollout" | "logprob_batch_size" | "num_iterations" | "steps_per_generation" | "vf_coef" => {
+                self.is_reinforcement() || (self.task == Task::Inference && field == "rollout.new_tokens")
+            }
+            "beta" => !matches!(self.task, Task::Sft | Task::SequenceClassification | Task::Inference | Task::Reward),
+            "lora" => method != "full",
+            "quantization" => method == "qlora",
+            "num_labels" => matches!(self.task, Task::SequenceClassification | Task::Reward),
+            _ => true,
+        }
+    }
+
+    /// What no rule above has looked at: told, never dropped.
+    fn left_over(&mut self) {
+        const SEEN_BY_LINT: [Fact; 2] = [Fact::GlobalBatch, Fact::GpuIds];
+        const RESOLVED: [Fact; 6] =
+            [Fact::Targets, Fact::TargetsAll, Fact::AutocastAdapters, Fact::Prepared, Fact::In4Bit, Fact::In8Bit];
+        if let Some((_, statement)) = self.whole(Fact::GlobalBatch) {
+            self.ignored += 1;
+            self.gathered.draft.say(Fact::GlobalBatch, statement);
+        }
+        let full = self.text_of("method") == Some("full");
+        for (fact, statements) in self.gathered.draft.facts.clone() {
+            if SEEN_BY_LINT.contains(&fact) || (RESOLVED.contains(&fact) && full) {
+                continue;
+            }
+            for statement in statements.iter().filter(|statement| !statement.tool.is_empty()) {
+                let told =
+                    self.understood.iter().any(|told| told.file == statement.file && told.span == statement.span);
+                let listed = self
+                    .not_expressible
+                    .iter()
+                    .any(|listed| listed.file == statement.file && listed.span == statement.span);
+                let found = self
+                    .findings
+                    .iter()
+                    .any(|found| found.file == Some(statement.file) && found.span == statement.span);
+                if !told && !listed && !found {
+                    self.ignored += 1;
+                }
+            }
+        }
+    }
+
+    /// The plan of the fields; a value that a field refuses is told and left out.
+    fn plan(&mut self) -> Plan {
+        let mut fields = self.fields.clone();
+        let mut scratch = Plan::default();
+        for (name, value) in self.fields.clone() {
+            let Some(row) = field(name) else { continue };
+            if name == "model.name" {
+                continue;
+            }
+            if let Err(problem) = row.set_value(&mut scratch, &value) {
+                fields.remove(name);
+                self.refused(name, &value, &problem.kind);
+            }
+        }
+        loop {
+            match Plan::from_value(&nested(&fields)) {
+                Ok(plan) => return plan,
+                Err(problems) => {
+                    let before = fields.len();
+                    for problem in problems {
+                        fields.retain(|name, _| {
+                            *name != problem.field && !problem.field.starts_with(&format!("{name}."))
+                        });
+                    }
+                    if fields.len() == before {
+                        return Plan::default();
+                    }
+                }
+            }
+        }
+    }
+
+    fn refused(&mut self, name: &str, value: &Json, why: &headroom_core::plan::ProblemKind) {
+        use headroom_core::plan::ProblemKind;
+        let expected = match why {
+            ProblemKind::OutOfRange { min, max, .. } => format!("{min} to {max}"),
+            ProblemKind::NotOneOf { allowed, .. } => allowed.join(", "),
+            ProblemKind::NotModelled { modelled, .. } => modelled.join(", "),
+            ProblemKind::WrongType { expected } => (*expected).to_owned(),
+            _ => "another value".to_owned(),
+        };
+        let told = self.understood.iter().rfind(|told| told.field == name).cloned();
+        self.understood.retain(|told| told.field != name);
+        let shown = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let key = told.as_ref().map_or_else(|| name.to_owned(), |told| told.key.clone());
+        let kind = Kind::BadValue { key, value: shown, expected };
+        self.findings.push(match told {
+            Some(told) => Finding::at(kind, told.file, told.span),
+            None => Finding::nowhere(kind),
+        });
+    }
+
+    /// Shows each value as the plan has it.
+    fn values_as_planned(&mut self, plan: &Plan) {
+        for understood in &mut self.understood {
+            if let Some(row) = field(understood.field) {
+                let value = row.value(plan);
+                if !value.is_null() {
+                    understood.value = value;
+                }
+            }
+        }
+    }
+}
+
+/// Dotted names as nested objects, with a model.
+fn nested(fields: &std::collections::BTreeMap<&'static str, Json>) -> Json {
+    let mut root = Map::new();
+    for (name, value) in fields {
+        let mut object = &mut root;
+        let mut parts = name.split('.').peekable();
+        while let Some(part) = parts.next() {
+            if parts.peek().is_none() {
+                object.insert(part.to_owned(), value.clone());
+                break;
+            }
+            let inner = object.entry(part).or_insert_with(|| Json::Object(Map::new()));
+            let Json::Object(inner) = inner else { break };
+            object = inner;
+        }
+    }
+    if !root.contains_key("model") {
+        root.insert("model".to_owned(), Json::from("Qwen/Qwen3-4B"));
+    }
+    Json::Object(root)
+}

@@ -1,0 +1,215 @@
+//! Which trainer, in which version, does what with which model.
+
+use headroom_core::model;
+use headroom_core::plan::{Release, Task, Trainer, TrainerName};
+use serde_json::Value as Json;
+
+use super::super::draft::Statement;
+use super::super::gather::Evidence;
+use super::Resolver;
+use crate::finding::{Finding, Kind};
+use crate::syntax::{Node, Value};
+use crate::trainers::Fact;
+
+impl Resolver {
+    pub(super) fn identity(&mut self) {
+        self.named = self.gathered.trainer.map_or(TrainerName::Custom, |(name, _)| name);
+        // A DeepSpeed or accelerate file alone is the Trainer's way of using them.
+        let alone = self.gathered.trainer.is_none() && !self.gathered.draft.facts.is_empty();
+        if alone {
+            self.named = TrainerName::Transformers;
+        }
+        if self.flag(Fact::Unsloth).is_some_and(|(on, _)| on) {
+            self.patched(TrainerName::Unsloth);
+        }
+        self.trainer = match self.named {
+            TrainerName::Unsloth => TrainerName::Trl,
+            TrainerName::Verl | TrainerName::Torchtune => TrainerName::Custom,
+            name => name,
+        };
+        if self.trainer != self.named {
+            self.patched(self.named);
+        }
+        self.version();
+        self.task();
+        self.model();
+    }
+
+    /// The step of `by` is not modelled.
+    fn patched(&mut self, by: TrainerName) {
+        let nearest = match self.named {
+            TrainerName::Unsloth => "trl",
+            TrainerName::Verl | TrainerName::Torchtune => "custom",
+            name => name.name(),
+        };
+        let kind = Kind::TrainerNotModelled { trainer: by.name(), nearest };
+        self.findings.push(Finding::nowhere(kind));
+    }
+
+    fn version(&mut self) {
+        let stated = |name: &str| self.gathered.versions.get(name).cloned();
+        let version = stated(self.trainer.name());
+        for (package, field) in [
+            ("torch", "software.torch"),
+            ("transformers", "software.transformers"),
+            ("peft", "software.peft"),
+            ("bitsandbytes", "software.bitsandbytes"),
+        ] {
+            if let Some(version) = stated(package).filter(|_| package != self.trainer.name()) {
+                self.fields.insert(field, Json::from(version));
+            }
+        }
+        let trainer = match version {
+            Some(version) => Trainer { name: self.trainer, version: Some(version) },
+            None => Trainer::newest(self.trainer),
+        };
+        self.release = trainer.release();
+        self.fields.insert("trainer.name", Json::from(self.trainer.name()));
+        if let Some(version) = trainer.version {
+            self.fields.insert("trainer.version", Json::from(version));
+        }
+    }
+
+    fn task(&mut self) {
+        let of_class = self.gathered.task;
+        let stage = self.text(Fact::Stage);
+        let loss = self.text(Fact::PreferenceLoss);
+        let classifier = self.flag(Fact::Classifier);
+        let estimator = self.text(Fact::Estimator);
+        let mut task = of_class.map_or(Task::Sft, |(task, _)| task);
+        if let Some((word, statement)) = &stage {
+            match task_of(word) {
+                Some(found) => {
+                    task = found;
+                    self.note("task", Json::from(task.name()), statement);
+                    if let Some(nearest) = approximated(word) {
+                        let kind = Kind::TaskNotModelled { trainer: self.named.name(), task: word.clone(), nearest };
+                        self.find(kind, statement);
+                    }
+                }
+                None => self.bad(statement, "sft, dpo, kto, orpo, rm, ppo, grpo or rloo"),
+            }
+        }
+        if let Some((word, statement)) = &loss
+            && task == Task::Dpo
+        {
+            match word.as_str() {
+                "orpo" => task = Task::Orpo,
+                "simpo" => self.set("reference.kind", "none", statement),
+                _ => {}
+            }
+            self.note("task", Json::from(task.name()), statement);
+        }
+        if let Some((word, statement)) = &estimator {
+            task = match word.as_str() {
+                "gae" => Task::Ppo,
+                "rloo" | "reinforce_plus_plus" => Task::Rloo,
+                _ => Task::Grpo,
+            };
+            self.note("task", Json::from(task.name()), statement);
+        }
+        if let Some((true, statement)) = &classifier {
+            let is_reward = of_class.is_some_and(|(task, evidence)| task == Task::Reward && evidence >= Evidence::Base)
+                || statement.key == "reward_model";
+            task = if is_reward { Task::Reward } else { Task::SequenceClassification };
+            if of_class.is_none_or(|(task, _)| !matches!(task, Task::Ppo | Task::Rloo | Task::Grpo)) {
+                self.note("task", Json::from(task.name()), statement);
+            }
+        }
+        self.task = task;
+        self.fields.insert("task", Json::from(task.name()));
+    }
+
+    fn model(&mut self) {
+        if let Some((component, statement)) = self.text(Fact::Component) {
+            // `torchtune.models.llama3_1.lora_llama3_1_8b`: the model, and whether adapters train.
+            let builder = component.rsplit('.').next().unwrap_or("").to_owned();
+            let name = builder.trim_start_matches("qlora_").trim_start_matches("lora_").replace('_', "-");
+            self.gathered.draft.say(Fact::Model, named(&statement, Value::Text(name)));
+            if builder.contains("lora_") {
+                let word = if builder.starts_with("qlora_") { "qlora" } else { "lora" };
+                self.gathered.draft.say(Fact::Adapter, named(&statement, Value::Text(word.to_owned())));
+            }
+            if builder.starts_with("qlora_") {
+                self.gathered.draft.say(Fact::In4Bit, named(&statement, Value::Flag(true)));
+            }
+        }
+        let stated = self.text(Fact::Model).or_else(|| self.text(Fact::BaseModel));
+        if let Some((name, config)) = self.gathered.model_config.clone() {
+            self.fields.insert("model.config", config);
+            let name = stated.as_ref().map_or(name, |(name, _)| name.clone());
+            self.fields.insert("model.name", Json::from(name));
+            if let Some((name, statement)) = stated {
+                self.note("model", Json::from(name), &statement);
+            }
+            return;
+        }
+        let Some((name, statement)) = stated else {
+            self.findings.push(Finding::nowhere(Kind::NoModel));
+            return;
+        };
+        match catalogue_id(&name) {
+            Some(id) => self.set("model", id, &statement),
+            None => {
+                self.set("model", name.clone(), &statement);
+                self.find(Kind::UnknownModel { name }, &statement);
+            }
+        }
+    }
+}
+
+/// The same statement with another value.
+fn named(statement: &Statement, value: Value) -> Statement {
+    Statement { node: Node { value, span: statement.node.span }, ..statement.clone() }
+}
+
+/// The model of the catalogue that a path or an id means.
+fn catalogue_id(name: &str) -> Option<&'static str> {
+    let trimmed = name.trim_end_matches(['/', '\\']);
+    let last = trimmed.rsplit(['/', '\\']).next().unwrap_or(trimmed);
+    // Repositories of quantised copies.
+    let plain = |text: &str| {
+        let mut text = text.to_owned();
+        for ending in ["-unsloth-bnb-4bit", "-bnb-4bit", "-bnb-8bit", "-unsloth", "-4bit", "-hf"] {
+            if let Some(before) = text.strip_suffix(ending) {
+                text = before.to_owned();
+            }
+        }
+        text
+    };
+    let (whole, last_plain) = (plain(trimmed), plain(last));
+    [trimmed, whole.as_str(), last, last_plain.as_str()].into_iter().find_map(|text| model::resolve(text).ok())
+}
+
+/// The task that a trainer's word means.
+fn task_of(word: &str) -> Option<Task> {
+    Some(match word.to_ascii_lowercase().as_str() {
+        "pt" | "sft" | "causal_lm" | "pretrain" => Task::Sft,
+        "dpo" | "ipo" | "simpo" | "dpo_zero" | "cpo" | "gdpo" => Task::Dpo,
+        "kto" => Task::Kto,
+        "orpo" => Task::Orpo,
+        "rm" | "reward" => Task::Reward,
+        "ppo" => Task::Ppo,
+        "grpo" => Task::Grpo,
+        "rloo" => Task::Rloo,
+        "seq_cls" => Task::SequenceClassification,
+        "infer" => Task::Inference,
+        "gkd" | "distillation" | "ebft" => Task::Sft,
+        _ => return None,
+    })
+}
+
+/// The task that stands for one that no plan has.
+fn approximated(word: &str) -> Option<&'static str> {
+    match word.to_ascii_lowercase().as_str() {
+        "simpo" | "cpo" => Some("dpo"),
+        "gkd" | "distillation" | "ebft" => Some("sft"),
+        "gdpo" => Some("dpo"),
+        _ => None,
+    }
+}
+
+/// Whether the release is before `major.minor`.
+pub(super) const fn before(release: Release, major: u32, minor: u32) -> bool {
+    release.is_before(major, minor)
+}

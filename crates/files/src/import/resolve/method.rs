@@ -1,0 +1,209 @@
+//! Which weights train, and how the base is held.
+
+use headroom_core::plan::TrainerName;
+use serde_json::Value as Json;
+
+use super::super::convert;
+use super::super::draft::{Statement, strongest};
+use super::Resolver;
+use crate::trainers::{Fact, Topic};
+
+/// What the files say about the base's quantisation.
+struct Quantized {
+    bits: u64,
+    statement: Statement,
+}
+
+impl Resolver {
+    pub(super) fn method(&mut self) {
+        let adapters = self.adapters();
+        let quantized = self.quantized();
+        let method = match (&adapters, &quantized) {
+            (Some(_), Some(_)) => "qlora",
+            (Some(_), None) => "lora",
+            (None, _) => "full",
+        };
+        self.fields.insert("method", Json::from(method));
+        if let Some(Some(statement)) = &adapters {
+            self.note("method", Json::from(method), statement);
+        }
+        if let Some(Quantized { bits, statement }) = quantized {
+            if adapters.is_some() {
+                self.set("quantization.bits", bits, &statement);
+                self.note("method", Json::from(method), &statement);
+                self.quantization_defaults(bits);
+            } else {
+                self.cannot_say(&statement, Topic::OtherQuantization);
+            }
+        }
+        if adapters.is_some() {
+            self.targets();
+            self.adapter_defaults();
+        }
+    }
+
+    /// Whether adapters train, and what says so; the trainer's default says nothing.
+    fn adapters(&mut self) -> Option<Option<Statement>> {
+        if let Some((true, statement)) = self.flag(Fact::FullTuning) {
+            self.note("method", Json::from("full"), &statement);
+            return None;
+        }
+        if let Some((word, statement)) = self.text(Fact::Adapter) {
+            return match word.to_ascii_lowercase().as_str() {
+                "full" | "" | "none" => {
+                    self.note("method", Json::from("full"), &statement);
+                    None
+                }
+                "lora" | "qlora" => Some(Some(statement)),
+                "freeze" => {
+                    self.cannot_say(&statement, Topic::PartlyTrained);
+                    None
+                }
+                "lora_or_full" => None,
+                _ => {
+                    self.cannot_say(&statement, Topic::AdapterKind);
+                    Some(Some(statement))
+                }
+            };
+        }
+        if let Some((uses, statement)) = self.flag(Fact::UsesAdapters) {
+            return uses.then_some(Some(statement));
+        }
+        // hparams/finetuning_args.py `finetuning_type`, arguments/base_args/base_args.py `tuner_type`: "lora".
+        let by_default = matches!(self.named, TrainerName::LlamaFactory | TrainerName::MsSwift);
+        let quantised_rank = self.named == TrainerName::Verl && self.verl_rank();
+        (by_default || quantised_rank).then_some(None)
+    }
+
+    /// verl trains adapters where `lora_rank` is above 0.
+    fn verl_rank(&self) -> bool {
+        let ranks = self.gathered.draft.sets.get("lora.r");
+        ranks.is_some_and(|ranks| ranks.iter().any(|(rank, _)| convert::whole(&rank.node).is_some_and(|rank| rank > 0)))
+    }
+
+    fn quantized(&mut self) -> Option<Quantized> {
+        if let Some((name, statement)) = self.text(Fact::QuantMethod)
+            && !matches!(name.to_ascii_lowercase().as_str(), "bnb" | "bitsandbytes" | "quantizationmethod.bnb")
+        {
+            self.cannot_say(&statement, Topic::OtherQuantization);
+            return None;
+        }
+        if let Some((bits, statement)) = self.whole(Fact::Bits) {
+            if matches!(bits, 4 | 8) {
+                return Some(Quantized { bits, statement });
+            }
+            if bits != 0 {
+                self.cannot_say(&statement, Topic::OtherQuantization);
+            }
+            return None;
+        }
+        let in_4bit = self.flag(Fact::In4Bit);
+        let in_8bit = self.flag(Fact::In8Bit);
+        match (in_4bit, in_8bit) {
+            (Some((true, statement)), _) => return Some(Quantized { bits: 4, statement }),
+            (_, Some((true, statement))) => return Some(Quantized { bits: 8, statement }),
+            (Some((false, statement)), _) => {
+                self.note("method", Json::from("lora"), &statement);
+                return None;
+            }
+            _ => {}
+        }
+        // unsloth models/loader.py: `load_in_4bit=True`.
+        let whole =
+            self.gathered.draft.fact(Fact::FullTuning).is_some_and(|full| convert::flag(&full.node) == Some(true));
+        let loaded = self.gathered.draft.fact(Fact::Model).cloned();
+        loaded
+            .filter(|_| self.named == TrainerName::Unsloth && !whole)
+            .map(|statement| Quantized { bits: 4, statement })
+    }
+
+    /// What the libraries take where the files say nothing of the quantisation.
+    fn quantization_defaults(&mut self, bits: u64) {
+        if let Some((true, statement)) = self.flag(Fact::Prepared) {
+            self.set("quantization.prepare_for_kbit_training", true, &statement);
+        } else if self.gathered.python.loads_model && self.trainer == TrainerName::Transformers {
+            self.default("quantization.prepare_for_kbit_training", false);
+        }
+        if bits != 4 {
+            return;
+        }
+        let own = self.gathered.python.bitsandbytes && self.named != TrainerName::Unsloth;
+        if !self.says_itself("quantization.double_quant") && (own || self.is_trl()) {
+            // quantization_config.py `bnb_4bit_use_double_quant`, trl model_config.py `use_bnb_nested_quant`: False.
+            self.default("quantization.double_quant", false);
+        }
+        if !self.says_itself("quantization.quant_type") && own {
+            // quantization_config.py `bnb_4bit_quant_type`.
+            self.default("quantization.quant_type", "fp4");
+        }
+        if !self.says_itself("quantization.bnb_4bit_quant_storage") && self.named == TrainerName::Axolotl {
+            // loaders/model.py `_set_quantization_config`.
+            self.default("quantization.bnb_4bit_quant_storage", "bfloat16");
+        }
+    }
+
+    /// Whether a key of the files sets `field`.
+    fn says_itself(&self, field: &str) -> bool {
+        self.gathered.draft.sets.contains_key(field)
+    }
+
+    fn targets(&mut self) {
+        if let Some((true, statement)) = self.flag(Fact::TargetsAll) {
+            self.set("lora.target_modules", "all-linear", &statement);
+        }
+        if let Some(statement) = self.take(Fact::Targets) {
+            if self.is_set("lora.target_modules") {
+                return;
+            }
+            let value = convert::targets(&statement.node);
+            let is_pattern = statement.node.text().is_some_and(|text| text.contains(['*', '(', '\\', '|', '^']));
+            if is_pattern {
+                self.cannot_say(&statement, Topic::AdapterKind);
+            } else if value.as_array().is_none_or(|names| !names.is_empty()) {
+                self.set("lora.target_modules", value, &statement);
+            }
+        }
+        if !self.is_set("lora.target_modules") {
+            let all = matches!(self.named, TrainerName::LlamaFactory | TrainerName::MsSwift | TrainerName::Verl);
+            let unsloth = self.named == TrainerName::Unsloth;
+            if all {
+                self.default("lora.target_modules", "all-linear");
+            } else if unsloth {
+                // unsloth models/llama.py `get_peft_model`.
+                const ALL: [&str; 7] = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"];
+                self.default("lora.target_modules", ALL.to_vec());
+            } else {
+                // peft utils/constants.py: what it takes for Llama, Mistral, Qwen and Gemma.
+                self.default("lora.target_modules", vec!["q_proj", "v_proj"]);
+            }
+        }
+    }
+
+    /// What peft's own configuration takes, where that is what the script makes.
+    fn adapter_defaults(&mut self) {
+        let [rank, alpha, dropout] =
+            ["lora.r", "lora.lora_alpha", "lora.lora_dropout"].map(|field| self.says_itself(field));
+        if self.gathered.python.lora_config {
+            // tuners/lora/config.py.
+            if !rank {
+                self.default("lora.r", 8);
+            }
+            if !alpha {
+                self.default("lora.lora_alpha", 8);
+            }
+        } else if self.is_trl() && !dropout {
+            // trainer/model_config.py `lora_dropout`.
+            self.default("lora.lora_dropout", 0.05);
+        } else if self.named == TrainerName::LlamaFactory && rank && !alpha {
+            // hparams/finetuning_args.py: `lora_alpha or lora_rank * 2`.
+            let ranks = self.gathered.draft.sets.get("lora.r");
+            let stated = ranks.and_then(|ranks| strongest(ranks.iter().map(|(statement, _)| statement)));
+            if let Some(rank) = stated.and_then(|statement| convert::whole(&statement.node)) {
+                self.default("lora.lora_alpha", rank.saturating_mul(2));
+            }
+        }
+        if let Some((false, statement)) = self.flag(Fact::AutocastAdapters) {
+            self.set("lora.adapter_dtype", "bfloat16", &statement);
+        }
+    }
+}

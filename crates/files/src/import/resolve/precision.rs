@@ -1,0 +1,168 @@
+//! Number formats of weights and of autocast.
+
+use headroom_core::plan::TrainerName;
+use serde_json::Value as Json;
+
+use super::super::convert;
+use super::super::draft::Statement;
+use super::Resolver;
+use super::identity::before;
+use crate::trainers::{Fact, Topic};
+
+impl Resolver {
+    pub(super) fn precision(&mut self) {
+        self.autocast();
+        self.weights();
+        if let Some((true, statement)) = self.flag(Fact::Fp8) {
+            self.cannot_say(&statement, Topic::Fp8);
+        }
+    }
+
+    fn autocast(&mut self) {
+        let bf16 = self.switch(Fact::Bf16);
+        let fp16 = self.switch(Fact::Fp16);
+        let launched = self.text(Fact::Precision);
+        let pure = self.pure();
+        let on = |switch: &Option<(bool, Statement)>| matches!(switch, Some((true, _)));
+        let word = |name: &str| match name.to_ascii_lowercase().as_str() {
+            "bf16" => Some("bf16"),
+            "fp16" => Some("fp16"),
+            _ => None,
+        };
+        if let Some(statement) = pure {
+            self.set("mixed_precision", "no", &statement);
+        } else if on(&fp16) {
+            self.noted("mixed_precision", "fp16", fp16);
+        } else if on(&bf16) {
+            self.noted("mixed_precision", "bf16", bf16);
+        } else if let Some((name, statement)) = launched {
+            match (word(&name), self.named) {
+                (Some(_), TrainerName::Trl) if bf16.is_none() => {
+                    // trainer/base_config.py: `bf16` is on unless `fp16` is.
+                    self.note("mixed_precision", Json::from("bf16"), &statement);
+                }
+                (Some(value), _) => self.set("mixed_precision", value, &statement),
+                (None, _) if name == "fp8" => self.cannot_say(&statement, Topic::Fp8),
+                (None, TrainerName::Custom) => self.set("mixed_precision", "no", &statement),
+                (None, _) => self.ignored += 1,
+            }
+        } else if let Some((false, statement)) = bf16 {
+            // `fp16: false` leaves bf16 what it is by default, `bf16: false` does not.
+            self.set("mixed_precision", "no", &statement);
+        } else if fp16.is_some() {
+            self.ignored += 1;
+        }
+        if self.gathered.python.training_arguments && self.is_trl() {
+            // `TrainingArguments` says what is not said, TRL's own default does not count.
+            self.default("mixed_precision", "no");
+        }
+        self.deepspeed_precision();
+    }
+
+    /// DeepSpeed's own formats; "auto" is what the Trainer runs (integrations/deepspeed.py `trainer_config_process`).
+    fn deepspeed_precision(&mut self) {
+        let bf16 = self.text(Fact::DeepspeedBf16);
+        let fp16 = self.text(Fact::DeepspeedFp16);
+        if let Some((word, statement)) = bf16 {
+            match word.as_str() {
+                "auto" => self.set("distributed.bf16.enabled", "auto", &statement),
+                "true" => {
+                    self.set("distributed.bf16.enabled", true, &statement);
+                    if !self.is_set("mixed_precision") && self.trainer != TrainerName::MsSwift {
+                        self.set("mixed_precision", "bf16", &statement);
+                    }
+                }
+                _ => self.ignored += 1,
+            }
+        }
+        if let Some((word, statement)) = fp16 {
+            if word == "true" && !self.is_set("mixed_precision") {
+                self.set("mixed_precision", "fp16", &statement);
+            } else {
+                self.ignored += 1;
+            }
+        }
+    }
+
+    /// A switch that can also say `auto`: as the GPU has it; axolotl's `full` is weights in bf16 without autocast.
+    fn switch(&mut self, fact: Fact) -> Option<(bool, Statement)> {
+        let statement = self.take(fact)?;
+        if matches!(convert::text(&statement.node).as_deref(), Some("auto" | "full")) {
+            return Some((true, statement));
+        }
+        match convert::flag(&statement.node) {
+            Some(flag) => Some((flag, statement)),
+            None => {
+                self.bad(&statement, "true, false or auto");
+                None
+            }
+        }
+    }
+
+    /// What says that there is no autocast and the weights are in 16 bits.
+    fn pure(&mut self) -> Option<Statement> {
+        let full = self.gathered.draft.fact(Fact::Bf16).filter(|bf16| bf16.node.text() == Some("full")).cloned();
+        if let Some(statement) = full {
+            self.set("torch_dtype", "bfloat16", &statement);
+            return Some(statement);
+        }
+        for (fact, dtype) in [(Fact::PureBf16, "bfloat16"), (Fact::PureFp16, "float16")] {
+            if let Some((true, statement)) = self.flag(fact) {
+                self.set("torch_dtype", dtype, &statement);
+                if self.named == TrainerName::LlamaFactory && self.text_of("method") != Some("full") {
+                    // model/adapter.py `init_adapter`: nothing is cast to fp32.
+                    self.set("lora.adapter_dtype", dtype, &statement);
+                }
+                return Some(statement);
+            }
+        }
+        None
+    }
+
+    fn noted(&mut self, field: &'static str, value: &'static str, switch: Option<(bool, Statement)>) {
+        if let Some((_, statement)) = switch {
+            self.set(field, value, &statement);
+        }
+    }
+
+    fn weights(&mut self) {
+        if let Some(statement) = self.take(Fact::Dtype) {
+            match convert::text(&statement.node).and_then(|text| convert::dtype(&text)) {
+                // The checkpoint's own: 16 bits for what people train.
+                Some("auto") => self.set("torch_dtype", "bfloat16", &statement),
+                Some("uint8") | None => self.bad(&statement, "bfloat16, float16 or float32"),
+                Some(dtype) => self.set("torch_dtype", dtype, &statement),
+            }
+        }
+        if self.is_set("torch_dtype") {
+            return;
+        }
+        match self.named {
+            TrainerName::Axolotl => {
+                // utils/config/__init__.py `resolve_dtype`: the weights are loaded in what is trained in.
+                let dtype = match self.text_of("mixed_precision") {
+                    Some("fp16") => "float16",
+                    Some("no") => "float32",
+                    _ => "bfloat16",
+                };
+                self.default("torch_dtype", dtype);
+            }
+            TrainerName::Unsloth => {
+                let dtype = if self.text_of("mixed_precision") == Some("fp16") { "float16" } else { "bfloat16" };
+                self.default("torch_dtype", dtype);
+            }
+            TrainerName::Verl => {
+                // verl/workers/fsdp_workers.py: the actor's weights are fp32 unless `model_dtype` says otherwise.
+                self.default("torch_dtype", "float32");
+                self.default("mixed_precision", "bf16");
+            }
+            _ if self.gathered.python.loads_model => {
+                let old = self.gathered.versions.get("transformers").is_some_and(|version| version.starts_with('4'));
+                let old = old || self.trainer == TrainerName::Transformers && before(self.release, 5, 0);
+                // modeling_utils.py `from_pretrained`: the checkpoint's own since 5.0.
+                self.default("torch_dtype", if old { "float32" } else { "bfloat16" });
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! How many processes there are.
+
+use headroom_core::plan::TrainerName;
+
+use super::super::convert;
+use super::super::draft::Statement;
+use super::super::gather::Launcher;
+use super::Resolver;
+use crate::finding::{Finding, Kind};
+use crate::trainers::Fact;
+
+impl Resolver {
+    /// GPUs that work together, and what says so.
+    pub(super) fn processes(&mut self) -> Option<(u64, Statement)> {
+        let machines = self.machines();
+        let visible = self.visible();
+        let per_machine = self.per_machine();
+        let total = self.whole(Fact::Processes);
+        let ids = self.gpu_ids();
+        if let Some((total, statement)) = total {
+            return Some((total.max(1), statement));
+        }
+        let times = |(count, statement): (u64, Statement)| (count.saturating_mul(machines).max(1), statement);
+        if let Some(found) = per_machine {
+            return Some(times(found));
+        }
+        match self.gathered.launcher {
+            Some(
+                Launcher::Accelerate | Launcher::Axolotl | Launcher::LlamaFactory | Launcher::Trl | Launcher::Deepspeed,
+            ) => {
+                let found = ids.or(visible).map(times);
+                if found.is_none() {
+                    self.unknown();
+                }
+                found
+            }
+            Some(Launcher::Torchrun) => None,
+            Some(Launcher::Swift | Launcher::Python) | None => {
+                self.one_process(visible);
+                None
+            }
+            Some(Launcher::Ray) => None,
+        }
+    }
+
+    /// One process that sees several GPUs.
+    fn one_process(&mut self, visible: Option<(u64, Statement)>) {
+        let Some((gpus @ 2.., statement)) = visible else { return };
+        let trainer = matches!(self.trainer, TrainerName::Transformers | TrainerName::Trl | TrainerName::LlamaFactory);
+        if trainer && self.named != TrainerName::Unsloth && self.gathered.launcher == Some(Launcher::Python) {
+            self.find(Kind::DataParallel { gpus }, &statement);
+            self.set("num_gpus", gpus, &statement);
+        }
+    }
+
+    fn unknown(&mut self) {
+        let single = self.gathered.draft.fact(Fact::DistributedType).is_some_and(|kind| {
+            convert::text(&kind.node).is_some_and(|text| text.eq_ignore_ascii_case("no") || text == "false")
+        });
+        if !single {
+            self.findings.push(Finding::nowhere(Kind::GpusUnknown));
+        }
+    }
+
+    fn machines(&mut self) -> u64 {
+        let Some((text, statement)) = self.text(Fact::Machines) else { return 1 };
+        // `1:4` of elastic launches: the most.
+        let count = text.rsplit(':').next().and_then(|count| count.parse::<u64>().ok());
+        if count.is_none() {
+            self.bad(&statement, "a whole number");
+        }
+        count.unwrap_or(1).max(1)
+    }
+
+    fn visible(&mut self) -> Option<(u64, Statement)> {
+        let (text, statement) = self.text(Fact::VisibleGpus)?;
+        Some((listed(&text)?, statement))
+    }
+
+    fn gpu_ids(&mut self) -> Option<(u64, Statement)> {
+        let statement = self.take(Fact::GpuIds)?;
+        let names = convert::names(&statement.node).join(",");
+        let text = if names.is_empty() { convert::text(&statement.node)? } else { names };
+        Some((listed(&text)?, statement))
+    }
+
+    fn per_machine(&mut self) -> Option<(u64, Statement)> {
+        if let Some((include, statement)) = self.text(Fact::Include) {
+            let count: u64 =
+                include.split('@').filter_map(|host| host.split_once(':')).filter_map(|(_, ids)| listed(ids)).sum();
+            if count > 0 {
+                return Some((count, statement));
+            }
+        }
+        let (text, statement) = self.text(Fact::ProcessesPerMachine)?;
+        if let Ok(count) = text.parse::<u64>() {
+            return Some((count, statement));
+        }
+        // `gpu`, `auto`: as many as are visible.
+        let visible = self.visible();
+        if visible.is_none() {
+            self.unknown();
+        }
+        visible.map(|(count, _)| (count, statement))
+    }
+}
+
+/// How many GPUs `0,1,2` or `0-3` lists; `all` says nothing.
+fn listed(text: &str) -> Option<u64> {
+    let text = text.trim().trim_matches(['\'', '"', '[', ']']);
+    if text.is_empty() || text.eq_ignore_ascii_case("all") {
+        return None;
+    }
+    let mut count = 0;
+    for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+        count += match part.split_once('-').map(|(from, to)| (from.parse::<u64>(), to.parse::<u64>())) {
+            Some((Ok(from), Ok(to))) if to >= from => to - from + 1,
+            _ => 1,
+        };
+    }
+    Some(count)
+}

@@ -1,0 +1,88 @@
+//! Generation, references and models beside the policy.
+
+use headroom_core::plan::{Task, TrainerName};
+use serde_json::{Value as Json, json};
+
+use super::Resolver;
+use crate::syntax::Value;
+use crate::trainers::{Fact, Topic};
+
+impl Resolver {
+    pub(super) fn rollout(&mut self) {
+        self.engine();
+        self.reference();
+        self.companions();
+        self.prompts();
+    }
+
+    fn engine(&mut self) {
+        let uses = self.flag(Fact::UsesVllm);
+        let named = self.text(Fact::Engine);
+        if !self.is_reinforcement() {
+            return;
+        }
+        if let Some((on, statement)) = uses {
+            self.set("rollout.engine", if on { "vllm" } else { "generate" }, &statement);
+        }
+        if let Some((name, statement)) = named {
+            match name.as_str() {
+                "vllm" => self.set("rollout.engine", "vllm", &statement),
+                "sglang" => self.set("rollout.engine", "sglang", &statement),
+                "hf" => self.set("rollout.engine", "generate", &statement),
+                _ => self.cannot_say(&statement, Topic::NoSetting),
+            }
+        }
+    }
+
+    fn reference(&mut self) {
+        if let Some((true, statement)) = self.flag(Fact::Precomputed)
+            && matches!(self.task, Task::Dpo | Task::Kto)
+        {
+            self.set("reference.kind", "precomputed", &statement);
+        }
+        if let Some(statement) = self.take(Fact::ReferenceModel)
+            && !self.is_set("reference.kind")
+            && matches!(self.task, Task::Dpo | Task::Kto | Task::Grpo | Task::Rloo | Task::Ppo)
+            && !matches!(statement.node.value, Value::Null)
+        {
+            self.set("reference.kind", "copy", &statement);
+        }
+        if self.named == TrainerName::Verl && self.is_reinforcement() {
+            match self.flag(Fact::UsesReference) {
+                Some((true, statement)) => self.note("reference.kind", Json::from("auto"), &statement),
+                Some((false, statement)) => self.set("reference.kind", "none", &statement),
+                // ppo_trainer.yaml `use_kl_loss`: False.
+                None => self.default("reference.kind", "none"),
+            }
+        }
+    }
+
+    fn companions(&mut self) {
+        let reward = self.text(Fact::RewardModel);
+        let value = self.text(Fact::ValueModel);
+        if let Some((name, statement)) = reward {
+            if self.is_reinforcement() {
+                self.set("reward_models", json!([{ "model": name }]), &statement);
+            } else {
+                self.cannot_say(&statement, Topic::SecondModel);
+            }
+        }
+        if let Some((name, statement)) = value {
+            if self.task == Task::Ppo {
+                self.set("value_model", json!({ "model": name }), &statement);
+            } else {
+                self.cannot_say(&statement, Topic::SecondModel);
+            }
+        }
+    }
+
+    fn prompts(&mut self) {
+        if let Some((prompts, statement)) = self.whole(Fact::Prompts) {
+            if self.is_reinforcement() {
+                self.set("rollout.prompts", prompts, &statement);
+            } else {
+                self.ignored += 1;
+            }
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! Lengths, recomputation, the optimizer, the loss, the allocator.
+
+use headroom_core::plan::{LossType, Task, TrainerName};
+use serde_json::Value as Json;
+
+use super::super::convert;
+use super::super::draft::Statement;
+use super::Resolver;
+use crate::finding::{Finding, Kind};
+use crate::syntax::Value;
+use crate::trainers::{Fact, Topic};
+
+impl Resolver {
+    pub(super) fn training(&mut self) {
+        self.length();
+        self.packing();
+        self.checkpointing();
+        self.optimizer();
+        self.loss();
+        self.liger();
+        self.allocator();
+        self.batch();
+    }
+
+    fn length(&mut self) {
+        if let Some((length, statement)) = self.whole(Fact::Length) {
+            self.set("max_length", length, &statement);
+        } else if matches!(self.named, TrainerName::MsSwift) && !self.is_reinforcement() {
+            // swift/arguments/base_args/base_args.py: `max_model_len` of the model.
+            self.findings.push(Finding::nowhere(Kind::LengthOfModel));
+        }
+    }
+
+    fn packing(&mut self) {
+        let neat = self.flag(Fact::NeatPacking);
+        let plain = self.flag(Fact::Packing);
+        match (neat, plain) {
+            (Some((true, statement)), _) => self.set("packing", true, &statement),
+            (_, Some((on, statement))) => self.set("packing", on, &statement),
+            _ => {}
+        }
+        if self.named == TrainerName::LlamaFactory && self.fields.get("packing") == Some(&Json::Bool(true)) {
+            // data/processor/supervised.py packs by greedy knapsack; without neat_packing rows have one mask.
+            self.default("packing_strategy", "bfd");
+        }
+    }
+
+    fn checkpointing(&mut self) {
+        if let Some((off, statement)) = self.flag(Fact::NoCheckpointing) {
+            self.set("gradient_checkpointing", !off, &statement);
+        }
+        if let Some(statement) = self.take(Fact::Checkpointing) {
+            let word = convert::text(&statement.node).unwrap_or_default();
+            match (word.as_str(), convert::flag(&statement.node)) {
+                ("unsloth" | "offload" | "offload_disk" | "offload_legacy", _) => {
+                    self.set("gradient_checkpointing", true, &statement);
+                    self.cannot_say(&statement, Topic::Activations);
+                }
+                (_, Some(on)) if self.named == TrainerName::LlamaFactory => {
+                    // model/model_utils/checkpointing.py asks `disable_gradient_checkpointing` alone.
+                    if !on && !self.is_set("gradient_checkpointing") {
+                        let kind =
+                            Kind::NoEffect { key: statement.key.clone(), instead: "disable_gradient_checkpointing" };
+                        self.find(kind, &statement);
+                    }
+                    self.note("gradient_checkpointing", Json::from(true), &statement);
+                }
+                (_, Some(on)) => self.set("gradient_checkpointing", on, &statement),
+                _ => self.bad(&statement, "true or false"),
+            }
+        }
+        if self.gathered.python.training_arguments && self.is_trl() {
+            self.default("gradient_checkpointing", false);
+        }
+        if let Some((true, statement)) = self.flag(Fact::FsdpCheckpointing) {
+            self.set("gradient_checkpointing", true, &statement);
+        }
+        if matches!(self.named, TrainerName::Verl) {
+            // verl/trainer/config/ppo_trainer.yaml `enable_gradient_checkpointing`: True.
+            self.default("gradient_checkpointing", true);
+        }
+    }
+
+    fn optimizer(&mut self) {
+        if let Some((name, statement)) = self.text(Fact::Optimizer) {
+            self.set("optim", convert::optimizer(&name), &statement);
+        } else if let Some((kind, statement)) = self.text(Fact::DeepspeedOptimizer) {
+            match kind.to_ascii_lowercase().as_str() {
+                // ops/adam: fused on the GPU, two fp32 states.
+                "adamw" | "adam" | "fusedadam" | "deepspeedcpuadam" => {
+                    self.set("optim", "adamw_torch_fused", &statement)
+                }
+                _ => self.cannot_say(&statement, Topic::OptimizerKind),
+            }
+        }
+        for (on, layers, plain, by_layer) in [
+            (Fact::Galore, Fact::GaloreLayerwise, "galore_adamw", "galore_adamw_layerwise"),
+            (Fact::Apollo, Fact::ApolloLayerwise, "apollo_adamw", "apollo_adamw_layerwise"),
+        ] {
+            let layerwise = self.flag(layers).is_some_and(|(on, _)| on);
+            if let Some((true, statement)) = self.flag(on) {
+                self.set("optim", if layerwise { by_layer } else { plain }, &statement);
+            }
+        }
+        if let Some((clip, statement)) = self.text(Fact::Clipping)
+            && let Ok(clip) = clip.parse::<f64>()
+            && self.named == TrainerName::Custom
+        {
+            self.set("max_grad_norm", clip, &statement);
+        }
+    }
+
+    fn loss(&mut self) {
+        let Some(statement) = self.take(Fact::Loss) else { return };
+        let names = convert::names(&statement.node);
+        let name = names.first().cloned().unwrap_or_default();
+        let known = LossType::from_name(&name).is_some();
+        let supervised = matches!(name.as_str(), "nll" | "chunked_nll" | "dft");
+        match self.task {
+            Task::Sft if supervised => self.set("loss_type", name, &statement),
+            Task::Grpo | Task::Rloo if known && !supervised => self.set("loss_type", name, &statement),
+            // Preference losses differ in scalars.
+            Task::Dpo | Task::Kto | Task::Orpo | Task::Reward => self.ignored += 1,
+            _ => self.cannot_say(&statement, Topic::Loss),
+        }
+    }
+
+    fn liger(&mut self) {
+        let fused = self.flag(Fact::LigerLoss);
+        let kernels = self.flag(Fact::LigerKernels);
+        if let Some((true, statement)) = kernels {
+            self.set("use_liger_kernel", true, &statement);
+            if let Some((true, fused)) = &fused {
+                self.note("use_liger_kernel", Json::from(true), fused);
+            } else {
+                self.set("loss_implementation", "full_logits", &statement);
+            }
+        } else if let Some((true, statement)) = fused {
+            self.set("loss_implementation", "liger", &statement);
+        }
+        if let Some((true, statement)) = self.flag(Fact::CutLoss) {
+            self.set("loss_implementation", "cut_cross_entropy", &statement);
+        }
+        if let Some(statement) = self.take(Fact::Plugins) {
+            for name in convert::names(&statement.node) {
+                match name.to_ascii_lowercase() {
+                    name if name.contains("liger") => self.ignored += 1,
+                    name if name.contains("cut_cross_entropy") => {
+                        self.set("loss_implementation", "cut_cross_entropy", &statement)
+                    }
+                    _ => self.cannot_say(&statement, Topic::NoSetting),
+                }
+            }
+        }
+        if let Some((word, statement)) = self.text(Fact::Dynamo) {
+            if matches!(word.to_ascii_lowercase().as_str(), "no" | "false" | "") {
+                self.ignored += 1;
+            } else {
+                self.set("torch_compile", true, &statement);
+            }
+        }
+    }
+
+    fn allocator(&mut self) {
+        let Some((settings, statement)) = self.text(Fact::Allocator) else { return };
+        let mut told = false;
+        for part in settings.split(',') {
+            match part.split_once(':').map(|(key, value)| (key.trim(), value.trim().to_ascii_lowercase())) {
+                Some(("expandable_segments", value)) => {
+                    self.set("expandable_segments", value == "true", &statement);
+                    told = true;
+                }
+                _ if !told => self.cannot_say(&statement, Topic::NoSetting),
+                _ => {}
+            }
+        }
+    }
+
+    /// Batches that DeepSpeed, accelerate and older versions of axolotl say in their own way.
+    fn batch(&mut self) {
+        let own = |field: &str, resolver: &Self| resolver.gathered.draft.sets.contains_key(field);
+        if let Some((size, statement)) = self.whole(Fact::DeepspeedMicroBatch) {
+            self.alone(own("per_device_train_batch_size", self), "per_device_train_batch_size", size, &statement);
+        }
+        if let Some((steps, statement)) = self.whole(Fact::Accumulation) {
+            let alone = self.named == TrainerName::Custom || self.gathered.trainer.is_none();
+            let taken = own("gradient_accumulation_steps", self) || !(alone || statement.tool == "deepspeed");
+            self.alone(taken, "gradient_accumulation_steps", steps, &statement);
+        }
+        if let Some(statement) = self.gathered.python.loop_batch.clone()
+            && self.named == TrainerName::Custom
+            && !self.is_set("per_device_train_batch_size")
+        {
+            match convert::whole(&statement.node) {
+                Some(size) => self.set("per_device_train_batch_size", size, &statement),
+                None => self.cannot_say(&statement, Topic::Computed),
+            }
+        }
+    }
+
+    /// Sets `field`, unless the trainer's own key says it.
+    fn alone(&mut self, taken: bool, field: &'static str, value: u64, statement: &Statement) {
+        if taken || self.is_set(field) {
+            self.ignored += 1;
+        } else {
+            self.set(field, value, statement);
+        }
+    }
+
+    /// Whether a statement holds one text, and which.
+    pub(super) fn word(statement: &Statement) -> Option<&str> {
+        match &statement.node.value {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,355 @@
+//! Python's expressions: literals, containers, calls, and sums of numbers.
+
+use std::collections::BTreeMap;
+
+use super::super::limits::{Budget, Fault};
+use super::super::node::{Node, Span, Value};
+use super::super::source::Source;
+use super::super::yaml::number;
+use super::Script;
+use super::lexer::{Kind, Token};
+
+/// Questions whose answer is taken as yes: whether the GPU has bf16.
+const ASKS_FOR_BF16: [&str; 4] =
+    ["is_bf16_supported", "is_bfloat16_supported", "is_torch_bf16_gpu_available", "is_torch_bf16_available"];
+
+/// Reads expressions from words.
+pub(super) struct Reader<'s, 't> {
+    pub(super) source: &'s Source<'t>,
+    pub(super) tokens: &'s [Token],
+    pub(super) at: usize,
+    pub(super) budget: Budget,
+    /// What names stand for, with the number of values; `None`: nothing that is known.
+    pub(super) names: BTreeMap<String, Option<(Node, usize)>>,
+    pub(super) script: Script,
+}
+
+impl Reader<'_, '_> {
+    pub(super) fn token(&self, ahead: usize) -> Option<&Token> {
+        self.tokens.get(self.at + ahead)
+    }
+
+    pub(super) fn word(&self, ahead: usize) -> &str {
+        self.token(ahead).and_then(|token| self.source.text.get(token.start..token.end)).unwrap_or("")
+    }
+
+    pub(super) fn is_mark(&self, mark: &str) -> bool {
+        self.token(0).is_some_and(|token| token.kind == Kind::Mark) && self.word(0) == mark
+    }
+
+    pub(super) fn is_name(&self, ahead: usize) -> bool {
+        self.token(ahead).is_some_and(|token| token.kind == Kind::Name)
+    }
+
+    pub(super) fn start(&self) -> usize {
+        self.token(0).map_or(self.source.text.len(), |token| token.start)
+    }
+
+    fn before(&self) -> usize {
+        self.at.checked_sub(1).and_then(|place| self.tokens.get(place)).map_or(0, |token| token.end)
+    }
+
+    pub(super) fn span_from(&self, start: usize) -> Span {
+        self.source.span(start, self.before().max(start))
+    }
+
+    /// An expression up to a comma, a closing bracket, a colon or the statement's end.
+    pub(super) fn expression(&mut self, depth: usize) -> Result<Node, Fault> {
+        let (start, first) = (self.start(), self.at);
+        Budget::at_depth(depth, self.source.span(start, start))?;
+        let node = self.sum(depth)?;
+        if self.word(0) == "if" && self.is_name(0) {
+            return self.choice(node, start, depth);
+        }
+        if self.ends() && self.at > first {
+            return Ok(node);
+        }
+        self.abandon(node);
+        self.skip(depth)?;
+        if self.at == first {
+            self.at += 1;
+        }
+        Ok(self.unknown(start))
+    }
+
+    /// `a if b else c`.
+    fn choice(&mut self, node: Node, start: usize, depth: usize) -> Result<Node, Fault> {
+        self.at += 1;
+        let condition = self.sum(depth + 1)?;
+        if self.word(0) != "else" {
+            self.abandon(node);
+            self.skip(depth)?;
+            return Ok(self.unknown(start));
+        }
+        self.at += 1;
+        let other = self.expression(depth + 1)?;
+        match condition.value {
+            Value::Flag(true) => Ok(node),
+            Value::Flag(false) => Ok(other),
+            _ if node.value == other.value => Ok(node),
+            _ => {
+                self.abandon(node);
+                self.abandon(other);
+                Ok(self.unknown(start))
+            }
+        }
+    }
+
+    fn ends(&self) -> bool {
+        match self.token(0) {
+            None => true,
+            Some(token) if token.kind == Kind::End => true,
+            Some(token) => token.kind == Kind::Mark && matches!(self.word(0), "," | ")" | "]" | "}" | ":" | "="),
+        }
+    }
+
+    /// Calls within what is not understood are still calls of the file.
+    pub(super) fn abandon(&mut self, node: Node) {
+        match node.value {
+            Value::Call { .. } => self.script.calls.push(node),
+            Value::List(items) => items.into_iter().for_each(|item| self.abandon(item)),
+            Value::Map(entries) => entries.into_iter().for_each(|entry| self.abandon(entry.node)),
+            _ => {}
+        }
+    }
+
+    /// Passes over the rest of an expression, and takes what calls it makes.
+    fn skip(&mut self, depth: usize) -> Result<(), Fault> {
+        while !self.ends() {
+            let (before, opens) = (self.at, matches!(self.word(0), "(" | "[" | "{"));
+            if self.is_name(0) || opens {
+                let node = self.sum(depth + 1)?;
+                self.abandon(node);
+            }
+            if self.at == before {
+                self.at += 1;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn unknown(&self, start: usize) -> Node {
+        const LONGEST: usize = 120;
+        let span = self.span_from(start);
+        let text = self.source.text.get(span.start..span.end).unwrap_or("").trim();
+        Node { value: Value::Expression(text.chars().take(LONGEST).collect()), span }
+    }
+
+    /// Numbers with + - * / // **, and `not`.
+    fn sum(&mut self, depth: usize) -> Result<Node, Fault> {
+        let start = self.start();
+        Budget::at_depth(depth, self.source.span(start, start))?;
+        if self.word(0) == "not" {
+            self.at += 1;
+            let node = self.sum(depth + 1)?;
+            return Ok(match node.value {
+                Value::Flag(flag) => Node { value: Value::Flag(!flag), span: node.span },
+                _ => {
+                    self.abandon(node);
+                    self.unknown(start)
+                }
+            });
+        }
+        let mut left = self.term(depth)?;
+        while self.is_mark("+") || self.is_mark("-") {
+            let mark = self.word(0).to_owned();
+            self.at += 1;
+            let right = self.term(depth + 1)?;
+            left = self.fold(left, &mark, right, start);
+        }
+        Ok(left)
+    }
+
+    fn term(&mut self, depth: usize) -> Result<Node, Fault> {
+        let start = self.start();
+        let mut left = self.primary(depth)?;
+        while ["*", "/", "//", "**"].iter().any(|mark| self.is_mark(mark)) {
+            let mark = self.word(0).to_owned();
+            self.at += 1;
+            let right = self.primary(depth + 1)?;
+            left = self.fold(left, &mark, right, start);
+        }
+        Ok(left)
+    }
+
+    fn fold(&mut self, left: Node, mark: &str, right: Node, start: usize) -> Node {
+        let value = match (&left.value, &right.value) {
+            (Value::Integer(a), Value::Integer(b)) => whole(*a, mark, *b),
+            (Value::Text(a), Value::Text(b)) if mark == "+" => Some(Value::Text([a.as_str(), b].concat())),
+            (Value::List(a), Value::List(b)) if mark == "+" => Some(Value::List([a.as_slice(), b].concat())),
+            _ => None,
+        };
+        if let Some(value) = value {
+            return Node { value, span: self.span_from(start) };
+        }
+        self.abandon(left);
+        self.abandon(right);
+        self.unknown(start)
+    }
+
+    fn primary(&mut self, depth: usize) -> Result<Node, Fault> {
+        let start = self.start();
+        let here = self.source.span(start, start);
+        Budget::at_depth(depth, here)?;
+        self.budget.spend(1, here)?;
+        let Some(token) = self.token(0).cloned() else { return Ok(self.unknown(start)) };
+        let mut node = match (&token.kind, self.word(0)) {
+            (Kind::Number, text) => {
+                let value = number(text).unwrap_or_else(|| Value::Expression(text.to_owned()));
+                self.at += 1;
+                Node { value, span: self.span_from(start) }
+            }
+            (Kind::Text(_), _) => self.text(start),
+            (Kind::Mark, "(") => self.parenthesis(depth)?,
+            (Kind::Mark, "[") => {
+                self.at += 1;
+                let value =
+                    self.items("]", depth)?.map_or_else(|| self.unknown(start).value, |(items, _)| Value::List(items));
+                Node { value, span: self.span_from(start) }
+            }
+            (Kind::Mark, "{") => self.braces(depth)?,
+            (Kind::Mark, "-" | "+") => self.signed(depth)?,
+            (Kind::Mark, "*" | "**") => {
+                self.at += 1;
+                self.primary(depth + 1)?
+            }
+            (Kind::Name, "lambda" | "await" | "yield") => {
+                self.at += 1;
+                return Ok(self.unknown(start));
+            }
+            (Kind::Name, _) => self.dotted(depth)?,
+            _ => return Ok(self.unknown(start)),
+        };
+        while self.is_mark("[") || self.is_mark("(") || self.is_mark(".") {
+            node = self.postfix(node, start, depth)?;
+        }
+        Ok(node)
+    }
+
+    /// `x[...]`, `x(...)`, `x.y` of what is no plain name.
+    fn postfix(&mut self, node: Node, start: usize, depth: usize) -> Result<Node, Fault> {
+        self.abandon(node);
+        if self.is_mark(".") {
+            self.at += if self.is_name(1) { 2 } else { 1 };
+            if self.is_mark("(") && self.word(0) == "(" {
+                let method =
+                    self.tokens.get(self.at - 1).and_then(|token| self.source.text.get(token.start..token.end));
+                let name = [".", method.unwrap_or("")].concat();
+                return self.call(name, start, depth);
+            }
+        } else {
+            let close = if self.is_mark("(") { ")" } else { "]" };
+            self.at += 1;
+            if let Some((items, keywords)) = self.items(close, depth)? {
+                items.into_iter().for_each(|item| self.abandon(item));
+                keywords.into_iter().for_each(|entry| self.abandon(entry.node));
+            }
+        }
+        Ok(self.unknown(start))
+    }
+
+    /// Texts side by side are one.
+    fn text(&mut self, start: usize) -> Node {
+        let (mut whole, mut fixed) = (String::new(), true);
+        while let Some(Token { kind: Kind::Text(value), .. }) = self.token(0) {
+            match value {
+                Some(value) => whole.push_str(value),
+                None => fixed = false,
+            }
+            self.at += 1;
+        }
+        if fixed { Node { value: Value::Text(whole), span: self.span_from(start) } } else { self.unknown(start) }
+    }
+
+    fn signed(&mut self, depth: usize) -> Result<Node, Fault> {
+        let (start, negative) = (self.start(), self.is_mark("-"));
+        self.at += 1;
+        let node = self.primary(depth + 1)?;
+        let value = match node.value {
+            Value::Integer(whole) if negative => whole.checked_neg().map(Value::Integer),
+            Value::Number(number) if negative => Some(Value::Number(-number)),
+            Value::Integer(_) | Value::Number(_) => Some(node.value),
+            _ => None,
+        };
+        Ok(value.map_or_else(|| self.unknown(start), |value| Node { value, span: self.span_from(start) }))
+    }
+
+    /// A name with dots: a call, a constant, or what a name stands for.
+    fn dotted(&mut self, depth: usize) -> Result<Node, Fault> {
+        let start = self.start();
+        let mut name = self.word(0).to_owned();
+        self.at += 1;
+        while self.is_mark(".") && self.is_name(1) {
+            self.at += 1;
+            name.push('.');
+            name.push_str(self.word(0));
+            self.at += 1;
+        }
+        if self.is_mark("(") {
+            return self.call(name, start, depth);
+        }
+        let span = self.span_from(start);
+        let value = match name.as_str() {
+            "True" => Value::Flag(true),
+            "False" => Value::Flag(false),
+            "None" => Value::Null,
+            _ => match self.names.get(&name).cloned() {
+                Some(Some((node, size))) => {
+                    self.budget.spend(size, span)?;
+                    return Ok(node);
+                }
+                _ => {
+                    dtype(&name).map_or_else(|| Value::Expression(name.clone()), |dtype| Value::Text(dtype.to_owned()))
+                }
+            },
+        };
+        Ok(Node { value, span })
+    }
+
+    fn call(&mut self, name: String, start: usize, depth: usize) -> Result<Node, Fault> {
+        self.at += 1;
+        let Some((arguments, keywords)) = self.items(")", depth)? else { return Ok(self.unknown(start)) };
+        let span = self.span_from(start);
+        let last = name.rsplit('.').next().unwrap_or("");
+        if ASKS_FOR_BF16.contains(&last) {
+            self.script.asks_for_bf16.push(span);
+            return Ok(Node { value: Value::Flag(true), span });
+        }
+        let value = match (name.as_str(), arguments.as_slice()) {
+            ("dict", []) => Value::Map(keywords),
+            ("getattr", [Node { value: Value::Expression(module), .. }, Node { value: Value::Text(dtype), .. }])
+                if module == "torch" =>
+            {
+                Value::Text(dtype.clone())
+            }
+            ("int" | "float" | "str" | "bool", [only]) if !matches!(only.value, Value::Text(_)) => only.value.clone(),
+            _ => Value::Call { name, arguments, keywords },
+        };
+        Ok(Node { value, span })
+    }
+}
+
+fn whole(a: i64, mark: &str, b: i64) -> Option<Value> {
+    let exact = |whole: Option<i64>| whole.map(Value::Integer);
+    match mark {
+        "+" => exact(a.checked_add(b)),
+        "-" => exact(a.checked_sub(b)),
+        "*" => exact(a.checked_mul(b)),
+        "//" => exact(a.checked_div_euclid(b)),
+        "**" => exact(u32::try_from(b).ok().and_then(|power| a.checked_pow(power))),
+        "/" if b != 0 => Some(Value::Number(a as f64 / b as f64)),
+        _ => None,
+    }
+}
+
+/// `torch.bfloat16` and its like, under their plain names.
+fn dtype(name: &str) -> Option<&'static str> {
+    Some(match name.strip_prefix("torch.")? {
+        "bfloat16" => "bfloat16",
+        "float16" | "half" => "float16",
+        "float32" | "float" => "float32",
+        "uint8" => "uint8",
+        "int8" => "int8",
+        _ => return None,
+    })
+}

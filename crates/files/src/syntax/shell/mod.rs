@@ -1,0 +1,293 @@
+//! Shell scripts as far as they launch trainers: commands with their words and environment. Nothing is run: what a command
+//! would print, and what is asked of the machine, is unknown.
+
+mod words;
+
+use std::collections::BTreeMap;
+
+use super::command::{Command, Word};
+use super::limits::{Fault, FaultKind, MOST_NODES, short_enough};
+use super::node::{Entry, Node, Value};
+use super::source::Source;
+
+const NOTATION: &str = "shell";
+
+/// Reads the commands of a shell text: a line that was copied from a terminal, or a whole script.
+///
+/// # Errors
+/// Where a quote does not end, or there is more than is read.
+pub fn read(text: &str) -> Result<Vec<Command>, Fault> {
+    short_enough(text)?;
+    let mut reader = Reader {
+        source: Source::new(text),
+        at: 0,
+        variables: BTreeMap::new(),
+        exported: Vec::new(),
+        commands: Vec::new(),
+        words: 0,
+    };
+    reader.run()?;
+    Ok(reader.commands)
+}
+
+struct Reader<'t> {
+    source: Source<'t>,
+    at: usize,
+    /// What variables stand for.
+    variables: BTreeMap<String, Vec<Word>>,
+    exported: Vec<Entry>,
+    commands: Vec<Command>,
+    words: usize,
+}
+
+impl<'t> Reader<'t> {
+    fn byte(&self, ahead: usize) -> Option<u8> {
+        self.source.text.as_bytes().get(self.at + ahead).copied()
+    }
+
+    fn rest(&self) -> &'t str {
+        self.source.text.get(self.at..).unwrap_or("")
+    }
+
+    fn run(&mut self) -> Result<(), Fault> {
+        while self.at < self.source.text.len() {
+            self.command()?;
+        }
+        Ok(())
+    }
+
+    /// One command up to its end.
+    fn command(&mut self) -> Result<(), Fault> {
+        let start = self.at;
+        let (mut words, mut environment) = (Vec::new(), Vec::new());
+        let (mut output, mut here_end) = (None, None);
+        loop {
+            self.blank();
+            let Some(byte) = self.byte(0) else { break };
+            match byte {
+                b'\n' | b';' | b'(' | b')' | b'|' | b'&' if !self.rest().starts_with("&>") => {
+                    self.at += 1;
+                    break;
+                }
+                b'#' => self.skip_line(),
+                b'<' | b'>' | b'&' => {
+                    let here = self.rest().starts_with("<<") && !self.rest().starts_with("<<<");
+                    let target = self.redirection()?;
+                    if here {
+                        here_end = target;
+                    } else if byte == b'>' {
+                        output = target;
+                    }
+                }
+                _ => {
+                    if words.is_empty() && self.assigns(&mut environment)? {
+                        continue;
+                    }
+                    let found = self.word()?;
+                    self.words += found.len();
+                    if self.words > MOST_NODES {
+                        let span = self.source.span(self.at, self.at);
+                        return Err(Fault { span, kind: FaultKind::TooMany { most: MOST_NODES } });
+                    }
+                    words.extend(found);
+                }
+            }
+        }
+        let mut document = None;
+        if let Some(end) = here_end {
+            document = self.here_document(&end);
+        }
+        self.finish(start, words, environment, output, document);
+        Ok(())
+    }
+
+    fn finish(
+        &mut self,
+        start: usize,
+        mut words: Vec<Word>,
+        environment: Vec<Entry>,
+        output: Option<String>,
+        document: Option<String>,
+    ) {
+        const NOISE: [&str; 20] = [
+            "!", "$", "%%bash", "then", "do", "else", "time", "nohup", "sudo", "exec", "env", "command", "stdbuf",
+            "eval", "srun", "uv", "poetry", "run", ">", "{",
+        ];
+        while let Some(first) = words.first() {
+            let bare = first.text.trim_start_matches('!');
+            if bare.is_empty() || NOISE.contains(&bare) {
+                words.remove(0);
+            } else {
+                break;
+            }
+        }
+        let Some(first) = words.first_mut() else {
+            // `A=1` alone sets A for what follows in the script.
+            for entry in environment {
+                self.set(entry, false);
+            }
+            return;
+        };
+        if let Some(bare) = first.text.strip_prefix('!') {
+            first.text = bare.to_owned();
+        }
+        if first.text == "export" || first.text == "%env" || first.text == "declare" || first.text == "set" {
+            let is_shell = first.text == "export" || first.text == "%env";
+            let pairs: Vec<Entry> = words.iter().skip(1).filter_map(assignment).collect();
+            pairs.into_iter().for_each(|entry| self.set(entry, is_shell));
+            return;
+        }
+        // `env A=1 command`: assignments may follow what was passed over.
+        let (mut environment, mut pairs) = (environment, 0);
+        while let Some(entry) = words.get(pairs).and_then(assignment) {
+            environment.push(entry);
+            pairs += 1;
+        }
+        words.drain(..pairs);
+        if words.is_empty() {
+            environment.into_iter().for_each(|entry| self.set(entry, true));
+            return;
+        }
+        let mut all = self.exported.clone();
+        all.extend(environment);
+        let span = self.source.span(start, self.at);
+        self.commands.push(Command { environment: all, words, span, output, document });
+    }
+
+    fn set(&mut self, entry: Entry, exported: bool) {
+        let (text, known) = match &entry.node.value {
+            Value::Text(text) => (text.clone(), true),
+            Value::Expression(text) => (text.clone(), false),
+            _ => return,
+        };
+        self.variables.insert(entry.key.clone(), vec![Word { text, span: entry.node.span, known }]);
+        if exported || entry.key.chars().all(|letter| letter.is_ascii_uppercase() || letter == '_') {
+            self.exported.push(entry);
+        }
+    }
+
+    /// `NAME=value`, `NAME+=value` and `NAME=(a b c)` before a command.
+    fn assigns(&mut self, environment: &mut Vec<Entry>) -> Result<bool, Fault> {
+        let rest = self.rest();
+        let length = rest.find(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_')).unwrap_or(rest.len());
+        let name = rest.get(..length).unwrap_or("").to_owned();
+        let after = rest.get(length..).unwrap_or("");
+        let adds = after.starts_with("+=");
+        if name.is_empty()
+            || name.starts_with(|first: char| first.is_ascii_digit())
+            || !(adds || after.starts_with('='))
+        {
+            return Ok(false);
+        }
+        let span = self.source.span(self.at, self.at + length);
+        self.at += length + if adds { 2 } else { 1 };
+        let before = if adds { self.variables.get(&name).cloned().unwrap_or_default() } else { Vec::new() };
+        if self.byte(0) == Some(b'(') {
+            let mut words = before;
+            words.extend(self.list()?);
+            self.variables.insert(name, words);
+            return Ok(true);
+        }
+        let start = self.at;
+        let mut word = self.quoted_word()?;
+        if adds {
+            let joined: Vec<&str> = before.iter().map(|word| word.text.as_str()).chain([word.text.as_str()]).collect();
+            word.text = joined.concat();
+        }
+        word.span = self.source.span(start, self.at);
+        self.variables.insert(name.clone(), vec![word.clone()]);
+        environment.push(Entry { key: name, span, node: word.node() });
+        Ok(true)
+    }
+
+    /// The words of `(a b c)`.
+    fn list(&mut self) -> Result<Vec<Word>, Fault> {
+        self.at += 1;
+        let mut words = Vec::new();
+        loop {
+            self.blank();
+            match self.byte(0) {
+                None => return Err(Fault::malformed(&self.source, NOTATION, self.at, "a bracket is not closed")),
+                Some(b')') => {
+                    self.at += 1;
+                    return Ok(words);
+                }
+                Some(b'\n' | b';' | b'|' | b'&' | b'<' | b'>' | b'(') => self.at += 1,
+                Some(b'#') => self.skip_line(),
+                Some(_) => words.extend(self.word()?),
+            }
+        }
+    }
+
+    fn blank(&mut self) {
+        loop {
+            match (self.byte(0), self.byte(1), self.byte(2)) {
+                (Some(b' ' | b'\t' | b'\r'), ..) => self.at += 1,
+                (Some(b'\\'), Some(b'\n'), _) => self.at += 2,
+                (Some(b'\\'), Some(b'\r'), Some(b'\n')) => self.at += 3,
+                // Blanks after the backslash break a line for the shell; people mean it to go on.
+                (Some(b'\\'), Some(b' ' | b'\t'), _) if self.blank_skip_line() => self.at += 1,
+                _ => return,
+            }
+        }
+    }
+
+    fn blank_skip_line(&mut self) -> bool {
+        let rest = self.rest().get(1..).unwrap_or("");
+        let line = rest.split('\n').next().unwrap_or("");
+        if line.trim().is_empty() && rest.len() > line.len() {
+            self.at += line.len() + 1;
+            return true;
+        }
+        false
+    }
+
+    fn skip_line(&mut self) {
+        let rest = self.rest();
+        self.at += rest.find('\n').unwrap_or(rest.len());
+    }
+
+    /// `> file`, `2>&1`, `<<EOF`: what it names.
+    fn redirection(&mut self) -> Result<Option<String>, Fault> {
+        while matches!(self.byte(0), Some(b'<' | b'>' | b'&' | b'-' | b'|')) {
+            self.at += 1;
+        }
+        self.blank();
+        if matches!(self.byte(0), None | Some(b'\n' | b';' | b')')) {
+            return Ok(None);
+        }
+        Ok(self.word()?.into_iter().next().map(|word| word.text))
+    }
+
+    /// The lines up to `end`.
+    fn here_document(&mut self, end: &str) -> Option<String> {
+        let rest = self.rest();
+        let (mut length, mut body) = (0, 0);
+        for line in rest.split_inclusive('\n') {
+            length += line.len();
+            if line.trim() == end {
+                let text = rest.get(..body).map(str::to_owned);
+                self.at += length;
+                return text;
+            }
+            body = length;
+        }
+        None
+    }
+}
+
+fn assignment(word: &Word) -> Option<Entry> {
+    let (name, value) = word.text.split_once('=')?;
+    let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    let starts = !name.starts_with(|first: char| first.is_ascii_digit());
+    let value = Word { text: value.to_owned(), ..word.clone() };
+    (is_name && starts).then(|| Entry { key: name.to_owned(), span: word.span, node: value.node() })
+}
+
+impl Word {
+    /// The word as a value: a text, or what would have to be run.
+    pub fn node(&self) -> Node {
+        let value = if self.known { Value::Text(self.text.clone()) } else { Value::Expression(self.text.clone()) };
+        Node { value, span: self.span }
+    }
+}

@@ -1,0 +1,230 @@
+//! The words of a command: quotes, escapes, and what variables stand for.
+
+use super::super::command::Word;
+use super::super::limits::Fault;
+use super::super::node::Span;
+use super::{NOTATION, Reader};
+
+/// A word as it is being put together.
+#[derive(Default)]
+struct Draft {
+    text: String,
+    known: bool,
+    begun: bool,
+    /// Where the words of a list stand: what was expanded stands where it was set.
+    origin: Option<Span>,
+    /// Words that an expansion has split off.
+    done: Vec<Word>,
+}
+
+impl<'t> Reader<'t> {
+    /// A word, or the words that an unquoted variable stands for.
+    pub(super) fn word(&mut self) -> Result<Vec<Word>, Fault> {
+        let start = self.at;
+        let mut draft = Draft { known: true, ..Draft::default() };
+        while let Some(byte) = self.byte(0) {
+            if matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | b';' | b'|' | b'&' | b'(' | b')' | b'<' | b'>') {
+                // `2>&1`.
+                if matches!(byte, b'<' | b'>') && draft.text.bytes().all(|byte| byte.is_ascii_digit()) {
+                    draft.text.clear();
+                    draft.begun = false;
+                }
+                if !(byte == b'(' && draft.begun) {
+                    break;
+                }
+            }
+            self.part(&mut draft, true)?;
+        }
+        if self.at == start {
+            self.at += 1;
+        }
+        let span = self.source.span(start, self.at);
+        let mut words = draft.done;
+        if draft.begun {
+            words.push(Word { text: draft.text, span: draft.origin.unwrap_or(span), known: draft.known });
+        }
+        Ok(words)
+    }
+
+    /// A word of which expansions make no several: the value of an assignment.
+    pub(super) fn quoted_word(&mut self) -> Result<Word, Fault> {
+        let start = self.at;
+        let mut draft = Draft { known: true, ..Draft::default() };
+        while let Some(byte) = self.byte(0) {
+            if matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | b';' | b'|' | b'&' | b')' | b'<' | b'>') {
+                break;
+            }
+            self.part(&mut draft, false)?;
+        }
+        Ok(Word { text: draft.text, span: self.source.span(start, self.at), known: draft.known })
+    }
+
+    /// The next part of a word: a quote, an expansion, or a letter.
+    fn part(&mut self, draft: &mut Draft, splits: bool) -> Result<(), Fault> {
+        match self.byte(0) {
+            Some(b'\\') => {
+                let rest = self.rest();
+                let skipped = if rest.starts_with("\\\r\n") { 3 } else { 2 };
+                let next = rest.chars().nth(1);
+                self.at += if skipped == 3 { 3 } else { 1 + next.map_or(0, char::len_utf8) };
+                if let Some(next) = next.filter(|next| !matches!(next, '\n' | '\r')) {
+                    draft.text.push(next);
+                    draft.begun = true;
+                }
+                Ok(())
+            }
+            Some(b'\'') => {
+                let inside = self.rest().get(1..).unwrap_or("");
+                let Some(length) = inside.find('\'') else { return Err(self.unclosed()) };
+                draft.text.push_str(&inside[..length]);
+                draft.begun = true;
+                self.at += length + 2;
+                Ok(())
+            }
+            Some(b'"') => self.double_quoted(draft),
+            Some(b'`') => self.computed(draft, 1, "`"),
+            Some(b'$') => self.expansion(draft, splits),
+            _ => {
+                let letter = self.rest().chars().next().unwrap_or(' ');
+                draft.text.push(letter);
+                draft.begun = true;
+                self.at += letter.len_utf8();
+                Ok(())
+            }
+        }
+    }
+
+    fn unclosed(&self) -> Fault {
+        Fault::malformed(&self.source, NOTATION, self.at, "a quote is not closed")
+    }
+
+    fn double_quoted(&mut self, draft: &mut Draft) -> Result<(), Fault> {
+        let opened = self.at;
+        self.at += 1;
+        draft.begun = true;
+        loop {
+            match self.byte(0) {
+                None => {
+                    self.at = opened;
+                    return Err(self.unclosed());
+                }
+                Some(b'"') => {
+                    self.at += 1;
+                    return Ok(());
+                }
+                Some(b'\\') => {
+                    let next = self.rest().chars().nth(1);
+                    self.at += 1 + next.map_or(0, char::len_utf8);
+                    match next {
+                        Some('\n') | None => {}
+                        Some(next @ ('"' | '\\' | '$' | '`')) => draft.text.push(next),
+                        Some(next) => draft.text.extend(['\\', next]),
+                    }
+                }
+                Some(b'$') => self.expansion(draft, false)?,
+                Some(b'`') => self.computed(draft, 1, "`")?,
+                Some(_) => {
+                    let letter = self.rest().chars().next().unwrap_or(' ');
+                    draft.text.push(letter);
+                    self.at += letter.len_utf8();
+                }
+            }
+        }
+    }
+
+    /// What a command would print: unknown.
+    fn computed(&mut self, draft: &mut Draft, opening: usize, close: &str) -> Result<(), Fault> {
+        let start = self.at;
+        self.at += opening;
+        let mut depth = 1_usize;
+        while let Some(byte) = self.byte(0) {
+            self.at += 1;
+            match byte {
+                b'(' if close == ")" => depth += 1,
+                b')' if close == ")" => depth -= 1,
+                b'`' if close == "`" => depth = 0,
+                _ => {}
+            }
+            if depth == 0 {
+                draft.text.push_str(self.source.text.get(start..self.at).unwrap_or(""));
+                (draft.known, draft.begun) = (false, true);
+                return Ok(());
+            }
+        }
+        self.at = start;
+        Err(self.unclosed())
+    }
+
+    /// `$NAME`, `${NAME}`, `${NAME:-default}`, `${NAME[@]}`, `$(...)`.
+    fn expansion(&mut self, draft: &mut Draft, splits: bool) -> Result<(), Fault> {
+        let start = self.at;
+        if self.byte(1) == Some(b'(') {
+            return self.computed(draft, 2, ")");
+        }
+        let rest = self.rest();
+        let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+        let (name, fallback, all) = if let Some(inside) = rest.strip_prefix("${") {
+            let Some(length) = inside.find('}') else { return Err(self.unclosed()) };
+            let inside = &inside[..length];
+            self.at += length + 3;
+            let name_length = inside.find(|letter| !is_name(letter)).unwrap_or(inside.len());
+            let (name, after) = inside.split_at(name_length);
+            let fallback =
+                after.strip_prefix(":-").or_else(|| after.strip_prefix(":=")).or_else(|| after.strip_prefix('-'));
+            (name.to_owned(), fallback.map(str::to_owned), after == "[@]" || after == "[*]")
+        } else {
+            let inside = rest.get(1..).unwrap_or("");
+            let length = inside.find(|letter| !is_name(letter)).unwrap_or(inside.len());
+            if length == 0 {
+                let special = inside.chars().next().filter(|letter| "@*#?!$".contains(*letter));
+                self.at += 1 + special.map_or(0, char::len_utf8);
+                (draft.begun, draft.known) = (true, draft.known && special.is_none());
+                draft.text.push('$');
+                draft.text.extend(special);
+                return Ok(());
+            }
+            let name = inside[..length].to_owned();
+            self.at += length + 1;
+            (name, None, false)
+        };
+        let text = self.source.text.get(start..self.at).unwrap_or("").to_owned();
+        match (self.variables.get(&name).cloned(), fallback) {
+            (Some(words), _) => expand(draft, &words, splits || all),
+            (None, Some(fallback)) if !fallback.contains('$') => {
+                draft.text.push_str(fallback.trim_matches(['"', '\'']));
+                draft.begun = true;
+            }
+            _ => {
+                draft.text.push_str(&text);
+                (draft.known, draft.begun) = (false, true);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Puts what a variable stands for into a word; unquoted, its blanks part words.
+fn expand(draft: &mut Draft, words: &[Word], splits: bool) {
+    const LONGEST: usize = 1 << 20;
+    let mut first = true;
+    for word in words {
+        if draft.text.len() > LONGEST || draft.done.len() > LONGEST {
+            return;
+        }
+        let is_list = words.len() > 1;
+        let pieces: Vec<&str> =
+            if splits && !is_list { word.text.split_whitespace().collect() } else { vec![word.text.as_str()] };
+        for piece in pieces {
+            if !first && draft.begun && (splits || is_list) {
+                let (text, origin) = (std::mem::take(&mut draft.text), draft.origin.unwrap_or(word.span));
+                draft.done.push(Word { text, span: origin, known: draft.known });
+                draft.known = true;
+            }
+            draft.origin = draft.text.is_empty().then_some(word.span);
+            draft.text.push_str(piece.trim_matches('"'));
+            draft.known &= word.known;
+            draft.begun = true;
+            first = false;
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! What launches processes, and variables of the environment.
+
+use super::{Fact, Row, Topic, bears, nothing, says};
+
+pub(super) const ROWS: &[Row] = &[
+    says("nproc_per_node", Fact::ProcessesPerMachine),
+    says("num_gpus", Fact::ProcessesPerMachine),
+    says("nnodes", Fact::Machines),
+    says("num_nodes", Fact::Machines),
+    says("include", Fact::Include),
+    bears("exclude", Topic::Placement),
+    bears("bind_cores_to_rank", Topic::NoSetting),
+];
+
+pub(super) const KNOWN: &str = "master_port master_addr node_rank rdzv_backend rdzv_endpoint rdzv_id rdzv_conf standalone \
+    max_restarts monitor_interval start_method role module m no_python run_path log_dir redirects tee local_ranks_filter \
+    use_env hostfile launcher launcher_args force_multi save_pid enable_each_rank_log autotuning elastic_training user_args \
+    no_local_rank ssh_port no_ssh_check local_addr rdzv_timeout";
+
+pub(super) const ENVIRONMENT_ROWS: &[Row] = &[
+    says("CUDA_VISIBLE_DEVICES", Fact::VisibleGpus),
+    says("HIP_VISIBLE_DEVICES", Fact::VisibleGpus),
+    says("ASCEND_RT_VISIBLE_DEVICES", Fact::VisibleGpus),
+    says("NPROC_PER_NODE", Fact::ProcessesPerMachine),
+    says("NNODES", Fact::Machines),
+    says("PYTORCH_CUDA_ALLOC_CONF", Fact::Allocator),
+    says("PYTORCH_ALLOC_CONF", Fact::Allocator),
+    says("PYTORCH_HIP_ALLOC_CONF", Fact::Allocator),
+    says("FORCE_TORCHRUN", Fact::MultiGpu),
+    says("ACCELERATE_MIXED_PRECISION", Fact::Precision),
+    bears("MAX_PIXELS", Topic::Vision),
+    bears("VIDEO_MAX_PIXELS", Topic::Vision),
+    bears("FPS_MAX_FRAMES", Topic::Vision),
+    bears("CUDA_LAUNCH_BLOCKING", Topic::NoSetting),
+    bears("CUBLAS_WORKSPACE_CONFIG", Topic::NoSetting),
+    bears("NCCL_BUFFSIZE", Topic::NoSetting),
+    nothing("WANDB_PROJECT"),
+];

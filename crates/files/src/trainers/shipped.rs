@@ -1,0 +1,55 @@
+//! Configurations that trainers ship and that people name without giving them.
+
+/// The settings of a DeepSpeed file that a trainer ships, by its name: what its examples hold that bears on memory.
+///
+/// ms-swift's swift/config/*.json, LLaMA-Factory's examples/deepspeed/ds_z*_config.json, axolotl's deepspeed_configs/*.json.
+pub fn shipped_deepspeed(path: &str) -> Option<&'static str> {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    let name = name.strip_suffix(".json").unwrap_or(name);
+    Some(match name {
+        "zero0" | "ds_z0_config" => ZERO0,
+        "zero1" => ZERO1,
+        "zero2" | "ds_z2_config" => ZERO2,
+        "zero2_offload" | "ds_z2_offload_config" => ZERO2_OFFLOAD,
+        "zero3" | "zero3_bf16" | "ds_z3_config" | "zero3_fp16" => ZERO3,
+        "zero3_offload" | "zero3_bf16_cpuoffload_all" | "ds_z3_offload_config" => ZERO3_OFFLOAD,
+        "zero3_bf16_cpuoffload_params" => ZERO3_OFFLOAD_PARAM,
+        _ => return None,
+    })
+}
+
+/// The settings of an accelerate configuration that TRL ships (trl/accelerate_configs/*.yaml).
+pub fn shipped_accelerate(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "single_gpu" => "distributed_type: \"NO\"\nmixed_precision: bf16\nnum_processes: 1\n",
+        "multi_gpu" => "distributed_type: MULTI_GPU\nmixed_precision: bf16\nnum_processes: 8\n",
+        "zero1" | "deepspeed_zero1" => {
+            "distributed_type: DEEPSPEED\nmixed_precision: bf16\nnum_processes: 8\ndeepspeed_config: {zero_stage: 1}\n"
+        }
+        "zero2" | "deepspeed_zero2" => {
+            "distributed_type: DEEPSPEED\nmixed_precision: bf16\nnum_processes: 8\ndeepspeed_config: {zero_stage: 2}\n"
+        }
+        "zero3" | "deepspeed_zero3" => {
+            "distributed_type: DEEPSPEED\nmixed_precision: bf16\nnum_processes: 8\ndeepspeed_config: {zero_stage: 3}\n"
+        }
+        "fsdp1" => "distributed_type: FSDP\nmixed_precision: bf16\nnum_processes: 8\nfsdp_config: {fsdp_version: 1}\n",
+        "fsdp2" => "distributed_type: FSDP\nmixed_precision: bf16\nnum_processes: 8\nfsdp_config: {fsdp_version: 2}\n",
+        _ => return None,
+    })
+}
+
+const ZERO0: &str = r#"{"zero_optimization": {"stage": 0}, "bf16": {"enabled": "auto"}, "fp16": {"enabled": "auto"}}"#;
+const ZERO1: &str = r#"{"zero_optimization": {"stage": 1}, "bf16": {"enabled": "auto"}, "fp16": {"enabled": "auto"}}"#;
+const ZERO2: &str = r#"{"zero_optimization": {"stage": 2}, "bf16": {"enabled": "auto"}, "fp16": {"enabled": "auto"}}"#;
+const ZERO2_OFFLOAD: &str = r#"{"zero_optimization": {"stage": 2, "offload_optimizer": {"device": "cpu", "pin_memory": true}},
+ "bf16": {"enabled": "auto"}, "fp16": {"enabled": "auto"}}"#;
+const ZERO3: &str = r#"{"zero_optimization": {"stage": 3, "reduce_bucket_size": "auto", "stage3_prefetch_bucket_size": "auto",
+ "stage3_param_persistence_threshold": "auto", "stage3_max_live_parameters": 1e9, "stage3_max_reuse_distance": 1e9,
+ "sub_group_size": 1e9}, "bf16": {"enabled": "auto"}, "fp16": {"enabled": "auto"}}"#;
+const ZERO3_OFFLOAD: &str = r#"{"zero_optimization": {"stage": 3, "offload_optimizer": {"device": "cpu", "pin_memory": true},
+ "offload_param": {"device": "cpu", "pin_memory": true}, "reduce_bucket_size": "auto", "stage3_prefetch_bucket_size": "auto",
+ "stage3_param_persistence_threshold": "auto", "stage3_max_live_parameters": 1e9, "stage3_max_reuse_distance": 1e9,
+ "sub_group_size": 1e9}, "bf16": {"enabled": "auto"}, "fp16": {"enabled": "auto"}}"#;
+const ZERO3_OFFLOAD_PARAM: &str = r#"{"zero_optimization": {"stage": 3, "offload_param": {"device": "cpu", "pin_memory": true},
+ "reduce_bucket_size": "auto", "stage3_prefetch_bucket_size": "auto", "stage3_param_persistence_threshold": "auto"},
+ "bf16": {"enabled": "auto"}, "fp16": {"enabled": "auto"}}"#;

@@ -1,0 +1,105 @@
+//! TRL's configurations (trl trainer/*_config.py), `ModelConfig`, and what its trainers once took themselves.
+
+use super::{As, Fact, Row, Topic, bears, nothing, renamed, says, sets};
+
+pub(super) const ROWS: &[Row] = &[
+    // trainer/model_config.py.
+    says("model_name_or_path", Fact::Model),
+    says("model", Fact::Model),
+    says("dtype", Fact::Dtype),
+    says("torch_dtype", Fact::Dtype),
+    says("attn_implementation", Fact::Attention),
+    says("use_peft", Fact::UsesAdapters),
+    sets("lora_r", "lora.r", As::Whole),
+    sets("lora_alpha", "lora.lora_alpha", As::Real),
+    sets("lora_dropout", "lora.lora_dropout", As::Real),
+    says("lora_target_modules", Fact::Targets),
+    sets("lora_target_parameters", "lora.target_parameters", As::Names),
+    sets("lora_modules_to_save", "lora.modules_to_save", As::Names),
+    bears("use_dora", Topic::Dora),
+    says("load_in_8bit", Fact::In8Bit),
+    says("load_in_4bit", Fact::In4Bit),
+    sets("bnb_4bit_quant_type", "quantization.quant_type", As::Lower),
+    sets("use_bnb_nested_quant", "quantization.double_quant", As::Flag),
+    sets("bnb_4bit_quant_storage", "quantization.bnb_4bit_quant_storage", As::Dtype),
+    nothing("use_rslora"),
+    nothing("lora_task_type"),
+    // sft_config.py, dpo_config.py and their siblings.
+    says("max_length", Fact::Length),
+    says("max_seq_length", Fact::Length),
+    says("packing", Fact::Packing),
+    sets("packing_strategy", "packing_strategy", As::Lower),
+    sets("padding_free", "padding_free", As::Flag),
+    sets("activation_offloading", "activation_offloading", As::Flag),
+    says("loss_type", Fact::Loss),
+    says("precompute_ref_log_probs", Fact::Precomputed),
+    sets("use_liger_loss", "use_liger_loss", As::Flag),
+    renamed("use_liger", "use_liger_kernel", "trl 0.18"),
+    says("model_init_kwargs.torch_dtype", Fact::Dtype),
+    says("model_init_kwargs.dtype", Fact::Dtype),
+    says("model_init_kwargs.attn_implementation", Fact::Attention),
+    says("model_init_kwargs.device_map", Fact::DeviceMap),
+    nothing("model_init_kwargs.use_cache"),
+    nothing("model_init_kwargs.trust_remote_code"),
+    nothing("model_init_kwargs.revision"),
+    nothing("model_init_kwargs.low_cpu_mem_usage"),
+    bears("precompute_ref_batch_size", Topic::NoSetting),
+    bears("eval_packing", Topic::Evaluation),
+    bears("ref_model_init_kwargs", Topic::SecondModel),
+    bears("sync_ref_model", Topic::SecondModel),
+    bears("cast_lm_head_to_fp32", Topic::NoSetting),
+    bears("rpo_alpha", Topic::Loss),
+    bears("f_divergence_type", Topic::Loss),
+    nothing("dataset_name"),
+    nothing("dataset_text_field"),
+    nothing("dataset_kwargs"),
+    nothing("loss_weights"),
+    nothing("chat_template_kwargs"),
+    nothing("generation_kwargs"),
+    sets("vllm_mode", "rollout.vllm_mode", As::Lower),
+    // rewards and rollouts.
+    sets("num_generations", "rollout.num_generations", As::Whole),
+    sets("max_completion_length", "rollout.max_completion_length", As::Whole),
+    sets("max_prompt_length", "rollout.max_prompt_length", As::Whole),
+    sets("steps_per_generation", "steps_per_generation", As::Whole),
+    sets("num_iterations", "num_iterations", As::Whole),
+    sets("beta", "beta", As::Real),
+    sets("top_k", "rollout.top_k", As::Whole),
+    sets("top_p", "rollout.top_p", As::Real),
+    says("use_vllm", Fact::UsesVllm),
+    sets("vllm_gpu_memory_utilization", "rollout.vllm_gpu_memory_utilization", As::Real),
+    sets("vllm_tensor_parallel_size", "rollout.vllm_tensor_parallel_size", As::Whole),
+    sets("vllm_enable_sleep_mode", "rollout.vllm_enable_sleep_mode", As::Flag),
+    bears("generation_batch_size", Topic::NoSetting),
+    bears("vllm_max_model_length", Topic::NoSetting),
+    bears("num_generations_eval", Topic::Evaluation),
+    says("reward_model_path", Fact::RewardModel),
+    says("reward_model_name_or_path", Fact::RewardModel),
+    bears("sft_model_path", Topic::SecondModel),
+    sets("vf_coef", "vf_coef", As::Real),
+    sets("response_length", "rollout.max_completion_length", As::Whole),
+    sets("local_rollout_forward_batch_size", "logprob_batch_size", As::Whole),
+    bears("num_mini_batches", Topic::NoSetting),
+];
+
+/// The same of trainers that hand TRL's reinforcement arguments on.
+pub(super) const REINFORCEMENT_ROWS: &[Row] = ROWS;
+
+/// `SFTTrainer(max_seq_length=..., packing=...)` and its siblings, up to TRL 0.12.
+pub(super) const TRAINER_ROWS: &[Row] = &[
+    nothing("model"),
+    nothing("ref_model"),
+    says("max_seq_length", Fact::Length),
+    says("max_length", Fact::Length),
+    says("packing", Fact::Packing),
+    sets("beta", "beta", As::Real),
+    says("precompute_ref_log_probs", Fact::Precomputed),
+    bears("neftune_noise_alpha", Topic::Noise),
+];
+
+pub(super) const TRAINER_KNOWN: &str = "args train_dataset eval_dataset tokenizer processing_class data_collator peft_config \
+    callbacks compute_metrics dataset_text_field formatting_func dataset_num_proc dataset_batch_size model_init_kwargs \
+    num_of_sequences chars_per_token preprocess_logits_for_metrics optimizers reward_funcs reward_processing_classes \
+    infinite max_target_length label_pad_token_id padding_value truncation_mode disable_dropout is_encoder_decoder \
+    loss_type label_smoothing generate_during_eval optimizer_cls_and_kwargs dataset_kwargs reward_model value_model config \
+    quantization_config model_init tools environment_factory rollout_func model_name";

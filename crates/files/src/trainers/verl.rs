@@ -1,0 +1,88 @@
+//! verl's hydra keys (verl/trainer/config/ppo_trainer.yaml).
+
+use super::{As, Fact, Row, Topic, bears, nothing, says, sets};
+
+pub(super) const ROWS: &[Row] = &[
+    says("actor_rollout_ref.model.path", Fact::Model),
+    says("model.partial_pretrain", Fact::Model),
+    says("model.path", Fact::Model),
+    says("algorithm.adv_estimator", Fact::Estimator),
+    says("actor_rollout_ref.model.enable_gradient_checkpointing", Fact::Checkpointing),
+    says("model.enable_gradient_checkpointing", Fact::Checkpointing),
+    sets("actor_rollout_ref.model.enable_activation_offload", "activation_offloading", As::Flag),
+    sets("actor_rollout_ref.model.lora_rank", "lora.r", As::Whole),
+    sets("actor_rollout_ref.model.lora_alpha", "lora.lora_alpha", As::Real),
+    sets("model.lora_rank", "lora.r", As::Whole),
+    sets("model.lora_alpha", "lora.lora_alpha", As::Real),
+    says("actor_rollout_ref.model.target_modules", Fact::Targets),
+    says("model.target_modules", Fact::Targets),
+    sets("actor_rollout_ref.model.use_remove_padding", "padding_free", As::Flag),
+    sets("actor_rollout_ref.model.use_liger", "use_liger_kernel", As::Flag),
+    sets("actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu", "per_device_train_batch_size", As::Whole),
+    sets("data.micro_batch_size_per_gpu", "per_device_train_batch_size", As::Whole),
+    says("actor_rollout_ref.actor.ppo_micro_batch_size", Fact::GlobalBatch),
+    bears("actor_rollout_ref.actor.ppo_mini_batch_size", Topic::NoSetting),
+    sets("actor_rollout_ref.actor.ppo_epochs", "num_iterations", As::Whole),
+    says("actor_rollout_ref.actor.use_kl_loss", Fact::UsesReference),
+    says("algorithm.use_kl_in_reward", Fact::UsesReference),
+    sets("actor_rollout_ref.actor.kl_loss_coef", "beta", As::Real),
+    bears("actor_rollout_ref.actor.use_dynamic_bsz", Topic::DynamicBatch),
+    bears("actor_rollout_ref.actor.ppo_max_token_len_per_gpu", Topic::DynamicBatch),
+    bears("actor_rollout_ref.actor.ulysses_sequence_parallel_size", Topic::Parallelism),
+    bears("actor_rollout_ref.actor.entropy_checkpointing", Topic::Activations),
+    sets("actor_rollout_ref.actor.grad_clip", "max_grad_norm", As::Real),
+    says("actor_rollout_ref.actor.strategy", Fact::Fsdp),
+    says("actor_rollout_ref.actor.fsdp_config.param_offload", Fact::ParamDevice),
+    says("actor_rollout_ref.actor.fsdp_config.optimizer_offload", Fact::OptimizerDevice),
+    bears("actor_rollout_ref.actor.fsdp_config.fsdp_size", Topic::Parallelism),
+    says("actor_rollout_ref.actor.fsdp_config.reshard_after_forward", Fact::Reshard),
+    says("actor_rollout_ref.actor.fsdp_config.model_dtype", Fact::Dtype),
+    bears("actor_rollout_ref.ref.fsdp_config.param_offload", Topic::SecondModel),
+    sets("actor_rollout_ref.ref.log_prob_micro_batch_size_per_gpu", "logprob_batch_size", As::Whole),
+    sets("actor_rollout_ref.rollout.log_prob_micro_batch_size_per_gpu", "logprob_batch_size", As::Whole),
+    says("actor_rollout_ref.rollout.name", Fact::Engine),
+    sets("actor_rollout_ref.rollout.n", "rollout.num_generations", As::Whole),
+    sets("actor_rollout_ref.rollout.gpu_memory_utilization", "rollout.vllm_gpu_memory_utilization", As::Real),
+    sets("actor_rollout_ref.rollout.tensor_model_parallel_size", "rollout.vllm_tensor_parallel_size", As::Whole),
+    sets("actor_rollout_ref.rollout.enforce_eager", "rollout.enforce_eager", As::Flag),
+    sets("actor_rollout_ref.rollout.free_cache_engine", "rollout.vllm_enable_sleep_mode", As::Flag),
+    bears("actor_rollout_ref.rollout.max_num_batched_tokens", Topic::NoSetting),
+    bears("actor_rollout_ref.rollout.max_num_seqs", Topic::NoSetting),
+    bears("actor_rollout_ref.rollout.max_model_len", Topic::NoSetting),
+    nothing("actor_rollout_ref.rollout.dtype"),
+    says("data.train_batch_size", Fact::Prompts),
+    sets("data.max_prompt_length", "rollout.max_prompt_length", As::Whole),
+    sets("data.max_response_length", "rollout.max_completion_length", As::Whole),
+    says("data.max_length", Fact::Length),
+    says("critic.model.path", Fact::ValueModel),
+    bears("critic.ppo_micro_batch_size_per_gpu", Topic::SecondModel),
+    bears("critic.model.enable_gradient_checkpointing", Topic::SecondModel),
+    bears("critic.model.fsdp_config.param_offload", Topic::SecondModel),
+    bears("critic.model.fsdp_config.optimizer_offload", Topic::SecondModel),
+    bears("reward_model.enable", Topic::SecondModel),
+    says("reward_model.model.path", Fact::RewardModel),
+    bears("reward_model.micro_batch_size_per_gpu", Topic::SecondModel),
+    says("trainer.n_gpus_per_node", Fact::ProcessesPerMachine),
+    says("trainer.nnodes", Fact::Machines),
+];
+
+/// Sections whose other keys bear on no memory, or on what the plan has no setting for.
+pub(super) const KNOWN: &str = "algorithm.kl_ctrl.kl_coef algorithm.gamma algorithm.lam algorithm.kl_penalty \
+    data.train_files data.val_files data.prompt_key data.filter_overlong_prompts data.truncation data.shuffle \
+    data.val_batch_size data.return_raw_chat data.image_key data.reward_fn_key trainer.logger trainer.project_name \
+    trainer.experiment_name trainer.save_freq trainer.test_freq trainer.total_epochs trainer.total_training_steps \
+    trainer.critic_warmup trainer.val_before_train trainer.default_local_dir trainer.resume_mode \
+    trainer.default_hdfs_dir actor_rollout_ref.actor.optim.lr actor_rollout_ref.actor.optim.weight_decay \
+    actor_rollout_ref.actor.optim.lr_warmup_steps_ratio actor_rollout_ref.actor.optim.lr_warmup_steps \
+    actor_rollout_ref.actor.kl_loss_type actor_rollout_ref.actor.entropy_coeff actor_rollout_ref.actor.clip_ratio \
+    actor_rollout_ref.actor.clip_ratio_low actor_rollout_ref.actor.clip_ratio_high actor_rollout_ref.actor.loss_agg_mode \
+    actor_rollout_ref.rollout.temperature actor_rollout_ref.rollout.top_p actor_rollout_ref.rollout.top_k \
+    actor_rollout_ref.rollout.do_sample actor_rollout_ref.rollout.mode actor_rollout_ref.rollout.val_kwargs.n \
+    actor_rollout_ref.rollout.load_format actor_rollout_ref.hybrid_engine actor_rollout_ref.rollout.ignore_eos \
+    actor_rollout_ref.rollout.val_kwargs.temperature actor_rollout_ref.rollout.val_kwargs.top_p \
+    actor_rollout_ref.rollout.enable_chunked_prefill actor_rollout_ref.rollout.layered_summon \
+    actor_rollout_ref.rollout.val_kwargs.do_sample actor_rollout_ref.rollout.disable_log_stats \
+    critic.optim.lr critic.model.use_remove_padding critic.cliprange_value custom_reward_function.path \
+    custom_reward_function.name reward_model.reward_manager actor_rollout_ref.model.external_lib \
+    actor_rollout_ref.model.trust_remote_code data.trust_remote_code optim.lr actor_rollout_ref.nccl_timeout \
+    actor_rollout_ref.actor.checkpoint.contents ray_init.num_cpus";

@@ -1,0 +1,1 @@
+axolotl train f.yml --num-processes 8

@@ -1,0 +1,1 @@
+accelerate launch --multi_gpu --num_machines 2 --num_processes 16 --machine_rank 0 --main_process_ip 10.0.0.1 --mixed_precision fp16 train.py --model_name_or_path Qwen/Qwen3-4B --per_device_train_batch_size 1

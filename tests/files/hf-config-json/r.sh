@@ -1,0 +1,1 @@
+python run_clm.py --model_name_or_path ./my-model --bf16

@@ -1,0 +1,1 @@
+torchrun --nproc-per-node 4 --nnodes=2 train.py --model_name_or_path Qwen/Qwen3-8B --fsdp 'full_shard auto_wrap offload' --fsdp_config '{"version": 2, "reshard_after_forward": true}' --bf16 true --per_device_train_batch_size=1

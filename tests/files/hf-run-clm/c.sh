@@ -1,0 +1,1 @@
+python run_clm.py --model_name_or_path Qwen/Qwen2.5-0.5B --dataset_name wikitext --dataset_config_name wikitext-2-raw-v1 --per_device_train_batch_size 8 --do_train --do_eval --output_dir /tmp/test-clm --block_size 1024 --torch_dtype bfloat16 --bf16

@@ -1,0 +1,1 @@
+$ CUDA_VISIBLE_DEVICES="0,1,2,3" torchrun --nproc_per_node "4" run_clm.py --model_name_or_path='Qwen/Qwen3-4B' --learning_rate .5e-4 --max_grad_norm=1_0 --bf16=True --per_device_train_batch_size "1" 2>&1 | tee log.txt

@@ -1,0 +1,1 @@
+NNODES=2 NPROC_PER_NODE=8 swift sft --model Qwen/Qwen2.5-7B-Instruct --tuner_type full --deepspeed zero3_offload --torch_dtype bfloat16 --max_length 8192 --per_device_train_batch_size 1 --gradient_accumulation_steps 1 --use_liger_kernel true --dataset d

@@ -1,0 +1,1 @@
+swift sft --model Qwen/Qwen3-8B --dataset d

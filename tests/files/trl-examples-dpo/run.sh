@@ -1,0 +1,14 @@
+accelerate launch --config_file=examples/accelerate_configs/deepspeed_zero2.yaml trl/scripts/dpo.py \
+    --dataset_name trl-lib/ultrafeedback_binarized \
+    --model_name_or_path Qwen/Qwen2-7B-Instruct \
+    --learning_rate 5.0e-6 \
+    --per_device_train_batch_size 2 \
+    --gradient_accumulation_steps 8 \
+    --gradient_checkpointing \
+    --max_length 1024 \
+    --output_dir out \
+    --no_remove_unused_columns \
+    --use_peft \
+    --lora_r 32 \
+    --lora_alpha 16 \
+    --torch_dtype bfloat16

@@ -1,0 +1,1 @@
+python trl/scripts/kto.py --dataset_name trl-lib/kto-mix-14k --model_name_or_path=Qwen/Qwen3-4B --per_device_train_batch_size 16 --learning-rate 5e-7 --use_peft --lora_target_modules=all-linear --lora_r=16 --load_in_4bit

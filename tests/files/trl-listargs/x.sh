@@ -1,0 +1,1 @@
+accelerate launch --num_processes 2 --mixed_precision bf16 sft.py --model_name_or_path Qwen/Qwen3-4B --use_peft true --lora_target_modules q_proj k_proj v_proj o_proj --lora_modules_to_save embed_tokens lm_head --fp16 False --attn_implementation sdpa
