@@ -107,6 +107,10 @@ pub struct FieldText {
 pub struct ChoiceText {
     /// The name.
     pub label: &'static str,
+    /// Opens what reads files and texts.
+    pub read_files: &'static str,
+    /// Opens what writes files.
+    pub write_files: &'static str,
     /// What it means, in a few words; or empty.
     pub gloss: &'static str,
 }
