@@ -22,8 +22,7 @@ pub(crate) fn table(caption: &str, head: &[&str], rows: &[Vec<String>]) -> Strin
         cells.map(|cell| format!("<{tag}>{cell}</{tag}>")).collect()
     };
     let head = cells("th", &mut head.iter().map(|word| escaped(word)));
-    let rows: String =
-        rows.iter().map(|row| format!("<tr>{}</tr>", cells("td", &mut row.iter().cloned()))).collect();
+    let rows: String = rows.iter().map(|row| format!("<tr>{}</tr>", cells("td", &mut row.iter().cloned()))).collect();
     let caption = escaped(caption);
     format!(
         "<div class=\"table-scroll\"><table><caption class=\"visually-hidden\">{caption}</caption><thead><tr>{head}</tr></thead>\

@@ -3,6 +3,8 @@
 //! A module of its own, so that nobody waits for it who does not use it. It shares no memory with the page: the plan is in
 //! the address, which both follow.
 
+mod figures;
+mod findings;
 mod html;
 mod panel;
 mod read;

@@ -6,12 +6,12 @@ use headroom_core::link;
 use headroom_core::plan::Plan;
 use headroom_files::export::Format;
 use headroom_text::Language;
-use js_sys::{Array, Reflect, Uint8Array};
+use js_sys::{Array, Object, Reflect, Uint8Array};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::{
-    Blob, BlobPropertyBag, CustomEvent, Document, Element, Event, HtmlAnchorElement, HtmlElement, HtmlInputElement,
-    HtmlSelectElement, HtmlTextAreaElement, Url, Window, window,
+    Blob, BlobPropertyBag, CustomEvent, CustomEventInit, Document, Element, Event, HtmlAnchorElement, HtmlElement,
+    HtmlInputElement, HtmlSelectElement, HtmlTextAreaElement, Url, Window, window,
 };
 
 use crate::html::{button, escaped};
@@ -199,6 +199,13 @@ fn act(action: &str) {
             return;
         }
         "read" => read_all(),
+        "add" => PANEL.with_borrow_mut(|panel| {
+            let typed = std::mem::take(&mut panel.typed);
+            if !typed.trim().is_empty() {
+                let name = format!("{} {}", words(language()).pasted, panel.given.len() + 1);
+                panel.given.push(Given { name, bytes: typed.into_bytes() });
+            }
+        }),
         "clear" => PANEL.with_borrow_mut(|panel| {
             panel.typed.clear();
             panel.given.clear();
@@ -220,12 +227,17 @@ fn act(action: &str) {
             }
         }
         "fix" => {
-            let fixed = PANEL.with_borrow_mut(|panel| panel.outcome.as_mut().and_then(|outcome| outcome.fix(place, &plan())));
+            let fixed =
+                PANEL.with_borrow_mut(|panel| panel.outcome.as_mut().and_then(|outcome| outcome.fix(place, &plan())));
             if let Some(plan) = fixed {
                 go_to(&plan);
             }
         }
         "copy" | "download" => give(verb, place),
+        "svg" | "png" => {
+            picture(verb, place);
+            return;
+        }
         "zip" => {
             let archive = PANEL.with_borrow(|panel| panel.written.as_ref().map(Written::archive));
             if let Some(bytes) = archive {
@@ -267,6 +279,34 @@ fn download(name: &str, bytes: &[u8]) {
     }
     // The browser has taken the address by now.
     let _ = Url::revoke_object_url(&url);
+}
+
+/// The pictures of the page, outside of the panel.
+const PICTURES: &str = ".chart-place .drawing svg";
+
+/// Asks static/files.js, which knows the style sheet, for the picture in `place` as a file.
+fn picture(form: &str, place: usize) {
+    let detail = Object::new();
+    let pictures = page().and_then(|(_, document)| document.query_selector_all(PICTURES).ok());
+    let Some(svg) = pictures.and_then(|all| all.get(u32::try_from(place).ok()?)) else { return };
+    // Setting properties of an object of our own cannot fail.
+    let _ = Reflect::set(&detail, &"svg".into(), &svg);
+    let _ = Reflect::set(&detail, &"form".into(), &form.into());
+    let options = CustomEventInit::new();
+    options.set_detail(&detail);
+    if let (Some(root), Ok(event)) = (root(), CustomEvent::new_with_event_init_dict("headroom-picture", &options)) {
+        // Nobody prevents it.
+        let _ = root.dispatch_event(&event);
+    }
+}
+
+/// The names of the pictures that the page shows.
+fn pictures() -> Vec<String> {
+    let Some(all) = page().and_then(|(_, document)| document.query_selector_all(PICTURES).ok()) else {
+        return Vec::new();
+    };
+    let name = |at| all.get(at)?.dyn_into::<Element>().ok()?.get_attribute("aria-label");
+    (0..all.length()).map(|at| name(at).unwrap_or_default()).collect()
 }
 
 fn go_to(plan: &Plan) {
@@ -318,7 +358,9 @@ fn show() {
     let (html, open) = PANEL.with_borrow(|panel| (panel.html(words), panel.tab));
     root.set_inner_html(&html);
     let Ok(buttons) = document.query_selector_all("[data-files]") else { return };
-    for button in (0..buttons.length()).filter_map(|at| buttons.get(at)).filter_map(|node| node.dyn_into::<Element>().ok()) {
+    for button in
+        (0..buttons.length()).filter_map(|at| buttons.get(at)).filter_map(|node| node.dyn_into::<Element>().ok())
+    {
         let name = button.get_attribute("data-files").unwrap_or_default();
         let expanded = matches!((name.as_str(), open), ("read", Some(Tab::Read)) | ("write", Some(Tab::Write)));
         // Setting an attribute of a fixed, valid name cannot fail.
@@ -349,7 +391,11 @@ impl Panel {
             .iter()
             .enumerate()
             .map(|(at, given)| {
-                format!("<li><code>{}</code> {}</li>", escaped(&given.name), button("", &format!("remove:{at}"), words.remove))
+                format!(
+                    "<li><code>{}</code> {}</li>",
+                    escaped(&given.name),
+                    button("", &format!("remove:{at}"), words.remove)
+                )
             })
             .collect();
         let given = if given.is_empty() {
@@ -362,13 +408,14 @@ impl Panel {
             "<p class=\"panel-intro\">{}</p>{given}\
              <label class=\"visually-hidden\" for=\"{TEXT}\">{}</label>\
              <textarea id=\"{TEXT}\" rows=\"7\" spellcheck=\"false\" placeholder=\"{}\">{}</textarea>\
-             <div class=\"files-actions\">{}{}<input id=\"{CHOOSER}\" type=\"file\" multiple hidden>{}\
+             <div class=\"files-actions\">{}{}{}<input id=\"{CHOOSER}\" type=\"file\" multiple hidden>{}\
              <span class=\"files-hint\">{}</span></div>{outcome}",
             escaped(words.intro),
             escaped(words.box_label),
             escaped(words.placeholder),
             escaped(&self.typed),
             button("primary", "read", words.read),
+            button("", "add", words.add),
             button("", "choose", words.choose_files),
             button("", "clear", words.clear),
             escaped(words.or_drop),
@@ -380,12 +427,29 @@ impl Panel {
             .iter()
             .map(|format| {
                 let selected = if *format == self.format { " selected" } else { "" };
-                format!("<option value=\"{}\"{selected}>{}</option>", format.name(), escaped(write::label(*format, language())))
+                format!(
+                    "<option value=\"{}\"{selected}>{}</option>",
+                    format.name(),
+                    escaped(write::label(*format, language()))
+                )
             })
             .collect();
         let written = self.written.as_ref().map_or_else(String::new, |written| written.html(words));
+        let drawn: String = pictures()
+            .iter()
+            .enumerate()
+            .map(|(at, name)| {
+                let svg = button("", &format!("svg:{at}"), "SVG");
+                format!("<li>{svg}{} {}</li>", button("", &format!("png:{at}"), "PNG"), escaped(name))
+            })
+            .collect();
+        let drawn = if drawn.is_empty() {
+            drawn
+        } else {
+            format!("<h3>{}</h3><ul class=\"files-given\">{drawn}</ul>", escaped(words.charts))
+        };
         format!(
-            "<div class=\"files-actions\"><label for=\"{FORMAT}\">{}</label><select id=\"{FORMAT}\">{options}</select></div>{written}",
+            "<div class=\"files-actions\"><label for=\"{FORMAT}\">{}</label><select id=\"{FORMAT}\">{options}</select></div>{written}{drawn}",
             escaped(words.format)
         )
     }

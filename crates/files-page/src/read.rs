@@ -2,13 +2,14 @@
 
 use headroom_core::job::Job;
 use headroom_core::plan::{self, Plan};
-use headroom_core::units::bytes_text;
 use headroom_files::diagnose::{Diagnosis, diagnose};
-use headroom_files::finding::{Finding, Language as Spoken, Severity};
+use headroom_files::finding::Finding;
 use headroom_files::import::{File, Import, import};
 use headroom_files::lint::{fixed, fixed_plan, lint};
 use headroom_text::Language;
 
+use crate::figures::diagnosis_html;
+use crate::findings::{self, Row};
 use crate::html::{button, escaped, table};
 use crate::words::Words;
 use crate::write::file_html;
@@ -34,6 +35,8 @@ pub(crate) struct Outcome {
     unreadable: Vec<String>,
     /// Files that a fix has changed, by their place.
     corrected: Vec<usize>,
+    /// Whether the files change the plan on the page instead of making one of their own.
+    is_addition: bool,
 }
 
 /// Reads everything that was given, beside the page's plan.
@@ -45,6 +48,7 @@ pub(crate) fn read(given: Vec<Given>, on_page: &Plan) -> Outcome {
         diagnoses: Vec::new(),
         unreadable: Vec::new(),
         corrected: Vec::new(),
+        is_addition: false,
     };
     let mut reports = Vec::new();
     for one in given {
@@ -69,16 +73,52 @@ pub(crate) fn read(given: Vec<Given>, on_page: &Plan) -> Outcome {
     outcome
 }
 
+/// Whether files say what is run: a trainer's own file, a script or a model. accelerate's, DeepSpeed's, peft's and FSDP's files
+/// only say how.
+fn names_a_run(imported: &Import) -> bool {
+    use headroom_files::import::Kind as Is;
+    let only_how = |kind: &Is| {
+        matches!(
+            kind,
+            Is::Accelerate | Is::Deepspeed | Is::Fsdp | Is::Adapter | Is::Quantization | Is::Requirements | Is::Unknown
+        )
+    };
+    !imported.kinds.iter().all(only_how) || names_a_model(imported)
+}
+
+fn names_a_model(imported: &Import) -> bool {
+    imported.understood.iter().any(|told| told.field == "model")
+}
+
+/// The plan of the files as the page takes it over: on the page's GPU, which no file names, and with its model where they name
+/// none; files that only say how a run is launched change the page's plan.
+fn beside(imported: &Import, on_page: &Plan) -> Plan {
+    let mut plan = if names_a_run(imported) { imported.plan.clone() } else { on_page.clone() };
+    let keep = |plan: &mut Plan, from: &Plan, name: &str| {
+        if let Some(field) = plan::field(name) {
+            // What one plan holds another takes.
+            let _ = field.set_text(plan, &field.text(from));
+        }
+    };
+    if !names_a_run(imported) {
+        imported.understood.iter().for_each(|told| keep(&mut plan, &imported.plan, told.field));
+    } else if !names_a_model(imported) {
+        keep(&mut plan, on_page, "model");
+    }
+    keep(&mut plan, on_page, "gpu");
+    plan
+}
+
 impl Outcome {
     fn import(&mut self, on_page: &Plan) {
         if self.files.is_empty() {
             return;
         }
         let imported = import(&self.files);
-        let findings = lint(&imported, None);
-        // Files say nothing of the GPU: the reader's choice stays.
-        let mut plan = imported.plan.clone();
-        plan.gpu = on_page.gpu.clone();
+        let gpu = plan::field("gpu").map(|field| field.text(on_page));
+        let findings = lint(&imported, gpu.as_deref());
+        let plan = beside(&imported, on_page);
+        self.is_addition = !names_a_run(&imported);
         self.plan = Some(plan);
         self.imported = Some((imported, findings));
     }
@@ -147,21 +187,27 @@ impl Outcome {
             escaped(words.ignored),
             button("primary", "use", words.use_plan)
         );
+        if self.is_addition {
+            out += &format!("<p>{}</p>", escaped(words.changes_plan));
+        }
         out += &format!("<h3>{}</h3>", escaped(words.findings));
         if findings.is_empty() {
             out += &format!("<p>{}</p>", escaped(words.no_findings));
         } else {
             let items = findings.iter().enumerate().map(|(at, finding)| {
-                let said = finding.said(spoken(language));
+                let said = finding.said(language);
                 let place = finding.file.and_then(|file| self.files.get(file));
                 let place = place.map_or_else(String::new, |file| (words.from)(&file.name, finding.span.line));
-                finding_html(words, finding.kind.severity(), &place, (&said.what, &said.fix), finding.fix.as_ref().map(|_| at))
+                let fix = finding.fix.as_ref().map(|_| (at, words.fix));
+                let severity = finding.kind.severity();
+                findings::item(words, &Row { severity, what: &said.what, how: &said.fix, place: &place, fix })
             });
             out += &format!("<ul class=\"files-findings\">{}</ul>", items.collect::<String>());
         }
         for at in &self.corrected {
             if let Some(file) = self.files.get(*at) {
-                out += &format!("<h3>{}</h3>{}", escaped(words.fixed_file), file_html(words, *at, &file.name, &file.text));
+                out +=
+                    &format!("<h3>{}</h3>{}", escaped(words.fixed_file), file_html(words, *at, &file.name, &file.text));
             }
         }
         let name = |file: usize| self.files.get(file).map_or("", |file| file.name.as_str());
@@ -182,7 +228,7 @@ impl Outcome {
                 .iter()
                 .map(|left| {
                     let place = escaped(&(words.from)(name(left.file), left.span.line));
-                    vec![place, code(&left.key), code(&left.value), escaped(left.topic.said(spoken(language)))]
+                    vec![place, code(&left.key), code(&left.value), escaped(left.topic.said(language))]
                 })
                 .collect();
             let head = [words.line, words.key, words.value, words.why];
@@ -202,52 +248,6 @@ fn edited(plan: &Plan, edits: &[(&'static str, String)]) -> Plan {
         }
     }
     plan
-}
-
-fn diagnosis_html(words: &Words, language: Language, name: &str, diagnosis: &Diagnosis, first: usize) -> String {
-    let mut out = format!("<h3>{}: <code>{}</code></h3>", escaped(words.figures), escaped(name));
-    for reading in diagnosis.readings.iter().take(MOST_READINGS) {
-        let figure = |(what, figure): (&'static str, u64)| {
-            let shown = if what.ends_with("_bytes") { bytes_text(figure) } else { figure.to_string() };
-            vec![code(what), escaped(&shown)]
-        };
-        let rows: Vec<Vec<String>> = reading.figures().into_iter().map(figure).collect();
-        let evidence = escaped(&(words.from)(reading.format.name(), reading.line));
-        out += &format!("<p class=\"files-evidence\">{evidence}</p>{}", table(words.figures, &[words.figure, words.value], &rows));
-    }
-    let items = diagnosis.findings.iter().enumerate().map(|(at, finding)| {
-        let said = finding.said(spoken(language));
-        let fix = (!finding.edits.is_empty()).then_some(first + at);
-        finding_html(words, finding.severity, &finding.evidence, (&said.what, &said.fix), fix)
-    });
-    out + &format!("<ul class=\"files-findings\">{}</ul>", items.collect::<String>())
-}
-
-/// Readings of one text that are shown; a log of many ranks repeats itself.
-const MOST_READINGS: usize = 8;
-
-fn finding_html(words: &Words, severity: Severity, place: &str, (what, fix): (&str, &str), fixes: Option<usize>) -> String {
-    let (class, word) = match severity {
-        Severity::Error => ("error", words.error),
-        Severity::Warning => ("warning", words.warning),
-        Severity::Note => ("note", words.note),
-    };
-    let act = fixes.map_or_else(String::new, |at| button("", &format!("fix:{at}"), words.fix));
-    format!(
-        "<li class=\"files-finding {class}\"><div><strong>{}</strong> {} <span>{}</span><p class=\"files-evidence\">{}</p></div>{act}</li>",
-        escaped(word),
-        escaped(what),
-        escaped(fix),
-        escaped(place)
-    )
-}
-
-/// The language that findings are said in.
-const fn spoken(language: Language) -> Spoken {
-    match language {
-        Language::English => Spoken::English,
-        Language::Chinese => Spoken::Chinese,
-    }
 }
 
 fn code(text: &str) -> String {

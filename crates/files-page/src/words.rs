@@ -4,7 +4,6 @@ use headroom_text::Language;
 
 /// Every sentence of the panel.
 pub(crate) struct Words {
-    pub(crate) title: &'static str,
     pub(crate) intro: &'static str,
     pub(crate) close: &'static str,
     pub(crate) read_tab: &'static str,
@@ -49,6 +48,21 @@ pub(crate) struct Words {
     pub(crate) error: &'static str,
     pub(crate) warning: &'static str,
     pub(crate) note: &'static str,
+    pub(crate) no_cause: &'static str,
+    pub(crate) changes_plan: &'static str,
+    pub(crate) change_plan: &'static str,
+    pub(crate) calibrate: &'static str,
+    pub(crate) step_beside_plan: &'static str,
+    pub(crate) requests: &'static str,
+    pub(crate) run: &'static str,
+    pub(crate) plan: &'static str,
+    pub(crate) only_run: &'static str,
+    pub(crate) only_plan: &'static str,
+    pub(crate) what: &'static str,
+    pub(crate) charts: &'static str,
+    pub(crate) add: &'static str,
+    /// What a figure of a reading is called.
+    pub(crate) named: fn(&str) -> &'static str,
     pub(crate) from: fn(&str, usize) -> String,
 }
 
@@ -61,7 +75,6 @@ pub(crate) fn words(language: Language) -> &'static Words {
 }
 
 static ENGLISH: Words = Words {
-    title: "Files",
     intro: "Paste or drop anything: a trainer's YAML, JSON or TOML, a Python script, a launch command, DeepSpeed's JSON, \
             accelerate's YAML, an error message, nvidia-smi, a memory snapshot. It is read in your browser and never leaves it.",
     close: "Close",
@@ -108,11 +121,24 @@ static ENGLISH: Words = Words {
     error: "Error",
     warning: "Warning",
     note: "Note",
+    no_cause: "Nothing beyond the figures.",
+    changes_plan: "These files say how a run is launched, not what is run: they change the plan on the page.",
+    change_plan: "Change the plan",
+    calibrate: "Calibrate to this machine",
+    step_beside_plan: "The run's last step beside the plan's",
+    requests: "requests of the step, from first to last",
+    run: "run",
+    plan: "plan",
+    only_run: "At its peak only the run holds",
+    only_plan: "At its peak only the plan holds",
+    what: "What it is",
+    charts: "Charts of this page",
+    add: "Add another text",
+    named: english,
     from: |file, line| format!("{file}, line {line}"),
 };
 
 static CHINESE: Words = Words {
-    title: "文件",
     intro: "粘贴或拖入任何内容：训练框架的 YAML、JSON 或 TOML，Python 脚本，启动命令，DeepSpeed JSON，accelerate YAML，\
             报错信息，nvidia-smi，显存快照。全部在浏览器内读取，不会上传。",
     close: "关闭",
@@ -159,5 +185,90 @@ static CHINESE: Words = Words {
     error: "错误",
     warning: "警告",
     note: "提示",
+    no_cause: "除数值外没有更多线索。",
+    changes_plan: "这些文件只说明如何启动，没有说明训练什么：它们会修改页面上的方案。",
+    change_plan: "修改方案",
+    calibrate: "按本机校准",
+    step_beside_plan: "实际运行的最后一步与方案的一步",
+    requests: "一步内的显存请求，从先到后",
+    run: "实际运行",
+    plan: "方案",
+    only_run: "只有实际运行在峰值时持有",
+    only_plan: "只有方案在峰值时持有",
+    what: "是什么",
+    charts: "页面上的图表",
+    add: "再添加一段文本",
+    named: chinese,
     from: |file, line| format!("{file} 第 {line} 行"),
 };
+
+fn english(figure: &str) -> &'static str {
+    match figure {
+        "gpu_index" => "GPU",
+        "tried_bytes" => "Tried to allocate",
+        "total_bytes" => "Total of the GPU",
+        "free_bytes" => "Free",
+        "used_bytes" => "In use",
+        "process_bytes" => "This process",
+        "other_processes_bytes" => "Other processes",
+        "allowed_bytes" => "Allowed to this process",
+        "allocated_bytes" => "Allocated by PyTorch",
+        "private_pool_bytes" => "In private pools",
+        "reserved_unallocated_bytes" => "Reserved, not allocated",
+        "reserved_bytes" => "Reserved by PyTorch",
+        "peak_allocated_bytes" => "Peak allocated",
+        "peak_reserved_bytes" => "Peak reserved",
+        "host_used_bytes" => "Host memory in use",
+        "host_total_bytes" => "Host memory",
+        "alloc_retries" => "Allocation retries",
+        "ooms" => "Out-of-memory errors",
+        "rank" => "Rank",
+        _ => "",
+    }
+}
+
+fn chinese(figure: &str) -> &'static str {
+    match figure {
+        "gpu_index" => "GPU",
+        "tried_bytes" => "请求分配",
+        "total_bytes" => "GPU 总量",
+        "free_bytes" => "空闲",
+        "used_bytes" => "已用",
+        "process_bytes" => "本进程",
+        "other_processes_bytes" => "其他进程",
+        "allowed_bytes" => "本进程上限",
+        "allocated_bytes" => "PyTorch 已分配",
+        "private_pool_bytes" => "私有内存池",
+        "reserved_unallocated_bytes" => "已保留未分配",
+        "reserved_bytes" => "PyTorch 已保留",
+        "peak_allocated_bytes" => "已分配峰值",
+        "peak_reserved_bytes" => "已保留峰值",
+        "host_used_bytes" => "主机内存已用",
+        "host_total_bytes" => "主机内存总量",
+        "alloc_retries" => "分配重试次数",
+        "ooms" => "显存不足次数",
+        "rank" => "Rank",
+        _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use headroom_files::diagnose::diagnose;
+
+    use super::*;
+
+    #[test]
+    fn every_figure_that_a_text_can_state_has_a_name() {
+        let text = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.32 GiB. GPU 0 has a total capacity of 23.64 GiB \
+                    of which 1.20 GiB is free. Process 77 has 1.00 GiB memory in use. Including non-PyTorch memory, this process has \
+                    21.44 GiB memory in use. 20.00 GiB allowed; Of the allocated memory 20.10 GiB is allocated by PyTorch, with \
+                    1.00 GiB allocated in private pools (e.g., CUDA Graphs), and 861.20 MiB is reserved by PyTorch but unallocated.";
+        let found = diagnose(text.as_bytes(), None).unwrap();
+        let figures = found.readings[0].figures();
+        assert!(figures.len() >= 8, "{figures:?}");
+        for (name, _) in figures {
+            assert!(!english(name).is_empty() && !chinese(name).is_empty(), "{name}");
+        }
+    }
+}

@@ -77,7 +77,11 @@ impl Written {
         }
         if !export.unsaid.is_empty() {
             let fields: String = export.unsaid.iter().map(|field| format!("<li><code>{field}</code></li>")).collect();
-            out += &format!("<details class=\"files-unsaid\"><summary>{} {}</summary><ul>{fields}</ul></details>", escaped(words.unsaid), export.unsaid.len());
+            out += &format!(
+                "<details class=\"files-unsaid\"><summary>{} {}</summary><ul>{fields}</ul></details>",
+                escaped(words.unsaid),
+                export.unsaid.len()
+            );
         }
         for (at, file) in export.files.iter().enumerate() {
             out += &file_html(words, at, &file.name, &file.text);

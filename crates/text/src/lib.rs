@@ -107,10 +107,6 @@ pub struct FieldText {
 pub struct ChoiceText {
     /// The name.
     pub label: &'static str,
-    /// Opens what reads files and texts.
-    pub read_files: &'static str,
-    /// Opens what writes files.
-    pub write_files: &'static str,
     /// What it means, in a few words; or empty.
     pub gloss: &'static str,
 }
@@ -140,6 +136,8 @@ pub struct Texts {
     pub theme_system: &'static str,
     pub theme_light: &'static str,
     pub theme_dark: &'static str,
+    pub read_files: &'static str,
+    pub write_files: &'static str,
     pub copy_link: &'static str,
     pub link_copied: &'static str,
     pub copy_by_hand: &'static str,

@@ -4,6 +4,7 @@ mod chinese;
 mod english;
 
 use headroom_core::plan::Problem;
+pub use headroom_text::Language;
 
 use crate::syntax::{FaultKind, Span};
 
@@ -287,15 +288,6 @@ pub struct Said {
     pub what: String,
     /// What to do.
     pub fix: String,
-}
-
-/// Languages that findings are said in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Language {
-    /// English.
-    English,
-    /// Chinese.
-    Chinese,
 }
 
 impl Finding {
