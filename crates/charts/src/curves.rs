@@ -29,54 +29,59 @@ pub struct CurvesLook {
     pub across: String,
     /// How colours are written.
     pub palette: Palette,
+    /// Width, pixels; held between 280 and 900.
+    pub width: u32,
 }
 
-const SIZE: (u32, u32) = (900, 300);
+const HEIGHT: u32 = 310;
 /// Edges of the plot, pixels.
-const TOP: i32 = 50;
-const BOTTOM: i32 = 262;
+const TOP: i32 = 66;
+const BOTTOM: i32 = 272;
 const LEFT: i32 = 46;
-const RIGHT: i32 = 884;
 
 /// Draws a run's step beside the plan's.
 pub fn curves_svg(run: &Curve, plan: &Curve, look: &CurvesLook) -> String {
     let mut svg = String::new();
-    let backend = SvgBackend::new(&mut svg, SIZE, look.palette, &look.title);
+    let width = look.width.clamp(280, 900);
+    let backend = SvgBackend::new(&mut svg, (width, HEIGHT), look.palette, &look.title);
     // As for the other pictures: half of one must not pass for a whole.
-    if draw(&[(plan, Ink::Need), (run, Ink::Capacity)], look, backend).is_err() {
+    if draw(&[(plan, Ink::Need), (run, Ink::Capacity)], look, width as i32 - 12, backend).is_err() {
         svg.clear();
     }
     svg
 }
 
-fn draw(curves: &[(&Curve, Ink)], look: &CurvesLook, backend: SvgBackend<'_>) -> AreaDrawn {
+fn draw(curves: &[(&Curve, Ink)], look: &CurvesLook, right: i32, backend: SvgBackend<'_>) -> AreaDrawn {
     let root = backend.into_drawing_area();
     let highest = |curve: &Curve| curve.points.iter().copied().max_by_key(|(_, bytes)| *bytes);
     let most = curves.iter().filter_map(|(curve, _)| highest(curve)).map(|(_, bytes)| gib(bytes)).fold(0.0, f64::max);
     let end = if most > 0.0 { most * 1.08 } else { 1.0 };
     // Values grow upwards, pixels downwards: the range runs backwards.
     let upwards = std::ops::Range { start: BOTTOM, end: TOP };
-    let coordinates = Cartesian2d::<RangedCoordf64, RangedCoordf64>::new(0.0..1.0, 0.0..end, (LEFT..RIGHT, upwards));
+    let coordinates = Cartesian2d::<RangedCoordf64, RangedCoordf64>::new(0.0..1.0, 0.0..end, (LEFT..right, upwards));
     let plot: Plot<'_> = root.apply_coord_spec(coordinates);
     for (value, text) in ticks(end, 5) {
         let up = plot.map_coordinate(&(0.0, value)).1;
-        stroke(&root, if value == 0.0 { Ink::Axis } else { Ink::Grid }, (LEFT, up), (RIGHT, up), 1)?;
+        stroke(&root, if value == 0.0 { Ink::Axis } else { Ink::Grid }, (LEFT, up), (right, up), 1)?;
         label(&root, &text, (LEFT - 6, up), Ink::Muted, HPos::Right)?;
     }
     label(&root, "GiB", (LEFT - 6, TOP - 14), Ink::Muted, HPos::Right)?;
-    label(&root, &look.across, (RIGHT, BOTTOM + 18), Ink::Muted, HPos::Right)?;
-    let mut x = LEFT;
+    label(&root, &look.across, (right, BOTTOM + 18), Ink::Muted, HPos::Right)?;
+    let (mut x, mut y) = (LEFT, 14);
     for (curve, ink) in curves {
         let path: Vec<_> = curve.points.iter().map(|(at, bytes)| plot.map_coordinate(&(*at, gib(*bytes)))).collect();
+        let name = format!("{}: {}", curve.name, bytes_text(highest(curve).map_or(0, |(_, bytes)| bytes)));
+        let wide = 60 + text::width(&name, TEXT_SIZE, false).ceil() as i32;
+        if x > LEFT && x + wide > right {
+            (x, y) = (LEFT, y + 20);
+        }
         root.draw(&Direct(|backend: &mut SvgBackend<'_>| {
             backend.strokes(*ink, std::slice::from_ref(&path), 2, None);
-            backend.strokes(*ink, &[vec![(x, 16), (x + 18, 16)]], 3, None);
+            backend.strokes(*ink, &[vec![(x, y), (x + 18, y)]], 3, None);
         }))?;
-        let peak = highest(curve).map_or(0, |(_, bytes)| bytes);
-        let name = format!("{}: {}", curve.name, bytes_text(peak));
         let legend = Label {
             text: &name,
-            at: (x + 26, 16),
+            at: (x + 26, y),
             size: TEXT_SIZE,
             bold: false,
             ink: Ink::Text,
@@ -84,7 +89,7 @@ fn draw(curves: &[(&Curve, Ink)], look: &CurvesLook, backend: SvgBackend<'_>) ->
             vertical: VPos::Center,
         };
         legend.draw(&root)?;
-        x += 60 + text::width(&name, TEXT_SIZE, false).ceil() as i32;
+        x += wide;
     }
     root.present()
 }
@@ -102,7 +107,7 @@ mod tests {
     }
 
     fn look() -> CurvesLook {
-        CurvesLook { title: "step".to_owned(), across: "requests".to_owned(), palette: Palette::Light }
+        CurvesLook { title: "step".to_owned(), across: "requests".to_owned(), palette: Palette::Light, width: 600 }
     }
 
     #[test]

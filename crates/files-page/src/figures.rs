@@ -16,20 +16,21 @@ const MOST_READINGS: usize = 8;
 const MOST_SIZES: usize = 8;
 
 /// A text's figures and what is behind it; the first of its findings has the number `first`.
-pub(crate) fn diagnosis_html(
+pub(crate) fn diagnosis_html<'a>(
     words: &Words,
     language: Language,
     name: &str,
-    diagnosis: &Diagnosis,
+    diagnosis: &'a Diagnosis,
     first: usize,
 ) -> String {
-    let row = |(at, finding): (usize, &Finding)| {
+    let mut shown = "";
+    let row = |(at, finding): (usize, &'a Finding)| {
         let said = finding.said(language);
+        // Several findings rest on one line, which is shown once.
+        let place = if finding.evidence == shown { "" } else { &finding.evidence };
+        shown = &finding.evidence;
         let fix = (!finding.edits.is_empty()).then(|| (first + at, fix_label(words, finding)));
-        findings::item(
-            words,
-            &Row { severity: finding.severity, what: &said.what, how: &said.fix, place: &finding.evidence, fix },
-        )
+        findings::item(words, &Row { severity: finding.severity, what: &said.what, how: &said.fix, place, fix })
     };
     let items: String = diagnosis.findings.iter().enumerate().map(row).collect();
     let mut out = format!("<h3>{}: <code>{}</code></h3>", escaped(words.findings), escaped(name));
@@ -77,6 +78,7 @@ fn snapshot_html(words: &Words, language: Language, comparison: &Comparison) -> 
         title: words.step_beside_plan.to_owned(),
         across: words.requests.to_owned(),
         palette: Palette::Classes,
+        width: crate::panel::width(),
     };
     let svg = curves_svg(&curve(words.run, &comparison.run), &curve(words.plan, &comparison.plan), &look);
     let list = |title: &str, sizes: &[OfSize]| -> String {
@@ -84,6 +86,11 @@ fn snapshot_html(words: &Words, language: Language, comparison: &Comparison) -> 
             return String::new();
         }
         let rows: Vec<Vec<String>> = sizes.iter().take(MOST_SIZES).map(|one| size_row(language, one)).collect();
+        // A run recorded without stacks has sizes alone.
+        if rows.iter().all(|row| row[1].is_empty()) {
+            let sizes: Vec<Vec<String>> = rows.into_iter().map(|mut row| vec![row.swap_remove(0)]).collect();
+            return table(title, &[title], &sizes);
+        }
         table(title, &[title, words.what], &rows)
     };
     format!(

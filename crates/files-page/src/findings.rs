@@ -2,7 +2,7 @@
 
 use headroom_files::finding::Severity;
 
-use crate::html::{button, escaped};
+use crate::html::{button, escaped, prose};
 use crate::words::Words;
 
 /// One finding.
@@ -26,7 +26,7 @@ pub(crate) fn item(words: &Words, row: &Row<'_>) -> String {
         Severity::Note => ("note", words.note),
     };
     let act = row.fix.map_or_else(String::new, |(at, label)| button("", &format!("fix:{at}"), label));
-    let how = if row.how.is_empty() { String::new() } else { format!("<p>{}</p>", escaped(row.how)) };
+    let how = if row.how.is_empty() { String::new() } else { format!("<p>{}</p>", prose(row.how)) };
     let place = if row.place.is_empty() {
         String::new()
     } else {
@@ -35,6 +35,6 @@ pub(crate) fn item(words: &Words, row: &Row<'_>) -> String {
     format!(
         "<li class=\"files-finding {class}\"><div><p><strong>{}</strong> {}</p>{how}{place}</div>{act}</li>",
         escaped(word),
-        escaped(row.what)
+        prose(row.what)
     )
 }

@@ -16,6 +16,14 @@ pub(crate) fn escaped(text: &str) -> String {
     out
 }
 
+/// `text` as HTML, what stands between backticks as code.
+pub(crate) fn prose(text: &str) -> String {
+    let parts = text.split('`').enumerate();
+    parts
+        .map(|(at, part)| if at % 2 == 1 { format!("<code>{}</code>", escaped(part)) } else { escaped(part) })
+        .collect()
+}
+
 /// A table with a head; cells are HTML.
 pub(crate) fn table(caption: &str, head: &[&str], rows: &[Vec<String>]) -> String {
     let cells = |tag: &str, cells: &mut dyn Iterator<Item = String>| -> String {
@@ -38,6 +46,12 @@ pub(crate) fn button(class: &str, action: &str, label: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_stands_between_backticks_is_code() {
+        assert_eq!(prose("set `a<b` to 1"), "set <code>a&lt;b</code> to 1");
+        assert_eq!(prose("no code"), "no code");
+    }
 
     #[test]
     fn nothing_that_was_read_becomes_markup() {

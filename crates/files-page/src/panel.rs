@@ -98,6 +98,12 @@ fn root() -> Option<HtmlElement> {
     element(ROOT)
 }
 
+/// What the panel leaves to a picture, pixels.
+pub(crate) fn width() -> u32 {
+    // The panel's padding on both sides.
+    root().map_or(900, |root| u32::try_from(root.client_width()).unwrap_or(0).saturating_sub(70))
+}
+
 /// The language of the page.
 fn language() -> Language {
     let tag = page().and_then(|(_, document)| document.document_element()).and_then(|html| html.get_attribute("lang"));
