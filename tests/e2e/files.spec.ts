@@ -44,24 +44,30 @@ const WORDS = {
   },
 };
 
-/** The link of a plan of the gallery. */
-async function fragmentOf(page: Page, planner: Planner, title: string, place: number): Promise<string> {
+/** The links of the first plans of scenarios. */
+async function fragmentsOf(page: Page, titles: string[]): Promise<Record<string, string>> {
+  const planner = new Planner(page);
   await planner.open();
   await planner.gallery.click();
-  const link = page.getByRole("article", { name: title }).getByRole("link").nth(place);
-  return (await link.getAttribute("href"))!.slice(1);
+  const fragments: Record<string, string> = {};
+  for (const title of titles) {
+    const href = await page.getByRole("article", { name: title }).getByRole("link").first().getAttribute("href");
+    fragments[title] = href!.slice(1);
+  }
+  return fragments;
 }
 
 const [, , S3, , S5, S6] = SCENARIOS;
 
 for (const words of Object.values(WORDS)) {
   test.describe(`in ${words.locale}`, () => {
-    const fragments: Record<string, string> = {};
+    let fragments: Record<string, string>;
     test.use({ locale: words.locale });
 
     test.beforeAll(async ({ browser }) => {
+      test.slow();
       const page = await browser.newPage({ locale: "en-US" });
-      for (const title of [S3, S5, S6]) fragments[title] = await fragmentOf(page, new Planner(page), title, 0);
+      fragments = await fragmentsOf(page, [S3, S5, S6]);
       await page.close();
     });
 

@@ -128,7 +128,7 @@ fn asked(detail: &JsValue) {
         Some(_) => Some(Tab::Read),
         None => None,
     };
-    let files = Array::from(&of("files"));
+    let files = of("files").dyn_into::<Array>().unwrap_or_default();
     let is_open = PANEL.with_borrow_mut(|panel| {
         if let Some(tab) = wanted {
             panel.tab = if panel.tab == Some(tab) && files.length() == 0 { None } else { Some(tab) };

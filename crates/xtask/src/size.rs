@@ -34,7 +34,7 @@ const BUDGET: u64 = 717_000;
 /// What is fetched when it is opened, by how its name starts, with the most that it may weigh, in bytes: the measured steps,
 /// for "How accurate is this?", and the room for files, a wasm module of its own with its own copy of the core, since modules
 /// share no code.
-const LATER: [(&str, u64); 3] = [("cases", 90_000), ("headroom-files-page", 900_000), ("files.js", 2_000)];
+const LATER: [(&str, u64); 3] = [("cases", 90_000), ("headroom-files-page", 650_000), ("files.js", 2_000)];
 
 /// The most it may weigh, if the page starts without it.
 fn limit_of_later(weight: &Weight) -> Option<u64> {

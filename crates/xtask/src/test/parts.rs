@@ -21,7 +21,18 @@ pub(super) fn formatting() -> Result<Tally> {
 
 pub(super) fn lints() -> Result<Tally> {
     let mut clippy = cargo()?;
-    clippy.args(["clippy", "--workspace", "--exclude", PAGE, "--exclude", FILES_PAGE, "--all-targets", "--", "--deny", "warnings"]);
+    clippy.args([
+        "clippy",
+        "--workspace",
+        "--exclude",
+        PAGE,
+        "--exclude",
+        FILES_PAGE,
+        "--all-targets",
+        "--",
+        "--deny",
+        "warnings",
+    ]);
     check(&mut clippy, "fix what the lines above name.")
 }
 
