@@ -2,6 +2,7 @@
 
 use headroom_core::job::Job;
 use headroom_core::plan::{self, Plan};
+use headroom_core::units::bytes_text;
 use headroom_files::diagnose::{Diagnosis, diagnose};
 use headroom_files::finding::Finding;
 use headroom_files::import::{File, Import, import};
@@ -228,7 +229,9 @@ impl Outcome {
                 .iter()
                 .map(|left| {
                     let place = escaped(&(words.from)(name(left.file), left.span.line));
-                    vec![place, code(&left.key), code(&left.value), escaped(left.topic.said(language))]
+                    let size = left.bytes.map_or_else(String::new, |bytes| format!(" ({})", bytes_text(bytes)));
+                    let why = format!("{}{size}", left.topic.said(language));
+                    vec![place, code(&left.key), code(&left.value), escaped(&why)]
                 })
                 .collect();
             let head = [words.line, words.key, words.value, words.why];
