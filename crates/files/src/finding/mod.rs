@@ -272,6 +272,11 @@ kinds! {
         /// What.
         problem: Problem,
     } = "plan_problem", Error;
+    /// Something that no plan can be, and that the tool does: the estimate waits, the run does not.
+    NotModelled {
+        /// What.
+        problem: Problem,
+    } = "not_modelled", Warning;
     /// A key that has no effect in this trainer.
     NoEffect {
         /// As written.

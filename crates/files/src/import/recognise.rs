@@ -235,7 +235,10 @@ fn kind_of(node: &Node) -> Kind {
     {
         Kind::Deepspeed
     } else if any(&["compute_environment", "distributed_type"])
-        || (has("num_processes") && any(&["mixed_precision", "fsdp_config", "deepspeed_config"]))
+        || (has("num_processes")
+            && any(&["mixed_precision", "fsdp_config", "deepspeed_config"])
+            // `trl sft --config` takes accelerate's flags beside its own.
+            && !any(&["model_name_or_path", "per_device_train_batch_size", "learning_rate", "output_dir"]))
     {
         Kind::Accelerate
     } else if has("actor_rollout_ref") || (has("data") && has("trainer") && any(&["algorithm", "model"])) {
@@ -246,6 +249,7 @@ fn kind_of(node: &Node) -> Kind {
     {
         Kind::Axolotl
     } else if any(&["finetuning_type", "cutoff_len", "lora_target", "quantization_bit", "flash_attn"])
+        || (has("model_class") && any(&["train_dataset", "dist_config", "peft_config"]))
         || (has("stage") && any(&["template", "dataset", "model_name_or_path"]))
     {
         Kind::LlamaFactory

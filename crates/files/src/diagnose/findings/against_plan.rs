@@ -17,7 +17,7 @@ const SAME_PER_MILLE: u64 = 20;
 /// What the plan says to the first reading, and changes what was found without it.
 pub(in super::super) fn of_plan(readings: &[Reading], job: &Job, estimate: &Estimate, found: &mut Vec<Finding>) {
     let Some(reading) = readings.iter().find(|reading| reading.tried.is_some()).or(readings.first()) else { return };
-    let is_engine = matches!(reading.format, Format::Vllm | Format::Sglang | Format::HostOutOfMemory);
+    let is_engine = matches!(reading.format, Format::Vllm | Format::VllmLog | Format::Sglang | Format::HostOutOfMemory);
     let requests = Requests::new(job);
     let context = reading.context_bytes().unwrap_or(estimate.peak.context_bytes);
     let total = reading.total_bytes.unwrap_or(job.memory_bytes());

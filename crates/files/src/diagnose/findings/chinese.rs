@@ -19,7 +19,19 @@ pub(super) fn said(kind: &Kind) -> Said {
         Kind::Fragmentation { unallocated, tried, replayed } => fragmentation(*unallocated, *tried, *replayed),
         Kind::FailedRequest(recognised) => (recognised_text(recognised), class_fix(recognised.class).to_owned()),
         Kind::UnknownRequest { tried, is_shared_segment } => unknown(*tried, *is_shared_segment),
-        Kind::Full { allocated, total } => full(*allocated, *total),
+        Kind::Full { allocated, total, tried } => full(*allocated, *total, *tried),
+        Kind::LargerThanGpu { tried, total } => (
+            format!("单次请求 {}，超过显卡的全部显存 {}。", bytes_text(*tried), bytes_text(*total)),
+            "请减小这次请求对应的张量：减少单次的 token 数，换用其他注意力或损失实现，或用更多显卡切分。".to_owned(),
+        ),
+        Kind::RefusedThoughFree { tried, free } => (
+            format!(
+                "驱动拒绝了 {} 的请求，而当时显示有 {} 空闲：可能是作业、容器、WSL 或虚拟显卡的限额，也可能是另一个进程占用后已退出。",
+                bytes_text(*tried),
+                bytes_text(*free)
+            ),
+            "请检查该进程是否有显存限额，并在运行时观察监控。".to_owned(),
+        ),
         Kind::Capped { allowed, total } => (
             format!(
                 "set_per_process_memory_fraction 只允许使用 {}，而显卡有 {}。",
@@ -192,10 +204,13 @@ fn unknown(tried: u64, is_shared_segment: bool) -> (String, String) {
     (what, "实际运行与方案不同：请核对 batch size、长度、精度和损失。".to_owned())
 }
 
-fn full(allocated: Option<u64>, total: u64) -> (String, String) {
-    let what = match allocated {
-        Some(allocated) => format!("{} 的显卡已满：其中 {} 是张量。", bytes_text(total), bytes_text(allocated)),
-        None => format!("{} 的显卡已满。", bytes_text(total)),
+fn full(allocated: Option<u64>, total: Option<u64>, tried: u64) -> (String, String) {
+    let what = match (total, allocated) {
+        (Some(total), Some(allocated)) => {
+            format!("{} 的显卡已满：其中 {} 是张量。", bytes_text(total), bytes_text(allocated))
+        }
+        (Some(total), None) => format!("{} 的显卡已满。", bytes_text(total)),
+        (None, _) => format!("显卡已没有 {} 可用。", bytes_text(tried)),
     };
     (what, "给出方案，Headroom 就能指出是哪个请求，以及最快的可行办法。".to_owned())
 }

@@ -48,11 +48,14 @@ impl Resolver {
             self.set("reference.kind", "copy", &statement);
         }
         if self.named == TrainerName::Verl && self.is_reinforcement() {
-            match self.flag(Fact::UsesReference) {
-                Some((true, statement)) => self.note("reference.kind", Json::from("auto"), &statement),
-                Some((false, statement)) => self.set("reference.kind", "none", &statement),
-                // ppo_trainer.yaml `use_kl_loss`: False.
-                None => self.default("reference.kind", "none"),
+            // trainer/ppo/utils.py `need_reference_policy`: either asks for it, and both are False by default.
+            let told = [Fact::UsesReference, Fact::KlInReward].map(|fact| self.flag(fact));
+            let uses = told.iter().flatten().any(|(on, _)| *on);
+            if !uses {
+                self.default("reference.kind", "none");
+            }
+            for (_, statement) in told.into_iter().flatten().filter(|(on, _)| *on == uses) {
+                self.note("reference.kind", Json::from(if uses { "auto" } else { "none" }), &statement);
             }
         }
     }

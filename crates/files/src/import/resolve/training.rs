@@ -1,5 +1,6 @@
 //! Lengths, recomputation, the optimizer, the loss, the allocator.
 
+use headroom_core::model::ModelKind;
 use headroom_core::plan::{LossType, Task, TrainerName};
 use serde_json::Value as Json;
 
@@ -25,7 +26,14 @@ impl Resolver {
     fn length(&mut self) {
         if let Some((length, statement)) = self.whole(Fact::Length) {
             self.set("max_length", length, &statement);
-        } else if matches!(self.named, TrainerName::MsSwift) && !self.is_reinforcement() {
+            return;
+        }
+        // A default is no length that the model cannot have.
+        let longest = self.structure().filter(|model| model.kind == ModelKind::Encoder);
+        if let Some(longest) = longest.and_then(|model| model.max_position_embeddings) {
+            self.default("max_length", longest);
+        }
+        if matches!(self.named, TrainerName::MsSwift) && !self.is_reinforcement() {
             // swift/arguments/base_args/base_args.py: `max_model_len` of the model.
             self.findings.push(Finding::nowhere(Kind::LengthOfModel));
         }
@@ -83,7 +91,12 @@ impl Resolver {
 
     fn optimizer(&mut self) {
         if let Some((name, statement)) = self.text(Fact::Optimizer) {
-            self.set("optim", convert::optimizer(&name), &statement);
+            let known = convert::optimizer(&name);
+            if convert::OTHER_OPTIMIZERS.contains(&known.as_str()) {
+                self.cannot_say(&statement, Topic::OptimizerKind);
+            } else {
+                self.set("optim", known, &statement);
+            }
         } else if let Some((kind, statement)) = self.text(Fact::DeepspeedOptimizer) {
             match kind.to_ascii_lowercase().as_str() {
                 // ops/adam: fused on the GPU, two fp32 states.
