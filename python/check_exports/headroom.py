@@ -1,0 +1,55 @@
+"""The command `headroom`, as a person runs it."""
+
+import json
+import os
+import re
+import subprocess
+
+
+class Headroom:
+    """binary: path of the command."""
+
+    def __init__(self, binary):
+        self.binary = binary
+
+    def run(self, *words, text=None):
+        done = subprocess.run([self.binary, *words], input=text, capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout, done.stderr
+
+    def complete(self, plan, trainer=None):
+        """The whole plan of a link or of a part of one, and under another trainer where asked. None if it is none."""
+        code, out, err = self.run("export", "-", "--to", "json", text=plan if isinstance(plan, str) else json.dumps(plan))
+        if code:
+            raise ValueError(err.strip())
+        whole = json.loads(out)
+        if trainer and whole["trainer"]["name"] != trainer:
+            whole["trainer"] = {"name": trainer}
+            return self.complete(whole)
+        return whole
+
+    def export(self, plan, form, folder):
+        """Writes the files; what they do not say, or None if the plan cannot be written so."""
+        code, _, err = self.run("export", "-", "--to", form, "--out", folder, text=json.dumps(plan))
+        if code:
+            return None
+        return set(re.findall(r"^headroom: ([\w.]+)=", err, flags=re.M))
+
+    def read(self, folder):
+        """What `headroom import` makes of every file in a folder."""
+        paths = sorted(os.path.join(root, name) for root, _, names in os.walk(folder) for name in names)
+        code, out, err = self.run("import", *paths, "--json")
+        if code:
+            raise ValueError(err.strip())
+        return json.loads(out)
+
+
+def fields(plan, prefix=""):
+    """A plan as {dotted name: value}."""
+    found = {}
+    for key, value in plan.items():
+        name = prefix + key
+        if isinstance(value, dict) and key not in ("config", "model", "gpu"):
+            found.update(fields(value, name + "."))
+        else:
+            found[name] = value
+    return found
