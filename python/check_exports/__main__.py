@@ -33,9 +33,25 @@ UNSAID = {
     "distributed.gradient_as_bucket_view", "rollout.max_prompt_length",
 }
 UNSAID_BY = {
+    # It packs by its data, and quantises what its caller prepares.
+    "transformers": {"packing"},
     "llamafactory": {"torch_dtype", "quantization.bnb_4bit_quant_storage"},
-    "axolotl": {"steps_per_generation", "torch_dtype"},
+    # Its FSDP schema has no prefetch; a step that holds no whole groups is refused.
+    "axolotl": {"steps_per_generation", "torch_dtype", "distributed.backward_prefetch"},
 }
+
+
+def allowed(plan, form):
+    """Fields that a file of this kind cannot say of this plan."""
+    names = UNSAID | UNSAID_BY.get(form, set())
+    if plan["distributed"]["bf16"]["enabled"] is True or form == "llamafactory" and plan["zero_stage"] == 3:
+        # DeepSpeed's bf16 section without the Trainer's own switch is refused.
+        names = names | {"mixed_precision"}
+    group = plan["rollout"]["num_generations"] or 1
+    if plan["per_device_train_batch_size"] * plan["num_gpus"] * plan["gradient_accumulation_steps"] % group:
+        # TRL and what is built on it refuse a step that holds no whole groups.
+        names = names | {"gradient_accumulation_steps" if form == "axolotl" else "steps_per_generation"}
+    return names
 
 
 def cases(headroom, arguments, form):
@@ -48,13 +64,24 @@ def cases(headroom, arguments, form):
             yield name, headroom.complete(plan)
 
 
+def unordered(found):
+    """peft holds names of modules as a set."""
+    return {name: sorted(value) if isinstance(value, list) and name.startswith("lora.") else value for name, value in found.items()}
+
+
 def compared(plan, read, unsaid):
     """Fields that differ, as texts."""
-    before, after = fields(plan), fields(read)
+    before, after = unordered(fields(plan)), unordered(fields(read))
     unsharded = [p["zero_stage"] == 0 and not p["distributed.framework"].startswith("fsdp") for p in (before, after)]
     skipped = OF_MACHINE | unsaid | ({"distributed.framework"} if all(unsharded) else set())
     for name in sorted(before):
-        if name not in skipped and before[name] != after.get(name):
+        if name == "model" and isinstance(before[name], dict):
+            # A config that is loaded has every key that its class has.
+            held = (after.get(name) or {}).get("config") or {}
+            lost = [key for key, value in before[name]["config"].items() if held.get(key) != value]
+            if lost:
+                yield f"model.config: {lost} read otherwise"
+        elif name not in skipped and before[name] != after.get(name):
             yield f"{name}: {json.dumps(before[name])} read as {json.dumps(after.get(name))}"
 
 
@@ -74,10 +101,13 @@ def check(headroom, form, name, plan, work):
     except (Exception, SystemExit) as error:
         where = traceback.extract_tb(error.__traceback__)[-1]
         return [f"refused: {type(error).__name__}: {str(error)[:300]} ({os.path.basename(where.filename)}:{where.lineno})"], {}, unsaid
+    # What the files say to Headroom itself: a plan has fields that its run does not depend on, and no file states.
+    stated = unordered(fields(headroom.read(folder)["plan"]))
+    whole = unordered(fields(plan))
     read = headroom.read(out)
-    problems = list(compared(plan, read["plan"], unsaid))
+    problems = list(compared(plan, read["plan"], unsaid | {name for name in whole if whole[name] != stated.get(name)}))
     problems += [f"finding {found['id']}: {found['what'][:160]}" for found in read["findings"] if found["id"] in ("unknown-key", "bad-value", "not-read")]
-    unexpected = unsaid - UNSAID - UNSAID_BY.get(form, set())
+    unexpected = unsaid - allowed(plan, form)
     problems += [f"{field} is not in the files" for field in sorted(unexpected)]
     return problems, counts, unsaid
 

@@ -17,15 +17,16 @@ class Headroom:
         return done.returncode, done.stdout, done.stderr
 
     def complete(self, plan, trainer=None):
-        """The whole plan of a link or of a part of one, and under another trainer where asked. None if it is none."""
+        """The whole plan of a link or of a part of one; under another trainer, with what was chosen in it."""
         code, out, err = self.run("export", "-", "--to", "json", text=plan if isinstance(plan, str) else json.dumps(plan))
         if code:
             raise ValueError(err.strip())
         whole = json.loads(out)
-        if trainer and whole["trainer"]["name"] != trainer:
-            whole["trainer"] = {"name": trainer}
-            return self.complete(whole)
-        return whole
+        if not trainer or whole["trainer"]["name"] == trainer:
+            return whole
+        decides = {key: whole[key] for key in ("trainer", "task", "method", "model")}
+        chosen = {**decides, **differing(whole, self.complete(decides)), "trainer": {"name": trainer}}
+        return self.complete(chosen)
 
     def export(self, plan, form, folder):
         """Writes the files; what they do not say, or None if the plan cannot be written so."""
@@ -41,6 +42,19 @@ class Headroom:
         if code:
             raise ValueError(err.strip())
         return json.loads(out)
+
+
+def differing(plan, base):
+    """What of a plan is not as in another, as deep as sections go."""
+    found = {}
+    for key, value in plan.items():
+        if isinstance(value, dict) and isinstance(base.get(key), dict) and key not in ("model", "gpu"):
+            inner = differing(value, base[key])
+            if inner:
+                found[key] = inner
+        elif value != base.get(key):
+            found[key] = value
+    return found
 
 
 def fields(plan, prefix=""):

@@ -11,7 +11,7 @@ from .scripts import held
 
 def understood(folder, out):
     """Counts of what was loaded, by class."""
-    machine.pretend()
+    machine.pretend(folder)
     import torch
     from llamafactory.hparams import parser
 
@@ -27,6 +27,9 @@ def understood(folder, out):
         parsed = parser.get_train_args(dict(stated))
     finally:
         os.chdir(at)
+    if parsed[1].packing:
+        # hparams/data_args.py takes one token off; data/processor/supervised.py pads rows with one more.
+        parsed[1].cutoff_len += 1
     shown, counts = {}, {}
     for instance in parsed:
         counts[type(instance).__name__] = 1

@@ -1,5 +1,6 @@
 """ms-swift's command line, through its own parser."""
 
+import json
 import os
 import shlex
 
@@ -10,12 +11,12 @@ from .scripts import held
 
 def understood(folder, out):
     """Counts of what was loaded, by class."""
-    machine.pretend()
+    machine.pretend(folder)
     from swift.arguments import RLHFArguments, SftArguments
-    from transformers import HfArgumentParser
+    from transformers import HfArgumentParser, TrainingArguments
 
     with open(os.path.join(folder, "launch.sh"), encoding="utf-8") as file:
-        script = file.read()
+        script = file.read().replace("\\\n", " ")
     words = shlex.split(script, comments=True)
     start = words.index("swift")
     subcommand, flags = words[start + 1], words[start + 2:]
@@ -35,4 +36,13 @@ def understood(folder, out):
     before = script[: script.index("swift " + subcommand)]
     with open(os.path.join(out, "launch.sh"), "w", encoding="utf-8") as file:
         file.write(f"{before}swift {subcommand} " + " \\\n    ".join(shown) + "\n")
-    return {kind.__name__: 1, **launch.beside(folder, out, skip={"launch.sh"})}
+    path = os.path.join(folder, "fsdp.json")
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as file:
+            sharding = json.load(file)
+        # As its `_init_fsdp` hands it on.
+        taken = TrainingArguments(output_dir=out, **sharding)
+        sharding["fsdp_config"] = {key: taken.fsdp_config[key.removeprefix("fsdp_")] for key in sharding["fsdp_config"]}
+        with open(os.path.join(out, "fsdp.json"), "w", encoding="utf-8") as file:
+            json.dump(plain(sharding), file)
+    return {kind.__name__: 1, **launch.beside(folder, out, skip={"launch.sh", "fsdp.json"})}

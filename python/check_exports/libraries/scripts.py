@@ -110,7 +110,7 @@ def held(instance):
 
 def understood(folder, out):
     """Counts of what was loaded, by class."""
-    machine.pretend()
+    machine.pretend(folder)
     at = os.getcwd()
     os.chdir(folder)
     try:

@@ -22,7 +22,7 @@ def understood(folder, out):
     """Counts of what was loaded, by class."""
     import trl
 
-    machine.pretend()
+    machine.pretend(folder)
     with open(os.path.join(folder, "launch.sh"), encoding="utf-8") as file:
         subcommand = re.search(r"^trl (\w+) ", file.read(), flags=re.M)[1]
     at = os.getcwd()

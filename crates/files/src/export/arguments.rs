@@ -22,7 +22,7 @@ pub(super) fn training(planned: &Planned<'_>) -> Vec<Setting> {
     if plan.gradient_checkpointing {
         settings.push(set("gradient_checkpointing_kwargs", vec![set("use_reentrant", false)]));
     }
-    settings.extend(precision(plan.mixed_precision));
+    settings.extend(precision(planned));
     settings.push(optim);
     settings.push(set("max_grad_norm", plan.max_grad_norm));
     if plan.use_liger_kernel {
@@ -36,10 +36,15 @@ pub(super) fn training(planned: &Planned<'_>) -> Vec<Setting> {
 }
 
 /// The switches of autocast: both, since a trainer's own default may be on.
-pub(super) fn precision(mixed: MixedPrecision) -> Vec<Setting> {
+fn precision(planned: &Planned<'_>) -> Vec<Setting> {
+    let mixed = planned.plan.mixed_precision;
     let bf16 = set("bf16", mixed == MixedPrecision::Bf16);
     let fp16 = set("fp16", mixed == MixedPrecision::Fp16);
     match mixed {
+        // transformers integrations/deepspeed.py refuses a section that says otherwise than the arguments.
+        MixedPrecision::No if planned.is_bf16_by_deepspeed() => {
+            vec![set("bf16", true).because(Why::DeepspeedBf16), fp16]
+        }
         MixedPrecision::No => vec![bf16, fp16],
         MixedPrecision::Bf16 => vec![bf16.because(Why::Autocast), fp16],
         MixedPrecision::Fp16 => vec![bf16, fp16.because(Why::Autocast)],
@@ -47,7 +52,7 @@ pub(super) fn precision(mixed: MixedPrecision) -> Vec<Setting> {
 }
 
 /// DDP's settings where they are not the library's own.
-fn distributed_data_parallel(planned: &Planned<'_>) -> Vec<Setting> {
+pub(super) fn distributed_data_parallel(planned: &Planned<'_>) -> Vec<Setting> {
     let of = &planned.plan.distributed;
     let mut settings = Vec::new();
     if planned.plan.num_gpus == 1 || planned.sharding() != Sharding::None {

@@ -58,6 +58,11 @@ impl<'a> Planned<'a> {
         self.plan.num_gpus > 1 || self.sharding() != Sharding::None
     }
 
+    /// Whether DeepSpeed's own bf16 section is on.
+    pub(super) fn is_bf16_by_deepspeed(&self) -> bool {
+        self.sharding() == Sharding::Zero && self.plan.distributed.bf16_enabled == Auto::Set(true)
+    }
+
     /// The model's id, or the folder that holds its config.
     pub(super) fn model(&self) -> String {
         match &self.plan.model {

@@ -51,6 +51,12 @@ pub(super) enum Why {
     QuantStorage,
     /// One process to a GPU.
     Processes,
+    /// To be replaced by one's own data.
+    YourData,
+    /// DeepSpeed trains in bf16 by its own section, which the Trainer must ask for too.
+    DeepspeedBf16,
+    /// Whole groups of answers are generated.
+    WholeGroups,
 }
 
 impl Why {
@@ -91,6 +97,9 @@ impl Why {
             Self::ChunkedLoss => "never holds the logits of all tokens".to_owned(),
             Self::QuantStorage => "4-bit weights are packed in this format, so that they can be sharded".to_owned(),
             Self::Processes => "one process to a GPU".to_owned(),
+            Self::YourData => "an example: put your own data here".to_owned(),
+            Self::DeepspeedBf16 => "as DeepSpeed's own bf16 section, which the Trainer compares with this".to_owned(),
+            Self::WholeGroups => "batch x GPUs x this must hold whole groups of num_generations".to_owned(),
         }
     }
 
@@ -118,6 +127,9 @@ impl Why {
             Self::ChunkedLoss => "不会同时保存所有 token 的 logits".to_owned(),
             Self::QuantStorage => "4 位权重以该格式打包，才能被切分".to_owned(),
             Self::Processes => "每张 GPU 一个进程".to_owned(),
+            Self::YourData => "示例：请换成自己的数据".to_owned(),
+            Self::DeepspeedBf16 => "与 DeepSpeed 自己的 bf16 段一致，否则 Trainer 会报错".to_owned(),
+            Self::WholeGroups => "批大小 × GPU 数 × 该值必须是 num_generations 的整数倍".to_owned(),
         }
     }
 }

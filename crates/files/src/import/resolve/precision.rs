@@ -44,7 +44,11 @@ impl Resolver {
                 (Some(value), _) => self.set("mixed_precision", value, &statement),
                 (None, _) if name == "fp8" => self.cannot_say(&statement, Topic::Fp8),
                 (None, TrainerName::Custom) => self.set("mixed_precision", "no", &statement),
-                (None, _) => self.ignored += 1,
+                // The trainer's own switch counts, which its default may have on.
+                (None, _) => match bf16 {
+                    Some((false, switch)) => self.set("mixed_precision", "no", &switch),
+                    _ => self.ignored += 1,
+                },
             }
         } else if let Some((false, statement)) = bf16 {
             // `fp16: false` leaves bf16 what it is by default, `bf16: false` does not.

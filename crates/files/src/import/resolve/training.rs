@@ -138,6 +138,14 @@ impl Resolver {
         } else if let Some((true, statement)) = fused {
             self.set("loss_implementation", "liger", &statement);
         }
+        if self.named == TrainerName::LlamaFactory {
+            // model/model_utils/liger_kernel.py asks one key, the Trainer that it is built on the other: either is enough.
+            let stated = self.gathered.draft.sets.get("use_liger_kernel").into_iter().flatten();
+            let mut on = stated.filter(|(statement, _)| convert::flag(&statement.node) == Some(true));
+            if let Some((statement, _)) = on.next().cloned() {
+                self.set("use_liger_kernel", true, &statement);
+            }
+        }
         if let Some((true, statement)) = self.flag(Fact::CutLoss) {
             self.set("loss_implementation", "cut_cross_entropy", &statement);
         }
