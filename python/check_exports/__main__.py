@@ -44,10 +44,10 @@ UNSAID_BY = {
 def allowed(plan, form):
     """Fields that a file of this kind cannot say of this plan."""
     names = UNSAID | UNSAID_BY.get(form, set())
-    if plan["distributed"]["bf16"]["enabled"] is True or form == "llamafactory" and plan["zero_stage"] == 3:
+    if plan.get("distributed", {}).get("bf16", {}).get("enabled") is True or form == "llamafactory" and plan["zero_stage"] == 3:
         # DeepSpeed's bf16 section without the Trainer's own switch is refused.
         names = names | {"mixed_precision"}
-    group = plan["rollout"]["num_generations"] or 1
+    group = plan.get("rollout", {}).get("num_generations") or 1
     if plan["per_device_train_batch_size"] * plan["num_gpus"] * plan["gradient_accumulation_steps"] % group:
         # TRL and what is built on it refuse a step that holds no whole groups.
         names = names | {"gradient_accumulation_steps" if form == "axolotl" else "steps_per_generation"}

@@ -181,7 +181,7 @@ fn adapter(planned: &Planned<'_>) -> Vec<Setting> {
         settings.push(set("bnb_config_kwargs", kwargs));
     }
     settings.push(set("lora_r", plan.lora.r));
-    settings.push(set("lora_alpha", whole_or_real(plan.lora.lora_alpha)));
+    settings.push(set("lora_alpha", whole_or_real(plan.lora.lora_alpha)).because(Why::Scaled));
     settings.push(set("lora_dropout", plan.lora.lora_dropout));
     settings.push(match &plan.lora.target_modules {
         TargetModules::AllLinear => set("lora_target_linear", true),

@@ -2,7 +2,7 @@
 
 use headroom_core::plan::{AdapterDtype, AttnImplementation, Dtype, Method, MixedPrecision, TargetModules, Task};
 
-use super::arguments::{deepspeed, given, housekeeping, renamed, training, without};
+use super::arguments::{deepspeed, given, housekeeping, training, without};
 use super::planned::{Planned, Sharding};
 use super::setting::{Setting, set, whole_or_real};
 use super::why::Why;
@@ -29,7 +29,7 @@ pub(super) fn config(planned: &Planned<'_>) -> Option<Vec<Setting>> {
     }
     if plan.method != Method::Full {
         settings.push(set("lora_rank", plan.lora.r));
-        settings.push(set("lora_alpha", whole_or_real(plan.lora.lora_alpha)));
+        settings.push(set("lora_alpha", whole_or_real(plan.lora.lora_alpha)).because(Why::Scaled));
         settings.push(set("lora_dropout", plan.lora.lora_dropout));
         settings.push(match &plan.lora.target_modules {
             TargetModules::AllLinear => set("lora_target", "all"),
@@ -93,6 +93,6 @@ pub(super) fn config(planned: &Planned<'_>) -> Option<Vec<Setting>> {
         settings.push(set("upcast_lmhead_output", true));
     }
     settings.extend(deepspeed(planned));
-    settings.extend(renamed(housekeeping(), &[]));
+    settings.extend(housekeeping(planned));
     Some(settings)
 }

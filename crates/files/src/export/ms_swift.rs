@@ -8,6 +8,7 @@ use super::generation::{engine, steps_per_generation};
 use super::notation::flags;
 use super::planned::{Planned, Sharding};
 use super::setting::{Setting, set, whole_or_real};
+use super::why::Why;
 
 /// Name of the file that `--fsdp` takes.
 pub(super) const FSDP_FILE: &str = "fsdp.json";
@@ -58,7 +59,7 @@ pub(super) fn command(planned: &Planned<'_>) -> Option<String> {
     }
     if plan.method != Method::Full {
         settings.push(set("lora_rank", plan.lora.r));
-        settings.push(set("lora_alpha", whole_or_real(plan.lora.lora_alpha)));
+        settings.push(set("lora_alpha", whole_or_real(plan.lora.lora_alpha)).because(Why::Scaled));
         settings.push(set("lora_dropout", plan.lora.lora_dropout));
         settings.push(match &plan.lora.target_modules {
             TargetModules::AllLinear => set("target_modules", "all-linear"),
@@ -106,7 +107,7 @@ pub(super) fn command(planned: &Planned<'_>) -> Option<String> {
     if planned.sharding() == Sharding::Fsdp {
         settings.push(set("fsdp", FSDP_FILE));
     }
-    settings.extend(housekeeping());
+    settings.extend(housekeeping(planned));
     settings.push(set("output_dir", "output"));
     Some(format!("swift {subcommand}{}\n", flags(&settings)))
 }

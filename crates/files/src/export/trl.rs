@@ -59,7 +59,7 @@ pub(super) fn config(planned: &Planned<'_>) -> Vec<Setting> {
         settings.push(set("precompute_ref_log_probs", true));
     }
     settings.extend(deepspeed(planned));
-    settings.extend(housekeeping());
+    settings.extend(housekeeping(planned));
     settings
 }
 
@@ -170,7 +170,7 @@ pub(super) fn command_config(planned: &Planned<'_>) -> Vec<Setting> {
     if plan.method != Method::Full {
         settings.push(set("use_peft", true));
         settings.push(set("lora_r", plan.lora.r));
-        settings.push(set("lora_alpha", whole_or_real(plan.lora.lora_alpha)));
+        settings.push(set("lora_alpha", whole_or_real(plan.lora.lora_alpha)).because(Why::Scaled));
         settings.push(set("lora_dropout", plan.lora.lora_dropout));
         settings.push(match &plan.lora.target_modules {
             TargetModules::AllLinear => set("lora_target_modules", "all-linear"),

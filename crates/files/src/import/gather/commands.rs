@@ -374,7 +374,8 @@ fn is_method(word: &str) -> bool {
 fn task_of(word: &str, trainer: TrainerName) -> Option<Task> {
     let word = word.to_ascii_lowercase();
     if trainer == TrainerName::Verl {
-        return Some(if word.contains("sft") { Task::Sft } else { Task::Grpo });
+        // verl/trainer/config/ppo_trainer.yaml `adv_estimator`: gae.
+        return Some(if word.contains("sft") { Task::Sft } else { Task::Ppo });
     }
     let parts: Vec<&str> = word.split(['_', '-', '.', '/']).collect();
     let has = |name: &str| parts.contains(&name);

@@ -130,6 +130,10 @@ impl Resolver {
     }
 
     fn weights(&mut self) {
+        if self.named == TrainerName::Verl {
+            // verl/trainer/config/engine/fsdp.yaml `dtype`: what the actor runs under, whatever its weights are.
+            self.default("mixed_precision", "bf16");
+        }
         if let Some(statement) = self.take(Fact::Dtype) {
             match convert::text(&statement.node).and_then(|text| convert::dtype(&text)) {
                 // The checkpoint's own: 16 bits for what people train.
@@ -158,7 +162,6 @@ impl Resolver {
             TrainerName::Verl => {
                 // verl/workers/fsdp_workers.py: the actor's weights are fp32 unless `model_dtype` says otherwise.
                 self.default("torch_dtype", "float32");
-                self.default("mixed_precision", "bf16");
             }
             _ if self.gathered.python.loads_model => {
                 let old = self.gathered.versions.get("transformers").is_some_and(|version| version.starts_with('4'));

@@ -12,6 +12,10 @@ use crate::trainers::{Fact, Topic};
 
 impl Resolver {
     pub(super) fn training(&mut self) {
+        if self.named == TrainerName::Verl && !self.says_itself("padding_free") {
+            // verl/trainer/config/model/hf_model.yaml `use_remove_padding`.
+            self.default("padding_free", true);
+        }
         self.length();
         self.packing();
         self.checkpointing();
@@ -25,6 +29,9 @@ impl Resolver {
     fn length(&mut self) {
         if let Some((length, statement)) = self.whole(Fact::Length) {
             self.set("max_length", length, &statement);
+        } else if self.named == TrainerName::Unsloth && self.gathered.python.loads_model {
+            // unsloth models/loader.py `max_seq_length`, which its trainers take over.
+            self.default("max_length", 2048);
         } else if matches!(self.named, TrainerName::MsSwift) && !self.is_reinforcement() {
             // swift/arguments/base_args/base_args.py: `max_model_len` of the model.
             self.findings.push(Finding::nowhere(Kind::LengthOfModel));
@@ -140,10 +147,13 @@ impl Resolver {
         }
         if self.named == TrainerName::LlamaFactory {
             // model/model_utils/liger_kernel.py asks one key, the Trainer that it is built on the other: either is enough.
-            let stated = self.gathered.draft.sets.get("use_liger_kernel").into_iter().flatten();
-            let mut on = stated.filter(|(statement, _)| convert::flag(&statement.node) == Some(true));
-            if let Some((statement, _)) = on.next().cloned() {
-                self.set("use_liger_kernel", true, &statement);
+            let on = |statement: &Statement| convert::flag(&statement.node) == Some(true);
+            if let Some(stated) = self.gathered.draft.sets.get_mut("use_liger_kernel")
+                && stated.iter().any(|(statement, _)| on(statement))
+            {
+                let before = stated.len();
+                stated.retain(|(statement, _)| on(statement));
+                self.ignored += before - stated.len();
             }
         }
         if let Some((true, statement)) = self.flag(Fact::CutLoss) {
