@@ -239,7 +239,7 @@ pub(super) fn quickest(choices: &[Choice], questions: &[Question], oracle: &dyn 
         let saves_more = |other: &&Choice| saves_no_more(&choice.answers, &other.answers, questions);
         if let Some(place) = unasked.iter().position(saves_more) {
             let extreme = unasked.swap_remove(place);
-            if extreme != choice
+            if extreme.answers != choice.answers
                 && !bounds.rule_out(extreme, questions)
                 && let Some(judged) = oracle.judge(&extreme.job)
             {

@@ -329,8 +329,11 @@ impl Coordinator {
             self.in_backward.retain(|other| *other != module);
         }
         // Those that both lists name are freed if one of them says so.
-        order::sort(&mut touched, |one, other| (one.0, !one.1).cmp(&(other.0, !other.1)));
-        touched.dedup_by_key(|(parameter, _)| *parameter);
+        // A module's own come in the model's order already.
+        if !touched.is_sorted_by(|one, other| one.0 < other.0) {
+            order::sort(&mut touched, |one, other| (one.0, !one.1).cmp(&(other.0, !other.1)));
+            touched.dedup_by_key(|(parameter, _)| *parameter);
+        }
         for (parameter, frees) in touched.drain(..) {
             if let Some(state) = self.parameters.get_mut(parameter) {
                 state.active.retain(|other| *other != module);
