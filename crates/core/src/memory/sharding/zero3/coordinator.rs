@@ -45,11 +45,39 @@ struct Parameter {
     known: Known,
     status: Status,
     /// Modules that run with it (`ds_active_sub_modules`).
-    active: Vec<usize>,
+    active: Active,
     /// The all-gather that has not been waited for in this parameter's name (`__inflight_param_registry`).
     registered: Option<usize>,
     /// `__most_recent_step_id_param_fetched_for`.
     fetched_for: i64,
+}
+
+/// Modules that run with a parameter: mostly one at a time.
+#[derive(Debug, Default)]
+struct Active {
+    one: Option<usize>,
+    others: Vec<usize>,
+}
+
+impl Active {
+    fn insert(&mut self, module: usize) {
+        match self.one {
+            Some(one) if one != module => insert(&mut self.others, module),
+            _ => {
+                self.others.retain(|other| *other != module);
+                self.one = Some(module);
+            }
+        }
+    }
+
+    fn remove(&mut self, module: usize) {
+        self.one = self.one.filter(|one| *one != module);
+        self.others.retain(|other| *other != module);
+    }
+
+    fn is_empty(&self) -> bool {
+        self.one.is_none() && self.others.is_empty()
+    }
 }
 
 /// Lists of numbers, one after the other in one.
@@ -135,7 +163,7 @@ impl Coordinator {
             .map(|known| Parameter {
                 known: *known,
                 status: if known.persists { Status::Available } else { Status::NotAvailable },
-                active: Vec::new(),
+                active: Active::default(),
                 registered: None,
                 fetched_for: i64::MIN,
             })
@@ -220,9 +248,9 @@ impl Coordinator {
         for place in own.clone() {
             let parameter = self.modules.member(place);
             if let Some(state) = self.parameters.get_mut(parameter) {
-                insert(&mut state.active, module);
+                state.active.insert(module);
                 if let Some(owner) = owner.filter(|_| !state.known.trains) {
-                    insert(&mut state.active, owner);
+                    state.active.insert(owner);
                     insert(self.recomputed.entry(owner).or_default(), parameter);
                 }
             }
@@ -336,7 +364,7 @@ impl Coordinator {
         }
         for (parameter, frees) in touched.drain(..) {
             if let Some(state) = self.parameters.get_mut(parameter) {
-                state.active.retain(|other| *other != module);
+                state.active.remove(module);
             }
             if frees {
                 self.release_parameter(parameter);
@@ -378,7 +406,7 @@ impl Coordinator {
         for parameter in 0..self.parameters.len() {
             self.wait(parameter);
             if let Some(state) = self.parameters.get_mut(parameter) {
-                state.active.clear();
+                state.active = Active::default();
                 if !state.known.persists {
                     self.release_parameter(parameter);
                 }
