@@ -42,16 +42,6 @@ pub(super) struct Block {
     pub(super) next: u32,
 }
 
-/// A block beside others, whatever its address.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Placed {
-    size: u64,
-    state: State,
-    pool: PoolId,
-    /// Its segment begins with it.
-    first: bool,
-}
-
 impl Block {
     /// Begin and end of the whole granules inside it, addresses.
     pub(super) fn whole_granules(&self) -> Option<(u64, u64)> {
@@ -277,34 +267,6 @@ impl Blocks {
             }
             self.spare.push(next);
         }
-    }
-
-    /// Every block in the order of addresses, and the place of each in it.
-    pub(super) fn layout(&self) -> (Vec<Placed>, Vec<u32>) {
-        let mut exists = vec![true; self.all.len()];
-        for id in &self.spare {
-            exists[*id as usize] = false;
-        }
-        let mut segments: Vec<(u64, u32)> = Vec::new();
-        for (id, block) in (0..).zip(&self.all) {
-            if block.prev == NONE && exists[id as usize] {
-                // Younger segments have higher addresses: mostly the last.
-                let at = segments.partition_point(|(address, _)| *address < block.address);
-                segments.insert(at, (block.address, id));
-            }
-        }
-        let mut places = vec![NONE; self.all.len()];
-        let mut blocks = Vec::with_capacity(self.all.len());
-        for (_, first) in segments {
-            let mut id = first;
-            while id != NONE {
-                let block = self.get(id);
-                places[id as usize] = blocks.len() as u32;
-                blocks.push(Placed { size: block.size, state: block.state, pool: block.pool, first: id == first });
-                id = block.next;
-            }
-        }
-        (blocks, places)
     }
 
     /// Drops a block that is a whole segment.

@@ -21,7 +21,7 @@ mod sizes;
 
 use crate::stream::Stream;
 use crate::tape::rounded;
-use blocks::{Blocks, NONE, Placed, PoolId, State};
+use blocks::{Blocks, NONE, PoolId, State};
 use sizes::{MIN_BLOCK, SMALL_SIZE, segment_size};
 use std::num::NonZeroU32;
 
@@ -60,14 +60,6 @@ impl BlockId {
     fn place(self) -> u32 {
         self.0.get() - 1
     }
-}
-
-/// What the answers to later requests follow from, by [`Allocator::state`].
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AllocatorState {
-    blocks: Vec<Placed>,
-    held: Vec<u32>,
-    outstanding: Vec<u32>,
 }
 
 /// The allocator of one device.
@@ -226,18 +218,6 @@ impl Allocator {
         })?;
         self.blocks.take(found);
         Ok(found)
-    }
-
-    /// How all memory is cut, with the places of the blocks `held`: on one device, an allocator in an equal state meets all
-    /// later requests alike. Where segments lie does not matter, only which come first.
-    pub fn state(&self, held: impl Iterator<Item = Option<BlockId>>) -> AllocatorState {
-        let (blocks, places) = self.blocks.layout();
-        let place = |id: u32| places.get(id as usize).copied().unwrap_or(NONE);
-        AllocatorState {
-            held: held.map(|block| block.map_or(NONE, |block| place(block.place()))).collect(),
-            outstanding: self.outstanding.iter().map(|id| place(*id)).collect(),
-            blocks,
-        }
     }
 
     /// A free block of new device memory.

@@ -3,7 +3,7 @@
 use super::Shortage;
 use crate::memory::Phase;
 use crate::memory::autograd::{Event, FirstStep, RELABELLED, TapeRecord};
-use headroom_torch::allocator::{Allocator, AllocatorState, BlockId, Mode, OutOfMemory};
+use headroom_torch::allocator::{Allocator, BlockId, Mode, OutOfMemory};
 use std::ops::Range;
 
 /// Steps that are run: the first makes the optimizer's state, the second is the first steady one, and in the third the
@@ -85,11 +85,7 @@ impl Program {
         let mut phases = ByPhase::new();
         let mut reserved = 0;
         let mut snapshots = Vec::new();
-        let mut began = None;
         for (at, piece) in self.pieces.iter().enumerate() {
-            if self.repeats(at, &run, &mut began) {
-                break;
-            }
             // A device that gives as much reaches this piece as well as the one before: nothing starts there any more.
             snapshots.pop_if(|last: &mut Snapshot| last.reserved == reserved);
             snapshots.push(Snapshot { at, reserved, demand: demand.clone(), run: run.clone() });
@@ -112,11 +108,7 @@ impl Program {
         };
         let (mut run, mut ran) = (run.clone(), Ran { demand: demand.clone(), reserved: *reserved });
         run.allocator.set_limit(limit);
-        let mut began = None;
         for at in *at..self.pieces.len() {
-            if self.repeats(at, &run, &mut began) {
-                break;
-            }
             self.play(at, &mut run, &mut ran.demand)?;
             ran.reserved = run.allocator.reserved_peak().max(ran.reserved);
         }
@@ -180,20 +172,6 @@ impl Program {
             *allocated = allocated.saturating_add(request);
             Some(Loaded { event: self.load.start + i, request, allocated: *allocated })
         })
-    }
-
-    /// Whether nothing new happens from the piece `at` on: with it begins a step like the one before, from the state that
-    /// that one began in. `began`: that state, which is taken down on the way.
-    fn repeats(&self, at: usize, run: &Run, began: &mut Option<AllocatorState>) -> bool {
-        let step = |at: Option<usize>| at.and_then(|at| self.pieces.get(at)).map_or(0, |piece| piece.step);
-        let begins = step(Some(at));
-        if begins < 2 || begins == step(at.checked_sub(1)) {
-            return false;
-        }
-        let state = Some(run.allocator.state(run.blocks.iter().copied()));
-        let repeats = state == *began;
-        *began = state;
-        repeats
     }
 
     fn play(&self, at: usize, run: &mut Run, demand: &mut ByPhase) -> Result<(), Shortage> {
