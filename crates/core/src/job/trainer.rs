@@ -151,6 +151,12 @@ impl TrainerStep {
         self.name == TrainerName::MsSwift
     }
 
+    /// Whether the head reads only from the first token on that counts (ms-swift trainers/mixin.py
+    /// `prepare_logits_to_keep`, on for every model that takes `logits_to_keep`).
+    pub fn keeps_logits_of_labels(self) -> bool {
+        self.name == TrainerName::MsSwift
+    }
+
     /// Whether dropout is switched off in the model that trains (`disable_dropout`, True in trl's DPOConfig, KTOConfig,
     /// ORPOConfig and RewardConfig, which ms-swift and axolotl train with; llamafactory train/dpo/trainer.py and
     /// train/kto/trainer.py `disable_dropout_in_model`).
