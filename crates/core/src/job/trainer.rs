@@ -151,6 +151,16 @@ impl TrainerStep {
         self.name == TrainerName::MsSwift
     }
 
+    /// Whether projections with adapters run in LoRA kernels: axolotl switches them on by itself where nothing is said of
+    /// them, but under reinforcement and preference tasks and over an int8 base (utils/schemas/config.py
+    /// `check_auto_enable_lora_kernels`).
+    pub(crate) fn fuses_adapters(self, plan: &Plan) -> bool {
+        self.name == TrainerName::Axolotl
+            && plan.task == Task::Sft
+            && matches!(plan.method, Method::Lora | Method::Qlora)
+            && !(plan.method == Method::Qlora && plan.quantization.bits == 8)
+    }
+
     /// Whether the head reads only from the first token on that counts (ms-swift trainers/mixin.py
     /// `prepare_logits_to_keep`, on for every model that takes `logits_to_keep`).
     pub fn keeps_logits_of_labels(self) -> bool {
