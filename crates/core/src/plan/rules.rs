@@ -26,6 +26,7 @@ pub(super) fn within(plan: &Plan) -> Vec<Problem> {
         optimizer_offload(plan),
         optimizer(plan),
         compiled(plan),
+        adapter_kernels(plan),
         gradient_accumulation(plan),
         kernel(plan),
         flash_in_fp32(plan),
@@ -167,6 +168,13 @@ fn optimizer(plan: &Plan) -> Option<Problem> {
 fn compiled(plan: &Plan) -> Option<Problem> {
     let kind = ProblemKind::NotModelled { value: "true".to_owned(), modelled: vec!["false"] };
     plan.torch_compile.then(|| Problem::new("torch_compile", kind))
+}
+
+/// Kernels for adapters that only axolotl has.
+fn adapter_kernels(plan: &Plan) -> Option<Problem> {
+    let asked = plan.lora.kernels == Auto::Set(true) && plan.trainer.name != TrainerName::Axolotl;
+    let kind = ProblemKind::NotModelled { value: "true".to_owned(), modelled: vec!["auto", "false"] };
+    asked.then(|| Problem::new("lora.kernels", kind))
 }
 
 /// DeepSpeed's `data_types.grad_accum_dtype`: without ZeRO the engine takes the weights' own dtype only

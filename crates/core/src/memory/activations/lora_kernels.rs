@@ -1,7 +1,9 @@
 //! axolotl's LoRA kernels (kernels/lora.py `LoRA_MLP`, `LoRA_QKV`, `LoRA_O`): several adapted projections as one operator, which
 //! keeps its input and the adapters' copies in the input's dtype, and of the feed-forward part gate and up alone.
 
-use super::super::autograd::{Call, ElementType, Gradients, Label, Recording, Shape, Sym, Tape, Tensor, cast, dims, dropout};
+use super::super::autograd::{
+    Call, ElementType, Gradients, Label, Recording, Shape, Sym, Tape, Tensor, cast, dims, dropout,
+};
 use super::super::term::Term;
 use super::super::weights::{Adapter, BaseWeight, Projection};
 use super::ForwardContext;
@@ -218,8 +220,9 @@ fn collect(
     parts: &[Part],
 ) -> Gradients {
     let of_inputs = [Some(of_x)].into_iter().chain(drops.then_some(of_dropped));
-    let of_adapters = grads.into_iter().zip(parts).flat_map(|(grads, part)| {
-        grads.of_matrices.map(|grad| Some(cast(&grad, part.element, part.label)))
-    });
+    let of_adapters = grads
+        .into_iter()
+        .zip(parts)
+        .flat_map(|(grads, part)| grads.of_matrices.map(|grad| Some(cast(&grad, part.element, part.label))));
     of_inputs.chain(of_adapters).collect()
 }
