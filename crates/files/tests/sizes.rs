@@ -26,7 +26,8 @@ fn a_second_model_has_its_weights() {
 
 #[test]
 fn what_has_no_size_says_none() {
-    let script = "from trl import SFTConfig\nSFTConfig(use_liger_kernel=False, torch_compile=True, fp16_full_eval=True)\n";
+    let script =
+        "from trl import SFTConfig\nSFTConfig(use_liger_kernel=False, torch_compile=True, fp16_full_eval=True)\n";
     let imported = import(&[File { name: "train.py".to_owned(), text: script.to_owned() }]);
     assert!(imported.not_expressible.iter().all(|listed| listed.bytes.is_none()));
 }

@@ -89,6 +89,12 @@ const ADAPTERS: &[Row] = &[
         },
     ),
     row_where("lora.modules_to_save", |t| &t.fields.modules_to_save, Typed, adapts),
+    row_where(
+        "lora.kernels",
+        |t| &t.fields.lora_kernels,
+        List(auto_words),
+        |plan, job| adapts(plan, job) && plan.trainer.name == TrainerName::Axolotl,
+    ),
     row_where("lora.lora_alpha", |t| &t.fields.lora_alpha, Typed, adapts),
     row_where("enable_input_require_grads", |t| &t.fields.enable_input_require_grads, List(auto_words), adapts),
     row_where("quantization.fused_4bit_gemm", |t| &t.fields.fused_4bit_gemm, Switch, adapts),
