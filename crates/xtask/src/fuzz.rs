@@ -86,7 +86,7 @@ fn gather(root: &Path, reader: &str, corpus: &Path) -> Result<()> {
             let path = entry.path();
             if path.is_dir() {
                 folders.push(path);
-            } else if !path.extension().is_some_and(|ending| ending == "inputs") {
+            } else if path.extension().is_none_or(|ending| ending != "inputs") {
                 let mut bytes = fs::read(&path).map_err(|_| failed(&path))?;
                 bytes.truncate(usize::try_from(LONGEST).unwrap_or(usize::MAX));
                 inputs.push(bytes);
