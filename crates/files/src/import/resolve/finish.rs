@@ -160,6 +160,7 @@ impl Resolver {
                 key: told.key.clone(),
                 value,
                 topic,
+                bytes: None,
             });
             return;
         }
