@@ -41,7 +41,7 @@ fn cannot_say(format: Format, name: &str) -> bool {
 fn cannot_run(plan: &Plan, format: Format, name: &str) -> bool {
     let sequences = plan.per_device_train_batch_size * plan.num_gpus * plan.gradient_accumulation_steps;
     // trl grpo_config.py: a generation holds whole groups.
-    let is_cut = plan.rollout.num_generations.is_some_and(|group| sequences % group != 0);
+    let is_cut = plan.rollout.num_generations.is_some_and(|group| !sequences.is_multiple_of(group));
     let step = if format == Format::Axolotl { "gradient_accumulation_steps" } else { "steps_per_generation" };
     // transformers integrations/deepspeed.py compares DeepSpeed's section with the arguments.
     let by_section = plan.distributed.bf16_enabled == Auto::Set(true);
