@@ -11,7 +11,9 @@ use super::trainer::TrainerStep;
 use super::{Job, models, reference_kind};
 use crate::gpu::{self, Gpu};
 use crate::model::Model;
-use crate::plan::{AdapterTargets, GpuChoice, Plan, Problem, ProblemKind, TrainerName, checks, shortened};
+use crate::plan::{
+    AdapterTargets, AttnImplementation, GpuChoice, Plan, Problem, ProblemKind, TrainerName, checks, shortened,
+};
 use crate::units::GIB;
 
 /// How much of a plan is checked.
@@ -45,6 +47,16 @@ impl Job {
         resolve(plan, Some(self), Checked::Together).ok()
     }
 
+    /// Whether the fields of a plan, each in its range, go together; `None` where its models or its GPU are not the job's.
+    pub(crate) fn permits(&self, plan: &Plan) -> Option<bool> {
+        let known = self.plan.model == plan.model && self.plan.gpu == plan.gpu && has_same_instances(plan, &self.plan);
+        let sound = || {
+            problems_together(plan, &self.model, &self.gpu).is_empty()
+                && checks::unknown_names(plan, &self.model).is_empty()
+        };
+        known.then(sound)
+    }
+
     /// The same for a plan of another size, even one whose sizes do not divide: a point of a fit map's grid between plans.
     pub(crate) fn with_size(&self, plan: Plan) -> Self {
         derive(plan, self.model.clone(), self.gpu.clone(), self.instances.clone())
@@ -68,10 +80,7 @@ fn resolve(plan: Plan, known: Option<&Job>, checked: Checked) -> Result<Job, Vec
         None => find_gpu(&plan.gpu).map_err(|problem| problems.push(problem)),
     };
     let (Ok(model), Ok(gpu)) = (model, gpu) else { return Err(problems) };
-    problems.extend(checks::contradictions(&plan, &model, &gpu));
-    problems.extend(super::loss::unmodelled(&plan));
-    problems.extend(super::numerics::rmsprop_in_bf16(&plan));
-    problems.extend(checks::indivisible(&plan));
+    problems.extend(problems_together(&plan, &model, &gpu));
     let instances = match known.filter(|known| has_same_instances(&plan, &known.plan)) {
         Some(known) => known.instances.clone(),
         None => instances(&plan, &model).unwrap_or_else(|found| {
@@ -84,6 +93,15 @@ fn resolve(plan: Plan, known: Option<&Job>, checked: Checked) -> Result<Job, Vec
         return Err(problems);
     }
     Ok(derive(plan, model, gpu, instances))
+}
+
+/// Fields that cannot go together, names of modules apart.
+fn problems_together(plan: &Plan, model: &Model, gpu: &Gpu) -> Vec<Problem> {
+    let mut problems = checks::contradictions(plan, model, gpu);
+    problems.extend(super::loss::unmodelled(plan));
+    problems.extend(super::numerics::rmsprop_in_bf16(plan));
+    problems.extend(checks::indivisible(plan));
+    problems
 }
 
 /// Whether both plans have the same models beside the policy, read for the same policy and task.
@@ -109,8 +127,13 @@ fn find_gpu(choice: &GpuChoice) -> Result<Gpu, Problem> {
 /// Of a trainer's plan every sequence has the length that it says, so that its mask is all ones, which transformers drops
 /// (masking_utils.py `_ignore_causal_mask_sdpa`).
 fn pads(plan: &Plan) -> bool {
-    // Where documents share a row, a mask keeps them apart (masking_utils.py `packed_sequence_mask_function`).
-    plan.padded_batch || plan.flattens_batch() || plan.is_reinforcement() && plan.trainer.name == TrainerName::Custom
+    // Where documents share a row, a mask keeps them apart (masking_utils.py `packed_sequence_mask_function`), but in
+    // kernels that are told their lengths (modeling_flash_attention_utils.py `prepare_fa_kwargs_from_position_ids`).
+    let flash = plan.attn_implementation == AttnImplementation::FlashAttention2;
+    let by_lengths = plan.packs_by_lengths() || flash && plan.trainer.name != TrainerName::Custom;
+    plan.padded_batch
+        || plan.shares_rows() && !by_lengths
+        || plan.is_reinforcement() && plan.trainer.name == TrainerName::Custom
 }
 
 /// The rest of a job whose plan is sound.

@@ -4,6 +4,7 @@ mod chinese;
 mod english;
 
 use headroom_core::plan::Problem;
+pub use headroom_text::Language;
 
 use crate::syntax::{FaultKind, Span};
 
@@ -293,8 +294,6 @@ pub struct Said {
     /// What to do.
     pub fix: String,
 }
-
-pub use headroom_text::Language;
 
 impl Finding {
     /// A finding of `kind` at `span` of `file`.

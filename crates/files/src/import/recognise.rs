@@ -277,13 +277,15 @@ fn kind_of(node: &Node) -> Kind {
         Kind::Model
     } else if any(&["per_device_train_batch_size", "output_dir", "learning_rate", "model_name_or_path"]) {
         Kind::Transformers
-    } else if any(&[
-        "fsdp_version",
-        "transformer_layer_cls_to_wrap",
-        "fsdp_transformer_layer_cls_to_wrap",
-        "reshard_after_forward",
-        "fsdp_sharding_strategy",
-    ]) {
+    } else if has("fsdp") && has("fsdp_config")
+        || any(&[
+            "fsdp_version",
+            "transformer_layer_cls_to_wrap",
+            "fsdp_transformer_layer_cls_to_wrap",
+            "reshard_after_forward",
+            "fsdp_sharding_strategy",
+        ])
+    {
         Kind::Fsdp
     } else {
         Kind::Unknown

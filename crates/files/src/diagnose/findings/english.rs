@@ -69,7 +69,7 @@ pub(super) fn said(kind: &Kind) -> Said {
         ),
         Kind::DoesNotFit { needed, there } => (
             format!("The plan needs {} for tensors, and the GPU leaves {}.", bytes_text(*needed), bytes_text(*there)),
-            "headroom advise shows the quickest way to fit.".to_owned(),
+            "The advice shows the quickest way to fit.".to_owned(),
         ),
         Kind::Agrees { measured, estimated } => (
             format!("Measured {}, by the plan {}: the same run.", bytes_text(*measured), bytes_text(*estimated)),

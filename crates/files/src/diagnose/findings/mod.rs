@@ -257,6 +257,11 @@ impl Finding {
         Self { kind, severity, line, evidence: evidence.to_owned(), edits: Vec::new() }
     }
 
+    /// Whether it alone explains the failure, so that it comes before what is wrong besides.
+    pub(super) const fn is_cause(&self) -> bool {
+        matches!(self.kind, Kind::OtherProcesses { decisive: Some(true), .. })
+    }
+
     /// What it means and what to do.
     pub fn said(&self, language: Language) -> Said {
         match language {

@@ -70,7 +70,8 @@ pub(super) fn of_settings(entries: &[Entry], path: &str) -> Option<Task> {
 pub(super) fn of_name(word: &str, trainer: TrainerName) -> Option<Task> {
     let word = word.to_ascii_lowercase();
     if trainer == TrainerName::Verl {
-        return Some(if word.contains("sft") { Task::Sft } else { Task::Grpo });
+        // verl/trainer/config/ppo_trainer.yaml `adv_estimator`: gae.
+        return Some(if word.contains("sft") { Task::Sft } else { Task::Ppo });
     }
     let parts: Vec<&str> = word.split(['_', '-', '.', '/']).collect();
     let has = |name: &str| parts.contains(&name);

@@ -66,6 +66,10 @@ impl Resolver {
             }
             "beta" => !matches!(self.task, Task::Sft | Task::SequenceClassification | Task::Inference | Task::Reward),
             "lora" => method != "full",
+            // Configurations print their 4-bit settings in 8 bits too.
+            "quantization" if matches!(field, "quantization.quant_type" | "quantization.double_quant") => {
+                method == "qlora" && self.fields.get("quantization.bits") != Some(&Json::from(8))
+            }
             "quantization" => method == "qlora",
             "num_labels" => matches!(self.task, Task::SequenceClassification | Task::Reward),
             _ => true,
@@ -156,6 +160,7 @@ impl Resolver {
                 key: told.key.clone(),
                 value,
                 topic,
+                bytes: None,
             });
             return;
         }

@@ -143,7 +143,7 @@ impl Resolver {
     }
 
     /// Whether a key of the files sets `field`.
-    fn says_itself(&self, field: &str) -> bool {
+    pub(super) fn says_itself(&self, field: &str) -> bool {
         self.gathered.draft.sets.contains_key(field)
     }
 
@@ -162,6 +162,9 @@ impl Resolver {
         } else if self.is_trl() && !dropout {
             // trainer/model_config.py `lora_dropout`.
             self.default("lora.lora_dropout", 0.05);
+        } else if self.named == TrainerName::Unsloth && !alpha {
+            // unsloth models/llama.py `get_peft_model`.
+            self.default("lora.lora_alpha", 16);
         } else if self.named == TrainerName::LlamaFactory && rank && !alpha {
             // hparams/finetuning_args.py: `lora_alpha or lora_rank * 2`.
             let ranks = self.gathered.draft.sets.get("lora.r");

@@ -158,7 +158,8 @@ impl Resolver {
     /// Lists what no field can say.
     fn cannot_say(&mut self, statement: &Statement, topic: Topic) {
         let Statement { file, span, key, node, .. } = statement;
-        let listed = NotExpressible { file: *file, span: *span, key: key.clone(), value: shown(node), topic };
+        let listed =
+            NotExpressible { file: *file, span: *span, key: key.clone(), value: shown(node), topic, bytes: None };
         if !self.not_expressible.contains(&listed) {
             self.not_expressible.push(listed);
         }

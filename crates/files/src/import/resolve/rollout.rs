@@ -10,6 +10,9 @@ use crate::trainers::{Fact, Topic};
 impl Resolver {
     pub(super) fn rollout(&mut self) {
         self.engine();
+        if self.named == TrainerName::Verl && self.is_reinforcement() {
+            self.verl_generation();
+        }
         self.reference();
         self.companions();
         self.prompts();
@@ -30,6 +33,24 @@ impl Resolver {
                 "sglang" => self.set("rollout.engine", "sglang", &statement),
                 "hf" => self.set("rollout.engine", "generate", &statement),
                 _ => self.cannot_say(&statement, Topic::NoSetting),
+            }
+        }
+    }
+
+    /// What verl/trainer/config/rollout/rollout.yaml and data/legacy_data.yaml take.
+    fn verl_generation(&mut self) {
+        if !self.says_itself("rollout.vllm_enable_sleep_mode") {
+            self.default("rollout.vllm_enable_sleep_mode", true);
+        }
+        for (field, value) in [
+            ("rollout.num_generations", json!(1)),
+            ("rollout.max_prompt_length", json!(512)),
+            ("rollout.max_completion_length", json!(512)),
+            ("rollout.vllm_gpu_memory_utilization", json!(0.5)),
+            ("rollout.vllm_tensor_parallel_size", json!(2)),
+        ] {
+            if !self.says_itself(field) {
+                self.default(field, value);
             }
         }
     }

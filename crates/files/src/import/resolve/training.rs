@@ -13,6 +13,10 @@ use crate::trainers::{Fact, Topic};
 
 impl Resolver {
     pub(super) fn training(&mut self) {
+        if self.named == TrainerName::Verl && !self.says_itself("padding_free") {
+            // verl/trainer/config/model/hf_model.yaml `use_remove_padding`.
+            self.default("padding_free", true);
+        }
         self.length();
         self.packing();
         self.checkpointing();
@@ -26,6 +30,11 @@ impl Resolver {
     fn length(&mut self) {
         if let Some((length, statement)) = self.whole(Fact::Length) {
             self.set("max_length", length, &statement);
+            return;
+        }
+        if self.named == TrainerName::Unsloth && self.gathered.python.loads_model {
+            // unsloth models/loader.py `max_seq_length`, which its trainers take over.
+            self.default("max_length", 2048);
             return;
         }
         // A default is no length that the model cannot have.
@@ -150,6 +159,17 @@ impl Resolver {
             }
         } else if let Some((true, statement)) = fused {
             self.set("loss_implementation", "liger", &statement);
+        }
+        if self.named == TrainerName::LlamaFactory {
+            // model/model_utils/liger_kernel.py asks one key, the Trainer that it is built on the other: either is enough.
+            let on = |statement: &Statement| convert::flag(&statement.node) == Some(true);
+            if let Some(stated) = self.gathered.draft.sets.get_mut("use_liger_kernel")
+                && stated.iter().any(|(statement, _)| on(statement))
+            {
+                let before = stated.len();
+                stated.retain(|(statement, _)| on(statement));
+                self.ignored += before - stated.len();
+            }
         }
         if let Some((true, statement)) = self.flag(Fact::CutLoss) {
             self.set("loss_implementation", "cut_cross_entropy", &statement);
