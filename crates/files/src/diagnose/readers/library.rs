@@ -49,6 +49,11 @@ pub(super) fn messages(lines: &[Line], streams: &[Stream]) -> Vec<Reading> {
             for start in stream.all(mark).into_iter().take(MOST) {
                 let at = stream.line_at(start);
                 let Some(line) = lines.get(at) else { continue };
+                // NCCL says so of any error of CUDA; which it was follows.
+                let any = *mark == "ncclUnhandledCudaError";
+                if any && !stream.window(start, 400).to_ascii_lowercase().contains("outofmemory") {
+                    continue;
+                }
                 if found.iter().any(|other| other.line == line.number) {
                     continue;
                 }
