@@ -118,8 +118,8 @@ impl Draft {
                     self.state(now, statement, table);
                 }
             }
-            // Nothing after a key: as if it did not stand there.
-            Some(_) if statement.node.value == Value::Null => self.ignored += 1,
+            // Nothing after a key, or OmegaConf's mark of a value that is still to come: as if it did not stand there.
+            Some(_) if statement.node.value == Value::Null || statement.node.text() == Some("???") => self.ignored += 1,
             Some(Means::Sets(field, how)) => self.sets.entry(field).or_default().push((statement, how)),
             Some(Means::Says(fact)) => self.say(fact, statement),
             Some(Means::Bears(topic)) => self.bear(statement, topic),
@@ -153,7 +153,9 @@ impl Draft {
 
     /// Adds a statement that no field can say, if it says anything.
     pub(crate) fn bear(&mut self, statement: Statement, topic: Topic) {
-        if is_off(&statement.node) {
+        // One rank in a group, or as many as there are, parts nothing.
+        let alone = topic == Topic::Parallelism && matches!(statement.node.value, Value::Integer(1 | -1));
+        if alone || is_off(&statement.node) {
             self.ignored += 1;
         } else {
             self.bears.push((statement, topic));
