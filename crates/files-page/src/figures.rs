@@ -78,7 +78,7 @@ fn snapshot_html(words: &Words, language: Language, comparison: &Comparison) -> 
         title: words.step_beside_plan.to_owned(),
         across: words.requests.to_owned(),
         palette: Palette::Classes,
-        width: crate::panel::width(),
+        width: crate::document::width(),
     };
     let svg = curves_svg(&curve(words.run, &comparison.run), &curve(words.plan, &comparison.plan), &look);
     let list = |title: &str, sizes: &[OfSize]| -> String {

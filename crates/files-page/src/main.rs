@@ -3,6 +3,7 @@
 //! A module of its own, so that nobody waits for it who does not use it. It shares no memory with the page: the plan is in
 //! the address, which both follow.
 
+mod document;
 mod figures;
 mod findings;
 mod html;

@@ -2,25 +2,18 @@
 
 use std::cell::RefCell;
 
-use headroom_core::link;
-use headroom_core::plan::Plan;
 use headroom_files::export::Format;
-use headroom_text::Language;
-use js_sys::{Array, Object, Reflect, Uint8Array};
+use js_sys::{Array, Reflect, Uint8Array};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::{JsFuture, spawn_local};
-use web_sys::{
-    Blob, BlobPropertyBag, CustomEvent, CustomEventInit, Document, Element, Event, HtmlAnchorElement, HtmlElement,
-    HtmlInputElement, HtmlSelectElement, HtmlTextAreaElement, Url, Window, window,
-};
+use web_sys::{CustomEvent, Element, Event, HtmlElement, HtmlInputElement, HtmlSelectElement, HtmlTextAreaElement};
 
+use crate::document::{download, element, go_to, language, listen, page, picture, pictures, plan, root};
 use crate::html::{button, escaped};
 use crate::read::{self, Given, Outcome};
 use crate::words::{Words, words};
 use crate::write::{self, Written};
 
-/// Id of the element that the page keeps for the panel.
-const ROOT: &str = "files";
 const TEXT: &str = "files-text";
 const CHOOSER: &str = "files-chooser";
 const FORMAT: &str = "files-format";
@@ -75,48 +68,6 @@ pub(crate) fn mount() {
         }
     });
     listen(&root, "change", |event| changed(&event));
-}
-
-fn listen(root: &Element, name: &str, react: impl Fn(Event) + 'static) {
-    let react = Closure::<dyn Fn(Event)>::new(react);
-    // The element is there as long as the page is.
-    let _ = root.add_event_listener_with_callback(name, react.as_ref().unchecked_ref());
-    react.forget();
-}
-
-fn page() -> Option<(Window, Document)> {
-    let window = window()?;
-    let document = window.document()?;
-    Some((window, document))
-}
-
-fn element<T: JsCast>(id: &str) -> Option<T> {
-    page()?.1.get_element_by_id(id)?.dyn_into().ok()
-}
-
-fn root() -> Option<HtmlElement> {
-    element(ROOT)
-}
-
-/// What the panel leaves to a picture, pixels.
-pub(crate) fn width() -> u32 {
-    // The panel's padding on both sides.
-    root().map_or(900, |root| u32::try_from(root.client_width()).unwrap_or(0).saturating_sub(70))
-}
-
-/// The language of the page.
-fn language() -> Language {
-    let tag = page().and_then(|(_, document)| document.document_element()).and_then(|html| html.get_attribute("lang"));
-    tag.and_then(|tag| Language::from_tag(&tag)).unwrap_or(Language::English)
-}
-
-/// The plan of the page, which its address holds.
-fn plan() -> Plan {
-    let hash = page().and_then(|(window, _)| window.location().hash().ok()).unwrap_or_default();
-    match hash.trim_start_matches('#') {
-        "" => Plan::newcomer(),
-        fragment => link::decode(fragment).plan,
-    }
 }
 
 /// The page asks for a tab, brings files, or has another plan or language.
@@ -271,57 +222,6 @@ fn give(verb: &str, place: usize) {
     }
 }
 
-fn download(name: &str, bytes: &[u8]) {
-    let options = BlobPropertyBag::new();
-    options.set_type("application/octet-stream");
-    let parts = Array::of1(&Uint8Array::from(bytes));
-    let Ok(blob) = Blob::new_with_u8_array_sequence_and_options(&parts, &options) else { return };
-    let Ok(url) = Url::create_object_url_with_blob(&blob) else { return };
-    let anchor = page().and_then(|(_, document)| document.create_element("a").ok());
-    if let Some(anchor) = anchor.and_then(|anchor| anchor.dyn_into::<HtmlAnchorElement>().ok()) {
-        anchor.set_href(&url);
-        anchor.set_download(name.rsplit('/').next().unwrap_or(name));
-        anchor.click();
-    }
-    // The browser has taken the address by now.
-    let _ = Url::revoke_object_url(&url);
-}
-
-/// The pictures of the page, outside of the panel.
-const PICTURES: &str = ".chart-place .drawing svg";
-
-/// Asks static/files.js, which knows the style sheet, for the picture in `place` as a file.
-fn picture(form: &str, place: usize) {
-    let detail = Object::new();
-    let pictures = page().and_then(|(_, document)| document.query_selector_all(PICTURES).ok());
-    let Some(svg) = pictures.and_then(|all| all.get(u32::try_from(place).ok()?)) else { return };
-    // Setting properties of an object of our own cannot fail.
-    let _ = Reflect::set(&detail, &"svg".into(), &svg);
-    let _ = Reflect::set(&detail, &"form".into(), &form.into());
-    let options = CustomEventInit::new();
-    options.set_detail(&detail);
-    if let (Some(root), Ok(event)) = (root(), CustomEvent::new_with_event_init_dict("headroom-picture", &options)) {
-        // Nobody prevents it.
-        let _ = root.dispatch_event(&event);
-    }
-}
-
-/// The names of the pictures that the page shows.
-fn pictures() -> Vec<String> {
-    let Some(all) = page().and_then(|(_, document)| document.query_selector_all(PICTURES).ok()) else {
-        return Vec::new();
-    };
-    let name = |at| all.get(at)?.dyn_into::<Element>().ok()?.get_attribute("aria-label");
-    (0..all.length()).map(|at| name(at).unwrap_or_default()).collect()
-}
-
-fn go_to(plan: &Plan) {
-    if let Some((window, _)) = page() {
-        // The page follows its address; one that cannot be set leaves the plan as it is.
-        let _ = window.location().set_hash(&link::encode(plan));
-    }
-}
-
 /// A field of the panel changed.
 fn changed(event: &Event) {
     let Some(target) = event.target() else { return };
@@ -334,17 +234,17 @@ fn changed(event: &Event) {
             });
             take(chosen);
         }
-    } else if let Some(select) = target.dyn_ref::<HtmlSelectElement>().filter(|select| select.id() == FORMAT) {
-        if let Some(format) = Format::from_name(&select.value()) {
-            PANEL.with_borrow_mut(|panel| {
-                panel.format = format;
-                panel.written = Some(write::written(&plan(), format, language()));
-            });
-            show();
-            if let Some(select) = element::<HtmlElement>(FORMAT) {
-                // An element of the document can always take the focus.
-                let _ = select.focus();
-            }
+    } else if let Some(select) = target.dyn_ref::<HtmlSelectElement>().filter(|select| select.id() == FORMAT)
+        && let Some(format) = Format::from_name(&select.value())
+    {
+        PANEL.with_borrow_mut(|panel| {
+            panel.format = format;
+            panel.written = Some(write::written(&plan(), format, language()));
+        });
+        show();
+        if let Some(select) = element::<HtmlElement>(FORMAT) {
+            // An element of the document can always take the focus.
+            let _ = select.focus();
         }
     }
 }
