@@ -15,7 +15,9 @@ impl Resolver {
         let machines = self.machines();
         let visible = self.visible();
         let per_machine = self.per_machine();
-        let total = self.whole(Fact::Processes);
+        // axolotl and LLaMA-Factory print one Ray worker by default, whether Ray is used or not.
+        let one_by_default = |stated: &(u64, Statement)| stated.0 == 1 && stated.1.key == "ray_num_workers";
+        let total = self.whole(Fact::Processes).filter(|stated| !one_by_default(stated));
         let ids = self.gpu_ids();
         if let Some((total, statement)) = total {
             return Some((total.max(1), statement));
