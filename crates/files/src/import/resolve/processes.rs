@@ -16,8 +16,10 @@ impl Resolver {
         let visible = self.visible();
         let per_machine = self.per_machine();
         // axolotl and LLaMA-Factory print one Ray worker by default, whether Ray is used or not.
-        let one_by_default = |stated: &(u64, Statement)| stated.0 == 1 && stated.1.key == "ray_num_workers";
-        let total = self.whole(Fact::Processes).filter(|stated| !one_by_default(stated));
+        if let Some(stated) = self.gathered.draft.facts.get_mut(&Fact::Processes) {
+            stated.retain(|said| said.key != "ray_num_workers" || convert::whole(&said.node) != Some(1));
+        }
+        let total = self.whole(Fact::Processes);
         let ids = self.gpu_ids();
         if let Some((total, statement)) = total {
             return Some((total.max(1), statement));
