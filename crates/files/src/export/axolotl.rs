@@ -8,8 +8,15 @@ use super::accelerate;
 use super::arguments::{deepspeed, distributed_data_parallel, given, without};
 use super::generation::{engine, whole_groups};
 use super::planned::{Planned, Sharding};
-use super::setting::{Setting, Written, set, whole_or_real};
+use super::setting::{Setting, Written, set};
 use super::why::Why;
+
+/// Whether utils/schemas/validation.py refuses the plan: a quantised base under FSDP2 where preferences train.
+pub(super) fn refuses(planned: &Planned<'_>) -> bool {
+    let plan = planned.plan;
+    let by_fsdp2 = planned.sharding() == Sharding::Fsdp && plan.distributed.framework == Framework::Fsdp2;
+    by_fsdp2 && plan.method == Method::Qlora && matches!(plan.task, Task::Dpo | Task::Kto | Task::Orpo)
+}
 
 /// The whole file, for tasks that axolotl has.
 pub(super) fn config(planned: &Planned<'_>) -> Option<Vec<Setting>> {
@@ -41,7 +48,7 @@ pub(super) fn config(planned: &Planned<'_>) -> Option<Vec<Setting>> {
     settings.push(set("optimizer", plan.optim.name()));
     settings.push(set("learning_rate", 0.0002));
     settings.push(set("num_epochs", 1));
-    settings.push(set("max_grad_norm", plan.max_grad_norm));
+    settings.push(set("max_grad_norm", plan.max_grad_norm).because(Why::Clipping(plan.max_grad_norm)));
     settings.extend(match plan.mixed_precision {
         MixedPrecision::Bf16 => vec![set("bf16", true).because(Why::Autocast)],
         MixedPrecision::Fp16 => vec![set("bf16", false), set("fp16", true).because(Why::Autocast)],
@@ -82,7 +89,7 @@ pub(super) fn config(planned: &Planned<'_>) -> Option<Vec<Setting>> {
     settings.push(set("output_dir", "output"));
     settings.push(set("dataloader_num_workers", 2).because(Why::HostWorkers));
     settings.push(set("eval_strategy", "no").because(Why::EvaluationPeak));
-    settings.push(set("save_strategy", "steps"));
+    settings.push(set("save_strategy", "steps").because(Why::Saving));
     settings.push(set("save_total_limit", 2).because(Why::Checkpoints));
     Some(settings)
 }
@@ -93,7 +100,7 @@ fn accumulation(plan: &Plan) -> Setting {
     let factor = if plan.task == Task::Grpo { whole_groups(plan) } else { None };
     let steps =
         set("gradient_accumulation_steps", plan.gradient_accumulation_steps.saturating_mul(factor.unwrap_or(1)));
-    if factor.is_some() { steps.because(Why::WholeGroups) } else { steps }
+    steps.because(if factor.is_some() { Why::WholeGroups } else { Why::Accumulated(plan.gradient_accumulation_steps) })
 }
 
 /// GRPO's sections: TRL's settings, and those of the engine.
@@ -181,7 +188,8 @@ fn adapter(planned: &Planned<'_>) -> Vec<Setting> {
         settings.push(set("bnb_config_kwargs", kwargs));
     }
     settings.push(set("lora_r", plan.lora.r));
-    settings.push(set("lora_alpha", whole_or_real(plan.lora.lora_alpha)).because(Why::Scaled));
+    // utils/schemas/peft.py takes whole numbers alone; what is cut off is said as such, and is no memory.
+    settings.push(set("lora_alpha", plan.lora.lora_alpha.round() as u64).because(Why::Scaled));
     settings.push(set("lora_dropout", plan.lora.lora_dropout));
     settings.push(match &plan.lora.target_modules {
         TargetModules::AllLinear => set("lora_target_linear", true),

@@ -5,7 +5,23 @@ use headroom_text::Language;
 
 use super::accelerate::GPUS_PER_MACHINE;
 use super::planned::{ACCELERATE_FILE, Planned, Sharding};
+use super::setting::Setting;
 use super::why::Why;
+
+/// A trainer's own command.
+pub(super) struct Command {
+    pub(super) text: String,
+    /// Why its values are what they are, as comments: none can stand between the lines of a command.
+    pub(super) reasons: String,
+}
+
+impl Command {
+    /// `start` with `arguments`, which say `settings`.
+    pub(super) fn new(start: &str, arguments: &str, settings: &[Setting], language: Language) -> Self {
+        let reason = |setting: &Setting| Some(format!("# {}: {}\n", setting.key, setting.why.as_ref()?.say(language)));
+        Self { text: format!("{start}{arguments}\n"), reasons: settings.iter().filter_map(reason).collect() }
+    }
+}
 
 /// Lines of the environment.
 pub(super) fn environment(planned: &Planned<'_>) -> String {
@@ -18,7 +34,7 @@ pub(super) fn environment(planned: &Planned<'_>) -> String {
 }
 
 /// The shell script that starts `program`: `train.py`, or what a trainer's own command takes.
-pub(super) fn script(planned: &Planned<'_>, trainer: TrainerName, program: &str) -> String {
+pub(super) fn script(planned: &Planned<'_>, trainer: TrainerName, reasons: &str, program: &str) -> String {
     let gpus = planned.plan.num_gpus;
     let accelerate = format!("accelerate launch --config_file {ACCELERATE_FILE}{}", rank(gpus));
     let start = match trainer {
@@ -42,7 +58,7 @@ pub(super) fn script(planned: &Planned<'_>, trainer: TrainerName, program: &str)
         _ => format!("python {program}"),
     };
     let own = if trainer == TrainerName::Verl { "" } else { machines(planned) };
-    format!("#!/bin/sh\nset -e\n{}{own}{}\n", environment(planned), start.trim_end())
+    format!("#!/bin/sh\nset -e\n{}{own}{reasons}{}\n", environment(planned), start.trim_end())
 }
 
 /// How several machines are told which is which.

@@ -145,6 +145,8 @@ impl Format {
 pub enum Refused {
     /// The trainer has no such task.
     NoSuchTask(TrainerName),
+    /// The trainer refuses a quantised base under FSDP2 where it trains on preferences.
+    QuantisedFsdp2(TrainerName),
     /// The plan has nothing of the kind: no adapters, no quantised base, no ZeRO.
     Nothing(Format),
 }
@@ -193,7 +195,7 @@ pub fn export(plan: &Plan, format: Format, language: Language) -> Result<Export,
         Format::Json => one("plan.json", plan.to_json()),
         Format::Csv => one("estimate.csv", summary::csv(&planned)),
         Format::All => whole(&planned),
-        Format::TrlYaml => run(&planned, trl_command_files(&planned)?),
+        Format::TrlYaml => run(&planned, TrainerName::Trl, trl_command_files(&planned)?),
         Format::Transformers
         | Format::Trl
         | Format::LlamaFactory
@@ -202,7 +204,7 @@ pub fn export(plan: &Plan, format: Format, language: Language) -> Result<Export,
         | Format::Unsloth
         | Format::Verl => {
             let trainer = format.trainer().unwrap_or(own_trainer(plan));
-            run(&planned, trainer_files(&planned, trainer)?)
+            run(&planned, trainer, trainer_files(&planned, trainer)?)
         }
     }
 }
@@ -280,6 +282,11 @@ fn requirements(plan: &Plan) -> Option<String> {
 fn trainer_files(planned: &Planned<'_>, trainer: TrainerName) -> Result<Vec<File>, Refused> {
     let language = planned.language;
     let refused = || Refused::NoSuchTask(trainer);
+    let mut reasons = String::new();
+    let mut command = |command: launch::Command| {
+        reasons = command.reasons;
+        command.text
+    };
     let (own, program, uses_accelerate) = match trainer {
         TrainerName::Trl => {
             let script = trl::script(planned).ok_or_else(refused)?;
@@ -290,12 +297,13 @@ fn trainer_files(planned: &Planned<'_>, trainer: TrainerName) -> Result<Vec<File
             let yaml = notation::yaml(&config, language);
             (Some(file("train.yaml", yaml)), "train.yaml".to_owned(), planned.sharding() == Sharding::Fsdp)
         }
+        TrainerName::Axolotl if axolotl::refuses(planned) => return Err(Refused::QuantisedFsdp2(trainer)),
         TrainerName::Axolotl => {
             let config = axolotl::config(planned).ok_or_else(refused)?;
             (Some(file("config.yml", notation::yaml(&config, language))), "config.yml".to_owned(), false)
         }
-        TrainerName::MsSwift => (None, ms_swift::command(planned).ok_or_else(refused)?, false),
-        TrainerName::Verl => (None, verl::command(planned).ok_or_else(refused)?, false),
+        TrainerName::MsSwift => (None, command(ms_swift::command(planned).ok_or_else(refused)?), false),
+        TrainerName::Verl => (None, command(verl::command(planned).ok_or_else(refused)?), false),
         TrainerName::Unsloth => {
             let script = unsloth::script(planned).ok_or_else(refused)?;
             (Some(file("train.py", script)), "train.py".to_owned(), true)
@@ -306,7 +314,7 @@ fn trainer_files(planned: &Planned<'_>, trainer: TrainerName) -> Result<Vec<File
         }
     };
     let mut files: Vec<File> = own.into_iter().collect();
-    files.push(file(LAUNCH_FILE, launch::script(planned, trainer, &program)));
+    files.push(file(LAUNCH_FILE, launch::script(planned, trainer, &reasons, &program)));
     files.extend(beside(planned, uses_accelerate));
     if trainer == TrainerName::MsSwift && planned.sharding() == Sharding::Fsdp {
         files.push(file(ms_swift::FSDP_FILE, notation::json(&ms_swift::fsdp(planned))));
@@ -330,15 +338,16 @@ fn trl_command_files(planned: &Planned<'_>) -> Result<Vec<File>, Refused> {
 }
 
 /// `files` with what they do not say.
-fn run(planned: &Planned<'_>, mut files: Vec<File>) -> Result<Export, Refused> {
-    let unsaid = unsaid::unsaid(planned, &files);
+fn run(planned: &Planned<'_>, trainer: TrainerName, mut files: Vec<File>) -> Result<Export, Refused> {
+    let unsaid = unsaid::unsaid(planned, trainer, &files);
     unsaid::note(planned, &mut files, &unsaid);
     Ok(Export { files, unsaid })
 }
 
 /// The files of the plan's own trainer with the callback and a README.
 fn whole(planned: &Planned<'_>) -> Result<Export, Refused> {
-    let Export { mut files, unsaid } = run(planned, trainer_files(planned, own_trainer(planned.plan))?)?;
+    let trainer = own_trainer(planned.plan);
+    let Export { mut files, unsaid } = run(planned, trainer, trainer_files(planned, trainer)?)?;
     let names: Vec<String> = unsaid.iter().map(|field| (*field).to_owned()).collect();
     files.push(file("memory_check.py", callback::file(planned)));
     files.push(file("README.md", summary::markdown(planned, &names)));

@@ -5,6 +5,7 @@ use headroom_core::plan::{AttnImplementation, Framework, Method, ShardingStrateg
 use super::accelerate;
 use super::arguments::{deepspeed, given, housekeeping, training, without};
 use super::generation::{engine, steps_per_generation};
+use super::launch::Command;
 use super::notation::flags;
 use super::planned::{Planned, Sharding};
 use super::setting::{Setting, set, whole_or_real};
@@ -27,7 +28,7 @@ pub(super) fn fsdp(planned: &Planned<'_>) -> Vec<Setting> {
 }
 
 /// The command, for tasks that ms-swift has.
-pub(super) fn command(planned: &Planned<'_>) -> Option<String> {
+pub(super) fn command(planned: &Planned<'_>) -> Option<Command> {
     let plan = planned.plan;
     let (subcommand, kind) = match plan.task {
         Task::Sft | Task::SequenceClassification => ("sft", None),
@@ -43,7 +44,7 @@ pub(super) fn command(planned: &Planned<'_>) -> Option<String> {
     settings.extend([
         set("model", planned.model()),
         set("tuner_type", if plan.method == Method::Full { "full" } else { "lora" }),
-        set("torch_dtype", plan.torch_dtype.name()),
+        set("torch_dtype", plan.torch_dtype.name()).because(Why::LoadedIn),
         set(
             "attn_impl",
             match plan.attn_implementation {
@@ -82,7 +83,7 @@ pub(super) fn command(planned: &Planned<'_>) -> Option<String> {
         }
     }
     settings.push(set("dataset", "AI-ModelScope/alpaca-gpt4-data-en#1000"));
-    settings.push(set("max_length", plan.max_length));
+    settings.push(set("max_length", plan.max_length).because(Why::Length));
     if plan.packing {
         settings.push(set("packing", true));
     }
@@ -109,5 +110,5 @@ pub(super) fn command(planned: &Planned<'_>) -> Option<String> {
     }
     settings.extend(housekeeping(planned));
     settings.push(set("output_dir", "output"));
-    Some(format!("swift {subcommand}{}\n", flags(&settings)))
+    Some(Command::new(&format!("swift {subcommand}"), &flags(&settings), &settings, planned.language))
 }

@@ -1,27 +1,35 @@
 //! What a plan says and its files do not: fields that differ when the files are read again.
 
-use headroom_core::plan::{self, Framework, Method, Plan, Task};
+use headroom_core::plan::{self, Framework, Method, Plan, TargetModules, Task, TrainerName};
 use headroom_text::Language;
 
 use super::planned::{Planned, Sharding};
+use super::unsloth;
 use crate::import::{self, File};
 
-/// Fields in which `files`, read again, differ from the plan, of those that its run depends on.
-pub(super) fn unsaid(planned: &Planned<'_>, files: &[File]) -> Vec<&'static str> {
+/// Fields in which `files` of `trainer`, read again, differ from the plan, of those that it chooses and its run depends on.
+pub(super) fn unsaid(planned: &Planned<'_>, trainer: TrainerName, files: &[File]) -> Vec<&'static str> {
     let plan = planned.plan;
     let read = import::import(files).plan;
     // Without a stage DeepSpeed's plan and DDP's are one.
     let unsharded = |plan: &Plan| plan.zero_stage == 0 && !plan.distributed.framework.is_fsdp();
     let same_framework = unsharded(plan) && unsharded(&read);
-    // No version means the newest.
+    // No version means the newest; who asks for another trainer's files knows that they are another's.
     let same_release = plan.trainer.name == read.trainer.name && plan.trainer.release() == read.trainer.release();
+    let asked = trainer != plan.trainer.name;
+    let every_linear = plan.lora.target_modules == TargetModules::AllLinear
+        && matches!(&read.lora.target_modules, TargetModules::Names(names) if names == &unsloth::ALL_LINEAR);
     let says_nothing = |name: &str| {
         same_framework && name == "distributed.framework"
             || same_release && name == "trainer.version"
+            || asked && matches!(name, "trainer.name" | "trainer.version")
+            || trainer == TrainerName::Unsloth && every_linear && name == "lora.target_modules"
             || !matters(planned, name)
     };
     let fields = plan::fields().iter().filter(|field| !says_nothing(field.name));
-    fields.filter(|field| field.value(plan) != field.value(&read)).map(|field| field.name).collect()
+    // What a plan leaves open is the trainer's, and a file may state it.
+    let chosen = fields.filter(|field| !field.value(plan).is_null());
+    chosen.filter(|field| field.value(plan) != field.value(&read)).map(|field| field.name).collect()
 }
 
 /// Whether the run depends on the field. The machine is no business of files.

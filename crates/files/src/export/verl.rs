@@ -5,12 +5,14 @@ use headroom_core::plan::{
 };
 
 use super::accelerate::GPUS_PER_MACHINE;
+use super::launch::Command;
 use super::notation::assignments;
 use super::planned::Planned;
 use super::setting::{Setting, set, whole_or_real};
+use super::why::Why;
 
 /// The command, for tasks that generate.
-pub(super) fn command(planned: &Planned<'_>) -> Option<String> {
+pub(super) fn command(planned: &Planned<'_>) -> Option<Command> {
     let plan = planned.plan;
     let estimator = match plan.task {
         Task::Grpo => "grpo",
@@ -33,17 +35,20 @@ pub(super) fn command(planned: &Planned<'_>) -> Option<String> {
         set("trainer.save_freq", 100),
         // Validation generates with the same engine; its answers are those of the test file.
         set("trainer.test_freq", 100),
-        set("trainer.max_actor_ckpt_to_keep", 2),
+        set("trainer.max_actor_ckpt_to_keep", 2).because(Why::Checkpoints),
         set("trainer.total_epochs", 1),
     ]);
-    Some(format!("python3 -m verl.trainer.main_ppo{}\n", assignments(&settings)))
+    let start = "python3 -m verl.trainer.main_ppo";
+    Some(Command::new(start, &assignments(&settings), &settings, planned.language))
 }
 
 /// The batch counts prompts, each with its group of answers.
 fn lengths(plan: &Plan) -> Vec<Setting> {
     let of = &plan.rollout;
     let group = of.num_generations.unwrap_or(1).max(1);
-    let sequences = plan.per_device_train_batch_size * plan.num_gpus * plan.gradient_accumulation_steps;
+    let sequences = [plan.num_gpus, plan.gradient_accumulation_steps]
+        .iter()
+        .fold(plan.per_device_train_batch_size, |product, factor| product.saturating_mul(*factor));
     let prompts = of.prompts.unwrap_or_else(|| sequences.div_ceil(group));
     let mut settings = vec![set("data.train_batch_size", prompts)];
     settings.extend(of.max_prompt_length.map(|length| set("data.max_prompt_length", length)));
@@ -58,7 +63,8 @@ fn model(planned: &Planned<'_>) -> Vec<Setting> {
     let plan = planned.plan;
     let mut settings = vec![
         set("actor_rollout_ref.model.path", planned.model()),
-        set("actor_rollout_ref.model.enable_gradient_checkpointing", plan.gradient_checkpointing),
+        set("actor_rollout_ref.model.enable_gradient_checkpointing", plan.gradient_checkpointing)
+            .because(planned.checkpointing()),
         set("actor_rollout_ref.model.enable_activation_offload", plan.activation_offloading),
         set("actor_rollout_ref.model.use_remove_padding", plan.policy.padding_free),
         set("actor_rollout_ref.model.use_liger", plan.use_liger_kernel),
@@ -82,11 +88,11 @@ fn actor(plan: &Plan) -> Vec<Setting> {
     };
     let mut settings = vec![
         set("actor_rollout_ref.actor.strategy", if fsdp2 { "fsdp2" } else { "fsdp" }),
-        set("actor_rollout_ref.actor.fsdp_config.model_dtype", plan.torch_dtype.name()),
+        set("actor_rollout_ref.actor.fsdp_config.model_dtype", plan.torch_dtype.name()).because(Why::LoadedIn),
         set("actor_rollout_ref.actor.fsdp_config.param_offload", parameters),
         set("actor_rollout_ref.actor.fsdp_config.optimizer_offload", states),
         set("actor_rollout_ref.actor.fsdp_config.reshard_after_forward", plan.distributed.reshard_after_forward),
-        set("actor_rollout_ref.actor.grad_clip", plan.max_grad_norm),
+        set("actor_rollout_ref.actor.grad_clip", plan.max_grad_norm).because(Why::Clipping(plan.max_grad_norm)),
     ];
     settings.extend(plan.policy.num_iterations.map(|epochs| set("actor_rollout_ref.actor.ppo_epochs", epochs)));
     let beta = plan.policy.beta.filter(|beta| *beta > 0.0 && plan.reference.kind != ReferenceKind::None);

@@ -15,6 +15,10 @@ impl Resolver {
         let machines = self.machines();
         let visible = self.visible();
         let per_machine = self.per_machine();
+        // axolotl and LLaMA-Factory print one Ray worker by default, whether Ray is used or not.
+        if let Some(stated) = self.gathered.draft.facts.get_mut(&Fact::Processes) {
+            stated.retain(|said| said.key != "ray_num_workers" || convert::whole(&said.node) != Some(1));
+        }
         let total = self.whole(Fact::Processes);
         let ids = self.gpu_ids();
         if let Some((total, statement)) = total {

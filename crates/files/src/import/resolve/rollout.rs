@@ -44,6 +44,8 @@ impl Resolver {
         }
         for (field, value) in [
             ("rollout.num_generations", json!(1)),
+            // `hybrid_engine`: the engine runs on the GPUs that train.
+            ("rollout.vllm_mode", json!("colocate")),
             ("rollout.max_prompt_length", json!(512)),
             ("rollout.max_completion_length", json!(512)),
             ("rollout.vllm_gpu_memory_utilization", json!(0.5)),
