@@ -97,12 +97,25 @@ impl Plan {
     /// Whether only tokens that count in the loss reach the head, so that their number decides what it takes.
     pub fn counts_label_tokens(&self) -> bool {
         use LossImplementation::{ChunkedNll, FusedLmHead};
+        let trainer = TrainerStep::of(self);
         match self.task {
+            Task::Sft | Task::Dpo if trainer.keeps_logits_of_labels() => true,
             Task::Sft => matches!(LossImplementation::chosen_by(self), FusedLmHead | ChunkedNll),
-            Task::Dpo | Task::Kto => TrainerStep::of(self).fuses_lm_head(),
+            Task::Dpo | Task::Kto => trainer.fuses_lm_head(),
             _ => false,
         }
     }
+}
+
+/// Which positions of the final hidden states the head reads (transformers' `logits_to_keep`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum HeadPositions {
+    /// All of them.
+    All,
+    /// So many at the end of each sequence: a slice, which the head's matmul copies.
+    Last(u64),
+    /// So many of the one sequence, picked by a mask into a copy.
+    Picked(u64),
 }
 
 /// What a trainer computes of whole logits for its logs.
@@ -136,6 +149,21 @@ impl Job {
             _ => false,
         };
         if fused { LossImplementation::FusedLmHead } else { self.loss }
+    }
+
+    /// What the head reads of `sequences` of `length` tokens under ms-swift: of one sequence the positions that predict a
+    /// token that counts, and its last; of several as many as the longest answer has, and the position before.
+    pub(crate) fn head_positions(&self, sequences: u64, length: u64) -> HeadPositions {
+        if !self.trainer.keeps_logits_of_labels() {
+            return HeadPositions::All;
+        }
+        let labels = self.label_tokens(sequences, length) / sequences.max(1);
+        let read = labels.saturating_add(1).min(length);
+        match sequences {
+            1 => HeadPositions::Picked(read),
+            _ if read < length => HeadPositions::Last(read),
+            _ => HeadPositions::All,
+        }
     }
 
     /// Positions whose label counts, of `sequences` of `length` tokens: all but each sequence's first token, which nothing

@@ -11,7 +11,9 @@ use super::trainer::TrainerStep;
 use super::{Job, models, reference_kind};
 use crate::gpu::{self, Gpu};
 use crate::model::Model;
-use crate::plan::{AdapterTargets, GpuChoice, Plan, Problem, ProblemKind, TrainerName, checks, shortened};
+use crate::plan::{
+    AdapterTargets, AttnImplementation, GpuChoice, Plan, Problem, ProblemKind, TrainerName, checks, shortened,
+};
 use crate::units::GIB;
 
 /// How much of a plan is checked.
@@ -109,8 +111,13 @@ fn find_gpu(choice: &GpuChoice) -> Result<Gpu, Problem> {
 /// Of a trainer's plan every sequence has the length that it says, so that its mask is all ones, which transformers drops
 /// (masking_utils.py `_ignore_causal_mask_sdpa`).
 fn pads(plan: &Plan) -> bool {
-    // Where documents share a row, a mask keeps them apart (masking_utils.py `packed_sequence_mask_function`).
-    plan.padded_batch || plan.flattens_batch() || plan.is_reinforcement() && plan.trainer.name == TrainerName::Custom
+    // Where documents share a row, a mask keeps them apart (masking_utils.py `packed_sequence_mask_function`), but in
+    // kernels that are told their lengths (modeling_flash_attention_utils.py `prepare_fa_kwargs_from_position_ids`).
+    let flash = plan.attn_implementation == AttnImplementation::FlashAttention2;
+    let by_lengths = plan.packs_by_lengths() || flash && plan.trainer.name != TrainerName::Custom;
+    plan.padded_batch
+        || plan.shares_rows() && !by_lengths
+        || plan.is_reinforcement() && plan.trainer.name == TrainerName::Custom
 }
 
 /// The rest of a job whose plan is sound.

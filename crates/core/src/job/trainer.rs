@@ -5,7 +5,7 @@
 //! version itself.
 
 use super::LogitsMetrics;
-use crate::plan::{AttnImplementation, Framework, Method, Plan, Release, Task, TrainerName};
+use crate::plan::{AttnImplementation, Auto, Framework, Method, Plan, Release, Task, TrainerName};
 
 /// How accelerate drives FSDP, by version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -148,6 +148,30 @@ impl TrainerStep {
     /// Whether log-probabilities of pairs are the labels' logits less `logsumexp` (trl trainer/utils.py
     /// `selective_log_softmax`), which keeps the logits and no log-softmax.
     pub fn subtracts_logsumexp(self) -> bool {
+        self.name == TrainerName::MsSwift
+    }
+
+    /// Whether a model with adapters generates outside autocast: peft's `generate` (peft_model.py `PeftModelForCausalLM`)
+    /// calls the base model, past the forward that accelerate wraps (accelerator.py `prepare_model`).
+    pub(crate) fn generates_without_autocast(self, plan: &Plan) -> bool {
+        self.runs_accelerate() && matches!(plan.method, Method::Lora | Method::Qlora)
+    }
+
+    /// Whether projections with adapters run in LoRA kernels: axolotl switches them on by itself where nothing is said of
+    /// them, but under reinforcement and preference tasks and over an int8 base (utils/schemas/config.py
+    /// `check_auto_enable_lora_kernels`).
+    pub(crate) fn fuses_adapters(self, plan: &Plan) -> bool {
+        let by_itself = plan.task == Task::Sft && !(plan.method == Method::Qlora && plan.quantization.bits == 8);
+        let wanted = match plan.lora.kernels {
+            Auto::Set(wanted) => wanted,
+            Auto::Auto => by_itself,
+        };
+        self.name == TrainerName::Axolotl && matches!(plan.method, Method::Lora | Method::Qlora) && wanted
+    }
+
+    /// Whether the head reads only from the first token on that counts (ms-swift trainers/mixin.py
+    /// `prepare_logits_to_keep`, on for every model that takes `logits_to_keep`).
+    pub fn keeps_logits_of_labels(self) -> bool {
         self.name == TrainerName::MsSwift
     }
 

@@ -30,6 +30,7 @@ const DEFAULTS: &[(&str, &str)] = &[
     ("target_parameters", ""),
     ("modules_to_save", ""),
     ("adapter_dtype", "auto"),
+    ("lora_kernels", "auto"),
     ("bits", "4"),
     ("quant_type", "nf4"),
     ("double_quant", "true"),

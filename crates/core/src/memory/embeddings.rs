@@ -6,7 +6,7 @@ use super::term::Term;
 use super::weights::{EmbeddingTable, LoadedModel};
 use crate::job::Job;
 use crate::model::ModelKind;
-use crate::plan::{Auto, Plan};
+use crate::plan::{Auto, Plan, TrainerName};
 use std::rc::Rc;
 
 /// The first layer's input, and what the model's `forward` holds in local variables until it returns.
@@ -80,10 +80,10 @@ pub(super) fn run_embeddings(
 
 /// `enable_input_require_grads`: the token embedding's output becomes a leaf, so that gradients reach adapters through
 /// frozen embeddings; its gradient lives until the loss goes. transformers switches it on with checkpointing
-/// (modeling_utils.py `_activation_checkpointing_enable`).
+/// (modeling_utils.py `_activation_checkpointing_enable`), axolotl with every adapter (loaders/adapter.py `load_adapter`).
 fn requires_input_grads(plan: &Plan) -> bool {
     match plan.enable_input_require_grads {
         Auto::Set(on) => on,
-        Auto::Auto => plan.gradient_checkpointing,
+        Auto::Auto => plan.gradient_checkpointing || plan.trainer.name == TrainerName::Axolotl,
     }
 }

@@ -23,6 +23,7 @@ pub(super) fn forward_context(tape: &Rc<Tape>, job: &Job, training: bool) -> For
     let behaviour = job.model.behaviour;
     let expand_kv = match plan.expand_kv_heads {
         Auto::Set(expand) => Some(expand),
+        Auto::Auto if plan.packs_by_lengths() => Some(true),
         Auto::Auto => behaviour.broadcasts_shared_heads.then_some(false),
     };
     ForwardContext {
@@ -40,6 +41,7 @@ pub(super) fn forward_context(tape: &Rc<Tape>, job: &Job, training: bool) -> For
         padded: job.padded || behaviour.always_masks,
         expand_kv,
         liger: plan.use_liger_kernel,
+        fuses_adapters: job.trainer.fuses_adapters(plan),
         fused_gemm: job.fused_gemm(),
         cache: None,
         past: None,

@@ -1,6 +1,6 @@
 //! The arithmetic of batches: how many sequences each pass sees, and what has to divide what.
 
-use super::{PackingStrategy, Plan, Problem, ProblemKind, Task, TrainerName};
+use super::{AttnImplementation, Method, PackingStrategy, Plan, Problem, ProblemKind, Task, TrainerName};
 
 /// How the sequences of one optimizer step are cut. Counts are for one GPU where not said otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +43,7 @@ impl Plan {
         let round = self.is_reinforcement().then(|| self.round());
         let tokens_per_sequence = match round {
             Some(_) => self.rollout.max_prompt_length().saturating_add(self.rollout.max_completion_length()),
-            None => self.max_length,
+            None => self.collated_length(),
         };
         let (batch, tokens_per_sequence) = if self.flattens_batch() {
             (1, batch.saturating_mul(tokens_per_sequence))
@@ -73,11 +73,45 @@ impl Plan {
         }
     }
 
-    /// Whether a batch is one row of all its tokens, with positions that begin anew for each document and no padding (trl
-    /// trainer/sft_trainer.py `DataCollatorForLanguageModeling`): asked for, or as packing whole documents wants it.
-    pub fn flattens_batch(&self) -> bool {
+    /// Tokens that the longest sequence is padded to: a multiple of 64 under axolotl's SFT unless packed
+    /// (core/builders/causal.py `pad_to_multiple_of`), of 8 under LLaMA-Factory (train/*/workflow.py).
+    fn collated_length(&self) -> u64 {
+        let multiple = match (self.trainer.name, self.task) {
+            (_, Task::Inference) => 1,
+            (TrainerName::Axolotl, Task::Sft) if !self.packing => 64,
+            (TrainerName::LlamaFactory, _) => 8,
+            _ => 1,
+        };
+        self.max_length.checked_next_multiple_of(multiple).unwrap_or(self.max_length)
+    }
+
+    /// Whether several documents share a row of the batch: asked for, or as packing whole documents wants it.
+    pub(crate) fn shares_rows(&self) -> bool {
         self.task == Task::Sft
             && (self.policy.padding_free || (self.packing && self.packing_strategy != PackingStrategy::Wrapped))
+    }
+
+    /// Whether a batch is one row of all its tokens, with positions that begin anew for each document and no padding (trl
+    /// trainer/sft_trainer.py `DataCollatorForLanguageModeling`). LLaMA-Factory fills one row a sequence
+    /// (data/processor/supervised.py `PackedSupervisedDatasetProcessor`), and so does axolotl but for flash attention
+    /// (core/builders/causal.py `build_collator`).
+    pub fn flattens_batch(&self) -> bool {
+        let keeps_rows = match self.trainer.name {
+            TrainerName::LlamaFactory => true,
+            TrainerName::Axolotl => self.attn_implementation != AttnImplementation::FlashAttention2,
+            _ => false,
+        };
+        self.shares_rows() && !keeps_rows
+    }
+
+    /// Whether axolotl runs packed rows through PyTorch's variable-length attention in place of a mask
+    /// (monkeypatch/attention/sdpa_varlen.py): 16-bit queries, as rotary embeddings give them unless hidden states are fp32,
+    /// and its heads of keys and values repeated.
+    pub(crate) fn packs_by_lengths(&self) -> bool {
+        self.trainer.name == TrainerName::Axolotl
+            && self.attn_implementation == AttnImplementation::Sdpa
+            && self.method != Method::Full
+            && self.shares_rows()
     }
 
     /// Whether the trainer can lay the sequences of a batch end to end: TRL's SFT, and its DPO before 1.0, which has since

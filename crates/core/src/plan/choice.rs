@@ -158,6 +158,8 @@ pub struct Lora {
     pub modules_to_save: Vec<String>,
     /// dtype of the adapters.
     pub adapter_dtype: AdapterDtype,
+    /// axolotl's kernels for adapted projections (its `lora_mlp_kernel`, `lora_qkv_kernel` and `lora_o_kernel`).
+    pub kernels: Auto,
 }
 
 /// Which modules get an adapter.

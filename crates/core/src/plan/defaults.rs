@@ -71,6 +71,7 @@ impl Default for Lora {
             target_parameters: Vec::new(),
             modules_to_save: Vec::new(),
             adapter_dtype: AdapterDtype::Auto,
+            kernels: Auto::Auto,
         }
     }
 }

@@ -18,7 +18,7 @@ pub(crate) fn contradictions(plan: &Plan, model: &Model, gpu: &Gpu) -> Vec<Probl
 /// Those that no model and no GPU can change.
 pub(super) fn within(plan: &Plan) -> Vec<Problem> {
     // Functions, not their answers: advice asks about hundreds of plans, and most have nothing to move.
-    const RULES: [fn(&Plan) -> Option<Problem>; 12] = [
+    const RULES: [fn(&Plan) -> Option<Problem>; 13] = [
         super::trainer::unmodelled,
         reference,
         policy_loss,
@@ -28,6 +28,7 @@ pub(super) fn within(plan: &Plan) -> Vec<Problem> {
         optimizer_offload,
         optimizer,
         compiled,
+        adapter_kernels,
         gradient_accumulation,
         kernel,
         flash_in_fp32,
@@ -167,6 +168,13 @@ fn optimizer(plan: &Plan) -> Option<Problem> {
 fn compiled(plan: &Plan) -> Option<Problem> {
     let kind = || ProblemKind::NotModelled { value: "true".to_owned(), modelled: vec!["false"] };
     plan.torch_compile.then(|| Problem::new("torch_compile", kind()))
+}
+
+/// Kernels for adapters that only axolotl has.
+fn adapter_kernels(plan: &Plan) -> Option<Problem> {
+    let asked = plan.lora.kernels == Auto::Set(true) && plan.trainer.name != TrainerName::Axolotl;
+    let kind = ProblemKind::NotModelled { value: "true".to_owned(), modelled: vec!["auto", "false"] };
+    asked.then(|| Problem::new("lora.kernels", kind))
 }
 
 /// DeepSpeed's `data_types.grad_accum_dtype`: without ZeRO the engine takes the weights' own dtype only

@@ -95,6 +95,7 @@ pub(super) static FIELDS: &[Field] = &[
     row!(lora.target_parameters, Kind::Names),
     row!(lora.modules_to_save, Kind::Names),
     row!(lora.adapter_dtype, Kind::Choice(AdapterDtype::NAMES)),
+    row!(("lora.kernels", "lora_kernels") lora.kernels, Kind::AutoFlag),
     own_row(("quantization.bits", "bits"), Kind::Choice(BITS), Some(Unit::Bits), (bits, set_bits)),
     row!(quantization.quant_type, Kind::Choice(QuantType::NAMES)),
     row!(quantization.double_quant, Kind::Flag),

@@ -58,6 +58,8 @@ const STEP: &[Row] = &[
     row("logits_to_fp32", |t| &t.fields.logits_to_fp32, Switch),
     row("keep_outputs", |t| &t.fields.keep_outputs, Switch),
     row("expandable_segments", |t| &t.fields.expandable_segments, Switch),
+    row("non_pytorch_memory_mib", |t| &t.fields.non_pytorch_memory_mib, Typed),
+    row("host_memory_gib", |t| &t.fields.host_memory_gib, Typed),
     row(
         "attention_kernel",
         |t| &t.fields.attention_kernel,
@@ -87,6 +89,12 @@ const ADAPTERS: &[Row] = &[
         },
     ),
     row_where("lora.modules_to_save", |t| &t.fields.modules_to_save, Typed, adapts),
+    row_where(
+        "lora.kernels",
+        |t| &t.fields.lora_kernels,
+        List(auto_words),
+        |plan, job| adapts(plan, job) && plan.trainer.name == TrainerName::Axolotl,
+    ),
     row_where("lora.lora_alpha", |t| &t.fields.lora_alpha, Typed, adapts),
     row_where("enable_input_require_grads", |t| &t.fields.enable_input_require_grads, List(auto_words), adapts),
     row_where("quantization.fused_4bit_gemm", |t| &t.fields.fused_4bit_gemm, Switch, adapts),

@@ -5,10 +5,11 @@ use super::super::autograd::{
     transpose_heads,
 };
 use super::super::term::Term;
-use super::super::weights::LayerWeights;
+use super::super::weights::{LayerWeights, Projection};
 use super::ForwardContext;
 use super::eager_attention::eager;
 use super::fused_attention::fused;
+use super::lora_kernels::run_together;
 use super::norm::run_norm;
 use super::rotary::{rotate_both, rotate_halves};
 use crate::job::AttentionKernel;
@@ -29,7 +30,9 @@ pub(in crate::memory) fn run_attention(
     let (k, v) = remember(context, k, v);
     let (mixed, probabilities) = attend(context, layer, &q, &k, &v);
     let out = match layer.projection(Role::Output) {
-        Some(output) => output.run(context, &mixed, Term::AttentionOutput),
+        Some(output) => run_together(context, &[output], &mixed, Term::AttentionOutput)
+            .and_then(|outputs| outputs.into_iter().next())
+            .unwrap_or_else(|| output.run(context, &mixed, Term::AttentionOutput)),
         None => mixed.clone(),
     };
     drop(mixed);
@@ -53,10 +56,15 @@ fn queries_keys_values(
     let mut whole = None;
     let (q, k, v) = match facts.projection {
         Kind::Separate => {
-            let q = project_heads(context, layer, facts, x, Role::Query)?;
-            let k = project_heads(context, layer, facts, x, Role::Key)?;
-            let v = project_heads(context, layer, facts, x, Role::Value)?;
-            (q, k, v)
+            let roles = [Role::Query, Role::Key, Role::Value];
+            let projections: Option<Vec<&Projection>> = roles.into_iter().map(|role| layer.projection(role)).collect();
+            let together = run_together(context, &projections?, x, Term::QueryKeyValue);
+            let mut together = together.map(Vec::into_iter);
+            let mut next = |role| {
+                let flat = together.as_mut().and_then(Iterator::next);
+                project_heads(context, layer, facts, (x, flat), role)
+            };
+            (next(Role::Query)?, next(Role::Key)?, next(Role::Value)?)
         }
         Kind::Fused => {
             let fused = layer.projection(Role::QueryKeyValue)?;
@@ -115,12 +123,12 @@ fn take_heads(context: &ForwardContext, all: &Tensor, shape: Shape, name: &str) 
     )
 }
 
-/// One of q, k, v: projected, normed where the family does, seen head by head.
+/// One of q, k, v: projected unless it was with the others, normed where the family does, seen head by head.
 fn project_heads(
     context: &ForwardContext,
     layer: &LayerWeights,
     facts: &Attention,
-    x: &Tensor,
+    (x, flat): (&Tensor, Option<Tensor>),
     role: Role,
 ) -> Option<Tensor> {
     let (count, width, sym, norm) = match role {
@@ -129,7 +137,10 @@ fn project_heads(
         _ => (facts.num_key_value_heads, facts.value_head_dim, Sym::K, None),
     };
     let shape = heads(context, sym, count, width);
-    let flat = layer.projection(role)?.run(context, x, Term::QueryKeyValue);
+    let flat = match flat {
+        Some(flat) => flat,
+        None => layer.projection(role)?.run(context, x, Term::QueryKeyValue),
+    };
     let norm = norm.and_then(|role| layer.norm(role));
     Some(match (facts.qk_norm, norm) {
         (Some(QkNorm::WholeProjection(_)), Some(norm)) => to_heads(&run_norm(context, norm, &flat), shape),

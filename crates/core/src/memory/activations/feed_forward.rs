@@ -8,6 +8,7 @@ use super::super::term::Term;
 use super::super::weights::{LayerWeights, Projection};
 use super::ForwardContext;
 use super::experts::run_experts;
+use super::lora_kernels::run_gated;
 use crate::model::{Activation, FeedForward, Mlp, Role};
 
 /// Runs the feed-forward part over the normed `x`.
@@ -15,6 +16,11 @@ pub(in crate::memory) fn run_feed_forward(context: &ForwardContext, layer: &Laye
     match &layer.layer.feed_forward {
         FeedForward::Dense(mlp) => {
             let find = |role| layer.projection(role);
+            if let (Some(gate), Some(up), Some(down)) = (find(Role::Gate), find(Role::Up), find(Role::Down))
+                && let Some(out) = run_gated(context, mlp, x, [gate, up, down])
+            {
+                return out;
+            }
             run_mlp(context, mlp, x, find(Role::Gate), find(Role::Up), find(Role::GateUp), find(Role::Down))
         }
         FeedForward::Experts(experts) => run_experts(context, layer, experts, x),

@@ -16,9 +16,10 @@ pub(super) fn loss(
     context: &ForwardContext,
     job: &Job,
     weights: &LoadedModel,
-    hidden: (Tensor, Tensor),
+    (hidden, read): (Tensor, Tensor),
 ) -> Option<HeadOutput> {
-    let logits = logits(context, &job.model, weights, &hidden.1)?;
+    let logits = logits(context, &job.model, weights, &read)?;
+    drop(read);
     let loss = of_logits(context, &logits);
     // The model's forward holds the hidden states until it returns.
     drop(hidden);
@@ -41,18 +42,19 @@ pub(super) fn loss(
 /// Cross-entropy over an fp32 copy of the logits, against labels that are shifted by one.
 pub(in crate::memory) fn of_logits(context: &ForwardContext, logits: &Tensor) -> Tensor {
     let upcast = cast(logits, ElementType::F32, context.label(Term::LogitsFp32, ""));
-    let labels = shift_labels(context);
+    let labels = shift_labels(context, logits);
     cross_entropy(context, &upcast, labels.last())
 }
 
 /// Labels padded by one and cut again (ForCausalLMLoss): `labels[..., 1:].contiguous()` copies for more than one sequence.
-fn shift_labels(context: &ForwardContext) -> Vec<Tensor> {
+fn shift_labels(context: &ForwardContext, logits: &Tensor) -> Vec<Tensor> {
+    let length = logits.shape().rows().elements() / context.batch.max(1);
     let label = context.label(Term::BatchInputs, "shifted labels");
     let new = |symbol, length| {
         Tensor::new(&context.tape, label, dims(&[(Sym::B, context.batch), (symbol, length)]), ElementType::I64)
     };
-    let padded = new(Sym::SPlusOne, context.length.saturating_add(1));
-    if context.batch > 1 { vec![padded, new(Sym::S, context.length)] } else { vec![padded] }
+    let padded = new(Sym::SPlusOne, length.saturating_add(1));
+    if context.batch > 1 { vec![padded, new(Sym::S, length)] } else { vec![padded] }
 }
 
 /// `cross_entropy`: keeps log-softmax; backward writes the loss's gradient and log-softmax's, both fp32 logits in size.

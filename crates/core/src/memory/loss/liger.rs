@@ -40,7 +40,7 @@ pub(in crate::memory) fn chunked_loss(
     let matmul_weight = context.cast_weight(&weight, "lm_head");
     let (x_shape, weight_shape, element) = (hidden.shape(), weight.shape(), hidden.element());
     let vocab = weight_shape.elements() / x_shape.width().max(1);
-    let chunk = chunk.unwrap_or(chunk_size(context.token_count(), vocab, x_shape.width()));
+    let chunk = chunk.unwrap_or(chunk_size(x_shape.rows().elements(), vocab, x_shape.width()));
     let label = context.label(Term::ChunkedLoss, "");
     let trains = weight.requires_grad();
     // Before Ampere the weight's gradient of a chunk is a product and its fp32 copy; since, it is added in place.
@@ -77,7 +77,7 @@ pub(in crate::memory) fn chunked_loss(
 fn casting_loss(context: &ForwardContext, weight: &Tensor, hidden: &Tensor) -> Tensor {
     let (x_shape, weight_shape, element, half) = (hidden.shape(), weight.shape(), hidden.element(), context.half);
     let vocab = weight_shape.elements() / x_shape.width().max(1);
-    let tokens = context.token_count();
+    let tokens = x_shape.rows().elements();
     let chunk = chunk_size(tokens, vocab, x_shape.width());
     let label = context.label(Term::ChunkedLoss, "");
     let trains = weight.requires_grad();

@@ -17,6 +17,7 @@ pub(super) use fused_lm_head::{FusedHead, PerToken, fused_lm_head};
 pub(super) use head::logits;
 pub(super) use liger::chunked_loss;
 pub(super) use output::{HeadOutput, mark_backward, scalar};
+pub(super) use positions::kept as kept_positions;
 pub(super) use score::score_loss;
 
 use super::activations::ForwardContext;
@@ -34,7 +35,7 @@ pub(super) fn language_model_loss(
     hidden: Tensor,
 ) -> Option<HeadOutput> {
     context.tape.enter(Phase::Loss);
-    let marked = mark_backward(context, &hidden);
+    let marked = positions::kept(context, job, mark_backward(context, &hidden));
     match job.loss {
         LossImplementation::Liger if weights.head.len() <= 1 => {
             Some(HeadOutput { loss: liger::loss(context, job, weights, &marked)?, kept: None })

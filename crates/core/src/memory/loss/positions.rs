@@ -1,13 +1,37 @@
 //! Which positions of the hidden states a loss reads: shifted against the labels, picked by a mask, put in order.
 
 use super::super::activations::ForwardContext;
-use super::super::autograd::{Call, Dim, ElementType, Label, Shape, Sym, Tensor, custom, dims};
+use super::super::autograd::{Call, Dim, ElementType, Label, Shape, Sym, Tensor, contiguous, custom, dims};
 use super::super::term::Term;
+use crate::job::{HeadPositions, Job};
 
-/// `last_hidden_state[:, :-1]`: a view; backward makes zeros of the whole and copies the part in.
+/// What the head reads of the hidden states (transformers `hidden_states[:, slice_indices, :]`): a slice of several
+/// sequences is no longer one block, so a matmul copies it, unless autocast's cast has.
+pub(in crate::memory) fn kept(context: &ForwardContext, job: &Job, hidden: Tensor) -> Tensor {
+    match job.head_positions(context.batch, context.length) {
+        HeadPositions::All => hidden,
+        HeadPositions::Last(positions) => {
+            let part = part(context, &hidden, (Sym::LabelTokens, positions));
+            let casts = *context.autocast.borrow() && part.element() == ElementType::F32;
+            if casts { part } else { contiguous(&part, part.shape(), context.label(Term::HeadInputs, "kept"), false) }
+        }
+        HeadPositions::Picked(positions) => {
+            let label = context.label(Term::BatchInputs, "logits_to_keep");
+            let mask = Tensor::new(&context.tape, label, dims(&[(Sym::S, context.length)]), ElementType::Byte);
+            pick(context, &hidden, &mask, positions)
+        }
+    }
+}
+
+/// `last_hidden_state[:, :-1]`.
 pub(super) fn first_positions(context: &ForwardContext, hidden: &Tensor, positions: u64) -> Tensor {
+    part(context, hidden, (Sym::SLessOne, positions))
+}
+
+/// The same positions of every sequence: a view; backward makes zeros of the whole and copies the part in.
+fn part(context: &ForwardContext, hidden: &Tensor, positions: (Sym, u64)) -> Tensor {
     let (whole, element) = (hidden.shape(), hidden.element());
-    let part = dims(&[(Sym::B, context.batch), (Sym::SLessOne, positions)]).with(Dim::new(Sym::H, whole.width()));
+    let part = dims(&[(Sym::B, context.batch), positions]).with(Dim::new(Sym::H, whole.width()));
     let gradients = context.label(Term::ActivationGradients, "");
     custom(
         &context.tape,

@@ -3,7 +3,7 @@
 
 use super::super::activations::ForwardContext;
 use super::super::autograd::{Dim, ElementType, Sym, Tape, Tensor, cast, dims};
-use super::super::loss::{HeadOutput, logits, mark_backward};
+use super::super::loss::{HeadOutput, kept_positions, logits, mark_backward};
 use super::super::parameter::Trainable;
 use super::super::phase::Phase;
 use super::super::sharding::strategy;
@@ -121,20 +121,23 @@ fn wanted_and_not(actor: &Actor, context: &Rc<ForwardContext>) -> Option<Read> {
 fn of_rolled_labels(actor: &Actor, context: &Rc<ForwardContext>) -> Option<Tensor> {
     let hidden = mark_backward(context, &actor.hidden(context)?);
     enter_loss(context);
-    let mut all = logits(context, &actor.job.model, &actor.weights, &hidden)?;
-    drop(hidden);
+    let read = kept_positions(context, &actor.job, hidden.clone());
+    let mut all = logits(context, &actor.job.model, &actor.weights, &read)?;
+    // The model's forward holds the hidden states until it returns.
+    drop((read, hidden));
     context.autocast.replace(false);
     context.leave_autocast();
     if actor.job.upcasts_outputs() {
         all = cast(&all, ElementType::F32, context.label(Term::LogitsFp32, ""));
     }
-    let per_token = dims(&[(Sym::B, context.batch), (Sym::S, context.length)]);
+    let length = all.shape().rows().elements() / context.batch.max(1);
+    let per_token = dims(&[(Sym::B, context.batch), (Sym::S, length)]);
     let label = context.label(Term::LogProbabilities, "means");
     let means = Tensor::new(&context.tape, label, per_token, all.element());
     let picked = if all.element() == ElementType::F32 {
-        log_probabilities(context, &all, context.length)
+        log_probabilities(context, &all, length)
     } else {
-        selective_log_softmax(context, &all, context.length)
+        selective_log_softmax(context, &all, length)
     };
     drop(all);
     let sums = sum(context, &picked);

@@ -56,7 +56,14 @@ impl Generator<'_> {
         let tokens = dims(&[(Sym::B, what.batch), (Sym::S, what.prompt)]);
         let inputs = Tensor::new(tape, tape.label(Term::BatchInputs, "input_ids"), tokens, ElementType::I64);
         tape.enter(Phase::Prefill);
-        let mut prefill = forward_context(tape, job, false);
+        let context = || {
+            let context = forward_context(tape, job, false);
+            if job.trainer.generates_without_autocast(&job.plan) {
+                context.autocast.replace(false);
+            }
+            context
+        };
+        let mut prefill = context();
         (prefill.batch, prefill.length, prefill.attended) = (what.batch, what.prompt, what.prompt);
         prefill.padded |= what.padded;
         // Encoders read once and generate nothing.
@@ -84,7 +91,7 @@ impl Generator<'_> {
             }
             SamplingState { logits: self.scores(vocab), scores: self.scores(vocab), probabilities: self.scores(vocab) }
         });
-        let mut last = forward_context(tape, job, false);
+        let mut last = context();
         (last.batch, last.length) = (what.batch, 1);
         last.attended = what.prompt.saturating_add(what.new_tokens);
         last.padded |= what.padded;
