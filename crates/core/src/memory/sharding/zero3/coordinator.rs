@@ -150,8 +150,6 @@ pub(super) struct Coordinator {
     /// Frozen parameters fetched by recomputation, by the module that was last in backward (`ds_recompute_parameters`).
     recomputed: BTreeMap<usize, Vec<usize>>,
     moves: Vec<Move>,
-    /// Parameters that one module takes off the queue.
-    discarded: Vec<usize>,
     /// Parameters that a release touches, and whether it frees them.
     touched: Vec<(usize, bool)>,
 }
@@ -214,7 +212,6 @@ impl Coordinator {
             in_backward: Vec::new(),
             recomputed: BTreeMap::new(),
             moves: Vec::new(),
-            discarded: Vec::new(),
             touched: Vec::new(),
         }
     }
@@ -272,7 +269,7 @@ impl Coordinator {
         let own = self.modules.get(module);
         let awaited =
             own.iter().filter(|one| self.parameters.get(**one).is_some_and(|state| state.fetched_for < step)).count();
-        let mut discarded = std::mem::take(&mut self.discarded);
+        let mut discarded = Vec::new();
         while discarded.len() < awaited
             && let Some((parameter, used_at)) = self.queue.pop_front()
         {
@@ -281,8 +278,6 @@ impl Coordinator {
             }
             insert(&mut discarded, parameter);
         }
-        discarded.clear();
-        self.discarded = discarded;
     }
 
     /// Begins to gather what comes next, as much as the bucket and the limit of live parameters allow.
