@@ -2,6 +2,8 @@
 
 usage: trainer_defaults.py dataclass MODULE:CLASS [MODULE:CLASS ...]   makes each class and prints its plain fields
        trainer_defaults.py source FILE.py:CLASS [FILE.py:CLASS ...]    reads each class's literal defaults, importing nothing
+       trainer_defaults.py signature FILE.py:FUNCTION [...]            reads each function's literal defaults, importing nothing
+       trainer_defaults.py tree FILE.yaml [...]                        reads the leaves of each file, sections joined by dots
 
 The test `defaults` of crates/files asks that stating any of these changes no plan. Kept in tests/files/defaults.json.
 """
@@ -54,8 +56,38 @@ def written(argument):
                 yield line.target.id, value
 
 
+def signature(argument):
+    path, _, name = argument.partition(":")
+    with open(path, encoding="utf-8") as file:
+        tree = ast.parse(file.read())
+    function = next(node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == name)
+    arguments = function.args.args[len(function.args.args) - len(function.args.defaults):]
+    for key, value in zip(arguments, function.args.defaults):
+        try:
+            value = ast.literal_eval(value)
+        except (ValueError, TypeError):
+            continue
+        if plain(value):
+            yield key.arg, value
+
+
+def tree(path):
+    import yaml
+
+    with open(path, encoding="utf-8") as file:
+        yield from leaves(yaml.safe_load(file), "")
+
+
+def leaves(section, prefix):
+    for key, value in section.items():
+        if isinstance(value, dict):
+            yield from leaves(value, f"{prefix}{key}.")
+        elif plain(value) and "${" not in str(value) and not key.startswith("_"):
+            yield prefix + key, value
+
+
 def main():
-    how = {"dataclass": made, "source": written}[sys.argv[1]]
+    how = {"dataclass": made, "source": written, "signature": signature, "tree": tree}[sys.argv[1]]
     found = {}
     for argument in sys.argv[2:]:
         found.update(how(argument))

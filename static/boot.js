@@ -11,3 +11,19 @@ try {
   failure.hidden = false;
   throw error;
 }
+
+// The room for files is a module of its own: files.js fetches it when it is first asked for, or something is dropped.
+const openFiles = async (asked) => (await import(new URL("files.js", document.baseURI))).open(asked);
+document.addEventListener("click", (event) => {
+  const button = event.target.closest?.("[data-files]");
+  if (button) openFiles({ tab: button.dataset.files });
+});
+const brought = (event) => event.dataTransfer?.types.includes("Files") && !event.target.closest?.(".own-config");
+document.addEventListener("dragover", (event) => brought(event) && event.preventDefault());
+document.addEventListener("drop", (event) => {
+  if (!brought(event)) return;
+  event.preventDefault();
+  // Gone when the event ends, so taken before anything is awaited.
+  const entries = [...event.dataTransfer.items].map((item) => item.webkitGetAsEntry?.() ?? item.getAsFile()).filter(Boolean);
+  openFiles({ tab: "read", entries });
+});

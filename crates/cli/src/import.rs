@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use headroom_core::units::bytes_text;
 use headroom_files::finding::{Finding, Language};
 use headroom_files::import::{File, Import, import};
 
@@ -49,7 +50,9 @@ fn print(imported: &Import, files: &[File], out: &mut dyn Write) -> Result<(), F
     }
     for listed in &imported.not_expressible {
         let why = listed.topic.said(Language::English);
-        let line = format!("{}:{}: {}: {} ({why})", name(listed.file), listed.span.line, listed.key, listed.value);
+        let size = listed.bytes.map_or_else(String::new, |bytes| format!(", {}", bytes_text(bytes)));
+        let line =
+            format!("{}:{}: {}: {} ({why}{size})", name(listed.file), listed.span.line, listed.key, listed.value);
         writeln!(out, "  {}", one_line(&line))?;
     }
     writeln!(out, "Keys that bear on no memory: {}", imported.ignored)?;

@@ -5,6 +5,21 @@ use crate::import::{File, import};
 use crate::lint::lint;
 use crate::syntax;
 
+/// A way in: whatever bytes come.
+pub type Reader = fn(&[u8]);
+
+/// Every reader by its name.
+pub const READERS: [(&str, Reader); 8] = [
+    ("yaml", yaml),
+    ("toml", toml),
+    ("json", json),
+    ("python", python),
+    ("shell", shell),
+    ("whole", whole),
+    ("diagnose", diagnose),
+    ("snapshot", snapshot),
+];
+
 /// The YAML reader.
 pub fn yaml(bytes: &[u8]) {
     // What it answers does not matter, only that it does.
@@ -47,8 +62,8 @@ pub fn whole(bytes: &[u8]) {
 
 /// Every reader.
 pub fn all(bytes: &[u8]) {
-    for reader in [yaml, toml, json, python, shell, whole, diagnose, snapshot] {
-        reader(bytes);
+    for (_, read) in READERS {
+        read(bytes);
     }
 }
 

@@ -1,7 +1,7 @@
 //! What is written is read back as the same plan.
 
 use headroom_core::link;
-use headroom_core::plan::{self, Plan, Trainer, TrainerName};
+use headroom_core::plan::{self, Auto, Plan, Trainer, TrainerName};
 use headroom_core::scenario::SCENARIOS;
 use headroom_files::export::{Format, export};
 use headroom_text::Language;
@@ -37,11 +37,24 @@ fn cannot_say(format: Format, name: &str) -> bool {
     in_code.contains(&name) || by_data.contains(&name) || by_trainer.contains(&name)
 }
 
+/// Fields that a trainer refuses as planned, so that a file that runs says otherwise.
+fn cannot_run(plan: &Plan, format: Format, name: &str) -> bool {
+    let sequences = plan.per_device_train_batch_size * plan.num_gpus * plan.gradient_accumulation_steps;
+    // trl grpo_config.py: a generation holds whole groups.
+    let is_cut = plan.rollout.num_generations.is_some_and(|group| !sequences.is_multiple_of(group));
+    let step = if format == Format::Axolotl { "gradient_accumulation_steps" } else { "steps_per_generation" };
+    // transformers integrations/deepspeed.py compares DeepSpeed's section with the arguments.
+    let by_section = plan.distributed.bf16_enabled == Auto::Set(true);
+    // llamafactory hparams/parser.py: no `pure_bf16` under ZeRO-3.
+    let by_stage = format == Format::LlamaFactory && plan.zero_stage == 3;
+    is_cut && name == step || name == "mixed_precision" && (by_section || by_stage)
+}
+
 /// What is not read back as it was written, one line a field.
 fn lost(plan: &Plan, format: Format) -> Vec<String> {
     let Ok(written) = export(plan, format, Language::English) else { return Vec::new() };
     let read = headroom_files::import::import(&written.files).plan;
-    let lost = written.unsaid.iter().filter(|field| !cannot_say(format, field));
+    let lost = written.unsaid.iter().filter(|field| !cannot_say(format, field) && !cannot_run(plan, format, field));
     lost.filter_map(|name| {
         let field = plan::field(name)?;
         Some(format!("{name}: {} read as {}", field.text(plan), field.text(&read)))

@@ -19,6 +19,22 @@ fn read(name: &str, text: &str) -> Vec<&'static str> {
     findings.iter().map(|finding| finding.kind.id()).collect()
 }
 
+/// What coverage-guided fuzzing (`cargo xtask fuzz`) found worth keeping: each input reaches something that no other does.
+#[test]
+fn what_fuzzing_kept_is_read_without_a_panic() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/files/fuzz");
+    for (name, read) in fuzz::READERS {
+        let bytes = std::fs::read(folder.join(format!("{name}.inputs"))).unwrap();
+        let (mut rest, mut count) = (bytes.as_slice(), 0);
+        while let Some((length, after)) = rest.split_first_chunk::<4>() {
+            let (input, next) = after.split_at(u32::from_le_bytes(*length) as usize);
+            read(input);
+            (rest, count) = (next, count + 1);
+        }
+        assert!(count > 50, "{name}: {count} inputs");
+    }
+}
+
 #[test]
 fn aliases_cannot_multiply_without_end() {
     let mut bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n".to_owned();

@@ -136,6 +136,8 @@ pub struct Texts {
     pub theme_system: &'static str,
     pub theme_light: &'static str,
     pub theme_dark: &'static str,
+    pub read_files: &'static str,
+    pub write_files: &'static str,
     pub copy_link: &'static str,
     pub link_copied: &'static str,
     pub copy_by_hand: &'static str,

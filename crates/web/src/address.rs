@@ -130,6 +130,15 @@ fn push(plan: &Plan) {
         // A browser that refuses (too many changes, a sandboxed frame) loses nothing but the entry.
         let _ = history.push_state_with_url(&JsValue::NULL, "", Some(&format!("#{}", link::encode(plan))));
     }
+    tell();
+}
+
+/// Tells the room for files, a module of its own, that the address holds another plan: writing it is no event.
+fn tell() {
+    if let Ok(event) = web_sys::Event::new("headroom-plan") {
+        // Nobody prevents it.
+        let _ = window().dispatch_event(&event);
+    }
 }
 
 fn replace(url: &str) {
@@ -137,4 +146,5 @@ fn replace(url: &str) {
         // As above: the address lags behind, the page does not.
         let _ = history.replace_state_with_url(&JsValue::NULL, "", Some(url));
     }
+    tell();
 }

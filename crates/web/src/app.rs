@@ -43,6 +43,7 @@ pub(crate) fn App() -> impl IntoView {
         <button type="button" class="skip-link" on:click=move |_| show_result()>{text(|t| t.skip_to_result)}</button>
         <Header/>
         <GalleryPanel/>
+        <div id="files" class="gallery-place"></div>
         <LinkProblems/>
         <main class="page">
             <div class="form-column"><Form/></div>
@@ -126,6 +127,13 @@ fn Header() -> impl IntoView {
                     </select>
                 </label>
                 <GalleryButton/>
+                // static/boot.js opens the room for files, a module of its own.
+                <button type="button" data-files="read" aria-expanded="false" aria-controls="files">
+                    {text(|t| t.read_files)}
+                </button>
+                <button type="button" data-files="write" aria-expanded="false" aria-controls="files">
+                    {text(|t| t.write_files)}
+                </button>
                 <button type="button" on:click=move |_| state.start_over()>{text(|t| t.start_over)}</button>
                 <CopyButton
                     label=|t| t.copy_link

@@ -4,6 +4,7 @@ mod bench;
 mod build;
 mod checkout;
 mod failure;
+mod fuzz;
 mod process;
 mod serve;
 mod setup;
@@ -27,6 +28,7 @@ cargo xtask validate           every case of tests/validation anew: report, pict
 cargo xtask validate --check   only whether those are up to date
 cargo xtask golden --check     which answers to thousands of plans moved since they were recorded, and by how much
 cargo xtask golden             the same, and records the answers as they are now
+cargo xtask fuzz [READER]      coverage-guided fuzzing of the readers of files, ten minutes each; --minutes N
 cargo xtask setup              only install what the other commands need
 
 Each command first installs what the machine lacks, once, into ~/.cache/headroom (or $HEADROOM_CACHE).";
@@ -61,6 +63,10 @@ fn dispatch(words: &[String]) -> Result<()> {
         ["validate", "--check"] => validate::validate(&["--check"]),
         ["golden"] => validate::validate(&["golden"]),
         ["golden", "--check"] => validate::validate(&["golden", "--check"]),
+        ["fuzz"] => fuzz::fuzz(None, 10),
+        ["fuzz", reader] => fuzz::fuzz(Some(reader), 10),
+        ["fuzz", "--minutes", minutes] => fuzz::fuzz(None, of_minutes(minutes)?),
+        ["fuzz", reader, "--minutes", minutes] => fuzz::fuzz(Some(reader), of_minutes(minutes)?),
         ["setup"] => setup::for_building().and_then(|mut toolbox| setup::for_browser_tests(&mut toolbox)),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
@@ -68,4 +74,8 @@ fn dispatch(words: &[String]) -> Result<()> {
         }
         _ => Err(Failure::new(format!("`cargo xtask {}` is no command; these are:\n\n{USAGE}", words.join(" ")))),
     }
+}
+
+fn of_minutes(text: &str) -> Result<u64> {
+    text.parse().map_err(|_| Failure::new(format!("`{text}` is no number of minutes.")))
 }

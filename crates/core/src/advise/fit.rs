@@ -9,7 +9,6 @@ use crate::job::Job;
 use crate::order;
 use crate::plan::{Framework, Method, MixedPrecision, Plan, Task};
 use crate::speed::{self, Range};
-use std::rc::Rc;
 
 /// How a plan can be made to fit.
 #[derive(Debug, Clone, PartialEq)]
@@ -215,14 +214,14 @@ fn at_level(job: &Job, (level, starts): (Level, Starts), limit: f64, oracle: &dy
         let worth = all.get(..worth).unwrap_or_default();
         if let Some(choice) = quickest(worth, &questions, oracle) {
             let levers = departure.into_iter().chain(levers_of(&choice, &questions)).collect();
-            if let Some(advice) = advice(job, levers, &choice.job, level, oracle) {
+            if let Some(advice) = advice(job, levers, choice.job(), level, oracle) {
                 return Attempt::Fits(Box::new(advice));
             }
         } else if limit.is_infinite()
             && let Some((choice, judged)) = least(&all, &questions, oracle)
             && leanest.as_ref().is_none_or(|least| judged.need_bytes < least.need_bytes)
         {
-            let plan = Rc::unwrap_or_clone(choice.job).into_plan();
+            let plan = choice.job().plan.clone();
             leanest = Some(Box::new(Leanest { plan, need_bytes: judged.need_bytes }));
         }
     }
@@ -238,8 +237,8 @@ pub(super) fn savers(job: &Job, oracle: &dyn FitOracle) -> Option<(Vec<Lever>, J
     [Level::Same, Level::Coarser].into_iter().find_map(|level| {
         let questions = questions_on_gpu(job, level);
         let choice = quickest(&choices(job, &questions), &questions, oracle)?;
-        let levers = in_order(job, levers_of(&choice, &questions), &choice.job);
-        let levers = without_needless(job, levers, &choice.job, oracle);
+        let levers = in_order(job, levers_of(&choice, &questions), choice.job());
+        let levers = without_needless(job, levers, choice.job(), oracle);
         let changed = pulled(job, &levers)?;
         Some((levers, changed))
     })
@@ -250,7 +249,7 @@ pub(super) fn savers(job: &Job, oracle: &dyn FitOracle) -> Option<(Vec<Lever>, J
 pub(super) fn all_savers(job: &Job, oracle: &dyn FitOracle) -> Option<(Vec<Lever>, Job)> {
     let questions = questions_on_gpu(job, Level::Coarser);
     let (choice, judged) = least(&choices(job, &questions), &questions, oracle)?;
-    let mut levers = in_order(job, levers_of(&choice, &questions), &choice.job);
+    let mut levers = in_order(job, levers_of(&choice, &questions), choice.job());
     for at in (0..levers.len()).rev() {
         let mut fewer = levers.clone();
         fewer.remove(at);
@@ -308,8 +307,8 @@ pub fn exhaustive(job: &Job, level: Level, fits: bool, oracle: &dyn FitOracle) -
     starts(&job.plan, level, fits).into_iter().find_map(|departure| {
         let start = pulled(job, &departure)?;
         let all = choices(&start, &questions_of(&start, level));
-        let fitting = all.into_iter().find(|choice| oracle.suits(&choice.job))?;
-        Some(seconds_per_token(&fitting.job))
+        let fitting = all.into_iter().find(|choice| oracle.suits(choice.job()))?;
+        Some(seconds_per_token(fitting.job()))
     })
 }
 

@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 
 use crate::job::Job;
-use crate::link;
 use crate::memory::{self, Category, Estimate, Fit, Phase, PhaseUse};
+use crate::plan::Plan;
 
 /// What a plan needs.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -114,6 +114,12 @@ pub trait FitOracle {
     /// Estimates `job`.
     fn judge(&self, job: &Job) -> Option<Judgement>;
 
+    /// The same, and where it comes with the answer, that for the same job with `expandable_segments` set the other way: the
+    /// tensors of both are the same.
+    fn judge_both(&self, job: &Job) -> (Option<Judgement>, Option<Judgement>) {
+        (self.judge(job), None)
+    }
+
     /// Whether `job` surely fits its GPUs, and what it offloads the host of such GPUs.
     fn suits(&self, job: &Job) -> bool {
         self.judge(job).is_some_and(|judged| judged.suits(job))
@@ -132,6 +138,13 @@ pub struct Heuristic;
 impl FitOracle for Heuristic {
     fn judge(&self, job: &Job) -> Option<Judgement> {
         Some(Judgement::from(&memory::outline(job)))
+    }
+
+    fn judge_both(&self, job: &Job) -> (Option<Judgement>, Option<Judgement>) {
+        let outline = memory::outline(job);
+        let judged = Judgement::from(&outline);
+        let (verdict, need_bytes) = outline.with_other_allocator();
+        (Some(judged), Some(Judgement { fit: verdict.fit, need_bytes, ..judged }))
     }
 }
 
@@ -166,7 +179,7 @@ impl FitOracle for ReplayedIfClose {
 /// Asks another oracle once for each plan.
 pub struct Remembering<'a> {
     oracle: &'a dyn FitOracle,
-    known: RefCell<Vec<(String, Option<Judgement>)>>,
+    known: RefCell<Vec<(Plan, Option<Judgement>)>>,
 }
 
 impl<'a> Remembering<'a> {
@@ -178,11 +191,15 @@ impl<'a> Remembering<'a> {
 
 impl FitOracle for Remembering<'_> {
     fn judge(&self, job: &Job) -> Option<Judgement> {
-        let key = link::encode(&job.plan);
-        let known = self.known.borrow().iter().find(|(other, _)| *other == key).map(|(_, judged)| *judged);
+        let known = self.known.borrow().iter().find(|(other, _)| *other == job.plan).map(|(_, judged)| *judged);
         known.unwrap_or_else(|| {
-            let judged = self.oracle.judge(job);
-            self.known.borrow_mut().push((key, judged));
+            let (judged, other) = self.oracle.judge_both(job);
+            let mut known = self.known.borrow_mut();
+            known.push((job.plan.clone(), judged));
+            if other.is_some() {
+                let expandable_segments = !job.plan.expandable_segments;
+                known.push((Plan { expandable_segments, ..job.plan.clone() }, other));
+            }
             judged
         })
     }

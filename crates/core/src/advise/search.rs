@@ -5,7 +5,9 @@ use super::oracle::{FitOracle, Judgement};
 use crate::job::Job;
 use crate::memory::Fit;
 use crate::order;
+use crate::plan::Plan;
 use crate::speed;
+use std::cell::OnceCell;
 use std::rc::Rc;
 
 /// One question: nothing, or one of some levers.
@@ -89,12 +91,22 @@ impl Question {
 }
 
 /// A combination: which answer to each question, 0 for "leave it".
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub(super) struct Choice {
     pub(super) answers: Vec<usize>,
-    pub(super) job: Rc<Job>,
+    plan: Plan,
+    /// Where the search began, and what `plan` comes to from there: most choices are never looked at.
+    start: Rc<Job>,
+    job: OnceCell<Rc<Job>>,
     /// Seconds a token, rough; for ordering.
     pub(super) seconds: f64,
+}
+
+impl Choice {
+    /// What the plan comes to.
+    pub(super) fn job(&self) -> &Rc<Job> {
+        self.job.get_or_init(|| Rc::new(self.start.with_size(self.plan.clone())))
+    }
 }
 
 /// What is known of plans that were judged: bounds for those that were not.
@@ -117,7 +129,7 @@ impl<'a> Bounds<'a> {
     /// `choice` puts more on the host than it has: so do others that offload alike. How many activations are offloaded says
     /// nothing about another batch.
     fn add_too_much_for_host(&mut self, choice: &'a Choice) {
-        if !choice.job.plan.activation_offloading {
+        if !choice.plan.activation_offloading {
             self.too_much_for_host.push(&choice.answers);
         }
     }
@@ -191,18 +203,24 @@ pub(super) fn choices(job: &Job, questions: &[Question]) -> Vec<Choice> {
     let levers = |(question, counts): (&Question, &bool)| if *counts { question.levers.len() + 1 } else { 1 };
     let radices: Vec<usize> = questions.iter().zip(&takes_time).map(levers).collect();
     let mut times = vec![None; radices.iter().product()];
+    let start = Rc::new(job.clone());
     let mut choices: Vec<Choice> = all
         .into_iter()
-        .filter_map(|(answers, changed)| {
-            let job = job.with_valid_fields(changed)?;
+        .filter_map(|(answers, plan)| {
+            let resolved = match start.permits(&plan) {
+                Some(sound) => sound.then(OnceCell::new)?,
+                None => OnceCell::from(Rc::new(start.with_valid_fields(plan.clone())?)),
+            };
+            let mut choice = Choice { answers, plan, start: start.clone(), job: resolved, seconds: 0.0 };
+            let answers = &choice.answers;
             let changes = answers.iter().filter(|answer| **answer > 0).count();
             let place = answers.iter().zip(&radices).fold(0, |place, (answer, radix)| place * radix + answer % radix);
             let seconds = *times.get_mut(place)?.get_or_insert_with(|| {
-                let time = speed::step_time(&job);
+                let time = speed::step_time(choice.job());
                 time.seconds.expected / time.tokens.max(1) as f64
             });
-            let seconds = seconds * A_CHANGE.powi(i32::try_from(changes).unwrap_or(i32::MAX));
-            Some(Choice { answers, job: Rc::new(job), seconds })
+            choice.seconds = seconds * A_CHANGE.powi(i32::try_from(changes).unwrap_or(i32::MAX));
+            Some(choice)
         })
         .collect();
     order::sort(&mut choices, |a, b| a.seconds.total_cmp(&b.seconds));
@@ -225,8 +243,8 @@ pub(super) fn quickest(choices: &[Choice], questions: &[Question], oracle: &dyn 
         if bounds.rule_out(choice, questions) {
             continue;
         }
-        let Some(judged) = oracle.judge(&choice.job) else { continue };
-        if !judged.suits_host(&choice.job) {
+        let Some(judged) = oracle.judge(choice.job()) else { continue };
+        if !judged.suits_host(choice.job()) {
             bounds.add_too_much_for_host(choice);
         } else if judged.fit == Fit::Fits {
             return Some(choice.clone());
@@ -239,11 +257,11 @@ pub(super) fn quickest(choices: &[Choice], questions: &[Question], oracle: &dyn 
         let saves_more = |other: &&Choice| saves_no_more(&choice.answers, &other.answers, questions);
         if let Some(place) = unasked.iter().position(saves_more) {
             let extreme = unasked.swap_remove(place);
-            if extreme != choice
+            if extreme.answers != choice.answers
                 && !bounds.rule_out(extreme, questions)
-                && let Some(judged) = oracle.judge(&extreme.job)
+                && let Some(judged) = oracle.judge(extreme.job())
             {
-                if !judged.suits_host(&extreme.job) {
+                if !judged.suits_host(extreme.job()) {
                     bounds.add_too_much_for_host(extreme);
                 }
                 bounds.add(extreme, &judged);
@@ -261,8 +279,8 @@ pub(super) fn least(choices: &[Choice], questions: &[Question], oracle: &dyn Fit
         choice.answers.iter().zip(questions).filter(|(answer, question)| **answer == question.levers.len()).count()
     };
     let start = choices.iter().max_by_key(lasts)?;
-    let mut best = (start, oracle.judge(&start.job)?);
-    let rank = |choice: &Choice, judged: &Judgement| (!judged.suits_host(&choice.job), judged.need_bytes);
+    let mut best = (start, oracle.judge(start.job())?);
+    let rank = |choice: &Choice, judged: &Judgement| (!judged.suits_host(choice.job()), judged.need_bytes);
     for place in (0..questions.len()).chain(0..questions.len()) {
         for answer in 0..=questions.get(place).map_or(0, |question| question.levers.len()) {
             let mut answers = best.0.answers.clone();
@@ -270,18 +288,18 @@ pub(super) fn least(choices: &[Choice], questions: &[Question], oracle: &dyn Fit
                 *slot = answer;
             }
             let Some(other) = with(&answers) else { continue };
-            let Some(judged) = oracle.judge(&other.job) else { continue };
+            let Some(judged) = oracle.judge(other.job()) else { continue };
             if rank(other, &judged) < rank(best.0, &best.1) {
                 best = (other, judged);
             }
         }
     }
-    best.1.suits_host(&best.0.job).then(|| (best.0.clone(), best.1))
+    best.1.suits_host(best.0.job()).then(|| (best.0.clone(), best.1))
 }
 
 /// The choices that save most by their questions' order, and what they need.
 pub(super) fn leanest(choices: &[Choice], questions: &[Question], oracle: &dyn FitOracle) -> Vec<(Rc<Job>, Judgement)> {
-    let judged = |choice: &Choice| oracle.judge(&choice.job).map(|judged| (choice.job.clone(), judged));
+    let judged = |choice: &Choice| oracle.judge(choice.job()).map(|judged| (choice.job().clone(), judged));
     extremes(choices, questions).into_iter().filter_map(judged).collect()
 }
 

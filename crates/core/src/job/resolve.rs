@@ -47,6 +47,16 @@ impl Job {
         resolve(plan, Some(self), Checked::Together).ok()
     }
 
+    /// Whether the fields of a plan, each in its range, go together; `None` where its models or its GPU are not the job's.
+    pub(crate) fn permits(&self, plan: &Plan) -> Option<bool> {
+        let known = self.plan.model == plan.model && self.plan.gpu == plan.gpu && has_same_instances(plan, &self.plan);
+        let sound = || {
+            problems_together(plan, &self.model, &self.gpu).is_empty()
+                && checks::unknown_names(plan, &self.model).is_empty()
+        };
+        known.then(sound)
+    }
+
     /// The same for a plan of another size, even one whose sizes do not divide: a point of a fit map's grid between plans.
     pub(crate) fn with_size(&self, plan: Plan) -> Self {
         derive(plan, self.model.clone(), self.gpu.clone(), self.instances.clone())
@@ -70,10 +80,7 @@ fn resolve(plan: Plan, known: Option<&Job>, checked: Checked) -> Result<Job, Vec
         None => find_gpu(&plan.gpu).map_err(|problem| problems.push(problem)),
     };
     let (Ok(model), Ok(gpu)) = (model, gpu) else { return Err(problems) };
-    problems.extend(checks::contradictions(&plan, &model, &gpu));
-    problems.extend(super::loss::unmodelled(&plan));
-    problems.extend(super::numerics::rmsprop_in_bf16(&plan));
-    problems.extend(checks::indivisible(&plan));
+    problems.extend(problems_together(&plan, &model, &gpu));
     let instances = match known.filter(|known| has_same_instances(&plan, &known.plan)) {
         Some(known) => known.instances.clone(),
         None => instances(&plan, &model).unwrap_or_else(|found| {
@@ -86,6 +93,15 @@ fn resolve(plan: Plan, known: Option<&Job>, checked: Checked) -> Result<Job, Vec
         return Err(problems);
     }
     Ok(derive(plan, model, gpu, instances))
+}
+
+/// Fields that cannot go together, names of modules apart.
+fn problems_together(plan: &Plan, model: &Model, gpu: &Gpu) -> Vec<Problem> {
+    let mut problems = checks::contradictions(plan, model, gpu);
+    problems.extend(super::loss::unmodelled(plan));
+    problems.extend(super::numerics::rmsprop_in_bf16(plan));
+    problems.extend(checks::indivisible(plan));
+    problems
 }
 
 /// Whether both plans have the same models beside the policy, read for the same policy and task.

@@ -111,6 +111,15 @@ pub fn estimate_replayed(job: &Job) -> Estimate {
 }
 
 impl Estimate {
+    /// Verdict and expected need of an estimate without a replay, with `expandable_segments` set the other way: the tensors
+    /// are the same.
+    pub(crate) fn with_other_allocator(&self) -> (Verdict, u64) {
+        let mode = if self.peak.expandable { Mode::Default } else { Mode::Expandable };
+        let band = overhead::heuristic_required(self.peak.allocated_bytes, mode).plus(self.peak.device_overhead);
+        let peak = Peak { band, safe_bytes: band.high, expandable: !self.peak.expandable, ..self.peak.clone() };
+        (verdict(&peak, self.gpu_bytes), band.expected)
+    }
+
     /// The estimate with what the caching allocator makes of it.
     #[must_use]
     pub fn refined(mut self, replay: &Replay) -> Self {

@@ -10,30 +10,30 @@ use crate::model::{Model, ModuleKind, Role};
 /// Every contradiction of `plan`.
 pub(crate) fn contradictions(plan: &Plan, model: &Model, gpu: &Gpu) -> Vec<Problem> {
     let mut problems = within(plan);
-    problems.extend([flash_attention(plan, gpu), positions(plan, model)].into_iter().flatten());
+    problems.extend(flash_attention(plan, gpu));
+    problems.extend(positions(plan, model));
     problems
 }
 
 /// Those that no model and no GPU can change.
 pub(super) fn within(plan: &Plan) -> Vec<Problem> {
-    [
-        super::trainer::unmodelled(plan),
-        reference(plan),
-        policy_loss(plan),
-        sharding(plan),
-        hybrid(plan),
-        quantized_base(plan),
-        optimizer_offload(plan),
-        optimizer(plan),
-        compiled(plan),
-        adapter_kernels(plan),
-        gradient_accumulation(plan),
-        kernel(plan),
-        flash_in_fp32(plan),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    // Functions, not their answers: advice asks about hundreds of plans, and most have nothing to move.
+    const RULES: [fn(&Plan) -> Option<Problem>; 13] = [
+        super::trainer::unmodelled,
+        reference,
+        policy_loss,
+        sharding,
+        hybrid,
+        quantized_base,
+        optimizer_offload,
+        optimizer,
+        compiled,
+        adapter_kernels,
+        gradient_accumulation,
+        kernel,
+        flash_in_fp32,
+    ];
+    RULES.iter().filter_map(|rule| rule(plan)).collect()
 }
 
 fn contradiction(field: &str, other: &str, fix: &str) -> Option<Problem> {
@@ -166,8 +166,8 @@ fn optimizer(plan: &Plan) -> Option<Problem> {
 /// inductor's partitioner decides by the compiled graph's minimum cut what is kept for backward and what is computed again
 /// (torch/_functorch/partitioners.py), and fuses what lies between: an eager step is half as large again.
 fn compiled(plan: &Plan) -> Option<Problem> {
-    let kind = ProblemKind::NotModelled { value: "true".to_owned(), modelled: vec!["false"] };
-    plan.torch_compile.then(|| Problem::new("torch_compile", kind))
+    let kind = || ProblemKind::NotModelled { value: "true".to_owned(), modelled: vec!["false"] };
+    plan.torch_compile.then(|| Problem::new("torch_compile", kind()))
 }
 
 /// Kernels for adapters that only axolotl has.

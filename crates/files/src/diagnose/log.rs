@@ -104,6 +104,8 @@ fn prefix(text: &str) -> Option<(Option<u64>, &str)> {
             let is_worker = inside.len() < 120 && inside.contains("pid=");
             is_worker.then(|| (value_after(inside, "rank="), after.trim_start_matches(':')))
         }
+        // A quotation in a mail or an issue.
+        b'>' => text.strip_prefix("> ").map(|after| (None, after)),
         b'0'..=b'9' => dated(text).or_else(|| {
             // srun -l: `3: text`.
             let (number, after) = text.split_once(": ")?;

@@ -61,7 +61,7 @@ pub fn diagnose(bytes: &[u8], job: Option<&Job>) -> Result<Diagnosis, Unreadable
             findings.push(findings::of_snapshot(snapshot, job));
         }
     }
-    findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    findings.sort_by_key(|finding| (std::cmp::Reverse(finding.severity), !finding.is_cause()));
     Ok(Diagnosis { readings, findings })
 }
 

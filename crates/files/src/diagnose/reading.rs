@@ -40,6 +40,8 @@ formats! {
     DeepspeedMemoryUsage = "deepspeed_memory_usage";
     /// vLLM found too little for its cache or its share.
     Vllm = "vllm";
+    /// What vLLM logs of its memory while it starts, without any error.
+    VllmLog = "vllm";
     /// SGLang the same.
     Sglang = "sglang";
     /// JAX or TensorFlow (XLA).

@@ -35,6 +35,7 @@ pub(super) fn config(planned: &Planned<'_>) -> Vec<Setting> {
     settings.extend([
         set("num_machines", gpus.div_ceil(GPUS_PER_MACHINE)),
         set("num_processes", gpus).because(Why::Processes),
+        // Of several machines each says its own when it launches.
         set("machine_rank", 0),
         set("main_training_function", "main"),
         set("rdzv_backend", "static"),

@@ -16,15 +16,17 @@ pub(super) fn training(planned: &Planned<'_>) -> Vec<Setting> {
     }
     let mut settings = vec![
         set("per_device_train_batch_size", plan.per_device_train_batch_size).because(planned.effective_batch()),
-        set("gradient_accumulation_steps", plan.gradient_accumulation_steps),
+        set("gradient_accumulation_steps", plan.gradient_accumulation_steps)
+            .because(Why::Accumulated(plan.gradient_accumulation_steps)),
         set("gradient_checkpointing", plan.gradient_checkpointing).because(planned.checkpointing()),
     ];
     if plan.gradient_checkpointing {
-        settings.push(set("gradient_checkpointing_kwargs", vec![set("use_reentrant", false)]));
+        settings
+            .push(set("gradient_checkpointing_kwargs", vec![set("use_reentrant", false)]).because(Why::NotReentrant));
     }
-    settings.extend(precision(plan.mixed_precision));
+    settings.extend(precision(planned));
     settings.push(optim);
-    settings.push(set("max_grad_norm", plan.max_grad_norm));
+    settings.push(set("max_grad_norm", plan.max_grad_norm).because(Why::Clipping(plan.max_grad_norm)));
     if plan.use_liger_kernel {
         settings.push(set("use_liger_kernel", true));
     }
@@ -36,18 +38,23 @@ pub(super) fn training(planned: &Planned<'_>) -> Vec<Setting> {
 }
 
 /// The switches of autocast: both, since a trainer's own default may be on.
-pub(super) fn precision(mixed: MixedPrecision) -> Vec<Setting> {
+fn precision(planned: &Planned<'_>) -> Vec<Setting> {
+    let mixed = planned.plan.mixed_precision;
     let bf16 = set("bf16", mixed == MixedPrecision::Bf16);
     let fp16 = set("fp16", mixed == MixedPrecision::Fp16);
     match mixed {
+        // transformers integrations/deepspeed.py refuses a section that says otherwise than the arguments.
+        MixedPrecision::No if planned.is_bf16_by_deepspeed() => {
+            vec![set("bf16", true).because(Why::DeepspeedBf16), fp16]
+        }
         MixedPrecision::No => vec![bf16, fp16],
-        MixedPrecision::Bf16 => vec![bf16.because(Why::Autocast), fp16],
+        MixedPrecision::Bf16 => vec![bf16.because(Why::Autocast), fp16.because(Why::NotFp16)],
         MixedPrecision::Fp16 => vec![bf16, fp16.because(Why::Autocast)],
     }
 }
 
 /// DDP's settings where they are not the library's own.
-fn distributed_data_parallel(planned: &Planned<'_>) -> Vec<Setting> {
+pub(super) fn distributed_data_parallel(planned: &Planned<'_>) -> Vec<Setting> {
     let of = &planned.plan.distributed;
     let mut settings = Vec::new();
     if planned.plan.num_gpus == 1 || planned.sharding() != Sharding::None {
@@ -66,15 +73,21 @@ fn distributed_data_parallel(planned: &Planned<'_>) -> Vec<Setting> {
 }
 
 /// What has a cost beside the step: workers, checkpoints, evaluation.
-pub(super) fn housekeeping() -> Vec<Setting> {
-    vec![
+pub(super) fn housekeeping(planned: &Planned<'_>) -> Vec<Setting> {
+    let mut settings = vec![
         set("dataloader_num_workers", 2).because(Why::HostWorkers),
         set("eval_strategy", "no").because(Why::EvaluationPeak),
-        set("save_strategy", "steps"),
+    ];
+    if let Some(bytes) = planned.evaluation_logits() {
+        settings.push(set("per_device_eval_batch_size", 1).because(Why::EvaluationLogits(bytes)));
+    }
+    settings.extend([
+        set("save_strategy", "steps").because(Why::Saving),
         set("save_steps", 500),
         set("save_total_limit", 2).because(Why::Checkpoints),
         set("logging_steps", 10),
-    ]
+    ]);
+    settings
 }
 
 /// The DeepSpeed file, for trainers that take it themselves.
@@ -87,15 +100,6 @@ pub(super) fn deepspeed(planned: &Planned<'_>) -> Option<Setting> {
 /// `settings` without those of `keys`.
 pub(super) fn without(settings: Vec<Setting>, keys: &[&str]) -> Vec<Setting> {
     settings.into_iter().filter(|setting| !keys.contains(&setting.key)).collect()
-}
-
-/// `settings` under the names that another trainer gives them.
-pub(super) fn renamed(settings: Vec<Setting>, names: &[(&str, &'static str)]) -> Vec<Setting> {
-    let rename = |setting: Setting| {
-        let name = names.iter().find(|(from, _)| *from == setting.key).map_or(setting.key, |(_, to)| to);
-        Setting { key: name, ..setting }
-    };
-    settings.into_iter().map(rename).collect()
 }
 
 /// A whole number, if there is one.

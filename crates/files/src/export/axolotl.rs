@@ -1,11 +1,14 @@
 //! axolotl's YAML (utils/schemas/*.py).
 
-use headroom_core::plan::{AttnImplementation, Framework, Method, MixedPrecision, TargetModules, Task};
+use headroom_core::plan::{
+    AttnImplementation, Framework, Method, MixedPrecision, Plan, RolloutEngine, ShardingStrategy, TargetModules, Task,
+};
 
 use super::accelerate;
-use super::arguments::{deepspeed, given};
+use super::arguments::{deepspeed, distributed_data_parallel, given, without};
+use super::generation::{engine, whole_groups};
 use super::planned::{Planned, Sharding};
-use super::setting::{Setting, set, whole_or_real};
+use super::setting::{Setting, Written, set, whole_or_real};
 use super::why::Why;
 
 /// The whole file, for tasks that axolotl has.
@@ -27,7 +30,7 @@ pub(super) fn config(planned: &Planned<'_>) -> Option<Vec<Setting>> {
         settings.push(set("sample_packing", plan.packing));
     }
     settings.push(set("micro_batch_size", plan.per_device_train_batch_size).because(planned.effective_batch()));
-    settings.push(set("gradient_accumulation_steps", plan.gradient_accumulation_steps));
+    settings.push(accumulation(plan));
     settings.push(set("gradient_checkpointing", plan.gradient_checkpointing).because(planned.checkpointing()));
     if plan.gradient_checkpointing {
         settings.push(set("gradient_checkpointing_kwargs", vec![set("use_reentrant", false)]));
@@ -56,14 +59,7 @@ pub(super) fn config(planned: &Planned<'_>) -> Option<Vec<Setting>> {
         settings.push(set("liger_fused_linear_cross_entropy", true).because(Why::ChunkedLoss));
     }
     if plan.task == Task::Grpo {
-        let of = &plan.rollout;
-        let trl = [
-            given("beta", plan.policy.beta),
-            given("num_generations", of.num_generations),
-            given("max_completion_length", of.max_completion_length),
-            given("num_iterations", plan.policy.num_iterations),
-        ];
-        settings.push(set("trl", trl.into_iter().flatten().collect::<Vec<_>>()));
+        settings.extend(generation(plan));
     } else {
         settings.extend(given("rl_beta", plan.policy.beta.filter(|_| preference.is_some())));
     }
@@ -71,15 +67,87 @@ pub(super) fn config(planned: &Planned<'_>) -> Option<Vec<Setting>> {
     if planned.sharding() == Sharding::Fsdp {
         let version = if plan.distributed.framework == Framework::Fsdp2 { 2_u64 } else { 1 };
         settings.push(set("fsdp_version", version));
-        settings.push(set("fsdp_config", accelerate::fsdp(planned, false)).because(Why::Sharded(plan.num_gpus)));
+        settings.push(set("fsdp_config", sharding(planned)).because(Why::Sharded(plan.num_gpus)));
     }
-    settings.push(set("datasets", Vec::new()));
+    settings.extend(distributed_data_parallel(planned));
+    settings.push(Setting {
+        key: "datasets",
+        value: Written::Sections(vec![data(plan.task)]),
+        why: Some(Why::YourData),
+    });
+    if plan.task == Task::Kto {
+        // utils/schemas/validation.py asks for it.
+        settings.push(set("remove_unused_columns", false));
+    }
     settings.push(set("output_dir", "output"));
     settings.push(set("dataloader_num_workers", 2).because(Why::HostWorkers));
     settings.push(set("eval_strategy", "no").because(Why::EvaluationPeak));
     settings.push(set("save_strategy", "steps"));
     settings.push(set("save_total_limit", 2).because(Why::Checkpoints));
     Some(settings)
+}
+
+/// Forwards of a step: utils/schemas/validation.py refuses a step that holds no whole groups of answers, and there is no key
+/// for the answers that are generated together.
+fn accumulation(plan: &Plan) -> Setting {
+    let factor = if plan.task == Task::Grpo { whole_groups(plan) } else { None };
+    let steps =
+        set("gradient_accumulation_steps", plan.gradient_accumulation_steps.saturating_mul(factor.unwrap_or(1)));
+    if factor.is_some() { steps.because(Why::WholeGroups) } else { steps }
+}
+
+/// GRPO's sections: TRL's settings, and those of the engine.
+fn generation(plan: &Plan) -> Vec<Setting> {
+    let of = &plan.rollout;
+    let trl = [
+        given("beta", plan.policy.beta),
+        given("num_generations", of.num_generations),
+        given("max_completion_length", of.max_completion_length),
+        given("num_iterations", plan.policy.num_iterations),
+    ];
+    let own = ["vllm_gpu_memory_utilization", "vllm_tensor_parallel_size"];
+    let trl = trl.into_iter().flatten().chain(without(engine(plan), &own));
+    let mut settings = vec![set("trl", trl.collect::<Vec<_>>())];
+    let vllm = [
+        given("gpu_memory_utilization", of.vllm_gpu_memory_utilization),
+        given("tensor_parallel_size", of.vllm_tensor_parallel_size),
+    ];
+    let vllm: Vec<Setting> = vllm.into_iter().flatten().collect();
+    if of.engine == Some(RolloutEngine::Vllm) && !vllm.is_empty() {
+        settings.push(set("vllm", vllm));
+    }
+    settings
+}
+
+/// What utils/schemas/fsdp.py has, of FSDP1 too: no `sharding_strategy`, no `backward_prefetch`.
+fn sharding(planned: &Planned<'_>) -> Vec<Setting> {
+    let plan = planned.plan;
+    let mut settings = without(
+        accelerate::fsdp(planned, false),
+        &["version", "fsdp_version", "sharding_strategy", "backward_prefetch"],
+    );
+    if plan.distributed.framework == Framework::Fsdp1 {
+        let frees = plan.distributed.sharding_strategy != Some(ShardingStrategy::ShardGradOp);
+        settings.push(set("reshard_after_forward", frees));
+    } else if plan.method == Method::Qlora {
+        // utils/schemas/validation.py: quantising on one rank alone would wait for the others for ever.
+        settings = without(settings, &["cpu_ram_efficient_loading"]);
+        settings.push(set("cpu_ram_efficient_loading", false));
+    }
+    settings
+}
+
+/// Data of the task's form, to be replaced by one's own.
+fn data(task: Task) -> Vec<Setting> {
+    let local =
+        |kind: &str| vec![set("path", "train.jsonl"), set("ds_type", "json"), set("split", "train"), set("type", kind)];
+    match task {
+        Task::Dpo => local("chatml.intel"),
+        Task::Kto => local("chatml.argilla"),
+        Task::Orpo => local("chat_template.argilla"),
+        Task::Grpo => local("rewards.prompt_transform"),
+        _ => local("alpaca"),
+    }
 }
 
 /// The switch that loads weights in a format without autocast.
@@ -113,7 +181,7 @@ fn adapter(planned: &Planned<'_>) -> Vec<Setting> {
         settings.push(set("bnb_config_kwargs", kwargs));
     }
     settings.push(set("lora_r", plan.lora.r));
-    settings.push(set("lora_alpha", whole_or_real(plan.lora.lora_alpha)));
+    settings.push(set("lora_alpha", whole_or_real(plan.lora.lora_alpha)).because(Why::Scaled));
     settings.push(set("lora_dropout", plan.lora.lora_dropout));
     settings.push(match &plan.lora.target_modules {
         TargetModules::AllLinear => set("lora_target_linear", true),

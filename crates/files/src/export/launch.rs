@@ -1,6 +1,7 @@
 //! What starts the run: the environment, and the command.
 
 use headroom_core::plan::TrainerName;
+use headroom_text::Language;
 
 use super::accelerate::GPUS_PER_MACHINE;
 use super::planned::{ACCELERATE_FILE, Planned, Sharding};
@@ -19,24 +20,57 @@ pub(super) fn environment(planned: &Planned<'_>) -> String {
 /// The shell script that starts `program`: `train.py`, or what a trainer's own command takes.
 pub(super) fn script(planned: &Planned<'_>, trainer: TrainerName, program: &str) -> String {
     let gpus = planned.plan.num_gpus;
+    let accelerate = format!("accelerate launch --config_file {ACCELERATE_FILE}{}", rank(gpus));
     let start = match trainer {
         TrainerName::LlamaFactory if planned.sharding() == Sharding::Fsdp => {
-            format!("accelerate launch --config_file {ACCELERATE_FILE} -m llamafactory.launcher {program}")
+            format!("{accelerate} -m llamafactory.launcher {program}")
         }
         TrainerName::LlamaFactory if planned.is_distributed() => {
-            format!("FORCE_TORCHRUN=1 NPROC_PER_NODE={} llamafactory-cli train {program}", per_machine(gpus))
+            format!("FORCE_TORCHRUN=1 {} llamafactory-cli train {program}", processes(gpus))
         }
         TrainerName::LlamaFactory => format!("llamafactory-cli train {program}"),
         TrainerName::Axolotl if planned.is_distributed() => {
-            format!("accelerate launch --num_processes {gpus} -m axolotl.cli.train {program}")
+            let machines = gpus.div_ceil(GPUS_PER_MACHINE);
+            let several = if machines > 1 { format!(" --num_machines {machines}") } else { String::new() };
+            format!("accelerate launch --num_processes {gpus}{several}{} -m axolotl.cli.train {program}", rank(gpus))
         }
         TrainerName::Axolotl => format!("axolotl train {program}"),
-        TrainerName::MsSwift if planned.is_distributed() => format!("NPROC_PER_NODE={} {program}", per_machine(gpus)),
-        TrainerName::MsSwift => program.to_owned(),
-        _ if planned.is_distributed() => format!("accelerate launch --config_file {ACCELERATE_FILE} {program}"),
+        TrainerName::MsSwift if planned.is_distributed() => format!("{} {program}", processes(gpus)),
+        // verl starts its own workers, through Ray.
+        TrainerName::MsSwift | TrainerName::Verl => program.to_owned(),
+        _ if planned.is_distributed() => format!("{accelerate} {program}"),
         _ => format!("python {program}"),
     };
-    format!("#!/bin/sh\nset -e\n{}{}\n", environment(planned), start.trim_end())
+    let own = if trainer == TrainerName::Verl { "" } else { machines(planned) };
+    format!("#!/bin/sh\nset -e\n{}{own}{}\n", environment(planned), start.trim_end())
+}
+
+/// How several machines are told which is which.
+pub(super) fn machines(planned: &Planned<'_>) -> &'static str {
+    match (planned.plan.num_gpus > GPUS_PER_MACHINE, planned.language) {
+        (false, _) => "",
+        (true, Language::English) => {
+            "# On every machine: NODE_RANK=0, 1, ... and MASTER_ADDR, the address of the first.\n"
+        }
+        (true, Language::Chinese) => "# 每台机器都运行：NODE_RANK=0、1、…，MASTER_ADDR 为第一台机器的地址。\n",
+    }
+}
+
+/// accelerate's flags for one of several machines.
+pub(super) fn rank(gpus: u64) -> &'static str {
+    match gpus > GPUS_PER_MACHINE {
+        true => " --machine_rank \"$NODE_RANK\" --main_process_ip \"$MASTER_ADDR\" --main_process_port 29500",
+        false => "",
+    }
+}
+
+/// torchrun's variables: processes of each machine, and machines.
+fn processes(gpus: u64) -> String {
+    let each = format!("NPROC_PER_NODE={}", per_machine(gpus));
+    match gpus.div_ceil(GPUS_PER_MACHINE) {
+        1 => each,
+        machines => format!("NNODES={machines} NODE_RANK=\"$NODE_RANK\" MASTER_ADDR=\"$MASTER_ADDR\" {each}"),
+    }
 }
 
 /// Processes of one machine.

@@ -2,8 +2,8 @@
 
 use headroom_core::plan::{AdapterDtype, AttnImplementation, Dtype, Method, MixedPrecision, TargetModules, Task};
 
-use super::arguments::{deepspeed, given, housekeeping, renamed, training, without};
-use super::planned::Planned;
+use super::arguments::{deepspeed, given, housekeeping, training, without};
+use super::planned::{Planned, Sharding};
 use super::setting::{Setting, set, whole_or_real};
 use super::why::Why;
 
@@ -29,7 +29,7 @@ pub(super) fn config(planned: &Planned<'_>) -> Option<Vec<Setting>> {
     }
     if plan.method != Method::Full {
         settings.push(set("lora_rank", plan.lora.r));
-        settings.push(set("lora_alpha", whole_or_real(plan.lora.lora_alpha)));
+        settings.push(set("lora_alpha", whole_or_real(plan.lora.lora_alpha)).because(Why::Scaled));
         settings.push(set("lora_dropout", plan.lora.lora_dropout));
         settings.push(match &plan.lora.target_modules {
             TargetModules::AllLinear => set("lora_target", "all"),
@@ -73,10 +73,16 @@ pub(super) fn config(planned: &Planned<'_>) -> Option<Vec<Setting>> {
         Method::Full => plan.torch_dtype == Dtype::Bfloat16,
         Method::Lora | Method::Qlora => plan.lora.adapter_dtype == AdapterDtype::Bfloat16,
     };
-    let pure = plan.mixed_precision == MixedPrecision::No && in_bf16;
+    let shards_weights = planned.sharding() == Sharding::Zero && plan.zero_stage == 3;
+    let unmixed = plan.mixed_precision == MixedPrecision::No && in_bf16;
+    // hparams/parser.py refuses it under ZeRO-3, which keeps trained weights in bf16 by itself.
+    let pure = unmixed && !shards_weights;
     if pure {
         settings.push(set("pure_bf16", true).because(Why::LoadedIn));
         settings.extend(without(own, &["bf16", "fp16"]));
+    } else if unmixed {
+        settings.extend(without(own, &["bf16", "fp16"]));
+        settings.push(set("bf16", true).because(Why::DeepspeedBf16));
     } else {
         settings.extend(own);
     }
@@ -87,6 +93,6 @@ pub(super) fn config(planned: &Planned<'_>) -> Option<Vec<Setting>> {
         settings.push(set("upcast_lmhead_output", true));
     }
     settings.extend(deepspeed(planned));
-    settings.extend(renamed(housekeeping(), &[]));
+    settings.extend(housekeeping(planned));
     Some(settings)
 }

@@ -7,6 +7,7 @@ mod arguments;
 mod axolotl;
 mod callback;
 mod deepspeed;
+mod generation;
 mod launch;
 mod llamafactory;
 mod loading;
@@ -17,16 +18,19 @@ mod setting;
 mod summary;
 mod transformers;
 mod trl;
+mod unsaid;
+mod unsloth;
+mod verl;
 mod why;
 mod zip;
 
-use headroom_core::plan::{self, Method, ModelChoice, Plan, TrainerName};
+use headroom_core::plan::{Method, ModelChoice, Plan, TrainerName};
 use headroom_text::Language;
 
 use planned::{ACCELERATE_FILE, DEEPSPEED_FILE, MODEL_FOLDER, Planned, Sharding};
 pub use zip::zip;
 
-use crate::import::{self, File};
+use crate::import::File;
 
 /// What a plan can be written as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,6 +53,10 @@ pub enum Format {
     Axolotl,
     /// ms-swift's command.
     MsSwift,
+    /// A script around Unsloth.
+    Unsloth,
+    /// verl's command.
+    Verl,
     /// `LoraConfig`.
     Peft,
     /// `BitsAndBytesConfig`.
@@ -67,7 +75,7 @@ pub enum Format {
 
 impl Format {
     /// Every format, in the order in which lists show them.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 18] = [
         Self::All,
         Self::Trl,
         Self::TrlYaml,
@@ -75,6 +83,8 @@ impl Format {
         Self::LlamaFactory,
         Self::Axolotl,
         Self::MsSwift,
+        Self::Unsloth,
+        Self::Verl,
         Self::Accelerate,
         Self::Deepspeed,
         Self::Peft,
@@ -98,6 +108,8 @@ impl Format {
             Self::LlamaFactory => "llamafactory",
             Self::Axolotl => "axolotl",
             Self::MsSwift => "ms-swift",
+            Self::Unsloth => "unsloth",
+            Self::Verl => "verl",
             Self::Peft => "peft",
             Self::Bitsandbytes => "bitsandbytes",
             Self::Launch => "launch",
@@ -121,6 +133,8 @@ impl Format {
             Self::LlamaFactory => Some(TrainerName::LlamaFactory),
             Self::Axolotl => Some(TrainerName::Axolotl),
             Self::MsSwift => Some(TrainerName::MsSwift),
+            Self::Unsloth => Some(TrainerName::Unsloth),
+            Self::Verl => Some(TrainerName::Verl),
             _ => None,
         }
     }
@@ -180,7 +194,13 @@ pub fn export(plan: &Plan, format: Format, language: Language) -> Result<Export,
         Format::Csv => one("estimate.csv", summary::csv(&planned)),
         Format::All => whole(&planned),
         Format::TrlYaml => run(&planned, trl_command_files(&planned)?),
-        Format::Transformers | Format::Trl | Format::LlamaFactory | Format::Axolotl | Format::MsSwift => {
+        Format::Transformers
+        | Format::Trl
+        | Format::LlamaFactory
+        | Format::Axolotl
+        | Format::MsSwift
+        | Format::Unsloth
+        | Format::Verl => {
             let trainer = format.trainer().unwrap_or(own_trainer(plan));
             run(&planned, trainer_files(&planned, trainer)?)
         }
@@ -196,9 +216,7 @@ fn own_trainer(plan: &Plan) -> TrainerName {
         TrainerName::Custom if trl::classes(plan).is_some() && plan.task != headroom_core::plan::Task::Sft => {
             TrainerName::Trl
         }
-        TrainerName::Custom | TrainerName::Unsloth | TrainerName::Verl | TrainerName::Torchtune => {
-            TrainerName::Transformers
-        }
+        TrainerName::Custom | TrainerName::Torchtune => TrainerName::Transformers,
         named => named,
     }
 }
@@ -277,6 +295,11 @@ fn trainer_files(planned: &Planned<'_>, trainer: TrainerName) -> Result<Vec<File
             (Some(file("config.yml", notation::yaml(&config, language))), "config.yml".to_owned(), false)
         }
         TrainerName::MsSwift => (None, ms_swift::command(planned).ok_or_else(refused)?, false),
+        TrainerName::Verl => (None, verl::command(planned).ok_or_else(refused)?, false),
+        TrainerName::Unsloth => {
+            let script = unsloth::script(planned).ok_or_else(refused)?;
+            (Some(file("train.py", script)), "train.py".to_owned(), true)
+        }
         _ => {
             let script = transformers::script(planned).ok_or_else(refused)?;
             (Some(file("train.py", script)), "train.py".to_owned(), true)
@@ -285,6 +308,9 @@ fn trainer_files(planned: &Planned<'_>, trainer: TrainerName) -> Result<Vec<File
     let mut files: Vec<File> = own.into_iter().collect();
     files.push(file(LAUNCH_FILE, launch::script(planned, trainer, &program)));
     files.extend(beside(planned, uses_accelerate));
+    if trainer == TrainerName::MsSwift && planned.sharding() == Sharding::Fsdp {
+        files.push(file(ms_swift::FSDP_FILE, notation::json(&ms_swift::fsdp(planned))));
+    }
     Ok(files)
 }
 
@@ -294,46 +320,28 @@ fn trl_command_files(planned: &Planned<'_>) -> Result<Vec<File>, Refused> {
     let config = notation::yaml(&trl::command_config(planned), planned.language);
     let mut start = format!("trl {command} --config config.yaml");
     if planned.is_distributed() {
-        start += &format!(" --accelerate_config {ACCELERATE_FILE}");
+        start += &format!(" --accelerate_config {ACCELERATE_FILE}{}", launch::rank(planned.plan.num_gpus));
     }
-    let script = format!("#!/bin/sh\nset -e\n{}{start}\n", launch::environment(planned));
+    let machines = launch::machines(planned);
+    let script = format!("#!/bin/sh\nset -e\n{}{machines}{start}\n", launch::environment(planned));
     let mut files = vec![file("config.yaml", config), file(LAUNCH_FILE, script)];
     files.extend(beside(planned, true));
     Ok(files)
 }
 
 /// `files` with what they do not say.
-fn run(planned: &Planned<'_>, files: Vec<File>) -> Result<Export, Refused> {
-    let unsaid = unsaid(planned.plan, &files);
+fn run(planned: &Planned<'_>, mut files: Vec<File>) -> Result<Export, Refused> {
+    let unsaid = unsaid::unsaid(planned, &files);
+    unsaid::note(planned, &mut files, &unsaid);
     Ok(Export { files, unsaid })
 }
 
 /// The files of the plan's own trainer with the callback and a README.
 fn whole(planned: &Planned<'_>) -> Result<Export, Refused> {
-    let mut files = trainer_files(planned, own_trainer(planned.plan))?;
-    let unsaid = unsaid(planned.plan, &files);
+    let Export { mut files, unsaid } = run(planned, trainer_files(planned, own_trainer(planned.plan))?)?;
     let names: Vec<String> = unsaid.iter().map(|field| (*field).to_owned()).collect();
     files.push(file("memory_check.py", callback::file(planned)));
     files.push(file("README.md", summary::markdown(planned, &names)));
     files.push(file("plan.json", planned.plan.to_json()));
     Ok(Export { files, unsaid })
-}
-
-/// Fields in which `files`, read again, differ from `plan`. The machine is no business of files.
-fn unsaid(plan: &Plan, files: &[File]) -> Vec<&'static str> {
-    let read = import::import(files).plan;
-    // Without a stage DeepSpeed's plan and DDP's are one.
-    let unsharded = |plan: &Plan| plan.zero_stage == 0 && !plan.distributed.framework.is_fsdp();
-    let same_framework = unsharded(plan) && unsharded(&read);
-    let of_machine = ["gpu", "host_memory_gib", "non_pytorch_memory_mib"];
-    // No version means the newest.
-    let same_release = plan.trainer.name == read.trainer.name && plan.trainer.release() == read.trainer.release();
-    let says_nothing = |name: &str| {
-        of_machine.contains(&name)
-            || name.starts_with("gpu.")
-            || same_framework && name == "distributed.framework"
-            || same_release && name == "trainer.version"
-    };
-    let fields = plan::fields().iter().filter(|field| !says_nothing(field.name));
-    fields.filter(|field| field.value(plan) != field.value(&read)).map(|field| field.name).collect()
 }

@@ -1,11 +1,30 @@
 //! ms-swift's command (arguments/*.py over `TrainingArguments`).
 
-use headroom_core::plan::{AttnImplementation, Method, TargetModules, Task};
+use headroom_core::plan::{AttnImplementation, Framework, Method, ShardingStrategy, TargetModules, Task};
 
-use super::arguments::{deepspeed, given, renamed, training};
+use super::accelerate;
+use super::arguments::{deepspeed, given, housekeeping, training, without};
+use super::generation::{engine, steps_per_generation};
 use super::notation::flags;
-use super::planned::Planned;
+use super::planned::{Planned, Sharding};
 use super::setting::{Setting, set, whole_or_real};
+use super::why::Why;
+
+/// Name of the file that `--fsdp` takes.
+pub(super) const FSDP_FILE: &str = "fsdp.json";
+
+/// FSDP's settings as arguments/sft_args.py `_init_fsdp` reads them.
+pub(super) fn fsdp(planned: &Planned<'_>) -> Vec<Setting> {
+    let of = &planned.plan.distributed;
+    let mut config = without(accelerate::fsdp(planned, false), &["sharding_strategy", "offload_params"]);
+    if of.framework == Framework::Fsdp1 {
+        // transformers training_args.py `_process_fsdp_args` takes the strategy here.
+        let strategy = of.sharding_strategy.unwrap_or(ShardingStrategy::FullShard);
+        config.push(set("reshard_after_forward", strategy.name()));
+    }
+    config.push(set("cpu_offload", of.cpu_offload));
+    vec![set("fsdp", "full_shard auto_wrap"), set("fsdp_config", config)]
+}
 
 /// The command, for tasks that ms-swift has.
 pub(super) fn command(planned: &Planned<'_>) -> Option<String> {
@@ -40,7 +59,7 @@ pub(super) fn command(planned: &Planned<'_>) -> Option<String> {
     }
     if plan.method != Method::Full {
         settings.push(set("lora_rank", plan.lora.r));
-        settings.push(set("lora_alpha", whole_or_real(plan.lora.lora_alpha)));
+        settings.push(set("lora_alpha", whole_or_real(plan.lora.lora_alpha)).because(Why::Scaled));
         settings.push(set("lora_dropout", plan.lora.lora_dropout));
         settings.push(match &plan.lora.target_modules {
             TargetModules::AllLinear => set("target_modules", "all-linear"),
@@ -74,12 +93,21 @@ pub(super) fn command(planned: &Planned<'_>) -> Option<String> {
         settings.extend(given("beta", plan.policy.beta));
         settings.extend(given("num_generations", plan.rollout.num_generations));
         settings.extend(given("max_completion_length", plan.rollout.max_completion_length));
-        settings.extend(given("steps_per_generation", plan.policy.steps_per_generation));
         settings.extend(given("num_iterations", plan.policy.num_iterations));
     }
-    let own = super::arguments::without(training(planned), &["gradient_checkpointing_kwargs"]);
-    settings.extend(renamed(own, &[]));
+    if plan.task == Task::Grpo {
+        settings.extend(steps_per_generation(plan));
+        settings.extend(without(engine(plan), &["vllm_enable_sleep_mode"]));
+        if plan.rollout.vllm_enable_sleep_mode {
+            settings.push(set("sleep_level", 1));
+        }
+    }
+    settings.extend(without(training(planned), &["gradient_checkpointing_kwargs"]));
     settings.extend(deepspeed(planned));
-    settings.extend([set("dataloader_num_workers", 2), set("save_total_limit", 2), set("output_dir", "output")]);
+    if planned.sharding() == Sharding::Fsdp {
+        settings.push(set("fsdp", FSDP_FILE));
+    }
+    settings.extend(housekeeping(planned));
+    settings.push(set("output_dir", "output"));
     Some(format!("swift {subcommand}{}\n", flags(&settings)))
 }

@@ -27,6 +27,15 @@ fn yaml_section(settings: &[Setting], depth: usize, language: Language, out: &mu
                     out.push_str(&format!("{indent}  - {}\n", yaml_text(text)));
                 }
             }
+            Written::Sections(sections) => {
+                out.push_str(&format!("{indent}{key}:{comment}\n"));
+                for section in sections {
+                    let mut text = String::new();
+                    yaml_section(section, depth + 2, language, &mut text);
+                    // The first line carries the mark of the list.
+                    out.push_str(&format!("{indent}  - {}", text.trim_start()));
+                }
+            }
             plain => out.push_str(&format!("{indent}{key}: {}{comment}\n", yaml_plain(plain))),
         }
     }
@@ -38,7 +47,7 @@ fn yaml_plain(value: &Written) -> String {
         Written::Whole(whole) => whole.to_string(),
         Written::Real(real) => real_text(*real),
         Written::Text(text) | Written::Code(text) => yaml_text(text),
-        Written::Texts(_) | Written::Section(_) => String::new(),
+        Written::Texts(_) | Written::Section(_) | Written::Sections(_) => String::new(),
     }
 }
 
@@ -86,6 +95,10 @@ fn python(value: &Written, depth: usize) -> String {
             let entries: String = inner.iter().map(entry).collect();
             format!("{{\n{entries}{}}}", "    ".repeat(depth))
         }
+        Written::Sections(sections) => {
+            let section = |inner: &Vec<Setting>| python(&Written::Section(inner.clone()), depth);
+            format!("[{}]", sections.iter().map(section).collect::<Vec<_>>().join(", "))
+        }
     }
 }
 
@@ -103,6 +116,7 @@ fn json_value(settings: &[Setting]) -> serde_json::Value {
             Written::Text(text) | Written::Code(text) => text.as_str().into(),
             Written::Texts(texts) => texts.as_slice().into(),
             Written::Section(inner) => json_value(inner),
+            Written::Sections(sections) => sections.iter().map(|section| json_value(section)).collect(),
         };
         (setting.key.to_owned(), value)
     };
@@ -115,11 +129,27 @@ pub(super) fn flags(settings: &[Setting]) -> String {
         let value = match &setting.value {
             Written::Texts(texts) => texts.iter().map(|text| shell_word(text)).collect::<Vec<_>>().join(" "),
             Written::Section(inner) => shell_word(&json_value(inner).to_string()),
+            Written::Sections(sections) => {
+                let section = |section: &Vec<Setting>| shell_word(&json_value(section).to_string());
+                sections.iter().map(section).collect::<Vec<_>>().join(" ")
+            }
             plain => shell_word(&flag_text(plain)),
         };
         format!(" \\\n    --{} {value}", setting.key)
     };
     settings.iter().map(flag).collect()
+}
+
+/// Settings as hydra's `key=value`, one a line.
+pub(super) fn assignments(settings: &[Setting]) -> String {
+    let assignment = |setting: &Setting| {
+        let value = match &setting.value {
+            Written::Texts(texts) => format!("[{}]", texts.join(",")),
+            plain => flag_text(plain),
+        };
+        format!(" \\\n    {}", shell_word(&format!("{}={value}", setting.key)))
+    };
+    settings.iter().map(assignment).collect()
 }
 
 fn flag_text(value: &Written) -> String {
@@ -128,7 +158,7 @@ fn flag_text(value: &Written) -> String {
         Written::Whole(whole) => whole.to_string(),
         Written::Real(real) => real_text(*real),
         Written::Text(text) | Written::Code(text) => text.clone(),
-        Written::Texts(_) | Written::Section(_) => String::new(),
+        Written::Texts(_) | Written::Section(_) | Written::Sections(_) => String::new(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use headroom_core::job::Job;
 use headroom_core::memory::{self, Category, Estimate};
-use headroom_core::plan::{Auto, Framework, ModelChoice, Offload, Plan};
+use headroom_core::plan::{Auto, Framework, ModelChoice, Offload, Plan, Task};
 use headroom_text::Language;
 
 use super::why::Why;
@@ -31,12 +31,15 @@ pub(super) struct Planned<'a> {
     pub(super) language: Language,
     /// None where the plan cannot be estimated: files are written all the same, without figures.
     pub(super) estimate: Option<Estimate>,
+    /// Tokens that the model knows.
+    vocabulary: Option<u64>,
 }
 
 impl<'a> Planned<'a> {
     pub(super) fn new(plan: &'a Plan, language: Language) -> Self {
-        let estimate = Job::resolve(plan).ok().map(|job| memory::estimate(&job));
-        Self { plan, language, estimate }
+        let job = Job::resolve(plan).ok();
+        let vocabulary = job.as_ref().map(|job| job.model().vocab_size);
+        Self { plan, language, estimate: job.map(|job| memory::estimate(&job)), vocabulary }
     }
 
     /// Who shards it.
@@ -56,6 +59,20 @@ impl<'a> Planned<'a> {
     /// Whether a launcher has something to say: several processes, or a framework that shards.
     pub(super) fn is_distributed(&self) -> bool {
         self.plan.num_gpus > 1 || self.sharding() != Sharding::None
+    }
+
+    /// Whether DeepSpeed's own bf16 section is on.
+    pub(super) fn is_bf16_by_deepspeed(&self) -> bool {
+        self.sharding() == Sharding::Zero && self.plan.distributed.bf16_enabled == Auto::Set(true)
+    }
+
+    /// Bytes of the logits of one sequence in fp32, which evaluation gathers: s·V·4 (transformers trainer.py
+    /// `evaluation_loop`); None for tasks whose evaluation generates or scores.
+    pub(super) fn evaluation_logits(&self) -> Option<u64> {
+        let plan = self.plan;
+        let answers = !matches!(plan.task, Task::Sft | Task::Dpo | Task::Kto | Task::Orpo);
+        let vocabulary = self.vocabulary.filter(|_| !answers)?;
+        plan.max_length.checked_mul(vocabulary)?.checked_mul(4)
     }
 
     /// The model's id, or the folder that holds its config.

@@ -19,6 +19,8 @@ pub(super) enum Written {
     Texts(Vec<String>),
     /// Settings of a section.
     Section(Vec<Setting>),
+    /// Sections in order.
+    Sections(Vec<Vec<Setting>>),
 }
 
 /// A key with its value.

@@ -13,7 +13,7 @@ pub(super) fn arguments(planned: &Planned<'_>) -> Vec<Setting> {
     let mut settings = vec![set("output_dir", "output")];
     settings.extend(training(planned));
     settings.extend(deepspeed(planned));
-    settings.extend(housekeeping());
+    settings.extend(housekeeping(planned));
     settings
 }
 

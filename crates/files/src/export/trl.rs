@@ -1,11 +1,11 @@
 //! TRL: a script, or the YAML of its command.
 
 use headroom_core::plan::{
-    LossImplementation, Method, ModelChoice, PackingStrategy, Plan, ReferenceKind, Release, RolloutEngine,
-    TargetModules, Task, VllmMode,
+    LossImplementation, Method, ModelChoice, PackingStrategy, Plan, ReferenceKind, Release, TargetModules, Task,
 };
 
 use super::arguments::{deepspeed, given, housekeeping, training};
+use super::generation::{engine, steps_per_generation};
 use super::loading;
 use super::notation::keywords;
 use super::planned::Planned;
@@ -59,7 +59,7 @@ pub(super) fn config(planned: &Planned<'_>) -> Vec<Setting> {
         settings.push(set("precompute_ref_log_probs", true));
     }
     settings.extend(deepspeed(planned));
-    settings.extend(housekeeping());
+    settings.extend(housekeeping(planned));
     settings
 }
 
@@ -87,7 +87,7 @@ fn reinforcement(plan: &Plan) -> Vec<Setting> {
         given("num_generations", of.num_generations),
         given("max_prompt_length", of.max_prompt_length.filter(|_| takes_prompt_length(plan))),
         given("max_completion_length", of.max_completion_length),
-        given("steps_per_generation", plan.policy.steps_per_generation),
+        steps_per_generation(plan),
         given("num_iterations", plan.policy.num_iterations),
         given("top_k", of.top_k),
         given("top_p", of.top_p),
@@ -96,15 +96,7 @@ fn reinforcement(plan: &Plan) -> Vec<Setting> {
     .into_iter()
     .flatten()
     .collect();
-    if of.engine == Some(RolloutEngine::Vllm) {
-        settings.push(set("use_vllm", true));
-        settings.push(set("vllm_mode", of.vllm_mode.unwrap_or(VllmMode::Colocate).name()));
-        settings.extend(given("vllm_gpu_memory_utilization", of.vllm_gpu_memory_utilization));
-        settings.extend(given("vllm_tensor_parallel_size", of.vllm_tensor_parallel_size));
-        if of.vllm_enable_sleep_mode {
-            settings.push(set("vllm_enable_sleep_mode", true));
-        }
-    }
+    settings.extend(engine(plan));
     settings
 }
 
@@ -117,6 +109,10 @@ fn takes_prompt_length(plan: &Plan) -> bool {
 pub(super) fn is_reinforcement(task: Task) -> bool {
     matches!(task, Task::Grpo | Task::Rloo)
 }
+
+/// A reward to be replaced by one's own.
+pub(super) const REWARD: &str = "\n\n# An example: longer answers are better. Put your own reward here.\n\
+    def reward(completions, **columns):\n    return [float(len(completion)) for completion in completions]\n\n\n";
 
 /// A script that runs the plan.
 pub(super) fn script(planned: &Planned<'_>) -> Option<String> {
@@ -133,7 +129,7 @@ pub(super) fn script(planned: &Planned<'_>) -> Option<String> {
     out += &format!("args = {config_class}(\n{})\n", keywords(&config(planned), 1, planned.language));
     out += "train_dataset = load_dataset(\"json\", data_files=\"train.jsonl\", split=\"train\")\n";
     if is_reinforcement(plan.task) {
-        out += "\n\ndef reward(completions, **columns):\n    return [float(len(completion)) for completion in completions]\n\n\n";
+        out += REWARD;
     }
     out += &format!("trainer = {trainer_class}(\n    model=model,\n    args=args,\n    train_dataset=train_dataset,\n");
     if is_reinforcement(plan.task) {
@@ -174,7 +170,7 @@ pub(super) fn command_config(planned: &Planned<'_>) -> Vec<Setting> {
     if plan.method != Method::Full {
         settings.push(set("use_peft", true));
         settings.push(set("lora_r", plan.lora.r));
-        settings.push(set("lora_alpha", whole_or_real(plan.lora.lora_alpha)));
+        settings.push(set("lora_alpha", whole_or_real(plan.lora.lora_alpha)).because(Why::Scaled));
         settings.push(set("lora_dropout", plan.lora.lora_dropout));
         settings.push(match &plan.lora.target_modules {
             TargetModules::AllLinear => set("lora_target_modules", "all-linear"),

@@ -51,6 +51,26 @@ pub(super) enum Why {
     QuantStorage,
     /// One process to a GPU.
     Processes,
+    /// To be replaced by one's own data.
+    YourData,
+    /// DeepSpeed trains in bf16 by its own section, which the Trainer must ask for too.
+    DeepspeedBf16,
+    /// Whole groups of answers are generated.
+    WholeGroups,
+    /// The norm at which gradients are clipped, or 0 for none.
+    Clipping(f64),
+    /// A loss scale guards fp16 alone.
+    NotFp16,
+    /// Layers are recomputed by hooks.
+    NotReentrant,
+    /// How often state is written.
+    Saving,
+    /// Bytes of logits of one sequence in evaluation.
+    EvaluationLogits(u64),
+    /// Forwards before an optimizer step.
+    Accumulated(u64),
+    /// What is added is scaled by alpha / r.
+    Scaled,
 }
 
 impl Why {
@@ -91,6 +111,20 @@ impl Why {
             Self::ChunkedLoss => "never holds the logits of all tokens".to_owned(),
             Self::QuantStorage => "4-bit weights are packed in this format, so that they can be sharded".to_owned(),
             Self::Processes => "one process to a GPU".to_owned(),
+            Self::YourData => "an example: put your own data here".to_owned(),
+            Self::DeepspeedBf16 => "as DeepSpeed's own bf16 section, which the Trainer compares with this".to_owned(),
+            Self::Clipping(norm) if *norm > 0.0 => "gradients are clipped at this norm".to_owned(),
+            Self::Clipping(_) => "gradients are not clipped".to_owned(),
+            Self::NotFp16 => "needs a loss scale: bf16 where the GPU has it".to_owned(),
+            Self::NotReentrant => "works with frozen inputs, and with DDP".to_owned(),
+            Self::Saving => "a checkpoint every so many optimizer steps".to_owned(),
+            Self::EvaluationLogits(bytes) => {
+                format!("evaluation keeps logits, {} for one sequence; the default batch is 8", bytes_text(*bytes))
+            }
+            Self::Accumulated(1) => "an optimizer step after every forward and backward".to_owned(),
+            Self::Accumulated(count) => format!("gradients of {count} batches are summed: no memory for activations"),
+            Self::Scaled => "adapters count alpha / r times; no memory".to_owned(),
+            Self::WholeGroups => "batch x GPUs x this must hold whole groups of num_generations".to_owned(),
         }
     }
 
@@ -118,6 +152,20 @@ impl Why {
             Self::ChunkedLoss => "不会同时保存所有 token 的 logits".to_owned(),
             Self::QuantStorage => "4 位权重以该格式打包，才能被切分".to_owned(),
             Self::Processes => "每张 GPU 一个进程".to_owned(),
+            Self::YourData => "示例：请换成自己的数据".to_owned(),
+            Self::DeepspeedBf16 => "与 DeepSpeed 自己的 bf16 段一致，否则 Trainer 会报错".to_owned(),
+            Self::Clipping(norm) if *norm > 0.0 => "梯度按此范数裁剪".to_owned(),
+            Self::Clipping(_) => "不裁剪梯度".to_owned(),
+            Self::NotFp16 => "需要损失缩放：GPU 支持时用 bf16".to_owned(),
+            Self::NotReentrant => "输入被冻结时也可用，也可与 DDP 同用".to_owned(),
+            Self::Saving => "每隔多少个优化器步保存一次".to_owned(),
+            Self::EvaluationLogits(bytes) => {
+                format!("评估会保存 logits，每条序列 {}；默认批大小为 8", bytes_text(*bytes))
+            }
+            Self::Accumulated(1) => "每次前向和反向后更新一次".to_owned(),
+            Self::Accumulated(count) => format!("累加 {count} 个批的梯度：不增加激活显存"),
+            Self::Scaled => "适配器按 alpha / r 缩放；不占显存".to_owned(),
+            Self::WholeGroups => "批大小 × GPU 数 × 该值必须是 num_generations 的整数倍".to_owned(),
         }
     }
 }

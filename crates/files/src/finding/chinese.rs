@@ -145,6 +145,10 @@ pub(super) fn said(kind: &Kind) -> Said {
             let sentence = (headroom_text::Language::Chinese.texts().problem)(problem);
             say(format!("{}：{sentence}", problem.field), "请修改该设置。")
         }
+        Kind::NotModelled { problem } => {
+            let sentence = (headroom_text::Language::Chinese.texts().problem)(problem);
+            say(format!("{}：{sentence}", problem.field), "运行本身可能没有问题；要进行估算，请在计划中修改该设置。")
+        }
         Kind::NoEffect { key, instead } => {
             say(format!("`{key}` 在这个训练器中不起作用。"), format!("请使用 `{instead}`。"))
         }

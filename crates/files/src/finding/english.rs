@@ -169,6 +169,10 @@ pub(super) fn said(kind: &Kind) -> Said {
             let text = problem_line(problem);
             say(text, "Change this setting.")
         }
+        Kind::NotModelled { problem } => {
+            let text = problem_line(problem);
+            say(text, "The run may be right as it is; to estimate it, change this setting in the plan.")
+        }
         Kind::NoEffect { key, instead } => {
             say(format!("`{key}` has no effect in this trainer."), format!("Use `{instead}`."))
         }

@@ -4,6 +4,7 @@ mod chinese;
 mod english;
 
 use headroom_core::plan::Problem;
+pub use headroom_text::Language;
 
 use crate::syntax::{FaultKind, Span};
 
@@ -271,6 +272,11 @@ kinds! {
         /// What.
         problem: Problem,
     } = "plan_problem", Error;
+    /// Something that no plan can be, and that the tool does: the estimate waits, the run does not.
+    NotModelled {
+        /// What.
+        problem: Problem,
+    } = "not_modelled", Warning;
     /// A key that has no effect in this trainer.
     NoEffect {
         /// As written.
@@ -287,15 +293,6 @@ pub struct Said {
     pub what: String,
     /// What to do.
     pub fix: String,
-}
-
-/// Languages that findings are said in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Language {
-    /// English.
-    English,
-    /// Chinese.
-    Chinese,
 }
 
 impl Finding {

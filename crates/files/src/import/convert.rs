@@ -10,6 +10,8 @@ use crate::trainers::As;
 pub(crate) enum Unread {
     /// It is computed when the program runs.
     Computed,
+    /// It is a kind of what the key switches on.
+    Kind,
     /// It is not what the key takes.
     Bad(&'static str),
 }
@@ -23,8 +25,17 @@ pub(crate) fn convert(node: &Node, how: As) -> Result<Json, Unread> {
         As::Whole => whole(node).map(Json::from).ok_or(Unread::Bad("a whole number")),
         As::Real => real(node).map(Json::from).ok_or(Unread::Bad("a number")),
         As::Flag => flag(node).map(Json::from).ok_or(Unread::Bad("true or false")),
+        As::FlagOrKind => flag(node).map(Json::from).ok_or(Unread::Kind),
         As::NotFlag => flag(node).map(|flag| Json::from(!flag)).ok_or(Unread::Bad("true or false")),
         As::Text => text(node).map(Json::from).ok_or(Unread::Bad("a text")),
+        As::PackingStrategy => text(node)
+            .map(|text| match text.to_ascii_lowercase().as_str() {
+                // trl 0.18's name, and 0.26's.
+                "ffd" => Json::from("bfd"),
+                "bfd-requeue" => Json::from("bfd_split"),
+                other => Json::from(other),
+            })
+            .ok_or(Unread::Bad("a text")),
         As::Lower => text(node).map(|text| Json::from(text.to_ascii_lowercase())).ok_or(Unread::Bad("a text")),
         As::Dtype => {
             text(node).and_then(|text| dtype(&text)).map(Json::from).ok_or(Unread::Bad("bfloat16, float16 or float32"))
@@ -145,6 +156,24 @@ pub(crate) fn targets(node: &Node) -> Json {
     if names.iter().any(all) { Json::from("all-linear") } else { Json::from(names) }
 }
 
+/// Optimizers that trainers add to those of transformers (axolotl utils/schemas/enums.py `CustomSupportedOptimizers` and its
+/// earlier ones, LLaMA-Factory's `use_badam`, `use_adam_mini`).
+pub(crate) const OTHER_OPTIMIZERS: [&str; 13] = [
+    "optimi_adamw",
+    "ao_adamw_fp8",
+    "adopt_adamw",
+    "came_pytorch",
+    "dion",
+    "flash_adamw",
+    "flash_adam",
+    "flash_lion",
+    "flash_sgd",
+    "sinkgd",
+    "lion_pytorch",
+    "q_galore_adamw8bit",
+    "badam",
+];
+
 /// transformers' name of an optimizer: the enum's own aliases, those of older versions, and those of other trainers.
 pub(crate) fn optimizer(name: &str) -> String {
     let name = name.trim().to_ascii_lowercase();
@@ -157,6 +186,9 @@ pub(crate) fn optimizer(name: &str) -> String {
         "paged_lion" => "paged_lion_32bit",
         "paged_ademamix" => "paged_ademamix_32bit",
         "rmsprop_bnb_32bit" => "rmsprop_bnb",
+        // axolotl's earlier names (utils/schemas/validation.py).
+        "ao_adamw_8bit" => "adamw_torch_8bit",
+        "ao_adamw_4bit" => "adamw_torch_4bit",
         other => other,
     }
     .to_owned()

@@ -124,14 +124,15 @@ impl Draft {
             Some(Means::Says(fact)) => self.say(fact, statement),
             Some(Means::Bears(topic)) => self.bear(statement, topic),
             Some(Means::Nothing) => self.ignored += 1,
+            // Nothing after a key that is not known says nothing either.
+            None if statement.node.value == Value::Null => self.ignored += 1,
             None => self.unknown(key, &statement, table),
         }
     }
 
     fn unknown(&mut self, key: &str, statement: &Statement, table: &Table) {
         // In a script's own arguments only what differs by a slip of the finger is taken for a slip.
-        const SLIP: usize = 2;
-        let nearest = table.nearest(key).filter(|nearest| table.strict || nearest.len().abs_diff(key.len()) <= SLIP);
+        let nearest = table.nearest(key).filter(|nearest| table.strict || is_slip(key, nearest));
         if !table.strict && (nearest.is_none() || table.tool == "environment") {
             self.ignored += 1;
             return;
@@ -182,4 +183,18 @@ fn negation<'k>(key: &'k str, table: &Table) -> (&'k str, bool) {
 fn renamed_span(span: Span, key: &str) -> Span {
     let length = key.len();
     if span.end - span.start == length { span } else { Span { start: span.start, end: span.start, ..span } }
+}
+
+/// Whether one letter too many, too few, wrong, or two neighbours swapped make `written` out of `meant`.
+fn is_slip(written: &str, meant: &str) -> bool {
+    let common =
+        |a: &mut dyn Iterator<Item = u8>, b: &mut dyn Iterator<Item = u8>| a.zip(b).take_while(|(a, b)| a == b).count();
+    let before = common(&mut written.bytes(), &mut meant.bytes());
+    let (written, meant) = (&written.as_bytes()[before..], &meant.as_bytes()[before..]);
+    let after = common(&mut written.iter().rev().copied(), &mut meant.iter().rev().copied());
+    let (written, meant) = (&written[..written.len() - after], &meant[..meant.len() - after]);
+    let swapped = |a: &[u8], b: &[u8]| matches!((a, b), ([a, b], [c, d]) if a == d && b == c);
+    // A digit is no slip: `clip_ratio_1` and `clip_ratio_2` are two keys.
+    let digit = |bytes: &[u8]| bytes.iter().any(u8::is_ascii_digit);
+    (written.len() <= 1 && meant.len() <= 1 && !digit(written) && !digit(meant)) || swapped(written, meant)
 }

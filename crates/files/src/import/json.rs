@@ -16,10 +16,14 @@ impl Import {
             })
         });
         let listed = self.not_expressible.iter().map(|listed| {
-            json!({
+            let mut object = json!({
                 "file": name(listed.file), "line": listed.span.line, "key": listed.key, "value": listed.value,
                 "why": listed.topic.said(language),
-            })
+            });
+            if let Some(bytes) = listed.bytes {
+                object["bytes"] = Value::from(bytes);
+            }
+            object
         });
         let (trainer, version) = &self.trainer;
         json!({

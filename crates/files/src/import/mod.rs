@@ -6,6 +6,7 @@ mod gather;
 mod json;
 mod recognise;
 mod resolve;
+mod size;
 
 use headroom_core::plan::Plan;
 use serde_json::Value;
@@ -86,11 +87,15 @@ pub struct NotExpressible {
     pub value: String,
     /// Why.
     pub topic: Topic,
+    /// How large it is on a GPU, bytes, where that follows from the plan.
+    pub bytes: Option<u64>,
 }
 
 /// Reads `files` into one plan. Nothing in them is run; whatever cannot be read becomes a finding.
 pub fn import(files: &[File]) -> Import {
     let files = &files[..files.len().min(MOST_FILES)];
     let gathered = gather::gather(files);
-    resolve::resolve(gathered)
+    let mut imported = resolve::resolve(gathered);
+    size::add(&mut imported);
+    imported
 }

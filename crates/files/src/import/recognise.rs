@@ -235,7 +235,10 @@ fn kind_of(node: &Node) -> Kind {
     {
         Kind::Deepspeed
     } else if any(&["compute_environment", "distributed_type"])
-        || (has("num_processes") && any(&["mixed_precision", "fsdp_config", "deepspeed_config"]))
+        || (has("num_processes")
+            && any(&["mixed_precision", "fsdp_config", "deepspeed_config"])
+            // `trl sft --config` takes accelerate's flags beside its own.
+            && !any(&["model_name_or_path", "per_device_train_batch_size", "learning_rate", "output_dir"]))
     {
         Kind::Accelerate
     } else if has("actor_rollout_ref") || (has("data") && has("trainer") && any(&["algorithm", "model"])) {
@@ -246,6 +249,7 @@ fn kind_of(node: &Node) -> Kind {
     {
         Kind::Axolotl
     } else if any(&["finetuning_type", "cutoff_len", "lora_target", "quantization_bit", "flash_attn"])
+        || (has("model_class") && any(&["train_dataset", "dist_config", "peft_config"]))
         || (has("stage") && any(&["template", "dataset", "model_name_or_path"]))
     {
         Kind::LlamaFactory
@@ -273,13 +277,15 @@ fn kind_of(node: &Node) -> Kind {
         Kind::Model
     } else if any(&["per_device_train_batch_size", "output_dir", "learning_rate", "model_name_or_path"]) {
         Kind::Transformers
-    } else if any(&[
-        "fsdp_version",
-        "transformer_layer_cls_to_wrap",
-        "fsdp_transformer_layer_cls_to_wrap",
-        "reshard_after_forward",
-        "fsdp_sharding_strategy",
-    ]) {
+    } else if has("fsdp") && has("fsdp_config")
+        || any(&[
+            "fsdp_version",
+            "transformer_layer_cls_to_wrap",
+            "fsdp_transformer_layer_cls_to_wrap",
+            "reshard_after_forward",
+            "fsdp_sharding_strategy",
+        ])
+    {
         Kind::Fsdp
     } else {
         Kind::Unknown

@@ -1,11 +1,12 @@
 //! What the plan itself cannot be, and lengths that the model does not have.
 
 use headroom_core::job::Job;
-use headroom_core::plan::{Problem, ProblemKind, Task};
+use headroom_core::plan::{Problem, ProblemKind, TargetModules, Task, TrainerName};
 
 use super::Linter;
 use crate::finding::{Finding, Kind};
-use crate::syntax::Span;
+use crate::syntax::{Span, Value};
+use crate::trainers::Fact;
 
 impl Linter<'_> {
     pub(super) fn planned(&mut self) {
@@ -38,7 +39,55 @@ impl Linter<'_> {
             return;
         }
         let field = problem.field.clone();
-        self.put(Kind::Planned { problem }, &field);
+        let kind = if self.runs(&problem) { Kind::NotModelled { problem } } else { Kind::Planned { problem } };
+        self.put(kind, &field);
+    }
+
+    /// Whether the tool does what the plan cannot be.
+    fn runs(&self, problem: &Problem) -> bool {
+        let field = problem.field.as_str();
+        match &problem.kind {
+            ProblemKind::NotModelled { .. } => true,
+            // peft leaves out names that match nothing, as long as another matches (tuners/tuners_utils.py `inject_adapter`).
+            ProblemKind::NoSuchModule { known, .. } if field == "lora.target_modules" => {
+                match &self.plan.lora.target_modules {
+                    TargetModules::Names(names) => {
+                        let ends = |whole: &String, name: &str| whole == name || whole.ends_with(&[".", name].concat());
+                        names
+                            .iter()
+                            .any(|name| known.iter().any(|whole| ends(whole, name) || name.ends_with(whole.as_str())))
+                    }
+                    TargetModules::AllLinear => false,
+                }
+            }
+            // Releases that were not measured, or that the files do not name.
+            ProblemKind::Contradiction { other, .. } => {
+                field.starts_with("software.")
+                    || field.starts_with("trainer.")
+                    // These list the linear layers themselves, so that peft converts nothing.
+                    || (other == "lora.target_modules"
+                        && matches!(self.plan.trainer.name, TrainerName::Axolotl | TrainerName::MsSwift | TrainerName::LlamaFactory))
+            }
+            // verl cuts its batches where it likes, and unsloth makes them whole groups (unsloth models/rl.py); a product is no product where a factor is not known.
+            ProblemKind::NotDivisible { .. } => {
+                let by_itself = [TrainerName::Verl, TrainerName::Unsloth].map(TrainerName::name);
+                by_itself.contains(&self.imported.trainer.0.as_str()) || !self.knows_gpus()
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether the files say how many processes there are.
+    fn knows_gpus(&self) -> bool {
+        let said = &self.imported.said;
+        let computed = |fact: Fact| {
+            let statement = said.fact(fact);
+            statement.is_some_and(|statement| matches!(statement.node.value, Value::Expression(_) | Value::Call { .. }))
+        };
+        // A script or a file alone runs on as many as it is started on.
+        let launched = self.imported.launcher.is_some() || self.is_stated("num_gpus");
+        let unknown = !launched || self.imported.findings.iter().any(|finding| finding.kind == Kind::GpusUnknown);
+        !unknown && ![Fact::Processes, Fact::ProcessesPerMachine, Fact::Machines].into_iter().any(computed)
     }
 
     fn length(&mut self, job: &Job) {
@@ -58,7 +107,7 @@ impl Linter<'_> {
         let steps = plan.policy.steps_per_generation.unwrap_or(plan.gradient_accumulation_steps);
         let sequences = plan.per_device_train_batch_size.saturating_mul(plan.num_gpus).saturating_mul(steps);
         let group = plan.rollout.num_generations();
-        if group > 0 && !sequences.is_multiple_of(group) {
+        if group > 0 && self.knows_gpus() && !sequences.is_multiple_of(group) {
             self.put(Kind::PartialGroup { sequences, group }, "rollout.num_generations");
         }
     }

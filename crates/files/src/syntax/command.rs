@@ -68,7 +68,12 @@ pub fn arguments(words: &[Word]) -> (Vec<Entry>, Vec<Word>) {
         while words.get(place).is_some_and(|next| option_name(&next.text).is_none()) {
             place += 1;
         }
+        // `...` of a manual stands for arguments that are left out.
         let values = words.get(from..place).unwrap_or_default();
+        let values = match values {
+            [before @ .., last] if matches!(last.text.as_str(), "..." | "…") => before,
+            values => values,
+        };
         let node = match values {
             [] => Node { value: Value::Flag(true), span: word.span },
             [only] => argument(only),
@@ -96,8 +101,22 @@ fn is_dotted(key: &str) -> bool {
 }
 
 fn argument(word: &Word) -> Node {
-    let value = if word.known { literal(&word.text, word.span) } else { Ok(Value::Expression(word.text.clone())) };
+    let value = if word.known && !is_placeholder(&word.text) {
+        literal(&word.text, word.span)
+    } else {
+        Ok(Value::Expression(super::shell::shown(&word.text)))
+    };
     Node { value: value.unwrap_or_else(|_| Value::Text(word.text.clone())), span: word.span }
+}
+
+/// `{NUM_GPUS}` and `<num-labels>` of manuals: for the reader to fill in.
+fn is_placeholder(text: &str) -> bool {
+    let inside = |open: char, close: char| text.strip_prefix(open).and_then(|rest| rest.strip_suffix(close));
+    let name = inside('{', '}').or_else(|| inside('<', '>'));
+    name.is_some_and(|name| {
+        name.starts_with(|first: char| first.is_ascii_alphabetic())
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_- ".contains(&byte))
+    })
 }
 
 /// The value that the text of an argument says: JSON, a list of hydra, a number, a switch, else a text.

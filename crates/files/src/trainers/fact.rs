@@ -9,6 +9,8 @@ pub enum As {
     Real,
     /// A switch.
     Flag,
+    /// A switch, or a word for a kind of it that no plan has.
+    FlagOrKind,
     /// A switch turned round.
     NotFlag,
     /// A text.
@@ -27,6 +29,8 @@ pub enum As {
     Bucket,
     /// Attention by any of its names.
     Attention,
+    /// How documents are packed, by any of the names it has had.
+    PackingStrategy,
     /// A text in lower case.
     Lower,
 }
@@ -194,6 +198,8 @@ pub enum Fact {
     Prepared,
     /// KL's weight or reference's use (verl).
     UsesReference,
+    /// verl: the reference's KL is part of the reward.
+    KlInReward,
     /// verl: the advantage estimator says which method it is.
     Estimator,
     /// torchtune's builder of a model.

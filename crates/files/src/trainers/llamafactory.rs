@@ -81,4 +81,64 @@ pub(super) const ROWS: &[Row] = &[
     nothing("image_dir"),
     nothing("visual_inputs"),
     nothing("use_fast_tokenizer"),
+    says("ray_num_workers", Fact::Processes),
+    // hparams/megatron_bridge_args.py and mcore_adapter's own.
+    bears("tensor_model_parallel_size", Topic::Parallelism),
+    bears("pipeline_model_parallel_size", Topic::Parallelism),
+    bears("virtual_pipeline_model_parallel_size", Topic::Parallelism),
+    bears("context_parallel_size", Topic::Parallelism),
+    bears("expert_model_parallel_size", Topic::Parallelism),
+    bears("hyper_parallel_cp_size", Topic::Parallelism),
+    bears("sequence_parallel", Topic::Parallelism),
+    bears("use_megatron_bridge", Topic::Parallelism),
+    bears("use_distributed_optimizer", Topic::OptimizerKind),
+    bears("overlap_param_gather", Topic::Parallelism),
+    bears("overlap_grad_reduce", Topic::Parallelism),
+    bears("recompute_granularity", Topic::Activations),
+    bears("recompute_method", Topic::Activations),
+    bears("recompute_num_layers", Topic::Activations),
+    bears("moe_grouped_gemm", Topic::Kernels),
+    bears("moe_token_dispatcher_type", Topic::Kernels),
+    bears("cross_entropy_loss_fusion", Topic::Kernels),
+    bears("use_packed_sequences", Topic::NoSetting),
+    bears("kt_config", Topic::Offload),
+    bears("kt_cpu_activation", Topic::Offload),
 ];
+
+/// The keys of its version 1 (src/llamafactory/v1/config/*.py).
+pub(super) const V1_ROWS: &[Row] = &[
+    says("model", Fact::Model),
+    sets("micro_batch_size", "per_device_train_batch_size", As::Whole),
+    bears("global_batch_size", Topic::NoSetting),
+    says("cutoff_len", Fact::Length),
+    says("bf16", Fact::Bf16),
+    sets("max_grad_norm", "max_grad_norm", As::Real),
+    says("enable_activation_checkpointing", Fact::Checkpointing),
+    says("flash_attn", Fact::Attention),
+    says("peft_config.name", Fact::Adapter),
+    sets("peft_config.r", "lora.r", As::Whole),
+    sets("peft_config.lora_alpha", "lora.lora_alpha", As::Real),
+    sets("peft_config.lora_dropout", "lora.lora_dropout", As::Real),
+    says("peft_config.target_modules", Fact::Targets),
+    bears("peft_config.freeze_trainable_layers", Topic::PartlyTrained),
+    bears("peft_config.freeze_trainable_modules", Topic::PartlyTrained),
+    says("quant_config.name", Fact::QuantMethod),
+    says("quant_config.quantization_bit", Fact::Bits),
+    says("dist_config.name", Fact::DistributedType),
+    says("dist_config.config_file", Fact::Deepspeed),
+    nothing("dist_config.dcp_path"),
+    says("optim_config.name", Fact::Optimizer),
+    bears("batching_strategy", Topic::DynamicBatch),
+    bears("kernel_config", Topic::Kernels),
+    bears("cp_size", Topic::Parallelism),
+    bears("mp_shard_size", Topic::Parallelism),
+    bears("mp_replicate_size", Topic::Parallelism),
+    bears("dp_size", Topic::Parallelism),
+];
+
+pub(super) const V1_KNOWN: &str = "model_class train_dataset eval_dataset output_dir learning_rate num_train_epochs max_steps \
+    save_steps save_epochs save_total_limit save_ckpt_as_hf seed full_determinism resume_from_checkpoint logging_steps \
+    lr_scheduler_config sample_backend max_new_tokens custom_chat_template trust_remote_code init_config batching_workers cp_mode \
+    dist_timeout run_name report_to dist_config optim_config peft_config quant_config dist_config.mixed_precision \
+    dist_config.offload_params optim_config.wd optim_config.momentum optim_config.nesterov optim_config.ns_steps \
+    optim_config.adamw_betas optim_config.adamw_eps";

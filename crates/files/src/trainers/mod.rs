@@ -114,6 +114,9 @@ pub static LLAMA_FACTORY: Table = Table {
     known: &[include_str!("known/llamafactory.txt"), KNOWN_TRANSFORMERS],
     strict: true,
 };
+/// LLaMA-Factory's version 1, whose configuration has names of its own.
+pub static LLAMA_FACTORY_V1: Table =
+    Table { tool: "llamafactory", rows: &[llamafactory::V1_ROWS], known: &[llamafactory::V1_KNOWN], strict: false };
 /// axolotl.
 pub static AXOLOTL: Table =
     Table { tool: "axolotl", rows: &[axolotl::ROWS], known: &[include_str!("known/axolotl.txt")], strict: true };
@@ -132,6 +135,9 @@ pub static VERL: Table = Table { tool: "verl", rows: &[verl::ROWS], known: &[ver
 /// `accelerate config` and the flags of `accelerate launch`.
 pub static ACCELERATE: Table =
     Table { tool: "accelerate", rows: &[accelerate::ROWS], known: &[accelerate::KNOWN], strict: true };
+/// Arguments of a script's `Accelerator(...)`: some of the same names, and objects of its own.
+pub static ACCELERATOR: Table =
+    Table { tool: "accelerate", rows: &[accelerate::ROWS], known: &[accelerate::KNOWN], strict: false };
 /// DeepSpeed's JSON.
 pub static DEEPSPEED: Table =
     Table { tool: "deepspeed", rows: &[deepspeed::ROWS], known: &[deepspeed::KNOWN], strict: true };

@@ -57,6 +57,8 @@ pub(super) const ROWS: &[Row] = &[
 
 /// What scripts of one's own call the rest.
 pub(super) const SCRIPT_ROWS: &[Row] = &[
+    nothing("splits"),
+    nothing("chat_template_format"),
     says("model_name_or_path", Fact::Model),
     says("model_name", Fact::Model),
     says("model_id", Fact::Model),

@@ -28,7 +28,7 @@ pub(super) const ROWS: &[Row] = &[
     says("max_length", Fact::Length),
     says("max_seq_length", Fact::Length),
     says("packing", Fact::Packing),
-    sets("packing_strategy", "packing_strategy", As::Lower),
+    sets("packing_strategy", "packing_strategy", As::PackingStrategy),
     sets("padding_free", "padding_free", As::Flag),
     sets("activation_offloading", "activation_offloading", As::Flag),
     says("loss_type", Fact::Loss),

@@ -24,7 +24,7 @@ pub(super) const ROWS: &[Row] = &[
     bears("actor_rollout_ref.actor.ppo_mini_batch_size", Topic::NoSetting),
     sets("actor_rollout_ref.actor.ppo_epochs", "num_iterations", As::Whole),
     says("actor_rollout_ref.actor.use_kl_loss", Fact::UsesReference),
-    says("algorithm.use_kl_in_reward", Fact::UsesReference),
+    says("algorithm.use_kl_in_reward", Fact::KlInReward),
     sets("actor_rollout_ref.actor.kl_loss_coef", "beta", As::Real),
     bears("actor_rollout_ref.actor.use_dynamic_bsz", Topic::DynamicBatch),
     bears("actor_rollout_ref.actor.ppo_max_token_len_per_gpu", Topic::DynamicBatch),
@@ -32,8 +32,65 @@ pub(super) const ROWS: &[Row] = &[
     bears("actor_rollout_ref.actor.entropy_checkpointing", Topic::Activations),
     sets("actor_rollout_ref.actor.grad_clip", "max_grad_norm", As::Real),
     says("actor_rollout_ref.actor.strategy", Fact::Fsdp),
-    says("actor_rollout_ref.actor.fsdp_config.param_offload", Fact::ParamDevice),
-    says("actor_rollout_ref.actor.fsdp_config.optimizer_offload", Fact::OptimizerDevice),
+    // workers/fsdp_workers.py loads both back for the step: only what the rollout leaves is less.
+    bears("actor_rollout_ref.actor.fsdp_config.param_offload", Topic::Offload),
+    bears("actor_rollout_ref.actor.fsdp_config.optimizer_offload", Topic::Offload),
+    says("actor_rollout_ref.actor.fsdp_config.offload_policy", Fact::FsdpOffload),
+    sets("actor_rollout_ref.model.lora.rank", "lora.r", As::Whole),
+    sets("actor_rollout_ref.model.lora.alpha", "lora.lora_alpha", As::Real),
+    sets("actor_rollout_ref.model.lora.dropout", "lora.lora_dropout", As::Real),
+    says("actor_rollout_ref.model.lora.target_modules", Fact::Targets),
+    bears("actor_rollout_ref.model.exclude_modules", Topic::AdapterKind),
+    bears("actor_rollout_ref.model.use_fused_kernels", Topic::Kernels),
+    sets("data.micro_batch_size", "per_device_train_batch_size", As::Whole),
+    sets("actor_rollout_ref.actor.optim.clip_grad", "max_grad_norm", As::Real),
+    sets("optim.clip_grad", "max_grad_norm", As::Real),
+    says("model.strategy", Fact::Fsdp),
+    bears("model.fsdp_config.cpu_offload", Topic::Offload),
+    bears("model.use_liger", Topic::Kernels),
+    bears("ulysses_sequence_parallel_size", Topic::Parallelism),
+    bears("actor_rollout_ref.ref.ulysses_sequence_parallel_size", Topic::SecondModel),
+    bears("critic.ulysses_sequence_parallel_size", Topic::SecondModel),
+    bears("critic.use_dynamic_bsz", Topic::SecondModel),
+    bears("critic.ppo_max_token_len_per_gpu", Topic::SecondModel),
+    bears("critic.forward_max_token_len_per_gpu", Topic::SecondModel),
+    bears("critic.model.lora_rank", Topic::SecondModel),
+    bears("actor_rollout_ref.rollout.log_prob_use_dynamic_bsz", Topic::DynamicBatch),
+    bears("actor_rollout_ref.rollout.log_prob_max_token_len_per_gpu", Topic::DynamicBatch),
+    bears("actor_rollout_ref.ref.log_prob_use_dynamic_bsz", Topic::DynamicBatch),
+    bears("actor_rollout_ref.ref.log_prob_max_token_len_per_gpu", Topic::DynamicBatch),
+    bears("actor_rollout_ref.rollout.data_parallel_size", Topic::Parallelism),
+    bears("actor_rollout_ref.rollout.expert_parallel_size", Topic::Parallelism),
+    bears("actor_rollout_ref.actor.entropy_from_logits_with_chunking", Topic::Loss),
+    bears("actor_rollout_ref.ref.entropy_from_logits_with_chunking", Topic::Loss),
+    bears("actor_rollout_ref.actor.megatron.tensor_model_parallel_size", Topic::Parallelism),
+    bears("actor_rollout_ref.actor.megatron.pipeline_model_parallel_size", Topic::Parallelism),
+    bears("actor_rollout_ref.actor.megatron.virtual_pipeline_model_parallel_size", Topic::Parallelism),
+    bears("actor_rollout_ref.actor.megatron.context_parallel_size", Topic::Parallelism),
+    bears("actor_rollout_ref.actor.megatron.expert_model_parallel_size", Topic::Parallelism),
+    bears("actor_rollout_ref.actor.megatron.expert_tensor_parallel_size", Topic::Parallelism),
+    bears("actor_rollout_ref.actor.megatron.param_offload", Topic::Offload),
+    bears("actor_rollout_ref.actor.megatron.grad_offload", Topic::Offload),
+    bears("actor_rollout_ref.actor.megatron.optimizer_offload", Topic::Offload),
+    bears("actor_rollout_ref.ref.megatron.param_offload", Topic::SecondModel),
+    bears("actor_rollout_ref.ref.megatron.tensor_model_parallel_size", Topic::SecondModel),
+    bears("actor_rollout_ref.ref.megatron.pipeline_model_parallel_size", Topic::SecondModel),
+    bears("actor_rollout_ref.ref.megatron.expert_model_parallel_size", Topic::SecondModel),
+    bears("actor_rollout_ref.ref.megatron.expert_tensor_parallel_size", Topic::SecondModel),
+    bears("actor_rollout_ref.ref.megatron.context_parallel_size", Topic::SecondModel),
+    bears("actor_rollout_ref.actor.megatron.override_transformer_config.recompute_method", Topic::Activations),
+    bears("actor_rollout_ref.actor.megatron.override_transformer_config.recompute_granularity", Topic::Activations),
+    bears("actor_rollout_ref.actor.megatron.override_transformer_config.recompute_num_layers", Topic::Activations),
+    bears("actor_rollout_ref.actor.megatron.override_transformer_config.gradient_accumulation_fusion", Topic::Kernels),
+    bears("actor_rollout_ref.actor.optim.override_optimizer_config.optimizer_offload_fraction", Topic::Offload),
+    bears("actor_rollout_ref.actor.optim.override_optimizer_config.optimizer_cpu_offload", Topic::Offload),
+    bears(
+        "actor_rollout_ref.actor.optim.override_optimizer_config.use_precision_aware_optimizer",
+        Topic::OptimizerKind,
+    ),
+    bears("reward_model.rollout.gpu_memory_utilization", Topic::SecondModel),
+    bears("reward_model.rollout.tensor_model_parallel_size", Topic::SecondModel),
+    bears("reward_model.model.fsdp_config.param_offload", Topic::SecondModel),
     bears("actor_rollout_ref.actor.fsdp_config.fsdp_size", Topic::Parallelism),
     says("actor_rollout_ref.actor.fsdp_config.reshard_after_forward", Fact::Reshard),
     says("actor_rollout_ref.actor.fsdp_config.model_dtype", Fact::Dtype),
@@ -82,7 +139,12 @@ pub(super) const KNOWN: &str = "algorithm.kl_ctrl.kl_coef algorithm.gamma algori
     actor_rollout_ref.rollout.val_kwargs.temperature actor_rollout_ref.rollout.val_kwargs.top_p \
     actor_rollout_ref.rollout.enable_chunked_prefill actor_rollout_ref.rollout.layered_summon \
     actor_rollout_ref.rollout.val_kwargs.do_sample actor_rollout_ref.rollout.disable_log_stats \
-    critic.optim.lr critic.model.use_remove_padding critic.cliprange_value custom_reward_function.path \
+    actor_rollout_ref.model.use_shm actor_rollout_ref.rollout.calculate_log_probs \
+    actor_rollout_ref.rollout.val_kwargs.top_k actor_rollout_ref.actor.clip_ratio_c actor_rollout_ref.ref.strategy \
+    actor_rollout_ref.actor.use_torch_compile actor_rollout_ref.ref.use_torch_compile critic.strategy \
+    actor_rollout_ref.rollout.trace.backend critic.model.trust_remote_code model.trust_remote_code \
+    actor_rollout_ref.actor.megatron.use_mbridge actor_rollout_ref.actor.megatron.use_dist_checkpointing \
+    actor_rollout_ref.ref.megatron.use_dist_checkpointing critic.optim.lr critic.model.use_remove_padding critic.cliprange_value custom_reward_function.path \
     custom_reward_function.name reward_model.reward_manager actor_rollout_ref.model.external_lib \
     actor_rollout_ref.model.trust_remote_code data.trust_remote_code optim.lr actor_rollout_ref.nccl_timeout \
     actor_rollout_ref.actor.checkpoint.contents ray_init.num_cpus";

@@ -21,6 +21,8 @@ pub(super) const TEXTS: Texts = Texts {
     theme_system: "跟随系统",
     theme_light: "浅色",
     theme_dark: "深色",
+    read_files: "粘贴或拖入",
+    write_files: "导出",
     copy_link: "复制链接",
     link_copied: "链接已复制",
     copy_by_hand: "浏览器不允许自动复制，请选中下面的内容手动复制：",

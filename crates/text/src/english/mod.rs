@@ -23,6 +23,8 @@ pub(super) const TEXTS: Texts = Texts {
     theme_system: "System",
     theme_light: "Light",
     theme_dark: "Dark",
+    read_files: "Paste or drop",
+    write_files: "Export",
     copy_link: "Copy link",
     link_copied: "Link copied",
     copy_by_hand: "The browser did not allow copying. Select this and copy it yourself:",

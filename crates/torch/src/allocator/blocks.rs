@@ -119,9 +119,12 @@ impl Blocks {
         &mut self.pools[pool.index()]
     }
 
-    /// The smallest free block of at least `size` bytes.
-    pub(super) fn smallest_free(&self, pool: PoolId, size: u64) -> Option<u32> {
-        self.free_from(pool, size).next()
+    /// Hands out the smallest free block of at least `size` bytes.
+    pub(super) fn take_smallest(&mut self, pool: PoolId, size: u64) -> Option<u32> {
+        let id = self.pool_mut(pool).free.take_smallest(size)?;
+        self.releasable -= self.releasable_of(self.get(id));
+        self.get_mut(id).state = State::Used;
+        Some(id)
     }
 
     /// Free blocks of at least `size` bytes, smallest first.

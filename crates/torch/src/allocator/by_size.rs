@@ -49,6 +49,21 @@ impl BySize {
         }
     }
 
+    /// Takes the smallest block of at least `size` bytes out.
+    pub(super) fn take_smallest(&mut self, size: u64) -> Option<u32> {
+        let first = list_of(size);
+        let here = self.lists.get(first).map(|list| list.partition_point(|(other, _, _)| *other < size));
+        let (list, at) = match here {
+            Some(at) if at < self.lists[first].len() => (first, at),
+            _ => (self.filled_from(first + 1).next()?, 0),
+        };
+        let (_, _, id) = self.lists[list].remove(at);
+        if self.lists[list].is_empty() {
+            self.filled[list / 64] &= !(1 << (list % 64));
+        }
+        Some(id)
+    }
+
     /// Blocks of at least `size` bytes, smallest first.
     pub(super) fn from(&self, size: u64) -> impl Iterator<Item = u32> {
         let first = list_of(size);

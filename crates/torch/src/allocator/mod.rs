@@ -107,20 +107,11 @@ impl Allocator {
         let small = size <= SMALL_SIZE;
         let pool = PoolId { stream, small };
         self.blocks.open(stream);
-        let cached = self.free_block(pool, size);
-        let found = cached
-            .or_else(|| self.new_block(pool, size))
-            .or_else(|| {
-                self.empty_cache();
-                self.new_block(pool, size)
-            })
-            .ok_or_else(|| OutOfMemory {
-                needs: self.reserved.saturating_add(self.growth(pool, size)),
-                tried: segment_size(size),
-                free: self.limit.saturating_sub(self.reserved),
-                stranded: self.reserved.saturating_sub(self.allocated),
-            })?;
-        self.blocks.take(found);
+        let cached = self.take_cached(pool, size);
+        let found = match cached {
+            Some(found) => found,
+            None => self.take_new(pool, size)?,
+        };
         let left = self.blocks.get(found).size - size;
         let splits = if small || self.mode == Mode::Expandable { left >= MIN_BLOCK } else { left > SMALL_SIZE };
         if splits {
@@ -200,12 +191,33 @@ impl Allocator {
         self.reserved_peak
     }
 
-    /// The best free block: the smallest that holds `size`, among equals the one at the lowest address.
-    fn free_block(&self, pool: PoolId, size: u64) -> Option<u32> {
+    /// Hands out the best free block: the smallest that holds `size`, among equals the one at the lowest address.
+    fn take_cached(&mut self, pool: PoolId, size: u64) -> Option<u32> {
         match self.mode {
-            Mode::Default => self.blocks.smallest_free(pool, size),
-            Mode::Expandable => self.smallest_growing(pool, size),
+            Mode::Default => self.blocks.take_smallest(pool, size),
+            Mode::Expandable => {
+                let found = self.smallest_growing(pool, size)?;
+                self.blocks.take(found);
+                Some(found)
+            }
         }
+    }
+
+    /// Hands out a block of new device memory, if need be after everything that is wholly free went back.
+    fn take_new(&mut self, pool: PoolId, size: u64) -> Result<u32, OutOfMemory> {
+        let mut found = self.new_block(pool, size);
+        if found.is_none() {
+            self.empty_cache();
+            found = self.new_block(pool, size);
+        }
+        let found = found.ok_or_else(|| OutOfMemory {
+            needs: self.reserved.saturating_add(self.growth(pool, size)),
+            tried: segment_size(size),
+            free: self.limit.saturating_sub(self.reserved),
+            stranded: self.reserved.saturating_sub(self.allocated),
+        })?;
+        self.blocks.take(found);
+        Ok(found)
     }
 
     /// A free block of new device memory.

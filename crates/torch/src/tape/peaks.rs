@@ -8,6 +8,10 @@ use std::ops::Range;
 /// Operators of a piece.
 const PIECE: u32 = 4;
 
+/// Room for the events of a stretch, and for the layers of a pass, that most tapes do with.
+const EVENTS: usize = 256;
+const LAYERS: usize = 8;
+
 /// Bytes of each category, in the order of the caller's numbers.
 pub type Sums = [i128; CATEGORIES];
 
@@ -184,13 +188,13 @@ impl PeakTracker {
             tag: NO_LAYER,
             before: NOTHING,
             begun: 0,
-            events: Vec::new(),
+            events: Vec::with_capacity(EVENTS),
             left: 0,
             peak: i128::MIN,
             events_to_peak: 0,
             open: true,
-            stretches: Vec::new(),
-            tags: Vec::new(),
+            stretches: Vec::with_capacity(LAYERS),
+            tags: Vec::with_capacity(LAYERS),
             pieces: Vec::new(),
             first_piece: 0,
             piece: 0,

@@ -58,6 +58,8 @@ const STEP: &[Row] = &[
     row("logits_to_fp32", |t| &t.fields.logits_to_fp32, Switch),
     row("keep_outputs", |t| &t.fields.keep_outputs, Switch),
     row("expandable_segments", |t| &t.fields.expandable_segments, Switch),
+    row("non_pytorch_memory_mib", |t| &t.fields.non_pytorch_memory_mib, Typed),
+    row("host_memory_gib", |t| &t.fields.host_memory_gib, Typed),
     row(
         "attention_kernel",
         |t| &t.fields.attention_kernel,

@@ -10,7 +10,18 @@ use crate::plan::{
 impl Lever {
     /// `job` with the change; `None` where it changes nothing, makes no sense or contradicts the rest of the plan.
     pub fn apply(self, job: &Job) -> Option<Job> {
-        job.with(self.change(&job.plan)?).ok()
+        let changed = self.change(&job.plan)?;
+        // What takes no figure leaves each field in its range.
+        let counts = matches!(
+            self,
+            Self::MicroBatch(_)
+                | Self::Rank(_)
+                | Self::Length(_)
+                | Self::Generations(_)
+                | Self::CompletionLength(_)
+                | Self::Gpus(_)
+        );
+        if counts { job.with(changed).ok() } else { job.with_valid_fields(changed) }
     }
 
     /// The same without a look at the rest of the plan.

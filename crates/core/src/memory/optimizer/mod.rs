@@ -47,7 +47,7 @@ pub(super) fn clip(tape: &Rc<Tape>, plan: &Plan, trainable: &[Trainable]) {
     tape.enter(Phase::GradientClipping);
     let outside = tape.tag();
     let label = tape.label(Term::ClippingTemporaries, "");
-    let mut norms: Vec<(LayerTag, Tensor)> = Vec::new();
+    let mut norms: Vec<(LayerTag, Tensor)> = Vec::with_capacity(trainable.len());
     for parameter in trainable {
         tape.enter_layer(parameter.tag);
         norms.push((parameter.tag, Tensor::new(tape, label, dims(&[(Sym::One, 1)]), parameter.tensor.element())));

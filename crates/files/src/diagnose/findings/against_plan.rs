@@ -1,5 +1,6 @@
 //! A reading beside the plan of the run.
 
+use headroom_core::gpu::{self, Gpu};
 use headroom_core::job::Job;
 use headroom_core::memory::{Estimate, HostVerdict, Replay, Requests, replay};
 
@@ -16,7 +17,7 @@ const SAME_PER_MILLE: u64 = 20;
 /// What the plan says to the first reading, and changes what was found without it.
 pub(in super::super) fn of_plan(readings: &[Reading], job: &Job, estimate: &Estimate, found: &mut Vec<Finding>) {
     let Some(reading) = readings.iter().find(|reading| reading.tried.is_some()).or(readings.first()) else { return };
-    let is_engine = matches!(reading.format, Format::Vllm | Format::Sglang | Format::HostOutOfMemory);
+    let is_engine = matches!(reading.format, Format::Vllm | Format::VllmLog | Format::Sglang | Format::HostOutOfMemory);
     let requests = Requests::new(job);
     let context = reading.context_bytes().unwrap_or(estimate.peak.context_bytes);
     let total = reading.total_bytes.unwrap_or(job.memory_bytes());
@@ -34,7 +35,9 @@ pub(in super::super) fn of_plan(readings: &[Reading], job: &Job, estimate: &Esti
     }
     if let Some(total) = reading.total_bytes.filter(|total| is_other_gpu(*total, job.memory_bytes())) {
         let kind = Kind::OtherGpu { stated: total, planned: job.memory_bytes() };
-        own.push(Finding::new(kind, Severity::Warning, Some(reading.line), &reading.evidence));
+        let mut finding = Finding::new(kind, Severity::Warning, Some(reading.line), &reading.evidence);
+        finding.edits.extend(gpu_of(reading, total).map(|gpu| ("gpu", gpu.id.to_string())));
+        own.push(finding);
     }
     if !is_engine {
         own.extend(measured(reading, job, estimate));
@@ -52,8 +55,23 @@ pub(in super::super) fn of_plan(readings: &[Reading], job: &Job, estimate: &Esti
             *planned = Some(estimate.peak.context_bytes);
         }
     }
+    // With the plan beside it, what the request is and what the plan needs say more than that the GPU is full.
+    found.retain(|finding| !matches!(finding.kind, Kind::Full { .. }) || is_engine);
     own.append(found);
     *found = own;
+}
+
+/// Totals are printed to a hundredth of a GiB.
+const TOTAL_STEP_BYTES: u64 = (1 << 30) / 100;
+
+/// The GPU that a text is of: by its name, else the only one whose memory, as programs see it, is the total that is stated.
+fn gpu_of(reading: &Reading, total: u64) -> Option<&'static Gpu> {
+    let named = reading.gpu_name.as_deref().and_then(|name| gpu::resolve(name).ok());
+    let is_of_size = |gpu: &&Gpu| gpu.memory_bytes().abs_diff(total) < TOTAL_STEP_BYTES;
+    named.or_else(|| {
+        let mut of_size = gpu::catalogue().iter().filter(is_of_size);
+        of_size.next().filter(|_| of_size.next().is_none())
+    })
 }
 
 /// GPUs of one size differ by what firmware keeps: a tenth apart they are others.

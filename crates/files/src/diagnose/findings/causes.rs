@@ -9,6 +9,9 @@ const OTHERS_WORTH_A_WARNING: u64 = 1 << 30;
 /// The largest context of the catalogue's GPUs with NCCL's buffers on top: what one process may have besides its cache.
 const MOST_CONTEXT: u64 = 3 << 30;
 
+/// Less than this part of a GPU lying idle is no fragmentation to speak of.
+const LITTLE_IDLE: u64 = 50;
+
 /// The findings of every reading; of several ranks that say the same, once.
 pub(in super::super) fn of_readings(readings: &[Reading]) -> Vec<Finding> {
     let mut findings: Vec<Finding> = Vec::new();
@@ -62,6 +65,7 @@ fn failure(reading: &Reading) -> Vec<(Kind, Severity)> {
         Format::Vllm | Format::Sglang => {
             vec![(Kind::EngineCache { needed: tried, available: reading.free_bytes }, Severity::Error)]
         }
+        Format::Xla => tried.map(|tried| (full(reading, tried), Severity::Error)).into_iter().collect(),
         Format::HostOutOfMemory => {
             let bytes = reading.process_bytes.or(tried).or(reading.host_used_bytes);
             vec![(Kind::HostRanOut { bytes, planned: None }, Severity::Error)]
@@ -79,12 +83,31 @@ fn allocator(reading: &Reading, tried: Option<u64>) -> Vec<(Kind, Severity)> {
         // With what is free beside it, what lies idle in segments would have sufficed.
         if !reading.expandable && unallocated > 0 && free.saturating_add(unallocated) >= tried && unallocated > free {
             let kind = Kind::Fragmentation { unallocated, tried: Some(tried), replayed: None };
-            kinds.push((kind, Severity::Error));
-        } else if let Some(total) = reading.total_bytes {
-            kinds.push((Kind::Full { allocated: reading.allocated.map(|one| one.bytes), total }, Severity::Error));
+            // What is left between blocks of any run: the next request would have failed.
+            let is_little = reading.total_bytes.is_some_and(|total| unallocated < total / LITTLE_IDLE);
+            if is_little {
+                kinds.push((full(reading, tried), Severity::Error));
+            }
+            kinds.push((kind, if is_little { Severity::Warning } else { Severity::Error }));
+        } else {
+            kinds.push((full(reading, tried), Severity::Error));
         }
     }
     kinds
+}
+
+/// Why a request failed that no idle segment would have met.
+fn full(reading: &Reading, tried: u64) -> Kind {
+    let allocated = reading.allocated.map(|one| one.bytes);
+    // Of Apple's GPUs the message says what PyTorch may have of them.
+    let total = reading.total_bytes.or(reading.allowed_bytes);
+    if let Some(total) = total.filter(|total| tried > *total) {
+        return Kind::LargerThanGpu { tried, total };
+    }
+    match reading.free_bytes {
+        Some(free) if free >= tried && reading.allowed_bytes.is_none() => Kind::RefusedThoughFree { tried, free },
+        _ => Kind::Full { allocated, total, tried },
+    }
 }
 
 fn others(reading: &Reading) -> Option<(Kind, Severity)> {
@@ -103,7 +126,11 @@ fn others(reading: &Reading) -> Option<(Kind, Severity)> {
     }
     // Messages before PyTorch 2.1, and those without NVML, list no process.
     let in_use = reading.total_bytes?.checked_sub(reading.free_bytes?)?;
-    let own = reading.process_bytes.or_else(|| Some(reading.reserved()?.saturating_add(MOST_CONTEXT)))?;
+    // NVML may know nothing of a process in a container and count it as nothing.
+    let own = reading
+        .process_bytes
+        .filter(|bytes| *bytes > 0)
+        .or_else(|| Some(reading.reserved()?.saturating_add(MOST_CONTEXT)))?;
     let bytes = in_use.checked_sub(own).filter(|bytes| *bytes >= OTHERS_WORTH_A_WARNING)?;
     Some((Kind::UnexplainedUse { bytes }, Severity::Warning))
 }

@@ -19,7 +19,19 @@ pub(super) fn said(kind: &Kind) -> Said {
         Kind::Fragmentation { unallocated, tried, replayed } => fragmentation(*unallocated, *tried, *replayed),
         Kind::FailedRequest(recognised) => (recognised_text(recognised), class_fix(recognised.class).to_owned()),
         Kind::UnknownRequest { tried, is_shared_segment } => unknown(*tried, *is_shared_segment),
-        Kind::Full { allocated, total } => full(*allocated, *total),
+        Kind::Full { allocated, total, tried } => full(*allocated, *total, *tried),
+        Kind::LargerThanGpu { tried, total } => (
+            format!("单次请求 {}，超过显卡的全部显存 {}。", bytes_text(*tried), bytes_text(*total)),
+            "请减小这次请求对应的张量：减少单次的 token 数，换用其他注意力或损失实现，或用更多显卡切分。".to_owned(),
+        ),
+        Kind::RefusedThoughFree { tried, free } => (
+            format!(
+                "驱动拒绝了 {} 的请求，而当时显示有 {} 空闲：可能是作业、容器、WSL 或虚拟显卡的限额，也可能是另一个进程占用后已退出。",
+                bytes_text(*tried),
+                bytes_text(*free)
+            ),
+            "请检查该进程是否有显存限额，并在运行时观察监控。".to_owned(),
+        ),
         Kind::Capped { allowed, total } => (
             format!(
                 "set_per_process_memory_fraction 只允许使用 {}，而显卡有 {}。",
@@ -43,18 +55,18 @@ pub(super) fn said(kind: &Kind) -> Said {
             "留出余量：减小 micro-batch，或设置 expandable_segments:True。".to_owned(),
         ),
         Kind::OtherGpu { stated, planned } => (
-            format!("文本里的显卡有 {}，计划里的显卡有 {}。", bytes_text(*stated), bytes_text(*planned)),
+            format!("文本里的显卡有 {}，方案里的显卡有 {}。", bytes_text(*stated), bytes_text(*planned)),
             "请选择实际运行的显卡。".to_owned(),
         ),
         Kind::DoesNotFit { needed, there } => (
-            format!("按计划，张量需要 {}，而显卡只能给出 {}。", bytes_text(*needed), bytes_text(*there)),
-            "用 headroom advise 查看最快的可行方案。".to_owned(),
+            format!("按方案，张量需要 {}，而显卡只能给出 {}。", bytes_text(*needed), bytes_text(*there)),
+            "查看建议：那里有最快的可行办法。".to_owned(),
         ),
         Kind::Agrees { measured, estimated } => {
-            (format!("实测 {}，计划估计 {}：两者一致。", bytes_text(*measured), bytes_text(*estimated)), String::new())
+            (format!("实测 {}，方案估计 {}：两者一致。", bytes_text(*measured), bytes_text(*estimated)), String::new())
         }
         Kind::Differs { measured, estimated, tried } => {
-            (format!("实测 {}，计划估计 {}。", bytes_text(*measured), bytes_text(*estimated)), explanations(tried))
+            (format!("实测 {}，方案估计 {}。", bytes_text(*measured), bytes_text(*estimated)), explanations(tried))
         }
         Kind::Snapshot(comparison) => snapshot(comparison),
         Kind::SnapshotWithoutStep => (
@@ -97,7 +109,7 @@ fn fragmentation(unallocated: u64, tried: Option<u64>, replayed: Option<Replayed
     if let Some(Replayed { required, required_expandable, there }) = replayed {
         let runs = if required_expandable <= there { "可以运行" } else { "仍然不能运行" };
         what.push_str(&format!(
-            "按回放，计划的张量需要 {}，使用可扩展段时需要 {}；这张卡能给出 {}，{runs}。",
+            "按回放，方案的张量需要 {}，使用可扩展段时需要 {}；这张卡能给出 {}，{runs}。",
             bytes_text(required),
             bytes_text(required_expandable),
             bytes_text(there)
@@ -121,20 +133,20 @@ fn place(place: &Place) -> String {
 fn recognised_text(recognised: &Recognised) -> String {
     let Recognised { bytes, tried, allocated_gap, is_predicted, is_in_stack, others, .. } = recognised;
     let mut what = format!(
-        "失败的 {} 请求是{}：{}，在计划里为 {}。",
+        "失败的 {} 请求是{}：{}，在方案里为 {}。",
         bytes_text(*tried),
         class(recognised.class),
         place(&recognised.place),
         bytes_text(*bytes)
     );
     if *is_predicted {
-        what.push_str("计划在这张卡上的回放也失败在这里。");
+        what.push_str("方案在这张卡上的回放也失败在这里。");
     }
     if *is_in_stack {
         what.push_str("报错上方的调用栈也在这一部分。");
     }
     if let Some(gap) = allocated_gap.filter(|gap| *gap > 0) {
-        what.push_str(&format!("报错时已分配的量与计划在此处的相差 {}。", bytes_text(gap)));
+        what.push_str(&format!("报错时已分配的量与方案在此处的相差 {}。", bytes_text(gap)));
     }
     if !others.is_empty() {
         let names: Vec<String> = others.iter().map(place).collect();
@@ -188,22 +200,25 @@ fn unknown(tried: u64, is_shared_segment: bool) -> (String, String) {
         let what = format!("无法识别失败的请求：{tried} 是分配器为 1 MiB 或 10 MiB 以内的任何请求所取的段。");
         return (what, "显存此前已满：要看的是已分配的内容，而不是这次请求。".to_owned());
     }
-    let what = format!("无法识别失败的 {tried} 请求：计划里没有这样大小的请求。");
-    (what, "实际运行与计划不同：请核对 batch size、长度、精度和损失。".to_owned())
+    let what = format!("无法识别失败的 {tried} 请求：方案里没有这样大小的请求。");
+    (what, "实际运行与方案不同：请核对 batch size、长度、精度和损失。".to_owned())
 }
 
-fn full(allocated: Option<u64>, total: u64) -> (String, String) {
-    let what = match allocated {
-        Some(allocated) => format!("{} 的显卡已满：其中 {} 是张量。", bytes_text(total), bytes_text(allocated)),
-        None => format!("{} 的显卡已满。", bytes_text(total)),
+fn full(allocated: Option<u64>, total: Option<u64>, tried: u64) -> (String, String) {
+    let what = match (total, allocated) {
+        (Some(total), Some(allocated)) => {
+            format!("{} 的显卡已满：其中 {} 是张量。", bytes_text(total), bytes_text(allocated))
+        }
+        (Some(total), None) => format!("{} 的显卡已满。", bytes_text(total)),
+        (None, _) => format!("显卡已没有 {} 可用。", bytes_text(tried)),
     };
-    (what, "给出计划，Headroom 就能指出是哪个请求，以及最快的可行方案。".to_owned())
+    (what, "给出方案，Headroom 就能指出是哪个请求，以及最快的可行办法。".to_owned())
 }
 
 fn context(bytes: u64, planned: Option<u64>) -> (String, String) {
     let mut what = format!("该进程在 PyTorch 之外占用 {}：CUDA 上下文、内核、NCCL。", bytes_text(bytes));
     if let Some(planned) = planned {
-        what.push_str(&format!("计划按 {} 计算。", bytes_text(planned)));
+        what.push_str(&format!("方案按 {} 计算。", bytes_text(planned)));
     }
     (what, format!("要按这台机器校准，请把 non_pytorch_memory_mib 设为 {}。", bytes / (1 << 20)))
 }
@@ -244,7 +259,7 @@ fn engine(needed: Option<u64>, available: Option<u64>) -> (String, String) {
 
 fn host_use(held: u64, loading: u64, available: u64) -> String {
     format!(
-        "按计划，主机内存常驻 {}，加载时需要 {}，共有 {}。",
+        "按方案，主机内存常驻 {}，加载时需要 {}，共有 {}。",
         bytes_text(held),
         bytes_text(loading),
         bytes_text(available)
@@ -285,7 +300,7 @@ fn snapshot(comparison: &Comparison) -> (String, String) {
     let Comparison { run_peak_bytes, plan_peak_bytes, run_requests, matched_requests, only_run, only_plan, .. } =
         comparison;
     let mut what = format!(
-        "运行的最后一步峰值为 {}，计划为 {}；运行的 {} 次请求中有 {} 次在计划里有同样大小的。",
+        "运行的最后一步峰值为 {}，方案为 {}；运行的 {} 次请求中有 {} 次在方案里有同样大小的。",
         bytes_text(*run_peak_bytes),
         bytes_text(*plan_peak_bytes),
         count_text(*run_requests as u64),
@@ -296,7 +311,7 @@ fn snapshot(comparison: &Comparison) -> (String, String) {
         what.push_str(&format!("峰值时只有运行持有：{}。", list(only_run)));
     }
     if !only_plan.is_empty() {
-        what.push_str(&format!("峰值时只有计划持有：{}。", list(only_plan)));
+        what.push_str(&format!("峰值时只有方案持有：{}。", list(only_plan)));
     }
     (what, String::new())
 }

@@ -22,7 +22,21 @@ pub(super) fn said(kind: &Kind) -> Said {
         Kind::Fragmentation { unallocated, tried, replayed } => fragmentation(*unallocated, *tried, *replayed),
         Kind::FailedRequest(recognised) => (recognised_text(recognised), class_fix(recognised.class).to_owned()),
         Kind::UnknownRequest { tried, is_shared_segment } => unknown(*tried, *is_shared_segment),
-        Kind::Full { allocated, total } => full(*allocated, *total),
+        Kind::Full { allocated, total, tried } => full(*allocated, *total, *tried),
+        Kind::LargerThanGpu { tried, total } => (
+            format!("The request of {} is more than the {} that the GPU has.", bytes_text(*tried), bytes_text(*total)),
+            "Make what it is for smaller: fewer tokens at once, another attention or loss, or more GPUs to shard over."
+                .to_owned(),
+        ),
+        Kind::RefusedThoughFree { tried, free } => (
+            format!(
+                "The driver refused {} although {} were free: a limit of the job, the container, WSL or a virtual GPU, or \
+                 another process took them and has ended since.",
+                bytes_text(*tried),
+                bytes_text(*free)
+            ),
+            "Look for a memory limit on this process, and watch the monitor while it runs.".to_owned(),
+        ),
         Kind::Capped { allowed, total } => (
             format!(
                 "set_per_process_memory_fraction allows {} of the {} that the GPU has.",
@@ -55,7 +69,7 @@ pub(super) fn said(kind: &Kind) -> Said {
         ),
         Kind::DoesNotFit { needed, there } => (
             format!("The plan needs {} for tensors, and the GPU leaves {}.", bytes_text(*needed), bytes_text(*there)),
-            "headroom advise shows the quickest way to fit.".to_owned(),
+            "The advice shows the quickest way to fit.".to_owned(),
         ),
         Kind::Agrees { measured, estimated } => (
             format!("Measured {}, by the plan {}: the same run.", bytes_text(*measured), bytes_text(*estimated)),
@@ -212,10 +226,13 @@ fn unknown(tried: u64, is_shared_segment: bool) -> (String, String) {
     (what, "The run is not as the plan says: compare batch size, length, dtype and loss.".to_owned())
 }
 
-fn full(allocated: Option<u64>, total: u64) -> (String, String) {
-    let what = match allocated {
-        Some(allocated) => format!("The GPU of {} is full: {} are tensors.", bytes_text(total), bytes_text(allocated)),
-        None => format!("The GPU of {} is full.", bytes_text(total)),
+fn full(allocated: Option<u64>, total: Option<u64>, tried: u64) -> (String, String) {
+    let what = match (total, allocated) {
+        (Some(total), Some(allocated)) => {
+            format!("The GPU of {} is full: {} are tensors.", bytes_text(total), bytes_text(allocated))
+        }
+        (Some(total), None) => format!("The GPU of {} is full.", bytes_text(total)),
+        (None, _) => format!("The GPU has no {} left.", bytes_text(tried)),
     };
     (what, "Give the plan, and Headroom names the request and the quickest way to fit.".to_owned())
 }

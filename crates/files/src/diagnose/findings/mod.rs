@@ -87,8 +87,24 @@ pub enum Kind {
     Full {
         /// Handed out by PyTorch, bytes.
         allocated: Option<u64>,
+        /// Memory of the GPU, bytes, where the text states it.
+        total: Option<u64>,
+        /// The request, bytes.
+        tried: u64,
+    },
+    /// The request alone is more than the GPU has.
+    LargerThanGpu {
+        /// The request, bytes.
+        tried: u64,
         /// Memory of the GPU, bytes.
         total: u64,
+    },
+    /// The driver refused what it says is free.
+    RefusedThoughFree {
+        /// The request, bytes.
+        tried: u64,
+        /// Free, bytes.
+        free: u64,
     },
     /// `set_per_process_memory_fraction` allows less than the GPU has.
     Capped {
@@ -213,6 +229,8 @@ impl Kind {
             Self::FailedRequest(recognised) => recognised.class.id(),
             Self::UnknownRequest { .. } => "failed_request_unknown",
             Self::Full { .. } => "gpu_full",
+            Self::LargerThanGpu { .. } => "larger_than_gpu",
+            Self::RefusedThoughFree { .. } => "refused_though_free",
             Self::Capped { .. } => "memory_fraction",
             Self::Context { .. } => "cuda_context",
             Self::Library { library: Library::Cuda, .. } => "cuda_error",
@@ -237,6 +255,11 @@ impl Kind {
 impl Finding {
     fn new(kind: Kind, severity: Severity, line: Option<usize>, evidence: &str) -> Self {
         Self { kind, severity, line, evidence: evidence.to_owned(), edits: Vec::new() }
+    }
+
+    /// Whether it alone explains the failure, so that it comes before what is wrong besides.
+    pub(super) const fn is_cause(&self) -> bool {
+        matches!(self.kind, Kind::OtherProcesses { decisive: Some(true), .. })
     }
 
     /// What it means and what to do.

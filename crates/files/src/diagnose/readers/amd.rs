@@ -13,8 +13,12 @@ pub(super) fn read(lines: &[Line]) -> Vec<Reading> {
     rocm_csv(lines, &mut readings);
     amd_smi(lines, &mut readings);
     amd_monitor(lines, &mut readings);
+    amd_table(lines, &mut readings);
     xpu_smi(lines, &mut readings);
     readings.retain(|reading| reading.total_bytes.is_some() || reading.used_bytes.is_some());
+    if readings.is_empty() {
+        rocm_concise(lines, &mut readings);
+    }
     rocm_processes(lines, &mut readings);
     fullest_first(readings)
 }
@@ -59,6 +63,26 @@ fn rocm_figures(part: &str, index: u64, line: &Line, readings: &mut Vec<Reading>
         if let Some(reading) = of_gpu(readings, Format::RocmSmi, index, line) {
             *(if is_total { &mut reading.total_bytes } else { &mut reading.used_bytes }) = Some(amount.bytes);
         }
+    }
+}
+
+/// The table that `rocm-smi` prints by itself: percentages, of which the fullest GPU is read and no bytes.
+fn rocm_concise(lines: &[Line], readings: &mut Vec<Reading>) {
+    let Some(start) = lines.iter().position(|line| line.text.contains("VRAM%") && line.text.contains("GPU%")) else {
+        return;
+    };
+    let mut fullest: Option<(u64, u64, &Line)> = None;
+    for line in lines.iter().skip(start + 1) {
+        let words: Vec<&str> = line.text.split_whitespace().collect();
+        let Some(index) = words.first().and_then(|word| word.parse().ok()) else { continue };
+        // The last two are the shares of memory and of time; either may be unknown.
+        let share = words.iter().rev().nth(1).and_then(|word| word.strip_suffix('%')?.parse().ok()).unwrap_or(0);
+        if fullest.is_none_or(|(most, ..)| share > most) {
+            fullest = Some((share, index, line));
+        }
+    }
+    if let Some((_, index, line)) = fullest {
+        of_gpu(readings, Format::RocmSmi, index, line);
     }
 }
 
@@ -148,6 +172,26 @@ fn amd_monitor(lines: &[Line], readings: &mut Vec<Reading>) {
         if let Some(reading) = of_gpu(readings, Format::AmdSmi, index, line) {
             (reading.used_bytes, reading.total_bytes) = (used, total);
             reading.free_bytes = bytes("VRAM_FREE");
+        }
+    }
+}
+
+/// `amd-smi` by itself, since ROCm 7: `|   0       0       5        SPX/NPS1 | 0 %        N/A           285/196592 MB |`.
+fn amd_table(lines: &[Line], readings: &mut Vec<Reading>) {
+    if !lines.iter().any(|line| line.text.contains("AMD-SMI")) {
+        return;
+    }
+    for line in lines {
+        let text = line.text.trim();
+        let Some(row) = text.strip_prefix('|').and_then(|row| row.strip_suffix('|')) else { continue };
+        let Some(index) = row.split_whitespace().next().and_then(|word| word.parse().ok()) else { continue };
+        let Some(pair) = row.trim_end().strip_suffix("MB").and_then(|row| row.split_whitespace().last()) else {
+            continue;
+        };
+        let Some((used, total)) = pair.split_once('/') else { continue };
+        let (Some(used), Some(total)) = (whole(used), whole(total)) else { continue };
+        if let Some(reading) = of_gpu(readings, Format::AmdSmi, index, line) {
+            (reading.used_bytes, reading.total_bytes) = (Some(mib(used)), Some(mib(total)));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What programs print of their GPUs themselves: a figure a line, or several, each behind its name.
 
 use super::super::log::{Line, value_after};
-use super::super::quantity::{Amount, leading};
+use super::super::quantity::{Amount, leading, scaled, trailing};
 use super::super::reading::{Format, Reading};
 
 /// What a figure is.
@@ -16,6 +16,8 @@ enum Figure {
     PeakReserved,
     Retries,
     Ooms,
+    /// Something else, whose amount belongs to no other name.
+    Other,
 }
 
 /// Names of figures in lower case, the longer before those they contain.
@@ -23,20 +25,26 @@ const NAMES: &[(&str, Figure)] = &[
     ("peak allocated", Figure::PeakAllocated),
     ("max allocated", Figure::PeakAllocated),
     ("max memory allocated", Figure::PeakAllocated),
-    ("max_memory_allocated", Figure::PeakAllocated),
+    // ms-swift's log: `torch.cuda.max_memory_reserved` (utils/torch_utils.py `get_max_reserved_memory`).
+    ("'memory(", Figure::PeakReserved),
+    // unsloth's notebooks: what the GPU has.
+    ("max memory =", Figure::Total),
+    // axolotl's log.
+    ("memory usage while training", Figure::Allocated),
+    // Of blocks, which are more than what is handed out of them.
+    ("max active", Figure::Other),
+    ("peak active", Figure::Other),
     ("peak reserved", Figure::PeakReserved),
     ("max reserved", Figure::PeakReserved),
     ("max memory reserved", Figure::PeakReserved),
-    ("max_memory_reserved", Figure::PeakReserved),
     ("峰值已分配", Figure::PeakAllocated),
     ("峰值分配", Figure::PeakAllocated),
     ("alloc retries", Figure::Retries),
-    ("alloc_retries", Figure::Retries),
     ("allocation retries", Figure::Retries),
     ("cudamalloc retries", Figure::Retries),
     ("分配重试", Figure::Retries),
     ("oom count", Figure::Ooms),
-    ("num_ooms", Figure::Ooms),
+    ("num ooms", Figure::Ooms),
     ("ooms", Figure::Ooms),
     ("oom 次数", Figure::Ooms),
     ("oom次数", Figure::Ooms),
@@ -89,8 +97,29 @@ pub(super) fn read(lines: &[Line]) -> Vec<Reading> {
             }
         }
     }
-    readings.retain(|reading| reading.figures().iter().filter(|(name, _)| *name != "gpu_index").count() >= 2);
+    // One figure alone counts if its name says whose it is.
+    let named = |reading: &Reading| {
+        let peak = reading.peak_allocated_bytes.or(reading.peak_reserved_bytes);
+        reading.allocated.is_some() || peak.or(reading.reserved_bytes).is_some()
+    };
+    let figures = |reading: &Reading| reading.figures().iter().filter(|(name, _)| *name != "gpu_index").count();
+    readings.retain(|reading| figures(reading) >= 2 || named(reading));
+    if readings.is_empty() {
+        readings.extend(mem_get_info(lines));
+    }
     readings
+}
+
+/// `torch.cuda.mem_get_info()` and what Python prints of it: `(free, total)` in bytes, on its line or the next.
+fn mem_get_info(lines: &[Line]) -> Option<Reading> {
+    let at = lines.iter().position(|line| line.text.contains("mem_get_info"))?;
+    lines.get(at..lines.len().min(at + 2))?.iter().find_map(|line| {
+        let (free, total) = line.text.rsplit_once('(')?.1.split_once(')')?.0.split_once(',')?;
+        let mut reading = Reading::new(Format::Monitor, line.number, &line.text);
+        reading.free_bytes = Some(scaled(free.trim(), 0)?.bytes);
+        reading.total_bytes = Some(scaled(total.trim(), 0)?.bytes);
+        Some(reading)
+    })
 }
 
 /// `GPU 0: NVIDIA A100-SXM4-40GB`, `cuda:0 (NVIDIA ...)`, `Device 0 - ...`.
@@ -113,20 +142,32 @@ fn gpu(text: &str) -> Option<(u64, Option<String>)> {
     None
 }
 
+/// Whether the words before a name make it one of the host: `cpu_memory_used_gb`, `host memory total`.
+fn is_of_host(lower: &str, at: usize) -> bool {
+    let before = lower.get(..at).unwrap_or("");
+    let mut words = before.rsplit(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty()).take(2);
+    words.any(|word| matches!(word, "cpu" | "host" | "ram" | "swap" | "disk")) && !before.ends_with(['|', ';'])
+}
+
 /// The figures of a line: a name, `:` or `=` or nothing, an amount; `12.3 GB / 39.4 GB` is one of how many.
 fn figures(text: &str) -> Vec<(Figure, Amount)> {
-    let lower = text.to_lowercase();
+    // `max_memory_allocated` is `max memory allocated`.
+    let lower = text.to_lowercase().replace('_', " ");
     let mut found: Vec<(usize, usize, Figure)> = Vec::new();
     for (name, figure) in NAMES {
         for (at, _) in lower.match_indices(name).take(MOST_OF_A_LINE) {
             let end = at + name.len();
             if found.iter().all(|(start, stop, _)| end <= *start || *stop <= at) {
-                found.push((at, end, *figure));
+                found.push((at, end, if is_of_host(&lower, at) { Figure::Other } else { *figure }));
             }
         }
     }
     found.sort_unstable_by_key(|(at, _, _)| *at);
     let mut figures = Vec::new();
+    // unsloth's notebooks: `4.621 GB of memory reserved.`
+    if let Some(amount) = lower.split_once("of memory reserved").and_then(|(before, _)| trailing(before.trim_end())) {
+        return vec![(Figure::Reserved, amount)];
+    }
     for (i, (_, end, figure)) in found.iter().enumerate() {
         let next = found.get(i + 1).map_or(lower.len(), |(at, _, _)| *at);
         let Some(between) = lower.get(*end..next) else { continue };
@@ -161,6 +202,7 @@ fn put(reading: &mut Reading, figure: Figure, amount: Amount) {
         Figure::PeakAllocated => reading.peak_allocated_bytes = reading.peak_allocated_bytes.or(bytes),
         Figure::PeakReserved => reading.peak_reserved_bytes = reading.peak_reserved_bytes.or(bytes),
         Figure::Retries => reading.alloc_retries = reading.alloc_retries.or(bytes),
+        Figure::Other => {}
         Figure::Ooms => reading.ooms = reading.ooms.or(bytes),
     }
 }

@@ -1,4 +1,4 @@
-//! `nvidia-smi -q`: sections of keys and values.
+//! `nvidia-smi -q`: sections of keys and values, as text or as XML (`-x`).
 
 use super::super::log::Line;
 use super::super::quantity::leading;
@@ -13,6 +13,7 @@ pub(super) fn read(lines: &[Line]) -> Vec<Reading> {
     let mut name = None;
     for line in lines {
         let text = line.text.trim();
+        let tag = tagged(text);
         if let Some(bus) = text.strip_prefix("GPU ").filter(|bus| bus.matches(':').count() == 2 && !bus.contains(' ')) {
             let mut reading = Reading::new(Format::NvidiaSmiQuery, line.number, bus);
             reading.gpu_index = Some(readings.len() as u64);
@@ -20,10 +21,20 @@ pub(super) fn read(lines: &[Line]) -> Vec<Reading> {
             section.clear();
             continue;
         }
+        if text.starts_with("<gpu id=") {
+            let mut reading = Reading::new(Format::NvidiaSmiQuery, line.number, text);
+            reading.gpu_index = Some(readings.len() as u64);
+            readings.push(reading);
+            continue;
+        }
         let Some(reading) = readings.last_mut() else { continue };
-        let Some((key, value)) = text.split_once(" : ").map(|(key, value)| (key.trim(), value.trim())) else {
+        let pair = text.split_once(" : ").map(|(key, value)| (key.trim(), value.trim()));
+        let Some((key, value)) = pair.or(tag) else {
             // `Process ID : 4711` opens an entry; a line without a value opens a section.
-            section = text.trim_end_matches(':').trim().to_owned();
+            section = match text {
+                "<fb_memory_usage>" => "FB Memory Usage".to_owned(),
+                _ => text.trim_end_matches(':').trim().to_owned(),
+            };
             continue;
         };
         let amount = leading(value).map(|(amount, _)| amount.bytes);
@@ -52,4 +63,21 @@ pub(super) fn read(lines: &[Line]) -> Vec<Reading> {
         reading.other_processes_bytes = Some(sum);
     }
     fullest_first(readings)
+}
+
+/// `<total>81559 MiB</total>` under the names of the text.
+fn tagged(text: &str) -> Option<(&str, &str)> {
+    let (tag, rest) = text.strip_prefix('<')?.split_once('>')?;
+    let (value, _) = rest.split_once("</")?;
+    let key = match tag {
+        "total" => "Total",
+        "used" => "Used",
+        "free" => "Free",
+        "product_name" => "Product Name",
+        "pid" => "Process ID",
+        "process_name" => "Name",
+        "used_memory" => "Used GPU Memory",
+        other => other,
+    };
+    Some((key, value))
 }

@@ -40,7 +40,11 @@ pub(super) fn read(lines: &[Line]) -> Vec<Reading> {
             part = Part::Before;
         }
     }
-    readings.retain(|reading| reading.total_bytes.is_some() || reading.used_bytes.is_some());
+    // GPUs that share the host's memory state none (`Not Supported`): the name is still read.
+    let states = |reading: &Reading| reading.total_bytes.is_some() || reading.used_bytes.is_some();
+    if readings.iter().any(states) {
+        readings.retain(states);
+    }
     for reading in readings.iter_mut().filter(|reading| !reading.processes.is_empty()) {
         let sum = reading.processes.iter().fold(0_u64, |sum, process| sum.saturating_add(process.bytes));
         reading.other_processes_bytes = Some(sum);

@@ -33,26 +33,51 @@ pub(super) fn messages(lines: &[Line], streams: &[Stream]) -> Vec<Reading> {
         let mut starts = stream.all("outofmemory.Triedtoallocate");
         starts.extend(stream.all("outofmemory(MPSallocated"));
         starts.extend(stream.all("outofmemory.Allocationwaspreemptivelyrejected"));
+        starts.extend(stream.all("wouldexceedallowedmemory.(outofmemory)"));
+        // IPEX before 2.4.
+        starts.extend(stream.all("canNOTallocatememoryblockwithsizelargerthan"));
         starts.sort_unstable();
         for (i, start) in starts.iter().take(MOST).enumerate() {
             let next = starts.get(i + 1).map_or(usize::MAX, |next| next - start);
             let message = stream.window(*start, LONGEST.min(next));
             let before = stream.text.get(..*start).unwrap_or("");
-            let Some((word, format)) = BACKENDS.iter().find(|(word, _)| before.ends_with(word)) else { continue };
-            let at = stream.line_at(start - word.len());
+            let Some((word, format)) = backend(before, message) else { continue };
+            let at = stream.line_at(start - word);
             let Some(line) = lines.get(at) else { continue };
             if found.iter().any(|other| other.line == line.number) {
                 continue;
             }
-            let mut reading = Reading::new(*format, line.number, &line.text);
+            let mut reading = Reading::new(format, line.number, &line.text);
             reading.rank = stream.rank;
             read_message(message, &mut reading);
+            if message.starts_with("wouldexceed") {
+                let index = before.bytes().rev().take_while(u8::is_ascii_digit).count();
+                reading.gpu_index = before.get(before.len() - index..).and_then(|digits| digits.parse().ok());
+                read_async(message, &mut reading);
+            }
             reading.stack = stack(lines, at, stream.rank);
             found.push(reading);
         }
     }
     found.sort_by_key(|reading| reading.line);
     found
+}
+
+/// How much of what stands before a message belongs to it, and whose message it is.
+fn backend(before: &str, message: &str) -> Option<(usize, Format)> {
+    if message.starts_with("canNOT") {
+        return Some((0, Format::XpuOutOfMemory));
+    }
+    if message.starts_with("wouldexceed") {
+        // `Allocation on device 0 would exceed`: the backend `cudaMallocAsync` (c10/cuda/CUDAMallocAsyncAllocator.cpp).
+        let index = before.bytes().rev().take_while(u8::is_ascii_digit).count();
+        let stem = before.get(..before.len() - index)?;
+        return stem
+            .ends_with("Allocationondevice")
+            .then(|| (index + "Allocationondevice".len(), Format::CudaOutOfMemory));
+    }
+    let (word, format) = BACKENDS.iter().find(|(word, _)| before.ends_with(word))?;
+    Some((word.len(), *format))
 }
 
 /// The amount that ends where `mark` begins in `message`.
@@ -87,13 +112,27 @@ fn read_message(message: &str, reading: &mut Reading) {
         .or_else(|| after(message, "(MPSallocated:"));
     reading.private_pool_bytes = bytes(before(message, "allocatedinprivatepools"));
     reading.reserved_unallocated_bytes = bytes(before(message, "isreservedbyPyTorchbutunallocated"));
-    reading.reserved_bytes =
-        bytes(before(message, "reservedintotalbyPyTorch")).or_else(|| bytes(before(message, "cached)")));
+    reading.reserved_bytes = bytes(before(message, "reservedintotalbyPyTorch"));
+    // Until 1.3: `stats.amount_cached - stats.amount_allocated`.
+    reading.reserved_unallocated_bytes =
+        reading.reserved_unallocated_bytes.or_else(|| bytes(before(message, "cached)")));
     reading.allowed_bytes = bytes(before(message, "allowed;")).or_else(|| bytes(after(message, "maxallowed:")));
     reading.process_bytes = bytes(after(message, "thisprocesshas"));
     reading.expandable = message.contains("expandable_segmentsisenabled");
     reading.processes = processes(message);
     tell_apart(reading);
+}
+
+/// `Currently allocated : 21.36 GiB`, `Requested : 640.00 MiB`, `Device limit : 23.99 GiB`, `Free (according to CUDA): 0 bytes`,
+/// and `PyTorch limit (set by user-supplied memory fraction) : 17179869184.00 GiB`, which is none.
+fn read_async(message: &str, reading: &mut Reading) {
+    let bytes = |amount: Option<Amount>| amount.map(|amount| amount.bytes);
+    reading.allocated = after(message, "Currentlyallocated:");
+    reading.tried = after(message, "Requested:");
+    reading.total_bytes = bytes(after(message, "Devicelimit:"));
+    reading.free_bytes = bytes(after(message, "Free(accordingtoCUDA):"));
+    let limit = bytes(after(message, "memoryfraction):"));
+    reading.allowed_bytes = limit.filter(|limit| reading.total_bytes.is_none_or(|total| *limit < total));
 }
 
 /// In some versions the words run `74.1 GiB is allocated by PyTorch, with 40.0 MiB allocated in private pools`.

@@ -11,8 +11,8 @@ const MARKS: &[(&str, Format)] = &[
     ("islargerthanthemaximumnumberoftokensthatcanbestoredinKVcache", Format::Vllm),
     ("islessthandesiredGPUmemoryutilization", Format::Vllm),
     ("Errorinmemoryprofiling", Format::Vllm),
-    ("AvailableKVcachememory:", Format::Vllm),
-    ("thecurrentvLLMinstancecanuse", Format::Vllm),
+    ("AvailableKVcachememory:", Format::VllmLog),
+    ("thecurrentvLLMinstancecanuse", Format::VllmLog),
     ("Notenoughmemory.Pleasetrytoincrease--mem-fraction-static", Format::Sglang),
     ("RuntimeError:Notenoughmemory.Pleasetry", Format::Sglang),
 ];

@@ -1,10 +1,10 @@
 //! Commands: which one trains, with what launcher, trainer and arguments.
 
-use headroom_core::plan::{Task, TrainerName};
+use headroom_core::plan::TrainerName;
 
 use super::super::draft::{Origin, Rank};
 use super::launch::{ACCELERATE_BARE, DEEPSPEED_BARE, PYTHON_BARE, Parts, TORCHRUN_BARE, parts};
-use super::{Evidence, Gatherer, Launcher, Role};
+use super::{Evidence, Gatherer, Launcher, Role, task};
 use crate::finding::{Finding, Kind as Found};
 use crate::syntax::{Command, Entry, Node, Value, Word, arguments};
 use crate::trainers::{
@@ -66,6 +66,11 @@ impl Gatherer<'_> {
         }
         let (trainer, table) = by_keys(&entries);
         self.trainer(trainer, Evidence::Keys);
+        if trainer == TrainerName::Trl
+            && let Some(task) = task::of_settings(&entries, "")
+        {
+            self.task(task, Evidence::Keys);
+        }
         self.found.draft.entries(&entries, Origin { table, file, rank: Rank::Arguments });
     }
 
@@ -114,8 +119,12 @@ impl Gatherer<'_> {
         if !(script && evidence == Evidence::Keys) {
             self.trainer(trainer, evidence);
         }
-        if let Some(task) = task_of(&candidate.word, trainer) {
+        if let Some(task) = task::of_name(&candidate.word, trainer) {
             self.task(task, Evidence::Base);
+        } else if trainer == TrainerName::Trl
+            && let Some(task) = task::of_settings(&entries, "")
+        {
+            self.task(task, Evidence::Keys);
         }
         let table = table_of(trainer, &candidate);
         let is_file = |text: &str| [".yaml", ".yml", ".json", ".toml"].iter().any(|ending| text.ends_with(ending));
@@ -251,7 +260,7 @@ fn launched<'c>(
             (Launcher::Accelerate, &ACCELERATE, parts(behind.get(1..).unwrap_or_default(), ACCELERATE_BARE))
         }
         "accelerate-launch" => (Launcher::Accelerate, &ACCELERATE, parts(behind, ACCELERATE_BARE)),
-        "torchrun" => (Launcher::Torchrun, &LAUNCHER, parts(behind, TORCHRUN_BARE)),
+        "torchrun" | "dlrover-run" => (Launcher::Torchrun, &LAUNCHER, parts(behind, TORCHRUN_BARE)),
         "deepspeed" => (Launcher::Deepspeed, &LAUNCHER, parts(behind, DEEPSPEED_BARE)),
         _ if program.starts_with("python") => (Launcher::Python, &LAUNCHER, parts(behind, PYTHON_BARE)),
         // A script that runs by itself, behind a launcher.
@@ -368,32 +377,4 @@ fn is_method(word: &str) -> bool {
     let stem = word.to_ascii_lowercase();
     let parts: Vec<&str> = stem.trim_end_matches(".py").split(['_', '-', '.', '/']).collect();
     METHODS.iter().any(|method| parts.contains(method))
-}
-
-/// The task that a script's name tells.
-fn task_of(word: &str, trainer: TrainerName) -> Option<Task> {
-    let word = word.to_ascii_lowercase();
-    if trainer == TrainerName::Verl {
-        return Some(if word.contains("sft") { Task::Sft } else { Task::Grpo });
-    }
-    let parts: Vec<&str> = word.split(['_', '-', '.', '/']).collect();
-    let has = |name: &str| parts.contains(&name);
-    [
-        ("dpo", Task::Dpo),
-        ("grpo", Task::Grpo),
-        ("kto", Task::Kto),
-        ("orpo", Task::Orpo),
-        ("rloo", Task::Rloo),
-        ("ppo", Task::Ppo),
-        ("reward", Task::Reward),
-        ("rm", Task::Reward),
-        ("glue", Task::SequenceClassification),
-        ("classification", Task::SequenceClassification),
-        ("infer", Task::Inference),
-        ("sft", Task::Sft),
-        ("clm", Task::Sft),
-    ]
-    .into_iter()
-    .find(|(name, _)| has(name))
-    .map(|(_, task)| task)
 }

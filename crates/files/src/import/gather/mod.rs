@@ -3,6 +3,7 @@
 mod commands;
 mod launch;
 mod python;
+mod task;
 mod trees;
 mod versions;
 

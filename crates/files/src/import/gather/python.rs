@@ -7,12 +7,12 @@ use super::{Evidence, Gatherer, Load};
 use crate::finding::{Finding, Kind as Found};
 use crate::syntax::{Entry, Node, Script, Span, Value};
 use crate::trainers::{
-    ACCELERATE, BITSANDBYTES, ENVIRONMENT, FROM_PRETRAINED, Fact, PEFT, TRAINER_CALL, TRANSFORMERS, TRL, Table, Topic,
+    ACCELERATOR, BITSANDBYTES, ENVIRONMENT, FROM_PRETRAINED, Fact, PEFT, TRAINER_CALL, TRANSFORMERS, TRL, Table, Topic,
     UNSLOTH_MODEL, UNSLOTH_PEFT,
 };
 
 /// Classes of TRL by the method they begin with.
-const METHODS: [(&str, Task); 11] = [
+const METHODS: [(&str, Task); 21] = [
     ("SFT", Task::Sft),
     ("DPO", Task::Dpo),
     ("KTO", Task::Kto),
@@ -24,6 +24,32 @@ const METHODS: [(&str, Task); 11] = [
     ("CPO", Task::Orpo),
     ("IterativeSFT", Task::Sft),
     ("OnlineDPO", Task::Dpo),
+    ("NashMD", Task::Dpo),
+    ("XPO", Task::Dpo),
+    ("BCO", Task::Kto),
+    ("GKD", Task::Sft),
+    ("MiniLLM", Task::Sft),
+    ("SDFT", Task::Sft),
+    ("Distillation", Task::Sft),
+    ("SDPO", Task::Grpo),
+    ("AsyncGRPO", Task::Grpo),
+    ("PRM", Task::Reward),
+];
+
+/// Those of them that stand for another: what they hold beside it is told.
+const APPROXIMATED: [&str; 12] = [
+    "CPO",
+    "IterativeSFT",
+    "OnlineDPO",
+    "NashMD",
+    "XPO",
+    "BCO",
+    "GKD",
+    "MiniLLM",
+    "SDFT",
+    "Distillation",
+    "SDPO",
+    "PRM",
 ];
 
 /// peft's configurations of adapters that are not LoRA.
@@ -159,7 +185,7 @@ impl Gatherer<'_> {
             "gradient_checkpointing_enable" => {
                 self.implied(Fact::Checkpointing, Value::Flag(true), last, (file, span), Rank::Artifact);
             }
-            "Accelerator" => self.take(file, keywords, &ACCELERATE),
+            "Accelerator" => self.take(file, keywords, &ACCELERATOR),
             "TrlParser" | "HfArgumentParser" => self.parser(arguments),
             "initialize" if owner == "deepspeed" => {
                 if let Some(config) =
@@ -175,7 +201,8 @@ impl Gatherer<'_> {
             }
             // `tokenizer(row["text"], truncation=True, max_length=1024)`: the length of a Trainer that has no key for it.
             "tokenizer" => {
-                if let Some(length) = keywords.iter().find(|entry| entry.key == "max_length") {
+                let length = keywords.iter().find(|entry| entry.key == "max_length" && entry.node.value != Value::Null);
+                if let Some(length) = length {
                     let cut = Statement { rank: Rank::Artifact, ..statement(file, length) };
                     self.found.draft.say(Fact::Length, cut);
                 }
@@ -194,6 +221,10 @@ impl Gatherer<'_> {
         let Some((_, task)) = METHODS.iter().find(|(name, _)| *name == method) else { return };
         self.trainer(TrainerName::Trl, Evidence::Named);
         self.task(*task, Evidence::Named);
+        if is_config && APPROXIMATED.contains(&method) {
+            let kind = Found::TaskNotModelled { trainer: "trl", task: method.to_owned(), nearest: task.name() };
+            self.found.draft.findings.push(Finding::at(kind, file, span));
+        }
         if is_config {
             self.take(file, keywords, &TRL);
             return;

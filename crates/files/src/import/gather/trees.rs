@@ -9,7 +9,8 @@ use super::{Evidence, Gatherer, Role};
 use crate::finding::{Finding, Kind as Found};
 use crate::syntax::{Node, Span, Value};
 use crate::trainers::{
-    ACCELERATE, AXOLOTL, BITSANDBYTES, Fact, LLAMA_FACTORY, MS_SWIFT, PEFT, SCRIPT, TORCHTUNE, TRL, Table, VERL,
+    ACCELERATE, AXOLOTL, BITSANDBYTES, Fact, LLAMA_FACTORY, LLAMA_FACTORY_V1, MS_SWIFT, PEFT, SCRIPT, TORCHTUNE, TRL,
+    Table, VERL,
 };
 
 impl Gatherer<'_> {
@@ -22,6 +23,12 @@ impl Gatherer<'_> {
         };
         self.found.kinds[place] = kind;
         match kind {
+            Kind::LlamaFactory if node.get("model").is_some() => {
+                self.settings(place, node, &LLAMA_FACTORY_V1, Some(TrainerName::LlamaFactory));
+                if node.get("peft_config").is_none() {
+                    self.implied(Fact::FullTuning, Value::Flag(true), "peft_config", (place, node.span), Rank::File);
+                }
+            }
             Kind::LlamaFactory => self.settings(place, node, &LLAMA_FACTORY, Some(TrainerName::LlamaFactory)),
             Kind::Axolotl => self.settings(place, node, &AXOLOTL, Some(TrainerName::Axolotl)),
             Kind::MsSwift => self.settings(place, node, &MS_SWIFT, Some(TrainerName::MsSwift)),
@@ -66,11 +73,18 @@ impl Gatherer<'_> {
         } else {
             self.trainer(TrainerName::Transformers, Evidence::Keys);
         }
+        if table.tool == "trl"
+            && let Some(task) = super::task::of_settings(node.entries(), &self.files[place].name)
+        {
+            self.task(task, Evidence::Keys);
+        }
         // accelerate's flags stand in files of `trl sft --config`, too.
         let (launch, own): (Vec<_>, Vec<_>) = node.entries().iter().cloned().partition(|entry| {
-            table.tool == "trl" && table.means(&entry.key).is_none() && ACCELERATE.means(&entry.key).is_some()
+            let takes = entry.key == "accelerate_config" || ACCELERATE.means(&entry.key).is_some();
+            table.tool == "trl" && table.means(&entry.key).is_none() && takes
         });
-        self.found.draft.entries(&launch, Origin { table: &ACCELERATE, file: place, rank: Rank::Accelerate });
+        let flags: Vec<_> = launch.iter().filter(|entry| entry.key != "accelerate_config").cloned().collect();
+        self.found.draft.entries(&flags, Origin { table: &ACCELERATE, file: place, rank: Rank::Accelerate });
         self.found.draft.entries(&own, Origin { table, file: place, rank: Rank::File });
         if let Some(entry) = launch.iter().find(|entry| entry.key == "accelerate_config") {
             self.accelerate_file(&entry.node, place, entry.span);

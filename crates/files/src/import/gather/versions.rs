@@ -41,7 +41,9 @@ impl Gatherer<'_> {
         let name = name.split('[').next().unwrap_or(name).to_ascii_lowercase().replace('_', "-");
         let is_version = version.starts_with(|first: char| first.is_ascii_digit());
         if is_version && PACKAGES.contains(&name.as_str()) {
-            let version = version.split(['+', '#']).next().unwrap_or(version).trim_end_matches(".*");
+            // What follows is no part of it: `+cu121`, `.*`, a `\\n` of a text within a program.
+            let end = version.find(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '.'));
+            let version = end.map_or(version, |end| &version[..end]).trim_end_matches('.');
             self.found.versions.insert(name, version.to_owned());
         }
     }

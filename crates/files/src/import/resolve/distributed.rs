@@ -70,7 +70,7 @@ impl Resolver {
         let options = self.take(Fact::Fsdp);
         let words = options.as_ref().map(option_words).unwrap_or_default();
         let by_trainer = options.as_ref().is_some_and(|said| !super::super::convert::is_off(&said.node));
-        let chosen = word == "FSDP" || self.flag(Fact::UsesFsdp).is_some_and(|(on, _)| on);
+        let chosen = matches!(word, "FSDP" | "FSDP2") || self.flag(Fact::UsesFsdp).is_some_and(|(on, _)| on);
         let stated_version = self.whole(Fact::FsdpVersion);
         let settings = self.take(Fact::FsdpConfig);
         let axolotl = self.named == TrainerName::Axolotl && settings.is_some();
@@ -79,6 +79,7 @@ impl Resolver {
             return false;
         }
         let default = self.default_version(by_trainer, &words);
+        let default = if word == "FSDP2" { 2 } else { default };
         let version = stated_version.as_ref().map_or(default, |(version, _)| *version);
         let name = if version == 2 { "fsdp2" } else { "fsdp1" };
         let said = stated_version.map(|(_, said)| said).or(options).or(settings);

@@ -3,11 +3,11 @@
 use headroom_core::plan::{Plan, Task, field};
 use serde_json::{Map, Value as Json};
 
-use super::super::Import;
 use super::super::draft::{Statement, strongest};
+use super::super::{Import, NotExpressible};
 use super::Resolver;
 use crate::finding::{Finding, Kind};
-use crate::trainers::{As, Fact};
+use crate::trainers::{As, Fact, Topic};
 
 impl Resolver {
     pub(super) fn finish(mut self) -> Import {
@@ -66,6 +66,10 @@ impl Resolver {
             }
             "beta" => !matches!(self.task, Task::Sft | Task::SequenceClassification | Task::Inference | Task::Reward),
             "lora" => method != "full",
+            // Configurations print their 4-bit settings in 8 bits too.
+            "quantization" if matches!(field, "quantization.quant_type" | "quantization.double_quant") => {
+                method == "qlora" && self.fields.get("quantization.bits") != Some(&Json::from(8))
+            }
             "quantization" => method == "qlora",
             "num_labels" => matches!(self.task, Task::SequenceClassification | Task::Reward),
             _ => true,
@@ -147,6 +151,19 @@ impl Resolver {
         };
         let told = self.understood.iter().rfind(|told| told.field == name).cloned();
         self.understood.retain(|told| told.field != name);
+        if let (ProblemKind::NotModelled { .. }, Some(told)) = (why, &told) {
+            let topic = if name == "optim" { Topic::OptimizerKind } else { Topic::NoSetting };
+            let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            self.not_expressible.push(NotExpressible {
+                file: told.file,
+                span: told.span,
+                key: told.key.clone(),
+                value,
+                topic,
+                bytes: None,
+            });
+            return;
+        }
         let shown = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let key = told.as_ref().map_or_else(|| name.to_owned(), |told| told.key.clone());
         let kind = Kind::BadValue { key, value: shown, expected };

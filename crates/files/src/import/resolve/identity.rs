@@ -134,6 +134,7 @@ impl Resolver {
                 self.gathered.draft.say(Fact::In4Bit, named(&statement, Value::Flag(true)));
             }
         }
+        self.ends_of_paths();
         let stated = self.text(Fact::Model).or_else(|| self.text(Fact::BaseModel));
         if let Some((name, config)) = self.gathered.model_config.clone() {
             self.fields.insert("model.config", config);
@@ -144,7 +145,7 @@ impl Resolver {
             }
             return;
         }
-        let Some((name, statement)) = stated else {
+        let Some((name, statement)) = stated.filter(|(name, _)| !name.is_empty()) else {
             self.findings.push(Finding::nowhere(Kind::NoModel));
             return;
         };
@@ -153,6 +154,22 @@ impl Resolver {
             None => {
                 self.set("model", name.clone(), &statement);
                 self.find(Kind::UnknownModel { name }, &statement);
+            }
+        }
+    }
+}
+
+impl Resolver {
+    /// `$MODELS/Qwen2.5-7B`: where a path begins is not known, what it ends in names the model.
+    fn ends_of_paths(&mut self) {
+        let statements = self.gathered.draft.facts.get_mut(&Fact::Model).into_iter().flatten();
+        for statement in statements {
+            let Value::Expression(path) = &statement.node.value else { continue };
+            let Some((before, last)) = path.trim_end_matches('/').rsplit_once('/') else { continue };
+            let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
+            let is_path = before.starts_with('$') && !before.contains(['(', ' ', '\u{a0}']);
+            if is_path && !last.is_empty() && last.chars().all(plain) {
+                statement.node.value = Value::Text(last.to_owned());
             }
         }
     }
@@ -185,14 +202,15 @@ fn catalogue_id(name: &str) -> Option<&'static str> {
 fn task_of(word: &str) -> Option<Task> {
     Some(match word.to_ascii_lowercase().as_str() {
         "pt" | "sft" | "causal_lm" | "pretrain" => Task::Sft,
-        "dpo" | "ipo" | "simpo" | "dpo_zero" | "cpo" | "gdpo" => Task::Dpo,
+        "dpo" | "ipo" | "simpo" | "dpo_zero" | "cpo" => Task::Dpo,
         "kto" => Task::Kto,
         "orpo" => Task::Orpo,
         "rm" | "reward" => Task::Reward,
         "ppo" => Task::Ppo,
-        "grpo" => Task::Grpo,
+        "grpo" | "gdpo" => Task::Grpo,
         "rloo" => Task::Rloo,
-        "seq_cls" => Task::SequenceClassification,
+        "seq_cls" | "embedding" | "reranker" => Task::SequenceClassification,
+        "generative_reranker" => Task::Sft,
         "infer" => Task::Inference,
         "gkd" | "distillation" | "ebft" => Task::Sft,
         _ => return None,
@@ -204,7 +222,9 @@ fn approximated(word: &str) -> Option<&'static str> {
     match word.to_ascii_lowercase().as_str() {
         "simpo" | "cpo" => Some("dpo"),
         "gkd" | "distillation" | "ebft" => Some("sft"),
-        "gdpo" => Some("dpo"),
+        "gdpo" => Some("grpo"),
+        "embedding" | "reranker" => Some("sequence_classification"),
+        "generative_reranker" => Some("sft"),
         _ => None,
     }
 }

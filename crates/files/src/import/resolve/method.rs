@@ -143,40 +143,8 @@ impl Resolver {
     }
 
     /// Whether a key of the files sets `field`.
-    fn says_itself(&self, field: &str) -> bool {
+    pub(super) fn says_itself(&self, field: &str) -> bool {
         self.gathered.draft.sets.contains_key(field)
-    }
-
-    fn targets(&mut self) {
-        if let Some((true, statement)) = self.flag(Fact::TargetsAll) {
-            self.set("lora.target_modules", "all-linear", &statement);
-        }
-        if let Some(statement) = self.take(Fact::Targets) {
-            if self.is_set("lora.target_modules") {
-                return;
-            }
-            let value = convert::targets(&statement.node);
-            let is_pattern = statement.node.text().is_some_and(|text| text.contains(['*', '(', '\\', '|', '^']));
-            if is_pattern {
-                self.cannot_say(&statement, Topic::AdapterKind);
-            } else if value.as_array().is_none_or(|names| !names.is_empty()) {
-                self.set("lora.target_modules", value, &statement);
-            }
-        }
-        if !self.is_set("lora.target_modules") {
-            let all = matches!(self.named, TrainerName::LlamaFactory | TrainerName::MsSwift | TrainerName::Verl);
-            let unsloth = self.named == TrainerName::Unsloth;
-            if all {
-                self.default("lora.target_modules", "all-linear");
-            } else if unsloth {
-                // unsloth models/llama.py `get_peft_model`.
-                const ALL: [&str; 7] = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"];
-                self.default("lora.target_modules", ALL.to_vec());
-            } else {
-                // peft utils/constants.py: what it takes for Llama, Mistral, Qwen and Gemma.
-                self.default("lora.target_modules", vec!["q_proj", "v_proj"]);
-            }
-        }
     }
 
     /// What peft's own configuration takes, where that is what the script makes.
@@ -194,6 +162,9 @@ impl Resolver {
         } else if self.is_trl() && !dropout {
             // trainer/model_config.py `lora_dropout`.
             self.default("lora.lora_dropout", 0.05);
+        } else if self.named == TrainerName::Unsloth && !alpha {
+            // unsloth models/llama.py `get_peft_model`.
+            self.default("lora.lora_alpha", 16);
         } else if self.named == TrainerName::LlamaFactory && rank && !alpha {
             // hparams/finetuning_args.py: `lora_alpha or lora_rank * 2`.
             let ranks = self.gathered.draft.sets.get("lora.r");

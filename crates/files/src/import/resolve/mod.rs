@@ -9,6 +9,7 @@ mod precision;
 mod processes;
 mod rollout;
 mod sections;
+mod targets;
 mod training;
 
 use std::collections::BTreeMap;
@@ -116,7 +117,8 @@ impl Resolver {
     fn overridden(&mut self, winner: &Statement, all: &[Statement]) {
         for other in all.iter().filter(|other| *other != winner && other.node.value != winner.node.value) {
             // What was merely implied is no statement of anyone's.
-            if other.tool.is_empty() || winner.tool.is_empty() {
+            let same = convert::text(&other.node).is_some_and(|text| Some(text) == convert::text(&winner.node));
+            if same || other.tool.is_empty() || winner.tool.is_empty() {
                 continue;
             }
             let kind = Kind::Overridden { key: other.key.clone(), value: shown(&other.node), by: shown(&winner.node) };
@@ -156,7 +158,8 @@ impl Resolver {
     /// Lists what no field can say.
     fn cannot_say(&mut self, statement: &Statement, topic: Topic) {
         let Statement { file, span, key, node, .. } = statement;
-        let listed = NotExpressible { file: *file, span: *span, key: key.clone(), value: shown(node), topic };
+        let listed =
+            NotExpressible { file: *file, span: *span, key: key.clone(), value: shown(node), topic, bytes: None };
         if !self.not_expressible.contains(&listed) {
             self.not_expressible.push(listed);
         }
@@ -177,6 +180,7 @@ impl Resolver {
         match convert(&statement.node, how) {
             Ok(value) if value.as_str() == Some("auto") && how == As::Dtype => self.ignored += 1,
             Ok(value) => self.set(field, value, statement),
+            Err(Unread::Kind) => self.cannot_say(statement, Topic::Activations),
             Err(Unread::Computed) => self.cannot_say(statement, Topic::Computed),
             Err(Unread::Bad(expected)) => self.bad(statement, expected),
         }

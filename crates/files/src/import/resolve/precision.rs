@@ -44,7 +44,11 @@ impl Resolver {
                 (Some(value), _) => self.set("mixed_precision", value, &statement),
                 (None, _) if name == "fp8" => self.cannot_say(&statement, Topic::Fp8),
                 (None, TrainerName::Custom) => self.set("mixed_precision", "no", &statement),
-                (None, _) => self.ignored += 1,
+                // The trainer's own switch counts, which its default may have on.
+                (None, _) => match bf16 {
+                    Some((false, switch)) => self.set("mixed_precision", "no", &switch),
+                    _ => self.ignored += 1,
+                },
             }
         } else if let Some((false, statement)) = bf16 {
             // `fp16: false` leaves bf16 what it is by default, `bf16: false` does not.
@@ -126,6 +130,10 @@ impl Resolver {
     }
 
     fn weights(&mut self) {
+        if self.named == TrainerName::Verl {
+            // verl/trainer/config/engine/fsdp.yaml `dtype`: what the actor runs under, whatever its weights are.
+            self.default("mixed_precision", "bf16");
+        }
         if let Some(statement) = self.take(Fact::Dtype) {
             match convert::text(&statement.node).and_then(|text| convert::dtype(&text)) {
                 // The checkpoint's own: 16 bits for what people train.
@@ -154,7 +162,6 @@ impl Resolver {
             TrainerName::Verl => {
                 // verl/workers/fsdp_workers.py: the actor's weights are fp32 unless `model_dtype` says otherwise.
                 self.default("torch_dtype", "float32");
-                self.default("mixed_precision", "bf16");
             }
             _ if self.gathered.python.loads_model => {
                 let old = self.gathered.versions.get("transformers").is_some_and(|version| version.starts_with('4'));

@@ -39,7 +39,12 @@ impl Resolver {
                 self.one_process(visible);
                 None
             }
-            Some(Launcher::Ray) => None,
+            Some(Launcher::Ray) if !self.is_reinforcement() => None,
+            Some(Launcher::Ray) => {
+                // verl/trainer/config/ppo_trainer.yaml `n_gpus_per_node`.
+                self.default("num_gpus", machines.saturating_mul(8));
+                None
+            }
         }
     }
 

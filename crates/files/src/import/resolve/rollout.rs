@@ -10,6 +10,9 @@ use crate::trainers::{Fact, Topic};
 impl Resolver {
     pub(super) fn rollout(&mut self) {
         self.engine();
+        if self.named == TrainerName::Verl && self.is_reinforcement() {
+            self.verl_generation();
+        }
         self.reference();
         self.companions();
         self.prompts();
@@ -34,6 +37,24 @@ impl Resolver {
         }
     }
 
+    /// What verl/trainer/config/rollout/rollout.yaml and data/legacy_data.yaml take.
+    fn verl_generation(&mut self) {
+        if !self.says_itself("rollout.vllm_enable_sleep_mode") {
+            self.default("rollout.vllm_enable_sleep_mode", true);
+        }
+        for (field, value) in [
+            ("rollout.num_generations", json!(1)),
+            ("rollout.max_prompt_length", json!(512)),
+            ("rollout.max_completion_length", json!(512)),
+            ("rollout.vllm_gpu_memory_utilization", json!(0.5)),
+            ("rollout.vllm_tensor_parallel_size", json!(2)),
+        ] {
+            if !self.says_itself(field) {
+                self.default(field, value);
+            }
+        }
+    }
+
     fn reference(&mut self) {
         if let Some((true, statement)) = self.flag(Fact::Precomputed)
             && matches!(self.task, Task::Dpo | Task::Kto)
@@ -48,11 +69,14 @@ impl Resolver {
             self.set("reference.kind", "copy", &statement);
         }
         if self.named == TrainerName::Verl && self.is_reinforcement() {
-            match self.flag(Fact::UsesReference) {
-                Some((true, statement)) => self.note("reference.kind", Json::from("auto"), &statement),
-                Some((false, statement)) => self.set("reference.kind", "none", &statement),
-                // ppo_trainer.yaml `use_kl_loss`: False.
-                None => self.default("reference.kind", "none"),
+            // trainer/ppo/utils.py `need_reference_policy`: either asks for it, and both are False by default.
+            let told = [Fact::UsesReference, Fact::KlInReward].map(|fact| self.flag(fact));
+            let uses = told.iter().flatten().any(|(on, _)| *on);
+            if !uses {
+                self.default("reference.kind", "none");
+            }
+            for (_, statement) in told.into_iter().flatten().filter(|(on, _)| *on == uses) {
+                self.note("reference.kind", Json::from(if uses { "auto" } else { "none" }), &statement);
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Lengths, recomputation, the optimizer, the loss, the allocator.
 
+use headroom_core::model::ModelKind;
 use headroom_core::plan::{LossType, Task, TrainerName};
 use serde_json::Value as Json;
 
@@ -12,6 +13,10 @@ use crate::trainers::{Fact, Topic};
 
 impl Resolver {
     pub(super) fn training(&mut self) {
+        if self.named == TrainerName::Verl && !self.says_itself("padding_free") {
+            // verl/trainer/config/model/hf_model.yaml `use_remove_padding`.
+            self.default("padding_free", true);
+        }
         self.length();
         self.packing();
         self.checkpointing();
@@ -25,7 +30,19 @@ impl Resolver {
     fn length(&mut self) {
         if let Some((length, statement)) = self.whole(Fact::Length) {
             self.set("max_length", length, &statement);
-        } else if matches!(self.named, TrainerName::MsSwift) && !self.is_reinforcement() {
+            return;
+        }
+        if self.named == TrainerName::Unsloth && self.gathered.python.loads_model {
+            // unsloth models/loader.py `max_seq_length`, which its trainers take over.
+            self.default("max_length", 2048);
+            return;
+        }
+        // A default is no length that the model cannot have.
+        let longest = self.structure().filter(|model| model.kind == ModelKind::Encoder);
+        if let Some(longest) = longest.and_then(|model| model.max_position_embeddings) {
+            self.default("max_length", longest);
+        }
+        if matches!(self.named, TrainerName::MsSwift) && !self.is_reinforcement() {
             // swift/arguments/base_args/base_args.py: `max_model_len` of the model.
             self.findings.push(Finding::nowhere(Kind::LengthOfModel));
         }
@@ -83,7 +100,12 @@ impl Resolver {
 
     fn optimizer(&mut self) {
         if let Some((name, statement)) = self.text(Fact::Optimizer) {
-            self.set("optim", convert::optimizer(&name), &statement);
+            let known = convert::optimizer(&name);
+            if convert::OTHER_OPTIMIZERS.contains(&known.as_str()) {
+                self.cannot_say(&statement, Topic::OptimizerKind);
+            } else {
+                self.set("optim", known, &statement);
+            }
         } else if let Some((kind, statement)) = self.text(Fact::DeepspeedOptimizer) {
             match kind.to_ascii_lowercase().as_str() {
                 // ops/adam: fused on the GPU, two fp32 states.
@@ -137,6 +159,17 @@ impl Resolver {
             }
         } else if let Some((true, statement)) = fused {
             self.set("loss_implementation", "liger", &statement);
+        }
+        if self.named == TrainerName::LlamaFactory {
+            // model/model_utils/liger_kernel.py asks one key, the Trainer that it is built on the other: either is enough.
+            let on = |statement: &Statement| convert::flag(&statement.node) == Some(true);
+            if let Some(stated) = self.gathered.draft.sets.get_mut("use_liger_kernel")
+                && stated.iter().any(|(statement, _)| on(statement))
+            {
+                let before = stated.len();
+                stated.retain(|(statement, _)| on(statement));
+                self.ignored += before - stated.len();
+            }
         }
         if let Some((true, statement)) = self.flag(Fact::CutLoss) {
             self.set("loss_implementation", "cut_cross_entropy", &statement);

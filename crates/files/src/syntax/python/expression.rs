@@ -21,6 +21,8 @@ pub(super) struct Reader<'s, 't> {
     pub(super) budget: Budget,
     /// What names stand for, with the number of values; `None`: nothing that is known.
     pub(super) names: BTreeMap<String, Option<(Node, usize)>>,
+    /// What a script's options are where its command gives none; `None`: several that differ.
+    pub(super) options: BTreeMap<String, Option<Node>>,
     pub(super) script: Script,
 }
 
@@ -298,6 +300,10 @@ impl Reader<'_, '_> {
                     self.budget.spend(size, span)?;
                     return Ok(node);
                 }
+                _ if self.option_of(&name).is_some() => {
+                    self.budget.spend(1, span)?;
+                    return Ok(self.option_of(&name).unwrap_or(Node { value: Value::Null, span }));
+                }
                 _ => {
                     dtype(&name).map_or_else(|| Value::Expression(name.clone()), |dtype| Value::Text(dtype.to_owned()))
                 }
@@ -314,6 +320,9 @@ impl Reader<'_, '_> {
         if ASKS_FOR_BF16.contains(&last) {
             self.script.asks_for_bf16.push(span);
             return Ok(Node { value: Value::Flag(true), span });
+        }
+        if last == "add_argument" {
+            self.add_argument(&arguments, &keywords);
         }
         let value = match (name.as_str(), arguments.as_slice()) {
             ("dict", []) => Value::Map(keywords),

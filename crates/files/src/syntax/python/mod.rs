@@ -6,6 +6,7 @@
 mod containers;
 mod expression;
 mod lexer;
+mod options;
 mod statements;
 
 use super::limits::{Fault, short_enough};

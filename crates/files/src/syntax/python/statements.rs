@@ -12,7 +12,8 @@ use super::lexer::{Kind, Token};
 /// Reads what `tokens` say.
 pub(super) fn read(source: &Source<'_>, tokens: &[Token]) -> Result<Script, Fault> {
     let (names, script) = (BTreeMap::new(), Script::default());
-    let mut reader = Reader { source, tokens, at: 0, budget: Budget::default(), names, script };
+    let options = BTreeMap::new();
+    let mut reader = Reader { source, tokens, at: 0, budget: Budget::default(), names, options, script };
     while reader.token(0).is_some() {
         reader.statement()?;
     }
@@ -103,6 +104,9 @@ impl Reader<'_, '_> {
             }
             return Ok(());
         }
+        if target.span.column > 1 {
+            self.field(&name, &node, target.annotated);
+        }
         self.assign(name, target.span, node);
         Ok(())
     }
@@ -159,7 +163,7 @@ impl Reader<'_, '_> {
 
     /// What stands before the equals sign; the cursor is then behind it.
     fn target(&mut self) -> Option<Target> {
-        let mut target = Target { names: Vec::new(), key: None, span: self.here(), changes: false };
+        let mut target = Target { names: Vec::new(), key: None, span: self.here(), changes: false, annotated: false };
         loop {
             if !self.is_name(0) {
                 return None;
@@ -181,6 +185,7 @@ impl Reader<'_, '_> {
                 "," => self.at += 1,
                 ":" => {
                     self.annotation()?;
+                    target.annotated = true;
                     break;
                 }
                 "=" => break,
@@ -223,6 +228,8 @@ struct Target {
     span: Span,
     /// `+=` and its like.
     changes: bool,
+    /// `name: type = value`.
+    annotated: bool,
 }
 
 /// Whether nothing of it would have to be run.

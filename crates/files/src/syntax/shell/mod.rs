@@ -1,6 +1,7 @@
 //! Shell scripts as far as they launch trainers: commands with their words and environment. Nothing is run: what a command
 //! would print, and what is asked of the machine, is unknown.
 
+mod arithmetic;
 mod words;
 
 use std::collections::BTreeMap;
@@ -64,6 +65,12 @@ impl<'t> Reader<'t> {
         loop {
             self.blank();
             let Some(byte) = self.byte(0) else { break };
+            // `> command`: a line of a quotation or behind a prompt, which sends nothing anywhere.
+            let is_first = words.is_empty() && environment.is_empty() && output.is_none();
+            if is_first && byte == b'>' && self.byte(1) == Some(b' ') && self.begins_line() {
+                self.at += 1;
+                continue;
+            }
             match byte {
                 b'\n' | b';' | b'(' | b')' | b'|' | b'&' if !self.rest().starts_with("&>") => {
                     self.at += 1;
@@ -195,6 +202,12 @@ impl<'t> Reader<'t> {
             word.text = joined.concat();
         }
         word.span = self.source.span(start, self.at);
+        // `MODEL=$1` where the script reads its options: what was set before holds until one is given.
+        let is_option = word.text.strip_prefix('$').is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));
+        let has_default = self.variables.get(&name).is_some_and(|words| words.iter().all(|word| word.known));
+        if is_option && has_default {
+            return Ok(true);
+        }
         self.variables.insert(name.clone(), vec![word.clone()]);
         environment.push(Entry { key: name, span, node: word.node() });
         Ok(true)
@@ -230,6 +243,12 @@ impl<'t> Reader<'t> {
                 _ => return,
             }
         }
+    }
+
+    /// Whether nothing but blanks stands before the cursor on its line.
+    fn begins_line(&self) -> bool {
+        let before = self.source.text.get(..self.at).unwrap_or("");
+        before.rsplit('\n').next().is_none_or(|line| line.trim().is_empty())
     }
 
     fn blank_skip_line(&mut self) -> bool {
@@ -284,10 +303,15 @@ fn assignment(word: &Word) -> Option<Entry> {
     (is_name && starts).then(|| Entry { key: name.to_owned(), span: word.span, node: value.node() })
 }
 
+/// An unknown word as a person would write it.
+pub(in crate::syntax) fn shown(text: &str) -> String {
+    text.replace('\u{a0}', " ")
+}
+
 impl Word {
     /// The word as a value: a text, or what would have to be run.
     pub fn node(&self) -> Node {
-        let value = if self.known { Value::Text(self.text.clone()) } else { Value::Expression(self.text.clone()) };
+        let value = if self.known { Value::Text(self.text.clone()) } else { Value::Expression(shown(&self.text)) };
         Node { value, span: self.span }
     }
 }

@@ -132,7 +132,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// What a command would print: unknown.
+    /// What a command would print: unknown, unless it only calculates.
     fn computed(&mut self, draft: &mut Draft, opening: usize, close: &str) -> Result<(), Fault> {
         let start = self.at;
         self.at += opening;
@@ -146,8 +146,17 @@ impl<'t> Reader<'t> {
                 _ => {}
             }
             if depth == 0 {
-                draft.text.push_str(self.source.text.get(start..self.at).unwrap_or(""));
-                (draft.known, draft.begun) = (false, true);
+                let whole = self.source.text.get(start..self.at).unwrap_or("");
+                let inside = whole.get(opening..whole.len() - 1).unwrap_or("");
+                let sum = inside.strip_prefix('(').and_then(|inside| inside.strip_suffix(')'));
+                let value = sum.and_then(|sum| self.evaluate(sum)).or_else(|| self.calculated(inside));
+                if let Some(value) = value {
+                    draft.text.push_str(&value.to_string());
+                } else {
+                    draft.text.push_str(&shortened(whole));
+                    draft.known = false;
+                }
+                draft.begun = true;
                 return Ok(());
             }
         }
@@ -155,52 +164,109 @@ impl<'t> Reader<'t> {
         Err(self.unclosed())
     }
 
-    /// `$NAME`, `${NAME}`, `${NAME:-default}`, `${NAME[@]}`, `$(...)`.
+    /// `$NAME`, `${NAME}`, `${NAME:-default}`, `${NAME[@]}`, `${#NAME[@]}`, `$(...)`.
     fn expansion(&mut self, draft: &mut Draft, splits: bool) -> Result<(), Fault> {
         let start = self.at;
         if self.byte(1) == Some(b'(') {
             return self.computed(draft, 2, ")");
         }
-        let rest = self.rest();
-        let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-        let (name, fallback, all) = if let Some(inside) = rest.strip_prefix("${") {
-            let Some(length) = inside.find('}') else { return Err(self.unclosed()) };
-            let inside = &inside[..length];
-            self.at += length + 3;
-            let name_length = inside.find(|letter| !is_name(letter)).unwrap_or(inside.len());
-            let (name, after) = inside.split_at(name_length);
-            let fallback =
-                after.strip_prefix(":-").or_else(|| after.strip_prefix(":=")).or_else(|| after.strip_prefix('-'));
-            (name.to_owned(), fallback.map(str::to_owned), after == "[@]" || after == "[*]")
-        } else {
-            let inside = rest.get(1..).unwrap_or("");
-            let length = inside.find(|letter| !is_name(letter)).unwrap_or(inside.len());
-            if length == 0 {
-                let special = inside.chars().next().filter(|letter| "@*#?!$".contains(*letter));
-                self.at += 1 + special.map_or(0, char::len_utf8);
-                (draft.begun, draft.known) = (true, draft.known && special.is_none());
-                draft.text.push('$');
-                draft.text.extend(special);
-                return Ok(());
+        if self.byte(1) == Some(b'{') {
+            return self.braces(draft, splits);
+        }
+        let inside = self.rest().get(1..).unwrap_or("");
+        let length = inside.find(|letter| !is_name(letter)).unwrap_or(inside.len());
+        if length == 0 {
+            let special = inside.chars().next().filter(|letter| "@*#?!$".contains(*letter));
+            self.at += 1 + special.map_or(0, char::len_utf8);
+            (draft.begun, draft.known) = (true, draft.known && special.is_none());
+            draft.text.push('$');
+            draft.text.extend(special);
+            return Ok(());
+        }
+        let name = inside[..length].to_owned();
+        self.at += length + 1;
+        match self.variables.get(&name).cloned() {
+            Some(words) => expand(draft, &words, splits),
+            None => self.unknown(draft, start),
+        }
+        Ok(())
+    }
+
+    /// `${...}`: a variable, what stands in for it, or how many words it has.
+    fn braces(&mut self, draft: &mut Draft, splits: bool) -> Result<(), Fault> {
+        let start = self.at;
+        let inside = self.rest().get(2..).unwrap_or("");
+        let counts = inside.starts_with('#');
+        let inside = if counts { &inside[1..] } else { inside };
+        let length = inside.find(|letter| !is_name(letter)).unwrap_or(inside.len());
+        let (name, after) = inside.split_at(length);
+        let name = name.to_owned();
+        let operators: &[&str] = if counts { &["[@]}", "[*]}"] } else { &[":-", ":=", "-", "[@]}", "[*]}", "}"] };
+        let operator = operators.iter().copied().find(|sign| after.starts_with(sign));
+        self.at += 2 + usize::from(counts) + length + operator.map_or(0, str::len);
+        let set = self.variables.get(&name).cloned();
+        let set = set.filter(|words| operator != Some(":-") || words.iter().any(|word| !word.text.is_empty()));
+        match operator {
+            Some(":-" | ":=" | "-") => {
+                // What stands in is read in any case: its quotes and brackets say where it ends.
+                let mut other = Draft { known: true, ..Draft::default() };
+                while self.byte(0) != Some(b'}') {
+                    if self.byte(0).is_none() {
+                        self.at = start;
+                        return Err(self.unclosed());
+                    }
+                    self.part(&mut other, false)?;
+                }
+                self.at += 1;
+                if let Some(words) = set {
+                    expand(draft, &words, splits);
+                } else {
+                    draft.known &= other.known;
+                    draft.text.push_str(&other.text);
+                    draft.begun = true;
+                }
             }
-            let name = inside[..length].to_owned();
-            self.at += length + 1;
-            (name, None, false)
-        };
-        let text = self.source.text.get(start..self.at).unwrap_or("").to_owned();
-        match (self.variables.get(&name).cloned(), fallback) {
-            (Some(words), _) => expand(draft, &words, splits || all),
-            (None, Some(fallback)) if !fallback.contains('$') => {
-                draft.text.push_str(fallback.trim_matches(['"', '\'']));
-                draft.begun = true;
-            }
-            _ => {
-                draft.text.push_str(&text);
-                (draft.known, draft.begun) = (false, true);
+            Some(_) if counts => match set {
+                Some(words) => {
+                    draft.text.push_str(&words.len().to_string());
+                    draft.begun = true;
+                }
+                None => self.unknown(draft, start),
+            },
+            Some(sign) => match set {
+                Some(words) => expand(draft, &words, splits || sign != "}"),
+                None => self.unknown(draft, start),
+            },
+            None => {
+                let mut skipped = Draft::default();
+                while self.byte(0) != Some(b'}') {
+                    if self.byte(0).is_none() {
+                        self.at = start;
+                        return Err(self.unclosed());
+                    }
+                    self.part(&mut skipped, false)?;
+                }
+                self.at += 1;
+                self.unknown(draft, start);
             }
         }
         Ok(())
     }
+
+    /// What was read since `start` would have to be run.
+    fn unknown(&self, draft: &mut Draft, start: usize) {
+        draft.text.push_str(&shortened(self.source.text.get(start..self.at).unwrap_or("")));
+        (draft.known, draft.begun) = (false, true);
+    }
+}
+
+const fn is_name(letter: char) -> bool {
+    letter.is_ascii_alphanumeric() || letter == '_'
+}
+
+/// What is not known as one word: blanks would part it where a variable that holds it is expanded.
+fn shortened(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join("\u{a0}")
 }
 
 /// Puts what a variable stands for into a word; unquoted, its blanks part words.
@@ -213,7 +279,8 @@ fn expand(draft: &mut Draft, words: &[Word], splits: bool) {
         }
         let is_list = words.len() > 1;
         let pieces: Vec<&str> =
-            if splits && !is_list { word.text.split_whitespace().collect() } else { vec![word.text.as_str()] };
+            if splits && !is_list { word.text.split_ascii_whitespace().collect() } else { vec![word.text.as_str()] };
+        let pieces_many = pieces.len() > 1;
         for piece in pieces {
             if !first && draft.begun && (splits || is_list) {
                 let (text, origin) = (std::mem::take(&mut draft.text), draft.origin.unwrap_or(word.span));
@@ -222,7 +289,8 @@ fn expand(draft: &mut Draft, words: &[Word], splits: bool) {
             }
             draft.origin = draft.text.is_empty().then_some(word.span);
             draft.text.push_str(piece.trim_matches('"'));
-            draft.known &= word.known;
+            // Of a text that holds some unknown word, the others are known.
+            draft.known &= word.known || (pieces_many && !piece.contains(['$', '`']));
             draft.begun = true;
             first = false;
         }

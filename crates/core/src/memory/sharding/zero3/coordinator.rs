@@ -45,11 +45,39 @@ struct Parameter {
     known: Known,
     status: Status,
     /// Modules that run with it (`ds_active_sub_modules`).
-    active: Vec<usize>,
+    active: Active,
     /// The all-gather that has not been waited for in this parameter's name (`__inflight_param_registry`).
     registered: Option<usize>,
     /// `__most_recent_step_id_param_fetched_for`.
     fetched_for: i64,
+}
+
+/// Modules that run with a parameter: mostly one at a time.
+#[derive(Debug, Default)]
+struct Active {
+    one: Option<usize>,
+    others: Vec<usize>,
+}
+
+impl Active {
+    fn insert(&mut self, module: usize) {
+        match self.one {
+            Some(one) if one != module => insert(&mut self.others, module),
+            _ => {
+                self.others.retain(|other| *other != module);
+                self.one = Some(module);
+            }
+        }
+    }
+
+    fn remove(&mut self, module: usize) {
+        self.one = self.one.filter(|one| *one != module);
+        self.others.retain(|other| *other != module);
+    }
+
+    fn is_empty(&self) -> bool {
+        self.one.is_none() && self.others.is_empty()
+    }
 }
 
 /// Lists of numbers, one after the other in one.
@@ -122,6 +150,8 @@ pub(super) struct Coordinator {
     /// Frozen parameters fetched by recomputation, by the module that was last in backward (`ds_recompute_parameters`).
     recomputed: BTreeMap<usize, Vec<usize>>,
     moves: Vec<Move>,
+    /// Parameters that one module takes off the queue.
+    discarded: Vec<usize>,
     /// Parameters that a release touches, and whether it frees them.
     touched: Vec<(usize, bool)>,
 }
@@ -135,7 +165,7 @@ impl Coordinator {
             .map(|known| Parameter {
                 known: *known,
                 status: if known.persists { Status::Available } else { Status::NotAvailable },
-                active: Vec::new(),
+                active: Active::default(),
                 registered: None,
                 fetched_for: i64::MIN,
             })
@@ -184,6 +214,7 @@ impl Coordinator {
             in_backward: Vec::new(),
             recomputed: BTreeMap::new(),
             moves: Vec::new(),
+            discarded: Vec::new(),
             touched: Vec::new(),
         }
     }
@@ -220,9 +251,9 @@ impl Coordinator {
         for place in own.clone() {
             let parameter = self.modules.member(place);
             if let Some(state) = self.parameters.get_mut(parameter) {
-                insert(&mut state.active, module);
+                state.active.insert(module);
                 if let Some(owner) = owner.filter(|_| !state.known.trains) {
-                    insert(&mut state.active, owner);
+                    state.active.insert(owner);
                     insert(self.recomputed.entry(owner).or_default(), parameter);
                 }
             }
@@ -241,7 +272,7 @@ impl Coordinator {
         let own = self.modules.get(module);
         let awaited =
             own.iter().filter(|one| self.parameters.get(**one).is_some_and(|state| state.fetched_for < step)).count();
-        let mut discarded = Vec::new();
+        let mut discarded = std::mem::take(&mut self.discarded);
         while discarded.len() < awaited
             && let Some((parameter, used_at)) = self.queue.pop_front()
         {
@@ -250,6 +281,8 @@ impl Coordinator {
             }
             insert(&mut discarded, parameter);
         }
+        discarded.clear();
+        self.discarded = discarded;
     }
 
     /// Begins to gather what comes next, as much as the bucket and the limit of live parameters allow.
@@ -329,11 +362,14 @@ impl Coordinator {
             self.in_backward.retain(|other| *other != module);
         }
         // Those that both lists name are freed if one of them says so.
-        order::sort(&mut touched, |one, other| (one.0, !one.1).cmp(&(other.0, !other.1)));
-        touched.dedup_by_key(|(parameter, _)| *parameter);
+        // A module's own come in the model's order already.
+        if !touched.is_sorted_by(|one, other| one.0 < other.0) {
+            order::sort(&mut touched, |one, other| (one.0, !one.1).cmp(&(other.0, !other.1)));
+            touched.dedup_by_key(|(parameter, _)| *parameter);
+        }
         for (parameter, frees) in touched.drain(..) {
             if let Some(state) = self.parameters.get_mut(parameter) {
-                state.active.retain(|other| *other != module);
+                state.active.remove(module);
             }
             if frees {
                 self.release_parameter(parameter);
@@ -375,7 +411,7 @@ impl Coordinator {
         for parameter in 0..self.parameters.len() {
             self.wait(parameter);
             if let Some(state) = self.parameters.get_mut(parameter) {
-                state.active.clear();
+                state.active = Active::default();
                 if !state.known.persists {
                     self.release_parameter(parameter);
                 }

@@ -1,0 +1,111 @@
+//! What a text states, and a snapshot's step beside the plan's, as the panel shows them.
+
+use headroom_charts::{Curve, CurvesLook, Palette, curves_svg};
+use headroom_core::units::bytes_text;
+use headroom_files::diagnose::{Diagnosis, Finding, Kind, Reading};
+use headroom_files::snapshot::{Comparison, OfSize};
+use headroom_text::Language;
+
+use crate::findings::{self, Row};
+use crate::html::{escaped, table};
+use crate::words::Words;
+
+/// Readings of one text that are shown; a log of many ranks repeats itself.
+const MOST_READINGS: usize = 8;
+/// Sizes shown of each side of a snapshot.
+const MOST_SIZES: usize = 8;
+
+/// A text's figures and what is behind it; the first of its findings has the number `first`.
+pub(crate) fn diagnosis_html<'a>(
+    words: &Words,
+    language: Language,
+    name: &str,
+    diagnosis: &'a Diagnosis,
+    first: usize,
+) -> String {
+    let mut shown = "";
+    let row = |(at, finding): (usize, &'a Finding)| {
+        let said = finding.said(language);
+        // Several findings rest on one line, which is shown once.
+        let place = if finding.evidence == shown { "" } else { &finding.evidence };
+        shown = &finding.evidence;
+        let fix = (!finding.edits.is_empty()).then(|| (first + at, fix_label(words, finding)));
+        findings::item(words, &Row { severity: finding.severity, what: &said.what, how: &said.fix, place, fix })
+    };
+    let items: String = diagnosis.findings.iter().enumerate().map(row).collect();
+    let mut out = format!("<h3>{}: <code>{}</code></h3>", escaped(words.findings), escaped(name));
+    out += &if items.is_empty() {
+        format!("<p>{}</p>", escaped(words.no_cause))
+    } else {
+        format!("<ul class=\"files-findings\">{items}</ul>")
+    };
+    for finding in &diagnosis.findings {
+        if let Kind::Snapshot(comparison) = &finding.kind {
+            out += &snapshot_html(words, language, comparison);
+        }
+    }
+    out += &format!("<h3>{}</h3><div class=\"files-readings\">", escaped(words.figures));
+    for reading in diagnosis.readings.iter().take(MOST_READINGS) {
+        out += &reading_html(words, reading);
+    }
+    out + "</div>"
+}
+
+fn fix_label(words: &Words, finding: &Finding) -> &'static str {
+    match finding.edits.first() {
+        Some(("non_pytorch_memory_mib", _)) => words.calibrate,
+        _ => words.change_plan,
+    }
+}
+
+fn reading_html(words: &Words, reading: &Reading) -> String {
+    let figure = |(name, figure): (&'static str, u64)| {
+        let shown = if name.ends_with("_bytes") { bytes_text(figure) } else { figure.to_string() };
+        vec![format!("{} <code>{name}</code>", escaped((words.named)(name))), escaped(&shown)]
+    };
+    let rows: Vec<Vec<String>> = reading.figures().into_iter().map(figure).collect();
+    let place = match reading.line {
+        0 => reading.format.name().to_owned(),
+        line => (words.from)(reading.format.name(), line),
+    };
+    let table = table(words.figures, &[words.figure, words.value], &rows);
+    format!("<div><p class=\"files-evidence\">{}</p>{table}</div>", escaped(&place))
+}
+
+fn snapshot_html(words: &Words, language: Language, comparison: &Comparison) -> String {
+    let curve = |name: &str, points: &[(f64, u64)]| Curve { name: name.to_owned(), points: points.to_vec() };
+    let look = CurvesLook {
+        title: words.step_beside_plan.to_owned(),
+        across: words.requests.to_owned(),
+        palette: Palette::Classes,
+        width: crate::document::width(),
+    };
+    let svg = curves_svg(&curve(words.run, &comparison.run), &curve(words.plan, &comparison.plan), &look);
+    let list = |title: &str, sizes: &[OfSize]| -> String {
+        if sizes.is_empty() {
+            return String::new();
+        }
+        let rows: Vec<Vec<String>> = sizes.iter().take(MOST_SIZES).map(|one| size_row(language, one)).collect();
+        // A run recorded without stacks has sizes alone.
+        if rows.iter().all(|row| row[1].is_empty()) {
+            let sizes: Vec<Vec<String>> = rows.into_iter().map(|mut row| vec![row.swap_remove(0)]).collect();
+            return table(title, &[title], &sizes);
+        }
+        table(title, &[title, words.what], &rows)
+    };
+    format!(
+        "<h3>{}</h3><div class=\"drawing\">{svg}</div><div class=\"files-readings\">{}{}</div>",
+        escaped(words.step_beside_plan),
+        list(words.only_run, &comparison.only_run),
+        list(words.only_plan, &comparison.only_plan)
+    )
+}
+
+/// Count and size, and what it is: by the plan's names, or by the frames of the run.
+fn size_row(language: Language, one: &OfSize) -> Vec<String> {
+    let term = language.texts().term;
+    let named = one.terms.iter().take(3).map(|(of, module)| format!("{} {module}", term(*of)).trim().to_owned());
+    let framed = one.stack.iter().take(3).cloned();
+    let what: Vec<String> = named.chain(framed).collect();
+    vec![escaped(&format!("{} × {}", one.count, bytes_text(one.bytes))), escaped(&what.join(" · "))]
+}

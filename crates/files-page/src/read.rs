@@ -1,0 +1,264 @@
+//! What was given, read: files of trainers become a plan with findings, failures and monitors their figures with causes.
+
+use headroom_core::job::Job;
+use headroom_core::plan::{self, Plan};
+use headroom_core::units::bytes_text;
+use headroom_files::diagnose::{Diagnosis, diagnose};
+use headroom_files::finding::Finding;
+use headroom_files::import::{File, Import, import};
+use headroom_files::lint::{fixed, fixed_plan, lint};
+use headroom_text::Language;
+
+use crate::figures::diagnosis_html;
+use crate::findings::{self, Row};
+use crate::html::{button, escaped, table};
+use crate::words::Words;
+use crate::write::file_html;
+
+/// Largest file that is read, bytes: memory snapshots of long runs stay below it.
+pub(crate) const MOST_BYTES: u64 = 64 << 20;
+
+/// A file, or what was typed.
+#[derive(Debug, Clone)]
+pub(crate) struct Given {
+    pub(crate) name: String,
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// What came of reading.
+pub(crate) struct Outcome {
+    files: Vec<File>,
+    imported: Option<(Import, Vec<Finding>)>,
+    plan: Option<Plan>,
+    /// Each text of a failure or a monitor with its name.
+    diagnoses: Vec<(String, Diagnosis)>,
+    /// Names of files that are neither.
+    unreadable: Vec<String>,
+    /// Files that a fix has changed, by their place.
+    corrected: Vec<usize>,
+    /// Whether the files change the plan on the page instead of making one of their own.
+    is_addition: bool,
+}
+
+/// Reads everything that was given, beside the page's plan.
+pub(crate) fn read(given: Vec<Given>, on_page: &Plan) -> Outcome {
+    let mut outcome = Outcome {
+        files: Vec::new(),
+        imported: None,
+        plan: None,
+        diagnoses: Vec::new(),
+        unreadable: Vec::new(),
+        corrected: Vec::new(),
+        is_addition: false,
+    };
+    let mut reports = Vec::new();
+    for one in given {
+        let states = diagnose(&one.bytes, None);
+        match states {
+            Ok(found) if !found.readings.is_empty() => reports.push(one),
+            Err(_) => outcome.unreadable.push(one.name),
+            Ok(_) => match String::from_utf8(one.bytes) {
+                Ok(text) => outcome.files.push(File { name: one.name, text }),
+                Err(_) => outcome.unreadable.push(one.name),
+            },
+        }
+    }
+    outcome.import(on_page);
+    // A failure is set against the plan of the files beside it, else against the page's.
+    let job = Job::resolve(outcome.plan.as_ref().unwrap_or(on_page)).ok();
+    for one in reports {
+        if let Ok(found) = diagnose(&one.bytes, job.as_ref()) {
+            outcome.diagnoses.push((one.name, found));
+        }
+    }
+    outcome
+}
+
+/// Whether files say what is run: a trainer's own file, a script or a model. accelerate's, DeepSpeed's, peft's and FSDP's files
+/// only say how.
+fn names_a_run(imported: &Import) -> bool {
+    use headroom_files::import::Kind as Is;
+    let only_how = |kind: &Is| {
+        matches!(
+            kind,
+            Is::Accelerate | Is::Deepspeed | Is::Fsdp | Is::Adapter | Is::Quantization | Is::Requirements | Is::Unknown
+        )
+    };
+    !imported.kinds.iter().all(only_how) || names_a_model(imported)
+}
+
+fn names_a_model(imported: &Import) -> bool {
+    imported.understood.iter().any(|told| told.field == "model")
+}
+
+/// The plan of the files as the page takes it over: on the page's GPU, which no file names, and with its model where they name
+/// none; files that only say how a run is launched change the page's plan.
+fn beside(imported: &Import, on_page: &Plan) -> Plan {
+    let mut plan = if names_a_run(imported) { imported.plan.clone() } else { on_page.clone() };
+    let keep = |plan: &mut Plan, from: &Plan, name: &str| {
+        if let Some(field) = plan::field(name) {
+            // What one plan holds another takes.
+            let _ = field.set_text(plan, &field.text(from));
+        }
+    };
+    if !names_a_run(imported) {
+        imported.understood.iter().for_each(|told| keep(&mut plan, &imported.plan, told.field));
+    } else if !names_a_model(imported) {
+        keep(&mut plan, on_page, "model");
+    }
+    keep(&mut plan, on_page, "gpu");
+    plan
+}
+
+impl Outcome {
+    fn import(&mut self, on_page: &Plan) {
+        if self.files.is_empty() {
+            return;
+        }
+        let imported = import(&self.files);
+        let gpu = plan::field("gpu").map(|field| field.text(on_page));
+        let findings = lint(&imported, gpu.as_deref());
+        let plan = beside(&imported, on_page);
+        self.is_addition = !names_a_run(&imported);
+        self.plan = Some(plan);
+        self.imported = Some((imported, findings));
+    }
+
+    /// The plan of the files.
+    pub(crate) fn plan(&self) -> Option<&Plan> {
+        self.plan.as_ref()
+    }
+
+    /// Name and text of the file in `place`.
+    pub(crate) fn file(&self, place: usize) -> Option<(String, String)> {
+        self.files.get(place).map(|file| (file.name.clone(), file.text.clone()))
+    }
+
+    /// Applies the fix of the finding in `place` to its files, or that of a diagnosis to the plan; the plan afterwards.
+    pub(crate) fn fix(&mut self, place: usize, on_page: &Plan) -> Option<Plan> {
+        let lints = self.imported.as_ref().map_or(0, |(_, findings)| findings.len());
+        if place >= lints {
+            let found = self.diagnoses.iter().flat_map(|(_, diagnosis)| &diagnosis.findings).nth(place - lints)?;
+            return Some(edited(on_page, &found.edits));
+        }
+        let (_, findings) = self.imported.as_ref()?;
+        let fix = findings.get(place)?.fix.clone()?;
+        let after = self.plan.as_ref().map(|plan| fixed_plan(plan, &fix));
+        for at in 0..self.files.len() {
+            let text = fixed(&self.files[at].text, at, &[&fix]);
+            if text != self.files[at].text {
+                self.files[at].text = text;
+                if !self.corrected.contains(&at) {
+                    self.corrected.push(at);
+                }
+            }
+        }
+        self.import(on_page);
+        if fix.edits.is_empty() {
+            self.plan = after;
+        }
+        self.plan.clone()
+    }
+
+    pub(crate) fn html(&self, words: &Words, language: Language) -> String {
+        let mut out = String::new();
+        for name in &self.unreadable {
+            out += &format!("<p role=\"alert\"><code>{}</code> {}</p>", escaped(name), escaped(words.not_text));
+        }
+        if let Some((imported, findings)) = &self.imported {
+            out += &self.import_html(words, language, imported, findings);
+        }
+        let mut place = self.imported.as_ref().map_or(0, |(_, findings)| findings.len());
+        for (name, diagnosis) in &self.diagnoses {
+            out += &diagnosis_html(words, language, name, diagnosis, place);
+            place += diagnosis.findings.len();
+        }
+        out
+    }
+
+    fn import_html(&self, words: &Words, language: Language, imported: &Import, findings: &[Finding]) -> String {
+        let (trainer, version) = &imported.trainer;
+        let mut out = format!(
+            "<div class=\"files-actions files-plan\"><p><strong>{} {}</strong> · {} {} · {} {}</p>{}</div>",
+            escaped(trainer),
+            escaped(version.as_deref().unwrap_or("")),
+            imported.understood.len(),
+            escaped(words.understood_count),
+            imported.ignored,
+            escaped(words.ignored),
+            button("primary", "use", words.use_plan)
+        );
+        if self.is_addition {
+            out += &format!("<p>{}</p>", escaped(words.changes_plan));
+        }
+        out += &format!("<h3>{}</h3>", escaped(words.findings));
+        if findings.is_empty() {
+            out += &format!("<p>{}</p>", escaped(words.no_findings));
+        } else {
+            let items = findings.iter().enumerate().map(|(at, finding)| {
+                let said = finding.said(language);
+                let place = finding.file.and_then(|file| self.files.get(file));
+                let place = place.map_or_else(String::new, |file| (words.from)(&file.name, finding.span.line));
+                let fix = finding.fix.as_ref().map(|_| (at, words.fix));
+                let severity = finding.kind.severity();
+                findings::item(words, &Row { severity, what: &said.what, how: &said.fix, place: &place, fix })
+            });
+            out += &format!("<ul class=\"files-findings\">{}</ul>", items.collect::<String>());
+        }
+        for at in &self.corrected {
+            if let Some(file) = self.files.get(*at) {
+                out +=
+                    &format!("<h3>{}</h3>{}", escaped(words.fixed_file), file_html(words, *at, &file.name, &file.text));
+            }
+        }
+        let name = |file: usize| self.files.get(file).map_or("", |file| file.name.as_str());
+        let rows: Vec<Vec<String>> = imported
+            .understood
+            .iter()
+            .map(|told| {
+                let place = escaped(&(words.from)(name(told.file), told.span.line));
+                let value = told.value.as_str().map_or_else(|| told.value.to_string(), str::to_owned);
+                vec![place, code(&told.key), code(told.field), code(&value)]
+            })
+            .collect();
+        let head = [words.line, words.key, words.field, words.value];
+        out += &fold(words.understood, rows.len(), false, &table(words.understood, &head, &rows));
+        if !imported.not_expressible.is_empty() {
+            let rows: Vec<Vec<String>> = imported
+                .not_expressible
+                .iter()
+                .map(|left| {
+                    let place = escaped(&(words.from)(name(left.file), left.span.line));
+                    let size = left.bytes.map_or_else(String::new, |bytes| format!(" ({})", bytes_text(bytes)));
+                    let why = format!("{}{size}", left.topic.said(language));
+                    vec![place, code(&left.key), code(&left.value), escaped(&why)]
+                })
+                .collect();
+            let head = [words.line, words.key, words.value, words.why];
+            out += &fold(words.not_expressible, rows.len(), true, &table(words.not_expressible, &head, &rows));
+        }
+        out
+    }
+}
+
+/// `plan` with fields set as links write them; a value that a field does not take leaves it as it is.
+fn edited(plan: &Plan, edits: &[(&'static str, String)]) -> Plan {
+    let mut plan = plan.clone();
+    for (name, value) in edits {
+        if let Some(field) = plan::field(name) {
+            // As said above.
+            let _ = field.set_text(&mut plan, value);
+        }
+    }
+    plan
+}
+
+fn code(text: &str) -> String {
+    format!("<code>{}</code>", escaped(text))
+}
+
+/// A part that is folded away until it is asked for.
+fn fold(title: &str, count: usize, open: bool, body: &str) -> String {
+    let open = if open { " open" } else { "" };
+    format!("<details class=\"files-part\"{open}><summary>{} ({count})</summary>{body}</details>", escaped(title))
+}

@@ -1,0 +1,274 @@
+//! What the panel says, in both languages.
+
+use headroom_text::Language;
+
+/// Every sentence of the panel.
+pub(crate) struct Words {
+    pub(crate) intro: &'static str,
+    pub(crate) close: &'static str,
+    pub(crate) read_tab: &'static str,
+    pub(crate) write_tab: &'static str,
+    pub(crate) box_label: &'static str,
+    pub(crate) placeholder: &'static str,
+    pub(crate) choose_files: &'static str,
+    pub(crate) or_drop: &'static str,
+    pub(crate) read: &'static str,
+    pub(crate) clear: &'static str,
+    pub(crate) given: &'static str,
+    pub(crate) remove: &'static str,
+    pub(crate) pasted: &'static str,
+    pub(crate) nothing: &'static str,
+    pub(crate) too_large: &'static str,
+    pub(crate) use_plan: &'static str,
+    pub(crate) used: &'static str,
+    pub(crate) understood: &'static str,
+    pub(crate) not_expressible: &'static str,
+    pub(crate) ignored: &'static str,
+    pub(crate) understood_count: &'static str,
+    pub(crate) not_text: &'static str,
+    pub(crate) findings: &'static str,
+    pub(crate) no_findings: &'static str,
+    pub(crate) fix: &'static str,
+    pub(crate) fixed_file: &'static str,
+    pub(crate) line: &'static str,
+    pub(crate) key: &'static str,
+    pub(crate) field: &'static str,
+    pub(crate) value: &'static str,
+    pub(crate) why: &'static str,
+    pub(crate) figures: &'static str,
+    pub(crate) figure: &'static str,
+    pub(crate) format: &'static str,
+    pub(crate) copy: &'static str,
+    pub(crate) copied: &'static str,
+    pub(crate) download: &'static str,
+    pub(crate) download_all: &'static str,
+    pub(crate) unsaid: &'static str,
+    pub(crate) no_task: &'static str,
+    pub(crate) nothing_to_write: &'static str,
+    pub(crate) error: &'static str,
+    pub(crate) warning: &'static str,
+    pub(crate) note: &'static str,
+    pub(crate) no_cause: &'static str,
+    pub(crate) changes_plan: &'static str,
+    pub(crate) change_plan: &'static str,
+    pub(crate) calibrate: &'static str,
+    pub(crate) step_beside_plan: &'static str,
+    pub(crate) requests: &'static str,
+    pub(crate) run: &'static str,
+    pub(crate) plan: &'static str,
+    pub(crate) only_run: &'static str,
+    pub(crate) only_plan: &'static str,
+    pub(crate) what: &'static str,
+    pub(crate) charts: &'static str,
+    pub(crate) add: &'static str,
+    /// What a figure of a reading is called.
+    pub(crate) named: fn(&str) -> &'static str,
+    pub(crate) from: fn(&str, usize) -> String,
+}
+
+/// The words of `language`.
+pub(crate) fn words(language: Language) -> &'static Words {
+    match language {
+        Language::English => &ENGLISH,
+        Language::Chinese => &CHINESE,
+    }
+}
+
+static ENGLISH: Words = Words {
+    intro: "Paste or drop anything: a trainer's YAML, JSON or TOML, a Python script, a launch command, DeepSpeed's JSON, \
+            accelerate's YAML, an error message, nvidia-smi, a memory snapshot. It is read in your browser and never leaves it.",
+    close: "Close",
+    read_tab: "Read files",
+    write_tab: "Write files that run",
+    box_label: "Text to read",
+    placeholder: "accelerate launch --config_file fsdp.yaml train.py --per_device_train_batch_size 4\n\n\
+                  torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.32 GiB. …",
+    choose_files: "Choose files",
+    or_drop: "or drop files anywhere on the page; several files make one plan",
+    read: "Read",
+    clear: "Clear",
+    given: "Files to read together",
+    remove: "Remove",
+    pasted: "pasted text",
+    nothing: "Paste a text or choose a file first.",
+    too_large: "is too large to be read; cut it to the part that matters",
+    use_plan: "Use this plan",
+    used: "The plan on the page is now that of your files.",
+    understood: "Understood",
+    not_expressible: "Bears on memory, and the plan has no setting for it",
+    ignored: "settings do not bear on memory",
+    understood_count: "settings understood",
+    not_text: "is neither text nor a memory snapshot.",
+    findings: "Findings",
+    no_findings: "Nothing contradicts itself.",
+    fix: "Fix",
+    fixed_file: "Fixed file",
+    line: "Line",
+    key: "Key",
+    field: "Field of the plan",
+    value: "Value",
+    why: "Why",
+    figures: "What the text states",
+    figure: "Figure",
+    format: "Format",
+    copy: "Copy",
+    copied: "Copied",
+    download: "Download",
+    download_all: "Download all (zip)",
+    unsaid: "These settings of the plan cannot be said in these files:",
+    no_task: "This trainer has no such task; choose another format.",
+    nothing_to_write: "The plan has nothing of this kind; choose another format.",
+    error: "Error",
+    warning: "Warning",
+    note: "Note",
+    no_cause: "Nothing beyond the figures.",
+    changes_plan: "These files say how a run is launched, not what is run: they change the plan on the page.",
+    change_plan: "Change the plan",
+    calibrate: "Calibrate to this machine",
+    step_beside_plan: "The run's last step beside the plan's",
+    requests: "requests of the step, from first to last",
+    run: "run",
+    plan: "plan",
+    only_run: "At its peak only the run holds",
+    only_plan: "At its peak only the plan holds",
+    what: "What it is",
+    charts: "Charts of this page",
+    add: "Add another text",
+    named: english,
+    from: |file, line| format!("{file}, line {line}"),
+};
+
+static CHINESE: Words = Words {
+    intro: "粘贴或拖入任何内容：训练框架的 YAML、JSON 或 TOML，Python 脚本，启动命令，DeepSpeed JSON，accelerate YAML，\
+            报错信息，nvidia-smi，显存快照。全部在浏览器内读取，不会上传。",
+    close: "关闭",
+    read_tab: "读取文件",
+    write_tab: "导出可运行的文件",
+    box_label: "要读取的文本",
+    placeholder: "accelerate launch --config_file fsdp.yaml train.py --per_device_train_batch_size 4\n\n\
+                  torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.32 GiB. …",
+    choose_files: "选择文件",
+    or_drop: "或把文件拖到页面任意位置；多个文件合成一个方案",
+    read: "读取",
+    clear: "清空",
+    given: "一起读取的文件",
+    remove: "移除",
+    pasted: "粘贴的文本",
+    nothing: "请先粘贴文本或选择文件。",
+    too_large: "过大，无法读取；请只保留相关部分",
+    use_plan: "使用该方案",
+    used: "页面上的方案已换成文件中的方案。",
+    understood: "已识别",
+    not_expressible: "影响显存，但方案中没有对应设置",
+    ignored: "项设置与显存无关",
+    understood_count: "项设置已识别",
+    not_text: "既不是文本，也不是显存快照。",
+    findings: "发现的问题",
+    no_findings: "没有自相矛盾之处。",
+    fix: "修正",
+    fixed_file: "修正后的文件",
+    line: "行",
+    key: "键",
+    field: "方案字段",
+    value: "值",
+    why: "原因",
+    figures: "文本中的数值",
+    figure: "数值",
+    format: "格式",
+    copy: "复制",
+    copied: "已复制",
+    download: "下载",
+    download_all: "全部下载（zip）",
+    unsaid: "以下设置属于方案，但这些文件无法表达：",
+    no_task: "该训练框架没有这种任务；请选择其他格式。",
+    nothing_to_write: "方案中没有这类内容；请选择其他格式。",
+    error: "错误",
+    warning: "警告",
+    note: "提示",
+    no_cause: "除数值外没有更多线索。",
+    changes_plan: "这些文件只说明如何启动，没有说明训练什么：它们会修改页面上的方案。",
+    change_plan: "修改方案",
+    calibrate: "按本机校准",
+    step_beside_plan: "实际运行的最后一步与方案的一步",
+    requests: "一步内的显存请求，从先到后",
+    run: "实际运行",
+    plan: "方案",
+    only_run: "只有实际运行在峰值时持有",
+    only_plan: "只有方案在峰值时持有",
+    what: "是什么",
+    charts: "页面上的图表",
+    add: "再添加一段文本",
+    named: chinese,
+    from: |file, line| format!("{file} 第 {line} 行"),
+};
+
+fn english(figure: &str) -> &'static str {
+    match figure {
+        "gpu_index" => "GPU",
+        "tried_bytes" => "Tried to allocate",
+        "total_bytes" => "Total of the GPU",
+        "free_bytes" => "Free",
+        "used_bytes" => "In use",
+        "process_bytes" => "This process",
+        "other_processes_bytes" => "Other processes",
+        "allowed_bytes" => "Allowed to this process",
+        "allocated_bytes" => "Allocated by PyTorch",
+        "private_pool_bytes" => "In private pools",
+        "reserved_unallocated_bytes" => "Reserved, not allocated",
+        "reserved_bytes" => "Reserved by PyTorch",
+        "peak_allocated_bytes" => "Peak allocated",
+        "peak_reserved_bytes" => "Peak reserved",
+        "host_used_bytes" => "Host memory in use",
+        "host_total_bytes" => "Host memory",
+        "alloc_retries" => "Allocation retries",
+        "ooms" => "Out-of-memory errors",
+        "rank" => "Rank",
+        _ => "",
+    }
+}
+
+fn chinese(figure: &str) -> &'static str {
+    match figure {
+        "gpu_index" => "GPU",
+        "tried_bytes" => "请求分配",
+        "total_bytes" => "GPU 总量",
+        "free_bytes" => "空闲",
+        "used_bytes" => "已用",
+        "process_bytes" => "本进程",
+        "other_processes_bytes" => "其他进程",
+        "allowed_bytes" => "本进程上限",
+        "allocated_bytes" => "PyTorch 已分配",
+        "private_pool_bytes" => "私有内存池",
+        "reserved_unallocated_bytes" => "已保留未分配",
+        "reserved_bytes" => "PyTorch 已保留",
+        "peak_allocated_bytes" => "已分配峰值",
+        "peak_reserved_bytes" => "已保留峰值",
+        "host_used_bytes" => "主机内存已用",
+        "host_total_bytes" => "主机内存总量",
+        "alloc_retries" => "分配重试次数",
+        "ooms" => "显存不足次数",
+        "rank" => "Rank",
+        _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use headroom_files::diagnose::diagnose;
+
+    use super::*;
+
+    #[test]
+    fn every_figure_that_a_text_can_state_has_a_name() {
+        let text = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.32 GiB. GPU 0 has a total capacity of 23.64 GiB \
+                    of which 1.20 GiB is free. Process 77 has 1.00 GiB memory in use. Including non-PyTorch memory, this process has \
+                    21.44 GiB memory in use. 20.00 GiB allowed; Of the allocated memory 20.10 GiB is allocated by PyTorch, with \
+                    1.00 GiB allocated in private pools (e.g., CUDA Graphs), and 861.20 MiB is reserved by PyTorch but unallocated.";
+        let found = diagnose(text.as_bytes(), None).unwrap();
+        let figures = found.readings[0].figures();
+        assert!(figures.len() >= 8, "{figures:?}");
+        for (name, _) in figures {
+            assert!(!english(name).is_empty() && !chinese(name).is_empty(), "{name}");
+        }
+    }
+}

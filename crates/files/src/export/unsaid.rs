@@ -1,0 +1,94 @@
+//! What a plan says and its files do not: fields that differ when the files are read again.
+
+use headroom_core::plan::{self, Framework, Method, Plan, Task};
+use headroom_text::Language;
+
+use super::planned::{Planned, Sharding};
+use crate::import::{self, File};
+
+/// Fields in which `files`, read again, differ from the plan, of those that its run depends on.
+pub(super) fn unsaid(planned: &Planned<'_>, files: &[File]) -> Vec<&'static str> {
+    let plan = planned.plan;
+    let read = import::import(files).plan;
+    // Without a stage DeepSpeed's plan and DDP's are one.
+    let unsharded = |plan: &Plan| plan.zero_stage == 0 && !plan.distributed.framework.is_fsdp();
+    let same_framework = unsharded(plan) && unsharded(&read);
+    // No version means the newest.
+    let same_release = plan.trainer.name == read.trainer.name && plan.trainer.release() == read.trainer.release();
+    let says_nothing = |name: &str| {
+        same_framework && name == "distributed.framework"
+            || same_release && name == "trainer.version"
+            || !matters(planned, name)
+    };
+    let fields = plan::fields().iter().filter(|field| !says_nothing(field.name));
+    fields.filter(|field| field.value(plan) != field.value(&read)).map(|field| field.name).collect()
+}
+
+/// Whether the run depends on the field. The machine is no business of files.
+fn matters(planned: &Planned<'_>, name: &str) -> bool {
+    let plan = planned.plan;
+    let reinforces = matches!(plan.task, Task::Grpo | Task::Rloo | Task::Ppo);
+    let of_4bit = ["quant_type", "double_quant", "bnb_4bit_quant_storage", "fused_4bit_gemm"];
+    let (section, member) = name.split_once('.').unwrap_or((name, ""));
+    match section {
+        "gpu" | "host_memory_gib" | "non_pytorch_memory_mib" => false,
+        "lora" => plan.method != Method::Full,
+        "quantization" => plan.method == Method::Qlora && (plan.quantization.bits == 4 || !of_4bit.contains(&member)),
+        "rollout" => reinforces || plan.task == Task::Inference,
+        "reward_models" | "num_iterations" | "steps_per_generation" | "old_logprobs_pass" | "logprob_batch_size" => {
+            reinforces
+        }
+        "value_model" | "vf_coef" => plan.task == Task::Ppo,
+        "num_labels" => plan.task == Task::SequenceClassification,
+        "packing_strategy" => plan.packing,
+        "zero_stage" | "offload_optimizer" | "offload_param" => planned.sharding() == Sharding::Zero,
+        "distributed" => matters_among_processes(planned, member),
+        _ => true,
+    }
+}
+
+/// The same for settings of data parallelism.
+fn matters_among_processes(planned: &Planned<'_>, member: &str) -> bool {
+    const OF_COPIES: [&str; 4] = ["bucket_cap_mb", "gradient_as_bucket_view", "static_graph", "find_unused_parameters"];
+    const OF_FSDP: [&str; 7] = [
+        "reshard_after_forward",
+        "param_dtype",
+        "reduce_dtype",
+        "cpu_offload",
+        "wrap",
+        "sharding_strategy",
+        "backward_prefetch",
+    ];
+    match member {
+        "framework" => planned.is_distributed(),
+        _ if OF_COPIES.contains(&member) => planned.is_distributed() && planned.sharding() == Sharding::None,
+        "sharding_strategy" | "backward_prefetch" => {
+            planned.sharding() == Sharding::Fsdp && planned.plan.distributed.framework == Framework::Fsdp1
+        }
+        "reshard_after_forward" => {
+            planned.sharding() == Sharding::Fsdp && planned.plan.distributed.framework == Framework::Fsdp2
+        }
+        _ if OF_FSDP.contains(&member) => planned.sharding() == Sharding::Fsdp,
+        _ => planned.sharding() == Sharding::Zero,
+    }
+}
+
+/// The first file with a comment that names what is unsaid.
+pub(super) fn note(planned: &Planned<'_>, files: &mut [File], unsaid: &[&'static str]) {
+    let Some(first) = files.first_mut() else { return };
+    if unsaid.is_empty() {
+        return;
+    }
+    let mut comment = match planned.language {
+        Language::English => "# Planned, and said by none of these files:\n",
+        Language::Chinese => "# 规划中有，但这些文件无法表达：\n",
+    }
+    .to_owned();
+    for name in unsaid {
+        let value = plan::field(name).map_or_else(String::new, |field| field.text(planned.plan));
+        let value = value.replace(['\n', '\r'], " ");
+        comment += &format!("#   {name} = {value}\n");
+    }
+    let after = if first.text.starts_with("#!") { first.text.find('\n').map_or(0, |end| end + 1) } else { 0 };
+    first.text.insert_str(after, &comment);
+}
