@@ -1,5 +1,6 @@
 //! Which kernel attention runs in.
 
+use super::trainer::TrainerStep;
 use crate::gpu::Gpu;
 use crate::model::Model;
 use crate::plan::{self, AttnImplementation, Plan};
@@ -38,7 +39,10 @@ impl AttentionKernel {
 fn is_eager(plan: &Plan, model: &Model) -> bool {
     match plan.attn_implementation {
         AttnImplementation::Eager => true,
-        AttnImplementation::Sdpa if !model.behaviour.supports_sdpa => true,
+        AttnImplementation::Sdpa if !model.behaviour.supports_sdpa => {
+            let softcaps = model.layers.first().is_some_and(|run| run.layer.attention.logit_softcapping);
+            !(softcaps && TrainerStep::of(plan).softcaps_outside_sdpa())
+        }
         _ => plan.attention_kernel == plan::AttentionKernel::Math,
     }
 }

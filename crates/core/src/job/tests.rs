@@ -321,3 +321,55 @@ fn an_engine_keeps_its_weights_on_the_host_where_trl_lets_it_sleep_at_level_1() 
     assert_eq!(of("0.24.0", "").sleeping_engine(), None);
     assert_eq!(of("1.0.0", SLEEPS).sleeping_engine(), None);
 }
+
+#[test]
+fn ms_swifts_head_reads_from_the_first_label_on() {
+    let read = |more: &str, sequences| {
+        let job = job(&format!("trainer=ms-swift&trainer_version=4.6.0&max_length=64{more}"));
+        job.head_positions(sequences, 64)
+    };
+    assert_eq!(read("&label_tokens=10", 4), HeadPositions::Last(11));
+    assert_eq!(read("", 4), HeadPositions::All);
+    assert_eq!(read("&label_tokens=10", 1), HeadPositions::Picked(11));
+    assert_eq!(job("max_length=64&label_tokens=10").head_positions(4, 64), HeadPositions::All);
+}
+
+#[test]
+fn packed_documents_are_kept_apart_as_each_trainer_does() {
+    for (more, batch, padded) in [
+        ("trainer=trl&trainer_version=1.16.0", (1, 512), true),
+        ("trainer=trl&trainer_version=1.16.0&attn_implementation=flash_attention_2", (1, 512), false),
+        ("trainer=axolotl&trainer_version=0.19.0", (4, 128), true),
+        ("trainer=axolotl&trainer_version=0.19.0&method=lora", (4, 128), false),
+        ("trainer=axolotl&trainer_version=0.19.0&attn_implementation=flash_attention_2", (1, 512), false),
+        ("trainer=llamafactory&trainer_version=0.9.5", (4, 128), true),
+    ] {
+        let job = job(&format!("{more}&packing=true&max_length=128&per_device_train_batch_size=4"));
+        let batches = job.batches;
+        assert_eq!((batches.sequences_per_forward, batches.tokens_per_sequence), batch, "{more}");
+        assert_eq!(job.padded, padded, "{more}");
+    }
+}
+
+#[test]
+fn collators_pad_to_a_multiple() {
+    for (trainer, length) in [
+        ("trainer=axolotl&trainer_version=0.19.0", 384),
+        ("trainer=llamafactory&trainer_version=0.9.5", 336),
+        ("trainer=trl&trainer_version=1.16.0", 333),
+        ("trainer=custom", 333),
+    ] {
+        assert_eq!(job(&format!("{trainer}&max_length=333")).batches.tokens_per_sequence, length, "{trainer}");
+    }
+}
+
+#[test]
+fn axolotl_runs_its_lora_kernels_unless_told_otherwise() {
+    let fuses = |more: &str| {
+        let job = job(&format!("trainer=axolotl&trainer_version=0.19.0&method=lora{more}"));
+        job.trainer.fuses_adapters(&job.plan)
+    };
+    assert!(fuses("") && !fuses("&lora_kernels=false") && !fuses("&task=dpo"));
+    let trl = job("trainer=trl&trainer_version=1.16.0&method=lora");
+    assert!(!trl.trainer.fuses_adapters(&trl.plan));
+}

@@ -151,6 +151,17 @@ impl TrainerStep {
         self.name == TrainerName::MsSwift
     }
 
+    /// Whether Gemma-2 runs in `sdpa`, which leaves its softcapping out: with transformers to 5.19 at least, as the trainer
+    /// was measured (modeling_gemma2.py `_supports_sdpa`).
+    pub(super) fn softcaps_outside_sdpa(self) -> bool {
+        match self.name {
+            TrainerName::Transformers => self.release < Release::new(5, 0, 0),
+            TrainerName::Trl => !self.is_trl_since(1, 0),
+            TrainerName::LlamaFactory | TrainerName::MsSwift | TrainerName::Axolotl => true,
+            _ => false,
+        }
+    }
+
     /// Whether a model with adapters generates outside autocast: peft's `generate` (peft_model.py `PeftModelForCausalLM`)
     /// calls the base model, past the forward that accelerate wraps (accelerator.py `prepare_model`).
     pub(crate) fn generates_without_autocast(self, plan: &Plan) -> bool {

@@ -272,7 +272,8 @@ fn notes(job: &Job, step: &program::Step, host: &[HostAllocation]) -> Vec<Note> 
     if model.reading == Reading::Known && !model.is_measured {
         notes.push(Note::FamilyNotMeasured { model_type: model_type.clone() });
     }
-    if plan.attn_implementation.name() == "sdpa" && !model.behaviour.supports_sdpa {
+    let is_eager = job.attention == AttentionKernel::Eager;
+    if plan.attn_implementation.name() == "sdpa" && !model.behaviour.supports_sdpa && is_eager {
         notes.push(Note::EagerOnly { model_type: model_type.clone() });
     }
     if plan.zero_stage > 0 && plan.num_gpus == 1 {

@@ -71,11 +71,7 @@ pub(super) const TEXTS: Texts = Texts {
             "与适配器一同训练，例如 embed_tokens、lm_head；名称之间用逗号分隔。",
         ),
         adapter_dtype: field("适配器精度", "", "基座为半精度时，peft 默认把适配器保持为 fp32。"),
-        lora_kernels: field(
-            "LoRA 内核",
-            "",
-            "axolotl 把带适配器的投影合并计算，为反向传播保存得更少；lora_mlp_kernel 等选项可将其关闭。",
-        ),
+        lora_kernels: field("LoRA 内核", "", "axolotl 把带适配器的投影合并计算，保存得更少。"),
         bits: field("位数", "位", "冻结的线性层权重用几位存放。"),
         quant_type: field("4 位格式", "", "两者占用相同，nf4 的质量更好。"),
         double_quant: field("双重量化", "", "把缩放系数也量化，每个参数大约再省 0.37 位。"),

@@ -89,11 +89,7 @@ pub(super) const TEXTS: Texts = Texts {
             "",
             "peft keeps adapters in fp32 over a half-precision base unless told otherwise.",
         ),
-        lora_kernels: field(
-            "LoRA kernels",
-            "",
-            "axolotl runs adapted projections together and keeps less for backward, unless its lora_mlp_kernel and the like are off.",
-        ),
+        lora_kernels: field("LoRA kernels", "", "axolotl runs adapted projections together, which keeps less."),
         bits: field("Bits", "bits", "Width of the frozen linear layers' weights."),
         quant_type: field("4-bit format", "", "Both take the same memory; nf4 keeps more quality."),
         double_quant: field("Double quantisation", "", "Quantises the scales too: about 0.37 bits a parameter less."),

@@ -135,7 +135,7 @@ impl Participants<'_> {
         // Later batches repeat the second.
         for _ in 0..self.round.sequences_per_gpu.div_ceil(batch).min(2) {
             let context = actor.reading(self.tape, (batch, self.job.batches.tokens_per_sequence), self.job.padded);
-            let (picked, logits) = trl_answers(actor, &context, completion)?;
+            let (picked, logits) = trl_answers(actor, &context, completion, before)?;
             parts.push(picked);
             before = logits;
         }
@@ -272,7 +272,7 @@ impl Participants<'_> {
             let picked = of_answers(&self.reader, context, completion, whole, entropy)?;
             return Some(HeadOutput { loss: clipped(context, &picked, values.as_ref()), kept: None });
         }
-        let (picked, kept) = trl_answers(&self.reader, context, completion)?;
+        let (picked, kept) = trl_answers(&self.reader, context, completion, Vec::new())?;
         drop(kept);
         Some(HeadOutput { loss: clipped(context, &picked, values.as_ref()), kept: None })
     }

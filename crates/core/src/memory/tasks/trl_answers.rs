@@ -12,10 +12,14 @@ use super::models::Actor;
 use std::rc::Rc;
 
 /// Log-probabilities of the last `completion` tokens, [b, C], and the logits that variables of the loop still hold.
+///
+/// `before`: those of the batch before, which `outputs = model(...)` and `logits = outputs.logits` free once the new ones
+/// are there in fp32, before they are divided.
 pub(super) fn trl_answers(
     actor: &Actor,
     context: &Rc<ForwardContext>,
     completion: u64,
+    before: Vec<Tensor>,
 ) -> Option<(Tensor, Vec<Tensor>)> {
     let job = &actor.job;
     let hidden = actor.hidden(context)?;
@@ -34,6 +38,7 @@ pub(super) fn trl_answers(
     if job.upcasts_outputs() {
         all = cast(&all, ElementType::F32, context.label(Term::LogitsFp32, ""));
     }
+    drop(before);
     let vocab = Dim::new(Sym::V, all.shape().width());
     let answers = dims(&[(Sym::B, context.batch), (Sym::C, completion)]).with(vocab);
     let in_place = job.trainer.divides_logits_in_place();
