@@ -114,6 +114,8 @@ pub(super) const ROWS: &[Row] = &[
     bears("lisa_activated_layers", Topic::PartlyTrained),
     nothing("model_type"),
     nothing("freeze_lora"),
+    // Its own word, `binpack`, is what it packs by.
+    nothing("packing_strategy"),
     nothing("padding_side"),
     nothing("check_model_is_latest"),
     nothing("custom_train_dataset_path"),

@@ -3,6 +3,7 @@
 use headroom_core::plan::{Plan, Task, field};
 use serde_json::{Map, Value as Json};
 
+use super::super::convert;
 use super::super::draft::{Statement, strongest};
 use super::super::{Import, NotExpressible};
 use super::Resolver;
@@ -48,7 +49,11 @@ impl Resolver {
             let how = statements.iter().find(|(statement, _)| *statement == winner).map_or(As::Text, |(_, how)| *how);
             let all: Vec<Statement> = statements.iter().map(|(statement, _)| statement.clone()).collect();
             self.overridden(&winner, &all);
-            if self.applies(field) {
+            // Engines write no limit as -1.
+            let no_limit = *field == "rollout.top_k" && convert::text(&winner.node).as_deref() == Some("-1");
+            if no_limit {
+                self.ignored += 1;
+            } else if self.applies(field) {
                 self.direct(field, &winner, how);
             } else {
                 self.ignored += 1;
