@@ -2,7 +2,7 @@
 //!
 //! A [`Lever`] is one change to a plan. Its saving is the difference of two estimates and its cost the ratio of two step
 //! times, never a percentage from a table. [`fit`] finds, level by level, the fastest sequence of levers with which a plan fits, [`fill`]
-//! what to raise on a GPU that idles, [`tiers`] the fastest way to share the training state, [`solve`] the most that
+//! what to raise on a GPU that idles, [`tiers`] the fastest way to shard the training state, [`solve`] the most that
 //! fits, [`largest`] the models, [`map`] what batch and length cost together, and [`difference`] sets two plans side by side.
 
 pub mod code;

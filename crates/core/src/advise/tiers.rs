@@ -1,4 +1,4 @@
-//! The ways to share the training state out, by method, and the ladder of four presets: which fit, and which of those is
+//! The ways to shard the training state, by method, and the ladder of four presets: which fit, and which of those is
 //! quickest.
 
 use super::fit::escalate;
@@ -231,7 +231,7 @@ fn reason<'a>(own: usize, host_bytes: u64, all: impl Iterator<Item = (usize, &'a
     }
 }
 
-/// Whether ZeRO's stage shares nothing out and nothing is offloaded either.
+/// Whether ZeRO's stage shards nothing and nothing is offloaded either.
 fn shards_nothing(plan: &Plan) -> bool {
     let offloads = plan.offload_optimizer == Offload::Cpu || plan.offload_param == Offload::Cpu;
     plan.num_gpus == 1 && plan.zero_stage > 0 && !offloads

@@ -283,11 +283,11 @@ pub struct Experts {
     pub shared: Option<Mlp>,
     /// Whether the shared expert's output passes a learned sigmoid gate (Qwen2-MoE).
     pub shared_gate: bool,
-    /// How the class writes router and experts out.
+    /// How the class lays out router and experts.
     pub form: ExpertsForm,
 }
 
-/// How a class writes the router and the experts of a mixture out.
+/// How a class lays out the router and the experts of a mixture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExpertsForm {
     /// Softmax over all experts in fp32, then the choice; experts without biases, gate and up side by side (Mixtral, Qwen,

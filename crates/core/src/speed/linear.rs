@@ -92,7 +92,7 @@ fn lookup_operations(inputs: &TimingInputs) -> f64 {
 }
 
 /// bitsandbytes MatMul8bitLt: rows of the input are quantised, int8 matmuls, their int32 result scaled back; backward
-/// writes the weight out.
+/// materialises the weight.
 fn eight_bit(passes: &mut Passes, inputs: &TimingInputs, rows: f64, d_in: f64, d_out: f64) {
     let rates = &inputs.rates;
     // Absolute maxima, quantised rows, outlier columns; then scales and sum of both matmuls.

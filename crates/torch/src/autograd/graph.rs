@@ -418,7 +418,7 @@ impl fmt::Debug for Node {
 }
 
 impl Drop for Node {
-    /// Lets the graph go node by node: dropped by recursion, thousands of layers would overflow the stack.
+    /// Frees the graph node by node: dropped by recursion, thousands of layers would overflow the stack.
     fn drop(&mut self) {
         // Others hold what comes before: nothing of it goes.
         let shared = |edge: &Edge| match &edge.target {

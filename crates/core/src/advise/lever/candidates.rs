@@ -6,7 +6,7 @@ use crate::job::Job;
 use crate::model;
 use crate::plan::{GpuChoice, Method, ModelChoice, Plan};
 
-/// Ways to share the training state that make sense for a number of GPUs: stage, optimizer offloaded, parameters too.
+/// Ways to shard the training state that make sense for a number of GPUs: stage, optimizer offloaded, parameters too.
 pub(in crate::advise) fn shardings(num_gpus: u64) -> Vec<Lever> {
     let one: &[(u8, bool, bool)] = &[(2, true, false), (3, true, true)];
     let several: &[(u8, bool, bool)] = &[

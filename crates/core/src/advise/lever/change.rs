@@ -221,7 +221,7 @@ fn attention_modules() -> TargetModules {
     TargetModules::Names(["q_proj", "k_proj", "v_proj", "o_proj"].map(str::to_owned).to_vec())
 }
 
-/// Shares the training state out; a plan for FSDP stays with it where nothing but everything is offloaded.
+/// Shards the training state; a plan for FSDP stays with it where nothing but everything is offloaded.
 fn shard(plan: &mut Plan, zero_stage: u8, offload_optimizer: bool, offload_param: bool) {
     let place = |offloaded| if offloaded { Offload::Cpu } else { Offload::None };
     if plan.distributed.framework.is_fsdp() && zero_stage == 3 && offload_optimizer == offload_param {

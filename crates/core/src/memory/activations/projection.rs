@@ -197,7 +197,7 @@ impl Projection {
     }
 }
 
-/// Writes a 4-bit weight out, its scales first: with `nested` they are dequantised, then shifted by their offset, in place
+/// Materialises a 4-bit weight, its scales first: with `nested` they are dequantised, then shifted by their offset, in place
 /// in functional.py `dequantize_4bit`, into a second tensor in the forward's fallback.
 fn dequantize(
     tape: &std::rc::Rc<super::super::autograd::Tape>,
