@@ -277,7 +277,7 @@ fn notes(job: &Job, step: &program::Step, host: &[HostAllocation]) -> Vec<Note> 
         notes.push(Note::EagerOnly { model_type: model_type.clone() });
     }
     if plan.zero_stage > 0 && plan.num_gpus == 1 {
-        notes.push(Note::ZeroOnOneCard);
+        notes.push(Note::ZeroOnOneGpu);
     }
     if plan.fsdp_offloads() && !plan.distributed.cpu_offload && plan.offload_optimizer != plan.offload_param {
         notes.push(Note::Fsdp2OffloadsAll);
@@ -297,7 +297,7 @@ fn notes(job: &Job, step: &program::Step, host: &[HostAllocation]) -> Vec<Note> 
         notes.push(Note::HostMemory { needed, usual, source });
     }
     if !job.gpu.bf16 && (plan.torch_dtype.name() == "bfloat16" || plan.mixed_precision.name() == "bf16") {
-        notes.push(Note::CardLacksBfloat16);
+        notes.push(Note::GpuLacksBfloat16);
     }
     if plan.attn_implementation.name() == "sdpa" && job.attention == AttentionKernel::Efficient {
         notes.push(Note::AttentionKernel { kernel: "efficient" });

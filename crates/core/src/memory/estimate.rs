@@ -234,7 +234,7 @@ pub enum Note {
         model_type: String,
     },
     /// ZeRO on one GPU shards nothing.
-    ZeroOnOneCard,
+    ZeroOnOneGpu,
     /// FSDP2 offloads all or nothing: `CPUOffloadPolicy` moves what the plan does not name as well.
     Fsdp2OffloadsAll,
     /// The weights are sharded, but not the quantised base: every GPU holds all of it.
@@ -243,7 +243,7 @@ pub enum Note {
         storage: Option<&'static str>,
     },
     /// flash-attn and bf16 need compute capability 8.0.
-    CardLacksBfloat16,
+    GpuLacksBfloat16,
     /// The GPU has no flash kernel for this plan; the named kernel is used.
     AttentionKernel {
         /// Name of the kernel.

@@ -83,7 +83,7 @@ symbols! {
     /// Width of a table.
     Width = "width";
     /// An engine's pool, bytes.
-    Pool = "share·card-weights";
+    Pool = "share·GPU-weights";
     /// Segments of equal tokens.
     Segments = "segments";
     /// Padded tokens.

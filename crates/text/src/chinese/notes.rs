@@ -27,8 +27,8 @@ pub(super) fn note(note: &Note) -> String {
             format!("4 位基座没有分片，每张卡都存一整份；设置 bnb_4bit_quant_storage={dtype} 后 FSDP 会对其分片。")
         }
         Note::QuantizedBaseNotSharded { storage: None } => "量化后的基座没有分片，每张卡都存一整份。".to_owned(),
-        Note::ZeroOnOneCard => "单卡上的 ZeRO 没有可分片的内容，只有卸载才能省显存。".to_owned(),
-        Note::CardLacksBfloat16 => "这张卡没有 bf16 硬件支持，也无法运行 flash-attn，可以考虑 float16。".to_owned(),
+        Note::ZeroOnOneGpu => "单卡上的 ZeRO 没有可分片的内容，只有卸载才能省显存。".to_owned(),
+        Note::GpuLacksBfloat16 => "这张卡没有 bf16 硬件支持，也无法运行 flash-attn，可以考虑 float16。".to_owned(),
         Note::AttentionKernel { kernel } => {
             format!("注意力使用“{kernel}”内核：显卡、精度、掩码或长度不允许使用 flash 内核。")
         }

@@ -33,8 +33,8 @@ pub(super) fn note(note: &Note) -> String {
         Note::QuantizedBaseNotSharded { storage: None } => {
             "The quantised base is not sharded: every GPU holds all of it.".to_owned()
         }
-        Note::ZeroOnOneCard => "ZeRO on one GPU shards nothing: only offload saves memory there.".to_owned(),
-        Note::CardLacksBfloat16 => {
+        Note::ZeroOnOneGpu => "ZeRO on one GPU shards nothing: only offload saves memory there.".to_owned(),
+        Note::GpuLacksBfloat16 => {
             "This GPU does not compute bf16 in hardware, and flash-attn does not run on it: consider float16."
                 .to_owned()
         }
