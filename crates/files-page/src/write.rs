@@ -70,6 +70,7 @@ impl Written {
             Err(refused) => {
                 let why = match refused {
                     Refused::NoSuchTask(_) => words.no_task,
+                    Refused::QuantisedFsdp2(_) => words.quantised_fsdp2,
                     Refused::Nothing(_) => words.nothing_to_write,
                 };
                 return format!("<p role=\"alert\">{}</p>", escaped(why));
