@@ -1,7 +1,8 @@
 //! axolotl's YAML (utils/schemas/*.py).
 
 use headroom_core::plan::{
-    AttnImplementation, Framework, Method, MixedPrecision, Plan, RolloutEngine, ShardingStrategy, TargetModules, Task,
+    AttnImplementation, Auto, Framework, Method, MixedPrecision, Plan, RolloutEngine, ShardingStrategy, TargetModules,
+    Task,
 };
 
 use super::accelerate;
@@ -32,6 +33,10 @@ pub(super) fn config(planned: &Planned<'_>) -> Option<Vec<Setting>> {
     let mut settings = vec![set("base_model", planned.model())];
     settings.extend(given("rl", preference));
     settings.extend(adapter(planned));
+    if let Auto::Set(fuses) = plan.lora.kernels {
+        // utils/schemas/config.py switches them on by itself only where none of the three is said.
+        settings.extend(["lora_mlp_kernel", "lora_qkv_kernel", "lora_o_kernel"].map(|key| set(key, fuses)));
+    }
     settings.push(set("sequence_len", plan.max_length).because(Why::Length));
     if plan.task == Task::Sft {
         settings.push(set("sample_packing", plan.packing));
