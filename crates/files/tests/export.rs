@@ -2,9 +2,12 @@
 
 #![allow(clippy::unwrap_used)]
 
+use headroom_core::job::Job;
 use headroom_core::link;
+use headroom_core::memory::estimate_replayed;
 use headroom_core::plan::{self, Auto, Optimizer, Plan, Trainer, TrainerName};
 use headroom_core::scenario::SCENARIOS;
+use headroom_core::units::bytes_text;
 use headroom_files::export::{Format, export};
 use headroom_text::Language;
 
@@ -125,4 +128,16 @@ fn a_fraction_of_lora_alpha_is_not_cut_off() {
         plan.lora.lora_alpha = 12.5;
         assert_eq!(lost(&plan, format), Vec::<String>::new(), "{}", format.name());
     }
+}
+
+#[test]
+fn the_summary_says_what_the_page_says() {
+    let plan = Plan::newcomer();
+    let estimate = estimate_replayed(&Job::resolve(&plan).unwrap());
+    let summary = export(&plan, Format::Markdown, Language::English).unwrap();
+    let said = format!("It fits. {} of {}", bytes_text(estimate.peak.band.expected), bytes_text(estimate.gpu_bytes));
+    assert!(summary.files[0].text.contains(&said), "{said}: {}", summary.files[0].text);
+    let callback = export(&plan, Format::Callback, Language::English).unwrap();
+    let reserved = format!("ESTIMATED_RESERVED = {}\n", estimate.peak.reserved_bytes);
+    assert!(callback.files[0].text.contains(&reserved), "{reserved}");
 }

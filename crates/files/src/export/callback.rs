@@ -6,10 +6,10 @@ use super::planned::Planned;
 
 /// `memory_check.py`.
 pub(super) fn file(planned: &Planned<'_>) -> String {
-    let (allocated, required) = planned
+    let (allocated, reserved) = planned
         .estimate
         .as_ref()
-        .map_or((0, 0), |estimate| (estimate.peak.allocated_bytes, estimate.peak.required_bytes));
+        .map_or((0, 0), |estimate| (estimate.peak.allocated_bytes, estimate.peak.reserved_bytes));
     format!(
         "\"\"\"Prints what each step allocates, beside the estimate.
 
@@ -19,9 +19,9 @@ trainer = ...Trainer(..., callbacks=[MemoryCheck()])
 import torch
 from transformers import TrainerCallback
 
-# Estimated at the step's peak on each GPU: {} in tensors, {} needed by the allocator.
+# Estimated at the step's peak on each GPU: {} in tensors, {} reserved where the GPU never runs short.
 ESTIMATED_ALLOCATED = {allocated}
-ESTIMATED_RESERVED = {required}
+ESTIMATED_RESERVED = {reserved}
 
 
 class MemoryCheck(TrainerCallback):
@@ -44,6 +44,6 @@ class MemoryCheck(TrainerCallback):
         )
 ",
         bytes_text(allocated),
-        bytes_text(required)
+        bytes_text(reserved)
     )
 }

@@ -39,7 +39,7 @@ impl<'a> Planned<'a> {
     pub(super) fn new(plan: &'a Plan, language: Language) -> Self {
         let job = Job::resolve(plan).ok();
         let vocabulary = job.as_ref().map(|job| job.model().vocab_size);
-        Self { plan, language, estimate: job.map(|job| memory::estimate(&job)), vocabulary }
+        Self { plan, language, estimate: job.map(|job| memory::estimate_replayed(&job)), vocabulary }
     }
 
     /// Who shards it.

@@ -20,11 +20,13 @@ pub(super) fn markdown(planned: &Planned<'_>, unsaid: &[String]) -> String {
             Fit::Tight => say("It is tight.", "勉强放得下。"),
             Fit::DoesNotFit => say("It does not fit.", "放不下。"),
         };
-        let needed = bytes_text(estimate.peak.device_bytes);
+        // As the page's verdict: the smallest GPU memory that does, not what an allocator with room to spare takes.
+        let needed = bytes_text(estimate.peak.band.expected);
+        let shown = bytes_text(estimate.peak.device_bytes);
         let there = bytes_text(estimate.gpu_bytes);
         out += &match chinese {
-            true => format!("{verdict}每张 GPU 预计使用 {needed}，共 {there}。\n\n"),
-            false => format!("{verdict} {needed} of {there} on each GPU.\n\n"),
+            true => format!("{verdict}每张 GPU 需要 {needed}，共 {there}；nvidia-smi 最多显示 {shown}。\n\n"),
+            false => format!("{verdict} {needed} of {there} on each GPU; nvidia-smi shows up to {shown}.\n\n"),
         };
         out += &format!(
             "| {} | {} | {} |\n| --- | --- | --- |\n",
