@@ -44,6 +44,9 @@ struct Handle {
     kept: ElementType,
     element: ElementType,
     trainable: Vec<Trainable>,
+    /// This rank's part as it was loaded, until parameters are no longer views of it: freed in the first step, and gone in
+    /// those after it.
+    as_loaded: RefCell<Option<Tensor>>,
     /// `_full_param_padded`, while it has a storage.
     gathered: RefCell<Option<Tensor>>,
     /// The whole gradient that earlier micro-batches have left (`no_sync`).
@@ -52,9 +55,17 @@ struct Handle {
 }
 
 impl FlatParameters {
-    /// Where earlier micro-batches have left whole gradients, they are there.
-    pub(super) fn new(tape: &Rc<Tape>, sharding: &Sharding, units: Vec<Unit<'_>>, batch: MicroBatch) -> Self {
+    /// Where earlier micro-batches have left whole gradients, they are there. `as_loaded`: of each unit the part that the
+    /// first forward frees.
+    pub(super) fn new(
+        tape: &Rc<Tape>,
+        sharding: &Sharding,
+        units: Vec<Unit<'_>>,
+        (batch, as_loaded): (MicroBatch, Vec<Option<Tensor>>),
+    ) -> Self {
+        let mut as_loaded = as_loaded.into_iter();
         let handle = |unit: Unit<'_>| Handle {
+            as_loaded: RefCell::new(as_loaded.next().flatten()),
             place: unit.place,
             layout: unit.layout,
             trains: unit.trains,
@@ -159,6 +170,7 @@ impl FlatParameters {
             return;
         }
         let whole = self.join(unit, gradients);
+        unit.as_loaded.take();
         unit.gathered.take();
         self.prefetch(index, BackwardPrefetch::BackwardPost);
         if !self.reduces {
@@ -194,14 +206,15 @@ impl Collectives for FlatParameters {
         self.units.get(group).into_iter().for_each(|unit| self.unshard(unit));
     }
 
-    /// `_post_forward_reshard`: the root's stay for backward.
+    /// `_post_forward_reshard`: the root's stay for backward. Parameters become views of the shard, unless all stay
+    /// (`skip_use_sharded_views`).
     fn after_forward(&self, group: usize) {
         let reshards = self.sharding.flat.reshards || !self.sharding.flat.shards;
-        if let Some(unit) = self.units.get(group)
-            && reshards
-            && (unit.place != Place::Root || !self.sharding.flat.shards)
-        {
-            unit.gathered.take();
+        if let Some(unit) = self.units.get(group).filter(|_| reshards) {
+            unit.as_loaded.take();
+            if unit.place != Place::Root || !self.sharding.flat.shards {
+                unit.gathered.take();
+            }
         }
     }
 
@@ -229,6 +242,7 @@ impl Collectives for FlatParameters {
             let Some(unit) = self.units.get(index) else { continue };
             self.tape.enter_layer(unit.place.tag());
             self.after_backward(index);
+            unit.as_loaded.take();
             unit.gathered.take();
             // The next micro-batch finds it again.
             unit.earlier.take();
