@@ -147,6 +147,19 @@ impl FlatParameters {
         }
     }
 
+    /// Without a gradient of its own a layer is freed by a hook on its input's (`_register_post_backward_reshard_only_hook`).
+    /// That input is the output of the layer before, whose own hook on the same tensor is older and runs first: it gathers
+    /// while this layer is still there.
+    fn gather_before_frozen(&self, index: usize) {
+        let before = self.units.get(..index).unwrap_or_default();
+        let layer = |unit: &Handle| matches!(unit.place, Place::Layer(_));
+        if self.units.get(index).is_some_and(layer)
+            && let Some(before) = before.iter().rposition(layer)
+        {
+            self.before_backward(before);
+        }
+    }
+
     /// `SplitWithSizesBackward`: gradients of the parts, zeros where a part has none, are joined into the flat gradient.
     fn join(&self, unit: &Handle, gradients: Vec<Tensor>) -> Tensor {
         let label = self.tape.label(Term::ReduceBuckets, "padding");
@@ -228,6 +241,9 @@ impl Collectives for FlatParameters {
 
     fn after_backward(&self, index: usize) {
         let Some(unit) = self.units.get(index).filter(|unit| !unit.reduced.get()) else { return };
+        if !unit.trains {
+            self.gather_before_frozen(index);
+        }
         let gradients = unit.trainable.iter().filter_map(Trainable::take_gradient).collect();
         self.reduce(index, unit, gradients);
     }
