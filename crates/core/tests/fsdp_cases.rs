@@ -33,6 +33,18 @@ fn allocated_bytes_are_within_1_percent_and_mostly_the_same() {
 }
 
 #[test]
+fn reserved_bytes_are_mostly_the_same() {
+    let error = |(case, job): (Value, Job)| {
+        let measured = case["measured"]["reserved_bytes"].as_u64().unwrap() as f64;
+        (estimate_replayed(&job).peak.reserved_bytes as f64 / measured - 1.0).abs()
+    };
+    let mut errors: Vec<f64> = cases().into_iter().map(error).collect();
+    errors.sort_by(f64::total_cmp);
+    assert!(errors[errors.len() / 2] < 1e-9, "median {}", errors[errors.len() / 2]);
+    assert!(errors[errors.len() * 9 / 10] < 0.02, "90th percentile {}", errors[errors.len() * 9 / 10]);
+}
+
+#[test]
 fn a_base_in_bytes_is_said_not_to_be_sharded() {
     for (case, job) in cases() {
         let quantization = &case["plan"]["quantization"];

@@ -2,6 +2,7 @@
 
 use super::autograd::{ElementType, GradSource, LayerTag, Leaf, Stream, Sym, Tape, Tensor, dims};
 use super::term::Term;
+use std::cell::RefCell;
 use std::rc::Rc;
 
 /// A tensor that trains.
@@ -126,4 +127,6 @@ pub(super) struct Parameters<'a> {
     /// What tells storages of the head, and of the last norm before it, from others.
     pub(super) head: Vec<usize>,
     pub(super) last_norm: Vec<usize>,
+    /// What the first forward frees of FSDP1's shards as they were loaded, one for each flat parameter.
+    pub(super) as_loaded: &'a RefCell<Vec<Option<Tensor>>>,
 }

@@ -110,7 +110,6 @@ impl Update<'_> {
             tape.enter(Phase::Forward);
             averaged = strategy.accumulated(tape, trainable);
             if tape.extent == Extent::Whole && strategy.replays_earlier_batches() {
-                // Later micro-batches repeat the second.
                 let earlier = self.micro_step(&loss, Vec::new(), strategy.reduces_every_batch(), in_backward.as_ref());
                 buckets = earlier.map(|ran| ran.buckets).unwrap_or_default();
             } else {
@@ -118,10 +117,11 @@ impl Update<'_> {
                     hold_gradients(tape, trainable);
                 }
                 buckets = strategy.accumulated_buckets(tape);
-                if job.batches.forwards_per_step > 2 && strategy.runs_unreduced_batch() {
-                    self.micro_step(&loss, Vec::new(), false, None);
-                    tape.enter(Phase::Forward);
-                }
+            }
+            // Later micro-batches repeat the second.
+            if job.batches.forwards_per_step > 2 && strategy.runs_unreduced_batch() {
+                self.micro_step(&loss, Vec::new(), false, None);
+                tape.enter(Phase::Forward);
             }
         }
         let Some(MicroStep { kept, .. }) = self.micro_step(&loss, buckets, true, in_backward.as_ref()) else { return };

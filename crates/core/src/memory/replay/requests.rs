@@ -117,10 +117,11 @@ impl Requests {
     pub fn steady(&self) -> Vec<Moment> {
         let record = self.program.record();
         let mut moments = Vec::new();
-        self.program.follow(Mode::Default, &mut |(step, phase), event, (_, after)| {
+        self.program.follow(Mode::Default, &mut |(step, phase), event, (before, after)| {
             let Some(event) = record.events.get(event).filter(|event| event.storage != RELABELLED) else { return };
             let row = record.rows.get(usize::from(event.row));
-            if let Some(row) = row.filter(|_| step == STEADY) {
+            // What the first step has freed is not there to be freed again.
+            if let Some(row) = row.filter(|_| step == STEADY && before != after) {
                 let term = row.label.kind.into();
                 moments.push(Moment { phase, bytes: event.bytes, allocated_bytes: after, term });
             }

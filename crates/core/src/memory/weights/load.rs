@@ -12,6 +12,7 @@ use crate::memory::period::{simulated, windows_run_alike};
 use crate::memory::precision::element_type;
 use crate::memory::term::Term;
 use crate::model::{Layer, ModelKind, Module, ModuleKind, NormKind, Role};
+use std::cell::RefCell;
 use std::rc::Rc;
 
 /// Puts a model's weights on the tape.
@@ -46,6 +47,7 @@ pub(in crate::memory) fn load(tape: &Rc<Tape>, job: &Job, holder: Holder) -> Loa
         parameters,
         zero3: None,
         zero2: None,
+        as_loaded: RefCell::default(),
         counts,
         _held: held,
     }

@@ -5,6 +5,7 @@ use crate::memory::autograd::Tensor;
 use crate::memory::parameter::{Parameter, Parameters, Trainable};
 use crate::memory::sharding::Modules;
 use crate::memory::term::Term;
+use std::cell::RefCell;
 use std::rc::Rc;
 
 /// Whose weights these are.
@@ -49,6 +50,8 @@ pub(in crate::memory) struct LoadedModel {
     pub(in crate::memory) zero3: Option<Rc<Modules>>,
     /// ZeRO-2's hooks on the gradients.
     pub(in crate::memory) zero2: Option<Rc<Modules>>,
+    /// FSDP1's shards in the dtype they were loaded in, until the first forward.
+    pub(in crate::memory) as_loaded: RefCell<Vec<Option<Tensor>>>,
     pub(in crate::memory) counts: Counts,
     pub(super) _held: Vec<Tensor>,
 }
@@ -97,6 +100,7 @@ impl LoadedModel {
                 .flat_map(|norm| norm.weight.iter().chain(&norm.bias))
                 .map(Tensor::storage_address)
                 .collect(),
+            as_loaded: &self.as_loaded,
         }
     }
 }

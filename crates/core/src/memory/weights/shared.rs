@@ -6,6 +6,7 @@ use super::model::{Counts, EmbeddingTable, Holder, LoadedModel};
 use super::modules::{BaseWeight, LayerWeights, NormWeights, Projection};
 use crate::job::Job;
 use crate::memory::autograd::{Sym, Tape, Tensor};
+use std::cell::RefCell;
 use std::rc::Rc;
 
 impl LoadedModel {
@@ -27,6 +28,7 @@ impl LoadedModel {
             parameters: self.parameters.clone(),
             zero3: None,
             zero2: None,
+            as_loaded: RefCell::default(),
             counts: Counts::default(),
             _held: Vec::new(),
         }
@@ -52,6 +54,7 @@ impl LoadedModel {
             parameters: self.parameters.clone(),
             zero3: None,
             zero2: None,
+            as_loaded: RefCell::default(),
             counts: Counts::default(),
             _held: Vec::new(),
         }

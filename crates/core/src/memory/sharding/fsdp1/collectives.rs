@@ -44,6 +44,9 @@ struct Handle {
     kept: ElementType,
     element: ElementType,
     trainable: Vec<Trainable>,
+    /// This rank's part as it was loaded, until parameters are no longer views of it: freed in the first step, and gone in
+    /// those after it.
+    as_loaded: RefCell<Option<Tensor>>,
     /// `_full_param_padded`, while it has a storage.
     gathered: RefCell<Option<Tensor>>,
     /// The whole gradient that earlier micro-batches have left (`no_sync`).
@@ -52,9 +55,17 @@ struct Handle {
 }
 
 impl FlatParameters {
-    /// Where earlier micro-batches have left whole gradients, they are there.
-    pub(super) fn new(tape: &Rc<Tape>, sharding: &Sharding, units: Vec<Unit<'_>>, batch: MicroBatch) -> Self {
+    /// Where earlier micro-batches have left whole gradients, they are there. `as_loaded`: of each unit the part that the
+    /// first forward frees.
+    pub(super) fn new(
+        tape: &Rc<Tape>,
+        sharding: &Sharding,
+        units: Vec<Unit<'_>>,
+        (batch, as_loaded): (MicroBatch, Vec<Option<Tensor>>),
+    ) -> Self {
+        let mut as_loaded = as_loaded.into_iter();
         let handle = |unit: Unit<'_>| Handle {
+            as_loaded: RefCell::new(as_loaded.next().flatten()),
             place: unit.place,
             layout: unit.layout,
             trains: unit.trains,
@@ -136,6 +147,19 @@ impl FlatParameters {
         }
     }
 
+    /// Without a gradient of its own a layer is freed by a hook on its input's (`_register_post_backward_reshard_only_hook`).
+    /// That input is the output of the layer before, whose own hook on the same tensor is older and runs first: it gathers
+    /// while this layer is still there.
+    fn gather_before_frozen(&self, index: usize) {
+        let before = self.units.get(..index).unwrap_or_default();
+        let layer = |unit: &Handle| matches!(unit.place, Place::Layer(_));
+        if self.units.get(index).is_some_and(layer)
+            && let Some(before) = before.iter().rposition(layer)
+        {
+            self.before_backward(before);
+        }
+    }
+
     /// `SplitWithSizesBackward`: gradients of the parts, zeros where a part has none, are joined into the flat gradient.
     fn join(&self, unit: &Handle, gradients: Vec<Tensor>) -> Tensor {
         let label = self.tape.label(Term::ReduceBuckets, "padding");
@@ -159,6 +183,7 @@ impl FlatParameters {
             return;
         }
         let whole = self.join(unit, gradients);
+        unit.as_loaded.take();
         unit.gathered.take();
         self.prefetch(index, BackwardPrefetch::BackwardPost);
         if !self.reduces {
@@ -194,14 +219,15 @@ impl Collectives for FlatParameters {
         self.units.get(group).into_iter().for_each(|unit| self.unshard(unit));
     }
 
-    /// `_post_forward_reshard`: the root's stay for backward.
+    /// `_post_forward_reshard`: the root's stay for backward. Parameters become views of the shard, unless all stay
+    /// (`skip_use_sharded_views`).
     fn after_forward(&self, group: usize) {
         let reshards = self.sharding.flat.reshards || !self.sharding.flat.shards;
-        if let Some(unit) = self.units.get(group)
-            && reshards
-            && (unit.place != Place::Root || !self.sharding.flat.shards)
-        {
-            unit.gathered.take();
+        if let Some(unit) = self.units.get(group).filter(|_| reshards) {
+            unit.as_loaded.take();
+            if unit.place != Place::Root || !self.sharding.flat.shards {
+                unit.gathered.take();
+            }
         }
     }
 
@@ -215,6 +241,9 @@ impl Collectives for FlatParameters {
 
     fn after_backward(&self, index: usize) {
         let Some(unit) = self.units.get(index).filter(|unit| !unit.reduced.get()) else { return };
+        if !unit.trains {
+            self.gather_before_frozen(index);
+        }
         let gradients = unit.trainable.iter().filter_map(Trainable::take_gradient).collect();
         self.reduce(index, unit, gradients);
     }
@@ -229,6 +258,7 @@ impl Collectives for FlatParameters {
             let Some(unit) = self.units.get(index) else { continue };
             self.tape.enter_layer(unit.place.tag());
             self.after_backward(index);
+            unit.as_loaded.take();
             unit.gathered.take();
             // The next micro-batch finds it again.
             unit.earlier.take();

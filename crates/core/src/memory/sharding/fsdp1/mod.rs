@@ -55,7 +55,7 @@ impl Strategy for Fsdp1<'_> {
         if flat::is_replayed(tape) {
             let units = units::of(self.0, parameters);
             if !self.0.offload_param {
-                build::order(tape, self.0, &units);
+                parameters.as_loaded.replace(build::order(tape, self.0, &units));
             }
             tape.mark(|marks, at| marks.first_forward = Some(at));
             build::initialise(tape, self.0, &units);
@@ -87,7 +87,7 @@ impl Strategy for Fsdp1<'_> {
     fn groups(&self, tape: &Rc<Tape>, parameters: &Parameters<'_>, batch: MicroBatch) -> Option<Rc<Groups>> {
         let units = units::of(self.0, parameters);
         let places = units.iter().map(|unit| unit.place).collect();
-        let by = FlatParameters::new(tape, self.0, units, batch);
+        let by = FlatParameters::new(tape, self.0, units, (batch, parameters.as_loaded.take()));
         Some(Groups::new(tape, places, false, by))
     }
 }

@@ -65,7 +65,13 @@ impl Strategy for Fsdp2<'_> {
         Vec::new()
     }
 
+    /// Without synchronisation the first micro-batch's gradients stay where its backward allocated them, among what that
+    /// backward freed, and that decides which segments are free for the next ones.
     fn replays_earlier_batches(&self) -> bool {
+        self.0.accelerate.is_some()
+    }
+
+    fn reduces_every_batch(&self) -> bool {
         false
     }
 
