@@ -55,7 +55,13 @@ pub(crate) fn read(given: Vec<Given>, on_page: &Plan) -> Outcome {
     for one in given {
         let states = diagnose(&one.bytes, None);
         match states {
-            Ok(found) if !found.readings.is_empty() => reports.push(one),
+            Ok(found) if !found.readings.is_empty() => {
+                // A terminal's output has the command above its failure.
+                let commands =
+                    String::from_utf8(one.bytes.clone()).ok().map(|text| File { name: one.name.clone(), text });
+                outcome.files.extend(commands.filter(|file| !import(std::slice::from_ref(file)).understood.is_empty()));
+                reports.push(one);
+            }
             Err(_) => outcome.unreadable.push(one.name),
             Ok(_) => match String::from_utf8(one.bytes) {
                 Ok(text) => outcome.files.push(File { name: one.name, text }),

@@ -7,6 +7,7 @@ mod json;
 mod recognise;
 mod resolve;
 mod size;
+mod terminal;
 
 use headroom_core::plan::Plan;
 use serde_json::Value;

@@ -100,6 +100,9 @@ pub(super) fn recognise(name: &str, text: &str) -> (Kind, Content) {
         "ipynb" => return notebook(text),
         _ => {}
     }
+    if let Some(commands) = super::terminal::typed(text) {
+        return shell(&commands);
+    }
     if lower.ends_with("requirements.txt") || is_requirements(text) {
         return (Kind::Requirements, Content::Versions);
     }
