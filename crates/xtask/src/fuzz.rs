@@ -48,7 +48,7 @@ pub(crate) fn fuzz(reader: Option<&str>, minutes: u64) -> Result<()> {
             command
         };
         println!("{name}: {minutes} minutes");
-        let fix = "the input named above breaks the reader: mend it, and keep the input as a test.";
+        let fix = "the input named above breaks the reader: fix it, and keep the input as a test.";
         process::run(&mut of(&[format!("-max_total_time={}", minutes * 60), text(&corpus)]), fix)?;
         let fresh = |_| Failure::new(format!("{} cannot be made anew.", kept.display()));
         if kept.exists() {

@@ -41,7 +41,7 @@ fn json_bytes(value: &Value) -> usize {
     counted.0
 }
 
-/// Counts what is written, up to a little more than may be kept: megabytes of labels need not be written out to be refused.
+/// Counts what is written, up to a little more than may be kept: megabytes of labels need not be materialised to be refused.
 struct Counted(usize);
 
 impl io::Write for Counted {

@@ -84,7 +84,7 @@ struct Part {
     weight: Option<Materialised>,
 }
 
-/// A 4-bit weight that is written out for a matmul, its scales first dequantised beside it.
+/// A 4-bit weight that is materialised for a matmul, its scales first dequantised beside it.
 #[derive(Debug, Clone, Copy)]
 struct Materialised {
     label: Label,
