@@ -33,6 +33,7 @@ const fn kind_of_note(note: &Note) -> usize {
         Note::Fsdp2OffloadsAll => 12,
         Note::QuantizedBaseNotSharded { .. } => 13,
         Note::HostTooSmall { .. } => 14,
+        Note::PackedWeightsHeld => 15,
     }
 }
 
@@ -76,6 +77,7 @@ fn notes_are_the_pages() {
         r#"{"model": "Qwen/Qwen2.5-0.5B", "method": "full", "num_gpus": 2, "offload_optimizer": "cpu",
             "distributed": {"framework": "fsdp2"}}"#,
         r#"{"model": "Qwen/Qwen2.5-0.5B", "method": "qlora", "num_gpus": 2, "distributed": {"framework": "fsdp2"}}"#,
+        r#"{"model": "Qwen/Qwen2.5-0.5B", "method": "qlora", "num_gpus": 2, "zero_stage": 3}"#,
         r#"{"model": "mistralai/Mixtral-8x7B-v0.1", "num_gpus": 8, "host_memory_gib": 512}"#,
         r#"{"model": "Qwen/Qwen2.5-0.5B", "task": "dpo", "num_gpus": 2}"#,
     ] {
@@ -90,7 +92,7 @@ fn notes_are_the_pages() {
         assert_eq!(json["notes"], serde_json::json!(said), "{plan}");
         kinds.extend(estimate.notes.iter().map(kind_of_note));
     }
-    assert_eq!(kinds, (0..15).collect());
+    assert_eq!(kinds, (0..16).collect());
 }
 
 /// What is wrong with a plan as it is read, or else once it is looked at.

@@ -88,7 +88,7 @@ fn number_formats() {
 fn quantised_weights() {
     let full = "model_name_or_path: Qwen/Qwen3-4B\nstage: sft\nfinetuning_type: full\nquantization_bit: 4\ntemplate: q\ndataset: d\n";
     found(&[("t.yaml", full)], None, "full_of_quantized", (0, 4));
-    let shards = "model_name_or_path: Qwen/Qwen3-4B\nstage: sft\nfinetuning_type: lora\nquantization_bit: 4\ndeepspeed: ds_z3_config.json\ntemplate: q\ndataset: d\n";
+    let shards = "model_name_or_path: Qwen/Qwen3-4B\nstage: sft\nfinetuning_type: lora\nquantization_bit: 4\nfsdp: full_shard auto_wrap\ntemplate: q\ndataset: d\n";
     found(&[("t.yaml", shards)], None, "quantized_not_sharded", (0, 4));
 }
 

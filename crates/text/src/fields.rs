@@ -79,6 +79,7 @@ pub struct Fields {
     pub find_unused_parameters: FieldText,
     pub sharding_strategy: FieldText,
     pub backward_prefetch: FieldText,
+    pub cpu_ram_efficient_loading: FieldText,
     pub host_memory_gib: FieldText,
     pub non_pytorch_memory_mib: FieldText,
 }
@@ -160,6 +161,7 @@ pub fn field_text(texts: &'static Texts, name: &str) -> Option<&'static FieldTex
         "distributed.find_unused_parameters" => &fields.find_unused_parameters,
         "distributed.sharding_strategy" => &fields.sharding_strategy,
         "distributed.backward_prefetch" => &fields.backward_prefetch,
+        "distributed.cpu_ram_efficient_loading" => &fields.cpu_ram_efficient_loading,
         "host_memory_gib" => &fields.host_memory_gib,
         "non_pytorch_memory_mib" => &fields.non_pytorch_memory_mib,
         "rollout.new_tokens" => &fields.new_tokens,

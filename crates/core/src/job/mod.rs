@@ -167,6 +167,11 @@ impl Job {
         self.quantizes() && self.plan.quantization.bits == 4 && self.trainer.loads_weight_by_weight()
     }
 
+    /// Whether every process reads the checkpoint, as transformers 5 does under FSDP too.
+    pub(crate) fn reads_weights_in_every_process(&self) -> bool {
+        self.trainer.loads_weight_by_weight()
+    }
+
     /// Whether a score head stands in for the language-model head.
     pub fn scores(&self) -> bool {
         matches!(self.plan.task, Task::SequenceClassification | Task::Reward) && !self.has_value_head()

@@ -5,7 +5,8 @@ use super::trainer::{Accelerate, TrainerStep};
 use super::{adapts, trains};
 use crate::model::Model;
 use crate::plan::{
-    Auto, BackwardPrefetch, BucketSize, Dtype, Framework, Method, MixedPrecision, Offload, Plan, ShardingStrategy, Task,
+    Auto, BackwardPrefetch, BucketSize, Dtype, Framework, Method, MixedPrecision, Offload, Plan, ShardingStrategy,
+    Task, TrainerName,
 };
 
 /// DeepSpeed's own default of `reduce_bucket_size`, elements (runtime/zero/config.py).
@@ -88,6 +89,10 @@ pub struct Sharding {
     pub find_unused_parameters: bool,
     /// Packed 4-bit weights are sharded like any other.
     pub shards_four_bit: bool,
+    /// A partition of LLM.int8()'s weights is kept beside the whole.
+    pub partitions_eight_bit: bool,
+    /// A quantised base is whole on every GPU while it is loaded, before anything shards it.
+    pub loads_whole_base: bool,
     /// FSDP2's groups are freed after forward and gathered again for backward.
     pub reshard_after_forward: bool,
     /// FSDP2 wraps the token embedding in a group of its own.
@@ -113,11 +118,12 @@ impl Scheme {
     fn of(plan: &Plan) -> Self {
         let several = plan.num_gpus > 1;
         let trains = plan.task != Task::Inference;
+        let wraps_alone = trains && TrainerStep::accelerated_fsdp(plan).is_some();
         match (plan.distributed.framework, plan.zero_stage) {
             (Framework::Deepspeed, 3) => Self::Zero(3),
             (Framework::Deepspeed, stage @ (1 | 2)) if trains => Self::Zero(stage),
-            (Framework::Fsdp2, _) if several => Self::Fsdp2,
-            (Framework::Fsdp1, _) if several => Self::Fsdp1,
+            (Framework::Fsdp2, _) if several || wraps_alone => Self::Fsdp2,
+            (Framework::Fsdp1, _) if several || wraps_alone => Self::Fsdp1,
             // ZeRO-1 and -2 without an optimizer.
             (Framework::Deepspeed, 1 | 2) => Self::Single,
             _ if several && trains => Self::Ddp,
@@ -172,6 +178,11 @@ impl Sharding {
             accelerate,
             find_unused_parameters: keys.find_unused_parameters,
             shards_four_bit: shards_four_bit(plan, scheme),
+            partitions_eight_bit: scheme == Scheme::Zero(3)
+                && trains(plan)
+                && plan.method == Method::Qlora
+                && plan.quantization.bits == 8,
+            loads_whole_base: loads_whole_base(plan, scheme),
             reshard_after_forward: keys.reshard_after_forward,
             wrap_embedding: keys.wrap_embedding,
             param_dtype: gathered.unwrap_or(plan.torch_dtype),
@@ -264,12 +275,30 @@ fn frozen_dtype(plan: &Plan, scheme: Scheme, accelerate: Option<Accelerate>) -> 
     if all && plan.mixed_precision != MixedPrecision::No { Dtype::Float32 } else { plan.torch_dtype }
 }
 
-/// A packed base is sharded where its storage has the dtype of the other weights, which its group shares: bytes are left out
-/// (accelerate's `ignored_params`), or cannot be sharded at all.
+/// A packed base is sharded by FSDP where its storage has the dtype of the other weights, which its group shares: bytes are
+/// left out (accelerate's `ignored_params`), or cannot be sharded at all. ZeRO-3 partitions each parameter by itself, in
+/// whatever dtype it is (partition_parameters.py `_convert_to_zero_parameters`): the engine's, or bytes.
 fn shards_four_bit(plan: &Plan, scheme: Scheme) -> bool {
-    let shards = matches!(scheme, Scheme::Fsdp1 | Scheme::Fsdp2);
-    let packed = plan.method == Method::Qlora && plan.quantization.bits == 4;
-    shards && packed && plan.quantization.bnb_4bit_quant_storage.dtype() == Some(plan.torch_dtype)
+    let storage = plan.quantization.bnb_4bit_quant_storage.dtype();
+    let shards = match scheme {
+        Scheme::Fsdp1 | Scheme::Fsdp2 => storage == Some(plan.torch_dtype),
+        Scheme::Zero(3) => trains(plan),
+        _ => false,
+    };
+    shards && plan.method == Method::Qlora && plan.quantization.bits == 4
+}
+
+/// transformers 5 quantises a base on the GPU of each process (quantizers/quantizer_bnb_4bit.py `update_device_map`) and
+/// leaves it there, whatever shards it afterwards. transformers 4 brought each weight to the host again under ZeRO-3 and,
+/// with `cpu_ram_efficient_loading`, under FSDP (modeling_utils.py `_load_state_dict_into_meta_model`).
+fn loads_whole_base(plan: &Plan, scheme: Scheme) -> bool {
+    let transformers_5 = TrainerStep::of(plan).loads_weight_by_weight();
+    let stays = match scheme {
+        Scheme::Zero(3) => transformers_5,
+        Scheme::Fsdp1 | Scheme::Fsdp2 => transformers_5 || !plan.distributed.cpu_ram_efficient_loading,
+        _ => false,
+    };
+    stays && plan.trainer.name != TrainerName::Custom && plan.method == Method::Qlora && trains(plan)
 }
 
 /// FSDP1's strategy and prefetch. PyTorch's own default is `BACKWARD_PRE`, the Trainer's none (training_args.py
@@ -283,7 +312,9 @@ fn flat_strategy(plan: &Plan, accelerate: Option<Accelerate>) -> FlatStrategy {
     } else {
         ShardingStrategy::ShardGradOp
     };
-    let strategy = plan.distributed.sharding_strategy.unwrap_or(default);
+    // _init_utils.py `_init_core_state`: one process does not shard.
+    let alone = (plan.num_gpus < 2).then_some(ShardingStrategy::NoShard);
+    let strategy = alone.or(plan.distributed.sharding_strategy).unwrap_or(default);
     let usual = if accelerate.is_some() { BackwardPrefetch::NoPrefetch } else { BackwardPrefetch::BackwardPre };
     FlatStrategy {
         shards: strategy != ShardingStrategy::NoShard,

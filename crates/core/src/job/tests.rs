@@ -250,6 +250,9 @@ fn a_4_bit_base_is_sharded_where_its_storage_is_of_the_weights_dtype() {
         ("fsdp2", "uint8", false, Dtype::Bfloat16),
         ("fsdp2", "bfloat16", true, Dtype::Bfloat16),
         ("fsdp1", "bfloat16", true, Dtype::Float32),
+        ("deepspeed&zero_stage=2", "bfloat16", false, Dtype::Bfloat16),
+        ("deepspeed&zero_stage=3", "bfloat16", true, Dtype::Bfloat16),
+        ("deepspeed&zero_stage=3", "uint8", true, Dtype::Bfloat16),
     ] {
         let job = job(&format!("{more}&framework={framework}&bnb_4bit_quant_storage={storage}"));
         assert_eq!((job.sharding.shards_four_bit, job.numerics.adapters), (sharded, adapters), "{framework} {storage}");
@@ -258,7 +261,9 @@ fn a_4_bit_base_is_sharded_where_its_storage_is_of_the_weights_dtype() {
         ("framework=fsdp1", "quantization.bnb_4bit_quant_storage"),
         ("framework=fsdp2&bnb_4bit_quant_storage=float32", "quantization.bnb_4bit_quant_storage"),
         ("framework=fsdp1&bits=8", "quantization.bits"),
-        ("zero_stage=3&bnb_4bit_quant_storage=bfloat16", "quantization.bnb_4bit_quant_storage"),
+        // The engine would convert the packed numbers to its own dtype.
+        ("zero_stage=3&bnb_4bit_quant_storage=float32", "quantization.bnb_4bit_quant_storage"),
+        ("zero_stage=2&bnb_4bit_quant_storage=float16", "quantization.bnb_4bit_quant_storage"),
         (
             "framework=fsdp1&bnb_4bit_quant_storage=bfloat16&sharding_strategy=hybrid_shard",
             "distributed.sharding_strategy",

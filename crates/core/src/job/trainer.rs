@@ -58,10 +58,10 @@ impl TrainerStep {
         })
     }
 
-    /// accelerate's version where it drives FSDP in `plan`.
+    /// accelerate's version where it drives FSDP in `plan`: with one process too (commands/launch.py `launch_command` takes
+    /// the launcher of several GPUs wherever FSDP is asked for).
     pub(super) fn accelerated_fsdp(plan: &Plan) -> Option<Accelerate> {
-        let sharded = plan.num_gpus > 1 && plan.distributed.framework.is_fsdp();
-        Self::of(plan).accelerate().filter(|_| sharded)
+        Self::of(plan).accelerate().filter(|_| plan.distributed.framework.is_fsdp())
     }
 
     /// Whether the base is loaded by transformers 5, which quantises weight by weight (core_model_loading.py).

@@ -88,6 +88,7 @@ const DEFAULTS: &[(&str, &str)] = &[
     ("find_unused_parameters", "false"),
     ("sharding_strategy", ""),
     ("backward_prefetch", ""),
+    ("cpu_ram_efficient_loading", "true"),
     ("reference", "auto"),
     ("reference_logits_fp32", "false"),
     ("new_tokens", "256"),

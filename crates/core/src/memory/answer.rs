@@ -13,7 +13,7 @@ use super::sharding::{self, Elements, strategy};
 use super::task_use;
 use super::term::{Category, Term};
 use crate::gpu::HostMemory;
-use crate::job::{AttentionKernel, Job};
+use crate::job::{AttentionKernel, Job, Scheme};
 use crate::model::{self, Reading};
 use crate::plan::{Alternative, Method, ModelChoice, Plan, Task, alternatives};
 use headroom_torch::allocator::Mode;
@@ -285,6 +285,9 @@ fn notes(job: &Job, step: &program::Step, host: &[HostAllocation]) -> Vec<Note> 
     if job.quantizes() && job.sharding.shards_weights() && plan.num_gpus > 1 && !job.sharding.shards_four_bit {
         let can = job.sharding.is_fsdp() && plan.quantization.bits == 4;
         notes.push(Note::QuantizedBaseNotSharded { storage: can.then_some(plan.torch_dtype.name()) });
+    }
+    if job.sharding.shards_four_bit && matches!(job.sharding.scheme, Scheme::Zero(_)) && plan.num_gpus > 1 {
+        notes.push(Note::PackedWeightsHeld);
     }
     let needed = host.iter().fold(0_u64, |sum, used| sum.saturating_add(used.bytes));
     let HostMemory { bytes: usual, source } = job.host_memory();

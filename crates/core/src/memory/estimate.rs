@@ -242,6 +242,8 @@ pub enum Note {
         /// Storage dtype of 4-bit weights that would be sharded, where there is one.
         storage: Option<&'static str>,
     },
+    /// ZeRO-3 partitions the 4-bit base, and the graph holds what it gathered of it until backward has ended.
+    PackedWeightsHeld,
     /// flash-attn and bf16 need compute capability 8.0.
     GpuLacksBfloat16,
     /// The GPU has no flash kernel for this plan; the named kernel is used.

@@ -2,7 +2,7 @@
 
 use super::term::Term;
 use crate::job::{Job, Scheme};
-use crate::plan::TrainerName;
+use crate::plan::{Dtype, TrainerName};
 use crate::units::bytes_text;
 
 /// One use of host memory.
@@ -49,22 +49,22 @@ impl HostVerdict {
     /// Of a job whose base model has `parameters` elements and that keeps `held` on the host.
     ///
     /// transformers `from_pretrained` builds the model in host memory where no `device_map` says otherwise, in every process:
-    /// the Trainer moves it to the GPU afterwards. With FSDP accelerate lets rank 0 alone read the checkpoint
-    /// (`fsdp_cpu_ram_efficient_loading`, on by default), and with ZeRO-3 the others read onto `meta`
-    /// (modeling_utils.py `load_state_dict`). bitsandbytes quantises weight by weight as the file is read.
+    /// the Trainer moves it to the GPU afterwards. With ZeRO-3 the other processes read onto `meta` (modeling_utils.py
+    /// `load_state_dict`). bitsandbytes quantises weight by weight as the file is read. FSDP: [`fsdp_loading`].
     pub(super) fn of(job: &Job, parameters: u64, held: &[HostAllocation]) -> Self {
         let sum = |pinned_only: bool| {
             let counted = held.iter().filter(|row| row.pinned || !pinned_only);
             counted.fold(0_u64, |sum, row| sum.saturating_add(row.bytes))
         };
         let by_accelerate = job.plan.trainer.name != TrainerName::Custom;
-        let loading_copies = match job.sharding.scheme {
-            _ if job.quantizes() => 0,
-            Scheme::Zero(3) => 1,
-            Scheme::Fsdp1 | Scheme::Fsdp2 if by_accelerate => 1,
-            _ => job.plan.num_gpus,
+        let read_as = job.numerics.weights;
+        let (loading_copies, kept_as) = match job.sharding.scheme {
+            _ if job.quantizes() => (0, read_as),
+            Scheme::Zero(3) => (1, read_as),
+            Scheme::Fsdp1 | Scheme::Fsdp2 if by_accelerate => fsdp_loading(job),
+            _ => (job.plan.num_gpus, read_as),
         };
-        let weights = parameters.saturating_mul(job.numerics.weights.bytes());
+        let weights = parameters.saturating_mul(kept_as.bytes());
         let (held_bytes, loading_bytes) = (sum(false), weights.saturating_mul(loading_copies));
         let available_bytes = job.host_memory().bytes;
         Self {
@@ -77,6 +77,25 @@ impl HostVerdict {
             fits: held_bytes.max(loading_bytes) <= available_bytes,
         }
     }
+}
+
+/// Processes that hold the weights while FSDP is set up as accelerate does it, and in which dtype.
+///
+/// Up to transformers 4 `cpu_ram_efficient_loading` lets the first process alone read the checkpoint. transformers 5 reads it
+/// in all of them: as a mapped file, whose pages they share. FSDP2 upcasts weights where they lie before it shards them
+/// (accelerate utils/fsdp_utils.py `fsdp2_prepare_model`), and that is a copy of each process' own; FSDP1 upcasts shards.
+fn fsdp_loading(job: &Job) -> (u64, Dtype) {
+    let (sharding, read_as) = (&job.sharding, job.numerics.weights);
+    let kept_as = match sharding.scheme {
+        Scheme::Fsdp2 if job.adapts() => sharding.frozen_dtype,
+        Scheme::Fsdp2 => sharding.shard_dtype,
+        _ => read_as,
+    };
+    let alone = match job.reads_weights_in_every_process() {
+        true => kept_as == read_as,
+        false => job.plan.distributed.cpu_ram_efficient_loading,
+    };
+    (if alone { 1 } else { job.plan.num_gpus }, kept_as)
 }
 
 /// Offloaded activations of `num_gpus` processes: `blocks` of one, by bytes of a block and how many of that size.

@@ -22,12 +22,14 @@ pub(super) struct Parameter {
     pub(super) name: Rc<str>,
     /// Whether it is the table of token embeddings.
     pub(super) token_embedding: bool,
+    /// dtype of its storage, where that is not the weights': packed 4-bit numbers.
+    pub(super) packed: Option<ElementType>,
 }
 
 impl Parameter {
     /// `tensor`, the parameter `name` of the layer `tag`.
     pub(super) fn new(tensor: Tensor, name: &str, tag: LayerTag) -> Self {
-        Self { tensor, tag, name: Rc::from(name), token_embedding: false }
+        Self { tensor, tag, name: Rc::from(name), token_embedding: false, packed: None }
     }
 
     /// Elements of the tensor.
@@ -114,7 +116,7 @@ impl Trainable {
 /// A model's parameters, as a framework that shards them sees them.
 #[derive(Debug)]
 pub(super) struct Parameters<'a> {
-    /// Every tensor that is not quantised, in the order of the modules.
+    /// Every tensor that is not quantised, or sharded, in the order of the modules.
     pub(super) all: &'a [Parameter],
     /// Those that train.
     pub(super) trainable: &'a [Trainable],

@@ -62,8 +62,7 @@ const SEVERAL_GPUS: &[Sharding] =
 ///
 /// Training: full, LoRA and QLoRA, each at the ZeRO stages and offloads that make sense for the number of GPUs, and as the
 /// plan's trainer runs it: what the plan leaves at the trainer's default for its own method is at the default for the other.
-/// QLoRA stays below stage 3, where DeepSpeed does not partition 4-bit weights; FSDP shards them in the storage dtype of the
-/// other weights. Everything else stays as it is, dtype and optimizer too, so that the bars differ by method and sharding
+/// An 8-bit base stays below stage 3; FSDP shards 4-bit weights in the storage dtype of the other weights. Everything else stays as it is, dtype and optimizer too, so that the bars differ by method and sharding
 /// alone. A plan for DDP keeps it where nothing is sharded, one for FSDP keeps it as stage 3; the other stages are
 /// DeepSpeed's, with autocast where FSDP's `param_dtype` computed in 16 bits.
 ///
@@ -101,7 +100,9 @@ fn training(plan: &Plan) -> Vec<Plan> {
             let stage_3 = sharding.0 == 3;
             if method != Method::Qlora || !stage_3 {
                 plans.push(sharded(own.clone(), sharding));
-            } else if four_bit && plan.num_gpus > 1 && plan.distributed.framework.is_fsdp() {
+            } else if four_bit && !plan.distributed.framework.is_fsdp() {
+                plans.push(sharded(own.clone(), sharding));
+            } else if four_bit && plan.num_gpus > 1 {
                 let mut own = own.clone();
                 let storage = QuantStorage::from_name(own.torch_dtype.name());
                 own.quantization.bnb_4bit_quant_storage = storage.unwrap_or(QuantStorage::Uint8);

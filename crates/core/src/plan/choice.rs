@@ -252,6 +252,9 @@ pub struct Distributed {
     pub sharding_strategy: Option<ShardingStrategy>,
     /// FSDP1 `backward_prefetch`; `None`: the trainer's default, and PyTorch's in a loop of one's own.
     pub backward_prefetch: Option<BackwardPrefetch>,
+    /// accelerate `fsdp_cpu_ram_efficient_loading`: up to transformers 4 each machine's first process alone reads the
+    /// checkpoint. transformers 5 reads it in all of them, whatever this says.
+    pub cpu_ram_efficient_loading: bool,
 }
 
 /// The frozen reference of preference and reinforcement tasks.

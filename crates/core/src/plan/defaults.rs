@@ -117,6 +117,8 @@ impl Default for Distributed {
             find_unused_parameters: false,
             sharding_strategy: None,
             backward_prefetch: None,
+            // accelerate commands/launch.py.
+            cpu_ram_efficient_loading: true,
         }
     }
 }

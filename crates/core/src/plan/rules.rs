@@ -2,7 +2,7 @@
 
 use super::{
     AttentionKernel, AttnImplementation, Auto, Dtype, Framework, Method, MixedPrecision, Offload, Plan, Problem,
-    ProblemKind, QuantStorage, ReferenceKind, Release, ShardingStrategy, Task, TrainerName,
+    ProblemKind, ReferenceKind, Release, ShardingStrategy, Task, TrainerName,
 };
 use crate::gpu::Gpu;
 use crate::model::{Model, ModuleKind, Role};
@@ -100,9 +100,13 @@ fn quantized_base(plan: &Plan) -> Option<Problem> {
         return None;
     }
     let storage = plan.quantization.bnb_4bit_quant_storage;
-    if plan.distributed.framework == Framework::Deepspeed && plan.zero_stage == 3 && storage != QuantStorage::Uint8 {
-        let modelled = vec![QuantStorage::Uint8.name()];
-        return Some(Problem::new(STORAGE, ProblemKind::NotModelled { value: storage.name().to_owned(), modelled }));
+    // DeepSpeed's engine converts every parameter of a floating dtype to its own (runtime/engine.py
+    // `_configure_distributed_model`: `module.bfloat16()`), and with another storage dtype the packed numbers with them.
+    let bf16 = plan.distributed.bf16_enabled == Auto::Set(true);
+    let engine = if bf16 { Dtype::Bfloat16 } else { plan.torch_dtype };
+    let converts = plan.distributed.framework == Framework::Deepspeed && plan.zero_stage > 0;
+    if converts && plan.quantization.bits == 4 && storage.dtype().is_some_and(|dtype| dtype != engine) {
+        return contradiction(STORAGE, "torch_dtype", engine.name());
     }
     if !plan.distributed.framework.is_fsdp() {
         return None;

@@ -153,6 +153,7 @@ pub(super) static FIELDS: &[Field] = &[
     row!(distributed.find_unused_parameters, Kind::Flag),
     row!(distributed.sharding_strategy, Kind::OptionalChoice(ShardingStrategy::NAMES)),
     row!(distributed.backward_prefetch, Kind::OptionalChoice(BackwardPrefetch::NAMES)),
+    row!(distributed.cpu_ram_efficient_loading, Kind::Flag),
     row!(("reference.kind", "reference") reference.kind, Kind::Choice(ReferenceKind::NAMES)),
     row!(("reference.logits_fp32", "reference_logits_fp32") reference.logits_fp32, Kind::Flag),
     row!(rollout.new_tokens, whole(0, 16_777_216), Tokens),

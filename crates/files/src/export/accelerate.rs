@@ -68,7 +68,7 @@ pub(super) fn fsdp(planned: &Planned<'_>, prefixed: bool) -> Vec<Setting> {
     settings.extend([
         set(key("fsdp_auto_wrap_policy"), "TRANSFORMER_BASED_WRAP"),
         set(key("fsdp_offload_params"), of.cpu_offload),
-        set(key("fsdp_cpu_ram_efficient_loading"), true),
+        set(key("fsdp_cpu_ram_efficient_loading"), of.cpu_ram_efficient_loading),
         set(key("fsdp_state_dict_type"), "SHARDED_STATE_DICT"),
         // The trainer's own switch checkpoints: both at once recompute twice.
         set(key("fsdp_activation_checkpointing"), false),

@@ -130,7 +130,7 @@ pub(super) fn said(kind: &Kind) -> Said {
             "请设 `use_cache=False`。",
         ),
         Kind::QuantizedNotSharded { dtype } => say(
-            "4-bit 权重打包成字节，ZeRO-3 和 FSDP 都不切分：每块 GPU 持有整个基座，FSDP1 会直接拒绝。",
+            "4-bit 权重打包成字节，FSDP 不会切分：每块 GPU 持有整个基座，FSDP1 会直接拒绝。",
             format!("请把 `bnb_4bit_quant_storage` 设为 {dtype}，与其余权重一致。"),
         ),
         Kind::LongerThanModel { length, longest } => say(

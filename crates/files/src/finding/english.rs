@@ -152,7 +152,7 @@ pub(super) fn said(kind: &Kind) -> Said {
             "Set `use_cache=False`.",
         ),
         Kind::QuantizedNotSharded { dtype } => say(
-            "The 4-bit weights are packed into bytes, which neither ZeRO-3 nor FSDP shards: each GPU holds the whole base, or FSDP1 refuses.",
+            "The 4-bit weights are packed into bytes, which FSDP does not shard: each GPU holds the whole base, and FSDP1 refuses.",
             format!("Set `bnb_4bit_quant_storage` to {dtype}, the dtype of the other weights."),
         ),
         Kind::LongerThanModel { length, longest } => say(

@@ -248,7 +248,7 @@ kinds! {
     FullOfQuantized = "full_of_quantized", Error;
     /// Checkpointing with `use_cache`.
     CheckpointingUseCache = "checkpointing_use_cache", Warning;
-    /// A quantised base in bytes under ZeRO-3 or FSDP.
+    /// A quantised base in bytes under FSDP.
     QuantizedNotSharded {
         /// The dtype that would be sharded.
         dtype: &'static str,

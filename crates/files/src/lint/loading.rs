@@ -1,6 +1,6 @@
 //! How models are loaded, and what is done with them.
 
-use headroom_core::plan::{Framework, Method, QuantStorage, TrainerName};
+use headroom_core::plan::{Method, QuantStorage, TrainerName};
 
 use super::{Linter, says};
 use crate::finding::{Finding, Kind};
@@ -88,24 +88,19 @@ impl Linter<'_> {
         }
     }
 
-    /// ZeRO-3 and FSDP shard what has the group's dtype: bytes stay whole.
+    /// FSDP shards what has the group's dtype: bytes stay whole.
     fn quantized_shards(&mut self) {
         let plan = &self.plan;
-        let shards = (plan.distributed.framework == Framework::Deepspeed && plan.zero_stage == 3)
-            || plan.distributed.framework.is_fsdp();
         let four = plan.method == Method::Qlora && plan.quantization.bits == 4;
-        if !(shards && four && plan.quantization.bnb_4bit_quant_storage == QuantStorage::Uint8) {
+        let bytes = plan.quantization.bnb_4bit_quant_storage == QuantStorage::Uint8;
+        if !(plan.distributed.framework.is_fsdp() && four && bytes) {
             return;
         }
         let said = &self.imported.said;
         let place = [Fact::In4Bit, Fact::Bits].into_iter().find_map(|fact| said.fact(fact)).cloned();
         if let Some(statement) = place {
             let dtype = plan.torch_dtype.name();
-            let fields = if plan.distributed.framework.is_fsdp() {
-                vec![("quantization.bnb_4bit_quant_storage", dtype.to_owned())]
-            } else {
-                Vec::new()
-            };
+            let fields = vec![("quantization.bnb_4bit_quant_storage", dtype.to_owned())];
             self.at(Kind::QuantizedNotSharded { dtype }, &statement, None, fields);
         }
     }

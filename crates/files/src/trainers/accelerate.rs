@@ -39,6 +39,7 @@ pub(super) const ROWS: &[Row] = &[
     says("fsdp_offload_params", Fact::FsdpOffload),
     says("fsdp_activation_checkpointing", Fact::FsdpCheckpointing),
     sets("fsdp_backward_prefetch", "distributed.backward_prefetch", As::Lower),
+    sets("fsdp_cpu_ram_efficient_loading", "distributed.cpu_ram_efficient_loading", As::Flag),
     bears("fsdp_activation_checkpointing_offload", Topic::Activations),
     bears("fsdp_use_orig_params", Topic::NoSetting),
     bears("fsdp_forward_prefetch", Topic::NoSetting),
@@ -67,7 +68,7 @@ pub(super) const KNOWN: &str = "compute_environment debug use_cpu machine_rank m
     same_network main_training_function enable_cpu_affinity tpu_name tpu_zone tpu_use_cluster tpu_use_sudo command_file \
     commands tpu_vm tpu_env tpu_metadata downcast_bf16 command_file num_cpu_threads_per_process config_file module m no_python \
     cpu tpu vm env max_restarts monitor_interval role rdzv_conf log_dir tee quiet q fsdp_auto_wrap_policy \
-    fsdp_cpu_ram_efficient_loading fsdp_state_dict_type fsdp_sync_module_states fsdp_transformer_layer_cls_to_wrap \
+    fsdp_state_dict_type fsdp_sync_module_states fsdp_transformer_layer_cls_to_wrap \
     zero3_init_flag zero3_save_16bit_model deepspeed_hostfile deepspeed_exclusion_filter deepspeed_inclusion_filter \
     deepspeed_multinode_launcher deepspeed_moe_layer_cls_names offload_optimizer_nvme_path offload_param_nvme_path \
     dynamo_mode dynamo_use_dynamic dynamo_use_fullgraph dynamo_use_regional_compilation tpu_cluster no_tpu_cluster \
@@ -85,6 +86,7 @@ pub(super) const FSDP_ROWS: &[Row] = &[
     says("activation_checkpointing", Fact::FsdpCheckpointing),
     says("gradient_checkpointing", Fact::FsdpCheckpointing),
     sets("backward_prefetch", "distributed.backward_prefetch", As::Lower),
+    sets("cpu_ram_efficient_loading", "distributed.cpu_ram_efficient_loading", As::Flag),
     renamed("backward_prefetch_policy", "backward_prefetch", "accelerate 0.24"),
     bears("activation_checkpointing_offload", Topic::Activations),
     bears("use_orig_params", Topic::NoSetting),
@@ -95,7 +97,6 @@ pub(super) const FSDP_ROWS: &[Row] = &[
     sets("cpu_offload_pin_memory", "distributed.pin_memory", As::Flag),
     nothing("auto_wrap_policy"),
     nothing("transformer_layer_cls_to_wrap"),
-    nothing("cpu_ram_efficient_loading"),
     nothing("state_dict_type"),
     nothing("final_state_dict_type"),
     nothing("sync_module_states"),

@@ -153,6 +153,11 @@ pub(super) const TEXTS: Texts = Texts {
         gradient_as_bucket_view: field("梯度即桶视图", "", "梯度直接放在桶里，不再另存一份。"),
         static_graph: field("静态图", "", "DDP 假定每一步用到的参数都相同。"),
         find_unused_parameters: field("查找未用参数", "", "DDP 检查哪些参数没有得到梯度。"),
+        cpu_ram_efficient_loading: field(
+            "只由一个进程读取权重",
+            "",
+            "accelerate 的 cpu_ram_efficient_loading：在 transformers 4 及之前，只有首个进程读取检查点。",
+        ),
         sharding_strategy: field("分片策略", "", "FSDP1 对什么分片，以及何时释放聚合得到的参数。"),
         host_memory_gib: field("主机内存", "GiB", "所有机器合计；留空则按这类显卡的机器通常配备的内存。"),
         non_pytorch_memory_mib: field(

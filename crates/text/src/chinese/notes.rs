@@ -27,6 +27,9 @@ pub(super) fn note(note: &Note) -> String {
             format!("4 位基座没有分片，每张卡都存一整份；设置 bnb_4bit_quant_storage={dtype} 后 FSDP 会对其分片。")
         }
         Note::QuantizedBaseNotSharded { storage: None } => "量化后的基座没有分片，每张卡都存一整份。".to_owned(),
+        Note::PackedWeightsHeld => {
+            "ZeRO-3 会切分 4 位基座，但 bitsandbytes 会把拿到的每个权重保留到反向结束：峰值时每张卡都存一整份。FSDP 会释放聚合来的权重。".to_owned()
+        }
         Note::ZeroOnOneGpu => "单卡上的 ZeRO 没有可分片的内容，只有卸载才能省显存。".to_owned(),
         Note::GpuLacksBfloat16 => "这张卡没有 bf16 硬件支持，也无法运行 flash-attn，可以考虑 float16。".to_owned(),
         Note::AttentionKernel { kernel } => {

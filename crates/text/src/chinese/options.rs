@@ -21,7 +21,7 @@ pub(super) const TEXTS: OptionTexts = OptionTexts {
         slower: "较慢",
         shards_nothing: "单卡没有可分片的内容",
         host_too_small: "主机内存超过这类机器的配置",
-        not_offered: "4 位权重不支持分片",
+        not_offered: "这种量化权重不支持分片",
         ladder_title: "按显存大小划分的四档 DeepSpeed 预设",
         ladder_intro: "每一档同时设定分片、卸载、批量、累积步数和长度，并标出放得下的最快一档。",
         ladder_card,

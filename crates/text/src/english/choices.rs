@@ -152,7 +152,7 @@ pub(super) fn trainer(trainer: TrainerName) -> ChoiceText {
 
 pub(super) fn quant_storage(storage: QuantStorage) -> ChoiceText {
     match storage {
-        QuantStorage::Uint8 => choice("uint8", "never sharded"),
+        QuantStorage::Uint8 => choice("uint8", "FSDP does not shard it"),
         QuantStorage::Bfloat16 => choice("bf16", ""),
         QuantStorage::Float16 => choice("fp16", ""),
         QuantStorage::Float32 => choice("fp32", ""),

@@ -267,6 +267,11 @@ pub(super) const TEXTS: Texts = Texts {
         ),
         static_graph: field("Static graph", "", "DDP assumes that every step uses the same parameters."),
         find_unused_parameters: field("Find unused parameters", "", "DDP looks for parameters that got no gradient."),
+        cpu_ram_efficient_loading: field(
+            "One process reads the weights",
+            "",
+            "accelerate's cpu_ram_efficient_loading: up to transformers 4 the first process alone reads the checkpoint.",
+        ),
         sharding_strategy: field("Sharding strategy", "", "What FSDP1 shards, and when it frees what it gathered."),
         host_memory_gib: field(
             "Memory of the hosts",

@@ -21,7 +21,7 @@ pub(super) const TEXTS: OptionTexts = OptionTexts {
         slower: "slower",
         shards_nothing: "shards nothing on one GPU",
         host_too_small: "more host memory than such machines have",
-        not_offered: "4-bit weights are not sharded",
+        not_offered: "quantised weights that are not sharded",
         ladder_title: "Four DeepSpeed presets by GPU size",
         ladder_intro: "Each sets sharding, offload, batch, accumulation and length together. The quickest that fits is marked.",
         ladder_card,

@@ -321,6 +321,11 @@ impl Tensor {
         self.storage.id
     }
 
+    /// Bytes of its storage, as the allocator hands them out.
+    pub fn storage_bytes(&self) -> u64 {
+        self.storage.rounded
+    }
+
     /// What tells the storage from all others that live.
     pub fn storage_address(&self) -> usize {
         Rc::as_ptr(&self.storage).addr()

@@ -12,7 +12,7 @@ impl Projection {
     pub(in crate::memory) fn parameters(&self) -> Vec<&Tensor> {
         let weight = match &self.weight {
             BaseWeight::Plain(weight) => Some(weight),
-            BaseWeight::FourBit { .. } | BaseWeight::EightBit { .. } => None,
+            BaseWeight::FourBit { sharded, .. } | BaseWeight::EightBit { sharded, .. } => sharded.as_ref(),
         };
         let adapter = self.adapter.iter().flat_map(|adapter| [&adapter.a, &adapter.b]);
         weight.into_iter().chain(&self.bias).chain(adapter).collect()
@@ -98,14 +98,47 @@ impl Projection {
                     linear(&x, &weight, bias.as_ref(), width, label)
                 })
             }
-            BaseWeight::FourBit { nested, .. } => {
-                let element = x.element();
-                let x = cast(x, context.half, context.passing());
-                let out = self.four_bit(context, &x, *nested, term);
-                cast(&out, element, label)
+            BaseWeight::FourBit { nested, sharded, .. } => {
+                let run = |x: &Tensor| {
+                    let element = x.element();
+                    let x = cast(x, context.half, context.passing());
+                    let out = self.four_bit(context, &x, *nested, term);
+                    cast(&out, element, label)
+                };
+                self.run_sharded(context, sharded.as_ref(), x, |x| {
+                    let out = run(x);
+                    // `ctx.tensors = (None, B)` (autograd/_functions.py MatMul4Bit), where A needs a gradient.
+                    let keeps = context.tape.grad_enabled() && !context.without_graph.get() && x.requires_grad();
+                    if let (Some(modules), Some(packed)) = (context.zero3.as_ref().filter(|_| keeps), sharded) {
+                        modules.hold_in_graph(packed);
+                    }
+                    out
+                })
             }
-            BaseWeight::EightBit { .. } => self.eight_bit(context, x, term),
+            BaseWeight::EightBit { sharded, .. } => {
+                self.run_sharded(context, sharded.as_ref(), x, |x| {
+                    let out = self.eight_bit(context, x, term);
+                    // `self.weight.data = self.state.CB` (nn/modules.py Linear8bitLt.forward).
+                    if let (Some(modules), Some(numbers)) = (&context.zero3, sharded) {
+                        modules.replace_data(numbers);
+                    }
+                    out
+                })
+            }
         }
+    }
+
+    /// Runs a quantised layer, a module of its own where its numbers are sharded.
+    fn run_sharded(
+        &self,
+        context: &ForwardContext,
+        numbers: Option<&Tensor>,
+        x: &Tensor,
+        run: impl FnOnce(&Tensor) -> Tensor,
+    ) -> Tensor {
+        let Some(numbers) = numbers else { return run(x) };
+        let parameters: Vec<&Tensor> = std::iter::once(numbers).chain(&self.bias).collect();
+        context.module(&self.name, &parameters, x, run)
     }
 
     /// bitsandbytes MatMul4Bit: saves nothing but the packed weight; dequantises it in forward (unless the fused kernel

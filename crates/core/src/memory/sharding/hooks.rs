@@ -2,7 +2,7 @@
 //!
 //! While the step runs, the tape notes which hook runs where ([`Action`]); [`super::unroll`] afterwards lets ZeRO act there.
 
-use super::super::autograd::{Action, Call, LayerTag, Shape, Tape, Tensor, custom};
+use super::super::autograd::{Action, Call, ElementType, LayerTag, Shape, Tape, Tensor, custom};
 use super::super::parameter;
 use crate::order::{self, Places};
 use std::cell::RefCell;
@@ -29,6 +29,8 @@ pub(super) struct Parameter {
     pub(super) name: Rc<str>,
     pub(super) shape: Shape,
     pub(super) trains: bool,
+    /// dtype of its storage, where that is not the weights'.
+    pub(super) packed: Option<ElementType>,
 }
 
 /// A module of the model.
@@ -59,7 +61,7 @@ impl Modules {
             let tensor = &parameter.tensor;
             parameter.tell_as(number);
             let (name, shape, trains) = (Rc::clone(&parameter.name), tensor.shape(), tensor.requires_grad());
-            parameters.push(Parameter { tag: parameter.tag, name, shape, trains });
+            parameters.push(Parameter { tag: parameter.tag, name, shape, trains, packed: parameter.packed });
         }
         Rc::new(Self {
             tape: Rc::clone(tape),
@@ -71,10 +73,28 @@ impl Modules {
         })
     }
 
+    /// Number of a parameter.
+    fn parameter(&self, tensor: &Tensor) -> Option<u32> {
+        self.by_storage.get(tensor.storage_address()).and_then(|at| u32::try_from(at).ok())
+    }
+
+    /// The graph keeps a parameter as it is gathered now, other than as a saved tensor: no checkpoint drops it.
+    pub(in crate::memory) fn hold_in_graph(&self, tensor: &Tensor) {
+        if let Some(number) = self.parameter(tensor).filter(|_| !self.tape.is_muted()) {
+            self.tape.tell(Action::GraphHolds, number);
+        }
+    }
+
+    /// A module has put another tensor in the place of a parameter's gathered data.
+    pub(in crate::memory) fn replace_data(&self, tensor: &Tensor) {
+        if let Some(number) = self.parameter(tensor).filter(|_| !self.tape.is_muted()) {
+            self.tape.tell(Action::DataReplaced, number);
+        }
+    }
+
     /// Number of a module in the layer that runs.
     fn number(&self, name: &str, parameters: &[&Tensor]) -> u32 {
-        let find =
-            |tensor: &&Tensor| self.by_storage.get(tensor.storage_address()).and_then(|at| u32::try_from(at).ok());
+        let find = |tensor: &&Tensor| self.parameter(tensor);
         let tag = self.tape.tag();
         let mut numbers = self.numbers.borrow_mut();
         let here = numbers.entry((tag.index, parameters.first().and_then(find))).or_default();

@@ -99,13 +99,14 @@ impl Builder<'_> {
     fn quantized(&mut self, linear: &Linear<'_>, tag: LayerTag) -> BaseWeight {
         let Linear { name, d_in, d_out, .. } = *linear;
         let packed = if self.job.plan.quantization.bits == 4 { Some(self.packed(linear, tag)) } else { None };
+        let sharded = packed.clone().filter(|_| self.shards_four_bit());
         let new = |term, shape, element| Tensor::new(self.tape, self.weight_label(term, name), shape, element);
         let constant = |shape, element| new(Term::QuantizationConstants, shape, element);
         let numbers = d_in.saturating_mul(d_out);
         if self.job.plan.quantization.bits == 8 {
             let rows = new(Term::QuantizedWeights, dims(&[(Sym::DOut, d_out), (Sym::DIn, d_in)]), ElementType::Byte);
             let scales = constant(dims(&[(Sym::DOut, d_out)]), ElementType::F32);
-            return BaseWeight::EightBit { _held: vec![rows, scales] };
+            return BaseWeight::EightBit { sharded: self.partitioned_rows(linear, tag), _held: vec![rows, scales] };
         }
         let blocks = numbers.div_ceil(64);
         let nested = self.job.plan.quantization.double_quant;
@@ -120,7 +121,7 @@ impl Builder<'_> {
         } else {
             held.push(constant(scales, ElementType::F32));
         }
-        BaseWeight::FourBit { _held: held, nested }
+        BaseWeight::FourBit { sharded, _held: held, nested }
     }
 
     /// The packed pairs of a 4-bit weight, in the storage dtype; sharded like any other parameter where the framework can.
@@ -129,20 +130,44 @@ impl Builder<'_> {
         let Linear { name, d_in, d_out, .. } = *linear;
         let label = self.weight_label(Term::QuantizedWeights, name);
         let pairs = d_in.saturating_mul(d_out).div_ceil(2);
-        let storage = self.job.plan.quantization.bnb_4bit_quant_storage.dtype();
-        let Some(storage) = storage.filter(|_| self.job.sharding.shards_four_bit && !self.holder.frozen) else {
+        if !self.shards_four_bit() {
             let packed = Tensor::new(self.tape, label, dims(&[(Sym::PackedPairs, pairs)]), ElementType::Byte);
             if self.quantizes_while_loading() {
                 self.built.quantized.push(Parameter::new(packed.clone(), name, tag));
             }
             return packed;
-        };
+        }
         // `[elements, 1]`: rows are what FSDP2 splits.
-        let whole = dims(&[(Sym::PackedPairs, pairs.div_ceil(storage.bytes())), (Sym::One, 1)]);
-        let element = element_type(storage);
+        let storage = self.job.plan.quantization.bnb_4bit_quant_storage.dtype();
+        let element = storage.map_or(ElementType::Byte, element_type);
+        let whole = dims(&[(Sym::PackedPairs, pairs.div_ceil(element.bytes())), (Sym::One, 1)]);
+        self.sharded_numbers(name, whole, element, tag)
+    }
+
+    /// LLM.int8()'s numbers as ZeRO-3 has them: it partitions the parameter, and `MatmulLtState.CB` (nn/modules.py
+    /// `Linear8bitLt.init_8bit_state`) goes on holding all of it on every rank.
+    fn partitioned_rows(&mut self, linear: &Linear<'_>, tag: LayerTag) -> Option<Tensor> {
+        let Linear { name, d_in, d_out, .. } = *linear;
+        if !self.job.sharding.partitions_eight_bit || self.holder.frozen {
+            return None;
+        }
+        let whole = dims(&[(Sym::DOut, d_out), (Sym::DIn, d_in)]);
+        Some(self.sharded_numbers(name, whole, ElementType::Byte, tag))
+    }
+
+    /// The numbers of a quantised weight, sharded like any other parameter.
+    fn sharded_numbers(&mut self, name: &str, whole: Shape, element: ElementType, tag: LayerTag) -> Tensor {
+        let label = self.weight_label(Term::QuantizedWeights, name);
         let held = strategy(&self.job.sharding).weight_shape(whole);
-        let packed = Tensor::new(self.tape, label, held, element).standing_for(whole, element);
-        self.remember(packed, name, tag)
+        let numbers = Tensor::new(self.tape, label, held, element).standing_for(whole, element);
+        let numbers = self.remember(numbers, name, tag);
+        self.built.parameters.iter_mut().rev().take(1).for_each(|one| one.packed = Some(element));
+        numbers
+    }
+
+    /// Whether packed 4-bit weights are sharded like any other parameter.
+    fn shards_four_bit(&self) -> bool {
+        self.job.sharding.shards_four_bit && !self.holder.frozen
     }
 
     /// The LoRA matrices on a linear layer, where it is a target.

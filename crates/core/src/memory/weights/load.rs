@@ -6,8 +6,9 @@ use super::model::{EmbeddingTable, Holder, LoadedModel};
 use super::modules::{LayerWeights, NormWeights, Projection};
 use super::order::{self, Construction};
 use crate::job::{Job, Scheme};
-use crate::memory::autograd::{Extent, LayerTag, Sym, Tape, Tensor, dims};
+use crate::memory::autograd::{ElementType, Extent, LayerTag, Sym, Tape, Tensor, dims};
 use crate::memory::loading::Turns;
+use crate::memory::parameter::Parameter;
 use crate::memory::period::{simulated, windows_run_alike};
 use crate::memory::precision::element_type;
 use crate::memory::term::Term;
@@ -24,6 +25,9 @@ pub(in crate::memory) fn load(tape: &Rc<Tape>, job: &Job, holder: Holder) -> Loa
     let norm = job.model.layers.first().map_or(NormKind::LayerNorm, |run| run.layer.norm);
     let last = builder.modules(&job.model.final_modules, norm, outside);
     let head = builder.heads(outside);
+    if tape.extent != Extent::Whole && holder.term.is_none() && job.sharding.loads_whole_base {
+        builder.hold_whole_base();
+    }
     if tape.extent == Extent::Whole
         && holder.term.is_none()
         && matches!(job.sharding.scheme, Scheme::Single | Scheme::Ddp)
@@ -170,6 +174,24 @@ impl Builder<'_> {
             }
         }
         heads
+    }
+
+    /// What of the base is there beside this rank's shares before anything is sharded. A replay brings loading and what it
+    /// leaves into an order of its own, and empties the cache behind it.
+    fn hold_whole_base(&self) {
+        let eight_bit = self.job.sharding.partitions_eight_bit;
+        let loaded = element_type(self.job.numerics.weights);
+        let beside = |one: &Parameter| {
+            // `CB`, the whole of an 8-bit weight, is the parameter's own storage until then.
+            let whole = match one.packed {
+                Some(_) if eight_bit => 0,
+                packed => one.elements().saturating_mul(packed.unwrap_or(loaded).bytes()),
+            };
+            whole.saturating_sub(one.tensor.storage_bytes()).saturating_mul(one.tag.repeat)
+        };
+        let bytes = self.built.parameters.iter().map(beside).fold(0, u64::saturating_add);
+        let label = self.tape.label(Term::QuantizedWeights, "before sharding");
+        self.tape.moment(label, dims(&[(Sym::N, bytes)]), ElementType::Byte);
     }
 
     /// Brings what is on the tape from `start` on into the order in which a program makes it.

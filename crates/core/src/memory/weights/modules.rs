@@ -24,12 +24,18 @@ pub(in crate::memory) enum BaseWeight {
     Plain(Tensor),
     /// bitsandbytes 4-bit: packed pairs and their scales; `nested` when the scales are quantised again.
     FourBit {
+        /// The packed pairs, where they are sharded like any other parameter.
+        sharded: Option<Tensor>,
         /// Held, never computed with: each matmul materialises the weight anew.
         _held: Vec<Tensor>,
         nested: bool,
     },
     /// bitsandbytes LLM.int8(): one byte a weight, one fp32 a row.
-    EightBit { _held: Vec<Tensor> },
+    EightBit {
+        /// The numbers as a parameter, where that is sharded.
+        sharded: Option<Tensor>,
+        _held: Vec<Tensor>,
+    },
 }
 
 /// A LoRA adapter.

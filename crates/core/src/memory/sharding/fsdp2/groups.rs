@@ -115,7 +115,11 @@ impl ParamGroups {
         if !group.gathered.borrow().is_empty() || group.in_flight.borrow().is_some() {
             return;
         }
-        let output = self.tape.on(COPY_IN, || self.all_gather(group));
+        // One process gathers nothing.
+        let output = match self.ranks {
+            1 => self.tensor(Term::GatheredParameters, "", Sym::Nothing, 0, ElementType::Byte),
+            _ => self.tape.on(COPY_IN, || self.all_gather(group)),
+        };
         group.in_flight.replace(Some(output));
     }
 
@@ -143,6 +147,10 @@ impl ParamGroups {
     /// backward frees it at once.
     fn wait_for_unshard(&self, group: &Group, forward: bool) {
         let Some(output) = group.in_flight.take() else { return };
+        if self.ranks == 1 {
+            group.gathered.replace(self.copy_of_shards(group));
+            return;
+        }
         if forward {
             self.retained.take();
         }
@@ -161,6 +169,21 @@ impl ParamGroups {
         if forward {
             self.retained.replace(Some(output));
         }
+    }
+
+    /// The parameters of a process that is alone: each a copy of its shard, cast before where it is kept in another dtype.
+    /// A cast is held until the next one is there.
+    fn copy_of_shards(&self, group: &Group) -> Vec<Tensor> {
+        let symbol = group.place.symbol();
+        let copy =
+            |name: &str, one: &Gathered| self.tensor(Term::GatheredParameters, name, symbol, one.elements, one.element);
+        let mut cast = None;
+        let copies = group.parameters.iter().map(|one| {
+            let own = (one.kept != one.element).then(|| copy("shard", one));
+            drop(std::mem::replace(&mut cast, own));
+            copy(symbol.text(), one)
+        });
+        copies.collect()
     }
 
     /// `foreach_reduce`: this rank's share, in the dtype of the shards.

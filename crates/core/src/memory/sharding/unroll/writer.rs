@@ -55,7 +55,12 @@ impl<'a> Writer<'a> {
         let mut rows = Vec::with_capacity(modules.parameters.len());
         for parameter in &modules.parameters {
             rows.push(Rows {
-                gathered: old.add_row(Term::GatheredParameters, &parameter.name, parameter.shape, element),
+                gathered: old.add_row(
+                    Term::GatheredParameters,
+                    &parameter.name,
+                    parameter.shape,
+                    parameter.packed.unwrap_or(element),
+                ),
                 gradient: old.add_row(Term::WeightGradients, &parameter.name, parameter.shape, element),
             });
         }

@@ -207,7 +207,12 @@ impl Stage for Buckets<'_> {
                     writer.free(held);
                 }
             }
-            Action::ForwardBegins | Action::ForwardEnds | Action::BackwardBegins | Action::BackwardEnds => {}
+            Action::ForwardBegins
+            | Action::ForwardEnds
+            | Action::BackwardBegins
+            | Action::BackwardEnds
+            | Action::GraphHolds
+            | Action::DataReplaced => {}
         }
     }
 }

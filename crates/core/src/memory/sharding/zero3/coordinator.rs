@@ -222,6 +222,11 @@ impl Coordinator {
         std::mem::swap(&mut self.moves, moves);
     }
 
+    /// Whether some module's backward has begun.
+    pub(super) fn is_in_backward(&self) -> bool {
+        !self.in_backward.is_empty()
+    }
+
     /// Parameters of an all-gather.
     pub(super) fn parameters_of(&self, handle: usize) -> &[usize] {
         self.gathered.get(handle)

@@ -22,8 +22,8 @@ pub(super) struct Gathering<'a> {
     moves: Vec<Move>,
     /// Of each copy of a parameter.
     parameters: Vec<Parameter>,
-    /// All-gathers of several parameters, by handle.
-    flat: Vec<Option<Held>>,
+    /// All-gathers of several parameters, by handle: a buffer for each dtype.
+    flat: Vec<Vec<Held>>,
     /// An offloaded shard on the GPU, and whose: the collective holds it until it is waited for or the next one begins
     /// (`stashed_for_allocator_safety_` and `shelvesToUnstash_` in torch's ProcessGroupNCCL.cpp).
     stashed: Option<Stashed>,
@@ -31,6 +31,8 @@ pub(super) struct Gathering<'a> {
     meetings: Meetings,
     /// What is released now was met by the graph.
     in_graph: bool,
+    /// Released, and held by the graph until all of it is freed.
+    kept: Vec<Held>,
 }
 
 /// One copy of a parameter.
@@ -39,11 +41,15 @@ struct Parameter {
     /// Its number among the simulated ones.
     number: u32,
     elements: u64,
+    /// dtype in which it is gathered.
+    element: ElementType,
     /// The graph saves it as it was gathered: grouped matmuls do, where DeepSpeed's own linear saves the parameter.
     is_saved: bool,
     gathered: Option<Held>,
     /// Released, and held by the graph until the module's backward has run.
     saved: Option<Held>,
+    /// The graph holds it as it is gathered now, until all of it is freed.
+    is_kept: bool,
 }
 
 /// How often a module is met in the micro-batches so far, and when its last forward before its backward is.
@@ -105,16 +111,19 @@ impl<'a> Gathering<'a> {
         let mut to_come: Vec<Coordinator> = traces.iter().enumerate().map(coordinator).collect();
         to_come.reverse();
         let nothing = || Coordinator::new(reach, Lists::default(), &[], &[], false);
+        let element = element_type(sharding.param_dtype);
         let parameter = |number, one: &super::super::hooks::Parameter| Parameter {
             number,
             elements: one.elements(),
+            element: one.packed.unwrap_or(element),
             is_saved: one.shape.sizes().len() > 2,
             gathered: None,
             saved: None,
+            is_kept: false,
         };
         Self {
             sharding,
-            element: element_type(sharding.param_dtype),
+            element,
             coordinator: to_come.pop().unwrap_or_else(nothing),
             to_come,
             moves: Vec::new(),
@@ -124,11 +133,16 @@ impl<'a> Gathering<'a> {
             bucket: Bucket::default(),
             meetings: Meetings::new(traces),
             in_graph: false,
+            kept: Vec::new(),
         }
     }
 
     fn elements(&self, parameter: usize) -> u64 {
         self.parameters.get(parameter).map_or(0, |one| one.elements)
+    }
+
+    fn element_of(&self, parameter: usize) -> ElementType {
+        self.parameters.get(parameter).map_or(self.element, |one| one.element)
     }
 
     /// Elements with padding to a multiple of the ranks.
@@ -152,7 +166,7 @@ impl<'a> Gathering<'a> {
             Move::Gather(parameter) => {
                 let elements = if self.is_alone() { 0 } else { self.padded(self.elements(parameter)) };
                 self.hold_gathered(writer, parameter, elements);
-                let shard = self.bring_shards(writer, elements / self.sharding.ranks);
+                let shard = self.bring_shards(writer, elements / self.sharding.ranks, self.element_of(parameter));
                 self.begin_collective(writer);
                 self.stashed = shard.map(|shard| Stashed { parameter, shard });
             }
@@ -167,13 +181,12 @@ impl<'a> Gathering<'a> {
                 self.hold_gathered(writer, parameter, elements);
             }
             Move::FreeFlat(handle) => {
-                if let Some(held) = self.flat.get_mut(handle).and_then(Option::take) {
-                    writer.free(held);
-                }
+                self.flat.get_mut(handle).into_iter().flat_map(std::mem::take).for_each(|held| writer.free(held));
             }
             Move::Release(parameter) => {
                 let Some(one) = self.parameters.get_mut(parameter) else { return };
                 match one.gathered.take() {
+                    Some(held) if std::mem::take(&mut one.is_kept) => self.kept.push(held),
                     Some(held) if self.in_graph && one.is_saved => one.saved = Some(held),
                     Some(held) => writer.free(held),
                     None => {}
@@ -191,33 +204,44 @@ impl<'a> Gathering<'a> {
         }
     }
 
+    /// All of the graph is freed with the loss.
+    fn free_kept(&mut self, writer: &mut Writer<'_>) {
+        self.kept.drain(..).for_each(|held| writer.free(held));
+        self.parameters.iter_mut().for_each(|one| one.is_kept = false);
+    }
+
     /// A gathered parameter of so many elements.
     fn hold_gathered(&mut self, writer: &mut Writer<'_>, parameter: usize, elements: u64) {
         let Some(one) = self.parameters.get_mut(parameter) else { return };
-        one.gathered = Some(writer.allocate_gathered(one.number, elements.saturating_mul(self.element.bytes())));
+        one.gathered = Some(writer.allocate_gathered(one.number, elements.saturating_mul(one.element.bytes())));
     }
 
+    /// `_all_gather_coalesced`: dtype by dtype, in the order of their names.
     fn gather_flat(&mut self, writer: &mut Writer<'_>, handle: usize) {
-        let parameters = self.coordinator.parameters_of(handle);
-        let sum = parameters.iter().map(|one| self.padded(self.elements(*one))).fold(0, u64::saturating_add);
-        let elements = if self.is_alone() { 0 } else { sum };
-        let held = writer.allocate(Term::GatheredParameters, "all-gather", elements, self.element);
+        const BY_NAME: [ElementType; 3] = [ElementType::Half, ElementType::F32, ElementType::Byte];
         if self.flat.len() <= handle {
-            self.flat.resize(handle.saturating_add(1), None);
+            self.flat.resize(handle.saturating_add(1), Vec::new());
         }
-        if let Some(place) = self.flat.get_mut(handle) {
-            *place = Some(held);
+        for element in BY_NAME {
+            let own = self.coordinator.parameters_of(handle).iter().filter(|one| self.element_of(**one) == element);
+            let sum = own.map(|one| self.padded(self.elements(*one))).fold(0, u64::saturating_add);
+            if sum == 0 {
+                continue;
+            }
+            let elements = if self.is_alone() { 0 } else { sum };
+            let held = writer.allocate(Term::GatheredParameters, "all-gather", elements, element);
+            self.flat.iter_mut().skip(handle).take(1).for_each(|flat| flat.push(held));
+            if let Some(shards) = self.bring_shards(writer, elements / self.sharding.ranks, element) {
+                // Joined in the flat buffer, which the collective reads.
+                writer.free(shards);
+            }
+            self.begin_collective(writer);
         }
-        if let Some(shards) = self.bring_shards(writer, elements / self.sharding.ranks) {
-            // Joined in the flat buffer, which the collective reads.
-            writer.free(shards);
-        }
-        self.begin_collective(writer);
     }
 
     /// Shards on the host come to the GPU first.
-    fn bring_shards(&self, writer: &mut Writer<'_>, elements: u64) -> Option<Held> {
-        let bring = || writer.allocate(Term::OffloadStaging, "shard", elements, self.element);
+    fn bring_shards(&self, writer: &mut Writer<'_>, elements: u64, element: ElementType) -> Option<Held> {
+        let bring = || writer.allocate(Term::OffloadStaging, "shard", elements, element);
         self.sharding.offload_param.then(bring)
     }
 
@@ -320,6 +344,18 @@ impl Stage for Gathering<'_> {
                 self.reduce(writer);
                 self.coordinator.release_all();
             }
+            // What recomputation builds goes with it, before the parameter is released.
+            Action::GraphHolds => {
+                let parameter = writer.copies.parameter(hook.subject, copy);
+                let runs_forward = !self.coordinator.is_in_backward();
+                let found = self.parameters.get_mut(parameter).filter(|one| runs_forward && one.gathered.is_some());
+                found.into_iter().for_each(|one| one.is_kept = true);
+            }
+            Action::DataReplaced => {
+                let parameter = writer.copies.parameter(hook.subject, copy);
+                let gathered = self.parameters.get_mut(parameter).and_then(|one| one.gathered.take());
+                gathered.into_iter().for_each(|held| writer.free(held));
+            }
             Action::ReductionDone | Action::GradientsJoined | Action::StepDone => {}
         }
         let mut moves = std::mem::take(&mut self.moves);
@@ -332,6 +368,9 @@ impl Stage for Gathering<'_> {
         if hook.action == Action::BackwardEnds {
             let module = writer.copies.module(hook.subject, copy);
             self.free_saved(writer, module);
+        }
+        if hook.action == Action::BackwardDone {
+            self.free_kept(writer);
         }
         if hook.action == Action::BackwardDone
             && let Some(next) = self.to_come.pop()

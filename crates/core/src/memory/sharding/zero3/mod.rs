@@ -30,12 +30,20 @@ impl Zero3<'_> {
         if self.0.accumulates_apart() { element_type(self.0.grad_accum_dtype) } else { ElementType::Half }
     }
 
-    /// Parameters that are never partitioned again once gathered (`persistent_parameters`).
-    fn persistent(&self, parameters: &[Parameter]) -> Shape {
-        let persists = |one: &&Parameter| one.elements() <= self.0.param_persistence_threshold;
-        let elements = |one: &Parameter| one.elements().saturating_mul(one.tag.repeat);
-        let sum = parameters.iter().filter(persists).map(elements).fold(0, u64::saturating_add);
-        dims(&[(Sym::Persistent, sum)])
+    /// Parameters that are never partitioned again once gathered (`persistent_parameters`), by dtype.
+    fn persistent(&self, parameters: &[Parameter]) -> impl Iterator<Item = (Shape, ElementType)> {
+        let sum = |element: ElementType| {
+            let persists = |one: &&Parameter| {
+                one.elements() <= self.0.param_persistence_threshold
+                    && one.packed.unwrap_or(ElementType::Half) == element
+            };
+            let elements = |one: &Parameter| one.elements().saturating_mul(one.tag.repeat);
+            parameters.iter().filter(persists).map(elements).fold(0, u64::saturating_add)
+        };
+        let of = |element| (element, sum(element));
+        let sums = [ElementType::Half, ElementType::F32, ElementType::Byte].map(of).into_iter();
+        sums.filter(|(element, sum)| *element == ElementType::Half || *sum > 0)
+            .map(|(element, sum)| (dims(&[(Sym::Persistent, sum)]), element))
     }
 }
 
@@ -79,7 +87,7 @@ impl Zero3<'_> {
         let persists = |one: &&Parameter| one.elements() <= sharding.param_persistence_threshold;
         let gather = |one: &Parameter| {
             let label = tape.label(Term::GatheredParameters, &one.name);
-            Tensor::new(tape, label, one.tensor.shape(), element)
+            Tensor::new(tape, label, one.tensor.shape(), one.packed.unwrap_or(element))
         };
         buffers.extend(parameters.iter().filter(persists).map(gather));
         buffers
@@ -117,7 +125,8 @@ impl Strategy for Zero3<'_> {
             tape.enter_layer(outside);
         }
         let label = tape.label(Term::GatheredParameters, "persistent");
-        buffers.push(Tensor::new(tape, label, self.persistent(parameters.all), ElementType::Half));
+        let persistent = self.persistent(parameters.all);
+        buffers.extend(persistent.map(|(shape, element)| Tensor::new(tape, label, shape, element)));
         buffers
     }
 
