@@ -28,6 +28,22 @@ fn one_process_is_wrapped_like_several() {
     }
 }
 
+#[test]
+fn fsdp1_does_not_run_a_frozen_tied_table_unsharded() {
+    let plan = |framework: &str, model: &str, gpus: u64| {
+        let plan = json!({
+            "model": model, "method": "lora", "gpu": "h100-80gb", "num_gpus": gpus, "trainer": {"name": "transformers"},
+            "distributed": {"framework": framework}
+        });
+        Job::resolve(&Plan::from_value(&plan).unwrap()).map(|_| ()).map_err(|problems| problems[0].field.clone())
+    };
+    let tied = "meta-llama/Llama-3.2-1B";
+    assert_eq!(plan("fsdp1", tied, 1), Err("distributed.framework".to_owned()));
+    assert_eq!(plan("fsdp1", tied, 2), Ok(()));
+    assert_eq!(plan("fsdp2", tied, 1), Ok(()));
+    assert_eq!(plan("fsdp1", "meta-llama/Llama-3.1-8B", 1), Ok(()));
+}
+
 /// A 4-bit base of 70 billion parameters that FSDP shards among eight.
 fn sharded_base(release: &str, efficient: bool) -> Value {
     json!({
@@ -57,7 +73,7 @@ fn a_base_that_is_quantised_on_every_gpu_is_whole_while_it_is_loaded() {
 fn the_host_holds_what_each_process_reads() {
     let held = |framework: &str, release: &str, efficient: bool| -> HostVerdict {
         let plan = json!({
-            "model": "Qwen/Qwen3-8B", "method": "full", "gpu": "h100-80gb-sxm", "num_gpus": 8, "torch_dtype": "bfloat16",
+            "model": "Qwen/Qwen3-8B", "method": "full", "gpu": "h100-80gb", "num_gpus": 8, "torch_dtype": "bfloat16",
             "mixed_precision": "bf16", "trainer": {"name": "transformers", "version": release},
             "distributed": {"framework": framework, "cpu_ram_efficient_loading": efficient}
         });

@@ -12,7 +12,18 @@ pub(crate) fn contradictions(plan: &Plan, model: &Model, gpu: &Gpu) -> Vec<Probl
     let mut problems = within(plan);
     problems.extend(flash_attention(plan, gpu));
     problems.extend(positions(plan, model));
+    problems.extend(frozen_table_unsharded(plan, model));
     problems
+}
+
+/// FSDP1 without sharding makes parameters of its views after each forward, and raises where a frozen table is the head too:
+/// "as_params=True type(prim_param)=<class 'torch.Tensor'>" (torch/distributed/fsdp/_flat_param.py `_use_unsharded_views`).
+fn frozen_table_unsharded(plan: &Plan, model: &Model) -> Option<Problem> {
+    let whole = plan.num_gpus < 2 || plan.distributed.sharding_strategy == Some(ShardingStrategy::NoShard);
+    let flat = plan.distributed.framework == Framework::Fsdp1 && plan.trainer.name != TrainerName::Custom;
+    let frozen = plan.method != Method::Full && plan.task != Task::Inference && model.tie_word_embeddings;
+    let raises = whole && flat && frozen && plan.lora.modules_to_save.is_empty();
+    raises.then(|| contradiction("distributed.framework", "method", "fsdp2")).flatten()
 }
 
 /// Those that no model and no GPU can change.
