@@ -49,10 +49,11 @@ impl LossImplementation {
         } else if plan.use_liger_kernel {
             Self::Liger
         } else if trainer.offers_chunked_nll() && plan.task == Task::Sft {
-            match plan.policy.loss_type {
-                Some(LossType::ChunkedNll) => Self::ChunkedNll,
-                None if trainer.chunks_loss() => Self::ChunkedNll,
-                _ => Self::FullLogits,
+            let chosen = plan.policy.loss_type;
+            if chosen.has(LossType::ChunkedNll) || chosen.is_empty() && trainer.chunks_loss() {
+                Self::ChunkedNll
+            } else {
+                Self::FullLogits
             }
         } else {
             Self::FullLogits
@@ -144,7 +145,7 @@ impl Job {
     /// What computes the loss, or the log-probabilities of answers that one is made of.
     pub(crate) fn head_implementation(&self) -> LossImplementation {
         let fused = match self.plan.task {
-            Task::Dpo | Task::Kto | Task::Orpo => self.answer_logits() == AnswerLogits::Fused,
+            Task::Dpo | Task::Kto | Task::Orpo | Task::Cpo => self.answer_logits() == AnswerLogits::Fused,
             Task::Grpo | Task::Rloo => self.trainer.fuses_lm_head(),
             _ => false,
         };

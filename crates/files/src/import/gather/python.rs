@@ -21,7 +21,7 @@ const METHODS: [(&str, Task); 21] = [
     ("GRPO", Task::Grpo),
     ("RLOO", Task::Rloo),
     ("PPO", Task::Ppo),
-    ("CPO", Task::Orpo),
+    ("CPO", Task::Cpo),
     ("IterativeSFT", Task::Sft),
     ("OnlineDPO", Task::Dpo),
     ("NashMD", Task::Dpo),
@@ -37,8 +37,7 @@ const METHODS: [(&str, Task); 21] = [
 ];
 
 /// Those of them that stand for another: what they hold beside it is told.
-const APPROXIMATED: [&str; 12] = [
-    "CPO",
+const APPROXIMATED: [&str; 11] = [
     "IterativeSFT",
     "OnlineDPO",
     "NashMD",
