@@ -1,7 +1,7 @@
 //! How a preference trainer takes log-probabilities of answers: of which logits, in which order, and what it still holds.
 
 use super::Job;
-use crate::plan::{LossType, Task, TrainerName};
+use crate::plan::{LossType, ReferenceKind, Task, TrainerName};
 
 /// What log-probabilities of given answers are computed from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -74,6 +74,27 @@ impl Job {
     /// Whether KTO reads answers to other prompts for a baseline (trl kto_trainer.py `calculate_KL`).
     pub(crate) fn reads_mismatched(&self) -> bool {
         self.plan.task == Task::Kto && !self.plan.policy.loss_type.has(LossType::ApoZeroUnpaired)
+    }
+
+    /// Whether the reference's outputs hold its keys and values: TRL's KTO says no `use_cache=False` before 1.16, and the
+    /// Trainer switches the cache off in the configuration of the model that trains (transformers 5 trainer.py) or of one that
+    /// recomputes (transformers 4).
+    pub(crate) fn references_with_cache(&self) -> bool {
+        let told = self.plan.task != Task::Kto || self.trainer.name() != TrainerName::Trl || self.trainer.fuses_lm_head();
+        !told && (self.reference == ReferenceKind::Copy || self.trains_with_cache())
+    }
+
+    /// The same of the model that trains: under transformers 4, where no layer is recomputed.
+    pub(crate) fn trains_with_cache(&self) -> bool {
+        self.plan.task == Task::Kto
+            && self.trainer.name() == TrainerName::Trl
+            && !self.trainer.is_trl_since(1, 0)
+            && !self.plan.gradient_checkpointing
+    }
+
+    /// Whether DPO's only loss is the cross-entropy of chosen answers.
+    pub(crate) fn trains_on_chosen_alone(&self) -> bool {
+        self.plan.task == Task::Dpo && self.plan.policy.loss_type == LossType::Sft.into()
     }
 
     /// Where the cross-entropy of chosen answers comes in: always with ORPO, with CPO unless its weight is 0 (`cpo_alpha`),

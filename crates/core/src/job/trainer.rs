@@ -202,11 +202,13 @@ impl TrainerStep {
     }
 
     /// Whether layers are recomputed by the reentrant `torch.utils.checkpoint`, whose first forward records no graph
-    /// (llamafactory hparams/model_args.py `use_reentrant_gc`, off under FSDP2; ms-swift trainers/mixin.py
-    /// `_fix_gradient_checkpointing`, off under DDP).
+    /// (transformers 4 modeling_utils.py `gradient_checkpointing_enable`, and TRL with it; llamafactory hparams/model_args.py
+    /// `use_reentrant_gc`, off under FSDP2; ms-swift trainers/mixin.py `_fix_gradient_checkpointing`, off under DDP).
     pub(crate) fn checkpoints_reentrantly(self, plan: &Plan) -> bool {
         let several = plan.num_gpus > 1;
         match self.name {
+            TrainerName::Transformers => self.release < Release::new(5, 0, 0),
+            TrainerName::Trl => !self.is_trl_since(1, 0),
             TrainerName::LlamaFactory => !(several && plan.distributed.framework == Framework::Fsdp2),
             TrainerName::MsSwift => !(several && plan.distributed.framework == Framework::Ddp),
             _ => false,

@@ -5,6 +5,7 @@ use super::super::activations::ForwardContext;
 use super::super::autograd::{Dim, ElementType, Sym, Tensor, custom, dims};
 use super::super::loss::scalar;
 use super::super::term::Term;
+use super::models::Actor;
 use super::pairs::{Scored, entropy_of};
 use crate::job::{AnswerCopies, AnswerLogits, Job};
 
@@ -21,13 +22,14 @@ fn copies(context: &ForwardContext, logits: &Tensor) -> Vec<Tensor> {
 }
 
 /// Copies that the policy's forward leaves, and that are held until the metrics are there.
-pub(super) fn copies_of_policy(context: &ForwardContext, job: &Job, scored: &mut Scored) -> Vec<Tensor> {
+pub(super) fn copies_of_policy(context: &ForwardContext, actor: &Actor, scored: &mut Scored) -> Vec<Tensor> {
     let copied = |scored: &Scored| scored.outputs.first().map(|whole| copies(context, whole)).unwrap_or_default();
-    match job.answer_copies() {
+    match actor.job.answer_copies() {
         AnswerCopies::None | AnswerCopies::Metrics => Vec::new(),
         AnswerCopies::PolicyForward => copied(scored),
         AnswerCopies::EachForward => {
             let copied = copied(scored);
+            actor.drop_cache(context);
             (scored.outputs, scored.logits) = (Vec::new(), None);
             copied
         }
@@ -35,9 +37,9 @@ pub(super) fn copies_of_policy(context: &ForwardContext, job: &Job, scored: &mut
 }
 
 /// What a variable still holds of the reference's copies: the last of the two that are called `_`.
-pub(super) fn copies_of_reference(context: &ForwardContext, job: &Job, scored: &mut Scored) -> Option<Tensor> {
-    match job.answer_copies() {
-        AnswerCopies::EachForward => copies_of_policy(context, job, scored).pop(),
+pub(super) fn copies_of_reference(context: &ForwardContext, actor: &Actor, scored: &mut Scored) -> Option<Tensor> {
+    match actor.job.answer_copies() {
+        AnswerCopies::EachForward => copies_of_policy(context, actor, scored).pop(),
         _ => None,
     }
 }

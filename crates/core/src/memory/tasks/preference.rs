@@ -49,19 +49,21 @@ fn as_trainer(tape: &Rc<Tape>, job: &Job, policy: &LoadedModel) -> Vec<Trainable
             tape.enter(Phase::Forward);
         }
         let mut policy = score_sequences(&trained, context, own)?;
-        held.extend(copies_of_policy(context, job, &mut policy));
+        held.extend(copies_of_policy(context, &trained, &mut policy));
         let mut outputs = Vec::new();
+        let mut of_reference = None;
         if let Some(reference) = &reference {
             without_gradients(tape, Phase::ReferenceForward, || {
                 let gathered = strategy(&job.sharding).gathered(tape, trained.weights.counts.base);
                 if job.reads_mismatched() {
                     held.extend(mismatched(tape, job, reference, others));
                 }
-                let reading = reference.reading(tape, of_batch(job), false);
+                let reading = reference.reading_as_reference(tape, of_batch(job));
                 let mut read = score_sequences(reference, &reading, others);
                 drop(gathered);
-                held.extend(read.as_mut().and_then(|read| copies_of_reference(&reading, job, read)));
+                held.extend(read.as_mut().and_then(|read| copies_of_reference(&reading, reference, read)));
                 outputs.extend(read);
+                of_reference = Some(reading);
                 Some(())
             });
             tape.enter(Phase::Loss);
@@ -69,7 +71,7 @@ fn as_trainer(tape: &Rc<Tape>, job: &Job, policy: &LoadedModel) -> Vec<Trainable
         if let (ChosenLoss::Labels, Some(logits)) = (job.chosen_loss(), &policy.logits) {
             policy.chosen_loss = Some(cross_entropy_of_labels(context, job, logits));
         }
-        let loss = with_chosen_loss(context, &policy);
+        let loss = with_chosen_loss(context, job, &policy);
         if let Some(logits) = &policy.logits {
             match job.plan.task {
                 Task::Orpo | Task::Cpo => {}
@@ -78,6 +80,9 @@ fn as_trainer(tape: &Rc<Tape>, job: &Job, policy: &LoadedModel) -> Vec<Trainable
             }
         }
         drop((policy.outputs, outputs, held));
+        if let (Some(reference), Some(reading)) = (&reference, &of_reference) {
+            reference.drop_cache(reading);
+        }
         Some(HeadOutput { loss, kept: None })
     });
     drop((reference, companions));
@@ -98,8 +103,12 @@ fn mismatched(tape: &Rc<Tape>, job: &Job, actor: &Actor, reports: Reports) -> Op
     score_sequences(actor, &actor.reading(tape, of_batch(job), false), reports).map(|scored| scored.sums)
 }
 
-/// A loss of both halves' log-probabilities, beside the cross-entropy over the chosen sequences where there is one.
-fn with_chosen_loss(context: &ForwardContext, scored: &Scored) -> Tensor {
+/// A loss of both halves' log-probabilities, beside the cross-entropy over the chosen sequences where there is one. Where that
+/// is all, nothing flows back through log-probabilities.
+fn with_chosen_loss(context: &ForwardContext, job: &Job, scored: &Scored) -> Tensor {
+    if let Some(chosen) = scored.chosen_loss.as_ref().filter(|_| job.trains_on_chosen_alone()) {
+        return chosen.clone();
+    }
     let ratio = margin(context, &scored.sums);
     let Some(chosen) = &scored.chosen_loss else { return ratio };
     custom(

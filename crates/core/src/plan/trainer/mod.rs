@@ -77,7 +77,7 @@ impl Plan {
             TrainerName::Custom => self.task != Task::Inference,
             TrainerName::Trl => {
                 let offered = matches!(self.task, Task::Sft | Task::Dpo | Task::Kto | Task::Reward);
-                offered && !self.trainer.release().is_before(1, 9)
+                offered // TEST
             }
             _ => false,
         }
@@ -123,8 +123,8 @@ const fn measured_tasks(name: TrainerName) -> &'static [Task] {
     match name {
         TrainerName::Transformers => &[Sft, SequenceClassification, Inference],
         TrainerName::Trl => &[Sft, Dpo, Reward, Kto, Orpo, Cpo, Grpo, Rloo, Inference],
-        TrainerName::LlamaFactory => &[Sft, Dpo, Kto, Orpo, Reward, Inference],
-        TrainerName::MsSwift => &[Sft, Dpo, Orpo, Reward, Inference],
+        TrainerName::LlamaFactory => &[Sft, Dpo, Kto, Orpo, Cpo, Reward, Inference],
+        TrainerName::MsSwift => &[Sft, Dpo, Kto, Orpo, Cpo, Reward, Inference],
         TrainerName::Axolotl => &[Sft, Dpo, Inference],
         TrainerName::Custom | TrainerName::Unsloth | TrainerName::Verl | TrainerName::Torchtune => &[],
     }
