@@ -61,7 +61,9 @@ fn the_reference_runs_between_the_policys_forward_and_its_backward() {
 
 #[test]
 fn cpo_simpo_orpo_and_kto_are_exact_at_every_version() {
-    let among = |line: &&str| ["\"cpo\"", "\"orpo\"", "\"kto\""].iter().any(|task| line.contains(&["\"task\": ", task].concat()));
+    let among = |line: &&str| {
+        ["\"cpo\"", "\"orpo\"", "\"kto\""].iter().any(|task| line.contains(&["\"task\": ", task].concat()))
+    };
     let runs = errors_of(RUNS.lines().filter(among));
     let of = |task: &str, version: &str| {
         let release = Release::parse(version).unwrap();

@@ -24,7 +24,7 @@ pub use attention::AttentionKernel;
 pub(crate) use four_bit::FusedGemm;
 pub use instances::Instance;
 pub use loss::LossImplementation;
-pub(crate) use loss::{HeadPositions, LogitsMetrics};
+pub(crate) use loss::{HeadPositions, LogitsMetrics, ShiftedLogits};
 pub use numerics::Numerics;
 pub(crate) use numerics::adapter_dtype;
 pub(crate) use pairs::{AnswerCopies, AnswerLogits, ChosenLoss};

@@ -76,12 +76,16 @@ impl Job {
         self.plan.task == Task::Kto && !self.plan.policy.loss_type.has(LossType::ApoZeroUnpaired)
     }
 
-    /// Whether the reference's outputs hold its keys and values: TRL's KTO says no `use_cache=False` before 1.16, and the
-    /// Trainer switches the cache off in the configuration of the model that trains (transformers 5 trainer.py) or of one that
-    /// recomputes (transformers 4).
+    /// Whether the reference's outputs hold its keys and values: the KTO of ms-swift, and TRL's before 1.16, say no
+    /// `use_cache=False`, and the Trainer switches the cache off in the configuration of the model that trains (transformers 5
+    /// trainer.py) or of one that recomputes (transformers 4).
     pub(crate) fn references_with_cache(&self) -> bool {
-        let told = self.plan.task != Task::Kto || self.trainer.name() != TrainerName::Trl || self.trainer.fuses_lm_head();
-        !told && (self.reference == ReferenceKind::Copy || self.trains_with_cache())
+        let says_nothing = match self.trainer.name() {
+            TrainerName::Trl => !self.trainer.fuses_lm_head(),
+            name => name == TrainerName::MsSwift,
+        };
+        let caches = self.reference == ReferenceKind::Copy || self.trains_with_cache();
+        self.plan.task == Task::Kto && says_nothing && caches
     }
 
     /// The same of the model that trains: under transformers 4, where no layer is recomputed.

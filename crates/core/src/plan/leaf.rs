@@ -245,7 +245,9 @@ impl Leaf for LossTypes {
         match value {
             Value::Null => {}
             Value::Array(names) => names.iter().try_for_each(add)?,
-            Value::String(names) if names.contains(',') => names.split(',').map(Value::from).try_for_each(|it| add(&it))?,
+            Value::String(names) if names.contains(',') => {
+                names.split(',').map(Value::from).try_for_each(|it| add(&it))?
+            }
             name => add(name)?,
         }
         Ok(losses)

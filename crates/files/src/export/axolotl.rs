@@ -155,7 +155,7 @@ fn data(task: Task) -> Vec<Setting> {
     let local =
         |kind: &str| vec![set("path", "train.jsonl"), set("ds_type", "json"), set("split", "train"), set("type", kind)];
     match task {
-        Task::Dpo => local("chatml.intel"),
+        Task::Dpo | Task::Cpo => local("chatml.intel"),
         Task::Kto => local("chatml.argilla"),
         Task::Orpo => local("chat_template.argilla"),
         Task::Grpo => local("rewards.prompt_transform"),

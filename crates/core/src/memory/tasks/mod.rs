@@ -27,6 +27,7 @@ pub(super) fn run(tape: &Rc<Tape>, job: &Job, policy: &LoadedModel) -> Vec<Train
     match job.plan.task {
         Task::Dpo if job.trainer.reads_reference_last() => policy_first::dpo(tape, job, policy),
         Task::Orpo | Task::Cpo if job.trainer.reads_orpo_as_dpo() => policy_first::dpo(tape, job, policy),
+        Task::Kto if job.trainer.subtracts_logsumexp() => policy_first::kto_of_rolled_labels(tape, job, policy),
         Task::Kto if job.trainer.reads_reference_last() => policy_first::kto(tape, job, policy),
         Task::Dpo | Task::Kto | Task::Orpo | Task::Cpo => preference::update(tape, job, policy),
         Task::Reward if job.has_value_head() => value_head::reward(tape, job, policy),

@@ -70,14 +70,16 @@ impl Plan {
     }
 
     /// Whether the trainer has `activation_offloading` for this task and its step was measured with it: a loop of one's own
-    /// may move what it likes, and TRL has the argument where it trains on given answers (trl trainer/*_config.py). trl 1.6's
-    /// hooks hold more than 1.9's, of which it was not found what; axolotl's replace checkpointing, and were not measured.
+    /// may move what it likes, and TRL has the argument where it trains on given answers (trl trainer/*_config.py). From 1.0
+    /// to 1.6 its hooks go by addresses that they never forget: whatever comes to lie where a freed tensor was copied from
+    /// stays on the GPU, which no tensor without an address tells (models/activation_offloading.py `storage_to_tensor_id`).
+    /// 0.24's move weights along; axolotl's replace checkpointing; neither was derived.
     pub fn can_offload_activations(&self) -> bool {
         match self.trainer.name {
             TrainerName::Custom => self.task != Task::Inference,
             TrainerName::Trl => {
                 let offered = matches!(self.task, Task::Sft | Task::Dpo | Task::Kto | Task::Reward);
-                offered // TEST
+                offered && !self.trainer.release().is_before(1, 9)
             }
             _ => false,
         }

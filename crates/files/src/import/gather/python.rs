@@ -37,19 +37,8 @@ const METHODS: [(&str, Task); 21] = [
 ];
 
 /// Those of them that stand for another: what they hold beside it is told.
-const APPROXIMATED: [&str; 11] = [
-    "IterativeSFT",
-    "OnlineDPO",
-    "NashMD",
-    "XPO",
-    "BCO",
-    "GKD",
-    "MiniLLM",
-    "SDFT",
-    "Distillation",
-    "SDPO",
-    "PRM",
-];
+const APPROXIMATED: [&str; 11] =
+    ["IterativeSFT", "OnlineDPO", "NashMD", "XPO", "BCO", "GKD", "MiniLLM", "SDFT", "Distillation", "SDPO", "PRM"];
 
 /// peft's configurations of adapters that are not LoRA.
 const OTHER_ADAPTERS: [&str; 13] = [
