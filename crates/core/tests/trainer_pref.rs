@@ -71,7 +71,7 @@ fn cpo_simpo_orpo_and_kto_are_exact_at_every_version() {
         runs.iter().filter(|(_, plan, _)| plan.task.name() == task && is(plan)).count()
     };
     for version in ["0.24.0", "1.0.0", "1.6.0", "1.9.0", "1.12.0", "1.16.0"] {
-        assert!(of("cpo", version) >= 8 && of("orpo", version) >= 8 && of("kto", version) >= 6, "{version}");
+        assert!(of("cpo", version) >= 8 && of("orpo", version) >= 5 && of("kto", version) >= 6, "{version}");
     }
     for (id, _, error) in runs {
         assert!(error.abs() < 0.006, "{id}: {error}");
