@@ -49,7 +49,7 @@ PLAN_KEYS = (
 TASKS = {
     "SFTConfig": ("trl", "sft"), "DPOConfig": ("trl", "dpo"), "GRPOConfig": ("trl", "grpo"),
     "RewardConfig": ("trl", "reward"), "KTOConfig": ("trl", "kto"), "ORPOConfig": ("trl", "orpo"),
-    "RLOOConfig": ("trl", "rloo"), "TrainingArguments": ("transformers", "sft"),
+    "CPOConfig": ("trl", "cpo"), "RLOOConfig": ("trl", "rloo"), "TrainingArguments": ("transformers", "sft"),
 }
 # Trainers that bring classes of arguments of their own, by the package that defines them.
 PACKAGES = {"llamafactory": "llamafactory", "swift": "ms-swift", "axolotl": "axolotl"}

@@ -9,7 +9,7 @@ TRAINERS = {
 }
 # Tasks that each trainer has, as far as plans say them.
 TASKS = {
-    "trl": ["sft", "sft", "sft", "dpo", "grpo", "reward", "kto", "orpo", "rloo"],
+    "trl": ["sft", "sft", "sft", "dpo", "grpo", "reward", "kto", "orpo", "cpo", "rloo"],
     "transformers": ["sft", "sft", "sequence_classification"],
     "llamafactory": ["sft", "sft", "dpo", "kto", "orpo", "reward"],
     "axolotl": ["sft", "sft", "dpo", "kto", "orpo", "grpo"],
@@ -134,7 +134,7 @@ def generated(count):
                 plan["per_device_train_batch_size"] = each
         else:
             plan["max_length"] = draw.choice([256, 512, 1024, 2048, 4096])
-        if task in ("dpo", "kto", "orpo") and some(draw, 0.5):
+        if task in ("dpo", "kto", "orpo", "cpo") and some(draw, 0.5):
             plan["beta"] = draw.choice([0.1, 0.25])
         if some(draw, 0.6):
             plan["optim"] = draw.choice(OPTIMIZERS)

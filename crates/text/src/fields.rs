@@ -179,6 +179,7 @@ pub fn field_text(texts: &'static Texts, name: &str) -> Option<&'static FieldTex
         "rollout.enforce_eager" => &tasks.enforce_eager,
         "reference.kind" => &tasks.reference,
         "beta" => &tasks.beta,
+        "cpo_alpha" => &tasks.cpo_alpha,
         "steps_per_generation" => &tasks.steps_per_generation,
         "num_iterations" => &tasks.num_iterations,
         "use_liger_loss" => &tasks.use_liger_loss,
@@ -198,6 +199,6 @@ mod tests {
     fn fields_have_the_same_names_in_links_and_here() {
         let named = plan::fields().iter().filter(|field| field_text(Language::English.texts(), field.name).is_some());
         // As many as the match has names: one that is misspelt belongs to no field.
-        assert_eq!(named.count(), 95);
+        assert_eq!(named.count(), 96);
     }
 }

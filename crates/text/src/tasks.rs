@@ -10,6 +10,7 @@ use crate::{ChoiceText, FieldText};
 pub struct TaskFields {
     pub reference: FieldText,
     pub beta: FieldText,
+    pub cpo_alpha: FieldText,
     pub num_generations: FieldText,
     pub prompts: FieldText,
     pub steps_per_generation: FieldText,

@@ -73,6 +73,7 @@ const ARGUMENTS: &[(&str, Place, &str)] = &[
     ("use_liger_kernel", Trainer, ""),
     ("activation_offloading", Trainer, ""),
     ("loss_type", Trainer, ""),
+    ("cpo_alpha", Trainer, ""),
     ("packing", Trainer, ""),
     ("packing_strategy", Trainer, ""),
     ("max_grad_norm", Trainer, ""),

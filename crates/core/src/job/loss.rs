@@ -2,7 +2,7 @@
 
 use super::trainer::TrainerStep;
 use super::{AnswerLogits, Job};
-use crate::plan::{self, LossType, Plan, Problem, ProblemKind, Task};
+use crate::plan::{self, LossType, Plan, Problem, ProblemKind, Release, Task, TrainerName};
 
 /// How a language model's loss is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -49,10 +49,11 @@ impl LossImplementation {
         } else if plan.use_liger_kernel {
             Self::Liger
         } else if trainer.offers_chunked_nll() && plan.task == Task::Sft {
-            match plan.policy.loss_type {
-                Some(LossType::ChunkedNll) => Self::ChunkedNll,
-                None if trainer.chunks_loss() => Self::ChunkedNll,
-                _ => Self::FullLogits,
+            let chosen = plan.policy.loss_type;
+            if chosen.has(LossType::ChunkedNll) || chosen.is_empty() && trainer.chunks_loss() {
+                Self::ChunkedNll
+            } else {
+                Self::FullLogits
             }
         } else {
             Self::FullLogits
@@ -99,7 +100,7 @@ impl Plan {
         use LossImplementation::{ChunkedNll, FusedLmHead};
         let trainer = TrainerStep::of(self);
         match self.task {
-            Task::Sft | Task::Dpo if trainer.keeps_logits_of_labels() => true,
+            Task::Sft | Task::Dpo | Task::Kto if trainer.keeps_logits_of_labels() => true,
             Task::Sft => matches!(LossImplementation::chosen_by(self), FusedLmHead | ChunkedNll),
             Task::Dpo | Task::Kto => trainer.fuses_lm_head(),
             _ => false,
@@ -129,7 +130,34 @@ pub(crate) enum LogitsMetrics {
     Shifted,
 }
 
+/// What transformers' language models make of logits before cross-entropy, by version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum ShiftedLogits {
+    /// Labels are shifted, logits stay: since 4.49 (loss/loss_utils.py `ForCausalLMLoss`).
+    Never,
+    /// All positions but the last are copied, once they are upcast for the loss: 4.45 to 4.48.
+    InLoss,
+    /// The same of logits that the model itself upcasts and gives back: to 4.44 (models/llama/modeling_llama.py).
+    OfOutputs,
+}
+
+impl ShiftedLogits {
+    fn of(plan: &Plan) -> Self {
+        let of_trainer = plan.trainer.version.as_deref().filter(|_| plan.trainer.name == TrainerName::Transformers);
+        match plan.software.transformers.as_deref().or(of_trainer).and_then(Release::parse) {
+            Some(release) if release.is_before(4, 45) => Self::OfOutputs,
+            Some(release) if release.is_before(4, 49) => Self::InLoss,
+            _ => Self::Never,
+        }
+    }
+}
+
 impl Job {
+    /// Whether cross-entropy reads a copy of the logits.
+    pub(crate) fn shifted_logits(&self) -> ShiftedLogits {
+        ShiftedLogits::of(&self.plan)
+    }
+
     /// What the trainer computes of whole logits for its logs (trl trainer/sft_trainer.py `compute_loss`).
     pub(crate) fn logits_metrics(&self) -> LogitsMetrics {
         if self.plan.task == Task::Sft { self.trainer.logits_metrics() } else { LogitsMetrics::None }
@@ -144,7 +172,7 @@ impl Job {
     /// What computes the loss, or the log-probabilities of answers that one is made of.
     pub(crate) fn head_implementation(&self) -> LossImplementation {
         let fused = match self.plan.task {
-            Task::Dpo | Task::Kto | Task::Orpo => self.answer_logits() == AnswerLogits::Fused,
+            Task::Dpo | Task::Kto | Task::Orpo | Task::Cpo => self.answer_logits() == AnswerLogits::Fused,
             Task::Grpo | Task::Rloo => self.trainer.fuses_lm_head(),
             _ => false,
         };

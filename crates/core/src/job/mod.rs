@@ -24,10 +24,10 @@ pub use attention::AttentionKernel;
 pub(crate) use four_bit::FusedGemm;
 pub use instances::Instance;
 pub use loss::LossImplementation;
-pub(crate) use loss::{HeadPositions, LogitsMetrics};
+pub(crate) use loss::{HeadPositions, LogitsMetrics, ShiftedLogits};
 pub use numerics::Numerics;
 pub(crate) use numerics::adapter_dtype;
-pub(crate) use pairs::AnswerLogits;
+pub(crate) use pairs::{AnswerCopies, AnswerLogits, ChosenLoss};
 pub use sharding::{FlatStrategy, Scheme, Sharding};
 pub use trainer::{Accelerate, TrainerStep};
 
@@ -216,7 +216,7 @@ fn adapts(plan: &Plan) -> bool {
 pub(crate) fn reference_kind(plan: &Plan) -> ReferenceKind {
     // trl grpo_config.py and rloo_config.py `beta`.
     let beta = plan.policy.beta.unwrap_or(if plan.task == Task::Rloo { 0.05 } else { 0.0 });
-    if plan.task == Task::Orpo || matches!(plan.task, Task::Grpo | Task::Rloo) && beta <= 0.0 {
+    if matches!(plan.task, Task::Orpo | Task::Cpo) || matches!(plan.task, Task::Grpo | Task::Rloo) && beta <= 0.0 {
         return ReferenceKind::None;
     }
     match plan.reference.kind {

@@ -44,7 +44,7 @@ impl Numerics {
         // cast instead (`_prepare_fsdp2`).
         let casts_by_groups = sharding.scheme == Scheme::Fsdp2 && sharding.accelerate.is_some();
         // trl models/utils.py `peft_module_casting_to_bf16` undoes part of what peft has prepared.
-        let casts_back = TrainerStep::of(plan).casts_embeddings_of_4_bit()
+        let casts_back = TrainerStep::of(plan).prepares_quantized_by_peft(plan.task)
             && plan.method == Method::Qlora
             && plan.quantization.bits == 4
             && plan.mixed_precision == MixedPrecision::Bf16;
@@ -123,7 +123,9 @@ pub(crate) fn adapter_dtype(plan: &Plan) -> Dtype {
         AdapterDtype::Bfloat16 => Dtype::Bfloat16,
         AdapterDtype::Float16 => Dtype::Float16,
         AdapterDtype::Auto if follow_base => plan.torch_dtype,
-        AdapterDtype::Auto if plan.method == Method::Qlora && TrainerStep::of(plan).casts_adapters_of_quantized() => {
+        AdapterDtype::Auto
+            if plan.method == Method::Qlora && TrainerStep::of(plan).casts_adapters_of_quantized(plan.task) =>
+        {
             Dtype::Bfloat16
         }
         AdapterDtype::Float32 | AdapterDtype::Auto => Dtype::Float32,

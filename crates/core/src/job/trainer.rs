@@ -99,10 +99,18 @@ impl TrainerStep {
         self.is_trl_since(1, 7) && !self.fuses_lm_head()
     }
 
+    /// Whether a quantised base goes through peft's `prepare_model_for_kbit_training` and what that made fp32 is cast back
+    /// (trl models/utils.py `prepare_peft_model`, before 1.0; ORPO and CPO at every version, and KTO before 1.6, each in its
+    /// own trainer).
+    pub fn prepares_quantized_by_peft(self, task: Task) -> bool {
+        let own = matches!(task, Task::Orpo | Task::Cpo) || task == Task::Kto && !self.is_trl_since(1, 6);
+        self.name == TrainerName::Trl && (own || !self.is_trl_since(1, 0))
+    }
+
     /// Whether what trains beside a quantised base is cast to bf16 (trl trainer/sft_trainer.py, dpo_trainer.py and others,
     /// since 1.0).
-    pub fn casts_adapters_of_quantized(self) -> bool {
-        self.is_trl_since(1, 0)
+    pub fn casts_adapters_of_quantized(self, task: Task) -> bool {
+        self.is_trl_since(1, 0) && !self.prepares_quantized_by_peft(task)
     }
 
     /// What SFT computes of whole logits: TRL shifts them before both metrics since 1.6, and before accuracy alone earlier.
@@ -114,12 +122,6 @@ impl TrainerStep {
         } else {
             LogitsMetrics::WholeThenShifted
         }
-    }
-
-    /// Whether fp32 embeddings and heads of a 4-bit base are cast to bf16 once it is prepared (trl models/utils.py
-    /// `prepare_peft_model`, before 1.0).
-    pub fn casts_embeddings_of_4_bit(self) -> bool {
-        self.name == TrainerName::Trl && !self.is_trl_since(1, 0)
     }
 
     /// Whether a variable of reinforcement trainers holds the model's outputs until their log-probabilities are taken: TRL
@@ -192,19 +194,21 @@ impl TrainerStep {
     pub(super) fn disables_dropout(self, task: Task) -> bool {
         match self.name {
             TrainerName::Trl | TrainerName::MsSwift | TrainerName::Axolotl => {
-                matches!(task, Task::Dpo | Task::Kto | Task::Orpo | Task::Reward)
+                matches!(task, Task::Dpo | Task::Kto | Task::Orpo | Task::Cpo | Task::Reward)
             }
-            TrainerName::LlamaFactory => matches!(task, Task::Dpo | Task::Kto | Task::Orpo),
+            TrainerName::LlamaFactory => matches!(task, Task::Dpo | Task::Kto | Task::Orpo | Task::Cpo),
             _ => false,
         }
     }
 
     /// Whether layers are recomputed by the reentrant `torch.utils.checkpoint`, whose first forward records no graph
-    /// (llamafactory hparams/model_args.py `use_reentrant_gc`, off under FSDP2; ms-swift trainers/mixin.py
-    /// `_fix_gradient_checkpointing`, off under DDP).
+    /// (transformers 4 modeling_utils.py `gradient_checkpointing_enable`, and TRL with it; llamafactory hparams/model_args.py
+    /// `use_reentrant_gc`, off under FSDP2; ms-swift trainers/mixin.py `_fix_gradient_checkpointing`, off under DDP).
     pub(crate) fn checkpoints_reentrantly(self, plan: &Plan) -> bool {
         let several = plan.num_gpus > 1;
         match self.name {
+            TrainerName::Transformers => self.release < Release::new(5, 0, 0),
+            TrainerName::Trl => !self.is_trl_since(1, 0),
             TrainerName::LlamaFactory => !(several && plan.distributed.framework == Framework::Fsdp2),
             TrainerName::MsSwift => !(several && plan.distributed.framework == Framework::Ddp),
             _ => false,

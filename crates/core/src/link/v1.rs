@@ -120,6 +120,7 @@ const DEFAULTS: &[(&str, &str)] = &[
     ("padding_free", "false"),
     ("loss_type", ""),
     ("num_iterations", ""),
+    ("cpo_alpha", ""),
     ("torch", ""),
     ("transformers", ""),
     ("peft", ""),

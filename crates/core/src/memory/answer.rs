@@ -327,7 +327,7 @@ fn not_measured(plan: &Plan) -> Vec<&'static str> {
     if plan.is_reinforcement() && plan.rollout.is_colocated() {
         options.push("rollout.engine");
     }
-    let tasks = [Task::Dpo, Task::Kto, Task::Orpo, Task::Reward, Task::Grpo, Task::Rloo, Task::Ppo];
+    let tasks = [Task::Dpo, Task::Kto, Task::Orpo, Task::Cpo, Task::Reward, Task::Grpo, Task::Rloo, Task::Ppo];
     if tasks.contains(&plan.task) && plan.num_gpus > 1 {
         options.push("num_gpus");
     }

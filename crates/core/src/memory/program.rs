@@ -68,7 +68,7 @@ pub(super) fn run_beside(job: &Job, (extent, wanted): (Extent, Wanted), acts: &m
                 }
             });
         }
-        Task::Dpo | Task::Kto | Task::Orpo | Task::Reward | Task::Grpo | Task::Rloo | Task::Ppo => {
+        Task::Dpo | Task::Kto | Task::Orpo | Task::Cpo | Task::Reward | Task::Grpo | Task::Rloo | Task::Ppo => {
             trainable = tasks::run(&tape, job, &weights);
         }
     }

@@ -43,7 +43,7 @@ pub(super) fn forward_context(tape: &Rc<Tape>, job: &Job, training: bool) -> For
         liger: plan.use_liger_kernel,
         fuses_adapters: job.trainer.fuses_adapters(plan),
         fused_gemm: job.fused_gemm(),
-        cache: None,
+        cache: (training && job.trains_with_cache()).then(RefCell::default),
         past: None,
         rotary: RefCell::default(),
         masks: RefCell::default(),

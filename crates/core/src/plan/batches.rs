@@ -50,7 +50,7 @@ impl Plan {
         } else {
             (batch, tokens_per_sequence)
         };
-        let pairs = matches!(self.task, Task::Dpo | Task::Reward | Task::Orpo);
+        let pairs = matches!(self.task, Task::Dpo | Task::Reward | Task::Orpo | Task::Cpo);
         let sequences_per_forward = if pairs { batch.saturating_mul(2) } else { batch };
         let forwards_per_step = match round {
             // With a round of its own size, the whole round is one optimizer step.

@@ -5,7 +5,7 @@ use serde_json::{Number, Value};
 use super::kind::Kind;
 use super::{
     AdapterDtype, AttentionKernel, AttnImplementation, Auto, BackwardPrefetch, BucketSize, Dtype, Framework,
-    KvCacheDtype, LossImplementation, LossType, Method, MixedPrecision, Offload, Optimizer, PackingStrategy,
+    KvCacheDtype, LossImplementation, LossType, LossTypes, Method, MixedPrecision, Offload, Optimizer, PackingStrategy,
     ProblemKind, QuantStorage, QuantType, ReferenceKind, RolloutEngine, ShardingStrategy, TargetModules, Task,
     TrainerName, VllmMode,
 };
@@ -235,7 +235,32 @@ macro_rules! optional_leaf {
     )+ };
 }
 
-optional_leaf!(bool, u64, Dtype, KvCacheDtype, LossType, RolloutEngine, VllmMode, ShardingStrategy, BackwardPrefetch);
+optional_leaf!(bool, u64, Dtype, KvCacheDtype, RolloutEngine, VllmMode, ShardingStrategy, BackwardPrefetch);
+
+impl Leaf for LossTypes {
+    /// One name, names joined by commas as links write them, or a list of names.
+    fn read(value: &Value, kind: &Kind) -> Result<Self, ProblemKind> {
+        let mut losses = Self::default();
+        let mut add = |name: &Value| LossType::read(name, kind).map(|loss| losses.insert(loss));
+        match value {
+            Value::Null => {}
+            Value::Array(names) => names.iter().try_for_each(add)?,
+            Value::String(names) if names.contains(',') => {
+                names.split(',').map(Value::from).try_for_each(|it| add(&it))?
+            }
+            name => add(name)?,
+        }
+        Ok(losses)
+    }
+    fn write(&self) -> Value {
+        let mut names = self.iter().map(|loss| Value::from(loss.name()));
+        match (names.next(), names.next()) {
+            (None, _) => Value::Null,
+            (Some(only), None) => only,
+            (Some(first), Some(second)) => [first, second].into_iter().chain(names).collect(),
+        }
+    }
+}
 
 impl Leaf for Option<f64> {
     fn read(value: &Value, kind: &Kind) -> Result<Self, ProblemKind> {

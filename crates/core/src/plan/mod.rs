@@ -36,7 +36,7 @@ pub use modules::{attention_module_names, linear_module_names, names_module};
 pub use names::*;
 pub use optimizers::Optimizer;
 pub use problem::*;
-pub use rollout::{KvCacheDtype, LossType, PolicyUpdate, Rollout, RolloutEngine, VllmMode};
+pub use rollout::{KvCacheDtype, LossType, LossTypes, PolicyUpdate, Rollout, RolloutEngine, VllmMode};
 pub use table::{field, fields};
 pub use trainer::{Release, Trainer};
 

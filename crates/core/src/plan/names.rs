@@ -71,6 +71,8 @@ names! {
         Kto = "kto",
         /// Odds ratio preference optimisation: pairs, without a reference.
         Orpo = "orpo",
+        /// Contrastive preference optimisation, SimPO among its losses: pairs, without a reference.
+        Cpo = "cpo",
     }
 }
 names! {

@@ -38,7 +38,8 @@ names! {
 
 names! {
     /// How GRPO weighs the tokens of a group (trl grpo_trainer.py `_compute_loss`): all hold a few numbers a token, and none
-    /// takes memory that another does not. And what SFT computes (trl sft_config.py).
+    /// takes memory that another does not. What SFT computes (trl sft_config.py). And what preference trainers make of
+    /// log-probabilities (trl dpo_config.py, cpo_config.py, kto_config.py): a few numbers a pair, but for `sft`.
     LossType {
         /// A mean over the tokens of all accumulated batches; TRL's default.
         Dapo = "dapo",
@@ -62,6 +63,46 @@ names! {
         ChunkedNll = "chunked_nll",
         /// SFT: cross-entropy weighed by each token's own probability.
         Dft = "dft",
+        /// DPO and CPO: the logistic loss of the margin.
+        Sigmoid = "sigmoid",
+        /// DPO and CPO: hinge loss.
+        Hinge = "hinge",
+        /// DPO and CPO: squared distance from a margin.
+        Ipo = "ipo",
+        /// DPO: efficient exact optimisation.
+        ExoPair = "exo_pair",
+        /// DPO: noise contrastive alignment.
+        NcaPair = "nca_pair",
+        /// DPO: the logistic loss under noisy preferences.
+        Robust = "robust",
+        /// DPO: binary classifier optimisation.
+        BcoPair = "bco_pair",
+        /// DPO: self-play preference optimisation.
+        SppoHard = "sppo_hard",
+        /// DPO: alignment by optimal transport, pairs sorted together.
+        Aot = "aot",
+        /// DPO: the same, answers sorted by themselves, by its name before TRL 1.0.
+        AotPair = "aot_pair",
+        /// DPO: the same since TRL 1.0.
+        AotUnpaired = "aot_unpaired",
+        /// DPO: anchored preference optimisation.
+        ApoZero = "apo_zero",
+        /// DPO: the same where the model is better than its answers.
+        ApoDown = "apo_down",
+        /// DPO: log-ratio modulated loss.
+        Discopop = "discopop",
+        /// DPO: cross-entropy of the chosen answers.
+        Sft = "sft",
+        /// DPO: the logistic loss of means a token.
+        SigmoidNorm = "sigmoid_norm",
+        /// CPO: SimPO.
+        Simpo = "simpo",
+        /// CPO: SimPO without cross-entropy, of reshaped rewards.
+        Alphapo = "alphapo",
+        /// KTO's own.
+        Kto = "kto",
+        /// KTO: answers by themselves, without a baseline from other prompts.
+        ApoZeroUnpaired = "apo_zero_unpaired",
     }
 }
 
@@ -70,8 +111,58 @@ impl LossType {
     pub const fn is_of(self, task: Task) -> bool {
         match self {
             Self::Nll | Self::ChunkedNll | Self::Dft => matches!(task, Task::Sft),
-            _ => matches!(task, Task::Grpo),
+            Self::Sigmoid | Self::Hinge | Self::Ipo => matches!(task, Task::Dpo | Task::Cpo),
+            Self::Simpo | Self::Alphapo => matches!(task, Task::Cpo),
+            Self::Kto | Self::ApoZeroUnpaired => matches!(task, Task::Kto),
+            Self::Dapo
+            | Self::Grpo
+            | Self::Bnpo
+            | Self::DrGrpo
+            | Self::Cispo
+            | Self::Sapo
+            | Self::Luspo
+            | Self::Vespo => matches!(task, Task::Grpo),
+            _ => matches!(task, Task::Dpo),
         }
+    }
+
+    const fn bit(self) -> u32 {
+        1 << self as u32
+    }
+}
+
+// Every name has a bit.
+const _: () = assert!(LossType::ALL.len() <= u32::BITS as usize);
+
+/// Losses that a step adds up: one, or several of DPO's (trl dpo_config.py `loss_type`, a list); none: the trainer's own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct LossTypes(u32);
+
+impl LossTypes {
+    /// Whether `loss` is one of them.
+    pub const fn has(self, loss: LossType) -> bool {
+        self.0 & loss.bit() != 0
+    }
+
+    /// Whether none is chosen.
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Adds `loss`.
+    pub const fn insert(&mut self, loss: LossType) {
+        self.0 |= loss.bit();
+    }
+
+    /// All of them, in the order of [`LossType::ALL`].
+    pub fn iter(self) -> impl Iterator<Item = LossType> {
+        LossType::ALL.iter().copied().filter(move |loss| self.has(*loss))
+    }
+}
+
+impl From<LossType> for LossTypes {
+    fn from(loss: LossType) -> Self {
+        Self(loss.bit())
     }
 }
 
@@ -201,8 +292,10 @@ pub struct PolicyUpdate {
     pub steps_per_generation: Option<u64>,
     /// μ, updates that each answer serves; GRPO and RLOO.
     pub num_iterations: Option<u64>,
-    /// GRPO: how tokens are weighed.
-    pub loss_type: Option<LossType>,
+    /// What is computed of log-probabilities.
+    pub loss_type: LossTypes,
+    /// CPO: weight of the chosen answers' cross-entropy; at 0 it is not computed.
+    pub cpo_alpha: Option<f64>,
     /// Liger's loss over chunks of the logits.
     pub use_liger_loss: bool,
     /// DPO: sequences without padding, laid end to end. The longest batch, which decides the peak, is the same.

@@ -1,8 +1,8 @@
 //! Which fields cannot go together. Few and true: whatever runs in reality passes.
 
 use super::{
-    AttentionKernel, AttnImplementation, Auto, Dtype, Framework, Method, MixedPrecision, Offload, Plan, Problem,
-    ProblemKind, ReferenceKind, Release, ShardingStrategy, Task, TrainerName,
+    AttentionKernel, AttnImplementation, Auto, Dtype, Framework, LossType, Method, MixedPrecision, Offload, Plan,
+    Problem, ProblemKind, ReferenceKind, Release, ShardingStrategy, Task, TrainerName,
 };
 use crate::gpu::Gpu;
 use crate::model::{Model, ModuleKind, Role};
@@ -29,10 +29,11 @@ fn frozen_table_unsharded(plan: &Plan, model: &Model) -> Option<Problem> {
 /// Those that no model and no GPU can change.
 pub(super) fn within(plan: &Plan) -> Vec<Problem> {
     // Functions, not their answers: advice asks about hundreds of plans, and most have nothing to move.
-    const RULES: [fn(&Plan) -> Option<Problem>; 13] = [
+    const RULES: [fn(&Plan) -> Option<Problem>; 14] = [
         super::trainer::unmodelled,
         reference,
         policy_loss,
+        pair_loss,
         sharding,
         hybrid,
         quantized_base,
@@ -65,6 +66,16 @@ fn policy_loss(plan: &Plan) -> Option<Problem> {
         _ => return None,
     };
     Some(Problem::new(field, ProblemKind::NotModelled { value: "true".to_owned(), modelled: vec!["false"] }))
+}
+
+/// Of CPO's losses LLaMA-Factory has SimPO's alone, and no cross-entropy beside it (train/dpo/trainer.py `simpo_loss`).
+fn pair_loss(plan: &Plan) -> Option<Problem> {
+    if plan.task != Task::Cpo || plan.trainer.name != TrainerName::LlamaFactory {
+        return None;
+    }
+    let other = plan.policy.loss_type.iter().find(|loss| *loss != LossType::Simpo && loss.is_of(Task::Cpo))?;
+    let kind = ProblemKind::NotModelled { value: other.name().to_owned(), modelled: vec![LossType::Simpo.name()] };
+    Some(Problem::new("loss_type", kind))
 }
 
 /// The adapter can only be switched off where there is one, and pairs and rewards need no reference.

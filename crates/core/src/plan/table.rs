@@ -185,6 +185,7 @@ pub(super) static FIELDS: &[Field] = &[
     row!(("padding_free", "padding_free") policy.padding_free, Kind::Flag),
     row!(("loss_type", "loss_type") policy.loss_type, Kind::OptionalChoice(LossType::NAMES)),
     row!(("num_iterations", "num_iterations") policy.num_iterations, optional_whole(1, 1_048_576)),
+    row!(("cpo_alpha", "cpo_alpha") policy.cpo_alpha, optional_number(0.0, 1e9)),
     row!(software.torch, Kind::Version),
     row!(software.transformers, Kind::Version),
     row!(software.peft, Kind::Version),

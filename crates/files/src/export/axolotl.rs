@@ -1,8 +1,8 @@
 //! axolotl's YAML (utils/schemas/*.py).
 
 use headroom_core::plan::{
-    AttnImplementation, Auto, Framework, Method, MixedPrecision, Plan, RolloutEngine, ShardingStrategy, TargetModules,
-    Task,
+    AttnImplementation, Auto, Framework, LossType, Method, MixedPrecision, Plan, RolloutEngine, ShardingStrategy,
+    TargetModules, Task,
 };
 
 use super::accelerate;
@@ -16,7 +16,7 @@ use super::why::Why;
 pub(super) fn refuses(planned: &Planned<'_>) -> bool {
     let plan = planned.plan;
     let by_fsdp2 = planned.sharding() == Sharding::Fsdp && plan.distributed.framework == Framework::Fsdp2;
-    by_fsdp2 && plan.method == Method::Qlora && matches!(plan.task, Task::Dpo | Task::Kto | Task::Orpo)
+    by_fsdp2 && plan.method == Method::Qlora && matches!(plan.task, Task::Dpo | Task::Kto | Task::Orpo | Task::Cpo)
 }
 
 /// The whole file, for tasks that axolotl has.
@@ -27,6 +27,7 @@ pub(super) fn config(planned: &Planned<'_>) -> Option<Vec<Setting>> {
         Task::Dpo => Some("dpo"),
         Task::Kto => Some("kto"),
         Task::Orpo => Some("orpo"),
+        Task::Cpo if plan.policy.loss_type.has(LossType::Simpo) => Some("simpo"),
         Task::Grpo => Some("grpo"),
         _ => return None,
     };
@@ -154,7 +155,7 @@ fn data(task: Task) -> Vec<Setting> {
     let local =
         |kind: &str| vec![set("path", "train.jsonl"), set("ds_type", "json"), set("split", "train"), set("type", kind)];
     match task {
-        Task::Dpo => local("chatml.intel"),
+        Task::Dpo | Task::Cpo => local("chatml.intel"),
         Task::Kto => local("chatml.argilla"),
         Task::Orpo => local("chat_template.argilla"),
         Task::Grpo => local("rewards.prompt_transform"),

@@ -12,7 +12,7 @@ pub(super) fn config(planned: &Planned<'_>) -> Option<Vec<Setting>> {
     let plan = planned.plan;
     let stage = match plan.task {
         Task::Sft => "sft",
-        Task::Dpo | Task::Orpo => "dpo",
+        Task::Dpo | Task::Orpo | Task::Cpo => "dpo",
         Task::Kto => "kto",
         Task::Reward => "rm",
         Task::Ppo => "ppo",
@@ -24,8 +24,11 @@ pub(super) fn config(planned: &Planned<'_>) -> Option<Vec<Setting>> {
         set("do_train", true),
         set("finetuning_type", if plan.method == Method::Full { "full" } else { "lora" }),
     ];
-    if plan.task == Task::Orpo {
-        settings.push(set("pref_loss", "orpo"));
+    match plan.task {
+        Task::Orpo => settings.push(set("pref_loss", "orpo")),
+        // Of CPO's losses it has this one.
+        Task::Cpo => settings.push(set("pref_loss", "simpo")),
+        _ => {}
     }
     if plan.method != Method::Full {
         settings.push(set("lora_rank", plan.lora.r));
@@ -61,7 +64,7 @@ pub(super) fn config(planned: &Planned<'_>) -> Option<Vec<Setting>> {
     if plan.packing {
         settings.push(set("packing", true));
     }
-    if matches!(plan.task, Task::Dpo | Task::Orpo | Task::Kto) {
+    if matches!(plan.task, Task::Dpo | Task::Orpo | Task::Cpo | Task::Kto) {
         settings.extend(given("pref_beta", plan.policy.beta));
     }
     // Its own switch for checkpointing is turned round; what trains becomes fp32 unless `pure_bf16` says otherwise.

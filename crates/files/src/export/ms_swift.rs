@@ -1,6 +1,6 @@
 //! ms-swift's command (arguments/*.py over `TrainingArguments`).
 
-use headroom_core::plan::{AttnImplementation, Framework, Method, ShardingStrategy, TargetModules, Task};
+use headroom_core::plan::{AttnImplementation, Framework, LossType, Method, ShardingStrategy, TargetModules, Task};
 
 use super::accelerate;
 use super::arguments::{deepspeed, given, housekeeping, training, without};
@@ -35,6 +35,8 @@ pub(super) fn command(planned: &Planned<'_>) -> Option<Command> {
         Task::Dpo => ("rlhf", Some("dpo")),
         Task::Kto => ("rlhf", Some("kto")),
         Task::Orpo => ("rlhf", Some("orpo")),
+        Task::Cpo if plan.policy.loss_type.has(LossType::Simpo) => ("rlhf", Some("simpo")),
+        Task::Cpo => ("rlhf", Some("cpo")),
         Task::Reward => ("rlhf", Some("rm")),
         Task::Ppo => ("rlhf", Some("ppo")),
         Task::Grpo => ("rlhf", Some("grpo")),

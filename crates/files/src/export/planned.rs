@@ -70,7 +70,7 @@ impl<'a> Planned<'a> {
     /// `evaluation_loop`); None for tasks whose evaluation generates or scores.
     pub(super) fn evaluation_logits(&self) -> Option<u64> {
         let plan = self.plan;
-        let answers = !matches!(plan.task, Task::Sft | Task::Dpo | Task::Kto | Task::Orpo);
+        let answers = !matches!(plan.task, Task::Sft | Task::Dpo | Task::Kto | Task::Orpo | Task::Cpo);
         let vocabulary = self.vocabulary.filter(|_| !answers)?;
         plan.max_length.checked_mul(vocabulary)?.checked_mul(4)
     }

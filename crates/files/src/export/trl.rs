@@ -22,11 +22,13 @@ pub(super) fn classes(plan: &Plan) -> Option<(&'static str, &'static str, &'stat
         Task::Reward => ("RewardConfig", "RewardTrainer", "trl"),
         Task::Grpo => ("GRPOConfig", "GRPOTrainer", "trl"),
         Task::Rloo => ("RLOOConfig", "RLOOTrainer", "trl"),
-        // __init__.py: KTO left for `experimental` with 1.0 and is back by 1.16; ORPO left for good.
+        // __init__.py: KTO left for `experimental` with 1.0 and is back by 1.16; ORPO and CPO left for good.
         Task::Kto if since(1, 0) && !since(1, 16) => ("KTOConfig", "KTOTrainer", "trl.experimental.kto"),
         Task::Kto => ("KTOConfig", "KTOTrainer", "trl"),
         Task::Orpo if since(1, 0) => ("ORPOConfig", "ORPOTrainer", "trl.experimental.orpo"),
         Task::Orpo => ("ORPOConfig", "ORPOTrainer", "trl"),
+        Task::Cpo if since(1, 0) => ("CPOConfig", "CPOTrainer", "trl.experimental.cpo"),
+        Task::Cpo => ("CPOConfig", "CPOTrainer", "trl"),
         Task::SequenceClassification | Task::Inference | Task::Ppo => return None,
     })
 }
@@ -54,6 +56,10 @@ pub(super) fn config(planned: &Planned<'_>) -> Vec<Setting> {
     }
     if plan.task != Task::Sft {
         settings.extend(given("beta", plan.policy.beta));
+        settings.extend(losses(plan));
+    }
+    if plan.task == Task::Cpo {
+        settings.extend(given("cpo_alpha", plan.policy.cpo_alpha));
     }
     if plan.reference.kind == ReferenceKind::Precomputed {
         settings.push(set("precompute_ref_log_probs", true));
@@ -75,9 +81,21 @@ fn sft(plan: &Plan) -> Vec<Setting> {
     }
     match plan.loss_implementation {
         LossImplementation::ChunkedNll => settings.push(set("loss_type", "chunked_nll").because(Why::ChunkedLoss)),
-        _ => settings.extend(given("loss_type", plan.policy.loss_type.map(|loss| loss.name()))),
+        _ => settings.extend(losses(plan)),
     }
     settings
+}
+
+/// `loss_type` as far as the task has what the plan names: several are a list, which DPO alone takes.
+fn losses(plan: &Plan) -> Option<Setting> {
+    let chosen = plan.policy.loss_type.iter().filter(|loss| loss.is_of(plan.task));
+    let names: Vec<String> = chosen.map(|loss| loss.name().to_owned()).collect();
+    match names.as_slice() {
+        [] => None,
+        [only] => Some(set("loss_type", only.clone())),
+        [first, ..] if plan.task != Task::Dpo => Some(set("loss_type", first.clone())),
+        several => Some(set("loss_type", several)),
+    }
 }
 
 /// grpo_config.py, rloo_config.py.
@@ -91,7 +109,6 @@ fn reinforcement(plan: &Plan) -> Vec<Setting> {
         given("num_iterations", plan.policy.num_iterations),
         given("top_k", of.top_k),
         given("top_p", of.top_p),
-        given("loss_type", plan.policy.loss_type.map(|loss| loss.name()).filter(|_| plan.task == Task::Grpo)),
     ]
     .into_iter()
     .flatten()

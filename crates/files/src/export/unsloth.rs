@@ -15,7 +15,7 @@ pub(crate) const ALL_LINEAR: [&str; 7] = ["q_proj", "k_proj", "v_proj", "o_proj"
 /// A script that runs the plan, for tasks that Unsloth has.
 pub(super) fn script(planned: &Planned<'_>) -> Option<String> {
     let plan = planned.plan;
-    if !matches!(plan.task, Task::Sft | Task::Dpo | Task::Kto | Task::Orpo | Task::Grpo) {
+    if !matches!(plan.task, Task::Sft | Task::Dpo | Task::Kto | Task::Orpo | Task::Cpo | Task::Grpo) {
         return None;
     }
     let (config_class, trainer_class, module) = trl::classes(plan)?;

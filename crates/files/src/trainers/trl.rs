@@ -64,6 +64,7 @@ pub(super) const ROWS: &[Row] = &[
     sets("steps_per_generation", "steps_per_generation", As::Whole),
     sets("num_iterations", "num_iterations", As::Whole),
     sets("beta", "beta", As::Real),
+    sets("cpo_alpha", "cpo_alpha", As::Real),
     sets("top_k", "rollout.top_k", As::Whole),
     sets("top_p", "rollout.top_p", As::Real),
     says("use_vllm", Fact::UsesVllm),

@@ -20,6 +20,7 @@ pub(super) fn task(task: Task) -> ChoiceText {
         Task::Rloo => choice("RLOO", "生成的回答与同组其余回答的均值相比"),
         Task::Kto => choice("KTO", "标注好坏的回答与参考模型"),
         Task::Orpo => choice("ORPO", "成对回答，无需参考模型"),
+        Task::Cpo => choice("CPO", "成对回答，无需参考模型；SimPO 是其损失之一"),
     }
 }
 
@@ -183,6 +184,7 @@ pub(super) fn loss_type(loss_type: LossType) -> ChoiceText {
         LossType::Nll => choice("nll", "交叉熵"),
         LossType::ChunkedNll => choice("chunked_nll", "按 256 个 token 分块"),
         LossType::Dft => choice("dft", "按各 token 概率加权"),
+        other => choice(other.name(), ""),
     }
 }
 

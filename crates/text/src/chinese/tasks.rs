@@ -13,6 +13,7 @@ pub(super) const TEXTS: TaskTexts = TaskTexts {
     rollout_group: "采样生成",
     fields: TaskFields {
         reference: field("参考模型", "", "训练时用来约束策略的冻结模型从哪里来。"),
+        cpo_alpha: field("交叉熵权重", "", "设为 0 就不计算它，也省下一半 logits 的副本。"),
         beta: field("参考项权重", "", "设为 0 就不需要参考模型，也不占它的显存。"),
         num_generations: field("每条提示的回答数", "条", "组内比较奖励，必须能整除一轮生成的批量。"),
         prompts: field("每轮提示数", "条", "所有显卡合计；留空则由批量和累积步数决定。"),

@@ -20,6 +20,7 @@ pub(super) fn task(task: Task) -> ChoiceText {
         Task::Rloo => choice("RLOO", "generated answers against the mean of the others"),
         Task::Kto => choice("KTO", "answers marked good or bad, and a reference"),
         Task::Orpo => choice("ORPO", "pairs, no reference"),
+        Task::Cpo => choice("CPO", "pairs, no reference; SimPO is one of its losses"),
     }
 }
 
@@ -183,6 +184,7 @@ pub(super) fn loss_type(loss_type: LossType) -> ChoiceText {
         LossType::Nll => choice("nll", "cross-entropy"),
         LossType::ChunkedNll => choice("chunked_nll", "in chunks of 256 tokens"),
         LossType::Dft => choice("dft", "weighed by each token's probability"),
+        other => choice(other.name(), ""),
     }
 }
 

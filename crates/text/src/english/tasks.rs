@@ -13,6 +13,7 @@ pub(super) const TEXTS: TaskTexts = TaskTexts {
     rollout_group: "Generation",
     fields: TaskFields {
         reference: field("Reference", "", "Where the frozen policy that training is held to comes from."),
+        cpo_alpha: field("Weight of cross-entropy", "", "0 leaves it out, and its copy of half the logits with it."),
         beta: field("Weight of the reference", "", "0 drops the reference, and its memory with it."),
         num_generations: field(
             "Answers to each prompt",

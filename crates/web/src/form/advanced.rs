@@ -162,6 +162,7 @@ pub(super) const LOSS_TYPES: Input = ListOrTrainer(
     |plan, name| LossType::from_name(name).is_none_or(|kind| kind.is_of(plan.task)),
     |_, job| match job.plan().task {
         Task::Grpo => "dapo",
+        Task::Cpo => "sigmoid",
         _ if job.loss() == job::LossImplementation::ChunkedNll => "chunked_nll",
         _ => "nll",
     },

@@ -28,6 +28,7 @@ struct Parts {
     liger_loss: bool,
     padding_free: bool,
     loss_type: bool,
+    cpo_alpha: bool,
 }
 
 impl Parts {
@@ -48,14 +49,15 @@ impl Parts {
             lengths: plan.is_reinforcement(),
             liger_loss: matches!(task, Task::Dpo | Task::Grpo),
             padding_free: task == Task::Dpo && (plan.can_flatten_batch() || plan.policy.padding_free),
-            loss_type: task == Task::Grpo,
+            loss_type: matches!(task, Task::Grpo | Task::Cpo),
+            cpo_alpha: task == Task::Cpo,
         }
     }
 }
 
 /// Whether `task` has fields of this section.
 fn has_fields(task: Task) -> bool {
-    matches!(task, Task::Reward | Task::Dpo | Task::Kto | Task::Orpo | Task::Grpo | Task::Rloo | Task::Ppo)
+    matches!(task, Task::Reward | Task::Dpo | Task::Kto | Task::Orpo | Task::Cpo | Task::Grpo | Task::Rloo | Task::Ppo)
 }
 
 /// The section, for the tasks that have one.
@@ -72,7 +74,7 @@ pub(super) fn TaskSection() -> impl IntoView {
     }
 }
 
-/// How GRPO weighs tokens.
+/// How GRPO weighs tokens, and what CPO makes of the margin.
 const LOSS_TYPE: &[Row] = &[row("loss_type", |t| &t.fields.loss_type, LOSS_TYPES)];
 
 #[component]
@@ -106,6 +108,9 @@ fn TaskFields() -> impl IntoView {
             <NumberField name="beta" words=|t| &t.tasks.fields.beta usual=|_| 0.0/>
         </Show>
         <Show when=when(|plan| Parts::of(plan).loss_type)><Rows rows=LOSS_TYPE/></Show>
+        <Show when=when(|plan| Parts::of(plan).cpo_alpha)>
+            <NumberField name="cpo_alpha" words=|t| &t.tasks.fields.cpo_alpha usual=|_| 1.0/>
+        </Show>
         <Show when=when(|plan| Parts::of(plan).reference)>
             <ChoiceField
                 name="reference.kind"

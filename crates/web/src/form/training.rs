@@ -115,7 +115,7 @@ pub(super) fn BatchSection() -> impl IntoView {
         let texts = texts.get();
         let plan = plan.read();
         let batches = plan.batches();
-        let pairs = matches!(plan.task, Task::Dpo | Task::Reward | Task::Orpo);
+        let pairs = matches!(plan.task, Task::Dpo | Task::Reward | Task::Orpo | Task::Cpo);
         let said = if pairs { texts.tasks.effective_pairs } else { texts.effective_batch };
         let batch = plan.per_device_train_batch_size;
         said(batch, batches.forwards_per_step, plan.num_gpus, batches.effective_batch_size)

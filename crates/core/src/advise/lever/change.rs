@@ -178,7 +178,7 @@ impl Lever {
                 wanted && plan.task == Task::Sft && liger::fuses_loss(plan)
             }
             Self::ChunkedLoss => {
-                changed.policy.loss_type = Some(LossType::ChunkedNll);
+                changed.policy.loss_type = LossType::ChunkedNll.into();
                 has_loss(plan, LossImplementation::FullLogits) && has_loss(changed, LossImplementation::ChunkedNll)
             }
             Self::OffloadActivations => {

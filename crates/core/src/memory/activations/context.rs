@@ -41,7 +41,7 @@ pub(in crate::memory) struct ForwardContext {
     pub(in crate::memory) fuses_adapters: bool,
     /// bitsandbytes may multiply without a dequantised copy (0.50 and later).
     pub(in crate::memory) fused_gemm: FusedGemm,
-    /// Keys and values are kept: `(term label, element)` of the cache.
+    /// Keys and values are kept.
     pub(in crate::memory) cache: Option<RefCell<Vec<Tensor>>>,
     /// Keys and values of the tokens before, layer by layer, when this forward reads only the newest one.
     pub(in crate::memory) past: Option<RefCell<VecDeque<Tensor>>>,
@@ -95,6 +95,19 @@ impl ForwardContext {
         if let Some(states) = self.hidden_states.borrow_mut().as_mut() {
             states.push((self.tape.tag(), hidden.detach()));
         }
+    }
+
+    /// Frees the keys and values that the model's outputs hold, layer by layer: two tensors each.
+    pub(in crate::memory) fn drop_cache(&self, layers: impl Iterator<Item = LayerTag>) {
+        let Some(cache) = &self.cache else { return };
+        let outside = self.tape.tag();
+        let mut tensors = cache.take().into_iter();
+        for tag in layers {
+            self.tape.enter_layer(tag);
+            drop((tensors.next(), tensors.next()));
+        }
+        drop(tensors);
+        self.tape.enter_layer(outside);
     }
 
     /// A label.

@@ -1,13 +1,13 @@
 //! The whole logits, in the model's dtype and in fp32, log-softmax, and the gradients of all three.
 
 use super::super::activations::ForwardContext;
-use super::super::autograd::{ElementType, Sym, Tensor, cast, custom, dims};
+use super::super::autograd::{ElementType, Sym, Tensor, cast, contiguous, custom, dims};
 use super::super::term::Term;
 use super::super::weights::LoadedModel;
 use super::head::logits;
-use super::metrics;
 use super::output::{HeadOutput, scalar};
-use crate::job::Job;
+use super::{metrics, positions};
+use crate::job::{Job, ShiftedLogits};
 
 /// `ForCausalLMLoss` over whole logits (transformers loss/loss_utils.py).
 ///
@@ -18,9 +18,14 @@ pub(super) fn loss(
     weights: &LoadedModel,
     (hidden, read): (Tensor, Tensor),
 ) -> Option<HeadOutput> {
-    let logits = logits(context, &job.model, weights, &read)?;
+    let mut logits = logits(context, &job.model, weights, &read)?;
     drop(read);
-    let loss = of_logits(context, &logits);
+    let shifted = job.shifted_logits();
+    if shifted == ShiftedLogits::OfOutputs {
+        logits = cast(&logits, ElementType::F32, context.label(Term::LogitsFp32, "outputs"));
+    }
+    let loss =
+        if shifted == ShiftedLogits::Never { of_logits(context, &logits) } else { of_shifted_logits(context, &logits) };
     // The model's forward holds the hidden states until it returns.
     drop(hidden);
     if job.trainer.runs_accelerate() {
@@ -44,6 +49,24 @@ pub(in crate::memory) fn of_logits(context: &ForwardContext, logits: &Tensor) ->
     let upcast = cast(logits, ElementType::F32, context.label(Term::LogitsFp32, ""));
     let labels = shift_labels(context, logits);
     cross_entropy(context, &upcast, labels.last())
+}
+
+/// The same of all positions but the last, `logits[..., :-1, :].contiguous()`: a copy of more than one sequence.
+fn of_shifted_logits(context: &ForwardContext, logits: &Tensor) -> Tensor {
+    let upcast = cast(logits, ElementType::F32, context.label(Term::LogitsFp32, ""));
+    let length = (upcast.shape().rows().elements() / context.batch.max(1)).saturating_sub(1).max(1);
+    let rows = dims(&[(Sym::B, context.batch), (Sym::SLessOne, length)]);
+    let part = positions::first_logits(context, &upcast, rows);
+    let copied = context.batch > 1;
+    let shifted = if copied {
+        contiguous(&part, part.shape(), context.label(Term::LogitsFp32, "shifted"), false)
+    } else {
+        part.clone()
+    };
+    drop(part);
+    let label = context.label(Term::BatchInputs, "shifted labels");
+    let labels = copied.then(|| Tensor::new(&context.tape, label, rows, ElementType::I64));
+    cross_entropy(context, &shifted, labels.as_ref())
 }
 
 /// Labels padded by one and cut again (ForCausalLMLoss): `labels[..., 1:].contiguous()` copies for more than one sequence.

@@ -28,6 +28,19 @@ pub(super) fn first_positions(context: &ForwardContext, hidden: &Tensor, positio
     part(context, hidden, (Sym::SLessOne, positions))
 }
 
+/// `logits[..., :-1, :]` of [b, s, V], `rows` being what is left of [b, s]: a view; backward makes zeros of the whole.
+pub(super) fn first_logits(context: &ForwardContext, logits: &Tensor, rows: Shape) -> Tensor {
+    let (whole, element) = (logits.shape(), logits.element());
+    let shape = rows.with(Dim::new(Sym::V, whole.width()));
+    let gradients = context.label(Term::LogitsGradients, "");
+    custom(
+        &context.tape,
+        &[logits],
+        |_| logits.detach().view(shape),
+        move |call| [Some(Tensor::new(call.tape, gradients, whole, element))].into(),
+    )
+}
+
 /// The same positions of every sequence: a view; backward makes zeros of the whole and copies the part in.
 fn part(context: &ForwardContext, hidden: &Tensor, positions: (Sym, u64)) -> Tensor {
     let (whole, element) = (hidden.shape(), hidden.element());

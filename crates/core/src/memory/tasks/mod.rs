@@ -1,6 +1,7 @@
 //! What a step does beside supervised training: pairs, rollouts, log-probabilities, policy updates, and the models that
 //! stand beside the one that trains.
 
+mod answers_apart;
 mod engine;
 mod logprobs;
 mod models;
@@ -25,9 +26,10 @@ use std::rc::Rc;
 pub(super) fn run(tape: &Rc<Tape>, job: &Job, policy: &LoadedModel) -> Vec<Trainable> {
     match job.plan.task {
         Task::Dpo if job.trainer.reads_reference_last() => policy_first::dpo(tape, job, policy),
-        Task::Orpo if job.trainer.reads_orpo_as_dpo() => policy_first::dpo(tape, job, policy),
+        Task::Orpo | Task::Cpo if job.trainer.reads_orpo_as_dpo() => policy_first::dpo(tape, job, policy),
+        Task::Kto if job.trainer.subtracts_logsumexp() => policy_first::kto_of_rolled_labels(tape, job, policy),
         Task::Kto if job.trainer.reads_reference_last() => policy_first::kto(tape, job, policy),
-        Task::Dpo | Task::Kto | Task::Orpo => preference::update(tape, job, policy),
+        Task::Dpo | Task::Kto | Task::Orpo | Task::Cpo => preference::update(tape, job, policy),
         Task::Reward if job.has_value_head() => value_head::reward(tape, job, policy),
         Task::Reward => preference::reward(tape, job, policy),
         _ => policy::update(tape, job, policy),

@@ -10,6 +10,7 @@ use super::super::weights::{Holder, LoadedModel, load};
 use super::rollout::{Generation, Generator};
 use crate::job::{Instance, Job};
 use crate::plan::{Offload, ReferenceKind, Rollout};
+use std::cell::RefCell;
 use std::rc::Rc;
 
 /// A model on the tape, with the job that says how it is held.
@@ -26,6 +27,22 @@ impl Actor {
         context.padded |= padded;
         context.groups = strategy(&self.job.sharding).groups(tape, &self.weights.sharded(), MicroBatch::ONLY);
         Rc::new(context)
+    }
+
+    /// The same of a reference, whose keys and values stay in its outputs where nothing switches that off.
+    pub(super) fn reading_as_reference(&self, tape: &Rc<Tape>, of: (u64, u64)) -> Rc<ForwardContext> {
+        let mut context = self.reading(tape, of, false);
+        if self.job.references_with_cache()
+            && let Some(context) = Rc::get_mut(&mut context)
+        {
+            context.cache = Some(RefCell::default());
+        }
+        context
+    }
+
+    /// Frees the keys and values that the outputs of `context`'s forward hold.
+    pub(super) fn drop_cache(&self, context: &ForwardContext) {
+        context.drop_cache(self.weights.layers.iter().map(|layer| layer.tag));
     }
 
     /// Hidden states of `context`'s sequences.

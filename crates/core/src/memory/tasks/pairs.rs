@@ -9,8 +9,7 @@ use super::super::loss::{FusedHead, PerToken, fused_lm_head, logits, mark_backwa
 use super::super::term::Term;
 use super::logprobs::{enter_loss, gather, log_softmax, slice, sum, unbind};
 use super::models::Actor;
-use crate::job::{AnswerLogits, Job};
-use crate::plan::Task;
+use crate::job::{AnswerLogits, ChosenLoss, Job};
 use std::rc::Rc;
 
 /// Log-probabilities of a batch, and what of the model's outputs the trainer's variables still hold.
@@ -20,7 +19,7 @@ pub(super) struct Scored {
     pub(super) sums: Tensor,
     /// The logits that were scored: whole, or all positions but the last.
     pub(super) logits: Option<Tensor>,
-    /// ORPO's cross-entropy over the chosen sequences.
+    /// The cross-entropy over the chosen sequences.
     pub(super) chosen_loss: Option<Tensor>,
     /// Everything that is held until the loss is there.
     pub(super) outputs: Vec<Tensor>,
@@ -82,7 +81,8 @@ fn selected(actor: &Actor, context: &Rc<ForwardContext>, how: AnswerLogits) -> O
     };
     let hidden_states = output_hidden_states(actor, context);
     drop(narrow);
-    let chosen_loss = (actor.job.plan.task == Task::Orpo).then(|| cross_entropy_of_half(context, &outputs));
+    let chosen = actor.job.chosen_loss();
+    let mut chosen_loss = (chosen == ChosenLoss::First).then(|| cross_entropy_of_half(context, &outputs));
     let scored = match how {
         AnswerLogits::Rolled => outputs.clone(),
         _ => {
@@ -99,6 +99,9 @@ fn selected(actor: &Actor, context: &Rc<ForwardContext>, how: AnswerLogits) -> O
         }
         _ => selective_log_softmax(context, &scored),
     };
+    if chosen == ChosenLoss::EachForward {
+        chosen_loss = Some(cross_entropy_of_half(context, &outputs));
+    }
     let sums = sum(context, &picked);
     if how == AnswerLogits::Rolled {
         // `concatenated_forward` reports before it returns, and gives back sums alone.
@@ -273,15 +276,7 @@ pub(super) fn report(context: &ForwardContext, job: &Job, scored: &Tensor) {
     let new =
         |name, shape, element| Tensor::new(&context.tape, context.label(Term::LogProbabilities, name), shape, element);
     if how != AnswerLogits::Rolled {
-        // `reshape(-1, V)` of a view without the last positions is a copy, unless there is one sequence.
-        let copies = how == AnswerLogits::Shifted && context.batch > 1;
-        let flat = copies.then(|| new("shifted logits", scored.shape(), scored.element()));
-        if how == AnswerLogits::CopiedKernel {
-            drop(new("entropy", scored.shape().rows(), ElementType::F32));
-        } else {
-            entropy(context, scored);
-        }
-        drop(flat);
+        entropy_of(context, scored, how);
     }
     // `chosen_logits[chosen_mask]`, then the same of the rejected ones.
     let labels = job.label_tokens(context.batch, context.length) / 2;
@@ -298,6 +293,21 @@ pub(super) fn report(context: &ForwardContext, job: &Job, scored: &Tensor) {
             ElementType::I64,
         ));
     }
+}
+
+/// The entropy of each position, with what has to be copied for it.
+pub(super) fn entropy_of(context: &ForwardContext, scored: &Tensor, how: AnswerLogits) {
+    let new =
+        |name, shape, element| Tensor::new(&context.tape, context.label(Term::LogProbabilities, name), shape, element);
+    // `reshape(-1, V)` of a view without the last positions is a copy, unless there is one sequence.
+    let copies = how == AnswerLogits::Shifted && context.batch > 1;
+    let flat = copies.then(|| new("shifted logits", scored.shape(), scored.element()));
+    if how == AnswerLogits::CopiedKernel {
+        drop(new("entropy", scored.shape().rows(), ElementType::F32));
+    } else {
+        entropy(context, scored);
+    }
+    drop(flat);
 }
 
 /// trl trainer/utils.py `entropy_from_logits`: in chunks of 128 tokens; each chunk's `log_softmax` lives until the next

@@ -1,5 +1,5 @@
-//! Answers that the policy reads before the reference does: the DPO of LLaMA-Factory and of ms-swift, and LLaMA-Factory's
-//! KTO and ORPO.
+//! Answers that the policy reads before the reference does: the DPO and KTO of LLaMA-Factory and of ms-swift, and
+//! LLaMA-Factory's ORPO and SimPO.
 
 use super::super::activations::ForwardContext;
 use super::super::autograd::{Dim, ElementType, Sym, Tape, Tensor, cast, dims};
@@ -76,6 +76,46 @@ pub(super) fn kto(tape: &Rc<Tape>, job: &Job, policy: &LoadedModel) -> Vec<Train
         tape.enter(Phase::Loss);
         let loss = margin(context, &picked.sums);
         drop((of_reference, picked));
+        Some(HeadOutput { loss, kept: None })
+    });
+    drop((reference, companions));
+    policy.trainable.clone()
+}
+
+/// `KTOTrainer.forward` (ms-swift rlhf_trainers/kto_trainer.py): the answers to other prompts without gradients, then the
+/// answers, and the reference the same; of logits nothing but their sums a token leaves a forward.
+pub(super) fn kto_of_rolled_labels(tape: &Rc<Tape>, job: &Job, policy: &LoadedModel) -> Vec<Trainable> {
+    let reference = reference(tape, job, policy);
+    let companions = resident(tape, job, policy);
+    let update = Update { tape, job, weights: policy, trainable: &policy.trainable, after: &|| () };
+    let trained = reader(job, policy);
+    let others = |actor: &Actor| {
+        let reading = actor.reading(tape, of_batch(job), false);
+        job.reads_mismatched().then(|| of_rolled_labels(actor, &reading)).flatten()
+    };
+    update.run(inputs(tape, job), Vec::new, |context| {
+        tape.set_grad_enabled(false);
+        tape.enter(Phase::OldLogProbs);
+        let of_others = others(&trained);
+        tape.set_grad_enabled(true);
+        tape.enter(Phase::Forward);
+        let picked = of_rolled_labels(&trained, context)?;
+        tape.set_grad_enabled(false);
+        let gathered = strategy(&job.sharding).gathered(tape, policy.counts.base);
+        let of_reference = reference.as_ref().and_then(|reference| {
+            tape.enter(Phase::ReferenceForward);
+            let of_others = others(reference);
+            let reading = reference.reading_as_reference(tape, of_batch(job));
+            let picked = of_rolled_labels(reference, &reading);
+            reference.drop_cache(&reading);
+            Some((of_others, picked?))
+        });
+        score(tape, job, policy, &companions);
+        drop(gathered);
+        tape.set_grad_enabled(true);
+        tape.enter(Phase::Loss);
+        let loss = margin(context, &picked);
+        drop((of_reference, of_others));
         Some(HeadOutput { loss, kept: None })
     });
     drop((reference, companions));

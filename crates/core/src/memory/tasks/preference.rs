@@ -9,14 +9,15 @@ use super::super::sharding::strategy;
 use super::super::step::{Update, batch_inputs, forward};
 use super::super::term::Term;
 use super::super::weights::LoadedModel;
+use super::answers_apart::{self, copies_of_policy, copies_of_reference, cross_entropy_of_labels};
 use super::logprobs::of_sequences;
 use super::models::{Actor, frozen, reader, reference, stays};
 use super::pairs::{Reports, Scored, report, score_sequences};
-use crate::job::{AnswerLogits, Job};
+use crate::job::{AnswerLogits, ChosenLoss, Job};
 use crate::plan::{ReferenceKind, Task};
 use std::rc::Rc;
 
-/// One step of DPO, KTO or ORPO.
+/// One step of DPO, KTO, ORPO or CPO.
 pub(super) fn update(tape: &Rc<Tape>, job: &Job, policy: &LoadedModel) -> Vec<Trainable> {
     match job.answer_logits() {
         AnswerLogits::LogSoftmax => own_loop(tape, job, policy),
@@ -43,29 +44,45 @@ fn as_trainer(tape: &Rc<Tape>, job: &Job, policy: &LoadedModel) -> Vec<Trainable
         if job.reference() == ReferenceKind::AdapterDisabled { own } else { Reports { further: 0, is_top1: false } };
     update.run(inputs(tape, job), before, |context| {
         let mut held = Vec::new();
-        if job.plan.task == Task::Kto {
+        if job.reads_mismatched() {
             held.extend(without_gradients(tape, Phase::OldLogProbs, || mismatched(tape, job, &trained, own)));
             tape.enter(Phase::Forward);
         }
-        let policy = score_sequences(&trained, context, own)?;
+        let mut policy = score_sequences(&trained, context, own)?;
+        held.extend(copies_of_policy(context, &trained, &mut policy));
         let mut outputs = Vec::new();
+        let mut of_reference = None;
         if let Some(reference) = &reference {
             without_gradients(tape, Phase::ReferenceForward, || {
                 let gathered = strategy(&job.sharding).gathered(tape, trained.weights.counts.base);
-                if job.plan.task == Task::Kto {
+                if job.reads_mismatched() {
                     held.extend(mismatched(tape, job, reference, others));
                 }
-                let read = score_sequences(reference, &reference.reading(tape, of_batch(job), false), others);
+                let reading = reference.reading_as_reference(tape, of_batch(job));
+                let mut read = score_sequences(reference, &reading, others);
                 drop(gathered);
+                held.extend(read.as_mut().and_then(|read| copies_of_reference(&reading, reference, read)));
                 outputs.extend(read);
+                of_reference = Some(reading);
                 Some(())
             });
             tape.enter(Phase::Loss);
         }
-        let loss =
-            if job.plan.task == Task::Orpo { odds_ratio(context, &policy) } else { margin(context, &policy.sums) };
-        policy.logits.iter().filter(|_| job.plan.task != Task::Orpo).for_each(|logits| report(context, job, logits));
+        if let (ChosenLoss::Labels, Some(logits)) = (job.chosen_loss(), &policy.logits) {
+            policy.chosen_loss = Some(cross_entropy_of_labels(context, job, logits));
+        }
+        let loss = with_chosen_loss(context, job, &policy);
+        if let Some(logits) = &policy.logits {
+            match job.plan.task {
+                Task::Orpo | Task::Cpo => {}
+                Task::Kto => answers_apart::report(context, job, logits),
+                _ => report(context, job, logits),
+            }
+        }
         drop((policy.outputs, outputs, held));
+        if let (Some(reference), Some(reading)) = (&reference, &of_reference) {
+            reference.drop_cache(reading);
+        }
         Some(HeadOutput { loss, kept: None })
     });
     drop((reference, companions));
@@ -86,8 +103,12 @@ fn mismatched(tape: &Rc<Tape>, job: &Job, actor: &Actor, reports: Reports) -> Op
     score_sequences(actor, &actor.reading(tape, of_batch(job), false), reports).map(|scored| scored.sums)
 }
 
-/// ORPO's loss: the odds ratio of both halves beside the cross-entropy over the chosen sequences.
-fn odds_ratio(context: &ForwardContext, scored: &Scored) -> Tensor {
+/// A loss of both halves' log-probabilities, beside the cross-entropy over the chosen sequences where there is one. Where that
+/// is all, nothing flows back through log-probabilities.
+fn with_chosen_loss(context: &ForwardContext, job: &Job, scored: &Scored) -> Tensor {
+    if let Some(chosen) = scored.chosen_loss.as_ref().filter(|_| job.trains_on_chosen_alone()) {
+        return chosen.clone();
+    }
     let ratio = margin(context, &scored.sums);
     let Some(chosen) = &scored.chosen_loss else { return ratio };
     custom(
@@ -98,12 +119,12 @@ fn odds_ratio(context: &ForwardContext, scored: &Scored) -> Tensor {
     )
 }
 
-/// Token ids, attention mask and completion mask; KTO has them twice.
+/// Token ids, attention mask and completion mask; KTO has them twice, with answers to other prompts.
 pub(super) fn inputs(tape: &Rc<Tape>, job: &Job) -> Vec<Tensor> {
     let (batch, length) = of_batch(job);
     let tokens = dims(&[(Sym::B, batch), (Sym::S, length)]);
     let names = ["input_ids", "attention_mask", "completion_mask"];
-    let times = if job.plan.task == Task::Kto { 2 } else { 1 };
+    let times = if job.reads_mismatched() { 2 } else { 1 };
     let new = |name| Tensor::new(tape, tape.label(Term::BatchInputs, name), tokens, ElementType::I64);
     (0..times).flat_map(|_| names).map(new).collect()
 }

@@ -70,8 +70,10 @@ impl Plan {
     }
 
     /// Whether the trainer has `activation_offloading` for this task and its step was measured with it: a loop of one's own
-    /// may move what it likes, and TRL has the argument where it trains on given answers (trl trainer/*_config.py). trl 1.6's
-    /// hooks hold more than 1.9's, of which it was not found what; axolotl's replace checkpointing, and were not measured.
+    /// may move what it likes, and TRL has the argument where it trains on given answers (trl trainer/*_config.py). From 1.0
+    /// to 1.6 its hooks go by addresses that they never forget: whatever comes to lie where a freed tensor was copied from
+    /// stays on the GPU, which no tensor without an address tells (models/activation_offloading.py `storage_to_tensor_id`).
+    /// 0.24's move weights along; axolotl's replace checkpointing; neither was derived.
     pub fn can_offload_activations(&self) -> bool {
         match self.trainer.name {
             TrainerName::Custom => self.task != Task::Inference,
@@ -103,12 +105,10 @@ pub(super) fn unmodelled(plan: &Plan) -> Option<Problem> {
     }
     let release = plan.trainer.release();
     let under = |value: &str| [value, " under ", name.name(), " ", &release.to_string()].concat();
-    let measured =
-        |name: TrainerName, release| name == TrainerName::Custom || measured_tasks(name, release).contains(&plan.task);
-    if !measured(name, release) {
+    let measured = |name: TrainerName| name == TrainerName::Custom || measured_tasks(name).contains(&plan.task);
+    if !measured(name) {
         // The trainers that it is measured with, for whom the task matters more.
-        let newest = |other: &TrainerName| other.measured().last().copied().unwrap_or_default();
-        let others = TrainerName::ALL.iter().filter(|other| **other != name && measured(**other, newest(other)));
+        let others = TrainerName::ALL.iter().filter(|other| **other != name && measured(**other));
         let (value, modelled) = (under(plan.task.name()), others.map(|other| other.name()).collect());
         return Some(Problem::new("trainer.name", ProblemKind::NotModelled { value, modelled }));
     }
@@ -120,14 +120,13 @@ pub(super) fn unmodelled(plan: &Plan) -> Option<Problem> {
 }
 
 /// Tasks whose steps were run under PyTorch's allocator with this trainer. What trains nothing needs no trainer.
-const fn measured_tasks(name: TrainerName, release: Release) -> &'static [Task] {
-    use Task::{Dpo, Grpo, Inference, Kto, Orpo, Reward, Rloo, SequenceClassification, Sft};
+const fn measured_tasks(name: TrainerName) -> &'static [Task] {
+    use Task::{Cpo, Dpo, Grpo, Inference, Kto, Orpo, Reward, Rloo, SequenceClassification, Sft};
     match name {
         TrainerName::Transformers => &[Sft, SequenceClassification, Inference],
-        TrainerName::Trl if release.is_before(1, 16) => &[Sft, Dpo, Reward, Grpo, Rloo, Inference],
-        TrainerName::Trl => &[Sft, Dpo, Reward, Kto, Orpo, Grpo, Rloo, Inference],
-        TrainerName::LlamaFactory => &[Sft, Dpo, Kto, Orpo, Reward, Inference],
-        TrainerName::MsSwift => &[Sft, Dpo, Orpo, Reward, Inference],
+        TrainerName::Trl => &[Sft, Dpo, Reward, Kto, Orpo, Cpo, Grpo, Rloo, Inference],
+        TrainerName::LlamaFactory => &[Sft, Dpo, Kto, Orpo, Cpo, Reward, Inference],
+        TrainerName::MsSwift => &[Sft, Dpo, Kto, Orpo, Cpo, Reward, Inference],
         TrainerName::Axolotl => &[Sft, Dpo, Inference],
         TrainerName::Custom | TrainerName::Unsloth | TrainerName::Verl | TrainerName::Torchtune => &[],
     }

@@ -21,7 +21,7 @@ const METHODS: [(&str, Task); 21] = [
     ("GRPO", Task::Grpo),
     ("RLOO", Task::Rloo),
     ("PPO", Task::Ppo),
-    ("CPO", Task::Orpo),
+    ("CPO", Task::Cpo),
     ("IterativeSFT", Task::Sft),
     ("OnlineDPO", Task::Dpo),
     ("NashMD", Task::Dpo),
@@ -37,20 +37,8 @@ const METHODS: [(&str, Task); 21] = [
 ];
 
 /// Those of them that stand for another: what they hold beside it is told.
-const APPROXIMATED: [&str; 12] = [
-    "CPO",
-    "IterativeSFT",
-    "OnlineDPO",
-    "NashMD",
-    "XPO",
-    "BCO",
-    "GKD",
-    "MiniLLM",
-    "SDFT",
-    "Distillation",
-    "SDPO",
-    "PRM",
-];
+const APPROXIMATED: [&str; 11] =
+    ["IterativeSFT", "OnlineDPO", "NashMD", "XPO", "BCO", "GKD", "MiniLLM", "SDFT", "Distillation", "SDPO", "PRM"];
 
 /// peft's configurations of adapters that are not LoRA.
 const OTHER_ADAPTERS: [&str; 13] = [

@@ -18,6 +18,8 @@ const REINFORCEMENT: [&str; 9] = [
 ];
 /// Keys of `KTOConfig`.
 const KTO: [&str; 2] = ["desirable_weight", "undesirable_weight"];
+/// Keys of `CPOConfig`.
+const CPO: [&str; 2] = ["cpo_alpha", "simpo_gamma"];
 /// Keys of `DPOConfig` and its kin (trl trainer/dpo_config.py).
 const PREFERENCE: [&str; 9] = [
     "beta",
@@ -45,6 +47,8 @@ pub(super) fn of_settings(entries: &[Entry], path: &str) -> Option<Task> {
         Some(Task::Grpo)
     } else if has(&KTO) {
         Some(Task::Kto)
+    } else if has(&CPO) {
+        Some(Task::Cpo)
     } else if has(&REWARD) {
         Some(Task::Reward)
     } else if has(&PREFERENCE) {
@@ -57,7 +61,7 @@ pub(super) fn of_settings(entries: &[Entry], path: &str) -> Option<Task> {
     // A folder tells RLOO from GRPO and ORPO from DPO; where it speaks of something else, keys count.
     let same = |name: Task, keys: Task| {
         let reinforces = |task| matches!(task, Task::Grpo | Task::Rloo | Task::Ppo);
-        let prefers = |task| matches!(task, Task::Dpo | Task::Kto | Task::Orpo | Task::Reward);
+        let prefers = |task| matches!(task, Task::Dpo | Task::Kto | Task::Orpo | Task::Cpo | Task::Reward);
         reinforces(name) && reinforces(keys) || prefers(name) && prefers(keys)
     };
     match (by_name, by_keys) {
@@ -80,6 +84,8 @@ pub(super) fn of_name(word: &str, trainer: TrainerName) -> Option<Task> {
         ("grpo", Task::Grpo),
         ("kto", Task::Kto),
         ("orpo", Task::Orpo),
+        ("cpo", Task::Cpo),
+        ("simpo", Task::Cpo),
         ("rloo", Task::Rloo),
         ("ppo", Task::Ppo),
         ("reward", Task::Reward),

@@ -82,12 +82,15 @@ impl Resolver {
                 Some(found) => {
                     task = found;
                     self.note("task", Json::from(task.name()), statement);
+                    if word.eq_ignore_ascii_case("simpo") {
+                        self.set("loss_type", "simpo", statement);
+                    }
                     if let Some(nearest) = approximated(word) {
                         let kind = Kind::TaskNotModelled { trainer: self.named.name(), task: word.clone(), nearest };
                         self.find(kind, statement);
                     }
                 }
-                None => self.bad(statement, "sft, dpo, kto, orpo, rm, ppo, grpo or rloo"),
+                None => self.bad(statement, "sft, dpo, kto, orpo, cpo, rm, ppo, grpo or rloo"),
             }
         }
         if let Some((word, statement)) = &loss
@@ -95,7 +98,10 @@ impl Resolver {
         {
             match word.as_str() {
                 "orpo" => task = Task::Orpo,
-                "simpo" => self.set("reference.kind", "none", statement),
+                "simpo" => {
+                    task = Task::Cpo;
+                    self.set("loss_type", "simpo", statement);
+                }
                 _ => {}
             }
             self.note("task", Json::from(task.name()), statement);
@@ -202,7 +208,8 @@ fn catalogue_id(name: &str) -> Option<&'static str> {
 fn task_of(word: &str) -> Option<Task> {
     Some(match word.to_ascii_lowercase().as_str() {
         "pt" | "sft" | "causal_lm" | "pretrain" => Task::Sft,
-        "dpo" | "ipo" | "simpo" | "dpo_zero" | "cpo" => Task::Dpo,
+        "dpo" | "ipo" | "dpo_zero" => Task::Dpo,
+        "cpo" | "simpo" => Task::Cpo,
         "kto" => Task::Kto,
         "orpo" => Task::Orpo,
         "rm" | "reward" => Task::Reward,
@@ -220,7 +227,6 @@ fn task_of(word: &str) -> Option<Task> {
 /// The task that stands for one that no plan has.
 fn approximated(word: &str) -> Option<&'static str> {
     match word.to_ascii_lowercase().as_str() {
-        "simpo" | "cpo" => Some("dpo"),
         "gkd" | "distillation" | "ebft" => Some("sft"),
         "gdpo" => Some("grpo"),
         "embedding" | "reranker" => Some("sequence_classification"),

@@ -135,14 +135,14 @@ impl Resolver {
     fn loss(&mut self) {
         let Some(statement) = self.take(Fact::Loss) else { return };
         let names = convert::names(&statement.node);
-        let name = names.first().cloned().unwrap_or_default();
-        let known = LossType::from_name(&name).is_some();
-        let supervised = matches!(name.as_str(), "nll" | "chunked_nll" | "dft");
-        match self.task {
-            Task::Sft if supervised => self.set("loss_type", name, &statement),
-            Task::Grpo | Task::Rloo if known && !supervised => self.set("loss_type", name, &statement),
-            // Preference losses differ in scalars.
-            Task::Dpo | Task::Kto | Task::Orpo | Task::Reward => self.ignored += 1,
+        // RLOO takes GRPO's.
+        let of = if self.task == Task::Rloo { Task::Grpo } else { self.task };
+        let is_of_task = |name: &String| LossType::from_name(name).is_some_and(|loss| loss.is_of(of));
+        match (names.as_slice(), self.task) {
+            ([only], _) if is_of_task(only) => self.set("loss_type", only.clone(), &statement),
+            ([_, _, ..], Task::Dpo) if names.iter().all(is_of_task) => self.set("loss_type", names, &statement),
+            // What else preference trainers have differs in numbers a pair.
+            (_, Task::Dpo | Task::Kto | Task::Orpo | Task::Cpo | Task::Reward) => self.ignored += 1,
             _ => self.cannot_say(&statement, Topic::Loss),
         }
     }

@@ -11,8 +11,17 @@ pub(super) fn apply(plan: &mut Plan) {
     plan.gradient_checkpointing = true;
     // trainer/utils.py `create_model_from_path`: fp32 unless `model_init_kwargs` say otherwise.
     plan.torch_dtype = Dtype::Float32;
-    // models/utils.py `prepare_peft_model`, gone with 1.0.
-    plan.quantization.prepare_for_kbit_training = release < Release::new(1, 0, 0);
+    // models/utils.py `prepare_peft_model`, gone with 1.0, and trainers that go on without it.
+    plan.quantization.prepare_for_kbit_training = match plan.task {
+        Task::Orpo | Task::Cpo => true,
+        Task::Kto => release < Release::new(1, 6, 0),
+        _ => release < Release::new(1, 0, 0),
+    };
+    if matches!(plan.task, Task::Orpo | Task::Cpo) && release >= Release::new(1, 0, 0) {
+        // experimental/orpo/orpo_trainer.py and experimental/cpo/cpo_trainer.py call `from_pretrained` themselves: without a
+        // dtype transformers 5 loads what config.json names, transformers 4 fp32.
+        plan.torch_dtype = Dtype::Bfloat16;
+    }
     if matches!(plan.task, Task::Grpo | Task::Rloo) {
         reinforcement(plan, release);
     }
