@@ -44,6 +44,7 @@ impl Resolver {
         }
         for (field, value) in [
             ("rollout.num_generations", json!(1)),
+            ("rollout.prompts", json!(1024)),
             // `hybrid_engine`: the engine runs on the GPUs that train.
             ("rollout.vllm_mode", json!("colocate")),
             ("rollout.max_prompt_length", json!(512)),
