@@ -20,8 +20,14 @@ pub(super) const ROWS: &[Row] = &[
     sets("actor_rollout_ref.model.use_liger", "use_liger_kernel", As::Flag),
     sets("actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu", "per_device_train_batch_size", As::Whole),
     sets("data.micro_batch_size_per_gpu", "per_device_train_batch_size", As::Whole),
-    says("actor_rollout_ref.actor.ppo_micro_batch_size", Fact::GlobalBatch),
-    bears("actor_rollout_ref.actor.ppo_mini_batch_size", Topic::NoSetting),
+    says("actor_rollout_ref.actor.ppo_micro_batch_size", Fact::MicroBatchOfAll),
+    says("actor_rollout_ref.actor.ppo_mini_batch_size", Fact::MiniBatch),
+    says("actor_rollout_ref.actor.optim.optimizer", Fact::OptimizerClass),
+    says("actor_rollout_ref.actor.optim.optimizer_impl", Fact::OptimizerModule),
+    says("actor_rollout_ref.actor.optim.override_optimizer_config", Fact::OptimizerOptions),
+    says("optim.optimizer", Fact::OptimizerClass),
+    says("optim.optimizer_impl", Fact::OptimizerModule),
+    says("optim.override_optimizer_config", Fact::OptimizerOptions),
     sets("actor_rollout_ref.actor.ppo_epochs", "num_iterations", As::Whole),
     says("actor_rollout_ref.actor.use_kl_loss", Fact::UsesReference),
     says("algorithm.use_kl_in_reward", Fact::KlInReward),
@@ -42,12 +48,30 @@ pub(super) const ROWS: &[Row] = &[
     says("actor_rollout_ref.model.lora.target_modules", Fact::Targets),
     bears("actor_rollout_ref.model.exclude_modules", Topic::AdapterKind),
     bears("actor_rollout_ref.model.use_fused_kernels", Topic::Kernels),
-    sets("data.micro_batch_size", "per_device_train_batch_size", As::Whole),
+    says("data.micro_batch_size", Fact::MicroBatchOfAll),
+    sets("use_remove_padding", "padding_free", As::Flag),
+    sets("model.use_remove_padding", "padding_free", As::Flag),
+    sets("model.enable_activation_offload", "activation_offloading", As::Flag),
+    sets("model.use_liger", "use_liger_kernel", As::Flag),
+    bears("model.use_fused_kernels", Topic::Kernels),
+    bears("data.use_dynamic_bsz", Topic::DynamicBatch),
+    bears("data.max_token_len_per_gpu", Topic::DynamicBatch),
+    says("model.fsdp_config.model_dtype", Fact::Dtype),
+    bears("model.fsdp_config.offload_params", Topic::Offload),
+    says("engine.strategy", Fact::Fsdp),
+    says("engine.model_dtype", Fact::Dtype),
+    says("engine.reshard_after_forward", Fact::Reshard),
+    says("engine.offload_policy", Fact::FsdpOffload),
+    bears("engine.param_offload", Topic::Offload),
+    bears("engine.optimizer_offload", Topic::Offload),
+    bears("engine.ulysses_sequence_parallel_size", Topic::Parallelism),
+    bears("engine.fsdp_size", Topic::Parallelism),
+    bears("actor_rollout_ref.actor.fsdp_config.ulysses_sequence_parallel_size", Topic::Parallelism),
+    bears("critic.model.lora.rank", Topic::SecondModel),
     sets("actor_rollout_ref.actor.optim.clip_grad", "max_grad_norm", As::Real),
     sets("optim.clip_grad", "max_grad_norm", As::Real),
     says("model.strategy", Fact::Fsdp),
     bears("model.fsdp_config.cpu_offload", Topic::Offload),
-    bears("model.use_liger", Topic::Kernels),
     bears("ulysses_sequence_parallel_size", Topic::Parallelism),
     bears("actor_rollout_ref.ref.ulysses_sequence_parallel_size", Topic::SecondModel),
     bears("critic.ulysses_sequence_parallel_size", Topic::SecondModel),
@@ -121,6 +145,39 @@ pub(super) const ROWS: &[Row] = &[
     bears("reward_model.micro_batch_size_per_gpu", Topic::SecondModel),
     says("trainer.n_gpus_per_node", Fact::ProcessesPerMachine),
     says("trainer.nnodes", Fact::Machines),
+];
+
+/// An optimizer as verl makes it, and its name in transformers.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Optimizer {
+    pub(crate) module: &'static str,
+    pub(crate) class: &'static str,
+    pub(crate) optim: &'static str,
+}
+
+const fn class(module: &'static str, class: &'static str, optim: &'static str) -> Optimizer {
+    Optimizer { module, class, optim }
+}
+
+/// Classes that are called with a learning rate, a decay and betas alone (verl/workers/config/optimizer.py). PyTorch's AdamW is
+/// the one that runs over all tensors at once; it is fused where its options say so.
+pub(crate) const OPTIMIZERS: [Optimizer; 16] = [
+    class("torch.optim", "AdamW", "adamw_torch"),
+    class("torch.optim", "Adam", "adamw_torch"),
+    class("torch.optim", "SGD", "sgd"),
+    class("torch.optim", "Adagrad", "adagrad"),
+    class("torch.optim", "RMSprop", "rmsprop"),
+    class("bitsandbytes.optim", "AdamW8bit", "adamw_bnb_8bit"),
+    class("bitsandbytes.optim", "PagedAdamW8bit", "paged_adamw_8bit"),
+    class("bitsandbytes.optim", "PagedAdamW", "paged_adamw_32bit"),
+    class("bitsandbytes.optim", "PagedAdamW32bit", "paged_adamw_32bit"),
+    class("bitsandbytes.optim", "Lion", "lion_32bit"),
+    class("bitsandbytes.optim", "Lion8bit", "lion_8bit"),
+    class("bitsandbytes.optim", "PagedLion", "paged_lion_32bit"),
+    class("bitsandbytes.optim", "PagedLion8bit", "paged_lion_8bit"),
+    class("bitsandbytes.optim", "AdEMAMix8bit", "ademamix_8bit"),
+    class("torchao.optim", "AdamW8bit", "adamw_torch_8bit"),
+    class("torchao.optim", "AdamW4bit", "adamw_torch_4bit"),
 ];
 
 /// Sections whose other keys bear on no memory, or on what the plan has no setting for.
