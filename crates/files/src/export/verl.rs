@@ -129,7 +129,7 @@ fn optimizer(plan: &Plan, [module, class, options]: [&'static str; 3]) -> Vec<Se
     let Some(known) = VERL_OPTIMIZERS.iter().find(|known| known.optim == name) else { return Vec::new() };
     let mut settings = vec![set(module, known.module), set(class, known.class)];
     if fused {
-        settings.push(set(options, "{fused:True}"));
+        settings.push(set(options, "{fused: True}"));
     }
     settings
 }

@@ -190,8 +190,8 @@ pub enum Fact {
     OptimizerModule,
     /// The class (verl).
     OptimizerClass,
-    /// What else the class is made with (verl).
-    OptimizerOptions,
+    /// Whether the class runs fused (verl, torchtune).
+    OptimizerFused,
     /// A loss by name.
     Loss,
     /// Adapters' number format follows the base (`autocast_adapter_dtype`).

@@ -19,7 +19,7 @@ pub(super) const ROWS: &[Row] = &[
     sets("enable_activation_offloading", "activation_offloading", As::Flag),
     bears("optimizer_in_bwd", Topic::OptimizerKind),
     says("optimizer._component_", Fact::OptimizerClass),
-    says("optimizer.fused", Fact::OptimizerOptions),
+    says("optimizer.fused", Fact::OptimizerFused),
     bears("loss._component_", Topic::Loss),
     says("fsdp_cpu_offload", Fact::FsdpOffload),
     bears("tensor_parallel_dim", Topic::Parallelism),

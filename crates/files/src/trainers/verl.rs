@@ -24,10 +24,10 @@ pub(super) const ROWS: &[Row] = &[
     says("actor_rollout_ref.actor.ppo_mini_batch_size", Fact::MiniBatch),
     says("actor_rollout_ref.actor.optim.optimizer", Fact::OptimizerClass),
     says("actor_rollout_ref.actor.optim.optimizer_impl", Fact::OptimizerModule),
-    says("actor_rollout_ref.actor.optim.override_optimizer_config", Fact::OptimizerOptions),
+    says("actor_rollout_ref.actor.optim.override_optimizer_config.fused", Fact::OptimizerFused),
+    says("optim.override_optimizer_config.fused", Fact::OptimizerFused),
     says("optim.optimizer", Fact::OptimizerClass),
     says("optim.optimizer_impl", Fact::OptimizerModule),
-    says("optim.override_optimizer_config", Fact::OptimizerOptions),
     sets("actor_rollout_ref.actor.ppo_epochs", "num_iterations", As::Whole),
     says("actor_rollout_ref.actor.use_kl_loss", Fact::UsesReference),
     says("algorithm.use_kl_in_reward", Fact::KlInReward),
@@ -204,4 +204,5 @@ pub(super) const KNOWN: &str = "algorithm.kl_ctrl.kl_coef algorithm.gamma algori
     actor_rollout_ref.ref.megatron.use_dist_checkpointing critic.optim.lr critic.model.use_remove_padding critic.cliprange_value custom_reward_function.path \
     custom_reward_function.name reward_model.reward_manager actor_rollout_ref.model.external_lib \
     actor_rollout_ref.model.trust_remote_code data.trust_remote_code optim.lr actor_rollout_ref.nccl_timeout \
-    actor_rollout_ref.actor.checkpoint.contents ray_init.num_cpus";
+    actor_rollout_ref.actor.checkpoint.contents ray_init.num_cpus \
+    actor_rollout_ref.actor.optim.override_optimizer_config optim.override_optimizer_config";

@@ -87,7 +87,7 @@ impl Resolver {
     pub(super) fn optimizer_class(&mut self) {
         let module = self.text(Fact::OptimizerModule);
         let class = self.text(Fact::OptimizerClass);
-        let options = self.take(Fact::OptimizerOptions).map(|said| (super::shown(&said.node), said));
+        let options = self.flag(Fact::OptimizerFused);
         let name = |said: &Option<(String, Statement)>, default: &str| {
             said.as_ref().map_or_else(|| default.to_owned(), |(name, _)| name.clone())
         };
@@ -95,11 +95,9 @@ impl Resolver {
         if let Some((module, class)) = is_class.clone().rsplit_once('.') {
             (in_module, is_class) = (module.to_owned(), class.to_owned());
         }
-        let fused = options.as_ref().is_some_and(|(text, _)| {
-            let text: String = text.to_ascii_lowercase().chars().filter(|letter| !" \"'".contains(*letter)).collect();
-            text == "true" || text.contains("fused:true")
-        });
-        let Some(statement) = class.or(module).or(options).map(|(_, statement)| statement) else { return };
+        let fused = options.as_ref().is_some_and(|(fused, _)| *fused);
+        let switch = options.map(|(_, statement)| statement);
+        let Some(statement) = class.or(module).map(|(_, statement)| statement).or(switch) else { return };
         let known = VERL_OPTIMIZERS.iter().find(|known| known.module == in_module && known.class == is_class);
         match known {
             Some(_) if fused && is_class == "AdamW" && in_module == "torch.optim" => {
