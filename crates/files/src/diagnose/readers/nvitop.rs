@@ -57,10 +57,10 @@ fn gpu(text: &str, line: &Line, readings: &mut Vec<Reading>) {
         }
         readings.push(reading);
     }
-    if let (Some((used, total)), Some(reading)) = (used, readings.last_mut()) {
-        if reading.total_bytes.is_none() {
-            (reading.used_bytes, reading.total_bytes) = (Some(used), Some(total));
-        }
+    if let (Some((used, total)), Some(reading)) = (used, readings.last_mut())
+        && reading.total_bytes.is_none()
+    {
+        (reading.used_bytes, reading.total_bytes) = (Some(used), Some(total));
     }
 }
 
