@@ -28,6 +28,13 @@ class Headroom:
         chosen = {**decides, **differing(whole, self.complete(decides)), "trainer": {"name": trainer}}
         return self.complete(chosen)
 
+    def peak(self, plan):
+        """What a step needs, as `headroom estimate` says it."""
+        _, out, err = self.run("estimate", "-", "--json", text=json.dumps(plan))
+        if not out:
+            raise ValueError(err.strip())
+        return json.loads(out)["peak"]["allocated_bytes"]
+
     def export(self, plan, form, folder):
         """Writes the files; what they do not say, or None if the plan cannot be written so."""
         code, _, err = self.run("export", "-", "--to", form, "--out", folder, text=json.dumps(plan))

@@ -119,7 +119,7 @@ def generated(count):
         trainer = trainers[place % len(trainers)]
         task = draw.choice(TASKS[trainer])
         plan = {
-            "model": draw.choice(MODELS), "gpu": draw.choice(["a100-80gb", "h100", "rtx-4090"]), "trainer": {"name": trainer}, "task": task,
+            "model": draw.choice(MODELS), "gpu": draw.choice(["a100-80gb", "h100-80gb", "rtx-4090"]), "trainer": {"name": trainer}, "task": task,
             "per_device_train_batch_size": draw.choice([1, 2, 4, 8, 16]),
             "gradient_accumulation_steps": draw.choice([1, 2, 8]),
         }

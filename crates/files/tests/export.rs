@@ -5,7 +5,7 @@
 use headroom_core::job::Job;
 use headroom_core::link;
 use headroom_core::memory::estimate_replayed;
-use headroom_core::plan::{self, Auto, Optimizer, Plan, Trainer, TrainerName};
+use headroom_core::plan::{self, Auto, Optimizer, Plan, Task, Trainer, TrainerName};
 use headroom_core::scenario::SCENARIOS;
 use headroom_core::units::bytes_text;
 use headroom_files::export::{Format, export};
@@ -102,10 +102,37 @@ fn unsloth_and_verl_are_read_back() {
     let verl = export(&plan, Format::Verl, Language::English).unwrap();
     assert_eq!(verl.unsaid, Vec::<&str>::new(), "{}", verl.files[0].text);
     // What it cannot do is told in the file too.
-    let plan = Plan { optim: Optimizer::AdamwBnb8bit, ..plan };
+    let plan = Plan { optim: Optimizer::Adafactor, ..plan };
     let verl = export(&plan, Format::Verl, Language::English).unwrap();
     assert_eq!(verl.unsaid, ["optim"]);
-    assert!(verl.files[0].text.contains("#   optim = adamw_bnb_8bit"));
+    assert!(verl.files[0].text.contains("#   optim = adafactor"));
+}
+
+#[test]
+fn verls_optimizers_batches_and_supervised_runs_are_read_back() {
+    let json = r#"{"model": "Qwen/Qwen3-4B", "gpu": "h100-80gb", "num_gpus": 16, "task": "sft", "method": "lora", "max_length": 4096,
+        "lora": {"r": 32, "lora_alpha": 64, "lora_dropout": 0.0, "target_modules": ["q_proj", "v_proj"]},
+        "attn_implementation": "flash_attention_2", "mixed_precision": "bf16", "torch_dtype": "bfloat16", "padding_free": true,
+        "distributed": {"framework": "fsdp2"}, "per_device_train_batch_size": 2, "gradient_accumulation_steps": 4}"#;
+    let supervised = Plan::from_json(json).unwrap();
+    let generates = Plan { task: Task::Grpo, num_gpus: 8, per_device_train_batch_size: 4, ..supervised.clone() };
+    let mut generates = Plan { gradient_accumulation_steps: 8, ..generates };
+    generates.rollout.num_generations = Some(8);
+    generates.rollout.prompts = Some(64);
+    generates.policy.beta = Some(0.001);
+    for plan in [supervised, generates] {
+        for optim in
+            [Optimizer::AdamwTorch, Optimizer::AdamwTorchFused, Optimizer::AdamwBnb8bit, Optimizer::PagedAdamw32bit]
+        {
+            let plan = Plan { optim, ..plan.clone() };
+            let verl = export(&plan, Format::Verl, Language::English).unwrap();
+            let unsaid: Vec<&&str> = verl.unsaid.iter().filter(|name| **name != "max_length").collect();
+            assert!(unsaid.is_empty(), "{unsaid:?} {}", verl.files[0].text);
+            let read = headroom_files::import::import(&verl.files).plan;
+            assert_eq!(read.gradient_accumulation_steps, plan.gradient_accumulation_steps);
+            assert_eq!((read.optim, read.task), (optim, plan.task));
+        }
+    }
 }
 
 #[test]

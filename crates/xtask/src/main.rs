@@ -3,6 +3,7 @@
 mod bench;
 mod build;
 mod checkout;
+mod exports;
 mod failure;
 mod fuzz;
 mod process;
@@ -29,6 +30,8 @@ cargo xtask validate --check   only whether those are up to date
 cargo xtask golden --check     which answers to thousands of plans moved since they were recorded, and by how much
 cargo xtask golden             the same, and records the answers as they are now
 cargo xtask fuzz [READER]      coverage-guided fuzzing of the readers of files, ten minutes each; --minutes N
+cargo xtask check-exports      exported files loaded by the libraries that run them; formats may follow (several GB)
+cargo xtask check-exports --newest   the same with their latest releases: which defaults have moved
 cargo xtask setup              only install what the other commands need
 
 Each command first installs what the machine lacks, once, into ~/.cache/headroom (or $HEADROOM_CACHE).";
@@ -67,6 +70,8 @@ fn dispatch(words: &[String]) -> Result<()> {
         ["fuzz", reader] => fuzz::fuzz(Some(reader), 10),
         ["fuzz", "--minutes", minutes] => fuzz::fuzz(None, of_minutes(minutes)?),
         ["fuzz", reader, "--minutes", minutes] => fuzz::fuzz(Some(reader), of_minutes(minutes)?),
+        ["check-exports", "--newest", formats @ ..] => exports::check(formats, true),
+        ["check-exports", formats @ ..] => exports::check(formats, false),
         ["setup"] => setup::for_building().and_then(|mut toolbox| setup::for_browser_tests(&mut toolbox)),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");

@@ -54,6 +54,12 @@ formats! {
     NvidiaSmiQuery = "nvidia_smi_q";
     /// `nvidia-smi --query-gpu` or `--query-compute-apps`.
     NvidiaSmiCsv = "nvidia_smi_csv";
+    /// `nvitop`.
+    Nvitop = "nvitop";
+    /// `free`: the host's memory.
+    Free = "free";
+    /// The Trainer's metrics with `skip_memory_metrics=False`.
+    TrainerMetrics = "trainer_metrics";
     /// `gpustat`.
     Gpustat = "gpustat";
     /// `rocm-smi`.

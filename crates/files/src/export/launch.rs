@@ -1,6 +1,6 @@
 //! What starts the run: the environment, and the command.
 
-use headroom_core::plan::TrainerName;
+use headroom_core::plan::{Task, TrainerName};
 use headroom_text::Language;
 
 use super::accelerate::GPUS_PER_MACHINE;
@@ -57,7 +57,8 @@ pub(super) fn script(planned: &Planned<'_>, trainer: TrainerName, reasons: &str,
         _ if planned.is_distributed() => format!("{accelerate} {program}"),
         _ => format!("python {program}"),
     };
-    let own = if trainer == TrainerName::Verl { "" } else { machines(planned) };
+    let by_ray = trainer == TrainerName::Verl && planned.plan.task != Task::Sft;
+    let own = if by_ray { "" } else { machines(planned) };
     format!("#!/bin/sh\nset -e\n{}{own}{reasons}{}\n", environment(planned), start.trim_end())
 }
 

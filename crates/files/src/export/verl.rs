@@ -1,7 +1,7 @@
-//! verl's command (verl/trainer/config/ppo_trainer.yaml and what it includes).
+//! verl's commands (verl/trainer/config/ppo_trainer.yaml and sft_trainer_engine.yaml, and what they include).
 
 use headroom_core::plan::{
-    Framework, Method, Offload, Plan, ReferenceKind, RolloutEngine, TargetModules, Task, VllmMode,
+    Framework, Method, Offload, Optimizer, Plan, ReferenceKind, RolloutEngine, TargetModules, Task, VllmMode,
 };
 
 use super::accelerate::GPUS_PER_MACHINE;
@@ -10,10 +10,14 @@ use super::notation::assignments;
 use super::planned::Planned;
 use super::setting::{Setting, set, whole_or_real};
 use super::why::Why;
+use crate::trainers::VERL_OPTIMIZERS;
 
-/// The command, for tasks that generate.
+/// The command, for supervised runs and tasks that generate.
 pub(super) fn command(planned: &Planned<'_>) -> Option<Command> {
     let plan = planned.plan;
+    if plan.task == Task::Sft {
+        return Some(supervised(planned));
+    }
     let estimator = match plan.task {
         Task::Grpo => "grpo",
         Task::Rloo => "rloo",
@@ -81,24 +85,107 @@ fn model(planned: &Planned<'_>) -> Vec<Setting> {
 }
 
 fn actor(plan: &Plan) -> Vec<Setting> {
-    let fsdp2 = plan.distributed.framework == Framework::Fsdp2;
-    let (parameters, states) = match plan.distributed.framework.is_fsdp() {
-        true => (plan.distributed.cpu_offload, plan.distributed.cpu_offload),
-        false => (plan.offload_param == Offload::Cpu, plan.offload_optimizer == Offload::Cpu),
-    };
+    let (parameters, states) = offloads(plan);
     let mut settings = vec![
-        set("actor_rollout_ref.actor.strategy", if fsdp2 { "fsdp2" } else { "fsdp" }),
+        set("actor_rollout_ref.actor.strategy", strategy(plan)),
         set("actor_rollout_ref.actor.fsdp_config.model_dtype", plan.torch_dtype.name()).because(Why::LoadedIn),
         set("actor_rollout_ref.actor.fsdp_config.param_offload", parameters),
         set("actor_rollout_ref.actor.fsdp_config.optimizer_offload", states),
         set("actor_rollout_ref.actor.fsdp_config.reshard_after_forward", plan.distributed.reshard_after_forward),
         set("actor_rollout_ref.actor.grad_clip", plan.max_grad_norm).because(Why::Clipping(plan.max_grad_norm)),
     ];
+    const OPTIMIZER: [&str; 3] = [
+        "actor_rollout_ref.actor.optim.optimizer_impl",
+        "actor_rollout_ref.actor.optim.optimizer",
+        "actor_rollout_ref.actor.optim.override_optimizer_config",
+    ];
+    settings.extend(optimizer(plan, OPTIMIZER));
     settings.extend(plan.policy.num_iterations.map(|epochs| set("actor_rollout_ref.actor.ppo_epochs", epochs)));
     let beta = plan.policy.beta.filter(|beta| *beta > 0.0 && plan.reference.kind != ReferenceKind::None);
     settings.push(set("actor_rollout_ref.actor.use_kl_loss", beta.is_some()));
     settings.extend(beta.map(|beta| set("actor_rollout_ref.actor.kl_loss_coef", beta)));
     settings
+}
+
+const fn strategy(plan: &Plan) -> &'static str {
+    match plan.distributed.framework {
+        Framework::Fsdp2 => "fsdp2",
+        _ => "fsdp",
+    }
+}
+
+/// Whether parameters and states of the optimizer rest in host memory.
+fn offloads(plan: &Plan) -> (bool, bool) {
+    match plan.distributed.framework.is_fsdp() {
+        true => (plan.distributed.cpu_offload, plan.distributed.cpu_offload),
+        false => (plan.offload_param == Offload::Cpu, plan.offload_optimizer == Offload::Cpu),
+    }
+}
+
+/// Module, class and options of the optimizer, under the keys that stand for them; nothing where verl makes no such one.
+fn optimizer(plan: &Plan, [module, class, options]: [&'static str; 3]) -> Vec<Setting> {
+    let fused = plan.optim == Optimizer::AdamwTorchFused;
+    let name = if fused { Optimizer::AdamwTorch.name() } else { plan.optim.name() };
+    let Some(known) = VERL_OPTIMIZERS.iter().find(|known| known.optim == name) else { return Vec::new() };
+    let mut settings = vec![set(module, known.module), set(class, known.class)];
+    if fused {
+        settings.push(set(options, "{fused: True}"));
+    }
+    settings
+}
+
+/// Supervised runs, which torchrun starts (verl/trainer/sft_trainer.py).
+fn supervised(planned: &Planned<'_>) -> Command {
+    let plan = planned.plan;
+    let (parameters, states) = offloads(plan);
+    let sequences = [plan.num_gpus, plan.gradient_accumulation_steps]
+        .iter()
+        .fold(plan.per_device_train_batch_size, |product, factor| product.saturating_mul(*factor));
+    let mut settings = vec![
+        set("data.train_files", "train.parquet"),
+        set("data.train_batch_size", sequences),
+        // Otherwise rows are put together up to a number of tokens, whatever their own.
+        set("data.use_dynamic_bsz", false),
+        set("data.micro_batch_size_per_gpu", plan.per_device_train_batch_size),
+        set("data.max_length", plan.max_length),
+        set("data.truncation", "right"),
+        set("model.path", planned.model()),
+        set("model.enable_gradient_checkpointing", plan.gradient_checkpointing).because(planned.checkpointing()),
+        set("model.enable_activation_offload", plan.activation_offloading),
+        set("model.use_remove_padding", plan.policy.padding_free),
+        set("model.use_liger", plan.use_liger_kernel),
+    ];
+    if plan.method == Method::Lora {
+        settings.push(set("model.lora_rank", plan.lora.r));
+        settings.push(set("model.lora_alpha", whole_or_real(plan.lora.lora_alpha)));
+        settings.push(match &plan.lora.target_modules {
+            TargetModules::AllLinear => set("model.target_modules", "all-linear"),
+            TargetModules::Names(names) => set("model.target_modules", names.as_slice()),
+        });
+    }
+    settings.extend([
+        set("engine.strategy", strategy(plan)),
+        set("engine.model_dtype", plan.torch_dtype.name()).because(Why::LoadedIn),
+        set("engine.param_offload", parameters),
+        set("engine.optimizer_offload", states),
+        set("engine.reshard_after_forward", plan.distributed.reshard_after_forward),
+        set("optim.clip_grad", plan.max_grad_norm).because(Why::Clipping(plan.max_grad_norm)),
+    ]);
+    settings.extend(optimizer(plan, ["optim.optimizer_impl", "optim.optimizer", "optim.override_optimizer_config"]));
+    settings.extend([
+        set("trainer.save_freq", 100),
+        set("trainer.max_ckpt_to_keep", 2).because(Why::Checkpoints),
+        set("trainer.total_epochs", 1),
+    ]);
+    let each = plan.num_gpus.min(GPUS_PER_MACHINE);
+    let machines = match plan.num_gpus.div_ceil(GPUS_PER_MACHINE) {
+        1 => "--standalone".to_owned(),
+        machines => {
+            format!("--nnodes={machines} --node_rank=\"$NODE_RANK\" --master_addr=\"$MASTER_ADDR\" --master_port=29500")
+        }
+    };
+    let start = format!("torchrun {machines} --nproc_per_node={each} -m verl.trainer.sft_trainer");
+    Command::new(&start, &assignments(&settings), &settings, planned.language)
 }
 
 fn rollout(plan: &Plan) -> Vec<Setting> {

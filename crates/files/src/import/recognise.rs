@@ -96,7 +96,7 @@ pub(super) fn recognise(name: &str, text: &str) -> (Kind, Content) {
         "yaml" | "yml" => return tree(syntax::yaml(text)),
         "toml" => return tree(syntax::toml(text)),
         "py" => return python(text),
-        "sh" | "bash" | "zsh" => return shell(text),
+        "sh" | "bash" | "zsh" | "slurm" | "sbatch" | "ps1" | "bat" | "cmd" => return shell(text),
         "ipynb" => return notebook(text),
         _ => {}
     }

@@ -18,7 +18,7 @@ pub use command::{Command, Word, arguments, literal};
 pub use json::read as json;
 pub use limits::{Fault, FaultKind};
 pub use node::{Entry, Node, Span, Value};
-pub use python::{Script, read as python};
+pub use python::{Script, read as python, read_with as python_with};
 pub use shell::read as shell;
 pub use source::Source;
 pub use toml::read as toml;

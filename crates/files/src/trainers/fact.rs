@@ -180,8 +180,18 @@ pub enum Fact {
     DeepspeedFp16,
     /// Length of sequences.
     Length,
-    /// Prompts of a step on all GPUs together (verl).
+    /// Prompts of a step on all GPUs together (verl); of a supervised run sequences.
     Prompts,
+    /// Prompts of one update on all GPUs together (verl).
+    MiniBatch,
+    /// Sequences of one forward on all GPUs together (verl, of earlier releases).
+    MicroBatchOfAll,
+    /// The module that an optimizer is a class of (verl).
+    OptimizerModule,
+    /// The class (verl).
+    OptimizerClass,
+    /// Whether the class runs fused (verl, torchtune).
+    OptimizerFused,
     /// A loss by name.
     Loss,
     /// Adapters' number format follows the base (`autocast_adapter_dtype`).

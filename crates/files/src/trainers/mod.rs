@@ -22,6 +22,7 @@ mod verl;
 pub use fact::{As, Fact};
 pub use shipped::{shipped_accelerate, shipped_deepspeed};
 pub use topic::Topic;
+pub(crate) use verl::OPTIMIZERS as VERL_OPTIMIZERS;
 
 /// One key of a tool.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -18,7 +18,8 @@ pub(super) const ROWS: &[Row] = &[
     says("enable_activation_checkpointing", Fact::Checkpointing),
     sets("enable_activation_offloading", "activation_offloading", As::Flag),
     bears("optimizer_in_bwd", Topic::OptimizerKind),
-    bears("optimizer._component_", Topic::OptimizerKind),
+    says("optimizer._component_", Fact::OptimizerClass),
+    says("optimizer.fused", Fact::OptimizerFused),
     bears("loss._component_", Topic::Loss),
     says("fsdp_cpu_offload", Fact::FsdpOffload),
     bears("tensor_parallel_dim", Topic::Parallelism),
@@ -28,4 +29,4 @@ pub(super) const ROWS: &[Row] = &[
 ];
 
 pub(super) const KNOWN: &str = "tokenizer._component_ dataset._component_ checkpointer._component_ lr_scheduler._component_ \
-    profiler._component_ metric_logger._component_ tokenizer.path optimizer.fused optimizer.lr optimizer.weight_decay";
+    profiler._component_ metric_logger._component_ tokenizer.path optimizer.lr optimizer.weight_decay";

@@ -90,5 +90,15 @@ pub(super) const SCRIPT_ROWS: &[Row] = &[
     nothing("use_reentrant"),
     says("use_gradient_checkpointing", Fact::Checkpointing),
     says("use_unsloth", Fact::Unsloth),
+    // The options of qlora.py and of scripts after it.
+    says("bits", Fact::Bits),
+    says("full_finetune", Fact::FullTuning),
+    says("lora_modules", Fact::Targets),
+    sets("double_quant", "quantization.double_quant", As::Flag),
+    sets("quant_type", "quantization.quant_type", As::Lower),
+    bears("source_max_len", Topic::NoSetting),
+    bears("target_max_len", Topic::NoSetting),
+    nothing("max_memory_mb"),
+    nothing("max_memory_MB"),
     sets("micro_batch_size", "per_device_train_batch_size", As::Whole),
 ];

@@ -20,8 +20,14 @@ pub(super) const ROWS: &[Row] = &[
     sets("actor_rollout_ref.model.use_liger", "use_liger_kernel", As::Flag),
     sets("actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu", "per_device_train_batch_size", As::Whole),
     sets("data.micro_batch_size_per_gpu", "per_device_train_batch_size", As::Whole),
-    says("actor_rollout_ref.actor.ppo_micro_batch_size", Fact::GlobalBatch),
-    bears("actor_rollout_ref.actor.ppo_mini_batch_size", Topic::NoSetting),
+    says("actor_rollout_ref.actor.ppo_micro_batch_size", Fact::MicroBatchOfAll),
+    says("actor_rollout_ref.actor.ppo_mini_batch_size", Fact::MiniBatch),
+    says("actor_rollout_ref.actor.optim.optimizer", Fact::OptimizerClass),
+    says("actor_rollout_ref.actor.optim.optimizer_impl", Fact::OptimizerModule),
+    says("actor_rollout_ref.actor.optim.override_optimizer_config.fused", Fact::OptimizerFused),
+    says("optim.override_optimizer_config.fused", Fact::OptimizerFused),
+    says("optim.optimizer", Fact::OptimizerClass),
+    says("optim.optimizer_impl", Fact::OptimizerModule),
     sets("actor_rollout_ref.actor.ppo_epochs", "num_iterations", As::Whole),
     says("actor_rollout_ref.actor.use_kl_loss", Fact::UsesReference),
     says("algorithm.use_kl_in_reward", Fact::KlInReward),
@@ -42,12 +48,30 @@ pub(super) const ROWS: &[Row] = &[
     says("actor_rollout_ref.model.lora.target_modules", Fact::Targets),
     bears("actor_rollout_ref.model.exclude_modules", Topic::AdapterKind),
     bears("actor_rollout_ref.model.use_fused_kernels", Topic::Kernels),
-    sets("data.micro_batch_size", "per_device_train_batch_size", As::Whole),
+    says("data.micro_batch_size", Fact::MicroBatchOfAll),
+    sets("use_remove_padding", "padding_free", As::Flag),
+    sets("model.use_remove_padding", "padding_free", As::Flag),
+    sets("model.enable_activation_offload", "activation_offloading", As::Flag),
+    sets("model.use_liger", "use_liger_kernel", As::Flag),
+    bears("model.use_fused_kernels", Topic::Kernels),
+    bears("data.use_dynamic_bsz", Topic::DynamicBatch),
+    bears("data.max_token_len_per_gpu", Topic::DynamicBatch),
+    says("model.fsdp_config.model_dtype", Fact::Dtype),
+    bears("model.fsdp_config.offload_params", Topic::Offload),
+    says("engine.strategy", Fact::Fsdp),
+    says("engine.model_dtype", Fact::Dtype),
+    says("engine.reshard_after_forward", Fact::Reshard),
+    says("engine.offload_policy", Fact::FsdpOffload),
+    bears("engine.param_offload", Topic::Offload),
+    bears("engine.optimizer_offload", Topic::Offload),
+    bears("engine.ulysses_sequence_parallel_size", Topic::Parallelism),
+    bears("engine.fsdp_size", Topic::Parallelism),
+    bears("actor_rollout_ref.actor.fsdp_config.ulysses_sequence_parallel_size", Topic::Parallelism),
+    bears("critic.model.lora.rank", Topic::SecondModel),
     sets("actor_rollout_ref.actor.optim.clip_grad", "max_grad_norm", As::Real),
     sets("optim.clip_grad", "max_grad_norm", As::Real),
     says("model.strategy", Fact::Fsdp),
     bears("model.fsdp_config.cpu_offload", Topic::Offload),
-    bears("model.use_liger", Topic::Kernels),
     bears("ulysses_sequence_parallel_size", Topic::Parallelism),
     bears("actor_rollout_ref.ref.ulysses_sequence_parallel_size", Topic::SecondModel),
     bears("critic.ulysses_sequence_parallel_size", Topic::SecondModel),
@@ -123,6 +147,39 @@ pub(super) const ROWS: &[Row] = &[
     says("trainer.nnodes", Fact::Machines),
 ];
 
+/// An optimizer as verl makes it, and its name in transformers.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Optimizer {
+    pub(crate) module: &'static str,
+    pub(crate) class: &'static str,
+    pub(crate) optim: &'static str,
+}
+
+const fn class(module: &'static str, class: &'static str, optim: &'static str) -> Optimizer {
+    Optimizer { module, class, optim }
+}
+
+/// Classes that are called with a learning rate, a decay and betas alone (verl/workers/config/optimizer.py). PyTorch's AdamW is
+/// the one that runs over all tensors at once; it is fused where its options say so.
+pub(crate) const OPTIMIZERS: [Optimizer; 16] = [
+    class("torch.optim", "AdamW", "adamw_torch"),
+    class("torch.optim", "Adam", "adamw_torch"),
+    class("torch.optim", "SGD", "sgd"),
+    class("torch.optim", "Adagrad", "adagrad"),
+    class("torch.optim", "RMSprop", "rmsprop"),
+    class("bitsandbytes.optim", "AdamW8bit", "adamw_bnb_8bit"),
+    class("bitsandbytes.optim", "PagedAdamW8bit", "paged_adamw_8bit"),
+    class("bitsandbytes.optim", "PagedAdamW", "paged_adamw_32bit"),
+    class("bitsandbytes.optim", "PagedAdamW32bit", "paged_adamw_32bit"),
+    class("bitsandbytes.optim", "Lion", "lion_32bit"),
+    class("bitsandbytes.optim", "Lion8bit", "lion_8bit"),
+    class("bitsandbytes.optim", "PagedLion", "paged_lion_32bit"),
+    class("bitsandbytes.optim", "PagedLion8bit", "paged_lion_8bit"),
+    class("bitsandbytes.optim", "AdEMAMix8bit", "ademamix_8bit"),
+    class("torchao.optim", "AdamW8bit", "adamw_torch_8bit"),
+    class("torchao.optim", "AdamW4bit", "adamw_torch_4bit"),
+];
+
 /// Sections whose other keys bear on no memory, or on what the plan has no setting for.
 pub(super) const KNOWN: &str = "algorithm.kl_ctrl.kl_coef algorithm.gamma algorithm.lam algorithm.kl_penalty \
     data.train_files data.val_files data.prompt_key data.filter_overlong_prompts data.truncation data.shuffle \
@@ -147,4 +204,5 @@ pub(super) const KNOWN: &str = "algorithm.kl_ctrl.kl_coef algorithm.gamma algori
     actor_rollout_ref.ref.megatron.use_dist_checkpointing critic.optim.lr critic.model.use_remove_padding critic.cliprange_value custom_reward_function.path \
     custom_reward_function.name reward_model.reward_manager actor_rollout_ref.model.external_lib \
     actor_rollout_ref.model.trust_remote_code data.trust_remote_code optim.lr actor_rollout_ref.nccl_timeout \
-    actor_rollout_ref.actor.checkpoint.contents ray_init.num_cpus";
+    actor_rollout_ref.actor.checkpoint.contents ray_init.num_cpus \
+    actor_rollout_ref.actor.optim.override_optimizer_config optim.override_optimizer_config";

@@ -7,6 +7,7 @@ mod cargo_tools;
 mod debian;
 mod debian_wasm;
 mod npm_tools;
+pub(crate) mod python;
 mod toolbox;
 mod wasm_target;
 

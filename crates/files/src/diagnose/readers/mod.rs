@@ -3,11 +3,13 @@
 mod amd;
 mod host;
 mod library;
+mod metrics;
 mod monitor;
 mod npu;
 mod nvidia_csv;
 mod nvidia_query;
 mod nvidia_table;
+mod nvitop;
 mod pytorch;
 mod serving;
 mod statistics;
@@ -32,8 +34,9 @@ pub(super) fn read(lines: &[Line], streams: &[Stream]) -> Vec<Reading> {
     }
     let mut readings = failures;
     let host = host(lines);
-    let tables: [Table; 8] = [
+    let tables: [Table; 10] = [
         nvidia_table::read,
+        nvitop::read,
         nvidia_query::read,
         nvidia_csv::read,
         amd::read,
@@ -41,8 +44,11 @@ pub(super) fn read(lines: &[Line], streams: &[Stream]) -> Vec<Reading> {
         statistics::summaries,
         statistics::stats,
         statistics::deepspeed,
+        metrics::trainer,
     ];
-    let states: Vec<Reading> = tables.iter().flat_map(|table| table(lines)).collect();
+    let mut states: Vec<Reading> = tables.iter().flat_map(|table| table(lines)).collect();
+    // The host's memory says less than anything of a GPU.
+    states.extend(metrics::free(lines));
     if readings.is_empty() && host.is_empty() && states.is_empty() {
         return monitor::read(lines);
     }

@@ -2,6 +2,7 @@
 
 mod commands;
 mod launch;
+mod options;
 mod python;
 mod task;
 mod trees;
@@ -47,7 +48,7 @@ pub(super) struct Gathered {
 
 /// How sure it is which trainer runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Evidence {
+pub(in crate::import) enum Evidence {
     /// Keys that several trainers take.
     Keys,
     /// A class of the library that others build on.
@@ -102,7 +103,8 @@ pub(super) struct Python {
 
 /// Takes what `files` say.
 pub(super) fn gather(files: &[File]) -> Gathered {
-    let read: Vec<(Kind, Content)> = files.iter().map(|file| recognise(&file.name, &file.text)).collect();
+    let mut read: Vec<(Kind, Content)> = files.iter().map(|file| recognise(&file.name, &file.text)).collect();
+    options::give(files, &mut read);
     let mut gatherer = Gatherer {
         files,
         roles: vec![None; files.len()],

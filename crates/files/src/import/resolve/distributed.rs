@@ -79,7 +79,8 @@ impl Resolver {
             return false;
         }
         let default = self.default_version(by_trainer, &words);
-        let default = if word == "FSDP2" { 2 } else { default };
+        // verl/trainer/config/sft_trainer.yaml `strategy`.
+        let default = if word == "FSDP2" || self.is_older_sft() && words.is_empty() { 2 } else { default };
         let version = stated_version.as_ref().map_or(default, |(version, _)| *version);
         let name = if version == 2 { "fsdp2" } else { "fsdp1" };
         let said = stated_version.map(|(_, said)| said).or(options).or(settings);

@@ -71,8 +71,11 @@ impl Resolver {
         }
         // hparams/finetuning_args.py `finetuning_type`, arguments/base_args/base_args.py `tuner_type`: "lora".
         let by_default = matches!(self.named, TrainerName::LlamaFactory | TrainerName::MsSwift);
-        let quantised_rank = self.named == TrainerName::Verl && self.verl_rank();
-        (by_default || quantised_rank).then_some(None)
+        let by_rank = self.named == TrainerName::Verl && self.verl_rank();
+        // A script's own `--bits 4 --lora_r 64`: a quantised base trains through adapters alone.
+        let bits = self.gathered.draft.fact(Fact::Bits).and_then(|bits| convert::whole(&bits.node));
+        let by_bits = matches!(bits, Some(4 | 8)) && self.says_itself("lora.r");
+        (by_default || by_rank || by_bits).then_some(None)
     }
 
     /// verl trains adapters where `lora_rank` is above 0.

@@ -11,6 +11,7 @@ mod rollout;
 mod sections;
 mod targets;
 mod training;
+mod verl;
 
 use std::collections::BTreeMap;
 
@@ -41,11 +42,13 @@ pub(super) fn resolve(gathered: Gathered) -> Import {
     };
     resolver.sections();
     resolver.identity();
+    resolver.verl_keys();
     resolver.method();
     resolver.precision();
     resolver.training();
     resolver.attention();
     resolver.distributed();
+    resolver.batch_of_all();
     resolver.rollout();
     resolver.finish()
 }

@@ -10,8 +10,11 @@ use crate::trainers::{Fact, Topic};
 impl Resolver {
     pub(super) fn rollout(&mut self) {
         self.engine();
-        if self.named == TrainerName::Verl && self.is_reinforcement() {
-            self.verl_generation();
+        if self.is_verl() {
+            if self.is_reinforcement() {
+                self.verl_generation();
+            }
+            self.verl_batches();
         }
         self.reference();
         self.companions();
@@ -33,26 +36,6 @@ impl Resolver {
                 "sglang" => self.set("rollout.engine", "sglang", &statement),
                 "hf" => self.set("rollout.engine", "generate", &statement),
                 _ => self.cannot_say(&statement, Topic::NoSetting),
-            }
-        }
-    }
-
-    /// What verl/trainer/config/rollout/rollout.yaml and data/legacy_data.yaml take.
-    fn verl_generation(&mut self) {
-        if !self.says_itself("rollout.vllm_enable_sleep_mode") {
-            self.default("rollout.vllm_enable_sleep_mode", true);
-        }
-        for (field, value) in [
-            ("rollout.num_generations", json!(1)),
-            // `hybrid_engine`: the engine runs on the GPUs that train.
-            ("rollout.vllm_mode", json!("colocate")),
-            ("rollout.max_prompt_length", json!(512)),
-            ("rollout.max_completion_length", json!(512)),
-            ("rollout.vllm_gpu_memory_utilization", json!(0.5)),
-            ("rollout.vllm_tensor_parallel_size", json!(2)),
-        ] {
-            if !self.says_itself(field) {
-                self.default(field, value);
             }
         }
     }
@@ -103,12 +86,12 @@ impl Resolver {
     }
 
     fn prompts(&mut self) {
-        if let Some((prompts, statement)) = self.whole(Fact::Prompts) {
-            if self.is_reinforcement() {
-                self.set("rollout.prompts", prompts, &statement);
-            } else {
-                self.ignored += 1;
-            }
+        match self.whole(Fact::Prompts) {
+            Some((prompts, statement)) if self.is_reinforcement() => self.set("rollout.prompts", prompts, &statement),
+            Some(_) if !self.is_verl() => self.ignored += 1,
+            // verl/trainer/config/data/legacy_data.yaml `train_batch_size`.
+            None if self.is_verl() && self.is_reinforcement() => self.default("rollout.prompts", 1024),
+            _ => {}
         }
     }
 }

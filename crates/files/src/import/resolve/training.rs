@@ -6,6 +6,7 @@ use serde_json::Value as Json;
 
 use super::super::convert;
 use super::super::draft::Statement;
+use super::super::gather::Evidence;
 use super::Resolver;
 use crate::finding::{Finding, Kind};
 use crate::syntax::Value;
@@ -13,9 +14,14 @@ use crate::trainers::{Fact, Topic};
 
 impl Resolver {
     pub(super) fn training(&mut self) {
-        if self.named == TrainerName::Verl && !self.says_itself("padding_free") {
-            // verl/trainer/config/model/hf_model.yaml `use_remove_padding`.
-            self.default("padding_free", true);
+        if self.is_verl() {
+            if !self.says_itself("padding_free") {
+                // verl/trainer/config/model/hf_model.yaml and sft_trainer.yaml `use_remove_padding`.
+                self.default("padding_free", !self.is_older_sft());
+            }
+            if self.task == Task::Sft {
+                self.verl_supervised();
+            }
         }
         self.length();
         self.packing();
@@ -99,6 +105,7 @@ impl Resolver {
     }
 
     fn optimizer(&mut self) {
+        self.optimizer_class();
         if let Some((name, statement)) = self.text(Fact::Optimizer) {
             let known = convert::optimizer(&name);
             if convert::OTHER_OPTIMIZERS.contains(&known.as_str()) {
@@ -126,8 +133,9 @@ impl Resolver {
         }
         if let Some((clip, statement)) = self.text(Fact::Clipping)
             && let Ok(clip) = clip.parse::<f64>()
-            && self.named == TrainerName::Custom
+            && (self.named == TrainerName::Custom || !self.says_itself("max_grad_norm"))
         {
+            // Where the Trainer says nothing, DeepSpeed's has to be its own (integrations/deepspeed.py `fill_match`).
             self.set("max_grad_norm", clip, &statement);
         }
     }
@@ -228,6 +236,28 @@ impl Resolver {
                 Some(size) => self.set("per_device_train_batch_size", size, &statement),
                 None => self.cannot_say(&statement, Topic::Computed),
             }
+        }
+    }
+
+    /// Micro-batches that follow from sequences of a step: on all GPUs as DeepSpeed counts them (runtime/config.py
+    /// `_set_batch_related_parameters`), on one as axolotl does (utils/config/__init__.py `normalize_config`).
+    pub(super) fn batch_of_all(&mut self) {
+        const STEPS: &str = "gradient_accumulation_steps";
+        let Some((all, statement)) = self.whole(Fact::GlobalBatch) else { return };
+        let field = "per_device_train_batch_size";
+        let stated = self.gathered.draft.sets.get(field).and_then(|stated| stated.last());
+        let one = stated.and_then(|(one, _)| convert::whole(&one.node));
+        let Some(one) = one.or_else(|| self.fields.get(field).and_then(Json::as_u64)) else { return };
+        let gpus = match statement.tool {
+            "axolotl" => 1,
+            // A Trainer has its own accumulation, and compares.
+            "deepspeed" if self.gathered.trainer.is_none_or(|(_, evidence)| evidence == Evidence::Keys) => {
+                self.fields.get("num_gpus").and_then(Json::as_u64).unwrap_or(1)
+            }
+            _ => return,
+        };
+        if one > 0 && gpus > 0 && !self.is_set(STEPS) && !self.says_itself(STEPS) {
+            self.set(STEPS, (all / (one.saturating_mul(gpus))).max(1), &statement);
         }
     }
 

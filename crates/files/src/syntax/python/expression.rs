@@ -14,15 +14,21 @@ const ASKS_FOR_BF16: [&str; 4] =
     ["is_bf16_supported", "is_bfloat16_supported", "is_torch_bf16_gpu_available", "is_torch_bf16_available"];
 
 /// Reads expressions from words.
+/// What a name stands for, with the number of values; `None`: nothing that is known.
+type Named = Option<(Node, usize)>;
+
 pub(super) struct Reader<'s, 't> {
     pub(super) source: &'s Source<'t>,
     pub(super) tokens: &'s [Token],
     pub(super) at: usize,
     pub(super) budget: Budget,
-    /// What names stand for, with the number of values; `None`: nothing that is known.
-    pub(super) names: BTreeMap<String, Option<(Node, usize)>>,
+    pub(super) names: BTreeMap<String, Named>,
     /// What a script's options are where its command gives none; `None`: several that differ.
     pub(super) options: BTreeMap<String, Option<Node>>,
+    /// Options that its command gives.
+    pub(super) given: &'s BTreeMap<String, Value>,
+    /// Names that a function's parameters hide, with what they stood for.
+    pub(super) hidden: Vec<(String, Option<Named>)>,
     pub(super) script: Script,
 }
 
@@ -300,9 +306,9 @@ impl Reader<'_, '_> {
                     self.budget.spend(size, span)?;
                     return Ok(node);
                 }
-                _ if self.option_of(&name).is_some() => {
+                _ if self.option_of(&name, span).is_some() => {
                     self.budget.spend(1, span)?;
-                    return Ok(self.option_of(&name).unwrap_or(Node { value: Value::Null, span }));
+                    return Ok(self.option_of(&name, span).unwrap_or(Node { value: Value::Null, span }));
                 }
                 _ => {
                     dtype(&name).map_or_else(|| Value::Expression(name.clone()), |dtype| Value::Text(dtype.to_owned()))

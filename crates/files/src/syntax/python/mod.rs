@@ -9,8 +9,10 @@ mod lexer;
 mod options;
 mod statements;
 
+use std::collections::BTreeMap;
+
 use super::limits::{Fault, short_enough};
-use super::node::{Entry, Node, Span};
+use super::node::{Entry, Node, Span, Value};
 use super::source::Source;
 
 /// What a Python file says.
@@ -33,8 +35,16 @@ pub struct Script {
 /// # Errors
 /// Where a text or a bracket does not end, or there is more than is read.
 pub fn read(text: &str) -> Result<Script, Fault> {
+    read_with(text, &BTreeMap::new())
+}
+
+/// Reads a Python text whose command gives it options.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_with(text: &str, given: &BTreeMap<String, Value>) -> Result<Script, Fault> {
     short_enough(text)?;
     let source = Source::new(text);
     let tokens = lexer::tokens(&source)?;
-    statements::read(&source, &tokens)
+    statements::read(&source, &tokens, given)
 }

@@ -1,11 +1,18 @@
 //! A script's own options: what they are where its command gives none.
 
-use super::super::node::{Entry, Node, Value};
+use super::super::limits::Fault;
+use super::super::node::{Entry, Node, Span, Value};
 use super::expression::Reader;
+use super::lexer::Kind;
+use super::statements::{is_literal, size};
 
 impl Reader<'_, '_> {
-    /// Remembers the default of an option; of two that differ, none.
+    /// Remembers the default of an option, or what the command gives instead; of two that differ, none.
     pub(super) fn option(&mut self, name: &str, default: &Node) {
+        if let Some(value) = self.given.get(name) {
+            self.options.insert(name.to_owned(), Some(Node { value: value.clone(), span: default.span }));
+            return;
+        }
         let literal = !matches!(
             default.value,
             Value::Call { .. } | Value::Expression(_) | Value::List(_) | Value::Map(_) | Value::Null
@@ -45,9 +52,86 @@ impl Reader<'_, '_> {
     }
 
     /// `args.max_length`, `script_args.max_length`: the default of that option.
-    pub(super) fn option_of(&self, name: &str) -> Option<Node> {
+    pub(super) fn option_of(&self, name: &str, span: Span) -> Option<Node> {
         let (owner, option) = name.split_once('.')?;
         let is_options = owner.ends_with("args") || matches!(owner, "opt" | "opts" | "arguments");
-        is_options.then(|| self.options.get(option).cloned().flatten()).flatten()
+        let known = || match (self.options.get(option), self.given.get(option)) {
+            (Some(known), _) => known.clone(),
+            // Without a default it stands in the command alone.
+            (None, given) => given.map(|value| Node { value: value.clone(), span }),
+        };
+        is_options.then(known).flatten()
+    }
+
+    /// `def train(base_model: str = "x", micro_batch_size=4):` hides names of the file until it ends. Its defaults count where
+    /// nothing in the file calls it with arguments: `fire.Fire(train)` hands over those of the command.
+    pub(super) fn parameters(&mut self) -> Result<(), Fault> {
+        self.at += 1;
+        let by_command = !self.is_called_with_arguments(self.word(0));
+        self.at += 1;
+        let mut depth = 0_usize;
+        while self.token(0).is_some_and(|token| token.kind != Kind::End) {
+            match self.word(0) {
+                "(" | "[" | "{" => depth += 1,
+                ")" | "]" | "}" if depth <= 1 => return Ok(()),
+                ")" | "]" | "}" => depth -= 1,
+                _ if depth == 1 && self.is_name(0) => {
+                    self.parameter(by_command)?;
+                    continue;
+                }
+                _ => {}
+            }
+            self.at += 1;
+        }
+        Ok(())
+    }
+
+    /// One parameter, up to the comma or bracket behind it.
+    fn parameter(&mut self, by_command: bool) -> Result<(), Fault> {
+        let name = self.word(0).to_owned();
+        self.at += 1;
+        let mut depth = 0_usize;
+        while self.token(0).is_some_and(|token| token.kind != Kind::End) {
+            match self.word(0) {
+                "=" | "," | ")" if depth == 0 => break,
+                "(" | "[" | "{" => depth += 1,
+                ")" | "]" | "}" => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            self.at += 1;
+        }
+        let mut value = None;
+        if self.is_mark("=") {
+            self.at += 1;
+            let default = self.expression(0)?;
+            if by_command && is_literal(&default) && default.value != Value::Null {
+                let given = self.given.get(&name).cloned();
+                let node = given.map_or_else(|| default.clone(), |value| Node { value, span: default.span });
+                value = Some((node.clone(), size(&node)));
+            }
+        }
+        let before = self.names.insert(name.clone(), value);
+        self.hidden.push((name, before));
+        Ok(())
+    }
+
+    /// Names mean again what they meant before a function, once a statement begins its line.
+    pub(super) fn leave_function(&mut self) {
+        if self.hidden.is_empty() || self.source.span(self.start(), self.start()).column > 1 {
+            return;
+        }
+        while let Some((name, before)) = self.hidden.pop() {
+            match before {
+                Some(before) => self.names.insert(name, before),
+                None => self.names.remove(&name),
+            };
+        }
+    }
+
+    fn is_called_with_arguments(&self, function: &str) -> bool {
+        let text = |token: &super::lexer::Token| self.source.text.get(token.start..token.end).unwrap_or("").to_owned();
+        self.tokens.windows(4).any(|four| {
+            text(&four[1]) == function && text(&four[2]) == "(" && text(&four[3]) != ")" && text(&four[0]) != "def"
+        })
     }
 }

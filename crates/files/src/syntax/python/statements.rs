@@ -10,10 +10,10 @@ use super::expression::Reader;
 use super::lexer::{Kind, Token};
 
 /// Reads what `tokens` say.
-pub(super) fn read(source: &Source<'_>, tokens: &[Token]) -> Result<Script, Fault> {
+pub(super) fn read(source: &Source<'_>, tokens: &[Token], given: &BTreeMap<String, Value>) -> Result<Script, Fault> {
     let (names, script) = (BTreeMap::new(), Script::default());
-    let options = BTreeMap::new();
-    let mut reader = Reader { source, tokens, at: 0, budget: Budget::default(), names, options, script };
+    let (options, hidden) = (BTreeMap::new(), Vec::new());
+    let mut reader = Reader { source, tokens, at: 0, budget: Budget::default(), names, options, given, hidden, script };
     while reader.token(0).is_some() {
         reader.statement()?;
     }
@@ -22,9 +22,10 @@ pub(super) fn read(source: &Source<'_>, tokens: &[Token]) -> Result<Script, Faul
 
 impl Reader<'_, '_> {
     fn statement(&mut self) -> Result<(), Fault> {
+        self.leave_function();
         match self.word(0) {
             "import" | "from" | "class" | "global" | "nonlocal" | "del" => self.skip_statement(),
-            "def" => self.parameters(),
+            "def" => self.parameters()?,
             "for" => self.loop_names(),
             _ => self.assignment()?,
         }
@@ -33,17 +34,6 @@ impl Reader<'_, '_> {
 
     fn skip_statement(&mut self) {
         while self.token(0).is_some_and(|token| token.kind != Kind::End) {
-            self.at += 1;
-        }
-    }
-
-    /// Parameters hide names of the file.
-    fn parameters(&mut self) {
-        while self.token(0).is_some_and(|token| token.kind != Kind::End) {
-            if self.is_name(0) {
-                let name = self.word(0).to_owned();
-                self.names.insert(name, None);
-            }
             self.at += 1;
         }
     }
@@ -233,7 +223,7 @@ struct Target {
 }
 
 /// Whether nothing of it would have to be run.
-fn is_literal(node: &Node) -> bool {
+pub(super) fn is_literal(node: &Node) -> bool {
     match &node.value {
         Value::Call { .. } | Value::Expression(_) => false,
         Value::List(items) => items.iter().all(is_literal),
@@ -242,7 +232,7 @@ fn is_literal(node: &Node) -> bool {
     }
 }
 
-fn size(node: &Node) -> usize {
+pub(super) fn size(node: &Node) -> usize {
     1 + match &node.value {
         Value::List(items) => items.iter().map(size).sum(),
         Value::Map(entries) => entries.iter().map(|entry| size(&entry.node)).sum(),

@@ -3,6 +3,7 @@
 
 mod arithmetic;
 mod words;
+mod wrapped;
 
 use std::collections::BTreeMap;
 
@@ -26,6 +27,7 @@ pub fn read(text: &str) -> Result<Vec<Command>, Fault> {
         exported: Vec::new(),
         commands: Vec::new(),
         words: 0,
+        depth: 0,
     };
     reader.run()?;
     Ok(reader.commands)
@@ -39,6 +41,8 @@ struct Reader<'t> {
     exported: Vec<Entry>,
     commands: Vec<Command>,
     words: usize,
+    /// Commands that this text stands within.
+    depth: usize,
 }
 
 impl<'t> Reader<'t> {
@@ -111,8 +115,7 @@ impl<'t> Reader<'t> {
         if let Some(end) = here_end {
             document = self.here_document(&end);
         }
-        self.finish(start, words, environment, output, document);
-        Ok(())
+        self.finish(start, words, environment, output, document)
     }
 
     fn finish(
@@ -122,7 +125,7 @@ impl<'t> Reader<'t> {
         environment: Vec<Entry>,
         output: Option<String>,
         document: Option<String>,
-    ) {
+    ) -> Result<(), Fault> {
         const NOISE: [&str; 20] = [
             "!", "$", "%%bash", "then", "do", "else", "time", "nohup", "sudo", "exec", "env", "command", "stdbuf",
             "eval", "srun", "uv", "poetry", "run", ">", "{",
@@ -135,12 +138,22 @@ impl<'t> Reader<'t> {
                 break;
             }
         }
+        if let Some(commands) = self.within(&words, &environment) {
+            self.commands.extend(commands?);
+            return Ok(());
+        }
+        if let Some(entry) = wrapped::powershell(&words) {
+            self.set(entry, true);
+            return Ok(());
+        }
+        let mut environment = environment;
+        wrapped::unwrap(&mut words, &mut environment);
         let Some(first) = words.first_mut() else {
             // `A=1` alone sets A for what follows in the script.
             for entry in environment {
                 self.set(entry, false);
             }
-            return;
+            return Ok(());
         };
         if let Some(bare) = first.text.strip_prefix('!') {
             first.text = bare.to_owned();
@@ -149,10 +162,10 @@ impl<'t> Reader<'t> {
             let is_shell = first.text == "export" || first.text == "%env";
             let pairs: Vec<Entry> = words.iter().skip(1).filter_map(assignment).collect();
             pairs.into_iter().for_each(|entry| self.set(entry, is_shell));
-            return;
+            return Ok(());
         }
         // `env A=1 command`: assignments may follow what was passed over.
-        let (mut environment, mut pairs) = (environment, 0);
+        let mut pairs = 0;
         while let Some(entry) = words.get(pairs).and_then(assignment) {
             environment.push(entry);
             pairs += 1;
@@ -160,12 +173,13 @@ impl<'t> Reader<'t> {
         words.drain(..pairs);
         if words.is_empty() {
             environment.into_iter().for_each(|entry| self.set(entry, true));
-            return;
+            return Ok(());
         }
         let mut all = self.exported.clone();
         all.extend(environment);
         let span = self.source.span(start, self.at);
         self.commands.push(Command { environment: all, words, span, output, document });
+        Ok(())
     }
 
     fn set(&mut self, entry: Entry, exported: bool) {
@@ -245,6 +259,9 @@ impl<'t> Reader<'t> {
                 (Some(b' ' | b'\t' | b'\r'), ..) => self.at += 1,
                 (Some(b'\\'), Some(b'\n'), _) => self.at += 2,
                 (Some(b'\\'), Some(b'\r'), Some(b'\n')) => self.at += 3,
+                // PowerShell and the command prompt of Windows break lines so.
+                (Some(b'`' | b'^'), Some(b'\n'), _) => self.at += 2,
+                (Some(b'`' | b'^'), Some(b'\r'), Some(b'\n')) => self.at += 3,
                 // Blanks after the backslash break a line for the shell; people mean it to go on.
                 (Some(b'\\'), Some(b' ' | b'\t'), _) if self.blank_skip_line() => self.at += 1,
                 _ => return,

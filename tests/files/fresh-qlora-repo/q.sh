@@ -1,0 +1,1 @@
+python qlora.py --model_name_or_path huggyllama/llama-7b --use_auth --output_dir ./o --bits 4 --bf16 --double_quant --quant_type nf4 --dataset oasst1 --source_max_len 16 --target_max_len 512 --per_device_train_batch_size 1 --gradient_accumulation_steps 16 --lora_r 64 --lora_alpha 16 --lora_modules all --max_grad_norm 0.3 --optim paged_adamw_32bit --gradient_checkpointing True
