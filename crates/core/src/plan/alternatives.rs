@@ -98,9 +98,7 @@ fn training(plan: &Plan) -> Vec<Plan> {
         let four_bit = method == Method::Qlora && own.quantization.bits == 4;
         for &sharding in shardings {
             let stage_3 = sharding.0 == 3;
-            if method != Method::Qlora || !stage_3 {
-                plans.push(sharded(own.clone(), sharding));
-            } else if four_bit && !plan.distributed.framework.is_fsdp() {
+            if method != Method::Qlora || !stage_3 || four_bit && !plan.distributed.framework.is_fsdp() {
                 plans.push(sharded(own.clone(), sharding));
             } else if four_bit && plan.num_gpus > 1 {
                 let mut own = own.clone();
