@@ -390,7 +390,7 @@ mod raised {
         let alone = link::decode("v=1&model=Qwen/Qwen2.5-0.5B&gpu=a100-80gb&zero_stage=2").plan;
         assert!(tiers(&job(&alone), &Heuristic).iter().any(|tier| tier.shards_nothing));
         let tiers = tiers(&job(&plan), &Heuristic);
-        assert_eq!(tiers.len(), 16);
+        assert_eq!(tiers.len(), 18);
         let quickest: Vec<_> = tiers.iter().filter(|tier| tier.reason == Reason::Quickest).collect();
         assert!(!quickest.is_empty());
         for tier in quickest {

@@ -267,7 +267,7 @@ fn shown(alternatives: &[Alternative]) -> Vec<String> {
 #[test]
 fn on_one_gpu_only_offload_is_compared() {
     let all = alternatives(&plan(json!({})));
-    let expected = ["full 0", "full 2+", "full 3+", "lora 0", "lora 2+", "lora 3+", "qlora 0", "qlora 2+"];
+    let expected = ["full 0", "full 2+", "full 3+", "lora 0", "lora 2+", "lora 3+", "qlora 0", "qlora 2+", "qlora 3+"];
     assert_eq!(shown(&all), expected);
     assert_eq!(all[3].plan, plan(json!({})));
 }
@@ -279,7 +279,7 @@ fn on_several_gpus_every_stage_is_compared() {
     let all = alternatives(&own);
     // The plan itself, which offloads the optimizer alone, before the one that offloads everything.
     let expected = "full 0,full 1,full 2,full 3,full 2+,full 3+,full 3+,lora 0,lora 1,lora 2,lora 3,lora 2+,lora 3+,\
-                    qlora 0,qlora 1,qlora 2,qlora 2+";
+                    qlora 0,qlora 1,qlora 2,qlora 3,qlora 2+,qlora 3+";
     assert_eq!(shown(&all).join(","), expected);
     assert_eq!(all[5].plan, own);
     assert!(all.iter().all(|one| one.plan.max_length == 77 && one.plan.num_gpus == 8));

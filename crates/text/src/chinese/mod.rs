@@ -84,7 +84,7 @@ pub(super) const TEXTS: Texts = Texts {
         bnb_4bit_quant_storage: field(
             "4 位存储类型",
             "",
-            "4 位权重打包存放的数据类型；与其余权重相同时，FSDP 和 ZeRO-3 才会对其分片。",
+            "4 位权重打包存放的数据类型；与其余权重相同时，FSDP 才会对其分片。",
         ),
         precision: field("精度", "", "权重加载时的数据类型，以及其上的自动混合精度。"),
         optim: field("优化器", "", "决定每个可训练参数需要多少字节的状态。"),

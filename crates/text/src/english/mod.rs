@@ -106,7 +106,7 @@ pub(super) const TEXTS: Texts = Texts {
         bnb_4bit_quant_storage: field(
             "4-bit storage dtype",
             "",
-            "What 4-bit weights are packed into. FSDP and ZeRO-3 shard them only in the dtype of the other weights.",
+            "What 4-bit weights are packed into. FSDP shards them only in the dtype of the other weights.",
         ),
         precision: field("Precision", "", "The dtype the weights are loaded in, and autocast over it."),
         optim: field("Optimizer", "", "Decides how many bytes of state each trained parameter needs."),

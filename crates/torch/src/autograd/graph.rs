@@ -311,11 +311,6 @@ impl Tensor {
         !self.view && Rc::strong_count(&self.storage) == 1
     }
 
-    /// Whether both are names of one storage.
-    pub fn shares_storage(&self, other: &Self) -> bool {
-        Rc::ptr_eq(&self.storage, &other.storage)
-    }
-
     /// Number of its storage on the tape.
     pub fn storage_id(&self) -> StorageId {
         self.storage.id

@@ -100,7 +100,9 @@ pub(super) fn common(elements: impl IntoIterator<Item = ElementType>) -> Element
 /// The parameters of a place, and those of them that train.
 pub(super) fn members<'a>(parameters: &Parameters<'a>, place: Place, has: impl Fn(&Parameter) -> bool) -> Members<'a> {
     let own: Vec<&Parameter> = parameters.all.iter().filter(|parameter| has(parameter)).collect();
-    let trains = |trainable: &&Trainable| own.iter().any(|one| one.tensor.shares_storage(&trainable.tensor));
+    let trains = |trainable: &&Trainable| {
+        own.iter().any(|one| one.tensor.storage_address() == trainable.tensor.storage_address())
+    };
     let trainable = parameters.trainable.iter().filter(trains).cloned().collect();
     Members { place, parameters: own, trainable }
 }

@@ -74,7 +74,10 @@ pub(super) fn share(sharding: &Sharding, elements: u64) -> u64 {
 /// (utils/other.py `fsdp_auto_wrap_policy`) wraps every module that trains beside a frozen base by itself.
 pub(super) fn of<'a>(sharding: &Sharding, parameters: &Parameters<'a>) -> Vec<Unit<'a>> {
     let adapter = |one: &Parameter| {
-        parameters.trainable.iter().any(|trainable| trainable.adapter && trainable.tensor.shares_storage(&one.tensor))
+        parameters
+            .trainable
+            .iter()
+            .any(|trainable| trainable.adapter && trainable.tensor.storage_address() == one.tensor.storage_address())
     };
     let matrices: Vec<&Parameter> = parameters.all.iter().filter(|one| adapter(one)).collect();
     let alone = |one: &&Parameter| {
@@ -86,7 +89,8 @@ pub(super) fn of<'a>(sharding: &Sharding, parameters: &Parameters<'a>) -> Vec<Un
         };
         members(parameters, place, |other| other.tensor.storage_address() == storage)
     };
-    let is_alone = |one: &Parameter| matrices.iter().any(|other| other.tensor.shares_storage(&one.tensor));
+    let is_alone =
+        |one: &Parameter| matrices.iter().any(|other| other.tensor.storage_address() == one.tensor.storage_address());
     let mut found: Vec<Members<'a>> = Vec::new();
     for layer in &parameters.layers {
         let own = |one: &Parameter| one.tag != NO_LAYER && one.tag.index == layer.index;
