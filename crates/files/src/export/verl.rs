@@ -73,15 +73,27 @@ fn model(planned: &Planned<'_>) -> Vec<Setting> {
         set("actor_rollout_ref.model.use_remove_padding", plan.policy.padding_free),
         set("actor_rollout_ref.model.use_liger", plan.use_liger_kernel),
     ];
-    if plan.method == Method::Lora {
-        settings.push(set("actor_rollout_ref.model.lora_rank", plan.lora.r));
-        settings.push(set("actor_rollout_ref.model.lora_alpha", whole_or_real(plan.lora.lora_alpha)));
-        settings.push(match &plan.lora.target_modules {
-            TargetModules::AllLinear => set("actor_rollout_ref.model.target_modules", "all-linear"),
-            TargetModules::Names(names) => set("actor_rollout_ref.model.target_modules", names.as_slice()),
-        });
-    }
+    settings.extend(adapters(
+        plan,
+        [
+            "actor_rollout_ref.model.lora_rank",
+            "actor_rollout_ref.model.lora_alpha",
+            "actor_rollout_ref.model.target_modules",
+        ],
+    ));
     settings
+}
+
+/// Rank, alpha and targets under these keys, where adapters are trained.
+fn adapters(plan: &Plan, [rank, alpha, targets]: [&'static str; 3]) -> Vec<Setting> {
+    if plan.method != Method::Lora {
+        return Vec::new();
+    }
+    let targets = match &plan.lora.target_modules {
+        TargetModules::AllLinear => set(targets, "all-linear"),
+        TargetModules::Names(names) => set(targets, names.as_slice()),
+    };
+    vec![set(rank, plan.lora.r), set(alpha, whole_or_real(plan.lora.lora_alpha)), targets]
 }
 
 fn actor(plan: &Plan) -> Vec<Setting> {
@@ -155,14 +167,7 @@ fn supervised(planned: &Planned<'_>) -> Command {
         set("model.use_remove_padding", plan.policy.padding_free),
         set("model.use_liger", plan.use_liger_kernel),
     ];
-    if plan.method == Method::Lora {
-        settings.push(set("model.lora_rank", plan.lora.r));
-        settings.push(set("model.lora_alpha", whole_or_real(plan.lora.lora_alpha)));
-        settings.push(match &plan.lora.target_modules {
-            TargetModules::AllLinear => set("model.target_modules", "all-linear"),
-            TargetModules::Names(names) => set("model.target_modules", names.as_slice()),
-        });
-    }
+    settings.extend(adapters(plan, ["model.lora_rank", "model.lora_alpha", "model.target_modules"]));
     settings.extend([
         set("engine.strategy", strategy(plan)),
         set("engine.model_dtype", plan.torch_dtype.name()).because(Why::LoadedIn),
