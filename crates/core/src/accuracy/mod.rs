@@ -162,8 +162,13 @@ pub fn of_job(job: &Job, estimate: &Estimate) -> Accuracy {
 
 /// What the steps in `text`, as [`write`] wrote them, say about `estimate`: for the page, which fetches them when they are asked for.
 pub fn of_job_by(text: &'static str, job: &Job, estimate: &Estimate) -> Accuracy {
+    of_table(&read(text), job, estimate)
+}
+
+/// What the steps of a table that has been read say about `estimate`: for who asks again and again.
+pub fn of_table(table: &Table<'static>, job: &Job, estimate: &Estimate) -> Accuracy {
     let plan = &job.plan;
-    let Table { cases, coverage } = read(text);
+    let Table { cases, coverage } = table;
     let setting = Setting::of(job);
     let (required, bytes) = if plan.expandable_segments {
         (Metric::RequiredExpandable, estimate.peak.required_bytes_expandable)
@@ -201,7 +206,7 @@ pub fn of_job_by(text: &'static str, job: &Job, estimate: &Estimate) -> Accuracy
     }
     let need = |required: u64| required.saturating_add(estimate.peak.context_bytes);
     let carried = carried(&errors, bytes).map(|(least, most)| (need(least), need(most)));
-    Accuracy { near, carried, coverage: (!plan.expandable_segments).then_some(coverage) }
+    Accuracy { near, carried, coverage: (!plan.expandable_segments).then_some(*coverage) }
 }
 
 /// Range of what is true of `estimated` bytes if the estimate is as far off as `errors` say.

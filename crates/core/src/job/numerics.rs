@@ -34,15 +34,16 @@ pub struct Numerics {
 
 impl Numerics {
     pub(super) fn of(plan: &Plan, sharding: &Sharding) -> Self {
-        let weights = plan.torch_dtype;
+        let weights = plan.weights_dtype();
         let autocast = match plan.mixed_precision {
             MixedPrecision::No => None,
             MixedPrecision::Bf16 => Some(Dtype::Bfloat16),
             MixedPrecision::Fp16 => Some(Dtype::Float16),
         };
         // accelerate puts autocast around a model that it prepares itself (accelerator.py `prepare_model`); FSDP2's groups
-        // cast instead (`_prepare_fsdp2`).
+        // cast instead (`_prepare_fsdp2`), and DeepSpeed's engine has cast the weights.
         let casts_by_groups = sharding.scheme == Scheme::Fsdp2 && sharding.accelerate.is_some();
+        let is_cast = plan.engine_dtype().is_some() && plan.trainer.name != TrainerName::Custom;
         // trl models/utils.py `peft_module_casting_to_bf16` undoes part of what peft has prepared.
         let casts_back = TrainerStep::of(plan).prepares_quantized_by_peft(plan.task)
             && plan.method == Method::Qlora
@@ -57,7 +58,7 @@ impl Numerics {
             unquantized_embeddings: if casts_back { Dtype::Bfloat16 } else { unquantized },
             gathered: gathered(plan, sharding),
             adapters: if sharding.accelerate.is_some() { sharding.shard_dtype } else { adapter_dtype(plan) },
-            autocast: autocast.filter(|_| !casts_by_groups),
+            autocast: autocast.filter(|_| !casts_by_groups && !is_cast),
             float16: autocast.unwrap_or(weights) == Dtype::Float16,
             fp32_master: keeps_fp32_master(plan, sharding),
         }
@@ -78,7 +79,7 @@ fn unquantized(plan: &Plan, sharding: &Sharding) -> Dtype {
         _ if upcasts_unquantized(plan, sharding) => Dtype::Float32,
         Some(_) => sharding.frozen_dtype,
         // A companion's own, too.
-        None => plan.torch_dtype,
+        None => plan.weights_dtype(),
     }
 }
 
@@ -98,31 +99,30 @@ fn frozen(plan: &Plan, autocast: Option<Dtype>) -> Dtype {
     {
         autocast.unwrap_or(Dtype::Bfloat16)
     } else {
-        plan.torch_dtype
+        plan.weights_dtype()
     }
 }
 
 fn gathered(plan: &Plan, sharding: &Sharding) -> Dtype {
     match sharding.scheme {
-        Scheme::Zero(_) if plan.distributed.bf16_enabled == Auto::Set(true) => Dtype::Bfloat16,
         Scheme::Fsdp1 | Scheme::Fsdp2 => sharding.param_dtype,
-        _ => plan.torch_dtype,
+        _ => plan.weights_dtype(),
     }
 }
 
 /// peft's `autocast_adapter_dtype`: fp16 and bf16 adapters become fp32. DeepSpeed casts the whole module, adapters too, to
-/// its own dtype, and FSDP2 in a loop of one's own wants one dtype in a group: adapters follow the base there. FSDP1 wraps
-/// them by themselves.
+/// its own dtype unless `zero.Init` has made the base, and FSDP2 in a loop of one's own wants one dtype in a group: adapters
+/// follow the base there. FSDP1 wraps them by themselves.
 pub(crate) fn adapter_dtype(plan: &Plan) -> Dtype {
     let follow_base = match plan.distributed.framework {
-        Framework::Deepspeed => plan.zero_stage > 0,
+        Framework::Deepspeed => plan.zero_stage > 0 && !TrainerStep::of(plan).keeps_adapters_beside_zero_init(plan),
         Framework::Fsdp2 => plan.num_gpus > 1 && plan.trainer.name == TrainerName::Custom,
         Framework::Fsdp1 | Framework::Ddp => false,
     };
     match plan.lora.adapter_dtype {
         AdapterDtype::Bfloat16 => Dtype::Bfloat16,
         AdapterDtype::Float16 => Dtype::Float16,
-        AdapterDtype::Auto if follow_base => plan.torch_dtype,
+        AdapterDtype::Auto if follow_base => plan.weights_dtype(),
         AdapterDtype::Auto
             if plan.method == Method::Qlora && TrainerStep::of(plan).casts_adapters_of_quantized(plan.task) =>
         {
@@ -132,13 +132,14 @@ pub(crate) fn adapter_dtype(plan: &Plan) -> Dtype {
     }
 }
 
-/// DeepSpeed's fp16 and bf16 optimizers update an fp32 copy of the weights, at stage 0 too where its `bf16` section is
-/// switched on (runtime/bf16_optimizer.py).
+/// ZeRO updates an fp32 copy of this rank's part, of parameters in fp32 too (runtime/zero/stage_1_and_2.py
+/// `single_partition_of_fp32_groups`; stage3.py `_create_fp32_partitions` means to spare it and compares a device with its
+/// name). At stage 0 there is one where DeepSpeed's `bf16` section is switched on (runtime/bf16_optimizer.py).
 fn keeps_fp32_master(plan: &Plan, sharding: &Sharding) -> bool {
     let engine = plan.distributed.framework == Framework::Deepspeed
         && plan.distributed.bf16_enabled == Auto::Set(true)
         && trains(plan);
-    (engine || matches!(sharding.scheme, Scheme::Zero(_))) && plan.torch_dtype != Dtype::Float32
+    matches!(sharding.scheme, Scheme::Zero(_)) || engine && plan.torch_dtype != Dtype::Float32
 }
 
 /// bitsandbytes' RMSprop raises on bf16 gradients (functional.py `optimizer_update_32bit`), which trained weights in bf16

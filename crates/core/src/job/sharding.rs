@@ -185,9 +185,9 @@ impl Sharding {
             loads_whole_base: loads_whole_base(plan, scheme),
             reshard_after_forward: keys.reshard_after_forward,
             wrap_embedding: keys.wrap_embedding,
-            param_dtype: gathered.unwrap_or(plan.torch_dtype),
+            param_dtype: gathered.unwrap_or(plan.weights_dtype()),
             gathered_dtype: gathered,
-            loaded_dtype: if adapts(plan) { adapter_dtype(plan) } else { plan.torch_dtype },
+            loaded_dtype: if adapts(plan) { adapter_dtype(plan) } else { plan.weights_dtype() },
             shard_dtype: trained_dtype(plan, scheme, accelerate),
             frozen_dtype: frozen_dtype(plan, scheme, accelerate),
             reduce_dtype: keys
@@ -195,7 +195,7 @@ impl Sharding {
                 .filter(|_| fsdp)
                 .or(gathered)
                 .unwrap_or(trained_dtype(plan, scheme, accelerate)),
-            grad_accum_dtype: keys.grad_accum_dtype.filter(|_| zero).unwrap_or(plan.torch_dtype),
+            grad_accum_dtype: keys.grad_accum_dtype.filter(|_| zero).unwrap_or(plan.weights_dtype()),
         }
     }
 
@@ -209,9 +209,9 @@ impl Sharding {
         matches!(self.scheme, Scheme::Fsdp1 | Scheme::Fsdp2)
     }
 
-    /// Whether ZeRO sums gradients in another dtype than backward computes them in.
+    /// Whether ZeRO sums gradients in another dtype than it reduces them in, which is that of the weights.
     pub fn accumulates_apart(&self) -> bool {
-        matches!(self.scheme, Scheme::Zero(_)) && self.grad_accum_dtype != self.shard_dtype
+        matches!(self.scheme, Scheme::Zero(_)) && self.grad_accum_dtype != self.param_dtype
     }
 
     /// Whether DeepSpeed takes `BF16_Optimizer` in place of ZeRO's own optimizer (runtime/engine.py
@@ -260,7 +260,9 @@ fn gathered_dtype(plan: &Plan, scheme: Scheme, accelerate: Option<Accelerate>) -
 /// (utils/fsdp_utils.py `fsdp2_prepare_model`).
 fn trained_dtype(plan: &Plan, scheme: Scheme, accelerate: Option<Accelerate>) -> Dtype {
     let fsdp = matches!(scheme, Scheme::Fsdp1 | Scheme::Fsdp2);
-    let loaded = if fsdp && accelerate.is_some() && adapts(plan) { adapter_dtype(plan) } else { plan.torch_dtype };
+    // ZeRO-3 partitions each parameter in the dtype that it has.
+    let apart = scheme == Scheme::Zero(3) || fsdp && accelerate.is_some();
+    let loaded = if apart && adapts(plan) { adapter_dtype(plan) } else { plan.weights_dtype() };
     let upcasts = fsdp && accelerate.is_some() && trains(plan) && plan.mixed_precision != MixedPrecision::No;
     let packed = scheme == Scheme::Fsdp2
         && accelerate >= Some(Accelerate::GroupsEnds)
@@ -272,7 +274,7 @@ fn trained_dtype(plan: &Plan, scheme: Scheme, accelerate: Option<Accelerate>) ->
 /// dtype of the shards that do not train.
 fn frozen_dtype(plan: &Plan, scheme: Scheme, accelerate: Option<Accelerate>) -> Dtype {
     let all = scheme == Scheme::Fsdp2 && accelerate == Some(Accelerate::UpcastsAll);
-    if all && plan.mixed_precision != MixedPrecision::No { Dtype::Float32 } else { plan.torch_dtype }
+    if all && plan.mixed_precision != MixedPrecision::No { Dtype::Float32 } else { plan.weights_dtype() }
 }
 
 /// A packed base is sharded by FSDP where its storage has the dtype of the other weights, which its group shares: bytes are

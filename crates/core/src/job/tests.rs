@@ -70,13 +70,15 @@ fn buckets_are_deepspeeds_own_unless_the_trainer_fills_them() {
 }
 
 #[test]
-fn an_fp32_master_copy_is_deepspeeds_and_of_16_bit_weights() {
+fn an_fp32_master_copy_is_deepspeeds() {
     for (more, master) in [
         ("num_gpus=4", false),
         ("num_gpus=4&framework=fsdp2", false),
         ("num_gpus=4&zero_stage=1", true),
         ("num_gpus=4&zero_stage=3", true),
-        ("num_gpus=4&zero_stage=2&torch_dtype=float32", false),
+        // A copy of parameters in fp32 too.
+        ("num_gpus=4&zero_stage=2&torch_dtype=float32", true),
+        ("num_gpus=4&zero_stage=3&torch_dtype=float32", true),
         // The engine's bf16 optimizer, without ZeRO.
         ("num_gpus=4&bf16=true", true),
         ("num_gpus=4&bf16=true&torch_dtype=float32", false),
@@ -98,10 +100,47 @@ fn adapters_follow_the_base_where_the_framework_casts_modules() {
         ("framework=fsdp2", AdapterDtype::Auto, Dtype::Float32),
         ("", AdapterDtype::Float16, Dtype::Float16),
         ("num_gpus=4&zero_stage=2", AdapterDtype::Float32, Dtype::Float32),
+        // `zero.Init` has made the base of a trainer, so that nothing is cast any more; TRL keeps peft from casting up.
+        ("num_gpus=4&zero_stage=3", AdapterDtype::Auto, Dtype::Bfloat16),
+        ("num_gpus=4&zero_stage=3&trainer=transformers", AdapterDtype::Auto, Dtype::Float32),
+        ("num_gpus=4&zero_stage=2&trainer=transformers", AdapterDtype::Auto, Dtype::Bfloat16),
+        ("num_gpus=4&zero_stage=3&trainer=trl&trainer_version=1.6.0", AdapterDtype::Auto, Dtype::Float32),
+        ("num_gpus=4&zero_stage=3&trainer=trl&trainer_version=1.9.0", AdapterDtype::Auto, Dtype::Bfloat16),
     ] {
         let mut plan = job(&format!("method=lora&{more}")).into_plan();
         plan.lora.adapter_dtype = chosen;
         assert_eq!(Job::resolve(&plan).unwrap().numerics.adapters, expected, "{more} {chosen:?}");
+    }
+}
+
+#[test]
+fn deepspeeds_engine_casts_what_a_trainer_loads() {
+    use Dtype::{Bfloat16, Float16, Float32};
+    for (more, weights, gathered, autocast) in [
+        ("trainer=trl&mixed_precision=bf16&zero_stage=2", Bfloat16, Bfloat16, None),
+        ("trainer=transformers&mixed_precision=fp16&zero_stage=3", Float16, Float16, None),
+        ("trainer=transformers&mixed_precision=no&zero_stage=3", Float32, Float32, None),
+        // No engine, or none that a trainer drives.
+        ("trainer=transformers&mixed_precision=bf16", Float32, Float32, Some(Bfloat16)),
+        ("mixed_precision=bf16&zero_stage=2", Float32, Float32, Some(Bfloat16)),
+        ("bf16=true&zero_stage=2", Bfloat16, Bfloat16, None),
+    ] {
+        let numerics = job(&format!("num_gpus=4&torch_dtype=float32&method=full&{more}")).numerics;
+        assert_eq!((numerics.weights, numerics.gathered, numerics.autocast), (weights, gathered, autocast), "{more}");
+    }
+}
+
+#[test]
+fn trl_checkpoints_reentrantly_where_adapters_meet_zero_3() {
+    for (more, expected) in [
+        ("task=sft&method=lora&trainer_version=1.0.0", true),
+        ("task=sft&method=full&trainer_version=1.16.0", false),
+        ("task=dpo&method=lora&trainer_version=1.6.0", false),
+        ("task=dpo&method=lora&trainer_version=1.9.0", true),
+        ("task=orpo&method=lora&trainer_version=1.16.0", false),
+    ] {
+        let job = job(&format!("num_gpus=4&zero_stage=3&trainer=trl&{more}"));
+        assert_eq!(job.trainer.checkpoints_reentrantly(job.plan()), expected, "{more}");
     }
 }
 

@@ -113,6 +113,15 @@ impl TrainerStep {
         self.is_trl_since(1, 0) && !self.prepares_quantized_by_peft(task)
     }
 
+    /// Whether adapters stay in fp32 beside a base in 16 bits under ZeRO-3. `zero.Init` has made the base as it was loaded
+    /// (transformers modeling_utils.py `get_init_context`), so that the engine casts nothing more (runtime/engine.py
+    /// `is_zero_init_model`); a quantised base is loaded without it. TRL lets peft cast nothing up since 1.9
+    /// (`get_peft_model_kwargs`).
+    pub(super) fn keeps_adapters_beside_zero_init(self, plan: &Plan) -> bool {
+        let makes_base = plan.zero_stage == 3 && plan.task != Task::Inference && self.runs_accelerate();
+        makes_base && plan.method == Method::Lora && !self.is_trl_since(1, 9)
+    }
+
     /// What SFT computes of whole logits: TRL shifts them before both metrics since 1.6, and before accuracy alone earlier.
     pub(crate) fn logits_metrics(self) -> LogitsMetrics {
         if self.name != TrainerName::Trl {
@@ -203,12 +212,21 @@ impl TrainerStep {
 
     /// Whether layers are recomputed by the reentrant `torch.utils.checkpoint`, whose first forward records no graph
     /// (transformers 4 modeling_utils.py `gradient_checkpointing_enable`, and TRL with it; llamafactory hparams/model_args.py
-    /// `use_reentrant_gc`, off under FSDP2; ms-swift trainers/mixin.py `_fix_gradient_checkpointing`, off under DDP).
+    /// `use_reentrant_gc`, off under FSDP2; ms-swift trainers/mixin.py `_fix_gradient_checkpointing`, off under DDP). TRL asks
+    /// for it where peft meets ZeRO-3: in SFT since 1.0, in its other trainers but ORPO's and CPO's since 1.9.
     pub(crate) fn checkpoints_reentrantly(self, plan: &Plan) -> bool {
         let several = plan.num_gpus > 1;
         match self.name {
             TrainerName::Transformers => self.release < Release::new(5, 0, 0),
-            TrainerName::Trl => !self.is_trl_since(1, 0),
+            TrainerName::Trl => {
+                let shards_base = plan.distributed.framework == Framework::Deepspeed && plan.zero_stage == 3;
+                let asks = match plan.task {
+                    Task::Sft => true,
+                    Task::Orpo | Task::Cpo => false,
+                    _ => self.is_trl_since(1, 9),
+                };
+                !self.is_trl_since(1, 0) || plan.method != Method::Full && shards_base && asks
+            }
             TrainerName::LlamaFactory => !(several && plan.distributed.framework == Framework::Fsdp2),
             TrainerName::MsSwift => !(several && plan.distributed.framework == Framework::Ddp),
             _ => false,

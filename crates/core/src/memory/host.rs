@@ -57,7 +57,7 @@ impl HostVerdict {
             counted.fold(0_u64, |sum, row| sum.saturating_add(row.bytes))
         };
         let by_accelerate = job.plan.trainer.name != TrainerName::Custom;
-        let read_as = job.numerics.weights;
+        let read_as = job.plan.torch_dtype;
         let (loading_copies, kept_as) = match job.sharding.scheme {
             _ if job.quantizes() => (0, read_as),
             Scheme::Zero(3) => (1, read_as),
@@ -85,7 +85,7 @@ impl HostVerdict {
 /// in all of them: as a mapped file, whose pages they share. FSDP2 upcasts weights where they lie before it shards them
 /// (accelerate utils/fsdp_utils.py `fsdp2_prepare_model`), and that is a copy of each process' own; FSDP1 upcasts shards.
 fn fsdp_loading(job: &Job) -> (u64, Dtype) {
-    let (sharding, read_as) = (&job.sharding, job.numerics.weights);
+    let (sharding, read_as) = (&job.sharding, job.plan.torch_dtype);
     let kept_as = match sharding.scheme {
         Scheme::Fsdp2 if job.adapts() => sharding.frozen_dtype,
         Scheme::Fsdp2 => sharding.shard_dtype,

@@ -22,14 +22,14 @@ pub(super) struct Parameter {
     pub(super) name: Rc<str>,
     /// Whether it is the table of token embeddings.
     pub(super) token_embedding: bool,
-    /// dtype of its storage, where that is not the weights': packed 4-bit numbers.
-    pub(super) packed: Option<ElementType>,
+    /// Its dtype, where that is not the other weights': packed 4-bit numbers, fp32 adapters on a 16-bit base.
+    pub(super) apart: Option<ElementType>,
 }
 
 impl Parameter {
     /// `tensor`, the parameter `name` of the layer `tag`.
     pub(super) fn new(tensor: Tensor, name: &str, tag: LayerTag) -> Self {
-        Self { tensor, tag, name: Rc::from(name), token_embedding: false, packed: None }
+        Self { tensor, tag, name: Rc::from(name), token_embedding: false, apart: None }
     }
 
     /// Elements of the tensor.

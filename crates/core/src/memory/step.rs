@@ -4,7 +4,7 @@
 use super::activations::{BackwardHook, ForwardContext, prepare_masks, rotary_tables, run_layer, run_norm};
 use super::autograd::{ElementType, Extent, Offload, Sym, Tape, Tensor, backward, checkpoint, dims};
 use super::embeddings::run_embeddings;
-use super::loss::HeadOutput;
+use super::loss::{HeadOutput, read_past_module};
 use super::optimizer::{self, InBackward};
 use super::parameter::Trainable;
 use super::phase::Phase;
@@ -166,7 +166,8 @@ impl Update<'_> {
         if let Some(offload) = &offload {
             tape.set_saved_tensor_hooks(Some(Rc::<Offload>::clone(offload)));
         }
-        let root = zero3.map(|modules| modules.enter("root"));
+        let head = read_past_module(job, weights);
+        let root = zero3.map(|modules| modules.enter("root", &head.iter().collect::<Vec<_>>()));
         groups.iter().for_each(|groups| groups.begin_forward());
         let head = loss(&context);
         context.autocast.replace(false);
@@ -261,7 +262,7 @@ fn hold_gradients(tape: &Rc<Tape>, trainable: &[Trainable]) {
 /// Embeddings, layers, final norm: the hidden states that the head reads.
 pub(super) fn forward(context: &Rc<ForwardContext>, job: &Job, weights: &LoadedModel) -> Option<Tensor> {
     let tape = &context.tape;
-    let model_module = context.zero3.as_ref().map(|modules| modules.enter("model"));
+    let model_module = context.zero3.as_ref().map(|modules| modules.enter("model", &[]));
     let (mut hidden, held) = run_embeddings(context, job, weights)?;
     prepare_attention(context, &job.model, hidden.element());
     context.zero3.iter().for_each(|modules| modules.step_through("rotary"));

@@ -10,6 +10,7 @@ mod choice;
 mod companion;
 mod companion_json;
 mod defaults;
+mod engine;
 mod fields;
 mod json;
 mod keep;

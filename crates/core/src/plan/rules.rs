@@ -124,11 +124,10 @@ fn quantized_base(plan: &Plan) -> Option<Problem> {
     let storage = plan.quantization.bnb_4bit_quant_storage;
     // DeepSpeed's engine converts every parameter of a floating dtype to its own (runtime/engine.py
     // `_configure_distributed_model`: `module.bfloat16()`), and with another storage dtype the packed numbers with them.
-    let bf16 = plan.distributed.bf16_enabled == Auto::Set(true);
-    let engine = if bf16 { Dtype::Bfloat16 } else { plan.torch_dtype };
+    let engine = plan.weights_dtype();
     let converts = plan.distributed.framework == Framework::Deepspeed && plan.zero_stage > 0;
     if converts && plan.quantization.bits == 4 && storage.dtype().is_some_and(|dtype| dtype != engine) {
-        return contradiction(STORAGE, "torch_dtype", engine.name());
+        return contradiction(STORAGE, plan.weights_dtype_field(), engine.name());
     }
     if !plan.distributed.framework.is_fsdp() {
         return None;
@@ -207,14 +206,16 @@ fn adapter_kernels(plan: &Plan) -> Option<Problem> {
 /// (runtime/engine.py `_do_optimizer_sanity_check`). With it, wider than the weights is what is estimated.
 fn gradient_accumulation(plan: &Plan) -> Option<Problem> {
     const FIELD: &str = "distributed.grad_accum_dtype";
-    let chosen = plan.distributed.grad_accum_dtype.filter(|dtype| *dtype != plan.torch_dtype)?;
+    let chosen = plan.distributed.grad_accum_dtype.filter(|dtype| *dtype != plan.weights_dtype())?;
     if plan.distributed.framework != Framework::Deepspeed || plan.task == Task::Inference {
         return None;
     }
     match (plan.zero_stage, chosen) {
-        (0, _) => contradiction(FIELD, "zero_stage", plan.torch_dtype.name()),
+        (0, _) => contradiction(FIELD, "zero_stage", plan.weights_dtype().name()),
         (_, Dtype::Float32) => None,
-        (_, Dtype::Bfloat16 | Dtype::Float16) => contradiction(FIELD, "torch_dtype", plan.torch_dtype.name()),
+        (_, Dtype::Bfloat16 | Dtype::Float16) => {
+            contradiction(FIELD, plan.weights_dtype_field(), plan.weights_dtype().name())
+        }
     }
 }
 

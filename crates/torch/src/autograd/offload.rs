@@ -79,8 +79,9 @@ impl Offload {
             state.note_most();
             std::mem::take(&mut state.most.1)
         };
-        let bytes =
-            |blocks: &[(u64, u64)]| blocks.iter().fold(0_u64, |sum, (size, count)| sum.saturating_add(size * count));
+        let bytes = |blocks: &[(u64, u64)]| {
+            blocks.iter().fold(0_u64, |sum, (size, count)| sum.saturating_add(size.saturating_mul(*count)))
+        };
         let mut noted = tape.host_blocks.borrow_mut();
         if bytes(&most) > bytes(&noted) {
             *noted = most;

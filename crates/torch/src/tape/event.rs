@@ -94,6 +94,8 @@ pub enum Action {
     BackwardBegins,
     /// The gradient of a module's input is known.
     BackwardEnds,
+    /// A module's own forward reads parameters of modules inside.
+    ForwardReads,
     /// The graph holds a parameter as it is gathered now, until all of the graph is freed.
     GraphHolds,
     /// A gathered parameter's data becomes another tensor, and what was gathered is freed.

@@ -27,6 +27,18 @@ use super::weights::LoadedModel;
 use crate::job::{Job, LossImplementation};
 use std::rc::Rc;
 
+/// The head's parameters where the loss reads them in the forward of the model around it: ZeRO-3 takes them for that
+/// module's own from the second step on (DeepSpeed runtime/zero/parameter_offload.py `ZeROOrderedDict`, which registers
+/// an external parameter).
+pub(super) fn read_past_module(job: &Job, weights: &LoadedModel) -> Vec<Tensor> {
+    let head = match job.loss {
+        LossImplementation::FullLogits => None,
+        LossImplementation::Liger if weights.head.len() > 1 => None,
+        _ => head::Head::of(weights),
+    };
+    head.into_iter().flat_map(|head| std::iter::once(head.weight).chain(head.bias)).collect()
+}
+
 /// Head and loss of a language model over the final hidden states.
 pub(super) fn language_model_loss(
     context: &Rc<ForwardContext>,
@@ -35,6 +47,7 @@ pub(super) fn language_model_loss(
     hidden: Tensor,
 ) -> Option<HeadOutput> {
     context.tape.enter(Phase::Loss);
+    context.zero3.iter().for_each(|modules| modules.read_inside());
     let marked = positions::kept(context, job, mark_backward(context, &hidden));
     match job.loss {
         LossImplementation::Liger if weights.head.len() <= 1 => {

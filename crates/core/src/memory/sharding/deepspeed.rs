@@ -3,6 +3,7 @@
 use super::super::autograd::{ElementType, Shape, Stream, Sym, Tape, Tensor, dims};
 use super::super::host::HostAllocation;
 use super::super::parameter::Trainable;
+use super::super::precision::element_type;
 use super::super::term::Term;
 use super::strategy::{Elements, OnHost};
 use crate::job::Sharding;
@@ -42,11 +43,12 @@ pub(super) fn largest_elements(trainable: &[Trainable]) -> u64 {
     trainable.iter().map(Trainable::elements).max().unwrap_or(0)
 }
 
-/// The flat gradient that the optimizer reads: as it was reduced, and in fp32.
-pub(super) fn flat_gradients(tape: &Rc<Tape>, elements: u64) -> Vec<Tensor> {
+/// The flat gradient that the optimizer reads: as it was reduced, and in fp32 where that is another dtype.
+pub(super) fn flat_gradients(sharding: &Sharding, tape: &Rc<Tape>, elements: u64) -> Vec<Tensor> {
+    let reduced = Some(element_type(sharding.param_dtype)).filter(|element| *element != ElementType::F32);
     let label = tape.label(Term::OptimizerTemporaries, "flat gradient");
     let shape = dims(&[(Sym::TrainedShare, elements)]);
-    vec![Tensor::new(tape, label, shape, ElementType::Half), Tensor::new(tape, label, shape, ElementType::F32)]
+    reduced.into_iter().chain([ElementType::F32]).map(|element| Tensor::new(tape, label, shape, element)).collect()
 }
 
 /// Host memory of an offloaded optimizer: DeepSpeedCPUAdam's two fp32 moments, pageable; the fp32 weights and gradients

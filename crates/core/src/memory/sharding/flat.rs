@@ -55,7 +55,7 @@ pub(super) fn sum(tape: &Rc<Tape>, elements: u64, element: ElementType) -> Tenso
 /// nothing of one), then in fp32, and only that is kept.
 pub(super) fn gradient(tape: &Rc<Tape>, elements: u64, element: ElementType, joined: bool) -> Tensor {
     let label = tape.label(Term::OptimizerTemporaries, "flat gradient");
-    let joined = joined.then(|| Tensor::new(tape, label, part(elements), element));
+    let joined = (joined && element != ElementType::F32).then(|| Tensor::new(tape, label, part(elements), element));
     let wide = Tensor::new(tape, label, part(elements), ElementType::F32);
     drop(joined);
     wide

@@ -5,7 +5,7 @@
 use super::super::autograd::{Action, Call, ElementType, LayerTag, Shape, Tape, Tensor, custom};
 use super::super::parameter;
 use crate::order::{self, Places};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -20,6 +20,8 @@ pub(in crate::memory) struct Modules {
     by_storage: Places,
     pub(super) modules: RefCell<Vec<Module>>,
     numbers: RefCell<BTreeMap<Place, Vec<Named>>>,
+    /// The module whose own forward reads parameters of modules inside.
+    reader: Cell<Option<u32>>,
 }
 
 /// A tensor of parameters.
@@ -29,8 +31,8 @@ pub(super) struct Parameter {
     pub(super) name: Rc<str>,
     pub(super) shape: Shape,
     pub(super) trains: bool,
-    /// dtype of its storage, where that is not the weights'.
-    pub(super) packed: Option<ElementType>,
+    /// Its dtype, where that is not the other weights'.
+    pub(super) apart: Option<ElementType>,
 }
 
 /// A module of the model.
@@ -61,7 +63,7 @@ impl Modules {
             let tensor = &parameter.tensor;
             parameter.tell_as(number);
             let (name, shape, trains) = (Rc::clone(&parameter.name), tensor.shape(), tensor.requires_grad());
-            parameters.push(Parameter { tag: parameter.tag, name, shape, trains, packed: parameter.packed });
+            parameters.push(Parameter { tag: parameter.tag, name, shape, trains, apart: parameter.apart });
         }
         Rc::new(Self {
             tape: Rc::clone(tape),
@@ -70,7 +72,20 @@ impl Modules {
             by_storage: of_model.iter().map(|parameter| parameter.tensor.storage_address()).collect(),
             modules: RefCell::default(),
             numbers: RefCell::default(),
+            reader: Cell::default(),
         })
+    }
+
+    /// The module whose own forward reads parameters of modules inside.
+    pub(super) fn reader(&self) -> Option<u32> {
+        self.reader.get()
+    }
+
+    /// That module's forward reads them now.
+    pub(in crate::memory) fn read_inside(&self) {
+        if let Some(module) = self.reader() {
+            self.tape.tell(Action::ForwardReads, module);
+        }
     }
 
     /// Number of a parameter.
@@ -146,16 +161,20 @@ impl Modules {
         custom(&self.tape, &[x], |_| x.detach(), run)
     }
 
-    /// A module around others, whose input has no gradient: its number, for [`Modules::leave`].
-    pub(in crate::memory) fn enter(&self, name: &str) -> u32 {
-        let module = self.number(name, &[]);
+    /// A module around others, whose input has no gradient: its number, for [`Modules::leave`]. `parameters`: those of
+    /// modules inside that its own forward reads.
+    pub(in crate::memory) fn enter(&self, name: &str, parameters: &[&Tensor]) -> u32 {
+        let module = self.number(name, parameters);
+        if !parameters.is_empty() {
+            self.reader.set(Some(module));
+        }
         self.begin(module);
         module
     }
 
     /// A module without parameters whose output has no gradient.
     pub(in crate::memory) fn step_through(&self, name: &str) {
-        let module = self.enter(name);
+        let module = self.enter(name, &[]);
         self.tape.tell(Action::ForwardEnds, module);
     }
 

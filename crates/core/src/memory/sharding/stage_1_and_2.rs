@@ -25,7 +25,12 @@ pub(super) fn standing_buffers(sharding: &Sharding, tape: &Rc<Tape>, trainable: 
     }
     if sharding.offload_optimizer {
         let shape = dims(&[(Sym::Largest, largest_elements(trainable))]);
-        buffers.push(Tensor::new(tape, tape.label(Term::OffloadStaging, ""), shape, ElementType::Half));
+        buffers.push(Tensor::new(
+            tape,
+            tape.label(Term::OffloadStaging, ""),
+            shape,
+            element_type(sharding.param_dtype),
+        ));
     }
     buffers
 }
@@ -41,7 +46,7 @@ pub(super) fn measure_offloaded(sharding: &Sharding, tape: &Rc<Tape>, trainable:
     // A gradient larger than the bucket is reduced where it is; others were copied into it.
     let gradient = (largest > sharding.reduce_bucket_size).then(|| {
         let label = tape.label(Term::OffloadStaging, "gradient");
-        Tensor::new(tape, label, dims(&[(Sym::Largest, largest)]), ElementType::Half)
+        Tensor::new(tape, label, dims(&[(Sym::Largest, largest)]), element_type(sharding.param_dtype))
     });
     // The norm is that of the gradient's part in this rank's partition (set_norm_for_param_grad_in_gpu).
     let part = dims(&[(Sym::LargestPart, largest.min(total_elements(trainable).div_ceil(sharding.ranks)))]);
@@ -163,7 +168,7 @@ fn ledger_buffers(sharding: &Sharding, tape: &Rc<Tape>, trainable: &[Trainable])
         return Vec::new();
     }
     if largest.saturating_mul(8) <= part.saturating_mul(6) {
-        return flat_gradients(tape, part);
+        return flat_gradients(sharding, tape, part);
     }
     let label = tape.label(Term::OptimizerTemporaries, "flat gradient");
     vec![Tensor::new(tape, label, dims(&[(Sym::Largest, largest)]), ElementType::F64)]

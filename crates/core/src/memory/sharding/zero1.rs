@@ -4,6 +4,7 @@
 use super::super::autograd::{ElementType, Shape, Sym, Tape, Tensor, dims};
 use super::super::host::HostAllocation;
 use super::super::parameter::{Parameters, Trainable};
+use super::super::precision::element_type;
 use super::super::term::Term;
 use super::partition::FlatPartition;
 use super::stage_1_and_2::Flat;
@@ -142,7 +143,7 @@ impl Strategy for Zero1<'_> {
     fn backward_buffers(&self) -> Vec<Buffer> {
         // The bucket is allocated in full, however small the model.
         let shape = deepspeed::bucket_shape(self.0);
-        let bucket = Buffer { term: Term::ReduceBuckets, shape, element: ElementType::Half };
+        let bucket = Buffer { term: Term::ReduceBuckets, shape, element: element_type(self.0.param_dtype) };
         (0..self.0.reduce_buckets).map(|_| bucket).collect()
     }
 

@@ -161,7 +161,7 @@ impl Builder<'_> {
         let held = strategy(&self.job.sharding).weight_shape(whole);
         let numbers = Tensor::new(self.tape, label, held, element).standing_for(whole, element);
         let numbers = self.remember(numbers, name, tag);
-        self.built.parameters.iter_mut().rev().take(1).for_each(|one| one.packed = Some(element));
+        self.built.parameters.iter_mut().rev().take(1).for_each(|one| one.apart = Some(element));
         numbers
     }
 
@@ -200,7 +200,12 @@ impl Builder<'_> {
             Tensor::new(self.tape, label, strategy(&self.job.sharding).weight_shape(shape), element)
                 .standing_for(shape, compute)
         });
-        made.map(|matrix| self.train(matrix, name, tag, true)).map(|matrix| self.remember(matrix, name, tag))
+        let apart = Some(element).filter(|own| *own != element_type(self.job.sharding.param_dtype));
+        made.map(|matrix| self.train(matrix, name, tag, true)).map(|matrix| {
+            let matrix = self.remember(matrix, name, tag);
+            self.built.parameters.iter_mut().rev().take(1).for_each(|one| one.apart = apart);
+            matrix
+        })
     }
 }
 

@@ -183,9 +183,9 @@ impl Builder<'_> {
         let loaded = element_type(self.job.numerics.weights);
         let beside = |one: &Parameter| {
             // `CB`, the whole of an 8-bit weight, is the parameter's own storage until then.
-            let whole = match one.packed {
+            let whole = match one.apart {
                 Some(_) if eight_bit => 0,
-                packed => one.elements().saturating_mul(packed.unwrap_or(loaded).bytes()),
+                apart => one.elements().saturating_mul(apart.unwrap_or(loaded).bytes()),
             };
             whole.saturating_sub(one.tensor.storage_bytes()).saturating_mul(one.tag.repeat)
         };

@@ -64,7 +64,9 @@ pub(super) fn order(tape: &Rc<Tape>, sharding: &Sharding, units: &[Unit<'_>]) ->
             if unit.trains || !sharding.shards_four_bit {
                 events.extend(&wholes);
             }
-            events.push(flat);
+            // Without sharding the flat tensor is the part itself.
+            let cloned = Some(flat).filter(|_| sharding.flat.shards);
+            events.extend(cloned);
             let free = |event: &Event| Event { bytes: -event.bytes, ..*event };
             match converted.as_ref().and_then(|part| by_storage.get(&part.storage_id())) {
                 None => events.push(kept),
@@ -73,7 +75,7 @@ pub(super) fn order(tape: &Rc<Tape>, sharding: &Sharding, units: &[Unit<'_>]) ->
                     kept_parts.push(kept);
                 }
             }
-            events.push(free(&flat));
+            events.extend(cloned.iter().map(free));
             events.extend(wholes.iter().map(free));
         }
         events.extend(kept_parts);

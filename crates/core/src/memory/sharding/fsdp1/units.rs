@@ -5,6 +5,7 @@ use super::super::super::parameter::{Parameter, Parameters, Trainable};
 use super::super::super::precision::element_type;
 use super::super::groups::{Members, Place, members};
 use crate::job::Sharding;
+use crate::order;
 
 /// Bytes that parameters begin at multiples of (`_get_aligned_numel`).
 const ALIGNMENT: u64 = 16;
@@ -116,17 +117,24 @@ fn unit<'a>(sharding: &Sharding, members: Members<'a>) -> Unit<'a> {
     Unit { place, parameters, trainable, layout, trains, kept, element }
 }
 
-/// Elements of each tensor that rank 0's optimizer updates: the parts of parameters that lie in its part of each flat tensor.
+/// Elements of each tensor that rank 0's optimizer updates: the parts of parameters that lie in its part of each flat
+/// tensor, in the order of the parameters (`named_parameters` under `use_orig_params`).
 pub(super) fn updated(sharding: &Sharding, trainable: &[Trainable]) -> Vec<u64> {
+    type Numbered<'a> = (usize, &'a Trainable);
     let element = element_type(sharding.gathered_dtype.unwrap_or(sharding.shard_dtype));
-    let together = |one: &Trainable, other: &Trainable| !one.adapter && !other.adapter && one.tag == other.tag;
-    let (outside, inside): (Vec<&Trainable>, Vec<&Trainable>) = trainable.iter().partition(|one| one.tag == NO_LAYER);
-    let parts = |of: &[&Trainable]| {
-        let layout = Layout::of(of.iter().map(|one| one.elements()), element, sharding.ranks);
-        layout.first(share(sharding, layout.elements)).collect::<Vec<u64>>()
+    let together =
+        |(_, one): &Numbered<'_>, (_, other): &Numbered<'_>| !one.adapter && !other.adapter && one.tag == other.tag;
+    let (outside, inside): (Vec<Numbered<'_>>, Vec<Numbered<'_>>) =
+        trainable.iter().enumerate().partition(|(_, one)| one.tag == NO_LAYER);
+    let parts = |of: &[Numbered<'_>]| {
+        let layout = Layout::of(of.iter().map(|(_, one)| one.elements()), element, sharding.ranks);
+        let numbers = of.iter().map(|(number, _)| *number);
+        numbers.zip(layout.first(share(sharding, layout.elements))).collect::<Vec<(usize, u64)>>()
     };
-    let layers = inside.chunk_by(|one, other| together(one, other));
-    layers.chain(outside.chunk_by(|one, other| together(one, other))).flat_map(parts).collect()
+    let units = inside.chunk_by(together).chain(outside.chunk_by(together));
+    let mut updated: Vec<(usize, u64)> = units.flat_map(parts).collect();
+    order::sort(&mut updated, |(one, _), (other, _)| one.cmp(other));
+    updated.into_iter().map(|(_, elements)| elements).collect()
 }
 
 #[cfg(test)]

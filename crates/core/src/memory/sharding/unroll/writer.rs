@@ -59,9 +59,14 @@ impl<'a> Writer<'a> {
                     Term::GatheredParameters,
                     &parameter.name,
                     parameter.shape,
-                    parameter.packed.unwrap_or(element),
+                    parameter.apart.unwrap_or(element),
                 ),
-                gradient: old.add_row(Term::WeightGradients, &parameter.name, parameter.shape, element),
+                gradient: old.add_row(
+                    Term::WeightGradients,
+                    &parameter.name,
+                    parameter.shape,
+                    parameter.apart.unwrap_or(element),
+                ),
             });
         }
         let new = TapeRecord {

@@ -78,7 +78,7 @@ impl<'a> Buckets<'a> {
         let gradient = writer.hold_gradient(number, elements.saturating_mul(self.element.bytes()));
         let limit = self.sharding.reduce_bucket_size;
         if self.buffers.is_empty() {
-            let new = |_| writer.allocate(Term::ReduceBuckets, "", limit, ElementType::Half);
+            let new = |_| writer.allocate(Term::ReduceBuckets, "", limit, self.element);
             self.buffers = (0..self.sharding.reduce_buckets).map(new).collect();
         }
         if self.bucket.is_full_for(elements, limit) {
@@ -211,6 +211,7 @@ impl Stage for Buckets<'_> {
             | Action::ForwardEnds
             | Action::BackwardBegins
             | Action::BackwardEnds
+            | Action::ForwardReads
             | Action::GraphHolds
             | Action::DataReplaced => {}
         }

@@ -29,6 +29,8 @@ pub(super) struct Gathering<'a> {
     stashed: Option<Stashed>,
     bucket: Bucket,
     meetings: Meetings,
+    /// In the very first step: the module that nobody knows yet to read parameters of modules inside.
+    reader: Option<usize>,
     /// What is released now was met by the graph.
     in_graph: bool,
     /// Released, and held by the graph until all of it is freed.
@@ -115,7 +117,7 @@ impl<'a> Gathering<'a> {
         let parameter = |number, one: &super::super::hooks::Parameter| Parameter {
             number,
             elements: one.elements(),
-            element: one.packed.unwrap_or(element),
+            element: one.apart.unwrap_or(element),
             is_saved: one.shape.sizes().len() > 2,
             gathered: None,
             saved: None,
@@ -132,6 +134,7 @@ impl<'a> Gathering<'a> {
             stashed: None,
             bucket: Bucket::default(),
             meetings: Meetings::new(traces),
+            reader: modules.reader().filter(|_| *is_first).map(|module| copies.module(module, 0)),
             in_graph: false,
             kept: Vec::new(),
         }
@@ -195,6 +198,19 @@ impl<'a> Gathering<'a> {
         }
     }
 
+    /// The first time, a parameter that is read past its module is gathered where it is read, on the stream of that, and
+    /// becomes a parameter of the module that reads it (`ZeROOrderedDict.__getitem__` in parameter_offload.py).
+    fn read_inside(&mut self, writer: &mut Writer<'_>) {
+        let Some(reader) = self.reader.take() else { return };
+        self.coordinator.fetch(reader, true);
+        let mut moves = std::mem::take(&mut self.moves);
+        self.coordinator.take_moves(&mut moves);
+        for one in moves.drain(..) {
+            self.make_on_stream(writer, one);
+        }
+        self.moves = moves;
+    }
+
     /// A module's backward has run: the graph holds its parameters no more.
     fn free_saved(&mut self, writer: &mut Writer<'_>, module: usize) {
         for parameter in self.coordinator.parameters_of_module(module) {
@@ -254,8 +270,9 @@ impl<'a> Gathering<'a> {
 
     /// `reduce_independent_p_g_buckets_and_remove_grads`.
     fn reduce_later(&mut self, writer: &mut Writer<'_>, number: u32) {
-        let elements = self.elements(writer.copies.parameter(number, 0));
-        let gradient = writer.hold_gradient(number, elements.saturating_mul(self.element.bytes()));
+        let parameter = writer.copies.parameter(number, 0);
+        let elements = self.elements(parameter);
+        let gradient = writer.hold_gradient(number, elements.saturating_mul(self.element_of(parameter).bytes()));
         let limit = self.sharding.reduce_bucket_size;
         if self.bucket.is_full_for(elements, limit) {
             self.reduce(writer);
@@ -328,8 +345,11 @@ impl Stage for Gathering<'_> {
         match hook.action {
             Action::ForwardBegins => {
                 self.meetings.meet(module());
-                self.coordinator.fetch(module(), true);
+                if self.reader != Some(module()) {
+                    self.coordinator.fetch(module(), true);
+                }
             }
+            Action::ForwardReads => self.read_inside(writer),
             Action::ForwardEnds => {
                 self.in_graph = self.meetings.is_last_forward(module());
                 self.coordinator.release(module(), true);

@@ -27,22 +27,22 @@ pub(super) struct Zero3<'a>(pub(super) &'a Sharding);
 impl Zero3<'_> {
     /// dtype of the gradient shards.
     fn sums(&self) -> ElementType {
-        if self.0.accumulates_apart() { element_type(self.0.grad_accum_dtype) } else { ElementType::Half }
+        element_type(self.0.grad_accum_dtype)
     }
 
     /// Parameters that are never partitioned again once gathered (`persistent_parameters`), by dtype.
     fn persistent(&self, parameters: &[Parameter]) -> impl Iterator<Item = (Shape, ElementType)> {
+        let weights = element_type(self.0.param_dtype);
         let sum = |element: ElementType| {
             let persists = |one: &&Parameter| {
-                one.elements() <= self.0.param_persistence_threshold
-                    && one.packed.unwrap_or(ElementType::Half) == element
+                one.elements() <= self.0.param_persistence_threshold && one.apart.unwrap_or(weights) == element
             };
             let elements = |one: &Parameter| one.elements().saturating_mul(one.tag.repeat);
             parameters.iter().filter(persists).map(elements).fold(0, u64::saturating_add)
         };
         let of = |element| (element, sum(element));
         let sums = [ElementType::Half, ElementType::F32, ElementType::Byte].map(of).into_iter();
-        sums.filter(|(element, sum)| *element == ElementType::Half || *sum > 0)
+        sums.filter(move |(element, sum)| *element == weights || *sum > 0)
             .map(|(element, sum)| (dims(&[(Sym::Persistent, sum)]), element))
     }
 }
@@ -72,7 +72,8 @@ impl Zero3<'_> {
         let (sharding, element) = (self.0, element_type(self.0.param_dtype));
         let total = self.shares(trainable).fold(0, u64::saturating_add);
         let on_gpu = |offloaded: bool| if offloaded { 0 } else { total };
-        let mut buffers = vec![flat::parameters(tape, trainable, on_gpu(sharding.offload_param), element)];
+        let trained = element_type(sharding.shard_dtype);
+        let mut buffers = vec![flat::parameters(tape, trainable, on_gpu(sharding.offload_param), trained)];
         let groups = self.sub_groups(trainable);
         if !sharding.offload_optimizer {
             buffers.extend(groups.iter().map(|elements| flat::master(tape, *elements)));
@@ -87,7 +88,7 @@ impl Zero3<'_> {
         let persists = |one: &&Parameter| one.elements() <= sharding.param_persistence_threshold;
         let gather = |one: &Parameter| {
             let label = tape.label(Term::GatheredParameters, &one.name);
-            Tensor::new(tape, label, one.tensor.shape(), one.packed.unwrap_or(element))
+            Tensor::new(tape, label, one.tensor.shape(), one.apart.unwrap_or(element))
         };
         buffers.extend(parameters.iter().filter(persists).map(gather));
         buffers
@@ -114,7 +115,8 @@ impl Strategy for Zero3<'_> {
         }
         let outside = tape.tag();
         let bucket = deepspeed::bucket_shape(self.0);
-        let mut buffers = vec![Tensor::new(tape, tape.label(Term::ReduceBuckets, ""), bucket, ElementType::Half)];
+        let mut buffers =
+            vec![Tensor::new(tape, tape.label(Term::ReduceBuckets, ""), bucket, element_type(self.0.param_dtype))];
         if !self.0.offload_optimizer {
             for parameter in trainable {
                 let label = tape.label(Term::GradientShard, &parameter.name);
@@ -161,7 +163,7 @@ impl Strategy for Zero3<'_> {
             let shape = dims(&[(Sym::TrainedShare, elements)]);
             vec![Tensor::new(tape, label, shape, element_type(self.0.grad_accum_dtype))]
         } else {
-            deepspeed::flat_gradients(tape, elements)
+            deepspeed::flat_gradients(self.0, tape, elements)
         };
         held.extend(gradients);
         held
