@@ -2,12 +2,14 @@
 
 use crate::checkout;
 use crate::failure::Result;
+use crate::minify;
 use crate::process;
 use crate::setup::{self, Toolbox};
 use crate::size;
+use crate::split;
 
 pub(crate) fn build() -> Result<()> {
-    build_with(&setup::for_building()?)
+    build_with(&setup::for_building(Some("web"))?)
 }
 
 pub(crate) fn build_with(toolbox: &Toolbox) -> Result<()> {
@@ -22,6 +24,8 @@ pub(crate) fn build_with(toolbox: &Toolbox) -> Result<()> {
         "the lines above say why.",
     )?;
     let dist = checkout::root().join("dist");
+    split::split(toolbox, &dist)?;
+    minify::minify(toolbox, &dist)?;
     println!("The site is in {}.", dist.display());
     size::check(toolbox, &dist)
 }

@@ -6,10 +6,13 @@ mod checkout;
 mod exports;
 mod failure;
 mod fuzz;
+mod minify;
 mod process;
+mod rooms;
 mod serve;
 mod setup;
 mod size;
+mod split;
 mod test;
 mod validate;
 
@@ -23,6 +26,8 @@ cargo xtask serve [--port N]   the page on 127.0.0.1, built anew and reloaded on
 cargo xtask build              the optimised static site in dist/
 cargo xtask test               all tests: native, in wasm, and of the release build in a real browser
 cargo xtask test --only PART   one part of them: rust, wasm or e2e; what follows e2e goes to Playwright
+cargo xtask size               whose the bytes of the page's modules are, and what changed since that was recorded
+cargo xtask size --record      the same, and records them as they are now
 cargo xtask bench              how fast the core answers
 cargo xtask bench --browser    how fast it does in the browser, built as the page is
 cargo xtask validate           every case of tests/validation anew: report, picture, and the page's table of them
@@ -60,6 +65,8 @@ fn dispatch(words: &[String]) -> Result<()> {
         ["test"] => test::test(None, &[]),
         ["test", "--only", part] => test::test(Some(test::Part::named(part)?), &[]),
         ["test", "--only", "e2e", filter @ ..] => test::test(Some(test::Part::EndToEnd), filter),
+        ["size"] => rooms::size(false),
+        ["size", "--record"] => rooms::size(true),
         ["bench"] => bench::bench(),
         ["bench", "--browser"] => bench::bench_in_browser(),
         ["validate"] => validate::validate(&[]),
@@ -72,7 +79,7 @@ fn dispatch(words: &[String]) -> Result<()> {
         ["fuzz", reader, "--minutes", minutes] => fuzz::fuzz(Some(reader), of_minutes(minutes)?),
         ["check-exports", "--newest", formats @ ..] => exports::check(formats, true),
         ["check-exports", formats @ ..] => exports::check(formats, false),
-        ["setup"] => setup::for_building().and_then(|mut toolbox| setup::for_browser_tests(&mut toolbox)),
+        ["setup"] => setup::for_building(None).and_then(|mut toolbox| setup::for_browser_tests(&mut toolbox)),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
             Ok(())

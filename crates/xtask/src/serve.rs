@@ -10,7 +10,7 @@ use crate::setup;
 const FIRST_PORT: u16 = 8080;
 
 pub(crate) fn serve(port: Option<u16>) -> Result<()> {
-    let toolbox = setup::for_building()?;
+    let toolbox = setup::for_building(Some("serve"))?;
     let port = match port {
         Some(port) if is_free(port) => port,
         Some(port) => {

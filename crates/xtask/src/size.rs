@@ -7,36 +7,23 @@ use crate::failure::{Failure, Result};
 use crate::process;
 use crate::setup::Toolbox;
 
-/// The most that wasm and JavaScript may weigh together after brotli, in bytes (1 kB = 1000 bytes).
+/// The most that everything a first view needs may weigh together after brotli, in bytes (1 kB = 1000 bytes): HTML, styles,
+/// scripts, the page's module and the first part of the engine.
 ///
-/// The first whole page weighed 385 kB: 75 kB of it catalogue and text, about half of the rest views. What the core has
-/// learnt since weighs 42 kB; the form of preference and reinforcement tasks, the models on the GPU and the gallery, in two
-/// languages, 30 kB; the measured steps beside each plan, 13 kB; step times and advice with everything that shows them (ways
-/// to fit and to fill, waterfall, matrix of tiers, solutions, fit map, two plans side by side, summary and checklist, in two
-/// languages) 123 kB. gpt-oss as its own code runs, DeepSpeed's buckets and 44 further measured steps
-/// weigh 7 kB. Names as people type them (words, aliases in two languages, one search for form and links) weigh 14 kB; what
-/// applying changes with the lines to write, the largest models by family and hosts within reason 15 kB; needs by phase, the
-/// request that fails, what a choice changes besides and what a pasted config leaves out 11 kB. Streams in the allocator,
-/// DeepSpeed's flat tensors and first step, fp32 sums of gradients, FSDP2's offload and 93 further measured steps weigh
-/// 12 kB. The shipped trainers weigh 72 kB: their defaults and losses by version, the steps of DPO, KTO, ORPO, GRPO and RLOO,
-/// thirty optimizers, FSDP1 and FSDP as accelerate drives it, adapters on stacked experts, and 530 further measured steps.
-///
-/// Taken away since: 43 kB by building the core for size alone (`crates/torch`, through which replays run, is still built for
-/// speed as well; answers take 5 to 15 % longer), 29 kB by one sort for lists of every kind, few things in lists instead of hash
-/// maps of their own kinds and the measured steps in a file that is fetched when it is opened (13 kB), 4 kB by telling wasm-opt
-/// that nothing lives in the first kilobyte of memory, where the stack ends (`--low-memory-unused`).
-///
-/// Added since: 4 kB of rows for what only links and files could say (losses, packing, offloading, FSDP1's keys), the hosts'
-/// verdict, and how transformers 5 loads a quantised base; 6 kB of what 375 further runs of the shipped trainers taught: axolotl's
-/// LoRA kernels, how each trainer pads and packs, logits that ms-swift does not take; CPO and the older KTO and ORPO, lists of
-/// losses, quantised bases that ZeRO-3 partitions, FSDP with one process.
-/// The limit leaves room for fixes, not for growing.
-const BUDGET: u64 = 728_000;
+/// While page and engine were one module it was 728 kB of wasm and scripts: what a first view does not call was more than half
+/// of it. The largest pieces are now the engine's first part, about two thirds, and the page's module, a sixth.
+const BUDGET: u64 = 330_000;
 
-/// What is fetched when it is opened, by how its name starts, with the most that it may weigh, in bytes: the measured steps,
-/// for "How accurate is this?", and the room for files, a wasm module of its own with its own copy of the core, since modules
-/// share no code.
-const LATER: [(&str, u64); 3] = [("cases", 90_000), ("headroom-files-page", 656_000), ("files.js", 2_000)];
+/// What is fetched when it is opened or once the first view stands, by how its name starts, with the most that it may weigh, in
+/// bytes: the engine's further parts, the measured steps for "How accurate is this?", and the room for files, a wasm module of
+/// its own with its own copy of the core, since modules share no code.
+const LATER: [(&str, u64); 5] = [
+    ("engine-part", 90_000),
+    ("cases", 90_000),
+    ("headroom-files-page.js", 6_000),
+    ("headroom-files-page_bg", 656_000),
+    ("files.js", 2_000),
+];
 
 /// The most it may weigh, if the page starts without it.
 fn limit_of_later(weight: &Weight) -> Option<u64> {

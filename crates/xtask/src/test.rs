@@ -34,7 +34,7 @@ impl Part {
 /// Runs all tests, or those of one part; words in `filter` go to the browser tests' runner.
 pub(crate) fn test(only: Option<Part>, filter: &[&str]) -> Result<()> {
     let runs = |part| only.is_none_or(|only| only == part);
-    let mut toolbox = setup::for_building()?;
+    let mut toolbox = setup::for_building(None)?;
     if runs(Part::EndToEnd) {
         setup::for_browser_tests(&mut toolbox)?;
     }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::step;
+use super::toolbox::Progress;
 use crate::failure::{Failure, Result};
 use crate::process;
 
@@ -16,14 +17,14 @@ const CHROMIUM: [&str; 4] = ["chromium", "chromium-browser", "google-chrome-stab
 const NODE_MAJOR: u32 = 20;
 
 /// Node.js with npm: `wasm-opt`, the sizes of the build, the wasm tests and the browser tests run on it.
-pub(crate) fn node() -> Result<()> {
+pub(crate) fn node(progress: &mut Progress) -> Result<()> {
     let find = || {
         process::printed(Command::new("npm").arg("--version"))?;
         let version = process::printed(Command::new("node").arg("--version"))?;
         (node_major(&version)? >= NODE_MAJOR).then_some(())
     };
     let fix = format!("install Node.js {NODE_MAJOR} or newer with npm");
-    step("Node.js", "about a minute", find, || apt_install(&["nodejs", "npm"], &fix))
+    step(progress, "Node.js", "about a minute", find, || apt_install(&["nodejs", "npm"], &fix))
 }
 
 fn node_major(version: &str) -> Option<u32> {
@@ -31,9 +32,9 @@ fn node_major(version: &str) -> Option<u32> {
 }
 
 /// The browser: `$HEADROOM_CHROMIUM`, or one on `PATH`.
-pub(crate) fn chromium() -> Result<PathBuf> {
+pub(crate) fn chromium(progress: &mut Progress) -> Result<PathBuf> {
     if let Some(chosen) = env::var_os("HEADROOM_CHROMIUM").filter(|value| !value.is_empty()).map(PathBuf::from) {
-        println!("set-up: Chromium: {}, as HEADROOM_CHROMIUM says", chosen.display());
+        println!("{}: Chromium: {}, as HEADROOM_CHROMIUM says", progress.next(), chosen.display());
         return browser_starts(&chosen).ok_or_else(|| {
             Failure::new(format!(
                 "HEADROOM_CHROMIUM names {}, which does not start: let it name a Chromium, or unset it.",
@@ -43,7 +44,7 @@ pub(crate) fn chromium() -> Result<PathBuf> {
     }
     let find = || CHROMIUM.iter().find_map(|name| browser_starts(&on_path(name)?));
     let fix = "install Chromium, or set HEADROOM_CHROMIUM to one";
-    step("Chromium", "about a minute", find, || apt_install(&["chromium"], fix))
+    step(progress, "Chromium", "about a minute", find, || apt_install(&["chromium"], fix))
 }
 
 fn browser_starts(program: &Path) -> Option<PathBuf> {
@@ -57,13 +58,15 @@ fn on_path(program: &str) -> Option<PathBuf> {
 }
 
 /// A font with Chinese glyphs, so that what the tests measure and picture of the Chinese page is what people see.
-pub(crate) fn chinese_font() -> Result<()> {
+pub(crate) fn chinese_font(progress: &mut Progress) -> Result<()> {
     let find = || {
         let fonts = process::printed(Command::new("fc-list").args([":lang=zh", "family"]))?;
         (!fonts.is_empty()).then_some(())
     };
     let fix = "install fontconfig and a font with Chinese glyphs, such as Noto Sans CJK";
-    step("a Chinese font", "about half a minute", find, || apt_install(&["fontconfig", "fonts-noto-cjk"], fix))
+    step(progress, "a Chinese font", "about half a minute", find, || {
+        apt_install(&["fontconfig", "fonts-noto-cjk"], fix)
+    })
 }
 
 /// Installs Debian packages, as root or through a sudo that asks for nothing. `fix` says what to do where that

@@ -26,15 +26,21 @@ const LINKER: &str = "wasm-ld-19";
 const MINIMUM: &str = env!("CARGO_PKG_RUST_VERSION");
 
 pub(crate) fn provide(toolbox: &mut Toolbox) -> Result<()> {
+    toolbox.progress.more(2);
     let fix = "let rustup reach its server and run `rustup target add wasm32-unknown-unknown`";
-    let version =
-        step("Debian's Rust compiler", "about half a minute", compiler, || debian::apt_install(&PACKAGES, fix))?;
+    let version = step(&mut toolbox.progress, "Debian's Rust compiler", "about half a minute", compiler, || {
+        debian::apt_install(&PACKAGES, fix)
+    })?;
     let sysroot = checkout::cache()?.join(format!("wasm-std-{version}"));
     let library = sysroot.join("lib").join("rustlib").join(TARGET).join("lib");
     let find = || library.is_dir().then_some(());
-    step(&format!("the standard library for {TARGET}, Rust {version}"), "about a minute on two cores", find, || {
-        build_standard_library(&sysroot, &library)
-    })?;
+    step(
+        &mut toolbox.progress,
+        &format!("the standard library for {TARGET}, Rust {version}"),
+        "about a minute on two cores",
+        find,
+        || build_standard_library(&sysroot, &library),
+    )?;
     // A rustup that runs this program puts its own libraries and compiler in the way of Debian's; general flags would
     // displace those of the target.
     toolbox.without.extend(["LD_LIBRARY_PATH", "RUSTUP_TOOLCHAIN", "CARGO", "RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS"]);

@@ -6,6 +6,7 @@
 mod cargo_tools;
 mod debian;
 mod debian_wasm;
+mod meanwhile;
 mod npm_tools;
 pub(crate) mod python;
 mod toolbox;
@@ -16,54 +17,66 @@ use std::time::Instant;
 
 use crate::checkout;
 use crate::failure::{Failure, Result};
+use meanwhile::Meanwhile;
+use toolbox::Progress;
 pub(crate) use toolbox::Toolbox;
 pub(crate) use wasm_target::TARGET;
 
-/// What the page's build needs: `serve` and `build` stop here.
-pub(crate) fn for_building() -> Result<Toolbox> {
+/// The package of the page, as Trunk builds it.
+const PAGE: &str = "headroom-web";
+
+/// What the page's build needs: `serve` and `build` stop here. `profile` is that with which the page will be built, where
+/// it will be: its crates are then compiled while tools are.
+pub(crate) fn for_building(profile: Option<&'static str>) -> Result<Toolbox> {
     let mut toolbox = Toolbox::default();
+    let mut meanwhile = Meanwhile::of(PAGE, profile);
+    toolbox.progress = Progress::of(6);
     wasm_target::provide(&mut toolbox)?;
-    debian::node()?;
-    cargo_tools::trunk(&mut toolbox)?;
-    cargo_tools::wasm_bindgen(&mut toolbox)?;
+    debian::node(&mut toolbox.progress)?;
+    cargo_tools::provide(&mut toolbox, &mut meanwhile)?;
     npm_tools::wasm_opt(&mut toolbox)?;
+    npm_tools::esbuild(&mut toolbox)?;
+    meanwhile.finish();
     Ok(toolbox)
 }
 
 /// What the tests need besides: a real browser, a Chinese font, the browser tests' packages.
 pub(crate) fn for_browser_tests(toolbox: &mut Toolbox) -> Result<()> {
-    toolbox.chromium = Some(debian::chromium()?);
-    debian::chinese_font()?;
-    npm_tools::browser_tests()
+    toolbox.progress = Progress::of(3);
+    toolbox.chromium = Some(debian::chromium(&mut toolbox.progress)?);
+    debian::chinese_font(&mut toolbox.progress)?;
+    npm_tools::browser_tests(&mut toolbox.progress)
 }
 
 /// One step of set-up: `find` looks for the thing, `install` brings it when it is not there. Announced with the time
 /// it took; `expectation` says beforehand how long it usually takes.
 fn step<T>(
+    progress: &mut Progress,
     name: &str,
     expectation: &str,
     find: impl Fn() -> Option<T>,
     install: impl FnOnce() -> Result<()>,
 ) -> Result<T> {
     let start = Instant::now();
+    let heading = progress.next();
     if let Some(found) = find() {
-        println!("set-up: {name}: ready ({:.1} s)", start.elapsed().as_secs_f64());
+        println!("{heading}: {name}: ready ({:.1} s)", start.elapsed().as_secs_f64());
         return Ok(found);
     }
     // Two commands on one machine share the cache: the second waits, then finds what the first has brought.
     let _turn = turn()?;
     if let Some(found) = find() {
-        println!("set-up: {name}: ready ({:.1} s)", start.elapsed().as_secs_f64());
+        println!("{heading}: {name}: ready ({:.1} s)", start.elapsed().as_secs_f64());
         return Ok(found);
     }
-    println!("set-up: {name}: installing, {expectation}");
+    println!("{heading}: {name}: installing, {expectation}");
     install()?;
     let found = find().ok_or_else(|| {
         Failure::new(format!(
             "{name} does not start in the version needed even after its installation: install it by hand."
         ))
     })?;
-    println!("set-up: {name}: installed ({:.0} s)", start.elapsed().as_secs_f64());
+    println!("{heading}: {name}: installed ({:.0} s)", start.elapsed().as_secs_f64());
     Ok(found)
 }
 
@@ -85,7 +98,8 @@ mod tests {
 
     #[test]
     fn what_is_there_is_not_installed_again() {
-        let found = step("thing", "", || Some(7), || Err(Failure::new("installed needlessly")));
+        let found =
+            step(&mut Progress::default(), "thing", "", || Some(7), || Err(Failure::new("installed needlessly")));
         assert_eq!(found.map_err(|failure| failure.to_string()), Ok(7));
     }
 
@@ -93,6 +107,7 @@ mod tests {
     fn what_is_missing_is_installed_and_looked_for_again() {
         let there = Cell::new(false);
         let found = step(
+            &mut Progress::default(),
             "thing",
             "",
             || there.get().then_some(7),
@@ -106,6 +121,6 @@ mod tests {
 
     #[test]
     fn an_install_that_brings_nothing_is_a_failure() {
-        assert!(step("thing", "", || None::<()>, || Ok(())).is_err());
+        assert!(step(&mut Progress::default(), "thing", "", || None::<()>, || Ok(())).is_err());
     }
 }

@@ -9,6 +9,7 @@ use std::{env, iter};
 
 use super::debian::apt_install;
 use super::step;
+use super::toolbox::Progress;
 use crate::checkout;
 use crate::failure::{Failure, Result};
 use crate::process;
@@ -38,12 +39,14 @@ pub(crate) fn uv() -> Result<PathBuf> {
     let python = "install Python 3.10 or newer with pip and venv";
     // Debian's python3 comes without what makes environments.
     let makes = || process::printed(Command::new("python3").args(["-c", "import ensurepip, venv"])).map(|_| ());
-    step("Python", "about half a minute", makes, || apt_install(&["python3", "python3-venv"], python))?;
+    step(&mut Progress::default(), "Python", "about half a minute", makes, || {
+        apt_install(&["python3", "python3-venv"], python)
+    })?;
     let find = || {
         let said = process::printed(Command::new(&program).arg("--version"))?;
         said.split_whitespace().any(|word| word == UV).then(|| program.clone())
     };
-    step(&format!("uv {UV}"), "about 10 seconds", find, || {
+    step(&mut Progress::default(), &format!("uv {UV}"), "about 10 seconds", find, || {
         process::run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&folder), &format!("{python}."))?;
         let mut pip = Command::new(folder.join("bin").join("python"));
         process::run(pip.args(["-m", "pip", "install", "--quiet"]).arg(format!("uv=={UV}")), FIX)
@@ -62,7 +65,7 @@ impl Environment {
             process::printed(Command::new(&python).arg("--version")).filter(|_| there).map(|_| python.clone())
         };
         let title = format!("Python packages of {}{}", self.name, if newest { ", the newest" } else { "" });
-        step(&title, "some minutes and up to 5 GB for the first", find, || {
+        step(&mut Progress::default(), &title, "some minutes and up to 5 GB for the first", find, || {
             process::run(self.uv(uv)?.args(["venv", "--quiet", "--clear"]).arg(&folder), FIX)?;
             let overrides = folder.join("overrides");
             let write = |path: &Path, text: &str| {

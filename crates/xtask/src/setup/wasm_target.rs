@@ -17,9 +17,16 @@ const PRETEND_NO_RUSTUP: &str = "HEADROOM_PRETEND_NO_RUSTUP";
 pub(crate) fn provide(toolbox: &mut Toolbox) -> Result<()> {
     let pretend = env::var_os(PRETEND_NO_RUSTUP).is_some_and(|value| !value.is_empty());
     let rustup = if pretend {
+        let _ = toolbox.progress.next();
         Err(Failure::new(format!("{PRETEND_NO_RUSTUP} is set: rustup is taken to fetch nothing.")))
     } else {
-        step(&format!("Rust's standard library for {TARGET}"), "a few seconds", installed, add_target)
+        step(
+            &mut toolbox.progress,
+            &format!("Rust's standard library for {TARGET}"),
+            "a few seconds",
+            installed,
+            add_target,
+        )
     };
     rustup.or_else(|failure| {
         println!("set-up: {failure}");

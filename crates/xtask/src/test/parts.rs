@@ -12,8 +12,9 @@ use crate::setup::{TARGET, Toolbox};
 
 /// The crate of the page, whose first view it is.
 const PAGE: &str = "headroom-web";
-/// The crate of its room for files. Both build for wasm only.
+/// The crates that build for wasm only besides: its room for files, and the engine as a module.
 const FILES_PAGE: &str = "headroom-files-page";
+const WORKER: &str = "headroom-worker";
 
 pub(super) fn formatting() -> Result<Tally> {
     check(cargo()?.args(["fmt", "--all", "--check"]), "run `cargo fmt --all`.")
@@ -28,6 +29,8 @@ pub(super) fn lints() -> Result<Tally> {
         PAGE,
         "--exclude",
         FILES_PAGE,
+        "--exclude",
+        WORKER,
         "--all-targets",
         "--",
         "--deny",
@@ -38,12 +41,35 @@ pub(super) fn lints() -> Result<Tally> {
 
 pub(super) fn page_lints(toolbox: &Toolbox) -> Result<Tally> {
     let mut clippy = toolbox.wasm_cargo()?;
-    clippy.args(["clippy", "--package", PAGE, "--package", FILES_PAGE, "--target", TARGET, "--", "--deny", "warnings"]);
+    clippy.args([
+        "clippy",
+        "--package",
+        PAGE,
+        "--package",
+        FILES_PAGE,
+        "--package",
+        WORKER,
+        "--target",
+        TARGET,
+        "--",
+        "--deny",
+        "warnings",
+    ]);
     check(&mut clippy, "fix what the lines above name.")
 }
 
 pub(super) fn native() -> Result<Tally> {
-    counted(cargo()?.args(["test", "--workspace", "--exclude", PAGE, "--exclude", FILES_PAGE, "--no-fail-fast"]))
+    counted(cargo()?.args([
+        "test",
+        "--workspace",
+        "--exclude",
+        PAGE,
+        "--exclude",
+        FILES_PAGE,
+        "--exclude",
+        WORKER,
+        "--no-fail-fast",
+    ]))
 }
 
 /// The page's unit tests need no browser: texts, figures, how numbers are read.
