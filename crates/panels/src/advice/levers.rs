@@ -1,0 +1,127 @@
+//! Levers as what one writes to pull them, and the table of every change by itself.
+
+use headroom_core::advise::code::lever_code;
+use headroom_core::advise::{Heuristic, Impact, Lever, impacts};
+use headroom_core::plan::Plan;
+use headroom_text::Texts;
+use headroom_view::{Element, el, escape};
+
+use super::sheet::{Sheet, scrolled};
+use crate::engine::{Step, Work};
+use crate::figures;
+use crate::page::Page;
+use crate::replays::Known;
+
+/// Name of the table among what can be opened.
+const NAME: &str = "levers";
+
+/// The changes, as far as they are known.
+#[derive(Default)]
+pub(crate) struct Found {
+    /// The plan that they are changes to.
+    plan: Option<Plan>,
+    impacts: Vec<Impact>,
+    /// How many of them have been replayed.
+    replayed: usize,
+    /// Whether their figures come from replays: differences between a replay and a figure that was there at once would say
+    /// nothing, so all are of one kind, then all of the other.
+    is_final: bool,
+}
+
+impl Found {
+    /// What every change does at a quick look: there long before the replays of all.
+    pub(crate) fn glance(&mut self, work: &mut Work) -> Step {
+        let plan = work.job.plan();
+        if !work.state.is_open(NAME) || self.is_about(plan) {
+            return Step::Done;
+        }
+        *self = Self { plan: Some(plan.clone()), impacts: impacts(work.job, &Heuristic), ..Self::default() };
+        Step::Changed
+    }
+
+    /// Replays the next change.
+    pub(crate) fn step(&mut self, work: &mut Work) -> Step {
+        if !work.state.is_open(NAME) || !self.is_about(work.job.plan()) || self.is_final {
+            return Step::Done;
+        }
+        if let Some(impact) = self.impacts.get(self.replayed) {
+            if work.replays.advance(&impact.plan) {
+                self.replayed += 1;
+            }
+            return Step::Working;
+        }
+        self.impacts = impacts(work.job, &Known(work.replays));
+        self.is_final = true;
+        Step::Changed
+    }
+
+    fn is_about(&self, plan: &Plan) -> bool {
+        self.plan.as_ref() == Some(plan)
+    }
+}
+
+/// Lever in words, and under them what to write; `before` and `after` are the plans without and with it.
+pub(super) fn lever_html(texts: &Texts, lever: Lever, before: &Plan, after: &Plan) -> String {
+    let words = (texts.advice.lever)(lever);
+    let code = escape(&lever_code(lever, before, after));
+    format!("<span class=\"lever\">{words}</span> <code>{code}</code>")
+}
+
+/// What a change saves; what it takes where it saves nothing.
+pub(super) fn saved_text(bytes: i64) -> String {
+    let size = figures::glance(bytes.unsigned_abs());
+    match bytes {
+        0 => size,
+        ..0 => format!("+{size}"),
+        _ => format!("−{size}"),
+    }
+}
+
+/// Every change by itself, the largest saving first; nothing is worked out before it is opened.
+pub(super) fn details(page: &Page) -> Element {
+    let words = &page.texts.advice;
+    let found = &page.found.levers;
+    let is_current = found.is_about(page.plan());
+    let is_final = is_current && found.is_final;
+    let provisional = if page.state.is_open(NAME) && !is_final { words.levers_provisional } else { "" };
+    let sheet = table(page, found.plan.as_ref().unwrap_or(page.plan()), &found.impacts);
+    // Changes to another plan are not to be taken over.
+    let is_stale = found.plan.is_some() && !is_current;
+    el("details")
+        .class("levers")
+        .key(NAME)
+        .attr("data-toggle", "open levers")
+        .aria("aria-busy", !is_final)
+        .with(el("summary").text(words.levers_title))
+        .with(el("p").class("panel-intro").text(words.levers_intro))
+        .with(el("p").class("computing").attr("role", "status").text(provisional))
+        .with(scrolled(words.levers_title, sheet).flag("inert", is_stale))
+}
+
+fn table<'a>(page: &'a Page, before: &Plan, impacts: &[Impact]) -> Sheet<'a> {
+    let (texts, words) = (page.texts, &page.texts.advice);
+    let mut sheet = Sheet::new(page);
+    sheet.table(&[
+        (words.column_change, false),
+        (words.column_need, true),
+        (words.column_sequence_time, true),
+        (words.column_result, false),
+        (&format!("<span class=\"visually-hidden\">{}</span>", texts.use_plan), false),
+    ]);
+    for Impact { lever, plan, saved_bytes, time, .. } in impacts {
+        let level = lever.level();
+        sheet.push("<tr><th scope=\"row\">");
+        sheet.push(&lever_html(texts, *lever, before, plan));
+        sheet.push(&format!("</th><td class=\"number\">{}</td>", saved_text(*saved_bytes)));
+        sheet.push(&format!("<td class=\"number\">{}</td>", figures::times(*time)));
+        sheet.push(&format!(
+            "<td><span class=\"level {}\">{}</span></td><td>",
+            level.name(),
+            (words.level_short)(level)
+        ));
+        sheet.button(plan, texts.use_plan, &format!("{}: {}", texts.use_plan, (words.lever)(*lever)), "");
+        sheet.push("</td></tr>");
+    }
+    sheet.push("</tbody></table>");
+    sheet
+}

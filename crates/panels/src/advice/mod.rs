@@ -1,0 +1,101 @@
+//! What to change so that the plan fits its GPUs, or uses them; every change by itself; the time of a step.
+//!
+//! The core finds the advice, and says of any plan what it needs: here stands when it is asked, and how it looks. Advice
+//! starts from the plan's own replay. What it advises is replayed in turn and the advice found anew, until all that it
+//! shows has been replayed. Before that nothing of it is shown: a later replay could say otherwise.
+
+mod applied;
+mod escalation;
+mod fill;
+mod finding;
+pub(crate) mod levers;
+pub(crate) mod sheet;
+#[cfg(test)]
+mod tests;
+mod time;
+mod waterfall;
+
+use headroom_core::advise::Level;
+use headroom_core::memory::Fit;
+use headroom_core::plan::Plan;
+use headroom_view::{Node, el};
+
+use crate::figures;
+use crate::page::Page;
+use crate::state::State;
+pub(crate) use applied::{TITLE as APPLIED_TITLE, note as applied_note};
+pub(crate) use finding::Found;
+use finding::{Advised, Kind};
+
+/// Id of the panel's heading.
+const TITLE: &str = "advice-title";
+
+/// What was chosen in the advice.
+#[derive(Default)]
+pub(crate) struct Chosen {
+    /// The level that is shown, and the plan that it was chosen for.
+    level: Option<(Plan, Level)>,
+}
+
+/// The panel.
+pub(crate) fn panel(page: &Page) -> Option<Node> {
+    page.estimate?;
+    let words = &page.texts.advice;
+    let found = &page.found.advice;
+    let is_stale = found.is_stale(page.plan());
+    let is_final = !is_stale && found.is_final(page.plan(), page.state.target);
+    let current = found.advised.as_ref().filter(|_| !is_stale);
+    let title = match current.map(|advised| &advised.kind) {
+        None => words.title,
+        Some(Kind::Fit(..)) => words.fit_title,
+        Some(Kind::Fill(_) | Kind::Used) => words.fill_title,
+    };
+    let intro = current.map_or_else(String::new, |advised| intro(page, advised));
+    // What stands in the panel answers another plan until the next answer is there.
+    let mut advised =
+        el("div").class(if is_final { "advised" } else { "advised stale" }).flag("inert", is_stale).key("advised");
+    advised = match &found.advised {
+        None => advised,
+        Some(shown) => advised.with_all(match &shown.kind {
+            Kind::Fit(escalation, _) => escalation::elements(page, shown, escalation),
+            Kind::Fill(_) | Kind::Used => fill::elements(page, shown),
+        }),
+    };
+    let panel = el("section")
+        .class("panel advice")
+        .attr("aria-labelledby", TITLE)
+        .aria("aria-busy", !is_final)
+        .flag("hidden", page.outcome.is_err())
+        .with(el("h2").attr("id", TITLE).attr("tabindex", "-1").text(title))
+        .with(el("p").class("panel-intro").text(&intro))
+        .with(el("p").class("computing").attr("role", "status").text(if is_final { "" } else { words.working }))
+        .with(advised)
+        .with(time::details(page))
+        .with(levers::details(page));
+    Some(panel.into())
+}
+
+/// What the plan needs, and what the advice is for.
+fn intro(page: &Page, Advised { judgement, kind, .. }: &Advised) -> String {
+    let words = &page.texts.advice;
+    let [need, gpu] = figures::glance_apart([judgement.need_bytes, judgement.gpu_bytes]);
+    let share = figures::percent(judgement.used_share());
+    match kind {
+        Kind::Fit(..) if judgement.fit == Fit::Tight => (words.tight_intro)(&need, &gpu),
+        Kind::Fit(..) => (words.fit_intro)(&need, &gpu),
+        Kind::Fill(_) => (words.fill_intro)(&share, &need, &gpu),
+        Kind::Used => (words.used_intro)(&share, &need, &gpu),
+    }
+}
+
+/// Level, share of the GPU that is aimed at, what becomes of the note on an applied plan.
+pub(crate) fn act(state: &mut State, verb: &str, about: &str, _value: &str) -> bool {
+    match verb {
+        "level" => escalation::choose(state, about),
+        "target" => fill::aim(state, about),
+        "undo-applied" => applied::close(state, true),
+        "close-applied" => applied::close(state, false),
+        _ => return false,
+    }
+    true
+}

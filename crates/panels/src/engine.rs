@@ -1,0 +1,454 @@
+//! The engine: events in, panels out.
+
+use headroom_core::job::Job;
+use headroom_core::memory::{self, Estimate};
+use headroom_core::plan::{ModelChoice, Problem};
+use headroom_text::Language;
+use headroom_view::{Answer, Event, Node};
+
+use crate::page::{Offered, Page};
+use crate::replays::Replays;
+use crate::state::State;
+use crate::{advice, form, frame, gallery, options, result};
+
+/// What a turn of work came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Turn {
+    /// All is said: nothing to do until the next event.
+    Idle,
+    /// There is more to do.
+    More,
+    /// There is more to do, and what stands on the page by now should be shown first.
+    Show,
+    /// The first view stands: header, form, verdict and advice. What stands further down follows [`Engine::go_on`].
+    First,
+}
+
+/// What the rooms have found out, each with the plan that it is about.
+#[derive(Default)]
+pub(crate) struct Found {
+    pub(crate) advice: advice::Found,
+    pub(crate) levers: advice::levers::Found,
+    pub(crate) comparison: result::comparison::Found,
+    pub(crate) asked: options::Found,
+    pub(crate) ladder: options::ladder::Found,
+    pub(crate) map: options::map::Found,
+    pub(crate) gallery: gallery::Found,
+}
+
+/// What a room has to work with.
+pub(crate) struct Work<'a> {
+    pub(crate) state: &'a State,
+    pub(crate) job: &'a Job,
+    pub(crate) replays: &'a mut Replays,
+}
+
+/// What a room's step came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// It knows all that it shows.
+    Done,
+    /// It has more to find out.
+    Working,
+    /// It has found something that its panels show.
+    Changed,
+}
+
+/// A panel: where it stands, and how it is drawn; `None`: nothing stands there.
+struct Place {
+    name: &'static str,
+    draw: fn(&Page) -> Option<Node>,
+}
+
+/// The panels that stand first on the page, with the figures that belong to what the reader just did: shown before all others.
+const FIRST: usize = 9;
+
+/// All panels, the first ones first.
+const PLACES: [Place; 24] = [
+    Place { name: "form", draw: form::panel },
+    Place { name: "verdict", draw: result::verdict },
+    Place { name: "verdict-line", draw: result::verdict_line },
+    Place { name: "link-problems", draw: frame::link_problems },
+    Place { name: "header", draw: frame::header },
+    Place { name: "applied", draw: advice::applied_note },
+    Place { name: "advice", draw: advice::panel },
+    Place { name: "skip", draw: frame::skip_link },
+    Place { name: "answer", draw: result::answer },
+    Place { name: "notes", draw: result::notes },
+    Place { name: "comparison", draw: result::comparison::panel },
+    Place { name: "map", draw: options::map::panel },
+    Place { name: "map-cell", draw: options::map::cell },
+    Place { name: "map-said", draw: options::map::said },
+    Place { name: "solve", draw: options::solve },
+    Place { name: "pair", draw: options::pair },
+    Place { name: "phases", draw: result::phases },
+    Place { name: "models", draw: result::models },
+    Place { name: "breakdown", draw: result::breakdown },
+    Place { name: "host", draw: result::host },
+    Place { name: "metrics", draw: result::metrics },
+    Place { name: "summary", draw: options::summary },
+    Place { name: "footer", draw: frame::footer },
+    Place { name: "gallery", draw: gallery::panel },
+];
+
+/// What a panel was when the page was last told.
+#[derive(Clone, PartialEq)]
+enum Shown {
+    Nothing,
+    Bytes(Vec<u8>),
+}
+
+/// One reader's page.
+pub struct Engine {
+    state: State,
+    job: Result<Job, Vec<Problem>>,
+    /// The answer at once, by what other plans needed; of the job's plan.
+    at_once: Option<Estimate>,
+    outcome: Result<Estimate, Vec<Problem>>,
+    estimate: Option<Estimate>,
+    replays: Replays,
+    found: Found,
+    offered: Offered,
+    /// What each place shows, as the page has been told.
+    shown: Vec<Shown>,
+    /// The next place to draw; past the last: all are drawn.
+    next: usize,
+    /// Panels that the page has still to be told of.
+    fresh: Vec<usize>,
+    /// How many events have been taken.
+    events: u32,
+    title: String,
+    has_new_title: bool,
+    /// Whether the job is the plan's.
+    is_resolved: bool,
+    /// Whether what stands below the first view is drawn.
+    is_open: bool,
+}
+
+impl Engine {
+    /// The page at `page` (its address without query and fragment), opened with the plan of `fragment`, in the first language
+    /// of `languages` (tags, separated by commas) that it speaks.
+    #[must_use]
+    pub fn new(page: &str, fragment: &str, languages: &str) -> Self {
+        let language = languages.split(',').find_map(Language::from_tag).unwrap_or(Language::English);
+        let mut engine = Self {
+            state: State::open(page, fragment, language),
+            job: Err(Vec::new()),
+            at_once: None,
+            outcome: Err(Vec::new()),
+            estimate: None,
+            replays: Replays::default(),
+            found: Found::default(),
+            offered: Offered::default(),
+            shown: vec![Shown::Nothing; PLACES.len()],
+            next: 0,
+            fresh: Vec::new(),
+            events: 0,
+            title: String::new(),
+            has_new_title: false,
+            is_resolved: false,
+            is_open: false,
+        };
+        form::settle(&mut engine.state);
+        engine.name_title();
+        engine
+    }
+
+    /// Takes what the reader did.
+    pub fn take(&mut self, events: &[Event]) {
+        let (plan, language) = (self.state.plan().clone(), self.state.language);
+        for event in events {
+            self.events = self.events.wrapping_add(1);
+            self.act(event);
+        }
+        self.is_resolved &= plan == *self.state.plan();
+        if plan.model != self.state.plan().model || language != self.state.language {
+            self.name_title();
+        }
+        self.next = 0;
+    }
+
+    fn act(&mut self, event: &Event) {
+        let state = &mut self.state;
+        let (verb, about) = event.action.split_once(' ').unwrap_or((&event.action, ""));
+        let value = event.value.as_str();
+        match verb {
+            "follow" => state.follow(value),
+            "apply" => {
+                if let Some(plan) = self.offered.plan(about) {
+                    state.apply(plan);
+                    state.focus = Some(advice::APPLIED_TITLE);
+                }
+            }
+            "adopt" => {
+                if let Some(plan) = self.offered.plan(about) {
+                    state.apply(plan);
+                }
+            }
+            "compare" => {
+                if let Some(plan) = self.offered.plan(about) {
+                    options::show_after(state, plan);
+                }
+            }
+            "map" => options::map::act(state, &self.found.map, about, value),
+            "open" => state.set_open(about, value == "true"),
+            "width" => {
+                if let Ok(width) = value.parse() {
+                    state.set_width(about, width);
+                }
+            }
+            _ => {
+                // The first room that knows the verb has it.
+                let rooms = [form::act, frame::act, result::act, advice::act, options::act, gallery::act];
+                let _ = rooms.iter().any(|act| act(state, verb, about, value));
+            }
+        }
+        form::settle(state);
+    }
+
+    /// Draws or finds out a little more.
+    pub fn work(&mut self) -> Turn {
+        if !self.is_resolved {
+            // Of the plans that a moving slider makes faster than they can be answered, only the last is.
+            self.resolve();
+            self.is_resolved = true;
+        }
+        let last = if self.is_open { PLACES.len() } else { FIRST };
+        if self.next < last {
+            self.draw_next();
+            let says_enough = self.next == FIRST || self.next == last;
+            return if says_enough && !self.fresh.is_empty() { Turn::Show } else { Turn::More };
+        }
+        if !self.is_open {
+            return match self.find_first() {
+                Step::Done => Turn::First,
+                Step::Working => Turn::More,
+                Step::Changed => {
+                    self.next = 0;
+                    Turn::More
+                }
+            };
+        }
+        match self.find_out() {
+            Step::Done => Turn::Idle,
+            Step::Working => Turn::More,
+            Step::Changed => {
+                self.next = 0;
+                Turn::More
+            }
+        }
+    }
+
+    /// What has changed since the last answer, as [`Answer::decode`] reads it.
+    pub fn answer(&mut self, more: bool) -> Vec<u8> {
+        let answer = Answer {
+            events: self.events,
+            address: self.state.address.take(),
+            title: std::mem::take(&mut self.has_new_title).then(|| self.title.clone()),
+            panels: Vec::new(),
+            focus: self.state.focus.take().map(str::to_owned),
+            more,
+        };
+        let panels: Vec<(&str, Option<Vec<u8>>)> = std::mem::take(&mut self.fresh)
+            .into_iter()
+            .filter_map(|at| {
+                let bytes = match self.shown.get(at)? {
+                    Shown::Nothing => None,
+                    Shown::Bytes(bytes) => Some(bytes.clone()),
+                };
+                Some((PLACES.get(at)?.name, bytes))
+            })
+            .collect();
+        answer.encode_with(&panels)
+    }
+
+    /// Whether every panel has been drawn since the last event or finding.
+    #[cfg(test)]
+    pub(crate) fn has_drawn_all(&self) -> bool {
+        self.next == PLACES.len()
+    }
+
+    fn resolve(&mut self) {
+        let plan = self.state.plan().clone();
+        self.job = match &self.job {
+            Ok(job) => job.with(plan),
+            Err(_) => Job::resolve(&plan),
+        };
+        self.at_once = self.job.as_ref().ok().map(memory::estimate);
+        self.found.asked.follow(&mut self.state, &self.job);
+        self.refine();
+    }
+
+    /// Puts the plan's own replay into its answer, where it is there.
+    fn refine(&mut self) {
+        self.outcome = match (&self.job, &self.at_once) {
+            (Ok(_), Some(estimate)) => Ok(match self.replays.whole(self.state.plan()) {
+                Some(replay) => estimate.clone().refined(replay),
+                None => estimate.clone(),
+            }),
+            (Err(problems), _) => Err(problems.clone()),
+            (Ok(_), None) => Err(Vec::new()),
+        };
+        if let Ok(estimate) = &self.outcome {
+            self.estimate = Some(estimate.clone());
+        }
+    }
+
+    fn name_title(&mut self) {
+        let (ModelChoice::Catalogue(name) | ModelChoice::Config { name, .. }) = &self.state.plan().model;
+        self.title = format!("{name} · {}", self.state.language.texts().page_title);
+        self.has_new_title = true;
+    }
+
+    fn draw_next(&mut self) {
+        let at = self.next;
+        self.next += 1;
+        let page = Page {
+            texts: self.state.language.texts(),
+            state: &self.state,
+            job: &self.job,
+            outcome: &self.outcome,
+            estimate: self.estimate.as_ref(),
+            replays: &self.replays,
+            found: &self.found,
+            offered: &self.offered,
+        };
+        let (Some(place), Some(shown)) = (PLACES.get(at), self.shown.get_mut(at)) else { return };
+        let drawn = (place.draw)(&page).map_or(Shown::Nothing, |node| Shown::Bytes(node.to_bytes()));
+        if *shown != drawn {
+            *shown = drawn;
+            if !self.fresh.contains(&at) {
+                self.fresh.push(at);
+            }
+        }
+    }
+
+    /// Draws what stands further down, too: its code is there by now.
+    pub fn go_on(&mut self) {
+        self.is_open = true;
+    }
+
+    /// The next piece of the plan's own replay.
+    fn replay_own(&mut self) -> Step {
+        let plan = self.state.plan();
+        if self.replays.answered_whole(plan) {
+            return Step::Done;
+        }
+        if self.replays.advance_whole(plan) {
+            self.refine();
+            return Step::Changed;
+        }
+        Step::Working
+    }
+
+    /// The next piece of what the first view still has to find out: the plan's own replay, and the advice.
+    fn find_first(&mut self) -> Step {
+        if self.job.is_err() {
+            return Step::Done;
+        }
+        match self.replay_own() {
+            Step::Done => {}
+            step => return step,
+        }
+        let Ok(job) = &self.job else { return Step::Done };
+        let mut work = Work { state: &self.state, job, replays: &mut self.replays };
+        self.found.advice.step(&mut work)
+    }
+
+    /// The next piece of what is still to be found out: the plan's own replay, what the reader asked for by a click, the
+    /// advice, then what stands further down.
+    fn find_out(&mut self) -> Step {
+        // What stands beside the plan is sketched before anything is replayed, so that no button stands for an older plan.
+        let plan = self.state.plan();
+        let own = self.job.as_ref().ok();
+        match self.found.comparison.sketch(plan, own, &self.replays) {
+            Step::Done => {}
+            step => return step,
+        }
+        if self.job.is_err() {
+            return match self.found.comparison.replay(plan, None, &mut self.replays) {
+                Step::Done => self.gallery(),
+                step => step,
+            };
+        }
+        match self.replay_own() {
+            Step::Done => {}
+            step => return step,
+        }
+        let Ok(job) = &self.job else { return self.gallery() };
+        let mut work = Work { state: &self.state, job, replays: &mut self.replays };
+        let found = &mut self.found;
+        for turn in 0..7 {
+            let step = match turn {
+                0 => found.asked.step(&mut work),
+                1 => found.ladder.step(&mut work),
+                2 => found.levers.glance(&mut work),
+                // It needs no replay but the plan's own.
+                3 => found.map.step(&mut work),
+                4 => found.advice.step(&mut work),
+                5 => found.comparison.step(&mut work),
+                _ => found.levers.step(&mut work),
+            };
+            if step != Step::Done {
+                return step;
+            }
+        }
+        self.gallery()
+    }
+
+    /// The scenarios do not depend on the reader's plan.
+    fn gallery(&mut self) -> Step {
+        self.found.gallery.step(&self.state, &mut self.replays)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use headroom_view::{Answer, Event};
+
+    use super::{Engine, Turn};
+
+    /// Works until the turn is `wanted`; the places of the panels that came by then.
+    fn until(engine: &mut Engine, wanted: Turn) -> Vec<String> {
+        let mut places = Vec::new();
+        for _ in 0..100_000 {
+            let turn = engine.work();
+            if turn != Turn::More {
+                let answer = Answer::decode(&engine.answer(turn != Turn::Idle)).unwrap_or_default();
+                places.extend(answer.panels.into_iter().map(|panel| panel.place.into_owned()));
+            }
+            if turn == wanted {
+                return places;
+            }
+        }
+        places
+    }
+
+    #[test]
+    fn the_first_view_stands_before_anything_further_down_is_drawn() {
+        let mut engine = Engine::new("https://example.org/", "v=1", "fr,zh-TW,en");
+        let first = until(&mut engine, Turn::First);
+        for place in ["form", "verdict", "advice", "header"] {
+            assert!(first.iter().any(|other| other == place), "{place} is not in {first:?}");
+        }
+        assert!(!first.iter().any(|place| place == "breakdown"), "{first:?}");
+        assert_eq!(engine.work(), Turn::First);
+        engine.go_on();
+        let rest = until(&mut engine, Turn::Idle);
+        assert!(rest.iter().any(|place| place == "breakdown"), "{rest:?}");
+        assert_eq!(engine.work(), Turn::Idle);
+    }
+
+    #[test]
+    fn of_several_events_the_last_plan_alone_is_answered() {
+        let mut engine = Engine::new("https://example.org/", "v=1", "en");
+        let length = |text: &str| Event { action: "type max_length".to_owned(), value: text.to_owned() };
+        engine.take(&[length("2048")]);
+        engine.take(&[length("4096"), length("8192")]);
+        while engine.work() != Turn::Show {}
+        let answer = Answer::decode(&engine.answer(true)).unwrap_or_default();
+        assert_eq!(answer.events, 3);
+        let address = answer.address.map(|address| address.fragment).unwrap_or_default();
+        assert!(address.contains("max_length=8192"), "{address}");
+    }
+}

@@ -1,0 +1,195 @@
+//! What is rarely touched: closed until asked for, or until a link or a problem needs it seen.
+
+use headroom_core::job::{self, Job};
+use headroom_core::model::FeedForward;
+use headroom_core::plan::{
+    AdapterDtype, AttentionKernel, BackwardPrefetch, Dtype, Framework, LossImplementation, LossType, Method,
+    PackingStrategy, Plan, QuantStorage, ShardingStrategy, Task, TrainerName,
+};
+use headroom_text::{ChoiceText, NO_CHOICE, Texts};
+use headroom_view::{Element, el};
+
+use super::choice::{auto_words, or_trainer};
+use super::rows::Input::{self, List, ListOrTrainer, Switch, SwitchOf, Typed};
+use super::rows::{Row, group, row, row_where};
+use crate::page::Page;
+
+/// The step, whatever is trained.
+const STEP: &[Row] = &[
+    row_where(
+        "loss_implementation",
+        ListOrTrainer(
+            |t, name| LossImplementation::from_name(name).map_or(NO_CHOICE, t.loss),
+            |plan, name| LossImplementation::from_name(name).is_some_and(|loss| plan.offers_loss(loss)),
+            |t, job| (t.loss)(job.loss().chosen()).label,
+        ),
+        |plan, _| plan.task == Task::Sft,
+    ),
+    row_where("loss_type", LOSS_TYPES, |plan, _| plan.offers_chunked_nll()),
+    row_where("label_tokens", Typed, |plan, _| plan.counts_label_tokens() || plan.label_tokens.is_some()),
+    row_where("packing", Switch, |plan, _| {
+        plan.packing || plan.task == Task::Sft && plan.trainer.name != TrainerName::Transformers
+    }),
+    row_where(
+        "packing_strategy",
+        List(|t, name| PackingStrategy::from_name(name).map_or(NO_CHOICE, t.packing_strategy)),
+        |plan, _| plan.task == Task::Sft && plan.packing,
+    ),
+    row_where("padding_free", Switch, |plan, _| {
+        let packs = plan.packing && plan.packing_strategy != PackingStrategy::Wrapped;
+        plan.task == Task::Sft && (plan.policy.padding_free || plan.can_flatten_batch() && !packs)
+    }),
+    row("padded_batch", Switch),
+    row("logits_to_fp32", Switch),
+    row("keep_outputs", Switch),
+    row("expandable_segments", Switch),
+    row("non_pytorch_memory_mib", Typed),
+    row("host_memory_gib", Typed),
+    row("attention_kernel", List(|t, name| AttentionKernel::from_name(name).map_or(NO_CHOICE, t.kernel))),
+    row("expand_kv_heads", List(auto_words)),
+    row("max_grad_norm", Typed),
+];
+
+/// Adapters and the base under them.
+const ADAPTERS: &[Row] = &[
+    row_where(
+        "lora.adapter_dtype",
+        List(|t, name| AdapterDtype::from_name(name).map_or(NO_CHOICE, t.adapter_dtype)),
+        adapts,
+    ),
+    row_where("lora.target_parameters", Typed, |plan, job| {
+        let routes =
+            |job: &Job| job.model().layers.iter().any(|run| matches!(run.layer.feed_forward, FeedForward::Experts(_)));
+        adapts(plan, job) && (job.is_some_and(routes) || !plan.lora.target_parameters.is_empty())
+    }),
+    row_where("lora.modules_to_save", Typed, adapts),
+    row_where("lora.kernels", List(auto_words), |plan, job| {
+        adapts(plan, job) && plan.trainer.name == TrainerName::Axolotl
+    }),
+    row_where("lora.lora_alpha", Typed, adapts),
+    row_where("enable_input_require_grads", List(auto_words), adapts),
+    row_where("quantization.fused_4bit_gemm", Switch, adapts),
+    row_where(
+        "quantization.bnb_4bit_quant_storage",
+        List(|t, name| QuantStorage::from_name(name).map_or(NO_CHOICE, t.quant_storage)),
+        |plan, _| {
+            let sharded = plan.distributed.framework.is_fsdp() && plan.num_gpus > 1;
+            let four_bit = plan.method == Method::Qlora && plan.quantization.bits == 4;
+            four_bit && (sharded || plan.quantization.bnb_4bit_quant_storage != QuantStorage::Uint8)
+        },
+    ),
+];
+
+const DEEPSPEED: &[Row] = &[
+    row("distributed.reduce_bucket_size", Typed),
+    row("distributed.allgather_bucket_size", Typed),
+    row("distributed.stage3_prefetch_bucket_size", Typed),
+    row("distributed.stage3_param_persistence_threshold", Typed),
+    row("distributed.stage3_max_live_parameters", Typed),
+    row("distributed.sub_group_size", Typed),
+    row("distributed.overlap_comm", List(auto_words)),
+    row("distributed.contiguous_gradients", Switch),
+    row("distributed.round_robin_gradients", Switch),
+    row("distributed.grad_accum_dtype", List(dtype)),
+    row("distributed.pin_memory", Switch),
+];
+
+const FSDP2: &[Row] = &[
+    row("distributed.reshard_after_forward", Switch),
+    row("distributed.param_dtype", GATHERED),
+    row("distributed.reduce_dtype", REDUCED),
+    row("distributed.wrap", SwitchOf("layer+embed+root", "layer+root")),
+    row("distributed.pin_memory", Switch),
+];
+
+const FSDP1: &[Row] = &[
+    row("distributed.sharding_strategy", SHARDING),
+    row("distributed.backward_prefetch", PREFETCH),
+    row("distributed.param_dtype", GATHERED),
+    row("distributed.reduce_dtype", REDUCED),
+];
+
+const DDP: &[Row] = &[
+    row("distributed.bucket_cap_mb", Typed),
+    row("distributed.gradient_as_bucket_view", Switch),
+    row("distributed.static_graph", Switch),
+    row("distributed.find_unused_parameters", Switch),
+];
+
+/// Whether adapters are trained.
+fn adapts(plan: &Plan, _: Option<&Job>) -> bool {
+    plan.method != Method::Full
+}
+
+/// TRL's `loss_type` of the task.
+pub(super) const LOSS_TYPES: Input = ListOrTrainer(
+    |t, name| or_trainer(t, LossType::from_name(name).map(t.loss_type)),
+    |plan, name| LossType::from_name(name).is_none_or(|kind| kind.is_of(plan.task)),
+    |_, job| match job.plan().task {
+        Task::Grpo => "dapo",
+        Task::Cpo => "sigmoid",
+        _ if job.loss() == job::LossImplementation::ChunkedNll => "chunked_nll",
+        _ => "nll",
+    },
+);
+
+const SHARDING: Input = ListOrTrainer(
+    |t, name| or_trainer(t, ShardingStrategy::from_name(name).map(t.sharding_strategy)),
+    |_, name| !name.starts_with("hybrid"),
+    |t, job| {
+        let reshards = job.sharding().flat.reshards;
+        (t.sharding_strategy)(if reshards { ShardingStrategy::FullShard } else { ShardingStrategy::ShardGradOp }).label
+    },
+);
+
+const PREFETCH: Input = ListOrTrainer(
+    |t, name| or_trainer(t, BackwardPrefetch::from_name(name).map(t.backward_prefetch)),
+    |_, _| true,
+    |t, job| (t.backward_prefetch)(job.sharding().flat.prefetch).label,
+);
+
+/// FSDP's dtypes, and what is taken where the plan names none.
+const GATHERED: Input = ListOrTrainer(
+    |t, name| or_trainer(t, Dtype::from_name(name).map(t.dtype)),
+    |_, _| true,
+    |t, job| (t.dtype)(job.sharding().param_dtype).label,
+);
+const REDUCED: Input = ListOrTrainer(
+    |t, name| or_trainer(t, Dtype::from_name(name).map(t.dtype)),
+    |_, _| true,
+    |t, job| (t.dtype)(job.sharding().reduce_dtype).label,
+);
+
+fn dtype(texts: &'static Texts, name: &'static str) -> ChoiceText {
+    Dtype::from_name(name).map_or(ChoiceText { label: texts.as_weights, gloss: "" }, texts.dtype)
+}
+
+/// The framework's own keys, under its name.
+const fn of_framework(framework: Framework) -> (&'static str, &'static [Row]) {
+    match framework {
+        Framework::Deepspeed => ("DeepSpeed", DEEPSPEED),
+        Framework::Fsdp2 => ("FSDP2", FSDP2),
+        Framework::Fsdp1 => ("FSDP1", FSDP1),
+        Framework::Ddp => ("DDP", DDP),
+    }
+}
+
+/// Whether a problem of the plan is about one of these fields.
+fn needs_seeing(page: &Page) -> bool {
+    let concerns =
+        |field: &str| STEP.iter().chain(ADAPTERS).any(|row| row.is_of(field)) || field.starts_with("distributed.");
+    page.outcome.as_ref().is_err_and(|problems| problems.iter().any(|problem| concerns(&problem.field)))
+}
+
+/// The whole section.
+pub(super) fn section(page: &Page) -> Element {
+    let (title, rows) = of_framework(page.plan().distributed.framework);
+    el("details")
+        .key("advanced")
+        .class("form-section advanced")
+        .flag("open", needs_seeing(page))
+        .with(el("summary").with(el("h3").text(page.texts.section_advanced)))
+        .with_all(group(page, "step", page.texts.advanced_general, STEP))
+        .with_all(group(page, "adapters", page.texts.advanced_lora, ADAPTERS))
+        .with_all(group(page, title, title, rows))
+}

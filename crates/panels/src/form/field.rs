@@ -1,0 +1,104 @@
+//! What stands around every input: label, unit, name, help, error.
+
+use headroom_core::plan::Problem;
+use headroom_text::{FieldText, field_text};
+use headroom_view::{Element, el};
+
+use crate::page::Page;
+use crate::pieces::{button, changed_lines};
+use crate::state::Adjusted;
+
+/// Words of a field that the languages have none for; every field of the form has some.
+static NO_WORDS: FieldText = FieldText { label: "", unit: "", help: "" };
+
+/// The words around the field called `name`.
+pub(super) fn words(page: &Page, name: &str) -> &'static FieldText {
+    field_text(page.texts, name).unwrap_or(&NO_WORDS)
+}
+
+/// Id of the input of the field called `name`.
+pub(super) fn id_of(name: &str) -> String {
+    let mut id = "field-".to_owned();
+    id.push_str(&name.replace('.', "-"));
+    id
+}
+
+/// What `aria-describedby` of that input names: its help, and its error where there is one.
+pub(super) fn described_by(name: &str, error: Option<&str>) -> String {
+    let id = id_of(name);
+    let mut ids = String::new();
+    if error.is_some() {
+        ids.push_str(&id);
+        ids.push_str("-error ");
+    }
+    ids.push_str(&id);
+    ids.push_str("-help");
+    ids
+}
+
+/// The sentence for what the core has against the field called `name`.
+pub(super) fn objection(page: &Page, name: &str) -> Option<String> {
+    page.problem(name).map(|problem| (page.texts.problem)(problem))
+}
+
+/// The place of the field called `name`, to be filled; `classes` beside the one that all fields have.
+pub(super) fn place(name: &str, classes: &str, error: Option<&str>) -> Element {
+    let mut class = "field".to_owned();
+    for part in [classes, if error.is_some() { "invalid" } else { "" }] {
+        if !part.is_empty() {
+            class.push(' ');
+            class.push_str(part);
+        }
+    }
+    el("div").key(name).class(&class)
+}
+
+/// Label, unit and name of a field, the label bound to the input by its id; `also`: a second field that the input sets.
+pub(super) fn label(page: &Page, name: &str, also: &str) -> Element {
+    let id = id_of(name);
+    let words = words(page, name);
+    let label = el("label").attr("for", &id).attr("id", &(id.clone() + "-label")).text(words.label);
+    let mut own_name = el("code").class("field-name").text(name);
+    if !also.is_empty() {
+        own_name = own_name.text(" + ").text(also);
+    }
+    el("div").class("field-head").with(with_unit(label, words)).with(own_name)
+}
+
+/// Adds the unit, where a field has one.
+pub(super) fn with_unit(label: Element, words: &FieldText) -> Element {
+    if words.unit.is_empty() {
+        return label;
+    }
+    label.text(" ").with(el("span").class("unit").text(words.unit))
+}
+
+/// What choosing this field changed besides, with a way back. Always there, so that assistive technology hears what comes
+/// into it.
+pub(super) fn adjusted_note(page: &Page, name: &str) -> Element {
+    let note = el("div").key("adjusted").class("field-adjusted").attr("role", "status");
+    let adjusted = page.state.adjusted.as_ref();
+    let Some(Adjusted { changed, problems, .. }) = adjusted.filter(|own| own.chosen.first() == Some(&name)) else {
+        return note;
+    };
+    let lines: String =
+        changed_lines(changed).iter().fold(String::new(), |lines, line| lines + "<li>" + line + "</li>");
+    let why = |problem: &Problem| {
+        let field = el("code").text(&problem.field);
+        el("p").text(page.texts.why).text(" ").with(field).text(" ").text(&(page.texts.problem)(problem))
+    };
+    note.with(el("p").with(el("strong").text(page.texts.changed_with_it)))
+        .with(el("ul").markup(lines))
+        .with(el("div").class("why").with_all(problems.iter().map(why).collect()))
+        .with(button("undo-adjusted", page.texts.advice.undo))
+}
+
+/// Error, what was adjusted, and help of a field.
+pub(super) fn help(page: &Page, name: &str, error: Option<&str>) -> Vec<Element> {
+    let id = id_of(name);
+    let error =
+        error.map(|error| el("p").key("error").class("field-error").attr("id", &(id.clone() + "-error")).text(error));
+    let help = el("p").key("help").class("field-help").attr("id", &(id.clone() + "-help"));
+    let help = help.text(words(page, name).help);
+    error.into_iter().chain([adjusted_note(page, name), help]).collect()
+}

@@ -1,0 +1,177 @@
+//! Every allocation at the peak, each opening into its formula.
+
+use headroom_core::memory::{Allocation, Category, Estimate, Term};
+use headroom_core::order;
+use headroom_core::units::{bytes_text, count_text};
+use headroom_view::{Element, Node, el};
+
+use super::chart::swatch;
+use super::{bytes, exactly, told, told_formula};
+use crate::figures;
+use crate::page::Page;
+
+/// Which of the two lists a row stands in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum List {
+    AtPeak,
+    Gone,
+}
+
+impl List {
+    fn holds(self, allocation: &Allocation) -> bool {
+        (allocation.bytes_at_peak > 0) == (self == Self::AtPeak)
+    }
+
+    /// What the names of its rows begin with.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::AtPeak => "term:",
+            Self::Gone => "gone:",
+        }
+    }
+}
+
+/// The allocations of `term` in `list`, as the estimate orders them.
+fn of_term(estimate: &Estimate, term: Term, list: List) -> Vec<&Allocation> {
+    estimate.allocations.iter().filter(|row| row.term == term && list.holds(row)).collect()
+}
+
+fn sum(rows: &[&Allocation]) -> u64 {
+    rows.iter().map(|row| row.bytes_at_peak).sum()
+}
+
+/// Allocations by category, largest first, and last those that are gone at the peak.
+pub(crate) fn panel(page: &Page) -> Option<Node> {
+    let estimate = page.estimate?;
+    let (texts, peak) = (page.texts, &estimate.peak);
+    let intro = (texts.breakdown_intro)((texts.phase)(peak.phase), &bytes_text(peak.allocated_bytes));
+    let total = el("p")
+        .key("sum")
+        .class("breakdown-sum")
+        .with(el("strong").text(texts.breakdown_sum))
+        .with(bytes(page, peak.band.expected));
+    let panel = el("section")
+        .class("panel")
+        .attr("aria-labelledby", "breakdown-title")
+        .with(el("h2").key("title").attr("id", "breakdown-title").text(texts.breakdown_title))
+        .with(el("p").key("intro").class("panel-intro").text(&intro))
+        .with_all(Category::ALL.iter().filter_map(|category| category_rows(page, estimate, *category)).collect())
+        .with(total)
+        .with_some(gone(page, estimate));
+    Some(panel.into())
+}
+
+/// What is held only in other phases than that of the peak.
+fn gone(page: &Page, estimate: &Estimate) -> Option<Element> {
+    let row = |term: &Term| {
+        let rows = of_term(estimate, *term, List::Gone);
+        (!rows.is_empty()).then(|| term_row(page, *term, List::Gone, &rows))
+    };
+    let rows: Vec<Element> = Term::ALL.iter().filter_map(row).collect();
+    let summary = el("summary").with(el("h3").text(page.texts.not_at_peak));
+    (!rows.is_empty()).then(|| el("details").key("gone").class("gone").with(summary).with_all(rows))
+}
+
+/// One category: its sum and its terms, largest first; nothing where it has none.
+fn category_rows(page: &Page, estimate: &Estimate, category: Category) -> Option<Element> {
+    let of_category = Term::ALL.iter().filter(|term| term.category() == category);
+    let mut terms: Vec<(u64, Term, Vec<&Allocation>)> = of_category
+        .map(|term| (*term, of_term(estimate, *term, List::AtPeak)))
+        .map(|(term, rows)| (sum(&rows), term, rows))
+        .filter(|(bytes, ..)| *bytes > 0)
+        .collect();
+    order::sort(&mut terms, |(one, ..), (other, ..)| other.cmp(one));
+    let mut overheads = estimate.overheads();
+    overheads.retain(|(term, _)| term.category() == category);
+    if terms.is_empty() && overheads.is_empty() {
+        return None;
+    }
+    let mut head = el("h3").with(swatch(category)).text((page.texts.category)(category));
+    head = match sum_of(estimate, category) {
+        Some((bytes, written)) => head.with(exactly(page, el("span").class("number"), bytes).text(&written)),
+        None => head.with(el("span").class("number")),
+    };
+    // Told apart by term, so that what is open stays open while a slider moves.
+    let rows = terms.iter().map(|(_, term, rows)| term_row(page, *term, List::AtPeak, rows)).collect();
+    let overheads = overheads.iter().map(|(term, bytes)| overhead_row(page, estimate, *term, *bytes)).collect();
+    Some(el("div").key(category.name()).class("category-rows").with(head).with_all(rows).with_all(overheads))
+}
+
+/// Bytes of a category at the peak, and how they are written: as the table of phases has it, so that the sums of all
+/// categories add up to the verdict's figure as written.
+fn sum_of(estimate: &Estimate, category: Category) -> Option<(u64, String)> {
+    let (categories, bytes): (Vec<_>, Vec<_>) = estimate.need_by_category(estimate.peak_phase()?).into_iter().unzip();
+    let place = categories.iter().position(|of| *of == category)?;
+    let written = figures::cells(&bytes).swap_remove(place);
+    Some((*bytes.get(place)?, written + " GiB"))
+}
+
+/// What the verdict's figure has besides PyTorch's tensors: no allocation of a module, so without parts.
+fn overhead_row(page: &Page, estimate: &Estimate, term: Term, own: u64) -> Element {
+    let (texts, peak) = (page.texts, &estimate.peak);
+    let mut list = el("dl");
+    if term == Term::Fragmentation {
+        let required = count_text(peak.band.expected - peak.context_bytes);
+        let formula = [&required, " − ", &count_text(peak.allocated_bytes), " B"].concat();
+        list = list.with_all(told_formula(texts.with_numbers, &formula).into());
+    }
+    el("details")
+        .class("allocation")
+        .key(&["need:", term.name()].concat())
+        .with(el("summary").with(el("span").class("allocation-name").text((texts.term)(term))).with(bytes(page, own)))
+        .with(list.with_all(told(texts.source, term.source()).into()))
+}
+
+/// A row that opens; most are never opened: what they show is made when they are.
+fn opening(name: &str, key: &str) -> Element {
+    el("details").class("allocation").key(key).attr("data-toggle", &["open ", name].concat())
+}
+
+/// All allocations of one term. A single one opens into its formula, several into a row each.
+fn term_row(page: &Page, term: Term, list: List, rows: &[&Allocation]) -> Element {
+    let mut said = el("span").class("allocation-name").text((page.texts.term)(term));
+    said = match rows {
+        [only] if !only.module.is_empty() => said.text(" ").with(el("code").text(&only.module)),
+        [_, _, ..] => said.text(" ").with(el("small").text("× ").text(&rows.len().to_string())),
+        _ => said,
+    };
+    let name = [list.name(), term.name()].concat();
+    let row = opening(&name, term.name()).with(el("summary").with(said).with(bytes(page, sum(rows))));
+    match rows {
+        _ if !page.state.is_open(&name) => row,
+        [] => row,
+        [only] => row.with(formula(page, only)),
+        several => {
+            let part = |(nth, row): (usize, &&Allocation)| part_row(page, &name, nth, row);
+            row.with(el("div").class("parts").with_all(several.iter().enumerate().map(part).collect()))
+        }
+    }
+}
+
+/// One of several allocations of a term: its module and its formula at a glance.
+fn part_row(page: &Page, of: &str, nth: usize, allocation: &Allocation) -> Element {
+    let said = el("span")
+        .class("allocation-name")
+        .with(el("code").text(&allocation.module))
+        .text(" ")
+        .with(el("span").class("formula-glance").text(&allocation.formula));
+    let nth = nth.to_string();
+    let name = [of, ":", &nth].concat();
+    let row = opening(&name, &nth).with(el("summary").with(said).with(bytes(page, allocation.bytes_at_peak)));
+    if page.state.is_open(&name) { row.with(formula(page, allocation)) } else { row }
+}
+
+/// The formula in symbols, with the numbers put in, what it comes to, when it lives, and where it comes from.
+fn formula(page: &Page, row: &Allocation) -> Element {
+    let texts = page.texts;
+    let result = (texts.result_bytes)(&bytes_text(row.formula_bytes), &count_text(row.formula_bytes));
+    let held = row.phases.iter().filter(|(_, bytes)| *bytes > 0);
+    let lives_in: Vec<String> =
+        held.map(|(phase, bytes)| [(texts.phase)(*phase), " ", &figures::glance(*bytes)].concat()).collect();
+    el("dl")
+        .with_all(told_formula(texts.formula, &row.formula).into())
+        .with_all(told_formula(texts.with_numbers, &row.formula_with_numbers).into())
+        .with_all(told(texts.result, &result).into())
+        .with_all(told(texts.lives_in, &lives_in.join(" · ")).into())
+        .with_all(told(texts.source, row.term.source()).into())
+}

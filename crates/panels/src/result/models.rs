@@ -1,0 +1,72 @@
+//! Every model that takes part, where it is, and what sharing saves.
+
+use headroom_core::job::Job;
+use headroom_core::memory::{ModelRole, ModelUse};
+use headroom_core::plan::{Method, Plan};
+use headroom_core::units::bytes_text;
+use headroom_view::{Element, Node, el};
+
+use super::{column, exactly, scrolling};
+use crate::page::Page;
+
+/// The table, where the plan has more than one model.
+pub(crate) fn panel(page: &Page) -> Option<Node> {
+    let models = page.estimate.map(|estimate| estimate.task.models.as_slice()).filter(|models| models.len() > 1)?;
+    let words = &page.texts.tasks;
+    let saved: u64 = models.iter().filter(|model| model.shared).map(|model| model.saved_bytes).sum();
+    let saved = if saved > 0 { (words.sharing_saves)(&bytes_text(saved)) } else { String::new() };
+    let bits = precisions(page.plan(), page.job.as_ref().ok(), models);
+    let rows = models.iter().zip(bits).map(|(model, bits)| row(page, model, bits)).collect();
+    let heads = vec![
+        column(words.column_role, false),
+        column(words.model_label, false),
+        column(words.column_weights, false),
+        column(words.column_place, false),
+        column(words.column_bytes, true),
+        column(words.column_shared, false),
+    ];
+    let table = el("table").with(el("thead").with(el("tr").with_all(heads))).with(el("tbody").with_all(rows));
+    let intro = el("p").class("panel-intro").text(words.models_intro).text(" ").with(el("strong").text(&saved));
+    let panel = el("section")
+        .class("panel")
+        .attr("aria-labelledby", "models-title")
+        .with(el("h2").attr("id", "models-title").text(words.models_title))
+        .with(intro)
+        .with(scrolling(words.models_table, table));
+    Some(panel.into())
+}
+
+/// Bits a weight of each model, where it is quantised; models beside the policy stand in the job's order.
+fn precisions(plan: &Plan, job: Option<&Job>, models: &[ModelUse]) -> Vec<Option<u8>> {
+    let base = (plan.method == Method::Qlora).then_some(plan.quantization.bits);
+    let mut beside = job.map(Job::instances).unwrap_or_default().iter();
+    let of = |model: &ModelUse| match model.role {
+        ModelRole::Policy => base,
+        ModelRole::Reference => base.filter(|_| model.shared),
+        ModelRole::Engine => None,
+        ModelRole::Companion(_) => {
+            beside.next().and_then(|instance| if instance.shared { base } else { instance.bits })
+        }
+    };
+    models.iter().map(of).collect()
+}
+
+fn row(page: &Page, model: &ModelUse, bits: Option<u8>) -> Element {
+    let (texts, words) = (page.texts, &page.texts.tasks);
+    let weights = bits.map_or_else(|| (texts.dtype)(page.plan().torch_dtype).label.to_owned(), texts.bits);
+    let saved = bytes_text(model.saved_bytes);
+    let absent = model.bytes == 0 && !model.shared && !model.offloaded && model.saved_bytes > 0;
+    let (place, sharing) = match () {
+        () if absent => (words.not_loaded, (words.precomputed_saving)(&saved)),
+        () if model.shared => (words.on_gpu, (words.shared_saving)(&saved)),
+        () if model.offloaded => (words.in_host, words.own_weights.to_owned()),
+        () => (words.on_gpu, words.own_weights.to_owned()),
+    };
+    el("tr")
+        .with(el("th").attr("scope", "row").text((words.model_role)(model.role)))
+        .with(el("td").text(&model.name))
+        .with(el("td").text(&weights))
+        .with(el("td").text(place))
+        .with(exactly(page, el("td").class("number"), model.bytes).text(&bytes_text(model.bytes)))
+        .with(el("td").text(&sharing))
+}

@@ -1,0 +1,90 @@
+//! What is held in each phase of the step.
+
+use headroom_charts::phases_svg;
+use headroom_core::memory::{Category, Estimate, PhaseUse};
+use headroom_core::units::gib_text;
+use headroom_view::{Element, Node, el};
+
+use super::chart::{drawing, legend, look, swatch, width_of};
+use super::{column, exactly, scrolling};
+use crate::figures;
+use crate::page::Page;
+
+/// Height of the columns, pixels.
+const HEIGHT: u32 = 300;
+
+/// Name of the place that the picture is drawn for.
+const PLACE: &str = "phases";
+
+/// Chart, legend and table.
+pub(crate) fn panel(page: &Page) -> Option<Node> {
+    let estimate = page.estimate?;
+    let texts = page.texts;
+    let svg = width_of(page, PLACE).map_or_else(String::new, |width| {
+        let capacity = (texts.gpu_capacity)(&figures::glance(estimate.gpu_bytes));
+        phases_svg(estimate, &look(texts, texts.phases_title, capacity, width, HEIGHT)).svg
+    });
+    // The picture counts the context as overhead in every phase.
+    let seen = |category: &Category| *category == Category::Overhead || holds(&estimate.phases, *category);
+    let categories: Vec<Category> = Category::ALL.iter().copied().filter(seen).collect();
+    let place = (texts.tasks.peak)(page.plan().task, estimate.peak.phase);
+    let peak = (texts.tasks.timeline_peak)(&figures::glance(estimate.peak.band.expected), &place);
+    let caption = el("figcaption").with(el("p").class("timeline-peak").text(&peak)).with(legend(texts, &categories));
+    let figure = el("figure")
+        .class("chart")
+        .attr("aria-labelledby", "phases-title")
+        .with(el("div").class("chart-place").attr("data-width", PLACE).with(drawing(svg)))
+        .with(caption);
+    let panel = el("section")
+        .class("panel")
+        .attr("aria-labelledby", "phases-title")
+        .with(el("h2").attr("id", "phases-title").text(texts.phases_title))
+        .with(el("p").class("panel-intro").text(texts.phases_intro))
+        .with(figure)
+        .with(scrolling(texts.phases_table, table(page, estimate, &categories)));
+    Some(panel.into())
+}
+
+/// Whether any phase holds anything of `category`.
+fn holds(phases: &[PhaseUse], category: Category) -> bool {
+    phases.iter().flat_map(|phase| &phase.by_category).any(|(of, bytes)| *of == category && *bytes > 0)
+}
+
+/// Phase by category, in GiB; exact bytes on pointing.
+fn table(page: &Page, estimate: &Estimate, categories: &[Category]) -> Element {
+    let texts = page.texts;
+    let phase =
+        el("th").attr("scope", "col").text(texts.column_phase).text(" ").with(el("span").class("unit").text("GiB"));
+    let head = |category: &Category| {
+        let cell = el("th").attr("scope", "col").class("number").with(swatch(*category));
+        cell.text((texts.category)(*category))
+    };
+    let heads =
+        el("tr").with(phase).with_all(categories.iter().map(head).collect()).with(column(texts.column_total, true));
+    let rows = estimate.phases.iter().map(|phase| row(page, estimate, categories, phase)).collect();
+    el("table")
+        .with(el("caption").class("visually-hidden").text(texts.phases_table))
+        .with(el("thead").with(heads))
+        .with(el("tbody").with_all(rows))
+}
+
+/// One phase: its parts add up, as written, to its sum.
+fn row(page: &Page, estimate: &Estimate, categories: &[Category], phase: &PhaseUse) -> Element {
+    let texts = page.texts;
+    let is_peak = phase.phase == estimate.peak.phase;
+    let by_category = estimate.need_by_category(phase);
+    let of = |category: &Category| by_category.iter().find(|(of, _)| of == category).map_or(0, |(_, bytes)| *bytes);
+    let parts: Vec<u64> = categories.iter().map(of).collect();
+    let cells = parts.iter().zip(figures::cells(&parts));
+    let cells = cells.map(|(bytes, said)| exactly(page, el("td").class("number"), *bytes).text(&said)).collect();
+    let mut name = el("th").attr("scope", "row").text((texts.phase)(phase.phase));
+    if is_peak {
+        name = name.text(" ").with(el("span").class("badge").text(texts.peak_mark));
+    }
+    let need = estimate.need_bytes(phase);
+    el("tr")
+        .maybe("class", is_peak.then_some("peak"))
+        .with(name)
+        .with_all(cells)
+        .with(exactly(page, el("td").class("number sum"), need).text(&gib_text(need)))
+}

@@ -1,0 +1,281 @@
+//! What the reader sees of the answer, through the engine.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use std::collections::BTreeMap;
+
+use headroom_core::plan::ModelChoice;
+use headroom_core::units::GIB;
+use headroom_view::{Answer, Content, Element, Event, Node};
+
+use crate::{Engine, Turn};
+
+/// A page as its reader has it.
+struct Reader {
+    engine: Engine,
+    panels: BTreeMap<String, Node>,
+    fragment: String,
+}
+
+impl Reader {
+    fn opens(fragment: &str) -> Self {
+        let mut engine = Engine::new("https://here.example/", fragment, "en");
+        engine.go_on();
+        let mut reader = Self { engine, panels: BTreeMap::new(), fragment: fragment.to_owned() };
+        reader.draw();
+        reader
+    }
+
+    fn does(&mut self, action: &str, value: &str) {
+        self.engine.take(&[Event { action: action.to_owned(), value: value.to_owned() }]);
+        self.draw();
+    }
+
+    /// Takes what is shown at once: all panels, before anything is found out.
+    fn draw(&mut self) {
+        while !self.engine.has_drawn_all() {
+            assert_ne!(self.engine.work(), Turn::Idle);
+        }
+        self.look();
+    }
+
+    /// Waits until the verdict is that of the plan's own replay.
+    fn settle(&mut self) {
+        for _ in 0..100_000 {
+            if self.engine.work() != Turn::More {
+                self.look();
+            }
+            if self.html("verdict").contains("data-basis=\"replayed\"") {
+                return self.look();
+            }
+        }
+        panic!("no replay came");
+    }
+
+    fn look(&mut self) {
+        let answer = Answer::decode(&self.engine.answer(true)).unwrap();
+        for panel in answer.panels {
+            match panel.node {
+                Some(node) => self.panels.insert(panel.place.to_string(), node),
+                None => self.panels.remove(&*panel.place),
+            };
+        }
+        if let Some(address) = answer.address {
+            self.fragment = address.fragment;
+        }
+    }
+
+    fn html(&self, place: &str) -> String {
+        self.panels.get(place).map(Node::to_html).unwrap_or_default()
+    }
+
+    fn text(&self, place: &str) -> String {
+        self.panels.get(place).map(Node::to_text).unwrap_or_default()
+    }
+
+    /// Elements of a panel for which `picks` says so.
+    fn all(&self, place: &str, picks: fn(&Element) -> bool) -> Vec<&Element> {
+        let mut found = Vec::new();
+        let mut rest: Vec<&Node> = self.panels.get(place).into_iter().collect();
+        while let Some(node) = rest.pop() {
+            let Node::Element(element) = node else { continue };
+            if picks(element) {
+                found.push(element);
+            }
+            if let Content::Children(children) = &element.content {
+                rest.extend(children.iter().rev());
+            }
+        }
+        found
+    }
+
+    /// Actions of buttons that fix a problem.
+    fn fixes(&self) -> Vec<String> {
+        let fixes =
+            self.all("verdict", |element| element.attribute("data-do").is_some_and(|act| act.starts_with("fix ")));
+        fixes.iter().filter_map(|button| Some(button.attribute("data-do")?.to_owned())).collect()
+    }
+}
+
+fn text_of(element: &Element) -> String {
+    Node::from(element.clone()).to_text()
+}
+
+/// Hundredths of a GiB as printed; too little to print is nothing.
+fn hundredths(said: &str) -> u64 {
+    said.trim_end_matches(" GiB").replace('.', "").parse().unwrap_or(0)
+}
+
+#[test]
+fn every_total_is_the_verdicts_figure_as_written() {
+    for plan in ["v=1&model=openai-community/gpt2&method=full&max_length=512", "v=1&gpu=rtx-4090&method=qlora"] {
+        let mut reader = Reader::opens(plan);
+        for replayed in [false, true] {
+            if replayed {
+                reader.settle();
+            }
+            let need = reader.all("breakdown", |element| element.attribute("class") == Some("breakdown-sum"));
+            let exact = Node::from(need[0].clone()).to_html();
+            let exact: String =
+                exact.split("title=\"").nth(1).unwrap().chars().take_while(|letter| *letter != '"').collect();
+            let need: f64 = exact.replace(|letter: char| !letter.is_ascii_digit(), "").parse().unwrap();
+            let heads = reader.all("breakdown", |element| element.tag == "h3");
+            let heads = heads.iter().map(|head| match &head.content {
+                Content::Children(children) => hundredths(&children.last().unwrap().to_text()),
+                _ => 0,
+            });
+            let sum: u64 = heads.sum();
+            let peak = reader.all("phases", |element| element.attribute("class") == Some("peak"));
+            let [peak] = peak.as_slice() else { panic!("one phase is the peak") };
+            let Content::Children(cells) = &peak.content else { panic!("the row has cells") };
+            let cells: Vec<u64> = cells[1..].iter().map(|cell| hundredths(&cell.to_text())).collect();
+            let (total, parts) = cells.split_last().unwrap();
+            assert_eq!(sum, *total, "{plan}");
+            assert_eq!(parts.iter().sum::<u64>(), *total, "{plan}");
+            let need = need / GIB as f64;
+            assert!((need - *total as f64 / 100.0).abs() < 0.0051, "{plan}: {need}, {total}");
+        }
+    }
+}
+
+#[test]
+fn a_problem_offers_what_fixes_it() {
+    let mut reader = Reader::opens("v=1&num_gpus=8&zero_stage=2&offload_param=cpu");
+    assert!(reader.all("verdict", |element| element.attribute("role") == Some("alert")).len() == 1);
+    assert!(reader.html("verdict").starts_with("<section class=\"panel verdict unknown\" aria-labelledby"));
+    let fixes = reader.fixes();
+    assert!(!fixes.is_empty(), "{}", reader.html("verdict"));
+    reader.does(&fixes[0], "");
+    assert_eq!(reader.fixes(), Vec::<String>::new());
+    assert!(reader.html("verdict").contains("data-basis="), "{}", reader.html("verdict"));
+}
+
+#[test]
+fn an_unknown_model_offers_its_candidates_by_name() {
+    let mut reader = Reader::opens("v=1&model=llama");
+    let fixes = reader.fixes();
+    assert!(fixes.iter().all(|fix| fix.starts_with("fix model ")) && !fixes.is_empty(), "{fixes:?}");
+    let name = fixes[0].trim_start_matches("fix model ").to_owned();
+    assert!(reader.html("verdict").contains(&format!(">{name}</button>")));
+    reader.does(&fixes[0], "");
+    let ModelChoice::Catalogue(chosen) = headroom_core::link::decode(&reader.fragment).plan.model else { panic!() };
+    assert_eq!(chosen, name);
+    assert!(reader.html("verdict").contains("data-basis="));
+}
+
+#[test]
+fn an_answer_to_an_earlier_plan_is_stale() {
+    let mut reader = Reader::opens("v=1&model=nobody/nothing");
+    assert_eq!(reader.html("answer"), "", "there never was an answer");
+    for place in ["notes", "phases", "models", "breakdown", "host", "metrics"] {
+        assert_eq!(reader.html(place), "");
+    }
+    reader.does("follow", "v=1&model=openai-community/gpt2");
+    assert!(reader.html("answer").starts_with("<div class=\"answer\"><div class=\"place\">"));
+    let breakdown = reader.html("breakdown");
+    reader.does("follow", "v=1&model=nobody/nothing");
+    assert!(reader.html("answer").starts_with("<div class=\"answer stale\">"));
+    assert_eq!(reader.html("breakdown"), breakdown, "the last good figures stay");
+    assert!(!reader.html("verdict").contains("class=\"meter\""), "a verdict is this plan's own or none");
+}
+
+#[test]
+fn rows_are_made_when_they_open_and_follow_the_plan() {
+    let mut reader = Reader::opens("v=1&model=openai-community/gpt2");
+    assert!(!reader.html("breakdown").contains("class=\"parts\""));
+    let rows = reader.all("breakdown", |element| element.attribute("data-toggle").is_some());
+    let several = rows.iter().find(|row| text_of(row).contains("× ")).unwrap();
+    let open = several.attribute("data-toggle").unwrap().to_owned();
+    reader.does(&open, "true");
+    assert!(reader.html("breakdown").contains("class=\"parts\""));
+    let part = format!("{open}:1");
+    let lists = reader.all("breakdown", |element| element.tag == "dl").len();
+    reader.does(&part, "true");
+    assert_eq!(reader.all("breakdown", |element| element.tag == "dl").len(), lists + 1);
+    let before = reader.html("breakdown");
+    reader.does("follow", "v=1&model=openai-community/gpt2&max_length=256");
+    assert_ne!(reader.html("breakdown"), before);
+    assert!(reader.html("breakdown").contains("class=\"parts\""), "what is open stays open");
+}
+
+#[test]
+fn a_picture_waits_for_its_width() {
+    let mut reader = Reader::opens("v=1&model=openai-community/gpt2");
+    assert!(reader.html("phases").contains("data-width=\"phases\""));
+    assert!(!reader.html("phases").contains("<svg"));
+    reader.does("width phases", "0");
+    assert!(!reader.html("phases").contains("<svg"));
+    reader.does("width phases", "643");
+    let drawn = reader.html("phases");
+    assert!(drawn.contains("<svg"));
+    reader.does("width phases", "640");
+    assert_eq!(reader.html("phases"), drawn, "a few pixels draw no other picture");
+}
+
+#[test]
+fn measured_steps_come_when_they_are_asked_for() {
+    let steps = headroom_core::accuracy::write(&headroom_core::accuracy::read(
+        "covered 84 89\n= fit\n+ sft lora 0 none true bfloat16 no sdpa adamw_torch\n\
+         meta-llama/Llama-3.2-3B 3224 1x4096x1 fit-lora-190 a337398-12 r351040+31 e339173+4\n",
+    ));
+    let mut reader = Reader::opens("v=1&model=openai-community/gpt2");
+    let fetches = |reader: &Reader| reader.html("verdict").contains("data-fetch=\"cases.txt\"");
+    assert!(fetches(&reader));
+    reader.does("open accuracy", "true");
+    reader.does("not-fetched cases.txt", "");
+    assert!(reader.html("verdict").contains("<p role=\"alert\">") && fetches(&reader));
+    reader.does("fetched cases.txt", &steps);
+    assert!(reader.text("verdict").contains("meta-llama/Llama-3.2-3B"));
+    assert!(!reader.html("verdict").contains("<p role=\"alert\">") && !fetches(&reader));
+    assert!(!reader.text("verdict").contains("84"), "what follows for this plan comes with its own replay");
+    reader.settle();
+    assert!(reader.text("verdict").contains("84"));
+    reader.does("language", "zh");
+    assert!(reader.text("verdict").contains("这个估算有多准"));
+}
+
+#[test]
+fn what_is_wrong_with_a_link_goes_when_closed() {
+    let mut reader = Reader::opens("v=1&frobnicate=1");
+    assert!(reader.text("link-problems").contains("frobnicate"));
+    reader.does("close link-problems", "");
+    assert_eq!(reader.html("link-problems"), "");
+}
+
+#[test]
+fn the_header_speaks_the_language_chosen_in_it() {
+    let mut reader = Reader::opens("v=1&model=openai-community/gpt2");
+    let chosen = |reader: &Reader| {
+        let options = reader.all("header", |element| element.attribute("selected").is_some());
+        options.iter().map(|option| option.attribute("value").unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(chosen(&reader), ["en"]);
+    reader.does("language", "zh");
+    assert_eq!(chosen(&reader), ["zh"]);
+    reader.does("language", "tlh");
+    assert_eq!(chosen(&reader), ["zh"], "a language that the page does not speak");
+    reader.does("start-over", "");
+    assert!(!reader.html("header").contains("gpt2"), "the link to copy is that of the plan");
+}
+
+#[test]
+fn the_gallery_opens_and_closes() {
+    let mut reader = Reader::opens("v=1&model=openai-community/gpt2");
+    let is_open = |reader: &Reader| {
+        let button = reader.html("header").contains("aria-expanded=\"true\" aria-controls=\"gallery\"");
+        assert_eq!(button, reader.html("gallery").contains("<article"));
+        button
+    };
+    assert_eq!(reader.html("gallery"), "<div id=\"gallery\" class=\"gallery-place\"></div>");
+    reader.does("gallery", "");
+    assert!(is_open(&reader));
+    let links = reader.all("gallery", |element| element.tag == "a");
+    assert!(
+        links.iter().all(|link| link.attribute("data-do") == Some("close gallery") && link.attribute("href").is_some())
+    );
+    reader.does("close gallery", "");
+    assert!(!is_open(&reader));
+    reader.does("gallery", "");
+    reader.does("gallery", "");
+    assert!(!is_open(&reader));
+}

@@ -1,0 +1,231 @@
+//! What the reader has entered and chosen: the one plan, the one gateway that edits it, and what is open on the page.
+
+use headroom_core::advise::difference::{Changed, changed};
+use headroom_core::advise::fill::Target;
+use headroom_core::job::Job;
+use headroom_core::link;
+use headroom_core::plan::{self, Plan, Problem};
+use headroom_text::Language;
+use headroom_view::{Address, History};
+
+use crate::{advice, form, options, result};
+
+/// What a choice changed besides the chosen fields, so that the plan can be estimated.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Adjusted {
+    /// The chosen fields.
+    pub(crate) chosen: Vec<&'static str>,
+    /// The plan before the choice.
+    pub(crate) before: Plan,
+    /// The other fields that changed, and a chosen one that could not be kept.
+    pub(crate) changed: Vec<Changed>,
+    /// What the choice alone would have contradicted.
+    pub(crate) problems: Vec<Problem>,
+}
+
+/// A plan that was taken over as a whole.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Applied {
+    /// What the plan was.
+    pub(crate) before: Plan,
+    /// What it became.
+    pub(crate) after: Plan,
+}
+
+/// A typed text that the plan could not take, or spells otherwise: it stays as typed.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Draft {
+    /// The field.
+    pub(crate) field: &'static str,
+    /// What was typed.
+    pub(crate) text: String,
+    /// The field's text in the plan when it was typed: where that changes, the draft is over.
+    pub(crate) plan_text: String,
+    /// Why the plan did not take it.
+    pub(crate) problem: Option<Problem>,
+}
+
+/// Everything that the page shows depends on this.
+pub(crate) struct State {
+    plan: Plan,
+    /// The page's own address without query and fragment: what links to plans begin with.
+    pub(crate) page: String,
+    /// What the page speaks.
+    pub(crate) language: Language,
+    /// What the link that opened the page got wrong, until the reader closes the panel.
+    pub(crate) link_problems: Vec<Problem>,
+    /// What the last choice changed besides, until the plan changes again.
+    pub(crate) adjusted: Option<Adjusted>,
+    /// The plan that was taken over last, until the reader edits it.
+    pub(crate) applied: Option<Applied>,
+    /// Texts that stand in inputs as typed.
+    pub(crate) drafts: Vec<Draft>,
+    /// How much of an idle GPU the reader wants in use.
+    pub(crate) target: Target,
+    /// Names of what the reader has opened (`details` whose content is made when they open).
+    opened: Vec<String>,
+    /// Widths in CSS pixels of the places that charts are drawn for.
+    widths: Vec<(String, u32)>,
+    /// What the form keeps beside the plan.
+    pub(crate) form: form::Entered,
+    /// What the answer has fetched.
+    pub(crate) result: result::Fetched,
+    /// What was chosen in the advice.
+    pub(crate) advice: advice::Chosen,
+    /// What was chosen among the options.
+    pub(crate) options: options::Chosen,
+    /// What the address is to hold, until the page has been told.
+    pub(crate) address: Option<Address>,
+    /// The element that is to take the focus, until the page has been told.
+    pub(crate) focus: Option<&'static str>,
+}
+
+impl State {
+    /// The state of a page that opens at `fragment`.
+    pub(crate) fn open(page: &str, fragment: &str, language: Language) -> Self {
+        let mut state = Self {
+            plan: Plan::newcomer(),
+            page: page.to_owned(),
+            language,
+            link_problems: Vec::new(),
+            adjusted: None,
+            applied: None,
+            drafts: Vec::new(),
+            target: Target::default(),
+            opened: Vec::new(),
+            widths: Vec::new(),
+            form: form::Entered::default(),
+            result: result::Fetched::default(),
+            advice: advice::Chosen::default(),
+            options: options::Chosen::default(),
+            address: None,
+            focus: None,
+        };
+        state.follow(fragment);
+        state
+    }
+
+    /// The plan.
+    pub(crate) fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// Takes the plan of an address that the browser, not an edit, brought.
+    pub(crate) fn follow(&mut self, fragment: &str) {
+        if !fragment.is_empty() && fragment == link::encode(&self.plan) {
+            return;
+        }
+        let (plan, problems) = if fragment.is_empty() {
+            (Plan::newcomer(), Vec::new())
+        } else {
+            let decoded = link::decode(fragment);
+            (decoded.plan, decoded.problems)
+        };
+        if self.applied.as_ref().is_some_and(|applied| applied.after != plan) {
+            self.applied = None;
+        }
+        (self.plan, self.link_problems) = (plan, problems);
+        self.adjusted = None;
+        self.drafts.clear();
+    }
+
+    /// The only way to change the plan.
+    pub(crate) fn edit(&mut self, history: History, after: Plan) {
+        if after == self.plan {
+            return;
+        }
+        self.adjusted = None;
+        if self.applied.as_ref().is_some_and(|applied| applied.after != after) {
+            self.applied = None;
+        }
+        self.plan = after;
+        let plan = &self.plan;
+        self.drafts.retain(|draft| text_of(plan, draft.field) == draft.plan_text);
+        self.address = Some(Address { fragment: link::encode(&self.plan), history });
+    }
+
+    /// Changes the plan by a choice of the fields `chosen`, and other fields with it where the plan could not be estimated
+    /// otherwise; the page says which.
+    pub(crate) fn choose(&mut self, chosen: &[&'static str], choice: impl FnOnce(&mut Plan)) {
+        let before = self.plan.clone();
+        let mut alone = before.clone();
+        choice(&mut alone);
+        let wanted = before.adopting(&alone);
+        let problems = Job::resolve(&wanted).err().unwrap_or_default();
+        let settled = if problems.is_empty() { None } else { wanted.settled(chosen) };
+        let after = settled.unwrap_or(wanted);
+        let changed = changed(&alone, &after);
+        self.edit(History::Step, after);
+        if !changed.is_empty() {
+            self.adjusted = Some(Adjusted { chosen: chosen.to_vec(), before, changed, problems });
+        }
+    }
+
+    /// The same for one field, from the text of a list or button, which offers only what the field takes.
+    pub(crate) fn choose_value(&mut self, name: &str, text: &str) {
+        if let Some(field) = plan::field(name) {
+            self.choose(&[field.name], |plan| drop(field.set_text(plan, text)));
+        }
+    }
+
+    /// Takes over `chosen`: one entry of the history, and what it changes is said.
+    pub(crate) fn apply(&mut self, chosen: Plan) {
+        let before = self.plan.clone();
+        if chosen != before {
+            self.edit(History::Step, chosen.clone());
+            self.applied = Some(Applied { before, after: chosen });
+        }
+    }
+
+    /// Sets the field called `name` from a text.
+    ///
+    /// # Errors
+    /// What is wrong with the text; the plan is then as before.
+    pub(crate) fn set(&mut self, name: &str, text: &str, history: History) -> Result<(), Problem> {
+        let Some(field) = plan::field(name) else { return Ok(()) };
+        let mut after = self.plan.clone();
+        field.set_text(&mut after, text)?;
+        self.edit(history, after);
+        Ok(())
+    }
+
+    /// Back to the plan a newcomer sees.
+    pub(crate) fn start_over(&mut self) {
+        self.link_problems.clear();
+        self.edit(History::Step, Plan::newcomer());
+    }
+
+    /// A link to `plan` that anyone can open: this page without the reader's language and theme.
+    pub(crate) fn link_to(&self, plan: &Plan) -> String {
+        format!("{}#{}", self.page, link::encode(plan))
+    }
+
+    /// Whether what is called `name` has been opened.
+    pub(crate) fn is_open(&self, name: &str) -> bool {
+        self.opened.iter().any(|open| open == name)
+    }
+
+    /// Notes that what is called `name` is open, or not.
+    pub(crate) fn set_open(&mut self, name: &str, open: bool) {
+        self.opened.retain(|other| other != name);
+        if open {
+            self.opened.push(name.to_owned());
+        }
+    }
+
+    /// Width of the place called `name`, CSS pixels, once the page has measured it.
+    pub(crate) fn width(&self, name: &str) -> Option<u32> {
+        self.widths.iter().find(|(of, _)| of == name).map(|(_, width)| *width)
+    }
+
+    /// Notes the width of a place.
+    pub(crate) fn set_width(&mut self, name: &str, width: u32) {
+        self.widths.retain(|(of, _)| of != name);
+        self.widths.push((name.to_owned(), width));
+    }
+}
+
+/// The field called `name` of `plan` as inputs write it.
+pub(crate) fn text_of(plan: &Plan, name: &str) -> String {
+    plan::field(name).map_or_else(String::new, |field| field.text(plan))
+}
