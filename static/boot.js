@@ -1,14 +1,32 @@
 // Starts the page. A file of its own because the Content-Security-Policy allows no inline script; the names of the
 // loader that wasm-bindgen wrote and of the wasm module carry hashes, so Trunk hands them over as data attributes.
+import * as engine from "./engine.js";
+
 const { js, wasm } = document.querySelector("script[data-js][data-wasm]").dataset;
+const fail = (reason) => {
+  const failure = document.getElementById("boot-failure");
+  failure.querySelector("[data-reason]").textContent = String(reason);
+  failure.hidden = false;
+};
+engine.onFailure(fail);
+
+const query = new URLSearchParams(location.search);
+const id = engine.open({
+  page: location.origin + location.pathname,
+  fragment: location.hash.slice(1),
+  languages: [query.get("lang"), ...navigator.languages].filter(Boolean).join(),
+});
+// What the wasm module of the page calls.
+globalThis.headroom = {
+  take: (events) => engine.take(id, events),
+  listen: (listener) => engine.listen(id, listener),
+};
 
 try {
   const loader = await import(new URL(js, document.baseURI));
   await loader.default({ module_or_path: new URL(wasm, document.baseURI) });
 } catch (error) {
-  const failure = document.getElementById("boot-failure");
-  failure.querySelector("[data-reason]").textContent = String(error);
-  failure.hidden = false;
+  fail(error);
   throw error;
 }
 

@@ -28,7 +28,11 @@ function choices(page: Page): Promise<Choice[]> {
 /** Takes each choice from the plan of the address, and says which led to no verdict. */
 function walk(page: Page, offered: Choice[]): Promise<string[]> {
   return page.evaluate(async (offered) => {
-    const turn = () => new Promise((done) => setTimeout(done));
+    // Until the page shows what became of it: the engine answers from a worker.
+    const turn = async () => {
+      do await new Promise((done) => setTimeout(done));
+      while (document.documentElement.hasAttribute("data-pending"));
+    };
     const wrong: string[] = [];
     for (const { selector, value } of offered) {
       // The address still holds the beginning: nothing is written into it here.

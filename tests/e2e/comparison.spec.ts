@@ -9,7 +9,7 @@ test("a click on a bar makes it the plan", async ({ planner }) => {
   await expect(bar).toHaveAttribute("aria-pressed", "true");
   await expect(planner.choice("Method", /Full/)).toBeChecked();
   await expect(planner.choice("ZeRO stage", /^3/)).toBeChecked();
-  expect(planner.fragment()).toContain("method=full");
+  await expect.poll(() => planner.fragment()).toContain("method=full");
 });
 
 test("full, LoRA and QLoRA stand side by side at the stages that make sense", async ({ planner }) => {

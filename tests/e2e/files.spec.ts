@@ -125,7 +125,7 @@ for (const words of Object.values(WORDS)) {
       await expect(finding("MULTI_GPU")).toHaveCount(0);
       await panel.getByRole("button", { name: words.use }).click();
       await expect(panel.getByRole("status")).toContainText(words.used);
-      expect(planner.fragment()).toContain("task=grpo");
+      await expect.poll(() => planner.fragment()).toContain("task=grpo");
     });
   });
 }
@@ -138,8 +138,8 @@ test("files that only say how a run is launched change the plan on the page", as
   await panel.getByRole("button", { name: "Read", exact: true }).click();
   await panel.getByRole("button", { name: "Use this plan" }).click();
   await expect.poll(() => planner.fragment()).toContain("zero_stage=3");
-  expect(planner.fragment()).toContain("Qwen3-8B");
-  expect(planner.fragment()).toContain("num_gpus=4");
+  await expect.poll(() => planner.fragment()).toContain("Qwen3-8B");
+  await expect.poll(() => planner.fragment()).toContain("num_gpus=4");
 });
 
 test("a file dropped anywhere is read", async ({ page, planner }) => {

@@ -57,5 +57,5 @@ test("a choice among buttons is made with the arrows", async ({ page, planner })
   await planner.choice("Method", /^LoRA/).focus();
   await page.keyboard.press("ArrowRight");
   await expect(planner.choice("Method", /QLoRA/)).toBeChecked();
-  expect(planner.fragment()).toContain("method=qlora");
+  await expect.poll(() => planner.fragment()).toContain("method=qlora");
 });

@@ -46,7 +46,7 @@ for (const title of SCENARIOS) {
       if (place > 0) await planner.gallery.click();
       await links.nth(place).click();
       await expect(page.getByRole("article")).toHaveCount(0);
-      expect(`#${planner.fragment()}`).toBe(href);
+      await expect.poll(() => `#${planner.fragment()}`).toBe(href);
       await expect(planner.linkProblems).toHaveCount(0);
       await planner.copyLink.click();
       await expect(page.getByRole("button", { name: "Link copied" })).toBeVisible();

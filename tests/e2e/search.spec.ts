@@ -60,7 +60,7 @@ test("Escape gives back what was chosen", async ({ page, planner }) => {
   await expect(planner.gpu).toHaveValue(/H200/);
   await page.keyboard.press("Tab");
   await expect(planner.gpu).toHaveValue(/H200/);
-  expect(planner.fragment()).toContain("gpu=h200");
+  await expect.poll(() => planner.fragment()).toContain("gpu=h200");
 });
 
 test("a memory size lists the GPUs of that size, and leaving asks for one of them", async ({ page, planner }) => {
@@ -84,7 +84,7 @@ test("an ambiguous name in a link is asked about", async ({ page, planner }) => 
   await expect(planner.gpu).toHaveValue("h100");
   await page.getByRole("button", { name: "Set gpu to h100-80gb-pcie" }).click();
   await expect(planner.gpu).toHaveValue("NVIDIA H100 PCIe 80 GB");
-  expect(planner.fragment()).toContain("model=meta-llama/Llama-3.1-8B&gpu=h100-80gb-pcie");
+  await expect.poll(() => planner.fragment()).toContain("model=meta-llama/Llama-3.1-8B&gpu=h100-80gb-pcie");
 });
 
 test("Chinese names, copies and addresses of models are understood", async ({ page, planner }) => {

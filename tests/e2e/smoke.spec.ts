@@ -15,6 +15,41 @@ test("the page says so when its program cannot be fetched", async ({ page, plann
   complaints.length = 0;
 });
 
+test("where there are no workers the page answers by itself", async ({ page, planner }) => {
+  await page.addInitScript(() => Object.defineProperty(window, "Worker", { value: undefined }));
+  await planner.open("v=1&model=meta-llama/Llama-3.1-8B&gpu=rtx-4090&method=full");
+  await expect(planner.verdict).toContainText("Does not fit");
+  await planner.choice("Method", /^LoRA/).check();
+  await planner.settled();
+  await expect(planner.verdict).toContainText("of 23.");
+  await expect(planner.breakdown).toBeVisible();
+});
+
+test("header and skeleton are there before any program", async ({ page }) => {
+  let release = () => {};
+  const held = new Promise<void>((done) => (release = done));
+  await page.route(/\.wasm$/, async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.goto("./");
+  await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+  await expect(page.locator(".skeleton-verdict")).toBeVisible();
+  release();
+  await expect(page.getByRole("region", { name: "Verdict" })).toBeVisible();
+  await expect(page.locator("#skeleton")).toHaveCount(0);
+});
+
+test("the page says so when the engine's further parts cannot be fetched", async ({ page, planner, complaints }) => {
+  await page.route(/engine-part-.*\.wasm$/, (route) => route.abort());
+  await page.goto("./");
+  // The first view needs none of them.
+  await expect(planner.verdict).toContainText("Fits");
+  await expect(planner.failure).toBeVisible();
+  expect(complaints.join("\n")).toContain("engine-part");
+  complaints.length = 0;
+});
+
 test("a complaint of the page would be noticed", async ({ page, planner, complaints }) => {
   await planner.open();
   await page.evaluate(() => {

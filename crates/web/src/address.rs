@@ -1,29 +1,32 @@
 //! The address bar: the plan in the fragment, language and theme in the query.
 
+use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
-use headroom_core::link::{self, Decoded};
-use headroom_core::plan::Plan;
-use leptos::ev;
-use leptos::leptos_dom::helpers::TimeoutHandle;
-use leptos::prelude::*;
+use headroom_view::{Address, History};
+use leptos::leptos_dom::helpers::{TimeoutHandle, set_timeout_with_handle};
+use leptos::prelude::window;
 use wasm_bindgen::JsValue;
 use web_sys::UrlSearchParams;
 
-use crate::state::Pace;
+use crate::engine;
 
 /// Browsers refuse more than about a hundred changes of the address in half a minute; this many milliseconds of quiet
 /// before a write stay well below.
 const QUIET: Duration = Duration::from_millis(300);
 
-/// The plan that the address holds now, with what is wrong with it.
-pub(crate) fn read() -> Decoded {
-    decode(&fragment())
+thread_local! {
+    /// The write that waits for quiet.
+    static WAITING: Cell<Option<TimeoutHandle>> = const { Cell::new(None) };
+    /// The field whose edits the newest history entry holds, if it may still take more of them.
+    static OPEN_ENTRY: RefCell<Option<String>> = const { RefCell::new(None) };
+    /// The fragment that the engine last knew.
+    static KNOWN: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// The plan of a fragment; an address without one is where a newcomer starts.
-fn decode(fragment: &str) -> Decoded {
-    if fragment.is_empty() { Decoded { plan: Plan::newcomer(), problems: Vec::new() } } else { link::decode(fragment) }
+/// Notes the address that the page was opened with.
+pub(crate) fn follow() {
+    KNOWN.set(fragment());
 }
 
 /// The fragment without its `#`.
@@ -32,22 +35,16 @@ fn fragment() -> String {
     hash.strip_prefix('#').unwrap_or(&hash).to_owned()
 }
 
-/// A link to `plan` that anyone can open: this page without the reader's language and theme.
-pub(crate) fn link_to(plan: &Plan) -> String {
-    let location = window().location();
-    let origin = location.origin().unwrap_or_default();
-    let path = location.pathname().unwrap_or_default();
-    format!("{origin}{path}#{}", link::encode(plan))
-}
-
-/// Calls `react` whenever the reader goes back, goes forward, or edits the address.
-pub(crate) fn on_change(react: impl Fn() + Copy + 'static) {
-    let on_pop = window_event_listener(ev::popstate, move |_| react());
-    let on_hash = window_event_listener(ev::hashchange, move |_| react());
-    on_cleanup(move || {
-        on_pop.remove();
-        on_hash.remove();
-    });
+/// The reader went back, went forward, or edited the address.
+pub(crate) fn followed() {
+    let fragment = fragment();
+    if KNOWN.with_borrow(|known| *known == fragment) {
+        return;
+    }
+    stop_waiting();
+    OPEN_ENTRY.set(None);
+    KNOWN.set(fragment.clone());
+    engine::send("follow", &fragment);
 }
 
 /// Value of `key` in the query.
@@ -71,64 +68,42 @@ pub(crate) fn set_query(key: &str, value: Option<&str>) {
     replace(&format!("{path}{separator}{query}{hash}"));
 }
 
-/// Writes the plan to the address, at the pace of the edits.
-#[derive(Clone, Copy)]
-pub(crate) struct Address {
-    /// The write that waits for quiet.
-    waiting: StoredValue<Option<TimeoutHandle>>,
-    /// The field whose edits the newest history entry holds, if it may still take more of them.
-    open_entry: StoredValue<Option<&'static str>>,
-}
-
-impl Address {
-    pub(crate) fn new() -> Self {
-        Self { waiting: StoredValue::new(None), open_entry: StoredValue::new(None) }
-    }
-
-    /// Writes `plan`: at once for a step, after a quiet moment for a drag.
-    pub(crate) fn write(&self, plan: RwSignal<Plan>, pace: Pace) {
-        let Self { waiting, open_entry } = *self;
-        if let Some(handle) = waiting.try_update_value(Option::take).flatten() {
-            handle.clear();
+/// Writes the plan to the address: at once for a step, after a quiet moment for a drag.
+pub(crate) fn write(address: Address) {
+    let Address { fragment, history } = address;
+    stop_waiting();
+    KNOWN.set(fragment.clone());
+    match history {
+        History::Keep => {}
+        History::Step => {
+            OPEN_ENTRY.set(None);
+            push(&fragment);
         }
-        match pace {
-            Pace::Step => {
-                open_entry.set_value(None);
-                push(&plan.read_untracked());
-            }
-            Pace::Drag(field) => {
-                let write = move || {
-                    let plan = plan.read_untracked();
-                    if open_entry.get_value() == Some(field) {
-                        replace(&format!("#{}", link::encode(&plan)));
-                    } else {
-                        open_entry.set_value(Some(field));
-                        push(&plan);
-                    }
-                };
-                waiting.set_value(set_timeout_with_handle(write, QUIET).ok());
-            }
+        History::Drag(field) => {
+            let write = move || {
+                let goes_on = OPEN_ENTRY.with_borrow(|open| open.as_ref() == Some(&field));
+                if goes_on {
+                    replace(&format!("#{fragment}"));
+                } else {
+                    OPEN_ENTRY.set(Some(field));
+                    push(&fragment);
+                }
+            };
+            WAITING.set(set_timeout_with_handle(write, QUIET).ok());
         }
-    }
-
-    /// The plan of the address when the browser, not [`Address::write`], changed it.
-    pub(crate) fn changed_by_browser(&self, current: &Plan) -> Option<Decoded> {
-        let fragment = fragment();
-        if fragment == link::encode(current) {
-            return None;
-        }
-        if let Some(handle) = self.waiting.try_update_value(Option::take).flatten() {
-            handle.clear();
-        }
-        self.open_entry.set_value(None);
-        Some(decode(&fragment))
     }
 }
 
-fn push(plan: &Plan) {
+fn stop_waiting() {
+    if let Some(handle) = WAITING.take() {
+        handle.clear();
+    }
+}
+
+fn push(fragment: &str) {
     if let Ok(history) = window().history() {
         // A browser that refuses (too many changes, a sandboxed frame) loses nothing but the entry.
-        let _ = history.push_state_with_url(&JsValue::NULL, "", Some(&format!("#{}", link::encode(plan))));
+        let _ = history.push_state_with_url(&JsValue::NULL, "", Some(&format!("#{fragment}")));
     }
     tell();
 }

@@ -1,10 +1,13 @@
-//! Copying text.
+//! Copying text: a button with `data-do="@copy"` copies its `data-copy`.
 
-use leptos::prelude::*;
+use leptos::prelude::{document, window};
 use leptos::task::spawn_local;
+use wasm_bindgen::JsCast;
 use wasm_bindgen_futures::JsFuture;
+use web_sys::{Element, HtmlTextAreaElement};
 
-use crate::text::{Texts, text, texts};
+/// Marks a button that says "copied", with what it said before.
+const SAID: &str = "data-said";
 
 /// Copies `text`; `false` when the browser has no clipboard or does not allow it.
 async fn copy(text: &str) -> bool {
@@ -17,54 +20,66 @@ async fn copy(text: &str) -> bool {
     JsFuture::from(navigator.clipboard().write_text(text)).await.is_ok()
 }
 
-/// What became of copying.
-#[derive(Clone, PartialEq)]
-enum Copied {
-    Not,
-    Done,
-    /// The browser refused; here is the text.
-    Refused(String),
+fn label_of(button: &Element) -> Option<Element> {
+    button.query_selector("span").ok().flatten()
 }
 
-fn select_all(event: web_sys::FocusEvent) {
-    event_target::<web_sys::HtmlTextAreaElement>(&event).select();
-}
-
-/// A button that copies `content`, and shows it to be copied by hand where the browser refuses.
-#[component]
-pub(crate) fn CopyButton(
-    label: fn(&'static Texts) -> &'static str,
-    /// What the button says once it has copied.
-    done: fn(&'static Texts) -> &'static str,
-    /// What is copied; followed, as "copied" is no longer true of another text.
-    content: Signal<String>,
-    #[prop(default = "")] class: &'static str,
-) -> impl IntoView {
-    let texts = texts();
-    let copied = RwSignal::new(Copied::Not);
-    Effect::new(move |_| {
-        content.track();
-        copied.set(Copied::Not);
+/// Copies what the button names; where the browser refuses, the text stands below to be copied by hand.
+pub(crate) fn copy_of(button: &Element) {
+    let button = button.clone();
+    spawn_local(async move {
+        let content = button.get_attribute("data-copy").unwrap_or_default();
+        let is_copied = copy(&content).await;
+        // Another text by now: "copied" would not be true of it.
+        if button.get_attribute("data-copy").unwrap_or_default() != content {
+            return;
+        }
+        restore(&button);
+        if !is_copied {
+            show_by_hand(&button, &content);
+        } else if let (Some(label), Some(done)) = (label_of(&button), button.get_attribute("data-done")) {
+            // Setting an attribute of a fixed, valid name cannot fail.
+            let _ = button.set_attribute(SAID, &label.text_content().unwrap_or_default());
+            label.set_text_content(Some(&done));
+        }
     });
-    let copy = move |_| {
-        let content = content.get_untracked();
-        spawn_local(async move {
-            let done = copy(&content).await;
-            copied.set(if done { Copied::Done } else { Copied::Refused(content) });
+}
+
+fn show_by_hand(button: &Element, content: &str) {
+    let made = || {
+        let label = document().create_element("label").ok()?;
+        label.set_class_name("copy-by-hand");
+        label.set_text_content(button.get_attribute("data-by-hand").as_deref());
+        let area = document().create_element("textarea").ok()?.dyn_into::<HtmlTextAreaElement>().ok()?;
+        area.set_read_only(true);
+        area.set_rows(content.lines().count().clamp(1, 12) as u32);
+        area.set_value(content);
+        label.append_child(&area).ok()?;
+        button.insert_adjacent_element("afterend", &label).ok()?;
+        crate::events::on(&area, "focus", false, |event| {
+            if let Some(area) = event.target().and_then(|target| target.dyn_into::<HtmlTextAreaElement>().ok()) {
+                area.select();
+            }
         });
+        Some(())
     };
-    let said = move || if *copied.read() == Copied::Done { done(texts.get()) } else { label(texts.get()) };
-    let by_hand = move || match copied.get() {
-        Copied::Refused(content) => Some(view! {
-            <label class="copy-by-hand">
-                {text(|t| t.copy_by_hand)}
-                <textarea readonly rows=content.lines().count().clamp(1, 12).to_string() prop:value=content on:focus=select_all></textarea>
-            </label>
-        }),
-        Copied::Not | Copied::Done => None,
-    };
-    view! {
-        <button type="button" class=class on:click=copy><span aria-live="polite">{said}</span></button>
-        {by_hand}
+    // What cannot be made is not shown: the button still says what it would do.
+    let _ = made();
+}
+
+/// Lets a copy button say again what it does.
+pub(crate) fn restore(button: &Element) {
+    if let (Some(said), Some(label)) = (button.get_attribute(SAID), label_of(button)) {
+        label.set_text_content(Some(&said));
+        // Removing an attribute cannot fail.
+        let _ = button.remove_attribute(SAID);
     }
+    if let Some(below) = button.next_element_sibling().filter(|below| below.class_name() == "copy-by-hand") {
+        below.remove();
+    }
+}
+
+/// Whether any element but the body has the focus.
+pub(crate) fn is_focused_somewhere() -> bool {
+    document().active_element().is_some_and(|active| active.tag_name() != "BODY")
 }

@@ -59,13 +59,23 @@ export class Planner {
   /** Opens the page, with `fragment` (without `#`) as the plan in the link, and waits until it runs. */
   async open(fragment = "v=1"): Promise<void> {
     await this.page.goto(`./#${fragment}`);
-    await this.heading.waitFor();
+    await this.runs();
   }
 
   /** Opens the page as someone who typed its address. */
   async openAsNewcomer(): Promise<void> {
     await this.page.goto("./");
-    await this.heading.waitFor();
+    await this.runs();
+  }
+
+  /** Waits until the page has answered: the heading alone is there before. */
+  async runs(): Promise<void> {
+    await this.page.locator("html:not([data-pending]) section.verdict").waitFor();
+  }
+
+  /** Waits until nothing more is to come. */
+  async settled(): Promise<void> {
+    await this.page.locator("html:not([data-computing])").waitFor();
   }
 
   /** What the verdict says once this plan's own replay is in it. */

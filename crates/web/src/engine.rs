@@ -1,0 +1,147 @@
+//! The engine, as `static/boot.js` hands it over: events to it, answers from it.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+
+use headroom_view::{Answer, Event, Panel};
+use leptos::prelude::{document, request_animation_frame, window};
+use wasm_bindgen::JsCast;
+use wasm_bindgen::prelude::{Closure, wasm_bindgen};
+
+use crate::{address, clipboard, combobox, places, shell, texts};
+
+#[wasm_bindgen]
+extern "C" {
+    #[wasm_bindgen(js_namespace = headroom)]
+    fn take(events: Vec<u8>);
+    #[wasm_bindgen(js_namespace = headroom, js_name = listen)]
+    fn listen_to(listener: &js_sys::Function);
+}
+
+/// How long panels are put on the page in one frame, milliseconds: laying them out and painting takes the browser longer than
+/// that, and what the reader does next should not wait for all of it.
+const TURN: f64 = 5.0;
+
+/// Until these stand, what the reader did is not yet on the page.
+const URGENT: [&str; 4] = ["form", "verdict", "verdict-line", "advice"];
+
+thread_local! {
+    /// How many events have been sent.
+    static SENT: Cell<u32> = const { Cell::new(0) };
+    /// How many of them the panels on the page take into account.
+    static SHOWN: Cell<u32> = const { Cell::new(0) };
+    /// Panels that wait for the browser's next turn, and the element to focus behind them.
+    static WAITING: RefCell<(VecDeque<Panel>, Option<String>)> = const { RefCell::new((VecDeque::new(), None)) };
+    static HAS_TURN: Cell<bool> = const { Cell::new(false) };
+    /// Whether the engine has more to say on the same events.
+    static HAS_MORE: Cell<bool> = const { Cell::new(true) };
+    /// What is to be brought into sight once what was asked for stands.
+    static TO_SHOW: Cell<Option<&'static str>> = const { Cell::new(None) };
+}
+
+/// Sends what the reader did.
+pub(crate) fn send(action: &str, value: &str) {
+    SENT.set(SENT.get().wrapping_add(1));
+    if action.starts_with("compare ") {
+        TO_SHOW.set(Some("before-after"));
+    }
+    mark("data-pending", true);
+    mark("data-computing", true);
+    take(Event::encode(&[Event { action: action.to_owned(), value: value.to_owned() }]));
+}
+
+/// Whether the page shows what became of all that the reader did.
+pub(crate) fn is_up_to_date() -> bool {
+    SENT.get() == SHOWN.get()
+}
+
+/// Shows answers as they come.
+pub(crate) fn listen() {
+    let listener = Closure::<dyn Fn(Vec<u8>)>::new(|bytes: Vec<u8>| {
+        if let Some(answer) = Answer::decode(&bytes) {
+            receive(answer);
+        }
+    });
+    listen_to(listener.as_ref().unchecked_ref());
+    listener.forget();
+}
+
+fn receive(answer: Answer) {
+    let Answer { events, address, title, panels, focus, more } = answer;
+    if let Some(address) = address {
+        address::write(address);
+    }
+    if let Some(title) = title {
+        document().set_title(&title);
+    }
+    SHOWN.set(events);
+    if !panels.is_empty() {
+        shell::remove_skeleton();
+    }
+    WAITING.with_borrow_mut(|(waiting, to_focus)| {
+        // Before what still waits: the engine sends the form and the verdict first, and older panels come after them.
+        for panel in panels.into_iter().rev() {
+            waiting.retain(|other| other.place != panel.place);
+            waiting.push_front(panel);
+        }
+        if focus.is_some() {
+            *to_focus = focus;
+        }
+    });
+    HAS_MORE.set(more);
+    show();
+}
+
+/// Says something on the root element, for styles and tests: `data-pending`, what the reader did is not yet on the page;
+/// `data-computing`, more is to come.
+fn mark(name: &str, holds: bool) {
+    if let Some(root) = document().document_element() {
+        // Setting an attribute of a fixed, valid name cannot fail.
+        let _ = if holds { root.set_attribute(name, "") } else { root.remove_attribute(name) };
+    }
+}
+
+/// Puts waiting panels on the page for half a frame, then leaves the browser its turn.
+fn show() {
+    let now = || window().performance().map_or(0.0, |clock| clock.now());
+    let began = now();
+    let had_focus = clipboard::is_focused_somewhere();
+    while let Some(panel) = WAITING.with_borrow_mut(|(waiting, _)| waiting.pop_front()) {
+        let place = panel.place.clone().into_owned();
+        places::show(panel);
+        texts::refresh(&place);
+        if now() - began > TURN {
+            break;
+        }
+    }
+    combobox::refresh();
+    places::synchronise();
+    let (is_done, has_urgent, to_focus) = WAITING.with_borrow_mut(|(waiting, focus)| {
+        let is_done = waiting.is_empty();
+        let has_urgent = waiting.iter().any(|panel| URGENT.contains(&&*panel.place));
+        (is_done, has_urgent, if is_done { focus.take() } else { None })
+    });
+    match to_focus {
+        Some(id) => drop(shell::focus(&id)),
+        // The pressed button is gone with the panel that it stood in: the note on what it did takes the focus.
+        None if had_focus && !clipboard::is_focused_somewhere() => drop(shell::focus("applied-title")),
+        None => {}
+    }
+    if !has_urgent && is_up_to_date() {
+        mark("data-pending", false);
+    }
+    if is_done && is_up_to_date() {
+        mark("data-computing", HAS_MORE.get());
+        // Where it does not stand yet, a later answer brings it.
+        if TO_SHOW.get().is_some_and(shell::bring_into_sight) {
+            TO_SHOW.set(None);
+        }
+    }
+    if !is_done && !HAS_TURN.replace(true) {
+        // The next frame: a timer would come before this one is laid out, and leave the work of both to it.
+        request_animation_frame(|| {
+            HAS_TURN.set(false);
+            show();
+        });
+    }
+}

@@ -1,0 +1,122 @@
+//! What the reader does, heard once for the whole document: elements name actions, the engine takes them.
+
+use leptos::ev;
+use leptos::prelude::{document, window_event_listener};
+use wasm_bindgen::JsCast;
+use wasm_bindgen::prelude::Closure;
+use web_sys::{Element, Event, EventTarget, HtmlInputElement, HtmlSelectElement, HtmlTextAreaElement};
+
+use crate::{address, cells, clipboard, combobox, engine, places, shell, texts, theme};
+
+/// Adds a listener that stays as long as the page; with `captures`, for events that do not bubble.
+pub(crate) fn on(target: &EventTarget, name: &str, captures: bool, hear: fn(&Event)) {
+    let listener = Closure::<dyn Fn(Event)>::new(move |event: Event| hear(&event));
+    // The target is a document or a window: they take listeners.
+    let _ = target.add_event_listener_with_callback_and_bool(name, listener.as_ref().unchecked_ref(), captures);
+    listener.forget();
+}
+
+/// The nearest element around what the event happened on that has this attribute, with its value.
+pub(crate) fn around(event: &Event, attribute: &str) -> Option<(Element, String)> {
+    let target = event.target()?.dyn_into::<Element>().ok()?;
+    let element = target.closest(&format!("[{attribute}]")).ok()??;
+    let value = element.get_attribute(attribute)?;
+    Some((element, value))
+}
+
+/// Listens.
+pub(crate) fn listen() {
+    let document: EventTarget = document().into();
+    on(&document, "click", false, clicked);
+    on(&document, "input", false, typed);
+    on(&document, "change", false, changed);
+    // Does not bubble.
+    on(&document, "toggle", true, toggled);
+    on(&document, "submit", false, Event::prevent_default);
+    combobox::listen(&document);
+    cells::listen(&document);
+    texts::listen(&document);
+    let followed = |_| address::followed();
+    // The page is there as long as its window.
+    std::mem::forget(window_event_listener(ev::popstate, followed));
+    std::mem::forget(window_event_listener(ev::hashchange, move |_| address::followed()));
+}
+
+fn clicked(event: &Event) {
+    let Some((element, action)) = around(event, "data-do") else { return };
+    match action.as_str() {
+        "@copy" => clipboard::copy_of(&element),
+        "@show-result" => shell::show_answer(),
+        _ => {
+            if action == "config-use" {
+                texts::send_all();
+            }
+            engine::send(&action, "");
+        }
+    }
+}
+
+fn typed(event: &Event) {
+    if texts::typed(event) {
+        return;
+    }
+    if let Some((element, name)) = around(event, "data-combobox") {
+        combobox::typed(&element, &name);
+    } else if let Some((element, action)) = around(event, "data-type") {
+        places::touch(&element);
+        engine::send(&action, &value_of(&element));
+    }
+}
+
+fn changed(event: &Event) {
+    if texts::changed(event) {
+        return;
+    }
+    let Some((element, action)) = around(event, "data-set") else { return };
+    let value = value_of(&element);
+    if action == "@theme" {
+        theme::choose(&value);
+        return;
+    }
+    if element.get_attribute("data-page").as_deref() == Some("lang") {
+        address::set_query("lang", Some(&value));
+    }
+    places::touch(&element);
+    if element.get_attribute("type").as_deref() == Some("radio") {
+        // The engine's choice may be another of the group.
+        let name = element.get_attribute("name").unwrap_or_default();
+        touch_group(&name);
+    }
+    engine::send(&action, &value);
+}
+
+fn touch_group(name: &str) {
+    let Ok(radios) = document().query_selector_all(&format!("input[type=radio][name=\"{name}\"]")) else { return };
+    for at in 0..radios.length() {
+        if let Some(radio) = radios.item(at).and_then(|node| node.dyn_into::<Element>().ok()) {
+            places::touch(&radio);
+        }
+    }
+}
+
+/// The value of an input; of a checkbox `true` or `false`.
+fn value_of(element: &Element) -> String {
+    if let Some(input) = element.dyn_ref::<HtmlInputElement>() {
+        return if input.type_() == "checkbox" { input.checked().to_string() } else { input.value() };
+    }
+    if let Some(select) = element.dyn_ref::<HtmlSelectElement>() {
+        return select.value();
+    }
+    element.dyn_ref::<HtmlTextAreaElement>().map(HtmlTextAreaElement::value).unwrap_or_default()
+}
+
+fn toggled(event: &Event) {
+    let Some(target) = event.target().and_then(|target| target.dyn_into::<Element>().ok()) else { return };
+    let open = target.has_attribute("open");
+    if let Some(action) = target.get_attribute("data-toggle") {
+        engine::send(&action, if open { "true" } else { "false" });
+    }
+    if let Some(name) = target.get_attribute("data-fetch").filter(|_| open) {
+        texts::fetch(name);
+    }
+}

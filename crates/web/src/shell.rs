@@ -1,0 +1,58 @@
+//! The places that panels fill.
+
+use leptos::prelude::*;
+
+/// The places in the order of the page.
+const PLACES: &str = r#"
+<div class="place" data-place="skip"></div>
+<div class="place" data-place="header"></div>
+<div class="place" data-place="gallery"></div>
+<div id="files" class="gallery-place"></div>
+<div class="place" data-place="link-problems"></div>
+<main class="page">
+<div class="form-column" data-place="form"></div>
+<div class="answer-column" id="answer" tabindex="-1">
+<div class="place" data-place="verdict"></div>
+<div class="place" data-place="answer"></div>
+<div class="place" data-place="applied"></div>
+</div>
+</main>
+<div class="place" data-place="verdict-line"></div>
+<div class="place" data-place="footer"></div>"#;
+
+/// The whole page, empty.
+#[component]
+pub(crate) fn Shell() -> impl IntoView {
+    view! { <div class="place" inner_html=PLACES></div> }
+}
+
+/// Takes away what stood there before the first panels.
+pub(crate) fn remove_skeleton() {
+    if let Some(skeleton) = document().get_element_by_id("skeleton") {
+        skeleton.remove();
+    }
+}
+
+/// Moves to the answer; not by a link, as the fragment of the address holds the plan.
+pub(crate) fn show_answer() {
+    if focus("answer") {
+        bring_into_sight("answer");
+    }
+}
+
+/// Scrolls to the element with this id; `false` where there is none.
+pub(crate) fn bring_into_sight(id: &str) -> bool {
+    let element = document().get_element_by_id(id);
+    element.is_some_and(|element| {
+        element.scroll_into_view();
+        true
+    })
+}
+
+/// Gives the focus to the element with this id; `false` where there is none.
+pub(crate) fn focus(id: &str) -> bool {
+    use wasm_bindgen::JsCast;
+    let element = document().get_element_by_id(id).and_then(|element| element.dyn_into::<web_sys::HtmlElement>().ok());
+    // An element in the document can always take the focus, tabindex given.
+    element.is_some_and(|element| element.focus().is_ok())
+}

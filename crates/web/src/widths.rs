@@ -1,0 +1,60 @@
+//! Widths of the places that charts are drawn for: `data-width` names them.
+
+use std::cell::{OnceCell, RefCell};
+
+use leptos::prelude::document;
+use wasm_bindgen::JsCast;
+use wasm_bindgen::prelude::Closure;
+use web_sys::{Element, ResizeObserver, ResizeObserverEntry};
+
+use crate::engine;
+
+thread_local! {
+    static OBSERVER: OnceCell<Option<ResizeObserver>> = const { OnceCell::new() };
+    /// What is observed, with the width that the engine was told.
+    static OBSERVED: RefCell<Vec<(Element, u32)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Observes every element in `host` that names its width, from now on.
+pub(crate) fn observe_within(host: &Element) {
+    let Ok(found) = host.query_selector_all("[data-width]") else { return };
+    OBSERVED.with_borrow_mut(|observed| {
+        observed.retain(|(element, _)| element.is_connected());
+        for at in 0..found.length() {
+            let Some(element) = found.item(at).and_then(|node| node.dyn_into::<Element>().ok()) else { continue };
+            if observed.iter().any(|(other, _)| *other == element) {
+                continue;
+            }
+            OBSERVER.with(|observer| {
+                if let Some(observer) = observer.get_or_init(observer_of_widths) {
+                    observer.observe(&element);
+                }
+            });
+            observed.push((element, 0));
+        }
+    });
+}
+
+fn observer_of_widths() -> Option<ResizeObserver> {
+    let hear = Closure::<dyn Fn(js_sys::Array)>::new(|entries: js_sys::Array| {
+        for entry in entries.iter() {
+            tell(&entry.unchecked_into::<ResizeObserverEntry>());
+        }
+    });
+    let observer = ResizeObserver::new(hear.as_ref().unchecked_ref()).ok();
+    hear.forget();
+    observer
+}
+
+fn tell(entry: &ResizeObserverEntry) {
+    let element = entry.target();
+    let width = entry.content_rect().width() as u32;
+    let is_new = OBSERVED.with_borrow_mut(|observed| {
+        let known = observed.iter_mut().find(|(other, _)| *other == element);
+        known.is_some_and(|(_, known)| std::mem::replace(known, width) != width)
+    });
+    // Nothing is drawn for what is not shown.
+    if is_new && width > 0 && document().contains(Some(&element)) {
+        engine::send(&format!("width {}", element.get_attribute("data-width").unwrap_or_default()), &width.to_string());
+    }
+}

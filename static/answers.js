@@ -1,0 +1,66 @@
+// Has the engine answer its readers' events, a few milliseconds at a time, so that the next event never waits. Used by the
+// worker, and by the page itself where there are no workers.
+import * as engine from "./headroom-worker.js";
+
+// Half a frame.
+const TURN = 8;
+// How long what is further down waits for the advice on the first plan; on the largest models that takes seconds.
+const PATIENCE = 700;
+
+const inWorker = typeof WorkerGlobalScope !== "undefined";
+
+export const start = async (post) => {
+  const views = new Map();
+  const busy = new Set();
+  // A message to oneself comes behind what the page has sent in the meantime; a timer would wait for milliseconds.
+  const channel = new MessageChannel();
+  const go = (id) => {
+    if (!busy.has(id)) {
+      busy.add(id);
+      channel.port2.postMessage(id);
+    }
+  };
+  // The first view stands: the code of what is further down comes now, in parts that the release build makes.
+  let rest;
+  const goOn = async (id, view) => {
+    view.isOpen = true;
+    try {
+      rest ??= engine.parts?.all();
+      await rest;
+      if (views.get(id) !== view) return;
+      view.answering.go_on();
+      go(id);
+    } catch (error) {
+      post({ failure: String(error) });
+    }
+  };
+  channel.port1.onmessage = ({ data: id }) => {
+    busy.delete(id);
+    const view = views.get(id);
+    if (!view) return;
+    const { answering } = view;
+    const began = performance.now();
+    let turn;
+    do turn = answering.work();
+    while (turn === 1 && performance.now() - began < TURN);
+    if (turn >= 2) post({ id, answer: answering.answer(true) });
+    if (turn === 0) post({ id, answer: answering.answer(false) });
+    if (!view.isOpen && (turn === 3 || performance.now() - view.since > PATIENCE)) goOn(id, view);
+    if (turn === 1 || turn === 2) go(id);
+  };
+  // Beside the page nothing can be waited for in the middle of a call.
+  if (!inWorker) await engine.parts?.all();
+  await engine.default({ module_or_path: new URL("headroom-worker_bg.wasm", import.meta.url) });
+  return ({ id, open, events, close }) => {
+    if (open) {
+      const answering = new engine.Answering(open.page, open.fragment, open.languages);
+      views.set(id, { answering, since: performance.now(), isOpen: false });
+    }
+    if (events) views.get(id)?.answering.take(events);
+    if (close) {
+      views.get(id)?.answering.free();
+      views.delete(id);
+    }
+    go(id);
+  };
+};

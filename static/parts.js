@@ -1,0 +1,55 @@
+// A wasm module's parts: functions that a first view does not call, in modules of their own. The first module asks for a
+// part the moment one of its functions is called, and waits; what was fetched early only has to be put in place.
+export class Parts {
+  #urls;
+  #modules = new Map();
+  #first;
+
+  constructor(urls) {
+    this.#urls = urls;
+  }
+
+  // What the first module imports.
+  imports = { load: (part) => this.#load(part) };
+
+  // The loader of the first module hands over its exports before any of its code runs.
+  attach(first) {
+    this.#first = first;
+  }
+
+  // Fetches and compiles every part, one after the other, and runs none: for when nothing else is to be done.
+  async prefetch() {
+    for (let part = 1; part <= this.#urls.length; part += 1) await this.#fetch(part);
+  }
+
+  // The same all at once. Where there is no worker this comes before the start: a page must not wait in the middle of a
+  // call, and may not compile there.
+  async all() {
+    await Promise.all(this.#urls.map((_, at) => this.#fetch(at + 1)));
+  }
+
+  async #fetch(part) {
+    if (this.#modules.has(part)) return;
+    const response = await fetch(this.#urls[part - 1]);
+    if (!response.ok) throw new Error(`${response.status} for ${response.url}`);
+    const module = await WebAssembly.compile(await response.arrayBuffer());
+    this.#modules.set(part, module);
+  }
+
+  #load(part) {
+    if (!this.#first) throw new Error(`Part ${part} was called before the module had started.`);
+    if (!this.#modules.has(part)) this.#modules.set(part, this.#compile(part));
+    new WebAssembly.Instance(this.#modules.get(part), { first: this.#first, parts: this.imports });
+  }
+
+  // Only workers may wait for a file in the middle of a call.
+  #compile(part) {
+    if (typeof WorkerGlobalScope === "undefined") throw new Error(`Part ${part} was not fetched before the start.`);
+    const request = new XMLHttpRequest();
+    request.open("GET", this.#urls[part - 1], false);
+    request.responseType = "arraybuffer";
+    request.send();
+    if (request.status < 200 || request.status > 299) throw new Error(`${request.status} for ${this.#urls[part - 1]}`);
+    return new WebAssembly.Module(request.response);
+  }
+}
