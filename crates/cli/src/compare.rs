@@ -5,7 +5,7 @@ use std::io::Write;
 use headroom_core::job::Job;
 use headroom_core::link;
 use headroom_core::memory::{self, Estimate, Fit};
-use headroom_core::plan::{Alternative, Method, Plan, Problem, alternatives};
+use headroom_core::plan::{Alternative, Method, Plan, Problem};
 use headroom_core::units::{bytes_text, gib_text};
 use headroom_text::ENGLISH;
 use serde::Serialize;
@@ -48,7 +48,7 @@ impl Compared {
             current: alternative.plan == *job.plan(),
             alternative,
         };
-        alternatives(job.plan()).into_iter().map(compared).collect()
+        job.alternatives().into_iter().map(compared).collect()
     }
 }
 

@@ -6,7 +6,7 @@ use super::lever::Lever;
 use super::oracle::{FitOracle, Judgement, usual_host};
 use crate::job::Job;
 use crate::memory::Fit;
-use crate::plan::{Alternative, Framework, Offload, Plan, alternatives};
+use crate::plan::{Alternative, Framework, Offload, Plan};
 use crate::speed::{self, Range, StepTime};
 
 /// Why a way is, or is not, the one to take.
@@ -56,7 +56,7 @@ pub struct Tier {
 pub fn tiers(job: &Job, oracle: &dyn FitOracle) -> Vec<Tier> {
     let base = speed::step_time(job);
     let all: Vec<(Alternative, Look)> =
-        alternatives(&job.plan).into_iter().map(|one| (one.clone(), look(job, one.plan, oracle))).collect();
+        job.alternatives().into_iter().map(|one| (one.clone(), look(job, one.plan, oracle))).collect();
     let of = |(i, (alternative, (judgement, time))): (usize, &(Alternative, Look))| {
         let rivals = all.iter().enumerate().filter(|(_, (other, _))| other.method == alternative.method);
         Tier {

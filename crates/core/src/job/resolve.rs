@@ -12,7 +12,8 @@ use super::{Job, models, reference_kind};
 use crate::gpu::{self, Gpu};
 use crate::model::Model;
 use crate::plan::{
-    AdapterTargets, AttnImplementation, GpuChoice, Plan, Problem, ProblemKind, TrainerName, checks, shortened,
+    AdapterTargets, Alternative, AttnImplementation, GpuChoice, Plan, Problem, ProblemKind, TrainerName, alternatives,
+    checks, shortened,
 };
 use crate::units::GIB;
 
@@ -50,6 +51,14 @@ impl Job {
     /// The same for a plan of another size, even one whose sizes do not divide: a point of a fit map's grid between plans.
     pub(crate) fn with_size(&self, plan: Plan) -> Self {
         derive(plan, self.model.clone(), self.gpu.clone(), self.instances.clone())
+    }
+
+    /// What the plan is compared with ([`alternatives`]), without those that this model refuses; the
+    /// plan itself is always among them.
+    pub fn alternatives(&self) -> Vec<Alternative> {
+        let mut all = alternatives(&self.plan);
+        all.retain(|one| one.plan == self.plan || checks::contradictions(&one.plan, &self.model, &self.gpu).is_empty());
+        all
     }
 
     /// The same job on a GPU that differs from the plan's: in a slower slot, for example.

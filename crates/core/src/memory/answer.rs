@@ -15,7 +15,7 @@ use super::term::{Category, Term};
 use crate::gpu::HostMemory;
 use crate::job::{AttentionKernel, Job, Scheme};
 use crate::model::{self, Reading};
-use crate::plan::{Alternative, Method, ModelChoice, Plan, Task, alternatives};
+use crate::plan::{Alternative, Method, ModelChoice, Plan, Task};
 use headroom_torch::allocator::Mode;
 
 /// Runs one step of `job` on sizes and says what it holds, when, and whether it fits.
@@ -32,7 +32,7 @@ pub fn outline(job: &Job) -> Estimate {
 /// then offload; `None` when none fits.
 pub fn smallest_change(job: &Job) -> Option<Alternative> {
     let plan = &job.plan;
-    let others = alternatives(plan).into_iter().filter(|other| other.method == plan.method && other.plan != *plan);
+    let others = job.alternatives().into_iter().filter(|other| other.method == plan.method && other.plan != *plan);
     let (kept, moved): (Vec<Alternative>, Vec<Alternative>) = others.partition(|other| !other.offload);
     let fits = |other: &Alternative| {
         let changed = job.with(other.plan.clone());

@@ -118,8 +118,9 @@ struct Coming {
 }
 
 impl Coming {
-    fn new(plan: &Plan) -> Self {
-        Self { plan: plan.clone(), left: alternatives(plan).into_iter(), candidates: Vec::new() }
+    fn new(plan: &Plan, own: Option<&Job>) -> Self {
+        let left = own.map_or_else(|| alternatives(plan), Job::alternatives).into_iter();
+        Self { plan: plan.clone(), left, candidates: Vec::new() }
     }
 }
 
@@ -130,7 +131,8 @@ impl Found {
         if self.plan.as_ref() == Some(plan) {
             return Step::Done;
         }
-        let mut coming = self.coming.take().filter(|coming| coming.plan == *plan).unwrap_or_else(|| Coming::new(plan));
+        let mut coming =
+            self.coming.take().filter(|coming| coming.plan == *plan).unwrap_or_else(|| Coming::new(plan, own));
         if let Some(alternative) = coming.left.next() {
             // A bar that was chosen leaves the others what they are.
             let known = self.candidates.iter().find(|known| known.alternative == alternative).cloned();
