@@ -35,8 +35,8 @@ pub(super) enum Kind {
 }
 
 /// Advice on `job` from what is known now.
-fn advise(job: &Job, target: Target, oracle: &dyn FitOracle) -> Option<Advised> {
-    let oracle = &Remembering::new(oracle);
+fn advise(job: &Job, target: Target, looking: &Looking) -> Option<Advised> {
+    let oracle = &Remembering::new(looking);
     let judgement = oracle.judge(job)?;
     let kind = match judgement.fit {
         Fit::Tight | Fit::DoesNotFit => {
@@ -53,7 +53,9 @@ fn advise(job: &Job, target: Target, oracle: &dyn FitOracle) -> Option<Advised> 
             ];
             Kind::Fit(escalation, host_bytes)
         }
-        Fit::Fits if judgement.used_share() < target.low => Kind::Fill(Box::new(fill(job, target, oracle))),
+        Fit::Fits if judgement.used_share() < target.low => {
+            Kind::Fill(Box::new(fill(job, target, &Extrapolating(looking))))
+        }
         Fit::Fits => Kind::Used,
     };
     Some(Advised { job: job.clone(), judgement, kind })
@@ -92,6 +94,8 @@ struct Judged {
     plan: Plan,
     is_replayed: bool,
     judgement: Judgement,
+    /// What was expected to be needed before any replay, bytes.
+    at_once_bytes: u64,
 }
 
 /// Judgements that one look at the plans may take: some tens of milliseconds for the largest models, and less than a second for
@@ -127,13 +131,46 @@ impl FitOracle for Looking<'_> {
         };
         self.left.set(left);
         let outline = memory::outline(job);
+        let at_once_bytes = outline.peak.band.expected;
         let judgement = Judgement::from(&match replay {
             Some(replay) => outline.refined(replay),
             None => outline,
         });
-        self.judged.borrow_mut().push(Judged { plan: plan.clone(), is_replayed: replay.is_some(), judgement });
+        let (plan, is_replayed) = (plan.clone(), replay.is_some());
+        self.judged.borrow_mut().push(Judged { plan, is_replayed, judgement, at_once_bytes });
         Some(judgement)
     }
+}
+
+/// Judges plans that have no replay yet by the nearest that differs in sizes alone and has one: as much more, or less, as that
+/// plan's replay needed beside what was expected. A search for the largest batch then asks for two or three replays, where
+/// expectations that each replay refutes for one batch alone would have it go down batch by batch.
+struct Extrapolating<'a>(&'a Looking<'a>);
+
+impl FitOracle for Extrapolating<'_> {
+    fn judge(&self, job: &Job) -> Option<Judgement> {
+        let judgement = self.0.judge(job)?;
+        let plan = without_sizes(job.plan());
+        let judged = self.0.judged.borrow();
+        let is_replayed = judged.iter().any(|known| known.is_replayed && known.plan == *job.plan());
+        let like = judged.iter().filter(|known| known.is_replayed && without_sizes(&known.plan) == plan);
+        let nearest = like.min_by_key(|known| known.at_once_bytes.abs_diff(judgement.need_bytes));
+        let Some(nearest) = nearest.filter(|_| !is_replayed) else { return Some(judgement) };
+        let times = nearest.judgement.need_bytes as f64 / nearest.at_once_bytes.max(1) as f64;
+        let need_bytes = (judgement.need_bytes as f64 * times) as u64;
+        let fit = if need_bytes > judgement.gpu_bytes { Fit::DoesNotFit } else { judgement.fit };
+        Some(Judgement { fit, need_bytes, ..judgement })
+    }
+}
+
+/// `plan` with every size that fills a GPU at its least.
+fn without_sizes(plan: &Plan) -> Plan {
+    let mut plan = plan.clone();
+    (plan.per_device_train_batch_size, plan.gradient_accumulation_steps, plan.max_length, plan.lora.r) = (1, 1, 1, 1);
+    plan.rollout.sequences_at_once = plan.rollout.sequences_at_once.map(|_| 1);
+    plan.rollout.num_generations = plan.rollout.num_generations.map(|_| 1);
+    plan.rollout.max_completion_length = plan.rollout.max_completion_length.map(|_| 1);
+    plan
 }
 
 /// A judgement with which every search ends: it fits, and nothing could be raised.
@@ -248,6 +285,7 @@ fn look(job: &Job, search: &mut Search, replays: &Replays) -> Option<(Option<Adv
 mod tests {
     #![allow(clippy::unwrap_used, clippy::panic)]
 
+    use headroom_core::advise::Replayed;
     use headroom_text::Language;
 
     use super::*;
@@ -285,9 +323,9 @@ mod tests {
             assert_eq!(*escalation, escalate(&advised.job, &Known(&replays)), "{fragment}");
         }
         let idle = "v=1&model=Qwen/Qwen2.5-0.5B&gpu=rtx-4090&gradient_accumulation_steps=16&max_length=512";
-        let (advised, replays, _) = found(idle);
+        let (advised, ..) = found(idle);
         let Kind::Fill(filled) = &advised.kind else { panic!("not idle") };
-        assert_eq!(**filled, fill(&advised.job, Target::default(), &Known(&replays)));
+        assert_eq!(**filled, fill(&advised.job, Target::default(), &Replayed));
         assert!(filled.recommended.is_some());
     }
 

@@ -281,7 +281,8 @@ impl Search {
         self.descent = 0;
         self.tries += 1;
         let middle = self.low + (self.high - self.low) / 2;
-        if self.tries <= CLIMBS { self.next.min(self.high - 1) } else { middle }
+        // What a request needs when it fails says too much where the allocator would have had more to give back before.
+        if self.tries <= CLIMBS && self.next < self.high { self.next } else { middle }
     }
 
     /// Looks where a device of `device` bytes runs out of memory, if one is given and is too small; forgets the runs.
