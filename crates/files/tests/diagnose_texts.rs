@@ -75,6 +75,7 @@ fn causes_are_found() {
         ("cuda-error.txt", "cuda_error"),
         ("nccl-calloc.txt", "nccl_out_of_memory"),
         ("bitsandbytes.txt", "bitsandbytes_out_of_memory"),
+        ("no-executable-batch-size.txt", "no_executable_batch_size"),
         ("vllm-no-blocks.txt", "engine_cache"),
         ("killed.txt", "host_out_of_memory"),
         ("smi-470.txt", "other_processes"),

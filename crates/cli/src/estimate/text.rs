@@ -60,11 +60,16 @@ fn run_text(plan: &Plan) -> String {
         Method::Lora => parts.push(format!("r {}", plan.lora.r)),
         Method::Qlora => parts.push(format!("{} bit, r {}", plan.quantization.bits, plan.lora.r)),
     }
-    parts.push(plan.torch_dtype.name().to_owned());
+    let engine = plan.engine_dtype();
+    parts.push(match engine.filter(|dtype| *dtype != plan.torch_dtype) {
+        // The engine's cast, and `zero.Init` before it, leave nothing in the checkpoint's dtype.
+        Some(dtype) => format!("{} made {} by DeepSpeed", plan.torch_dtype.name(), dtype.name()),
+        None => plan.torch_dtype.name().to_owned(),
+    });
     parts.push(plan.optim.name().to_owned());
     let batches = plan.batches();
     parts.push(format!("{} x {} tokens", batches.sequences_per_forward, count_text(batches.tokens_per_sequence)));
-    if plan.mixed_precision != MixedPrecision::No {
+    if plan.mixed_precision != MixedPrecision::No && engine.is_none() {
         parts.push(format!("autocast to {}", plan.mixed_precision.name()));
     }
     if plan.gradient_checkpointing {

@@ -36,6 +36,8 @@ formats! {
     NcclOutOfMemory = "nccl_out_of_memory";
     /// bitsandbytes could not allocate.
     BitsandbytesOutOfMemory = "bitsandbytes_out_of_memory";
+    /// accelerate's `find_executable_batch_size` gave up.
+    NoExecutableBatchSize = "no_executable_batch_size";
     /// DeepSpeed's `see_memory_usage`.
     DeepspeedMemoryUsage = "deepspeed_memory_usage";
     /// vLLM found too little for its cache or its share.

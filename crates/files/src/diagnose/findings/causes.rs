@@ -65,6 +65,7 @@ fn failure(reading: &Reading) -> Vec<(Kind, Severity)> {
         Format::Vllm | Format::Sglang => {
             vec![(Kind::EngineCache { needed: tried, available: reading.free_bytes }, Severity::Error)]
         }
+        Format::NoExecutableBatchSize => vec![(Kind::NoBatchSize, Severity::Error)],
         Format::Xla => tried.map(|tried| (full(reading, tried), Severity::Error)).into_iter().collect(),
         Format::HostOutOfMemory => {
             let bytes = reading.process_bytes.or(tried).or(reading.host_used_bytes);

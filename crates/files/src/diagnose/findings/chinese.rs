@@ -73,6 +73,10 @@ pub(super) fn said(kind: &Kind) -> Said {
             "快照里没有完整的一步：记录开始得太晚，或运行在第一步就结束了。".to_owned(),
             "在第一步之前调用 torch.cuda.memory._record_memory_history()，第三步之后再导出。".to_owned(),
         ),
+        Kind::NoBatchSize => (
+            "auto_find_batch_size 逐次减小批量，减到 1 仍然显存不足。".to_owned(),
+            "要减的是与批量无关的部分：缩短序列、开启梯度检查点、改用 LoRA 或 4 位量化、做分片。建议中有最快的可行办法。".to_owned(),
+        ),
         Kind::HiddenProcess => {
             ("17179869184.00 GiB 是减到零以下的计数：容器让 NVML 看不到这个进程。".to_owned(), String::new())
         }

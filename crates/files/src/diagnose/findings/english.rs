@@ -85,6 +85,12 @@ pub(super) fn said(kind: &Kind) -> Said {
             "Call torch.cuda.memory._record_memory_history() before the first step and dump after the third."
                 .to_owned(),
         ),
+        Kind::NoBatchSize => (
+            "auto_find_batch_size tried smaller and smaller batches, and a batch of one ran out of memory too.".to_owned(),
+            "Take what does not shrink with the batch: shorter sequences, gradient checkpointing, LoRA or a 4-bit base, \
+             sharding. The advice shows the quickest way to fit."
+                .to_owned(),
+        ),
         Kind::HiddenProcess => (
             "17179869184.00 GiB is a counter below zero: a container hides the process from NVML.".to_owned(),
             String::new(),

@@ -191,6 +191,9 @@ pub enum Kind {
     Snapshot(Box<Comparison>),
     /// A snapshot without a whole step.
     SnapshotWithoutStep,
+    /// Smaller and smaller batches were tried, and one sequence at a time ran out of memory too (accelerate utils/memory.py
+    /// `find_executable_batch_size`).
+    NoBatchSize,
     /// The process' own use was printed as a counter below zero: a container hides it from NVML.
     HiddenProcess,
 }
@@ -247,6 +250,7 @@ impl Kind {
             Self::Differs { .. } => "measured_differs",
             Self::Snapshot(_) => "snapshot_against_plan",
             Self::SnapshotWithoutStep => "snapshot_without_step",
+            Self::NoBatchSize => "no_executable_batch_size",
             Self::HiddenProcess => "hidden_process",
         }
     }

@@ -22,6 +22,7 @@ const MARKS: &[(&str, Format)] = &[
     ("Cudafailure2'outofmemory'", Format::NcclOutOfMemory),
     ("ncclUnhandledCudaError", Format::NcclOutOfMemory),
     ("Erroroutofmemoryatline", Format::BitsandbytesOutOfMemory),
+    ("Noexecutablebatchsizefound", Format::NoExecutableBatchSize),
     ("RESOURCE_EXHAUSTED:Outofmemory", Format::Xla),
     ("OOMwhenallocatingtensor", Format::Xla),
     ("Outofmemoryallocating", Format::CudaError),
