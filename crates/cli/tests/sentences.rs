@@ -34,6 +34,7 @@ const fn kind_of_note(note: &Note) -> usize {
         Note::QuantizedBaseNotSharded { .. } => 13,
         Note::HostTooSmall { .. } => 14,
         Note::PackedWeightsHeld => 15,
+        Note::UnmatchedTargets { .. } => 16,
     }
 }
 
@@ -80,6 +81,7 @@ fn notes_are_the_pages() {
         r#"{"model": "Qwen/Qwen2.5-0.5B", "method": "qlora", "num_gpus": 2, "zero_stage": 3}"#,
         r#"{"model": "mistralai/Mixtral-8x7B-v0.1", "num_gpus": 8, "host_memory_gib": 512}"#,
         r#"{"model": "Qwen/Qwen2.5-0.5B", "task": "dpo", "num_gpus": 2}"#,
+        r#"{"model": "Qwen/Qwen2.5-0.5B", "lora": {"target_modules": ["q_proj", "c_attn"]}}"#,
     ] {
         let job = Job::resolve(&Plan::from_json(plan).unwrap()).unwrap();
         let estimate = memory::estimate_replayed(&job);
@@ -92,7 +94,7 @@ fn notes_are_the_pages() {
         assert_eq!(json["notes"], serde_json::json!(said), "{plan}");
         kinds.extend(estimate.notes.iter().map(kind_of_note));
     }
-    assert_eq!(kinds, (0..16).collect());
+    assert_eq!(kinds, (0..17).collect());
 }
 
 /// What is wrong with a plan as it is read, or else once it is looked at.

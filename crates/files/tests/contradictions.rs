@@ -100,6 +100,8 @@ fn lengths_groups_and_names() {
     found(&[("t.py", group)], None, "partial_group", (0, 3));
     let module = "model_name_or_path: Qwen/Qwen3-4B\nstage: sft\nfinetuning_type: lora\nlora_target: query_key_value\ntemplate: q\ndataset: d\n";
     found(&[("t.yaml", module)], None, "plan_problem", (0, 4));
+    let passed_over = "model_name_or_path: Qwen/Qwen3-4B\nstage: sft\nfinetuning_type: lora\nlora_target: q_proj,c_attn\ntemplate: q\ndataset: d\n";
+    found(&[("t.yaml", passed_over)], None, "unmatched_targets", (0, 4));
     let typo = "model_name_or_path: Qwen/Qwen3-4B\nstage: sft\nfinetuning_type: lora\ncutof_len: 512\ntemplate: q\ndataset: d\n";
     found(&[("t.yaml", typo)], None, "unknown_key", (0, 4));
     let renamed =

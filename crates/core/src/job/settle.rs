@@ -2,7 +2,7 @@
 
 use super::{Job, models};
 use crate::order;
-use crate::plan::{Kind, Plan, Problem, ProblemKind, TargetModules, attention_module_names, field};
+use crate::plan::{Kind, Plan, Problem, ProblemKind, TargetModules, attention_module_names, field, unmatched_targets};
 
 /// Most fields that one choice moves: a chain of dependent fields is shorter.
 const MOST_CHANGES: usize = 8;
@@ -14,6 +14,10 @@ impl Plan {
     /// `None` where no change of one field at a time leads to a plan that can be estimated: an unknown model, say.
     pub fn settled(&self, chosen: &[&str]) -> Option<Self> {
         let mut plan = self.clone();
+        if chosen.contains(&"model") {
+            // Targets of the model before it: peft would pass over them, and nobody meant that.
+            move_targets(&mut plan);
+        }
         for _ in 0..MOST_CHANGES {
             let Err(problems) = Job::resolve(&plan) else { return Some(plan) };
             plan = without_one(&plan, &problems, chosen)?;
@@ -69,6 +73,24 @@ fn fixes(plan: &Plan, problem: &Problem) -> Vec<(String, String)> {
             modelled.first().map(|value| own((*value).to_owned())).into_iter().collect()
         }
         _ => Vec::new(),
+    }
+}
+
+/// Puts the adapters of a plan whose model has not all of their targets on what it has instead.
+fn move_targets(plan: &mut Plan) {
+    let Ok(model) = models::read(&plan.model) else { return };
+    let unmatched: Vec<String> = unmatched_targets(plan, &model).into_iter().map(str::to_owned).collect();
+    let TargetModules::Names(names) = &plan.lora.target_modules else { return };
+    if unmatched.is_empty() || unmatched.len() == names.len() {
+        // Of a list that matches nothing the problem says so.
+        return;
+    }
+    for name in unmatched {
+        let moved = other_targets(plan, &name);
+        // A field of a fixed name takes a list of modules that the model has.
+        if let Some(field) = field("lora.target_modules") {
+            let _ = field.set_text(plan, &moved);
+        }
     }
 }
 

@@ -15,7 +15,7 @@ use super::term::{Category, Term};
 use crate::gpu::HostMemory;
 use crate::job::{AttentionKernel, Job, Scheme};
 use crate::model::{self, Reading};
-use crate::plan::{Alternative, Method, ModelChoice, Plan, Task};
+use crate::plan::{Alternative, Method, ModelChoice, Plan, Task, unmatched_targets};
 use headroom_torch::allocator::Mode;
 
 /// Runs one step of `job` on sizes and says what it holds, when, and whether it fits.
@@ -275,6 +275,10 @@ fn notes(job: &Job, step: &program::Step, host: &[HostAllocation]) -> Vec<Note> 
     let is_eager = job.attention == AttentionKernel::Eager;
     if plan.attn_implementation.name() == "sdpa" && !model.behaviour.supports_sdpa && is_eager {
         notes.push(Note::EagerOnly { model_type: model_type.clone() });
+    }
+    let unmatched = unmatched_targets(plan, model);
+    if !unmatched.is_empty() {
+        notes.push(Note::UnmatchedTargets { names: unmatched.into_iter().map(str::to_owned).collect() });
     }
     if plan.zero_stage > 0 && plan.num_gpus == 1 {
         notes.push(Note::ZeroOnOneGpu);

@@ -233,6 +233,11 @@ pub enum Note {
         /// Its `model_type`.
         model_type: String,
     },
+    /// Some of `lora.target_modules` match no module, and peft passes over them: they get no adapters.
+    UnmatchedTargets {
+        /// Their names.
+        names: Vec<String>,
+    },
     /// ZeRO on one GPU shards nothing.
     ZeroOnOneGpu,
     /// FSDP2 offloads all or nothing: `CPUOffloadPolicy` moves what the plan does not name as well.

@@ -33,7 +33,7 @@ pub use companion::{Companion, CompanionModel, InstanceRole};
 pub use fields::Field;
 pub use json::MAX_JSON_BYTES;
 pub use kind::{Kind, Unit};
-pub use modules::{attention_module_names, linear_module_names, names_module};
+pub use modules::{attention_module_names, linear_module_names, names_module, unmatched_targets};
 pub use names::*;
 pub use optimizers::Optimizer;
 pub use problem::*;

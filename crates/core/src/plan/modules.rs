@@ -58,12 +58,33 @@ fn modules(model: &Model) -> impl Iterator<Item = &Module> {
     model.embeddings.iter().chain(layers).chain(&model.final_modules).chain(&model.head)
 }
 
-/// Problems of the names in `plan.lora` that no module of `model` has.
+/// Names in `lora.target_modules` that no module of `model` has. peft passes over them without a word as long as another target is
+/// found (tuners/tuners_utils.py `inject_adapter`); where none is, it raises.
+pub fn unmatched_targets<'a>(plan: &'a Plan, model: &Model) -> Vec<&'a str> {
+    let TargetModules::Names(names) = &plan.lora.target_modules else { return Vec::new() };
+    if plan.method == Method::Full {
+        return Vec::new();
+    }
+    let converted = AdapterTargets::of(plan, model);
+    let has_head = has_head(plan, model);
+    let is_there = |name: &str| {
+        (has_head && name == HEAD)
+            || converted.converts(name)
+            || modules(model).any(|module| names_module(name, &module.name))
+    };
+    names.iter().map(String::as_str).filter(|name| !is_there(name)).collect()
+}
+
+fn has_head(plan: &Plan, model: &Model) -> bool {
+    model.kind == ModelKind::Decoder && plan.task != Task::SequenceClassification
+}
+
+/// Problems of the names in `plan.lora` that no module of `model` has, or that adapters cannot sit on.
 pub(crate) fn unknown_names(plan: &Plan, model: &Model) -> Vec<Problem> {
     if plan.method == Method::Full {
         return Vec::new();
     }
-    let has_head = model.kind == ModelKind::Decoder && plan.task != Task::SequenceClassification;
+    let has_head = has_head(plan, model);
     let problem = |field: &str, name: &String| {
         let known = linear_module_names(model).into_iter().map(str::to_owned).collect();
         let kind = ProblemKind::NoSuchModule { name: name.clone(), known };
@@ -88,7 +109,12 @@ pub(crate) fn unknown_names(plan: &Plan, model: &Model) -> Vec<Problem> {
         TargetModules::AllLinear => &[],
         TargetModules::Names(names) => names.as_slice(),
     };
-    let targets = targets.iter().filter(|name| !is_target(name)).map(|name| problem("lora.target_modules", name));
+    let unmatched = unmatched_targets(plan, model);
+    // Of bare parameters `adapter_targets` says what is not there: any that is left is found.
+    let is_any_there = unmatched.len() < targets.len() || !plan.lora.target_parameters.is_empty();
+    let is_passed_over = |name: &str| is_any_there && unmatched.contains(&name);
+    let targets = targets.iter().filter(|name| !is_target(name) && !is_passed_over(name));
+    let targets = targets.map(|name| problem("lora.target_modules", name));
     let saved = plan.lora.modules_to_save.iter().filter(|name| !is_module(name));
     let saved = saved.map(|name| problem("lora.modules_to_save", name));
     targets.chain(saved).chain(adapter_targets::problems(plan, model)).collect()

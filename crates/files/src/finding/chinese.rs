@@ -149,6 +149,10 @@ pub(super) fn said(kind: &Kind) -> Said {
             let sentence = (headroom_text::Language::Chinese.texts().problem)(problem);
             say(format!("{}：{sentence}", problem.field), "运行本身可能没有问题；要进行估算，请在计划中修改该设置。")
         }
+        Kind::UnmatchedTargets { names } => say(
+            format!("模型没有名为 {names} 的模块：peft 会直接跳过，不报错，也不在那里训练适配器。"),
+            "请改正或删除该名称。",
+        ),
         Kind::NoEffect { key, instead } => {
             say(format!("`{key}` 在这个训练器中不起作用。"), format!("请使用 `{instead}`。"))
         }

@@ -173,6 +173,12 @@ pub(super) fn said(kind: &Kind) -> Said {
             let text = problem_line(problem);
             say(text, "The run may be right as it is; to estimate it, change this setting in the plan.")
         }
+        Kind::UnmatchedTargets { names } => say(
+            format!(
+                "The model has no module {names}: peft passes over it without a word, and trains no adapter there."
+            ),
+            "Correct the name, or remove it.",
+        ),
         Kind::NoEffect { key, instead } => {
             say(format!("`{key}` has no effect in this trainer."), format!("Use `{instead}`."))
         }

@@ -277,6 +277,11 @@ kinds! {
         /// What.
         problem: Problem,
     } = "not_modelled", Warning;
+    /// LoRA targets that match no module beside others that do: peft passes over them.
+    UnmatchedTargets {
+        /// The names, separated by commas.
+        names: String,
+    } = "unmatched_targets", Warning;
     /// A key that has no effect in this trainer.
     NoEffect {
         /// As written.

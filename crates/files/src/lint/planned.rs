@@ -1,7 +1,7 @@
 //! What the plan itself cannot be, and lengths that the model does not have.
 
 use headroom_core::job::Job;
-use headroom_core::plan::{Problem, ProblemKind, TargetModules, Task, TrainerName};
+use headroom_core::plan::{Problem, ProblemKind, Task, TrainerName, unmatched_targets};
 
 use super::Linter;
 use crate::finding::{Finding, Kind};
@@ -11,7 +11,10 @@ use crate::trainers::Fact;
 impl Linter<'_> {
     pub(super) fn planned(&mut self) {
         match Job::resolve(&self.plan) {
-            Ok(job) => self.length(&job),
+            Ok(job) => {
+                self.length(&job);
+                self.targets(&job);
+            }
             Err(problems) => problems.into_iter().for_each(|problem| self.problem(problem)),
         }
         self.groups();
@@ -48,18 +51,6 @@ impl Linter<'_> {
         let field = problem.field.as_str();
         match &problem.kind {
             ProblemKind::NotModelled { .. } => true,
-            // peft leaves out names that match nothing, as long as another matches (tuners/tuners_utils.py `inject_adapter`).
-            ProblemKind::NoSuchModule { known, .. } if field == "lora.target_modules" => {
-                match &self.plan.lora.target_modules {
-                    TargetModules::Names(names) => {
-                        let ends = |whole: &String, name: &str| whole == name || whole.ends_with(&[".", name].concat());
-                        names
-                            .iter()
-                            .any(|name| known.iter().any(|whole| ends(whole, name) || name.ends_with(whole.as_str())))
-                    }
-                    TargetModules::AllLinear => false,
-                }
-            }
             // Releases that were not measured, or that the files do not name.
             ProblemKind::Contradiction { other, .. } => {
                 field.starts_with("software.")
@@ -89,6 +80,14 @@ impl Linter<'_> {
             || ["num_gpus", "rollout.num_generations"].into_iter().any(|field| self.is_stated(field));
         let unknown = !launched || self.imported.findings.iter().any(|finding| finding.kind == Kind::GpusUnknown);
         !unknown && ![Fact::Processes, Fact::ProcessesPerMachine, Fact::Machines].into_iter().any(computed)
+    }
+
+    /// What peft passes over without a word.
+    fn targets(&mut self, job: &Job) {
+        let names = unmatched_targets(&self.plan, job.model()).join(", ");
+        if !names.is_empty() {
+            self.put(Kind::UnmatchedTargets { names }, "lora.target_modules");
+        }
     }
 
     fn length(&mut self, job: &Job) {

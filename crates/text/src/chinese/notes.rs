@@ -30,6 +30,9 @@ pub(super) fn note(note: &Note) -> String {
         Note::PackedWeightsHeld => {
             "ZeRO-3 会切分 4 位基座，但 bitsandbytes 会把拿到的每个权重保留到反向结束：峰值时每张卡都存一整份。FSDP 会释放聚合来的权重。".to_owned()
         }
+        Note::UnmatchedTargets { names } => {
+            format!("模型没有名为 {} 的模块：peft 会直接跳过，不报错，也不在那里训练适配器。", names.join("、"))
+        }
         Note::ZeroOnOneGpu => "单卡上的 ZeRO 没有可分片的内容，只有卸载才能省显存。".to_owned(),
         Note::GpuLacksBfloat16 => "这张卡没有 bf16 硬件支持，也无法运行 flash-attn，可以考虑 float16。".to_owned(),
         Note::AttentionKernel { kernel } => {

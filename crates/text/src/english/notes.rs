@@ -37,6 +37,10 @@ pub(super) fn note(note: &Note) -> String {
             "ZeRO-3 partitions the 4-bit base, but bitsandbytes keeps each weight that it was given until backward has ended: at the peak every GPU holds all of it. FSDP frees what it gathered."
                 .to_owned()
         }
+        Note::UnmatchedTargets { names } => format!(
+            "The model has no module {}: peft passes over it without a word, and trains no adapter there.",
+            names.join(", ")
+        ),
         Note::ZeroOnOneGpu => "ZeRO on one GPU shards nothing: only offload saves memory there.".to_owned(),
         Note::GpuLacksBfloat16 => {
             "This GPU does not compute bf16 in hardware, and flash-attn does not run on it: consider float16."
