@@ -35,10 +35,10 @@ pub(super) fn training_step(inputs: &TimingInputs, scored: f64) -> Tally {
     micro.add(&outside.backward, 1.0);
     micro.add(&layers.backward, 1.0);
     let backward = micro.total() - forward;
-    if inputs.job.plan.activation_offloading {
-        let link = offload::seconds(inputs);
-        micro.charge(Part::Offload, (link - forward).max(0.0) + (link - backward).max(0.0));
-    }
+    let link = if inputs.job.plan.activation_offloading { offload::seconds(inputs) } else { 0.0 };
+    micro.charge(Part::Offload, (link - forward).max(0.0) + (link - backward).max(0.0));
+    // What is waited for on the link hides collectives as computing does.
+    let (forward, backward) = (forward.max(link), backward.max(link));
     // The host runs ahead of the GPU or behind it.
     let repeats = if checkpoints { 2.0 } else { 1.0 };
     let host = (outside.forward.launches + layers.forward.launches * repeats) * FORWARD_LAUNCH
