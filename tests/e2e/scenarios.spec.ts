@@ -40,6 +40,7 @@ for (const title of SCENARIOS) {
     await planner.open();
     await planner.gallery.click();
     const links = page.getByRole("article", { name: title }).getByRole("link");
+    await links.first().waitFor();
     const hrefs = await links.evaluateAll((all) => all.map((link) => link.getAttribute("href")!));
     expect(hrefs.length).toBeGreaterThan(1);
     for (const [place, href] of hrefs.entries()) {

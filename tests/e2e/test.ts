@@ -19,6 +19,8 @@ export const test = base.extend<Fixtures>({
         if (["error", "warning"].includes(message.type())) complaints.push(`${message.type()}: ${message.text()}`);
       });
       page.on("requestfailed", (request) => {
+        // What was still on its way when the test left the page, or ended.
+        if (request.failure()?.errorText === "net::ERR_ABORTED") return;
         complaints.push(`failed: ${request.url()} ${request.failure()?.errorText}`);
       });
       page.on("request", (request) => {

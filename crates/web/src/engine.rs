@@ -8,7 +8,7 @@ use leptos::prelude::{document, request_animation_frame, window};
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::{Closure, wasm_bindgen};
 
-use crate::{address, clipboard, combobox, places, shell, stillness, texts};
+use crate::{address, clipboard, combobox, places, shell, texts};
 
 #[wasm_bindgen]
 extern "C" {
@@ -47,7 +47,6 @@ pub(crate) fn send(action: &str, value: &str) {
     }
     mark("data-pending", true);
     mark("data-computing", true);
-    stillness::end();
     take(Event::encode(&[Event { action: action.to_owned(), value: value.to_owned() }]));
 }
 
@@ -133,9 +132,6 @@ fn show() {
     }
     if is_done && is_up_to_date() {
         mark("data-computing", HAS_MORE.get());
-        if !HAS_MORE.get() {
-            stillness::begin();
-        }
         // Where it does not stand yet, a later answer brings it.
         if TO_SHOW.get().is_some_and(shell::bring_into_sight) {
             TO_SHOW.set(None);

@@ -17,7 +17,6 @@ mod events;
 mod live;
 mod places;
 mod shell;
-mod stillness;
 mod texts;
 mod theme;
 mod widths;

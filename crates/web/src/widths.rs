@@ -1,8 +1,8 @@
 //! Widths of the places that charts are drawn for: `data-width` names them.
 
-use std::cell::{Cell, OnceCell, RefCell};
+use std::cell::{OnceCell, RefCell};
 
-use leptos::prelude::{document, request_animation_frame};
+use leptos::prelude::document;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::Closure;
 use web_sys::{Element, ResizeObserver, ResizeObserverEntry};
@@ -11,8 +11,6 @@ use crate::engine;
 
 thread_local! {
     static OBSERVER: OnceCell<Option<ResizeObserver>> = const { OnceCell::new() };
-    /// Whether those without a width are measured with the next frame.
-    static COMING: Cell<bool> = const { Cell::new(false) };
     /// What is observed, with the width that the engine was told.
     static OBSERVED: RefCell<Vec<(Element, u32)>> = const { RefCell::new(Vec::new()) };
 }
@@ -33,25 +31,6 @@ pub(crate) fn observe_within(host: &Element) {
                 }
             });
             observed.push((element, 0));
-            measure_soon();
-        }
-    });
-}
-
-/// Measures, with the next frame, what has no width yet: of a panel that is not on the screen the observer says nothing, and its
-/// chart should stand when the reader gets there. One layout serves all.
-fn measure_soon() {
-    if COMING.replace(true) {
-        return;
-    }
-    request_animation_frame(|| {
-        COMING.set(false);
-        let new: Vec<Element> = OBSERVED.with_borrow(|observed| {
-            observed.iter().filter(|(_, known)| *known == 0).map(|(element, _)| element.clone()).collect()
-        });
-        let widths: Vec<u32> = new.iter().map(|element| element.get_bounding_client_rect().width() as u32).collect();
-        for (element, width) in new.iter().zip(widths) {
-            tell(element, width);
         }
     });
 }
@@ -59,8 +38,7 @@ fn measure_soon() {
 fn observer_of_widths() -> Option<ResizeObserver> {
     let hear = Closure::<dyn Fn(js_sys::Array)>::new(|entries: js_sys::Array| {
         for entry in entries.iter() {
-            let entry: ResizeObserverEntry = entry.unchecked_into();
-            tell(&entry.target(), entry.content_rect().width() as u32);
+            tell(&entry.unchecked_into::<ResizeObserverEntry>());
         }
     });
     let observer = ResizeObserver::new(hear.as_ref().unchecked_ref()).ok();
@@ -68,13 +46,15 @@ fn observer_of_widths() -> Option<ResizeObserver> {
     observer
 }
 
-fn tell(element: &Element, width: u32) {
+fn tell(entry: &ResizeObserverEntry) {
+    let element = entry.target();
+    let width = entry.content_rect().width() as u32;
     let is_new = OBSERVED.with_borrow_mut(|observed| {
-        let known = observed.iter_mut().find(|(other, _)| other == element);
+        let known = observed.iter_mut().find(|(other, _)| *other == element);
         known.is_some_and(|(_, known)| std::mem::replace(known, width) != width)
     });
     // Nothing is drawn for what is not shown.
-    if is_new && width > 0 && document().contains(Some(element)) {
+    if is_new && width > 0 && document().contains(Some(&element)) {
         engine::send(&format!("width {}", element.get_attribute("data-width").unwrap_or_default()), &width.to_string());
     }
 }
