@@ -49,14 +49,17 @@ export const start = async (post) => {
     if (turn === 1 || turn === 2) go(id);
   };
   // Beside the page nothing can be waited for in the middle of a call.
-  if (!inWorker) await engine.parts?.all();
+  if (!inWorker) await engine.parts?.all(true);
   await engine.default({ module_or_path: new URL("headroom-worker_bg.wasm", import.meta.url) });
-  return ({ id, open, events, close }) => {
+  return ({ id, open, events, files = [], close }) => {
     if (open) {
       const answering = new engine.Answering(open.page, open.fragment, open.languages);
       views.set(id, { answering, since: performance.now(), isOpen: false });
     }
     if (events) views.get(id)?.answering.take(events);
+    files.forEach(({ name, bytes, size }, at) => {
+      views.get(id)?.answering.bring(name, bytes, size, at === files.length - 1);
+    });
     if (close) {
       views.get(id)?.answering.free();
       views.delete(id);

@@ -30,11 +30,20 @@ try {
   throw error;
 }
 
-// The room for files is a module of its own: files.js fetches it when it is first asked for, or something is dropped.
-const openFiles = async (asked) => (await import(new URL("files.js", document.baseURI))).open(asked);
-document.addEventListener("click", (event) => {
-  const button = event.target.closest?.("[data-files]");
-  if (button) openFiles({ tab: button.dataset.files });
+// Files that are chosen or dropped go to the engine as they are; charts become files. What that takes is fetched when it is
+// first asked for.
+const files = () => import(new URL("files.js", document.baseURI));
+const bring = async (entries) => engine.bring(id, await (await files()).filesOf(entries));
+document.addEventListener("click", async ({ target }) => {
+  const button = target.closest?.("[data-choose], [data-picture]");
+  if (button?.dataset.choose) document.getElementById(button.dataset.choose)?.click();
+  if (button?.dataset.picture) (await files()).save(...button.dataset.picture.split(" "));
+});
+document.addEventListener("change", ({ target }) => {
+  if (!target.matches?.("input[data-bring]")) return;
+  bring([...target.files]);
+  // The same files can be chosen again after a correction.
+  target.value = "";
 });
 const brought = (event) => event.dataTransfer?.types.includes("Files") && !event.target.closest?.(".own-config");
 document.addEventListener("dragover", (event) => brought(event) && event.preventDefault());
@@ -42,6 +51,5 @@ document.addEventListener("drop", (event) => {
   if (!brought(event)) return;
   event.preventDefault();
   // Gone when the event ends, so taken before anything is awaited.
-  const entries = [...event.dataTransfer.items].map((item) => item.webkitGetAsEntry?.() ?? item.getAsFile()).filter(Boolean);
-  openFiles({ tab: "read", entries });
+  bring([...event.dataTransfer.items].map((item) => item.webkitGetAsEntry?.() ?? item.getAsFile()).filter(Boolean));
 });

@@ -49,6 +49,7 @@ export const open = ({ page, fragment, languages }) => {
   return views;
 };
 export const take = (id, events) => send({ id, events });
+export const bring = (id, files) => send({ id, files });
 export const listen = (id, listener) => {
   listeners.set(id, listener);
   (early.get(id) ?? []).forEach(listener);

@@ -1,23 +1,41 @@
-// Loads the module that reads and writes files, once, and hands on what is asked of it.
+// What is brought as files, and charts as files: fetched when it is first needed.
 const MOST_FILES = 64;
-let loaded;
+// Larger ones are not read; the engine says so.
+const LARGEST = 64 * 2 ** 20;
 
-const load = async () => {
-  const module = await import(new URL("headroom-files-page.js", document.baseURI));
-  await module.default({ module_or_path: new URL("headroom-files-page_bg.wasm", document.baseURI) });
-  const root = document.getElementById("files");
-  root.addEventListener("headroom-picture", ({ detail }) => save(detail));
-  const tell = () => root.dispatchEvent(new CustomEvent("headroom-files", { detail: {} }));
-  new MutationObserver(tell).observe(document.documentElement, { attributeFilter: ["lang"] });
-  window.addEventListener("headroom-plan", tell);
-  window.addEventListener("popstate", tell);
+// The files of a drop, folders walked.
+export const filesOf = async (entries) => {
+  const files = [];
+  const walk = async (entry) => {
+    if (files.length >= MOST_FILES) return;
+    if (entry instanceof File) {
+      files.push(entry);
+    } else if (entry.isFile) {
+      const file = await new Promise((resolve, reject) => entry.file(resolve, reject));
+      files.push(file);
+    } else {
+      const reader = entry.createReader();
+      for (;;) {
+        const some = await new Promise((resolve, reject) => reader.readEntries(resolve, reject));
+        if (some.length === 0) break;
+        for (const inner of some) await walk(inner);
+      }
+    }
+  };
+  for (const entry of entries) await walk(entry);
+  return Promise.all(files.map(async (file) => {
+    const bytes = new Uint8Array(file.size > LARGEST ? 0 : await file.arrayBuffer());
+    return { name: file.name, size: file.size, bytes };
+  }));
 };
 
 const download = (name, url) => Object.assign(document.createElement("a"), { download: name, href: url }).click();
 
 // A chart of the page as a file of its own: what the style sheet says is written into it.
 const PAINT = ["fill", "stroke", "font-family", "font-weight", "opacity"];
-const save = async ({ svg, form }) => {
+export const save = async (place, form) => {
+  const svg = document.querySelector(`[data-width=${place}] .drawing svg`);
+  if (!svg) return;
   const copy = svg.cloneNode(true);
   const copies = [copy, ...copy.querySelectorAll("*")];
   [svg, ...svg.querySelectorAll("*")].forEach((from, at) => {
@@ -37,41 +55,4 @@ const save = async ({ svg, form }) => {
   const canvas = Object.assign(document.createElement("canvas"), { width: width * 2, height: height * 2 });
   canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
   download("headroom.png", canvas.toDataURL("image/png"));
-};
-
-// The files of a drop, folders walked.
-const filesOf = async (entries) => {
-  const files = [];
-  const walk = async (entry) => {
-    if (files.length >= MOST_FILES) return;
-    if (entry instanceof File) {
-      files.push(entry);
-    } else if (entry.isFile) {
-      const file = await new Promise((resolve, reject) => entry.file(resolve, reject));
-      files.push(file);
-    } else {
-      const reader = entry.createReader();
-      for (;;) {
-        const some = await new Promise((resolve, reject) => reader.readEntries(resolve, reject));
-        if (some.length === 0) break;
-        for (const inner of some) await walk(inner);
-      }
-    }
-  };
-  for (const entry of entries) await walk(entry);
-  return files;
-};
-
-export const open = async ({ tab, entries = [] }) => {
-  const root = document.getElementById("files");
-  root.setAttribute("aria-busy", "true");
-  try {
-    await (loaded ??= load());
-    root.dispatchEvent(new CustomEvent("headroom-files", { detail: { tab, files: await filesOf(entries) } }));
-  } catch (error) {
-    loaded = undefined;
-    root.textContent = String(error);
-  } finally {
-    root.removeAttribute("aria-busy");
-  }
 };

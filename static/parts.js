@@ -4,9 +4,12 @@ export class Parts {
   #urls;
   #modules = new Map();
   #first;
+  #early;
 
-  constructor(urls) {
+  // The first `early` parts are those that most readers will need.
+  constructor(urls, early) {
     this.#urls = urls;
+    this.#early = early;
   }
 
   // What the first module imports.
@@ -17,15 +20,11 @@ export class Parts {
     this.#first = first;
   }
 
-  // Fetches and compiles every part, one after the other, and runs none: for when nothing else is to be done.
-  async prefetch() {
-    for (let part = 1; part <= this.#urls.length; part += 1) await this.#fetch(part);
-  }
-
-  // The same all at once. Where there is no worker this comes before the start: a page must not wait in the middle of a
-  // call, and may not compile there.
-  async all() {
-    await Promise.all(this.#urls.map((_, at) => this.#fetch(at + 1)));
+  // Fetches and compiles what most readers will need, and runs none of it. `whole`: everything; where there is no worker that
+  // comes before the start, as a page must not wait in the middle of a call, and may not compile there.
+  async all(whole = false) {
+    const urls = whole ? this.#urls : this.#urls.slice(0, this.#early);
+    await Promise.all(urls.map((_, at) => this.#fetch(at + 1)));
   }
 
   async #fetch(part) {

@@ -100,7 +100,7 @@ for (const words of Object.values(WORDS)) {
       await expect(panel.locator("pre").first()).toContainText('"stage": 2');
       await panel.getByRole("combobox", { name: words.format }).selectOption("all");
       const download = page.waitForEvent("download");
-      await panel.getByRole("button", { name: words.zip }).click();
+      await panel.getByRole("link", { name: words.zip }).click();
       const bytes = readFileSync(await (await download).path());
       expect(bytes.subarray(0, 2).toString()).toBe("PK");
     });

@@ -9,7 +9,7 @@ use headroom_view::{Answer, Event, Node};
 use crate::page::{Offered, Page};
 use crate::replays::Replays;
 use crate::state::State;
-use crate::{advice, form, frame, gallery, options, result};
+use crate::{advice, files, form, frame, gallery, options, result};
 
 /// What a turn of work came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,7 +64,7 @@ struct Place {
 const FIRST: usize = 9;
 
 /// All panels, the first ones first.
-const PLACES: [Place; 24] = [
+const PLACES: [Place; 25] = [
     Place { name: "form", draw: form::panel },
     Place { name: "verdict", draw: result::verdict },
     Place { name: "verdict-line", draw: result::verdict_line },
@@ -89,6 +89,7 @@ const PLACES: [Place; 24] = [
     Place { name: "summary", draw: options::summary },
     Place { name: "footer", draw: frame::footer },
     Place { name: "gallery", draw: gallery::panel },
+    Place { name: "files", draw: files::panel },
 ];
 
 /// What a panel was when the page was last told.
@@ -168,6 +169,16 @@ impl Engine {
         self.next = 0;
     }
 
+    /// Takes a file that the reader chose or dropped, by its name; `size`, bytes, is more than `bytes` are where it was too
+    /// large to be read. What was brought is read once the last one of it is here.
+    pub fn bring(&mut self, name: &str, bytes: Vec<u8>, size: u64, is_last: bool) {
+        files::bring(&mut self.state, name, bytes, size);
+        if is_last {
+            files::brought(&mut self.state);
+            self.next = 0;
+        }
+    }
+
     fn act(&mut self, event: &Event) {
         let state = &mut self.state;
         let (verb, about) = event.action.split_once(' ').unwrap_or((&event.action, ""));
@@ -199,7 +210,7 @@ impl Engine {
             }
             _ => {
                 // The first room that knows the verb has it.
-                let rooms = [form::act, frame::act, result::act, advice::act, options::act, gallery::act];
+                let rooms = [form::act, frame::act, result::act, advice::act, options::act, gallery::act, files::act];
                 let _ = rooms.iter().any(|act| act(state, verb, about, value));
             }
         }
@@ -357,6 +368,8 @@ impl Engine {
 
     /// The next piece of what is still to be found out: the plan's own replay, what the reader asked for by a click, the
     /// advice, then what stands further down.
+    // A first view does without it, and without all that it calls.
+    #[inline(never)]
     fn find_out(&mut self) -> Step {
         // What stands beside the plan is sketched before anything is replayed, so that no button stands for an older plan.
         let plan = self.state.plan();

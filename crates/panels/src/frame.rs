@@ -4,10 +4,10 @@ use headroom_core::plan::Problem;
 use headroom_text::Language;
 use headroom_view::{Element, Node, el, text};
 
-use crate::gallery;
 use crate::page::Page;
 use crate::pieces::{button, copy_button};
 use crate::state::State;
+use crate::{files, gallery};
 
 /// Name, language, theme, link.
 pub(crate) fn header(page: &Page) -> Option<Node> {
@@ -19,8 +19,8 @@ pub(crate) fn header(page: &Page) -> Option<Node> {
         .with(choice(texts.language, languages(page)))
         .with(choice(texts.theme, themes(page)))
         .with(gallery::button(page))
-        .with(files("read", texts.read_files))
-        .with(files("write", texts.write_files))
+        .with(files::opener(page, "read", texts.read_files))
+        .with(files::opener(page, "write", texts.write_files))
         .with(button("start-over", texts.start_over))
         .with(copy);
     Some(el("header").class("page-header").with(brand).with(actions).into())
@@ -63,16 +63,6 @@ fn themes(page: &Page) -> Element {
     let options = [("", texts.theme_system), ("light", texts.theme_light), ("dark", texts.theme_dark)];
     let options = options.into_iter().map(|(code, name)| el("option").attr("value", code).text(name)).collect();
     el("select").attr("data-set", "@theme").with_all(options)
-}
-
-/// A button of the room for files, a module of its own, which static/boot.js opens: it sees to `aria-expanded` too.
-fn files(side: &str, label: &str) -> Element {
-    el("button")
-        .attr("type", "button")
-        .attr("data-files", side)
-        .attr("aria-expanded", "false")
-        .attr("aria-controls", "files")
-        .text(label)
 }
 
 /// What the link that opened the page got wrong.

@@ -106,7 +106,7 @@ fn card(texts: &Texts, scenario: &Scenario, answers: &[Answered]) -> Element {
         // The address holds the plan: the page follows it as it follows any other link.
         let link = el("a").attr("href", &["#", plan.link].concat()).attr("data-do", "close gallery").text(name);
         // Text of the page's own and figures: no reader's words, so nothing to escape.
-        plans.push(el("li").with(link).with(el("div").markup(answer_html(texts, name, plan, estimate))));
+        plans.push(el("li").with(link).with(el("div").markup(&answer_html(texts, name, plan, estimate))));
     }
     el("article")
         .class("scenario")

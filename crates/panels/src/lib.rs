@@ -18,6 +18,7 @@ mod advice;
 mod desk;
 mod engine;
 mod figures;
+mod files;
 mod form;
 mod frame;
 mod gallery;

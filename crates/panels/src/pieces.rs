@@ -1,5 +1,5 @@
 //! Pieces that panels of several rooms show: verdicts, changed fields, tables, buttons. Those that return text are trusted
-//! HTML for [`Content::Markup`](headroom_view::Content::Markup): readers' words in it are escaped.
+//! HTML for [`Element::markup`](headroom_view::Element::markup): readers' words in it are escaped.
 
 use headroom_core::advise::difference::Changed;
 use headroom_core::memory::Fit;

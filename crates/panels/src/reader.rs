@@ -35,6 +35,12 @@ impl Reader {
         self.look();
     }
 
+    /// Brings a file.
+    pub(crate) fn bring(&mut self, name: &str, bytes: Vec<u8>, size: u64, is_last: bool) {
+        self.engine.bring(name, bytes, size, is_last);
+        self.look();
+    }
+
     /// Opens another plan, as the address brings it.
     pub(crate) fn follow(&mut self, fragment: &str) {
         self.act("follow", fragment);

@@ -8,7 +8,7 @@ use headroom_core::plan::{self, Plan, Problem};
 use headroom_text::Language;
 use headroom_view::{Address, History};
 
-use crate::{advice, form, options, result};
+use crate::{advice, files, form, options, result};
 
 /// What a choice changed besides the chosen fields, so that the plan can be estimated.
 #[derive(Debug, Clone, PartialEq)]
@@ -74,6 +74,8 @@ pub(crate) struct State {
     pub(crate) advice: advice::Chosen,
     /// What was chosen among the options.
     pub(crate) options: options::Chosen,
+    /// What was brought to the room for files.
+    pub(crate) files: files::Room,
     /// What the address is to hold, until the page has been told.
     pub(crate) address: Option<Address>,
     /// The element that is to take the focus, until the page has been told.
@@ -98,6 +100,7 @@ impl State {
             result: result::Fetched::default(),
             advice: advice::Chosen::default(),
             options: options::Chosen::default(),
+            files: files::Room::default(),
             address: None,
             focus: None,
         };

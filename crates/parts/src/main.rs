@@ -20,9 +20,9 @@ headroom-parts instrument MODULE.wasm OUT.wasm
 headroom-parts names MODULE.wasm LIST [--hashes]
     the names of the functions that a list gives by number; with their hashes each instance of a generic function counts by itself
 headroom-parts split MODULE.wasm --called LIST [--stage LIST]... --out FOLDER
-               [--largest BYTES] [--loader LOADER.js] [--prefix NAME] [--names] [--relocations LINKED.wasm]
-    first.wasm with the functions called, part files with the rest, and the loader that knows them; constants that only
-    parts use go with them where the module is given as it was linked with --emit-relocs
+               [--apart ROOM]... [--largest BYTES] [--loader LOADER.js] [--prefix NAME] [--names] [--relocations LINKED.wasm]
+    first.wasm with the functions called, part files with the rest, and the loader that knows them; functions of a crate or
+    room that stands apart, and what they alone call, are in parts that only a call fetches; constants that only parts use go with them where the module is given as it was linked with --emit-relocs
 A LIST has a function a line, by number or by name.";
 
 /// In bytes of code as the compiler leaves it: with its constants and after wasm-opt, about 90 kB after brotli.
@@ -123,6 +123,7 @@ fn print_names(module: &str, list: &str, hashes: bool) -> Result<()> {
 struct Asked<'a> {
     called: Option<&'a str>,
     stages: Vec<&'a str>,
+    apart: Vec<&'a str>,
     out: Option<&'a str>,
     largest: Option<usize>,
     loader: Option<&'a str>,
@@ -143,6 +144,7 @@ fn asked<'a>(options: &[&'a str]) -> Result<Asked<'a>> {
         match *word {
             "--called" => asked.called = Some(value),
             "--stage" => asked.stages.push(value),
+            "--apart" => asked.apart.push(value),
             "--out" => asked.out = Some(value),
             "--largest" => asked.largest = Some(value.parse().map_err(|_| unknown(options))?),
             "--loader" => asked.loader = Some(value),
@@ -163,6 +165,7 @@ fn write_split(module: &str, options: &[&str]) -> Result<()> {
         Wanted {
             called: functions(&module, called)?,
             stages: asked.stages.iter().map(|list| functions(&module, list)).collect::<Result<_>>()?,
+            apart: asked.apart.iter().map(|room| (*room).to_owned()).collect(),
             largest: asked.largest.unwrap_or(LARGEST),
             names: asked.names,
             uses: asked.relocations.map(|path| Uses::read(&read(path)?)).transpose()?,
@@ -186,7 +189,7 @@ fn write_split(module: &str, options: &[&str]) -> Result<()> {
         names.push(name);
     }
     if let Some(path) = asked.loader {
-        let text = loader::with_parts(&read_text(path)?, &names)?;
+        let text = loader::with_parts(&read_text(path)?, &names, files.early)?;
         write(&folder.join(Path::new(path).file_name().unwrap_or_default()), text.as_bytes())?;
     }
     Ok(())

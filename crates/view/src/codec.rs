@@ -52,8 +52,7 @@ impl Element {
     fn put(&self, bytes: &mut Vec<u8>) {
         let kind = match &self.content {
             Content::Children(_) => 1,
-            Content::Markup(_) => 2,
-            Content::Place(_) => 3,
+            Content::Place(_) => 2,
         };
         bytes.push(kind);
         put_text(bytes, &self.tag);
@@ -70,7 +69,6 @@ impl Element {
                     child.put(bytes);
                 }
             }
-            Content::Markup(text) => put_text(bytes, text),
             Content::Place(name) => put_text(bytes, name),
         }
     }
@@ -233,8 +231,7 @@ impl Reader<'_> {
                 }
                 Content::Children(children)
             }
-            2 => Content::Markup(self.text()?),
-            3 => Content::Place(self.name()?),
+            2 => Content::Place(self.name()?),
             _ => return None,
         };
         Some(Node::Element(Element { tag, key, attributes, content }))
@@ -246,8 +243,7 @@ mod tests {
     use crate::{Address, Answer, Event, History, Panel, el};
 
     fn answer() -> Answer {
-        let list =
-            el("ul").key("list").class("a b").with(el("li").text("one")).with(el("li").markup("<b>2</b>".to_owned()));
+        let list = el("ul").key("list").class("a b").with(el("li").text("one")).with(el("li").markup("<b>2</b>"));
         let node = el("section")
             .flag("hidden", true)
             .with(list)

@@ -3,7 +3,7 @@
 use crate::{Content, Element, Node};
 
 /// Elements that have no content and no end tag.
-const VOID: [&str; 5] = ["br", "hr", "img", "input", "meta"];
+pub(crate) const VOID: [&str; 5] = ["br", "hr", "img", "input", "meta"];
 
 /// `text` with what HTML would read as markup escaped.
 #[must_use]
@@ -46,24 +46,9 @@ impl Node {
             Self::Element(Element { content: Content::Children(children), .. }) => {
                 children.iter().map(Self::to_text).collect()
             }
-            Self::Element(Element { content: Content::Markup(markup), .. }) => without_tags(markup),
             Self::Element(Element { content: Content::Place(_), .. }) => String::new(),
         }
     }
-}
-
-fn without_tags(markup: &str) -> String {
-    let mut text = String::new();
-    let mut within = false;
-    for letter in markup.chars() {
-        match letter {
-            '<' => within = true,
-            '>' => within = false,
-            _ if within => {}
-            other => text.push(other),
-        }
-    }
-    text
 }
 
 impl Element {
@@ -85,7 +70,6 @@ impl Element {
         }
         match &self.content {
             Content::Children(children) => children.iter().for_each(|child| child.write_html(html)),
-            Content::Markup(markup) => html.push_str(markup),
             Content::Place(_) => {}
         }
         html.push_str("</");

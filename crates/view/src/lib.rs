@@ -9,6 +9,7 @@
 //! | attribute | meaning |
 //! | --- | --- |
 //! | `data-do` | a click sends this action |
+//! | `data-with-texts` | beside `data-do`: what stands in `data-text` areas is sent first |
 //! | `data-set` | `change` sends this action with the value; of a checkbox `true` or `false` |
 //! | `data-type` | `input` sends this action with the value |
 //! | `data-toggle` | opening or closing (`details`) sends this action with `true` or `false` |
@@ -21,12 +22,14 @@
 //! | `data-press` | one of the keys in `data-keys` sends this action with its name |
 //! | `data-combobox` | a searchable list of this field: `web/src/combobox.rs` says what it sends |
 //! | `data-text`, `data-file`, `data-drop`, `data-fetch` | long texts and files: `web/src/texts.rs` says what they send |
+//! | `data-bring`, `data-choose`, `data-picture` | files that are brought as bytes, and charts as files: `static/boot.js` |
 //! | `open` | set or removed when the engine changes its mind: what the reader opened stays open |
 //!
 //! An action that begins with `@` concerns the page alone (theme, clipboard, focus) and is not sent.
 
 mod codec;
 mod html;
+mod markup;
 mod message;
 
 use std::borrow::Cow;
@@ -64,8 +67,6 @@ pub struct Element {
 pub enum Content {
     /// Nodes one after the other.
     Children(Vec<Node>),
-    /// HTML or SVG that is trusted: charts, and text with markup of our own. Readers' words in it are escaped.
-    Markup(String),
     /// The panel of this name, which comes by itself.
     Place(Name),
 }
@@ -165,10 +166,10 @@ impl Element {
         self.child(Node::Text(text.to_owned()))
     }
 
-    /// Puts trusted HTML or SVG in place of what is in it.
+    /// Puts HTML or SVG of our own in place of what is in it; readers' words in it are escaped.
     #[must_use]
-    pub fn markup(mut self, markup: String) -> Self {
-        self.content = Content::Markup(markup);
+    pub fn markup(mut self, markup: &str) -> Self {
+        self.content = Content::Children(markup::nodes_of(markup));
         self
     }
 
@@ -188,7 +189,7 @@ impl Element {
     fn push(&mut self, node: Node) {
         match &mut self.content {
             Content::Children(children) => children.push(node),
-            Content::Markup(_) | Content::Place(_) => self.content = Content::Children(vec![node]),
+            Content::Place(_) => self.content = Content::Children(vec![node]),
         }
     }
 }

@@ -28,7 +28,8 @@ const URGENT: [&str; 4] = ["form", "verdict", "verdict-line", "advice"];
 thread_local! {
     /// How many events have been sent.
     static SENT: Cell<u32> = const { Cell::new(0) };
-    /// How many of them the panels on the page take into account.
+    /// How many of them the panels that have come take into account, and those on the page.
+    static ANSWERED: Cell<u32> = const { Cell::new(0) };
     static SHOWN: Cell<u32> = const { Cell::new(0) };
     /// Panels that wait for the browser's next turn, and the element to focus behind them.
     static WAITING: RefCell<(VecDeque<Panel>, Option<String>)> = const { RefCell::new((VecDeque::new(), None)) };
@@ -74,7 +75,7 @@ fn receive(answer: Answer) {
     if let Some(title) = title {
         document().set_title(&title);
     }
-    SHOWN.set(events);
+    ANSWERED.set(events);
     if !panels.is_empty() {
         shell::remove_skeleton();
     }
@@ -89,7 +90,20 @@ fn receive(answer: Answer) {
         }
     });
     HAS_MORE.set(more);
-    show();
+    show_in_turn();
+}
+
+/// Shows what waits when the next frame is made: what is put on the page before is laid out for what the pointer does
+/// meanwhile, and for the frame once more. A page in the background makes no frames.
+fn show_in_turn() {
+    if document().hidden() {
+        show();
+    } else if !HAS_TURN.replace(true) {
+        request_animation_frame(|| {
+            HAS_TURN.set(false);
+            show();
+        });
+    }
 }
 
 /// Says something on the root element, for styles and tests: `data-pending`, what the reader did is not yet on the page;
@@ -105,6 +119,7 @@ fn mark(name: &str, holds: bool) {
 fn show() {
     let now = || window().performance().map_or(0.0, |clock| clock.now());
     let began = now();
+    SHOWN.set(ANSWERED.get());
     let had_focus = clipboard::is_focused_somewhere();
     while let Some(panel) = WAITING.with_borrow_mut(|(waiting, _)| waiting.pop_front()) {
         let place = panel.place.clone().into_owned();
@@ -115,12 +130,14 @@ fn show() {
         }
     }
     combobox::refresh();
-    places::synchronise();
     let (is_done, has_urgent, to_focus) = WAITING.with_borrow_mut(|(waiting, focus)| {
         let is_done = waiting.is_empty();
         let has_urgent = waiting.iter().any(|panel| URGENT.contains(&&*panel.place));
         (is_done, has_urgent, if is_done { focus.take() } else { None })
     });
+    if !has_urgent {
+        places::synchronise();
+    }
     match to_focus {
         Some(id) => drop(shell::focus(&id)),
         // The pressed button is gone with the panel that it stood in: the note on what it did takes the focus.
@@ -137,11 +154,7 @@ fn show() {
             TO_SHOW.set(None);
         }
     }
-    if !is_done && !HAS_TURN.replace(true) {
-        // The next frame: a timer would come before this one is laid out, and leave the work of both to it.
-        request_animation_frame(|| {
-            HAS_TURN.set(false);
-            show();
-        });
+    if !is_done {
+        show_in_turn();
     }
 }

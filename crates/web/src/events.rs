@@ -48,7 +48,7 @@ fn clicked(event: &Event) {
         "@copy" => clipboard::copy_of(&element),
         "@show-result" => shell::show_answer(),
         _ => {
-            if action == "config-use" {
+            if element.has_attribute("data-with-texts") {
                 texts::send_all();
             }
             engine::send(&action, "");

@@ -25,7 +25,6 @@ enum Kind {
 
 enum Inner {
     Children(Vec<Live>),
-    Markup(String),
     Place(Name),
 }
 
@@ -40,8 +39,11 @@ pub(crate) fn patch(parent: &Element, live: &mut Vec<Live>, described: &[Descrip
         return;
     }
     let mut old: Vec<Option<Live>> = std::mem::take(live).into_iter().map(Some).collect();
+    let mut taken = 0;
     for described in described {
-        let kept = old.iter_mut().find(|old| old.as_ref().is_some_and(|old| old.is_for(described)));
+        // Mostly the next of the old ones.
+        taken += old[taken..].iter().take_while(|old| old.is_none()).count();
+        let kept = old[taken..].iter_mut().find(|old| old.as_ref().is_some_and(|old| old.is_for(described)));
         live.push(match kept.and_then(Option::take) {
             Some(mut kept) => {
                 kept.update(described);
@@ -113,10 +115,6 @@ impl Live {
                 }
                 Inner::Children(live)
             }
-            Content::Markup(markup) => {
-                element.set_inner_html(markup);
-                Inner::Markup(markup.clone())
-            }
             Content::Place(name) => {
                 places::host_of(name, &element);
                 Inner::Place(name.clone())
@@ -152,12 +150,6 @@ impl Live {
 fn update_content(element: &Element, old: &mut Inner, new: &Content) {
     match (&mut *old, new) {
         (Inner::Children(live), Content::Children(children)) => patch(element, live, children),
-        (Inner::Markup(old), Content::Markup(new)) => {
-            if old != new {
-                element.set_inner_html(new);
-                old.clone_from(new);
-            }
-        }
         (Inner::Place(old), Content::Place(new)) if old == new => {}
         (_, new) => {
             element.set_text_content(None);
@@ -166,10 +158,6 @@ fn update_content(element: &Element, old: &mut Inner, new: &Content) {
                     let mut live = Vec::new();
                     patch(element, &mut live, children);
                     Inner::Children(live)
-                }
-                Content::Markup(markup) => {
-                    element.set_inner_html(markup);
-                    Inner::Markup(markup.clone())
                 }
                 Content::Place(name) => {
                     places::host_of(name, element);
@@ -230,7 +218,11 @@ fn unset(element: &Element, name: &str) {
     }
 }
 
+/// What the reader has just chosen is not undone by what an older event led to.
 fn check(element: &Element, checked: bool) {
+    if !engine::is_up_to_date() && places::is_touched(element) {
+        return;
+    }
     if let Some(input) = element.dyn_ref::<HtmlInputElement>() {
         input.set_checked(checked);
     }

@@ -99,6 +99,11 @@ pub(crate) fn touch(element: &Element) {
     });
 }
 
+/// Whether the reader has changed this input, or another of its group.
+pub(crate) fn is_touched(element: &Element) -> bool {
+    TOUCHED.with_borrow(|touched| touched.contains(element))
+}
+
 /// Once all that the reader did is answered, inputs show what the engine says: a value that could not be kept is not what a
 /// list shows.
 pub(crate) fn synchronise() {

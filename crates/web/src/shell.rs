@@ -7,7 +7,7 @@ const PLACES: &str = r#"
 <div class="place" data-place="skip"></div>
 <div class="place" data-place="header"></div>
 <div class="place" data-place="gallery"></div>
-<div id="files" class="gallery-place"></div>
+<div id="files" class="gallery-place" data-place="files"></div>
 <div class="place" data-place="link-problems"></div>
 <main class="page">
 <div class="form-column" data-place="form"></div>

@@ -29,6 +29,12 @@ impl Answering {
         }
     }
 
+    /// Takes a file that the reader chose or dropped; `size`, bytes, is more than `bytes` are where it was too large to be
+    /// read. What was brought is read once the last one of it is here.
+    pub fn bring(&mut self, name: &str, bytes: Vec<u8>, size: f64, is_last: bool) {
+        self.0.bring(name, bytes, size as u64, is_last);
+    }
+
     /// A few milliseconds' work: 0, nothing is left to do; 1, there is more; 2, there is more, and an answer to show first;
     /// 3, the first view stands, and the rest follows `go_on`.
     pub fn work(&mut self) -> u8 {

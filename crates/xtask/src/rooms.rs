@@ -9,7 +9,7 @@ use crate::process;
 use crate::setup::{self, TARGET, Toolbox};
 
 /// The packages whose modules are weighed, and under what name each is built.
-const MODULES: [&str; 3] = ["headroom-web", "headroom-worker", "headroom-files-page"];
+const MODULES: [&str; 2] = ["headroom-web", "headroom-worker"];
 
 /// The profile of the release build.
 pub(crate) const PROFILE: &str = "web";

@@ -45,7 +45,9 @@ pub(crate) fn split(toolbox: &Toolbox, dist: &Path) -> Result<()> {
     let mut tool = parts()?;
     tool.arg("split").arg(&module).arg("--called").arg(&first).arg("--stage").arg(&whole);
     tool.arg("--relocations").arg(&linked);
-    tool.args(["--largest", "185000", "--prefix", "engine-", "--out"]).arg(&out).arg("--loader").arg(&loader);
+    // The room for files is fetched when it is opened.
+    tool.args(["--apart", "headroom_files", "--apart", "headroom_panels::files"]);
+    tool.args(["--largest", "140000", "--prefix", "engine-", "--out"]).arg(&out).arg("--loader").arg(&loader);
     process::run(&mut tool, "the lines above say why.")?;
     let page = read(&checkout::root().join("www").join("index.html"))?;
     let flags = flags(&page)?;

@@ -180,6 +180,10 @@ pub enum Fact {
     DeepspeedFp16,
     /// Length of sequences.
     Length,
+    /// Longest instruction of a script that cuts instruction and answer each by itself (qlora.py).
+    SourceLength,
+    /// Longest answer of such a script.
+    TargetLength,
     /// Prompts of a step on all GPUs together (verl); of a supervised run sequences.
     Prompts,
     /// Prompts of one update on all GPUs together (verl).

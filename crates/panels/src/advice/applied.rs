@@ -29,7 +29,7 @@ pub(crate) fn note(page: &Page) -> Option<Node> {
         list.push_str("</ul>");
         said = said
             .with(el("h2").attr("id", TITLE).attr("tabindex", "-1").text(&(words.applied)(changes.len())))
-            .with(el("div").class("applied-changes").markup(list));
+            .with(el("div").class("applied-changes").markup(&list));
     }
     let class = if applied.is_some() { "applied shown" } else { "applied" };
     let note = el("aside").class(class).attr("aria-labelledby", TITLE).with(said);

@@ -45,6 +45,8 @@ pub(super) fn choose(state: &mut State, name: &str) {
 }
 
 /// Levels side by side, and the chosen one in full.
+// A first view whose plan fits does without it.
+#[inline(never)]
 pub(super) fn elements(page: &Page, found: &Advised, escalation: &Escalation) -> Vec<Element> {
     let words = &page.texts.advice;
     let chosen = level_of(page, found.job.plan(), escalation);

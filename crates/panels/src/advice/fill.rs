@@ -16,6 +16,7 @@ use crate::state::State;
 const TARGETS: [(&str, Target); 2] = [("usual", Target { low: 0.75, high: 0.90 }), ("cautious", Target::CAUTIOUS)];
 
 /// The target, then the plans.
+#[inline(never)]
 pub(super) fn elements(page: &Page, found: &Advised) -> Vec<Element> {
     let words = &page.texts.advice;
     let mut targets = el("fieldset").class("targets").key("targets").with(el("legend").text(words.target_group));

@@ -66,7 +66,7 @@ impl<'a> Sheet<'a> {
 
     /// What stands on the page.
     pub(crate) fn into_element(self) -> Element {
-        el("div").class("sheet").markup(self.html)
+        el("div").class("sheet").markup(&self.html)
     }
 }
 

@@ -23,7 +23,7 @@ pub(super) fn elements(page: &Page, judged: &Judgement, stages: &[Stage]) -> Vec
     }
     let words = &page.texts.advice;
     // Screen readers get the table instead.
-    let drawing = el("div").class("drawing").attr("aria-hidden", "true").markup(svg(page, judged, stages));
+    let drawing = el("div").class("drawing").attr("aria-hidden", "true").markup(&svg(page, judged, stages));
     let place = el("div").class("chart-place").attr("data-width", PLACE).with(drawing);
     let table = table(page, judged.need_bytes, stages);
     vec![

@@ -88,7 +88,7 @@ pub(super) fn adjusted_note(page: &Page, name: &str) -> Element {
         el("p").text(page.texts.why).text(" ").with(field).text(" ").text(&(page.texts.problem)(problem))
     };
     note.with(el("p").with(el("strong").text(page.texts.changed_with_it)))
-        .with(el("ul").markup(lines))
+        .with(el("ul").markup(&lines))
         .with(el("div").class("why").with_all(problems.iter().map(why).collect()))
         .with(button("undo-adjusted", page.texts.advice.undo))
 }

@@ -177,7 +177,7 @@ pub(super) fn draw(page: &Page) -> Element {
         el("div").class("field").with(el("label").attr("for", "own-config-name").text(texts.config_name)).with(name);
     let file = el("input").attr("type", "file").attr("accept", ".json,application/json").attr("data-file", "config");
     let file = el("label").class("file-choice").with(file).with(el("span").text(texts.config_file));
-    let take = button("config-use", texts.config_use).class("primary");
+    let take = button("config-use", texts.config_use).class("primary").flag("data-with-texts", true);
     let has_own = matches!(page.plan().model, ModelChoice::Config { .. });
     el("details")
         .key("own-config")

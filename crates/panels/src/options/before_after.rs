@@ -132,7 +132,7 @@ pub(crate) fn panel(page: &Page) -> Option<Node> {
         .with(actions)
         .with(pasted_link(page).key("pasted"))
         .with_some(problems.map(|problems| problem_list(page.texts, problems)))
-        .with(el("div").class("pair").key("pair").markup(tables));
+        .with(el("div").class("pair").key("pair").markup(&tables));
     Some(panel.into())
 }
 

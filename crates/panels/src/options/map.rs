@@ -193,7 +193,7 @@ pub(crate) fn panel(page: &Page) -> Option<Node> {
         .attr("role", "region")
         .attr("aria-label", words.table)
         // Figures and words of the page alone.
-        .markup(around.map(|around| table(page.texts, around)).unwrap_or_default());
+        .markup(&around.map(|around| table(page.texts, around)).unwrap_or_default());
     let is_stale = around.is_some_and(|around| around.plan != *page.plan());
     let section = el("section")
         .class("panel")

@@ -80,7 +80,7 @@ pub(crate) fn panel(page: &Page) -> Option<Node> {
     let checks = words.checks.iter().map(|check| el("li").text(check)).collect();
     let parts = el("div")
         .class("summary-parts")
-        .with(el("div").class("summary-figures").markup(figures))
+        .with(el("div").class("summary-figures").markup(&figures))
         .with(el("div").with(el("h3").text(said.checklist)).with(el("ul").class("checklist").with_all(checks)));
     let actions = el("div")
         .class("actions")

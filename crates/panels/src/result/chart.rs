@@ -28,7 +28,7 @@ pub(crate) fn look(texts: &Texts, title: &str, capacity: String, width: u32, hei
 
 /// The picture, empty until its width is known; screen readers get the table beside it instead.
 pub(crate) fn drawing(svg: String) -> Element {
-    el("div").class("drawing").attr("aria-hidden", "true").markup(svg)
+    el("div").class("drawing").attr("aria-hidden", "true").markup(&svg)
 }
 
 /// The colour of a category.

@@ -20,6 +20,9 @@ pub struct Wanted {
     pub called: BTreeSet<u32>,
     /// The functions that are called at each later stage: what no earlier stage calls forms parts of its own.
     pub stages: Vec<BTreeSet<u32>>,
+    /// Crates or rooms whose functions form parts behind all others, with what they alone call: such parts are fetched when
+    /// one of them is called, not before.
+    pub apart: Vec<String>,
     /// About how many bytes of code a part may have.
     pub largest: usize,
     /// Whether the modules say what their functions are called.
@@ -32,6 +35,8 @@ pub(crate) struct Assignment {
     pub(crate) home: Vec<u32>,
     /// The functions of each part, in the order they stand there. The first module's come first.
     pub(crate) functions: Vec<Vec<u32>>,
+    /// How many parts come before those that stand apart.
+    pub(crate) early: usize,
 }
 
 pub(crate) fn assign(module: &Module<'_>, references: &References, wanted: &Wanted) -> Result<Assignment> {
@@ -42,10 +47,18 @@ pub(crate) fn assign(module: &Module<'_>, references: &References, wanted: &Want
     keep_small(module, references, &mut first);
     let mut home = vec![0; module.functions.len()];
     let mut functions = vec![module.defined().map(|(function, _)| function).filter(|f| first.contains(f)).collect()];
-    let mut placed = first;
-    let rest: BTreeSet<u32> = module.defined().map(|(function, _)| function).collect();
-    for stage in wanted.stages.iter().chain([&rest]) {
-        let mut group: Vec<u32> = stage.difference(&placed).copied().filter(|f| rest.contains(f)).collect();
+    let mut placed = first.clone();
+    let all: BTreeSet<u32> = module.defined().map(|(function, _)| function).collect();
+    for stage in &wanted.stages {
+        placed.extend(stage);
+    }
+    let apart = apart(module, references, &rooms, &placed, &wanted.apart);
+    let rest: BTreeSet<u32> = all.difference(&apart).copied().collect();
+    let mut early = 0;
+    placed = first;
+    for stage in wanted.stages.iter().chain([&rest, &all]) {
+        early = functions.len() - 1;
+        let mut group: Vec<u32> = stage.difference(&placed).copied().filter(|f| all.contains(f)).collect();
         placed.extend(&group);
         group.sort_by_key(|function| (rooms.get(function), *function));
         for part in cut(module, &group, wanted.largest) {
@@ -55,7 +68,38 @@ pub(crate) fn assign(module: &Module<'_>, references: &References, wanted: &Want
             functions.push(part);
         }
     }
-    Ok(Assignment { home, functions })
+    Ok(Assignment { home, functions, early })
+}
+
+/// Of what is not in `placed` the functions of these crates and rooms, with those that nothing else calls.
+fn apart(
+    module: &Module<'_>,
+    references: &References,
+    rooms: &BTreeMap<u32, String>,
+    placed: &BTreeSet<u32>,
+    wanted: &[String],
+) -> BTreeSet<u32> {
+    let is_of = |room: &str| {
+        wanted
+            .iter()
+            .any(|one| room.strip_prefix(one.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with("::")))
+    };
+    let own = |function: &u32| !placed.contains(function) && rooms.get(function).is_some_and(|room| is_of(room));
+    let asked: BTreeMap<u32, &BTreeSet<u32>> =
+        module.defined().map(|(function, _)| function).zip(&references.of).collect();
+    let mut others: BTreeSet<u32> = BTreeSet::new();
+    let mut next: Vec<u32> = placed.iter().chain(&references.outside).copied().filter(|f| !own(f)).collect();
+    while let Some(function) = next.pop() {
+        if others.insert(function)
+            && let Some(asked) = asked.get(&function)
+        {
+            next.extend(asked.iter().filter(|function| !own(function)));
+        }
+    }
+    if wanted.is_empty() {
+        return BTreeSet::new();
+    }
+    module.defined().map(|(function, _)| function).filter(|f| !others.contains(f) && !placed.contains(f)).collect()
 }
 
 /// `group` in pieces of about the same size, as few as there can be; none is larger than `largest` by more than a function.

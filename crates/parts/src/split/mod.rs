@@ -36,6 +36,8 @@ pub struct Files {
     pub first: Vec<u8>,
     /// The parts, from number 1.
     pub parts: Vec<Vec<u8>>,
+    /// How many of them come before those that stand apart.
+    pub early: usize,
     /// The same for the same module split in the same way: parts of one build do not fit the first module of another.
     pub fingerprint: u64,
 }
@@ -90,5 +92,6 @@ pub fn split(bytes: &[u8], wanted: &Wanted) -> Result<Files> {
     let split = Split { module: &module, references, assignment, layout, data, names: wanted.names };
     let numbers = 1..split.assignment.functions.len() as u32;
     let parts = numbers.map(|number| part::write(&split, number, &mut shared)).collect::<Result<Vec<_>>>()?;
-    Ok(Files { first: first::write(&split, &shared)?, parts, fingerprint })
+    let early = split.assignment.early;
+    Ok(Files { first: first::write(&split, &shared)?, parts, early, fingerprint })
 }

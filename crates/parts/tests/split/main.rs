@@ -89,6 +89,18 @@ fn a_stage_has_parts_of_its_own() {
 }
 
 #[test]
+fn what_stands_apart_comes_behind_all_others_with_what_it_alone_calls() {
+    let bytes = wat::parse_str(modules::APART).unwrap();
+    let apart = vec!["files".to_owned()];
+    let wanted = Wanted { apart, largest: 100_000, ..Wanted::default() };
+    let files = split(&bytes, &wanted).unwrap();
+    assert_eq!((files.parts.len(), files.early), (2, 1));
+    let loaded = |calls| answers(&files.first, &files.parts, calls);
+    assert_eq!(loaded(&[("page", &[6])]), (vec![Ok(vec!["12".to_owned()]), Ok(vec![])], vec![1]));
+    assert_eq!(loaded(&[("read", &[6])]), (vec![Ok(vec!["19".to_owned()]), Ok(vec![])], vec![2, 1]));
+}
+
+#[test]
 fn nothing_is_loaded_where_all_that_runs_was_called_before() {
     let bytes = wat::parse_str(modules::RECURSION).unwrap();
     let wanted = Wanted { called: BTreeSet::from([0, 1]), largest: 100_000, ..Wanted::default() };

@@ -95,3 +95,18 @@ pub(crate) const BULK: &str = r#"(module
   (func $truncated (export "truncated") (param i32) (result i32)
     (i32.trunc_sat_f64_s (f64.mul (f64.convert_i32_s (local.get 0)) (f64.const 1e30)))
     (i32.trunc_sat_f32_u (f32.const -5)) i32.add))"#;
+
+/// A crate that is to stand apart, one that it alone calls, and one that others call too.
+pub(crate) const APART: &str = r#"(module
+  (func $page::page (export "page") (param i32) (result i32)
+    (call $sums::add (local.get 0) (local.get 0)))
+  (func $files::read::open (export "read") (param i32) (result i32)
+    (call $sums::add (call $yaml::parse (local.get 0)) (local.get 0)))
+  (func $yaml::parse (param i32) (result i32)
+    (call $yaml::lines (i32.add (local.get 0) (i32.const 3))))
+  (func $yaml::lines (param i32) (result i32)
+    (call $sums::add (local.get 0) (i32.const 4)))
+  (func $sums::add (param i32 i32) (result i32)
+    local.get 0 i32.eqz
+    if (result i32) (local.get 1) else
+      (i32.add (i32.const 1) (call $sums::add (i32.sub (local.get 0) (i32.const 1)) (local.get 1))) end))"#;

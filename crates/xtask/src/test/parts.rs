@@ -12,8 +12,7 @@ use crate::setup::{TARGET, Toolbox};
 
 /// The crate of the page, whose first view it is.
 const PAGE: &str = "headroom-web";
-/// The crates that build for wasm only besides: its room for files, and the engine as a module.
-const FILES_PAGE: &str = "headroom-files-page";
+/// The other crate that builds for wasm only: the engine as a module.
 const WORKER: &str = "headroom-worker";
 
 pub(super) fn formatting() -> Result<Tally> {
@@ -28,8 +27,6 @@ pub(super) fn lints() -> Result<Tally> {
         "--exclude",
         PAGE,
         "--exclude",
-        FILES_PAGE,
-        "--exclude",
         WORKER,
         "--all-targets",
         "--",
@@ -41,40 +38,17 @@ pub(super) fn lints() -> Result<Tally> {
 
 pub(super) fn page_lints(toolbox: &Toolbox) -> Result<Tally> {
     let mut clippy = toolbox.wasm_cargo()?;
-    clippy.args([
-        "clippy",
-        "--package",
-        PAGE,
-        "--package",
-        FILES_PAGE,
-        "--package",
-        WORKER,
-        "--target",
-        TARGET,
-        "--",
-        "--deny",
-        "warnings",
-    ]);
+    clippy.args(["clippy", "--package", PAGE, "--package", WORKER, "--target", TARGET, "--", "--deny", "warnings"]);
     check(&mut clippy, "fix what the lines above name.")
 }
 
 pub(super) fn native() -> Result<Tally> {
-    counted(cargo()?.args([
-        "test",
-        "--workspace",
-        "--exclude",
-        PAGE,
-        "--exclude",
-        FILES_PAGE,
-        "--exclude",
-        WORKER,
-        "--no-fail-fast",
-    ]))
+    counted(cargo()?.args(["test", "--workspace", "--exclude", PAGE, "--exclude", WORKER, "--no-fail-fast"]))
 }
 
 /// The page's unit tests need no browser: texts, figures, how numbers are read.
 pub(super) fn page_units() -> Result<Tally> {
-    counted(cargo()?.args(["test", "--package", PAGE, "--lib", "--package", FILES_PAGE, "--bins", "--no-fail-fast"]))
+    counted(cargo()?.args(["test", "--package", PAGE, "--lib", "--no-fail-fast"]))
 }
 
 pub(super) fn report() -> Result<Tally> {

@@ -38,6 +38,9 @@ impl Resolver {
             self.set("max_length", length, &statement);
             return;
         }
+        if self.length_in_two() {
+            return;
+        }
         if self.named == TrainerName::Unsloth && self.gathered.python.loads_model {
             // unsloth models/loader.py `max_seq_length`, which its trainers take over.
             self.default("max_length", 2048);
@@ -52,6 +55,21 @@ impl Resolver {
             // swift/arguments/base_args/base_args.py: `max_model_len` of the model.
             self.findings.push(Finding::nowhere(Kind::LengthOfModel));
         }
+    }
+
+    /// A script that cuts instruction and answer each by itself trains on both in a row: qlora.py, whose
+    /// `DataArguments` cut the instruction after 1,024 tokens and the answer after 256 where nothing else is said. `false`
+    /// where nothing is said of either.
+    fn length_in_two(&mut self) -> bool {
+        let source = self.whole(Fact::SourceLength);
+        let target = self.whole(Fact::TargetLength);
+        let length = |said: &Option<(u64, _)>, or: u64| said.as_ref().map_or(or, |(length, _)| *length);
+        let both = length(&source, 1024).saturating_add(length(&target, 256));
+        let statements: Vec<_> = [source, target].into_iter().flatten().collect();
+        for (_, statement) in &statements {
+            self.set("max_length", both, statement);
+        }
+        !statements.is_empty()
     }
 
     fn packing(&mut self) {

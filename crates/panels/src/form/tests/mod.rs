@@ -117,7 +117,7 @@ fn found<'a>(node: &'a Node, is_it: &dyn Fn(&Element) -> bool) -> Option<&'a Ele
     }
     match &element.content {
         Content::Children(nodes) => nodes.iter().find_map(|node| found(node, is_it)),
-        Content::Markup(_) | Content::Place(_) => None,
+        Content::Place(_) => None,
     }
 }
 
@@ -133,7 +133,7 @@ fn each(node: &Node, with: &mut dyn FnMut(&Element)) {
 fn children(element: &Element) -> impl Iterator<Item = &Element> {
     let nodes: &[Node] = match &element.content {
         Content::Children(nodes) => nodes,
-        Content::Markup(_) | Content::Place(_) => &[],
+        Content::Place(_) => &[],
     };
     nodes.iter().filter_map(|node| match node {
         Node::Element(element) => Some(element),

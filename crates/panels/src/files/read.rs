@@ -7,26 +7,27 @@ use headroom_files::diagnose::{Diagnosis, diagnose};
 use headroom_files::finding::Finding;
 use headroom_files::import::{File, Import, import};
 use headroom_files::lint::{fixed, fixed_plan, lint};
-use headroom_text::Language;
+use headroom_view::escape;
 
-use crate::figures::diagnosis_html;
-use crate::findings::{self, Row};
-use crate::html::{button, escaped, table};
-use crate::words::Words;
-use crate::write::file_html;
+use super::figures::diagnosis_html;
+use super::findings::{self, Row};
+use super::html::{button, table};
+use super::words::Words;
+use super::write::file_html;
+use crate::page::Page;
 
 /// Largest file that is read, bytes: memory snapshots of long runs stay below it.
-pub(crate) const MOST_BYTES: u64 = 64 << 20;
+pub(super) const MOST_BYTES: u64 = 64 << 20;
 
 /// A file, or what was typed.
 #[derive(Debug, Clone)]
-pub(crate) struct Given {
-    pub(crate) name: String,
-    pub(crate) bytes: Vec<u8>,
+pub(super) struct Given {
+    pub(super) name: String,
+    pub(super) bytes: Vec<u8>,
 }
 
 /// What came of reading.
-pub(crate) struct Outcome {
+pub(super) struct Outcome {
     files: Vec<File>,
     imported: Option<(Import, Vec<Finding>)>,
     plan: Option<Plan>,
@@ -41,7 +42,7 @@ pub(crate) struct Outcome {
 }
 
 /// Reads everything that was given, beside the page's plan.
-pub(crate) fn read(given: Vec<Given>, on_page: &Plan) -> Outcome {
+pub(super) fn read(given: Vec<Given>, on_page: &Plan) -> Outcome {
     let mut outcome = Outcome {
         files: Vec::new(),
         imported: None,
@@ -131,17 +132,12 @@ impl Outcome {
     }
 
     /// The plan of the files.
-    pub(crate) fn plan(&self) -> Option<&Plan> {
+    pub(super) fn plan(&self) -> Option<&Plan> {
         self.plan.as_ref()
     }
 
-    /// Name and text of the file in `place`.
-    pub(crate) fn file(&self, place: usize) -> Option<(String, String)> {
-        self.files.get(place).map(|file| (file.name.clone(), file.text.clone()))
-    }
-
     /// Applies the fix of the finding in `place` to its files, or that of a diagnosis to the plan; the plan afterwards.
-    pub(crate) fn fix(&mut self, place: usize, on_page: &Plan) -> Option<Plan> {
+    pub(super) fn fix(&mut self, place: usize, on_page: &Plan) -> Option<Plan> {
         let lints = self.imported.as_ref().map_or(0, |(_, findings)| findings.len());
         if place >= lints {
             let found = self.diagnoses.iter().flat_map(|(_, diagnosis)| &diagnosis.findings).nth(place - lints)?;
@@ -166,40 +162,41 @@ impl Outcome {
         self.plan.clone()
     }
 
-    pub(crate) fn html(&self, words: &Words, language: Language) -> String {
+    pub(super) fn html(&self, page: &Page, words: &Words) -> String {
         let mut out = String::new();
         for name in &self.unreadable {
-            out += &format!("<p role=\"alert\"><code>{}</code> {}</p>", escaped(name), escaped(words.not_text));
+            out += &format!("<p role=\"alert\"><code>{}</code> {}</p>", escape(name), escape(words.not_text));
         }
         if let Some((imported, findings)) = &self.imported {
-            out += &self.import_html(words, language, imported, findings);
+            out += &self.import_html(page, words, imported, findings);
         }
         let mut place = self.imported.as_ref().map_or(0, |(_, findings)| findings.len());
         for (name, diagnosis) in &self.diagnoses {
-            out += &diagnosis_html(words, language, name, diagnosis, place);
+            out += &diagnosis_html(page, words, name, diagnosis, place);
             place += diagnosis.findings.len();
         }
         out
     }
 
-    fn import_html(&self, words: &Words, language: Language, imported: &Import, findings: &[Finding]) -> String {
+    fn import_html(&self, page: &Page, words: &Words, imported: &Import, findings: &[Finding]) -> String {
+        let language = page.state.language;
         let (trainer, version) = &imported.trainer;
         let mut out = format!(
             "<div class=\"files-actions files-plan\"><p><strong>{} {}</strong> · {} {} · {} {}</p>{}</div>",
-            escaped(trainer),
-            escaped(version.as_deref().unwrap_or("")),
+            escape(trainer),
+            escape(version.as_deref().unwrap_or("")),
             imported.understood.len(),
-            escaped(words.understood_count),
+            escape(words.understood_count),
             imported.ignored,
-            escaped(words.ignored),
-            button("primary", "use", words.use_plan)
+            escape(words.ignored),
+            button("primary", "files use", words.use_plan)
         );
         if self.is_addition {
-            out += &format!("<p>{}</p>", escaped(words.changes_plan));
+            out += &format!("<p>{}</p>", escape(words.changes_plan));
         }
-        out += &format!("<h3>{}</h3>", escaped(words.findings));
+        out += &format!("<h3>{}</h3>", escape(words.findings));
         if findings.is_empty() {
-            out += &format!("<p>{}</p>", escaped(words.no_findings));
+            out += &format!("<p>{}</p>", escape(words.no_findings));
         } else {
             let items = findings.iter().enumerate().map(|(at, finding)| {
                 let said = finding.said(language);
@@ -214,7 +211,7 @@ impl Outcome {
         for at in &self.corrected {
             if let Some(file) = self.files.get(*at) {
                 out +=
-                    &format!("<h3>{}</h3>{}", escaped(words.fixed_file), file_html(words, *at, &file.name, &file.text));
+                    &format!("<h3>{}</h3>{}", escape(words.fixed_file), file_html(page, words, &file.name, &file.text));
             }
         }
         let name = |file: usize| self.files.get(file).map_or("", |file| file.name.as_str());
@@ -222,7 +219,7 @@ impl Outcome {
             .understood
             .iter()
             .map(|told| {
-                let place = escaped(&(words.from)(name(told.file), told.span.line));
+                let place = escape(&(words.from)(name(told.file), told.span.line));
                 let value = told.value.as_str().map_or_else(|| told.value.to_string(), str::to_owned);
                 vec![place, code(&told.key), code(told.field), code(&value)]
             })
@@ -234,10 +231,10 @@ impl Outcome {
                 .not_expressible
                 .iter()
                 .map(|left| {
-                    let place = escaped(&(words.from)(name(left.file), left.span.line));
+                    let place = escape(&(words.from)(name(left.file), left.span.line));
                     let size = left.bytes.map_or_else(String::new, |bytes| format!(" ({})", bytes_text(bytes)));
                     let why = format!("{}{size}", left.topic.said(language));
-                    vec![place, code(&left.key), code(&left.value), escaped(&why)]
+                    vec![place, code(&left.key), code(&left.value), escape(&why)]
                 })
                 .collect();
             let head = [words.line, words.key, words.value, words.why];
@@ -260,11 +257,11 @@ fn edited(plan: &Plan, edits: &[(&'static str, String)]) -> Plan {
 }
 
 fn code(text: &str) -> String {
-    format!("<code>{}</code>", escaped(text))
+    format!("<code>{}</code>", escape(text))
 }
 
 /// A part that is folded away until it is asked for.
 fn fold(title: &str, count: usize, open: bool, body: &str) -> String {
     let open = if open { " open" } else { "" };
-    format!("<details class=\"files-part\"{open}><summary>{} ({count})</summary>{body}</details>", escaped(title))
+    format!("<details class=\"files-part\"{open}><summary>{} ({count})</summary>{body}</details>", escape(title))
 }

@@ -5,24 +5,31 @@ use headroom_core::units::bytes_text;
 use headroom_files::diagnose::{Diagnosis, Finding, Kind, Reading};
 use headroom_files::snapshot::{Comparison, OfSize};
 use headroom_text::Language;
+use headroom_view::escape;
 
-use crate::findings::{self, Row};
-use crate::html::{escaped, table};
-use crate::words::Words;
+use super::findings::{self, Row};
+use super::html::table;
+use super::words::Words;
+use crate::page::Page;
 
+/// Name of the picture's place.
+const PLACE: &str = "snapshot";
+/// Width of the picture until its place has been measured, pixels.
+const USUAL_WIDTH: u32 = 900;
 /// Readings of one text that are shown; a log of many ranks repeats itself.
 const MOST_READINGS: usize = 8;
 /// Sizes shown of each side of a snapshot.
 const MOST_SIZES: usize = 8;
 
 /// A text's figures and what is behind it; the first of its findings has the number `first`.
-pub(crate) fn diagnosis_html<'a>(
+pub(super) fn diagnosis_html<'a>(
+    page: &Page,
     words: &Words,
-    language: Language,
     name: &str,
     diagnosis: &'a Diagnosis,
     first: usize,
 ) -> String {
+    let language = page.state.language;
     let mut shown = "";
     let row = |(at, finding): (usize, &'a Finding)| {
         let said = finding.said(language);
@@ -33,18 +40,18 @@ pub(crate) fn diagnosis_html<'a>(
         findings::item(words, &Row { severity: finding.severity, what: &said.what, how: &said.fix, place, fix })
     };
     let items: String = diagnosis.findings.iter().enumerate().map(row).collect();
-    let mut out = format!("<h3>{}: <code>{}</code></h3>", escaped(words.findings), escaped(name));
+    let mut out = format!("<h3>{}: <code>{}</code></h3>", escape(words.findings), escape(name));
     out += &if items.is_empty() {
-        format!("<p>{}</p>", escaped(words.no_cause))
+        format!("<p>{}</p>", escape(words.no_cause))
     } else {
         format!("<ul class=\"files-findings\">{items}</ul>")
     };
     for finding in &diagnosis.findings {
         if let Kind::Snapshot(comparison) = &finding.kind {
-            out += &snapshot_html(words, language, comparison);
+            out += &snapshot_html(words, language, comparison, page.state.width(PLACE).unwrap_or(USUAL_WIDTH));
         }
     }
-    out += &format!("<h3>{}</h3><div class=\"files-readings\">", escaped(words.figures));
+    out += &format!("<h3>{}</h3><div class=\"files-readings\">", escape(words.figures));
     for reading in diagnosis.readings.iter().take(MOST_READINGS) {
         out += &reading_html(words, reading);
     }
@@ -61,7 +68,7 @@ fn fix_label(words: &Words, finding: &Finding) -> &'static str {
 fn reading_html(words: &Words, reading: &Reading) -> String {
     let figure = |(name, figure): (&'static str, u64)| {
         let shown = if name.ends_with("_bytes") { bytes_text(figure) } else { figure.to_string() };
-        vec![format!("{} <code>{name}</code>", escaped((words.named)(name))), escaped(&shown)]
+        vec![format!("{} <code>{name}</code>", escape((words.named)(name))), escape(&shown)]
     };
     let rows: Vec<Vec<String>> = reading.figures().into_iter().map(figure).collect();
     let place = match reading.line {
@@ -69,16 +76,16 @@ fn reading_html(words: &Words, reading: &Reading) -> String {
         line => (words.from)(reading.format.name(), line),
     };
     let table = table(words.figures, &[words.figure, words.value], &rows);
-    format!("<div><p class=\"files-evidence\">{}</p>{table}</div>", escaped(&place))
+    format!("<div><p class=\"files-evidence\">{}</p>{table}</div>", escape(&place))
 }
 
-fn snapshot_html(words: &Words, language: Language, comparison: &Comparison) -> String {
+fn snapshot_html(words: &Words, language: Language, comparison: &Comparison, width: u32) -> String {
     let curve = |name: &str, points: &[(f64, u64)]| Curve { name: name.to_owned(), points: points.to_vec() };
     let look = CurvesLook {
         title: words.step_beside_plan.to_owned(),
         across: words.requests.to_owned(),
         palette: Palette::Classes,
-        width: crate::document::width(),
+        width,
     };
     let svg = curves_svg(&curve(words.run, &comparison.run), &curve(words.plan, &comparison.plan), &look);
     let list = |title: &str, sizes: &[OfSize]| -> String {
@@ -94,8 +101,8 @@ fn snapshot_html(words: &Words, language: Language, comparison: &Comparison) -> 
         table(title, &[title, words.what], &rows)
     };
     format!(
-        "<h3>{}</h3><div class=\"drawing\">{svg}</div><div class=\"files-readings\">{}{}</div>",
-        escaped(words.step_beside_plan),
+        "<h3>{}</h3><div class=\"chart-place\" data-width=\"{PLACE}\"><div class=\"drawing\">{svg}</div></div><div class=\"files-readings\">{}{}</div>",
+        escape(words.step_beside_plan),
         list(words.only_run, &comparison.only_run),
         list(words.only_plan, &comparison.only_plan)
     )
@@ -107,5 +114,5 @@ fn size_row(language: Language, one: &OfSize) -> Vec<String> {
     let named = one.terms.iter().take(3).map(|(of, module)| format!("{} {module}", term(*of)).trim().to_owned());
     let framed = one.stack.iter().take(3).cloned();
     let what: Vec<String> = named.chain(framed).collect();
-    vec![escaped(&format!("{} × {}", one.count, bytes_text(one.bytes))), escaped(&what.join(" · "))]
+    vec![escape(&format!("{} × {}", one.count, bytes_text(one.bytes))), escape(&what.join(" · "))]
 }

@@ -3,20 +3,22 @@
 use headroom_core::plan::Plan;
 use headroom_files::export::{self, Export, Format, Refused};
 use headroom_text::Language;
+use headroom_view::escape;
 
-use crate::html::{button, escaped};
-use crate::words::Words;
+use super::html::download;
+use super::words::Words;
+use crate::page::Page;
 
 /// What was written, or why nothing.
-pub(crate) struct Written(Result<Export, Refused>);
+pub(super) struct Written(Result<Export, Refused>);
 
 /// Writes `plan`.
-pub(crate) fn written(plan: &Plan, format: Format, language: Language) -> Written {
+pub(super) fn written(plan: &Plan, format: Format, language: Language) -> Written {
     Written(export::export(plan, format, language))
 }
 
 /// What a list calls a format.
-pub(crate) const fn label(format: Format, language: Language) -> &'static str {
+pub(super) const fn label(format: Format, language: Language) -> &'static str {
     let chinese = matches!(language, Language::Chinese);
     match format {
         Format::All if chinese => "当前方案所需的全部文件",
@@ -53,18 +55,7 @@ pub(crate) const fn label(format: Format, language: Language) -> &'static str {
 }
 
 impl Written {
-    /// Name and text of the file in `place`.
-    pub(crate) fn file(&self, place: usize) -> Option<(String, String)> {
-        let file = self.0.as_ref().ok()?.files.get(place)?;
-        Some((file.name.clone(), file.text.clone()))
-    }
-
-    /// Every file in one archive.
-    pub(crate) fn archive(&self) -> Vec<u8> {
-        self.0.as_ref().map(|export| export::zip(&export.files)).unwrap_or_default()
-    }
-
-    pub(crate) fn html(&self, words: &Words) -> String {
+    pub(super) fn html(&self, page: &Page, words: &Words) -> String {
         let export = match &self.0 {
             Ok(export) => export,
             Err(refused) => {
@@ -73,35 +64,50 @@ impl Written {
                     Refused::QuantisedFsdp2(_) => words.quantised_fsdp2,
                     Refused::Nothing(_) => words.nothing_to_write,
                 };
-                return format!("<p role=\"alert\">{}</p>", escaped(why));
+                return format!("<p role=\"alert\">{}</p>", escape(why));
             }
         };
         let mut out = String::new();
         if export.files.len() > 1 {
-            out += &format!("<div class=\"files-actions\">{}</div>", button("primary", "zip", words.download_all));
+            out += &format!(
+                "<div class=\"files-actions\">{}</div>",
+                download("primary", "headroom.zip", &export::zip(&export.files), words.download_all)
+            );
         }
         if !export.unsaid.is_empty() {
             let fields: String = export.unsaid.iter().map(|field| format!("<li><code>{field}</code></li>")).collect();
             out += &format!(
                 "<details class=\"files-unsaid\"><summary>{} {}</summary><ul>{fields}</ul></details>",
-                escaped(words.unsaid),
+                escape(words.unsaid),
                 export.unsaid.len()
             );
         }
-        for (at, file) in export.files.iter().enumerate() {
-            out += &file_html(words, at, &file.name, &file.text);
+        for file in &export.files {
+            out += &file_html(page, words, &file.name, &file.text);
         }
         out
     }
 }
 
 /// A file with its text and what one can do with it.
-pub(crate) fn file_html(words: &Words, place: usize, name: &str, text: &str) -> String {
+pub(super) fn file_html(page: &Page, words: &Words, name: &str, text: &str) -> String {
     format!(
         "<section class=\"files-file\"><div class=\"files-actions\"><h3><code>{}</code></h3>{}{}</div><pre tabindex=\"0\">{}</pre></section>",
-        escaped(name),
-        button("", &format!("copy:{place}"), words.copy),
-        button("", &format!("download:{place}"), words.download),
-        escaped(text)
+        escape(name),
+        copy(page, words, text),
+        download("", name, text.as_bytes(), words.download),
+        escape(text)
+    )
+}
+
+/// A button that copies `text`, or shows it to be copied by hand where the browser refuses.
+fn copy(page: &Page, words: &Words, text: &str) -> String {
+    format!(
+        "<button type=\"button\" data-do=\"@copy\" data-copy=\"{}\" data-done=\"{}\" data-by-hand=\"{}\">\
+         <span aria-live=\"polite\">{}</span></button>",
+        escape(text),
+        escape(words.copied),
+        escape(page.texts.copy_by_hand),
+        escape(words.copy)
     )
 }

@@ -1,0 +1,306 @@
+//! The room for files: what the reader pastes or drops is read here, and the plan is written as files.
+//!
+//! All code of this room and of `headroom_files` stands in parts of the module that are fetched when the room is first opened
+//! (`crates/xtask/src/split.rs`).
+
+mod figures;
+mod findings;
+mod html;
+mod read;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;
+mod words;
+mod write;
+
+use std::cell::RefCell;
+
+use headroom_core::plan::Plan;
+use headroom_files::export::Format;
+use headroom_text::Language;
+use headroom_view::{Element, Node, el, escape};
+use html::button;
+use read::{Given, Outcome};
+use words::{Words, words};
+use write::Written;
+
+use crate::page::Page;
+use crate::state::State;
+
+/// Id of the panel's heading, which takes the focus.
+const TITLE: &str = "files-title";
+
+/// What the panel is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Tab {
+    Read,
+    Write,
+}
+
+/// What the reader has brought, and what became of it.
+pub(crate) struct Room {
+    tab: Option<Tab>,
+    /// What the box holds, as it was sent last.
+    typed: String,
+    /// How often the box was filled from here: by what the panel says, not the reader.
+    times_filled: u32,
+    given: Vec<Given>,
+    outcome: Option<Outcome>,
+    format: Format,
+    /// The files last written, and of what.
+    written: RefCell<Option<(Plan, Format, Language, Written)>>,
+    /// What the last action came to.
+    said: String,
+}
+
+impl Default for Room {
+    fn default() -> Self {
+        Self {
+            tab: None,
+            typed: String::new(),
+            times_filled: 0,
+            given: Vec::new(),
+            outcome: None,
+            format: Format::All,
+            written: RefCell::new(None),
+            said: String::new(),
+        }
+    }
+}
+
+/// A button of the header that opens and closes a side of the room: `read` or `write`.
+pub(crate) fn opener(page: &Page, side: &str, label: &str) -> Element {
+    let is_open = match page.state.files.tab {
+        Some(Tab::Read) => side == "read",
+        Some(Tab::Write) => side == "write",
+        None => false,
+    };
+    el("button")
+        .attr("type", "button")
+        .attr("data-do", &["files ", side].concat())
+        .flag("data-with-texts", true)
+        .aria("aria-expanded", is_open)
+        .attr("aria-controls", "files")
+        .text(label)
+}
+
+/// The panel, while it is open.
+pub(crate) fn panel(page: &Page) -> Option<Node> {
+    page.state.files.tab.map(|tab| opened(page, tab))
+}
+
+#[inline(never)]
+fn opened(page: &Page, tab: Tab) -> Node {
+    let room = &page.state.files;
+    let words = words(page.state.language);
+    let (title, body) = match tab {
+        Tab::Read => (words.read_tab, room.read_html(page, words)),
+        Tab::Write => (words.write_tab, room.write_html(page, words)),
+    };
+    let close = button("", "files close", words.close);
+    let head =
+        format!("<div class=\"gallery-head\"><h2 id=\"{TITLE}\" tabindex=\"-1\">{}</h2>{close}</div>", escape(title));
+    let said = format!("<p class=\"files-said\" role=\"status\">{}</p>", escape(&room.said));
+    // Of the two sides nothing is the same: what the reader opened in one is not open in the other.
+    let key = if tab == Tab::Read { "read" } else { "write" };
+    el("section")
+        .key(key)
+        .class("panel gallery files")
+        .attr("aria-labelledby", TITLE)
+        .markup(&[head, body, said].concat())
+        .into()
+}
+
+/// What the reader does in this room.
+pub(crate) fn act(state: &mut State, verb: &str, about: &str, value: &str) -> bool {
+    match verb {
+        "files" => acted(state, about, value),
+        "files-text" => value.clone_into(&mut state.files.typed),
+        "files-too-large" => state.files.refuse(words(state.language).pasted, state.language),
+        "files-typed" => {}
+        _ => return false,
+    }
+    true
+}
+
+#[inline(never)]
+fn acted(state: &mut State, about: &str, value: &str) {
+    let words = words(state.language);
+    let (action, place) = about.split_once(':').unwrap_or((about, ""));
+    let place = place.parse().unwrap_or(0);
+    state.files.said.clear();
+    match action {
+        "read" | "write" => {
+            let tab = if action == "read" { Tab::Read } else { Tab::Write };
+            state.files.tab = if state.files.tab == Some(tab) { None } else { Some(tab) };
+            state.focus = state.files.tab.map(|_| TITLE);
+        }
+        "close" => state.files.tab = None,
+        "take" => take(state),
+        "add" => {
+            let room = &mut state.files;
+            let typed = std::mem::take(&mut room.typed);
+            if !typed.trim().is_empty() {
+                let name = format!("{} {}", words.pasted, room.given.len() + 1);
+                room.given.push(Given { name, bytes: typed.into_bytes() });
+            }
+            room.times_filled += 1;
+        }
+        "clear" => {
+            let room = &mut state.files;
+            room.typed.clear();
+            room.given.clear();
+            room.outcome = None;
+            room.times_filled += 1;
+        }
+        "remove" => {
+            if place < state.files.given.len() {
+                state.files.given.remove(place);
+            }
+            take(state);
+        }
+        "use" => {
+            if let Some(plan) = state.files.outcome.as_ref().and_then(Outcome::plan).cloned() {
+                state.apply(plan);
+                words.used.clone_into(&mut state.files.said);
+            }
+        }
+        "fix" => {
+            let on_page = state.plan().clone();
+            let fixed = state.files.outcome.as_mut().and_then(|outcome| outcome.fix(place, &on_page));
+            if let Some(plan) = fixed {
+                state.apply(plan);
+            }
+        }
+        "format" => state.files.format = Format::from_name(value).unwrap_or(state.files.format),
+        _ => {}
+    }
+}
+
+/// Takes a file that was chosen or dropped; of one that is too large to be read only its size is brought.
+pub(crate) fn bring(state: &mut State, name: &str, bytes: Vec<u8>, size: u64) {
+    if size > read::MOST_BYTES {
+        state.files.refuse(name, state.language);
+    } else {
+        state.files.given.push(Given { name: name.to_owned(), bytes });
+    }
+}
+
+/// Opens the panel on what was brought, and reads it.
+pub(crate) fn brought(state: &mut State) {
+    state.files.tab = Some(Tab::Read);
+    state.focus = Some(TITLE);
+    let said = std::mem::take(&mut state.files.said);
+    take(state);
+    if !said.is_empty() {
+        state.files.said = said;
+    }
+}
+
+/// Reads all that was brought, and what the box holds.
+fn take(state: &mut State) {
+    let words = words(state.language);
+    let plan = state.plan().clone();
+    let room = &mut state.files;
+    let mut given = room.given.clone();
+    if !room.typed.trim().is_empty() {
+        given.push(Given { name: words.pasted.to_owned(), bytes: room.typed.clone().into_bytes() });
+    }
+    if given.is_empty() {
+        words.nothing.clone_into(&mut room.said);
+        room.outcome = None;
+    } else {
+        room.said.clear();
+        room.outcome = Some(read::read(given, &plan));
+    }
+}
+
+impl Room {
+    fn refuse(&mut self, name: &str, language: Language) {
+        self.said = format!("{name} {}", words(language).too_large);
+    }
+
+    fn read_html(&self, page: &Page, words: &Words) -> String {
+        let item = |(at, given): (usize, &Given)| {
+            let remove = button("", &format!("files remove:{at}"), words.remove);
+            format!("<li><code>{}</code> {remove}</li>", escape(&given.name))
+        };
+        let given: String = self.given.iter().enumerate().map(item).collect();
+        let given = if given.is_empty() {
+            given
+        } else {
+            format!("<h3>{}</h3><ul class=\"files-given\">{given}</ul>", escape(words.given))
+        };
+        let outcome = self.outcome.as_ref().map_or_else(String::new, |outcome| outcome.html(page, words));
+        format!(
+            "<p class=\"panel-intro\">{}</p>{given}\
+             <label class=\"visually-hidden\" for=\"files-text\">{}</label>\
+             <textarea id=\"files-text\" rows=\"7\" spellcheck=\"false\" data-text=\"files\" data-largest=\"{}\" \
+             value=\"{}\" data-brought=\"{}\" placeholder=\"{}\"></textarea>\
+             <div class=\"files-actions\">{}{}<button type=\"button\" data-choose=\"files-chooser\">{}</button>{}\
+             <input id=\"files-chooser\" type=\"file\" data-bring multiple hidden>\
+             <span class=\"files-hint\">{}</span></div>{outcome}",
+            escape(words.intro),
+            escape(words.box_label),
+            read::MOST_BYTES,
+            escape(&self.typed),
+            self.times_filled,
+            escape(words.placeholder),
+            button("primary", "files take", words.read),
+            button("", "files add", words.add),
+            escape(words.choose_files),
+            button("", "files clear", words.clear),
+            escape(words.or_drop),
+        )
+    }
+
+    fn write_html(&self, page: &Page, words: &Words) -> String {
+        let language = page.state.language;
+        let option = |format: &Format| {
+            let selected = if *format == self.format { " selected" } else { "" };
+            let label = escape(write::label(*format, language));
+            format!("<option value=\"{}\"{selected}>{label}</option>", format.name())
+        };
+        let options: String = Format::ALL.iter().map(option).collect();
+        let mut written = self.written.borrow_mut();
+        let is_current = written
+            .as_ref()
+            .is_some_and(|(plan, format, of, _)| (plan, *format, *of) == (page.plan(), self.format, language));
+        if !is_current {
+            *written = None;
+        }
+        let (.., files) = written.get_or_insert_with(|| {
+            let files = write::written(page.plan(), self.format, language);
+            (page.plan().clone(), self.format, language, files)
+        });
+        format!(
+            "<div class=\"files-actions\"><label for=\"files-format\">{}</label>\
+             <select id=\"files-format\" data-set=\"files format\">{options}</select></div>{}{}",
+            escape(words.format),
+            files.html(page, words),
+            drawn(page, words)
+        )
+    }
+}
+
+/// The pictures of the page, to be downloaded: `static/files.js` makes files of them.
+fn drawn(page: &Page, words: &Words) -> String {
+    if page.outcome.is_err() {
+        return String::new();
+    }
+    let texts = page.texts;
+    let all = [
+        ("phases", texts.phases_title),
+        ("comparison", texts.comparison_title),
+        ("waterfall", texts.advice.waterfall_title),
+        ("map", texts.options.map.title),
+    ];
+    let shown = all.into_iter().filter(|(place, _)| page.state.width(place).is_some());
+    let item = |(place, title): (&str, &str)| {
+        let save = |form: &str, label: &str| {
+            format!("<button type=\"button\" data-picture=\"{place} {form}\">{label}</button>")
+        };
+        format!("<li>{}{} {}</li>", save("svg", "SVG"), save("png", "PNG"), escape(title))
+    };
+    format!("<h3>{}</h3><ul class=\"files-given\">{}</ul>", escape(words.charts), shown.map(item).collect::<String>())
+}
