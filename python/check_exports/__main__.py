@@ -51,6 +51,9 @@ def allowed(plan, form):
     if plan["per_device_train_batch_size"] * plan["num_gpus"] * plan["gradient_accumulation_steps"] % group:
         # TRL and what is built on it refuse a step that holds no whole groups.
         names = names | {"gradient_accumulation_steps" if form == "axolotl" else "steps_per_generation"}
+    if form == "axolotl" and plan["method"] == "qlora" and plan.get("distributed", {}).get("framework") == "fsdp2":
+        # axolotl refuses to quantise on one rank alone.
+        names = names | {"distributed.cpu_ram_efficient_loading"}
     return names
 
 

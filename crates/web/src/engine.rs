@@ -76,9 +76,7 @@ fn receive(answer: Answer) {
         document().set_title(&title);
     }
     ANSWERED.set(events);
-    if !panels.is_empty() {
-        shell::remove_skeleton();
-    }
+    let is_first = !panels.is_empty() && shell::remove_skeleton();
     WAITING.with_borrow_mut(|(waiting, to_focus)| {
         // Before what still waits: the engine sends the form and the verdict first, and older panels come after them.
         for panel in panels.into_iter().rev() {
@@ -90,7 +88,8 @@ fn receive(answer: Answer) {
         }
     });
     HAS_MORE.set(more);
-    show_in_turn();
+    // Nothing but the skeleton is on the page yet: no frame is worth waiting for.
+    if is_first { show() } else { show_in_turn() }
 }
 
 /// Shows what waits when the next frame is made: what is put on the page before is laid out for what the pointer does

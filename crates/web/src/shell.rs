@@ -26,11 +26,13 @@ pub(crate) fn Shell() -> impl IntoView {
     view! { <div class="place" inner_html=PLACES></div> }
 }
 
-/// Takes away what stood there before the first panels.
-pub(crate) fn remove_skeleton() {
-    if let Some(skeleton) = document().get_element_by_id("skeleton") {
+/// Takes away what stood there before the first panels; `false` where that was done before.
+pub(crate) fn remove_skeleton() -> bool {
+    let skeleton = document().get_element_by_id("skeleton");
+    skeleton.is_some_and(|skeleton| {
         skeleton.remove();
-    }
+        true
+    })
 }
 
 /// Moves to the answer; not by a link, as the fragment of the address holds the plan.
