@@ -25,7 +25,7 @@ pub struct TierTexts {
     pub ladder_title: &'static str,
     pub ladder_intro: &'static str,
     /// Which GPUs a preset is meant for.
-    pub ladder_card: fn(&str) -> &'static str,
+    pub ladder_gpu: fn(&str) -> &'static str,
     /// Batch, accumulation, length.
     pub ladder_setting: fn(u64, u64, u64) -> String,
 }

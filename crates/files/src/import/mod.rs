@@ -4,6 +4,7 @@ pub(crate) mod convert;
 mod draft;
 mod gather;
 mod json;
+mod markdown;
 mod recognise;
 mod resolve;
 mod size;

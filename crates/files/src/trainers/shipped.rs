@@ -6,7 +6,9 @@
 pub fn shipped_deepspeed(path: &str) -> Option<&'static str> {
     let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
     let name = name.strip_suffix(".json").unwrap_or(name);
-    Some(match name {
+    // As ms-swift called them up to its second version: `default-zero3`, `zero2-offload`.
+    let name = name.strip_prefix("default-").unwrap_or(name).replace('-', "_");
+    Some(match name.as_str() {
         "zero0" | "ds_z0_config" => ZERO0,
         "zero1" => ZERO1,
         "zero2" | "ds_z2_config" => ZERO2,

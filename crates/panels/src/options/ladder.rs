@@ -88,7 +88,7 @@ fn row(page: &Page, rung: &Rung) -> Element {
     let offloads = plan.offload_optimizer == Offload::Cpu || plan.offload_param == Offload::Cpu;
     let sharding = texts.sharding(plan, plan.zero_stage, offloads);
     let setting = (words.ladder_setting)(*batch, *steps, *max_length);
-    let mut setting = format!("{}: {sharding}, {setting}", (words.ladder_card)(name));
+    let mut setting = format!("{}: {sharding}, {setting}", (words.ladder_gpu)(name));
     for lever in levers {
         setting.push_str(" + ");
         setting.push_str(&(texts.advice.lever)(*lever).to_string());

@@ -24,7 +24,7 @@ pub(super) const TEXTS: OptionTexts = OptionTexts {
         not_offered: "这种量化权重不支持分片",
         ladder_title: "按显存大小划分的四档 DeepSpeed 预设",
         ladder_intro: "每一档同时设定分片、卸载、批量、累积步数和长度，并标出放得下的最快一档。",
-        ladder_card,
+        ladder_gpu,
         ladder_setting: |batch, steps, length| format!("批量 {batch} × {steps}，长度 {length}"),
     },
     solve: SolveTexts {
@@ -124,7 +124,7 @@ fn question(question: Question) -> &'static str {
     }
 }
 
-fn ladder_card(preset: &str) -> &'static str {
+fn ladder_gpu(preset: &str) -> &'static str {
     match preset {
         "deepspeed" => "12 GB 以上",
         "stage2_offload" => "6 到 12 GB",

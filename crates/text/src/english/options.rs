@@ -24,7 +24,7 @@ pub(super) const TEXTS: OptionTexts = OptionTexts {
         not_offered: "quantised weights that are not sharded",
         ladder_title: "Four DeepSpeed presets by GPU size",
         ladder_intro: "Each sets sharding, offload, batch, accumulation and length together. The quickest that fits is marked.",
-        ladder_card,
+        ladder_gpu,
         ladder_setting: |batch, steps, length| format!("batch {batch} × {steps}, length {length}"),
     },
     solve: SolveTexts {
@@ -124,7 +124,7 @@ fn question(question: Question) -> &'static str {
     }
 }
 
-fn ladder_card(preset: &str) -> &'static str {
+fn ladder_gpu(preset: &str) -> &'static str {
     match preset {
         "deepspeed" => "above 12 GB",
         "stage2_offload" => "6 to 12 GB",

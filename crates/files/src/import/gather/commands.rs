@@ -195,10 +195,7 @@ impl Gatherer<'_> {
         let Some(path) = node.text() else { return };
         match self.named(path) {
             Some(place) => self.roles[place] = Some(Role::Trainer(trainer)),
-            None => {
-                let kind = Found::MissingFile { path: path.to_owned() };
-                self.found.draft.findings.push(Finding::at(kind, file, node.span));
-            }
+            None => self.missing(path, file, node.span),
         }
     }
 
@@ -220,6 +217,11 @@ impl Gatherer<'_> {
 }
 
 /// What a command launches, if it can be training.
+/// Whether a command may train.
+pub(super) fn trains(command: &Command) -> bool {
+    candidate(command).is_some()
+}
+
 fn candidate(command: &Command) -> Option<Candidate<'_>> {
     let words = command.words.as_slice();
     let made = |launcher, trainer, word: &str, arguments: &[Word], score| {

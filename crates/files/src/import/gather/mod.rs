@@ -17,6 +17,7 @@ use serde_json::Value as Json;
 
 use super::File;
 use super::draft::{Draft, Rank, Statement};
+use super::markdown;
 use super::recognise::{Content, Kind, recognise};
 use crate::finding::{Finding, Kind as Found};
 use crate::syntax::{Node, Span, Value};
@@ -103,13 +104,41 @@ pub(super) struct Python {
 
 /// Takes what `files` say.
 pub(super) fn gather(files: &[File]) -> Gathered {
-    let mut read: Vec<(Kind, Content)> = files.iter().map(|file| recognise(&file.name, &file.text)).collect();
+    let mut titles = Vec::new();
+    let mut read: Vec<Read> = Vec::new();
+    for (place, file) in files.iter().enumerate() {
+        let Some(blocks) = markdown::blocks(&file.name, &file.text) else {
+            let (kind, content) = recognise(&file.name, &file.text);
+            read.push(Read { place, kind, content });
+            continue;
+        };
+        for block in blocks {
+            let (kind, content) = recognise(&block.name, &block.text);
+            if !configures(kind, &content, &block.text) {
+                continue;
+            }
+            titles.extend(block.title);
+            // Of all commands of a manual one is the run.
+            let earlier = read.iter_mut().filter(|read| read.place == place).find_map(|read| match &mut read.content {
+                Content::Commands(commands) => Some(commands),
+                _ => None,
+            });
+            match (content, earlier) {
+                (Content::Commands(more), Some(commands)) => commands.extend(more),
+                (content, _) => read.push(Read { place, kind, content }),
+            }
+        }
+        if read.last().is_none_or(|last| last.place != place) {
+            read.push(Read { place, kind: Kind::Unknown, content: Content::Commands(Vec::new()) });
+        }
+    }
     options::give(files, &mut read);
     let mut gatherer = Gatherer {
         files,
         roles: vec![None; files.len()],
+        titles,
         found: Gathered {
-            kinds: read.iter().map(|(kind, _)| *kind).collect(),
+            kinds: (0..files.len()).map(|place| kind_of(&read, place)).collect(),
             draft: Draft::default(),
             trainer: None,
             task: None,
@@ -123,9 +152,10 @@ pub(super) fn gather(files: &[File]) -> Gathered {
         },
     };
     for (place, file) in files.iter().enumerate() {
-        gatherer.stated_versions(&file.text, read[place].0);
+        gatherer.stated_versions(&file.text, kind_of(&read, place));
     }
-    for (place, (_, content)) in read.iter().enumerate() {
+    for Read { place, content, .. } in &read {
+        let place = *place;
         match content {
             Content::Commands(commands) => gatherer.commands(place, commands),
             Content::Fault(fault) => {
@@ -135,21 +165,47 @@ pub(super) fn gather(files: &[File]) -> Gathered {
             _ => {}
         }
     }
-    for (place, (_, content)) in read.iter().enumerate() {
+    for Read { place, content, .. } in &read {
         if let Content::Script(script) = content {
-            gatherer.script(place, script);
+            gatherer.script(*place, script);
         }
     }
-    for (place, (kind, content)) in read.iter().enumerate() {
+    for Read { place, kind, content } in &read {
         if let Content::Tree(node) = content {
-            gatherer.tree(place, *kind, node);
+            gatherer.tree(*place, *kind, node);
         }
     }
     gatherer.found
 }
 
+/// A file, or a block of one, as its notation reads it.
+pub(super) struct Read {
+    /// The file.
+    place: usize,
+    kind: Kind,
+    content: Content,
+}
+
+/// What the file in `place` is: the first of its blocks.
+fn kind_of(read: &[Read], place: usize) -> Kind {
+    read.iter().find(|read| read.place == place).map_or(Kind::Unknown, |read| read.kind)
+}
+
+/// Whether a block of a manual configures a run or launches one: there are others beside those.
+fn configures(kind: Kind, content: &Content, text: &str) -> bool {
+    let calls = ["Config(", "Arguments(", "Trainer(", "get_peft_model("];
+    match content {
+        Content::Commands(commands) => commands.iter().any(commands::trains),
+        Content::Script(_) => calls.iter().any(|call| text.contains(call)),
+        Content::Tree(_) => kind != Kind::Unknown,
+        Content::Versions | Content::Fault(_) => false,
+    }
+}
+
 struct Gatherer<'f> {
     files: &'f [File],
+    /// Names of files whose content is a block of another.
+    titles: Vec<String>,
     /// What a command or a file says that another file is.
     roles: Vec<Option<Role>>,
     found: Gathered,
@@ -173,6 +229,15 @@ impl Gatherer<'_> {
     fn task(&mut self, task: Task, evidence: Evidence) {
         if self.found.task.is_none_or(|(_, known)| evidence > known) {
             self.found.task = Some((task, evidence));
+        }
+    }
+
+    /// Notes that the file at `path` was not given, unless a block of another is it.
+    fn missing(&mut self, path: &str, file: usize, span: Span) {
+        let base = crate::syntax::base(path);
+        if !self.titles.iter().any(|title| crate::syntax::base(title) == base) {
+            let kind = Found::MissingFile { path: path.to_owned() };
+            self.found.draft.findings.push(Finding::at(kind, file, span));
         }
     }
 

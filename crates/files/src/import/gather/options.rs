@@ -3,27 +3,29 @@
 use std::collections::BTreeMap;
 
 use super::super::File;
-use super::super::recognise::{Content, Kind};
+use super::super::recognise::Content;
+use super::Read;
 use crate::syntax::{self, Node, Value, arguments, base};
 
 /// Reads scripts again that a command among `read` starts with options.
-pub(super) fn give(files: &[File], read: &mut [(Kind, Content)]) {
-    for place in 0..files.len() {
-        if !matches!(read[place].1, Content::Script(_)) || !files[place].name.ends_with(".py") {
+pub(super) fn give(files: &[File], read: &mut [Read]) {
+    for at in 0..read.len() {
+        let file = &files[read[at].place];
+        if !matches!(read[at].content, Content::Script(_)) || !file.name.ends_with(".py") {
             continue;
         }
-        let given = given(base(&files[place].name), read);
+        let given = given(base(&file.name), read);
         if !given.is_empty()
-            && let Ok(script) = syntax::python_with(&files[place].text, &given)
+            && let Ok(script) = syntax::python_with(&file.text, &given)
         {
-            read[place].1 = Content::Script(script);
+            read[at].content = Content::Script(script);
         }
     }
 }
 
 /// What commands give the script `name`, the first that names it.
-fn given(name: &str, read: &[(Kind, Content)]) -> BTreeMap<String, Value> {
-    let commands = read.iter().filter_map(|(_, content)| match content {
+fn given(name: &str, read: &[Read]) -> BTreeMap<String, Value> {
+    let commands = read.iter().filter_map(|read| match &read.content {
         Content::Commands(commands) => Some(commands),
         _ => None,
     });

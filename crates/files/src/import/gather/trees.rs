@@ -118,8 +118,7 @@ impl Gatherer<'_> {
         let base = path.rsplit(['/', '\\']).next().unwrap_or(path);
         let shipped = crate::trainers::shipped_accelerate(base.trim_end_matches(".yaml").trim_end_matches(".yml"));
         let Some(node) = shipped.and_then(|text| crate::syntax::yaml(text).ok()) else {
-            let kind = Found::MissingFile { path: path.to_owned() };
-            self.found.draft.findings.push(Finding::at(kind, file, span));
+            self.missing(path, file, span);
             return;
         };
         self.found.draft.findings.push(Finding::at(Found::ShippedFile { path: path.to_owned() }, file, span));

@@ -38,7 +38,7 @@ impl Resolver {
         } else if let Some(node) = shipped_deepspeed(&path).and_then(|text| crate::syntax::json(text).ok()) {
             self.open_deepspeed(statement.file, &placed(&node, statement.span));
             self.find(Kind::ShippedFile { path }, &statement);
-        } else if path.ends_with(".json") || path.contains('/') {
+        } else if !matches!(path.to_ascii_lowercase().as_str(), "" | "none" | "null" | "false") {
             self.find(Kind::MissingFile { path }, &statement);
         }
     }

@@ -1,0 +1,133 @@
+//! Notes and manuals in Markdown: the files and commands in their fenced blocks.
+
+/// A fenced block.
+pub(super) struct Block {
+    /// A name that says its notation as a file's does: by the word behind the fence.
+    pub(super) name: String,
+    /// The file that the line before the fence, or the first line within, names.
+    pub(super) title: Option<String>,
+    /// The whole text with everything blanked but the block, each byte where it was, so that lines and fixes are those of the
+    /// text.
+    pub(super) text: String,
+}
+
+/// Words behind a fence, and how a file of that notation ends.
+const NOTATIONS: [(&str, &str); 14] = [
+    ("yaml", "yaml"),
+    ("yml", "yaml"),
+    ("json", "json"),
+    ("jsonc", "json"),
+    ("toml", "toml"),
+    ("python", "py"),
+    ("py", "py"),
+    ("bash", "sh"),
+    ("sh", "sh"),
+    ("shell", "sh"),
+    ("zsh", "sh"),
+    ("console", "sh"),
+    ("text", "txt"),
+    ("", "txt"),
+];
+
+/// The blocks of a file called `name`; `None` where it is no Markdown.
+pub(super) fn blocks(name: &str, text: &str) -> Option<Vec<Block>> {
+    let lower = name.to_ascii_lowercase();
+    let is_named = [".md", ".mdx", ".markdown"].iter().any(|ending| lower.ends_with(ending));
+    let has_ending = lower.rsplit(['/', '\\']).next().is_some_and(|base| base.contains('.'));
+    let begins = text.trim_start_matches('\u{feff}').trim_start();
+    let is_other = begins.starts_with(['{', '['])
+        || ["import ", "from ", "#!", "\"\"\""].iter().any(|mark| begins.starts_with(mark));
+    if !is_named && (has_ending || is_other) {
+        return None;
+    }
+    let mut blocks = Vec::new();
+    let (mut at, mut before) = (0, "");
+    let mut open: Option<(&str, &str, usize, Option<String>)> = None;
+    for line in text.split_inclusive('\n') {
+        let end = at + line.len();
+        let fence = fence_of(line);
+        match (&open, fence) {
+            (None, Some((mark, word))) => open = Some((mark, word, end, title_of(before))),
+            (Some((mark, word, from, title)), Some((other, ""))) if other.starts_with(mark) => {
+                blocks.extend(block(text, word, *from..at, title.clone()));
+                open = None;
+            }
+            _ => {}
+        }
+        if !line.trim().is_empty() {
+            before = line;
+        }
+        at = end;
+    }
+    // Where nothing else says that it is Markdown, a block that is closed does.
+    (is_named || !blocks.is_empty()).then_some(blocks)
+}
+
+/// The fence that a line is, and the word behind it.
+fn fence_of(line: &str) -> Option<(&str, &str)> {
+    let line = line.trim();
+    let length = line.len() - line.trim_start_matches('`').len();
+    let (mark, word) = line.split_at(length);
+    (length >= 3 && !word.contains('`')).then(|| (mark, word.trim()))
+}
+
+/// The file that a line names: `` `configs/ds.json` ``, `# train.sh`.
+fn title_of(line: &str) -> Option<String> {
+    let is_file = |word: &&str| {
+        [".yaml", ".yml", ".json", ".toml", ".py", ".sh"]
+            .iter()
+            .any(|ending| word.ends_with(ending) && word.len() > ending.len())
+    };
+    let words = line.split(|c: char| c.is_whitespace() || "`'\"():,*：（），。".contains(c));
+    words.filter(|word| !word.is_empty()).find(is_file).map(str::to_owned)
+}
+
+fn block(text: &str, word: &str, range: std::ops::Range<usize>, title: Option<String>) -> Option<Block> {
+    let word = word.split([' ', ',', '{', ':']).next().unwrap_or("").to_ascii_lowercase();
+    let (_, ending) = NOTATIONS.iter().find(|(known, _)| *known == word)?;
+    let body = text.get(range.clone())?;
+    let within = body.lines().next().filter(|line| line.trim_start().starts_with('#')).and_then(title_of);
+    let blank = |text: &str| -> String { text.bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }).collect() };
+    let mut masked = blank(&text[..range.start]);
+    for line in body.split_inclusive('\n') {
+        // Manuals write a prompt before commands.
+        let prompt = if *ending == "sh" && line.trim_start().starts_with("$ ") {
+            line.find("$ ").map_or(0, |at| at + 2)
+        } else {
+            0
+        };
+        masked.push_str(&blank(&line[..prompt]));
+        masked.push_str(&line[prompt..]);
+    }
+    masked.push_str(&blank(&text[range.end..]));
+    let name = if *ending == "txt" { String::new() } else { format!("block.{ending}") };
+    Some(Block { name, title: title.or(within), text: masked })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::blocks;
+
+    #[test]
+    fn blocks_stand_where_they_stood() {
+        let text =
+            "# Training\nWrite `a/ds.json`:\n\n```json\n{\"a\": 1}\n```\nthen\n```console\n$ deepspeed x.py\n```\n";
+        let found = blocks("README.md", text).unwrap();
+        assert_eq!(found.len(), 2);
+        assert_eq!((found[0].name.as_str(), found[0].title.as_deref()), ("block.json", Some("a/ds.json")));
+        assert_eq!(found[0].text.len(), text.len());
+        assert_eq!(found[0].text.find("{\"a\": 1}"), text.find("{\"a\": 1}"));
+        assert_eq!(found[1].text.find("deepspeed x.py"), text.find("deepspeed x.py"));
+        assert!(!found[1].text.contains('$'));
+    }
+
+    #[test]
+    fn what_is_no_markdown_is_left_to_others() {
+        assert!(blocks("x.yaml", "```\na\n```\n").is_none());
+        assert!(blocks("pasted text", "a: 1\n").is_none());
+        assert!(blocks("pasted text", "from trl import x\n\"\"\"\n```\na\n```\n\"\"\"\n").is_none());
+        assert!(blocks("pasted text", "中文：\n```yaml\na: 1\n```\n").is_some_and(|found| found.len() == 1));
+        assert!(blocks("x.md", "```yaml\nnever closed").unwrap().is_empty());
+    }
+}
