@@ -5,7 +5,7 @@ use headroom_core::plan::{Task, TrainerName};
 use super::super::draft::{Origin, Rank, Statement};
 use super::{Evidence, Gatherer, Load};
 use crate::finding::{Finding, Kind as Found};
-use crate::syntax::{Entry, Node, Script, Span, Value};
+use crate::syntax::{Command, Entry, Node, Script, Span, Value, Word};
 use crate::trainers::{
     ACCELERATOR, BITSANDBYTES, ENVIRONMENT, FROM_PRETRAINED, Fact, PEFT, TRAINER_CALL, TRANSFORMERS, TRL, Table, Topic,
     UNSLOTH_MODEL, UNSLOTH_PEFT,
@@ -70,13 +70,56 @@ const OPTIMIZERS: [(&str, &str); 9] = [
     ("Adafactor", "adafactor"),
 ];
 
+/// Functions that run a program: of `os` and `subprocess`, and what notebooks' magics become.
+const RUNNERS: [&str; 7] = ["system", "run", "call", "check_call", "check_output", "Popen", "getoutput"];
+
+/// The commands that a call runs, where it says them: `subprocess.run(["accelerate", "launch", ...])`, `os.system("...")`.
+fn launched(call: &Node) -> Vec<Command> {
+    let Value::Call { name, arguments, .. } = &call.value else { return Vec::new() };
+    let is_runner = name.rsplit('.').next().is_some_and(|last| RUNNERS.contains(&last));
+    let Some(given) = arguments.first().filter(|_| is_runner) else { return Vec::new() };
+    match &given.value {
+        Value::Text(text) => {
+            let mut commands = crate::syntax::shell(text).unwrap_or_default();
+            for command in &mut commands {
+                command.span = given.span;
+                command.words.iter_mut().for_each(|word| word.span = given.span);
+                for variable in &mut command.environment {
+                    (variable.span, variable.node.span) = (given.span, given.span);
+                }
+            }
+            commands
+        }
+        Value::List(items) => {
+            let word = |item: &Node| match &item.value {
+                Value::Text(text) => Word { text: text.clone(), span: item.span, known: true },
+                Value::Integer(number) => Word { text: number.to_string(), span: item.span, known: true },
+                _ => Word { text: String::new(), span: item.span, known: false },
+            };
+            let words = items.iter().map(word).collect();
+            vec![Command { environment: Vec::new(), words, span: given.span, output: None, document: None }]
+        }
+        _ => Vec::new(),
+    }
+}
+
 impl Gatherer<'_> {
     /// Takes what a script says.
     pub(super) fn script(&mut self, file: usize, script: &Script) {
         let environment = Origin { table: &ENVIRONMENT, file, rank: Rank::Environment };
         self.found.draft.entries(&script.environment, environment);
+        let (trainer, loads) = (self.found.trainer, self.found.loads.len());
         for call in &script.calls {
             self.call(file, call, script);
+        }
+        // A script that trains itself runs other programs beside that.
+        if (trainer, loads) == (self.found.trainer, self.found.loads.len()) {
+            let launched: Vec<Command> =
+                script.calls.iter().flat_map(launched).filter(super::commands::trains).collect();
+            if !launched.is_empty() {
+                self.commands(file, &launched);
+                return;
+            }
         }
         for attribute in &script.attributes {
             if attribute.key.ends_with(".use_cache") {
