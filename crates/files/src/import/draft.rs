@@ -110,10 +110,8 @@ impl Draft {
                 let kind = Kind::Renamed { key: statement.key.clone(), now, since };
                 let plain = now.rsplit('.').next().unwrap_or(now);
                 let last = key.rsplit('.').next().unwrap_or(key);
-                let edit =
-                    Edit { file: statement.file, span: renamed_span(statement.span, last), text: plain.to_owned() };
-                let fix = Fix { edits: vec![edit], fields: Vec::new() };
-                self.findings.push(Finding::at(kind, statement.file, statement.span).with_fix(fix));
+                let finding = Finding::at(kind, statement.file, statement.span);
+                self.findings.push(renaming(finding, &statement, last, plain));
                 if key != now {
                     self.state(now, statement, table);
                 }
@@ -140,8 +138,7 @@ impl Draft {
         let kind = Kind::UnknownKey { tool: table.tool, key: statement.key.clone(), nearest };
         let mut finding = Finding::at(kind, statement.file, statement.span);
         if let Some(nearest) = nearest.filter(|nearest| !nearest.contains('.')) {
-            let edit = Edit { file: statement.file, span: renamed_span(statement.span, key), text: nearest.to_owned() };
-            finding = finding.with_fix(Fix { edits: vec![edit], fields: Vec::new() });
+            finding = renaming(finding, statement, key, nearest);
         }
         self.findings.push(finding);
     }
@@ -181,10 +178,15 @@ fn negation<'k>(key: &'k str, table: &Table) -> (&'k str, bool) {
     }
 }
 
-/// The key alone within what stands there: an option has dashes before and its value behind.
-fn renamed_span(span: Span, key: &str) -> Span {
-    let length = key.len();
-    if span.end - span.start == length { span } else { Span { start: span.start, end: span.start, ..span } }
+/// `finding` with the edit that writes `name` for the key, where the key stands by itself: of a command within a text that is a
+/// value only the place of the value is known.
+fn renaming(finding: Finding, statement: &Statement, key: &str, name: &str) -> Finding {
+    let span = statement.span;
+    if span.end - span.start != key.len() {
+        return finding;
+    }
+    let edit = Edit { file: statement.file, span, text: name.to_owned() };
+    finding.with_fix(Fix { edits: vec![edit], fields: Vec::new() })
 }
 
 /// Whether one letter too many, too few, wrong, or two neighbours swapped make `written` out of `meant`.

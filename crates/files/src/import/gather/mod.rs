@@ -1,6 +1,7 @@
 //! Goes through the files and takes what each says.
 
 mod commands;
+mod containers;
 mod launch;
 mod options;
 mod python;

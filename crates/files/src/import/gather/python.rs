@@ -3,9 +3,9 @@
 use headroom_core::plan::{Task, TrainerName};
 
 use super::super::draft::{Origin, Rank, Statement};
-use super::{Evidence, Gatherer, Load};
+use super::{Evidence, Gatherer, Load, containers};
 use crate::finding::{Finding, Kind as Found};
-use crate::syntax::{Command, Entry, Node, Script, Span, Value, Word};
+use crate::syntax::{Command, Entry, Node, Script, Span, Value};
 use crate::trainers::{
     ACCELERATOR, BITSANDBYTES, ENVIRONMENT, FROM_PRETRAINED, Fact, PEFT, TRAINER_CALL, TRANSFORMERS, TRL, Table, Topic,
     UNSLOTH_MODEL, UNSLOTH_PEFT,
@@ -79,26 +79,8 @@ fn launched(call: &Node) -> Vec<Command> {
     let is_runner = name.rsplit('.').next().is_some_and(|last| RUNNERS.contains(&last));
     let Some(given) = arguments.first().filter(|_| is_runner) else { return Vec::new() };
     match &given.value {
-        Value::Text(text) => {
-            let mut commands = crate::syntax::shell(text).unwrap_or_default();
-            for command in &mut commands {
-                command.span = given.span;
-                command.words.iter_mut().for_each(|word| word.span = given.span);
-                for variable in &mut command.environment {
-                    (variable.span, variable.node.span) = (given.span, given.span);
-                }
-            }
-            commands
-        }
-        Value::List(items) => {
-            let word = |item: &Node| match &item.value {
-                Value::Text(text) => Word { text: text.clone(), span: item.span, known: true },
-                Value::Integer(number) => Word { text: number.to_string(), span: item.span, known: true },
-                _ => Word { text: String::new(), span: item.span, known: false },
-            };
-            let words = items.iter().map(word).collect();
-            vec![Command { environment: Vec::new(), words, span: given.span, output: None, document: None }]
-        }
+        Value::Text(text) => containers::commands_of(text, given.span),
+        Value::List(items) => containers::command_of(items, given.span),
         _ => Vec::new(),
     }
 }

@@ -5,9 +5,9 @@ use serde_json::{Map, Value as Json};
 
 use super::super::draft::{Origin, Rank};
 use super::super::recognise::Kind;
-use super::{Evidence, Gatherer, Role};
+use super::{Evidence, Gatherer, Role, commands, containers};
 use crate::finding::{Finding, Kind as Found};
-use crate::syntax::{Node, Span, Value};
+use crate::syntax::{Command, Node, Span, Value};
 use crate::trainers::{
     ACCELERATE, AXOLOTL, BITSANDBYTES, Fact, LLAMA_FACTORY, LLAMA_FACTORY_V1, MS_SWIFT, PEFT, SCRIPT, TORCHTUNE, TRL,
     Table, VERL,
@@ -53,6 +53,11 @@ impl Gatherer<'_> {
                 self.found.draft.entries(node.entries(), origin);
             }
             Kind::Python | Kind::Shell | Kind::Requirements | Kind::Unknown => {
+                let launched: Vec<Command> =
+                    containers::commands_in(node).into_iter().filter(commands::trains).collect();
+                if !launched.is_empty() {
+                    return self.commands(place, &launched);
+                }
                 self.found.draft.findings.push(Finding::at(Found::Unrecognised, place, Span { line: 1, ..node.span }));
             }
         }
