@@ -96,8 +96,8 @@ fn what_stands_apart_comes_behind_all_others_with_what_it_alone_calls() {
     let files = split(&bytes, &wanted).unwrap();
     assert_eq!((files.parts.len(), files.early), (2, 1));
     let loaded = |calls| answers(&files.first, &files.parts, calls);
-    assert_eq!(loaded(&[("page", &[6])]), (vec![Ok(vec!["12".to_owned()]), Ok(vec![])], vec![1]));
-    assert_eq!(loaded(&[("read", &[6])]), (vec![Ok(vec!["19".to_owned()]), Ok(vec![])], vec![2, 1]));
+    assert_eq!(loaded(&[("page", &[6])]), (vec![Ok(vec!["I32(12)".to_owned()]), Ok(vec![])], vec![1]));
+    assert_eq!(loaded(&[("read", &[6])]), (vec![Ok(vec!["I32(19)".to_owned()]), Ok(vec![])], vec![2, 1]));
 }
 
 #[test]
