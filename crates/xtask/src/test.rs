@@ -56,7 +56,6 @@ pub(crate) fn test(only: Option<Part>, filter: &[&str]) -> Result<()> {
         part("lints", &mut parts::lints);
         part("lints of the page", &mut || parts::page_lints(&toolbox));
         part("native tests", &mut parts::native);
-        part("unit tests of the page", &mut parts::page_units);
         part("report on the measured cases", &mut parts::report);
         part("answers that must not move", &mut parts::golden);
     }

@@ -46,11 +46,6 @@ pub(super) fn native() -> Result<Tally> {
     counted(cargo()?.args(["test", "--workspace", "--exclude", PAGE, "--exclude", WORKER, "--no-fail-fast"]))
 }
 
-/// The page's unit tests need no browser: texts, figures, how numbers are read.
-pub(super) fn page_units() -> Result<Tally> {
-    counted(cargo()?.args(["test", "--package", PAGE, "--lib", "--no-fail-fast"]))
-}
-
 pub(super) fn report() -> Result<Tally> {
     check(&mut crate::validate::command(&["--check"])?, "run `cargo xtask validate` and look at what changed.")
 }
