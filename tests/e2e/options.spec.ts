@@ -36,7 +36,8 @@ test("questions are those of the task", async ({ planner }) => {
 
 test("a click on the map sets batch and length", async ({ planner }) => {
   await planner.open("v=1&per_device_train_batch_size=4&max_length=1024");
-  await planner.settledVerdict();
+  // Until then panels above move the map away from under the pointer.
+  await planner.settled();
   const box = (await planner.map.boundingBox())!;
   // Among the cells, off the plan's own.
   const position = { x: box.width * 0.25, y: box.height * 0.2 };
