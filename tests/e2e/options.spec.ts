@@ -55,6 +55,7 @@ test("the map is walked by keyboard", async ({ page, planner }) => {
   await planner.map.focus();
   await page.keyboard.press("ArrowRight");
   await page.keyboard.press("ArrowDown");
+  await planner.settled();
   const [, batch, length] = (await planner.mapPlace.getAttribute("aria-label"))!.match(/^Batch (\d+), length (\d+): /)!;
   expect(Number(batch)).toBeGreaterThan(4);
   expect(Number(length)).toBeLessThan(1024);
