@@ -8,7 +8,7 @@ test.describe("a Chinese browser", () => {
     await expect(page.locator("html")).toHaveAttribute("lang", "zh-Hans");
     await expect(page.getByRole("region", { name: "结论" })).toContainText("放得下");
     await expect(page.getByRole("region", { name: "每个字节的去向" })).toContainText("优化器状态");
-    await expect(page).toHaveTitle(/训练/);
+    await expect(page).toHaveTitle("Qwen3-4B · LoRA · A100 SXM 80 GB · Headroom");
   });
 
   test("an error says its fix in Chinese", async ({ page, planner }) => {

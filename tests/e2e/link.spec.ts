@@ -59,3 +59,49 @@ test("an edited address is followed", async ({ page, planner }) => {
   await page.evaluate(() => (location.hash = "#v=1&method=qlora"));
   await expect(planner.choice("Method", /QLoRA/)).toBeChecked();
 });
+
+test("a link says what the page is about, in its title", async ({ page, planner }) => {
+  await planner.open("v=1&model=Qwen/Qwen3-8B&gpu=rtx-4090&method=qlora");
+  await expect(page).toHaveTitle("Qwen3-8B · QLoRA 4-bit · RTX 4090 · Headroom");
+  await planner.choice("Method", /Full/).check();
+  await expect(page).toHaveTitle("Qwen3-8B · full fine-tuning · RTX 4090 · Headroom");
+});
+
+test("a link chooses language, theme and the part to open, and the plan's own link has none of it", async ({ context, page, planner }) => {
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await page.goto("./#v=1&model=Qwen/Qwen3-8B&gpu=rtx-4090&view=map&lang=zh&theme=dark");
+  await planner.runs();
+  await expect(page.locator("html")).toHaveAttribute("lang", "zh-Hans");
+  await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
+  await expect(page.locator("#map-title")).toBeInViewport();
+  expect(planner.fragment()).not.toContain("lang");
+  await page.getByRole("banner").getByRole("button", { name: "复制链接" }).click();
+  await expect(page.getByRole("button", { name: "链接已复制" })).toBeVisible();
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  expect(copied).toBe(`${SITE}#v=1&model=Qwen/Qwen3-8B&gpu=rtx-4090`);
+  // The same in a page that is open already.
+  await page.evaluate(() => (location.hash = "#v=1&model=Qwen/Qwen3-8B&gpu=rtx-4090&lang=en&theme=light&view=table"));
+  await expect(page.locator("html")).toHaveAttribute("lang", "en");
+  await expect(page.locator("html")).toHaveAttribute("data-theme", "light");
+  await expect(page.getByRole("heading", { name: "Where every byte goes" })).toBeInViewport();
+});
+
+test("a link to two plans opens both, and can be copied again", async ({ context, page, planner }) => {
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  const link = "v=1&model=Qwen/Qwen3-8B&gpu=rtx-4090&method=qlora&vs.method=lora&vs.gpu=l40s";
+  await planner.open(link);
+  await expect(planner.pair.getByRole("heading")).toBeInViewport();
+  await expect(planner.pair.getByRole("row", { name: /GPU/ }).first()).toContainText("l40s");
+  await planner.settled();
+  await planner.pair.getByRole("button", { name: "Copy link to both" }).click();
+  await expect(planner.pair.getByRole("button", { name: "Link copied" })).toBeVisible();
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  expect(copied).toBe(`${SITE}#v=1&model=Qwen/Qwen3-8B&gpu=rtx-4090&method=qlora&vs.gpu=l40s&vs.method=lora`);
+});
+
+test("a pasted model travels compressed", async ({ page, planner }) => {
+  const z = "S87PS8tMt61Wys1PSc2JL6ksSFWyUlDKyUnMTVTSUVDKyExJSc2LL86sAokbGZhYAAXz8kvAqkwNVI1MFVSNzBRy84tSQcrzSnPjoVpyEitTi4qBygzNagE";
+  await planner.open(`v=1&name=packed&gpu=l4&z=${z}`);
+  await expect(planner.linkProblems).toHaveCount(0);
+  await expect(page).toHaveTitle("packed · LoRA · L4 · Headroom");
+});

@@ -5,8 +5,11 @@ import { expect, test } from "./test";
 const linesOf = (page: Page) => page.getByRole("listbox").getByRole("option");
 
 /** The line that Enter takes. */
-const activeLine = async (page: Page, list: ReturnType<Page["getByRole"]>) =>
-  page.locator(`[id="${await list.getAttribute("aria-activedescendant")}"]`);
+/** The line that Enter would take, once there is one. */
+const activeLine = async (page: Page, list: ReturnType<Page["getByRole"]>) => {
+  await expect(list).toHaveAttribute("aria-activedescendant", /./);
+  return page.locator(`[id="${await list.getAttribute("aria-activedescendant")}"]`);
+};
 
 test("4090 and Tab is an RTX 4090", async ({ page, planner }) => {
   await planner.open();

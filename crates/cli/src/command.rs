@@ -5,7 +5,6 @@ use std::io::Write;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
-use headroom_core::link;
 
 use crate::advise::{self, AdviseOptions};
 use crate::catalogue::Listing;
@@ -15,11 +14,12 @@ use crate::diagnose::{self, DiagnoseOptions};
 use crate::estimate::{self, EstimateOptions};
 use crate::export::{self, ExportOptions};
 use crate::import::{self, ImportOptions};
+use crate::link::{self, LinkOptions};
 use crate::lint::{self, LintOptions};
 use crate::solve::{self, SolveOptions};
 use crate::validate::{self, ValidateOptions};
 use crate::validate_speed::{self, ValidateSpeedOptions};
-use crate::{Failure, Outcome, catalogue, difference};
+use crate::{Failure, Outcome, catalogue};
 
 const AFTER_HELP: &str = "\
 PLAN is a JSON file, JSON text, a link or its fragment, or - for standard input (also without PLAN).
@@ -48,11 +48,8 @@ enum Command {
     Compare(CompareOptions),
     /// A picture of a plan as an SVG file.
     Chart(ChartOptions),
-    /// A plan as the fragment of a link.
-    Link {
-        #[command(flatten)]
-        source: Source,
-    },
+    /// A plan, or two that are compared, as a link; its title; what a link says.
+    Link(LinkOptions),
     /// What files of trainers and launch commands say, as a plan.
     Import(ImportOptions),
     /// A plan as files that the real tools run.
@@ -69,14 +66,6 @@ enum Command {
     Validate(ValidateOptions),
     /// Compares relative step times with published ones.
     ValidateSpeed(ValidateSpeedOptions),
-}
-
-/// The plan that a command is about.
-#[derive(clap::Args)]
-pub(crate) struct Source {
-    /// JSON file, JSON text, link or its fragment; - or nothing: standard input.
-    #[arg(value_name = "PLAN")]
-    pub(crate) plan: Option<String>,
 }
 
 /// What the command line asks for.
@@ -111,13 +100,9 @@ impl Program {
             Command::Import(options) => return import::run(&options, out),
             Command::Export(options) => return export::run(&options, out),
             Command::Lint(options) => return lint::run(&options, out),
-            Command::Compare(options) if options.other.is_some() => difference::run(&options, out)?,
             Command::Compare(options) => compare::run(&options, out)?,
             Command::Chart(options) => chart::run(&options, out)?,
-            Command::Link { source } => {
-                let plan = estimate::plan_from(source.plan.as_deref())?;
-                writeln!(out, "#{}", link::encode(&plan))?;
-            }
+            Command::Link(options) => link::run(&options, out)?,
             Command::Models(listing) => catalogue::models(&listing, out)?,
             Command::Gpus(listing) => catalogue::gpus(&listing, out)?,
             Command::Validate(options) => validate::run(&options, out)?,

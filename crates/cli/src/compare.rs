@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::estimate::{self, Estimated};
 use crate::layout::{Align, Table};
-use crate::{Failure, input, json};
+use crate::{Failure, difference, input, json};
 
 /// Options of `headroom compare`.
 #[derive(clap::Args)]
@@ -21,7 +21,7 @@ pub(crate) struct CompareOptions {
     /// JSON file, JSON text, link or its fragment; - or nothing: standard input.
     #[arg(value_name = "PLAN")]
     pub(crate) source: Option<String>,
-    /// A second plan to set beside it instead of its alternatives.
+    /// A second plan to set beside it instead of its alternatives; a link that compares two names both.
     #[arg(value_name = "OTHER")]
     pub(crate) other: Option<String>,
     /// Machine-readable: JSON.
@@ -112,7 +112,15 @@ pub(crate) fn host_bytes(estimate: &Estimate) -> u64 {
 
 /// Runs the command.
 pub(crate) fn run(options: &CompareOptions, out: &mut dyn Write) -> Result<(), Failure> {
-    let Estimated { job, estimate, .. } = estimate::estimated(estimate::job_from(options.source.as_deref())?);
+    let link = estimate::link_from(options.source.as_deref())?;
+    let other = match &options.other {
+        Some(other) => Some(estimate::plan_from(Some(other))?),
+        None => link.other,
+    };
+    if let Some(other) = other {
+        return difference::run(&link.plan, &other, options.json, out);
+    }
+    let Estimated { job, estimate, .. } = estimate::estimated(estimate::job_of(&link.plan)?);
     let all = Compared::all(&job);
     if options.json {
         let rows: Vec<ComparedJson> = all.into_iter().map(ComparedJson::from).collect();

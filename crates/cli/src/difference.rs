@@ -6,25 +6,24 @@ use headroom_core::advise::difference::{Changed, Difference, difference};
 use headroom_core::advise::{Change, Replayed, steps_between};
 use headroom_core::job::Job;
 use headroom_core::memory::{Category, Estimate, Fit, Phase};
+use headroom_core::plan::Plan;
 use headroom_core::speed::{Range, step_time};
 use headroom_core::units::{count_text, gib_text};
 use headroom_text::ENGLISH;
 use serde::Serialize;
 
 use crate::Failure;
-use crate::compare::CompareOptions;
 use crate::estimate::{self, seconds_text};
 use crate::json;
 use crate::layout::{Align, Table};
 use crate::levers::{changed_text, need_text};
 
 /// Runs the command for two plans.
-pub(crate) fn run(options: &CompareOptions, out: &mut dyn Write) -> Result<(), Failure> {
-    let before = estimate::job_from(options.source.as_deref())?;
-    let after = estimate::job_from(options.other.as_deref())?;
+pub(crate) fn run(before: &Plan, after: &Plan, is_json: bool, out: &mut dyn Write) -> Result<(), Failure> {
+    let [before, after] = [estimate::job_of(before)?, estimate::job_of(after)?];
     let difference = difference(&before, &after);
     let steps = steps_between(&before, &after, &Replayed);
-    if options.json {
+    if is_json {
         return json::write_sorted(&DifferenceJson::of(&difference, &steps), out);
     }
     let mut table = Table::new(&[Align::Left, Align::Right, Align::Right]);

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{self, Read};
 
-use headroom_core::link;
+use headroom_core::link::{self, Link, Shown};
 use headroom_core::plan::{Plan, Problem};
 use headroom_text::problem_line;
 
@@ -35,23 +35,29 @@ fn read_limited(source: impl Read) -> io::Result<Vec<u8>> {
 
 /// The plan that `source` names: a file, `-` for standard input, JSON text, or a link.
 pub(crate) fn read_plan(source: &str) -> Result<Plan, Failure> {
+    Ok(read_link(source)?.plan)
+}
+
+/// The same with what else a link says; other sources say nothing else.
+pub(crate) fn read_link(source: &str) -> Result<Link, Failure> {
     let trimmed = source.trim();
     if trimmed.starts_with('{') {
-        return plan_from_text(trimmed);
+        return link_from_text(trimmed);
     }
     if source != "-" && looks_like_link(trimmed) && !fs::exists(source).unwrap_or(false) {
-        return plan_from_link(trimmed);
+        return link_from_link(trimmed);
     }
-    plan_from_text(&read_text(source)?)
+    link_from_text(&read_text(source)?)
 }
 
 /// A plan from the text of a file: JSON, or a link on a line.
-fn plan_from_text(text: &str) -> Result<Plan, Failure> {
+fn link_from_text(text: &str) -> Result<Link, Failure> {
     let text = text.trim();
     if !text.starts_with('{') && looks_like_link(text) {
-        return plan_from_link(text);
+        return link_from_link(text);
     }
-    Plan::from_json(text).map_err(|problems| bad_plan(&problems))
+    let plan = Plan::from_json(text).map_err(|problems| bad_plan(&problems))?;
+    Ok(Link { plan, other: None, shown: Shown::default() })
 }
 
 /// Whether `text` is a link: an address with a fragment, or the fragment alone, by hand with spaces in names.
@@ -61,10 +67,13 @@ fn looks_like_link(text: &str) -> bool {
 }
 
 /// A script wants to know of every problem of a link: nothing is read around here, unlike on the page.
-fn plan_from_link(text: &str) -> Result<Plan, Failure> {
+fn link_from_link(text: &str) -> Result<Link, Failure> {
     let pairs = text.trim_start_matches('#');
     let decoded = if link::is_fragment(pairs) { link::decode_by_hand(pairs) } else { link::decode(text) };
-    if decoded.problems.is_empty() { Ok(decoded.plan) } else { Err(bad_plan(&decoded.problems)) }
+    if !decoded.problems.is_empty() {
+        return Err(bad_plan(&decoded.problems));
+    }
+    Ok(Link { plan: decoded.plan, other: decoded.other, shown: decoded.shown })
 }
 
 /// What is wrong with a plan, in one line.

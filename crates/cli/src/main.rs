@@ -17,6 +17,7 @@ mod input;
 mod json;
 mod layout;
 mod levers;
+mod link;
 mod lint;
 mod solve;
 mod validate;

@@ -39,7 +39,7 @@ fn every_command_has_help_with_its_options() {
         ),
         ("compare", &["[PLAN] [OTHER]", "--json"]),
         ("chart", &["--svg", "--phases", "--waterfall", "--map", "--dark", "--width <PIXELS>", "[default: 420]"]),
-        ("link", &["[PLAN]", "link or its fragment"]),
+        ("link", &["[PLAN] [OTHER]", "--page <ADDRESS>", "--view <VIEW>", "--lang", "--theme", "--title", "--json"]),
         ("models", &["[TEXT]", "--json"]),
         ("gpus", &["[TEXT]", "--json"]),
         ("validate", &["<CASES>...", "--terms", "--group", "--id", "--metric", "--worst <N>", "--summary", "--all"]),
@@ -190,4 +190,46 @@ fn several_files_are_validated_together_and_hold_their_bars() {
     assert_eq!(json["cases"].as_array().unwrap().len(), 2);
     assert_eq!(json["bars"][0]["met"], false);
     assert_bad_input(&headroom(&["validate", &one, &case_file("none.jsonl", "")]), &["none.jsonl", "no case"]);
+}
+
+#[test]
+fn a_link_is_made_of_whatever_names_a_plan() {
+    for (args, printed) in [
+        (
+            &["model=llama 3.1 8b&gpu=4090&method=qlora"][..],
+            "#v=1&model=meta-llama/Llama-3.1-8B&gpu=rtx-4090&method=qlora",
+        ),
+        (
+            &["{\"model\": \"qwen3 8b\"}", "--page", "https://x.org/y/"],
+            "https://x.org/y/#v=1&model=Qwen/Qwen3-8B&gpu=a100-80gb",
+        ),
+        (
+            &["v=1&model=Qwen/Qwen3-8B&gpu=t4", "gpu=t4&model=qwen3 8b&r=8", "--view", "map", "--theme", "dark"],
+            "#v=1&model=Qwen/Qwen3-8B&gpu=t4&vs.r=8&view=map&theme=dark",
+        ),
+        (&["v=1&gpu=t4&vs.r=8&lang=zh"], "#v=1&model=Qwen/Qwen3-4B&gpu=t4&vs.r=8&lang=zh"),
+        (&["model=qwen3 8b&gpu=4090", "--title"], "Qwen3-8B · LoRA · RTX 4090"),
+        (
+            &["model=qwen3 8b&gpu=4090&vs.method=full", "--title", "--lang", "zh"],
+            "Qwen3-8B · RTX 4090 · LoRA 对比 全参数微调",
+        ),
+    ] {
+        let ran = headroom(&[&["link"], args].concat());
+        assert_eq!((ran.code, ran.out.trim_end(), ran.err.as_str()), (0, printed, ""), "{args:?}");
+    }
+    let said = headroom(&["link", "gpu=4090&r=64&vs.r=8&view=map", "--json"]).json();
+    assert_eq!(
+        (&said["plan"]["lora"]["r"], &said["other"]["lora"]["r"], &said["view"]),
+        (&64.into(), &8.into(), &"map".into())
+    );
+    assert_bad_input(&headroom(&["link", "gpu=h100"]), &["h100-80gb", "h100-80gb-pcie", "h100-94gb-nvl"]);
+    assert_bad_input(&headroom(&["link", "gpu=t4", "model=llama"]), &["model", "choose one"]);
+    assert_bad_input(&headroom(&["link", "gpu=t4", "--view", "all"]), &["--view", "verdict, comparison"]);
+}
+
+#[test]
+fn a_link_that_compares_two_is_compared() {
+    let plan = "v=1&model=openai-community/gpt2&gpu=t4";
+    let pair = headroom(&["compare", &format!("{plan}&vs.method=full"), "--json"]);
+    assert_eq!((pair.code, pair.out), (0, headroom(&["compare", plan, &format!("{plan}&method=full"), "--json"]).out));
 }

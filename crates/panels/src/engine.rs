@@ -2,7 +2,7 @@
 
 use headroom_core::job::Job;
 use headroom_core::memory::{self, Estimate};
-use headroom_core::plan::{ModelChoice, Problem};
+use headroom_core::plan::Problem;
 use headroom_text::Language;
 use headroom_view::{Answer, Event, Node};
 
@@ -163,7 +163,7 @@ impl Engine {
             self.act(event);
         }
         self.is_resolved &= plan == *self.state.plan();
-        if plan.model != self.state.plan().model || language != self.state.language {
+        if plan != *self.state.plan() || language != self.state.language {
             self.name_title();
         }
         self.next = 0;
@@ -258,6 +258,7 @@ impl Engine {
             title: std::mem::take(&mut self.has_new_title).then(|| self.title.clone()),
             panels: Vec::new(),
             focus: self.state.focus.take().map(str::to_owned),
+            sight: self.state.sight.take().map(str::to_owned),
             more,
         };
         let panels: Vec<(&str, Option<Vec<u8>>)> = std::mem::take(&mut self.fresh)
@@ -306,9 +307,11 @@ impl Engine {
     }
 
     fn name_title(&mut self) {
-        let (ModelChoice::Catalogue(name) | ModelChoice::Config { name, .. }) = &self.state.plan().model;
-        self.title = format!("{name} · {}", self.state.language.texts().page_title);
-        self.has_new_title = true;
+        let title = format!("{} · Headroom", self.state.language.texts().plan_title(self.state.plan()));
+        if title != self.title {
+            self.title = title;
+            self.has_new_title = true;
+        }
     }
 
     fn draw_next(&mut self) {

@@ -3,7 +3,7 @@
 use headroom_core::advise::difference::{Changed, changed};
 use headroom_core::advise::fill::Target;
 use headroom_core::job::Job;
-use headroom_core::link;
+use headroom_core::link::{self, Decoded, Link, Shown, View};
 use headroom_core::plan::{self, Plan, Problem};
 use headroom_text::Language;
 use headroom_view::{Address, History};
@@ -80,6 +80,8 @@ pub(crate) struct State {
     pub(crate) address: Option<Address>,
     /// The element that is to take the focus, until the page has been told.
     pub(crate) focus: Option<&'static str>,
+    /// The element that is to be brought into sight, until the page has been told.
+    pub(crate) sight: Option<&'static str>,
 }
 
 impl State {
@@ -103,6 +105,7 @@ impl State {
             files: files::Room::default(),
             address: None,
             focus: None,
+            sight: None,
         };
         state.follow(fragment);
         state
@@ -121,8 +124,13 @@ impl State {
         let (plan, problems) = if fragment.is_empty() {
             (Plan::newcomer(), Vec::new())
         } else {
-            let decoded = link::decode(fragment);
-            (decoded.plan, decoded.problems)
+            let Decoded { plan, other, shown, problems } = link::decode(fragment);
+            self.show_as(&shown);
+            if let Some(other) = other {
+                options::show_after(self, other);
+                self.sight = Some(options::PAIR);
+            }
+            (plan, problems)
         };
         if self.applied.as_ref().is_some_and(|applied| applied.after != plan) {
             self.applied = None;
@@ -130,6 +138,20 @@ impl State {
         (self.plan, self.link_problems) = (plan, problems);
         self.adjusted = None;
         self.drafts.clear();
+    }
+
+    /// Opens the page as a link asks.
+    fn show_as(&mut self, shown: &Shown) {
+        if let Some(language) = shown.lang.as_deref().and_then(Language::from_tag) {
+            self.language = language;
+        }
+        self.sight = shown.view.and_then(|view| match view {
+            View::Verdict => None,
+            View::Comparison => Some(result::comparison::TITLE),
+            View::Phases => Some(result::PHASES_TITLE),
+            View::Map => Some(options::map::TITLE),
+            View::Table => Some(result::BREAKDOWN_TITLE),
+        });
     }
 
     /// The only way to change the plan.
@@ -201,6 +223,12 @@ impl State {
     /// A link to `plan` that anyone can open: this page without the reader's language and theme.
     pub(crate) fn link_to(&self, plan: &Plan) -> String {
         format!("{}#{}", self.page, link::encode(plan))
+    }
+
+    /// The same to two plans that are compared.
+    pub(crate) fn link_to_pair(&self, plan: &Plan, other: &Plan) -> String {
+        let link = Link { plan: plan.clone(), other: Some(other.clone()), shown: Shown::default() };
+        format!("{}#{}", self.page, link.encode())
     }
 
     /// Whether what is called `name` has been opened.

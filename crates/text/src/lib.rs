@@ -13,6 +13,7 @@ mod gallery;
 mod named;
 mod options;
 mod tasks;
+mod title;
 
 use headroom_core::gpu::Segment;
 use headroom_core::memory::{Category, Fit, Note, Phase, Term};
@@ -128,7 +129,10 @@ const fn field(label: &'static str, unit: &'static str, help: &'static str) -> F
 #[allow(missing_docs, reason = "the texts themselves say what they are")]
 pub struct Texts {
     // Frame.
-    pub page_title: &'static str,
+    /// How a title names the method that trains all weights.
+    pub full_fine_tuning: &'static str,
+    /// Between two plans in a title.
+    pub versus: &'static str,
     pub tagline: &'static str,
     pub skip_to_result: &'static str,
     pub language: &'static str,

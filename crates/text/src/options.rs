@@ -82,6 +82,7 @@ pub struct PairTexts {
     pub compare: &'static str,
     pub no_link: &'static str,
     pub partly: &'static str,
+    pub copy_link: &'static str,
     pub swap: &'static str,
     pub kept: &'static str,
     pub before: &'static str,

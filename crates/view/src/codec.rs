@@ -91,6 +91,7 @@ impl Answer {
         bytes.push(u8::from(self.more));
         put_option(&mut bytes, self.title.as_deref());
         put_option(&mut bytes, self.focus.as_deref());
+        put_option(&mut bytes, self.sight.as_deref());
         match &self.address {
             None => bytes.push(0),
             Some(Address { fragment, history }) => {
@@ -124,6 +125,7 @@ impl Answer {
         let more = read.byte()? == 1;
         let title = read.option()?;
         let focus = read.option()?;
+        let sight = read.option()?;
         let address = match read.byte()? {
             0 => None,
             1 => Some(Address { fragment: read.text()?, history: History::Keep }),
@@ -140,7 +142,7 @@ impl Answer {
             let node = if read.byte()? == 1 { Some(read.node(0)?) } else { None };
             panels.push(Panel { place, node });
         }
-        read.rest.is_empty().then_some(Self { events, address, title, panels, focus, more })
+        read.rest.is_empty().then_some(Self { events, address, title, panels, focus, sight, more })
     }
 }
 
@@ -258,6 +260,7 @@ mod tests {
                 Panel { place: "gone".into(), node: None },
             ],
             focus: None,
+            sight: Some("map-title".to_owned()),
             more: true,
         }
     }

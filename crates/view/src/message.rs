@@ -53,6 +53,8 @@ pub struct Answer {
     pub panels: Vec<Panel>,
     /// Id of the element that is to take the focus.
     pub focus: Option<String>,
+    /// Id of the element that is to be brought into sight, once it stands.
+    pub sight: Option<String>,
     /// Whether more will come for the same events.
     pub more: bool,
 }

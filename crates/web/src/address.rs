@@ -9,7 +9,7 @@ use leptos::prelude::window;
 use wasm_bindgen::JsValue;
 use web_sys::UrlSearchParams;
 
-use crate::engine;
+use crate::{engine, theme};
 
 /// Browsers refuse more than about a hundred changes of the address in half a minute; this many milliseconds of quiet
 /// before a write stay well below.
@@ -26,7 +26,23 @@ thread_local! {
 
 /// Notes the address that the page was opened with.
 pub(crate) fn follow() {
+    take_readers_choices();
     KNOWN.set(fragment());
+}
+
+/// Language and theme that a link asks for become the reader's own, in the query: edits of the plan leave them there, and links
+/// that the reader passes on do not have them.
+fn take_readers_choices() {
+    let fragment = fragment();
+    let (taken, kept): (Vec<&str>, Vec<&str>) =
+        fragment.split('&').partition(|pair| pair.starts_with("lang=") || pair.starts_with("theme="));
+    if taken.is_empty() {
+        return;
+    }
+    for (key, value) in taken.into_iter().filter_map(|pair| pair.split_once('=')) {
+        set_query(key, Some(value));
+    }
+    replace(&format!("#{}", kept.join("&")));
 }
 
 /// The fragment without its `#`.
@@ -41,9 +57,12 @@ pub(crate) fn followed() {
     if KNOWN.with_borrow(|known| *known == fragment) {
         return;
     }
+    take_readers_choices();
+    theme::follow();
+    theme::show();
     stop_waiting();
     OPEN_ENTRY.set(None);
-    KNOWN.set(fragment.clone());
+    KNOWN.set(self::fragment());
     engine::send("follow", &fragment);
 }
 

@@ -37,14 +37,14 @@ thread_local! {
     /// Whether the engine has more to say on the same events.
     static HAS_MORE: Cell<bool> = const { Cell::new(true) };
     /// What is to be brought into sight once what was asked for stands.
-    static TO_SHOW: Cell<Option<&'static str>> = const { Cell::new(None) };
+    static TO_SHOW: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
 /// Sends what the reader did.
 pub(crate) fn send(action: &str, value: &str) {
     SENT.set(SENT.get().wrapping_add(1));
     if action.starts_with("compare ") {
-        TO_SHOW.set(Some("before-after"));
+        TO_SHOW.set(Some("before-after".to_owned()));
     }
     mark("data-pending", true);
     mark("data-computing", true);
@@ -68,7 +68,10 @@ pub(crate) fn listen() {
 }
 
 fn receive(answer: Answer) {
-    let Answer { events, address, title, panels, focus, more } = answer;
+    let Answer { events, address, title, panels, focus, sight, more } = answer;
+    if sight.is_some() {
+        TO_SHOW.set(sight);
+    }
     if let Some(address) = address {
         address::write(address);
     }
@@ -149,7 +152,8 @@ fn show() {
     if is_done && is_up_to_date() {
         mark("data-computing", HAS_MORE.get());
         // Where it does not stand yet, a later answer brings it.
-        if TO_SHOW.get().is_some_and(shell::bring_into_sight) {
+        let is_there = TO_SHOW.with_borrow(|id| id.as_deref().is_some_and(shell::bring_into_sight));
+        if is_there {
             TO_SHOW.set(None);
         }
     }

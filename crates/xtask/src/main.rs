@@ -6,6 +6,7 @@ mod checkout;
 mod exports;
 mod failure;
 mod fuzz;
+mod links;
 mod minify;
 mod process;
 mod rooms;
@@ -35,6 +36,7 @@ cargo xtask validate --check   only whether those are up to date
 cargo xtask golden --check     which answers to thousands of plans moved since they were recorded, and by how much
 cargo xtask golden             the same, and records the answers as they are now
 cargo xtask fuzz [READER]      coverage-guided fuzzing of the readers of files, ten minutes each; --minutes N
+cargo xtask check-links        100,000 random plans and 1,000,000 mutated links (the suite: a hundredth of each)
 cargo xtask check-exports      exported files loaded by the libraries that run them; formats may follow (several GB)
 cargo xtask check-exports --newest   the same with their latest releases: which defaults have moved
 cargo xtask setup              only install what the other commands need
@@ -77,6 +79,7 @@ fn dispatch(words: &[String]) -> Result<()> {
         ["fuzz", reader] => fuzz::fuzz(Some(reader), 10),
         ["fuzz", "--minutes", minutes] => fuzz::fuzz(None, of_minutes(minutes)?),
         ["fuzz", reader, "--minutes", minutes] => fuzz::fuzz(Some(reader), of_minutes(minutes)?),
+        ["check-links"] => links::check(),
         ["check-exports", "--newest", formats @ ..] => exports::check(formats, true),
         ["check-exports", formats @ ..] => exports::check(formats, false),
         ["setup"] => setup::for_building(None).and_then(|mut toolbox| setup::for_browser_tests(&mut toolbox)),

@@ -80,7 +80,7 @@ export class Planner {
 
   /** What the verdict says once this plan's own replay is in it. */
   async settledVerdict(): Promise<string> {
-    await this.page.locator("section[data-basis=replayed]").waitFor();
+    await this.page.locator("html:not([data-pending]) section[data-basis=replayed]").waitFor();
     return this.verdict.innerText();
   }
 

@@ -9,6 +9,7 @@ mod time;
 use std::io::{self, IsTerminal, Write};
 
 use headroom_core::job::Job;
+use headroom_core::link::Link;
 use headroom_core::memory::{self, Estimate, Fit};
 use headroom_core::plan::Plan;
 use headroom_core::speed::{StepTime, step_time};
@@ -47,19 +48,29 @@ pub(crate) struct Estimated {
 
 /// Reads the plan that `source` names, or that comes on standard input.
 pub(crate) fn plan_from(source: Option<&str>) -> Result<Plan, Failure> {
+    Ok(link_from(source)?.plan)
+}
+
+/// The same with what else a link says.
+pub(crate) fn link_from(source: Option<&str>) -> Result<Link, Failure> {
     match source {
-        Some(source) => input::read_plan(source),
+        Some(source) => input::read_link(source),
         // Waiting for someone to type JSON helps nobody.
         None if io::stdin().is_terminal() => {
             Err(Failure::BadInput("name a plan: a file, a link, JSON, or - for standard input".to_owned()))
         }
-        None => input::read_plan("-"),
+        None => input::read_link("-"),
     }
 }
 
 /// The job of the plan that `source` names, or that comes on standard input.
 pub(crate) fn job_from(source: Option<&str>) -> Result<Job, Failure> {
-    Job::resolve(&plan_from(source)?).map_err(|problems| input::bad_plan(&problems))
+    job_of(&plan_from(source)?)
+}
+
+/// The job of `plan`.
+pub(crate) fn job_of(plan: &Plan) -> Result<Job, Failure> {
+    Job::resolve(plan).map_err(|problems| input::bad_plan(&problems))
 }
 
 /// Estimates `job`.

@@ -115,7 +115,7 @@ impl Field {
 /// Whether `text`, as JSON text, can go without quotes: a word that JSON gives no other meaning.
 fn is_bare(text: &str) -> bool {
     text.starts_with(|first: char| first.is_ascii_alphabetic())
-        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte))
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-/".contains(&byte))
         && !matches!(text, "true" | "false" | "null")
 }
 

@@ -33,7 +33,7 @@ pub enum ProblemKind {
     /// A value of the wrong kind.
     WrongType {
         /// What is expected: `number`, `whole number`, `true or false`, `text`, `object`, `JSON`, `module names`,
-        /// `list of models`, `version`.
+        /// `list of models`, `version`, `language tag`.
         expected: &'static str,
     },
     /// A key Headroom does not know.
@@ -114,7 +114,7 @@ pub enum ProblemKind {
     Missing,
     /// Given more than once.
     Duplicate,
-    /// A percent escape of a link that is cut off, or whose bytes are not UTF-8.
+    /// A percent escape or a compressed part of a link that is cut off or damaged.
     BadEscape,
     /// A link of a version this Headroom does not know; it is read as the newest version it knows.
     UnknownVersion {

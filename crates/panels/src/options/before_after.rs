@@ -12,9 +12,12 @@ use headroom_view::{Element, History, Node, el, escape};
 use crate::engine::{Step, Work};
 use crate::figures;
 use crate::page::Page;
-use crate::pieces::{button, change, shown, table, verdict};
+use crate::pieces::{button, change, copy_button, shown, table, verdict};
 use crate::replays::Replays;
 use crate::state::State;
+
+/// Id of the panel.
+pub(crate) const PANEL: &str = "before-after";
 
 /// The plan beside the page's own.
 struct Other {
@@ -117,6 +120,14 @@ pub(crate) fn panel(page: &Page) -> Option<Node> {
     if other.is_some() {
         actions = actions.with(button("swap-pair", words.swap)).with(button("close-pair", page.texts.close));
     }
+    if let Some(Other { plan, comes_after }) = other {
+        let (mut before, mut after) = (page.plan(), plan);
+        if !comes_after {
+            (before, after) = (after, before);
+        }
+        let link = page.state.link_to_pair(before, after);
+        actions = actions.with(copy_button(page, words.copy_link, page.texts.link_copied, &link, ""));
+    }
     let beside = other.map(|other| Job::resolve(&other.plan));
     let problems = beside.as_ref().and_then(|beside| beside.as_ref().err());
     let tables = match (other, &beside) {
@@ -125,7 +136,7 @@ pub(crate) fn panel(page: &Page) -> Option<Node> {
     };
     let panel = el("section")
         .class("panel")
-        .attr("id", "before-after")
+        .attr("id", PANEL)
         .attr("aria-labelledby", "pair-title")
         .with(el("h2").attr("id", "pair-title").text(words.title))
         .with(el("p").class("panel-intro").text(words.intro))

@@ -29,6 +29,9 @@ use crate::replays::Known;
 use crate::result::chart;
 use crate::state::State;
 
+/// Id of the heading.
+pub(crate) const TITLE: &str = "map-title";
+
 /// Values on each axis: where there is room, and on a narrow screen, where a finger has to hit a cell.
 const COUNTS: (usize, usize) = (24, 12);
 /// Pixels from which there is room.
@@ -197,9 +200,9 @@ pub(crate) fn panel(page: &Page) -> Option<Node> {
     let is_stale = around.is_some_and(|around| around.plan != *page.plan());
     let section = el("section")
         .class("panel")
-        .attr("aria-labelledby", "map-title")
+        .attr("aria-labelledby", TITLE)
         .maybe("aria-busy", is_stale.then_some("true"))
-        .with(el("h2").attr("id", "map-title").text(words.title))
+        .with(el("h2").attr("id", TITLE).text(words.title))
         .with(el("p").class("panel-intro").text(words.intro).text(" ").text(words.keys))
         .with(el("p").class("map-sentence").text(&sentence))
         .with(chart_place)
@@ -251,7 +254,7 @@ fn cells(page: &Page, around: Option<&Around>) -> Element {
         .class("map-cells")
         .attr("role", "grid")
         .attr("tabindex", "0")
-        .attr("aria-labelledby", "map-title")
+        .attr("aria-labelledby", TITLE)
         .attr("aria-rowcount", &count(|map| map.lengths.len()))
         .attr("aria-colcount", &count(|map| map.batches.len()))
         .attr("aria-activedescendant", "map-cell")

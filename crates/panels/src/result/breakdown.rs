@@ -10,6 +10,9 @@ use super::{bytes, exactly, told, told_formula};
 use crate::figures;
 use crate::page::Page;
 
+/// Id of the heading.
+pub(crate) const TITLE: &str = "breakdown-title";
+
 /// Which of the two lists a row stands in.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum List {
@@ -52,8 +55,8 @@ pub(crate) fn panel(page: &Page) -> Option<Node> {
         .with(bytes(page, peak.band.expected));
     let panel = el("section")
         .class("panel")
-        .attr("aria-labelledby", "breakdown-title")
-        .with(el("h2").key("title").attr("id", "breakdown-title").text(texts.breakdown_title))
+        .attr("aria-labelledby", TITLE)
+        .with(el("h2").key("title").attr("id", TITLE).text(texts.breakdown_title))
         .with(el("p").key("intro").class("panel-intro").text(&intro))
         .with_all(Category::ALL.iter().filter_map(|category| category_rows(page, estimate, *category)).collect())
         .with(total)

@@ -17,6 +17,9 @@ use crate::page::Page;
 use crate::pieces;
 use crate::replays::Replays;
 
+/// Id of the heading.
+pub(crate) const TITLE: &str = "comparison-title";
+
 /// Height of the columns, pixels.
 const HEIGHT: u32 = 380;
 
@@ -188,12 +191,11 @@ pub(crate) fn panel(page: &Page) -> Option<Node> {
         .with(chart::drawing(picture.svg.clone()))
         .with(touch(page, &picture, candidates));
     let caption = el("figcaption").with(chart::legend(texts, &categories(candidates)));
-    let figure =
-        el("figure").class("chart").attr("aria-labelledby", "comparison-title").with(chart_place).with(caption);
+    let figure = el("figure").class("chart").attr("aria-labelledby", TITLE).with(chart_place).with(caption);
     let section = el("section")
         .class("panel")
-        .attr("aria-labelledby", "comparison-title")
-        .with(el("h2").attr("id", "comparison-title").text(texts.comparison_title))
+        .attr("aria-labelledby", TITLE)
+        .with(el("h2").attr("id", TITLE).text(texts.comparison_title))
         .with(el("p").class("panel-intro").text(texts.comparison_intro))
         .with(figure);
     let section = if page.plan().task == Task::Inference {
@@ -239,7 +241,7 @@ fn categories(candidates: &[Candidate]) -> Vec<Category> {
 /// A button over each bar, so that bars can be chosen by mouse, finger and keyboard.
 fn touch(page: &Page, picture: &Picture, candidates: &[Candidate]) -> Element {
     let texts = page.texts;
-    let mut buttons = el("div").class("bar-buttons").attr("role", "group").attr("aria-labelledby", "comparison-title");
+    let mut buttons = el("div").class("bar-buttons").attr("role", "group").attr("aria-labelledby", TITLE);
     for hit in &picture.hits {
         let Some(candidate) = hit.id.parse().ok().and_then(|index: usize| candidates.get(index)) else { continue };
         let said = candidate.estimate().map(|estimate| {

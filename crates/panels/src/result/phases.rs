@@ -10,6 +10,9 @@ use super::{column, exactly, scrolling};
 use crate::figures;
 use crate::page::Page;
 
+/// Id of the heading.
+pub(crate) const TITLE: &str = "phases-title";
+
 /// Height of the columns, pixels.
 const HEIGHT: u32 = 300;
 
@@ -32,13 +35,13 @@ pub(crate) fn panel(page: &Page) -> Option<Node> {
     let caption = el("figcaption").with(el("p").class("timeline-peak").text(&peak)).with(legend(texts, &categories));
     let figure = el("figure")
         .class("chart")
-        .attr("aria-labelledby", "phases-title")
+        .attr("aria-labelledby", TITLE)
         .with(el("div").class("chart-place").attr("data-width", PLACE).with(drawing(svg)))
         .with(caption);
     let panel = el("section")
         .class("panel")
-        .attr("aria-labelledby", "phases-title")
-        .with(el("h2").attr("id", "phases-title").text(texts.phases_title))
+        .attr("aria-labelledby", TITLE)
+        .with(el("h2").attr("id", TITLE).text(texts.phases_title))
         .with(el("p").class("panel-intro").text(texts.phases_intro))
         .with(figure)
         .with(scrolling(texts.phases_table, table(page, estimate, &categories)));

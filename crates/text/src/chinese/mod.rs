@@ -13,7 +13,8 @@ mod terms;
 use crate::{Fields, Texts, choice, field};
 
 pub(super) const TEXTS: Texts = Texts {
-    page_title: "Headroom：训练开跑之前，先算清显存",
+    full_fine_tuning: "全参数微调",
+    versus: "对比",
     tagline: "训练开跑之前，先算清显存",
     skip_to_result: "跳到结论",
     language: "语言",

@@ -76,6 +76,7 @@ pub(super) const TEXTS: OptionTexts = OptionTexts {
         compare: "对比",
         no_link: "这不是方案的链接：",
         partly: "链接中有一部分无法读取，以下各项取默认值：",
+        copy_link: "复制对比链接",
         swap: "两者互换",
         kept: "当前方案已保留。修改任意设置，即可看到差别。",
         before: "之前",

@@ -69,6 +69,7 @@ fn kind_of_value(expected: &str) -> &str {
         "JSON" => " JSON",
         "module names" => "模块名称",
         "version" => "版本号",
+        "language tag" => "语言标签，例如 en 或 zh-Hans",
         other => other,
     }
 }

@@ -15,7 +15,8 @@ use crate::{Fields, Texts, choice, field};
 pub use problems::problem_line;
 
 pub(super) const TEXTS: Texts = Texts {
-    page_title: "Headroom: GPU memory of a training run, before the run",
+    full_fine_tuning: "full fine-tuning",
+    versus: "vs",
     tagline: "GPU memory of a training run, before the run",
     skip_to_result: "Skip to the verdict",
     language: "Language",

@@ -76,6 +76,7 @@ pub(super) const TEXTS: OptionTexts = OptionTexts {
         compare: "Compare",
         no_link: "This is no link to a plan:",
         partly: "Part of this link could not be read, and stays at its default:",
+        copy_link: "Copy link to both",
         swap: "Swap the two",
         kept: "This plan is kept. Change something in the form to see the difference.",
         before: "Before",

@@ -99,6 +99,7 @@ fn with_article(expected: &'static str) -> &'static str {
         "list of models" => "a list of models",
         "module names" => "a list of module names",
         "version" => "a version such as 2.15.0",
+        "language tag" => "a language tag such as en or zh-Hans",
         other => other,
     }
 }

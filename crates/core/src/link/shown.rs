@@ -1,0 +1,115 @@
+//! What a link may say beside a plan: which part of the answer to open, in which language and colours.
+
+use crate::plan::{Problem, ProblemKind, nearest_key};
+
+/// How a link asks to be shown. Nothing of it changes a plan, and who opens the link may choose otherwise.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Shown {
+    /// The part of the answer to open.
+    pub view: Option<View>,
+    /// The language, as a BCP 47 tag: `en`, `zh-Hans`.
+    pub lang: Option<String>,
+    /// Light or dark.
+    pub theme: Option<Theme>,
+}
+
+/// A part of the answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum View {
+    /// Whether it fits, and what it needs.
+    Verdict,
+    /// The plan beside its alternatives.
+    Comparison,
+    /// Memory over the phases of a step.
+    Phases,
+    /// Batch size by length.
+    Map,
+    /// Every allocation at the peak.
+    Table,
+}
+
+impl View {
+    /// All of them, the first being what is shown where none is named.
+    pub const ALL: [Self; 5] = [Self::Verdict, Self::Comparison, Self::Phases, Self::Map, Self::Table];
+
+    /// Its name in links and attributes.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Verdict => "verdict",
+            Self::Comparison => "comparison",
+            Self::Phases => "phases",
+            Self::Map => "map",
+            Self::Table => "table",
+        }
+    }
+
+    /// The view called `name`.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|view| view.name() == name)
+    }
+}
+
+/// Colours for a light or a dark ground.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Theme {
+    /// For a light ground.
+    Light,
+    /// For a dark ground.
+    Dark,
+}
+
+impl Theme {
+    /// Its name in links and attributes.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Light => "light",
+            Self::Dark => "dark",
+        }
+    }
+}
+
+/// The keys, in the order in which they are written.
+pub(super) const KEYS: [&str; 3] = ["view", "lang", "theme"];
+
+/// Longest language tag, bytes: what RFC 5646 (section 4.4.1) asks every reader of tags to take.
+const LONGEST_TAG: usize = 35;
+
+impl Shown {
+    /// The value of the key at `place` of [`KEYS`].
+    pub(super) fn text(&self, place: usize) -> Option<&str> {
+        match place {
+            0 => self.view.map(View::name),
+            1 => self.lang.as_deref(),
+            _ => self.theme.map(Theme::name),
+        }
+    }
+
+    /// Sets the key at `place` of [`KEYS`].
+    pub(super) fn set(&mut self, place: usize, text: &str) -> Result<(), Problem> {
+        let none_of = |allowed: Vec<&'static str>| {
+            let nearest = nearest_key(text, allowed.iter().copied()).map(str::to_owned);
+            let value = text.chars().take(64).collect();
+            Problem::new(KEYS[place], ProblemKind::NotOneOf { value, allowed, nearest })
+        };
+        match place {
+            0 => {
+                let all = || View::ALL.map(View::name).to_vec();
+                self.view = Some(View::named(text).ok_or_else(|| none_of(all()))?);
+            }
+            1 => {
+                let is_tag = (2..=LONGEST_TAG).contains(&text.len())
+                    && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+                if !is_tag {
+                    return Err(Problem::new(KEYS[place], ProblemKind::WrongType { expected: "language tag" }));
+                }
+                self.lang = Some(text.to_owned());
+            }
+            _ => {
+                let all = [Theme::Light, Theme::Dark];
+                let theme = all.into_iter().find(|theme| theme.name() == text);
+                self.theme = Some(theme.ok_or_else(|| none_of(all.map(Theme::name).to_vec()))?);
+            }
+        }
+        Ok(())
+    }
+}
