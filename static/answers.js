@@ -9,6 +9,14 @@ const PATIENCE = 700;
 
 const inWorker = typeof WorkerGlobalScope !== "undefined";
 
+// Several pages may share a worker: the module is loaded once.
+let loaded;
+const load = async () => {
+  // Beside the page nothing can be waited for in the middle of a call.
+  if (!inWorker) await engine.parts?.all(true);
+  await engine.default({ module_or_path: new URL("headroom-worker_bg.wasm", import.meta.url) });
+};
+
 export const start = async (post) => {
   const views = new Map();
   const busy = new Set();
@@ -48,12 +56,12 @@ export const start = async (post) => {
     if (!view.isOpen && (turn === 3 || performance.now() - view.since > PATIENCE)) goOn(id, view);
     if (turn === 1 || turn === 2) go(id);
   };
-  // Beside the page nothing can be waited for in the middle of a call.
-  if (!inWorker) await engine.parts?.all(true);
-  await engine.default({ module_or_path: new URL("headroom-worker_bg.wasm", import.meta.url) });
+  loaded ??= load();
+  await loaded;
   return ({ id, open, events, files = [], close }) => {
     if (open) {
-      const answering = new engine.Answering(open.page, open.fragment, open.languages);
+      const made = [open.page, open.fragment, open.languages];
+      const answering = open.embedded ? engine.Answering.embedded(...made) : new engine.Answering(...made);
       views.set(id, { answering, since: performance.now(), isOpen: false });
     }
     if (events) views.get(id)?.answering.take(events);

@@ -2,33 +2,7 @@
 // loader that wasm-bindgen wrote and of the wasm module carry hashes, so Trunk hands them over as data attributes.
 import * as engine from "./engine.js";
 
-const { js, wasm } = document.querySelector("script[data-js][data-wasm]").dataset;
-const fail = (reason) => {
-  const failure = document.getElementById("boot-failure");
-  failure.querySelector("[data-reason]").textContent = String(reason);
-  failure.hidden = false;
-};
-engine.onFailure(fail);
-
-const query = new URLSearchParams(location.search);
-const id = engine.open({
-  page: location.origin + location.pathname,
-  fragment: location.hash.slice(1),
-  languages: [query.get("lang"), ...navigator.languages].filter(Boolean).join(),
-});
-// What the wasm module of the page calls.
-globalThis.headroom = {
-  take: (events) => engine.take(id, events),
-  listen: (listener) => engine.listen(id, listener),
-};
-
-try {
-  const loader = await import(new URL(js, document.baseURI));
-  await loader.default({ module_or_path: new URL(wasm, document.baseURI) });
-} catch (error) {
-  fail(error);
-  throw error;
-}
+const id = await engine.start(false);
 
 // Files that are chosen or dropped go to the engine as they are; charts become files. What that takes is fetched when it is
 // first asked for.
@@ -52,4 +26,14 @@ document.addEventListener("drop", (event) => {
   event.preventDefault();
   // Gone when the event ends, so taken before anything is awaited.
   bring([...event.dataTransfer.items].map((item) => item.webkitGetAsEntry?.() ?? item.getAsFile()).filter(Boolean));
+});
+
+// The preview of an embedded plan is as high as what it shows, as it will be where it is put (docs/embedding.md).
+addEventListener("message", ({ source, origin, data }) => {
+  if (origin !== location.origin || data?.headroom !== 1 || data.type !== "ready") return;
+  const frame = [...document.querySelectorAll("iframe")].find(({ contentWindow }) => contentWindow === source);
+  if (!frame) return;
+  const { port1, port2 } = new MessageChannel();
+  port1.onmessage = ({ data }) => data.type === "size" && data.height > 40 && (frame.style.height = `${data.height}px`);
+  source.postMessage({ headroom: 1, type: "connect", theme: document.documentElement.dataset.theme }, origin, [port2]);
 });

@@ -41,11 +41,44 @@ const inAWorker = () => {
   send = (message) => worker.postMessage(message);
 };
 
-// Opens a view: `page` is its address without query and fragment, `languages` what the reader speaks, best first.
-export const open = ({ page, fragment, languages }) => {
-  if (!send) (window.Worker ? inAWorker : besideThePage)();
+// All frames of a site that a browser keeps together have one worker. Browsers that keep no frames together, or that refuse
+// frames of other sites such workers, give each its own.
+const inASharedWorker = () => {
+  let isThere = false;
+  const waiting = [];
+  const alone = () => {
+    if (isThere) return fail("the worker has stopped");
+    inAWorker();
+    waiting.forEach(send);
+  };
+  try {
+    const shared = new SharedWorker(here("worker.js"), { type: "module", name: "headroom" });
+    shared.port.onmessage = ({ data }) => {
+      isThere = true;
+      hear(data);
+    };
+    shared.onerror = alone;
+    send = (message) => {
+      if (!isThere) waiting.push(message);
+      shared.port.postMessage(message);
+    };
+  } catch {
+    alone();
+  }
+  addEventListener("pagehide", () => listeners.forEach((_, id) => send({ id, close: true })));
+  // What was closed when the reader left does not answer any more.
+  addEventListener("pageshow", ({ persisted }) => persisted && location.reload());
+};
+
+// Opens a view: `page` is its address without query and fragment, `languages` what the reader speaks, best first; `embedded`: in
+// another page.
+export const open = ({ page, fragment, languages, embedded = false }) => {
+  if (!send) {
+    const place = !window.Worker ? besideThePage : embedded && window.SharedWorker ? inASharedWorker : inAWorker;
+    place();
+  }
   views += 1;
-  send({ id: views, open: { page, fragment, languages } });
+  send({ id: views, open: { page, fragment, languages, embedded } });
   return views;
 };
 export const take = (id, events) => send({ id, events });
@@ -54,4 +87,34 @@ export const listen = (id, listener) => {
   listeners.set(id, listener);
   (early.get(id) ?? []).forEach(listener);
   early.delete(id);
+};
+
+// Opens the view of this document and starts its wasm module, whose names stand on the script element.
+export const start = async (embedded) => {
+  const { js, wasm } = document.querySelector("script[data-js][data-wasm]").dataset;
+  onFailure((reason) => {
+    const failure = document.getElementById("boot-failure");
+    failure.querySelector("[data-reason]").textContent = String(reason);
+    failure.hidden = false;
+  });
+  const query = new URLSearchParams(location.search);
+  const id = open({
+    page: location.origin + location.pathname,
+    fragment: location.hash.slice(1),
+    languages: [query.get("lang"), ...navigator.languages].filter(Boolean).join(),
+    embedded,
+  });
+  // What the wasm module of the page calls.
+  globalThis.headroom = {
+    take: (events) => take(id, events),
+    listen: (listener) => listen(id, listener),
+  };
+  try {
+    const loader = await import(new URL(js, document.baseURI));
+    await loader.default({ module_or_path: new URL(wasm, document.baseURI) });
+  } catch (error) {
+    fail(error);
+    throw error;
+  }
+  return id;
 };

@@ -1,13 +1,17 @@
-// The worker: what arrives before the engine is there waits for it.
+// The worker, of one page or shared by all embedded plans of a site: what arrives before the engine is there waits for it.
 import { start } from "./answers.js";
 
-const waiting = [];
-self.onmessage = ({ data }) => waiting.push(data);
-const post = (message) => self.postMessage(message, message.answer ? [message.answer.buffer] : []);
-start(post).then(
-  (take) => {
-    self.onmessage = ({ data }) => take(data);
-    waiting.forEach(take);
-  },
-  (error) => self.postMessage({ failure: String(error) }),
-);
+const serve = (port) => {
+  const waiting = [];
+  port.onmessage = ({ data }) => waiting.push(data);
+  const post = (message) => port.postMessage(message, message.answer ? [message.answer.buffer] : []);
+  start(post).then(
+    (take) => {
+      port.onmessage = ({ data }) => take(data);
+      waiting.forEach(take);
+    },
+    (error) => port.postMessage({ failure: String(error) }),
+  );
+};
+if ("onconnect" in self) self.onconnect = ({ ports: [port] }) => serve(port);
+else serve(self);

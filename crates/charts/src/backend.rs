@@ -252,7 +252,7 @@ fn is_bold<S: BackendTextStyle>(style: &S) -> bool {
 }
 
 /// `text` as XML text or attribute value; characters that XML 1.0 forbids are left out.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -190,6 +190,32 @@ pub fn stylesheet() -> String {
     css
 }
 
+/// The style sheet of a file of its own that shows `svg`: the inks that it uses, light, dark where the reader prefers that, and
+/// either where the address of the file ends in `#light` or `#dark`.
+pub(crate) fn own_style(svg: &str) -> String {
+    let used: Vec<&Swatch> = SWATCHES
+        .iter()
+        .filter(|swatch| ["fill", "stroke"].iter().any(|what| svg.contains(&format!("{what}-{}\"", swatch.name))))
+        .collect();
+    let properties = |dark: bool| -> String {
+        let colour = |swatch: &Swatch| if dark { swatch.dark } else { swatch.light };
+        used.iter().map(|swatch| format!("--chart-{}:{};", swatch.name, colour(swatch))).collect()
+    };
+    let (light, dark) = (properties(false), properties(true));
+    let mut css = format!(
+        "svg{{{light}}}@media(prefers-color-scheme:dark){{svg{{{dark}}}}}svg:has(#light:target),svg:has(#light:target) svg{{{light}}}\
+         svg:has(#dark:target),svg:has(#dark:target) svg{{{dark}}}"
+    );
+    for Swatch { name, .. } in used {
+        for what in ["fill", "stroke"] {
+            if svg.contains(&format!("{what}-{name}\"")) {
+                css.push_str(&format!(".{what}-{name}{{{what}:var(--chart-{name})}}"));
+            }
+        }
+    }
+    css
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

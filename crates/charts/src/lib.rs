@@ -8,6 +8,7 @@
 mod area;
 mod axis;
 mod backend;
+mod card;
 mod columns;
 mod comparison;
 mod contour;
@@ -27,6 +28,7 @@ mod scatter;
 mod text;
 mod waterfall;
 
+pub use card::{Card, card_svg};
 pub use comparison::comparison_svg;
 pub use curves::{Curve, CurvesLook, curves_svg};
 pub use fit_map::{FitMap, FitMapLook, FitMapTexts, fit_map_svg};

@@ -1,11 +1,11 @@
-//! `headroom chart`: the comparison, the phases, the waterfall of what advice saves and the fit map as SVG files.
+//! `headroom chart`: the verdict, the comparison, the phases, the waterfall of what advice saves and the fit map as files.
 
 use std::io::Write;
 
 use clap::ArgGroup;
 use headroom_charts::{
-    Bar, FitMap, FitMapLook, FitMapTexts, LeverBar, Look, Orientation, Palette, Picture, Texts, comparison_svg,
-    fit_map_svg, need_by_category, phases_svg, waterfall_svg,
+    Bar, Card, FitMap, FitMapLook, FitMapTexts, LeverBar, Look, Orientation, Palette, Picture, Texts, card_svg,
+    comparison_svg, fit_map_svg, need_by_category, phases_svg, waterfall_svg,
 };
 use headroom_core::advise::fit::Escalation;
 use headroom_core::advise::map::{axes, length, map_beside, tight_share};
@@ -13,8 +13,8 @@ use headroom_core::advise::solve::Unknown;
 use headroom_core::advise::{Change, Level, Replayed, steps_between};
 use headroom_core::job::Job;
 use headroom_core::link;
-use headroom_core::memory::Fit;
-use headroom_core::units::gib_text;
+use headroom_core::memory::{Category, Estimate, Fit};
+use headroom_core::units::{bytes_text, gib_text};
 use headroom_text::ENGLISH;
 
 use crate::Failure;
@@ -22,6 +22,7 @@ use crate::advise::confirmed;
 use crate::compare::Compared;
 use crate::estimate::{self, Estimated};
 use crate::levers::changed_label;
+use crate::raster::png;
 
 /// Which picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,6 +35,8 @@ enum Kind {
     Waterfall,
     /// Batch size by length.
     Map,
+    /// Whether it fits.
+    Verdict,
 }
 
 /// Options of `headroom chart`.
@@ -46,7 +49,7 @@ pub(crate) struct ChartOptions {
     /// With --waterfall: the plan that it goes to instead of the advised one.
     #[arg(value_name = "OTHER")]
     other: Option<String>,
-    /// SVG, the only format.
+    /// SVG: what is written where nothing else is asked for.
     #[arg(long = "svg")]
     _svg: bool,
     /// Memory over the phases of a step instead of the comparison.
@@ -58,9 +61,24 @@ pub(crate) struct ChartOptions {
     /// Batch size by length, coloured by use of the GPU.
     #[arg(long, group = "picture")]
     map: bool,
+    /// The verdict alone: a card without a chart.
+    #[arg(long, group = "picture")]
+    verdict: bool,
     /// Colours for a dark ground.
     #[arg(long)]
     dark: bool,
+    /// A card for READMEs and documentation: title and verdict above the picture, every figure as text in it.
+    #[arg(long)]
+    card: bool,
+    /// With --card: the page that the card leads to, as a link to the plan.
+    #[arg(long, value_name = "ADDRESS")]
+    page: Option<String>,
+    /// With --card: colours of both grounds in one file; it follows the reader, or ends its address in #light or #dark.
+    #[arg(long, conflicts_with = "dark")]
+    both: bool,
+    /// PNG instead of SVG, drawn with this machine's fonts, twice as fine.
+    #[arg(long, conflicts_with_all = ["both", "_svg"])]
+    png: bool,
     /// Narrow pictures have rows instead of columns.
     #[arg(long, value_name = "PIXELS", default_value_t = 1000)]
     width: u32,
@@ -72,11 +90,25 @@ pub(crate) struct ChartOptions {
 impl ChartOptions {
     /// Which picture is asked for.
     fn kind(&self) -> Kind {
-        match (self.phases, self.waterfall, self.map) {
+        match (self.phases, self.waterfall, self.map, self.verdict) {
             (true, ..) => Kind::Phases,
-            (_, true, _) => Kind::Waterfall,
-            (.., true) => Kind::Map,
-            (false, false, false) => Kind::Comparison,
+            (_, true, ..) => Kind::Waterfall,
+            (_, _, true, _) => Kind::Map,
+            (.., true) => Kind::Verdict,
+            (false, false, false, false) => Kind::Comparison,
+        }
+    }
+
+    /// The verdict stands on a card only.
+    fn is_card(&self) -> bool {
+        self.card || self.verdict
+    }
+
+    fn palette(&self) -> Palette {
+        match (self.both && self.is_card(), self.dark) {
+            (true, _) => Palette::Classes,
+            (_, true) => Palette::Dark,
+            (false, false) => Palette::Light,
         }
     }
 }
@@ -95,21 +127,81 @@ pub(crate) fn run(options: &ChartOptions, out: &mut dyn Write) -> Result<(), Fai
     let capacity = format!("{}, {}\u{a0}GiB", job.gpu().name, gib_text(estimate.gpu_bytes));
     let texts = Texts::of(&ENGLISH, title, capacity);
     let ChartOptions { width, height, .. } = *options;
-    let palette = if options.dark { Palette::Dark } else { Palette::Light };
+    let palette = options.palette();
     let look = Look { width, height, orientation: Orientation::Auto, palette, texts };
+    let mut compared: Vec<Bar> = Vec::new();
     let picture = match options.kind() {
         Kind::Comparison => {
-            let bars: Vec<Bar> = Compared::all(job).iter().filter_map(bar).collect();
-            comparison_svg(&bars, estimate.gpu_bytes, &look)
+            compared = Compared::all(job).iter().filter_map(bar).collect();
+            if options.is_card() {
+                // Nothing in a card can be clicked but the whole.
+                compared.iter_mut().for_each(|bar| bar.id = String::new());
+            }
+            Some(comparison_svg(&compared, estimate.gpu_bytes, &look))
         }
-        Kind::Phases => phases_svg(estimate, &look),
-        Kind::Waterfall => match &options.other {
+        Kind::Phases => Some(phases_svg(estimate, &look)),
+        Kind::Waterfall => Some(match &options.other {
             Some(other) => between(&estimated, &estimate::job_from(Some(other))?, &look),
             None => waterfall(&estimated, &look),
-        },
-        Kind::Map => fit_map(&estimated, look),
+        }),
+        Kind::Map => Some(fit_map(&estimated, look)),
+        Kind::Verdict => None,
     };
-    Ok(out.write_all(picture.svg.as_bytes())?)
+    let shown = match options.kind() {
+        Kind::Comparison => Category::ALL.iter().copied().filter(|category| has(&compared, *category)).collect(),
+        Kind::Phases => Category::ALL.iter().copied().filter(|category| holds(estimate, *category)).collect(),
+        // They say themselves what their colours mean.
+        Kind::Waterfall | Kind::Map | Kind::Verdict => Vec::new(),
+    };
+    let card = card(&estimated, shown, options);
+    let svg = match &picture {
+        Some(picture) if !options.is_card() => picture.svg.clone(),
+        picture => card_svg(&card, picture.as_ref()),
+    };
+    if options.png {
+        return Ok(out.write_all(&png(&svg, &card)?)?);
+    }
+    Ok(out.write_all(svg.as_bytes())?)
+}
+
+/// Whether any bar shows `category`.
+fn has(bars: &[Bar], category: Category) -> bool {
+    bars.iter().flat_map(|bar| &bar.parts).any(|(of, bytes)| *of == category && *bytes > 0)
+}
+
+/// Whether any phase shows it; the context counts as overhead in every phase.
+fn holds(estimate: &Estimate, category: Category) -> bool {
+    let holds = |(of, bytes): &(Category, u64)| *of == category && *bytes > 0;
+    category == Category::Overhead || estimate.phases.iter().flat_map(|phase| &phase.by_category).any(holds)
+}
+
+/// What stands around the picture on a card.
+fn card(estimated: &Estimated, shown: Vec<Category>, options: &ChartOptions) -> Card {
+    let Estimated { job, estimate, .. } = estimated;
+    let verdict = estimate.verdict;
+    let [need, gpu] = [estimate.peak.band.expected, estimate.gpu_bytes].map(bytes_text);
+    let mut figures = vec![
+        format!("needs {need} of {gpu} on each GPU"),
+        format!("expected range {} to {}", bytes_text(estimate.peak.band.low), bytes_text(estimate.peak.band.high)),
+    ];
+    for used in &estimate.phases {
+        figures.push(format!("{}: {}", (ENGLISH.phase)(used.phase), bytes_text(estimate.need_bytes(used))));
+    }
+    if let Some(peak) = estimate.peak_phase() {
+        for (category, bytes) in estimate.need_by_category(peak).into_iter().filter(|(_, bytes)| *bytes > 0) {
+            figures.push(format!("at the peak, {}: {}", (ENGLISH.category)(category), bytes_text(bytes)));
+        }
+    }
+    let link = link::encode(job.plan());
+    Card {
+        title: ENGLISH.plan_title(job.plan()),
+        verdict: format!("{}: {}", (ENGLISH.fit)(verdict.fit), (ENGLISH.used_of)(&need, &gpu)),
+        fits: verdict.fit != Fit::DoesNotFit,
+        figures,
+        legend: shown.into_iter().map(|category| (category, (ENGLISH.category)(category).to_owned())).collect(),
+        link: options.page.as_ref().map(|page| format!("{}#{link}", page.trim_end_matches('#'))),
+        palette: options.palette(),
+    }
 }
 
 /// The bar of one alternative; one that cannot be estimated has none.

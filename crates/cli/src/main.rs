@@ -19,6 +19,7 @@ mod layout;
 mod levers;
 mod link;
 mod lint;
+mod raster;
 mod solve;
 mod validate;
 mod validate_speed;

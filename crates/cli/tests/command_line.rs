@@ -31,14 +31,32 @@ fn help_and_version() {
 #[test]
 fn every_command_has_help_with_its_options() {
     for (command, words) in [
-        ("estimate", &["[PLAN]", "--json", "--all", "--check", "Exit with 1 when the plan does not fit"][..]),
+        (
+            "estimate",
+            &["[PLAN]", "--json", "--markdown", "--all", "--check", "Exit with 1 when the plan does not fit"][..],
+        ),
         ("advise", &["--target <LOW-HIGH>", "[default: 75-90]", "--summary", "--markdown"]),
         (
             "solve",
             &["--max <WHAT>", "batch, length, rank, generations, completion_length, model", "--min", "gpus, gpu"],
         ),
         ("compare", &["[PLAN] [OTHER]", "--json"]),
-        ("chart", &["--svg", "--phases", "--waterfall", "--map", "--dark", "--width <PIXELS>", "[default: 420]"]),
+        (
+            "chart",
+            &[
+                "--svg",
+                "--png",
+                "--card",
+                "--both",
+                "--verdict",
+                "--phases",
+                "--waterfall",
+                "--map",
+                "--dark",
+                "--width <PIXELS>",
+                "[default: 420]",
+            ],
+        ),
         ("link", &["[PLAN] [OTHER]", "--page <ADDRESS>", "--view <VIEW>", "--lang", "--theme", "--title", "--json"]),
         ("models", &["[TEXT]", "--json"]),
         ("gpus", &["[TEXT]", "--json"]),

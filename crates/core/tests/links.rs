@@ -1,5 +1,5 @@
 //! Links: old ones open for ever, and nothing a link holds can do harm.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 mod any_plan;
 
@@ -61,7 +61,7 @@ fn links_give_the_plans_that_they_always_gave() {
         assert_eq!(decoded.other.is_some(), row.contains_key("other"), "{link}");
         assert_eq!(fields_of(decoded.other.as_ref().unwrap_or(&decoded.plan), &defaults), expected, "{link}");
         let said = |key: &str| row.get(key).map(|value| value.as_str().unwrap());
-        let Shown { view, lang, theme } = &decoded.shown;
+        let Shown { view, lang, theme, .. } = &decoded.shown;
         assert_eq!(view.map(View::name), said("view"), "{link}");
         assert_eq!((lang.as_deref(), theme.map(Theme::name)), (said("lang"), said("theme")), "{link}");
         let Decoded { plan, other, shown, .. } = decoded;
@@ -302,17 +302,25 @@ fn a_link_of_two_plans_says_what_differs_in_the_second() {
 
 #[test]
 fn a_link_may_say_how_it_opens() {
-    let decoded = decode("v=1&view=map&lang=zh-Hans&theme=dark&r=8");
-    let shown = Shown { view: Some(View::Map), lang: Some("zh-Hans".to_owned()), theme: Some(Theme::Dark) };
+    let decoded = decode("v=1&view=map&lang=zh-Hans&theme=dark&r=8&inputs=gpu, lora.r,gpu");
+    let shown = Shown {
+        view: Some(View::Map),
+        lang: Some("zh-Hans".to_owned()),
+        theme: Some(Theme::Dark),
+        inputs: vec!["gpu", "lora.r"],
+    };
     assert_eq!((decoded.shown.clone(), said(&decoded.problems)), (shown, String::new()));
     let link = Link { plan: decoded.plan, other: None, shown: decoded.shown };
-    assert_eq!(link.encode(), "v=1&model=Qwen/Qwen3-4B&gpu=a100-80gb&r=8&view=map&lang=zh-Hans&theme=dark");
-    let wrong = decode("v=1&view=mpa&lang=<b>&theme=blue&veiw=map");
+    assert_eq!(
+        link.encode(),
+        "v=1&model=Qwen/Qwen3-4B&gpu=a100-80gb&r=8&view=map&lang=zh-Hans&theme=dark&inputs=gpu,r"
+    );
+    let wrong = decode("v=1&view=mpa&lang=<b>&theme=blue&veiw=map&inputs=metod");
     assert_eq!(
         said(&wrong.problems),
         "veiw: unknown key; did you mean view? | \
          view: mpa is not one of verdict, comparison, phases, map, table; did you mean map? | \
-         lang: write a language tag such as en or zh-Hans here | theme: blue is not one of light, dark"
+         lang: write a language tag such as en or zh-Hans here | theme: blue is not one of light, dark | inputs: metod is not one of the keys of links; did you mean method?"
     );
     assert_eq!(wrong.shown, Shown::default());
 }

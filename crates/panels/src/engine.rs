@@ -9,7 +9,7 @@ use headroom_view::{Answer, Event, Node};
 use crate::page::{Offered, Page};
 use crate::replays::Replays;
 use crate::state::State;
-use crate::{advice, files, form, frame, gallery, options, result};
+use crate::{advice, embed, embedding, files, form, frame, gallery, options, result};
 
 /// What a turn of work came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,7 +64,7 @@ struct Place {
 const FIRST: usize = 9;
 
 /// All panels, the first ones first.
-const PLACES: [Place; 25] = [
+const PLACES: [Place; 26] = [
     Place { name: "form", draw: form::panel },
     Place { name: "verdict", draw: result::verdict },
     Place { name: "verdict-line", draw: result::verdict_line },
@@ -89,7 +89,16 @@ const PLACES: [Place; 25] = [
     Place { name: "summary", draw: options::summary },
     Place { name: "footer", draw: frame::footer },
     Place { name: "gallery", draw: gallery::panel },
+    Place { name: "embedding", draw: embedding::panel },
     Place { name: "files", draw: files::panel },
+];
+
+/// The panels of an embedded plan.
+const EMBEDDED: [Place; 4] = [
+    Place { name: "embed", draw: embed::panel },
+    Place { name: "link-problems", draw: embed::problems },
+    Place { name: "map-cell", draw: options::map::cell },
+    Place { name: "map-said", draw: options::map::said },
 ];
 
 /// What a panel was when the page was last told.
@@ -99,9 +108,17 @@ enum Shown {
     Bytes(Vec<u8>),
 }
 
+/// The first of `languages` (tags, separated by commas) that the page speaks.
+fn language_of(languages: &str) -> Language {
+    languages.split(',').find_map(Language::from_tag).unwrap_or(Language::English)
+}
+
 /// One reader's page.
 pub struct Engine {
     state: State,
+    /// All places, and how many of them stand in the first view.
+    places: &'static [Place],
+    first: usize,
     job: Result<Job, Vec<Problem>>,
     /// The answer at once, by what other plans needed; of the job's plan.
     at_once: Option<Estimate>,
@@ -131,9 +148,21 @@ impl Engine {
     /// of `languages` (tags, separated by commas) that it speaks.
     #[must_use]
     pub fn new(page: &str, fragment: &str, languages: &str) -> Self {
-        let language = languages.split(',').find_map(Language::from_tag).unwrap_or(Language::English);
+        Self::with_places(State::open(page, fragment, language_of(languages)), &PLACES, FIRST)
+    }
+
+    /// The same for a plan embedded in another page: `page` is the address of the frame.
+    #[must_use]
+    pub fn embedded(page: &str, fragment: &str, languages: &str) -> Self {
+        let state = State::embedded(page, fragment, language_of(languages));
+        Self::with_places(state, &EMBEDDED, EMBEDDED.len())
+    }
+
+    fn with_places(state: State, places: &'static [Place], first: usize) -> Self {
         let mut engine = Self {
-            state: State::open(page, fragment, language),
+            state,
+            places,
+            first,
             job: Err(Vec::new()),
             at_once: None,
             outcome: Err(Vec::new()),
@@ -141,7 +170,7 @@ impl Engine {
             replays: Replays::default(),
             found: Found::default(),
             offered: Offered::default(),
-            shown: vec![Shown::Nothing; PLACES.len()],
+            shown: vec![Shown::Nothing; places.len()],
             next: 0,
             fresh: Vec::new(),
             events: 0,
@@ -210,7 +239,16 @@ impl Engine {
             }
             _ => {
                 // The first room that knows the verb has it.
-                let rooms = [form::act, frame::act, result::act, advice::act, options::act, gallery::act, files::act];
+                let rooms = [
+                    form::act,
+                    frame::act,
+                    result::act,
+                    advice::act,
+                    options::act,
+                    gallery::act,
+                    embedding::act,
+                    files::act,
+                ];
                 let _ = rooms.iter().any(|act| act(state, verb, about, value));
             }
         }
@@ -224,10 +262,10 @@ impl Engine {
             self.resolve();
             self.is_resolved = true;
         }
-        let last = if self.is_open { PLACES.len() } else { FIRST };
+        let last = if self.is_open { self.places.len() } else { self.first };
         if self.next < last {
             self.draw_next();
-            let says_enough = self.next == FIRST || self.next == last;
+            let says_enough = self.next == self.first || self.next == last;
             return if says_enough && !self.fresh.is_empty() { Turn::Show } else { Turn::More };
         }
         if !self.is_open {
@@ -240,7 +278,8 @@ impl Engine {
                 }
             };
         }
-        match self.find_out() {
+        let found = if self.state.embedded.is_some() { self.find_view() } else { self.find_out() };
+        match found {
             Step::Done => Turn::Idle,
             Step::Working => Turn::More,
             Step::Changed => {
@@ -268,7 +307,7 @@ impl Engine {
                     Shown::Nothing => None,
                     Shown::Bytes(bytes) => Some(bytes.clone()),
                 };
-                Some((PLACES.get(at)?.name, bytes))
+                Some((self.places.get(at)?.name, bytes))
             })
             .collect();
         answer.encode_with(&panels)
@@ -277,7 +316,7 @@ impl Engine {
     /// Whether every panel has been drawn since the last event or finding.
     #[cfg(test)]
     pub(crate) fn has_drawn_all(&self) -> bool {
-        self.next == PLACES.len()
+        self.next == self.places.len()
     }
 
     fn resolve(&mut self) {
@@ -327,7 +366,7 @@ impl Engine {
             found: &self.found,
             offered: &self.offered,
         };
-        let (Some(place), Some(shown)) = (PLACES.get(at), self.shown.get_mut(at)) else { return };
+        let (Some(place), Some(shown)) = (self.places.get(at), self.shown.get_mut(at)) else { return };
         let drawn = (place.draw)(&page).map_or(Shown::Nothing, |node| Shown::Bytes(node.to_bytes()));
         if *shown != drawn {
             *shown = drawn;
@@ -366,6 +405,10 @@ impl Engine {
         }
         let Ok(job) = &self.job else { return Step::Done };
         let mut work = Work { state: &self.state, job, replays: &mut self.replays };
+        if self.state.embedded.is_some() {
+            // What a view shows is in the engine's further parts, which come before it.
+            return Step::Done;
+        }
         self.found.advice.step(&mut work)
     }
 
@@ -410,6 +453,18 @@ impl Engine {
             }
         }
         self.gallery()
+    }
+
+    /// The next piece of what an embedded plan shows.
+    #[inline(never)]
+    fn find_view(&mut self) -> Step {
+        match self.replay_own() {
+            Step::Done => {}
+            step => return step,
+        }
+        let Ok(job) = &self.job else { return Step::Done };
+        let mut work = Work { state: &self.state, job, replays: &mut self.replays };
+        embed::find(&self.state, &mut self.found, &mut work)
     }
 
     /// The scenarios do not depend on the reader's plan.

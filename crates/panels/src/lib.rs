@@ -16,6 +16,8 @@ mod advice;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod desk;
+mod embed;
+mod embedding;
 mod engine;
 mod figures;
 mod files;

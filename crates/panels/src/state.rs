@@ -8,7 +8,8 @@ use headroom_core::plan::{self, Plan, Problem};
 use headroom_text::Language;
 use headroom_view::{Address, History};
 
-use crate::{advice, files, form, options, result};
+use crate::embed::Embedded;
+use crate::{advice, embedding, files, form, options, result};
 
 /// What a choice changed besides the chosen fields, so that the plan can be estimated.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,6 +51,8 @@ pub(crate) struct State {
     plan: Plan,
     /// The page's own address without query and fragment: what links to plans begin with.
     pub(crate) page: String,
+    /// What its author chose, where it is embedded in another page.
+    pub(crate) embedded: Option<Embedded>,
     /// What the page speaks.
     pub(crate) language: Language,
     /// What the link that opened the page got wrong, until the reader closes the panel.
@@ -74,6 +77,8 @@ pub(crate) struct State {
     pub(crate) advice: advice::Chosen,
     /// What was chosen among the options.
     pub(crate) options: options::Chosen,
+    /// What was chosen for other pages.
+    pub(crate) embedding: embedding::Chosen,
     /// What was brought to the room for files.
     pub(crate) files: files::Room,
     /// What the address is to hold, until the page has been told.
@@ -90,6 +95,7 @@ impl State {
         let mut state = Self {
             plan: Plan::newcomer(),
             page: page.to_owned(),
+            embedded: None,
             language,
             link_problems: Vec::new(),
             adjusted: None,
@@ -102,12 +108,21 @@ impl State {
             result: result::Fetched::default(),
             advice: advice::Chosen::default(),
             options: options::Chosen::default(),
+            embedding: embedding::Chosen::default(),
             files: files::Room::default(),
             address: None,
             focus: None,
             sight: None,
         };
         state.follow(fragment);
+        state
+    }
+
+    /// The state of a plan that is embedded in another page.
+    pub(crate) fn embedded(page: &str, fragment: &str, language: Language) -> Self {
+        let mut state = Self::open(page, fragment, language);
+        let shown = link::decode(fragment).shown;
+        state.embedded = Some(Embedded { view: shown.view, inputs: shown.inputs });
         state
     }
 
@@ -118,7 +133,7 @@ impl State {
 
     /// Takes the plan of an address that the browser, not an edit, brought.
     pub(crate) fn follow(&mut self, fragment: &str) {
-        if !fragment.is_empty() && fragment == link::encode(&self.plan) {
+        if !fragment.is_empty() && self.embedded.is_none() && fragment == link::encode(&self.plan) {
             return;
         }
         let (plan, problems) = if fragment.is_empty() {
@@ -126,6 +141,9 @@ impl State {
         } else {
             let Decoded { plan, other, shown, problems } = link::decode(fragment);
             self.show_as(&shown);
+            if let Some(embedded) = &mut self.embedded {
+                *embedded = Embedded { view: shown.view, inputs: shown.inputs };
+            }
             if let Some(other) = other {
                 options::show_after(self, other);
                 self.sight = Some(options::PAIR);
@@ -166,7 +184,14 @@ impl State {
         self.plan = after;
         let plan = &self.plan;
         self.drafts.retain(|draft| text_of(plan, draft.field) == draft.plan_text);
-        self.address = Some(Address { fragment: link::encode(&self.plan), history });
+        let fragment = match &self.embedded {
+            None => link::encode(&self.plan),
+            Some(Embedded { view, inputs }) => {
+                let shown = Shown { view: *view, inputs: inputs.clone(), ..Shown::default() };
+                Link { plan: self.plan.clone(), other: None, shown }.encode()
+            }
+        };
+        self.address = Some(Address { fragment, history });
     }
 
     /// Changes the plan by a choice of the fields `chosen`, and other fields with it where the plan could not be estimated

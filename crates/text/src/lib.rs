@@ -7,6 +7,7 @@
 mod accuracy;
 mod advice;
 mod chinese;
+mod embedding;
 mod english;
 mod fields;
 mod gallery;
@@ -26,6 +27,7 @@ use headroom_core::plan::{
 
 pub use accuracy::AccuracyTexts;
 pub use advice::AdviceTexts;
+pub use embedding::EmbeddingTexts;
 pub use english::problem_line;
 pub use fields::{Fields, field_text};
 pub use gallery::{GalleryTexts, ScenarioText};
@@ -131,6 +133,7 @@ pub struct Texts {
     // Frame.
     /// How a title names the method that trains all weights.
     pub full_fine_tuning: &'static str,
+    pub open_in_headroom: &'static str,
     /// Between two plans in a title.
     pub versus: &'static str,
     pub tagline: &'static str,
@@ -191,6 +194,7 @@ pub struct Texts {
     pub own_model: &'static str,
     pub custom_gpu: &'static str,
     pub tasks: TaskTexts,
+    pub embedding: EmbeddingTexts,
     pub gallery: GalleryTexts,
     pub options: OptionTexts,
     pub effective_batch: fn(u64, u64, u64, u64) -> String,

@@ -9,7 +9,7 @@ use leptos::prelude::window;
 use wasm_bindgen::JsValue;
 use web_sys::UrlSearchParams;
 
-use crate::{engine, theme};
+use crate::{engine, shell, theme};
 
 /// Browsers refuse more than about a hundred changes of the address in half a minute; this many milliseconds of quiet
 /// before a write stay well below.
@@ -120,6 +120,10 @@ fn stop_waiting() {
 }
 
 fn push(fragment: &str) {
+    if shell::is_embedded() {
+        // Back and forward are the host page's.
+        return replace(&format!("#{fragment}"));
+    }
     if let Ok(history) = window().history() {
         // A browser that refuses (too many changes, a sandboxed frame) loses nothing but the entry.
         let _ = history.push_state_with_url(&JsValue::NULL, "", Some(&format!("#{fragment}")));

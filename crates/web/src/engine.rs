@@ -23,7 +23,7 @@ extern "C" {
 const TURN: f64 = 5.0;
 
 /// Until these stand, what the reader did is not yet on the page.
-const URGENT: [&str; 4] = ["form", "verdict", "verdict-line", "advice"];
+const URGENT: [&str; 5] = ["form", "verdict", "verdict-line", "advice", "embed"];
 
 thread_local! {
     /// How many events have been sent.
@@ -72,11 +72,12 @@ fn receive(answer: Answer) {
     if sight.is_some() {
         TO_SHOW.set(sight);
     }
-    if let Some(address) = address {
-        address::write(address);
-    }
+    // The title first: who hears of the plan asks for it.
     if let Some(title) = title {
         document().set_title(&title);
+    }
+    if let Some(address) = address {
+        address::write(address);
     }
     ANSWERED.set(events);
     let is_first = !panels.is_empty() && shell::remove_skeleton();

@@ -23,7 +23,9 @@ mod widths;
 
 /// Mounts the page into the body of the document.
 pub fn start() {
-    leptos::mount::mount_to_body(shell::Shell);
+    if !shell::is_embedded() {
+        leptos::mount::mount_to_body(shell::Shell);
+    }
     places::fill();
     address::follow();
     theme::follow();

@@ -7,6 +7,7 @@ const PLACES: &str = r#"
 <div class="place" data-place="skip"></div>
 <div class="place" data-place="header"></div>
 <div class="place" data-place="gallery"></div>
+<div class="place" data-place="embedding"></div>
 <div id="files" class="gallery-place" data-place="files"></div>
 <div class="place" data-place="link-problems"></div>
 <main class="page">
@@ -24,6 +25,11 @@ const PLACES: &str = r#"
 #[component]
 pub(crate) fn Shell() -> impl IntoView {
     view! { <div class="place" inner_html=PLACES></div> }
+}
+
+/// Whether this is the page of embedded plans, which brings its own places.
+pub(crate) fn is_embedded() -> bool {
+    document().body().is_some_and(|body| body.has_attribute("data-embed"))
 }
 
 /// Takes away what stood there before the first panels; `false` where that was done before.

@@ -22,6 +22,12 @@ impl Answering {
         Self(Engine::new(page, fragment, languages))
     }
 
+    /// The same for a plan embedded in another page.
+    #[must_use]
+    pub fn embedded(page: &str, fragment: &str, languages: &str) -> Self {
+        Self(Engine::embedded(page, fragment, languages))
+    }
+
     /// Takes what the reader did: events as [`Event::encode`] writes them.
     pub fn take(&mut self, events: &[u8]) {
         if let Some(events) = Event::decode(events) {

@@ -2,6 +2,7 @@
 
 mod accuracy;
 mod json;
+mod markdown;
 mod task;
 mod text;
 mod time;
@@ -28,6 +29,12 @@ pub(crate) struct EstimateOptions {
     /// Machine-readable: JSON.
     #[arg(long)]
     pub(crate) json: bool,
+    /// A line and a table in Markdown, for documents.
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) markdown: bool,
+    /// With --markdown: the page that the line leads to, as a link to the plan.
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) page: Option<String>,
     /// Every allocation at the peak, however small; JSON has them always.
     #[arg(long)]
     pub(crate) all: bool,
@@ -84,6 +91,8 @@ pub(crate) fn run(options: &EstimateOptions, out: &mut dyn Write) -> Result<Outc
     let estimated = estimated(job_from(options.source.as_deref())?);
     if options.json {
         json::write(&estimated, out)?
+    } else if options.markdown {
+        markdown::write(&estimated, options.page.as_deref(), out)?
     } else {
         text::write(&estimated, options.all, out)?
     }

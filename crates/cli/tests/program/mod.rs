@@ -40,6 +40,14 @@ pub fn headroom(args: &[&str]) -> Ran {
     command(args).output().expect("runs").into()
 }
 
+/// What it writes where that is no text.
+#[track_caller]
+pub fn headroom_bytes(args: &[&str]) -> Vec<u8> {
+    let output = command(args).output().expect("runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    output.stdout
+}
+
 pub fn headroom_with_input(args: &[&str], input: &str) -> Ran {
     let mut child =
         command(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starts");

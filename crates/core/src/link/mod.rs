@@ -5,6 +5,7 @@
 //! behind it as what differs in it (`vs.method=lora`), then how it asks to be shown (`view=map`). What is too long to be read is
 //! compressed (`z=`). The text goes behind the `#` of an address, so it never reaches a server.
 
+mod meaning;
 mod packed;
 mod percent;
 mod read;
@@ -12,55 +13,10 @@ mod shown;
 mod v1;
 mod write;
 
+pub use meaning::{Decoded, Link, MAX_LINK_BYTES};
 pub use shown::{Shown, Theme, View};
 
-use crate::plan::{Plan, Problem, fields};
-
-/// Longest link that is read, bytes; longer ones are cut. Every plan that [`Plan::from_value`] accepts has a shorter one.
-pub const MAX_LINK_BYTES: usize = 64 << 10;
-
-/// What stands before the keys of the plan that is compared with.
-const OTHER: &str = "vs.";
-
-/// What a link says.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Link {
-    /// The plan.
-    pub plan: Plan,
-    /// The plan that it is compared with.
-    pub other: Option<Plan>,
-    /// How it asks to be shown.
-    pub shown: Shown,
-}
-
-impl Link {
-    /// Writes it as a link's fragment, without the `#`. Equal links have equal texts.
-    ///
-    /// ```
-    /// use headroom_core::link::{Link, Shown, View};
-    /// use headroom_core::plan::{Method, Plan};
-    /// let other = Plan { method: Method::Full, ..Plan::default() };
-    /// let shown = Shown { view: Some(View::Phases), ..Shown::default() };
-    /// let link = Link { plan: Plan::default(), other: Some(other), shown };
-    /// assert_eq!(link.encode(), "v=1&model=Qwen/Qwen3-4B&gpu=a100-80gb&vs.method=full&view=phases");
-    /// ```
-    pub fn encode(&self) -> String {
-        write::encode(self)
-    }
-}
-
-/// What a text said that was read as a link.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Decoded {
-    /// The plan, with everything that could be read; the rest at its default.
-    pub plan: Plan,
-    /// The plan that it is compared with; what the link does not say of it is as in `plan`.
-    pub other: Option<Plan>,
-    /// How it asks to be shown.
-    pub shown: Shown,
-    /// What could not be read; empty for every link that [`encode`] wrote.
-    pub problems: Vec<Problem>,
-}
+use crate::plan::{Field, Plan, fields};
 
 /// Writes `plan` as a link's fragment, without the `#`. Equal plans give equal links.
 ///
@@ -72,6 +28,11 @@ pub struct Decoded {
 /// ```
 pub fn encode(plan: &Plan) -> String {
     Link { plan: plan.clone(), other: None, shown: Shown::default() }.encode()
+}
+
+/// What a link to `plan` says, key by key: the fields with their texts, not escaped.
+pub fn pairs(plan: &Plan) -> Vec<(&'static Field, String)> {
+    write::own_pairs(plan)
 }
 
 /// Reads a link: a fragment, with or without `#`, or a whole address that has one. Never fails: what cannot be read is reported

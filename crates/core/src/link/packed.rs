@@ -6,7 +6,7 @@ use miniz_oxide::deflate::compress_to_vec;
 use miniz_oxide::inflate::TINFLStatus;
 use miniz_oxide::inflate::decompress_to_vec_with_limit;
 
-use super::MAX_LINK_BYTES;
+use super::meaning::MAX_LINK_BYTES;
 use crate::plan::ProblemKind;
 
 /// The key they stand under.

@@ -1,6 +1,8 @@
 //! Plans from links.
 
-use super::{Decoded, MAX_LINK_BYTES, OTHER, Shown, packed, percent, shown, v1};
+use super::meaning::{Decoded, MAX_LINK_BYTES, OTHER};
+use super::shown::Shown;
+use super::{packed, percent, shown, v1};
 use crate::plan::{Field, Plan, Problem, ProblemKind, fields, nearest_key};
 
 /// Most problems that are collected; a text with more is no link.
@@ -18,7 +20,7 @@ struct Texts {
     pairs: usize,
 }
 
-/// Reads a link; [`super::decode`].
+/// Reads a link.
 pub(super) fn decode(fragment: &str) -> Decoded {
     let mut problems = Problems::default();
     let fragment = whole_pairs(fragment_of(fragment.trim()), &mut problems);

@@ -1,6 +1,6 @@
 //! What a link may say beside a plan: which part of the answer to open, in which language and colours.
 
-use crate::plan::{Problem, ProblemKind, nearest_key};
+use crate::plan::{Problem, ProblemKind, field, fields, nearest_key};
 
 /// How a link asks to be shown. Nothing of it changes a plan, and who opens the link may choose otherwise.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -11,6 +11,8 @@ pub struct Shown {
     pub lang: Option<String>,
     /// Light or dark.
     pub theme: Option<Theme>,
+    /// Of an embedded plan: names of the fields that its readers may change, in the order in which they stand.
+    pub inputs: Vec<&'static str>,
 }
 
 /// A part of the answer.
@@ -69,18 +71,22 @@ impl Theme {
 }
 
 /// The keys, in the order in which they are written.
-pub(super) const KEYS: [&str; 3] = ["view", "lang", "theme"];
+pub(super) const KEYS: [&str; 4] = ["view", "lang", "theme", "inputs"];
 
 /// Longest language tag, bytes: what RFC 5646 (section 4.4.1) asks every reader of tags to take.
 const LONGEST_TAG: usize = 35;
 
 impl Shown {
     /// The value of the key at `place` of [`KEYS`].
-    pub(super) fn text(&self, place: usize) -> Option<&str> {
+    pub(super) fn text(&self, place: usize) -> Option<String> {
         match place {
-            0 => self.view.map(View::name),
-            1 => self.lang.as_deref(),
-            _ => self.theme.map(Theme::name),
+            0 => self.view.map(|view| view.name().to_owned()),
+            1 => self.lang.clone(),
+            2 => self.theme.map(|theme| theme.name().to_owned()),
+            _ => {
+                let keys: Vec<&str> = self.inputs.iter().filter_map(|name| Some(field(name)?.link)).collect();
+                (!keys.is_empty()).then(|| keys.join(","))
+            }
         }
     }
 
@@ -104,10 +110,23 @@ impl Shown {
                 }
                 self.lang = Some(text.to_owned());
             }
-            _ => {
+            2 => {
                 let all = [Theme::Light, Theme::Dark];
                 let theme = all.into_iter().find(|theme| theme.name() == text);
                 self.theme = Some(theme.ok_or_else(|| none_of(all.map(Theme::name).to_vec()))?);
+            }
+            _ => {
+                for key in text.split(',').map(str::trim).filter(|key| !key.is_empty()) {
+                    let Some(field) = fields().iter().find(|field| field.link == key || field.name == key) else {
+                        let nearest = nearest_key(key, fields().iter().map(|field| field.link)).map(str::to_owned);
+                        let value = key.chars().take(64).collect();
+                        let kind = ProblemKind::NotOneOf { value, allowed: vec!["the keys of links"], nearest };
+                        return Err(Problem::new(KEYS[place], kind));
+                    };
+                    if !self.inputs.contains(&field.name) {
+                        self.inputs.push(field.name);
+                    }
+                }
             }
         }
         Ok(())

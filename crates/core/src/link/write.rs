@@ -1,6 +1,7 @@
 //! Links from plans.
 
-use super::{Link, packed, percent, shown, v1};
+use super::meaning::{Link, OTHER};
+use super::{packed, percent, shown, v1};
 use crate::plan::{Field, Plan, fields};
 
 /// A value with more characters than this, escaped, is read by nobody: it is compressed where that makes the link shorter.
@@ -13,15 +14,32 @@ const LONGEST_PLAIN: usize = 2000;
 /// A key, and its value not yet escaped.
 type Pair = (String, String);
 
+impl Link {
+    /// Writes it as a link's fragment, without the `#`. Equal links have equal texts.
+    ///
+    /// ```
+    /// use headroom_core::link::{Link, Shown, View};
+    /// use headroom_core::plan::{Method, Plan};
+    /// let other = Plan { method: Method::Full, ..Plan::default() };
+    /// let shown = Shown { view: Some(View::Phases), ..Shown::default() };
+    /// let link = Link { plan: Plan::default(), other: Some(other), shown };
+    /// assert_eq!(link.encode(), "v=1&model=Qwen/Qwen3-4B&gpu=a100-80gb&vs.method=full&view=phases");
+    /// ```
+    pub fn encode(&self) -> String {
+        encode(self)
+    }
+}
+
 /// The link to `link.plan` and what else `link` says.
-pub(super) fn encode(link: &Link) -> String {
-    let mut pairs = own_pairs(&link.plan);
+fn encode(link: &Link) -> String {
+    let mut pairs: Vec<Pair> =
+        own_pairs(&link.plan).into_iter().map(|(field, text)| (field.link.to_owned(), text)).collect();
     if let Some(other) = &link.other {
         pairs.extend(other_pairs(&link.plan, other));
     }
     for (place, key) in shown::KEYS.into_iter().enumerate() {
         if let Some(text) = link.shown.text(place) {
-            pairs.push((key.to_owned(), text.to_owned()));
+            pairs.push((key.to_owned(), text));
         }
     }
     let plain = written(&pairs, None);
@@ -35,7 +53,7 @@ pub(super) fn encode(link: &Link) -> String {
 
 /// What differs in `plan` from the defaults of its version, and the names of model and GPU: a link should say what it is about
 /// even where that is the default.
-fn own_pairs(plan: &Plan) -> Vec<Pair> {
+pub(super) fn own_pairs(plan: &Plan) -> Vec<(&'static Field, String)> {
     let mut pairs = Vec::new();
     for field in fields() {
         if field.value(plan).is_null() {
@@ -43,7 +61,7 @@ fn own_pairs(plan: &Plan) -> Vec<Pair> {
         }
         let text = field.text(plan);
         if matches!(field.link, "model" | "gpu") || v1::default(field.link) != Some(text.as_str()) {
-            pairs.push((field.link.to_owned(), text));
+            pairs.push((field, text));
         }
     }
     pairs
@@ -51,7 +69,7 @@ fn own_pairs(plan: &Plan) -> Vec<Pair> {
 
 /// What differs in `other` from `plan`, at least one pair.
 fn other_pairs(plan: &Plan, other: &Plan) -> Vec<Pair> {
-    let pair = |field: &Field| (format!("{}{}", super::OTHER, field.link), field.text(other));
+    let pair = |field: &Field| (format!("{}{}", OTHER, field.link), field.text(other));
     let mut pairs: Vec<Pair> = fields().iter().filter(|field| is_said(field, plan, other)).map(pair).collect();
     if pairs.is_empty() {
         pairs.extend(fields().iter().find(|field| !field.value(other).is_null()).map(pair));

@@ -99,7 +99,8 @@ impl Field {
             Kind::TargetModules if text == ALL_LINEAR => Value::from(text),
             Kind::Names | Kind::TargetModules if text.is_empty() => Value::Array(Vec::new()),
             Kind::Names | Kind::TargetModules => text.split(',').map(Value::from).collect(),
-            kind if kind.is_json() && is_bare(text) => Value::from(text),
+            // The id of a model has a slash, which JSON has nowhere else.
+            kind if kind.is_json() && is_bare(&text.replace('/', "_")) => Value::from(text),
             kind if kind.is_json() => serde_json::from_str(text)
                 .map_err(|error| ProblemKind::NotJson { line: error.line(), column: error.column() })?,
             _ => Value::from(text),
@@ -115,7 +116,7 @@ impl Field {
 /// Whether `text`, as JSON text, can go without quotes: a word that JSON gives no other meaning.
 fn is_bare(text: &str) -> bool {
     text.starts_with(|first: char| first.is_ascii_alphabetic())
-        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-/".contains(&byte))
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte))
         && !matches!(text, "true" | "false" | "null")
 }
 

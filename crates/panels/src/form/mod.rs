@@ -19,7 +19,7 @@ mod tests;
 mod trainer;
 mod training;
 
-use headroom_view::{Element, History, Node, el};
+use headroom_view::{Content, Element, History, Node, el};
 
 use crate::page::Page;
 use crate::state::State;
@@ -52,6 +52,25 @@ pub(crate) fn panel(page: &Page) -> Option<Node> {
         .with(section("parallel", texts.section_parallel, parallelism::fields(page)))
         .with(advanced::section(page));
     Some(form.into())
+}
+
+/// The fields called `names` alone, in this order; those that mean nothing for the plan are left out.
+pub(crate) fn only(page: &Page, names: &[&str]) -> Vec<Element> {
+    let Some(Node::Element(form)) = panel(page) else { return Vec::new() };
+    names.iter().filter_map(|name| within(&form, name)).collect()
+}
+
+/// The place of the field called `key`, wherever it stands in `element`; sections may have the name of one of their fields.
+fn within(element: &Element, key: &str) -> Option<Element> {
+    let is_field = || element.attribute("class").is_some_and(|class| class.starts_with("field"));
+    if element.key == key && is_field() {
+        return Some(element.clone());
+    }
+    let Content::Children(children) = &element.content else { return None };
+    children.iter().find_map(|child| match child {
+        Node::Element(child) => within(child, key),
+        Node::Text(_) => None,
+    })
 }
 
 /// Fields under one heading; `key` tells the section apart from others.

@@ -179,9 +179,8 @@ fn around<'a>(page: &Page<'a>) -> Option<&'a Around> {
     page.found.map.around.as_ref()
 }
 
-/// The panel.
-pub(crate) fn panel(page: &Page) -> Option<Node> {
-    let words = &page.texts.options.map;
+/// The sentence and the picture with its cells.
+pub(crate) fn figure(page: &Page) -> Element {
     let around = around(page);
     let sentence = around.map(|around| sentence(page.texts, around)).unwrap_or_default();
     let picture = el("div").class("map-picture").with(drawing(page, around)).with(cells(page, around));
@@ -190,6 +189,13 @@ pub(crate) fn panel(page: &Page) -> Option<Node> {
         .attr("data-width", PLACE)
         .with(picture)
         .with(el("p").class("map-said").place("map-said"));
+    el("div").class("map-figure").with(el("p").class("map-sentence").text(&sentence)).with(chart_place)
+}
+
+/// The panel.
+pub(crate) fn panel(page: &Page) -> Option<Node> {
+    let words = &page.texts.options.map;
+    let around = around(page);
     let scroll = el("div")
         .class("table-scroll")
         .attr("tabindex", "0")
@@ -204,8 +210,7 @@ pub(crate) fn panel(page: &Page) -> Option<Node> {
         .maybe("aria-busy", is_stale.then_some("true"))
         .with(el("h2").attr("id", TITLE).text(words.title))
         .with(el("p").class("panel-intro").text(words.intro).text(" ").text(words.keys))
-        .with(el("p").class("map-sentence").text(&sentence))
-        .with(chart_place)
+        .with(figure(page))
         .with(el("details").class("chart-table").with(el("summary").text(words.table)).with(scroll));
     Some(section.into())
 }
@@ -254,7 +259,7 @@ fn cells(page: &Page, around: Option<&Around>) -> Element {
         .class("map-cells")
         .attr("role", "grid")
         .attr("tabindex", "0")
-        .attr("aria-labelledby", TITLE)
+        .attr("aria-label", page.texts.options.map.title)
         .attr("aria-rowcount", &count(|map| map.lengths.len()))
         .attr("aria-colcount", &count(|map| map.batches.len()))
         .attr("aria-activedescendant", "map-cell")

@@ -43,23 +43,35 @@ fn sum(rows: &[&Allocation]) -> u64 {
     rows.iter().map(|row| row.bytes_at_peak).sum()
 }
 
+/// Allocations by category, largest first, without what stands around them.
+pub(crate) fn rows(page: &Page) -> Option<Element> {
+    let estimate = page.estimate?;
+    let rows = Category::ALL.iter().filter_map(|category| category_rows(page, estimate, *category)).collect();
+    let section = el("section").attr("aria-label", page.texts.breakdown_title);
+    Some(section.with_all(rows).with(total(page, estimate)))
+}
+
+/// The sum of all categories.
+fn total(page: &Page, estimate: &Estimate) -> Element {
+    el("p")
+        .key("sum")
+        .class("breakdown-sum")
+        .with(el("strong").text(page.texts.breakdown_sum))
+        .with(bytes(page, estimate.peak.band.expected))
+}
+
 /// Allocations by category, largest first, and last those that are gone at the peak.
 pub(crate) fn panel(page: &Page) -> Option<Node> {
     let estimate = page.estimate?;
     let (texts, peak) = (page.texts, &estimate.peak);
     let intro = (texts.breakdown_intro)((texts.phase)(peak.phase), &bytes_text(peak.allocated_bytes));
-    let total = el("p")
-        .key("sum")
-        .class("breakdown-sum")
-        .with(el("strong").text(texts.breakdown_sum))
-        .with(bytes(page, peak.band.expected));
     let panel = el("section")
         .class("panel")
         .attr("aria-labelledby", TITLE)
         .with(el("h2").key("title").attr("id", TITLE).text(texts.breakdown_title))
         .with(el("p").key("intro").class("panel-intro").text(&intro))
         .with_all(Category::ALL.iter().filter_map(|category| category_rows(page, estimate, *category)).collect())
-        .with(total)
+        .with(total(page, estimate))
         .with_some(gone(page, estimate));
     Some(panel.into())
 }

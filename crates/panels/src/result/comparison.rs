@@ -180,10 +180,10 @@ impl Found {
     }
 }
 
-/// Chart, legend, and the matrix or table.
-pub(crate) fn panel(page: &Page) -> Option<Node> {
+/// Chart and legend.
+pub(crate) fn figure(page: &Page) -> Element {
     let texts = page.texts;
-    let Found { candidates, tiers, .. } = &page.found.comparison;
+    let candidates = &page.found.comparison.candidates;
     let picture = picture(page, candidates);
     let chart_place = el("div")
         .class("chart-place")
@@ -191,13 +191,19 @@ pub(crate) fn panel(page: &Page) -> Option<Node> {
         .with(chart::drawing(picture.svg.clone()))
         .with(touch(page, &picture, candidates));
     let caption = el("figcaption").with(chart::legend(texts, &categories(candidates)));
-    let figure = el("figure").class("chart").attr("aria-labelledby", TITLE).with(chart_place).with(caption);
+    el("figure").class("chart").attr("aria-label", texts.comparison_title).with(chart_place).with(caption)
+}
+
+/// Chart, legend, and the matrix or table.
+pub(crate) fn panel(page: &Page) -> Option<Node> {
+    let texts = page.texts;
+    let Found { candidates, tiers, .. } = &page.found.comparison;
     let section = el("section")
         .class("panel")
         .attr("aria-labelledby", TITLE)
         .with(el("h2").attr("id", TITLE).text(texts.comparison_title))
         .with(el("p").class("panel-intro").text(texts.comparison_intro))
-        .with(figure);
+        .with(figure(page));
     let section = if page.plan().task == Task::Inference {
         // Nothing is trained, so nothing is sharded.
         section.with(table_details(page, candidates))
@@ -241,7 +247,7 @@ fn categories(candidates: &[Candidate]) -> Vec<Category> {
 /// A button over each bar, so that bars can be chosen by mouse, finger and keyboard.
 fn touch(page: &Page, picture: &Picture, candidates: &[Candidate]) -> Element {
     let texts = page.texts;
-    let mut buttons = el("div").class("bar-buttons").attr("role", "group").attr("aria-labelledby", TITLE);
+    let mut buttons = el("div").class("bar-buttons").attr("role", "group").attr("aria-label", texts.comparison_title);
     for hit in &picture.hits {
         let Some(candidate) = hit.id.parse().ok().and_then(|index: usize| candidates.get(index)) else { continue };
         let said = candidate.estimate().map(|estimate| {

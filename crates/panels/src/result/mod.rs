@@ -17,13 +17,13 @@ use crate::page::Page;
 use crate::state::State;
 
 pub(crate) use accuracy::Fetched;
-pub(crate) use breakdown::{TITLE as BREAKDOWN_TITLE, panel as breakdown};
+pub(crate) use breakdown::{TITLE as BREAKDOWN_TITLE, panel as breakdown, rows as breakdown_rows};
 pub(crate) use host::panel as host;
 pub(crate) use metrics::panel as metrics;
 pub(crate) use models::panel as models;
 pub(crate) use notes::panel as notes;
-pub(crate) use phases::{TITLE as PHASES_TITLE, panel as phases};
-pub(crate) use verdict::{line as verdict_line, panel as verdict};
+pub(crate) use phases::{TITLE as PHASES_TITLE, figure as phases_figure, panel as phases};
+pub(crate) use verdict::{embedded as embedded_verdict, line as verdict_line, panel as verdict};
 
 /// What stands below the verdict, in this order.
 const BELOW: [&str; 12] = [

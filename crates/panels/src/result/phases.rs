@@ -19,32 +19,44 @@ const HEIGHT: u32 = 300;
 /// Name of the place that the picture is drawn for.
 const PLACE: &str = "phases";
 
-/// Chart, legend and table.
-pub(crate) fn panel(page: &Page) -> Option<Node> {
+/// The categories that the chart shows.
+fn categories_of(estimate: &Estimate) -> Vec<Category> {
+    // The picture counts the context as overhead in every phase.
+    let seen = |category: &Category| *category == Category::Overhead || holds(&estimate.phases, *category);
+    Category::ALL.iter().copied().filter(seen).collect()
+}
+
+/// Chart and legend.
+pub(crate) fn figure(page: &Page) -> Option<Element> {
     let estimate = page.estimate?;
     let texts = page.texts;
     let svg = width_of(page, PLACE).map_or_else(String::new, |width| {
         let capacity = (texts.gpu_capacity)(&figures::glance(estimate.gpu_bytes));
         phases_svg(estimate, &look(texts, texts.phases_title, capacity, width, HEIGHT)).svg
     });
-    // The picture counts the context as overhead in every phase.
-    let seen = |category: &Category| *category == Category::Overhead || holds(&estimate.phases, *category);
-    let categories: Vec<Category> = Category::ALL.iter().copied().filter(seen).collect();
+    let categories = categories_of(estimate);
     let place = (texts.tasks.peak)(page.plan().task, estimate.peak.phase);
     let peak = (texts.tasks.timeline_peak)(&figures::glance(estimate.peak.band.expected), &place);
     let caption = el("figcaption").with(el("p").class("timeline-peak").text(&peak)).with(legend(texts, &categories));
     let figure = el("figure")
         .class("chart")
-        .attr("aria-labelledby", TITLE)
+        .attr("aria-label", texts.phases_title)
         .with(el("div").class("chart-place").attr("data-width", PLACE).with(drawing(svg)))
         .with(caption);
+    Some(figure)
+}
+
+/// Chart, legend and table.
+pub(crate) fn panel(page: &Page) -> Option<Node> {
+    let estimate = page.estimate?;
+    let texts = page.texts;
     let panel = el("section")
         .class("panel")
         .attr("aria-labelledby", TITLE)
         .with(el("h2").attr("id", TITLE).text(texts.phases_title))
         .with(el("p").class("panel-intro").text(texts.phases_intro))
-        .with(figure)
-        .with(scrolling(texts.phases_table, table(page, estimate, &categories)));
+        .with_some(figure(page))
+        .with(scrolling(texts.phases_table, table(page, estimate, &categories_of(estimate))));
     Some(panel.into())
 }
 

@@ -7,6 +7,7 @@ use headroom_text::Texts;
 use headroom_view::{Element, Node, el};
 
 use super::accuracy;
+use crate::embedding;
 use crate::figures;
 use crate::page::Page;
 use crate::pieces::{button, class_of, copy_button, fit_icon};
@@ -34,7 +35,30 @@ pub(crate) fn panel(page: &Page) -> Option<Node> {
             .with(accuracy::details(page).key("accuracy")),
         Err(found) => panel.with(problems(page, found).key("problems")).with(status),
     };
-    Some(panel.with(el("div").key("actions").class("actions").with(copy)).into())
+    let actions = el("div").key("actions").class("actions").with(copy).with(embedding::opener(page));
+    Some(panel.with(actions).into())
+}
+
+/// The verdict of an embedded plan: the word, the figures and the meter.
+pub(crate) fn embedded(page: &Page) -> Element {
+    let basis = page.outcome.as_ref().ok().map(|estimate| estimate.peak.basis.name());
+    let status = el("div").key("status").attr("role", "status").attr("aria-atomic", "true");
+    let panel = el("section")
+        .class(&["verdict ", state_class(page)].concat())
+        .maybe("data-basis", basis)
+        .attr("aria-label", page.texts.verdict_title);
+    match page.outcome {
+        Ok(estimate) => panel
+            .with(status.with_all(headline(page, estimate).into()))
+            .with(meter(page, estimate).key("meter"))
+            .with_some(
+                estimate
+                    .failure
+                    .as_ref()
+                    .map(|failure| el("p").key("failure").class("failing").text(&failure_text(page.texts, failure))),
+            ),
+        Err(found) => panel.with(problems(page, found).key("problems")).with(status),
+    }
 }
 
 /// The verdict in one line, for narrow screens, where the form hides the panel; leads to it.

@@ -3,6 +3,7 @@
 mod accuracy;
 mod advice;
 mod choices;
+mod embedding;
 mod gallery;
 mod notes;
 mod options;
@@ -14,6 +15,7 @@ use crate::{Fields, Texts, choice, field};
 
 pub(super) const TEXTS: Texts = Texts {
     full_fine_tuning: "全参数微调",
+    open_in_headroom: "在 Headroom 中打开",
     versus: "对比",
     tagline: "训练开跑之前，先算清显存",
     skip_to_result: "跳到结论",
@@ -196,6 +198,7 @@ pub(super) const TEXTS: Texts = Texts {
     own_model: "我的模型",
     custom_gpu: "其他显卡：直接填写显存",
     tasks: tasks::TEXTS,
+    embedding: embedding::EMBEDDING,
     gallery: gallery::TEXTS,
     options: options::TEXTS,
     effective_batch: |batch, steps, gpus, effective| format!("{batch} × {steps} × {gpus} = 每步 {effective} 条序列"),

@@ -3,6 +3,7 @@
 mod accuracy;
 mod advice;
 mod choices;
+mod embedding;
 mod gallery;
 mod notes;
 mod options;
@@ -16,6 +17,7 @@ pub use problems::problem_line;
 
 pub(super) const TEXTS: Texts = Texts {
     full_fine_tuning: "full fine-tuning",
+    open_in_headroom: "Open in Headroom",
     versus: "vs",
     tagline: "GPU memory of a training run, before the run",
     skip_to_result: "Skip to the verdict",
@@ -318,6 +320,7 @@ pub(super) const TEXTS: Texts = Texts {
     own_model: "my model",
     custom_gpu: "Another GPU: give its memory",
     tasks: tasks::TEXTS,
+    embedding: embedding::EMBEDDING,
     gallery: gallery::TEXTS,
     options: options::TEXTS,
     effective_batch: |batch, steps, gpus, effective| {
