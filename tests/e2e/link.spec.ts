@@ -35,8 +35,11 @@ test("a link that cannot be copied is there to be selected", async ({ page, plan
 
 test("back and forward walk through the choices", async ({ page, planner }) => {
   await planner.open();
+  // The engine writes the address: each choice is an entry once it is there.
   await planner.choice("Method", /Full/).check();
+  await expect.poll(() => planner.fragment()).toContain("method=full");
   await planner.choice("Method", /QLoRA/).check();
+  await expect.poll(() => planner.fragment()).toContain("method=qlora");
   await page.goBack();
   await expect(planner.choice("Method", /Full/)).toBeChecked();
   await page.goBack();
