@@ -31,6 +31,8 @@ addEventListener("message", (event) => {
   if (!port) return;
   port.onmessage = hear;
   if ("theme" in event.data) setTheme(event.data.theme);
+  // The room that the host has kept is filled: nothing on the page moves.
+  if (event.data.height > 0) document.body.style.minHeight = `${Number(event.data.height)}px`;
   say({ type: "size", height: height() });
 });
 // Tells nobody anything but that it is there.

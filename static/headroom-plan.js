@@ -66,7 +66,7 @@
   });
 
   const seen = new IntersectionObserver(
-    (entries) => entries.forEach(({ isIntersecting, target }) => isIntersecting && target.use()),
+    (entries) => entries.forEach(({ isIntersecting, target, boundingClientRect }) => isIntersecting && target.use(boundingClientRect.height)),
     { rootMargin: "200px" },
   );
 
@@ -80,14 +80,14 @@
       sheet.replaceSync(STYLE);
       this.#shadow.adoptedStyleSheets = [sheet];
       this.#shadow.innerHTML = "<slot></slot>";
-      if (this.getAttribute("height")) this.style.minHeight = `${parseFloat(this.getAttribute("height"))}px`;
+      if (this.room) this.style.minHeight = `${this.room}px`;
       plans.add(this);
       this.follow();
       this.#changes.observe(this, { attributes: true });
       if (this.getAttribute("load") !== "use") return seen.observe(this);
       const button = document.createElement("button");
       button.textContent = WORDS[this.tongue.slice(0, 2)] ?? WORDS.en;
-      button.onclick = () => this.use();
+      button.onclick = () => this.use(this.offsetHeight);
       this.#shadow.append(button);
     }
 
@@ -98,6 +98,14 @@
       this.#port?.close();
       this.frame = this.#port = undefined;
     }
+
+    // What is kept free until the plan is there, pixels; 0: nothing.
+    get room() {
+      return parseFloat(this.getAttribute("height")) || 0;
+    }
+
+    // The least height of the plan: that, or the picture's in whose place it comes.
+    #least = 0;
 
     get tongue() {
       return this.closest("[lang]")?.lang || navigator.language;
@@ -127,11 +135,12 @@
       }
     }
 
-    // Puts the live plan in the picture's place.
-    use() {
+    // Puts the live plan in the place of the picture, which is `height` pixels high.
+    use(height) {
       if (this.frame) return;
       seen.unobserve(this);
       this.#shadow.querySelector("button")?.remove();
+      this.#least = Math.max(this.room, height);
       this.frame = document.createElement("iframe");
       this.frame.className = "early";
       this.frame.allow = "clipboard-write";
@@ -142,7 +151,7 @@
 
     connect() {
       this.#port?.close();
-      this.#port = connect(this.frame, { theme: this.theme }, ({ type, height, link, title }) => {
+      this.#port = connect(this.frame, { theme: this.theme, height: this.#least }, ({ type, height, link, title }) => {
         if (type === "size" && height > 40) {
           this.frame.style.height = `${height}px`;
           this.frame.className = "";

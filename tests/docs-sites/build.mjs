@@ -1,11 +1,12 @@
-// Builds a documentation site from the very snippets of docs/embedding.md: node build.mjs SYSTEM HEADROOM SOURCES SITE
-// HEADROOM is the address of the page, in place of the document's example.
+// Builds a documentation site from the very snippets of docs/embedding.md: node build.mjs SYSTEM HEADROOM SOURCES SITE [GUIDE]
+// HEADROOM is the address of the page and, where it is given, GUIDE that of the site, in place of the document's examples.
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 
 const here = import.meta.dirname;
 const EXAMPLE = "https://headroom.example/";
+const GUIDE = "https://guide.example/";
 
 /** The files that the document shows for `system`, by their names. */
 export function snippets(system, document = readFileSync(join(here, "../../docs/embedding.md"), "utf8")) {
@@ -22,11 +23,19 @@ const npx = (args, cwd) => run("npx", ["--no-install", ...args], cwd);
 
 const BUILD = {
   bare: (sources, site) => writeFileSync(join(site, "index.html"), readFileSync(join(sources, "index.html"))),
-  vitepress: (sources, site) => npx(["vitepress", "build", sources, "--outDir", site], here),
+  vitepress: (sources, site) => {
+    symlinkSync(join(here, "node_modules"), join(sources, "node_modules"));
+    npx(["vitepress", "build", "--outDir", site], sources);
+  },
   mkdocs: (sources, site) => run(python, ["-m", "mkdocs", "build", "--quiet", "--site-dir", site], sources),
   sphinx: (sources, site) => run(python, ["-m", "sphinx", "-q", "-b", "html", sources, site], sources),
   mdbook: (sources, site) => run("mdbook", ["build", sources, "--dest-dir", site], sources),
-  docusaurus: (sources, site) => npx(["docusaurus", "build", sources, "--out-dir", site], join(here, "docusaurus")),
+  docusaurus: (sources, site) => {
+    // It wants its packages beside the sources.
+    for (const name of ["package.json", "package-lock.json"]) copyFileSync(join(here, "docusaurus", name), join(sources, name));
+    run("npm", ["ci", "--no-audit", "--no-fund", "--silent"], sources);
+    npx(["docusaurus", "build", "--out-dir", site], sources);
+  },
   jupyter: (sources, site) => {
     const source = readFileSync(join(sources, "cell.py"), "utf8");
     const cell = { cell_type: "code", execution_count: null, id: "plan", metadata: {}, outputs: [], source };
@@ -39,19 +48,19 @@ const BUILD = {
 export const SYSTEMS = Object.keys(BUILD);
 
 /** Writes the snippets for `system` to `sources` and builds them into `site`. */
-export function build(system, headroom, sources, site) {
+export function build(system, headroom, sources, site, guide = GUIDE) {
   rmSync(sources, { recursive: true, force: true });
   rmSync(site, { recursive: true, force: true });
   mkdirSync(site, { recursive: true });
   for (const [name, text] of snippets(system)) {
     const path = join(sources, name);
     mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, text.replaceAll(EXAMPLE, headroom));
+    writeFileSync(path, text.replaceAll(EXAMPLE, headroom).replaceAll(GUIDE, guide));
   }
   BUILD[system](sources, site);
 }
 
 if (process.argv[1] === import.meta.filename) {
-  const [system, headroom, sources, site] = process.argv.slice(2);
-  build(system, headroom, resolve(sources), resolve(site));
+  const [system, headroom, sources, site, guide] = process.argv.slice(2);
+  build(system, headroom, resolve(sources), resolve(site), guide);
 }

@@ -1,6 +1,7 @@
 //! Snippets that put the plan into other pages, and how it will look there.
 
 use headroom_core::link::{self, Link, Shown, View};
+use headroom_core::memory::Fit;
 use headroom_core::plan::{self, Field};
 use headroom_text::field_text;
 use headroom_view::{Element, Node, el, escape};
@@ -81,7 +82,7 @@ fn opened(page: &Page) -> Element {
     let choices = el("div").class("embedding-choices").with(views(page)).with(inputs(page));
     let preview = el("iframe")
         .attr("title", words.preview)
-        .attr("src", &address(page, "embed.html"))
+        .attr("src", &preview(page))
         .attr("data-style", &format!("height:{}px", height(page)));
     let preview = el("div").class("embedding-preview").with(el("h3").text(words.preview)).with(preview);
     el("section")
@@ -141,24 +142,37 @@ fn shown(page: &Page) -> Shown {
     Shown { view: *view, inputs: inputs.clone(), ..Shown::default() }
 }
 
+/// What the preview shows: the frame in the page's own language, as the page around it will have one.
+fn preview(page: &Page) -> String {
+    let shown = Shown { lang: Some(page.state.language.code().to_owned()), ..shown(page) };
+    let link = Link { plan: page.plan().clone(), other: None, shown };
+    [&site(page, "embed.html"), "#", &link.encode()].concat()
+}
+
 /// The frame's address.
 fn address(page: &Page, file: &str) -> String {
     let link = Link { plan: page.plan().clone(), other: None, shown: shown(page) };
     [&site(page, file), "#", &link.encode()].concat()
 }
 
-/// About how high the frame will be in the width of a page of text, pixels: room that is kept until it says so itself.
+/// The most that the frame is high in the width of a page of text, 560 to 840 pixels, as measured in Chromium: room that is kept from
+/// the start, so that nothing moves when the plan comes.
 fn height(page: &Page) -> u32 {
     let Chosen { view, inputs } = &page.state.embedding;
+    let verdict = match page.outcome {
+        // Where it does not fit the failed request is said.
+        Ok(estimate) if estimate.verdict.fit == Fit::DoesNotFit => 240,
+        _ => 195,
+    };
     let view = match view.unwrap_or(View::Verdict) {
         View::Verdict => 0,
         View::Phases => 400,
-        View::Comparison => 480,
-        View::Map => 520,
-        View::Table => 420,
+        View::Comparison => 450,
+        View::Map => 630,
+        View::Table => 1090,
     };
     let rows = u32::try_from(inputs.len().div_ceil(2)).unwrap_or_default();
-    190 + view + 92 * rows
+    verdict + view + 110 * rows
 }
 
 /// A plan that its link compresses is no list of attributes.

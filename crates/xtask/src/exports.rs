@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::checkout;
 use crate::failure::{Failure, Result};
 use crate::process;
-use crate::setup::python::{self, Environment};
+use crate::setup::python::{self, Environment, Holds};
 
 /// An environment and the formats that it reads.
 struct Libraries {
@@ -19,7 +19,7 @@ const fn libraries(
     formats: &'static [&'static str],
     packages: &'static [&'static str],
 ) -> Libraries {
-    Libraries { environment: Environment { name, packages, sources_only: false }, formats }
+    Libraries { environment: Environment { name, packages, holds: Holds::Torch }, formats }
 }
 
 /// Every release that the formats and `tests/files/defaults.json` speak of.
@@ -51,7 +51,7 @@ const LIBRARIES: [Libraries; 6] = [
         environment: Environment {
             name: "unsloth-verl",
             packages: &["unsloth==2026.8.19", "verl==0.8.0", "PyYAML"],
-            sources_only: true,
+            holds: Holds::Nothing,
         },
         formats: &[],
     },

@@ -27,6 +27,7 @@ cargo xtask serve [--port N]   the page on 127.0.0.1, built anew and reloaded on
 cargo xtask build              the optimised static site in dist/
 cargo xtask test               all tests: native, in wasm, and of the release build in a real browser
 cargo xtask test --only PART   one part of them: rust, wasm or e2e; what follows e2e goes to Playwright
+cargo xtask test --docs-sites  documentation sites with embedded plans, built by the seven tools of docs/embedding.md
 cargo xtask size               whose the bytes of the page's modules are, and what changed since that was recorded
 cargo xtask size --record      the same, and records them as they are now
 cargo xtask bench              how fast the core answers
@@ -65,6 +66,7 @@ fn dispatch(words: &[String]) -> Result<()> {
         }
         ["build"] => build::build(),
         ["test"] => test::test(None, &[]),
+        ["test", "--docs-sites"] => test::test(Some(test::Part::DocsSites), &[]),
         ["test", "--only", part] => test::test(Some(test::Part::named(part)?), &[]),
         ["test", "--only", "e2e", filter @ ..] => test::test(Some(test::Part::EndToEnd), filter),
         ["size"] => rooms::size(false),

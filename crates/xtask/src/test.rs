@@ -18,6 +18,8 @@ pub(crate) enum Part {
     Wasm,
     /// The release build and the tests of its page in a browser.
     EndToEnd,
+    /// Documentation sites with embedded plans, of every system that `docs/embedding.md` speaks of.
+    DocsSites,
 }
 
 impl Part {
@@ -35,9 +37,15 @@ impl Part {
 pub(crate) fn test(only: Option<Part>, filter: &[&str]) -> Result<()> {
     let runs = |part| only.is_none_or(|only| only == part);
     let mut toolbox = setup::for_building(None)?;
-    if runs(Part::EndToEnd) {
+    let has_browser = runs(Part::EndToEnd) || runs(Part::DocsSites);
+    if has_browser {
         setup::for_browser_tests(&mut toolbox)?;
     }
+    if runs(Part::DocsSites) {
+        setup::for_docs_sites(&mut toolbox)?;
+    }
+    // Those that Python builds are built when they are asked for: no other test needs a Python.
+    let python = if only == Some(Part::DocsSites) { Some(setup::for_pythons_docs_sites()?) } else { None };
     let mut total = Tally::default();
     let mut part = |name: &str, run: &mut dyn FnMut() -> Result<Tally>| {
         println!("\n== {name}");
@@ -62,8 +70,13 @@ pub(crate) fn test(only: Option<Part>, filter: &[&str]) -> Result<()> {
     if runs(Part::Wasm) {
         part("wasm tests", &mut || parts::wasm(&toolbox));
     }
-    if runs(Part::EndToEnd) && part("release build", &mut || parts::release_build(&toolbox)) {
-        part("browser tests", &mut || parts::browser(&toolbox, filter));
+    if has_browser && part("release build", &mut || parts::release_build(&toolbox)) {
+        if runs(Part::EndToEnd) {
+            part("browser tests", &mut || parts::browser(&toolbox, filter));
+        }
+        if runs(Part::DocsSites) {
+            part("documentation sites", &mut || parts::docs_sites(&toolbox, python.as_deref()));
+        }
     }
     println!("\n{total}");
     if total.failed == 0 { Ok(()) } else { Err(Failure::new("Some tests failed: the lines above say which.")) }

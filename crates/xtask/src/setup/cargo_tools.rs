@@ -18,6 +18,9 @@ use crate::process;
 /// The newest Trunk that the minimum Rust version of this workspace can build.
 const TRUNK: &str = "0.21.14";
 
+/// The mdBook that one of the documentation sites is built with.
+const MDBOOK: &str = "0.5.4";
+
 const FIX: &str = "check that this machine reaches its cargo registry and has a C linker, then run the command again.";
 
 /// How both are compiled. None but the crates in [`BUSY`] works long enough here for optimisation to be worth its time.
@@ -67,6 +70,18 @@ impl Tool {
             options: [vec!["--no-default-features".to_owned()], optimised.to_vec()].concat(),
             expectation: "a minute or two on two cores",
         })
+    }
+
+    /// Builds one of the documentation sites that the tests look at, without what serves it.
+    fn mdbook() -> Self {
+        let options = ["--locked", "--no-default-features", "--features", "search"];
+        Self {
+            package: "mdbook",
+            version: MDBOOK.to_owned(),
+            programs: &["mdbook"],
+            options: options.map(str::to_owned).to_vec(),
+            expectation: "about half a minute",
+        }
     }
 
     /// What it is called where people read it: its first program.
@@ -139,8 +154,23 @@ pub(crate) fn provide(toolbox: &mut Toolbox, meanwhile: &mut Meanwhile) -> Resul
     Ok(())
 }
 
+/// mdBook, for the documentation sites.
+pub(crate) fn mdbook(toolbox: &mut Toolbox) -> Result<()> {
+    let tool = Tool::mdbook();
+    let (folder, build) = (tool.folder()?, checkout::cache()?.join("cargo-tools.build"));
+    let title = format!("{} {}", tool.name(), tool.version);
+    let mut progress = toolbox.progress;
+    let install = || tool.install(&folder, &build);
+    let programs = step(&mut progress, &title, tool.expectation, || tool.found(&folder), install)?;
+    toolbox.progress = progress;
+    toolbox.folders.extend(programs);
+    // As above.
+    let _ = fs::remove_dir_all(&build);
+    Ok(())
+}
+
 /// Whether `program` starts and is of this version.
 fn starts(program: &Path, version: &str) -> bool {
     let said = process::printed(Command::new(program).arg("--version"));
-    said.is_some_and(|said| said.split_whitespace().any(|word| word == version))
+    said.is_some_and(|said| said.split_whitespace().any(|word| word.trim_start_matches('v') == version))
 }

@@ -13,11 +13,13 @@ mod toolbox;
 mod wasm_target;
 
 use std::fs::File;
+use std::path::PathBuf;
 use std::time::Instant;
 
 use crate::checkout;
 use crate::failure::{Failure, Result};
 use meanwhile::Meanwhile;
+use python::{Environment, Holds};
 use toolbox::Progress;
 pub(crate) use toolbox::Toolbox;
 pub(crate) use wasm_target::TARGET;
@@ -47,6 +49,32 @@ pub(crate) fn for_browser_tests(toolbox: &mut Toolbox) -> Result<()> {
     debian::chinese_font(&mut toolbox.progress)?;
     npm_tools::browser_tests(&mut toolbox.progress)
 }
+
+/// The tools that build documentation sites, but for Python's.
+pub(crate) fn for_docs_sites(toolbox: &mut Toolbox) -> Result<()> {
+    toolbox.progress = Progress::of(2);
+    npm_tools::docs_sites(&mut toolbox.progress)?;
+    cargo_tools::mdbook(toolbox)
+}
+
+/// A Python that has the tools which build documentation sites.
+pub(crate) fn for_pythons_docs_sites() -> Result<PathBuf> {
+    DOCS_SITES.python(&python::uv()?, false)
+}
+
+/// What Python's documentation systems are made of.
+const DOCS_SITES: Environment = Environment {
+    name: "docs-sites",
+    packages: &[
+        "mkdocs-material==9.8.1",
+        "mkdocs==1.6.1",
+        "sphinx==9.0.4",
+        "furo==2025.12.19",
+        "nbconvert==7.17.2",
+        "ipykernel==7.4.0",
+    ],
+    holds: Holds::Dependencies,
+};
 
 /// One step of set-up: `find` looks for the thing, `install` brings it when it is not there. Announced with the time
 /// it took; `expectation` says beforehand how long it usually takes.

@@ -61,7 +61,16 @@ pub(crate) fn esbuild(toolbox: &mut Toolbox) -> Result<()> {
 
 /// The packages of `tests/e2e`, exactly as its lock file has them.
 pub(crate) fn browser_tests(progress: &mut Progress) -> Result<()> {
-    let folder = checkout::root().join("tests").join("e2e");
+    locked_packages(progress, "e2e", "packages of the browser tests")
+}
+
+/// The packages of `tests/docs-sites`.
+pub(crate) fn docs_sites(progress: &mut Progress) -> Result<()> {
+    locked_packages(progress, "docs-sites", "packages of the documentation sites")
+}
+
+fn locked_packages(progress: &mut Progress, tests: &str, title: &str) -> Result<()> {
+    let folder = checkout::root().join("tests").join(tests);
     let lock = folder.join("package-lock.json");
     let installed = folder.join("node_modules").join("package-lock.json.installed");
     let find = || {
@@ -69,7 +78,7 @@ pub(crate) fn browser_tests(progress: &mut Progress) -> Result<()> {
         let present = fs::read(&installed).ok()?;
         (wanted == present).then_some(())
     };
-    step(progress, "packages of the browser tests", "about 10 seconds", find, || {
+    step(progress, title, "about 10 seconds", find, || {
         npm(&folder, &["ci"])?;
         fs::copy(&lock, &installed).map(|_| ()).map_err(|error| {
             Failure::new(format!("{} cannot be written ({error}): check its permissions.", installed.display()))

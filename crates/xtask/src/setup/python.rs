@@ -1,5 +1,5 @@
-//! Python environments with the libraries that read exported files. Each holds releases that agree with one another; `uv`
-//! keeps one copy of what several have in common.
+//! Python environments, with the libraries that read exported files and the tools that build documentation sites. Each holds
+//! releases that agree with one another; `uv` keeps one copy of what several have in common.
 
 use std::ffi::OsString;
 use std::fs;
@@ -25,8 +25,19 @@ pub(crate) struct Environment {
     pub(crate) name: &'static str,
     /// Packages with their releases, the trainer's own first.
     pub(crate) packages: &'static [&'static str],
-    /// Whether they are all there is: nothing that they ask for comes along, and nothing can be imported.
-    pub(crate) sources_only: bool,
+    /// What comes along.
+    pub(crate) holds: Holds,
+}
+
+/// What an environment holds beside the packages that are named.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Holds {
+    /// What they ask for, and torch in the one release that all environments share.
+    Torch,
+    /// What they ask for.
+    Dependencies,
+    /// Nothing: they can be read and not imported.
+    Nothing,
 }
 
 /// The newest torch that every environment gets: once on disk, whatever a trainer asks for.
@@ -65,7 +76,11 @@ impl Environment {
             process::printed(Command::new(&python).arg("--version")).filter(|_| there).map(|_| python.clone())
         };
         let title = format!("Python packages of {}{}", self.name, if newest { ", the newest" } else { "" });
-        step(&mut Progress::default(), &title, "some minutes and up to 5 GB for the first", find, || {
+        let expectation = match self.holds {
+            Holds::Torch => "some minutes and up to 5 GB for the first",
+            Holds::Dependencies | Holds::Nothing => "about half a minute",
+        };
+        step(&mut Progress::default(), &title, expectation, find, || {
             process::run(self.uv(uv)?.args(["venv", "--quiet", "--clear"]).arg(&folder), FIX)?;
             let overrides = folder.join("overrides");
             let write = |path: &Path, text: &str| {
@@ -76,18 +91,18 @@ impl Environment {
             write(&overrides, if newest { "torch\n" } else { TORCH })?;
             let mut install = self.uv(uv)?;
             install.args(["pip", "install", "--quiet", "--python"]).arg(&python);
-            if self.sources_only {
-                install.arg("--no-deps");
-            } else {
-                install.arg("--override").arg(&overrides).args(self.torch_backend(uv, &python)?);
-            }
+            match self.holds {
+                Holds::Torch => install.arg("--override").arg(&overrides).args(self.torch_backend(uv, &python)?),
+                Holds::Dependencies => &mut install,
+                Holds::Nothing => install.arg("--no-deps"),
+            };
             process::run(install.args(&wanted), FIX)?;
             write(&noted, &wanted.join("\n"))
         })
     }
 
     fn wanted(&self, newest: bool) -> Vec<String> {
-        let named = iter::once(TORCH).filter(|_| !self.sources_only).chain(self.packages.iter().copied());
+        let named = iter::once(TORCH).filter(|_| self.holds == Holds::Torch).chain(self.packages.iter().copied());
         let bare = |package: &str| package.split("==").next().unwrap_or(package).to_owned();
         named.map(|package| if newest { bare(package) } else { package.to_owned() }).collect()
     }
@@ -139,9 +154,9 @@ mod tests {
 
     #[test]
     fn the_newest_are_asked_for_by_name_alone() {
-        let of = Environment { name: "x", packages: &["axolotl==0.19.0", "PyYAML"], sources_only: false };
+        let of = Environment { name: "x", packages: &["axolotl==0.19.0", "PyYAML"], holds: Holds::Torch };
         assert_eq!(of.wanted(false), [TORCH, "axolotl==0.19.0", "PyYAML"]);
         assert_eq!(of.wanted(true), ["torch", "axolotl", "PyYAML"]);
-        assert_eq!(Environment { sources_only: true, ..of }.wanted(true), ["axolotl", "PyYAML"]);
+        assert_eq!(Environment { holds: Holds::Nothing, ..of }.wanted(true), ["axolotl", "PyYAML"]);
     }
 }

@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, IsTerminal, Write};
 use std::net::{Ipv4Addr, TcpListener};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use super::tally::Tally;
@@ -76,6 +77,31 @@ pub(super) fn browser(toolbox: &Toolbox, filter: &[&str]) -> Result<Tally> {
         .args(filter)
         .env("HEADROOM_SITE_PORT", site.to_string())
         .env("HEADROOM_OTHER_SITE_PORT", other_site.to_string());
+    if let Some(chromium) = &toolbox.chromium {
+        tests.env("HEADROOM_CHROMIUM", chromium);
+    }
+    counted(&mut tests)
+}
+
+/// Documentation systems of `tests/docs-sites` whose tools come from the registries of Rust and Node; those of Python.
+const SITES: [&str; 4] = ["bare", "vitepress", "mdbook", "docusaurus"];
+const PYTHONS_SITES: [&str; 3] = ["mkdocs", "sphinx", "jupyter"];
+
+/// Documentation sites with embedded plans, Python's where there is one.
+pub(super) fn docs_sites(toolbox: &Toolbox, python: Option<&Path>) -> Result<Tally> {
+    let [site, _] = free_ports()?;
+    let root = checkout::root();
+    let mut tests = toolbox.command("npx")?;
+    tests
+        .current_dir(root.join("tests").join("docs-sites"))
+        .args(["--no-install", "playwright", "test"])
+        .env("HEADROOM_SITE_PORT", site.to_string())
+        .env("HEADROOM_DOCS_SITES", SITES.join(","));
+    if let Some(python) = python {
+        tests
+            .env("HEADROOM_DOCS_SITES", [&SITES[..], &PYTHONS_SITES].concat().join(","))
+            .env("HEADROOM_DOCS_PYTHON", python);
+    }
     if let Some(chromium) = &toolbox.chromium {
         tests.env("HEADROOM_CHROMIUM", chromium);
     }
