@@ -6,7 +6,7 @@ const id = await engine.start(false);
 
 // Files that are chosen or dropped go to the engine as they are; charts become files. What that takes is fetched when it is
 // first asked for.
-const files = () => import(new URL("files.js", document.baseURI));
+const files = () => import("./files.js");
 const bring = async (entries) => engine.bring(id, await (await files()).filesOf(entries));
 document.addEventListener("click", async ({ target }) => {
   const button = target.closest?.("[data-choose], [data-picture]");
@@ -37,3 +37,16 @@ addEventListener("message", ({ source, origin, data }) => {
   port1.onmessage = ({ data }) => data.type === "size" && data.height > 40 && (frame.style.height = `${data.height}px`);
   source.postMessage({ headroom: 1, type: "connect", theme: document.documentElement.dataset.theme }, origin, [port2]);
 });
+
+// The page is there without a network from the next load on (static/sw.js); only a release has what that takes. Nothing is fetched for
+// it before the first answer is whole.
+const { offline } = document.querySelector("script[data-js]").dataset;
+if (offline && navigator.serviceWorker) {
+  const root = document.documentElement;
+  const whole = new MutationObserver(() => {
+    if (root.hasAttribute("data-computing")) return;
+    whole.disconnect();
+    navigator.serviceWorker.register(offline, { updateViaCache: "none" }).catch(() => {});
+  });
+  whole.observe(root, { attributeFilter: ["data-computing"] });
+}

@@ -108,6 +108,7 @@ export const start = async (embedded) => {
   globalThis.headroom = {
     take: (events) => take(id, events),
     listen: (listener) => listen(id, listener),
+    address: (name) => here(name).href,
   };
   try {
     const loader = await import(new URL(js, document.baseURI));

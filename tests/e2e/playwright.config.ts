@@ -23,6 +23,8 @@ export default defineConfig({
   webServer: [server(SITE, "../../dist"), server(OTHER_SITE, "other-site")],
   use: {
     baseURL: SITE,
+    // What a service worker fetches no test sees; hosting.spec.ts has one.
+    serviceWorkers: "block",
     browserName: "chromium",
     viewport: { width: 1440, height: 900 },
     locale: "en-US",

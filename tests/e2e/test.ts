@@ -16,6 +16,8 @@ export const test = base.extend<Fixtures>({
       const origin = new URL(baseURL!).origin;
       page.on("pageerror", (error) => complaints.push(`uncaught: ${error}`));
       page.on("console", (message) => {
+        // Service workers are off in most tests (playwright.config.ts).
+        if (message.text() === "Service Worker registration blocked by Playwright") return;
         if (["error", "warning"].includes(message.type())) complaints.push(`${message.type()}: ${message.text()}`);
       });
       page.on("requestfailed", (request) => {

@@ -16,6 +16,9 @@ extern "C" {
     fn take(events: Vec<u8>);
     #[wasm_bindgen(js_namespace = headroom, js_name = listen)]
     fn listen_to(listener: &js_sys::Function);
+    /// The address of a file that lies beside the scripts.
+    #[wasm_bindgen(js_namespace = headroom)]
+    pub(crate) fn address(name: &str) -> String;
 }
 
 /// How long panels are put on the page in one frame, milliseconds: laying them out and painting takes the browser longer than

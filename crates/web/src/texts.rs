@@ -172,7 +172,7 @@ pub(crate) fn fetch(name: String) {
 }
 
 async fn fetched(name: &str) -> Result<Option<String>, JsValue> {
-    let response: Response = JsFuture::from(window().fetch_with_str(name)).await?.unchecked_into();
+    let response: Response = JsFuture::from(window().fetch_with_str(&engine::address(name))).await?.unchecked_into();
     if !response.ok() {
         return Ok(None);
     }

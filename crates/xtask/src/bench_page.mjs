@@ -51,7 +51,7 @@ const line = (name, value, bar, unit) => {
 
 // A page of its own, slowed and throttled as asked; workers of it are slowed too where the browser can.
 const opened = async ({ slowed = 1, throttled = false } = {}) => {
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, serviceWorkers: "block" });
   const page = await context.newPage();
   const session = await context.newCDPSession(page);
   if (slowed > 1) await session.send("Emulation.setCPUThrottlingRate", { rate: slowed });

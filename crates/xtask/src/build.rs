@@ -13,12 +13,6 @@ pub(crate) fn build() -> Result<()> {
 }
 
 pub(crate) fn build_with(toolbox: &Toolbox) -> Result<()> {
-    // Trunk builds offline, so the crates come first; seconds when they are there.
-    process::run(
-        toolbox.wasm_cargo()?.args(["fetch", "--locked", "--quiet"]),
-        "if the line above says that Cargo.lock needs to be updated, run `cargo check --workspace`; \
-         otherwise check that this machine reaches its cargo registry.",
-    )?;
     process::run(
         toolbox.command("trunk")?.args(["--skip-version-check", "build", "--config", "Trunk.toml"]),
         "the lines above say why.",
@@ -26,6 +20,8 @@ pub(crate) fn build_with(toolbox: &Toolbox) -> Result<()> {
     let dist = checkout::root().join("dist");
     split::split(toolbox, &dist)?;
     minify::minify(toolbox, &dist)?;
+    let arrange = checkout::root().join("crates/xtask/src/release.mjs");
+    process::run(toolbox.command("node")?.arg(arrange).arg(&dist), "the lines above say why.")?;
     println!("The site is in {}.", dist.display());
     size::check(toolbox, &dist)
 }

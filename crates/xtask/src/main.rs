@@ -9,6 +9,7 @@ mod fuzz;
 mod links;
 mod minify;
 mod process;
+mod release;
 mod rooms;
 mod serve;
 mod setup;
@@ -25,6 +26,8 @@ use failure::{Failure, Result};
 const USAGE: &str = "\
 cargo xtask serve [--port N]   the page on 127.0.0.1, built anew and reloaded on every change
 cargo xtask build              the optimised static site in dist/
+cargo xtask release            the same as an archive with checksums, in target/release-archive
+cargo xtask release --check    whether two builds of the last commit, each from nothing, are the same to the byte
 cargo xtask test               all tests: native, in wasm, and of the release build in a real browser
 cargo xtask test --only PART   one part of them: rust, wasm or e2e; what follows e2e goes to Playwright
 cargo xtask test --docs-sites  documentation sites with embedded plans, built by the seven tools of docs/embedding.md
@@ -65,6 +68,8 @@ fn dispatch(words: &[String]) -> Result<()> {
             serve::serve(Some(port))
         }
         ["build"] => build::build(),
+        ["release"] => release::release(),
+        ["release", "--check"] => release::check(),
         ["test"] => test::test(None, &[]),
         ["test", "--docs-sites"] => test::test(Some(test::Part::DocsSites), &[]),
         ["test", "--only", part] => test::test(Some(test::Part::named(part)?), &[]),

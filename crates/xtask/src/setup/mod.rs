@@ -8,6 +8,7 @@ mod debian;
 mod debian_wasm;
 mod meanwhile;
 mod npm_tools;
+mod paths;
 pub(crate) mod python;
 mod toolbox;
 mod wasm_target;
@@ -34,6 +35,7 @@ pub(crate) fn for_building(profile: Option<&'static str>) -> Result<Toolbox> {
     let mut meanwhile = Meanwhile::of(PAGE, profile);
     toolbox.progress = Progress::of(6);
     wasm_target::provide(&mut toolbox)?;
+    paths::provide(&mut toolbox)?;
     debian::node(&mut toolbox.progress)?;
     cargo_tools::provide(&mut toolbox, &mut meanwhile)?;
     npm_tools::wasm_opt(&mut toolbox)?;
