@@ -7,6 +7,7 @@ use headroom_charts::{
     Bar, Card, FitMap, FitMapLook, FitMapTexts, LeverBar, Look, Orientation, Palette, Picture, Texts, card_svg,
     comparison_svg, fit_map_svg, need_by_category, phases_svg, waterfall_svg,
 };
+use headroom_answers::{Estimated, confirmed};
 use headroom_core::advise::fit::Escalation;
 use headroom_core::advise::map::{axes, length, map_beside, tight_share};
 use headroom_core::advise::solve::Unknown;
@@ -18,9 +19,8 @@ use headroom_core::units::{bytes_text, gib_text};
 use headroom_text::ENGLISH;
 
 use crate::Failure;
-use crate::advise::confirmed;
 use crate::compare::Compared;
-use crate::estimate::{self, Estimated};
+use crate::estimate;
 use crate::levers::changed_label;
 use crate::raster::png;
 
@@ -121,7 +121,7 @@ pub(crate) fn run(options: &ChartOptions, out: &mut dyn Write) -> Result<(), Fai
     if options.other.is_some() && options.kind() != Kind::Waterfall {
         return Err(Failure::BadInput("chart takes a second plan only with --waterfall".to_owned()));
     }
-    let estimated = estimate::estimated(estimate::job_from(options.source.as_deref())?);
+    let estimated = Estimated::of(estimate::job_from(options.source.as_deref())?);
     let Estimated { job, estimate, .. } = &estimated;
     let title = format!("GPU memory of {}", job.model().name);
     let capacity = format!("{}, {}\u{a0}GiB", job.gpu().name, gib_text(estimate.gpu_bytes));

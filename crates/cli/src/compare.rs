@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use headroom_answers::Estimated;
 use headroom_core::job::Job;
 use headroom_core::link;
 use headroom_core::memory::{self, Estimate, Fit};
@@ -10,7 +11,7 @@ use headroom_core::units::{bytes_text, gib_text};
 use headroom_text::ENGLISH;
 use serde::Serialize;
 
-use crate::estimate::{self, Estimated};
+use crate::estimate;
 use crate::layout::{Align, Table};
 use crate::{Failure, difference, input, json};
 
@@ -120,7 +121,7 @@ pub(crate) fn run(options: &CompareOptions, out: &mut dyn Write) -> Result<(), F
     if let Some(other) = other {
         return difference::run(&link.plan, &other, options.json, out);
     }
-    let Estimated { job, estimate, .. } = estimate::estimated(estimate::job_of(&link.plan)?);
+    let Estimated { job, estimate, .. } = Estimated::of(estimate::job_of(&link.plan)?);
     let all = Compared::all(&job);
     if options.json {
         let rows: Vec<ComparedJson> = all.into_iter().map(ComparedJson::from).collect();

@@ -1,21 +1,17 @@
 //! `headroom advise`: what to change so that a plan fits its GPUs, or uses them.
 
-mod json;
 mod ladder;
 mod summary;
 mod text;
 
 use std::io::Write;
 
-use headroom_core::advise::fill::{Fill, Target, fill};
-use headroom_core::advise::fit::{Escalation, Found, escalate};
-use headroom_core::advise::tiers::{Rung, Tier, ladder, tiers};
-use headroom_core::advise::{FitOracle, Heuristic, Impact, Replayed, ReplayedIfClose, impacts, waterfall};
-use headroom_core::job::Job;
-use headroom_core::memory::Fit;
+use headroom_answers::{Estimated, advised};
+use headroom_core::advise::fill::Target;
 
 use crate::Failure;
-use crate::estimate::{self, Estimated};
+use crate::estimate;
+use crate::json::answer;
 
 /// Options of `headroom advise`.
 #[derive(clap::Args)]
@@ -38,54 +34,14 @@ pub(crate) struct AdviseOptions {
     pub(crate) markdown: bool,
 }
 
-/// Everything that can be said about a plan.
-struct Advised {
-    estimated: Estimated,
-    /// Where it does not fit: how it would.
-    escalation: Option<Escalation>,
-    /// Where it does: what to raise.
-    fill: Option<Fill>,
-    impacts: Vec<Impact>,
-    tiers: Vec<Tier>,
-    ladder: Vec<Rung>,
-}
-
 /// Runs the command.
 pub(crate) fn run(options: &AdviseOptions, out: &mut dyn Write) -> Result<(), Failure> {
-    let estimated = estimate::estimated(estimate::job_from(options.source.as_deref())?);
-    let job = &estimated.job;
+    let estimated = Estimated::of(estimate::job_from(options.source.as_deref())?);
     if options.summary || options.markdown {
         return summary::write(&estimated, options, out);
     }
-    let fits = estimated.estimate.verdict.fit == Fit::Fits;
-    let advised = Advised {
-        escalation: (!fits).then(|| confirmed(job)),
-        fill: fits.then(|| fill(job, options.target, &ReplayedIfClose)),
-        impacts: impacts(job, &Heuristic),
-        tiers: tiers(job, &ReplayedIfClose),
-        ladder: ladder(job, &ReplayedIfClose),
-        estimated,
-    };
-    if options.json { json::write(&advised, out) } else { text::write(&advised, options.target, out) }
-}
-
-/// How a plan that does not fit would: the quick answer if the replays of what it advises agree with it, else one that was
-/// replayed all the way.
-pub(crate) fn confirmed(job: &Job) -> Escalation {
-    let quick = escalate(job, &Heuristic);
-    let agrees = |found: &Found| match found {
-        Found::Fits(advice) => job.with(advice.plan.clone()).is_ok_and(|advised| Replayed.fits(&advised)),
-        Found::NoQuicker | Found::Short(_) => true,
-    };
-    let all_agree = quick.levels.iter().all(|answer| agrees(&answer.found));
-    let mut escalation = if all_agree { quick } else { escalate(job, &ReplayedIfClose) };
-    for answer in &mut escalation.levels {
-        if let Found::Fits(advice) = &mut answer.found {
-            // So that the savings sum to the difference of the two verdicts.
-            advice.stages = waterfall(job, &advice.levers, &Replayed);
-        }
-    }
-    escalation
+    let advised = advised(estimated, options.target);
+    if options.json { answer(advised.to_json(), out) } else { text::write(&advised, options.target, out) }
 }
 
 /// Shares from percentages: `75-90`.

@@ -11,7 +11,7 @@ use headroom_text::ENGLISH;
 use serde::Serialize;
 
 use super::AdviseOptions;
-use crate::estimate::Estimated;
+use headroom_answers::Estimated;
 use crate::layout::{Align, Table};
 use crate::{Failure, json};
 

@@ -15,10 +15,11 @@ use headroom_core::speed::Range;
 use headroom_core::units::{bytes_text, gib_text};
 use headroom_text::ENGLISH;
 
-use super::{Advised, ladder};
+use super::ladder;
+use headroom_answers::Advised;
 use crate::Failure;
 use crate::compare::host_bytes;
-use crate::estimate::Estimated;
+use headroom_answers::Estimated;
 use crate::layout::{Align, Table};
 use crate::levers::{changed_text, need_text};
 

@@ -6,7 +6,7 @@ use headroom_core::link;
 use headroom_core::units::bytes_text;
 use headroom_text::ENGLISH;
 
-use super::Estimated;
+use headroom_answers::Estimated;
 
 /// Writes it; `page`: what the title leads to, as a link to the plan.
 pub(super) fn write(estimated: &Estimated, page: Option<&str>, out: &mut dyn Write) -> io::Result<()> {

@@ -1,7 +1,6 @@
 //! `headroom estimate`: one plan, every byte.
 
 mod accuracy;
-mod json;
 mod markdown;
 mod task;
 mod text;
@@ -9,15 +8,15 @@ mod time;
 
 use std::io::{self, IsTerminal, Write};
 
+use headroom_answers::Estimated;
 use headroom_core::job::Job;
 use headroom_core::link::Link;
-use headroom_core::memory::{self, Estimate, Fit};
+use headroom_core::memory::Fit;
 use headroom_core::plan::Plan;
-use headroom_core::speed::{StepTime, step_time};
 
 pub(crate) use time::seconds_text;
 
-use crate::{Failure, Outcome, input};
+use crate::{Failure, Outcome, input, json};
 
 /// Options of `headroom estimate`.
 #[derive(clap::Args)]
@@ -41,16 +40,6 @@ pub(crate) struct EstimateOptions {
     /// Exit with 1 when the plan does not fit.
     #[arg(long)]
     pub(crate) check: bool,
-}
-
-/// A plan, resolved, and its estimate.
-pub(crate) struct Estimated {
-    /// The plan with its model, its GPU and what else follows from it.
-    pub(crate) job: Job,
-    /// What it needs.
-    pub(crate) estimate: Estimate,
-    /// How long a step takes, roughly.
-    pub(crate) time: StepTime,
 }
 
 /// Reads the plan that `source` names, or that comes on standard input.
@@ -80,17 +69,11 @@ pub(crate) fn job_of(plan: &Plan) -> Result<Job, Failure> {
     Job::resolve(plan).map_err(|problems| input::bad_plan(&problems))
 }
 
-/// Estimates `job`.
-pub(crate) fn estimated(job: Job) -> Estimated {
-    let (estimate, time) = (memory::estimate_replayed(&job), step_time(&job));
-    Estimated { job, estimate, time }
-}
-
 /// Runs the command.
 pub(crate) fn run(options: &EstimateOptions, out: &mut dyn Write) -> Result<Outcome, Failure> {
-    let estimated = estimated(job_from(options.source.as_deref())?);
+    let estimated = Estimated::of(job_from(options.source.as_deref())?);
     if options.json {
-        json::write(&estimated, out)?
+        json::answer(estimated.to_json(), out)?
     } else if options.markdown {
         markdown::write(&estimated, options.page.as_deref(), out)?
     } else {

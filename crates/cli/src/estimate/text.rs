@@ -8,7 +8,8 @@ use headroom_core::plan::{Method, MixedPrecision, Offload, Plan, Task};
 use headroom_core::units::{bytes_text, count_text, gib_apart, gib_parts, gib_text};
 use headroom_text::ENGLISH;
 
-use super::{Estimated, accuracy, task, time};
+use headroom_answers::Estimated;
+use super::{accuracy, task, time};
 use crate::Failure;
 use crate::layout::{Align, Table};
 

@@ -1,41 +1,16 @@
-//! How long a step takes, in text and JSON.
+//! How long a step takes, in text.
 
-use std::collections::BTreeMap;
 use std::io::Write;
 
+use headroom_answers::Estimated;
 use headroom_core::plan::Task;
-use headroom_core::speed::{Range, StepTime};
 use headroom_text::ENGLISH;
-use serde::Serialize;
 
-use super::Estimated;
 use crate::Failure;
 use crate::layout::{Align, Table};
 
 /// Parts below this share of the step are left out of the text.
 const SMALL_SHARE: f64 = 0.005;
-
-/// A step's time as JSON. Rough: what to read is the ratio of two plans.
-#[derive(Serialize)]
-pub(super) struct StepTimeJson {
-    seconds: Range,
-    tokens_per_second: Range,
-    sequences: u64,
-    tokens: u64,
-    parts: BTreeMap<&'static str, f64>,
-}
-
-impl From<&StepTime> for StepTimeJson {
-    fn from(time: &StepTime) -> Self {
-        Self {
-            seconds: time.seconds,
-            tokens_per_second: time.tokens_per_second(),
-            sequences: time.sequences,
-            tokens: time.tokens,
-            parts: time.parts.iter().map(|part| (part.part.name(), part.seconds.expected)).collect(),
-        }
-    }
-}
 
 /// Writes the step's time and its parts, the longest first.
 pub(super) fn write(estimated: &Estimated, out: &mut dyn Write) -> Result<(), Failure> {

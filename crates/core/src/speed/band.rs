@@ -20,5 +20,6 @@ pub(super) fn ratio(base: &StepTime, other: &StepTime, scale: f64) -> Range {
     let expected = if whole > 0.0 { others / whole } else { 1.0 };
     let shared: f64 = Part::ALL.iter().map(|part| base.part(*part).min(other.part(*part) * scale)).sum();
     let differs = (1.0 - shared / whole.max(others).max(f64::MIN_POSITIVE)).clamp(0.0, 1.0);
-    Range::around(expected, NOISE * RATIO.powf(differs.sqrt()))
+    // Not the platform's own power: its last digit is another one in a browser, and answers are to be the same everywhere.
+    Range::around(expected, NOISE * libm::pow(RATIO, differs.sqrt()))
 }

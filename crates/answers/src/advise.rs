@@ -1,12 +1,13 @@
 //! Advice for scripts.
 
-use std::io::Write;
-
 use headroom_core::advise::difference::Changed;
-use headroom_core::advise::fill::{Fill, Filled, Knob};
-use headroom_core::advise::fit::{Found, LevelAnswer};
-use headroom_core::advise::tiers::{Reason, Rung, Tier};
-use headroom_core::advise::{Hardware, Impact, Judgement, Level, Lever, Stage};
+use headroom_core::advise::fill::{Fill, Filled, Knob, Target, fill};
+use headroom_core::advise::fit::{Escalation, Found, LevelAnswer, escalate};
+use headroom_core::advise::tiers::{Reason, Rung, Tier, ladder, tiers};
+use headroom_core::advise::{
+    FitOracle, Hardware, Heuristic, Impact, Judgement, Level, Lever, Replayed, ReplayedIfClose, Stage, impacts, waterfall,
+};
+use headroom_core::job::Job;
 use headroom_core::link;
 use headroom_core::memory::Fit;
 use headroom_core::plan::Method;
@@ -14,8 +15,23 @@ use headroom_core::speed::Range;
 use headroom_text::ENGLISH;
 use serde::Serialize;
 
-use super::Advised;
-use crate::{Failure, json};
+use crate::{Estimated, json};
+
+/// Everything that can be said about a plan.
+pub struct Advised {
+    /// What it needs.
+    pub estimated: Estimated,
+    /// Where it does not fit: how it would.
+    pub escalation: Option<Escalation>,
+    /// Where it does: what to raise.
+    pub fill: Option<Fill>,
+    /// What each lever does by itself.
+    pub impacts: Vec<Impact>,
+    /// Every method with every way to shard its state.
+    pub tiers: Vec<Tier>,
+    /// The presets, from the quickest.
+    pub ladder: Vec<Rung>,
+}
 
 #[derive(Serialize)]
 struct AdviceJson<'a> {
@@ -236,9 +252,46 @@ impl From<&Impact> for ImpactJson {
     }
 }
 
-/// Writes everything.
-pub(super) fn write(advised: &Advised, out: &mut dyn Write) -> Result<(), Failure> {
-    let Advised { estimated, escalation, fill, impacts, tiers, ladder } = advised;
+/// Everything that can be said about a plan; an idle GPU is filled up to `target`.
+pub fn advised(estimated: Estimated, target: Target) -> Advised {
+    let job = &estimated.job;
+    let fits = estimated.estimate.verdict.fit == Fit::Fits;
+    Advised {
+        escalation: (!fits).then(|| confirmed(job)),
+        fill: fits.then(|| fill(job, target, &ReplayedIfClose)),
+        impacts: impacts(job, &Heuristic),
+        tiers: tiers(job, &ReplayedIfClose),
+        ladder: ladder(job, &ReplayedIfClose),
+        estimated,
+    }
+}
+
+/// How a plan that does not fit would: the quick answer if the replays of what it advises agree with it, else one that was
+/// replayed all the way.
+pub fn confirmed(job: &Job) -> Escalation {
+    let quick = escalate(job, &Heuristic);
+    let agrees = |found: &Found| match found {
+        Found::Fits(advice) => job.with(advice.plan.clone()).is_ok_and(|advised| Replayed.fits(&advised)),
+        Found::NoQuicker | Found::Short(_) => true,
+    };
+    let all_agree = quick.levels.iter().all(|answer| agrees(&answer.found));
+    let mut escalation = if all_agree { quick } else { escalate(job, &ReplayedIfClose) };
+    for answer in &mut escalation.levels {
+        if let Found::Fits(advice) = &mut answer.found {
+            // So that the savings sum to the difference of the two verdicts.
+            advice.stages = waterfall(job, &advice.levers, &Replayed);
+        }
+    }
+    escalation
+}
+
+impl Advised {
+    /// It as one JSON object.
+    ///
+    /// # Errors
+    /// Where it is nothing that JSON can say: never.
+    pub fn to_json(&self) -> serde_json::Result<String> {
+        let Self { estimated, escalation, fill, impacts, tiers, ladder } = self;
     let answer = AdviceJson {
         link: link::encode(estimated.job.plan()),
         fits: escalation.is_none(),
@@ -251,5 +304,6 @@ pub(super) fn write(advised: &Advised, out: &mut dyn Write) -> Result<(), Failur
         tiers: tiers.iter().map(TierJson::from).collect(),
         ladder: ladder.iter().map(RungJson::from).collect(),
     };
-    json::write_sorted(&answer, out)
+        json::text_sorted(&answer)
+    }
 }

@@ -1,21 +1,32 @@
 //! An estimate as JSON: the contract with scripts. Keys are added, never renamed or removed.
 
 use std::collections::BTreeMap;
-use std::io::Write;
 
+use headroom_core::accuracy::{self as measured, Accuracy};
+use headroom_core::job::Job;
 use headroom_core::link;
 use headroom_core::memory::{
-    Allocation, Category, FailedRequest, Fit, HostAllocation, HostVerdict, ModelUse, Peak, Phase, PhaseUse, RolloutUse,
+    self, Allocation, Category, Estimate, FailedRequest, Fit, HostAllocation, HostVerdict, ModelUse, Peak, Phase, PhaseUse, RolloutUse,
     Term,
 };
 use headroom_core::plan::Batches;
+use headroom_core::speed::{StepTime, step_time};
 use headroom_text::ENGLISH;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::time::StepTimeJson;
-use super::{Estimated, accuracy};
-use crate::{Failure, json};
+use crate::step_time::StepTimeJson;
+use crate::{accuracy, json};
+
+/// A plan, resolved, and its estimate.
+pub struct Estimated {
+    /// The plan with its model, its GPU and what else follows from it.
+    pub job: Job,
+    /// What it needs.
+    pub estimate: Estimate,
+    /// How long a step takes, roughly.
+    pub time: StepTime,
+}
 
 #[derive(Serialize)]
 struct EstimateJson<'a> {
@@ -164,9 +175,32 @@ impl<'a> From<&'a HostAllocation> for HostJson<'a> {
     }
 }
 
-/// Writes `estimated` as one JSON object.
-pub(super) fn write(estimated: &Estimated, out: &mut dyn Write) -> Result<(), Failure> {
-    let Estimated { job, estimate, time } = estimated;
+impl Estimated {
+    /// Estimates `job`.
+    pub fn of(job: Job) -> Self {
+        let (estimate, time) = (memory::estimate_replayed(&job), step_time(&job));
+        Self { job, estimate, time }
+    }
+
+    /// What measurements say about it, by the table that is built in.
+    pub fn accuracy(&self) -> Accuracy {
+        measured::of_job(&self.job, &self.estimate)
+    }
+
+    /// It as one JSON object.
+    ///
+    /// # Errors
+    /// Where it is nothing that JSON can say: never.
+    pub fn to_json(&self) -> serde_json::Result<String> {
+        self.to_json_beside(&self.accuracy())
+    }
+
+    /// The same with what measurements say, where the table is not built in.
+    ///
+    /// # Errors
+    /// As [`Self::to_json`].
+    pub fn to_json_beside(&self, accuracy: &Accuracy) -> serde_json::Result<String> {
+        let Self { job, estimate, time } = self;
     let answer = EstimateJson {
         model: &job.model().name,
         gpu: &job.gpu().name,
@@ -195,7 +229,8 @@ pub(super) fn write(estimated: &Estimated, out: &mut dyn Write) -> Result<(), Fa
         models: &estimate.task.models,
         rollout: estimate.task.rollout.as_ref(),
         notes: estimate.notes.iter().map(ENGLISH.note).collect(),
-        accuracy: accuracy::json(estimated)?,
+        accuracy: accuracy::json(accuracy)?,
     };
-    json::write(&answer, out)
+        json::text(&answer)
+    }
 }
