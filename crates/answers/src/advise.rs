@@ -5,7 +5,8 @@ use headroom_core::advise::fill::{Fill, Filled, Knob, Target, fill};
 use headroom_core::advise::fit::{Escalation, Found, LevelAnswer, escalate};
 use headroom_core::advise::tiers::{Reason, Rung, Tier, ladder, tiers};
 use headroom_core::advise::{
-    FitOracle, Hardware, Heuristic, Impact, Judgement, Level, Lever, Replayed, ReplayedIfClose, Stage, impacts, waterfall,
+    FitOracle, Hardware, Heuristic, Impact, Judgement, Level, Lever, Replayed, ReplayedIfClose, Stage, impacts,
+    waterfall,
 };
 use headroom_core::job::Job;
 use headroom_core::link;
@@ -292,18 +293,18 @@ impl Advised {
     /// Where it is nothing that JSON can say: never.
     pub fn to_json(&self) -> serde_json::Result<String> {
         let Self { estimated, escalation, fill, impacts, tiers, ladder } = self;
-    let answer = AdviceJson {
-        link: link::encode(estimated.job.plan()),
-        fits: escalation.is_none(),
-        needed_bytes: estimated.estimate.peak.band.expected,
-        gpu_bytes: estimated.estimate.gpu_bytes,
-        levels: escalation.as_ref().map(|of| of.levels.iter().map(LevelJson::from).collect()),
-        hardware: escalation.as_ref().map(|of| of.hardware.iter().map(HardwareJson::from).collect()),
-        fill: fill.as_ref().map(FillJson::from),
-        levers: impacts.iter().map(ImpactJson::from).collect(),
-        tiers: tiers.iter().map(TierJson::from).collect(),
-        ladder: ladder.iter().map(RungJson::from).collect(),
-    };
+        let answer = AdviceJson {
+            link: link::encode(estimated.job.plan()),
+            fits: escalation.is_none(),
+            needed_bytes: estimated.estimate.peak.band.expected,
+            gpu_bytes: estimated.estimate.gpu_bytes,
+            levels: escalation.as_ref().map(|of| of.levels.iter().map(LevelJson::from).collect()),
+            hardware: escalation.as_ref().map(|of| of.hardware.iter().map(HardwareJson::from).collect()),
+            fill: fill.as_ref().map(FillJson::from),
+            levers: impacts.iter().map(ImpactJson::from).collect(),
+            tiers: tiers.iter().map(TierJson::from).collect(),
+            ladder: ladder.iter().map(RungJson::from).collect(),
+        };
         json::text_sorted(&answer)
     }
 }

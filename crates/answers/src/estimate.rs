@@ -6,8 +6,8 @@ use headroom_core::accuracy::{self as measured, Accuracy};
 use headroom_core::job::Job;
 use headroom_core::link;
 use headroom_core::memory::{
-    self, Allocation, Category, Estimate, FailedRequest, Fit, HostAllocation, HostVerdict, ModelUse, Peak, Phase, PhaseUse, RolloutUse,
-    Term,
+    self, Allocation, Category, Estimate, FailedRequest, Fit, HostAllocation, HostVerdict, ModelUse, Peak, Phase,
+    PhaseUse, RolloutUse, Term,
 };
 use headroom_core::plan::Batches;
 use headroom_core::speed::{StepTime, step_time};
@@ -192,15 +192,20 @@ impl Estimated {
     /// # Errors
     /// Where it is nothing that JSON can say: never.
     pub fn to_json(&self) -> serde_json::Result<String> {
-        self.to_json_beside(&self.accuracy())
+        estimate_json(&self.job, &self.estimate, &self.time, &self.accuracy())
     }
+}
 
-    /// The same with what measurements say, where the table is not built in.
-    ///
-    /// # Errors
-    /// As [`Self::to_json`].
-    pub fn to_json_beside(&self, accuracy: &Accuracy) -> serde_json::Result<String> {
-        let Self { job, estimate, time } = self;
+/// The estimate of `job` as one JSON object, with what measurements say of it.
+///
+/// # Errors
+/// Where it is nothing that JSON can say: never.
+pub fn estimate_json(
+    job: &Job,
+    estimate: &Estimate,
+    time: &StepTime,
+    accuracy: &Accuracy,
+) -> serde_json::Result<String> {
     let answer = EstimateJson {
         model: &job.model().name,
         gpu: &job.gpu().name,
@@ -231,6 +236,5 @@ impl Estimated {
         notes: estimate.notes.iter().map(ENGLISH.note).collect(),
         accuracy: accuracy::json(accuracy)?,
     };
-        json::text(&answer)
-    }
+    json::text(&answer)
 }

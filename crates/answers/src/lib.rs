@@ -10,7 +10,7 @@ mod plan;
 mod step_time;
 
 pub use advise::{Advised, advised, confirmed};
-pub use estimate::Estimated;
+pub use estimate::{Estimated, estimate_json};
 pub use json::{sorted, text, text_sorted};
 pub use link::{Linked, Wanted, linked};
 pub use plan::{from_link, job_of, link_from_text, looks_like_link, one_line, plan_from_text, problems_text};

@@ -3,11 +3,11 @@
 use std::io::Write;
 
 use clap::ArgGroup;
+use headroom_answers::{Estimated, confirmed};
 use headroom_charts::{
     Bar, Card, FitMap, FitMapLook, FitMapTexts, LeverBar, Look, Orientation, Palette, Picture, Texts, card_svg,
     comparison_svg, fit_map_svg, need_by_category, phases_svg, waterfall_svg,
 };
-use headroom_answers::{Estimated, confirmed};
 use headroom_core::advise::fit::Escalation;
 use headroom_core::advise::map::{axes, length, map_beside, tight_share};
 use headroom_core::advise::solve::Unknown;

@@ -3,8 +3,8 @@
 use std::fs;
 use std::io::{self, Read};
 
-pub(crate) use headroom_answers::{one_line, problems_text};
 use headroom_answers::{link_from_text, looks_like_link};
+pub(crate) use headroom_answers::{one_line, problems_text};
 use headroom_core::link::Link;
 use headroom_core::plan::{Plan, Problem};
 

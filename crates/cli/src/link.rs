@@ -43,12 +43,8 @@ pub(crate) fn run(options: &LinkOptions, out: &mut dyn Write) -> Result<(), Fail
     if let Some(other) = &options.other {
         link.other = Some(input::read_link(other)?.plan);
     }
-    let wanted = Wanted {
-        page: options.page.clone(),
-        view: options.view,
-        lang: options.lang.clone(),
-        theme: options.theme,
-    };
+    let wanted =
+        Wanted { page: options.page.clone(), view: options.view, lang: options.lang.clone(), theme: options.theme };
     let linked = linked(link, &wanted).map_err(Failure::BadInput)?;
     if options.json {
         return json::answer(linked.to_json(), out);

@@ -117,6 +117,9 @@ pub struct SummaryTexts {
     pub copy_text: &'static str,
     pub copy_markdown: &'static str,
     pub copied: &'static str,
+    pub json: &'static str,
+    pub json_intro: &'static str,
+    pub copy_json: &'static str,
     pub item: fn(SummaryItem) -> &'static str,
     pub check: fn(Check) -> String,
 }

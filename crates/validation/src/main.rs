@@ -1,5 +1,6 @@
 //! Writes the report on the kept cases and the table of measured steps; with `--check`, says whether they are up to date.
-//! With `golden`, does so for the answers to thousands of plans, and prints what moved and by how much.
+//! With `golden`, does so for the answers to thousands of plans, and prints what moved and by how much; with `plans`, prints links to
+//! plans drawn at random.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -16,13 +17,20 @@ fn main() -> ExitCode {
         [] => run(false),
         ["--check"] => run(true),
         ["golden"] => record(),
+        ["plans", count] => match count.parse() {
+            Ok(count) => {
+                print(&(golden::drawn(count).join("\n") + "\n"));
+                Ok(())
+            }
+            Err(_) => Err(format!("plans takes a whole number, and `{count}` is none.")),
+        },
         ["golden", "--check"] => check(1),
         ["golden", "--check", "--every", count] => match count.parse() {
             Ok(count) => check(count),
             Err(_) => Err(format!("--every takes a whole number, and `{count}` is none.")),
         },
         other => Err(format!(
-            "`{}` is not known here: give nothing, --check, golden, or golden --check [--every N].",
+            "`{}` is not known here: give nothing, --check, golden, golden --check [--every N], or plans N.",
             other.join(" ")
         )),
     };

@@ -64,7 +64,7 @@ pub(crate) fn check(formats: &[&str], newest: bool) -> Result<()> {
         let all: Vec<&str> = known().collect();
         return Err(Failure::new(format!("`{other}` is no format that is checked; these are: {}.", all.join(", "))));
     }
-    let headroom = headroom()?;
+    let headroom = headroom(true)?;
     let uv = python::uv()?;
     let mut wrong = Vec::new();
     for of in &LIBRARIES {
@@ -137,12 +137,12 @@ fn of_python(python: &Path, root: &Path) -> Command {
     command
 }
 
-/// The command line, built.
-fn headroom() -> Result<PathBuf> {
+/// The command line, built; `optimised`, as its users have it.
+pub(crate) fn headroom(optimised: bool) -> Result<PathBuf> {
     let root = checkout::root();
     let mut build = Command::new(checkout::cargo());
-    build.current_dir(&root).args(["build", "--quiet", "--release", "--package", "headroom"]);
+    build.current_dir(&root).args(["build", "--quiet", "--package", "headroom"]).args(optimised.then_some("--release"));
     process::run(&mut build, "the lines above say why.")?;
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-    Ok(target.join("release").join("headroom"))
+    Ok(target.join(if optimised { "release" } else { "debug" }).join("headroom"))
 }

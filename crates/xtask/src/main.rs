@@ -8,6 +8,7 @@ mod failure;
 mod fuzz;
 mod links;
 mod minify;
+mod package;
 mod process;
 mod release;
 mod rooms;
@@ -26,7 +27,9 @@ use failure::{Failure, Result};
 const USAGE: &str = "\
 cargo xtask serve [--port N]   the page on 127.0.0.1, built anew and reloaded on every change
 cargo xtask build              the optimised static site in dist/
-cargo xtask release            the same as an archive with checksums, in target/release-archive
+cargo xtask package            the core for scripts, as an npm package and a Python wheel, in target/packages
+cargo xtask package --check    the same, and whether they answer 2,000 plans to the byte like terminal and page
+cargo xtask release            the site as an archive with checksums, in target/release-archive
 cargo xtask release --check    whether two builds of the last commit, each from nothing, are the same to the byte
 cargo xtask test               all tests: native, in wasm, and of the release build in a real browser
 cargo xtask test --only PART   one part of them: rust, wasm or e2e; what follows e2e goes to Playwright
@@ -68,6 +71,8 @@ fn dispatch(words: &[String]) -> Result<()> {
             serve::serve(Some(port))
         }
         ["build"] => build::build(),
+        ["package"] => package::package(),
+        ["package", "--check"] => package::check(),
         ["release"] => release::release(),
         ["release", "--check"] => release::check(),
         ["test"] => test::test(None, &[]),

@@ -45,8 +45,8 @@ pub(crate) fn split(toolbox: &Toolbox, dist: &Path) -> Result<()> {
     let mut tool = parts()?;
     tool.arg("split").arg(&module).arg("--called").arg(&first).arg("--stage").arg(&whole);
     tool.arg("--relocations").arg(&linked);
-    // The room for files is fetched when it is opened.
-    tool.args(["--apart", "headroom_files", "--apart", "headroom_panels::files"]);
+    // The room for files is fetched when it is opened, and so are answers for scripts.
+    tool.args(["--apart", "headroom_files", "--apart", "headroom_panels::files", "--apart", "headroom_answers"]);
     tool.args(["--largest", "140000", "--prefix", "engine-", "--out"]).arg(&out).arg("--loader").arg(&loader);
     process::run(&mut tool, "the lines above say why.")?;
     let page = read(&checkout::root().join("www").join("index.html"))?;

@@ -6,7 +6,9 @@ mod tally;
 use std::time::Instant;
 
 use crate::failure::{Failure, Result};
-use crate::setup;
+use crate::package::Asked;
+use crate::process;
+use crate::setup::{self, Toolbox};
 use tally::Tally;
 
 /// A part of the tests that can be run by itself.
@@ -69,6 +71,7 @@ pub(crate) fn test(only: Option<Part>, filter: &[&str]) -> Result<()> {
     }
     if runs(Part::Wasm) {
         part("wasm tests", &mut || parts::wasm(&toolbox));
+        part("packages for scripts", &mut || parts::packages(&toolbox));
     }
     if has_browser && part("release build", &mut || parts::release_build(&toolbox)) {
         if runs(Part::EndToEnd) {
@@ -80,4 +83,9 @@ pub(crate) fn test(only: Option<Part>, filter: &[&str]) -> Result<()> {
     }
     println!("\n{total}");
     if total.failed == 0 { Ok(()) } else { Err(Failure::new("Some tests failed: the lines above say which.")) }
+}
+
+/// Whether the page that was built answers as the terminal does.
+pub(crate) fn answers_of_the_page(toolbox: &Toolbox, asked: &Asked) -> Result<()> {
+    process::run(&mut parts::browser_tests(toolbox, &["answers.spec.ts"], asked)?, "the lines above say what differs.")
 }

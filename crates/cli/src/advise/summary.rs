@@ -11,9 +11,9 @@ use headroom_text::ENGLISH;
 use serde::Serialize;
 
 use super::AdviseOptions;
-use headroom_answers::Estimated;
 use crate::layout::{Align, Table};
 use crate::{Failure, json};
+use headroom_answers::Estimated;
 
 #[derive(Serialize)]
 struct SummaryJson {

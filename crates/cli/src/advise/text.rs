@@ -16,12 +16,12 @@ use headroom_core::units::{bytes_text, gib_text};
 use headroom_text::ENGLISH;
 
 use super::ladder;
-use headroom_answers::Advised;
 use crate::Failure;
 use crate::compare::host_bytes;
-use headroom_answers::Estimated;
 use crate::layout::{Align, Table};
 use crate::levers::{changed_text, need_text};
+use headroom_answers::Advised;
+use headroom_answers::Estimated;
 
 /// Writes everything.
 pub(super) fn write(advised: &Advised, target: Target, out: &mut dyn Write) -> Result<(), Failure> {

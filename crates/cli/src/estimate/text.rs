@@ -8,10 +8,10 @@ use headroom_core::plan::{Method, MixedPrecision, Offload, Plan, Task};
 use headroom_core::units::{bytes_text, count_text, gib_apart, gib_parts, gib_text};
 use headroom_text::ENGLISH;
 
-use headroom_answers::Estimated;
 use super::{accuracy, task, time};
 use crate::Failure;
 use crate::layout::{Align, Table};
+use headroom_answers::Estimated;
 
 /// Rows below this share of the peak are counted together, so that what matters is on one screen.
 const SMALL_SHARE: f64 = 0.001;

@@ -1,15 +1,20 @@
 //! What a run should say of itself when it starts, and what to check: to be read, and copied into a log or a ticket.
 
+use headroom_answers::estimate_json;
+use headroom_core::accuracy::{self, Table};
 use headroom_core::advise::Judgement;
 use headroom_core::advise::summary::{checklist, summary};
 use headroom_core::job::Job;
+use headroom_core::memory::Basis;
 use headroom_core::plan::ModelChoice;
+use headroom_core::speed::step_time;
 use headroom_core::units::{bytes_text, count_text};
 use headroom_text::Texts;
-use headroom_view::{Node, el, escape};
+use headroom_view::{Element, Node, el, escape};
 
 use crate::page::Page;
 use crate::pieces::{copy_button, table};
+use crate::result::{CASES, Fetched};
 
 /// The summary in words.
 struct Words {
@@ -92,8 +97,38 @@ pub(crate) fn panel(page: &Page) -> Option<Node> {
         .with(el("h2").attr("id", "summary-title").text(said.title))
         .with(el("p").class("panel-intro").text(said.intro))
         .with(parts)
-        .with(actions);
+        .with(actions)
+        .with(json(page));
     Some(panel.into())
+}
+
+/// The whole answer for scripts, once the measured steps that belong to it are here.
+fn json(page: &Page) -> Element {
+    let words = &page.texts.options.summary;
+    let fetched = &page.state.result;
+    let details = el("details")
+        .class("answer-json")
+        .attr("data-toggle", "open json")
+        .maybe("data-fetch", (!matches!(fetched, Fetched::Here(_))).then_some(CASES))
+        .with(el("summary").text(words.json));
+    match fetched {
+        Fetched::Failed => details.with(el("p").attr("role", "alert").text(page.texts.accuracy.not_fetched)),
+        Fetched::Here(cases) if page.state.is_open("json") => match answer(page, cases) {
+            Some(text) => details
+                .with(el("p").class("panel-intro").text(words.json_intro))
+                .with(copy_button(page, words.copy_json, words.copied, &text, ""))
+                .with(el("pre").attr("tabindex", "0").text(&text)),
+            // Until the plan's own replay is there.
+            None => details,
+        },
+        Fetched::Not | Fetched::Here(_) => details,
+    }
+}
+
+fn answer(page: &Page, cases: &Table<'static>) -> Option<String> {
+    let job = page.job.as_ref().ok()?;
+    let estimate = page.estimate.filter(|estimate| estimate.peak.basis == Basis::Replayed)?;
+    estimate_json(job, estimate, &step_time(job), &accuracy::of_table(cases, job, estimate)).ok()
 }
 
 #[cfg(test)]

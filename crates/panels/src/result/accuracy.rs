@@ -10,7 +10,7 @@ use crate::figures;
 use crate::page::Page;
 
 /// Where the measured steps lie beside the page: they are fetched when they are asked for.
-pub(super) const CASES: &str = "cases.txt";
+pub(crate) const CASES: &str = "cases.txt";
 
 /// What the answer has fetched: the measured steps.
 #[derive(Default)]

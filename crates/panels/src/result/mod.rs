@@ -16,7 +16,7 @@ use headroom_view::{Element, History, Node, el};
 use crate::page::Page;
 use crate::state::State;
 
-pub(crate) use accuracy::Fetched;
+pub(crate) use accuracy::{CASES, Fetched};
 pub(crate) use breakdown::{TITLE as BREAKDOWN_TITLE, panel as breakdown, rows as breakdown_rows};
 pub(crate) use host::panel as host;
 pub(crate) use metrics::panel as metrics;

@@ -50,6 +50,11 @@ pub fn asked(every: usize) -> Result<Vec<Asked>, String> {
     Ok(plans::all()?.into_iter().step_by(every.max(1)).collect())
 }
 
+/// Links to the first `count` plans that are drawn at random, among them such as contradict themselves.
+pub fn drawn(count: usize) -> Vec<String> {
+    (0..count).map(|index| headroom_core::link::encode(&draw::plan(index))).collect()
+}
+
 /// Answers on every core.
 pub fn answer_all(asked: &[Asked]) -> Vec<Answered> {
     let next = AtomicUsize::new(0);

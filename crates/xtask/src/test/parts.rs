@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use super::tally::Tally;
 use crate::checkout;
 use crate::failure::{Failure, Result};
+use crate::package::{self, Asked};
 use crate::process;
 use crate::setup::{TARGET, Toolbox};
 
@@ -15,6 +16,11 @@ use crate::setup::{TARGET, Toolbox};
 const PAGE: &str = "headroom-web";
 /// The other crate that builds for wasm only: the engine as a module.
 const WORKER: &str = "headroom-worker";
+/// The Python module, which `cargo xtask package` builds and tests: no other test needs a Python.
+const PYTHON: &str = "headroom-python";
+/// The npm package's module: it builds for wasm only.
+const NPM: &str = "headroom-npm";
+const ELSEWHERE: [&str; 8] = ["--exclude", PAGE, "--exclude", WORKER, "--exclude", PYTHON, "--exclude", NPM];
 
 pub(super) fn formatting() -> Result<Tally> {
     check(cargo()?.args(["fmt", "--all", "--check"]), "run `cargo fmt --all`.")
@@ -22,29 +28,19 @@ pub(super) fn formatting() -> Result<Tally> {
 
 pub(super) fn lints() -> Result<Tally> {
     let mut clippy = cargo()?;
-    clippy.args([
-        "clippy",
-        "--workspace",
-        "--exclude",
-        PAGE,
-        "--exclude",
-        WORKER,
-        "--all-targets",
-        "--",
-        "--deny",
-        "warnings",
-    ]);
+    clippy.args(["clippy", "--workspace"]).args(ELSEWHERE).args(["--all-targets", "--", "--deny", "warnings"]);
     check(&mut clippy, "fix what the lines above name.")
 }
 
 pub(super) fn page_lints(toolbox: &Toolbox) -> Result<Tally> {
     let mut clippy = toolbox.wasm_cargo()?;
-    clippy.args(["clippy", "--package", PAGE, "--package", WORKER, "--target", TARGET, "--", "--deny", "warnings"]);
+    clippy.args(["clippy", "--package", PAGE, "--package", WORKER, "--package", NPM, "--target", TARGET]);
+    clippy.args(["--", "--deny", "warnings"]);
     check(&mut clippy, "fix what the lines above name.")
 }
 
 pub(super) fn native() -> Result<Tally> {
-    counted(cargo()?.args(["test", "--workspace", "--exclude", PAGE, "--exclude", WORKER, "--no-fail-fast"]))
+    counted(cargo()?.args(["test", "--workspace"]).args(ELSEWHERE).arg("--no-fail-fast"))
 }
 
 pub(super) fn report() -> Result<Tally> {
@@ -68,7 +64,24 @@ pub(super) fn release_build(toolbox: &Toolbox) -> Result<Tally> {
     crate::build::build_with(toolbox).map(|()| Tally::of(true))
 }
 
+/// Of how many drawn plans the suite compares the answers of packages and page with the terminal's; `cargo xtask package --check` does
+/// so for two thousand.
+const PLANS: &str = "60";
+
+/// The npm package, installed and compared with the terminal.
+pub(super) fn packages(toolbox: &Toolbox) -> Result<Tally> {
+    package::npm(toolbox)?;
+    package::compare(toolbox, None, &Asked::some(PLANS)?)?;
+    Ok(Tally::of(true))
+}
+
 pub(super) fn browser(toolbox: &Toolbox, filter: &[&str]) -> Result<Tally> {
+    let asked = Asked::some(PLANS)?;
+    counted(&mut browser_tests(toolbox, filter, &asked)?)
+}
+
+/// The browser's tests of `filter`, which have the terminal to compare with.
+pub(super) fn browser_tests(toolbox: &Toolbox, filter: &[&str], asked: &Asked) -> Result<Command> {
     let [site, other_site] = free_ports()?;
     let mut tests = toolbox.command("npx")?;
     tests
@@ -80,7 +93,8 @@ pub(super) fn browser(toolbox: &Toolbox, filter: &[&str]) -> Result<Tally> {
     if let Some(chromium) = &toolbox.chromium {
         tests.env("HEADROOM_CHROMIUM", chromium);
     }
-    counted(&mut tests)
+    tests.env("HEADROOM_CLI", &asked.terminal).env("HEADROOM_PLANS", &asked.plans);
+    Ok(tests)
 }
 
 /// Documentation systems of `tests/docs-sites` whose tools come from the registries of Rust and Node; those of Python.
