@@ -1,4 +1,5 @@
-//! `cargo xtask package`: the core for scripts, as an npm package and a Python wheel, in `target/packages`. Nothing is published.
+//! `cargo xtask package`: the core for scripts, as an npm package and a Python wheel in `target/packages`, and the crates as archives
+//! in `target/package`. Nothing is published.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -41,15 +42,36 @@ fn folder() -> PathBuf {
     checkout::root().join("target").join("packages")
 }
 
-/// Builds both.
+/// The crates that other programs may use, and what those need.
+const CRATES: [&str; 8] = [
+    "headroom-torch",
+    "headroom-core",
+    "headroom-text",
+    "headroom-charts",
+    "headroom-answers",
+    "headroom-files",
+    "headroom-validation",
+    "headroom",
+];
+
+/// Builds all of them.
 pub(crate) fn package() -> Result<()> {
     let toolbox = setup::for_building(None)?;
     let _ = fs::remove_dir_all(folder());
     npm(&toolbox)?;
-    wheel(&toolbox)
+    wheel(&toolbox)?;
+    crates(false)
 }
 
-/// Builds both, runs the examples of their READMEs, and compares their answers to many plans with the terminal's; to a part of them
+/// The crates as archives; `verified`: each is also built from its archive.
+fn crates(verified: bool) -> Result<()> {
+    let mut pack = Command::new(checkout::cargo());
+    pack.current_dir(checkout::root()).args(["package", "--quiet", "--locked", "--allow-dirty"]);
+    pack.args(CRATES.iter().flat_map(|name| ["--package", name])).args((!verified).then_some("--no-verify"));
+    process::run(&mut pack, ABOVE)
+}
+
+/// Builds all of them, the crates from their archives too, runs the examples of their READMEs, and compares their answers to many plans with the terminal's; to a part of them
 /// with the page's too, which has to be built.
 pub(crate) fn check() -> Result<()> {
     package()?;
@@ -57,6 +79,7 @@ pub(crate) fn check() -> Result<()> {
     let python = PACKAGING.python(&python::uv()?, false)?;
     let asked = Asked { plans: drawn_plans(PLANS)?, terminal: exports::headroom(true)? };
     compare(&toolbox, Some(&python), &asked)?;
+    crates(true)?;
     setup::for_browser_tests(&mut toolbox)?;
     crate::build::build_with(&toolbox)?;
     crate::test::answers_of_the_page(&toolbox, &asked)
