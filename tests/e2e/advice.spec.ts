@@ -101,7 +101,7 @@ test("nothing is advised that a later replay could contradict", async ({ page, p
     const states = seen.map((state) => JSON.parse(state) as { busy: boolean; working: string; text: string });
     const busy = states.filter((state) => state.busy);
     expect(busy.length).toBeGreaterThan(0);
-    for (const state of busy) expect(state).toMatchObject({ text: "", working: expect.stringContaining("Working it out") });
+    for (const state of busy) expect(state).toMatchObject({ text: "", working: expect.stringContaining("Computing:") });
     const final = states.filter((state) => !state.busy);
     expect(new Set(final.map((state) => state.text)).size).toBe(1);
     expect(final[0]).toMatchObject({ working: "", text: expect.stringMatching(/./) });
@@ -122,7 +122,7 @@ test("each level says what it changes, and one step can be taken alone", async (
   const panel = await settled(page, "Make it fit");
   await panel.getByRole("radio", { name: /The same result/ }).focus();
   await page.keyboard.press("ArrowLeft");
-  await expect(panel.getByRole("radio", { name: /Something else/ })).toBeChecked();
+  await expect(panel.getByRole("radio", { name: /Change the training/ })).toBeChecked();
   await expect(panel).toContainText("This changes what is trained");
   await panel.getByRole("radio", { name: /The same result/ }).check();
   await expect(panel).not.toContainText("This changes what is trained");
@@ -201,7 +201,7 @@ test("every change by itself, the largest saving first, each to be used", async 
   );
   expect(saved.length).toBeGreaterThan(8);
   expect(saved).toEqual([...saved].sort((a, b) => b - a));
-  await table.getByRole("button", { name: /^Use: Recompute activations/ }).click();
+  await table.getByRole("button", { name: /^Use: Gradient checkpointing/ }).click();
   await expect.poll(() => planner.fragment()).toContain("gradient_checkpointing=true");
 });
 
@@ -231,7 +231,7 @@ test.describe("in Chinese", () => {
   for (const [name, fragment] of Object.entries({ TOO_LARGE, HOPELESS, IDLE })) {
     test(`${name}: no English sentence, nothing sticks out of a narrow screen`, async ({ page, planner }) => {
       await planner.open(fragment);
-      const panel = await settled(page, /让它放得下|用满显卡/);
+      const panel = await settled(page, /怎样才能放下|用满显卡/);
       await panel.evaluate(async (panel) => {
         for (const details of panel.querySelectorAll("details")) details.open = true;
         await new Promise((done) => setTimeout(done, 300));

@@ -101,7 +101,7 @@ test("before and after show what differs and what it does", async ({ page, plann
   await expect(differs.getByRole("row")).toHaveCount(3);
   await expect(differs.getByRole("row", { name: /^Method method full lora/ })).toBeVisible();
   await expect(differs.getByRole("row", { name: /^Sequence length max_length 1024 2048/ })).toBeVisible();
-  const figures = planner.pair.getByRole("table", { name: "What it comes to" });
+  const figures = planner.pair.getByRole("table", { name: "Results" });
   const verdict = await planner.settledVerdict();
   const need = verdict.match(/([\d.]+ GiB)/)![1];
   await expect(figures.getByRole("row", { name: /^Needs on each GPU/ }).getByRole("cell").nth(1)).toHaveText(need);

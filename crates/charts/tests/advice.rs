@@ -76,7 +76,7 @@ fn every_lever_has_its_bar_and_says_what_it_saves() {
         }
         assert_eq!(svg.matches("class=\"fill-saves\"").count(), 6);
         assert_eq!(svg.matches("class=\"fill-adds\"").count(), 1);
-        assert!(svg.contains("LoRA rank 16 → 8: −36.9 MiB → 26.2 GiB, Does not fit; something else is trained"));
+        assert!(svg.contains("LoRA rank 16 → 8: −36.9 MiB → 26.2 GiB, Does not fit; the training changes"));
     }
 }
 
@@ -84,9 +84,11 @@ fn every_lever_has_its_bar_and_says_what_it_saves() {
 fn only_marks_that_occur_are_explained() {
     let mild: Vec<_> = levers().into_iter().take(3).collect();
     let svg = waterfall_svg(&mild, LEVERS_START, 24 * GIB, &look(1000, Palette::Light)).svg;
-    assert!(!svg.contains("something else is trained<") && !svg.contains("coarser arithmetic"));
+    assert!(!svg.contains("the training changes<") && !svg.contains("lower precision"));
     let svg = waterfall(&look(1000, Palette::Light)).svg;
-    assert!(svg.contains(">something else is trained<") && svg.contains(">coarser arithmetic or optimizer state<"));
+    assert!(
+        svg.contains(">the training changes<") && svg.contains(">lower precision of arithmetic or optimizer state<")
+    );
 }
 
 #[test]

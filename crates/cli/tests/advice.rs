@@ -53,7 +53,7 @@ fn the_text_says_what_each_level_costs_or_lacks() {
     for part in [
         "Mistral-7B-v0.1 on Tesla T4: needs ",
         "does not fit\n\n1 · The same result: nothing about the result changes\nnot enough: reaches ",
-        " more than it has\n\n2 · Coarser: coarser arithmetic or optimizer state allowed\nfits with ",
+        " more than it has\n\n2 · Lower precision: of arithmetic or optimizer state\nfits with ",
         "  Then needs, GiB  Time per token",
         "\nlink     #v=1&model=mistralai/Mistral-7B-v0.1&gpu=t4",
         "\nEvery change by itself\n",

@@ -149,20 +149,20 @@ fn contradictions_are_told_with_the_fix() {
         ),
         (
             json!({"task": "grpo"}),
-            "per_device_train_batch_size: 1 and rollout.num_generations (8) do not divide; choose 8",
+            "per_device_train_batch_size: 1, times accumulation steps and GPUs, must be a multiple of 8 (answers per prompt); choose 8",
         ),
         (
             json!({"task": "grpo", "per_device_train_batch_size": 10}),
-            "rollout.num_generations: 8 and generation batch (10) do not divide; choose 5 or 10",
+            "rollout.num_generations: 8 must divide the 10 sequences of the generation batch; choose 5 or 10",
         ),
         (
             json!({"task": "grpo", "per_device_train_batch_size": 6, "rollout": {"prompts": 32, "num_generations": 16}}),
-            "rollout.num_generations: 16 and per_device_train_batch_size (6) do not divide; choose 12 or 18",
+            "rollout.num_generations: 16 must be a multiple or a divisor of 6 (per_device_train_batch_size); choose 12 or 18",
         ),
         (
             json!({"task": "grpo", "num_gpus": 5, "per_device_train_batch_size": 4,
                 "rollout": {"prompts": 32, "num_generations": 16}}),
-            "rollout.prompts: 32 and num_gpus (5) do not divide; choose 30 or 35",
+            "rollout.prompts: 32 must be a multiple of 5 (num_gpus); choose 30 or 35",
         ),
         (
             json!({"task": "dpo", "method": "full", "reference": {"kind": "adapter_disabled"}}),

@@ -1,7 +1,7 @@
 //! What the texts of advice are.
 
 use headroom_core::advise::{Level, Lever};
-use headroom_core::speed::Part;
+use headroom_core::speed::{Part, Range};
 
 use crate::ChoiceText;
 
@@ -33,7 +33,7 @@ pub struct AdviceTexts {
     /// Of a level, for a task that trains or one that does not.
     pub level_warning: fn(Level, bool) -> Option<&'static str>,
     /// Number of changes and time of a token.
-    pub fits_with: fn(usize, &str) -> String,
+    pub fits_with: fn(usize, Range) -> String,
     pub no_quicker: &'static str,
     pub no_quicker_why: &'static str,
     /// The least and the GPU.
@@ -50,7 +50,7 @@ pub struct AdviceTexts {
     pub only_this: &'static str,
     pub apply_all: fn(usize) -> String,
     /// Time of a token.
-    pub token_takes: fn(&str) -> String,
+    pub token_takes: fn(Range) -> String,
     pub effective_batch: fn([u64; 2]) -> String,
 
     /// Host memory, all processes together.

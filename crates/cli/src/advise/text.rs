@@ -103,7 +103,7 @@ fn write_host(plan: &Plan, out: &mut dyn Write) -> Result<(), Failure> {
 
 fn write_advice(plan: &Plan, advice: &Advice, out: &mut dyn Write) -> Result<(), Failure> {
     let words = &ENGLISH.advice;
-    writeln!(out, "{}", (words.fits_with)(advice.levers.len(), &range_text(advice.time)))?;
+    writeln!(out, "{}", (words.fits_with)(advice.levers.len(), advice.time))?;
     let mut table = Table::new(&[Align::Left, Align::Right, Align::Right, Align::Left]);
     table.row([words.column_change, words.column_need, "Then needs, GiB", words.column_token_time, "What to write"]);
     let mut before = plan;

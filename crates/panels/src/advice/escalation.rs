@@ -91,7 +91,7 @@ fn choice(texts: &Texts, found: &Advised, (level, answer): (Level, Option<&Level
 fn summary(texts: &Texts, found: &Advised, answer: &LevelAnswer) -> String {
     let words = &texts.advice;
     match &answer.found {
-        Found::Fits(advice) => (words.fits_with)(advice.stages.len(), &figures::times(advice.time)),
+        Found::Fits(advice) => (words.fits_with)(advice.stages.len(), advice.time),
         Found::NoQuicker => words.no_quicker.to_owned(),
         Found::Short(Some(leanest)) => {
             let [least, gpu] = figures::glance_apart([leanest.need_bytes, found.judgement.gpu_bytes]);
@@ -163,7 +163,7 @@ fn outcome(texts: &Texts, sheet: &mut Sheet, found: &Advised, advice: &Advice) {
     let [need, gpu] = figures::glance_apart([need, gpu]);
     sheet.push(&(texts.used_of)(&need, &gpu));
     sheet.push(" · ");
-    sheet.push(&(words.token_takes)(&figures::times(advice.time)));
+    sheet.push(&(words.token_takes)(advice.time));
     if found.job.plan().task != Task::Inference {
         sheet.push(" · ");
         let batches = [found.job.plan(), &advice.plan].map(|plan| plan.batches().effective_batch_size);

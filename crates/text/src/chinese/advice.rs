@@ -1,15 +1,15 @@
 //! Advice in Simplified Chinese.
 
 use headroom_core::advise::{Level, Lever};
-use headroom_core::speed::Part;
+use headroom_core::speed::{Part, Range};
 
 use crate::advice::AdviceTexts;
 use crate::{ChoiceText, choice};
 
 pub(super) const TEXTS: AdviceTexts = AdviceTexts {
     title: "建议",
-    working: "正在计算：每项改动都要先回放确认，再给出建议…",
-    fit_title: "让它放得下",
+    working: "正在计算：每项改动都先经模拟验证，再给出建议…",
+    fit_title: "怎样才能放下",
     fill_title: "用满显卡",
     fit_intro: |need, gpu| {
         format!("方案需要 {need}，显卡只有 {gpu}。下面每一种办法都针对这个方案算出，是同类中最快的。")
@@ -29,7 +29,7 @@ pub(super) const TEXTS: AdviceTexts = AdviceTexts {
     level,
     level_short: |level| match level {
         Level::Same => "不变",
-        Level::Coarser => "更粗略",
+        Level::Coarser => "降低精度",
         Level::Different => "会改变",
     },
     level_warning: |level, trains| match level {
@@ -39,7 +39,7 @@ pub(super) const TEXTS: AdviceTexts = AdviceTexts {
         Level::Coarser => Some("优化器或运算的精度会降低。损失通常相差不大，建议先跑一小段比较。"),
         Level::Different => Some("训练的内容变了，结果质量也会随之改变，采用前请先比较。"),
     },
-    fits_with: |changes, time| format!("改 {changes} 处即可放下，每 token 耗时 {time}"),
+    fits_with: |changes, time| format!("改 {changes} 处即可放下，{}", token_time(time)),
     no_quicker: "不比前面的级别更快",
     no_quicker_why: "前面的级别已经放得下，而且一样快，没有必要走到这一步。",
     reaches: |least, gpu| format!("还不够：最少仍需 {least}，显卡只有 {gpu}"),
@@ -49,12 +49,12 @@ pub(super) const TEXTS: AdviceTexts = AdviceTexts {
 
     lever,
     lever_short,
-    only_this: "只改这项",
+    only_this: "仅应用此项",
     apply_all: |changes| match changes {
         1 => "采用这项改动".to_owned(),
         _ => format!("采用全部 {changes} 项改动"),
     },
-    token_takes: |time| format!("每 token 耗时 {time}"),
+    token_takes: token_time,
     effective_batch: |[before, after]| {
         if before == after {
             format!("有效批量仍为 {before}")
@@ -71,7 +71,7 @@ pub(super) const TEXTS: AdviceTexts = AdviceTexts {
     gpu_of: |memory| format!("{memory} 显卡"),
     hardware: |level| match level {
         Level::Same => "训练方式不变",
-        Level::Coarser => "运算更粗略",
+        Level::Coarser => "降低精度",
         Level::Different => "训练内容有变：QLoRA、更短的序列或更小的模型",
     },
 
@@ -79,7 +79,7 @@ pub(super) const TEXTS: AdviceTexts = AdviceTexts {
     waterfall_why: "百分比不能直接相加：每一项省下的，都只是前面各项改完之后剩余部分的一个比例。字节数逐项相加则分毫不差。",
     waterfall_table: "以表格查看逐项节省",
     column_bytes: "字节",
-    column_then_bytes: "之后需要（字节）",
+    column_then_bytes: "改后占用（字节）",
 
     target_group: "希望用到显存的多少",
     target: |low, high| format!("{low}–{high}%"),
@@ -89,16 +89,16 @@ pub(super) const TEXTS: AdviceTexts = AdviceTexts {
     share_used: |share, need, gpu| format!("占显存的 {share}%：{need} / {gpu}"),
     gain: |gain| format!("每秒 token 数：{gain}"),
     nothing_fills: "按整除的步子，没有更大的批量放得下。",
-    back_off_title: "如果仍然显存不足，按以下顺序退回",
+    back_off_title: "如果仍然显存不足，按以下顺序撤回",
     others_title: "也可以单独调高别的数值，但训练内容会随之改变",
     longer_only_if: "数据里确有更长的序列时才有用。",
 
     levers_title: "每项改动单独的效果",
     levers_intro: "在这个方案上只改一项：省下或多占多少显存，以及之后每条序列要多久。",
-    levers_provisional: "暂按其他方案的经验估算，每项改动正在逐一回放…",
+    levers_provisional: "暂按其他方案的经验估算，每项改动正在逐一模拟…",
     column_change: "改动",
     column_need: "显存",
-    column_then_needs: "之后需要",
+    column_then_needs: "改后占用",
     column_token_time: "每 token 耗时",
     column_sequence_time: "每条序列耗时",
     column_result: "训练结果",
@@ -130,17 +130,40 @@ pub(super) const TEXTS: AdviceTexts = AdviceTexts {
     },
 };
 
+/// What a ratio of times per token means, with its range.
+fn token_time(Range { low, expected, high }: Range) -> String {
+    // More time, or less where that is what is expected.
+    let sign = if expected < 1.0 { -1.0 } else { 1.0 };
+    let percent = |ratio: f64| match (sign * (ratio - 1.0) * 100.0).round() {
+        0.0 => "0".to_owned(),
+        share if share < 0.0 => format!("−{}", -share),
+        share => format!("{share}"),
+    };
+    let [least, most] = if expected < 1.0 { [high, low] } else { [low, high] };
+    let range = match (low, high) {
+        (low, high) if low == high => String::new(),
+        (low, high) if expected >= 2.0 => format!("（{low:.1}–{high:.1} 倍）"),
+        _ => format!("（{}% 到 {}%）", percent(least), percent(most)),
+    };
+    match percent(expected).as_str() {
+        _ if expected >= 2.0 => format!("每 token 耗时为 {expected:.1} 倍{range}"),
+        "0" => format!("每 token 耗时不变{range}"),
+        less if expected < 1.0 => format!("每 token 耗时少 {less}%{range}"),
+        more => format!("每 token 慢 {more}%{range}"),
+    }
+}
+
 fn level(level: Level) -> ChoiceText {
     match level {
         Level::Same => choice("1 · 结果不变", "训练结果没有任何变化"),
-        Level::Coarser => choice("2 · 更粗略", "允许降低运算或优化器状态的精度"),
-        Level::Different => choice("3 · 换一种训练", "允许改用适配器、缩短序列或换小模型"),
+        Level::Coarser => choice("2 · 降低精度", "运算或优化器状态的精度降低"),
+        Level::Different => choice("3 · 改变训练内容", "改用适配器、缩短序列或换小模型"),
     }
 }
 
 fn lever(lever: Lever) -> String {
     let fixed = match lever {
-        Lever::ExpandableSegments => "分配器按页映射显存",
+        Lever::ExpandableSegments => "可扩展段（expandable segments）",
         Lever::Sdpa => "用融合注意力代替 eager",
         Lever::FusedOptimizer => "融合的优化器内核",
         Lever::Liger => "Liger 内核：分块计算损失",
@@ -149,8 +172,8 @@ fn lever(lever: Lever) -> String {
         Lever::OffloadActivations => "激活值暂存到主机内存",
         Lever::PaddingFree => "序列首尾相接，不用填充掩码",
         Lever::Padded => "每条序列单独一行，不用分隔掩码",
-        Lever::Checkpointing => "反向传播时重算激活值",
-        Lever::NoCheckpointing => "保留激活值，不再重算",
+        Lever::Checkpointing => "梯度检查点",
+        Lever::NoCheckpointing => "关闭梯度检查点：保留激活值",
         Lever::SmallBuckets => "DeepSpeed 通信桶的大小交给 Trainer 决定",
         Lever::NewerTrainer => "使用训练框架的最新版本",
         Lever::DropOutputs => "反向传播之前释放模型输出",
@@ -168,7 +191,7 @@ fn lever(lever: Lever) -> String {
         Lever::Qlora => "基座权重改用 4 位",
         Lever::NarrowAdapters => "适配器改用 16 位训练",
         Lever::AttentionAdapters => "只在注意力上加适配器",
-        Lever::MicroBatch(batch) => return format!("每次前向 {batch} 条序列，增加累积步数"),
+        Lever::MicroBatch(batch) => return format!("微批量 {batch}，增加累积步数"),
         Lever::Sharding { zero_stage, offload_optimizer, offload_param } => {
             let what = match (zero_stage, offload_optimizer, offload_param) {
                 (0, ..) => return "各卡之间不分片".to_owned(),

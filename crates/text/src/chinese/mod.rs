@@ -217,11 +217,11 @@ pub(super) const TEXTS: Texts = Texts {
     used_of: |used, total| format!("{used} / {total}"),
     headroom: |bytes| format!("还剩 {bytes}"),
     missing: |bytes| format!("超出 {bytes}"),
-    band: |low, high| format!("实际用量预计在 {low} 到 {high} 之间。"),
+    band: |low, high| format!("预计范围：{low} 到 {high}。"),
     expandable_saves: |less| format!("设置 PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True 可再省 {less}。"),
     limit: |name, request, phase, stranded| {
         format!(
-            "显存再小一些，最先失败的是“{name}”（{request}，{phase}阶段）；此时还有 {stranded} 空闲，但都是无法利用的碎块。"
+            "显存再小一些，最先失败的是“{name}”（{request}，{phase}阶段）；此时还有 {stranded} 空闲，但都是无法利用的显存碎片。"
         )
     },
     fails: |place, tried, free, name| {
@@ -237,7 +237,7 @@ pub(super) const TEXTS: Texts = Texts {
     per_gpu: "每张卡",
     cannot_estimate: "这个方案暂时无法估算",
     fix_it: |field, value| format!("把 {field} 设为 {value}"),
-    fix_these: "请修正以下各项：",
+    fix_these: "请修正以下设置：",
     changed_with_it: "同时调整了：",
     why: "原因：",
     last_good: "下面的数字属于上一个可以估算的方案。",
@@ -262,7 +262,7 @@ pub(super) const TEXTS: Texts = Texts {
     cannot_run: "无法运行",
     bar_description: |plan, bytes, fit| format!("{plan}：{bytes}，{fit}"),
 
-    phases_title: "一步之内的变化",
+    phases_title: "一步之内的显存",
     phases_intro: "一步之内每个阶段各自的峰值所需的显存；额外开销是 CUDA 上下文（含 NCCL）以及分配器在该阶段张量之外占用的部分。结论取其中最高的一个，而不是所有分配之和。",
     phases_table: "以表格查看各阶段",
     column_phase: "阶段",

@@ -29,7 +29,7 @@ pub(super) const TEXTS: OptionTexts = OptionTexts {
     },
     solve: SolveTexts {
         title: "最多能放下多少？",
-        intro: "其他设置保持不变。答案和它的下一个值都要逐一回放，确认之后才给出。",
+        intro: "其他设置保持不变。每个答案都经模拟验证，下一个值放不下也已确认。",
         question,
         searching: "正在查找…",
         fits: |value| format!("{value} 放得下"),

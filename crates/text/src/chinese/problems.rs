@@ -33,7 +33,15 @@ pub(super) fn problem(problem: &Problem) -> String {
             let nearest: Vec<String> = nearest.iter().map(ToString::to_string).collect();
             let choose =
                 if nearest.is_empty() { String::new() } else { format!("，可改为 {}", nearest.join(" 或 ")) };
-            format!("{value} 与 {other}（{other_value}）不能整除{choose}。")
+            let rule = match (field.as_str(), other.as_str()) {
+                ("per_device_train_batch_size", _) => {
+                    format!("乘以累积步数和卡数后，须为 {other_value}（每条提示的回答数）的倍数")
+                }
+                ("rollout.prompts", _) => format!("须为 {other_value}（{other}）的倍数"),
+                (_, "per_device_train_batch_size") => format!("须为 {other_value}（{other}）的倍数或约数"),
+                _ => format!("须能整除生成批次的 {other_value} 条序列"),
+            };
+            format!("{value} {rule}{choose}。")
         }
         ProblemKind::Contradiction { other, fix } => format!("与 {other} 矛盾，请把 {field} 设为 {fix}。"),
         ProblemKind::NotModelled { value, modelled } => {

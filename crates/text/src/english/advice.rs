@@ -1,22 +1,22 @@
 //! Advice in English.
 
 use headroom_core::advise::{Level, Lever};
-use headroom_core::speed::Part;
+use headroom_core::speed::{Part, Range};
 
 use crate::advice::AdviceTexts;
 use crate::{ChoiceText, choice};
 
 pub(super) const TEXTS: AdviceTexts = AdviceTexts {
     title: "Advice",
-    working: "Working it out: every change is replayed before it is advised…",
+    working: "Computing: every change is verified by simulation before it is advised…",
     fit_title: "Make it fit",
     fill_title: "Use the GPU",
     fit_intro: |need, gpu| {
-        format!("The plan needs {need} of {gpu}. Each way below is the quickest of its kind, worked out on this plan.")
+        format!("The plan needs {need} of {gpu}. Each way below is the fastest of its kind for this very plan.")
     },
     tight_intro: |need, gpu| {
         format!(
-            "The plan may just fit: it needs about {need} of {gpu}. These changes make sure, each way the quickest of its kind."
+            "The plan may just fit: it needs about {need} of {gpu}. These changes make sure of it, each way the fastest of its kind."
         )
     },
     fill_intro: |share, need, gpu| {
@@ -36,7 +36,7 @@ pub(super) const TEXTS: AdviceTexts = AdviceTexts {
     level,
     level_short: |level| match level {
         Level::Same => "the same",
-        Level::Coarser => "coarser",
+        Level::Coarser => "lower precision",
         Level::Different => "different",
     },
     level_warning: |level, trains| match level {
@@ -54,10 +54,10 @@ pub(super) const TEXTS: AdviceTexts = AdviceTexts {
     },
     fits_with: |changes, time| {
         let noun = if changes == 1 { "change" } else { "changes" };
-        format!("fits with {changes} {noun}; time per token {time}")
+        format!("fits with {changes} {noun}; {}", token_time(time))
     },
-    no_quicker: "no quicker than a milder level",
-    no_quicker_why: "A milder level fits and is as quick: there is no reason to go this far.",
+    no_quicker: "no faster than a milder option",
+    no_quicker_why: "A milder option fits and is as fast: there is no reason to go this far.",
     reaches: |least, gpu| format!("not enough: reaches {least} of {gpu}"),
     no_lever: "not enough",
     short_why: "No combination of these changes is enough on this GPU.",
@@ -74,7 +74,7 @@ pub(super) const TEXTS: AdviceTexts = AdviceTexts {
         1 => "Apply this change".to_owned(),
         _ => format!("Apply all {changes} changes"),
     },
-    token_takes: |time| format!("time per token {time}"),
+    token_takes: token_time,
     effective_batch: |[before, after]| {
         if before == after {
             format!("the effective batch stays {before}")
@@ -91,12 +91,12 @@ pub(super) const TEXTS: AdviceTexts = AdviceTexts {
     gpu_of: |memory| format!("GPU of {memory}"),
     hardware: |level| match level {
         Level::Same => "with the training as it is",
-        Level::Coarser => "with coarser arithmetic",
-        Level::Different => "with something else trained: QLoRA, shorter sequences or a smaller model",
+        Level::Coarser => "with lower precision",
+        Level::Different => "with another training: QLoRA, shorter sequences or a smaller model",
     },
 
     waterfall_title: "What each change saves in turn",
-    waterfall_why: "Savings in per cent do not add up: each is a share of what the changes before it left. The bytes do, lever by lever.",
+    waterfall_why: "Savings in per cent do not add up: each is a share of what the changes before it left. The bytes do, step by step.",
     waterfall_table: "The savings as a table",
     column_bytes: "Bytes",
     column_then_bytes: "Then needs, bytes",
@@ -109,13 +109,13 @@ pub(super) const TEXTS: AdviceTexts = AdviceTexts {
     share_used: |share, need, gpu| format!("{share} % of the GPU: {need} of {gpu}"),
     gain: |gain| format!("Tokens a second: {gain}"),
     nothing_fills: "No larger batch fits in steps that divide.",
-    back_off_title: "Should memory run out all the same, go back in this order",
+    back_off_title: "If it still runs out, undo in this order",
     others_title: "Or raise something else by itself; this changes what is trained",
     longer_only_if: "Helps only if the data has longer sequences.",
 
     levers_title: "Every change by itself",
     levers_intro: "Each change alone on this plan: what it saves or takes, and how long each sequence then takes.",
-    levers_provisional: "Provisional, by what other plans needed: each change is being replayed…",
+    levers_provisional: "Provisional, by what other plans needed: each change is being simulated…",
     column_change: "Change",
     column_need: "Memory",
     column_then_needs: "Then needs",
@@ -150,17 +150,40 @@ pub(super) const TEXTS: AdviceTexts = AdviceTexts {
     },
 };
 
+/// What a ratio of times per token means, with its range.
+fn token_time(Range { low, expected, high }: Range) -> String {
+    // More time, or less where that is what is expected.
+    let sign = if expected < 1.0 { -1.0 } else { 1.0 };
+    let percent = |ratio: f64| match (sign * (ratio - 1.0) * 100.0).round() {
+        0.0 => "0".to_owned(),
+        share if share < 0.0 => format!("−{}", -share),
+        share => format!("{share}"),
+    };
+    let [least, most] = if expected < 1.0 { [high, low] } else { [low, high] };
+    let range = match (low, high) {
+        (low, high) if low == high => String::new(),
+        (low, high) if expected >= 2.0 => format!(" ({low:.1} to {high:.1})"),
+        _ => format!(" ({} to {} %)", percent(least), percent(most)),
+    };
+    match percent(expected).as_str() {
+        _ if expected >= 2.0 => format!("takes {expected:.1} times as long per token{range}"),
+        "0" => format!("as fast per token{range}"),
+        less if expected < 1.0 => format!("takes {less} % less time per token{range}"),
+        more => format!("{more} % slower per token{range}"),
+    }
+}
+
 fn level(level: Level) -> ChoiceText {
     match level {
         Level::Same => choice("1 · The same result", "nothing about the result changes"),
-        Level::Coarser => choice("2 · Coarser", "coarser arithmetic or optimizer state allowed"),
-        Level::Different => choice("3 · Something else", "adapters, shorter sequences, a smaller model allowed"),
+        Level::Coarser => choice("2 · Lower precision", "of arithmetic or optimizer state"),
+        Level::Different => choice("3 · Change the training", "adapters, shorter sequences, a smaller model"),
     }
 }
 
 fn lever(lever: Lever) -> String {
     let fixed = match lever {
-        Lever::ExpandableSegments => "Let the allocator map memory page by page",
+        Lever::ExpandableSegments => "Expandable segments",
         Lever::Sdpa => "Fused attention instead of eager",
         Lever::FusedOptimizer => "Fused optimizer kernel",
         Lever::Liger => "Liger kernels: the loss in chunks",
@@ -169,8 +192,8 @@ fn lever(lever: Lever) -> String {
         Lever::OffloadActivations => "Activations wait in host memory",
         Lever::PaddingFree => "Sequences end to end, no padding mask",
         Lever::Padded => "Sequences in rows of their own, no mask between them",
-        Lever::Checkpointing => "Recompute activations in backward",
-        Lever::NoCheckpointing => "Keep activations instead of recomputing them",
+        Lever::Checkpointing => "Gradient checkpointing",
+        Lever::NoCheckpointing => "No gradient checkpointing: activations are kept",
         Lever::SmallBuckets => "DeepSpeed buckets as small as the Trainer makes them",
         Lever::NewerTrainer => "The newest version of the trainer",
         Lever::DropOutputs => "Free the outputs before backward",
@@ -188,8 +211,7 @@ fn lever(lever: Lever) -> String {
         Lever::Qlora => "Base weights in 4 bits",
         Lever::NarrowAdapters => "Adapters trained in 16 bits",
         Lever::AttentionAdapters => "Adapters on attention only",
-        Lever::MicroBatch(1) => "1 sequence a forward, more accumulation",
-        Lever::MicroBatch(batch) => return format!("{batch} sequences a forward, more accumulation"),
+        Lever::MicroBatch(batch) => return format!("Micro-batch {batch}, more accumulation"),
         Lever::Sharding { zero_stage, offload_optimizer, offload_param } => {
             let what = match (zero_stage, offload_optimizer, offload_param) {
                 (0, ..) => return "Nothing sharded over the GPUs".to_owned(),
@@ -258,4 +280,19 @@ fn lever_short(lever: Lever) -> String {
         Lever::Gpus(count) => return format!("{count} GPUs"),
     };
     fixed.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ratio_of_times_is_said_in_words() {
+        let said = |low, expected, high| token_time(Range { low, expected, high });
+        assert_eq!(said(1.12, 1.29, 1.48), "29 % slower per token (12 to 48 %)");
+        assert_eq!(said(0.92, 1.03, 1.15), "3 % slower per token (−8 to 15 %)");
+        assert_eq!(said(0.81, 0.89, 0.98), "takes 11 % less time per token (2 to 19 %)");
+        assert_eq!(said(1.0, 1.0, 1.0), "as fast per token");
+        assert_eq!(said(2.0, 2.9, 3.8), "takes 2.9 times as long per token (2.0 to 3.8)");
+    }
 }

@@ -346,8 +346,8 @@ pub(super) const TEXTS: Texts = Texts {
     verdict_title: "Verdict",
     used_of: |used, total| format!("{used} of {total}"),
     headroom: |bytes| format!("{bytes} of headroom"),
-    missing: |bytes| format!("{bytes} too much"),
-    band: |low, high| format!("The true figure should lie between {low} and {high}."),
+    missing: |bytes| format!("{bytes} over"),
+    band: |low, high| format!("Expected range: {low} to {high}."),
     expandable_saves: |less| format!("PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True lowers it by {less}."),
     limit: |name, request, phase, stranded| {
         format!("On a smaller GPU “{name}” ({request}, {phase}) fails first, with {stranded} free but fragmented.")
@@ -363,7 +363,7 @@ pub(super) const TEXTS: Texts = Texts {
     per_gpu: "on each GPU",
     cannot_estimate: "This plan cannot be estimated yet",
     fix_it: |field, value| format!("Set {field} to {value}"),
-    fix_these: "Fix these fields:",
+    fix_these: "Fix these settings:",
     changed_with_it: "Changed with it:",
     why: "Why:",
     last_good: "The figures below belong to the last plan that could be estimated.",
@@ -388,15 +388,15 @@ pub(super) const TEXTS: Texts = Texts {
     cannot_run: "cannot run",
     bar_description: |plan, bytes, fit| format!("{plan}: {bytes}, {fit}"),
 
-    phases_title: "Through the step",
+    phases_title: "Memory over one step",
     phases_intro: "What each phase of one step needs at its own peak; overhead is the CUDA context with NCCL, and what the allocator needs beyond the tensors of that phase. The verdict stands on the highest of these, never on the sum of everything.",
     phases_table: "Phases as a table",
     column_phase: "Phase",
     peak_mark: "peak",
     waterfall_before: "now",
     waterfall_after: "advised",
-    level_coarser: "coarser arithmetic or optimizer state",
-    level_different: "something else is trained",
+    level_coarser: "lower precision of arithmetic or optimizer state",
+    level_different: "the training changes",
     breakdown_title: "Where every byte goes",
     breakdown_intro: |phase, bytes| {
         format!(

@@ -67,7 +67,19 @@ fn said(Problem { field, kind }: &Problem) -> String {
         ProblemKind::NotDivisible { value, other, other_value, nearest } => {
             let nearest: Vec<String> = nearest.iter().map(ToString::to_string).collect();
             let choose = if nearest.is_empty() { String::new() } else { format!("; choose {}", nearest.join(" or ")) };
-            format!("{value} and {other} ({other_value}) do not divide{choose}")
+            let rule = match (field.as_str(), other.as_str()) {
+                ("per_device_train_batch_size", _) => {
+                    format!(
+                        ", times accumulation steps and GPUs, must be a multiple of {other_value} (answers per prompt)"
+                    )
+                }
+                ("rollout.prompts", _) => format!(" must be a multiple of {other_value} ({other})"),
+                (_, "per_device_train_batch_size") => {
+                    format!(" must be a multiple or a divisor of {other_value} ({other})")
+                }
+                _ => format!(" must divide the {other_value} sequences of the {other}"),
+            };
+            format!("{value}{rule}{choose}")
         }
         ProblemKind::Contradiction { other, fix } => format!("contradicts {other}; set {field} to {fix}"),
         ProblemKind::NotModelled { value, modelled } => {
