@@ -72,7 +72,7 @@ fn what_is_wrong_is_named_with_its_fix() {
             "reward_models.0.model.nmae: unknown key; did you mean reward_models.0.model.name?",
         ),
         (json!([{"model": {}}]), "reward_models.0.model.config: missing; give it"),
-        (json!([{"config": "llama"}]), "reward_models.0.config: write an object here"),
+        (json!([{"config": "llama"}]), "reward_models.0.config: paste a JSON object here"),
         (json!([{"bits": 3}]), "reward_models.0.bits: 3 is not one of 4, 8"),
         (json!([{"shared": "yes"}]), "reward_models.0.shared: write true or false here"),
         (

@@ -30,7 +30,7 @@ fn said(problems: &[Problem]) -> String {
 fn only_the_model_is_required() {
     assert_eq!(read(json!({"model": "Qwen/Qwen3-4B"})), Plan::default());
     assert_eq!(refused(json!({})), "model: missing; give it");
-    assert_eq!(refused(json!([])), "plan: write an object here");
+    assert_eq!(refused(json!([])), "plan: paste a JSON object here");
 }
 
 #[test]
@@ -141,7 +141,7 @@ lora.rank: unknown key; did you mean lora.r?
 model.config: missing; give it
 modle: unknown key; did you mean model?
 quantisation: unknown key; did you mean quantization?
-quantization: write an object here
+quantization: paste a JSON object here
 r: unknown key; did you mean lora.r?
 zzz: unknown key; remove it
 method: qlroa is not one of full, lora, qlora; did you mean qlora?

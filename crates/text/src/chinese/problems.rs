@@ -12,6 +12,7 @@ pub(super) fn problem(problem: &Problem) -> String {
         ProblemKind::NotOneOf { value, allowed, nearest } => {
             format!("{value} 不是可选值，可选：{}{}。", allowed.join("、"), near(nearest))
         }
+        ProblemKind::WrongType { expected: "object" } => "这里应粘贴一个 JSON 对象。".to_owned(),
         ProblemKind::WrongType { expected } => format!("这里应填{}。", kind_of_value(expected)),
         ProblemKind::UnknownKey { nearest: None } => "未知的键，请删除。".to_owned(),
         ProblemKind::UnknownKey { nearest } => format!("未知的键{}。", near(nearest)),
@@ -72,7 +73,6 @@ fn kind_of_value(expected: &str) -> &str {
         "whole number" => "整数",
         "true or false" => " true 或 false",
         "text" => "文本",
-        "object" => "对象",
         "list of models" => "模型列表",
         "JSON" => " JSON",
         "module names" => "模块名称",

@@ -44,6 +44,7 @@ fn said(Problem { field, kind }: &Problem) -> String {
             let nearest = nearest.as_ref().map_or_else(String::new, |near| format!("; did you mean {near}?"));
             format!("{value} is not one of {}{nearest}", allowed.join(", "))
         }
+        ProblemKind::WrongType { expected: "object" } => "paste a JSON object here".to_owned(),
         ProblemKind::WrongType { expected } => format!("write {} here", with_article(expected)),
         ProblemKind::UnknownKey { nearest: Some(near) } => format!("unknown key; did you mean {near}?"),
         ProblemKind::UnknownKey { nearest: None } => "unknown key; remove it".to_owned(),
@@ -107,7 +108,6 @@ fn with_article(expected: &'static str) -> &'static str {
     match expected {
         "number" => "a number",
         "whole number" => "a whole number",
-        "object" => "an object",
         "list of models" => "a list of models",
         "module names" => "a list of module names",
         "version" => "a version such as 2.15.0",
