@@ -112,16 +112,18 @@ fn json(page: &Page) -> Element {
         .maybe("data-fetch", (!matches!(fetched, Fetched::Here(_))).then_some(CASES))
         .with(el("summary").text(words.json));
     match fetched {
-        Fetched::Failed => details.with(el("p").attr("role", "alert").text(page.texts.accuracy.not_fetched)),
+        Fetched::Failed if page.state.is_open("json") => {
+            details.with(el("p").attr("role", "alert").text(page.texts.accuracy.not_fetched))
+        }
         Fetched::Here(cases) if page.state.is_open("json") => match answer(page, cases) {
             Some(text) => details
                 .with(el("p").class("panel-intro").text(words.json_intro))
                 .with(copy_button(page, words.copy_json, words.copied, &text, ""))
-                .with(el("pre").attr("tabindex", "0").text(&text)),
+                .with(el("pre").attr("tabindex", "0").with(el("code").text(&text))),
             // Until the plan's own replay is there.
             None => details,
         },
-        Fetched::Not | Fetched::Here(_) => details,
+        Fetched::Not | Fetched::Failed | Fetched::Here(_) => details,
     }
 }
 
