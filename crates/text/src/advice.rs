@@ -112,3 +112,34 @@ pub struct AdviceTexts {
     pub column_share: &'static str,
     pub part: fn(Part) -> &'static str,
 }
+
+/// What a ratio of times per token means; shares in per cent with their range, none where it has no width.
+pub(crate) enum TokenTime {
+    /// From twice as long on: a factor, and its range.
+    Times(f64, Option<[f64; 2]>),
+    /// As long, to a per cent.
+    Same(Option<[String; 2]>),
+    /// So much longer.
+    More(String, Option<[String; 2]>),
+    /// So much less.
+    Less(String, Option<[String; 2]>),
+}
+
+impl From<Range> for TokenTime {
+    fn from(Range { low, expected, high }: Range) -> Self {
+        let wide = low != high;
+        let share = |ratio: f64| ((ratio - 1.0) * 100.0).round();
+        let said = |share: f64| match share {
+            0.0 => "0".to_owned(),
+            share if share < 0.0 => format!("−{}", -share),
+            share => format!("{share}"),
+        };
+        let more = || wide.then(|| [said(share(low)), said(share(high))]);
+        match share(expected) {
+            _ if expected >= 2.0 => Self::Times(expected, wide.then_some([low, high])),
+            0.0 => Self::Same(more()),
+            less if less < 0.0 => Self::Less(said(-less), wide.then(|| [said(-share(high)), said(-share(low))])),
+            share => Self::More(said(share), more()),
+        }
+    }
+}

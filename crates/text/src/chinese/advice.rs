@@ -3,7 +3,7 @@
 use headroom_core::advise::{Level, Lever};
 use headroom_core::speed::{Part, Range};
 
-use crate::advice::AdviceTexts;
+use crate::advice::{AdviceTexts, TokenTime};
 use crate::{ChoiceText, choice};
 
 pub(super) const TEXTS: AdviceTexts = AdviceTexts {
@@ -131,25 +131,16 @@ pub(super) const TEXTS: AdviceTexts = AdviceTexts {
 };
 
 /// What a ratio of times per token means, with its range.
-fn token_time(Range { low, expected, high }: Range) -> String {
-    // More time, or less where that is what is expected.
-    let sign = if expected < 1.0 { -1.0 } else { 1.0 };
-    let percent = |ratio: f64| match (sign * (ratio - 1.0) * 100.0).round() {
-        0.0 => "0".to_owned(),
-        share if share < 0.0 => format!("−{}", -share),
-        share => format!("{share}"),
-    };
-    let [least, most] = if expected < 1.0 { [high, low] } else { [low, high] };
-    let range = match (low, high) {
-        (low, high) if low == high => String::new(),
-        (low, high) if expected >= 2.0 => format!("（{low:.1}–{high:.1} 倍）"),
-        _ => format!("（{}% 到 {}%）", percent(least), percent(most)),
-    };
-    match percent(expected).as_str() {
-        _ if expected >= 2.0 => format!("每 token 耗时为 {expected:.1} 倍{range}"),
-        "0" => format!("每 token 耗时不变{range}"),
-        less if expected < 1.0 => format!("每 token 耗时少 {less}%{range}"),
-        more => format!("每 token 慢 {more}%{range}"),
+fn token_time(time: Range) -> String {
+    let times =
+        |range: Option<[f64; 2]>| range.map_or_else(String::new, |[low, high]| format!("（{low:.1}–{high:.1} 倍）"));
+    let shares =
+        |range: Option<[String; 2]>| range.map_or_else(String::new, |[low, high]| format!("（{low}% 到 {high}%）"));
+    match TokenTime::from(time) {
+        TokenTime::Times(factor, range) => format!("每 token 耗时为 {factor:.1} 倍{}", times(range)),
+        TokenTime::Same(range) => format!("每 token 耗时不变{}", shares(range)),
+        TokenTime::More(share, range) => format!("每 token 慢 {share}%{}", shares(range)),
+        TokenTime::Less(share, range) => format!("每 token 耗时少 {share}%{}", shares(range)),
     }
 }
 

@@ -3,7 +3,7 @@
 use headroom_core::advise::{Level, Lever};
 use headroom_core::speed::{Part, Range};
 
-use crate::advice::AdviceTexts;
+use crate::advice::{AdviceTexts, TokenTime};
 use crate::{ChoiceText, choice};
 
 pub(super) const TEXTS: AdviceTexts = AdviceTexts {
@@ -151,25 +151,16 @@ pub(super) const TEXTS: AdviceTexts = AdviceTexts {
 };
 
 /// What a ratio of times per token means, with its range.
-fn token_time(Range { low, expected, high }: Range) -> String {
-    // More time, or less where that is what is expected.
-    let sign = if expected < 1.0 { -1.0 } else { 1.0 };
-    let percent = |ratio: f64| match (sign * (ratio - 1.0) * 100.0).round() {
-        0.0 => "0".to_owned(),
-        share if share < 0.0 => format!("−{}", -share),
-        share => format!("{share}"),
-    };
-    let [least, most] = if expected < 1.0 { [high, low] } else { [low, high] };
-    let range = match (low, high) {
-        (low, high) if low == high => String::new(),
-        (low, high) if expected >= 2.0 => format!(" ({low:.1} to {high:.1})"),
-        _ => format!(" ({} to {} %)", percent(least), percent(most)),
-    };
-    match percent(expected).as_str() {
-        _ if expected >= 2.0 => format!("takes {expected:.1} times as long per token{range}"),
-        "0" => format!("as fast per token{range}"),
-        less if expected < 1.0 => format!("takes {less} % less time per token{range}"),
-        more => format!("{more} % slower per token{range}"),
+fn token_time(time: Range) -> String {
+    let times =
+        |range: Option<[f64; 2]>| range.map_or_else(String::new, |[low, high]| format!(" ({low:.1} to {high:.1})"));
+    let shares =
+        |range: Option<[String; 2]>| range.map_or_else(String::new, |[low, high]| format!(" ({low} to {high} %)"));
+    match TokenTime::from(time) {
+        TokenTime::Times(factor, range) => format!("takes {factor:.1} times as long per token{}", times(range)),
+        TokenTime::Same(range) => format!("as fast per token{}", shares(range)),
+        TokenTime::More(share, range) => format!("{share} % slower per token{}", shares(range)),
+        TokenTime::Less(share, range) => format!("takes {share} % less time per token{}", shares(range)),
     }
 }
 
@@ -293,6 +284,7 @@ mod tests {
         assert_eq!(said(0.92, 1.03, 1.15), "3 % slower per token (−8 to 15 %)");
         assert_eq!(said(0.81, 0.89, 0.98), "takes 11 % less time per token (2 to 19 %)");
         assert_eq!(said(1.0, 1.0, 1.0), "as fast per token");
+        assert_eq!(said(0.95, 0.998, 1.04), "as fast per token (−5 to 4 %)");
         assert_eq!(said(2.0, 2.9, 3.8), "takes 2.9 times as long per token (2.0 to 3.8)");
     }
 }
