@@ -1,7 +1,7 @@
 //! A plan, or two that are compared, as a link; what a link says.
 
 use headroom_core::job::Job;
-use headroom_core::link::{Link, Theme, View};
+use headroom_core::link::{Link, Tab, Theme, View};
 use headroom_core::plan::{Plan, Problem, ProblemKind};
 use headroom_text::Language;
 use serde::Serialize;
@@ -95,6 +95,8 @@ struct LinkJson<'a> {
     lang: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     theme: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tab: Option<&'static str>,
 }
 
 /// A link is to mean one model and one GPU: what means several is answered with them.
@@ -143,6 +145,7 @@ impl Linked {
             view: shown.view.map(View::name),
             lang: shown.lang.as_deref(),
             theme: shown.theme.map(Theme::name),
+            tab: shown.tab.map(Tab::name),
         })
     }
 }

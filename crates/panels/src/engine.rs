@@ -1,6 +1,7 @@
 //! The engine: events in, panels out.
 
 use headroom_core::job::Job;
+use headroom_core::link::Tab;
 use headroom_core::memory::{self, Estimate};
 use headroom_core::plan::Problem;
 use headroom_text::Language;
@@ -9,7 +10,7 @@ use headroom_view::{Answer, Event, Node};
 use crate::page::{Offered, Page};
 use crate::replays::Replays;
 use crate::state::State;
-use crate::{advice, embed, embedding, files, form, frame, gallery, options, result};
+use crate::{advice, beside, embed, embedding, files, form, frame, gallery, options, result, tabs};
 
 /// What a turn of work came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,51 +55,102 @@ pub(crate) enum Step {
     Changed,
 }
 
-/// A panel: where it stands, and how it is drawn; `None`: nothing stands there.
+/// When a panel stands on the page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum When {
+    Always,
+    /// While no page stands in place of form and answer.
+    Planning,
+    /// In this tab of the answer.
+    In(Tab),
+    /// While this page stands in place of form and answer.
+    Beside(Tab),
+}
+
+impl When {
+    fn holds(self, state: &State) -> bool {
+        match self {
+            Self::Always => true,
+            Self::Planning => state.beside.is_none(),
+            Self::In(tab) => state.beside.is_none() && state.tab == tab,
+            Self::Beside(page) => state.beside == Some(page),
+        }
+    }
+}
+
+/// A panel: where it stands, when, and how it is drawn; `None`: nothing stands there.
 struct Place {
     name: &'static str,
+    when: When,
     draw: fn(&Page) -> Option<Node>,
 }
 
-/// The panels that stand first on the page, with the figures that belong to what the reader just did: shown before all others.
-const FIRST: usize = 9;
+/// A panel that stands on the page at any time.
+const fn always(name: &'static str, draw: fn(&Page) -> Option<Node>) -> Place {
+    Place { name, when: When::Always, draw }
+}
 
-/// All panels, the first ones first.
-const PLACES: [Place; 26] = [
-    Place { name: "form", draw: form::panel },
-    Place { name: "verdict", draw: result::verdict },
-    Place { name: "verdict-line", draw: result::verdict_line },
-    Place { name: "link-problems", draw: frame::link_problems },
-    Place { name: "header", draw: frame::header },
-    Place { name: "applied", draw: advice::applied_note },
-    Place { name: "advice", draw: advice::panel },
-    Place { name: "skip", draw: frame::skip_link },
-    Place { name: "answer", draw: result::answer },
-    Place { name: "notes", draw: result::notes },
-    Place { name: "comparison", draw: result::comparison::panel },
-    Place { name: "map", draw: options::map::panel },
-    Place { name: "map-cell", draw: options::map::cell },
-    Place { name: "map-said", draw: options::map::said },
-    Place { name: "solve", draw: options::solve },
-    Place { name: "pair", draw: options::pair },
-    Place { name: "phases", draw: result::phases },
-    Place { name: "models", draw: result::models },
-    Place { name: "breakdown", draw: result::breakdown },
-    Place { name: "host", draw: result::host },
-    Place { name: "metrics", draw: result::metrics },
-    Place { name: "summary", draw: options::summary },
-    Place { name: "footer", draw: frame::footer },
-    Place { name: "gallery", draw: gallery::panel },
-    Place { name: "embedding", draw: embedding::panel },
-    Place { name: "files", draw: files::panel },
+/// A panel beside the plan, in whatever tab.
+const fn planning(name: &'static str, draw: fn(&Page) -> Option<Node>) -> Place {
+    Place { name, when: When::Planning, draw }
+}
+
+/// A panel of a tab.
+const fn within(tab: Tab, name: &'static str, draw: fn(&Page) -> Option<Node>) -> Place {
+    Place { name, when: When::In(tab), draw }
+}
+
+/// A page in place of form and answer.
+const fn in_place(page: Tab, name: &'static str, draw: fn(&Page) -> Option<Node>) -> Place {
+    Place { name, when: When::Beside(page), draw }
+}
+
+/// The panels that stand first on the page, with the figures that belong to what the reader just did: shown before all others.
+const FIRST: usize = 11;
+
+/// All panels, the first ones first. Those of a tab that is not open are neither drawn nor on the page.
+const PLACES: [Place; 33] = [
+    planning("form", form::panel),
+    planning("verdict", result::verdict),
+    planning("verdict-line", result::verdict_line),
+    always("link-problems", frame::link_problems),
+    always("header", frame::header),
+    planning("tabs", tabs::bar),
+    planning("applied", advice::applied_note),
+    within(Tab::Fix, "advice", advice::panel),
+    within(Tab::Fix, "basis", result::basis),
+    always("skip", frame::skip_link),
+    planning("answer", result::answer),
+    within(Tab::Fix, "notes", result::notes),
+    within(Tab::Compare, "comparison", result::comparison::panel),
+    within(Tab::Compare, "pair", options::pair),
+    within(Tab::Limits, "map", options::map::panel),
+    within(Tab::Limits, "map-cell", options::map::cell),
+    within(Tab::Limits, "map-said", options::map::said),
+    within(Tab::Limits, "solve", options::solve),
+    within(Tab::Memory, "phases", result::phases),
+    within(Tab::Memory, "models", result::models),
+    within(Tab::Memory, "breakdown", result::breakdown),
+    within(Tab::Memory, "host", result::host),
+    within(Tab::Memory, "metrics", result::metrics),
+    within(Tab::Run, "run", tabs::run),
+    within(Tab::Run, "export", files::write),
+    within(Tab::Run, "summary", options::summary),
+    in_place(Tab::Scenarios, "scenarios", gallery::panel),
+    in_place(Tab::HowItWorks, "how-it-works", beside::how_it_works),
+    in_place(Tab::Accuracy, "accuracy", result::accuracy),
+    in_place(Tab::Glossary, "glossary", beside::glossary),
+    always("footer", frame::footer),
+    always("embedding", embedding::panel),
+    always("files", files::read),
 ];
 
 /// The panels of an embedded plan.
 const EMBEDDED: [Place; 4] = [
-    Place { name: "embed", draw: embed::panel },
-    Place { name: "link-problems", draw: embed::problems },
-    Place { name: "map-cell", draw: options::map::cell },
-    Place { name: "map-said", draw: options::map::said },
+    always("embed", embed::panel),
+    always("link-problems", embed::problems),
+    always("map-cell", options::map::cell),
+    always("map-said", options::map::said),
 ];
 
 /// What a panel was when the page was last told.
@@ -106,6 +158,28 @@ const EMBEDDED: [Place; 4] = [
 enum Shown {
     Nothing,
     Bytes(Vec<u8>),
+}
+
+/// The rooms that find something out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Room {
+    Asked,
+    Ladder,
+    LeversAtOnce,
+    Map,
+    Advice,
+    Comparison,
+    Levers,
+}
+
+/// In which order they do: what the open tab shows, then the rest, so that another tab shows its answer at once.
+const fn order(tab: Tab) -> [Room; 7] {
+    use Room::{Advice, Asked, Comparison, Ladder, Levers, LeversAtOnce, Map};
+    match tab {
+        Tab::Compare => [Asked, Ladder, Comparison, Advice, LeversAtOnce, Levers, Map],
+        Tab::Limits => [Asked, Map, Advice, Ladder, Comparison, LeversAtOnce, Levers],
+        _ => [Asked, LeversAtOnce, Advice, Ladder, Map, Comparison, Levers],
+    }
 }
 
 /// The first of `languages` (tags, separated by commas) that the page speaks.
@@ -228,6 +302,13 @@ impl Engine {
             "compare" => {
                 if let Some(plan) = self.offered.plan(about) {
                     options::show_after(state, plan);
+                    state.show_tab(Tab::Compare);
+                    state.sight = Some(options::PAIR);
+                }
+            }
+            "tab" => {
+                if let Some(tab) = Tab::named(about) {
+                    state.show_tab(tab);
                 }
             }
             "map" => options::map::act(state, &self.found.map, about, value),
@@ -239,16 +320,7 @@ impl Engine {
             }
             _ => {
                 // The first room that knows the verb has it.
-                let rooms = [
-                    form::act,
-                    frame::act,
-                    result::act,
-                    advice::act,
-                    options::act,
-                    gallery::act,
-                    embedding::act,
-                    files::act,
-                ];
+                let rooms = [form::act, frame::act, result::act, advice::act, options::act, embedding::act, files::act];
                 let _ = rooms.iter().any(|act| act(state, verb, about, value));
             }
         }
@@ -367,7 +439,8 @@ impl Engine {
             offered: &self.offered,
         };
         let (Some(place), Some(shown)) = (self.places.get(at), self.shown.get_mut(at)) else { return };
-        let drawn = (place.draw)(&page).map_or(Shown::Nothing, |node| Shown::Bytes(node.to_bytes()));
+        let node = if place.when.holds(&self.state) { (place.draw)(&page) } else { None };
+        let drawn = node.map_or(Shown::Nothing, |node| Shown::Bytes(node.to_bytes()));
         if *shown != drawn {
             *shown = drawn;
             if !self.fresh.contains(&at) {
@@ -437,16 +510,15 @@ impl Engine {
         let Ok(job) = &self.job else { return self.gallery() };
         let mut work = Work { state: &self.state, job, replays: &mut self.replays };
         let found = &mut self.found;
-        for turn in 0..7 {
-            let step = match turn {
-                0 => found.asked.step(&mut work),
-                1 => found.ladder.step(&mut work),
-                2 => found.levers.glance(&mut work),
-                // It needs no replay but the plan's own.
-                3 => found.map.step(&mut work),
-                4 => found.advice.step(&mut work),
-                5 => found.comparison.step(&mut work),
-                _ => found.levers.step(&mut work),
+        for room in order(self.state.tab) {
+            let step = match room {
+                Room::Asked => found.asked.step(&mut work),
+                Room::Ladder => found.ladder.step(&mut work),
+                Room::LeversAtOnce => found.levers.glance(&mut work),
+                Room::Map => found.map.step(&mut work),
+                Room::Advice => found.advice.step(&mut work),
+                Room::Comparison => found.comparison.step(&mut work),
+                Room::Levers => found.levers.step(&mut work),
             };
             if step != Step::Done {
                 return step;

@@ -1,29 +1,25 @@
-//! What stands around form and answer: header, what was wrong with the link, footer.
+//! What stands around form and answer: header with the pages, what was wrong with the link, footer.
 
 use headroom_core::plan::Problem;
 use headroom_text::Language;
 use headroom_view::{Element, Node, el, text};
 
 use crate::page::Page;
-use crate::pieces::{button, copy_button};
+use crate::pieces::button;
 use crate::state::State;
-use crate::{files, gallery};
+use crate::{files, tabs};
 
-/// Name, language, theme, link.
+/// Name, pages, language, theme.
 pub(crate) fn header(page: &Page) -> Option<Node> {
     let texts = page.texts;
     let brand = el("div").class("brand").with(mark()).with(el("h1").text("Headroom")).with(el("p").text(texts.tagline));
-    let copy = copy_button(page, texts.copy_link, texts.link_copied, &page.state.link_to(page.plan()), "primary");
     let actions = el("div")
         .class("header-actions")
-        .with(choice(texts.language, languages(page)))
-        .with(choice(texts.theme, themes(page)))
-        .with(gallery::button(page))
         .with(files::opener(page, "read", texts.read_files))
-        .with(files::opener(page, "write", texts.write_files))
         .with(button("start-over", texts.start_over))
-        .with(copy);
-    Some(el("header").class("page-header").with(brand).with(actions).into())
+        .with(choice(texts.language, languages(page)))
+        .with(choice(texts.theme, themes(page)));
+    Some(el("header").class("page-header").with(brand).with(tabs::pages(page)).with(actions).into())
 }
 
 /// The sign: a GPU, filled to a line, with room above.
@@ -88,7 +84,8 @@ pub(crate) fn link_problems(page: &Page) -> Option<Node> {
 
 /// What the page does with what it is given, and its units.
 pub(crate) fn footer(page: &Page) -> Option<Node> {
-    let paragraphs = vec![el("p").text(page.texts.private_note), el("p").text(page.texts.units_note)];
+    let texts = page.texts;
+    let paragraphs = [texts.private_note, texts.units_note, texts.licence_note].map(|said| el("p").text(said)).into();
     Some(el("footer").class("page-footer").with_all(paragraphs).into())
 }
 

@@ -1,20 +1,19 @@
 //! Real situations as plans that open, with the figures of their guides beside ours.
 
 use headroom_core::job::Job;
+use headroom_core::link::Tab;
 use headroom_core::memory::{self, Estimate};
 use headroom_core::plan::Plan;
 use headroom_core::scenario::{SCENARIOS, Scenario, ScenarioPlan};
 use headroom_text::Texts;
 use headroom_view::{Element, Node, el};
 
+use crate::beside::article;
 use crate::engine::Step;
 use crate::page::Page;
 use crate::replays::Replays;
 use crate::state::State;
 use crate::{figures, pieces};
-
-/// Id of the panel, and its name among what is open.
-const PANEL: &str = "gallery";
 
 /// The scenarios' plans, in the order of [`SCENARIOS`], with their estimates as far as they are there.
 #[derive(Default)]
@@ -34,7 +33,7 @@ impl Found {
     /// The next estimate or part of a replay, while the gallery is open. All estimates are shown together: they take less
     /// than drawing the page for each of them.
     pub(crate) fn step(&mut self, state: &State, replays: &mut Replays) -> Step {
-        if !state.is_open(PANEL) {
+        if state.beside != Some(Tab::Scenarios) {
             return Step::Done;
         }
         if let Some(next) = all_plans().nth(self.plans.len()) {
@@ -58,29 +57,10 @@ fn all_plans() -> impl Iterator<Item = &'static ScenarioPlan> {
     SCENARIOS.iter().flat_map(|scenario| scenario.plans)
 }
 
-/// Opens and closes the gallery.
-pub(crate) fn button(page: &Page) -> Element {
-    el("button")
-        .attr("type", "button")
-        .aria("aria-expanded", page.state.is_open(PANEL))
-        .attr("aria-controls", PANEL)
-        .attr("data-do", "gallery")
-        .text(page.texts.gallery.button)
-}
-
-/// The place of the gallery, and the gallery in it while it is open.
+/// The page of scenarios.
+#[inline(never)]
 pub(crate) fn panel(page: &Page) -> Option<Node> {
-    let place = el("div").attr("id", PANEL).class("gallery-place");
-    let opened = page.state.is_open(PANEL).then(|| opened(page));
-    Some(place.with_some(opened).into())
-}
-
-fn opened(page: &Page) -> Element {
     let words = &page.texts.gallery;
-    let title = el("div")
-        .with(el("h2").attr("id", "gallery-title").text(words.title))
-        .with(el("p").class("panel-intro").text(words.intro));
-    let head = el("div").class("gallery-head").with(title).with(pieces::button("close gallery", page.texts.close));
     let mut at = 0;
     let mut cards = Vec::new();
     for scenario in SCENARIOS {
@@ -88,11 +68,8 @@ fn opened(page: &Page) -> Element {
         cards.push(card(page.texts, scenario, answers));
         at += scenario.plans.len();
     }
-    el("section")
-        .class("panel gallery")
-        .attr("aria-labelledby", "gallery-title")
-        .with(head)
-        .with(el("div").class("gallery-cards").with_all(cards))
+    let article = article("gallery-title", words.title).with(el("p").class("panel-intro").text(words.intro));
+    Some(article.with(el("div").class("gallery-cards").with_all(cards)).into())
 }
 
 /// One situation: its plans as links, each with its answer and the guide's figures. `answers` begin with those of its plans.
@@ -104,7 +81,7 @@ fn card(texts: &Texts, scenario: &Scenario, answers: &[Answered]) -> Element {
         let name = words.plan(plan.key);
         let estimate = answers.get(at).and_then(|answered| answered.estimate.as_ref());
         // The address holds the plan: the page follows it as it follows any other link.
-        let link = el("a").attr("href", &["#", plan.link].concat()).attr("data-do", "close gallery").text(name);
+        let link = el("a").attr("href", &["#", plan.link].concat()).text(name);
         // Text of the page's own and figures: no reader's words, so nothing to escape.
         plans.push(el("li").with(link).with(el("div").markup(&answer_html(texts, name, plan, estimate))));
     }
@@ -151,24 +128,15 @@ fn answer_html(texts: &Texts, name: &str, plan: &ScenarioPlan, estimate: Option<
     html
 }
 
-/// Opens and closes.
-pub(crate) fn act(state: &mut State, verb: &str, about: &str, _value: &str) -> bool {
-    match (verb, about) {
-        (PANEL, _) => state.set_open(PANEL, !state.is_open(PANEL)),
-        ("close", PANEL) => state.set_open(PANEL, false),
-        _ => return false,
-    }
-    true
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
 
+    use headroom_core::link::Tab;
     use headroom_core::memory::Basis;
     use headroom_text::Language;
 
-    use super::{Found, PANEL, all_plans};
+    use super::{Found, all_plans};
     use crate::engine::Step;
     use crate::replays::Replays;
     use crate::state::State;
@@ -179,7 +147,7 @@ mod tests {
         let (mut found, mut replays) = (Found::default(), Replays::default());
         assert_eq!(found.step(&state, &mut replays), Step::Done, "nothing is found out for a closed gallery");
         assert!(found.plans.is_empty());
-        state.set_open(PANEL, true);
+        state.show_tab(Tab::Scenarios);
         let mut steps = (1..100_000).map(|_| found.step(&state, &mut replays));
         assert!(steps.any(|step| step == Step::Changed));
         assert_eq!(found.plans.len(), all_plans().count());

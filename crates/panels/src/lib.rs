@@ -13,6 +13,7 @@
 //!   is about another plan says that it is computing.
 
 mod advice;
+mod beside;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 mod desk;
@@ -32,5 +33,6 @@ mod reader;
 mod replays;
 mod result;
 mod state;
+mod tabs;
 
 pub use engine::{Engine, Turn};

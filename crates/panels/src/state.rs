@@ -3,7 +3,7 @@
 use headroom_core::advise::difference::{Changed, changed};
 use headroom_core::advise::fill::Target;
 use headroom_core::job::Job;
-use headroom_core::link::{self, Decoded, Link, Shown, View};
+use headroom_core::link::{self, Decoded, Link, Shown, Tab, View};
 use headroom_core::plan::{self, Plan, Problem};
 use headroom_text::Language;
 use headroom_view::{Address, History};
@@ -55,6 +55,10 @@ pub(crate) struct State {
     pub(crate) embedded: Option<Embedded>,
     /// What the page speaks.
     pub(crate) language: Language,
+    /// The tab of the answer that is open, or was before a page took its place.
+    pub(crate) tab: Tab,
+    /// The page that stands in place of form and answer.
+    pub(crate) beside: Option<Tab>,
     /// What the link that opened the page got wrong, until the reader closes the panel.
     pub(crate) link_problems: Vec<Problem>,
     /// What the last choice changed besides, until the plan changes again.
@@ -97,6 +101,8 @@ impl State {
             page: page.to_owned(),
             embedded: None,
             language,
+            tab: Tab::Fix,
+            beside: None,
             link_problems: Vec::new(),
             adjusted: None,
             applied: None,
@@ -133,10 +139,11 @@ impl State {
 
     /// Takes the plan of an address that the browser, not an edit, brought.
     pub(crate) fn follow(&mut self, fragment: &str) {
-        if !fragment.is_empty() && self.embedded.is_none() && fragment == link::encode(&self.plan) {
+        if !fragment.is_empty() && self.embedded.is_none() && fragment == self.fragment() {
             return;
         }
         let (plan, problems) = if fragment.is_empty() {
+            (self.tab, self.beside) = (Tab::Fix, None);
             (Plan::newcomer(), Vec::new())
         } else {
             let Decoded { plan, other, shown, problems } = link::decode(fragment);
@@ -146,6 +153,9 @@ impl State {
             }
             if let Some(other) = other {
                 options::show_after(self, other);
+                if shown.tab.is_none() {
+                    self.tab = Tab::Compare;
+                }
                 self.sight = Some(options::PAIR);
             }
             (plan, problems)
@@ -153,15 +163,23 @@ impl State {
         if self.applied.as_ref().is_some_and(|applied| applied.after != plan) {
             self.applied = None;
         }
-        (self.plan, self.link_problems) = (plan, problems);
-        self.adjusted = None;
-        self.drafts.clear();
+        self.link_problems = problems;
+        if plan != self.plan {
+            self.plan = plan;
+            self.adjusted = None;
+            self.drafts.clear();
+        }
     }
 
     /// Opens the page as a link asks.
     fn show_as(&mut self, shown: &Shown) {
         if let Some(language) = shown.lang.as_deref().and_then(Language::from_tag) {
             self.language = language;
+        }
+        let tab = shown.tab.or(shown.view.map(Tab::from)).unwrap_or(Tab::Fix);
+        self.beside = tab.is_page().then_some(tab);
+        if !tab.is_page() {
+            self.tab = tab;
         }
         self.sight = shown.view.and_then(|view| match view {
             View::Verdict => None,
@@ -184,14 +202,38 @@ impl State {
         self.plan = after;
         let plan = &self.plan;
         self.drafts.retain(|draft| text_of(plan, draft.field) == draft.plan_text);
-        let fragment = match &self.embedded {
-            None => link::encode(&self.plan),
-            Some(Embedded { view, inputs }) => {
-                let shown = Shown { view: *view, inputs: inputs.clone(), ..Shown::default() };
-                Link { plan: self.plan.clone(), other: None, shown }.encode()
-            }
+        self.address = Some(Address { fragment: self.fragment(), history });
+    }
+
+    /// What the address says after `#`: the plan, and what is open.
+    fn fragment(&self) -> String {
+        let shown = match &self.embedded {
+            None => return self.fragment_at(self.beside.unwrap_or(self.tab)),
+            Some(Embedded { view, inputs }) => Shown { view: *view, inputs: inputs.clone(), ..Shown::default() },
         };
-        self.address = Some(Address { fragment, history });
+        Link { plan: self.plan.clone(), other: None, shown }.encode()
+    }
+
+    /// What it would say with `tab` open: the first one goes without saying.
+    pub(crate) fn fragment_at(&self, tab: Tab) -> String {
+        let mut fragment = link::encode(&self.plan);
+        if tab != Tab::Fix {
+            fragment.push_str("&tab=");
+            fragment.push_str(tab.name());
+        }
+        fragment
+    }
+
+    /// Opens a tab of the answer, or a page, where it is not open: a step of the history.
+    pub(crate) fn show_tab(&mut self, tab: Tab) {
+        if self.beside.unwrap_or(self.tab) == tab {
+            return;
+        }
+        self.beside = tab.is_page().then_some(tab);
+        if !tab.is_page() {
+            self.tab = tab;
+        }
+        self.address = Some(Address { fragment: self.fragment(), history: History::Step });
     }
 
     /// Changes the plan by a choice of the fields `chosen`, and other fields with it where the plan could not be estimated

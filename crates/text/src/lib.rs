@@ -11,8 +11,10 @@ mod embedding;
 mod english;
 mod fields;
 mod gallery;
+mod guide;
 mod named;
 mod options;
+mod tabs;
 mod tasks;
 mod title;
 
@@ -31,7 +33,9 @@ pub use embedding::EmbeddingTexts;
 pub use english::problem_line;
 pub use fields::{Fields, field_text};
 pub use gallery::{GalleryTexts, ScenarioText};
+pub use guide::{AccuracyPage, Entry, Guide, Section, guide};
 pub use options::{MapTexts, OptionTexts, PairTexts, SolveTexts, SummaryTexts, TierTexts};
+pub use tabs::TabTexts;
 pub use tasks::{TaskFields, TaskTexts};
 
 /// English, which the terminal speaks.
@@ -154,6 +158,9 @@ pub struct Texts {
     pub link_problems_intro: &'static str,
     pub private_note: &'static str,
     pub units_note: &'static str,
+    /// Licence of the source.
+    pub licence_note: &'static str,
+    pub tabs: TabTexts,
 
     // Form.
     pub form_title: &'static str,

@@ -6,7 +6,7 @@ use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::Closure;
 use web_sys::{Element, Event, EventTarget, HtmlInputElement, HtmlSelectElement, HtmlTextAreaElement};
 
-use crate::{address, cells, clipboard, combobox, engine, places, shell, texts, theme};
+use crate::{address, cells, clipboard, combobox, engine, places, shell, tabs, texts, theme};
 
 /// Adds a listener that stays as long as the page; with `captures`, for events that do not bubble.
 pub(crate) fn on(target: &EventTarget, name: &str, captures: bool, hear: fn(&Event)) {
@@ -35,6 +35,7 @@ pub(crate) fn listen() {
     on(&document, "submit", false, Event::prevent_default);
     combobox::listen(&document);
     cells::listen(&document);
+    tabs::listen(&document);
     texts::listen(&document);
     let followed = |_| address::followed();
     // The page is there as long as its window.

@@ -17,6 +17,7 @@ mod events;
 mod live;
 mod places;
 mod shell;
+mod tabs;
 mod texts;
 mod theme;
 mod widths;

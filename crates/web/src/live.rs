@@ -8,7 +8,7 @@ use web_sys::{
     SvgElement,
 };
 
-use crate::{clipboard, engine, places};
+use crate::{clipboard, engine, places, texts};
 
 const SVG: &str = "http://www.w3.org/2000/svg";
 
@@ -198,6 +198,7 @@ fn set(element: &Element, name: &str, value: &str) {
             }
         }
         "data-copy" => clipboard::restore(element),
+        "data-fetch-now" => texts::fetch(value.to_owned()),
         // A text that came by a link replaces what stood there, also where it came before.
         "data-brought" => set_value(element, &element.get_attribute("value").unwrap_or_default()),
         _ => {}

@@ -6,14 +6,20 @@ use leptos::prelude::*;
 const PLACES: &str = r#"
 <div class="place" data-place="skip"></div>
 <div class="place" data-place="header"></div>
-<div class="place" data-place="gallery"></div>
 <div class="place" data-place="embedding"></div>
 <div id="files" class="gallery-place" data-place="files"></div>
 <div class="place" data-place="link-problems"></div>
 <main class="page">
+<div class="place" data-place="scenarios"></div>
+<div class="place" data-place="how-it-works"></div>
+<div class="place" data-place="accuracy"></div>
+<div class="place" data-place="glossary"></div>
 <div class="form-column" data-place="form"></div>
 <div class="answer-column" id="answer" tabindex="-1">
+<div class="answer-head">
 <div class="place" data-place="verdict"></div>
+<div class="place" data-place="tabs"></div>
+</div>
 <div class="place" data-place="answer"></div>
 <div class="place" data-place="applied"></div>
 </div>

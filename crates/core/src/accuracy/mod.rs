@@ -14,9 +14,11 @@
 //! Ties keep the order of the table. Of cases that a reader could not tell apart (same settings, model, tokens and GPUs;
 //! they differ in an adapter's rank, say) the table holds one: that of the most figures, and of those the worst. The table is written by `cargo xtask validate` from `tests/validation/`.
 
+mod overview;
 mod setting;
 mod table;
 
+pub use overview::{Overview, overview};
 pub use setting::{Aspect, Setting, Sharding};
 pub use table::{Table, read, write};
 

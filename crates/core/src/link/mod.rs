@@ -14,7 +14,7 @@ mod v1;
 mod write;
 
 pub use meaning::{Decoded, Link, MAX_LINK_BYTES};
-pub use shown::{Shown, Theme, View};
+pub use shown::{Shown, Tab, Theme, View};
 
 use crate::plan::{Field, Plan, fields};
 

@@ -13,6 +13,8 @@ pub struct Shown {
     pub theme: Option<Theme>,
     /// Of an embedded plan: names of the fields that its readers may change, in the order in which they stand.
     pub inputs: Vec<&'static str>,
+    /// The tab of the answer, or the page beside it.
+    pub tab: Option<Tab>,
 }
 
 /// A part of the answer.
@@ -51,6 +53,79 @@ impl View {
     }
 }
 
+/// What is open: a tab of the answer, or a page that stands in place of form and answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tab {
+    /// What to change so that the plan fits, or uses its GPUs.
+    Fix,
+    /// The plan beside its alternatives.
+    Compare,
+    /// How far batch, length and model can go.
+    Limits,
+    /// Where every byte goes.
+    Memory,
+    /// What starts the run: files, checklist, summary.
+    Run,
+    /// Real situations as plans.
+    Scenarios,
+    /// How an estimate comes about.
+    HowItWorks,
+    /// What was measured, and how far estimates are off.
+    Accuracy,
+    /// What the words mean.
+    Glossary,
+}
+
+impl Tab {
+    /// The tabs of the answer, the first being what is open where none is named.
+    pub const ANSWER: [Self; 5] = [Self::Fix, Self::Compare, Self::Limits, Self::Memory, Self::Run];
+
+    /// The pages beside it.
+    pub const PAGES: [Self; 4] = [Self::Scenarios, Self::HowItWorks, Self::Accuracy, Self::Glossary];
+
+    /// All of both.
+    pub fn all() -> impl Iterator<Item = Self> {
+        Self::ANSWER.into_iter().chain(Self::PAGES)
+    }
+
+    /// Its name in links.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Fix => "fix",
+            Self::Compare => "compare",
+            Self::Limits => "limits",
+            Self::Memory => "memory",
+            Self::Run => "run",
+            Self::Scenarios => "scenarios",
+            Self::HowItWorks => "how-it-works",
+            Self::Accuracy => "accuracy",
+            Self::Glossary => "glossary",
+        }
+    }
+
+    /// The tab or page called `name`.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::all().find(|tab| tab.name() == name)
+    }
+
+    /// Whether it stands in place of form and answer.
+    pub fn is_page(self) -> bool {
+        Self::PAGES.contains(&self)
+    }
+}
+
+impl From<View> for Tab {
+    /// The tab in which a view stands.
+    fn from(view: View) -> Self {
+        match view {
+            View::Verdict => Self::Fix,
+            View::Comparison => Self::Compare,
+            View::Map => Self::Limits,
+            View::Phases | View::Table => Self::Memory,
+        }
+    }
+}
+
 /// Colours for a light or a dark ground.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Theme {
@@ -71,7 +146,7 @@ impl Theme {
 }
 
 /// The keys, in the order in which they are written.
-pub(super) const KEYS: [&str; 4] = ["view", "lang", "theme", "inputs"];
+pub(super) const KEYS: [&str; 5] = ["view", "lang", "theme", "inputs", "tab"];
 
 /// Longest language tag, bytes: what RFC 5646 (section 4.4.1) asks every reader of tags to take.
 const LONGEST_TAG: usize = 35;
@@ -83,6 +158,7 @@ impl Shown {
             0 => self.view.map(|view| view.name().to_owned()),
             1 => self.lang.clone(),
             2 => self.theme.map(|theme| theme.name().to_owned()),
+            4 => self.tab.map(|tab| tab.name().to_owned()),
             _ => {
                 let keys: Vec<&str> = self.inputs.iter().filter_map(|name| Some(field(name)?.link)).collect();
                 (!keys.is_empty()).then(|| keys.join(","))
@@ -115,6 +191,7 @@ impl Shown {
                 let theme = all.into_iter().find(|theme| theme.name() == text);
                 self.theme = Some(theme.ok_or_else(|| none_of(all.map(Theme::name).to_vec()))?);
             }
+            4 => self.tab = Some(Tab::named(text).ok_or_else(|| none_of(Tab::all().map(Tab::name).collect()))?),
             _ => {
                 for key in text.split(',').map(str::trim).filter(|key| !key.is_empty()) {
                     let Some(field) = fields().iter().find(|field| field.link == key || field.name == key) else {

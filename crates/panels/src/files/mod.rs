@@ -80,13 +80,18 @@ pub(crate) fn opener(page: &Page, side: &str, label: &str) -> Element {
         .attr("data-do", &["files ", side].concat())
         .flag("data-with-texts", true)
         .aria("aria-expanded", is_open)
-        .attr("aria-controls", "files")
+        .attr("aria-controls", if side == "read" { "files" } else { "export" })
         .text(label)
 }
 
-/// The panel, while it is open.
-pub(crate) fn panel(page: &Page) -> Option<Node> {
-    page.state.files.tab.map(|tab| opened(page, tab))
+/// What was pasted or dropped, while that is open.
+pub(crate) fn read(page: &Page) -> Option<Node> {
+    (page.state.files.tab == Some(Tab::Read)).then(|| opened(page, Tab::Read))
+}
+
+/// The plan as files, while they are open: a part of the tab that starts the run.
+pub(crate) fn write(page: &Page) -> Option<Node> {
+    (page.state.files.tab == Some(Tab::Write)).then(|| opened(page, Tab::Write))
 }
 
 #[inline(never)]
@@ -105,7 +110,7 @@ fn opened(page: &Page, tab: Tab) -> Node {
     let key = if tab == Tab::Read { "read" } else { "write" };
     el("section")
         .key(key)
-        .class("panel gallery files")
+        .class(if tab == Tab::Read { "panel gallery files" } else { "files" })
         .attr("aria-labelledby", TITLE)
         .markup(&[head, body, said].concat())
         .into()
@@ -133,6 +138,9 @@ fn acted(state: &mut State, about: &str, value: &str) {
         "read" | "write" => {
             let tab = if action == "read" { Tab::Read } else { Tab::Write };
             state.files.tab = if state.files.tab == Some(tab) { None } else { Some(tab) };
+            if state.files.tab == Some(Tab::Write) {
+                state.show_tab(headroom_core::link::Tab::Run);
+            }
             state.focus = state.files.tab.map(|_| TITLE);
         }
         "close" => state.files.tab = None,

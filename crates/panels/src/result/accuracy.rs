@@ -1,11 +1,13 @@
-//! "How accurate is this?": measured steps near the plan, and what their errors say about it.
+//! The page about accuracy: what all measured steps say together, those near the plan, and what their errors say about it.
 
-use headroom_core::accuracy::{self, Accuracy, Figure, Near, Table};
+use headroom_core::accuracy::{self, Accuracy, Figure, Near, Overview, Table};
 use headroom_core::memory::Basis;
-use headroom_core::units::bytes_text;
-use headroom_view::{Element, el};
+use headroom_core::units::{bytes_text, count_text};
+use headroom_text::{AccuracyPage, guide};
+use headroom_view::{Element, Node, el};
 
 use super::{column, scrolling};
+use crate::beside::{article, sections};
 use crate::figures;
 use crate::page::Page;
 
@@ -18,7 +20,7 @@ pub(crate) enum Fetched {
     /// Nobody has asked for them.
     #[default]
     Not,
-    /// They could not be fetched; the page tries again when the details are opened again.
+    /// They could not be fetched; the page tries again when they are asked for again.
     Failed,
     /// They are here.
     Here(Table<'static>),
@@ -42,27 +44,66 @@ impl Fetched {
     }
 }
 
-/// What opens under the verdict. The page fetches the file that `data-fetch` names whenever the details open, until it is
-/// here.
-pub(super) fn details(page: &Page) -> Element {
-    let words = &page.texts.accuracy;
+/// The page about accuracy: all measured steps first, then those near the plan. It asks for the file of them until that is here.
+#[inline(never)]
+pub(crate) fn panel(page: &Page) -> Option<Node> {
+    let words = &guide(page.state.language).accuracy;
     let fetched = &page.state.result;
-    let details = el("details")
-        .class("accuracy")
-        .attr("data-toggle", "open accuracy")
-        .maybe("data-fetch", (!matches!(fetched, Fetched::Here(_))).then_some(CASES))
-        .with(el("summary").text(words.title));
-    match fetched {
-        Fetched::Not => details,
-        Fetched::Failed => details.with(el("p").attr("role", "alert").text(words.not_fetched)),
-        Fetched::Here(cases) if page.state.is_open("accuracy") => details.with_all(near(page, cases)),
-        Fetched::Here(_) => details,
-    }
+    let article = article("accuracy-title", words.title);
+    let article = match fetched {
+        Fetched::Not => article
+            .attr("data-fetch-now", CASES)
+            .with(el("p").attr("role", "status").text(page.texts.gallery.computing)),
+        Fetched::Failed => article.with(el("p").attr("role", "alert").text(page.texts.accuracy.not_fetched)),
+        Fetched::Here(cases) => article
+            .with_all(overall(page, words, cases))
+            .with_all(sections(words.sections))
+            .with(el("h3").text(words.near_title))
+            .with_all(near(page, words, cases)),
+    };
+    Some(article.into())
+}
+
+/// How many steps were measured and how far estimates are off: steps on real GPUs apart from those that the allocator counted.
+fn overall(page: &Page, words: &AccuracyPage, cases: &Table<'static>) -> Vec<Element> {
+    let on_gpus = cases.cases.iter().filter(|case| case.gpu.is_some()).count();
+    let lead = (words.lead)(&count_text(cases.cases.len() as u64), &count_text(on_gpus as u64));
+    let heads = el("tr")
+        .with(column(words.column_figure, false))
+        .with(column(words.column_steps, true))
+        .with(column(words.column_median, true))
+        .with(column(words.column_95, true))
+        .with(column(words.column_worst, true));
+    let overview = accuracy::overview(cases);
+    let group = |on_gpu: bool, title: &str| {
+        let head = el("th").attr("scope", "rowgroup").attr("colspan", "5").with(el("strong").text(title));
+        let rows = overview.iter().filter(|kind| kind.on_gpu == on_gpu).map(|kind| overview_row(page, kind));
+        el("tbody").with(el("tr").with(head)).with_all(rows.collect())
+    };
+    let table = el("table")
+        .with(el("thead").with(heads))
+        .with(group(false, words.by_allocator))
+        .with(group(true, words.on_gpus));
+    vec![el("p").class("accuracy-lead").text(&lead), scrolling(words.summary_title, table)]
+}
+
+fn overview_row(page: &Page, kind: &Overview) -> Element {
+    let cell = |said: &str| el("td").class("number").text(said);
+    let share = |share: f64| format!("{:.2} %", share * 100.0);
+    let worst = if kind.worst_under < 0.0 { (page.texts.accuracy.error)(kind.worst_under) } else { "·".to_owned() };
+    el("tr")
+        .with(el("th").attr("scope", "row").text(page.texts.metric(kind.metric).label))
+        .with(cell(&count_text(kind.steps as u64)))
+        .with(cell(&share(kind.median)))
+        .with(cell(&share(kind.percentile_95)))
+        .with(cell(&worst))
 }
 
 /// The nearest measured steps, and what follows for this plan.
-fn near(page: &Page, cases: &Table<'static>) -> Vec<Element> {
-    let (Ok(job), Some(estimate)) = (page.job, page.estimate) else { return Vec::new() };
+fn near(page: &Page, of_page: &AccuracyPage, cases: &Table<'static>) -> Vec<Element> {
+    let (Ok(job), Some(estimate)) = (page.job, page.estimate) else {
+        return vec![el("p").text(of_page.not_near)];
+    };
     let words = &page.texts.accuracy;
     // The measured errors are those of replays: until this plan has its own, they say nothing about its figures.
     let band = (estimate.peak.basis == Basis::Replayed).then_some(estimate.peak.band);

@@ -11,42 +11,47 @@ mod notes;
 mod phases;
 mod verdict;
 
+use headroom_core::link::Tab;
 use headroom_view::{Element, History, Node, el};
 
 use crate::page::Page;
 use crate::state::State;
+use crate::tabs;
 
-pub(crate) use accuracy::{CASES, Fetched};
+pub(crate) use accuracy::{CASES, Fetched, panel as accuracy};
 pub(crate) use breakdown::{TITLE as BREAKDOWN_TITLE, panel as breakdown, rows as breakdown_rows};
 pub(crate) use host::panel as host;
 pub(crate) use metrics::panel as metrics;
 pub(crate) use models::panel as models;
 pub(crate) use notes::panel as notes;
 pub(crate) use phases::{TITLE as PHASES_TITLE, figure as phases_figure, panel as phases};
-pub(crate) use verdict::{embedded as embedded_verdict, line as verdict_line, panel as verdict};
+pub(crate) use verdict::{basis, embedded as embedded_verdict, line as verdict_line, panel as verdict};
 
-/// What stands below the verdict, in this order.
-const BELOW: [&str; 12] = [
-    "notes",
-    "advice",
-    "comparison",
-    "map",
-    "solve",
-    "pair",
-    "phases",
-    "models",
-    "breakdown",
-    "host",
-    "metrics",
-    "summary",
-];
+/// What stands in a tab, in this order.
+const fn within(tab: Tab) -> &'static [&'static str] {
+    match tab {
+        Tab::Compare => &["comparison", "pair"],
+        Tab::Limits => &["map", "solve"],
+        Tab::Memory => &["phases", "models", "breakdown", "host", "metrics"],
+        Tab::Run => &["run", "summary"],
+        _ => &["notes", "advice", "basis"],
+    }
+}
 
-/// Everything that is derived from the plan; nothing before a plan could be estimated.
+/// What the open tab shows; nothing before a plan could be estimated.
 pub(crate) fn answer(page: &Page) -> Option<Node> {
     page.estimate?;
     let class = if page.outcome.is_err() { "answer stale" } else { "answer" };
-    let places = BELOW.iter().map(|name| el("div").class("place").place(name)).collect();
-    Some(el("div").class(class).with_all(places).into())
+    let tab = page.state.tab;
+    let places = within(tab).iter().map(|name| el("div").key(name).class("place").place(name)).collect();
+    let panel = el("div")
+        .key(tab.name())
+        .class(class)
+        .attr("id", tabs::PANEL)
+        .attr("role", "tabpanel")
+        .attr("aria-labelledby", &tabs::id_of(tab))
+        .with_all(places);
+    Some(panel.into())
 }
 
 /// Fixes of problems, files that arrive.

@@ -1,21 +1,22 @@
 //! The verdict: one word, the figures behind it, and a meter.
 
+use headroom_core::link::Tab;
 use headroom_core::memory::{Basis, Estimate, FailedRequest};
 use headroom_core::plan::{self, Problem, ProblemKind};
 use headroom_core::units::count_text;
 use headroom_text::Texts;
 use headroom_view::{Element, Node, el};
 
-use super::accuracy;
 use crate::embedding;
 use crate::figures;
 use crate::page::Page;
 use crate::pieces::{button, class_of, copy_button, fit_icon};
+use crate::tabs;
 
 /// The panel at the head of the answer.
 pub(crate) fn panel(page: &Page) -> Option<Node> {
     let texts = page.texts;
-    let copy = copy_button(page, texts.copy_link, texts.link_copied, &page.state.link_to(page.plan()), "");
+    let copy = copy_button(page, texts.copy_link, texts.link_copied, &page.state.link_to(page.plan()), "primary");
     let basis = page.outcome.as_ref().ok().map(|estimate| estimate.peak.basis.name());
     // A verdict is this plan's own or none.
     let status = el("div").key("status").attr("role", "status").attr("aria-atomic", "true");
@@ -28,15 +29,27 @@ pub(crate) fn panel(page: &Page) -> Option<Node> {
     let waits = el("p").key("waits").class("pending-note").attr("aria-hidden", "true").text(texts.gallery.computing);
     panel = panel.with(waits);
     panel = match page.outcome {
-        Ok(estimate) => panel
-            .with(status.with_all(headline(page, estimate).into()))
-            .with(meter(page, estimate).key("meter"))
-            .with(details(page, estimate).key("details"))
-            .with(accuracy::details(page).key("accuracy")),
+        Ok(estimate) => {
+            panel.with(status.with_all(headline(page, estimate).into())).with(meter(page, estimate).key("meter"))
+        }
         Err(found) => panel.with(problems(page, found).key("problems")).with(status),
     };
     let actions = el("div").key("actions").class("actions").with(copy).with(embedding::opener(page));
     Some(panel.with(actions).into())
+}
+
+/// What the verdict stands on, and how far it can be trusted.
+pub(crate) fn basis(page: &Page) -> Option<Node> {
+    let estimate = page.estimate?;
+    let words = &page.texts.tabs;
+    let panel = el("section")
+        .class("panel basis")
+        .flag("hidden", page.outcome.is_err())
+        .attr("aria-labelledby", "basis-title")
+        .with(el("h2").attr("id", "basis-title").text(words.basis))
+        .with(details(page, estimate))
+        .with(el("p").with(tabs::leads_to(page, Tab::Accuracy, page.texts.accuracy.title)));
+    Some(panel.into())
 }
 
 /// The verdict of an embedded plan: the word, the figures and the meter.
@@ -61,13 +74,10 @@ pub(crate) fn embedded(page: &Page) -> Element {
     }
 }
 
-/// The verdict in one line, for narrow screens, where the form hides the panel; leads to it.
+/// The verdict in one line with what shares it, for narrow screens, where the form hides the panel; leads to it.
 pub(crate) fn line(page: &Page) -> Option<Node> {
     let texts = page.texts;
-    let line = el("button")
-        .attr("type", "button")
-        .class(&["verdict-line ", state_class(page)].concat())
-        .attr("data-do", "@show-result");
+    let line = el("button").attr("type", "button").attr("data-do", "@show-result");
     let line = match page.outcome {
         Ok(estimate) => {
             let fit = estimate.verdict.fit;
@@ -77,7 +87,8 @@ pub(crate) fn line(page: &Page) -> Option<Node> {
         }
         Err(_) => line.text(texts.cannot_estimate),
     };
-    Some(line.into())
+    let copy = copy_button(page, texts.copy_link, texts.link_copied, &page.state.link_to(page.plan()), "primary");
+    Some(el("div").class(&["verdict-line ", state_class(page)].concat()).with(line).with(copy).into())
 }
 
 /// The class for what the page knows now.

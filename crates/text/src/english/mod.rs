@@ -5,9 +5,11 @@ mod advice;
 mod choices;
 mod embedding;
 mod gallery;
+pub(crate) mod guide;
 mod notes;
 mod options;
 mod problems;
+mod tabs;
 mod tasks;
 mod terms;
 
@@ -37,6 +39,8 @@ pub(super) const TEXTS: Texts = Texts {
     link_problems_intro: "The page opened with everything else. What was left at its default:",
     private_note: "The plan lives in the part of the address after #, which browsers never send to a server.",
     units_note: "GiB = 2³⁰ bytes. GB = 10⁹ bytes, only where a maker states it.",
+    licence_note: "Free software under the MIT or the Apache 2.0 licence, as you prefer.",
+    tabs: tabs::TEXTS,
 
     form_title: "Plan",
     section_trainer: "Trainer",
