@@ -168,7 +168,7 @@ test("an idle GPU is filled into the band that is aimed at", async ({ page, plan
   await planner.open(IDLE);
   const share = async () => {
     await planner.settledVerdict();
-    const said = await page.getByRole("region", { name: "Verdict" }).getByText(/% of the GPU/).innerText();
+    const said = await planner.basis.getByText(/% of the GPU/).innerText();
     return Number.parseFloat(said);
   };
   let panel = await settled(page, "Use the GPU");
