@@ -1,7 +1,10 @@
 // Starts the page. A file of its own because the Content-Security-Policy allows no inline script; the names of the
 // loader that wasm-bindgen wrote and of the wasm module carry hashes, so Trunk hands them over as data attributes.
 import * as engine from "./engine.js";
+import * as memory from "./memory.js";
 
+memory.recall();
+memory.remember();
 const id = await engine.start(false);
 
 // Files that are chosen or dropped go to the engine as they are; charts become files. What that takes is fetched when it is

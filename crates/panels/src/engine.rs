@@ -109,7 +109,7 @@ const fn in_place(page: Tab, name: &'static str, draw: fn(&Page) -> Option<Node>
 const FIRST: usize = 11;
 
 /// All panels, the first ones first. Those of a tab that is not open are neither drawn nor on the page.
-const PLACES: [Place; 33] = [
+const PLACES: [Place; 34] = [
     planning("form", form::panel),
     planning("verdict", result::verdict),
     planning("verdict-line", result::verdict_line),
@@ -140,6 +140,7 @@ const PLACES: [Place; 33] = [
     in_place(Tab::HowItWorks, "how-it-works", beside::how_it_works),
     in_place(Tab::Accuracy, "accuracy", result::accuracy),
     in_place(Tab::Glossary, "glossary", beside::glossary),
+    planning("settings", frame::settings),
     always("footer", frame::footer),
     always("embedding", embedding::panel),
     always("files", files::read),
@@ -306,6 +307,7 @@ impl Engine {
                     state.sight = Some(options::PAIR);
                 }
             }
+            "word" => beside::open_word(state, about),
             "tab" => {
                 if let Some(tab) = Tab::named(about) {
                     state.show_tab(tab);

@@ -1,6 +1,6 @@
 //! What stands around form and answer: header with the pages, what was wrong with the link, footer.
 
-use headroom_core::plan::Problem;
+use headroom_core::plan::{Field, Plan, Problem, fields};
 use headroom_text::Language;
 use headroom_view::{Element, Node, el, text};
 
@@ -13,9 +13,13 @@ use crate::{files, tabs};
 pub(crate) fn header(page: &Page) -> Option<Node> {
     let texts = page.texts;
     let brand = el("div").class("brand").with(mark()).with(el("h1").text("Headroom")).with(el("p").text(texts.tagline));
+    let (can_undo, can_redo) = page.state.can_undo();
     let actions = el("div")
         .class("header-actions")
+        .with(step_button("undo", "↶", texts.undo, can_undo))
+        .with(step_button("redo", "↷", texts.redo, can_redo))
         .with(files::opener(page, "read", texts.read_files))
+        .with(recent(page))
         .with(button("start-over", texts.start_over))
         .with(choice(texts.language, languages(page)))
         .with(choice(texts.theme, themes(page)));
@@ -33,6 +37,23 @@ fn mark() -> Element {
         .with(frame)
         .with(el("path").class("mark-fill").attr("d", "M6 17h20v5a4 4 0 0 1-4 4H10a4 4 0 0 1-4-4z"))
         .with(el("path").class("mark-line").attr("d", "M6 11h20"))
+}
+
+/// A button that takes a change of the plan back or forth. It keeps the focus where there is nothing more to take.
+fn step_button(action: &str, sign: &str, name: &str, can: bool) -> Element {
+    button(action, sign).class("step-button").attr("aria-label", name).attr("title", name).aria("aria-disabled", !can)
+}
+
+/// The plans that were looked at last. The browser alone has them: `static/memory.js` fills the list when it opens.
+fn recent(page: &Page) -> Element {
+    let texts = page.texts;
+    let list = el("div")
+        .class("recent-list")
+        .with(el("ul").attr("data-recent", ""))
+        .with(el("p").class("recent-none").text(texts.recent_none))
+        .with(el("p").class("field-help").text(texts.recent_where))
+        .with(el("button").attr("type", "button").attr("data-forget", "").text(texts.recent_forget));
+    el("details").class("recent").with(el("summary").text(texts.recent)).with(list)
 }
 
 /// A list with a label that only screen readers read.
@@ -89,6 +110,32 @@ pub(crate) fn footer(page: &Page) -> Option<Node> {
     Some(el("footer").class("page-footer").with_all(paragraphs).into())
 }
 
+/// Essentials that a printed page names also where they are at their defaults.
+const ESSENTIALS: [&str; 6] = ["model", "gpu", "num_gpus", "method", "per_device_train_batch_size", "max_length"];
+
+/// The settings on paper, where the form is not printed: the essentials, and what differs from the defaults of links.
+#[inline(never)]
+pub(crate) fn settings(page: &Page) -> Option<Node> {
+    let plain = Plan::default();
+    let said = |field: &&Field| {
+        let is_open = field.value(page.plan()).is_null();
+        !is_open && (ESSENTIALS.contains(&field.name) || field.text(page.plan()) != field.text(&plain))
+    };
+    let row = |field: &Field| {
+        el("div")
+            .with(el("dt").with(el("code").text(field.name)))
+            .with(el("dd").text(&shown_text(&field.text(page.plan()))))
+    };
+    let rows = fields().iter().filter(said).map(row).collect();
+    Some(el("dl").class("settings").with_all(rows).into())
+}
+
+/// A value as far as a line of paper has room for it: a pasted model's config has thousands of letters.
+fn shown_text(text: &str) -> String {
+    const MOST: usize = 80;
+    if text.chars().count() <= MOST { text.to_owned() } else { text.chars().take(MOST).chain(['…']).collect() }
+}
+
 /// Leads past the form.
 pub(crate) fn skip_link(page: &Page) -> Option<Node> {
     let button = el("button").attr("type", "button").class("skip-link").attr("data-do", "@show-result");
@@ -105,6 +152,8 @@ pub(crate) fn act(state: &mut State, verb: &str, about: &str, value: &str) -> bo
         }
         ("close", "link-problems") => state.link_problems.clear(),
         ("start-over", _) => state.start_over(),
+        ("undo", _) => state.undo(true),
+        ("redo", _) => state.undo(false),
         _ => return false,
     }
     true

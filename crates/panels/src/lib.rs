@@ -34,5 +34,6 @@ mod replays;
 mod result;
 mod state;
 mod tabs;
+mod undo;
 
 pub use engine::{Engine, Turn};

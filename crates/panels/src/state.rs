@@ -9,6 +9,7 @@ use headroom_text::Language;
 use headroom_view::{Address, History};
 
 use crate::embed::Embedded;
+use crate::undo::Undo;
 use crate::{advice, embedding, files, form, options, result};
 
 /// What a choice changed besides the chosen fields, so that the plan can be estimated.
@@ -55,6 +56,8 @@ pub(crate) struct State {
     pub(crate) embedded: Option<Embedded>,
     /// What the page speaks.
     pub(crate) language: Language,
+    /// Plans before and after this one.
+    undo: Undo,
     /// The tab of the answer that is open, or was before a page took its place.
     pub(crate) tab: Tab,
     /// The page that stands in place of form and answer.
@@ -101,6 +104,7 @@ impl State {
             page: page.to_owned(),
             embedded: None,
             language,
+            undo: Undo::default(),
             tab: Tab::Fix,
             beside: None,
             link_problems: Vec::new(),
@@ -192,6 +196,24 @@ impl State {
         if after == self.plan {
             return;
         }
+        self.undo.leave(&self.plan, &history);
+        self.take(history, after);
+    }
+
+    /// Takes back the last change of the plan, or what was taken back last where not `back`.
+    pub(crate) fn undo(&mut self, back: bool) {
+        let plan = if back { self.undo.back(&self.plan) } else { self.undo.forth(&self.plan) };
+        if let Some(plan) = plan {
+            self.take(History::Step, plan);
+        }
+    }
+
+    /// Whether there is something to take back, and something that was.
+    pub(crate) fn can_undo(&self) -> (bool, bool) {
+        self.undo.can()
+    }
+
+    fn take(&mut self, history: History, after: Plan) {
         self.adjusted = None;
         if self.applied.as_ref().is_some_and(|applied| applied.after != after) {
             self.applied = None;

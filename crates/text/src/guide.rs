@@ -14,7 +14,7 @@ pub struct Section {
 
 /// A word and its meaning.
 pub struct Entry {
-    /// Its name in links: `peak`.
+    /// Id of the element that holds it: `word-peak`.
     pub id: &'static str,
     /// The word as the page writes it.
     pub word: &'static str,

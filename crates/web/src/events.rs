@@ -4,7 +4,7 @@ use leptos::ev;
 use leptos::prelude::{document, window_event_listener};
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::Closure;
-use web_sys::{Element, Event, EventTarget, HtmlInputElement, HtmlSelectElement, HtmlTextAreaElement};
+use web_sys::{Element, Event, EventTarget, HtmlInputElement, HtmlSelectElement, HtmlTextAreaElement, KeyboardEvent};
 
 use crate::{address, cells, clipboard, combobox, engine, places, shell, tabs, texts, theme};
 
@@ -33,6 +33,7 @@ pub(crate) fn listen() {
     // Does not bubble.
     on(&document, "toggle", true, toggled);
     on(&document, "submit", false, Event::prevent_default);
+    on(&document, "keydown", false, pressed);
     combobox::listen(&document);
     cells::listen(&document);
     tabs::listen(&document);
@@ -89,6 +90,25 @@ fn changed(event: &Event) {
         touch_group(&name);
     }
     engine::send(&action, &value);
+}
+
+/// The keys that take a change back and forth. In a text they are the browser's own.
+fn pressed(event: &Event) {
+    let Some(key) = event.dyn_ref::<KeyboardEvent>() else { return };
+    let writes = event.target().and_then(|target| target.dyn_into::<Element>().ok()).is_some_and(|element| {
+        let is_text = element.get_attribute("type").is_none_or(|kind| kind == "text");
+        element.tag_name() == "TEXTAREA" || (element.tag_name() == "INPUT" && is_text)
+    });
+    if writes || shell::is_embedded() || !(key.ctrl_key() || key.meta_key()) || key.alt_key() {
+        return;
+    }
+    let action = match (key.key().as_str(), key.shift_key()) {
+        ("z", false) => "undo",
+        ("Z" | "z", true) | ("y", false) => "redo",
+        _ => return,
+    };
+    event.prevent_default();
+    engine::send(action, "");
 }
 
 fn touch_group(name: &str) {

@@ -14,6 +14,7 @@ const PLACES: &str = r#"
 <div class="place" data-place="how-it-works"></div>
 <div class="place" data-place="accuracy"></div>
 <div class="place" data-place="glossary"></div>
+<div class="place" data-place="settings"></div>
 <div class="form-column" data-place="form"></div>
 <div class="answer-column" id="answer" tabindex="-1">
 <div class="answer-head">

@@ -45,7 +45,7 @@ export class Planner {
     this.heading = page.getByRole("heading", { level: 1 });
     this.failure = page.locator("#boot-failure");
     this.verdict = page.getByRole("region", { name: "Verdict" }).getByRole("status");
-    this.basis = page.getByRole("region", { name: "Behind the verdict" });
+    this.basis = page.getByRole("region", { name: "What it rests on" });
     this.model = page.getByRole("combobox", { name: "Model" });
     this.gpu = page.getByRole("combobox", { name: "GPU", exact: true });
     this.gallery = page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Scenarios" });

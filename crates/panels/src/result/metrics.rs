@@ -5,20 +5,21 @@ use headroom_text::FieldText;
 use headroom_view::{Element, Node, el};
 
 use super::exactly;
+use crate::beside::word;
 use crate::page::Page;
 
 /// What each tool would show at the peak.
 pub(crate) fn panel(page: &Page) -> Option<Node> {
     let (texts, peak) = (page.texts, &page.estimate?.peak);
     let figures = [
-        (&texts.metric_allocated, peak.allocated_bytes),
-        (&texts.metric_required, peak.required_bytes),
-        (&texts.metric_required_expandable, peak.required_bytes_expandable),
-        (&texts.metric_reserved, peak.reserved_bytes),
-        (&texts.metric_context, peak.context_bytes),
-        (&texts.metric_device, peak.device_bytes),
+        ("word-allocated", &texts.metric_allocated, peak.allocated_bytes),
+        ("word-required", &texts.metric_required, peak.required_bytes),
+        ("word-expandable", &texts.metric_required_expandable, peak.required_bytes_expandable),
+        ("word-reserved", &texts.metric_reserved, peak.reserved_bytes),
+        ("word-context", &texts.metric_context, peak.context_bytes),
+        ("word-overhead", &texts.metric_device, peak.device_bytes),
     ];
-    let metrics = figures.into_iter().map(|(words, bytes)| metric(page, words, bytes)).collect();
+    let metrics = figures.into_iter().map(|(id, words, bytes)| metric(page, id, words, bytes)).collect();
     let panel = el("section")
         .class("panel")
         .attr("aria-labelledby", "metrics-title")
@@ -27,10 +28,10 @@ pub(crate) fn panel(page: &Page) -> Option<Node> {
     Some(panel.into())
 }
 
-fn metric(page: &Page, words: &FieldText, bytes: u64) -> Element {
+fn metric(page: &Page, id: &str, words: &FieldText, bytes: u64) -> Element {
     el("div")
         .class("metric")
-        .with(el("dt").text(words.label))
+        .with(el("dt").with(word(id, words.label)))
         .with(exactly(page, el("dd").class("number"), bytes).text(&bytes_text(bytes)))
         .with(el("dd").class("metric-help").text(words.help))
 }

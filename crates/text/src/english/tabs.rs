@@ -19,7 +19,7 @@ pub(super) const TEXTS: TabTexts = TabTexts {
     answer: "Answer",
     pages: "Pages",
     planner: "Planner",
-    basis: "Behind the verdict",
+    basis: "What it rests on",
     files_title: "Files for this plan",
     files_intro: "Configuration for your trainer, launcher and DeepSpeed, the launch command, and a callback that checks the memory of the run.",
     files_open: "Export",
