@@ -189,6 +189,7 @@ test.describe("on a phone", () => {
     await planner.open("v=1&num_gpus=8");
     await planner.solveFor("Batch per GPU");
     await page.getByRole("button", { name: "Keep this plan as “before”" }).click();
+    await planner.unfold();
     await page.locator("#field-lora-r").fill("64");
     await expect(planner.pair.getByRole("table").first()).toBeVisible();
     const width = await page.evaluate(() => document.documentElement.scrollWidth);

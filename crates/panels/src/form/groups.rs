@@ -32,11 +32,7 @@ pub(super) fn group(page: &Page, key: &str, title: &str, fields: Vec<Element>) -
 /// The keys of the fields, and of the models beside the policy, within `element`: those are their names.
 fn keys_within<'a>(element: &'a Element, keys: &mut Vec<&'a str>) {
     let class = element.attribute("class").unwrap_or_default();
-    if class == "field"
-        || class.starts_with("field ")
-        || class.starts_with("model-row")
-        || class.contains("switch-field")
-    {
+    if class == "field" || class.starts_with("field ") || class == "model-row" {
         keys.push(&element.key);
     }
     if let Content::Children(children) = &element.content {
