@@ -81,11 +81,13 @@ fn stepped(event: &Event) {
     };
     let Some(target) = event.target().and_then(|target| target.dyn_into::<HtmlInputElement>().ok()) else { return };
     let slider =
-        target.parent_element().and_then(|box_| box_.query_selector(":scope > input[type=range]").ok().flatten());
+        target.parent_element().and_then(|around| around.query_selector(":scope > input[type=range]").ok().flatten());
     let slider = slider.and_then(|slider| slider.dyn_into::<HtmlInputElement>().ok());
     let Some(slider) = slider.filter(|slider| *slider != target) else { return };
     event.prevent_default();
-    let _ = if by > 0 { slider.step_up() } else { slider.step_down() };
+    let place: i32 = slider.value().parse().unwrap_or_default();
+    // It keeps within its bounds by itself.
+    slider.set_value(&place.saturating_add(by).to_string());
     if let Some(action) = slider.get_attribute("data-type") {
         engine::send(&action, &slider.value());
     }
