@@ -97,6 +97,7 @@ test("choosing GRPO says which fields changed with it, and takes it back", async
 
 test("a value that nothing can make possible is not shown as chosen", async ({ page, planner }) => {
   await planner.open("v=1&gpu=t4");
+  await planner.unfold();
   const attention = page.getByRole("combobox", { name: "Attention", exact: true });
   await attention.selectOption("flash_attention_2");
   await expect(attention).toHaveValue("sdpa");

@@ -8,6 +8,7 @@ test("a click on a bar makes it the plan", async ({ planner }) => {
   await bar.click();
   await expect(bar).toHaveAttribute("aria-pressed", "true");
   await expect(planner.choice("Method", /Full/)).toBeChecked();
+  await planner.unfold();
   await expect(planner.choice("ZeRO stage", /^3/)).toBeChecked();
   await expect.poll(() => planner.fragment()).toContain("method=full");
 });

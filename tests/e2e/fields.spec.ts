@@ -38,11 +38,13 @@ test("a contradiction is fixed by one click", async ({ page, planner }) => {
   await planner.open("v=1&offload_param=cpu");
   await page.getByRole("button", { name: "Set zero_stage to 3" }).click();
   await expect(planner.verdict).toContainText("GiB");
+  await planner.unfold();
   await expect(planner.choice("ZeRO stage", /^3/)).toBeChecked();
 });
 
 test("another framework takes along what it does not have, and says so", async ({ page, planner }) => {
   await planner.open("v=1&num_gpus=8&zero_stage=2&offload_optimizer=cpu");
+  await planner.unfold();
   await page.getByLabel("Framework").selectOption("ddp");
   const note = page.getByRole("status").filter({ hasText: "Changed with it" });
   await expect(note).toContainText("zero_stage 2 → 0");
@@ -56,6 +58,7 @@ test("another framework takes along what it does not have, and says so", async (
 test("what a link contradicts is fixed one by one", async ({ page, planner }) => {
   await planner.open("v=1&num_gpus=8&framework=ddp&zero_stage=2&offload_optimizer=cpu");
   await page.getByRole("button", { name: "Set zero_stage to 0" }).click();
+  await planner.unfold();
   await page.getByRole("switch", { name: "Optimizer state in host memory" }).click();
   await expect(planner.verdict).toContainText("GiB");
   await expect(page.getByRole("group", { name: "ZeRO stage" })).toHaveCount(0);

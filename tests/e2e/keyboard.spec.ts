@@ -38,7 +38,7 @@ test("the whole page can be reached by Tab, in the order it is read", async ({ p
     if (name.includes("LoRA, ZeRO-3:")) break;
   }
   const at = (part: string) => seen.findIndex((name) => name.includes(part));
-  const order = ["Skip to the verdict", "Glossary", "Model", "Number of GPUs", "Sequence length", "Copy link", "Compare", "LoRA, ZeRO-3:"];
+  const order = ["Skip to the verdict", "Glossary", "Trainer", "Model", "Number of GPUs", "Sequence length", "Copy link", "Compare", "LoRA, ZeRO-3:"];
   const places = order.map(at);
   expect(places).not.toContain(-1);
   expect(places).toEqual([...places].sort((a, b) => a - b));
@@ -84,4 +84,93 @@ test("the verdict stays in sight above what is read", async ({ page, planner }) 
   await expect(planner.verdict).toBeInViewport();
   await expect(page.getByRole("tab", { name: "Memory" })).toBeInViewport();
   await expect(planner.copyLink).toBeInViewport();
+});
+
+test("an address brings the groups back to what its trainer gives, by keyboard, and the focus stays in the form", async ({ page, planner }) => {
+  await planner.openAsNewcomer();
+  await planner.unfold();
+  await planner.number("LoRA rank").fill("64");
+  const back = page.getByRole("button", { name: "Reset LoRA rank to 16" });
+  await expect(back).toHaveCount(1);
+  await page.keyboard.press("Tab");
+  await expect(back).toBeFocused();
+  await page.keyboard.press("Enter");
+  await expect(planner.number("LoRA rank")).toHaveValue("16");
+  await expect(planner.number("LoRA rank")).toBeFocused();
+  // The same from the folded group.
+  await page.keyboard.press("ArrowUp");
+  await expect(planner.number("LoRA rank")).toHaveValue("32");
+  await page.getByRole("heading", { name: "Training", exact: true }).click();
+  await back.focus();
+  await page.keyboard.press("Enter");
+  await expect.poll(() => planner.fragment()).not.toContain("r=32");
+  expect(await page.evaluate(() => document.activeElement!.id)).toBe("group-training");
+});
+
+test("up and down in a number go along its slider's stops", async ({ page, planner }) => {
+  await planner.open();
+  await planner.number("Sequence length").focus();
+  await page.keyboard.press("ArrowUp");
+  await expect(planner.number("Sequence length")).toHaveValue("1280");
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowDown");
+  await expect(planner.number("Sequence length")).toHaveValue("896");
+  // The slider is no stop of its own.
+  await page.keyboard.press("Shift+Tab");
+  await expect(planner.number("Batch per GPU")).toBeFocused();
+});
+
+/** Most keys that the journey below may take. */
+const MOST_KEYS = 40;
+
+test("a LoRA that runs out of memory on a 4090 is made to fit and shared by keyboard alone", async ({ page, planner, context }) => {
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  let keys = 0;
+  const press = async (key: string) => {
+    keys += 1;
+    await page.keyboard.press(key);
+  };
+  const type = async (text: string) => {
+    keys += text.length;
+    await page.keyboard.type(text);
+  };
+  /** Goes on to what `is` the wanted element by its accessible words. */
+  const tabTo = async (words: RegExp) => {
+    for (let steps = 0; steps < 40; steps++) {
+      const name = await page.evaluate(() => {
+        const element = document.activeElement as HTMLInputElement | null;
+        return element?.getAttribute("aria-label") ?? element?.labels?.[0]?.textContent ?? element?.textContent ?? "";
+      });
+      if (words.test(name.trim())) return;
+      await press("Tab");
+    }
+    throw new Error(`${words} is not reached by Tab`);
+  };
+  await planner.openAsNewcomer();
+  await press("Tab");
+  await tabTo(/^Skip to the plan$/);
+  await press("Enter");
+  await tabTo(/^Model$/);
+  await type("qwen3-8b");
+  await press("Enter");
+  await tabTo(/^LoRA/);
+  await tabTo(/^GPU$/);
+  await type("4090");
+  await press("Enter");
+  await tabTo(/^Skip to the verdict$/);
+  await press("Enter");
+  expect(await planner.settledVerdict()).toContain("Does not fit");
+  await page.locator("section.advice[aria-busy=false]").waitFor();
+  await tabTo(/^Apply (all|this)/);
+  await press("Enter");
+  await expect(page.getByRole("heading", { name: /^Applied/ })).toBeFocused();
+  expect(await planner.settledVerdict()).toContain("Fits");
+  await tabTo(/^Copy link/);
+  await press("Enter");
+  const link = await page.evaluate(() => navigator.clipboard.readText());
+  console.log(`journey by keyboard: ${keys} keys`);
+  expect(keys).toBeLessThanOrEqual(MOST_KEYS);
+  const other = await context.newPage();
+  await other.goto(link);
+  await expect(other.getByRole("combobox", { name: "Model" })).toHaveValue("Qwen/Qwen3-8B");
 });

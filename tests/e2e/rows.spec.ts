@@ -1,18 +1,13 @@
 import type { Page } from "@playwright/test";
-
 import { expect, test } from "./test";
 
 const TRL = "v=1&trainer=trl&trainer_version=1.16.0&mixed_precision=bf16&torch_dtype=float32&gradient_checkpointing=true";
-
-/** Opens the section of what is rarely touched. */
-async function openAdvanced(page: Page): Promise<void> {
-  await page.getByRole("group").filter({ hasText: "Advanced" }).getByRole("heading", { name: "Advanced" }).click();
-}
 
 const field = (page: Page, name: string) => page.locator(`#field-${name}`);
 
 test("activation offloading is offered where the trainer has it, and shows what the host holds", async ({ page, planner }) => {
   await planner.openAsNewcomer();
+  await planner.unfold();
   const offloading = page.getByRole("switch", { name: "Activation offloading" });
   await expect(offloading).not.toBeChecked();
   const before = await planner.settledVerdict();
@@ -35,7 +30,7 @@ test("activation offloading is offered where the trainer has it, and shows what 
 
 test("the loss says what the trainer takes, and offers what it has", async ({ page, planner }) => {
   await planner.openAsNewcomer();
-  await openAdvanced(page);
+  await planner.unfold();
   const loss = field(page, "loss_implementation");
   const open = loss.locator("option:checked");
   await expect(open).toHaveText("as the trainer decides · Fused LM head");
@@ -55,7 +50,7 @@ test("the loss says what the trainer takes, and offers what it has", async ({ pa
 
 test("tokens in the loss are asked for where only these reach the head", async ({ page, planner }) => {
   await planner.open(`${TRL}&per_device_train_batch_size=4&max_length=4096`);
-  await openAdvanced(page);
+  await planner.unfold();
   const tokens = planner.number("Tokens in the loss");
   await expect(tokens).toHaveValue("");
   await tokens.fill("0");
@@ -70,7 +65,7 @@ test("tokens in the loss are asked for where only these reach the head", async (
 
 test("packing brings its strategy, and lays batches end to end by itself", async ({ page, planner }) => {
   await planner.open(TRL);
-  await openAdvanced(page);
+  await planner.unfold();
   const free = page.getByRole("switch", { name: "Padding-free" });
   await expect(free).toBeVisible();
   await expect(field(page, "packing_strategy")).toHaveCount(0);
@@ -85,6 +80,7 @@ test("GRPO's loss types are a choice of GRPO", async ({ page, planner }) => {
   await planner.openAsNewcomer();
   await expect(field(page, "loss_type")).toHaveCount(0);
   await page.getByRole("combobox", { name: "Task" }).selectOption("grpo");
+  await planner.unfold();
   const type = field(page, "loss_type");
   await expect(type.locator("option:checked")).toHaveText("as the trainer decides · dapo");
   await expect(type.locator("option[value=chunked_nll]")).toHaveAttribute("hidden", "");
@@ -94,7 +90,7 @@ test("GRPO's loss types are a choice of GRPO", async ({ page, planner }) => {
 
 test("FSDP1 has its own keys, and a 4-bit base its storage dtype", async ({ page, planner }) => {
   await planner.open("v=1&num_gpus=4&method=qlora&trainer=trl&trainer_version=1.16.0&mixed_precision=bf16");
-  await openAdvanced(page);
+  await planner.unfold();
   const storage = field(page, "quantization-bnb_4bit_quant_storage");
   await expect(storage).toHaveCount(0);
   await page.getByLabel("Framework").selectOption("fsdp1");
@@ -115,17 +111,19 @@ test("FSDP1 has its own keys, and a 4-bit base its storage dtype", async ({ page
 
 test("parameters beside linear layers are asked for where there are experts", async ({ page, planner }) => {
   await planner.open("v=1&model=Qwen/Qwen3-4B&method=lora");
-  await openAdvanced(page);
+  await planner.unfold();
   const parameters = planner.number("Target parameters");
   await expect(parameters).toHaveCount(0);
   await planner.open("v=1&model=Qwen/Qwen3-30B-A3B&method=lora");
   await page.reload();
-  await openAdvanced(page);
+  await planner.unfold();
   await expect(parameters).toBeVisible();
 });
 
-test("the form's new rows speak Chinese", async ({ page }) => {
+test("the form's new rows speak Chinese", async ({ page, planner }) => {
   await page.goto(`./?lang=zh#${TRL}`);
+  await planner.runs();
+  await planner.unfold();
   await expect(page.getByRole("switch", { name: "激活值卸载" })).toBeVisible();
   await expect(page.locator("#field-loss_implementation option:checked")).toHaveText("由训练器决定 · 融合输出头");
 });

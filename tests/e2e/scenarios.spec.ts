@@ -81,9 +81,10 @@ test("the peak of reinforcement is named in plain words", async ({ page, planner
 test("fields of a task show for it and hide for others", async ({ page, planner }) => {
   await planner.open();
   const task = page.getByRole("combobox", { name: "Task" });
-  const section = page.getByRole("region", { name: "Preference and reinforcement" });
+  const section = page.getByRole("heading", { name: "Preference and reinforcement" });
   await expect(section).toHaveCount(0);
   await task.selectOption("grpo");
+  await planner.unfold();
   await expect(planner.number("Answers to each prompt")).toBeVisible();
   await expect(planner.number("Sequence length")).toHaveCount(0);
   await expect(planner.number("Share of the GPU")).toHaveCount(0);
@@ -103,6 +104,7 @@ test("fields of a task show for it and hide for others", async ({ page, planner 
 
 test("what does not divide is fixed by a click", async ({ page, planner }) => {
   await planner.open("v=1&task=grpo&per_device_train_batch_size=8&num_generations=8&steps_per_generation=1");
+  await planner.unfold();
   await planner.number("Answers to each prompt").fill("5");
   const fix = page.getByRole("button", { name: "Set rollout.num_generations to 4" });
   await expect(page.getByRole("button", { name: "Set rollout.num_generations to 8" })).toBeVisible();

@@ -2,6 +2,7 @@ import { expect, test } from "./test";
 
 test("a newcomer starts with TRL's newest version and its defaults", async ({ page, planner }) => {
   await planner.openAsNewcomer();
+  await planner.unfold();
   await expect(page.getByRole("combobox", { name: "Trainer", exact: true })).toHaveValue("trl");
   await expect(page.getByRole("combobox", { name: "Trainer version" })).toHaveValue("1.16.0");
   await expect(page.getByRole("switch", { name: /checkpointing/i })).toBeChecked();
@@ -10,6 +11,7 @@ test("a newcomer starts with TRL's newest version and its defaults", async ({ pa
 
 test("another trainer brings its defaults, says which, and leaves what was chosen", async ({ page, planner }) => {
   await planner.openAsNewcomer();
+  await planner.unfold();
   const batch = planner.number("Batch per GPU");
   await batch.fill("3");
   await batch.press("Enter");
@@ -39,6 +41,7 @@ test("a link holds the trainer, its version and what it chose", async ({ page, p
   await expect.poll(() => page.url()).toContain("trainer=trl");
   expect(page.url()).toContain("trainer_version=1.0.0");
   await page.reload();
+  await planner.unfold();
   await expect(page.getByRole("combobox", { name: "Trainer version" })).toHaveValue("1.0.0");
   await expect(page.getByRole("switch", { name: /checkpointing/i })).toBeChecked();
 });

@@ -26,6 +26,7 @@ test("a GPU of one's own is described by its memory", async ({ planner }) => {
 test("the effective batch is shown with its factors", async ({ page, planner }) => {
   await planner.open();
   await planner.number("Batch per GPU").fill("4");
+  await planner.unfold();
   await planner.number("Gradient accumulation").fill("2");
   await planner.number("Number of GPUs").fill("8");
   await expect(page.getByText("4 × 2 × 8 = 64 sequences a step")).toBeVisible();

@@ -370,7 +370,7 @@ impl Engine {
             address: self.state.address.take(),
             title: std::mem::take(&mut self.has_new_title).then(|| self.title.clone()),
             panels: Vec::new(),
-            focus: self.state.focus.take().map(str::to_owned),
+            focus: self.state.focus.take().map(str::to_owned).or_else(|| self.state.form.focus.take()),
             sight: self.state.sight.take().map(str::to_owned),
             more,
         };
@@ -526,7 +526,11 @@ impl Engine {
                 return step;
             }
         }
-        self.gallery()
+        // What stands beside the form's fields can wait for all else.
+        match found.levers.look(&mut work) {
+            Step::Done => self.gallery(),
+            step => step,
+        }
     }
 
     /// The next piece of what an embedded plan shows.

@@ -2,7 +2,7 @@
 
 use headroom_core::plan::{Field, Plan, Problem, fields};
 use headroom_text::Language;
-use headroom_view::{Element, Node, el, text};
+use headroom_view::{Element, Node, el};
 
 use crate::page::Page;
 use crate::pieces::button;
@@ -136,10 +136,11 @@ fn shown_text(text: &str) -> String {
     if text.chars().count() <= MOST { text.to_owned() } else { text.chars().take(MOST).chain(['…']).collect() }
 }
 
-/// Leads past the form.
+/// Leads past the form, and past the header to it.
 pub(crate) fn skip_link(page: &Page) -> Option<Node> {
-    let button = el("button").attr("type", "button").class("skip-link").attr("data-do", "@show-result");
-    Some(button.child(text(page.texts.skip_to_result)).into())
+    let to_result = button("@show-result", page.texts.skip_to_result).class("skip-link");
+    let to_form = button("@show-form", page.texts.form.skip_to_form).class("skip-link");
+    Some(el("div").with(to_result).with(to_form).into())
 }
 
 /// Language, what is closed, starting over.

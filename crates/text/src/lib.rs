@@ -10,6 +10,7 @@ mod chinese;
 mod embedding;
 mod english;
 mod fields;
+mod form;
 mod gallery;
 mod guide;
 mod named;
@@ -32,6 +33,7 @@ pub use advice::AdviceTexts;
 pub use embedding::EmbeddingTexts;
 pub use english::problem_line;
 pub use fields::{Fields, field_text};
+pub use form::FormTexts;
 pub use gallery::{GalleryTexts, ScenarioText};
 pub use guide::{AccuracyPage, Entry, Guide, Section, guide};
 pub use options::{MapTexts, OptionTexts, PairTexts, SolveTexts, SummaryTexts, TierTexts};
@@ -170,17 +172,14 @@ pub struct Texts {
 
     // Form.
     pub form_title: &'static str,
-    pub section_trainer: &'static str,
-    pub section_model: &'static str,
-    pub section_hardware: &'static str,
     pub section_method: &'static str,
-    pub section_batch: &'static str,
     pub section_savers: &'static str,
     pub section_parallel: &'static str,
     pub section_advanced: &'static str,
     pub advanced_general: &'static str,
     pub advanced_lora: &'static str,
     pub fields: Fields,
+    pub form: FormTexts,
     pub last_good_stays: &'static str,
     pub no_match: &'static str,
     pub no_gpu_match: &'static str,

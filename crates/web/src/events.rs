@@ -30,6 +30,7 @@ pub(crate) fn listen() {
     on(&document, "click", false, clicked);
     on(&document, "input", false, typed);
     on(&document, "change", false, changed);
+    on(&document, "keydown", false, stepped);
     // Does not bubble.
     on(&document, "toggle", true, toggled);
     on(&document, "submit", false, Event::prevent_default);
@@ -49,6 +50,7 @@ fn clicked(event: &Event) {
     match action.as_str() {
         "@copy" => clipboard::copy_of(&element),
         "@show-result" => shell::show_answer(),
+        "@show-form" => shell::show_form(),
         _ => {
             if element.has_attribute("data-with-texts") {
                 texts::send_all();
@@ -67,6 +69,28 @@ fn typed(event: &Event) {
     } else if let Some((element, action)) = around(event, "data-type") {
         places::touch(&element);
         engine::send(&action, &value_of(&element));
+    }
+}
+
+/// Up and down in a number with a slider beside it go to the slider's next stop: together they are one stop for the keyboard.
+fn stepped(event: &Event) {
+    let Some(key) = event.dyn_ref::<KeyboardEvent>().map(KeyboardEvent::key) else { return };
+    let by = match key.as_str() {
+        "ArrowUp" => 1,
+        "ArrowDown" => -1,
+        _ => return,
+    };
+    let Some(target) = event.target().and_then(|target| target.dyn_into::<HtmlInputElement>().ok()) else { return };
+    let slider =
+        target.parent_element().and_then(|around| around.query_selector(":scope > input[type=range]").ok().flatten());
+    let slider = slider.and_then(|slider| slider.dyn_into::<HtmlInputElement>().ok());
+    let Some(slider) = slider.filter(|slider| *slider != target) else { return };
+    event.prevent_default();
+    let place: i32 = slider.value().parse().unwrap_or_default();
+    // It keeps within its bounds by itself.
+    slider.set_value(&place.saturating_add(by).to_string());
+    if let Some(action) = slider.get_attribute("data-type") {
+        engine::send(&action, &slider.value());
     }
 }
 

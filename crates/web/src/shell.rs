@@ -55,6 +55,12 @@ pub(crate) fn show_answer() {
     }
 }
 
+/// Moves to the first field of the form.
+pub(crate) fn show_form() {
+    // It is always there.
+    let _ = focus("field-trainer-name");
+}
+
 /// Scrolls to the element with this id; `false` where there is none.
 pub(crate) fn bring_into_sight(id: &str) -> bool {
     let element = document().get_element_by_id(id);

@@ -95,6 +95,14 @@ export class Planner {
     return this.verdict.innerText();
   }
 
+  /** Opens every folded group of the form. */
+  async unfold(): Promise<void> {
+    await this.page.locator("form.form").evaluate((form) => {
+      for (const group of form.querySelectorAll<HTMLDetailsElement>("section > details")) group.open = true;
+    });
+    await this.page.locator("html:not([data-pending])").waitFor();
+  }
+
   /** Chooses from a searchable list, as one does with the mouse. */
   async pick(list: Locator, typed: string, name: string | RegExp): Promise<void> {
     await list.click();

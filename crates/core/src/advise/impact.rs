@@ -5,7 +5,7 @@ use super::oracle::{FitOracle, Judgement, saved_bytes};
 use crate::job::Job;
 use crate::order;
 use crate::plan::Plan;
-use crate::speed::{self, Range};
+use crate::speed::{self, Range, StepTime};
 
 /// What one lever does to a plan.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,30 +28,47 @@ const MIN_SHOWN_SAVING_BYTES: u64 = 1 << 20;
 /// Ratios of step times closer to 1 than this say the same.
 const SAME_TIME: f64 = 0.005;
 
+/// What levers are held against: the job as it is.
+#[derive(Debug)]
+pub struct Baseline {
+    need_bytes: u64,
+    time: StepTime,
+}
+
+impl Baseline {
+    /// That of `job`; `None` where `oracle` has no answer yet.
+    pub fn of(job: &Job, oracle: &dyn FitOracle) -> Option<Self> {
+        Some(Self { need_bytes: oracle.judge(job)?.need_bytes, time: speed::step_time(job) })
+    }
+
+    /// What `lever` does to `job`, of which this is the baseline; `None` where it cannot be pulled or changes nothing.
+    pub fn impact(&self, job: &Job, lever: Lever, oracle: &dyn FitOracle) -> Option<Impact> {
+        let changed = lever.apply(job)?;
+        let judgement = oracle.judge(&changed)?;
+        let saved_bytes = saved_bytes(self.need_bytes, judgement.need_bytes);
+        let time = speed::ratio_per(&self.time, &speed::step_time(&changed), speed::Per::Sequence);
+        let matters = matches!(lever, Lever::Gpu(_))
+            || saved_bytes.unsigned_abs() >= MIN_SHOWN_SAVING_BYTES
+            || (time.expected - 1.0).abs() > SAME_TIME;
+        matters.then(|| Impact { lever, judgement, saved_bytes, time, plan: changed.into_plan() })
+    }
+}
+
+/// Levers that may do something to `job`, each by itself.
+pub fn levers(job: &Job) -> Vec<Lever> {
+    candidates(job)
+}
+
+/// Puts the largest saving first.
+pub fn sort_by_saving(impacts: &mut [Impact]) {
+    order::sort(impacts, |one, other| other.saved_bytes.cmp(&one.saved_bytes));
+}
+
 /// Every lever that changes what `job` needs or how long it takes, alone, the largest saving first.
 pub fn impacts(job: &Job, oracle: &dyn FitOracle) -> Vec<Impact> {
-    let Some(base) = oracle.judge(job) else { return Vec::new() };
-    let time = speed::step_time(job);
-    let mut impacts: Vec<Impact> = candidates(job)
-        .into_iter()
-        .filter_map(|lever| {
-            let changed = lever.apply(job)?;
-            let judged = oracle.judge(&changed)?;
-            Some(Impact {
-                lever,
-                judgement: judged,
-                saved_bytes: saved_bytes(base.need_bytes, judged.need_bytes),
-                time: speed::ratio_per(&time, &speed::step_time(&changed), speed::Per::Sequence),
-                plan: changed.into_plan(),
-            })
-        })
-        .collect();
-    let matters = |impact: &Impact| {
-        let gpu = matches!(impact.lever, Lever::Gpu(_));
-        gpu || impact.saved_bytes.unsigned_abs() >= MIN_SHOWN_SAVING_BYTES
-            || (impact.time.expected - 1.0).abs() > SAME_TIME
-    };
-    impacts.retain(matters);
-    order::sort(&mut impacts, |one, other| other.saved_bytes.cmp(&one.saved_bytes));
+    let Some(base) = Baseline::of(job, oracle) else { return Vec::new() };
+    let mut impacts: Vec<Impact> =
+        levers(job).into_iter().filter_map(|lever| base.impact(job, lever, oracle)).collect();
+    sort_by_saving(&mut impacts);
     impacts
 }

@@ -22,7 +22,7 @@ pub mod tiers;
 mod waterfall;
 
 pub use hardware::Hardware;
-pub use impact::{Impact, impacts};
+pub use impact::{Baseline, Impact, impacts, levers, sort_by_saving};
 pub use lever::{Level, Lever, has_wide_adapters};
 pub use oracle::{FitOracle, Heuristic, Judgement, Remembering, Replayed, ReplayedIfClose, usual_host};
 pub use waterfall::{Change, Stage, steps_between, waterfall};

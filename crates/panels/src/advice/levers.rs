@@ -1,7 +1,7 @@
 //! Levers as what one writes to pull them, and the table of every change by itself.
 
 use headroom_core::advise::code::lever_code;
-use headroom_core::advise::{Heuristic, Impact, Lever, impacts};
+use headroom_core::advise::{self, Baseline, Heuristic, Impact, Lever, impacts};
 use headroom_core::plan::Plan;
 use headroom_text::Texts;
 use headroom_view::{Element, el, escape};
@@ -26,17 +26,57 @@ pub(crate) struct Found {
     /// Whether their figures come from replays: differences between a replay and a figure that was there at once would say
     /// nothing, so all are of one kind, then all of the other.
     is_final: bool,
+    /// The look that is under way.
+    looking: Option<Looking>,
+}
+
+/// A look at a plan's changes, one after the other: all at once would keep the worker from what the reader does next.
+struct Looking {
+    plan: Plan,
+    baseline: Option<Baseline>,
+    /// Still to be looked at, the next one last.
+    levers: Vec<Lever>,
+    impacts: Vec<Impact>,
+}
+
+impl Looking {
+    fn begin(work: &Work) -> Self {
+        let baseline = Baseline::of(work.job, &Heuristic);
+        let mut levers = advise::levers(work.job);
+        levers.reverse();
+        Self { plan: work.job.plan().clone(), baseline, levers, impacts: Vec::new() }
+    }
 }
 
 impl Found {
     /// What every change does at a quick look: there long before the replays of all.
     pub(crate) fn glance(&mut self, work: &mut Work) -> Step {
+        if work.state.is_open(NAME) { self.look(work) } else { Step::Done }
+    }
+
+    /// The same though the table is closed: the form says it beside its fields.
+    pub(crate) fn look(&mut self, work: &mut Work) -> Step {
         let plan = work.job.plan();
-        if !work.state.is_open(NAME) || self.is_about(plan) {
+        if self.is_about(plan) {
             return Step::Done;
         }
-        *self = Self { plan: Some(plan.clone()), impacts: impacts(work.job, &Heuristic), ..Self::default() };
+        let mut looking = match self.looking.take().filter(|looking| looking.plan == *plan) {
+            Some(looking) => looking,
+            None => Looking::begin(work),
+        };
+        if let (Some(base), Some(lever)) = (&looking.baseline, looking.levers.pop()) {
+            looking.impacts.extend(base.impact(work.job, lever, &Heuristic));
+            self.looking = Some(looking);
+            return Step::Working;
+        }
+        advise::sort_by_saving(&mut looking.impacts);
+        *self = Self { plan: Some(looking.plan), impacts: looking.impacts, ..Self::default() };
         Step::Changed
+    }
+
+    /// The changes to `plan`, as far as they are known; those to another plan say nothing about it.
+    pub(crate) fn changes_to(&self, plan: &Plan) -> &[Impact] {
+        if self.is_about(plan) { &self.impacts } else { &[] }
     }
 
     /// Replays the next change.
@@ -68,7 +108,7 @@ pub(super) fn lever_html(texts: &Texts, lever: Lever, before: &Plan, after: &Pla
 }
 
 /// What a change saves; what it takes where it saves nothing.
-pub(super) fn saved_text(bytes: i64) -> String {
+pub(crate) fn saved_text(bytes: i64) -> String {
     let size = figures::glance(bytes.unsigned_abs());
     match bytes {
         0 => size,
@@ -84,7 +124,8 @@ pub(super) fn details(page: &Page) -> Element {
     let is_current = found.is_about(page.plan());
     let is_final = is_current && found.is_final;
     let provisional = if page.state.is_open(NAME) && !is_final { words.levers_provisional } else { "" };
-    let sheet = table(page, found.plan.as_ref().unwrap_or(page.plan()), &found.impacts);
+    let impacts: &[Impact] = if page.state.is_open(NAME) { &found.impacts } else { &[] };
+    let sheet = table(page, found.plan.as_ref().unwrap_or(page.plan()), impacts);
     // Changes to another plan are not to be taken over.
     let is_stale = found.plan.is_some() && !is_current;
     el("details")

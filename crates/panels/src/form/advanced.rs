@@ -1,4 +1,4 @@
-//! What is rarely touched: closed until asked for, or until a link or a problem needs it seen.
+//! What is rarely touched.
 
 use headroom_core::job::{self, Job};
 use headroom_core::model::FeedForward;
@@ -7,11 +7,12 @@ use headroom_core::plan::{
     PackingStrategy, Plan, QuantStorage, ShardingStrategy, Task, TrainerName,
 };
 use headroom_text::{ChoiceText, NO_CHOICE, Texts};
-use headroom_view::{Element, el};
+use headroom_view::Element;
 
 use super::choice::{auto_words, or_trainer};
+use super::groups::group;
 use super::rows::Input::{self, List, ListOrTrainer, Switch, SwitchOf, Typed};
-use super::rows::{Row, group, row, row_where};
+use super::rows::{self, Row, row, row_where};
 use crate::page::Page;
 
 /// The step, whatever is trained.
@@ -174,22 +175,11 @@ const fn of_framework(framework: Framework) -> (&'static str, &'static [Row]) {
     }
 }
 
-/// Whether a problem of the plan is about one of these fields.
-fn needs_seeing(page: &Page) -> bool {
-    let concerns =
-        |field: &str| STEP.iter().chain(ADAPTERS).any(|row| row.is_of(field)) || field.starts_with("distributed.");
-    page.outcome.as_ref().is_err_and(|problems| problems.iter().any(|problem| concerns(&problem.field)))
-}
-
 /// The whole section.
 pub(super) fn section(page: &Page) -> Element {
     let (title, rows) = of_framework(page.plan().distributed.framework);
-    el("details")
-        .key("advanced")
-        .class("form-section advanced")
-        .flag("open", needs_seeing(page))
-        .with(el("summary").with(el("h3").text(page.texts.section_advanced)))
-        .with_all(group(page, "step", page.texts.advanced_general, STEP))
-        .with_all(group(page, "adapters", page.texts.advanced_lora, ADAPTERS))
-        .with_all(group(page, title, title, rows))
+    let mut fields = rows::group(page, "step", page.texts.advanced_general, STEP);
+    fields.extend(rows::group(page, "adapters", page.texts.advanced_lora, ADAPTERS));
+    fields.extend(rows::group(page, title, title, rows));
+    group(page, "advanced", page.texts.section_advanced, fields)
 }

@@ -5,7 +5,7 @@ use headroom_core::plan::{self, Kind, Plan};
 use headroom_text::{ChoiceText, Texts};
 use headroom_view::{Element, el};
 
-use super::field::{described_by, help, id_of, label, objection, place, with_unit, words};
+use super::field::{described_by, head, help, id_of, label, objection, place, with_unit, words};
 use crate::page::Page;
 use crate::state::State;
 
@@ -72,14 +72,13 @@ pub(super) fn choice_or_trainer(
     };
     let options = values_of(name).into_iter().map(option).collect();
     let action = ["choose ", name].concat();
-    select(page, name, "", objection(page, name).as_deref(), &action, options)
+    select(page, name, objection(page, name).as_deref(), &action, options)
 }
 
-/// A list of `options` that does `action`, with label, help and error; `also`: a second field that the same list sets.
+/// A list of `options` that does `action`, with label, help and error.
 pub(super) fn select(
     page: &Page,
     name: &'static str,
-    also: &str,
     error: Option<&str>,
     action: &str,
     options: Vec<Element>,
@@ -90,7 +89,7 @@ pub(super) fn select(
         .attr("aria-describedby", &described_by(name, error))
         .aria("aria-invalid", error.is_some())
         .with_all(options);
-    place(name, "", error).with(label(page, name, also)).with(select).with_all(help(page, name, error))
+    place(name, "", error).with(label(page, name)).with(select).with_all(help(page, name, error))
 }
 
 /// Buttons side by side, for a few values that deserve to be seen at once.
@@ -120,13 +119,11 @@ pub(super) fn buttons_of(page: &Page, name: &'static str, value_words: ValueWord
             .with(el("span").class("button-gloss").text(gloss))
     };
     let words = words(page, name);
-    let legend = el("legend")
-        .class("field-head")
-        .with(with_unit(el("span").class("legend-label").text(words.label), words))
-        .text(" ")
-        .with(el("code").class("field-name").text(name));
+    let legend = head("legend", with_unit(el("span").class("legend-label").text(words.label), words), page, name);
     el("fieldset")
         .key(name)
+        // Takes the focus where the button that had it is gone.
+        .attr("tabindex", "-1")
         .class(if error.is_some() { "field invalid" } else { "field" })
         .attr("id", &id_of(name))
         .attr("aria-describedby", &described_by(name, error))
@@ -154,7 +151,7 @@ pub(super) fn switch_of(page: &Page, name: &'static str, on: &str, off: &str) ->
         .attr("aria-describedby", &described_by(name, error));
     let label = el("label").attr("for", &id).class("switch").with(input);
     let label = label.with(el("span").text(words(page, name).label));
-    let head = el("div").class("field-head").with(label).with(el("code").class("field-name").text(name));
+    let head = head("div", label, page, name);
     place(name, "switch-field", error).with(head).with_all(help(page, name, error))
 }
 

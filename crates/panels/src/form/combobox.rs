@@ -335,7 +335,7 @@ pub(super) fn draw(page: &Page, at: usize) -> Element {
         .with(count)
         .with(lines);
     place(name, "combobox", error)
-        .with(label(page, name, ""))
+        .with(label(page, name))
         .with(el("div").class("combobox-box").with(input).with(popup))
         .with_all(help(page, name, error))
 }

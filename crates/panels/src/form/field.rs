@@ -4,6 +4,7 @@ use headroom_core::plan::Problem;
 use headroom_text::{FieldText, field_text};
 use headroom_view::{Element, el};
 
+use super::{effects, given};
 use crate::page::Page;
 use crate::pieces::{button, changed_lines};
 use crate::state::Adjusted;
@@ -53,16 +54,26 @@ pub(super) fn place(name: &str, classes: &str, error: Option<&str>) -> Element {
     el("div").key(name).class(&class)
 }
 
-/// Label, unit and name of a field, the label bound to the input by its id; `also`: a second field that the input sets.
-pub(super) fn label(page: &Page, name: &str, also: &str) -> Element {
+/// Label and unit of a field, the label bound to the input by its id, and what the field could do to memory.
+pub(super) fn label(page: &Page, name: &'static str) -> Element {
     let id = id_of(name);
     let words = words(page, name);
     let label = el("label").attr("for", &id).attr("id", &(id.clone() + "-label")).text(words.label);
-    let mut own_name = el("code").class("field-name").text(name);
-    if !also.is_empty() {
-        own_name = own_name.text(" + ").text(also);
+    head("div", with_unit(label, words), page, name)
+}
+
+/// The line over an input: `label`, and at its end what the field could do to memory, whose line is there before it is known.
+pub(super) fn head(tag: &'static str, label: Element, page: &Page, name: &'static str) -> Element {
+    el(tag).class("field-head").with(label).text(" ").with(effects::beside(page, name))
+}
+
+/// The fields that the input of the field called `name` sets, by their names.
+pub(super) fn set_with(name: &'static str) -> &'static [&'static str] {
+    match name {
+        // Readers think of both together.
+        "torch_dtype" => &["mixed_precision"],
+        _ => &[],
     }
-    el("div").class("field-head").with(with_unit(label, words)).with(own_name)
 }
 
 /// Adds the unit, where a field has one.
@@ -93,12 +104,16 @@ pub(super) fn adjusted_note(page: &Page, name: &str) -> Element {
         .with(button("undo-adjusted", page.texts.advice.undo))
 }
 
-/// Error, what was adjusted, and help of a field.
-pub(super) fn help(page: &Page, name: &str, error: Option<&str>) -> Vec<Element> {
+/// The way back to what the trainer gives, error, what was adjusted, name and help of a field.
+pub(super) fn help(page: &Page, name: &'static str, error: Option<&str>) -> Vec<Element> {
     let id = id_of(name);
     let error =
         error.map(|error| el("p").key("error").class("field-error").attr("id", &(id.clone() + "-error")).text(error));
-    let help = el("p").key("help").class("field-help").attr("id", &(id.clone() + "-help"));
-    let help = help.text(words(page, name).help);
-    error.into_iter().chain([adjusted_note(page, name), help]).collect()
+    let mut own_name = el("code").class("field-name").text(name);
+    for also in set_with(name) {
+        own_name = own_name.text(" + ").text(also);
+    }
+    let help = el("p").class("field-help").attr("id", &(id.clone() + "-help")).text(words(page, name).help);
+    let note = el("div").key("note").class("field-note").with(own_name).text(" ").with(help);
+    given::reset(page, name).into_iter().chain(error).chain([adjusted_note(page, name), note]).collect()
 }

@@ -27,7 +27,7 @@ pub(super) fn fields(page: &Page) -> Vec<Element> {
         fields.push(el("div").key("own-gpu").class("subfields").with_all(own));
     }
     fields.push(slid(page, "num_gpus", COUNTS));
-    // Model and GPU are often all that is to be chosen: the keyboard need not go through the rest of the form.
+    // Model, method and GPU are often all that is to be chosen: the keyboard need not go through the rest of the form.
     fields.push(button("@show-result", page.texts.skip_to_result).key("skip").class("skip-form"));
     fields
 }

@@ -61,7 +61,7 @@ fn targets(page: &Page) -> Element {
         None
     };
     place(TARGETS, "", error)
-        .with(label(page, TARGETS, ""))
+        .with(label(page, TARGETS))
         .with(select)
         .with_some(names)
         .with_all(help(page, TARGETS, error))

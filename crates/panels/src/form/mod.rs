@@ -1,11 +1,18 @@
-//! The form: one section a subject, the rarely used last.
+//! The form: whose step runs and what decides its memory, then groups for the rest.
+//!
+//! On top stands what decides the defaults of all else, trainer and task (with the method below: `Plan::adopting`). Then the
+//! essentials, which people come with and which decide most of the memory: model, method, GPU, how many, batch and length.
+//! The rest is folded, and says in its summaries what differs from what the trainer gives.
 
 mod advanced;
 mod choice;
 mod combobox;
 mod companions;
+mod effects;
 mod field;
+mod given;
 mod gpu;
+mod groups;
 mod lora;
 mod model;
 mod number;
@@ -23,6 +30,7 @@ use headroom_view::{Content, Element, History, Node, el};
 
 use crate::page::Page;
 use crate::state::State;
+use groups::group;
 
 /// What the form keeps beside the plan.
 #[derive(Default)]
@@ -33,6 +41,8 @@ pub(crate) struct Entered {
     config: own_config::OwnConfig,
     /// Whether the reader wants to name the modules that LoRA adapts.
     targets_by_name: bool,
+    /// Id of the element that is to take the focus, until the page has been told: the one that had it is gone.
+    pub(crate) focus: Option<String>,
 }
 
 /// The whole form.
@@ -42,14 +52,11 @@ pub(crate) fn panel(page: &Page) -> Option<Node> {
         .class("form")
         .attr("aria-labelledby", "form-title")
         .with(el("h2").key("title").attr("id", "form-title").class("visually-hidden").text(texts.form_title))
-        .with(section("trainer", texts.section_trainer, trainer::fields(page)))
-        .with(section("model", texts.section_model, model::fields(page)))
-        .with(section("hardware", texts.section_hardware, gpu::fields(page)))
-        .with(section("method", texts.section_method, training::method_fields(page)))
-        .with(section("batch", texts.section_batch, training::batch_fields(page)))
+        .with(el("section").key("essentials").class("form-section essentials").with(essentials(page)))
+        .with(group(page, "training", texts.section_method, training::method_fields(page)))
         .with_some(tasks::section(page))
-        .with(section("savers", texts.section_savers, training::saver_fields(page)))
-        .with(section("parallel", texts.section_parallel, parallelism::fields(page)))
+        .with(group(page, "savers", texts.section_savers, training::saver_fields(page)))
+        .with(group(page, "parallel", texts.section_parallel, parallelism::fields(page)))
         .with(advanced::section(page));
     Some(form.into())
 }
@@ -73,10 +80,16 @@ fn within(element: &Element, key: &str) -> Option<Element> {
     })
 }
 
-/// Fields under one heading; `key` tells the section apart from others.
-fn section(key: &str, title: &str, fields: Vec<Element>) -> Element {
-    let fields = el("div").class("fields").with_all(fields);
-    el("section").key(key).class("form-section").with(el("h3").text(title)).with(fields)
+/// What everyone has to say.
+fn essentials(page: &Page) -> Element {
+    el("div")
+        .class("fields")
+        .with(trainer::row(page))
+        .with_all(model::task_fields(page))
+        .with_all(model::fields(page))
+        .with(training::method(page))
+        .with_all(gpu::fields(page))
+        .with_all(training::batch_fields(page))
 }
 
 /// What the form's own actions do.
@@ -91,6 +104,7 @@ pub(crate) fn act(state: &mut State, verb: &str, about: &str, value: &str) -> bo
                 state.edit(History::Step, adjusted.before);
             }
         }
+        "reset" => return given::take(state, about),
         "choose-trainer" => trainer::choose_name(state, value),
         "choose-version" => trainer::choose_version(state, value),
         "choose-targets" => lora::choose_targets(state, value),

@@ -1,4 +1,4 @@
-//! The model: from the catalogue or by its own config.json; and the task.
+//! The model, from the catalogue or by its own config.json; and the task.
 
 use headroom_core::model::{self, CatalogueModel};
 use headroom_core::plan::{ModelChoice, Plan, Task};
@@ -15,21 +15,20 @@ use crate::page::Page;
 
 /// Class counts that people use.
 const LABELS: &[u64] = &[1, 2, 3, 5, 10, 20, 50, 100];
-/// Generated lengths that people use.
-const NEW_TOKENS: &[u64] = &[16, 32, 64, 96, 128, 192, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768];
 
-/// Model, its facts, and what is done with it.
-pub(super) fn fields(page: &Page) -> Vec<Element> {
-    let task = page.plan().task;
-    let mut fields = vec![combobox::draw(page, 0), own_config::draw(page)];
-    fields.extend(facts(page));
-    fields.push(choice(page, "task", |t, name| Task::from_name(name).map_or(NO_CHOICE, t.task)));
-    if task == Task::SequenceClassification {
+/// What runs.
+pub(super) fn task_fields(page: &Page) -> Vec<Element> {
+    let mut fields = vec![choice(page, "task", |t, name| Task::from_name(name).map_or(NO_CHOICE, t.task))];
+    if page.plan().task == Task::SequenceClassification {
         fields.push(slid(page, "num_labels", LABELS));
     }
-    if task == Task::Inference {
-        fields.push(slid(page, "rollout.new_tokens", NEW_TOKENS));
-    }
+    fields
+}
+
+/// Model and its facts.
+pub(super) fn fields(page: &Page) -> Vec<Element> {
+    let mut fields = vec![combobox::draw(page, 0), own_config::draw(page)];
+    fields.extend(facts(page));
     fields
 }
 
@@ -65,22 +64,25 @@ fn item(model: &CatalogueModel, active: &str) -> Item {
     Item { value: model.id.to_owned(), label: model.id.to_owned(), detail, group: model.group.to_owned() }
 }
 
-/// The figures that formulas speak of.
+/// The figures that formulas speak of, under the letters that they have there.
 fn facts(page: &Page) -> Option<Element> {
     let model = page.job.as_ref().ok()?.model();
-    let mut figures = vec![("L", model.num_hidden_layers()), ("h", model.hidden_size), ("V", model.vocab_size)];
-    if let Some(run) = model.layers.first() {
-        let attention = &run.layer.attention;
-        figures.extend([
-            ("a", attention.num_attention_heads),
-            ("k", attention.num_key_value_heads),
-            ("d", attention.head_dim),
-        ]);
+    let attention = model.layers.first().map(|run| &run.layer.attention);
+    let figures = [
+        ("L", Some(model.num_hidden_layers())),
+        ("h", Some(model.hidden_size)),
+        ("V", Some(model.vocab_size)),
+        ("a", attention.map(|attention| attention.num_attention_heads)),
+        ("k", attention.map(|attention| attention.num_key_value_heads)),
+        ("d", attention.map(|attention| attention.head_dim)),
+    ];
+    let mut symbols = el("ul").class("symbols");
+    for ((symbol, value), name) in figures.into_iter().zip(page.texts.form.symbols) {
+        if let Some(value) = value {
+            let said = el("li").text(name).text("\u{a0}").with(el("var").text(symbol)).text("\u{a0}");
+            symbols = symbols.with(said.with(el("b").text(&count_text(value)))).text(" ");
+        }
     }
-    let mut symbols = el("span").class("symbols");
-    for (symbol, value) in figures {
-        symbols = symbols.with(el("span").text(&[symbol, "\u{a0}", &value.to_string()].concat())).text(" ");
-    }
-    let facts = el("p").key("facts").class("facts").with(el("strong").text(&count_text(model.param_count())));
-    Some(facts.text(" ").text(page.texts.parameters).with(el("br")).with(symbols))
+    let params = el("p").with(el("strong").text(&count_text(model.param_count()))).text(" ");
+    Some(el("div").key("facts").class("facts").with(params.text(page.texts.parameters)).with(symbols))
 }

@@ -28,7 +28,7 @@ pub(super) fn number(page: &Page, name: &'static str, stops: &[u64], usual: Opti
     let slider = if stops.is_empty() { None } else { Some(slider(page, name, stops, &usual)) };
     let inputs = el("div").class(if stops.is_empty() { "typed" } else { "typed with-slider" });
     let inputs = inputs.with_some(slider).with(input(page, name, &id_of(name), error).attr("placeholder", &usual));
-    place(name, "", error).with(label(page, name, "")).with(inputs).with_all(help(page, name, error))
+    place(name, "", error).with(label(page, name)).with(inputs).with_all(help(page, name, error))
 }
 
 /// What is wrong with what stands in the input of the field called `name`: why the plan did not take it, else what the core
@@ -81,6 +81,8 @@ fn slider(page: &Page, name: &'static str, stops: &[u64], usual: &str) -> Elemen
     }
     el("input")
         .attr("type", "range")
+        // One stop for the keyboard: the arrows go from stop to stop in the box beside it.
+        .attr("tabindex", "-1")
         .attr("min", "0")
         .attr("max", &last.to_string())
         .attr("step", "1")

@@ -44,11 +44,6 @@ pub(super) const fn row_where(name: &'static str, input: Input, matters: Matters
 }
 
 impl Row {
-    /// Whether it is the row of the field called `name`.
-    pub(super) fn is_of(&self, name: &str) -> bool {
-        self.name == name
-    }
-
     /// The row, where it means something for the plan as it is.
     pub(super) fn draw(&self, page: &Page) -> Option<Element> {
         if !(self.matters)(page.plan(), page.job.as_ref().ok()) {

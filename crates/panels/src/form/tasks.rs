@@ -4,6 +4,7 @@ use headroom_core::plan::{KvCacheDtype, Plan, ReferenceKind, RolloutEngine, Task
 use headroom_view::{Element, el};
 
 use super::choice::{choice, or_trainer, switch};
+use super::groups::group;
 use super::number::{number, typed};
 use super::rows::{Row, row};
 use super::{advanced, companions};
@@ -25,9 +26,7 @@ pub(super) fn section(page: &Page) -> Option<Element> {
     if !has_fields(page.plan().task) {
         return None;
     }
-    let title = el("h3").attr("id", "task-title").text(page.texts.tasks.section);
-    let section = el("section").key("task").class("form-section").attr("aria-labelledby", "task-title");
-    Some(section.with(title).with(el("div").class("fields").with_all(fields(page))))
+    Some(group(page, "task", page.texts.tasks.section, vec![el("div").class("fields").with_all(fields(page))]))
 }
 
 /// How GRPO weighs tokens, and what CPO makes of the margin.
@@ -48,6 +47,16 @@ fn has_reference(plan: &Plan) -> bool {
     }
 }
 
+/// How long prompts and answers are, which the policy makes itself.
+pub(super) fn lengths(page: &Page) -> [Element; 2] {
+    let prompt = |plan: &Plan| plan.rollout.max_prompt_length() as f64;
+    let completion = |plan: &Plan| plan.rollout.max_completion_length() as f64;
+    [
+        number(page, "rollout.max_prompt_length", LENGTHS, Some(prompt)),
+        number(page, "rollout.max_completion_length", LENGTHS, Some(completion)),
+    ]
+}
+
 fn fields(page: &Page) -> Vec<Element> {
     let plan = page.plan();
     let task = plan.task;
@@ -55,12 +64,6 @@ fn fields(page: &Page) -> Vec<Element> {
     if has_groups(plan) {
         let usual = |plan: &Plan| plan.rollout.num_generations() as f64;
         fields.push(number(page, "rollout.num_generations", GENERATIONS, Some(usual)));
-    }
-    if plan.is_reinforcement() {
-        let prompt = |plan: &Plan| plan.rollout.max_prompt_length() as f64;
-        let completion = |plan: &Plan| plan.rollout.max_completion_length() as f64;
-        fields.push(number(page, "rollout.max_prompt_length", LENGTHS, Some(prompt)));
-        fields.push(number(page, "rollout.max_completion_length", LENGTHS, Some(completion)));
     }
     if has_groups(plan) {
         fields.push(number(page, "beta", &[], Some(|_| 0.0)));

@@ -11,13 +11,10 @@ use crate::state::State;
 const NAME: &str = "trainer.name";
 const VERSION: &str = "trainer.version";
 
-/// Whose step runs.
-pub(super) fn fields(page: &Page) -> Vec<Element> {
-    let mut fields = vec![names(page)];
-    if page.plan().trainer.name.measured().len() > 1 {
-        fields.push(versions(page));
-    }
-    fields
+/// Whose step runs, in one row.
+pub(super) fn row(page: &Page) -> Element {
+    let versions = (page.plan().trainer.name.measured().len() > 1).then(|| versions(page));
+    el("div").key("trainer").class("field-row").with(names(page)).with_some(versions)
 }
 
 fn names(page: &Page) -> Element {
@@ -28,7 +25,7 @@ fn names(page: &Page) -> Element {
         option.flag("selected", *name == chosen).text(&said(words.label, words.gloss))
     };
     let options = TrainerName::ALL.iter().map(option).collect();
-    select(page, NAME, "", objection(page, NAME).as_deref(), "choose-trainer", options)
+    select(page, NAME, objection(page, NAME).as_deref(), "choose-trainer", options)
 }
 
 /// The measured versions, newest first; a version between two of them shows as itself.
@@ -42,7 +39,7 @@ fn versions(page: &Page) -> Element {
     let option =
         |version: &String| el("option").attr("value", version).flag("selected", *version == chosen).text(version);
     let options = versions.iter().map(option).collect();
-    select(page, VERSION, "", objection(page, VERSION).as_deref(), "choose-version", options)
+    select(page, VERSION, objection(page, VERSION).as_deref(), "choose-version", options)
 }
 
 /// Takes the newest version of a trainer.

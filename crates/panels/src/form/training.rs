@@ -8,7 +8,7 @@ use headroom_view::{Element, el};
 use super::choice::{buttons, choice, select, switch};
 use super::field::objection;
 use super::number::slid;
-use super::{lora, quantization};
+use super::{lora, quantization, tasks};
 use crate::page::Page;
 use crate::state::State;
 
@@ -23,11 +23,19 @@ const LENGTHS: &[u64] = &[
     98304, 114688, 131072,
 ];
 
-/// What is trained, and in which numbers.
+/// Generated lengths that people use.
+const NEW_TOKENS: &[u64] = &[16, 32, 64, 96, 128, 192, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768];
+
+/// Which weights are trained.
+pub(super) fn method(page: &Page) -> Element {
+    buttons(page, "method", |t, name| Method::from_name(name).map_or(NO_CHOICE, t.method))
+}
+
+/// What the method leaves to choose, and in which numbers all is held.
 pub(super) fn method_fields(page: &Page) -> Vec<Element> {
     let plan = page.plan();
     let trains = plan.task != Task::Inference;
-    let mut fields = vec![buttons(page, "method", |t, name| Method::from_name(name).map_or(NO_CHOICE, t.method))];
+    let mut fields = Vec::new();
     if trains && plan.method != Method::Full {
         fields.push(lora::fields(page));
     }
@@ -37,6 +45,7 @@ pub(super) fn method_fields(page: &Page) -> Vec<Element> {
     fields.push(precision(page));
     if trains {
         fields.push(choice(page, "optim", |t, name| Optimizer::from_name(name).map_or(NO_CHOICE, t.optimizer)));
+        fields.push(slid(page, "gradient_accumulation_steps", STEPS));
     }
     fields
 }
@@ -67,7 +76,7 @@ fn precision(page: &Page) -> Element {
     };
     let options = PAIRS.iter().enumerate().map(option).collect();
     let error = objection(page, WEIGHTS).or_else(|| objection(page, AUTOCAST));
-    select(page, WEIGHTS, AUTOCAST, error.as_deref(), "pick-pair", options)
+    select(page, WEIGHTS, error.as_deref(), "pick-pair", options)
 }
 
 /// Takes one of the pairs by its index.
@@ -81,18 +90,18 @@ pub(super) fn pick_pair(state: &mut State, index: &str) {
     }
 }
 
-/// How much data at once.
+/// How much data at once: the batch, and the lengths that the task has.
 pub(super) fn batch_fields(page: &Page) -> Vec<Element> {
     let plan = page.plan();
-    let trains = plan.task != Task::Inference;
     let mut fields = vec![slid(page, "per_device_train_batch_size", BATCHES)];
-    if trains {
-        fields.push(slid(page, "gradient_accumulation_steps", STEPS));
-    }
-    if !plan.is_reinforcement() {
+    if plan.is_reinforcement() {
+        fields.extend(tasks::lengths(page));
+    } else {
         fields.push(slid(page, "max_length", LENGTHS));
     }
-    if trains {
+    if plan.task == Task::Inference {
+        fields.push(slid(page, "rollout.new_tokens", NEW_TOKENS));
+    } else {
         fields.push(effective(page));
     }
     fields

@@ -4,6 +4,7 @@ mod accuracy;
 mod advice;
 mod choices;
 mod embedding;
+mod form;
 mod gallery;
 pub(crate) mod guide;
 mod notes;
@@ -47,16 +48,13 @@ pub(super) const TEXTS: Texts = Texts {
     tabs: tabs::TEXTS,
 
     form_title: "训练方案",
-    section_trainer: "训练框架",
-    section_model: "模型",
-    section_hardware: "显卡",
     section_method: "训练方式",
-    section_batch: "批量与长度",
     section_savers: "省显存手段",
     section_parallel: "分片与卸载",
     section_advanced: "高级选项",
     advanced_general: "训练步",
     advanced_lora: "适配器",
+    form: form::TEXTS,
     fields: Fields {
         model: field("模型", "", "输入名称查找，也可以在下方提供自己模型的 config.json。"),
         trainer: field("训练框架", "", "由谁执行训练步：它决定默认值、损失的计算方式、类型转换以及保留哪些张量。"),

@@ -4,6 +4,7 @@ mod accuracy;
 mod advice;
 mod choices;
 mod embedding;
+mod form;
 mod gallery;
 pub(crate) mod guide;
 mod notes;
@@ -49,16 +50,13 @@ pub(super) const TEXTS: Texts = Texts {
     tabs: tabs::TEXTS,
 
     form_title: "Plan",
-    section_trainer: "Trainer",
-    section_model: "Model",
-    section_hardware: "GPUs",
     section_method: "Training",
-    section_batch: "Batch and length",
     section_savers: "Memory savers",
     section_parallel: "Sharding and offload",
     section_advanced: "Advanced",
     advanced_general: "Step",
     advanced_lora: "Adapters",
+    form: form::TEXTS,
     fields: Fields {
         model: field("Model", "", "Type a name, or give the config.json of your own model below."),
         trainer: field(

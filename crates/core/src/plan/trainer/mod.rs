@@ -69,6 +69,20 @@ impl Plan {
         plan
     }
 
+    /// The plan as its trainer gives it: the same trainer, task, method, model and GPUs, everything else as it is where nobody
+    /// chose it. What follows from the batch or from the dtype of the weights follows from the plan's own.
+    #[must_use]
+    pub fn as_its_trainer_gives_it(&self) -> Self {
+        let Self { per_device_train_batch_size, torch_dtype, .. } = self.with_every_default();
+        Self {
+            per_device_train_batch_size,
+            torch_dtype,
+            model: self.model.clone(),
+            gpu: self.gpu.clone(),
+            ..self.with_derived_defaults()
+        }
+    }
+
     /// Whether the trainer has `activation_offloading` for this task and its step was measured with it: a loop of one's own
     /// may move what it likes, and TRL has the argument where it trains on given answers (trl trainer/*_config.py). From 1.0
     /// to 1.6 its hooks go by addresses that they never forget: whatever comes to lie where a freed tensor was copied from

@@ -105,7 +105,7 @@ fn a_task_brings_its_fields_and_what_must_change_with_it() {
     reader.does("type beta", "0.04");
     assert!(reader.field("reference.kind").is_some());
     reader.does("choose task", "sft");
-    assert!(reader.seen("task-title").is_none());
+    assert!(reader.seen("group-task").is_none());
 }
 
 #[test]

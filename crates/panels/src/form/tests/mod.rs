@@ -3,6 +3,7 @@
 #![allow(clippy::expect_used, clippy::panic)]
 
 mod fields;
+mod groups;
 mod own_config;
 mod search;
 mod sections;

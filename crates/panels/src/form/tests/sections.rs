@@ -98,7 +98,7 @@ fn rows_come_and_go_with_what_gives_them_meaning() {
 #[test]
 fn what_is_rarely_touched_opens_where_a_problem_is() {
     let is_open = |reader: &Reader| {
-        let is_it = |element: &Element| element.attribute("class") == Some("form-section advanced");
+        let is_it = |element: &Element| element.attribute("data-toggle") == Some("open form-advanced");
         found(&reader.form, &is_it).expect("the section is there").attribute("open").is_some()
     };
     assert!(!is_open(&Reader::open("v=1")));

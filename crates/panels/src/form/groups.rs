@@ -1,0 +1,55 @@
+//! Groups of fields that are folded until they are asked for, or until a problem needs them seen.
+
+use headroom_core::plan;
+use headroom_view::{Content, Element, Node, el};
+
+use super::field::set_with;
+use super::given;
+use crate::page::Page;
+
+/// A group; `key` tells it apart from others. What of it differs from what the trainer gives stands below its summary.
+pub(super) fn group(page: &Page, key: &str, title: &str, fields: Vec<Element>) -> Element {
+    let name = ["form-", key].concat();
+    let mut keys = Vec::new();
+    fields.iter().for_each(|field| keys_within(field, &mut keys));
+    let is_open = page.state.is_open(&name) || needs_seeing(page, &keys);
+    let own = keys.iter().filter_map(|key| plan::field(key));
+    let names: Vec<&'static str> =
+        own.flat_map(|field| [field.name].into_iter().chain(set_with(field.name).iter().copied())).collect();
+    let changed = given::changed(page, &names);
+    let count = (!changed.is_empty()).then(|| (page.texts.form.changed)(changed.len())).unwrap_or_default();
+    let id = ["group-", key].concat();
+    let summary = el("summary").attr("id", &id).with(el("h3").text(title)).text(" ");
+    let fold = el("details")
+        .key("fold")
+        .attr("data-toggle", &["open ", &name].concat())
+        .flag("open", is_open)
+        .with(summary.with(el("span").class("changed-count").text(&count)))
+        .with(el("div").class("fields").with_all(fields));
+    el("section").key(key).class("form-section").with(fold).with_some(given::chips(page, &id, &changed))
+}
+
+/// The keys of the fields, and of the models beside the policy, within `element`: those are their names.
+fn keys_within<'a>(element: &'a Element, keys: &mut Vec<&'a str>) {
+    let class = element.attribute("class").unwrap_or_default();
+    if class == "field" || class.starts_with("field ") || class == "model-row" {
+        keys.push(&element.key);
+    }
+    if let Content::Children(children) = &element.content {
+        for child in children {
+            if let Node::Element(child) = child {
+                keys_within(child, keys);
+            }
+        }
+    }
+}
+
+/// Whether a problem of the plan is about one of these fields, or a choice of one of them changed others.
+fn needs_seeing(page: &Page, keys: &[&str]) -> bool {
+    let is_here = |name: &str| {
+        keys.iter().any(|key| name.strip_prefix(key).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')))
+    };
+    let problems = page.outcome.as_ref().err().map(Vec::as_slice).unwrap_or_default();
+    let adjusted = page.state.adjusted.as_ref().and_then(|adjusted| adjusted.chosen.first());
+    problems.iter().any(|problem| is_here(&problem.field)) || adjusted.is_some_and(|name| is_here(name))
+}

@@ -1,0 +1,17 @@
+//! Groups, resets and effects in English.
+
+use crate::FormTexts;
+
+pub(super) const TEXTS: FormTexts = FormTexts {
+    skip_to_form: "Skip to the plan",
+    changed: |count| format!("{count} changed"),
+    more: |count| format!("+{count} more"),
+    reset: |label, value| format!("Reset {label} to {value}"),
+    left_open: "the trainer's choice",
+    effect_if_on: |size| format!("{size} if on"),
+    effect_if_off: |size| format!("{size} if off"),
+    effect_at: |size, value| format!("{size} at {value}"),
+    effect_with: |size, value| format!("{size} with {value}"),
+    effect_between: |least, most| format!("{least} to {most}"),
+    symbols: ["layers", "hidden size", "vocabulary", "attention heads", "key/value heads", "head size"],
+};
