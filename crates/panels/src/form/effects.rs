@@ -47,6 +47,9 @@ const fn field_of(lever: Lever) -> Option<&'static str> {
 /// Less than this is the optimizer's counters, not an effect: bytes.
 const LEAST_BYTES: u64 = 1 << 20;
 
+/// Most letters of a value that stand beside its effect.
+const LONGEST_VALUE: usize = 20;
+
 /// The effect of the field called `name` on what the plan needs; empty where it is not known, or none.
 pub(super) fn beside(page: &Page, name: &'static str) -> Element {
     let said = said(page, name).unwrap_or_default();
@@ -73,6 +76,8 @@ fn said(page: &Page, name: &'static str) -> Option<String> {
         "false" | "none" => (words.effect_if_off)(&size),
         _ if value.starts_with(|letter: char| letter.is_ascii_digit()) => (words.effect_at)(&size, value),
         _ if impacts.len() > 1 => (words.effect_between)(&saved_text(least.saved_bytes), &size),
+        // Names of many modules would push the label away.
+        _ if value.len() > LONGEST_VALUE => size,
         _ => (words.effect_with)(&size, value),
     })
 }
