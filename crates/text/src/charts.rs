@@ -3,8 +3,8 @@
 /// All of it.
 #[allow(missing_docs, reason = "the texts themselves say what they are")]
 pub struct ChartTexts {
-    /// Of the chart with this title.
-    pub download: fn(&str) -> String,
+    /// Of the buttons that make files of a chart.
+    pub download: &'static str,
     /// How the values of a chart are reached by keyboard.
     pub keys: &'static str,
     /// Name, memory with its unit, exact bytes, per cent of the GPU.

@@ -36,7 +36,7 @@ pub(super) fn elements(page: &Page, judged: &Judgement, stages: &[Stage]) -> Vec
         el("h3").attr("id", "waterfall-title").text(words.waterfall_title),
         el("p").class("panel-intro").text(words.waterfall_why),
         el("figure").class("chart").attr("aria-labelledby", "waterfall-title").with(place),
-        chart::downloads(page.texts, PLACE, words.waterfall_title, &csv),
+        chart::downloads(page.texts, PLACE, &csv),
         el("details")
             .class("chart-table")
             .key("waterfall-table")

@@ -91,7 +91,7 @@ fn snapshot_html(words: &Words, language: Language, comparison: &Comparison, wid
     let (run, plan) = (curve(words.run, &comparison.run), curve(words.plan, &comparison.plan));
     let svg = curves_svg(&run, &plan, &look);
     let texts = language.texts();
-    let files = chart::downloads(texts, PLACE, words.step_beside_plan, &curves_csv([&run, &plan], texts));
+    let files = chart::downloads(texts, PLACE, &curves_csv([&run, &plan], texts));
     let list = |title: &str, sizes: &[OfSize]| -> String {
         if sizes.is_empty() {
             return String::new();

@@ -214,7 +214,6 @@ pub(crate) fn panel(page: &Page) -> Option<Node> {
         // Figures and words of the page alone.
         .markup(&around.map(|around| table(page.texts, around)).unwrap_or_default());
     let is_stale = around.is_some_and(|around| around.of != *page.plan());
-    let title = words.title;
     let csv = around.map(|around| csv(page.texts, around));
     let section = el("section")
         .class("panel")
@@ -224,7 +223,7 @@ pub(crate) fn panel(page: &Page) -> Option<Node> {
         .with(el("p").class("panel-intro").text(words.intro).text(" ").text(words.keys))
         .with_some(advice_switch(page, around))
         .with(figure(page))
-        .with_some(csv.map(|csv| chart::downloads(page.texts, PLACE, title, &csv)))
+        .with_some(csv.map(|csv| chart::downloads(page.texts, PLACE, &csv)))
         .with(el("details").class("chart-table").with(el("summary").text(words.table)).with(scroll));
     Some(section.into())
 }

@@ -62,7 +62,7 @@ pub(crate) fn leading_legend(page: &Page, categories: &[Category]) -> Element {
 }
 
 /// Buttons that make files of the chart at `place`: of its picture, and of what it draws as a table, `csv`.
-pub(crate) fn downloads(texts: &Texts, place: &str, title: &str, csv: &str) -> Element {
+pub(crate) fn downloads(texts: &Texts, place: &str, csv: &str) -> Element {
     let save = |(form, label): (&str, &str)| {
         let what = [place, " ", form].concat();
         el("button").attr("type", "button").attr("data-picture", &what).text(label)
@@ -71,7 +71,7 @@ pub(crate) fn downloads(texts: &Texts, place: &str, title: &str, csv: &str) -> E
         .key("downloads")
         .class("chart-files")
         .attr("role", "group")
-        .attr("aria-label", &(texts.charts.download)(title))
+        .attr("aria-label", texts.charts.download)
         .attr("data-csv", csv)
         .with_all([("svg", "SVG"), ("png", "PNG"), ("csv", "CSV")].map(save).into())
 }

@@ -204,7 +204,7 @@ pub(crate) fn panel(page: &Page) -> Option<Node> {
         .with(el("h2").attr("id", TITLE).text(texts.comparison_title))
         .with(el("p").class("panel-intro").text(texts.comparison_intro))
         .with(figure(page))
-        .with(chart::downloads(texts, PLACE, texts.comparison_title, &csv(page, candidates)));
+        .with(chart::downloads(texts, PLACE, &csv(page, candidates)));
     let section = if page.plan().task == Task::Inference {
         // Nothing is trained, so nothing is sharded.
         section.with(table_details(page, candidates))

@@ -87,7 +87,7 @@ pub(crate) fn panel(page: &Page) -> Option<Node> {
         .with(el("h2").attr("id", TITLE).text(texts.phases_title))
         .with(el("p").class("panel-intro").text(texts.phases_intro))
         .with_some(figure(page))
-        .with(downloads(texts, PLACE, texts.phases_title, &phases_csv(estimate, texts)))
+        .with(downloads(texts, PLACE, &phases_csv(estimate, texts)))
         .with(scrolling(texts.phases_table, table(page, estimate, &categories_of(estimate))));
     Some(panel.into())
 }

@@ -3,7 +3,7 @@
 use crate::charts::ChartTexts;
 
 pub(super) const TEXTS: ChartTexts = ChartTexts {
-    download: |chart| format!("下载：{chart}"),
+    download: "下载此图",
     keys: "用方向键在数值间移动。",
     value: |name, memory, exact, share| format!("{name}：{memory}（{exact} 字节），占显存 {share}%"),
     part: |category, phase| format!("{phase}：{category}"),

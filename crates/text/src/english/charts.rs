@@ -3,7 +3,7 @@
 use crate::charts::ChartTexts;
 
 pub(super) const TEXTS: ChartTexts = ChartTexts {
-    download: |chart| format!("Download: {chart}"),
+    download: "Download this chart",
     keys: "Arrow keys move between the values.",
     value: |name, memory, exact, share| format!("{name}: {memory} ({exact} bytes), {share} % of the GPU"),
     part: |category, phase| format!("{category}, {phase}"),

@@ -130,7 +130,7 @@ fn the_map_with_advice_is_that_of_the_advised_plan() {
     let advised = Plan { gradient_checkpointing: true, ..desk.state.plan().clone() };
     does(&mut desk, "advice", "true");
     let job = desk.job().unwrap();
-    let mut steps = |desk: &mut Desk, advised: Option<&Plan>| {
+    let steps = |desk: &mut Desk, advised: Option<&Plan>| {
         let mut work = Work { state: &desk.state, job: &job, replays: &mut desk.replays };
         while desk.found.map.step(&mut work, advised) != Step::Done {}
     };
