@@ -117,11 +117,9 @@ pub fn axes(job: &Job, count: usize) -> (Vec<u64>, Vec<u64>) {
     let grain = (1..=batch).find(|grain| batch.is_multiple_of(*grain) && valid(grain)).unwrap_or(batch);
     let most = end(job, Unknown::Batch);
     let mut batches = axis(batch, most, grain, count);
-    if batches.first().is_some_and(|first| *first > grain) {
-        batches = axis(batch, most, grain, (count - 1).max(1));
+    if count > 1 && batches.first().is_some_and(|first| *first > grain) {
+        batches = axis(batch, most, grain, count - 1);
         batches.insert(0, grain);
-        batches.dedup();
-        batches.truncate(count);
     }
     batches.retain(valid);
     let unknown = length(plan);
