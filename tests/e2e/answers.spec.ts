@@ -13,7 +13,7 @@ const PLANS = process.env.HEADROOM_PLANS ? readFileSync(process.env.HEADROOM_PLA
 test("the whole answer as JSON is the terminal's, to the byte", async ({ page, planner }) => {
   test.skip(!TERMINAL || PLANS.length === 0, "HEADROOM_CLI and HEADROOM_PLANS name what to compare with");
   test.setTimeout(30_000 + 3_000 * PLANS.length);
-  await planner.open();
+  await planner.open("v=1", "run");
   await planner.settled();
   await page.getByText("The whole answer as JSON").click();
   const button = page.getByRole("button", { name: "Copy JSON" });
@@ -29,7 +29,7 @@ test("the whole answer as JSON is the terminal's, to the byte", async ({ page, p
     }
     sound += 1;
     const { link } = JSON.parse(said);
-    await page.evaluate((link) => (location.hash = link), link);
+    await page.evaluate((link) => (location.hash = `${link}&tab=run`), link);
     // The link of the answer says whose it is.
     await page.waitForFunction(
       ([link]) => document.querySelector(".answer-json [data-copy]")?.getAttribute("data-copy")?.includes(`"link": ${JSON.stringify(link)},`),

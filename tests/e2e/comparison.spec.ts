@@ -1,7 +1,7 @@
 import { expect, test } from "./test";
 
 test("a click on a bar makes it the plan", async ({ planner }) => {
-  await planner.open("v=1&num_gpus=8");
+  await planner.open("v=1&num_gpus=8", "compare");
   await expect(planner.bar(/^LoRA, not sharded/)).toHaveAttribute("aria-pressed", "true");
   const bar = planner.bar(/^Full, ZeRO-3:/);
   await expect(bar).toHaveAttribute("aria-pressed", "false");
@@ -13,17 +13,17 @@ test("a click on a bar makes it the plan", async ({ planner }) => {
 });
 
 test("full, LoRA and QLoRA stand side by side at the stages that make sense", async ({ planner }) => {
-  await planner.open("v=1&num_gpus=8");
+  await planner.open("v=1&num_gpus=8", "compare");
   for (const method of ["Full", "LoRA", "QLoRA 4-bit"]) {
     await expect(planner.bar(`${method}, not sharded`)).toBeVisible();
     await expect(planner.bar(`${method}, ZeRO-2:`)).toBeVisible();
   }
-  await planner.open("v=1");
+  await planner.open("v=1", "compare");
   await expect(planner.bar(/ZeRO-1/)).toHaveCount(0);
 });
 
 test("bars are chosen by keyboard, and the focus stays", async ({ page, planner }) => {
-  await planner.open("v=1&num_gpus=8");
+  await planner.open("v=1&num_gpus=8", "compare");
   const bar = planner.bar(/^QLoRA 4-bit, ZeRO-2:/);
   await bar.focus();
   await page.keyboard.press("Enter");
@@ -32,7 +32,7 @@ test("bars are chosen by keyboard, and the focus stays", async ({ page, planner 
 });
 
 test("the matrix says the same as the chart", async ({ planner }) => {
-  await planner.open("v=1&num_gpus=8");
+  await planner.open("v=1&num_gpus=8", "compare");
   const tier = planner.tier(/^LoRA, ZeRO-3 [FTD]/);
   await expect(async () => {
     const need = (await tier.innerText()).match(/GPU ([\d.]+ GiB)/)![1];
@@ -46,7 +46,7 @@ test("the matrix says the same as the chart", async ({ planner }) => {
 
 test("the matrix marks the quickest that fits, and using it works", async ({ planner }) => {
   // Full fine-tuning of 8 B parameters fits 24 GB GPUs in shares only.
-  await planner.open("v=1&model=meta-llama/Llama-3.1-8B&method=full&gpu=rtx-4090&num_gpus=8");
+  await planner.open("v=1&model=meta-llama/Llama-3.1-8B&method=full&gpu=rtx-4090&num_gpus=8", "compare");
   await planner.settledVerdict();
   const quickest = planner.tiers.getByRole("group", { name: "Full" }).getByRole("button", { name: /quickest that fits/ });
   await expect(quickest).toHaveCount(1);
@@ -57,15 +57,15 @@ test("the matrix marks the quickest that fits, and using it works", async ({ pla
 });
 
 test("on one GPU ZeRO is said to shard nothing", async ({ planner }) => {
-  await planner.open("v=1&num_gpus=8");
+  await planner.open("v=1&num_gpus=8", "compare");
   await expect(planner.tiers).toBeVisible();
   await expect(planner.matrixNote).toBeHidden();
-  await planner.open("v=1&num_gpus=1");
+  await planner.open("v=1&num_gpus=1", "compare");
   await expect(planner.matrixNote).toBeVisible();
 });
 
 test("generation keeps the simple table", async ({ page, planner }) => {
-  await planner.open("v=1&task=inference&method=full");
+  await planner.open("v=1&task=inference&method=full", "compare");
   await expect(planner.tiers).toHaveCount(0);
   await page.getByText("The comparison as a table").click();
   const row = page.getByRole("row", { name: /^QLoRA 4-bit/ });

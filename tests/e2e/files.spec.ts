@@ -31,13 +31,13 @@ GPU 0: NVIDIA A100-SXM4-40GB
 /** The page's words in a language. */
 const WORDS = {
   en: {
-    locale: "en-US", open: "Paste or drop", export: "Export", reading: "Read files", writing: "Write files that run",
+    locale: "en-US", open: "Paste or drop", run: "Run", export: "Export", reading: "Read files", writing: "Write files that run",
     read: "Read", add: "Add another text", fix: "Fix", use: "Use this plan", used: "The plan on the page",
     line: (n: number) => `line ${n}`, tried: "Tried to allocate", free: "Free", retries: "Allocation retries",
     others: "Other processes", calibrate: "Calibrate to this machine", format: "Format", zip: "Download all (zip)",
   },
   zh: {
-    locale: "zh-CN", open: "粘贴或拖入", export: "导出", reading: "读取文件", writing: "导出可运行的文件",
+    locale: "zh-CN", open: "粘贴或拖入", run: "运行", export: "导出", reading: "读取文件", writing: "导出可运行的文件",
     read: "读取", add: "再添加一段文本", fix: "修正", use: "使用该方案", used: "页面上的方案",
     line: (n: number) => `第 ${n} 行`, tried: "请求分配", free: "空闲", retries: "分配重试次数",
     others: "其他进程", calibrate: "按本机校准", format: "格式", zip: "全部下载（zip）",
@@ -89,6 +89,7 @@ for (const words of Object.values(WORDS)) {
 
     test("the plan of a small GPU is exported as files that say why", async ({ page, planner }) => {
       await planner.open(fragments[S5]);
+      await page.getByRole("tab", { name: words.run }).click();
       await page.getByRole("button", { name: words.export, exact: true }).click();
       const panel = page.getByRole("region", { name: words.writing });
       await panel.getByRole("combobox", { name: words.format }).selectOption("transformers");

@@ -1,7 +1,7 @@
 import { expect, test } from "./test";
 
 test("a row opens into its formula, with the numbers put in and its source", async ({ planner }) => {
-  await planner.open();
+  await planner.open("v=1", "memory");
   const row = await planner.openFormula("Feed-forward projections", "mlp.gate_proj");
   const told = async (term: string) => row.locator(`dt:text-is("${term}") + dd`).innerText();
   expect(await told("Formula")).toMatch(/[Lh]/);
@@ -11,7 +11,7 @@ test("a row opens into its formula, with the numbers put in and its source", asy
 });
 
 test("an open formula stays open and follows the plan", async ({ planner }) => {
-  await planner.open();
+  await planner.open("v=1", "memory");
   const row = await planner.openFormula("Feed-forward projections", "mlp.gate_proj");
   const result = row.locator('dt:text-is("Result") + dd');
   const before = await result.innerText();
@@ -21,7 +21,7 @@ test("an open formula stays open and follows the plan", async ({ planner }) => {
 });
 
 test("the parts of each phase add up", async ({ page, planner }) => {
-  await planner.open();
+  await planner.open("v=1", "memory");
   const table = page.getByRole("table", { name: "Phases as a table" });
   const bytes = (title: string | null) => BigInt(title!.replace(/\D/g, ""));
   for (const row of await table.locator("tbody tr").all()) {

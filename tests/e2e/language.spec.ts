@@ -7,6 +7,7 @@ test.describe("a Chinese browser", () => {
     await planner.open();
     await expect(page.locator("html")).toHaveAttribute("lang", "zh-Hans");
     await expect(page.getByRole("region", { name: "结论" })).toContainText("放得下");
+    await page.getByRole("tab", { name: "显存" }).click();
     await expect(page.getByRole("region", { name: "每个字节的去向" })).toContainText("优化器状态");
     await expect(page).toHaveTitle("Qwen3-4B · LoRA · A100 SXM 80 GB · Headroom");
   });
@@ -18,8 +19,10 @@ test.describe("a Chinese browser", () => {
     await expect(batch).toHaveAccessibleDescription(/0 不在 1 到 65536 之间/);
   });
 
-  test("no English sentence is left", async ({ page, planner }) => {
-    await planner.open("v=1&method=qlora&num_gpus=8&zero_stage=2&offload_optimizer=cpu&r=x&foo=1");
+  for (const tab of ["fix", "compare", "limits", "memory", "run", "scenarios", "how-it-works", "accuracy", "glossary"]) test(`no English sentence is left: ${tab}`, async ({ page, planner }) => {
+    await page.goto(`./#v=1&method=qlora&num_gpus=8&zero_stage=2&offload_optimizer=cpu&r=x&foo=1&tab=${tab}`);
+    await page.locator("main :is(section, article)").first().waitFor();
+    await planner.settled();
     // Opening the outer rows makes the inner ones.
     for (let depth = 0; depth < 3; depth++) {
       await page.evaluate(async () => {

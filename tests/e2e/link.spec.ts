@@ -78,7 +78,7 @@ test("a link chooses language, theme and the part to open, and the plan's own li
   await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
   await expect(page.locator("#map-title")).toBeInViewport();
   expect(planner.fragment()).not.toContain("lang");
-  await page.getByRole("banner").getByRole("button", { name: "复制链接" }).click();
+  await page.getByRole("region", { name: "结论" }).getByRole("button", { name: "复制链接" }).click();
   await expect(page.getByRole("button", { name: "链接已复制" })).toBeVisible();
   const copied = await page.evaluate(() => navigator.clipboard.readText());
   expect(copied).toBe(`${SITE}#v=1&model=Qwen/Qwen3-8B&gpu=rtx-4090`);

@@ -1,8 +1,23 @@
+import type { Page } from "@playwright/test";
 import { expect, test } from "./test";
+
+/** Sentences of the answer in Latin letters alone; formulas and code are the same in every language. */
+function englishSentences(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const walker = document.createTreeWalker(document.querySelector("main .answer")!, NodeFilter.SHOW_TEXT);
+    const found: string[] = [];
+    while (walker.nextNode()) {
+      const text = walker.currentNode.textContent!.trim();
+      const inCode = walker.currentNode.parentElement!.closest("code, .formula, dl dd, .formula-glance, svg, caption");
+      if (!inCode && /[a-z]+ [a-z]+ [a-z]+/.test(text) && !/[\u4e00-\u9fff]/.test(text)) found.push(text);
+    }
+    return found;
+  });
+}
 
 test("the most that fits fits, and the next does not, by the page's own replay", async ({ planner }) => {
   const plan = "v=1&model=Qwen/Qwen3-1.7B&gpu=rtx-4090&max_length=1024";
-  await planner.open(plan);
+  await planner.open(plan, "limits");
   await planner.solveFor("Batch per GPU");
   const use = planner.solve.getByRole("button", { name: /^Use Batch per GPU / });
   await expect(use).toBeVisible({ timeout: 20_000 });
@@ -11,13 +26,13 @@ test("the most that fits fits, and the next does not, by the page's own replay",
   await use.click();
   await expect(planner.number("Batch per GPU")).toHaveValue(String(batch));
   expect(await planner.settledVerdict()).toMatch(/^Fits/);
-  await planner.open(`${plan}&per_device_train_batch_size=${batch + 1}`);
+  await planner.open(`${plan}&per_device_train_batch_size=${batch + 1}`, "limits");
   await expect(planner.number("Batch per GPU")).toHaveValue(String(batch + 1));
   expect(await planner.settledVerdict()).not.toMatch(/^Fits/);
 });
 
 test("an answer goes when the plan it is about goes", async ({ planner }) => {
-  await planner.open("v=1&model=Qwen/Qwen2.5-0.5B&gpu=rtx-4090");
+  await planner.open("v=1&model=Qwen/Qwen2.5-0.5B&gpu=rtx-4090", "limits");
   await planner.solveFor("LoRA rank");
   await expect(planner.solve.getByRole("status")).toContainText("fits", { timeout: 20_000 });
   await planner.number("Sequence length").fill("512");
@@ -25,17 +40,17 @@ test("an answer goes when the plan it is about goes", async ({ planner }) => {
 });
 
 test("questions are those of the task", async ({ planner }) => {
-  await planner.open("v=1&method=full");
+  await planner.open("v=1&method=full", "limits");
   await expect(planner.solve.getByRole("button", { name: "Sequence length" })).toBeVisible();
   await expect(planner.solve.getByRole("button", { name: "LoRA rank" })).toBeHidden();
   await expect(planner.solve.getByRole("button", { name: "Answers a prompt" })).toBeHidden();
-  await planner.open("v=1&task=grpo");
+  await planner.open("v=1&task=grpo", "limits");
   await expect(planner.solve.getByRole("button", { name: "Answers a prompt" })).toBeVisible();
   await expect(planner.solve.getByRole("button", { name: "Sequence length" })).toBeHidden();
 });
 
 test("a click on the map sets batch and length", async ({ planner }) => {
-  await planner.open("v=1&per_device_train_batch_size=4&max_length=1024");
+  await planner.open("v=1&per_device_train_batch_size=4&max_length=1024", "limits");
   // Until then panels above move the map away from under the pointer.
   await planner.settled();
   const box = (await planner.map.boundingBox())!;
@@ -50,7 +65,7 @@ test("a click on the map sets batch and length", async ({ planner }) => {
 });
 
 test("the map is walked by keyboard", async ({ page, planner }) => {
-  await planner.open("v=1&per_device_train_batch_size=4&max_length=1024");
+  await planner.open("v=1&per_device_train_batch_size=4&max_length=1024", "limits");
   await expect(planner.mapPlace).toHaveAccessibleName(/^Batch 4, length 1024: /);
   await planner.map.focus();
   await page.keyboard.press("ArrowRight");
@@ -66,7 +81,7 @@ test("the map is walked by keyboard", async ({ page, planner }) => {
 });
 
 test("a broken link to compare with is kept and explained", async ({ page, planner }) => {
-  await planner.open();
+  await planner.open("v=1", "compare");
   const field = page.getByRole("textbox", { name: "Or paste a link to another plan" });
   await field.fill("https://example.org/nothing <script>alert(1)</script>");
   await page.getByRole("button", { name: "Compare", exact: true }).click();
@@ -82,7 +97,7 @@ test("a broken link to compare with is kept and explained", async ({ page, plann
 });
 
 test("markup in a link to compare with stays text", async ({ page, planner }) => {
-  await planner.open();
+  await planner.open("v=1", "compare");
   const config = { model_type: "llama", hidden_size: 64, intermediate_size: 128, num_hidden_layers: 2, num_attention_heads: 4, vocab_size: 100 };
   const name = "<img src=x onerror=alert(1)>";
   const link = `v=1&config=${encodeURIComponent(JSON.stringify(config))}&name=${encodeURIComponent(name)}`;
@@ -93,7 +108,7 @@ test("markup in a link to compare with stays text", async ({ page, planner }) =>
 });
 
 test("before and after show what differs and what it does", async ({ page, planner }) => {
-  await planner.open("v=1&method=full");
+  await planner.open("v=1&method=full", "compare");
   await page.getByRole("button", { name: "Keep this plan as “before”" }).click();
   await planner.choice("Method", /^LoRA/).check();
   await planner.number("Sequence length").fill("2048");
@@ -115,7 +130,7 @@ test("before and after show what differs and what it does", async ({ page, plann
 });
 
 test("the ladder's quickest preset that fits becomes the plan", async ({ page, planner }) => {
-  await planner.open("v=1&model=Qwen/Qwen1.5-1.8B&gpu=rtx-3060&torch_dtype=float16");
+  await planner.open("v=1&model=Qwen/Qwen1.5-1.8B&gpu=rtx-3060&torch_dtype=float16", "compare");
   await page.getByText("Four DeepSpeed presets by GPU size").click();
   const ladder = page.getByRole("group", { name: "Four DeepSpeed presets by GPU size" });
   await expect(ladder.getByRole("button")).toHaveCount(4);
@@ -129,7 +144,7 @@ test("the ladder's quickest preset that fits becomes the plan", async ({ page, p
 
 test("the summary is copied as Markdown and as text", async ({ page, planner, context }) => {
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
-  await planner.open("v=1&per_device_train_batch_size=4&gradient_accumulation_steps=8&method=lora");
+  await planner.open("v=1&per_device_train_batch_size=4&gradient_accumulation_steps=8&method=lora", "run");
   const summary = page.getByRole("region", { name: "Before you start" });
   await expect(summary.getByRole("row", { name: "Effective batch 32" })).toBeVisible();
   await summary.getByRole("button", { name: "Copy as Markdown" }).click();
@@ -148,7 +163,7 @@ test.describe("where copying is refused", () => {
     await page.addInitScript(() => {
       Object.defineProperty(navigator, "clipboard", { value: undefined });
     });
-    await planner.open();
+    await planner.open("v=1", "run");
     await page.getByRole("button", { name: "Copy as text" }).click();
     await expect(page.getByRole("textbox", { name: /did not allow copying/ })).toHaveValue(/Effective batch: 1/);
   });
@@ -158,27 +173,19 @@ test.describe("in Chinese", () => {
   test.use({ locale: "zh-CN" });
 
   test("no tool speaks English", async ({ page, planner }) => {
-    await planner.open("v=1&num_gpus=1&method=lora&expandable_segments=true");
+    await planner.open("v=1&num_gpus=1&method=lora&expandable_segments=true", "limits");
     await page.getByRole("button", { name: "每卡批量", exact: true }).click();
+    await page.getByText("以表格查看", { exact: true }).click();
+    expect(await englishSentences(page)).toEqual([]);
+    await page.getByRole("tab", { name: "对比" }).click();
     await page.getByRole("button", { name: "把当前方案保留为“之前”" }).click();
     await page.getByRole("textbox", { name: "LoRA 秩" }).fill("64");
     await page.getByText("按显存大小划分的四档 DeepSpeed 预设").click();
-    await page.getByText("以表格查看", { exact: true }).click();
     await page.getByRole("textbox", { name: "或者粘贴另一个方案的链接" }).fill("nonsense");
     await page.getByRole("button", { name: "对比", exact: true }).click();
     await expect(page.getByRole("alert")).toContainText("这不是方案的链接");
     await expect(page.getByRole("table", { name: "不同之处" })).toBeVisible();
-    const sentences = await page.evaluate(() => {
-      const walker = document.createTreeWalker(document.querySelector("main .answer")!, NodeFilter.SHOW_TEXT);
-      const found: string[] = [];
-      while (walker.nextNode()) {
-        const text = walker.currentNode.textContent!.trim();
-        const inCode = walker.currentNode.parentElement!.closest("code, .formula, dl dd, .formula-glance, svg, caption");
-        if (!inCode && /[a-z]+ [a-z]+ [a-z]+/.test(text) && !/[\u4e00-\u9fff]/.test(text)) found.push(text);
-      }
-      return found;
-    });
-    expect(sentences).toEqual([]);
+    expect(await englishSentences(page)).toEqual([]);
   });
 });
 
@@ -186,8 +193,10 @@ test.describe("on a phone", () => {
   test.use({ viewport: { width: 390, height: 844 } });
 
   test("nothing is wider than the screen", async ({ page, planner }) => {
-    await planner.open("v=1&num_gpus=8");
+    await planner.open("v=1&num_gpus=8", "limits");
     await planner.solveFor("Batch per GPU");
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+    await planner.tab("Compare");
     await page.getByRole("button", { name: "Keep this plan as “before”" }).click();
     await page.locator("#field-lora-r").fill("64");
     await expect(planner.pair.getByRole("table").first()).toBeVisible();
@@ -200,7 +209,7 @@ test.describe("on a phone", () => {
 });
 
 test("the largest models come by family, the newest first, and each fits once it is used", async ({ page, planner }) => {
-  await planner.open("v=1&gpu=t4&method=qlora&torch_dtype=float16");
+  await planner.open("v=1&gpu=t4&method=qlora&torch_dtype=float16", "limits");
   await page.getByRole("button", { name: "Largest models" }).click();
   const offers = page.locator(".largest li");
   await expect(offers).toHaveCount(5, { timeout: 30_000 });

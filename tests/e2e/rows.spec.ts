@@ -17,6 +17,7 @@ test("activation offloading is offered where the trainer has it, and shows what 
   await expect(offloading).not.toBeChecked();
   const before = await planner.settledVerdict();
   await offloading.click();
+  await planner.tab("Memory");
   const host = page.getByRole("region", { name: "Host memory" });
   await expect(host).toContainText("Activations");
   await expect(host).toContainText("pinned");

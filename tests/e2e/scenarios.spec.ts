@@ -24,7 +24,8 @@ test("the gallery shows six situations with the guides' figures and why ours dif
   const table = page.getByRole("region", { name: "Figures of the guide beside ours: Full, state in bf16" });
   await expect(table.getByRole("row", { name: /In all.*59–61 GB/ })).toContainText("agrees within 10 %");
   await expect(table.getByRole("row", { name: /^Gradients/ })).toContainText("buckets");
-  await planner.gallery.click();
+  await page.goBack();
+  await planner.runs();
   await expect(page.getByRole("article")).toHaveCount(0);
 });
 
@@ -52,6 +53,7 @@ for (const title of SCENARIOS) {
       await planner.copyLink.click();
       await expect(page.getByRole("button", { name: "Link copied" })).toBeVisible();
       expect(new URL(await page.evaluate(() => navigator.clipboard.readText())).hash).toBe(href);
+      await planner.tab("Memory");
       // Both follow the replay when it arrives.
       await expect(async () => {
         const { peak, rounding } = await timelinePeak(page);
@@ -73,7 +75,7 @@ for (const title of SCENARIOS) {
 test("the peak of reinforcement is named in plain words", async ({ page, planner }) => {
   const batch = "per_device_train_batch_size=8&num_generations=8&steps_per_generation=1";
   await planner.open(`v=1&model=Qwen/Qwen2.5-7B&gpu=a100-40gb&task=grpo&${batch}`);
-  await expect(page.getByRole("region", { name: "Verdict" })).toContainText(/of the policy update, not generation/);
+  await expect(planner.basis).toContainText(/of the policy update, not generation/);
 });
 
 test("fields of a task show for it and hide for others", async ({ page, planner }) => {
@@ -114,6 +116,7 @@ test("a model beside the policy is added, shared and removed", async ({ page, pl
   await page.getByRole("button", { name: "Add a model" }).click();
   const added = page.getByRole("group", { name: "Model 1" });
   await added.getByRole("combobox", { name: "Role" }).selectOption("judge");
+  await planner.tab("Memory");
   const models = page.getByRole("region", { name: "Models on the GPU" });
   await expect(models.getByRole("row", { name: /^Judge/ })).toContainText("own weights");
   await added.getByRole("checkbox", { name: /Shares/ }).check();
@@ -126,8 +129,8 @@ test("a model beside the policy is added, shared and removed", async ({ page, pl
 test("the gallery opens on a narrow screen, in Chinese", async ({ page }) => {
   await page.setViewportSize({ width: 390, height: 844 });
   await page.goto("./?lang=zh");
-  await page.getByRole("button", { name: "实战场景" }).click();
-  await expect(page.getByRole("article")).toHaveCount(6);
+  await page.getByRole("link", { name: "场景", exact: true }).click();
+  await expect(page.getByRole("article").getByRole("article")).toHaveCount(6);
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
   await page.getByRole("link", { name: "一份实例，共用", exact: true }).click();
   await expect(page.getByRole("article")).toHaveCount(0);

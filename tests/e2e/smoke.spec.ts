@@ -22,6 +22,7 @@ test("where there are no workers the page answers by itself", async ({ page, pla
   await planner.choice("Method", /^LoRA/).check();
   await planner.settled();
   await expect(planner.verdict).toContainText("of 23.");
+  await planner.tab("Memory");
   await expect(planner.breakdown).toBeVisible();
 });
 

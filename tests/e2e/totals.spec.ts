@@ -30,7 +30,7 @@ async function phaseRows(page: Page): Promise<{ name: string; cells: string[]; p
 for (const plan of PLANS) {
   test(`every total is the verdict's figure: ${plan}`, async ({ page, planner }) => {
     test.setTimeout(60_000);
-    await planner.open(plan);
+    await planner.open(plan, "memory");
     const verdict = await planner.settledVerdict();
     const [, used, unit] = /([\d.]+) (GiB|TiB) (?:of|\/)/.exec(verdict)!;
     const decimals = used.split(".")[1].length;
@@ -58,9 +58,10 @@ for (const plan of PLANS) {
 }
 
 test("before and after say of each phase what its table says", async ({ page, planner }) => {
-  await planner.open("v=1&model=meta-llama/Llama-3.1-8B&per_device_train_batch_size=4&max_length=2048");
+  await planner.open("v=1&model=meta-llama/Llama-3.1-8B&per_device_train_batch_size=4&max_length=2048", "memory");
   await planner.settledVerdict();
   const before = await phaseRows(page);
+  await planner.tab("Compare");
   await planner.pair.getByRole("button", { name: "Keep this plan" }).click();
   await planner.number("Batch per GPU").fill("2");
   await planner.settledVerdict();

@@ -4,7 +4,7 @@
 mod any_plan;
 
 use any_plan::{any_plan, any_value, as_json};
-use headroom_core::link::{Decoded, Link, MAX_LINK_BYTES, Shown, Theme, View, decode, encode};
+use headroom_core::link::{Decoded, Link, MAX_LINK_BYTES, Shown, Tab, Theme, View, decode, encode};
 use headroom_core::plan::{
     GpuChoice, Kind, Method, ModelChoice, Optimizer, Plan, PolicyUpdate, Problem, ProblemKind, TargetModules, field,
     fields,
@@ -215,7 +215,8 @@ proptest! {
 
     #[test]
     fn two_plans_come_back_from_their_link(
-        plan in any_plan(), other in any_plan(), view in prop::sample::select(&View::ALL[..]), is_near in any::<bool>()
+        plan in any_plan(), other in any_plan(), view in prop::sample::select(&View::ALL[..]), is_near in any::<bool>(),
+        tab in prop::option::of(prop::sample::select(&Tab::ANSWER[..]))
     ) {
         // Mostly two plans have something in common.
         let other = if is_near {
@@ -227,7 +228,7 @@ proptest! {
         } else {
             other
         };
-        let shown = Shown { view: Some(view), ..Shown::default() };
+        let shown = Shown { view: Some(view), tab, ..Shown::default() };
         let link = Link { plan, other: Some(other), shown };
         let text = link.encode();
         let decoded = decode(&text);
@@ -302,25 +303,27 @@ fn a_link_of_two_plans_says_what_differs_in_the_second() {
 
 #[test]
 fn a_link_may_say_how_it_opens() {
-    let decoded = decode("v=1&view=map&lang=zh-Hans&theme=dark&r=8&inputs=gpu, lora.r,gpu");
+    let decoded = decode("v=1&view=map&lang=zh-Hans&theme=dark&tab=glossary&r=8&inputs=gpu, lora.r,gpu");
     let shown = Shown {
         view: Some(View::Map),
         lang: Some("zh-Hans".to_owned()),
         theme: Some(Theme::Dark),
         inputs: vec!["gpu", "lora.r"],
+        tab: Some(Tab::Glossary),
     };
     assert_eq!((decoded.shown.clone(), said(&decoded.problems)), (shown, String::new()));
     let link = Link { plan: decoded.plan, other: None, shown: decoded.shown };
     assert_eq!(
         link.encode(),
-        "v=1&model=Qwen/Qwen3-4B&gpu=a100-80gb&r=8&view=map&lang=zh-Hans&theme=dark&inputs=gpu,r"
+        "v=1&model=Qwen/Qwen3-4B&gpu=a100-80gb&r=8&view=map&lang=zh-Hans&theme=dark&inputs=gpu,r&tab=glossary"
     );
-    let wrong = decode("v=1&view=mpa&lang=<b>&theme=blue&veiw=map&inputs=metod");
+    let wrong = decode("v=1&view=mpa&lang=<b>&theme=blue&veiw=map&inputs=metod&tab=limit");
     assert_eq!(
         said(&wrong.problems),
         "veiw: unknown key; did you mean view? | \
          view: mpa is not one of verdict, comparison, phases, map, table; did you mean map? | \
-         lang: write a language tag such as en or zh-Hans here | theme: blue is not one of light, dark | inputs: metod is not one of the keys of links; did you mean method?"
+         lang: write a language tag such as en or zh-Hans here | theme: blue is not one of light, dark | inputs: metod is not one of the keys of links; did you mean method? | \
+         tab: limit is not one of fix, compare, limits, memory, run, scenarios, how-it-works, accuracy, glossary; did you mean limits?"
     );
     assert_eq!(wrong.shown, Shown::default());
 }

@@ -577,11 +577,11 @@ mod tests {
         for place in ["form", "verdict", "advice", "header"] {
             assert!(first.iter().any(|other| other == place), "{place} is not in {first:?}");
         }
-        assert!(!first.iter().any(|place| place == "breakdown"), "{first:?}");
+        assert!(!first.iter().any(|place| place == "footer"), "{first:?}");
         assert_eq!(engine.work(), Turn::First);
         engine.go_on();
         let rest = until(&mut engine, Turn::Idle);
-        assert!(rest.iter().any(|place| place == "breakdown"), "{rest:?}");
+        assert!(rest.iter().any(|place| place == "footer"), "{rest:?}");
         assert_eq!(engine.work(), Turn::Idle);
     }
 

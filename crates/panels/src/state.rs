@@ -147,7 +147,7 @@ impl State {
             return;
         }
         let (plan, problems) = if fragment.is_empty() {
-            (self.tab, self.beside) = (Tab::Fix, None);
+            self.set_tab(Tab::Fix);
             (Plan::newcomer(), Vec::new())
         } else {
             let Decoded { plan, other, shown, problems } = link::decode(fragment);
@@ -181,10 +181,7 @@ impl State {
             self.language = language;
         }
         let tab = shown.tab.or(shown.view.map(Tab::from)).unwrap_or(Tab::Fix);
-        self.beside = tab.is_page().then_some(tab);
-        if !tab.is_page() {
-            self.tab = tab;
-        }
+        self.set_tab(tab);
         self.sight = shown.view.and_then(|view| match view {
             View::Verdict => None,
             View::Comparison => Some(result::comparison::TITLE),
@@ -228,15 +225,21 @@ impl State {
         fragment
     }
 
+    fn set_tab(&mut self, tab: Tab) {
+        self.beside = tab.is_page().then_some(tab);
+        if !tab.is_page() {
+            self.tab = tab;
+        }
+        // Whoever comes back to what could not be fetched asks for it again.
+        self.result.retry();
+    }
+
     /// Opens a tab of the answer, or a page, where it is not open: a step of the history.
     pub(crate) fn show_tab(&mut self, tab: Tab) {
         if self.beside.unwrap_or(self.tab) == tab {
             return;
         }
-        self.beside = tab.is_page().then_some(tab);
-        if !tab.is_page() {
-            self.tab = tab;
-        }
+        self.set_tab(tab);
         self.address = Some(Address { fragment: self.fragment(), history: History::Step });
     }
 

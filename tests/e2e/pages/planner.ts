@@ -10,16 +10,21 @@ export const SCENARIOS = [
   "The same model twice on one GPU",
 ];
 
+/** Tabs of the answer, as links name them. */
+type Tab = "fix" | "compare" | "limits" | "memory" | "run";
+
 /** The planner as a person meets it: by roles and labels, never by class names. */
 export class Planner {
   readonly heading: Locator;
   readonly failure: Locator;
   /** The word of the verdict and its two figures. */
   readonly verdict: Locator;
+  /** What the verdict stands on. */
+  readonly basis: Locator;
   readonly model: Locator;
   readonly gpu: Locator;
   readonly copyLink: Locator;
-  /** Opens and closes the gallery of scenarios. */
+  /** Leads to the scenarios. */
   readonly gallery: Locator;
   readonly comparison: Locator;
   /** The matrix of methods by sharding. */
@@ -40,11 +45,11 @@ export class Planner {
     this.heading = page.getByRole("heading", { level: 1 });
     this.failure = page.locator("#boot-failure");
     this.verdict = page.getByRole("region", { name: "Verdict" }).getByRole("status");
+    this.basis = page.getByRole("region", { name: "Behind the verdict" });
     this.model = page.getByRole("combobox", { name: "Model" });
     this.gpu = page.getByRole("combobox", { name: "GPU", exact: true });
-    this.gallery = page.getByRole("button", { name: "Scenarios" });
-    // In the header; another stands below the verdict.
-    this.copyLink = page.getByRole("banner").getByRole("button", { name: "Copy link" });
+    this.gallery = page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Scenarios" });
+    this.copyLink = page.getByRole("region", { name: "Verdict" }).getByRole("button", { name: "Copy link" });
     this.comparison = page.getByRole("group", { name: "Compare" });
     this.tiers = page.getByRole("group", { name: "Method by sharding" });
     this.matrixNote = page.getByText("ZeRO shards nothing: only offload");
@@ -57,9 +62,15 @@ export class Planner {
   }
 
   /** Opens the page, with `fragment` (without `#`) as the plan in the link, and waits until it runs. */
-  async open(fragment = "v=1"): Promise<void> {
-    await this.page.goto(`./#${fragment}`);
+  async open(fragment = "v=1", tab?: Tab): Promise<void> {
+    await this.page.goto(`./#${tab ? `${fragment}&tab=${tab}` : fragment}`);
     await this.runs();
+  }
+
+  /** Opens a tab of the answer. */
+  async tab(name: "Fix" | "Compare" | "Limits" | "Memory" | "Run"): Promise<void> {
+    await this.page.getByRole("tab", { name }).click();
+    await this.page.getByRole("tabpanel", { name }).waitFor();
   }
 
   /** Opens the page as someone who typed its address. */

@@ -58,9 +58,9 @@ fn what_is_read_never_becomes_markup() {
 fn the_plan_is_written_as_the_reader_chooses_and_follows_the_page() {
     let mut reader = Reader::open("v=1&model=Qwen/Qwen3-4B&num_gpus=4&zero_stage=2");
     reader.act("files write", "");
-    assert!(reader.html("files").contains("download=\"headroom.zip\""), "{}", reader.text("files"));
+    assert!(reader.html("export").contains("download=\"headroom.zip\""), "{}", reader.text("export"));
     reader.act("files format", "deepspeed");
-    assert!(reader.text("files").contains("\"stage\": 2"), "{}", reader.text("files"));
+    assert!(reader.text("export").contains("\"stage\": 2"), "{}", reader.text("export"));
     reader.act("choose zero_stage", "3");
-    assert!(reader.text("files").contains("\"stage\": 3"), "{}", reader.text("files"));
+    assert!(reader.text("export").contains("\"stage\": 3"), "{}", reader.text("export"));
 }

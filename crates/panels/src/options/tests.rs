@@ -6,9 +6,14 @@ use crate::reader::Reader;
 
 const SMALL: &str = "v=1&model=Qwen/Qwen2.5-0.5B&gpu=rtx-4090&method=lora&max_length=512";
 
+/// A reader with `plan` in this tab.
+fn open(plan: &str, tab: &str) -> Reader {
+    Reader::open(&format!("{plan}&tab={tab}"))
+}
+
 #[test]
 fn a_question_is_answered_until_the_plan_is_another() {
-    let mut reader = Reader::open(SMALL);
+    let mut reader = open(SMALL, "limits");
     reader.press("solve", ">Batch per GPU");
     assert!(reader.html("solve").contains("<dd class=\"computing\">"));
     assert!(reader.html("solve").contains("data-do=\"ask batch\" aria-pressed=\"true\""));
@@ -18,42 +23,42 @@ fn a_question_is_answered_until_the_plan_is_another() {
     reader.press("solve", "aria-label=\"Use Batch per GPU ");
     assert!(reader.html("solve").contains("<strong>"), "{}", reader.html("solve"));
     assert_eq!(reader.focus.as_deref(), Some("applied-title"));
-    reader.follow(&SMALL.replace("max_length=512", "max_length=640"));
+    reader.follow(&format!("{}&tab=limits", SMALL.replace("max_length=512", "max_length=640")));
     assert!(reader.html("solve").contains("<dl class=\"solved\"></dl>"));
     assert!(reader.html("solve").contains("data-do=\"ask batch\" aria-pressed=\"false\""));
 }
 
 #[test]
 fn a_question_can_be_taken_back() {
-    let mut reader = Reader::open(SMALL);
+    let mut reader = open(SMALL, "limits");
     reader.press("solve", ">LoRA rank");
     reader.press("solve", ">LoRA rank");
     assert!(reader.html("solve").contains("<dl class=\"solved\"></dl>"));
     // Of a whole model there is no rank to ask about.
-    reader.follow(&SMALL.replace("lora", "full"));
+    reader.follow(&format!("{}&tab=limits", SMALL.replace("lora", "full")));
     assert!(reader.html("solve").contains("data-do=\"ask rank\" hidden aria-pressed=\"false\""));
 }
 
 #[test]
 fn the_largest_models_stay_while_only_the_model_changes() {
-    let mut reader = Reader::open("v=1&model=Qwen/Qwen2.5-0.5B&memory_gib=6&compute_capability=8.6&method=qlora");
+    let mut reader = open("v=1&model=Qwen/Qwen2.5-0.5B&memory_gib=6&compute_capability=8.6&method=qlora", "limits");
     reader.act("ask-largest", "");
     assert!(reader.html("solve").contains("<div class=\"largest\" aria-busy=\"true\">"));
     let html = reader.wait("solve", "<div class=\"largest\" aria-busy=\"false\">");
     assert!((1..=5).contains(&html.matches("<li><div><strong>").count()), "{html}");
     reader.press("solve", "aria-label=\"Use ");
     assert!(reader.html("solve").contains("<div class=\"largest\" aria-busy=\"false\">"));
-    reader.follow(SMALL);
+    reader.follow(&format!("{SMALL}&tab=limits"));
     assert!(!reader.html("solve").contains("<div class=\"largest\""));
 }
 
 #[test]
 fn two_plans_stand_side_by_side() {
-    let mut reader = Reader::open("v=1&method=full");
+    let mut reader = open("v=1&method=full", "compare");
     assert!(!reader.html("pair").contains("<table>"));
     reader.press("pair", "keep-before");
     assert!(!reader.html("pair").contains("<table>"));
-    reader.follow("v=1&method=lora&max_length=2048");
+    reader.follow("v=1&method=lora&max_length=2048&tab=compare");
     let text = reader.text("pair");
     assert!(text.contains("Method methodfulllora") && text.contains("max_length10242048"), "{text}");
     reader.press("pair", "swap-pair");
@@ -64,7 +69,7 @@ fn two_plans_stand_side_by_side() {
 
 #[test]
 fn the_plan_beside_is_replayed() {
-    let mut reader = Reader::open(SMALL);
+    let mut reader = open(SMALL, "compare");
     reader.act("pasted", &SMALL.replace("512", "1024"));
     reader.act("compare-pasted", "");
     let estimated = headroom_text::ENGLISH.options.pair.estimated;
@@ -80,7 +85,7 @@ fn the_plan_beside_is_replayed() {
 
 #[test]
 fn a_broken_link_is_kept_and_explained() {
-    let mut reader = Reader::open(SMALL);
+    let mut reader = open(SMALL, "compare");
     let broken = "https://example.org/nothing <script>alert(1)</script>";
     reader.act("pasted", broken);
     reader.act("compare-pasted", "");
@@ -106,12 +111,11 @@ fn a_broken_link_is_kept_and_explained() {
 
 #[test]
 fn the_summary_stays_while_a_field_is_being_fixed() {
-    let mut reader = Reader::open("v=1&per_device_train_batch_size=4&gradient_accumulation_steps=8&method=lora");
+    let mut reader = open("v=1&per_device_train_batch_size=4&gradient_accumulation_steps=8&method=lora", "run");
     let before = reader.html("summary");
     assert!(before.contains("data-copy=\"### [") && before.contains("https://example.org/#v=1&amp;"), "{before}");
     assert!(reader.text("summary").contains("Effective batch32"));
     // Parameters are offloaded only where they are sharded: a plan that contradicts itself.
-    reader.follow("v=1&method=lora&zero_stage=1&offload_param=cpu");
-    assert!(reader.html("advice").contains("aria-busy=\"true\" hidden>"));
+    reader.follow("v=1&method=lora&zero_stage=1&offload_param=cpu&tab=run");
     assert_eq!(reader.html("summary"), before);
 }

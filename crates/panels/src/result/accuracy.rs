@@ -36,6 +36,13 @@ impl Fetched {
         }
     }
 
+    /// Asks for them again, where they could not be fetched.
+    pub(crate) fn retry(&mut self) {
+        if matches!(self, Self::Failed) {
+            *self = Self::Not;
+        }
+    }
+
     /// Notes that the file could not be fetched.
     pub(super) fn miss(&mut self) {
         if !matches!(self, Self::Here(_)) {

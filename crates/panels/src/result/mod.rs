@@ -35,7 +35,7 @@ const fn within(tab: Tab) -> &'static [&'static str] {
         Tab::Limits => &["map", "solve"],
         Tab::Memory => &["phases", "models", "breakdown", "host", "metrics"],
         Tab::Run => &["run", "summary"],
-        _ => &["notes", "advice", "basis"],
+        _ => &["basis", "notes", "advice"],
     }
 }
 

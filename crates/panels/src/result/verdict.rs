@@ -43,12 +43,15 @@ pub(crate) fn basis(page: &Page) -> Option<Node> {
     let estimate = page.estimate?;
     let words = &page.texts.tabs;
     let panel = el("section")
-        .class("panel basis")
+        .class("basis")
         .flag("hidden", page.outcome.is_err())
         .attr("aria-labelledby", "basis-title")
-        .with(el("h2").attr("id", "basis-title").text(words.basis))
-        .with(details(page, estimate))
-        .with(el("p").with(tabs::leads_to(page, Tab::Accuracy, page.texts.accuracy.title)));
+        .with(el("h2").attr("id", "basis-title").class("visually-hidden").text(words.basis))
+        .with(details(page, estimate).with(el("li").with(tabs::leads_to(
+            page,
+            Tab::Accuracy,
+            page.texts.accuracy.title,
+        ))));
     Some(panel.into())
 }
 

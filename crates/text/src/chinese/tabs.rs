@@ -19,7 +19,7 @@ pub(super) const TEXTS: TabTexts = TabTexts {
     answer: "结果",
     pages: "页面",
     planner: "规划",
-    basis: "结论依据",
+    basis: "判断依据",
     files_title: "本方案的配置文件",
     files_intro: "训练框架、启动器和 DeepSpeed 的配置，启动命令，以及在训练中核对显存的回调。",
     files_open: "导出",
