@@ -6,7 +6,7 @@ const PLAN = "#v=1&model=Qwen/Qwen3-4B&method=lora&gpu=rtx-4090&per_device_train
 
 for (const tab of ["memory", "compare", "limits"]) {
   test(`the chart of ${tab} is downloaded as SVG, PNG and CSV`, async ({ page }) => {
-    await page.goto(`/${PLAN}&tab=${tab}`);
+    await page.goto(`./${PLAN}&tab=${tab}`);
     const files = page.getByRole("group", { name: "Download this chart" });
     await expect(page.locator(".drawing svg").first()).toBeVisible();
     for (const [form, start] of [["SVG", "<svg"], ["PNG", "\x89PNG"], ["CSV", "\xef\xbb\xbf"]]) {
@@ -24,7 +24,7 @@ for (const tab of ["memory", "compare", "limits"]) {
 }
 
 test("values are reached by pointer and by arrow keys", async ({ page }) => {
-  await page.goto(`/${PLAN}&tab=memory`);
+  await page.goto(`./${PLAN}&tab=memory`);
   const marks = page.locator("#phases-figure .mark");
   await marks.first().hover();
   const panel = page.locator(".value-panel");
@@ -45,7 +45,7 @@ test("values are reached by pointer and by arrow keys", async ({ page }) => {
 });
 
 test("a category leads from legend and chart to its row, and back", async ({ page }) => {
-  await page.goto(`/${PLAN}&tab=memory`);
+  await page.goto(`./${PLAN}&tab=memory`);
   const figure = page.locator("#phases-figure");
   await figure.getByRole("list").getByRole("button", { name: "Activations" }).click();
   const row = page.locator(".category-rows.picked");
@@ -61,7 +61,7 @@ test.describe("by touch, on a phone", () => {
   const { defaultBrowserType: _, ...phone } = devices["iPhone 13"];
   test.use({ ...phone });
   test("a tap shows a value within the screen", async ({ page }) => {
-    await page.goto(`/${PLAN}&tab=compare`);
+    await page.goto(`./${PLAN}&tab=compare`);
     const mark = page.locator(".bar-button.mark").nth(1);
     await mark.scrollIntoViewIfNeeded();
     await mark.tap();
@@ -74,7 +74,7 @@ test.describe("by touch, on a phone", () => {
 });
 
 test("the map is that of the advised plan where that is asked for", async ({ page }) => {
-  await page.goto(`/${PLAN}&tab=limits`);
+  await page.goto(`./${PLAN}&tab=limits`);
   const panel = page.getByRole("region", { name: "Batch by length" });
   const before = await panel.locator(".drawing").first().innerHTML();
   await panel.getByRole("checkbox", { name: /With advice/ }).check();
