@@ -7,15 +7,21 @@ memory.recall();
 memory.remember();
 const id = await engine.start(false);
 
-// Files that are chosen or dropped go to the engine as they are; charts become files. What that takes is fetched when it is
-// first asked for.
+// Files that are chosen or dropped go to the engine as they are; charts become files, and say their values. What
+// that takes is fetched when it is first asked for.
 const files = () => import("./files.js");
 const bring = async (entries) => engine.bring(id, await (await files()).filesOf(entries));
 document.addEventListener("click", async ({ target }) => {
   const button = target.closest?.("[data-choose], [data-picture]");
   if (button?.dataset.choose) document.getElementById(button.dataset.choose)?.click();
-  if (button?.dataset.picture) (await files()).save(...button.dataset.picture.split(" "));
+  if (button?.dataset.picture) (await files()).save(button);
 });
+for (const type of ["pointerover", "focusin"]) {
+  document.addEventListener(type, async ({ target }) => {
+    const mark = target.closest?.(".mark");
+    if (mark) (await import("./values.js")).show(mark);
+  });
+}
 document.addEventListener("change", ({ target }) => {
   if (!target.matches?.("input[data-bring]")) return;
   bring([...target.files]);

@@ -40,4 +40,12 @@ if (parent !== window) parent.postMessage({ headroom: VERSION, type: "ready" }, 
 new ResizeObserver(() => say({ type: "size", height: height() })).observe(document.body);
 addEventListener("headroom-plan", change);
 
+// What a chart's mark stands for, fetched when it is first pointed at.
+for (const type of ["pointerover", "focusin"]) {
+  document.addEventListener(type, async ({ target }) => {
+    const mark = target.closest?.(".mark");
+    if (mark) (await import("./values.js")).show(mark);
+  });
+}
+
 await engine.start(true);

@@ -33,7 +33,12 @@ const download = (name, url) => Object.assign(document.createElement("a"), { dow
 
 // A chart of the page as a file of its own: what the style sheet says is written into it.
 const PAINT = ["fill", "stroke", "font-family", "font-weight", "opacity"];
-export const save = async (place, form) => {
+export const save = async (button) => {
+  const [place, form] = button.dataset.picture.split(" ");
+  const name = `headroom-${place}.${form}`;
+  // Spreadsheets tell UTF-8 by the mark at its start.
+  const { csv } = button.parentNode.dataset;
+  if (form === "csv") return download(name, "data:text/csv;charset=utf-8," + encodeURIComponent("\ufeff" + csv));
   const svg = document.querySelector(`[data-width=${place}] .drawing svg`);
   if (!svg) return;
   const copy = svg.cloneNode(true);
@@ -49,10 +54,10 @@ export const save = async (place, form) => {
   const ground = getComputedStyle(document.documentElement).getPropertyValue("--chart-surface").trim();
   copy.insertAdjacentHTML("afterbegin", `<rect width="${width}" height="${height}" fill="${ground}"/>`);
   const url = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(new XMLSerializer().serializeToString(copy));
-  if (form === "svg") return download("headroom.svg", url);
+  if (form === "svg") return download(name, url);
   const image = Object.assign(new Image(), { src: url });
   await image.decode();
   const canvas = Object.assign(document.createElement("canvas"), { width: width * 2, height: height * 2 });
   canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
-  download("headroom.png", canvas.toDataURL("image/png"));
+  download(name, canvas.toDataURL("image/png"));
 };

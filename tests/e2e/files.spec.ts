@@ -177,16 +177,3 @@ test("what a file says never becomes markup", async ({ page, planner }) => {
   await expect(panel.getByRole("listitem").first()).toContainText("<img src=x");
   await expect(panel.locator("img")).toHaveCount(0);
 });
-
-test("a chart is downloaded as SVG and as PNG", async ({ page, planner }) => {
-  await planner.open();
-  await planner.tab("Run");
-  await page.getByRole("button", { name: "Export", exact: true }).click();
-  const panel = page.getByRole("region", { name: "Write files that run" });
-  for (const [form, start] of [["SVG", "<svg"], ["PNG", "\x89PNG"]]) {
-    const download = page.waitForEvent("download");
-    await panel.getByRole("button", { name: form }).first().click();
-    const bytes = readFileSync(await (await download).path());
-    expect(bytes.subarray(0, 4).toString("latin1")).toBe(start);
-  }
-});

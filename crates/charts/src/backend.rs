@@ -119,23 +119,6 @@ impl<'a> SvgBackend<'a> {
         self.line(&format!("<path d=\"{d}\" fill=\"none\" stroke-width=\"{stroke_width}\"{dash} {stroke}/>"));
     }
 
-    /// Smooth lines, each through its points to a tenth of a pixel.
-    pub(crate) fn curves(&mut self, ink: Ink, paths: &[Vec<(f64, f64)>], stroke_width: u32) {
-        let mut d = String::new();
-        for path in paths {
-            for (i, (x, y)) in path.iter().enumerate() {
-                let _ = write!(d, "{}{x:.1} {y:.1}", if i == 0 { 'M' } else { 'L' });
-            }
-        }
-        if d.is_empty() {
-            return;
-        }
-        let stroke = ink.stroke(self.palette);
-        self.line(&format!(
-            "<path d=\"{d}\" fill=\"none\" stroke-width=\"{stroke_width}\" stroke-linejoin=\"round\" {stroke}/>"
-        ));
-    }
-
     /// A place that can be touched although nothing is painted there.
     pub(crate) fn touch(&mut self, from: BackendCoord, to: BackendCoord) {
         let (x, y) = (from.0.min(to.0), from.1.min(to.1));

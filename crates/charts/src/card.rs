@@ -166,7 +166,7 @@ mod tests {
     fn a_card_for_both_grounds_has_the_colours_that_it_uses() {
         let svg = card_svg(&card(Palette::Classes, None), None);
         for used in [
-            "--chart-gradients:#936d24",
+            "--chart-gradients:#e47507",
             "--chart-fits:#1b7a3d",
             "--chart-fits:#5fd38a",
             "svg:has(#dark:target)",

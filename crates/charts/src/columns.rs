@@ -7,7 +7,7 @@ use plotters::style::text_anchor::{HPos, VPos};
 use crate::area;
 use crate::axis::{Axis, gib};
 use crate::backend::SvgBackend;
-use crate::comparison::{Content, LINE, hit};
+use crate::comparison::{Content, LINE, hit, part_hits};
 use crate::elements::{AreaDrawn, Direct, Label, Plot, Root, SMALL_SIZE, StackedBar, TEXT_SIZE, fill, stroke};
 use crate::floating::FloatingBar;
 use crate::ink::Ink;
@@ -119,7 +119,7 @@ pub(crate) fn draw(
     look: &Look,
     size: (u32, u32),
     backend: SvgBackend<'_>,
-    hits: &mut Vec<Hit>,
+    (hits, parts): (&mut Vec<Hit>, &mut Vec<Hit>),
 ) -> AreaDrawn {
     let layout = Layout::new(content, look, size);
     let root = backend.into_drawing_area();
@@ -142,6 +142,9 @@ pub(crate) fn draw(
         draw_bar(&root, plot, &layout, content, look, (i, bar))?;
         let (from, to) = layout.lane(i, content);
         hits.push(hit(bar, from, to));
+        if content.joined {
+            parts.extend(part_hits(bar, |low, high| [(from.0, layout.y(plot, high)), (to.0, layout.y(plot, low))]));
+        }
     }
     draw_connectors(&root, plot, &layout, content)?;
     layout.key.draw(&root, size.1.cast_signed() - layout.key.height() - 2)?;

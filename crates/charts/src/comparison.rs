@@ -1,6 +1,7 @@
 //! Plans side by side against a GPU.
 
 use headroom_core::advise::Level;
+use headroom_core::memory::Category;
 
 use crate::axis::value_text;
 use crate::backend::SvgBackend;
@@ -113,25 +114,44 @@ pub(crate) fn picture(content: &Content<'_>, look: &Look) -> Picture {
         }
     };
     let mut svg = String::new();
-    let mut hits = Vec::new();
+    let (mut hits, mut parts) = (Vec::new(), Vec::new());
     let size = if upright { (width, height) } else { (width, rows::Layout::new(content, width).height()) };
     let backend = SvgBackend::new(&mut svg, size, look.palette, &look.texts.title);
     let drawn = if upright {
-        columns::draw(content, look, size, backend, &mut hits)
+        columns::draw(content, look, size, backend, (&mut hits, &mut parts))
     } else {
-        rows::draw(content, look, size, backend, &mut hits)
+        rows::draw(content, look, size, backend, (&mut hits, &mut parts))
     };
     // Writing to memory cannot fail and no font is asked; should plotters find another reason, half a picture must not pass for a whole.
     if drawn.is_err() {
         svg.clear();
         hits.clear();
+        parts.clear();
     }
-    Picture { svg, width: size.0, height: size.1, hits }
+    Picture { svg, width: size.0, height: size.1, hits, parts }
 }
 
 /// A hit between two corners.
 pub(crate) fn hit(bar: &Bar, from: (i32, i32), to: (i32, i32)) -> Hit {
     Hit { id: bar.id.clone(), x: from.0, y: from.1, width: from.0.abs_diff(to.0), height: from.1.abs_diff(to.1) }
+}
+
+/// The hits of a bar's categories: `corners` are those of what lies between two values, bytes.
+pub(crate) fn part_hits(bar: &Bar, corners: impl Fn(u64, u64) -> [(i32, i32); 2]) -> Vec<Hit> {
+    let mut base = 0u64;
+    let mut hits = Vec::new();
+    for category in Category::ALL {
+        let of_category = bar.parts.iter().filter(|(of, _)| of == category).map(|(_, bytes)| *bytes);
+        let bytes = of_category.fold(0u64, u64::saturating_add);
+        if bytes > 0 {
+            let [a, b] = corners(base, base.saturating_add(bytes));
+            let from = (a.0.min(b.0), a.1.min(b.1));
+            let id = [&bar.id, " ", category.name()].concat();
+            hits.push(Hit { id, x: from.0, y: from.1, width: a.0.abs_diff(b.0), height: a.1.abs_diff(b.1) });
+            base = base.saturating_add(bytes);
+        }
+    }
+    hits
 }
 
 /// Height of a line of text, pixels.

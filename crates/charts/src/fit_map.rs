@@ -9,7 +9,6 @@ use plotters_backend::BackendCoord;
 
 use crate::backend::SvgBackend;
 use crate::comparison::LINE;
-use crate::contour::contour;
 use crate::elements::{AreaDrawn, Direct, Label, Root, SMALL_SIZE, hatched, stroke};
 use crate::ink::{Ink, Palette};
 use crate::key::{Key, Mark, hatch, ring};
@@ -49,7 +48,7 @@ pub struct FitMapTexts {
     pub length: String,
     /// What the scale of colours means, from nothing to the whole GPU.
     pub used: String,
-    /// What the line means: `RTX 4090, 24.0 GiB`.
+    /// What the line parts: `RTX 4090, 24.0 GiB`.
     pub capacity: String,
     /// A cell that surely fits.
     pub fits: String,
@@ -79,8 +78,8 @@ impl FitMapTexts {
     }
 }
 
-/// Cells coloured by use of the GPU, batch size across and length upwards, the capacity as a line between them and the current plan
-/// ringed. Cells that do not fit are hatched, so that nothing is told by colour alone.
+/// Cells coloured by use of the GPU, batch size across and length upwards, a line between those that fit and those that do not, and the
+/// current plan ringed. Cells that do not fit are hatched, so that nothing is told by colour alone.
 ///
 /// The id of a cell is its column and row in the map: `3,7`. Columns that have no pixel are left out.
 pub fn fit_map_svg(map: &FitMap<'_>, look: &FitMapLook) -> Picture {
@@ -96,7 +95,7 @@ pub fn fit_map_svg(map: &FitMap<'_>, look: &FitMapLook) -> Picture {
         svg.clear();
         hits = Vec::new();
     }
-    Picture { svg, width, height, hits }
+    Picture { svg, width, height, hits, parts: Vec::new() }
 }
 
 /// The scale's colours, an eighth of the GPU each.
@@ -231,11 +230,6 @@ impl Layout {
         (x + self.cell.0 / 2, y + self.cell.1 / 2)
     }
 
-    /// A point given in cells.
-    fn point(&self, (x, y): (f64, f64)) -> (f64, f64) {
-        (f64::from(self.left) + x * f64::from(self.cell.0), f64::from(self.bottom) - y * f64::from(self.cell.1))
-    }
-
     /// Every cell, the uppermost row first.
     fn cells<'a>(&'a self, map: &'a FitMap<'_>) -> impl Iterator<Item = Cell> + 'a {
         let places = (0..self.rows).rev().flat_map(|row| (0..self.columns).map(move |column| (column, row)));
@@ -348,16 +342,26 @@ fn draw_axes(root: &Root<'_>, map: &FitMap<'_>, layout: &Layout, texts: &FitMapT
     name(&texts.batch, (x, bottom + LINE + 8), VPos::Top, layout.right().max(60) - x)
 }
 
-/// The line where the need is the capacity, parted from the cells by a rim of the ground's colour.
+/// The line between cells that fit and cells that do not, along their edges, parted from them by a rim of the ground's colour.
 fn draw_capacity(root: &Root<'_>, map: &FitMap<'_>, layout: &Layout) -> AreaDrawn {
-    let row = |row: usize| (0..layout.columns).map(move |column| share(map.map, column, row)).collect();
-    let values: Vec<Vec<f64>> = (0..layout.rows).map(row).collect();
-    let lines = contour(&values, 1.0);
-    let pixels = |line: Vec<(f64, f64)>| line.into_iter().map(|point| layout.point(point)).collect();
-    let paths: Vec<Vec<(f64, f64)>> = lines.into_iter().map(pixels).collect();
+    let fits = |column: usize, row: usize| does_fit(share(map.map, column, row));
+    let mut paths = Vec::new();
+    // Each edge reaches half the line's width further, so that corners are whole.
+    for row in 0..layout.rows {
+        for column in 0..layout.columns {
+            let (x, y) = layout.corner(column, row);
+            let (right, below) = (x + layout.cell.0, y + layout.cell.1);
+            if column + 1 < layout.columns && fits(column, row) != fits(column + 1, row) {
+                paths.push(vec![(right, y - 1), (right, below + 1)]);
+            }
+            if row + 1 < layout.rows && fits(column, row) != fits(column, row + 1) {
+                paths.push(vec![(x - 1, y), (right + 1, y)]);
+            }
+        }
+    }
     root.draw(&Direct(|backend: &mut SvgBackend<'_>| {
-        backend.curves(Ink::Surface, &paths, 6);
-        backend.curves(Ink::Capacity, &paths, 3);
+        backend.strokes(Ink::Surface, &paths, 6, None);
+        backend.strokes(Ink::Capacity, &paths, 3, None);
     }))
 }
 

@@ -120,6 +120,8 @@ pub struct Picture {
     pub height: u32,
     /// Where each bar can be touched: its whole lane with the label, in the units of the view box.
     pub hits: Vec<Hit>,
+    /// Where each category of a bar can be touched, where bars are moments of one thing: ids are the bar's, a space, the category's name.
+    pub parts: Vec<Hit>,
 }
 
 /// Where a bar can be touched.

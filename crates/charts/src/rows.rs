@@ -7,7 +7,7 @@ use plotters::style::text_anchor::{HPos, VPos};
 use crate::area;
 use crate::axis::{Axis, gib};
 use crate::backend::SvgBackend;
-use crate::comparison::{Content, LINE, hit};
+use crate::comparison::{Content, LINE, hit, part_hits};
 use crate::elements::{AreaDrawn, Direct, Label, Plot, Root, SMALL_SIZE, StackedBar, TEXT_SIZE, fill, stroke};
 use crate::floating::FloatingBar;
 use crate::ink::Ink;
@@ -92,7 +92,7 @@ pub(crate) fn draw(
     look: &Look,
     size: (u32, u32),
     backend: SvgBackend<'_>,
-    hits: &mut Vec<Hit>,
+    (hits, parts): (&mut Vec<Hit>, &mut Vec<Hit>),
 ) -> AreaDrawn {
     let layout = Layout::new(content, size.0);
     let root = backend.into_drawing_area();
@@ -131,7 +131,11 @@ pub(crate) fn draw(
     for (i, bar) in content.bars.iter().enumerate() {
         let y = layout.rows.get(i).copied().unwrap_or(TOP);
         draw_bar(&root, plot, &layout, content, look, (i, y, bar), width)?;
-        hits.push(hit(bar, (0, y), (width, y + layout.row_height)));
+        let below = y + layout.row_height;
+        hits.push(hit(bar, (0, y), (width, below)));
+        if content.joined {
+            parts.extend(part_hits(bar, |low, high| [(layout.x(plot, low), y), (layout.x(plot, high), below)]));
+        }
     }
     draw_connectors(&root, plot, &layout, content)?;
     layout.key.draw(&root, layout.bottom + BOTTOM)?;

@@ -114,7 +114,7 @@ fn a_cell_of_the_map_is_what_its_share_says() {
 
 #[test]
 fn cells_share_no_pixel_and_lie_where_they_are_touched() {
-    let Picture { svg, hits, width, height } = fit_map(&map_look(340, Palette::Classes));
+    let Picture { svg, hits, width, height, .. } = fit_map(&map_look(340, Palette::Classes));
     for (i, a) in hits.iter().enumerate() {
         assert!(
             a.x >= 0 && a.y >= 0 && a.x.cast_unsigned() + a.width <= width && a.y.cast_unsigned() + a.height <= height

@@ -6,10 +6,11 @@ use clap::ArgGroup;
 use headroom_answers::{Estimated, confirmed};
 use headroom_charts::{
     Bar, Card, FitMap, FitMapLook, FitMapTexts, LeverBar, Look, Orientation, Palette, Picture, Texts, card_svg,
-    comparison_svg, fit_map_svg, need_by_category, phases_svg, waterfall_svg,
+    comparison_csv, comparison_svg, fit_map_csv, fit_map_svg, need_by_category, phases_csv, phases_svg, waterfall_csv,
+    waterfall_svg,
 };
 use headroom_core::advise::fit::Escalation;
-use headroom_core::advise::map::{axes, length, map_beside, tight_share};
+use headroom_core::advise::map::{Map, axes, length, map_beside, tight_share};
 use headroom_core::advise::solve::Unknown;
 use headroom_core::advise::{Change, Level, Replayed, steps_between};
 use headroom_core::job::Job;
@@ -79,6 +80,9 @@ pub(crate) struct ChartOptions {
     /// PNG instead of SVG, drawn with this machine's fonts, twice as fine.
     #[arg(long, conflicts_with_all = ["both", "_svg"])]
     png: bool,
+    /// What the picture draws as comma-separated values instead of SVG: a row for each value, bytes as whole numbers.
+    #[arg(long, conflicts_with_all = ["both", "_svg", "png", "card", "verdict", "dark"])]
+    csv: bool,
     /// Narrow pictures have rows instead of columns.
     #[arg(long, value_name = "PIXELS", default_value_t = 1000)]
     width: u32,
@@ -130,6 +134,9 @@ pub(crate) fn run(options: &ChartOptions, out: &mut dyn Write) -> Result<(), Fai
     let palette = options.palette();
     let look = Look { width, height, orientation: Orientation::Auto, palette, texts };
     let mut compared: Vec<Bar> = Vec::new();
+    if options.csv {
+        return Ok(out.write_all(csv(&estimated, options)?.as_bytes())?);
+    }
     let picture = match options.kind() {
         Kind::Comparison => {
             compared = Compared::all(job).iter().filter_map(bar).collect();
@@ -142,7 +149,7 @@ pub(crate) fn run(options: &ChartOptions, out: &mut dyn Write) -> Result<(), Fai
         Kind::Phases => Some(phases_svg(estimate, &look)),
         Kind::Waterfall => Some(match &options.other {
             Some(other) => between(&estimated, &estimate::job_from(Some(other))?, &look),
-            None => waterfall(&estimated, &look),
+            None => waterfall_svg(&levers(&estimated), estimate.peak.band.expected, estimate.gpu_bytes, &look),
         }),
         Kind::Map => Some(fit_map(&estimated, look)),
         Kind::Verdict => None,
@@ -217,8 +224,36 @@ fn bar(compared: &Compared) -> Option<Bar> {
     })
 }
 
-/// What each lever of the mildest advice saves; of a plan that fits already, or that nothing makes fit, the plan alone.
-fn waterfall(estimated: &Estimated, look: &Look) -> Picture {
+/// The values of the picture that is asked for.
+fn csv(estimated: &Estimated, options: &ChartOptions) -> Result<String, Failure> {
+    let Estimated { job, estimate, .. } = estimated;
+    let (need, gpu) = (estimate.peak.band.expected, estimate.gpu_bytes);
+    Ok(match options.kind() {
+        Kind::Comparison => {
+            let bars: Vec<Bar> = Compared::all(job).iter().filter_map(bar).collect();
+            comparison_csv(&bars, gpu, &ENGLISH)
+        }
+        Kind::Waterfall => {
+            let levers = match &options.other {
+                Some(other) => changes(estimated, &estimate::job_from(Some(other))?),
+                None => levers(estimated),
+            };
+            waterfall_csv(&levers, need, gpu, &ENGLISH)
+        }
+        Kind::Map => {
+            let map = map_of(estimated);
+            let plan = job.plan();
+            let current = (plan.per_device_train_batch_size, length(plan).of(plan));
+            let shown = FitMap { map: &map, tight_share: tight_share(estimate), current };
+            fit_map_csv(&shown, gpu, plan.is_reinforcement(), &ENGLISH)
+        }
+        // A verdict has no picture: the command line refuses it.
+        Kind::Phases | Kind::Verdict => phases_csv(estimate, &ENGLISH),
+    })
+}
+
+/// What each lever of the mildest advice saves; of a plan that fits already, or that nothing makes fit, nothing.
+fn levers(estimated: &Estimated) -> Vec<LeverBar> {
     let Estimated { job, estimate, .. } = estimated;
     let escalation = (estimate.verdict.fit != Fit::Fits).then(|| confirmed(job));
     let stages = escalation.as_ref().and_then(Escalation::mildest).map(|advice| advice.stages.as_slice());
@@ -231,12 +266,11 @@ fn waterfall(estimated: &Estimated, look: &Look) -> Picture {
             id: link::encode(&stage.plan),
         });
     }
-    waterfall_svg(&levers, estimate.peak.band.expected, estimate.gpu_bytes, look)
+    levers
 }
 
 /// What each change on the way to `after` saves.
-fn between(estimated: &Estimated, after: &Job, look: &Look) -> Picture {
-    let Estimated { job, estimate, .. } = estimated;
+fn changes(estimated: &Estimated, after: &Job) -> Vec<LeverBar> {
     let lever = |step: Change| LeverBar {
         label: step.fields.first().map(changed_label).unwrap_or_default(),
         need_bytes: step.need_bytes,
@@ -244,16 +278,26 @@ fn between(estimated: &Estimated, after: &Job, look: &Look) -> Picture {
         level: Level::Same,
         id: link::encode(&step.plan),
     };
-    let levers: Vec<LeverBar> = steps_between(job, after, &Replayed).into_iter().map(lever).collect();
+    steps_between(&estimated.job, after, &Replayed).into_iter().map(lever).collect()
+}
+
+/// The same as a picture.
+fn between(estimated: &Estimated, after: &Job, look: &Look) -> Picture {
+    let estimate = &estimated.estimate;
+    let levers = changes(estimated, after);
     let look = Look { texts: Texts { after: "then".to_owned(), ..look.texts.clone() }, ..look.clone() };
     waterfall_svg(&levers, estimate.peak.band.expected, estimate.gpu_bytes, &look)
+}
+
+fn map_of(Estimated { job, estimate, .. }: &Estimated) -> Map {
+    let (batches, lengths) = axes(job, MAP_SIDE);
+    map_beside(job, estimate, batches, lengths)
 }
 
 fn fit_map(estimated: &Estimated, look: Look) -> Picture {
     let Estimated { job, estimate, .. } = estimated;
     let plan = job.plan();
-    let (batches, lengths) = axes(job, MAP_SIDE);
-    let map = map_beside(job, estimate, batches, lengths);
+    let map = map_of(estimated);
     let unknown = length(plan);
     let mut texts = FitMapTexts::of(&ENGLISH, look.texts.capacity, unknown == Unknown::CompletionLength);
     texts.title = format!("Use of the GPU by {}", job.model().name);

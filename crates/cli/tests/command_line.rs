@@ -98,6 +98,9 @@ fn mistakes_end_in_one_line() {
     assert_bad_input(&headroom(&["chart", "--width", "wide"]), &["wide", "--width"]);
     assert_bad_input(&headroom(&["chart", "--width"]), &["--width <PIXELS>"]);
     assert_bad_input(&headroom(&["chart", "--map", "--phases"]), &["--map", "--phases"]);
+    for other in ["--png", "--svg", "--verdict", "--card"] {
+        assert_bad_input(&headroom(&["chart", "--csv", other]), &["--csv", other]);
+    }
     assert_bad_input(&headroom(&["solve", "--max", "model", "--min", "card"]), &["--max", "--min"]);
     assert_bad_input(&headroom(&["solve", "--min", "model"]), &["--min", "gpus, gpu"]);
     assert_bad_input(&headroom_with_input(&["estimate", "-"], "not json"), &["line 1"]);

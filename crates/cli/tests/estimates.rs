@@ -180,6 +180,30 @@ fn charts_are_whole_files() {
 }
 
 #[test]
+fn every_chart_is_a_table_too() {
+    let path = plan_file("mistral-7b-lora");
+    for (chart, heads) in [
+        ("--svg", "Method,Plan,Category,Memory (bytes),GPU memory (bytes),Share of the GPU (%)"),
+        ("--phases", "Phase,Category,Memory (bytes),GPU memory (bytes),Share of the GPU (%)"),
+        (
+            "--waterfall",
+            "Change,Effect on the result,Change (bytes),Needed then (bytes),GPU memory (bytes),Share of the GPU (%)",
+        ),
+        (
+            "--map",
+            "Verdict,batch per GPU,\"sequence length, tokens\",Memory (bytes),GPU memory (bytes),Share of the GPU (%)",
+        ),
+    ] {
+        let args: Vec<&str> = ["chart", &path, "--csv", chart].into_iter().filter(|arg| *arg != "--svg").collect();
+        let table = headroom(&args);
+        assert_eq!(table.code, 0, "{}", table.err);
+        let mut lines = table.out.split("\r\n");
+        assert_eq!(lines.next(), Some(heads));
+        assert!(lines.next().is_some_and(|row| row.matches(',').count() >= 4), "{}", table.out);
+    }
+}
+
+#[test]
 fn a_case_measured_as_estimated_has_no_error() {
     let mut lines = String::new();
     for (i, plan) in PLANS.iter().enumerate() {

@@ -68,7 +68,7 @@ pub(crate) fn problems(page: &Page) -> Option<Node> {
 pub(crate) fn find(state: &State, found: &mut engine::Found, work: &mut Work) -> Step {
     match state.embedded.as_ref().and_then(|embedded| embedded.view) {
         Some(View::Comparison) => found.comparison.step(work),
-        Some(View::Map) => found.map.step(work),
+        Some(View::Map) => found.map.step(work, None),
         _ => Step::Done,
     }
 }

@@ -517,7 +517,10 @@ impl Engine {
                 Room::Asked => found.asked.step(&mut work),
                 Room::Ladder => found.ladder.step(&mut work),
                 Room::LeversAtOnce => found.levers.glance(&mut work),
-                Room::Map => found.map.step(&mut work),
+                Room::Map => {
+                    let advised = found.advice.mildest(work.job.plan()).map(|advice| &advice.plan);
+                    found.map.step(&mut work, advised)
+                }
                 Room::Advice => found.advice.step(&mut work),
                 Room::Comparison => found.comparison.step(&mut work),
                 Room::Levers => found.levers.step(&mut work),

@@ -4,6 +4,7 @@ use headroom_core::advise::difference::{Changed, changed};
 use headroom_core::advise::fill::Target;
 use headroom_core::job::Job;
 use headroom_core::link::{self, Decoded, Link, Shown, Tab, View};
+use headroom_core::memory::Category;
 use headroom_core::plan::{self, Plan, Problem};
 use headroom_text::Language;
 use headroom_view::{Address, History};
@@ -90,6 +91,8 @@ pub(crate) struct State {
     pub(crate) files: files::Room,
     /// What the address is to hold, until the page has been told.
     pub(crate) address: Option<Address>,
+    /// The category that stands out in the chart of phases and in the breakdown.
+    pub(crate) picked: Option<Category>,
     /// The element that is to take the focus, until the page has been told.
     pub(crate) focus: Option<&'static str>,
     /// The element that is to be brought into sight, until the page has been told.
@@ -121,6 +124,7 @@ impl State {
             embedding: embedding::Chosen::default(),
             files: files::Room::default(),
             address: None,
+            picked: None,
             focus: None,
             sight: None,
         };

@@ -6,6 +6,7 @@
 
 mod accuracy;
 mod advice;
+mod charts;
 mod chinese;
 mod embedding;
 mod english;
@@ -30,7 +31,9 @@ use headroom_core::plan::{
 
 pub use accuracy::AccuracyTexts;
 pub use advice::AdviceTexts;
+pub use charts::ChartTexts;
 pub use embedding::EmbeddingTexts;
+
 pub use english::problem_line;
 pub use fields::{Fields, field_text};
 pub use form::FormTexts;
@@ -169,6 +172,7 @@ pub struct Texts {
     /// Licence of the source.
     pub licence_note: &'static str,
     pub tabs: TabTexts,
+    pub charts: ChartTexts,
 
     // Form.
     pub form_title: &'static str,

@@ -63,6 +63,10 @@ pub struct MapTexts {
     pub keys: &'static str,
     /// Batch, length, need, verdict.
     pub place: fn(&str, &str, &str, &str) -> String,
+    /// What becomes of the global batch in a cell with another batch: accumulation steps, and whether they are others than the
+    /// plan's, so that it stays.
+    pub accumulates: fn(u64, bool) -> String,
+    pub with_advice: &'static str,
     /// Length, largest batch that fits there; batch, greatest length that fits there.
     pub sentence: fn(&str, Option<&str>, &str, Option<&str>) -> String,
     pub table: &'static str,

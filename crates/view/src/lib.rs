@@ -23,6 +23,8 @@
 //! | `data-combobox` | a searchable list of this field: `web/src/combobox.rs` says what it sends |
 //! | `data-text`, `data-file`, `data-drop`, `data-fetch` | long texts and files: `web/src/texts.rs` says what they send |
 //! | `data-bring`, `data-choose`, `data-picture` | files that are brought as bytes, and charts as files: `static/boot.js` |
+//! | `data-csv` | around `data-picture`: what the chart draws as a table |
+//! | class `mark`, `data-value` | a chart's value under pointer and focus, as `data-value` or the label says it: `static/values.js` |
 //! | `open` | set or removed when the engine changes its mind: what the reader opened stays open |
 //!
 //! An action that begins with `@` concerns the page alone (theme, clipboard, focus) and is not sent.

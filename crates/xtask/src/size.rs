@@ -15,12 +15,13 @@ use crate::setup::Toolbox;
 const BUDGET: u64 = 325_000;
 
 /// What is fetched when it is opened or once the first view stands, by how its name starts, with the most that it may weigh, in
-/// bytes: the engine's further parts, the measured steps for "How accurate is this?", what brings files to the engine, what
-/// embeds plans in other pages, and the service worker.
-const LATER: [(&str, u64); 6] = [
+/// bytes: the engine's further parts, the measured steps for "How accurate is this?", what brings files to the engine, the values of
+/// charts, what embeds plans in other pages, and the service worker.
+const LATER: [(&str, u64); 7] = [
     ("engine-part", 90_000),
     ("cases", 90_000),
     ("files.js", 2_000),
+    ("values.js", 1_500),
     ("embed.", 2_500),
     ("headroom-plan.js", 5_000),
     ("sw.js", 1_500),

@@ -3,7 +3,7 @@
 use super::solve::Unknown;
 use crate::job::Job;
 use crate::memory::{self, Estimate};
-use crate::plan::Plan;
+use crate::plan::{Plan, Task};
 
 /// Use of the GPU over batch size and length.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,10 +40,11 @@ pub fn map(job: &Job, batches: Vec<u64>, lengths: Vec<u64>) -> Map {
 }
 
 /// The map of a job whose own answer is known, by replay for example: what that needs beyond its peak is taken to be what
-/// every pair needs, so that the map agrees with the job's verdict. Rows are values of [`length`].
+/// every pair needs, so that the map agrees with the job's verdict. Rows are values of [`length`]; each column accumulates as
+/// [`with_batch`] has it.
 pub fn map_beside(job: &Job, own: &Estimate, batches: Vec<u64>, lengths: Vec<u64>) -> Map {
     let plan = &job.plan;
-    let surface = memory::surface(job, &batches, &lengths);
+    let surface = surface(job, &batches, &lengths);
     let column = batches.iter().position(|batch| *batch == plan.per_device_train_batch_size);
     let row = lengths.iter().position(|other| *other == length(plan).of(plan));
     let on_map = row.zip(column).and_then(|(row, column)| surface.get(row)?.get(column).copied());
@@ -57,6 +58,42 @@ pub fn map_beside(job: &Job, own: &Estimate, batches: Vec<u64>, lengths: Vec<u64
     Map { batches, lengths, used_share }
 }
 
+/// Allocated bytes of every pair. Whether gradients are kept between forwards is what need knows of accumulation: columns that
+/// differ from the plan's in that are those of a second surface.
+fn surface(job: &Job, batches: &[u64], lengths: &[u64]) -> Vec<Vec<u64>> {
+    let plan = &job.plan;
+    let accumulates = |plan: &Plan| plan.gradient_accumulation_steps > 1;
+    let others = batches.iter().map(|batch| with_batch(plan, *batch));
+    let others: Vec<Option<Plan>> =
+        others.map(|other| Some(other).filter(|o| accumulates(o) != accumulates(plan))).collect();
+    let mut surface = memory::surface(job, batches, lengths);
+    let Some(other) = others.iter().flatten().next().and_then(|other| job.with(other.clone()).ok()) else {
+        return surface;
+    };
+    let columns: Vec<u64> = batches.iter().zip(&others).filter(|(_, o)| o.is_some()).map(|(batch, _)| *batch).collect();
+    for (row, other) in surface.iter_mut().zip(memory::surface(&other, &columns, lengths)) {
+        let cells = row.iter_mut().zip(&others).filter(|(_, o)| o.is_some());
+        for ((cell, _), bytes) in cells.zip(other) {
+            *cell = bytes;
+        }
+    }
+    surface
+}
+
+/// `plan` with another batch per GPU: the step keeps its sequences by accumulation where the batch divides them; elsewhere, and
+/// where a policy generates what it trains on, accumulation stays, and the step has as many more or fewer.
+pub fn with_batch(plan: &Plan, batch: u64) -> Plan {
+    let mut other = Unknown::Batch.set(plan, batch);
+    let sequences = plan.per_device_train_batch_size.saturating_mul(plan.gradient_accumulation_steps);
+    let keeps =
+        batch > 0 && sequences.is_multiple_of(batch) && !plan.is_reinforcement() && plan.task != Task::Inference;
+    // Layer-wise optimizers step in backward: there is nothing to accumulate into.
+    if keeps && !plan.optim.is_layerwise() {
+        other.gradient_accumulation_steps = sequences / batch;
+    }
+    other
+}
+
 /// What the map's lengths are: those of completions where a policy generates, else of sequences.
 pub fn length(plan: &Plan) -> Unknown {
     if plan.is_reinforcement() { Unknown::CompletionLength } else { Unknown::Length }
@@ -68,7 +105,8 @@ pub fn tight_share(own: &Estimate) -> f64 {
 }
 
 /// Batch sizes and lengths for the map of a plan, at most `count` of each: from small ones to beyond what the GPU has room
-/// for, four to each doubling, the plan's own among them. Batch sizes are only such as divide what they have to.
+/// for, four to each doubling, the plan's own among them. Batch sizes are only such as divide what they have to, the first is
+/// the least of these: 1 for whoever may train on single sequences.
 ///
 /// Need grows with the product of the two, so that evenly spaced values would spend most of the map on what does not fit.
 pub fn axes(job: &Job, count: usize) -> (Vec<u64>, Vec<u64>) {
@@ -77,7 +115,12 @@ pub fn axes(job: &Job, count: usize) -> (Vec<u64>, Vec<u64>) {
     let batch = plan.per_device_train_batch_size;
     let valid = |batch: &u64| job.with(Unknown::Batch.set(plan, *batch)).is_ok();
     let grain = (1..=batch).find(|grain| batch.is_multiple_of(*grain) && valid(grain)).unwrap_or(batch);
-    let mut batches = axis(batch, end(job, Unknown::Batch), grain, count);
+    let most = end(job, Unknown::Batch);
+    let mut batches = axis(batch, most, grain, count);
+    if count > 1 && batches.first().is_some_and(|first| *first > grain) {
+        batches = axis(batch, most, grain, count - 1);
+        batches.insert(0, grain);
+    }
     batches.retain(valid);
     let unknown = length(plan);
     (batches, axis(unknown.of(plan), end(job, unknown), LENGTH_GRAIN, count))
@@ -172,10 +215,50 @@ mod tests {
             for batch in &batches {
                 assert!(job.with(Unknown::Batch.set(plan, *batch)).is_ok(), "{fragment}: {batch}");
             }
+            let least = (1..).find(|batch| job.with(Unknown::Batch.set(plan, *batch)).is_ok());
+            assert_eq!(batches.first().copied(), least, "{fragment}: {batches:?}");
             let map = map(&job, batches, lengths);
             let cells: Vec<f64> = map.used_share.concat();
             let fitting = cells.iter().filter(|share| **share <= 1.0).count();
             assert!(fitting > 0 && fitting < cells.len(), "{fragment}: {fitting} of {} fit", cells.len());
+        }
+    }
+
+    #[test]
+    fn a_map_of_hundreds_starts_at_one_sequence_all_the_same() {
+        let job = resolved(
+            "v=1&model=openai-community/gpt2&method=lora&gpu=h200&per_device_train_batch_size=96&max_length=64",
+        );
+        for count in [1, 2, 12, 24] {
+            let (batches, _) = axes(&job, count);
+            assert!(batches.len() <= count && batches.is_sorted_by(|a, b| a < b), "{batches:?}");
+            assert!(count == 1 || batches[0] == 1, "{batches:?}");
+            assert!(batches.contains(&96), "{batches:?}");
+        }
+    }
+
+    #[test]
+    fn a_step_keeps_its_sequences_where_the_batch_divides_them() {
+        let plan = Plan { per_device_train_batch_size: 4, gradient_accumulation_steps: 2, ..Plan::default() };
+        let both = |batch| {
+            let plan = with_batch(&plan, batch);
+            (plan.per_device_train_batch_size, plan.gradient_accumulation_steps)
+        };
+        assert_eq!([1, 2, 3, 8, 16].map(both), [(1, 8), (2, 4), (3, 2), (8, 1), (16, 2)]);
+        let alone = Plan { task: Task::Inference, ..plan.clone() };
+        assert_eq!(with_batch(&alone, 1).gradient_accumulation_steps, 2);
+    }
+
+    #[test]
+    fn cells_that_accumulate_need_what_their_plans_need() {
+        // Without accumulation the gradients of the whole model are not there while forward runs.
+        let job = resolved("v=1&model=Qwen/Qwen2.5-0.5B&method=full&gpu=a100-80gb&per_device_train_batch_size=4");
+        let map = map(&job, vec![1, 2, 4], vec![1024]);
+        for (batch, share) in map.batches.iter().zip(&map.used_share[0]) {
+            let own = Plan { max_length: 1024, ..with_batch(&job.plan, *batch) };
+            let outline = memory::outline(&job.with(own).unwrap());
+            let off = share * outline.gpu_bytes as f64 / outline.peak.band.expected as f64 - 1.0;
+            assert!(off.abs() < 0.005, "batch {batch}: {off}");
         }
     }
 

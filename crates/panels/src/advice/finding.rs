@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 
 use headroom_core::advise::fill::{Fill, Target, fill};
-use headroom_core::advise::fit::{Escalation, Found as AtLevel, LevelAnswer, escalate};
+use headroom_core::advise::fit::{Advice, Escalation, Found as AtLevel, LevelAnswer, escalate};
 use headroom_core::advise::{FitOracle, Judgement, Remembering};
 use headroom_core::job::Job;
 use headroom_core::memory::{self, Fit};
@@ -217,6 +217,14 @@ impl Found {
     /// Whether it is about another plan.
     pub(super) fn is_stale(&self, plan: &Plan) -> bool {
         self.advised.as_ref().is_none_or(|advised| advised.job.plan() != plan)
+    }
+
+    /// What is advised first on a plan that does not surely fit; none before that is known.
+    pub(crate) fn mildest(&self, plan: &Plan) -> Option<&Advice> {
+        match &self.advised.as_ref().filter(|advised| advised.job.plan() == plan)?.kind {
+            Kind::Fit(escalation, _) => escalation.mildest(),
+            Kind::Fill(_) | Kind::Used => None,
+        }
     }
 
     /// Replays a little more of what the advice shows; where all of it has been, finds the advice anew.

@@ -1,14 +1,15 @@
 //! What each lever saves in turn, as a picture and as a table.
 
-use headroom_charts::{LeverBar, Look, Orientation, Palette, Texts as ChartTexts, waterfall_svg};
+use headroom_charts::{LeverBar, Picture, waterfall_csv, waterfall_svg};
 use headroom_core::advise::{Judgement, Stage};
-use headroom_core::units::count_text;
+use headroom_core::units::{bytes_text, count_text};
 use headroom_text::Texts;
 use headroom_view::{Element, el};
 
 use super::sheet::{Sheet, scrolled};
 use crate::figures;
 use crate::page::Page;
+use crate::result::chart;
 
 /// Height of the columns, pixels.
 const HEIGHT: u32 = 320;
@@ -22,14 +23,20 @@ pub(super) fn elements(page: &Page, judged: &Judgement, stages: &[Stage]) -> Vec
         return Vec::new();
     }
     let words = &page.texts.advice;
-    // Screen readers get the table instead.
-    let drawing = el("div").class("drawing").attr("aria-hidden", "true").markup(&svg(page, judged, stages));
-    let place = el("div").class("chart-place").attr("data-width", PLACE).with(drawing);
+    let bars: Vec<LeverBar> = stages.iter().map(|stage| bar(page.texts, stage)).collect();
+    let picture = picture(page, judged, &bars);
+    let place = el("div")
+        .class("chart-place")
+        .attr("data-width", PLACE)
+        .with(chart::drawing(picture.svg.clone()))
+        .with(values(page.texts, judged, &picture, &bars));
+    let csv = waterfall_csv(&bars, judged.need_bytes, judged.gpu_bytes, page.texts);
     let table = table(page, judged.need_bytes, stages);
     vec![
         el("h3").attr("id", "waterfall-title").text(words.waterfall_title),
         el("p").class("panel-intro").text(words.waterfall_why),
         el("figure").class("chart").attr("aria-labelledby", "waterfall-title").with(place),
+        chart::downloads(page.texts, PLACE, &csv),
         el("details")
             .class("chart-table")
             .key("waterfall-table")
@@ -39,19 +46,30 @@ pub(super) fn elements(page: &Page, judged: &Judgement, stages: &[Stage]) -> Vec
 }
 
 /// The picture as wide as its place; nothing before that has been measured.
-fn svg(page: &Page, judged: &Judgement, stages: &[Stage]) -> String {
+fn picture(page: &Page, judged: &Judgement, bars: &[LeverBar]) -> Picture {
     let texts = page.texts;
-    let Some(width @ 1..) = page.state.width(PLACE) else { return String::new() };
-    let bars: Vec<LeverBar> = stages.iter().map(|stage| bar(texts, stage)).collect();
+    let Some(width) = chart::width_of(page, PLACE) else { return chart::nothing() };
     let capacity = (texts.gpu_capacity)(&figures::glance(judged.gpu_bytes));
-    let look = Look {
-        width,
-        height: HEIGHT,
-        orientation: Orientation::Auto,
-        palette: Palette::Classes,
-        texts: ChartTexts::of(texts, texts.advice.waterfall_title.to_owned(), capacity),
-    };
-    waterfall_svg(&bars, judged.need_bytes, judged.gpu_bytes, &look).svg
+    let look = chart::look(texts, texts.advice.waterfall_title, capacity, width, HEIGHT);
+    waterfall_svg(bars, judged.need_bytes, judged.gpu_bytes, &look)
+}
+
+/// The plan before and after, and what each lever saves or takes.
+fn values(texts: &Texts, judged: &Judgement, picture: &Picture, bars: &[LeverBar]) -> Element {
+    let gpu_bytes = judged.gpu_bytes;
+    let whole = |name: &str, bytes: u64| chart::value(texts, name, bytes, gpu_bytes);
+    let share = |bytes: u64| figures::percent(bytes as f64 / gpu_bytes.max(1) as f64);
+    let mut said = vec![whole(texts.waterfall_before, judged.need_bytes)];
+    let mut before = judged.need_bytes;
+    for bar in bars {
+        let sign = if bar.need_bytes > before { "+" } else { "−" };
+        let change = [sign, &bytes_text(bar.need_bytes.abs_diff(before))].concat();
+        said.push((texts.charts.change)(&bar.label, &change, &bytes_text(bar.need_bytes), &share(bar.need_bytes)));
+        before = bar.need_bytes;
+    }
+    said.push(whole(texts.waterfall_after, before));
+    let marks = picture.hits.iter().zip(&said).map(|(hit, said)| chart::mark(picture, hit, said, None)).collect();
+    chart::marks(texts, texts.advice.waterfall_title, marks)
 }
 
 fn bar(texts: &Texts, stage: &Stage) -> LeverBar {

@@ -1,16 +1,17 @@
 //! What a text states, and a snapshot's step beside the plan's, as the panel shows them.
 
-use headroom_charts::{Curve, CurvesLook, Palette, curves_svg};
+use headroom_charts::{Curve, CurvesLook, Palette, curves_csv, curves_svg};
 use headroom_core::units::bytes_text;
 use headroom_files::diagnose::{Diagnosis, Finding, Kind, Reading};
 use headroom_files::snapshot::{Comparison, OfSize};
 use headroom_text::Language;
-use headroom_view::escape;
+use headroom_view::{Node, escape};
 
 use super::findings::{self, Row};
 use super::html::table;
 use super::words::Words;
 use crate::page::Page;
+use crate::result::chart;
 
 /// Name of the picture's place.
 const PLACE: &str = "snapshot";
@@ -87,7 +88,10 @@ fn snapshot_html(words: &Words, language: Language, comparison: &Comparison, wid
         palette: Palette::Classes,
         width,
     };
-    let svg = curves_svg(&curve(words.run, &comparison.run), &curve(words.plan, &comparison.plan), &look);
+    let (run, plan) = (curve(words.run, &comparison.run), curve(words.plan, &comparison.plan));
+    let svg = curves_svg(&run, &plan, &look);
+    let texts = language.texts();
+    let files = chart::downloads(texts, PLACE, &curves_csv([&run, &plan], texts));
     let list = |title: &str, sizes: &[OfSize]| -> String {
         if sizes.is_empty() {
             return String::new();
@@ -101,8 +105,9 @@ fn snapshot_html(words: &Words, language: Language, comparison: &Comparison, wid
         table(title, &[title, words.what], &rows)
     };
     format!(
-        "<h3>{}</h3><div class=\"chart-place\" data-width=\"{PLACE}\"><div class=\"drawing\">{svg}</div></div><div class=\"files-readings\">{}{}</div>",
+        "<h3>{}</h3><div class=\"chart-place\" data-width=\"{PLACE}\"><div class=\"drawing\">{svg}</div></div>{}<div class=\"files-readings\">{}{}</div>",
         escape(words.step_beside_plan),
+        Node::from(files).to_html(),
         list(words.only_run, &comparison.only_run),
         list(words.only_plan, &comparison.only_plan)
     )

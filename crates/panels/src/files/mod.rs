@@ -283,32 +283,9 @@ impl Room {
         });
         format!(
             "<div class=\"files-actions\"><label for=\"files-format\">{}</label>\
-             <select id=\"files-format\" data-set=\"files format\">{options}</select></div>{}{}",
+             <select id=\"files-format\" data-set=\"files format\">{options}</select></div>{}",
             escape(words.format),
-            files.html(page, words),
-            drawn(page, words)
+            files.html(page, words)
         )
     }
-}
-
-/// The pictures of the page, to be downloaded: `static/files.js` makes files of them.
-fn drawn(page: &Page, words: &Words) -> String {
-    if page.outcome.is_err() {
-        return String::new();
-    }
-    let texts = page.texts;
-    let all = [
-        ("phases", texts.phases_title),
-        ("comparison", texts.comparison_title),
-        ("waterfall", texts.advice.waterfall_title),
-        ("map", texts.options.map.title),
-    ];
-    let shown = all.into_iter().filter(|(place, _)| page.state.width(place).is_some());
-    let item = |(place, title): (&str, &str)| {
-        let save = |form: &str, label: &str| {
-            format!("<button type=\"button\" data-picture=\"{place} {form}\">{label}</button>")
-        };
-        format!("<li>{}{} {}</li>", save("svg", "SVG"), save("png", "PNG"), escape(title))
-    };
-    format!("<h3>{}</h3><ul class=\"files-given\">{}</ul>", escape(words.charts), shown.map(item).collect::<String>())
 }

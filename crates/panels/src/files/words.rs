@@ -60,7 +60,6 @@ pub(super) struct Words {
     pub(super) only_run: &'static str,
     pub(super) only_plan: &'static str,
     pub(super) what: &'static str,
-    pub(super) charts: &'static str,
     pub(super) add: &'static str,
     /// What a figure of a reading is called.
     pub(super) named: fn(&str) -> &'static str,
@@ -134,7 +133,6 @@ static ENGLISH: Words = Words {
     only_run: "At its peak only the run holds",
     only_plan: "At its peak only the plan holds",
     what: "What it is",
-    charts: "Charts of this page",
     add: "Add another text",
     named: english,
     from: |file, line| format!("{file}, line {line}"),
@@ -199,7 +197,6 @@ static CHINESE: Words = Words {
     only_run: "只有实际运行在峰值时持有",
     only_plan: "只有方案在峰值时持有",
     what: "是什么",
-    charts: "页面上的图表",
     add: "再添加一段文本",
     named: chinese,
     from: |file, line| format!("{file} 第 {line} 行"),

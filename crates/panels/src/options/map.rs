@@ -11,13 +11,13 @@
 
 use std::cell::RefCell;
 
-use headroom_charts::{FitMap, FitMapLook, FitMapTexts, Hit, Palette, Picture, fit_map_svg};
-use headroom_core::advise::map::{Map, axes, length, map_beside, tight_share};
+use headroom_charts::{FitMap, FitMapLook, FitMapTexts, Hit, Palette, Picture, fit_map_csv, fit_map_svg};
+use headroom_core::advise::map::{Map, axes, length, map_beside, tight_share, with_batch};
 use headroom_core::advise::solve::Unknown;
 use headroom_core::advise::{FitOracle, Judgement};
 use headroom_core::job::Job;
 use headroom_core::memory::{self, Estimate};
-use headroom_core::plan::Plan;
+use headroom_core::plan::{Plan, Task};
 use headroom_text::{Language, Texts};
 use headroom_view::{Element, Node, el};
 
@@ -49,6 +49,8 @@ type At = (usize, usize);
 pub(crate) struct Chosen {
     /// The cell under the pointer or the keyboard, while the plan is this one: axes move with it.
     in_hand: Option<(At, Plan)>,
+    /// Whether the map is to be that of the plan with its first advice.
+    with_advice: bool,
 }
 
 impl Chosen {
@@ -64,18 +66,22 @@ struct Around {
     /// Share of the GPU up to which plans surely fit.
     sure: f64,
     gpu_bytes: u64,
+    /// The plan whose map it is: the reader's, or that with its first advice.
     plan: Plan,
+    /// The reader's.
+    of: Plan,
     /// Most values on each axis.
     count: usize,
 }
 
 impl Around {
-    fn of(job: &Job, own: &Estimate, Axes { batches, lengths, count, .. }: Axes) -> Self {
+    fn of(job: &Job, own: &Estimate, of: Plan, Axes { batches, lengths, count, .. }: Axes) -> Self {
         Self {
             map: map_beside(job, own, batches, lengths),
             sure: tight_share(own).min(1.0),
             gpu_bytes: own.gpu_bytes,
             plan: job.plan().clone(),
+            of,
             count,
         }
     }
@@ -88,7 +94,7 @@ impl Around {
 
     /// `plan` with the batch and the length of a place; `None` where the map has no such place, or lengths of another kind.
     fn set(&self, plan: &Plan, (column, row): At) -> Option<Plan> {
-        let batch = Unknown::Batch.set(plan, *self.map.batches.get(column)?);
+        let batch = with_batch(plan, *self.map.batches.get(column)?);
         let unknown = length(&self.plan);
         (unknown == length(plan)).then_some(unknown.set(&batch, *self.map.lengths.get(row)?))
     }
@@ -137,28 +143,32 @@ struct Drawn {
 }
 
 impl Found {
-    /// Finds the axes, then the map.
-    pub(crate) fn step(&mut self, work: &mut Work) -> Step {
+    /// Finds the axes, then the map: where the reader wants it, and there is advice, of the plan that is `advised`.
+    pub(crate) fn step(&mut self, work: &mut Work, advised: Option<&Plan>) -> Step {
         let width = work.state.width(PLACE).unwrap_or_default();
         if width == 0 {
             return Step::Done;
         }
-        let plan = work.job.plan();
+        let of = work.job.plan();
+        let plan = advised.filter(|_| work.state.options.map.with_advice).unwrap_or(of);
         let count = if width < WIDE { COUNTS.1 } else { COUNTS.0 };
-        if self.around.as_ref().is_some_and(|around| around.count == count && around.plan == *plan) {
+        let is_known = |around: &Around| around.count == count && around.plan == *plan && around.of == *of;
+        if self.around.as_ref().is_some_and(is_known) {
             return Step::Done;
         }
+        // What was advised has been estimated, so it makes a job.
+        let Ok(job) = work.job.with(plan.clone()) else { return Step::Done };
         let Some(axes) = self.coming.take().filter(|axes| axes.count == count && axes.plan == *plan) else {
-            let (batches, lengths) = axes(work.job, count);
+            let (batches, lengths) = axes(&job, count);
             self.coming = Some(Axes { plan: plan.clone(), count, batches, lengths });
             return Step::Working;
         };
-        let outline = memory::outline(work.job);
+        let outline = memory::outline(&job);
         let own = match work.replays.of(plan) {
             Some(replay) => outline.refined(replay),
             None => outline,
         };
-        self.around = Some(Around::of(work.job, &own, axes));
+        self.around = Some(Around::of(&job, &own, of.clone(), axes));
         self.drawn.replace(None);
         Step::Changed
     }
@@ -203,16 +213,38 @@ pub(crate) fn panel(page: &Page) -> Option<Node> {
         .attr("aria-label", words.table)
         // Figures and words of the page alone.
         .markup(&around.map(|around| table(page.texts, around)).unwrap_or_default());
-    let is_stale = around.is_some_and(|around| around.plan != *page.plan());
+    let is_stale = around.is_some_and(|around| around.of != *page.plan());
+    let csv = around.map(|around| csv(page.texts, around));
     let section = el("section")
         .class("panel")
         .attr("aria-labelledby", TITLE)
         .maybe("aria-busy", is_stale.then_some("true"))
         .with(el("h2").attr("id", TITLE).text(words.title))
         .with(el("p").class("panel-intro").text(words.intro).text(" ").text(words.keys))
+        .with_some(advice_switch(page, around))
         .with(figure(page))
+        .with_some(csv.map(|csv| chart::downloads(page.texts, PLACE, &csv)))
         .with(el("details").class("chart-table").with(el("summary").text(words.table)).with(scroll));
     Some(section.into())
+}
+
+/// Chooses between the map of the plan and that of the plan with its first advice, where there is any; says what that is.
+fn advice_switch(page: &Page, around: Option<&Around>) -> Option<Element> {
+    let words = &page.texts.options.map;
+    let advice = page.found.advice.mildest(page.plan())?;
+    let levers: Vec<String> = advice.levers.iter().map(|lever| (page.texts.advice.lever_short)(*lever)).collect();
+    let is_shown = around.is_some_and(|around| around.plan == advice.plan);
+    let input = el("input")
+        .attr("type", "checkbox")
+        .attr("data-set", "map advice")
+        .flag("checked", page.state.options.map.with_advice);
+    let said = el("span").text(words.with_advice).text(" ").with(el("small").text(&levers.join(" · ")));
+    Some(el("label").class(if is_shown { "map-advice shown" } else { "map-advice" }).with(input).with(said))
+}
+
+fn csv(texts: &Texts, Around { map, sure, gpu_bytes, plan, .. }: &Around) -> String {
+    let current = (Unknown::Batch.of(plan), length(plan).of(plan));
+    fit_map_csv(&FitMap { map, tight_share: *sure, current }, *gpu_bytes, plan.is_reinforcement(), texts)
 }
 
 fn sentence(texts: &Texts, Around { map, sure, plan, .. }: &Around) -> String {
@@ -323,16 +355,26 @@ fn words_of(page: &Page) -> Option<String> {
     let (job, around) = (page.job.as_ref().ok()?, around(page)?);
     let plan = around.set(&around.plan, around.at(page.state))?;
     let (batch, length) = (Unknown::Batch.of(&plan).to_string(), length(&plan).of(&plan).to_string());
-    let judged: Judgement = Known(page.replays).judge(&job.with(plan).ok()?)?;
+    let judged: Judgement = Known(page.replays).judge(&job.with(plan.clone()).ok()?)?;
     let [need, gpu] = figures::glance_apart([judged.need_bytes, judged.gpu_bytes]);
     let need = (texts.used_of)(&need, &gpu);
-    Some((texts.options.map.place)(&batch, &length, &need, (texts.fit)(judged.fit)))
+    let mut said = (texts.options.map.place)(&batch, &length, &need, (texts.fit)(judged.fit));
+    let before = &around.plan;
+    if plan.task != Task::Inference && Unknown::Batch.of(&plan) != Unknown::Batch.of(before) {
+        let (steps, kept) = (plan.gradient_accumulation_steps, before.gradient_accumulation_steps);
+        said += &(texts.options.map.accumulates)(steps, steps != kept);
+    }
+    Some(said)
 }
 
 /// What the reader does on the map: `point` takes a cell in hand, `pick` makes one the plan, `press` does either by key.
 pub(crate) fn act(state: &mut State, found: &Found, what: &str, value: &str) {
     let Some(around) = &found.around else { return };
     match what {
+        "advice" => {
+            state.options.map.with_advice = value == "true";
+            state.options.map.in_hand = None;
+        }
         "point" => take_in_hand(state, around.place_of(value)),
         "pick" => {
             if let Some(at) = around.place_of(value) {
@@ -357,7 +399,8 @@ fn take_in_hand(state: &mut State, at: Option<At>) {
 
 /// Gives the plan, as it is by now, the batch and the length of a place.
 fn choose(state: &mut State, around: &Around, at: At) {
-    if let Some(plan) = around.set(state.plan(), at) {
+    let is_advised = around.plan != around.of && around.of == *state.plan();
+    if let Some(plan) = around.set(if is_advised { &around.plan } else { state.plan() }, at) {
         state.apply(plan);
     }
 }

@@ -1,5 +1,6 @@
 //! Every allocation at the peak, each opening into its formula.
 
+use headroom_charts::swatch_class;
 use headroom_core::memory::{Allocation, Category, Estimate, Term};
 use headroom_core::order;
 use headroom_core::units::{bytes_text, count_text};
@@ -101,15 +102,67 @@ fn category_rows(page: &Page, estimate: &Estimate, category: Category) -> Option
     if terms.is_empty() && overheads.is_empty() {
         return None;
     }
-    let mut head = el("h3").with(swatch(category)).text((page.texts.category)(category));
-    head = match sum_of(estimate, category) {
-        Some((bytes, written)) => head.with(exactly(page, el("span").class("number"), bytes).text(&written)),
-        None => head.with(el("span").class("number")),
+    let name = (page.texts.category)(category);
+    let (bytes, written) = sum_of(estimate, category).unwrap_or_default();
+    // Without a breakdown's panel around it, there is no chart to lead to.
+    let named = match page.state.embedded {
+        Some(_) => el("span").with(swatch(category)).text(name),
+        None => el("button")
+            .attr("type", "button")
+            .attr("id", row_id(category))
+            .class("category-name")
+            .attr("data-do", &["category ", category.name(), " chart"].concat())
+            .attr("title", &(page.texts.charts.to_chart)(name))
+            .with(swatch(category))
+            .text(name),
     };
+    let head = el("h3").with(named).with(exactly(page, el("span").class("number"), bytes).text(&written));
+    let is_picked = page.state.picked == Some(category);
+    let section =
+        el("div").key(category.name()).class(if is_picked { "category-rows picked" } else { "category-rows" });
+    let formula = formula_of(page, &terms, &overheads);
     // Told apart by term, so that what is open stays open while a slider moves.
     let rows = terms.iter().map(|(_, term, rows)| term_row(page, *term, List::AtPeak, rows)).collect();
     let overheads = overheads.iter().map(|(term, bytes)| overhead_row(page, estimate, *term, *bytes)).collect();
-    Some(el("div").key(category.name()).class("category-rows").with(head).with_all(rows).with_all(overheads))
+    let section = section.with(head).with(bar(estimate, category, bytes)).with(formula);
+    Some(section.with_all(rows).with_all(overheads))
+}
+
+/// A category's share of what is needed at the peak, as long as that.
+fn bar(estimate: &Estimate, category: Category, bytes: u64) -> Element {
+    let share = bytes as f64 / estimate.peak.band.expected.max(1) as f64;
+    let fill = el("span")
+        .class(swatch_class(category))
+        .attr("data-style", &["width:", &figures::percent(share), "%"].concat());
+    el("div").key("bar").class("category-bar").attr("aria-hidden", "true").with(fill)
+}
+
+/// What a category is made of: its terms with their bytes; of a single allocation its own formula.
+fn formula_of(page: &Page, terms: &[(u64, Term, Vec<&Allocation>)], overheads: &[(Term, u64)]) -> Element {
+    let said = match (terms, overheads) {
+        ([(_, _, rows)], []) if rows.len() == 1 => rows.iter().map(|row| row.formula.clone()).collect(),
+        _ => {
+            let terms = terms.iter().map(|(bytes, term, _)| (*term, *bytes));
+            let said = |(term, bytes): (Term, u64)| [(page.texts.term)(term), " ", &bytes_text(bytes)].concat();
+            terms.chain(overheads.iter().copied()).map(said).collect::<Vec<_>>().join(" + ")
+        }
+    };
+    el("p").key("formula").class("formula category-formula").text("= ").text(&said)
+}
+
+/// Id of a category's heading.
+pub(super) const fn row_id(category: Category) -> &'static str {
+    match category {
+        Category::Weights => "breakdown-weights",
+        Category::Gradients => "breakdown-gradients",
+        Category::OptimizerStates => "breakdown-optimizer-states",
+        Category::Activations => "breakdown-activations",
+        Category::LogitsAndLoss => "breakdown-logits-and-loss",
+        Category::KvCache => "breakdown-kv-cache",
+        Category::CommunicationBuffers => "breakdown-communication-buffers",
+        Category::Temporary => "breakdown-temporary",
+        Category::Overhead => "breakdown-overhead",
+    }
 }
 
 /// Bytes of a category at the peak, and how they are written: as the table of phases has it, so that the sums of all

@@ -2,9 +2,11 @@
 
 use headroom_charts::{Hit, Look, Orientation, Palette, Picture, Texts as ChartTexts, swatch_class};
 use headroom_core::memory::Category;
+use headroom_core::units::{bytes_text, count_text};
 use headroom_text::Texts;
 use headroom_view::{Element, el};
 
+use crate::figures;
 use crate::page::Page;
 
 /// Widths are rounded down to this many pixels, so that a window being resized draws fewer pictures.
@@ -45,9 +47,65 @@ pub(crate) fn legend(texts: &Texts, categories: &[Category]) -> Element {
     el("ul").class("legend").with_all(categories.iter().map(entry).collect())
 }
 
+/// The same, each entry leading to the category's row of the breakdown.
+pub(crate) fn leading_legend(page: &Page, categories: &[Category]) -> Element {
+    let entry = |category: &Category| {
+        let leads = el("button")
+            .attr("type", "button")
+            .attr("data-do", &["category ", category.name()].concat())
+            .aria("aria-pressed", page.state.picked == Some(*category))
+            .with(swatch(*category))
+            .text((page.texts.category)(*category));
+        el("li").key(category.name()).with(leads)
+    };
+    el("ul").class("legend").with_all(categories.iter().map(entry).collect())
+}
+
+/// Buttons that make files of the chart at `place`: of its picture, and of what it draws as a table, `csv`.
+pub(crate) fn downloads(texts: &Texts, place: &str, csv: &str) -> Element {
+    let save = |(form, label): (&str, &str)| {
+        let what = [place, " ", form].concat();
+        el("button").attr("type", "button").attr("data-picture", &what).text(label)
+    };
+    el("div")
+        .key("downloads")
+        .class("chart-files")
+        .attr("role", "group")
+        .attr("aria-label", texts.charts.download)
+        .attr("data-csv", csv)
+        .with_all([("svg", "SVG"), ("png", "PNG"), ("csv", "CSV")].map(save).into())
+}
+
+/// What `bytes` called `name` are: with their unit, exactly, and of the GPU.
+pub(crate) fn value(texts: &Texts, name: &str, bytes: u64, gpu_bytes: u64) -> String {
+    let share = figures::percent(bytes as f64 / gpu_bytes.max(1) as f64);
+    (texts.charts.value)(name, &bytes_text(bytes), &count_text(bytes), &share)
+}
+
+/// A value of a picture that can be pointed at, touched and focused: the page shows `said` beside it, and arrow keys lead to its
+/// neighbours. With an action it is a button.
+pub(crate) fn mark(picture: &Picture, hit: &Hit, said: &str, action: Option<&str>) -> Element {
+    let mark = match action {
+        Some(action) => el("button").attr("type", "button").attr("data-do", action),
+        None => el("span").attr("role", "img"),
+    };
+    mark.key(&hit.id).class("mark").attr("data-style", &place_of(hit, picture)).attr("aria-label", said)
+}
+
+/// The values of a picture, one of which takes the focus; the others follow by arrow keys.
+pub(crate) fn marks(texts: &Texts, title: &str, marks: Vec<Element>) -> Element {
+    let place = |(at, mark): (usize, Element)| mark.attr("tabindex", if at == 0 { "0" } else { "-1" });
+    let marks = marks.into_iter().enumerate().map(place).collect();
+    el("div")
+        .class("marks")
+        .attr("role", "group")
+        .attr("aria-label", &[title, ". ", texts.charts.keys].concat())
+        .with_all(marks)
+}
+
 /// No picture: its place has not been measured, or there is nothing to draw.
 pub(crate) fn nothing() -> Picture {
-    Picture { svg: String::new(), width: 1, height: 1, hits: Vec::new() }
+    Picture { svg: String::new(), width: 1, height: 1, hits: Vec::new(), parts: Vec::new() }
 }
 
 /// Where something that can be touched lies over its picture, as `data-style` has it.

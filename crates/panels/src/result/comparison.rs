@@ -1,6 +1,6 @@
 //! The ways to train and to shard, side by side.
 
-use headroom_charts::{Bar, Picture, comparison_svg, need_by_category};
+use headroom_charts::{Bar, Picture, comparison_csv, comparison_svg, need_by_category};
 use headroom_core::advise::tiers::{Tier, tiers};
 use headroom_core::advise::{FitOracle, Judgement};
 use headroom_core::job::Job;
@@ -203,7 +203,8 @@ pub(crate) fn panel(page: &Page) -> Option<Node> {
         .attr("aria-labelledby", TITLE)
         .with(el("h2").attr("id", TITLE).text(texts.comparison_title))
         .with(el("p").class("panel-intro").text(texts.comparison_intro))
-        .with(figure(page));
+        .with(figure(page))
+        .with(chart::downloads(texts, PLACE, &csv(page, candidates)));
     let section = if page.plan().task == Task::Inference {
         // Nothing is trained, so nothing is sharded.
         section.with(table_details(page, candidates))
@@ -213,10 +214,17 @@ pub(crate) fn panel(page: &Page) -> Option<Node> {
     Some(section.into())
 }
 
+fn bars(page: &Page, candidates: &[Candidate]) -> Vec<Bar> {
+    candidates.iter().enumerate().filter_map(|(index, candidate)| bar(page, index, candidate)).collect()
+}
+
+fn csv(page: &Page, candidates: &[Candidate]) -> String {
+    comparison_csv(&bars(page, candidates), page.estimate.map_or(0, |estimate| estimate.gpu_bytes), page.texts)
+}
+
 fn picture(page: &Page, candidates: &[Candidate]) -> Picture {
     let texts = page.texts;
-    let bars: Vec<Bar> =
-        candidates.iter().enumerate().filter_map(|(index, candidate)| bar(page, index, candidate)).collect();
+    let bars = bars(page, candidates);
     let Some(width) = chart::width_of(page, PLACE).filter(|_| !bars.is_empty()) else { return chart::nothing() };
     let gpu = page.estimate.map_or(0, |estimate| estimate.gpu_bytes);
     let capacity = (texts.gpu_capacity)(&figures::glance(gpu));
@@ -250,19 +258,18 @@ fn touch(page: &Page, picture: &Picture, candidates: &[Candidate]) -> Element {
     let mut buttons = el("div").class("bar-buttons").attr("role", "group").attr("aria-label", texts.comparison_title);
     for hit in &picture.hits {
         let Some(candidate) = hit.id.parse().ok().and_then(|index: usize| candidates.get(index)) else { continue };
-        let said = candidate.estimate().map(|estimate| {
-            let need = figures::glance(estimate.peak.band.expected);
-            (texts.bar_description)(&candidate.full_name(texts), &need, (texts.fit)(estimate.verdict.fit))
-        });
+        let Some(estimate) = candidate.estimate() else { continue };
+        let (name, need) = (candidate.full_name(texts), estimate.peak.band.expected);
+        let said = (texts.bar_description)(&name, &figures::glance(need), (texts.fit)(estimate.verdict.fit));
         let plan = &candidate.alternative.plan;
         // Told apart by their places: a button stays while the picture changes, and with it the focus.
         let button = el("button")
             .attr("type", "button")
-            .class("bar-button")
+            .class("bar-button mark")
             .attr("data-style", &chart::place_of(hit, picture))
             .aria("aria-pressed", plan == page.plan())
-            .maybe("aria-label", said.as_deref())
-            .maybe("title", said.as_deref())
+            .attr("aria-label", &said)
+            .attr("data-value", &chart::value(texts, &name, need, estimate.gpu_bytes))
             .attr("data-do", &page.adopts(plan));
         buttons = buttons.with(button);
     }

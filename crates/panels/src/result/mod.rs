@@ -12,6 +12,7 @@ mod phases;
 mod verdict;
 
 use headroom_core::link::Tab;
+use headroom_core::memory::Category;
 use headroom_view::{Element, History, Node, el};
 
 use crate::page::Page;
@@ -54,9 +55,16 @@ pub(crate) fn answer(page: &Page) -> Option<Node> {
     Some(panel.into())
 }
 
-/// Fixes of problems, files that arrive.
+/// Fixes of problems, files that arrive, the category that stands out.
 pub(crate) fn act(state: &mut State, verb: &str, about: &str, value: &str) -> bool {
     match (verb, about) {
+        ("category", _) => {
+            let (name, to_chart) = about.strip_suffix(" chart").map_or((about, false), |name| (name, true));
+            let category = Category::ALL.iter().copied().find(|category| category.name() == name);
+            state.picked = category;
+            state.focus = category.map(|category| if to_chart { phases::FIGURE } else { breakdown::row_id(category) });
+            state.sight = state.focus;
+        }
         ("fix", _) => {
             if let Some((name, value)) = about.split_once(' ') {
                 // A fix is a value that the field takes.

@@ -1,17 +1,20 @@
 //! What is held in each phase of the step.
 
-use headroom_charts::phases_svg;
+use headroom_charts::{Picture, phases_csv, phases_svg};
 use headroom_core::memory::{Category, Estimate, PhaseUse};
 use headroom_core::units::gib_text;
 use headroom_view::{Element, Node, el};
 
-use super::chart::{drawing, legend, look, swatch, width_of};
+use super::chart::{downloads, drawing, leading_legend, legend, look, mark, marks, nothing, swatch, value, width_of};
 use super::{column, exactly, scrolling};
 use crate::figures;
 use crate::page::Page;
 
 /// Id of the heading.
 pub(crate) const TITLE: &str = "phases-title";
+
+/// Id of the chart.
+pub(crate) const FIGURE: &str = "phases-figure";
 
 /// Height of the columns, pixels.
 const HEIGHT: u32 = 300;
@@ -30,20 +33,48 @@ fn categories_of(estimate: &Estimate) -> Vec<Category> {
 pub(crate) fn figure(page: &Page) -> Option<Element> {
     let estimate = page.estimate?;
     let texts = page.texts;
-    let svg = width_of(page, PLACE).map_or_else(String::new, |width| {
+    let picture = width_of(page, PLACE).map_or_else(nothing, |width| {
         let capacity = (texts.gpu_capacity)(&figures::glance(estimate.gpu_bytes));
-        phases_svg(estimate, &look(texts, texts.phases_title, capacity, width, HEIGHT)).svg
+        phases_svg(estimate, &look(texts, texts.phases_title, capacity, width, HEIGHT))
     });
     let categories = categories_of(estimate);
     let place = (texts.tasks.peak)(page.plan().task, estimate.peak.phase);
     let peak = (texts.tasks.timeline_peak)(&figures::glance(estimate.peak.band.expected), &place);
-    let caption = el("figcaption").with(el("p").class("timeline-peak").text(&peak)).with(legend(texts, &categories));
+    // A plan in another page has no breakdown to lead to.
+    let leads = page.state.embedded.is_none();
+    let legend = if leads { leading_legend(page, &categories) } else { legend(texts, &categories) };
+    let caption = el("figcaption").with(el("p").class("timeline-peak").text(&peak)).with(legend);
+    let values = values(page, estimate, &picture, leads);
     let figure = el("figure")
         .class("chart")
+        .attr("id", FIGURE)
+        .attr("tabindex", "-1")
         .attr("aria-label", texts.phases_title)
-        .with(el("div").class("chart-place").attr("data-width", PLACE).with(drawing(svg)))
+        .maybe("data-picked", page.state.picked.map(Category::name))
+        .with(el("div").class("chart-place").attr("data-width", PLACE).with(drawing(picture.svg)).with(values))
         .with(caption);
     Some(figure)
+}
+
+/// Every phase's whole and every category in it; a category leads to its row of the breakdown.
+fn values(page: &Page, estimate: &Estimate, picture: &Picture, leads: bool) -> Element {
+    let texts = page.texts;
+    let mut elements = Vec::new();
+    for (phase, hit) in estimate.phases.iter().zip(&picture.hits) {
+        let name = (texts.phase)(phase.phase);
+        elements.push(mark(picture, hit, &value(texts, name, estimate.need_bytes(phase), estimate.gpu_bytes), None));
+        let start = [&hit.id, " "].concat();
+        let by_category = estimate.need_by_category(phase);
+        for hit in &picture.parts {
+            let of = |(category, _): &&(Category, u64)| hit.id.strip_prefix(&start) == Some(category.name());
+            let Some((category, bytes)) = by_category.iter().find(of) else { continue };
+            let said = (texts.charts.part)((texts.category)(*category), name);
+            let action = leads.then(|| ["category ", category.name()].concat());
+            let said = value(texts, &said, *bytes, estimate.gpu_bytes);
+            elements.push(mark(picture, hit, &said, action.as_deref()));
+        }
+    }
+    marks(texts, texts.phases_title, elements)
 }
 
 /// Chart, legend and table.
@@ -56,6 +87,7 @@ pub(crate) fn panel(page: &Page) -> Option<Node> {
         .with(el("h2").attr("id", TITLE).text(texts.phases_title))
         .with(el("p").class("panel-intro").text(texts.phases_intro))
         .with_some(figure(page))
+        .with(downloads(texts, PLACE, &phases_csv(estimate, texts)))
         .with(scrolling(texts.phases_table, table(page, estimate, &categories_of(estimate))));
     Some(panel.into())
 }

@@ -180,6 +180,54 @@ fn an_answer_to_an_earlier_plan_is_stale() {
 }
 
 #[test]
+fn a_category_leads_from_chart_and_legend_to_its_row_and_back() {
+    let mut reader = Reader::opens("v=1&model=openai-community/gpt2&tab=memory");
+    reader.does("width phases", "800");
+    let elements = reader.all("phases", |element| element.attribute("data-do") == Some("category weights"));
+    let marks = elements.iter().filter(|element| element.attribute("class") == Some("mark")).count();
+    assert!(marks > 1 && elements.len() == marks + 1, "one in the legend, one in each phase: {}", elements.len());
+    let said: Vec<&str> = elements.iter().filter_map(|element| element.attribute("aria-label")).collect();
+    assert!(said.iter().all(|said| said.contains(" bytes)") && said.ends_with(" % of the GPU")), "{said:?}");
+    reader.does("category weights", "");
+    assert!(reader.html("phases").contains("data-picked=\"weights\""));
+    let picked = reader.all("breakdown", |element| element.attribute("class") == Some("category-rows picked"));
+    assert_eq!(picked.len(), 1);
+    assert!(Node::from(picked[0].clone()).to_html().contains("id=\"breakdown-weights\""));
+    assert!(reader.html("breakdown").contains("data-do=\"category weights chart\""));
+    reader.does("category nothing", "");
+    assert!(!reader.html("phases").contains("data-picked"));
+}
+
+#[test]
+fn the_bars_of_the_breakdown_are_the_shares_of_the_need() {
+    let reader = Reader::opens("v=1&model=openai-community/gpt2&tab=memory");
+    let bars = reader.all("breakdown", |element| element.attribute("class").is_some_and(|c| c.starts_with("swatch-")));
+    let widths: f64 = bars
+        .iter()
+        .filter_map(|bar| bar.attribute("data-style")?.strip_prefix("width:")?.strip_suffix('%')?.parse::<f64>().ok())
+        .sum();
+    assert!((widths - 100.0).abs() < 2.0, "{widths}");
+    let formulas = reader.all("breakdown", |e| e.attribute("class") == Some("formula category-formula"));
+    assert_eq!(formulas.len(), bars.len());
+    assert!(formulas.iter().all(|formula| text_of(formula).len() > 3));
+}
+
+#[test]
+fn charts_are_saved_as_pictures_and_tables_where_they_stand() {
+    for (tab, place) in [("memory", "phases"), ("compare", "comparison")] {
+        let reader = Reader::opens(&format!("v=1&model=openai-community/gpt2&tab={tab}"));
+        for form in ["svg", "png", "csv"] {
+            assert!(reader.html(place).contains(&format!("data-picture=\"{place} {form}\"")), "{place} {form}");
+        }
+        let files = reader.all(place, |element| element.attribute("class") == Some("chart-files"));
+        let csv = files[0].attribute("data-csv").unwrap();
+        assert!(csv.contains(",GPU memory (bytes),"), "{csv}");
+        // The comparison is still being found.
+        assert!(csv.lines().count() > 4 || tab == "compare", "{csv}");
+    }
+}
+
+#[test]
 fn rows_are_made_when_they_open_and_follow_the_plan() {
     let mut reader = Reader::opens("v=1&model=openai-community/gpt2&tab=memory");
     assert!(!reader.html("breakdown").contains("class=\"parts\""));

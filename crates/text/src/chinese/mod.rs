@@ -2,6 +2,7 @@
 
 mod accuracy;
 mod advice;
+mod charts;
 mod choices;
 mod embedding;
 mod form;
@@ -46,6 +47,7 @@ pub(super) const TEXTS: Texts = Texts {
     units_note: "GiB = 2³⁰ 字节；GB = 10⁹ 字节，仅用于厂商标称值。",
     licence_note: "自由软件，可任选 MIT 或 Apache 2.0 许可证。",
     tabs: tabs::TEXTS,
+    charts: charts::TEXTS,
 
     form_title: "训练方案",
     section_method: "训练方式",

@@ -44,13 +44,18 @@ pub(super) const TEXTS: OptionTexts = OptionTexts {
     },
     map: MapTexts {
         title: "批量与长度",
-        intro: "每一种组合会占用多少显存。点选一格，即可采用。",
+        intro: "每一种组合会占用多少显存。点选一格，即可采用；能整除时由梯度累积保持全局批量。",
         batch: "每卡批量",
         length: "序列长度（token）",
         answer_length: "回答长度（token）",
         used: "显存的 0 到 100%",
         keys: "用方向键移动，按回车键采用。",
         place: |batch, length, need, fit| format!("批量 {batch}，长度 {length}：{need}，{fit}"),
+        accumulates: |steps, keeps| match (steps, keeps) {
+            (steps, true) => format!("；梯度累积 {steps} 步，全局批量不变"),
+            (steps, false) => format!("；梯度累积仍为 {steps} 步，全局批量随之改变"),
+        },
+        with_advice: "采用建议后",
         sentence: |length, batch, own, longest| {
             let at_length = match batch {
                 Some(batch) => format!("长度为 {length} 时，批量最大可取 {batch}"),

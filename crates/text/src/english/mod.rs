@@ -2,6 +2,7 @@
 
 mod accuracy;
 mod advice;
+mod charts;
 mod choices;
 mod embedding;
 mod form;
@@ -48,6 +49,7 @@ pub(super) const TEXTS: Texts = Texts {
     units_note: "GiB = 2³⁰ bytes. GB = 10⁹ bytes, only where a maker states it.",
     licence_note: "Free software under the MIT or the Apache 2.0 licence, as you prefer.",
     tabs: tabs::TEXTS,
+    charts: charts::TEXTS,
 
     form_title: "Plan",
     section_method: "Training",

@@ -44,13 +44,18 @@ pub(super) const TEXTS: OptionTexts = OptionTexts {
     },
     map: MapTexts {
         title: "Batch by length",
-        intro: "What each pair would use of the GPU. Choose one to make it the plan.",
+        intro: "What each pair would use of the GPU. Choose one to make it the plan: gradient accumulation then keeps the global batch where the batch divides it.",
         batch: "batch per GPU",
         length: "sequence length, tokens",
         answer_length: "answer length, tokens",
         used: "0 to 100 % of the GPU",
         keys: "Arrow keys move over the map, Enter chooses.",
         place: |batch, length, need, fit| format!("Batch {batch}, length {length}: {need}, {fit}"),
+        accumulates: |steps, keeps| match (steps, keeps) {
+            (steps, true) => format!(". Gradient accumulation {steps} keeps the global batch"),
+            (steps, false) => format!(". Gradient accumulation stays {steps}: the global batch changes"),
+        },
+        with_advice: "With advice",
         sentence: |length, batch, own, longest| {
             let at_length = match batch {
                 Some(batch) => format!("at length {length} a batch of up to {batch} fits"),

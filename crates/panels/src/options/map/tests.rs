@@ -9,7 +9,7 @@ use crate::engine::{Found, Step, Work};
 const PLAN: &str = "v=1&per_device_train_batch_size=4&max_length=1024";
 
 fn step(found: &mut Found, work: &mut Work) -> Step {
-    found.map.step(work)
+    found.map.step(work, None)
 }
 
 /// A page with the map of `PLAN`, measured.
@@ -105,6 +105,44 @@ fn the_pointer_takes_a_cell_in_hand_and_picks_it() {
     }
     does(&mut desk, "pick", "0,0");
     assert_eq!(size(desk.state.plan()), (batch, length));
+}
+
+#[test]
+fn a_cell_says_what_becomes_of_the_global_batch_and_keeps_it_where_it_can() {
+    let mut desk = desk();
+    let map = &desk.found.map.around.as_ref().unwrap().map;
+    assert_eq!(map.batches[..4], [1, 2, 3, 4]);
+    let lowest = map.lengths.len() - 1;
+    assert!(!desk.reads(said).contains("accumulation"), "the plan's own batch stays");
+    does(&mut desk, "point", &format!("0,{lowest}"));
+    assert!(desk.reads(said).ends_with("Gradient accumulation 4 keeps the global batch"), "{}", desk.reads(said));
+    does(&mut desk, "point", &format!("2,{lowest}"));
+    assert!(desk.reads(said).ends_with("stays 1: the global batch changes"), "{}", desk.reads(said));
+    does(&mut desk, "pick", &format!("0,{lowest}"));
+    let plan = desk.state.plan();
+    assert_eq!((plan.per_device_train_batch_size, plan.gradient_accumulation_steps), (1, 4));
+}
+
+#[test]
+fn the_map_with_advice_is_that_of_the_advised_plan() {
+    let mut desk = desk();
+    assert!(!desk.draws(panel).to_html().contains("map advice"), "no advice is known");
+    let advised = Plan { gradient_checkpointing: true, ..desk.state.plan().clone() };
+    does(&mut desk, "advice", "true");
+    let job = desk.job().unwrap();
+    let steps = |desk: &mut Desk, advised: Option<&Plan>| {
+        let mut work = Work { state: &desk.state, job: &job, replays: &mut desk.replays };
+        while desk.found.map.step(&mut work, advised) != Step::Done {}
+    };
+    let plain = desk.found.map.around.as_ref().unwrap().map.clone();
+    steps(&mut desk, Some(&advised));
+    let around = desk.found.map.around.as_ref().unwrap();
+    assert_eq!((&around.plan, &around.of), (&advised, desk.state.plan()));
+    assert_ne!(around.map, plain);
+    assert!(!desk.draws(panel).to_html().contains("aria-busy"));
+    does(&mut desk, "pick", "0,0");
+    assert!(desk.state.plan().gradient_checkpointing, "a cell of that map has the advice, too");
+    does(&mut desk, "advice", "false");
 }
 
 #[test]
