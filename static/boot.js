@@ -1,10 +1,20 @@
 // Starts the page. A file of its own because the Content-Security-Policy allows no inline script; the names of the
 // loader that wasm-bindgen wrote and of the wasm module carry hashes, so Trunk hands them over as data attributes.
 import * as engine from "./engine.js";
-import * as memory from "./memory.js";
 
-memory.recall();
-memory.remember();
+// Language and theme that were chosen last stand where a choice of this visit would: in the query. static/memory.js keeps them.
+try {
+  const address = new URL(location);
+  const chosen = JSON.parse(localStorage.getItem("headroom-reader")) ?? {};
+  for (const key of ["lang", "theme"]) {
+    if (typeof chosen[key] === "string" && !address.searchParams.has(key)) address.searchParams.set(key, chosen[key]);
+  }
+  if (address.href !== location.href) history.replaceState(null, "", address);
+} catch {
+  // A browser that keeps nothing, or not what was kept.
+}
+import("./memory.js");
+
 const id = await engine.start(false);
 
 // Files that are chosen or dropped go to the engine as they are; charts become files, and say their values. What

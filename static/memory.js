@@ -1,5 +1,5 @@
-// What the page remembers for its reader, in this browser alone: language and theme, and the plans that were looked at last. A browser
-// that keeps nothing (private windows, storage forbidden) loses nothing else.
+// What the page remembers for its reader, in this browser alone: language and theme (static/boot.js brings them back), and the plans that
+// were looked at last. A browser that keeps nothing (private windows, storage forbidden) loses nothing else.
 const READER = "headroom-reader";
 const RECENT = "headroom-recent";
 const MOST = 8;
@@ -17,16 +17,6 @@ const write = (key, value) => {
   } catch {
     // Nothing is kept.
   }
-};
-
-// What was chosen last stands where a choice of this visit would: in the query.
-export const recall = () => {
-  const address = new URL(location);
-  const chosen = read(READER, {});
-  for (const key of ["lang", "theme"]) {
-    if (typeof chosen[key] === "string" && !address.searchParams.has(key)) address.searchParams.set(key, chosen[key]);
-  }
-  if (address.href !== location.href) history.replaceState(null, "", address);
 };
 
 // Without what is open beside the plan.
@@ -51,36 +41,34 @@ const fill = (details) => {
   details.toggleAttribute("data-empty", links.length === 0);
 };
 
-export const remember = () => {
-  document.addEventListener("change", ({ target }) => {
-    const key = target.dataset?.page === "lang" ? "lang" : target.dataset?.set === "@theme" ? "theme" : null;
-    if (key) write(READER, { ...read(READER, {}), [key]: target.value || undefined });
-  });
-  // A plan that somebody stayed with; not every stop of a slider.
-  let quiet;
-  const later = () => {
-    clearTimeout(quiet);
-    quiet = setTimeout(note, 4000);
-  };
-  addEventListener("headroom-plan", later);
-  addEventListener("hashchange", later);
-  addEventListener("pagehide", note);
-  later();
-  document.addEventListener("toggle", ({ target }) => target.matches?.("details.recent[open]") && fill(target), true);
-  document.addEventListener("click", ({ target }) => {
-    const open = document.querySelector("details.recent[open]");
-    if (!open) return;
-    if (target.closest("[data-forget]")) {
-      write(RECENT, []);
-      fill(open);
-    } else if (!open.contains(target) || target.closest("[data-recent] a")) {
-      open.open = false;
-    }
-  });
-  document.addEventListener("keydown", ({ key }) => {
-    const open = document.querySelector("details.recent[open]");
-    if (key !== "Escape" || !open) return;
-    open.open = false;
-    open.querySelector("summary").focus();
-  });
+document.addEventListener("change", ({ target }) => {
+  const key = target.dataset?.page === "lang" ? "lang" : target.dataset?.set === "@theme" ? "theme" : null;
+  if (key) write(READER, { ...read(READER, {}), [key]: target.value || undefined });
+});
+// A plan that somebody stayed with; not every stop of a slider.
+let quiet;
+const later = () => {
+  clearTimeout(quiet);
+  quiet = setTimeout(note, 4000);
 };
+addEventListener("headroom-plan", later);
+addEventListener("hashchange", later);
+addEventListener("pagehide", note);
+later();
+document.addEventListener("toggle", ({ target }) => target.matches?.("details.recent[open]") && fill(target), true);
+document.addEventListener("click", ({ target }) => {
+  const open = document.querySelector("details.recent[open]");
+  if (!open) return;
+  if (target.closest("[data-forget]")) {
+    write(RECENT, []);
+    fill(open);
+  } else if (!open.contains(target) || target.closest("[data-recent] a")) {
+    open.open = false;
+  }
+});
+document.addEventListener("keydown", ({ key }) => {
+  const open = document.querySelector("details.recent[open]");
+  if (key !== "Escape" || !open) return;
+  open.open = false;
+  open.querySelector("summary").focus();
+});
