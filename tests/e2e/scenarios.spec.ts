@@ -49,6 +49,7 @@ for (const title of SCENARIOS) {
       await links.nth(place).click();
       await expect(page.getByRole("article")).toHaveCount(0);
       await expect.poll(() => `#${planner.fragment()}`).toBe(href);
+      await expect(page.locator("#answer")).toBeFocused();
       await expect(planner.linkProblems).toHaveCount(0);
       await planner.copyLink.click();
       await expect(page.getByRole("button", { name: "Link copied" })).toBeVisible();

@@ -71,11 +71,11 @@ const fn swatch(ink: Ink, name: &'static str, light: &'static str, dark: &'stati
 /// 20 for normal sight, protanopia, deuteranopia and tritanopia. Tests measure both. Few sets of nine are that far apart, so that a
 /// category has not the same hue on both grounds.
 const SWATCHES: [Swatch; 32] = [
-    swatch(Ink::Category(Category::Weights), "weights", "#7441ff", "#e768ff"),
-    swatch(Ink::Category(Category::Gradients), "gradients", "#e47507", "#e9ff2b"),
-    swatch(Ink::Category(Category::OptimizerStates), "optimizer-states", "#380298", "#9e2fba"),
+    swatch(Ink::Category(Category::Weights), "weights", "#7441ff", "#9e2fba"),
+    swatch(Ink::Category(Category::Gradients), "gradients", "#e47507", "#9da52e"),
+    swatch(Ink::Category(Category::OptimizerStates), "optimizer-states", "#380298", "#e768ff"),
     swatch(Ink::Category(Category::Activations), "activations", "#7599b1", "#41ae9b"),
-    swatch(Ink::Category(Category::LogitsAndLoss), "logits-and-loss", "#a63c06", "#9da52e"),
+    swatch(Ink::Category(Category::LogitsAndLoss), "logits-and-loss", "#a63c06", "#e9ff2b"),
     swatch(Ink::Category(Category::KvCache), "kv-cache", "#949382", "#c0ffd4"),
     swatch(Ink::Category(Category::CommunicationBuffers), "communication-buffers", "#481002", "#646b01"),
     swatch(Ink::Category(Category::Temporary), "temporary", "#695b5e", "#ffd5ff"),

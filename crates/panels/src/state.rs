@@ -13,6 +13,9 @@ use crate::embed::Embedded;
 use crate::undo::Undo;
 use crate::{advice, embedding, files, form, options, result};
 
+/// Id of the element that holds the answer.
+const ANSWER: &str = "answer";
+
 /// What a choice changed besides the chosen fields, so that the plan can be estimated.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Adjusted {
@@ -185,6 +188,10 @@ impl State {
             self.language = language;
         }
         let tab = shown.tab.or(shown.view.map(Tab::from)).unwrap_or(Tab::Fix);
+        if self.beside.is_some() && !tab.is_page() {
+            // The link that led here is gone with its page.
+            self.focus = Some(ANSWER);
+        }
         self.set_tab(tab);
         self.sight = shown.view.and_then(|view| match view {
             View::Verdict => None,

@@ -4,11 +4,22 @@ use leptos::prelude::document;
 use wasm_bindgen::JsCast;
 use web_sys::{Event, EventTarget, HtmlElement, KeyboardEvent};
 
-use crate::events::on;
+use crate::events::{around, on};
 
 /// Listens.
 pub(crate) fn listen(document: &EventTarget) {
     on(document, "keydown", false, pressed);
+    on(document, "click", false, clicked);
+}
+
+/// Another tab begins at its beginning, however far down the last one was read.
+fn clicked(event: &Event) {
+    if around(event, "role").is_some_and(|(_, role)| role == "tab")
+        && let Some(answer) = document().get_element_by_id("answer")
+        && answer.get_bounding_client_rect().top() < 0.0
+    {
+        answer.scroll_into_view();
+    }
 }
 
 fn pressed(event: &Event) {

@@ -70,7 +70,10 @@ fn said(page: &Page, name: &'static str) -> Option<String> {
     let size = saved_text(most.saved_bytes);
     let value = text_of(&most.plan, name);
     // Without the name of who published it.
-    let value = value.rsplit('/').next().unwrap_or_default();
+    let value = match name {
+        "method" => (page.texts.method)(most.plan.method).label,
+        _ => value.rsplit('/').next().unwrap_or_default(),
+    };
     Some(match value {
         "true" | "cpu" => (words.effect_if_on)(&size),
         "false" | "none" => (words.effect_if_off)(&size),

@@ -61,7 +61,8 @@ fn the_matrix_says_the_same_as_the_chart() {
     let html = drawn.to_html();
     assert!(html.contains("data-style=\"--rows:6\""), "{html}");
     for (bar, tier) in [("LoRA, ZeRO-3:", "LoRA, ZeRO-3 "), ("Full, ZeRO-2:", "Full, ZeRO-2 ")] {
-        let bar = buttons(&drawn, bar).into_iter().find(|bar| bar.attribute("class") == Some("bar-button mark")).unwrap();
+        let bar =
+            buttons(&drawn, bar).into_iter().find(|bar| bar.attribute("class") == Some("bar-button mark")).unwrap();
         let tiers = buttons(&drawn, tier);
         let tier =
             tiers.iter().find(|tier| Node::from((*tier).clone()).to_text().starts_with(bar_method(&bar))).unwrap();
@@ -98,7 +99,8 @@ fn every_candidate_gets_its_own_replay() {
     assert_eq!(
         buttons(&desk.draws(panel), "")
             .iter()
-            .filter(|one| one.attribute("class") == Some("bar-button mark") && one.attribute("aria-pressed") == Some("true"))
+            .filter(|one| one.attribute("class") == Some("bar-button mark")
+                && one.attribute("aria-pressed") == Some("true"))
             .count(),
         1
     );
