@@ -167,6 +167,8 @@ pub fn curves_csv(curves: [&Curve; 2], words: &Texts) -> String {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::expect_used, clippy::unwrap_used, clippy::panic)]
+
     use headroom_core::advise::map::Map;
     use headroom_core::job::Job;
     use headroom_core::memory;

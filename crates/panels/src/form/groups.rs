@@ -17,7 +17,7 @@ pub(super) fn group(page: &Page, key: &str, title: &str, fields: Vec<Element>) -
     let names: Vec<&'static str> =
         own.flat_map(|field| [field.name].into_iter().chain(set_with(field.name).iter().copied())).collect();
     let changed = given::changed(page, &names);
-    let count = (!changed.is_empty()).then(|| (page.texts.form.changed)(changed.len())).unwrap_or_default();
+    let count = if changed.is_empty() { String::new() } else { (page.texts.form.changed)(changed.len()) };
     let id = ["group-", key].concat();
     let summary = el("summary").attr("id", &id).with(el("h3").text(title)).text(" ");
     let fold = el("details")
