@@ -179,6 +179,7 @@ test.describe("in Chinese", () => {
     expect(await englishSentences(page)).toEqual([]);
     await page.getByRole("tab", { name: "对比" }).click();
     await page.getByRole("button", { name: "把当前方案保留为“之前”" }).click();
+    await planner.unfold();
     await page.getByRole("textbox", { name: "LoRA 秩" }).fill("64");
     await page.getByText("按显存大小划分的四档 DeepSpeed 预设").click();
     await page.getByRole("textbox", { name: "或者粘贴另一个方案的链接" }).fill("nonsense");

@@ -93,7 +93,7 @@ test("FSDP1 has its own keys, and a 4-bit base its storage dtype", async ({ page
   await planner.unfold();
   const storage = field(page, "quantization-bnb_4bit_quant_storage");
   await expect(storage).toHaveCount(0);
-  await page.getByLabel("Framework").selectOption("fsdp1");
+  await page.getByLabel("Framework", { exact: true }).selectOption("fsdp1");
   // FSDP1 cannot flatten bytes.
   await expect(storage).toHaveValue("bfloat16");
   const prefetch = field(page, "distributed-backward_prefetch");
@@ -104,7 +104,7 @@ test("FSDP1 has its own keys, and a 4-bit base its storage dtype", async ({ page
   const before = await planner.settledVerdict();
   await strategy.selectOption("shard_grad_op");
   await expect.poll(() => planner.settledVerdict()).not.toBe(before);
-  await page.getByLabel("Framework").selectOption("fsdp2");
+  await page.getByLabel("Framework", { exact: true }).selectOption("fsdp2");
   await expect(strategy).toHaveCount(0);
   await expect(page.getByRole("switch", { name: "Reshard after forward" })).toBeVisible();
 });

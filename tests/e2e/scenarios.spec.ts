@@ -116,6 +116,7 @@ test("what does not divide is fixed by a click", async ({ page, planner }) => {
 
 test("a model beside the policy is added, shared and removed", async ({ page, planner }) => {
   await planner.open("v=1&task=grpo&num_generations=4&per_device_train_batch_size=4&steps_per_generation=1");
+  await planner.unfold();
   await page.getByRole("button", { name: "Add a model" }).click();
   const added = page.getByRole("group", { name: "Model 1" });
   await added.getByRole("combobox", { name: "Role" }).selectOption("judge");
