@@ -61,7 +61,7 @@ class Journey {
 
 const WORDS = {
   en: { model: "Model", gpu: "GPU", length: "Sequence length", apply: /^Apply (all|this)/, copy: "Copy link", copied: "Link copied", fits: /^Fits/, fit: "Make it fit" },
-  zh: { model: "模型", gpu: "显卡", length: "序列长度", apply: /^应用/, copy: "复制链接", copied: "链接已复制", fits: /^放得下/, fit: "怎样才能放下" },
+  zh: { model: "模型", gpu: "显卡", length: "序列长度", apply: /^(应用|全部应用|采用)/, copy: "复制链接", copied: "链接已复制", fits: /^放得下/, fit: "怎样才能放下" },
 };
 
 for (const [language, locale, viewport] of [
@@ -110,6 +110,7 @@ test("GRPO is made to fit 24 GB", async ({ page, planner }) => {
   await journey.sees(page.getByRole("combobox", { name: "Task" }));
   journey.interactions += 1;
   await page.getByRole("combobox", { name: "Task" }).selectOption("grpo");
+  await journey.picks(planner.model, "qwen3-8b", /^Qwen\/Qwen3-8B\b/);
   await journey.picks(planner.gpu, "4090", /RTX 4090/);
   await expect(page.getByRole("region", { name: "Make it fit" })).toHaveAttribute("aria-busy", "false", { timeout: 20_000 });
   await journey.clicks(page.getByRole("button", { name: /^Apply (all|this)/ }).first());
@@ -159,7 +160,7 @@ test("why are there gigabytes of activations?", async ({ page, planner }) => {
   await planner.settled();
   const activations = planner.breakdown.getByRole("heading", { name: /^Activations/ });
   // The legend leads there.
-  await journey.clicks(page.getByRole("region", { name: "Memory over one step" }).getByRole("button", { name: "Activations" }).first());
+  await journey.clicks(page.getByRole("region", { name: "Memory over one step" }).getByRole("listitem").getByRole("button", { name: "Activations" }));
   await expect(activations).toBeInViewport();
   journey.ends("(h) activations");
 });
