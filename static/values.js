@@ -30,7 +30,14 @@ const markOf = ({ target }) => target.closest?.(".mark");
 addEventListener("pointerout", (event) => event.pointerType === "mouse" && markOf(event) === shown && hide());
 addEventListener("pointerdown", (event) => !markOf(event) && hide());
 addEventListener("focusout", hide);
-addEventListener("scroll", hide, { capture: true, passive: true });
+// What is drawn anew above moves the page without anybody scrolling: the value goes with its mark while that is in sight.
+const follow = () => {
+  if (!shown) return;
+  const { top, bottom } = shown.getBoundingClientRect();
+  if (bottom < 0 || top > innerHeight) hide();
+  else show(shown);
+};
+addEventListener("scroll", follow, { capture: true, passive: true });
 
 const WAYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 const middle = (mark) => {
