@@ -1,0 +1,64 @@
+"""What tells a model's layers apart: functions of a layer's number and the config."""
+
+
+def value_at(config, feature, i):
+    """The value of a feature for layer i, as a program's `kinds` spell it."""
+    if "list" in feature:
+        return text(getattr(config, feature["list"])[i])
+    if "in" in feature:
+        return text(i in getattr(config, feature["in"]))
+    if "below" in feature:
+        return text(i < number(config, feature["below"]))
+    if "every" in feature:
+        return text((i + feature["offset"]) % max(1, number(config, feature["every"])) == 0)
+    if "chars" in feature:
+        return getattr(config, feature["chars"])[i]
+    raise KeyError(feature)
+
+
+def text(value):
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def number(config, key):
+    value = getattr(config, key, None)
+    return value if isinstance(value, int) else 0
+
+
+def candidates(config):
+    """Every feature that this config could have, the plainest first."""
+    values = config.to_dict()
+    for name in ("layer_types", "mlp_layer_types", "layers_block_type"):
+        if isinstance(getattr(config, name, None), (list, tuple)):
+            values[name] = list(getattr(config, name))
+    count = config.num_hidden_layers
+    found = []
+    for key, value in sorted(values.items()):
+        if isinstance(value, (list, tuple)) and len(value) == count and all(isinstance(v, (str, bool, int, float)) for v in value):
+            found.append({"list": key})
+        elif isinstance(value, (list, tuple)) and value and all(isinstance(v, int) and not isinstance(v, bool) for v in value):
+            found.append({"in": key})
+        elif isinstance(value, str) and len(value) == count and "pattern" in key:
+            found.append({"chars": key})
+    likely = lambda key: 0 if any(part in key for part in ("first", "start", "dense")) else 1
+    for key, value in sorted(values.items(), key=lambda item: (likely(item[0]), item[0])):
+        if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= count and not key.endswith("_id"):
+            found.append({"below": key})
+            if value > 1:
+                found.extend({"every": key, "offset": offset} for offset in range(value))
+    return found
+
+
+def features_of(config, of_layer):
+    """The fewest features that tell the kinds apart, and the keys that they read."""
+    from itertools import combinations
+
+    if len(set(of_layer)) == 1:
+        return [], []
+    listed = candidates(config)
+    for size in (1, 2, 3):
+        for chosen in combinations(listed, size):
+            names = {}
+            if all(names.setdefault("|".join(value_at(config, f, i) for f in chosen), kind) == kind for i, kind in enumerate(of_layer)):
+                return list(chosen), [next(iter(f[k] for k in ("list", "in", "below", "every", "chars") if k in f)) for f in chosen]
+    raise ValueError("nothing in the config tells the layers apart")
