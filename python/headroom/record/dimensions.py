@@ -124,6 +124,11 @@ def scaled(text, factor):
     if factor.denominator == 1:
         return str(factor.numerator) if text == "1" else f"{factor.numerator} * {text}"
     top = text if factor.numerator == 1 else f"{factor.numerator} * {text}"
+    names = top.split(" * ")
+    if "s" in names and factor.denominator > 2:
+        # Pieces of a sequence: the last may be padded.
+        names.remove("s")
+        return " * ".join([*names, f"ceil(s / {factor.denominator})"])
     return f"{top} / {factor.denominator}"
 
 

@@ -52,7 +52,7 @@ class Recorder:
             said[attention] = {
                 "before": before.data(templates), "layers": {i: layers[i].data(templates) for i in wanted}, "after": after.data(templates),
             }
-        return {"said": said, "templates": templates.listed}
+        return renumbered({"said": said, "templates": templates.listed})
 
     def program(self, model_type):
         first = self.one(self.config, attentions=self.attentions[:1])
@@ -99,7 +99,7 @@ class Recorder:
             recordings.append(recording)
             return True
 
-        for batch, length in ((3, LENGTH), (BATCH, 2 * LENGTH), (BATCH, LENGTH + 40)):
+        for batch, length in ((3, LENGTH), (BATCH, 2 * LENGTH), (BATCH, LENGTH + LENGTH // 2)):
             try:
                 if not attempt(self.config, batch, length, ("b", "s")):
                     self.note(f"b {batch}, s {length}: another sequence of operators")
@@ -183,6 +183,24 @@ class Recorder:
             if isinstance(value, bool):
                 said[name] = value
         return said
+
+
+def renumbered(recording):
+    """Templates that are used, in the order of their use: what was folded away leaves none."""
+    used = {}
+
+    def visit(value):
+        if isinstance(value, dict):
+            if isinstance(value.get("n"), list):
+                value["n"][2] = used.setdefault(value["n"][2], len(used))
+            for item in value.values():
+                visit(item)
+        elif isinstance(value, list):
+            for item in value:
+                visit(item)
+
+    visit(recording["said"])
+    return {"said": recording["said"], "templates": [recording["templates"][i] for i in used]}
 
 
 def fewer_layers(config):
