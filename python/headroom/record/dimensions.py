@@ -71,6 +71,13 @@ class Explainer:
         return None
 
     def _rounded_up(self, values, names):
+        for piece in (name for name in self.vectors if "multiple" in name):
+            size = self.vectors[piece]
+            for name in (other for other in names if other != piece):
+                for part in (Fraction(2, 3), Fraction(1), Fraction(4, 3), Fraction(8, 3)):
+                    whole = [int(part * v) for v in self.vectors[name]]
+                    if all(-(-w // z) * z == value for w, z, value in zip(whole, size, values)):
+                        return f"ceil({scaled(name, part)} / {piece}) * {piece}"
         for name in names:
             if name not in ("s",):
                 continue
@@ -90,32 +97,45 @@ class Explainer:
         return None
 
     def _sum(self, values, names):
-        terms = self._terms(names, 3 if len(names) <= 5 else 2)
-        terms = [(text, vector) for text, vector in terms if all(v.denominator == 1 for v in vector)]
-        factors = (1, 2, 3, -1, 4)
-        by_value = {}
-        for text, vector in terms:
-            for factor in factors:
-                by_value.setdefault(tuple(int(v) * factor for v in vector), scaled(text, Fraction(factor)))
-        # A constant added to one term.
-        for text, vector in terms[1:]:
-            for factor in factors:
-                rest = values[0] - factor * vector[0]
-                if all(value - factor * v == rest for value, v in zip(values, vector)):
-                    return f"{scaled(text, Fraction(factor))} + {rest}" if rest > 0 else f"{scaled(text, Fraction(factor))} - {-rest}"
-        for text, vector in terms[1:]:
-            for factor in factors:
-                rest = tuple(int(value - factor * v) for value, v in zip(values, vector))
-                if rest in by_value:
-                    return f"{scaled(text, Fraction(factor))} + {by_value[rest]}"
-        listed = list(by_value.items())
-        if len(listed) > 400:
-            return None
-        for (one, first), (two, second) in combinations(listed, 2):
-            rest = tuple(value - a - b for value, a, b in zip(values, one, two))
-            if rest in by_value:
-                return f"{first} + {second} + {by_value[rest]}"
+        """Sums of up to three terms and a constant. What a constant adds is the same everywhere, so differences are compared."""
+        moves = lambda vector: tuple(v - vector[0] for v in vector)
+        wanted = moves(values)
+        for degree, quotients in ((2, False), (3, True), (2, False)):
+            terms = [t for t in self._terms(names, degree) if (quotients or " / " not in t[0]) and all(v.denominator == 1 for v in t[1])][1:]
+            by_moves = {}
+            for text, vector in terms:
+                whole = tuple(int(v) for v in vector)
+                for factor in (1, 2, 3, -1, 4):
+                    by_moves.setdefault(tuple(factor * m for m in moves(whole)), (text, factor, factor * whole[0]))
+            by_moves.pop((0,) * len(values), None)
+
+            def said(*parts):
+                rest = values[0] - sum(part[2] for part in parts)
+                return joined([(text, factor) for text, factor, _ in parts] + [("1", rest)])
+
+            if wanted in by_moves:
+                return said(by_moves[wanted])
+            for one, part in by_moves.items():
+                rest = tuple(w - m for w, m in zip(wanted, one))
+                if rest in by_moves:
+                    return said(part, by_moves[rest])
+            if len(by_moves) > 350:
+                continue
+            for (one, first), (two, second) in combinations(by_moves.items(), 2):
+                rest = tuple(w - m - n for w, m, n in zip(wanted, one, two))
+                if rest in by_moves:
+                    return said(first, second, by_moves[rest])
         return None
+
+
+def joined(parts):
+    """A sum; what is taken away comes last."""
+    ordered = sorted((part for part in parts if part[1]), key=lambda part: part[1] < 0)
+    text = ""
+    for name, factor in ordered:
+        one = scaled(name, Fraction(abs(factor)))
+        text = one if not text else f"{text} {'-' if factor < 0 else '+'} {one}"
+    return text
 
 
 def scaled(text, factor):

@@ -7,6 +7,10 @@ def value_at(config, feature, i):
         return text(getattr(config, feature["list"])[i])
     if "in" in feature:
         return text(i in getattr(config, feature["in"]))
+    if "last" in feature:
+        values = getattr(config, feature["last"])
+        end = number(config, feature["below"])
+        return text(i < end and values[i] not in values[i + 1 : end])
     if "below" in feature:
         return text(i < number(config, feature["below"]))
     if "every" in feature:
@@ -21,6 +25,9 @@ def text(value):
 
 
 def number(config, key):
+    if " - " in key:
+        one, other = key.split(" - ")
+        return number(config, one) - number(config, other)
     value = getattr(config, key, None)
     return value if isinstance(value, int) else 0
 
@@ -44,6 +51,10 @@ def candidates(config):
     for key, value in sorted(values.items(), key=lambda item: (likely(item[0]), item[0])):
         if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= count and not key.endswith("_id"):
             found.append({"below": key})
+            if "shared" in key:
+                before = f"num_hidden_layers - {key}"
+                found.append({"below": before})
+                found.extend({"last": f["list"], "below": before} for f in found if "list" in f)
             if value > 1:
                 found.extend({"every": key, "offset": offset} for offset in range(value))
     return found
@@ -60,5 +71,5 @@ def features_of(config, of_layer):
         for chosen in combinations(listed, size):
             names = {}
             if all(names.setdefault("|".join(value_at(config, f, i) for f in chosen), kind) == kind for i, kind in enumerate(of_layer)):
-                return list(chosen), [next(iter(f[k] for k in ("list", "in", "below", "every", "chars") if k in f)) for f in chosen]
+                return list(chosen), [next(iter(f[k] for k in ("list", "last", "in", "below", "every", "chars") if k in f)) for f in chosen]
     raise ValueError("nothing in the config tells the layers apart")

@@ -1,6 +1,6 @@
 """Builds a model on the `meta` device and runs its decoder under a trace, block by block."""
 
-import importlib
+import gc
 import sys
 from contextlib import contextmanager
 
@@ -23,6 +23,9 @@ def prepare():
     import transformers.masking_utils as masks
 
     transformers.logging.set_verbosity_error()
+    # What is imported is no garbage: collections are short then.
+    gc.collect()
+    gc.freeze()
     masks.find_packed_sequence_indices = lambda *_, **__: None
     of_bool, of_item = torch.Tensor.__bool__, torch.Tensor.item
     torch.Tensor.__bool__ = lambda t: True if t.device.type == "meta" else of_bool(t)

@@ -5,7 +5,7 @@ import json
 
 import torch
 
-from . import variants
+from . import flags, variants
 from .blocks import Recording, Templates, Unrecordable
 from .blocks_data import Size, Sizes
 from .dimensions import Explainer, Unexplained
@@ -17,10 +17,20 @@ BATCH, LENGTH = 2, 512
 
 
 def record(config, model_type=None, class_name=None, note=lambda text: None):
-    """The program of a config's causal model; `note` is told what could not be varied."""
+    """The program of a config's causal model, or a list where flags make others; `note` is told what could not be varied."""
     prepare()
     recorder = Recorder(config, class_name, note)
-    return recorder.program(model_type or config.model_type)
+    program = recorder.program(model_type or config.model_type)
+    others = []
+    for key, value in sorted(recorder.structural.items()):
+        try:
+            other = Recorder(variants.with_value(config, key, not value), class_name, note).program(model_type or config.model_type)
+        except Exception as error:
+            note(f"{key} {not value}: {type(error).__name__} {error}")
+            continue
+        if {"key": key, "is": not value} in other["when"]:
+            others.append(other)
+    return [program, *others] if others else program
 
 
 class Recorder:
@@ -55,6 +65,8 @@ class Recorder:
         return renumbered({"said": said, "templates": templates.listed})
 
     def program(self, model_type):
+        self.asked = self.config
+        self.config, self.added, self.structural = flags.settle(self)
         first = self.one(self.config, attentions=self.attentions[:1])
         kinds, of_layer = self.kinds(first)
         only = set(kinds)
@@ -138,8 +150,11 @@ class Recorder:
 
         main = merged["said"][self.attentions[0]]
         layers = []
+        flags.mark(main["before"], "before", self.added)
+        flags.mark(main["after"], "after", self.added)
         for kind in kinds:
             block = main["layers"][kind]
+            flags.mark(block, f"layer {kind}", self.added)
             if len(self.attentions) == 2:
                 attach_eager(block, merged["said"]["eager"]["layers"][kind])
             layers.append(block)
@@ -150,12 +165,14 @@ class Recorder:
         read = writer.names_read()
         sizes = variants.sizes_of(self.config)
         model = build(copy.deepcopy(self.config), self.attentions[0], self.class_name)
+        keys = set(self.added) | set(self.structural)
         return {
             "format": 1,
             "model_type": model_type,
             "class": type(model).__name__,
+            "when": [{"key": key, "is": value} for key, value in sorted(self.structural.items())],
             "versions": {"transformers": transformers.__version__, "torch": torch.__version__.split("+")[0]},
-            "config": self.defaults(read | set(names), sizes),
+            "config": self.defaults(read | set(names) | keys, sizes),
             "dims": writer.dims,
             "shapes": writer.shapes,
             "features": features,

@@ -190,7 +190,6 @@ class Trace(TorchDispatchMode):
 def without_collection():
     """Python's collector would free cycles at some moment of its own."""
     enabled = gc.isenabled()
-    gc.collect()
     gc.disable()
     try:
         yield

@@ -34,6 +34,8 @@ def candidates(key, value, sizes):
         return [value + 1, value * 2, max(1, value // 2)]
     if "kernel" in key or "conv" in key and value < 16:
         return [value + 1, value * 2]
+    if key == "intermediate_size" and "block_multiple_of" in sizes:
+        return [value + 136]
     if value == 1:
         return [2, 3]
     return [value * 2, value * 3, value // 2 if value % 2 == 0 else value * 4, value + 1]
