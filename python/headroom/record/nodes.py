@@ -141,7 +141,7 @@ def template_of(node, received, renamed):
     saved = [key_of(tensor) for tensor in saved_tensors(node)]
     names = {id(g): ("input", f"g{i}") for i, g in enumerate(given) if g is not None}
     trace = Trace(names)
-    with torch.no_grad(), torch.device("meta"), trace:
+    with torch.no_grad(), trace:
         results = node(*given) if not hasattr(node, "saved_tensors") else node.apply(*given)
     results = list(results) if isinstance(results, (tuple, list)) else [results]
     numbers = [None if r is None else trace.number_of(r) for r in results]

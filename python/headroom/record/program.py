@@ -221,13 +221,27 @@ def renumbered(recording):
 
 
 def fewer_layers(config):
-    """The config with few layers, where nothing in it is said layer by layer."""
+    """The config with few layers, all kinds among them; as it is where layers read what others made."""
+    said = config.to_dict()
     count = config.num_hidden_layers
-    lists = any(isinstance(value, (list, tuple)) and len(value) == count for value in config.to_dict().values())
-    if lists or count <= 6 or getattr(config, "layer_types", None):
+    if count <= 4 or said.get("num_kv_shared_layers"):
         return config
+    lists = {key: value for key, value in said.items() if isinstance(value, (list, tuple)) and len(value) == count}
+    least = max([2] + [said[key] + 2 for key in said if ("first" in key or "start" in key) and isinstance(said[key], int) and 0 <= said[key] < count])
+    for fewer in range(least, min(count, 12)):
+        if all(set(map(str, value[:fewer])) == set(map(str, value)) for value in lists.values()):
+            break
+    else:
+        return config
+    if not lists:
+        fewer = max(fewer, min(count, 6))
     try:
-        return variants.with_value(config, "num_hidden_layers", 6)
+        changed = copy.deepcopy(config)
+        for key, value in lists.items():
+            setattr(changed, key, list(value)[:fewer])
+        changed.num_hidden_layers = fewer
+        build(copy.deepcopy(changed), "eager")
+        return changed
     except Exception:
         return config
 

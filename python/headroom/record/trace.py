@@ -117,7 +117,11 @@ class Trace(TorchDispatchMode):
     # -- operators
 
     def __torch_dispatch__(self, function, types, arguments=(), keywords=None):
-        keywords = keywords or {}
+        # `torch.device` would look at every attribute that is read here.
+        with torch._C.DisableTorchFunction():
+            return self._dispatched(function, arguments, keywords or {})
+
+    def _dispatched(self, function, arguments, keywords):
         if self.quiet:
             return function(*arguments, **keywords)
         given = [tensor for tensor in tensors_in([list(arguments), keywords])]
