@@ -190,7 +190,7 @@ class Block:
         block["gives"] = {name: self.read(number) for name, number in self.given.items()}
         while True:
             first_free = len(self.takes) + sum(len(op["o"]) for op in block.get("pre", []))
-            folded = fold(block["ops"], first_free, templates.listed, block["gives"].values())
+            folded = fold(block["ops"], first_free, templates.content_of, block["gives"].values())
             if folded is None:
                 return block
             block["ops"], rename = folded
@@ -267,10 +267,13 @@ class Templates:
     """Distinct templates in the order of their first use."""
 
     def __init__(self):
-        self.known, self.listed = {}, []
+        self.listed = []
+        # For each its content as a number, so that equal ones are told quickly.
+        self.contents, self.content_of = {}, []
 
     def add(self, template):
         steps = [[name, inputs, [[Sizes(shape), code] for shape, code in outputs], freed] for name, inputs, outputs, freed in template.steps]
         results = [None if r is None else [r[0], Sizes(r[1])] for r in template.results]
         self.listed.append({"t": steps, "r": results})
+        self.content_of.append(self.contents.setdefault(repr(self.listed[-1]), len(self.contents)))
         return len(self.listed) - 1

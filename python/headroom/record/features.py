@@ -60,6 +60,41 @@ def candidates(config):
     return found
 
 
+# How published files call what transformers calls otherwise (configuration_utils.py `remap_legacy_layer_types`).
+LEGACY = {"mamba": "linear_attention", "attention": "full_attention", "deepseek_sparse_attention": "indexed_attention"}
+
+
+def with_alternatives(config, feature, said):
+    """A list with what stands for it where a config does not have it: whatever tells the layers apart likewise. `said`: keys of a
+    config file, the likelier ones."""
+    if "list" not in feature:
+        return feature
+    count = config.num_hidden_layers
+    values = [value_at(config, feature, i) for i in range(count)]
+    chain = {"list": feature["list"]}
+    if feature["list"] in ("layer_types", "layers_block_type"):
+        names = {old: new for old, new in LEGACY.items() if new in values}
+        if names:
+            chain["names"] = names
+    others = []
+    for other in candidates(config):
+        if other == feature:
+            continue
+        forward, back = {}, {}
+        for i, value in enumerate(values):
+            own = value_at(config, other, i)
+            if forward.setdefault(own, value) != value or back.setdefault(value, own) != own:
+                break
+        else:
+            others.append({**other, "names": forward})
+    others.sort(key=lambda other: ("chars" in other or "list" in other or "in" in other, any(k in said for k in map(str, other.values()))), reverse=True)
+    at = chain
+    for other in others[:3]:
+        at["else"] = other
+        at = other
+    return chain
+
+
 def features_of(config, of_layer):
     """The fewest features that tell the kinds apart, and the keys that they read."""
     from itertools import combinations
@@ -71,5 +106,5 @@ def features_of(config, of_layer):
         for chosen in combinations(listed, size):
             names = {}
             if all(names.setdefault("|".join(value_at(config, f, i) for f in chosen), kind) == kind for i, kind in enumerate(of_layer)):
-                return list(chosen), [next(iter(f[k] for k in ("list", "last", "in", "below", "every", "chars") if k in f)) for f in chosen]
+                return [with_alternatives(config, f, ()) for f in chosen], [next(iter(f[k] for k in ("list", "last", "in", "below", "every", "chars") if k in f)) for f in chosen]
     raise ValueError("nothing in the config tells the layers apart")

@@ -68,13 +68,15 @@ def output_numbers(ops, first_free):
 def form(op, templates):
     """What two iterations of an operator have in common."""
     node = op.get("n")
-    template = repr(templates[node[2]]) if node else None
+    template = templates[node[2]] if node else None
     return (op["f"], op.get("m"), repr(op["o"]), len(op["i"]), repr(node[:2]) if node else None, template)
 
 
 def longest_run(ops, templates):
     """(start, length of one iteration, count) of the run of equal iterations that covers most, of at least three."""
+    numbers = {}
     forms = [form(op, templates) if op["f"] != "repeat" else ("repeat", i) for i, op in enumerate(ops)]
+    forms = [numbers.setdefault(one, len(numbers)) for one in forms]
     best = None
     for length in range(3, len(forms) // 3 + 1):
         start = 0
