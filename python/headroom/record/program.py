@@ -8,7 +8,8 @@ import torch
 from . import flags, variants
 from .blocks import Recording, Templates, Unrecordable
 from .blocks_data import Size, Sizes
-from .dimensions import Explainer, Unexplained
+from .derived import derived_of
+from .dimensions import Explainer
 from .features import features_of
 from .head import head_of
 from .model import build, prepare
@@ -173,6 +174,7 @@ class Recorder:
             "when": [{"key": key, "is": value} for key, value in sorted(self.structural.items())],
             "versions": {"transformers": transformers.__version__, "torch": torch.__version__.split("+")[0]},
             "config": self.defaults(read | set(names) | keys, sizes),
+            "derived": derived_of(self.config, read),
             "dims": writer.dims,
             "shapes": writer.shapes,
             "features": features,
