@@ -6,6 +6,7 @@ mod behaviour;
 mod catalogue;
 mod config;
 mod families;
+mod program;
 mod reader;
 mod search;
 mod structure;
@@ -14,5 +15,9 @@ pub use behaviour::Behaviour;
 pub use catalogue::{CatalogueModel, catalogue, find};
 pub use config::ConfigError;
 pub use families::known_model_types;
+pub(crate) use program::{
+    Action, Attend, Autocast, Block, Code, Held, Op, Owner, RESIDUAL, Region, Value,
+};
+pub use program::{Program, ProgramError, Programs, Recorded};
 pub use search::{resolve, search};
 pub use structure::*;

@@ -2,6 +2,7 @@
 //!
 //! Links have their own, frozen defaults; changing one here lengthens links and breaks none.
 
+use crate::model::Programs;
 use super::{
     AdapterDtype, AttentionKernel, AttnImplementation, Auto, BucketSize, Distributed, Dtype, Framework, GpuChoice,
     Lora, LossImplementation, Method, MixedPrecision, ModelChoice, Offload, Optimizer, PackingStrategy, Plan,
@@ -57,6 +58,7 @@ impl Default for Plan {
             host_memory_gib: None,
             non_pytorch_memory_mib: None,
             gpu: GpuChoice::Catalogue("a100-80gb".to_owned()),
+            programs: Programs::default(),
         }
     }
 }

@@ -1,0 +1,87 @@
+//! The programs that a plan may use.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::Arc;
+
+use serde_json::Value as Json;
+
+use super::Program;
+use crate::model::families;
+
+/// Programs by `model_type`: those that were read, and names of those that could be. Cheap to clone; equal are those of one
+/// making. No link or file of a plan has them.
+#[derive(Clone, Default)]
+pub struct Programs(Arc<Library>);
+
+#[derive(Clone, Default)]
+struct Library {
+    read: BTreeMap<String, Arc<Program>>,
+    listed: BTreeSet<String>,
+    before_families: bool,
+}
+
+impl fmt::Debug for Programs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.0.read.keys()).finish()
+    }
+}
+
+impl PartialEq for Programs {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || (self.0.read.is_empty() && other.0.read.is_empty())
+    }
+}
+
+impl Programs {
+    /// The same with one more.
+    #[must_use]
+    pub fn with(&self, program: Program) -> Self {
+        let mut library = Library::clone(&self.0);
+        library.read.insert(program.model_type.clone(), Arc::new(program));
+        Self(Arc::new(library))
+    }
+
+    /// The same with names of programs that can be had: what [`Programs::missing`] asks for.
+    #[must_use]
+    pub fn listing(&self, names: impl IntoIterator<Item = String>) -> Self {
+        let mut library = Library::clone(&self.0);
+        library.listed.extend(names);
+        Self(Arc::new(library))
+    }
+
+    /// The same, each program in the place of a reader that is written by hand.
+    #[must_use]
+    pub fn before_families(&self) -> Self {
+        Self(Arc::new(Library { before_families: true, ..Library::clone(&self.0) }))
+    }
+
+    /// Every `model_type` that was read.
+    pub fn known(&self) -> impl Iterator<Item = &str> {
+        self.0.read.keys().map(String::as_str)
+    }
+
+    /// The program that reads configs of `model_type`.
+    pub(in crate::model) fn find(&self, model_type: &str) -> Option<&Arc<Program>> {
+        self.0.read.get(model_type).filter(|_| self.replaces(model_type))
+    }
+
+    /// Whether a program reads such configs, where there is one.
+    fn replaces(&self, model_type: &str) -> bool {
+        self.0.before_families || families::reader(model_type).is_none()
+    }
+
+    /// The program that `config` wants and that is listed but not read yet: to be fetched and given by [`Programs::with`].
+    pub fn missing(&self, config: &Json) -> Option<&str> {
+        let wanted = super::read::model_types(config).into_iter().filter(|name| self.replaces(name));
+        for name in wanted {
+            if self.0.read.contains_key(name) {
+                return None;
+            }
+            if let Some(listed) = self.0.listed.get(name) {
+                return Some(listed);
+            }
+        }
+        None
+    }
+}
