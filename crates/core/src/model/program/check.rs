@@ -156,10 +156,11 @@ impl Sizes<'_> {
         if of_tokens.into_iter().any(|dim| dim.size.names(BATCH) || dim.size.names(LENGTH)) {
             return Err(format!("the size of {name} hangs on b or s"));
         }
-        let (mut held, mut is_buffer) = (Held::Model, false);
+        let (mut held, mut is_buffer, mut is_frozen) = (Held::Model, false, false);
         for word in rest {
             match word.as_str() {
                 Some("buffer") => is_buffer = true,
+                Some("frozen") => is_frozen = true,
                 Some(code) => match templates::dtype(code)? {
                     Made::Of(element) => held = Held::In(element),
                     Made::Model | Made::Promoted => held = Held::Model,
@@ -167,7 +168,7 @@ impl Sizes<'_> {
                 None => return Err(format!("{name} has {word} where a dtype is due")),
             }
         }
-        Ok(Parameter { name, shape, held, is_buffer })
+        Ok(Parameter { name, shape, held, is_buffer, is_frozen })
     }
 }
 

@@ -134,6 +134,8 @@ pub(crate) struct Parameter {
     pub(crate) shape: usize,
     pub(crate) held: Held,
     pub(crate) is_buffer: bool,
+    /// A parameter that never gets a gradient.
+    pub(crate) is_frozen: bool,
 }
 
 /// dtype of a parameter.

@@ -114,6 +114,8 @@ pub struct Setting<'a> {
     pub shapes: &'a Rc<[Shape]>,
     /// What [`Made::Model`] is.
     pub model: ElementType,
+    /// Results that would be in 16 bits are in fp32.
+    pub wide_results: bool,
 }
 
 impl Operator {
@@ -121,7 +123,7 @@ impl Operator {
     ///
     /// An input or a shape that is not there counts as nothing: callers check descriptions before they run them.
     pub fn run(&self, setting: Setting<'_>, inputs: &[&Tensor], label: impl Fn(usize) -> Label) -> Tensors {
-        let Setting { tape, shapes, model } = setting;
+        let Setting { tape, shapes, model, .. } = setting;
         if let (true, [x, ..], [output]) = (self.kernel.is_cast(), inputs, self.outputs.as_slice())
             && x.element() == element(output.made, model, inputs.iter().map(|input| operand(input)))
         {
@@ -177,7 +179,7 @@ impl Operator {
     }
 
     fn outputs(&self, setting: Setting<'_>, inputs: &[&Tensor], label: &dyn Fn(usize) -> Label) -> Tensors {
-        let Setting { tape, shapes, model } = setting;
+        let Setting { tape, shapes, model, wide_results } = setting;
         let mut made = Tensors::new();
         for (i, output) in self.outputs.iter().enumerate() {
             let shape = shapes.get(output.shape).copied().unwrap_or(NOTHING.0);
@@ -185,6 +187,8 @@ impl Operator {
                 Some(of) => of.detach().view(shape),
                 None => {
                     let element = element(output.made, model, inputs.iter().map(|input| operand(input)));
+                    let widens = wide_results && element == ElementType::Half;
+                    let element = if widens { ElementType::F32 } else { element };
                     Tensor::new(tape, label(i), shape, element)
                 }
             });
