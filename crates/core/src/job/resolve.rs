@@ -101,7 +101,9 @@ fn resolve(plan: Plan, known: Option<&Job>, checked: Checked) -> Result<Job, Vec
 fn has_same_instances(one: &Plan, other: &Plan) -> bool {
     let companions = (&one.value_model, &one.reward_models);
     let read_alike = one.programs == other.programs;
-    read_alike && (&one.model, one.task) == (&other.model, other.task) && companions == (&other.value_model, &other.reward_models)
+    read_alike
+        && (&one.model, one.task) == (&other.model, other.task)
+        && companions == (&other.value_model, &other.reward_models)
 }
 
 fn find_gpu(choice: &GpuChoice) -> Result<Gpu, Problem> {

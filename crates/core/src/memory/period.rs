@@ -132,11 +132,10 @@ fn sequence(model: &Model, windows: bool) -> Vec<usize> {
     let mut sequence = Vec::new();
     let mut kinds: Vec<usize> = Vec::new();
     for (i, run) in model.layers.iter().enumerate() {
-        let known =
-            |kind: &usize| {
-                let other = model.layers.get(*kind);
-                other.is_some_and(|other| equal(&other.layer, &run.layer, windows)) && runs_alike(model, *kind, i)
-            };
+        let known = |kind: &usize| {
+            let other = model.layers.get(*kind);
+            other.is_some_and(|other| equal(&other.layer, &run.layer, windows)) && runs_alike(model, *kind, i)
+        };
         let kind = kinds.iter().copied().find(known).unwrap_or_else(|| {
             kinds.push(i);
             i

@@ -13,7 +13,8 @@ use std::rc::Rc;
 pub(super) fn run_before(context: &Rc<ForwardContext>, job: &Job, weights: &LoadedModel) -> Option<Tensor> {
     let (tape, before) = (&context.tape, weights.before.as_ref()?);
     let table = weights.token_embedding.as_ref()?;
-    let name = job.model.embeddings.iter().find(|module| module.role == Role::TokenEmbedding).map(|module| &module.name)?;
+    let name =
+        job.model.embeddings.iter().find(|module| module.role == Role::TokenEmbedding).map(|module| &module.name)?;
     let module = before.block()?.modules.iter().position(|owner| owner.name == *name)?;
     let wants_gradient = requires_input_grads(&job.plan) && tape.grad_enabled();
     let want_gradient = |rows: Tensor| {

@@ -365,7 +365,10 @@ fn prepare_attention(context: &ForwardContext, model: &Model, stream: ElementTyp
     let mut tables: Vec<(u64, (Tensor, Tensor))> = Vec::new();
     for run in &model.layers {
         let attention = &run.layer.attention;
-        if model.recorded.is_none() && attention.rotary_dim > 0 && !tables.iter().any(|(dim, _)| *dim == attention.rotary_dim) {
+        if model.recorded.is_none()
+            && attention.rotary_dim > 0
+            && !tables.iter().any(|(dim, _)| *dim == attention.rotary_dim)
+        {
             let made = rotary_tables(context, attention.rotary_dim, attention.rotates_halves, stream);
             tables.push((attention.rotary_dim, made));
         }

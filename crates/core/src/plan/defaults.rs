@@ -2,13 +2,13 @@
 //!
 //! Links have their own, frozen defaults; changing one here lengthens links and breaks none.
 
-use crate::model::Programs;
 use super::{
     AdapterDtype, AttentionKernel, AttnImplementation, Auto, BucketSize, Distributed, Dtype, Framework, GpuChoice,
     Lora, LossImplementation, Method, MixedPrecision, ModelChoice, Offload, Optimizer, PackingStrategy, Plan,
     PolicyUpdate, QuantStorage, QuantType, Quantization, Reference, ReferenceKind, Rollout, Software, TargetModules,
     Task, Trainer, TrainerName,
 };
+use crate::model::Programs;
 
 impl Default for Plan {
     /// The first plan a newcomer sees: LoRA on a small current model, on one 80 GB GPU.

@@ -11,9 +11,7 @@ use super::fused_attention::fused;
 use super::merged_weight::merged;
 use super::scope::Scope;
 use crate::job::AttentionKernel;
-use crate::model::{
-    Action, Attend, Attention, Autocast, Code, Op, Projection as Kind, RESIDUAL, Region, Value,
-};
+use crate::model::{Action, Attend, Attention, Autocast, Code, Op, Projection as Kind, RESIDUAL, Region, Value};
 use std::rc::Rc;
 
 /// What becomes of the token embedding's output, inside its module's hooks or behind them.
@@ -202,7 +200,8 @@ impl<'a> Runner<'a> {
             })
         });
         let last = run.last().filter(|op| !op.kept.is_empty()).map(|op| op.first);
-        let name = self.block.block().and_then(|block| block.modules.get(module)).map_or("", |owner| owner.name.as_str());
+        let name =
+            self.block.block().and_then(|block| block.modules.get(module)).map_or("", |owner| owner.name.as_str());
         let (Some((number, x)), Some(last)) = (input, last) else {
             run.iter().for_each(|op| self.op(op));
             return;

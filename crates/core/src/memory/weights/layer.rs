@@ -77,7 +77,12 @@ impl Builder<'_> {
     }
 
     /// The adapter on each bare parameter of `module`, where it is a target.
-    pub(super) fn parameter_adapters(&mut self, layer: &Layer, module: &Module, tag: LayerTag) -> Vec<Option<ParameterAdapter>> {
+    pub(super) fn parameter_adapters(
+        &mut self,
+        layer: &Layer,
+        module: &Module,
+        tag: LayerTag,
+    ) -> Vec<Option<ParameterAdapter>> {
         let ModuleKind::Tensors { shapes } = &module.kind else { return Vec::new() };
         let is_transposed =
             matches!(&layer.feed_forward, FeedForward::Experts(experts) if experts.form == ExpertsForm::ChoiceFirst);

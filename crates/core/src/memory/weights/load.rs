@@ -25,9 +25,8 @@ pub(in crate::memory) fn load(tape: &Rc<Tape>, job: &Job, holder: Holder) -> Loa
     let layers = builder.layers(outside);
     let norm = job.model.layers.first().map_or(NormKind::LayerNorm, |run| run.layer.norm);
     let mut last = Modules::default();
-    let after = recorded.map(|of| {
-        builder.recorded(of, Part::After, (&job.model.final_modules, None), Place::Outside(outside))
-    });
+    let after =
+        recorded.map(|of| builder.recorded(of, Part::After, (&job.model.final_modules, None), Place::Outside(outside)));
     match &after {
         Some(after) => last.norms.extend(after.last_norm()),
         None => last = builder.modules(&job.model.final_modules, norm, outside),

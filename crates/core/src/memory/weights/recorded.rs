@@ -66,7 +66,8 @@ impl Builder<'_> {
             };
             let tensor = self.held_parameter((term, element), name, shape, tag);
             let is_frozen = parameter.is_frozen;
-            let tensor = if is_frozen { self.remember(tensor, name, tag) } else { self.trained_parameter(tensor, name, tag) };
+            let tensor =
+                if is_frozen { self.remember(tensor, name, tag) } else { self.trained_parameter(tensor, name, tag) };
             own.push((tensor, true));
         }
         if module.is_some_and(|module| module.role == Role::TokenEmbedding) {
@@ -126,7 +127,9 @@ impl RecordedBlock {
             OwnerWeights::Linear(projection) => {
                 OwnerWeights::Linear(Box::new(super::shared::frozen_projection(projection)))
             }
-            OwnerWeights::Bare(own) => OwnerWeights::Bare(own.iter().map(|(tensor, _)| (tensor.detach(), None)).collect()),
+            OwnerWeights::Bare(own) => {
+                OwnerWeights::Bare(own.iter().map(|(tensor, _)| (tensor.detach(), None)).collect())
+            }
         };
         Self { owners: self.owners.iter().map(owner).collect(), ..self.clone() }
     }

@@ -35,7 +35,10 @@ impl Program {
         let written: format::Program =
             serde_json::from_str(text).map_err(|error| wrong("program", error.to_string()))?;
         if written.format != FORMAT {
-            return Err(wrong("format", format!("is {}; this version reads {FORMAT}: record the model anew", written.format)));
+            return Err(wrong(
+                "format",
+                format!("is {}; this version reads {FORMAT}: record the model anew", written.format),
+            ));
         }
         check(written).map_err(|fault| wrong(&fault.0, fault.1))
     }
@@ -63,7 +66,10 @@ fn check(written: format::Program) -> Result<Program, Fault> {
     }
     for (i, shape) in written.shapes.iter().enumerate() {
         let is_sound = shape.len() <= MOST_DIMENSIONS && shape.iter().all(|dim| *dim < dims.len());
-        at(|| format!("shapes[{i}]"), if is_sound { Ok(()) } else { Err("names a dimension that is not there".to_owned()) })?;
+        at(
+            || format!("shapes[{i}]"),
+            if is_sound { Ok(()) } else { Err("names a dimension that is not there".to_owned()) },
+        )?;
     }
     let mut templates = Vec::new();
     for (i, template) in written.backwards.iter().enumerate() {
@@ -132,7 +138,12 @@ impl Sizes<'_> {
         for (name, class, parameters) in &written.modules {
             let parameters = parameters.iter().map(|one| self.parameter(one)).collect::<Found<Vec<_>>>();
             let parameters = at(|| format!("{place}.modules.{name}"), parameters)?;
-            modules.push(Owner { name: name.clone(), class: class.clone(), region: Region::of(name, class), parameters });
+            modules.push(Owner {
+                name: name.clone(),
+                class: class.clone(),
+                region: Region::of(name, class),
+                parameters,
+            });
         }
         let format::Block { takes, gives, pre, ops, eager, .. } = written;
         let fused = Builder::new(self, &modules, takes).code(place, (pre, ops), gives)?;
@@ -347,7 +358,8 @@ impl<'a> Builder<'a> {
                 (_, Action::Attention(_)) => Region::AttentionOutput,
                 (Some(module), _) => module.region,
                 (None, Action::Operator(operator)) => {
-                    let is_sum = operator.place.as_ref().is_some_and(|place| place.edges.len() == 2 && place.saves.is_empty());
+                    let is_sum =
+                        operator.place.as_ref().is_some_and(|place| place.edges.len() == 2 && place.saves.is_empty());
                     let of_stream = operator.outputs.first().is_some_and(|output| Some(output.shape) == residual);
                     if is_sum && of_stream { Region::Residual } else { before }
                 }
@@ -364,9 +376,30 @@ impl<'a> Builder<'a> {
 fn autocast(name: &str) -> Autocast {
     const LOWER: &[&str] = &["mm", "bmm", "addmm", "baddbmm", "addbmm", "mv", "convolution", "_convolution", "prelu"];
     const WIDE: &[&str] = &[
-        "pow", "rsqrt", "exp", "expm1", "log", "log2", "log10", "log1p", "reciprocal", "softplus", "native_layer_norm",
-        "native_group_norm", "logsumexp", "norm", "linalg_vector_norm", "tan", "acos", "asin", "sinh", "cosh", "erfinv",
-        "_softmax", "_log_softmax", "_safe_softmax",
+        "pow",
+        "rsqrt",
+        "exp",
+        "expm1",
+        "log",
+        "log2",
+        "log10",
+        "log1p",
+        "reciprocal",
+        "softplus",
+        "native_layer_norm",
+        "native_group_norm",
+        "logsumexp",
+        "norm",
+        "linalg_vector_norm",
+        "tan",
+        "acos",
+        "asin",
+        "sinh",
+        "cosh",
+        "erfinv",
+        "_softmax",
+        "_log_softmax",
+        "_safe_softmax",
     ];
     const WIDE_RESULT: &[&str] = &["sum", "prod", "cumsum", "cumprod"];
     let base = name.split('.').next().unwrap_or(name);

@@ -80,7 +80,8 @@ impl<'a> Figures<'a> {
             values.push(match is_used {
                 false => None,
                 true => {
-                    let missing = || ConfigError::new(name, "missing; without it the model's shapes are unknown: add it");
+                    let missing =
+                        || ConfigError::new(name, "missing; without it the model's shapes are unknown: add it");
                     Some(self.optional(name)?.ok_or_else(missing)?)
                 }
             });
@@ -111,7 +112,10 @@ impl<'a> Figures<'a> {
         self.program.kinds.get(&kind).copied().ok_or_else(|| {
             let key = self.program.features.first().map_or("model_type", |feature| feature.key.as_str());
             let known: Vec<&str> = self.program.kinds.keys().map(String::as_str).collect();
-            let why = format!("layer {layer} is of kind \"{kind}\", which was not recorded; recorded are {}", known.join(", "));
+            let why = format!(
+                "layer {layer} is of kind \"{kind}\", which was not recorded; recorded are {}",
+                known.join(", ")
+            );
             ConfigError::new(key, why)
         })
     }
@@ -169,7 +173,7 @@ fn number(key: &str, value: &Json) -> Found<f64> {
         },
         other => other.as_f64(),
     };
-    found.filter(|number| number.abs() <= LARGEST).ok_or_else(|| {
-        ConfigError::new(key, "must be a number of at most 15 digits")
-    })
+    found
+        .filter(|number| number.abs() <= LARGEST)
+        .ok_or_else(|| ConfigError::new(key, "must be a number of at most 15 digits"))
 }

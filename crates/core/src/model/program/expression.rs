@@ -223,8 +223,16 @@ mod tests {
     fn value(text: &str) -> Option<f64> {
         let mut names = Names::new();
         let parsed = Expression::parse(text, &mut names).unwrap();
-        let values: Vec<Option<f64>> =
-            names.list().iter().map(|name| [("b", 2.0), ("s", 7.0), ("rope.half", 0.5)].into_iter().find(|(known, _)| known == name).map(|(_, value)| value)).collect();
+        let values: Vec<Option<f64>> = names
+            .list()
+            .iter()
+            .map(|name| {
+                [("b", 2.0), ("s", 7.0), ("rope.half", 0.5)]
+                    .into_iter()
+                    .find(|(known, _)| known == name)
+                    .map(|(_, value)| value)
+            })
+            .collect();
         parsed.value(&values)
     }
 

@@ -9,7 +9,8 @@ use crate::model::structure::{
 };
 
 /// Keys that say how many experts a token visits.
-const VISITED: &[&str] = &["num_experts_per_tok", "num_experts_per_token", "moe_k", "moe_topk", "top_k_experts", "top_k"];
+const VISITED: &[&str] =
+    &["num_experts_per_tok", "num_experts_per_token", "moe_k", "moe_topk", "top_k_experts", "top_k"];
 
 /// Sizes that are the same for every batch.
 pub(super) struct Facts<'a> {
@@ -132,7 +133,10 @@ pub(super) fn attention(facts: &Facts<'_>, code: &Code) -> Attention {
         qk_norm: None,
         rotary_dim: head_dim,
         alibi: false,
-        sliding_window: attend.and_then(|attend| attend.window).map(|window| facts.dim(window)).filter(|size| *size > 0),
+        sliding_window: attend
+            .and_then(|attend| attend.window)
+            .map(|window| facts.dim(window))
+            .filter(|size| *size > 0),
         logit_softcapping: false,
         dropout: 0.0,
         sinks: false,

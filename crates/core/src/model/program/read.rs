@@ -22,7 +22,8 @@ pub(super) fn model_types(config: &Json) -> Vec<&str> {
     for _ in 0..=MAX_NESTING {
         let Some(fields) = part else { break };
         let own = fields.get("model_type").and_then(Json::as_str);
-        let architecture = || fields.get("architectures")?.as_array()?.first()?.as_str().and_then(families::model_type_of);
+        let architecture =
+            || fields.get("architectures")?.as_array()?.first()?.as_str().and_then(families::model_type_of);
         found.extend(own.or_else(architecture));
         part = TEXT_PARTS.iter().find_map(|key| fields.get(*key)?.as_object());
     }
@@ -81,10 +82,12 @@ pub(in crate::model) fn read(
         vec![Module { name: program.head.name.clone(), role: Role::Head, kind }]
     };
     let positions = figures.optional("max_position_embeddings")?;
-    let causal = |block: &super::Block| block.fused.all().all(|op| match &op.action {
-        Action::Attention(attend) => attend.causal,
-        _ => true,
-    });
+    let causal = |block: &super::Block| {
+        block.fused.all().all(|op| match &op.action {
+            Action::Attention(attend) => attend.causal,
+            _ => true,
+        })
+    };
     let kind = if program.layers.iter().all(causal) { ModelKind::Decoder } else { ModelKind::Encoder };
     Ok(Model {
         name: String::new(),

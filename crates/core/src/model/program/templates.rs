@@ -108,8 +108,7 @@ pub(super) fn place(
     outputs: &[Output],
 ) -> Found<Option<Place>> {
     let template = templates.get(*backward).ok_or_else(|| format!("there is no backward {backward}"))?;
-    let mut place =
-        Place { edges: Vec::new(), saves: Vec::new(), backward: Arc::new(Template::default()) };
+    let mut place = Place { edges: Vec::new(), saves: Vec::new(), backward: Arc::new(Template::default()) };
     let mut whole = Template { steps: template.steps.clone(), results: Vec::new() };
     let mut made = whole.steps.iter().map(|step| step.outputs.len()).sum();
     for (edge, result) in edges.iter().zip(&template.results) {

@@ -71,12 +71,7 @@ impl Kernel {
     }
 
     /// Writes what the kernel takes in passing, once its results are made.
-    pub(super) fn pass(
-        self,
-        tape: &Rc<Tape>,
-        inputs: &[(Shape, ElementType)],
-        (shape, element): (Shape, ElementType),
-    ) {
+    pub(super) fn pass(self, tape: &Rc<Tape>, inputs: &[(Shape, ElementType)], (shape, element): (Shape, ElementType)) {
         match self {
             Self::Matmul => tape.matmul_workspace(),
             Self::BiasMatmul => tape.bias_matmul_workspace(),
