@@ -69,7 +69,7 @@ fn read(name: &str, config: &Value, programs: &Programs, assumed: &Assumptions) 
         part = text;
     }
     if let Some(program) = programs.find(model_type) {
-        let model = program::read(program, part.fields(), assumed)?;
+        let model = program::read(&program, part.fields(), assumed)?;
         return finish(model, (name, model_type, whole_type), Reading::Known, &whole);
     }
     let (reading, reader) = match families::reader(model_type) {

@@ -11,8 +11,13 @@ use super::fused_attention::fused;
 use super::merged_weight::merged;
 use super::scope::Scope;
 use crate::job::AttentionKernel;
-use crate::model::{Action, Attend, Attention, Autocast, Code, Op, Projection as Kind, RESIDUAL, Region, Value};
+use crate::model::{
+    Action, Attend, Attention, Autocast, Code, Op, Projection as Kind, RESIDUAL, Region, Repeat, Value,
+};
 use std::rc::Rc;
+
+/// Most times that a loop runs: more than any sequence that is trained has pieces.
+const MOST_TIMES: u64 = 1 << 15;
 
 /// What becomes of the token embedding's output, inside its module's hooks or behind them.
 pub(in crate::memory) type OnEmbedding<'a> = &'a dyn Fn(&dyn Fn() -> Option<Tensor>) -> Option<Tensor>;
@@ -221,12 +226,30 @@ impl<'a> Runner<'a> {
             Action::Linear(shape) => self.linear(op, *shape),
             Action::Attention(attend) => self.attention(op, attend),
             Action::Operator(operator) => self.operator(op, operator),
+            Action::Repeat(repeat) => self.repeat(repeat),
         }
         for freed in &op.frees {
             self.values.get_mut(*freed).into_iter().for_each(|value| drop(value.take()));
             if let Some(name) = self.code.takes.get(*freed).filter(|name| *name != RESIDUAL) {
                 drop(self.context.scope.borrow_mut().take(name));
             }
+        }
+    }
+
+    fn repeat(&mut self, repeat: &Repeat) {
+        for time in 0..self.sizes.size(repeat.times).min(MOST_TIMES) {
+            if time > 0 {
+                let numbered = |values: &[Option<Tensor>], from: usize| values.get(from).cloned().flatten();
+                let carried: Vec<(usize, usize, Option<Tensor>)> =
+                    repeat.carry.iter().map(|(to, from)| (*to, *from, numbered(&self.values, *from))).collect();
+                for (to, from, value) in carried {
+                    self.values.get_mut(from).into_iter().for_each(|place| drop(place.take()));
+                    self.set(to, value);
+                    let origin = self.origins.get(from).copied().flatten();
+                    self.origins.get_mut(to).into_iter().for_each(|place| *place = origin);
+                }
+            }
+            self.run(&repeat.ops, None);
         }
     }
 

@@ -8,7 +8,7 @@ use super::regions::Region;
 use super::templates::{self, Found, Written};
 use super::{
     Action, Attend, Autocast, Block, Code, Dimension, Feature, FeatureOf, Head, Held, Op, Owner, Parameter, Program,
-    ProgramError, RESIDUAL, Value, format,
+    ProgramError, RESIDUAL, Repeat, Value, format,
 };
 
 /// Largest file, bytes.
@@ -215,7 +215,7 @@ impl<'a> Builder<'a> {
         at(|| place.to_owned(), bounded(pre.len() + ops.len(), MOST_OPERATORS))?;
         let mut all = Vec::new();
         for (i, op) in pre.iter().chain(ops).enumerate() {
-            all.push(at(|| format!("{place}.ops[{i}] {}", op.f), self.op(op))?);
+            all.push(at(|| format!("{place}.ops[{i}] {}", op.f), self.op(op, 0))?);
         }
         let mut given = Vec::new();
         for (name, number) in gives {
@@ -239,7 +239,42 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn op(&mut self, written: &format::Operator) -> Found<Op> {
+    /// A loop, whose operators' outputs have the numbers of its first iteration.
+    fn repeat(&mut self, written: &format::Operator, depth: usize) -> Found<Op> {
+        const DEEPEST: usize = 4;
+        let times = written.times.ok_or("a loop says how often it runs")?;
+        if depth >= DEEPEST || times >= self.sizes.dims.len() {
+            return Err("loops nest too deep, or how often one runs is no dimension".to_owned());
+        }
+        bounded(written.ops.len(), MOST_OPERATORS)?;
+        let first = self.roots.len();
+        let ops = written.ops.iter().map(|op| self.op(op, depth + 1)).collect::<Found<Vec<Op>>>()?;
+        let numbered = |value: Value| match value {
+            Value::Numbered(number) => Ok(number),
+            Value::Parameter(..) => Err("a loop carries a parameter".to_owned()),
+        };
+        let pair = |(to, from): &(i64, i64)| Ok((numbered(self.value(*to)?)?, numbered(self.value(*from)?)?));
+        let carry = written.carry.iter().map(pair).collect::<Found<Vec<(usize, usize)>>>()?;
+        let (region, cast) = (Region::Other, Autocast::Passes);
+        let frees = self.frees(written)?;
+        let action = Action::Repeat(Box::new(Repeat { times, carry, ops }));
+        Ok(Op { action, module: None, inputs: Vec::new(), first, frees, cast, region, kept: Vec::new() })
+    }
+
+    fn frees(&self, written: &format::Operator) -> Found<Vec<usize>> {
+        let mut frees = Vec::new();
+        for number in &written.d {
+            if let Value::Numbered(number) = self.value(*number)? {
+                frees.push(number);
+            }
+        }
+        Ok(frees)
+    }
+
+    fn op(&mut self, written: &format::Operator, depth: usize) -> Found<Op> {
+        if written.f == "repeat" {
+            return self.repeat(written, depth);
+        }
         let inputs = written.i.iter().map(|number| self.value(*number)).collect::<Found<Vec<Value>>>()?;
         let module = match written.m {
             Some(module) if module >= self.modules.len() => return Err(format!("there is no module {module}")),
@@ -272,12 +307,7 @@ impl<'a> Builder<'a> {
                 Action::Operator(Operator { kernel: headroom_torch::Kernel::of(name), outputs: outputs.clone(), place })
             }
         };
-        let mut frees = Vec::new();
-        for number in &written.d {
-            if let Value::Numbered(number) = self.value(*number)? {
-                frees.push(number);
-            }
-        }
+        let frees = self.frees(written)?;
         let kept = vec![false; outputs.len()];
         let cast = autocast(&written.f);
         Ok(Op { action, module, inputs, first, frees, cast, region: Region::Other, kept })
@@ -316,32 +346,60 @@ impl<'a> Builder<'a> {
     /// Says of each output whether backward reads it, or whoever takes it.
     fn mark(&self, all: &mut [Op], gives: &[(String, Value)]) {
         let mut kept = vec![false; self.roots.len()];
-        let root = |value: &Value| match value {
+        gives.iter().for_each(|(_, value)| self.keep(&mut kept, value));
+        self.keep_read(&mut kept, all);
+        self.note(&kept, all);
+    }
+
+    fn root(&self, value: &Value) -> Option<usize> {
+        match value {
             Value::Numbered(number) => self.roots.get(*number).copied().flatten(),
             Value::Parameter(..) => None,
-        };
-        let mut keep = |at: Option<usize>| at.and_then(|at| kept.get_mut(at)).into_iter().for_each(|kept| *kept = true);
-        gives.iter().for_each(|(_, value)| keep(root(value)));
-        for op in all.iter() {
+        }
+    }
+
+    fn keep(&self, kept: &mut [bool], value: &Value) {
+        self.root(value).and_then(|at| kept.get_mut(at)).into_iter().for_each(|kept| *kept = true);
+    }
+
+    fn keep_read(&self, kept: &mut [bool], all: &[Op]) {
+        for op in all {
             match &op.action {
-                Action::Linear(_) => op.inputs.iter().for_each(|input| keep(root(input))),
+                Action::Linear(_) => op.inputs.iter().for_each(|input| self.keep(kept, input)),
                 Action::Attention(_) => {
-                    op.inputs.iter().for_each(|input| keep(root(input)));
-                    keep(Some(op.first));
+                    op.inputs.iter().for_each(|input| self.keep(kept, input));
+                    self.keep(kept, &Value::Numbered(op.first));
                 }
                 Action::Operator(operator) => {
                     for saved in operator.place.iter().flat_map(|place| &place.saves) {
                         match saved {
-                            Keeps::Input(place) => keep(op.inputs.get(*place).and_then(root)),
-                            Keeps::Output(place) => keep(root(&Value::Numbered(op.first + place))),
+                            Keeps::Input(place) => {
+                                op.inputs.get(*place).iter().for_each(|input| self.keep(kept, input))
+                            }
+                            Keeps::Output(place) => self.keep(kept, &Value::Numbered(op.first + place)),
+                        }
+                    }
+                }
+                Action::Repeat(repeat) => {
+                    self.keep_read(kept, &repeat.ops);
+                    for (to, from) in &repeat.carry {
+                        if self.root(&Value::Numbered(*to)).is_some_and(|at| kept.get(at) == Some(&true)) {
+                            self.keep(kept, &Value::Numbered(*from));
                         }
                     }
                 }
             }
         }
+    }
+
+    fn note(&self, kept: &[bool], all: &mut [Op]) {
         for op in all {
             for (i, is_kept) in op.kept.iter_mut().enumerate() {
-                *is_kept = root(&Value::Numbered(op.first + i)).is_none_or(|at| kept.get(at).copied().unwrap_or(false));
+                let root = self.root(&Value::Numbered(op.first + i));
+                *is_kept = root.is_none_or(|at| kept.get(at).copied().unwrap_or(false));
+            }
+            if let Action::Repeat(repeat) = &mut op.action {
+                self.note(kept, &mut repeat.ops);
             }
         }
     }
@@ -352,14 +410,18 @@ impl<'a> Builder<'a> {
             Value::Numbered(number) => self.shapes.get(*number).copied().flatten(),
             Value::Parameter(..) => None,
         });
-        let mut before = Region::Residual;
+        self.place_behind(Region::Residual, residual, all);
+    }
+
+    fn place_behind(&self, mut before: Region, residual: Option<usize>, all: &mut [Op]) -> Region {
         for op in all {
-            op.region = match (op.module.and_then(|module| self.modules.get(module)), &op.action) {
+            op.region = match (op.module.and_then(|module| self.modules.get(module)), &mut op.action) {
                 (_, Action::Attention(_)) => Region::AttentionOutput,
+                (_, Action::Repeat(repeat)) => self.place_behind(before, residual, &mut repeat.ops),
                 (Some(module), _) => module.region,
                 (None, Action::Operator(operator)) => {
-                    let is_sum =
-                        operator.place.as_ref().is_some_and(|place| place.edges.len() == 2 && place.saves.is_empty());
+                    let place = operator.place.as_ref();
+                    let is_sum = place.is_some_and(|place| place.edges.len() == 2 && place.saves.is_empty());
                     let of_stream = operator.outputs.first().is_some_and(|output| Some(output.shape) == residual);
                     if is_sum && of_stream { Region::Residual } else { before }
                 }
@@ -369,6 +431,7 @@ impl<'a> Builder<'a> {
                 before = op.region;
             }
         }
+        before
     }
 }
 

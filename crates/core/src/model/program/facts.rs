@@ -118,7 +118,7 @@ fn role(owner: &Owner, kind: &ModuleKind) -> Role {
 
 /// Attention as the block's operator has it; of none where it has no such operator.
 pub(super) fn attention(facts: &Facts<'_>, code: &Code) -> Attention {
-    let attend = code.all().find_map(|op| match &op.action {
+    let attend = code.all().into_iter().find_map(|op| match &op.action {
         Action::Attention(attend) => Some(&**attend),
         _ => None,
     });

@@ -92,6 +92,12 @@ pub(super) struct Operator {
     #[serde(default)]
     pub(super) d: Vec<i64>,
     pub(super) a: Option<Attention>,
+    /// Of a loop: how often, what an iteration takes from the one before, and what runs.
+    pub(super) times: Option<usize>,
+    #[serde(default)]
+    pub(super) carry: Vec<(i64, i64)>,
+    #[serde(default)]
+    pub(super) ops: Vec<Operator>,
 }
 
 #[derive(Deserialize)]

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::Value as Json;
 
@@ -14,11 +14,41 @@ use crate::model::families;
 #[derive(Clone, Default)]
 pub struct Programs(Arc<Library>);
 
-#[derive(Clone, Default)]
+#[derive(Default)]
 struct Library {
     read: BTreeMap<String, Arc<Program>>,
     listed: BTreeSet<String>,
     before_families: bool,
+    source: Option<Source>,
+    /// What came from there.
+    asked: Mutex<BTreeMap<String, Option<Arc<Program>>>>,
+}
+
+/// The text of the program called so.
+type Source = fn(&str) -> Option<String>;
+
+impl Library {
+    /// The same, not asked for anything yet.
+    fn copy(&self) -> Self {
+        let Self { read, listed, before_families, source, .. } = self;
+        Self {
+            read: read.clone(),
+            listed: listed.clone(),
+            before_families: *before_families,
+            source: *source,
+            asked: Mutex::default(),
+        }
+    }
+
+    fn find(&self, model_type: &str) -> Option<Arc<Program>> {
+        if let Some(read) = self.read.get(model_type) {
+            return Some(Arc::clone(read));
+        }
+        let source = self.source.filter(|_| self.listed.contains(model_type))?;
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        let read = || Program::from_json(&source(model_type)?).ok().map(Arc::new);
+        asked.entry(model_type.to_owned()).or_insert_with(read).clone()
+    }
 }
 
 impl fmt::Debug for Programs {
@@ -29,15 +59,26 @@ impl fmt::Debug for Programs {
 
 impl PartialEq for Programs {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0) || (self.0.read.is_empty() && other.0.read.is_empty())
+        Arc::ptr_eq(&self.0, &other.0) || (self.is_empty() && other.is_empty())
     }
 }
 
 impl Programs {
+    /// Those called `names`, whose texts `source` has: each is read when a model first needs it.
+    pub fn from_source(names: impl IntoIterator<Item = String>, source: fn(&str) -> Option<String>) -> Self {
+        let listed = names.into_iter().collect();
+        Self(Arc::new(Library { listed, source: Some(source), ..Library::default() }))
+    }
+
+    /// Whether nothing can be read by them.
+    fn is_empty(&self) -> bool {
+        self.0.read.is_empty() && (self.0.source.is_none() || self.0.listed.is_empty())
+    }
+
     /// The same with one more.
     #[must_use]
     pub fn with(&self, program: Program) -> Self {
-        let mut library = Library::clone(&self.0);
+        let mut library = self.0.copy();
         library.read.insert(program.model_type.clone(), Arc::new(program));
         Self(Arc::new(library))
     }
@@ -45,7 +86,7 @@ impl Programs {
     /// The same with names of programs that can be had: what [`Programs::missing`] asks for.
     #[must_use]
     pub fn listing(&self, names: impl IntoIterator<Item = String>) -> Self {
-        let mut library = Library::clone(&self.0);
+        let mut library = self.0.copy();
         library.listed.extend(names);
         Self(Arc::new(library))
     }
@@ -53,7 +94,7 @@ impl Programs {
     /// The same, each program in the place of a reader that is written by hand.
     #[must_use]
     pub fn before_families(&self) -> Self {
-        Self(Arc::new(Library { before_families: true, ..Library::clone(&self.0) }))
+        Self(Arc::new(Library { before_families: true, ..self.0.copy() }))
     }
 
     /// Every `model_type` that was read.
@@ -62,8 +103,8 @@ impl Programs {
     }
 
     /// The program that reads configs of `model_type`.
-    pub(in crate::model) fn find(&self, model_type: &str) -> Option<&Arc<Program>> {
-        self.0.read.get(model_type).filter(|_| self.replaces(model_type))
+    pub(in crate::model) fn find(&self, model_type: &str) -> Option<Arc<Program>> {
+        if self.replaces(model_type) { self.0.find(model_type) } else { None }
     }
 
     /// Whether a program reads such configs, where there is one.
@@ -75,7 +116,7 @@ impl Programs {
     pub fn missing(&self, config: &Json) -> Option<&str> {
         let wanted = super::read::model_types(config).into_iter().filter(|name| self.replaces(name));
         for name in wanted {
-            if self.0.read.contains_key(name) {
+            if self.0.read.contains_key(name) || self.0.source.is_some() {
                 return None;
             }
             if let Some(listed) = self.0.listed.get(name) {

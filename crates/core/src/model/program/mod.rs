@@ -195,6 +195,18 @@ pub(crate) enum Action {
     Attention(Box<Attend>),
     /// Any other.
     Operator(Operator),
+    /// A loop.
+    Repeat(Box<Repeat>),
+}
+
+/// Operators that run several times over.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Repeat {
+    /// How often: number of a dimension.
+    pub(crate) times: usize,
+    /// Values that become, from the second time on, what others were at the end of the time before.
+    pub(crate) carry: Vec<(usize, usize)>,
+    pub(crate) ops: Vec<Op>,
 }
 
 /// Attention in one kernel; sizes are numbers of dimensions.
@@ -281,9 +293,17 @@ impl Recorded {
 pub(crate) const RESIDUAL: &str = "hidden_states";
 
 impl Code {
-    /// Every operator.
-    pub(crate) fn all(&self) -> impl Iterator<Item = &Op> {
-        self.pre.iter().chain(&self.ops)
+    /// Every operator, those of loops once.
+    pub(crate) fn all(&self) -> Vec<&Op> {
+        let mut found = Vec::new();
+        let mut open: Vec<&Op> = self.ops.iter().rev().chain(self.pre.iter().rev()).collect();
+        while let Some(op) = open.pop() {
+            match &op.action {
+                Action::Repeat(repeat) => open.extend(repeat.ops.iter().rev()),
+                _ => found.push(op),
+            }
+        }
+        found
     }
 }
 

@@ -83,7 +83,7 @@ pub(in crate::model) fn read(
     };
     let positions = figures.optional("max_position_embeddings")?;
     let causal = |block: &super::Block| {
-        block.fused.all().all(|op| match &op.action {
+        block.fused.all().iter().all(|op| match &op.action {
             Action::Attention(attend) => attend.causal,
             _ => true,
         })
