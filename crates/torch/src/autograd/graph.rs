@@ -352,26 +352,6 @@ pub struct Call<'a> {
     pub needs: &'a [bool],
 }
 
-impl Call<'_> {
-    /// The gradient of the operator's output `output`, where it has one.
-    pub fn gradient(&self, output: usize) -> Option<&Tensor> {
-        match output.checked_sub(1) {
-            None => self.gradients.0,
-            Some(other) => self.gradients.1.get(other)?.as_ref(),
-        }
-    }
-
-    /// A new tensor for a gradient.
-    pub fn grad_like(&self, shape: Shape, element: ElementType) -> Tensor {
-        Tensor::new(self.tape, self.tape.label(self.tape.vocabulary.gradient, ""), shape, element)
-    }
-
-    /// A new tensor shaped and laid out like the gradient itself.
-    pub fn like_grad(&self) -> Tensor {
-        self.grad_like(self.grad.shape(), self.grad.element()).with_head_major(self.grad.head_major())
-    }
-}
-
 /// An operator's backward: gradients of its inputs, in order.
 pub(super) type Run = Box<dyn Fn(&Call<'_>) -> Gradients>;
 

@@ -102,13 +102,13 @@ impl<'a> Runner<'a> {
             merged: Vec::new(),
         };
         for (number, name) in code.takes.iter().enumerate() {
-            let value = if name == RESIDUAL { x.cloned() } else { runner.from_scope(name) };
+            let value = if name == RESIDUAL { x.cloned() } else { runner.taken(name) };
             runner.set(number, value);
         }
         runner
     }
 
-    fn from_scope(&self, name: &str) -> Option<Tensor> {
+    fn taken(&self, name: &str) -> Option<Tensor> {
         if let Some(found) = self.context.scope.borrow().get(name) {
             return Some(found.clone());
         }

@@ -121,6 +121,9 @@ fn yes() -> bool {
 
 #[derive(Deserialize)]
 pub(super) struct Template {
-    pub(super) t: Vec<(String, Vec<String>, Vec<Vec<Value>>, Vec<String>)>,
+    pub(super) t: Vec<Step>,
     pub(super) r: Vec<Value>,
 }
+
+/// Name, tensors, outputs, what is given back.
+pub(super) type Step = (String, Vec<String>, Vec<Vec<Value>>, Vec<String>);

@@ -1,6 +1,6 @@
 //! A recorded node's backward: the operators of its template that lead to wanted gradients.
 
-use super::{NOTHING, Operand, Output, Template, element};
+use super::description::{NOTHING, Operand, Output, Template, element};
 use crate::autograd::{Call, Gradients, Tensor};
 use crate::shape::{ElementType, Shape};
 use smallvec::SmallVec;
