@@ -8,7 +8,7 @@ use headroom_core::model::{Program, Programs};
 use headroom_core::plan::Plan;
 use serde_json::{Value, json};
 
-fn program(name: &str) -> Program {
+fn program(name: &str) -> Vec<Program> {
     let path = format!("{}/tests/programs/{name}.json", env!("CARGO_MANIFEST_DIR"));
     Program::from_json(&std::fs::read_to_string(path).unwrap()).unwrap()
 }

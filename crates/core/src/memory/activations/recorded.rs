@@ -144,7 +144,7 @@ impl<'a> Runner<'a> {
             Value::Parameter(module, place) => match self.block.owners.get(module)? {
                 OwnerWeights::Linear(projection) => projection.parameters().get(place).copied().cloned(),
                 OwnerWeights::Bare(own) => {
-                    let (tensor, adapter) = own.get(place)?;
+                    let (tensor, adapter) = own.get(place)?.as_ref()?;
                     let Some(adapter) = adapter else { return Some(tensor.clone()) };
                     let key = (module, place);
                     if let Some((_, known)) = self.merged.iter().find(|(other, _)| *other == key) {

@@ -112,12 +112,15 @@ pub(in crate::memory) enum Part {
     After,
 }
 
+/// A bare parameter and the adapter on it.
+pub(in crate::memory) type Bare = (Tensor, Option<ParameterAdapter>);
+
 /// The parameters of one of its modules.
 #[derive(Debug, Clone)]
 pub(in crate::memory) enum OwnerWeights {
     Linear(Box<Projection>),
-    /// By place; with the adapter on each.
-    Bare(Vec<(Tensor, Option<ParameterAdapter>)>),
+    /// By place, with the adapter on each; `None`: the model has none.
+    Bare(Vec<Option<Bare>>),
 }
 
 impl RecordedBlock {
@@ -135,9 +138,9 @@ impl RecordedBlock {
     pub(in crate::memory) fn parameters(&self, module: usize) -> Vec<&Tensor> {
         match self.owners.get(module) {
             Some(OwnerWeights::Bare(own)) => {
-                let adapters = own.iter().filter_map(|(_, adapter)| adapter.as_ref());
+                let adapters = own.iter().flatten().filter_map(|(_, adapter)| adapter.as_ref());
                 let factors = adapters.flat_map(|adapter| [&adapter.a, &adapter.b]);
-                own.iter().map(|(tensor, _)| tensor).chain(factors).collect()
+                own.iter().flatten().map(|(tensor, _)| tensor).chain(factors).collect()
             }
             Some(OwnerWeights::Linear(projection)) => projection.parameters(),
             None => Vec::new(),

@@ -1,7 +1,7 @@
 //! The parameters of a recorded block onto the tape, module by module.
 
 use super::builder::{Builder, Place};
-use super::modules::{NormWeights, OwnerWeights, Part, RecordedBlock};
+use super::modules::{Bare, NormWeights, OwnerWeights, Part, RecordedBlock};
 use crate::memory::autograd::{ElementType, Tensor};
 use crate::memory::sizes::Sizes;
 use crate::memory::term::Term;
@@ -27,7 +27,7 @@ impl Builder<'_> {
         };
         for owner in owners {
             let module = modules.iter().find(|module| module.name == owner.name);
-            let owned = self.owner(owner, module, (&sizes, layer), place);
+            let owned = self.owner(owner, module, (of, &sizes, layer), place);
             block.owners.push(owned);
         }
         block
@@ -37,7 +37,7 @@ impl Builder<'_> {
         &mut self,
         owner: &Owner,
         module: Option<&Module>,
-        (sizes, layer): (&Sizes, Option<&Layer>),
+        (of, sizes, layer): (&Recorded, &Sizes, Option<&Layer>),
         place: Place,
     ) -> OwnerWeights {
         let tag = place.tag();
@@ -47,8 +47,12 @@ impl Builder<'_> {
             return OwnerWeights::Linear(Box::new(projection));
         }
         let is_bare = module.is_some_and(|module| matches!(module.kind, ModuleKind::Tensors { .. }));
-        let mut own: Vec<(Tensor, bool)> = Vec::new();
+        let mut own: Vec<Option<(Tensor, bool)>> = Vec::new();
         for parameter in &owner.parameters {
+            if !of.has(parameter) {
+                own.push(None);
+                continue;
+            }
             let name = if is_bare { &parameter.name } else { &owner.name };
             let shape = sizes.shape(parameter.shape);
             if parameter.is_buffer {
@@ -57,7 +61,7 @@ impl Builder<'_> {
                     Held::Model => self.element(),
                 };
                 let label = self.weight_label(Term::Buffers, &owner.name);
-                own.push((Tensor::new(self.tape, label, shape, element), false));
+                own.push(Some((Tensor::new(self.tape, label, shape, element), false)));
                 continue;
             }
             let element = match parameter.held {
@@ -68,7 +72,7 @@ impl Builder<'_> {
             let is_frozen = parameter.is_frozen;
             let tensor =
                 if is_frozen { self.remember(tensor, name, tag) } else { self.trained_parameter(tensor, name, tag) };
-            own.push((tensor, true));
+            own.push(Some((tensor, true)));
         }
         if module.is_some_and(|module| module.role == Role::TokenEmbedding) {
             self.built.parameters.iter_mut().rev().take(1).for_each(|table| table.token_embedding = true);
@@ -78,10 +82,10 @@ impl Builder<'_> {
             _ => Vec::new(),
         };
         let mut adapters = adapters.into_iter();
-        let with_adapter = |(tensor, is_parameter): (Tensor, bool)| {
+        let mut with_adapter = |(tensor, is_parameter): (Tensor, bool)| {
             (tensor, if is_parameter { adapters.next().flatten() } else { None })
         };
-        OwnerWeights::Bare(own.into_iter().map(with_adapter).collect())
+        OwnerWeights::Bare(own.into_iter().map(|one| one.map(&mut with_adapter)).collect())
     }
 }
 
@@ -106,7 +110,7 @@ impl RecordedBlock {
         let name = &modules.iter().find(|module| module.role == Role::TokenEmbedding)?.name;
         let at = self.block()?.modules.iter().position(|owner| owner.name == *name)?;
         match self.owners.get(at)? {
-            OwnerWeights::Bare(own) => own.first().map(|(table, _)| table.clone()),
+            OwnerWeights::Bare(own) => own.first()?.as_ref().map(|(table, _)| table.clone()),
             OwnerWeights::Linear(_) => None,
         }
     }
@@ -116,7 +120,7 @@ impl RecordedBlock {
         let modules = &self.block()?.modules;
         let at = modules.iter().rposition(|owner| owner.region == Region::Norm)?;
         let OwnerWeights::Bare(own) = self.owners.get(at)? else { return None };
-        let mut tensors = own.iter().map(|(tensor, _)| tensor.clone());
+        let mut tensors = own.iter().flatten().map(|(tensor, _)| tensor.clone());
         let name = modules.get(at)?.name.clone();
         Some(NormWeights { name, kind: NormKind::RmsNorm, weight: tensors.next(), bias: tensors.next() })
     }
@@ -128,7 +132,8 @@ impl RecordedBlock {
                 OwnerWeights::Linear(Box::new(super::shared::frozen_projection(projection)))
             }
             OwnerWeights::Bare(own) => {
-                OwnerWeights::Bare(own.iter().map(|(tensor, _)| (tensor.detach(), None)).collect())
+                let frozen = |(tensor, _): &Bare| (tensor.detach(), None);
+                OwnerWeights::Bare(own.iter().map(|one| one.as_ref().map(frozen)).collect())
             }
         };
         Self { owners: self.owners.iter().map(owner).collect(), ..self.clone() }

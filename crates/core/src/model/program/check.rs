@@ -7,8 +7,8 @@ use super::expression::{BATCH, Expression, LENGTH, Names};
 use super::regions::Region;
 use super::templates::{self, Found, Written};
 use super::{
-    Action, Attend, Autocast, Block, Code, Dimension, Feature, FeatureOf, Head, Held, Op, Owner, Parameter, Program,
-    ProgramError, RESIDUAL, Repeat, Value, format,
+    Action, Attend, Autocast, Block, Code, Condition, Dimension, Feature, FeatureOf, Head, Held, Op, Owner, Parameter,
+    Program, ProgramError, RESIDUAL, Repeat, Value, format,
 };
 
 /// Largest file, bytes.
@@ -23,24 +23,33 @@ const MOST_DIMENSIONS: usize = 12;
 const FORMAT: u64 = 1;
 
 impl Program {
-    /// Reads a program as `python -m headroom.record` writes it.
+    /// Reads a file as `python -m headroom.record` writes it: a program, or several for configs of different kinds.
     ///
     /// # Errors
     /// The first thing that is wrong, with its place.
-    pub fn from_json(text: &str) -> Result<Self, ProgramError> {
+    pub fn from_json(text: &str) -> Result<Vec<Self>, ProgramError> {
         let wrong = |place: &str, why: String| ProgramError { place: place.to_owned(), why };
         if text.len() > LARGEST {
             return Err(wrong("program", format!("is larger than {LARGEST} bytes")));
         }
-        let written: format::Program =
-            serde_json::from_str(text).map_err(|error| wrong("program", error.to_string()))?;
-        if written.format != FORMAT {
-            return Err(wrong(
-                "format",
-                format!("is {}; this version reads {FORMAT}: record the model anew", written.format),
-            ));
+        let is_list = text.trim_start().starts_with('[');
+        let read = if is_list {
+            serde_json::from_str(text)
+        } else {
+            serde_json::from_str(text).map(|one| format::File(vec![one]))
+        };
+        let written: format::File = read.map_err(|error| wrong("program", error.to_string()))?;
+        if written.0.is_empty() {
+            return Err(wrong("program", "the file has none".to_owned()));
         }
-        check(written).map_err(|fault| wrong(&fault.0, fault.1))
+        let one = |written: format::Program| {
+            if written.format != FORMAT {
+                let why = format!("is {}; this version reads {FORMAT}: record the model anew", written.format);
+                return Err(wrong("format", why));
+            }
+            check(written).map_err(|fault| wrong(&fault.0, fault.1))
+        };
+        written.0.into_iter().map(one).collect()
     }
 }
 
@@ -82,7 +91,7 @@ fn check(written: format::Program) -> Result<Program, Fault> {
     }
     let before = sizes.block("before", &written.before)?;
     let after = sizes.block("after", &written.after)?;
-    let features = written.features.into_iter().map(feature).collect::<Found<_>>();
+    let features = written.features.into_iter().map(|one| feature(one, &mut names)).collect::<Found<_>>();
     let features = at(|| "features".to_owned(), features)?;
     if let Some((kind, _)) = written.kinds.iter().find(|(_, layer)| **layer >= layers.len()) {
         return Err((format!("kinds.{kind}"), format!("there are {} layers", layers.len())));
@@ -92,6 +101,11 @@ fn check(written: format::Program) -> Result<Program, Fault> {
         model_type: written.model_type,
         class: written.class,
         versions: written.versions,
+        when: written
+            .when
+            .into_iter()
+            .map(|format::Condition { key, is, above }| Condition { key, is, above })
+            .collect(),
         defaults: written.config,
         derived,
         names,
@@ -110,19 +124,21 @@ fn bounded(count: usize, most: usize) -> Found<()> {
     if count <= most { Ok(()) } else { Err(format!("has {count} entries; at most {most} are read")) }
 }
 
-fn feature(written: format::Feature) -> Found<Feature> {
-    let format::Feature { list, within, below, every, offset, chars, otherwise } = written;
+fn feature(written: format::Feature, names: &mut Names) -> Found<Feature> {
+    let format::Feature { list, within, below, last, every, offset, chars, names: named, otherwise } = written;
+    let bound = below.as_deref().map(|text| Expression::parse(text, names)).transpose()?;
     let found = [
         (FeatureOf::List, list),
         (FeatureOf::In, within),
+        (FeatureOf::Last, last),
         (FeatureOf::Below, below),
         (FeatureOf::Every(offset), every),
         (FeatureOf::Chars, chars),
     ];
     let mut found = found.into_iter().filter_map(|(of, key)| Some((of, key?)));
-    let (of, key) = found.next().ok_or("a feature is one of list, in, below, every, chars")?;
-    let otherwise = otherwise.map(|other| feature(*other)).transpose()?.map(Box::new);
-    Ok(Feature { of, key, otherwise })
+    let (of, key) = found.next().ok_or("a feature is one of list, in, below, last, every, chars")?;
+    let otherwise = otherwise.map(|other| feature(*other, names)).transpose()?.map(Box::new);
+    Ok(Feature { of, key, below: bound, named, otherwise })
 }
 
 /// What blocks refer to.
@@ -167,7 +183,7 @@ impl Sizes<'_> {
         if of_tokens.into_iter().any(|dim| dim.size.names(BATCH) || dim.size.names(LENGTH)) {
             return Err(format!("the size of {name} hangs on b or s"));
         }
-        let (mut held, mut is_buffer, mut is_frozen) = (Held::Model, false, false);
+        let (mut held, mut is_buffer, mut is_frozen, mut given_if) = (Held::Model, false, false, None);
         for word in rest {
             match word.as_str() {
                 Some("buffer") => is_buffer = true,
@@ -176,10 +192,13 @@ impl Sizes<'_> {
                     Made::Of(element) => held = Held::In(element),
                     Made::Model | Made::Promoted => held = Held::Model,
                 },
-                None => return Err(format!("{name} has {word} where a dtype is due")),
+                None => match word.get("if").and_then(Json::as_str) {
+                    Some(key) => given_if = Some(key.to_owned()),
+                    None => return Err(format!("{name} has {word} where a dtype is due")),
+                },
             }
         }
-        Ok(Parameter { name, shape, held, is_buffer, is_frozen })
+        Ok(Parameter { name, shape, held, is_buffer, is_frozen, given_if })
     }
 }
 

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value as Json};
 
+use super::expression::Expression;
 use super::{Feature, FeatureOf, Program};
 use crate::model::config::{Assumptions, ConfigError};
 
@@ -48,22 +49,35 @@ impl<'a> Figures<'a> {
     fn number_in(&self, key: &str, depth: usize) -> Found<Option<f64>> {
         const DEEPEST: usize = 8;
         let derived = self.program.derived.iter().find(|(name, _)| name == key).filter(|_| depth < DEEPEST);
-        if let (None, Some((_, expression))) = (self.given(key), derived) {
-            let names = self.program.names.list().iter().enumerate();
-            let mut values = vec![None; self.program.names.list().len()];
-            for (i, name) in names {
-                if expression.names(i) && name != key {
-                    values.get_mut(i).into_iter().try_for_each(|value| {
-                        *value = self.number_in(name, depth + 1)?;
-                        Ok::<(), Box<ConfigError>>(())
-                    })?;
-                }
-            }
-            if let Some(value) = expression.value(&values) {
-                return Ok(Some(value));
-            }
+        if let (None, Some((_, expression))) = (self.given(key), derived)
+            && let Some(value) = self.expression(expression, Some(key), depth + 1)?
+        {
+            return Ok(Some(value));
         }
         self.any(key).map(|value| number(key, value)).transpose()
+    }
+
+    /// What an expression comes to, but for the name `except`.
+    fn expression(&self, expression: &Expression, except: Option<&str>, depth: usize) -> Found<Option<f64>> {
+        let mut values = Vec::with_capacity(self.program.names.list().len());
+        for (i, name) in self.program.names.list().iter().enumerate() {
+            let is_read = expression.names(i) && Some(name.as_str()) != except;
+            values.push(if is_read { self.number_in(name, depth)? } else { None });
+        }
+        Ok(expression.value(&values))
+    }
+
+    /// Whether the config is of the kind that the program is for.
+    pub(super) fn holds(&self) -> bool {
+        self.program.when.iter().all(|condition| {
+            let found = self.any(&condition.key);
+            let is = condition.is.as_ref().is_none_or(|is| match (found, is) {
+                (None, Json::Null | Json::Bool(false)) => true,
+                (found, is) => found == Some(is),
+            });
+            let above = condition.above.is_none_or(|least| found.and_then(Json::as_f64).is_some_and(|n| n > least));
+            is && above
+        })
     }
 
     /// True or false.
@@ -121,27 +135,45 @@ impl<'a> Figures<'a> {
     }
 
     fn feature(&self, feature: &Feature, layer: usize) -> Found<String> {
+        if let (None, Some(other)) = (self.given(&feature.key), &feature.otherwise) {
+            return self.feature(other, layer);
+        }
+        let value = self.value_of(feature, layer)?;
+        Ok(feature.named.get(&value).cloned().unwrap_or(value))
+    }
+
+    fn value_of(&self, feature: &Feature, layer: usize) -> Found<String> {
         let key = feature.key.as_str();
         let wrong = |why: &str| ConfigError::new(key, why);
         let missing = || wrong("missing; it says which layers are of which kind: add it");
-        if let (None, Some(other)) = (self.given(key), &feature.otherwise) {
-            return self.feature(other, layer);
-        }
         let list = || match self.any(key) {
             Some(Json::Array(list)) => Ok(list),
             Some(_) => Err(wrong("must be a list")),
             None => Err(missing()),
         };
-        let figure = || self.optional(key)?.ok_or_else(missing);
+        let at = |layer: usize| {
+            let value = list()?.get(layer).ok_or_else(|| wrong("has fewer entries than the model has layers"))?;
+            Ok::<String, Box<ConfigError>>(value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+        };
+        let below = || match &feature.below {
+            Some(bound) => self.expression(bound, None, 0)?.ok_or_else(missing),
+            None => Err(missing()),
+        };
         Ok(match feature.of {
-            FeatureOf::List => {
-                let value = list()?.get(layer).ok_or_else(|| wrong("has fewer entries than the model has layers"))?;
-                value.as_str().map_or_else(|| value.to_string(), str::to_owned)
-            }
+            FeatureOf::List => at(layer)?,
             FeatureOf::In => list()?.iter().any(|value| value.as_u64() == Some(layer as u64)).to_string(),
-            FeatureOf::Below => ((layer as f64) < figure()?).to_string(),
+            FeatureOf::Below => ((layer as f64) < below()?).to_string(),
+            FeatureOf::Last => {
+                let (own, end) = (at(layer)?, below()?.clamp(0.0, MOST_LAYERS) as usize);
+                let mut is_last = layer < end;
+                for later in layer + 1..end {
+                    is_last &= at(later)? != own;
+                }
+                is_last.to_string()
+            }
             FeatureOf::Every(offset) => {
-                let (step, at) = (figure()?, layer as f64 + offset as f64);
+                let step = self.optional(key)?.ok_or_else(missing)?;
+                let at = layer as f64 + offset as f64;
                 (step > 0.0 && (at / step).fract() == 0.0).to_string()
             }
             FeatureOf::Chars => {

@@ -50,7 +50,7 @@ pub(super) fn modules(facts: &Facts<'_>, owners: &[Owner]) -> Vec<Module> {
 
 /// A module's parameters by what they are; `None` where it has buffers alone.
 fn module(facts: &Facts<'_>, owner: &Owner) -> Option<Module> {
-    let own = owner.parameters.iter().filter(|parameter| !parameter.is_buffer);
+    let own = owner.parameters.iter().filter(|one| !one.is_buffer && facts.recorded.has(one));
     let shapes: Vec<(String, Vec<u64>)> =
         own.map(|parameter| (parameter.name.clone(), facts.shape(parameter.shape))).collect();
     let first = shapes.first()?;
@@ -72,7 +72,7 @@ fn module(facts: &Facts<'_>, owner: &Owner) -> Option<Module> {
 
 /// Whether every parameter is in the model's dtype.
 fn is_plain(owner: &Owner) -> bool {
-    owner.parameters.iter().all(|parameter| parameter.held == super::Held::Model)
+    owner.parameters.iter().all(|parameter| parameter.is_buffer || parameter.held == super::Held::Model)
 }
 
 /// What a module does, by its name and class.

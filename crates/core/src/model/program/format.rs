@@ -14,6 +14,8 @@ pub(super) struct Program {
     #[serde(default)]
     pub(super) versions: BTreeMap<String, String>,
     #[serde(default)]
+    pub(super) when: Vec<Condition>,
+    #[serde(default)]
     pub(super) config: Map<String, Value>,
     #[serde(default)]
     pub(super) derived: BTreeMap<String, String>,
@@ -27,6 +29,18 @@ pub(super) struct Program {
     pub(super) after: Block,
     pub(super) head: Head,
     pub(super) backwards: Vec<Template>,
+}
+
+/// A file: a program, or several for configs of different kinds.
+#[derive(Deserialize)]
+#[serde(transparent)]
+pub(super) struct File(pub(super) Vec<Program>);
+
+#[derive(Deserialize)]
+pub(super) struct Condition {
+    pub(super) key: String,
+    pub(super) is: Option<Value>,
+    pub(super) above: Option<f64>,
 }
 
 #[derive(Deserialize)]
@@ -46,10 +60,13 @@ pub(super) struct Feature {
     #[serde(rename = "in")]
     pub(super) within: Option<String>,
     pub(super) below: Option<String>,
+    pub(super) last: Option<String>,
     pub(super) every: Option<String>,
     #[serde(default)]
     pub(super) offset: i64,
     pub(super) chars: Option<String>,
+    #[serde(default)]
+    pub(super) names: BTreeMap<String, String>,
     #[serde(rename = "else")]
     pub(super) otherwise: Option<Box<Feature>>,
 }

@@ -16,12 +16,19 @@ pub struct Programs(Arc<Library>);
 
 #[derive(Default)]
 struct Library {
-    read: BTreeMap<String, Arc<Program>>,
+    read: BTreeMap<String, Variants>,
     listed: BTreeSet<String>,
     before_families: bool,
     source: Option<Source>,
     /// What came from there.
-    asked: Mutex<BTreeMap<String, Option<Arc<Program>>>>,
+    asked: Mutex<BTreeMap<String, Option<Variants>>>,
+}
+
+/// The programs of one `model_type`, each for configs of another kind.
+type Variants = Arc<[Arc<Program>]>;
+
+fn variants(file: Vec<Program>) -> Variants {
+    file.into_iter().map(Arc::new).collect()
 }
 
 /// The text of the program called so.
@@ -40,13 +47,13 @@ impl Library {
         }
     }
 
-    fn find(&self, model_type: &str) -> Option<Arc<Program>> {
+    fn find(&self, model_type: &str) -> Option<Variants> {
         if let Some(read) = self.read.get(model_type) {
             return Some(Arc::clone(read));
         }
         let source = self.source.filter(|_| self.listed.contains(model_type))?;
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        let read = || Program::from_json(&source(model_type)?).ok().map(Arc::new);
+        let read = || Some(variants(Program::from_json(&source(model_type)?).ok()?));
         asked.entry(model_type.to_owned()).or_insert_with(read).clone()
     }
 }
@@ -75,11 +82,13 @@ impl Programs {
         self.0.read.is_empty() && (self.0.source.is_none() || self.0.listed.is_empty())
     }
 
-    /// The same with one more.
+    /// The same with those of one more file.
     #[must_use]
-    pub fn with(&self, program: Program) -> Self {
+    pub fn with(&self, file: Vec<Program>) -> Self {
         let mut library = self.0.copy();
-        library.read.insert(program.model_type.clone(), Arc::new(program));
+        if let Some(first) = file.first() {
+            library.read.insert(first.model_type.clone(), variants(file));
+        }
         Self(Arc::new(library))
     }
 
@@ -102,8 +111,8 @@ impl Programs {
         self.0.read.keys().map(String::as_str)
     }
 
-    /// The program that reads configs of `model_type`.
-    pub(in crate::model) fn find(&self, model_type: &str) -> Option<Arc<Program>> {
+    /// The programs that read configs of `model_type`.
+    pub(in crate::model) fn find(&self, model_type: &str) -> Option<Variants> {
         if self.replaces(model_type) { self.0.find(model_type) } else { None }
     }
 

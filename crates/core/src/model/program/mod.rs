@@ -50,6 +50,8 @@ pub struct Program {
     pub class: String,
     /// What it was recorded with.
     pub versions: BTreeMap<String, String>,
+    /// Which configs it is for: all must hold.
+    when: Vec<Condition>,
     defaults: Map<String, Json>,
     derived: Vec<(String, Expression)>,
     names: Names,
@@ -89,6 +91,10 @@ struct Head {
 struct Feature {
     of: FeatureOf,
     key: String,
+    /// The number that `Below` and `Last` go by.
+    below: Option<Expression>,
+    /// What its values are called in the kinds, where that is something else.
+    named: BTreeMap<String, String>,
     otherwise: Option<Box<Feature>>,
 }
 
@@ -100,10 +106,20 @@ enum FeatureOf {
     In,
     /// Whether i is below a number.
     Below,
+    /// Whether i is below a number and no later layer below it has the i-th value of a list.
+    Last,
     /// Whether i and an offset divide by a number.
     Every(i64),
     /// The i-th character of a text.
     Chars,
+}
+
+/// Something that must be so in a config.
+#[derive(Debug, Clone, PartialEq)]
+struct Condition {
+    key: String,
+    is: Option<Json>,
+    above: Option<f64>,
 }
 
 /// A stretch of the forward: what runs before the layers, a layer, or what runs behind them.
@@ -136,6 +152,8 @@ pub(crate) struct Parameter {
     pub(crate) is_buffer: bool,
     /// A parameter that never gets a gradient.
     pub(crate) is_frozen: bool,
+    /// The key of the config that says whether there is one; `None`: there always is.
+    pub(crate) given_if: Option<String>,
 }
 
 /// dtype of a parameter.
@@ -245,6 +263,8 @@ pub struct Recorded {
     values: Vec<Option<f64>>,
     /// The block of each run of the model's layers.
     blocks: Vec<usize>,
+    /// Keys that give parameters and are not set.
+    without: Vec<String>,
 }
 
 impl fmt::Debug for Recorded {
@@ -256,7 +276,7 @@ impl fmt::Debug for Recorded {
 impl PartialEq for Recorded {
     fn eq(&self, other: &Self) -> bool {
         let same = Arc::ptr_eq(&self.program, &other.program);
-        same && self.values == other.values && self.blocks == other.blocks
+        same && self.values == other.values && self.blocks == other.blocks && self.without == other.without
     }
 }
 
@@ -264,6 +284,11 @@ impl Recorded {
     /// The block of the model's run of layers `run`.
     pub(crate) fn block(&self, run: usize) -> Option<usize> {
         self.blocks.get(run).copied()
+    }
+
+    /// Whether the model has `parameter`.
+    pub(crate) fn has(&self, parameter: &Parameter) -> bool {
+        parameter.given_if.as_ref().is_none_or(|key| !self.without.contains(key))
     }
 
     /// What runs of layers give each other beside the residual stream.

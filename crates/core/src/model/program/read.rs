@@ -30,15 +30,21 @@ pub(super) fn model_types(config: &Json) -> Vec<&str> {
     found
 }
 
-/// Reads the config `fields` by `program`.
+/// Reads the config `fields` by the one of `programs` that is for such configs.
 ///
 /// # Errors
 /// Names the first key that is missing, or that makes what was not recorded.
 pub(in crate::model) fn read(
-    program: &Arc<Program>,
+    programs: &[Arc<Program>],
     fields: &Map<String, Json>,
     assumed: &Assumptions,
 ) -> Result<Model, Box<ConfigError>> {
+    let is_meant = |program: &&Arc<Program>| Figures::new(program, fields, &Assumptions::default()).holds();
+    let Some(program) = programs.iter().find(is_meant) else {
+        let conditions = programs.iter().flat_map(|program| &program.when);
+        let key = conditions.map(|condition| condition.key.as_str()).next().unwrap_or("model_type");
+        return Err(ConfigError::new(key, "has a value that was not recorded for this class: record the model anew"));
+    };
     let figures = Figures::new(program, fields, assumed);
     let values = figures.values()?;
     let blocks = figures.blocks()?;
@@ -49,8 +55,12 @@ pub(in crate::model) fn read(
             _ => runs.push((*block, 1)),
         }
     }
-    let recorded =
-        Recorded { program: Arc::clone(program), values, blocks: runs.iter().map(|(block, _)| *block).collect() };
+    let recorded = Recorded {
+        program: Arc::clone(program),
+        values,
+        blocks: runs.iter().map(|(block, _)| *block).collect(),
+        without: without(program, &figures),
+    };
     let facts = Facts::new(&recorded, &figures)?;
     let first = |block: usize| runs.iter().position(|(other, _)| *other == block).unwrap_or_default();
     let layers = runs.iter().filter_map(|(block, count)| {
@@ -131,4 +141,15 @@ fn outside(facts: &Facts<'_>, owners: &[Owner], before: bool) -> Vec<Module> {
         }
     }
     found
+}
+
+/// Keys that give parameters and are not set.
+fn without(program: &Program, figures: &Figures<'_>) -> Vec<String> {
+    let blocks = program.layers.iter().chain([&program.before, &program.after]);
+    let parameters = blocks.flat_map(|block| &block.modules).flat_map(|owner| &owner.parameters);
+    let mut keys: Vec<String> = parameters.filter_map(|parameter| parameter.given_if.clone()).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    keys.retain(|key| !figures.flag(key));
+    keys
 }
