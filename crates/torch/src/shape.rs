@@ -111,6 +111,17 @@ impl ElementType {
             Self::Byte => 1,
         }
     }
+
+    /// Whether it counts in fractions.
+    pub const fn is_floating(self) -> bool {
+        matches!(self, Self::F32 | Self::F64 | Self::Half)
+    }
+
+    /// The wider of two that count in fractions.
+    #[must_use]
+    pub const fn promote(self, other: Self) -> Self {
+        if other.bytes() > self.bytes() { other } else { self }
+    }
 }
 
 /// Largest size of one tensor that is told apart, bytes (4 EiB); greater ones are cut to it so that nothing overflows.
@@ -126,6 +137,9 @@ pub fn dims<S: Into<Symbol> + Copy>(list: &[(S, u64)]) -> Shape {
 }
 
 impl Shape {
+    /// Of a single number.
+    pub const SCALAR: Self = Self { sizes: [1; 4], symbols: [Symbol::ONE; 4], len: 0 };
+
     /// The same shape with one more dimension; a fifth is multiplied into the fourth.
     #[must_use]
     pub fn with(mut self, dim: Dim) -> Self {

@@ -88,7 +88,7 @@ fn found_model(plan: &Plan, field: &str, model: &CompanionModel, policy: &Arc<Mo
     if choice == plan.model {
         return Ok(Arc::clone(policy));
     }
-    models::read(&choice).map_err(|problem| Problem::new(field, problem.kind))
+    models::read(&choice, &plan.programs).map_err(|problem| Problem::new(field, problem.kind))
 }
 
 impl Job {

@@ -70,9 +70,9 @@ impl Job {
 
 fn resolve(plan: Plan, known: Option<&Job>, checked: Checked) -> Result<Job, Vec<Problem>> {
     let mut problems = if checked == Checked::Everything { checks::of_fields(&plan) } else { Vec::new() };
-    let model = match known.filter(|known| known.plan.model == plan.model) {
+    let model = match known.filter(|known| known.plan.model == plan.model && known.plan.programs == plan.programs) {
         Some(known) => Ok(known.model.clone()),
-        None => models::read(&plan.model).map_err(|problem| problems.push(problem)),
+        None => models::read(&plan.model, &plan.programs).map_err(|problem| problems.push(problem)),
     };
     let gpu = match known.filter(|known| known.plan.gpu == plan.gpu) {
         Some(known) => Ok(known.gpu.clone()),
@@ -100,7 +100,10 @@ fn resolve(plan: Plan, known: Option<&Job>, checked: Checked) -> Result<Job, Vec
 /// Whether both plans have the same models beside the policy, read for the same policy and task.
 fn has_same_instances(one: &Plan, other: &Plan) -> bool {
     let companions = (&one.value_model, &one.reward_models);
-    (&one.model, one.task) == (&other.model, other.task) && companions == (&other.value_model, &other.reward_models)
+    let read_alike = one.programs == other.programs;
+    read_alike
+        && (&one.model, one.task) == (&other.model, other.task)
+        && companions == (&other.value_model, &other.reward_models)
 }
 
 fn find_gpu(choice: &GpuChoice) -> Result<Gpu, Problem> {

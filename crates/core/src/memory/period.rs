@@ -26,7 +26,9 @@ pub(super) struct Simulated {
 /// Layers to simulate. `windows`: whether windows tell layers apart.
 pub(super) fn simulated(model: &Model, extent: Extent, windows: bool) -> Simulated {
     let sequence = sequence(model, windows);
-    if extent != Extent::Representative {
+    // What one layer makes and another reads lives on between them.
+    let exchanges = model.recorded.as_ref().is_some_and(|recorded| recorded.layers_exchange());
+    if extent != Extent::Representative || exchanges {
         let layers = sequence.into_iter().map(|kind| (kind, 1)).collect();
         return Simulated { layers, runs: Vec::new() };
     }
@@ -40,7 +42,7 @@ fn by_neighbours(model: &Model, sequence: &[usize]) -> Simulated {
     let form = |kind: usize| {
         let runs = &model.layers;
         let alike = |other: &usize| match (runs.get(*other), runs.get(kind)) {
-            (Some(one), Some(other)) => equal(&one.layer, &other.layer, false),
+            (Some(one), Some(run)) => equal(&one.layer, &run.layer, false) && runs_alike(model, *other, kind),
             _ => false,
         };
         sequence.iter().copied().find(alike)
@@ -130,8 +132,10 @@ fn sequence(model: &Model, windows: bool) -> Vec<usize> {
     let mut sequence = Vec::new();
     let mut kinds: Vec<usize> = Vec::new();
     for (i, run) in model.layers.iter().enumerate() {
-        let known =
-            |kind: &usize| model.layers.get(*kind).is_some_and(|other| equal(&other.layer, &run.layer, windows));
+        let known = |kind: &usize| {
+            let other = model.layers.get(*kind);
+            other.is_some_and(|other| equal(&other.layer, &run.layer, windows)) && runs_alike(model, *kind, i)
+        };
         let kind = kinds.iter().copied().find(known).unwrap_or_else(|| {
             kinds.push(i);
             i
@@ -140,6 +144,11 @@ fn sequence(model: &Model, windows: bool) -> Vec<usize> {
         sequence.extend(std::iter::repeat_n(kind, count));
     }
     sequence
+}
+
+/// Whether two runs of layers have the same recorded code, where theirs is recorded.
+fn runs_alike(model: &Model, one: usize, other: usize) -> bool {
+    model.recorded.as_ref().is_none_or(|recorded| recorded.block(one) == recorded.block(other))
 }
 
 /// Whether layers are equal, up to their windows where `windows` do not tell them apart.

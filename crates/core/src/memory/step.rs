@@ -1,13 +1,17 @@
 //! The parts of a training step: the forward over all layers, the update around it, gradients that earlier micro-batches
 //! have left.
 
-use super::activations::{BackwardHook, ForwardContext, prepare_masks, rotary_tables, run_layer, run_norm};
+use super::activations::{
+    BackwardHook, ForwardContext, arguments, prepare_masks, rotary_tables, run_between, run_layer, run_norm,
+};
 use super::autograd::{ElementType, Extent, Offload, Sym, Tape, Tensor, backward, checkpoint, dims};
 use super::embeddings::run_embeddings;
 use super::loss::{HeadOutput, read_past_module};
 use super::optimizer::{self, InBackward};
 use super::parameter::Trainable;
 use super::phase::Phase;
+use super::precision::element_type;
+use super::recorded::{run_after, run_before};
 use super::sharding::{MicroBatch, strategy};
 use super::term::Term;
 use super::weights::{LayerWeights, LoadedModel};
@@ -55,6 +59,9 @@ pub(super) fn forward_context(tape: &Rc<Tape>, job: &Job, training: bool) -> For
         weighs_experts_in_fp32: behaviour.weighs_experts_in_fp32,
         keeps_branches: behaviour.keeps_branches,
         float16: numerics.float16,
+        loaded: element_type(numerics.unquantized),
+        scope: RefCell::default(),
+        sizes: RefCell::default(),
         half: ElementType::Half,
         groups: None,
         zero3: None,
@@ -263,12 +270,16 @@ fn hold_gradients(tape: &Rc<Tape>, trainable: &[Trainable]) {
 pub(super) fn forward(context: &Rc<ForwardContext>, job: &Job, weights: &LoadedModel) -> Option<Tensor> {
     let tape = &context.tape;
     let model_module = context.zero3.as_ref().map(|modules| modules.enter("model", &[]));
-    let (mut hidden, held) = run_embeddings(context, job, weights)?;
+    let (mut hidden, held) = match &weights.before {
+        Some(_) => (run_before(context, job, weights)?, Vec::new()),
+        None => run_embeddings(context, job, weights)?,
+    };
     prepare_attention(context, &job.model, hidden.element());
     context.zero3.iter().for_each(|modules| modules.step_through("rotary"));
     for layer in &weights.layers {
         context.keep_hidden_state(&hidden);
         tape.enter_layer(layer.tag);
+        layer.recorded.iter().for_each(|block| run_between(context, block, &hidden));
         let run = |x: &Tensor| {
             if job.plan.gradient_checkpointing && tape.grad_enabled() {
                 checkpointed(context, layer, x)
@@ -286,8 +297,12 @@ pub(super) fn forward(context: &Rc<ForwardContext>, job: &Job, weights: &LoadedM
     if let Some(groups) = &context.groups {
         out = groups.enter_tail(&out, true);
     }
-    for norm in &weights.final_norms {
-        out = run_norm(context, norm, &out);
+    if weights.after.is_some() {
+        out = run_after(context, weights, &out)?;
+    } else {
+        for norm in &weights.final_norms {
+            out = run_norm(context, norm, &out);
+        }
     }
     for projection in &weights.final_projections {
         out = projection.run(context, &out, Term::HeadInputs);
@@ -317,6 +332,7 @@ fn checkpointed(context: &Rc<ForwardContext>, layer: &Rc<LayerWeights>, hidden: 
         masks = kept;
         others.replace(left);
     }
+    let taken = layer.recorded.as_ref().map(|block| arguments(context, block));
     let ran = Cell::new(false);
     let (inside, layer) = (Rc::clone(context), Rc::clone(layer));
     let run = move |x: &Tensor| {
@@ -328,7 +344,9 @@ fn checkpointed(context: &Rc<ForwardContext>, layer: &Rc<LayerWeights>, hidden: 
         let outer = inside.autocast.replace(autocast);
         // The tables and masks are arguments of the checkpointed function, which holds them.
         let held = (inside.rotary.replace(tables.clone()), inside.masks.replace(masks.clone()));
+        let scope = taken.as_ref().filter(|_| again).map(|taken| inside.scope.replace(taken.clone()));
         let out = run_layer(&inside, &layer, x);
+        scope.into_iter().for_each(|scope| drop(inside.scope.replace(scope)));
         inside.without_graph.set(false);
         inside.rotary.replace(held.0);
         inside.masks.replace(held.1);
@@ -347,7 +365,10 @@ fn prepare_attention(context: &ForwardContext, model: &Model, stream: ElementTyp
     let mut tables: Vec<(u64, (Tensor, Tensor))> = Vec::new();
     for run in &model.layers {
         let attention = &run.layer.attention;
-        if attention.rotary_dim > 0 && !tables.iter().any(|(dim, _)| *dim == attention.rotary_dim) {
+        if model.recorded.is_none()
+            && attention.rotary_dim > 0
+            && !tables.iter().any(|(dim, _)| *dim == attention.rotary_dim)
+        {
             let made = rotary_tables(context, attention.rotary_dim, attention.rotates_halves, stream);
             tables.push((attention.rotary_dim, made));
         }

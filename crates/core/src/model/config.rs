@@ -79,7 +79,7 @@ pub(super) struct Assumptions(RefCell<Vec<AssumedKey>>);
 
 impl Assumptions {
     /// Notes that `key` was taken to be `value`; a key is noted once.
-    fn note(&self, key: &str, value: String) {
+    pub(super) fn note(&self, key: &str, value: String) {
         let mut known = self.0.borrow_mut();
         if !known.iter().any(|other| other.key == key) {
             known.push(AssumedKey { key: key.to_owned(), value });
@@ -98,6 +98,11 @@ impl<'a> Config<'a> {
             .as_object()
             .ok_or_else(|| ConfigError::new("config.json", "must be a JSON object: {\"model_type\": \"llama\", …}"))?;
         Ok(Self { fields, outer: None, assumed })
+    }
+
+    /// Everything that stands in it.
+    pub(super) fn fields(&self) -> &'a Map<String, Value> {
+        self.fields
     }
 
     /// Notes that the config is silent on the first of `keys` and the class takes it to be `value`.

@@ -4,13 +4,14 @@ use serde_json::Value;
 
 use super::config::{Assumptions, Config, ConfigError};
 use super::families;
+use super::program::{self, Programs};
 use super::structure::{Model, Note, Reading};
 
 /// Keys under which multimodal configs keep their text part, or a part that has one.
-const TEXT_PARTS: &[&str] = &["text_config", "llm_config", "language_config", "thinker_config"];
+pub(super) const TEXT_PARTS: &[&str] = &["text_config", "llm_config", "language_config", "thinker_config"];
 
 /// Parts inside parts that are followed: an omni model's thinker has a text part.
-const MAX_NESTING: usize = 3;
+pub(super) const MAX_NESTING: usize = 3;
 
 /// Keys that only configs with further towers have.
 const TOWERS: &[&str] = &["vision_config", "audio_config", "img_processor"];
@@ -37,14 +38,22 @@ impl Model {
     /// # Ok::<(), headroom_core::model::ConfigError>(())
     /// ```
     pub fn from_config(name: &str, config: &Value) -> Result<Self, ConfigError> {
+        Self::from_config_by(name, config, &Programs::default())
+    }
+
+    /// The same where `programs` may read the config of a class that was recorded.
+    ///
+    /// # Errors
+    /// As [`Model::from_config`].
+    pub fn from_config_by(name: &str, config: &Value, programs: &Programs) -> Result<Self, ConfigError> {
         let assumed = Assumptions::default();
-        let mut model = read(name, config, &assumed).map_err(|fault| *fault)?;
+        let mut model = read(name, config, programs, &assumed).map_err(|fault| *fault)?;
         model.assumed = assumed.into_keys();
         Ok(model)
     }
 }
 
-fn read(name: &str, config: &Value, assumed: &Assumptions) -> Result<Model, Box<ConfigError>> {
+fn read(name: &str, config: &Value, programs: &Programs, assumed: &Assumptions) -> Result<Model, Box<ConfigError>> {
     let whole = Config::new(config, assumed)?;
     let whole_type = match whole.text(&["model_type"])? {
         Some(model_type) => model_type,
@@ -52,15 +61,32 @@ fn read(name: &str, config: &Value, assumed: &Assumptions) -> Result<Model, Box<
     };
     let (mut part, mut model_type) = (whole, whole_type);
     for _ in 0..MAX_NESTING {
+        if programs.find(model_type).is_some() {
+            break;
+        }
         let Some(text) = TEXT_PARTS.iter().find_map(|key| part.object(key)) else { break };
         model_type = text.text(&["model_type"])?.unwrap_or_else(|| families::text_model_type(model_type));
         part = text;
+    }
+    if let Some(program) = programs.find(model_type) {
+        let model = program::read(&program, part.fields(), assumed)?;
+        return finish(model, (name, model_type, whole_type), Reading::Known, &whole);
     }
     let (reading, reader) = match families::reader(model_type) {
         Some(reader) => (Reading::Known, reader),
         None => (Reading::Generic, families::generic as families::Reader),
     };
-    let mut model = reader(&part)?;
+    let model = reader(&part)?;
+    finish(model, (name, model_type, whole_type), reading, &whole)
+}
+
+/// The model under its names.
+fn finish(
+    mut model: Model,
+    (name, model_type, whole_type): (&str, &str, &str),
+    reading: Reading,
+    whole: &Config<'_>,
+) -> Result<Model, Box<ConfigError>> {
     name.clone_into(&mut model.name);
     model_type.clone_into(&mut model.model_type);
     model.is_measured = families::is_measured(model_type);

@@ -3,7 +3,10 @@
 //! Symbols used in all docs: b batch, s tokens a sequence, h hidden size, L layers, V vocabulary, I intermediate size,
 //! a attention heads, k key/value heads, d head dimension.
 
+use std::sync::Arc;
+
 use super::behaviour::Behaviour;
+use super::program::Recorded;
 
 /// A model as its `config.json` describes it, class defaults applied.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,6 +52,8 @@ pub struct Model {
     pub behaviour: Behaviour,
     /// Whether steps of the class were compared with PyTorch's allocator.
     pub is_measured: bool,
+    /// The class's recorded code with this config's figures; `None`: its code is written by hand.
+    pub recorded: Option<Arc<Recorded>>,
 }
 
 /// A key that a `config.json` does not have, and what the class takes it to be.

@@ -1,5 +1,6 @@
 //! The Plan's fields, under the names the ecosystem gives them, and their defaults.
 
+use crate::model::Programs;
 use serde_json::Value;
 
 use super::companion::Companion;
@@ -100,6 +101,9 @@ pub struct Plan {
     pub non_pytorch_memory_mib: Option<f64>,
     /// The GPU.
     pub gpu: GpuChoice,
+    /// Recorded programs that models may be read by: what the caller has, no choice of the user's. Neither links nor files
+    /// have it.
+    pub programs: Programs,
 }
 
 /// The model: by catalogue id, or as a config.

@@ -8,6 +8,7 @@ use super::{
     PolicyUpdate, QuantStorage, QuantType, Quantization, Reference, ReferenceKind, Rollout, Software, TargetModules,
     Task, Trainer, TrainerName,
 };
+use crate::model::Programs;
 
 impl Default for Plan {
     /// The first plan a newcomer sees: LoRA on a small current model, on one 80 GB GPU.
@@ -57,6 +58,7 @@ impl Default for Plan {
             host_memory_gib: None,
             non_pytorch_memory_mib: None,
             gpu: GpuChoice::Catalogue("a100-80gb".to_owned()),
+            programs: Programs::default(),
         }
     }
 }

@@ -79,10 +79,7 @@ pub fn backward(tape: &Rc<Tape>, root: &GradSource, grad: Tensor) {
         tape.enter_layer(node.tag);
         tape.next_operator();
         let grads = (node.grad.take(), node.other_grads.take());
-        let mut outputs = match grads.0.iter().chain(grads.1.iter().flatten()).next() {
-            Some(grad) => node.run(tape, grad),
-            None => Gradients::default(),
-        };
+        let mut outputs = node.run(tape, (grads.0.as_ref(), grads.1.as_slice()));
         for (i, edge) in node.next.iter().enumerate() {
             let Some(output) = outputs.get_mut(i) else { break };
             *output = match (output.take(), edge) {
@@ -109,7 +106,10 @@ pub fn backward(tape: &Rc<Tape>, root: &GradSource, grad: Tensor) {
 
 impl Node {
     /// Gradients of its inputs.
-    fn run(&self, tape: &Rc<Tape>, grad: &Tensor) -> Gradients {
+    fn run(&self, tape: &Rc<Tape>, gradients: (Option<&Tensor>, &[Option<Tensor>])) -> Gradients {
+        let Some(grad) = gradients.0.into_iter().chain(gradients.1.iter().flatten()).next() else {
+            return Gradients::default();
+        };
         // What a checkpointed call saves goes as soon as the operator has run, before its gradients are looked at.
         let mut saved: Vec<Tensor> = self.saved.borrow().iter().filter_map(|saved| saved.unpack(tape)).collect();
         let (mut few, many): ([bool; 4], Vec<bool>);
@@ -121,7 +121,7 @@ impl Node {
             many = self.next.iter().map(|edge| edge.is_some()).collect();
             &many
         };
-        let gradients = (self.run)(&Call { tape, grad, saved: &saved, needs });
+        let gradients = (self.run)(&Call { tape, grad, gradients, saved: &saved, needs });
         // C++ destroys locals from the last to the first.
         while saved.pop().is_some() {}
         self.saved.borrow().iter().for_each(Saved::ran);

@@ -252,6 +252,11 @@ impl Tensor {
         Self { shape, view: true, ..self.clone() }
     }
 
+    /// The same storage under another shape where PyTorch sees no view.
+    pub fn reshaped(&self, shape: Shape) -> Self {
+        Self { shape, ..self.clone() }
+    }
+
     /// The same storage read as a tensor of another shape and dtype: a share that stands for the whole.
     pub fn standing_for(&self, shape: Shape, element: ElementType) -> Self {
         Self { shape, element, ..self.detach() }
@@ -339,22 +344,12 @@ pub struct Call<'a> {
     pub tape: &'a Rc<Tape>,
     /// Gradient of the operator's (first known) output.
     pub grad: &'a Tensor,
+    /// Gradient of its first output, where that is known, and those of the others by their places.
+    pub(super) gradients: (Option<&'a Tensor>, &'a [Option<Tensor>]),
     /// What the operator saved, in the order it saved it.
     pub saved: &'a [Tensor],
     /// Which inputs want a gradient.
     pub needs: &'a [bool],
-}
-
-impl Call<'_> {
-    /// A new tensor for a gradient.
-    pub fn grad_like(&self, shape: Shape, element: ElementType) -> Tensor {
-        Tensor::new(self.tape, self.tape.label(self.tape.vocabulary.gradient, ""), shape, element)
-    }
-
-    /// A new tensor shaped and laid out like the gradient itself.
-    pub fn like_grad(&self) -> Tensor {
-        self.grad_like(self.grad.shape(), self.grad.element()).with_head_major(self.grad.head_major())
-    }
 }
 
 /// An operator's backward: gradients of its inputs, in order.

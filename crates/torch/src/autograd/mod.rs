@@ -3,6 +3,7 @@
 //! `engine` what torch/csrc/autograd does in backward, `checkpoint` what torch/utils/checkpoint.py does. Nothing here knows
 //! a single operator; a checkpoint within a checkpoint is not modelled.
 
+mod call;
 mod checkpoint;
 mod engine;
 mod graph;

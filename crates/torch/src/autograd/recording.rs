@@ -38,6 +38,11 @@ impl Recording {
         Self { tape: Rc::clone(tape), sequence, next, saved: Vec::new(), on }
     }
 
+    /// Whether it becomes part of the graph.
+    pub fn is_on(&self) -> bool {
+        self.on
+    }
+
     /// Whether input `i` gets a gradient.
     pub fn needs(&self, i: usize) -> bool {
         self.next.get(i).is_some_and(Option::is_some)

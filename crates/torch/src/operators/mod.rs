@@ -1,6 +1,7 @@
 //! The operators that models' forward code is made of: what each allocates, what it saves for backward, and what its
 //! backward allocates, in the order of PyTorch's generated code. A function here is one call of an ATen operator or of one
-//! fused kernel; what is made of several calls stands with the model that makes them, or in a [`custom()`] of its own.
+//! fused kernel; what is made of several calls stands with the model that makes them, or in a [`custom()`] of its own. What was recorded from
+//! PyTorch runs as [`Operator`]s, which know nothing but sizes.
 //!
 //! # How to add an operator
 //!
@@ -35,6 +36,7 @@ mod custom;
 mod elementwise;
 mod embedding;
 mod matmul;
+mod recorded;
 mod reductions;
 mod views;
 
@@ -46,6 +48,7 @@ pub use elementwise::{
 };
 pub use embedding::embedding;
 pub use matmul::{linear, matmul};
+pub use recorded::{Keeps, Kernel, Made, Operand, Operator, Output, Place, Setting, Step, Template, Tensors};
 pub use reductions::{layer_norm, max_last, mean_last, softmax};
 pub use views::{
     cat_last, chunk_heads, contiguous, repeat_heads, slice_last, split_heads, split_last, to_heads, transpose_heads,

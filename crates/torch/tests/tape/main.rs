@@ -8,6 +8,7 @@ mod elementwise;
 mod embedding;
 mod hooks;
 mod matmul;
+mod recorded;
 mod reductions;
 mod sinks;
 mod trace;

@@ -203,7 +203,7 @@ fn latent(
 }
 
 /// Puts keys and values into the cache, when there is one, and gives back what attention reads.
-fn remember(context: &ForwardContext, k: Tensor, v: Tensor) -> (Tensor, Tensor) {
+pub(super) fn remember(context: &ForwardContext, k: Tensor, v: Tensor) -> (Tensor, Tensor) {
     if let Some(cache) = &context.cache {
         let label = |name| context.label(Term::KvCache, name);
         if let Some(past) = &context.past {

@@ -2,8 +2,11 @@
 
 use super::super::autograd::{Dim, ElementType, Label, LayerTag, Shape, Sym, Tape, Tensor, cast, dims};
 use super::super::sharding::{Groups, Modules};
+use super::super::sizes::Sizes;
 use super::super::term::Term;
+use super::scope::Scope;
 use crate::job::{AttentionKernel, FusedGemm};
+use crate::model::Recorded;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -75,6 +78,12 @@ pub(in crate::memory) struct ForwardContext {
     /// What every layer reads and the head's input, where the outputs are to hold them (`output_hidden_states`), each with
     /// the layer that made it.
     pub(in crate::memory) hidden_states: RefCell<Option<Vec<(LayerTag, Tensor)>>>,
+    /// dtype that weights are held in.
+    pub(in crate::memory) loaded: ElementType,
+    /// What recorded blocks leave for each other.
+    pub(in crate::memory) scope: RefCell<Scope>,
+    /// A recorded program's shapes for this forward's batch, once they are known.
+    pub(in crate::memory) sizes: RefCell<Option<Rc<Sizes>>>,
     /// dtype that matmuls run in under autocast.
     pub(in crate::memory) half: ElementType,
 }
@@ -90,6 +99,12 @@ pub(in crate::memory) struct CastWeight {
 }
 
 impl ForwardContext {
+    /// The shapes of a program's tensors in this forward.
+    pub(in crate::memory) fn sizes(&self, recorded: &Recorded) -> Rc<Sizes> {
+        let made = || Sizes::of(recorded, self.batch, self.length);
+        Rc::clone(self.sizes.borrow_mut().get_or_insert_with(made))
+    }
+
     /// Keeps `hidden` for the model's outputs, where they are to hold hidden states.
     pub(in crate::memory) fn keep_hidden_state(&self, hidden: &Tensor) {
         if let Some(states) = self.hidden_states.borrow_mut().as_mut() {

@@ -10,7 +10,7 @@ use super::super::weights::{BaseWeight, LayerWeights, Projection};
 use super::ForwardContext;
 use super::biased_experts::run_biased_experts;
 use super::feed_forward::{activate, run_mlp};
-use super::merged_weight::{ExpertWeights, router_weight};
+use super::merged_weight::{ExpertWeights, merged};
 use crate::model::{Experts, ExpertsForm, Mlp, Role};
 
 /// Runs the experts over the normed `x`.
@@ -129,7 +129,7 @@ fn merged_router(context: &ForwardContext, layer: &LayerWeights) -> Option<Proje
     let adapter = layer.router_adapter.as_ref()?;
     let router = layer.projection(Role::Router)?;
     let BaseWeight::Plain(weight) = &router.weight else { return None };
-    let weight = BaseWeight::Plain(router_weight(context, adapter, weight));
+    let weight = BaseWeight::Plain(merged(context, adapter, weight));
     Some(Projection { weight, ..router.clone() })
 }
 

@@ -7,12 +7,16 @@ use super::ForwardContext;
 use super::attention::run_attention;
 use super::feed_forward::run_feed_forward;
 use super::norm::run_norm;
+use super::recorded::run_recorded;
 use crate::model::{ExpertsForm, FeedForward, Residual, Role};
 use std::cell::RefCell;
 
 /// Runs a layer over the residual stream `x`.
 pub(in crate::memory) fn run_layer(context: &ForwardContext, layer: &LayerWeights, x: &Tensor) -> Tensor {
-    context.module("layer", &[], x, |x| run_blocks(context, layer, x))
+    context.module("layer", &[], x, |x| match &layer.recorded {
+        Some(block) => run_recorded(context, block, Some(x), None).unwrap_or_else(|| x.clone()),
+        None => run_blocks(context, layer, x),
+    })
 }
 
 /// A layer's branches.

@@ -161,7 +161,7 @@ impl<'a> ExpertWeights<'a> {
     }
 }
 
-/// The router's weight as its forward reads it.
-pub(super) fn router_weight(context: &ForwardContext, adapter: &ParameterAdapter, weight: &Tensor) -> Tensor {
+/// A bare weight as its module's forward reads it: the router's, or one of a recorded block.
+pub(super) fn merged(context: &ForwardContext, adapter: &ParameterAdapter, weight: &Tensor) -> Tensor {
     Update::register(context, adapter, weight).merge(context, weight)
 }

@@ -13,10 +13,13 @@ mod masks;
 mod merged_weight;
 mod norm;
 mod projection;
+mod recorded;
 mod rotary;
+mod scope;
 
 pub(super) use context::{BackwardHook, ForwardContext};
 pub(super) use layer::run_layer;
 pub(super) use masks::prepare_masks;
 pub(super) use norm::run_norm;
+pub(super) use recorded::{arguments, run_between, run_recorded};
 pub(super) use rotary::rotary_tables;

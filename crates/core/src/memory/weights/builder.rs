@@ -92,7 +92,7 @@ impl<'a> Builder<'a> {
     }
 
     /// dtype of the parameter of the module `name`, which is not quantised and counts as `term`.
-    fn element_of(&self, term: Term, name: &str) -> ElementType {
+    pub(super) fn element_of(&self, term: Term, name: &str) -> ElementType {
         // axolotl loaders/model.py `_convert_embedding_modules_dtype`, loaders/utils.py `get_linear_embedding_layers`.
         const EMBEDDINGS: [&str; 5] = ["embed_tokens", "lm_head", "embed_in", "embed_out", "word_embeddings"];
         let is_upcast = || {
@@ -119,7 +119,7 @@ impl<'a> Builder<'a> {
     }
 
     /// A tensor of the base model in `element`, before it is known whether it trains.
-    fn held_parameter(
+    pub(super) fn held_parameter(
         &mut self,
         (term, element): (Term, ElementType),
         name: &str,
@@ -140,7 +140,7 @@ impl<'a> Builder<'a> {
     }
 
     /// The same once it trains as the job says.
-    fn trained_parameter(&mut self, tensor: Tensor, name: &str, tag: LayerTag) -> Tensor {
+    pub(super) fn trained_parameter(&mut self, tensor: Tensor, name: &str, tag: LayerTag) -> Tensor {
         if self.trains_all() {
             let tensor = self.train(tensor, name, tag, false);
             self.remember(tensor, name, tag)

@@ -1,15 +1,21 @@
 //! One layer's weights onto the tape.
 
 use super::builder::{Builder, Place};
-use super::modules::{BaseWeight, LayerWeights, ParameterAdapter, Projection};
+use super::modules::{BaseWeight, LayerWeights, ParameterAdapter, Part, Projection};
 use crate::memory::autograd::{LayerTag, Sym, Tensor, dims};
 use crate::memory::term::Term;
-use crate::model::{ExpertsForm, FeedForward, Layer, Module, ModuleKind, QkNorm, Role};
+use crate::model::{ExpertsForm, FeedForward, Layer, Module, ModuleKind, QkNorm, Recorded, Role};
 use std::rc::Rc;
+use std::sync::Arc;
 
 impl Builder<'_> {
-    /// One layer, module by module.
-    pub(super) fn layer(&mut self, layer: &Rc<Layer>, tag: LayerTag) -> LayerWeights {
+    /// One layer, module by module; `recorded`: the block that it runs, where its code is recorded.
+    pub(super) fn layer(
+        &mut self,
+        layer: &Rc<Layer>,
+        recorded: Option<(&Arc<Recorded>, usize)>,
+        tag: LayerTag,
+    ) -> LayerWeights {
         let mut weights = LayerWeights {
             layer: Rc::clone(layer),
             tag,
@@ -20,7 +26,13 @@ impl Builder<'_> {
             router_adapter: None,
             sinks: None,
             _others: Vec::new(),
+            recorded: None,
         };
+        if let Some((of, block)) = recorded {
+            let place = Place::Layer(tag);
+            weights.recorded = Some(self.recorded(of, Part::Layer(block), (&layer.modules, Some(layer)), place));
+            return weights;
+        }
         for module in &layer.modules {
             match &module.kind {
                 ModuleKind::Norm { .. } => {
@@ -65,7 +77,12 @@ impl Builder<'_> {
     }
 
     /// The adapter on each bare parameter of `module`, where it is a target.
-    fn parameter_adapters(&mut self, layer: &Layer, module: &Module, tag: LayerTag) -> Vec<Option<ParameterAdapter>> {
+    pub(super) fn parameter_adapters(
+        &mut self,
+        layer: &Layer,
+        module: &Module,
+        tag: LayerTag,
+    ) -> Vec<Option<ParameterAdapter>> {
         let ModuleKind::Tensors { shapes } = &module.kind else { return Vec::new() };
         let is_transposed =
             matches!(&layer.feed_forward, FeedForward::Experts(experts) if experts.form == ExpertsForm::ChoiceFirst);

@@ -3,7 +3,7 @@
 use super::builder::{Builder, Built, Place};
 use super::linear::Linear;
 use super::model::{EmbeddingTable, Holder, LoadedModel};
-use super::modules::{LayerWeights, NormWeights, Projection};
+use super::modules::{LayerWeights, NormWeights, Part, Projection, RecordedBlock};
 use super::order::{self, Construction};
 use crate::job::{Job, Scheme};
 use crate::memory::autograd::{ElementType, Extent, LayerTag, Sym, Tape, Tensor, dims};
@@ -20,10 +20,17 @@ use std::rc::Rc;
 pub(in crate::memory) fn load(tape: &Rc<Tape>, job: &Job, holder: Holder) -> LoadedModel {
     let mut builder = Builder::new(tape, job, holder);
     let (outside, start) = (tape.tag(), tape.events_so_far());
+    let recorded = job.model.recorded.as_ref();
     let embeddings = builder.embeddings(outside);
     let layers = builder.layers(outside);
     let norm = job.model.layers.first().map_or(NormKind::LayerNorm, |run| run.layer.norm);
-    let last = builder.modules(&job.model.final_modules, norm, outside);
+    let mut last = Modules::default();
+    let after =
+        recorded.map(|of| builder.recorded(of, Part::After, (&job.model.final_modules, None), Place::Outside(outside)));
+    match &after {
+        Some(after) => last.norms.extend(after.last_norm()),
+        None => last = builder.modules(&job.model.final_modules, norm, outside),
+    }
     let head = builder.heads(outside);
     if tape.extent != Extent::Whole && holder.term.is_none() && job.sharding.loads_whole_base {
         builder.hold_whole_base();
@@ -53,6 +60,8 @@ pub(in crate::memory) fn load(tape: &Rc<Tape>, job: &Job, holder: Holder) -> Loa
         zero2: None,
         as_loaded: RefCell::default(),
         counts,
+        before: embeddings.recorded,
+        after,
         _held: held,
     }
 }
@@ -70,6 +79,7 @@ struct Embeddings {
     token: Option<Tensor>,
     tables: Vec<EmbeddingTable>,
     others: Modules,
+    recorded: Option<RecordedBlock>,
 }
 
 /// What stands behind them: the language-model head, or a classification head in its place.
@@ -83,7 +93,14 @@ struct Heads {
 impl Builder<'_> {
     fn embeddings(&mut self, outside: LayerTag) -> Embeddings {
         let mut embeddings = Embeddings::default();
-        for module in &self.job.model.embeddings {
+        let modules = &self.job.model.embeddings;
+        if let Some(of) = &self.job.model.recorded {
+            let before = self.recorded(of, Part::Before, (modules, None), Place::Outside(outside));
+            embeddings.token = before.token_embedding(modules);
+            embeddings.recorded = Some(before);
+            return embeddings;
+        }
+        for module in modules {
             let ModuleKind::Embedding { rows, width } = module.kind else {
                 let more = self.modules(std::slice::from_ref(module), NormKind::LayerNorm, outside);
                 embeddings.others.norms.extend(more.norms);
@@ -121,7 +138,8 @@ impl Builder<'_> {
             let index = u32::try_from(layers.len()).unwrap_or(u32::MAX);
             let tag = LayerTag { model: model_number, index, repeat };
             tape.enter_layer(tag);
-            layers.push(Rc::new(self.layer(kind, tag)));
+            let recorded = model.recorded.as_ref().and_then(|of| Some((of, of.block(run)?)));
+            layers.push(Rc::new(self.layer(kind, recorded, tag)));
         }
         tape.enter_layer(outside);
         layers

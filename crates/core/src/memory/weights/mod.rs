@@ -10,8 +10,11 @@ mod load;
 mod model;
 mod modules;
 mod order;
+mod recorded;
 mod shared;
 
 pub(super) use load::load;
 pub(super) use model::{Counts, EmbeddingTable, Holder, LoadedModel};
-pub(super) use modules::{Adapter, BaseWeight, LayerWeights, NormWeights, ParameterAdapter, Projection};
+pub(super) use modules::{
+    Adapter, BaseWeight, LayerWeights, NormWeights, OwnerWeights, ParameterAdapter, Projection, RecordedBlock,
+};

@@ -1,6 +1,6 @@
 //! All weights of a model, and whose they are.
 
-use super::modules::{LayerWeights, NormWeights, Projection};
+use super::modules::{LayerWeights, NormWeights, Projection, RecordedBlock};
 use crate::memory::autograd::Tensor;
 use crate::memory::parameter::{Parameter, Parameters, Trainable};
 use crate::memory::sharding::Modules;
@@ -53,6 +53,9 @@ pub(in crate::memory) struct LoadedModel {
     /// FSDP1's shards in the dtype they were loaded in, until the first forward.
     pub(in crate::memory) as_loaded: RefCell<Vec<Option<Tensor>>>,
     pub(in crate::memory) counts: Counts,
+    /// What runs before and behind the layers, where the class's code is recorded.
+    pub(in crate::memory) before: Option<RecordedBlock>,
+    pub(in crate::memory) after: Option<RecordedBlock>,
     pub(super) _held: Vec<Tensor>,
 }
 

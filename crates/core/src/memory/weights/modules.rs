@@ -1,8 +1,9 @@
 //! What a module's parameters are, once they are on the tape.
 
 use crate::memory::autograd::{ElementType, LayerTag, Sym, Tensor};
-use crate::model::{Layer, NormKind, Role};
+use crate::model::{Block, Layer, NormKind, Recorded, Role};
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// A linear layer.
 #[derive(Debug, Clone)]
@@ -90,6 +91,61 @@ pub(in crate::memory) struct LayerWeights {
     /// Parameters that no operator of the step is modelled for (biases and gates of their own): they are held, and get
     /// gradients and optimizer state when everything trains.
     pub(super) _others: Vec<Tensor>,
+    /// The recorded block that it runs, in the place of all of the above.
+    pub(in crate::memory) recorded: Option<RecordedBlock>,
+}
+
+/// A recorded block with its parameters.
+#[derive(Debug, Clone)]
+pub(in crate::memory) struct RecordedBlock {
+    pub(in crate::memory) of: Arc<Recorded>,
+    pub(in crate::memory) part: Part,
+    /// By module, as the block lists them.
+    pub(in crate::memory) owners: Vec<OwnerWeights>,
+}
+
+/// Which block of a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::memory) enum Part {
+    Before,
+    Layer(usize),
+    After,
+}
+
+/// A bare parameter and the adapter on it.
+pub(in crate::memory) type Bare = (Tensor, Option<ParameterAdapter>);
+
+/// The parameters of one of its modules.
+#[derive(Debug, Clone)]
+pub(in crate::memory) enum OwnerWeights {
+    Linear(Box<Projection>),
+    /// By place, with the adapter on each; `None`: the model has none.
+    Bare(Vec<Option<Bare>>),
+}
+
+impl RecordedBlock {
+    /// Its code.
+    pub(in crate::memory) fn block(&self) -> Option<&Block> {
+        let program = &self.of.program;
+        match self.part {
+            Part::Before => Some(&program.before),
+            Part::Layer(layer) => program.layers.get(layer),
+            Part::After => Some(&program.after),
+        }
+    }
+
+    /// The parameters of module `module` that its own forward reads, adapters' too.
+    pub(in crate::memory) fn parameters(&self, module: usize) -> Vec<&Tensor> {
+        match self.owners.get(module) {
+            Some(OwnerWeights::Bare(own)) => {
+                let adapters = own.iter().flatten().filter_map(|(_, adapter)| adapter.as_ref());
+                let factors = adapters.flat_map(|adapter| [&adapter.a, &adapter.b]);
+                own.iter().flatten().map(|(tensor, _)| tensor).chain(factors).collect()
+            }
+            Some(OwnerWeights::Linear(projection)) => projection.parameters(),
+            None => Vec::new(),
+        }
+    }
 }
 
 /// A norm's weights.

@@ -53,6 +53,7 @@ impl Order<'_> {
             match Term::from(row.label.kind) {
                 Term::AdapterWeights => adapters.push(event),
                 Term::QuantizedWeights | Term::QuantizationConstants => arriving.push(event),
+                Term::Buffers => arriving.push(event),
                 _ if row.element == base => arriving.push(event),
                 _ => {
                     let bytes = rounded(row.shape.elements().saturating_mul(base.bytes()));
@@ -92,6 +93,7 @@ impl Order<'_> {
                     let original = self.loader.temporary(event, bytes.saturating_mul(2));
                     last = Some((Quantized { packed: Some(event), constants: Vec::new() }, original));
                 }
+                Term::Buffers => self.loader.events.push(event),
                 _ if row.element == self.construction.base => self.loader.events.push(event),
                 _ => {
                     let original = self.loader.temporary(event, bytes);

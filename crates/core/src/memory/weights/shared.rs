@@ -3,7 +3,7 @@
 use super::builder::{Builder, Built};
 use super::linear::Linear;
 use super::model::{Counts, EmbeddingTable, Holder, LoadedModel};
-use super::modules::{BaseWeight, LayerWeights, NormWeights, Projection};
+use super::modules::{BaseWeight, LayerWeights, NormWeights, Projection, RecordedBlock};
 use crate::job::Job;
 use crate::memory::autograd::{Sym, Tape, Tensor};
 use std::cell::RefCell;
@@ -24,6 +24,8 @@ impl LoadedModel {
             head_norms: self.head_norms.iter().map(frozen_norm).collect(),
             pooler: self.pooler.as_ref().map(frozen_projection),
             score: self.score.as_ref().map(frozen_projection),
+            before: self.before.as_ref().map(RecordedBlock::frozen),
+            after: self.after.as_ref().map(RecordedBlock::frozen),
             trainable: Vec::new(),
             parameters: self.parameters.clone(),
             zero3: None,
@@ -50,6 +52,8 @@ impl LoadedModel {
             head_norms: self.head_norms.clone(),
             pooler: self.pooler.clone(),
             score: self.score.clone(),
+            before: self.before.clone(),
+            after: self.after.clone(),
             trainable: Vec::new(),
             parameters: self.parameters.clone(),
             zero3: None,
@@ -86,6 +90,7 @@ fn frozen_layer(layer: &LayerWeights) -> LayerWeights {
         router_adapter: None,
         sinks: layer.sinks.as_ref().map(Tensor::detach),
         _others: layer._others.iter().map(Tensor::detach).collect(),
+        recorded: layer.recorded.as_ref().map(RecordedBlock::frozen),
     }
 }
 
@@ -98,7 +103,7 @@ fn frozen_norm(norm: &NormWeights) -> NormWeights {
     }
 }
 
-fn frozen_projection(projection: &Projection) -> Projection {
+pub(super) fn frozen_projection(projection: &Projection) -> Projection {
     Projection {
         weight: match &projection.weight {
             BaseWeight::Plain(weight) => BaseWeight::Plain(weight.detach()),

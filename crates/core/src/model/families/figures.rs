@@ -176,6 +176,7 @@ impl Figures {
             scales_logits: false,
             behaviour: Behaviour::default(),
             is_measured: false,
+            recorded: None,
         }
     }
 

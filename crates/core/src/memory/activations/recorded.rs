@@ -1,0 +1,381 @@
+//! A recorded block: its operators in order, on its own parameters, with what autocast, adapters and sharding do to them.
+
+use super::super::autograd::{ElementType, Label, Made, Setting, Shape, Sym, Tensor, cast, dims};
+use super::super::sizes::Sizes;
+use super::super::term::Term;
+use super::super::weights::{OwnerWeights, RecordedBlock};
+use super::ForwardContext;
+use super::attention::remember;
+use super::eager_attention::eager;
+use super::fused_attention::fused;
+use super::merged_weight::merged;
+use super::scope::Scope;
+use crate::job::AttentionKernel;
+use crate::model::{
+    Action, Attend, Attention, Autocast, Code, Op, Projection as Kind, RESIDUAL, Region, Repeat, Value,
+};
+use std::rc::Rc;
+
+/// Most times that a loop runs: more than any sequence that is trained has pieces.
+const MOST_TIMES: u64 = 1 << 15;
+
+/// What becomes of the token embedding's output, inside its module's hooks or behind them.
+pub(in crate::memory) type OnEmbedding<'a> = &'a dyn Fn(&dyn Fn() -> Option<Tensor>) -> Option<Tensor>;
+
+/// Runs the operators between this layer and the one before, outside its module; what they make waits in the scope.
+pub(in crate::memory) fn run_between(context: &ForwardContext, block: &RecordedBlock, x: &Tensor) {
+    let Some(code) = code(context, block) else { return };
+    if code.pre.is_empty() {
+        return;
+    }
+    let mut runner = Runner::new(context, block, code, Some(x));
+    runner.run(&code.pre, None);
+    let made = (0..).zip(runner.values).skip(code.takes.len());
+    let waiting = made.filter_map(|(number, value)| Some((Scope::waiting(number), value?)));
+    waiting.for_each(|(name, value)| context.scope.borrow_mut().put(&name, value));
+}
+
+/// Runs a block over `x`, which the first lacks; gives back the residual stream. `on_embedding` runs the module of
+/// embeddings, whose number it comes with.
+pub(in crate::memory) fn run_recorded(
+    context: &ForwardContext,
+    block: &RecordedBlock,
+    x: Option<&Tensor>,
+    on_embedding: Option<(usize, OnEmbedding<'_>)>,
+) -> Option<Tensor> {
+    let code = code(context, block)?;
+    let mut runner = Runner::new(context, block, code, x);
+    for number in code.takes.len()..code.values {
+        let waiting = context.scope.borrow_mut().take(&Scope::waiting(number));
+        runner.set(number, waiting);
+    }
+    runner.run(&code.ops, on_embedding);
+    let mut out = None;
+    for (name, value) in &code.gives {
+        let Some(value) = runner.read(*value) else { continue };
+        if name == RESIDUAL {
+            out = Some(value);
+        } else {
+            context.scope.borrow_mut().put(name, value);
+        }
+    }
+    out
+}
+
+fn code<'a>(context: &ForwardContext, block: &'a RecordedBlock) -> Option<&'a Code> {
+    Some(block.block()?.code(context.kernel == AttentionKernel::Eager))
+}
+
+/// What the call of `block` takes as arguments.
+pub(in crate::memory) fn arguments(context: &ForwardContext, block: &RecordedBlock) -> Scope {
+    let takes = code(context, block).map_or(&[][..], |code| code.takes.as_slice());
+    context.scope.borrow().arguments(takes)
+}
+
+/// A block while it runs.
+struct Runner<'a> {
+    context: &'a ForwardContext,
+    block: &'a RecordedBlock,
+    code: &'a Code,
+    sizes: Rc<Sizes>,
+    values: Vec<Option<Tensor>>,
+    /// Of each value that an upcast led to: the dtype before it.
+    origins: Vec<Option<ElementType>>,
+    /// dtype of the residual stream that the block takes.
+    stream: ElementType,
+    /// Bare parameters as their adapters leave them, while the module that reads them runs.
+    merged: Vec<((usize, usize), Tensor)>,
+}
+
+impl<'a> Runner<'a> {
+    fn new(context: &'a ForwardContext, block: &'a RecordedBlock, code: &'a Code, x: Option<&Tensor>) -> Self {
+        let sizes = context.sizes(&block.of);
+        let stream = x.map_or_else(|| context.loaded, Tensor::element);
+        let mut runner = Self {
+            context,
+            block,
+            code,
+            sizes,
+            values: vec![None; code.values],
+            origins: vec![None; code.values],
+            stream,
+            merged: Vec::new(),
+        };
+        for (number, name) in code.takes.iter().enumerate() {
+            let value = if name == RESIDUAL { x.cloned() } else { runner.taken(name) };
+            runner.set(number, value);
+        }
+        runner
+    }
+
+    fn taken(&self, name: &str) -> Option<Tensor> {
+        if let Some(found) = self.context.scope.borrow().get(name) {
+            return Some(found.clone());
+        }
+        let context = self.context;
+        let mask = |slides: bool| {
+            let masks = context.masks.borrow();
+            masks.iter().find(|(window, _)| window.is_some() == slides).map(|(_, mask)| mask.clone())
+        };
+        match name {
+            "input_ids" => {
+                // The batch holds them.
+                let nothing = dims(&[(Sym::One, 0)]);
+                let label = context.label(Term::BatchInputs, "input_ids");
+                let ids = Tensor::new(&context.tape, label, nothing, ElementType::I64);
+                let shape = dims(&[(Sym::B, context.batch), (Sym::S, context.length)]);
+                Some(ids.standing_for(shape, ElementType::I64))
+            }
+            "causal_mask" => mask(false),
+            "sliding_mask" => mask(true),
+            _ => None,
+        }
+    }
+
+    fn set(&mut self, number: usize, value: Option<Tensor>) {
+        if value.is_some() {
+            self.values.get_mut(number).into_iter().for_each(|place| *place = value.clone());
+        }
+    }
+
+    fn read(&mut self, value: Value) -> Option<Tensor> {
+        match value {
+            Value::Numbered(number) => self.values.get(number)?.clone(),
+            Value::Parameter(module, place) => match self.block.owners.get(module)? {
+                OwnerWeights::Linear(projection) => projection.parameters().get(place).copied().cloned(),
+                OwnerWeights::Bare(own) => {
+                    let (tensor, adapter) = own.get(place)?.as_ref()?;
+                    let Some(adapter) = adapter else { return Some(tensor.clone()) };
+                    let key = (module, place);
+                    if let Some((_, known)) = self.merged.iter().find(|(other, _)| *other == key) {
+                        return Some(known.clone());
+                    }
+                    let built = merged(self.context, adapter, tensor);
+                    self.merged.push((key, built.clone()));
+                    Some(built)
+                }
+            },
+        }
+    }
+
+    /// Runs operators in order; those of one module in a row run inside its hooks.
+    fn run(&mut self, ops: &[Op], on_embedding: Option<(usize, OnEmbedding<'_>)>) {
+        let mut rest = ops;
+        while let [first, ..] = rest {
+            let count = match first.module {
+                Some(module) if !matches!(first.action, Action::Linear(_)) => {
+                    rest.iter().take_while(|op| op.module == Some(module)).count()
+                }
+                _ => 1,
+            };
+            let (run, others) = rest.split_at(count.max(1));
+            match (first.module, on_embedding) {
+                (Some(module), Some((table, look_up))) if module == table => self.embed(run, look_up),
+                (Some(module), _) if self.context.zero3.is_some() && !matches!(first.action, Action::Linear(_)) => {
+                    self.scoped(module, run);
+                }
+                _ => run.iter().for_each(|op| self.op(op)),
+            }
+            let next = others.first().and_then(|op| op.module);
+            if first.module.is_some() && next != first.module {
+                self.merged.clear();
+            }
+            rest = others;
+        }
+    }
+
+    /// Runs the module of token embeddings as its caller says.
+    fn embed(&mut self, run: &[Op], look_up: OnEmbedding<'_>) {
+        let Some(last) = run.last().map(|op| op.first) else { return };
+        let this = std::cell::RefCell::new(&mut *self);
+        let out = look_up(&|| {
+            let mut this = this.borrow_mut();
+            run.iter().for_each(|op| this.op(op));
+            this.values.get_mut(last)?.take()
+        });
+        self.set(last, out);
+    }
+
+    /// Runs a module inside ZeRO-3's hooks.
+    fn scoped(&mut self, module: usize, run: &[Op]) {
+        let input = run.first().and_then(|op| {
+            op.inputs.iter().find_map(|value| match value {
+                Value::Numbered(number) => Some((*number, self.values.get(*number)?.clone()?)),
+                Value::Parameter(..) => None,
+            })
+        });
+        let last = run.last().filter(|op| !op.kept.is_empty()).map(|op| op.first);
+        let name =
+            self.block.block().and_then(|block| block.modules.get(module)).map_or("", |owner| owner.name.as_str());
+        let (Some((number, x)), Some(last)) = (input, last) else {
+            run.iter().for_each(|op| self.op(op));
+            return;
+        };
+        let (context, block) = (self.context, self.block);
+        let out = context.module(name, &block.parameters(module), &x, |seen| {
+            self.set(number, Some(seen.clone()));
+            run.iter().for_each(|op| self.op(op));
+            let out = self.values.get_mut(last).and_then(Option::take);
+            out.unwrap_or_else(|| seen.clone())
+        });
+        self.set(last, Some(out));
+    }
+
+    fn op(&mut self, op: &Op) {
+        match &op.action {
+            Action::Linear(shape) => self.linear(op, *shape),
+            Action::Attention(attend) => self.attention(op, attend),
+            Action::Operator(operator) => self.operator(op, operator),
+            Action::Repeat(repeat) => self.repeat(repeat),
+        }
+        for freed in &op.frees {
+            self.values.get_mut(*freed).into_iter().for_each(|value| drop(value.take()));
+            if let Some(name) = self.code.takes.get(*freed).filter(|name| *name != RESIDUAL) {
+                drop(self.context.scope.borrow_mut().take(name));
+            }
+        }
+    }
+
+    fn repeat(&mut self, repeat: &Repeat) {
+        for time in 0..self.sizes.size(repeat.times).min(MOST_TIMES) {
+            if time > 0 {
+                let numbered = |values: &[Option<Tensor>], from: usize| values.get(from).cloned().flatten();
+                let carried: Vec<(usize, usize, Option<Tensor>)> =
+                    repeat.carry.iter().map(|(to, from)| (*to, *from, numbered(&self.values, *from))).collect();
+                for (to, from, value) in carried {
+                    self.values.get_mut(from).into_iter().for_each(|place| drop(place.take()));
+                    self.set(to, value);
+                    let origin = self.origins.get(from).copied().flatten();
+                    self.origins.get_mut(to).into_iter().for_each(|place| *place = origin);
+                }
+            }
+            self.run(&repeat.ops, None);
+        }
+    }
+
+    fn linear(&mut self, op: &Op, shape: usize) {
+        let input = op.inputs.first().and_then(|input| self.read(*input));
+        let (Some(x), Some(module)) = (input, op.module) else { return };
+        let Some(OwnerWeights::Linear(projection)) = self.block.owners.get(module) else { return };
+        let out = projection.run(self.context, &x, term(op.region, true));
+        drop(x);
+        let out = out.reshaped(self.sizes.shape(shape));
+        self.set(op.first, Some(out));
+    }
+
+    fn attention(&mut self, op: &Op, attend: &Attend) {
+        let inputs: Vec<Option<Tensor>> = op.inputs.iter().take(3).map(|input| self.read(*input)).collect();
+        let [Some(q), Some(k), Some(v)] = inputs.as_slice() else { return };
+        let lies = |x: &Tensor, i: usize| {
+            let token_major = attend.token_major.get(i).copied().unwrap_or(true);
+            x.clone().with_head_major(!token_major)
+        };
+        let (q, k, v) = (lies(q, 0), lies(k, 1), lies(v, 2));
+        drop(inputs);
+        let size = |dim: usize| self.sizes.size(dim);
+        let facts = Attention {
+            num_attention_heads: size(attend.heads),
+            num_key_value_heads: size(attend.kv_heads),
+            head_dim: size(attend.width),
+            value_head_dim: size(attend.value_width),
+            projection: Kind::Separate,
+            qk_norm: None,
+            rotary_dim: size(attend.width),
+            alibi: attend.masked,
+            sliding_window: attend.window.map(size).filter(|window| *window > 0),
+            logit_softcapping: false,
+            dropout: 0.0,
+            sinks: false,
+            rotates_halves: false,
+        };
+        let (k, v) = remember(self.context, k, v);
+        let out = if self.context.kernel == AttentionKernel::Eager {
+            eager(self.context, &facts, None, &q, &k, &v).0
+        } else {
+            fused(self.context, &facts, &q, &k, &v)
+        };
+        drop((q, k, v));
+        let out = out.reshaped(self.sizes.shape(attend.shape));
+        self.set(op.first, Some(out));
+    }
+
+    fn operator(&mut self, op: &Op, operator: &super::super::autograd::Operator) {
+        let inputs: Option<Vec<Tensor>> = op.inputs.iter().map(|input| self.read(*input)).collect();
+        let Some(inputs) = inputs else { return };
+        let origin = op.inputs.iter().find_map(|input| match input {
+            Value::Numbered(number) => self.origins.get(*number).copied().flatten(),
+            Value::Parameter(..) => None,
+        });
+        let inputs = self.cast(op, inputs);
+        let is_cast = operator.kernel.is_cast();
+        let upcast_from = match (is_cast, operator.outputs.first().map(|output| output.made), op.inputs.first()) {
+            (true, Some(Made::Of(ElementType::F32)), Some(Value::Numbered(_))) => {
+                let from = inputs.first().map(Tensor::element).filter(|element| element.is_floating());
+                origin.or(from)
+            }
+            (true, ..) => None,
+            (false, ..) => origin,
+        };
+        let wide = op.cast == Autocast::WideResult && *self.context.autocast.borrow();
+        let setting = Setting {
+            tape: &self.context.tape,
+            shapes: &self.sizes.shapes,
+            model: if is_cast { origin.unwrap_or(self.stream) } else { self.stream },
+            wide_results: wide,
+        };
+        let references: Vec<&Tensor> = inputs.iter().collect();
+        let outputs = operator.run(setting, &references, |place| self.label(op, operator, place));
+        drop(references);
+        drop(inputs);
+        for (number, output) in (op.first..).zip(outputs) {
+            self.origins.get_mut(number).into_iter().for_each(|place| *place = upcast_from);
+            self.set(number, Some(output));
+        }
+    }
+
+    /// An operator's tensors as autocast hands them to it.
+    fn cast(&self, op: &Op, inputs: Vec<Tensor>) -> Vec<Tensor> {
+        if !*self.context.autocast.borrow() {
+            return inputs;
+        }
+        let name = || op.module.and_then(|module| Some(self.block.block()?.modules.get(module)?.name.as_str()));
+        let one = |(value, x): (&Value, Tensor)| match (op.cast, value) {
+            _ if !x.element().is_floating() || x.element() == ElementType::F64 => x,
+            (Autocast::Lower, Value::Parameter(..)) => self.context.cast_weight(&x, name().unwrap_or_default()),
+            (Autocast::Lower, Value::Numbered(_)) => self.context.cast_input(&x),
+            (Autocast::Wide, _) => cast(&x, ElementType::F32, self.context.passing()),
+            (Autocast::Passes | Autocast::WideResult, _) => x,
+        };
+        op.inputs.iter().zip(inputs).map(one).collect()
+    }
+
+    fn label(&self, op: &Op, operator: &super::super::autograd::Operator, place: usize) -> Label {
+        let kept = op.kept.get(place).copied().unwrap_or(true);
+        if !kept {
+            return self.context.passing();
+        }
+        let name = op.module.and_then(|module| Some(self.block.block()?.modules.get(module)?.name.as_str()));
+        let shape: Shape = operator.outputs.get(place).map_or(Shape::SCALAR, |output| self.sizes.shape(output.shape));
+        let term = match op.region {
+            Region::Norm if operator.kernel.is_cast() => Term::NormInputs,
+            Region::Norm if shape.width() == 1 => Term::NormStatistics,
+            region => term(region, false),
+        };
+        self.context.label(term, name.unwrap_or_default())
+    }
+}
+
+/// What tensors of a part of a layer count as.
+fn term(region: Region, projected: bool) -> Term {
+    match region {
+        Region::Residual | Region::Embedding => Term::ResidualStream,
+        Region::Norm if projected => Term::NormOutputs,
+        Region::Norm => Term::NormalizedValues,
+        Region::Attention => Term::QueryKeyValue,
+        Region::AttentionOutput => Term::AttentionOutput,
+        Region::FeedForward => Term::FeedForwardActivations,
+        Region::Router => Term::RouterActivations,
+        Region::Experts => Term::ExpertActivations,
+        Region::Other => Term::FeedForwardActivations,
+    }
+}

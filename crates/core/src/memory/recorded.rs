@@ -1,0 +1,46 @@
+//! The forward of a model whose class was recorded: what runs before its layers and behind them.
+
+use super::activations::{ForwardContext, run_recorded};
+use super::autograd::{Tensor, custom};
+use super::embeddings::requires_input_grads;
+use super::term::Term;
+use super::weights::LoadedModel;
+use crate::job::Job;
+use crate::model::Role;
+use std::rc::Rc;
+
+/// The first layer's input.
+pub(super) fn run_before(context: &Rc<ForwardContext>, job: &Job, weights: &LoadedModel) -> Option<Tensor> {
+    let (tape, before) = (&context.tape, weights.before.as_ref()?);
+    let table = weights.token_embedding.as_ref()?;
+    let name =
+        job.model.embeddings.iter().find(|module| module.role == Role::TokenEmbedding).map(|module| &module.name)?;
+    let module = before.block()?.modules.iter().position(|owner| owner.name == *name)?;
+    let wants_gradient = requires_input_grads(&job.plan) && tape.grad_enabled();
+    let want_gradient = |rows: Tensor| {
+        let label = tape.label(Term::ActivationGradients, "inputs_embeds");
+        if wants_gradient && !rows.requires_grad() { rows.into_leaf(Some(label)) } else { rows }
+    };
+    let on_embedding = |run: &dyn Fn() -> Option<Tensor>| {
+        let missing = || custom(tape, &[], |_| table.detach(), |_| [].into());
+        let look_up = || {
+            context.embedding_module("embed_tokens", table, || {
+                let rows = run().unwrap_or_else(missing);
+                // DeepSpeed's hooks come behind the one that wants a gradient: backward fetches the table again.
+                if context.zero3.is_some() { want_gradient(rows) } else { rows }
+            })
+        };
+        Some(want_gradient(match &context.groups {
+            Some(groups) => groups.run_embedding(look_up),
+            None => look_up(),
+        }))
+    };
+    run_recorded(context, before, None, Some((module, &on_embedding)))
+}
+
+/// What the head reads.
+pub(super) fn run_after(context: &Rc<ForwardContext>, weights: &LoadedModel, x: &Tensor) -> Option<Tensor> {
+    let out = run_recorded(context, weights.after.as_ref()?, Some(x), None);
+    context.scope.take();
+    out
+}

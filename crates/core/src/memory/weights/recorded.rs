@@ -1,0 +1,141 @@
+//! The parameters of a recorded block onto the tape, module by module.
+
+use super::builder::{Builder, Place};
+use super::modules::{Bare, NormWeights, OwnerWeights, Part, RecordedBlock};
+use crate::memory::autograd::{ElementType, Tensor};
+use crate::memory::sizes::Sizes;
+use crate::memory::term::Term;
+use crate::model::{Held, Layer, Module, ModuleKind, NormKind, Owner, Recorded, Region, Role};
+use std::sync::Arc;
+
+impl Builder<'_> {
+    /// A block of `of`; `modules`: what the model lists of it.
+    pub(super) fn recorded(
+        &mut self,
+        of: &Arc<Recorded>,
+        part: Part,
+        (modules, layer): (&[Module], Option<&Layer>),
+        place: Place,
+    ) -> RecordedBlock {
+        let mut block = RecordedBlock { of: Arc::clone(of), part, owners: Vec::new() };
+        // What a parameter takes hangs on no batch.
+        let sizes = Sizes::of(of, 1, 1);
+        let owners = match part {
+            Part::Before => of.program.before.modules.as_slice(),
+            Part::Layer(layer) => of.program.layers.get(layer).map_or(&[][..], |block| block.modules.as_slice()),
+            Part::After => of.program.after.modules.as_slice(),
+        };
+        for owner in owners {
+            let module = modules.iter().find(|module| module.name == owner.name);
+            let owned = self.owner(owner, module, (of, &sizes, layer), place);
+            block.owners.push(owned);
+        }
+        block
+    }
+
+    fn owner(
+        &mut self,
+        owner: &Owner,
+        module: Option<&Module>,
+        (of, sizes, layer): (&Recorded, &Sizes, Option<&Layer>),
+        place: Place,
+    ) -> OwnerWeights {
+        let tag = place.tag();
+        let term = term_of(owner.region, module);
+        let linear = module.filter(|module| matches!(module.kind, ModuleKind::Linear { .. }));
+        if let Some(projection) = linear.and_then(|module| self.projection(module, term, place)) {
+            return OwnerWeights::Linear(Box::new(projection));
+        }
+        let is_bare = module.is_some_and(|module| matches!(module.kind, ModuleKind::Tensors { .. }));
+        let mut own: Vec<Option<(Tensor, bool)>> = Vec::new();
+        for parameter in &owner.parameters {
+            if !of.has(parameter) {
+                own.push(None);
+                continue;
+            }
+            let name = if is_bare { &parameter.name } else { &owner.name };
+            let shape = sizes.shape(parameter.shape);
+            if parameter.is_buffer {
+                let element = match parameter.held {
+                    Held::In(element) => element,
+                    Held::Model => self.element(),
+                };
+                let label = self.weight_label(Term::Buffers, &owner.name);
+                own.push(Some((Tensor::new(self.tape, label, shape, element), false)));
+                continue;
+            }
+            let element = match parameter.held {
+                Held::In(element) if element != ElementType::Half => element,
+                _ => self.element_of(term, &owner.name),
+            };
+            let tensor = self.held_parameter((term, element), name, shape, tag);
+            let is_frozen = parameter.is_frozen;
+            let tensor =
+                if is_frozen { self.remember(tensor, name, tag) } else { self.trained_parameter(tensor, name, tag) };
+            own.push(Some((tensor, true)));
+        }
+        if module.is_some_and(|module| module.role == Role::TokenEmbedding) {
+            self.built.parameters.iter_mut().rev().take(1).for_each(|table| table.token_embedding = true);
+        }
+        let adapters = match (layer, module) {
+            (Some(layer), Some(module)) => self.parameter_adapters(layer, module, tag),
+            _ => Vec::new(),
+        };
+        let mut adapters = adapters.into_iter();
+        let mut with_adapter = |(tensor, is_parameter): (Tensor, bool)| {
+            (tensor, if is_parameter { adapters.next().flatten() } else { None })
+        };
+        OwnerWeights::Bare(own.into_iter().map(|one| one.map(&mut with_adapter)).collect())
+    }
+}
+
+/// What a module's parameters count as.
+fn term_of(region: Region, module: Option<&Module>) -> Term {
+    match region {
+        Region::Norm => Term::NormWeights,
+        Region::Embedding => Term::EmbeddingWeights,
+        Region::FeedForward => Term::FeedForwardWeights,
+        Region::Experts | Region::Router => Term::ExpertWeights,
+        Region::Attention | Region::AttentionOutput | Region::Residual => Term::AttentionWeights,
+        Region::Other => match module.map(|module| module.role) {
+            Some(Role::TokenEmbedding) => Term::EmbeddingWeights,
+            _ => Term::AttentionWeights,
+        },
+    }
+}
+
+impl RecordedBlock {
+    /// Its table of token embeddings.
+    pub(super) fn token_embedding(&self, modules: &[Module]) -> Option<Tensor> {
+        let name = &modules.iter().find(|module| module.role == Role::TokenEmbedding)?.name;
+        let at = self.block()?.modules.iter().position(|owner| owner.name == *name)?;
+        match self.owners.get(at)? {
+            OwnerWeights::Bare(own) => own.first()?.as_ref().map(|(table, _)| table.clone()),
+            OwnerWeights::Linear(_) => None,
+        }
+    }
+
+    /// Its last norm, as sharding looks for it.
+    pub(super) fn last_norm(&self) -> Option<NormWeights> {
+        let modules = &self.block()?.modules;
+        let at = modules.iter().rposition(|owner| owner.region == Region::Norm)?;
+        let OwnerWeights::Bare(own) = self.owners.get(at)? else { return None };
+        let mut tensors = own.iter().flatten().map(|(tensor, _)| tensor.clone());
+        let name = modules.get(at)?.name.clone();
+        Some(NormWeights { name, kind: NormKind::RmsNorm, weight: tensors.next(), bias: tensors.next() })
+    }
+
+    /// The same frozen and without adapters.
+    pub(super) fn frozen(&self) -> Self {
+        let owner = |owner: &OwnerWeights| match owner {
+            OwnerWeights::Linear(projection) => {
+                OwnerWeights::Linear(Box::new(super::shared::frozen_projection(projection)))
+            }
+            OwnerWeights::Bare(own) => {
+                let frozen = |(tensor, _): &Bare| (tensor.detach(), None);
+                OwnerWeights::Bare(own.iter().map(|one| one.as_ref().map(frozen)).collect())
+            }
+        };
+        Self { owners: self.owners.iter().map(owner).collect(), ..self.clone() }
+    }
+}

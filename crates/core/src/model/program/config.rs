@@ -1,0 +1,211 @@
+//! A program's names and kinds of layers, as a `config.json` says them.
+
+use serde_json::{Map, Value as Json};
+
+use super::expression::Expression;
+use super::{Feature, FeatureOf, Program};
+use crate::model::config::{Assumptions, ConfigError};
+
+/// Keys that say how many layers there are.
+const LAYERS: &[&str] = &["num_hidden_layers", "n_layer", "num_layers", "n_layers"];
+/// Most layers.
+const MOST_LAYERS: f64 = 8_192.0;
+
+type Found<T> = Result<T, Box<ConfigError>>;
+
+/// A config as its program reads it.
+pub(super) struct Figures<'a> {
+    program: &'a Program,
+    fields: &'a Map<String, Json>,
+    assumed: &'a Assumptions,
+}
+
+impl<'a> Figures<'a> {
+    pub(super) fn new(program: &'a Program, fields: &'a Map<String, Json>, assumed: &'a Assumptions) -> Self {
+        Self { program, fields, assumed }
+    }
+
+    /// What the config says under `key` or `parent.key`; null counts as nothing.
+    fn given(&self, key: &str) -> Option<&'a Json> {
+        within(self.fields, key)
+    }
+
+    /// The same with what the class takes it to be.
+    fn any(&self, key: &str) -> Option<&'a Json> {
+        self.given(key).or_else(|| {
+            let default = within(&self.program.defaults, key)?;
+            if !default.is_array() && !default.is_object() {
+                self.assumed.note(key, default.as_str().map_or_else(|| default.to_string(), str::to_owned));
+            }
+            Some(default)
+        })
+    }
+
+    /// A number that may be missing.
+    pub(super) fn optional(&self, key: &str) -> Found<Option<f64>> {
+        self.number_in(key, 0)
+    }
+
+    fn number_in(&self, key: &str, depth: usize) -> Found<Option<f64>> {
+        const DEEPEST: usize = 8;
+        let derived = self.program.derived.iter().find(|(name, _)| name == key).filter(|_| depth < DEEPEST);
+        if let (None, Some((_, expression))) = (self.given(key), derived)
+            && let Some(value) = self.expression(expression, Some(key), depth + 1)?
+        {
+            return Ok(Some(value));
+        }
+        self.any(key).map(|value| number(key, value)).transpose()
+    }
+
+    /// What an expression comes to, but for the name `except`.
+    fn expression(&self, expression: &Expression, except: Option<&str>, depth: usize) -> Found<Option<f64>> {
+        let mut values = Vec::with_capacity(self.program.names.list().len());
+        for (i, name) in self.program.names.list().iter().enumerate() {
+            let is_read = expression.names(i) && Some(name.as_str()) != except;
+            values.push(if is_read { self.number_in(name, depth)? } else { None });
+        }
+        Ok(expression.value(&values))
+    }
+
+    /// Whether the config is of the kind that the program is for.
+    pub(super) fn holds(&self) -> bool {
+        self.program.when.iter().all(|condition| {
+            let found = self.any(&condition.key);
+            let is = condition.is.as_ref().is_none_or(|is| match (found, is) {
+                (None, Json::Null | Json::Bool(false)) => true,
+                (found, is) => found == Some(is),
+            });
+            let above = condition.above.is_none_or(|least| found.and_then(Json::as_f64).is_some_and(|n| n > least));
+            is && above
+        })
+    }
+
+    /// True or false.
+    pub(super) fn flag(&self, key: &str) -> bool {
+        self.any(key).and_then(Json::as_bool).unwrap_or(false)
+    }
+
+    /// Values of all the program's names that need one.
+    pub(super) fn values(&self) -> Found<Vec<Option<f64>>> {
+        let names = self.program.names.list();
+        let mut values = Vec::with_capacity(names.len());
+        for (i, name) in names.iter().enumerate() {
+            let is_used = i > super::LENGTH && self.program.dims.iter().any(|dim| dim.size.names(i));
+            values.push(match is_used {
+                false => None,
+                true => {
+                    let missing =
+                        || ConfigError::new(name, "missing; without it the model's shapes are unknown: add it");
+                    Some(self.optional(name)?.ok_or_else(missing)?)
+                }
+            });
+        }
+        Ok(values)
+    }
+
+    /// How many layers there are.
+    pub(super) fn layers(&self) -> Found<usize> {
+        for key in LAYERS {
+            if let Some(count) = self.optional(key)? {
+                let whole = Some(count).filter(|count| (1.0..=MOST_LAYERS).contains(count) && count.fract() == 0.0);
+                let why = || ConfigError::new(*key, format!("must be a whole number from 1 to {MOST_LAYERS}"));
+                return whole.map(|count| count as usize).ok_or_else(why);
+            }
+        }
+        Err(ConfigError::new("num_hidden_layers", "missing; without it the model's shapes are unknown: add it"))
+    }
+
+    /// The recorded block of each layer.
+    pub(super) fn blocks(&self) -> Found<Vec<usize>> {
+        (0..self.layers()?).map(|layer| self.block(layer)).collect()
+    }
+
+    fn block(&self, layer: usize) -> Found<usize> {
+        let values = self.program.features.iter().map(|feature| self.feature(feature, layer));
+        let kind = values.collect::<Found<Vec<String>>>()?.join("|");
+        self.program.kinds.get(&kind).copied().ok_or_else(|| {
+            let key = self.program.features.first().map_or("model_type", |feature| feature.key.as_str());
+            let known: Vec<&str> = self.program.kinds.keys().map(String::as_str).collect();
+            let why = format!(
+                "layer {layer} is of kind \"{kind}\", which was not recorded; recorded are {}",
+                known.join(", ")
+            );
+            ConfigError::new(key, why)
+        })
+    }
+
+    fn feature(&self, feature: &Feature, layer: usize) -> Found<String> {
+        if let (None, Some(other)) = (self.given(&feature.key), &feature.otherwise) {
+            return self.feature(other, layer);
+        }
+        let value = self.value_of(feature, layer)?;
+        Ok(feature.named.get(&value).cloned().unwrap_or(value))
+    }
+
+    fn value_of(&self, feature: &Feature, layer: usize) -> Found<String> {
+        let key = feature.key.as_str();
+        let wrong = |why: &str| ConfigError::new(key, why);
+        let missing = || wrong("missing; it says which layers are of which kind: add it");
+        let list = || match self.any(key) {
+            Some(Json::Array(list)) => Ok(list),
+            Some(_) => Err(wrong("must be a list")),
+            None => Err(missing()),
+        };
+        let at = |layer: usize| {
+            let value = list()?.get(layer).ok_or_else(|| wrong("has fewer entries than the model has layers"))?;
+            Ok::<String, Box<ConfigError>>(value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+        };
+        let below = || match &feature.below {
+            Some(bound) => self.expression(bound, None, 0)?.ok_or_else(missing),
+            None => Err(missing()),
+        };
+        Ok(match feature.of {
+            FeatureOf::List => at(layer)?,
+            FeatureOf::In => list()?.iter().any(|value| value.as_u64() == Some(layer as u64)).to_string(),
+            FeatureOf::Below => ((layer as f64) < below()?).to_string(),
+            FeatureOf::Last => {
+                let (own, end) = (at(layer)?, below()?.clamp(0.0, MOST_LAYERS) as usize);
+                let mut is_last = layer < end;
+                for later in layer + 1..end {
+                    is_last &= at(later)? != own;
+                }
+                is_last.to_string()
+            }
+            FeatureOf::Every(offset) => {
+                let step = self.optional(key)?.ok_or_else(missing)?;
+                let at = layer as f64 + offset as f64;
+                (step > 0.0 && (at / step).fract() == 0.0).to_string()
+            }
+            FeatureOf::Chars => {
+                let text = self.any(key).and_then(Json::as_str).ok_or_else(|| wrong("must be a text"))?;
+                let letter = text.chars().nth(layer);
+                letter.ok_or_else(|| wrong("has fewer characters than the model has layers"))?.to_string()
+            }
+        })
+    }
+}
+
+/// What an object has under `key` or `parent.key`; null counts as nothing.
+fn within<'a>(fields: &'a Map<String, Json>, key: &str) -> Option<&'a Json> {
+    let found = match (fields.get(key), key.split_once('.')) {
+        (None, Some((parent, rest))) => fields.get(parent)?.as_object().and_then(|inner| within(inner, rest)),
+        (found, _) => found,
+    };
+    found.filter(|value| !value.is_null())
+}
+
+/// A number, true or false, or a list of equal numbers.
+fn number(key: &str, value: &Json) -> Found<f64> {
+    const LARGEST: f64 = 1e15;
+    let found = match value {
+        Json::Bool(flag) => Some(f64::from(u8::from(*flag))),
+        Json::Array(list) => match list.as_slice() {
+            [first, rest @ ..] if rest.iter().all(|other| other == first) => first.as_f64(),
+            _ => None,
+        },
+        other => other.as_f64(),
+    };
+    found
+        .filter(|number| number.abs() <= LARGEST)
+        .ok_or_else(|| ConfigError::new(key, "must be a number of at most 15 digits"))
+}

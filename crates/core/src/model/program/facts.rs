@@ -1,0 +1,185 @@
+//! What is known of a recorded block as the rest of Headroom asks for it: modules with their roles, heads, experts. Memory
+//! goes by the operators; these serve names, adapters' targets, times and generation.
+
+use super::config::Figures;
+use super::{Action, Code, Owner, Recorded};
+use crate::model::config::ConfigError;
+use crate::model::structure::{
+    Activation, Attention, Experts, ExpertsForm, FeedForward, Mlp, Module, ModuleKind, Projection, Role,
+};
+
+/// Keys that say how many experts a token visits.
+const VISITED: &[&str] =
+    &["num_experts_per_tok", "num_experts_per_token", "moe_k", "moe_topk", "top_k_experts", "top_k"];
+
+/// Sizes that are the same for every batch.
+pub(super) struct Facts<'a> {
+    recorded: &'a Recorded,
+    dims: Vec<u64>,
+    /// Width of the residual stream.
+    pub(super) hidden: Option<u64>,
+    visited: u64,
+}
+
+impl<'a> Facts<'a> {
+    pub(super) fn new(recorded: &'a Recorded, figures: &Figures<'_>) -> Result<Self, Box<ConfigError>> {
+        let dims = recorded.dimensions(1, 1).into_iter().map(|(_, size)| size).collect();
+        let mut visited = None;
+        for key in VISITED {
+            visited = visited.or(figures.optional(key)?);
+        }
+        let hidden = figures.optional("hidden_size")?.or(figures.optional("n_embd")?).or(figures.optional("d_model")?);
+        let hidden = hidden.filter(|hidden| *hidden >= 1.0).map(|hidden| hidden as u64);
+        Ok(Self { recorded, dims, hidden, visited: visited.unwrap_or(1.0).max(1.0) as u64 })
+    }
+
+    fn dim(&self, dim: usize) -> u64 {
+        self.dims.get(dim).copied().unwrap_or(0)
+    }
+
+    fn shape(&self, shape: usize) -> Vec<u64> {
+        let dims = self.recorded.shapes().get(shape);
+        dims.into_iter().flatten().map(|dim| self.dim(*dim)).collect()
+    }
+}
+
+/// Modules with their exact shapes, without buffers.
+pub(super) fn modules(facts: &Facts<'_>, owners: &[Owner]) -> Vec<Module> {
+    owners.iter().filter_map(|owner| module(facts, owner)).collect()
+}
+
+/// A module's parameters by what they are; `None` where it has buffers alone.
+fn module(facts: &Facts<'_>, owner: &Owner) -> Option<Module> {
+    let own = owner.parameters.iter().filter(|one| !one.is_buffer && facts.recorded.has(one));
+    let shapes: Vec<(String, Vec<u64>)> =
+        own.map(|parameter| (parameter.name.clone(), facts.shape(parameter.shape))).collect();
+    let first = shapes.first()?;
+    let bias = shapes.get(1).is_some_and(|(name, _)| name == "bias");
+    let kind = match (owner.class.as_str(), first.1.as_slice(), shapes.len()) {
+        ("Linear", [d_out, d_in], _) => ModuleKind::Linear { d_in: *d_in, d_out: *d_out, bias, conv1d: false },
+        ("Conv1D", [d_in, d_out], _) => ModuleKind::Linear { d_in: *d_in, d_out: *d_out, bias, conv1d: true },
+        (class, [rows, width], 1) if class.contains("Embedding") => {
+            ModuleKind::Embedding { rows: *rows, width: *width }
+        }
+        (class, [width], count) if class.contains("Norm") && count == 1 + usize::from(bias) && is_plain(owner) => {
+            ModuleKind::Norm { width: *width, weight: true, bias }
+        }
+        _ => ModuleKind::Tensors { shapes },
+    };
+    let role = role(owner, &kind);
+    Some(Module { name: owner.name.clone(), role, kind })
+}
+
+/// Whether every parameter is in the model's dtype.
+fn is_plain(owner: &Owner) -> bool {
+    owner.parameters.iter().all(|parameter| parameter.is_buffer || parameter.held == super::Held::Model)
+}
+
+/// What a module does, by its name and class.
+fn role(owner: &Owner, kind: &ModuleKind) -> Role {
+    let last = owner.name.rsplit('.').next().unwrap_or_default();
+    let is_shared = owner.name.contains("shared");
+    match kind {
+        ModuleKind::Linear { .. } => match (last, is_shared) {
+            ("gate_proj", true) => Role::SharedGateProjection,
+            ("up_proj", true) => Role::SharedUp,
+            ("down_proj", true) => Role::SharedDown,
+            ("shared_expert_gate", _) => Role::SharedExpertGate,
+            ("q_proj" | "q_b_proj", _) => Role::Query,
+            ("q_a_proj", _) => Role::QueryDown,
+            ("k_proj", _) => Role::Key,
+            ("v_proj", _) => Role::Value,
+            ("kv_a_proj_with_mqa", _) => Role::KeyValueDown,
+            ("kv_b_proj", _) => Role::KeyValueUp,
+            ("qkv_proj" | "query_key_value" | "c_attn" | "qkv", _) => Role::QueryKeyValue,
+            ("o_proj" | "out_proj", _) => Role::Output,
+            ("gate_proj" | "w1", _) => Role::Gate,
+            ("up_proj" | "w3" | "fc1" | "c_fc", _) => Role::Up,
+            ("gate_up_proj", _) => Role::GateUp,
+            ("down_proj" | "w2" | "fc2", _) => Role::Down,
+            ("router" | "gate", _) => Role::Router,
+            _ => Role::Other,
+        },
+        ModuleKind::Norm { .. } => match last {
+            "input_layernorm" => Role::InputNorm,
+            "q_norm" | "q_layernorm" | "query_layernorm" => Role::QueryNorm,
+            "k_norm" | "k_layernorm" | "key_layernorm" => Role::KeyNorm,
+            "post_attention_layernorm" => Role::FeedForwardNorm,
+            _ => Role::Other,
+        },
+        ModuleKind::Tensors { shapes } => match shapes.first() {
+            Some((_, shape)) if shape.len() == 3 && owner.region == super::Region::Experts => Role::RoutedExperts,
+            Some((_, shape)) if shape.len() == 2 && owner.region == super::Region::Router => Role::Router,
+            _ => Role::Other,
+        },
+        ModuleKind::Embedding { .. } => Role::Other,
+    }
+}
+
+/// Attention as the block's operator has it; of none where it has no such operator.
+pub(super) fn attention(facts: &Facts<'_>, code: &Code) -> Attention {
+    let attend = code.all().into_iter().find_map(|op| match &op.action {
+        Action::Attention(attend) => Some(&**attend),
+        _ => None,
+    });
+    let size = |of: fn(&super::Attend) -> usize| attend.map_or(0, |attend| facts.dim(of(attend)));
+    let head_dim = size(|attend| attend.width);
+    Attention {
+        num_attention_heads: size(|attend| attend.heads),
+        num_key_value_heads: size(|attend| attend.kv_heads),
+        head_dim,
+        value_head_dim: size(|attend| attend.value_width),
+        projection: Projection::Separate,
+        qk_norm: None,
+        rotary_dim: head_dim,
+        alibi: false,
+        sliding_window: attend
+            .and_then(|attend| attend.window)
+            .map(|window| facts.dim(window))
+            .filter(|size| *size > 0),
+        logit_softcapping: false,
+        dropout: 0.0,
+        sinks: false,
+        rotates_halves: false,
+    }
+}
+
+/// The feed-forward part as its modules have it.
+pub(super) fn feed_forward(facts: &Facts<'_>, modules: &[Module]) -> FeedForward {
+    let find = |role| modules.iter().find(|module| module.role == role);
+    let width = |role| match find(role).map(|module| &module.kind) {
+        Some(ModuleKind::Linear { d_out, .. }) => Some(*d_out),
+        _ => None,
+    };
+    let activation = Activation::Fused;
+    if let Some(ModuleKind::Tensors { shapes }) = find(Role::RoutedExperts).map(|module| &module.kind)
+        && let Some((name, sizes)) = shapes.first()
+        && let [num_experts, rows, columns] = *sizes.as_slice()
+    {
+        let both = if facts.hidden == Some(rows) { columns } else { rows };
+        let gated = name.contains("gate");
+        let intermediate_size = if gated { both / 2 } else { both };
+        let expert = Mlp { intermediate_size, gated, fused_gate_up: false, activation };
+        let shared = width(Role::SharedUp).map(|intermediate_size| Mlp {
+            intermediate_size,
+            gated: find(Role::SharedGateProjection).is_some(),
+            fused_gate_up: false,
+            activation,
+        });
+        return FeedForward::Experts(Experts {
+            num_experts,
+            num_experts_per_tok: facts.visited.min(num_experts.max(1)),
+            expert,
+            shared,
+            shared_gate: find(Role::SharedExpertGate).is_some(),
+            form: ExpertsForm::SoftmaxFirst,
+        });
+    }
+    let fused = width(Role::GateUp).map(|both| both / 2);
+    FeedForward::Dense(Mlp {
+        intermediate_size: fused.or(width(Role::Up)).unwrap_or(0),
+        gated: fused.is_some() || find(Role::Gate).is_some(),
+        fused_gate_up: fused.is_some(),
+        activation,
+    })
+}

@@ -1,0 +1,146 @@
+//! Programs as they are written: JSON in types, nothing checked yet (python/headroom/PROGRAMS.md).
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+#[derive(Deserialize)]
+pub(super) struct Program {
+    pub(super) format: u64,
+    pub(super) model_type: String,
+    #[serde(default)]
+    pub(super) class: String,
+    #[serde(default)]
+    pub(super) versions: BTreeMap<String, String>,
+    #[serde(default)]
+    pub(super) when: Vec<Condition>,
+    #[serde(default)]
+    pub(super) config: Map<String, Value>,
+    #[serde(default)]
+    pub(super) derived: BTreeMap<String, String>,
+    pub(super) dims: Vec<String>,
+    pub(super) shapes: Vec<Vec<usize>>,
+    #[serde(default)]
+    pub(super) features: Vec<Feature>,
+    pub(super) kinds: BTreeMap<String, usize>,
+    pub(super) layers: Vec<Block>,
+    pub(super) before: Block,
+    pub(super) after: Block,
+    pub(super) head: Head,
+    pub(super) backwards: Vec<Template>,
+}
+
+/// A file: a program, or several for configs of different kinds.
+#[derive(Deserialize)]
+#[serde(transparent)]
+pub(super) struct File(pub(super) Vec<Program>);
+
+#[derive(Deserialize)]
+pub(super) struct Condition {
+    pub(super) key: String,
+    pub(super) is: Option<Value>,
+    pub(super) above: Option<f64>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Head {
+    pub(super) name: String,
+    #[serde(default)]
+    pub(super) bias: bool,
+    #[serde(default)]
+    pub(super) softcaps: bool,
+    #[serde(default)]
+    pub(super) scales: bool,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Feature {
+    pub(super) list: Option<String>,
+    #[serde(rename = "in")]
+    pub(super) within: Option<String>,
+    pub(super) below: Option<String>,
+    pub(super) last: Option<String>,
+    pub(super) every: Option<String>,
+    #[serde(default)]
+    pub(super) offset: i64,
+    pub(super) chars: Option<String>,
+    #[serde(default)]
+    pub(super) names: BTreeMap<String, String>,
+    #[serde(rename = "else")]
+    pub(super) otherwise: Option<Box<Feature>>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Block {
+    #[serde(default)]
+    pub(super) modules: Vec<(String, String, Vec<Vec<Value>>)>,
+    #[serde(default)]
+    pub(super) takes: Vec<String>,
+    #[serde(default)]
+    pub(super) gives: BTreeMap<String, i64>,
+    #[serde(default)]
+    pub(super) pre: Vec<Operator>,
+    pub(super) ops: Vec<Operator>,
+    pub(super) eager: Option<Box<Variant>>,
+}
+
+/// A block's other form, on the same modules.
+#[derive(Deserialize)]
+pub(super) struct Variant {
+    #[serde(default)]
+    pub(super) takes: Vec<String>,
+    #[serde(default)]
+    pub(super) gives: BTreeMap<String, i64>,
+    #[serde(default)]
+    pub(super) pre: Vec<Operator>,
+    pub(super) ops: Vec<Operator>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Operator {
+    pub(super) f: String,
+    pub(super) m: Option<usize>,
+    #[serde(default)]
+    pub(super) i: Vec<i64>,
+    #[serde(default)]
+    pub(super) o: Vec<Vec<Value>>,
+    pub(super) n: Option<(Vec<Option<usize>>, Vec<String>, usize)>,
+    #[serde(default)]
+    pub(super) d: Vec<i64>,
+    pub(super) a: Option<Attention>,
+    /// Of a loop: how often, what an iteration takes from the one before, and what runs.
+    pub(super) times: Option<usize>,
+    #[serde(default)]
+    pub(super) carry: Vec<(i64, i64)>,
+    #[serde(default)]
+    pub(super) ops: Vec<Operator>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Attention {
+    pub(super) heads: usize,
+    pub(super) kv_heads: usize,
+    pub(super) width: usize,
+    pub(super) value_width: usize,
+    pub(super) window: Option<Value>,
+    #[serde(default = "yes")]
+    pub(super) causal: bool,
+    #[serde(default)]
+    pub(super) masked: bool,
+    #[serde(default)]
+    pub(super) token_major: Vec<bool>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+#[derive(Deserialize)]
+pub(super) struct Template {
+    pub(super) t: Vec<Step>,
+    pub(super) r: Vec<Value>,
+}
+
+/// Name, tensors, outputs, what is given back.
+pub(super) type Step = (String, Vec<String>, Vec<Vec<Value>>, Vec<String>);

@@ -1,0 +1,137 @@
+//! The programs that a plan may use.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::Value as Json;
+
+use super::Program;
+use crate::model::families;
+
+/// Programs by `model_type`: those that were read, and names of those that could be. Cheap to clone; equal are those of one
+/// making. No link or file of a plan has them.
+#[derive(Clone, Default)]
+pub struct Programs(Arc<Library>);
+
+#[derive(Default)]
+struct Library {
+    read: BTreeMap<String, Variants>,
+    listed: BTreeSet<String>,
+    before_families: bool,
+    source: Option<Source>,
+    /// What came from there.
+    asked: Mutex<BTreeMap<String, Option<Variants>>>,
+}
+
+/// The programs of one `model_type`, each for configs of another kind.
+type Variants = Arc<[Arc<Program>]>;
+
+fn variants(file: Vec<Program>) -> Variants {
+    file.into_iter().map(Arc::new).collect()
+}
+
+/// The text of the program called so.
+type Source = fn(&str) -> Option<String>;
+
+impl Library {
+    /// The same, not asked for anything yet.
+    fn copy(&self) -> Self {
+        let Self { read, listed, before_families, source, .. } = self;
+        Self {
+            read: read.clone(),
+            listed: listed.clone(),
+            before_families: *before_families,
+            source: *source,
+            asked: Mutex::default(),
+        }
+    }
+
+    fn find(&self, model_type: &str) -> Option<Variants> {
+        if let Some(read) = self.read.get(model_type) {
+            return Some(Arc::clone(read));
+        }
+        let source = self.source.filter(|_| self.listed.contains(model_type))?;
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        let read = || Some(variants(Program::from_json(&source(model_type)?).ok()?));
+        asked.entry(model_type.to_owned()).or_insert_with(read).clone()
+    }
+}
+
+impl fmt::Debug for Programs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.0.read.keys()).finish()
+    }
+}
+
+impl PartialEq for Programs {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || (self.is_empty() && other.is_empty())
+    }
+}
+
+impl Programs {
+    /// Those called `names`, whose texts `source` has: each is read when a model first needs it.
+    pub fn from_source(names: impl IntoIterator<Item = String>, source: fn(&str) -> Option<String>) -> Self {
+        let listed = names.into_iter().collect();
+        Self(Arc::new(Library { listed, source: Some(source), ..Library::default() }))
+    }
+
+    /// Whether nothing can be read by them.
+    fn is_empty(&self) -> bool {
+        self.0.read.is_empty() && (self.0.source.is_none() || self.0.listed.is_empty())
+    }
+
+    /// The same with those of one more file.
+    #[must_use]
+    pub fn with(&self, file: Vec<Program>) -> Self {
+        let mut library = self.0.copy();
+        if let Some(first) = file.first() {
+            library.read.insert(first.model_type.clone(), variants(file));
+        }
+        Self(Arc::new(library))
+    }
+
+    /// The same with names of programs that can be had: what [`Programs::missing`] asks for.
+    #[must_use]
+    pub fn listing(&self, names: impl IntoIterator<Item = String>) -> Self {
+        let mut library = self.0.copy();
+        library.listed.extend(names);
+        Self(Arc::new(library))
+    }
+
+    /// The same, each program in the place of a reader that is written by hand.
+    #[must_use]
+    pub fn before_families(&self) -> Self {
+        Self(Arc::new(Library { before_families: true, ..self.0.copy() }))
+    }
+
+    /// Every `model_type` that was read.
+    pub fn known(&self) -> impl Iterator<Item = &str> {
+        self.0.read.keys().map(String::as_str)
+    }
+
+    /// The programs that read configs of `model_type`.
+    pub(in crate::model) fn find(&self, model_type: &str) -> Option<Variants> {
+        if self.replaces(model_type) { self.0.find(model_type) } else { None }
+    }
+
+    /// Whether a program reads such configs, where there is one.
+    fn replaces(&self, model_type: &str) -> bool {
+        self.0.before_families || families::reader(model_type).is_none()
+    }
+
+    /// The program that `config` wants and that is listed but not read yet: to be fetched and given by [`Programs::with`].
+    pub fn missing(&self, config: &Json) -> Option<&str> {
+        let wanted = super::read::model_types(config).into_iter().filter(|name| self.replaces(name));
+        for name in wanted {
+            if self.0.read.contains_key(name) || self.0.source.is_some() {
+                return None;
+            }
+            if let Some(listed) = self.0.listed.get(name) {
+                return Some(listed);
+            }
+        }
+        None
+    }
+}

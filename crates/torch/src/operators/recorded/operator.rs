@@ -1,0 +1,107 @@
+//! A recorded operator's forward.
+
+use super::backward::{Pruned, Run};
+use super::description::{Keeps, NOTHING, Operator, element, operand};
+use crate::autograd::{Recording, Tape, Tensor};
+use crate::label::Label;
+use crate::shape::{ElementType, Shape};
+use smallvec::SmallVec;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// Several tensors of one operator.
+pub type Tensors = SmallVec<[Tensor; 2]>;
+
+/// What an operator runs on.
+#[derive(Debug, Clone, Copy)]
+pub struct Setting<'a> {
+    /// The tape.
+    pub tape: &'a Rc<Tape>,
+    /// Shapes by their numbers.
+    pub shapes: &'a Rc<[Shape]>,
+    /// What [`Made::Model`] is.
+    pub model: ElementType,
+    /// Results that would be in 16 bits are in fp32.
+    pub wide_results: bool,
+}
+
+impl Operator {
+    /// Runs the operator over `inputs`; `label` names its outputs by their places.
+    ///
+    /// An input or a shape that is not there counts as nothing: callers check descriptions before they run them.
+    pub fn run(&self, setting: Setting<'_>, inputs: &[&Tensor], label: impl Fn(usize) -> Label) -> Tensors {
+        let Setting { tape, shapes, model, .. } = setting;
+        if let (true, [x, ..], [output]) = (self.kernel.is_cast(), inputs, self.outputs.as_slice())
+            && x.element() == element(output.made, model, inputs.iter().map(|input| operand(input)))
+        {
+            // `x.to(dtype)` of what has that dtype is x itself.
+            return [(*x).clone()].into_iter().collect();
+        }
+        let Some(place) = &self.place else {
+            tape.next_operator();
+            return self.outputs(setting, inputs, &label);
+        };
+        let edges: SmallVec<[&Tensor; 4]> = place.edges.iter().filter_map(|edge| inputs.get(*edge).copied()).collect();
+        let mut recording = Recording::begin(tape, &edges);
+        if !recording.is_on() {
+            return self.outputs(setting, inputs, &label);
+        }
+        let needs: SmallVec<[bool; 4]> = (0..edges.len()).map(|edge| recording.needs(edge)).collect();
+        let pruned = Pruned::of(&place.backward, &needs);
+        let kept = |place: usize| pruned.saves.get(place).copied().unwrap_or(false);
+        let mut saved: Vec<(Shape, ElementType)> = place.saves.iter().map(|_| NOTHING).collect();
+        // Inputs are saved before the kernel runs, results after it.
+        for (i, keeps) in place.saves.iter().enumerate() {
+            if let Keeps::Input(input) = keeps
+                && let Some(input) = inputs.get(*input)
+            {
+                saved.get_mut(i).into_iter().for_each(|saved| *saved = operand(input));
+                if kept(i) {
+                    recording.save(input);
+                }
+            }
+        }
+        let outputs = self.outputs(setting, inputs, &label);
+        for (i, keeps) in place.saves.iter().enumerate() {
+            if let Keeps::Output(output) = keeps
+                && let Some(output) = outputs.get(*output)
+            {
+                saved.get_mut(i).into_iter().for_each(|saved| *saved = operand(output));
+                if kept(i) {
+                    recording.save(output);
+                }
+            }
+        }
+        let floating = edges.iter().map(|edge| edge.element()).find(|element| element.is_floating());
+        let run = Run {
+            template: Arc::clone(&place.backward),
+            shapes: Rc::clone(shapes),
+            pruned,
+            saved,
+            given: outputs.iter().map(operand).collect(),
+            model: floating.unwrap_or(model),
+        };
+        let given = recording.finish_many(outputs.into_vec(), move |call| run.backward(call));
+        given.into_iter().map(|output| if output.element().is_floating() { output } else { output.detach() }).collect()
+    }
+
+    fn outputs(&self, setting: Setting<'_>, inputs: &[&Tensor], label: &dyn Fn(usize) -> Label) -> Tensors {
+        let Setting { tape, shapes, model, wide_results } = setting;
+        let mut made = Tensors::new();
+        for (i, output) in self.outputs.iter().enumerate() {
+            let shape = shapes.get(output.shape).copied().unwrap_or(NOTHING.0);
+            made.push(match output.of.and_then(|of| inputs.get(of)) {
+                Some(of) => of.detach().view(shape),
+                None => {
+                    let element = element(output.made, model, inputs.iter().map(|input| operand(input)));
+                    let widens = wide_results && element == ElementType::Half;
+                    let element = if widens { ElementType::F32 } else { element };
+                    Tensor::new(tape, label(i), shape, element)
+                }
+            });
+        }
+        let ins: SmallVec<[(Shape, ElementType); 4]> = inputs.iter().map(|input| operand(input)).collect();
+        self.kernel.pass(tape, &ins, made.first().map_or(NOTHING, operand));
+        made
+    }
+}
