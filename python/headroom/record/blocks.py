@@ -15,11 +15,12 @@ class Unrecordable(Exception):
 class Recording:
     """Both runs of a model, operator by operator side by side."""
 
-    def __init__(self, model, attention, batch, length, only=None):
-        self.plain = Run(model, attention, batch, length, graph=False)
-        self.graph = Run(model, attention, batch, length, graph=True)
+    def __init__(self, model, attention, batch, length, only=None, masks=False):
+        self.plain = Run(model, attention, batch, length, False, masks)
+        self.graph = Run(model, attention, batch, length, True, masks)
         attach(self.graph)
         self.pairs, self.clones = align(self.plain.trace.ops, self.graph.trace.ops)
+        self.begin_first_layer()
         self.trace = self.plain.trace
         self.decoder = self.plain.decoder
         self.modules = dict(self.decoder.named_modules())
@@ -28,6 +29,18 @@ class Recording:
         self.scope = {}
         nodes = [self.pairs[i].node for i, op in enumerate(self.trace.ops) if self.wants(op.block) and self.pairs[i].node is not None]
         self.received = gradients(self.graph, nodes)
+
+    def begin_first_layer(self):
+        """What the model's own loop runs before each layer, it runs before the first one, too."""
+        ops = self.plain.trace.ops
+        second = [op.name for op in ops if op.block == ("between", 1)]
+        before = [i for i, op in enumerate(ops) if op.block == "before"]
+        if not second or [ops[i].name for i in before[-len(second) :]] != second:
+            return
+        for i in before[-len(second) :]:
+            for op in (ops[i], self.pairs[i]):
+                op.block = ("between", 0)
+                op.freed = [(number, ("between", 0)) for number, _ in op.freed]
 
     def wants(self, block):
         """Whether backward templates of a block are asked for."""
@@ -114,7 +127,7 @@ class Block:
         listed, parameters = [], {}
         layer_prefix = self.recording.plain.prefix + "."
         for name, module in self.recording.modules.items():
-            inside = name.startswith(self.prefix) if self.prefix else not name.startswith(layer_prefix)
+            inside = f"{name}.".startswith(self.prefix) if self.prefix else not f"{name}.".startswith(layer_prefix)
             if not inside:
                 continue
             if not self.prefix and not self.used_here(name):
@@ -249,6 +262,8 @@ def attention_attributes(attributes, trace, op):
     if attributes["window"] is not None:
         said["window"] = Size(attributes["window"])
     said["causal"] = attributes["causal"]
+    if attributes["masked"]:
+        said["masked"] = True
     said["token_major"] = attributes["token_major"]
     return said
 

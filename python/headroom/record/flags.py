@@ -11,6 +11,24 @@ NO_MATTER = (
 )
 
 
+# Counts whose absence makes another program.
+COUNTS = (
+    "num_kv_shared_layers", "hidden_size_per_layer_input", "num_local_experts", "num_experts", "n_shared_experts", "moe_num_shared_experts",
+    "num_shared_experts", "num_shared_expert", "q_lora_rank", "shared_intermediate_size", "shared_expert_intermediate_size",
+)
+
+
+def counts_of(config):
+    """Which configs, by such counts, a program of `config` is for."""
+    said = config.to_dict()
+    conditions = []
+    for key in COUNTS:
+        value = said.get(key, 0)
+        if key in said and not isinstance(value, (bool, list)):
+            conditions.append({"key": key, "above": 0} if value else {"key": key, "is": 0})
+    return conditions
+
+
 def flags_of(config):
     """Every such key that may matter, with its value."""
     said = config.to_dict()

@@ -103,6 +103,7 @@ def attention_call(trace_of):
             "window": window, "causal": bool(getattr(module, "is_causal", True) if is_causal is None else is_causal),
             "token_major": [token_major(t) for t in (query, key, value)],
             "dropout": float(dropout or 0.0),
+            "masked": isinstance(attention_mask, torch.Tensor),
         }
         sinks = keywords.get("s_aux")
         given = [query, key, value] + [t for t in (attention_mask, sinks) if isinstance(t, torch.Tensor)]
@@ -208,7 +209,7 @@ def names_of(decoder):
 class Run:
     """One forward of a decoder under a trace, with the blocks it ran."""
 
-    def __init__(self, model, attention, batch, length, graph):
+    def __init__(self, model, attention, batch, length, graph, masks=False):
         decoder = decoder_of(model)
         self.decoder = decoder
         list_name, layers = layers_of(decoder)
@@ -234,7 +235,7 @@ class Run:
                 ids = torch.zeros(batch, length, dtype=torch.long)
             trace.names[id(ids)] = ("input", "input_ids")
             current = lambda: None if self.ended else trace
-            with intercepted(decoder, attention, current), without_collection(), torch.set_grad_enabled(graph):
+            with intercepted(decoder, "eager" if masks else attention, current), without_collection(), torch.set_grad_enabled(graph):
                 with trace:
                     self.output = self._forward(decoder, ids)
                     self.hidden = trace.number_of(self.output)

@@ -37,6 +37,7 @@ def record(config, model_type=None, class_name=None, note=lambda text: None):
 class Recorder:
     def __init__(self, config, class_name, note):
         self.config, self.class_name, self.note = fewer_layers(config), class_name, note
+        self.masked = set()
         self.attentions = self._attentions()
 
     def _attentions(self):
@@ -57,13 +58,22 @@ class Recorder:
         said = {}
         for attention in attentions or self.attentions:
             model = build(copy.deepcopy(config), attention, self.class_name)
-            recording = Recording(model, attention, batch, length, only)
+            recording = self.recorded(model, attention, batch, length, only)
             before, layers, after = recording.blocks()
             wanted = range(recording.layers) if only is None else sorted(only)
             said[attention] = {
                 "before": before.data(templates), "layers": {i: layers[i].data(templates) for i in wanted}, "after": after.data(templates),
             }
         return renumbered({"said": said, "templates": templates.listed})
+
+    def recorded(self, model, attention, batch, length, only):
+        if attention not in self.masked:
+            try:
+                return Recording(model, attention, batch, length, only)
+            except TypeError:
+                # The class reads its mask whatever attention is chosen.
+                self.masked.add(attention)
+        return Recording(model, attention, batch, length, only, masks=True)
 
     def program(self, model_type):
         self.asked = self.config
@@ -171,7 +181,7 @@ class Recorder:
             "format": 1,
             "model_type": model_type,
             "class": type(model).__name__,
-            "when": [{"key": key, "is": value} for key, value in sorted(self.structural.items())],
+            "when": [{"key": key, "is": value} for key, value in sorted(self.structural.items())] + flags.counts_of(self.config),
             "versions": {"transformers": transformers.__version__, "torch": torch.__version__.split("+")[0]},
             "config": self.defaults(read | set(names) | keys, sizes),
             "derived": derived_of(self.config, read),
@@ -202,6 +212,15 @@ class Recorder:
             if isinstance(value, bool):
                 said[name] = value
         return said
+
+
+def joined(programs, more):
+    """Programs of one class for configs of several kinds; of those for one kind the latest."""
+    listed = lambda one: one if isinstance(one, list) else [one]
+    new = listed(more)
+    kept = [one for one in listed(programs) if all(one["when"] != other["when"] for other in new)]
+    both = kept + new
+    return both if len(both) > 1 else both[0]
 
 
 def renumbered(recording):

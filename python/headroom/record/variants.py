@@ -13,6 +13,9 @@ def sizes_of(config):
     """Every whole number of a config that may be a size, by name."""
     found = {}
     for key, value in sorted(config.to_dict().items()):
+        if isinstance(value, (list, tuple)) and value and "size" in key and all(v == value[0] for v in value):
+            # Said layer by layer, the same for all.
+            value = value[0]
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
             continue
         if any(key.endswith(part) or part in key for part in NOT_SIZES):
@@ -24,6 +27,9 @@ def sizes_of(config):
 def with_value(config, key, value):
     """The config with another value, built anew so that what follows from it is worked out again."""
     changed = copy.deepcopy(config)
+    own = getattr(config, key, None)
+    if isinstance(own, (list, tuple)):
+        value = [value] * len(own)
     setattr(changed, key, value)
     return changed
 
@@ -46,5 +52,5 @@ TOGETHER = (
     ("hidden_size", "mamba_n_heads"), ("hidden_size", "num_heads"), ("mamba_d_head", "hidden_size"), ("mamba_d_ssm", "mamba_n_heads"), ("num_heads", "expand"),
     ("mamba_expand", "mamba_n_heads"), ("mamba_d_head", "mamba_expand"), ("head_dim", "expand"), ("head_dim", "hidden_size"),
     ("mamba_d_ssm", "mamba_d_head"), ("expand", "mamba_num_heads"), ("num_attention_heads", "num_key_value_heads"), ("hidden_size", "num_attention_heads"),
-    ("n_routed_experts", "n_group"), ("hidden_size", "head_dim"),
+    ("head_dim", "qk_rope_head_dim"), ("n_routed_experts", "n_group"), ("hidden_size", "head_dim"),
 )
