@@ -122,6 +122,15 @@ fn families() {
             }
         };
         let estimate = memory::estimate(&job).refined(&memory::replay(&job));
+        if std::env::var("DUMP").is_ok() {
+            for row in &estimate.allocations {
+                let forward = row.phases.iter().find(|(phase, _)| *phase == memory::Phase::Forward).map_or(0, |(_, bytes)| *bytes);
+                println!("  {:>12} {:>12} {} {} {} {}", forward, row.bytes_at_peak, row.term.name(), row.module, row.formula, row.formula_with_numbers);
+            }
+            for used in &estimate.phases {
+                println!("  {:?} {}", used.phase, used.allocated_bytes);
+            }
+        }
         let percent = |found: u64, measured: &Value| {
             let measured = measured.as_f64().unwrap_or(f64::NAN);
             format!("{:+.2}%", (found as f64 / measured - 1.0) * 100.0)

@@ -332,7 +332,7 @@ fn checkpointed(context: &Rc<ForwardContext>, layer: &Rc<LayerWeights>, hidden: 
         masks = kept;
         others.replace(left);
     }
-    let taken = layer.recorded.as_ref().map(|block| arguments(context, block));
+    let taken = layer.recorded.as_ref().map(|block| arguments(context, block, hidden));
     let ran = Cell::new(false);
     let (inside, layer) = (Rc::clone(context), Rc::clone(layer));
     let run = move |x: &Tensor| {

@@ -24,7 +24,7 @@ pub(in crate::memory) type OnEmbedding<'a> = &'a dyn Fn(&dyn Fn() -> Option<Tens
 
 /// Runs the operators between this layer and the one before, outside its module; what they make waits in the scope.
 pub(in crate::memory) fn run_between(context: &ForwardContext, block: &RecordedBlock, x: &Tensor) {
-    let Some(code) = code(context, block) else { return };
+    let Some(code) = code(context, block, Some(x)) else { return };
     if code.pre.is_empty() {
         return;
     }
@@ -43,7 +43,7 @@ pub(in crate::memory) fn run_recorded(
     x: Option<&Tensor>,
     on_embedding: Option<(usize, OnEmbedding<'_>)>,
 ) -> Option<Tensor> {
-    let code = code(context, block)?;
+    let code = code(context, block, x)?;
     let mut runner = Runner::new(context, block, code, x);
     for number in code.takes.len()..code.values {
         let waiting = context.scope.borrow_mut().take(&Scope::waiting(number));
@@ -62,13 +62,14 @@ pub(in crate::memory) fn run_recorded(
     out
 }
 
-fn code<'a>(context: &ForwardContext, block: &'a RecordedBlock) -> Option<&'a Code> {
-    Some(block.block()?.code(context.kernel == AttentionKernel::Eager))
+fn code<'a>(context: &ForwardContext, block: &'a RecordedBlock, x: Option<&Tensor>) -> Option<&'a Code> {
+    let stream = x.map_or(context.loaded, Tensor::element);
+    Some(block.block()?.code(context.kernel == AttentionKernel::Eager, stream == ElementType::F32))
 }
 
 /// What the call of `block` takes as arguments.
-pub(in crate::memory) fn arguments(context: &ForwardContext, block: &RecordedBlock) -> Scope {
-    let takes = code(context, block).map_or(&[][..], |code| code.takes.as_slice());
+pub(in crate::memory) fn arguments(context: &ForwardContext, block: &RecordedBlock, x: &Tensor) -> Scope {
+    let takes = code(context, block, Some(x)).map_or(&[][..], |code| code.takes.as_slice());
     context.scope.borrow().arguments(takes)
 }
 
@@ -90,7 +91,7 @@ struct Runner<'a> {
 impl<'a> Runner<'a> {
     fn new(context: &'a ForwardContext, block: &'a RecordedBlock, code: &'a Code, x: Option<&Tensor>) -> Self {
         let sizes = context.sizes(&block.of);
-        let stream = x.map_or_else(|| context.loaded, Tensor::element);
+        let stream = x.filter(|_| !code.narrows_stream).map_or(context.loaded, Tensor::element);
         let mut runner = Self {
             context,
             block,
@@ -193,6 +194,8 @@ impl<'a> Runner<'a> {
             run.iter().for_each(|op| this.op(op));
             this.values.get_mut(last)?.take()
         });
+        // What follows goes by the embeddings' dtype.
+        self.stream = out.as_ref().map_or(self.stream, Tensor::element);
         self.set(last, out);
     }
 

@@ -161,17 +161,19 @@ impl Sizes<'_> {
                 parameters,
             });
         }
-        let format::Block { takes, gives, pre, ops, eager, .. } = written;
+        let format::Block { takes, gives, pre, ops, .. } = written;
         let fused = Builder::new(self, &modules, takes).code(place, (pre, ops), gives)?;
-        let eager = match eager {
-            Some(eager) => {
-                let format::Variant { takes, gives, pre, ops } = &**eager;
-                let place = format!("{place}.eager");
-                Some(Builder::new(self, &modules, takes).code(&place, (pre, ops), gives)?)
+        let other = |name: &str, variant: &Option<Box<format::Variant>>| match variant {
+            Some(variant) => {
+                let format::Variant { takes, gives, pre, ops } = &**variant;
+                let place = format!("{place}.{name}");
+                Builder::new(self, &modules, takes).code(&place, (pre, ops), gives).map(Some)
             }
-            None => None,
+            None => Ok(None),
         };
-        Ok(Block { modules, fused, eager })
+        let eager = other("eager", &written.eager)?;
+        let (wide, wide_eager) = (other("wide", &written.wide)?, other("wide_eager", &written.wide_eager)?);
+        Ok(Block { modules, fused, eager, wide, wide_eager })
     }
 
     fn parameter(&self, written: &[Json]) -> Found<Parameter> {
@@ -242,8 +244,21 @@ impl<'a> Builder<'a> {
         }
         self.mark(&mut all, &given);
         self.place_in_regions(&mut all, &given);
+        let narrows_stream = all.iter().any(|op| self.narrows_stream(op));
         let ops = all.split_off(pre.len());
-        Ok(Code { takes: self.takes.to_vec(), gives: given, pre: all, ops, values: self.roots.len() })
+        Ok(Code { takes: self.takes.to_vec(), gives: given, pre: all, ops, values: self.roots.len(), narrows_stream })
+    }
+
+    /// Whether an operator casts the residual stream itself to the model's dtype.
+    fn narrows_stream(&self, op: &Op) -> bool {
+        let taken = match op.inputs.as_slice() {
+            [Value::Numbered(number)] => self.takes.get(*number),
+            _ => None,
+        };
+        let narrows = |operator: &Operator| {
+            operator.kernel.is_cast() && operator.outputs.iter().all(|output| output.made == Made::Model)
+        };
+        taken.is_some_and(|name| name == RESIDUAL) && matches!(&op.action, Action::Operator(operator) if narrows(operator))
     }
 
     fn value(&self, number: i64) -> Found<Value> {

@@ -83,6 +83,8 @@ pub(super) struct Block {
     pub(super) pre: Vec<Operator>,
     pub(super) ops: Vec<Operator>,
     pub(super) eager: Option<Box<Variant>>,
+    pub(super) wide: Option<Box<Variant>>,
+    pub(super) wide_eager: Option<Box<Variant>>,
 }
 
 /// A block's other form, on the same modules.

@@ -130,6 +130,9 @@ pub(crate) struct Block {
     pub(crate) fused: Code,
     /// As it runs with eager attention, where that differs.
     pub(crate) eager: Option<Code>,
+    /// Both as they run where the residual stream is in fp32, where that differs.
+    wide: Option<Code>,
+    wide_eager: Option<Code>,
 }
 
 /// A module with parameters of its own.
@@ -177,6 +180,8 @@ pub(crate) struct Code {
     pub(crate) ops: Vec<Op>,
     /// How many values there are.
     pub(crate) values: usize,
+    /// The residual stream that it takes is wider than the model's dtype, which it casts it to.
+    pub(crate) narrows_stream: bool,
 }
 
 /// A value that an operator reads.
@@ -333,8 +338,10 @@ impl Code {
 }
 
 impl Block {
-    /// The code that runs, `eager` or not.
-    pub(crate) fn code(&self, eager: bool) -> &Code {
-        self.eager.as_ref().filter(|_| eager).unwrap_or(&self.fused)
+    /// The code that runs with `eager` attention or not, on a residual stream in fp32 or not.
+    pub(crate) fn code(&self, eager: bool, wide: bool) -> &Code {
+        let wide_one = if eager { &self.wide_eager } else { &self.wide };
+        let narrow = || self.eager.as_ref().filter(|_| eager);
+        wide_one.as_ref().filter(|_| wide).or_else(narrow).unwrap_or(&self.fused)
     }
 }
