@@ -10,7 +10,7 @@ use headroom_view::{Answer, Event, Node};
 use crate::page::{Offered, Page};
 use crate::replays::Replays;
 use crate::state::State;
-use crate::{advice, beside, embed, embedding, files, form, frame, gallery, options, result, tabs};
+use crate::{advice, beside, embed, embedding, files, form, frame, gallery, options, programs, result, tabs};
 
 /// What a turn of work came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -322,7 +322,9 @@ impl Engine {
             }
             _ => {
                 // The first room that knows the verb has it.
-                let rooms = [form::act, frame::act, result::act, advice::act, options::act, embedding::act, files::act];
+                let rooms = [
+                    form::act, frame::act, result::act, advice::act, options::act, embedding::act, files::act, programs::act,
+                ];
                 let _ = rooms.iter().any(|act| act(state, verb, about, value));
             }
         }

@@ -7,7 +7,7 @@ use headroom_view::{Element, Node, el};
 use crate::page::Page;
 use crate::pieces::button;
 use crate::state::State;
-use crate::{files, tabs};
+use crate::{files, programs, tabs};
 
 /// Name, pages, language, theme.
 pub(crate) fn header(page: &Page) -> Option<Node> {
@@ -85,8 +85,9 @@ fn themes(page: &Page) -> Element {
 /// What the link that opened the page got wrong.
 pub(crate) fn link_problems(page: &Page) -> Option<Node> {
     let (texts, problems) = (page.texts, &page.state.link_problems);
+    let program = programs::note(page);
     if problems.is_empty() {
-        return None;
+        return program.map(Node::from);
     }
     let line =
         |problem: &Problem| el("li").with(el("code").text(&problem.field)).text(" ").text(&(texts.problem)(problem));
@@ -99,6 +100,7 @@ pub(crate) fn link_problems(page: &Page) -> Option<Node> {
         .attr("role", "alert")
         .attr("aria-labelledby", "link-problems-title")
         .with(said)
+        .with_some(program)
         .with(button("close link-problems", texts.close));
     Some(panel.into())
 }

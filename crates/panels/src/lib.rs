@@ -28,6 +28,7 @@ mod gallery;
 mod options;
 mod page;
 mod pieces;
+mod programs;
 #[cfg(test)]
 mod reader;
 mod replays;

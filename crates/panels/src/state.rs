@@ -5,13 +5,14 @@ use headroom_core::advise::fill::Target;
 use headroom_core::job::Job;
 use headroom_core::link::{self, Decoded, Link, Shown, Tab, View};
 use headroom_core::memory::Category;
+use headroom_core::model::Programs;
 use headroom_core::plan::{self, Plan, Problem};
 use headroom_text::Language;
 use headroom_view::{Address, History};
 
 use crate::embed::Embedded;
 use crate::undo::Undo;
-use crate::{advice, embedding, files, form, options, result};
+use crate::{advice, embedding, files, form, options, programs, result};
 
 /// Id of the element that holds the answer.
 const ANSWER: &str = "answer";
@@ -84,6 +85,8 @@ pub(crate) struct State {
     pub(crate) form: form::Entered,
     /// What the answer has fetched.
     pub(crate) result: result::Fetched,
+    /// Recorded programs of models.
+    pub(crate) programs: programs::Fetched,
     /// What was chosen in the advice.
     pub(crate) advice: advice::Chosen,
     /// What was chosen among the options.
@@ -122,6 +125,7 @@ impl State {
             widths: Vec::new(),
             form: form::Entered::default(),
             result: result::Fetched::default(),
+            programs: programs::Fetched::default(),
             advice: advice::Chosen::default(),
             options: options::Chosen::default(),
             embedding: embedding::Chosen::default(),
@@ -131,6 +135,7 @@ impl State {
             focus: None,
             sight: None,
         };
+        state.plan.programs = state.programs.programs();
         state.follow(fragment);
         state
     }
@@ -171,6 +176,7 @@ impl State {
             }
             (plan, problems)
         };
+        let plan = self.with_programs(plan);
         if self.applied.as_ref().is_some_and(|applied| applied.after != plan) {
             self.applied = None;
         }
@@ -202,8 +208,19 @@ impl State {
         });
     }
 
+    /// A plan, wherever it came from, is read by the programs that the page has.
+    fn with_programs(&mut self, plan: Plan) -> Plan {
+        Plan { programs: self.programs.programs(), ..plan }
+    }
+
+    /// Reads the plan by other programs; it stays as it is.
+    pub(crate) fn read_by(&mut self, programs: Programs) {
+        self.plan.programs = programs;
+    }
+
     /// The only way to change the plan.
     pub(crate) fn edit(&mut self, history: History, after: Plan) {
+        let after = self.with_programs(after);
         if after == self.plan {
             return;
         }
@@ -225,6 +242,7 @@ impl State {
     }
 
     fn take(&mut self, history: History, after: Plan) {
+        let after = self.with_programs(after);
         self.adjusted = None;
         if self.applied.as_ref().is_some_and(|applied| applied.after != after) {
             self.applied = None;

@@ -193,6 +193,9 @@ pub struct Texts {
     pub active: &'static str,
     pub own_config: &'static str,
     pub own_config_help: &'static str,
+    /// By the class whose recorded program is fetched, or could not be.
+    pub program_fetching: fn(&str) -> String,
+    pub program_not_fetched: fn(&str) -> String,
     pub config_text: &'static str,
     pub config_file: &'static str,
     pub config_name: &'static str,

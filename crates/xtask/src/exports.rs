@@ -121,7 +121,7 @@ impl Libraries {
 }
 
 /// Python without a network, a GPU or a word to anybody's statistics.
-fn of_python(python: &Path, root: &Path) -> Command {
+pub(crate) fn of_python(python: &Path, root: &Path) -> Command {
     let mut command = Command::new(python);
     command.current_dir(root.join("python")).env_remove("PYTHONPATH").envs([
         ("PYTHONDONTWRITEBYTECODE", "1"),

@@ -139,6 +139,12 @@ fn with_config(plan: &Plan, text: &str, name: &str) -> Result<ModelChoice, Vec<P
             field.set_text(&mut trial, text).map_err(|problem| vec![problem])?;
         }
     }
+    // The program that reads it is fetched once the plan has it.
+    if let ModelChoice::Config { config, .. } = &trial.model
+        && trial.programs.missing(config).is_some()
+    {
+        return Ok(trial.model);
+    }
     // What is wrong elsewhere in the plan is no fault of the config.
     let of_model = |problem: &Problem| problem.field == "model" || problem.field.starts_with("model.");
     match Job::resolve(&trial) {

@@ -1,0 +1,76 @@
+//! Recorded programs of models: the page fetches one when the plan's model is of its class, and the plan is worked out anew.
+
+use headroom_core::model::{Program, Programs};
+use headroom_core::plan::ModelChoice;
+use headroom_view::{Element, el};
+use serde_json::Value;
+
+use crate::page::Page;
+use crate::state::State;
+
+/// Classes whose programs lie beside the page, apart by spaces.
+const NAMES: &str = include!(concat!(env!("OUT_DIR"), "/programs.rs"));
+
+/// Where they lie.
+const FOLDER: &str = "programs/";
+
+/// The programs that have been fetched, and what became of the others.
+#[derive(Default)]
+pub(crate) struct Fetched {
+    programs: Option<Programs>,
+    /// Classes whose programs could not be fetched or read.
+    missed: Vec<String>,
+}
+
+impl Fetched {
+    /// All programs that can be had, those that were fetched among them.
+    pub(crate) fn programs(&mut self) -> Programs {
+        self.programs.get_or_insert_with(|| Programs::default().listing(names())).clone()
+    }
+}
+
+fn names() -> impl Iterator<Item = String> {
+    NAMES.split_whitespace().map(str::to_owned)
+}
+
+/// The class of `config` whose program is still to be fetched, and whether that was tried in vain.
+pub(crate) fn wanted(state: &State, config: &Value) -> Option<(String, bool)> {
+    let name = state.plan().programs.missing(config)?;
+    Some((name.to_owned(), state.programs.missed.iter().any(|missed| missed == name)))
+}
+
+/// What the page tells of a program's file.
+pub(crate) fn act(state: &mut State, verb: &str, about: &str, value: &str) -> bool {
+    let Some(name) = about.strip_prefix(FOLDER).and_then(|file| file.strip_suffix(".json")) else { return false };
+    match verb {
+        "fetched" => match Program::from_json(value) {
+            Ok(program) => {
+                let programs = state.programs.programs().with(program);
+                state.programs.programs = Some(programs.clone());
+                state.read_by(programs);
+            }
+            Err(_) => miss(state, name),
+        },
+        "not-fetched" => miss(state, name),
+        _ => return false,
+    }
+    true
+}
+
+fn miss(state: &mut State, name: &str) {
+    state.programs.missed.push(name.to_owned());
+}
+
+/// Says that a program is under way, which makes the page fetch it, or that it could not be had.
+pub(crate) fn note(page: &Page) -> Option<Element> {
+    let ModelChoice::Config { config, .. } = &page.plan().model else { return None };
+    let (name, failed) = wanted(page.state, config)?;
+    let texts = page.texts;
+    let note = el("p").key("program").class("panel");
+    Some(if failed {
+        note.attr("role", "alert").text(&(texts.program_not_fetched)(&name))
+    } else {
+        let file = [FOLDER, &name, ".json"].concat();
+        note.attr("role", "status").attr("data-fetch-now", &file).text(&(texts.program_fetching)(&name))
+    })
+}

@@ -1,0 +1,1 @@
+"""Headroom's tools that need PyTorch: recording a model as a program (`python -m headroom.record`)."""

@@ -1,0 +1,41 @@
+"""Keys that a class works out from others where a config does not say them."""
+
+from . import variants
+from .dimensions import Explainer, Unexplained
+
+
+def derived_of(config, names):
+    """For each such name an expression."""
+    cls = type(config)
+    try:
+        base = cls()
+    except Exception:
+        return {}
+    sizes = variants.sizes_of(base)
+    settings, changed, configs = [{"b": 1, "s": 1, **sizes}], [()], [base]
+    for key, value in sizes.items():
+        for factor in (2, 4):
+            try:
+                other = cls(**{key: value * factor})
+            except Exception:
+                continue
+            found = variants.sizes_of(other)
+            if set(found) != set(sizes):
+                continue
+            # Only what was said moved; what followed from it is to be explained.
+            settings.append({"b": 1, "s": 1, **sizes, key: value * factor})
+            changed.append((key,))
+            configs.append(other)
+    said = {}
+    for name in sorted(names):
+        values = [getattr(one, name, None) for one in configs]
+        own = [setting.get(name) for setting in settings]
+        if any(not isinstance(v, int) or isinstance(v, bool) for v in values) or values == own:
+            continue
+        others = [i for i, names_changed in enumerate(changed) if name not in names_changed]
+        explainer = Explainer([{k: v for k, v in settings[i].items() if k != name} for i in others], [changed[i] for i in others])
+        try:
+            said[name] = explainer.expression([values[i] for i in others])
+        except Unexplained:
+            continue
+    return said

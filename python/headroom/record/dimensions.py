@@ -1,0 +1,165 @@
+"""Dimensions as expressions: from how each changes when one key of the config changes, and from its values in all recordings."""
+
+from fractions import Fraction
+from itertools import combinations, combinations_with_replacement
+
+
+class Unexplained(Exception):
+    """A dimension that no expression of the config's keys gives."""
+
+
+class Explainer:
+    """`settings`: for each recording the values of b, s and the config's keys; `changed`: what each changes against the first."""
+
+    def __init__(self, settings, changed):
+        self.settings, self.changed = settings, changed
+        self.known = {}
+        names = set(settings[0])
+        self.vectors = {name: tuple(setting[name] for setting in settings) for name in names}
+
+    def expression(self, values):
+        """An expression with these values, one a recording."""
+        values = tuple(int(value) for value in values)
+        if values not in self.known:
+            self.known[values] = self._find(values)
+        return self.known[values]
+
+    def _find(self, values):
+        if len(set(values)) == 1:
+            return str(values[0])
+        exact = [name for name, vector in self.vectors.items() if vector == values]
+        if exact:
+            return min(exact, key=preference)
+        moves = {name for names, value in zip(self.changed, values) if value != values[0] for name in names}
+        names = sorted(moves, key=preference)
+        for build in (self._monomial, self._rounded, self._sum):
+            found = build(values, names)
+            if found is not None:
+                return found
+        raise Unexplained(f"{values} with {names}")
+
+    def _terms(self, names, degree):
+        """Products and quotients of the names, with their values; the plainest first."""
+        terms = [("1", (Fraction(1),) * len(self.settings))]
+        for size in range(1, degree + 1):
+            for chosen in combinations_with_replacement(names, size):
+                product = tuple(prod(Fraction(self.vectors[name][i]) for name in chosen) for i in range(len(self.settings)))
+                terms.append((" * ".join(chosen), product))
+        quotients = []
+        for text, vector in terms:
+            for name in names:
+                if name in text.split(" * ") or any(self.vectors[name][i] == 0 for i in range(len(self.settings))):
+                    continue
+                quotients.append((f"{text} / {name}", tuple(v / self.vectors[name][i] for i, v in enumerate(vector))))
+        return terms + quotients
+
+    def _monomial(self, values, names):
+        for text, vector in self._terms(names, 4 if len(names) <= 6 else 3):
+            if any(v == 0 for v in vector):
+                continue
+            factor = Fraction(values[0]) / vector[0]
+            if all(factor * v == value for v, value in zip(vector, values)):
+                return scaled(text, factor)
+        return None
+
+    def _rounded(self, values, names):
+        """Rounded up to a multiple, or counted in pieces rounded up, times something, perhaps but a few."""
+        for less in (0, 1, 2):
+            found = self._rounded_up(tuple(value + less for value in values), names)
+            if found is not None:
+                return f"{found} - {less}" if less else found
+        return None
+
+    def _rounded_up(self, values, names):
+        for piece in (name for name in self.vectors if "multiple" in name):
+            size = self.vectors[piece]
+            for name in (other for other in names if other != piece):
+                for part in (Fraction(2, 3), Fraction(1), Fraction(4, 3), Fraction(8, 3)):
+                    whole = [int(part * v) for v in self.vectors[name]]
+                    if all(-(-w // z) * z == value for w, z, value in zip(whole, size, values)):
+                        return f"ceil({scaled(name, part)} / {piece}) * {piece}"
+        for name in names:
+            if name not in ("s",):
+                continue
+            pieces = [other for other in self.vectors if other != name] + [str(n) for n in (16, 32, 64, 128, 256)]
+            for piece in pieces:
+                size = self.vectors.get(piece, (int(piece) if piece.isdigit() else 0,) * len(values))
+                if any(v < 1 for v in size):
+                    continue
+                count = tuple(-(-self.vectors[name][i] // size[i]) for i in range(len(values)))
+                for text, vector in ((f"ceil({name} / {piece})", count), (f"ceil({name} / {piece}) * {piece}", tuple(c * z for c, z in zip(count, size)))):
+                    rest = [Fraction(value, v) for value, v in zip(values, vector)]
+                    others = [n for n in names if n != name and n != piece]
+                    for other, factors in [("1", (Fraction(1),) * len(values))] + self._terms(others, 3)[1:]:
+                        factor = rest[0] / factors[0]
+                        if factor.denominator == 1 and all(factor * f == r for f, r in zip(factors, rest)):
+                            return scaled(text if other == "1" else f"{other} * {text}", factor)
+        return None
+
+    def _sum(self, values, names):
+        """Sums of up to three terms and a constant. What a constant adds is the same everywhere, so differences are compared."""
+        moves = lambda vector: tuple(v - vector[0] for v in vector)
+        wanted = moves(values)
+        for degree, quotients in ((2, False), (3, True), (2, False)):
+            terms = [t for t in self._terms(names, degree) if (quotients or " / " not in t[0]) and all(v.denominator == 1 for v in t[1])][1:]
+            by_moves = {}
+            for text, vector in terms:
+                whole = tuple(int(v) for v in vector)
+                for factor in (1, 2, 3, -1, 4):
+                    by_moves.setdefault(tuple(factor * m for m in moves(whole)), (text, factor, factor * whole[0]))
+            by_moves.pop((0,) * len(values), None)
+
+            def said(*parts):
+                rest = values[0] - sum(part[2] for part in parts)
+                return joined([(text, factor) for text, factor, _ in parts] + [("1", rest)])
+
+            if wanted in by_moves:
+                return said(by_moves[wanted])
+            for one, part in by_moves.items():
+                rest = tuple(w - m for w, m in zip(wanted, one))
+                if rest in by_moves:
+                    return said(part, by_moves[rest])
+            if len(by_moves) > 350:
+                continue
+            for (one, first), (two, second) in combinations(by_moves.items(), 2):
+                rest = tuple(w - m - n for w, m, n in zip(wanted, one, two))
+                if rest in by_moves:
+                    return said(first, second, by_moves[rest])
+        return None
+
+
+def joined(parts):
+    """A sum; what is taken away comes last."""
+    ordered = sorted((part for part in parts if part[1]), key=lambda part: part[1] < 0)
+    text = ""
+    for name, factor in ordered:
+        one = scaled(name, Fraction(abs(factor)))
+        text = one if not text else f"{text} {'-' if factor < 0 else '+'} {one}"
+    return text
+
+
+def scaled(text, factor):
+    if factor == 1:
+        return text
+    if factor.denominator == 1:
+        return str(factor.numerator) if text == "1" else f"{factor.numerator} * {text}"
+    top = text if factor.numerator == 1 else f"{factor.numerator} * {text}"
+    names = top.split(" * ")
+    if "s" in names and factor.denominator > 2:
+        # Pieces of a sequence: the last may be padded.
+        names.remove("s")
+        return " * ".join([*names, f"ceil(s / {factor.denominator})"])
+    return f"{top} / {factor.denominator}"
+
+
+def preference(name):
+    """Names people would choose come first."""
+    common = ["b", "s", "hidden_size", "intermediate_size", "num_attention_heads", "num_key_value_heads", "head_dim", "vocab_size"]
+    return (common.index(name) if name in common else len(common), name.count("."), len(name), name)
+
+
+def prod(values):
+    out = Fraction(1)
+    for value in values:
+        out *= value
+    return out

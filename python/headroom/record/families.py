@@ -1,0 +1,94 @@
+"""`python -m headroom.record.families --out DIR [MODEL_TYPE ...]`: records every class of transformers with a causal language
+model, or those that are named, and says what changed against the programs that are in DIR.
+
+A class's defaults are taken, or a config of a checkpoint that people train where the defaults are none. What cannot be recorded is
+listed with its reason.
+"""
+
+import argparse
+import json
+import os
+import sys
+import time
+import traceback
+
+from .program import record
+
+# Classes whose defaults are not a checkpoint's, or leave out what its checkpoints have.
+CONFIGS = {
+    "lfm2": {"layer_types": ["conv", "conv", "full_attention", "conv"], "num_hidden_layers": 4, "block_auto_adjust_ff_dim": True},
+    "lfm2_moe": {"layer_types": ["conv", "conv", "full_attention", "conv"], "num_hidden_layers": 4, "num_dense_layers": 2},
+    "granitemoehybrid": {
+        "hidden_size": 1536, "intermediate_size": 512, "shared_intermediate_size": 1024, "num_attention_heads": 12, "num_key_value_heads": 4,
+        "num_local_experts": 64, "num_experts_per_tok": 6, "num_hidden_layers": 4, "layer_types": ["mamba", "attention", "mamba", "mamba"],
+        "mamba_n_heads": 48, "mamba_d_head": 64, "mamba_n_groups": 1, "mamba_d_state": 128, "position_embedding_type": "nope",
+    },
+    "nemotron_h": {"hybrid_override_pattern": "M-*E", "num_hidden_layers": 4},
+    "gemma3n_text": {},
+    "bamba": {"num_hidden_layers": 4, "attn_layer_indices": [2]},
+}
+
+# Sounds, images alone, translation, and what trains with another loss.
+NOT_LANGUAGE = ("whisper", "musicgen", "speech", "trocr", "bark", "moshi", "csm", "git", "blip", "fuyu", "pegasus", "marian", "bart", "xlstm_audio")
+
+
+def model_types():
+    """Every `model_type` with a causal language model."""
+    from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES as names
+
+    return sorted(name for name in names if not any(part in name for part in NOT_LANGUAGE))
+
+
+def config_of(model_type):
+    """What is recorded of a class."""
+    from transformers import CONFIG_MAPPING
+
+    return CONFIG_MAPPING[model_type](**CONFIGS.get(model_type, {})).get_text_config()
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="python -m headroom.record.families", description=__doc__)
+    parser.add_argument("model_types", nargs="*")
+    parser.add_argument("--out", required=True)
+    given = parser.parse_args()
+    os.makedirs(given.out, exist_ok=True)
+    failed = {}
+    for name in given.model_types or model_types():
+        began = time.time()
+        try:
+            config = config_of(name)
+            program = record(config, note=lambda text: print(f"  {text}", flush=True))
+        except Exception as error:
+            failed[name] = f"{type(error).__name__}: {(str(error).splitlines() or [''])[0][:160]}"
+            print(f"{name}: {failed[name]}", flush=True)
+            if os.environ.get("HEADROOM_TRACEBACK"):
+                traceback.print_exc()
+            continue
+        path = os.path.join(given.out, f"{config.model_type}.json")
+        text = json.dumps(program, separators=(",", ":")) + "\n"
+        print(f"{name}: {said_against(path, text)}, {time.time() - began:.0f} s", flush=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+    if failed:
+        print(f"{len(failed)} not recorded:", file=sys.stderr)
+        for name, reason in failed.items():
+            print(f"  {name}: {reason}", file=sys.stderr)
+
+
+def said_against(path, text):
+    """How a program differs from the one in its place."""
+    if not os.path.exists(path):
+        return "new"
+    with open(path, encoding="utf-8") as file:
+        old = file.read()
+    if old == text:
+        return "unchanged"
+    before, after = ([one] if isinstance(one, dict) else one for one in (json.loads(old), json.loads(text)))
+    if len(before) != len(after):
+        return f"{len(after)} programs instead of {len(before)}"
+    keys = sorted({key for one, other in zip(before, after) for key in one | other if one.get(key) != other.get(key)})
+    return f"changed: {', '.join(keys)}"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,110 @@
+"""What tells a model's layers apart: functions of a layer's number and the config."""
+
+
+def value_at(config, feature, i):
+    """The value of a feature for layer i, as a program's `kinds` spell it."""
+    if "list" in feature:
+        return text(getattr(config, feature["list"])[i])
+    if "in" in feature:
+        return text(i in getattr(config, feature["in"]))
+    if "last" in feature:
+        values = getattr(config, feature["last"])
+        end = number(config, feature["below"])
+        return text(i < end and values[i] not in values[i + 1 : end])
+    if "below" in feature:
+        return text(i < number(config, feature["below"]))
+    if "every" in feature:
+        return text((i + feature["offset"]) % max(1, number(config, feature["every"])) == 0)
+    if "chars" in feature:
+        return getattr(config, feature["chars"])[i]
+    raise KeyError(feature)
+
+
+def text(value):
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def number(config, key):
+    if " - " in key:
+        one, other = key.split(" - ")
+        return number(config, one) - number(config, other)
+    value = getattr(config, key, None)
+    return value if isinstance(value, int) else 0
+
+
+def candidates(config):
+    """Every feature that this config could have, the plainest first."""
+    values = config.to_dict()
+    for name in ("layer_types", "mlp_layer_types", "layers_block_type"):
+        if isinstance(getattr(config, name, None), (list, tuple)):
+            values[name] = list(getattr(config, name))
+    count = config.num_hidden_layers
+    found = []
+    for key, value in sorted(values.items()):
+        if isinstance(value, (list, tuple)) and len(value) == count and all(isinstance(v, (str, bool, int, float)) for v in value):
+            found.append({"list": key})
+        elif isinstance(value, (list, tuple)) and value and all(isinstance(v, int) and not isinstance(v, bool) for v in value):
+            found.append({"in": key})
+        elif isinstance(value, str) and len(value) == count and "pattern" in key:
+            found.append({"chars": key})
+    likely = lambda key: 0 if any(part in key for part in ("first", "start", "dense")) else 1
+    for key, value in sorted(values.items(), key=lambda item: (likely(item[0]), item[0])):
+        if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= count and not key.endswith("_id"):
+            found.append({"below": key})
+            if "shared" in key:
+                before = f"num_hidden_layers - {key}"
+                found.append({"below": before})
+                found.extend({"last": f["list"], "below": before} for f in found if "list" in f)
+            if value > 1:
+                found.extend({"every": key, "offset": offset} for offset in range(value))
+    return found
+
+
+# How published files call what transformers calls otherwise (configuration_utils.py `remap_legacy_layer_types`).
+LEGACY = {"mamba": "linear_attention", "attention": "full_attention", "deepseek_sparse_attention": "indexed_attention"}
+
+
+def with_alternatives(config, feature, said):
+    """A list with what stands for it where a config does not have it: whatever tells the layers apart likewise. `said`: keys of a
+    config file, the likelier ones."""
+    if "list" not in feature:
+        return feature
+    count = config.num_hidden_layers
+    values = [value_at(config, feature, i) for i in range(count)]
+    chain = {"list": feature["list"]}
+    if feature["list"] in ("layer_types", "layers_block_type"):
+        names = {old: new for old, new in LEGACY.items() if new in values}
+        if names:
+            chain["names"] = names
+    others = []
+    for other in candidates(config):
+        if other == feature:
+            continue
+        forward, back = {}, {}
+        for i, value in enumerate(values):
+            own = value_at(config, other, i)
+            if forward.setdefault(own, value) != value or back.setdefault(value, own) != own:
+                break
+        else:
+            others.append({**other, "names": forward})
+    others.sort(key=lambda other: ("chars" in other or "list" in other or "in" in other, any(k in said for k in map(str, other.values()))), reverse=True)
+    at = chain
+    for other in others[:3]:
+        at["else"] = other
+        at = other
+    return chain
+
+
+def features_of(config, of_layer):
+    """The fewest features that tell the kinds apart, and the keys that they read."""
+    from itertools import combinations
+
+    if len(set(of_layer)) == 1:
+        return [], []
+    listed = candidates(config)
+    for size in (1, 2, 3):
+        for chosen in combinations(listed, size):
+            names = {}
+            if all(names.setdefault("|".join(value_at(config, f, i) for f in chosen), kind) == kind for i, kind in enumerate(of_layer)):
+                return [with_alternatives(config, f, ()) for f in chosen], [next(iter(f[k] for k in ("list", "last", "in", "below", "every", "chars") if k in f)) for f in chosen]
+    raise ValueError("nothing in the config tells the layers apart")

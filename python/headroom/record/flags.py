@@ -1,0 +1,107 @@
+"""Keys of a config that are true or false: which add parameters, and which make another program."""
+
+import copy
+
+from . import variants
+from .blocks_data import Size, Sizes
+
+NO_MATTER = (
+    "use_cache", "output_", "return_dict", "is_encoder_decoder", "is_decoder", "add_cross_attention", "tie_", "torchscript", "cross_attention_hidden",
+    "use_bfloat16", "remove_invalid", "do_sample", "early_stopping", "scale_embedding_gradients",
+)
+
+
+# Counts whose absence makes another program.
+COUNTS = (
+    "num_kv_shared_layers", "hidden_size_per_layer_input", "num_local_experts", "num_experts", "n_shared_experts", "moe_num_shared_experts",
+    "num_shared_experts", "num_shared_expert", "q_lora_rank", "shared_intermediate_size", "shared_expert_intermediate_size",
+)
+
+
+def counts_of(config):
+    """Which configs, by such counts, a program of `config` is for."""
+    said = config.to_dict()
+    conditions = []
+    for key in COUNTS:
+        value = said.get(key, 0)
+        if key in said and not isinstance(value, (bool, list)):
+            conditions.append({"key": key, "above": 0} if value else {"key": key, "is": 0})
+    return conditions
+
+
+def flags_of(config):
+    """Every such key that may matter, with its value."""
+    said = config.to_dict()
+    return {k: v for k, v in sorted(said.items()) if isinstance(v, bool) and not any(part in k for part in NO_MATTER)}
+
+
+def outline_by_names(said):
+    """Operators with parameters by name and without sizes, and the parameters of each module."""
+    modules, operators = {}, []
+    for attention, parts in sorted(said.items()):
+        blocks = [("before", parts["before"]), *((f"layer {i}", block) for i, block in parts["layers"].items()), ("after", parts["after"])]
+        for place, block in blocks:
+            names = [f"{name}.{own[0]}" for name, _, owned in block["modules"] for own in owned]
+            module_names = [name for name, _, _ in block["modules"]]
+            modules[place] = set(names)
+            operators.append((attention, place, [named(op, names, module_names) for key in ("pre", "ops") for op in block.get(key, [])]))
+    return operators, modules
+
+
+def named(value, names, modules):
+    if isinstance(value, (Sizes, Size)):
+        return None
+    if isinstance(value, dict):
+        said = {key: named(item, names, modules) for key, item in value.items() if key not in ("i", "m", "n", "ops")}
+        said["i"] = [names[-1 - number] if number < 0 else number for number in value.get("i", [])]
+        if "m" in value:
+            said["m"] = modules[value["m"]]
+        if "n" in value:
+            said["n"] = [value["n"][0], value["n"][1]]
+        if "ops" in value:
+            said["ops"] = [named(op, names, modules) for op in value["ops"]]
+        return said
+    if isinstance(value, (list, tuple)):
+        return [named(item, names, modules) for item in value]
+    return value
+
+
+def settle(recorder):
+    """The config with every flag set that only adds parameters; which parameters each adds; the flags that make another program."""
+    config, added, structural = recorder.config, {}, {}
+    attentions = recorder.attentions[:1]
+    base = outline_by_names(recorder.one(config, attentions=attentions)["said"])
+    for key, value in flags_of(config).items():
+        try:
+            other_config = variants.with_value(config, key, not value)
+            other = outline_by_names(recorder.one(other_config, attentions=attentions)["said"])
+        except Exception:
+            continue
+        if other[0] != base[0]:
+            structural[key] = value
+            continue
+        on, off = (base, other) if value else (other, base)
+        more = {place: names - off[1][place] for place, names in on[1].items()}
+        fewer = any(off[1][place] - names for place, names in on[1].items())
+        if fewer:
+            structural[key] = value
+        elif any(more.values()):
+            added[key] = more
+            if not value:
+                config, base = other_config, other
+    return config, added, structural
+
+
+def mark(block, place, added):
+    """Says of each parameter that a flag adds which flag it is."""
+    for name, _, owned in block["modules"]:
+        for own in owned:
+            for key, places in added.items():
+                if f"{name}.{own[0]}" in places.get(place, ()):
+                    while len(own) < 3:
+                        own.append("h")
+                    own.append({"if": key})
+
+
+def copy_of(config):
+    return copy.deepcopy(config)

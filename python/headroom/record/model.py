@@ -1,0 +1,267 @@
+"""Builds a model on the `meta` device and runs its decoder under a trace, block by block."""
+
+import gc
+import sys
+from contextlib import contextmanager
+
+import torch
+from torch import nn
+
+from .trace import Trace, without_collection
+
+# What decides a branch by reading a tensor's values gets an answer that keeps the step as training runs it.
+_patched = False
+
+
+def prepare():
+    """Answers for what reads values of tensors that have none. Once for a process."""
+    global _patched
+    if _patched:
+        return
+    _patched = True
+    import transformers
+    import transformers.masking_utils as masks
+
+    transformers.logging.set_verbosity_error()
+    # What is imported is no garbage: collections are short then.
+    gc.collect()
+    gc.freeze()
+    masks.find_packed_sequence_indices = lambda *_, **__: None
+    of_bool, of_item = torch.Tensor.__bool__, torch.Tensor.item
+    torch.Tensor.__bool__ = lambda t: True if t.device.type == "meta" else of_bool(t)
+    torch.Tensor.item = lambda t: 1 if t.device.type == "meta" else of_item(t)
+
+
+def build(config, attention, class_name=None):
+    """The causal model of `config`, without weights, in bf16 as `from_pretrained` leaves it."""
+    import transformers
+
+    with torch.device("meta"):
+        if class_name:
+            config._attn_implementation = attention
+            before = torch.get_default_dtype()
+            torch.set_default_dtype(torch.bfloat16)
+            try:
+                model = getattr(transformers, class_name)(config)
+            finally:
+                torch.set_default_dtype(before)
+        else:
+            causal = type(config) in transformers.AutoModelForCausalLM._model_mapping
+            auto = transformers.AutoModelForCausalLM if causal else transformers.AutoModel
+            model = auto.from_config(config, dtype=torch.bfloat16, attn_implementation=attention)
+    kept = set(getattr(model, "_keep_in_fp32_modules_strict", None) or ())
+    for name, parameter in model.named_parameters():
+        if any(part in name.split(".") or name.endswith(part) for part in kept):
+            parameter.data = parameter.data.float()
+    return model.train()
+
+
+def decoder_of(model):
+    """The module that makes the hidden states that the head reads."""
+    decoder = model.get_decoder() if hasattr(model, "get_decoder") else None
+    if decoder is None or decoder is model or hasattr(decoder, "lm_head"):
+        decoder = model.base_model
+    return decoder.model if hasattr(decoder, "lm_head") else decoder
+
+
+def layers_of(decoder):
+    """The list of the decoder's layers, and its name."""
+    count = decoder.config.get_text_config().num_hidden_layers
+    lists = [(name, module) for name, module in decoder.named_modules() if isinstance(module, nn.ModuleList) and len(module) == count]
+    if not lists:
+        raise ValueError(f"{type(decoder).__name__} has no list of {count} layers")
+    return min(lists, key=lambda item: item[0].count("."))
+
+
+class FlashLike(torch.autograd.Function):
+    """Attention in one kernel: what it gives, and gradients that lie as what they belong to."""
+
+    @staticmethod
+    def forward(context, query, key, value):
+        context.save_for_backward(query, key, value)
+        batch, heads, length, _ = query.shape
+        return query.new_empty(batch, length, heads, value.shape[-1])
+
+    @staticmethod
+    def backward(context, gradient):
+        return tuple(torch.empty_like(tensor) for tensor in context.saved_tensors)
+
+
+def token_major(tensor):
+    """Whether [b, heads, s, width] lies token by token."""
+    return tensor.dim() == 4 and tensor.stride(2) >= tensor.stride(1) and tensor.shape[1] > 1
+
+
+def attention_call(trace_of):
+    """`sdpa` of transformers' attention interface, recorded as one operator."""
+
+    def forward(module, query, key, value, attention_mask=None, dropout=0.0, scaling=None, is_causal=None, **keywords):
+        trace = trace_of()
+        window = keywords.get("sliding_window")
+        attributes = {
+            "heads": query.shape[1], "kv_heads": key.shape[1], "width": query.shape[3], "value_width": value.shape[3],
+            "window": window, "causal": bool(getattr(module, "is_causal", True) if is_causal is None else is_causal),
+            "token_major": [token_major(t) for t in (query, key, value)],
+            "dropout": float(dropout or 0.0),
+            "masked": isinstance(attention_mask, torch.Tensor),
+        }
+        sinks = keywords.get("s_aux")
+        given = [query, key, value] + [t for t in (attention_mask, sinks) if isinstance(t, torch.Tensor)]
+        if trace is None:
+            return FlashLike.apply(query, key, value), None
+        with trace.call("attention", given, attributes) as op:
+            out = FlashLike.apply(query, key, value)
+        trace.result(op, given, out)
+        return out, None
+
+    return forward
+
+
+def linear_call(trace_of, real):
+    def forward(self, x):
+        trace = trace_of()
+        if trace is None or trace.quiet:
+            return real(self, x)
+        trace.modules.append(trace.names[id(self.weight)][1].removesuffix(".weight"))
+        with trace.call("linear", [x], {}) as op:
+            out = real(self, x)
+        trace.modules.pop()
+        trace.result(op, [x], out)
+        return out
+
+    return forward
+
+
+@contextmanager
+def intercepted(model, attention, trace_of):
+    """Linear layers and attention are recorded as themselves; masks are left to whoever runs the program."""
+    from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
+
+    real_linear = nn.Linear.forward
+    mapping = ALL_ATTENTION_FUNCTIONS._global_mapping
+    real_attention = mapping["sdpa"]
+    nn.Linear.forward = linear_call(trace_of, real_linear)
+    mapping["sdpa"] = attention_call(trace_of)
+    replaced = []
+    for name in {type(module).__module__ for module in model.modules()}:
+        module = sys.modules[name]
+        if not name.startswith("transformers.models."):
+            continue
+        for function in [f for f in dir(module) if f.startswith("create_") and f.endswith(("_mask", "_generate"))]:
+            replaced.append((module, function, getattr(module, function)))
+            setattr(module, function, mask_maker(function, attention))
+    try:
+        yield
+    finally:
+        nn.Linear.forward = real_linear
+        mapping["sdpa"] = real_attention
+        for module, function, real in replaced:
+            setattr(module, function, real)
+
+
+def mask_maker(function, attention):
+    """A mask as the attention wants it: none where one kernel knows causality by itself."""
+
+    def make(config=None, inputs_embeds=None, **keywords):
+        inputs_embeds = keywords.get("input_embeds") if inputs_embeds is None else inputs_embeds
+        if "recurrent" in function or "linear" in function:
+            return None
+        if function == "create_masks_for_generate":
+            kinds = set(getattr(config, "layer_types", None) or ["full_attention"])
+            return {kind: None if "linear" in kind else one(kind != "full_attention") for kind in kinds}
+        return one("sliding" in function or "chunked" in function)
+
+    def one(sliding):
+        if attention != "eager":
+            return None
+        return masks[sliding]
+
+    masks = Masks()
+    return make
+
+
+class Masks(dict):
+    """Masks by whether they slide, made on first use by the runner."""
+
+    made = {}
+
+    def __missing__(self, sliding):
+        return Masks.made[sliding]
+
+
+def make_masks(batch, length):
+    """One mask for whole causality and one for windows."""
+    with torch.device("meta"):
+        Masks.made = {s: torch.zeros(batch, 1, length, length, dtype=torch.bfloat16) for s in (False, True)}
+    return {id(Masks.made[False]): ("input", "causal_mask"), id(Masks.made[True]): ("input", "sliding_mask")}
+
+
+def names_of(decoder):
+    """id of each parameter and buffer -> (kind, name within the decoder)."""
+    names = {}
+    for name, buffer in decoder.named_buffers():
+        names[id(buffer)] = ("buffer", name)
+    for name, parameter in decoder.named_parameters():
+        names[id(parameter)] = ("parameter", name)
+    return names
+
+
+class Run:
+    """One forward of a decoder under a trace, with the blocks it ran."""
+
+    def __init__(self, model, attention, batch, length, graph, masks=False):
+        decoder = decoder_of(model)
+        self.decoder = decoder
+        list_name, layers = layers_of(decoder)
+        self.prefix = list_name
+        self.trace = trace = Trace({**names_of(decoder), **make_masks(batch, length)})
+        self.entries, self.exits = {}, {}
+        handles = []
+        owners = {}
+        for name, module in decoder.named_modules():
+            if any(True for _ in module.parameters(recurse=False)) or any(True for _ in module.buffers(recurse=False)):
+                owners[module] = name
+        for module, name in owners.items():
+            if isinstance(module, nn.Linear):
+                continue
+            handles.append(module.register_forward_pre_hook(lambda *_, name=name: trace.modules.append(name)))
+            handles.append(module.register_forward_hook(lambda *_: (trace.modules.pop(), None)[1]))
+        for index, layer in enumerate(layers):
+            handles.append(layer.register_forward_pre_hook(self._enter(index), with_kwargs=True))
+            handles.append(layer.register_forward_hook(self._leave(index, len(layers))))
+        self.ended = False
+        try:
+            with torch.device("meta"):
+                ids = torch.zeros(batch, length, dtype=torch.long)
+            trace.names[id(ids)] = ("input", "input_ids")
+            current = lambda: None if self.ended else trace
+            with intercepted(decoder, "eager" if masks else attention, current), without_collection(), torch.set_grad_enabled(graph):
+                with trace:
+                    self.output = self._forward(decoder, ids)
+                    self.hidden = trace.number_of(self.output)
+                self.ended = True
+        finally:
+            for handle in handles:
+                handle.remove()
+
+    def _forward(self, decoder, ids):
+        with torch.device("meta"):
+            return decoder(input_ids=ids, use_cache=False).last_hidden_state
+
+    def _enter(self, index):
+        def hook(module, arguments, keywords):
+            trace = self.trace
+            hidden = arguments[0] if arguments else keywords["hidden_states"]
+            if isinstance(hidden, torch.Tensor):
+                self.entries[index] = trace.number_of(hidden)
+            trace.block = index
+
+        return hook
+
+    def _leave(self, index, count):
+        def hook(module, arguments, output):
+            out = output[0] if isinstance(output, (tuple, list)) else output
+            self.exits[index] = self.trace.number_of(out)
+            self.trace.block = ("between", index + 1) if index + 1 < count else "after"
+
+        return hook

@@ -1,0 +1,213 @@
+"""What autograd adds to a trace: which operator became which node of the graph, what it saved, and what its backward runs."""
+
+from dataclasses import dataclass, field
+
+import torch
+
+from .trace import Trace, key_of, tensors_in
+
+
+@dataclass
+class Node:
+    """One node: for each gradient the place of its input, what is saved, and the template of its backward."""
+
+    edges: list
+    saved: list
+    template: "Template | None" = None
+    # what templates call saved tensors -> their place without numbers
+    renamed: dict = field(default_factory=dict)
+
+
+@dataclass
+class Template:
+    """Operators that a node's backward runs: (name, references, [(shape, dtype)], references freed), and its results with their shapes."""
+
+    steps: list = field(default_factory=list)
+    results: list = field(default_factory=list)
+
+    def renamed(self, names):
+        """The same with other names of saved tensors."""
+        name = lambda reference: names.get(reference, reference)
+        steps = [[f, [name(i) for i in inputs if i != "?"], outputs, freed] for f, inputs, outputs, freed in self.steps]
+        return Template(steps, [None if r is None else (name(r[0]), r[1]) for r in self.results])
+
+
+def parameters_of(names):
+    return {identity: kind for identity, kind in names.items() if kind[0] == "parameter"}
+
+
+def attach(run):
+    """Finds the node of each operator of a run with a graph."""
+    trace = run.trace
+    by_number = {value.number: value for value in trace.values}
+    for op in trace.ops:
+        sources = [by_number[number].source for number in op.outputs]
+        found = next((source[0] for source in sources if source and source[0] is not None), None)
+        if found is None and run.hidden in op.outputs:
+            found = run.output.grad_fn
+        if found is not None and op.name not in ("linear", "attention", "detach"):
+            op.node = found
+
+
+def describe(op, trace):
+    """Edges and saved tensors of an operator's node."""
+    node = op.node
+    taken, edges = set(), []
+    for function, number in node.next_functions:
+        edges.append(place_of(op, trace, function, number, taken))
+    saved = []
+    for tensor in saved_tensors(node):
+        key = key_of(tensor)
+        if key in op.output_keys and not (key in op.input_keys and "result" not in saved_names(node)):
+            saved.append(f"o{op.output_keys.index(key)}")
+        elif key in op.input_keys:
+            saved.append(f"i{op.input_keys.index(key)}")
+        else:
+            place = same_storage(op, key)
+            if place is None and is_number(tensor):
+                # A Python number, which takes no memory of the device.
+                place = "-"
+            if place is None:
+                raise ValueError(f"{node.name()} of {op.name} saves what it was not given: {key[2]}")
+            saved.append(place)
+    numbers = [i for i, place in enumerate(saved) if place == "-"]
+    renamed = {f"s{i}": f"s{i - sum(n < i for n in numbers)}" for i in range(len(saved)) if i not in numbers}
+    return Node(edges, [place for place in saved if place != "-"], renamed=renamed)
+
+
+def is_number(tensor):
+    return tensor.dim() == 0 and tensor.device.type == "cpu"
+
+
+def same_storage(op, key):
+    for letter, keys in (("i", op.input_keys), ("o", op.output_keys)):
+        for i, other in enumerate(keys):
+            if other[0] == key[0]:
+                return f"{letter}{i}"
+    return None
+
+
+def place_of(op, trace, function, number, taken):
+    if function is None:
+        return None
+    variable = getattr(function, "variable", None)
+    for i, value_number in enumerate(op.inputs):
+        if i in taken:
+            continue
+        value = trace.values[value_number]
+        if variable is not None:
+            if trace.names.get(id(variable)) == value.origin:
+                taken.add(i)
+                return i
+        elif value.source is not None and value.source[0] is function and value.source[1] == number:
+            taken.add(i)
+            return i
+    return None
+
+
+def saved_names(node):
+    return [name for name in dir(node) if name.startswith("_saved_")]
+
+
+def saved_tensors(node):
+    """In the order of their names, as generated code keeps them; a Python function's in its own."""
+    if hasattr(node, "saved_tensors"):
+        return list(node.saved_tensors)
+    found = []
+    for name in saved_names(node):
+        found.extend(tensors_in(getattr(node, name)))
+    return found
+
+
+def gradients(run, nodes):
+    """Runs backward once: size, stride and dtype of each gradient that a node receives."""
+    received, handles = {}, []
+    for node in nodes:
+        def hook(given, node=node):
+            received[node] = [None if g is None else (tuple(g.shape), g.stride(), g.dtype) for g in given]
+
+        handles.append(node.register_prehook(hook))
+    with torch.device("meta"):
+        run.output.backward(torch.empty_like(run.output), retain_graph=True)
+    for handle in handles:
+        handle.remove()
+    return received
+
+
+def template_of(node, received, renamed):
+    """What backward of `node` runs for gradients that look like `received`."""
+    with torch.device("meta"):
+        given = [None if g is None else torch.empty_strided(g[0], g[1], dtype=g[2]) for g in received]
+    saved = [key_of(tensor) for tensor in saved_tensors(node)]
+    names = {id(g): ("input", f"g{i}") for i, g in enumerate(given) if g is not None}
+    trace = Trace(names)
+    with torch.no_grad(), trace:
+        results = node(*given) if not hasattr(node, "saved_tensors") else node.apply(*given)
+    results = list(results) if isinstance(results, (tuple, list)) else [results]
+    numbers = [None if r is None else trace.number_of(r) for r in results]
+    trace.close()
+    del results
+    return assemble(trace, numbers, saved).renamed(renamed)
+
+
+def assemble(trace, results, saved):
+    """Steps that allocate; views are what they are views of."""
+    reference, steps, alive = {}, [], {}
+    produced = 0
+
+    def refer(number):
+        if number not in reference:
+            value = trace.values[number]
+            if value.origin[0] == "input" and value.origin[1].startswith("g"):
+                reference[number] = value.origin[1]
+            else:
+                matches = [i for i, key in enumerate(saved) if key[0] == value.storage]
+                reference[number] = f"s{matches[0]}" if matches else "?"
+        return reference[number]
+
+    for op in trace.ops:
+        inputs = [refer(number) for number in op.inputs]
+        fresh = [number for number, alias in zip(op.outputs, op.aliases) if alias is None]
+        for number, alias in zip(op.outputs, op.aliases):
+            if alias is not None:
+                reference[number] = inputs[alias]
+        outputs = []
+        for number in fresh:
+            reference[number] = f"t{produced}"
+            produced += 1
+            value = trace.values[number]
+            outputs.append((value.shape, dtype_code(trace, op, value)))
+        for number in op.outputs:
+            if reference[number].startswith("t"):
+                alive.setdefault(reference[number], set()).add(number)
+        freed = []
+        for number, _ in op.freed:
+            holders = alive.get(reference.get(number))
+            if holders and number in holders and number not in results:
+                holders.discard(number)
+                if not holders:
+                    freed.append(reference[number])
+        if fresh:
+            steps.append([op.name, inputs, outputs, freed])
+        elif freed and steps:
+            steps[-1][3].extend(freed)
+    return Template(steps, [None if number is None else (refer(number), trace.values[number].shape) for number in results])
+
+
+def dtype_code(trace, op, value):
+    """How a program names an output's dtype."""
+    dtype = value.dtype
+    if not dtype.is_floating_point:
+        return {torch.int64: "l", torch.int32: "i"}.get(dtype, "b")
+    if op.name == "_to_copy" and "dtype" in op.attributes:
+        return exact_code(dtype)
+    floats = [trace.values[number] for number in op.inputs if trace.values[number].dtype.is_floating_point]
+    wide = [v for v in floats if v.shape] or floats
+    promoted = None
+    for v in wide:
+        promoted = v.dtype if promoted is None else torch.promote_types(promoted, v.dtype)
+    return "p" if promoted == dtype else exact_code(dtype)
+
+
+def exact_code(dtype):
+    return {torch.float32: "f", torch.float64: "d"}.get(dtype, "h")

@@ -1,0 +1,365 @@
+"""Recordings of one model at several sizes as one program."""
+
+import copy
+import json
+
+import torch
+
+from . import flags, variants
+from .blocks import Recording, Templates, Unrecordable
+from .blocks_data import Size, Sizes
+from .derived import derived_of
+from .dimensions import Explainer
+from .features import features_of
+from .head import head_of
+from .model import build, prepare
+
+BATCH, LENGTH = 2, 512
+
+
+def record(config, model_type=None, class_name=None, note=lambda text: None):
+    """The program of a config's causal model, or a list where flags make others; `note` is told what could not be varied."""
+    prepare()
+    recorder = Recorder(config, class_name, note)
+    program = recorder.program(model_type or config.model_type)
+    others = []
+    for key, value in sorted(recorder.structural.items()):
+        try:
+            other = Recorder(variants.with_value(config, key, not value), class_name, note).program(model_type or config.model_type)
+        except Exception as error:
+            note(f"{key} {not value}: {type(error).__name__} {error}")
+            continue
+        if {"key": key, "is": not value} in other["when"]:
+            others.append(other)
+    return [program, *others] if others else program
+
+
+class Recorder:
+    def __init__(self, config, class_name, note):
+        self.config, self.class_name, self.note = fewer_layers(config), class_name, note
+        self.masked = set()
+        self.attentions = self._attentions()
+
+    def _attentions(self):
+        able = []
+        for attention in ("sdpa", "eager"):
+            try:
+                build(copy.deepcopy(self.config), attention, self.class_name)
+                able.append(attention)
+            except ValueError as error:
+                self.note(f"{attention}: {str(error).splitlines()[0][:80]}")
+        if not able:
+            raise Unrecordable("the class runs neither sdpa nor eager attention")
+        return able
+
+    def one(self, config, batch=BATCH, length=LENGTH, only=None, attentions=None):
+        """Everything of one size: blocks of each attention, and their templates."""
+        templates = Templates()
+        said = {}
+        for attention in attentions or self.attentions:
+            model = build(copy.deepcopy(config), attention, self.class_name)
+            recording = self.recorded(model, attention, batch, length, only)
+            before, layers, after = recording.blocks()
+            wanted = range(recording.layers) if only is None else sorted(only)
+            said[attention] = {
+                "before": before.data(templates), "layers": {i: layers[i].data(templates) for i in wanted}, "after": after.data(templates),
+            }
+        return renumbered({"said": said, "templates": templates.listed})
+
+    def recorded(self, model, attention, batch, length, only):
+        if attention not in self.masked:
+            try:
+                return Recording(model, attention, batch, length, only)
+            except TypeError:
+                # The class reads its mask whatever attention is chosen.
+                self.masked.add(attention)
+        return Recording(model, attention, batch, length, only, masks=True)
+
+    def program(self, model_type):
+        self.asked = self.config
+        self.config, self.added, self.structural = flags.settle(self)
+        first = self.one(self.config, attentions=self.attentions[:1])
+        kinds, of_layer = self.kinds(first)
+        only = set(kinds)
+        base = self.one(self.config, only=only)
+        settings, changed, recordings = [self.setting(self.config, BATCH, LENGTH)], [()], [base]
+        self.vary(base, only, settings, changed, recordings)
+        explainer = Explainer(settings, changed)
+        writer = Writer(explainer)
+        merged = writer.merge([strip(recording) for recording in recordings])
+        return self.assemble(model_type, merged, writer, kinds, of_layer, explainer)
+
+    def kinds(self, recording):
+        """One layer of each kind, and of which kind each layer is."""
+        main = recording["said"][self.attentions[0]]["layers"]
+        texts, kinds, of_layer = [], [], []
+        for i, block in main.items():
+            text = json.dumps(comparable(block, recording["templates"]))
+            if text not in texts:
+                texts.append(text)
+                kinds.append(i)
+            of_layer.append(texts.index(text))
+        return kinds, of_layer
+
+    def setting(self, config, batch, length):
+        return {"b": batch, "s": length, **variants.sizes_of(config)}
+
+    def vary(self, base, only, settings, changed, recordings):
+        shape = outline(strip(base))
+        names = set(settings[0])
+        sizes = variants.sizes_of(self.config)
+
+        def attempt(config, batch, length, keys):
+            setting = self.setting(config, batch, length)
+            if set(setting) != names:
+                return False
+            recording = self.one(config, batch, length, only)
+            if outline(strip(recording)) != shape:
+                return False
+            moved = tuple(name for name in names if setting[name] != settings[0][name])
+            settings.append(setting)
+            changed.append(moved)
+            recordings.append(recording)
+            return True
+
+        for batch, length in ((3, LENGTH), (BATCH, 2 * LENGTH), (BATCH, LENGTH + LENGTH // 2)):
+            try:
+                if not attempt(self.config, batch, length, ("b", "s")):
+                    self.note(f"b {batch}, s {length}: another sequence of operators")
+            except Exception as error:
+                self.note(f"b {batch}, s {length}: {type(error).__name__} {str(error).splitlines()[0][:90] if str(error) else ''}")
+        moved = set()
+        for key, value in sizes.items():
+            if self.try_values(key, value, sizes, attempt):
+                moved.add(key)
+        for group in variants.TOGETHER:
+            if not all(key in sizes for key in group) or all(key in moved for key in group):
+                continue
+            config = self.config
+            for key in group:
+                config = variants.with_value(config, key, sizes[key] * 2)
+            try:
+                if attempt(config, BATCH, LENGTH, group):
+                    moved.update(group)
+            except Exception:
+                continue
+        left = [key for key in sizes if key not in moved]
+        if left:
+            self.note("not varied: " + ", ".join(left))
+
+    def try_values(self, key, value, sizes, attempt):
+        for other in variants.candidates(key, value, sizes):
+            try:
+                if attempt(variants.with_value(self.config, key, other), BATCH, LENGTH, (key,)):
+                    return True
+            except Exception:
+                continue
+        return False
+
+    def assemble(self, model_type, merged, writer, kinds, of_layer, explainer):
+        import transformers
+
+        main = merged["said"][self.attentions[0]]
+        layers = []
+        flags.mark(main["before"], "before", self.added)
+        flags.mark(main["after"], "after", self.added)
+        for kind in kinds:
+            block = main["layers"][kind]
+            flags.mark(block, f"layer {kind}", self.added)
+            if len(self.attentions) == 2:
+                attach_eager(block, merged["said"]["eager"]["layers"][kind])
+            layers.append(block)
+        before = main["before"]
+        if len(self.attentions) == 2:
+            attach_eager(before, merged["said"]["eager"]["before"])
+        features, names = features_of(self.config, of_layer)
+        read = writer.names_read()
+        sizes = variants.sizes_of(self.config)
+        model = build(copy.deepcopy(self.config), self.attentions[0], self.class_name)
+        keys = set(self.added) | set(self.structural)
+        return {
+            "format": 1,
+            "model_type": model_type,
+            "class": type(model).__name__,
+            "when": [{"key": key, "is": value} for key, value in sorted(self.structural.items())] + flags.counts_of(self.config),
+            "versions": {"transformers": transformers.__version__, "torch": torch.__version__.split("+")[0]},
+            "config": self.defaults(read | set(names) | keys, sizes),
+            "derived": derived_of(self.config, read),
+            "dims": writer.dims,
+            "shapes": writer.shapes,
+            "features": features,
+            "kinds": kind_names(self.config, features, of_layer),
+            "layers": layers,
+            "before": before,
+            "after": main["after"],
+            "head": head_of(model),
+            "backwards": merged["templates"],
+        }
+
+    def defaults(self, names, sizes):
+        """What the class takes keys to be."""
+        try:
+            default = type(self.config)()
+        except Exception:
+            return {}
+        said = {}
+        for name in sorted(names):
+            value = getattr(default, name, None)
+            if isinstance(value, (int, float, str, bool)):
+                said[name] = value
+        for name in ("tie_word_embeddings",):
+            value = getattr(default, name, None)
+            if isinstance(value, bool):
+                said[name] = value
+        return said
+
+
+def joined(programs, more):
+    """Programs of one class for configs of several kinds; of those for one kind the latest."""
+    listed = lambda one: one if isinstance(one, list) else [one]
+    new = listed(more)
+    kept = [one for one in listed(programs) if all(one["when"] != other["when"] for other in new)]
+    both = kept + new
+    return both if len(both) > 1 else both[0]
+
+
+def renumbered(recording):
+    """Templates that are used, in the order of their use: what was folded away leaves none."""
+    used = {}
+
+    def visit(value):
+        if isinstance(value, dict):
+            if isinstance(value.get("n"), list):
+                value["n"][2] = used.setdefault(value["n"][2], len(used))
+            for item in value.values():
+                visit(item)
+        elif isinstance(value, list):
+            for item in value:
+                visit(item)
+
+    visit(recording["said"])
+    return {"said": recording["said"], "templates": [recording["templates"][i] for i in used]}
+
+
+def fewer_layers(config):
+    """The config with few layers, all kinds among them; as it is where layers read what others made."""
+    said = config.to_dict()
+    count = config.num_hidden_layers
+    if count <= 4 or said.get("num_kv_shared_layers"):
+        return config
+    lists = {key: value for key, value in said.items() if isinstance(value, (list, tuple)) and len(value) == count}
+    least = max([2] + [said[key] + 2 for key in said if ("first" in key or "start" in key) and isinstance(said[key], int) and 0 <= said[key] < count])
+    for fewer in range(least, min(count, 12)):
+        if all(set(map(str, value[:fewer])) == set(map(str, value)) for value in lists.values()):
+            break
+    else:
+        return config
+    if not lists:
+        fewer = max(fewer, min(count, 6))
+    try:
+        changed = copy.deepcopy(config)
+        for key, value in lists.items():
+            setattr(changed, key, list(value)[:fewer])
+        changed.num_hidden_layers = fewer
+        build(copy.deepcopy(changed), "eager")
+        return changed
+    except Exception:
+        return config
+
+
+def attach_eager(block, eager):
+    own = {key: eager[key] for key in ("takes", "gives", "ops", "pre") if key in eager}
+    if own != {key: block[key] for key in ("takes", "gives", "ops", "pre") if key in block}:
+        block["eager"] = own
+
+
+def strip(recording):
+    return recording
+
+
+def outline(value):
+    """Everything but sizes."""
+    if isinstance(value, Sizes):
+        return ("shape", len(value))
+    if isinstance(value, Size):
+        return "size"
+    if isinstance(value, dict):
+        return {key: outline(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [outline(item) for item in value]
+    return value
+
+
+def comparable(value, templates):
+    """A block with its templates in place of their numbers."""
+    if isinstance(value, dict):
+        said = {key: comparable(item, templates) for key, item in value.items()}
+        if isinstance(value.get("n"), list):
+            said["n"] = [value["n"][0], value["n"][1], templates[value["n"][2]]]
+        return said
+    if isinstance(value, (list, tuple)):
+        return [comparable(item, templates) for item in value]
+    return value
+
+
+def kind_names(config, features, of_layer):
+    from .features import value_at
+
+    names = {}
+    for i, kind in enumerate(of_layer):
+        name = "|".join(value_at(config, feature, i) for feature in features)
+        if names.setdefault(name, kind) != kind:
+            raise Unrecordable(f"layers {i} and another are told apart by nothing in the config")
+    return names
+
+
+class Writer:
+    """Sizes of all recordings side by side as references into tables."""
+
+    def __init__(self, explainer):
+        self.explainer = explainer
+        self.dims, self.shapes, self.shape_at = [], [], {}
+        self.backwards, self.backward_at, self.renumbered = [], {}, {}
+
+    def dim(self, values):
+        text = self.explainer.expression(values)
+        if text not in self.dims:
+            self.dims.append(text)
+        return self.dims.index(text)
+
+    def shape(self, shapes):
+        key = tuple(self.dim(values) for values in zip(*shapes))
+        if key not in self.shape_at:
+            self.shape_at[key] = len(self.shapes)
+            self.shapes.append(list(key))
+        return self.shape_at[key]
+
+    def merge(self, recordings):
+        templates = [self._merge([r["templates"][i] for r in recordings]) for i in range(len(recordings[0]["templates"]))]
+        for i, template in enumerate(templates):
+            text = json.dumps(template)
+            if text not in self.backward_at:
+                self.backward_at[text] = len(self.backwards)
+                self.backwards.append(template)
+            self.renumbered[i] = self.backward_at[text]
+        return {"said": self._merge([r["said"] for r in recordings]), "templates": self.backwards}
+
+    def _merge(self, values):
+        first = values[0]
+        if isinstance(first, Sizes):
+            return self.shape(values)
+        if isinstance(first, Size):
+            return self.dim(values)
+        if isinstance(first, dict):
+            said = {key: self._merge([value[key] for value in values]) for key in first}
+            if isinstance(first.get("n"), list):
+                said["n"] = [first["n"][0], first["n"][1], self.renumbered[first["n"][2]]]
+            return said
+        if isinstance(first, (list, tuple)):
+            return [self._merge(items) for items in zip(*values)]
+        return first
+
+    def names_read(self):
+        import re
+
+        return {name for text in self.dims for name in re.findall(r"[A-Za-z_][A-Za-z_0-9.]*", text)} - {"b", "s", "ceil", "max", "min"}

@@ -1,0 +1,56 @@
+"""Configs that differ from one by one key each, so that it shows which dimension follows from which key."""
+
+import copy
+
+# Keys whose value is no size.
+NOT_SIZES = (
+    "_token_id", "_token_index", "_id", "initializer", "max_position_embeddings", "seed", "layer_idx", "_version", "num_hidden_layers", "pad_",
+    "router_jitter", "original_max", "max_window_layers", "decoder_start", "_rate", "_step", "min_", "output_", "interval",
+)
+
+
+def sizes_of(config):
+    """Every whole number of a config that may be a size, by name."""
+    found = {}
+    for key, value in sorted(config.to_dict().items()):
+        if isinstance(value, (list, tuple)) and value and "size" in key and all(v == value[0] for v in value):
+            # Said layer by layer, the same for all.
+            value = value[0]
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            continue
+        if any(key.endswith(part) or part in key for part in NOT_SIZES):
+            continue
+        found[key] = value
+    return found
+
+
+def with_value(config, key, value):
+    """The config with another value, built anew so that what follows from it is worked out again."""
+    changed = copy.deepcopy(config)
+    own = getattr(config, key, None)
+    if isinstance(own, (list, tuple)):
+        value = [value] * len(own)
+    setattr(changed, key, value)
+    return changed
+
+
+def candidates(key, value, sizes):
+    """Other values to try for a key, those that keep what divides first."""
+    if key in ("num_experts_per_tok", "moe_k", "num_experts_per_token", "moe_topk", "topk_group", "n_group"):
+        return [value + 1, value * 2, max(1, value // 2)]
+    if "kernel" in key or "conv" in key and value < 16:
+        return [value + 1, value * 2]
+    if key == "intermediate_size" and "block_multiple_of" in sizes:
+        return [value + 136]
+    if value == 1:
+        return [2, 3]
+    return [value * 2, value * 3, value // 2 if value % 2 == 0 else value * 4, value + 1]
+
+
+# Keys that only change together.
+TOGETHER = (
+    ("hidden_size", "mamba_n_heads"), ("hidden_size", "num_heads"), ("mamba_d_head", "hidden_size"), ("mamba_d_ssm", "mamba_n_heads"), ("num_heads", "expand"),
+    ("mamba_expand", "mamba_n_heads"), ("mamba_d_head", "mamba_expand"), ("head_dim", "expand"), ("head_dim", "hidden_size"),
+    ("mamba_d_ssm", "mamba_d_head"), ("expand", "mamba_num_heads"), ("num_attention_heads", "num_key_value_heads"), ("hidden_size", "num_attention_heads"),
+    ("head_dim", "qk_rope_head_dim"), ("n_routed_experts", "n_group"), ("hidden_size", "head_dim"),
+)
