@@ -138,8 +138,20 @@ fn families() {
         let estimate = memory::estimate(&job).refined(&memory::replay(&job));
         if std::env::var("DUMP").is_ok() {
             for row in &estimate.allocations {
-                let forward = row.phases.iter().find(|(phase, _)| *phase == memory::Phase::Forward).map_or(0, |(_, bytes)| *bytes);
-                println!("  {:>12} {:>12} {} {} {} {}", forward, row.bytes_at_peak, row.term.name(), row.module, row.formula, row.formula_with_numbers);
+                let forward = row
+                    .phases
+                    .iter()
+                    .find(|(phase, _)| *phase == memory::Phase::Forward)
+                    .map_or(0, |(_, bytes)| *bytes);
+                println!(
+                    "  {:>12} {:>12} {} {} {} {}",
+                    forward,
+                    row.bytes_at_peak,
+                    row.term.name(),
+                    row.module,
+                    row.formula,
+                    row.formula_with_numbers
+                );
             }
             for used in &estimate.phases {
                 println!("  {:?} {}", used.phase, used.allocated_bytes);

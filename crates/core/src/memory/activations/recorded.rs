@@ -12,7 +12,8 @@ use super::merged_weight::merged;
 use super::scope::Scope;
 use crate::job::AttentionKernel;
 use crate::model::{
-    Action, Attend, Attention, Autocast, Code, Op, Projection as Kind, RESIDUAL, Region, Repeat, Value,
+    Action, Attend, Attention, Autocast, CAUSAL_MASK, Code, Op, Projection as Kind, RESIDUAL, Region, Repeat,
+    SLIDING_MASK, Value,
 };
 use std::rc::Rc;
 
@@ -127,8 +128,8 @@ impl<'a> Runner<'a> {
                 let shape = dims(&[(Sym::B, context.batch), (Sym::S, context.length)]);
                 Some(ids.standing_for(shape, ElementType::I64))
             }
-            "causal_mask" => mask(false),
-            "sliding_mask" => mask(true),
+            CAUSAL_MASK => mask(false),
+            SLIDING_MASK => mask(true),
             _ => None,
         }
     }
