@@ -323,7 +323,14 @@ impl Engine {
             _ => {
                 // The first room that knows the verb has it.
                 let rooms = [
-                    form::act, frame::act, result::act, advice::act, options::act, embedding::act, files::act, programs::act,
+                    form::act,
+                    frame::act,
+                    result::act,
+                    advice::act,
+                    options::act,
+                    embedding::act,
+                    files::act,
+                    programs::act,
                 ];
                 let _ = rooms.iter().any(|act| act(state, verb, about, value));
             }

@@ -15,7 +15,9 @@ pub use behaviour::Behaviour;
 pub use catalogue::{CatalogueModel, catalogue, find};
 pub use config::ConfigError;
 pub use families::known_model_types;
-pub(crate) use program::{Action, Attend, Autocast, Block, Code, Held, Op, Owner, RESIDUAL, Region, Repeat, Value};
+pub(crate) use program::{
+    Action, Attend, Autocast, Block, CAUSAL_MASK, Code, Held, Op, Owner, RESIDUAL, Region, Repeat, SLIDING_MASK, Value,
+};
 pub use program::{Program, ProgramError, Programs, Recorded};
 pub use search::{resolve, search};
 pub use structure::*;

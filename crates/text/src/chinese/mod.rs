@@ -190,7 +190,9 @@ pub(super) const TEXTS: Texts = Texts {
     own_config: "使用自己的 config.json",
     own_config_help: "粘贴内容、选择文件，或把文件拖到这里。内容只留在浏览器中，并随链接一起分享。",
     program_fetching: |class| format!("正在获取 {class} 的前向计算记录……"),
-    program_not_fetched: |class| format!("没能取到 {class} 的前向计算记录，暂按类 Llama 结构估算。请检查网络连接，然后重新选择模型。"),
+    program_not_fetched: |class| {
+        format!("没能取到 {class} 的前向计算记录，暂按类 Llama 结构估算。请检查网络连接，然后重新选择模型。")
+    },
     config_text: "config.json",
     config_file: "选择文件",
     config_name: "显示名称",

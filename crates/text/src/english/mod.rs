@@ -312,7 +312,11 @@ pub(super) const TEXTS: Texts = Texts {
     own_config: "Use your own config.json",
     own_config_help: "Paste it, choose the file, or drop the file anywhere on this box. It stays in your browser and travels in the link.",
     program_fetching: |class| format!("Fetching the recorded forward code of {class}…"),
-    program_not_fetched: |class| format!("The recorded forward code of {class} could not be fetched, so the model is read as a Llama-like one. Check the connection, then choose the model again."),
+    program_not_fetched: |class| {
+        format!(
+            "The recorded forward code of {class} could not be fetched, so the model is read as a Llama-like one. Check the connection, then choose the model again."
+        )
+    },
     config_text: "config.json",
     config_file: "Choose a file",
     config_name: "Name to show",

@@ -3,7 +3,7 @@
 use super::super::autograd::{ElementType, Label, Made, Setting, Shape, Sym, Tensor, cast, dims};
 use super::super::sizes::Sizes;
 use super::super::term::Term;
-use super::super::weights::{OwnerWeights, RecordedBlock};
+use super::super::weights::{BaseWeight, OwnerWeights, Projection, RecordedBlock};
 use super::ForwardContext;
 use super::attention::remember;
 use super::eager_attention::eager;
@@ -12,7 +12,8 @@ use super::merged_weight::merged;
 use super::scope::Scope;
 use crate::job::AttentionKernel;
 use crate::model::{
-    Action, Attend, Attention, Autocast, Code, Op, Projection as Kind, RESIDUAL, Region, Repeat, Value,
+    Action, Attend, Attention, Autocast, CAUSAL_MASK, Code, Op, Projection as Kind, RESIDUAL, Region, Repeat,
+    SLIDING_MASK, Value,
 };
 use std::rc::Rc;
 
@@ -127,8 +128,8 @@ impl<'a> Runner<'a> {
                 let shape = dims(&[(Sym::B, context.batch), (Sym::S, context.length)]);
                 Some(ids.standing_for(shape, ElementType::I64))
             }
-            "causal_mask" => mask(false),
-            "sliding_mask" => mask(true),
+            CAUSAL_MASK => mask(false),
+            SLIDING_MASK => mask(true),
             _ => None,
         }
     }
@@ -259,11 +260,27 @@ impl<'a> Runner<'a> {
     fn linear(&mut self, op: &Op, shape: usize) {
         let input = op.inputs.first().and_then(|input| self.read(*input));
         let (Some(x), Some(module)) = (input, op.module) else { return };
-        let Some(OwnerWeights::Linear(projection)) = self.block.owners.get(module) else { return };
-        let out = projection.run(self.context, &x, term(op.region, true));
+        let out = match self.block.owners.get(module) {
+            Some(OwnerWeights::Linear(projection)) => projection.run(self.context, &x, term(op.region, true)),
+            Some(OwnerWeights::Bare(_)) => match self.plain(module) {
+                Some(projection) => projection.run(self.context, &x, term(op.region, true)),
+                None => return,
+            },
+            None => return,
+        };
         drop(x);
         let out = out.reshaped(self.sizes.shape(shape));
         self.set(op.first, Some(out));
+    }
+
+    /// A module of a class derived from `torch.nn.Linear`, which nothing quantises and no adapter replaces.
+    fn plain(&mut self, module: usize) -> Option<Projection> {
+        let name = self.block.block()?.modules.get(module)?.name.clone();
+        let weight = self.read(Value::Parameter(module, 0))?;
+        let bias = self.read(Value::Parameter(module, 1));
+        let (d_in, rows) = (weight.shape().width(), weight.shape().rows().elements());
+        let weight = BaseWeight::Plain(weight);
+        Some(Projection { name, d_in, d_out: rows, sym: Sym::DOut, weight, bias, adapter: None })
     }
 
     fn attention(&mut self, op: &Op, attend: &Attend) {

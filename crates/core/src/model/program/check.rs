@@ -258,7 +258,8 @@ impl<'a> Builder<'a> {
         let narrows = |operator: &Operator| {
             operator.kernel.is_cast() && operator.outputs.iter().all(|output| output.made == Made::Model)
         };
-        taken.is_some_and(|name| name == RESIDUAL) && matches!(&op.action, Action::Operator(operator) if narrows(operator))
+        taken.is_some_and(|name| name == RESIDUAL)
+            && matches!(&op.action, Action::Operator(operator) if narrows(operator))
     }
 
     fn value(&self, number: i64) -> Found<Value> {
@@ -306,7 +307,7 @@ impl<'a> Builder<'a> {
     }
 
     fn op(&mut self, written: &format::Operator, depth: usize) -> Found<Op> {
-        if written.f == "repeat" {
+        if written.times.is_some() {
             return self.repeat(written, depth);
         }
         let inputs = written.i.iter().map(|number| self.value(*number)).collect::<Found<Vec<Value>>>()?;

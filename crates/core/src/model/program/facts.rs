@@ -2,7 +2,7 @@
 //! goes by the operators; these serve names, adapters' targets, times and generation.
 
 use super::config::Figures;
-use super::{Action, Code, Owner, Recorded};
+use super::{Action, Code, Owner, Recorded, SLIDING_MASK};
 use crate::model::config::ConfigError;
 use crate::model::structure::{
     Activation, Attention, Experts, ExpertsForm, FeedForward, Mlp, Module, ModuleKind, Projection, Role,
@@ -19,6 +19,8 @@ pub(super) struct Facts<'a> {
     /// Width of the residual stream.
     pub(super) hidden: Option<u64>,
     visited: u64,
+    /// Tokens that a windowed layer looks back.
+    window: Option<u64>,
 }
 
 impl<'a> Facts<'a> {
@@ -30,7 +32,8 @@ impl<'a> Facts<'a> {
         }
         let hidden = figures.optional("hidden_size")?.or(figures.optional("n_embd")?).or(figures.optional("d_model")?);
         let hidden = hidden.filter(|hidden| *hidden >= 1.0).map(|hidden| hidden as u64);
-        Ok(Self { recorded, dims, hidden, visited: visited.unwrap_or(1.0).max(1.0) as u64 })
+        let window = figures.optional("sliding_window")?.filter(|window| *window >= 1.0).map(|window| window as u64);
+        Ok(Self { recorded, dims, hidden, visited: visited.unwrap_or(1.0).max(1.0) as u64, window })
     }
 
     fn dim(&self, dim: usize) -> u64 {
@@ -124,6 +127,9 @@ pub(super) fn attention(facts: &Facts<'_>, code: &Code) -> Attention {
     });
     let size = |of: fn(&super::Attend) -> usize| attend.map_or(0, |attend| facts.dim(of(attend)));
     let head_dim = size(|attend| attend.width);
+    let own_window = attend.and_then(|attend| attend.window).map(|window| facts.dim(window));
+    // Where attention is in the block's own operators, the mask that it takes says whether it has a window.
+    let masks_window = code.takes.iter().any(|name| name == SLIDING_MASK);
     Attention {
         num_attention_heads: size(|attend| attend.heads),
         num_key_value_heads: size(|attend| attend.kv_heads),
@@ -133,10 +139,7 @@ pub(super) fn attention(facts: &Facts<'_>, code: &Code) -> Attention {
         qk_norm: None,
         rotary_dim: head_dim,
         alibi: false,
-        sliding_window: attend
-            .and_then(|attend| attend.window)
-            .map(|window| facts.dim(window))
-            .filter(|size| *size > 0),
+        sliding_window: own_window.filter(|size| *size > 0).or(facts.window.filter(|_| masks_window)),
         logit_softcapping: false,
         dropout: 0.0,
         sinks: false,
@@ -158,6 +161,9 @@ pub(super) fn feed_forward(facts: &Facts<'_>, modules: &[Module]) -> FeedForward
     {
         let both = if facts.hidden == Some(rows) { columns } else { rows };
         let gated = name.contains("gate");
+        // gpt-oss's experts lie the other way round, and come with what goes with it.
+        let lies_across = facts.hidden == Some(rows) && facts.hidden != Some(columns);
+        let form = if lies_across { ExpertsForm::ChoiceFirst } else { ExpertsForm::SoftmaxFirst };
         let intermediate_size = if gated { both / 2 } else { both };
         let expert = Mlp { intermediate_size, gated, fused_gate_up: false, activation };
         let shared = width(Role::SharedUp).map(|intermediate_size| Mlp {
@@ -172,7 +178,7 @@ pub(super) fn feed_forward(facts: &Facts<'_>, modules: &[Module]) -> FeedForward
             expert,
             shared,
             shared_gate: find(Role::SharedExpertGate).is_some(),
-            form: ExpertsForm::SoftmaxFirst,
+            form,
         });
     }
     let fused = width(Role::GateUp).map(|both| both / 2);

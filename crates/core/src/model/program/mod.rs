@@ -321,6 +321,10 @@ impl Recorded {
 
 /// The residual stream's name in the scope.
 pub(crate) const RESIDUAL: &str = "hidden_states";
+/// What the masks that eager attention adds are called there.
+pub(crate) const CAUSAL_MASK: &str = "causal_mask";
+/// The same with a window.
+pub(crate) const SLIDING_MASK: &str = "sliding_mask";
 
 impl Code {
     /// Every operator, those of loops once.

@@ -6,7 +6,7 @@ use serde_json::{Map, Value as Json};
 
 use super::config::Figures;
 use super::facts::{Facts, attention, feed_forward, modules};
-use super::{Action, Owner, Program, Recorded};
+use super::{Action, CAUSAL_MASK, Owner, Program, Recorded, SLIDING_MASK};
 use crate::model::behaviour::Behaviour;
 use crate::model::config::{Assumptions, ConfigError};
 use crate::model::families;
@@ -118,7 +118,7 @@ pub(in crate::model) fn read(
         final_logit_softcapping: program.head.softcaps,
         scales_embeddings: false,
         scales_logits: program.head.scales,
-        behaviour: Behaviour::default(),
+        behaviour: if is_eager_alone(program) { Behaviour::eager_only() } else { Behaviour::default() },
         is_measured: false,
         recorded: Some(Arc::new(recorded)),
     })
@@ -141,6 +141,12 @@ fn outside(facts: &Facts<'_>, owners: &[Owner], before: bool) -> Vec<Module> {
         }
     }
     found
+}
+
+/// Whether the class was recorded with eager attention because it runs no other.
+fn is_eager_alone(program: &Program) -> bool {
+    let takes_masks = |name: &String| name == CAUSAL_MASK || name == SLIDING_MASK;
+    program.layers.iter().any(|block| block.fused.takes.iter().any(takes_masks))
 }
 
 /// Keys that give parameters and are not set.
