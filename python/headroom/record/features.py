@@ -13,6 +13,8 @@ def value_at(config, feature, i):
         values = value_of(config, feature["last"])
         end = number(config, feature["below"])
         return text(i < end and values[i] not in values[i + 1 : end])
+    if "at" in feature:
+        return text(i == number(config, feature["at"]))
     if "below" in feature:
         return text(i < number(config, feature["below"]))
     if "every" in feature:
@@ -56,6 +58,7 @@ def candidates(config):
             if "shared" in key:
                 before = f"num_hidden_layers - {key}"
                 found.append({"below": before})
+                found.append({"at": before})
                 found.extend({"last": f["list"], "below": before} for f in found if "list" in f)
             if value > 1:
                 found.extend({"every": key, "offset": offset} for offset in range(value))
@@ -104,9 +107,9 @@ def features_of(config, of_layer):
     if len(set(of_layer)) == 1:
         return [], []
     listed = candidates(config)
-    for size in (1, 2, 3):
+    for size in (1, 2, 3, 4):
         for chosen in combinations(listed, size):
             names = {}
             if all(names.setdefault("|".join(value_at(config, f, i) for f in chosen), kind) == kind for i, kind in enumerate(of_layer)):
-                return [with_alternatives(config, f, ()) for f in chosen], [next(iter(f[k] for k in ("list", "last", "in", "below", "every", "chars") if k in f)) for f in chosen]
+                return [with_alternatives(config, f, ()) for f in chosen], [next(iter(f[k] for k in ("list", "last", "at", "in", "below", "every", "chars") if k in f)) for f in chosen]
     raise ValueError("nothing in the config tells the layers apart")
