@@ -17,8 +17,8 @@ use crate::model::{
 };
 use std::rc::Rc;
 
-/// Most times that a loop runs: more than any sequence that is trained has pieces.
-const MOST_TIMES: u64 = 1 << 15;
+/// Most operators of one run of a block, its loops' all counted: no program keeps the page busy for longer.
+const MOST_OPERATORS: u64 = 1 << 22;
 
 /// What becomes of the token embedding's output, inside its module's hooks or behind them.
 pub(in crate::memory) type OnEmbedding<'a> = &'a dyn Fn(&dyn Fn() -> Option<Tensor>) -> Option<Tensor>;
@@ -87,6 +87,8 @@ struct Runner<'a> {
     stream: ElementType,
     /// Bare parameters as their adapters leave them, while the module that reads them runs.
     merged: Vec<((usize, usize), Tensor)>,
+    /// Operators that may still run.
+    left: u64,
 }
 
 impl<'a> Runner<'a> {
@@ -102,6 +104,7 @@ impl<'a> Runner<'a> {
             origins: vec![None; code.values],
             stream,
             merged: Vec::new(),
+            left: MOST_OPERATORS,
         };
         for (number, name) in code.takes.iter().enumerate() {
             let value = if name == RESIDUAL { x.cloned() } else { runner.taken(name) };
@@ -226,6 +229,8 @@ impl<'a> Runner<'a> {
     }
 
     fn op(&mut self, op: &Op) {
+        let Some(left) = self.left.checked_sub(1) else { return };
+        self.left = left;
         match &op.action {
             Action::Linear(shape) => self.linear(op, *shape),
             Action::Attention(attend) => self.attention(op, attend),
@@ -241,7 +246,10 @@ impl<'a> Runner<'a> {
     }
 
     fn repeat(&mut self, repeat: &Repeat) {
-        for time in 0..self.sizes.size(repeat.times).min(MOST_TIMES) {
+        for time in 0..self.sizes.size(repeat.times) {
+            if self.left == 0 {
+                break;
+            }
             if time > 0 {
                 let numbered = |values: &[Option<Tensor>], from: usize| values.get(from).cloned().flatten();
                 let carried: Vec<(usize, usize, Option<Tensor>)> =

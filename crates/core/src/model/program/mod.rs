@@ -4,6 +4,7 @@
 //! Which programs there are is the caller's: [`Programs`] holds those that were read and names those that could be.
 
 mod check;
+mod code;
 mod config;
 mod expression;
 mod facts;

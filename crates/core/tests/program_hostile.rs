@@ -1,0 +1,146 @@
+//! Programs come from anywhere: one that is damaged is refused with its place, or runs to an end.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use headroom_core::job::Job;
+use headroom_core::memory;
+use headroom_core::model::{Model, Program, Programs};
+use headroom_core::plan::Plan;
+use serde_json::{Value, json};
+
+fn llama() -> Value {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/programs/llama.json");
+    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+fn plan(programs: Programs) -> Plan {
+    let config = json!({
+        "model_type": "llama", "hidden_size": 64, "num_hidden_layers": 3, "num_attention_heads": 4, "head_dim": 16,
+        "intermediate_size": 128, "vocab_size": 512
+    });
+    let plan = json!({
+        "model": {"name": "llama", "config": config}, "per_device_train_batch_size": 2, "max_length": 64,
+        "method": "lora", "lora": {"target_modules": "all-linear"}
+    });
+    Plan { programs, ..Plan::from_json(&plan.to_string()).unwrap() }
+}
+
+/// Every place in `value`, as a path of keys and numbers.
+fn places(value: &Value, path: &str, found: &mut Vec<String>) {
+    match value {
+        Value::Object(fields) => fields.iter().for_each(|(key, inner)| {
+            let escaped = key.replace('~', "~0").replace('/', "~1");
+            places(inner, &format!("{path}/{escaped}"), found);
+        }),
+        Value::Array(list) => {
+            list.iter().enumerate().for_each(|(i, inner)| places(inner, &format!("{path}/{i}"), found))
+        }
+        _ => {}
+    }
+    found.push(path.to_owned());
+}
+
+/// Reads a program and runs what can be run of it; whether it was read.
+fn survives(program: &Value) -> bool {
+    match Program::from_json(&program.to_string()) {
+        Ok(read) => {
+            let plan = plan(Programs::default().with(read).before_families());
+            if let Ok(job) = Job::resolve(&plan) {
+                let _ = memory::estimate(&job);
+            }
+            true
+        }
+        Err(error) => {
+            assert!(!error.to_string().is_empty());
+            false
+        }
+    }
+}
+
+#[test]
+fn a_damaged_program_is_refused_or_runs_to_an_end() {
+    let whole = llama();
+    assert!(survives(&whole));
+    let mut found = Vec::new();
+    places(&whole, "", &mut found);
+    let damages = [
+        json!(null),
+        json!(-1),
+        json!(0),
+        json!(3),
+        json!(1_000_000),
+        json!(u64::MAX),
+        json!(i64::MIN),
+        json!(1.5),
+        json!(""),
+        json!("t9"),
+        json!("i0"),
+        json!("o0"),
+        json!("hidden_states"),
+        json!([]),
+        json!({}),
+        json!([1, 2, 3]),
+    ];
+    let (mut refused, mut ran) = (0, 0);
+    for (i, place) in found.iter().enumerate().step_by(5) {
+        // A fifth of the places, one damage each in turn: all would take minutes.
+        let Some(damage) = damages.get(i / 5 % damages.len()) else { continue };
+        let mut damaged = whole.clone();
+        if let Some(inner) = damaged.pointer_mut(place) {
+            *inner = damage.clone();
+        }
+        if survives(&damaged) { ran += 1 } else { refused += 1 }
+    }
+    assert!(refused > 150, "{refused} of {} were refused", found.len());
+    assert!(ran > 15, "{ran} of {} ran", found.len());
+}
+
+#[test]
+fn loops_end() {
+    let mut program = llama();
+    let add = json!({"f": "add.Tensor", "i": [0], "o": [[1, "p"]]});
+    let at = program["dims"].as_array().unwrap().len();
+    program["dims"].as_array_mut().unwrap().push(json!("b * 1000000000"));
+    let mut inner = json!({"f": "repeat", "times": at, "carry": [], "ops": [add]});
+    for _ in 0..3 {
+        inner = json!({"f": "repeat", "times": at, "carry": [], "ops": [inner]});
+    }
+    // Values are numbered by what is before: the loop comes last.
+    program["layers"][0]["ops"].as_array_mut().unwrap().push(inner.clone());
+    assert!(survives(&program));
+    let deeper = json!({"f": "repeat", "times": at, "carry": [], "ops": [inner]});
+    *program["layers"][0]["ops"].as_array_mut().unwrap().last_mut().unwrap() = deeper;
+    assert!(!survives(&program));
+}
+
+#[test]
+fn what_a_config_lacks_is_named() {
+    let read = |config: Value| {
+        let programs = Programs::default().with(Program::from_json(&llama().to_string()).unwrap()).before_families();
+        Model::from_config_by("llama", &config, &programs)
+    };
+    // The class's defaults stand for what is not there.
+    assert_eq!(read(json!({"model_type": "llama", "num_hidden_layers": 2})).unwrap().vocab_size, 32_000);
+    for (config, key) in [
+        (json!({"model_type": "llama"}), "num_hidden_layers"),
+        (json!({"model_type": "llama", "num_hidden_layers": 1_000_000}), "num_hidden_layers"),
+        (json!({"model_type": "llama", "num_hidden_layers": 2, "hidden_size": "wide"}), "hidden_size"),
+        (json!({"model_type": "llama", "num_hidden_layers": 2, "hidden_size": [1, 2]}), "hidden_size"),
+        (json!({"model_type": "llama", "num_hidden_layers": 2, "hidden_size": 1e300}), "hidden_size"),
+    ] {
+        assert_eq!(read(config.clone()).unwrap_err().key, key, "{config}");
+    }
+}
+
+#[test]
+fn a_program_that_is_listed_and_not_there_is_asked_for() {
+    let programs = Programs::default().listing(["qwen3_next".to_owned(), "llama".to_owned()]);
+    assert_eq!(programs.missing(&json!({"model_type": "qwen3_next"})), Some("qwen3_next"));
+    // Of a multimodal config the text part's.
+    let nested = json!({"model_type": "some_vl", "text_config": {"model_type": "qwen3_next"}});
+    assert_eq!(programs.missing(&nested), Some("qwen3_next"));
+    // A class that is written by hand needs none.
+    assert_eq!(programs.missing(&json!({"model_type": "llama"})), None);
+    assert_eq!(programs.before_families().missing(&json!({"model_type": "llama"})), Some("llama"));
+    assert_eq!(programs.missing(&json!({"model_type": "unheard_of"})), None);
+}
