@@ -23,7 +23,7 @@ CONFIGS = {
         "num_local_experts": 64, "num_experts_per_tok": 6, "num_hidden_layers": 4, "layer_types": ["mamba", "attention", "mamba", "mamba"],
         "mamba_n_heads": 48, "mamba_d_head": 64, "mamba_n_groups": 1, "mamba_d_state": 128, "position_embedding_type": "nope",
     },
-    "nemotron_h": {"hybrid_override_pattern": "M-*E", "num_hidden_layers": 4},
+    "nemotron_h": {"layers_block_type": ["linear_attention", "mlp", "full_attention", "moe"]},
     "gemma3n_text": {},
     "bamba": {"num_hidden_layers": 4, "attn_layer_indices": [2]},
 }

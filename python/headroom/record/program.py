@@ -259,6 +259,12 @@ def renumbered(recording):
     return {"said": recording["said"], "templates": [recording["templates"][i] for i in used]}
 
 
+def indices(value, count):
+    """Whether a value is a list of numbers of layers."""
+    numbers = isinstance(value, (list, tuple)) and len(value) > 0 and all(isinstance(v, int) and not isinstance(v, bool) for v in value)
+    return numbers and len(value) < count and max(value) < count
+
+
 def fewer_layers(config):
     """The config with few layers, all kinds among them; as it is where layers read what others made."""
     said = config.to_dict()
@@ -266,8 +272,10 @@ def fewer_layers(config):
     if count <= 4 or said.get("num_kv_shared_layers"):
         return config
     lists = {key: value for key, value in said.items() if isinstance(value, (list, tuple)) and len(value) == count}
-    least = max([2] + [said[key] + 2 for key in said if ("first" in key or "start" in key) and isinstance(said[key], int) and 0 <= said[key] < count])
-    for fewer in range(least, min(count, 12)):
+    begins = [said[key] for key in said if any(part in key for part in ("first", "start", "dense_layers"))]
+    begins += [min(value) for value in said.values() if indices(value, count)]
+    least = max([2] + [begin + 2 for begin in begins if isinstance(begin, int) and 0 <= begin < count])
+    for fewer in range(least, min(count, 14)):
         if all(set(map(str, value[:fewer])) == set(map(str, value)) for value in lists.values()):
             break
     else:
