@@ -97,6 +97,8 @@ export class Planner {
 
   /** Opens every folded group of the form. */
   async unfold(): Promise<void> {
+    // What was chosen just before may bring groups of its own.
+    await this.page.locator("html:not([data-pending])").waitFor();
     await this.page.locator("form.form").evaluate((form) => {
       for (const group of form.querySelectorAll<HTMLDetailsElement>("section > details")) group.open = true;
     });
