@@ -115,5 +115,11 @@ pub(super) fn help(page: &Page, name: &'static str, error: Option<&str>) -> Vec<
     }
     let help = el("p").class("field-help").attr("id", &(id.clone() + "-help")).text(words(page, name).help);
     let note = el("div").key("note").class("field-note").with(own_name).text(" ").with(help);
-    given::reset(page, name).into_iter().chain(error).chain([adjusted_note(page, name), note]).collect()
+    let explained = effects::explained(page, name);
+    given::reset(page, name)
+        .into_iter()
+        .chain(explained)
+        .chain(error)
+        .chain([adjusted_note(page, name), note])
+        .collect()
 }

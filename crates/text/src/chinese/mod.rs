@@ -14,6 +14,7 @@ mod problems;
 mod tabs;
 mod tasks;
 mod terms;
+pub(crate) mod why;
 
 use crate::{Fields, Texts, choice, field};
 
