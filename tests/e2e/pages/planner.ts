@@ -26,7 +26,6 @@ export class Planner {
   readonly copyLink: Locator;
   /** Leads to the scenarios. */
   readonly gallery: Locator;
-  readonly comparison: Locator;
   /** The matrix of methods by sharding. */
   readonly tiers: Locator;
   /** What stands above the matrix on one GPU. */
@@ -50,7 +49,6 @@ export class Planner {
     this.gpu = page.getByRole("combobox", { name: "GPU", exact: true });
     this.gallery = page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Scenarios" });
     this.copyLink = page.getByRole("region", { name: "Verdict" }).getByRole("button", { name: "Copy link" });
-    this.comparison = page.getByRole("group", { name: "Compare" });
     this.tiers = page.getByRole("group", { name: "Method by sharding" });
     this.matrixNote = page.getByText("ZeRO shards nothing: only offload");
     this.solve = page.getByRole("region", { name: "What is the most that fits?" });
@@ -120,11 +118,6 @@ export class Planner {
   /** A choice shown as buttons side by side. */
   choice(group: string, name: string | RegExp): Locator {
     return this.page.getByRole("group", { name: group }).getByRole("radio", { name });
-  }
-
-  /** A bar of the comparison. */
-  bar(name: string | RegExp): Locator {
-    return this.comparison.getByRole("button", { name });
   }
 
   /** A cell of the matrix. */

@@ -257,7 +257,7 @@ pub(super) const TEXTS: Texts = Texts {
     advice: advice::TEXTS,
 
     comparison_title: "方案对比",
-    comparison_intro: "同样的模型、数据和显卡，换不同的训练方式。点选一根柱子，即可切换到该方案。",
+    comparison_intro: "同样的模型、数据和显卡，换不同的训练与分片方式。点选其中一种，即可切换到该方案。",
     comparison_table: "以表格查看对比",
     current_plan: "当前方案",
     use_plan: "采用",

@@ -383,7 +383,7 @@ pub(super) const TEXTS: Texts = Texts {
     advice: advice::TEXTS,
 
     comparison_title: "Compare",
-    comparison_intro: "The same model, data and GPUs, each way of training it. Choose a bar to make it the plan.",
+    comparison_intro: "The same model, data and GPUs, each way to train and to shard. Choose one to make it the plan.",
     comparison_table: "The comparison as a table",
     current_plan: "current plan",
     use_plan: "Use",
