@@ -56,7 +56,7 @@ addEventListener("keydown", (event) => {
     const along = (right - x) * way[0] + (down - y) * way[1];
     return along < 0.5 ? Infinity : along + 4 * Math.abs((right - x) * way[1] + (down - y) * way[0]);
   };
-  const others = [...mark.parentNode.querySelectorAll(".mark")].map((other) => [far(other), other]);
+  const others = [...(mark.closest("[data-marks]") ?? mark.parentNode).querySelectorAll(".mark")].map((other) => [far(other), other]);
   const [distance, next] = others.reduce((least, other) => (other[0] < least[0] ? other : least));
   if (distance < Infinity) next.focus({ focusVisible: true });
 });

@@ -7,6 +7,7 @@ const PLAN = "#v=1&model=Qwen/Qwen3-4B&method=lora&gpu=rtx-4090&per_device_train
 for (const tab of ["memory", "compare", "limits"]) {
   test(`the chart of ${tab} is downloaded as SVG, PNG and CSV`, async ({ page }) => {
     await page.goto(`./${PLAN}&tab=${tab}`);
+    if (tab === "compare") await page.getByText("The same as a chart, to save").click();
     const files = page.getByRole("group", { name: "Download this chart" });
     await expect(page.locator(".drawing svg").first()).toBeVisible();
     for (const [form, start] of [["SVG", "<svg"], ["PNG", "\x89PNG"], ["CSV", "\xef\xbb\xbf"]]) {
@@ -62,7 +63,7 @@ test.describe("by touch, on a phone", () => {
   test.use({ ...phone });
   test("a tap shows a value within the screen", async ({ page }) => {
     await page.goto(`./${PLAN}&tab=compare`);
-    const mark = page.locator(".bar-button.mark").nth(1);
+    const mark = page.locator(".tier.mark").nth(1);
     await mark.scrollIntoViewIfNeeded();
     await mark.tap();
     const panel = page.locator(".value-panel");

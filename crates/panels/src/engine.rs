@@ -315,6 +315,7 @@ impl Engine {
             }
             "map" => options::map::act(state, &self.found.map, about, value),
             "open" => state.set_open(about, value == "true"),
+            "explain" => state.set_open(about, !state.is_open(about)),
             "width" => {
                 if let Ok(width) = value.parse() {
                     state.set_width(about, width);

@@ -36,5 +36,6 @@ mod result;
 mod state;
 mod tabs;
 mod undo;
+mod why;
 
 pub use engine::{Engine, Turn};

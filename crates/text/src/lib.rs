@@ -19,6 +19,7 @@ mod options;
 mod tabs;
 mod tasks;
 mod title;
+mod why;
 
 use headroom_core::gpu::Segment;
 use headroom_core::memory::{Category, Fit, Note, Phase, Term};
@@ -42,6 +43,7 @@ pub use guide::{AccuracyPage, Entry, Guide, Section, guide};
 pub use options::{MapTexts, OptionTexts, PairTexts, SolveTexts, SummaryTexts, TierTexts};
 pub use tabs::TabTexts;
 pub use tasks::{TaskFields, TaskTexts};
+pub use why::{WhyTexts, why};
 
 /// English, which the terminal speaks.
 pub static ENGLISH: Texts = english::TEXTS;
@@ -171,6 +173,7 @@ pub struct Texts {
     pub units_note: &'static str,
     /// Licence of the source.
     pub licence_note: &'static str,
+    pub source_code: &'static str,
     pub tabs: TabTexts,
     pub charts: ChartTexts,
 

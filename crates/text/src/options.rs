@@ -22,6 +22,14 @@ pub struct TierTexts {
     pub shards_nothing: &'static str,
     pub host_too_small: &'static str,
     pub not_offered: &'static str,
+    /// Keeps times beside the plan as it is.
+    pub pin: &'static str,
+    pub unpin: &'static str,
+    /// By the pinned plan's title.
+    pub pinned: fn(&str) -> String,
+    pub baseline: &'static str,
+    /// Of the chart, with all it is saved as.
+    pub as_chart: &'static str,
     pub ladder_title: &'static str,
     pub ladder_intro: &'static str,
     /// Which GPUs a preset is meant for.

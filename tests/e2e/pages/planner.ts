@@ -26,7 +26,6 @@ export class Planner {
   readonly copyLink: Locator;
   /** Leads to the scenarios. */
   readonly gallery: Locator;
-  readonly comparison: Locator;
   /** The matrix of methods by sharding. */
   readonly tiers: Locator;
   /** What stands above the matrix on one GPU. */
@@ -50,7 +49,6 @@ export class Planner {
     this.gpu = page.getByRole("combobox", { name: "GPU", exact: true });
     this.gallery = page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Scenarios" });
     this.copyLink = page.getByRole("region", { name: "Verdict" }).getByRole("button", { name: "Copy link" });
-    this.comparison = page.getByRole("group", { name: "Compare" });
     this.tiers = page.getByRole("group", { name: "Method by sharding" });
     this.matrixNote = page.getByText("ZeRO shards nothing: only offload");
     this.solve = page.getByRole("region", { name: "What is the most that fits?" });
@@ -97,8 +95,16 @@ export class Planner {
 
   /** Opens every folded group of the form. */
   async unfold(): Promise<void> {
+    // What was chosen just before may bring groups of its own.
+    await this.page.locator("html:not([data-pending])").waitFor();
     await this.page.locator("form.form").evaluate((form) => {
-      for (const group of form.querySelectorAll<HTMLDetailsElement>("section > details")) group.open = true;
+      const folded = [...form.querySelectorAll<HTMLDetailsElement>("section > details:not([open])")];
+      // Some fields are made when they are unfolded.
+      return Promise.all(folded.map((group) => {
+        const unfolded = new Promise((done) => group.addEventListener("toggle", done, { once: true }));
+        group.open = true;
+        return unfolded;
+      })).then(() => {});
     });
     await this.page.locator("html:not([data-pending])").waitFor();
   }
@@ -118,11 +124,6 @@ export class Planner {
   /** A choice shown as buttons side by side. */
   choice(group: string, name: string | RegExp): Locator {
     return this.page.getByRole("group", { name: group }).getByRole("radio", { name });
-  }
-
-  /** A bar of the comparison. */
-  bar(name: string | RegExp): Locator {
-    return this.comparison.getByRole("button", { name });
   }
 
   /** A cell of the matrix. */

@@ -3,7 +3,8 @@
 //! A [`Lever`] is one change to a plan. Its saving is the difference of two estimates and its cost the ratio of two step
 //! times, never a percentage from a table. [`fit`] finds, level by level, the fastest sequence of levers with which a plan fits, [`fill`]
 //! what to raise on a GPU that idles, [`tiers`] the fastest way to shard the training state, [`solve`] the most that
-//! fits, [`largest`] the models, [`map`] what batch and length cost together, and [`difference`] sets two plans side by side.
+//! fits, [`largest`] the models, [`map`] what batch and length cost together, [`difference`] sets two plans side by side, and
+//! [`why`](mod@why) names the tensors behind what surprises.
 
 pub mod code;
 pub mod difference;
@@ -20,6 +21,7 @@ pub mod solve;
 pub mod summary;
 pub mod tiers;
 mod waterfall;
+pub mod why;
 
 pub use hardware::Hardware;
 pub use impact::{Baseline, Impact, impacts, levers, sort_by_saving};

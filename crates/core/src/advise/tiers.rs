@@ -44,7 +44,7 @@ pub struct Tier {
     pub alternative: Alternative,
     /// What it needs; `None` where the plan contradicts itself.
     pub judgement: Option<Judgement>,
-    /// Time of a step beside the plan's own, for as many tokens.
+    /// Time of a step beside the baseline's, the plan's own where there is no other, for as many tokens.
     pub time: Option<Range>,
     /// Among those of its method.
     pub reason: Reason,
@@ -52,9 +52,14 @@ pub struct Tier {
     pub shards_nothing: bool,
 }
 
-/// Every tier of `plan`; of each method the quickest that fits is marked.
+/// Every tier of `job`'s plan; of each method the quickest that fits is marked.
 pub fn tiers(job: &Job, oracle: &dyn FitOracle) -> Vec<Tier> {
-    let base = speed::step_time(job);
+    tiers_beside(job, job, oracle)
+}
+
+/// The same with times beside those of `baseline`.
+pub fn tiers_beside(baseline: &Job, job: &Job, oracle: &dyn FitOracle) -> Vec<Tier> {
+    let base = speed::step_time(baseline);
     let all: Vec<(Alternative, Look)> =
         job.alternatives().into_iter().map(|one| (one.clone(), look(job, one.plan, oracle))).collect();
     let of = |(i, (alternative, (judgement, time))): (usize, &(Alternative, Look))| {

@@ -11,9 +11,13 @@ use crate::engine::{Step, Work};
 use crate::figures;
 use crate::page::Page;
 use crate::replays::Known;
+use crate::why;
 
 /// Name of the table among what can be opened.
 const NAME: &str = "levers";
+
+/// Columns of the table.
+const COLUMNS: usize = 5;
 
 /// The changes, as far as they are known.
 #[derive(Default)]
@@ -135,7 +139,7 @@ pub(super) fn details(page: &Page) -> Element {
         .aria("aria-busy", !is_final)
         .with(el("summary").text(words.levers_title))
         .with(el("p").class("panel-intro").text(words.levers_intro))
-        .with(el("p").class("computing").attr("role", "status").text(provisional))
+        .with(el("p").class("computing").attr("role", "status").attr("aria-live", "off").text(provisional))
         .with(scrolled(words.levers_title, sheet).flag("inert", is_stale))
 }
 
@@ -149,7 +153,8 @@ fn table<'a>(page: &'a Page, before: &Plan, impacts: &[Impact]) -> Sheet<'a> {
         (words.column_result, false),
         (&format!("<span class=\"visually-hidden\">{}</span>", texts.use_plan), false),
     ]);
-    for Impact { lever, plan, saved_bytes, time, .. } in impacts {
+    for impact in impacts {
+        let Impact { lever, plan, saved_bytes, time, .. } = impact;
         let level = lever.level();
         sheet.push("<tr><th scope=\"row\">");
         sheet.push(&lever_html(texts, *lever, before, plan));
@@ -160,8 +165,12 @@ fn table<'a>(page: &'a Page, before: &Plan, impacts: &[Impact]) -> Sheet<'a> {
             level.name(),
             (words.level_short)(level)
         ));
-        sheet.button(plan, texts.use_plan, &format!("{}: {}", texts.use_plan, (words.lever)(*lever)), "");
+        let name = (words.lever)(*lever);
+        sheet.button(plan, texts.use_plan, &format!("{}: {name}", texts.use_plan), "");
         sheet.push("</td></tr>");
+        if let Some(open) = why::name_of(page, impact) {
+            sheet.push(&why::row_html(page, &open, &why::question(page, &name, *saved_bytes), [before, plan], COLUMNS));
+        }
     }
     sheet.push("</tbody></table>");
     sheet

@@ -5,10 +5,11 @@ use headroom_core::advise::{Impact, Lever};
 use headroom_core::plan::Plan;
 use headroom_view::{Element, el};
 
-use super::field::set_with;
+use super::field::{id_of, set_with};
 use crate::advice::levers::saved_text;
 use crate::page::Page;
 use crate::state::text_of;
+use crate::why;
 
 /// The field that a lever is pulled by; `None` for those that no single field of the form is.
 const fn field_of(lever: Lever) -> Option<&'static str> {
@@ -50,22 +51,63 @@ const LEAST_BYTES: u64 = 1 << 20;
 /// Most letters of a value that stand beside its effect.
 const LONGEST_VALUE: usize = 20;
 
-/// The effect of the field called `name` on what the plan needs; empty where it is not known, or none.
+/// The effect of the field called `name` on what the plan needs; empty where it is not known, or none. One that surprises can be
+/// asked about.
 pub(super) fn beside(page: &Page, name: &'static str) -> Element {
-    let said = said(page, name).unwrap_or_default();
-    el("span").class("effect").flag("hidden", page.state.embedded.is_some()).text(&said)
+    let impacts = impacts(page, name);
+    let said = said(page, name, &impacts).unwrap_or_default();
+    let effect = el("span").class("effect").flag("hidden", page.state.embedded.is_some()).text(&said);
+    match surprise(page, &impacts) {
+        Some((impact, asked)) => effect.text(" ").with(question(page, name, impact, &asked)),
+        None => effect,
+    }
 }
 
-fn said(page: &Page, name: &'static str) -> Option<String> {
-    let (plan, words) = (page.plan(), &page.texts.form);
-    let impacts = page.found.levers.changes_to(plan).iter();
-    let of_field = |impact: &&Impact| {
-        field_of(impact.lever) == Some(name)
-            && impact.saved_bytes.unsigned_abs() >= LEAST_BYTES
-            && is_of_alone(name, plan, &impact.plan)
-    };
-    // The largest saving first.
-    let impacts: Vec<&Impact> = impacts.filter(of_field).collect();
+/// What is behind an effect that surprises, below the field, once it was asked for.
+pub(super) fn explained(page: &Page, name: &'static str) -> Option<Element> {
+    let (impact, asked) = surprise(page, &impacts(page, name))?;
+    let shows = page.state.embedded.is_none() && page.state.is_open(&in_form(&asked));
+    shows.then(|| why::answer(page, [page.plan(), &impact.plan]).attr("id", &answer_id(name)))
+}
+
+/// What an answer in the form is called among what can be opened: the same question may be open elsewhere.
+fn in_form(asked: &str) -> String {
+    ["form-", asked].concat()
+}
+
+fn answer_id(name: &str) -> String {
+    [&id_of(name), "-why"].concat()
+}
+
+fn question(page: &Page, name: &str, impact: &Impact, asked: &str) -> Element {
+    let open = in_form(asked);
+    let is_open = page.state.is_open(&open);
+    let lever = (page.texts.advice.lever)(impact.lever);
+    el("button")
+        .attr("type", "button")
+        .class("word")
+        .attr("data-do", &["explain ", &open].concat())
+        .aria("aria-expanded", is_open)
+        .maybe("aria-controls", is_open.then(|| answer_id(name)).as_deref())
+        .attr("aria-label", &why::question(page, &lever, impact.saved_bytes))
+        .text(headroom_text::why(page.state.language).ask)
+}
+
+/// The first of these that does not do what it is known for, and what the question is called.
+fn surprise<'a>(page: &Page, impacts: &[&'a Impact]) -> Option<(&'a Impact, String)> {
+    impacts.iter().find_map(|impact| why::name_of(page, impact).map(|name| (*impact, name)))
+}
+
+/// What is known of the levers that the field called `name` is pulled by, the largest saving first.
+fn impacts<'a>(page: &Page<'a>, name: &'static str) -> Vec<&'a Impact> {
+    let plan = page.state.plan();
+    let of_field = |impact: &&Impact| field_of(impact.lever) == Some(name) && is_of_alone(name, plan, &impact.plan);
+    page.found.levers.changes_to(plan).iter().filter(of_field).collect()
+}
+
+fn said(page: &Page, name: &'static str, impacts: &[&Impact]) -> Option<String> {
+    let words = &page.texts.form;
+    let impacts: Vec<_> = impacts.iter().filter(|impact| impact.saved_bytes.unsigned_abs() >= LEAST_BYTES).collect();
     let (most, least) = (impacts.first()?, impacts.last()?);
     let size = saved_text(most.saved_bytes);
     let value = text_of(&most.plan, name);

@@ -99,6 +99,7 @@ fn row(page: &Page, rung: &Rung) -> Element {
     choice(
         page,
         Choice {
+            bar: None,
             name: vec![title],
             plan,
             judgement: *judgement,

@@ -11,7 +11,7 @@ mod tests;
 pub(crate) mod tiers;
 
 use headroom_core::job::Job;
-use headroom_core::plan::Problem;
+use headroom_core::plan::{Plan, Problem};
 
 use crate::engine::{Step, Work};
 use crate::state::State;
@@ -27,6 +27,8 @@ pub(crate) struct Chosen {
     pair: before_after::Chosen,
     solve: solve::Chosen,
     largest: Option<largest::Asked>,
+    /// What times in the comparison are beside while other plans are chosen.
+    pub(crate) pinned: Option<Plan>,
 }
 
 /// What the options show, as far as it is known.
@@ -76,6 +78,8 @@ pub(crate) fn act(state: &mut State, verb: &str, about: &str, value: &str) -> bo
         "swap-pair" => before_after::swap(state),
         "close-pair" => before_after::close(state),
         "pasted" => before_after::paste(state, value),
+        "pin" => state.options.pinned = Some(state.plan().clone()),
+        "unpin" => state.options.pinned = None,
         "compare-pasted" => before_after::take_pasted(state),
         _ => return false,
     }

@@ -1,7 +1,7 @@
 //! The ways to train and to shard, side by side.
 
 use headroom_charts::{Bar, Picture, comparison_csv, comparison_svg, need_by_category};
-use headroom_core::advise::tiers::{Tier, tiers};
+use headroom_core::advise::tiers::{Tier, tiers_beside};
 use headroom_core::advise::{FitOracle, Judgement};
 use headroom_core::job::Job;
 use headroom_core::memory::{self, Category, Estimate};
@@ -109,6 +109,8 @@ pub(crate) struct Found {
     candidates: Vec<Candidate>,
     /// The candidates as the matrix has them; none where the plan makes no job, or trains nothing.
     tiers: Vec<Tier>,
+    /// What their times are beside; the plan itself where nothing is pinned.
+    pinned: Option<Plan>,
     /// The next plan's, until all of them have an answer.
     coming: Option<Coming>,
 }
@@ -151,6 +153,13 @@ impl Found {
 
     /// The replays of the candidates, in their order.
     pub(crate) fn step(&mut self, work: &mut Work) -> Step {
+        if self.pinned != work.state.options.pinned {
+            self.pinned.clone_from(&work.state.options.pinned);
+            if self.plan.as_ref() == Some(work.job.plan()) {
+                self.place(Some(work.job));
+                return Step::Changed;
+            }
+        }
         self.replay(work.job.plan(), Some(work.job), work.replays)
     }
 
@@ -176,7 +185,9 @@ impl Found {
     /// Finds the places of the matrix.
     fn place(&mut self, own: Option<&Job>) {
         let trains = own.filter(|job| job.plan().task != Task::Inference);
-        self.tiers = trains.map(|job| tiers(job, &Shown(&self.candidates))).unwrap_or_default();
+        let pinned = self.pinned.as_ref().and_then(|plan| Job::resolve(plan).ok());
+        let shown = Shown(&self.candidates);
+        self.tiers = trains.map(|job| tiers_beside(pinned.as_ref().unwrap_or(job), job, &shown)).unwrap_or_default();
     }
 }
 
@@ -194,7 +205,10 @@ pub(crate) fn figure(page: &Page) -> Element {
     el("figure").class("chart").attr("aria-label", texts.comparison_title).with(chart_place).with(caption)
 }
 
-/// Chart, legend, and the matrix or table.
+/// What can be opened: the chart beside the matrix, which says the same.
+const CHART: &str = "comparison-chart";
+
+/// The matrix, whose cells have bars, with the chart to open; where there is none, chart and table.
 pub(crate) fn panel(page: &Page) -> Option<Node> {
     let texts = page.texts;
     let Found { candidates, tiers, .. } = &page.found.comparison;
@@ -202,14 +216,22 @@ pub(crate) fn panel(page: &Page) -> Option<Node> {
         .class("panel")
         .attr("aria-labelledby", TITLE)
         .with(el("h2").attr("id", TITLE).text(texts.comparison_title))
-        .with(el("p").class("panel-intro").text(texts.comparison_intro))
-        .with(figure(page))
-        .with(chart::downloads(texts, PLACE, &csv(page, candidates)));
+        .with(el("p").class("panel-intro").text(texts.comparison_intro));
+    let drawn = |place: Element| place.with(figure(page)).with(chart::downloads(texts, PLACE, &csv(page, candidates)));
     let section = if page.plan().task == Task::Inference {
         // Nothing is trained, so nothing is sharded.
-        section.with(table_details(page, candidates))
+        drawn(section).with(table_details(page, candidates))
     } else {
-        section.with_all(matrix(page, candidates, tiers))
+        let is_open = page.state.is_open(CHART);
+        let details = el("details")
+            .key(CHART)
+            .class("chart-table")
+            .attr("data-toggle", &["open ", CHART].concat())
+            .with(el("summary").text(texts.options.tiers.as_chart));
+        section
+            .with(chart::legend(texts, &categories(candidates)).key("legend"))
+            .with_all(matrix(page, candidates, tiers))
+            .with(if is_open { drawn(details) } else { details })
     };
     Some(section.into())
 }

@@ -215,7 +215,8 @@ fn the_bars_of_the_breakdown_are_the_shares_of_the_need() {
 #[test]
 fn charts_are_saved_as_pictures_and_tables_where_they_stand() {
     for (tab, place) in [("memory", "phases"), ("compare", "comparison")] {
-        let reader = Reader::opens(&format!("v=1&model=openai-community/gpt2&tab={tab}"));
+        let mut reader = Reader::opens(&format!("v=1&model=openai-community/gpt2&tab={tab}"));
+        reader.does("open comparison-chart", "true");
         for form in ["svg", "png", "csv"] {
             assert!(reader.html(place).contains(&format!("data-picture=\"{place} {form}\"")), "{place} {form}");
         }

@@ -14,6 +14,7 @@ mod problems;
 mod tabs;
 mod tasks;
 mod terms;
+pub(crate) mod why;
 
 use crate::{Fields, Texts, choice, field};
 
@@ -47,7 +48,8 @@ pub(super) const TEXTS: Texts = Texts {
     link_problems_intro: "The page opened with everything else. What was left at its default:",
     private_note: "The plan lives in the part of the address after #, which browsers never send to a server.",
     units_note: "GiB = 2³⁰ bytes. GB = 10⁹ bytes, only where a maker states it.",
-    licence_note: "Free software under the MIT or the Apache 2.0 licence, as you prefer.",
+    licence_note: "Free software, under either licence:",
+    source_code: "Source code",
     tabs: tabs::TEXTS,
     charts: charts::TEXTS,
 
@@ -388,7 +390,7 @@ pub(super) const TEXTS: Texts = Texts {
     advice: advice::TEXTS,
 
     comparison_title: "Compare",
-    comparison_intro: "The same model, data and GPUs, each way of training it. Choose a bar to make it the plan.",
+    comparison_intro: "The same model, data and GPUs, each way to train and to shard. Choose one to make it the plan.",
     comparison_table: "The comparison as a table",
     current_plan: "current plan",
     use_plan: "Use",

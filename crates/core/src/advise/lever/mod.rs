@@ -182,6 +182,21 @@ impl Lever {
         !matches!(self, Self::ExpandableSegments)
     }
 
+    /// Whether tensors are expected to get smaller by it: where that saves nothing, it is a surprise. Of the others, some are faster,
+    /// some add GPUs, and the allocator's setting moves no tensor.
+    pub(in crate::advise) const fn promises_memory(self) -> bool {
+        !matches!(
+            self,
+            Self::ExpandableSegments
+                | Self::FusedOptimizer
+                | Self::Padded
+                | Self::NoCheckpointing
+                | Self::NewerTrainer
+                | Self::Gpus(_)
+                | Self::Gpu(_)
+        )
+    }
+
     /// What it does to the result.
     pub const fn level(self) -> Level {
         match self {

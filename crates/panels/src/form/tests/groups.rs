@@ -89,7 +89,7 @@ fn a_group_stays_as_the_reader_left_it() {
         let is_it = |element: &Element| element.attribute("data-toggle") == Some("open form-savers");
         found(&reader.form, &is_it).is_some_and(|group| group.attribute("open").is_some())
     };
-    let mut reader = Reader::open("");
+    let mut reader = Reader::folded("");
     assert!(!is_open(&reader));
     reader.does("open form-savers", "true");
     reader.does("type max_length", "2048");
@@ -112,4 +112,15 @@ fn effects_are_those_of_the_plan_as_it_is() {
     assert_eq!(all(&reader, "effect"), [""; 0]);
     rest(&mut reader);
     assert_ne!(effect(&reader, "gradient_checkpointing"), checkpointing);
+}
+
+#[test]
+fn what_is_rarely_touched_is_made_when_it_is_unfolded() {
+    let mut reader = Reader::open("v=1&model=Qwen/Qwen3-4B&gpu=a100-80gb&keep_outputs=true");
+    assert!(reader.field("keep_outputs").is_some());
+    let changed = chips(&reader);
+    reader.does("open form-advanced", "false");
+    assert!(reader.field("keep_outputs").is_none());
+    assert_eq!(chips(&reader), changed, "what differs is named all the same");
+    assert!(changed.iter().any(|chip| chip.starts_with("keep_outputs")), "{changed:?}");
 }

@@ -101,8 +101,8 @@ fn what_is_rarely_touched_opens_where_a_problem_is() {
         let is_it = |element: &Element| element.attribute("data-toggle") == Some("open form-advanced");
         found(&reader.form, &is_it).expect("the section is there").attribute("open").is_some()
     };
-    assert!(!is_open(&Reader::open("v=1")));
-    let reader = Reader::open("v=1&num_gpus=4&framework=fsdp1&sharding_strategy=hybrid_shard");
+    assert!(!is_open(&Reader::folded("v=1")));
+    let reader = Reader::folded("v=1&num_gpus=4&framework=fsdp1&sharding_strategy=hybrid_shard");
     assert!(is_open(&reader));
     assert!(reader.is_invalid("distributed.sharding_strategy"));
     assert!(reader.described("distributed.sharding_strategy").contains("hybrid_shard is not modelled"));

@@ -16,6 +16,7 @@ fn sketch(found: &mut Found, work: &mut Work) -> Step {
 fn sketched(fragment: &str) -> Desk {
     let mut desk = Desk::opens(fragment);
     desk.state.set_width("comparison", 900);
+    desk.state.set_open("comparison-chart", true);
     assert_eq!(desk.finish(sketch), 1);
     desk
 }
@@ -75,6 +76,55 @@ fn the_matrix_says_the_same_as_the_chart() {
     assert!(sketched("v=1&num_gpus=1").reads(panel).contains("ZeRO shards nothing: only offload"));
 }
 
+#[test]
+fn the_chart_is_drawn_only_where_it_is_opened() {
+    let mut desk = sketched("v=1&num_gpus=8");
+    desk.state.set_open("comparison-chart", false);
+    let drawn = desk.draws(panel).to_html();
+    assert!(drawn.contains("tier-bar") && drawn.contains("<i class=\"swatch-weights\""), "{drawn}");
+    assert!(!drawn.contains("class=\"drawing\"") && !drawn.contains("data-csv"), "{drawn}");
+}
+
+#[test]
+fn times_stay_beside_the_pinned_plan() {
+    let mut desk = sketched("v=1&num_gpus=8");
+    let time = |desk: &Desk, plan: &str| {
+        let drawn = desk.draws(panel);
+        let tiers = buttons(&drawn, plan);
+        let tier = tiers.iter().map(|tier| Node::from(tier.clone()).to_text()).find(|text| text.starts_with(plan));
+        tier.unwrap().rsplit_once("time ").map(|(_, time)| time.to_owned())
+    };
+    assert_eq!(time(&desk, "LoRA, not sharded"), None, "the plan itself");
+    let beside = time(&desk, "Full, ZeRO-3 ").unwrap();
+    assert!(crate::options::act(&mut desk.state, "pin", "", ""));
+    assert_eq!(desk.step(step), Step::Changed);
+    let full = buttons(&desk.draws(panel), "Full, ZeRO-3:").remove(0);
+    let full = offered(&desk, &full);
+    desk.state.apply(full);
+    desk.finish(step);
+    assert_eq!(time(&desk, "Full, ZeRO-3 ").unwrap(), beside, "what is now the plan");
+    let said = desk.reads(panel);
+    assert!(said.contains("Times are beside the pinned plan") && said.contains("baseline"), "{said}");
+    assert!(crate::options::act(&mut desk.state, "unpin", "", ""));
+    assert_eq!(desk.step(step), Step::Changed);
+    assert_eq!(time(&desk, "Full, ZeRO-3 "), None);
+}
+
+#[test]
+fn four_bits_that_need_more_are_asked_about() {
+    let mut desk = sketched("v=1&model=Qwen/Qwen2.5-0.5B&gpu=a100-80gb&num_gpus=1");
+    let said = desk.reads(panel);
+    assert!(said.contains("Why does QLoRA 4-bit, not sharded need"), "{said}");
+    desk.state.set_open("why:tier-qlora-0", true);
+    let said = desk.reads(panel);
+    assert!(said.contains("prepare_model_for_kbit_training") && said.contains("mlp.gate_proj"), "{said}");
+    assert!(
+        !sketched("v=1&model=meta-llama/Llama-3.1-8B&num_gpus=1")
+            .reads(panel)
+            .contains("Why does QLoRA 4-bit, not sharded")
+    );
+}
+
 fn bar_method(bar: &Element) -> &str {
     bar.attribute("aria-label").unwrap().split(',').next().unwrap()
 }
@@ -120,7 +170,7 @@ fn an_edit_while_it_is_sketched_begins_anew() {
 fn generation_keeps_the_simple_table() {
     let desk = sketched("v=1&task=inference&method=full");
     let html = desk.draws(panel).to_html();
-    assert!(!html.contains("tiers-title") && html.contains("<tbody><tr><th scope=\"row\">"), "{html}");
+    assert!(!html.contains("class=\"tiers\"") && html.contains("<tbody><tr><th scope=\"row\">"), "{html}");
     let [row] = &buttons(&desk.draws(panel), "QLoRA 4-bit")
         .into_iter()
         .filter(|one| one.attribute("class").is_none())
@@ -156,7 +206,7 @@ fn told(engine: &mut Engine) -> (Vec<Answer>, Node) {
         }
         answers.push(Answer::decode(&engine.answer(true)).unwrap());
         let last = answers.iter().flat_map(|answer| &answer.panels).rfind(|panel| panel.place == "comparison");
-        let node = last.and_then(|panel| panel.node.clone()).filter(|node| !buttons(node, "").is_empty());
+        let node = last.and_then(|panel| panel.node.clone()).filter(|node| !buttons(node, "Full, ZeRO-3:").is_empty());
         if let Some(node) = node {
             return (answers, node);
         }
@@ -172,6 +222,7 @@ fn a_bar_becomes_the_plan_and_keeps_the_focus() {
         engine.take(&[Event { action: action.to_owned(), value: value.to_owned() }]);
     };
     does(&mut engine, "width comparison", "900");
+    does(&mut engine, "open comparison-chart", "true");
     let (_, drawn) = told(&mut engine);
     let bar = buttons(&drawn, "Full, ZeRO-3:").remove(0);
     does(&mut engine, bar.attribute("data-do").unwrap(), "");
