@@ -44,6 +44,13 @@ const page = async (request, name) => {
   }
 };
 
+// Programs of models are many: those that were used are kept.
+const used = async (request, name) => {
+  const response = await fetch(request);
+  if (response.ok && name.includes("/programs/")) await (await caches.open(CACHE)).put(request.url, response.clone());
+  return response;
+};
+
 addEventListener("install", (event) => {
   skipWaiting();
   event.waitUntil(keep());
@@ -57,6 +64,6 @@ addEventListener("fetch", (event) => {
   if (request.mode === "navigate") {
     if (Object.hasOwn(PAGES, name)) event.respondWith(page(request, PAGES[name]));
   } else if (/^[0-9a-f]{16}\//.test(name)) {
-    event.respondWith(caches.match(request.url).then((kept) => kept ?? fetch(request)));
+    event.respondWith(caches.match(request.url).then((kept) => kept ?? used(request, name)));
   }
 });

@@ -8,7 +8,7 @@ const folder = process.argv[2];
 for (const name of readdirSync(folder, { recursive: true }).sort()) {
   // Hosts read what is in there; readers do not.
   if (name.startsWith("hosting")) continue;
-  if (!/\.(css|html|js|svg|wasm|txt)$/.test(name)) continue;
+  if (!/\.(css|html|js|json|svg|wasm|txt)$/.test(name)) continue;
   const bytes = readFileSync(join(folder, name));
   const gzip = gzipSync(bytes, { level: 9 });
   const brotli = brotliCompressSync(bytes, {

@@ -3,7 +3,7 @@
 // What has a fixed address stays: the pages, the script that embeds plans, the service worker. Beside them come the headers for
 // hosts (docs/hosting.md); their policies are those that stand in the pages.
 import { createHash } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 const [site] = process.argv.slice(2);
@@ -11,10 +11,14 @@ const PAGES = ["embed.html", "index.html"];
 const FIXED = [...PAGES, "headroom-plan.js", "sw.js"];
 
 const names = readdirSync(site).sort();
+const isFolder = (name) => statSync(join(site, name)).isDirectory();
+const files = readdirSync(site, { recursive: true }).filter((name) => !isFolder(name)).sort();
 const hash = createHash("sha256");
-for (const name of names) hash.update(`${name}\0`).update(readFileSync(join(site, name)));
+for (const name of files) hash.update(`${name}\0`).update(readFileSync(join(site, name)));
 const release = hash.digest("hex").slice(0, 16);
 const moved = names.filter((name) => !FIXED.includes(name));
+// What is kept for when there is no network; of the folders what was used.
+const kept = moved.filter((name) => !isFolder(name));
 
 mkdirSync(join(site, release));
 for (const name of moved) renameSync(join(site, name), join(site, release, name));
@@ -35,7 +39,7 @@ for (const name of PAGES) {
 }
 const worker = read("sw.js");
 for (const place of ["{{release}}", "{{files}}"]) if (!worker.includes(place)) throw new Error(`sw.js has no ${place}`);
-write("sw.js", worker.replace("{{release}}", release).replace("{{files}}", moved.join(" ")));
+write("sw.js", worker.replace("{{release}}", release).replace("{{files}}", kept.join(" ")));
 
 // Only the page of embedded plans may stand in frames of other sites, which a page cannot say for itself.
 const policy = `${policies["index.html"]}; frame-ancestors 'self'`;

@@ -29,8 +29,15 @@ const LATER: [(&str, u64); 8] = [
     ("sw.js", 1_500),
 ];
 
+/// The most that the recorded programs of one class of models may weigh, in bytes: one to four of about 6 kB each, for configs of several
+/// kinds. The page fetches them when a model of the class is chosen.
+const PROGRAMS_OF_A_CLASS: u64 = 24_000;
+
 /// The most it may weigh, if the page starts without it.
 fn limit_of_later(weight: &Weight) -> Option<u64> {
+    if weight.name.contains("/programs/") {
+        return Some(PROGRAMS_OF_A_CLASS);
+    }
     let name = weight.name.rsplit('/').next().unwrap_or_default();
     LATER.iter().find(|(start, _)| name.starts_with(start)).map(|(_, limit)| *limit)
 }

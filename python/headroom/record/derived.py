@@ -28,7 +28,7 @@ def derived_of(config, names):
             configs.append(other)
     said = {}
     for name in sorted(names):
-        values = [getattr(one, name, None) for one in configs]
+        values = [variants.value_of(one, name, None) for one in configs]
         own = [setting.get(name) for setting in settings]
         if any(not isinstance(v, int) or isinstance(v, bool) for v in values) or values == own:
             continue

@@ -1,22 +1,26 @@
 """What tells a model's layers apart: functions of a layer's number and the config."""
 
+from .variants import value_of
+
 
 def value_at(config, feature, i):
     """The value of a feature for layer i, as a program's `kinds` spell it."""
     if "list" in feature:
-        return text(getattr(config, feature["list"])[i])
+        return text(value_of(config, feature["list"])[i])
     if "in" in feature:
-        return text(i in getattr(config, feature["in"]))
+        return text(i in value_of(config, feature["in"]))
     if "last" in feature:
-        values = getattr(config, feature["last"])
+        values = value_of(config, feature["last"])
         end = number(config, feature["below"])
         return text(i < end and values[i] not in values[i + 1 : end])
+    if "at" in feature:
+        return text(i == number(config, feature["at"]))
     if "below" in feature:
         return text(i < number(config, feature["below"]))
     if "every" in feature:
         return text((i + feature["offset"]) % max(1, number(config, feature["every"])) == 0)
     if "chars" in feature:
-        return getattr(config, feature["chars"])[i]
+        return value_of(config, feature["chars"])[i]
     raise KeyError(feature)
 
 
@@ -28,7 +32,7 @@ def number(config, key):
     if " - " in key:
         one, other = key.split(" - ")
         return number(config, one) - number(config, other)
-    value = getattr(config, key, None)
+    value = value_of(config, key, None)
     return value if isinstance(value, int) else 0
 
 
@@ -36,8 +40,8 @@ def candidates(config):
     """Every feature that this config could have, the plainest first."""
     values = config.to_dict()
     for name in ("layer_types", "mlp_layer_types", "layers_block_type"):
-        if isinstance(getattr(config, name, None), (list, tuple)):
-            values[name] = list(getattr(config, name))
+        if isinstance(value_of(config, name, None), (list, tuple)):
+            values[name] = list(value_of(config, name))
     count = config.num_hidden_layers
     found = []
     for key, value in sorted(values.items()):
@@ -54,6 +58,7 @@ def candidates(config):
             if "shared" in key:
                 before = f"num_hidden_layers - {key}"
                 found.append({"below": before})
+                found.append({"at": before})
                 found.extend({"last": f["list"], "below": before} for f in found if "list" in f)
             if value > 1:
                 found.extend({"every": key, "offset": offset} for offset in range(value))
@@ -102,9 +107,9 @@ def features_of(config, of_layer):
     if len(set(of_layer)) == 1:
         return [], []
     listed = candidates(config)
-    for size in (1, 2, 3):
+    for size in (1, 2, 3, 4):
         for chosen in combinations(listed, size):
             names = {}
             if all(names.setdefault("|".join(value_at(config, f, i) for f in chosen), kind) == kind for i, kind in enumerate(of_layer)):
-                return [with_alternatives(config, f, ()) for f in chosen], [next(iter(f[k] for k in ("list", "last", "in", "below", "every", "chars") if k in f)) for f in chosen]
+                return [with_alternatives(config, f, ()) for f in chosen], [next(iter(f[k] for k in ("list", "last", "at", "in", "below", "every", "chars") if k in f)) for f in chosen]
     raise ValueError("nothing in the config tells the layers apart")

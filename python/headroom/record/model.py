@@ -32,15 +32,15 @@ def prepare():
     torch.Tensor.item = lambda t: 1 if t.device.type == "meta" else of_item(t)
 
 
-def build(config, attention, class_name=None):
-    """The causal model of `config`, without weights, in bf16 as `from_pretrained` leaves it."""
+def build(config, attention, class_name=None, dtype=torch.bfloat16):
+    """The causal model of `config`, without weights, in `dtype` as `from_pretrained` leaves it."""
     import transformers
 
     with torch.device("meta"):
         if class_name:
             config._attn_implementation = attention
             before = torch.get_default_dtype()
-            torch.set_default_dtype(torch.bfloat16)
+            torch.set_default_dtype(dtype)
             try:
                 model = getattr(transformers, class_name)(config)
             finally:
@@ -48,7 +48,7 @@ def build(config, attention, class_name=None):
         else:
             causal = type(config) in transformers.AutoModelForCausalLM._model_mapping
             auto = transformers.AutoModelForCausalLM if causal else transformers.AutoModel
-            model = auto.from_config(config, dtype=torch.bfloat16, attn_implementation=attention)
+            model = auto.from_config(config, dtype=dtype, attn_implementation=attention)
     kept = set(getattr(model, "_keep_in_fp32_modules_strict", None) or ())
     for name, parameter in model.named_parameters():
         if any(part in name.split(".") or name.endswith(part) for part in kept):

@@ -16,6 +16,11 @@ from .model import build, prepare
 
 BATCH, LENGTH = 2, 512
 
+# Attention and dtype of each way in which a block is recorded.
+MODES = {
+    "sdpa": ("sdpa", torch.bfloat16), "eager": ("eager", torch.bfloat16), "wide": ("sdpa", torch.float32), "wide_eager": ("eager", torch.float32),
+}
+
 
 def record(config, model_type=None, class_name=None, note=lambda text: None):
     """The program of a config's causal model, or a list where flags make others; `note` is told what could not be varied."""
@@ -57,8 +62,9 @@ class Recorder:
         templates = Templates()
         said = {}
         for attention in attentions or self.attentions:
-            model = build(copy.deepcopy(config), attention, self.class_name)
-            recording = self.recorded(model, attention, batch, length, only)
+            kernel, dtype = MODES[attention]
+            model = build(copy.deepcopy(config), kernel, self.class_name, dtype)
+            recording = self.recorded(model, kernel, batch, length, only)
             before, layers, after = recording.blocks()
             wanted = range(recording.layers) if only is None else sorted(only)
             said[attention] = {
@@ -81,6 +87,7 @@ class Recorder:
         first = self.one(self.config, attentions=self.attentions[:1])
         kinds, of_layer = self.kinds(first)
         only = set(kinds)
+        self.attentions += self.wide_modes(only)
         base = self.one(self.config, only=only)
         settings, changed, recordings = [self.setting(self.config, BATCH, LENGTH)], [()], [base]
         self.vary(base, only, settings, changed, recordings)
@@ -88,6 +95,17 @@ class Recorder:
         writer = Writer(explainer)
         merged = writer.merge([strip(recording) for recording in recordings])
         return self.assemble(model_type, merged, writer, kinds, of_layer, explainer)
+
+    def wide_modes(self, only):
+        """Ways in which blocks run in fp32 that differ from what they do in bf16 less its casts."""
+        modes = []
+        for mode, narrow in (("wide", "sdpa"), ("wide_eager", "eager")):
+            if narrow not in self.attentions:
+                continue
+            both = self.one(self.config, only=only, attentions=[narrow, mode])["said"]
+            if any(without_casts(one) != without_casts(other) for one, other in zip(blocks_of(both[narrow]), blocks_of(both[mode]))):
+                modes.append(mode)
+        return modes
 
     def kinds(self, recording):
         """One layer of each kind, and of which kind each layer is."""
@@ -166,16 +184,16 @@ class Recorder:
         for kind in kinds:
             block = main["layers"][kind]
             flags.mark(block, f"layer {kind}", self.added)
-            if len(self.attentions) == 2:
-                attach_eager(block, merged["said"]["eager"]["layers"][kind])
+            for mode in self.attentions[1:]:
+                attach(block, mode, merged["said"][mode]["layers"][kind])
             layers.append(block)
         before = main["before"]
-        if len(self.attentions) == 2:
-            attach_eager(before, merged["said"]["eager"]["before"])
+        for mode in self.attentions[1:]:
+            attach(before, mode, merged["said"][mode]["before"])
         features, names = features_of(self.config, of_layer)
         read = writer.names_read()
         sizes = variants.sizes_of(self.config)
-        model = build(copy.deepcopy(self.config), self.attentions[0], self.class_name)
+        model = build(copy.deepcopy(self.config), MODES[self.attentions[0]][0], self.class_name)
         keys = set(self.added) | set(self.structural)
         return {
             "format": 1,
@@ -204,11 +222,11 @@ class Recorder:
             return {}
         said = {}
         for name in sorted(names):
-            value = getattr(default, name, None)
+            value = variants.value_of(default, name, None)
             if isinstance(value, (int, float, str, bool)):
                 said[name] = value
         for name in ("tie_word_embeddings",):
-            value = getattr(default, name, None)
+            value = variants.value_of(default, name, None)
             if isinstance(value, bool):
                 said[name] = value
         return said
@@ -267,10 +285,20 @@ def fewer_layers(config):
         return config
 
 
-def attach_eager(block, eager):
-    own = {key: eager[key] for key in ("takes", "gives", "ops", "pre") if key in eager}
+def blocks_of(said):
+    return [said["before"], *said["layers"].values(), said["after"]]
+
+
+def without_casts(block):
+    """The operators of a block by name."""
+    return [op["f"] for key in ("pre", "ops") for op in block.get(key, []) if op["f"] not in ("_to_copy", "repeat")]
+
+
+def attach(block, mode, other):
+    """Says how a block runs in another mode, where that differs from its own."""
+    own = {key: other[key] for key in ("takes", "gives", "ops", "pre") if key in other}
     if own != {key: block[key] for key in ("takes", "gives", "ops", "pre") if key in block}:
-        block["eager"] = own
+        block[mode] = own
 
 
 def strip(recording):

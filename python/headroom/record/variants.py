@@ -24,10 +24,18 @@ def sizes_of(config):
     return found
 
 
+def value_of(config, key, default=None):
+    """What a config says of a key; nothing where it says different things of different layers."""
+    try:
+        return getattr(config, key, default)
+    except Exception:
+        return config.to_dict().get(key, default)
+
+
 def with_value(config, key, value):
     """The config with another value, built anew so that what follows from it is worked out again."""
     changed = copy.deepcopy(config)
-    own = getattr(config, key, None)
+    own = value_of(config, key)
     if isinstance(own, (list, tuple)):
         value = [value] * len(own)
     setattr(changed, key, value)

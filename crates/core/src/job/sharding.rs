@@ -109,6 +109,9 @@ pub struct Sharding {
     pub frozen_dtype: Dtype,
     /// dtype that gradients are reduced in.
     pub reduce_dtype: Dtype,
+    /// The optimizer has what weight decay shrinks in one group and what it does not in another, as a Trainer makes them
+    /// (transformers trainer.py `create_optimizer`): DeepSpeed flattens each by itself.
+    pub separates_decay: bool,
     /// dtype that ZeRO sums gradients in (`data_types.grad_accum_dtype`).
     pub grad_accum_dtype: Dtype,
 }
@@ -195,6 +198,7 @@ impl Sharding {
                 .filter(|_| fsdp)
                 .or(gathered)
                 .unwrap_or(trained_dtype(plan, scheme, accelerate)),
+            separates_decay: !TrainerStep::of(plan).is_custom(),
             grad_accum_dtype: keys.grad_accum_dtype.filter(|_| zero).unwrap_or(plan.weights_dtype()),
         }
     }

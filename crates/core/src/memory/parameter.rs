@@ -45,7 +45,18 @@ impl Parameter {
     }
 }
 
+/// Whether weight decay shrinks a parameter as a Trainer groups them: all but biases and norms, so but vectors (transformers
+/// trainer.py `get_decay_parameter_names`).
+pub(super) fn decays(tensor: &Tensor) -> bool {
+    tensor.shape().sizes().len() > 1
+}
+
 impl Trainable {
+    /// Whether weight decay shrinks it.
+    pub(super) fn decays(&self) -> bool {
+        decays(&self.tensor)
+    }
+
     /// Elements of the tensor.
     pub(super) fn elements(&self) -> u64 {
         self.tensor.shape().elements()

@@ -131,6 +131,7 @@ impl Update<'_> {
                 tape.enter(Phase::Forward);
             }
         }
+        strategy.begin_reduced_batch(trainable);
         let Some(MicroStep { kept, .. }) = self.micro_step(&loss, buckets, true, in_backward.as_ref()) else { return };
         optimizer::clip(tape, plan, trainable);
         tape.enter(Phase::OptimizerStep);
@@ -186,8 +187,7 @@ impl Update<'_> {
         groups.iter().for_each(|groups| groups.end_forward());
         tape.enter(Phase::LossBackward);
         groups.iter().for_each(|groups| groups.begin_backward());
-        // Stage 2 makes its buckets when the first gradient is told.
-        let makes_buckets = buckets.is_empty() && weights.zero2.is_none();
+        let makes_buckets = buckets.is_empty();
         let reduce = Rc::new(RefCell::new(buckets));
         if makes_buckets {
             context.backward_begins.replace(Some(backward_hook(tape, sharding, &reduce)));

@@ -216,6 +216,11 @@ fn accumulate_grad(leaf: &Rc<Leaf>, grad: Tensor) {
         if let (Some(element), Some(label)) = (other, leaf.label) {
             grad.tape().moment(label, grad.shape(), element);
         }
+        if leaf.kept_elements.get() == 0 {
+            // Added, and the sum is taken away.
+            drop(grad);
+            drop(slot.take());
+        }
         return;
     }
     let Some(label) = leaf.label else {

@@ -5,9 +5,8 @@ use super::super::autograd::{ElementType, Shape, Sym, Tape, Tensor, dims};
 use super::super::parameter::{Parameters, Trainable};
 use super::super::precision::element_type;
 use super::super::term::Term;
-use super::partition::FlatPartition;
 use super::strategy::Strategy;
-use super::{deepspeed, flat, stage_1_and_2};
+use super::{deepspeed, stage_1_and_2};
 use crate::job::Sharding;
 use std::rc::Rc;
 
@@ -40,13 +39,7 @@ impl Strategy for Bf16Optimizer<'_> {
     /// In a replay the flat parameters and this rank's part of them in fp32 (`bf16_groups_flat`,
     /// `fp32_groups_flat_partition`), then the sums (`fp32_groups_gradients_flat`).
     fn standing_buffers(&self, tape: &Rc<Tape>, _parameters: &Parameters<'_>, trainable: &[Trainable]) -> Vec<Tensor> {
-        let mut buffers = Vec::new();
-        if flat::is_replayed(tape) {
-            let partition = FlatPartition::of(tape, trainable, self.0.ranks);
-            let whole = partition.part().saturating_mul(self.0.ranks);
-            buffers.push(flat::parameters(tape, trainable, whole, element_type(self.0.param_dtype)));
-            buffers.push(flat::master(tape, partition.part()));
-        }
+        let mut buffers = stage_1_and_2::flattened(self.0, tape, trainable);
         let adapters = trainable.iter().all(|parameter| parameter.adapter);
         let term = if adapters { Term::AdapterGradients } else { Term::WeightGradients };
         let shape = dims(&[(Sym::T, deepspeed::total_elements(trainable))]);

@@ -21,7 +21,7 @@ pub(super) fn part(elements: u64) -> Shape {
 
 /// Puts the parameters that train into one tensor of so many elements: they are views of it from here on, and what they
 /// took by themselves has been freed (`_flatten_dense_tensors`, `defragment`).
-pub(super) fn parameters(tape: &Rc<Tape>, trainable: &[Trainable], elements: u64, element: ElementType) -> Tensor {
+pub(super) fn parameters(tape: &Rc<Tape>, trainable: &[&Trainable], elements: u64, element: ElementType) -> Tensor {
     let mut own: Vec<u32> = trainable.iter().map(|parameter| parameter.tensor.storage_id()).collect();
     order::sort(&mut own, Ord::cmp);
     tape.rewrite(0, |_, loaded, _| {
@@ -52,11 +52,15 @@ pub(super) fn sum(tape: &Rc<Tape>, elements: u64, element: ElementType) -> Tenso
 }
 
 /// The partition's gradient as the optimizer reads it: `joined` where it is of several (`_flatten_dense_tensors` copies
-/// nothing of one), then in fp32, and only that is kept.
-pub(super) fn gradient(tape: &Rc<Tape>, elements: u64, element: ElementType, joined: bool) -> Tensor {
+/// nothing of one), then in fp32, and only that is kept; none where one tensor has been fp32 before.
+pub(super) fn gradient(tape: &Rc<Tape>, elements: u64, element: ElementType, joined: bool) -> Option<Tensor> {
     let label = tape.label(Term::OptimizerTemporaries, "flat gradient");
-    let joined = (joined && element != ElementType::F32).then(|| Tensor::new(tape, label, part(elements), element));
+    let is_wide = element == ElementType::F32;
+    let joined = joined.then(|| Tensor::new(tape, label, part(elements), element));
+    if is_wide {
+        return joined;
+    }
     let wide = Tensor::new(tape, label, part(elements), ElementType::F32);
     drop(joined);
-    wide
+    Some(wide)
 }

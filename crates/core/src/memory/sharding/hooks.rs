@@ -31,6 +31,8 @@ pub(super) struct Parameter {
     pub(super) name: Rc<str>,
     pub(super) shape: Shape,
     pub(super) trains: bool,
+    /// Weight decay shrinks it.
+    pub(super) decays: bool,
     /// Its dtype, where that is not the other weights'.
     pub(super) apart: Option<ElementType>,
 }
@@ -63,7 +65,8 @@ impl Modules {
             let tensor = &parameter.tensor;
             parameter.tell_as(number);
             let (name, shape, trains) = (Rc::clone(&parameter.name), tensor.shape(), tensor.requires_grad());
-            parameters.push(Parameter { tag: parameter.tag, name, shape, trains, apart: parameter.apart });
+            let decays = parameter::decays(tensor);
+            parameters.push(Parameter { tag: parameter.tag, name, shape, trains, decays, apart: parameter.apart });
         }
         Rc::new(Self {
             tape: Rc::clone(tape),

@@ -7,6 +7,7 @@
 
 mod bf16_optimizer;
 mod bucket;
+mod buckets;
 mod ddp;
 mod deepspeed;
 mod flat;

@@ -66,6 +66,9 @@ pub(in crate::memory) trait Strategy {
         Vec::new()
     }
 
+    /// The micro-batch that comes is the one whose gradients are reduced.
+    fn begin_reduced_batch(&self, _trainable: &[Trainable]) {}
+
     /// Buffers that backward takes with the first gradients and gives back before the optimizer steps.
     fn backward_buffers(&self) -> Vec<Buffer> {
         Vec::new()

@@ -5,8 +5,8 @@ use super::super::host::HostAllocation;
 use super::super::parameter::{Parameters, Trainable};
 use super::super::precision::element_type;
 use super::super::term::Term;
-use super::partition::FlatPartition;
-use super::stage_1_and_2::{Flat, Slices};
+use super::partition::{Flat, FlatPartition, GROUPS};
+use super::stage_1_and_2::Batch;
 use super::strategy::{Buffer, Elements, Strategy};
 use super::{deepspeed, flat, stage_1_and_2};
 use crate::job::Sharding;
@@ -22,17 +22,17 @@ impl WideZero1<'_> {
     }
 
     /// The first bucket is what is reduced beside the most: joined, and converted to the dtype of communication.
-    fn reduce_first_bucket(&self, tape: &Rc<Tape>, partition: &FlatPartition, first: &[Flat]) {
-        let slices = Slices::of(first, partition.part());
-        let elements = first.iter().fold(0, |sum: u64, gradient| sum.saturating_add(gradient.elements));
-        let shape = dims(&[(Sym::N, elements)]);
+    fn reduce_first_bucket(&self, tape: &Rc<Tape>, first: &[Flat]) {
         let label = tape.label(Term::ReduceBuckets, "joined");
-        let joined = (slices.count > 1).then(|| Tensor::new(tape, label, shape, self.sums()));
-        let sent = Tensor::new(tape, label, shape, element_type(self.0.shard_dtype));
-        drop(joined);
-        let added = dims(&[(Sym::N, slices.own.iter().copied().max().unwrap_or(0))]);
-        tape.moment(tape.label(Term::GradientShard, "added"), added, self.sums());
-        drop(sent);
+        for batch in Batch::of(first, self.0.reduce_bucket_size, true) {
+            let shape = dims(&[(Sym::N, batch.elements)]);
+            let joined = batch.is_joined.then(|| Tensor::new(tape, label, shape, self.sums()));
+            let sent = Tensor::new(tape, label, shape, element_type(self.0.shard_dtype));
+            drop(joined);
+            let added = dims(&[(Sym::N, batch.own.iter().map(|one| one.own()).max().unwrap_or(0))]);
+            tape.moment(tape.label(Term::GradientShard, "added"), added, self.sums());
+            drop(sent);
+        }
     }
 }
 
@@ -45,10 +45,10 @@ struct Reduction<'a> {
     /// The bucket's gradients, and elements of all.
     waiting: Vec<Flat>,
     filled: u64,
-    /// Gradients too large to be copied into the bucket, reduced where they are, and where they begin.
-    outside: Vec<(u64, Tensor)>,
-    /// `_get_compact_grad_partition_buffer`.
-    own: Option<Tensor>,
+    /// Gradients too large to be copied into the bucket, reduced where they are, and their places.
+    outside: Vec<(Flat, Tensor)>,
+    /// `_get_compact_grad_partition_buffer` of each group.
+    own: [Option<Tensor>; GROUPS],
     /// Those of `outside` that are not this rank's: they stay until the step has ended.
     others: Vec<Tensor>,
 }
@@ -58,12 +58,12 @@ impl<'a> Reduction<'a> {
         Self {
             sharding,
             tape,
-            partition: FlatPartition::of(tape, trainable, sharding.ranks),
+            partition: FlatPartition::of(tape, trainable, sharding),
             sums: element_type(sharding.grad_accum_dtype),
             waiting: Vec::new(),
             filled: 0,
             outside: Vec::new(),
-            own: None,
+            own: [None, None],
             others: Vec::new(),
         }
     }
@@ -74,18 +74,19 @@ impl<'a> Reduction<'a> {
         let limit = self.sharding.reduce_bucket_size;
         for piece in self.partition.pieces().to_vec() {
             let Some(gradient) = trainable.get(piece.member).and_then(Trainable::take_gradient) else { continue };
-            if self.filled > 0 && self.filled.saturating_add(piece.elements) > limit {
+            let flat = piece.flat;
+            if self.filled > 0 && self.filled.saturating_add(flat.elements) > limit {
                 self.reduce();
             }
             // Copied into the bucket, the gradient is a view of it.
-            if piece.elements > limit {
-                self.outside.push((piece.start, stage_1_and_2::reduced_in_place(self.sharding, self.tape, gradient)));
+            if flat.elements > limit {
+                self.outside.push((flat, stage_1_and_2::reduced_in_place(self.sharding, self.tape, gradient)));
             }
-            self.filled = self.filled.saturating_add(piece.elements);
-            self.waiting.push(Flat::from(&piece));
+            self.filled = self.filled.saturating_add(flat.elements);
+            self.waiting.push(flat);
         }
         self.reduce();
-        self.own.into_iter().chain(self.others).collect()
+        self.own.into_iter().flatten().chain(self.others).collect()
     }
 
     /// `reduce_ipg_grads`: slices are joined and converted to the dtype of communication (`allreduce_bucket`), and this
@@ -93,25 +94,28 @@ impl<'a> Reduction<'a> {
     /// fp64 and copied to the host (`copy_grads_in_partition`).
     fn reduce(&mut self) {
         let waiting = std::mem::take(&mut self.waiting);
-        let elements = flat::part(std::mem::take(&mut self.filled));
-        let part = self.partition.part();
-        let slices = Slices::of(&waiting, part);
+        self.filled = 0;
         let shard = self.tape.label(Term::GradientShard, "");
-        if !slices.own.is_empty() && self.own.is_none() {
-            self.own = Some(Tensor::new(self.tape, shard, flat::part(part), self.sums));
+        for one in waiting.iter().filter(|one| one.is_own()) {
+            if let Some(place @ None) = self.own.get_mut(one.group) {
+                *place = Some(Tensor::new(self.tape, shard, flat::part(one.part), self.sums));
+            }
         }
         let label = self.tape.label(Term::ReduceBuckets, "joined");
-        let joined = (slices.count > 1).then(|| Tensor::new(self.tape, label, elements, self.sums));
-        let sent = Tensor::new(self.tape, label, elements, element_type(self.sharding.shard_dtype));
-        drop(joined);
-        for own in &slices.own {
-            self.tape.moment(shard, flat::part(*own), self.sums);
+        for batch in Batch::of(&waiting, self.sharding.reduce_bucket_size, true) {
+            let elements = flat::part(batch.elements);
+            let joined = batch.is_joined.then(|| Tensor::new(self.tape, label, elements, self.sums));
+            let sent = Tensor::new(self.tape, label, elements, element_type(self.sharding.shard_dtype));
+            drop(joined);
+            for own in &batch.own {
+                self.tape.moment(shard, flat::part(own.own()), self.sums);
+            }
+            drop(sent);
         }
-        drop(sent);
         if self.sharding.offload_optimizer {
-            flat::measure(self.tape, slices.own.iter().copied());
+            flat::measure(self.tape, waiting.iter().filter(|one| one.is_own()).map(|one| one.own()));
         }
-        let others = self.outside.drain(..).filter(|(start, _)| *start >= part).map(|(_, gradient)| gradient);
+        let others = self.outside.drain(..).filter(|(flat, _)| !flat.is_own()).map(|(_, gradient)| gradient);
         self.others.extend(others);
     }
 }
@@ -150,12 +154,16 @@ impl Strategy for WideZero1<'_> {
             left.append(buckets);
             return left;
         }
-        let partition = FlatPartition::of(tape, trainable, self.0.ranks);
+        let partition = FlatPartition::of(tape, trainable, self.0);
         let limit = self.0.reduce_bucket_size;
         let in_bucket = partition.first_bucket(limit);
         let reduced = if in_bucket == 0 { u64::from(!partition.pieces().is_empty()) } else { in_bucket };
-        let first: Vec<Flat> =
-            partition.pieces().iter().take_while(|piece| piece.start < reduced).map(Flat::from).collect();
+        let mut before = 0u64;
+        let is_first = |flat: &Flat| {
+            let after = before.saturating_add(flat.elements);
+            std::mem::replace(&mut before, after) < reduced
+        };
+        let first: Vec<Flat> = partition.pieces().iter().map(|piece| piece.flat).take_while(is_first).collect();
         let label = tape.label(Term::GradientShard, "");
         let rest = dims(&[(Sym::N, partition.total().saturating_sub(in_bucket))]);
         let outside = tape.tag();
@@ -166,7 +174,7 @@ impl Strategy for WideZero1<'_> {
         tape.enter_layer(outside);
         let rest = Tensor::new(tape, label, rest, self.sums());
         let own = Tensor::new(tape, label, dims(&[(Sym::TrainedShare, partition.part())]), self.sums());
-        self.reduce_first_bucket(tape, &partition, &first);
+        self.reduce_first_bucket(tape, &first);
         drop(rest);
         if self.0.offload_optimizer {
             stage_1_and_2::measure_own(tape, &partition);

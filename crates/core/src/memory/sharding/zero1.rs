@@ -1,15 +1,17 @@
-//! ZeRO-1: optimizer state in shares, gradients whole until the last micro-batch's are reduced
-//! (runtime/zero/stage_1_and_2.py with `partition_gradients` off).
+//! ZeRO-1: optimizer state in shares, gradients whole until the last micro-batch's are reduced: where its backward ends, or,
+//! with `overlap_comm`, while it runs (runtime/zero/stage_1_and_2.py with `partition_gradients` off).
 
-use super::super::autograd::{ElementType, Shape, Sym, Tape, Tensor, dims};
+use super::super::autograd::{ElementType, Record, Shape, Sym, Tape, Tensor, dims};
 use super::super::host::HostAllocation;
-use super::super::parameter::{Parameters, Trainable};
+use super::super::parameter::{Parameter, Parameters, Trainable};
 use super::super::precision::element_type;
 use super::super::term::Term;
-use super::partition::FlatPartition;
-use super::stage_1_and_2::Flat;
+use super::hooks::Modules;
+use super::partition::{Flat, FlatPartition};
+use super::stage_1_and_2::Batch;
 use super::strategy::{Buffer, Elements, Strategy};
-use super::{deepspeed, flat, stage_1_and_2};
+use super::unroll::{Acts, Hooked};
+use super::{buckets, deepspeed, flat, stage_1_and_2};
 use crate::job::Sharding;
 use std::rc::Rc;
 
@@ -18,13 +20,20 @@ use std::rc::Rc;
 pub(super) struct Zero1<'a>(pub(super) &'a Sharding);
 
 impl Zero1<'_> {
+    /// Each is allocated in full, however small the model.
+    fn buckets(&self) -> impl Iterator<Item = Buffer> {
+        let shape = deepspeed::bucket_shape(self.0);
+        let bucket = Buffer { term: Term::ReduceBuckets, shape, element: element_type(self.0.param_dtype) };
+        (0..self.0.reduce_buckets).map(move |_| bucket)
+    }
+
     /// Gradients go into the bucket one by one. When it is full they are joined to be reduced, and after the first time
     /// this rank's part has its place beside all of them; then they go.
     fn reduce(&self, tape: &Rc<Tape>, trainable: &[Trainable]) -> Vec<Tensor> {
         if flat::is_replayed(tape) {
             return Reduction::new(self.0, tape, trainable).run(trainable);
         }
-        let partition = FlatPartition::of(tape, trainable, self.0.ranks);
+        let partition = FlatPartition::of(tape, trainable, self.0);
         let own = partition.touched_elements();
         let label = tape.label(Term::GradientShard, "");
         let element = trainable.first().map_or(ElementType::Half, |one| one.tensor.element());
@@ -56,11 +65,10 @@ struct Reduction<'a> {
     limit: u64,
     /// The bucket's gradients.
     waiting: Vec<Flat>,
-    /// Elements in the bucket, and where the first of them begins and the last ends in the flat partition.
+    /// Elements in the bucket.
     filled: u64,
-    reach: Option<(u64, u64)>,
-    /// Gradients too large to be copied into the bucket, reduced where they are, and where they begin.
-    outside: Vec<(u64, Tensor)>,
+    /// Gradients too large to be copied into the bucket, reduced where they are, and their places.
+    outside: Vec<(Flat, Tensor)>,
     /// Those that are not this rank's: they stay until all are reduced.
     others: Vec<Tensor>,
     /// `grads_in_partition`.
@@ -72,12 +80,11 @@ impl<'a> Reduction<'a> {
         Self {
             sharding,
             tape,
-            partition: FlatPartition::of(tape, trainable, sharding.ranks),
+            partition: FlatPartition::of(tape, trainable, sharding),
             element: trainable.first().map_or(ElementType::Half, |one| one.tensor.element()),
             limit: sharding.reduce_bucket_size,
             waiting: Vec::new(),
             filled: 0,
-            reach: None,
             outside: Vec::new(),
             others: Vec::new(),
             own: None,
@@ -89,17 +96,16 @@ impl<'a> Reduction<'a> {
         let pieces = self.partition.pieces().to_vec();
         for piece in pieces {
             let Some(gradient) = trainable.get(piece.member).and_then(Trainable::take_gradient) else { continue };
-            if self.filled > 0 && self.filled.saturating_add(piece.elements) > self.limit {
+            let flat = piece.flat;
+            if self.filled > 0 && self.filled.saturating_add(flat.elements) > self.limit {
                 self.reduce();
             }
             // Copied into the bucket, the gradient is a view of it.
-            if piece.elements > self.limit {
-                self.outside.push((piece.start, stage_1_and_2::reduced_in_place(self.sharding, self.tape, gradient)));
+            if flat.elements > self.limit {
+                self.outside.push((flat, stage_1_and_2::reduced_in_place(self.sharding, self.tape, gradient)));
             }
-            self.waiting.push(Flat::from(&piece));
-            self.filled = self.filled.saturating_add(piece.elements);
-            let (first, end) = self.reach.unwrap_or((u64::MAX, 0));
-            self.reach = Some((first.min(piece.start), end.max(piece.start.saturating_add(piece.elements))));
+            self.waiting.push(flat);
+            self.filled = self.filled.saturating_add(flat.elements);
         }
         self.reduce();
         self.own.into_iter().collect()
@@ -108,21 +114,19 @@ impl<'a> Reduction<'a> {
     /// `reduce_ipg_grads`: slices for several ranks are joined to be reduced (`allreduce_bucket`), then this rank's
     /// gradients are copied to their place (`copy_grads_in_partition`).
     fn reduce(&mut self) {
-        let Some((first, end)) = self.reach.take() else { return };
-        let part = self.partition.part().max(1);
-        let joined = std::mem::take(&mut self.filled);
-        if first / part != end.saturating_sub(1) / part {
-            self.tape.moment(self.tape.label(Term::ReduceBuckets, "joined"), flat::part(joined), self.element);
-        }
         let waiting = std::mem::take(&mut self.waiting);
+        self.filled = 0;
+        for batch in Batch::of(&waiting, self.limit, false).iter().filter(|batch| batch.is_joined) {
+            self.tape.moment(self.tape.label(Term::ReduceBuckets, "joined"), flat::part(batch.elements), self.element);
+        }
         if self.sharding.offload_optimizer {
-            stage_1_and_2::take_to_host(self.tape, waiting.iter().map(|one| one.own(part)));
-        } else if first < part && self.own.is_none() {
+            stage_1_and_2::take_to_host(self.tape, waiting.iter().map(|one| one.own()));
+        } else if waiting.iter().any(|one| one.is_own()) && self.own.is_none() {
             let label = self.tape.label(Term::GradientShard, "");
             let elements = self.partition.touched_elements();
             self.own = Some(Tensor::new(self.tape, label, flat::part(elements), self.element));
         }
-        let others = self.outside.drain(..).filter(|(start, _)| *start >= part).map(|(_, gradient)| gradient);
+        let others = self.outside.drain(..).filter(|(flat, _)| !flat.is_own()).map(|(_, gradient)| gradient);
         self.others.extend(others);
     }
 }
@@ -137,14 +141,19 @@ impl Strategy for Zero1<'_> {
     }
 
     fn accumulated_buckets(&self, tape: &Rc<Tape>) -> Vec<Tensor> {
-        self.backward_buffers().into_iter().map(|buffer| buffer.allocate(tape)).collect()
+        self.buckets().map(|buffer| buffer.allocate(tape)).collect()
     }
 
     fn backward_buffers(&self) -> Vec<Buffer> {
-        // The bucket is allocated in full, however small the model.
-        let shape = deepspeed::bucket_shape(self.0);
-        let bucket = Buffer { term: Term::ReduceBuckets, shape, element: element_type(self.0.param_dtype) };
-        (0..self.0.reduce_buckets).map(|_| bucket).collect()
+        // With hooks they come with the first gradient.
+        if self.acts_on_hooks() { Vec::new() } else { self.buckets().collect() }
+    }
+
+    fn begin_reduced_batch(&self, trainable: &[Trainable]) {
+        // Each gradient, with what earlier micro-batches have added, goes into the bucket where it is complete.
+        for parameter in trainable.iter().filter(|parameter| parameter.has_hook()) {
+            parameter.keep(0, None);
+        }
     }
 
     fn reduces_every_batch(&self) -> bool {
@@ -156,7 +165,8 @@ impl Strategy for Zero1<'_> {
             stage_1_and_2::measure_offloaded(self.0, tape, trainable);
             return Vec::new();
         }
-        self.reduce(tape, trainable)
+        let left: Vec<Trainable> = trainable.iter().filter(|parameter| !parameter.has_hook()).cloned().collect();
+        if left.is_empty() { Vec::new() } else { self.reduce(tape, &left) }
     }
 
     fn flat_partitions(&self, tape: &Tape, trainable: &[Trainable]) -> Vec<u64> {
@@ -165,6 +175,18 @@ impl Strategy for Zero1<'_> {
 
     fn flatten_gradients(&self, tape: &Rc<Tape>, trainable: &[Trainable], gradients: Vec<Tensor>) -> Vec<Tensor> {
         stage_1_and_2::flatten_gradients(self.0, tape, trainable, gradients)
+    }
+
+    fn acts_on_hooks(&self) -> bool {
+        self.0.overlap_comm
+    }
+
+    fn hook(&self, tape: &Rc<Tape>, parameters: &[Parameter]) -> Option<Rc<Modules>> {
+        self.0.overlap_comm.then(|| Modules::new(tape, parameters, false))
+    }
+
+    fn unroll(&self, hooked: Hooked<'_>, acts: &mut Option<Acts>) -> Record {
+        buckets::unroll_reductions(self.0, hooked, acts)
     }
 
     fn host(&self, elements: Elements) -> Vec<HostAllocation> {

@@ -112,18 +112,19 @@ fn check(written: format::Program) -> Result<Program, Fault> {
 }
 
 fn feature(written: format::Feature, names: &mut Names) -> Found<Feature> {
-    let format::Feature { list, within, below, last, every, offset, chars, names: named, otherwise } = written;
-    let bound = below.as_deref().map(|text| Expression::parse(text, names)).transpose()?;
+    let format::Feature { list, within, below, last, at, every, offset, chars, names: named, otherwise } = written;
+    let bound = below.as_deref().or(at.as_deref()).map(|text| Expression::parse(text, names)).transpose()?;
     let found = [
         (FeatureOf::List, list),
         (FeatureOf::In, within),
         (FeatureOf::Last, last),
         (FeatureOf::Below, below),
+        (FeatureOf::At, at),
         (FeatureOf::Every(offset), every),
         (FeatureOf::Chars, chars),
     ];
     let mut found = found.into_iter().filter_map(|(of, key)| Some((of, key?)));
-    let (of, key) = found.next().ok_or("a feature is one of list, in, below, last, every, chars")?;
+    let (of, key) = found.next().ok_or("a feature is one of list, in, below, at, last, every, chars")?;
     let otherwise = otherwise.map(|other| feature(*other, names)).transpose()?.map(Box::new);
     Ok(Feature { of, key, below: bound, named, otherwise })
 }

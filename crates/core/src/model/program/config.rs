@@ -163,6 +163,7 @@ impl<'a> Figures<'a> {
             FeatureOf::List => at(layer)?,
             FeatureOf::In => list()?.iter().any(|value| value.as_u64() == Some(layer as u64)).to_string(),
             FeatureOf::Below => ((layer as f64) < below()?).to_string(),
+            FeatureOf::At => (below()? == layer as f64).to_string(),
             FeatureOf::Last => {
                 let (own, end) = (at(layer)?, below()?.clamp(0.0, MOST_LAYERS) as usize);
                 let mut is_last = layer < end;

@@ -61,6 +61,7 @@ pub(super) struct Feature {
     pub(super) within: Option<String>,
     pub(super) below: Option<String>,
     pub(super) last: Option<String>,
+    pub(super) at: Option<String>,
     pub(super) every: Option<String>,
     #[serde(default)]
     pub(super) offset: i64,

@@ -92,7 +92,7 @@ struct Head {
 struct Feature {
     of: FeatureOf,
     key: String,
-    /// The number that `Below` and `Last` go by.
+    /// The number that `Below`, `At` and `Last` go by.
     below: Option<Expression>,
     /// What its values are called in the kinds, where that is something else.
     named: BTreeMap<String, String>,
@@ -107,6 +107,8 @@ enum FeatureOf {
     In,
     /// Whether i is below a number.
     Below,
+    /// Whether i is a number.
+    At,
     /// Whether i is below a number and no later layer below it has the i-th value of a list.
     Last,
     /// Whether i and an offset divide by a number.

@@ -3,7 +3,8 @@
 use super::super::super::autograd::{LayerTag, TapeRecord};
 use super::super::super::phase::Phase;
 use super::super::hooks::{Modules, Parameter};
-use super::super::partition::{FlatPartition, Member};
+use super::super::partition::{self, Flat, FlatPartition, Member};
+use crate::job::Sharding;
 
 /// First number and count of the copies of each module and parameter that a simulated one stands for.
 #[derive(Debug)]
@@ -66,32 +67,37 @@ impl Copies {
         }
     }
 
-    /// The partition of the parameters that train, and of every parameter's copy where it begins in it.
+    /// The partition of the parameters that train, and the place of every parameter's copy in it.
     pub(in super::super) fn partition(
         &self,
         modules: &Modules,
         record: &TapeRecord,
-        ranks: u64,
-    ) -> (FlatPartition, Vec<u64>) {
+        sharding: &Sharding,
+    ) -> (FlatPartition, Vec<Flat>) {
         let trains = |(_, one): &(u32, &Parameter)| one.trains;
         let trained: Vec<(u32, &Parameter)> = (0..).zip(&modules.parameters).filter(trains).collect();
-        let member = |(_, one): &(u32, &Parameter)| Member { tag: one.tag, elements: one.elements() };
+        let member = |(_, one): &(u32, &Parameter)| Member {
+            tag: one.tag,
+            elements: one.elements(),
+            group: partition::group(sharding, one.decays),
+        };
         let members = trained.iter().map(member).collect();
-        let partition = FlatPartition::new(members, ranks, |tags, visit| {
+        let partition = FlatPartition::new(members, sharding.ranks, |tags, visit| {
             record.models.turns(Phase::Load, tags, |turn| {
                 if let Some(tag) = tags.get(turn.place) {
                     visit(*tag, turn.count);
                 }
             });
         });
-        let mut starts = vec![0; self.parameters.iter().map(|(_, repeat)| to_usize(*repeat)).sum()];
+        let count = self.parameters.iter().map(|(_, repeat)| to_usize(*repeat)).sum();
+        let mut places = vec![Flat::default(); count];
         for piece in partition.pieces() {
             let number = trained.get(piece.member).map_or(u32::MAX, |(number, _)| *number);
-            if let Some(start) = starts.get_mut(self.parameter(number, piece.copy)) {
-                *start = piece.start;
+            if let Some(place) = places.get_mut(self.parameter(number, piece.copy)) {
+                *place = piece.flat;
             }
         }
-        (partition, starts)
+        (partition, places)
     }
 }
 

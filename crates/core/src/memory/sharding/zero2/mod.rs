@@ -1,9 +1,7 @@
 //! ZeRO-2: optimizer state and gradients in shares (runtime/zero/stage_1_and_2.py with `partition_gradients` on).
 //!
 //! Gradients are reduced when a bucket of them is full, wherever in the model that is: the tape notes when each is
-//! complete, and [`buckets`] afterwards puts in what DeepSpeed does then.
-
-mod buckets;
+//! complete, and [`super::buckets`] afterwards puts in what DeepSpeed does then.
 
 use super::super::autograd::{Record, Shape, Sym, Tape, Tensor, dims};
 use super::super::host::HostAllocation;
@@ -13,10 +11,9 @@ use super::super::term::Term;
 use super::hooks::Modules;
 use super::partition::FlatPartition;
 use super::strategy::{Elements, Strategy};
-use super::unroll::{Acts, Hooked, unroll};
-use super::{deepspeed, flat, stage_1_and_2};
+use super::unroll::{Acts, Hooked};
+use super::{buckets, deepspeed, flat, stage_1_and_2};
 use crate::job::Sharding;
-use buckets::Batches;
 use std::rc::Rc;
 
 /// Optimizer state and gradients in shares.
@@ -29,7 +26,7 @@ impl Strategy for Zero2<'_> {
     }
 
     fn shard_gradients(&self, tape: &Tape, trainable: &[Trainable]) {
-        let partition = FlatPartition::of(tape, trainable, self.0.ranks);
+        let partition = FlatPartition::of(tape, trainable, self.0);
         for (parameter, kept) in trainable.iter().zip(partition.kept()) {
             // Those with a hook go into a bucket, and from there into the partition or to the host.
             parameter.keep(if self.0.offload_optimizer || parameter.has_hook() { 0 } else { kept }, None);
@@ -44,7 +41,7 @@ impl Strategy for Zero2<'_> {
         if flat::is_replayed(tape) {
             return None;
         }
-        let partition = FlatPartition::of(tape, trainable, self.0.ranks);
+        let partition = FlatPartition::of(tape, trainable, self.0);
         if self.0.accumulates_apart() {
             let shape = dims(&[(Sym::TrainedShare, partition.part())]);
             let label = tape.label(Term::GradientShard, "partition");
@@ -94,16 +91,6 @@ impl Strategy for Zero2<'_> {
     }
 
     fn unroll(&self, hooked: Hooked<'_>, acts: &mut Option<Acts>) -> Record {
-        let replayed = hooked.replayed;
-        let batches = match (hooked.accumulates, replayed) {
-            (false, _) => Batches::One,
-            (true, false) => Batches::Last,
-            (true, true) => Batches::All,
-        };
-        // Its first step is like all others.
-        let hooked = Hooked { replayed: false, ..hooked };
-        unroll(hooked, element_type(self.0.param_dtype), acts, |start| {
-            Box::new(buckets::Buckets::new(self.0, batches, replayed, start))
-        })
+        buckets::unroll_reductions(self.0, hooked, acts)
     }
 }

@@ -73,7 +73,12 @@ impl Zero3<'_> {
         let total = self.shares(trainable).fold(0, u64::saturating_add);
         let on_gpu = |offloaded: bool| if offloaded { 0 } else { total };
         let trained = element_type(sharding.shard_dtype);
-        let mut buffers = vec![flat::parameters(tape, trainable, on_gpu(sharding.offload_param), trained)];
+        let mut buffers = vec![flat::parameters(
+            tape,
+            &trainable.iter().collect::<Vec<_>>(),
+            on_gpu(sharding.offload_param),
+            trained,
+        )];
         let groups = self.sub_groups(trainable);
         if !sharding.offload_optimizer {
             buffers.extend(groups.iter().map(|elements| flat::master(tape, *elements)));
@@ -150,7 +155,7 @@ impl Strategy for Zero3<'_> {
                     // Joined, they are in the optimizer's dtype already.
                     several.then(|| flat::sum(tape, elements, self.sums()))
                 } else {
-                    Some(flat::gradient(tape, elements, element_type(self.0.param_dtype), several))
+                    flat::gradient(tape, elements, element_type(self.0.param_dtype), several)
                 };
             }
             return held.into_iter().chain(gradients).collect();

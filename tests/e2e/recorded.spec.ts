@@ -1,0 +1,51 @@
+import { expect, test } from "./test";
+
+// MiniMax-M2 as its class has it, four layers: no reader of configs is written for it, its forward code was recorded.
+const CONFIG = {
+  architectures: ["MiniMaxM2ForCausalLM"],
+  model_type: "minimax_m2",
+  hidden_size: 3072,
+  intermediate_size: 1536,
+  num_hidden_layers: 4,
+  num_attention_heads: 48,
+  num_key_value_heads: 8,
+  head_dim: 128,
+  num_local_experts: 256,
+  num_experts_per_tok: 8,
+  vocab_size: 200064,
+  tie_word_embeddings: false,
+};
+const PROGRAM = "**/programs/minimax_m2.json";
+
+test("a class whose code was recorded is read by its program, which is fetched once", async ({ page, planner }) => {
+  let fetched = 0;
+  await page.route(PROGRAM, async (route) => {
+    fetched += 1;
+    await route.continue();
+  });
+  await planner.open();
+  expect(fetched).toBe(0);
+  await page.getByText("Use your own config.json").click();
+  await page.getByRole("textbox", { name: "config.json" }).fill(JSON.stringify(CONFIG));
+  await page.getByRole("button", { name: "Use this config" }).click();
+  await expect(page.getByText(/^15,\d{3},\d{3},\d{3}$/)).toBeVisible();
+  await expect(page.getByText("read as a Llama-like one")).toHaveCount(0);
+  await planner.settledVerdict();
+  expect(fetched).toBe(1);
+
+  const link = page.url();
+  await page.goto("about:blank");
+  await page.goto(link);
+  await expect(page.getByText(/^15,\d{3},\d{3},\d{3}$/)).toBeVisible();
+});
+
+test("where a program cannot be fetched the page says so", async ({ page, planner, complaints }) => {
+  await page.route(PROGRAM, (route) => route.fulfill({ status: 404 }));
+  await planner.open();
+  await page.getByText("Use your own config.json").click();
+  await page.getByRole("textbox", { name: "config.json" }).fill(JSON.stringify(CONFIG));
+  await page.getByRole("button", { name: "Use this config" }).click();
+  await expect(page.getByRole("alert").filter({ hasText: "minimax_m2 could not be fetched" })).toBeVisible();
+  expect(complaints.join("\n")).toContain("404");
+  complaints.length = 0;
+});
