@@ -203,3 +203,30 @@ fn a_recorded_llama_is_sharded_and_generates_like_the_one_written_by_hand() {
         json!({"task": "sequence_classification", "method": "full"}),
     ]);
 }
+
+#[test]
+#[ignore = "prints how long an estimate takes"]
+fn times() {
+    let programs = Programs::default().with(program("llama")).before_families();
+    for (what, programs) in [("by hand", Programs::default()), ("recorded", programs)] {
+        let plan = Plan { programs, ..plan(&json!({"method": "full"})) };
+        let job = Job::resolve(&plan).unwrap();
+        for (part, run) in [("estimate", memory::estimate as fn(&Job) -> memory::Estimate), ("outline", memory::outline)] {
+            let started = std::time::Instant::now();
+            for _ in 0..200 {
+                std::hint::black_box(run(&job));
+            }
+            println!("{what} {part}: {:?}", started.elapsed() / 200);
+        }
+        let started = std::time::Instant::now();
+        for _ in 0..20 {
+            std::hint::black_box(memory::replay(&job));
+        }
+        println!("{what} replay: {:?}", started.elapsed() / 20);
+        let started = std::time::Instant::now();
+        for _ in 0..200 {
+            std::hint::black_box(Job::resolve(&plan).unwrap());
+        }
+        println!("{what} resolve: {:?}", started.elapsed() / 200);
+    }
+}
