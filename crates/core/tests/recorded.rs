@@ -211,7 +211,9 @@ fn times() {
     for (what, programs) in [("by hand", Programs::default()), ("recorded", programs)] {
         let plan = Plan { programs, ..plan(&json!({"method": "full"})) };
         let job = Job::resolve(&plan).unwrap();
-        for (part, run) in [("estimate", memory::estimate as fn(&Job) -> memory::Estimate), ("outline", memory::outline)] {
+        for (part, run) in
+            [("estimate", memory::estimate as fn(&Job) -> memory::Estimate), ("outline", memory::outline)]
+        {
             let started = std::time::Instant::now();
             for _ in 0..200 {
                 std::hint::black_box(run(&job));
