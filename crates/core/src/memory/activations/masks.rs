@@ -10,7 +10,9 @@ use crate::model::Model;
 /// eager attention.
 pub(in crate::memory) fn prepare_masks(context: &ForwardContext, model: &Model, stream: ElementType) {
     let mut masks: Vec<(Option<u64>, Tensor)> = Vec::new();
-    let eager = context.kernel == AttentionKernel::Eager;
+    // A class whose own code reads the mask has it as numbers in every kernel.
+    let reads_masks = model.recorded.as_ref().is_some_and(|recorded| recorded.program.takes_masks());
+    let eager = context.kernel == AttentionKernel::Eager || reads_masks;
     for run in &model.layers {
         let attention = &run.layer.attention;
         let window = context.window(attention.sliding_window);

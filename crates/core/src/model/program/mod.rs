@@ -288,6 +288,14 @@ impl PartialEq for Recorded {
     }
 }
 
+impl Program {
+    /// Whether layers take masks whatever kernel attention runs in.
+    pub(crate) fn takes_masks(&self) -> bool {
+        let is_mask = |name: &String| name == CAUSAL_MASK || name == SLIDING_MASK;
+        self.layers.iter().any(|block| block.fused.takes.iter().any(is_mask))
+    }
+}
+
 impl Recorded {
     /// The block of the model's run of layers `run`.
     pub(crate) fn block(&self, run: usize) -> Option<usize> {

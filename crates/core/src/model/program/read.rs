@@ -6,7 +6,7 @@ use serde_json::{Map, Value as Json};
 
 use super::config::Figures;
 use super::facts::{Facts, attention, feed_forward, modules};
-use super::{Action, CAUSAL_MASK, Owner, Program, Recorded, SLIDING_MASK};
+use super::{Action, Owner, Program, Recorded};
 use crate::model::behaviour::Behaviour;
 use crate::model::config::{Assumptions, ConfigError};
 use crate::model::families;
@@ -143,10 +143,10 @@ fn outside(facts: &Facts<'_>, owners: &[Owner], before: bool) -> Vec<Module> {
     found
 }
 
-/// Whether the class was recorded with eager attention because it runs no other.
+/// Whether the class was recorded with eager attention because it runs no other: masks are added by its own operators.
 fn is_eager_alone(program: &Program) -> bool {
-    let takes_masks = |name: &String| name == CAUSAL_MASK || name == SLIDING_MASK;
-    program.layers.iter().any(|block| block.fused.takes.iter().any(takes_masks))
+    let attends = |block: &super::Block| block.fused.all().iter().any(|op| matches!(op.action, Action::Attention(_)));
+    program.takes_masks() && !program.layers.iter().any(attends)
 }
 
 /// Keys that give parameters and are not set.
