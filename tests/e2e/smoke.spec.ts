@@ -63,3 +63,18 @@ test("a complaint of the page would be noticed", async ({ page, planner, complai
   await expect.poll(() => complaints.join("\n")).toMatch(/policy: connect-src/);
   complaints.length = 0;
 });
+
+test("links to the page are shown with a title and a picture, and its foot leads to the licences", async ({ page, planner, request }) => {
+  await planner.open();
+  for (const name of ["og:title", "og:description", "og:image"]) {
+    expect((await page.locator(`meta[property="${name}"]`).getAttribute("content"))!.length, name).toBeGreaterThan(5);
+  }
+  const picture = await page.locator('meta[property="og:image"]').getAttribute("content");
+  const response = await request.get(new URL(picture!, page.url()).href);
+  expect(response.ok()).toBe(true);
+  expect((await response.body()).subarray(0, 3).toString("latin1")).toBe("\xff\xd8\xff");
+  for (const name of ["MIT", "Apache 2.0"]) {
+    const href = await page.getByRole("contentinfo").getByRole("link", { name }).getAttribute("href");
+    expect(await (await request.get(new URL(href!, page.url()).href)).text()).toMatch(/licen[cs]e/i);
+  }
+});

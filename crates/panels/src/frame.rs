@@ -106,9 +106,23 @@ pub(crate) fn link_problems(page: &Page) -> Option<Node> {
 /// What the page does with what it is given, and its units.
 pub(crate) fn footer(page: &Page) -> Option<Node> {
     let texts = page.texts;
-    let paragraphs = [texts.private_note, texts.units_note, texts.licence_note].map(|said| el("p").text(said)).into();
-    Some(el("footer").class("page-footer").with_all(paragraphs).into())
+    let paragraphs = [texts.private_note, texts.units_note].map(|said| el("p").text(said)).into();
+    let link = |address: &str, name: &str| el("a").attr("href", address).text(name);
+    let licences = el("p")
+        .text(texts.licence_note)
+        .text(" ")
+        .with(link("LICENSE-MIT.txt", "MIT"))
+        .text(" · ")
+        .with(link("LICENSE-APACHE.txt", "Apache 2.0"));
+    let licences = match SOURCE {
+        Some(address) => licences.text(" · ").with(link(address, texts.source_code)),
+        None => licences,
+    };
+    Some(el("footer").class("page-footer").with_all(paragraphs).with(licences).into())
 }
+
+/// Where the source is: whoever builds the site knows.
+const SOURCE: Option<&str> = option_env!("HEADROOM_SOURCE");
 
 /// Essentials that a printed page names also where they are at their defaults.
 const ESSENTIALS: [&str; 6] = ["model", "gpu", "num_gpus", "method", "per_device_train_batch_size", "max_length"];

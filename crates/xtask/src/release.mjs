@@ -8,7 +8,10 @@ import { join } from "node:path";
 
 const [site] = process.argv.slice(2);
 const PAGES = ["embed.html", "index.html"];
-const FIXED = [...PAGES, "headroom-plan.js", "sw.js"];
+const LASTING = ["headroom-plan.js", "LICENSE-APACHE.txt", "LICENSE-MIT.txt", "preview.jpg"];
+const FIXED = [...PAGES, ...LASTING, "sw.js"];
+// Where the site will be, for those who show a picture of what a link leads to: most of them want whole addresses.
+const address = (process.env.HEADROOM_ADDRESS ?? "").replace(/\/*$/, "/");
 
 const names = readdirSync(site).sort();
 const hash = createHash("sha256");
@@ -27,6 +30,7 @@ for (const name of PAGES) {
     .replace(/ (href|src|data-js|data-wasm)="(?:\.?\/)*([^"/]+)"/g, (whole, attribute, file) =>
       moved.includes(file) ? ` ${attribute}="./${release}/${file}"` : whole)
     .replace("<script type=\"module\" src=", name === "index.html" ? "<script type=\"module\" data-offline=\"./sw.js\" src=" : "$&")
+    .replace('content="preview.jpg"', (relative) => (address === "/" ? relative : `content="${address}preview.jpg"`))
     .replace(/\n\s*(?=\n)/g, "");
   const unmoved = moved.filter((file) => page.includes(`"./${file}"`) || page.includes(`"${file}"`));
   if (unmoved.length > 0) throw new Error(`${name} still asks for ${unmoved}`);
@@ -59,7 +63,7 @@ const rule = (path, policy, cache) => {
 write("_headers", [
   ...["/", "/index.html", "/sw.js"].map((path) => rule(path, policy, ASK)),
   ...["/embed.html", "/embed"].map((path) => rule(path, embedded, ASK)),
-  rule("/headroom-plan.js", policy, HOUR),
+  ...LASTING.map((name) => rule(`/${name}`, policy, HOUR)),
   rule(`/${release}/*`, policy, EVER),
 ].join("\n\n") + "\n");
 // GitHub Pages: every file as it is. It takes no headers: the pages' own policies hold there.

@@ -46,7 +46,8 @@ pub(super) const TEXTS: Texts = Texts {
     link_problems_intro: "其余内容已照常打开，以下各项保留默认值：",
     private_note: "训练方案保存在网址 # 之后的部分，浏览器不会把它发送给任何服务器。",
     units_note: "GiB = 2³⁰ 字节；GB = 10⁹ 字节，仅用于厂商标称值。",
-    licence_note: "自由软件，可任选 MIT 或 Apache 2.0 许可证。",
+    licence_note: "自由软件，许可证任选其一：",
+    source_code: "源代码",
     tabs: tabs::TEXTS,
     charts: charts::TEXTS,
 

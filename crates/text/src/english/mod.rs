@@ -48,7 +48,8 @@ pub(super) const TEXTS: Texts = Texts {
     link_problems_intro: "The page opened with everything else. What was left at its default:",
     private_note: "The plan lives in the part of the address after #, which browsers never send to a server.",
     units_note: "GiB = 2³⁰ bytes. GB = 10⁹ bytes, only where a maker states it.",
-    licence_note: "Free software under the MIT or the Apache 2.0 licence, as you prefer.",
+    licence_note: "Free software, under either licence:",
+    source_code: "Source code",
     tabs: tabs::TEXTS,
     charts: charts::TEXTS,
 
