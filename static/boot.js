@@ -14,6 +14,7 @@ try {
   // A browser that keeps nothing, or not what was kept.
 }
 import("./memory.js");
+import("./announce.js");
 
 const id = await engine.start(false);
 

@@ -26,6 +26,7 @@ const PLACES: &str = r#"
 </div>
 </main>
 <div class="place" data-place="verdict-line"></div>
+<div class="visually-hidden" id="announcer" role="status" aria-atomic="true"></div>
 <div class="place" data-place="footer"></div>"#;
 
 /// The whole page, empty.
@@ -55,10 +56,15 @@ pub(crate) fn show_answer() {
     }
 }
 
-/// Moves to the first field of the form.
+/// Moves to the first field of the form that is shown: narrow screens show a part of it.
 pub(crate) fn show_form() {
-    // It is always there.
-    let _ = focus("field-trainer-name");
+    use wasm_bindgen::JsCast;
+    let Ok(fields) = document().query_selector_all("form.form :is(input, select, summary)") else { return };
+    let fields = (0..fields.length()).filter_map(|at| fields.item(at)?.dyn_into::<web_sys::HtmlElement>().ok());
+    if let Some(first) = fields.into_iter().find(|field| field.offset_parent().is_some()) {
+        // An element in the document can always take the focus.
+        let _ = first.focus();
+    }
 }
 
 /// Scrolls to the element with this id; `false` where there is none.

@@ -16,8 +16,8 @@ pub(crate) const TITLE: &str = "applied-title";
 pub(crate) fn note(page: &Page) -> Option<Node> {
     let words = &page.texts.advice;
     let applied = page.state.applied.as_ref();
-    // The region stands before it says anything: otherwise nobody hears it.
-    let mut said = el("div").attr("role", "status");
+    // Its heading takes the focus: it need not be live as well.
+    let mut said = el("div");
     if let Some(Applied { before, after }) = applied {
         let changes = changed(before, after);
         let mut list = String::from("<ul>");

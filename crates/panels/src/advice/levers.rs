@@ -139,7 +139,7 @@ pub(super) fn details(page: &Page) -> Element {
         .aria("aria-busy", !is_final)
         .with(el("summary").text(words.levers_title))
         .with(el("p").class("panel-intro").text(words.levers_intro))
-        .with(el("p").class("computing").attr("role", "status").text(provisional))
+        .with(el("p").class("computing").attr("role", "status").attr("aria-live", "off").text(provisional))
         .with(scrolled(words.levers_title, sheet).flag("inert", is_stale))
 }
 

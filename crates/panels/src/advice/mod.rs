@@ -68,7 +68,11 @@ pub(crate) fn panel(page: &Page) -> Option<Node> {
         .flag("hidden", page.outcome.is_err())
         .with(el("h2").attr("id", TITLE).attr("tabindex", "-1").text(title))
         .with(el("p").class("panel-intro").text(&intro))
-        .with(el("p").class("computing").attr("role", "status").text(if is_final { "" } else { words.working }))
+        .with(el("p").class("computing").attr("role", "status").attr("aria-live", "off").text(if is_final {
+            ""
+        } else {
+            words.working
+        }))
         .with(advised)
         .with(time::details(page))
         .with(levers::details(page));

@@ -84,10 +84,9 @@ pub(super) fn with_unit(label: Element, words: &FieldText) -> Element {
     label.text(" ").with(el("span").class("unit").text(words.unit))
 }
 
-/// What choosing this field changed besides, with a way back. Always there, so that assistive technology hears what comes
-/// into it.
+/// What choosing this field changed besides, with a way back. `static/announce.js` says it with the verdict.
 pub(super) fn adjusted_note(page: &Page, name: &str) -> Element {
-    let note = el("div").key("adjusted").class("field-adjusted").attr("role", "status");
+    let note = el("div").key("adjusted").class("field-adjusted").attr("role", "status").attr("aria-live", "off");
     let adjusted = page.state.adjusted.as_ref();
     let Some(Adjusted { changed, problems, .. }) = adjusted.filter(|own| own.chosen.first() == Some(&name)) else {
         return note;

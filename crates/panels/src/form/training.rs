@@ -123,6 +123,7 @@ fn effective(page: &Page) -> Element {
     el("output")
         .key("effective")
         .class("effective")
+        .attr("aria-live", "off")
         .attr("for", "field-per_device_train_batch_size field-gradient_accumulation_steps")
         .with(el("strong").text(&effective))
         .text(" ")

@@ -18,8 +18,8 @@ pub(crate) fn panel(page: &Page) -> Option<Node> {
     let texts = page.texts;
     let copy = copy_button(page, texts.copy_link, texts.link_copied, &page.state.link_to(page.plan()), "primary");
     let basis = page.outcome.as_ref().ok().map(|estimate| estimate.peak.basis.name());
-    // A verdict is this plan's own or none.
-    let status = el("div").key("status").attr("role", "status").attr("aria-atomic", "true");
+    // A verdict is this plan's own or none. It changes with every step of the answer: `static/announce.js` says it once.
+    let status = el("div").key("status").attr("role", "status").attr("aria-live", "off").attr("aria-atomic", "true");
     let mut panel = el("section")
         .class(&["panel verdict ", state_class(page)].concat())
         .maybe("data-basis", basis)
