@@ -60,8 +60,8 @@ class Journey {
 }
 
 const WORDS = {
-  en: { model: "Model", gpu: "GPU", length: "Sequence length", apply: /^Apply (all|this)/, copy: "Copy link", copied: "Link copied", fits: /^Fits/, fit: "Make it fit" },
-  zh: { model: "模型", gpu: "显卡", length: "序列长度", apply: /^(应用|全部应用|采用)/, copy: "复制链接", copied: "链接已复制", fits: /^放得下/, fit: "怎样才能放下" },
+  en: { model: "Model", next: "Next: GPU", gpu: "GPU", length: "Sequence length", apply: /^Apply (all|this)/, copy: "Copy link", copied: "Link copied", fits: /^Fits/, fit: "Make it fit" },
+  zh: { model: "模型", next: "下一步：显卡", gpu: "显卡", length: "序列长度", apply: /^(应用|全部应用|采用)/, copy: "复制链接", copied: "链接已复制", fits: /^放得下/, fit: "怎样才能放下" },
 };
 
 for (const [language, locale, viewport] of [
@@ -77,6 +77,8 @@ for (const [language, locale, viewport] of [
       const journey = new Journey(page);
       await planner.openAsNewcomer();
       await journey.picks(page.getByRole("combobox", { name: words.model, exact: true }), "llama-3.1-8b", /^meta-llama\/Llama-3\.1-8B\b/);
+      // A phone shows a part of the form at a time.
+      if (viewport.width < 900) await journey.clicks(page.getByRole("button", { name: words.next }));
       await journey.picks(page.getByRole("combobox", { name: words.gpu, exact: true }), "4090", /RTX 4090/);
       await planner.settled();
       if (viewport.width < 900) await journey.clicks(page.locator(".verdict-line button").first());

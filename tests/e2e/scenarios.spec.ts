@@ -21,6 +21,7 @@ test("the gallery shows six situations with the guides' figures and why ours dif
   await planner.open();
   await planner.gallery.click();
   for (const title of SCENARIOS) await expect(page.getByRole("article", { name: title })).toBeVisible();
+  await page.getByRole("article", { name: SCENARIOS[0] }).getByText("The guide's figures beside ours").first().click();
   const table = page.getByRole("region", { name: "Figures of the guide beside ours: Full, state in bf16" });
   await expect(table.getByRole("row", { name: /In all.*59–61 GB/ })).toContainText("agrees within 10 %");
   await expect(table.getByRole("row", { name: /^Gradients/ })).toContainText("buckets");

@@ -105,9 +105,10 @@ fn answer_html(texts: &Texts, name: &str, plan: &ScenarioPlan, estimate: Option<
         return html;
     }
     html.push_str(&format!(
-        "<div class=\"table-scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table><thead><tr>\
+        "<details class=\"chart-table\"><summary>{}</summary><div class=\"table-scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table><thead><tr>\
          <th scope=\"col\">{}</th><th scope=\"col\" class=\"number\">{}</th><th scope=\"col\" class=\"number\">{}</th>\
          <th scope=\"col\">{}</th></tr></thead><tbody>",
+        words.rules,
         (words.rules_of)(name),
         words.column_quantity,
         words.column_guide,
@@ -124,7 +125,7 @@ fn answer_html(texts: &Texts, name: &str, plan: &ScenarioPlan, estimate: Option<
             (words.quantity)(rule.quantity)
         ));
     }
-    html.push_str("</tbody></table></div>");
+    html.push_str("</tbody></table></div></details>");
     html
 }
 

@@ -13,6 +13,8 @@ pub struct ChartTexts {
     pub part: fn(&str, &str) -> String,
     /// What a lever takes or saves: its name, the change, what is then needed, per cent of the GPU.
     pub change: fn(&str, &str, &str, &str) -> String,
+    /// How many kinds of tensors a category has: what unfolds them.
+    pub kinds: fn(usize) -> String,
     /// At a category of the breakdown: leads to it in the chart.
     pub to_chart: fn(&str) -> String,
 

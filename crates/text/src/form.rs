@@ -21,6 +21,13 @@ pub struct FormTexts {
     pub effect_with: fn(&str, &str) -> String,
     /// What other values save at least and at most.
     pub effect_between: fn(&str, &str) -> String,
+    /// Where screens have room for a part of the form at a time: what its parts are together called, each of them, and what leads to
+    /// the next.
+    pub steps: &'static str,
+    pub step: [&'static str; 4],
+    pub next_step: fn(&str) -> String,
+    /// Of a part with something to fix.
+    pub step_to_fix: fn(&str) -> String,
     /// What formulas call L, h, V, a, k and d.
     pub symbols: [&'static str; 6],
 }

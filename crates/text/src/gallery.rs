@@ -27,6 +27,8 @@ pub struct GalleryTexts {
     /// By the id of a scenario.
     pub scenario: fn(&str) -> &'static ScenarioText,
     /// Name of the table of a plan.
+    /// What opens them.
+    pub rules: &'static str,
     pub rules_of: fn(&str) -> String,
     pub column_quantity: &'static str,
     pub column_guide: &'static str,

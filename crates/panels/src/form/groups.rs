@@ -30,7 +30,7 @@ pub(super) fn group(page: &Page, key: &str, title: &str, fields: Vec<Element>) -
 }
 
 /// The keys of the fields, and of the models beside the policy, within `element`: those are their names.
-fn keys_within<'a>(element: &'a Element, keys: &mut Vec<&'a str>) {
+pub(super) fn keys_within<'a>(element: &'a Element, keys: &mut Vec<&'a str>) {
     let class = element.attribute("class").unwrap_or_default();
     if class == "field" || class.starts_with("field ") || class == "model-row" {
         keys.push(&element.key);
@@ -45,7 +45,7 @@ fn keys_within<'a>(element: &'a Element, keys: &mut Vec<&'a str>) {
 }
 
 /// Whether a problem of the plan is about one of these fields, or a choice of one of them changed others.
-fn needs_seeing(page: &Page, keys: &[&str]) -> bool {
+pub(super) fn needs_seeing(page: &Page, keys: &[&str]) -> bool {
     let is_here = |name: &str| {
         keys.iter().any(|key| name.strip_prefix(key).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')))
     };

@@ -2,7 +2,8 @@
 //!
 //! On top stands what decides the defaults of all else, trainer and task (with the method below: `Plan::adopting`). Then the
 //! essentials, which people come with and which decide most of the memory: model, method, GPU, how many, batch and length.
-//! The rest is folded, and says in its summaries what differs from what the trainer gives.
+//! The rest is folded, and says in its summaries what differs from what the trainer gives. Narrow screens show one part at a
+//! time (`steps`).
 
 mod advanced;
 mod choice;
@@ -20,6 +21,7 @@ mod own_config;
 mod parallelism;
 mod quantization;
 mod rows;
+mod steps;
 mod tasks;
 #[cfg(test)]
 mod tests;
@@ -39,6 +41,8 @@ pub(crate) struct Entered {
     lists: [combobox::List; 2],
     /// The box for the reader's own config.json.
     config: own_config::OwnConfig,
+    /// The part that narrow screens show.
+    step: steps::Step,
     /// Whether the reader wants to name the modules that LoRA adapts.
     targets_by_name: bool,
     /// Id of the element that is to take the focus, until the page has been told: the one that had it is gone.
@@ -51,13 +55,20 @@ pub(crate) fn panel(page: &Page) -> Option<Node> {
     let form = el("form")
         .class("form")
         .attr("aria-labelledby", "form-title")
-        .with(el("h2").key("title").attr("id", "form-title").class("visually-hidden").text(texts.form_title))
-        .with(el("section").key("essentials").class("form-section essentials").with(essentials(page)))
-        .with(group(page, "training", texts.section_method, training::method_fields(page)))
-        .with_some(tasks::section(page))
-        .with(group(page, "savers", texts.section_savers, training::saver_fields(page)))
-        .with(group(page, "parallel", texts.section_parallel, parallelism::fields(page)))
-        .with(advanced::section(page));
+        .attr("data-at", page.state.form.step.name())
+        .with(el("h2").key("title").attr("id", "form-title").class("visually-hidden").text(texts.form_title));
+    let essentials = essentials(page);
+    let mut rest = vec![group(page, "training", texts.section_method, training::method_fields(page))];
+    rest.extend(tasks::section(page));
+    rest.push(group(page, "savers", texts.section_savers, training::saver_fields(page)));
+    rest.push(group(page, "parallel", texts.section_parallel, parallelism::fields(page)));
+    rest.push(advanced::section(page));
+    let steps = steps::bar(page, &essentials, &rest);
+    let essentials = el("div").class("fields").with_all(essentials);
+    let form = form
+        .with(steps)
+        .with(el("section").key("essentials").class("form-section essentials").with(essentials))
+        .with_all(rest);
     Some(form.into())
 }
 
@@ -80,16 +91,18 @@ fn within(element: &Element, key: &str) -> Option<Element> {
     })
 }
 
-/// What everyone has to say.
-fn essentials(page: &Page) -> Element {
-    el("div")
-        .class("fields")
-        .with(trainer::row(page))
-        .with_all(model::task_fields(page))
-        .with_all(model::fields(page))
-        .with(training::method(page))
-        .with_all(gpu::fields(page))
-        .with_all(training::batch_fields(page))
+/// What everyone has to say, in the parts that narrow screens show one at a time.
+fn essentials(page: &Page) -> Vec<Element> {
+    let mut what = vec![trainer::row(page)];
+    what.extend(model::task_fields(page));
+    what.extend(model::fields(page));
+    what.push(training::method(page));
+    let parts = [
+        (steps::Step::Model, what),
+        (steps::Step::Gpu, gpu::fields(page)),
+        (steps::Step::Batch, training::batch_fields(page)),
+    ];
+    parts.map(|(step, fields)| steps::part(page, step, fields)).into()
 }
 
 /// What the form's own actions do.
@@ -104,6 +117,7 @@ pub(crate) fn act(state: &mut State, verb: &str, about: &str, value: &str) -> bo
                 state.edit(History::Step, adjusted.before);
             }
         }
+        "form-step" => steps::choose(state, about),
         "reset" => return given::take(state, about),
         "choose-trainer" => trainer::choose_name(state, value),
         "choose-version" => trainer::choose_version(state, value),

@@ -7,7 +7,7 @@ use headroom_core::units::{bytes_text, count_text};
 use headroom_view::{Element, Node, el};
 
 use super::chart::swatch;
-use super::{bytes, exactly, told, told_formula};
+use super::{bytes, exactly, phases, told, told_formula};
 use crate::figures;
 use crate::page::Page;
 
@@ -122,10 +122,29 @@ fn category_rows(page: &Page, estimate: &Estimate, category: Category) -> Option
         el("div").key(category.name()).class(if is_picked { "category-rows picked" } else { "category-rows" });
     let formula = formula_of(page, &terms, &overheads);
     // Told apart by term, so that what is open stays open while a slider moves.
-    let rows = terms.iter().map(|(_, term, rows)| term_row(page, *term, List::AtPeak, rows)).collect();
-    let overheads = overheads.iter().map(|(term, bytes)| overhead_row(page, estimate, *term, *bytes)).collect();
-    let section = section.with(head).with(bar(estimate, category, bytes)).with(formula);
-    Some(section.with_all(rows).with_all(overheads))
+    let mut rows: Vec<Element> =
+        terms.iter().map(|(_, term, rows)| term_row(page, *term, List::AtPeak, rows)).collect();
+    rows.extend(overheads.iter().map(|(term, bytes)| overhead_row(page, estimate, *term, *bytes)));
+    let section = section.with(head).with(bar(estimate, category, bytes));
+    Some(if phases::is_narrow(page) {
+        section.with(folded(page, category, formula, rows))
+    } else {
+        section.with(formula).with_all(rows)
+    })
+}
+
+/// What a category is made of behind how many kinds that is; open where a legend has led to it.
+fn folded(page: &Page, category: Category, formula: Element, rows: Vec<Element>) -> Element {
+    let name = ["rows:", category.name()].concat();
+    let is_open = page.state.is_open(&name) || page.state.picked == Some(category);
+    el("details")
+        .key("rows")
+        .class("kinds")
+        .attr("data-toggle", &["open ", &name].concat())
+        .flag("open", is_open)
+        .with(el("summary").text(&(page.texts.charts.kinds)(rows.len())))
+        .with(formula)
+        .with_all(rows)
 }
 
 /// A category's share of what is needed at the peak, as long as that.

@@ -22,6 +22,14 @@ const HEIGHT: u32 = 300;
 /// Name of the place that the picture is drawn for.
 const PLACE: &str = "phases";
 
+/// Pixels below which the chart is that of a phone.
+const NARROW: u32 = 480;
+
+/// Whether the page is that of a phone, where tables and rows would be screens long: they are folded.
+pub(super) fn is_narrow(page: &Page) -> bool {
+    page.state.width(PLACE).is_some_and(|width| width < NARROW)
+}
+
 /// The categories that the chart shows.
 fn categories_of(estimate: &Estimate) -> Vec<Category> {
     // The picture counts the context as overhead in every phase.
@@ -81,6 +89,12 @@ fn values(page: &Page, estimate: &Estimate, picture: &Picture, leads: bool) -> E
 pub(crate) fn panel(page: &Page) -> Option<Node> {
     let estimate = page.estimate?;
     let texts = page.texts;
+    let table = scrolling(texts.phases_table, table(page, estimate, &categories_of(estimate)));
+    let table = if is_narrow(page) {
+        el("details").key("table").class("chart-table").with(el("summary").text(texts.phases_table)).with(table)
+    } else {
+        table
+    };
     let panel = el("section")
         .class("panel")
         .attr("aria-labelledby", TITLE)
@@ -88,7 +102,7 @@ pub(crate) fn panel(page: &Page) -> Option<Node> {
         .with(el("p").class("panel-intro").text(texts.phases_intro))
         .with_some(figure(page))
         .with(downloads(texts, PLACE, &phases_csv(estimate, texts)))
-        .with(scrolling(texts.phases_table, table(page, estimate, &categories_of(estimate))));
+        .with(table);
     Some(panel.into())
 }
 

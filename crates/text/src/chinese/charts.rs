@@ -8,6 +8,7 @@ pub(super) const TEXTS: ChartTexts = ChartTexts {
     value: |name, memory, exact, share| format!("{name}：{memory}（{exact} 字节），占显存 {share}%"),
     part: |category, phase| format!("{phase}：{category}"),
     change: |lever, change, need, share| format!("{lever}：{change} → {need}，占显存 {share}%"),
+    kinds: |count| format!("{count} 种"),
     to_chart: |category| format!("{category}：在图中查看"),
     method: "方法",
     category: "类别",

@@ -13,5 +13,9 @@ pub(super) const TEXTS: FormTexts = FormTexts {
     effect_at: |size, value| format!("{value} 时 {size}"),
     effect_with: |size, value| format!("{value} 时 {size}"),
     effect_between: |least, most| format!("{least} 至 {most}"),
+    steps: "方案的各部分",
+    step: ["模型", "显卡", "批量", "更多"],
+    next_step: |step| format!("下一步：{step}"),
+    step_to_fix: |step| format!("{step}，有需要修正的设置"),
     symbols: ["层数", "隐藏维度", "词表大小", "注意力头数", "KV 头数", "头维度"],
 };

@@ -9,6 +9,7 @@ pub(super) const TEXTS: GalleryTexts = GalleryTexts {
     title: "六个真实场景",
     intro: "每个场景都来自某个团队在显存不足（或发现显卡闲置）之后写的经验文档。打开方案可以随意修改，文档里的数字与我们的估算并排列出。",
     scenario,
+    rules: "文档数字与估算对照",
     rules_of: |plan| format!("文档数字与估算对照：{plan}"),
     column_quantity: "单卡",
     column_guide: "文档",

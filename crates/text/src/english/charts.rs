@@ -8,6 +8,10 @@ pub(super) const TEXTS: ChartTexts = ChartTexts {
     value: |name, memory, exact, share| format!("{name}: {memory} ({exact} bytes), {share} % of the GPU"),
     part: |category, phase| format!("{category}, {phase}"),
     change: |lever, change, need, share| format!("{lever}: {change} → {need}, {share} % of the GPU"),
+    kinds: |count| match count {
+        1 => "1 kind".to_owned(),
+        _ => format!("{count} kinds"),
+    },
     to_chart: |category| format!("{category}: show in the chart"),
     method: "Method",
     category: "Category",

@@ -13,5 +13,9 @@ pub(super) const TEXTS: FormTexts = FormTexts {
     effect_at: |size, value| format!("{size} at {value}"),
     effect_with: |size, value| format!("{size} with {value}"),
     effect_between: |least, most| format!("{least} to {most}"),
+    steps: "Parts of the plan",
+    step: ["Model", "GPU", "Batch", "More"],
+    next_step: |step| format!("Next: {step}"),
+    step_to_fix: |step| format!("{step}, something to fix"),
     symbols: ["layers", "hidden size", "vocabulary", "attention heads", "key/value heads", "head size"],
 };

@@ -9,6 +9,7 @@ pub(super) const TEXTS: GalleryTexts = GalleryTexts {
     title: "Six real situations",
     intro: "Each comes from a guide that a team wrote after running out of memory, or after finding a GPU idle. Open a plan and change it; the guide's figures stand beside ours.",
     scenario,
+    rules: "The guide's figures beside ours",
     rules_of: |plan| format!("Figures of the guide beside ours: {plan}"),
     column_quantity: "On one GPU",
     column_guide: "Guide",
