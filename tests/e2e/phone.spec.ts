@@ -56,7 +56,7 @@ test("rows of the breakdown are unfolded by hand and by the legend", async ({ pa
   await planner.open(PLAN, "memory");
   await planner.settled();
   const row = page.locator(".category-rows", { has: page.getByRole("heading", { name: /^Activations/ }) });
-  await expect(row.getByText("Attention output")).toBeHidden();
+  await expect(row.locator(".allocation", { hasText: "Attention output" })).toBeHidden();
   await page.getByRole("region", { name: "Memory over one step" }).getByRole("button", { name: "Activations", exact: true }).first().click();
   await expect(row.locator(".allocation", { hasText: "Attention output" })).toBeVisible();
   const weights = page.locator(".category-rows", { has: page.getByRole("heading", { name: /^Weights/ }) });

@@ -93,11 +93,11 @@ impl Language {
     }
 
     /// Everything it says.
-    pub fn texts(self) -> &'static Texts {
-        // Through a table of functions, none of which is called but the chosen one: that is how the page's first part comes to hold
-        // the words of one language only (`crates/parts`).
-        const TEXTS: [fn() -> &'static Texts; 2] = [|| &ENGLISH, || &CHINESE];
-        TEXTS[self as usize]()
+    pub const fn texts(self) -> &'static Texts {
+        match self {
+            Self::English => &ENGLISH,
+            Self::Chinese => &CHINESE,
+        }
     }
 }
 

@@ -98,7 +98,13 @@ export class Planner {
     // What was chosen just before may bring groups of its own.
     await this.page.locator("html:not([data-pending])").waitFor();
     await this.page.locator("form.form").evaluate((form) => {
-      for (const group of form.querySelectorAll<HTMLDetailsElement>("section > details")) group.open = true;
+      const folded = [...form.querySelectorAll<HTMLDetailsElement>("section > details:not([open])")];
+      // Some fields are made when they are unfolded.
+      return Promise.all(folded.map((group) => {
+        const unfolded = new Promise((done) => group.addEventListener("toggle", done, { once: true }));
+        group.open = true;
+        return unfolded;
+      })).then(() => {});
     });
     await this.page.locator("html:not([data-pending])").waitFor();
   }

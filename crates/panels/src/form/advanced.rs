@@ -10,7 +10,7 @@ use headroom_text::{ChoiceText, NO_CHOICE, Texts};
 use headroom_view::Element;
 
 use super::choice::{auto_words, or_trainer};
-use super::groups::group;
+use super::groups::made_when_open;
 use super::rows::Input::{self, List, ListOrTrainer, Switch, SwitchOf, Typed};
 use super::rows::{self, Row, row, row_where};
 use crate::page::Page;
@@ -177,9 +177,17 @@ const fn of_framework(framework: Framework) -> (&'static str, &'static [Row]) {
 
 /// The whole section.
 pub(super) fn section(page: &Page) -> Element {
+    let (_, own) = of_framework(page.plan().distributed.framework);
+    let names: Vec<&str> = [STEP, ADAPTERS, own].into_iter().flatten().filter_map(|row| row.name(page)).collect();
+    made_when_open(page, ("advanced", page.texts.section_advanced), &names, fields)
+}
+
+// Most readers never unfold it: its code need not be there for the first view.
+#[inline(never)]
+fn fields(page: &Page) -> Vec<Element> {
     let (title, rows) = of_framework(page.plan().distributed.framework);
     let mut fields = rows::group(page, "step", page.texts.advanced_general, STEP);
     fields.extend(rows::group(page, "adapters", page.texts.advanced_lora, ADAPTERS));
     fields.extend(rows::group(page, title, title, rows));
-    group(page, "advanced", page.texts.section_advanced, fields)
+    fields
 }

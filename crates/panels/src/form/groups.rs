@@ -9,14 +9,44 @@ use crate::page::Page;
 
 /// A group; `key` tells it apart from others. What of it differs from what the trainer gives stands below its summary.
 pub(super) fn group(page: &Page, key: &str, title: &str, fields: Vec<Element>) -> Element {
-    let name = ["form-", key].concat();
     let mut keys = Vec::new();
     fields.iter().for_each(|field| keys_within(field, &mut keys));
-    let is_open = page.state.is_open(&name) || needs_seeing(page, &keys);
+    let (is_open, names) = (is_open(page, key, &keys), set_by(&keys));
+    fold(page, (key, title), &names, is_open, fields)
+}
+
+/// A group whose fields are made once it is unfolded: `names` are theirs.
+pub(super) fn made_when_open(
+    page: &Page,
+    (key, title): (&str, &str),
+    names: &[&str],
+    make: fn(&Page) -> Vec<Element>,
+) -> Element {
+    // Authors of embedded plans name single fields.
+    let is_open = is_open(page, key, names);
+    let fields = if is_open || page.state.embedded.is_some() { make(page) } else { Vec::new() };
+    fold(page, (key, title), &set_by(names), is_open, fields)
+}
+
+fn is_open(page: &Page, key: &str, keys: &[&str]) -> bool {
+    page.state.is_open(&["form-", key].concat()) || needs_seeing(page, keys)
+}
+
+/// The fields of the plan that inputs of these names set.
+fn set_by(keys: &[&str]) -> Vec<&'static str> {
     let own = keys.iter().filter_map(|key| plan::field(key));
-    let names: Vec<&'static str> =
-        own.flat_map(|field| [field.name].into_iter().chain(set_with(field.name).iter().copied())).collect();
-    let changed = given::changed(page, &names);
+    own.flat_map(|field| [field.name].into_iter().chain(set_with(field.name).iter().copied())).collect()
+}
+
+fn fold(
+    page: &Page,
+    (key, title): (&str, &str),
+    names: &[&'static str],
+    is_open: bool,
+    fields: Vec<Element>,
+) -> Element {
+    let name = ["form-", key].concat();
+    let changed = given::changed(page, names);
     let count = if changed.is_empty() { String::new() } else { (page.texts.form.changed)(changed.len()) };
     let id = ["group-", key].concat();
     let summary = el("summary").attr("id", &id).with(el("h3").text(title)).text(" ");

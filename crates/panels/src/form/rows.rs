@@ -44,6 +44,11 @@ pub(super) const fn row_where(name: &'static str, input: Input, matters: Matters
 }
 
 impl Row {
+    /// Its field, where the row means something for the plan as it is.
+    pub(super) fn name(&self, page: &Page) -> Option<&'static str> {
+        (self.matters)(page.plan(), page.job.as_ref().ok()).then_some(self.name)
+    }
+
     /// The row, where it means something for the plan as it is.
     pub(super) fn draw(&self, page: &Page) -> Option<Element> {
         if !(self.matters)(page.plan(), page.job.as_ref().ok()) {

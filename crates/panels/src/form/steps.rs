@@ -62,7 +62,9 @@ pub(super) fn bar(page: &Page, essentials: &[Element], rest: &[Element]) -> Elem
         }
         let is_open = page.state.form.step == step;
         let label = step.words(page);
-        let needs_fixing = page.outcome.is_err() && needs_seeing(page, &keys);
+        // What was typed and could not be taken is in no plan.
+        let is_refused = page.state.drafts.iter().any(|draft| draft.problem.is_some() && keys.contains(&draft.field));
+        let needs_fixing = is_refused || page.outcome.is_err() && needs_seeing(page, &keys);
         button(&["form-step ", step.name()].concat(), label)
             .key(step.name())
             .maybe("aria-current", is_open.then_some("step"))

@@ -213,7 +213,7 @@ fn method(page: &Page, column: &Column, rows: &[(String, u8)], scale: Scale) -> 
         .class("tier-method")
         .attr("role", "group")
         .attr("aria-label", &column.name)
-        .with(el("h4").text(&column.name));
+        .with(el("h3").text(&column.name));
     for (cell, (row, stage)) in column.cells.iter().zip(rows) {
         group = group.with(match cell {
             Some(cell) => filled(page, &column.name, row, *cell, scale),

@@ -113,3 +113,14 @@ fn effects_are_those_of_the_plan_as_it_is() {
     rest(&mut reader);
     assert_ne!(effect(&reader, "gradient_checkpointing"), checkpointing);
 }
+
+#[test]
+fn what_is_rarely_touched_is_made_when_it_is_unfolded() {
+    let mut reader = Reader::open("v=1&model=Qwen/Qwen3-4B&gpu=a100-80gb&keep_outputs=true").unfolded();
+    assert!(reader.field("keep_outputs").is_some());
+    let changed = chips(&reader);
+    reader.does("open form-advanced", "false");
+    assert!(reader.field("keep_outputs").is_none());
+    assert_eq!(chips(&reader), changed, "what differs is named all the same");
+    assert!(changed.iter().any(|chip| chip.starts_with("keep_outputs")), "{changed:?}");
+}

@@ -32,6 +32,12 @@ impl Reader {
         reader
     }
 
+    /// The same with the group unfolded whose fields are made only then.
+    fn unfolded(mut self) -> Self {
+        self.does("open form-advanced", "true");
+        self
+    }
+
     /// Does `action` with `value`, and looks at the form again.
     fn does(&mut self, action: &str, value: &str) {
         self.engine.take(&[Event { action: action.to_owned(), value: value.to_owned() }]);

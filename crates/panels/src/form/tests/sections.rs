@@ -51,7 +51,7 @@ fn another_trainer_brings_its_defaults_and_leaves_what_was_chosen() {
 
 #[test]
 fn the_loss_says_what_the_trainer_takes_and_offers_what_it_has() {
-    let mut reader = Reader::open("");
+    let mut reader = Reader::open("").unfolded();
     let open = |reader: &Reader| text_of(reader.chosen("loss_implementation"));
     assert_eq!(open(&reader), "as the trainer decides · Fused LM head");
     assert!(reader.option("loss_implementation", "full_logits").attribute("hidden").is_some());
@@ -62,7 +62,7 @@ fn the_loss_says_what_the_trainer_takes_and_offers_what_it_has() {
     reader.does("choose loss_type", "chunked_nll");
     assert_eq!(open(&reader), "as the trainer decides · chunked_nll");
 
-    let mut reader = Reader::open("");
+    let mut reader = Reader::open("").unfolded();
     reader.does("choose task", "grpo");
     assert_eq!(text_of(reader.chosen("loss_type")), "as the trainer decides · dapo");
     assert!(reader.option("loss_type", "chunked_nll").attribute("hidden").is_some());
@@ -70,7 +70,7 @@ fn the_loss_says_what_the_trainer_takes_and_offers_what_it_has() {
 
 #[test]
 fn rows_come_and_go_with_what_gives_them_meaning() {
-    let mut reader = Reader::open(TRL);
+    let mut reader = Reader::open(TRL).unfolded();
     assert!(reader.field("padding_free").is_some() && reader.field("packing_strategy").is_none());
     reader.does("switch packing true false", "true");
     assert!(reader.field("padding_free").is_none());
@@ -80,7 +80,7 @@ fn rows_come_and_go_with_what_gives_them_meaning() {
     reader.does("type label_tokens", "0");
     assert!(reader.described("label_tokens").contains("0 is outside 1 to"));
 
-    let mut reader = Reader::open(PLANS[2]);
+    let mut reader = Reader::open(PLANS[2]).unfolded();
     assert!(reader.field("quantization.bnb_4bit_quant_storage").is_none());
     reader.does("choose distributed.framework", "fsdp1");
     // FSDP1 cannot flatten bytes.
@@ -91,8 +91,10 @@ fn rows_come_and_go_with_what_gives_them_meaning() {
     assert!(reader.field("distributed.sharding_strategy").is_none());
     assert!(reader.field("distributed.reshard_after_forward").is_some());
     // Parameters beside linear layers, where there are experts.
-    assert!(Reader::open("v=1&model=Qwen/Qwen3-4B&method=lora").field("lora.target_parameters").is_none());
-    assert!(Reader::open("v=1&model=Qwen/Qwen3-30B-A3B&method=lora").field("lora.target_parameters").is_some());
+    assert!(Reader::open("v=1&model=Qwen/Qwen3-4B&method=lora").unfolded().field("lora.target_parameters").is_none());
+    assert!(
+        Reader::open("v=1&model=Qwen/Qwen3-30B-A3B&method=lora").unfolded().field("lora.target_parameters").is_some()
+    );
 }
 
 #[test]
@@ -175,7 +177,7 @@ fn every_action_of_the_form_is_known() {
 
 #[test]
 fn the_form_speaks_chinese() {
-    let reader = Reader::open_in(TRL, "zh");
+    let reader = Reader::open_in(TRL, "zh").unfolded();
     assert!(reader.form.to_text().contains("激活值卸载"));
     assert_eq!(text_of(reader.chosen("loss_implementation")), "由训练器决定 · 融合输出头");
 }
