@@ -13,6 +13,9 @@ try {
 } catch {
   // A browser that keeps nothing, or not what was kept.
 }
+// Styles of what no first view shows: nothing that is painted waits for them.
+const styles = Object.assign(document.createElement("link"), { rel: "stylesheet", href: new URL("later.css", import.meta.url).href });
+document.head.append(styles);
 import("./memory.js");
 import("./announce.js");
 

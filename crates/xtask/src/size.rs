@@ -17,14 +17,15 @@ const BUDGET: u64 = 330_000;
 
 /// What is fetched when it is opened or once the first view stands, by how its name starts, with the most that it may weigh, in
 /// bytes: the engine's further parts, the measured steps for "How accurate is this?", what brings files to the engine, the values of
-/// charts, recent plans, announcements, licences, what embeds plans in other pages, and the service worker.
-const LATER: [(&str, u64); 10] = [
+/// charts, recent plans, announcements, styles of what no first view shows, licences, what embeds plans in other pages, and the service worker.
+const LATER: [(&str, u64); 11] = [
     ("engine-part", 90_000),
     ("cases", 90_000),
     ("files.js", 2_000),
     ("values.js", 1_500),
     ("memory.js", 1_500),
     ("announce.js", 1_000),
+    ("later.css", 5_000),
     ("LICENSE", 4_000),
     ("embed.", 2_500),
     ("headroom-plan.js", 5_000),
