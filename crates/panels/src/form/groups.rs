@@ -12,6 +12,8 @@ pub(super) fn group(page: &Page, key: &str, title: &str, fields: Vec<Element>) -
     let mut keys = Vec::new();
     fields.iter().for_each(|field| keys_within(field, &mut keys));
     let (is_open, names) = (is_open(page, key, &keys), set_by(&keys));
+    // What is folded need not be carried to the page and compared there with every edit.
+    let fields = if is_open || page.state.embedded.is_some() { fields } else { Vec::new() };
     fold(page, (key, title), &names, is_open, fields)
 }
 

@@ -89,7 +89,7 @@ fn a_group_stays_as_the_reader_left_it() {
         let is_it = |element: &Element| element.attribute("data-toggle") == Some("open form-savers");
         found(&reader.form, &is_it).is_some_and(|group| group.attribute("open").is_some())
     };
-    let mut reader = Reader::open("");
+    let mut reader = Reader::folded("");
     assert!(!is_open(&reader));
     reader.does("open form-savers", "true");
     reader.does("type max_length", "2048");
@@ -116,7 +116,7 @@ fn effects_are_those_of_the_plan_as_it_is() {
 
 #[test]
 fn what_is_rarely_touched_is_made_when_it_is_unfolded() {
-    let mut reader = Reader::open("v=1&model=Qwen/Qwen3-4B&gpu=a100-80gb&keep_outputs=true").unfolded();
+    let mut reader = Reader::open("v=1&model=Qwen/Qwen3-4B&gpu=a100-80gb&keep_outputs=true");
     assert!(reader.field("keep_outputs").is_some());
     let changed = chips(&reader);
     reader.does("open form-advanced", "false");

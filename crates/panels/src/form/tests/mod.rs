@@ -20,22 +20,29 @@ struct Reader {
 }
 
 impl Reader {
-    /// Opens the page at a link's fragment.
+    /// Opens the page at a link's fragment, with every group unfolded.
     fn open(fragment: &str) -> Self {
         Self::open_in(fragment, "en")
     }
 
     fn open_in(fragment: &str, language: &str) -> Self {
+        let mut reader = Self::folded_in(fragment, language);
+        for group in ["training", "task", "savers", "parallel", "advanced"] {
+            reader.does(&["open form-", group].concat(), "true");
+        }
+        reader
+    }
+
+    /// The same with the groups as a newcomer finds them.
+    fn folded(fragment: &str) -> Self {
+        Self::folded_in(fragment, "en")
+    }
+
+    fn folded_in(fragment: &str, language: &str) -> Self {
         let engine = Engine::new("https://example.org/", fragment, language);
         let mut reader = Self { engine, form: Node::Text(String::new()), address: None };
         reader.look();
         reader
-    }
-
-    /// The same with the group unfolded whose fields are made only then.
-    fn unfolded(mut self) -> Self {
-        self.does("open form-advanced", "true");
-        self
     }
 
     /// Does `action` with `value`, and looks at the form again.

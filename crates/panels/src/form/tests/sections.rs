@@ -51,7 +51,7 @@ fn another_trainer_brings_its_defaults_and_leaves_what_was_chosen() {
 
 #[test]
 fn the_loss_says_what_the_trainer_takes_and_offers_what_it_has() {
-    let mut reader = Reader::open("").unfolded();
+    let mut reader = Reader::open("");
     let open = |reader: &Reader| text_of(reader.chosen("loss_implementation"));
     assert_eq!(open(&reader), "as the trainer decides · Fused LM head");
     assert!(reader.option("loss_implementation", "full_logits").attribute("hidden").is_some());
@@ -62,7 +62,7 @@ fn the_loss_says_what_the_trainer_takes_and_offers_what_it_has() {
     reader.does("choose loss_type", "chunked_nll");
     assert_eq!(open(&reader), "as the trainer decides · chunked_nll");
 
-    let mut reader = Reader::open("").unfolded();
+    let mut reader = Reader::open("");
     reader.does("choose task", "grpo");
     assert_eq!(text_of(reader.chosen("loss_type")), "as the trainer decides · dapo");
     assert!(reader.option("loss_type", "chunked_nll").attribute("hidden").is_some());
@@ -70,7 +70,7 @@ fn the_loss_says_what_the_trainer_takes_and_offers_what_it_has() {
 
 #[test]
 fn rows_come_and_go_with_what_gives_them_meaning() {
-    let mut reader = Reader::open(TRL).unfolded();
+    let mut reader = Reader::open(TRL);
     assert!(reader.field("padding_free").is_some() && reader.field("packing_strategy").is_none());
     reader.does("switch packing true false", "true");
     assert!(reader.field("padding_free").is_none());
@@ -80,7 +80,7 @@ fn rows_come_and_go_with_what_gives_them_meaning() {
     reader.does("type label_tokens", "0");
     assert!(reader.described("label_tokens").contains("0 is outside 1 to"));
 
-    let mut reader = Reader::open(PLANS[2]).unfolded();
+    let mut reader = Reader::open(PLANS[2]);
     assert!(reader.field("quantization.bnb_4bit_quant_storage").is_none());
     reader.does("choose distributed.framework", "fsdp1");
     // FSDP1 cannot flatten bytes.
@@ -91,10 +91,8 @@ fn rows_come_and_go_with_what_gives_them_meaning() {
     assert!(reader.field("distributed.sharding_strategy").is_none());
     assert!(reader.field("distributed.reshard_after_forward").is_some());
     // Parameters beside linear layers, where there are experts.
-    assert!(Reader::open("v=1&model=Qwen/Qwen3-4B&method=lora").unfolded().field("lora.target_parameters").is_none());
-    assert!(
-        Reader::open("v=1&model=Qwen/Qwen3-30B-A3B&method=lora").unfolded().field("lora.target_parameters").is_some()
-    );
+    assert!(Reader::open("v=1&model=Qwen/Qwen3-4B&method=lora").field("lora.target_parameters").is_none());
+    assert!(Reader::open("v=1&model=Qwen/Qwen3-30B-A3B&method=lora").field("lora.target_parameters").is_some());
 }
 
 #[test]
@@ -103,8 +101,8 @@ fn what_is_rarely_touched_opens_where_a_problem_is() {
         let is_it = |element: &Element| element.attribute("data-toggle") == Some("open form-advanced");
         found(&reader.form, &is_it).expect("the section is there").attribute("open").is_some()
     };
-    assert!(!is_open(&Reader::open("v=1")));
-    let reader = Reader::open("v=1&num_gpus=4&framework=fsdp1&sharding_strategy=hybrid_shard");
+    assert!(!is_open(&Reader::folded("v=1")));
+    let reader = Reader::folded("v=1&num_gpus=4&framework=fsdp1&sharding_strategy=hybrid_shard");
     assert!(is_open(&reader));
     assert!(reader.is_invalid("distributed.sharding_strategy"));
     assert!(reader.described("distributed.sharding_strategy").contains("hybrid_shard is not modelled"));
@@ -177,7 +175,7 @@ fn every_action_of_the_form_is_known() {
 
 #[test]
 fn the_form_speaks_chinese() {
-    let reader = Reader::open_in(TRL, "zh").unfolded();
+    let reader = Reader::open_in(TRL, "zh");
     assert!(reader.form.to_text().contains("激活值卸载"));
     assert_eq!(text_of(reader.chosen("loss_implementation")), "由训练器决定 · 融合输出头");
 }
