@@ -11,7 +11,8 @@ const say = () => {
   if (!verdict || root.hasAttribute("data-pending")) return;
   const { basis } = verdict.dataset;
   if (basis && basis !== "replayed" && root.hasAttribute("data-computing")) return later();
-  const parts = [...document.querySelectorAll(".field-adjusted"), ...verdict.querySelectorAll("[role=status] > *")];
+  const besides = [...document.querySelectorAll(".field-adjusted, .applied h2")].filter((element) => element !== document.activeElement);
+  const parts = [...besides, ...verdict.querySelectorAll("[role=status] > *")];
   const said = parts.map(text).filter(Boolean).join(". ");
   if (last !== undefined && said !== last) document.getElementById("announcer").textContent = said;
   last = said;

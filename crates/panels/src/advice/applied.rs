@@ -16,8 +16,8 @@ pub(crate) const TITLE: &str = "applied-title";
 pub(crate) fn note(page: &Page) -> Option<Node> {
     let words = &page.texts.advice;
     let applied = page.state.applied.as_ref();
-    // Its heading takes the focus: it need not be live as well.
-    let mut said = el("div");
+    // `static/announce.js` says its heading with the verdict, unless that takes the focus.
+    let mut said = el("div").attr("role", "status").attr("aria-live", "off");
     if let Some(Applied { before, after }) = applied {
         let changes = changed(before, after);
         let mut list = String::from("<ul>");
