@@ -75,6 +75,7 @@ for (const beginning of ["the first plan", ...SCENARIOS]) {
       await page.goto("about:blank");
       await planner.open(href.slice(1));
     }
+    await planner.unfold();
     const offered = await choices(page);
     expect(offered.length).toBeGreaterThan(50);
     expect(await walk(page, offered)).toEqual([]);

@@ -76,6 +76,21 @@ test("tabs are walked with the arrows, and are one stop for Tab", async ({ page,
   await expect(page.getByRole("tabpanel", { name: "Compare" })).toBeVisible();
 });
 
+test("a tab that is opened before an edit is answered keeps the edit", async ({ page, planner }) => {
+  await planner.open("v=1");
+  await planner.settled();
+  // Both in one turn: the links still hold the plan from before.
+  await page.evaluate(() => {
+    const input = document.getElementById("field-num_gpus") as HTMLInputElement;
+    input.value = "4";
+    input.dispatchEvent(new Event("input", { bubbles: true }));
+    document.getElementById("tab-compare")!.click();
+  });
+  await expect(page.getByRole("tabpanel", { name: "Compare" })).toBeVisible();
+  await expect(planner.number("Number of GPUs")).toHaveValue("4");
+  await expect.poll(() => planner.fragment()).toMatch(/num_gpus=4.*tab=compare/);
+});
+
 test("the verdict stays in sight above what is read", async ({ page, planner }) => {
   await planner.open("v=1", "memory");
   await planner.settled();

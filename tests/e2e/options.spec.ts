@@ -199,6 +199,7 @@ test.describe("on a phone", () => {
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
     await planner.tab("Compare");
     await page.getByRole("button", { name: "Keep this plan as “before”" }).click();
+    await page.getByRole("group", { name: "Parts of the plan" }).getByRole("button", { name: "More" }).click();
     await planner.unfold();
     await page.locator("#field-lora-r").fill("64");
     await expect(planner.pair.getByRole("table").first()).toBeVisible();

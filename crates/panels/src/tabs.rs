@@ -26,6 +26,8 @@ pub(crate) fn bar(page: &Page) -> Option<Node> {
             .attr("id", &id_of(tab))
             .attr("role", "tab")
             .attr("href", &address(&plan, tab))
+            // Followed here, the link would bring back the plan that it was drawn with.
+            .attr("data-do", &["tab ", tab.name()].concat())
             .aria("aria-selected", is_open)
             .maybe("aria-controls", is_open.then_some(PANEL))
             .attr("tabindex", if is_open { "0" } else { "-1" })

@@ -4,7 +4,9 @@ use leptos::ev;
 use leptos::prelude::{document, window_event_listener};
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::Closure;
-use web_sys::{Element, Event, EventTarget, HtmlInputElement, HtmlSelectElement, HtmlTextAreaElement, KeyboardEvent};
+use web_sys::{
+    Element, Event, EventTarget, HtmlInputElement, HtmlSelectElement, HtmlTextAreaElement, KeyboardEvent, MouseEvent,
+};
 
 use crate::{address, cells, clipboard, combobox, engine, places, shell, tabs, texts, theme};
 
@@ -47,6 +49,16 @@ pub(crate) fn listen() {
 
 fn clicked(event: &Event) {
     let Some((element, action)) = around(event, "data-do") else { return };
+    if element.tag_name() == "A" {
+        // With a key held down it is opened elsewhere, and that is the browser's.
+        let is_elsewhere = event
+            .dyn_ref::<MouseEvent>()
+            .is_some_and(|click| click.ctrl_key() || click.meta_key() || click.shift_key() || click.alt_key());
+        if is_elsewhere {
+            return;
+        }
+        event.prevent_default();
+    }
     match action.as_str() {
         "@copy" => clipboard::copy_of(&element),
         "@show-result" => shell::show_answer(),
