@@ -5,8 +5,8 @@ use super::trainer::{Accelerate, TrainerStep};
 use super::{adapts, trains};
 use crate::model::Model;
 use crate::plan::{
-    Auto, BackwardPrefetch, BucketSize, Dtype, Framework, Method, MixedPrecision, Offload, Plan, ShardingStrategy,
-    Task, TrainerName,
+    Auto, BackwardPrefetch, BucketSize, Dtype, Framework, Method, MixedPrecision, Offload, Plan, Release,
+    ShardingStrategy, Task, TrainerName,
 };
 
 /// DeepSpeed's own default of `reduce_bucket_size`, elements (runtime/zero/config.py).
@@ -83,6 +83,12 @@ pub struct Sharding {
     pub sub_group_size: u64,
     /// FSDP1's flat parameters.
     pub flat: FlatStrategy,
+    /// FSDP1 holds the input of every frozen layer, and the gradient of it, to the end of backward. transformers before 4.52
+    /// checkpoints around a layer that FSDP wraps (modeling_llama.py `_gradient_checkpointing_func(decoder_layer.__call__)`),
+    /// by reentrant checkpoints: FSDP's forward runs again with the input as a leaf, and registers the hook that reshards a
+    /// frozen layer on it (torch distributed/fsdp/_runtime_utils.py `_register_post_backward_reshard_only_hook`), whose
+    /// closure has the leaf's `AccumulateGrad`. `GradientCheckpointingLayer` checkpoints inside of what FSDP wraps.
+    pub holds_layer_inputs: bool,
     /// accelerate drives FSDP, and how.
     pub accelerate: Option<Accelerate>,
     /// DDP looks for parameters without a gradient.
@@ -178,6 +184,7 @@ impl Sharding {
             ),
             sub_group_size: size(keys.sub_group_size, SUB_GROUP_SIZE, SUB_GROUP_SIZE),
             flat: flat_strategy(plan, accelerate),
+            holds_layer_inputs: scheme == Scheme::Fsdp1 && holds_layer_inputs(plan),
             accelerate,
             find_unused_parameters: keys.find_unused_parameters,
             shards_four_bit: shards_four_bit(plan, scheme),
@@ -229,6 +236,15 @@ impl Sharding {
     pub fn shards_optimizer(&self) -> bool {
         matches!(self.scheme, Scheme::Zero(_) | Scheme::Fsdp1 | Scheme::Fsdp2)
     }
+}
+
+/// See [`Sharding::holds_layer_inputs`].
+fn holds_layer_inputs(plan: &Plan) -> bool {
+    let wraps_checkpoints = plan.software.transformers.as_deref().and_then(Release::parse);
+    adapts(plan)
+        && plan.gradient_checkpointing
+        && TrainerStep::of(plan).checkpoints_reentrantly(plan)
+        && wraps_checkpoints.is_some_and(|release| release.is_before(4, 52))
 }
 
 /// A bucket's elements: DeepSpeed's own default, or what transformers makes of "auto".

@@ -1,4 +1,4 @@
-//! One transformer layer: its products, its attention, and the elementwise kernels between them.
+//! One transformer layer: its matmuls, its attention, and the elementwise kernels between them.
 
 use super::Part;
 use super::attention::attention;
@@ -101,7 +101,7 @@ fn activation(passes: &mut Passes, inputs: &TimingInputs, mlp: &Mlp, rows: f64) 
     passes.backward.traffic(&inputs.rates, Part::MemoryTraffic, elements * backward.0, backward.1);
 }
 
-/// Routed experts: tokens are copied once for each expert they visit, sorted, and multiplied by one grouped product
+/// Routed experts: tokens are copied once for each expert they visit, sorted, and multiplied by one grouped matmul
 /// (transformers integrations/moe.py); only visited experts' rows count, but every visited expert's weights are read.
 fn routed(passes: &mut Passes, inputs: &TimingInputs, layer: &Layer, experts: &Experts) {
     let rates = &inputs.rates;
@@ -120,7 +120,7 @@ fn routed(passes: &mut Passes, inputs: &TimingInputs, layer: &Layer, experts: &E
         if trains {
             weight_gradient(&mut one, inputs, per_expert, d_in, d_out);
         }
-        // One kernel runs all experts' products side by side.
+        // One kernel runs all experts' matmuls side by side.
         one.forward.launches = 1.0 / visited;
         one.backward.launches /= visited;
         passes.forward.add(&one.forward, visited);

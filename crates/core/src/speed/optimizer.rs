@@ -15,7 +15,7 @@ const PYTHON_PER_TENSOR: f64 = 20e-6;
 const TENSORS_PER_LAUNCH: f64 = 30.0;
 /// Elements a kernel of it takes at once: 320 chunks of 65,536 (the same file).
 const ELEMENTS_PER_LAUNCH: f64 = 320.0 * 65_536.0;
-/// Newton-Schulz iterations of Muon (torch.optim.Muon `ns_steps`), three products each.
+/// Newton-Schulz iterations of Muon (torch.optim.Muon `ns_steps`), three matmuls each.
 const MUON_PRODUCTS: f64 = 15.0;
 
 /// What the step of one rank takes on the GPU, and seconds that Python takes for it.
@@ -146,10 +146,10 @@ fn update_bytes(optimizer: Optimizer, width: f64) -> (f64, f64) {
     }
 }
 
-/// Products that some optimizers form of whole matrices.
+/// Matmuls that some optimizers run on whole matrices.
 fn whole_matrix_matmuls(tally: &mut Tally, inputs: &TimingInputs, trained: &Trained, share: f64) {
     let hidden = inputs.model.hidden_size as f64;
-    // A matrix of h x n costs 2 h² n a product: 2 h for each of its elements.
+    // A matrix of h x n costs 2 h² n a matmul: 2 h for each of its elements.
     let flops = match inputs.job.plan.optim {
         Optimizer::Muon => trained.matrices * share * 2.0 * hidden * MUON_PRODUCTS,
         // Down to rank 128 and up again.

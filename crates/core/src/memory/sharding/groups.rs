@@ -3,6 +3,7 @@
 
 use super::super::autograd::{Call, ElementType, LayerTag, NO_LAYER, Sym, Tape, Tensor, custom};
 use super::super::parameter::{Parameter, Parameters, Trainable};
+use std::cell::RefCell;
 use std::fmt;
 use std::rc::Rc;
 
@@ -15,7 +16,12 @@ pub(in crate::memory) struct Groups {
     collectives: Box<dyn Collectives>,
     /// The group around the final norm and the head has the norm in it.
     tail_has_norm: bool,
+    /// Inputs of layers and their gradients, where hooks hold them to the end of backward.
+    held: Option<Held>,
 }
+
+/// What hooks of layers hold to the end of backward.
+type Held = Rc<RefCell<Vec<(LayerTag, [Tensor; 2])>>>;
 
 /// Where a group's hooks run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -114,7 +120,13 @@ impl Groups {
         tail_has_norm: bool,
         by: impl Collectives + 'static,
     ) -> Rc<Self> {
-        Rc::new(Self { tape: Rc::clone(tape), places, collectives: Box::new(by), tail_has_norm })
+        Rc::new(Self { tape: Rc::clone(tape), places, collectives: Box::new(by), tail_has_norm, held: None })
+    }
+
+    /// The same, whose hooks hold the input of each layer and its gradient to the end of backward.
+    pub(super) fn holding_inputs(tape: &Rc<Tape>, places: Vec<Place>, by: impl Collectives + 'static) -> Rc<Self> {
+        let (tape, collectives, held) = (Rc::clone(tape), Box::new(by), Some(Held::default()));
+        Rc::new(Self { tape, places, collectives, tail_has_norm: false, held })
     }
 
     fn find(&self, place: impl Fn(&Place) -> bool) -> Option<usize> {
@@ -152,6 +164,10 @@ impl Groups {
         let outside = self.tape.tag();
         self.tape.enter_layer(NO_LAYER);
         let reduced = self.collectives.end_backward();
+        for (tag, held) in self.held.iter().flat_map(|held| held.take()) {
+            self.tape.enter_layer(tag);
+            drop(held);
+        }
         self.tape.enter_layer(outside);
         reduced
     }
@@ -167,8 +183,20 @@ impl Groups {
         let is_layer = |place: &Place| matches!(place, Place::Layer(layer) if layer.index == tag.index);
         let Some(index) = self.find(is_layer) else { return module(x) };
         self.collectives.before_forward(index);
-        let out = module(&self.enter(index, x));
+        let entered = self.enter(index, x);
+        let out = module(&self.held.as_ref().map_or_else(|| entered.clone(), |held| self.hold(held, tag, &entered)));
+        drop(entered);
         self.leave(index, &out)
+    }
+
+    /// The same tensor, held with its gradient from the moment that is known.
+    fn hold(&self, held: &Held, tag: LayerTag, x: &Tensor) -> Tensor {
+        let (held, input) = (Rc::clone(held), x.detach());
+        let run = move |call: &Call<'_>| {
+            held.borrow_mut().push((tag, [input.clone(), call.grad.clone()]));
+            [Some(call.grad.clone())].into()
+        };
+        custom(&self.tape, &[x], |_| x.detach(), run)
     }
 
     /// Looks up embeddings: ids have no gradient, so the embedding is reduced after everything else.

@@ -88,6 +88,7 @@ impl Strategy for Fsdp1<'_> {
         let units = units::of(self.0, parameters);
         let places = units.iter().map(|unit| unit.place).collect();
         let by = FlatParameters::new(tape, self.0, units, (batch, parameters.as_loaded.take()));
-        Some(Groups::new(tape, places, false, by))
+        let holds = self.0.holds_layer_inputs;
+        Some(if holds { Groups::holding_inputs(tape, places, by) } else { Groups::new(tape, places, false, by) })
     }
 }
