@@ -43,7 +43,7 @@ fn programs() -> Programs {
         let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
         programs = programs.with(Program::from_json(&text).unwrap());
     }
-    programs.before_families()
+    programs
 }
 
 fn model_type(case: &Value) -> &str {
