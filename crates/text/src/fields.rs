@@ -82,6 +82,13 @@ pub struct Fields {
     pub cpu_ram_efficient_loading: FieldText,
     pub host_memory_gib: FieldText,
     pub non_pytorch_memory_mib: FieldText,
+    pub images_per_sample: FieldText,
+    pub images_height: FieldText,
+    pub images_width: FieldText,
+    pub images_tiles: FieldText,
+    pub images_patches: FieldText,
+    pub images_positions: FieldText,
+    pub freeze: FieldText,
 }
 
 /// The form's texts for the field called `name` in JSON; `None` for those that only files and links have.
@@ -164,6 +171,13 @@ pub fn field_text(texts: &'static Texts, name: &str) -> Option<&'static FieldTex
         "distributed.cpu_ram_efficient_loading" => &fields.cpu_ram_efficient_loading,
         "host_memory_gib" => &fields.host_memory_gib,
         "non_pytorch_memory_mib" => &fields.non_pytorch_memory_mib,
+        "images.per_sample" => &fields.images_per_sample,
+        "images.height" => &fields.images_height,
+        "images.width" => &fields.images_width,
+        "images.tiles" => &fields.images_tiles,
+        "images.patches" => &fields.images_patches,
+        "images.positions" => &fields.images_positions,
+        "freeze" => &fields.freeze,
         "rollout.new_tokens" => &fields.new_tokens,
         "rollout.engine" => &tasks.engine,
         "rollout.prompts" => &tasks.prompts,

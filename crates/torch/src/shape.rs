@@ -183,6 +183,14 @@ impl Shape {
         }
     }
 
+    /// The same with dimension `place` cut into `parts`; what is not there stays.
+    #[must_use]
+    pub fn divided(mut self, place: usize, parts: u64) -> Self {
+        let is_there = place < usize::from(self.len);
+        self.sizes.get_mut(place).filter(|_| is_there).into_iter().for_each(|size| *size /= parts.max(1));
+        self
+    }
+
     /// Size of the last dimension; 1 for a scalar.
     pub fn width(&self) -> u64 {
         self.sizes().last().map_or(1, |size| *size)

@@ -6,6 +6,7 @@ from .blocks_data import Size, Sizes
 from .fold import fold
 from .model import Run
 from .nodes import attach, describe, dtype_code, exact_code, gradients, template_of
+from .trace import Op
 
 
 class Unrecordable(Exception):
@@ -15,10 +16,12 @@ class Unrecordable(Exception):
 class Recording:
     """Both runs of a model, operator by operator side by side."""
 
-    def __init__(self, model, attention, batch, length, only=None, masks=False):
-        self.plain = Run(model, attention, batch, length, False, masks)
-        self.graph = Run(model, attention, batch, length, True, masks)
+    def __init__(self, model, attention, size, only=None, masks=False):
+        self.plain = Run(model, attention, size, False, masks)
+        self.graph = Run(model, attention, size, True, masks)
         attach(self.graph)
+        for run in (self.plain, self.graph):
+            run.trace.ops = join_pieces(run.trace.ops)
         self.pairs, self.clones = align(self.plain.trace.ops, self.graph.trace.ops)
         self.begin_first_layer()
         self.trace = self.plain.trace
@@ -27,6 +30,7 @@ class Recording:
         self.layers = len(self.plain.exits)
         self.only = only
         self.scope = {}
+        self.places, self.freed = {}, None
         nodes = [self.pairs[i].node for i, op in enumerate(self.trace.ops) if self.wants(op.block) and self.pairs[i].node is not None]
         self.received = gradients(self.graph, nodes)
 
@@ -42,10 +46,29 @@ class Recording:
                 op.block = ("between", 0)
                 op.freed = [(number, ("between", 0)) for number, _ in op.freed]
 
+    def inputs(self):
+        """What a batch has beside token ids: shape and dtype by name."""
+        return {name: [Sizes(tensor.shape), dtype_of(tensor) if dtype_of(tensor) != "h" else "f"] for name, tensor in self.plain.inputs.items()}
+
+    def freed_between(self):
+        """Values that Python gives back before what runs behind the last layer."""
+        if self.freed is None:
+            self.freed = {n for op in self.trace.ops for n, block in op.freed if block != "after"}
+        return self.freed
+
     def wants(self, block):
         """Whether backward templates of a block are asked for."""
         index = block[1] if isinstance(block, tuple) else block
         return self.only is None or not isinstance(index, int) or index in self.only
+
+    def places_of(self, name):
+        """Blocks of the operators that a module runs, or that read its parameters, in order."""
+        if not self.places:
+            for op in self.trace.ops:
+                names = {self.trace.values[n].origin[1].rpartition(".")[0] for n in op.inputs if self.trace.values[n].origin[0] in ("parameter", "buffer")}
+                for one in names | {op.module}:
+                    self.places.setdefault(one, []).append(op.block)
+        return self.places.get(name, [])
 
     # -- names of values that cross blocks
 
@@ -61,7 +84,7 @@ class Recording:
         """before, layers, after."""
         readers = self.users()
         before = Block(self, "before", "", readers)
-        layers = [Block(self, i, f"{self.plain.prefix}.{i}.", readers) for i in range(self.layers)]
+        layers = [Block(self, i, self.plain.prefixes[i], readers) for i in range(self.layers)]
         after = Block(self, "after", "", readers)
         return before, layers, after
 
@@ -105,12 +128,16 @@ class Block:
             self.first, self.last = run.exits[recording.layers - 1], run.hidden
         else:
             self.first, self.last = run.entries[place], run.exits[place]
-        if self.first is not None:
-            self.take(self.first, "hidden_states")
         indices = [i for i, op in enumerate(self.trace.ops) if owner(op.block) == place]
         self.pre = [i for i in indices if isinstance(self.trace.ops[i].block, tuple)]
         self.ops_at = [i for i in indices if not isinstance(self.trace.ops[i].block, tuple)]
         self.made = {n for i in indices for n in self.trace.ops[i].outputs}
+        # What the layer is called with, where operators before it make that.
+        self.enters = None
+        if self.first in self.made:
+            self.enters, self.first = self.first, run.exits.get(place - 1, run.entries.get(place - 1))
+        if self.first is not None:
+            self.take(self.first, "hidden_states")
         # What is taken has the first numbers.
         for i in indices:
             for number in self.trace.ops[i].inputs:
@@ -125,12 +152,10 @@ class Block:
     def list_modules(self):
         """Every module below the prefix with parameters or buffers of its own, and each parameter's number."""
         listed, parameters = [], {}
-        layer_prefix = self.recording.plain.prefix + "."
+        stacks = tuple(f"{name}." for name in self.recording.plain.stacks)
         for name, module in self.recording.modules.items():
-            inside = f"{name}.".startswith(self.prefix) if self.prefix else not f"{name}.".startswith(layer_prefix)
-            if not inside:
-                continue
-            if not self.prefix and not self.used_here(name):
+            is_own = bool(self.prefix) and f"{name}.".startswith(self.prefix)
+            if not is_own and (f"{name}.".startswith(stacks) or not self.used_here(name)):
                 continue
             own = []
             for kind, tensors in (("parameter", module.named_parameters(recurse=False)), ("buffer", module.named_buffers(recurse=False))):
@@ -145,19 +170,22 @@ class Block:
                     parameters[(kind, full)] = -1 - len(parameters)
                     own.append(entry)
             if own:
-                listed.append([name[len(self.prefix):], class_of(module), own])
+                listed.append([self.short(name), class_of(module), own])
         return listed, parameters
 
+    def short(self, name):
+        """A module's name within its layer; in full where it lies outside."""
+        return name[len(self.prefix):] if f"{name}.".startswith(self.prefix) else name
+
     def used_here(self, name):
-        """Whether a module outside the layers is first run in this block."""
-        for op in self.trace.ops:
-            inside = op.module == name or any(
-                self.trace.values[n].origin[0] in ("parameter", "buffer") and self.trace.values[n].origin[1].rpartition(".")[0] == name
-                for n in op.inputs
-            )
-            if inside:
-                return owner(op.block) == self.place or (isinstance(owner(op.block), int) and self.place == "before")
-        return self.place == "before"
+        """Whether a module outside the layers belongs to this block: it is run here first, or here alone between two layers."""
+        places = self.recording.places_of(name)
+        if not places:
+            return self.place == "before"
+        alone = len(set(map(owner, places))) == 1 and isinstance(places[0], tuple) and len(self.recording.plain.stacks) > 1
+        if alone:
+            return owner(places[0]) == self.place
+        return owner(places[0]) == self.place or (isinstance(owner(places[0]), int) and self.place == "before")
 
     def take(self, number, name):
         if number not in self.local:
@@ -183,13 +211,26 @@ class Block:
         return self.local[number]
 
     def gives(self, readers):
+        """What other blocks read, or what Python holds until the forward ends."""
         given = {"hidden_states": self.last}
         dead = {n for i in self.pre + self.ops_at for n, block in self.trace.ops[i].freed if owner(block) == self.place}
+        before = {n for i in self.pre for n in self.trace.ops[i].outputs}
         for number in sorted(self.made):
             used = any(reader != self.place for reader in readers.get(number, ()))
             outlives = self.place == "before" and number not in dead
+            outlives |= number in before and number not in dead and number not in self.recording.freed_between()
             if (used or outlives) and number != self.last:
                 given[self.recording.scope.setdefault(number, f"g{len(self.recording.scope)}")] = number
+        return given
+
+    def gives_before(self):
+        """Those of them that are there before the layer is called, what it is called with among them."""
+        made = {n for i in self.pre for n in self.trace.ops[i].outputs}
+        given = {name: number for name, number in self.given.items() if number in made}
+        if self.enters is not None:
+            given["hidden_states"] = self.enters
+            if self.first is not None and len(self.recording.plain.stacks) > 1 and self.first not in self.recording.freed_between():
+                given[self.recording.scope.setdefault(self.first, f"g{len(self.recording.scope)}")] = self.first
         return given
 
     # -- as data
@@ -197,10 +238,16 @@ class Block:
     def data(self, templates):
         """The block; backward templates go into `templates` and are named by their place there."""
         block = {"modules": self.modules, "takes": list(self.takes), "gives": {}, "ops": []}
+        ahead = self.gives_before()
         if self.pre:
             block["pre"] = [said for i in self.pre for said in self.said(i, templates)]
+        if ahead:
+            block["ahead"] = {name: self.read(number) for name, number in ahead.items()}
+        leaves = [self.local[number] for number in self.recording.plain.leaves if number in self.made]
+        if leaves:
+            block["leaves"] = leaves
         block["ops"] = [said for i in self.ops_at for said in self.said(i, templates)]
-        block["gives"] = {name: self.read(number) for name, number in self.given.items()}
+        block["gives"] = {name: self.read(number) for name, number in self.given.items() if name not in ahead or name == "hidden_states"}
         while True:
             first_free = len(self.takes) + sum(len(op["o"]) for op in block.get("pre", []))
             folded = fold(block["ops"], first_free, templates.content_of, block["gives"].values())
@@ -236,8 +283,8 @@ class Block:
             code = "p" if op.name in ("linear", "attention") else dtype_code(self.trace, op, value)
             outputs.append([Sizes(value.shape), code] + ([] if alias is None else [alias]))
         said = {"f": op.name}
-        if op.module is not None and op.module.startswith(self.prefix) and op.module[len(self.prefix):] in self.module_at:
-            said["m"] = self.module_at[op.module[len(self.prefix):]]
+        if op.module is not None and self.short(op.module) in self.module_at:
+            said["m"] = self.module_at[self.short(op.module)]
         said["i"] = [self.read(number) for number in op.inputs]
         said["o"] = outputs
         if op.name == "attention":
@@ -257,10 +304,56 @@ class Block:
         return said
 
 
+def join_pieces(ops):
+    """Attention that runs piece by piece, queries, keys and values split before it and its outputs joined behind it, as one operator."""
+    joined, at = [], 0
+    while at < len(ops):
+        found = pieces_at(ops, at)
+        if found is None:
+            joined.append(ops[at])
+            at += 1
+            continue
+        run, count = found
+        splits, calls, whole = run[:3], run[3:-1], run[-1]
+        inside = {number for op in run[:-1] for number in op.outputs}
+        first = calls[0]
+        op = Op("attention", [split.inputs[0] for split in splits], list(whole.outputs), [None], first.module, first.block)
+        op.attributes = {**first.attributes, "pieces": len(calls)}
+        op.input_keys, op.output_keys = [split.input_keys[0] for split in splits], whole.output_keys
+        op.freed = [(number, block) for one in ops[at : at + count] for number, block in one.freed if number not in inside]
+        joined.append(op)
+        at += count
+    return joined
+
+
+def pieces_at(ops, at):
+    """The operators of such an attention that begins at `at`, and how many they are."""
+    run, i = [], at
+    while len(run) < 3 and i < len(ops) and ops[i].name.startswith("split"):
+        run.append(ops[i])
+        i += 1
+    if len(run) < 3 or len({len(op.outputs) for op in run}) != 1:
+        return None
+    for q, k, v in zip(*(op.outputs for op in run[:3])):
+        while i < len(ops) and ops[i].name == "detach":
+            i += 1
+        if i >= len(ops) or ops[i].name != "attention" or ops[i].inputs[:3] != [q, k, v]:
+            return None
+        run.append(ops[i])
+        i += 1
+    outputs = [op.outputs[0] for op in run[3:]]
+    if i >= len(ops) or ops[i].name != "cat" or ops[i].inputs != outputs:
+        return None
+    run.append(ops[i])
+    return run, i + 1 - at
+
+
 def attention_attributes(attributes, trace, op):
     said = {key: Size(attributes[key]) for key in ("heads", "kv_heads", "width", "value_width")}
     if attributes["window"] is not None:
         said["window"] = Size(attributes["window"])
+    if "pieces" in attributes:
+        said["pieces"] = Size(attributes["pieces"])
     said["causal"] = attributes["causal"]
     if attributes["masked"]:
         said["masked"] = True

@@ -51,6 +51,13 @@ class Explainer:
                 if name in text.split(" * ") or any(self.vectors[name][i] == 0 for i in range(len(self.settings))):
                     continue
                 quotients.append((f"{text} / {name}", tuple(v / self.vectors[name][i] for i, v in enumerate(vector))))
+        if len(names) <= 4:
+            # A grid of patches merged on both sides.
+            squares = [name for name in names if "merge" in name or "kernel" in name or "patch" in name]
+            for text, vector in list(quotients):
+                for name in squares:
+                    if text.endswith(f"/ {name}"):
+                        quotients.append((f"{text} / {name}", tuple(v / self.vectors[name][i] for i, v in enumerate(vector))))
         return terms + quotients
 
     def _monomial(self, values, names):

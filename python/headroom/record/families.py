@@ -6,12 +6,14 @@ listed with its reason.
 """
 
 import argparse
+import copy
 import json
 import os
 import sys
 import time
 import traceback
 
+from .model import build, prepare
 from .program import record
 
 # Classes whose defaults are not a checkpoint's, or leave out what its checkpoints have.
@@ -43,7 +45,23 @@ def config_of(model_type):
     """What is recorded of a class."""
     from transformers import CONFIG_MAPPING
 
-    return CONFIG_MAPPING[model_type](**CONFIGS.get(model_type, {})).get_text_config()
+    config = CONFIG_MAPPING[model_type](**CONFIGS.get(model_type, {})).get_text_config()
+    return grouped(config)
+
+
+def grouped(config):
+    """The config with fewer key and value heads than query heads, where its class has both and takes them to be equal: most
+    checkpoints have fewer, and a dimension that follows from one would be taken to follow from the other."""
+    heads, shared = getattr(config, "num_attention_heads", None), getattr(config, "num_key_value_heads", None)
+    if "num_key_value_heads" not in config.to_dict() or heads != shared or not isinstance(heads, int) or heads % 4:
+        return config
+    changed = copy.deepcopy(config)
+    changed.num_key_value_heads = heads // 4
+    try:
+        build(copy.deepcopy(changed), "eager")
+    except Exception:
+        return config
+    return changed
 
 
 def main():

@@ -8,11 +8,16 @@ def value_at(config, feature, i):
     if "list" in feature:
         return text(value_of(config, feature["list"])[i])
     if "in" in feature:
-        return text(i in value_of(config, feature["in"]))
+        return text(i + feature.get("offset", 0) in value_of(config, feature["in"]))
+    if "nth" in feature:
+        listed, at = list(value_of(config, feature["nth"])), i + feature.get("offset", 0)
+        return str(listed.index(at)) if at in listed else "none"
     if "last" in feature:
         values = value_of(config, feature["last"])
         end = number(config, feature["below"])
         return text(i < end and values[i] not in values[i + 1 : end])
+    if "first" in feature:
+        return str(i) if i < int(feature["first"]) else "rest"
     if "at" in feature:
         return text(i == number(config, feature["at"]))
     if "below" in feature:
@@ -32,17 +37,20 @@ def number(config, key):
     if " - " in key:
         one, other = key.split(" - ")
         return number(config, one) - number(config, other)
+    if key.isdigit():
+        return int(key)
     value = value_of(config, key, None)
     return value if isinstance(value, int) else 0
 
 
-def candidates(config):
-    """Every feature that this config could have, the plainest first."""
+def candidates(config, count=None):
+    """Every feature that this config could have, the plainest first; `count`: layers, where that is not the config's own number."""
     values = config.to_dict()
     for name in ("layer_types", "mlp_layer_types", "layers_block_type"):
         if isinstance(value_of(config, name, None), (list, tuple)):
             values[name] = list(value_of(config, name))
-    count = config.num_hidden_layers
+    of_a_stack = count is not None
+    count = count or config.num_hidden_layers
     found = []
     for key, value in sorted(values.items()):
         if isinstance(value, (list, tuple)) and len(value) == count and all(isinstance(v, (str, bool, int, float)) for v in value):
@@ -51,6 +59,9 @@ def candidates(config):
             found.append({"in": key})
         elif isinstance(value, str) and len(value) == count and "pattern" in key:
             found.append({"chars": key})
+    if of_a_stack:
+        # What the model hands to its first layers alone.
+        found.extend({"first": str(n)} for n in range(1, min(count - 1, 5)))
     likely = lambda key: 0 if any(part in key for part in ("first", "start", "dense")) else 1
     for key, value in sorted(values.items(), key=lambda item: (likely(item[0]), item[0])):
         if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= count and not key.endswith("_id"):
@@ -62,6 +73,11 @@ def candidates(config):
                 found.extend({"last": f["list"], "below": before} for f in found if "list" in f)
             if value > 1:
                 found.extend({"every": key, "offset": offset} for offset in range(value))
+    if of_a_stack:
+        # What the model does between layers shows at the layer that follows.
+        places = [f["in"] for f in found if "in" in f]
+        found.extend({"in": key, "offset": -1} for key in places)
+        found.extend({"nth": key, "offset": -1} for key in places)
     return found
 
 
@@ -100,16 +116,16 @@ def with_alternatives(config, feature, said):
     return chain
 
 
-def features_of(config, of_layer):
+def features_of(config, of_layer, count=None):
     """The fewest features that tell the kinds apart, and the keys that they read."""
     from itertools import combinations
 
     if len(set(of_layer)) == 1:
         return [], []
-    listed = candidates(config)
+    listed = candidates(config, count)
     for size in (1, 2, 3, 4):
         for chosen in combinations(listed, size):
             names = {}
             if all(names.setdefault("|".join(value_at(config, f, i) for f in chosen), kind) == kind for i, kind in enumerate(of_layer)):
-                return [with_alternatives(config, f, ()) for f in chosen], [next(iter(f[k] for k in ("list", "last", "at", "in", "below", "every", "chars") if k in f)) for f in chosen]
+                return [with_alternatives(config, f, ()) for f in chosen], [next(iter(f[k] for k in ("list", "last", "at", "in", "nth", "first", "below", "every", "chars") if k in f)) for f in chosen]
     raise ValueError("nothing in the config tells the layers apart")

@@ -3,10 +3,12 @@
 import gc
 import sys
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 import torch
 from torch import nn
 
+from . import vision
 from .trace import Trace, without_collection
 
 # What decides a branch by reading a tensor's values gets an answer that keeps the step as training runs it.
@@ -30,6 +32,7 @@ def prepare():
     of_bool, of_item = torch.Tensor.__bool__, torch.Tensor.item
     torch.Tensor.__bool__ = lambda t: True if t.device.type == "meta" else of_bool(t)
     torch.Tensor.item = lambda t: 1 if t.device.type == "meta" else of_item(t)
+    vision.prepare()
 
 
 def build(config, attention, class_name=None, dtype=torch.bfloat16):
@@ -46,9 +49,7 @@ def build(config, attention, class_name=None, dtype=torch.bfloat16):
             finally:
                 torch.set_default_dtype(before)
         else:
-            causal = type(config) in transformers.AutoModelForCausalLM._model_mapping
-            auto = transformers.AutoModelForCausalLM if causal else transformers.AutoModel
-            model = auto.from_config(config, dtype=dtype, attn_implementation=attention)
+            model = auto_class(config).from_config(config, dtype=dtype, attn_implementation=attention)
     kept = set(getattr(model, "_keep_in_fp32_modules_strict", None) or ())
     for name, parameter in model.named_parameters():
         if any(part in name.split(".") or name.endswith(part) for part in kept):
@@ -56,8 +57,20 @@ def build(config, attention, class_name=None, dtype=torch.bfloat16):
     return model.train()
 
 
+def auto_class(config):
+    """The class of transformers that makes the model of a config: one that reads images where the config has a tower."""
+    import transformers
+
+    wanted = [transformers.AutoModelForCausalLM]
+    if vision.has_images(config):
+        wanted.insert(0, transformers.AutoModelForImageTextToText)
+    return next((auto for auto in wanted if type(config) in auto._model_mapping), transformers.AutoModel)
+
+
 def decoder_of(model):
     """The module that makes the hidden states that the head reads."""
+    if vision.has_images(model.config):
+        return model.model
     decoder = model.get_decoder() if hasattr(model, "get_decoder") else None
     if decoder is None or decoder is model or hasattr(decoder, "lm_head"):
         decoder = model.base_model
@@ -68,9 +81,27 @@ def layers_of(decoder):
     """The list of the decoder's layers, and its name."""
     count = decoder.config.get_text_config().num_hidden_layers
     lists = [(name, module) for name, module in decoder.named_modules() if isinstance(module, nn.ModuleList) and len(module) == count]
+    if vision.has_images(decoder.config):
+        lists = [item for item in lists if "language_model" in item[0] or "text_model" in item[0]] or lists
     if not lists:
         raise ValueError(f"{type(decoder).__name__} has no list of {count} layers")
     return min(lists, key=lambda item: item[0].count("."))
+
+
+def stacks_of(decoder):
+    """Every list of layers that run one after the other, with its name; the decoder's own comes last. Those of a vision tower are its
+    lists of layers that can be checkpointed."""
+    own = layers_of(decoder)
+    if not vision.has_images(decoder.config):
+        return [own]
+    from transformers.modeling_layers import GradientCheckpointingLayer
+
+    def is_stack(module):
+        return isinstance(module, nn.ModuleList) and len(module) > 0 and all(isinstance(layer, GradientCheckpointingLayer) for layer in module)
+
+    beside = [(name, module) for name, module in decoder.named_modules() if is_stack(module) and not f"{name}.".startswith(f"{own[0]}.")]
+    outermost = [item for item in beside if not any(item[0].startswith(f"{other[0]}.") for other in beside)]
+    return [*outermost, own]
 
 
 class FlashLike(torch.autograd.Function):
@@ -138,6 +169,7 @@ def intercepted(model, attention, trace_of):
     from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
     real_linear = nn.Linear.forward
+    vision.current = trace_of
     mapping = ALL_ATTENTION_FUNCTIONS._global_mapping
     real_attention = mapping["sdpa"]
     nn.Linear.forward = linear_call(trace_of, real_linear)
@@ -154,6 +186,7 @@ def intercepted(model, attention, trace_of):
         yield
     finally:
         nn.Linear.forward = real_linear
+        vision.current = lambda: None
         mapping["sdpa"] = real_attention
         for module, function, real in replaced:
             setattr(module, function, real)
@@ -206,14 +239,43 @@ def names_of(decoder):
     return names
 
 
+def image_embeddings(decoder):
+    """Input embeddings of the models within the model, but for the text's (modeling_utils.py `enable_input_require_grads`)."""
+    from transformers import PreTrainedModel
+
+    found, own = [], decoder.get_input_embeddings()
+    for module in decoder.modules():
+        if module is decoder or not isinstance(module, PreTrainedModel):
+            continue
+        try:
+            embeddings = module.get_input_embeddings()
+        except NotImplementedError:
+            continue
+        if isinstance(embeddings, nn.Module) and embeddings is not own and embeddings not in found:
+            found.append(embeddings)
+    return found
+
+
+@dataclass
+class Size:
+    """Of one recording: sequences, tokens of each, and the images with the patches of their sides."""
+
+    batch: int
+    length: int
+    images: tuple = (vision.COUNT, vision.GRID)
+
+
 class Run:
     """One forward of a decoder under a trace, with the blocks it ran."""
 
-    def __init__(self, model, attention, batch, length, graph, masks=False):
+    def __init__(self, model, attention, size, graph, masks=False):
+        batch, length = size.batch, size.length
         decoder = decoder_of(model)
         self.decoder = decoder
-        list_name, layers = layers_of(decoder)
-        self.prefix = list_name
+        stacks = stacks_of(decoder)
+        self.prefixes = [f"{name}.{i}." for name, layers in stacks for i in range(len(layers))]
+        self.stacks = [name for name, layers in stacks]
+        layers = [layer for _, layers in stacks for layer in layers]
         self.trace = trace = Trace({**names_of(decoder), **make_masks(batch, length)})
         self.entries, self.exits = {}, {}
         handles = []
@@ -229,24 +291,36 @@ class Run:
         for index, layer in enumerate(layers):
             handles.append(layer.register_forward_pre_hook(self._enter(index), with_kwargs=True))
             handles.append(layer.register_forward_hook(self._leave(index, len(layers))))
+        # What the embeddings of images give, which checkpointing makes a leaf where it would not require a gradient.
+        self.leaves = []
+        for module in image_embeddings(decoder):
+            handles.append(module.register_forward_hook(lambda _, __, out: (self.leaves.append(trace.number_of(out)), None)[1]))
         self.ended = False
         try:
             with torch.device("meta"):
                 ids = torch.zeros(batch, length, dtype=torch.long)
             trace.names[id(ids)] = ("input", "input_ids")
+            given = {}
+            if len(stacks) > 1:
+                vision.on_host(decoder)
+                given = vision.inputs_of(decoder, decoder.config, batch, length, size.images)
+                for name, tensor in given.items():
+                    trace.names[id(tensor)] = ("input", name)
+            # What a batch has beside token ids.
+            self.inputs = {name: tensor for name, tensor in given.items() if tensor.device.type == "meta"}
             current = lambda: None if self.ended else trace
             with intercepted(decoder, "eager" if masks else attention, current), without_collection(), torch.set_grad_enabled(graph):
                 with trace:
-                    self.output = self._forward(decoder, ids)
+                    self.output = self._forward(decoder, ids, given)
                     self.hidden = trace.number_of(self.output)
                 self.ended = True
         finally:
             for handle in handles:
                 handle.remove()
 
-    def _forward(self, decoder, ids):
+    def _forward(self, decoder, ids, given):
         with torch.device("meta"):
-            return decoder(input_ids=ids, use_cache=False).last_hidden_state
+            return decoder(input_ids=ids, use_cache=False, **given).last_hidden_state
 
     def _enter(self, index):
         def hook(module, arguments, keywords):

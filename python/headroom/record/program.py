@@ -5,16 +5,17 @@ import json
 
 import torch
 
-from . import flags, variants
+from . import flags, variants, vision
 from .blocks import Recording, Templates, Unrecordable
 from .blocks_data import Size, Sizes
 from .derived import derived_of
 from .dimensions import Explainer
 from .features import features_of
 from .head import head_of
-from .model import build, prepare
+from .model import Size as Batch, build, decoder_of, prepare, stacks_of
 
 BATCH, LENGTH = 2, 512
+IMAGES = (vision.COUNT, vision.GRID)
 
 # Attention and dtype of each way in which a block is recorded.
 MODES = {
@@ -57,33 +58,37 @@ class Recorder:
             raise Unrecordable("the class runs neither sdpa nor eager attention")
         return able
 
-    def one(self, config, batch=BATCH, length=LENGTH, only=None, attentions=None):
+    def one(self, config, batch=BATCH, length=LENGTH, only=None, attentions=None, images=IMAGES):
         """Everything of one size: blocks of each attention, and their templates."""
         templates = Templates()
         said = {}
         for attention in attentions or self.attentions:
             kernel, dtype = MODES[attention]
             model = build(copy.deepcopy(config), kernel, self.class_name, dtype)
-            recording = self.recorded(model, kernel, batch, length, only)
+            recording = self.recorded(model, kernel, Batch(batch, length, images), only)
             before, layers, after = recording.blocks()
             wanted = range(recording.layers) if only is None else sorted(only)
             said[attention] = {
-                "before": before.data(templates), "layers": {i: layers[i].data(templates) for i in wanted}, "after": after.data(templates),
+                "inputs": recording.inputs(), "before": before.data(templates), "layers": {i: layers[i].data(templates) for i in wanted}, "after": after.data(templates),
             }
         return renumbered({"said": said, "templates": templates.listed})
 
-    def recorded(self, model, attention, batch, length, only):
+    def recorded(self, model, attention, size, only):
         if attention not in self.masked:
             try:
-                return Recording(model, attention, batch, length, only)
+                return Recording(model, attention, size, only)
             except TypeError:
                 # The class reads its mask whatever attention is chosen.
                 self.masked.add(attention)
-        return Recording(model, attention, batch, length, only, masks=True)
+        return Recording(model, attention, size, only, masks=True)
 
     def program(self, model_type):
         self.asked = self.config
-        self.config, self.added, self.structural = flags.settle(self)
+        if vision.has_images(self.config):
+            # Flags of the text part are its own program's.
+            self.added, self.structural = {}, {}
+        else:
+            self.config, self.added, self.structural = flags.settle(self)
         first = self.one(self.config, attentions=self.attentions[:1])
         kinds, of_layer = self.kinds(first)
         only = set(kinds)
@@ -119,19 +124,20 @@ class Recorder:
             of_layer.append(texts.index(text))
         return kinds, of_layer
 
-    def setting(self, config, batch, length):
-        return {"b": batch, "s": length, **variants.sizes_of(config)}
+    def setting(self, config, batch, length, images=IMAGES):
+        of_images = vision.names(config, images) if vision.has_images(config) else {}
+        return {"b": batch, "s": length, **of_images, **variants.sizes_of(config)}
 
     def vary(self, base, only, settings, changed, recordings):
         shape = outline(strip(base))
         names = set(settings[0])
         sizes = variants.sizes_of(self.config)
 
-        def attempt(config, batch, length, keys):
-            setting = self.setting(config, batch, length)
+        def attempt(config, batch, length, keys, images=IMAGES):
+            setting = self.setting(config, batch, length, images)
             if set(setting) != names:
                 return False
-            recording = self.one(config, batch, length, only)
+            recording = self.one(config, batch, length, only, images=images)
             if outline(strip(recording)) != shape:
                 return False
             moved = tuple(name for name in names if setting[name] != settings[0][name])
@@ -146,6 +152,8 @@ class Recorder:
                     self.note(f"b {batch}, s {length}: another sequence of operators")
             except Exception as error:
                 self.note(f"b {batch}, s {length}: {type(error).__name__} {str(error).splitlines()[0][:90] if str(error) else ''}")
+        if vision.has_images(self.config):
+            self.vary_images(attempt)
         moved = set()
         for key, value in sizes.items():
             if self.try_values(key, value, sizes, attempt):
@@ -164,6 +172,19 @@ class Recorder:
         left = [key for key in sizes if key not in moved]
         if left:
             self.note("not varied: " + ", ".join(left))
+
+    def vary_images(self, attempt):
+        """More images, and larger ones, where the class takes them in any size."""
+        count, (height, width) = IMAGES
+        others = [(count, (2 * height, width)), (count, (height, 2 * width))]
+        if not vision.packs(self.config):
+            others.insert(0, (count + 1, (height, width)))
+        for images in others:
+            try:
+                if not attempt(self.config, BATCH, LENGTH, ("images.count", "images.patches"), images):
+                    self.note(f"images {images}: another sequence of operators")
+            except Exception as error:
+                self.note(f"images {images}: {type(error).__name__} {str(error).splitlines()[0][:90] if str(error) else ''}")
 
     def try_values(self, key, value, sizes, attempt):
         for other in variants.candidates(key, value, sizes):
@@ -190,29 +211,57 @@ class Recorder:
         before = main["before"]
         for mode in self.attentions[1:]:
             attach(before, mode, merged["said"][mode]["before"])
-        features, names = features_of(self.config, of_layer)
-        read = writer.names_read()
+        stacks, names = self.stacks(of_layer, kinds)
+        read = {name for name in writer.names_read() if not name.startswith("images.")}
         sizes = variants.sizes_of(self.config)
         model = build(copy.deepcopy(self.config), MODES[self.attentions[0]][0], self.class_name)
         keys = set(self.added) | set(self.structural)
+        counts = [] if vision.has_images(self.config) else flags.counts_of(self.config)
         return {
             "format": 1,
             "model_type": model_type,
             "class": type(model).__name__,
-            "when": [{"key": key, "is": value} for key, value in sorted(self.structural.items())] + flags.counts_of(self.config),
+            "when": [{"key": key, "is": value} for key, value in sorted(self.structural.items())] + counts,
             "versions": {"transformers": transformers.__version__, "torch": torch.__version__.split("+")[0]},
             "config": self.defaults(read | set(names) | keys, sizes),
             "derived": derived_of(self.config, read),
             "dims": writer.dims,
             "shapes": writer.shapes,
-            "features": features,
-            "kinds": kind_names(self.config, features, of_layer),
+            **stacks,
+            **({"inputs": main["inputs"], "packs": vision.packs(self.config)} if vision.has_images(self.config) else {}),
             "layers": layers,
             "before": before,
             "after": main["after"],
             "head": head_of(model),
             "backwards": merged["templates"],
         }
+
+    def stacks(self, of_layer, kinds):
+        """What tells the layers apart, stack by stack where there are several, and the keys that are read for it."""
+        if not vision.has_images(self.config):
+            features, names = features_of(self.config, of_layer)
+            return {"features": features, "kinds": kind_names(self.config, features, of_layer)}, names
+        model = build(copy.deepcopy(self.config), MODES[self.attentions[0]][0], self.class_name)
+        lists = stacks_of(decoder_of(model))
+        listed, read, at = [], set(), 0
+        for i, (name, layers) in enumerate(lists):
+            of_stack = of_layer[at : at + len(layers)]
+            at += len(layers)
+            is_text = i == len(lists) - 1
+            part = self.config.text_config if is_text else self.config.vision_config
+            features, names = features_of(part, of_stack, len(layers))
+            kinds_of_stack = kind_names(part, features, of_stack)
+            stack = {"part": "language_model" if is_text else "vision_tower", "name": name, "kinds": kinds_of_stack}
+            if is_text:
+                stack["features"] = features
+                read |= set(names)
+            else:
+                key = next((key for key in ("depth", "num_hidden_layers") if getattr(part, key, None) == len(layers)), None)
+                stack["count"] = f"vision_config.{key}" if key else str(len(layers))
+                stack["features"] = [within(feature, "vision_config") for feature in features]
+                read |= {f"vision_config.{name}" for name in names} | ({stack["count"]} if key else set())
+            listed.append(stack)
+        return {"stacks": listed}, read
 
     def defaults(self, names, sizes):
         """What the class takes keys to be."""
@@ -265,8 +314,22 @@ def indices(value, count):
     return numbers and len(value) < count and max(value) < count
 
 
+def within(feature, parent):
+    """A feature of a part of a config, as the whole config says it."""
+    keys = ("list", "in", "below", "last", "at", "every", "chars", "nth")
+    said = {key: f"{parent}.{value}" if key in keys and not str(value).isdigit() else value for key, value in feature.items()}
+    if "else" in said:
+        said["else"] = within(said["else"], parent)
+    return said
+
+
 def fewer_layers(config):
     """The config with few layers, all kinds among them; as it is where layers read what others made."""
+    if vision.has_images(config):
+        changed = copy.deepcopy(config)
+        changed.text_config = fewer_layers(changed.text_config)
+        vision.shorten(changed.vision_config)
+        return changed
     said = config.to_dict()
     count = config.num_hidden_layers
     if count <= 4 or said.get("num_kv_shared_layers"):
@@ -304,8 +367,8 @@ def without_casts(block):
 
 def attach(block, mode, other):
     """Says how a block runs in another mode, where that differs from its own."""
-    own = {key: other[key] for key in ("takes", "gives", "ops", "pre") if key in other}
-    if own != {key: block[key] for key in ("takes", "gives", "ops", "pre") if key in block}:
+    own = {key: other[key] for key in ("takes", "gives", "ops", "pre", "ahead", "leaves") if key in other}
+    if own != {key: block[key] for key in ("takes", "gives", "ops", "pre", "ahead", "leaves") if key in block}:
         block[mode] = own
 
 
@@ -358,7 +421,9 @@ class Writer:
         self.backwards, self.backward_at, self.renumbered = [], {}, {}
 
     def dim(self, values):
-        text = self.explainer.expression(values)
+        return self.named(self.explainer.expression(values))
+
+    def named(self, text):
         if text not in self.dims:
             self.dims.append(text)
         return self.dims.index(text)
@@ -388,6 +453,9 @@ class Writer:
             return self.dim(values)
         if isinstance(first, dict):
             said = {key: self._merge([value[key] for value in values]) for key in first}
+            if "pieces" in first and self.dims[said["pieces"]] == "1":
+                # Every image by itself.
+                said["pieces"] = self.named("images.count")
             if isinstance(first.get("n"), list):
                 said["n"] = [first["n"][0], first["n"][1], self.renumbered[first["n"][2]]]
             return said

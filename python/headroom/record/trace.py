@@ -125,6 +125,9 @@ class Trace(TorchDispatchMode):
         if self.quiet:
             return function(*arguments, **keywords)
         given = [tensor for tensor in tensors_in([list(arguments), keywords])]
+        if given and all(tensor.device.type == "cpu" for tensor in given):
+            # Lengths and grids, which the host reads.
+            return function(*arguments, **keywords)
         inputs = [self.number_of(tensor) for tensor in given]
         name = str(function).removeprefix("aten.").removesuffix(".default")
         op = Op(name, inputs, module=self.modules[-1] if self.modules else None, block=self.block)
@@ -132,6 +135,8 @@ class Trace(TorchDispatchMode):
         op.scalars = tuple(a for a in arguments if isinstance(a, (bool, int, float)))
         base = self._base_of(name, given)
         out = function(*arguments, **keywords)
+        if not given and all(tensor.device.type == "cpu" for tensor in tensors_in(out)):
+            return out
         if name in ("_to_copy", "_to_copy.default") and keywords.get("dtype") is not None:
             op.attributes["dtype"] = keywords["dtype"]
         self.ops.append(op)

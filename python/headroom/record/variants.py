@@ -2,15 +2,26 @@
 
 import copy
 
+from . import vision
+
 # Keys whose value is no size.
 NOT_SIZES = (
+    "depth", "tokens_per_second",
     "_token_id", "_token_index", "_id", "initializer", "max_position_embeddings", "seed", "layer_idx", "_version", "num_hidden_layers", "pad_",
     "router_jitter", "original_max", "max_window_layers", "decoder_start", "_rate", "_step", "min_", "output_", "interval",
 )
 
 
 def sizes_of(config):
-    """Every whole number of a config that may be a size, by name."""
+    """Every whole number of a config that may be a size, by name: the text part's by its own, the tower's as `vision_config.key`."""
+    if vision.has_images(config):
+        tower = {f"vision_config.{key}": value for key, value in sizes_of(config.vision_config).items()}
+        outer = {key: value for key, value in own_sizes(config).items() if isinstance(value, int)}
+        return {**outer, **tower, **own_sizes(config.text_config)}
+    return own_sizes(config)
+
+
+def own_sizes(config):
     found = {}
     for key, value in sorted(config.to_dict().items()):
         if isinstance(value, (list, tuple)) and value and "size" in key and all(v == value[0] for v in value):
@@ -24,8 +35,19 @@ def sizes_of(config):
     return found
 
 
+def part_of(config, key):
+    """The config that has a key, and its name there."""
+    if "." in key:
+        parent, _, rest = key.partition(".")
+        return getattr(config, parent, None), rest
+    if vision.has_images(config) and (hasattr(config.text_config, key) or not hasattr(config, key)):
+        return config.text_config, key
+    return config, key
+
+
 def value_of(config, key, default=None):
     """What a config says of a key; nothing where it says different things of different layers."""
+    config, key = part_of(config, key)
     try:
         return getattr(config, key, default)
     except Exception:
@@ -38,7 +60,8 @@ def with_value(config, key, value):
     own = value_of(config, key)
     if isinstance(own, (list, tuple)):
         value = [value] * len(own)
-    setattr(changed, key, value)
+    part, name = part_of(changed, key)
+    setattr(part, name, value)
     return changed
 
 
@@ -60,5 +83,7 @@ TOGETHER = (
     ("hidden_size", "mamba_n_heads"), ("hidden_size", "num_heads"), ("mamba_d_head", "hidden_size"), ("mamba_d_ssm", "mamba_n_heads"), ("num_heads", "expand"),
     ("mamba_expand", "mamba_n_heads"), ("mamba_d_head", "mamba_expand"), ("head_dim", "expand"), ("head_dim", "hidden_size"),
     ("mamba_d_ssm", "mamba_d_head"), ("expand", "mamba_num_heads"), ("num_attention_heads", "num_key_value_heads"), ("hidden_size", "num_attention_heads"),
+    ("hidden_size", "vision_config.out_hidden_size"), ("hidden_size", "vision_config.out_hidden_size", "num_attention_heads"),
+    ("vision_config.hidden_size", "vision_config.num_heads"), ("vision_config.hidden_size", "vision_config.num_attention_heads"),
     ("head_dim", "qk_rope_head_dim"), ("n_routed_experts", "n_group"), ("hidden_size", "head_dim"),
 )

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{AttentionKernel, Job, Numerics, models};
-use crate::model::Model;
+use crate::model::{Images, Model};
 use crate::plan::{
     AdapterTargets, Companion, CompanionModel, Dtype, InstanceRole, Method, ModelChoice, Offload, Plan, Problem,
     ProblemKind, Task,
@@ -88,7 +88,7 @@ fn found_model(plan: &Plan, field: &str, model: &CompanionModel, policy: &Arc<Mo
     if choice == plan.model {
         return Ok(Arc::clone(policy));
     }
-    models::read(&choice, &plan.programs).map_err(|problem| Problem::new(field, problem.kind))
+    models::read(&choice, &plan.programs, Images::None).map_err(|problem| Problem::new(field, problem.kind))
 }
 
 impl Job {

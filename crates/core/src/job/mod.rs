@@ -7,6 +7,7 @@
 
 mod attention;
 mod four_bit;
+mod images;
 mod instances;
 mod loss;
 mod models;
@@ -34,7 +35,7 @@ pub use trainer::{Accelerate, TrainerStep};
 use std::sync::Arc;
 
 use crate::gpu::{Gpu, HostMemory};
-use crate::model::Model;
+use crate::model::{BatchImages, Model, ModelPart};
 use crate::plan::{AdapterTargets, Batches, Method, Plan, ReferenceKind, Task};
 use crate::units::GIB;
 
@@ -67,6 +68,8 @@ pub struct Job {
     pub(crate) attention: AttentionKernel,
     /// How the sequences of a step are cut.
     pub(crate) batches: Batches,
+    /// The images of a forward.
+    pub(crate) images: BatchImages,
     /// How the reference exists; never `Auto`.
     pub(crate) reference: ReferenceKind,
     /// Sequences are padded, so that a mask reaches attention: as the plan says, and where a loop of one's own generates
@@ -170,6 +173,11 @@ impl Job {
     /// Whether every process reads the checkpoint, as transformers 5 does under FSDP too.
     pub(crate) fn reads_weights_in_every_process(&self) -> bool {
         self.trainer.loads_weight_by_weight()
+    }
+
+    /// Whether a part of the model stays as it is.
+    pub(crate) fn freezes(&self, part: ModelPart) -> bool {
+        self.plan.freeze.iter().any(|name| ModelPart::parse(name) == Some(part))
     }
 
     /// Whether a score head stands in for the language-model head.

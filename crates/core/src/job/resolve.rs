@@ -70,9 +70,13 @@ impl Job {
 
 fn resolve(plan: Plan, known: Option<&Job>, checked: Checked) -> Result<Job, Vec<Problem>> {
     let mut problems = if checked == Checked::Everything { checks::of_fields(&plan) } else { Vec::new() };
-    let model = match known.filter(|known| known.plan.model == plan.model && known.plan.programs == plan.programs) {
+    let model = match known.filter(|known| {
+        known.plan.model == plan.model
+            && known.plan.programs == plan.programs
+            && known.plan.sees_images() == plan.sees_images()
+    }) {
         Some(known) => Ok(known.model.clone()),
-        None => models::read(&plan.model, &plan.programs).map_err(|problem| problems.push(problem)),
+        None => models::read(&plan.model, &plan.programs, plan.sees_images()).map_err(|problem| problems.push(problem)),
     };
     let gpu = match known.filter(|known| known.plan.gpu == plan.gpu) {
         Some(known) => Ok(known.gpu.clone()),
@@ -135,6 +139,7 @@ fn pads(plan: &Plan) -> bool {
 /// The rest of a job whose plan is sound.
 fn derive(plan: Plan, model: Arc<Model>, gpu: Gpu, instances: Vec<Instance>) -> Job {
     let sharding = Sharding::of(&plan, &model);
+    let batches = plan.batches();
     Job {
         memory_bytes: match &plan.gpu {
             // Exact for fractions of a MiB too; the range of the field keeps it far below the largest integer.
@@ -146,7 +151,8 @@ fn derive(plan: Plan, model: Arc<Model>, gpu: Gpu, instances: Vec<Instance>) -> 
         targets: AdapterTargets::of(&plan, &model),
         numerics: Numerics::of(&plan, &sharding),
         attention: AttentionKernel::of(&plan, &model, &gpu),
-        batches: plan.batches(),
+        images: super::images::of(&plan, &model, batches.sequences_per_forward),
+        batches,
         reference: reference_kind(&plan),
         padded: pads(&plan),
         sharding,

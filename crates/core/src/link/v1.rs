@@ -127,6 +127,13 @@ const DEFAULTS: &[(&str, &str)] = &[
     ("bitsandbytes", ""),
     ("host_memory_gib", ""),
     ("non_pytorch_memory_mib", ""),
+    ("images", ""),
+    ("image_height", ""),
+    ("image_width", ""),
+    ("image_tiles", ""),
+    ("image_patches", ""),
+    ("image_positions", ""),
+    ("freeze", ""),
 ];
 
 /// The default of the field with this link key.

@@ -2,7 +2,6 @@
 
 use super::activations::{ForwardContext, run_recorded};
 use super::autograd::{Tensor, custom};
-use super::embeddings::requires_input_grads;
 use super::term::Term;
 use super::weights::LoadedModel;
 use crate::job::Job;
@@ -16,7 +15,7 @@ pub(super) fn run_before(context: &Rc<ForwardContext>, job: &Job, weights: &Load
     let name =
         job.model.embeddings.iter().find(|module| module.role == Role::TokenEmbedding).map(|module| &module.name)?;
     let module = before.block()?.modules.iter().position(|owner| owner.name == *name)?;
-    let wants_gradient = requires_input_grads(&job.plan) && tape.grad_enabled();
+    let wants_gradient = context.wants_input_grads && tape.grad_enabled();
     let want_gradient = |rows: Tensor| {
         let label = tape.label(Term::ActivationGradients, "inputs_embeds");
         if wants_gradient && !rows.requires_grad() { rows.into_leaf(Some(label)) } else { rows }

@@ -1,7 +1,7 @@
 //! A recorded program's shapes for one batch, with the symbols of their dimensions.
 
 use super::autograd::{Shape, Sym, dims};
-use crate::model::Recorded;
+use crate::model::{BatchSizes, Recorded};
 use std::rc::Rc;
 
 /// Every dimension and shape.
@@ -12,9 +12,9 @@ pub(super) struct Sizes {
 }
 
 impl Sizes {
-    /// Those of `recorded` for `batch` sequences of `length` tokens.
-    pub(super) fn of(recorded: &Recorded, batch: u64, length: u64) -> Rc<Self> {
-        let written = recorded.dimensions(batch, length);
+    /// Those of `recorded` for a batch.
+    pub(super) fn of(recorded: &Recorded, batch: BatchSizes) -> Rc<Self> {
+        let written = recorded.dimensions(batch);
         let dims: Vec<(Sym, u64)> = written.into_iter().map(|(text, size)| (symbol(text), size)).collect();
         let shapes = recorded.shapes().iter().map(|shape| collapsed(&dims, shape)).collect();
         Rc::new(Self { dims, shapes })

@@ -5,7 +5,7 @@ use super::activations::{
     BackwardHook, ForwardContext, arguments, prepare_masks, rotary_tables, run_between, run_layer, run_norm,
 };
 use super::autograd::{ElementType, Extent, Offload, Sym, Tape, Tensor, backward, checkpoint, dims};
-use super::embeddings::run_embeddings;
+use super::embeddings::{requires_input_grads, run_embeddings};
 use super::loss::{HeadOutput, read_past_module};
 use super::optimizer::{self, InBackward};
 use super::parameter::Trainable;
@@ -13,10 +13,11 @@ use super::phase::Phase;
 use super::precision::element_type;
 use super::recorded::{run_after, run_before};
 use super::sharding::{MicroBatch, strategy};
+use super::sizes::Sizes;
 use super::term::Term;
 use super::weights::{LayerWeights, LoadedModel};
 use crate::job::{Job, Sharding};
-use crate::model::Model;
+use crate::model::{BatchSizes, Model, Recorded};
 use crate::plan::{Auto, Task};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -34,6 +35,8 @@ pub(super) fn forward_context(tape: &Rc<Tape>, job: &Job, training: bool) -> For
         tape: Rc::clone(tape),
         batch: batches.sequences_per_forward,
         length: batches.tokens_per_sequence,
+        images: job.images,
+        wants_input_grads: requires_input_grads(plan),
         attended: batches.tokens_per_sequence,
         autocast: RefCell::new(numerics.autocast.is_some()),
         cast_weights: RefCell::default(),
@@ -250,10 +253,26 @@ pub(super) fn batch_inputs(tape: &Rc<Tape>, job: &Job) -> Vec<Tensor> {
     } else {
         inputs.push(Tensor::new(tape, label("labels"), tokens, ElementType::I64));
     }
+    if let Some(recorded) = &job.model.recorded {
+        inputs.extend(recorded_inputs(tape, job, recorded));
+    }
     if plan.padded_batch {
         inputs.push(Tensor::new(tape, label("attention_mask"), tokens, ElementType::I64));
     }
     inputs
+}
+
+/// What a recorded class reads of a batch beside token ids: pixels, where images are.
+fn recorded_inputs(tape: &Rc<Tape>, job: &Job, recorded: &Recorded) -> Vec<Tensor> {
+    let batches = &job.batches;
+    let (sequences, length) = (batches.sequences_per_forward, batches.tokens_per_sequence);
+    let sizes = Sizes::of(recorded, BatchSizes { sequences, length, images: job.images });
+    let inputs = recorded.program.inputs.iter();
+    inputs
+        .map(|input| {
+            Tensor::new(tape, tape.label(Term::BatchInputs, &input.name), sizes.shape(input.shape), input.element)
+        })
+        .collect()
 }
 
 /// Gradients of earlier micro-batches are there when the last one's forward begins.
@@ -279,7 +298,9 @@ pub(super) fn forward(context: &Rc<ForwardContext>, job: &Job, weights: &LoadedM
     for layer in &weights.layers {
         context.keep_hidden_state(&hidden);
         tape.enter_layer(layer.tag);
-        layer.recorded.iter().for_each(|block| run_between(context, block, &hidden));
+        if let Some(called_with) = layer.recorded.as_ref().and_then(|block| run_between(context, block, &hidden)) {
+            hidden = called_with;
+        }
         let run = |x: &Tensor| {
             if job.plan.gradient_checkpointing && tape.grad_enabled() {
                 checkpointed(context, layer, x)

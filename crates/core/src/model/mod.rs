@@ -18,6 +18,8 @@ pub use families::known_model_types;
 pub(crate) use program::{
     Action, Attend, Autocast, Block, CAUSAL_MASK, Code, Held, Op, Owner, RESIDUAL, Region, Repeat, SLIDING_MASK, Value,
 };
+pub(crate) use program::{BatchImages, BatchSizes};
 pub use program::{Program, ProgramError, Programs, Recorded};
+pub use reader::Images;
 pub use search::{resolve, search};
 pub use structure::*;

@@ -38,45 +38,70 @@ impl Model {
     /// # Ok::<(), headroom_core::model::ConfigError>(())
     /// ```
     pub fn from_config(name: &str, config: &Value) -> Result<Self, ConfigError> {
-        Self::from_config_by(name, config, &Programs::default())
+        Self::from_config_by(name, config, &Programs::default(), Images::None)
     }
 
-    /// The same where `programs` may read the config of a class that was recorded.
+    /// The same where `programs` may read the config of a class that was recorded; with images its tower runs.
     ///
     /// # Errors
     /// As [`Model::from_config`].
-    pub fn from_config_by(name: &str, config: &Value, programs: &Programs) -> Result<Self, ConfigError> {
+    pub fn from_config_by(
+        name: &str,
+        config: &Value,
+        programs: &Programs,
+        images: Images,
+    ) -> Result<Self, ConfigError> {
         let assumed = Assumptions::default();
-        let mut model = read(name, config, programs, &assumed).map_err(|fault| *fault)?;
+        let mut model = read(name, config, (programs, images), &assumed).map_err(|fault| *fault)?;
         model.assumed = assumed.into_keys();
         Ok(model)
     }
 }
 
-fn read(name: &str, config: &Value, programs: &Programs, assumed: &Assumptions) -> Result<Model, Box<ConfigError>> {
+/// Whether batches have images.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Images {
+    /// Text alone.
+    None,
+    /// Some: a model with a tower runs it.
+    Some,
+}
+
+fn read(
+    name: &str,
+    config: &Value,
+    (programs, images): (&Programs, Images),
+    assumed: &Assumptions,
+) -> Result<Model, Box<ConfigError>> {
     let whole = Config::new(config, assumed)?;
     let whole_type = match whole.text(&["model_type"])? {
         Some(model_type) => model_type,
         None => first_architecture(&whole).and_then(families::model_type_of).unwrap_or_default(),
     };
     let (mut part, mut model_type) = (whole, whole_type);
+    // The tower's own program, and what it says of parts that no batch runs.
+    let mut idle = Vec::new();
     for _ in 0..MAX_NESTING {
-        if programs.find(model_type).is_some() {
-            break;
+        if let Some(found) = programs.find(model_type) {
+            let tower = found.first().is_some_and(|program| program.sees_images());
+            if !tower || images == Images::Some {
+                break;
+            }
+            idle = program::idle(&found, part.fields(), &Assumptions::default())?;
         }
         let Some(text) = TEXT_PARTS.iter().find_map(|key| part.object(key)) else { break };
         model_type = text.text(&["model_type"])?.unwrap_or_else(|| families::text_model_type(model_type));
         part = text;
     }
     if let Some(program) = programs.find(model_type) {
-        let model = program::read(&program, part.fields(), assumed)?;
+        let model = Model { idle, ..program::read(&program, part.fields(), assumed)? };
         return finish(model, (name, model_type, whole_type), Reading::Known, &whole);
     }
     let (reading, reader) = match families::reader(model_type) {
         Some(reader) => (Reading::Known, reader),
         None => (Reading::Generic, families::generic as families::Reader),
     };
-    let model = reader(&part)?;
+    let model = Model { idle, ..reader(&part)? };
     finish(model, (name, model_type, whole_type), reading, &whole)
 }
 
@@ -91,7 +116,8 @@ fn finish(
     model_type.clone_into(&mut model.model_type);
     model.is_measured = families::is_measured(model_type);
     model.reading = reading;
-    if model_type != whole_type || whole.has(TOWERS) {
+    let has_tower = model.vision.is_some() || !model.idle.is_empty();
+    if (model_type != whole_type || whole.has(TOWERS)) && !has_tower {
         model.notes.push(Note::TextPart { of: whole_type.to_owned() });
     }
     if model.param_count() > MAX_PARAM_COUNT {

@@ -54,6 +54,25 @@ pub struct Model {
     pub is_measured: bool,
     /// The class's recorded code with this config's figures; `None`: its code is written by hand.
     pub recorded: Option<Arc<Recorded>>,
+    /// The tower that sees images, where the model was read with it.
+    pub vision: Option<Vision>,
+    /// Modules that are loaded and run for no batch of the plan: a tower that sees no image.
+    pub idle: Vec<Module>,
+}
+
+/// What decides how many patches an image becomes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Vision {
+    /// Whether the patches of all images are one sequence.
+    pub packs: bool,
+    /// Pixels of a patch's side.
+    pub patch_size: Option<u64>,
+    /// Patches of a side that become one position of the text together.
+    pub merge_size: u64,
+    /// Pixels of the side of an attention window.
+    pub window_size: Option<u64>,
+    /// Pixels of an image's side, where every image is brought to it.
+    pub image_size: Option<u64>,
 }
 
 /// A key that a `config.json` does not have, and what the class takes it to be.
@@ -312,6 +331,39 @@ pub struct Module {
     pub role: Role,
     /// Shapes.
     pub kind: ModuleKind,
+    /// The part of the model that it belongs to.
+    pub part: ModelPart,
+}
+
+/// Part of a model that sees images: each can train or stay frozen by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum ModelPart {
+    /// The text part; the whole of a model without others.
+    #[default]
+    LanguageModel,
+    /// What makes features of images.
+    VisionTower,
+    /// What brings them to the width of the text.
+    MultiModalProjector,
+}
+
+impl ModelPart {
+    /// Every part, as plans name it.
+    pub const NAMES: &'static [(&'static str, Self)] = &[
+        ("vision_tower", Self::VisionTower),
+        ("multi_modal_projector", Self::MultiModalProjector),
+        ("language_model", Self::LanguageModel),
+    ];
+
+    /// The part called `name`.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::NAMES.iter().find(|(known, _)| *known == name).map(|(_, part)| *part)
+    }
+
+    /// What plans call it.
+    pub fn name(self) -> &'static str {
+        Self::NAMES.iter().find(|(_, part)| *part == self).map_or("", |(name, _)| name)
+    }
 }
 
 /// Shapes of a module's parameters.
@@ -459,6 +511,11 @@ impl Layer {
         (routed / experts.num_experts.max(1)).saturating_mul(experts.num_experts - visited)
     }
 
+    /// Whether it is one of a tower's, which runs over patches and not over tokens.
+    pub fn sees_images(&self) -> bool {
+        self.modules.first().is_some_and(|module| module.part == ModelPart::VisionTower)
+    }
+
     /// The module with `role`, if the layer has one.
     pub fn module(&self, role: Role) -> Option<&Module> {
         self.modules.iter().find(|module| module.role == role)
@@ -466,9 +523,10 @@ impl Layer {
 }
 
 impl Model {
-    /// L, layers in all.
+    /// L, layers in all; those of a tower do not count.
     pub fn num_hidden_layers(&self) -> u64 {
-        self.layers.iter().map(|run| run.count).fold(0, u64::saturating_add)
+        let own = self.layers.iter().filter(|run| !run.layer.sees_images());
+        own.map(|run| run.count).fold(0, u64::saturating_add)
     }
 
     /// Every kind of layer once, with how many layers there are of it.
@@ -491,6 +549,7 @@ impl Model {
             .saturating_add(layers)
             .saturating_add(count(&self.final_modules))
             .saturating_add(count(&self.head))
+            .saturating_add(count(&self.idle))
     }
 
     /// Parameters that a token meets, in elements: of routed experts only those it visits; embeddings in full, as in

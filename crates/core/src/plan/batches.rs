@@ -1,6 +1,7 @@
 //! The arithmetic of batches: how many sequences each pass sees, and what has to divide what.
 
 use super::{AttnImplementation, Method, PackingStrategy, Plan, Problem, ProblemKind, Task, TrainerName};
+use crate::model::Images;
 
 /// How the sequences of one optimizer step are cut. Counts are for one GPU where not said otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +38,11 @@ pub struct Round {
 }
 
 impl Plan {
+    /// Whether batches have images.
+    pub(crate) fn sees_images(&self) -> Images {
+        if self.images.per_sample.is_some() { Images::Some } else { Images::None }
+    }
+
     /// The batches of one optimizer step.
     pub fn batches(&self) -> Batches {
         let (batch, gpus) = (self.per_device_train_batch_size, self.num_gpus.max(1));

@@ -99,11 +99,32 @@ pub struct Plan {
     /// What a process has of the GPU besides PyTorch's memory (context, kernels, NCCL), MiB, as measured on the machine;
     /// `None`: by the GPU and the number of ranks.
     pub non_pytorch_memory_mib: Option<f64>,
+    /// Images of a sample, for models with a vision tower.
+    pub images: SampleImages,
+    /// Parts of a model with a vision tower that do not train; under LoRA they get no adapters.
+    pub freeze: Vec<String>,
     /// The GPU.
     pub gpu: GpuChoice,
     /// Recorded programs that models may be read by: what the caller has, no choice of the user's. Neither links nor files
     /// have it.
     pub programs: Programs,
+}
+
+/// Images of a sample as its processor makes them; what is `None` follows from the rest and from the model.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SampleImages {
+    /// Images of each sequence; `None`: text alone.
+    pub per_sample: Option<u64>,
+    /// Pixels of its height.
+    pub height: Option<u64>,
+    /// Pixels of its width.
+    pub width: Option<u64>,
+    /// Tiles that an image is cut into, each seen by the tower as an image of its own.
+    pub tiles: Option<u64>,
+    /// Patches that the tower sees of an image.
+    pub patches: Option<u64>,
+    /// Positions that an image takes in the text; they count among `max_length`.
+    pub positions: Option<u64>,
 }
 
 /// The model: by catalogue id, or as a config.

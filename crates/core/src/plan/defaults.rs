@@ -5,8 +5,8 @@
 use super::{
     AdapterDtype, AttentionKernel, AttnImplementation, Auto, BucketSize, Distributed, Dtype, Framework, GpuChoice,
     Lora, LossImplementation, Method, MixedPrecision, ModelChoice, Offload, Optimizer, PackingStrategy, Plan,
-    PolicyUpdate, QuantStorage, QuantType, Quantization, Reference, ReferenceKind, Rollout, Software, TargetModules,
-    Task, Trainer, TrainerName,
+    PolicyUpdate, QuantStorage, QuantType, Quantization, Reference, ReferenceKind, Rollout, SampleImages, Software,
+    TargetModules, Task, Trainer, TrainerName,
 };
 use crate::model::Programs;
 
@@ -57,6 +57,8 @@ impl Default for Plan {
             software: Software::default(),
             host_memory_gib: None,
             non_pytorch_memory_mib: None,
+            images: SampleImages::default(),
+            freeze: Vec::new(),
             gpu: GpuChoice::Catalogue("a100-80gb".to_owned()),
             programs: Programs::default(),
         }

@@ -23,6 +23,8 @@ pub enum Unit {
     Mib,
     /// Bits a weight.
     Bits,
+    /// Pixels of an image's side.
+    Pixels,
 }
 
 impl Unit {
@@ -39,6 +41,7 @@ impl Unit {
             Self::Gib => "GiB",
             Self::Mib => "MiB",
             Self::Bits => "bits",
+            Self::Pixels => "pixels",
         }
     }
 }

@@ -5,7 +5,7 @@ use super::{
     Problem, ProblemKind, ReferenceKind, Release, ShardingStrategy, Task, TrainerName,
 };
 use crate::gpu::Gpu;
-use crate::model::{Model, ModuleKind, Role};
+use crate::model::{Model, ModelPart, ModuleKind, Role};
 
 /// Every contradiction of `plan`.
 pub(crate) fn contradictions(plan: &Plan, model: &Model, gpu: &Gpu) -> Vec<Problem> {
@@ -13,7 +13,31 @@ pub(crate) fn contradictions(plan: &Plan, model: &Model, gpu: &Gpu) -> Vec<Probl
     problems.extend(flash_attention(plan, gpu));
     problems.extend(positions(plan, model));
     problems.extend(frozen_table_unsharded(plan, model));
+    problems.extend(images(plan, model));
+    problems.extend(frozen_parts(plan));
     problems
+}
+
+/// Images want a model whose tower was recorded. How a tower is sharded, and how a policy generates from images, was not
+/// compared with anything.
+fn images(plan: &Plan, model: &Model) -> Option<Problem> {
+    plan.images.per_sample?;
+    if model.vision.is_none() {
+        return contradiction("images.per_sample", "model", "");
+    }
+    let shards = plan.distributed.framework.is_fsdp() || plan.zero_stage == 3;
+    match plan.task {
+        Task::Sft if shards && plan.num_gpus > 1 => contradiction("images.per_sample", "num_gpus", "1"),
+        Task::Sft => None,
+        _ => contradiction("images.per_sample", "task", "sft"),
+    }
+}
+
+/// Names of parts that no model has.
+fn frozen_parts(plan: &Plan) -> Option<Problem> {
+    let name = plan.freeze.iter().find(|name| ModelPart::parse(name).is_none())?;
+    let known = ModelPart::NAMES.iter().map(|(name, _)| (*name).to_owned()).collect();
+    Some(Problem::new("freeze", ProblemKind::NoSuchModule { name: name.clone(), known }))
 }
 
 /// FSDP1 without sharding makes parameters of its views after each forward, and raises where a frozen table is the head too:

@@ -192,6 +192,13 @@ pub(super) static FIELDS: &[Field] = &[
     row!(software.bitsandbytes, Kind::Version),
     row!(host_memory_gib, optional_number(0.25, 4_194_304.0), Gib),
     row!(non_pytorch_memory_mib, optional_number(0.0, 1_048_576.0), Mib),
+    row!(("images.per_sample", "images") images.per_sample, optional_whole(1, 4_096)),
+    row!(("images.height", "image_height") images.height, optional_whole(1, 65_536), Pixels),
+    row!(("images.width", "image_width") images.width, optional_whole(1, 65_536), Pixels),
+    row!(("images.tiles", "image_tiles") images.tiles, optional_whole(1, 4_096)),
+    row!(("images.patches", "image_patches") images.patches, optional_whole(1, 16_777_216)),
+    row!(("images.positions", "image_positions") images.positions, optional_whole(0, 16_777_216), Tokens),
+    row!(freeze, Kind::Names),
 ];
 
 /// Every field, in the order of JSON files and links.

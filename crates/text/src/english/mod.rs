@@ -298,6 +298,29 @@ pub(super) const TEXTS: Texts = Texts {
             "MiB",
             "CUDA context, kernels and NCCL of one process, as measured: what nvidia-smi shows for it less what PyTorch has reserved.",
         ),
+        images_per_sample: field("Images per sample", "", "For models with a vision tower; empty: text alone."),
+        images_height: field("Image height", "pixels", ""),
+        images_width: field("Image width", "pixels", ""),
+        images_tiles: field(
+            "Tiles per image",
+            "",
+            "Each is seen by the tower as an image of its own (Llama 4, InternVL).",
+        ),
+        images_patches: field(
+            "Patches per image",
+            "",
+            "Empty: as height and width give them, or as many as the processor makes at most.",
+        ),
+        images_positions: field(
+            "Image tokens in the text",
+            "tokens",
+            "Positions that one image takes; they count among the sequence length.",
+        ),
+        freeze: field(
+            "Frozen parts",
+            "",
+            "vision_tower, multi_modal_projector, language_model. Under LoRA, frozen parts get no adapters.",
+        ),
         backward_prefetch: field(
             "Backward prefetch",
             "",

@@ -34,6 +34,22 @@ fn split(x: &Tensor, sizes: &[(impl Into<Symbol> + Copy, u64)], head_major: bool
     })
 }
 
+/// `aten::split_with_sizes` of [b, heads, s, width] along s into `count` equal pieces: views of one storage; backward joins their gradients into one tensor.
+pub fn split_pieces(x: &Tensor, count: u64) -> Vec<Tensor> {
+    let recording = Recording::begin(x.tape(), &[x]);
+    let whole = x.shape();
+    let head_major = x.head_major();
+    let piece = whole.divided(2, count);
+    let parts = (0..count).map(|_| x.detach().view(piece).with_head_major(head_major)).collect();
+    recording
+        .finish_many(parts, move |call| [Some(call.grad_like(whole, call.grad.element()).with_head_major(true))].into())
+}
+
+/// `aten::cat` of pieces along s: backward gives views of the gradient.
+pub fn join_pieces(parts: &[Tensor], shape: Shape, label: Label) -> Option<Tensor> {
+    cat_last(&parts.iter().collect::<Vec<_>>(), shape, label).map(|whole| whole.with_head_major(false))
+}
+
 /// transformers' `repeat_kv`, `aten::expand` and `aten::clone`: every key and value head materialised as often as queries share it; backward sums them again.
 pub fn repeat_heads(x: &Tensor, shape: Shape, label: Label) -> Tensor {
     if shape.elements() == x.shape().elements() {

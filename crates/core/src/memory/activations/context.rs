@@ -6,7 +6,7 @@ use super::super::sizes::Sizes;
 use super::super::term::Term;
 use super::scope::Scope;
 use crate::job::{AttentionKernel, FusedGemm};
-use crate::model::Recorded;
+use crate::model::{BatchImages, BatchSizes, Recorded};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -18,6 +18,10 @@ pub(in crate::memory) struct ForwardContext {
     pub(in crate::memory) batch: u64,
     /// s, tokens of each.
     pub(in crate::memory) length: u64,
+    /// Images of this forward.
+    pub(in crate::memory) images: BatchImages,
+    /// Input embeddings, a tower's among them, are made to require gradients.
+    pub(in crate::memory) wants_input_grads: bool,
     /// Tokens attended to: s, or more when a cache holds earlier ones.
     pub(in crate::memory) attended: u64,
     /// Whether autocast is on.
@@ -101,7 +105,8 @@ pub(in crate::memory) struct CastWeight {
 impl ForwardContext {
     /// The shapes of a program's tensors in this forward.
     pub(in crate::memory) fn sizes(&self, recorded: &Recorded) -> Rc<Sizes> {
-        let made = || Sizes::of(recorded, self.batch, self.length);
+        let (sequences, length, images) = (self.batch, self.length, self.images);
+        let made = || Sizes::of(recorded, BatchSizes { sequences, length, images });
         Rc::clone(self.sizes.borrow_mut().get_or_insert_with(made))
     }
 

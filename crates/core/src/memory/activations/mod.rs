@@ -16,6 +16,7 @@ mod projection;
 mod recorded;
 mod rotary;
 mod scope;
+mod tower_attention;
 
 pub(super) use context::{BackwardHook, ForwardContext};
 pub(super) use layer::run_layer;

@@ -10,6 +10,7 @@ use super::eager_attention::eager;
 use super::fused_attention::fused;
 use super::merged_weight::merged;
 use super::scope::Scope;
+use super::tower_attention::in_pieces;
 use crate::job::AttentionKernel;
 use crate::model::{
     Action, Attend, Attention, Autocast, CAUSAL_MASK, Code, Op, Projection as Kind, RESIDUAL, Region, Repeat,
@@ -23,17 +24,35 @@ const MOST_OPERATORS: u64 = 1 << 22;
 /// What becomes of the token embedding's output, inside its module's hooks or behind them.
 pub(in crate::memory) type OnEmbedding<'a> = &'a dyn Fn(&dyn Fn() -> Option<Tensor>) -> Option<Tensor>;
 
-/// Runs the operators between this layer and the one before, outside its module; what they make waits in the scope.
-pub(in crate::memory) fn run_between(context: &ForwardContext, block: &RecordedBlock, x: &Tensor) {
-    let Some(code) = code(context, block, Some(x)) else { return };
+/// Runs the operators between this layer and the one before, outside its module; what they make waits in the scope. Gives
+/// back what the layer is called with, where that is not `x`.
+pub(in crate::memory) fn run_between(context: &ForwardContext, block: &RecordedBlock, x: &Tensor) -> Option<Tensor> {
+    let code = code(context, block, Some(x))?;
     if code.pre.is_empty() {
-        return;
+        return None;
     }
     let mut runner = Runner::new(context, block, code, Some(x));
     runner.run(&code.pre, None);
+    let mut called_with = None;
+    for (name, value) in &code.ahead {
+        let Some(given) = runner.read(*value) else { continue };
+        if name != RESIDUAL {
+            context.scope.borrow_mut().put(name, given);
+            continue;
+        }
+        // The layer's own operators read it as what they are called with.
+        if let Value::Numbered(number) = value {
+            runner.values.get_mut(*number).into_iter().for_each(|place| drop(place.take()));
+        }
+        called_with = Some(given);
+    }
     let made = (0..).zip(runner.values).skip(code.takes.len());
-    let waiting = made.filter_map(|(number, value)| Some((Scope::waiting(number), value?)));
+    // The layer is called with what its own operators read.
+    let is_read = |number: usize| code.read_by_layer.contains(&number);
+    let waiting = made.filter(|(number, _)| is_read(*number));
+    let waiting = waiting.filter_map(|(number, value)| Some((Scope::waiting(number), value?)));
     waiting.for_each(|(name, value)| context.scope.borrow_mut().put(&name, value));
+    called_with
 }
 
 /// Runs a block over `x`, which the first lacks; gives back the residual stream. `on_embedding` runs the module of
@@ -49,6 +68,17 @@ pub(in crate::memory) fn run_recorded(
     for number in code.takes.len()..code.values {
         let waiting = context.scope.borrow_mut().take(&Scope::waiting(number));
         runner.set(number, waiting);
+    }
+    for (name, value) in &code.ahead {
+        let (Value::Numbered(number), true) = (value, name == RESIDUAL) else { continue };
+        runner.set(*number, x.cloned());
+        // What came out of the layer before is nothing to this one.
+        runner
+            .values
+            .first_mut()
+            .filter(|_| code.takes.first().is_some_and(|name| name == RESIDUAL))
+            .into_iter()
+            .for_each(|place| drop(place.take()));
     }
     runner.run(&code.ops, on_embedding);
     let mut out = None;
@@ -70,8 +100,10 @@ fn code<'a>(context: &ForwardContext, block: &'a RecordedBlock, x: Option<&Tenso
 
 /// What the call of `block` takes as arguments.
 pub(in crate::memory) fn arguments(context: &ForwardContext, block: &RecordedBlock, x: &Tensor) -> Scope {
-    let takes = code(context, block, Some(x)).map_or(&[][..], |code| code.takes.as_slice());
-    context.scope.borrow().arguments(takes)
+    let code = code(context, block, Some(x));
+    let takes = code.map_or(&[][..], |code| code.takes.as_slice()).iter().enumerate();
+    let read = takes.filter(|(number, _)| code.is_some_and(|code| code.read_by_layer.contains(number)));
+    context.scope.borrow().arguments(&read.map(|(_, name)| name.as_str()).collect::<Vec<_>>())
 }
 
 /// A block while it runs.
@@ -133,7 +165,13 @@ impl<'a> Runner<'a> {
             }
             CAUSAL_MASK => mask(false),
             SLIDING_MASK => mask(true),
-            _ => None,
+            _ => {
+                // The batch holds it.
+                let input = self.block.of.program.inputs.iter().find(|input| input.name == name)?;
+                let label = context.label(Term::BatchInputs, name);
+                let nothing = Tensor::new(&context.tape, label, dims(&[(Sym::One, 0)]), input.element);
+                Some(nothing.standing_for(self.sizes.shape(input.shape), input.element))
+            }
         }
     }
 
@@ -237,10 +275,30 @@ impl<'a> Runner<'a> {
             Action::Operator(operator) => self.operator(op, operator),
             Action::Repeat(repeat) => self.repeat(repeat),
         }
+        self.leaves(op);
         for freed in &op.frees {
             self.values.get_mut(*freed).into_iter().for_each(|value| drop(value.take()));
             if let Some(name) = self.code.takes.get(*freed).filter(|name| *name != RESIDUAL) {
                 drop(self.context.scope.borrow_mut().take(name));
+            }
+        }
+    }
+
+    /// The embeddings of images are made to require gradients as those of tokens are (transformers modeling_utils.py
+    /// `enable_input_require_grads`: of every model in the model).
+    fn leaves(&mut self, op: &Op) {
+        let context = self.context;
+        if self.code.leaves.is_empty() || !context.wants_input_grads || !context.tape.grad_enabled() {
+            return;
+        }
+        let made = op.first..op.first + op.kept.len().max(1);
+        for number in self.code.leaves.iter().filter(|number| made.contains(number)) {
+            let place = self.values.get_mut(*number);
+            for value in place.into_iter().flatten() {
+                if !value.requires_grad() {
+                    let label = context.label(Term::ActivationGradients, "image embeddings");
+                    *value = value.clone().into_leaf(Some(label));
+                }
             }
         }
     }
@@ -300,6 +358,17 @@ impl<'a> Runner<'a> {
         };
         let (q, k, v) = (lies(q, 0), lies(k, 1), lies(v, 2));
         drop(inputs);
+        if !attend.causal && self.block.sees_images() {
+            let sizes = &self.sizes;
+            let size = |dim: usize| sizes.size(dim);
+            let heads = (size(attend.heads), size(attend.kv_heads), size(attend.width), size(attend.value_width));
+            let pieces = attend.pieces.map_or(1, size).max(1);
+            let out = in_pieces(self.context, heads, pieces, (&q, &k, &v));
+            drop((q, k, v));
+            let out = out.reshaped(self.sizes.shape(attend.shape));
+            self.set(op.first, Some(out));
+            return;
+        }
         let size = |dim: usize| self.sizes.size(dim);
         let facts = Attention {
             num_attention_heads: size(attend.heads),

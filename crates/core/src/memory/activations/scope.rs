@@ -29,8 +29,8 @@ impl Scope {
     }
 
     /// Those that a call takes as arguments, `takes` among them, and those that wait for it.
-    pub(super) fn arguments(&self, takes: &[String]) -> Self {
-        let is_taken = |name: &String| name.starts_with('#') || takes.contains(name);
+    pub(super) fn arguments(&self, takes: &[&str]) -> Self {
+        let is_taken = |name: &String| name.starts_with('#') || takes.contains(&name.as_str());
         Self(self.0.iter().filter(|(name, _)| is_taken(name)).cloned().collect())
     }
 }

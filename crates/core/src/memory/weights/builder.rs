@@ -1,14 +1,14 @@
 //! One parameter onto the tape: its dtype, its share of this rank, whether it trains.
 
 use super::model::{Counts, Holder};
-use super::modules::NormWeights;
+use super::modules::{NormWeights, Projection};
 use crate::job::Job;
 use crate::memory::autograd::{ElementType, Label, LayerTag, Shape, Sym, Tape, Tensor, dims};
 use crate::memory::parameter::{Parameter, Trainable};
 use crate::memory::precision::element_type;
 use crate::memory::sharding::strategy;
 use crate::memory::term::Term;
-use crate::model::{Module, ModuleKind, NormKind, Role};
+use crate::model::{ModelPart, Module, ModuleKind, NormKind, Role};
 use crate::plan::names_module;
 use std::rc::Rc;
 
@@ -18,6 +18,8 @@ pub(super) struct Builder<'a> {
     pub(super) job: &'a Job,
     pub(super) holder: Holder,
     pub(super) built: Built,
+    /// The part of the model that comes onto the tape now.
+    pub(super) part: ModelPart,
 }
 
 /// What has been put onto the tape so far.
@@ -31,6 +33,8 @@ pub(super) struct Built {
     pub(super) counts: Counts,
     /// What no operator computes with.
     pub(super) held: Vec<Tensor>,
+    /// Linear layers that no batch runs.
+    pub(super) idle: Vec<Projection>,
 }
 
 /// Where a module stands.
@@ -56,7 +60,7 @@ impl Place {
 
 impl<'a> Builder<'a> {
     pub(super) fn new(tape: &'a Rc<Tape>, job: &'a Job, holder: Holder) -> Self {
-        Self { tape, job, holder, built: Built::default() }
+        Self { tape, job, holder, built: Built::default(), part: ModelPart::default() }
     }
 
     /// The label of a weight.
@@ -73,11 +77,11 @@ impl<'a> Builder<'a> {
     }
 
     pub(super) fn adapts(&self) -> bool {
-        !self.holder.frozen && self.job.adapts()
+        !self.holder.frozen && self.job.adapts() && !self.job.freezes(self.part)
     }
 
     pub(super) fn trains_all(&self) -> bool {
-        !self.holder.frozen && self.job.trains() && !self.job.adapts()
+        !self.holder.frozen && self.job.trains() && !self.job.adapts() && !self.job.freezes(self.part)
     }
 
     pub(super) fn quantizes(&self) -> bool {
@@ -207,7 +211,13 @@ impl<'a> Builder<'a> {
         let mut tensors = Vec::new();
         for (name, sizes) in shapes {
             const SYMBOLS: [Sym; 4] = [Sym::N, Sym::M, Sym::K, Sym::J];
-            let pairs: Vec<(Sym, u64)> = SYMBOLS.into_iter().zip(sizes.iter().copied()).collect();
+            let (first, rest) = sizes.split_at(sizes.len().min(SYMBOLS.len()));
+            let mut pairs: Vec<(Sym, u64)> = SYMBOLS.into_iter().zip(first.iter().copied()).collect();
+            // A fifth dimension counts with the last that has a symbol.
+            pairs
+                .last_mut()
+                .into_iter()
+                .for_each(|(_, last)| *last = rest.iter().fold(*last, |n, d| n.saturating_mul(*d)));
             let is_router = matches!(module.role, Role::Router | Role::RouterStatics);
             let keeps_fp32 = is_router && self.job.model.behaviour.keeps_router_in_fp32;
             let element = if keeps_fp32 { ElementType::F32 } else { self.element_of(term, name) };

@@ -12,7 +12,7 @@ use crate::memory::parameter::Parameter;
 use crate::memory::period::{simulated, windows_run_alike};
 use crate::memory::precision::element_type;
 use crate::memory::term::Term;
-use crate::model::{Layer, ModelKind, Module, ModuleKind, NormKind, Role};
+use crate::model::{Layer, ModelKind, ModelPart, Module, ModuleKind, NormKind, Role};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -32,6 +32,7 @@ pub(in crate::memory) fn load(tape: &Rc<Tape>, job: &Job, holder: Holder) -> Loa
         None => last = builder.modules(&job.model.final_modules, norm, outside),
     }
     let head = builder.heads(outside);
+    builder.idle(outside);
     if tape.extent != Extent::Whole && holder.term.is_none() && job.sharding.loads_whole_base {
         builder.hold_whole_base();
     }
@@ -41,7 +42,7 @@ pub(in crate::memory) fn load(tape: &Rc<Tape>, job: &Job, holder: Holder) -> Loa
     {
         builder.put_in_order(start, embeddings.token.as_ref(), &head);
     }
-    let Built { trainable, parameters, counts, held, .. } = builder.built;
+    let Built { trainable, parameters, counts, held, idle, .. } = builder.built;
     LoadedModel {
         token_embedding: embeddings.token,
         embeddings: embeddings.tables,
@@ -63,6 +64,7 @@ pub(in crate::memory) fn load(tape: &Rc<Tape>, job: &Job, holder: Holder) -> Loa
         before: embeddings.recorded,
         after,
         _held: held,
+        _idle: idle,
     }
 }
 
@@ -162,6 +164,27 @@ impl Builder<'_> {
             }
         }
         found
+    }
+
+    /// Modules that no batch runs: they take what they weigh, and get no gradient.
+    fn idle(&mut self, outside: LayerTag) {
+        for module in &self.job.model.idle {
+            self.part = module.part;
+            let is_linear = matches!(module.kind, ModuleKind::Linear { .. });
+            if is_linear
+                && let Some(projection) = self.projection(module, Term::AttentionWeights, Place::Layer(outside))
+            {
+                self.built.idle.push(projection);
+            } else if let ModuleKind::Embedding { rows, width } = module.kind {
+                let shape = dims(&[(Sym::Positions, rows), (Sym::H, width)]);
+                let table = self.parameter(Term::EmbeddingWeights, &module.name, shape, outside);
+                self.built.held.push(table);
+            } else {
+                let more = self.modules(std::slice::from_ref(module), NormKind::LayerNorm, outside);
+                self.built.held.extend(more.norms.into_iter().flat_map(|norm| [norm.weight, norm.bias]).flatten());
+            }
+        }
+        self.part = ModelPart::default();
     }
 
     fn heads(&mut self, outside: LayerTag) -> Heads {

@@ -57,6 +57,7 @@ pub(in crate::memory) struct LoadedModel {
     pub(in crate::memory) before: Option<RecordedBlock>,
     pub(in crate::memory) after: Option<RecordedBlock>,
     pub(super) _held: Vec<Tensor>,
+    pub(super) _idle: Vec<Projection>,
 }
 
 /// A table of embeddings beside that of the tokens.

@@ -5,7 +5,7 @@ use super::modules::{Bare, NormWeights, OwnerWeights, Part, RecordedBlock};
 use crate::memory::autograd::{ElementType, Tensor};
 use crate::memory::sizes::Sizes;
 use crate::memory::term::Term;
-use crate::model::{Held, Layer, Module, ModuleKind, NormKind, Owner, Recorded, Region, Role};
+use crate::model::{BatchSizes, Held, Layer, ModelPart, Module, ModuleKind, NormKind, Owner, Recorded, Region, Role};
 use std::sync::Arc;
 
 impl Builder<'_> {
@@ -19,7 +19,7 @@ impl Builder<'_> {
     ) -> RecordedBlock {
         let mut block = RecordedBlock { of: Arc::clone(of), part, owners: Vec::new() };
         // What a parameter takes hangs on no batch.
-        let sizes = Sizes::of(of, 1, 1);
+        let sizes = Sizes::of(of, BatchSizes::ONE);
         let owners = match part {
             Part::Before => of.program.before.modules.as_slice(),
             Part::Layer(layer) => of.program.layers.get(layer).map_or(&[][..], |block| block.modules.as_slice()),
@@ -27,9 +27,11 @@ impl Builder<'_> {
         };
         for owner in owners {
             let module = modules.iter().find(|module| module.name == owner.name);
+            self.part = module.map(|module| module.part).unwrap_or_default();
             let owned = self.owner(owner, module, (of, &sizes, layer), place);
             block.owners.push(owned);
         }
+        self.part = ModelPart::default();
         block
     }
 
@@ -105,6 +107,11 @@ fn term_of(region: Region, module: Option<&Module>) -> Term {
 }
 
 impl RecordedBlock {
+    /// Whether it is a layer of a tower.
+    pub(in crate::memory) fn sees_images(&self) -> bool {
+        matches!(self.part, Part::Layer(layer) if self.of.program.is_of_tower(layer))
+    }
+
     /// Its table of token embeddings.
     pub(super) fn token_embedding(&self, modules: &[Module]) -> Option<Tensor> {
         let name = &modules.iter().find(|module| module.role == Role::TokenEmbedding)?.name;

@@ -32,6 +32,7 @@ impl LoadedModel {
             zero2: None,
             as_loaded: RefCell::default(),
             counts: Counts::default(),
+            _idle: Vec::new(),
             _held: Vec::new(),
         }
     }
@@ -60,6 +61,7 @@ impl LoadedModel {
             zero2: None,
             as_loaded: RefCell::default(),
             counts: Counts::default(),
+            _idle: Vec::new(),
             _held: Vec::new(),
         }
     }
@@ -71,7 +73,7 @@ impl LoadedModel {
         let linear = Linear { name: "score", d_in, d_out, sym: Sym::Labels, bias: false };
         let score = builder.trained_head(linear, tape.tag());
         let Built { trainable, counts, held, .. } = builder.built;
-        Self { score: Some(score), trainable, counts, _held: held, ..self.without_adapters() }
+        Self { score: Some(score), trainable, counts, _idle: Vec::new(), _held: held, ..self.without_adapters() }
     }
 }
 

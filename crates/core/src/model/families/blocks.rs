@@ -1,43 +1,68 @@
 //! The modules families are built from.
 
 use crate::model::structure::{
-    Activation, Attention, FeedForward, Layer, LayerRun, Mlp, Module, ModuleKind, NormKind, Projection, QkNorm,
-    Residual, Role,
+    Activation, Attention, FeedForward, Layer, LayerRun, Mlp, ModelPart, Module, ModuleKind, NormKind, Projection,
+    QkNorm, Residual, Role,
 };
 
 use super::figures::Figures;
 
 pub(super) fn linear(name: impl Into<String>, role: Role, d_in: u64, d_out: u64, bias: bool) -> Module {
-    Module { name: name.into(), role, kind: ModuleKind::Linear { d_in, d_out, bias, conv1d: false } }
+    Module {
+        name: name.into(),
+        role,
+        kind: ModuleKind::Linear { d_in, d_out, bias, conv1d: false },
+        part: ModelPart::LanguageModel,
+    }
 }
 
 /// GPT-2's `Conv1D`: a linear layer whose weight is stored d_in x d_out, always with a bias.
 pub(super) fn conv1d(name: impl Into<String>, role: Role, d_in: u64, d_out: u64) -> Module {
-    Module { name: name.into(), role, kind: ModuleKind::Linear { d_in, d_out, bias: true, conv1d: true } }
+    Module {
+        name: name.into(),
+        role,
+        kind: ModuleKind::Linear { d_in, d_out, bias: true, conv1d: true },
+        part: ModelPart::LanguageModel,
+    }
 }
 
 pub(super) fn embedding(name: impl Into<String>, role: Role, rows: u64, width: u64) -> Module {
-    Module { name: name.into(), role, kind: ModuleKind::Embedding { rows, width } }
+    Module { name: name.into(), role, kind: ModuleKind::Embedding { rows, width }, part: ModelPart::LanguageModel }
 }
 
 /// A norm with a weight alone: every RMSNorm, and LayerNorm without bias.
 pub(super) fn norm(name: impl Into<String>, role: Role, width: u64) -> Module {
-    Module { name: name.into(), role, kind: ModuleKind::Norm { width, weight: true, bias: false } }
+    Module {
+        name: name.into(),
+        role,
+        kind: ModuleKind::Norm { width, weight: true, bias: false },
+        part: ModelPart::LanguageModel,
+    }
 }
 
 /// A norm with weight and bias: `torch.nn.LayerNorm` as it comes.
 pub(super) fn layer_norm(name: impl Into<String>, role: Role, width: u64) -> Module {
-    Module { name: name.into(), role, kind: ModuleKind::Norm { width, weight: true, bias: true } }
+    Module {
+        name: name.into(),
+        role,
+        kind: ModuleKind::Norm { width, weight: true, bias: true },
+        part: ModelPart::LanguageModel,
+    }
 }
 
 /// A norm that computes but owns nothing (OLMo).
 pub(super) fn bare_norm(name: impl Into<String>, role: Role, width: u64) -> Module {
-    Module { name: name.into(), role, kind: ModuleKind::Norm { width, weight: false, bias: false } }
+    Module {
+        name: name.into(),
+        role,
+        kind: ModuleKind::Norm { width, weight: false, bias: false },
+        part: ModelPart::LanguageModel,
+    }
 }
 
 pub(super) fn tensors(name: impl Into<String>, role: Role, shapes: &[(&str, &[u64])]) -> Module {
     let shapes = shapes.iter().map(|(name, shape)| ((*name).to_owned(), shape.to_vec())).collect();
-    Module { name: name.into(), role, kind: ModuleKind::Tensors { shapes } }
+    Module { name: name.into(), role, kind: ModuleKind::Tensors { shapes }, part: ModelPart::LanguageModel }
 }
 
 /// Which projections of attention have a bias.

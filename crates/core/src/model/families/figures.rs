@@ -177,6 +177,8 @@ impl Figures {
             behaviour: Behaviour::default(),
             is_measured: false,
             recorded: None,
+            vision: None,
+            idle: Vec::new(),
         }
     }
 

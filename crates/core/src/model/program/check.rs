@@ -3,13 +3,15 @@
 use headroom_torch::Made;
 use serde_json::Value as Json;
 
-use super::code::{Builder, Fault, Sizes, at, bounded};
+use super::code::{Builder, Fault, Sizes, Written, at, bounded};
 use super::expression::{BATCH, Expression, LENGTH, Names};
 use super::regions::Region;
-use super::templates::{self, Found, Written};
+use super::templates::{self, Found};
 use super::{
-    Block, Condition, Dimension, Feature, FeatureOf, Head, Held, Owner, Parameter, Program, ProgramError, format,
+    Block, Condition, Dimension, Feature, FeatureOf, Head, Held, Input, Owner, Parameter, Program, ProgramError, Stack,
+    format,
 };
+use crate::model::structure::ModelPart;
 
 /// Largest file, bytes.
 const LARGEST: usize = 16 << 20;
@@ -17,6 +19,8 @@ const LARGEST: usize = 16 << 20;
 const MOST_SIZES: usize = 1 << 14;
 /// Most dimensions of one shape.
 const MOST_DIMENSIONS: usize = 12;
+/// Most stacks of layers.
+const MOST_STACKS: usize = 8;
 /// The one format there is.
 const FORMAT: u64 = 1;
 
@@ -73,7 +77,7 @@ fn check(written: format::Program) -> Result<Program, Fault> {
     }
     let mut templates = Vec::new();
     for (i, template) in written.backwards.iter().enumerate() {
-        templates.push(at(|| format!("backwards[{i}]"), Written::read(template, written.shapes.len()))?);
+        templates.push(at(|| format!("backwards[{i}]"), templates::Written::read(template, written.shapes.len()))?);
     }
     let sizes = Sizes { dims: &dims, shapes: &written.shapes, templates: &templates };
     let mut layers = Vec::new();
@@ -82,10 +86,27 @@ fn check(written: format::Program) -> Result<Program, Fault> {
     }
     let before = sizes.block("before", &written.before)?;
     let after = sizes.block("after", &written.after)?;
-    let features = written.features.into_iter().map(|one| feature(one, &mut names)).collect::<Found<_>>();
-    let features = at(|| "features".to_owned(), features)?;
-    if let Some((kind, _)) = written.kinds.iter().find(|(_, layer)| **layer >= layers.len()) {
-        return Err((format!("kinds.{kind}"), format!("there are {} layers", layers.len())));
+    let mut stacks = Vec::new();
+    let (features, kinds) = (written.features, written.kinds);
+    let only =
+        || format::Stack { part: "language_model".to_owned(), name: String::new(), count: None, features, kinds };
+    let listed = if written.stacks.is_empty() { vec![only()] } else { written.stacks };
+    at(|| "stacks".to_owned(), bounded(listed.len(), MOST_STACKS))?;
+    for stack in listed {
+        stacks.push(self::stack(stack, layers.len(), &mut names)?);
+    }
+    let mut inputs = Vec::new();
+    for (name, (shape, code)) in written.inputs {
+        let sound = if shape < written.shapes.len() {
+            templates::dtype(&code)
+        } else {
+            Err("its shape is not there".to_owned())
+        };
+        let made = at(|| format!("inputs.{name}"), sound)?;
+        let Made::Of(element) = made else {
+            return Err((format!("inputs.{name}"), "has no dtype of its own".to_owned()));
+        };
+        inputs.push(Input { name, shape, element });
     }
     let format::Head { name, bias, softcaps, scales } = written.head;
     Ok(Program {
@@ -102,8 +123,9 @@ fn check(written: format::Program) -> Result<Program, Fault> {
         names,
         dims,
         shapes: written.shapes,
-        features,
-        kinds: written.kinds,
+        stacks,
+        inputs,
+        packs: written.packs,
         head: Head { name, bias, softcaps, scales },
         before,
         layers,
@@ -111,12 +133,27 @@ fn check(written: format::Program) -> Result<Program, Fault> {
     })
 }
 
+fn stack(written: format::Stack, layers: usize, names: &mut Names) -> Result<Stack, Fault> {
+    let format::Stack { part, name, count, features, kinds } = written;
+    let place = || format!("stacks.{name}");
+    let part = at(place, ModelPart::parse(&part).ok_or_else(|| format!("{part} is no part of a model")))?;
+    let features = features.into_iter().map(|one| feature(one, names)).collect::<Found<_>>();
+    let features = at(|| "features".to_owned(), features)?;
+    if let Some((kind, _)) = kinds.iter().find(|(_, layer)| **layer >= layers) {
+        return Err((format!("kinds.{kind}"), format!("there are {layers} layers")));
+    }
+    Ok(Stack { part, name, count, features, kinds })
+}
+
 fn feature(written: format::Feature, names: &mut Names) -> Found<Feature> {
-    let format::Feature { list, within, below, last, at, every, offset, chars, names: named, otherwise } = written;
+    let format::Feature { list, within, below, last, at, every, offset, chars, nth, first, names: named, otherwise } =
+        written;
     let bound = below.as_deref().or(at.as_deref()).map(|text| Expression::parse(text, names)).transpose()?;
     let found = [
         (FeatureOf::List, list),
-        (FeatureOf::In, within),
+        (FeatureOf::In(offset), within),
+        (FeatureOf::Nth(offset), nth),
+        (FeatureOf::First, first),
         (FeatureOf::Last, last),
         (FeatureOf::Below, below),
         (FeatureOf::At, at),
@@ -124,7 +161,7 @@ fn feature(written: format::Feature, names: &mut Names) -> Found<Feature> {
         (FeatureOf::Chars, chars),
     ];
     let mut found = found.into_iter().filter_map(|(of, key)| Some((of, key?)));
-    let (of, key) = found.next().ok_or("a feature is one of list, in, below, at, last, every, chars")?;
+    let (of, key) = found.next().ok_or("a feature is one of list, in, nth, first, below, at, last, every, chars")?;
     let otherwise = otherwise.map(|other| feature(*other, names)).transpose()?.map(Box::new);
     Ok(Feature { of, key, below: bound, named, otherwise })
 }
@@ -142,13 +179,14 @@ impl Sizes<'_> {
                 parameters,
             });
         }
-        let format::Block { takes, gives, pre, ops, .. } = written;
-        let fused = Builder::new(self, &modules, takes).code(place, (pre, ops), gives)?;
+        let format::Block { takes, gives, pre, ops, ahead, leaves, .. } = written;
+        let fused = Builder::new(self, &modules, takes).code(place, Written { pre, ops, gives, ahead, leaves })?;
         let other = |name: &str, variant: &Option<Box<format::Variant>>| match variant {
             Some(variant) => {
-                let format::Variant { takes, gives, pre, ops } = &**variant;
+                let format::Variant { takes, gives, pre, ops, ahead, leaves } = &**variant;
                 let place = format!("{place}.{name}");
-                Builder::new(self, &modules, takes).code(&place, (pre, ops), gives).map(Some)
+                let written = Written { pre, ops, gives, ahead, leaves };
+                Builder::new(self, &modules, takes).code(&place, written).map(Some)
             }
             None => Ok(None),
         };

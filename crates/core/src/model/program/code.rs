@@ -1,10 +1,12 @@
 //! A block's operators: numbers become values, names kernels, and every reference is checked.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use headroom_torch::{Keeps, Made, Operator, Output};
 use serde_json::Value as Json;
 
 use super::regions::Region;
-use super::templates::{self, Found, Written};
+use super::templates::{self, Found};
 use super::{Action, Attend, Autocast, Code, Dimension, Op, Owner, RESIDUAL, Repeat, Value, format};
 
 /// Most operators of a block.
@@ -27,7 +29,17 @@ pub(super) fn bounded(count: usize, most: usize) -> Found<()> {
 pub(super) struct Sizes<'a> {
     pub(super) dims: &'a [Dimension],
     pub(super) shapes: &'a [Vec<usize>],
-    pub(super) templates: &'a [Written],
+    pub(super) templates: &'a [templates::Written],
+}
+
+/// A block's code, or a variant of it, as it is written.
+#[derive(Clone, Copy)]
+pub(super) struct Written<'a> {
+    pub(super) pre: &'a [format::Operator],
+    pub(super) ops: &'a [format::Operator],
+    pub(super) gives: &'a BTreeMap<String, i64>,
+    pub(super) ahead: &'a BTreeMap<String, i64>,
+    pub(super) leaves: &'a [i64],
 }
 
 /// One block's code as it is read.
@@ -53,26 +65,45 @@ impl<'a> Builder<'a> {
         Self { sizes, modules, parameters, takes, roots, shapes: vec![None; takes.len()] }
     }
 
-    pub(super) fn code(
-        mut self,
-        place: &str,
-        (pre, ops): (&[format::Operator], &[format::Operator]),
-        gives: &std::collections::BTreeMap<String, i64>,
-    ) -> Result<Code, Fault> {
+    pub(super) fn code(mut self, place: &str, written: Written<'_>) -> Result<Code, Fault> {
+        let Written { pre, ops, gives, ahead, leaves } = written;
         at(|| place.to_owned(), bounded(pre.len() + ops.len(), MOST_OPERATORS))?;
         let mut all = Vec::new();
         for (i, op) in pre.iter().chain(ops).enumerate() {
             all.push(at(|| format!("{place}.ops[{i}] {}", op.f), self.op(op, 0))?);
         }
-        let mut given = Vec::new();
-        for (name, number) in gives {
-            given.push((name.clone(), at(|| format!("{place}.gives.{name}"), self.value(*number))?));
+        let named = |list: &BTreeMap<String, i64>, what: &str| {
+            let one = |(name, number): (&String, &i64)| {
+                Ok((name.clone(), at(|| format!("{place}.{what}.{name}"), self.value(*number))?))
+            };
+            list.iter().map(one).collect::<Result<Vec<(String, Value)>, Fault>>()
+        };
+        let (given, ahead) = (named(gives, "gives")?, named(ahead, "ahead")?);
+        let mut made_leaves = Vec::new();
+        for number in leaves {
+            if let Value::Numbered(number) = at(|| format!("{place}.leaves"), self.value(*number))? {
+                made_leaves.push(number);
+            }
         }
-        self.mark(&mut all, &given);
+        let outlives: Vec<(String, Value)> = given.iter().chain(&ahead).cloned().collect();
+        self.mark(&mut all, &outlives);
         self.place_in_regions(&mut all, &given);
         let narrows_stream = all.iter().any(|op| self.narrows_stream(op));
         let ops = all.split_off(pre.len());
-        Ok(Code { takes: self.takes.to_vec(), gives: given, pre: all, ops, values: self.roots.len(), narrows_stream })
+        let (takes, values) = (self.takes.to_vec(), self.roots.len());
+        let mut code = Code {
+            takes,
+            gives: given,
+            pre: all,
+            ahead,
+            leaves: made_leaves,
+            ops,
+            values,
+            narrows_stream,
+            read_by_layer: BTreeSet::new(),
+        };
+        code.read_by_layer = code.numbers_read();
+        Ok(code)
     }
 
     /// Whether an operator casts the residual stream itself to the model's dtype.
@@ -200,6 +231,7 @@ impl<'a> Builder<'a> {
             causal: written.causal,
             masked: written.masked,
             token_major: [lies(0), lies(1), lies(2)],
+            pieces: written.pieces.map(dim).transpose()?,
             shape,
         })
     }

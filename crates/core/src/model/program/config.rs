@@ -3,8 +3,10 @@
 use serde_json::{Map, Value as Json};
 
 use super::expression::Expression;
-use super::{Feature, FeatureOf, Program};
+use super::{Feature, FeatureOf, Program, Stack};
 use crate::model::config::{Assumptions, ConfigError};
+use crate::model::reader::TEXT_PARTS;
+use crate::model::structure::ModelPart;
 
 /// Keys that say how many layers there are.
 const LAYERS: &[&str] = &["num_hidden_layers", "n_layer", "num_layers", "n_layers"];
@@ -17,17 +19,21 @@ type Found<T> = Result<T, Box<ConfigError>>;
 pub(super) struct Figures<'a> {
     program: &'a Program,
     fields: &'a Map<String, Json>,
+    /// The text part, where the config has others beside it.
+    text: Option<&'a Map<String, Json>>,
     assumed: &'a Assumptions,
 }
 
 impl<'a> Figures<'a> {
     pub(super) fn new(program: &'a Program, fields: &'a Map<String, Json>, assumed: &'a Assumptions) -> Self {
-        Self { program, fields, assumed }
+        let part = || TEXT_PARTS.iter().find_map(|key| fields.get(*key)?.as_object());
+        let text = if program.sees_images() { part() } else { None };
+        Self { program, fields, text, assumed }
     }
 
     /// What the config says under `key` or `parent.key`; null counts as nothing.
     fn given(&self, key: &str) -> Option<&'a Json> {
-        within(self.fields, key)
+        self.text.and_then(|text| within(text, key)).or_else(|| within(self.fields, key))
     }
 
     /// The same with what the class takes it to be.
@@ -90,7 +96,8 @@ impl<'a> Figures<'a> {
         let names = self.program.names.list();
         let mut values = Vec::with_capacity(names.len());
         for (i, name) in names.iter().enumerate() {
-            let is_used = i > super::LENGTH && self.program.dims.iter().any(|dim| dim.size.names(i));
+            let is_of_batch = i <= super::LENGTH || name.starts_with("images.");
+            let is_used = !is_of_batch && self.program.dims.iter().any(|dim| dim.size.names(i));
             values.push(match is_used {
                 false => None,
                 true => {
@@ -115,17 +122,39 @@ impl<'a> Figures<'a> {
         Err(ConfigError::new("num_hidden_layers", "missing; without it the model's shapes are unknown: add it"))
     }
 
-    /// The recorded block of each layer.
-    pub(super) fn blocks(&self) -> Found<Vec<usize>> {
-        (0..self.layers()?).map(|layer| self.block(layer)).collect()
+    /// The recorded block of each layer, and the part of the model that it belongs to.
+    pub(super) fn blocks(&self) -> Found<Vec<(usize, ModelPart)>> {
+        let mut blocks = Vec::new();
+        for stack in &self.program.stacks {
+            let count = match &stack.count {
+                None => self.layers()?,
+                Some(count) => self.count(count)?,
+            };
+            for layer in 0..count {
+                blocks.push((self.block(stack, layer)?, stack.part));
+            }
+        }
+        Ok(blocks)
     }
 
-    fn block(&self, layer: usize) -> Found<usize> {
-        let values = self.program.features.iter().map(|feature| self.feature(feature, layer));
+    /// A number of layers, or the key that says it.
+    fn count(&self, key: &str) -> Found<usize> {
+        let missing = || ConfigError::new(key, "missing; without it the model's shapes are unknown: add it");
+        let count = match key.parse::<f64>() {
+            Ok(count) => count,
+            Err(_) => self.optional(key)?.ok_or_else(missing)?,
+        };
+        let why = || ConfigError::new(key, format!("must be a whole number from 1 to {MOST_LAYERS}"));
+        let whole = Some(count).filter(|count| (1.0..=MOST_LAYERS).contains(count) && count.fract() == 0.0);
+        whole.map(|count| count as usize).ok_or_else(why)
+    }
+
+    fn block(&self, stack: &Stack, layer: usize) -> Found<usize> {
+        let values = stack.features.iter().map(|feature| self.feature(feature, layer));
         let kind = values.collect::<Found<Vec<String>>>()?.join("|");
-        self.program.kinds.get(&kind).copied().ok_or_else(|| {
-            let key = self.program.features.first().map_or("model_type", |feature| feature.key.as_str());
-            let known: Vec<&str> = self.program.kinds.keys().map(String::as_str).collect();
+        stack.kinds.get(&kind).copied().ok_or_else(|| {
+            let key = stack.features.first().map_or("model_type", |feature| feature.key.as_str());
+            let known: Vec<&str> = stack.kinds.keys().map(String::as_str).collect();
             let why = format!(
                 "layer {layer} is of kind \"{kind}\", which was not recorded; recorded are {}",
                 known.join(", ")
@@ -161,7 +190,17 @@ impl<'a> Figures<'a> {
         };
         Ok(match feature.of {
             FeatureOf::List => at(layer)?,
-            FeatureOf::In => list()?.iter().any(|value| value.as_u64() == Some(layer as u64)).to_string(),
+            FeatureOf::In(offset) => {
+                list()?.iter().any(|value| value.as_i64() == Some(layer as i64 + offset)).to_string()
+            }
+            FeatureOf::Nth(offset) => {
+                let place = list()?.iter().position(|value| value.as_i64() == Some(layer as i64 + offset));
+                place.map_or_else(|| "none".to_owned(), |place| place.to_string())
+            }
+            FeatureOf::First => match key.parse::<usize>() {
+                Ok(first) if layer < first => layer.to_string(),
+                _ => "rest".to_owned(),
+            },
             FeatureOf::Below => ((layer as f64) < below()?).to_string(),
             FeatureOf::At => (below()? == layer as f64).to_string(),
             FeatureOf::Last => {

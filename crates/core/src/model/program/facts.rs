@@ -2,10 +2,10 @@
 //! goes by the operators; these serve names, adapters' targets, times and generation.
 
 use super::config::Figures;
-use super::{Action, Code, Owner, Recorded, SLIDING_MASK};
+use super::{Action, BatchSizes, Code, Owner, Recorded, SLIDING_MASK};
 use crate::model::config::ConfigError;
 use crate::model::structure::{
-    Activation, Attention, Experts, ExpertsForm, FeedForward, Mlp, Module, ModuleKind, Projection, Role,
+    Activation, Attention, Experts, ExpertsForm, FeedForward, Mlp, ModelPart, Module, ModuleKind, Projection, Role,
 };
 
 /// Keys that say how many experts a token visits.
@@ -25,7 +25,7 @@ pub(super) struct Facts<'a> {
 
 impl<'a> Facts<'a> {
     pub(super) fn new(recorded: &'a Recorded, figures: &Figures<'_>) -> Result<Self, Box<ConfigError>> {
-        let dims = recorded.dimensions(1, 1).into_iter().map(|(_, size)| size).collect();
+        let dims = recorded.dimensions(BatchSizes::ONE).into_iter().map(|(_, size)| size).collect();
         let mut visited = None;
         for key in VISITED {
             visited = visited.or(figures.optional(key)?);
@@ -46,9 +46,14 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// Modules with their exact shapes, without buffers.
-pub(super) fn modules(facts: &Facts<'_>, owners: &[Owner]) -> Vec<Module> {
-    owners.iter().filter_map(|owner| module(facts, owner)).collect()
+/// Modules with their exact shapes, without buffers; `part`: of those of a layer, as against those that stand by themselves.
+pub(super) fn modules(facts: &Facts<'_>, owners: &[Owner], part: Option<ModelPart>) -> Vec<Module> {
+    let program = &facts.recorded.program;
+    let of = |owner: &Owner| {
+        let beside = Some(program.part_of(&owner.name)).filter(|part| *part != ModelPart::LanguageModel);
+        beside.or(part).unwrap_or_default()
+    };
+    owners.iter().filter_map(|owner| Some(Module { part: of(owner), ..module(facts, owner)? })).collect()
 }
 
 /// A module's parameters by what they are; `None` where it has buffers alone.
@@ -70,7 +75,7 @@ fn module(facts: &Facts<'_>, owner: &Owner) -> Option<Module> {
         _ => ModuleKind::Tensors { shapes },
     };
     let role = role(owner, &kind);
-    Some(Module { name: owner.name.clone(), role, kind })
+    Some(Module { name: owner.name.clone(), role, kind, part: ModelPart::default() })
 }
 
 /// Whether every parameter is in the model's dtype.

@@ -23,7 +23,17 @@ pub(super) struct Program {
     pub(super) shapes: Vec<Vec<usize>>,
     #[serde(default)]
     pub(super) features: Vec<Feature>,
+    #[serde(default)]
     pub(super) kinds: BTreeMap<String, usize>,
+    /// Stacks of layers, where there is more than one.
+    #[serde(default)]
+    pub(super) stacks: Vec<Stack>,
+    /// What a batch has beside token ids: shape and dtype.
+    #[serde(default)]
+    pub(super) inputs: BTreeMap<String, (usize, String)>,
+    /// Whether the tower takes the patches of all images as one sequence.
+    #[serde(default)]
+    pub(super) packs: bool,
     pub(super) layers: Vec<Block>,
     pub(super) before: Block,
     pub(super) after: Block,
@@ -35,6 +45,18 @@ pub(super) struct Program {
 #[derive(Deserialize)]
 #[serde(transparent)]
 pub(super) struct File(pub(super) Vec<Program>);
+
+/// Layers that run one after the other, told apart by features of their own.
+#[derive(Deserialize)]
+pub(super) struct Stack {
+    pub(super) part: String,
+    pub(super) name: String,
+    /// How many: a key of the config, or a number; absent: the text part's own number.
+    pub(super) count: Option<String>,
+    #[serde(default)]
+    pub(super) features: Vec<Feature>,
+    pub(super) kinds: BTreeMap<String, usize>,
+}
 
 #[derive(Deserialize)]
 pub(super) struct Condition {
@@ -66,6 +88,8 @@ pub(super) struct Feature {
     #[serde(default)]
     pub(super) offset: i64,
     pub(super) chars: Option<String>,
+    pub(super) nth: Option<String>,
+    pub(super) first: Option<String>,
     #[serde(default)]
     pub(super) names: BTreeMap<String, String>,
     #[serde(rename = "else")]
@@ -82,6 +106,11 @@ pub(super) struct Block {
     pub(super) gives: BTreeMap<String, i64>,
     #[serde(default)]
     pub(super) pre: Vec<Operator>,
+    #[serde(default)]
+    pub(super) ahead: BTreeMap<String, i64>,
+    /// Values that become leaves where input embeddings are to require gradients.
+    #[serde(default)]
+    pub(super) leaves: Vec<i64>,
     pub(super) ops: Vec<Operator>,
     pub(super) eager: Option<Box<Variant>>,
     pub(super) wide: Option<Box<Variant>>,
@@ -97,6 +126,10 @@ pub(super) struct Variant {
     pub(super) gives: BTreeMap<String, i64>,
     #[serde(default)]
     pub(super) pre: Vec<Operator>,
+    #[serde(default)]
+    pub(super) ahead: BTreeMap<String, i64>,
+    #[serde(default)]
+    pub(super) leaves: Vec<i64>,
     pub(super) ops: Vec<Operator>,
 }
 
@@ -133,6 +166,8 @@ pub(super) struct Attention {
     pub(super) masked: bool,
     #[serde(default)]
     pub(super) token_major: Vec<bool>,
+    /// Into how many pieces the sequence is split.
+    pub(super) pieces: Option<usize>,
 }
 
 fn yes() -> bool {

@@ -14,16 +14,17 @@ mod read;
 mod regions;
 mod templates;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
 use headroom_torch::Operator;
 use serde_json::{Map, Value as Json};
 
+use super::structure::ModelPart;
 use expression::{BATCH, Expression, LENGTH, Names};
 pub use library::Programs;
-pub(super) use read::read;
+pub(super) use read::{idle, read};
 pub(crate) use regions::Region;
 
 /// Why a program cannot be read, or does not fit a config.
@@ -58,8 +59,12 @@ pub struct Program {
     names: Names,
     dims: Vec<Dimension>,
     shapes: Vec<Vec<usize>>,
-    features: Vec<Feature>,
-    kinds: BTreeMap<String, usize>,
+    /// Towers first, the text part's layers last.
+    stacks: Vec<Stack>,
+    /// What a batch has beside token ids.
+    pub(crate) inputs: Vec<Input>,
+    /// Whether the tower takes the patches of all images as one sequence.
+    packs: bool,
     head: Head,
     pub(crate) before: Block,
     pub(crate) layers: Vec<Block>,
@@ -77,6 +82,27 @@ impl fmt::Debug for Program {
 struct Dimension {
     text: String,
     size: Expression,
+}
+
+/// Layers that run one after the other.
+#[derive(Debug, Clone, PartialEq)]
+struct Stack {
+    part: ModelPart,
+    /// Name of the list of layers; empty where there is one alone.
+    name: String,
+    /// How many: a key of the config, or a number; `None`: the text part's own number.
+    count: Option<String>,
+    features: Vec<Feature>,
+    kinds: BTreeMap<String, usize>,
+}
+
+/// A tensor of the batch.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Input {
+    pub(crate) name: String,
+    /// Number of its shape.
+    pub(crate) shape: usize,
+    pub(crate) element: headroom_torch::ElementType,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -103,8 +129,12 @@ struct Feature {
 enum FeatureOf {
     /// The i-th value of a list.
     List,
-    /// Whether i is in a list.
-    In,
+    /// Whether i and an offset is in a list.
+    In(i64),
+    /// Where in a list i and an offset is.
+    Nth(i64),
+    /// i itself below a number.
+    First,
     /// Whether i is below a number.
     Below,
     /// Whether i is a number.
@@ -180,6 +210,12 @@ pub(crate) struct Code {
     pub(crate) gives: Vec<(String, Value)>,
     /// What runs before the layer, outside its module.
     pub(crate) pre: Vec<Op>,
+    /// What that gives to the scope before the layer is called, the residual stream that it is called with among it.
+    pub(crate) ahead: Vec<(String, Value)>,
+    /// Values that its own operators read.
+    pub(crate) read_by_layer: BTreeSet<usize>,
+    /// Values that become leaves where input embeddings are to require gradients.
+    pub(crate) leaves: Vec<usize>,
     pub(crate) ops: Vec<Op>,
     /// How many values there are.
     pub(crate) values: usize,
@@ -247,6 +283,8 @@ pub(crate) struct Attend {
     pub(crate) masked: bool,
     /// Whether q, k and v lie token by token.
     pub(crate) token_major: [bool; 3],
+    /// Into how many pieces the sequence is split: number of a dimension.
+    pub(crate) pieces: Option<usize>,
     /// The shape of what it gives.
     pub(crate) shape: usize,
 }
@@ -262,6 +300,33 @@ pub(crate) enum Autocast {
     Wide,
     /// The result is in fp32, without a cast before.
     WideResult,
+}
+
+/// What a program's sizes hang on beside its config.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct BatchSizes {
+    /// b.
+    pub(crate) sequences: u64,
+    /// s.
+    pub(crate) length: u64,
+    pub(crate) images: BatchImages,
+}
+
+impl BatchSizes {
+    /// One token: what parameters take hangs on no batch.
+    pub(crate) const ONE: Self =
+        Self { sequences: 1, length: 1, images: BatchImages { count: 1, patches: 1, windows: 1 } };
+}
+
+/// The images of a batch as its tower sees them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct BatchImages {
+    /// Images, tiles counted one by one.
+    pub(crate) count: u64,
+    /// Patches: of each image, or of all where the tower takes them as one sequence.
+    pub(crate) patches: u64,
+    /// Windows of attention of all images.
+    pub(crate) windows: u64,
 }
 
 /// A program with the figures of one config.
@@ -289,6 +354,35 @@ impl PartialEq for Recorded {
 }
 
 impl Program {
+    /// Whether it has a tower that sees images.
+    pub(crate) fn sees_images(&self) -> bool {
+        self.stacks.len() > 1
+    }
+
+    /// Whether a recorded layer is one of a tower's.
+    pub(crate) fn is_of_tower(&self, layer: usize) -> bool {
+        let towers = self.stacks.iter().filter(|stack| stack.part == ModelPart::VisionTower);
+        towers.flat_map(|stack| stack.kinds.values()).any(|known| *known == layer)
+    }
+
+    /// The part of the model that a module outside the layers belongs to, by its name.
+    fn part_of(&self, name: &str) -> ModelPart {
+        const JOINS: &[&str] =
+            &["merger", "projector", "connector", "embed_vision", "aligner", "modality_projection", "adapter"];
+        let towers = self.stacks.iter().filter(|stack| stack.part == ModelPart::VisionTower);
+        let root = |stack: &Stack| stack.name.split('.').next().unwrap_or_default().to_owned();
+        let in_tower = || towers.map(root).any(|root| name.split('.').next() == Some(root.as_str()));
+        if !self.sees_images() {
+            ModelPart::LanguageModel
+        } else if JOINS.iter().any(|part| name.contains(part)) {
+            ModelPart::MultiModalProjector
+        } else if in_tower() {
+            ModelPart::VisionTower
+        } else {
+            ModelPart::LanguageModel
+        }
+    }
+
     /// Whether layers take masks whatever kernel attention runs in.
     pub(crate) fn takes_masks(&self) -> bool {
         let is_mask = |name: &String| name == CAUSAL_MASK || name == SLIDING_MASK;
@@ -309,16 +403,27 @@ impl Recorded {
 
     /// What runs of layers give each other beside the residual stream.
     pub(crate) fn layers_exchange(&self) -> bool {
-        let gives = |block: &Block| block.fused.gives.iter().any(|(name, _)| name != RESIDUAL);
-        self.program.layers.iter().any(gives)
+        let named = |list: &[(String, Value)]| list.iter().any(|(name, _)| name != RESIDUAL);
+        let many = |block: usize| self.blocks.iter().filter(|other| **other == block).count() > 1;
+        let gives = |(i, block): (usize, &Block)| named(&block.fused.gives) || (named(&block.fused.ahead) && many(i));
+        self.program.layers.iter().enumerate().any(gives)
     }
 
-    /// Every dimension, as written and as it comes to for `batch` sequences of `length` tokens; one that comes to nothing
-    /// is 0.
-    pub(crate) fn dimensions(&self, batch: u64, length: u64) -> Vec<(&str, u64)> {
+    /// Every dimension, as written and as it comes to for a batch; one that comes to nothing is 0.
+    pub(crate) fn dimensions(&self, batch: BatchSizes) -> Vec<(&str, u64)> {
         let mut values = self.values.clone();
-        for (name, size) in [(BATCH, batch), (LENGTH, length)] {
+        let BatchSizes { sequences, length, images } = batch;
+        for (name, size) in [(BATCH, sequences), (LENGTH, length)] {
             values.get_mut(name).into_iter().for_each(|value| *value = Some(size as f64));
+        }
+        for (name, value) in self.program.names.list().iter().zip(&mut values) {
+            let size = match name.as_str() {
+                "images.count" => images.count,
+                "images.patches" => images.patches,
+                "images.windows" => images.windows,
+                _ => continue,
+            };
+            *value = Some(size as f64);
         }
         let size = |dimension: &Dimension| dimension.size.value(&values).map_or(0, |size| size.max(0.0) as u64);
         self.program.dims.iter().map(|dimension| (dimension.text.as_str(), size(dimension))).collect()
@@ -338,10 +443,37 @@ pub(crate) const CAUSAL_MASK: &str = "causal_mask";
 pub(crate) const SLIDING_MASK: &str = "sliding_mask";
 
 impl Code {
+    /// Numbers of the values that the layer's own operators read, or that it gives.
+    fn numbers_read(&self) -> BTreeSet<usize> {
+        let mut found = BTreeSet::new();
+        let mut note = |value: &Value| {
+            if let Value::Numbered(number) = value {
+                found.insert(*number);
+            }
+        };
+        self.gives.iter().for_each(|(_, value)| note(value));
+        for op in Self::flat(self.ops.iter().rev()) {
+            op.inputs.iter().for_each(&mut note);
+        }
+        let mut open: Vec<&Op> = self.ops.iter().collect();
+        while let Some(op) = open.pop() {
+            if let Action::Repeat(repeat) = &op.action {
+                found.extend(repeat.carry.iter().flat_map(|(to, from)| [*to, *from]));
+                open.extend(&repeat.ops);
+            }
+        }
+        found
+    }
+
     /// Every operator, those of loops once.
     pub(crate) fn all(&self) -> Vec<&Op> {
+        Self::flat(self.ops.iter().rev().chain(self.pre.iter().rev()))
+    }
+
+    /// Operators given from the last to the first, those of loops once, in order.
+    fn flat<'a>(backwards: impl Iterator<Item = &'a Op>) -> Vec<&'a Op> {
         let mut found = Vec::new();
-        let mut open: Vec<&Op> = self.ops.iter().rev().chain(self.pre.iter().rev()).collect();
+        let mut open: Vec<&Op> = backwards.collect();
         while let Some(op) = open.pop() {
             match &op.action {
                 Action::Repeat(repeat) => open.extend(repeat.ops.iter().rev()),

@@ -12,7 +12,7 @@ use crate::model::config::{Assumptions, ConfigError};
 use crate::model::families;
 use crate::model::reader::{MAX_NESTING, TEXT_PARTS};
 use crate::model::structure::{
-    Layer, LayerRun, Model, ModelKind, Module, ModuleKind, NormKind, Reading, Residual, Role,
+    Layer, LayerRun, Model, ModelKind, ModelPart, Module, ModuleKind, NormKind, Reading, Residual, Role, Vision,
 };
 
 /// Every `model_type` that a config says, its own and those of its text parts, outermost first.
@@ -48,24 +48,24 @@ pub(in crate::model) fn read(
     let figures = Figures::new(program, fields, assumed);
     let values = figures.values()?;
     let blocks = figures.blocks()?;
-    let mut runs: Vec<(usize, u64)> = Vec::new();
-    for block in &blocks {
+    let mut runs: Vec<(usize, ModelPart, u64)> = Vec::new();
+    for (block, part) in &blocks {
         match runs.last_mut() {
-            Some((last, count)) if last == block => *count += 1,
-            _ => runs.push((*block, 1)),
+            Some((last, _, count)) if last == block => *count += 1,
+            _ => runs.push((*block, *part, 1)),
         }
     }
     let recorded = Recorded {
         program: Arc::clone(program),
         values,
-        blocks: runs.iter().map(|(block, _)| *block).collect(),
+        blocks: runs.iter().map(|(block, ..)| *block).collect(),
         without: without(program, &figures),
     };
     let facts = Facts::new(&recorded, &figures)?;
-    let first = |block: usize| runs.iter().position(|(other, _)| *other == block).unwrap_or_default();
-    let layers = runs.iter().filter_map(|(block, count)| {
+    let first = |block: usize| runs.iter().position(|(other, ..)| *other == block).unwrap_or_default();
+    let layers = runs.iter().filter_map(|(block, part, count)| {
         let code = program.layers.get(*block)?;
-        let modules = modules(&facts, &code.modules);
+        let modules = modules(&facts, &code.modules, Some(*part));
         let attention = attention(&facts, &code.fused);
         let feed_forward = feed_forward(&facts, &modules);
         let layer = Layer {
@@ -89,7 +89,7 @@ pub(in crate::model) fn read(
     let hidden_size = facts.hidden.unwrap_or(width);
     let head = || {
         let kind = ModuleKind::Linear { d_in: hidden_size, d_out: rows, bias: program.head.bias, conv1d: false };
-        vec![Module { name: program.head.name.clone(), role: Role::Head, kind }]
+        vec![Module { name: program.head.name.clone(), role: Role::Head, kind, part: ModelPart::LanguageModel }]
     };
     let positions = figures.optional("max_position_embeddings")?;
     let causal = |block: &super::Block| {
@@ -98,7 +98,9 @@ pub(in crate::model) fn read(
             _ => true,
         })
     };
-    let kind = if program.layers.iter().all(causal) { ModelKind::Decoder } else { ModelKind::Encoder };
+    let own = program.stacks.last().map(|stack| &stack.kinds);
+    let mut text = own.into_iter().flatten().filter_map(|(_, block)| program.layers.get(*block));
+    let kind = if text.all(causal) { ModelKind::Decoder } else { ModelKind::Encoder };
     Ok(Model {
         name: String::new(),
         model_type: String::new(),
@@ -121,14 +123,56 @@ pub(in crate::model) fn read(
         behaviour: if is_eager_alone(program) { Behaviour::eager_only() } else { Behaviour::default() },
         is_measured: false,
         recorded: Some(Arc::new(recorded)),
+        vision: vision(program, &figures)?,
+        idle: Vec::new(),
     })
+}
+
+/// Modules of `programs`' towers for a batch without images: nothing runs them.
+///
+/// # Errors
+/// As [`read`].
+pub(in crate::model) fn idle(
+    programs: &[Arc<Program>],
+    fields: &Map<String, Json>,
+    assumed: &Assumptions,
+) -> Result<Vec<Module>, Box<ConfigError>> {
+    let model = read(programs, fields, assumed)?;
+    let is_beside = |module: &Module| module.part != ModelPart::LanguageModel;
+    let mut found: Vec<Module> = model.embeddings.iter().filter(|module| is_beside(module)).cloned().collect();
+    for run in &model.layers {
+        for _ in 0..run.count {
+            found.extend(run.layer.modules.iter().filter(|module| is_beside(module)).cloned());
+        }
+    }
+    Ok(found)
+}
+
+fn vision(program: &Program, figures: &Figures<'_>) -> Result<Option<Vision>, Box<ConfigError>> {
+    if !program.sees_images() {
+        return Ok(None);
+    }
+    let whole = |key: &str| {
+        let number = figures.optional(key)?;
+        Ok::<Option<u64>, Box<ConfigError>>(number.filter(|number| *number >= 1.0).map(|number| number as u64))
+    };
+    let merge_size = whole("vision_config.spatial_merge_size")?.or(whole("vision_config.pooling_kernel_size")?);
+    Ok(Some(Vision {
+        packs: program.packs,
+        patch_size: whole("vision_config.patch_size")?,
+        merge_size: merge_size.unwrap_or(1),
+        window_size: whole("vision_config.window_size")?,
+        image_size: whole("vision_config.image_size")?,
+    }))
 }
 
 /// Modules before or behind the layers.
 fn outside(facts: &Facts<'_>, owners: &[Owner], before: bool) -> Vec<Module> {
-    let mut found = modules(facts, owners);
-    let tables = found.iter_mut().filter(|module| matches!(module.kind, ModuleKind::Embedding { .. }));
-    for (i, table) in tables.enumerate() {
+    let mut found = modules(facts, owners, None);
+    let is_table = |module: &&mut Module| {
+        module.part == ModelPart::LanguageModel && matches!(module.kind, ModuleKind::Embedding { .. })
+    };
+    for (i, table) in found.iter_mut().filter(is_table).enumerate() {
         table.role = match (before && i == 0, table.name.contains("pos") || table.name.contains("wpe")) {
             (true, _) => Role::TokenEmbedding,
             (false, true) => Role::PositionEmbedding,
@@ -136,7 +180,7 @@ fn outside(facts: &Facts<'_>, owners: &[Owner], before: bool) -> Vec<Module> {
         };
     }
     for module in &mut found {
-        if let ModuleKind::Norm { .. } = module.kind {
+        if let (ModuleKind::Norm { .. }, ModelPart::LanguageModel) = (&module.kind, module.part) {
             module.role = if before { Role::EmbeddingNorm } else { Role::FinalNorm };
         }
     }

@@ -1,0 +1,46 @@
+//! The images of a forward as the model's tower sees them.
+
+use crate::model::{BatchImages, Model, Vision};
+use crate::plan::{Plan, SampleImages};
+
+/// Windows on the two sides of an image are counted in patches that are merged already; an image whose side is a whole
+/// number of windows has none left over (transformers vision_utils.py `get_vision_window_index`).
+fn windows(vision: &Vision, (height, width): (u64, u64)) -> u64 {
+    let (Some(window), Some(patch)) = (vision.window_size, vision.patch_size) else { return 1 };
+    let side = (window / vision.merge_size.max(1) / patch.max(1)).max(1);
+    let of = |pixels: u64| (pixels / patch.max(1) / vision.merge_size.max(1)).div_ceil(side).max(1);
+    of(height).saturating_mul(of(width))
+}
+
+/// Patches of an image's height and width; sides are rounded to what is merged (`smart_resize` of Qwen's processors).
+fn patches(vision: &Vision, images: &SampleImages) -> u64 {
+    const WIDEST: u64 = 4_096;
+    if let Some(patches) = images.patches {
+        return patches;
+    }
+    let patch = vision.patch_size.unwrap_or(1).max(1);
+    let step = patch.saturating_mul(vision.merge_size.max(1));
+    let side = |pixels: Option<u64>| {
+        let pixels = pixels.or(vision.image_size).unwrap_or(WIDEST);
+        (pixels.saturating_add(step / 2) / step.max(1)).max(1).saturating_mul(vision.merge_size.max(1))
+    };
+    side(images.height).saturating_mul(side(images.width))
+}
+
+/// Of a forward of `sequences`.
+pub(super) fn of(plan: &Plan, model: &Model, sequences: u64) -> BatchImages {
+    let (Some(vision), Some(per_sample)) = (&model.vision, plan.images.per_sample) else {
+        return BatchImages::default();
+    };
+    let images = &plan.images;
+    let count = per_sample.saturating_mul(sequences);
+    let of_one = patches(vision, images);
+    let pixels = |side: Option<u64>, other: Option<u64>| side.or(other).unwrap_or(0);
+    let sides = (pixels(images.height, images.width), pixels(images.width, images.height));
+    let together = if vision.packs { count } else { 1 };
+    BatchImages {
+        count: count.saturating_mul(images.tiles.unwrap_or(1)),
+        patches: of_one.saturating_mul(together),
+        windows: windows(vision, sides).saturating_mul(count),
+    }
+}

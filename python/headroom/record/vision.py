@@ -1,0 +1,183 @@
+"""Images in a recording: what a class's processor hands to its model, and answers for what reads the values of tensors that have none.
+
+`images.count` is how many images the tower sees at once (tiles count one by one), `images.patches` how many patches they have: each, or all
+together where the tower takes them packed one behind the other; `images.windows` how many windows a tower with windowed attention makes
+of all. What is packed is recorded with one image: more are as many patches as one larger image, in attention pieces of their own.
+"""
+
+import inspect
+import sys
+
+import torch
+
+# The trace that runs, if one does: what has to be recorded as one operator asks it.
+current = lambda: None
+
+# The patches of an image's two sides in recordings: whole windows and mergers of every known tower.
+GRID = (32, 16)
+COUNT = 1
+# Image tokens that one image's features become in the text, of the newest masked_scatter: what a mask of image tokens selects.
+_selected = [0]
+
+
+def has_images(config):
+    return getattr(config, "vision_config", None) is not None and getattr(config, "text_config", None) is not None
+
+
+def packs(config):
+    """Whether the class takes the patches of all images as one sequence."""
+    return not hasattr(config.vision_config, "image_size") and hasattr(config.vision_config, "spatial_merge_size")
+
+
+def names(config, images):
+    """What the program's names of images are in a recording."""
+    count, (height, width) = images
+    said = {"images.count": count, "images.patches": height * width}
+    window = getattr(config.vision_config, "window_size", None)
+    if isinstance(window, int):
+        side = window // config.vision_config.spatial_merge_size // config.vision_config.patch_size
+        merged = [n // config.vision_config.spatial_merge_size for n in (height, width)]
+        said["images.windows"] = -(-merged[0] // side) * -(-merged[1] // side)
+    return said
+
+
+def shorten(vision):
+    """Fewer layers of the tower, every kind among them: layers that a list names stay as many, each behind one that is not named."""
+    key = next((key for key in ("depth", "num_hidden_layers") if isinstance(getattr(vision, key, None), int)), None)
+    if key is None:
+        return
+    count = getattr(vision, key)
+    lists = {name: value for name, value in vision.to_dict().items() if is_places(value, count)}
+    longest = max((len(value) for value in lists.values()), default=1)
+    fewer = 2 * longest + 2
+    if fewer >= count:
+        return
+    for name, value in lists.items():
+        setattr(vision, name, [2 * i + 1 for i in range(len(value))])
+    setattr(vision, key, fewer)
+
+
+def is_places(value, count):
+    numbers = isinstance(value, (list, tuple)) and len(value) > 0 and all(isinstance(v, int) and not isinstance(v, bool) for v in value)
+    return numbers and len(set(value)) == len(value) and max(value) < count and len(value) < count
+
+
+def inputs_of(decoder, config, batch, length, images):
+    """Arguments of the model's forward beside `input_ids`; pixel values in fp32, as processors make them."""
+    count, (height, width) = images
+    takes = inspect.signature(decoder.forward).parameters
+    vision = config.vision_config
+    given = {}
+    with torch.device("meta"):
+        if "image_grid_thw" in takes:
+            patch = getattr(vision, "temporal_patch_size", 1) * vision.patch_size**2 * getattr(vision, "in_channels", 3)
+            given["pixel_values"] = torch.zeros(count * height * width, patch)
+            given["image_grid_thw"] = torch.tensor([[1, height, width]] * count, device="cpu")
+            if any("rope" in name for name in dir(type(decoder))):
+                given["position_ids"] = torch.zeros(3, batch, length, dtype=torch.long)
+        elif "image_position_ids" in takes:
+            given["pixel_values"] = torch.zeros(count, height * width, 3 * vision.patch_size**2)
+            given["image_position_ids"] = torch.zeros(count, height * width, 2, dtype=torch.long)
+        else:
+            size = vision.image_size
+            sides = size if isinstance(size, (list, tuple)) else (size, size)
+            given["pixel_values"] = torch.zeros(count, 3, *sides)
+            if "image_sizes" in takes:
+                given["image_sizes"] = torch.tensor([list(sides)] * count, device="cpu")
+        for name in ("token_type_ids", "mm_token_type_ids"):
+            if name in takes:
+                given[name] = torch.zeros(batch, length, dtype=torch.long)
+    return given
+
+
+class MaskedScatter(torch.autograd.Function):
+    """`torch.masked_scatter`; the gradient of its source is what the mask selects, whose number the device knows alone."""
+
+    @staticmethod
+    def forward(context, tensor, mask, source):
+        context.save_for_backward(mask)
+        context.source = source.shape
+        _selected[0] = source.numel() // tensor.shape[-1]
+        return torch.ops.aten.masked_scatter(tensor, mask.expand_as(tensor), source)
+
+    @staticmethod
+    def backward(context, gradient):
+        (mask,) = context.saved_tensors
+        own = gradient.masked_fill(mask, 0) if context.needs_input_grad[0] else None
+        if not context.needs_input_grad[2]:
+            return own, None, None
+        count = context.source.numel()
+        # masked_select: the places of what is selected, three of int64, then the values.
+        places = torch.empty(gradient.dim(), count, dtype=torch.long, device=gradient.device)
+        values = torch.empty(count, dtype=gradient.dtype, device=gradient.device)
+        del places
+        return own, None, values.view(context.source)
+
+
+def masked_scatter(tensor, mask, source):
+    trace = current()
+    if trace is None:
+        return MaskedScatter.apply(tensor, mask, source)
+    with trace.call("masked_scatter", [tensor, mask, source], {}) as op:
+        out = MaskedScatter.apply(tensor, mask, source)
+    trace.result(op, [tensor, mask, source], out)
+    return out
+
+
+def with_places(index):
+    """An index by masks as CUDA takes it: by the places that are true."""
+    parts = index if isinstance(index, tuple) else (index,)
+    if not any(isinstance(part, torch.Tensor) and part.dtype == torch.bool and part.device.type == "meta" for part in parts):
+        return index
+    found = []
+    for part in parts:
+        if isinstance(part, torch.Tensor) and part.dtype == torch.bool:
+            places = torch.empty(_selected[0], part.dim(), dtype=torch.long, device="meta")
+            found.extend(places.unbind(1))
+        else:
+            found.append(part)
+    return tuple(found)
+
+
+def prepare():
+    """Once for a process."""
+    of_get, of_set = torch.Tensor.__getitem__, torch.Tensor.__setitem__
+    torch.Tensor.__getitem__ = lambda t, index: of_get(t, with_places(index))
+    torch.Tensor.__setitem__ = lambda t, index, value: of_set(t, with_places(index), value)
+    torch.Tensor.masked_scatter = masked_scatter
+
+
+def on_host(model):
+    """Lets functions that read an image's grid read it on the host, and puts what they make onto the device, as a GPU would have it."""
+    modules = {type(module).__module__ for module in model.modules()}
+    for name in modules:
+        module = sys.modules[name]
+        if hasattr(module, "torch_compilable_check"):
+            module.torch_compilable_check = lambda *_, **__: None
+        for function in [f for f in dir(module) if f.startswith("get_vision_") or f == "get_max_seqlen"]:
+            real = getattr(module, function)
+            if not callable(real) or getattr(real, "on_host", False):
+                continue
+            setattr(module, function, moved(real, function))
+
+
+def moved(real, name):
+    def call(*arguments, **keywords):
+        with torch.device("cpu"):
+            found = real(*arguments, **keywords)
+        return onto_device(found, name)
+
+    call.on_host = True
+    return call
+
+
+def onto_device(found, name):
+    """Lengths of sequences stay where their values can be read; everything else has sizes alone."""
+    if isinstance(found, (tuple, list)):
+        if "seqlen" in name:
+            return found
+        keep = 1 if "window" in name else None
+        return tuple(one if i == keep else onto_device(one, name) for i, one in enumerate(found))
+    if isinstance(found, torch.Tensor) and "seqlen" not in name and found.device.type == "cpu":
+        return torch.empty(found.shape, dtype=found.dtype, device="meta")
+    return found
