@@ -48,7 +48,7 @@ class Recording:
 
     def inputs(self):
         """What a batch has beside token ids: shape and dtype by name."""
-        return {name: [Sizes(tensor.shape), dtype_of(tensor) if dtype_of(tensor) != "h" else "f"] for name, tensor in self.plain.inputs.items()}
+        return {name: [Sizes(tensor.shape), dtype_of(tensor)] for name, tensor in self.plain.inputs.items()}
 
     def freed_between(self):
         """Values that Python gives back before what runs behind the last layer."""
@@ -183,9 +183,10 @@ class Block:
         if not places:
             return self.place == "before"
         alone = len(set(map(owner, places))) == 1 and isinstance(places[0], tuple) and len(self.recording.plain.stacks) > 1
-        if alone:
-            return owner(places[0]) == self.place
-        return owner(places[0]) == self.place or (isinstance(owner(places[0]), int) and self.place == "before")
+        first = owner(places[0])
+        if isinstance(self.place, int):
+            return alone and first == self.place
+        return not alone and (first == self.place or (isinstance(first, int) and self.place == "before"))
 
     def take(self, number, name):
         if number not in self.local:
@@ -357,11 +358,15 @@ def attention_attributes(attributes, trace, op):
     said["causal"] = attributes["causal"]
     if attributes["masked"]:
         said["masked"] = True
+        if attributes["mask_rows"] > 1:
+            said["mask_rows"] = Size(attributes["mask_rows"])
     said["token_major"] = attributes["token_major"]
     return said
 
 
 def dtype_of(tensor):
+    if tensor.dtype.is_complex:
+        return "d"
     if not tensor.dtype.is_floating_point:
         return {torch.int64: "l", torch.int32: "i"}.get(tensor.dtype, "b")
     return exact_code(tensor.dtype)

@@ -53,18 +53,17 @@ def candidates(config, count=None):
     count = count or config.num_hidden_layers
     found = []
     for key, value in sorted(values.items()):
-        if isinstance(value, (list, tuple)) and len(value) == count and all(isinstance(v, (str, bool, int, float)) for v in value):
+        if isinstance(value, (list, tuple)) and len(value) == count and not is_numbers_of_layers(value) and all(isinstance(v, (str, bool, int, float)) for v in value):
             found.append({"list": key})
         elif isinstance(value, (list, tuple)) and value and all(isinstance(v, int) and not isinstance(v, bool) for v in value):
             found.append({"in": key})
         elif isinstance(value, str) and len(value) == count and "pattern" in key:
             found.append({"chars": key})
-    if of_a_stack:
-        # What the model hands to its first layers alone.
-        found.extend({"first": str(n)} for n in range(1, min(count - 1, 5)))
     likely = lambda key: 0 if any(part in key for part in ("first", "start", "dense")) else 1
     for key, value in sorted(values.items(), key=lambda item: (likely(item[0]), item[0])):
         if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= count and not key.endswith("_id"):
+            if of_a_stack and key in ("num_hidden_layers", "depth"):
+                continue
             found.append({"below": key})
             if "shared" in key:
                 before = f"num_hidden_layers - {key}"
@@ -116,16 +115,39 @@ def with_alternatives(config, feature, said):
     return chain
 
 
-def features_of(config, of_layer, count=None):
-    """The fewest features that tell the kinds apart, and the keys that they read."""
+def is_numbers_of_layers(value):
+    """Whether a list names layers, each once, and does not say something of each."""
+    numbers = all(isinstance(v, int) and not isinstance(v, bool) for v in value)
+    return numbers and len(value) > 1 and len(set(value)) == len(value)
+
+
+def choices(listed, count):
+    """Features to try together, the plainest first. In a stack among others the model may hand its first layers something of its own:
+    as few of them as can be are told apart by their numbers."""
     from itertools import combinations
 
+    if count is None:
+        for size in (1, 2, 3, 4):
+            yield from combinations(listed, size)
+        return
+    plain = lambda feature: 2 if any(key in feature for key in ("list", "in", "chars")) and "offset" not in feature else 3 if "in" in feature else 8
+    tried = []
+    for first in range(min(count - 1, 5)):
+        alone = [{"first": str(first)}] if first else []
+        for size in (0, 1, 2):
+            for chosen in combinations(listed, size):
+                if chosen or alone:
+                    tried.append((sum(map(plain, chosen)) + (2 + first if first else 0), [*chosen, *alone]))
+    yield from (chosen for _, chosen in sorted(tried, key=lambda item: item[0]))
+
+
+def features_of(config, of_layer, count=None):
+    """The fewest features that tell the kinds apart, and the keys that they read."""
     if len(set(of_layer)) == 1:
         return [], []
     listed = candidates(config, count)
-    for size in (1, 2, 3, 4):
-        for chosen in combinations(listed, size):
-            names = {}
-            if all(names.setdefault("|".join(value_at(config, f, i) for f in chosen), kind) == kind for i, kind in enumerate(of_layer)):
-                return [with_alternatives(config, f, ()) for f in chosen], [next(iter(f[k] for k in ("list", "last", "at", "in", "nth", "first", "below", "every", "chars") if k in f)) for f in chosen]
+    for chosen in choices(listed, count):
+        names = {}
+        if all(names.setdefault("|".join(value_at(config, f, i) for f in chosen), kind) == kind for i, kind in enumerate(of_layer)):
+            return [with_alternatives(config, f, ()) for f in chosen], [next(iter(f[k] for k in ("list", "last", "at", "in", "nth", "first", "below", "every", "chars") if k in f)) for f in chosen]
     raise ValueError("nothing in the config tells the layers apart")

@@ -70,7 +70,7 @@ def auto_class(config):
 def decoder_of(model):
     """The module that makes the hidden states that the head reads."""
     if vision.has_images(model.config):
-        return model.model
+        return getattr(model, "model", model)
     decoder = model.get_decoder() if hasattr(model, "get_decoder") else None
     if decoder is None or decoder is model or hasattr(decoder, "lm_head"):
         decoder = model.base_model
@@ -135,6 +135,7 @@ def attention_call(trace_of):
             "token_major": [token_major(t) for t in (query, key, value)],
             "dropout": float(dropout or 0.0),
             "masked": isinstance(attention_mask, torch.Tensor),
+            "mask_rows": attention_mask.shape[0] if isinstance(attention_mask, torch.Tensor) and attention_mask.dim() == 4 else 1,
         }
         sinks = keywords.get("s_aux")
         given = [query, key, value] + [t for t in (attention_mask, sinks) if isinstance(t, torch.Tensor)]
@@ -199,6 +200,17 @@ def mask_maker(function, attention):
         inputs_embeds = keywords.get("input_embeds") if inputs_embeds is None else inputs_embeds
         if "recurrent" in function or "linear" in function:
             return None
+        if inputs_embeds is not None and tuple(inputs_embeds.shape[:2]) != tuple(Masks.made[False].shape[::2]):
+            # A tower's, where patches are padded: every image has a mask of its own.
+            if keywords.get("attention_mask") is None:
+                return None
+            count, length = inputs_embeds.shape[:2]
+            dtype = torch.bfloat16 if attention == "eager" else torch.bool
+            return torch.empty(count, 1, length, length, dtype=dtype, device="meta")
+        if attention != "eager" and keywords.get("block_sequence_ids") is not None:
+            # Images see themselves whole: no kernel knows that without a mask, one of booleans for each sequence.
+            batch, length = inputs_embeds.shape[:2]
+            return torch.empty(batch, 1, length, length, dtype=torch.bool, device="meta")
         if function == "create_masks_for_generate":
             kinds = set(getattr(config, "layer_types", None) or ["full_attention"])
             return {kind: None if "linear" in kind else one(kind != "full_attention") for kind in kinds}
@@ -239,6 +251,15 @@ def names_of(decoder):
     return names
 
 
+def without_head(model):
+    """Lets a class whose towers and text stand beside each other, under no model of their own, give what its head reads."""
+    head = model.get_output_embeddings()
+    for parent in model.modules():
+        for name, module in list(parent.named_children()):
+            if module is head:
+                setattr(parent, name, nn.Identity())
+
+
 def image_embeddings(decoder):
     """Input embeddings of the models within the model, but for the text's (modeling_utils.py `enable_input_require_grads`)."""
     from transformers import PreTrainedModel
@@ -262,7 +283,9 @@ class Size:
 
     batch: int
     length: int
-    images: tuple = (vision.COUNT, vision.GRID)
+    images: tuple
+    # dtype of pixels: processors make fp32, which not every class casts.
+    pixels: torch.dtype = torch.float32
 
 
 class Run:
@@ -271,6 +294,8 @@ class Run:
     def __init__(self, model, attention, size, graph, masks=False):
         batch, length = size.batch, size.length
         decoder = decoder_of(model)
+        if decoder is model:
+            without_head(model)
         self.decoder = decoder
         stacks = stacks_of(decoder)
         self.prefixes = [f"{name}.{i}." for name, layers in stacks for i in range(len(layers))]
@@ -303,7 +328,7 @@ class Run:
             given = {}
             if len(stacks) > 1:
                 vision.on_host(decoder)
-                given = vision.inputs_of(decoder, decoder.config, batch, length, size.images)
+                given = vision.inputs_of(decoder, decoder.config, batch, length, size)
                 for name, tensor in given.items():
                     trace.names[id(tensor)] = ("input", name)
             # What a batch has beside token ids.
@@ -320,12 +345,14 @@ class Run:
 
     def _forward(self, decoder, ids, given):
         with torch.device("meta"):
-            return decoder(input_ids=ids, use_cache=False, **given).last_hidden_state
+            out = decoder(input_ids=ids, use_cache=False, **given)
+            return out.logits if getattr(out, "last_hidden_state", None) is None else out.last_hidden_state
 
     def _enter(self, index):
         def hook(module, arguments, keywords):
             trace = self.trace
-            hidden = arguments[0] if arguments else keywords["hidden_states"]
+            named = (keywords[name] for name in ("hidden_states", "hidden_state") if name in keywords)
+            hidden = arguments[0] if arguments else next(named, next(iter(keywords.values()), None))
             if isinstance(hidden, torch.Tensor):
                 self.entries[index] = trace.number_of(hidden)
             trace.block = index

@@ -197,6 +197,9 @@ def assemble(trace, results, saved):
 def dtype_code(trace, op, value):
     """How a program names an output's dtype."""
     dtype = value.dtype
+    if dtype.is_complex:
+        # Eight bytes that get gradients.
+        return "d"
     if not dtype.is_floating_point:
         return {torch.int64: "l", torch.int32: "i"}.get(dtype, "b")
     if op.name == "_to_copy" and "dtype" in op.attributes:

@@ -2,6 +2,7 @@
 
 import copy
 import json
+from dataclasses import replace
 
 import torch
 
@@ -15,7 +16,6 @@ from .head import head_of
 from .model import Size as Batch, build, decoder_of, prepare, stacks_of
 
 BATCH, LENGTH = 2, 512
-IMAGES = (vision.COUNT, vision.GRID)
 
 # Attention and dtype of each way in which a block is recorded.
 MODES = {
@@ -43,12 +43,14 @@ def record(config, model_type=None, class_name=None, note=lambda text: None):
 class Recorder:
     def __init__(self, config, class_name, note):
         self.config, self.class_name, self.note = fewer_layers(config), class_name, note
-        self.masked = set()
+        self.masked, self.pixels, self.has_run = set(), torch.float32, False
         self.attentions = self._attentions()
 
     def _attentions(self):
         able = []
-        for attention in ("sdpa", "eager"):
+        # Eager attention of a packed sequence is a loop over its images whose operators nothing says yet.
+        alone = vision.has_images(self.config) and vision.packs(self.config)
+        for attention in ("sdpa",) if alone else ("sdpa", "eager"):
             try:
                 build(copy.deepcopy(self.config), attention, self.class_name)
                 able.append(attention)
@@ -58,14 +60,15 @@ class Recorder:
             raise Unrecordable("the class runs neither sdpa nor eager attention")
         return able
 
-    def one(self, config, batch=BATCH, length=LENGTH, only=None, attentions=None, images=IMAGES):
+    def one(self, config, batch=BATCH, length=LENGTH, only=None, attentions=None, images=None):
         """Everything of one size: blocks of each attention, and their templates."""
         templates = Templates()
         said = {}
         for attention in attentions or self.attentions:
             kernel, dtype = MODES[attention]
             model = build(copy.deepcopy(config), kernel, self.class_name, dtype)
-            recording = self.recorded(model, kernel, Batch(batch, length, images), only)
+            recording = self.recorded(model, kernel, Batch(batch, length, images or vision.sample(self.config), self.pixels), only)
+            self.has_run = True
             before, layers, after = recording.blocks()
             wanted = range(recording.layers) if only is None else sorted(only)
             said[attention] = {
@@ -74,6 +77,14 @@ class Recorder:
         return renumbered({"said": said, "templates": templates.listed})
 
     def recorded(self, model, attention, size, only):
+        recording = self._recorded(model, attention, size, only)
+        if self.has_run or not vision.has_images(self.config) or not vision.is_wide(recording, model):
+            return recording
+        # The class does not cast pixels: its processor's are in the model's dtype.
+        self.pixels = model.dtype
+        return self._recorded(model, attention, replace(size, pixels=self.pixels), only)
+
+    def _recorded(self, model, attention, size, only):
         if attention not in self.masked:
             try:
                 return Recording(model, attention, size, only)
@@ -124,8 +135,8 @@ class Recorder:
             of_layer.append(texts.index(text))
         return kinds, of_layer
 
-    def setting(self, config, batch, length, images=IMAGES):
-        of_images = vision.names(config, images) if vision.has_images(config) else {}
+    def setting(self, config, batch, length, images=None):
+        of_images = vision.names(config, images or vision.sample(config)) if vision.has_images(config) else {}
         return {"b": batch, "s": length, **of_images, **variants.sizes_of(config)}
 
     def vary(self, base, only, settings, changed, recordings):
@@ -133,7 +144,7 @@ class Recorder:
         names = set(settings[0])
         sizes = variants.sizes_of(self.config)
 
-        def attempt(config, batch, length, keys, images=IMAGES):
+        def attempt(config, batch, length, keys, images=None):
             setting = self.setting(config, batch, length, images)
             if set(setting) != names:
                 return False
@@ -175,7 +186,7 @@ class Recorder:
 
     def vary_images(self, attempt):
         """More images, and larger ones, where the class takes them in any size."""
-        count, (height, width) = IMAGES
+        count, (height, width) = vision.sample(self.config)
         others = [(count, (2 * height, width)), (count, (height, 2 * width))]
         if not vision.packs(self.config):
             others.insert(0, (count + 1, (height, width)))
@@ -323,11 +334,11 @@ def within(feature, parent):
     return said
 
 
-def fewer_layers(config):
-    """The config with few layers, all kinds among them; as it is where layers read what others made."""
+def fewer_layers(config, least=2):
+    """The config with few layers, at least so many and all kinds among them; as it is where layers read what others made."""
     if vision.has_images(config):
         changed = copy.deepcopy(config)
-        changed.text_config = fewer_layers(changed.text_config)
+        changed.text_config = fewer_layers(changed.text_config, 6)
         vision.shorten(changed.vision_config)
         return changed
     said = config.to_dict()
@@ -337,7 +348,7 @@ def fewer_layers(config):
     lists = {key: value for key, value in said.items() if isinstance(value, (list, tuple)) and len(value) == count}
     begins = [said[key] for key in said if any(part in key for part in ("first", "start", "dense_layers"))]
     begins += [min(value) for value in said.values() if indices(value, count)]
-    least = max([2] + [begin + 2 for begin in begins if isinstance(begin, int) and 0 <= begin < count])
+    least = max([least] + [begin + 2 for begin in begins if isinstance(begin, int) and 0 <= begin < count])
     for fewer in range(least, min(count, 14)):
         if all(set(map(str, value[:fewer])) == set(map(str, value)) for value in lists.values()):
             break

@@ -14,10 +14,11 @@ import torch
 current = lambda: None
 
 # The patches of an image's two sides in recordings: whole windows and mergers of every known tower.
-GRID = (32, 16)
-COUNT = 1
+GRID = (48, 24)
 # Image tokens that one image's features become in the text, of the newest masked_scatter: what a mask of image tokens selects.
 _selected = [0]
+# Sequences and tokens of the recording that runs.
+_tokens = [()]
 
 
 def has_images(config):
@@ -27,6 +28,11 @@ def has_images(config):
 def packs(config):
     """Whether the class takes the patches of all images as one sequence."""
     return not hasattr(config.vision_config, "image_size") and hasattr(config.vision_config, "spatial_merge_size")
+
+
+def sample(config):
+    """The images of a recording: one where they are packed, else more than one, as views of one image are copies of several."""
+    return (1 if has_images(config) and packs(config) else 2), GRID
 
 
 def names(config, images):
@@ -62,26 +68,27 @@ def is_places(value, count):
     return numbers and len(set(value)) == len(value) and max(value) < count and len(value) < count
 
 
-def inputs_of(decoder, config, batch, length, images):
-    """Arguments of the model's forward beside `input_ids`; pixel values in fp32, as processors make them."""
-    count, (height, width) = images
+def inputs_of(decoder, config, batch, length, size):
+    """Arguments of the model's forward beside `input_ids`."""
+    count, (height, width) = size.images
     takes = inspect.signature(decoder.forward).parameters
     vision = config.vision_config
     given = {}
+    _tokens[0] = (batch, length)
     with torch.device("meta"):
         if "image_grid_thw" in takes:
             patch = getattr(vision, "temporal_patch_size", 1) * vision.patch_size**2 * getattr(vision, "in_channels", 3)
-            given["pixel_values"] = torch.zeros(count * height * width, patch)
+            given["pixel_values"] = torch.zeros(count * height * width, patch, dtype=size.pixels)
             given["image_grid_thw"] = torch.tensor([[1, height, width]] * count, device="cpu")
             if any("rope" in name for name in dir(type(decoder))):
                 given["position_ids"] = torch.zeros(3, batch, length, dtype=torch.long)
         elif "image_position_ids" in takes:
-            given["pixel_values"] = torch.zeros(count, height * width, 3 * vision.patch_size**2)
+            given["pixel_values"] = torch.zeros(count, height * width, 3 * vision.patch_size**2, dtype=size.pixels)
             given["image_position_ids"] = torch.zeros(count, height * width, 2, dtype=torch.long)
         else:
-            size = vision.image_size
-            sides = size if isinstance(size, (list, tuple)) else (size, size)
-            given["pixel_values"] = torch.zeros(count, 3, *sides)
+            side = vision.image_size
+            sides = side if isinstance(side, (list, tuple)) else (side, side)
+            given["pixel_values"] = torch.zeros(count, 3, *sides, dtype=size.pixels)
             if "image_sizes" in takes:
                 given["image_sizes"] = torch.tensor([list(sides)] * count, device="cpu")
         for name in ("token_type_ids", "mm_token_type_ids"):
@@ -114,6 +121,12 @@ class MaskedScatter(torch.autograd.Function):
         return own, None, values.view(context.source)
 
 
+def is_wide(recording, model):
+    """Whether the tower runs in the pixels' fp32 and not in its own dtype."""
+    run = recording.plain
+    return run.trace.values[run.entries[0]].dtype != model.dtype
+
+
 def masked_scatter(tensor, mask, source):
     trace = current()
     if trace is None:
@@ -124,6 +137,13 @@ def masked_scatter(tensor, mask, source):
     return out
 
 
+def shares(tensor, sizes, dim):
+    """Lengths that only the device knows: equal parts."""
+    if not isinstance(sizes, (list, tuple)) or sum(sizes) == tensor.shape[dim] or tensor.shape[dim] % max(1, len(sizes)):
+        return sizes
+    return [tensor.shape[dim] // len(sizes)] * len(sizes)
+
+
 def with_places(index):
     """An index by masks as CUDA takes it: by the places that are true."""
     parts = index if isinstance(index, tuple) else (index,)
@@ -132,7 +152,9 @@ def with_places(index):
     found = []
     for part in parts:
         if isinstance(part, torch.Tensor) and part.dtype == torch.bool:
-            places = torch.empty(_selected[0], part.dim(), dtype=torch.long, device="meta")
+            # Of tokens those that stand for images; of what a tower makes, all.
+            count = _selected[0] if tuple(part.shape[:2]) == _tokens[0] else part.numel()
+            places = torch.empty(count, part.dim(), dtype=torch.long, device="meta")
             found.extend(places.unbind(1))
         else:
             found.append(part)
@@ -145,6 +167,9 @@ def prepare():
     torch.Tensor.__getitem__ = lambda t, index: of_get(t, with_places(index))
     torch.Tensor.__setitem__ = lambda t, index, value: of_set(t, with_places(index), value)
     torch.Tensor.masked_scatter = masked_scatter
+    of_list, of_split = torch.Tensor.tolist, torch.split
+    torch.Tensor.tolist = lambda t: [1] * t.shape[0] if t.device.type == "meta" and t.dim() == 1 else of_list(t)
+    torch.split = lambda t, sizes, dim=0: of_split(t, shares(t, sizes, dim), dim)
 
 
 def on_host(model):

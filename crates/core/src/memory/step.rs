@@ -17,7 +17,7 @@ use super::sizes::Sizes;
 use super::term::Term;
 use super::weights::{LayerWeights, LoadedModel};
 use crate::job::{Job, Sharding};
-use crate::model::{BatchSizes, Model, Recorded};
+use crate::model::{BatchSizes, Input, Model, Recorded};
 use crate::plan::{Auto, Task};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -268,11 +268,11 @@ fn recorded_inputs(tape: &Rc<Tape>, job: &Job, recorded: &Recorded) -> Vec<Tenso
     let (sequences, length) = (batches.sequences_per_forward, batches.tokens_per_sequence);
     let sizes = Sizes::of(recorded, BatchSizes { sequences, length, images: job.images });
     let inputs = recorded.program.inputs.iter();
-    inputs
-        .map(|input| {
-            Tensor::new(tape, tape.label(Term::BatchInputs, &input.name), sizes.shape(input.shape), input.element)
-        })
-        .collect()
+    let new = |input: &Input| {
+        let element = input.held.element(element_type(job.numerics.unquantized));
+        Tensor::new(tape, tape.label(Term::BatchInputs, &input.name), sizes.shape(input.shape), element)
+    };
+    inputs.map(new).collect()
 }
 
 /// Gradients of earlier micro-batches are there when the last one's forward begins.

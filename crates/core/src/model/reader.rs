@@ -82,18 +82,20 @@ fn read(
     // The tower's own program, and what it says of parts that no batch runs.
     let mut idle = Vec::new();
     for _ in 0..MAX_NESTING {
-        if let Some(found) = programs.find(model_type) {
-            let tower = found.first().is_some_and(|program| program.sees_images());
-            if !tower || images == Images::Some {
+        if let Some(tower) = programs.find_tower(model_type) {
+            if images == Images::Some {
                 break;
             }
-            idle = program::idle(&found, part.fields(), &Assumptions::default())?;
+            idle = program::idle(&tower, part.fields(), &Assumptions::default())?;
+        } else if programs.find(model_type).is_some() {
+            break;
         }
         let Some(text) = TEXT_PARTS.iter().find_map(|key| part.object(key)) else { break };
         model_type = text.text(&["model_type"])?.unwrap_or_else(|| families::text_model_type(model_type));
         part = text;
     }
-    if let Some(program) = programs.find(model_type) {
+    let tower = || programs.find_tower(model_type).filter(|_| images == Images::Some);
+    if let Some(program) = tower().or_else(|| programs.find(model_type)) {
         let model = Model { idle, ..program::read(&program, part.fields(), assumed)? };
         return finish(model, (name, model_type, whole_type), Reading::Known, &whole);
     }

@@ -255,7 +255,7 @@ fn attend(
             let (mixed, probabilities) = eager(context, facts, layer.sinks.as_ref(), q, k, v);
             (mixed, Some(probabilities))
         }
-        AttentionKernel::Flash | AttentionKernel::Efficient => (fused(context, facts, q, k, v), None),
+        AttentionKernel::Flash | AttentionKernel::Efficient => (fused(context, (facts, None), q, k, v), None),
     }
 }
 

@@ -10,7 +10,14 @@ use crate::job::AttentionKernel;
 use crate::model::Attention;
 
 /// `scaled_dot_product_attention`: keeps q, k, v, its output and one fp32 a head and token.
-pub(super) fn fused(context: &ForwardContext, facts: &Attention, q: &Tensor, k: &Tensor, v: &Tensor) -> Tensor {
+/// `rows`: for how many sequences the mask stands, where the class makes one itself.
+pub(super) fn fused(
+    context: &ForwardContext,
+    (facts, rows): (&Attention, Option<u64>),
+    q: &Tensor,
+    k: &Tensor,
+    v: &Tensor,
+) -> Tensor {
     let window = context.window(facts.sliding_window);
     let masked = context.padded || window.is_some() || facts.alibi;
     let element = if *context.autocast.borrow() { context.half } else { q.element() };
@@ -54,7 +61,7 @@ pub(super) fn fused(context: &ForwardContext, facts: &Attention, q: &Tensor, k: 
     let out = if kernel == AttentionKernel::Flash {
         flash_attention((q, &k, &v), sizes, context.drops_out && facts.dropout > 0.0, &labels)
     } else {
-        efficient_attention((q, &k, &v), sizes, masked.then(|| bias_shape(context)), &labels)
+        efficient_attention((q, &k, &v), sizes, masked.then(|| bias_shape(context, rows)), &labels)
     };
     drop((cast_q, k, v));
     drop(materialised);
@@ -79,7 +86,7 @@ fn labels(context: &ForwardContext) -> AttentionLabels {
 }
 
 /// One bias a layer, in the matmuls' dtype; a sliding window's is the same for every sequence.
-fn bias_shape(context: &ForwardContext) -> Shape {
-    let rows = if context.padded { context.batch } else { 1 };
+fn bias_shape(context: &ForwardContext, rows: Option<u64>) -> Shape {
+    let rows = rows.unwrap_or(if context.padded { context.batch } else { 1 });
     dims(&[(if rows == 1 { Sym::One } else { Sym::B }, rows), (Sym::S, context.length), (Sym::S, context.attended)])
 }

@@ -169,8 +169,9 @@ impl<'a> Runner<'a> {
                 // The batch holds it.
                 let input = self.block.of.program.inputs.iter().find(|input| input.name == name)?;
                 let label = context.label(Term::BatchInputs, name);
-                let nothing = Tensor::new(&context.tape, label, dims(&[(Sym::One, 0)]), input.element);
-                Some(nothing.standing_for(self.sizes.shape(input.shape), input.element))
+                let element = input.held.element(context.loaded);
+                let nothing = Tensor::new(&context.tape, label, dims(&[(Sym::One, 0)]), element);
+                Some(nothing.standing_for(self.sizes.shape(input.shape), element))
             }
         }
     }
@@ -362,7 +363,7 @@ impl<'a> Runner<'a> {
             let sizes = &self.sizes;
             let size = |dim: usize| sizes.size(dim);
             let heads = (size(attend.heads), size(attend.kv_heads), size(attend.width), size(attend.value_width));
-            let pieces = attend.pieces.map_or(1, size).max(1);
+            let pieces = attend.pieces.map(|dim| size(dim).max(1));
             let out = in_pieces(self.context, heads, pieces, (&q, &k, &v));
             drop((q, k, v));
             let out = out.reshaped(self.sizes.shape(attend.shape));
@@ -389,7 +390,8 @@ impl<'a> Runner<'a> {
         let out = if self.context.kernel == AttentionKernel::Eager {
             eager(self.context, &facts, None, &q, &k, &v).0
         } else {
-            fused(self.context, &facts, &q, &k, &v)
+            let rows = attend.mask_rows.map(|dim| self.sizes.size(dim));
+            fused(self.context, (&facts, rows), &q, &k, &v)
         };
         drop((q, k, v));
         let out = out.reshaped(self.sizes.shape(attend.shape));

@@ -9,11 +9,12 @@ use super::super::term::Term;
 use super::ForwardContext;
 use crate::job::AttentionKernel;
 
-/// Attention over q, k and v of `[b, heads, s, width]`, split into `pieces` of equal length along s.
+/// Attention over q, k and v of `[b, heads, s, width]`, split into `pieces` of equal length along s; one piece is split and
+/// joined as well.
 pub(super) fn in_pieces(
     context: &ForwardContext,
     (heads, kv_heads, head_dim, value_dim): (u64, u64, u64, u64),
-    pieces: u64,
+    pieces: Option<u64>,
     (q, k, v): (&Tensor, &Tensor, &Tensor),
 ) -> Tensor {
     let v = context.cast_input(v);
@@ -24,14 +25,12 @@ pub(super) fn in_pieces(
         [_, length, _] => (1, *length),
         sizes => (1, sizes.iter().copied().fold(1, u64::saturating_mul) / heads.saturating_mul(head_dim).max(1)),
     };
-    let length = whole / pieces.max(1);
+    let length = whole / pieces.unwrap_or(1).max(1);
     let sizes =
         AttentionSizes { batch, heads, queries: length, keys: length, head_dim, value_dim, groups: heads != kv_heads };
     let flat =
         |length: u64| dims(&[(Sym::B, batch), (Sym::S, length), (Sym::AllValues, heads.saturating_mul(value_dim))]);
-    if pieces <= 1 {
-        return one(context, sizes, flat(length), (&q, &k, &v));
-    }
+    let Some(pieces) = pieces else { return one(context, sizes, flat(length), (&q, &k, &v)) };
     let parts = |x: &Tensor| split_pieces(x, pieces);
     let (queries, keys, values) = (parts(&q), parts(&k), parts(&v));
     let outputs: Vec<Tensor> = queries

@@ -103,10 +103,11 @@ fn check(written: format::Program) -> Result<Program, Fault> {
             Err("its shape is not there".to_owned())
         };
         let made = at(|| format!("inputs.{name}"), sound)?;
-        let Made::Of(element) = made else {
-            return Err((format!("inputs.{name}"), "has no dtype of its own".to_owned()));
+        let held = match made {
+            Made::Of(element) => Held::In(element),
+            Made::Model | Made::Promoted => Held::Model,
         };
-        inputs.push(Input { name, shape, element });
+        inputs.push(Input { name, shape, held });
     }
     let format::Head { name, bias, softcaps, scales } = written.head;
     Ok(Program {

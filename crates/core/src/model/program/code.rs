@@ -230,6 +230,7 @@ impl<'a> Builder<'a> {
             window,
             causal: written.causal,
             masked: written.masked,
+            mask_rows: written.mask_rows.map(dim).transpose()?,
             token_major: [lies(0), lies(1), lies(2)],
             pieces: written.pieces.map(dim).transpose()?,
             shape,

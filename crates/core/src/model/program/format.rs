@@ -164,6 +164,8 @@ pub(super) struct Attention {
     pub(super) causal: bool,
     #[serde(default)]
     pub(super) masked: bool,
+    /// For how many sequences the mask stands; absent: one for all.
+    pub(super) mask_rows: Option<usize>,
     #[serde(default)]
     pub(super) token_major: Vec<bool>,
     /// Into how many pieces the sequence is split.

@@ -116,6 +116,11 @@ impl Programs {
         if self.replaces(model_type) { self.0.find(model_type) } else { None }
     }
 
+    /// The programs for configs of `model_type` with a tower that sees images, whatever reads its text part.
+    pub(in crate::model) fn find_tower(&self, model_type: &str) -> Option<Variants> {
+        self.0.find(model_type).filter(|found| found.first().is_some_and(|program| program.sees_images()))
+    }
+
     /// Whether a program reads such configs, where there is one.
     fn replaces(&self, model_type: &str) -> bool {
         self.0.before_families || families::reader(model_type).is_none()
@@ -123,10 +128,20 @@ impl Programs {
 
     /// The program that `config` wants and that is listed but not read yet: to be fetched and given by [`Programs::with`].
     pub fn missing(&self, config: &Json) -> Option<&str> {
-        let wanted = super::read::model_types(config).into_iter().filter(|name| self.replaces(name));
-        for name in wanted {
-            if self.0.read.contains_key(name) || self.0.source.is_some() {
-                return None;
+        if self.0.source.is_some() {
+            return None;
+        }
+        let has_tower = config.get("vision_config").is_some();
+        for (depth, name) in super::read::model_types(config).into_iter().enumerate() {
+            let is_tower = depth == 0 && has_tower;
+            if !is_tower && !self.replaces(name) {
+                continue;
+            }
+            match self.0.read.get(name) {
+                // Its text part may want a program of its own.
+                Some(_) if is_tower => continue,
+                Some(_) => return None,
+                None => {}
             }
             if let Some(listed) = self.0.listed.get(name) {
                 return Some(listed);

@@ -102,7 +102,7 @@ pub(crate) struct Input {
     pub(crate) name: String,
     /// Number of its shape.
     pub(crate) shape: usize,
-    pub(crate) element: headroom_torch::ElementType,
+    pub(crate) held: Held,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -201,6 +201,16 @@ pub(crate) enum Held {
     In(headroom_torch::ElementType),
 }
 
+impl Held {
+    /// The dtype in a model whose own is `model`.
+    pub(crate) fn element(self, model: headroom_torch::ElementType) -> headroom_torch::ElementType {
+        match self {
+            Self::In(element) => element,
+            Self::Model => model,
+        }
+    }
+}
+
 /// Operators in order, with the values they pass on.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Code {
@@ -281,6 +291,8 @@ pub(crate) struct Attend {
     pub(crate) window: Option<usize>,
     pub(crate) causal: bool,
     pub(crate) masked: bool,
+    /// For how many sequences the mask stands: number of a dimension; `None`: one for all.
+    pub(crate) mask_rows: Option<usize>,
     /// Whether q, k and v lie token by token.
     pub(crate) token_major: [bool; 3],
     /// Into how many pieces the sequence is split: number of a dimension.
