@@ -40,9 +40,17 @@ def part_of(config, key):
     if "." in key:
         parent, _, rest = key.partition(".")
         return getattr(config, parent, None), rest
-    if vision.has_images(config) and (hasattr(config.text_config, key) or not hasattr(config, key)):
+    if vision.has_images(config) and (has(config.text_config, key) or not has(config, key)):
         return config.text_config, key
     return config, key
+
+
+def has(config, key):
+    """Whether a config has a key, be it said for each layer anew."""
+    try:
+        return hasattr(config, key)
+    except Exception:
+        return True
 
 
 def value_of(config, key, default=None):

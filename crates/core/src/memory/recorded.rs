@@ -15,6 +15,7 @@ pub(super) fn run_before(context: &Rc<ForwardContext>, job: &Job, weights: &Load
     let name =
         job.model.embeddings.iter().find(|module| module.role == Role::TokenEmbedding).map(|module| &module.name)?;
     let module = before.block()?.modules.iter().position(|owner| owner.name == *name)?;
+    share_parameters(context, weights);
     let wants_gradient = context.wants_input_grads && tape.grad_enabled();
     let want_gradient = |rows: Tensor| {
         let label = tape.label(Term::ActivationGradients, "inputs_embeds");
@@ -35,6 +36,15 @@ pub(super) fn run_before(context: &Rc<ForwardContext>, job: &Job, weights: &Load
         }))
     };
     run_recorded(context, before, None, Some((module, &on_embedding)))
+}
+
+/// Layers read some parameters and buffers of what runs before or behind them by name.
+fn share_parameters(context: &ForwardContext, weights: &LoadedModel) {
+    for block in weights.before.iter().chain(&weights.after) {
+        for (name, tensor) in block.named_tensors() {
+            context.scope.borrow_mut().put(&name, tensor);
+        }
+    }
 }
 
 /// What the head reads.

@@ -21,7 +21,7 @@ impl Scope {
         Some(self.0.remove(at).1)
     }
 
-    pub(super) fn put(&mut self, name: &str, tensor: Tensor) {
+    pub(in crate::memory) fn put(&mut self, name: &str, tensor: Tensor) {
         match self.0.iter_mut().find(|(known, _)| known == name) {
             Some((_, old)) => *old = tensor,
             None => self.0.push((name.to_owned(), tensor)),

@@ -112,6 +112,25 @@ impl RecordedBlock {
         matches!(self.part, Part::Layer(layer) if self.of.program.is_of_tower(layer))
     }
 
+    /// Parameters and buffers that layers of the program read, as blocks take them: `buffer:NAME`, `parameter:NAME`.
+    pub(in crate::memory) fn named_tensors(&self) -> Vec<(String, Tensor)> {
+        let program = &self.of.program;
+        let is_taken = |name: &String| program.layers.iter().any(|layer| layer.fused.takes.contains(name));
+        let modules = self.block().map_or(&[][..], |block| block.modules.as_slice());
+        let mut found = Vec::new();
+        for (owner, weights) in modules.iter().zip(&self.owners) {
+            let OwnerWeights::Bare(own) = weights else { continue };
+            for (parameter, held) in owner.parameters.iter().zip(own) {
+                let kind = if parameter.is_buffer { "buffer" } else { "parameter" };
+                let name = [kind, ":", &owner.name, ".", &parameter.name].concat();
+                if let (Some((tensor, _)), true) = (held, is_taken(&name)) {
+                    found.push((name, tensor.clone()));
+                }
+            }
+        }
+        found
+    }
+
     /// Its table of token embeddings.
     pub(super) fn token_embedding(&self, modules: &[Module]) -> Option<Tensor> {
         let name = &modules.iter().find(|module| module.role == Role::TokenEmbedding)?.name;
