@@ -8,6 +8,7 @@ import json
 import os
 import sys
 
+from . import vision
 from .program import record
 
 
@@ -39,7 +40,7 @@ def read(model):
         config = CONFIG_MAPPING[model]()
     else:
         config = AutoConfig.from_pretrained(model)
-    return config.get_text_config()
+    return config if vision.has_images(config) else config.get_text_config()
 
 
 if __name__ == "__main__":

@@ -13,7 +13,8 @@ import sys
 import time
 import traceback
 
-from .model import build, prepare
+from . import vision
+from .model import build
 from .program import record
 
 # Classes whose defaults are not a checkpoint's, or leave out what its checkpoints have.
@@ -41,12 +42,26 @@ def model_types():
     return sorted(name for name in names if not any(part in name for part in NOT_LANGUAGE))
 
 
+def image_model_types():
+    """Every `model_type` whose model reads images beside text."""
+    from transformers import CONFIG_MAPPING
+    from transformers.models.auto.modeling_auto import MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES as names
+
+    def has_tower(name):
+        try:
+            return vision.has_images(CONFIG_MAPPING[name]())
+        except Exception:
+            return False
+
+    return sorted(name for name in names if has_tower(name))
+
+
 def config_of(model_type):
-    """What is recorded of a class."""
+    """What is recorded of a class: its whole config where it has a tower, its text part else."""
     from transformers import CONFIG_MAPPING
 
-    config = CONFIG_MAPPING[model_type](**CONFIGS.get(model_type, {})).get_text_config()
-    return grouped(config)
+    config = CONFIG_MAPPING[model_type](**CONFIGS.get(model_type, {}))
+    return config if vision.has_images(config) else grouped(config.get_text_config())
 
 
 def grouped(config):
@@ -71,7 +86,7 @@ def main():
     given = parser.parse_args()
     os.makedirs(given.out, exist_ok=True)
     failed = {}
-    for name in given.model_types or model_types():
+    for name in given.model_types or [*model_types(), *image_model_types()]:
         began = time.time()
         try:
             config = config_of(name)
