@@ -4,7 +4,7 @@
 
 use headroom_core::job::Job;
 use headroom_core::memory;
-use headroom_core::model::{Model, Program, Programs};
+use headroom_core::model::{Images, Model, Program, Programs};
 use headroom_core::plan::Plan;
 use serde_json::{Value, json};
 
@@ -117,7 +117,7 @@ fn loops_end() {
 fn what_a_config_lacks_is_named() {
     let read = |config: Value| {
         let programs = Programs::default().with(Program::from_json(&llama().to_string()).unwrap()).before_families();
-        Model::from_config_by("llama", &config, &programs)
+        Model::from_config_by("llama", &config, &programs, Images::None)
     };
     // The class's defaults stand for what is not there.
     assert_eq!(read(json!({"model_type": "llama", "num_hidden_layers": 2})).unwrap().vocab_size, 32_000);

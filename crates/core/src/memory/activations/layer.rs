@@ -7,7 +7,7 @@ use super::ForwardContext;
 use super::attention::run_attention;
 use super::feed_forward::run_feed_forward;
 use super::norm::run_norm;
-use super::recorded::run_recorded;
+use super::recorded_blocks::run_recorded;
 use crate::model::{ExpertsForm, FeedForward, Residual, Role};
 use std::cell::RefCell;
 

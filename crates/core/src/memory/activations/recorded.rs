@@ -9,7 +9,6 @@ use super::attention::remember;
 use super::eager_attention::eager;
 use super::fused_attention::fused;
 use super::merged_weight::merged;
-use super::scope::Scope;
 use super::tower_attention::in_pieces;
 use crate::job::AttentionKernel;
 use crate::model::{
@@ -24,95 +23,13 @@ const MOST_OPERATORS: u64 = 1 << 22;
 /// What becomes of the token embedding's output, inside its module's hooks or behind them.
 pub(in crate::memory) type OnEmbedding<'a> = &'a dyn Fn(&dyn Fn() -> Option<Tensor>) -> Option<Tensor>;
 
-/// Runs the operators between this layer and the one before, outside its module; what they make waits in the scope. Gives
-/// back what the layer is called with, where that is not `x`.
-pub(in crate::memory) fn run_between(context: &ForwardContext, block: &RecordedBlock, x: &Tensor) -> Option<Tensor> {
-    let code = code(context, block, Some(x))?;
-    if code.pre.is_empty() {
-        return None;
-    }
-    let mut runner = Runner::new(context, block, code, Some(x));
-    runner.run(&code.pre, None);
-    let mut called_with = None;
-    for (name, value) in &code.ahead {
-        let Some(given) = runner.read(*value) else { continue };
-        if name != RESIDUAL {
-            context.scope.borrow_mut().put(name, given);
-            continue;
-        }
-        // The layer's own operators read it as what they are called with.
-        if let Value::Numbered(number) = value {
-            runner.values.get_mut(*number).into_iter().for_each(|place| drop(place.take()));
-        }
-        called_with = Some(given);
-    }
-    let made = (0..).zip(runner.values).skip(code.takes.len());
-    // The layer is called with what its own operators read.
-    let is_read = |number: usize| code.read_by_layer.contains(&number);
-    let waiting = made.filter(|(number, _)| is_read(*number));
-    let waiting = waiting.filter_map(|(number, value)| Some((Scope::waiting(number), value?)));
-    waiting.for_each(|(name, value)| context.scope.borrow_mut().put(&name, value));
-    called_with
-}
-
-/// Runs a block over `x`, which the first lacks; gives back the residual stream. `on_embedding` runs the module of
-/// embeddings, whose number it comes with.
-pub(in crate::memory) fn run_recorded(
-    context: &ForwardContext,
-    block: &RecordedBlock,
-    x: Option<&Tensor>,
-    on_embedding: Option<(usize, OnEmbedding<'_>)>,
-) -> Option<Tensor> {
-    let code = code(context, block, x)?;
-    let mut runner = Runner::new(context, block, code, x);
-    for number in code.takes.len()..code.values {
-        let waiting = context.scope.borrow_mut().take(&Scope::waiting(number));
-        runner.set(number, waiting);
-    }
-    for (name, value) in &code.ahead {
-        let (Value::Numbered(number), true) = (value, name == RESIDUAL) else { continue };
-        runner.set(*number, x.cloned());
-        // What came out of the layer before is nothing to this one.
-        runner
-            .values
-            .first_mut()
-            .filter(|_| code.takes.first().is_some_and(|name| name == RESIDUAL))
-            .into_iter()
-            .for_each(|place| drop(place.take()));
-    }
-    runner.run(&code.ops, on_embedding);
-    let mut out = None;
-    for (name, value) in &code.gives {
-        let Some(value) = runner.read(*value) else { continue };
-        if name == RESIDUAL {
-            out = Some(value);
-        } else {
-            context.scope.borrow_mut().put(name, value);
-        }
-    }
-    out
-}
-
-fn code<'a>(context: &ForwardContext, block: &'a RecordedBlock, x: Option<&Tensor>) -> Option<&'a Code> {
-    let stream = x.map_or(context.loaded, Tensor::element);
-    Some(block.block()?.code(context.kernel == AttentionKernel::Eager, stream == ElementType::F32))
-}
-
-/// What the call of `block` takes as arguments.
-pub(in crate::memory) fn arguments(context: &ForwardContext, block: &RecordedBlock, x: &Tensor) -> Scope {
-    let code = code(context, block, Some(x));
-    let takes = code.map_or(&[][..], |code| code.takes.as_slice()).iter().enumerate();
-    let read = takes.filter(|(number, _)| code.is_some_and(|code| code.read_by_layer.contains(number)));
-    context.scope.borrow().arguments(&read.map(|(_, name)| name.as_str()).collect::<Vec<_>>())
-}
-
 /// A block while it runs.
-struct Runner<'a> {
+pub(super) struct Runner<'a> {
     context: &'a ForwardContext,
     block: &'a RecordedBlock,
     code: &'a Code,
     sizes: Rc<Sizes>,
-    values: Vec<Option<Tensor>>,
+    pub(super) values: Vec<Option<Tensor>>,
     /// Of each value that an upcast led to: the dtype before it.
     origins: Vec<Option<ElementType>>,
     /// dtype of the residual stream that the block takes.
@@ -124,7 +41,12 @@ struct Runner<'a> {
 }
 
 impl<'a> Runner<'a> {
-    fn new(context: &'a ForwardContext, block: &'a RecordedBlock, code: &'a Code, x: Option<&Tensor>) -> Self {
+    pub(super) fn new(
+        context: &'a ForwardContext,
+        block: &'a RecordedBlock,
+        code: &'a Code,
+        x: Option<&Tensor>,
+    ) -> Self {
         let sizes = context.sizes(&block.of);
         let stream = x.filter(|_| !code.narrows_stream).map_or(context.loaded, Tensor::element);
         let mut runner = Self {
@@ -176,13 +98,13 @@ impl<'a> Runner<'a> {
         }
     }
 
-    fn set(&mut self, number: usize, value: Option<Tensor>) {
+    pub(super) fn set(&mut self, number: usize, value: Option<Tensor>) {
         if value.is_some() {
             self.values.get_mut(number).into_iter().for_each(|place| *place = value.clone());
         }
     }
 
-    fn read(&mut self, value: Value) -> Option<Tensor> {
+    pub(super) fn read(&mut self, value: Value) -> Option<Tensor> {
         match value {
             Value::Numbered(number) => self.values.get(number)?.clone(),
             Value::Parameter(module, place) => match self.block.owners.get(module)? {
@@ -203,7 +125,7 @@ impl<'a> Runner<'a> {
     }
 
     /// Runs operators in order; those of one module in a row run inside its hooks.
-    fn run(&mut self, ops: &[Op], on_embedding: Option<(usize, OnEmbedding<'_>)>) {
+    pub(super) fn run(&mut self, ops: &[Op], on_embedding: Option<(usize, OnEmbedding<'_>)>) {
         let mut rest = ops;
         while let [first, ..] = rest {
             let count = match first.module {
