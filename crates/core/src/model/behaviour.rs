@@ -31,6 +31,8 @@ pub struct Behaviour {
     pub scales_embeddings_within: bool,
     /// Positions are counted from the mask, for each sequence its own; otherwise one row serves all.
     pub positions_from_mask: bool,
+    /// The class without a head has a dense layer and tanh over the first token (`BertPooler`), which runs in every forward.
+    pub has_pooler: bool,
 }
 
 impl Default for Behaviour {
@@ -48,6 +50,7 @@ impl Default for Behaviour {
             keeps_branches: false,
             scales_embeddings_within: false,
             positions_from_mask: false,
+            has_pooler: false,
         }
     }
 }

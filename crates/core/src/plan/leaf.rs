@@ -4,9 +4,9 @@ use serde_json::{Number, Value};
 
 use super::kind::Kind;
 use super::{
-    AdapterDtype, AttentionKernel, AttnImplementation, Auto, BackwardPrefetch, BucketSize, Dtype, Framework,
+    AdapterDtype, AttentionKernel, AttnImplementation, Auto, BackwardPrefetch, BucketSize, Dtype, EmbeddingLoss, Framework,
     KvCacheDtype, LossImplementation, LossType, LossTypes, Method, MixedPrecision, Offload, Optimizer, PackingStrategy,
-    ProblemKind, QuantStorage, QuantType, ReferenceKind, RolloutEngine, ShardingStrategy, TargetModules, Task,
+    Pooling, ProblemKind, QuantStorage, QuantType, ReferenceKind, RolloutEngine, ShardingStrategy, TargetModules, Task,
     TrainerName, VllmMode,
 };
 use crate::search::edits::{Closeness, nearest};
@@ -205,6 +205,8 @@ named_leaf! {
     } known to Optimizer::not_modelled,
     LossImplementation,
     PackingStrategy,
+    Pooling,
+    EmbeddingLoss,
     AttnImplementation,
     AttentionKernel,
     Offload,

@@ -96,7 +96,7 @@ fn bert_like(config: &Config<'_>, f: &Figures, head: &Head) -> Result<Model, Box
         embedding("embeddings.token_type_embeddings", Role::TypeEmbedding, types, f.hidden_size),
         layer_norm("embeddings.LayerNorm", Role::EmbeddingNorm, f.hidden_size),
     ];
-    let behaviour = Behaviour { softmax_in_fp32: false, ..Behaviour::default() };
+    let behaviour = Behaviour { softmax_in_fp32: false, has_pooler: true, ..Behaviour::default() };
     Ok(Model { behaviour, ..encoder(f, &BERT_NAMES, further, head, dropout) })
 }
 
