@@ -3,10 +3,10 @@
 //! Links have their own, frozen defaults; changing one here lengthens links and breaks none.
 
 use super::{
-    AdapterDtype, AttentionKernel, AttnImplementation, Auto, BucketSize, Distributed, Dtype, Embedding, Framework, GpuChoice,
-    Lora, LossImplementation, Method, MixedPrecision, ModelChoice, Offload, Optimizer, PackingStrategy, Plan,
-    Pooling, PolicyUpdate, QuantStorage, QuantType, Quantization, Reference, ReferenceKind, Rollout, Software, TargetModules,
-    Task, Trainer, TrainerName,
+    AdapterDtype, AttentionKernel, AttnImplementation, Auto, BucketSize, Distributed, Dtype, Embedding, Framework,
+    GpuChoice, Lora, LossImplementation, Method, MixedPrecision, ModelChoice, Offload, Optimizer, PackingStrategy,
+    Plan, PolicyUpdate, Pooling, QuantStorage, QuantType, Quantization, Reference, ReferenceKind, Rollout, Software,
+    TargetModules, Task, Trainer, TrainerName,
 };
 use crate::model::Programs;
 

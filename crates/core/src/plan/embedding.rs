@@ -33,6 +33,24 @@ impl Embedding {
 }
 
 impl Plan {
+    /// Documents of one batch of an embedding model, on one GPU.
+    pub const fn embedding_documents(&self) -> u64 {
+        self.per_device_train_batch_size.saturating_mul(self.embedding.documents())
+    }
+
+    /// Texts of one forward under GradCache: each of a query's texts is a column, and columns are cut by themselves.
+    pub fn mini_batch(&self) -> u64 {
+        self.embedding.mini_batch_size.clamp(1, self.per_device_train_batch_size.max(1))
+    }
+
+    /// Forwards with gradients that a batch is cut into: 1 but for GradCache.
+    pub fn mini_batches(&self) -> u64 {
+        if !self.caches_gradients() {
+            return 1;
+        }
+        self.per_device_train_batch_size.div_ceil(self.mini_batch()).saturating_mul(self.embedding.texts())
+    }
+
     /// Whether an embedding model's texts run in mini-batches, without gradients and then again with them.
     pub fn caches_gradients(&self) -> bool {
         self.task == Task::Embedding && self.embedding.loss == EmbeddingLoss::CachedMultipleNegativesRanking

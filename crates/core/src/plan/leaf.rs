@@ -4,10 +4,10 @@ use serde_json::{Number, Value};
 
 use super::kind::Kind;
 use super::{
-    AdapterDtype, AttentionKernel, AttnImplementation, Auto, BackwardPrefetch, BucketSize, Dtype, EmbeddingLoss, Framework,
-    KvCacheDtype, LossImplementation, LossType, LossTypes, Method, MixedPrecision, Offload, Optimizer, PackingStrategy,
-    Pooling, ProblemKind, QuantStorage, QuantType, ReferenceKind, RolloutEngine, ShardingStrategy, TargetModules, Task,
-    TrainerName, VllmMode,
+    AdapterDtype, AttentionKernel, AttnImplementation, Auto, BackwardPrefetch, BucketSize, Dtype, EmbeddingLoss,
+    Framework, KvCacheDtype, LossImplementation, LossType, LossTypes, Method, MixedPrecision, Offload, Optimizer,
+    PackingStrategy, Pooling, ProblemKind, QuantStorage, QuantType, ReferenceKind, RolloutEngine, ShardingStrategy,
+    TargetModules, Task, TrainerName, VllmMode,
 };
 use crate::search::edits::{Closeness, nearest};
 

@@ -13,8 +13,8 @@ use super::parts::{
 };
 use super::{
     AdapterDtype, AttentionKernel, AttnImplementation, BackwardPrefetch, Dtype, EmbeddingLoss, Framework, KvCacheDtype,
-    LossImplementation, LossType, Method, MixedPrecision, Offload, Optimizer, PackingStrategy, Pooling, QuantStorage, QuantType,
-    ReferenceKind, RolloutEngine, ShardingStrategy, Task, TrainerName, VllmMode,
+    LossImplementation, LossType, Method, MixedPrecision, Offload, Optimizer, PackingStrategy, Pooling, QuantStorage,
+    QuantType, ReferenceKind, RolloutEngine, ShardingStrategy, Task, TrainerName, VllmMode,
 };
 
 /// A row whose value is one member of the plan, named as the member is: `section.member`, in links `member`.

@@ -51,7 +51,8 @@ impl Branches<'_> {
         let Self { context, layer, held } = self;
         let parameters: Vec<&Tensor> = layer.sinks.iter().collect();
         context.module("attention", &parameters, x, |x| {
-            let (out, probabilities) = run_attention(context, layer, x, |out| branch(context, layer, out));
+            let (out, probabilities) =
+                run_attention(context, layer, x, |out| branch(context, layer, out, layer.layer.drops_attention_output));
             held.replace(probabilities);
             out
         })
@@ -66,7 +67,7 @@ impl Branches<'_> {
         } else {
             context.module("mlp", &[], x, run)
         };
-        branch(context, layer, out)
+        branch(context, layer, out, true)
     }
 
     fn sum(&self, a: &Tensor, b: &Tensor) -> Tensor {
@@ -157,11 +158,11 @@ impl Branches<'_> {
     }
 }
 
-/// What happens to a branch's output before it is added: dropout, a constant factor.
-fn branch(context: &ForwardContext, layer: &LayerWeights, out: Tensor) -> Tensor {
+/// What happens to a branch's output before it is added: dropout, where the class `drops` it, a constant factor.
+fn branch(context: &ForwardContext, layer: &LayerWeights, out: Tensor, drops: bool) -> Tensor {
     let passing = context.passing();
     let mut out = out;
-    if context.drops_out && layer.layer.residual_dropout > 0.0 {
+    if drops && context.drops_out && layer.layer.residual_dropout > 0.0 {
         let mask = context.label(Term::DropoutMasks, "residual");
         out = dropout(&out, layer.layer.residual_dropout, mask, passing);
     }

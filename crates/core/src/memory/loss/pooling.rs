@@ -69,11 +69,13 @@ fn masked_mean(context: &ForwardContext, hidden: &Tensor) -> Tensor {
         &[&products],
         |_| Tensor::new(&context.tape, label, shape, ElementType::F32),
         // Spread out as a view, and written once it is cast.
-        move |call| [Some(match element {
-            ElementType::F32 => call.grad.view(whole),
-            _ => call.grad_like(whole, element),
-        })]
-        .into(),
+        move |call| {
+            [Some(match element {
+                ElementType::F32 => call.grad.view(whole),
+                _ => call.grad_like(whole, element),
+            })]
+            .into()
+        },
     );
     drop(products);
     let counts = dims(&[(Sym::B, context.batch)]);

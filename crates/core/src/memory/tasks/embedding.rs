@@ -125,7 +125,7 @@ impl Model<'_> {
         tape.enter(Phase::Forward);
         // Several columns are joined into one batch, whose features go with it.
         let joined = (columns > 1).then(|| self.joined_inputs());
-        let (document_vectors, of_documents) = self.encode(queries.saturating_mul(columns))?;
+        let (document_vectors, of_documents) = self.encode(self.job.plan.embedding_documents())?;
         let of_documents = (columns == 1).then_some(of_documents);
         drop(joined);
         let embeddings = SentenceEmbeddings { queries: query_vectors, documents: document_vectors };
@@ -137,7 +137,7 @@ impl Model<'_> {
     /// Token ids and mask of all documents, copied into one batch (`merge_feature_batches`).
     fn joined_inputs(&self) -> Vec<Tensor> {
         let Self { job, context, .. } = self;
-        let rows = job.plan.per_device_train_batch_size.saturating_mul(job.plan.embedding.documents());
+        let rows = job.plan.embedding_documents();
         let tokens = dims(&[(Sym::Documents, rows), (Sym::S, context.length)]);
         let new = |name| Tensor::new(&context.tape, context.label(Term::BatchInputs, name), tokens, ElementType::I64);
         ["input_ids", "attention_mask"].map(new).into()
@@ -149,8 +149,7 @@ impl Model<'_> {
         let Self { job, context, .. } = self;
         let tape = &context.tape;
         let plan = &job.plan;
-        let (queries, columns) = (plan.per_device_train_batch_size, plan.embedding.documents());
-        let rows = plan.embedding.mini_batch_size.min(queries);
+        let (queries, rows) = (plan.per_device_train_batch_size, plan.mini_batch());
         let vector = {
             tape.set_grad_enabled(false);
             let vector = self.encode(rows).map(|(vector, _)| vector);
@@ -164,13 +163,12 @@ impl Model<'_> {
             let gradient = context.label(Term::SentenceEmbeddings, "cached gradient");
             Tensor::new(tape, label, shape, vector.element()).into_leaf(Some(gradient))
         };
-        let vectors = [leaf(Sym::B, queries), leaf(Sym::Documents, queries.saturating_mul(columns))];
+        let vectors = [leaf(Sym::B, queries), leaf(Sym::Documents, plan.embedding_documents())];
         drop(vector);
-        self.gradients_of_vectors(&vectors, queries.div_ceil(rows.max(1)), rows);
+        self.gradients_of_vectors(&vectors, queries.div_ceil(rows), rows);
         let cache: Vec<Tensor> = vectors.iter().filter_map(gradient).collect();
         drop(vectors);
-        let batches = queries.div_ceil(rows.max(1)).saturating_mul(columns.saturating_add(1)).min(REPLAYED);
-        for _ in 1..batches {
+        for _ in 1..plan.mini_batches().min(REPLAYED) {
             tape.enter(Phase::Forward);
             let stand_in = self.replayed(rows)?;
             self.backwards(&stand_in);
@@ -193,9 +191,7 @@ impl Model<'_> {
     /// The loss of so many mini-batches of queries, each with its backward. Those after the second are like it.
     fn gradients_of_vectors(&self, vectors: &[Tensor; 2], batches: u64, rows: u64) {
         let [queries, documents] = vectors;
-        let copy = |x: &Tensor| {
-            contiguous(x, x.shape(), self.context.label(Term::SentenceEmbeddings, "joined"), false)
-        };
+        let copy = |x: &Tensor| contiguous(x, x.shape(), self.context.label(Term::SentenceEmbeddings, "joined"), false);
         let embeddings = SentenceEmbeddings { queries: copy(queries), documents: copy(documents) };
         for _ in 0..batches.min(REPLAYED) {
             let loss = ranking(self.context, &embeddings, rows);

@@ -114,7 +114,9 @@ pub(super) fn distilbert(config: &Config<'_>) -> Result<Model, Box<ConfigError>>
         embedding("embeddings.position_embeddings", Role::PositionEmbedding, positions(&f), f.hidden_size),
         layer_norm("embeddings.LayerNorm", Role::EmbeddingNorm, f.hidden_size),
     ];
-    Ok(encoder(&f, &DISTILBERT_NAMES, further, &head, dropout))
+    let mut model = encoder(&f, &DISTILBERT_NAMES, further, &head, dropout);
+    model.layers.iter_mut().for_each(|run| run.layer.drops_attention_output = false);
+    Ok(model)
 }
 
 fn positions(f: &Figures) -> u64 {
