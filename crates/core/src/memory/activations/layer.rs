@@ -105,13 +105,15 @@ impl Branches<'_> {
     fn post_norm(&self, x: &Tensor) -> Tensor {
         let mixed = self.attention(x);
         let sum = self.sum(x, &mixed);
-        drop(mixed);
         let middle = self.norm(Role::PostAttentionNorm, &sum);
-        drop(sum);
+        // A name holds the branch's output until the norm's result takes its place (modeling_bert.py `BertOutput.forward`).
+        drop((sum, mixed));
         let out = self.feed_forward(&middle);
         let sum = self.sum(&out, &middle);
-        drop(out);
-        self.norm(Role::PostFeedForwardNorm, &sum)
+        let normed = self.norm(Role::PostFeedForwardNorm, &sum);
+        drop((out, sum));
+        self.context.intermediate.iter().for_each(|held| drop(held.take()));
+        normed
     }
 
     fn post_branch_norm(&self, x: &Tensor) -> Tensor {

@@ -172,7 +172,11 @@ impl Builder<'_> {
             let encoder = model.kind == ModelKind::Encoder;
             let d_in = model.hidden_size;
             let linear = |name, d_out| Linear { name, d_in, d_out, sym: Sym::Labels, bias: encoder };
-            heads.pooler = encoder.then(|| self.trained_head(linear("pooler", d_in), outside));
+            heads.pooler = match (encoder, model.behaviour.classifies_pooled) {
+                (true, true) => self.pooler(outside),
+                (true, false) => Some(self.trained_head(linear("pooler", d_in), outside)),
+                (false, _) => None,
+            };
             let score = linear(if encoder { "classifier" } else { "score" }, self.job.plan.num_labels);
             heads.score = Some(self.trained_head(score, outside));
             return heads;
@@ -199,14 +203,19 @@ impl Builder<'_> {
         heads
     }
 
-    /// `BertPooler`: quantised and adapted like any linear layer, and no gradient reaches it. What keeps flat tensors of all
-    /// parameters that train has it in them nonetheless.
-    fn unread_pooler(&mut self, outside: LayerTag) -> Option<Projection> {
-        let before = self.built.trainable.len();
+    /// `BertPooler`: quantised and adapted like any linear layer.
+    fn pooler(&mut self, outside: LayerTag) -> Option<Projection> {
         let width = self.job.model.hidden_size;
         let kind = ModuleKind::Linear { d_in: width, d_out: width, bias: true, conv1d: false };
         let dense = Module { name: "pooler.dense".to_owned(), role: Role::Other, kind };
-        let pooler = self.projection(&dense, Term::HeadWeights, Place::Layer(outside));
+        self.projection(&dense, Term::HeadWeights, Place::Layer(outside))
+    }
+
+    /// The pooler where no gradient reaches it. What keeps flat tensors of all parameters that train has it in them
+    /// nonetheless.
+    fn unread_pooler(&mut self, outside: LayerTag) -> Option<Projection> {
+        let before = self.built.trainable.len();
+        let pooler = self.pooler(outside);
         let is_flat = !matches!(self.job.sharding.scheme, Scheme::Single | Scheme::Ddp | Scheme::Fsdp2);
         if !is_flat {
             let untouched = self.built.trainable.drain(before..).map(|one| one.elements());
