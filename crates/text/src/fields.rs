@@ -10,6 +10,10 @@ pub struct Fields {
     pub trainer_version: FieldText,
     pub task: FieldText,
     pub num_labels: FieldText,
+    pub pooling: FieldText,
+    pub embedding_loss: FieldText,
+    pub num_negatives: FieldText,
+    pub mini_batch_size: FieldText,
     pub new_tokens: FieldText,
     pub gpu: FieldText,
     pub memory_gib: FieldText,
@@ -100,6 +104,10 @@ pub fn field_text(texts: &'static Texts, name: &str) -> Option<&'static FieldTex
         "trainer.name" => &fields.trainer,
         "trainer.version" => &fields.trainer_version,
         "num_labels" => &fields.num_labels,
+        "pooling" => &fields.pooling,
+        "embedding.loss" => &fields.embedding_loss,
+        "embedding.num_negatives" => &fields.num_negatives,
+        "embedding.mini_batch_size" => &fields.mini_batch_size,
         "gpu" => &fields.gpu,
         "gpu.memory_gib" => &fields.memory_gib,
         "gpu.compute_capability" => &fields.compute_capability,
@@ -213,6 +221,6 @@ mod tests {
     fn fields_have_the_same_names_in_links_and_here() {
         let named = plan::fields().iter().filter(|field| field_text(Language::English.texts(), field.name).is_some());
         // As many as the match has names: one that is misspelt belongs to no field.
-        assert_eq!(named.count(), 97);
+        assert_eq!(named.count(), 101);
     }
 }

@@ -25,9 +25,9 @@ use headroom_core::gpu::Segment;
 use headroom_core::memory::{Category, Fit, Note, Phase, Term};
 use headroom_core::model::AssumedKey;
 use headroom_core::plan::{
-    AdapterDtype, AttentionKernel, AttnImplementation, BackwardPrefetch, Dtype, Framework, LossImplementation,
-    LossType, Method, MixedPrecision, Optimizer, PackingStrategy, Problem, QuantStorage, QuantType, ShardingStrategy,
-    Task, TrainerName,
+    AdapterDtype, AttentionKernel, AttnImplementation, BackwardPrefetch, Dtype, EmbeddingLoss, Framework,
+    LossImplementation, LossType, Method, MixedPrecision, Optimizer, PackingStrategy, Pooling, Problem, QuantStorage,
+    QuantType, ShardingStrategy, Task, TrainerName,
 };
 
 pub use accuracy::AccuracyTexts;
@@ -340,6 +340,8 @@ pub struct Texts {
     pub loss: fn(LossImplementation) -> ChoiceText,
     pub loss_type: fn(LossType) -> ChoiceText,
     pub packing_strategy: fn(PackingStrategy) -> ChoiceText,
+    pub pooling: fn(Pooling) -> ChoiceText,
+    pub embedding_loss: fn(EmbeddingLoss) -> ChoiceText,
     pub sharding_strategy: fn(ShardingStrategy) -> ChoiceText,
     pub backward_prefetch: fn(BackwardPrefetch) -> ChoiceText,
 }

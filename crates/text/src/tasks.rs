@@ -64,6 +64,8 @@ pub struct TaskTexts {
     pub effective_pairs: fn(u64, u64, u64, u64) -> String,
     /// Sequences in one forward, where a pair makes two.
     pub pairs_note: fn(u64) -> String,
+    /// Texts of a batch of an embedding model, and with each query.
+    pub texts_note: fn(u64, u64) -> String,
     pub round: fn(&Round) -> String,
 
     // Peak and models.

@@ -15,6 +15,8 @@ use crate::summary::{Stats, median};
 pub enum Scope {
     /// Steps of a loop of one's own on one GPU, counted by PyTorch's caching allocator.
     Single,
+    /// Steps of embedding models and rerankers on one GPU, counted by PyTorch's caching allocator.
+    Embedding,
     /// Steps of shipped trainers on one GPU, entered as a person would.
     Trainer,
     /// The same, one rank of several.
@@ -38,6 +40,7 @@ impl Scope {
     pub const fn words(self) -> &'static str {
         match self {
             Self::Single => "one GPU, counted by the allocator",
+            Self::Embedding => "embedding models and rerankers, counted by the allocator",
             Self::Trainer => "shipped trainers on one GPU, as entered",
             Self::TrainerSharded => "shipped trainers, one rank of several",
             Self::Searched => "smallest device on which the step runs",
@@ -56,11 +59,13 @@ impl Scope {
         let is_sharded = !on_gpu && compared.job.plan().num_gpus > 1;
         let is_shipped = !on_gpu && !is_searched && compared.job.plan().trainer.name != TrainerName::Custom;
         // The terminal gives the path as it was typed.
-        let is_published = Path::new(&compared.case.file).file_stem().is_some_and(|stem| stem == PUBLISHED);
+        let is_of = |name: &str| Path::new(&compared.case.file).file_stem().is_some_and(|stem| stem == name);
+        let is_published = is_of(PUBLISHED);
         match self {
             Self::All => true,
             Self::Published => is_published,
-            _ if is_published => false,
+            Self::Embedding => is_of(EMBEDDING),
+            _ if is_published || is_of(EMBEDDING) => false,
             Self::Trainer => is_shipped && !is_sharded,
             Self::TrainerSharded => is_shipped && is_sharded,
             Self::Single | Self::Sharded if is_shipped => false,
@@ -76,6 +81,9 @@ impl Scope {
 
 /// File of the cases that others published.
 const PUBLISHED: &str = "published";
+
+/// File of the steps of embedding models and rerankers.
+const EMBEDDING: &str = "embedding";
 
 /// What of the cases a bar is about. Shares, 0.01 = 1 %.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -195,7 +203,7 @@ fn share(answers: impl Iterator<Item = bool>) -> f64 {
 }
 
 /// Every bar, and the only place that knows their limits.
-pub const BARS: [Bar; 45] = [
+pub const BARS: [Bar; 50] = [
     bar(Scope::Single, "allocated", Figure::Median, 0.005),
     bar(Scope::Single, "allocated", Figure::P95, 0.02),
     bar(Scope::Single, "allocated", Figure::WorstUnder, -0.02),
@@ -210,6 +218,11 @@ pub const BARS: [Bar; 45] = [
     bar(Scope::Searched, "required", Figure::AmpleFits, 1.0),
     bar(Scope::Single, "reserved", Figure::Median, 0.06),
     bar(Scope::Single, "reserved", Figure::P95, 0.20),
+    bar(Scope::Embedding, "allocated", Figure::Median, 0.000_1),
+    bar(Scope::Embedding, "allocated", Figure::P95, 0.002),
+    bar(Scope::Embedding, "allocated", Figure::WorstUnder, -0.002),
+    bar(Scope::Embedding, "reserved", Figure::Median, 0.02),
+    bar(Scope::Embedding, "reserved", Figure::P95, 0.10),
     bar(Scope::Trainer, "allocated", Figure::Median, 0.001),
     bar(Scope::Trainer, "allocated", Figure::P95, 0.01),
     bar(Scope::Trainer, "allocated", Figure::WorstUnder, -0.01),

@@ -2,7 +2,7 @@
 
 use super::Lever;
 use super::difference::{Changed, changed};
-use crate::plan::{self, Framework, Kind, Method, Plan, ReferenceKind, TargetModules};
+use crate::plan::{self, EmbeddingLoss, Framework, Kind, Method, Plan, ReferenceKind, TargetModules};
 use Place::{Adapters, Deepspeed, Environment, Launch, Model, Quantization, Script, Trainer};
 
 /// Where a line belongs.
@@ -203,6 +203,7 @@ fn write_change(change: &Changed, after: &Plan, lines: &mut Vec<Line>) {
         "distributed.cpu_offload" if value == "true" => {
             line(Script, CPU_OFFLOAD);
         }
+        "embedding.loss" | "embedding.mini_batch_size" => line(Script, &embedding_loss(after)),
         "reference.kind" => match after.reference.kind {
             ReferenceKind::AdapterDisabled => line(Trainer, "ref_model=None"),
             ReferenceKind::Precomputed => line(Trainer, "precompute_ref_log_probs=True"),
@@ -221,6 +222,18 @@ fn write_change(change: &Changed, after: &Plan, lines: &mut Vec<Line>) {
             }
         }
         _ => {}
+    }
+}
+
+/// The loss of an embedding model, as sentence-transformers builds it.
+fn embedding_loss(plan: &Plan) -> String {
+    let rows = plan.embedding.mini_batch_size;
+    match plan.embedding.loss {
+        EmbeddingLoss::InfoNce => "loss = F.cross_entropy(q @ d.T / temperature, labels)".to_owned(),
+        EmbeddingLoss::MultipleNegativesRanking => "loss = MultipleNegativesRankingLoss(model)".to_owned(),
+        EmbeddingLoss::CachedMultipleNegativesRanking => {
+            format!("loss = CachedMultipleNegativesRankingLoss(model, mini_batch_size={rows})")
+        }
     }
 }
 

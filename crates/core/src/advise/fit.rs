@@ -1,7 +1,7 @@
 //! Making a plan fit: at each level the quickest sequence of levers.
 
 use super::hardware::{Hardware, hardware};
-use super::lever::{Level, Lever, has_wide_adapters, shardings, shorter, smaller_batches, smaller_model};
+use super::lever::{Level, Lever, has_wide_adapters, mini_batches, shardings, shorter, smaller_batches, smaller_model};
 use super::oracle::{FitOracle, Remembering};
 use super::search::{Choice, Question, choices, least, quickest};
 use super::waterfall::{Stage, waterfall};
@@ -88,6 +88,7 @@ const WORTH_IT: f64 = 0.95;
 pub(super) fn questions(job: &Job, level: Level) -> Vec<Question> {
     let plan = &job.plan;
     let batches: Vec<Lever> = smaller_batches(plan).into_iter().map(Lever::MicroBatch).collect();
+    let caches: Vec<Lever> = mini_batches(plan).into_iter().map(Lever::GradCache).collect();
     // The pass that computes them beforehand is not part of a step: worth it where a whole model goes.
     let precomputed: &[Lever] = if plan.method == Method::Full { &[Lever::PrecomputedReference] } else { &[] };
     let coarser = level >= Level::Coarser;
@@ -120,6 +121,7 @@ pub(super) fn questions(job: &Job, level: Level) -> Vec<Question> {
         Question::free(&[Lever::SmallBuckets]),
         Question::free(&[Lever::PaddingFree, Lever::Padded]).of_forward(),
         Question::free(&[Lever::Liger, Lever::LigerLayers, Lever::ChunkedLoss]).of_forward(),
+        Question::free(&caches).of_forward(),
         Question::free(&[Lever::Checkpointing]).of_forward(),
         Question::free(&[Lever::OffloadActivations]).of_forward(),
         Question::free(&[Lever::NewerTrainer]),

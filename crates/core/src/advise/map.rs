@@ -81,12 +81,13 @@ fn surface(job: &Job, batches: &[u64], lengths: &[u64]) -> Vec<Vec<u64>> {
 }
 
 /// `plan` with another batch per GPU: the step keeps its sequences by accumulation where the batch divides them; elsewhere, and
-/// where a policy generates what it trains on, accumulation stays, and the step has as many more or fewer.
+/// where a policy generates what it trains on or an embedding model has its negatives in the batch, accumulation stays, and the step has as many more or fewer.
 pub fn with_batch(plan: &Plan, batch: u64) -> Plan {
     let mut other = Unknown::Batch.set(plan, batch);
     let sequences = plan.per_device_train_batch_size.saturating_mul(plan.gradient_accumulation_steps);
-    let keeps =
-        batch > 0 && sequences.is_multiple_of(batch) && !plan.is_reinforcement() && plan.task != Task::Inference;
+    let divides = batch > 0 && sequences.is_multiple_of(batch);
+    // Queries of several forwards are no negatives of each other.
+    let keeps = divides && !plan.is_reinforcement() && !matches!(plan.task, Task::Inference | Task::Embedding);
     // Layer-wise optimizers step in backward: there is nothing to accumulate into.
     if keeps && !plan.optim.is_layerwise() {
         other.gradient_accumulation_steps = sequences / batch;

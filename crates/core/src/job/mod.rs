@@ -185,6 +185,11 @@ impl Job {
         matches!(self.plan.task, Task::SequenceClassification | Task::Reward) && !self.has_value_head()
     }
 
+    /// Whether an embedding model trains: no head runs, and the class is the one without (`AutoModel`).
+    pub fn embeds(&self) -> bool {
+        self.plan.task == Task::Embedding
+    }
+
     /// Whether the trainer sets every dropout of the model to 0.
     pub(crate) fn disables_dropout(&self) -> bool {
         self.trainer.disables_dropout(self.plan.task)

@@ -331,7 +331,8 @@ fn not_measured(plan: &Plan) -> Vec<&'static str> {
     if plan.is_reinforcement() && plan.rollout.is_colocated() {
         options.push("rollout.engine");
     }
-    let tasks = [Task::Dpo, Task::Kto, Task::Orpo, Task::Cpo, Task::Reward, Task::Grpo, Task::Rloo, Task::Ppo];
+    use Task::{Cpo, Dpo, Embedding, Grpo, Kto, Orpo, Ppo, Reward, Rloo};
+    let tasks = [Dpo, Kto, Orpo, Cpo, Reward, Grpo, Rloo, Ppo, Embedding];
     if tasks.contains(&plan.task) && plan.num_gpus > 1 {
         options.push("num_gpus");
     }

@@ -71,8 +71,9 @@ pub(super) fn run_embeddings(
         hidden = projection.run(context, &hidden, Term::ResidualStream);
     }
     if model.kind == ModelKind::Encoder {
-        // Encoders embed in a module of its own.
+        // Encoders embed in a module of its own, whose result the model's forward holds (modeling_bert.py `BertModel.forward`).
         held.clear();
+        held.push(hidden.clone());
     }
     held.push(positions);
     Some((hidden, held))

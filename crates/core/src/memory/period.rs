@@ -163,6 +163,7 @@ fn equal(one: &Layer, other: &Layer, windows: bool) -> bool {
         && one.residual == other.residual
         && one.norm == other.norm
         && one.residual_dropout == other.residual_dropout
+        && one.drops_attention_output == other.drops_attention_output
         && one.scales_residual == other.scales_residual
 }
 

@@ -68,13 +68,21 @@ pub(super) fn run_beside(job: &Job, (extent, wanted): (Extent, Wanted), acts: &m
                 }
             });
         }
-        Task::Dpo | Task::Kto | Task::Orpo | Task::Cpo | Task::Reward | Task::Grpo | Task::Rloo | Task::Ppo => {
+        Task::Dpo
+        | Task::Kto
+        | Task::Orpo
+        | Task::Cpo
+        | Task::Reward
+        | Task::Grpo
+        | Task::Rloo
+        | Task::Ppo
+        | Task::Embedding => {
             trainable = tasks::run(&tape, job, &weights);
         }
     }
-    counts.trainable = trainable
-        .iter()
-        .fold(0, |sum, parameter| sum.saturating_add(parameter.elements().saturating_mul(parameter.tag.repeat)));
+    counts.trainable = trainable.iter().fold(counts.untouched, |sum, parameter| {
+        sum.saturating_add(parameter.elements().saturating_mul(parameter.tag.repeat))
+    });
     let on_host = optimizer::host_state(job, &trainable);
     drop((trainable, weights, workspaces));
     let activations_on_host = tape.host_blocks.take();

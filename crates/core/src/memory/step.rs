@@ -61,6 +61,7 @@ pub(super) fn forward_context(tape: &Rc<Tape>, job: &Job, training: bool) -> For
         softmax_in_fp32: behaviour.softmax_in_fp32,
         weighs_experts_in_fp32: behaviour.weighs_experts_in_fp32,
         keeps_branches: behaviour.keeps_branches,
+        intermediate: behaviour.keeps_intermediate.then(RefCell::default),
         float16: numerics.float16,
         loaded: element_type(numerics.unquantized),
         scope: RefCell::default(),

@@ -174,6 +174,8 @@ symbols! {
     Two = "2";
     /// Columns of a tile of logits.
     VocabularyTile = "32768";
+    /// Documents of a batch of an embedding model.
+    Documents = "b·docs";
 }
 
 impl Sym {

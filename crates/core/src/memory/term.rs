@@ -171,6 +171,10 @@ terms! {
     ChunkedLoss = "chunked_loss", LogitsAndLoss, "liger-kernel ops/fused_linear_cross_entropy.py";
     /// Scores of a classification head and their loss.
     ScoreHead = "score_head", LogitsAndLoss, "transformers modeling files: ForSequenceClassification";
+    /// One vector a text: hidden states pooled, normalised, and what that keeps.
+    SentenceEmbeddings = "sentence_embeddings", LogitsAndLoss, "sentence-transformers 6.2 sentence_transformer/modules/pooling.py, util/similarity.py cos_sim";
+    /// Similarities of every query with every document of the batch, and their softmax.
+    SimilarityMatrix = "similarity_matrix", LogitsAndLoss, "sentence-transformers 6.2 sentence_transformer/losses/multiple_negatives_ranking.py";
     /// Keys and values of generated and prompt tokens.
     KvCache = "kv_cache", KvCache, "transformers cache_utils.py: 2 x L x b x k x s x d";
     /// What a generating engine sets aside for keys and values, activations and workspaces.

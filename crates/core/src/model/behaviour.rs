@@ -27,10 +27,17 @@ pub struct Behaviour {
     pub gathers_experts_at_once: bool,
     /// A layer's branches stay alive until the layer returns.
     pub keeps_branches: bool,
+    /// The layer's own names hold what the feed-forward's second matmul reads until the layer returns (modeling_bert.py
+    /// `BertLayer.feed_forward_chunk`).
+    pub keeps_intermediate: bool,
     /// The embedding module itself scales its output, inside the hooks that are set on it.
     pub scales_embeddings_within: bool,
     /// Positions are counted from the mask, for each sequence its own; otherwise one row serves all.
     pub positions_from_mask: bool,
+    /// The class without a head has a dense layer and tanh over the first token (`BertPooler`), which runs in every forward.
+    pub has_pooler: bool,
+    /// The classifier reads that, and is one linear layer; otherwise an encoder's has a dense layer of its own.
+    pub classifies_pooled: bool,
 }
 
 impl Default for Behaviour {
@@ -46,8 +53,11 @@ impl Default for Behaviour {
             weighs_experts_in_fp32: false,
             gathers_experts_at_once: false,
             keeps_branches: false,
+            keeps_intermediate: false,
             scales_embeddings_within: false,
             positions_from_mask: false,
+            has_pooler: false,
+            classifies_pooled: false,
         }
     }
 }

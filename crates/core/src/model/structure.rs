@@ -158,6 +158,8 @@ pub struct Layer {
     pub norm: NormKind,
     /// Dropout probability on the outputs of attention and feed-forward before the residual addition (GPT-2's `resid_pdrop`).
     pub residual_dropout: f64,
+    /// Whether that drops out attention's output too (DistilBERT's does not: modeling_distilbert.py `DistilBertSelfAttention`).
+    pub drops_attention_output: bool,
     /// Whether the class multiplies each branch by a constant before the residual addition (Granite's `residual_multiplier`).
     pub scales_residual: bool,
 }

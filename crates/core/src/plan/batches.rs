@@ -6,7 +6,7 @@ use crate::model::Images;
 /// How the sequences of one optimizer step are cut. Counts are for one GPU where not said otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Batches {
-    /// Sequences that one forward of the update sees: pairs count twice.
+    /// Sequences that one forward of the update sees: pairs count twice, a query with each of its documents.
     pub sequences_per_forward: u64,
     /// Tokens of the longest of them.
     pub tokens_per_sequence: u64,
@@ -56,8 +56,7 @@ impl Plan {
         } else {
             (batch, tokens_per_sequence)
         };
-        let pairs = matches!(self.task, Task::Dpo | Task::Reward | Task::Orpo | Task::Cpo);
-        let sequences_per_forward = if pairs { batch.saturating_mul(2) } else { batch };
+        let sequences_per_forward = batch.saturating_mul(self.sequences_per_example());
         let forwards_per_step = match round {
             // With a round of its own size, the whole round is one optimizer step.
             Some(round) if self.steps_take_a_round() => round.forwards,
@@ -76,6 +75,15 @@ impl Plan {
                 .saturating_mul(forwards_per_step)
                 .saturating_mul(gpus),
             round,
+        }
+    }
+
+    /// Sequences that the batch size counts as one: a pair's two answers, a query with its documents.
+    pub const fn sequences_per_example(&self) -> u64 {
+        match self.task {
+            Task::Dpo | Task::Reward | Task::Orpo | Task::Cpo => 2,
+            Task::Embedding => self.embedding.texts(),
+            _ => 1,
         }
     }
 

@@ -4,6 +4,7 @@ use crate::model::Programs;
 use serde_json::Value;
 
 use super::companion::Companion;
+use super::embedding::Embedding;
 use super::names::*;
 use super::optimizers::Optimizer;
 use super::rollout::{PolicyUpdate, Rollout};
@@ -30,7 +31,7 @@ pub struct Plan {
     pub mixed_precision: MixedPrecision,
     /// Optimizer under its Hugging Face name.
     pub optim: Optimizer,
-    /// b, sequences in one forward on one GPU.
+    /// b, sequences in one forward on one GPU; of an embedding model queries, each with its documents.
     pub per_device_train_batch_size: u64,
     /// Forwards summed before the optimizer steps.
     pub gradient_accumulation_steps: u64,
@@ -82,6 +83,10 @@ pub struct Plan {
     pub distributed: Distributed,
     /// Labels of a classification head; 1 for a score.
     pub num_labels: u64,
+    /// How an embedding model makes one vector of a text; used by [`Task::Embedding`].
+    pub pooling: Pooling,
+    /// An embedding model's loss; used by [`Task::Embedding`].
+    pub embedding: Embedding,
     /// Frozen reference of preference and reinforcement tasks.
     pub reference: Reference,
     /// Generation: tokens produced after the prompt, for `inference` and rollouts.

@@ -3,10 +3,10 @@
 //! Links have their own, frozen defaults; changing one here lengthens links and breaks none.
 
 use super::{
-    AdapterDtype, AttentionKernel, AttnImplementation, Auto, BucketSize, Distributed, Dtype, Framework, GpuChoice,
-    Lora, LossImplementation, Method, MixedPrecision, ModelChoice, Offload, Optimizer, PackingStrategy, Plan,
-    PolicyUpdate, QuantStorage, QuantType, Quantization, Reference, ReferenceKind, Rollout, SampleImages, Software,
-    TargetModules, Task, Trainer, TrainerName,
+    AdapterDtype, AttentionKernel, AttnImplementation, Auto, BucketSize, Distributed, Dtype, Embedding, Framework,
+    GpuChoice, Lora, LossImplementation, Method, MixedPrecision, ModelChoice, Offload, Optimizer, PackingStrategy,
+    Plan, PolicyUpdate, Pooling, QuantStorage, QuantType, Quantization, Reference, ReferenceKind, Rollout,
+    SampleImages, Software, TargetModules, Task, Trainer, TrainerName,
 };
 use crate::model::Programs;
 
@@ -49,6 +49,8 @@ impl Default for Plan {
             offload_param: Offload::None,
             distributed: Distributed::default(),
             num_labels: 1,
+            pooling: Pooling::Mean,
+            embedding: Embedding::default(),
             reference: Reference { kind: ReferenceKind::Auto, logits_fp32: false },
             rollout: Rollout::default(),
             value_model: None,

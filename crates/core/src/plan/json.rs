@@ -268,6 +268,9 @@ impl<'v> Reader<'v> {
     }
 }
 
+/// Edits that an abbreviated key counts as.
+const ABBREVIATED: usize = 2;
+
 /// The name of the field that `key`, found in the section `path`, was most likely meant for.
 fn nearest_field(path: &str, key: &str) -> Option<String> {
     let whole = if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
@@ -279,8 +282,11 @@ fn nearest_field(path: &str, key: &str) -> Option<String> {
             best = Some((distance, name));
         }
     };
+    // What a longer key of the same place ends in is an abbreviation.
+    let ending = ["_", key].concat().to_ascii_lowercase();
     for field in fields() {
         let (section, last) = field.name.rsplit_once('.').unwrap_or(("", field.name));
+        offer((section == path && last.ends_with(&ending)).then_some(ABBREVIATED), field.name);
         offer(near_distance(&whole, field.name, Closeness::Key), field.name);
         // The right word in the wrong section is one edit away, a mistyped one in another section further.
         let elsewhere = usize::from(section != path);

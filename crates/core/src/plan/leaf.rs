@@ -4,10 +4,10 @@ use serde_json::{Number, Value};
 
 use super::kind::Kind;
 use super::{
-    AdapterDtype, AttentionKernel, AttnImplementation, Auto, BackwardPrefetch, BucketSize, Dtype, Framework,
-    KvCacheDtype, LossImplementation, LossType, LossTypes, Method, MixedPrecision, Offload, Optimizer, PackingStrategy,
-    ProblemKind, QuantStorage, QuantType, ReferenceKind, RolloutEngine, ShardingStrategy, TargetModules, Task,
-    TrainerName, VllmMode,
+    AdapterDtype, AttentionKernel, AttnImplementation, Auto, BackwardPrefetch, BucketSize, Dtype, EmbeddingLoss,
+    Framework, KvCacheDtype, LossImplementation, LossType, LossTypes, Method, MixedPrecision, Offload, Optimizer,
+    PackingStrategy, Pooling, ProblemKind, QuantStorage, QuantType, ReferenceKind, RolloutEngine, ShardingStrategy,
+    TargetModules, Task, TrainerName, VllmMode,
 };
 use crate::search::edits::{Closeness, nearest};
 
@@ -205,6 +205,8 @@ named_leaf! {
     } known to Optimizer::not_modelled,
     LossImplementation,
     PackingStrategy,
+    Pooling,
+    EmbeddingLoss,
     AttnImplementation,
     AttentionKernel,
     Offload,

@@ -73,6 +73,31 @@ names! {
         Orpo = "orpo",
         /// Contrastive preference optimisation, SimPO among its losses: pairs, without a reference.
         Cpo = "cpo",
+        /// An embedding model: texts become vectors, the other texts of the batch are negatives, and no head runs.
+        Embedding = "embedding",
+    }
+}
+names! {
+    /// How an embedding model makes one vector of a text's hidden states.
+    Pooling {
+        /// Their mean over the text.
+        Mean = "mean",
+        /// The first token's.
+        Cls = "cls",
+        /// The last token's.
+        Last = "last",
+    }
+}
+names! {
+    /// How an embedding model's vectors are compared, and in how many forwards they come about.
+    EmbeddingLoss {
+        /// A loop of one's own: one forward of all texts, and cross-entropy over the similarity matrix.
+        InfoNce = "info_nce",
+        /// sentence-transformers' `MultipleNegativesRankingLoss`: one forward of the queries, one of the documents.
+        MultipleNegativesRanking = "multiple_negatives_ranking",
+        /// Its `CachedMultipleNegativesRankingLoss` (GradCache): vectors without gradients, the loss and its gradient of
+        /// them, then each mini-batch again, forwards and backwards.
+        CachedMultipleNegativesRanking = "cached_multiple_negatives_ranking",
     }
 }
 names! {

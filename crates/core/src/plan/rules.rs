@@ -1,8 +1,8 @@
 //! Which fields cannot go together. Few and true: whatever runs in reality passes.
 
 use super::{
-    AttentionKernel, AttnImplementation, Auto, Dtype, Framework, LossType, Method, MixedPrecision, Offload, Plan,
-    Problem, ProblemKind, ReferenceKind, Release, ShardingStrategy, Task, TrainerName,
+    AttentionKernel, AttnImplementation, Auto, Dtype, EmbeddingLoss, Framework, LossType, Method, MixedPrecision,
+    Offload, Plan, Problem, ProblemKind, ReferenceKind, Release, ShardingStrategy, Task, TrainerName,
 };
 use crate::gpu::Gpu;
 use crate::model::{Model, ModelPart, ModuleKind, Role};
@@ -56,11 +56,12 @@ fn frozen_table_unsharded(plan: &Plan, model: &Model) -> Option<Problem> {
 /// Those that no model and no GPU can change.
 pub(super) fn within(plan: &Plan) -> Vec<Problem> {
     // Functions, not their answers: advice asks about hundreds of plans, and most have nothing to move.
-    const RULES: [fn(&Plan) -> Option<Problem>; 14] = [
+    const RULES: [fn(&Plan) -> Option<Problem>; 15] = [
         super::trainer::unmodelled,
         reference,
         policy_loss,
         pair_loss,
+        embedding_loss,
         sharding,
         hybrid,
         quantized_base,
@@ -103,6 +104,29 @@ fn pair_loss(plan: &Plan) -> Option<Problem> {
     let other = plan.policy.loss_type.iter().find(|loss| *loss != LossType::Simpo && loss.is_of(Task::Cpo))?;
     let kind = ProblemKind::NotModelled { value: other.name().to_owned(), modelled: vec![LossType::Simpo.name()] };
     Some(Problem::new("loss_type", kind))
+}
+
+/// Several forwards of one step under frameworks that gather weights, and several backwards where gradients are reduced as
+/// they come, were not run under the allocator.
+fn embedding_loss(plan: &Plan) -> Option<Problem> {
+    use EmbeddingLoss::{CachedMultipleNegativesRanking, InfoNce, MultipleNegativesRanking};
+    if plan.task != Task::Embedding {
+        return None;
+    }
+    let framework = plan.distributed.framework;
+    let stage = match framework {
+        Framework::Fsdp1 | Framework::Fsdp2 if plan.num_gpus > 1 => 3,
+        Framework::Deepspeed => plan.zero_stage,
+        _ => 0,
+    };
+    let modelled: &[EmbeddingLoss] = match (plan.embedding.loss, stage) {
+        (CachedMultipleNegativesRanking, 1 | 2) => &[InfoNce, MultipleNegativesRanking],
+        (CachedMultipleNegativesRanking | MultipleNegativesRanking, 3..) => &[InfoNce],
+        _ => return None,
+    };
+    let value = [plan.embedding.loss.name(), " under ", framework.name()].concat();
+    let modelled = modelled.iter().map(|loss| loss.name()).collect();
+    Some(Problem::new("embedding.loss", ProblemKind::NotModelled { value, modelled }))
 }
 
 /// The adapter can only be switched off where there is one, and pairs and rewards need no reference.

@@ -12,9 +12,9 @@ use super::parts::{
     set_wrap, wrap,
 };
 use super::{
-    AdapterDtype, AttentionKernel, AttnImplementation, BackwardPrefetch, Dtype, Framework, KvCacheDtype,
-    LossImplementation, LossType, Method, MixedPrecision, Offload, Optimizer, PackingStrategy, QuantStorage, QuantType,
-    ReferenceKind, RolloutEngine, ShardingStrategy, Task, TrainerName, VllmMode,
+    AdapterDtype, AttentionKernel, AttnImplementation, BackwardPrefetch, Dtype, EmbeddingLoss, Framework, KvCacheDtype,
+    LossImplementation, LossType, Method, MixedPrecision, Offload, Optimizer, PackingStrategy, Pooling, QuantStorage,
+    QuantType, ReferenceKind, RolloutEngine, ShardingStrategy, Task, TrainerName, VllmMode,
 };
 
 /// A row whose value is one member of the plan, named as the member is: `section.member`, in links `member`.
@@ -87,6 +87,10 @@ pub(super) static FIELDS: &[Field] = &[
     row!(("trainer.version", "trainer_version") trainer.version, Kind::Version),
     row!(task, Kind::Choice(Task::NAMES)),
     row!(num_labels, whole(1, 1_000_000), Labels),
+    row!(pooling, Kind::Choice(Pooling::NAMES)),
+    row!(("embedding.loss", "embedding_loss") embedding.loss, Kind::Choice(EmbeddingLoss::NAMES)),
+    row!(embedding.num_negatives, whole(0, 1_024), Sequences),
+    row!(embedding.mini_batch_size, whole(1, 65_536), Sequences),
     row!(method, Kind::Choice(Method::NAMES)),
     row!(lora.r, whole(1, 65_536)),
     row!(lora.lora_alpha, number(0.0, 1e9)),

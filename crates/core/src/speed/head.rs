@@ -23,6 +23,14 @@ pub(super) fn ends(passes: &mut Passes, inputs: &TimingInputs, scored: f64) {
             _ => {}
         }
     }
+    if inputs.job.embeds() {
+        // Each query by all documents of the batch.
+        let queries = inputs.batch / inputs.job.plan.embedding.texts() as f64;
+        let documents = inputs.job.plan.embedding_documents() as f64;
+        matmul(passes, inputs, [queries, documents, hidden]);
+        weight_gradient(passes, inputs, queries, hidden, documents);
+        return;
+    }
     if inputs.scores {
         // Reward and value models have one label; so has a plan that does not classify.
         let labels = inputs.job.plan.num_labels as f64;

@@ -44,13 +44,16 @@ impl<'a> TimingInputs<'a> {
     pub(super) fn new(job: &'a Job) -> Self {
         let Job { plan, numerics, batches, .. } = job;
         let weight = numerics.gathered.bytes() as f64;
+        let (batch, forwards) = (batches.sequences_per_forward as f64, batches.forwards_per_step.max(1) as f64);
+        // Under GradCache forwards are as large as its mini-batches.
+        let mini_batches = plan.mini_batches().max(1) as f64;
         Self {
             job,
             model: &job.model,
             method: plan.method,
             bits: plan.quantization.bits,
             rates: Rates::of(&job.gpu, plan.num_gpus, !numerics.float16),
-            batch: batches.sequences_per_forward as f64,
+            batch: batch / mini_batches,
             length: batches.tokens_per_sequence as f64,
             precision: if numerics.multiplies_in_16_bits() { Precision::Half } else { Precision::Single },
             stream: weight,
@@ -61,7 +64,7 @@ impl<'a> TimingInputs<'a> {
             scores: job.scores(),
             training: job.trains(),
             adapters: job.trains(),
-            forwards: batches.forwards_per_step.max(1) as f64,
+            forwards: forwards * mini_batches,
         }
     }
 

@@ -27,6 +27,10 @@ pub(super) fn step(job: &Job) -> Tally {
             if matches!(job.plan.task, Task::Dpo | Task::Kto) {
                 reference(&mut tally, &policy, sequences, policy.batch, answer);
             }
+            if job.plan.caches_gradients() {
+                // All vectors once without gradients.
+                read(&mut tally, &policy, sequences, policy.batch, answer);
+            }
             if job.plan.task == Task::Kto {
                 // Answers to other prompts, through both models.
                 read(&mut tally, &policy, sequences, policy.batch, answer);

@@ -76,7 +76,12 @@ pub(super) fn lora(planned: &Planned<'_>) -> Vec<Setting> {
     if !of.modules_to_save.is_empty() {
         settings.push(set("modules_to_save", of.modules_to_save.as_slice()));
     }
-    settings.push(set("task_type", if is_classifier(plan.task) { "SEQ_CLS" } else { "CAUSAL_LM" }));
+    let kind = match plan.task {
+        Task::Embedding => "FEATURE_EXTRACTION",
+        task if is_classifier(task) => "SEQ_CLS",
+        _ => "CAUSAL_LM",
+    };
+    settings.push(set("task_type", kind));
     settings
 }
 
@@ -87,7 +92,11 @@ pub(super) fn is_classifier(task: Task) -> bool {
 
 /// The class that loads the model.
 pub(super) fn auto_class(task: Task) -> &'static str {
-    if is_classifier(task) { "AutoModelForSequenceClassification" } else { "AutoModelForCausalLM" }
+    match task {
+        Task::Embedding => "AutoModel",
+        task if is_classifier(task) => "AutoModelForSequenceClassification",
+        _ => "AutoModelForCausalLM",
+    }
 }
 
 /// The statements that make `model`, and `peft_config` where adapters train.

@@ -40,7 +40,7 @@ pub(super) fn command(planned: &Planned<'_>) -> Option<Command> {
         Task::Reward => ("rlhf", Some("rm")),
         Task::Ppo => ("rlhf", Some("ppo")),
         Task::Grpo => ("rlhf", Some("grpo")),
-        Task::Rloo | Task::Inference => return None,
+        Task::Rloo | Task::Inference | Task::Embedding => return None,
     };
     let mut settings: Vec<Setting> = given("rlhf_type", kind).into_iter().collect();
     settings.extend([

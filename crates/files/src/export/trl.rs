@@ -29,7 +29,7 @@ pub(super) fn classes(plan: &Plan) -> Option<(&'static str, &'static str, &'stat
         Task::Orpo => ("ORPOConfig", "ORPOTrainer", "trl"),
         Task::Cpo if since(1, 0) => ("CPOConfig", "CPOTrainer", "trl.experimental.cpo"),
         Task::Cpo => ("CPOConfig", "CPOTrainer", "trl"),
-        Task::SequenceClassification | Task::Inference | Task::Ppo => return None,
+        Task::SequenceClassification | Task::Inference | Task::Ppo | Task::Embedding => return None,
     })
 }
 

@@ -48,6 +48,7 @@ fn matters(planned: &Planned<'_>, name: &str) -> bool {
         }
         "value_model" | "vf_coef" => plan.task == Task::Ppo,
         "num_labels" => plan.task == Task::SequenceClassification,
+        "pooling" | "embedding" => plan.task == Task::Embedding,
         "packing_strategy" => plan.packing,
         "zero_stage" | "offload_optimizer" | "offload_param" => planned.sharding() == Sharding::Zero,
         "distributed" => matters_among_processes(planned, member),

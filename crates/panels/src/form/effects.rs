@@ -19,6 +19,7 @@ const fn field_of(lever: Lever) -> Option<&'static str> {
         Lever::FusedOptimizer | Lever::EightBitOptimizer | Lever::PagedOptimizer | Lever::Adafactor => "optim",
         Lever::Liger | Lever::LigerLayers => "use_liger_kernel",
         Lever::ChunkedLoss => "loss_type",
+        Lever::GradCache(_) => "embedding.loss",
         Lever::OffloadActivations => "activation_offloading",
         Lever::PaddingFree | Lever::Padded => "padding_free",
         Lever::Checkpointing | Lever::NoCheckpointing => "gradient_checkpointing",
@@ -135,6 +136,7 @@ fn is_of_alone(name: &'static str, plan: &Plan, after: &Plan) -> bool {
         "method" | "trainer.version" => true,
         // The effective batch stays.
         "per_device_train_batch_size" => other == "gradient_accumulation_steps",
+        "embedding.loss" => other == "embedding.mini_batch_size",
         _ => set_with(name).contains(&other),
     };
     changed(plan, after).iter().all(|changed| changed.field == name || goes_with(changed.field))

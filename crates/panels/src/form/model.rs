@@ -1,7 +1,7 @@
 //! The model, from the catalogue or by its own config.json; and the task.
 
 use headroom_core::model::{self, CatalogueModel};
-use headroom_core::plan::{ModelChoice, Plan, Task};
+use headroom_core::plan::{EmbeddingLoss, ModelChoice, Plan, Pooling, Task};
 use headroom_core::units::count_text;
 use headroom_text::{NO_CHOICE, Texts};
 use headroom_view::{Element, el};
@@ -16,11 +16,32 @@ use crate::page::Page;
 /// Class counts that people use.
 const LABELS: &[u64] = &[1, 2, 3, 5, 10, 20, 50, 100];
 
+/// Hard negatives that people mine for a query.
+const NEGATIVES: &[u64] = &[0, 1, 2, 3, 4, 5, 7, 10, 15];
+/// Mini-batches of GradCache that people use.
+const MINI_BATCHES: &[u64] = &[1, 2, 4, 8, 16, 32, 64, 128, 256];
+
 /// What runs.
 pub(super) fn task_fields(page: &Page) -> Vec<Element> {
     let mut fields = vec![choice(page, "task", |t, name| Task::from_name(name).map_or(NO_CHOICE, t.task))];
     if page.plan().task == Task::SequenceClassification {
         fields.push(slid(page, "num_labels", LABELS));
+    }
+    if page.plan().task == Task::Embedding {
+        fields.extend(embedding_fields(page));
+    }
+    fields
+}
+
+/// How texts become vectors, and what they are compared with.
+fn embedding_fields(page: &Page) -> Vec<Element> {
+    let mut fields = vec![
+        choice(page, "pooling", |t, name| Pooling::from_name(name).map_or(NO_CHOICE, t.pooling)),
+        choice(page, "embedding.loss", |t, name| EmbeddingLoss::from_name(name).map_or(NO_CHOICE, t.embedding_loss)),
+        slid(page, "embedding.num_negatives", NEGATIVES),
+    ];
+    if page.plan().caches_gradients() {
+        fields.push(slid(page, "embedding.mini_batch_size", MINI_BATCHES));
     }
     fields
 }

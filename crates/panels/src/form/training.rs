@@ -117,6 +117,9 @@ fn effective(page: &Page) -> Element {
     let effective = said(batch, batches.forwards_per_step, plan.num_gpus, batches.effective_batch_size);
     let further = match &batches.round {
         Some(round) => (texts.tasks.round)(round),
+        None if plan.task == Task::Embedding => {
+            (texts.tasks.texts_note)(batches.sequences_per_forward, plan.embedding.texts())
+        }
         None if batches.sequences_per_forward > batch => (texts.tasks.pairs_note)(batches.sequences_per_forward),
         None => String::new(),
     };

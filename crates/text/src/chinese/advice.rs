@@ -182,6 +182,7 @@ fn lever(lever: Lever) -> String {
         Lever::Qlora => "基座权重改用 4 位",
         Lever::NarrowAdapters => "适配器改用 16 位训练",
         Lever::AttentionAdapters => "只在注意力上加适配器",
+        Lever::GradCache(rows) => return format!("文本按每批 {rows} 段分批计算（GradCache）"),
         Lever::MicroBatch(batch) => return format!("微批量 {batch}，增加累积步数"),
         Lever::Sharding { zero_stage, offload_optimizer, offload_param } => {
             let what = match (zero_stage, offload_optimizer, offload_param) {
@@ -237,6 +238,7 @@ fn lever_short(lever: Lever) -> String {
         Lever::AttentionAdapters => "仅注意力",
         Lever::Model(_) => "换小模型",
         Lever::Gpu(_) => "换显卡",
+        Lever::GradCache(rows) => return format!("GradCache {rows}"),
         Lever::MicroBatch(batch) => return format!("批量 {batch}"),
         Lever::Sharding { zero_stage: 0, .. } => "不分片",
         Lever::Sharding { zero_stage, offload_optimizer, offload_param } => {

@@ -1,9 +1,9 @@
 //! The values of a plan's fields, in Simplified Chinese.
 
 use headroom_core::plan::{
-    AdapterDtype, AttentionKernel, AttnImplementation, BackwardPrefetch, Dtype, Framework, LossImplementation,
-    LossType, Method, MixedPrecision, Optimizer, PackingStrategy, QuantStorage, QuantType, ShardingStrategy, Task,
-    TrainerName,
+    AdapterDtype, AttentionKernel, AttnImplementation, BackwardPrefetch, Dtype, EmbeddingLoss, Framework,
+    LossImplementation, LossType, Method, MixedPrecision, Optimizer, PackingStrategy, Pooling, QuantStorage, QuantType,
+    ShardingStrategy, Task, TrainerName,
 };
 
 use crate::{ChoiceText, choice};
@@ -21,6 +21,7 @@ pub(super) fn task(task: Task) -> ChoiceText {
         Task::Kto => choice("KTO", "标注好坏的回答与参考模型"),
         Task::Orpo => choice("ORPO", "成对回答，无需参考模型"),
         Task::Cpo => choice("CPO", "成对回答，无需参考模型；SimPO 是其损失之一"),
+        Task::Embedding => choice("向量模型", "查询与文档，批内负例"),
     }
 }
 
@@ -211,5 +212,23 @@ pub(super) fn backward_prefetch(prefetch: BackwardPrefetch) -> ChoiceText {
         BackwardPrefetch::BackwardPre => choice("BACKWARD_PRE", "计算本层梯度之前"),
         BackwardPrefetch::BackwardPost => choice("BACKWARD_POST", "释放本层之后"),
         BackwardPrefetch::NoPrefetch => choice("NO_PREFETCH", "轮到时才聚合"),
+    }
+}
+
+pub(super) fn pooling(pooling: Pooling) -> ChoiceText {
+    match pooling {
+        Pooling::Mean => choice("mean", "全部 token 取平均"),
+        Pooling::Cls => choice("cls", "取首个 token"),
+        Pooling::Last => choice("last", "取末个 token，解码器模型所需"),
+    }
+}
+
+pub(super) fn embedding_loss(loss: EmbeddingLoss) -> ChoiceText {
+    match loss {
+        EmbeddingLoss::InfoNce => choice("InfoNCE", "自写循环，全部文本一次前向"),
+        EmbeddingLoss::MultipleNegativesRanking => choice("MultipleNegativesRankingLoss", "查询与文档各一次前向"),
+        EmbeddingLoss::CachedMultipleNegativesRanking => {
+            choice("CachedMultipleNegativesRankingLoss", "GradCache，分小批计算")
+        }
     }
 }

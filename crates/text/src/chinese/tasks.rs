@@ -55,6 +55,7 @@ pub(super) const TEXTS: TaskTexts = TaskTexts {
 
     effective_pairs: |batch, steps, gpus, effective| format!("{batch} × {steps} × {gpus} = 每步 {effective} 对"),
     pairs_note: |sequences| format!("一对是两条序列：一次前向共 {sequences} 条。"),
+    texts_note: |all, each| format!("批量按查询计，每个查询连同文档共 {each} 段文本：合计 {all} 段。"),
     round: |round| round_text(round),
 
     peak,

@@ -86,6 +86,8 @@ pub(super) fn term(term: Term) -> &'static str {
         Term::LogitsGradients => "logits 的梯度",
         Term::ChunkedLoss => "分块损失",
         Term::ScoreHead => "分类头",
+        Term::SentenceEmbeddings => "句向量",
+        Term::SimilarityMatrix => "相似度矩阵",
         Term::KvCache => "键与值",
         Term::EnginePool => "推理引擎的显存池",
         Term::CudaGraphs => "推理引擎的 CUDA Graph",

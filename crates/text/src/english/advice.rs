@@ -202,6 +202,7 @@ fn lever(lever: Lever) -> String {
         Lever::Qlora => "Base weights in 4 bits",
         Lever::NarrowAdapters => "Adapters trained in 16 bits",
         Lever::AttentionAdapters => "Adapters on attention only",
+        Lever::GradCache(rows) => return format!("Texts in mini-batches of {rows} (GradCache)"),
         Lever::MicroBatch(batch) => return format!("Micro-batch {batch}, more accumulation"),
         Lever::Sharding { zero_stage, offload_optimizer, offload_param } => {
             let what = match (zero_stage, offload_optimizer, offload_param) {
@@ -258,6 +259,7 @@ fn lever_short(lever: Lever) -> String {
         Lever::AttentionAdapters => "Attention only",
         Lever::Model(_) => "Smaller model",
         Lever::Gpu(_) => "Other GPU",
+        Lever::GradCache(rows) => return format!("GradCache {rows}"),
         Lever::MicroBatch(batch) => return format!("Batch {batch}"),
         Lever::Sharding { zero_stage: 0, .. } => "Not sharded",
         Lever::Sharding { zero_stage, offload_optimizer, offload_param } => {

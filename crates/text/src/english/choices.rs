@@ -1,9 +1,9 @@
 //! The values of a plan's fields, in English.
 
 use headroom_core::plan::{
-    AdapterDtype, AttentionKernel, AttnImplementation, BackwardPrefetch, Dtype, Framework, LossImplementation,
-    LossType, Method, MixedPrecision, Optimizer, PackingStrategy, QuantStorage, QuantType, ShardingStrategy, Task,
-    TrainerName,
+    AdapterDtype, AttentionKernel, AttnImplementation, BackwardPrefetch, Dtype, EmbeddingLoss, Framework,
+    LossImplementation, LossType, Method, MixedPrecision, Optimizer, PackingStrategy, Pooling, QuantStorage, QuantType,
+    ShardingStrategy, Task, TrainerName,
 };
 
 use crate::{ChoiceText, choice};
@@ -21,6 +21,7 @@ pub(super) fn task(task: Task) -> ChoiceText {
         Task::Kto => choice("KTO", "answers marked good or bad, and a reference"),
         Task::Orpo => choice("ORPO", "pairs, no reference"),
         Task::Cpo => choice("CPO", "pairs, no reference; SimPO is one of its losses"),
+        Task::Embedding => choice("Embedding model", "queries and documents, in-batch negatives"),
     }
 }
 
@@ -211,5 +212,25 @@ pub(super) fn backward_prefetch(prefetch: BackwardPrefetch) -> ChoiceText {
         BackwardPrefetch::BackwardPre => choice("BACKWARD_PRE", "before this layer's gradients"),
         BackwardPrefetch::BackwardPost => choice("BACKWARD_POST", "after this layer is freed"),
         BackwardPrefetch::NoPrefetch => choice("NO_PREFETCH", "when its turn comes"),
+    }
+}
+
+pub(super) fn pooling(pooling: Pooling) -> ChoiceText {
+    match pooling {
+        Pooling::Mean => choice("mean", "mean of all tokens"),
+        Pooling::Cls => choice("cls", "first token"),
+        Pooling::Last => choice("last", "last token, as decoders need"),
+    }
+}
+
+pub(super) fn embedding_loss(loss: EmbeddingLoss) -> ChoiceText {
+    match loss {
+        EmbeddingLoss::InfoNce => choice("InfoNCE", "own loop, one forward of all texts"),
+        EmbeddingLoss::MultipleNegativesRanking => {
+            choice("MultipleNegativesRankingLoss", "queries in one forward, documents in another")
+        }
+        EmbeddingLoss::CachedMultipleNegativesRanking => {
+            choice("CachedMultipleNegativesRankingLoss", "GradCache, in mini-batches")
+        }
     }
 }

@@ -75,6 +75,22 @@ pub(super) const TEXTS: Texts = Texts {
         ),
         task: field("Task", "", "What runs: it decides the head, the loss and whether anything is trained."),
         num_labels: field("Labels", "classes", "Outputs of the classification head; 1 for a single score."),
+        pooling: field("Pooling", "", "How one vector is made of a text's hidden states."),
+        embedding_loss: field(
+            "Embedding loss",
+            "",
+            "How vectors are compared, and in how many forwards they come about.",
+        ),
+        num_negatives: field(
+            "Hard negatives",
+            "texts",
+            "For each query, beside its positive; the batch size counts queries.",
+        ),
+        mini_batch_size: field(
+            "Mini-batch",
+            "texts",
+            "Texts of one forward under GradCache; activations grow with it, not with the batch.",
+        ),
         new_tokens: field("New tokens", "tokens", "Generated after the prompt; each one adds to the KV cache."),
         gpu: field("GPU", "", "Memory is what the driver reports, a little less than the box says."),
         memory_gib: field("Memory of the GPU", "GiB", "What nvidia-smi prints as total, divided by 1024."),
@@ -500,6 +516,8 @@ pub(super) const TEXTS: Texts = Texts {
     loss: choices::loss,
     loss_type: choices::loss_type,
     packing_strategy: choices::packing_strategy,
+    pooling: choices::pooling,
+    embedding_loss: choices::embedding_loss,
     sharding_strategy: choices::sharding_strategy,
     backward_prefetch: choices::backward_prefetch,
 };

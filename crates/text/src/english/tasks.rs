@@ -74,6 +74,7 @@ pub(super) const TEXTS: TaskTexts = TaskTexts {
         format!("{batch} × {steps} × {gpus} = {effective} {noun} a step")
     },
     pairs_note: |sequences| format!("A pair is two sequences: {sequences} in one forward."),
+    texts_note: |all, each| format!("The batch counts queries, each of {each} texts with its documents: {all} in all."),
     round: |round| round_text(round),
 
     peak,

@@ -86,6 +86,8 @@ pub(super) fn term(term: Term) -> &'static str {
         Term::LogitsGradients => "Gradients of the logits",
         Term::ChunkedLoss => "Chunked loss",
         Term::ScoreHead => "Classification head",
+        Term::SentenceEmbeddings => "Sentence embeddings",
+        Term::SimilarityMatrix => "Similarity matrix",
         Term::KvCache => "Keys and values",
         Term::EnginePool => "Pool of the rollout engine",
         Term::CudaGraphs => "CUDA graphs of the rollout engine",

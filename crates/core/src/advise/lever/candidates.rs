@@ -4,7 +4,7 @@ use super::Lever;
 use crate::gpu::{self, Gpu};
 use crate::job::Job;
 use crate::model;
-use crate::plan::{GpuChoice, Method, ModelChoice, Plan};
+use crate::plan::{GpuChoice, Method, ModelChoice, Plan, Task};
 
 /// Ways to shard the training state that make sense for a number of GPUs: stage, optimizer offloaded, parameters too.
 pub(in crate::advise) fn shardings(num_gpus: u64) -> Vec<Lever> {
@@ -49,6 +49,15 @@ const LARGEST_BATCH: u64 = 4096;
 /// Micro-batches that are tried; with more divisors than this the smallest is tried in place of the last.
 const MICRO_BATCHES: usize = 12;
 
+/// GradCache's mini-batches for the plan of an embedding model, the largest first: smaller than what one forward takes in.
+pub(in crate::advise) fn mini_batches(plan: &Plan) -> Vec<u64> {
+    if plan.task != Task::Embedding {
+        return Vec::new();
+    }
+    let own = if plan.caches_gradients() { plan.mini_batch() } else { plan.per_device_train_batch_size };
+    [128, 32, 8, 2].into_iter().filter(|rows| *rows < own).collect()
+}
+
 /// Shorter sequences: three quarters, a half, a quarter, in multiples of 64 tokens.
 pub(in crate::advise) fn shorter(length: u64) -> Vec<u64> {
     let mut lengths: Vec<u64> = [3, 2, 1].iter().map(|quarters| length * quarters / 4 / 64 * 64).collect();
@@ -82,6 +91,7 @@ pub(in crate::advise) fn candidates(job: &Job) -> Vec<Lever> {
         Lever::QuantizedInstances,
     ];
     levers.extend(smaller_batches(plan).into_iter().map(Lever::MicroBatch));
+    levers.extend(mini_batches(plan).into_iter().map(Lever::GradCache));
     levers.extend(shardings(plan.num_gpus));
     levers.extend([Lever::EightBitOptimizer, Lever::PagedOptimizer, Lever::Adafactor]);
     levers.extend([Lever::HalfPrecisionBase, Lever::PureBfloat16]);

@@ -3,8 +3,8 @@
 use super::{Lever, instances, liger};
 use crate::job::{Job, LossImplementation, adapter_dtype, reference_kind};
 use crate::plan::{
-    AdapterDtype, AttnImplementation, Dtype, Framework, GpuChoice, LossType, Method, MixedPrecision, ModelChoice,
-    Offload, Optimizer, Plan, ReferenceKind, TargetModules, Task, Trainer, TrainerName,
+    AdapterDtype, AttnImplementation, Dtype, EmbeddingLoss, Framework, GpuChoice, LossType, Method, MixedPrecision,
+    ModelChoice, Offload, Optimizer, Plan, ReferenceKind, TargetModules, Task, Trainer, TrainerName,
 };
 
 impl Lever {
@@ -15,6 +15,7 @@ impl Lever {
         let counts = matches!(
             self,
             Self::MicroBatch(_)
+                | Self::GradCache(_)
                 | Self::Rank(_)
                 | Self::Length(_)
                 | Self::Generations(_)
@@ -47,6 +48,7 @@ impl Lever {
             Self::Liger
             | Self::LigerLayers
             | Self::ChunkedLoss
+            | Self::GradCache(_)
             | Self::OffloadActivations
             | Self::PaddingFree
             | Self::Padded => self.change_forward(plan, &mut changed),
@@ -60,7 +62,8 @@ impl Lever {
             }
             Self::MicroBatch(batch) => {
                 let divides = set_batch(&mut changed, batch);
-                trains && divides
+                // Of an embedding model the other queries of the forward have the negatives: fewer train something else.
+                trains && divides && plan.task != Task::Embedding
             }
             Self::Sharding { zero_stage, offload_optimizer, offload_param } => {
                 shard(&mut changed, zero_stage, offload_optimizer, offload_param);
@@ -181,6 +184,11 @@ impl Lever {
                 changed.policy.loss_type = LossType::ChunkedNll.into();
                 has_loss(plan, LossImplementation::FullLogits) && has_loss(changed, LossImplementation::ChunkedNll)
             }
+            Self::GradCache(rows) => {
+                changed.embedding.loss = EmbeddingLoss::CachedMultipleNegativesRanking;
+                changed.embedding.mini_batch_size = rows;
+                plan.task == Task::Embedding
+            }
             Self::OffloadActivations => {
                 changed.activation_offloading = true;
                 plan.trainer.name != TrainerName::Custom && plan.can_offload_activations()
@@ -262,7 +270,7 @@ fn set_batch(plan: &mut Plan, batch: u64) -> bool {
 }
 
 /// Puts the plan on `num_gpus` GPUs. Each takes in its share of the step: fewer forwards, then smaller ones; where it
-/// does not divide, each does what it did and the effective batch grows.
+/// does not divide, and where the batch is what is trained against, each does what it did and the effective batch grows.
 fn spread(plan: &mut Plan, num_gpus: u64) {
     let step = plan.per_device_train_batch_size.saturating_mul(plan.gradient_accumulation_steps);
     let step = step.saturating_mul(plan.num_gpus);
@@ -271,7 +279,9 @@ fn spread(plan: &mut Plan, num_gpus: u64) {
         return;
     }
     let share = step / num_gpus;
-    let batch = (1..=plan.per_device_train_batch_size.min(share)).rev().find(|batch| share.is_multiple_of(*batch));
+    // An embedding model's batch has its negatives in it.
+    let least = if plan.task == Task::Embedding { plan.per_device_train_batch_size } else { 1 };
+    let batch = (least..=plan.per_device_train_batch_size.min(share)).rev().find(|batch| share.is_multiple_of(*batch));
     if let Some(batch) = batch {
         plan.per_device_train_batch_size = batch;
         plan.gradient_accumulation_steps = share / batch;

@@ -5,7 +5,7 @@ mod change;
 mod instances;
 mod liger;
 
-pub(super) use candidates::{candidates, shardings, shorter, smaller_batches, smaller_model};
+pub(super) use candidates::{candidates, mini_batches, shardings, shorter, smaller_batches, smaller_model};
 pub use change::has_wide_adapters;
 
 use crate::plan::Plan;
@@ -50,6 +50,9 @@ pub enum Lever {
     LigerLayers,
     /// TRL's `chunked_nll`: the loss in chunks of 256 tokens.
     ChunkedLoss,
+    /// An embedding model's texts in mini-batches of so many, without gradients and then again with them: the batch, and so the
+    /// negatives, stay.
+    GradCache(u64),
     /// TRL's `activation_offloading`: what forward keeps waits in host memory.
     OffloadActivations,
     /// Sequences end to end in one row, without a mask for their padding.
@@ -131,6 +134,7 @@ impl Lever {
             Self::Liger => "use_liger_kernel",
             Self::LigerLayers => "liger_layers",
             Self::ChunkedLoss => "loss_type",
+            Self::GradCache(_) => "mini_batch_size",
             Self::OffloadActivations => "activation_offloading",
             Self::PaddingFree => "padding_free",
             Self::Padded => "no_padding_free",
@@ -206,6 +210,7 @@ impl Lever {
             | Self::Liger
             | Self::LigerLayers
             | Self::ChunkedLoss
+            | Self::GradCache(_)
             | Self::OffloadActivations
             | Self::PaddingFree
             | Self::Padded

@@ -69,6 +69,8 @@ pub(in crate::memory) struct ForwardContext {
     pub(in crate::memory) keeps_branches: bool,
     /// The half type is float16, not bfloat16.
     pub(in crate::memory) float16: bool,
+    /// What the feed-forward's second matmul reads, where the layer holds it until it returns.
+    pub(in crate::memory) intermediate: Option<RefCell<Option<Tensor>>>,
     /// FSDP's groups, which gather and free around modules.
     pub(in crate::memory) groups: Option<Rc<Groups>>,
     /// ZeRO-3's hooks around every module.

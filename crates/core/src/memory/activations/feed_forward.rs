@@ -69,6 +69,9 @@ pub(in crate::memory) fn run_mlp(
         }
         _ => return x.clone(),
     };
+    if let Some(intermediate) = &context.intermediate {
+        intermediate.replace(Some(product.clone()));
+    }
     let out = match down {
         Some(down) => down.run(context, &product, term),
         None => product.clone(),

@@ -51,7 +51,8 @@ impl Branches<'_> {
         let Self { context, layer, held } = self;
         let parameters: Vec<&Tensor> = layer.sinks.iter().collect();
         context.module("attention", &parameters, x, |x| {
-            let (out, probabilities) = run_attention(context, layer, x, |out| branch(context, layer, out));
+            let (out, probabilities) =
+                run_attention(context, layer, x, |out| branch(context, layer, out, layer.layer.drops_attention_output));
             held.replace(probabilities);
             out
         })
@@ -66,7 +67,7 @@ impl Branches<'_> {
         } else {
             context.module("mlp", &[], x, run)
         };
-        branch(context, layer, out)
+        branch(context, layer, out, true)
     }
 
     fn sum(&self, a: &Tensor, b: &Tensor) -> Tensor {
@@ -104,13 +105,15 @@ impl Branches<'_> {
     fn post_norm(&self, x: &Tensor) -> Tensor {
         let mixed = self.attention(x);
         let sum = self.sum(x, &mixed);
-        drop(mixed);
         let middle = self.norm(Role::PostAttentionNorm, &sum);
-        drop(sum);
+        // A name holds the branch's output until the norm's result takes its place (modeling_bert.py `BertOutput.forward`).
+        drop((sum, mixed));
         let out = self.feed_forward(&middle);
         let sum = self.sum(&out, &middle);
-        drop(out);
-        self.norm(Role::PostFeedForwardNorm, &sum)
+        let normed = self.norm(Role::PostFeedForwardNorm, &sum);
+        drop((out, sum));
+        self.context.intermediate.iter().for_each(|held| drop(held.take()));
+        normed
     }
 
     fn post_branch_norm(&self, x: &Tensor) -> Tensor {
@@ -157,11 +160,11 @@ impl Branches<'_> {
     }
 }
 
-/// What happens to a branch's output before it is added: dropout, a constant factor.
-fn branch(context: &ForwardContext, layer: &LayerWeights, out: Tensor) -> Tensor {
+/// What happens to a branch's output before it is added: dropout, where the class `drops` it, a constant factor.
+fn branch(context: &ForwardContext, layer: &LayerWeights, out: Tensor, drops: bool) -> Tensor {
     let passing = context.passing();
     let mut out = out;
-    if context.drops_out && layer.layer.residual_dropout > 0.0 {
+    if drops && context.drops_out && layer.layer.residual_dropout > 0.0 {
         let mask = context.label(Term::DropoutMasks, "residual");
         out = dropout(&out, layer.layer.residual_dropout, mask, passing);
     }

@@ -8,6 +8,7 @@ use super::head::logits;
 use super::output::{HeadOutput, scalar};
 use super::{metrics, positions};
 use crate::job::{Job, ShiftedLogits};
+use crate::model::ModelKind;
 
 /// `ForCausalLMLoss` over whole logits (transformers loss/loss_utils.py).
 ///
@@ -24,8 +25,13 @@ pub(super) fn loss(
     if shifted == ShiftedLogits::OfOutputs {
         logits = cast(&logits, ElementType::F32, context.label(Term::LogitsFp32, "outputs"));
     }
-    let loss =
-        if shifted == ShiftedLogits::Never { of_logits(context, &logits) } else { of_shifted_logits(context, &logits) };
+    let loss = if job.model.kind == ModelKind::Encoder {
+        of_masked(context, &logits)
+    } else if shifted == ShiftedLogits::Never {
+        of_logits(context, &logits)
+    } else {
+        of_shifted_logits(context, &logits)
+    };
     // The model's forward holds the hidden states until it returns.
     drop(hidden);
     if job.trainer.runs_accelerate() {
@@ -49,6 +55,16 @@ pub(in crate::memory) fn of_logits(context: &ForwardContext, logits: &Tensor) ->
     let upcast = cast(logits, ElementType::F32, context.label(Term::LogitsFp32, ""));
     let labels = shift_labels(context, logits);
     cross_entropy(context, &upcast, labels.last())
+}
+
+/// Cross-entropy of masked tokens, over the logits as they are (modeling_bert.py `BertForMaskedLM.forward`); autocast has
+/// `cross_entropy` among what it runs in fp32.
+fn of_masked(context: &ForwardContext, logits: &Tensor) -> Tensor {
+    let wide = match *context.autocast.borrow() {
+        true => cast(logits, ElementType::F32, context.label(Term::LogitsFp32, "")),
+        false => logits.clone(),
+    };
+    cross_entropy(context, &wide, None)
 }
 
 /// The same of all positions but the last, `logits[..., :-1, :].contiguous()`: a copy of more than one sequence.
@@ -80,21 +96,21 @@ fn shift_labels(context: &ForwardContext, logits: &Tensor) -> Vec<Tensor> {
     if context.batch > 1 { vec![padded, new(Sym::S, length)] } else { vec![padded] }
 }
 
-/// `cross_entropy`: keeps log-softmax; backward writes the loss's gradient and log-softmax's, both fp32 logits in size.
+/// `cross_entropy`: keeps log-softmax; backward writes the loss's gradient and log-softmax's, both logits in size.
 fn cross_entropy(context: &ForwardContext, logits: &Tensor, labels: Option<&Tensor>) -> Tensor {
-    let shape = logits.shape();
+    let (shape, element) = (logits.shape(), logits.element());
     let gradients = context.label(Term::LogitsGradients, "");
     custom(
         &context.tape,
         &[logits],
         |recording| {
-            let kept = Tensor::new(&context.tape, context.label(Term::LogSoftmax, ""), shape, ElementType::F32);
+            let kept = Tensor::new(&context.tape, context.label(Term::LogSoftmax, ""), shape, element);
             labels.inspect(|labels| recording.save(labels));
             recording.save(&kept);
             scalar(context)
         },
         move |call| {
-            let new = || Tensor::new(call.tape, gradients, shape, ElementType::F32);
+            let new = || Tensor::new(call.tape, gradients, shape, element);
             let of_loss = new();
             let of_softmax = new();
             drop(of_loss);

@@ -6,17 +6,21 @@ mod chunked_nll;
 mod full_logits;
 mod fused_lm_head;
 mod head;
+mod in_batch;
 mod liger;
 mod metrics;
 mod output;
+mod pooling;
 mod positions;
 mod score;
 
 pub(super) use full_logits::of_logits as causal_loss;
 pub(super) use fused_lm_head::{FusedHead, PerToken, fused_lm_head};
 pub(super) use head::logits;
+pub(super) use in_batch::{SentenceEmbeddings, info_nce, ranking, surrogate};
 pub(super) use liger::chunked_loss;
 pub(super) use output::{HeadOutput, mark_backward, scalar};
+pub(super) use pooling::{masked_pool, normalize, pool};
 pub(super) use positions::kept as kept_positions;
 pub(super) use score::score_loss;
 
@@ -32,6 +36,7 @@ use std::rc::Rc;
 /// an external parameter).
 pub(super) fn read_past_module(job: &Job, weights: &LoadedModel) -> Vec<Tensor> {
     let head = match job.loss {
+        _ if job.embeds() => None,
         LossImplementation::FullLogits => None,
         LossImplementation::Liger if weights.head.len() > 1 => None,
         _ => head::Head::of(weights),

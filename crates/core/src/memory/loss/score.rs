@@ -1,12 +1,14 @@
 //! The loss of a classification head.
 
 use super::super::activations::ForwardContext;
-use super::super::autograd::{Dim, ElementType, Sym, Tensor, custom, dims, unary_saving_output};
+use super::super::autograd::{ElementType, Sym, Tensor, custom, dims, unary_saving_output};
 use super::super::phase::Phase;
 use super::super::term::Term;
 use super::super::weights::LoadedModel;
 use super::output::{HeadOutput, mark_backward, scalar};
+use super::pooling::pool;
 use crate::job::Job;
+use crate::plan::Pooling;
 
 /// Score head over the last token of each sequence.
 pub(in crate::memory) fn score_loss(
@@ -22,8 +24,7 @@ pub(in crate::memory) fn score_loss(
     let hidden = match &weights.pooler {
         // Encoders read their first token through a dense layer and tanh.
         Some(pooler) => {
-            let first = dims(&[(Sym::B, context.batch), (Sym::One, 1)]).with(Dim::new(Sym::H, hidden.shape().width()));
-            let dense = pooler.run(context, &hidden.view(first), Term::ScoreHead);
+            let dense = pooler.run(context, &pool(context, Pooling::Cls, &hidden), Term::ScoreHead);
             unary_saving_output(&dense, context.label(Term::ScoreHead, "pooled"))
         }
         None => hidden,

@@ -1,7 +1,8 @@
-//! What a step does beside supervised training: pairs, rollouts, log-probabilities, policy updates, and the models that
+//! What a step does beside supervised training: pairs, embeddings, rollouts, log-probabilities, policy updates, and the models that
 //! stand beside the one that trains.
 
 mod answers_apart;
+mod embedding;
 mod engine;
 mod logprobs;
 mod models;
@@ -32,6 +33,7 @@ pub(super) fn run(tape: &Rc<Tape>, job: &Job, policy: &LoadedModel) -> Vec<Train
         Task::Dpo | Task::Kto | Task::Orpo | Task::Cpo => preference::update(tape, job, policy),
         Task::Reward if job.has_value_head() => value_head::reward(tape, job, policy),
         Task::Reward => preference::reward(tape, job, policy),
+        Task::Embedding => embedding::update(tape, job, policy),
         _ => policy::update(tape, job, policy),
     }
 }

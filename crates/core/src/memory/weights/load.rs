@@ -53,6 +53,7 @@ pub(in crate::memory) fn load(tape: &Rc<Tape>, job: &Job, holder: Holder) -> Loa
         final_projections: last.projections,
         head: head.language.projections,
         head_norms: head.language.norms,
+        has_language_head: head.score.is_none() && !job.embeds(),
         pooler: head.pooler,
         score: head.score,
         trainable,
@@ -194,9 +195,17 @@ impl Builder<'_> {
             let encoder = model.kind == ModelKind::Encoder;
             let d_in = model.hidden_size;
             let linear = |name, d_out| Linear { name, d_in, d_out, sym: Sym::Labels, bias: encoder };
-            heads.pooler = encoder.then(|| self.trained_head(linear("pooler", d_in), outside));
+            heads.pooler = match (encoder, model.behaviour.classifies_pooled) {
+                (true, true) => self.pooler(outside),
+                (true, false) => Some(self.trained_head(linear("pooler", d_in), outside)),
+                (false, _) => None,
+            };
             let score = linear(if encoder { "classifier" } else { "score" }, self.job.plan.num_labels);
             heads.score = Some(self.trained_head(score, outside));
+            return heads;
+        }
+        if self.job.embeds() {
+            heads.pooler = model.behaviour.has_pooler.then(|| self.unread_pooler(outside)).flatten();
             return heads;
         }
         if self.job.has_value_head() && !self.holder.frozen {
@@ -215,6 +224,27 @@ impl Builder<'_> {
             }
         }
         heads
+    }
+
+    /// `BertPooler`: quantised and adapted like any linear layer.
+    fn pooler(&mut self, outside: LayerTag) -> Option<Projection> {
+        let width = self.job.model.hidden_size;
+        let kind = ModuleKind::Linear { d_in: width, d_out: width, bias: true, conv1d: false };
+        let dense = Module { name: "pooler.dense".to_owned(), role: Role::Other, kind, part: ModelPart::default() };
+        self.projection(&dense, Term::HeadWeights, Place::Layer(outside))
+    }
+
+    /// The pooler where no gradient reaches it. What keeps flat tensors of all parameters that train has it in them
+    /// nonetheless.
+    fn unread_pooler(&mut self, outside: LayerTag) -> Option<Projection> {
+        let before = self.built.trainable.len();
+        let pooler = self.pooler(outside);
+        let is_flat = !matches!(self.job.sharding.scheme, Scheme::Single | Scheme::Ddp | Scheme::Fsdp2);
+        if !is_flat {
+            let untouched = self.built.trainable.drain(before..).map(|one| one.elements());
+            self.built.counts.untouched = untouched.fold(0, u64::saturating_add);
+        }
+        pooler
     }
 
     /// What of the base is there beside this rank's shares before anything is sharded. A replay brings loading and what it
@@ -240,7 +270,7 @@ impl Builder<'_> {
         let table = token_embedding.map_or(0, |table| table.shape().elements());
         let base = element_type(self.job.numerics.weights);
         let decodes = self.job.model.kind == ModelKind::Decoder;
-        let replaced = head.score.is_some() && !self.job.has_value_head();
+        let replaced = self.job.embeds() || head.score.is_some() && !self.job.has_value_head();
         let tied = head.language.projections.is_empty() && !replaced && decodes;
         let tied_head = if tied { table.saturating_mul(base.bytes()) } else { 0 };
         let turns = || Turns::of(self.built.parameters.iter().chain(&self.built.quantized));

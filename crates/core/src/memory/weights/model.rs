@@ -39,7 +39,10 @@ pub(in crate::memory) struct LoadedModel {
     /// `lm_head` or the encoder's head; `None`: tied.
     pub(in crate::memory) head: Vec<Projection>,
     pub(in crate::memory) head_norms: Vec<NormWeights>,
-    /// The dense layer that encoders' classification heads put before it.
+    /// Whether the class has a language-model head, tied or not.
+    pub(in crate::memory) has_language_head: bool,
+    /// The dense layer that encoders' classification heads put before it; of an embedding model that of its class, which
+    /// runs and has no part in the loss.
     pub(in crate::memory) pooler: Option<Projection>,
     /// The classification head.
     pub(in crate::memory) score: Option<Projection>,
@@ -74,6 +77,8 @@ pub(in crate::memory) struct Counts {
     pub(in crate::memory) base: u64,
     pub(in crate::memory) adapters: u64,
     pub(in crate::memory) trainable: u64,
+    /// Parameters that train and that no gradient reaches: a pooler whose output the loss does not read.
+    pub(in crate::memory) untouched: u64,
     /// Bytes that quantisation left as they were.
     pub(in crate::memory) unquantized_bytes: u64,
 }
@@ -95,7 +100,7 @@ impl LoadedModel {
             trainable: &self.trainable,
             layers: self.layers.iter().map(|layer| layer.tag).collect(),
             tied: self.head.is_empty(),
-            has_language_head: self.score.is_none(),
+            has_language_head: self.has_language_head,
             head: self.head.iter().flat_map(Projection::parameters).map(Tensor::storage_address).collect(),
             last_norm: self
                 .final_norms

@@ -22,6 +22,7 @@ impl LoadedModel {
             final_projections: self.final_projections.iter().map(frozen_projection).collect(),
             head: self.head.iter().map(frozen_projection).collect(),
             head_norms: self.head_norms.iter().map(frozen_norm).collect(),
+            has_language_head: self.has_language_head,
             pooler: self.pooler.as_ref().map(frozen_projection),
             score: self.score.as_ref().map(frozen_projection),
             before: self.before.as_ref().map(RecordedBlock::frozen),
@@ -51,6 +52,7 @@ impl LoadedModel {
             final_projections: self.final_projections.clone(),
             head: self.head.clone(),
             head_norms: self.head_norms.clone(),
+            has_language_head: self.has_language_head,
             pooler: self.pooler.clone(),
             score: self.score.clone(),
             before: self.before.clone(),
@@ -73,7 +75,15 @@ impl LoadedModel {
         let linear = Linear { name: "score", d_in, d_out, sym: Sym::Labels, bias: false };
         let score = builder.trained_head(linear, tape.tag());
         let Built { trainable, counts, held, .. } = builder.built;
-        Self { score: Some(score), trainable, counts, _idle: Vec::new(), _held: held, ..self.without_adapters() }
+        Self {
+            score: Some(score),
+            has_language_head: false,
+            trainable,
+            counts,
+            _idle: Vec::new(),
+            _held: held,
+            ..self.without_adapters()
+        }
     }
 }
 

@@ -176,6 +176,7 @@ pub(super) fn pre_norm_layer(modules: Vec<Module>, attention: Attention, feed_fo
         residual: Residual::PreNorm,
         norm: NormKind::RmsNorm,
         residual_dropout: 0.0,
+        drops_attention_output: true,
         scales_residual: false,
     }
 }

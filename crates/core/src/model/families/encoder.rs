@@ -75,7 +75,9 @@ pub(super) fn bert(config: &Config<'_>) -> Result<Model, Box<ConfigError>> {
         decoder: "cls.predictions.decoder",
     };
     let f = Figures::read(config, &BERT)?;
-    bert_like(config, &f, &head)
+    let mut model = bert_like(config, &f, &head)?;
+    model.behaviour.classifies_pooled = true;
+    Ok(model)
 }
 
 /// `roberta`, `xlm-roberta`, `camembert`.
@@ -96,7 +98,8 @@ fn bert_like(config: &Config<'_>, f: &Figures, head: &Head) -> Result<Model, Box
         embedding("embeddings.token_type_embeddings", Role::TypeEmbedding, types, f.hidden_size),
         layer_norm("embeddings.LayerNorm", Role::EmbeddingNorm, f.hidden_size),
     ];
-    let behaviour = Behaviour { softmax_in_fp32: false, ..Behaviour::default() };
+    let behaviour =
+        Behaviour { softmax_in_fp32: false, has_pooler: true, keeps_intermediate: true, ..Behaviour::default() };
     Ok(Model { behaviour, ..encoder(f, &BERT_NAMES, further, head, dropout) })
 }
 
@@ -114,7 +117,9 @@ pub(super) fn distilbert(config: &Config<'_>) -> Result<Model, Box<ConfigError>>
         embedding("embeddings.position_embeddings", Role::PositionEmbedding, positions(&f), f.hidden_size),
         layer_norm("embeddings.LayerNorm", Role::EmbeddingNorm, f.hidden_size),
     ];
-    Ok(encoder(&f, &DISTILBERT_NAMES, further, &head, dropout))
+    let mut model = encoder(&f, &DISTILBERT_NAMES, further, &head, dropout);
+    model.layers.iter_mut().for_each(|run| run.layer.drops_attention_output = false);
+    Ok(model)
 }
 
 fn positions(f: &Figures) -> u64 {

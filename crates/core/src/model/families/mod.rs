@@ -45,9 +45,11 @@ pub(super) type Reader = fn(&Config<'_>) -> Result<Model, Box<ConfigError>>;
 
 /// Classes whose steps were compared with PyTorch's allocator, in order.
 const MEASURED: &[&str] = &[
+    "bert",
     "bloom",
     "cohere",
     "deepseek_v3",
+    "distilbert",
     "falcon",
     "gemma",
     "gemma2",
@@ -70,6 +72,7 @@ const MEASURED: &[&str] = &[
     "qwen3_moe",
     "stablelm",
     "starcoder2",
+    "xlm-roberta",
 ];
 
 /// Whether steps of the class were compared with PyTorch's allocator.

@@ -75,6 +75,7 @@ pub(in crate::model) fn read(
             residual: Residual::PreNorm,
             norm: NormKind::RmsNorm,
             residual_dropout: 0.0,
+            drops_attention_output: true,
             scales_residual: false,
         };
         Some(LayerRun { count: *count, kind: first(*block), layer })

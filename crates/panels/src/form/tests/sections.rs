@@ -11,7 +11,7 @@ const TRL: &str =
     "v=1&trainer=trl&trainer_version=1.16.0&mixed_precision=bf16&torch_dtype=float32&gradient_checkpointing=true";
 
 /// Plans that between them show every field.
-const PLANS: [&str; 9] = [
+const PLANS: [&str; 10] = [
     "",
     TRL,
     "v=1&num_gpus=4&method=qlora&trainer=trl&trainer_version=1.16.0&mixed_precision=bf16&packing=true",
@@ -19,6 +19,7 @@ const PLANS: [&str; 9] = [
     "v=1&num_gpus=8&framework=fsdp2",
     "v=1&num_gpus=8&framework=ddp",
     "v=1&task=inference&gpu_memory_gib=24",
+    "v=1&task=embedding&embedding_loss=cached_multiple_negatives_ranking",
     "v=1&task=ppo&reward_models=judge,reward",
     "v=1&task=grpo&num_gpus=2&engine=vllm&beta=0.04&reward_models=reward",
 ];
@@ -93,6 +94,30 @@ fn rows_come_and_go_with_what_gives_them_meaning() {
     // Parameters beside linear layers, where there are experts.
     assert!(Reader::open("v=1&model=Qwen/Qwen3-4B&method=lora").field("lora.target_parameters").is_none());
     assert!(Reader::open("v=1&model=Qwen/Qwen3-30B-A3B&method=lora").field("lora.target_parameters").is_some());
+}
+
+#[test]
+fn an_embedding_models_fields_come_with_its_task() {
+    let mut reader = Reader::open("v=1&model=google-bert/bert-base-uncased&per_device_train_batch_size=8");
+    assert!(reader.field("pooling").is_none());
+    reader.does("choose task", "embedding");
+    for name in ["pooling", "embedding.loss", "embedding.num_negatives"] {
+        assert!(reader.field(name).is_some(), "{name}");
+    }
+    assert!(reader.field("embedding.mini_batch_size").is_none());
+    reader.does("choose embedding.loss", "cached_multiple_negatives_ranking");
+    assert!(reader.field("embedding.mini_batch_size").is_some());
+    reader.does("choose pooling", "cls");
+    reader.does("type embedding.num_negatives", "3");
+    assert!(
+        reader
+            .fragment()
+            .contains("task=embedding&pooling=cls&embedding_loss=cached_multiple_negatives_ranking&num_negatives=3")
+    );
+    assert!(
+        text_of(found(&reader.form, &|element| element.attribute("class") == Some("effective")).expect("the batch"))
+            .contains("5 texts")
+    );
 }
 
 #[test]
