@@ -3,8 +3,8 @@
 use crate::trace::{HEADS, X, expect, fixed, made, of_one, of_two, shape, trace};
 use headroom_torch::ElementType::{F32, Half};
 use headroom_torch::{
-    Symbol, cat_last, chunk_heads, contiguous, matmul, repeat_heads, slice_last, split_heads, split_last, to_heads,
-    transpose_heads, unfold_batch,
+    Symbol, cat_last, chunk_heads, contiguous, join_pieces, matmul, repeat_heads, slice_last, split_heads, split_last,
+    split_pieces, to_heads, transpose_heads, unfold_batch,
 };
 
 /// [`X`] by token: batch, sequence, heads, head dimension.
@@ -80,6 +80,51 @@ fn cat_last_gives_views_of_the_gradient() {
     expect(
         of_two(made(&[8, 64, 192], F32), made(&[8, 64, 64], F32), |t, a, b| {
             cat_last(&[a, b], shape(&X), t.label("out")).unwrap()
+        }),
+        "
+        + out 8x64x256 f32, - a, - b, - out
+        backward: + grad 8x64x256 f32, - grad
+        ",
+    );
+}
+
+#[test]
+fn pieces_of_a_sequence_are_views_whose_gradients_are_joined() {
+    expect(
+        trace(|t| {
+            let x = t.made("x", &HEADS, F32);
+            let pieces = split_pieces(&x, 2);
+            drop(x);
+            t.backward(pieces);
+        }),
+        "
+        - x
+        backward: + grad 8x4x32x64 f32, + grad2 8x4x32x64 f32, + grad3 8x4x64x64 f32, - grad, - grad2, - grad3
+        ",
+    );
+}
+
+#[test]
+fn one_piece_is_split_as_well() {
+    expect(
+        trace(|t| {
+            let x = t.made("x", &HEADS, F32);
+            let pieces = split_pieces(&x, 1);
+            drop(x);
+            t.backward(pieces);
+        }),
+        "
+        - x
+        backward: + grad 8x4x64x64 f32, + grad2 8x4x64x64 f32, - grad, - grad2
+        ",
+    );
+}
+
+#[test]
+fn joined_pieces_are_a_copy_and_give_views_of_their_gradient() {
+    expect(
+        of_two(made(&[8, 32, 256], F32), made(&[8, 32, 256], F32), |t, a, b| {
+            join_pieces(&[a.clone(), b.clone()], shape(&X), t.label("out")).unwrap()
         }),
         "
         + out 8x64x256 f32, - a, - b, - out

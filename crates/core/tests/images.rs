@@ -1,0 +1,95 @@
+//! Plans with images: what a tower adds, what stays frozen, and what is refused.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use std::path::{Path, PathBuf};
+
+use headroom_core::job::Job;
+use headroom_core::memory;
+use headroom_core::model::{Program, Programs};
+use headroom_core::plan::{Plan, Problem, ProblemKind};
+use serde_json::{Value, json};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn programs() -> Programs {
+    let read = |name: &str| {
+        let text = std::fs::read_to_string(root().join("static/programs").join(name)).unwrap();
+        Program::from_json(&text).unwrap()
+    };
+    ["qwen2_5_vl.json", "qwen3_vl.json"].into_iter().fold(Programs::default(), |all, name| all.with(read(name)))
+}
+
+/// The plan of a measured step, with other values of some keys.
+fn plan(id: &str, changes: Value) -> Plan {
+    let text = std::fs::read_to_string(root().join("tests/programs/measured.jsonl")).unwrap();
+    let mut cases = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let mut plan = cases.find(|case| case["id"] == id).unwrap()["plan"].clone();
+    for (key, value) in changes.as_object().unwrap() {
+        if value.is_null() {
+            plan.as_object_mut().unwrap().remove(key);
+        } else {
+            plan[key] = value.clone();
+        }
+    }
+    let plan = Plan::from_json(&plan.to_string()).unwrap_or_else(|problems| panic!("{problems:?}"));
+    Plan { programs: programs(), ..plan }
+}
+
+fn peak(id: &str, changes: Value) -> memory::Estimate {
+    memory::estimate(&Job::resolve(&plan(id, changes)).unwrap_or_else(|problems| panic!("{problems:?}")))
+}
+
+fn refused(id: &str, changes: Value) -> Vec<Problem> {
+    Job::resolve(&plan(id, changes)).unwrap_err()
+}
+
+const FROZEN: &str = "qwen2_5_vl-frozen-tower";
+
+#[test]
+fn more_images_and_larger_ones_take_more() {
+    let sized = |per_sample: u64, side: u64| {
+        peak(FROZEN, json!({"images": {"per_sample": per_sample, "height": side, "width": side}}))
+    };
+    let bytes = |estimate: &memory::Estimate| estimate.peak.allocated_bytes;
+    let (one, two, large) = (sized(1, 896), sized(2, 896), sized(1, 1792));
+    assert!(bytes(&two) > bytes(&one));
+    // Four times the patches of the one image; the second adds as many again.
+    assert!(bytes(&large) > bytes(&two));
+}
+
+#[test]
+fn frozen_parts_train_nothing() {
+    let count = |freeze: Value| peak(FROZEN, json!({"freeze": freeze})).trainable_count;
+    let whole = count(json!([]));
+    let parts = ["vision_tower", "multi_modal_projector", "language_model"];
+    let less: u64 = parts.iter().map(|part| whole - count(json!([part]))).sum();
+    assert_eq!(less, whole);
+    assert!(parts.iter().all(|part| count(json!([part])) < whole));
+}
+
+#[test]
+fn a_tower_without_images_weighs_and_does_not_run() {
+    let text = peak(FROZEN, json!({"images": null}));
+    let images = peak(FROZEN, json!({}));
+    assert_eq!(text.param_count, images.param_count);
+    assert!(text.peak.allocated_bytes < images.peak.allocated_bytes);
+}
+
+#[test]
+fn what_was_not_compared_with_anything_is_refused_by_name() {
+    let contradicts = |changes: Value| match refused(FROZEN, changes).as_slice() {
+        [Problem { field, kind: ProblemKind::Contradiction { other, .. }, .. }] => (field.to_string(), other.clone()),
+        problems => panic!("{problems:?}"),
+    };
+    let images = || "images.per_sample".to_owned();
+    assert_eq!(contradicts(json!({"attn_implementation": "eager"})), (images(), "attn_implementation".to_owned()));
+    assert_eq!(contradicts(json!({"num_gpus": 8, "zero_stage": 3})), (images(), "num_gpus".to_owned()));
+    assert_eq!(contradicts(json!({"model": "Qwen/Qwen3-4B"})), (images(), "model".to_owned()));
+    let problems = refused(FROZEN, json!({"freeze": ["tower"]}));
+    assert!(
+        matches!(problems.as_slice(), [Problem { kind: ProblemKind::NoSuchModule { known, .. }, .. }] if known.len() == 3)
+    );
+}
