@@ -79,6 +79,8 @@ impl<'a> Figures<'a> {
             let found = self.any(&condition.key);
             let is = condition.is.as_ref().is_none_or(|is| match (found, is) {
                 (None, Json::Null | Json::Bool(false)) => true,
+                // A count that is not there is none.
+                (None, Json::Number(number)) => number.as_f64() == Some(0.0),
                 (found, is) => found == Some(is),
             });
             let above = condition.above.is_none_or(|least| found.and_then(Json::as_f64).is_some_and(|n| n > least));
