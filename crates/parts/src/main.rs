@@ -10,13 +10,17 @@ use headroom_parts::failure::{Failure, Result};
 use headroom_parts::module::Module;
 use headroom_parts::sizes::{Record, sizes, table};
 use headroom_parts::split::{Uses, Wanted, split};
-use headroom_parts::{instrument, list, loader};
+use headroom_parts::{cold, instrument, list, loader};
 
 const USAGE: &str = "\
 headroom-parts sizes MODULE.wasm [--against RECORD] [--record RECORD] [--label NAME]
     whose the module's bytes are, and what changed since a record
 headroom-parts instrument MODULE.wasm OUT.wasm
     the module with a bit for each function, in exported globals parts:called-N, that is set when it is called
+headroom-parts mark MODULE.wasm OUT.wasm
+    the module with a bit for each stretch of instructions that run together, in exported globals parts:ran-N
+headroom-parts outline MODULE.wasm RAN OUT.wasm
+    the module with what did not run of its functions as functions of their own; RAN has the number of a stretch that did a line
 headroom-parts names MODULE.wasm LIST [--hashes]
     the names of the functions that a list gives by number; with their hashes each instance of a generic function counts by itself
 headroom-parts split MODULE.wasm --called LIST [--stage LIST]... --out FOLDER
@@ -36,6 +40,10 @@ fn main() -> ExitCode {
         ["instrument", module, out] => read(module)
             .and_then(|bytes| instrument::instrument(&bytes))
             .and_then(|bytes| write(Path::new(out), &bytes)),
+        ["mark", module, out] => {
+            read(module).and_then(|bytes| cold::mark(&bytes)).and_then(|bytes| write(Path::new(out), &bytes))
+        }
+        ["outline", module, ran, out] => write_outlined(module, ran, out),
         ["names", module, list] => print_names(module, list, false),
         ["names", module, list, "--hashes"] => print_names(module, list, true),
         ["split", module, options @ ..] => write_split(module, options),
@@ -109,6 +117,16 @@ fn print_sizes(module: &str, options: &[&str]) -> Result<()> {
 /// The record at `path`; an empty one where none is yet.
 fn recorded(path: &str) -> Result<Record> {
     if Path::new(path).exists() { Record::read(&read_text(path)?) } else { Ok(Record::default()) }
+}
+
+fn write_outlined(module: &str, ran: &str, out: &str) -> Result<()> {
+    let number = |line: &str| {
+        line.parse().map_err(|_| Failure::new(format!("{ran} has the line {line:?}: give a list of numbers, one a line.")))
+    };
+    let stretches = read_text(ran)?.lines().map(number).collect::<Result<BTreeSet<u32>>>()?;
+    let outlined = cold::outline(&read(module)?, &stretches)?;
+    write(Path::new(out), &outlined.bytes)?;
+    print(&format!("{} pieces of {} bytes in all did not run\n", outlined.pieces, outlined.moved))
 }
 
 fn print_names(module: &str, list: &str, hashes: bool) -> Result<()> {

@@ -1,5 +1,6 @@
 // Runs the instrumented engine until a newcomer's first view stands, then until all of the page does, and writes which
-// functions were called by then: node first_view.mjs LOADER.js INSTRUMENTED.wasm FIRST.txt WHOLE.txt
+// functions were called by then, or, of a module marked by stretches, which of those ran:
+// node first_view.mjs LOADER.js INSTRUMENTED.wasm FIRST.txt [WHOLE.txt]
 import { readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -10,8 +11,9 @@ const exports = await engine.default({ module_or_path: readFileSync(module) });
 
 const called = () => {
   const numbers = [];
+  const kind = exports["parts:called-0"] ? "called" : "ran";
   for (let word = 0; ; word += 1) {
-    const marks = exports[`parts:called-${word}`];
+    const marks = exports[`parts:${kind}-${word}`];
     if (!marks) return numbers;
     for (let bit = 0; bit < 32; bit += 1) if ((marks.value >>> bit) & 1) numbers.push(word * 32 + bit);
   }
@@ -28,6 +30,7 @@ for (let steps = 0; (turn = view.work()) !== 3; steps += 1) {
 }
 view.answer(true);
 write(first);
+if (!whole) process.exit();
 view.go_on();
 // What a browser measures: charts are drawn for a width.
 const encoder = new TextEncoder();
