@@ -58,10 +58,10 @@ pub(crate) fn panel(page: &Page) -> Option<Node> {
         .attr("data-at", page.state.form.step.name())
         .with(el("h2").key("title").attr("id", "form-title").class("visually-hidden").text(texts.form_title));
     let essentials = essentials(page);
-    let mut rest = vec![group(page, "training", texts.section_method, training::method_fields(page))];
+    let mut rest = vec![group(page, ("training", texts.section_method), training::METHOD, training::method_fields)];
     rest.extend(tasks::section(page));
-    rest.push(group(page, "savers", texts.section_savers, training::saver_fields(page)));
-    rest.push(group(page, "parallel", texts.section_parallel, parallelism::fields(page)));
+    rest.push(group(page, ("savers", texts.section_savers), training::SAVERS, training::saver_fields));
+    rest.push(group(page, ("parallel", texts.section_parallel), parallelism::NAMES, parallelism::fields));
     rest.push(advanced::section(page));
     let steps = steps::bar(page, &essentials, &rest);
     let essentials = el("div").class("fields").with_all(essentials);

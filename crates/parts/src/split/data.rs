@@ -126,6 +126,11 @@ impl Uses {
         Ok(used)
     }
 
+    /// Whether a function, by its mangled name, uses any constants.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.functions.contains_key(whole(name))
+    }
+
     /// The constants that functions use. Where pieces were cut out of one, each uses those whose addresses stand in it.
     fn of(&self, module: &Module<'_>, functions: &[u32], cut: &BTreeSet<&str>) -> Result<BTreeSet<usize>> {
         let mut used = BTreeSet::new();

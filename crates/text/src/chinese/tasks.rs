@@ -36,7 +36,6 @@ pub(super) const TEXTS: TaskTexts = TaskTexts {
     engine,
     mode,
     kv_cache,
-    trainer_decides: "由训练器决定",
 
     models_group: "策略之外的模型",
     models_help: "奖励模型、裁判、模拟用户：全部冻结；与策略共用权重的只计一次。",
@@ -57,7 +56,6 @@ pub(super) const TEXTS: TaskTexts = TaskTexts {
     pairs_note: |sequences| format!("一对是两条序列：一次前向共 {sequences} 条。"),
     round: |round| round_text(round),
 
-    peak,
     timeline_peak: |bytes, place| format!("{bytes} · {place}"),
     models_title: "卡上的模型",
     models_table: "以表格查看各模型",
@@ -141,7 +139,7 @@ fn model_role(role: ModelRole) -> &'static str {
     }
 }
 
-fn peak(task: Task, phase: Phase) -> String {
+pub(super) fn peak(task: Task, phase: Phase) -> String {
     let name = terms::phase(phase);
     match (task, phase) {
         (Task::Grpo | Task::Rloo | Task::Ppo, Phase::Prefill | Phase::Decode) => {

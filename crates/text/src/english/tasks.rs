@@ -52,7 +52,6 @@ pub(super) const TEXTS: TaskTexts = TaskTexts {
     engine,
     mode,
     kv_cache,
-    trainer_decides: "as the trainer decides",
 
     models_group: "Models beside the policy",
     models_help: "Reward models, judges, simulated users: frozen, and counted once where they share the policy's weights.",
@@ -76,7 +75,6 @@ pub(super) const TEXTS: TaskTexts = TaskTexts {
     pairs_note: |sequences| format!("A pair is two sequences: {sequences} in one forward."),
     round: |round| round_text(round),
 
-    peak,
     timeline_peak: |bytes, place| format!("{bytes} · {place}"),
     models_title: "Models on the GPU",
     models_table: "Models as a table",
@@ -161,7 +159,7 @@ fn model_role(role: ModelRole) -> &'static str {
     }
 }
 
-fn peak(task: Task, phase: Phase) -> String {
+pub(super) fn peak(task: Task, phase: Phase) -> String {
     let name = terms::phase(phase);
     let mut letters = name.chars();
     let name = letters.next().map_or_else(String::new, |first| format!("{}{}", first.to_lowercase(), letters.as_str()));

@@ -11,7 +11,7 @@ const TRL: &str =
     "v=1&trainer=trl&trainer_version=1.16.0&mixed_precision=bf16&torch_dtype=float32&gradient_checkpointing=true";
 
 /// Plans that between them show every field.
-const PLANS: [&str; 9] = [
+pub(super) const PLANS: [&str; 9] = [
     "",
     TRL,
     "v=1&num_gpus=4&method=qlora&trainer=trl&trainer_version=1.16.0&mixed_precision=bf16&packing=true",
