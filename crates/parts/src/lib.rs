@@ -10,3 +10,4 @@ pub mod module;
 pub mod names;
 pub mod sizes;
 pub mod split;
+pub mod trim;

@@ -10,7 +10,7 @@ use headroom_parts::failure::{Failure, Result};
 use headroom_parts::module::Module;
 use headroom_parts::sizes::{Record, sizes, table};
 use headroom_parts::split::{Uses, Wanted, split};
-use headroom_parts::{cold, instrument, list, loader};
+use headroom_parts::{cold, instrument, list, loader, trim};
 
 const USAGE: &str = "\
 headroom-parts sizes MODULE.wasm [--against RECORD] [--record RECORD] [--label NAME]
@@ -21,6 +21,10 @@ headroom-parts mark MODULE.wasm OUT.wasm
     the module with a bit for each stretch of instructions that run together, in exported globals parts:ran-N
 headroom-parts outline MODULE.wasm RAN OUT.wasm
     the module with what did not run of its functions as functions of their own; RAN has the number of a stretch that did a line
+headroom-parts trim MODULE.wasm OUT.wasm WORD...
+    the module without the exports in whose names one of the words stands
+headroom-parts trim-loader LOADER.js MODULE.wasm OUT.js
+    what wasm-bindgen wrote, without what that module neither imports nor exports
 headroom-parts names MODULE.wasm LIST [--hashes]
     the names of the functions that a list gives by number; with their hashes each instance of a generic function counts by itself
 headroom-parts split MODULE.wasm --called LIST [--stage LIST]... --out FOLDER
@@ -43,6 +47,12 @@ fn main() -> ExitCode {
         ["mark", module, out] => {
             read(module).and_then(|bytes| cold::mark(&bytes)).and_then(|bytes| write(Path::new(out), &bytes))
         }
+        ["trim", module, out, words @ ..] => read(module)
+            .and_then(|bytes| trim::without_exports(&bytes, words))
+            .and_then(|bytes| write(Path::new(out), &bytes)),
+        ["trim-loader", loader, module, out] => read_text(loader)
+            .and_then(|text| trim::loader(&text, &read(module)?))
+            .and_then(|text| write(Path::new(out), text.as_bytes())),
         ["outline", module, ran, out] => write_outlined(module, ran, out),
         ["names", module, list] => print_names(module, list, false),
         ["names", module, list, "--hashes"] => print_names(module, list, true),

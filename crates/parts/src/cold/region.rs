@@ -39,7 +39,7 @@ pub(crate) struct Region {
 
 /// What a call of a piece costs beside it, in bytes, and what makes another function worth it.
 const CALL: usize = 12;
-const WORTH: usize = 12;
+const WORTH: usize = 6;
 
 /// The pieces of a function that are worth it; `ran`: which stretches ran, by the instruction that begins them.
 pub(crate) fn regions(
