@@ -17,6 +17,12 @@ const load = async () => {
   await engine.default({ module_or_path: new URL("headroom-worker_bg.wasm", import.meta.url) });
 };
 
+// What is to be there before a message is taken: of a link's plan what most of them need comes beside the first part, at once instead of
+// one after the other when it is called. What did not come is asked for then.
+export const prepare = async ({ open }) => {
+  if (inWorker && open?.fragment) await engine.parts?.common().catch(() => {});
+};
+
 export const start = async (post) => {
   const views = new Map();
   const busy = new Set();

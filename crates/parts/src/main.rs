@@ -19,8 +19,9 @@ headroom-parts instrument MODULE.wasm OUT.wasm
     the module with a bit for each function, in exported globals parts:called-N, that is set when it is called
 headroom-parts mark MODULE.wasm OUT.wasm
     the module with a bit for each stretch of instructions that run together, in exported globals parts:ran-N
-headroom-parts outline MODULE.wasm RAN OUT.wasm
-    the module with what did not run of its functions as functions of their own; RAN has the number of a stretch that did a line
+headroom-parts outline MODULE.wasm RAN OUT.wasm [CRATE...]
+    the module with what did not run of its functions as functions of their own, but those of crates that are named; RAN has the number
+    of a stretch that did a line
 headroom-parts trim MODULE.wasm OUT.wasm WORD...
     the module without the exports in whose names one of the words stands
 headroom-parts trim-loader LOADER.js MODULE.wasm OUT.js
@@ -35,6 +36,9 @@ A LIST has a function a line, by number or by name.";
 
 /// In bytes of code as the compiler leaves it: with its constants and after wasm-opt, about 90 kB after brotli.
 const LARGEST: usize = 215_000;
+
+/// What a piece that did not run has to save where it was, in bytes of code: after compression fewer make no difference.
+const WORTH: usize = 2;
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -53,7 +57,7 @@ fn main() -> ExitCode {
         ["trim-loader", loader, module, out] => read_text(loader)
             .and_then(|text| trim::loader(&text, &read(module)?))
             .and_then(|text| write(Path::new(out), text.as_bytes())),
-        ["outline", module, ran, out] => write_outlined(module, ran, out),
+        ["outline", module, ran, out, kept @ ..] => write_outlined(module, ran, out, kept),
         ["names", module, list] => print_names(module, list, false),
         ["names", module, list, "--hashes"] => print_names(module, list, true),
         ["split", module, options @ ..] => write_split(module, options),
@@ -129,12 +133,12 @@ fn recorded(path: &str) -> Result<Record> {
     if Path::new(path).exists() { Record::read(&read_text(path)?) } else { Ok(Record::default()) }
 }
 
-fn write_outlined(module: &str, ran: &str, out: &str) -> Result<()> {
+fn write_outlined(module: &str, ran: &str, out: &str, kept: &[&str]) -> Result<()> {
     let number = |line: &str| {
         line.parse().map_err(|_| Failure::new(format!("{ran} has the line {line:?}: give a list of numbers, one a line.")))
     };
     let stretches = read_text(ran)?.lines().map(number).collect::<Result<BTreeSet<u32>>>()?;
-    let outlined = cold::outline(&read(module)?, &stretches)?;
+    let outlined = cold::outline(&read(module)?, &stretches, Some(WORTH), kept)?;
     write(Path::new(out), &outlined.bytes)?;
     print(&format!("{} pieces of {} bytes in all did not run\n", outlined.pieces, outlined.moved))
 }
@@ -217,7 +221,7 @@ fn write_split(module: &str, options: &[&str]) -> Result<()> {
         names.push(name);
     }
     if let Some(path) = asked.loader {
-        let text = loader::with_parts(&read_text(path)?, &names, files.early)?;
+        let text = loader::with_parts(&read_text(path)?, &names, files.early, files.common)?;
         write(&folder.join(Path::new(path).file_name().unwrap_or_default()), text.as_bytes())?;
     }
     Ok(())

@@ -113,9 +113,14 @@ impl<'a> Body<'a> {
         Ok((read, validator.into_allocations()))
     }
 
+    /// The construct in whose sequence an instruction stands: where it opens one itself, the one around that.
+    pub(crate) fn sequence_of(&self, at: usize) -> usize {
+        let within = self.within[at];
+        if within == at { self.around(at) } else { within }
+    }
+
     /// The construct around `construct`.
     pub(crate) fn around(&self, construct: usize) -> usize {
-        // What opens a construct stands in it, so the one before decides: the construct in which the opener was met.
         let mut depth = 0_usize;
         for at in (0..construct).rev() {
             match self.instructions[at] {

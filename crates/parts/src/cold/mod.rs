@@ -21,6 +21,7 @@ use region::Region;
 use crate::assemble::{Additions, Rewrite, assemble};
 use crate::failure::{Failure, Result};
 use crate::module::Module;
+use crate::names;
 
 /// How the exported globals of an instrumented module begin; bit `b` of global `w` is stretch number `32 w + b`, counted through
 /// all functions in order.
@@ -100,8 +101,10 @@ pub struct Outlined {
     pub moved: usize,
 }
 
-/// The module in which what did not run of those functions that did is cut out; `ran`: the stretches that did.
-pub fn outline(bytes: &[u8], ran: &BTreeSet<u32>) -> Result<Outlined> {
+/// The module in which what did not run of those functions that did is cut out; `ran`: the stretches that did. A piece is cut out where
+/// its function then has at least `worth` bytes less, about, or wherever that can be done. The module does the same as before,
+/// whatever ran. Functions of the crates `kept` stay as they are.
+pub fn outline(bytes: &[u8], ran: &BTreeSet<u32>, worth: Option<usize>, kept: &[&str]) -> Result<Outlined> {
     let module = Module::read(bytes)?;
     let mut types = Types { known: module.types.clone(), added: Vec::new() };
     let mut outlining = Outlining { bodies: BTreeMap::new() };
@@ -121,9 +124,10 @@ pub fn outline(bytes: &[u8], ran: &BTreeSet<u32>) -> Result<Outlined> {
         let of: BTreeSet<usize> =
             places.iter().zip(next..).filter(|(_, stretch)| ran.contains(stretch)).map(|(at, _)| *at).collect();
         next += places.len() as u32;
-        if of.contains(&0) {
+        let is_kept = || kept.contains(&names::crate_of(&names::room(module.names.function(function).unwrap_or_default())));
+        if of.contains(&0) && !is_kept() {
             let signature = module.signature(function)?.clone();
-            let regions = region::regions(&module, &signature, &body, &begins, &of);
+            let regions = region::regions(&module, &signature, &body, &begins, &of, worth);
             let mut pieces: Vec<(Region, u32)> = Vec::new();
             for region in regions {
                 let number = (module.functions.len() + additions.functions.len()) as u32;

@@ -37,17 +37,28 @@ pub(crate) struct Region {
     pub(crate) own: Vec<u32>,
 }
 
-/// What a call of a piece costs beside it, in bytes, and what makes another function worth it.
-const CALL: usize = 12;
-const WORTH: usize = 6;
+impl Region {
+    /// About what a call of it costs, in bytes.
+    fn call(&self) -> usize {
+        CALL + LOCAL * (self.taken.len() + self.given.len()) + WAY_OUT * self.exits.len()
+    }
+}
 
-/// The pieces of a function that are worth it; `ran`: which stretches ran, by the instruction that begins them.
+/// About what a call of a piece costs in its place, in bytes: loading its part, the slot, the call; for each local that is handed over;
+/// for each way out.
+const CALL: usize = 14;
+const LOCAL: usize = 2;
+const WAY_OUT: usize = 3;
+
+/// The pieces of a function that save `worth` bytes at least where they are called, or all there are; `ran`: which stretches ran, by the
+/// instruction that begins them.
 pub(crate) fn regions(
     module: &Module<'_>,
     signature: &FuncType,
     body: &Body<'_>,
     begins: &[bool],
     ran: &BTreeSet<usize>,
+    worth: Option<usize>,
 ) -> Vec<Region> {
     let mut live = None;
     let mut found: Vec<Region> = Vec::new();
@@ -56,21 +67,18 @@ pub(crate) fn regions(
         if at < behind || ran.contains(&at) || !body.is_clear[at] {
             continue;
         }
-        let closes = matches!(body.instructions[at], Operator::End | Operator::Else);
-        let construct = body.within[at];
-        if closes {
+        if matches!(body.instructions[at], Operator::End | Operator::Else) {
             continue;
         }
-        // Where the instruction opens a construct, it is the one around that counts.
-        let construct = if construct == at { body.around(at) } else { construct };
+        let construct = body.sequence_of(at);
         let end = end_of(body, construct, at);
         let size = (body.offsets[end] - body.offsets[at]) as usize;
-        if size < CALL + WORTH {
+        if worth.is_some_and(|worth| size < CALL + worth) {
             continue;
         }
         let live = live.get_or_insert_with(|| Live::of(body, begins));
         if let Some(region) = region(module, signature, body, live, construct, at..end)
-            && size >= CALL + WORTH + 2 * (region.taken.len() + region.given.len()) + 3 * region.exits.len()
+            && worth.is_none_or(|worth| size >= region.call() + worth)
         {
             behind = end;
             found.push(region);

@@ -72,8 +72,7 @@ pub(crate) fn piece(region: &Region, signature: &FuncType, body: &Body<'_>) -> R
     let returned = region.returned(signature).map(&mut another);
     let told = region.tells().then(|| another(wasmparser::ValType::I32));
     let types = types.into_iter().map(encoded).collect::<Result<Vec<_>>>()?;
-    let opener = body.within[region.start];
-    let construct = if opener == region.start { body.around(opener) } else { opener };
+    let construct = body.sequence_of(region.start);
     let code = Function::new_with_locals_types(types);
     let mut piece = Piece { region, body, construct, code, depth: 0, returned, told };
     piece.write()?;
@@ -211,8 +210,7 @@ pub(crate) fn rest(signature: &FuncType, body: &Body<'_>, pieces: &[(Region, u32
 
 /// A call of a piece, and what follows from the way in which it was left.
 fn call(code: &mut Function, signature: &FuncType, body: &Body<'_>, region: &Region, number: u32, kept: Option<u32>) {
-    let opener = body.within[region.start];
-    let construct = if opener == region.start { body.around(opener) } else { opener };
+    let construct = body.sequence_of(region.start);
     let returned = region.returned(signature).and(kept);
     // With more than two ways out there are blocks around the call, behind which the piece falls out, and returns.
     let is_table = region.exits.len() > 2;

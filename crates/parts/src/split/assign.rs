@@ -37,6 +37,8 @@ pub(crate) struct Assignment {
     pub(crate) functions: Vec<Vec<u32>>,
     /// How many parts come before those that stand apart.
     pub(crate) early: usize,
+    /// How many parts the first stage has: they come before all others.
+    pub(crate) common: usize,
 }
 
 pub(crate) fn assign(module: &Module<'_>, references: &References, wanted: &Wanted) -> Result<Assignment> {
@@ -54,7 +56,7 @@ pub(crate) fn assign(module: &Module<'_>, references: &References, wanted: &Want
     }
     let apart = apart(module, references, &rooms, &placed, &wanted.apart);
     let rest: BTreeSet<u32> = all.difference(&apart).copied().collect();
-    let mut early = 0;
+    let (mut early, mut common) = (0, None);
     placed = first;
     for stage in wanted.stages.iter().chain([&rest, &all]) {
         early = functions.len() - 1;
@@ -67,8 +69,10 @@ pub(crate) fn assign(module: &Module<'_>, references: &References, wanted: &Want
             }
             functions.push(part);
         }
+        common.get_or_insert(functions.len() - 1);
     }
-    Ok(Assignment { home, functions, early })
+    let common = common.filter(|_| !wanted.stages.is_empty()).unwrap_or_default();
+    Ok(Assignment { home, functions, early, common })
 }
 
 /// Of what is not in `placed` the functions of these crates and rooms, with those that nothing else calls.
