@@ -135,7 +135,8 @@ fn recorded(path: &str) -> Result<Record> {
 
 fn write_outlined(module: &str, ran: &str, out: &str, kept: &[&str]) -> Result<()> {
     let number = |line: &str| {
-        line.parse().map_err(|_| Failure::new(format!("{ran} has the line {line:?}: give a list of numbers, one a line.")))
+        line.parse()
+            .map_err(|_| Failure::new(format!("{ran} has the line {line:?}: give a list of numbers, one a line.")))
     };
     let stretches = read_text(ran)?.lines().map(number).collect::<Result<BTreeSet<u32>>>()?;
     let outlined = cold::outline(&read(module)?, &stretches, Some(WORTH), kept)?;

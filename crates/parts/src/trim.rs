@@ -137,7 +137,10 @@ mod tests {
         let module = Module::read(&bytes).unwrap();
         assert_eq!(module.exports.iter().map(|export| export.name).collect::<Vec<_>>(), ["kept_free"]);
         let text = loader(LOADER, &bytes).unwrap();
-        assert!(text.contains("class Kept") && text.contains("Kept.prototype.free") && text.contains("__wbg_used"), "{text}");
+        assert!(
+            text.contains("class Kept") && text.contains("Kept.prototype.free") && text.contains("__wbg_used"),
+            "{text}"
+        );
         assert!(!text.to_lowercase().contains("unused") && !text.contains("__wbg_other"), "{text}");
     }
 

@@ -36,6 +36,9 @@ fn found(dist: &Path, end: &str) -> Result<PathBuf> {
         name.starts_with(PAGE) && name.ends_with(end)
     };
     listed.flatten().map(|file| file.path()).find(is_it).ok_or_else(|| {
-        Failure::new(format!("There is no {PAGE}*{end} in {}: Trunk names it in another way than it did.", dist.display()))
+        Failure::new(format!(
+            "There is no {PAGE}*{end} in {}: Trunk names it in another way than it did.",
+            dist.display()
+        ))
     })
 }

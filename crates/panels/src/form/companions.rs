@@ -182,7 +182,10 @@ fn roles(page: &Page) -> Vec<Named> {
     const ROLES: [InstanceRole; 3] = [InstanceRole::Reward, InstanceRole::Judge, InstanceRole::SimulatedUser];
     // The first is what a model is unless it says otherwise.
     let value = |role: InstanceRole| if role == InstanceRole::Reward { "" } else { role.name() };
-    ROLES.into_iter().map(|role| (value(role).to_owned(), (page.texts.tasks().instance_role)(role).to_owned())).collect()
+    ROLES
+        .into_iter()
+        .map(|role| (value(role).to_owned(), (page.texts.tasks().instance_role)(role).to_owned()))
+        .collect()
 }
 
 fn models(page: &Page, chosen: &str) -> Vec<Named> {

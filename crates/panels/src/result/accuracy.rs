@@ -58,9 +58,9 @@ pub(crate) fn panel(page: &Page) -> Option<Node> {
     let fetched = &page.state.result;
     let article = article("accuracy-title", words.title);
     let article = match fetched {
-        Fetched::Not => article
-            .attr("data-fetch-now", CASES)
-            .with(el("p").attr("role", "status").text(page.texts.computing)),
+        Fetched::Not => {
+            article.attr("data-fetch-now", CASES).with(el("p").attr("role", "status").text(page.texts.computing))
+        }
         Fetched::Failed => article.with(el("p").attr("role", "alert").text(page.texts.accuracy().not_fetched)),
         Fetched::Here(cases) => article
             .with_all(overall(page, words, cases))

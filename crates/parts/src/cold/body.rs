@@ -140,11 +140,13 @@ impl<'a> Body<'a> {
     /// How many values the end of a construct gives, the function apart.
     pub(crate) fn gives(&self, module: &Module<'_>, construct: usize) -> usize {
         match self.instructions.get(construct) {
-            Some(Operator::Block { blockty } | Operator::Loop { blockty } | Operator::If { blockty }) => match blockty {
-                BlockType::Empty => 0,
-                BlockType::Type(_) => 1,
-                BlockType::FuncType(index) => module.types[*index as usize].results().len(),
-            },
+            Some(Operator::Block { blockty } | Operator::Loop { blockty } | Operator::If { blockty }) => {
+                match blockty {
+                    BlockType::Empty => 0,
+                    BlockType::Type(_) => 1,
+                    BlockType::FuncType(index) => module.types[*index as usize].results().len(),
+                }
+            }
             _ => 0,
         }
     }

@@ -124,7 +124,8 @@ pub fn outline(bytes: &[u8], ran: &BTreeSet<u32>, worth: Option<usize>, kept: &[
         let of: BTreeSet<usize> =
             places.iter().zip(next..).filter(|(_, stretch)| ran.contains(stretch)).map(|(at, _)| *at).collect();
         next += places.len() as u32;
-        let is_kept = || kept.contains(&names::crate_of(&names::room(module.names.function(function).unwrap_or_default())));
+        let is_kept =
+            || kept.contains(&names::crate_of(&names::room(module.names.function(function).unwrap_or_default())));
         if of.contains(&0) && !is_kept() {
             let signature = module.signature(function)?.clone();
             let regions = region::regions(&module, &signature, &body, &begins, &of, worth);

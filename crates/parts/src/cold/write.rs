@@ -61,8 +61,7 @@ struct Piece<'r, 'b, 'a> {
 
 /// The piece as a function.
 pub(crate) fn piece(region: &Region, signature: &FuncType, body: &Body<'_>) -> Result<Function> {
-    let mut types: Vec<wasmparser::ValType> =
-        region.own.iter().map(|local| body.locals[*local as usize]).collect();
+    let mut types: Vec<wasmparser::ValType> = region.own.iter().map(|local| body.locals[*local as usize]).collect();
     let mut next = (region.taken.len() + types.len()) as u32;
     let mut another = |ty| {
         types.push(ty);
@@ -104,9 +103,9 @@ impl Piece<'_, '_, '_> {
     }
 
     fn leads_out_of_the_function(&self, relative: u32) -> bool {
-        relative.checked_sub(self.depth).is_some_and(|out| {
-            (0..out).fold(self.construct, |inner, _| self.body.around(inner)) == FUNCTION
-        })
+        relative
+            .checked_sub(self.depth)
+            .is_some_and(|out| (0..out).fold(self.construct, |inner, _| self.body.around(inner)) == FUNCTION)
     }
 
     fn leave(&mut self, exit: Exit) {
@@ -189,8 +188,7 @@ impl Piece<'_, '_, '_> {
 /// The function, with a call in place of each piece; `pieces` have the numbers under which they are called.
 pub(crate) fn rest(signature: &FuncType, body: &Body<'_>, pieces: &[(Region, u32)]) -> Result<Function> {
     let parameters = signature.params().len();
-    let mut types =
-        body.locals.iter().skip(parameters).map(|ty| encoded(*ty)).collect::<Result<Vec<_>>>()?;
+    let mut types = body.locals.iter().skip(parameters).map(|ty| encoded(*ty)).collect::<Result<Vec<_>>>()?;
     let returned = pieces.iter().find_map(|(region, _)| region.returned(signature));
     let kept = returned.map(|ty| encoded(ty).map(|ty| types.push(ty))).transpose()?.map(|()| body.locals.len() as u32);
     let mut code = Function::new_with_locals_types(types);

@@ -198,8 +198,7 @@ pub(crate) fn divide(module: &Module<'_>, uses: &Uses, parts: &[Vec<u32>]) -> Re
             "Most functions of the relocations are not in the module by name: have wasm-bindgen keep the names with --no-demangle.",
         ));
     }
-    let cut: BTreeSet<&str> =
-        parts.iter().flatten().map(name).filter(|name| whole(name) != *name).map(whole).collect();
+    let cut: BTreeSet<&str> = parts.iter().flatten().map(name).filter(|name| whole(name) != *name).map(whole).collect();
     let wanted: Vec<BTreeSet<usize>> =
         parts.iter().map(|functions| uses.of(module, functions, &cut)).collect::<Result<_>>()?;
     let pinned = uses.reached(uses.pinned.iter().copied().chain(uses.in_strangers(module)?));

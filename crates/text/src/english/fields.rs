@@ -4,16 +4,8 @@ use crate::{Fields, FurtherFields, field};
 
 pub(super) const FIELDS: Fields = Fields {
     model: field("Model", "", "Type a name, or give the config.json of your own model below."),
-    trainer: field(
-        "Trainer",
-        "",
-        "Whose step runs. It decides the defaults, the loss, what is cast and what is kept.",
-    ),
-    trainer_version: field(
-        "Trainer version",
-        "",
-        "The measured version whose step is estimated; empty: the newest.",
-    ),
+    trainer: field("Trainer", "", "Whose step runs. It decides the defaults, the loss, what is cast and what is kept."),
+    trainer_version: field("Trainer version", "", "The measured version whose step is estimated; empty: the newest."),
     task: field("Task", "", "What runs: it decides the head, the loss and whether anything is trained."),
     gpu: field("GPU", "", "Memory is what the driver reports, a little less than the box says."),
     num_gpus: field("Number of GPUs", "GPUs", "They share the batch by data parallelism."),
@@ -90,11 +82,7 @@ pub(super) static FURTHER: FurtherFields = FurtherFields {
         "",
         "What forward keeps waits in pinned host memory until backward; costs transfers over PCIe.",
     ),
-    loss_implementation: field(
-        "Loss",
-        "",
-        "What computes it, and whether logits of the whole vocabulary ever exist.",
-    ),
+    loss_implementation: field("Loss", "", "What computes it, and whether logits of the whole vocabulary ever exist."),
     loss_type: field("Loss type", "", "GRPO's all take the same memory; chunked_nll takes far less than nll."),
     label_tokens: field(
         "Tokens in the loss",
@@ -129,11 +117,7 @@ pub(super) static FURTHER: FurtherFields = FurtherFields {
         "",
         "Frees the GPU, costs host memory and time on the PCIe bus.",
     ),
-    offload_param: field(
-        "Parameters in host memory",
-        "",
-        "Each layer is fetched when it is used; needs ZeRO stage 3.",
-    ),
+    offload_param: field("Parameters in host memory", "", "Each layer is fetched when it is used; needs ZeRO stage 3."),
     padded_batch: field("Padded batch", "", "A padding mask reaches attention, which rules out some kernels."),
     logits_to_fp32: field(
         "Outputs to fp32",
@@ -161,11 +145,7 @@ pub(super) static FURTHER: FurtherFields = FurtherFields {
         "Whether grouped keys and values are copied to all heads before attention.",
     ),
     enable_input_require_grads: field("Input gradients", "", "peft's hook that checkpointing with adapters needs."),
-    max_grad_norm: field(
-        "Gradient clipping",
-        "",
-        "Largest norm of all gradients together; 0 switches clipping off.",
-    ),
+    max_grad_norm: field("Gradient clipping", "", "Largest norm of all gradients together; 0 switches clipping off."),
     reduce_bucket_size: field(
         "Reduce bucket",
         "elements",
@@ -187,16 +167,8 @@ pub(super) static FURTHER: FurtherFields = FurtherFields {
         "elements",
         "The most that stage 3 holds gathered: a number, default or auto.",
     ),
-    sub_group_size: field(
-        "Sub-group",
-        "elements",
-        "The optimizer steps group by group: a number, default or auto.",
-    ),
-    overlap_comm: field(
-        "Overlap communication",
-        "",
-        "Reduces while backward runs, at the price of a second bucket.",
-    ),
+    sub_group_size: field("Sub-group", "elements", "The optimizer steps group by group: a number, default or auto."),
+    overlap_comm: field("Overlap communication", "", "Reduces while backward runs, at the price of a second bucket."),
     contiguous_gradients: field("Contiguous gradients", "", "Copies gradients to one buffer as they come."),
     round_robin_gradients: field(
         "Round-robin gradients",
@@ -242,9 +214,5 @@ pub(super) static FURTHER: FurtherFields = FurtherFields {
         "MiB",
         "CUDA context, kernels and NCCL of one process, as measured: what nvidia-smi shows for it less what PyTorch has reserved.",
     ),
-    backward_prefetch: field(
-        "Backward prefetch",
-        "",
-        "When FSDP1 gathers the next layer's parameters in backward.",
-    ),
+    backward_prefetch: field("Backward prefetch", "", "When FSDP1 gathers the next layer's parameters in backward."),
 };

@@ -119,8 +119,12 @@ fn effects_are_those_of_the_plan_as_it_is() {
 
 #[test]
 fn a_group_names_every_field_that_it_may_have() {
-    let groups =
-        [("training", training::METHOD), ("savers", training::SAVERS), ("parallel", parallelism::NAMES), ("task", tasks::NAMES)];
+    let groups = [
+        ("training", training::METHOD),
+        ("savers", training::SAVERS),
+        ("parallel", parallelism::NAMES),
+        ("task", tasks::NAMES),
+    ];
     for plan in PLANS {
         let reader = Reader::open(plan);
         for (group, names) in groups {
@@ -134,7 +138,10 @@ fn a_group_names_every_field_that_it_may_have() {
             for key in keys {
                 let is_of =
                     |name: &&str| key.strip_prefix(*name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
-                assert!(names.iter().any(|name| is_of(&name)), "{key} is in {group} of {plan}, and not among its names");
+                assert!(
+                    names.iter().any(|name| is_of(name)),
+                    "{key} is in {group} of {plan}, and not among its names"
+                );
             }
         }
     }
