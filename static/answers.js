@@ -57,10 +57,10 @@ export const start = async (post) => {
     let turn;
     do turn = answering.work();
     while (turn === 1 && performance.now() - began < TURN);
-    if (turn >= 2) post({ id, answer: answering.answer(true) });
-    if (turn === 0) post({ id, answer: answering.answer(false) });
+    if (turn === 2 || turn === 3) post({ id, answer: answering.answer(true) });
+    if (turn === 0 || turn === 4) post({ id, answer: answering.answer(false) });
     if (!view.isOpen && (turn === 3 || performance.now() - view.since > PATIENCE)) goOn(id, view);
-    if (turn === 1 || turn === 2) go(id);
+    if (turn === 1 || turn === 2 || turn === 4) go(id);
   };
   loaded ??= load();
   await loaded;
