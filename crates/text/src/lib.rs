@@ -14,8 +14,10 @@ mod fields;
 mod form;
 mod gallery;
 mod guide;
+mod later;
 mod named;
 mod options;
+mod sources;
 mod tabs;
 mod tasks;
 mod title;
@@ -41,6 +43,7 @@ pub use form::FormTexts;
 pub use gallery::{GalleryTexts, ScenarioText};
 pub use guide::{AccuracyPage, Entry, Guide, Section, guide};
 pub use options::{MapTexts, OptionTexts, PairTexts, SolveTexts, SummaryTexts, TierTexts};
+pub use sources::SourceTexts;
 pub use tabs::TabTexts;
 pub use tasks::{TaskFields, TaskTexts};
 pub use why::{WhyTexts, why};
@@ -222,6 +225,7 @@ pub struct Texts {
     pub computing: &'static str,
     pub custom_gpu: &'static str,
     tasks: fn() -> &'static TaskTexts,
+    sources: fn() -> &'static SourceTexts,
     embedding: fn() -> &'static EmbeddingTexts,
     gallery: fn() -> &'static GalleryTexts,
     options: fn() -> &'static OptionTexts,
@@ -352,38 +356,6 @@ pub struct Texts {
     pub packing_strategy: fn(PackingStrategy) -> ChoiceText,
     pub sharding_strategy: fn(ShardingStrategy) -> ChoiceText,
     pub backward_prefetch: fn(BackwardPrefetch) -> ChoiceText,
-}
-
-impl Texts {
-    /// What fields beside the essential ones are called.
-    pub fn further_fields(&self) -> &'static FurtherFields {
-        (self.further_fields)()
-    }
-
-    /// Preference and reinforcement.
-    pub fn tasks(&self) -> &'static TaskTexts {
-        (self.tasks)()
-    }
-
-    /// Plans in other pages.
-    pub fn embedding(&self) -> &'static EmbeddingTexts {
-        (self.embedding)()
-    }
-
-    /// Scenarios.
-    pub fn gallery(&self) -> &'static GalleryTexts {
-        (self.gallery)()
-    }
-
-    /// Tiers, solutions, the map, two plans side by side.
-    pub fn options(&self) -> &'static OptionTexts {
-        (self.options)()
-    }
-
-    /// Measured steps.
-    pub fn accuracy(&self) -> &'static AccuracyTexts {
-        (self.accuracy)()
-    }
 }
 
 #[cfg(test)]

@@ -14,12 +14,14 @@ mod field;
 mod given;
 mod gpu;
 mod groups;
+mod hub;
 mod lora;
 mod model;
 mod number;
 mod own_config;
 mod parallelism;
 mod quantization;
+mod record;
 mod rows;
 mod steps;
 mod tasks;
@@ -41,6 +43,10 @@ pub(crate) struct Entered {
     lists: [combobox::List; 2],
     /// The box for the reader's own config.json.
     config: own_config::OwnConfig,
+    /// What was asked of Hugging Face.
+    hub: hub::Hub,
+    /// The box for a recorded program of the reader's own.
+    record: record::Record,
     /// The part that narrow screens show.
     step: steps::Step,
     /// Whether the reader wants to name the modules that LoRA adapts.
@@ -126,7 +132,7 @@ pub(crate) fn act(state: &mut State, verb: &str, about: &str, value: &str) -> bo
         "companion" => companions::choose(state, about, value),
         "add-companion" => companions::add(state),
         "remove-companion" => companions::remove(state, about),
-        _ => return combobox::act(state, verb, about, value) || own_config::act(state, verb, value),
+        _ => return combobox::act(state, verb, about, value) || own_config::act(state, verb, about, value),
     }
     true
 }

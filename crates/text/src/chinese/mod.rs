@@ -12,6 +12,7 @@ pub(crate) mod guide;
 mod notes;
 mod options;
 mod problems;
+mod sources;
 mod tabs;
 mod tasks;
 mod terms;
@@ -96,6 +97,7 @@ pub(super) const TEXTS: Texts = Texts {
     computing: "计算中…",
     custom_gpu: "其他显卡：直接填写显存",
     tasks: || &tasks::TEXTS,
+    sources: || &sources::TEXTS,
     embedding: || &embedding::EMBEDDING,
     gallery: || &gallery::TEXTS,
     options: || &options::TEXTS,

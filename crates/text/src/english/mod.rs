@@ -12,6 +12,7 @@ pub(crate) mod guide;
 mod notes;
 mod options;
 mod problems;
+mod sources;
 mod tabs;
 mod tasks;
 mod terms;
@@ -100,6 +101,7 @@ pub(super) const TEXTS: Texts = Texts {
     computing: "computing…",
     custom_gpu: "Another GPU: give its memory",
     tasks: || &tasks::TEXTS,
+    sources: || &sources::TEXTS,
     embedding: || &embedding::EMBEDDING,
     gallery: || &gallery::TEXTS,
     options: || &options::TEXTS,

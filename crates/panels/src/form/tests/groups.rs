@@ -138,7 +138,7 @@ fn a_group_names_every_field_that_it_may_have() {
             for key in keys {
                 let is_of =
                     |name: &&str| key.strip_prefix(*name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
-                assert!(names.iter().any(|name| is_of(name)), "{key} is in {group} of {plan}, and not among its names");
+                assert!(names.iter().any(is_of), "{key} is in {group} of {plan}, and not among its names");
             }
         }
     }
