@@ -248,7 +248,7 @@ fn a_class_that_nothing_knows_is_recorded_by_the_reader_and_then_read() {
 fn a_config_that_nothing_can_read_asks_for_its_program_and_is_taken_with_it() {
     let (_, program) = unknown();
     // Its class gives all figures; Llama's would need more.
-    let config = r#"{"model_type":"my_moe","hidden_size":3072}"#;
+    let config = r#"{"model_type":"my_moe","num_hidden_layers":4}"#;
     let mut reader = Reader::open("v=1");
     reader.does("config-text", config);
     reader.does("config-use", "");
