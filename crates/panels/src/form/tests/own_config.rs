@@ -194,13 +194,13 @@ fn what_hugging_face_does_not_give_is_said_and_the_plan_stays() {
         assert_eq!(fetching(&reader), Some(config.clone()));
         reader.does(&format!("not-fetched {config}"), status);
         assert_eq!(fetching(&reader), None);
-        assert!(text_of(reader.seen("hub-error").unwrap()).contains(said), "{status}");
+        assert!(text_of(reader.seen("hub-error").expect("errors have their place")).contains(said), "{status}");
         assert_eq!(reader.value("model"), before);
     }
     reader.does("hub-id", "org/../x");
     reader.does("hub-load", "");
     assert_eq!(fetching(&reader), None);
-    assert!(text_of(reader.seen("hub-error").unwrap()).contains("owner/name"));
+    assert!(text_of(reader.seen("hub-error").expect("errors have their place")).contains("owner/name"));
     // A config that comes and cannot be read is refused like any other.
     reader.does("hub-id", "org/tiny");
     reader.does("hub-load", "");
@@ -237,7 +237,7 @@ fn a_class_that_nothing_knows_is_recorded_by_the_reader_and_then_read() {
     ] {
         reader.does("program-text", given);
         reader.does("program-use", "");
-        assert!(text_of(reader.seen("program-error").unwrap()).contains(said), "{given:.40}");
+        assert!(text_of(reader.seen("program-error").expect("errors have their place")).contains(said), "{given:.40}");
     }
     reader.does("program-file", &format!("my_moe.json\n{program}"));
     assert!(reader.seen("program-text").is_none());
