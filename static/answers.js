@@ -17,6 +17,12 @@ const load = async () => {
   await engine.default({ module_or_path: new URL("headroom-worker_bg.wasm", import.meta.url) });
 };
 
+// What is to be there before a message is taken: of a link's plan what most of them need comes beside the first part, at once instead of
+// one after the other when it is called. What did not come is asked for then.
+export const prepare = async ({ open }) => {
+  if (inWorker && open?.fragment) await engine.parts?.common().catch(() => {});
+};
+
 export const start = async (post) => {
   const views = new Map();
   const busy = new Set();
@@ -51,10 +57,10 @@ export const start = async (post) => {
     let turn;
     do turn = answering.work();
     while (turn === 1 && performance.now() - began < TURN);
-    if (turn >= 2) post({ id, answer: answering.answer(true) });
-    if (turn === 0) post({ id, answer: answering.answer(false) });
+    if (turn === 2 || turn === 3) post({ id, answer: answering.answer(true) });
+    if (turn === 0 || turn === 4) post({ id, answer: answering.answer(false) });
     if (!view.isOpen && (turn === 3 || performance.now() - view.since > PATIENCE)) goOn(id, view);
-    if (turn === 1 || turn === 2) go(id);
+    if (turn === 1 || turn === 2 || turn === 4) go(id);
   };
   loaded ??= load();
   await loaded;

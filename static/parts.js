@@ -5,11 +5,13 @@ export class Parts {
   #modules = new Map();
   #first;
   #early;
+  #common;
 
-  // The first `early` parts are those that most readers will need.
-  constructor(urls, early) {
+  // The first `early` parts are those that most readers will need, the first `common` those that the first view of most links does.
+  constructor(urls, early, common) {
     this.#urls = urls;
     this.#early = early;
+    this.#common = common;
   }
 
   // What the first module imports.
@@ -25,6 +27,11 @@ export class Parts {
   async all(whole = false) {
     const urls = whole ? this.#urls : this.#urls.slice(0, this.#early);
     await Promise.all(urls.map((_, at) => this.#fetch(at + 1)));
+  }
+
+  // The same for what the first view of most links needs.
+  async common() {
+    await Promise.all(this.#urls.slice(0, this.#common).map((_, at) => this.#fetch(at + 1)));
   }
 
   async #fetch(part) {

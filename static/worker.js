@@ -1,12 +1,17 @@
 // The worker, of one page or shared by all embedded plans of a site: what arrives before the engine is there waits for it.
-import { start } from "./answers.js";
+import { prepare, start } from "./answers.js";
 
 const serve = (port) => {
   const waiting = [];
-  port.onmessage = ({ data }) => waiting.push(data);
+  const prepared = [];
+  port.onmessage = ({ data }) => {
+    waiting.push(data);
+    prepared.push(prepare(data));
+  };
   const post = (message) => port.postMessage(message, message.answer ? [message.answer.buffer] : []);
   start(post).then(
-    (take) => {
+    async (take) => {
+      await Promise.all(prepared);
       port.onmessage = ({ data }) => take(data);
       waiting.forEach(take);
     },

@@ -69,6 +69,8 @@ test("tabs are walked with the arrows, and are one stop for Tab", async ({ page,
   await expect.poll(() => planner.fragment()).toContain("tab=compare");
   await page.keyboard.press("End");
   await expect(page.getByRole("tab", { name: "Run" })).toHaveAttribute("aria-selected", "true");
+  // What the tab shows is on the page before there is anything to step to.
+  await page.getByRole("tabpanel", { name: "Run" }).getByRole("button").first().waitFor();
   await page.keyboard.press("Tab");
   expect(await page.evaluate(() => document.activeElement!.closest("[role=tabpanel]") !== null)).toBe(true);
   // Each is a link of its own, and the browser's way back leads through them.

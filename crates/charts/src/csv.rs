@@ -134,7 +134,7 @@ pub fn waterfall_csv(levers: &[LeverBar], start_bytes: u64, gpu_bytes: u64, word
 
 /// What [`fit_map_svg`](crate::fit_map_svg) draws: a row for each cell, from the smallest batch and length on.
 pub fn fit_map_csv(map: &FitMap<'_>, gpu_bytes: u64, answers: bool, words: &Texts) -> String {
-    let (of, map_words) = (&words.charts, &words.options.map);
+    let (of, map_words) = (&words.charts, &words.options().map);
     let length = if answers { map_words.answer_length } else { map_words.length };
     let mut csv = Csv::new(&[words.column_verdict, map_words.batch, length, of.memory_bytes, of.gpu_bytes, of.share]);
     for (length, shares) in map.map.lengths.iter().zip(&map.map.used_share) {

@@ -63,7 +63,7 @@ pub struct FitMapTexts {
 impl FitMapTexts {
     /// What a map says in the language of `words`; whether the lengths are those of answers that are generated.
     pub fn of(words: &headroom_text::Texts, capacity: String, answers: bool) -> Self {
-        let map = &words.options.map;
+        let map = &words.options().map;
         Self {
             title: map.title.to_owned(),
             batch: map.batch.to_owned(),

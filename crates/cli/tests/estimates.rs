@@ -263,7 +263,7 @@ fn a_case_measured_as_estimated_has_no_error() {
 fn an_estimate_names_the_nearest_measured_steps() {
     let plan = r#"{"model": "Qwen/Qwen2.5-1.5B", "method": "lora", "gpu": "rtx-4090"}"#;
     let text = headroom(&["estimate", plan]).out;
-    assert!(text.contains(ENGLISH.accuracy.intro), "{text}");
+    assert!(text.contains(ENGLISH.accuracy().intro), "{text}");
     assert!(text.contains("The verdict allows for "), "{text}");
     let json = headroom(&["estimate", plan, "--json"]).json();
     let near = json["accuracy"]["near"].as_array().unwrap();

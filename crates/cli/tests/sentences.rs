@@ -57,6 +57,9 @@ const fn kind_of_problem(problem: &Problem) -> usize {
         ProblemKind::BadEscape => 14,
         ProblemKind::UnknownVersion { .. } => 15,
         ProblemKind::NotModelled { .. } => 16,
+        ProblemKind::NotRecorded { .. } => 17,
+        // The terminal has all programs in it: only a page can lack one.
+        ProblemKind::ProgramNotFetched { .. } => 18,
     }
 }
 
@@ -119,6 +122,7 @@ fn problems_are_the_pages() {
         r#"{"model": "Qwen/Qwen3-4B", "trainer": {"name": "verl"}}"#,
         r#"{"model": "Qwen/Qwen3-4B", "gpu": "h100"}"#,
         r#"{"model": {"config": {"model_type": "llama", "hidden_size": "wide"}}}"#,
+        r#"{"model": {"config": {"model_type": "my-own", "hidden_size": 256}}}"#,
         r#"{"model": "Qwen/Qwen3-4B", "lora": {"target_modules": ["c_attn"]}}"#,
         r#"{"model": "Qwen/Qwen3-4B", "task": "grpo", "rollout": {"num_generations": 3}}"#,
         r#"{"model": "Qwen/Qwen3-4B", "gpu": "t4", "attn_implementation": "flash_attention_2"}"#,
@@ -141,5 +145,5 @@ fn problems_are_the_pages() {
         }
         kinds.extend(problems.iter().map(kind_of_problem));
     }
-    assert_eq!(kinds, (0..17).collect());
+    assert_eq!(kinds, (0..18).collect());
 }

@@ -15,6 +15,7 @@ fn settle(engine: &mut Engine) -> (f64, usize, f64) {
         match turn {
             Turn::Idle => break,
             Turn::First => engine.go_on(),
+            Turn::Whole => println!("    whole after {:.1} ms", began.elapsed().as_secs_f64() * 1e3),
             Turn::More => {}
             Turn::Show => drop(engine.answer(true)),
         }

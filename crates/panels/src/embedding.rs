@@ -31,7 +31,7 @@ pub(crate) fn opener(page: &Page) -> Element {
         .aria("aria-expanded", page.state.is_open(PANEL))
         .attr("aria-controls", PANEL)
         .attr("data-do", "embedding")
-        .text(page.texts.embedding.button)
+        .text(page.texts.embedding().button)
 }
 
 /// What its buttons and inputs do.
@@ -68,7 +68,7 @@ pub(crate) fn panel(page: &Page) -> Option<Node> {
 }
 
 fn opened(page: &Page) -> Element {
-    let words = &page.texts.embedding;
+    let words = page.texts.embedding();
     let head = el("div")
         .with(el("h2").attr("id", "embedding-title").text(words.title))
         .with(el("p").class("panel-intro").text(words.intro));
@@ -94,7 +94,7 @@ fn opened(page: &Page) -> Element {
 }
 
 fn views(page: &Page) -> Element {
-    let words = &page.texts.embedding;
+    let words = page.texts.embedding();
     let chosen = page.state.embedding.view.unwrap_or(View::Verdict);
     let option =
         |view: View| el("option").attr("value", view.name()).flag("selected", view == chosen).text((words.views)(view));
@@ -103,7 +103,7 @@ fn views(page: &Page) -> Element {
 }
 
 fn inputs(page: &Page) -> Element {
-    let words = &page.texts.embedding;
+    let words = page.texts.embedding();
     let offer = |name: &&'static str| {
         let is_chosen = page.state.embedding.inputs.contains(name);
         let action = ["embed-input ", name].concat();
@@ -119,7 +119,7 @@ fn inputs(page: &Page) -> Element {
 
 /// One snippet with its button.
 fn snippet(page: &Page, title: &str, help: &str, text: &str) -> Element {
-    let words = &page.texts.embedding;
+    let words = page.texts.embedding();
     let copy =
         copy_button(page, words.copy, words.copied, text, "").attr("aria-label", &[words.copy, " ", title].concat());
     let help = (!help.is_empty()).then(|| el("p").class("field-help").text(help));

@@ -1,5 +1,7 @@
 //! The engine: events in, panels out.
 
+mod finding;
+
 use headroom_core::job::Job;
 use headroom_core::link::Tab;
 use headroom_core::memory::{self, Estimate};
@@ -23,6 +25,8 @@ pub enum Turn {
     Show,
     /// The first view stands: header, form, verdict and advice. What stands further down follows [`Engine::go_on`].
     First,
+    /// All that the page shows is said. What else is found out is for tabs that are not open.
+    Whole,
 }
 
 /// What the rooms have found out, each with the plan that it is about.
@@ -161,28 +165,6 @@ enum Shown {
     Bytes(Vec<u8>),
 }
 
-/// The rooms that find something out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Room {
-    Asked,
-    Ladder,
-    LeversAtOnce,
-    Map,
-    Advice,
-    Comparison,
-    Levers,
-}
-
-/// In which order they do: what the open tab shows, then the rest, so that another tab shows its answer at once.
-const fn order(tab: Tab) -> [Room; 7] {
-    use Room::{Advice, Asked, Comparison, Ladder, Levers, LeversAtOnce, Map};
-    match tab {
-        Tab::Compare => [Asked, Ladder, Comparison, Advice, LeversAtOnce, Levers, Map],
-        Tab::Limits => [Asked, Map, Advice, Ladder, Comparison, LeversAtOnce, Levers],
-        _ => [Asked, LeversAtOnce, Advice, Ladder, Map, Comparison, Levers],
-    }
-}
-
 /// The first of `languages` (tags, separated by commas) that the page speaks.
 fn language_of(languages: &str) -> Language {
     languages.split(',').find_map(Language::from_tag).unwrap_or(Language::English)
@@ -216,6 +198,8 @@ pub struct Engine {
     is_resolved: bool,
     /// Whether what stands below the first view is drawn.
     is_open: bool,
+    /// Whether all that the page shows is found out.
+    is_whole: bool,
 }
 
 impl Engine {
@@ -253,6 +237,7 @@ impl Engine {
             has_new_title: false,
             is_resolved: false,
             is_open: false,
+            is_whole: false,
         };
         form::settle(&mut engine.state);
         engine.name_title();
@@ -271,6 +256,7 @@ impl Engine {
             self.name_title();
         }
         self.next = 0;
+        self.is_whole = false;
     }
 
     /// Takes a file that the reader chose or dropped, by its name; `size`, bytes, is more than `bytes` are where it was too
@@ -280,6 +266,7 @@ impl Engine {
         if is_last {
             files::brought(&mut self.state);
             self.next = 0;
+            self.is_whole = false;
         }
     }
 
@@ -364,6 +351,10 @@ impl Engine {
         }
         let found = if self.state.embedded.is_some() { self.find_view() } else { self.find_out() };
         match found {
+            Step::Done if !self.is_whole && self.state.embedded.is_none() => {
+                self.is_whole = true;
+                Turn::Whole
+            }
             Step::Done => Turn::Idle,
             Step::Working => Turn::More,
             Step::Changed => {
@@ -465,107 +456,11 @@ impl Engine {
     pub fn go_on(&mut self) {
         self.is_open = true;
     }
-
-    /// The next piece of the plan's own replay.
-    fn replay_own(&mut self) -> Step {
-        let plan = self.state.plan();
-        if self.replays.answered_whole(plan) {
-            return Step::Done;
-        }
-        if self.replays.advance_whole(plan) {
-            self.refine();
-            return Step::Changed;
-        }
-        Step::Working
-    }
-
-    /// The next piece of what the first view still has to find out: the plan's own replay, and the advice.
-    fn find_first(&mut self) -> Step {
-        if self.job.is_err() {
-            return Step::Done;
-        }
-        match self.replay_own() {
-            Step::Done => {}
-            step => return step,
-        }
-        let Ok(job) = &self.job else { return Step::Done };
-        let mut work = Work { state: &self.state, job, replays: &mut self.replays };
-        if self.state.embedded.is_some() {
-            // What a view shows is in the engine's further parts, which come before it.
-            return Step::Done;
-        }
-        self.found.advice.step(&mut work)
-    }
-
-    /// The next piece of what is still to be found out: the plan's own replay, what the reader asked for by a click, the
-    /// advice, then what stands further down.
-    // A first view does without it, and without all that it calls.
-    #[inline(never)]
-    fn find_out(&mut self) -> Step {
-        // What stands beside the plan is sketched before anything is replayed, so that no button stands for an older plan.
-        let plan = self.state.plan();
-        let own = self.job.as_ref().ok();
-        match self.found.comparison.sketch(plan, own, &self.replays) {
-            Step::Done => {}
-            step => return step,
-        }
-        if self.job.is_err() {
-            return match self.found.comparison.replay(plan, None, &mut self.replays) {
-                Step::Done => self.gallery(),
-                step => step,
-            };
-        }
-        match self.replay_own() {
-            Step::Done => {}
-            step => return step,
-        }
-        let Ok(job) = &self.job else { return self.gallery() };
-        let mut work = Work { state: &self.state, job, replays: &mut self.replays };
-        let found = &mut self.found;
-        for room in order(self.state.tab) {
-            let step = match room {
-                Room::Asked => found.asked.step(&mut work),
-                Room::Ladder => found.ladder.step(&mut work),
-                Room::LeversAtOnce => found.levers.glance(&mut work),
-                Room::Map => {
-                    let advised = found.advice.mildest(work.job.plan()).map(|advice| &advice.plan);
-                    found.map.step(&mut work, advised)
-                }
-                Room::Advice => found.advice.step(&mut work),
-                Room::Comparison => found.comparison.step(&mut work),
-                Room::Levers => found.levers.step(&mut work),
-            };
-            if step != Step::Done {
-                return step;
-            }
-        }
-        // What stands beside the form's fields can wait for all else.
-        match found.levers.look(&mut work) {
-            Step::Done => self.gallery(),
-            step => step,
-        }
-    }
-
-    /// The next piece of what an embedded plan shows.
-    #[inline(never)]
-    fn find_view(&mut self) -> Step {
-        match self.replay_own() {
-            Step::Done => {}
-            step => return step,
-        }
-        let Ok(job) = &self.job else { return Step::Done };
-        let mut work = Work { state: &self.state, job, replays: &mut self.replays };
-        embed::find(&self.state, &mut self.found, &mut work)
-    }
-
-    /// The scenarios do not depend on the reader's plan.
-    fn gallery(&mut self) -> Step {
-        self.found.gallery.step(&self.state, &mut self.replays)
-    }
 }
 
 #[cfg(test)]
 mod tests {
+    use headroom_core::link::Tab;
     use headroom_view::{Answer, Event};
 
     use super::{Engine, Turn};
@@ -599,6 +494,25 @@ mod tests {
         let rest = until(&mut engine, Turn::Idle);
         assert!(rest.iter().any(|place| place == "footer"), "{rest:?}");
         assert_eq!(engine.work(), Turn::Idle);
+    }
+
+    #[test]
+    fn nothing_changes_once_the_page_is_said_to_be_whole() {
+        for tab in Tab::all() {
+            let mut engine = Engine::new("https://example.org/", &format!("v=1&tab={}", tab.name()), "en");
+            until(&mut engine, Turn::First);
+            engine.go_on();
+            let before = until(&mut engine, Turn::Whole);
+            assert!(!before.is_empty(), "{tab:?}");
+            assert_eq!(until(&mut engine, Turn::Idle), [""; 0], "{tab:?}");
+            if tab == Tab::Compare {
+                continue;
+            }
+            // What another tab shows is there by then.
+            engine.take(&[Event { action: "tab compare".to_owned(), value: String::new() }]);
+            let shown = until(&mut engine, Turn::Whole);
+            assert_eq!(shown.iter().filter(|place| *place == "comparison").count(), 1, "{tab:?}: {shown:?}");
+        }
     }
 
     #[test]

@@ -60,7 +60,7 @@ fn all_plans() -> impl Iterator<Item = &'static ScenarioPlan> {
 /// The page of scenarios.
 #[inline(never)]
 pub(crate) fn panel(page: &Page) -> Option<Node> {
-    let words = &page.texts.gallery;
+    let words = page.texts.gallery();
     let mut at = 0;
     let mut cards = Vec::new();
     for scenario in SCENARIOS {
@@ -74,7 +74,7 @@ pub(crate) fn panel(page: &Page) -> Option<Node> {
 
 /// One situation: its plans as links, each with its answer and the guide's figures. `answers` begin with those of its plans.
 fn card(texts: &Texts, scenario: &Scenario, answers: &[Answered]) -> Element {
-    let words = (texts.gallery.scenario)(scenario.id);
+    let words = (texts.gallery().scenario)(scenario.id);
     let id = ["scenario-", scenario.id].concat();
     let mut plans = Vec::new();
     for (at, plan) in scenario.plans.iter().enumerate() {
@@ -95,8 +95,8 @@ fn card(texts: &Texts, scenario: &Scenario, answers: &[Answered]) -> Element {
 
 /// Verdict of a plan, then each figure of the guide, ours, and why they differ.
 fn answer_html(texts: &Texts, name: &str, plan: &ScenarioPlan, estimate: Option<&Estimate>) -> String {
-    let words = &texts.gallery;
-    let Some(estimate) = estimate else { return format!("<p class=\"computing\">{}</p>", words.computing) };
+    let words = texts.gallery();
+    let Some(estimate) = estimate else { return format!("<p class=\"computing\">{}</p>", texts.computing) };
     let [need, gpu] = figures::glance_apart([estimate.peak.band.expected, estimate.gpu_bytes]);
     let used = (texts.used_of)(&need, &gpu);
     let verdict = pieces::verdict(texts, estimate.verdict.fit);

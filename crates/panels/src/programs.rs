@@ -33,6 +33,15 @@ fn names() -> impl Iterator<Item = String> {
     NAMES.split_whitespace().map(str::to_owned)
 }
 
+impl State {
+    /// Reads the plan by the programs of a file too, here until the page is closed.
+    pub(crate) fn give_program(&mut self, file: Vec<Program>) {
+        let programs = self.programs.programs().with(file);
+        self.programs.programs = Some(programs.clone());
+        self.read_by(programs);
+    }
+}
+
 /// The class of `config` whose program is still to be fetched, and whether that was tried in vain.
 pub(crate) fn wanted(state: &State, config: &Value) -> Option<(String, bool)> {
     let name = state.plan().programs.missing(config)?;
@@ -44,11 +53,7 @@ pub(crate) fn act(state: &mut State, verb: &str, about: &str, value: &str) -> bo
     let Some(name) = about.strip_prefix(FOLDER).and_then(|file| file.strip_suffix(".json")) else { return false };
     match verb {
         "fetched" => match Program::from_json(value) {
-            Ok(program) => {
-                let programs = state.programs.programs().with(program);
-                state.programs.programs = Some(programs.clone());
-                state.read_by(programs);
-            }
+            Ok(file) => state.give_program(file),
             Err(_) => miss(state, name),
         },
         "not-fetched" => miss(state, name),

@@ -10,13 +10,22 @@ use headroom_parts::failure::{Failure, Result};
 use headroom_parts::module::Module;
 use headroom_parts::sizes::{Record, sizes, table};
 use headroom_parts::split::{Uses, Wanted, split};
-use headroom_parts::{instrument, list, loader};
+use headroom_parts::{cold, instrument, list, loader, trim};
 
 const USAGE: &str = "\
 headroom-parts sizes MODULE.wasm [--against RECORD] [--record RECORD] [--label NAME]
     whose the module's bytes are, and what changed since a record
 headroom-parts instrument MODULE.wasm OUT.wasm
     the module with a bit for each function, in exported globals parts:called-N, that is set when it is called
+headroom-parts mark MODULE.wasm OUT.wasm
+    the module with a bit for each stretch of instructions that run together, in exported globals parts:ran-N
+headroom-parts outline MODULE.wasm RAN OUT.wasm [CRATE...]
+    the module with what did not run of its functions as functions of their own, but those of crates that are named; RAN has the number
+    of a stretch that did a line
+headroom-parts trim MODULE.wasm OUT.wasm WORD...
+    the module without the exports in whose names one of the words stands
+headroom-parts trim-loader LOADER.js MODULE.wasm OUT.js
+    what wasm-bindgen wrote, without what that module neither imports nor exports
 headroom-parts names MODULE.wasm LIST [--hashes]
     the names of the functions that a list gives by number; with their hashes each instance of a generic function counts by itself
 headroom-parts split MODULE.wasm --called LIST [--stage LIST]... --out FOLDER
@@ -28,6 +37,9 @@ A LIST has a function a line, by number or by name.";
 /// In bytes of code as the compiler leaves it: with its constants and after wasm-opt, about 90 kB after brotli.
 const LARGEST: usize = 215_000;
 
+/// What a piece that did not run has to save where it was, in bytes of code: after compression fewer make no difference.
+const WORTH: usize = 2;
+
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -36,6 +48,16 @@ fn main() -> ExitCode {
         ["instrument", module, out] => read(module)
             .and_then(|bytes| instrument::instrument(&bytes))
             .and_then(|bytes| write(Path::new(out), &bytes)),
+        ["mark", module, out] => {
+            read(module).and_then(|bytes| cold::mark(&bytes)).and_then(|bytes| write(Path::new(out), &bytes))
+        }
+        ["trim", module, out, words @ ..] => read(module)
+            .and_then(|bytes| trim::without_exports(&bytes, words))
+            .and_then(|bytes| write(Path::new(out), &bytes)),
+        ["trim-loader", loader, module, out] => read_text(loader)
+            .and_then(|text| trim::loader(&text, &read(module)?))
+            .and_then(|text| write(Path::new(out), text.as_bytes())),
+        ["outline", module, ran, out, kept @ ..] => write_outlined(module, ran, out, kept),
         ["names", module, list] => print_names(module, list, false),
         ["names", module, list, "--hashes"] => print_names(module, list, true),
         ["split", module, options @ ..] => write_split(module, options),
@@ -109,6 +131,17 @@ fn print_sizes(module: &str, options: &[&str]) -> Result<()> {
 /// The record at `path`; an empty one where none is yet.
 fn recorded(path: &str) -> Result<Record> {
     if Path::new(path).exists() { Record::read(&read_text(path)?) } else { Ok(Record::default()) }
+}
+
+fn write_outlined(module: &str, ran: &str, out: &str, kept: &[&str]) -> Result<()> {
+    let number = |line: &str| {
+        line.parse()
+            .map_err(|_| Failure::new(format!("{ran} has the line {line:?}: give a list of numbers, one a line.")))
+    };
+    let stretches = read_text(ran)?.lines().map(number).collect::<Result<BTreeSet<u32>>>()?;
+    let outlined = cold::outline(&read(module)?, &stretches, Some(WORTH), kept)?;
+    write(Path::new(out), &outlined.bytes)?;
+    print(&format!("{} pieces of {} bytes in all did not run\n", outlined.pieces, outlined.moved))
 }
 
 fn print_names(module: &str, list: &str, hashes: bool) -> Result<()> {
@@ -189,7 +222,7 @@ fn write_split(module: &str, options: &[&str]) -> Result<()> {
         names.push(name);
     }
     if let Some(path) = asked.loader {
-        let text = loader::with_parts(&read_text(path)?, &names, files.early)?;
+        let text = loader::with_parts(&read_text(path)?, &names, files.early, files.common)?;
         write(&folder.join(Path::new(path).file_name().unwrap_or_default()), text.as_bytes())?;
     }
     Ok(())

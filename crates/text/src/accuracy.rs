@@ -3,8 +3,6 @@
 /// Everything it says besides the names of fields, settings and metrics.
 #[allow(missing_docs, reason = "the texts themselves say what they are")]
 pub struct AccuracyTexts {
-    /// What opens it.
-    pub title: &'static str,
     /// Where the file of measured steps did not come.
     pub not_fetched: &'static str,
     pub intro: &'static str,

@@ -8,6 +8,8 @@ use crate::ChoiceText;
 /// All of them. Figures arrive written; of two numbers the first is the plan's, the second the advised one's.
 #[allow(missing_docs, reason = "the texts themselves say what they are")]
 pub struct AdviceTexts {
+    /// What sets a plan beside the reader's.
+    pub compare: &'static str,
     pub title: &'static str,
     pub working: &'static str,
     pub fit_title: &'static str,

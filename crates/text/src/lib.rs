@@ -14,8 +14,10 @@ mod fields;
 mod form;
 mod gallery;
 mod guide;
+mod later;
 mod named;
 mod options;
+mod sources;
 mod tabs;
 mod tasks;
 mod title;
@@ -36,11 +38,12 @@ pub use charts::ChartTexts;
 pub use embedding::EmbeddingTexts;
 
 pub use english::problem_line;
-pub use fields::{Fields, field_text};
+pub use fields::{Fields, FurtherFields, field_text};
 pub use form::FormTexts;
 pub use gallery::{GalleryTexts, ScenarioText};
 pub use guide::{AccuracyPage, Entry, Guide, Section, guide};
 pub use options::{MapTexts, OptionTexts, PairTexts, SolveTexts, SummaryTexts, TierTexts};
+pub use sources::SourceTexts;
 pub use tabs::TabTexts;
 pub use tasks::{TaskFields, TaskTexts};
 pub use why::{WhyTexts, why};
@@ -48,6 +51,10 @@ pub use why::{WhyTexts, why};
 /// English, which the terminal speaks.
 pub static ENGLISH: Texts = english::TEXTS;
 static CHINESE: Texts = chinese::TEXTS;
+
+/// By language. Functions, here as in [`Texts`]: the words that a reader's first view does not show are constants that no function of
+/// it names, and so they come with the parts of the page that show them.
+static TEXTS: [fn() -> &'static Texts; 2] = [|| &ENGLISH, || &CHINESE];
 
 /// Languages the page speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,11 +100,8 @@ impl Language {
     }
 
     /// Everything it says.
-    pub const fn texts(self) -> &'static Texts {
-        match self {
-            Self::English => &ENGLISH,
-            Self::Chinese => &CHINESE,
-        }
+    pub fn texts(self) -> &'static Texts {
+        TEXTS[self as usize]()
     }
 }
 
@@ -186,6 +190,7 @@ pub struct Texts {
     pub advanced_general: &'static str,
     pub advanced_lora: &'static str,
     pub fields: Fields,
+    further_fields: fn() -> &'static FurtherFields,
     pub form: FormTexts,
     pub last_good_stays: &'static str,
     pub no_match: &'static str,
@@ -214,11 +219,16 @@ pub struct Texts {
     pub config_assumed: &'static str,
     pub config_assumed_rest: fn(usize) -> String,
     pub own_model: &'static str,
+    /// A choice left to the trainer.
+    pub trainer_decides: &'static str,
+    /// What is still being worked out.
+    pub computing: &'static str,
     pub custom_gpu: &'static str,
-    pub tasks: TaskTexts,
-    pub embedding: EmbeddingTexts,
-    pub gallery: GalleryTexts,
-    pub options: OptionTexts,
+    tasks: fn() -> &'static TaskTexts,
+    sources: fn() -> &'static SourceTexts,
+    embedding: fn() -> &'static EmbeddingTexts,
+    gallery: fn() -> &'static GalleryTexts,
+    options: fn() -> &'static OptionTexts,
     pub effective_batch: fn(u64, u64, u64, u64) -> String,
     pub tokens_per_step: fn(&str) -> String,
     pub all_linear: &'static str,
@@ -249,6 +259,10 @@ pub struct Texts {
     pub percent_used: fn(&str) -> String,
     pub times_used: fn(&str) -> String,
     pub capacity: &'static str,
+    /// Where the peak is, in plain words.
+    pub peak: fn(Task, Phase) -> String,
+    /// What leads to the measured steps.
+    pub how_accurate: &'static str,
     pub per_gpu: &'static str,
     pub cannot_estimate: &'static str,
     pub fix_these: &'static str,
@@ -260,7 +274,7 @@ pub struct Texts {
     pub last_good: &'static str,
     pub trainable: fn(&str, &str, &str) -> String,
 
-    pub accuracy: AccuracyTexts,
+    accuracy: fn() -> &'static AccuracyTexts,
     pub advice: AdviceTexts,
 
     // Comparison.

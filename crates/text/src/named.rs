@@ -20,15 +20,15 @@ impl Texts {
 
     /// Name of the field that decides `aspect`.
     pub fn aspect(&self, aspect: Aspect) -> &'static str {
-        let fields = &self.fields;
+        let (fields, further) = (&self.fields, self.further_fields());
         match aspect {
             Aspect::Task => fields.task.label,
             Aspect::Method => fields.method.label,
             Aspect::Sharding => self.section_parallel,
-            Aspect::Checkpointing => fields.gradient_checkpointing.label,
-            Aspect::Precision => fields.precision.label,
-            Aspect::Attention => fields.attn_implementation.label,
-            Aspect::Optimizer => fields.optim.label,
+            Aspect::Checkpointing => further.gradient_checkpointing.label,
+            Aspect::Precision => further.precision.label,
+            Aspect::Attention => further.attn_implementation.label,
+            Aspect::Optimizer => further.optim.label,
         }
     }
 
@@ -45,7 +45,7 @@ impl Texts {
             attention,
             optimizer,
         } = case.setting;
-        let words = &self.accuracy;
+        let words = self.accuracy();
         let mut parts = Vec::new();
         if task != Task::Sft {
             parts.push((self.task)(task).label.to_owned());
@@ -55,7 +55,7 @@ impl Texts {
         parts.push((self.precision)(dtype, mixed_precision).label.to_owned());
         parts.extend(optimizer.map(|optimizer| (self.optimizer)(optimizer).label.to_owned()));
         if gradient_checkpointing {
-            parts.push(self.fields.gradient_checkpointing.label.to_owned());
+            parts.push(self.further_fields().gradient_checkpointing.label.to_owned());
         }
         parts.push((self.attention)(attention).label.to_owned());
         parts.extend(self.measured_sharding(sharding));

@@ -91,7 +91,6 @@ pub struct PairTexts {
     pub keep: &'static str,
     pub paste: &'static str,
     pub paste_help: &'static str,
-    pub compare: &'static str,
     pub no_link: &'static str,
     pub partly: &'static str,
     pub copy_link: &'static str,

@@ -1,7 +1,7 @@
 //! What the texts of preference and reinforcement tasks are: form, timeline, models on the GPU.
 
-use headroom_core::memory::{ModelRole, Phase};
-use headroom_core::plan::{InstanceRole, KvCacheDtype, ReferenceKind, RolloutEngine, Round, Task, VllmMode};
+use headroom_core::memory::ModelRole;
+use headroom_core::plan::{InstanceRole, KvCacheDtype, ReferenceKind, RolloutEngine, Round, VllmMode};
 
 use crate::{ChoiceText, FieldText};
 
@@ -39,8 +39,6 @@ pub struct TaskTexts {
     pub engine: fn(RolloutEngine) -> ChoiceText,
     pub mode: fn(VllmMode) -> ChoiceText,
     pub kv_cache: fn(KvCacheDtype) -> ChoiceText,
-    /// A choice left to the trainer.
-    pub trainer_decides: &'static str,
 
     // Models beside the policy.
     pub models_group: &'static str,
@@ -69,9 +67,7 @@ pub struct TaskTexts {
     pub round: fn(&Round) -> String,
 
     // Peak and models.
-    /// Where the peak is, in plain words.
-    pub peak: fn(Task, Phase) -> String,
-    /// The same with its size.
+    /// Where the peak is, with its size.
     pub timeline_peak: fn(&str, &str) -> String,
     pub models_title: &'static str,
     pub models_table: &'static str,

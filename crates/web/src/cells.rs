@@ -25,8 +25,9 @@ pub(crate) fn listen(document: &EventTarget) {
 fn cell(element: &Element, event: &Event) -> Option<String> {
     let mouse = event.dyn_ref::<MouseEvent>()?;
     let cells = element.get_attribute("data-cells")?;
-    let mut numbers = cells.split_whitespace().filter_map(|number| number.parse::<f64>().ok());
-    let mut next = || numbers.next();
+    let mut numbers = cells.split_whitespace();
+    // The browser reads them: Rust's own reader of decimals would be a tenth of the page's module.
+    let mut next = || numbers.next().map(js_sys::Number::parse_float).filter(|number| number.is_finite());
     let (left, top, width, height, columns, lines) = (next()?, next()?, next()?, next()?, next()?, next()?);
     let around = element.get_bounding_client_rect();
     let place = |at: f64, start: f64, size: f64, from: f64, share: f64, count: f64| {

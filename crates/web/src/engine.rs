@@ -16,7 +16,7 @@ extern "C" {
     fn take(events: Vec<u8>);
     #[wasm_bindgen(js_namespace = headroom, js_name = listen)]
     fn listen_to(listener: &js_sys::Function);
-    /// The address of a file that lies beside the scripts.
+    /// The address of a file that lies beside the scripts; what is a whole address stays as it is.
     #[wasm_bindgen(js_namespace = headroom)]
     pub(crate) fn address(name: &str) -> String;
 }

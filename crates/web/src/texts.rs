@@ -149,7 +149,7 @@ thread_local! {
     static FETCHING: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Fetches a file of the site, once at a time.
+/// Fetches a file of the site, or what the engine gives a whole address of, once at a time.
 pub(crate) fn fetch(name: String) {
     let is_under_way = FETCHING.with_borrow_mut(|names| {
         let is = names.contains(&name);
@@ -165,18 +165,20 @@ pub(crate) fn fetch(name: String) {
         let outcome = fetched(&name).await;
         FETCHING.with_borrow_mut(|names| names.retain(|other| *other != name));
         match outcome {
-            Ok(Some(text)) => engine::send(&format!("fetched {name}"), &text),
-            Ok(None) | Err(_) => engine::send(&format!("not-fetched {name}"), ""),
+            Ok(Ok(text)) => engine::send(&format!("fetched {name}"), &text),
+            Ok(Err(status)) => engine::send(&format!("not-fetched {name}"), &status.to_string()),
+            Err(_) => engine::send(&format!("not-fetched {name}"), ""),
         }
     });
 }
 
-async fn fetched(name: &str) -> Result<Option<String>, JsValue> {
+/// The text of a file, or the status of HTTP with which it was refused; an error where there was no answer.
+async fn fetched(name: &str) -> Result<Result<String, u16>, JsValue> {
     let response: Response = JsFuture::from(window().fetch_with_str(&engine::address(name))).await?.unchecked_into();
     if !response.ok() {
-        return Ok(None);
+        return Ok(Err(response.status()));
     }
-    Ok(JsFuture::from(response.text()?).await?.as_string())
+    JsFuture::from(response.text()?).await?.as_string().map(Ok).ok_or(JsValue::NULL)
 }
 
 /// What a panel that was drawn anew needs of the page besides.

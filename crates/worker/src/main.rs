@@ -42,13 +42,14 @@ impl Answering {
     }
 
     /// A few milliseconds' work: 0, nothing is left to do; 1, there is more; 2, there is more, and an answer to show first;
-    /// 3, the first view stands, and the rest follows `go_on`.
+    /// 3, the first view stands, and the rest follows `go_on`; 4, the page shows all that it will, and what other tabs show is found out.
     pub fn work(&mut self) -> u8 {
         match self.0.work() {
             Turn::Idle => 0,
             Turn::More => 1,
             Turn::Show => 2,
             Turn::First => 3,
+            Turn::Whole => 4,
         }
     }
 

@@ -7,6 +7,7 @@ use crate::process;
 use crate::setup::{self, Toolbox};
 use crate::size;
 use crate::split;
+use crate::trim;
 
 pub(crate) fn build() -> Result<()> {
     build_with(&setup::for_building(Some("web"))?)
@@ -18,6 +19,7 @@ pub(crate) fn build_with(toolbox: &Toolbox) -> Result<()> {
         "the lines above say why.",
     )?;
     let dist = checkout::root().join("dist");
+    trim::trim(toolbox, &dist)?;
     split::split(toolbox, &dist)?;
     minify::minify(toolbox, &dist)?;
     let arrange = checkout::root().join("crates/xtask/src/release.mjs");

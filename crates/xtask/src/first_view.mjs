@@ -1,33 +1,73 @@
-// Runs the instrumented engine until a newcomer's first view stands, then until all of the page does, and writes which
-// functions were called by then: node first_view.mjs LOADER.js INSTRUMENTED.wasm FIRST.txt WHOLE.txt
+// Runs the instrumented engine until a newcomer's first view stands, then until those of usual links do, of a reader of Chinese, and all
+// of the page, and writes which functions were called by then, each time in a file; or, of a module marked by stretches, which of those
+// ran for the newcomer: node first_view.mjs LOADER.js INSTRUMENTED.wasm FIRST.txt [STAGE.txt ...]
 import { readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
-const [loader, module, first, whole] = process.argv.slice(2);
+const [loader, module, first, ...stages] = process.argv.slice(2);
 const engine = await import(pathToFileURL(resolve(loader)));
 const exports = await engine.default({ module_or_path: readFileSync(module) });
 
 const called = () => {
   const numbers = [];
+  const kind = exports["parts:called-0"] ? "called" : "ran";
   for (let word = 0; ; word += 1) {
-    const marks = exports[`parts:called-${word}`];
+    const marks = exports[`parts:${kind}-${word}`];
     if (!marks) return numbers;
     for (let bit = 0; bit < 32; bit += 1) if ((marks.value >>> bit) & 1) numbers.push(word * 32 + bit);
   }
 };
 const write = (file) => writeFileSync(file, called().join("\n") + "\n");
 
-// As static/answers.js does it: 0 nothing is left to do, 2 something to show, 3 the first view stands.
-const view = new engine.Answering("http://localhost/", "", "en");
-view.take(new Uint8Array([0]));
-let turn;
-for (let steps = 0; (turn = view.work()) !== 3; steps += 1) {
-  if (turn === 0 || steps > 1e6) throw new Error("The first view never stands.");
-  if (turn === 2) view.answer(true);
-}
-view.answer(true);
+// Opens the page with the plan of `link` until the first view stands. As static/answers.js does it: 0 nothing is left to do, 2 something
+// to show, 3 the first view stands.
+const open = (link, language = "en") => {
+  const view = new engine.Answering("http://localhost/", link, language);
+  view.take(new Uint8Array([0]));
+  let turn;
+  for (let steps = 0; (turn = view.work()) !== 3; steps += 1) {
+    if (turn === 0 || steps > 1e6) throw new Error(`The first view of ${link} never stands.`);
+    if (turn === 2) view.answer(true);
+  }
+  view.answer(true);
+  return view;
+};
+
+const view = open("");
 write(first);
+if (stages.length === 0) process.exit();
+
+// What links open with, the most frequent kinds first (what fits one GPU, what does not, several GPUs, other tasks): each kind is a stage of its own, so that a link need not fetch what only others do.
+const LINKS = [
+  [
+    "v=1&model=Qwen/Qwen3-8B&gpu=rtx-4090&per_device_train_batch_size=2&max_length=4096",
+    "v=1&model=meta-llama/Llama-3.1-8B&gpu=rtx-4090&method=qlora&lora_r=64&gradient_checkpointing=false",
+    "v=1&model=Qwen/Qwen2.5-0.5B&gpu=a100-80gb&method=full&optim=adamw_8bit&gradient_accumulation_steps=8",
+    "v=1&model=meta-llama/Llama-3.2-1B&gpu=t4&method=lora&mixed_precision=fp16&torch_dtype=float16",
+  ],
+  [
+    "v=1&per_device_train_batch_size=64",
+    "v=1&model=meta-llama/Llama-3.1-8B&gpu=rtx-4090&method=full",
+  ],
+  [
+    "v=1&model=meta-llama/Llama-3.1-8B&gpu=a100-80gb&num_gpus=4&method=lora",
+    "v=1&model=meta-llama/Llama-3.1-8B&gpu=a100-80gb&num_gpus=8&method=full&framework=deepspeed&zero_stage=3",
+    "v=1&model=Qwen/Qwen3-8B&gpu=a100-80gb&num_gpus=4&method=full&framework=deepspeed&zero_stage=2&offload_optimizer=cpu",
+    "v=1&model=Qwen/Qwen3-8B&gpu=a100-80gb&num_gpus=4&method=full&framework=fsdp2",
+  ],
+  [
+    "v=1&task=dpo&model=Qwen/Qwen3-4B&gpu=a100-80gb",
+    "v=1&task=grpo&model=Qwen/Qwen2.5-1.5B&gpu=rtx-4090&engine=vllm",
+  ],
+];
+LINKS.forEach((links, at) => {
+  for (const link of links) open(link).free();
+  write(stages[at]);
+});
+for (const link of ["", ...LINKS.flat()]) open(link, "zh").free();
+write(stages[LINKS.length]);
+
 view.go_on();
 // What a browser measures: charts are drawn for a width.
 const encoder = new TextEncoder();
@@ -37,6 +77,7 @@ const event = (action, value) => {
 };
 const places = ["phases", "comparison", "map", "waterfall"];
 view.take(new Uint8Array([places.length, ...places.flatMap((place) => event(`width ${place}`, "800"))]));
+let turn;
 while ((turn = view.work()) !== 0) if (turn === 2) view.answer(true);
 view.answer(false);
-write(whole);
+write(stages[LINKS.length + 1]);

@@ -18,6 +18,7 @@ mod setup;
 mod size;
 mod split;
 mod test;
+mod trim;
 mod validate;
 
 use std::env;

@@ -1,9 +1,11 @@
-//! The engine's module in parts: what a first view calls comes first, the rest when it is called or the browser is idle.
+//! The engine's module in parts: what a first view runs comes first, the rest when it is called or the browser is idle.
 //!
-//! Which functions those are is not guessed: the module that was just built is instrumented and answers a newcomer.
+//! What that is is not guessed: the module that was just built is instrumented and answers a newcomer, once to learn what of its functions
+//! did not run, which then become functions of their own, and once more to learn which functions are called.
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use crate::checkout;
 use crate::failure::{Failure, Result};
@@ -13,6 +15,9 @@ use crate::setup::{TARGET, Toolbox};
 
 /// The engine's module, as Trunk names it.
 const ENGINE: &str = "headroom-worker";
+
+/// What is called by the first views of four kinds of links, by a reader of Chinese, and by the whole page.
+const STAGES: usize = 6;
 
 /// Splits the engine of the site in `dist`.
 pub(crate) fn split(toolbox: &Toolbox, dist: &Path) -> Result<()> {
@@ -24,31 +29,34 @@ pub(crate) fn split(toolbox: &Toolbox, dist: &Path) -> Result<()> {
     })?;
     let module = dist.join(format!("{ENGINE}_bg.wasm"));
     let loader = dist.join(format!("{ENGINE}.js"));
-    let (instrumented, first, whole) =
-        (folder.join("instrumented.wasm"), folder.join("first.txt"), folder.join("whole.txt"));
+    let file = |name: &str| folder.join(name);
     // Node takes it for a module by its name.
-    let runs = folder.join("engine.mjs");
+    let runs = file("engine.mjs");
     copy(&loader, &runs)?;
-    let parts = || -> Result<_> {
-        let mut tool = Toolbox::default().command(checkout::cargo())?;
-        tool.args(["run", "--quiet", "--package", "headroom-parts", "--"]);
-        Ok(tool)
-    };
-    process::run(parts()?.arg("instrument").arg(&module).arg(&instrumented), "the lines above say why.")?;
     let script = checkout::root().join("crates/xtask/src/first_view.mjs");
-    let mut node = toolbox.command("node")?;
-    node.arg(script).arg(&runs).arg(&instrumented).arg(&first).arg(&whole);
-    process::run(&mut node, "the lines above say why.")?;
+    let (marked, ran, cut) = (file("marked.wasm"), file("ran.txt"), file("cut.wasm"));
+    run(parts()?.arg("mark").arg(&module).arg(&marked))?;
+    run(toolbox.command("node")?.arg(&script).args([&runs, &marked, &ran]))?;
+    // What of the allocator runs is decided by what came before: a part for the rest of it would be fetched at any time.
+    run(parts()?.arg("outline").args([&module, &ran, &cut]).arg("dlmalloc"))?;
+    let (instrumented, first) = (file("instrumented.wasm"), file("first.txt"));
+    // As many as crates/xtask/src/first_view.mjs writes.
+    let stages: Vec<_> = (1..=STAGES).map(|number| file(&format!("stage-{number}.txt"))).collect();
+    run(parts()?.arg("instrument").args([&cut, &instrumented]))?;
+    run(toolbox.command("node")?.arg(&script).args([&runs, &instrumented, &first]).args(&stages))?;
     let out = folder.join("site");
     // As cargo left it, with the linker's relocations (crates/worker/build.rs).
     let linked = checkout::root().join("target").join(TARGET).join(PROFILE).join(format!("{ENGINE}.wasm"));
     let mut tool = parts()?;
-    tool.arg("split").arg(&module).arg("--called").arg(&first).arg("--stage").arg(&whole);
+    tool.arg("split").arg(&cut).arg("--called").arg(&first);
+    for stage in &stages {
+        tool.arg("--stage").arg(stage);
+    }
     tool.arg("--relocations").arg(&linked);
     // The room for files is fetched when it is opened, and so are answers for scripts.
     tool.args(["--apart", "headroom_files", "--apart", "headroom_panels::files", "--apart", "headroom_answers"]);
     tool.args(["--largest", "140000", "--prefix", "engine-", "--out"]).arg(&out).arg("--loader").arg(&loader);
-    process::run(&mut tool, "the lines above say why.")?;
+    run(&mut tool)?;
     let page = read(&checkout::root().join("www").join("index.html"))?;
     let flags = flags(&page)?;
     let listed = fs::read_dir(&out)
@@ -59,12 +67,23 @@ pub(crate) fn split(toolbox: &Toolbox, dist: &Path) -> Result<()> {
         if to.extension().is_some_and(|extension| extension == "wasm") {
             let mut shrink = toolbox.command("wasm-opt")?;
             shrink.arg("-Oz").args(&flags).arg(file.path()).arg("--output").arg(&to);
-            process::run(&mut shrink, "the lines above say why.")?;
+            run(&mut shrink)?;
         } else {
             copy(&file.path(), &to)?;
         }
     }
     Ok(())
+}
+
+/// `headroom-parts`.
+pub(crate) fn parts() -> Result<Command> {
+    let mut tool = Toolbox::default().command(checkout::cargo())?;
+    tool.args(["run", "--quiet", "--package", "headroom-parts", "--"]);
+    Ok(tool)
+}
+
+pub(crate) fn run(command: &mut Command) -> Result<()> {
+    process::run(command, "the lines above say why.")
 }
 
 fn copy(from: &Path, to: &Path) -> Result<()> {

@@ -26,7 +26,7 @@ pub(super) fn write_tiers(tiers: &[Tier], out: &mut dyn Write) -> Result<(), Fai
     writeln!(out)?;
     table.write(out)?;
     if tiers.iter().any(|tier| has_wide_adapters(&tier.alternative.plan)) {
-        writeln!(out, "{}", ENGLISH.options.tiers.wide_adapters)?;
+        writeln!(out, "{}", ENGLISH.options().tiers.wide_adapters)?;
     }
     Ok(())
 }
@@ -59,7 +59,7 @@ pub(super) fn write_ladder(ladder: &[Rung], out: &mut dyn Write) -> Result<(), F
 /// Need, host memory, time, verdict and reason of one way.
 fn answer(judged: Option<&Judgement>, time: Option<Range>, reason: Reason, shards_nothing: bool) -> [String; 5] {
     let gib = |bytes: fn(&Judgement) -> u64| judged.map_or_else(|| "-".to_owned(), |judged| gib_text(bytes(judged)));
-    let words = &ENGLISH.options.tiers;
+    let words = &ENGLISH.options().tiers;
     let why = if reason == Reason::Contradicts { ENGLISH.cannot_run } else { words.reason(reason) };
     let nothing = if shards_nothing { words.shards_nothing } else { "" };
     let why: Vec<&str> = [why, nothing].into_iter().filter(|part| !part.is_empty()).collect();

@@ -39,7 +39,7 @@ struct CheckJson {
 pub(super) fn write(estimated: &Estimated, options: &AdviseOptions, out: &mut dyn Write) -> Result<(), Failure> {
     let Estimated { job, estimate, .. } = estimated;
     let plan = job.plan();
-    let words = &ENGLISH.options.summary;
+    let words = &ENGLISH.options().summary;
     let judged = Judgement::from(estimate);
     let (lines, checks) = (summary(job, Some(&judged)), checklist(job, Some(&judged)));
     if options.json {

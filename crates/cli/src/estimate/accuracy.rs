@@ -13,8 +13,8 @@ use crate::layout::{Align, Table};
 /// Writes it for people.
 pub(super) fn write(estimated: &Estimated, out: &mut dyn Write) -> Result<(), Failure> {
     let Accuracy { near, carried, coverage } = estimated.accuracy();
-    let words = &ENGLISH.accuracy;
-    writeln!(out, "\n{} {}", words.title, words.intro)?;
+    let words = ENGLISH.accuracy();
+    writeln!(out, "\n{} {}", ENGLISH.how_accurate, words.intro)?;
     for Near { case, differs } in &near {
         let differs: Vec<&str> = differs.iter().map(|aspect| ENGLISH.aspect(*aspect)).collect();
         let differs = match differs.as_slice() {

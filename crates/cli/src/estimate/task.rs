@@ -21,7 +21,7 @@ pub(super) fn write(job: &Job, estimate: &Estimate, out: &mut dyn Write) -> Resu
         let stage = change.zero_stage;
         writeln!(out, "\nSmallest change of sharding that fits: zero_stage {stage} (ZeRO-{stage}){offload}")?;
     }
-    let (task, words) = (&estimate.task, &ENGLISH.tasks);
+    let (task, words) = (&estimate.task, ENGLISH.tasks());
     if task.models.len() > 1 {
         let mut table = Table::new(&[]);
         for model in &task.models {
@@ -69,7 +69,7 @@ fn write_batches(batches: &Batches, out: &mut dyn Write) -> Result<(), Failure> 
     table.row(["forwards before the optimizer steps", &batches.forwards_per_step.to_string()]);
     table.row(["tokens in an optimizer step", &count_text(batches.tokens_per_step)]);
     if let Some(round) = batches.round {
-        table.row(["generation", &(ENGLISH.tasks.round)(&round)]);
+        table.row(["generation", &(ENGLISH.tasks().round)(&round)]);
     }
     writeln!(out, "\nBatches")?;
     table.write(out)?;

@@ -173,7 +173,7 @@ fn write_peak(task: Task, estimate: &Estimate, out: &mut dyn Write) -> Result<()
     ] {
         table.row([name, &gib_text(bytes), meaning]);
     }
-    writeln!(out, "\n{}, GiB", (ENGLISH.tasks.peak)(task, peak.phase))?;
+    writeln!(out, "\n{}, GiB", (ENGLISH.peak)(task, peak.phase))?;
     table.write(out)?;
     match (&estimate.failure, &peak.limit) {
         (Some(failure), _) => write_failure(failure, out),

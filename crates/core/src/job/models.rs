@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::model::{self, Images, Model, Programs};
+use crate::model::{self, ConfigError, Images, Model, Programs};
 use crate::plan::{ModelChoice, Problem, ProblemKind, shortened};
 
 /// Reads a model, by one of `programs` where its class was recorded. Takes microseconds.
@@ -23,8 +23,26 @@ pub(super) fn read(choice: &ModelChoice, programs: &Programs, images: Images) ->
             let config: Value = serde_json::from_str(config).unwrap_or_default();
             Model::from_config_by(name, &config, programs, images)
         }
-        ModelChoice::Config { name, config } => Model::from_config_by(name, config, programs, images),
+        ModelChoice::Config { name, config } => {
+            // A guess would be there for a moment only, and nobody could tell it from an answer.
+            if let Some(model_type) = programs.missing(config) {
+                let kind = ProblemKind::ProgramNotFetched { model_type: model_type.to_owned() };
+                return Err(Problem::new("model.config", kind));
+            }
+            let unknown = programs.unknown(config).map(shortened);
+            let read = Model::from_config_by(name, config, programs, images).map(Arc::new);
+            return read.map_err(|error| Problem::new("model.config", wrong(error, unknown)));
+        }
     }
     .map(Arc::new)
-    .map_err(|error| Problem::new("model.config", ProblemKind::BadConfig { key: error.key, why: error.why }))
+    .map_err(|error| Problem::new("model.config", wrong(error, None)))
+}
+
+/// What is wrong with a config; `unknown` is its class, where nothing here knows it.
+fn wrong(error: ConfigError, unknown: Option<String>) -> ProblemKind {
+    let ConfigError { key, why } = error;
+    match unknown {
+        Some(model_type) => ProblemKind::NotRecorded { model_type, key, why },
+        None => ProblemKind::BadConfig { key, why },
+    }
 }

@@ -23,32 +23,34 @@ use std::sync::LazyLock;
 
 pub use table::CatalogueModel;
 
+/// The tables, in the order of a list. Functions, so that none but the first need be there until a model of another is asked for
+/// (`crates/parts`).
+static TABLES: [fn() -> &'static [CatalogueModel]; 11] = [
+    || qwen::MODELS,
+    || llama::MODELS,
+    || gpt_oss::MODELS,
+    || mistral::MODELS,
+    || gemma::MODELS,
+    || deepseek::MODELS,
+    || phi::MODELS,
+    || bilingual::MODELS,
+    || decoder::MODELS,
+    || classic::MODELS,
+    || encoder::MODELS,
+];
+
 /// All models: groups one after the other, in each the smallest first, of equally large ones the oldest.
 pub fn catalogue() -> &'static [CatalogueModel] {
-    static CATALOGUE: LazyLock<Vec<CatalogueModel>> = LazyLock::new(|| {
-        [
-            qwen::MODELS,
-            llama::MODELS,
-            gpt_oss::MODELS,
-            mistral::MODELS,
-            gemma::MODELS,
-            deepseek::MODELS,
-            phi::MODELS,
-            bilingual::MODELS,
-            decoder::MODELS,
-            classic::MODELS,
-            encoder::MODELS,
-        ]
-        .concat()
-    });
+    static CATALOGUE: LazyLock<Vec<CatalogueModel>> =
+        LazyLock::new(|| TABLES.iter().flat_map(|table| table()).copied().collect());
     &CATALOGUE
 }
 
 /// The model with this id, or with this id among [`CatalogueModel::also`]; upper and lower case are the same.
 pub fn find(id: &str) -> Option<&'static CatalogueModel> {
-    let named = |name: &str| name.eq_ignore_ascii_case(id.trim());
-    catalogue()
-        .iter()
-        .find(|model| named(model.id))
-        .or_else(|| catalogue().iter().find(|model| model.also.iter().any(|name| named(name))))
+    let is_it = |name: &str| name.eq_ignore_ascii_case(id.trim());
+    let within = |table: &fn() -> &'static [CatalogueModel]| {
+        table().iter().find(|model| is_it(model.id) || model.also.iter().any(|name| is_it(name)))
+    };
+    TABLES.iter().find_map(within)
 }

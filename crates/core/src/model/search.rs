@@ -39,7 +39,8 @@ pub fn search(text: &str) -> Found {
     let path = path_of(text);
     let found = INDEX.search(name_of(&path));
     // An id means its own model, whatever else it is the beginning of.
-    match known(&path) {
+    let known = known(&path);
+    match known.and_then(|(id, model)| Some((id, catalogue().iter().position(|other| other.id == model.id)?))) {
         Some((id, place)) => found.with_one(Hit { place, id }),
         None => found,
     }
@@ -57,11 +58,11 @@ pub fn resolve(text: &str) -> Result<&'static str, Found> {
     found.one().ok_or(found)
 }
 
-/// The id that `text` is, as the catalogue writes it, and the place of its model.
-fn known(text: &str) -> Option<(&'static str, usize)> {
+/// The id that `text` is, as the catalogue writes it, and its model.
+fn known(text: &str) -> Option<(&'static str, &'static CatalogueModel)> {
     let model = find(text)?;
     let id = model.also.iter().find(|id| id.eq_ignore_ascii_case(text)).map_or(model.id, |id| *id);
-    Some((id, catalogue().iter().position(|other| other.id == model.id)?))
+    Some((id, model))
 }
 
 fn called(model: &'static CatalogueModel) -> Called {

@@ -66,6 +66,20 @@ pub enum ProblemKind {
         /// What is wrong with it, in English; technical.
         why: String,
     },
+    /// A config.json of a class that no reader is written for and that was not recorded, which is not like Llama's either.
+    NotRecorded {
+        /// Its `model_type`.
+        model_type: String,
+        /// The key of the config that a reader of Llama-like decoders stumbles over.
+        key: String,
+        /// What is wrong with it, in English; technical.
+        why: String,
+    },
+    /// A config.json of a class whose recorded program is known of, but not here: a page fetches it when it is first wanted.
+    ProgramNotFetched {
+        /// Its `model_type`.
+        model_type: String,
+    },
     /// No module of the model has such a name.
     NoSuchModule {
         /// As given.

@@ -178,7 +178,7 @@ fn outcome(texts: &Texts, sheet: &mut Sheet, found: &Advised, advice: &Advice) {
     let label = (words.apply_all)(advice.stages.len());
     sheet.push("<p class=\"sheet-actions\">");
     sheet.button(&advice.plan, &label, &label, "primary");
-    let compare = texts.options.pair.compare;
+    let compare = texts.advice.compare;
     sheet.push(" ");
     sheet.compare_button(&advice.plan, compare, &format!("{compare}: {label}"));
     sheet.push("</p>");

@@ -114,7 +114,7 @@ fn gpu(page: &Page, sheet: &mut Sheet, plan: &Plan, name: &str, filled: &Filled)
     sheet.push("</p>");
     sheet.push("<p class=\"sheet-actions\">");
     sheet.button(&filled.plan, texts.use_plan, &format!("{}: {name}", texts.use_plan), "primary");
-    let compare = texts.options.pair.compare;
+    let compare = texts.advice.compare;
     sheet.push(" ");
     sheet.compare_button(&filled.plan, compare, &format!("{compare}: {name}"));
     sheet.push("</p>");

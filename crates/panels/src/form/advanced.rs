@@ -124,6 +124,17 @@ const DDP: &[Row] = &[
     row("distributed.find_unused_parameters", Switch),
 ];
 
+/// Whether the model has a tower that could see images, or the plan says some.
+fn sees_images(plan: &Plan, job: Option<&Job>) -> bool {
+    let has_tower = |job: &Job| job.model().vision.is_some() || !job.model().idle.is_empty();
+    plan.images.per_sample.is_some() || !plan.freeze.is_empty() || job.is_some_and(has_tower)
+}
+
+/// Whether samples have images.
+fn has_images(plan: &Plan, _: Option<&Job>) -> bool {
+    plan.images.per_sample.is_some()
+}
+
 /// Whether adapters are trained.
 fn adapts(plan: &Plan, _: Option<&Job>) -> bool {
     plan.method != Method::Full

@@ -38,7 +38,7 @@ pub(super) fn auto_words(texts: &'static Texts, value: &'static str) -> ChoiceTe
 
 /// The words for a value, or for leaving it to the trainer.
 pub(super) fn or_trainer(texts: &'static Texts, words: Option<ChoiceText>) -> ChoiceText {
-    words.unwrap_or(ChoiceText { label: texts.tasks.trainer_decides, gloss: "" })
+    words.unwrap_or(ChoiceText { label: texts.trainer_decides, gloss: "" })
 }
 
 /// `label · gloss`, or the label alone.

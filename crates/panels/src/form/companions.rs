@@ -123,7 +123,7 @@ pub(super) fn remove(state: &mut State, index: &str) {
 
 /// Value model where the task has one, then the list, with a way to add to it.
 pub(super) fn draw(page: &Page) -> Vec<Element> {
-    let (plan, texts) = (page.plan(), &page.texts.tasks);
+    let (plan, texts) = (page.plan(), page.texts.tasks());
     let mut drawn = vec![
         el("h4").key("models title").text(texts.models_group),
         el("p").key("models help").class("field-help models-help").text(texts.models_help),
@@ -140,7 +140,7 @@ pub(super) fn draw(page: &Page) -> Vec<Element> {
 
 /// One model: role, which model, its weights, sharing, placement.
 fn row(page: &Page, place: Place) -> Element {
-    let texts = &page.texts.tasks;
+    let texts = page.texts.tasks();
     let companion = place.companion(page.plan());
     let shared = companion.is_shared();
     let field = place.field();
@@ -182,11 +182,14 @@ fn roles(page: &Page) -> Vec<Named> {
     const ROLES: [InstanceRole; 3] = [InstanceRole::Reward, InstanceRole::Judge, InstanceRole::SimulatedUser];
     // The first is what a model is unless it says otherwise.
     let value = |role: InstanceRole| if role == InstanceRole::Reward { "" } else { role.name() };
-    ROLES.into_iter().map(|role| (value(role).to_owned(), (page.texts.tasks.instance_role)(role).to_owned())).collect()
+    ROLES
+        .into_iter()
+        .map(|role| (value(role).to_owned(), (page.texts.tasks().instance_role)(role).to_owned()))
+        .collect()
 }
 
 fn models(page: &Page, chosen: &str) -> Vec<Named> {
-    let mut models = vec![(String::new(), page.texts.tasks.policys_model.to_owned())];
+    let mut models = vec![(String::new(), page.texts.tasks().policys_model.to_owned())];
     // A model that the catalogue does not have is in the list while it is chosen.
     if !chosen.is_empty() && !model::catalogue().iter().any(|model| model.id == chosen) {
         models.push((chosen.to_owned(), chosen.to_owned()));
@@ -196,7 +199,7 @@ fn models(page: &Page, chosen: &str) -> Vec<Named> {
 }
 
 fn widths(page: &Page) -> Vec<Named> {
-    let as_loaded = (String::new(), page.texts.tasks.weights_as_loaded.to_owned());
+    let as_loaded = (String::new(), page.texts.tasks().weights_as_loaded.to_owned());
     let narrower = [8u8, 4].map(|bits| (bits.to_string(), (page.texts.bits)(bits)));
     [as_loaded].into_iter().chain(narrower).collect()
 }

@@ -8,7 +8,19 @@ use super::given;
 use crate::page::Page;
 
 /// A group; `key` tells it apart from others. What of it differs from what the trainer gives stands below its summary.
-pub(super) fn group(page: &Page, key: &str, title: &str, fields: Vec<Element>) -> Element {
+/// `names` are those of all fields that it may have: while it is folded and none of them differs, or needs to be seen, nothing of it is
+/// drawn, and a first view does without the code that would.
+pub(super) fn group(
+    page: &Page,
+    (key, title): (&str, &str),
+    names: &[&str],
+    make: fn(&Page) -> Vec<Element>,
+) -> Element {
+    let may_be_folded = !is_open(page, key, names) && page.state.embedded.is_none();
+    if may_be_folded && given::changed(page, &set_by(names)).is_empty() {
+        return fold(page, (key, title), &[], false, Vec::new());
+    }
+    let fields = make(page);
     let mut keys = Vec::new();
     fields.iter().for_each(|field| keys_within(field, &mut keys));
     let (is_open, names) = (is_open(page, key, &keys), set_by(&keys));

@@ -14,12 +14,14 @@ mod field;
 mod given;
 mod gpu;
 mod groups;
+mod hub;
 mod lora;
 mod model;
 mod number;
 mod own_config;
 mod parallelism;
 mod quantization;
+mod record;
 mod rows;
 mod steps;
 mod tasks;
@@ -41,6 +43,10 @@ pub(crate) struct Entered {
     lists: [combobox::List; 2],
     /// The box for the reader's own config.json.
     config: own_config::OwnConfig,
+    /// What was asked of Hugging Face.
+    hub: hub::Hub,
+    /// The box for a recorded program of the reader's own.
+    record: record::Record,
     /// The part that narrow screens show.
     step: steps::Step,
     /// Whether the reader wants to name the modules that LoRA adapts.
@@ -58,10 +64,10 @@ pub(crate) fn panel(page: &Page) -> Option<Node> {
         .attr("data-at", page.state.form.step.name())
         .with(el("h2").key("title").attr("id", "form-title").class("visually-hidden").text(texts.form_title));
     let essentials = essentials(page);
-    let mut rest = vec![group(page, "training", texts.section_method, training::method_fields(page))];
+    let mut rest = vec![group(page, ("training", texts.section_method), training::METHOD, training::method_fields)];
     rest.extend(tasks::section(page));
-    rest.push(group(page, "savers", texts.section_savers, training::saver_fields(page)));
-    rest.push(group(page, "parallel", texts.section_parallel, parallelism::fields(page)));
+    rest.push(group(page, ("savers", texts.section_savers), training::SAVERS, training::saver_fields));
+    rest.push(group(page, ("parallel", texts.section_parallel), parallelism::NAMES, parallelism::fields));
     rest.push(advanced::section(page));
     let steps = steps::bar(page, &essentials, &rest);
     let essentials = el("div").class("fields").with_all(essentials);
@@ -126,7 +132,7 @@ pub(crate) fn act(state: &mut State, verb: &str, about: &str, value: &str) -> bo
         "companion" => companions::choose(state, about, value),
         "add-companion" => companions::add(state),
         "remove-companion" => companions::remove(state, about),
-        _ => return combobox::act(state, verb, about, value) || own_config::act(state, verb, value),
+        _ => return combobox::act(state, verb, about, value) || own_config::act(state, verb, about, value),
     }
     true
 }

@@ -4,11 +4,12 @@
 
 use headroom_core::job::Job;
 use headroom_core::model::AssumedKey;
-use headroom_core::plan::{self, ModelChoice, Plan, Problem};
+use headroom_core::plan::{self, ModelChoice, Plan, Problem, ProblemKind};
 use headroom_core::units::bytes_text;
 use headroom_text::Texts;
 use headroom_view::{Element, el};
 
+use super::{hub, record};
 use crate::figures;
 use crate::page::Page;
 use crate::pieces::button;
@@ -16,6 +17,9 @@ use crate::state::State;
 
 /// Largest text that is read, bytes: configs of classifiers with thousands of labels stay below it.
 const LARGEST: usize = plan::MAX_JSON_BYTES;
+
+/// What the box is called among what can be opened.
+const NAME: &str = "own-config";
 
 /// Why a config was not taken.
 enum Refusal {
@@ -40,6 +44,8 @@ pub(super) struct OwnConfig {
     /// The name to show.
     name: String,
     refusal: Option<Refusal>,
+    /// Whether the box was ever unfolded: until then nothing of it is drawn, and from then on what is typed in it stays.
+    was_open: bool,
     /// The model that the plan had when this was written.
     model: Option<ModelChoice>,
 }
@@ -55,10 +61,12 @@ impl OwnConfig {
 
 /// A plan that brings a config fills the box, so that the reader can see and change it.
 pub(super) fn settle(state: &mut State) {
+    state.form.config.was_open |= state.is_open(NAME);
     if state.form.config.model.as_ref() == Some(&state.plan().model) {
         return;
     }
     let model = state.plan().model.clone();
+    hub::forget(&mut state.form.hub);
     let own = &mut state.form.config;
     if let ModelChoice::Config { name, config } = &model {
         own.fill(&serde_json::to_string_pretty(config).unwrap_or_default());
@@ -68,8 +76,21 @@ pub(super) fn settle(state: &mut State) {
     own.model = Some(model);
 }
 
-/// What the page tells of the box, its name and its files.
-pub(super) fn act(state: &mut State, verb: &str, value: &str) -> bool {
+/// What the page tells of the box, its name and its files, of Hugging Face, and of recorded programs.
+pub(super) fn act(state: &mut State, verb: &str, about: &str, value: &str) -> bool {
+    if let Some(came) = hub::act(state, verb, about, value) {
+        if let Some((id, text)) = came {
+            bring(state, &id, &text);
+        }
+        return true;
+    }
+    if let Some(was_taken) = record::act(state, verb, value) {
+        // A config that nothing could read may be by now.
+        if was_taken && matches!(state.form.config.refusal, Some(Refusal::Problems(_))) {
+            take(state);
+        }
+        return true;
+    }
     let own = &mut state.form.config;
     match verb {
         "config-text" => {
@@ -88,17 +109,9 @@ pub(super) fn act(state: &mut State, verb: &str, value: &str) -> bool {
         "config-name" => value.clone_into(&mut own.name),
         "config-file" => {
             let (file, text) = value.split_once('\n').unwrap_or_default();
-            if text.len() > LARGEST {
-                own.refusal = Some(Refusal::TooLarge(text.len() as u64));
-                return true;
-            }
-            own.fill(text);
             // `config.json` names no model; any other file name does.
             let stem = file.trim_end_matches(".json");
-            if stem != "config" {
-                stem.clone_into(&mut own.name);
-            }
-            take(state);
+            bring(state, if stem == "config" { "" } else { stem }, text);
         }
         "config-use" => take(state),
         _ => return false,
@@ -106,9 +119,33 @@ pub(super) fn act(state: &mut State, verb: &str, value: &str) -> bool {
     true
 }
 
+/// Fills the box with a config that came as a whole, and takes it; `name` is empty where that says none.
+fn bring(state: &mut State, name: &str, text: &str) {
+    let own = &mut state.form.config;
+    if text.len() > LARGEST {
+        own.refusal = Some(Refusal::TooLarge(text.len() as u64));
+        return;
+    }
+    own.fill(text);
+    if !name.is_empty() {
+        name.clone_into(&mut own.name);
+    }
+    take(state);
+}
+
 /// Takes what is in the box as the model, or says why not.
 fn take(state: &mut State) {
-    match wanted(state) {
+    let wanted = wanted(state);
+    let class = match &wanted {
+        Err(Refusal::Problems(problems)) => problems.iter().find_map(|problem| match &problem.kind {
+            ProblemKind::NotRecorded { .. } => serde_json::from_str(&state.form.config.text).ok(),
+            _ => None,
+        }),
+        _ => None,
+    };
+    let class = class.and_then(|config| state.plan().programs.unknown(&config).map(str::to_owned));
+    record::want(&mut state.form.record, class.as_deref());
+    match wanted {
         Ok(model) => {
             state.form.config.refusal = None;
             state.choose(&["model"], |plan| plan.model = model);
@@ -166,6 +203,23 @@ fn complaint(texts: &Texts, refusal: &Refusal) -> String {
 
 /// The box for the config.
 pub(super) fn draw(page: &Page) -> Element {
+    let own = &page.state.form.config;
+    let has_own = matches!(page.plan().model, ModelChoice::Config { .. });
+    let is_drawn = has_own || own.was_open || own.refusal.is_some();
+    el("details")
+        .key("own-config")
+        .class("own-config")
+        .attr("data-drop", "config")
+        .attr("data-largest", &LARGEST.to_string())
+        .attr("data-toggle", &["open ", NAME].concat())
+        .flag("open", has_own || own.refusal.is_some() || page.state.is_open(NAME))
+        .with(el("summary").text(page.texts.own_config))
+        .with_all(if is_drawn { inside(page) } else { Vec::new() })
+}
+
+// Most readers never unfold it: its code need not be there for the first view.
+#[inline(never)]
+fn inside(page: &Page) -> Vec<Element> {
     let (own, texts) = (&page.state.form.config, page.texts);
     let error = own.refusal.as_ref().map(|refusal| complaint(texts, refusal));
     let help = el("p").class("field-help").attr("id", "own-config-help");
@@ -184,19 +238,17 @@ pub(super) fn draw(page: &Page) -> Element {
     let file = el("input").attr("type", "file").attr("accept", ".json,application/json").attr("data-file", "config");
     let file = el("label").class("file-choice").with(file).with(el("span").text(texts.config_file));
     let take = button("config-use", texts.config_use).class("primary").flag("data-with-texts", true);
-    let has_own = matches!(page.plan().model, ModelChoice::Config { .. });
-    el("details")
-        .key("own-config")
-        .class("own-config")
-        .attr("data-drop", "config")
-        .attr("data-largest", &LARGEST.to_string())
-        .flag("open", has_own)
-        .with(el("summary").text(texts.own_config))
-        .with(help)
-        .with(text_box(page, error.as_deref()))
-        .with(name)
-        .with(el("div").class("actions").with(take).with(file))
-        .with(el("div").class("config-read").attr("role", "status").with_all(read_as(page).unwrap_or_default()))
+    let read = el("div").key("read").class("config-read").attr("role", "status");
+    let mut inside = vec![
+        help,
+        text_box(page, error.as_deref()),
+        name,
+        el("div").class("actions").with(take).with(file),
+        hub::draw(page),
+        read.with_all(read_as(page).unwrap_or_default()),
+    ];
+    inside.extend(record::draw(page));
+    inside
 }
 
 fn text_box(page: &Page, error: Option<&str>) -> Element {

@@ -7,6 +7,10 @@ use headroom_view::Element;
 use super::choice::{buttons_of, choice, switch, switch_of};
 use crate::page::Page;
 
+/// The fields of the group.
+pub(super) const NAMES: &[&str] =
+    &["distributed.framework", "zero_stage", "offload_optimizer", "offload_param", "distributed.cpu_offload"];
+
 /// Framework, stage, offload. Each framework is asked only for what it has; what it has not is shown only while the plan
 /// still says it, so that it can be fixed.
 pub(super) fn fields(page: &Page) -> Vec<Element> {

@@ -26,8 +26,34 @@ pub(super) fn section(page: &Page) -> Option<Element> {
     if !has_fields(page.plan().task) {
         return None;
     }
-    Some(group(page, "task", page.texts.tasks.section, vec![el("div").class("fields").with_all(fields(page))]))
+    let drawn = |page: &Page| vec![el("div").class("fields").with_all(fields(page))];
+    Some(group(page, ("task", page.texts.tasks().section), NAMES, drawn))
 }
+
+/// The fields that the section may have.
+pub(super) const NAMES: &[&str] = &[
+    "rollout.num_generations",
+    "beta",
+    "loss_type",
+    "cpo_alpha",
+    "reference.kind",
+    "use_liger_loss",
+    "padding_free",
+    "rollout.engine",
+    "rollout.vllm_mode",
+    "rollout.vllm_gpu_memory_utilization",
+    "rollout.kv_cache_dtype",
+    "rollout.vllm_tensor_parallel_size",
+    "rollout.vllm_enable_sleep_mode",
+    "rollout.enforce_eager",
+    "rollout.sequences_at_once",
+    "steps_per_generation",
+    "num_iterations",
+    "rollout.prompts",
+    "value_model",
+    "reward_models",
+    "instances",
+];
 
 /// How GRPO weighs tokens, and what CPO makes of the margin.
 const LOSS_TYPE: Row = row("loss_type", advanced::LOSS_TYPES);
@@ -76,7 +102,7 @@ fn fields(page: &Page) -> Vec<Element> {
     }
     if has_reference(plan) {
         fields.push(choice(page, "reference.kind", |t, name| {
-            or_trainer(t, ReferenceKind::from_name(name).map(t.tasks.reference))
+            or_trainer(t, ReferenceKind::from_name(name).map(t.tasks().reference))
         }));
     }
     if matches!(task, Task::Dpo | Task::Grpo) {
@@ -96,8 +122,8 @@ fn fields(page: &Page) -> Vec<Element> {
 fn rollout(page: &Page) -> Vec<Element> {
     let plan = page.plan();
     let mut fields = vec![
-        el("h4").key("rollout title").text(page.texts.tasks.rollout_group),
-        choice(page, "rollout.engine", |t, name| or_trainer(t, RolloutEngine::from_name(name).map(t.tasks.engine))),
+        el("h4").key("rollout title").text(page.texts.tasks().rollout_group),
+        choice(page, "rollout.engine", |t, name| or_trainer(t, RolloutEngine::from_name(name).map(t.tasks().engine))),
     ];
     if plan.rollout.engine() != RolloutEngine::Generate {
         fields.push(el("div").key("engine").class("subfields").with_all(engine(page)));
@@ -115,12 +141,12 @@ fn rollout(page: &Page) -> Vec<Element> {
 fn engine(page: &Page) -> Vec<Element> {
     let plan = page.plan();
     let mut fields =
-        vec![choice(page, "rollout.vllm_mode", |t, name| or_trainer(t, VllmMode::from_name(name).map(t.tasks.mode)))];
+        vec![choice(page, "rollout.vllm_mode", |t, name| or_trainer(t, VllmMode::from_name(name).map(t.tasks().mode)))];
     if plan.rollout.is_colocated() {
         let share = |plan: &Plan| plan.rollout.memory_share();
         fields.push(number(page, "rollout.vllm_gpu_memory_utilization", &[], Some(share)));
         fields.push(choice(page, "rollout.kv_cache_dtype", |t, name| {
-            or_trainer(t, KvCacheDtype::from_name(name).map(t.tasks.kv_cache))
+            or_trainer(t, KvCacheDtype::from_name(name).map(t.tasks().kv_cache))
         }));
         if plan.num_gpus > 1 {
             let size = |plan: &Plan| plan.rollout.tensor_parallel_size() as f64;

@@ -31,6 +31,20 @@ pub(super) fn method(page: &Page) -> Element {
     buttons(page, "method", |t, name| Method::from_name(name).map_or(NO_CHOICE, t.method))
 }
 
+/// The fields that [`method_fields`] may have.
+pub(super) const METHOD: &[&str] = &[
+    "lora.r",
+    "lora.target_modules",
+    "lora.lora_dropout",
+    "quantization.bits",
+    "quantization.quant_type",
+    "quantization.double_quant",
+    "quantization.prepare_for_kbit_training",
+    WEIGHTS,
+    "optim",
+    "gradient_accumulation_steps",
+];
+
 /// What the method leaves to choose, and in which numbers all is held.
 pub(super) fn method_fields(page: &Page) -> Vec<Element> {
     let plan = page.plan();
@@ -113,14 +127,14 @@ fn effective(page: &Page) -> Element {
     let batches = plan.batches();
     let batch = plan.per_device_train_batch_size;
     let pairs = matches!(plan.task, Task::Dpo | Task::Reward | Task::Orpo | Task::Cpo);
-    let said = if pairs { texts.tasks.effective_pairs } else { texts.effective_batch };
+    let said = if pairs { texts.tasks().effective_pairs } else { texts.effective_batch };
     let effective = said(batch, batches.forwards_per_step, plan.num_gpus, batches.effective_batch_size);
     let further = match &batches.round {
-        Some(round) => (texts.tasks.round)(round),
+        Some(round) => (texts.tasks().round)(round),
         None if plan.task == Task::Embedding => {
-            (texts.tasks.texts_note)(batches.sequences_per_forward, plan.embedding.texts())
+            (texts.tasks().texts_note)(batches.sequences_per_forward, plan.embedding.texts())
         }
-        None if batches.sequences_per_forward > batch => (texts.tasks.pairs_note)(batches.sequences_per_forward),
+        None if batches.sequences_per_forward > batch => (texts.tasks().pairs_note)(batches.sequences_per_forward),
         None => String::new(),
     };
     el("output")
@@ -134,6 +148,10 @@ fn effective(page: &Page) -> Element {
         .text(" ")
         .with(el("span").class("further").text(&further))
 }
+
+/// The fields that [`saver_fields`] may have.
+pub(super) const SAVERS: &[&str] =
+    &["gradient_checkpointing", "activation_offloading", "use_liger_kernel", "attn_implementation"];
 
 /// What costs time or a package and saves memory.
 pub(super) fn saver_fields(page: &Page) -> Vec<Element> {

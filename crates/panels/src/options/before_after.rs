@@ -114,7 +114,7 @@ fn answer(replays: &Replays, job: &Job) -> Estimate {
 /// The panel.
 pub(crate) fn panel(page: &Page) -> Option<Node> {
     page.estimate?;
-    let words = &page.texts.options.pair;
+    let words = &page.texts.options().pair;
     let other = page.state.options.pair.other.as_ref();
     let mut actions = el("div").class("actions").with(button("keep-before", words.keep));
     if other.is_some() {
@@ -149,7 +149,7 @@ pub(crate) fn panel(page: &Page) -> Option<Node> {
 
 /// The tables; a word where there is nothing to compare. Figures, words of the page, and readers' own words escaped.
 fn tables(page: &Page, other: &Other, beside: Option<&Job>) -> String {
-    let words = &page.texts.options.pair;
+    let words = &page.texts.options().pair;
     if *page.plan() == other.plan {
         let said = if other.comes_after { words.same } else { words.kept };
         return format!("<p>{said}</p>");
@@ -163,7 +163,7 @@ fn tables(page: &Page, other: &Other, beside: Option<&Job>) -> String {
 
 /// The link to another plan, as it was pasted.
 fn pasted_link(page: &Page) -> Element {
-    let words = &page.texts.options.pair;
+    let words = &page.texts.options().pair;
     let chosen = &page.state.options.pair;
     let input = el("input")
         .attr("id", "pasted-link")
@@ -174,7 +174,7 @@ fn pasted_link(page: &Page) -> Element {
         .attr("data-type", "pasted")
         .attr("aria-describedby", "pasted-link-help")
         .aria("aria-invalid", chosen.refused.is_some());
-    let submit = el("button").attr("type", "submit").attr("data-do", "compare-pasted").text(words.compare);
+    let submit = el("button").attr("type", "submit").attr("data-do", "compare-pasted").text(page.texts.advice.compare);
     let said = chosen.refused.as_ref().map(|(is_link, problems)| {
         let line = if *is_link { words.partly } else { words.no_link };
         let said = el("div").class("paste-problems").attr("role", "alert");
@@ -198,7 +198,7 @@ fn problem_list(texts: &Texts, problems: &[Problem]) -> Element {
 
 /// What differs, then the figures, by category and by phase.
 fn html(texts: &'static Texts, difference: &Difference) -> String {
-    let words = &texts.options.pair;
+    let words = &texts.options().pair;
     let heads = [words.before, words.after];
     let changed: Vec<_> = difference
         .changed
@@ -241,7 +241,7 @@ fn html(texts: &'static Texts, difference: &Difference) -> String {
 /// A field's value as links write it, cut where it is long.
 fn value(texts: &Texts, text: &str) -> String {
     match text {
-        "" => texts.options.pair.empty.to_owned(),
+        "" => texts.options().pair.empty.to_owned(),
         "true" => texts.on.to_owned(),
         "false" => texts.off.to_owned(),
         text => {

@@ -64,7 +64,7 @@ impl Found {
 
 /// The presets, for what trains on sequences of its own.
 pub(super) fn details(page: &Page) -> Option<Element> {
-    let words = &page.texts.options.tiers;
+    let words = &page.texts.options().tiers;
     if page.plan().is_reinforcement() {
         return None;
     }
@@ -82,7 +82,7 @@ pub(super) fn details(page: &Page) -> Option<Element> {
 
 fn row(page: &Page, rung: &Rung) -> Element {
     let texts = page.texts;
-    let words = &texts.options.tiers;
+    let words = &texts.options().tiers;
     let Rung { name, plan, judgement, time, reason, levers, shards_nothing } = rung;
     let Plan { per_device_train_batch_size: batch, gradient_accumulation_steps: steps, max_length, .. } = plan;
     let offloads = plan.offload_optimizer == Offload::Cpu || plan.offload_param == Offload::Cpu;

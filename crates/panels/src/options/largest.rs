@@ -92,13 +92,13 @@ pub(super) fn button(page: &Page) -> Element {
         .class("question")
         .attr("data-do", "ask-largest")
         .aria("aria-pressed", page.state.options.largest.is_some())
-        .text(page.texts.options.solve.largest)
+        .text(page.texts.options().solve.largest)
 }
 
 /// What came of it.
 pub(super) fn list(page: &Page) -> Option<Element> {
     page.state.options.largest.as_ref()?;
-    let words = &page.texts.options.solve;
+    let words = &page.texts.options().solve;
     let found = page.found.asked.largest.as_ref().filter(|search| search.is_done);
     let offers = found.map(|found| found.search.offers()).unwrap_or_default();
     let said = match found {
@@ -116,7 +116,7 @@ pub(super) fn list(page: &Page) -> Option<Element> {
 }
 
 fn sheet<'a>(page: &'a Page, offers: &[&Offer]) -> Sheet<'a> {
-    let (texts, words) = (page.texts, &page.texts.options.solve);
+    let (texts, words) = (page.texts, &page.texts.options().solve);
     let mut sheet = Sheet::new(page);
     if offers.is_empty() {
         return sheet;

@@ -204,7 +204,7 @@ pub(crate) fn figure(page: &Page) -> Element {
 
 /// The panel.
 pub(crate) fn panel(page: &Page) -> Option<Node> {
-    let words = &page.texts.options.map;
+    let words = &page.texts.options().map;
     let around = around(page);
     let scroll = el("div")
         .class("table-scroll")
@@ -230,7 +230,7 @@ pub(crate) fn panel(page: &Page) -> Option<Node> {
 
 /// Chooses between the map of the plan and that of the plan with its first advice, where there is any; says what that is.
 fn advice_switch(page: &Page, around: Option<&Around>) -> Option<Element> {
-    let words = &page.texts.options.map;
+    let words = &page.texts.options().map;
     let advice = page.found.advice.mildest(page.plan())?;
     let levers: Vec<String> = advice.levers.iter().map(|lever| (page.texts.advice.lever_short)(*lever)).collect();
     let is_shown = around.is_some_and(|around| around.plan == advice.plan);
@@ -251,7 +251,7 @@ fn sentence(texts: &Texts, Around { map, sure, plan, .. }: &Around) -> String {
     let (batch, length) = (Unknown::Batch.of(plan), length(plan).of(plan));
     let [largest, longest] =
         [map.largest_batch(length, *sure), map.longest(batch, *sure)].map(|most| most.map(|most| most.to_string()));
-    (texts.options.map.sentence)(&length.to_string(), largest.as_deref(), &batch.to_string(), longest.as_deref())
+    (texts.options().map.sentence)(&length.to_string(), largest.as_deref(), &batch.to_string(), longest.as_deref())
 }
 
 fn draw(texts: &Texts, around: &Around, width: Option<u32>) -> Picture {
@@ -273,7 +273,7 @@ fn drawing(page: &Page, around: Option<&Around>) -> Element {
 
 /// Largest batch at each length.
 fn table(texts: &Texts, around: &Around) -> String {
-    let words = &texts.options.map;
+    let words = &texts.options().map;
     let row = |length: &u64| {
         let batch = around.map.largest_batch(*length, around.sure);
         vec![length.to_string(), batch.map_or_else(|| words.none_fits.to_owned(), |batch| batch.to_string())]
@@ -291,7 +291,7 @@ fn cells(page: &Page, around: Option<&Around>) -> Element {
         .class("map-cells")
         .attr("role", "grid")
         .attr("tabindex", "0")
-        .attr("aria-label", page.texts.options.map.title)
+        .attr("aria-label", page.texts.options().map.title)
         .attr("aria-rowcount", &count(|map| map.lengths.len()))
         .attr("aria-colcount", &count(|map| map.batches.len()))
         .attr("aria-activedescendant", "map-cell")
@@ -358,11 +358,11 @@ fn words_of(page: &Page) -> Option<String> {
     let judged: Judgement = Known(page.replays).judge(&job.with(plan.clone()).ok()?)?;
     let [need, gpu] = figures::glance_apart([judged.need_bytes, judged.gpu_bytes]);
     let need = (texts.used_of)(&need, &gpu);
-    let mut said = (texts.options.map.place)(&batch, &length, &need, (texts.fit)(judged.fit));
+    let mut said = (texts.options().map.place)(&batch, &length, &need, (texts.fit)(judged.fit));
     let before = &around.plan;
     if plan.task != Task::Inference && Unknown::Batch.of(&plan) != Unknown::Batch.of(before) {
         let (steps, kept) = (plan.gradient_accumulation_steps, before.gradient_accumulation_steps);
-        said += &(texts.options.map.accumulates)(steps, steps != kept);
+        said += &(texts.options().map.accumulates)(steps, steps != kept);
     }
     Some(said)
 }

@@ -184,7 +184,7 @@ impl Verdicts<'_> {
 /// The panel.
 pub(crate) fn panel(page: &Page) -> Option<Node> {
     page.estimate?;
-    let words = &page.texts.options.solve;
+    let words = &page.texts.options().solve;
     let asked = &page.state.options.solve.asked;
     let mut questions = el("div").class("questions").attr("role", "group").attr("aria-labelledby", "solve-title");
     for question in QUESTIONS {
@@ -215,7 +215,7 @@ pub(crate) fn panel(page: &Page) -> Option<Node> {
 
 /// One answer.
 fn row(page: &Page, question: Question, answered: Option<&Answered>) -> Element {
-    let words = &page.texts.options.solve;
+    let words = &page.texts.options().solve;
     let name = (words.question)(question);
     let said = match answered {
         None => el("dd").class("computing").text(words.searching),
@@ -229,7 +229,7 @@ fn row(page: &Page, question: Question, answered: Option<&Answered>) -> Element 
 
 /// The plan that fits, the next, and what to do with it.
 fn solution(page: &Page, question: Question, answer: &Answer, judged: Option<&Judgement>, beyond: Fit) -> Element {
-    let (texts, words) = (page.texts, &page.texts.options.solve);
+    let (texts, words) = (page.texts, &page.texts.options().solve);
     let Answer { plan, next } = answer;
     let value = value_text(question, plan);
     let left = |judged: &Judgement| judged.gpu_bytes.saturating_sub(judged.need_bytes);

@@ -29,7 +29,7 @@ struct Words {
 impl Words {
     fn of(page: &Page, job: &Job) -> Self {
         let plan = job.plan();
-        let words = &page.texts.options.summary;
+        let words = &page.texts.options().summary;
         let judgement = page.estimate.map(Judgement::from);
         let judgement = judgement.as_ref();
         let figures = summary(job, judgement).into_iter().map(|line| {
@@ -51,7 +51,7 @@ impl Words {
         for (name, value) in &self.figures {
             said.push_str(&format!("{name}: {value}\n"));
         }
-        said.push_str(&format!("\n{}\n", texts.options.summary.checklist));
+        said.push_str(&format!("\n{}\n", texts.options().summary.checklist));
         for check in &self.checks {
             said.push_str(&format!("[ ] {check}\n"));
         }
@@ -60,7 +60,7 @@ impl Words {
 
     /// As a table and a list of tasks.
     fn markdown(&self, texts: &Texts) -> String {
-        let words = &texts.options.summary;
+        let words = &texts.options().summary;
         let cell = |text: &str| text.replace('|', "\\|");
         let mut said = format!("### [{}](<{}>)\n\n", self.name.replace('[', "\\[").replace(']', "\\]"), self.link);
         said.push_str(&format!("| {} | {} |\n| --- | ---: |\n", words.figure, words.value));
@@ -78,7 +78,7 @@ impl Words {
 /// The panel: of the last plan that could be estimated, which stays on the screen while the reader fixes a field.
 pub(crate) fn panel(page: &Page) -> Option<Node> {
     let job = page.job.as_ref().ok().or(page.found.asked.last.as_ref())?;
-    let (texts, said) = (page.texts, &page.texts.options.summary);
+    let (texts, said) = (page.texts, &page.texts.options().summary);
     let words = Words::of(page, job);
     let rows: Vec<_> = words.figures.iter().map(|(name, value)| vec![(*name).to_owned(), value.clone()]).collect();
     let figures = table(&escape(&words.name), &[said.figure, said.value], &rows);
@@ -104,7 +104,7 @@ pub(crate) fn panel(page: &Page) -> Option<Node> {
 
 /// The whole answer for scripts, once the measured steps that belong to it are here.
 fn json(page: &Page) -> Element {
-    let words = &page.texts.options.summary;
+    let words = &page.texts.options().summary;
     let fetched = &page.state.result;
     let details = el("details")
         .class("answer-json")
@@ -113,7 +113,7 @@ fn json(page: &Page) -> Element {
         .with(el("summary").text(words.json));
     match fetched {
         Fetched::Failed if page.state.is_open("json") => {
-            details.with(el("p").attr("role", "alert").text(page.texts.accuracy.not_fetched))
+            details.with(el("p").attr("role", "alert").text(page.texts.accuracy().not_fetched))
         }
         Fetched::Here(cases) if page.state.is_open("json") => match answer(page, cases) {
             Some(text) => details

@@ -72,7 +72,7 @@ fn the_plan_beside_is_replayed() {
     let mut reader = open(SMALL, "compare");
     reader.act("pasted", &SMALL.replace("512", "1024"));
     reader.act("compare-pasted", "");
-    let estimated = headroom_text::ENGLISH.options.pair.estimated;
+    let estimated = headroom_text::ENGLISH.options().pair.estimated;
     assert!(reader.text("pair").contains(estimated));
     for _ in 0..10_000 {
         if !reader.text("pair").contains(estimated) {

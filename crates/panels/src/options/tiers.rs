@@ -78,7 +78,7 @@ impl<'a> Matrix<'a> {
 
 /// The matrix of the plan's tiers, with what stands above and below it. `tiers` are those of the candidates, in their order.
 pub(crate) fn matrix(page: &Page, candidates: &[Candidate], tiers: &[Tier]) -> Vec<Element> {
-    let words = &page.texts.options.tiers;
+    let words = &page.texts.options().tiers;
     let Matrix { rows, columns } = Matrix::of(page.texts, page.plan(), candidates, tiers);
     let mut names = el("div")
         .class("tier-rows")
@@ -112,7 +112,7 @@ pub(crate) fn matrix(page: &Page, candidates: &[Candidate], tiers: &[Tier]) -> V
 
 /// What the times are beside, and what keeps them there while other plans are chosen.
 fn baseline(page: &Page) -> Element {
-    let words = &page.texts.options.tiers;
+    let words = &page.texts.options().tiers;
     let line = el("div").class("baseline");
     match &page.state.options.pinned {
         Some(plan) => line
@@ -219,7 +219,7 @@ fn method(page: &Page, column: &Column, rows: &[(String, u8)], scale: Scale) -> 
             Some(cell) => filled(page, &column.name, row, *cell, scale),
             None => {
                 let is_missing = column.method == Method::Qlora && *stage == 3;
-                let why = if is_missing { page.texts.options.tiers.not_offered } else { "–" };
+                let why = if is_missing { page.texts.options().tiers.not_offered } else { "–" };
                 el("p").class("tier none").with(row_name(row)).text(why)
             }
         });
@@ -276,7 +276,7 @@ pub(super) struct Choice<'a> {
 /// A plan as a button that makes it the reader's; one that contradicts itself as its reason.
 pub(super) fn choice(page: &Page, shown: Choice) -> Element {
     let texts = page.texts;
-    let words = &texts.options.tiers;
+    let words = &texts.options().tiers;
     let Choice { name, bar, plan, judgement, time, reason, shards_nothing, of_ladder, why_not } = shown;
     let Some(judged) = judgement else {
         return el("p").class("tier none").with_all(name).with(el("span").text(&why_not));

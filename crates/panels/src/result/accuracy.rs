@@ -58,10 +58,10 @@ pub(crate) fn panel(page: &Page) -> Option<Node> {
     let fetched = &page.state.result;
     let article = article("accuracy-title", words.title);
     let article = match fetched {
-        Fetched::Not => article
-            .attr("data-fetch-now", CASES)
-            .with(el("p").attr("role", "status").text(page.texts.gallery.computing)),
-        Fetched::Failed => article.with(el("p").attr("role", "alert").text(page.texts.accuracy.not_fetched)),
+        Fetched::Not => {
+            article.attr("data-fetch-now", CASES).with(el("p").attr("role", "status").text(page.texts.computing))
+        }
+        Fetched::Failed => article.with(el("p").attr("role", "alert").text(page.texts.accuracy().not_fetched)),
         Fetched::Here(cases) => article
             .with_all(overall(page, words, cases))
             .with_all(sections(words.sections))
@@ -97,7 +97,7 @@ fn overall(page: &Page, words: &AccuracyPage, cases: &Table<'static>) -> Vec<Ele
 fn overview_row(page: &Page, kind: &Overview) -> Element {
     let cell = |said: &str| el("td").class("number").text(said);
     let share = |share: f64| format!("{:.2} %", share * 100.0);
-    let worst = if kind.worst_under < 0.0 { (page.texts.accuracy.error)(kind.worst_under) } else { "·".to_owned() };
+    let worst = if kind.worst_under < 0.0 { (page.texts.accuracy().error)(kind.worst_under) } else { "·".to_owned() };
     el("tr")
         .with(el("th").attr("scope", "row").text(page.texts.metric(kind.metric).label))
         .with(cell(&count_text(kind.steps as u64)))
@@ -111,7 +111,7 @@ fn near(page: &Page, of_page: &AccuracyPage, cases: &Table<'static>) -> Vec<Elem
     let (Ok(job), Some(estimate)) = (page.job, page.estimate) else {
         return vec![el("p").text(of_page.not_near)];
     };
-    let words = &page.texts.accuracy;
+    let words = page.texts.accuracy();
     // The measured errors are those of replays: until this plan has its own, they say nothing about its figures.
     let band = (estimate.peak.basis == Basis::Replayed).then_some(estimate.peak.band);
     let Accuracy { near, carried, coverage } = accuracy::of_table(cases, job, estimate);
@@ -129,7 +129,7 @@ fn near(page: &Page, of_page: &AccuracyPage, cases: &Table<'static>) -> Vec<Elem
     let table = el("table").with(el("thead").with(heads)).with_all(bodies);
     vec![
         el("p").text(words.intro),
-        scrolling(words.title, table),
+        scrolling(page.texts.how_accurate, table),
         el("p").text(&carried.unwrap_or_default()),
         el("p").text(&band.unwrap_or_default()),
     ]
@@ -137,7 +137,7 @@ fn near(page: &Page, of_page: &AccuracyPage, cases: &Table<'static>) -> Vec<Elem
 
 /// A measured step: what it was, and a row for each of its figures.
 fn step(page: &Page, near: &Near) -> Element {
-    let (texts, words, case) = (page.texts, &page.texts.accuracy, &near.case);
+    let (texts, words, case) = (page.texts, page.texts.accuracy(), &near.case);
     let how = case.gpu.map_or_else(|| words.by_allocator.to_owned(), words.on_gpu);
     let differs: Vec<&str> = near.differs.iter().map(|aspect| texts.aspect(*aspect)).collect();
     let differs = match differs.as_slice() {
@@ -159,5 +159,5 @@ fn figure_row(page: &Page, figure: &Figure) -> Element {
         .with(el("th").attr("scope", "row").text(page.texts.metric(figure.metric).label))
         .with(cell(&bytes_text(figure.measured_bytes())))
         .with(cell(&bytes_text(figure.estimated_bytes())))
-        .with(cell(&(page.texts.accuracy.error)(figure.error())))
+        .with(cell(&(page.texts.accuracy().error)(figure.error())))
 }

@@ -227,7 +227,7 @@ pub(crate) fn panel(page: &Page) -> Option<Node> {
             .key(CHART)
             .class("chart-table")
             .attr("data-toggle", &["open ", CHART].concat())
-            .with(el("summary").text(texts.options.tiers.as_chart));
+            .with(el("summary").text(texts.options().tiers.as_chart));
         section
             .with(chart::legend(texts, &categories(candidates)).key("legend"))
             .with_all(matrix(page, candidates, tiers))

@@ -12,7 +12,7 @@ use crate::page::Page;
 /// The table, where the plan has more than one model.
 pub(crate) fn panel(page: &Page) -> Option<Node> {
     let models = page.estimate.map(|estimate| estimate.task.models.as_slice()).filter(|models| models.len() > 1)?;
-    let words = &page.texts.tasks;
+    let words = page.texts.tasks();
     let saved: u64 = models.iter().filter(|model| model.shared).map(|model| model.saved_bytes).sum();
     let saved = if saved > 0 { (words.sharing_saves)(&bytes_text(saved)) } else { String::new() };
     let bits = precisions(page.plan(), page.job.as_ref().ok(), models);
@@ -52,7 +52,7 @@ fn precisions(plan: &Plan, job: Option<&Job>, models: &[ModelUse]) -> Vec<Option
 }
 
 fn row(page: &Page, model: &ModelUse, bits: Option<u8>) -> Element {
-    let (texts, words) = (page.texts, &page.texts.tasks);
+    let (texts, words) = (page.texts, page.texts.tasks());
     let weights = bits.map_or_else(|| (texts.dtype)(page.plan().torch_dtype).label.to_owned(), texts.bits);
     let saved = bytes_text(model.saved_bytes);
     let absent = model.bytes == 0 && !model.shared && !model.offloaded && model.saved_bytes > 0;

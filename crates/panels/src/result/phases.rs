@@ -46,8 +46,8 @@ pub(crate) fn figure(page: &Page) -> Option<Element> {
         phases_svg(estimate, &look(texts, texts.phases_title, capacity, width, HEIGHT))
     });
     let categories = categories_of(estimate);
-    let place = (texts.tasks.peak)(page.plan().task, estimate.peak.phase);
-    let peak = (texts.tasks.timeline_peak)(&figures::glance(estimate.peak.band.expected), &place);
+    let place = (texts.peak)(page.plan().task, estimate.peak.phase);
+    let peak = (texts.tasks().timeline_peak)(&figures::glance(estimate.peak.band.expected), &place);
     // A plan in another page has no breakdown to lead to.
     let leads = page.state.embedded.is_none();
     let legend = if leads { leading_legend(page, &categories) } else { legend(texts, &categories) };

@@ -26,7 +26,7 @@ pub(crate) fn panel(page: &Page) -> Option<Node> {
         .attr("aria-labelledby", "verdict-title")
         .with(el("h2").key("title").attr("id", "verdict-title").class("visually-hidden").text(texts.verdict_title));
     // Shown by the style sheet while the page waits for the answer to what the reader did.
-    let waits = el("p").key("waits").class("pending-note").attr("aria-hidden", "true").text(texts.gallery.computing);
+    let waits = el("p").key("waits").class("pending-note").attr("aria-hidden", "true").text(texts.computing);
     panel = panel.with(waits);
     panel = match page.outcome {
         Ok(estimate) => {
@@ -50,7 +50,7 @@ pub(crate) fn basis(page: &Page) -> Option<Node> {
         .with(details(page, estimate).with(el("li").with(tabs::leads_to(
             page,
             Tab::Accuracy,
-            page.texts.accuracy.title,
+            page.texts.how_accurate,
         ))));
     Some(panel.into())
 }
@@ -161,7 +161,7 @@ fn details(page: &Page, estimate: &Estimate) -> Element {
         .with_some(failure.map(|said| el("li").class("failing").text(&said)))
         .with(line(&share_text(texts, estimate.verdict.used_share)))
         .with(line(&(texts.band)(&figures::glance(peak.band.low), &figures::glance(peak.band.high))))
-        .with(line(&(texts.tasks.peak)(page.plan().task, peak.phase)))
+        .with(line(&(texts.peak)(page.plan().task, peak.phase)))
         .with_some(saves.then(|| line(&(texts.expandable_saves)(&figures::glance(less)))))
         .with_some(limit.map(|said| line(&said)))
         .with(line(&(texts.trainable)(&figures::params(trainable), &count_text(all), &trained)))

@@ -37,6 +37,8 @@ pub(crate) struct Assignment {
     pub(crate) functions: Vec<Vec<u32>>,
     /// How many parts come before those that stand apart.
     pub(crate) early: usize,
+    /// How many parts the first stage has: they come before all others.
+    pub(crate) common: usize,
 }
 
 pub(crate) fn assign(module: &Module<'_>, references: &References, wanted: &Wanted) -> Result<Assignment> {
@@ -44,7 +46,7 @@ pub(crate) fn assign(module: &Module<'_>, references: &References, wanted: &Want
     let mut first = wanted.called.clone();
     let tied = module.defined().map(|(function, _)| function).zip(&references.tied);
     first.extend(tied.filter(|(_, tied)| **tied).map(|(function, _)| function));
-    keep_small(module, references, &mut first);
+    keep_small(module, references, wanted.uses.as_ref(), &mut first);
     let mut home = vec![0; module.functions.len()];
     let mut functions = vec![module.defined().map(|(function, _)| function).filter(|f| first.contains(f)).collect()];
     let mut placed = first.clone();
@@ -54,7 +56,7 @@ pub(crate) fn assign(module: &Module<'_>, references: &References, wanted: &Want
     }
     let apart = apart(module, references, &rooms, &placed, &wanted.apart);
     let rest: BTreeSet<u32> = all.difference(&apart).copied().collect();
-    let mut early = 0;
+    let (mut early, mut common) = (0, None);
     placed = first;
     for stage in wanted.stages.iter().chain([&rest, &all]) {
         early = functions.len() - 1;
@@ -67,8 +69,10 @@ pub(crate) fn assign(module: &Module<'_>, references: &References, wanted: &Want
             }
             functions.push(part);
         }
+        common.get_or_insert(functions.len() - 1);
     }
-    Ok(Assignment { home, functions, early })
+    let common = common.filter(|_| !wanted.stages.is_empty()).unwrap_or_default();
+    Ok(Assignment { home, functions, early, common })
 }
 
 /// Of what is not in `placed` the functions of these crates and rooms, with those that nothing else calls.
@@ -125,8 +129,9 @@ fn cut(module: &Module<'_>, group: &[u32], largest: usize) -> Vec<Vec<u32>> {
     pieces
 }
 
-/// Keeps functions in the first module that are smaller than what would stand there in their place.
-fn keep_small(module: &Module<'_>, references: &References, first: &mut BTreeSet<u32>) {
+/// Keeps functions in the first module that are smaller than what would stand there in their place, and name no constants, which
+/// would stay with them.
+fn keep_small(module: &Module<'_>, references: &References, uses: Option<&Uses>, first: &mut BTreeSet<u32>) {
     let needed: BTreeSet<u32> = module
         .defined()
         .zip(&references.of)
@@ -136,7 +141,8 @@ fn keep_small(module: &Module<'_>, references: &References, first: &mut BTreeSet
         .copied()
         .collect();
     for ((function, body), asked) in module.defined().zip(&references.of) {
-        let small = body.as_bytes().len() <= NO_LARGER_THAN_A_STUB && asked.is_empty();
+        let names_constants = || uses.is_some_and(|uses| uses.has(module.names.mangled(function).unwrap_or_default()));
+        let small = body.as_bytes().len() <= NO_LARGER_THAN_A_STUB && asked.is_empty() && !names_constants();
         if small && needed.contains(&function) {
             first.insert(function);
         }

@@ -10,6 +10,7 @@ use std::ops::Range;
 
 use wasmparser::{BinaryReader, DataKind, KnownCustom, Linking, Operator, Parser, Payload, RelocationType, SymbolInfo};
 
+use crate::cold::whole;
 use crate::failure::{Failure, Result};
 use crate::module::Module;
 
@@ -26,8 +27,8 @@ pub(crate) type Segments = Vec<(u32, Vec<u8>)>;
 pub struct Uses {
     /// Addresses of the blocks, in order; none overlaps another.
     blocks: Vec<Range<u32>>,
-    /// By a function's mangled name.
-    functions: BTreeMap<String, BTreeSet<usize>>,
+    /// By a function's mangled name: the blocks, by the addresses that stand in its code.
+    functions: BTreeMap<String, BTreeMap<u32, usize>>,
     /// By block.
     between: Vec<BTreeSet<usize>>,
     /// What data that stays refers to.
@@ -75,8 +76,10 @@ impl Uses {
                 continue;
             };
             if section == "reloc.CODE" {
-                let name = memory.function(start("code") + u64::from(place))?;
-                uses.functions.entry(name.to_owned()).or_default().insert(used);
+                let at = start("code") + u64::from(place);
+                let name = memory.function(at)?;
+                let address = address_at(bytes, at).ok_or_else(missing)?;
+                uses.functions.entry(name.to_owned()).or_default().insert(address, used);
             } else {
                 let user = memory.address(start("data") + u64::from(place)).and_then(|address| uses.block(address));
                 match user {
@@ -111,7 +114,7 @@ impl Uses {
     fn in_strangers(&self, module: &Module<'_>) -> Result<BTreeSet<usize>> {
         let mut used = BTreeSet::new();
         for (function, body) in module.defined() {
-            if module.names.mangled(function).is_some_and(|name| self.linked.contains(name)) {
+            if module.names.mangled(function).is_some_and(|name| self.linked.contains(whole(name))) {
                 continue;
             }
             for operator in body.get_operators_reader()? {
@@ -123,10 +126,54 @@ impl Uses {
         Ok(used)
     }
 
-    /// The constants that functions use, by their mangled names.
-    fn of(&self, names: impl Iterator<Item = impl AsRef<str>>) -> BTreeSet<usize> {
-        self.reached(names.filter_map(|name| self.functions.get(name.as_ref())).flatten().copied())
+    /// Whether a function, by its mangled name, uses any constants.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.functions.contains_key(whole(name))
     }
+
+    /// The constants that functions use. Where pieces were cut out of one, each uses those whose addresses stand in it.
+    fn of(&self, module: &Module<'_>, functions: &[u32], cut: &BTreeSet<&str>) -> Result<BTreeSet<usize>> {
+        let mut used = BTreeSet::new();
+        for function in functions {
+            let name = whole(module.names.mangled(*function).unwrap_or_default());
+            let Some(known) = self.functions.get(name) else { continue };
+            let (true, Some(body)) = (cut.contains(name), module.body(*function)) else {
+                used.extend(known.values());
+                continue;
+            };
+            for operator in body.get_operators_reader()? {
+                let operator = operator?;
+                let address = match operator {
+                    Operator::I32Const { value } => Some(value.cast_unsigned()),
+                    ref other => offset(other),
+                };
+                used.extend(address.and_then(|address| known.get(&address)));
+            }
+        }
+        Ok(self.reached(used))
+    }
+}
+
+/// The fixed part of the address that an instruction reads from or writes to.
+fn offset(operator: &Operator<'_>) -> Option<u32> {
+    macro_rules! offset_of {
+        ($($name:ident)*) => {
+            match operator {
+                $(Operator::$name { memarg } => Some(memarg.offset as u32),)*
+                _ => None,
+            }
+        };
+    }
+    offset_of! {
+        I32Load I64Load F32Load F64Load I32Load8S I32Load8U I32Load16S I32Load16U I64Load8S I64Load8U I64Load16S I64Load16U
+        I64Load32S I64Load32U I32Store I64Store F32Store F64Store I32Store8 I32Store16 I64Store8 I64Store16 I64Store32
+    }
+}
+
+/// The address that the linker wrote at a place in the file: five bytes, whatever the number.
+fn address_at(bytes: &[u8], at: u64) -> Option<u32> {
+    let five = bytes.get(usize::try_from(at).ok()?..)?.get(..5)?;
+    Some(five.iter().rev().fold(0_u64, |address, byte| address << 7 | u64::from(byte & 0x7f)) as u32)
 }
 
 /// The data of each module of a split: address and content of each segment. The first module's come first.
@@ -151,7 +198,9 @@ pub(crate) fn divide(module: &Module<'_>, uses: &Uses, parts: &[Vec<u32>]) -> Re
             "Most functions of the relocations are not in the module by name: have wasm-bindgen keep the names with --no-demangle.",
         ));
     }
-    let wanted: Vec<BTreeSet<usize>> = parts.iter().map(|functions| uses.of(functions.iter().map(name))).collect();
+    let cut: BTreeSet<&str> = parts.iter().flatten().map(name).filter(|name| whole(name) != *name).map(whole).collect();
+    let wanted: Vec<BTreeSet<usize>> =
+        parts.iter().map(|functions| uses.of(module, functions, &cut)).collect::<Result<_>>()?;
     let pinned = uses.reached(uses.pinned.iter().copied().chain(uses.in_strangers(module)?));
     let first: BTreeSet<usize> = wanted[0].union(&pinned).copied().collect();
     // What no function uses by name stays where it was.

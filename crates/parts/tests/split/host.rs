@@ -1,5 +1,6 @@
 //! Runs modules in an interpreter, and loads parts when they ask for it, as `static/parts.js` does in a browser.
 
+use headroom_parts::cold::RAN;
 use headroom_parts::instrument::CALLED;
 use wasmi::{Caller, Config, Engine, Extern, Func, Instance, Module, Store, Val};
 
@@ -34,13 +35,22 @@ pub(crate) fn answers(first: &[u8], parts: &[Vec<u8>], calls: &[(&str, &[i32])])
 
 /// The functions that an instrumented module notes.
 pub(crate) fn called(bytes: &[u8], calls: &[(&str, &[i32])]) -> Vec<u32> {
+    noted(bytes, calls, CALLED)
+}
+
+/// The stretches that a marked module notes.
+pub(crate) fn ran(bytes: &[u8], calls: &[(&str, &[i32])]) -> Vec<u32> {
+    noted(bytes, calls, RAN)
+}
+
+fn noted(bytes: &[u8], calls: &[(&str, &[i32])], bits: &str) -> Vec<u32> {
     let (mut store, instance) = started(bytes, &[]);
     for (name, given) in calls {
         call(&mut store, instance, name, given).unwrap();
     }
     let mut noted = Vec::new();
     for word in 0.. {
-        let Some(global) = instance.get_global(&store, &format!("{CALLED}{word}")) else { break };
+        let Some(global) = instance.get_global(&store, &format!("{bits}{word}")) else { break };
         let bits = global.get(&store).i32().unwrap();
         noted.extend((0..32).filter(|bit| bits >> bit & 1 == 1).map(|bit| 32 * word + bit));
     }

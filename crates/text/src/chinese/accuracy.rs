@@ -3,7 +3,6 @@
 use crate::accuracy::AccuracyTexts;
 
 pub(super) const TEXTS: AccuracyTexts = AccuracyTexts {
-    title: "这个估算有多准？",
     not_fetched: "没能取到实测训练步。请检查网络连接，然后重新展开此处。",
     intro: "与当前方案最接近的实测训练步：先看设置是否相同，再看模型规模和 token 数是否相近。",
     column_step: "实测训练步",

@@ -7,6 +7,7 @@ use crate::advice::{AdviceTexts, TokenTime};
 use crate::{ChoiceText, choice};
 
 pub(super) const TEXTS: AdviceTexts = AdviceTexts {
+    compare: "对比",
     title: "建议",
     working: "正在计算：每项改动都先经模拟验证，再给出建议…",
     fit_title: "怎样才能放下",

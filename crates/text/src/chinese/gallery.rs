@@ -16,7 +16,6 @@ pub(super) const TEXTS: GalleryTexts = GalleryTexts {
     column_ours: "Headroom",
     column_why: "差异原因",
     agrees: "相差不到 10%",
-    computing: "计算中…",
     quantity,
     reason,
 };

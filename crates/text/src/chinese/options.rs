@@ -83,7 +83,6 @@ pub(super) const TEXTS: OptionTexts = OptionTexts {
         keep: "把当前方案保留为“之前”",
         paste: "或者粘贴另一个方案的链接",
         paste_help: "完整网址或 # 之后的部分均可，只在本页读取，不会发送到任何地方。",
-        compare: "对比",
         no_link: "这不是方案的链接：",
         partly: "链接中有一部分无法读取，以下各项取默认值：",
         copy_link: "复制对比链接",

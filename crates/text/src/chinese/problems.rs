@@ -27,6 +27,12 @@ pub(super) fn problem(problem: &Problem) -> String {
             format!("{id} 可以指 {}{rest}，请选择其中一个。", candidates.join("、"))
         }
         ProblemKind::BadConfig { key, why } => format!("config.json 的 {key} 有误：{why}。"),
+        ProblemKind::NotRecorded { model_type, key, why } => format!(
+            "这里不认识 {model_type} 这个模型类，也无法按 Llama 类模型读取它的配置（{key}：{why}）。请用 python -m headroom.record 录制，再把文件交给页面。"
+        ),
+        ProblemKind::ProgramNotFetched { model_type } => {
+            format!("{model_type} 的前向计算记录尚未取到。记录与页面放在一起，请保持联网；若一直没有，请重新加载页面。")
+        }
         ProblemKind::NoSuchModule { name, known } => {
             format!("模型里没有名为 {name} 的模块，可用的有：{}。", known.join("、"))
         }

@@ -36,7 +36,6 @@ pub(super) const TEXTS: TaskTexts = TaskTexts {
     engine,
     mode,
     kv_cache,
-    trainer_decides: "由训练器决定",
 
     models_group: "策略之外的模型",
     models_help: "奖励模型、裁判、模拟用户：全部冻结；与策略共用权重的只计一次。",
@@ -58,7 +57,6 @@ pub(super) const TEXTS: TaskTexts = TaskTexts {
     texts_note: |all, each| format!("批量按查询计，每个查询连同文档共 {each} 段文本：合计 {all} 段。"),
     round: |round| round_text(round),
 
-    peak,
     timeline_peak: |bytes, place| format!("{bytes} · {place}"),
     models_title: "卡上的模型",
     models_table: "以表格查看各模型",
@@ -142,7 +140,7 @@ fn model_role(role: ModelRole) -> &'static str {
     }
 }
 
-fn peak(task: Task, phase: Phase) -> String {
+pub(super) fn peak(task: Task, phase: Phase) -> String {
     let name = terms::phase(phase);
     match (task, phase) {
         (Task::Grpo | Task::Rloo | Task::Ppo, Phase::Prefill | Phase::Decode) => {

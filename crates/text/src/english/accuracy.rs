@@ -3,7 +3,6 @@
 use crate::accuracy::AccuracyTexts;
 
 pub(super) const TEXTS: AccuracyTexts = AccuracyTexts {
-    title: "How accurate is this?",
     not_fetched: "The measured steps could not be fetched. Check the connection, then open this again.",
     intro: "Real training steps nearest to this plan: those of the same settings first, then of a similar model and number of tokens.",
     column_step: "Measured step",

@@ -7,6 +7,7 @@ use crate::advice::{AdviceTexts, TokenTime};
 use crate::{ChoiceText, choice};
 
 pub(super) const TEXTS: AdviceTexts = AdviceTexts {
+    compare: "Compare",
     title: "Advice",
     working: "Computing: every change is verified by simulation before it is advised…",
     fit_title: "Make it fit",

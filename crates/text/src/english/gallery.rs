@@ -16,7 +16,6 @@ pub(super) const TEXTS: GalleryTexts = GalleryTexts {
     column_ours: "Headroom",
     column_why: "Why they differ",
     agrees: "agrees within 10 %",
-    computing: "computing…",
     quantity,
     reason,
 };

@@ -83,7 +83,6 @@ pub(super) const TEXTS: OptionTexts = OptionTexts {
         keep: "Keep this plan as “before”",
         paste: "Or paste a link to another plan",
         paste_help: "The whole address or the part after #. It is read here and sent nowhere.",
-        compare: "Compare",
         no_link: "This is no link to a plan:",
         partly: "Part of this link could not be read, and stays at its default:",
         copy_link: "Copy link to both",

@@ -62,6 +62,13 @@ fn said(Problem { field, kind }: &Problem) -> String {
             format!("{id} can be {}{more}; choose one", candidates.join(", "))
         }
         ProblemKind::BadConfig { key, why } => format!("config.json, key {key}: {why}"),
+        ProblemKind::NotRecorded { model_type, key, why } => format!(
+            "the class {model_type} is not known here, and its config is not like Llama's (key {key}: {why}); \
+             record it with python -m headroom.record and give the page the file"
+        ),
+        ProblemKind::ProgramNotFetched { model_type } => format!(
+            "the recorded forward code of {model_type} is not here yet; it is fetched with the page, so stay online and reload if it does not come"
+        ),
         ProblemKind::NoSuchModule { name, known } => {
             format!("the model has no module {name}; it has {}", known.join(", "))
         }

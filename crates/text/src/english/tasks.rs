@@ -52,7 +52,6 @@ pub(super) const TEXTS: TaskTexts = TaskTexts {
     engine,
     mode,
     kv_cache,
-    trainer_decides: "as the trainer decides",
 
     models_group: "Models beside the policy",
     models_help: "Reward models, judges, simulated users: frozen, and counted once where they share the policy's weights.",
@@ -77,7 +76,6 @@ pub(super) const TEXTS: TaskTexts = TaskTexts {
     texts_note: |all, each| format!("The batch counts queries, each of {each} texts with its documents: {all} in all."),
     round: |round| round_text(round),
 
-    peak,
     timeline_peak: |bytes, place| format!("{bytes} · {place}"),
     models_title: "Models on the GPU",
     models_table: "Models as a table",
@@ -162,7 +160,7 @@ fn model_role(role: ModelRole) -> &'static str {
     }
 }
 
-fn peak(task: Task, phase: Phase) -> String {
+pub(super) fn peak(task: Task, phase: Phase) -> String {
     let name = terms::phase(phase);
     let mut letters = name.chars();
     let name = letters.next().map_or_else(String::new, |first| format!("{}{}", first.to_lowercase(), letters.as_str()));

@@ -126,6 +126,15 @@ impl Programs {
         self.0.before_families || families::reader(model_type).is_none()
     }
 
+    /// The `model_type` of `config`, where neither a reader nor a program knows it or what is within it: it has to be recorded, or is
+    /// read as a guess.
+    pub fn unknown<'c>(&self, config: &'c Json) -> Option<&'c str> {
+        let named = super::read::model_types(config);
+        let listed = |name: &str| self.0.read.contains_key(name) || self.0.listed.contains(name);
+        let is_known = named.iter().any(|name| families::reader(name).is_some() || listed(name));
+        named.last().copied().filter(|_| !is_known)
+    }
+
     /// The program that `config` wants and that is listed but not read yet: to be fetched and given by [`Programs::with`].
     pub fn missing(&self, config: &Json) -> Option<&str> {
         if self.0.source.is_some() {

@@ -3,8 +3,11 @@
 use headroom_core::plan::TrainerName;
 use headroom_view::{Answer, Element};
 
+use super::sections::PLANS;
 use super::{Reader, each, found, text_of};
 use crate::Turn;
+use crate::form::groups::keys_within;
+use crate::form::{parallelism, tasks, training};
 
 /// Texts of all elements of a class.
 fn all(reader: &Reader, class: &str) -> Vec<String> {
@@ -112,6 +115,33 @@ fn effects_are_those_of_the_plan_as_it_is() {
     assert_eq!(all(&reader, "effect"), [""; 0]);
     rest(&mut reader);
     assert_ne!(effect(&reader, "gradient_checkpointing"), checkpointing);
+}
+
+#[test]
+fn a_group_names_every_field_that_it_may_have() {
+    let groups = [
+        ("training", training::METHOD),
+        ("savers", training::SAVERS),
+        ("parallel", parallelism::NAMES),
+        ("task", tasks::NAMES),
+    ];
+    for plan in PLANS {
+        let reader = Reader::open(plan);
+        for (group, names) in groups {
+            let Some(section) = found(&reader.form, &|element| element.key == group && element.tag == "section") else {
+                assert_eq!(group, "task", "{plan}");
+                continue;
+            };
+            let mut keys = Vec::new();
+            keys_within(section, &mut keys);
+            assert!(!keys.is_empty() || group == "task", "{group} of {plan} has no fields");
+            for key in keys {
+                let is_of =
+                    |name: &&str| key.strip_prefix(*name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+                assert!(names.iter().any(is_of), "{key} is in {group} of {plan}, and not among its names");
+            }
+        }
+    }
 }
 
 #[test]

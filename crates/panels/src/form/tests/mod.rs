@@ -30,6 +30,7 @@ impl Reader {
         for group in ["training", "task", "savers", "parallel", "advanced"] {
             reader.does(&["open form-", group].concat(), "true");
         }
+        reader.does("open own-config", "true");
         reader
     }
 

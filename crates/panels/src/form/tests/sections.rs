@@ -11,7 +11,7 @@ const TRL: &str =
     "v=1&trainer=trl&trainer_version=1.16.0&mixed_precision=bf16&torch_dtype=float32&gradient_checkpointing=true";
 
 /// Plans that between them show every field.
-const PLANS: [&str; 10] = [
+pub(super) const PLANS: [&str; 11] = [
     "",
     TRL,
     "v=1&num_gpus=4&method=qlora&trainer=trl&trainer_version=1.16.0&mixed_precision=bf16&packing=true",
@@ -22,6 +22,7 @@ const PLANS: [&str; 10] = [
     "v=1&task=embedding&embedding_loss=cached_multiple_negatives_ranking",
     "v=1&task=ppo&reward_models=judge,reward",
     "v=1&task=grpo&num_gpus=2&engine=vllm&beta=0.04&reward_models=reward",
+    "v=1&images=1&freeze=vision_tower",
 ];
 
 #[test]
