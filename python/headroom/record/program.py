@@ -137,7 +137,8 @@ class Recorder:
 
     def setting(self, config, batch, length, images=None):
         of_images = vision.names(config, images or vision.sample(config)) if vision.has_images(config) else {}
-        return {"b": batch, "s": length, **of_images, **variants.sizes_of(config)}
+        layers = {"num_hidden_layers": variants.value_of(config, "num_hidden_layers", 1)}
+        return {"b": batch, "s": length, **of_images, **layers, **variants.sizes_of(config)}
 
     def vary(self, base, only, settings, changed, recordings):
         shape = outline(strip(base))
@@ -165,6 +166,11 @@ class Recorder:
                 self.note(f"b {batch}, s {length}: {type(error).__name__} {str(error).splitlines()[0][:90] if str(error) else ''}")
         if vision.has_images(self.config):
             self.vary_images(attempt)
+        # Tables that have a row or a column for each layer.
+        try:
+            attempt(variants.with_more_layers(self.config), BATCH, LENGTH, ("num_hidden_layers", "num_kv_shared_layers"))
+        except Exception as error:
+            self.note(f"more layers: {type(error).__name__} {str(error).splitlines()[0][:90] if str(error) else ''}")
         moved = set()
         for key, value in sizes.items():
             if self.try_values(key, value, sizes, attempt):

@@ -73,6 +73,20 @@ def with_value(config, key, value):
     return changed
 
 
+def with_more_layers(config):
+    """The config with one more layer, like its last; what shares keys and values is one more, too."""
+    changed = copy.deepcopy(config)
+    part = changed.text_config if vision.has_images(changed) else changed
+    count = part.num_hidden_layers
+    for key, value in part.to_dict().items():
+        if isinstance(value, (list, tuple)) and len(value) == count:
+            setattr(part, key, [*value, value[-1]])
+    if getattr(part, "num_kv_shared_layers", 0):
+        part.num_kv_shared_layers += 1
+    part.num_hidden_layers = count + 1
+    return changed
+
+
 def candidates(key, value, sizes):
     """Other values to try for a key, those that keep what divides first."""
     if key in ("num_experts_per_tok", "moe_k", "num_experts_per_token", "moe_topk", "topk_group", "n_group"):

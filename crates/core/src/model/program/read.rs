@@ -40,7 +40,10 @@ pub(in crate::model) fn read(
     assumed: &Assumptions,
 ) -> Result<Model, Box<ConfigError>> {
     let is_meant = |program: &&Arc<Program>| Figures::new(program, fields, &Assumptions::default()).holds();
-    let Some(program) = programs.iter().find(is_meant) else {
+    // Of two for such configs the one that has every kind of layer.
+    let is_whole = |program: &&Arc<Program>| Figures::new(program, fields, &Assumptions::default()).blocks().is_ok();
+    let whole = programs.iter().filter(is_meant).find(is_whole);
+    let Some(program) = whole.or_else(|| programs.iter().find(is_meant)) else {
         let conditions = programs.iter().flat_map(|program| &program.when);
         let key = conditions.map(|condition| condition.key.as_str()).next().unwrap_or("model_type");
         return Err(ConfigError::new(key, "has a value that was not recorded for this class: record the model anew"));
