@@ -7,6 +7,12 @@ use serde_json::{Map, Value};
 
 use super::structure::{Activation, AssumedKey};
 
+/// Keys under which multimodal configs keep their text part, or a part that has one.
+pub(super) const TEXT_PARTS: &[&str] = &["text_config", "llm_config", "language_config", "thinker_config"];
+
+/// Parts inside parts that are followed: an omni model's thinker has a text part.
+pub(super) const MAX_NESTING: usize = 3;
+
 /// Why a `config.json` cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigError {

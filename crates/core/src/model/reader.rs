@@ -2,16 +2,10 @@
 
 use serde_json::Value;
 
-use super::config::{Assumptions, Config, ConfigError};
+use super::config::{Assumptions, Config, ConfigError, MAX_NESTING, TEXT_PARTS};
 use super::families;
 use super::program::{self, Programs};
 use super::structure::{Model, Note, Reading};
-
-/// Keys under which multimodal configs keep their text part, or a part that has one.
-pub(super) const TEXT_PARTS: &[&str] = &["text_config", "llm_config", "language_config", "thinker_config"];
-
-/// Parts inside parts that are followed: an omni model's thinker has a text part.
-pub(super) const MAX_NESTING: usize = 3;
 
 /// Keys that only configs with further towers have.
 const TOWERS: &[&str] = &["vision_config", "audio_config", "img_processor"];

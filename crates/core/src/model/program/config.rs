@@ -4,8 +4,7 @@ use serde_json::{Map, Value as Json};
 
 use super::expression::Expression;
 use super::{Feature, FeatureOf, Program, Stack};
-use crate::model::config::{Assumptions, ConfigError};
-use crate::model::reader::TEXT_PARTS;
+use crate::model::config::{Assumptions, ConfigError, TEXT_PARTS};
 use crate::model::structure::ModelPart;
 
 /// Keys that say how many layers there are.

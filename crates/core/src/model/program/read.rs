@@ -8,9 +8,8 @@ use super::config::Figures;
 use super::facts::{Facts, attention, feed_forward, modules};
 use super::{Action, Owner, Program, Recorded};
 use crate::model::behaviour::Behaviour;
-use crate::model::config::{Assumptions, ConfigError};
+use crate::model::config::{Assumptions, ConfigError, MAX_NESTING, TEXT_PARTS};
 use crate::model::families;
-use crate::model::reader::{MAX_NESTING, TEXT_PARTS};
 use crate::model::structure::{
     Layer, LayerRun, Model, ModelKind, ModelPart, Module, ModuleKind, NormKind, Reading, Residual, Role, Vision,
 };
