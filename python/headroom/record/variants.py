@@ -74,17 +74,22 @@ def with_value(config, key, value):
 
 
 def with_more_layers(config):
-    """The config with one more layer, like its last; what shares keys and values is one more, too."""
-    changed = copy.deepcopy(config)
-    part = changed.text_config if vision.has_images(changed) else changed
-    count = part.num_hidden_layers
-    for key, value in part.to_dict().items():
+    """The config with one more layer, like its last, built anew; what shares keys and values is one more, too."""
+    if vision.has_images(config):
+        changed = copy.deepcopy(config)
+        changed.text_config = with_more_layers(changed.text_config)
+        return changed
+    said = config.to_dict()
+    count = config.num_hidden_layers
+    for key, value in list(said.items()):
         if isinstance(value, (list, tuple)) and len(value) == count:
-            setattr(part, key, [*value, value[-1]])
-    if getattr(part, "num_kv_shared_layers", 0):
-        part.num_kv_shared_layers += 1
-    part.num_hidden_layers = count + 1
-    return changed
+            said[key] = [*value, value[-1]]
+    if said.get("num_kv_shared_layers"):
+        said["num_kv_shared_layers"] += 1
+    said["num_hidden_layers"] = count + 1
+    # What says the same of each layer by itself follows from the rest.
+    left = ("per_layer_config", "model_type", "transformers_version")
+    return type(config)(**{key: value for key, value in said.items() if key not in left})
 
 
 def candidates(key, value, sizes):
