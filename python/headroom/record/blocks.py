@@ -219,10 +219,18 @@ class Block:
         for number in sorted(self.made):
             used = any(reader != self.place for reader in readers.get(number, ()))
             outlives = self.place == "before" and number not in dead
-            outlives |= number in before and number not in dead and number not in self.recording.freed_between()
+            outlives |= self.joins_stacks() and number in before and number not in dead and number not in self.recording.freed_between()
             if (used or outlives) and number != self.last:
                 given[self.recording.scope.setdefault(number, f"g{len(self.recording.scope)}")] = number
         return given
+
+    def joins_stacks(self):
+        """Whether it is the first layer of a stack that follows another: what the model makes before it stays in its own scope."""
+        prefixes = self.recording.plain.prefixes
+        if not isinstance(self.place, int) or self.place == 0:
+            return False
+        stack = lambda i: prefixes[i].rstrip(".").rpartition(".")[0]
+        return stack(self.place) != stack(self.place - 1)
 
     def gives_before(self):
         """Those of them that are there before the layer is called, what it is called with among them."""
@@ -230,7 +238,7 @@ class Block:
         given = {name: number for name, number in self.given.items() if number in made}
         if self.enters is not None:
             given["hidden_states"] = self.enters
-            if self.first is not None and len(self.recording.plain.stacks) > 1 and self.first not in self.recording.freed_between():
+            if self.first is not None and self.joins_stacks() and self.first not in self.recording.freed_between():
                 given[self.recording.scope.setdefault(self.first, f"g{len(self.recording.scope)}")] = self.first
         return given
 

@@ -62,7 +62,8 @@ def candidates(config, count=None):
     likely = lambda key: 0 if any(part in key for part in ("first", "start", "dense")) else 1
     for key, value in sorted(values.items(), key=lambda item: (likely(item[0]), item[0])):
         if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= count and not key.endswith("_id"):
-            if of_a_stack and key in ("num_hidden_layers", "depth"):
+            # The number of layers divides none but the first.
+            if key in ("num_hidden_layers", "depth"):
                 continue
             found.append({"below": key})
             if "shared" in key:

@@ -40,7 +40,7 @@ fn is_eager(plan: &Plan, model: &Model) -> bool {
     match plan.attn_implementation {
         AttnImplementation::Eager => true,
         AttnImplementation::Sdpa if !model.behaviour.supports_sdpa => {
-            let softcaps = model.layers.first().is_some_and(|run| run.layer.attention.logit_softcapping);
+            let softcaps = model.first_text_layer().is_some_and(|layer| layer.attention.logit_softcapping);
             !(softcaps && TrainerStep::of(plan).softcaps_outside_sdpa())
         }
         _ => plan.attention_kernel == plan::AttentionKernel::Math,

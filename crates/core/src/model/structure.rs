@@ -531,6 +531,11 @@ impl Model {
         own.map(|run| run.count).fold(0, u64::saturating_add)
     }
 
+    /// The text part's first layer.
+    pub fn first_text_layer(&self) -> Option<&Layer> {
+        self.layers.iter().map(|run| &run.layer).find(|layer| !layer.sees_images())
+    }
+
     /// Every kind of layer once, with how many layers there are of it.
     pub fn layer_kinds(&self) -> impl Iterator<Item = (&Layer, u64)> {
         let first = self.layers.iter().enumerate().filter(|(place, run)| run.kind == *place);

@@ -15,7 +15,7 @@ pub(super) fn ends(passes: &mut Passes, inputs: &TimingInputs, scored: f64) {
     let tokens = inputs.tokens();
     let hidden = model.hidden_size as f64;
     embeddings(passes, inputs, model);
-    let kind = model.layers.first().map_or(NormKind::LayerNorm, |run| run.layer.norm);
+    let kind = model.first_text_layer().map_or(NormKind::LayerNorm, |layer| layer.norm);
     for module in &model.final_modules {
         match module.kind {
             ModuleKind::Norm { width, .. } => norm(passes, inputs, kind, tokens * width as f64),

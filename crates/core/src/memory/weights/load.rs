@@ -23,7 +23,7 @@ pub(in crate::memory) fn load(tape: &Rc<Tape>, job: &Job, holder: Holder) -> Loa
     let recorded = job.model.recorded.as_ref();
     let embeddings = builder.embeddings(outside);
     let layers = builder.layers(outside);
-    let norm = job.model.layers.first().map_or(NormKind::LayerNorm, |run| run.layer.norm);
+    let norm = job.model.first_text_layer().map_or(NormKind::LayerNorm, |layer| layer.norm);
     let mut last = Modules::default();
     let after =
         recorded.map(|of| builder.recorded(of, Part::After, (&job.model.final_modules, None), Place::Outside(outside)));

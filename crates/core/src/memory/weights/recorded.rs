@@ -45,7 +45,10 @@ impl Builder<'_> {
         let tag = place.tag();
         let term = term_of(owner.region, module);
         let linear = module.filter(|module| matches!(module.kind, ModuleKind::Linear { .. }));
-        if let Some(projection) = linear.and_then(|module| self.projection(module, term, place)) {
+        // "all-linear" and quantisation leave out the output head alone (peft utils/other.py `_maybe_include_all_linear_layers`,
+        // transformers quantizers/base.py `get_modules_to_not_convert`): projections before the layers are among them.
+        let inside = Place::Layer(place.tag());
+        if let Some(projection) = linear.and_then(|module| self.projection(module, term, inside)) {
             return OwnerWeights::Linear(Box::new(projection));
         }
         let is_bare = module.is_some_and(|module| matches!(module.kind, ModuleKind::Tensors { .. }));
