@@ -50,6 +50,7 @@ pub(super) fn problem(problem: &Problem) -> String {
             };
             format!("{value} {rule}{choose}。")
         }
+        ProblemKind::Contradiction { other, fix } if fix.is_empty() => format!("与 {other} 矛盾，请把 {field} 留空。"),
         ProblemKind::Contradiction { other, fix } => format!("与 {other} 矛盾，请把 {field} 设为 {fix}。"),
         ProblemKind::NotModelled { value, modelled } => {
             format!("尚不支持估算 {value}，可选：{}。", modelled.join("、"))

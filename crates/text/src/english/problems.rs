@@ -89,6 +89,9 @@ fn said(Problem { field, kind }: &Problem) -> String {
             };
             format!("{value}{rule}{choose}")
         }
+        ProblemKind::Contradiction { other, fix } if fix.is_empty() => {
+            format!("contradicts {other}; leave {field} empty")
+        }
         ProblemKind::Contradiction { other, fix } => format!("contradicts {other}; set {field} to {fix}"),
         ProblemKind::NotModelled { value, modelled } => {
             format!("{value} is not modelled; choose one of {}", modelled.join(", "))
