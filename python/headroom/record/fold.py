@@ -34,7 +34,7 @@ def fold(ops, first_free, templates, outside):
     loop = {"f": "repeat", "times": Size(count), "carry": carry, "ops": body}
     behind = []
     for op in ops[start + length * count :]:
-        if any(rename(number) is None for number in op["i"]):
+        if any(rename(number) is None for number in numbers_read(op)):
             return None
         behind.append(clean(op, rename))
     if any(rename(number) is None for number in outside):
@@ -42,7 +42,16 @@ def fold(ops, first_free, templates, outside):
     return ops[:start] + [loop] + behind, rename
 
 
+def numbers_read(op):
+    """Every number that an operator reads, or a loop's first iteration."""
+    if op["f"] != "repeat":
+        return op["i"]
+    return [to for to, _ in op["carry"]] + [number for inner in op["ops"] for number in numbers_read(inner)]
+
+
 def clean(op, rename):
+    if op["f"] == "repeat":
+        return {**op, "carry": [[rename(to), rename(source)] for to, source in op["carry"]], "ops": [clean(inner, rename) for inner in op["ops"]]}
     said = dict(op)
     said["i"] = [rename(number) for number in op["i"]]
     if None in said["i"]:
@@ -59,10 +68,15 @@ def clean(op, rename):
 def output_numbers(ops, first_free):
     numbers, at = [], first_free
     for op in ops:
-        count = len(op["o"])
+        count = made_by(op)
         numbers.append(list(range(at, at + count)))
         at += count
     return numbers
+
+
+def made_by(op):
+    """How many numbers an operator makes, or a loop, which makes those of one iteration."""
+    return sum(made_by(inner) for inner in op["ops"]) if op["f"] == "repeat" else len(op["o"])
 
 
 def form(op, templates):
