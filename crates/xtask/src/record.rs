@@ -9,7 +9,11 @@ use crate::process;
 use crate::setup::python::{self, Environment, Holds};
 
 /// The releases that programs are recorded with.
-const RECORDER: Environment = Environment { name: "record", packages: &["transformers==5.23.0"], holds: Holds::Torch };
+const RECORDER: Environment = Environment {
+    name: "record",
+    packages: &["transformers==5.23.0", "flash-linear-attention==0.6.0"],
+    holds: Holds::Torch,
+};
 
 /// Records `model_types`, or every class with a causal language model, into `static/programs`, and prints what changed.
 pub(crate) fn record(model_types: &[&str], newest: bool) -> Result<()> {

@@ -5,8 +5,8 @@ import torch
 from .blocks_data import Size, Sizes
 from .fold import fold
 from .model import Run
-from .nodes import attach, describe, dtype_code, exact_code, gradients, template_of
-from .trace import Op
+from .nodes import attach, describe, dtype_code, exact_code, gradients, saved_tensors, template_of
+from .trace import Op, key_of
 
 
 class Unrecordable(Exception):
@@ -23,6 +23,7 @@ class Recording:
         for run in (self.plain, self.graph):
             run.trace.ops = join_pieces(run.trace.ops)
         self.pairs, self.clones = align(self.plain.trace.ops, self.graph.trace.ops)
+        complete(self.plain.trace, self.graph.trace, self.pairs)
         self.begin_first_layer()
         self.trace = self.plain.trace
         self.decoder = self.plain.decoder
@@ -109,6 +110,32 @@ def align(plain, graph):
         pairs.append(graph[at])
         at += 1
     return pairs, clones
+
+
+def complete(plain, graph, pairs):
+    """A function of Python runs several operators; the last carries its node, and reads all that the node saves or leads to."""
+    twin_of = {}
+    for op, twin in zip(plain.ops, pairs):
+        twin_of.update(zip(twin.outputs, op.outputs))
+    at = {kind: number for kind, number in plain.known.items()}
+    by_key, by_source = {}, {}
+    for op, twin in zip(plain.ops, pairs):
+        for number, key in [*zip(twin.inputs, twin.input_keys), *zip(twin.outputs, twin.output_keys)]:
+            by_key[key] = number
+            source = graph.values[number].source
+            if source and source[0] is not None:
+                by_source[source] = number
+        if twin.node is None or not hasattr(twin.node, "saved_tensors"):
+            continue
+        wanted = [by_key.get(key_of(tensor)) for tensor in saved_tensors(twin.node)]
+        wanted += [by_source.get(source) for source in twin.node.next_functions]
+        for number in wanted:
+            own = number if number is None else twin_of.get(number, at.get(graph.values[number].origin))
+            if own is None or number in twin.inputs or number in twin.outputs:
+                continue
+            twin.inputs.append(number)
+            twin.input_keys.append(next(key for key, other in by_key.items() if other == number))
+            op.inputs.append(own)
 
 
 class Block:
@@ -395,6 +422,6 @@ class Templates:
     def add(self, template):
         steps = [[name, inputs, [[Sizes(shape), code] for shape, code in outputs], freed] for name, inputs, outputs, freed in template.steps]
         results = [None if r is None else [r[0], Sizes(r[1])] for r in template.results]
-        self.listed.append({"t": steps, "r": results})
+        self.listed.append({"t": steps, "r": results, **({"w": True} if template.whole else {})})
         self.content_of.append(self.contents.setdefault(repr(self.listed[-1]), len(self.contents)))
         return len(self.listed) - 1

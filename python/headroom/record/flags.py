@@ -1,7 +1,5 @@
 """Keys of a config that are true or false: which add parameters, and which make another program."""
 
-import copy
-
 from . import variants
 from .blocks_data import Size, Sizes
 
@@ -101,7 +99,3 @@ def mark(block, place, added):
                     while len(own) < 3:
                         own.append("h")
                     own.append({"if": key})
-
-
-def copy_of(config):
-    return copy.deepcopy(config)

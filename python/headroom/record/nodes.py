@@ -24,12 +24,14 @@ class Template:
 
     steps: list = field(default_factory=list)
     results: list = field(default_factory=list)
+    # of a function of Python, which saves and makes everything, wanted or not
+    whole: bool = False
 
     def renamed(self, names):
         """The same with other names of saved tensors."""
         name = lambda reference: names.get(reference, reference)
         steps = [[f, [name(i) for i in inputs if i != "?"], outputs, freed] for f, inputs, outputs, freed in self.steps]
-        return Template(steps, [None if r is None else (name(r[0]), r[1]) for r in self.results])
+        return Template(steps, [None if r is None else (name(r[0]), r[1]) for r in self.results], self.whole)
 
 
 def parameters_of(names):
@@ -112,7 +114,7 @@ def saved_names(node):
 def saved_tensors(node):
     """In the order of their names, as generated code keeps them; a Python function's in its own."""
     if hasattr(node, "saved_tensors"):
-        return list(node.saved_tensors)
+        return [tensor for tensor in node.saved_tensors if tensor is not None]
     found = []
     for name in saved_names(node):
         found.extend(tensors_in(getattr(node, name)))
@@ -147,7 +149,9 @@ def template_of(node, received, renamed):
     numbers = [None if r is None else trace.number_of(r) for r in results]
     trace.close()
     del results
-    return assemble(trace, numbers, saved).renamed(renamed)
+    template = assemble(trace, numbers, saved)
+    template.whole = hasattr(node, "saved_tensors")
+    return template.renamed(renamed)
 
 
 def assemble(trace, results, saved):

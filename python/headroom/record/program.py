@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import torch
 
-from . import flags, variants, vision
+from . import flags, kernels, variants, vision
 from .blocks import Recording, Templates, Unrecordable
 from .blocks_data import Size, Sizes
 from .derived import derived_of
@@ -17,9 +17,10 @@ from .model import Size as Batch, build, decoder_of, prepare, stacks_of
 
 BATCH, LENGTH = 2, 512
 
-# Attention and dtype of each way in which a block is recorded.
+# Attention and dtype of each way in which a block is recorded; `fla`: with flash-linear-attention.
 MODES = {
     "sdpa": ("sdpa", torch.bfloat16), "eager": ("eager", torch.bfloat16), "wide": ("sdpa", torch.float32), "wide_eager": ("eager", torch.float32),
+    "fla": ("sdpa", torch.bfloat16), "wide_fla": ("sdpa", torch.float32),
 }
 
 
@@ -67,7 +68,8 @@ class Recorder:
         for attention in attentions or self.attentions:
             kernel, dtype = MODES[attention]
             model = build(copy.deepcopy(config), kernel, self.class_name, dtype)
-            recording = self.recorded(model, kernel, Batch(batch, length, images or vision.sample(self.config), self.pixels), only)
+            with kernels.installed(model, "fla" in attention):
+                recording = self.recorded(model, kernel, Batch(batch, length, images or vision.sample(self.config), self.pixels), only)
             self.has_run = True
             before, layers, after = recording.blocks()
             wanted = range(recording.layers) if only is None else sorted(only)
@@ -109,19 +111,25 @@ class Recorder:
         self.vary(base, only, settings, changed, recordings)
         explainer = Explainer(settings, changed)
         writer = Writer(explainer)
-        merged = writer.merge([strip(recording) for recording in recordings])
+        merged = writer.merge(recordings)
         return self.assemble(model_type, merged, writer, kinds, of_layer, explainer)
 
     def wide_modes(self, only):
         """Ways in which blocks run in fp32 that differ from what they do in bf16 less its casts."""
-        modes = []
-        for mode, narrow in (("wide", "sdpa"), ("wide_eager", "eager")):
-            if narrow not in self.attentions:
+        modes = self.kernel_modes()
+        for mode, narrow in (("wide", "sdpa"), ("wide_eager", "eager"), ("wide_fla", "fla")):
+            if narrow not in [*self.attentions, *modes]:
                 continue
             both = self.one(self.config, only=only, attentions=[narrow, mode])["said"]
             if any(without_casts(one) != without_casts(other) for one, other in zip(blocks_of(both[narrow]), blocks_of(both[mode]))):
                 modes.append(mode)
         return modes
+
+    def kernel_modes(self):
+        """Ways in which the class runs where packages with kernels for it are installed."""
+        if "sdpa" not in self.attentions:
+            return []
+        return ["fla"] if kernels.functions_of(build(copy.deepcopy(self.config), "sdpa", self.class_name)) else []
 
     def kinds(self, recording):
         """One layer of each kind, and of which kind each layer is."""
@@ -141,7 +149,7 @@ class Recorder:
         return {"b": batch, "s": length, **of_images, **layers, **variants.sizes_of(config)}
 
     def vary(self, base, only, settings, changed, recordings):
-        shape = outline(strip(base))
+        shape = outline(base)
         names = set(settings[0])
         sizes = variants.sizes_of(self.config)
 
@@ -150,7 +158,7 @@ class Recorder:
             if set(setting) != names:
                 return False
             recording = self.one(config, batch, length, only, images=images)
-            if outline(strip(recording)) != shape:
+            if outline(recording) != shape:
                 return False
             moved = tuple(name for name in names if setting[name] != settings[0][name])
             settings.append(setting)
@@ -387,10 +395,6 @@ def attach(block, mode, other):
     own = {key: other[key] for key in ("takes", "gives", "ops", "pre", "ahead", "leaves") if key in other}
     if own != {key: block[key] for key in ("takes", "gives", "ops", "pre", "ahead", "leaves") if key in block}:
         block[mode] = own
-
-
-def strip(recording):
-    return recording
 
 
 def outline(value):

@@ -110,7 +110,8 @@ class Trace(TorchDispatchMode):
             else:
                 self.live[id(tensor)] = number
         value = self.values[number]
-        if value.source is None and tensor.requires_grad and torch.is_grad_enabled():
+        # A function of Python reads its inputs without a graph, which is theirs all the same.
+        if value.source is None and tensor.requires_grad and (torch.is_grad_enabled() or tensor.grad_fn is not None):
             value.source = (tensor.grad_fn, tensor.output_nr)
         return number
 

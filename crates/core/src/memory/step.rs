@@ -45,6 +45,7 @@ pub(super) fn forward_context(tape: &Rc<Tape>, job: &Job, training: bool) -> For
         without_graph: Cell::new(false),
         drops_out: training && !job.disables_dropout(),
         kernel: job.attention,
+        has_fla: plan.software.flash_linear_attention.is_some(),
         padded: job.padded || behaviour.always_masks,
         expand_kv,
         liger: plan.use_liger_kernel,

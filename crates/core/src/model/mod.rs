@@ -17,7 +17,7 @@ pub use config::ConfigError;
 pub use families::known_model_types;
 pub(crate) use program::{
     Action, Attend, Autocast, Block, CAUSAL_MASK, Code, Held, Input, Op, Owner, RESIDUAL, Region, Repeat, SLIDING_MASK,
-    Value,
+    Value, Way,
 };
 pub(crate) use program::{BatchImages, BatchSizes};
 pub use program::{Program, ProgramError, Programs, Recorded};

@@ -307,6 +307,9 @@ pub struct Software {
     pub peft: Option<String>,
     /// bitsandbytes.
     pub bitsandbytes: Option<String>,
+    /// flash-linear-attention, whose kernels transformers calls for gated and linear attention where it is installed; `None`:
+    /// it is not, and transformers' own loop over chunks runs (`integrations/hub_kernels.py`).
+    pub flash_linear_attention: Option<String>,
 }
 
 impl Distributed {

@@ -194,6 +194,7 @@ pub(super) static FIELDS: &[Field] = &[
     row!(software.transformers, Kind::Version),
     row!(software.peft, Kind::Version),
     row!(software.bitsandbytes, Kind::Version),
+    row!(software.flash_linear_attention, Kind::Version),
     row!(host_memory_gib, optional_number(0.25, 4_194_304.0), Gib),
     row!(non_pytorch_memory_mib, optional_number(0.0, 1_048_576.0), Mib),
     row!(("images.per_sample", "images") images.per_sample, optional_whole(1, 4_096)),

@@ -271,6 +271,7 @@ fn requirements(plan: &Plan) -> Option<String> {
         ("transformers", &of.transformers),
         ("peft", &of.peft),
         ("bitsandbytes", &of.bitsandbytes),
+        ("flash-linear-attention", &of.flash_linear_attention),
     ];
     let libraries = libraries.into_iter().filter_map(|(name, version)| Some((name, version.as_ref()?)));
     let pins: String =

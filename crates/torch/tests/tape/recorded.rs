@@ -4,7 +4,7 @@ use crate::trace::{Input, X, expect, fixed, leaf, made, of_one, of_two, trace};
 use headroom_torch::ElementType::{F32, Half, I64};
 use headroom_torch::{
     Keeps, Kernel, Made, Operand, Operator, Output, Place, Setting, Shape, Step, Template, Tensor, add_in_place, cast,
-    embedding, matmul, mul, pow, rsqrt,
+    custom, embedding, matmul, mul, pow, rsqrt,
 };
 use std::rc::Rc;
 use std::sync::Arc;
@@ -28,6 +28,10 @@ fn step(name: &str, inputs: &[Operand], outputs: &[Output], frees: &[Operand]) -
     Step { kernel: Kernel::of(name), inputs: inputs.to_vec(), outputs: outputs.to_vec(), frees: frees.to_vec() }
 }
 
+fn template(steps: Vec<Step>, results: &[Operand]) -> Template {
+    Template { steps, results: results.to_vec(), is_whole: false }
+}
+
 fn operator(name: &str, outputs: &[Output], edges: &[usize], saves: &[Keeps], backward: Template) -> Operator {
     let place = Place { edges: edges.to_vec(), saves: saves.to_vec(), backward: Arc::new(backward) };
     Operator { kernel: Kernel::of(name), outputs: outputs.to_vec(), place: Some(place) }
@@ -43,7 +47,7 @@ const fn t(number: usize) -> Operand {
 
 fn recorded_mul() -> Operator {
     let steps = vec![step("mul.Tensor", &[G, s(1)], &[new(0)], &[]), step("mul.Tensor", &[G, s(0)], &[new(0)], &[])];
-    let backward = Template { steps, results: vec![t(1), t(0)] };
+    let backward = template(steps, &[t(1), t(0)]);
     operator("mul.Tensor", &[new(0)], &[0, 1], &[Keeps::Input(1), Keeps::Input(0)], backward)
 }
 
@@ -76,22 +80,47 @@ fn temporaries_of_a_backward_go_where_it_says() {
         step("mul.Scalar", &[t(0)], &[new(0)], &[]),
         step("mul.Tensor", &[G, t(1)], &[new(0)], &[t(1), t(0)]),
     ];
-    let recorded = operator(
-        "pow.Tensor_Scalar",
-        &[new(0)],
-        &[0],
-        &[Keeps::Input(0)],
-        Template { steps: steps.clone(), results: vec![t(2)] },
-    );
+    let recorded = operator("pow.Tensor_Scalar", &[new(0)], &[0], &[Keeps::Input(0)], template(steps.clone(), &[t(2)]));
     expect(
         of_one(made(&X, F32), |t, x| one(&[x.shape()], &recorded, t, &[x])),
         &of_one(made(&X, F32), |t, x| pow(x, t.label("out"))),
     );
-    let recorded = operator("rsqrt", &[new(0)], &[0], &[Keeps::Output(0)], Template { steps, results: vec![t(2)] });
+    let recorded = operator("rsqrt", &[new(0)], &[0], &[Keeps::Output(0)], template(steps, &[t(2)]));
     expect(
         of_one(made(&X, F32), |t, x| one(&[x.shape()], &recorded, t, &[x])),
         &of_one(made(&X, F32), |t, x| rsqrt(x, t.label("out"))),
     );
+}
+
+/// A function of Python that saves both of its inputs: it saves them when its forward has run, whichever gets a gradient, and
+/// makes both gradients.
+#[test]
+fn a_function_of_python_saves_and_makes_everything() {
+    let steps = vec![step("empty_like", &[G], &[new(0)], &[]), step("empty_like", &[G], &[new(0)], &[])];
+    let backward = Template { steps, results: vec![t(0), t(1)], is_whole: true };
+    let recorded = operator("empty_like", &[new(0)], &[0, 1], &[Keeps::Input(0), Keeps::Input(1)], backward);
+    let all = |t: &crate::trace::Program, a: &Tensor, b: &Tensor| {
+        let shape = a.shape();
+        custom(
+            &t.tape,
+            &[a, b],
+            |recording| {
+                let out = Tensor::new(&t.tape, t.label("out"), shape, Half);
+                recording.save(a);
+                recording.save(b);
+                out
+            },
+            move |call| {
+                let made = [call.grad_like(shape, Half), call.grad_like(shape, Half)];
+                made.into_iter().zip(call.needs).map(|(made, need)| need.then_some(made)).collect()
+            },
+        )
+    };
+    for (a, b) in
+        [(made(&X, Half), fixed(&X, Half)), (fixed(&X, Half), made(&X, Half)), (made(&X, Half), made(&X, Half))]
+    {
+        expect(of_two(a, b, |t, a, b| one(&[a.shape()], &recorded, t, &[a, b])), &of_two(a, b, |t, a, b| all(t, a, b)));
+    }
 }
 
 #[test]
@@ -99,7 +128,7 @@ fn a_cast_to_the_dtype_that_is_there_is_nothing() {
     let to = |element, back| {
         let output = Output { shape: 0, made: Made::Of(element), of: None };
         let back = Output { shape: 0, made: back, of: None };
-        let backward = Template { steps: vec![step("_to_copy", &[G], &[back], &[])], results: vec![t(0)] };
+        let backward = template(vec![step("_to_copy", &[G], &[back], &[])], &[t(0)]);
         operator("_to_copy", &[output], &[0], &[], backward)
     };
     for (from, into) in [(F32, Half), (Half, F32), (F32, F32), (Half, Half)] {
@@ -115,7 +144,7 @@ fn batched_matmuls_take_their_workspaces() {
     const A: [u64; 3] = [8, 64, 32];
     const B: [u64; 3] = [8, 32, 16];
     let steps = vec![step("bmm", &[s(1), G], &[new(1)], &[]), step("bmm", &[G, s(0)], &[new(0)], &[])];
-    let backward = Template { steps, results: vec![t(1), t(0)] };
+    let backward = template(steps, &[t(1), t(0)]);
     let recorded = operator("bmm", &[new(2)], &[0, 1], &[Keeps::Input(1), Keeps::Input(0)], backward);
     let out = crate::trace::shape(&[8, 64, 16]);
     expect(
@@ -128,8 +157,7 @@ fn batched_matmuls_take_their_workspaces() {
 fn embeddings_are_sorted() {
     for tokens in [64, 4096] {
         let (table, out) = (crate::trace::shape(&[1000, 256]), crate::trace::shape(&[tokens, 256]));
-        let backward =
-            Template { steps: vec![step("embedding_dense_backward", &[G, s(0)], &[new(0)], &[])], results: vec![t(0)] };
+        let backward = template(vec![step("embedding_dense_backward", &[G, s(0)], &[new(0)], &[])], &[t(0)]);
         let recorded = operator("embedding", &[new(1)], &[0], &[Keeps::Input(1)], backward);
         let by_hand = trace(|t| {
             let _ids = t.fixed("ids", &[tokens], I64);
@@ -148,7 +176,7 @@ fn embeddings_are_sorted() {
 #[test]
 fn what_is_changed_in_place_shares_its_storage() {
     let same = Output { shape: 0, made: Made::Promoted, of: Some(0) };
-    let recorded = operator("add_.Tensor", &[same], &[0, 1], &[], Template { steps: Vec::new(), results: vec![G, G] });
+    let recorded = operator("add_.Tensor", &[same], &[0, 1], &[], template(Vec::new(), &[G, G]));
     expect(
         of_two(made(&X, F32), made(&X, F32), |t, a, b| one(&[a.shape()], &recorded, t, &[a, b])),
         &of_two(made(&X, F32), made(&X, F32), |_, a, b| add_in_place(a, b)),
@@ -161,6 +189,7 @@ fn of_several_results_of_a_step_the_wanted_ones_are_made() {
     let backward = Template {
         steps: vec![step("native_layer_norm_backward", &[G, s(0)], &[new(0), new(1), new(1)], &[])],
         results: vec![t(0), t(1), t(2)],
+        is_whole: false,
     };
     let recorded = operator("native_layer_norm", &[new(0)], &[0, 1, 2], &[Keeps::Input(0)], backward);
     let found = trace(|t| {
@@ -186,6 +215,7 @@ fn each_part_of_a_split_has_its_gradient() {
     let backward = Template {
         steps: vec![step("cat", &[Operand::Gradient(0), Operand::Gradient(1)], &[new(0)], &[])],
         results: vec![t(0)],
+        is_whole: false,
     };
     let recorded = operator("split.Tensor", &[view(1), view(1)], &[0], &[], backward);
     let found = trace(|t| {

@@ -38,6 +38,8 @@ pub(in crate::memory) struct ForwardContext {
     pub(in crate::memory) drops_out: bool,
     /// Attention kernel.
     pub(in crate::memory) kernel: AttentionKernel,
+    /// flash-linear-attention is installed.
+    pub(in crate::memory) has_fla: bool,
     /// A mask with real padding reaches attention.
     pub(in crate::memory) padded: bool,
     /// k and v are repeated to all heads before attention.

@@ -6,7 +6,7 @@ use super::ForwardContext;
 use super::recorded::{OnEmbedding, Runner};
 use super::scope::Scope;
 use crate::job::AttentionKernel;
-use crate::model::{Code, RESIDUAL, Value};
+use crate::model::{Code, RESIDUAL, Value, Way};
 
 /// Runs the operators between this layer and the one before, outside its module; what they make waits in the scope. Gives
 /// back what the layer is called with, where that is not `x`.
@@ -79,7 +79,12 @@ pub(in crate::memory) fn run_recorded(
 
 fn code<'a>(context: &ForwardContext, block: &'a RecordedBlock, x: Option<&Tensor>) -> Option<&'a Code> {
     let stream = x.map_or(context.loaded, Tensor::element);
-    Some(block.block()?.code(context.kernel == AttentionKernel::Eager, stream == ElementType::F32))
+    let way = Way {
+        is_eager: context.kernel == AttentionKernel::Eager,
+        is_wide: stream == ElementType::F32,
+        has_fla: context.has_fla,
+    };
+    Some(block.block()?.code(way))
 }
 
 /// What the call of `block` takes as arguments.

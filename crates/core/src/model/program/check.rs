@@ -193,7 +193,8 @@ impl Sizes<'_> {
         };
         let eager = other("eager", &written.eager)?;
         let (wide, wide_eager) = (other("wide", &written.wide)?, other("wide_eager", &written.wide_eager)?);
-        Ok(Block { modules, fused, eager, wide, wide_eager })
+        let (fla, wide_fla) = (other("fla", &written.fla)?, other("wide_fla", &written.wide_fla)?);
+        Ok(Block { modules, fused, eager, wide, wide_eager, fla, wide_fla })
     }
 
     fn parameter(&self, written: &[Json]) -> Found<Parameter> {

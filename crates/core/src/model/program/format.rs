@@ -115,6 +115,8 @@ pub(super) struct Block {
     pub(super) eager: Option<Box<Variant>>,
     pub(super) wide: Option<Box<Variant>>,
     pub(super) wide_eager: Option<Box<Variant>>,
+    pub(super) fla: Option<Box<Variant>>,
+    pub(super) wide_fla: Option<Box<Variant>>,
 }
 
 /// A block's other form, on the same modules.
@@ -180,6 +182,9 @@ fn yes() -> bool {
 pub(super) struct Template {
     pub(super) t: Vec<Step>,
     pub(super) r: Vec<Value>,
+    /// A function of Python: all is saved, and all runs.
+    #[serde(default)]
+    pub(super) w: bool,
 }
 
 /// Name, tensors, outputs, what is given back.

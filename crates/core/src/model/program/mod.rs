@@ -166,6 +166,20 @@ pub(crate) struct Block {
     /// Both as they run where the residual stream is in fp32, where that differs.
     wide: Option<Code>,
     wide_eager: Option<Code>,
+    /// As it runs with flash-linear-attention's kernels, where that differs, and on a residual stream in fp32.
+    fla: Option<Code>,
+    wide_fla: Option<Code>,
+}
+
+/// What decides which of a block's codes runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Way {
+    /// Attention is eager.
+    pub(crate) is_eager: bool,
+    /// The residual stream is in fp32.
+    pub(crate) is_wide: bool,
+    /// flash-linear-attention is installed.
+    pub(crate) has_fla: bool,
 }
 
 /// A module with parameters of its own.
@@ -497,10 +511,13 @@ impl Code {
 }
 
 impl Block {
-    /// The code that runs with `eager` attention or not, on a residual stream in fp32 or not.
-    pub(crate) fn code(&self, eager: bool, wide: bool) -> &Code {
-        let wide_one = if eager { &self.wide_eager } else { &self.wide };
-        let narrow = || self.eager.as_ref().filter(|_| eager);
-        wide_one.as_ref().filter(|_| wide).or_else(narrow).unwrap_or(&self.fused)
+    /// The code that runs by `way`.
+    pub(crate) fn code(&self, way: Way) -> &Code {
+        let (wide, narrow) = match way {
+            Way { has_fla: true, .. } if self.fla.is_some() => (&self.wide_fla, &self.fla),
+            Way { is_eager: true, .. } => (&self.wide_eager, &self.eager),
+            _ => (&self.wide, &None),
+        };
+        wide.as_ref().filter(|_| way.is_wide).or(narrow.as_ref()).unwrap_or(&self.fused)
     }
 }

@@ -62,6 +62,7 @@ fn operand(text: &str) -> Found<Operand> {
 pub(super) struct Written {
     steps: Vec<Step>,
     results: Vec<Option<(Operand, Option<usize>)>>,
+    is_whole: bool,
 }
 
 impl Written {
@@ -96,7 +97,7 @@ impl Written {
             }
             Ok(Some((found, shape)))
         };
-        Ok(Self { steps, results: template.r.iter().map(result).collect::<Found<_>>()? })
+        Ok(Self { steps, results: template.r.iter().map(result).collect::<Found<_>>()?, is_whole: template.w })
     }
 }
 
@@ -109,7 +110,7 @@ pub(super) fn place(
 ) -> Found<Option<Place>> {
     let template = templates.get(*backward).ok_or_else(|| format!("there is no backward {backward}"))?;
     let mut place = Place { edges: Vec::new(), saves: Vec::new(), backward: Arc::new(Template::default()) };
-    let mut whole = Template { steps: template.steps.clone(), results: Vec::new() };
+    let mut whole = Template { steps: template.steps.clone(), results: Vec::new(), is_whole: template.is_whole };
     let mut made = whole.steps.iter().map(|step| step.outputs.len()).sum();
     for (edge, result) in edges.iter().zip(&template.results) {
         let (Some(edge), Some((result, shape))) = (edge, result) else { continue };

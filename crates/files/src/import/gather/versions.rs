@@ -4,7 +4,7 @@ use super::super::recognise::Kind;
 use super::Gatherer;
 
 /// Packages whose versions a plan holds.
-const PACKAGES: [&str; 12] = [
+const PACKAGES: [&str; 13] = [
     "trl",
     "transformers",
     "peft",
@@ -17,6 +17,7 @@ const PACKAGES: [&str; 12] = [
     "verl",
     "accelerate",
     "deepspeed",
+    "flash-linear-attention",
 ];
 
 impl Gatherer<'_> {

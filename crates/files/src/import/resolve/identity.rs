@@ -54,6 +54,7 @@ impl Resolver {
             ("transformers", "software.transformers"),
             ("peft", "software.peft"),
             ("bitsandbytes", "software.bitsandbytes"),
+            ("flash-linear-attention", "software.flash_linear_attention"),
         ] {
             if let Some(version) = stated(package).filter(|_| package != self.trainer.name()) {
                 self.fields.insert(field, Json::from(version));

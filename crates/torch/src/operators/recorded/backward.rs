@@ -20,7 +20,10 @@ impl Pruned {
     /// Of `template` where `needs` says which edges want a gradient.
     pub(super) fn of(template: &Template, needs: &[bool]) -> Self {
         let count = template.steps.iter().map(|step| step.outputs.len()).sum();
-        let mut pruned = Self { made: SmallVec::from_elem(false, count), saves: SmallVec::new() };
+        let mut pruned = Self { made: SmallVec::from_elem(template.is_whole, count), saves: SmallVec::new() };
+        if template.is_whole {
+            return pruned;
+        }
         for (result, need) in template.results.iter().zip(needs) {
             if *need {
                 pruned.read(*result);

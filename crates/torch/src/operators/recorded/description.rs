@@ -58,6 +58,9 @@ pub struct Template {
     pub steps: Vec<Step>,
     /// The gradient of each edge.
     pub results: Vec<Operand>,
+    /// A `torch.autograd.Function` of Python: it saves all that it may, once its forward has run, and its backward makes every
+    /// gradient, wanted or not.
+    pub is_whole: bool,
 }
 
 /// What a node may save.

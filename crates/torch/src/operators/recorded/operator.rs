@@ -48,27 +48,33 @@ impl Operator {
         }
         let needs: SmallVec<[bool; 4]> = (0..edges.len()).map(|edge| recording.needs(edge)).collect();
         let pruned = Pruned::of(&place.backward, &needs);
-        let kept = |place: usize| pruned.saves.get(place).copied().unwrap_or(false);
+        let is_whole = place.backward.is_whole;
+        let kept = |place: usize| is_whole || pruned.saves.get(place).copied().unwrap_or(false);
         let mut saved: Vec<(Shape, ElementType)> = place.saves.iter().map(|_| NOTHING).collect();
-        // Inputs are saved before the kernel runs, results after it.
+        // Inputs are saved before the kernel runs, results after it; a function of Python saves when its forward has run.
         for (i, keeps) in place.saves.iter().enumerate() {
             if let Keeps::Input(input) = keeps
                 && let Some(input) = inputs.get(*input)
             {
                 saved.get_mut(i).into_iter().for_each(|saved| *saved = operand(input));
-                if kept(i) {
+                if kept(i) && !is_whole {
                     recording.save(input);
                 }
             }
         }
         let outputs = self.outputs(setting, inputs, &label);
         for (i, keeps) in place.saves.iter().enumerate() {
-            if let Keeps::Output(output) = keeps
-                && let Some(output) = outputs.get(*output)
-            {
-                saved.get_mut(i).into_iter().for_each(|saved| *saved = operand(output));
-                if kept(i) {
-                    recording.save(output);
+            match keeps {
+                Keeps::Input(input) if is_whole => {
+                    inputs.get(*input).into_iter().for_each(|input| recording.save(input))
+                }
+                Keeps::Input(_) => {}
+                Keeps::Output(output) => {
+                    let Some(output) = outputs.get(*output) else { continue };
+                    saved.get_mut(i).into_iter().for_each(|saved| *saved = operand(output));
+                    if kept(i) {
+                        recording.save(output);
+                    }
                 }
             }
         }
