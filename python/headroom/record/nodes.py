@@ -150,7 +150,8 @@ def template_of(node, received, renamed):
     trace.close()
     del results
     template = assemble(trace, numbers, saved)
-    template.whole = hasattr(node, "saved_tensors")
+    # What stands for an operator of ATen saves as that does.
+    template.whole = hasattr(node, "saved_tensors") and not getattr(node._forward_cls, "of_aten", False)
     return template.renamed(renamed)
 
 

@@ -100,6 +100,8 @@ def inputs_of(decoder, config, batch, length, size):
 class MaskedScatter(torch.autograd.Function):
     """`torch.masked_scatter`; the gradient of its source is what the mask selects, whose number the device knows alone."""
 
+    of_aten = True
+
     @staticmethod
     def forward(context, tensor, mask, source):
         context.save_for_backward(mask)
