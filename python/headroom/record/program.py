@@ -105,6 +105,8 @@ class Recorder:
         first = self.one(self.config, attentions=self.attentions[:1])
         kinds, of_layer = self.kinds(first)
         only = set(kinds)
+        self.whole = self.config
+        self.config = self.shortest(first, kinds)
         self.attentions += self.wide_modes(only)
         base = self.one(self.config, only=only)
         settings, changed, recordings = [self.setting(self.config, BATCH, LENGTH)], [()], [base]
@@ -142,6 +144,23 @@ class Recorder:
                 kinds.append(i)
             of_layer.append(texts.index(text))
         return kinds, of_layer
+
+    def shortest(self, recording, kinds):
+        """The config with no more layers than show every kind, where its blocks stay as they are."""
+        count = max(kinds) + 2
+        if vision.has_images(self.config) or count >= self.config.num_hidden_layers or self.config.to_dict().get("num_kv_shared_layers"):
+            return self.config
+        try:
+            config = with_layers(self.config, count)
+            short = self.one(config, attentions=self.attentions[:1])
+        except Exception:
+            return self.config
+        same = all(
+            comparable(blocks_of(one["said"][self.attentions[0]])[place], one["templates"])
+            == comparable(blocks_of(recording["said"][self.attentions[0]])[place], recording["templates"])
+            for one, place in [(short, i) for i in (0, *(kind + 1 for kind in kinds), -1)]
+        )
+        return config if same else self.config
 
     def setting(self, config, batch, length, images=None):
         of_images = vision.names(config, images or vision.sample(config)) if vision.has_images(config) else {}
@@ -264,8 +283,8 @@ class Recorder:
     def stacks(self, of_layer, kinds):
         """What tells the layers apart, stack by stack where there are several, and the keys that are read for it."""
         if not vision.has_images(self.config):
-            features, names = features_of(self.config, of_layer)
-            return {"features": features, "kinds": kind_names(self.config, features, of_layer)}, names
+            features, names = features_of(self.whole, of_layer)
+            return {"features": features, "kinds": kind_names(self.whole, features, of_layer)}, names
         model = build(copy.deepcopy(self.config), MODES[self.attentions[0]][0], self.class_name)
         lists = stacks_of(decoder_of(model))
         listed, read, at = [], set(), 0
@@ -371,14 +390,21 @@ def fewer_layers(config, least=2):
     if not lists:
         fewer = max(fewer, min(count, 6))
     try:
-        changed = copy.deepcopy(config)
-        for key, value in lists.items():
-            setattr(changed, key, list(value)[:fewer])
-        changed.num_hidden_layers = fewer
+        changed = with_layers(config, fewer)
         build(copy.deepcopy(changed), "eager")
         return changed
     except Exception:
         return config
+
+
+def with_layers(config, count):
+    """The config with its first `count` layers."""
+    changed = copy.deepcopy(config)
+    for key, value in config.to_dict().items():
+        if isinstance(value, (list, tuple)) and len(value) == config.num_hidden_layers:
+            setattr(changed, key, list(value)[:count])
+    changed.num_hidden_layers = count
+    return changed
 
 
 def blocks_of(said):
