@@ -94,6 +94,27 @@ pub static SCRIPT: Table = Table {
     known: &[KNOWN_TRANSFORMERS, KNOWN_TRL],
     strict: false,
 };
+/// sentence-transformers' arguments, over those of `TrainingArguments` (base/training_args.py).
+pub static SENTENCE_TRANSFORMERS: Table = Table {
+    tool: "sentence-transformers",
+    rows: &[transformers::ROWS],
+    known: &[
+        KNOWN_TRANSFORMERS,
+        "prompts batch_sampler multi_dataset_batch_sampler router_mapping learning_rate_mapping",
+    ],
+    strict: true,
+};
+/// Arguments of its losses with in-batch negatives (sentence_transformer/losses).
+pub static SENTENCE_TRANSFORMERS_LOSS: Table = Table {
+    tool: "sentence-transformers",
+    rows: &[&[
+        sets("mini_batch_size", "embedding.mini_batch_size", As::Whole),
+        bears("gather_across_devices", Topic::Loss),
+        bears("directions", Topic::Loss),
+    ]],
+    known: &["model scale temperature similarity_fct partition_mode hardness_mode hardness_strength show_progress_bar"],
+    strict: false,
+};
 /// TRL's configurations and its command.
 pub static TRL: Table = Table {
     tool: "trl",

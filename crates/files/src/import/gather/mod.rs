@@ -5,6 +5,7 @@ mod containers;
 mod launch;
 mod options;
 mod python;
+mod sentence_transformers;
 mod task;
 mod trees;
 mod versions;

@@ -3,6 +3,7 @@
 use headroom_core::plan::{Task, TrainerName};
 
 use super::super::draft::{Origin, Rank, Statement};
+use super::sentence_transformers::Called;
 use super::{Evidence, Gatherer, Load, containers};
 use crate::finding::{Finding, Kind as Found};
 use crate::syntax::{Command, Entry, Node, Script, Span, Value};
@@ -103,6 +104,7 @@ impl Gatherer<'_> {
                 return;
             }
         }
+        self.longest_text(file, script);
         for attribute in &script.attributes {
             if attribute.key.ends_with(".use_cache") {
                 self.found.python.use_cache = Some(statement(file, attribute));
@@ -143,7 +145,7 @@ impl Gatherer<'_> {
         }
     }
 
-    fn take(&mut self, file: usize, entries: &[Entry], table: &Table) {
+    pub(super) fn take(&mut self, file: usize, entries: &[Entry], table: &Table) {
         self.found.draft.entries(entries, Origin { table, file, rank: Rank::Script });
     }
 
@@ -220,7 +222,12 @@ impl Gatherer<'_> {
                     self.found.draft.say(Fact::Length, cut);
                 }
             }
-            _ => self.trl_class(file, span, last, keywords),
+            _ => {
+                let called = Called { file, span, class: last, arguments, keywords };
+                if !self.sentence_transformers(&called) {
+                    self.trl_class(file, span, last, keywords);
+                }
+            }
         }
         if let Some((_, optimizer)) = OPTIMIZERS.iter().find(|(class, _)| *class == last) {
             self.implied(Fact::Optimizer, Value::Text((*optimizer).to_owned()), last, (file, span), Rank::Artifact);

@@ -86,6 +86,10 @@ impl Resolver {
                     if word.eq_ignore_ascii_case("simpo") {
                         self.set("loss_type", "simpo", statement);
                     }
+                    if found == Task::Embedding {
+                        // ms-swift reads a text's vector at its last token (model/register.py, patcher.py).
+                        self.set("pooling", "last", statement);
+                    }
                     if let Some(nearest) = approximated(word) {
                         let kind = Kind::TaskNotModelled { trainer: self.named.name(), task: word.clone(), nearest };
                         self.find(kind, statement);
@@ -217,7 +221,8 @@ fn task_of(word: &str) -> Option<Task> {
         "ppo" => Task::Ppo,
         "grpo" | "gdpo" => Task::Grpo,
         "rloo" => Task::Rloo,
-        "seq_cls" | "embedding" | "reranker" => Task::SequenceClassification,
+        "seq_cls" | "reranker" => Task::SequenceClassification,
+        "embedding" => Task::Embedding,
         "generative_reranker" => Task::Sft,
         "infer" => Task::Inference,
         "gkd" | "distillation" | "ebft" => Task::Sft,
@@ -230,7 +235,7 @@ fn approximated(word: &str) -> Option<&'static str> {
     match word.to_ascii_lowercase().as_str() {
         "gkd" | "distillation" | "ebft" => Some("sft"),
         "gdpo" => Some("grpo"),
-        "embedding" | "reranker" => Some("sequence_classification"),
+        "reranker" => Some("sequence_classification"),
         "generative_reranker" => Some("sft"),
         _ => None,
     }
