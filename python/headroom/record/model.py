@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
-from . import kernels, vision
+from . import packages, vision
 from .trace import Trace, without_collection
 
 # What decides a branch by reading a tensor's values gets an answer that keeps the step as training runs it.
@@ -21,7 +21,7 @@ def prepare():
     if _patched:
         return
     _patched = True
-    kernels.hide()
+    packages.hide()
     import transformers
     import transformers.masking_utils as masks
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import torch
 
-from . import flags, kernels, variants, vision
+from . import flags, packages, variants, vision
 from .blocks import Recording, Templates, Unrecordable
 from .blocks_data import Size, Sizes
 from .derived import derived_of
@@ -68,7 +68,7 @@ class Recorder:
         for attention in attentions or self.attentions:
             kernel, dtype = MODES[attention]
             model = build(copy.deepcopy(config), kernel, self.class_name, dtype)
-            with kernels.installed(model, "fla" in attention):
+            with packages.installed(model, "fla" in attention):
                 recording = self.recorded(model, kernel, Batch(batch, length, images or vision.sample(self.config), self.pixels), only)
             self.has_run = True
             before, layers, after = recording.blocks()
@@ -131,7 +131,7 @@ class Recorder:
         """Ways in which the class runs where packages with kernels for it are installed."""
         if "sdpa" not in self.attentions:
             return []
-        return ["fla"] if kernels.functions_of(build(copy.deepcopy(self.config), "sdpa", self.class_name)) else []
+        return ["fla"] if packages.functions_of(build(copy.deepcopy(self.config), "sdpa", self.class_name)) else []
 
     def kinds(self, recording):
         """One layer of each kind, and of which kind each layer is."""
