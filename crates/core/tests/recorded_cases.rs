@@ -24,12 +24,6 @@ const OPEN: &[(&str, f64, &str)] = &[
     ("mamba2-full", 0.001, "not found"),
     ("mamba2-full-gc-b1s4096", 0.005, "not found"),
     ("qwen3_next-qlora", 0.006, "recorded before blocks in fp32 were"),
-    ("gemma4_moe-lora", 0.004, "heads 512 wide, whose attention SDPA may run by its mathematical form"),
-    ("gemma4_moe-qlora", 0.004, "the same"),
-    ("gemma4_e2b-full-b4s512", 0.009, "over: something of layers that share keys and values is held too long"),
-    ("gemma4_e2b-lora", 0.013, "the same"),
-    ("gemma4-kvshare-full", 0.035, "the same"),
-    ("gemma4-kvshare-lora-gc", 0.09, "the same"),
 ];
 
 /// Classes of the measured steps that no program is recorded of yet.

@@ -305,7 +305,7 @@ class Block:
             node = describe(twin, self.recording.graph.trace)
             received = self.recording.received.get(twin.node)
             if received is not None:
-                said["n"] = [node.edges, node.saved, templates.add(template_of(twin.node, received, node.renamed))]
+                said["n"] = [node.edges, node.saved, templates.add(template_of(twin, self.recording.graph.trace, received, node.renamed))]
         freed = [self.read(n) for n, block in op.freed if owner(block) == self.place and n in self.local]
         freed = [number for number in freed if number not in {self.read(n) for n in self.given.values()}]
         if freed:

@@ -134,8 +134,35 @@ def gradients(run, nodes):
     return received
 
 
-def template_of(node, received, renamed):
-    """What backward of `node` runs for gradients that look like `received`."""
+def template_of(op, trace, received, renamed):
+    """What backward of an operator's node runs for gradients that look like `received`; run once for all that are alike."""
+    key = likeness(op, trace, received)
+    if key not in _found:
+        _found[key] = run_backward(op.node, received)
+    return _found[key].renamed(renamed)
+
+
+# Templates of a process by what they follow from, before saved tensors are renamed.
+_found = {}
+
+
+def likeness(op, trace, received):
+    """All that a node's backward can depend on: its class, what it was given, what it saved and which of that lies in one storage."""
+    node = op.node
+    saved = [(key_of(tensor)[0], tensor.storage_offset(), tuple(tensor.shape), tensor.stride(), tensor.dtype) for tensor in saved_tensors(node)]
+    storages = list(dict.fromkeys(one[0] for one in saved))
+    said = [(storages.index(one[0]), *one[1:]) for one in saved]
+    others = []
+    if not hasattr(node, "saved_tensors"):
+        for name in saved_names(node):
+            value = getattr(node, name)
+            others.append((name, None if any(True for _ in tensors_in(value)) else repr(value)))
+    values = [(v.shape, v.stride, v.dtype) for v in (trace.values[number] for number in (*op.inputs, *op.outputs))]
+    wanted = [function is not None for function, _ in node.next_functions]
+    return repr((op.name, node.name(), op.scalars, values, received, said, others, wanted))
+
+
+def run_backward(node, received):
     with torch.device("meta"):
         given = [None if g is None else torch.empty_strided(g[0], g[1], dtype=g[2]) for g in received]
     saved = [key_of(tensor) for tensor in saved_tensors(node)]
@@ -147,7 +174,7 @@ def template_of(node, received, renamed):
     numbers = [None if r is None else trace.number_of(r) for r in results]
     trace.close()
     del results
-    return assemble(trace, numbers, saved).renamed(renamed)
+    return assemble(trace, numbers, saved)
 
 
 def assemble(trace, results, saved):

@@ -12,7 +12,7 @@ from .blocks_data import Size, Sizes
 from .derived import derived_of
 from .dimensions import Explainer
 from .features import features_of
-from .head import head_of
+from .head import SOFTCAP, head_of, softcaps
 from .model import Size as Batch, build, decoder_of, prepare, stacks_of
 
 BATCH, LENGTH = 2, 512
@@ -231,8 +231,10 @@ class Recorder:
         stacks, names = self.stacks(of_layer, kinds)
         read = {name for name in writer.names_read() if not name.startswith("images.")}
         sizes = variants.sizes_of(self.config)
-        model = build(copy.deepcopy(self.config), MODES[self.attentions[0]][0], self.class_name)
-        keys = set(self.added) | set(self.structural)
+        built = lambda config: build(copy.deepcopy(config), MODES[self.attentions[0]][0], self.class_name)
+        model = built(self.config)
+        head = {**head_of(model), "softcaps": softcaps(model, self.config, built)}
+        keys = set(self.added) | set(self.structural) | ({SOFTCAP} if head["softcaps"] == SOFTCAP else set())
         counts = [] if vision.has_images(self.config) else flags.counts_of(self.config)
         return {
             "format": 1,
@@ -249,7 +251,7 @@ class Recorder:
             "layers": layers,
             "before": before,
             "after": main["after"],
-            "head": head_of(model),
+            "head": head,
             "backwards": merged["templates"],
         }
 
