@@ -27,7 +27,7 @@ const OPEN: &[(&str, f64, &str)] = &[
 ];
 
 /// Classes of the measured steps that no program is recorded of yet.
-const UNRECORDED: &[&str] = &["gemma3n_text"];
+const UNRECORDED: &[&str] = &[];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")

@@ -5,7 +5,7 @@ import torch
 from .blocks_data import Size, Sizes
 from .fold import fold
 from .model import Run
-from .nodes import attach, describe, dtype_code, exact_code, gradients, template_of
+from .nodes import attach, changes_view, copies_slices, describe, dtype_code, exact_code, gradients, template_of
 from .trace import Op
 
 
@@ -31,7 +31,8 @@ class Recording:
         self.only = only
         self.scope = {}
         self.places, self.freed = {}, None
-        nodes = [self.pairs[i].node for i, op in enumerate(self.trace.ops) if self.wants(op.block) and self.pairs[i].node is not None]
+        twins = [self.pairs[i] for i, op in enumerate(self.trace.ops) if self.wants(op.block)]
+        nodes = [node for twin in twins for node in (twin.node, twin.view_node) if node is not None]
         self.received = gradients(self.graph, nodes)
 
     def begin_first_layer(self):
@@ -145,6 +146,12 @@ class Block:
         for i in indices:
             if i in self.recording.clones:
                 self.local[("clone", i)] = len(self.local)
+            if self.recording.pairs[i].view_node is not None:
+                view, base = self.trace.ops[i].outputs
+                self.local[("changed", i)] = len(self.local)
+                self.local[base] = len(self.local)
+                self.local[view] = len(self.local)
+                continue
             for number in self.trace.ops[i].outputs:
                 self.local.setdefault(number, len(self.local))
         self.given = self.gives(readers)
@@ -274,7 +281,7 @@ class Block:
         said = self.op(at, templates)
         clone = self.recording.clones.get(at)
         if clone is None:
-            return [said]
+            return [said, *self.view_again(at, said, templates)]
         place = self.local[("clone", at)]
         value = self.recording.graph.trace.values[clone.outputs[0]]
         before = {"f": "clone", "i": [said["i"][0]], "o": [[Sizes(value.shape), "p"]]}
@@ -282,7 +289,23 @@ class Block:
             before["m"] = said["m"]
         said["i"] = [*said["i"], place]
         said["d"] = [*said.get("d", []), place]
-        return [before, said]
+        return [before, said, *self.view_again(at, said, templates)]
+
+    def view_again(self, at, said, templates):
+        """The view of a base that an operator has changed through it: from there on it follows from the changed base."""
+        op, twin = self.trace.ops[at], self.recording.pairs[at]
+        if twin.view_node is None:
+            return []
+        view, base = op.outputs
+        name = next((other.name for other in self.trace.ops[:at] if op.inputs[0] in other.outputs), "view")
+        again = {"f": name, "i": [self.local[base]], "o": [[Sizes(self.trace.values[view].shape), "p", 0]]}
+        received = self.recording.received.get(twin.view_node)
+        if received is not None and self.recording.wants(op.block):
+            template = template_of(twin, self.recording.graph.trace, received, {}, twin.view_node)
+            again["n"] = [[0], [], templates.add(template)]
+        # It reads the base, so what goes goes behind it.
+        again["d"] = [self.local[("changed", at)], *said.pop("d", [])]
+        return [again]
 
     def op(self, at, templates):
         op, twin = self.trace.ops[at], self.recording.pairs[at]
@@ -305,7 +328,9 @@ class Block:
             node = describe(twin, self.recording.graph.trace)
             received = self.recording.received.get(twin.node)
             if received is not None:
-                said["n"] = [node.edges, node.saved, templates.add(template_of(twin, self.recording.graph.trace, received, node.renamed))]
+                # The gradient of a base that is changed through a view is its second output's.
+                renamed = {**node.renamed, "g0": "g1"} if changes_view(twin) and copies_slices(twin.node) else node.renamed
+                said["n"] = [node.edges, node.saved, templates.add(template_of(twin, self.recording.graph.trace, received, renamed))]
         freed = [self.read(n) for n, block in op.freed if owner(block) == self.place and n in self.local]
         freed = [number for number in freed if number not in {self.read(n) for n in self.given.values()}]
         if freed:

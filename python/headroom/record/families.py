@@ -27,7 +27,10 @@ CONFIGS = {
         "mamba_n_heads": 48, "mamba_d_head": 64, "mamba_n_groups": 1, "mamba_d_state": 128, "position_embedding_type": "nope",
     },
     "nemotron_h": {"layers_block_type": ["linear_attention", "mlp", "full_attention", "moe"]},
-    "gemma3n_text": {},
+    "gemma3n_text": {
+        "num_hidden_layers": 9, "num_kv_shared_layers": 3, "layer_types": ["sliding_attention", "full_attention"] * 4 + ["sliding_attention"],
+        "intermediate_size": 8192, "activation_sparsity_pattern": [0.95] * 2 + [0.0] * 7,
+    },
     "bamba": {"num_hidden_layers": 4, "attn_layer_indices": [2]},
 }
 

@@ -62,8 +62,8 @@ def candidates(config, count=None):
     likely = lambda key: 0 if any(part in key for part in ("first", "start", "dense")) else 1
     for key, value in sorted(values.items(), key=lambda item: (likely(item[0]), item[0])):
         if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= count and not key.endswith("_id"):
-            # The number of layers divides none but the first.
-            if key in ("num_hidden_layers", "depth"):
+            # The number of layers divides none but the first; a width counts no layers.
+            if key in ("num_hidden_layers", "depth") or is_width(key):
                 continue
             found.append({"below": key})
             if "shared" in key:
@@ -79,6 +79,12 @@ def candidates(config, count=None):
         found.extend({"in": key, "offset": -1} for key in places)
         found.extend({"nth": key, "offset": -1} for key in places)
     return found
+
+
+def is_width(key):
+    """Whether a key says how many heads, experts or the like there are."""
+    of_layers = any(part in key for part in ("layer", "period", "interval", "step", "freq"))
+    return not of_layers and any(part in key for part in ("head", "expert", "top_k", "topk", "group", "kernel", "_dim", "rank", "altup"))
 
 
 # How published files call what transformers calls otherwise (configuration_utils.py `remap_legacy_layer_types`).

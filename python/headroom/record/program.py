@@ -236,6 +236,7 @@ class Recorder:
         head = {**head_of(model), "softcaps": softcaps(model, self.config, built)}
         keys = set(self.added) | set(self.structural) | ({SOFTCAP} if head["softcaps"] == SOFTCAP else set())
         counts = [] if vision.has_images(self.config) else flags.counts_of(self.config)
+        keys |= {condition["key"] for condition in counts}
         return {
             "format": 1,
             "model_type": model_type,
