@@ -5,7 +5,7 @@ import torch
 from .blocks_data import Size, Sizes
 from .fold import fold
 from .model import Run
-from .nodes import attach, changes_view, copies_slices, describe, dtype_code, exact_code, gradients, template_of
+from .nodes import Template, attach, changes_view, copies_slices, describe, dtype_code, exact_code, gradients, template_of
 from .trace import Op
 
 
@@ -21,7 +21,7 @@ class Recording:
         self.graph = Run(model, attention, size, True, masks)
         attach(self.graph)
         for run in (self.plain, self.graph):
-            run.trace.ops = join_pieces(run.trace.ops)
+            run.trace.ops = join_splits(join_pieces(run.trace.ops))
         self.pairs, self.clones = align(self.plain.trace.ops, self.graph.trace.ops)
         self.begin_first_layer()
         self.trace = self.plain.trace
@@ -330,7 +330,10 @@ class Block:
             if received is not None:
                 # The gradient of a base that is changed through a view is its second output's.
                 renamed = {**node.renamed, "g0": "g1"} if changes_view(twin) and copies_slices(twin.node) else node.renamed
-                said["n"] = [node.edges, node.saved, templates.add(template_of(twin, self.recording.graph.trace, received, renamed))]
+                template = template_of(twin, self.recording.graph.trace, received, renamed)
+                if "pieces_joined" in twin.attributes:
+                    template = of_one_gradient(template)
+                said["n"] = [node.edges, node.saved, templates.add(template)]
         freed = [self.read(n) for n, block in op.freed if owner(block) == self.place and n in self.local]
         freed = [number for number in freed if number not in {self.read(n) for n in self.given.values()}]
         if freed:
@@ -380,6 +383,33 @@ def pieces_at(ops, at):
         return None
     run.append(ops[i])
     return run, i + 1 - at
+
+
+def of_one_gradient(template):
+    """The template of pieces' gradients as one of the whole's."""
+    name = lambda reference: "g0" if reference.startswith("g") else reference
+    steps = [[f, list(dict.fromkeys(map(name, inputs))), outputs, freed] for f, inputs, outputs, freed in template.steps]
+    return Template(steps, template.results)
+
+
+def join_splits(ops):
+    """Pieces that are put together again as they were: one copy, whose gradient is one copy. As many pieces as images make one program."""
+    makers = {number: op for op in ops if op.name.startswith("split") for number in op.outputs}
+    readers = {}
+    for op in ops:
+        for number in op.inputs:
+            readers.setdefault(number, []).append(op)
+    gone, joined = [], []
+    for op in ops:
+        split = makers.get(op.inputs[0]) if op.name == "cat" and op.inputs else None
+        whole = split is not None and op.inputs == split.outputs and all(len(readers[number]) == 1 for number in split.outputs)
+        if whole and op.block == split.block:
+            gone.append(split)
+            op.freed = [*split.freed, *((number, block) for number, block in op.freed if number not in split.outputs)]
+            op.inputs, op.input_keys, op.node = list(split.inputs), list(split.input_keys), split.node
+            op.attributes = {"pieces_joined": True}
+        joined.append(op)
+    return [op for op in joined if not any(op is other for other in gone)]
 
 
 def attention_attributes(attributes, trace, op):

@@ -138,6 +138,10 @@ def choices(listed, count):
             yield from combinations(listed, size)
         return
     plain = lambda feature: 2 if any(key in feature for key in ("list", "in", "chars")) and "offset" not in feature else 3 if "in" in feature else 8
+    # Layers that share keys and values: who keeps them, who reads them, and what the model does before the first that reads.
+    for last in (f for f in listed if "last" in f):
+        sharing = [{"list": last["last"]}, {"below": last["below"]}, {"at": last["below"]}, last]
+        yield from ([*sharing, {"first": str(first)}] if first else sharing for first in (0, 1))
     tried = []
     for first in range(min(count - 1, 5)):
         alone = [{"first": str(first)}] if first else []

@@ -13,7 +13,7 @@ SOFTCAP = "final_logit_softcapping"
 def softcaps(model, config, built):
     """Whether logits go through tanh, or the key that decides it; `built`: the class's model of another config."""
     does = head_of(model)["softcaps"]
-    if not variants.has(config, SOFTCAP):
+    if not variants.has(*variants.part_of(config, SOFTCAP)):
         return does
     try:
         other = head_of(built(variants.with_value(config, SOFTCAP, None if does else 30.0)))["softcaps"]

@@ -235,7 +235,7 @@ class Recorder:
         model = built(self.config)
         head = {**head_of(model), "softcaps": softcaps(model, self.config, built)}
         keys = set(self.added) | set(self.structural) | ({SOFTCAP} if head["softcaps"] == SOFTCAP else set())
-        counts = [] if vision.has_images(self.config) else flags.counts_of(self.config)
+        counts = flags.counts_of(self.config.text_config if vision.has_images(self.config) else self.config)
         keys |= {condition["key"] for condition in counts}
         return {
             "format": 1,
