@@ -26,9 +26,6 @@ const OPEN: &[(&str, f64, &str)] = &[
     ("qwen3_next-qlora", 0.006, "recorded before blocks in fp32 were"),
 ];
 
-/// Classes of the measured steps that no program is recorded of yet.
-const UNRECORDED: &[&str] = &[];
-
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
@@ -42,23 +39,18 @@ fn programs() -> Programs {
     programs
 }
 
-fn model_type(case: &Value) -> &str {
-    case["plan"]["model"]["config"]["model_type"].as_str().unwrap()
-}
-
-/// A recorded class's case with its job.
+/// Every case with its job.
 fn jobs() -> Vec<(Value, Job)> {
     let programs = programs();
     let text = std::fs::read_to_string(root().join("tests/programs/measured.jsonl")).unwrap();
     let cases = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let recorded = cases.filter(|case| !UNRECORDED.contains(&model_type(case)));
     let job = |case: Value| {
         let plan = Plan::from_json(&case["plan"].to_string()).unwrap_or_else(|problems| panic!("{problems:?}"));
         let job = Job::resolve(&Plan { programs: programs.clone(), ..plan });
         let job = job.unwrap_or_else(|problems| panic!("{}: {problems:?}", case["id"]));
         (case, job)
     };
-    recorded.map(job).collect()
+    cases.map(job).collect()
 }
 
 #[test]
