@@ -78,13 +78,15 @@ def candidates(config, count=None):
         places = [f["in"] for f in found if "in" in f]
         found.extend({"in": key, "offset": -1} for key in places)
         found.extend({"nth": key, "offset": -1} for key in places)
+    else:
+        found.append({"first": "1"})
     return found
 
 
 def is_width(key):
     """Whether a key says how many heads, experts or the like there are."""
     of_layers = any(part in key for part in ("layer", "period", "interval", "step", "freq"))
-    return not of_layers and any(part in key for part in ("head", "expert", "top_k", "topk", "group", "kernel", "_dim", "rank", "altup"))
+    return not of_layers and any(part in key for part in ("head", "expert", "top_k", "topk", "group", "kernel", "_dim", "rank", "altup", "expand"))
 
 
 # How published files call what transformers calls otherwise (configuration_utils.py `remap_legacy_layer_types`).
