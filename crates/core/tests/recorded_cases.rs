@@ -23,16 +23,7 @@ const OPEN: &[(&str, f64, &str)] = &[
     ),
     ("mamba2-full", 0.001, "not found"),
     ("mamba2-full-gc-b1s4096", 0.005, "not found"),
-    ("gemma4_moe-lora", 0.004, "heads 512 wide, whose attention SDPA may run by its mathematical form"),
-    ("gemma4_moe-qlora", 0.004, "the same"),
-    ("gemma4_e2b-full-b4s512", 0.009, "over: something of layers that share keys and values is held too long"),
-    ("gemma4_e2b-lora", 0.013, "the same"),
-    ("gemma4-kvshare-full", 0.035, "the same"),
-    ("gemma4-kvshare-lora-gc", 0.09, "the same"),
 ];
-
-/// Classes of the measured steps that no program is recorded of yet.
-const UNRECORDED: &[&str] = &["gemma3n_text"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -47,23 +38,18 @@ fn programs() -> Programs {
     programs
 }
 
-fn model_type(case: &Value) -> &str {
-    case["plan"]["model"]["config"]["model_type"].as_str().unwrap()
-}
-
-/// A recorded class's case with its job.
+/// Every case with its job.
 fn jobs() -> Vec<(Value, Job)> {
     let programs = programs();
     let text = std::fs::read_to_string(root().join("tests/programs/measured.jsonl")).unwrap();
     let cases = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let recorded = cases.filter(|case| !UNRECORDED.contains(&model_type(case)));
     let job = |case: Value| {
         let plan = Plan::from_json(&case["plan"].to_string()).unwrap_or_else(|problems| panic!("{problems:?}"));
         let job = Job::resolve(&Plan { programs: programs.clone(), ..plan });
         let job = job.unwrap_or_else(|problems| panic!("{}: {problems:?}", case["id"]));
         (case, job)
     };
-    recorded.map(job).collect()
+    cases.map(job).collect()
 }
 
 #[test]

@@ -4,9 +4,10 @@ import torch
 
 from .blocks_data import Size, Sizes
 from .fold import fold
+from .joins import join_pieces, join_splits, of_one_gradient
 from .model import Run
-from .nodes import attach, describe, dtype_code, exact_code, gradients, saved_tensors, template_of
-from .trace import Op, key_of
+from .nodes import attach, changes_view, copies_slices, describe, dtype_code, exact_code, gradients, saved_tensors, template_of
+from .trace import key_of
 
 
 class Unrecordable(Exception):
@@ -21,7 +22,7 @@ class Recording:
         self.graph = Run(model, attention, size, True, masks)
         attach(self.graph)
         for run in (self.plain, self.graph):
-            run.trace.ops = join_pieces(run.trace.ops)
+            run.trace.ops = join_splits(join_pieces(run.trace.ops))
         self.pairs, self.clones = align(self.plain.trace.ops, self.graph.trace.ops)
         complete(self.plain.trace, self.graph.trace, self.pairs)
         self.begin_first_layer()
@@ -32,7 +33,8 @@ class Recording:
         self.only = only
         self.scope = {}
         self.places, self.freed = {}, None
-        nodes = [self.pairs[i].node for i, op in enumerate(self.trace.ops) if self.wants(op.block) and self.pairs[i].node is not None]
+        twins = [self.pairs[i] for i, op in enumerate(self.trace.ops) if self.wants(op.block)]
+        nodes = [node for twin in twins for node in (twin.node, twin.view_node) if node is not None]
         self.received = gradients(self.graph, nodes)
 
     def begin_first_layer(self):
@@ -172,6 +174,12 @@ class Block:
         for i in indices:
             if i in self.recording.clones:
                 self.local[("clone", i)] = len(self.local)
+            if self.recording.pairs[i].view_node is not None:
+                view, base = self.trace.ops[i].outputs
+                self.local[("changed", i)] = len(self.local)
+                self.local[base] = len(self.local)
+                self.local[view] = len(self.local)
+                continue
             for number in self.trace.ops[i].outputs:
                 self.local.setdefault(number, len(self.local))
         self.given = self.gives(readers)
@@ -301,7 +309,7 @@ class Block:
         said = self.op(at, templates)
         clone = self.recording.clones.get(at)
         if clone is None:
-            return [said]
+            return [said, *self.view_again(at, said, templates)]
         place = self.local[("clone", at)]
         value = self.recording.graph.trace.values[clone.outputs[0]]
         before = {"f": "clone", "i": [said["i"][0]], "o": [[Sizes(value.shape), "p"]]}
@@ -309,7 +317,23 @@ class Block:
             before["m"] = said["m"]
         said["i"] = [*said["i"], place]
         said["d"] = [*said.get("d", []), place]
-        return [before, said]
+        return [before, said, *self.view_again(at, said, templates)]
+
+    def view_again(self, at, said, templates):
+        """The view of a base that an operator has changed through it: from there on it follows from the changed base."""
+        op, twin = self.trace.ops[at], self.recording.pairs[at]
+        if twin.view_node is None:
+            return []
+        view, base = op.outputs
+        name = next((other.name for other in self.trace.ops[:at] if op.inputs[0] in other.outputs), "view")
+        again = {"f": name, "i": [self.local[base]], "o": [[Sizes(self.trace.values[view].shape), "p", 0]]}
+        received = self.recording.received.get(twin.view_node)
+        if received is not None and self.recording.wants(op.block):
+            template = template_of(twin, self.recording.graph.trace, received, {}, twin.view_node)
+            again["n"] = [[0], [], templates.add(template)]
+        # It reads the base, so what goes goes behind it.
+        again["d"] = [self.local[("changed", at)], *said.pop("d", [])]
+        return [again]
 
     def op(self, at, templates):
         op, twin = self.trace.ops[at], self.recording.pairs[at]
@@ -332,56 +356,17 @@ class Block:
             node = describe(twin, self.recording.graph.trace)
             received = self.recording.received.get(twin.node)
             if received is not None:
-                said["n"] = [node.edges, node.saved, templates.add(template_of(twin.node, received, node.renamed))]
+                # The gradient of a base that is changed through a view is its second output's.
+                renamed = {**node.renamed, "g0": "g1"} if changes_view(twin) and copies_slices(twin.node) else node.renamed
+                template = template_of(twin, self.recording.graph.trace, received, renamed)
+                if "pieces_joined" in twin.attributes:
+                    template = of_one_gradient(template)
+                said["n"] = [node.edges, node.saved, templates.add(template)]
         freed = [self.read(n) for n, block in op.freed if owner(block) == self.place and n in self.local]
         freed = [number for number in freed if number not in {self.read(n) for n in self.given.values()}]
         if freed:
             said["d"] = freed
         return said
-
-
-def join_pieces(ops):
-    """Attention that runs piece by piece, queries, keys and values split before it and its outputs joined behind it, as one operator."""
-    joined, at = [], 0
-    while at < len(ops):
-        found = pieces_at(ops, at)
-        if found is None:
-            joined.append(ops[at])
-            at += 1
-            continue
-        run, count = found
-        splits, calls, whole = run[:3], run[3:-1], run[-1]
-        inside = {number for op in run[:-1] for number in op.outputs}
-        first = calls[0]
-        op = Op("attention", [split.inputs[0] for split in splits], list(whole.outputs), [None], first.module, first.block)
-        op.attributes = {**first.attributes, "pieces": len(calls)}
-        op.input_keys, op.output_keys = [split.input_keys[0] for split in splits], whole.output_keys
-        op.freed = [(number, block) for one in ops[at : at + count] for number, block in one.freed if number not in inside]
-        joined.append(op)
-        at += count
-    return joined
-
-
-def pieces_at(ops, at):
-    """The operators of such an attention that begins at `at`, and how many they are."""
-    run, i = [], at
-    while len(run) < 3 and i < len(ops) and ops[i].name.startswith("split"):
-        run.append(ops[i])
-        i += 1
-    if len(run) < 3 or len({len(op.outputs) for op in run}) != 1:
-        return None
-    for q, k, v in zip(*(op.outputs for op in run[:3])):
-        while i < len(ops) and ops[i].name == "detach":
-            i += 1
-        if i >= len(ops) or ops[i].name != "attention" or ops[i].inputs[:3] != [q, k, v]:
-            return None
-        run.append(ops[i])
-        i += 1
-    outputs = [op.outputs[0] for op in run[3:]]
-    if i >= len(ops) or ops[i].name != "cat" or ops[i].inputs != outputs:
-        return None
-    run.append(ops[i])
-    return run, i + 1 - at
 
 
 def attention_attributes(attributes, trace, op):

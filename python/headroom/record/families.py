@@ -27,7 +27,20 @@ CONFIGS = {
         "mamba_n_heads": 48, "mamba_d_head": 64, "mamba_n_groups": 1, "mamba_d_state": 128, "position_embedding_type": "nope",
     },
     "nemotron_h": {"layers_block_type": ["linear_attention", "mlp", "full_attention", "moe"]},
-    "gemma3n_text": {},
+    "gemma3n_text": {
+        "num_hidden_layers": 9, "num_kv_shared_layers": 3, "layer_types": ["sliding_attention", "full_attention"] * 4 + ["sliding_attention"],
+        "intermediate_size": 8192, "activation_sparsity_pattern": [0.95] * 2 + [0.0] * 7,
+    },
+    # Keys and values that later layers share, of both kinds, and a column for each layer.
+    "gemma4": {
+        "text_config": {
+            "model_type": "gemma4_text", "hidden_size": 1536, "intermediate_size": 6144, "num_hidden_layers": 10, "num_kv_shared_layers": 4,
+            "layer_types": ["sliding_attention", "full_attention"] * 5, "num_attention_heads": 8, "num_key_value_heads": 2, "head_dim": 256,
+            "global_head_dim": 512, "sliding_window": 512, "hidden_size_per_layer_input": 256, "use_double_wide_mlp": True,
+            "final_logit_softcapping": 30.0,
+        },
+        "vision_config": {"model_type": "gemma4_vision"},
+    },
     "bamba": {"num_hidden_layers": 4, "attn_layer_indices": [2]},
 }
 

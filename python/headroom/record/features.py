@@ -62,8 +62,8 @@ def candidates(config, count=None):
     likely = lambda key: 0 if any(part in key for part in ("first", "start", "dense")) else 1
     for key, value in sorted(values.items(), key=lambda item: (likely(item[0]), item[0])):
         if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= count and not key.endswith("_id"):
-            # The number of layers divides none but the first.
-            if key in ("num_hidden_layers", "depth"):
+            # The number of layers divides none but the first; a width counts no layers.
+            if key in ("num_hidden_layers", "depth") or is_width(key):
                 continue
             found.append({"below": key})
             if "shared" in key:
@@ -78,7 +78,15 @@ def candidates(config, count=None):
         places = [f["in"] for f in found if "in" in f]
         found.extend({"in": key, "offset": -1} for key in places)
         found.extend({"nth": key, "offset": -1} for key in places)
+    else:
+        found.append({"first": "1"})
     return found
+
+
+def is_width(key):
+    """Whether a key says how many heads, experts or the like there are."""
+    of_layers = any(part in key for part in ("layer", "period", "interval", "step", "freq"))
+    return not of_layers and any(part in key for part in ("head", "expert", "top_k", "topk", "group", "kernel", "_dim", "rank", "altup", "expand"))
 
 
 # How published files call what transformers calls otherwise (configuration_utils.py `remap_legacy_layer_types`).
@@ -132,6 +140,10 @@ def choices(listed, count):
             yield from combinations(listed, size)
         return
     plain = lambda feature: 2 if any(key in feature for key in ("list", "in", "chars")) and "offset" not in feature else 3 if "in" in feature else 8
+    # Layers that share keys and values: who keeps them, who reads them, and what the model does before the first that reads.
+    for last in (f for f in listed if "last" in f):
+        sharing = [{"list": last["last"]}, {"below": last["below"]}, {"at": last["below"]}, last]
+        yield from ([*sharing, {"first": str(first)}] if first else sharing for first in (0, 1))
     tried = []
     for first in range(min(count - 1, 5)):
         alone = [{"first": str(first)}] if first else []

@@ -16,6 +16,10 @@ COUNTS = (
 )
 
 
+# Keys whose other values no checkpoint has and no program is recorded of.
+FIXED = ("altup_num_inputs", "altup_correct_scale")
+
+
 def counts_of(config):
     """Which configs, by such counts, a program of `config` is for."""
     said = config.to_dict()
@@ -24,13 +28,13 @@ def counts_of(config):
         value = said.get(key, 0)
         if key in said and not isinstance(value, (bool, list)):
             conditions.append({"key": key, "above": 0} if value else {"key": key, "is": 0})
-    return conditions
+    return conditions + [{"key": key, "is": said[key]} for key in FIXED if key in said]
 
 
 def flags_of(config):
     """Every such key that may matter, with its value."""
     said = config.to_dict()
-    return {k: v for k, v in sorted(said.items()) if isinstance(v, bool) and not any(part in k for part in NO_MATTER)}
+    return {k: v for k, v in sorted(said.items()) if isinstance(v, bool) and k not in FIXED and not any(part in k for part in NO_MATTER)}
 
 
 def outline_by_names(said):

@@ -2,8 +2,24 @@
 
 import torch
 
+from . import variants
 from .model import decoder_of, make_masks, names_of
 from .trace import Trace
+
+# The key under which logits go through tanh, in classes that go by one.
+SOFTCAP = "final_logit_softcapping"
+
+
+def softcaps(model, config, built):
+    """Whether logits go through tanh, or the key that decides it; `built`: the class's model of another config."""
+    does = head_of(model)["softcaps"]
+    if not variants.has(*variants.part_of(config, SOFTCAP)):
+        return does
+    try:
+        other = head_of(built(variants.with_value(config, SOFTCAP, None if does else 30.0)))["softcaps"]
+    except Exception:
+        return does
+    return does if other == does else SOFTCAP
 
 
 def head_of(model):

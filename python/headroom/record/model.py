@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
-from . import packages, vision
+from . import kernels, packages, vision
 from .trace import Trace, without_collection
 
 # What decides a branch by reading a tensor's values gets an answer that keeps the step as training runs it.
@@ -34,6 +34,7 @@ def prepare():
     torch.Tensor.__bool__ = lambda t: True if t.device.type == "meta" else of_bool(t)
     torch.Tensor.item = lambda t: 1 if t.device.type == "meta" else of_item(t)
     vision.prepare()
+    kernels.prepare()
 
 
 def build(config, attention, class_name=None, dtype=torch.bfloat16):

@@ -43,12 +43,38 @@ def attach(run):
     trace = run.trace
     by_number = {value.number: value for value in trace.values}
     for op in trace.ops:
+        if changes_view(op) and attach_in_place(op, by_number):
+            continue
         sources = [by_number[number].source for number in op.outputs]
         found = next((source[0] for source in sources if source and source[0] is not None), None)
         if found is None and run.hidden in op.outputs:
             found = run.output.grad_fn
         if found is not None and op.name not in ("linear", "attention", "detach"):
             op.node = found
+
+
+def changes_view(op):
+    """Whether an operator changes a view in place: it gives the view and its base."""
+    return len(op.outputs) == 2 and op.name.split(".")[0].endswith("_") and op.aliases[1] == len(op.inputs) - 1
+
+
+def copies_slices(node):
+    return node is not None and node.name().endswith("CopySlices")
+
+
+def attach_in_place(op, values):
+    """The base's node (torch/csrc/autograd/functions/tensor.cpp `CopySlices`), and the one that makes the view anew from it."""
+    view, base = (values[number] for number in op.outputs)
+    if view.source is not None and view.source[0] is not None and not copies_slices(view.source[0]):
+        op.view_node = view.source[0]
+    if base.source is None and op.view_node is not None:
+        above = op.view_node.next_functions[0]
+        base.source = above if copies_slices(above[0]) else None
+    if base.source is None:
+        op.view_node = None
+        return False
+    op.node = base.source[0]
+    return op.node is not None
 
 
 def describe(op, trace):
@@ -136,8 +162,36 @@ def gradients(run, nodes):
     return received
 
 
-def template_of(node, received, renamed):
-    """What backward of `node` runs for gradients that look like `received`."""
+def template_of(op, trace, received, renamed, node=None):
+    """What backward of an operator's node, or of `node` beside it, runs for gradients that look like `received`; run once for all
+    that are alike."""
+    node = node or op.node
+    key = likeness(op, node, trace, received)
+    if key not in _found:
+        _found[key] = run_backward(node, received)
+    return _found[key].renamed(renamed)
+
+
+# Templates of a process by what they follow from, before saved tensors are renamed.
+_found = {}
+
+
+def likeness(op, node, trace, received):
+    """All that a node's backward can depend on: its class, what it was given, what it saved and which of that lies in one storage."""
+    saved = [(key_of(tensor)[0], tensor.storage_offset(), tuple(tensor.shape), tensor.stride(), tensor.dtype) for tensor in saved_tensors(node)]
+    storages = list(dict.fromkeys(one[0] for one in saved))
+    said = [(storages.index(one[0]), *one[1:]) for one in saved]
+    others = []
+    if not hasattr(node, "saved_tensors"):
+        for name in saved_names(node):
+            value = getattr(node, name)
+            others.append((name, None if any(True for _ in tensors_in(value)) else repr(value)))
+    values = [(v.shape, v.stride, v.dtype) for v in (trace.values[number] for number in (*op.inputs, *op.outputs))]
+    wanted = [function is not None for function, _ in node.next_functions]
+    return repr((op.name, node.name(), op.scalars, values, received, said, others, wanted))
+
+
+def run_backward(node, received):
     with torch.device("meta"):
         given = [None if g is None else torch.empty_strided(g[0], g[1], dtype=g[2]) for g in received]
     saved = [key_of(tensor) for tensor in saved_tensors(node)]
@@ -151,8 +205,8 @@ def template_of(node, received, renamed):
     del results
     template = assemble(trace, numbers, saved)
     # What stands for an operator of ATen saves as that does.
-    template.whole = hasattr(node, "saved_tensors") and not getattr(node._forward_cls, "of_aten", False)
-    return template.renamed(renamed)
+    template.whole = hasattr(node, "saved_tensors") and not getattr(getattr(node, "_forward_cls", None), "of_aten", False)
+    return template
 
 
 def assemble(trace, results, saved):

@@ -12,7 +12,7 @@ from .blocks_data import Size, Sizes
 from .derived import derived_of
 from .dimensions import Explainer
 from .features import features_of
-from .head import head_of
+from .head import SOFTCAP, head_of, softcaps
 from .model import Size as Batch, build, decoder_of, prepare, stacks_of
 
 BATCH, LENGTH = 2, 512
@@ -258,9 +258,12 @@ class Recorder:
         stacks, names = self.stacks(of_layer, kinds)
         read = {name for name in writer.names_read() if not name.startswith("images.")}
         sizes = variants.sizes_of(self.config)
-        model = build(copy.deepcopy(self.config), MODES[self.attentions[0]][0], self.class_name)
-        keys = set(self.added) | set(self.structural)
-        counts = [] if vision.has_images(self.config) else flags.counts_of(self.config)
+        built = lambda config: build(copy.deepcopy(config), MODES[self.attentions[0]][0], self.class_name)
+        model = built(self.config)
+        head = {**head_of(model), "softcaps": softcaps(model, self.config, built)}
+        keys = set(self.added) | set(self.structural) | ({SOFTCAP} if head["softcaps"] == SOFTCAP else set())
+        counts = flags.counts_of(self.config.text_config if vision.has_images(self.config) else self.config)
+        keys |= {condition["key"] for condition in counts}
         return {
             "format": 1,
             "model_type": model_type,
@@ -276,7 +279,7 @@ class Recorder:
             "layers": layers,
             "before": before,
             "after": main["after"],
-            "head": head_of(model),
+            "head": head,
             "backwards": merged["templates"],
         }
 

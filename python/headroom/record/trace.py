@@ -45,6 +45,8 @@ class Op:
     input_keys: list = field(default_factory=list)
     output_keys: list = field(default_factory=list)
     node: object = None
+    # of one that changes a view in place: the node by which that view follows from its base from there on
+    view_node: object = None
     # constants that decide dtype or kind
     scalars: tuple = ()
 
@@ -129,8 +131,11 @@ class Trace(TorchDispatchMode):
         if given and all(tensor.device.type == "cpu" for tensor in given):
             # Lengths and grids, which the host reads.
             return function(*arguments, **keywords)
-        inputs = [self.number_of(tensor) for tensor in given]
         name = str(function).removeprefix("aten.").removesuffix(".default")
+        if name == "lift_fresh" and id(given[0]) not in self.live and id(given[0]) not in self.names:
+            # `torch.tensor` makes it here.
+            given = []
+        inputs = [self.number_of(tensor) for tensor in given]
         op = Op(name, inputs, module=self.modules[-1] if self.modules else None, block=self.block)
         op.input_keys = [key_of(tensor) for tensor in given]
         op.scalars = tuple(a for a in arguments if isinstance(a, (bool, int, float)))

@@ -113,6 +113,6 @@ TOGETHER = (
     ("hidden_size", "vision_config.out_hidden_size"), ("hidden_size", "vision_config.out_hidden_size", "num_attention_heads"),
     ("vision_config.hidden_size", "vision_config.intermediate_size"),
     ("vision_config.projector_input_dim", "vision_config.projector_output_dim", "vision_config.vision_output_dim"),
-    ("vision_config.hidden_size", "vision_config.num_heads"), ("vision_config.hidden_size", "vision_config.num_attention_heads"),
+    ("vision_config.num_attention_heads", "vision_config.num_key_value_heads"), ("vision_config.hidden_size", "vision_config.num_heads"), ("vision_config.hidden_size", "vision_config.num_attention_heads"),
     ("head_dim", "qk_rope_head_dim"), ("n_routed_experts", "n_group"), ("hidden_size", "head_dim"),
 )

@@ -85,6 +85,8 @@ def inputs_of(decoder, config, batch, length, size):
         elif "image_position_ids" in takes:
             given["pixel_values"] = torch.zeros(count, height * width, 3 * vision.patch_size**2, dtype=size.pixels)
             given["image_position_ids"] = torch.zeros(count, height * width, 2, dtype=torch.long)
+            # The class counts image tokens before it puts their features there.
+            _selected[0] = count * height * width // getattr(vision, "pooling_kernel_size", 1) ** 2
         else:
             side = vision.image_size
             sides = side if isinstance(side, (list, tuple)) else (side, side)
@@ -155,7 +157,7 @@ def with_places(index):
     for part in parts:
         if isinstance(part, torch.Tensor) and part.dtype == torch.bool:
             # Of tokens those that stand for images; of what a tower makes, all.
-            count = _selected[0] if tuple(part.shape[:2]) == _tokens[0] else part.numel()
+            count = _selected[0] * part[0, 0].numel() if tuple(part.shape[:2]) == _tokens[0] else part.numel()
             places = torch.empty(count, part.dim(), dtype=torch.long, device="meta")
             found.extend(places.unbind(1))
         else:

@@ -51,6 +51,6 @@ pub use matmul::{linear, matmul};
 pub use recorded::{Keeps, Kernel, Made, Operand, Operator, Output, Place, Setting, Step, Template, Tensors};
 pub use reductions::{layer_norm, max_last, mean_last, softmax};
 pub use views::{
-    cat_last, chunk_heads, contiguous, join_pieces, repeat_heads, slice_last, split_heads, split_last, split_pieces,
-    to_heads, transpose_heads, unfold_batch,
+    cat_last, chunk_heads, contiguous, join_pieces, repeat_heads, share_head, slice_last, split_heads, split_last,
+    split_pieces, to_heads, transpose_heads, unfold_batch,
 };

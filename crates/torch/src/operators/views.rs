@@ -62,6 +62,18 @@ pub fn repeat_heads(x: &Tensor, shape: Shape, label: Label) -> Tensor {
     recording.finish(out, move |call| [Some(call.grad_like(narrow, call.grad.element()).with_head_major(true))].into())
 }
 
+/// `repeat_kv` of a single head: heads that are all one lie no apart in memory, so that nothing is copied; backward sums
+/// their gradients.
+pub fn share_head(x: &Tensor, shape: Shape) -> Tensor {
+    if shape.elements() == x.shape().elements() {
+        return x.clone();
+    }
+    let recording = Recording::begin(x.tape(), &[x]);
+    let narrow = x.shape();
+    let out = x.detach().view(shape).with_head_major(true);
+    recording.finish(out, move |call| [Some(call.grad_like(narrow, call.grad.element()).with_head_major(true))].into())
+}
+
 /// `aten::cat` of parts along the last dimension: backward gives views of the gradient.
 pub fn cat_last(parts: &[&Tensor], shape: Shape, label: Label) -> Option<Tensor> {
     let first = parts.first()?;

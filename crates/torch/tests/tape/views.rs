@@ -3,8 +3,8 @@
 use crate::trace::{HEADS, X, expect, fixed, made, of_one, of_two, shape, trace};
 use headroom_torch::ElementType::{F32, Half};
 use headroom_torch::{
-    Symbol, cat_last, chunk_heads, contiguous, join_pieces, matmul, repeat_heads, slice_last, split_heads, split_last,
-    split_pieces, to_heads, transpose_heads, unfold_batch,
+    Symbol, cat_last, chunk_heads, contiguous, join_pieces, matmul, repeat_heads, share_head, slice_last, split_heads,
+    split_last, split_pieces, to_heads, transpose_heads, unfold_batch,
 };
 
 /// [`X`] by token: batch, sequence, heads, head dimension.
@@ -60,6 +60,17 @@ fn repeat_heads_sums_the_gradients() {
         "
         + out 8x8x64x64 half, - x, - out
         backward: + grad 8x8x64x64 half, + grad2 8x2x64x64 half, - grad, - grad2
+        ",
+    );
+}
+
+#[test]
+fn share_head_copies_nothing_and_sums_the_gradients() {
+    expect(
+        of_one(made(&[8, 1, 64, 64], Half), |_, x| share_head(x, shape(&[8, 8, 64, 64]))),
+        "
+        - x
+        backward: + grad 8x8x64x64 half, + grad2 8x1x64x64 half, - grad, - grad2
         ",
     );
 }

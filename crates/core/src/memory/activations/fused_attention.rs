@@ -2,12 +2,15 @@
 
 use super::super::autograd::{
     AttentionLabels, AttentionSizes, Dim, ElementType, Shape, Sym, Tensor, contiguous, dims, efficient_attention,
-    flash_attention, repeat_heads, to_heads,
+    flash_attention, repeat_heads, share_head, to_heads,
 };
 use super::super::term::Term;
 use super::ForwardContext;
 use crate::job::AttentionKernel;
 use crate::model::Attention;
+
+/// Widest head that flash-attention runs.
+const WIDEST_FLASH_HEAD: u64 = 256;
 
 /// `scaled_dot_product_attention`: keeps q, k, v, its output and one fp32 a head and token.
 /// `rows`: for how many sequences the mask stands, where the class makes one itself.
@@ -21,12 +24,14 @@ pub(super) fn fused(
     let window = context.window(facts.sliding_window);
     let masked = context.padded || window.is_some() || facts.alibi;
     let element = if *context.autocast.borrow() { context.half } else { q.element() };
-    // Flash wants values as wide as keys (sdp_utils.cpp check_head_dim_size_flash); latent attention's are not.
-    let unequal = facts.head_dim != facts.value_head_dim;
+    // Flash wants values as wide as keys, which latent attention's are not, and no head wider than this
+    // (sdp_utils.cpp check_head_dim_size_flash).
+    let unsuited = facts.head_dim != facts.value_head_dim || facts.head_dim > WIDEST_FLASH_HEAD;
     let kernel =
-        if masked || unequal || element == ElementType::F32 { AttentionKernel::Efficient } else { context.kernel };
-    // For a single query token the query heads of a group become rows instead (integrations/sdpa_attention.py pack_gqa).
-    let expand = context.expand_kv.unwrap_or(masked) && context.length > 1;
+        if masked || unsuited || element == ElementType::F32 { AttentionKernel::Efficient } else { context.kernel };
+    // For a single query token the query heads of a group become rows instead (integrations/sdpa_attention.py pack_gqa);
+    // what flash cannot take is repeated although nothing is masked (`use_gqa_in_sdpa`).
+    let expand = context.expand_kv.unwrap_or(masked || unsuited) && context.length > 1;
     let groups = facts.num_attention_heads != facts.num_key_value_heads;
     let label = |name| context.label(Term::QueryKeyValue, name);
     let (k, v) = if expand && groups {
@@ -37,7 +42,11 @@ pub(super) fn fused(
                 .with(Dim::new(Sym::D, width))
         };
         let (key, value) = (expanded(facts.head_dim), expanded(facts.value_head_dim));
-        (repeat_heads(k, key, label("k")), repeat_heads(v, value, label("v")))
+        if facts.num_key_value_heads == 1 {
+            (share_head(k, key), share_head(v, value))
+        } else {
+            (repeat_heads(k, key, label("k")), repeat_heads(v, value, label("v")))
+        }
     } else {
         (k.clone(), v.clone())
     };
@@ -85,8 +94,9 @@ fn labels(context: &ForwardContext) -> AttentionLabels {
     }
 }
 
-/// One bias a layer, in the matmuls' dtype; a sliding window's is the same for every sequence.
+/// One bias a layer, in the matmuls' dtype, for every sequence: what `where` makes of a mask that sequences share has rows for
+/// all.
 fn bias_shape(context: &ForwardContext, rows: Option<u64>) -> Shape {
-    let rows = rows.unwrap_or(if context.padded { context.batch } else { 1 });
+    let rows = rows.unwrap_or(context.batch);
     dims(&[(if rows == 1 { Sym::One } else { Sym::B }, rows), (Sym::S, context.length), (Sym::S, context.attended)])
 }

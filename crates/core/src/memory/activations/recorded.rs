@@ -286,7 +286,8 @@ impl<'a> Runner<'a> {
             let size = |dim: usize| sizes.size(dim);
             let heads = (size(attend.heads), size(attend.kv_heads), size(attend.width), size(attend.value_width));
             let pieces = attend.pieces.map(|dim| size(dim).max(1));
-            let out = in_pieces(self.context, heads, pieces, (&q, &k, &v));
+            let rows = attend.masked.then(|| attend.mask_rows.map_or(1, size));
+            let out = in_pieces(self.context, heads, (pieces, rows), (&q, &k, &v));
             drop((q, k, v));
             let out = out.reshaped(self.sizes.shape(attend.shape));
             self.set(op.first, Some(out));

@@ -1,20 +1,21 @@
-//! Attention of a tower that sees images: without causality and masks, image by image or window by window where all
-//! patches are one sequence (transformers modeling_qwen2_5_vl.py `Qwen2_5_VLVisionAttention.forward`).
+//! Attention of a tower that sees images: without causality, image by image or window by window where all patches are one
+//! sequence (transformers modeling_qwen2_5_vl.py `Qwen2_5_VLVisionAttention.forward`), with a mask where images are padded to
+//! equal length (modeling_gemma4.py `Gemma4VisionEncoder.forward`).
 
 use super::super::autograd::{
-    AttentionLabels, AttentionSizes, ElementType, Sym, Tensor, contiguous, dims, efficient_attention, flash_attention,
-    join_pieces, split_pieces, to_heads,
+    AttentionLabels, AttentionSizes, ElementType, Shape, Sym, Tensor, contiguous, dims, efficient_attention,
+    flash_attention, join_pieces, split_pieces, to_heads,
 };
 use super::super::term::Term;
 use super::ForwardContext;
 use crate::job::AttentionKernel;
 
 /// Attention over q, k and v of `[b, heads, s, width]`, split into `pieces` of equal length along s; one piece is split and
-/// joined as well.
+/// joined as well. `mask_rows`: for how many images the mask stands, where there is one.
 pub(super) fn in_pieces(
     context: &ForwardContext,
     (heads, kv_heads, head_dim, value_dim): (u64, u64, u64, u64),
-    pieces: Option<u64>,
+    (pieces, mask_rows): (Option<u64>, Option<u64>),
     (q, k, v): (&Tensor, &Tensor, &Tensor),
 ) -> Tensor {
     let v = context.cast_input(v);
@@ -30,14 +31,16 @@ pub(super) fn in_pieces(
         AttentionSizes { batch, heads, queries: length, keys: length, head_dim, value_dim, groups: heads != kv_heads };
     let flat =
         |length: u64| dims(&[(Sym::B, batch), (Sym::S, length), (Sym::AllValues, heads.saturating_mul(value_dim))]);
-    let Some(pieces) = pieces else { return one(context, sizes, flat(length), (&q, &k, &v)) };
+    let bias = mask_rows
+        .map(|rows| dims(&[(if rows == 1 { Sym::One } else { Sym::B }, rows), (Sym::S, length), (Sym::S, length)]));
+    let Some(pieces) = pieces else { return one(context, sizes, (flat(length), bias), (&q, &k, &v)) };
     let parts = |x: &Tensor| split_pieces(x, pieces);
     let (queries, keys, values) = (parts(&q), parts(&k), parts(&v));
     let outputs: Vec<Tensor> = queries
         .iter()
         .zip(&keys)
         .zip(&values)
-        .map(|((q, k), v)| one(context, sizes, flat(length), (q, k, v)))
+        .map(|((q, k), v)| one(context, sizes, (flat(length), bias), (q, k, v)))
         .collect();
     drop((queries, keys, values));
     join_pieces(&outputs, flat(whole), context.label(Term::AttentionOutput, "joined")).unwrap_or(q)
@@ -46,7 +49,7 @@ pub(super) fn in_pieces(
 fn one(
     context: &ForwardContext,
     sizes: AttentionSizes,
-    flat: super::super::autograd::Shape,
+    (flat, bias): (Shape, Option<Shape>),
     (q, k, v): (&Tensor, &Tensor, &Tensor),
 ) -> Tensor {
     let output = |name| context.label(Term::AttentionOutput, name);
@@ -57,12 +60,13 @@ fn one(
         bias: context.label(Term::AttentionMask, "bias"),
         splits: output("splits"),
     };
-    let is_flash = context.kernel == AttentionKernel::Flash && q.element() != ElementType::F32;
+    // Flash takes no mask (sdp_utils.cpp check_for_attn_mask).
+    let is_flash = bias.is_none() && context.kernel == AttentionKernel::Flash && q.element() != ElementType::F32;
     let q_is_head_major = q.head_major();
     let out = if is_flash {
         flash_attention((q, k, v), sizes, false, &labels)
     } else {
-        efficient_attention((q, k, v), sizes, None, &labels)
+        efficient_attention((q, k, v), sizes, bias, &labels)
     };
     if is_flash && q_is_head_major {
         contiguous(&out, flat, context.label(Term::AttentionOutput, "contiguous"), false)

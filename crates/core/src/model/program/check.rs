@@ -8,8 +8,8 @@ use super::expression::{BATCH, Expression, LENGTH, Names};
 use super::regions::Region;
 use super::templates::{self, Found};
 use super::{
-    Block, Condition, Dimension, Feature, FeatureOf, Head, Held, Input, Owner, Parameter, Program, ProgramError, Stack,
-    format,
+    Block, Condition, Dimension, Feature, FeatureOf, Head, Held, Input, Owner, Parameter, Program, ProgramError,
+    Softcaps, Stack, format,
 };
 use crate::model::structure::ModelPart;
 
@@ -110,6 +110,10 @@ fn check(written: format::Program) -> Result<Program, Fault> {
         inputs.push(Input { name, shape, held });
     }
     let format::Head { name, bias, softcaps, scales } = written.head;
+    let softcaps = match softcaps {
+        format::Softcaps::Always(always) => Softcaps::Always(always),
+        format::Softcaps::Where(key) => Softcaps::Where(key),
+    };
     Ok(Program {
         model_type: written.model_type,
         class: written.class,

@@ -87,6 +87,12 @@ impl<'a> Figures<'a> {
         })
     }
 
+    /// Whether the config says something of a key; null is nothing, whatever the class takes it to be.
+    pub(super) fn says(&self, key: &str) -> bool {
+        let said = self.text.and_then(|text| text.get(key)).or_else(|| self.fields.get(key));
+        said.or_else(|| within(&self.program.defaults, key)).is_some_and(|value| !value.is_null())
+    }
+
     /// True or false.
     pub(super) fn flag(&self, key: &str) -> bool {
         self.any(key).and_then(Json::as_bool).unwrap_or(false)

@@ -71,9 +71,23 @@ pub(super) struct Head {
     #[serde(default)]
     pub(super) bias: bool,
     #[serde(default)]
-    pub(super) softcaps: bool,
+    pub(super) softcaps: Softcaps,
     #[serde(default)]
     pub(super) scales: bool,
+}
+
+/// Whether logits go through tanh: always or never, or where the config has a key.
+#[derive(Deserialize)]
+#[serde(untagged)]
+pub(super) enum Softcaps {
+    Always(bool),
+    Where(String),
+}
+
+impl Default for Softcaps {
+    fn default() -> Self {
+        Self::Always(false)
+    }
 }
 
 #[derive(Deserialize)]

@@ -109,8 +109,16 @@ pub(crate) struct Input {
 struct Head {
     name: String,
     bias: bool,
-    softcaps: bool,
+    softcaps: Softcaps,
     scales: bool,
+}
+
+/// Whether logits go through tanh.
+#[derive(Debug, Clone, PartialEq)]
+enum Softcaps {
+    Always(bool),
+    /// Where the config says something of this key.
+    Where(String),
 }
 
 /// What tells layers apart.

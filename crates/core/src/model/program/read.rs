@@ -6,7 +6,7 @@ use serde_json::{Map, Value as Json};
 
 use super::config::Figures;
 use super::facts::{Facts, attention, feed_forward, modules};
-use super::{Action, Owner, Program, Recorded};
+use super::{Action, Owner, Program, Recorded, Softcaps};
 use crate::model::behaviour::Behaviour;
 use crate::model::config::{Assumptions, ConfigError, MAX_NESTING, TEXT_PARTS};
 use crate::model::families;
@@ -120,7 +120,10 @@ pub(in crate::model) fn read(
         layers,
         final_modules: outside(&facts, &program.after.modules, false),
         head: if ties { Vec::new() } else { head() },
-        final_logit_softcapping: program.head.softcaps,
+        final_logit_softcapping: match &program.head.softcaps {
+            Softcaps::Always(always) => *always,
+            Softcaps::Where(key) => figures.says(key),
+        },
         scales_embeddings: false,
         scales_logits: program.head.scales,
         behaviour: if is_eager_alone(program) { Behaviour::eager_only() } else { Behaviour::default() },

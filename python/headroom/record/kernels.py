@@ -1,0 +1,30 @@
+"""Quick operators on `meta`: PyTorch registers Python functions over its own C++ ones when it is imported, a hundred times as slow."""
+
+import torch
+
+# What is registered lives as long as its library.
+_kept = []
+
+
+def prepare():
+    """Gives `meta` the C++ functions back; what has none keeps its Python function. Once for a process."""
+    from torch import _meta_registrations as registered
+    from torch._decomp import global_decomposition_table as tables
+
+    library = getattr(registered, "_meta_lib_dont_use_me_use_register_meta", None)
+    if library is None or not hasattr(library, "_destroy"):
+        # Another version of PyTorch: slow, and the same.
+        return
+    taken = set(library._op_impls)
+    functions = {}
+    for table in ("meta", "post_autograd", "pre_autograd"):
+        for operator, function in tables[table].items():
+            functions.setdefault(operator, function)
+    library._destroy()
+    own = torch.library.Library("aten", "IMPL", "Meta")
+    _kept.append(own)
+    for operator, function in functions.items():
+        if not isinstance(operator, torch._ops.OpOverload) or f"{operator.name().replace('::', '/')}/Meta" not in taken:
+            continue
+        if not torch._C._dispatch_has_kernel_for_dispatch_key(operator.name(), "Meta"):
+            own.impl(operator, function)
