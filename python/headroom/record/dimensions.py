@@ -32,7 +32,7 @@ class Explainer:
             return min(exact, key=preference)
         moves = {name for names, value in zip(self.changed, values) if value != values[0] for name in names}
         names = sorted(moves, key=preference)
-        for build in (self._monomial, self._rounded, self._sum):
+        for build in (self._monomial, self._shifted, self._rounded, self._sum):
             found = build(values, names)
             if found is not None:
                 return found
@@ -68,6 +68,13 @@ class Explainer:
             if all(factor * v == value for v, value in zip(vector, values)):
                 return scaled(text, factor)
         return None
+
+    def _shifted(self, values, names):
+        """One name and a constant, where nothing else moves it."""
+        if len(names) != 1:
+            return None
+        rest = {value - own for value, own in zip(values, self.vectors[names[0]])}
+        return joined([(names[0], 1), ("1", rest.pop())]) if len(rest) == 1 else None
 
     def _rounded(self, values, names):
         """Rounded up to a multiple, or counted in pieces rounded up, times something, perhaps but a few."""

@@ -23,7 +23,8 @@ def value_at(config, feature, i):
     if "below" in feature:
         return text(i < number(config, feature["below"]))
     if "every" in feature:
-        return text((i + feature["offset"]) % max(1, number(config, feature["every"])) == 0)
+        begin = number(config, feature["from"]) if "from" in feature else 0
+        return text((i - begin + feature["offset"]) % max(1, number(config, feature["every"])) == 0)
     if "chars" in feature:
         return value_of(config, feature["chars"])[i]
     raise KeyError(feature)
@@ -59,6 +60,10 @@ def candidates(config, count=None):
             found.append({"in": key})
         elif isinstance(value, str) and len(value) == count and "pattern" in key:
             found.append({"chars": key})
+    for key in sorted(values):
+        begin = key.removesuffix("_period") + "_offset"
+        if key.endswith("_period") and begin in values and number(config, key) > 1:
+            found.append({"every": key, "offset": 0, "from": begin})
     likely = lambda key: 0 if any(part in key for part in ("first", "start", "dense")) else 1
     for key, value in sorted(values.items(), key=lambda item: (likely(item[0]), item[0])):
         if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= count and not key.endswith("_id"):
@@ -142,6 +147,16 @@ def choices(listed, count):
     yield from (chosen for _, chosen in sorted(tried, key=lambda item: item[0]))
 
 
+def keys_of(feature):
+    """The keys that a feature reads, and those of a period that may stand for it."""
+    keys = [next(iter(feature[k] for k in ("list", "last", "at", "in", "nth", "first", "below", "every", "chars") if k in feature))]
+    while feature is not None:
+        if "from" in feature:
+            keys += [feature["every"], feature["from"]]
+        feature = feature.get("else")
+    return keys
+
+
 def features_of(config, of_layer, count=None):
     """The fewest features that tell the kinds apart, and the keys that they read."""
     if len(set(of_layer)) == 1:
@@ -150,5 +165,6 @@ def features_of(config, of_layer, count=None):
     for chosen in choices(listed, count):
         names = {}
         if all(names.setdefault("|".join(value_at(config, f, i) for f in chosen), kind) == kind for i, kind in enumerate(of_layer)):
-            return [with_alternatives(config, f, ()) for f in chosen], [next(iter(f[k] for k in ("list", "last", "at", "in", "nth", "first", "below", "every", "chars") if k in f)) for f in chosen]
+            features = [with_alternatives(config, f, ()) for f in chosen]
+            return features, [key for feature in features for key in keys_of(feature)]
     raise ValueError("nothing in the config tells the layers apart")

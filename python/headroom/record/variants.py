@@ -115,4 +115,5 @@ TOGETHER = (
     ("vision_config.projector_input_dim", "vision_config.projector_output_dim", "vision_config.vision_output_dim"),
     ("vision_config.hidden_size", "vision_config.num_heads"), ("vision_config.hidden_size", "vision_config.num_attention_heads"),
     ("head_dim", "qk_rope_head_dim"), ("n_routed_experts", "n_group"), ("hidden_size", "head_dim"),
+    ("linear_num_key_heads", "linear_num_value_heads"),
 )
