@@ -17,7 +17,7 @@ from .model import Run, Size as Batch, build, decoder_of, prepare, stacks_of
 
 BATCH, LENGTH = 2, 512
 # Tokens where a class loops over them, and of the recordings that tell whether it does.
-FEW_TOKENS, PROBES = 32, (16, 24)
+FEW_TOKENS, PROBES = 16, (8, 12)
 
 # Attention and dtype of each way in which a block is recorded.
 MODES = {
