@@ -36,7 +36,7 @@ fn job(length: u64, changes: &Value) -> Job {
 
 /// Peak of each phase of the step, bytes.
 fn phases(length: u64, changes: &Value) -> Vec<u64> {
-    memory::estimate(&job(length, changes)).phases.iter().map(|phase| phase.peak_bytes).collect()
+    memory::estimate(&job(length, changes)).phases.iter().map(|phase| phase.allocated_bytes).collect()
 }
 
 #[test]

@@ -78,6 +78,8 @@ def candidates(config, count=None):
                 found.extend({"last": f["list"], "below": before} for f in found if "list" in f)
             if value > 1:
                 found.extend({"every": key, "offset": offset} for offset in range(value))
+    if not of_a_stack:
+        found.append({"at": "0"})
     if of_a_stack:
         # What the model does between layers shows at the layer that follows.
         places = [f["in"] for f in found if "in" in f]

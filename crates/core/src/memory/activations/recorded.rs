@@ -12,7 +12,8 @@ use super::merged_weight::merged;
 use super::tower_attention::in_pieces;
 use crate::job::AttentionKernel;
 use crate::model::{
-    Action, Attend, Attention, Autocast, CAUSAL_MASK, Code, Op, Projection as Kind, RESIDUAL, Region, SLIDING_MASK, Value,
+    Action, Attend, Attention, Autocast, CAUSAL_MASK, Code, Op, Projection as Kind, RESIDUAL, Region, SLIDING_MASK,
+    Value,
 };
 use std::collections::BTreeMap;
 use std::rc::Rc;

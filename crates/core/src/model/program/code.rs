@@ -176,7 +176,8 @@ impl<'a> Builder<'a> {
 
     /// A list is read by operators alone, none of which keeps it for backward or gives its storage.
     fn reads_lists(&self, action: &Action, inputs: &[Value]) -> Found<()> {
-        let is_list = |i: &usize| matches!(inputs.get(*i), Some(Value::Numbered(number)) if self.lists.contains(number));
+        let is_list =
+            |i: &usize| matches!(inputs.get(*i), Some(Value::Numbered(number)) if self.lists.contains(number));
         let sound = match action {
             Action::Operator(operator) => {
                 let saves = operator.place.iter().flat_map(|place| &place.saves);

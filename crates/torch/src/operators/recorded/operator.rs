@@ -1,8 +1,8 @@
 //! A recorded operator's forward.
 
 use super::backward::{Pruned, Run};
-use super::kernels::Kernel;
 use super::description::{Keeps, NOTHING, Operator, element, operand};
+use super::kernels::Kernel;
 use crate::autograd::{Recording, Tape, Tensor};
 use crate::label::Label;
 use crate::shape::{ElementType, Shape};
