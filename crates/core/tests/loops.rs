@@ -22,7 +22,7 @@ fn job(length: u64, changes: &Value) -> Job {
             "num_attention_heads": 4, "num_key_value_heads": 2, "mamba_dt_rank": 32, "num_experts": 4,
         }},
         "task": "sft", "method": "full", "torch_dtype": "bfloat16", "mixed_precision": "no", "optim": "sgd",
-        "per_device_train_batch_size": 4, "max_length": length, "gradient_checkpointing": false,
+        "per_device_train_batch_size": 8, "max_length": length, "gradient_checkpointing": false,
         "attn_implementation": "sdpa", "gpu": {"memory_gib": 4096, "compute_capability": "8.0"},
     });
     for (key, value) in changes.as_object().unwrap() {
