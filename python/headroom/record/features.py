@@ -92,6 +92,22 @@ def candidates(config, count=None):
 LEGACY = {"mamba": "linear_attention", "attention": "full_attention", "deepseek_sparse_attention": "indexed_attention"}
 
 
+# What checkpoints' files say in place of lists that transformers makes when it reads them, by class and list, and of sizes
+# (kimi_linear/configuration_kimi_linear.py `__post_init__`).
+PUBLISHED = {
+    ("kimi_linear", "layer_types"): {
+        "in": "linear_attn_config.full_attn_layers", "offset": 1, "names": {"true": "full_attention", "false": "linear_attention"},
+    },
+    ("kimi_linear", "mlp_layer_types"): {"below": "first_k_dense_replace", "names": {"true": "dense", "false": "sparse"}},
+}
+PUBLISHED_SIZES = {
+    "kimi_linear": {
+        "linear_head_dim": "linear_attn_config.head_dim", "linear_num_heads": "linear_attn_config.num_heads",
+        "linear_conv_kernel_dim": "linear_attn_config.short_conv_kernel_size",
+    },
+}
+
+
 def with_alternatives(config, feature, said):
     """A list with what stands for it where a config does not have it: whatever tells the layers apart likewise. `said`: keys of a
     config file, the likelier ones."""
@@ -104,6 +120,9 @@ def with_alternatives(config, feature, said):
         names = {old: new for old, new in LEGACY.items() if new in values}
         if names:
             chain["names"] = names
+    published = PUBLISHED.get((config.model_type, feature["list"]))
+    if published is not None:
+        return {**chain, "else": published}
     others = []
     for other in candidates(config):
         if other == feature:
