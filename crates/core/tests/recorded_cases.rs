@@ -21,6 +21,8 @@ const OPEN: &[(&str, f64, &str)] = &[
         0.016,
         "the indexer's scores in backward; its parameters get no gradient and no state",
     ),
+    ("falcon_mamba-lora-gc", 0.0015, "1 MB over: not found"),
+    ("mamba-lora-gc", 0.0015, "the same"),
     ("mamba2-full", 0.001, "not found"),
     ("mamba2-full-gc-b1s4096", 0.005, "not found"),
 ];

@@ -120,7 +120,7 @@ mod tape;
 
 pub use autograd::{
     Call, GradHook, GradHookCall, GradSource, Gradients, Leaf, Node, Offload, Packed, Recording, Saved,
-    SavedTensorHooks, Storage, Tape, Tensor, backward, checkpoint,
+    SavedTensorHooks, Storage, Tape, Tensor, Watched, backward, checkpoint,
 };
 pub use label::{CATEGORIES, Category, Kind, Label, NameId, PhaseId, Vocabulary};
 pub use layers::{Extent, LayerTag, Models, NO_LAYER, Run, Turn};

@@ -294,7 +294,7 @@ class Block:
         block["gives"] = {name: self.read(number) for name, number in self.given.items() if name not in ahead or name == "hidden_states"}
         while True:
             first_free = len(self.takes) + sum(len(op["o"]) for op in block.get("pre", []))
-            folded = fold(block["ops"], first_free, templates.content_of, block["gives"].values())
+            folded = fold(block["ops"], first_free, templates, block["gives"].values())
             if folded is None:
                 return block
             block["ops"], rename = folded
@@ -407,6 +407,13 @@ class Templates:
     def add(self, template):
         steps = [[name, inputs, [[Sizes(shape), code] for shape, code in outputs], freed] for name, inputs, outputs, freed in template.steps]
         results = [None if r is None else [r[0], Sizes(r[1])] for r in template.results]
-        self.listed.append({"t": steps, "r": results, **({"w": True} if template.whole else {})})
+        return self.listing({"t": steps, "r": results, **({"w": True} if template.whole else {})})
+
+    def with_results(self, number, results):
+        """The number of the same template with other results."""
+        return self.listing({**self.listed[number], "r": results})
+
+    def listing(self, template):
+        self.listed.append(template)
         self.content_of.append(self.contents.setdefault(repr(self.listed[-1]), len(self.contents)))
         return len(self.listed) - 1

@@ -2,6 +2,7 @@
 
 from . import variants
 from .dimensions import Explainer, Unexplained
+from .features import PUBLISHED_SIZES
 
 
 def derived_of(config, names):
@@ -38,4 +39,5 @@ def derived_of(config, names):
             said[name] = explainer.expression([values[i] for i in others])
         except Unexplained:
             continue
-    return said
+    own = PUBLISHED_SIZES.get(config.model_type, {})
+    return {**said, **{name: key for name, key in own.items() if name in names}}

@@ -32,7 +32,7 @@ class Explainer:
             return min(exact, key=preference)
         moves = {name for names, value in zip(self.changed, values) if value != values[0] for name in names}
         names = sorted(moves, key=preference)
-        for build in (self._monomial, self._rounded, self._sum):
+        for build in (self._monomial, self._shifted, self._rounded, self._sum, self._with_pieces):
             found = build(values, names)
             if found is not None:
                 return found
@@ -68,6 +68,13 @@ class Explainer:
             if all(factor * v == value for v, value in zip(vector, values)):
                 return scaled(text, factor)
         return None
+
+    def _shifted(self, values, names):
+        """One name and a constant, where nothing else moves it."""
+        if len(names) != 1:
+            return None
+        rest = {value - own for value, own in zip(values, self.vectors[names[0]])}
+        return joined([(names[0], 1), ("1", rest.pop())]) if len(rest) == 1 else None
 
     def _rounded(self, values, names):
         """Rounded up to a multiple, or counted in pieces rounded up, times something, perhaps but a few."""
@@ -135,6 +142,21 @@ class Explainer:
         return None
 
 
+    def _with_pieces(self, values, names):
+        """The sequence and what stands for each so many of its tokens, and a constant: `s + s / 128 + 1`."""
+        lengths = self.vectors.get("s", ())
+        other = next((i for i, length in enumerate(lengths) if length != lengths[0]), None)
+        if names != ["s"] or other is None:
+            return None
+        slope = Fraction(values[other] - values[0], lengths[other] - lengths[0])
+        whole, rest = divmod(slope, 1)
+        constants = {value - int(slope * length) for value, length in zip(values, lengths) if (slope * length).denominator == 1}
+        if len(constants) != 1 or any((slope * length).denominator != 1 for length in lengths):
+            return None
+        pieces = (f"{rest.numerator} * s" if rest.numerator > 1 else "s") + f" / {rest.denominator}"
+        return joined([("s", int(whole)), (pieces, 1), ("1", constants.pop())])
+
+
 def joined(parts):
     """A sum; what is taken away comes last."""
     ordered = sorted((part for part in parts if part[1]), key=lambda part: part[1] < 0)
@@ -161,7 +183,7 @@ def scaled(text, factor):
 
 def preference(name):
     """Names people would choose come first."""
-    common = ["b", "s", "hidden_size", "intermediate_size", "num_attention_heads", "num_key_value_heads", "head_dim", "vocab_size"]
+    common = ["b", "s", "hidden_size", "intermediate_size", "num_attention_heads", "num_key_value_heads", "qk_rope_head_dim", "head_dim", "vocab_size"]
     return (common.index(name) if name in common else len(common), name.count("."), len(name), name)
 
 

@@ -23,7 +23,8 @@ def value_at(config, feature, i):
     if "below" in feature:
         return text(i < number(config, feature["below"]))
     if "every" in feature:
-        return text((i + feature["offset"]) % max(1, number(config, feature["every"])) == 0)
+        begin = number(config, feature["from"]) if "from" in feature else 0
+        return text((i - begin + feature["offset"]) % max(1, number(config, feature["every"])) == 0)
     if "chars" in feature:
         return value_of(config, feature["chars"])[i]
     raise KeyError(feature)
@@ -59,6 +60,10 @@ def candidates(config, count=None):
             found.append({"in": key})
         elif isinstance(value, str) and len(value) == count and "pattern" in key:
             found.append({"chars": key})
+    for key in sorted(values):
+        begin = key.removesuffix("_period") + "_offset"
+        if key.endswith("_period") and begin in values and number(config, key) > 1:
+            found.append({"every": key, "offset": 0, "from": begin})
     likely = lambda key: 0 if any(part in key for part in ("first", "start", "dense")) else 1
     for key, value in sorted(values.items(), key=lambda item: (likely(item[0]), item[0])):
         if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= count and not key.endswith("_id"):
@@ -73,6 +78,8 @@ def candidates(config, count=None):
                 found.extend({"last": f["list"], "below": before} for f in found if "list" in f)
             if value > 1:
                 found.extend({"every": key, "offset": offset} for offset in range(value))
+    if not of_a_stack:
+        found.append({"at": "0"})
     if of_a_stack:
         # What the model does between layers shows at the layer that follows.
         places = [f["in"] for f in found if "in" in f]
@@ -93,6 +100,22 @@ def is_width(key):
 LEGACY = {"mamba": "linear_attention", "attention": "full_attention", "deepseek_sparse_attention": "indexed_attention"}
 
 
+# What checkpoints' files say in place of lists that transformers makes when it reads them, by class and list, and of sizes
+# (kimi_linear/configuration_kimi_linear.py `__post_init__`).
+PUBLISHED = {
+    ("kimi_linear", "layer_types"): {
+        "in": "linear_attn_config.full_attn_layers", "offset": 1, "names": {"true": "full_attention", "false": "linear_attention"},
+    },
+    ("kimi_linear", "mlp_layer_types"): {"below": "first_k_dense_replace", "names": {"true": "dense", "false": "sparse"}},
+}
+PUBLISHED_SIZES = {
+    "kimi_linear": {
+        "linear_head_dim": "linear_attn_config.head_dim", "linear_num_heads": "linear_attn_config.num_heads",
+        "linear_conv_kernel_dim": "linear_attn_config.short_conv_kernel_size",
+    },
+}
+
+
 def with_alternatives(config, feature, said):
     """A list with what stands for it where a config does not have it: whatever tells the layers apart likewise. `said`: keys of a
     config file, the likelier ones."""
@@ -105,6 +128,9 @@ def with_alternatives(config, feature, said):
         names = {old: new for old, new in LEGACY.items() if new in values}
         if names:
             chain["names"] = names
+    published = PUBLISHED.get((config.model_type, feature["list"]))
+    if published is not None:
+        return {**chain, "else": published}
     others = []
     for other in candidates(config):
         if other == feature:
@@ -154,6 +180,16 @@ def choices(listed, count):
     yield from (chosen for _, chosen in sorted(tried, key=lambda item: item[0]))
 
 
+def keys_of(feature):
+    """The keys that a feature reads, and those of a period that may stand for it."""
+    keys = [next(iter(feature[k] for k in ("list", "last", "at", "in", "nth", "first", "below", "every", "chars") if k in feature))]
+    while feature is not None:
+        if "from" in feature:
+            keys += [feature["every"], feature["from"]]
+        feature = feature.get("else")
+    return keys
+
+
 def features_of(config, of_layer, count=None):
     """The fewest features that tell the kinds apart, and the keys that they read."""
     if len(set(of_layer)) == 1:
@@ -162,5 +198,6 @@ def features_of(config, of_layer, count=None):
     for chosen in choices(listed, count):
         names = {}
         if all(names.setdefault("|".join(value_at(config, f, i) for f in chosen), kind) == kind for i, kind in enumerate(of_layer)):
-            return [with_alternatives(config, f, ()) for f in chosen], [next(iter(f[k] for k in ("list", "last", "at", "in", "nth", "first", "below", "every", "chars") if k in f)) for f in chosen]
+            features = [with_alternatives(config, f, ()) for f in chosen]
+            return features, [key for feature in features for key in keys_of(feature)]
     raise ValueError("nothing in the config tells the layers apart")

@@ -1,5 +1,7 @@
 """Loops in a model's code: operators that repeat, one iteration after the other, become one `repeat`."""
 
+import numpy
+
 from .blocks_data import Size
 
 
@@ -10,36 +12,132 @@ def fold(ops, first_free, templates, outside):
     if run is None:
         return None
     start, length, count = run
-    outputs = output_numbers(ops, first_free)
-    made = [number for op in outputs[start : start + length] for number in op]
-    width = len(made)
-    if not width:
+    made = [number for op in output_numbers(ops, first_free)[start : start + length] for number in op]
+    if not made:
         return None
-    base = made[0]
-    last = base + width * (count - 1)
-    carry = carried(ops, outputs, start, length, count, base, width)
+    loop = Loop(made[0], len(made), count)
+    carry = carried(ops, start, length, count, loop)
     if carry is None:
         return None
+    behind = ops[start + length * count :]
+    if not loop.collect(behind):
+        return None
+    fresh = {to for to, _ in carry if to < loop.base}
+    if any(number in fresh for op in behind for number in numbers_read(op)) or any(number in fresh for number in outside):
+        return None
+    behind = [loop.clean_behind(op, templates) for op in behind]
+    if None in behind or any(loop.rename(number) is None for number in outside):
+        return None
+    body = [clean(op, loop.in_first) for op in ops[start : start + length]]
+    said = {"f": "repeat", "times": Size(count), "carry": carry, "ops": body}
+    if loop.lists:
+        said["collect"] = list(loop.lists)
+    return ops[:start] + [said] + behind, loop.rename
 
-    def rename(number):
-        if number < base + width:
+
+class Loop:
+    """The numbers of a loop: those of its first iteration begin at `base`, each iteration makes `width`."""
+
+    def __init__(self, base, width, count):
+        self.base, self.width, self.count = base, width, count
+        self.end = base + width * count
+        # Of each value that all iterations add to a list, by its number in the first: the number of the list.
+        self.lists = {}
+
+    def in_first(self, number):
+        return number if number < self.base + self.width else None
+
+    def rename(self, number):
+        """What a number means behind the loop: values of its last iteration have those of the first."""
+        if number < self.base:
             return number
-        if number >= base + width * count:
-            return number - width * (count - 1)
-        if number >= last:
-            return number - width * (count - 1)
+        if number >= self.end:
+            return number - self.width * (self.count - 1) + len(self.lists)
+        if number >= self.end - self.width:
+            return number - self.width * (self.count - 1)
         return None
 
-    body = [clean(op, lambda number: number if number < base + width else None) for op in ops[start : start + length]]
-    loop = {"f": "repeat", "times": Size(count), "carry": carry, "ops": body}
-    behind = []
-    for op in ops[start + length * count :]:
-        if any(rename(number) is None for number in numbers_read(op)):
+    def iteration(self, number):
+        """(iteration, number in the first one) of a value of the loop."""
+        if not self.base <= number < self.end:
             return None
-        behind.append(clean(op, rename))
-    if any(rename(number) is None for number in outside):
-        return None
-    return ops[:start] + [loop] + behind, rename
+        at, place = divmod(number - self.base, self.width)
+        return at, self.base + place
+
+    def list_at(self, inputs, i):
+        """The value of which `inputs` from i on has every iteration's in turn."""
+        found = self.iteration(inputs[i])
+        if found is None or found[0] != 0:
+            return None
+        whole = [found[1] + k * self.width for k in range(self.count)]
+        return found[1] if inputs[i : i + self.count] == whole else None
+
+    def collect(self, behind):
+        """Finds the lists that operators behind the loop read; whether they read nothing else of earlier iterations."""
+        for op in behind:
+            numbers, i = numbers_read(op), 0
+            while i < len(numbers):
+                place = self.list_at(numbers, i) if op["f"] != "repeat" else None
+                if place is not None:
+                    self.lists.setdefault(place, len(self.lists))
+                    i += self.count
+                elif self.rename(numbers[i]) is None:
+                    return False
+                else:
+                    i += 1
+        first = self.base + self.width
+        self.lists = {place: first + i for i, place in enumerate(sorted(self.lists))}
+        return True
+
+    def clean_behind(self, op, templates):
+        """An operator behind the loop with its new numbers."""
+        if op["f"] == "repeat":
+            return clean(op, self.rename)
+        said, places, i = dict(op, i=[]), [], 0
+        while i < len(op["i"]):
+            place = self.list_at(op["i"], i)
+            places += [len(said["i"])] * (self.count if place is not None else 1)
+            said["i"].append(self.rename(op["i"][i]) if place is None else self.lists[place])
+            i += self.count if place is not None else 1
+        if len(said["i"]) < len(op["i"]) and not gather(said, places, templates):
+            return None
+        freed = []
+        for number in op.get("d", []):
+            at = self.iteration(number)
+            if at is not None and at[0] == 0 and at[1] in self.lists:
+                freed.append(self.lists[at[1]])
+            elif self.rename(number) is not None:
+                freed.append(self.rename(number))
+        said.pop("d", None)
+        if freed:
+            said["d"] = freed
+        return said
+
+
+def gather(op, places, templates):
+    """Says of an operator that reads a list what it said of each of its tensors; `places`: where each of its inputs is now.
+    Whether it says the same of all."""
+    if any(len(output) > 2 and places.count(places[output[2]]) > 1 for output in op["o"]):
+        return False
+    op["o"] = [output if len(output) < 3 else [*output[:2], places[output[2]]] for output in op["o"]]
+    if "n" not in op:
+        return True
+    edges, saved, number = op["n"]
+    moved = [f"i{places[int(name[1:])]}" if name[0] == "i" else name for name in saved]
+    if len(set(moved)) != len(moved):
+        return False
+    results, kept, new = templates.listed[number]["r"], {}, []
+    for edge, result in zip(edges, results):
+        edge = None if edge is None else places[edge]
+        if edge is not None and edge in kept:
+            if repr(kept[edge]) != repr(result):
+                return False
+            continue
+        kept[edge] = result
+        new.append((edge, result))
+    template = templates.with_results(number, [result for _, result in new])
+    op["n"] = [[edge for edge, _ in new], moved, template]
+    return True
 
 
 def numbers_read(op):
@@ -51,7 +149,10 @@ def numbers_read(op):
 
 def clean(op, rename):
     if op["f"] == "repeat":
-        return {**op, "carry": [[rename(to), rename(source)] for to, source in op["carry"]], "ops": [clean(inner, rename) for inner in op["ops"]]}
+        said = {**op, "carry": [[rename(to), rename(source)] for to, source in op["carry"]], "ops": [clean(inner, rename) for inner in op["ops"]]}
+        if "collect" in op:
+            said["collect"] = [rename(number) for number in op["collect"]]
+        return said
     said = dict(op)
     said["i"] = [rename(number) for number in op["i"]]
     if None in said["i"]:
@@ -75,14 +176,16 @@ def output_numbers(ops, first_free):
 
 
 def made_by(op):
-    """How many numbers an operator makes, or a loop, which makes those of one iteration."""
-    return sum(made_by(inner) for inner in op["ops"]) if op["f"] == "repeat" else len(op["o"])
+    """How many numbers an operator makes, or a loop, which makes those of one iteration and its lists."""
+    if op["f"] != "repeat":
+        return len(op["o"])
+    return sum(made_by(inner) for inner in op["ops"]) + len(op.get("collect", []))
 
 
 def form(op, templates):
     """What two iterations of an operator have in common."""
     node = op.get("n")
-    template = templates[node[2]] if node else None
+    template = templates.content_of[node[2]] if node else None
     return (op["f"], op.get("m"), repr(op["o"]), len(op["i"]), repr(node[:2]) if node else None, template)
 
 
@@ -90,33 +193,28 @@ def longest_run(ops, templates):
     """(start, length of one iteration, count) of the run of equal iterations that covers most, of at least three."""
     numbers = {}
     forms = [form(op, templates) if op["f"] != "repeat" else ("repeat", i) for i, op in enumerate(ops)]
-    forms = [numbers.setdefault(one, len(numbers)) for one in forms]
+    forms = numpy.array([numbers.setdefault(one, len(numbers)) for one in forms])
     best = None
     for length in range(3, len(forms) // 3 + 1):
-        start = 0
-        while start + 3 * length <= len(forms):
-            at = start
-            while at + length < len(forms) and forms[at] == forms[at + length]:
-                at += 1
-            count = (at - start) // length + 1
-            if count >= 3:
-                covered = count * length
-                if best is None or covered > best[1] * best[2]:
-                    best = (start, length, count)
-                start = at
-            start += 1
+        equal = numpy.concatenate(([0], forms[:-length] == forms[length:], [0]))
+        starts, ends = numpy.flatnonzero(numpy.diff(equal) == 1), numpy.flatnonzero(numpy.diff(equal) == -1)
+        counts = (ends - starts) // length + 1
+        for start, count in zip(starts[counts >= 3].tolist(), counts[counts >= 3].tolist()):
+            if best is None or count * length > best[1] * best[2]:
+                best = (start, length, count)
     return best
 
 
-def carried(ops, outputs, start, length, count, base, width):
+def carried(ops, start, length, count, loop):
     """[[read by the first iteration, made by the one before], ...]; None where iterations read something else."""
-    carry = {}
+    base, width, carry, same = loop.base, loop.width, {}, set()
     for k in range(1, count):
         for j in range(length):
             first, now = ops[start + j], ops[start + k * length + j]
             for one, other in zip(first["i"], now["i"]):
                 own = other - k * width
                 if one == other and other < base:
+                    same.add(one)
                     continue
                 if one >= base and own == one:
                     continue
@@ -127,4 +225,6 @@ def carried(ops, outputs, start, length, count, base, width):
                     continue
                 return None
     # What is carried is read as the first iteration reads it: nothing else may be read under that number.
+    if same & set(carry):
+        return None
     return [[to, source] for to, source in sorted(carry.items())]

@@ -151,12 +151,22 @@ def attention_call(trace_of):
     return forward
 
 
+def is_copied(x):
+    """Whether a linear layer whose weight trains copies its input first: its rows do not follow each other
+    (aten/src/ATen/native/LinearAlgebra.cpp `should_fold`)."""
+    strides = zip(x.stride()[:-2], x.stride()[1:-1], x.shape[1:-1])
+    return x.dim() > 2 and any(outer != inner * size for outer, inner, size in strides)
+
+
 def linear_call(trace_of, real):
     def forward(self, x):
         trace = trace_of()
         if trace is None or trace.quiet:
             return real(self, x)
         trace.modules.append(trace.names[id(self.weight)][1].removesuffix(".weight"))
+        if is_copied(x):
+            x = x.contiguous()
+            trace.ops[-1].name = "reshape"
         with trace.call("linear", [x], {}) as op:
             out = real(self, x)
         trace.modules.pop()

@@ -13,9 +13,11 @@ from .derived import derived_of
 from .dimensions import Explainer
 from .features import features_of
 from .head import SOFTCAP, head_of, softcaps
-from .model import Size as Batch, build, decoder_of, prepare, stacks_of
+from .model import Run, Size as Batch, build, decoder_of, prepare, stacks_of
 
 BATCH, LENGTH = 2, 512
+# Tokens where a class loops over them, and of the recordings that tell whether it does.
+FEW_TOKENS, PROBES = 16, (8, 12)
 
 # Attention and dtype of each way in which a block is recorded; `fla`: with flash-linear-attention.
 MODES = {
@@ -46,6 +48,20 @@ class Recorder:
         self.config, self.class_name, self.note = fewer_layers(config), class_name, note
         self.masked, self.pixels, self.has_run = set(), torch.float32, False
         self.attentions = self._attentions()
+        self.length = FEW_TOKENS if self.loops_over_tokens() else LENGTH
+
+    def loops_over_tokens(self):
+        """Whether each token has operators of its own."""
+        if vision.has_images(self.config):
+            return False
+        try:
+            counts = []
+            for length in PROBES:
+                model = build(copy.deepcopy(self.config), MODES[self.attentions[0]][0], self.class_name)
+                counts.append(len(Run(model, MODES[self.attentions[0]][0], Batch(BATCH, length, None), False).trace.ops))
+        except Exception:
+            return False
+        return counts[1] - counts[0] >= 2 * (PROBES[1] - PROBES[0])
 
     def _attentions(self):
         able = []
@@ -61,7 +77,7 @@ class Recorder:
             raise Unrecordable("the class runs neither sdpa nor eager attention")
         return able
 
-    def one(self, config, batch=BATCH, length=LENGTH, only=None, attentions=None, images=None):
+    def one(self, config, batch=BATCH, length=None, only=None, attentions=None, images=None):
         """Everything of one size: blocks of each attention, and their templates."""
         templates = Templates()
         said = {}
@@ -69,7 +85,7 @@ class Recorder:
             kernel, dtype = MODES[attention]
             model = build(copy.deepcopy(config), kernel, self.class_name, dtype)
             with packages.installed(model, "fla" in attention):
-                recording = self.recorded(model, kernel, Batch(batch, length, images or vision.sample(self.config), self.pixels), only)
+                recording = self.recorded(model, kernel, Batch(batch, length or self.length, images or vision.sample(self.config), self.pixels), only)
             self.has_run = True
             before, layers, after = recording.blocks()
             wanted = range(recording.layers) if only is None else sorted(only)
@@ -109,7 +125,7 @@ class Recorder:
         self.config = self.shortest(first, kinds)
         self.attentions += self.wide_modes(only)
         base = self.one(self.config, only=only)
-        settings, changed, recordings = [self.setting(self.config, BATCH, LENGTH)], [()], [base]
+        settings, changed, recordings = [self.setting(self.config, BATCH, self.length)], [()], [base]
         self.vary(base, only, settings, changed, recordings)
         explainer = Explainer(settings, changed)
         writer = Writer(explainer)
@@ -185,7 +201,7 @@ class Recorder:
             recordings.append(recording)
             return True
 
-        for batch, length in ((3, LENGTH), (BATCH, 2 * LENGTH), (BATCH, LENGTH + LENGTH // 2)):
+        for batch, length in ((3, self.length), (BATCH, 2 * self.length), (BATCH, self.length + self.length // 2)):
             try:
                 if not attempt(self.config, batch, length, ("b", "s")):
                     self.note(f"b {batch}, s {length}: another sequence of operators")
@@ -195,7 +211,7 @@ class Recorder:
             self.vary_images(attempt)
         # Tables that have a row or a column for each layer.
         try:
-            attempt(variants.with_more_layers(self.config), BATCH, LENGTH, ("num_hidden_layers", "num_kv_shared_layers"))
+            attempt(variants.with_more_layers(self.config), BATCH, self.length, ("num_hidden_layers", "num_kv_shared_layers"))
         except Exception as error:
             self.note(f"more layers: {type(error).__name__} {str(error).splitlines()[0][:90] if str(error) else ''}")
         moved = set()
@@ -209,7 +225,7 @@ class Recorder:
             for key in group:
                 config = variants.with_value(config, key, sizes[key] * 2)
             try:
-                if attempt(config, BATCH, LENGTH, group):
+                if attempt(config, BATCH, self.length, group):
                     moved.update(group)
             except Exception:
                 continue
@@ -225,7 +241,7 @@ class Recorder:
             others.insert(0, (count + 1, (height, width)))
         for images in others:
             try:
-                if not attempt(self.config, BATCH, LENGTH, ("images.count", "images.patches"), images):
+                if not attempt(self.config, BATCH, self.length, ("images.count", "images.patches"), images):
                     self.note(f"images {images}: another sequence of operators")
             except Exception as error:
                 self.note(f"images {images}: {type(error).__name__} {str(error).splitlines()[0][:90] if str(error) else ''}")
@@ -233,7 +249,7 @@ class Recorder:
     def try_values(self, key, value, sizes, attempt):
         for other in variants.candidates(key, value, sizes):
             try:
-                if attempt(variants.with_value(self.config, key, other), BATCH, LENGTH, (key,)):
+                if attempt(variants.with_value(self.config, key, other), BATCH, self.length, (key,)):
                     return True
             except Exception:
                 continue
@@ -363,7 +379,7 @@ def indices(value, count):
 
 def within(feature, parent):
     """A feature of a part of a config, as the whole config says it."""
-    keys = ("list", "in", "below", "last", "at", "every", "chars", "nth")
+    keys = ("list", "in", "below", "last", "at", "every", "from", "chars", "nth")
     said = {key: f"{parent}.{value}" if key in keys and not str(value).isdigit() else value for key, value in feature.items()}
     if "else" in said:
         said["else"] = within(said["else"], parent)

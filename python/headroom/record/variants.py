@@ -29,7 +29,7 @@ def own_sizes(config):
             value = value[0]
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
             continue
-        if any(key.endswith(part) or part in key for part in NOT_SIZES):
+        if key != "time_step_rank" and any(key.endswith(part) or part in key for part in NOT_SIZES):
             continue
         found[key] = value
     return found
@@ -115,4 +115,6 @@ TOGETHER = (
     ("vision_config.projector_input_dim", "vision_config.projector_output_dim", "vision_config.vision_output_dim"),
     ("vision_config.num_attention_heads", "vision_config.num_key_value_heads"), ("vision_config.hidden_size", "vision_config.num_heads"), ("vision_config.hidden_size", "vision_config.num_attention_heads"),
     ("head_dim", "qk_rope_head_dim"), ("n_routed_experts", "n_group"), ("hidden_size", "head_dim"),
+    ("linear_num_key_heads", "linear_num_value_heads"),
+    ("hidden_size", "attention_hidden_size"), ("hidden_size", "attention_hidden_size", "attention_head_dim"),
 )

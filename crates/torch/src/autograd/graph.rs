@@ -1,28 +1,32 @@
 //! Tensors that are only sizes, the storages they hold, and the graph they are nodes of: types that hold each other, and
 //! therefore share a file. What they do in forward and backward stands beside it.
 
+use super::storage::Storage;
 use crate::label::{Label, Vocabulary};
 use crate::layers::{Extent, LayerTag};
 use crate::shape::{ElementType, Shape};
 use crate::stream::Stream;
-use crate::tape::{Account, Recorder, Sink, StorageId};
+use crate::tape::{Recorder, Sink, StorageId};
 use smallvec::SmallVec;
 use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::ops::Deref;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 
 /// What a program runs on: the recorder of its allocations, and what becomes of tensors that operators save.
 #[derive(Debug)]
 pub struct Tape {
     recorder: Recorder,
-    saved_tensor_hooks: RefCell<Option<Rc<dyn SavedTensorHooks>>>,
+    pub(super) saved_tensor_hooks: RefCell<Option<Rc<dyn SavedTensorHooks>>>,
+    /// What is made while something is watched, the outermost first.
+    pub(super) watches: RefCell<Vec<Vec<Weak<Storage>>>>,
 }
 
 impl Tape {
     /// An empty tape on which layers are run as `extent` says, read by `sink`.
     pub fn new(vocabulary: &'static Vocabulary, extent: Extent, sink: Sink) -> Rc<Self> {
-        Rc::new(Self { recorder: Recorder::new(vocabulary, extent, sink), saved_tensor_hooks: RefCell::new(None) })
+        let recorder = Recorder::new(vocabulary, extent, sink);
+        Rc::new(Self { recorder, saved_tensor_hooks: RefCell::default(), watches: RefCell::default() })
     }
 
     /// Says what becomes of saved tensors from here on; gives back what did. `None`: the graph keeps them.
@@ -49,6 +53,10 @@ pub trait SavedTensorHooks {
     fn release(&self, place: usize);
     /// An operator that unpacked something has run.
     fn ran(&self) {}
+    /// Whether each tensor is moved off the device by itself.
+    fn moves(&self) -> bool {
+        false
+    }
 }
 
 /// A tensor that an operator saved.
@@ -103,21 +111,6 @@ impl Saved {
             Self::Kept(tensor) => Some(tensor.clone()),
             Self::Packed(packed) => Rc::clone(&packed.hooks).unpack(tape, packed.place),
         }
-    }
-}
-
-/// Bytes on the device, freed when its last holder is dropped.
-#[derive(Debug)]
-pub struct Storage {
-    tape: Rc<Tape>,
-    account: Cell<Account>,
-    rounded: u64,
-    id: StorageId,
-}
-
-impl Drop for Storage {
-    fn drop(&mut self) {
-        self.tape.free(self.account.get(), self.rounded, self.id);
     }
 }
 
@@ -212,8 +205,7 @@ impl Tensor {
     /// Allocates.
     pub fn new(tape: &Rc<Tape>, label: Label, shape: Shape, element: ElementType) -> Self {
         let account = tape.account(label, &shape, element);
-        let (rounded, id) = tape.allocate(account, shape.bytes(element));
-        let storage = Rc::new(Storage { tape: Rc::clone(tape), account: Cell::new(account), rounded, id });
+        let storage = Storage::new(tape, account, shape.bytes(element));
         Self { storage, shape, source: None, element, view: false, head_major: false }
     }
 
@@ -274,10 +266,7 @@ impl Tensor {
 
     /// Counts the storage in another row from here on.
     pub fn relabel(&self, label: Label) {
-        let storage = &self.storage;
-        let account = storage.tape.account(label, &self.shape, self.element);
-        storage.tape.relabel(storage.account.get(), account, storage.rounded);
-        storage.account.set(account);
+        self.storage.relabel(self.tape().account(label, &self.shape, self.element));
     }
 
     /// The tape it is on.

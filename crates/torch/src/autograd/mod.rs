@@ -9,12 +9,13 @@ mod engine;
 mod graph;
 mod offload;
 mod recording;
+mod storage;
 
 pub use checkpoint::checkpoint;
 pub use engine::backward;
 pub use graph::{
-    Call, GradHook, GradHookCall, GradSource, Gradients, Leaf, Node, Packed, Saved, SavedTensorHooks, Storage, Tape,
-    Tensor,
+    Call, GradHook, GradHookCall, GradSource, Gradients, Leaf, Node, Packed, Saved, SavedTensorHooks, Tape, Tensor,
 };
 pub use offload::Offload;
 pub use recording::Recording;
+pub use storage::{Storage, Watched};

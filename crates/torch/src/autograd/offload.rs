@@ -179,6 +179,10 @@ impl SavedTensorHooks for Offload {
         Some(Saved::Packed(Packed::new(self, place)))
     }
 
+    fn moves(&self) -> bool {
+        true
+    }
+
     fn unpack(self: Rc<Self>, tape: &Rc<Tape>, place: usize) -> Option<Tensor> {
         let taken = std::mem::replace(self.state.borrow_mut().places.get_mut(place)?, Place::Closed);
         match taken {

@@ -84,6 +84,11 @@ impl Recorder {
         self.sink.borrow().keeps_names()
     }
 
+    /// Whether every event is kept, and not sums alone.
+    pub(crate) fn keeps_events(&self) -> bool {
+        self.sink.borrow().keeps_events()
+    }
+
     /// A label; names are interned where allocations are told apart by them.
     pub fn label(&self, kind: impl Into<Kind>, name: &str) -> Label {
         Label { kind: kind.into(), name: self.sink.borrow_mut().name(name) }

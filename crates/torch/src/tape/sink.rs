@@ -79,6 +79,10 @@ impl Sink {
         matches!(self, Self::Rows(rows) if rows.keeps_names())
     }
 
+    pub(super) fn keeps_events(&self) -> bool {
+        matches!(self, Self::Rows(_))
+    }
+
     pub(super) fn name(&mut self, name: &str) -> NameId {
         match self {
             Self::Rows(rows) => rows.name(name),

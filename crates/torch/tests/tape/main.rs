@@ -7,6 +7,7 @@ mod checkpoint;
 mod elementwise;
 mod embedding;
 mod hooks;
+mod loops;
 mod matmul;
 mod recorded;
 mod reductions;

@@ -12,9 +12,10 @@ use super::merged_weight::merged;
 use super::tower_attention::in_pieces;
 use crate::job::AttentionKernel;
 use crate::model::{
-    Action, Attend, Attention, Autocast, CAUSAL_MASK, Code, Op, Projection as Kind, RESIDUAL, Region, Repeat,
-    SLIDING_MASK, Value,
+    Action, Attend, Attention, Autocast, CAUSAL_MASK, Code, Op, Projection as Kind, RESIDUAL, Region, SLIDING_MASK,
+    Value,
 };
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// Most operators of one run of a block, its loops' all counted: no program keeps the page busy for longer.
@@ -25,19 +26,21 @@ pub(in crate::memory) type OnEmbedding<'a> = &'a dyn Fn(&dyn Fn() -> Option<Tens
 
 /// A block while it runs.
 pub(super) struct Runner<'a> {
-    context: &'a ForwardContext,
+    pub(super) context: &'a ForwardContext,
     block: &'a RecordedBlock,
     code: &'a Code,
-    sizes: Rc<Sizes>,
+    pub(super) sizes: Rc<Sizes>,
     pub(super) values: Vec<Option<Tensor>>,
     /// Of each value that an upcast led to: the dtype before it.
-    origins: Vec<Option<ElementType>>,
+    pub(super) origins: Vec<Option<ElementType>>,
+    /// Of each list, what the times of a loop have added.
+    pub(super) lists: BTreeMap<usize, Vec<Tensor>>,
     /// dtype of the residual stream that the block takes.
     stream: ElementType,
     /// Bare parameters as their adapters leave them, while the module that reads them runs.
     merged: Vec<((usize, usize), Tensor)>,
     /// Operators that may still run.
-    left: u64,
+    pub(super) left: u64,
 }
 
 impl<'a> Runner<'a> {
@@ -56,6 +59,7 @@ impl<'a> Runner<'a> {
             sizes,
             values: vec![None; code.values],
             origins: vec![None; code.values],
+            lists: BTreeMap::new(),
             stream,
             merged: Vec::new(),
             left: MOST_OPERATORS,
@@ -201,6 +205,7 @@ impl<'a> Runner<'a> {
         self.leaves(op);
         for freed in &op.frees {
             self.values.get_mut(*freed).into_iter().for_each(|value| drop(value.take()));
+            self.free_list(*freed);
             if let Some(name) = self.code.takes.get(*freed).filter(|name| *name != RESIDUAL) {
                 drop(self.context.scope.borrow_mut().take(name));
             }
@@ -223,26 +228,6 @@ impl<'a> Runner<'a> {
                     *value = value.clone().into_leaf(Some(label));
                 }
             }
-        }
-    }
-
-    fn repeat(&mut self, repeat: &Repeat) {
-        for time in 0..self.sizes.size(repeat.times) {
-            if self.left == 0 {
-                break;
-            }
-            if time > 0 {
-                let numbered = |values: &[Option<Tensor>], from: usize| values.get(from).cloned().flatten();
-                let carried: Vec<(usize, usize, Option<Tensor>)> =
-                    repeat.carry.iter().map(|(to, from)| (*to, *from, numbered(&self.values, *from))).collect();
-                for (to, from, value) in carried {
-                    self.values.get_mut(from).into_iter().for_each(|place| drop(place.take()));
-                    self.set(to, value);
-                    let origin = self.origins.get(from).copied().flatten();
-                    self.origins.get_mut(to).into_iter().for_each(|place| *place = origin);
-                }
-            }
-            self.run(&repeat.ops, None);
         }
     }
 
@@ -322,13 +307,15 @@ impl<'a> Runner<'a> {
     }
 
     fn operator(&mut self, op: &Op, operator: &super::super::autograd::Operator) {
-        let inputs: Option<Vec<Tensor>> = op.inputs.iter().map(|input| self.read(*input)).collect();
-        let Some(inputs) = inputs else { return };
+        let Some((read, inputs)) = self.spread(op) else { return };
+        let whole = read.as_ref().map(|(_, counts)| operator.spread(counts));
+        let operator = whole.as_ref().unwrap_or(operator);
+        let read = read.as_ref().map_or(op.inputs.as_slice(), |(read, _)| read.as_slice());
         let origin = op.inputs.iter().find_map(|input| match input {
             Value::Numbered(number) => self.origins.get(*number).copied().flatten(),
             Value::Parameter(..) => None,
         });
-        let inputs = self.cast(op, inputs);
+        let inputs = self.cast(op, read, inputs);
         let is_cast = operator.kernel.is_cast();
         let upcast_from = match (is_cast, operator.outputs.first().map(|output| output.made), op.inputs.first()) {
             (true, Some(Made::Of(ElementType::F32)), Some(Value::Numbered(_))) => {
@@ -356,7 +343,7 @@ impl<'a> Runner<'a> {
     }
 
     /// An operator's tensors as autocast hands them to it.
-    fn cast(&self, op: &Op, inputs: Vec<Tensor>) -> Vec<Tensor> {
+    fn cast(&self, op: &Op, read: &[Value], inputs: Vec<Tensor>) -> Vec<Tensor> {
         if !*self.context.autocast.borrow() {
             return inputs;
         }
@@ -368,7 +355,7 @@ impl<'a> Runner<'a> {
             (Autocast::Wide, _) => cast(&x, ElementType::F32, self.context.passing()),
             (Autocast::Passes | Autocast::WideResult, _) => x,
         };
-        op.inputs.iter().zip(inputs).map(one).collect()
+        read.iter().zip(inputs).map(one).collect()
     }
 
     fn label(&self, op: &Op, operator: &super::super::autograd::Operator, place: usize) -> Label {

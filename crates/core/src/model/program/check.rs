@@ -151,8 +151,8 @@ fn stack(written: format::Stack, layers: usize, names: &mut Names) -> Result<Sta
 }
 
 fn feature(written: format::Feature, names: &mut Names) -> Found<Feature> {
-    let format::Feature { list, within, below, last, at, every, offset, chars, nth, first, names: named, otherwise } =
-        written;
+    let format::Feature { list, within, below, last, at, every, from, offset, chars, nth, first, .. } = written;
+    let (named, otherwise) = (written.names, written.otherwise);
     let bound = below.as_deref().or(at.as_deref()).map(|text| Expression::parse(text, names)).transpose()?;
     let found = [
         (FeatureOf::List, list),
@@ -168,7 +168,7 @@ fn feature(written: format::Feature, names: &mut Names) -> Found<Feature> {
     let mut found = found.into_iter().filter_map(|(of, key)| Some((of, key?)));
     let (of, key) = found.next().ok_or("a feature is one of list, in, nth, first, below, at, last, every, chars")?;
     let otherwise = otherwise.map(|other| feature(*other, names)).transpose()?.map(Box::new);
-    Ok(Feature { of, key, below: bound, named, otherwise })
+    Ok(Feature { of, key, below: bound, from, named, otherwise })
 }
 
 impl Sizes<'_> {

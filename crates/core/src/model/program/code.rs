@@ -53,6 +53,8 @@ pub(super) struct Builder<'a> {
     roots: Vec<Option<usize>>,
     /// Of each value, its shape.
     shapes: Vec<Option<usize>>,
+    /// Values that are lists of what each time of a loop made.
+    lists: BTreeSet<usize>,
 }
 
 impl<'a> Builder<'a> {
@@ -62,7 +64,7 @@ impl<'a> Builder<'a> {
         };
         let parameters = modules.iter().enumerate().flat_map(of).collect();
         let roots = (0..takes.len()).map(Some).collect();
-        Self { sizes, modules, parameters, takes, roots, shapes: vec![None; takes.len()] }
+        Self { sizes, modules, parameters, takes, roots, shapes: vec![None; takes.len()], lists: BTreeSet::new() }
     }
 
     pub(super) fn code(mut self, place: &str, written: Written<'_>) -> Result<Code, Fault> {
@@ -147,10 +149,47 @@ impl<'a> Builder<'a> {
         };
         let pair = |(to, from): &(i64, i64)| Ok((numbered(self.value(*to)?)?, numbered(self.value(*from)?)?));
         let carry = written.carry.iter().map(pair).collect::<Found<Vec<(usize, usize)>>>()?;
+        let collect = self.lists(&written.collect, first)?;
         let (region, cast) = (Region::Other, Autocast::Passes);
         let frees = self.frees(written)?;
-        let action = Action::Repeat(Box::new(Repeat { times, carry, ops }));
+        let action = Action::Repeat(Box::new(Repeat { times, carry, collect, ops }));
         Ok(Op { action, module: None, inputs: Vec::new(), first, frees, cast, region, kept: Vec::new() })
+    }
+
+    /// The lists that a loop whose values begin at `first` makes of some of them: each has a number of its own behind those.
+    fn lists(&mut self, collect: &[i64], first: usize) -> Found<Vec<(usize, usize)>> {
+        let end = self.roots.len();
+        let mut found = Vec::new();
+        for number in collect {
+            match self.value(*number)? {
+                Value::Numbered(value) if (first..end).contains(&value) => {
+                    found.push((value, self.roots.len()));
+                    self.lists.insert(self.roots.len());
+                    self.roots.push(self.roots.get(value).copied().flatten());
+                    self.shapes.push(None);
+                }
+                _ => return Err("a loop adds to a list what it makes itself".to_owned()),
+            }
+        }
+        Ok(found)
+    }
+
+    /// A list is read by operators alone, none of which keeps it for backward or gives its storage.
+    fn reads_lists(&self, action: &Action, inputs: &[Value]) -> Found<()> {
+        let is_list =
+            |i: &usize| matches!(inputs.get(*i), Some(Value::Numbered(number)) if self.lists.contains(number));
+        let sound = match action {
+            Action::Operator(operator) => {
+                let saves = operator.place.iter().flat_map(|place| &place.saves);
+                let saved = saves.filter_map(|keeps| match keeps {
+                    Keeps::Input(input) => Some(*input),
+                    Keeps::Output(_) => None,
+                });
+                !saved.chain(operator.outputs.iter().filter_map(|output| output.of)).any(|i| is_list(&i))
+            }
+            _ => !(0..inputs.len()).any(|i| is_list(&i)),
+        };
+        if sound { Ok(()) } else { Err("keeps or renames what a loop adds to a list".to_owned()) }
     }
 
     fn frees(&self, written: &format::Operator) -> Found<Vec<usize>> {
@@ -199,6 +238,7 @@ impl<'a> Builder<'a> {
                 Action::Operator(Operator { kernel: headroom_torch::Kernel::of(name), outputs: outputs.clone(), place })
             }
         };
+        self.reads_lists(&action, &inputs)?;
         let frees = self.frees(written)?;
         let kept = vec![false; outputs.len()];
         let cast = autocast(&written.f);

@@ -220,7 +220,11 @@ impl<'a> Figures<'a> {
             }
             FeatureOf::Every(offset) => {
                 let step = self.optional(key)?.ok_or_else(missing)?;
-                let at = layer as f64 + offset as f64;
+                let from = match &feature.from {
+                    Some(key) => self.optional(key)?.ok_or_else(missing)?,
+                    None => 0.0,
+                };
+                let at = layer as f64 - from + offset as f64;
                 (step > 0.0 && (at / step).fract() == 0.0).to_string()
             }
             FeatureOf::Chars => {

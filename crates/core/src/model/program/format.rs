@@ -99,6 +99,8 @@ pub(super) struct Feature {
     pub(super) last: Option<String>,
     pub(super) at: Option<String>,
     pub(super) every: Option<String>,
+    /// Of a period: the layer at which one begins.
+    pub(super) from: Option<String>,
     #[serde(default)]
     pub(super) offset: i64,
     pub(super) chars: Option<String>,
@@ -161,10 +163,12 @@ pub(super) struct Operator {
     #[serde(default)]
     pub(super) d: Vec<i64>,
     pub(super) a: Option<Attention>,
-    /// Of a loop: how often, what an iteration takes from the one before, and what runs.
+    /// Of a loop: how often, what an iteration takes from the one before, what each adds to a list, and what runs.
     pub(super) times: Option<usize>,
     #[serde(default)]
     pub(super) carry: Vec<(i64, i64)>,
+    #[serde(default)]
+    pub(super) collect: Vec<i64>,
     #[serde(default)]
     pub(super) ops: Vec<Operator>,
 }

@@ -128,6 +128,8 @@ struct Feature {
     key: String,
     /// The number that `Below`, `At` and `Last` go by.
     below: Option<Expression>,
+    /// The key of the layer at which a period of `Every` begins; `None`: the first.
+    from: Option<String>,
     /// What its values are called in the kinds, where that is something else.
     named: BTreeMap<String, String>,
     otherwise: Option<Box<Feature>>,
@@ -300,6 +302,8 @@ pub(crate) struct Repeat {
     pub(crate) times: usize,
     /// Values that become, from the second time on, what others were at the end of the time before.
     pub(crate) carry: Vec<(usize, usize)>,
+    /// Values that every time adds to a list, and the number of the list.
+    pub(crate) collect: Vec<(usize, usize)>,
     pub(crate) ops: Vec<Op>,
 }
 
@@ -492,7 +496,8 @@ impl Code {
         let mut open: Vec<&Op> = self.ops.iter().collect();
         while let Some(op) = open.pop() {
             if let Action::Repeat(repeat) = &op.action {
-                found.extend(repeat.carry.iter().flat_map(|(to, from)| [*to, *from]));
+                let pairs = repeat.carry.iter().chain(&repeat.collect);
+                found.extend(pairs.flat_map(|(one, other)| [*one, *other]));
                 open.extend(&repeat.ops);
             }
         }

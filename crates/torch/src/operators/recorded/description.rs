@@ -94,6 +94,30 @@ pub struct Operator {
     pub place: Option<Place>,
 }
 
+impl Operator {
+    /// The same operator where its i-th tensor is a list of `counts[i]`: each of a list gets the gradient that is said of all. Nothing
+    /// of a list is saved.
+    pub fn spread(&self, counts: &[usize]) -> Self {
+        let before = |input: usize| counts.iter().take(input).sum::<usize>();
+        let count = |input: usize| counts.get(input).copied().unwrap_or(1);
+        let outputs = self.outputs.iter().map(|output| Output { of: output.of.map(before), ..*output }).collect();
+        let place = self.place.as_ref().map(|place| {
+            let (mut edges, mut results) = (Vec::new(), Vec::new());
+            for (edge, result) in place.edges.iter().zip(&place.backward.results) {
+                edges.extend((0..count(*edge)).map(|i| before(*edge) + i));
+                results.extend(std::iter::repeat_n(*result, count(*edge)));
+            }
+            let moved = |keeps: &Keeps| match keeps {
+                Keeps::Input(input) => Keeps::Input(before(*input)),
+                Keeps::Output(output) => Keeps::Output(*output),
+            };
+            let saves = place.saves.iter().map(moved).collect();
+            Place { edges, saves, backward: Arc::new(Template { steps: place.backward.steps.clone(), results }) }
+        });
+        Self { kernel: self.kernel, outputs, place }
+    }
+}
+
 /// What is known of a tensor that is not there.
 pub(super) const NOTHING: (Shape, ElementType) = (Shape::SCALAR, ElementType::Byte);
 

@@ -12,6 +12,8 @@ pub enum Kernel {
     Plain,
     /// A conversion to another dtype.
     Cast,
+    /// A copy in order of what lies in another; rows of a single sequence are taken as they lie.
+    Reshape,
     /// Writes into one of its tensors, or renames it: whose storage it gives is not a view for autograd.
     InPlace,
     /// cuBLAS, with its workspace.
@@ -34,6 +36,7 @@ impl Kernel {
         let base = name.split('.').next().unwrap_or(name);
         match base {
             "_to_copy" | "to" => Self::Cast,
+            "reshape" => Self::Reshape,
             "mm" | "bmm" | "baddbmm" => Self::Matmul,
             "addmm" => Self::BiasMatmul,
             "sum" => Self::Sum,
@@ -90,7 +93,7 @@ impl Kernel {
                 let Some((indices, ElementType::I64)) = inputs.get(1) else { return };
                 sort_indices(tape, *indices);
             }
-            Self::Plain | Self::Cast | Self::InPlace | Self::EmbeddingBackward => {}
+            Self::Plain | Self::Cast | Self::Reshape | Self::InPlace | Self::EmbeddingBackward => {}
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::backward::{Pruned, Run};
 use super::description::{Keeps, NOTHING, Operator, element, operand};
+use super::kernels::Kernel;
 use crate::autograd::{Recording, Tape, Tensor};
 use crate::label::Label;
 use crate::shape::{ElementType, Shape};
@@ -35,6 +36,11 @@ impl Operator {
             && x.element() == element(output.made, model, inputs.iter().map(|input| operand(input)))
         {
             // `x.to(dtype)` of what has that dtype is x itself.
+            return [(*x).clone()].into_iter().collect();
+        }
+        if let (Kernel::Reshape, [x]) = (self.kernel, inputs)
+            && x.shape().sizes().first() == Some(&1)
+        {
             return [(*x).clone()].into_iter().collect();
         }
         let Some(place) = &self.place else {
