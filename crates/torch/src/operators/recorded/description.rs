@@ -112,7 +112,15 @@ impl Operator {
                 Keeps::Output(output) => Keeps::Output(*output),
             };
             let saves = place.saves.iter().map(moved).collect();
-            Place { edges, saves, backward: Arc::new(Template { steps: place.backward.steps.clone(), results }) }
+            Place {
+                edges,
+                saves,
+                backward: Arc::new(Template {
+                    steps: place.backward.steps.clone(),
+                    results,
+                    is_whole: place.backward.is_whole,
+                }),
+            }
         });
         Self { kernel: self.kernel, outputs, place }
     }
