@@ -18,7 +18,7 @@ use super::term::Term;
 use super::weights::{LayerWeights, LoadedModel};
 use crate::job::{Job, Sharding};
 use crate::model::{BatchSizes, Input, Model, Recorded};
-use crate::plan::{Auto, Task};
+use crate::plan::{AttnImplementation, Auto, Release, Task};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
@@ -26,8 +26,12 @@ use std::rc::Rc;
 pub(super) fn forward_context(tape: &Rc<Tape>, job: &Job, training: bool) -> ForwardContext {
     let Job { plan, batches, numerics, .. } = job;
     let behaviour = job.model.behaviour;
+    let has_flash = plan.attn_implementation == AttnImplementation::FlashAttention2;
+    let transformers = plan.software.transformers.as_deref().and_then(Release::parse);
+    let repeats = behaviour.flash_repeats_heads && transformers.is_some_and(|release| release.is_before(4, 48));
     let expand_kv = match plan.expand_kv_heads {
         Auto::Set(expand) => Some(expand),
+        Auto::Auto if has_flash && repeats => Some(true),
         Auto::Auto if plan.packs_by_lengths() => Some(true),
         Auto::Auto => behaviour.broadcasts_shared_heads.then_some(false),
     };
@@ -45,6 +49,7 @@ pub(super) fn forward_context(tape: &Rc<Tape>, job: &Job, training: bool) -> For
         without_graph: Cell::new(false),
         drops_out: training && !job.disables_dropout(),
         kernel: job.attention,
+        knows_windows: has_flash,
         has_fla: plan.software.flash_linear_attention.is_some(),
         padded: job.padded || behaviour.always_masks,
         expand_kv,

@@ -34,6 +34,8 @@ pub struct Behaviour {
     pub scales_embeddings_within: bool,
     /// Positions are counted from the mask, for each sequence its own; otherwise one row serves all.
     pub positions_from_mask: bool,
+    /// Before transformers 4.48 keys and values that heads share are repeated for the flash-attention package, too.
+    pub flash_repeats_heads: bool,
     /// The class without a head has a dense layer and tanh over the first token (`BertPooler`), which runs in every forward.
     pub has_pooler: bool,
     /// The classifier reads that, and is one linear layer; otherwise an encoder's has a dense layer of its own.
@@ -56,6 +58,7 @@ impl Default for Behaviour {
             keeps_intermediate: false,
             scales_embeddings_within: false,
             positions_from_mask: false,
+            flash_repeats_heads: false,
             has_pooler: false,
             classifies_pooled: false,
         }

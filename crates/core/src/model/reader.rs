@@ -97,7 +97,8 @@ fn read(
         Some(reader) => (Reading::Known, reader),
         None => (Reading::Generic, families::generic as families::Reader),
     };
-    let model = Model { idle, ..reader(&part)? };
+    let mut model = Model { idle, ..reader(&part)? };
+    model.behaviour.flash_repeats_heads = families::flash_repeats_heads(model_type);
     finish(model, (name, model_type, whole_type), reading, &whole)
 }
 

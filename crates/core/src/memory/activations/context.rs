@@ -38,6 +38,8 @@ pub(in crate::memory) struct ForwardContext {
     pub(in crate::memory) drops_out: bool,
     /// Attention kernel.
     pub(in crate::memory) kernel: AttentionKernel,
+    /// Attention is the flash-attention package's own, not PyTorch's.
+    pub(in crate::memory) knows_windows: bool,
     /// flash-linear-attention is installed.
     pub(in crate::memory) has_fla: bool,
     /// A mask with real padding reaches attention.
@@ -144,9 +146,11 @@ impl ForwardContext {
         self.tape.label(Term::ForwardTemporaries, "")
     }
 
-    /// Which mask an attention with this window reads: short of the window, `sdpa` needs none of its own.
+    /// Which mask an attention with this window reads: short of the window, `sdpa` needs none of its own; the flash-attention
+    /// package knows windows and needs none at all (transformers integrations/flash_attention.py).
     pub(in crate::memory) fn window(&self, window: Option<u64>) -> Option<u64> {
-        window.filter(|window| self.kernel == AttentionKernel::Eager || self.length >= *window)
+        let reads = |window: &u64| self.length >= *window && !self.knows_windows;
+        window.filter(|window| self.kernel == AttentionKernel::Eager || reads(window))
     }
 
     /// Runs a module over `x`; `parameters` are its own, not those of modules inside.

@@ -182,6 +182,12 @@ pub(super) fn reader(model_type: &str) -> Option<Reader> {
     READERS.iter().find(|(name, _)| *name == model_type).map(|(_, reader)| *reader)
 }
 
+/// Classes of transformers before 4.48 whose flash-attention of their own repeats shared keys and values, although the package
+/// does not need that (4.45 models/*/modeling_*.py, `repeat_kv` in `*FlashAttention2`).
+pub(super) fn flash_repeats_heads(model_type: &str) -> bool {
+    matches!(model_type, "mistral" | "mixtral" | "phi3" | "qwen2" | "qwen2_moe" | "starcoder2")
+}
+
 /// Every `model_type` whose class is known, in alphabetical order.
 pub fn known_model_types() -> impl Iterator<Item = &'static str> {
     READERS.iter().map(|(name, _)| *name)
