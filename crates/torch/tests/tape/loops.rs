@@ -16,8 +16,9 @@ fn each_of_a_list_gets_the_gradient_that_is_said_of_all() {
         outputs: vec![view],
         frees: Vec::new(),
     }];
-    let backward =
-        |results: usize| Arc::new(Template { steps: steps.clone(), results: vec![Operand::Made(0); results] });
+    let backward = |results: usize| {
+        Arc::new(Template { steps: steps.clone(), results: vec![Operand::Made(0); results], is_whole: false })
+    };
     let stack = |edges: &[usize]| Operator {
         kernel: Kernel::of("stack"),
         outputs: vec![Output { shape: 0, made: Made::Promoted, of: None }],
