@@ -129,6 +129,7 @@ const DEFAULTS: &[(&str, &str)] = &[
     ("transformers", ""),
     ("peft", ""),
     ("bitsandbytes", ""),
+    ("flash_linear_attention", ""),
     ("host_memory_gib", ""),
     ("non_pytorch_memory_mib", ""),
     ("images", ""),

@@ -1,12 +1,11 @@
 //! Tensors that are only sizes, the storages they hold, and the graph they are nodes of: types that hold each other, and
 //! therefore share a file. What they do in forward and backward stands beside it.
 
-use super::storage::Storage;
 use crate::label::{Label, Vocabulary};
 use crate::layers::{Extent, LayerTag};
 use crate::shape::{ElementType, Shape};
 use crate::stream::Stream;
-use crate::tape::{Recorder, Sink, StorageId};
+use crate::tape::{Account, Recorder, Sink, StorageId};
 use smallvec::SmallVec;
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -112,6 +111,17 @@ impl Saved {
             Self::Packed(packed) => Rc::clone(&packed.hooks).unpack(tape, packed.place),
         }
     }
+}
+
+/// Bytes on the device, freed when its last holder is dropped.
+#[derive(Debug)]
+pub struct Storage {
+    pub(super) tape: Rc<Tape>,
+    pub(super) account: Cell<Account>,
+    pub(super) rounded: u64,
+    pub(super) id: StorageId,
+    /// Those that it stands for beside itself: bytes and number of each, or of all at once where only sums are kept.
+    pub(super) others: RefCell<Vec<(u64, StorageId)>>,
 }
 
 /// A tensor: a shape over a storage, perhaps with a place in the graph. Cloning is what Python does when it binds another name.

@@ -14,8 +14,9 @@ mod storage;
 pub use checkpoint::checkpoint;
 pub use engine::backward;
 pub use graph::{
-    Call, GradHook, GradHookCall, GradSource, Gradients, Leaf, Node, Packed, Saved, SavedTensorHooks, Tape, Tensor,
+    Call, GradHook, GradHookCall, GradSource, Gradients, Leaf, Node, Packed, Saved, SavedTensorHooks, Storage, Tape,
+    Tensor,
 };
 pub use offload::Offload;
 pub use recording::Recording;
-pub use storage::{Storage, Watched};
+pub use storage::Watched;

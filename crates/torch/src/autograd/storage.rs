@@ -1,22 +1,11 @@
-//! Storages, and those that stand for others: what one iteration in the middle of a loop leaves alive, every iteration like it
+//! How storages are taken and freed, and those that stand for others: what one iteration in the middle of a loop leaves alive, every iteration like it
 //! leaves. So a loop over thousands of tokens runs a handful of times, and each storage of the middle that lives on is taken as
 //! often as there are such iterations, and freed with all of them.
 
-use super::graph::Tape;
+use super::graph::{Storage, Tape};
 use crate::tape::{Account, StorageId};
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
-
-/// Bytes on the device, freed when its last holder is dropped.
-#[derive(Debug)]
-pub struct Storage {
-    pub(super) tape: Rc<Tape>,
-    account: Cell<Account>,
-    pub(super) rounded: u64,
-    pub(super) id: StorageId,
-    /// Those that it stands for beside itself: bytes and number of each, or of all at once where only sums are kept.
-    others: RefCell<Vec<(u64, StorageId)>>,
-}
 
 impl Drop for Storage {
     fn drop(&mut self) {
