@@ -37,7 +37,11 @@ impl Runner<'_> {
             if time + 1 == runs
                 && let Some(middle) = middle.take()
             {
-                middle.stand_for(times - RUNS);
+                // What is left of the operators that a block may run bounds those that are stood for, too: a program is anyone's.
+                let each = repeat.ops.len().max(1) as u64;
+                let more = (times - RUNS).min(self.left / each);
+                self.left -= more * each;
+                middle.stand_for(more);
             }
             if stands && time == MIDDLE {
                 middle = Some(tape.watch(|| self.run(&repeat.ops, None)));
