@@ -121,7 +121,7 @@ test("a changed field goes back to what its trainer gives by keyboard, and the f
   await back.focus();
   await page.keyboard.press("Enter");
   await expect.poll(() => planner.fragment()).not.toContain("r=32");
-  expect(await page.evaluate(() => document.activeElement!.id)).toBe("group-training");
+  await expect(page.locator("#group-training")).toBeFocused();
 });
 
 test("up and down in a number go along its slider's stops", async ({ page, planner }) => {

@@ -49,6 +49,8 @@ pub(crate) fn send(action: &str, value: &str) {
     if action.starts_with("compare ") {
         TO_SHOW.set(Some("before-after".to_owned()));
     }
+    // What the reader does now is not interrupted by what an earlier action would focus.
+    WAITING.with_borrow_mut(|(_, focus)| *focus = None);
     mark("data-pending", true);
     mark("data-computing", true);
     take(Event::encode(&[Event { action: action.to_owned(), value: value.to_owned() }]));
@@ -139,13 +141,18 @@ fn show() {
     let (is_done, has_urgent, to_focus) = WAITING.with_borrow_mut(|(waiting, focus)| {
         let is_done = waiting.is_empty();
         let has_urgent = waiting.iter().any(|panel| URGENT.contains(&&*panel.place));
-        (is_done, has_urgent, if is_done { focus.take() } else { None })
+        (is_done, has_urgent, focus.take())
     });
     if !has_urgent {
         places::synchronise();
     }
     match to_focus {
-        Some(id) => drop(shell::focus(&id)),
+        // Where a later panel shows it (the answer is hidden while a page stands beside it), that brings it the focus.
+        Some(id) => {
+            if !(is_done && shell::focus(&id)) && !(is_done && is_up_to_date() && !HAS_MORE.get()) {
+                WAITING.with_borrow_mut(|(_, focus)| *focus = focus.take().or(Some(id)));
+            }
+        }
         // The pressed button is gone with the panel that it stood in: the note on what it did takes the focus.
         None if had_focus && !clipboard::is_focused_somewhere() => drop(shell::focus("applied-title")),
         None => {}

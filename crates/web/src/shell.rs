@@ -76,10 +76,12 @@ pub(crate) fn bring_into_sight(id: &str) -> bool {
     })
 }
 
-/// Gives the focus to the element with this id; `false` where there is none.
+/// Gives the focus to the element with this id; `false` where there is none, or it is hidden and cannot take it.
 pub(crate) fn focus(id: &str) -> bool {
     use wasm_bindgen::JsCast;
     let element = document().get_element_by_id(id).and_then(|element| element.dyn_into::<web_sys::HtmlElement>().ok());
-    // An element in the document can always take the focus, tabindex given.
-    element.is_some_and(|element| element.focus().is_ok())
+    let Some(element) = element else { return false };
+    // Does nothing to a hidden element, and says so of none.
+    let _ = element.focus();
+    document().active_element().is_some_and(|active| active.id() == id)
 }
