@@ -63,7 +63,7 @@ test("what was applied is listed, can be copied as code and undone, and is forgo
   await expect(note).toHaveCount(0);
   await expect.poll(() => planner.fragment()).not.toContain("use_liger_kernel");
   expect(await page.evaluate(() => history.length)).toBe(entries + 1);
-  expect(await page.evaluate(() => document.activeElement!.tagName)).toBe("H2");
+  await expect.poll(() => page.evaluate(() => document.activeElement!.tagName)).toBe("H2");
   // A tier's button stays: the note comes, the focus stays.
   await planner.tab("Compare");
   const tier = page.locator("button.tier:not([aria-pressed=true])").first();
