@@ -49,8 +49,6 @@ pub(crate) fn send(action: &str, value: &str) {
     if action.starts_with("compare ") {
         TO_SHOW.set(Some("before-after".to_owned()));
     }
-    // What the reader does now is not interrupted by what an earlier action would focus.
-    WAITING.with_borrow_mut(|(_, focus)| *focus = None);
     mark("data-pending", true);
     mark("data-computing", true);
     take(Event::encode(&[Event { action: action.to_owned(), value: value.to_owned() }]));
@@ -149,9 +147,9 @@ fn show() {
     match to_focus {
         // Where a later panel shows it (the answer is hidden while a page stands beside it), that brings it the focus.
         Some(id) => {
-            if !(is_done && shell::focus(&id)) && !(is_done && is_up_to_date() && !HAS_MORE.get()) {
-                WAITING.with_borrow_mut(|(_, focus)| *focus = focus.take().or(Some(id)));
-            }
+            let is_settled = is_done && (shell::focus(&id) || is_up_to_date() && !HAS_MORE.get());
+            let again = if is_settled { None } else { Some(id) };
+            WAITING.with_borrow_mut(|(_, focus)| *focus = focus.take().or(again));
         }
         // The pressed button is gone with the panel that it stood in: the note on what it did takes the focus.
         None if had_focus && !clipboard::is_focused_somewhere() => drop(shell::focus("applied-title")),
