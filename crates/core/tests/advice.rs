@@ -4,7 +4,7 @@
 
 use headroom_core::advise::fit::{Advice, Escalation, Found, escalate, exhaustive};
 use headroom_core::advise::tiers::{Reason, Tier, tiers};
-use headroom_core::advise::{FitOracle, Heuristic, Level, Lever, Remembering, usual_host, waterfall};
+use headroom_core::advise::{FitOracle, Heuristic, Judgement, Level, Lever, Remembering, usual_host, waterfall};
 use headroom_core::job::Job;
 use headroom_core::link;
 use headroom_core::memory::{Fit, Note, outline};
@@ -91,6 +91,31 @@ fn tasks_with_models_beside_the_policy_are_helped_as_well() {
         }
     }
     assert!(asked >= 10 && helped >= 8, "{helped} of {asked}");
+}
+
+/// What the search for the quickest fit takes for granted of DeepSpeed's buckets.
+#[test]
+fn buckets_do_not_move_what_stands() {
+    let (mut seen, mut moved) = (0, 0);
+    for model in ["Qwen/Qwen3-4B", "google/gemma-2-2b", "Qwen/Qwen3-30B-A3B"] {
+        for sharding in ["zero_stage=1", "zero_stage=2", "zero_stage=2&offload_optimizer=cpu", "zero_stage=3"] {
+            for how in ["method=full", "method=lora", "method=full&torch_dtype=float32&mixed_precision=bf16"] {
+                for rest in ["", "&gradient_checkpointing=true&gradient_accumulation_steps=4"] {
+                    let fragment = format!("v=1&model={model}&num_gpus=8&{sharding}&{how}{rest}");
+                    let plan = link::decode(&fragment).plan;
+                    let small = Lever::SmallBuckets.apply(&job(&plan)).unwrap();
+                    let (own, small) = (Heuristic.judge(&job(&plan)).unwrap(), Heuristic.judge(&small).unwrap());
+                    if plan.zero_stage < 3 {
+                        let stands = |judged: &Judgement| (judged.standing_bytes, judged.update_bytes);
+                        assert_eq!(stands(&own), stands(&small), "{fragment}");
+                    }
+                    seen += 1;
+                    moved += usize::from(own.need_bytes != small.need_bytes);
+                }
+            }
+        }
+    }
+    assert!(moved * 2 > seen, "buckets moved {moved} of {seen} plans");
 }
 
 /// Checks what each level has for one plan; whether any of them helps.

@@ -118,7 +118,6 @@ pub(super) fn questions(job: &Job, level: Level) -> Vec<Question> {
         Question::ordered(&[Lever::OffloadedInstances]),
         Question::ordered(precomputed),
         batches,
-        Question::free(&[Lever::SmallBuckets]),
         Question::free(&[Lever::PaddingFree, Lever::Padded]).of_forward(),
         Question::free(&[Lever::Liger, Lever::LigerLayers, Lever::ChunkedLoss]).of_forward(),
         Question::free(&caches).of_forward(),
@@ -126,6 +125,8 @@ pub(super) fn questions(job: &Job, level: Level) -> Vec<Question> {
         Question::free(&[Lever::OffloadActivations]).of_forward(),
         Question::free(&[Lever::NewerTrainer]),
         shardings,
+        // Asked once the sharding is known: without any there are no buckets.
+        Question::free(&[Lever::SmallBuckets]).of_buckets(),
     ];
     if coarser {
         let optimizers = [Lever::EightBitOptimizer, Lever::PagedOptimizer, Lever::Adafactor];

@@ -28,6 +28,10 @@ enum About {
     Sharding,
     /// What forward keeps and how it is allocated, and nothing about weights, gradients and optimizer.
     Forward,
+    /// What collectives use on their way, and nothing about what forward keeps nor, as long as no weights are gathered, about
+    /// weights, gradients and optimizer. Stage 3 leaves parameters whole that are smaller than a threshold, which goes with its
+    /// buckets.
+    Buckets,
     /// Anything.
     All,
 }
@@ -76,6 +80,11 @@ impl Question {
     /// The same question, as one about what forward keeps.
     pub(super) fn of_forward(self) -> Self {
         Self { about: About::Forward, ..self }
+    }
+
+    /// The same question, as one about what collectives use on their way.
+    pub(super) fn of_buckets(self) -> Self {
+        Self { about: About::Buckets, ..self }
     }
 
     /// Whether answer `one` saves no more than `other`, whatever the answers to other questions are.
@@ -159,8 +168,10 @@ impl<'a> Bounds<'a> {
         {
             return true;
         }
-        let forward = most(&self.forward, &|about| matches!(about, About::Optimizer | About::Sharding));
-        let standing = most(&self.standing, &|about| about == About::Forward);
+        let gathers = choice.job.plan.zero_stage == 3;
+        let forward =
+            most(&self.forward, &|about| matches!(about, About::Optimizer | About::Sharding | About::Buckets));
+        let standing = most(&self.standing, &|about| about == About::Forward || (about == About::Buckets && !gathers));
         forward.saturating_add(standing) > self.gpu_bytes
     }
 }

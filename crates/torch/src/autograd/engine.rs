@@ -5,6 +5,7 @@ use super::graph::{Call, Edge, GradHookCall, GradSource, Gradients, Leaf, Node, 
 use crate::label::Label;
 use crate::shape::{Symbol, dims};
 use crate::tape::Action;
+use smallvec::SmallVec;
 use std::cell::Cell;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -76,7 +77,7 @@ pub fn backward(tape: &Rc<Tape>, root: &GradSource, grad: Tensor) {
             }
             GradSource::Node(node, _) => node,
         };
-        tape.enter_layer(node.tag);
+        tape.enter_layer(node.tag.get());
         tape.next_operator();
         let grads = (node.grad.take(), node.other_grads.take());
         let mut outputs = node.run(tape, (grads.0.as_ref(), grads.1.as_slice()));
@@ -111,7 +112,8 @@ impl Node {
             return Gradients::default();
         };
         // What a checkpointed call saves goes as soon as the operator has run, before its gradients are looked at.
-        let mut saved: Vec<Tensor> = self.saved.borrow().iter().filter_map(|saved| saved.unpack(tape)).collect();
+        let mut saved: SmallVec<[Tensor; 4]> =
+            self.saved.borrow().iter().filter_map(|saved| saved.unpack(tape)).collect();
         let (mut few, many): ([bool; 4], Vec<bool>);
         let needs = if self.next.len() <= 4 {
             few = [false; 4];
@@ -121,7 +123,8 @@ impl Node {
             many = self.next.iter().map(|edge| edge.is_some()).collect();
             &many
         };
-        let gradients = (self.run)(&Call { tape, grad, gradients, saved: &saved, needs });
+        let Some(run) = self.run.get() else { return Gradients::default() };
+        let gradients = run(&Call { tape, grad, gradients, saved: &saved, needs });
         // C++ destroys locals from the last to the first.
         while saved.pop().is_some() {}
         self.saved.borrow().iter().for_each(Saved::ran);
@@ -164,15 +167,15 @@ impl GradSource {
 
 /// Tells each reachable target how many gradients it awaits.
 fn count_edges(root: &GradSource) {
-    let mut open = vec![root.clone()];
+    let mut open = vec![root];
     while let Some(target) = open.pop() {
-        let GradSource::Node(node, _) = &target else { continue };
+        let GradSource::Node(node, _) = target else { continue };
         for edge in node.next.iter().flatten() {
             let awaited = edge.target.awaited();
             if awaited.get() == 0
                 && let GradSource::Node(..) = &edge.target
             {
-                open.push(edge.target.clone());
+                open.push(&edge.target);
             }
             awaited.set(awaited.get().saturating_add(1));
         }

@@ -7,7 +7,7 @@ use crate::shape::{ElementType, Shape};
 use crate::stream::Stream;
 use crate::tape::{Account, Recorder, Sink, StorageId};
 use smallvec::SmallVec;
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::fmt;
 use std::ops::Deref;
 use std::rc::{Rc, Weak};
@@ -394,10 +394,11 @@ pub(super) type Edges = SmallVec<[Option<Edge>; 3]>;
 /// One operator in the graph.
 pub struct Node {
     pub(super) sequence: u64,
-    pub(super) tag: LayerTag,
+    pub(super) tag: Cell<LayerTag>,
     pub(super) next: Edges,
-    pub(super) saved: RefCell<Vec<Saved>>,
-    pub(super) run: Run,
+    pub(super) saved: RefCell<SmallVec<[Saved; 2]>>,
+    /// Its backward; missing only while it is being recorded.
+    pub(super) run: OnceCell<Run>,
     /// Gradients of its outputs still to come, while backward runs.
     pub(super) awaited: Cell<u32>,
     /// The sum of those that have come of its first output, and by output of the others.
