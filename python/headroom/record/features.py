@@ -46,7 +46,8 @@ def number(config, key):
 
 def candidates(config, count=None):
     """Every feature that this config could have, the plainest first; `count`: layers, where that is not the config's own number."""
-    values = config.to_dict()
+    # What a class keeps for itself is in no file.
+    values = {key: value for key, value in config.to_dict().items() if not key.startswith("_")}
     for name in ("layer_types", "mlp_layer_types", "layers_block_type"):
         if isinstance(value_of(config, name, None), (list, tuple)):
             values[name] = list(value_of(config, name))
