@@ -61,6 +61,7 @@ const MEASURED: &[&str] = &[
     "cohere",
     "cohere2",
     "cohere2_moe",
+    "cohere_compass_text",
     "cwm",
     "data2vec-text",
     "deepseek_v3",
