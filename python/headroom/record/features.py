@@ -81,6 +81,7 @@ def candidates(config, count=None):
                 found.extend({"every": key, "offset": offset} for offset in range(value))
     if not of_a_stack:
         found.append({"at": "0"})
+        found.append({"at": "num_hidden_layers - 1"})
     if of_a_stack:
         # What the model does between layers shows at the layer that follows.
         places = [f["in"] for f in found if "in" in f]

@@ -408,7 +408,8 @@ def fewer_layers(config, least=2):
             break
     else:
         return config
-    if not lists:
+    if len(set(kinds)) == 1:
+        # What tells layers apart may not stand in a list.
         fewer = max(fewer, min(count, 6))
     try:
         changed = with_layers(config, fewer)
