@@ -97,6 +97,7 @@ const MEASURED: &[&str] = &[
     "gpt_bigcode",
     "gpt_neo",
     "gpt_neox",
+    "gpt_neox_japanese",
     "gpt_oss",
     "gptj",
     "granite",
@@ -172,6 +173,7 @@ const MEASURED: &[&str] = &[
     "xlm-roberta",
     "xlm-roberta-xl",
     "youtu",
+    "zaya",
 ];
 
 /// Whether steps of the class were compared with PyTorch's allocator.
