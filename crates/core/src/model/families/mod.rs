@@ -137,6 +137,7 @@ const MEASURED: &[&str] = &[
     "ministral3",
     "mistral",
     "mixtral",
+    "mpt",
     "nanochat",
     "nemotron",
     "nemotron_h",
