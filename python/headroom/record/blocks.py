@@ -201,6 +201,8 @@ class Block:
                         entry.append(code)
                     if kind == "buffer":
                         entry.append("buffer")
+                    elif not tensor.requires_grad:
+                        entry.append("frozen")
                     full = f"{name}.{own_name}" if name else own_name
                     parameters[(kind, full)] = -1 - len(parameters)
                     own.append(entry)

@@ -15,9 +15,9 @@ import traceback
 
 from . import vision
 from .model import prepare
-from .program import Recorder, fewer_layers, record
+from .program import Recorder, fewer_layers, joined, record
 
-# Classes whose defaults are not a checkpoint's, or leave out what its checkpoints have.
+# Classes whose defaults are not a checkpoint's, or leave out what its checkpoints have; several where checkpoints are of several kinds.
 CONFIGS = {
     "lfm2": {"layer_types": ["conv", "conv", "full_attention", "conv"], "num_hidden_layers": 4, "block_auto_adjust_ff_dim": True},
     "lfm2_moe": {"layer_types": ["conv", "conv", "full_attention", "conv"], "num_hidden_layers": 4, "num_dense_layers": 2},
@@ -42,6 +42,32 @@ CONFIGS = {
         "vision_config": {"model_type": "gemma4_vision"},
     },
     "bamba": {"num_hidden_layers": 4, "attn_layer_indices": [2]},
+    # DeepSeek-V2 and V2-Lite, whose queries have no latent vector: the defaults say no number of experts for a token.
+    "deepseek_v2": [
+        {
+            "num_experts_per_tok": 6, "first_k_dense_replace": 1, "moe_intermediate_size": 1408, "n_routed_experts": 160, "n_group": 8,
+            "topk_group": 3, "topk_method": "group_limited_greedy",
+        },
+        {"num_experts_per_tok": 6, "first_k_dense_replace": 1, "moe_intermediate_size": 1408, "q_lora_rank": None},
+    ],
+    # dots.llm1: its defaults have no experts.
+    "dots1": {
+        "hidden_size": 4096, "num_attention_heads": 32, "num_key_value_heads": 32, "n_routed_experts": 128, "n_shared_experts": 2,
+        "num_experts_per_tok": 6, "n_group": 1, "topk_group": 1, "norm_topk_prob": True, "first_k_dense_replace": 1,
+    },
+    # Ministral-8B and Nemotron-4: their defaults say no width of a head, and no number of key and value heads.
+    "ministral": {"head_dim": 128},
+    "nemotron": {"num_key_value_heads": 8},
+    "cohere_compass_text": {
+        "hidden_size": 4096, "intermediate_size": 14336, "num_attention_heads": 32, "num_key_value_heads": 8,
+        "rope_parameters": {kind: {"rope_type": "default", "rope_theta": 50000.0} for kind in ("full_attention", "sliding_attention")},
+    },
+    "xmod": {"default_language": "en_XX"},
+    # Hunyuan-7B: its defaults say no width of a head.
+    "hunyuan_v1_dense": {
+        "vocab_size": 128167, "intermediate_size": 14336, "num_key_value_heads": 8, "head_dim": 128,
+        "rope_parameters": {"rope_type": "dynamic", "rope_theta": 10000.0, "factor": 1.0, "alpha": 1000.0},
+    },
 }
 
 # Sounds, images alone, translation, and what trains with another loss.
@@ -69,12 +95,21 @@ def image_model_types():
     return sorted(name for name in names if has_tower(name))
 
 
-def config_of(model_type):
+def configs_of(model_type):
     """What is recorded of a class: its whole config where it has a tower, its text part else."""
     from transformers import CONFIG_MAPPING
 
-    config = CONFIG_MAPPING[model_type](**CONFIGS.get(model_type, {}))
-    return config if vision.has_images(config) else grouped(config.get_text_config())
+    said = CONFIGS.get(model_type, {})
+    configs = [CONFIG_MAPPING[model_type](**one) for one in (said if isinstance(said, list) else [said])]
+    return [config if vision.has_images(config) else grouped(config.get_text_config()) for config in configs]
+
+
+def program_of(configs, note):
+    """The program of a class, or a list where its configs are of several kinds."""
+    first, *others = (record(config, note=note) for config in configs)
+    for other in others:
+        first = joined(first, other)
+    return first
 
 
 def grouped(config):
@@ -105,15 +140,15 @@ def main():
     for name in given.model_types or [*model_types(), *image_model_types()]:
         began = time.time()
         try:
-            config = config_of(name)
-            program = record(config, note=lambda text: print(f"  {text}", flush=True))
+            configs = configs_of(name)
+            program = program_of(configs, note=lambda text: print(f"  {text}", flush=True))
         except Exception as error:
             failed[name] = f"{type(error).__name__}: {(str(error).splitlines() or [''])[0][:160]}"
             print(f"{name}: {failed[name]}", flush=True)
             if os.environ.get("HEADROOM_TRACEBACK"):
                 traceback.print_exc()
             continue
-        path = os.path.join(given.out, f"{config.model_type}.json")
+        path = os.path.join(given.out, f"{configs[0].model_type}.json")
         text = json.dumps(program, separators=(",", ":")) + "\n"
         print(f"{name}: {said_against(path, text)}, {time.time() - began:.0f} s", flush=True)
         with open(path, "w", encoding="utf-8") as file:

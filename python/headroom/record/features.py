@@ -46,7 +46,8 @@ def number(config, key):
 
 def candidates(config, count=None):
     """Every feature that this config could have, the plainest first; `count`: layers, where that is not the config's own number."""
-    values = config.to_dict()
+    # What a class keeps for itself is in no file.
+    values = {key: value for key, value in config.to_dict().items() if not key.startswith("_")}
     for name in ("layer_types", "mlp_layer_types", "layers_block_type"):
         if isinstance(value_of(config, name, None), (list, tuple)):
             values[name] = list(value_of(config, name))
@@ -80,6 +81,7 @@ def candidates(config, count=None):
                 found.extend({"every": key, "offset": offset} for offset in range(value))
     if not of_a_stack:
         found.append({"at": "0"})
+        found.append({"at": "num_hidden_layers - 1"})
     if of_a_stack:
         # What the model does between layers shows at the layer that follows.
         places = [f["in"] for f in found if "in" in f]

@@ -11,6 +11,7 @@ def prepare():
     from torch import _meta_registrations as registered
     from torch._decomp import global_decomposition_table as tables
 
+    torch._VF.dropout = dropout(torch._VF.dropout)
     library = getattr(registered, "_meta_lib_dont_use_me_use_register_meta", None)
     if library is None or not hasattr(library, "_destroy"):
         # Another version of PyTorch: slow, and the same.
@@ -28,3 +29,14 @@ def prepare():
             continue
         if not torch._C._dispatch_has_kernel_for_dispatch_key(operator.name(), "Meta"):
             own.impl(operator, function)
+
+
+def dropout(decomposed):
+    """One operator that keeps a mask of booleans, as on a GPU (aten/src/ATen/native/Dropout.cpp `is_fused_kernel_acceptable`)."""
+
+    def call(x, p, train):
+        if x.device.type == "meta" and train and 0 < p < 1:
+            return torch.native_dropout(x, p, train)[0]
+        return decomposed(x, p, train)
+
+    return call

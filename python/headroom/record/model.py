@@ -74,7 +74,8 @@ def decoder_of(model):
     if vision.has_images(model.config):
         return getattr(model, "model", model)
     decoder = model.get_decoder() if hasattr(model, "get_decoder") else None
-    if decoder is None or decoder is model or hasattr(decoder, "lm_head"):
+    # A head may be called a decoder, too.
+    if decoder is None or decoder is model or hasattr(decoder, "lm_head") or not hasattr(decoder, "config"):
         decoder = model.base_model
     return decoder.model if hasattr(decoder, "lm_head") else decoder
 

@@ -45,7 +45,7 @@ def record(config, model_type=None, class_name=None, note=lambda text: None):
 
 class Recorder:
     def __init__(self, config, class_name, note):
-        self.config, self.class_name, self.note = fewer_layers(config), class_name, note
+        self.config, self.class_name, self.note = long_enough(fewer_layers(config)), class_name, note
         self.masked, self.pixels, self.has_run = set(), torch.float32, False
         self.attentions = self._attentions()
         self.length = FEW_TOKENS if self.loops_over_tokens() else LENGTH
@@ -401,12 +401,15 @@ def fewer_layers(config, least=2):
     begins = [said[key] for key in said if any(part in key for part in ("first", "start", "dense_layers"))]
     begins += [min(value) for value in said.values() if indices(value, count)]
     least = max([least] + [begin + 2 for begin in begins if isinstance(begin, int) and 0 <= begin < count])
+    named = [set(value) for value in said.values() if indices(value, count)]
+    kinds = [(*(str(value[i]) for value in lists.values()), *(i in layers for layers in named)) for i in range(count)]
     for fewer in range(least, min(count, 14)):
-        if all(set(map(str, value[:fewer])) == set(map(str, value)) for value in lists.values()):
+        if set(kinds[:fewer]) == set(kinds):
             break
     else:
         return config
-    if not lists:
+    if len(set(kinds)) == 1:
+        # What tells layers apart may not stand in a list.
         fewer = max(fewer, min(count, 6))
     try:
         changed = with_layers(config, fewer)
@@ -414,6 +417,15 @@ def fewer_layers(config, least=2):
         return changed
     except Exception:
         return config
+
+
+def long_enough(config):
+    """The config with a table of positions for the longest sequence that is recorded."""
+    for key in ("max_position_embeddings", "n_positions"):
+        rows = None if vision.has_images(config) else variants.value_of(config, key, None)
+        if isinstance(rows, int) and rows < 2 * LENGTH:
+            return variants.with_value(config, key, 2 * LENGTH + 16)
+    return config
 
 
 def with_layers(config, count):

@@ -7,7 +7,7 @@ from . import vision
 # Keys whose value is no size.
 NOT_SIZES = (
     "depth", "tokens_per_second",
-    "_token_id", "_token_index", "_id", "initializer", "max_position_embeddings", "seed", "layer_idx", "_version", "num_hidden_layers", "pad_",
+    "_token_id", "_token_index", "_id", "initializer", "seed", "layer_idx", "_version", "num_hidden_layers", "pad_",
     "router_jitter", "original_max", "max_window_layers", "decoder_start", "_rate", "_step", "min_", "output_", "interval",
 )
 
@@ -24,7 +24,7 @@ def sizes_of(config):
 def own_sizes(config):
     found = {}
     for key, value in sorted(config.to_dict().items()):
-        if isinstance(value, (list, tuple)) and value and "size" in key and all(v == value[0] for v in value):
+        if isinstance(value, (list, tuple)) and value and ("size" in key or "per_layer" in key) and all(v == value[0] for v in value):
             # Said layer by layer, the same for all.
             value = value[0]
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
@@ -116,5 +116,5 @@ TOGETHER = (
     ("vision_config.num_attention_heads", "vision_config.num_key_value_heads"), ("vision_config.hidden_size", "vision_config.num_heads"), ("vision_config.hidden_size", "vision_config.num_attention_heads"),
     ("head_dim", "qk_rope_head_dim"), ("n_routed_experts", "n_group"), ("hidden_size", "head_dim"),
     ("linear_num_key_heads", "linear_num_value_heads"),
-    ("hidden_size", "attention_hidden_size"), ("hidden_size", "attention_hidden_size", "attention_head_dim"),
+    ("hidden_size", "word_embed_proj_dim"), ("hidden_size", "attention_hidden_size"), ("hidden_size", "attention_hidden_size", "attention_head_dim"),
 )

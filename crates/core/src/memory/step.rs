@@ -17,7 +17,7 @@ use super::sizes::Sizes;
 use super::term::Term;
 use super::weights::{LayerWeights, LoadedModel};
 use crate::job::{Job, Sharding};
-use crate::model::{BatchSizes, Input, Model, Recorded};
+use crate::model::{BatchSizes, Block, Input, Model, Recorded};
 use crate::plan::{AttnImplementation, Auto, Release, Task};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -297,7 +297,13 @@ pub(super) fn forward(context: &Rc<ForwardContext>, job: &Job, weights: &LoadedM
     let tape = &context.tape;
     let model_module = context.zero3.as_ref().map(|modules| modules.enter("model", &[]));
     let (mut hidden, held) = match &weights.before {
-        Some(_) => (run_before(context, job, weights)?, Vec::new()),
+        Some(before) => {
+            // A class may make its own of the mask before its first layer.
+            if before.block().is_some_and(Block::takes_masks) {
+                prepare_masks(context, &job.model, context.loaded);
+            }
+            (run_before(context, job, weights)?, Vec::new())
+        }
         None => run_embeddings(context, job, weights)?,
     };
     prepare_attention(context, &job.model, hidden.element());
@@ -389,7 +395,9 @@ fn checkpointed(context: &Rc<ForwardContext>, layer: &Rc<LayerWeights>, hidden: 
 
 /// Masks and rotary tables that all layers share.
 fn prepare_attention(context: &ForwardContext, model: &Model, stream: ElementType) {
-    prepare_masks(context, model, stream);
+    if context.masks.borrow().is_empty() {
+        prepare_masks(context, model, stream);
+    }
     let mut tables: Vec<(u64, (Tensor, Tensor))> = Vec::new();
     for run in &model.layers {
         let attention = &run.layer.attention;

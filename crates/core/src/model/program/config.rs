@@ -72,10 +72,16 @@ impl<'a> Figures<'a> {
         Ok(expression.value(&values))
     }
 
+    /// Whether the config says null: its class takes that as none, whatever it takes a key to be that is not there.
+    fn is_null(&self, key: &str) -> bool {
+        let said = self.text.and_then(|text| text.get(key)).or_else(|| self.fields.get(key));
+        said.is_some_and(Json::is_null)
+    }
+
     /// Whether the config is of the kind that the program is for.
     pub(super) fn holds(&self) -> bool {
         self.program.when.iter().all(|condition| {
-            let found = self.any(&condition.key);
+            let found = self.any(&condition.key).filter(|_| !self.is_null(&condition.key));
             let is = condition.is.as_ref().is_none_or(|is| match (found, is) {
                 (None, Json::Null | Json::Bool(false)) => true,
                 // A count that is not there is none.

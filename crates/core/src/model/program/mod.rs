@@ -421,10 +421,9 @@ impl Program {
         }
     }
 
-    /// Whether layers take masks whatever kernel attention runs in.
+    /// Whether layers, or what runs before them, take masks whatever kernel attention runs in.
     pub(crate) fn takes_masks(&self) -> bool {
-        let is_mask = |name: &String| name == CAUSAL_MASK || name == SLIDING_MASK;
-        self.layers.iter().any(|block| block.fused.takes.iter().any(is_mask))
+        self.layers.iter().chain([&self.before]).any(Block::takes_masks)
     }
 }
 
@@ -524,6 +523,11 @@ impl Code {
 }
 
 impl Block {
+    /// Whether it takes masks whatever kernel attention runs in.
+    pub(crate) fn takes_masks(&self) -> bool {
+        self.fused.takes.iter().any(|name| name == CAUSAL_MASK || name == SLIDING_MASK)
+    }
+
     /// The code that runs by `way`.
     pub(crate) fn code(&self, way: Way) -> &Code {
         let (wide, narrow) = match way {
