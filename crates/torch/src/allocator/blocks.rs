@@ -119,6 +119,11 @@ impl Blocks {
         &mut self.pools[pool.index()]
     }
 
+    /// Bytes of the smallest free block of at least `size` bytes.
+    pub(super) fn smallest(&self, pool: PoolId, size: u64) -> Option<u64> {
+        self.pool(pool).free.smallest(size)
+    }
+
     /// Hands out the smallest free block of at least `size` bytes.
     pub(super) fn take_smallest(&mut self, pool: PoolId, size: u64) -> Option<u32> {
         let id = self.pool_mut(pool).free.take_smallest(size)?;

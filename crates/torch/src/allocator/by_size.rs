@@ -49,14 +49,24 @@ impl BySize {
         }
     }
 
-    /// Takes the smallest block of at least `size` bytes out.
-    pub(super) fn take_smallest(&mut self, size: u64) -> Option<u32> {
+    /// Where the smallest block of at least `size` bytes is: its list, and its place there.
+    fn place_of_smallest(&self, size: u64) -> Option<(usize, usize)> {
         let first = list_of(size);
         let here = self.lists.get(first).map(|list| list.partition_point(|(other, _, _)| *other < size));
-        let (list, at) = match here {
-            Some(at) if at < self.lists[first].len() => (first, at),
-            _ => (self.filled_from(first + 1).next()?, 0),
-        };
+        match here {
+            Some(at) if at < self.lists[first].len() => Some((first, at)),
+            _ => Some((self.filled_from(first + 1).next()?, 0)),
+        }
+    }
+
+    /// Bytes of the smallest block of at least `size` bytes.
+    pub(super) fn smallest(&self, size: u64) -> Option<u64> {
+        self.place_of_smallest(size).map(|(list, at)| self.lists[list][at].0)
+    }
+
+    /// Takes the smallest block of at least `size` bytes out.
+    pub(super) fn take_smallest(&mut self, size: u64) -> Option<u32> {
+        let (list, at) = self.place_of_smallest(size)?;
         let (_, _, id) = self.lists[list].remove(at);
         if self.lists[list].is_empty() {
             self.filled[list / 64] &= !(1 << (list % 64));

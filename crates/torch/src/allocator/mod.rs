@@ -112,9 +112,7 @@ impl Allocator {
             Some(found) => found,
             None => self.take_new(pool, size)?,
         };
-        let left = self.blocks.get(found).size - size;
-        let splits = if small || self.mode == Mode::Expandable { left >= MIN_BLOCK } else { left > SMALL_SIZE };
-        if splits {
+        if self.splits(small, self.blocks.get(found).size - size) {
             self.blocks.split(found, size);
         }
         self.allocated += self.blocks.get(found).size;
@@ -123,6 +121,36 @@ impl Allocator {
             self.demand_peak = self.demand_peak.max(self.held());
         }
         Ok(BlockId::new(found))
+    }
+
+    /// Whether what is left of a block stays free (`should_split`).
+    fn splits(&self, small: bool, left: u64) -> bool {
+        if small || self.mode == Mode::Expandable { left >= MIN_BLOCK } else { left > SMALL_SIZE }
+    }
+
+    /// Takes `bytes` on a stream and gives them back before anything else is asked. Out of a free block that leaves all as it
+    /// was: the block is cut and merges again, and only the peak may have risen.
+    ///
+    /// # Errors
+    /// [`OutOfMemory`].
+    pub fn pass(&mut self, bytes: u64, stream: Stream) -> Result<(), OutOfMemory> {
+        self.process_events();
+        let size = rounded(bytes).max(MIN_BLOCK);
+        let small = size <= SMALL_SIZE;
+        self.blocks.open(stream);
+        // With expandable segments the best fit is not the smallest block alone.
+        let cached = match self.mode {
+            Mode::Default => self.blocks.smallest(PoolId { stream, small }, size),
+            Mode::Expandable => None,
+        };
+        if let Some(block) = cached {
+            let handed_out = if self.splits(small, block - size) { size } else { block };
+            self.allocated_peak = self.allocated_peak.max(self.allocated + handed_out);
+            return Ok(());
+        }
+        let block = self.allocate(bytes, stream)?;
+        self.free(block);
+        Ok(())
     }
 
     /// Gives a block back to its pool.

@@ -184,3 +184,41 @@ fn a_block_that_another_stream_has_read_is_free_at_the_next_request() {
     device.empty_cache();
     assert_eq!(device.held(), 0);
 }
+
+#[test]
+fn what_passes_leaves_what_taking_and_giving_back_leaves() {
+    for (mode, limit) in [(Mode::Default, GIB), (Mode::Default, 300 * MIB), (Mode::Expandable, 300 * MIB)] {
+        let (mut one, mut other) = (device(mode, limit), device(mode, limit));
+        let (mut live, mut random, mut passed) = (Vec::new(), 1u64, 0);
+        for _ in 0..4000 {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let (what, size) = (random >> 61, (random >> 20) % (1 << (10 + random % 17)) + 1);
+            match what {
+                0..=2 => {
+                    let blocks = (one.allocate(size, Stream::COMPUTE), other.allocate(size, Stream::COMPUTE));
+                    assert_eq!(blocks.0.is_ok(), blocks.1.is_ok());
+                    live.extend(blocks.0.ok().zip(blocks.1.ok()));
+                }
+                3 | 4 if !live.is_empty() => {
+                    let blocks = live.swap_remove((random >> 32) as usize % live.len());
+                    one.free(blocks.0);
+                    other.free(blocks.1);
+                }
+                _ => {
+                    passed += 1;
+                    let taken = other.allocate(size, Stream::COMPUTE);
+                    assert_eq!(one.pass(size, Stream::COMPUTE).err(), taken.err());
+                    if let Ok(block) = taken {
+                        other.free(block);
+                    }
+                }
+            }
+            let figures = |device: &Allocator| {
+                let peaks = (device.reserved_peak(), device.allocated_peak(), device.demand_peak());
+                (device.allocated(), device.reserved, device.held(), peaks)
+            };
+            assert_eq!(figures(&one), figures(&other));
+        }
+        assert!(passed > 1000 && one.reserved > 100 * MIB, "{passed} passed, {} reserved", one.reserved);
+    }
+}

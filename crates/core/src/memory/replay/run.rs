@@ -250,9 +250,17 @@ impl Run {
     /// Plays events; a shortage is one of loading until the caller says otherwise.
     fn play(&mut self, record: &TapeRecord, range: Range<usize>) -> Result<(), Shortage> {
         let first = range.start;
-        for (i, event) in record.events.get(range).unwrap_or_default().iter().enumerate() {
+        let mut events = record.events.get(range).unwrap_or_default().iter().enumerate().peekable();
+        while let Some((i, event)) = events.next() {
             let Event { storage, bytes, stream, recorded, .. } = *event;
             if storage == RELABELLED {
+                continue;
+            }
+            // Workspaces and the like: gone before anything else is asked.
+            if events.next_if(|(_, next)| next.storage == storage && bytes > 0 && !next.recorded).is_some() {
+                let allocated = self.allocator.allocated();
+                let passed = self.allocator.pass(bytes.unsigned_abs(), stream);
+                passed.map_err(|lack| Shortage::while_loading(first + i, bytes.unsigned_abs(), allocated, lack))?;
                 continue;
             }
             let Some(place) = self.blocks.get_mut(storage as usize) else { continue };
