@@ -42,6 +42,49 @@ CONFIGS = {
         "vision_config": {"model_type": "gemma4_vision"},
     },
     "bamba": {"num_hidden_layers": 4, "attn_layer_indices": [2]},
+    # Towers whose defaults do not fit the text part's. Qwen3-VL-8B, Qwen3-VL-30B-A3B and the thinker of Qwen3-Omni-30B-A3B.
+    "qwen3_vl": {"text_config": {"model_type": "qwen3_vl_text", "num_key_value_heads": 8}, "vision_config": {"out_hidden_size": 4096}},
+    "qwen3_vl_moe": {"text_config": {"model_type": "qwen3_vl_moe_text", "num_key_value_heads": 4}, "vision_config": {"out_hidden_size": 2048}},
+    "qwen3_omni_moe_thinker": {
+        "text_config": {"model_type": "qwen3_omni_moe_text", "hidden_size": 2048, "num_attention_heads": 32, "num_key_value_heads": 4, "head_dim": 128},
+        "vision_config": {"out_hidden_size": 2048}, "audio_config": {"output_dim": 2048},
+    },
+    # GLM-4.1V-9B, GLM-4.6V-Flash and GLM-4.5V: half of each head rotates.
+    **{
+        name: {
+            "text_config": {
+                "model_type": "glm4v_text", "hidden_size": 4096, "intermediate_size": 13696, "num_attention_heads": 32, "num_key_value_heads": 2,
+                "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "partial_rotary_factor": 0.5, "mrope_section": [8, 12, 12]},
+            },
+            "vision_config": {"out_hidden_size": 4096, "intermediate_size": 13696},
+        }
+        for name in ("glm4v", "glm46v")
+    },
+    "glm4v_moe": {
+        "text_config": {
+            "model_type": "glm4v_moe_text", "head_dim": 128,
+            "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "partial_rotary_factor": 0.5, "mrope_section": [8, 12, 12]},
+        },
+        "vision_config": {"out_hidden_size": 4096, "intermediate_size": 10944},
+    },
+    # SmolVLM-500M, with heads that can be halved. The number of boundaries of its tower's positions is rounded: exact for powers of two.
+    "smolvlm": {
+        "text_config": {"model_type": "llama", "hidden_size": 1024, "intermediate_size": 2560, "num_attention_heads": 16, "num_key_value_heads": 4, "vocab_size": 49280},
+        "vision_config": {
+            "model_type": "smolvlm_vision", "hidden_size": 768, "intermediate_size": 3072, "num_hidden_layers": 12, "num_attention_heads": 12,
+            "image_size": 512, "patch_size": 16,
+        },
+        "scale_factor": 4,
+    },
+    # Idefics3-8B-Llama3, with tiles of SmolVLM's size.
+    "idefics3": {
+        "text_config": {"model_type": "llama", "hidden_size": 4096, "intermediate_size": 14336, "num_attention_heads": 32, "num_key_value_heads": 8, "vocab_size": 128259},
+        "vision_config": {
+            "model_type": "idefics3_vision", "hidden_size": 1152, "intermediate_size": 4304, "num_hidden_layers": 27, "num_attention_heads": 16,
+            "image_size": 512, "patch_size": 16,
+        },
+        "scale_factor": 2,
+    },
 }
 
 # Sounds, images alone, translation, and what trains with another loss.
