@@ -49,6 +49,8 @@ CONFIGS = {
         "text_config": {"model_type": "qwen3_omni_moe_text", "hidden_size": 2048, "num_attention_heads": 32, "num_key_value_heads": 4, "head_dim": 128},
         "vision_config": {"out_hidden_size": 2048}, "audio_config": {"output_dim": 2048},
     },
+    # InternVL3-8B.
+    "internvl": {"text_config": {"model_type": "qwen2", "hidden_size": 3584, "intermediate_size": 18944, "num_attention_heads": 28, "num_key_value_heads": 4}},
     # GLM-4.1V-9B, GLM-4.6V-Flash and GLM-4.5V: half of each head rotates.
     **{
         name: {
@@ -67,6 +69,11 @@ CONFIGS = {
         },
         "vision_config": {"out_hidden_size": 4096, "intermediate_size": 10944},
     },
+    "glm4v_moe_text": {
+        "head_dim": 128,
+        "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "partial_rotary_factor": 0.5, "mrope_section": [8, 12, 12]},
+    },
+    "qwen3_omni_moe_text": {"hidden_size": 2048, "num_attention_heads": 32, "num_key_value_heads": 4, "head_dim": 128, "intermediate_size": 768, "vocab_size": 152064},
     # SmolVLM-500M, with heads that can be halved. The number of boundaries of its tower's positions is rounded: exact for powers of two.
     "smolvlm": {
         "text_config": {"model_type": "llama", "hidden_size": 1024, "intermediate_size": 2560, "num_attention_heads": 16, "num_key_value_heads": 4, "vocab_size": 49280},

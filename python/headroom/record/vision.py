@@ -78,7 +78,8 @@ def names(config, images):
         # One image below the other.
         said |= {"images.rows": count * height, "images.columns": width}
     if is_square(config):
-        said["images.side"] = sides_of(config.vision_config)[0] // config.vision_config.patch_size
+        patch = config.vision_config.patch_size
+        said["images.side"] = sides_of(config.vision_config)[0] // (patch[0] if isinstance(patch, (list, tuple)) else patch)
     window = getattr(config.vision_config, "window_size", None)
     if isinstance(window, int):
         side = window // config.vision_config.spatial_merge_size // config.vision_config.patch_size
