@@ -94,6 +94,9 @@ CONFIGS = {
     },
 }
 
+# Text parts that no automatic class makes.
+CLASSES = {"qwen3_omni_moe_text": "Qwen3OmniMoeThinkerTextModel"}
+
 # Sounds, images alone, translation, and what trains with another loss.
 NOT_LANGUAGE = ("whisper", "musicgen", "speech", "trocr", "bark", "moshi", "csm", "git", "blip", "fuyu", "pegasus", "marian", "bart", "xlstm_audio")
 
@@ -138,7 +141,7 @@ def grouped(config):
     try:
         prepare()
         few = fewer_layers(changed)
-        Recorder(few, None, lambda text: None).one(few, 1, 64, only={0})
+        Recorder(few, CLASSES.get(config.model_type), lambda text: None).one(few, 1, 64, only={0})
     except Exception:
         # Heads that read one latent vector are as many on both sides.
         return config
@@ -156,7 +159,7 @@ def main():
         began = time.time()
         try:
             config = config_of(name)
-            program = record(config, note=lambda text: print(f"  {text}", flush=True))
+            program = record(config, class_name=CLASSES.get(name), note=lambda text: print(f"  {text}", flush=True))
         except Exception as error:
             failed[name] = f"{type(error).__name__}: {(str(error).splitlines() or [''])[0][:160]}"
             print(f"{name}: {failed[name]}", flush=True)
