@@ -19,7 +19,8 @@ fn programs() -> Programs {
         let text = std::fs::read_to_string(root().join("static/programs").join(name)).unwrap();
         Program::from_json(&text).unwrap()
     };
-    ["qwen2_5_vl.json", "qwen3_vl.json"].into_iter().fold(Programs::default(), |all, name| all.with(read(name)))
+    let names = ["qwen2_5_vl.json", "qwen3_vl.json", "mistral3.json", "qwen3_omni_moe_thinker.json"];
+    names.into_iter().fold(Programs::default(), |all, name| all.with(read(name)))
 }
 
 /// The plan of a measured step, with other values of some keys.
@@ -61,6 +62,29 @@ fn more_images_and_larger_ones_take_more() {
 }
 
 #[test]
+fn an_image_of_pixels_is_brought_to_the_longest_side_and_rounded_up() {
+    let sized = |height: u64, width: u64| {
+        let images = json!({"images": {"per_sample": 1, "height": height, "width": width}});
+        peak("mistral3-full", images).peak.allocated_bytes
+    };
+    // The longest side is 1,540 pixels, the step 28.
+    assert_eq!(sized(3080, 1540), sized(1540, 770));
+    assert_eq!(sized(1093, 869), sized(1120, 896));
+    assert!(sized(1092, 896) < sized(1093, 896));
+    // 4,836 patches are no multiple of eight: each layer pads a copy of the mask that 5,120 share.
+    assert!(sized(1092, 868) > sized(1093, 869));
+}
+
+#[test]
+fn what_hears_sound_weighs_and_gets_no_gradient() {
+    let whole = peak("qwen3_omni_vl-full", json!({}));
+    let frozen = peak("qwen3_omni_vl-full", json!({"freeze": ["audio_tower"]}));
+    assert_eq!(whole.param_count, frozen.param_count);
+    assert!(whole.trainable_count > frozen.trainable_count);
+    assert_eq!(whole.peak.allocated_bytes, frozen.peak.allocated_bytes);
+}
+
+#[test]
 fn frozen_parts_train_nothing() {
     let count = |freeze: Value| peak(FROZEN, json!({"freeze": freeze})).trainable_count;
     let whole = count(json!([]));
@@ -90,6 +114,6 @@ fn what_was_not_compared_with_anything_is_refused_by_name() {
     assert_eq!(contradicts(json!({"model": "Qwen/Qwen3-4B"})), (images(), "model".to_owned()));
     let problems = refused(FROZEN, json!({"freeze": ["tower"]}));
     assert!(
-        matches!(problems.as_slice(), [Problem { kind: ProblemKind::NoSuchModule { known, .. }, .. }] if known.len() == 3)
+        matches!(problems.as_slice(), [Problem { kind: ProblemKind::NoSuchModule { known, .. }, .. }] if known.len() == 4)
     );
 }

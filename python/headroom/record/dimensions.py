@@ -4,6 +4,13 @@ from fractions import Fraction
 from itertools import combinations, combinations_with_replacement
 
 
+# Names that move with what follows from them, which is tried first.
+WHOLES = (
+    ("images.side", "vision_config.image_size"), ("images.side", "vision_config.patch_size"),
+    ("images.patches", "images.rows"), ("images.patches", "images.columns"),
+)
+
+
 class Unexplained(Exception):
     """A dimension that no expression of the config's keys gives."""
 
@@ -32,10 +39,12 @@ class Explainer:
             return min(exact, key=preference)
         moves = {name for names, value in zip(self.changed, values) if value != values[0] for name in names}
         names = sorted(moves, key=preference)
-        for build in (self._monomial, self._shifted, self._rounded, self._sum, self._with_pieces):
-            found = build(values, names)
-            if found is not None:
-                return found
+        fewer = [name for name in names if not any(name.endswith(part) and whole in names for whole, part in WHOLES)]
+        for tried in (fewer, names) if fewer != names else (names,):
+            for build in (self._monomial, self._shifted, self._rounded, self._sum, self._with_pieces):
+                found = build(values, tried)
+                if found is not None:
+                    return found
         raise Unexplained(f"{values} with {names}")
 
     def _terms(self, names, degree):
@@ -53,7 +62,7 @@ class Explainer:
                 quotients.append((f"{text} / {name}", tuple(v / self.vectors[name][i] for i, v in enumerate(vector))))
         if len(names) <= 4:
             # A grid of patches merged on both sides.
-            squares = [name for name in names if "merge" in name or "kernel" in name or "patch" in name]
+            squares = [name for name in names if any(part in name for part in ("merge", "kernel", "patch", "scale"))]
             for text, vector in list(quotients):
                 for name in squares:
                     if text.endswith(f"/ {name}"):

@@ -68,7 +68,60 @@ CONFIGS = {
         "vocab_size": 128167, "intermediate_size": 14336, "num_key_value_heads": 8, "head_dim": 128,
         "rope_parameters": {"rope_type": "dynamic", "rope_theta": 10000.0, "factor": 1.0, "alpha": 1000.0},
     },
+    # Towers whose defaults do not fit the text part's. Qwen3-VL-8B, Qwen3-VL-30B-A3B and the thinker of Qwen3-Omni-30B-A3B.
+    "qwen3_vl": {"text_config": {"model_type": "qwen3_vl_text", "num_key_value_heads": 8}, "vision_config": {"out_hidden_size": 4096}},
+    "qwen3_vl_moe": {"text_config": {"model_type": "qwen3_vl_moe_text", "num_key_value_heads": 4}, "vision_config": {"out_hidden_size": 2048}},
+    "qwen3_omni_moe_thinker": {
+        "text_config": {"model_type": "qwen3_omni_moe_text", "hidden_size": 2048, "num_attention_heads": 32, "num_key_value_heads": 4, "head_dim": 128},
+        "vision_config": {"out_hidden_size": 2048}, "audio_config": {"output_dim": 2048},
+    },
+    # InternVL3-8B.
+    "internvl": {"text_config": {"model_type": "qwen2", "hidden_size": 3584, "intermediate_size": 18944, "num_attention_heads": 28, "num_key_value_heads": 4}},
+    # GLM-4.1V-9B, GLM-4.6V-Flash and GLM-4.5V: half of each head rotates.
+    **{
+        name: {
+            "text_config": {
+                "model_type": "glm4v_text", "hidden_size": 4096, "intermediate_size": 13696, "num_attention_heads": 32, "num_key_value_heads": 2,
+                "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "partial_rotary_factor": 0.5, "mrope_section": [8, 12, 12]},
+            },
+            "vision_config": {"out_hidden_size": 4096, "intermediate_size": 13696},
+        }
+        for name in ("glm4v", "glm46v")
+    },
+    "glm4v_moe": {
+        "text_config": {
+            "model_type": "glm4v_moe_text", "head_dim": 128,
+            "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "partial_rotary_factor": 0.5, "mrope_section": [8, 12, 12]},
+        },
+        "vision_config": {"out_hidden_size": 4096, "intermediate_size": 10944},
+    },
+    "glm4v_moe_text": {
+        "head_dim": 128,
+        "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "partial_rotary_factor": 0.5, "mrope_section": [8, 12, 12]},
+    },
+    "qwen3_omni_moe_text": {"hidden_size": 2048, "num_attention_heads": 32, "num_key_value_heads": 4, "head_dim": 128, "intermediate_size": 768, "vocab_size": 152064},
+    # SmolVLM-500M, with heads that can be halved. The number of boundaries of its tower's positions is rounded: exact for powers of two.
+    "smolvlm": {
+        "text_config": {"model_type": "llama", "hidden_size": 1024, "intermediate_size": 2560, "num_attention_heads": 16, "num_key_value_heads": 4, "vocab_size": 49280},
+        "vision_config": {
+            "model_type": "smolvlm_vision", "hidden_size": 768, "intermediate_size": 3072, "num_hidden_layers": 12, "num_attention_heads": 12,
+            "image_size": 512, "patch_size": 16,
+        },
+        "scale_factor": 4,
+    },
+    # Idefics3-8B-Llama3, with tiles of SmolVLM's size.
+    "idefics3": {
+        "text_config": {"model_type": "llama", "hidden_size": 4096, "intermediate_size": 14336, "num_attention_heads": 32, "num_key_value_heads": 8, "vocab_size": 128259},
+        "vision_config": {
+            "model_type": "idefics3_vision", "hidden_size": 1152, "intermediate_size": 4304, "num_hidden_layers": 27, "num_attention_heads": 16,
+            "image_size": 512, "patch_size": 16,
+        },
+        "scale_factor": 2,
+    },
 }
+
+# Text parts that no automatic class makes.
+CLASSES = {"qwen3_omni_moe_text": "Qwen3OmniMoeThinkerTextModel"}
 
 # Sounds, images alone, translation, and what trains with another loss.
 NOT_LANGUAGE = ("whisper", "musicgen", "speech", "trocr", "bark", "moshi", "csm", "git", "blip", "fuyu", "pegasus", "marian", "bart", "xlstm_audio")
@@ -106,7 +159,7 @@ def configs_of(model_type):
 
 def program_of(configs, note):
     """The program of a class, or a list where its configs are of several kinds."""
-    first, *others = (record(config, note=note) for config in configs)
+    first, *others = (record(config, class_name=CLASSES.get(config.model_type), note=note) for config in configs)
     for other in others:
         first = joined(first, other)
     return first
@@ -123,7 +176,7 @@ def grouped(config):
     try:
         prepare()
         few = fewer_layers(changed)
-        Recorder(few, None, lambda text: None).one(few, 1, 64, only={0})
+        Recorder(few, CLASSES.get(config.model_type), lambda text: None).one(few, 1, 64, only={0})
     except Exception:
         # Heads that read one latent vector are as many on both sides.
         return config

@@ -57,7 +57,7 @@ def of_one_gradient(template):
 
 def join_splits(ops):
     """Pieces that are put together again as they were: one copy, whose gradient is one copy. As many pieces as images make one program."""
-    makers = {number: op for op in ops if op.name.startswith("split") for number in op.outputs}
+    makers = {number: op for op in ops if op.name.startswith(("split", "unbind")) for number in op.outputs}
     readers = {}
     for op in ops:
         for number in op.inputs:

@@ -102,7 +102,11 @@ def stacks_of(decoder):
     def is_stack(module):
         return isinstance(module, nn.ModuleList) and len(module) > 0 and all(isinstance(layer, GradientCheckpointingLayer) for layer in module)
 
-    beside = [(name, module) for name, module in decoder.named_modules() if is_stack(module) and not f"{name}.".startswith(f"{own[0]}.")]
+    of_sound = ("audio", "speech")
+    beside = [
+        (name, module) for name, module in decoder.named_modules()
+        if is_stack(module) and not f"{name}.".startswith(f"{own[0]}.") and not name.startswith(of_sound)
+    ]
     outermost = [item for item in beside if not any(item[0].startswith(f"{other[0]}.") for other in beside)]
     return [*outermost, own]
 
@@ -214,8 +218,8 @@ def mask_maker(function, attention):
         if "recurrent" in function or "linear" in function:
             return None
         if inputs_embeds is not None and tuple(inputs_embeds.shape[:2]) != tuple(Masks.made[False].shape[::2]):
-            # A tower's, where patches are padded: every image has a mask of its own.
-            if keywords.get("attention_mask") is None:
+            # A tower's, where patches are padded: every image has a mask of its own. Tiles of one size are not.
+            if keywords.get("attention_mask") is None or vision.is_tiled(config):
                 return None
             count, length = inputs_embeds.shape[:2]
             dtype = torch.bfloat16 if attention == "eager" else torch.bool

@@ -240,11 +240,9 @@ class Recorder:
         if not vision.packs(self.config):
             others.insert(0, (count + 1, (height, width)))
         for images in others:
-            try:
-                if not attempt(self.config, BATCH, self.length, ("images.count", "images.patches"), images):
-                    self.note(f"images {images}: another sequence of operators")
-            except Exception as error:
-                self.note(f"images {images}: {type(error).__name__} {str(error).splitlines()[0][:90] if str(error) else ''}")
+            if not attempt(self.config, BATCH, self.length, ("images.count", "images.patches"), images):
+                # Sizes would be taken to be those of this many images.
+                raise Unrecordable(f"images {images}: another sequence of operators")
 
     def try_values(self, key, value, sizes, attempt):
         for other in variants.candidates(key, value, sizes):

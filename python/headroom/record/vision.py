@@ -27,7 +27,25 @@ def has_images(config):
 
 def packs(config):
     """Whether the class takes the patches of all images as one sequence."""
-    return not hasattr(config.vision_config, "image_size") and hasattr(config.vision_config, "spatial_merge_size")
+    return takes_grids(config) or has_sides(config)
+
+
+def takes_grids(config):
+    """Whether a processor hands it patches, and of each image how many there are on its sides."""
+    return "image_grid_thw" in arguments_of(config)
+
+
+def arguments_of(config):
+    """Names of what the forward of the config's class takes."""
+    from transformers import AutoModelForImageTextToText as Auto
+
+    found = Auto._model_mapping[type(config)] if type(config) in Auto._model_mapping else None
+    return () if found is None else tuple(inspect.signature(found.forward).parameters)
+
+
+def has_sides(config):
+    """Whether the tower takes images as pixels, each with sides of its own, and makes one sequence of their patches."""
+    return config.vision_config.model_type == "pixtral"
 
 
 def sample(config):
@@ -35,10 +53,33 @@ def sample(config):
     return (1 if has_images(config) and packs(config) else 2), GRID
 
 
+def is_square(config):
+    """Whether every image, or tile of one, is brought to the size that the tower's config says."""
+    return hasattr(config.vision_config, "image_size") and not packs(config)
+
+
+def sides_of(vision):
+    """Height and width of a tile in pixels."""
+    side = vision.image_size
+    return tuple(side) if isinstance(side, (list, tuple)) else (side, side)
+
+
+def is_tiled(vision):
+    """Whether every image of a tower is cut into tiles of one size, or brought to it, so that the mask of its patches is all true, and
+    left out (transformers masking_utils.py `_ignore_bidirectional_mask_sdpa`)."""
+    return vision.model_type in ("idefics3_vision", "smolvlm_vision")
+
+
 def names(config, images):
     """What the program's names of images are in a recording."""
     count, (height, width) = images
     said = {"images.count": count, "images.patches": height * width}
+    if has_sides(config):
+        # One image below the other.
+        said |= {"images.rows": count * height, "images.columns": width}
+    if is_square(config):
+        patch = config.vision_config.patch_size
+        said["images.side"] = sides_of(config.vision_config)[0] // (patch[0] if isinstance(patch, (list, tuple)) else patch)
     window = getattr(config.vision_config, "window_size", None)
     if isinstance(window, int):
         side = window // config.vision_config.spatial_merge_size // config.vision_config.patch_size
@@ -87,12 +128,17 @@ def inputs_of(decoder, config, batch, length, size):
             given["image_position_ids"] = torch.zeros(count, height * width, 2, dtype=torch.long)
             # The class counts image tokens before it puts their features there.
             _selected[0] = count * height * width // getattr(vision, "pooling_kernel_size", 1) ** 2
-        else:
-            side = vision.image_size
-            sides = side if isinstance(side, (list, tuple)) else (side, side)
+        elif has_sides(config):
+            sides = [height * vision.patch_size, width * vision.patch_size]
             given["pixel_values"] = torch.zeros(count, 3, *sides, dtype=size.pixels)
-            if "image_sizes" in takes:
-                given["image_sizes"] = torch.tensor([list(sides)] * count, device="cpu")
+            given["image_sizes"] = torch.tensor([sides] * count, device="cpu")
+        else:
+            sides = sides_of(vision)
+            # Some classes take the tiles of each sequence by themselves; their tower sees them all the same.
+            by_sequence = (1,) if "pixel_attention_mask" in takes else ()
+            given["pixel_values"] = torch.zeros(*by_sequence, count, 3, *sides, dtype=size.pixels)
+            if by_sequence:
+                given["pixel_attention_mask"] = torch.zeros(1, count, *sides, dtype=torch.long)
         for name in ("token_type_ids", "mm_token_type_ids"):
             if name in takes:
                 given[name] = torch.zeros(batch, length, dtype=torch.long)
@@ -142,8 +188,8 @@ def masked_scatter(tensor, mask, source):
 
 
 def shares(tensor, sizes, dim):
-    """Lengths that only the device knows: equal parts."""
-    if not isinstance(sizes, (list, tuple)) or sum(sizes) == tensor.shape[dim] or tensor.shape[dim] % max(1, len(sizes)):
+    """Lengths that only the device knows, which were read as 1: equal parts."""
+    if not isinstance(sizes, (list, tuple)) or set(sizes) != {1} or tensor.shape[dim] % max(1, len(sizes)):
         return sizes
     return [tensor.shape[dim] // len(sizes)] * len(sizes)
 
@@ -171,13 +217,18 @@ def prepare():
     torch.Tensor.__getitem__ = lambda t, index: of_get(t, with_places(index))
     torch.Tensor.__setitem__ = lambda t, index, value: of_set(t, with_places(index), value)
     torch.Tensor.masked_scatter = masked_scatter
-    of_list, of_split = torch.Tensor.tolist, torch.split
+    of_list, of_split, of_own_split = torch.Tensor.tolist, torch.split, torch.Tensor.split
     torch.Tensor.tolist = lambda t: [1] * t.shape[0] if t.device.type == "meta" and t.dim() == 1 else of_list(t)
     torch.split = lambda t, sizes, dim=0: of_split(t, shares(t, sizes, dim), dim)
+    torch.Tensor.split = lambda t, sizes, dim=0: of_own_split(t, shares(t, sizes, dim), dim)
 
 
 def on_host(model):
     """Lets functions that read an image's grid read it on the host, and puts what they make onto the device, as a GPU would have it."""
+    for module in model.modules():
+        if {"lengths", "image_shapes"} <= set(inspect.signature(module.forward).parameters):
+            # Reads no value of them.
+            module.register_forward_pre_hook(lambda _, given: tuple(onto_device(one, "") for one in given))
     modules = {type(module).__module__ for module in model.modules()}
     for name in modules:
         module = sys.modules[name]

@@ -12,19 +12,28 @@ fn windows(vision: &Vision, (height, width): (u64, u64)) -> u64 {
     of(height).saturating_mul(of(width))
 }
 
-/// Patches of an image's height and width; sides are rounded to what is merged (`smart_resize` of Qwen's processors).
-fn patches(vision: &Vision, images: &SampleImages) -> u64 {
+/// Patches of an image's height and width. Sides are rounded to what is merged (`smart_resize` of Qwen's and GLM's processors); a tower
+/// that takes pixels has them rounded up, after an image has been brought to the longest side that it knows (pixtral
+/// image_processing_pixtral.py `get_resize_output_image_size`).
+fn grid(vision: &Vision, images: &SampleImages) -> (u64, u64) {
     const WIDEST: u64 = 4_096;
+    let merge = vision.merge_size.max(1);
     if let Some(patches) = images.patches {
-        return patches;
+        // Sizes go by how many there are; sides that are merged stay whole.
+        return (patches / merge, merge);
     }
     let patch = vision.patch_size.unwrap_or(1).max(1);
-    let step = patch.saturating_mul(vision.merge_size.max(1));
-    let side = |pixels: Option<u64>| {
-        let pixels = pixels.or(vision.image_size).unwrap_or(WIDEST);
-        (pixels.saturating_add(step / 2) / step.max(1)).max(1).saturating_mul(vision.merge_size.max(1))
-    };
-    side(images.height).saturating_mul(side(images.width))
+    let step = patch.saturating_mul(merge);
+    let pixels = |side: Option<u64>| side.or(vision.image_size).unwrap_or(WIDEST);
+    let (height, width) = (pixels(images.height), pixels(images.width));
+    if vision.takes_pixels {
+        let longest = height.max(width).max(1);
+        let most = vision.image_size.unwrap_or(longest).min(longest);
+        let side = |pixels: u64| (pixels.saturating_mul(most) / longest).div_ceil(step).max(1).saturating_mul(merge);
+        return (side(height), side(width));
+    }
+    let side = |pixels: u64| (pixels.saturating_add(step / 2) / step).max(1).saturating_mul(merge);
+    (side(height), side(width))
 }
 
 /// Of a forward of `sequences`.
@@ -34,7 +43,8 @@ pub(super) fn of(plan: &Plan, model: &Model, sequences: u64) -> BatchImages {
     };
     let images = &plan.images;
     let count = per_sample.saturating_mul(sequences);
-    let of_one = patches(vision, images);
+    let (rows, columns) = grid(vision, images);
+    let of_one = images.patches.unwrap_or(rows.saturating_mul(columns));
     let pixels = |side: Option<u64>, other: Option<u64>| side.or(other).unwrap_or(0);
     let sides = (pixels(images.height, images.width), pixels(images.width, images.height));
     let together = if vision.packs { count } else { 1 };
@@ -42,5 +52,7 @@ pub(super) fn of(plan: &Plan, model: &Model, sequences: u64) -> BatchImages {
         count: count.saturating_mul(images.tiles.unwrap_or(1)),
         patches: of_one.saturating_mul(together),
         windows: windows(vision, sides).saturating_mul(count),
+        rows: rows.saturating_mul(together),
+        columns,
     }
 }

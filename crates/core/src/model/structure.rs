@@ -65,6 +65,8 @@ pub struct Model {
 pub struct Vision {
     /// Whether the patches of all images are one sequence.
     pub packs: bool,
+    /// Whether it takes images as pixels, each with sides of its own.
+    pub takes_pixels: bool,
     /// Pixels of a patch's side.
     pub patch_size: Option<u64>,
     /// Patches of a side that become one position of the text together.
@@ -347,6 +349,8 @@ pub enum ModelPart {
     VisionTower,
     /// What brings them to the width of the text.
     MultiModalProjector,
+    /// What reads sound: loaded with the model, and run by no batch that a plan can have.
+    AudioTower,
 }
 
 impl ModelPart {
@@ -355,6 +359,7 @@ impl ModelPart {
         ("vision_tower", Self::VisionTower),
         ("multi_modal_projector", Self::MultiModalProjector),
         ("language_model", Self::LanguageModel),
+        ("audio_tower", Self::AudioTower),
     ];
 
     /// The part called `name`.

@@ -40,7 +40,7 @@ mod recorded;
 mod reductions;
 mod views;
 
-pub use attention::{AttentionLabels, AttentionSizes, efficient_attention, flash_attention};
+pub use attention::{AttentionLabels, AttentionSizes, Bias, efficient_attention, flash_attention};
 pub use custom::custom;
 pub use elementwise::{
     add, add_in_place, add_scalar, cast, clamp, dropout, mul, mul_scalar, pow, rsqrt, sub, unary_saving_input,

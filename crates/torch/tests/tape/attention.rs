@@ -3,7 +3,7 @@
 use crate::trace::{Program, expect, shape, trace};
 use headroom_torch::ElementType::{F32, Half};
 use headroom_torch::{
-    AttentionLabels, AttentionSizes, ElementType, Shape, Tensor, contiguous, efficient_attention, flash_attention,
+    AttentionLabels, AttentionSizes, Bias, ElementType, Shape, Tensor, contiguous, efficient_attention, flash_attention,
 };
 
 /// Two sequences, four heads of queries, head width 64.
@@ -62,7 +62,7 @@ fn flash(setup: &Setup, drops_out: bool) -> String {
 }
 
 fn efficient(setup: &Setup, bias: Option<Shape>) -> String {
-    attention(setup, |i, sizes, labels| efficient_attention((i.q, i.k, i.v), sizes, bias, labels))
+    attention(setup, |i, sizes, labels| efficient_attention((i.q, i.k, i.v), sizes, bias.map(Bias::OfBooleans), labels))
 }
 
 #[test]

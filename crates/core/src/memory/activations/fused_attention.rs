@@ -1,7 +1,7 @@
 //! `scaled_dot_product_attention` as transformers calls it: which kernel runs, on which heads and masks.
 
 use super::super::autograd::{
-    AttentionLabels, AttentionSizes, Dim, ElementType, Shape, Sym, Tensor, contiguous, dims, efficient_attention,
+    AttentionLabels, AttentionSizes, Bias, Dim, ElementType, Shape, Sym, Tensor, contiguous, dims, efficient_attention,
     flash_attention, repeat_heads, share_head, to_heads,
 };
 use super::super::term::Term;
@@ -70,7 +70,8 @@ pub(super) fn fused(
     let out = if kernel == AttentionKernel::Flash {
         flash_attention((q, &k, &v), sizes, context.drops_out && facts.dropout > 0.0, &labels)
     } else {
-        efficient_attention((q, &k, &v), sizes, masked.then(|| bias_shape(context, rows)), &labels)
+        let bias = masked.then(|| Bias::OfBooleans(bias_shape(context, rows)));
+        efficient_attention((q, &k, &v), sizes, bias, &labels)
     };
     drop((cast_q, k, v));
     drop(materialised);

@@ -9,7 +9,7 @@ use super::attention::remember;
 use super::eager_attention::eager;
 use super::fused_attention::fused;
 use super::merged_weight::merged;
-use super::tower_attention::in_pieces;
+use super::tower_attention::{TowerMask, in_pieces};
 use crate::job::AttentionKernel;
 use crate::model::{
     Action, Attend, Attention, Autocast, CAUSAL_MASK, Code, Op, Projection as Kind, RESIDUAL, Region, SLIDING_MASK,
@@ -267,12 +267,15 @@ impl<'a> Runner<'a> {
         let (q, k, v) = (lies(q, 0), lies(k, 1), lies(v, 2));
         drop(inputs);
         if !attend.causal && self.block.sees_images() {
-            let sizes = &self.sizes;
-            let size = |dim: usize| sizes.size(dim);
+            let given = op.inputs.get(3).and_then(|mask| self.read(*mask));
+            let size = |dim: usize| self.sizes.size(dim);
             let heads = (size(attend.heads), size(attend.kv_heads), size(attend.width), size(attend.value_width));
             let pieces = attend.pieces.map(|dim| size(dim).max(1));
-            let rows = attend.masked.then(|| attend.mask_rows.map_or(1, size));
-            let out = in_pieces(self.context, heads, (pieces, rows), (&q, &k, &v));
+            let mask = attend.masked.then(|| match given {
+                Some(mask) if mask.element() != ElementType::Byte => TowerMask::Numbers(mask),
+                _ => TowerMask::Booleans { rows: attend.mask_rows.map_or(1, size) },
+            });
+            let out = in_pieces(self.context, heads, (pieces, mask), (&q, &k, &v));
             drop((q, k, v));
             let out = out.reshaped(self.sizes.shape(attend.shape));
             self.set(op.first, Some(out));

@@ -1,21 +1,30 @@
 //! Attention of a tower that sees images: without causality, image by image or window by window where all patches are one
 //! sequence (transformers modeling_qwen2_5_vl.py `Qwen2_5_VLVisionAttention.forward`), with a mask where images are padded to
-//! equal length (modeling_gemma4.py `Gemma4VisionEncoder.forward`).
+//! equal length (modeling_gemma4.py `Gemma4VisionEncoder.forward`) or lie in one sequence (modeling_pixtral.py
+//! `generate_block_attention_mask`).
 
 use super::super::autograd::{
-    AttentionLabels, AttentionSizes, ElementType, Shape, Sym, Tensor, contiguous, dims, efficient_attention,
+    AttentionLabels, AttentionSizes, Bias, ElementType, Shape, Sym, Tensor, contiguous, dims, efficient_attention,
     flash_attention, join_pieces, split_pieces, to_heads,
 };
 use super::super::term::Term;
 use super::ForwardContext;
 use crate::job::AttentionKernel;
 
+/// A mask that the class makes itself.
+pub(super) enum TowerMask {
+    /// Of booleans, for so many images.
+    Booleans { rows: u64 },
+    /// Of numbers.
+    Numbers(Tensor),
+}
+
 /// Attention over q, k and v of `[b, heads, s, width]`, split into `pieces` of equal length along s; one piece is split and
-/// joined as well. `mask_rows`: for how many images the mask stands, where there is one.
+/// joined as well.
 pub(super) fn in_pieces(
     context: &ForwardContext,
     (heads, kv_heads, head_dim, value_dim): (u64, u64, u64, u64),
-    (pieces, mask_rows): (Option<u64>, Option<u64>),
+    (pieces, mask): (Option<u64>, Option<TowerMask>),
     (q, k, v): (&Tensor, &Tensor, &Tensor),
 ) -> Tensor {
     let v = context.cast_input(v);
@@ -31,8 +40,13 @@ pub(super) fn in_pieces(
         AttentionSizes { batch, heads, queries: length, keys: length, head_dim, value_dim, groups: heads != kv_heads };
     let flat =
         |length: u64| dims(&[(Sym::B, batch), (Sym::S, length), (Sym::AllValues, heads.saturating_mul(value_dim))]);
-    let bias = mask_rows
-        .map(|rows| dims(&[(if rows == 1 { Sym::One } else { Sym::B }, rows), (Sym::S, length), (Sym::S, length)]));
+    let bias = mask.map(|mask| match mask {
+        TowerMask::Numbers(mask) => Bias::Numbers(mask),
+        TowerMask::Booleans { rows } => {
+            let rows = (if rows == 1 { Sym::One } else { Sym::B }, rows);
+            Bias::OfBooleans(dims(&[rows, (Sym::S, length), (Sym::S, length)]))
+        }
+    });
     let Some(pieces) = pieces else { return one(context, sizes, (flat(length), bias), (&q, &k, &v)) };
     let parts = |x: &Tensor| split_pieces(x, pieces);
     let (queries, keys, values) = (parts(&q), parts(&k), parts(&v));
@@ -40,7 +54,7 @@ pub(super) fn in_pieces(
         .iter()
         .zip(&keys)
         .zip(&values)
-        .map(|((q, k), v)| one(context, sizes, (flat(length), bias), (q, k, v)))
+        .map(|((q, k), v)| one(context, sizes, (flat(length), bias.clone()), (q, k, v)))
         .collect();
     drop((queries, keys, values));
     join_pieces(&outputs, flat(whole), context.label(Term::AttentionOutput, "joined")).unwrap_or(q)
@@ -49,7 +63,7 @@ pub(super) fn in_pieces(
 fn one(
     context: &ForwardContext,
     sizes: AttentionSizes,
-    (flat, bias): (Shape, Option<Shape>),
+    (flat, bias): (Shape, Option<Bias>),
     (q, k, v): (&Tensor, &Tensor, &Tensor),
 ) -> Tensor {
     let output = |name| context.label(Term::AttentionOutput, name);

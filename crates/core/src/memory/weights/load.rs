@@ -169,6 +169,7 @@ impl Builder<'_> {
 
     /// Modules that no batch runs: they take what they weigh, and get no gradient.
     fn idle(&mut self, outside: LayerTag) {
+        let before = self.built.trainable.len();
         for module in &self.job.model.idle {
             self.part = module.part;
             let is_linear = matches!(module.kind, ModuleKind::Linear { .. });
@@ -185,6 +186,7 @@ impl Builder<'_> {
                 self.built.held.extend(more.norms.into_iter().flat_map(|norm| [norm.weight, norm.bias]).flatten());
             }
         }
+        self.leave_untouched(before);
         self.part = ModelPart::default();
     }
 
@@ -239,12 +241,18 @@ impl Builder<'_> {
     fn unread_pooler(&mut self, outside: LayerTag) -> Option<Projection> {
         let before = self.built.trainable.len();
         let pooler = self.pooler(outside);
+        self.leave_untouched(before);
+        pooler
+    }
+
+    /// Takes parameters from the number `before` on for what trains in name alone: no gradient reaches them, and so an optimizer keeps
+    /// no state for them (torch/optim/adamw.py `_init_group`), unless flat tensors of all parameters have them.
+    pub(super) fn leave_untouched(&mut self, before: usize) {
         let is_flat = !matches!(self.job.sharding.scheme, Scheme::Single | Scheme::Ddp | Scheme::Fsdp2);
         if !is_flat {
             let untouched = self.built.trainable.drain(before..).map(|one| one.elements());
-            self.built.counts.untouched = untouched.fold(0, u64::saturating_add);
+            self.built.counts.untouched = untouched.fold(self.built.counts.untouched, u64::saturating_add);
         }
-        pooler
     }
 
     /// What of the base is there beside this rank's shares before anything is sharded. A replay brings loading and what it

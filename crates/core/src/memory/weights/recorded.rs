@@ -28,7 +28,11 @@ impl Builder<'_> {
         for owner in owners {
             let module = modules.iter().find(|module| module.name == owner.name);
             self.part = module.map(|module| module.part).unwrap_or_default();
+            let before = self.built.trainable.len();
             let owned = self.owner(owner, module, (of, &sizes, layer), place);
+            if self.part == ModelPart::AudioTower {
+                self.leave_untouched(before);
+            }
             block.owners.push(owned);
         }
         self.part = ModelPart::default();

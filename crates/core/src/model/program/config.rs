@@ -12,6 +12,9 @@ const LAYERS: &[&str] = &["num_hidden_layers", "n_layer", "num_layers", "n_layer
 /// Most layers.
 const MOST_LAYERS: f64 = 8_192.0;
 
+/// The one name of images that a config decides: parameters have sizes by it, too.
+const TILE_SIDE: &str = "images.side";
+
 type Found<T> = Result<T, Box<ConfigError>>;
 
 /// A config as its program reads it.
@@ -99,6 +102,13 @@ impl<'a> Figures<'a> {
         said.or_else(|| within(&self.program.defaults, key)).is_some_and(|value| !value.is_null())
     }
 
+    /// Whether the head is the token embedding: the whole config says it (transformers 5.23 modeling_utils.py `tie_weights`), or its
+    /// text part, where older files have it.
+    pub(super) fn ties(&self) -> bool {
+        const KEY: &str = "tie_word_embeddings";
+        within(self.fields, KEY).and_then(Json::as_bool).unwrap_or_else(|| self.flag(KEY))
+    }
+
     /// True or false.
     pub(super) fn flag(&self, key: &str) -> bool {
         self.any(key).and_then(Json::as_bool).unwrap_or(false)
@@ -112,6 +122,7 @@ impl<'a> Figures<'a> {
             let is_of_batch = i <= super::LENGTH || name.starts_with("images.");
             let is_used = !is_of_batch && self.program.dims.iter().any(|dim| dim.size.names(i));
             values.push(match is_used {
+                _ if name == TILE_SIDE => self.tile_side()?,
                 false => None,
                 true => {
                     let missing =
@@ -121,6 +132,12 @@ impl<'a> Figures<'a> {
             });
         }
         Ok(values)
+    }
+
+    /// Patches of a tile's side, where the config says its size.
+    pub(super) fn tile_side(&self) -> Found<Option<f64>> {
+        let (pixels, patch) = (self.optional("vision_config.image_size")?, self.optional("vision_config.patch_size")?);
+        Ok(pixels.zip(patch.filter(|patch| *patch >= 1.0)).map(|(pixels, patch)| (pixels / patch).floor()))
     }
 
     /// How many layers there are.

@@ -353,7 +353,7 @@ pub(crate) struct BatchSizes {
 impl BatchSizes {
     /// One token: what parameters take hangs on no batch.
     pub(crate) const ONE: Self =
-        Self { sequences: 1, length: 1, images: BatchImages { count: 1, patches: 1, windows: 1 } };
+        Self { sequences: 1, length: 1, images: BatchImages { count: 1, patches: 1, windows: 1, rows: 1, columns: 1 } };
 }
 
 /// The images of a batch as its tower sees them.
@@ -365,6 +365,10 @@ pub(crate) struct BatchImages {
     pub(crate) patches: u64,
     /// Windows of attention of all images.
     pub(crate) windows: u64,
+    /// Patches of an image's height; images that are one sequence count as one below the other.
+    pub(crate) rows: u64,
+    /// Patches of an image's width.
+    pub(crate) columns: u64,
 }
 
 /// A program with the figures of one config.
@@ -403,7 +407,7 @@ impl Program {
         towers.flat_map(|stack| stack.kinds.values()).any(|known| *known == layer)
     }
 
-    /// The part of the model that a module outside the layers belongs to, by its name.
+    /// The part of the model that a module outside the layers belongs to, by its name. What hears sound runs for no batch.
     fn part_of(&self, name: &str) -> ModelPart {
         const JOINS: &[&str] =
             &["merger", "projector", "connector", "embed_vision", "aligner", "modality_projection", "adapter"];
@@ -412,6 +416,8 @@ impl Program {
         let in_tower = || towers.map(root).any(|root| name.split('.').next() == Some(root.as_str()));
         if !self.sees_images() {
             ModelPart::LanguageModel
+        } else if name.starts_with("audio_tower") {
+            ModelPart::AudioTower
         } else if JOINS.iter().any(|part| name.contains(part)) {
             ModelPart::MultiModalProjector
         } else if in_tower() {
@@ -458,6 +464,8 @@ impl Recorded {
                 "images.count" => images.count,
                 "images.patches" => images.patches,
                 "images.windows" => images.windows,
+                "images.rows" => images.rows,
+                "images.columns" => images.columns,
                 _ => continue,
             };
             *value = Some(size as f64);

@@ -88,7 +88,7 @@ pub(in crate::model) fn read(
     let Some(ModuleKind::Embedding { rows, width }) = tables.map(|module| module.kind.clone()) else {
         return Err(ConfigError::new("model_type", "the program has no token embedding: record the model anew"));
     };
-    let ties = figures.flag("tie_word_embeddings");
+    let ties = figures.ties();
     let hidden_size = facts.hidden.unwrap_or(width);
     let head = || {
         let kind = ModuleKind::Linear { d_in: hidden_size, d_out: rows, bias: program.head.bias, conv1d: false };
@@ -163,8 +163,10 @@ fn vision(program: &Program, figures: &Figures<'_>) -> Result<Option<Vision>, Bo
         Ok::<Option<u64>, Box<ConfigError>>(number.filter(|number| *number >= 1.0).map(|number| number as u64))
     };
     let merge_size = whole("vision_config.spatial_merge_size")?.or(whole("vision_config.pooling_kernel_size")?);
+    let merge_size = merge_size.or(whole("spatial_merge_size")?);
     Ok(Some(Vision {
         packs: program.packs,
+        takes_pixels: program.names.list().iter().any(|name| name == "images.rows"),
         patch_size: whole("vision_config.patch_size")?,
         merge_size: merge_size.unwrap_or(1),
         window_size: whole("vision_config.window_size")?,

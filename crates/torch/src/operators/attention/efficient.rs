@@ -4,24 +4,43 @@ use super::{AttentionLabels, AttentionSizes, random_state};
 use crate::autograd::{Call, Recording, Tensor};
 use crate::shape::{ElementType, Shape, Symbol, dims};
 
-/// `_scaled_dot_product_efficient_attention` with a mask of shape `bias`, made here: keeps q, k, v, the mask, its output
-/// and one fp32 a head and token.
+/// What a row of a bias has to be a multiple of (aten/src/ATen/native/transformers/attention.cpp `pre_process_mask`).
+const ROW_ALIGNMENT: u64 = 8;
+
+/// What attention adds to its scores.
+#[derive(Clone)]
+pub enum Bias {
+    /// Made of a mask of booleans, in this shape.
+    OfBooleans(Shape),
+    /// A mask that is numbers already: read as it is.
+    Numbers(Tensor),
+}
+
+/// `_scaled_dot_product_efficient_attention` with a mask: keeps q, k, v, the mask, its output and one fp32 a head and token.
 pub fn efficient_attention(
     (q, k, v): (&Tensor, &Tensor, &Tensor),
     sizes: AttentionSizes,
-    bias: Option<Shape>,
+    bias: Option<Bias>,
     labels: &AttentionLabels,
 ) -> Tensor {
     let (tape, element) = (q.tape(), q.element());
     let mut recording = Recording::begin(tape, &[q, k, v]);
-    let bias = bias.map(|shape| {
-        // A mask of booleans is cast by choosing between two numbers (`convert_boolean_attn_mask`).
-        let number = || Tensor::new(tape, labels.bias, dims(&[(Symbol::ONE, 1)]), element);
-        let (zero, minus_infinity) = (number(), number());
-        let bias = Tensor::new(tape, labels.bias, shape, element);
-        drop(minus_infinity);
-        drop(zero);
-        bias
+    let bias = bias.map(|bias| match bias {
+        Bias::OfBooleans(shape) => {
+            // Chosen between two numbers (`convert_boolean_attn_mask`).
+            let number = || Tensor::new(tape, labels.bias, dims(&[(Symbol::ONE, 1)]), element);
+            let (zero, minus_infinity) = (number(), number());
+            let bias = Tensor::new(tape, labels.bias, shape, element);
+            drop(minus_infinity);
+            drop(zero);
+            bias
+        }
+        Bias::Numbers(mask) if mask.shape().width().is_multiple_of(ROW_ALIGNMENT) => mask,
+        Bias::Numbers(mask) => {
+            // Rows are padded in a copy (`pad_bias`).
+            let width = mask.shape().width().next_multiple_of(ROW_ALIGNMENT);
+            Tensor::new(tape, labels.bias, mask.shape().last(Symbol::LENGTH, width), element)
+        }
     });
     let (seed, offset) = (random_state(q, labels, 8), random_state(q, labels, 8));
     let out = Tensor::new(tape, labels.output, sizes.out(), element);

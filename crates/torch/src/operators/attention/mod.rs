@@ -7,7 +7,7 @@ use crate::autograd::Tensor;
 use crate::label::Label;
 use crate::shape::{ElementType, Shape, Symbol, dims};
 
-pub use efficient::efficient_attention;
+pub use efficient::{Bias, efficient_attention};
 pub use flash::flash_attention;
 
 /// Sizes of one attention. q is `[b, a, s, d]`, k `[b, k, keys, d]`, v `[b, k, keys, d_v]`.
