@@ -9,9 +9,12 @@ import argparse
 import json
 import os
 import sys
+import traceback
+
+import torch
 
 from . import own, vision
-from .blocks import Unrecordable
+from .blocks_data import Unrecordable
 from .dimensions import Unexplained
 from .program import record
 
@@ -27,6 +30,10 @@ def main():
         program = record(config, note=lambda text: print(text, file=sys.stderr))
     except (own.NotOwn, Unrecordable, Unexplained) as error:
         sys.exit(f"{given.model} cannot be recorded: {error}")
+    except Exception as error:
+        if os.environ.get("HEADROOM_TRACEBACK"):
+            raise
+        sys.exit(f"{given.model} cannot be recorded: {said_of(error)}")
     text = json.dumps(program, separators=(",", ":"))
     if not given.out:
         print(text)
@@ -42,6 +49,19 @@ def main():
         print(f"{given.out}: the program; {path}: the model's config", file=sys.stderr)
 
 
+def said_of(error):
+    """In one sentence what went wrong in code that is none of ours, and where."""
+    frames = traceback.extract_tb(error.__traceback__)
+    last = frames[-1]
+    ours = os.path.dirname(os.path.abspath(__file__))
+    theirs = next((frame for frame in reversed(frames) if not frame.filename.startswith((ours, os.path.dirname(torch.__file__)))), last)
+    line = (str(error).splitlines() or ["no reason given"])[0][:160]
+    at = f"{os.path.basename(theirs.filename)} line {theirs.lineno}"
+    if last.filename.startswith(ours):
+        return f"{type(error).__name__} in the recorder ({line}); HEADROOM_TRACEBACK=1 shows where"
+    return f"{at} raises {type(error).__name__} ({line}); a config.json of a checkpoint may do, and HEADROOM_TRACEBACK=1 shows more"
+
+
 def read(model):
     from transformers import AutoConfig, CONFIG_MAPPING
 
@@ -54,7 +74,10 @@ def read(model):
     elif model in CONFIG_MAPPING:
         config = CONFIG_MAPPING[model]()
     else:
-        config = AutoConfig.from_pretrained(model)
+        try:
+            config = AutoConfig.from_pretrained(model)
+        except Exception:
+            raise Unrecordable("it is no class of this transformers, no config.json, and no Python file or module:function; a name on Hugging Face could not be loaded") from None
     return config if vision.has_images(config) else config.get_text_config()
 
 

@@ -3,16 +3,12 @@
 import torch
 
 from . import own
-from .blocks_data import Size, Sizes
+from .blocks_data import Size, Sizes, Unrecordable
 from .fold import fold
 from .joins import join_pieces, join_splits, of_one_gradient
 from .model import Run
 from .nodes import attach, changes_view, copies_slices, describe, dtype_code, exact_code, gradients, saved_tensors, template_of
 from .trace import key_of
-
-
-class Unrecordable(Exception):
-    """What a program cannot say of this model."""
 
 
 class Recording:

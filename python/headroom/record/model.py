@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 from . import kernels, own, packages, vision
+from .blocks_data import Unrecordable
 from .trace import Trace, without_collection
 
 # What decides a branch by reading a tensor's values gets an answer that keeps the step as training runs it.
@@ -92,7 +93,7 @@ def layers_of(decoder):
     if vision.has_images(decoder.config):
         lists = [item for item in lists if "language_model" in item[0] or "text_model" in item[0]] or lists
     if not lists:
-        raise ValueError(f"{type(decoder).__name__} has no list of {count} layers")
+        raise Unrecordable(f"{type(decoder).__name__} has no list of {count} layers, which is what num_hidden_layers says")
     return min(lists, key=lambda item: item[0].count("."))
 
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 import torch
 
 from . import flags, own, packages, variants, vision
-from .blocks import Recording, Templates, Unrecordable
-from .blocks_data import Size, Sizes
+from .blocks import Recording, Templates
+from .blocks_data import Size, Sizes, Unrecordable
 from .derived import derived_of
 from .dimensions import Explainer, Unexplained
 from .features import features_of
