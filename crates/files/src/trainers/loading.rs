@@ -57,8 +57,8 @@ pub(super) const UNSLOTH_ROWS: &[Row] = &[
 pub(super) const UNSLOTH_PEFT_ROWS: &[Row] = &[
     says("use_gradient_checkpointing", Fact::Checkpointing),
     nothing("max_seq_length"),
-    bears("finetune_vision_layers", Topic::Vision),
-    nothing("finetune_language_layers"),
+    says("finetune_vision_layers", Fact::TunesVision),
+    says("finetune_language_layers", Fact::TunesLanguage),
     nothing("finetune_attention_modules"),
     nothing("finetune_mlp_modules"),
     nothing("random_state"),
