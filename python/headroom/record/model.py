@@ -332,7 +332,7 @@ class Run:
         self.stacks = [name for name, layers in stacks]
         layers = [layer for _, layers in stacks for layer in layers]
         self.trace = trace = Trace({**names_of(decoder), **make_masks(batch, length)})
-        self.entries, self.exits = {}, {}
+        self.entries, self.exits, self.calls = {}, {}, 0
         handles = []
         owners = {}
         for name, module in decoder.named_modules():
@@ -377,7 +377,7 @@ class Run:
             if made:
                 # Labels and the like are read behind the head: by whoever makes the loss.
                 self.inputs = {name: tensor for name, tensor in self.inputs.items() if ("input", name) in {v.origin for v in trace.values}}
-                made.check(len(self.exits), len(layers))
+                made.check(self.calls, len(layers))
         finally:
             for handle in handles:
                 handle.remove()
@@ -401,6 +401,7 @@ class Run:
     def _leave(self, index, count):
         def hook(module, arguments, output):
             out = output[0] if isinstance(output, (tuple, list)) else output
+            self.calls += 1
             self.exits[index] = self.trace.number_of(out)
             self.trace.block = ("between", index + 1) if index + 1 < count else "after"
 

@@ -173,8 +173,9 @@ class Made:
 
 
     def check(self, ran, count):
+        """Refuses a forward that called layers `ran` times, of which there are `count`."""
         if ran != count:
-            raise NotOwn(f"the forward runs {ran} of the {count} layers in {self.layers()[0]}: every one has to be called once, as a module")
+            raise NotOwn(f"the forward calls the {count} layers of {self.layers()[0]} {ran} times in all: each has to be called once, as a module")
 
 
 @contextmanager
