@@ -9,7 +9,7 @@ pub(crate) use headroom_answers::{one_line, problems_text};
 use headroom_core::link::Link;
 use headroom_core::model::{Program, Programs};
 use headroom_core::plan::{ModelChoice, Plan, Problem};
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 use crate::Failure;
 
@@ -83,14 +83,27 @@ pub(crate) fn read_link(source: &str) -> Result<Link, Failure> {
     let trimmed = source.trim();
     let is_link = source != "-" && looks_like_link(trimmed) && !fs::exists(source).unwrap_or(false);
     let text = if trimmed.starts_with('{') || is_link { trimmed.to_owned() } else { read_text(source)? };
+    let own = OWN.get();
+    let text = own.and_then(|own| with_model(&text, own.model.as_ref()?)).unwrap_or(text);
     let mut link = link_from_text(&text).map_err(Failure::BadInput)?;
-    if let Some(own) = OWN.get() {
+    if let Some(own) = own {
         for plan in [Some(&mut link.plan), link.other.as_mut()].into_iter().flatten() {
             plan.programs = own.programs.clone();
             plan.model = own.model.clone().unwrap_or_else(|| plan.model.clone());
         }
     }
     Ok(link)
+}
+
+/// The JSON of a plan that names no model, with `model`; nothing where `text` is another thing.
+fn with_model(text: &str, model: &ModelChoice) -> Option<String> {
+    let mut plan: Map<String, Value> = serde_json::from_str(text).ok()?;
+    let ModelChoice::Config { name, config } = model else { return None };
+    if plan.contains_key("model") {
+        return None;
+    }
+    plan.insert("model".to_owned(), json!({ "name": name, "config": config }));
+    Some(Value::Object(plan).to_string())
 }
 
 /// What is wrong with a plan, in one line.

@@ -106,7 +106,7 @@ fn read_message(message: &str, reading: &mut Reading) {
         .find_map(|mark| bytes(after(message, mark)))
         .or_else(|| bytes(before(message, "totalcapacity;")))
         .or_else(|| bytes(before(message, "total;")));
-    reading.free_bytes = bytes(before(message, "isfree")).or_else(|| bytes(before(message, "free;")));
+    reading.free_bytes = ["isfree", "free;", "free)"].iter().find_map(|mark| bytes(before(message, mark)));
     reading.allocated = before(message, "isallocatedbyPyTorch")
         .or_else(|| private(message))
         .or_else(|| before(message, "alreadyallocated"))

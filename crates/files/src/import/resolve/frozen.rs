@@ -1,5 +1,6 @@
 //! Which parts of a model that reads images stay as they are.
 
+use headroom_core::model;
 use headroom_core::plan::TrainerName;
 use serde_json::json;
 
@@ -29,6 +30,11 @@ impl Resolver {
             frozen.extend(parts.iter().filter(|_| !tunes));
             said.push(statement);
         }
+        if !self.may_have_tower() {
+            // Of a model of text alone these say nothing.
+            self.ignored += said.len();
+            return;
+        }
         if frozen.is_empty() && said.is_empty() {
             return;
         }
@@ -39,11 +45,23 @@ impl Resolver {
         self.fields.insert("freeze", value);
     }
 
+    /// Whether the files' model reads images, or is not known.
+    fn may_have_tower(&self) -> bool {
+        if self.fields.contains_key("model.config") {
+            return self.has_tower();
+        }
+        self.text_of("model").is_some_and(|name| model::find(name).is_none())
+    }
+
+    /// Whether its config has a part that sees images.
+    fn has_tower(&self) -> bool {
+        self.fields.get("model.config").is_some_and(|config| config.get("vision_config").is_some())
+    }
+
     /// Whether the trainer freezes a part where nothing is said: LLaMA-Factory's hparams/finetuning_args.py
     /// `freeze_vision_tower`, ms-swift's arguments/tuner_args.py `freeze_vit` and `freeze_aligner`, of models that have such parts.
     fn freezes_by_default(&self, part: &str) -> bool {
         let does = matches!(self.named, TrainerName::LlamaFactory | TrainerName::MsSwift);
-        let has_tower = || self.fields.get("model").and_then(|model| model.get("config")?.get("vision_config")).is_some();
-        does && part != LANGUAGE && has_tower()
+        does && part != LANGUAGE && self.has_tower()
     }
 }
