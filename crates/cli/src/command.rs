@@ -19,7 +19,7 @@ use crate::lint::{self, LintOptions};
 use crate::solve::{self, SolveOptions};
 use crate::validate::{self, ValidateOptions};
 use crate::validate_speed::{self, ValidateSpeedOptions};
-use crate::{Failure, Outcome, catalogue};
+use crate::{Failure, Outcome, catalogue, input};
 
 const AFTER_HELP: &str = "\
 PLAN is a JSON file, JSON text, a link or its fragment, or - for standard input (also without PLAN).
@@ -33,6 +33,19 @@ Exit code: 0 it worked (and, with estimate --check, the plan fits), 1 it does no
 pub(crate) struct Program {
     #[command(subcommand)]
     command: Option<Command>,
+    #[command(flatten)]
+    own: OwnModel,
+}
+
+/// A model that no one here knows: options of every command that takes a plan.
+#[derive(clap::Args)]
+struct OwnModel {
+    /// A recorded program, for a class of models that is not known here (docs/own-models.md).
+    #[arg(long = "program", value_name = "FILE", global = true)]
+    programs: Vec<String>,
+    /// A config.json in place of the plan's model.
+    #[arg(long, value_name = "FILE", global = true)]
+    config: Option<String>,
 }
 
 /// A command with its options.
@@ -92,6 +105,7 @@ impl Program {
     /// Does what it asks for.
     pub(crate) fn run(self, out: &mut dyn Write) -> Result<Outcome, Failure> {
         let Some(command) = self.command else { return Ok(Outcome::Fine) };
+        input::use_own(&self.own.programs, self.own.config.as_deref())?;
         match command {
             Command::Estimate(options) => return estimate::run(&options, out),
             Command::Advise(options) => advise::run(&options, out)?,

@@ -52,11 +52,14 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
+/// Programs of classes that are known, and of the model of one's own in docs/own-models.md.
 fn programs() -> Programs {
     let mut programs = Programs::default();
-    for file in std::fs::read_dir(root().join("static/programs")).unwrap() {
-        let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
-        programs = programs.with(Program::from_json(&text).unwrap());
+    for folder in ["static/programs", "tests/programs/own"] {
+        for file in std::fs::read_dir(root().join(folder)).unwrap() {
+            let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
+            programs = programs.with(Program::from_json(&text).unwrap());
+        }
     }
     programs
 }
@@ -72,7 +75,8 @@ struct Case {
 /// Every case: of a class that code written by hand reads both as that reads it and by its program.
 fn cases() -> Vec<Case> {
     let programs = programs();
-    let text = std::fs::read_to_string(root().join("tests/programs/measured.jsonl")).unwrap();
+    let read = |file: &str| std::fs::read_to_string(root().join("tests/programs").join(file)).unwrap();
+    let text = format!("{}\n{}", read("measured.jsonl").trim_end(), read("own.jsonl"));
     let mut cases = Vec::new();
     for measured in text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()) {
         let is_known = known_model_types().any(|name| measured["plan"]["model"]["config"]["model_type"] == name);

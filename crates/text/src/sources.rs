@@ -26,6 +26,7 @@ pub struct SourceTexts {
     /// Of a class.
     pub record_title: fn(&str) -> String,
     pub record_how: &'static str,
+    pub record_own: &'static str,
     pub record_take: &'static str,
     pub record_text: &'static str,
     pub record_use: &'static str,

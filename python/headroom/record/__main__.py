@@ -1,14 +1,21 @@
 """`python -m headroom.record MODEL_TYPE_OR_CONFIG [--out FILE]`: records a model as a program.
 
-MODEL_TYPE_OR_CONFIG is a `model_type` of transformers (its class defaults are taken), a `config.json`, or a folder with one.
+MODEL_TYPE_OR_CONFIG is a `model_type` of transformers (its class defaults are taken), a `config.json`, or a folder with one; or a
+model of your own: `FILE.py`, `FILE.py:FUNCTION` or `package.module:FUNCTION`, a function that gets a config and gives back the module
+(docs/own-models.md).
 """
 
 import argparse
 import json
 import os
 import sys
+import traceback
 
-from . import vision
+import torch
+
+from . import own, vision
+from .blocks_data import Unrecordable
+from .dimensions import Unexplained
 from .program import record
 
 
@@ -16,15 +23,43 @@ def main():
     parser = argparse.ArgumentParser(prog="python -m headroom.record", description=__doc__)
     parser.add_argument("model")
     parser.add_argument("--out", help="where the program goes; else standard output")
+    parser.add_argument("--config", help="of a model of your own: a JSON file in place of the file's own config")
     given = parser.parse_args()
-    config = read(given.model)
-    program = record(config, note=lambda text: print(text, file=sys.stderr))
+    try:
+        config = own.read(given.model, given.config) if own.is_own(given.model) else read(given.model)
+        program = record(config, note=lambda text: print(text, file=sys.stderr))
+    except (own.NotOwn, Unrecordable, Unexplained) as error:
+        sys.exit(f"{given.model} cannot be recorded: {error}")
+    except Exception as error:
+        if os.environ.get("HEADROOM_TRACEBACK"):
+            raise
+        sys.exit(f"{given.model} cannot be recorded: {said_of(error)}")
     text = json.dumps(program, separators=(",", ":"))
-    if given.out:
-        with open(given.out, "w", encoding="utf-8") as file:
-            file.write(text + "\n")
-    else:
+    if not given.out:
         print(text)
+        return
+    with open(given.out, "w", encoding="utf-8") as file:
+        file.write(text + "\n")
+    if isinstance(config, own.OwnConfig):
+        # What the program is for, to be pasted where a config.json is.
+        path = f"{given.out.removesuffix('.json')}.config.json"
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({"model_type": config.model_type, **config.to_dict()}, file, indent=2)
+            file.write("\n")
+        print(f"{given.out}: the program; {path}: the model's config", file=sys.stderr)
+
+
+def said_of(error):
+    """In one sentence what went wrong in code that is none of ours, and where."""
+    frames = traceback.extract_tb(error.__traceback__)
+    last = frames[-1]
+    ours = os.path.dirname(os.path.abspath(__file__))
+    theirs = next((frame for frame in reversed(frames) if not frame.filename.startswith((ours, os.path.dirname(torch.__file__)))), last)
+    line = (str(error).splitlines() or ["no reason given"])[0][:160]
+    at = f"{os.path.basename(theirs.filename)} line {theirs.lineno}"
+    if last.filename.startswith(ours):
+        return f"{type(error).__name__} in the recorder ({line}); HEADROOM_TRACEBACK=1 shows where"
+    return f"{at} raises {type(error).__name__} ({line}); a config.json of a checkpoint may do, and HEADROOM_TRACEBACK=1 shows more"
 
 
 def read(model):
@@ -39,7 +74,10 @@ def read(model):
     elif model in CONFIG_MAPPING:
         config = CONFIG_MAPPING[model]()
     else:
-        config = AutoConfig.from_pretrained(model)
+        try:
+            config = AutoConfig.from_pretrained(model)
+        except Exception:
+            raise Unrecordable("it is no class of this transformers, no config.json, and no Python file or module:function; a name on Hugging Face could not be loaded") from None
     return config if vision.has_images(config) else config.get_text_config()
 
 

@@ -2,16 +2,13 @@
 
 import torch
 
-from .blocks_data import Size, Sizes
+from . import own
+from .blocks_data import Size, Sizes, Unrecordable
 from .fold import fold
 from .joins import join_pieces, join_splits, of_one_gradient
 from .model import Run
 from .nodes import attach, changes_view, copies_slices, describe, dtype_code, exact_code, gradients, saved_tensors, template_of
 from .trace import key_of
-
-
-class Unrecordable(Exception):
-    """What a program cannot say of this model."""
 
 
 class Recording:
@@ -28,7 +25,7 @@ class Recording:
         self.begin_first_layer()
         self.trace = self.plain.trace
         self.decoder = self.plain.decoder
-        self.modules = dict(self.decoder.named_modules())
+        self.modules = modules_of(self.decoder)
         self.layers = len(self.plain.exits)
         self.only = only
         self.scope = {}
@@ -90,6 +87,17 @@ class Recording:
         layers = [Block(self, i, self.plain.prefixes[i], readers) for i in range(self.layers)]
         after = Block(self, "after", "", readers)
         return before, layers, after
+
+
+def modules_of(decoder):
+    """The decoder's modules by name. Of a model of the reader's own, which is all in one, the head is left out, and the embedding of
+    tokens comes first."""
+    modules = dict(decoder.named_modules())
+    made = own.of(decoder)
+    if made is None:
+        return modules
+    head = made.calls_of_head()
+    return dict(sorted(((name, module) for name, module in modules.items() if module is not head.module), key=lambda item: item[1] is not head.embedding))
 
 
 def owner(block):

@@ -1,4 +1,4 @@
-"""Sizes in a recorded block that become expressions."""
+"""Sizes in a recorded block that become expressions, and why there may be none."""
 
 
 class Size(int):
@@ -7,3 +7,7 @@ class Size(int):
 
 class Sizes(tuple):
     """A shape whose dimensions become expressions."""
+
+
+class Unrecordable(Exception):
+    """What a program cannot say of this model."""

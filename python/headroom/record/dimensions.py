@@ -12,7 +12,11 @@ WHOLES = (
 
 
 class Unexplained(Exception):
-    """A dimension that no expression of the config's keys gives."""
+    """A dimension that no expression of the config's keys gives; `names`: those that move it."""
+
+    def __init__(self, values, names):
+        super().__init__(f"a size that is {values[0]} follows from {' and '.join(names) or 'nothing'} in a way that no expression says: {values}")
+        self.names = names
 
 
 class Explainer:
@@ -45,7 +49,7 @@ class Explainer:
                 found = build(values, tried)
                 if found is not None:
                     return found
-        raise Unexplained(f"{values} with {names}")
+        raise Unexplained(values, names)
 
     def _terms(self, names, degree):
         """Products and quotients of the names, with their values; the plainest first."""

@@ -1,5 +1,6 @@
 """What tells a model's layers apart: functions of a layer's number and the config."""
 
+from .blocks_data import Unrecordable
 from .variants import value_of
 
 
@@ -202,4 +203,4 @@ def features_of(config, of_layer, count=None):
         if all(names.setdefault("|".join(value_at(config, f, i) for f in chosen), kind) == kind for i, kind in enumerate(of_layer)):
             features = [with_alternatives(config, f, ()) for f in chosen]
             return features, [key for feature in features for key in keys_of(feature)]
-    raise ValueError("nothing in the config tells the layers apart")
+    raise Unrecordable("the layers are of several kinds, and nothing in the config says which is which: give it a key or a list that does")

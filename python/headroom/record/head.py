@@ -2,7 +2,7 @@
 
 import torch
 
-from . import variants
+from . import own, variants
 from .model import decoder_of, make_masks, names_of
 from .trace import Trace
 
@@ -24,6 +24,8 @@ def softcaps(model, config, built):
 
 def head_of(model):
     """The head's name, its bias, and what happens to the logits."""
+    if own.of(model):
+        return own.of(model).said_of_head()
     decoder = decoder_of(model)
     head = model.get_output_embeddings()
     if head is None or decoder is model:

@@ -2,13 +2,14 @@
 
 import gc
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 
 import torch
 from torch import nn
 
-from . import kernels, packages, vision
+from . import kernels, own, packages, vision
+from .blocks_data import Unrecordable
 from .trace import Trace, without_collection
 
 # What decides a branch by reading a tensor's values gets an answer that keeps the step as training runs it.
@@ -41,6 +42,8 @@ def build(config, attention, class_name=None, dtype=torch.bfloat16):
     """The causal model of `config`, without weights, in `dtype` as `from_pretrained` leaves it."""
     import transformers
 
+    if isinstance(config, own.OwnConfig):
+        return config.made(dtype).module
     with torch.device("meta"):
         if class_name:
             config._attn_implementation = attention
@@ -71,6 +74,8 @@ def auto_class(config):
 
 def decoder_of(model):
     """The module that makes the hidden states that the head reads."""
+    if own.of(model):
+        return model
     if vision.has_images(model.config):
         return getattr(model, "model", model)
     decoder = model.get_decoder() if hasattr(model, "get_decoder") else None
@@ -82,21 +87,23 @@ def decoder_of(model):
 
 def layers_of(decoder):
     """The list of the decoder's layers, and its name."""
+    if own.of(decoder):
+        return own.of(decoder).layers()
     count = decoder.config.get_text_config().num_hidden_layers
     lists = [(name, module) for name, module in decoder.named_modules() if isinstance(module, nn.ModuleList) and len(module) == count]
     if vision.has_images(decoder.config):
         lists = [item for item in lists if "language_model" in item[0] or "text_model" in item[0]] or lists
     if not lists:
-        raise ValueError(f"{type(decoder).__name__} has no list of {count} layers")
+        raise Unrecordable(f"{type(decoder).__name__} has no list of {count} layers, which is what num_hidden_layers says")
     return min(lists, key=lambda item: item[0].count("."))
 
 
 def stacks_of(decoder):
     """Every list of layers that run one after the other, with its name; the decoder's own comes last. Those of a vision tower are its
     lists of layers that can be checkpointed."""
-    own = layers_of(decoder)
-    if not vision.has_images(decoder.config):
-        return [own]
+    text = layers_of(decoder)
+    if own.of(decoder) or not vision.has_images(decoder.config):
+        return [text]
     from transformers.modeling_layers import GradientCheckpointingLayer
 
     def is_stack(module):
@@ -105,10 +112,10 @@ def stacks_of(decoder):
     of_sound = ("audio", "speech")
     beside = [
         (name, module) for name, module in decoder.named_modules()
-        if is_stack(module) and not f"{name}.".startswith(f"{own[0]}.") and not name.startswith(of_sound)
+        if is_stack(module) and not f"{name}.".startswith(f"{text[0]}.") and not name.startswith(of_sound)
     ]
     outermost = [item for item in beside if not any(item[0].startswith(f"{other[0]}.") for other in beside)]
-    return [*outermost, own]
+    return [*outermost, text]
 
 
 class FlashLike(torch.autograd.Function):
@@ -134,26 +141,30 @@ def attention_call(trace_of):
     """`sdpa` of transformers' attention interface, recorded as one operator."""
 
     def forward(module, query, key, value, attention_mask=None, dropout=0.0, scaling=None, is_causal=None, **keywords):
-        trace = trace_of()
-        window = keywords.get("sliding_window")
-        attributes = {
-            "heads": query.shape[1], "kv_heads": key.shape[1], "width": query.shape[3], "value_width": value.shape[3],
-            "window": window, "causal": bool(getattr(module, "is_causal", True) if is_causal is None else is_causal),
-            "token_major": [token_major(t) for t in (query, key, value)],
-            "dropout": float(dropout or 0.0),
-            "masked": isinstance(attention_mask, torch.Tensor),
-            "mask_rows": attention_mask.shape[0] if isinstance(attention_mask, torch.Tensor) and attention_mask.dim() == 4 else 1,
-        }
-        sinks = keywords.get("s_aux")
-        given = [query, key, value] + [t for t in (attention_mask, sinks) if isinstance(t, torch.Tensor)]
-        if trace is None:
-            return FlashLike.apply(query, key, value), None
-        with trace.call("attention", given, attributes) as op:
-            out = FlashLike.apply(query, key, value)
-        trace.result(op, given, out)
-        return out, None
+        causal = bool(getattr(module, "is_causal", True) if is_causal is None else is_causal)
+        said = {"window": keywords.get("sliding_window"), "causal": causal, "dropout": float(dropout or 0.0)}
+        return attention_operator(trace_of(), (query, key, value), (attention_mask, keywords.get("s_aux")), said), None
 
     return forward
+
+
+def attention_operator(trace, given, beside, said):
+    """Attention as one operator; `given`: q, k, v as [b, heads, s, width]; `beside`: a mask and sinks, where there are any."""
+    query, key, value = given
+    mask = beside[0]
+    attributes = {
+        "heads": query.shape[1], "kv_heads": key.shape[1], "width": query.shape[3], "value_width": value.shape[3], **said,
+        "token_major": [token_major(t) for t in given],
+        "masked": isinstance(mask, torch.Tensor),
+        "mask_rows": mask.shape[0] if isinstance(mask, torch.Tensor) and mask.dim() == 4 else 1,
+    }
+    given = [*given, *(t for t in beside if isinstance(t, torch.Tensor))]
+    if trace is None:
+        return FlashLike.apply(query, key, value)
+    with trace.call("attention", given, attributes) as op:
+        out = FlashLike.apply(query, key, value)
+    trace.result(op, given, out)
+    return out
 
 
 def is_copied(x):
@@ -187,6 +198,7 @@ def intercepted(model, attention, trace_of):
     from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
     real_linear = nn.Linear.forward
+    functions = own.functions(own.of(model), trace_of, attention_operator) if own.of(model) else nullcontext()
     vision.current = trace_of
     mapping = ALL_ATTENTION_FUNCTIONS._global_mapping
     real_attention = mapping["sdpa"]
@@ -201,7 +213,8 @@ def intercepted(model, attention, trace_of):
             replaced.append((module, function, getattr(module, function)))
             setattr(module, function, mask_maker(function, attention))
     try:
-        yield
+        with functions:
+            yield
     finally:
         nn.Linear.forward = real_linear
         vision.current = lambda: None
@@ -281,7 +294,9 @@ def image_embeddings(decoder):
     """Input embeddings of the models within the model, but for the text's (modeling_utils.py `enable_input_require_grads`)."""
     from transformers import PreTrainedModel
 
-    found, own = [], decoder.get_input_embeddings()
+    if own.of(decoder):
+        return []
+    found, text = [], decoder.get_input_embeddings()
     for module in decoder.modules():
         if module is decoder or not isinstance(module, PreTrainedModel):
             continue
@@ -289,7 +304,7 @@ def image_embeddings(decoder):
             embeddings = module.get_input_embeddings()
         except NotImplementedError:
             continue
-        if isinstance(embeddings, nn.Module) and embeddings is not own and embeddings not in found:
+        if isinstance(embeddings, nn.Module) and embeddings is not text and embeddings not in found:
             found.append(embeddings)
     return found
 
@@ -311,7 +326,10 @@ class Run:
     def __init__(self, model, attention, size, graph, masks=False):
         batch, length = size.batch, size.length
         decoder = decoder_of(model)
-        if decoder is model:
+        made = own.of(decoder)
+        if made:
+            made.calls_of_head()
+        elif decoder is model:
             without_head(model)
         self.decoder = decoder
         stacks = stacks_of(decoder)
@@ -319,7 +337,7 @@ class Run:
         self.stacks = [name for name, layers in stacks]
         layers = [layer for _, layers in stacks for layer in layers]
         self.trace = trace = Trace({**names_of(decoder), **make_masks(batch, length)})
-        self.entries, self.exits = {}, {}
+        self.entries, self.exits, self.calls = {}, {}, 0
         handles = []
         owners = {}
         for name, module in decoder.named_modules():
@@ -339,23 +357,32 @@ class Run:
             handles.append(module.register_forward_hook(lambda _, __, out: (self.leaves.append(trace.number_of(out)), None)[1]))
         self.ended = False
         try:
-            with torch.device("meta"):
-                ids = torch.zeros(batch, length, dtype=torch.long)
+            called, given = (), {}
+            if made:
+                called, given, tensors = made.inputs(batch, length)
+                ids = tensors.pop("input_ids")
+                trace.names |= {id(tensor): ("input", name) for name, tensor in tensors.items()}
+            else:
+                with torch.device("meta"):
+                    ids = torch.zeros(batch, length, dtype=torch.long)
             trace.names[id(ids)] = ("input", "input_ids")
-            given = {}
             if len(stacks) > 1:
                 vision.on_host(decoder)
                 given = vision.inputs_of(decoder, decoder.config, batch, length, size)
                 for name, tensor in given.items():
                     trace.names[id(tensor)] = ("input", name)
             # What a batch has beside token ids.
-            self.inputs = {name: tensor for name, tensor in given.items() if tensor.device.type == "meta"}
+            self.inputs = {name: tensor for name, tensor in (tensors if made else given).items() if tensor.device.type == "meta"}
             current = lambda: None if self.ended else trace
             with intercepted(decoder, "eager" if masks else attention, current), without_collection(), torch.set_grad_enabled(graph):
                 with trace:
-                    self.output = self._forward(decoder, ids, given)
+                    self.output = made.forward(called, given) if made else self._forward(decoder, ids, given)
                     self.hidden = trace.number_of(self.output)
                 self.ended = True
+            if made:
+                # Labels and the like are read behind the head: by whoever makes the loss.
+                self.inputs = {name: tensor for name, tensor in self.inputs.items() if ("input", name) in {v.origin for v in trace.values}}
+                made.check(self.calls, len(layers))
         finally:
             for handle in handles:
                 handle.remove()
@@ -379,6 +406,7 @@ class Run:
     def _leave(self, index, count):
         def hook(module, arguments, output):
             out = output[0] if isinstance(output, (tuple, list)) else output
+            self.calls += 1
             self.exits[index] = self.trace.number_of(out)
             self.trace.block = ("between", index + 1) if index + 1 < count else "after"
 

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import torch
 
-from . import flags, packages, variants, vision
-from .blocks import Recording, Templates, Unrecordable
-from .blocks_data import Size, Sizes
+from . import flags, own, packages, variants, vision
+from .blocks import Recording, Templates
+from .blocks_data import Size, Sizes, Unrecordable
 from .derived import derived_of
-from .dimensions import Explainer
+from .dimensions import Explainer, Unexplained
 from .features import features_of
 from .head import SOFTCAP, head_of, softcaps
 from .model import Run, Size as Batch, build, decoder_of, prepare, stacks_of
@@ -48,7 +48,8 @@ class Recorder:
         self.config, self.class_name, self.note = long_enough(fewer_layers(config)), class_name, note
         self.masked, self.pixels, self.has_run = set(), torch.float32, False
         self.attentions = self._attentions()
-        self.length = FEW_TOKENS if self.loops_over_tokens() else LENGTH
+        self.is_own = isinstance(config, own.OwnConfig)
+        self.length = config.length if self.is_own else FEW_TOKENS if self.loops_over_tokens() else LENGTH
 
     def loops_over_tokens(self):
         """Whether each token has operators of its own."""
@@ -64,6 +65,9 @@ class Recorder:
         return counts[1] - counts[0] >= 2 * (PROBES[1] - PROBES[0])
 
     def _attentions(self):
+        if isinstance(self.config, own.OwnConfig):
+            # Its own code says what attention is.
+            return ["sdpa"]
         able = []
         # Eager attention of a packed sequence is a loop over its images whose operators nothing says yet.
         alone = vision.has_images(self.config) and vision.packs(self.config)
@@ -118,6 +122,8 @@ class Recorder:
             self.added, self.structural = {}, {}
         else:
             self.config, self.added, self.structural = flags.settle(self)
+            if self.is_own:
+                self.structural |= own.flags_that_tie(self.config)
         first = self.one(self.config, attentions=self.attentions[:1])
         kinds, of_layer = self.kinds(first)
         only = set(kinds)
@@ -126,11 +132,28 @@ class Recorder:
         self.attentions += self.wide_modes(only)
         base = self.one(self.config, only=only)
         settings, changed, recordings = [self.setting(self.config, BATCH, self.length)], [()], [base]
-        self.vary(base, only, settings, changed, recordings)
-        explainer = Explainer(settings, changed)
-        writer = Writer(explainer)
-        merged = writer.merge(recordings)
-        return self.assemble(model_type, merged, writer, kinds, of_layer, explainer)
+        moved = self.vary(base, only, settings, changed, recordings)
+        while True:
+            explainer = Explainer(settings, changed)
+            writer = Writer(explainer)
+            try:
+                merged = writer.merge(recordings)
+                break
+            except Unexplained as error:
+                left = own.without(error, settings, changed, recordings) if self.is_own else ()
+                if not left:
+                    raise
+                self.note(f"{', '.join(sorted(left))}: sizes follow that no expression gives; the program is for the value in the config alone")
+                moved -= left
+        program = self.assemble(model_type, merged, writer, kinds, of_layer, explainer)
+        return own.added(self, program, moved) if self.is_own else program
+
+    def is_same(self, recording, config):
+        """Whether another config gives the same recording, sizes and all."""
+        try:
+            return self.one(config) == recording
+        except Exception:
+            return False
 
     def wide_modes(self, only):
         """Ways in which blocks run in fp32 that differ from what they do in bf16 less its casts."""
@@ -232,6 +255,7 @@ class Recorder:
         left = [key for key in sizes if key not in moved]
         if left:
             self.note("not varied: " + ", ".join(left))
+        return moved
 
     def vary_images(self, attempt):
         """More images, and larger ones, where the class takes them in any size."""
@@ -245,13 +269,16 @@ class Recorder:
                 raise Unrecordable(f"images {images}: another sequence of operators")
 
     def try_values(self, key, value, sizes, attempt):
+        # Of a reader's own class nothing is known: what is made of one other value is checked by more of them.
+        wanted, found = (3 if self.is_own else 1), 0
         for other in variants.candidates(key, value, sizes):
             try:
-                if attempt(variants.with_value(self.config, key, other), BATCH, self.length, (key,)):
-                    return True
+                found += attempt(variants.with_value(self.config, key, other), BATCH, self.length, (key,))
             except Exception:
                 continue
-        return False
+            if found == wanted:
+                break
+        return found > 0
 
     def assemble(self, model_type, merged, writer, kinds, of_layer, explainer):
         import transformers

@@ -23,13 +23,15 @@ def sizes_of(config):
 
 def own_sizes(config):
     found = {}
+    # A reader's own keys mean what the reader wants.
+    all_are_sizes = getattr(config, "is_own", False)
     for key, value in sorted(config.to_dict().items()):
         if isinstance(value, (list, tuple)) and value and ("size" in key or "per_layer" in key) and all(v == value[0] for v in value):
             # Said layer by layer, the same for all.
             value = value[0]
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
             continue
-        if key != "time_step_rank" and any(key.endswith(part) or part in key for part in NOT_SIZES):
+        if not all_are_sizes and key != "time_step_rank" and any(key.endswith(part) or part in key for part in NOT_SIZES):
             continue
         found[key] = value
     return found

@@ -137,6 +137,10 @@ pub(super) const ROWS: &[Row] = &[
     bears("qat", Topic::OtherQuantization),
     bears("torchao", Topic::OtherQuantization),
     bears("tiled_mlp", Topic::Activations),
+    // axolotl cli/main.py `train`.
+    nothing("launcher"),
+    nothing("sweep"),
+    nothing("cloud"),
     nothing("model_type"),
     nothing("tokenizer_type"),
     nothing("is_llama_derived_model"),

@@ -222,4 +222,14 @@ pub enum Fact {
     Fp8,
     /// Transformers' model class: a classifier.
     Classifier,
+    /// The tower that sees images stays as it is.
+    FreezesTower,
+    /// What joins the tower and the text stays as it is.
+    FreezesProjector,
+    /// The text's own part stays as it is.
+    FreezesLanguage,
+    /// Unsloth's switch for adapters in tower and projector.
+    TunesVision,
+    /// Unsloth's switch for adapters in the text's part.
+    TunesLanguage,
 }

@@ -51,14 +51,20 @@ pub(super) const UNSLOTH_ROWS: &[Row] = &[
     says("use_gradient_checkpointing", Fact::Checkpointing),
     bears("rope_scaling", Topic::Positions),
     bears("float8_kv_cache", Topic::Fp8),
+    bears("offload_layers", Topic::Offload),
+    nothing("device_map_planner_kwargs"),
 ];
 
 /// unsloth models/llama.py `get_peft_model`.
 pub(super) const UNSLOTH_PEFT_ROWS: &[Row] = &[
     says("use_gradient_checkpointing", Fact::Checkpointing),
     nothing("max_seq_length"),
-    bears("finetune_vision_layers", Topic::Vision),
-    nothing("finetune_language_layers"),
+    // Since 2026.10.
+    bears("finetune_last_n_layers", Topic::PartlyTrained),
+    bears("offload_layers", Topic::Offload),
+    bears("checkpoint_skip_layers", Topic::Activations),
+    says("finetune_vision_layers", Fact::TunesVision),
+    says("finetune_language_layers", Fact::TunesLanguage),
     nothing("finetune_attention_modules"),
     nothing("finetune_mlp_modules"),
     nothing("random_state"),

@@ -21,7 +21,7 @@ pub enum Topic {
     OtherQuantization,
     /// fp8.
     Fp8,
-    /// Images, audio and their encoders.
+    /// How large images are, which hangs on the images themselves.
     Vision,
     /// A second model.
     SecondModel,
@@ -83,7 +83,10 @@ impl Topic {
             ),
             Self::OtherQuantization => ("this quantisation is not modelled", "尚未建模这种量化"),
             Self::Fp8 => ("fp8 is not modelled", "尚未建模 fp8"),
-            Self::Vision => ("images and their encoders are not in the plan", "方案不含图像及其编码器"),
+            Self::Vision => (
+                "what comes of it hangs on the images themselves; say their size in the plan's images",
+                "结果取决于图像本身；请在方案的 images 中给出图像尺寸",
+            ),
             Self::SecondModel => {
                 ("this about another model than the policy is not in the plan", "方案不含策略以外模型的这一设置")
             }

@@ -70,6 +70,7 @@ pub(super) const SCRIPT_ROWS: &[Row] = &[
     says("attn_implementation", Fact::Attention),
     says("use_flash_attention_2", Fact::FlashSwitch),
     says("use_flash_attn", Fact::FlashSwitch),
+    says("flash_attn", Fact::FlashSwitch),
     says("use_flash_attention", Fact::FlashSwitch),
     says("max_seq_length", Fact::Length),
     says("max_seq_len", Fact::Length),
@@ -101,4 +102,12 @@ pub(super) const SCRIPT_ROWS: &[Row] = &[
     nothing("max_memory_mb"),
     nothing("max_memory_MB"),
     sets("micro_batch_size", "per_device_train_batch_size", As::Whole),
+    // openrlhf/cli/train_sft.py.
+    sets("micro_train_batch_size", "per_device_train_batch_size", As::Whole),
+    says("pretrain", Fact::Model),
+    says("max_len", Fact::Length),
+    says("packing_samples", Fact::Packing),
+    says("zero_stage", Fact::ZeroStage),
+    bears("adam_offload", Topic::Offload),
+    bears("ring_attn_size", Topic::Parallelism),
 ];

@@ -102,15 +102,24 @@ fn take(state: &mut State, text: &str) -> bool {
     false
 }
 
+/// Whether a class's name can stand in a command.
+fn is_name(class: &str) -> bool {
+    !class.starts_with('-') && class.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+}
+
 /// The command that records a class: by its name, where that is one, else by a folder with its config.
 fn command(class: &str) -> String {
-    let is_name =
-        !class.starts_with('-') && class.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
-    if is_name {
+    if is_name(class) {
         format!("python -m headroom.record {class} --out {class}.json")
     } else {
         "python -m headroom.record FOLDER_WITH_CONFIG --out program.json".to_owned()
     }
+}
+
+/// The command that records a module that no package has, from the file that makes it (docs/own-models.md).
+fn command_of_file(class: &str) -> String {
+    let name = if is_name(class) { class } else { "my_model" };
+    format!("python -m headroom.record {name}.py --out {name}.json")
 }
 
 fn complaint(words: &SourceTexts, refusal: &Refusal, wanted: &str) -> String {
@@ -159,6 +168,8 @@ pub(super) fn draw(page: &Page) -> Option<Element> {
         .with(el("p").text(words.record_how))
         .with(el("pre").with(el("code").text(&command)))
         .with(copy_button(page, advice.copy_code, advice.code_copied, &command, ""))
+        .with(el("p").text(words.record_own))
+        .with(el("pre").with(el("code").text(&command_of_file(&wanted))))
         .with(el("p").attr("id", "program-help").text(words.record_take))
         .with(field)
         .with(el("div").class("actions").with(take).with(file));
@@ -167,13 +178,14 @@ pub(super) fn draw(page: &Page) -> Option<Element> {
 
 #[cfg(test)]
 mod tests {
-    use super::command;
+    use super::{command, command_of_file};
 
     #[test]
     fn a_class_that_is_no_plain_name_is_in_no_command() {
         assert_eq!(command("my_own"), "python -m headroom.record my_own --out my_own.json");
         for class in ["a; rm -rf /", "$(x)", "-m", "a b", "\u{2026}"] {
             assert!(command(class).contains("FOLDER_WITH_CONFIG"), "{class}");
+            assert_eq!(command_of_file(class), "python -m headroom.record my_model.py --out my_model.json");
         }
     }
 }

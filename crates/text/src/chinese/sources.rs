@@ -28,6 +28,7 @@ pub(super) static TEXTS: SourceTexts = SourceTexts {
 
     record_title: |class| format!("{class} 尚未录制"),
     record_how: "可以在自己的电脑上录制它的代码：需要 Python、PyTorch 和 transformers，不需要显卡，也不需要权重。在 Headroom 源码的 python 目录下运行：",
+    record_own: "如果是你自己写的 PyTorch 模块，请给出含有 build 函数的 Python 文件（build 应返回什么，见源码中的 docs/own-models.md）：",
     record_take: "然后把文件交给这里：粘贴内容、选择文件，或拖到这个框里。文件会先经过检查，只留在本页，关闭后即消失，不会发送到任何地方。",
     record_text: "录制文件",
     record_use: "使用这份录制",

@@ -31,6 +31,8 @@ pub(super) static TEXTS: SourceTexts = SourceTexts {
     record_title: |class| format!("{class} has not been recorded yet"),
     record_how: "Its code can be recorded on your machine, with Python, PyTorch and transformers; it needs no GPU and no weights. In the folder python of \
                  Headroom's source:",
+    record_own: "If the class is a PyTorch module of your own, give the Python file whose function build makes it; docs/own-models.md in the \
+                 source says what build returns:",
     record_take: "Then give the file here: paste it, choose it, or drop it on this box. It is checked, stays in this page until you close it, and \
                   goes nowhere.",
     record_text: "Recorded program",

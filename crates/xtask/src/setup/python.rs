@@ -103,8 +103,8 @@ impl Environment {
 
     fn wanted(&self, newest: bool) -> Vec<String> {
         let named = iter::once(TORCH).filter(|_| self.holds == Holds::Torch).chain(self.packages.iter().copied());
-        let bare = |package: &str| package.split("==").next().unwrap_or(package).to_owned();
-        named.map(|package| if newest { bare(package) } else { package.to_owned() }).collect()
+        // Never an earlier release: what others ask for may be met by one that asks for less.
+        named.map(|package| if newest { package.replace("==", ">=") } else { package.to_owned() }).collect()
     }
 
     /// torch's CPU build where its own registry can be reached; else the one that any package registry has.
@@ -153,10 +153,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_newest_are_asked_for_by_name_alone() {
+    fn the_newest_are_no_earlier_ones() {
         let of = Environment { name: "x", packages: &["axolotl==0.19.0", "PyYAML"], holds: Holds::Torch };
         assert_eq!(of.wanted(false), [TORCH, "axolotl==0.19.0", "PyYAML"]);
-        assert_eq!(of.wanted(true), ["torch", "axolotl", "PyYAML"]);
-        assert_eq!(Environment { holds: Holds::Nothing, ..of }.wanted(true), ["axolotl", "PyYAML"]);
+        assert_eq!(of.wanted(true), ["torch>=2.15.0", "axolotl>=0.19.0", "PyYAML"]);
+        assert_eq!(Environment { holds: Holds::Nothing, ..of }.wanted(true), ["axolotl>=0.19.0", "PyYAML"]);
     }
 }

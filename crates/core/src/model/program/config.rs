@@ -89,6 +89,8 @@ impl<'a> Figures<'a> {
                 (None, Json::Null | Json::Bool(false)) => true,
                 // A count that is not there is none.
                 (None, Json::Number(number)) => number.as_f64() == Some(0.0),
+                // 0 and 0.0 are the same.
+                (Some(Json::Number(found)), Json::Number(number)) => found.as_f64() == number.as_f64(),
                 (found, is) => found == Some(is),
             });
             let above = condition.above.is_none_or(|least| found.and_then(Json::as_f64).is_some_and(|n| n > least));

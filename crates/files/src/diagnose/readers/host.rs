@@ -21,6 +21,7 @@ const MARKS: &[&str] = &[
     "oom killer",
     "out of memory: kill",
     "memory cgroup out of memory",
+    "memory: usage ",
     "(sigkill)",
     "signals.sigkill",
     "return code = -9",
@@ -56,7 +57,8 @@ pub(in super::super) fn host(lines: &[Line]) -> Vec<Reading> {
     let mut found: Vec<Reading> = Vec::new();
     for line in lines.iter().filter(is_mark).take(MOST) {
         let mut reading = Reading::new(Format::HostOutOfMemory, line.number, &line.text);
-        reading.rank = line.rank.or_else(|| value_after(&line.text, "local_rank: "));
+        let of_launcher = ["local_rank: ", "--local_rank="].iter().find_map(|mark| value_after(&line.text, mark));
+        reading.rank = line.rank.or(of_launcher);
         figures(&line.text, &mut reading);
         found.push(reading);
     }
@@ -99,6 +101,11 @@ fn figures(text: &str, reading: &mut Reading) {
         let pid = value_after(text, "Killed process ").or_else(|| value_after(text, "Kill process "));
         let name = text.split_once('(').and_then(|(_, rest)| rest.split_once(')')).map(|(name, _)| name.to_owned());
         reading.processes = vec![Process { pid, name, bytes }];
+    }
+    // The kernel of a cgroup: `memory: usage 134217728kB, limit 134217728kB, failcnt 81233`.
+    if lower.contains("memory: usage ") {
+        reading.host_used_bytes = after("memory: usage ").map(|amount| amount.bytes);
+        reading.host_total_bytes = after("limit ").map(|amount| amount.bytes);
     }
     // Ray: `Memory on the node (IP: ..., ID: ...) where the task was running was 62.31GB / 64.00GB (0.973592)`.
     if let Some((_, rest)) = lower.split_once("running was ")

@@ -14,8 +14,6 @@ const LONGEST: usize = 8_000;
 /// Most messages that are read: a job of some thousand ranks.
 const MOST: usize = 4_096;
 
-const TRIED: &str = "Triedtoallocate";
-
 /// Backends by the word before `out of memory`.
 const BACKENDS: &[(&str, Format)] = &[
     ("CUDA", Format::CudaOutOfMemory),
@@ -33,6 +31,8 @@ pub(super) fn messages(lines: &[Line], streams: &[Stream]) -> Vec<Reading> {
         let mut starts = stream.all("outofmemory.Triedtoallocate");
         starts.extend(stream.all("outofmemory(MPSallocated"));
         starts.extend(stream.all("outofmemory.Allocationwaspreemptivelyrejected"));
+        // torch_npu csrc/core/npu/NPUWorkspaceAllocator.cpp.
+        starts.extend(stream.all("outofmemory.NPUWorkspaceAllocatortriedtoallocate"));
         starts.extend(stream.all("wouldexceedallowedmemory.(outofmemory)"));
         // IPEX before 2.4.
         starts.extend(stream.all("canNOTallocatememoryblockwithsizelargerthan"));
@@ -92,7 +92,8 @@ fn after(message: &str, mark: &str) -> Option<Amount> {
 
 fn read_message(message: &str, reading: &mut Reading) {
     let bytes = |amount: Option<Amount>| amount.map(|amount| amount.bytes);
-    reading.tried = after(message, TRIED).or_else(|| after(message, "Requestedsize:"));
+    let tried = ["Triedtoallocate", "NPUWorkspaceAllocatortriedtoallocate", "Requestedsize:"];
+    reading.tried = tried.iter().find_map(|mark| after(message, mark));
     // torch_npu and others give figures in parentheses, in any order.
     for mark in ["(GPU", "(NPU", "GPU", "NPU"] {
         if reading.gpu_index.is_none() {
@@ -105,7 +106,7 @@ fn read_message(message: &str, reading: &mut Reading) {
         .find_map(|mark| bytes(after(message, mark)))
         .or_else(|| bytes(before(message, "totalcapacity;")))
         .or_else(|| bytes(before(message, "total;")));
-    reading.free_bytes = bytes(before(message, "isfree")).or_else(|| bytes(before(message, "free;")));
+    reading.free_bytes = ["isfree", "free;", "free)"].iter().find_map(|mark| bytes(before(message, mark)));
     reading.allocated = before(message, "isallocatedbyPyTorch")
         .or_else(|| private(message))
         .or_else(|| before(message, "alreadyallocated"))

@@ -326,6 +326,9 @@ fn named_trainer(path: &str) -> Option<TrainerName> {
         TrainerName::MsSwift
     } else if path.starts_with("trl.") || path.contains("trl/scripts/") || path.contains("trl/examples") {
         TrainerName::Trl
+    } else if path.starts_with("openrlhf.") {
+        // A loop of its own, read as a script.
+        TrainerName::Transformers
     } else if ["run_clm.py", "run_glue.py", "run_mlm.py", "run_classification.py", "run_summarization.py"]
         .iter()
         .any(|name| path.ends_with(name))

@@ -41,7 +41,9 @@ impl Resolver {
         let used = self.flag(Fact::UsesDeepspeed).is_some_and(|(on, _)| on);
         let chosen = word == "DEEPSPEED";
         let stage = self.whole(Fact::ZeroStage);
-        if !(named || used || chosen) {
+        // A script that takes a stage of its own makes DeepSpeed's configuration by it (openrlhf/utils/deepspeed).
+        let by_script = stage.as_ref().is_some_and(|(_, statement)| statement.tool == "transformers");
+        if !(named || used || chosen || by_script) {
             return false;
         }
         if let Some(statement) = self.take(Fact::Deepspeed) {

@@ -75,7 +75,9 @@ impl Resolver {
         // A script's own `--bits 4 --lora_r 64`: a quantised base trains through adapters alone.
         let bits = self.gathered.draft.fact(Fact::Bits).and_then(|bits| convert::whole(&bits.node));
         let by_bits = matches!(bits, Some(4 | 8)) && self.says_itself("lora.r");
-        (by_default || by_rank || by_bits).then_some(None)
+        // fastchat/train/train_lora.py has a rank and no switch.
+        let by_script = self.named == TrainerName::Transformers && self.says_itself("lora.r");
+        (by_default || by_rank || by_bits || by_script).then_some(None)
     }
 
     /// verl trains adapters where `lora_rank` is above 0.

@@ -3,6 +3,7 @@
 mod attention;
 mod distributed;
 mod finish;
+mod frozen;
 mod identity;
 mod method;
 mod precision;
@@ -44,6 +45,7 @@ pub(super) fn resolve(gathered: Gathered) -> Import {
     resolver.identity();
     resolver.verl_keys();
     resolver.method();
+    resolver.frozen();
     resolver.precision();
     resolver.training();
     resolver.attention();

@@ -222,15 +222,10 @@ impl Resolver {
 
     fn allocator(&mut self) {
         let Some((settings, statement)) = self.text(Fact::Allocator) else { return };
-        let mut told = false;
         for part in settings.split(',') {
             match part.split_once(':').map(|(key, value)| (key.trim(), value.trim().to_ascii_lowercase())) {
-                Some(("expandable_segments", value)) => {
-                    self.set("expandable_segments", value == "true", &statement);
-                    told = true;
-                }
-                _ if !told => self.cannot_say(&statement, Topic::NoSetting),
-                _ => {}
+                Some(("expandable_segments", value)) => self.set("expandable_segments", value == "true", &statement),
+                _ => self.cannot_say(&statement, Topic::NoSetting),
             }
         }
     }

@@ -1,0 +1,67 @@
+//! Which parts of a model that reads images stay as they are.
+
+use headroom_core::model;
+use headroom_core::plan::TrainerName;
+use serde_json::json;
+
+use super::Resolver;
+use crate::trainers::Fact;
+
+const TOWER: &str = "vision_tower";
+const PROJECTOR: &str = "multi_modal_projector";
+const LANGUAGE: &str = "language_model";
+
+impl Resolver {
+    pub(super) fn frozen(&mut self) {
+        let switches =
+            [(Fact::FreezesTower, TOWER), (Fact::FreezesProjector, PROJECTOR), (Fact::FreezesLanguage, LANGUAGE)];
+        let mut frozen = Vec::new();
+        let mut said = Vec::new();
+        for (fact, part) in switches {
+            let flag = self.flag(fact);
+            if flag.as_ref().map_or_else(|| self.freezes_by_default(part), |(freezes, _)| *freezes) {
+                frozen.push(part);
+            }
+            said.extend(flag.map(|(_, statement)| statement));
+        }
+        // unsloth_zoo peft_utils.py `get_peft_regex`: what is not tuned gets no adapters; a projector counts as vision.
+        for (fact, parts) in [(Fact::TunesVision, &[TOWER, PROJECTOR][..]), (Fact::TunesLanguage, &[LANGUAGE])] {
+            let Some((tunes, statement)) = self.flag(fact) else { continue };
+            frozen.extend(parts.iter().filter(|_| !tunes));
+            said.push(statement);
+        }
+        if !self.may_have_tower() {
+            // Of a model of text alone these say nothing.
+            self.ignored += said.len();
+            return;
+        }
+        if frozen.is_empty() && said.is_empty() {
+            return;
+        }
+        let value = json!(frozen);
+        for statement in said {
+            self.note("freeze", value.clone(), &statement);
+        }
+        self.fields.insert("freeze", value);
+    }
+
+    /// Whether the files' model reads images, or is not known.
+    fn may_have_tower(&self) -> bool {
+        if self.fields.contains_key("model.config") {
+            return self.has_tower();
+        }
+        self.text_of("model").is_some_and(|name| model::find(name).is_none())
+    }
+
+    /// Whether its config has a part that sees images.
+    fn has_tower(&self) -> bool {
+        self.fields.get("model.config").is_some_and(|config| config.get("vision_config").is_some())
+    }
+
+    /// Whether the trainer freezes a part where nothing is said: LLaMA-Factory's hparams/finetuning_args.py
+    /// `freeze_vision_tower`, ms-swift's arguments/tuner_args.py `freeze_vit` and `freeze_aligner`, of models that have such parts.
+    fn freezes_by_default(&self, part: &str) -> bool {
+        let does = matches!(self.named, TrainerName::LlamaFactory | TrainerName::MsSwift);
+        does && part != LANGUAGE && self.has_tower()
+    }
+}

@@ -1,0 +1,1 @@
+deepspeed --module openrlhf.cli.train_sft --max_len 2048 --dataset Open-Orca/OpenOrca --train_batch_size 256 --micro_train_batch_size 2 --pretrain meta-llama/Meta-Llama-3-8B --save_path ./c --zero_stage 2 --bf16 --flash_attn --packing_samples --gradient_checkpointing --adam_offload --lora_rank 16
