@@ -19,7 +19,7 @@ fn programs() -> Programs {
         let text = std::fs::read_to_string(root().join("static/programs").join(name)).unwrap();
         Program::from_json(&text).unwrap()
     };
-    let names = ["qwen2_5_vl.json", "qwen3_vl.json", "mistral3.json", "qwen3_omni_moe_thinker.json"];
+    let names = ["qwen2_5_vl.json", "qwen3_vl.json", "mistral3.json", "qwen3_omni_moe_thinker.json", "smolvlm.json"];
     names.into_iter().fold(Programs::default(), |all, name| all.with(read(name)))
 }
 
@@ -73,6 +73,15 @@ fn an_image_of_pixels_is_brought_to_the_longest_side_and_rounded_up() {
     assert!(sized(1092, 896) < sized(1093, 896));
     // 4,836 patches are no multiple of eight: each layer pads a copy of the mask that 5,120 share.
     assert!(sized(1092, 868) > sized(1093, 869));
+}
+
+#[test]
+fn an_image_is_cut_into_tiles_of_its_shape() {
+    let of = |images: Value| peak("smolvlm-full", json!({"images": images})).peak.allocated_bytes;
+    // Four tiles wide and three high, and the whole image.
+    let cut = of(json!({"per_sample": 1, "height": 1200, "width": 1600}));
+    assert_eq!(cut, of(json!({"per_sample": 1, "tiles": 13})));
+    assert!(cut < of(json!({"per_sample": 1, "height": 1201, "width": 1600})));
 }
 
 #[test]

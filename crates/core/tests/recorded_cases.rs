@@ -83,7 +83,7 @@ fn cases() -> Vec<Case> {
         let ways: &[bool] = if is_known { &[true, false] } else { &[false] };
         for &by_hand in ways {
             let plan = Plan::from_json(&measured["plan"].to_string()).unwrap_or_else(|problems| panic!("{problems:?}"));
-            let programs = if by_hand { programs.clone() } else { programs.before_families() };
+            let programs = if is_known && !by_hand { programs.before_families() } else { programs.clone() };
             let job = Job::resolve(&Plan { programs, ..plan });
             let job = job.unwrap_or_else(|problems| panic!("{}: {problems:?}", measured["id"]));
             cases.push(Case { measured: measured.clone(), by_hand, job });

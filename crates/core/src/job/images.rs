@@ -36,6 +36,20 @@ fn grid(vision: &Vision, images: &SampleImages) -> (u64, u64) {
     (side(height), side(width))
 }
 
+/// Tiles that an image is cut into, the whole of it among them: its longest side is brought to four of them (idefics3 and smolvlm
+/// image_processing_*.py: `size`, `split_images`; SmolVLM's and Idefics 3's checkpoints say the same).
+fn tiles(vision: &Vision, images: &SampleImages) -> u64 {
+    const LONGEST: u64 = 4;
+    match (images.height, images.width) {
+        (Some(height), Some(width)) if vision.splits => {
+            let (short, long) = (height.min(width), height.max(width).max(1));
+            let across = short.saturating_mul(LONGEST).div_ceil(long).max(1);
+            LONGEST.saturating_mul(across).saturating_add(1)
+        }
+        _ => 1,
+    }
+}
+
 /// Of a forward of `sequences`.
 pub(super) fn of(plan: &Plan, model: &Model, sequences: u64) -> BatchImages {
     let (Some(vision), Some(per_sample)) = (&model.vision, plan.images.per_sample) else {
@@ -49,7 +63,7 @@ pub(super) fn of(plan: &Plan, model: &Model, sequences: u64) -> BatchImages {
     let sides = (pixels(images.height, images.width), pixels(images.width, images.height));
     let together = if vision.packs { count } else { 1 };
     BatchImages {
-        count: count.saturating_mul(images.tiles.unwrap_or(1)),
+        count: count.saturating_mul(images.tiles.unwrap_or_else(|| tiles(vision, images))),
         patches: of_one.saturating_mul(together),
         windows: windows(vision, sides).saturating_mul(count),
         rows: rows.saturating_mul(together),

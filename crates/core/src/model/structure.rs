@@ -67,6 +67,8 @@ pub struct Vision {
     pub packs: bool,
     /// Whether it takes images as pixels, each with sides of its own.
     pub takes_pixels: bool,
+    /// Whether its processor cuts images into tiles.
+    pub splits: bool,
     /// Pixels of a patch's side.
     pub patch_size: Option<u64>,
     /// Patches of a side that become one position of the text together.

@@ -166,6 +166,7 @@ fn vision(program: &Program, figures: &Figures<'_>) -> Result<Option<Vision>, Bo
     let merge_size = merge_size.or(whole("spatial_merge_size")?);
     Ok(Some(Vision {
         packs: program.packs,
+        splits: program.inputs.iter().any(|input| input.name == "pixel_attention_mask"),
         takes_pixels: program.names.list().iter().any(|name| name == "images.rows"),
         patch_size: whole("vision_config.patch_size")?,
         merge_size: merge_size.unwrap_or(1),
