@@ -33,7 +33,7 @@ def main():
     except Exception as error:
         if os.environ.get("HEADROOM_TRACEBACK"):
             raise
-        sys.exit(f"{given.model} cannot be recorded: {said_of(error)}")
+        sys.exit(f"{given.model} cannot be recorded: {said_of(error, own.is_own(given.model))}")
     text = json.dumps(program, separators=(",", ":"))
     if not given.out:
         print(text)
@@ -49,7 +49,7 @@ def main():
         print(f"{given.out}: the program; {path}: the model's config", file=sys.stderr)
 
 
-def said_of(error):
+def said_of(error, is_own):
     """In one sentence what went wrong in code that is none of ours, and where."""
     frames = traceback.extract_tb(error.__traceback__)
     last = frames[-1]
@@ -59,7 +59,10 @@ def said_of(error):
     at = f"{os.path.basename(theirs.filename)} line {theirs.lineno}"
     if last.filename.startswith(ours):
         return f"{type(error).__name__} in the recorder ({line}); HEADROOM_TRACEBACK=1 shows where"
-    return f"{at} raises {type(error).__name__} ({line}); a config.json of a checkpoint may do, and HEADROOM_TRACEBACK=1 shows more"
+    mend = "a config.json of a checkpoint may do"
+    if is_own:
+        mend = "it runs on the meta device: no GPU, no values that code could read, and no checkpointing, which the plan has"
+    return f"{at} raises {type(error).__name__} ({line}); {mend}; HEADROOM_TRACEBACK=1 shows more"
 
 
 def read(model):

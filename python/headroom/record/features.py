@@ -70,7 +70,7 @@ def candidates(config, count=None):
     for key, value in sorted(values.items(), key=lambda item: (likely(item[0]), item[0])):
         if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= count and not key.endswith("_id"):
             # The number of layers divides none but the first; a width counts no layers.
-            if key in ("num_hidden_layers", "depth") or is_width(key):
+            if key in ("num_hidden_layers", "depth", getattr(config, "layers_key", None)) or is_width(key):
                 continue
             found.append({"below": key})
             if "shared" in key:

@@ -16,7 +16,8 @@ from contextlib import contextmanager
 import torch
 from torch import nn
 
-from . import variants
+from . import features, variants
+from .blocks_data import comparable
 from .trace import Trace
 
 # Sequences and tokens of the sample input where the file gives none.
@@ -298,7 +299,11 @@ def added(recorder, program, moved):
     kind = type(config)
     calls = of(config.made().module).calls_of_head()
     derived = {} if "num_hidden_layers" in kind.defaults else {"num_hidden_layers": kind.layers_key or str(kind.count)}
-    conditions = [{"key": key, **condition} for key, condition in fixed(recorder, moved).items()]
+    said = fixed(recorder, moved)
+    if kind.layers_key and not counts_as_recorded(recorder, program):
+        recorder.note(f"{kind.layers_key}: which layers are of which kind follows from no key; the program is for {kind.count} layers alone")
+        said[kind.layers_key] = {"is": kind.count}
+    conditions = [{"key": key, **condition} for key, condition in said.items()]
     return {
         **program,
         "when": program["when"] + [one for one in conditions if one["key"] not in {other["key"] for other in program["when"]}],
@@ -329,6 +334,25 @@ def without(error, settings, changed, recordings):
         if names & set(changed[i]):
             del settings[i], changed[i], recordings[i]
     return names
+
+
+def counts_as_recorded(recorder, program):
+    """Whether layers of a model that has three more of them are of the kinds that the program's features say."""
+    config = recorder.asked
+    if type(config).layers_key is None:
+        return False
+    more = variants.with_value(config, type(config).layers_key, config.num_hidden_layers + 3)
+
+    def kinds(one):
+        recording = recorder.one(one, attentions=recorder.attentions[:1])
+        layers = recording["said"][recorder.attentions[0]]["layers"]
+        names = ["|".join(features.value_at(one, feature, i) for feature in program["features"]) for i in layers]
+        return {(name, json.dumps(comparable(block, recording["templates"]))) for name, block in zip(names, layers.values())}
+
+    try:
+        return kinds(more) <= kinds(config)
+    except Exception:
+        return False
 
 
 def fixed(recorder, moved):

@@ -8,7 +8,7 @@ import torch
 
 from . import flags, own, packages, variants, vision
 from .blocks import Recording, Templates
-from .blocks_data import Size, Sizes, Unrecordable
+from .blocks_data import Size, Sizes, Unrecordable, comparable
 from .derived import derived_of
 from .dimensions import Explainer, Unexplained
 from .features import features_of
@@ -489,18 +489,6 @@ def outline(value):
         return {key: outline(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [outline(item) for item in value]
-    return value
-
-
-def comparable(value, templates):
-    """A block with its templates in place of their numbers."""
-    if isinstance(value, dict):
-        said = {key: comparable(item, templates) for key, item in value.items()}
-        if isinstance(value.get("n"), list):
-            said["n"] = [value["n"][0], value["n"][1], templates[value["n"][2]]]
-        return said
-    if isinstance(value, (list, tuple)):
-        return [comparable(item, templates) for item in value]
     return value
 
 
