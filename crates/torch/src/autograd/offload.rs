@@ -11,6 +11,7 @@ use super::graph::{GradSource, Packed, Saved, SavedTensorHooks, Tape, Tensor};
 use crate::label::Label;
 use crate::shape::{ElementType, Shape};
 use crate::stream::Stream;
+use crate::tape::StorageId;
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
@@ -23,8 +24,9 @@ const LEAST: u64 = 1024;
 /// Saved tensors after which one that was copied is freed (`max_fwd_stash_size`).
 const STASH: usize = 5;
 
-/// What tells storages apart: address and dtype.
-type Key = (usize, ElementType);
+/// What tells storages apart: number and dtype. Not the address: another storage may have that by then, or not, as the process
+/// pleases, and the same plan would not give the same bytes every time.
+type Key = (StorageId, ElementType);
 
 /// Moves saved tensors to the host and back.
 #[derive(Debug)]
@@ -141,13 +143,13 @@ impl fmt::Debug for dyn SavedTensorHooks {
 
 impl SavedTensorHooks for Offload {
     fn pack(self: Rc<Self>, tape: &Tape, tensor: &Tensor) -> Option<Saved> {
-        let key = (tensor.storage_address(), tensor.element());
+        let key = (tensor.storage_id(), tensor.element());
         let bytes = tensor.shape().bytes(tensor.element());
         let (place, known) = {
             let state = self.state.borrow();
             (state.places.len(), state.known.contains_key(&key))
         };
-        let stays = known || bytes < LEAST || self.parameters.binary_search(&key.0).is_ok();
+        let stays = known || bytes < LEAST || self.parameters.binary_search(&tensor.storage_address()).is_ok();
         if stays {
             let mut state = self.state.borrow_mut();
             state.places.push(Place::Stays(tensor.detach(), key));
