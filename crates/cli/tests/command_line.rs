@@ -21,7 +21,9 @@ fn help_and_version() {
     for args in [&["--help"][..], &["help"], &["-h"], &[]] {
         let ran = headroom(args);
         assert_eq!((ran.code, ran.err.as_str()), (0, ""));
-        for word in ["Usage: headroom [COMMAND]", "estimate", "validate-speed", "PLAN is a JSON file", "Exit code: 0"] {
+        for word in
+            ["Usage: headroom [OPTIONS] [COMMAND]", "estimate", "validate-speed", "PLAN is a JSON file", "Exit code: 0"]
+        {
             assert!(ran.out.contains(word), "{word} is not in {}", ran.out);
         }
     }

@@ -72,7 +72,7 @@ fn notes_are_the_pages() {
         r#"{"model": {"config": {"model_type": "llama", "hidden_size": 256, "num_attention_heads": 4, "vocab_size": 1000}}}"#,
         r#"{"model": {"config": {"model_type": "paligemma", "text_config": {"model_type": "gemma", "num_hidden_layers": 2}}}}"#,
         r#"{"model": "bigscience/bloom-560m", "gpu": "t4", "zero_stage": 2, "use_liger_kernel": true}"#,
-        r#"{"model": {"config": {"model_type": "olmo", "hidden_size": 256, "num_hidden_layers": 2, "num_attention_heads": 4,
+        r#"{"model": {"config": {"model_type": "internlm", "hidden_size": 256, "num_hidden_layers": 2, "num_attention_heads": 4,
             "intermediate_size": 512, "vocab_size": 1000}}}"#,
         r#"{"model": "Qwen/Qwen2.5-0.5B", "gpu": "t4", "torch_dtype": "float16", "max_length": 65536}"#,
         r#"{"model": "meta-llama/Llama-3.1-405B", "method": "full", "gpu": "rtx-4090", "zero_stage": 3,
