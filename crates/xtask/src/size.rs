@@ -14,7 +14,7 @@ use crate::setup::Toolbox;
 /// of it. Split by functions it was 336 with tabs, effects and recorded models. What a first view does not run of the functions that it
 /// calls was 70 of those, words, models and GPUs that it does not show 25, what the page's module never needs 15. The largest pieces are
 /// now the engine's first part, three quarters, and the page's module, a sixth. Embedding models and images added eleven fields with their
-/// rules to what every plan is read by: 2.5. PyTorch in sizes built for speed is 7.5, and a full answer takes three quarters of the time.
+/// rules to what every plan is read by: 2.5. PyTorch in sizes built for speed is 7.5, and a full answer takes less time by a tenth to a quarter.
 /// Tiles of images, towers for sound and the classes that were compared with steps are 1.
 const BUDGET: u64 = 253_000;
 
