@@ -4,9 +4,12 @@
 
 mod any_plan;
 
+use headroom_core::advise;
 use headroom_core::job::Job;
 use headroom_core::plan::{AttnImplementation, Method, Offload, Optimizer, Plan, Task};
-use headroom_core::speed::{Generation, Part, Per, StepTime, generation_time, ratio, ratio_per, step_time};
+use headroom_core::speed::{
+    Generation, LayerTimes, Part, Per, StepTime, generation_time, ratio, ratio_per, step_time, step_time_with,
+};
 use headroom_core::{gpu, link, model};
 use proptest::prelude::*;
 
@@ -55,6 +58,36 @@ fn every_model_and_every_gpu_has_a_step_time() {
             assert_sound(&time(&plan));
         }
     }
+}
+
+/// What a layer's time depends on is all there: with layers that other plans left behind each plan takes what it takes alone.
+#[test]
+fn layers_are_timed_once_and_only_where_they_run_alike() {
+    let layer_times = LayerTimes::default();
+    let mut timed = 0;
+    for fragment in [
+        "model=Qwen/Qwen3-4B&method=lora",
+        "model=Qwen/Qwen3-4B&method=full&max_length=4096&gpu=rtx-4090",
+        "model=Qwen/Qwen3-4B&method=qlora&mixed_precision=fp16&torch_dtype=float16&gpu=t4",
+        "model=Qwen/Qwen3-4B&method=lora&task=dpo&trainer=trl",
+        "model=Qwen/Qwen3-4B&method=full&task=grpo&num_gpus=4&zero_stage=3&per_device_train_batch_size=8",
+        "model=Qwen/Qwen3-30B-A3B&method=full&num_gpus=8&framework=fsdp2&zero_stage=3&mixed_precision=bf16",
+        "model=google/gemma-2-9b&method=lora&attn_implementation=flash_attention_2&padded_batch=true",
+        "model=google/gemma-2-9b&task=inference&max_length=4096",
+    ] {
+        let base = job(&plan(&format!("v=1&{fragment}")));
+        let mut jobs = vec![base.clone()];
+        for lever in advise::levers(&base) {
+            let Some(changed) = lever.apply(&base) else { continue };
+            jobs.extend(advise::levers(&changed).into_iter().filter_map(|lever| lever.apply(&changed)));
+            jobs.push(changed);
+        }
+        for job in jobs {
+            assert_eq!(step_time_with(&job, &layer_times), step_time(&job), "{:?}", job.plan());
+            timed += 1;
+        }
+    }
+    assert!(timed > 2000, "{timed}");
 }
 
 proptest! {

@@ -5,7 +5,7 @@ use super::oracle::{FitOracle, Judgement, saved_bytes};
 use crate::job::Job;
 use crate::order;
 use crate::plan::Plan;
-use crate::speed::{self, Range, StepTime};
+use crate::speed::{self, LayerTimes, Range, StepTime};
 
 /// What one lever does to a plan.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,12 +33,15 @@ const SAME_TIME: f64 = 0.005;
 pub struct Baseline {
     need_bytes: u64,
     time: StepTime,
+    layer_times: LayerTimes,
 }
 
 impl Baseline {
     /// That of `job`; `None` where `oracle` has no answer yet.
     pub fn of(job: &Job, oracle: &dyn FitOracle) -> Option<Self> {
-        Some(Self { need_bytes: oracle.judge(job)?.need_bytes, time: speed::step_time(job) })
+        let layer_times = LayerTimes::default();
+        let time = speed::step_time_with(job, &layer_times);
+        Some(Self { need_bytes: oracle.judge(job)?.need_bytes, time, layer_times })
     }
 
     /// What `lever` does to `job`, of which this is the baseline; `None` where it cannot be pulled or changes nothing.
@@ -46,7 +49,8 @@ impl Baseline {
         let changed = lever.apply(job)?;
         let judgement = oracle.judge(&changed)?;
         let saved_bytes = saved_bytes(self.need_bytes, judgement.need_bytes);
-        let time = speed::ratio_per(&self.time, &speed::step_time(&changed), speed::Per::Sequence);
+        let time = speed::step_time_with(&changed, &self.layer_times);
+        let time = speed::ratio_per(&self.time, &time, speed::Per::Sequence);
         let matters = matches!(lever, Lever::Gpu(_))
             || saved_bytes.unsigned_abs() >= MIN_SHOWN_SAVING_BYTES
             || (time.expected - 1.0).abs() > SAME_TIME;

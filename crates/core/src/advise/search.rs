@@ -5,7 +5,7 @@ use super::oracle::{FitOracle, Judgement};
 use crate::job::Job;
 use crate::memory::Fit;
 use crate::order;
-use crate::speed;
+use crate::speed::{self, LayerTimes};
 use std::rc::Rc;
 
 /// One question: nothing, or one of some levers.
@@ -202,6 +202,7 @@ pub(super) fn choices(job: &Job, questions: &[Question]) -> Vec<Choice> {
     let levers = |(question, counts): (&Question, &bool)| if *counts { question.levers.len() + 1 } else { 1 };
     let radices: Vec<usize> = questions.iter().zip(&takes_time).map(levers).collect();
     let mut times = vec![None; radices.iter().product()];
+    let layer_times = LayerTimes::default();
     let mut choices: Vec<Choice> = all
         .into_iter()
         .filter_map(|(answers, changed)| {
@@ -209,7 +210,7 @@ pub(super) fn choices(job: &Job, questions: &[Question]) -> Vec<Choice> {
             let changes = answers.iter().filter(|answer| **answer > 0).count();
             let place = answers.iter().zip(&radices).fold(0, |place, (answer, radix)| place * radix + answer % radix);
             let seconds = *times.get_mut(place)?.get_or_insert_with(|| {
-                let time = speed::step_time(&job);
+                let time = speed::step_time_with(&job, &layer_times);
                 time.seconds.expected / time.tokens.max(1) as f64
             });
             let seconds = seconds * A_CHANGE.powi(i32::try_from(changes).unwrap_or(i32::MAX));

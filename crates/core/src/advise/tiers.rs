@@ -7,7 +7,7 @@ use super::oracle::{FitOracle, Judgement, usual_host};
 use crate::job::Job;
 use crate::memory::Fit;
 use crate::plan::{Alternative, Framework, Offload, Plan};
-use crate::speed::{self, Range, StepTime};
+use crate::speed::{self, LayerTimes, Range, StepTime};
 
 /// Why a way is, or is not, the one to take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -59,9 +59,10 @@ pub fn tiers(job: &Job, oracle: &dyn FitOracle) -> Vec<Tier> {
 
 /// The same with times beside those of `baseline`.
 pub fn tiers_beside(baseline: &Job, job: &Job, oracle: &dyn FitOracle) -> Vec<Tier> {
-    let base = speed::step_time(baseline);
+    let layer_times = LayerTimes::default();
+    let base = speed::step_time_with(baseline, &layer_times);
     let all: Vec<(Alternative, Look)> =
-        job.alternatives().into_iter().map(|one| (one.clone(), look(job, one.plan, oracle))).collect();
+        job.alternatives().into_iter().map(|one| (one.clone(), look(job, one.plan, (oracle, &layer_times)))).collect();
     let of = |(i, (alternative, (judgement, time))): (usize, &(Alternative, Look))| {
         let rivals = all.iter().enumerate().filter(|(_, (other, _))| other.method == alternative.method);
         Tier {
@@ -152,7 +153,8 @@ pub fn ladder(job: &Job, oracle: &dyn FitOracle) -> Vec<Rung> {
     if !job.trains() || job.plan.is_reinforcement() {
         return Vec::new();
     }
-    let base = speed::step_time(job);
+    let layer_times = LayerTimes::default();
+    let base = speed::step_time_with(job, &layer_times);
     let of = |preset: &Preset| {
         let mut plan = job.plan.clone();
         plan.zero_stage = preset.zero_stage;
@@ -163,7 +165,7 @@ pub fn ladder(job: &Job, oracle: &dyn FitOracle) -> Vec<Rung> {
         plan.per_device_train_batch_size = preset.per_device_train_batch_size;
         plan.gradient_accumulation_steps = preset.gradient_accumulation_steps;
         plan.max_length = preset.max_length;
-        let look = look(job, plan.clone(), oracle);
+        let look = look(job, plan.clone(), (oracle, &layer_times));
         (preset.name, plan, look)
     };
     let all: Vec<(&'static str, Plan, Look)> = LADDER.iter().map(of).collect();
@@ -183,7 +185,7 @@ pub fn ladder(job: &Job, oracle: &dyn FitOracle) -> Vec<Rung> {
         && let Ok(on_last) = job.with(last.plan.clone())
         && let Some(advice) = escalate(&on_last, oracle).mildest()
     {
-        let (judgement, time) = look(job, advice.plan.clone(), oracle);
+        let (judgement, time) = look(job, advice.plan.clone(), (oracle, &layer_times));
         let rung = Rung {
             name: last.name,
             judgement,
@@ -201,9 +203,9 @@ pub fn ladder(job: &Job, oracle: &dyn FitOracle) -> Vec<Rung> {
 /// What is known of a way: what it needs, and how long it takes.
 type Look = (Option<Judgement>, Option<StepTime>);
 
-fn look(job: &Job, plan: Plan, oracle: &dyn FitOracle) -> Look {
+fn look(job: &Job, plan: Plan, (oracle, layer_times): (&dyn FitOracle, &LayerTimes)) -> Look {
     match job.with(plan) {
-        Ok(job) => (oracle.judge(&job), Some(speed::step_time(&job))),
+        Ok(job) => (oracle.judge(&job), Some(speed::step_time_with(&job, layer_times))),
         Err(_) => (None, None),
     }
 }

@@ -5,7 +5,7 @@ use super::lever::Lever;
 use super::oracle::{FitOracle, saved_bytes};
 use crate::job::Job;
 use crate::plan::{self, Plan};
-use crate::speed::{self, Range};
+use crate::speed::{self, LayerTimes, Range};
 
 /// One step of a waterfall.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,7 +27,8 @@ pub struct Stage {
 pub fn waterfall(job: &Job, levers: &[Lever], oracle: &dyn FitOracle) -> Vec<Stage> {
     let mut stages = Vec::with_capacity(levers.len());
     let Some(judged) = oracle.judge(job) else { return stages };
-    let base = speed::step_time(job);
+    let layer_times = LayerTimes::default();
+    let base = speed::step_time_with(job, &layer_times);
     let (mut at, mut level) = (job.clone(), judged.need_bytes);
     for lever in levers {
         let Some(changed) = lever.apply(&at) else { continue };
@@ -37,7 +38,7 @@ pub fn waterfall(job: &Job, levers: &[Lever], oracle: &dyn FitOracle) -> Vec<Sta
             plan: changed.plan.clone(),
             need_bytes: judged.need_bytes,
             saved_bytes: saved_bytes(level, judged.need_bytes),
-            time: speed::ratio_per(&base, &speed::step_time(&changed), speed::Per::Token),
+            time: speed::ratio_per(&base, &speed::step_time_with(&changed, &layer_times), speed::Per::Token),
         });
         (at, level) = (changed, judged.need_bytes);
     }

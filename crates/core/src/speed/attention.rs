@@ -14,7 +14,7 @@ pub(super) fn attention(passes: &mut Passes, inputs: &TimingInputs, attention: &
     repeat_kv(passes, inputs, attention);
     match inputs.attention {
         AttentionKernel::Eager => eager(passes, inputs, attention, heads, widths),
-        AttentionKernel::Flash if !inputs.padded || flash_package(inputs) => {
+        AttentionKernel::Flash if !inputs.padded || inputs.setting.flash_package => {
             fused(passes, inputs, heads, widths, visible(inputs, attention), true);
         }
         // A mask takes PyTorch to the memory-efficient kernel, which skips nothing that the mask hides.
@@ -24,10 +24,6 @@ pub(super) fn attention(passes: &mut Passes, inputs: &TimingInputs, attention: &
             fused(passes, inputs, heads, widths, seen, false);
         }
     }
-}
-
-fn flash_package(inputs: &TimingInputs) -> bool {
-    inputs.job.plan.attn_implementation.name() == "flash_attention_2"
 }
 
 /// Keys that a query meets in the mean: half of them under a causal mask, fewer within a window.
@@ -95,7 +91,7 @@ fn eager(passes: &mut Passes, inputs: &TimingInputs, attention: &Attention, head
 
 /// Grouped keys and values materialised for every head, where they are.
 fn repeat_kv(passes: &mut Passes, inputs: &TimingInputs, attention: &Attention) {
-    if attention.num_key_value_heads >= attention.num_attention_heads || flash_package(inputs) {
+    if attention.num_key_value_heads >= attention.num_attention_heads || inputs.setting.flash_package {
         return;
     }
     let width = attention.num_attention_heads * (attention.head_dim + attention.value_head_dim);

@@ -3,7 +3,6 @@
 use super::Part;
 use super::head::ends;
 use super::inputs::TimingInputs;
-use super::layer::layer;
 use super::rates::FORWARD_LAUNCH;
 use super::tally::{Passes, Tally};
 use crate::model::{Attention, Projection};
@@ -86,10 +85,8 @@ fn token(inputs: &TimingInputs, generation: Generation, generator: Generator) ->
 pub(super) fn forward(inputs: &TimingInputs, scored: f64) -> Tally {
     let mut passes = Passes::default();
     ends(&mut passes, inputs, scored);
-    for (kind, count) in inputs.model.layer_kinds() {
-        let mut one = Passes::default();
-        layer(&mut one, inputs, kind);
-        passes.forward.add(&one.forward, count as f64);
+    for (one, count) in inputs.layer_times.of(inputs).iter() {
+        passes.forward.add(&one.forward, *count);
     }
     passes.forward
 }

@@ -1,15 +1,19 @@
 //! What is the same for every operator of a step.
 
+use super::layers::LayerTimes;
+use super::linear::lookup_operations;
 use super::rates::{Precision, Rates};
-use crate::job::{AttentionKernel, Job, Scheme};
+use crate::job::{AttentionKernel, FusedGemm, Job, Scheme};
 use crate::model::{Model, Module};
-use crate::plan::{Method, names_module};
+use crate::plan::{AttnImplementation, Method, names_module};
 
 /// What is the same for every operator of a pass over a model.
 #[derive(Clone, Copy)]
 pub(super) struct TimingInputs<'a> {
     pub(super) job: &'a Job,
     pub(super) model: &'a Model,
+    /// Layers that are timed already.
+    pub(super) layer_times: &'a LayerTimes,
     /// Which of the model's weights train.
     pub(super) method: Method,
     /// Bits of quantised weights.
@@ -38,10 +42,50 @@ pub(super) struct TimingInputs<'a> {
     pub(super) adapters: bool,
     /// A, forwards of one step.
     pub(super) forwards: f64,
+    pub(super) setting: LayerSetting,
+}
+
+/// What of the plan the time of a layer depends on, besides shapes and dtypes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct LayerSetting {
+    /// Liger's kernels replace norms, rotation and gated activation.
+    pub(super) liger: bool,
+    /// The flash-attn package runs attention.
+    pub(super) flash_package: bool,
+    /// Operations that unpacking a 4-bit value takes.
+    pub(super) lookup_operations: f64,
+    /// Scales of quantised blocks are quantised themselves.
+    pub(super) double_quant: bool,
+    pub(super) fused_gemm: FusedGemm,
+    /// r.
+    pub(super) lora_r: u64,
+    /// Adapters drop out some of their input.
+    pub(super) lora_dropout: bool,
+    /// Adapters run under autocast.
+    pub(super) autocast: bool,
+    /// Bytes of an adapter's element.
+    pub(super) adapter: f64,
+}
+
+impl LayerSetting {
+    fn of(job: &Job) -> Self {
+        let plan = &job.plan;
+        Self {
+            liger: plan.use_liger_kernel,
+            flash_package: plan.attn_implementation == AttnImplementation::FlashAttention2,
+            lookup_operations: lookup_operations(plan),
+            double_quant: plan.quantization.double_quant,
+            fused_gemm: job.fused_gemm(),
+            lora_r: plan.lora.r,
+            lora_dropout: plan.lora.lora_dropout > 0.0,
+            autocast: job.numerics.autocast.is_some(),
+            adapter: job.numerics.adapters.bytes() as f64,
+        }
+    }
 }
 
 impl<'a> TimingInputs<'a> {
-    pub(super) fn new(job: &'a Job) -> Self {
+    pub(super) fn new(job: &'a Job, layer_times: &'a LayerTimes) -> Self {
         let Job { plan, numerics, batches, .. } = job;
         let weight = numerics.gathered.bytes() as f64;
         let (batch, forwards) = (batches.sequences_per_forward as f64, batches.forwards_per_step.max(1) as f64);
@@ -50,6 +94,7 @@ impl<'a> TimingInputs<'a> {
         Self {
             job,
             model: &job.model,
+            layer_times,
             method: plan.method,
             bits: plan.quantization.bits,
             rates: Rates::of(&job.gpu, plan.num_gpus, !numerics.float16),
@@ -65,12 +110,13 @@ impl<'a> TimingInputs<'a> {
             training: job.trains(),
             adapters: job.trains(),
             forwards: forwards * mini_batches,
+            setting: LayerSetting::of(job),
         }
     }
 
     /// The same for a model beside the policy, whose job is `job`: it has no adapters and one score for a head.
-    pub(super) fn for_companion(job: &'a Job) -> Self {
-        Self { adapters: false, scores: true, training: true, ..Self::new(job) }
+    pub(super) fn for_companion(job: &'a Job, layer_times: &'a LayerTimes) -> Self {
+        Self { adapters: false, scores: true, training: true, ..Self::new(job, layer_times) }
     }
 
     /// Share of forwards that add to a gradient instead of writing it.
@@ -111,11 +157,6 @@ impl<'a> TimingInputs<'a> {
 
     pub(super) fn quantizes(&self, outside: bool) -> bool {
         self.method == Method::Qlora && !outside
-    }
-
-    /// Bytes of an adapter's element.
-    pub(super) fn adapter(&self) -> f64 {
-        self.job.numerics.adapters.bytes() as f64
     }
 
     /// Bytes of a trained element of the base as the optimizer updates it: FSDP2's shards may be wider than what matmuls

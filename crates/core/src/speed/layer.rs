@@ -49,7 +49,7 @@ fn norm_rows(layer: &Layer, role: Role, width: u64, tokens: f64) -> (f64, NormKi
 pub(super) fn norm(passes: &mut Passes, inputs: &TimingInputs, kind: NormKind, elements: f64) {
     let a = inputs.stream;
     let wide = a >= 4.0;
-    let fused = inputs.job.plan.use_liger_kernel || kind == NormKind::LayerNorm;
+    let fused = inputs.setting.liger || kind == NormKind::LayerNorm;
     let (forward, backward) = if fused {
         ((2.0 * a, 1.0), (4.0 * a, 2.0))
     } else {
@@ -72,7 +72,7 @@ fn rotary(passes: &mut Passes, inputs: &TimingInputs, layer: &Layer) {
     let elements = inputs.tokens() * heads * attention.rotary_dim as f64;
     let a = inputs.element();
     // Product, half turned round and joined, product, sum. Liger does it in one kernel.
-    let (bytes, kernels) = if inputs.job.plan.use_liger_kernel { (2.0 * a, 1.0) } else { (10.0 * a, 10.0) };
+    let (bytes, kernels) = if inputs.setting.liger { (2.0 * a, 1.0) } else { (10.0 * a, 10.0) };
     passes.forward.traffic(&inputs.rates, Part::MemoryTraffic, elements * bytes, kernels);
     passes.backward.traffic(&inputs.rates, Part::MemoryTraffic, elements * bytes, kernels);
 }
@@ -93,7 +93,7 @@ fn activation(passes: &mut Passes, inputs: &TimingInputs, mlp: &Mlp, rows: f64) 
         // The product of both halves: two factors read; backward two products.
         forward = (forward.0 + 3.0 * a, forward.1 + 1.0);
         backward = (backward.0 + 6.0 * a, backward.1 + 2.0);
-        if inputs.job.plan.use_liger_kernel {
+        if inputs.setting.liger {
             (forward, backward) = ((3.0 * a, 1.0), (5.0 * a, 1.0));
         }
     }

@@ -5,6 +5,7 @@ use super::inputs::TimingInputs;
 use super::rates::Precision;
 use super::tally::Passes;
 use crate::model::{Module, ModuleKind};
+use crate::plan::Plan;
 
 /// Operations of a vector lane that bitsandbytes' 4-bit kernels spend on a value before 0.48: sixteen values told apart by
 /// a tree of comparisons whose branches diverge inside a warp (csrc/kernels.cu dDequantizeNF4). A property of the kernel:
@@ -68,12 +69,12 @@ pub(super) fn weight_gradient(passes: &mut Passes, inputs: &TimingInputs, rows: 
 fn four_bit(passes: &mut Passes, inputs: &TimingInputs, rows: f64, d_in: f64, d_out: f64) {
     let rates = &inputs.rates;
     let numbers = d_in * d_out;
-    let seconds = numbers / rates.lookups(lookup_operations(inputs));
+    let seconds = numbers / rates.lookups(inputs.setting.lookup_operations);
     let bytes = numbers * (FOUR_BIT_BYTES + 2.0);
-    let scales = if inputs.job.plan.quantization.double_quant { 2.0 } else { 0.0 };
+    let scales = if inputs.setting.double_quant { 2.0 } else { 0.0 };
     // Counts of tokens and features, far below 2^53.
     let (tokens, shape) = (rows as u64, (d_out as u64, d_in as u64));
-    let fused = inputs.job.uses_fused_4bit_gemm(tokens, shape);
+    let fused = inputs.setting.fused_gemm.serves(tokens, shape);
     if !fused {
         passes.forward.operator(rates, Part::Dequantization, seconds, bytes);
         passes.forward.traffic(rates, Part::Dequantization, numbers / 64.0 * 9.0 * scales / 2.0, scales);
@@ -83,8 +84,9 @@ fn four_bit(passes: &mut Passes, inputs: &TimingInputs, rows: f64, d_in: f64, d_
     matmul(passes, inputs, [rows, d_out, d_in]);
 }
 
-fn lookup_operations(inputs: &TimingInputs) -> f64 {
-    let version = inputs.job.plan.software.bitsandbytes.as_deref().and_then(|text| {
+/// Operations of a vector lane for a 4-bit value, by the plan's version of bitsandbytes.
+pub(super) fn lookup_operations(plan: &Plan) -> f64 {
+    let version = plan.software.bitsandbytes.as_deref().and_then(|text| {
         let mut parts = text.split('.').map(|part| part.parse::<u32>().ok());
         Some((parts.next()??, parts.next()??))
     });
@@ -105,11 +107,11 @@ fn eight_bit(passes: &mut Passes, inputs: &TimingInputs, rows: f64, d_in: f64, d
 /// `result + lora_B(lora_A(dropout(x))) * scaling` (peft/tuners/lora/layer.py and bnb.py).
 fn adapter(passes: &mut Passes, inputs: &TimingInputs, rows: f64, d_in: f64, d_out: f64, outside: bool) {
     let rates = &inputs.rates;
-    let rank = inputs.job.plan.lora.r as f64;
-    let autocast = inputs.job.numerics.autocast.is_some();
+    let rank = inputs.setting.lora_r as f64;
+    let autocast = inputs.setting.autocast;
     let base = inputs.element();
     // Under autocast the adapter's matmuls run in 16 bits, without it in the adapter's own dtype.
-    let held = inputs.adapter();
+    let held = inputs.setting.adapter;
     let (precision, element) = if autocast || held < 4.0 { (Precision::Half, 2.0) } else { (Precision::Single, 4.0) };
     let input_casts = if held == base { 0.0 } else { held + base };
     let (forward, backward) = (&mut passes.forward, &mut passes.backward);
@@ -119,7 +121,7 @@ fn adapter(passes: &mut Passes, inputs: &TimingInputs, rows: f64, d_in: f64, d_o
         in_bytes += 6.0;
         kernels += 1.0;
     }
-    if inputs.job.plan.lora.lora_dropout > 0.0 {
+    if inputs.setting.lora_dropout {
         in_bytes += 2.0 * held + 1.0;
         kernels += 1.0;
     }

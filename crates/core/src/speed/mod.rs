@@ -13,6 +13,7 @@ mod decode;
 mod head;
 mod inputs;
 mod layer;
+mod layers;
 mod linear;
 mod offload;
 mod optimizer;
@@ -26,6 +27,7 @@ mod trained;
 mod training;
 
 pub use decode::Generation;
+pub use layers::LayerTimes;
 pub use part::Part;
 pub use range::Range;
 
@@ -77,6 +79,11 @@ impl StepTime {
 
 /// Time of one step of a job. Takes microseconds.
 pub fn step_time(job: &Job) -> StepTime {
+    step_time_with(job, &LayerTimes::default())
+}
+
+/// The same where layers may be timed already, for other jobs: to time many.
+pub fn step_time_with(job: &Job, layer_times: &LayerTimes) -> StepTime {
     let Job { plan, batches, .. } = job;
     if plan.task == Task::Inference {
         let generation = Generation {
@@ -84,14 +91,18 @@ pub fn step_time(job: &Job) -> StepTime {
             prompt: plan.max_length,
             new_tokens: plan.rollout.new_tokens,
         };
-        return generation_time(job, generation);
+        return timed_generation(job, generation, layer_times);
     }
-    finish(&tasks::step(job), batches.effective_batch_size, batches.tokens_per_step)
+    finish(&tasks::step(job, layer_times), batches.effective_batch_size, batches.tokens_per_step)
 }
 
 /// Time of a generation by transformers' `generate`, with the job's model, GPU and sharding.
 pub fn generation_time(job: &Job, generation: Generation) -> StepTime {
-    let inputs = TimingInputs::new(job);
+    timed_generation(job, generation, &LayerTimes::default())
+}
+
+fn timed_generation(job: &Job, generation: Generation, layer_times: &LayerTimes) -> StepTime {
+    let inputs = TimingInputs::new(job, layer_times);
     let mut tally = decode::generate(&inputs, generation, Generator::Python);
     // Weights that are held in shares are gathered for the prompt and again for every token.
     tasks::share_out(&inputs, &mut tally, 1.0 + generation.new_tokens as f64);

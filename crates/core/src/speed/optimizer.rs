@@ -23,7 +23,7 @@ pub(super) fn step(inputs: &TimingInputs, trained: &Trained) -> (Tally, f64) {
     let mut tally = Tally::default();
     let Job { plan, sharding, numerics, .. } = inputs.job;
     let share = if sharding.shards_optimizer() { 1.0 / sharding.ranks as f64 } else { 1.0 };
-    let groups = [(trained.base, inputs.updated()), (trained.adapters, inputs.adapter())];
+    let groups = [(trained.base, inputs.updated()), (trained.adapters, inputs.setting.adapter)];
     let per_launch = |passes: f64, elements: f64| {
         let tensors = (trained.tensors / TENSORS_PER_LAUNCH).ceil();
         passes * tensors.max((elements / ELEMENTS_PER_LAUNCH).ceil())

@@ -3,6 +3,7 @@
 use super::Part;
 use super::decode::{Generation, Generator, forward, generate};
 use super::inputs::TimingInputs;
+use super::layers::LayerTimes;
 use super::rates::FORWARD_LAUNCH;
 use super::sharding::{Collectives, Compute};
 use super::tally::Tally;
@@ -15,8 +16,8 @@ use crate::plan::{InstanceRole, KvCacheDtype, Method, Offload, Plan, ReferenceKi
 type Companion<'a> = (&'a Instance, Job);
 
 /// One optimizer step of a task that trains.
-pub(super) fn step(job: &Job) -> Tally {
-    let policy = TimingInputs::new(job);
+pub(super) fn step(job: &Job, layer_times: &LayerTimes) -> Tally {
+    let policy = TimingInputs::new(job, layer_times);
     let answer = answer_tokens(&job.plan, &policy);
     let companions: Vec<Companion<'_>> =
         job.instances.iter().map(|instance| (instance, job.for_companion(instance))).collect();
@@ -36,7 +37,7 @@ pub(super) fn step(job: &Job) -> Tally {
                 read(&mut tally, &policy, sequences, policy.batch, answer);
                 reference(&mut tally, &policy, sequences, policy.batch, answer);
             }
-            score(&mut tally, &companions, sequences, policy.batch);
+            score(&mut tally, (&policy, &companions), sequences, policy.batch);
         }
         Some(round) => {
             train_value(&mut tally, &policy, &companions);
@@ -61,7 +62,7 @@ fn answer_tokens(plan: &Plan, policy: &TimingInputs) -> f64 {
 /// PPO's value model trains beside the policy, unless it is the policy with a head of its own.
 fn train_value(tally: &mut Tally, policy: &TimingInputs, companions: &[Companion<'_>]) {
     for (instance, job) in companions.iter().filter(|(instance, _)| instance.role == InstanceRole::Value) {
-        let value = TimingInputs::for_companion(job);
+        let value = TimingInputs::for_companion(job, policy.layer_times);
         if instance.shared {
             read(tally, &value, policy.batch * policy.forwards, policy.batch, 0.0);
         } else {
@@ -82,7 +83,7 @@ fn gather_experience(policy: &TimingInputs, companions: &[Companion<'_>], round:
         read(&mut tally, policy, sequences, batch, scored);
     }
     reference(&mut tally, policy, sequences, batch, scored);
-    score(&mut tally, companions, sequences, batch);
+    score(&mut tally, (policy, companions), sequences, batch);
     tally
 }
 
@@ -135,9 +136,9 @@ fn reference(tally: &mut Tally, policy: &TimingInputs, sequences: f64, batch: f6
 }
 
 /// Scores of the models beside the policy; one that lives on the host comes for it and goes.
-fn score(tally: &mut Tally, companions: &[Companion<'_>], sequences: f64, batch: f64) {
+fn score(tally: &mut Tally, (policy, companions): (&TimingInputs, &[Companion<'_>]), sequences: f64, batch: f64) {
     for (instance, job) in companions {
-        let inputs = TimingInputs::for_companion(job);
+        let inputs = TimingInputs::for_companion(job, policy.layer_times);
         read(tally, &inputs, sequences, batch, 0.0);
         if instance.placement == Offload::Cpu {
             let bytes = Trained::of(&inputs.without_gradients(batch, inputs.length)).weight_bytes;

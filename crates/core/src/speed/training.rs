@@ -3,7 +3,6 @@
 use super::Part;
 use super::head::ends;
 use super::inputs::TimingInputs;
-use super::layer::layer;
 use super::offload;
 use super::optimizer;
 use super::rates::{BACKWARD_LAUNCH, FORWARD_LAUNCH};
@@ -19,11 +18,9 @@ pub(super) fn training_step(inputs: &TimingInputs, scored: f64) -> Tally {
     let mut outside = Passes::default();
     ends(&mut outside, inputs, scored);
     let mut layers = Passes::default();
-    for (kind, count) in inputs.model.layer_kinds() {
-        let mut one = Passes::default();
-        layer(&mut one, inputs, kind);
-        layers.forward.add(&one.forward, count as f64);
-        layers.backward.add(&one.backward, count as f64);
+    for (one, count) in inputs.layer_times.of(inputs).iter() {
+        layers.forward.add(&one.forward, *count);
+        layers.backward.add(&one.backward, *count);
     }
     let mut micro = Tally::default();
     micro.add(&outside.forward, 1.0);
