@@ -74,12 +74,13 @@ impl Engine {
     // A first view does without it, and without all that it calls.
     #[inline(never)]
     pub(super) fn find_out(&mut self) -> Step {
-        // What stands beside the plan is sketched before anything is replayed, so that no button stands for an older plan.
         let plan = self.state.plan();
-        let own = self.job.as_ref().ok();
-        match self.found.comparison.sketch(plan, own, &self.replays) {
-            Step::Done => {}
-            step => return step,
+        if self.state.tab == Tab::Compare {
+            // What stands beside the plan is sketched before anything is replayed, so that no button stands for an older plan.
+            match self.found.comparison.sketch(plan, self.job.as_ref().ok(), &self.replays) {
+                Step::Done => {}
+                step => return step,
+            }
         }
         if self.job.is_err() {
             return match self.found.comparison.replay(plan, None, &mut self.replays) {
