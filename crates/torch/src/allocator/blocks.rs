@@ -172,12 +172,12 @@ impl Blocks {
 
     /// Puts a block into the set that its state names.
     fn enter(&mut self, id: u32) {
-        let block = *self.get(id);
-        let Block { address, size, state, pool, .. } = block;
+        let block = self.get(id);
+        let Block { address, size, state, pool, .. } = *block;
         match state {
             State::Used => {}
             State::Free => {
-                self.releasable += self.releasable_of(&block);
+                self.releasable += self.releasable_of(block);
                 self.pool_mut(pool).free.insert((size, address, id));
             }
             State::Unmapped => {
@@ -190,12 +190,12 @@ impl Blocks {
 
     /// Takes a block out of its set.
     fn leave(&mut self, id: u32) {
-        let block = *self.get(id);
-        let Block { address, size, state, pool, .. } = block;
+        let block = self.get(id);
+        let Block { address, size, state, pool, .. } = *block;
         match state {
             State::Used => {}
             State::Free => {
-                self.releasable -= self.releasable_of(&block);
+                self.releasable -= self.releasable_of(block);
                 self.pool_mut(pool).free.remove(&(size, address, id));
             }
             State::Unmapped => {

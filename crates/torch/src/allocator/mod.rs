@@ -168,6 +168,9 @@ impl Allocator {
 
     /// Frees the blocks whose events have completed, as each request does first (`process_events`).
     fn process_events(&mut self) {
+        if self.outstanding.is_empty() {
+            return;
+        }
         for id in self.outstanding.drain(..) {
             self.blocks.release(id);
         }
