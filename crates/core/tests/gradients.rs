@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod recorded_classes;
+
 use headroom_core::job::Job;
 use headroom_core::memory::{Category, Phase, estimate};
 use headroom_core::model::{self, ModelKind};
@@ -11,8 +13,9 @@ use headroom_core::plan::{Dtype, GpuChoice, Method, MixedPrecision, ModelChoice,
 #[test]
 fn every_weight_of_every_model_gets_a_gradient() {
     let mut unequal = Vec::new();
+    let programs = recorded_classes::programs();
     for entry in model::catalogue() {
-        let encodes = entry.model().unwrap().kind == ModelKind::Encoder;
+        let encodes = entry.model(&programs).unwrap().kind == ModelKind::Encoder;
         let plan = Plan {
             model: ModelChoice::Catalogue(entry.id.to_owned()),
             task: if encodes { Task::SequenceClassification } else { Task::Sft },
@@ -21,6 +24,7 @@ fn every_weight_of_every_model_gets_a_gradient() {
             mixed_precision: MixedPrecision::No,
             max_length: 128,
             gpu: GpuChoice::Catalogue("a100-80gb".to_owned()),
+            programs: programs.clone(),
             ..Plan::default()
         };
         let answer = estimate(&Job::resolve(&plan).unwrap_or_else(|problems| panic!("{}: {problems:?}", entry.id)));

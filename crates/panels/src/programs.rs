@@ -1,9 +1,8 @@
 //! Recorded programs of models: the page fetches one when the plan's model is of its class, and the plan is worked out anew.
 
 use headroom_core::model::{Program, Programs};
-use headroom_core::plan::ModelChoice;
+use headroom_core::plan::ProblemKind;
 use headroom_view::{Element, el};
-use serde_json::Value;
 
 use crate::page::Page;
 use crate::state::State;
@@ -39,13 +38,18 @@ impl State {
         let programs = self.programs.programs().with(file);
         self.programs.programs = Some(programs.clone());
         self.read_by(programs);
+        self.settle_model();
     }
 }
 
-/// The class of `config` whose program is still to be fetched, and whether that was tried in vain.
-pub(crate) fn wanted(state: &State, config: &Value) -> Option<(String, bool)> {
-    let name = state.plan().programs.missing(config)?;
-    Some((name.to_owned(), state.programs.missed.iter().any(|missed| missed == name)))
+/// The class whose program one of the plan's models still wants, and whether it was tried in vain.
+fn wanted<'p>(page: &'p Page) -> Option<(&'p str, bool)> {
+    let problems = page.job.as_ref().err()?;
+    let name = problems.iter().find_map(|problem| match &problem.kind {
+        ProblemKind::ProgramNotFetched { model_type } => Some(model_type.as_str()),
+        _ => None,
+    })?;
+    Some((name, page.state.programs.missed.iter().any(|missed| missed == name)))
 }
 
 /// What the page tells of a program's file.
@@ -68,14 +72,13 @@ fn miss(state: &mut State, name: &str) {
 
 /// Says that a program is under way, which makes the page fetch it, or that it could not be had.
 pub(crate) fn note(page: &Page) -> Option<Element> {
-    let ModelChoice::Config { config, .. } = &page.plan().model else { return None };
-    let (name, failed) = wanted(page.state, config)?;
+    let (name, failed) = wanted(page)?;
     let texts = page.texts;
     let note = el("p").key("program").class("panel");
     Some(if failed {
-        note.attr("role", "alert").text(&(texts.program_not_fetched)(&name))
+        note.attr("role", "alert").text(&(texts.program_not_fetched)(name))
     } else {
-        let file = [FOLDER, &name, ".json"].concat();
-        note.attr("role", "status").attr("data-fetch-now", &file).text(&(texts.program_fetching)(&name))
+        let file = [FOLDER, name, ".json"].concat();
+        note.attr("role", "status").attr("data-fetch-now", &file).text(&(texts.program_fetching)(name))
     })
 }

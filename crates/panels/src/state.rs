@@ -6,7 +6,7 @@ use headroom_core::job::Job;
 use headroom_core::link::{self, Decoded, Link, Shown, Tab, View};
 use headroom_core::memory::Category;
 use headroom_core::model::Programs;
-use headroom_core::plan::{self, Plan, Problem};
+use headroom_core::plan::{self, Plan, Problem, ProblemKind};
 use headroom_text::Language;
 use headroom_view::{Address, History};
 
@@ -28,6 +28,14 @@ pub(crate) struct Adjusted {
     pub(crate) changed: Vec<Changed>,
     /// What the choice alone would have contradicted.
     pub(crate) problems: Vec<Problem>,
+}
+
+/// What a choice was, and the plan before it and with it alone.
+#[derive(Debug, Clone, PartialEq)]
+struct Unsettled {
+    chosen: Vec<&'static str>,
+    before: Plan,
+    alone: Plan,
 }
 
 /// A plan that was taken over as a whole.
@@ -71,6 +79,8 @@ pub(crate) struct State {
     pub(crate) link_problems: Vec<Problem>,
     /// What the last choice changed besides, until the plan changes again.
     pub(crate) adjusted: Option<Adjusted>,
+    /// A choice that brought a model whose program is still to come: only then can it be said what else has to change.
+    unsettled: Option<Unsettled>,
     /// The plan that was taken over last, until the reader edits it.
     pub(crate) applied: Option<Applied>,
     /// Texts that stand in inputs as typed.
@@ -118,6 +128,7 @@ impl State {
             beside: None,
             link_problems: Vec::new(),
             adjusted: None,
+            unsettled: None,
             applied: None,
             drafts: Vec::new(),
             target: Target::default(),
@@ -225,6 +236,7 @@ impl State {
             return;
         }
         self.undo.leave(&self.plan, &history);
+        self.unsettled = None;
         self.take(history, after);
     }
 
@@ -299,11 +311,31 @@ impl State {
         let wanted = before.adopting(&alone);
         let problems = Job::resolve(&wanted).err().unwrap_or_default();
         let settled = if problems.is_empty() { None } else { wanted.settled(chosen) };
+        let waits = problems.iter().any(|problem| matches!(problem.kind, ProblemKind::ProgramNotFetched { .. }));
         let after = settled.unwrap_or(wanted);
         let changed = changed(&alone, &after);
         self.edit(History::Step, after);
-        if !changed.is_empty() {
+        if waits {
+            self.unsettled = Some(Unsettled { chosen: chosen.to_vec(), before, alone });
+        } else if !changed.is_empty() {
             self.adjusted = Some(Adjusted { chosen: chosen.to_vec(), before, changed, problems });
+        }
+    }
+
+    /// Settles a choice whose model can be read by now.
+    pub(crate) fn settle_model(&mut self) {
+        let Some(Unsettled { chosen, before, alone }) = self.unsettled.take() else { return };
+        let problems = Job::resolve(&self.plan).err().unwrap_or_default();
+        if problems.iter().any(|problem| matches!(problem.kind, ProblemKind::ProgramNotFetched { .. })) {
+            self.unsettled = Some(Unsettled { chosen, before, alone });
+            return;
+        }
+        let Some(after) = self.plan.settled(&chosen) else { return };
+        let changed = changed(&alone, &after);
+        // Part of the step that the choice was.
+        self.take(History::Drag("model".to_owned()), after);
+        if !changed.is_empty() {
+            self.adjusted = Some(Adjusted { chosen, before, changed, problems });
         }
     }
 

@@ -259,7 +259,8 @@ impl FitOracle for Replays {
 /// The groups of the catalogue.
 fn families() -> Vec<Family> {
     let mut families: Vec<Family> = Vec::new();
-    for model in model::catalogue() {
+    // A page would have to fetch the programs of all recorded classes for one answer.
+    for model in model::catalogue().iter().filter(|model| !model.is_recorded()) {
         match families.last_mut() {
             Some(family) if family.models.first().is_some_and(|other| other.group == model.group) => {
                 family.models.push(model);

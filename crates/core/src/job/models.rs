@@ -21,13 +21,16 @@ pub(super) fn read(choice: &ModelChoice, programs: &Programs, images: Images) ->
             let name = model::resolve(id).map_err(unknown)?;
             let config = model::find(name).map_or("", |found| found.config);
             let config: Value = serde_json::from_str(config).unwrap_or_default();
+            // Nothing of the catalogue is ever read as a guess.
+            if let Some(model_type) = programs.missing(&config).or_else(|| programs.unknown(&config)) {
+                return Err(Problem::new("model", not_fetched(model_type)));
+            }
             Model::from_config_by(name, &config, programs, images)
         }
         ModelChoice::Config { name, config } => {
             // A guess would be there for a moment only, and nobody could tell it from an answer.
             if let Some(model_type) = programs.missing(config) {
-                let kind = ProblemKind::ProgramNotFetched { model_type: model_type.to_owned() };
-                return Err(Problem::new("model.config", kind));
+                return Err(Problem::new("model.config", not_fetched(model_type)));
             }
             let unknown = programs.unknown(config).map(shortened);
             let read = Model::from_config_by(name, config, programs, images).map(Arc::new);
@@ -36,6 +39,10 @@ pub(super) fn read(choice: &ModelChoice, programs: &Programs, images: Images) ->
     }
     .map(Arc::new)
     .map_err(|error| Problem::new("model.config", wrong(error, None)))
+}
+
+fn not_fetched(model_type: &str) -> ProblemKind {
+    ProblemKind::ProgramNotFetched { model_type: model_type.to_owned() }
 }
 
 /// What is wrong with a config; `unknown` is its class, where nothing here knows it.

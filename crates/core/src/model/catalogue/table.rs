@@ -1,6 +1,6 @@
 //! What a row of the catalogue is, and how a table of them is written.
 
-use crate::model::{ConfigError, Model};
+use crate::model::{ConfigError, Images, Model, Programs};
 
 /// A model of the catalogue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,10 +29,22 @@ pub struct CatalogueModel {
 }
 
 impl CatalogueModel {
-    /// The model as its config describes it, under its id.
-    pub fn model(&self) -> Result<Model, ConfigError> {
-        let config = serde_json::from_str(self.config).map_err(|e| *ConfigError::new("config.json", e.to_string()))?;
-        Model::from_config(self.id, &config)
+    /// The model as its config describes it, under its id; `programs` read those of recorded classes.
+    ///
+    /// # Errors
+    /// As [`Model::from_config`].
+    pub fn model(&self, programs: &Programs) -> Result<Model, ConfigError> {
+        let config = self.parsed().map_err(|e| *ConfigError::new("config.json", e.to_string()))?;
+        Model::from_config_by(self.id, &config, programs, Images::None)
+    }
+
+    /// Whether its class was recorded: a page fetches its program first.
+    pub(crate) fn is_recorded(&self) -> bool {
+        self.parsed().is_ok_and(|config| Programs::default().unknown(&config).is_some())
+    }
+
+    fn parsed(&self) -> serde_json::Result<serde_json::Value> {
+        serde_json::from_str(self.config)
     }
 }
 
