@@ -77,6 +77,8 @@ fn a_damaged_program_is_refused_or_runs_to_an_end() {
         json!("i0"),
         json!("o0"),
         json!("hidden_states"),
+        json!("x0"),
+        json!("w7"),
         json!([]),
         json!({}),
         json!([1, 2, 3]),
@@ -98,19 +100,30 @@ fn a_damaged_program_is_refused_or_runs_to_an_end() {
 #[test]
 fn loops_end() {
     let mut program = llama();
-    let add = json!({"f": "add.Tensor", "i": [0], "o": [[1, "p"]]});
+    let function = program["functions"].as_array().unwrap().len();
+    program["functions"].as_array_mut().unwrap().push(json!({"f": "add.Tensor", "o": [[1, "p"]]}));
     let at = program["dims"].as_array().unwrap().len();
     program["dims"].as_array_mut().unwrap().push(json!("b * 1000000000"));
-    let mut inner = json!({"f": "repeat", "times": at, "carry": [], "ops": [add]});
+    let mut inner = json!({"times": at, "carry": [], "ops": [[function, ["x0"]]]});
     for _ in 0..3 {
-        inner = json!({"f": "repeat", "times": at, "carry": [], "ops": [inner]});
+        inner = json!({"times": at, "carry": [], "ops": [inner]});
     }
-    // Values are numbered by what is before: the loop comes last.
-    program["layers"][0]["ops"].as_array_mut().unwrap().push(inner.clone());
+    let layer = &mut program["programs"][0]["layers"][0];
+    layer["ops"].as_array_mut().unwrap().push(inner.clone());
+    // What is given is counted from the end, which is one value later now.
+    layer["gives"]["hidden_states"] = json!(layer["gives"]["hidden_states"].as_u64().unwrap() + 1);
     assert!(survives(&program));
-    let deeper = json!({"f": "repeat", "times": at, "carry": [], "ops": [inner]});
-    *program["layers"][0]["ops"].as_array_mut().unwrap().last_mut().unwrap() = deeper;
+    let deeper = json!({"times": at, "carry": [], "ops": [inner]});
+    *program["programs"][0]["layers"][0]["ops"].as_array_mut().unwrap().last_mut().unwrap() = deeper;
     assert!(!survives(&program));
+}
+
+#[test]
+fn a_program_of_an_older_format_says_that_it_is() {
+    for text in [r#"{"format": 1, "dims": []}"#, r#"[{"format": 1}]"#] {
+        let error = Program::from_json(text).unwrap_err().to_string();
+        assert!(error.contains("record the model anew"), "{error}");
+    }
 }
 
 #[test]

@@ -35,9 +35,9 @@ const LATER: [(&str, u64); 11] = [
     ("sw.js", 1_500),
 ];
 
-/// The most that the recorded programs of one class of models may weigh, in bytes: one to four of about 6 kB each, for configs of several
-/// kinds. The page fetches them when a model of the class is chosen.
-const PROGRAMS_OF_A_CLASS: u64 = 24_000;
+/// The most that the recorded programs of one class of models may weigh together, in bytes. The page fetches them when a model of the class
+/// is chosen.
+const PROGRAMS_OF_A_CLASS: u64 = 6_000;
 
 /// The most it may weigh, if the page starts without it.
 fn limit_of_later(weight: &Weight) -> Option<u64> {

@@ -13,10 +13,11 @@ import traceback
 
 import torch
 
-from . import own, vision
+from . import own, own_files, vision
 from .blocks_data import Unrecordable
 from .dimensions import Unexplained
 from .program import record
+from .written import text_of
 
 
 def main():
@@ -26,15 +27,15 @@ def main():
     parser.add_argument("--config", help="of a model of your own: a JSON file in place of the file's own config")
     given = parser.parse_args()
     try:
-        config = own.read(given.model, given.config) if own.is_own(given.model) else read(given.model)
+        config = own_files.read(given.model, given.config) if own_files.is_own(given.model) else read(given.model)
         program = record(config, note=lambda text: print(text, file=sys.stderr))
     except (own.NotOwn, Unrecordable, Unexplained) as error:
         sys.exit(f"{given.model} cannot be recorded: {error}")
     except Exception as error:
         if os.environ.get("HEADROOM_TRACEBACK"):
             raise
-        sys.exit(f"{given.model} cannot be recorded: {said_of(error, own.is_own(given.model))}")
-    text = json.dumps(program, separators=(",", ":"))
+        sys.exit(f"{given.model} cannot be recorded: {said_of(error, own_files.is_own(given.model))}")
+    text = text_of(program)
     if not given.out:
         print(text)
         return

@@ -15,7 +15,9 @@ import traceback
 
 from . import vision
 from .model import prepare
-from .program import Recorder, fewer_layers, joined, record
+from .program import Recorder, joined, record
+from .shorter import fewer_layers
+from .written import text_of
 
 # Classes whose defaults are not a checkpoint's, or leave out what its checkpoints have; several where checkpoints are of several kinds.
 CONFIGS = {
@@ -202,7 +204,7 @@ def main():
                 traceback.print_exc()
             continue
         path = os.path.join(given.out, f"{configs[0].model_type}.json")
-        text = json.dumps(program, separators=(",", ":")) + "\n"
+        text = text_of(program) + "\n"
         print(f"{name}: {said_against(path, text)}, {time.time() - began:.0f} s", flush=True)
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
@@ -220,11 +222,14 @@ def said_against(path, text):
         old = file.read()
     if old == text:
         return "unchanged"
-    before, after = ([one] if isinstance(one, dict) else one for one in (json.loads(old), json.loads(text)))
-    if len(before) != len(after):
-        return f"{len(after)} programs instead of {len(before)}"
-    keys = sorted({key for one, other in zip(before, after) for key in one | other if one.get(key) != other.get(key)})
-    return f"changed: {', '.join(keys)}"
+    before, after = json.loads(old), json.loads(text)
+    if before["format"] != after["format"]:
+        return "another format"
+    if len(before["programs"]) != len(after["programs"]):
+        return f"{len(after['programs'])} programs instead of {len(before['programs'])}"
+    pairs = [(before, after), *zip(before["programs"], after["programs"])]
+    keys = {key for one, other in pairs for key in one | other if one.get(key) != other.get(key)} - {"programs"}
+    return f"changed: {', '.join(sorted(keys))}"
 
 
 if __name__ == "__main__":

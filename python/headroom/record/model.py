@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
-from . import kernels, own, packages, vision
+from . import kernels, own, own_functions, packages, vision
 from .blocks_data import Unrecordable
 from .trace import Trace, without_collection
 
@@ -198,7 +198,7 @@ def intercepted(model, attention, trace_of):
     from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
     real_linear = nn.Linear.forward
-    functions = own.functions(own.of(model), trace_of, attention_operator) if own.of(model) else nullcontext()
+    functions = own_functions.replaced(own.of(model), trace_of, attention_operator) if own.of(model) else nullcontext()
     vision.current = trace_of
     mapping = ALL_ATTENTION_FUNCTIONS._global_mapping
     real_attention = mapping["sdpa"]

@@ -5,19 +5,11 @@ of what training calls the module with. It is called many times, each with one k
 """
 
 import copy
-import importlib
-import importlib.util
 import inspect
-import json
-import os
-import sys
-from contextlib import contextmanager
 
 import torch
 from torch import nn
 
-from . import features, variants
-from .blocks_data import comparable
 from .trace import Trace
 
 # Sequences and tokens of the sample input where the file gives none.
@@ -172,57 +164,10 @@ class Made:
             handle.remove()
         raise NotOwn("the module's forward does not reach its head")
 
-
     def check(self, ran, count):
         """Refuses a forward that called layers `ran` times, of which there are `count`."""
         if ran != count:
             raise NotOwn(f"the forward calls the {count} layers of {self.layers()[0]} {ran} times in all: each has to be called once, as a module")
-
-
-@contextmanager
-def functions(made, trace_of, operator):
-    """Functions of torch that run other operators on a GPU than on `meta` are recorded as what they are there. `operator`: what records
-    attention, whose kernels are chosen by card and plan."""
-    real = nn.functional.scaled_dot_product_attention
-
-    def attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False):
-        if any(tensor.dim() != 4 for tensor in (query, key, value)):
-            return real(query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa)
-        # A mask says itself who sees whom.
-        said = {"window": None, "causal": bool(is_causal) or attn_mask is not None, "dropout": float(dropout_p)}
-        out = operator(trace_of(), (query, key, value), (attn_mask, None), said)
-        batch, length, heads, width = out.shape
-        if batch > 1 and query.stride(2) > query.stride(0):
-            # Flash attention's output lies as its queries do, here token by token of all sequences (torch.nn.MultiheadAttention).
-            return out.view(length, batch, heads, width).permute(1, 2, 0, 3)
-        # The kernels give token by token what their callers see head by head.
-        return out.transpose(1, 2)
-
-    def dropout(input, p=0.5, training=True, inplace=False):
-        # One kernel that keeps a mask of booleans (aten/src/ATen/native/Dropout.cpp `is_fused_kernel_acceptable`).
-        return torch.native_dropout(input, p, True)[0] if training and 0 < p < 1 and not inplace else of_dropout(input, p, training, inplace)
-
-    def linear(input, weight, bias=None):
-        # Where a dispatch mode runs, PyTorch adds the bias into another tensor (aten/src/ATen/native/Linear.cpp `linear`).
-        if bias is None or input.dim() < 3 or input.is_contiguous():
-            return of_linear(input, weight, bias)
-        return torch.matmul(input, weight.t()).add_(bias)
-
-    of_dropout, of_linear = nn.functional.dropout, nn.functional.linear
-    replaced = {real: attention, of_dropout: dropout, of_linear: linear}
-    modules = {nn.functional, *(sys.modules.get(type(module).__module__) for module in made.module.modules())} - {None}
-    places = [(vars(module), name, value) for module in modules for name, value in list(vars(module).items()) if is_one_of(value, replaced)]
-    for names, name, value in places:
-        names[name] = replaced[value]
-    try:
-        yield
-    finally:
-        for names, name, value in places:
-            names[name] = value
-
-
-def is_one_of(value, functions):
-    return any(value is function for function in functions)
 
 
 class HeadReached(Exception):
@@ -291,185 +236,3 @@ def is_stack(module):
 def of(module):
     """What is known of a module that an `OwnConfig` made; None for a class of transformers."""
     return module.__dict__.get("_headroom_own")
-
-
-def added(recorder, program, moved):
-    """What a program says of a module of the reader's own beside what is recorded of every class."""
-    config = recorder.asked
-    kind = type(config)
-    calls = of(config.made().module).calls_of_head()
-    derived = {} if "num_hidden_layers" in kind.defaults else {"num_hidden_layers": kind.layers_key or str(kind.count)}
-    said = fixed(recorder, moved)
-    if kind.layers_key and not counts_as_recorded(recorder, program):
-        recorder.note(f"{kind.layers_key}: which layers are of which kind follows from no key; the program is for {kind.count} layers alone")
-        said[kind.layers_key] = {"is": kind.count}
-    conditions = [{"key": key, **condition} for key, condition in said.items()]
-    return {
-        **program,
-        "when": program["when"] + [one for one in conditions if one["key"] not in {other["key"] for other in program["when"]}],
-        "config": {**kind.defaults, **program["config"], "tie_word_embeddings": calls.ties},
-        "derived": {**program["derived"], **derived},
-    }
-
-
-def flags_that_tie(config):
-    """Flags of which it depends whether head and token embedding have one weight, with their values."""
-    ties = lambda one: one.made().calls_of_head().ties
-    found = {}
-    for key, value in config.to_dict().items():
-        try:
-            if isinstance(value, bool) and ties(variants.with_value(config, key, not value)) != ties(config):
-                found[key] = value
-        except Exception:
-            continue
-    return found
-
-
-def without(error, settings, changed, recordings):
-    """Leaves out recordings in which a key moves whose sizes no expression gives; gives those keys back, none where it is the batch."""
-    names = set(error.names)
-    if not names or names & {"b", "s"}:
-        return set()
-    for i in reversed(range(len(changed))):
-        if names & set(changed[i]):
-            del settings[i], changed[i], recordings[i]
-    return names
-
-
-def counts_as_recorded(recorder, program):
-    """Whether layers of a model that has three more of them are of the kinds that the program's features say."""
-    config = recorder.asked
-    if type(config).layers_key is None:
-        return False
-    more = variants.with_value(config, type(config).layers_key, config.num_hidden_layers + 3)
-
-    def kinds(one):
-        recording = recorder.one(one, attentions=recorder.attentions[:1])
-        layers = recording["said"][recorder.attentions[0]]["layers"]
-        names = ["|".join(features.value_at(one, feature, i) for feature in program["features"]) for i in layers]
-        return {(name, json.dumps(comparable(block, recording["templates"]))) for name, block in zip(names, layers.values())}
-
-    try:
-        return kinds(more) <= kinds(config)
-    except Exception:
-        return False
-
-
-def fixed(recorder, moved):
-    """Keys of which the program is for one value alone, or for those above 0, as another value makes other operators or other sizes that
-    no expression says."""
-    config = recorder.asked
-    conditions = {}
-    base = None
-    for key, value in config.to_dict().items():
-        if key in moved or key in recorder.structural or key in recorder.added or value is None and key.startswith("_"):
-            continue
-        if base is None:
-            base = recorder.one(config)
-        same = lambda other: recorder.is_same(base, variants.with_value(config, key, other))
-        if isinstance(value, bool):
-            free = same(not value)
-        elif isinstance(value, (int, float)):
-            free = same(0.1 if isinstance(value, float) else 1) if value == 0 else same(value * 2) and same(value / 2)
-            if free and value > 0 and not same(type(value)(0)):
-                conditions[key] = {"above": 0}
-                continue
-        else:
-            free = False
-        if not free:
-            conditions[key] = {"is": value}
-    return conditions
-
-
-# -- files
-
-def is_own(name):
-    """Whether the command's argument is a Python file or `module:function`."""
-    path, _, function = name.rpartition(":") if ":" in os.path.basename(name) else (name, "", "")
-    return path.endswith(".py") or bool(function)
-
-
-def read(name, config_file=None):
-    """The config of a file's module: `FILE.py`, `FILE.py:FUNCTION` or `package.module:FUNCTION`."""
-    path, function = name, "build"
-    if ":" in os.path.basename(name):
-        path, _, function = name.rpartition(":")
-    import transformers
-
-    module = loaded(path)
-    factory = getattr(module, function, None)
-    if not callable(factory):
-        raise NotOwn(f"{path} has no function {function}: add `def {function}(config):`, which returns the module")
-    said = getattr(module, "config", None)
-    if config_file:
-        with open(config_file, encoding="utf-8") as file:
-            said = json.load(file)
-    if not isinstance(said, dict):
-        raise NotOwn(f"{path} has no dict called config: add one with the model's sizes, or name a JSON file with --config")
-    said = copy.deepcopy(said)
-    model_type = said.pop("model_type", None) or os.path.splitext(os.path.basename(path))[0].rpartition(".")[2]
-    if model_type in transformers.CONFIG_MAPPING:
-        raise NotOwn(f"{model_type} is the name of a class of transformers: call the file otherwise, or give the config a model_type of its own")
-    nested = next((key for key, value in said.items() if isinstance(value, dict)), None)
-    if nested:
-        raise NotOwn(f"the config's {nested} is a dict: a config has numbers, texts, true, false and lists, one key each")
-    kind = type("OwnConfig", (OwnConfig,), {"factory": staticmethod(factory), "model_type": model_type, "defaults": said})
-    return settled(kind)
-
-
-def loaded(path):
-    """The Python module at a path or by name."""
-    if not path.endswith(".py"):
-        sys.path.insert(0, os.getcwd())
-        return importlib.import_module(path)
-    if not os.path.isfile(path):
-        raise NotOwn(f"{path} is no file")
-    name = f"headroom_own_{os.path.splitext(os.path.basename(path))[0]}"
-    # What lies beside it can be imported as where it is run.
-    sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
-    spec = importlib.util.spec_from_file_location(name, path)
-    sys.modules[name] = module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def settled(kind):
-    """A config of a file, once it is known which of its keys says how many layers there are, and how long its sequences may be."""
-    base = kind()
-    made = base.made()
-    count = len(made.layers()[1])
-    kind.count = count
-    if "num_hidden_layers" not in base.values:
-        kind.layers_key = next((key for key in base.values if counts_layers(kind, key, count)), None)
-    made.calls_of_head()
-    kind.length = longest(made) // 2
-    return base
-
-
-def longest(made):
-    """The longest sequences that the module takes, of the sample's length and its halves: recordings are half as long, and as long."""
-    length = made.length
-    while length // 2 >= SHORTEST and not runs(made, length):
-        length //= 2
-    return length
-
-
-def runs(made, length):
-    try:
-        positional, named, _ = made.inputs(made.batch, length)
-        with torch.device("meta"), torch.no_grad():
-            made.module(*positional, **named)
-    except Exception:
-        return False
-    return True
-
-
-def counts_layers(kind, key, count):
-    """Whether one more in a key makes one layer more."""
-    value = kind.defaults[key]
-    if value != count or isinstance(value, bool):
-        return False
-    try:
-        return len(kind(**{key: value + 1}).made().layers()[1]) == count + 1
-    except Exception:
-        return False

@@ -6,16 +6,18 @@ from dataclasses import replace
 
 import torch
 
-from . import flags, own, packages, variants, vision
+from . import flags, own, own_program, packages, variants, vision
 from .blocks import Recording, Templates
 from .blocks_data import Size, Sizes, Unrecordable, comparable
 from .derived import derived_of
 from .dimensions import Explainer, Unexplained
 from .features import features_of
 from .head import SOFTCAP, head_of, softcaps
+from .merge import Writer
 from .model import Run, Size as Batch, build, decoder_of, prepare, stacks_of
+from .shorter import LENGTH, fewer_layers, long_enough, with_layers
 
-BATCH, LENGTH = 2, 512
+BATCH = 2
 # Tokens where a class loops over them, and of the recordings that tell whether it does.
 FEW_TOKENS, PROBES = 16, (8, 12)
 
@@ -123,7 +125,7 @@ class Recorder:
         else:
             self.config, self.added, self.structural = flags.settle(self)
             if self.is_own:
-                self.structural |= own.flags_that_tie(self.config)
+                self.structural |= own_program.flags_that_tie(self.config)
         first = self.one(self.config, attentions=self.attentions[:1])
         kinds, of_layer = self.kinds(first)
         only = set(kinds)
@@ -140,13 +142,13 @@ class Recorder:
                 merged = writer.merge(recordings)
                 break
             except Unexplained as error:
-                left = own.without(error, settings, changed, recordings) if self.is_own else ()
+                left = own_program.without(error, settings, changed, recordings) if self.is_own else ()
                 if not left:
                     raise
                 self.note(f"{', '.join(sorted(left))}: sizes follow that no expression gives; the program is for the value in the config alone")
                 moved -= left
         program = self.assemble(model_type, merged, writer, kinds, of_layer, explainer)
-        return own.added(self, program, moved) if self.is_own else program
+        return own_program.added(self, program, moved) if self.is_own else program
 
     def is_same(self, recording, config):
         """Whether another config gives the same recording, sizes and all."""
@@ -306,7 +308,6 @@ class Recorder:
         counts = flags.counts_of(self.config.text_config if vision.has_images(self.config) else self.config)
         keys |= {condition["key"] for condition in counts}
         return {
-            "format": 1,
             "model_type": model_type,
             "class": type(model).__name__,
             "when": [{"key": key, "is": value} for key, value in sorted(self.structural.items())] + counts,
@@ -396,12 +397,6 @@ def renumbered(recording):
     return {"said": recording["said"], "templates": [recording["templates"][i] for i in used]}
 
 
-def indices(value, count):
-    """Whether a value is a list of numbers of layers."""
-    numbers = isinstance(value, (list, tuple)) and len(value) > 0 and all(isinstance(v, int) and not isinstance(v, bool) for v in value)
-    return numbers and len(value) < count and max(value) < count
-
-
 def within(feature, parent):
     """A feature of a part of a config, as the whole config says it."""
     keys = ("list", "in", "below", "last", "at", "every", "from", "chars", "nth")
@@ -409,58 +404,6 @@ def within(feature, parent):
     if "else" in said:
         said["else"] = within(said["else"], parent)
     return said
-
-
-def fewer_layers(config, least=2):
-    """The config with few layers, at least so many and all kinds among them; as it is where layers read what others made."""
-    if vision.has_images(config):
-        changed = copy.deepcopy(config)
-        changed.text_config = fewer_layers(changed.text_config, 6)
-        vision.shorten(changed.vision_config)
-        return changed
-    said = config.to_dict()
-    count = config.num_hidden_layers
-    if count <= 4 or said.get("num_kv_shared_layers"):
-        return config
-    lists = {key: value for key, value in said.items() if isinstance(value, (list, tuple)) and len(value) == count}
-    begins = [said[key] for key in said if any(part in key for part in ("first", "start", "dense_layers"))]
-    begins += [min(value) for value in said.values() if indices(value, count)]
-    least = max([least] + [begin + 2 for begin in begins if isinstance(begin, int) and 0 <= begin < count])
-    named = [set(value) for value in said.values() if indices(value, count)]
-    kinds = [(*(str(value[i]) for value in lists.values()), *(i in layers for layers in named)) for i in range(count)]
-    for fewer in range(least, min(count, 14)):
-        if set(kinds[:fewer]) == set(kinds):
-            break
-    else:
-        return config
-    if len(set(kinds)) == 1:
-        # What tells layers apart may not stand in a list.
-        fewer = max(fewer, min(count, 6))
-    try:
-        changed = with_layers(config, fewer)
-        build(copy.deepcopy(changed), "eager")
-        return changed
-    except Exception:
-        return config
-
-
-def long_enough(config):
-    """The config with a table of positions for the longest sequence that is recorded."""
-    for key in ("max_position_embeddings", "n_positions"):
-        rows = None if vision.has_images(config) else variants.value_of(config, key, None)
-        if isinstance(rows, int) and rows < 2 * LENGTH:
-            return variants.with_value(config, key, 2 * LENGTH + 16)
-    return config
-
-
-def with_layers(config, count):
-    """The config with its first `count` layers."""
-    changed = copy.deepcopy(config)
-    for key, value in config.to_dict().items():
-        if isinstance(value, (list, tuple)) and len(value) == config.num_hidden_layers:
-            setattr(changed, key, list(value)[:count])
-    changed.num_hidden_layers = count
-    return changed
 
 
 def blocks_of(said):
@@ -501,60 +444,3 @@ def kind_names(config, features, of_layer):
         if names.setdefault(name, kind) != kind:
             raise Unrecordable(f"layers {i} and another are told apart by nothing in the config")
     return names
-
-
-class Writer:
-    """Sizes of all recordings side by side as references into tables."""
-
-    def __init__(self, explainer):
-        self.explainer = explainer
-        self.dims, self.shapes, self.shape_at = [], [], {}
-        self.backwards, self.backward_at, self.renumbered = [], {}, {}
-
-    def dim(self, values):
-        return self.named(self.explainer.expression(values))
-
-    def named(self, text):
-        if text not in self.dims:
-            self.dims.append(text)
-        return self.dims.index(text)
-
-    def shape(self, shapes):
-        key = tuple(self.dim(values) for values in zip(*shapes))
-        if key not in self.shape_at:
-            self.shape_at[key] = len(self.shapes)
-            self.shapes.append(list(key))
-        return self.shape_at[key]
-
-    def merge(self, recordings):
-        templates = [self._merge([r["templates"][i] for r in recordings]) for i in range(len(recordings[0]["templates"]))]
-        for i, template in enumerate(templates):
-            text = json.dumps(template)
-            if text not in self.backward_at:
-                self.backward_at[text] = len(self.backwards)
-                self.backwards.append(template)
-            self.renumbered[i] = self.backward_at[text]
-        return {"said": self._merge([r["said"] for r in recordings]), "templates": self.backwards}
-
-    def _merge(self, values):
-        first = values[0]
-        if isinstance(first, Sizes):
-            return self.shape(values)
-        if isinstance(first, Size):
-            return self.dim(values)
-        if isinstance(first, dict):
-            said = {key: self._merge([value[key] for value in values]) for key in first}
-            if "pieces" in first and self.dims[said["pieces"]] == "1":
-                # Every image by itself.
-                said["pieces"] = self.named("images.count")
-            if isinstance(first.get("n"), list):
-                said["n"] = [first["n"][0], first["n"][1], self.renumbered[first["n"][2]]]
-            return said
-        if isinstance(first, (list, tuple)):
-            return [self._merge(items) for items in zip(*values)]
-        return first
-
-    def names_read(self):
-        import re
-
-        return {name for text in self.dims for name in re.findall(r"[A-Za-z_][A-Za-z_0-9.]*", text)} - {"b", "s", "ceil", "max", "min"}

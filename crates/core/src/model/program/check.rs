@@ -5,8 +5,8 @@ use serde_json::Value as Json;
 
 use super::code::{Builder, Fault, Sizes, Written, at, bounded};
 use super::expression::{BATCH, Expression, LENGTH, Names};
+use super::functions::{self, Found, Function};
 use super::regions::Region;
-use super::templates::{self, Found};
 use super::{
     Block, Condition, Dimension, Feature, FeatureOf, Head, Held, Input, Owner, Parameter, Program, ProgramError,
     Softcaps, Stack, format,
@@ -22,7 +22,7 @@ const MOST_DIMENSIONS: usize = 12;
 /// Most stacks of layers.
 const MOST_STACKS: usize = 8;
 /// The one format there is.
-const FORMAT: u64 = 1;
+const FORMAT: u64 = 2;
 
 impl Program {
     /// Reads a file as `python -m headroom.record` writes it: a program, or several for configs of different kinds.
@@ -34,52 +34,63 @@ impl Program {
         if text.len() > LARGEST {
             return Err(wrong("program", format!("is larger than {LARGEST} bytes")));
         }
+        // Lists of programs are of an older format.
         let is_list = text.trim_start().starts_with('[');
-        let read = if is_list {
-            serde_json::from_str(text)
-        } else {
-            serde_json::from_str(text).map(|one| format::File(vec![one]))
-        };
-        let written: format::File = read.map_err(|error| wrong("program", error.to_string()))?;
-        if written.0.is_empty() {
+        let old =
+            |format: u64| wrong("format", format!("is {format}; this version reads {FORMAT}: record the model anew"));
+        if is_list {
+            return Err(old(1));
+        }
+        let file: format::File = serde_json::from_str(text).map_err(|error| wrong("program", error.to_string()))?;
+        if file.format != FORMAT {
+            return Err(old(file.format));
+        }
+        if file.programs.is_empty() {
             return Err(wrong("program", "the file has none".to_owned()));
         }
-        let one = |written: format::Program| {
-            if written.format != FORMAT {
-                let why = format!("is {}; this version reads {FORMAT}: record the model anew", written.format);
-                return Err(wrong("format", why));
-            }
-            check(written).map_err(|fault| wrong(&fault.0, fault.1))
-        };
-        written.0.into_iter().map(one).collect()
+        check(file).map_err(|fault| wrong(&fault.0, fault.1))
     }
 }
 
-fn check(written: format::Program) -> Result<Program, Fault> {
-    let mut names = Names::new();
-    at(|| "dims".to_owned(), bounded(written.dims.len(), MOST_SIZES))?;
-    at(|| "shapes".to_owned(), bounded(written.shapes.len(), MOST_SIZES))?;
-    let mut dims = Vec::new();
-    for text in written.dims {
-        let size = at(|| format!("dims: {text}"), Expression::parse(&text, &mut names))?;
-        dims.push(Dimension { text, size });
+/// Every program of a file.
+fn check(file: format::File) -> Result<Vec<Program>, Fault> {
+    let format::File { dims, shapes, functions, programs, .. } = file;
+    at(|| "dims".to_owned(), bounded(dims.len(), MOST_SIZES))?;
+    at(|| "shapes".to_owned(), bounded(shapes.len(), MOST_SIZES))?;
+    for (i, shape) in shapes.iter().enumerate() {
+        let is_sound = shape.len() <= MOST_DIMENSIONS && shape.iter().all(|dim| *dim < dims.len());
+        let sound = if is_sound { Ok(()) } else { Err("names a dimension that is not there".to_owned()) };
+        at(|| format!("shapes[{i}]"), sound)?;
     }
+    let mut read = Vec::with_capacity(functions.len());
+    for (i, function) in functions.into_iter().enumerate() {
+        let name = function.f.clone();
+        read.push(at(|| format!("functions[{i}] {name}"), Function::read(function, shapes.len()))?);
+    }
+    programs.into_iter().map(|program| one(program, &dims, &shapes, &read)).collect()
+}
+
+/// One program of a file with these dimensions, shapes and functions.
+fn one(
+    written: format::Program,
+    dims: &[String],
+    shapes: &[Vec<usize>],
+    functions: &[Function],
+) -> Result<Program, Fault> {
+    let mut names = Names::new();
+    let mut own = Vec::with_capacity(dims.len());
+    for (i, text) in dims.iter().enumerate() {
+        // What another program of the file reads asks this one's configs for nothing.
+        let text = if written.unread.contains(&i) { "0" } else { text };
+        let size = at(|| format!("dims: {text}"), Expression::parse(text, &mut names))?;
+        own.push(Dimension { text: text.to_owned(), size });
+    }
+    let dims = own;
     let mut derived = Vec::new();
     for (key, text) in &written.derived {
         derived.push((key.clone(), at(|| format!("derived.{key}"), Expression::parse(text, &mut names))?));
     }
-    for (i, shape) in written.shapes.iter().enumerate() {
-        let is_sound = shape.len() <= MOST_DIMENSIONS && shape.iter().all(|dim| *dim < dims.len());
-        at(
-            || format!("shapes[{i}]"),
-            if is_sound { Ok(()) } else { Err("names a dimension that is not there".to_owned()) },
-        )?;
-    }
-    let mut templates = Vec::new();
-    for (i, template) in written.backwards.iter().enumerate() {
-        templates.push(at(|| format!("backwards[{i}]"), templates::Written::read(template, written.shapes.len()))?);
-    }
-    let sizes = Sizes { dims: &dims, shapes: &written.shapes, templates: &templates };
+    let sizes = Sizes { dims: &dims, shapes, functions };
     let mut layers = Vec::new();
     for (i, block) in written.layers.iter().enumerate() {
         layers.push(sizes.block(&format!("layers[{i}]"), block)?);
@@ -95,39 +106,23 @@ fn check(written: format::Program) -> Result<Program, Fault> {
     for stack in listed {
         stacks.push(self::stack(stack, layers.len(), &mut names)?);
     }
-    let mut inputs = Vec::new();
-    for (name, (shape, code)) in written.inputs {
-        let sound = if shape < written.shapes.len() {
-            templates::dtype(&code)
-        } else {
-            Err("its shape is not there".to_owned())
-        };
-        let made = at(|| format!("inputs.{name}"), sound)?;
-        let held = match made {
-            Made::Of(element) => Held::In(element),
-            Made::Model | Made::Promoted => Held::Model,
-        };
-        inputs.push(Input { name, shape, held });
-    }
+    let inputs = written.inputs.into_iter().map(|input| self::input(input, shapes.len())).collect::<Result<_, _>>()?;
     let format::Head { name, bias, softcaps, scales } = written.head;
     let softcaps = match softcaps {
         format::Softcaps::Always(always) => Softcaps::Always(always),
         format::Softcaps::Where(key) => Softcaps::Where(key),
     };
+    let condition = |format::Condition { key, is, above }| Condition { key, is, above };
     Ok(Program {
         model_type: written.model_type,
         class: written.class,
         versions: written.versions,
-        when: written
-            .when
-            .into_iter()
-            .map(|format::Condition { key, is, above }| Condition { key, is, above })
-            .collect(),
+        when: written.when.into_iter().map(condition).collect(),
         defaults: written.config,
         derived,
         names,
         dims,
-        shapes: written.shapes,
+        shapes: shapes.to_vec(),
         stacks,
         inputs,
         packs: written.packs,
@@ -136,6 +131,16 @@ fn check(written: format::Program) -> Result<Program, Fault> {
         layers,
         after,
     })
+}
+
+/// A tensor of the batch.
+fn input((name, (shape, code)): (String, (usize, String)), shapes: usize) -> Result<Input, Fault> {
+    let sound = if shape < shapes { functions::dtype(&code) } else { Err("its shape is not there".to_owned()) };
+    let held = match at(|| format!("inputs.{name}"), sound)? {
+        Made::Of(element) => Held::In(element),
+        Made::Model | Made::Promoted => Held::Model,
+    };
+    Ok(Input { name, shape, held })
 }
 
 fn stack(written: format::Stack, layers: usize, names: &mut Names) -> Result<Stack, Fault> {
@@ -215,7 +220,7 @@ impl Sizes<'_> {
             match word.as_str() {
                 Some("buffer") => is_buffer = true,
                 Some("frozen") => is_frozen = true,
-                Some(code) => match templates::dtype(code)? {
+                Some(code) => match functions::dtype(code)? {
                     Made::Of(element) => held = Held::In(element),
                     Made::Model | Made::Promoted => held = Held::Model,
                 },

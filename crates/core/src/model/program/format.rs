@@ -5,9 +5,22 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+/// A file: a program, or several for configs of different kinds, with what all of them refer to.
+#[derive(Deserialize)]
+pub(super) struct File {
+    pub(super) format: u64,
+    #[serde(default)]
+    pub(super) dims: Vec<String>,
+    #[serde(default)]
+    pub(super) shapes: Vec<Vec<usize>>,
+    #[serde(default)]
+    pub(super) functions: Vec<Function>,
+    #[serde(default)]
+    pub(super) programs: Vec<Program>,
+}
+
 #[derive(Deserialize)]
 pub(super) struct Program {
-    pub(super) format: u64,
     pub(super) model_type: String,
     #[serde(default)]
     pub(super) class: String,
@@ -19,8 +32,9 @@ pub(super) struct Program {
     pub(super) config: Map<String, Value>,
     #[serde(default)]
     pub(super) derived: BTreeMap<String, String>,
-    pub(super) dims: Vec<String>,
-    pub(super) shapes: Vec<Vec<usize>>,
+    /// Dimensions of the file that it has none of.
+    #[serde(default)]
+    pub(super) unread: Vec<usize>,
     #[serde(default)]
     pub(super) features: Vec<Feature>,
     #[serde(default)]
@@ -38,13 +52,7 @@ pub(super) struct Program {
     pub(super) before: Block,
     pub(super) after: Block,
     pub(super) head: Head,
-    pub(super) backwards: Vec<Template>,
 }
-
-/// A file: a program, or several for configs of different kinds.
-#[derive(Deserialize)]
-#[serde(transparent)]
-pub(super) struct File(pub(super) Vec<Program>);
 
 /// Layers that run one after the other, told apart by features of their own.
 #[derive(Deserialize)]
@@ -119,15 +127,15 @@ pub(super) struct Block {
     #[serde(default)]
     pub(super) takes: Vec<String>,
     #[serde(default)]
-    pub(super) gives: BTreeMap<String, i64>,
+    pub(super) gives: BTreeMap<String, Value>,
     #[serde(default)]
-    pub(super) pre: Vec<Operator>,
+    pub(super) pre: Vec<Value>,
     #[serde(default)]
-    pub(super) ahead: BTreeMap<String, i64>,
+    pub(super) ahead: BTreeMap<String, Value>,
     /// Values that become leaves where input embeddings are to require gradients.
     #[serde(default)]
-    pub(super) leaves: Vec<i64>,
-    pub(super) ops: Vec<Operator>,
+    pub(super) leaves: Vec<Value>,
+    pub(super) ops: Vec<Value>,
     pub(super) eager: Option<Box<Variant>>,
     pub(super) wide: Option<Box<Variant>>,
     pub(super) wide_eager: Option<Box<Variant>>,
@@ -141,36 +149,31 @@ pub(super) struct Variant {
     #[serde(default)]
     pub(super) takes: Vec<String>,
     #[serde(default)]
-    pub(super) gives: BTreeMap<String, i64>,
+    pub(super) gives: BTreeMap<String, Value>,
     #[serde(default)]
-    pub(super) pre: Vec<Operator>,
+    pub(super) pre: Vec<Value>,
     #[serde(default)]
-    pub(super) ahead: BTreeMap<String, i64>,
+    pub(super) ahead: BTreeMap<String, Value>,
     #[serde(default)]
-    pub(super) leaves: Vec<i64>,
-    pub(super) ops: Vec<Operator>,
+    pub(super) leaves: Vec<Value>,
+    pub(super) ops: Vec<Value>,
 }
 
+/// What operators have in common.
 #[derive(Deserialize)]
-pub(super) struct Operator {
+pub(super) struct Function {
     pub(super) f: String,
-    pub(super) m: Option<usize>,
-    #[serde(default)]
-    pub(super) i: Vec<i64>,
     #[serde(default)]
     pub(super) o: Vec<Vec<Value>>,
-    pub(super) n: Option<(Vec<Option<usize>>, Vec<String>, usize)>,
+    pub(super) n: Option<(Vec<Option<usize>>, Vec<String>)>,
     #[serde(default)]
-    pub(super) d: Vec<i64>,
+    pub(super) t: Vec<Step>,
+    #[serde(default)]
+    pub(super) r: Vec<Value>,
+    /// A function of Python: all is saved, and all runs.
+    #[serde(default)]
+    pub(super) w: bool,
     pub(super) a: Option<Attention>,
-    /// Of a loop: how often, what an iteration takes from the one before, what each adds to a list, and what runs.
-    pub(super) times: Option<usize>,
-    #[serde(default)]
-    pub(super) carry: Vec<(i64, i64)>,
-    #[serde(default)]
-    pub(super) collect: Vec<i64>,
-    #[serde(default)]
-    pub(super) ops: Vec<Operator>,
 }
 
 #[derive(Deserialize)]
@@ -179,7 +182,7 @@ pub(super) struct Attention {
     pub(super) kv_heads: usize,
     pub(super) width: usize,
     pub(super) value_width: usize,
-    pub(super) window: Option<Value>,
+    pub(super) window: Option<usize>,
     #[serde(default = "yes")]
     pub(super) causal: bool,
     #[serde(default)]
@@ -194,15 +197,6 @@ pub(super) struct Attention {
 
 fn yes() -> bool {
     true
-}
-
-#[derive(Deserialize)]
-pub(super) struct Template {
-    pub(super) t: Vec<Step>,
-    pub(super) r: Vec<Value>,
-    /// A function of Python: all is saved, and all runs.
-    #[serde(default)]
-    pub(super) w: bool,
 }
 
 /// Name, tensors, outputs, what is given back.

@@ -1,0 +1,249 @@
+//! Blocks: stretches of the forward as operators in order.
+
+use std::collections::BTreeSet;
+
+use headroom_torch::Operator;
+
+use super::Region;
+
+/// A stretch of the forward: what runs before the layers, a layer, or what runs behind them.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Block {
+    pub(crate) modules: Vec<Owner>,
+    /// As it runs with attention in one kernel.
+    pub(crate) fused: Code,
+    /// As it runs with eager attention, where that differs.
+    pub(crate) eager: Option<Code>,
+    /// Both as they run where the residual stream is in fp32, where that differs.
+    pub(super) wide: Option<Code>,
+    pub(super) wide_eager: Option<Code>,
+    /// As it runs with flash-linear-attention's kernels, where that differs, and on a residual stream in fp32.
+    pub(super) fla: Option<Code>,
+    pub(super) wide_fla: Option<Code>,
+}
+
+/// What decides which of a block's codes runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Way {
+    /// Attention is eager.
+    pub(crate) is_eager: bool,
+    /// The residual stream is in fp32.
+    pub(crate) is_wide: bool,
+    /// flash-linear-attention is installed.
+    pub(crate) has_fla: bool,
+}
+
+/// A module with parameters of its own.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Owner {
+    /// Its name within the block.
+    pub(crate) name: String,
+    pub(crate) class: String,
+    pub(crate) region: Region,
+    pub(crate) parameters: Vec<Parameter>,
+}
+
+/// A parameter or a buffer.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Parameter {
+    pub(crate) name: String,
+    /// Number of its shape.
+    pub(crate) shape: usize,
+    pub(crate) held: Held,
+    pub(crate) is_buffer: bool,
+    /// A parameter that never gets a gradient.
+    pub(crate) is_frozen: bool,
+    /// The key of the config that says whether there is one; `None`: there always is.
+    pub(crate) given_if: Option<String>,
+}
+
+/// dtype of a parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Held {
+    /// The model's.
+    Model,
+    /// Always the same.
+    In(headroom_torch::ElementType),
+}
+
+impl Held {
+    /// The dtype in a model whose own is `model`.
+    pub(crate) fn element(self, model: headroom_torch::ElementType) -> headroom_torch::ElementType {
+        match self {
+            Self::In(element) => element,
+            Self::Model => model,
+        }
+    }
+}
+
+/// Operators in order, with the values they pass on.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Code {
+    /// What is taken from the model's scope, by name; the first values.
+    pub(crate) takes: Vec<String>,
+    /// What is given to it.
+    pub(crate) gives: Vec<(String, Value)>,
+    /// What runs before the layer, outside its module.
+    pub(crate) pre: Vec<Op>,
+    /// What that gives to the scope before the layer is called, the residual stream that it is called with among it.
+    pub(crate) ahead: Vec<(String, Value)>,
+    /// Values that its own operators read.
+    pub(crate) read_by_layer: BTreeSet<usize>,
+    /// Values that become leaves where input embeddings are to require gradients.
+    pub(crate) leaves: Vec<usize>,
+    pub(crate) ops: Vec<Op>,
+    /// How many values there are.
+    pub(crate) values: usize,
+    /// The residual stream that it takes is wider than the model's dtype, which it casts it to.
+    pub(crate) narrows_stream: bool,
+}
+
+/// A value that an operator reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Value {
+    /// By number: taken or made.
+    Numbered(usize),
+    /// A parameter, by module and place in it.
+    Parameter(usize, usize),
+}
+
+/// One operator of a block.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Op {
+    pub(crate) action: Action,
+    pub(crate) module: Option<usize>,
+    pub(crate) inputs: Vec<Value>,
+    /// Number of its first output; the others follow.
+    pub(crate) first: usize,
+    /// Values whose last reference goes right after it.
+    pub(crate) frees: Vec<usize>,
+    pub(crate) cast: Autocast,
+    pub(crate) region: Region,
+    /// Of each output: whether backward reads it.
+    pub(crate) kept: Vec<bool>,
+}
+
+/// What an operator is.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Action {
+    /// `torch.nn.Linear`, with the shape of what it gives.
+    Linear(usize),
+    /// Attention as transformers' interface calls it.
+    Attention(Box<Attend>),
+    /// Any other.
+    Operator(Operator),
+    /// A loop.
+    Repeat(Box<Repeat>),
+}
+
+/// Operators that run several times over.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Repeat {
+    /// How often: number of a dimension.
+    pub(crate) times: usize,
+    /// Values that become, from the second time on, what others were at the end of the time before.
+    pub(crate) carry: Vec<(usize, usize)>,
+    /// Values that every time adds to a list, and the number of the list.
+    pub(crate) collect: Vec<(usize, usize)>,
+    pub(crate) ops: Vec<Op>,
+}
+
+/// Attention in one kernel; sizes are numbers of dimensions.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Attend {
+    pub(crate) heads: usize,
+    pub(crate) kv_heads: usize,
+    pub(crate) width: usize,
+    pub(crate) value_width: usize,
+    pub(crate) window: Option<usize>,
+    pub(crate) causal: bool,
+    pub(crate) masked: bool,
+    /// For how many sequences the mask stands: number of a dimension; `None`: one for all.
+    pub(crate) mask_rows: Option<usize>,
+    /// Whether q, k and v lie token by token.
+    pub(crate) token_major: [bool; 3],
+    /// Into how many pieces the sequence is split: number of a dimension.
+    pub(crate) pieces: Option<usize>,
+    /// The shape of what it gives.
+    pub(crate) shape: usize,
+}
+
+/// What autocast does to an operator's tensors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Autocast {
+    /// Nothing.
+    Passes,
+    /// They are cast to the lower precision.
+    Lower,
+    /// They are cast to fp32.
+    Wide,
+    /// The result is in fp32, without a cast before.
+    WideResult,
+}
+
+/// The residual stream's name in the scope.
+pub(crate) const RESIDUAL: &str = "hidden_states";
+/// What the masks that eager attention adds are called there.
+pub(crate) const CAUSAL_MASK: &str = "causal_mask";
+/// The same with a window.
+pub(crate) const SLIDING_MASK: &str = "sliding_mask";
+
+impl Code {
+    /// Numbers of the values that the layer's own operators read, or that it gives.
+    pub(super) fn numbers_read(&self) -> BTreeSet<usize> {
+        let mut found = BTreeSet::new();
+        let mut note = |value: &Value| {
+            if let Value::Numbered(number) = value {
+                found.insert(*number);
+            }
+        };
+        self.gives.iter().for_each(|(_, value)| note(value));
+        for op in Self::flat(self.ops.iter().rev()) {
+            op.inputs.iter().for_each(&mut note);
+        }
+        let mut open: Vec<&Op> = self.ops.iter().collect();
+        while let Some(op) = open.pop() {
+            if let Action::Repeat(repeat) = &op.action {
+                let pairs = repeat.carry.iter().chain(&repeat.collect);
+                found.extend(pairs.flat_map(|(one, other)| [*one, *other]));
+                open.extend(&repeat.ops);
+            }
+        }
+        found
+    }
+
+    /// Every operator, those of loops once.
+    pub(crate) fn all(&self) -> Vec<&Op> {
+        Self::flat(self.ops.iter().rev().chain(self.pre.iter().rev()))
+    }
+
+    /// Operators given from the last to the first, those of loops once, in order.
+    fn flat<'a>(backwards: impl Iterator<Item = &'a Op>) -> Vec<&'a Op> {
+        let mut found = Vec::new();
+        let mut open: Vec<&Op> = backwards.collect();
+        while let Some(op) = open.pop() {
+            match &op.action {
+                Action::Repeat(repeat) => open.extend(repeat.ops.iter().rev()),
+                _ => found.push(op),
+            }
+        }
+        found
+    }
+}
+
+impl Block {
+    /// Whether it takes masks whatever kernel attention runs in.
+    pub(crate) fn takes_masks(&self) -> bool {
+        self.fused.takes.iter().any(|name| name == CAUSAL_MASK || name == SLIDING_MASK)
+    }
+
+    /// The code that runs by `way`.
+    pub(crate) fn code(&self, way: Way) -> &Code {
+        let (wide, narrow) = match way {
+            Way { has_fla: true, .. } if self.fla.is_some() => (&self.wide_fla, &self.fla),
+            Way { is_eager: true, .. } => (&self.wide_eager, &self.eager),
+            _ => (&self.wide, &None),
+        };
+        wide.as_ref().filter(|_| way.is_wide).or(narrow.as_ref()).unwrap_or(&self.fused)
+    }
+}

@@ -1,0 +1,110 @@
+//! A program with the figures of one config, and what its sizes come to for a batch.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::block::{Block, Parameter, RESIDUAL, Value};
+use super::expression::{BATCH, LENGTH};
+use super::{Dimension, Program};
+
+/// What a program's sizes hang on beside its config.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct BatchSizes {
+    /// b.
+    pub(crate) sequences: u64,
+    /// s.
+    pub(crate) length: u64,
+    pub(crate) images: BatchImages,
+}
+
+impl BatchSizes {
+    /// One token: what parameters take hangs on no batch.
+    pub(crate) const ONE: Self =
+        Self { sequences: 1, length: 1, images: BatchImages { count: 1, patches: 1, windows: 1, rows: 1, columns: 1 } };
+}
+
+/// The images of a batch as its tower sees them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct BatchImages {
+    /// Images, tiles counted one by one.
+    pub(crate) count: u64,
+    /// Patches: of each image, or of all where the tower takes them as one sequence.
+    pub(crate) patches: u64,
+    /// Windows of attention of all images.
+    pub(crate) windows: u64,
+    /// Patches of an image's height; images that are one sequence count as one below the other.
+    pub(crate) rows: u64,
+    /// Patches of an image's width.
+    pub(crate) columns: u64,
+}
+
+/// A program with the figures of one config.
+pub struct Recorded {
+    pub(crate) program: Arc<Program>,
+    /// Values of the program's names; b and s have none.
+    pub(super) values: Vec<Option<f64>>,
+    /// The block of each run of the model's layers.
+    pub(super) blocks: Vec<usize>,
+    /// Keys that give parameters and are not set.
+    pub(super) without: Vec<String>,
+}
+
+impl fmt::Debug for Recorded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Recorded").field("program", &self.program).field("blocks", &self.blocks).finish_non_exhaustive()
+    }
+}
+
+impl PartialEq for Recorded {
+    fn eq(&self, other: &Self) -> bool {
+        let same = Arc::ptr_eq(&self.program, &other.program);
+        same && self.values == other.values && self.blocks == other.blocks && self.without == other.without
+    }
+}
+
+impl Recorded {
+    /// The block of the model's run of layers `run`.
+    pub(crate) fn block(&self, run: usize) -> Option<usize> {
+        self.blocks.get(run).copied()
+    }
+
+    /// Whether the model has `parameter`.
+    pub(crate) fn has(&self, parameter: &Parameter) -> bool {
+        parameter.given_if.as_ref().is_none_or(|key| !self.without.contains(key))
+    }
+
+    /// What runs of layers give each other beside the residual stream.
+    pub(crate) fn layers_exchange(&self) -> bool {
+        let named = |list: &[(String, Value)]| list.iter().any(|(name, _)| name != RESIDUAL);
+        let many = |block: usize| self.blocks.iter().filter(|other| **other == block).count() > 1;
+        let gives = |(i, block): (usize, &Block)| named(&block.fused.gives) || (named(&block.fused.ahead) && many(i));
+        self.program.layers.iter().enumerate().any(gives)
+    }
+
+    /// Every dimension, as written and as it comes to for a batch; one that comes to nothing is 0.
+    pub(crate) fn dimensions(&self, batch: BatchSizes) -> Vec<(&str, u64)> {
+        let mut values = self.values.clone();
+        let BatchSizes { sequences, length, images } = batch;
+        for (name, size) in [(BATCH, sequences), (LENGTH, length)] {
+            values.get_mut(name).into_iter().for_each(|value| *value = Some(size as f64));
+        }
+        for (name, value) in self.program.names.list().iter().zip(&mut values) {
+            let size = match name.as_str() {
+                "images.count" => images.count,
+                "images.patches" => images.patches,
+                "images.windows" => images.windows,
+                "images.rows" => images.rows,
+                "images.columns" => images.columns,
+                _ => continue,
+            };
+            *value = Some(size as f64);
+        }
+        let size = |dimension: &Dimension| dimension.size.value(&values).map_or(0, |size| size.max(0.0) as u64);
+        self.program.dims.iter().map(|dimension| (dimension.text.as_str(), size(dimension))).collect()
+    }
+
+    /// Every shape as numbers of dimensions.
+    pub(crate) fn shapes(&self) -> &[Vec<usize>] {
+        &self.program.shapes
+    }
+}

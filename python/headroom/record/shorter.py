@@ -1,0 +1,67 @@
+"""Configs with few layers, and with a table of positions that is long enough: what is recorded in place of the whole model."""
+
+import copy
+
+from . import variants, vision
+from .model import build
+
+# Tokens of a recording.
+LENGTH = 512
+
+
+def indices(value, count):
+    """Whether a value is a list of numbers of layers."""
+    numbers = isinstance(value, (list, tuple)) and len(value) > 0 and all(isinstance(v, int) and not isinstance(v, bool) for v in value)
+    return numbers and len(value) < count and max(value) < count
+
+
+def fewer_layers(config, least=2):
+    """The config with few layers, at least so many and all kinds among them; as it is where layers read what others made."""
+    if vision.has_images(config):
+        changed = copy.deepcopy(config)
+        changed.text_config = fewer_layers(changed.text_config, 6)
+        vision.shorten(changed.vision_config)
+        return changed
+    said = config.to_dict()
+    count = config.num_hidden_layers
+    if count <= 4 or said.get("num_kv_shared_layers"):
+        return config
+    lists = {key: value for key, value in said.items() if isinstance(value, (list, tuple)) and len(value) == count}
+    begins = [said[key] for key in said if any(part in key for part in ("first", "start", "dense_layers"))]
+    begins += [min(value) for value in said.values() if indices(value, count)]
+    least = max([least] + [begin + 2 for begin in begins if isinstance(begin, int) and 0 <= begin < count])
+    named = [set(value) for value in said.values() if indices(value, count)]
+    kinds = [(*(str(value[i]) for value in lists.values()), *(i in layers for layers in named)) for i in range(count)]
+    for fewer in range(least, min(count, 14)):
+        if set(kinds[:fewer]) == set(kinds):
+            break
+    else:
+        return config
+    if len(set(kinds)) == 1:
+        # What tells layers apart may not stand in a list.
+        fewer = max(fewer, min(count, 6))
+    try:
+        changed = with_layers(config, fewer)
+        build(copy.deepcopy(changed), "eager")
+        return changed
+    except Exception:
+        return config
+
+
+def long_enough(config):
+    """The config with a table of positions for the longest sequence that is recorded."""
+    for key in ("max_position_embeddings", "n_positions"):
+        rows = None if vision.has_images(config) else variants.value_of(config, key, None)
+        if isinstance(rows, int) and rows < 2 * LENGTH:
+            return variants.with_value(config, key, 2 * LENGTH + 16)
+    return config
+
+
+def with_layers(config, count):
+    """The config with its first `count` layers."""
+    changed = copy.deepcopy(config)
+    for key, value in config.to_dict().items():
+        if isinstance(value, (list, tuple)) and len(value) == config.num_hidden_layers:
+            setattr(changed, key, list(value)[:count])
+    changed.num_hidden_layers = count
+    return changed
