@@ -8,7 +8,7 @@ use headroom_answers::{link_from_text, looks_like_link, programs};
 pub(crate) use headroom_answers::{one_line, problems_text};
 use headroom_core::link::Link;
 use headroom_core::model::{Program, Programs};
-use headroom_core::plan::{ModelChoice, Plan, Problem};
+use headroom_core::plan::{ModelChoice, Plan, Problem, parse_json};
 use serde_json::{Map, Value, json};
 
 use crate::Failure;
@@ -45,7 +45,7 @@ pub(crate) fn use_own(files: &[String], config: Option<&str>) -> Result<(), Fail
 
 /// The model of the config file `path`.
 fn model_of(path: &str) -> Result<ModelChoice, Failure> {
-    let config: Value = serde_json::from_str(&read_text(path)?)
+    let config: Value = parse_json(&read_text(path)?)
         .map_err(|error| Failure::BadInput(format!("{path} is no config.json: {error}")))?;
     let name = config.get("model_type").and_then(Value::as_str);
     let missing = || Failure::BadInput(format!("{path} has no model_type: it is no model's config.json"));

@@ -2,6 +2,7 @@
 
 use serde_json::{Number, Value};
 
+use super::json_text::parse_json;
 use super::kind::{Kind, Unit};
 use super::leaf::{ALL_LINEAR, Leaf};
 use super::{Plan, Problem, ProblemKind};
@@ -101,8 +102,9 @@ impl Field {
             Kind::Names | Kind::TargetModules => text.split(',').map(Value::from).collect(),
             // The id of a model has a slash, which JSON has nowhere else.
             kind if kind.is_json() && is_bare(&text.replace('/', "_")) => Value::from(text),
-            kind if kind.is_json() => serde_json::from_str(text)
-                .map_err(|error| ProblemKind::NotJson { line: error.line(), column: error.column() })?,
+            kind if kind.is_json() => {
+                parse_json(text).map_err(|error| ProblemKind::NotJson { line: error.line(), column: error.column() })?
+            }
             _ => Value::from(text),
         })
     }

@@ -4,6 +4,7 @@ use crate::order;
 use serde_json::{Map, Value};
 
 use super::fields::Field;
+use super::json_text::parse_json;
 use super::leaf::shortened;
 use super::table::fields;
 use super::{Kind, Plan, Problem, ProblemKind};
@@ -49,7 +50,7 @@ impl Plan {
             return Err(vec![Problem::new("plan", ProblemKind::TooLong { max_bytes: MAX_JSON_BYTES })]);
         }
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        match serde_json::from_str(text) {
+        match parse_json(text) {
             Ok(value) => Self::from_value(&value),
             Err(error) => {
                 let kind = ProblemKind::NotJson { line: error.line(), column: error.column() };

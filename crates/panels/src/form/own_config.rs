@@ -4,7 +4,7 @@
 
 use headroom_core::job::Job;
 use headroom_core::model::AssumedKey;
-use headroom_core::plan::{self, ModelChoice, Plan, Problem, ProblemKind};
+use headroom_core::plan::{self, ModelChoice, Plan, Problem, ProblemKind, parse_json};
 use headroom_core::units::bytes_text;
 use headroom_text::Texts;
 use headroom_view::{Element, el};
@@ -138,7 +138,7 @@ fn take(state: &mut State) {
     let wanted = wanted(state);
     let class = match &wanted {
         Err(Refusal::Problems(problems)) => problems.iter().find_map(|problem| match &problem.kind {
-            ProblemKind::NotRecorded { .. } => serde_json::from_str(&state.form.config.text).ok(),
+            ProblemKind::NotRecorded { .. } => parse_json(&state.form.config.text).ok(),
             _ => None,
         }),
         _ => None,

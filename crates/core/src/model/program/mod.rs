@@ -6,6 +6,7 @@
 mod block;
 mod check;
 mod code;
+mod completed;
 mod config;
 mod expression;
 mod facts;

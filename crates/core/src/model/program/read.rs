@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value as Json};
 
+use super::completed::completed;
 use super::config::Figures;
 use super::facts::{Facts, attention, feed_forward, modules};
 use super::{Action, Owner, Program, Recorded, Softcaps};
@@ -38,6 +39,7 @@ pub(in crate::model) fn read(
     fields: &Map<String, Json>,
     assumed: &Assumptions,
 ) -> Result<Model, Box<ConfigError>> {
+    let fields = &*completed(programs.first().map_or("", |program| &program.model_type), fields);
     let is_meant = |program: &&Arc<Program>| Figures::new(program, fields, &Assumptions::default()).holds();
     // Of two for such configs the one that has every kind of layer.
     let is_whole = |program: &&Arc<Program>| Figures::new(program, fields, &Assumptions::default()).blocks().is_ok();

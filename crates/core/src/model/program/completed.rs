@@ -1,0 +1,238 @@
+//! Keys that a class makes of others when it reads a config (`__post_init__` in each class's configuration file of transformers
+//! 5.23). A `config.json` that was saved by an older version, or written by the model's maker, does not have them.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value as Json};
+
+use crate::model::config::TEXT_PARTS;
+
+/// The config with the keys that its class, `model_type`, adds; those of its text part too.
+pub(super) fn completed<'a>(model_type: &str, fields: &'a Map<String, Json>) -> Cow<'a, Map<String, Json>> {
+    let mut made = Cow::Borrowed(fields);
+    for rule in RULES.iter().filter(|rule| rule.classes.contains(&model_type)) {
+        if (rule.overrides || !says(&made, rule.key))
+            && let Some(value) = (rule.make)(&Keys(&made))
+        {
+            made.to_mut().insert(rule.key.to_owned(), value);
+        }
+    }
+    for key in TEXT_PARTS {
+        let Some(text) = fields.get(*key).and_then(Json::as_object) else { continue };
+        let Some(of_text) = text.get("model_type").and_then(Json::as_str) else { continue };
+        if let Cow::Owned(text) = completed(of_text, text) {
+            made.to_mut().insert((*key).to_owned(), Json::Object(text));
+        }
+    }
+    made
+}
+
+/// Whether a config says something of `key`; null is nothing.
+fn says(fields: &Map<String, Json>, key: &str) -> bool {
+    fields.get(key).is_some_and(|value| !value.is_null())
+}
+
+/// How a key comes about.
+struct Rule {
+    classes: &'static [&'static str],
+    key: &'static str,
+    /// Its value; `None` where the class leaves it to its default, or the config lacks what it is made of.
+    make: fn(&Keys<'_>) -> Option<Json>,
+    /// Whether it is made even where the config says it.
+    overrides: bool,
+}
+
+/// A key that is made where the config does not say it.
+const fn rule(classes: &'static [&'static str], key: &'static str, make: fn(&Keys<'_>) -> Option<Json>) -> Rule {
+    Rule { classes, key, make, overrides: false }
+}
+
+/// A key that has an earlier name, which goes first.
+const fn renamed(classes: &'static [&'static str], key: &'static str, make: fn(&Keys<'_>) -> Option<Json>) -> Rule {
+    Rule { classes, key, make, overrides: true }
+}
+
+/// More layers than any model has: a list of them is not worth its memory.
+const MOST_LAYERS: u64 = 8_192;
+
+/// What a rule may read.
+struct Keys<'a>(&'a Map<String, Json>);
+
+impl Keys<'_> {
+    fn number(&self, key: &str) -> Option<u64> {
+        self.0.get(key)?.as_u64()
+    }
+
+    fn layers(&self) -> Option<u64> {
+        self.number("num_hidden_layers").filter(|layers| *layers <= MOST_LAYERS)
+    }
+
+    /// A list with an entry for each layer, counted from 0; `name` is also told how many layers there are.
+    fn each<T: Into<Json>>(&self, name: impl Fn(u64, u64) -> T) -> Option<Json> {
+        let layers = self.layers()?;
+        Some(Json::Array((0..layers).map(|layer| name(layer, layers).into()).collect()))
+    }
+
+    /// Full attention in every `nth` layer, counted from 1.
+    fn full_every(&self, nth: u64) -> Option<Json> {
+        self.each(|layer, _| if (layer + 1).is_multiple_of(nth) { FULL } else { SLIDING })
+    }
+
+    /// A dense feed-forward in the first `dense` layers, mixtures behind them.
+    fn dense_first(&self, dense: u64) -> Option<Json> {
+        self.each(|layer, _| if layer < dense { "dense" } else { "sparse" })
+    }
+
+    /// The value of another key, taken over.
+    fn other(&self, key: &str) -> Option<Json> {
+        self.0.get(key).filter(|value| !value.is_null()).cloned()
+    }
+
+    /// Whether a list of numbers has `layer`.
+    fn lists(&self, key: &str, layer: u64) -> Option<bool> {
+        Some(self.0.get(key)?.as_array()?.iter().any(|other| other.as_u64() == Some(layer)))
+    }
+}
+
+const FULL: &str = "full_attention";
+const SLIDING: &str = "sliding_attention";
+const LINEAR: &str = "linear_attention";
+
+/// Rules in the order in which the classes go: a later one may read what an earlier one made.
+static RULES: &[Rule] = &[
+    rule(&["bamba"], "attn_layer_indices", |_| Some(Json::Array(Vec::new()))),
+    rule(&["flint"], "layer_types", |keys| {
+        keys.each(|layer, layers| if layer < 2 || layer % 4 == 1 || layer + 1 == layers { FULL } else { SLIDING })
+    }),
+    rule(&["flint"], "mlp_only_layers", |_| Some(vec![0, 1].into())),
+    rule(&["gemma3n_text"], "layer_types", |keys| keys.full_every(5)),
+    rule(&["gemma3n_text"], "activation_sparsity_pattern", |keys| {
+        keys.each(|layer, layers| if layers > 10 && layer < 10 { 0.95 } else { 0.0 })
+    }),
+    // The last layer's attention is full whatever the pattern says.
+    rule(&["gemma4_text", "gemma4_unified_text"], "layer_types", |keys| {
+        keys.each(|layer, layers| if (layer + 1) % 6 == 0 || layer + 1 == layers { FULL } else { SLIDING })
+    }),
+    rule(&["glm4_moe_lite", "laguna", "mimo_v2_flash"], "mlp_layer_types", |keys| keys.dense_first(1)),
+    rule(&["granitemoehybrid"], "layer_types", |keys| keys.each(|_, _| "mamba")),
+    rule(&["inkling_text"], "layer_types", |keys| {
+        let is_local = |layer| keys.lists("local_layer_ids", layer).unwrap_or((layer + 1) % 6 != 0);
+        keys.each(|layer, _| if is_local(layer) { "hybrid_sliding" } else { "hybrid" })
+    }),
+    rule(&["inkling_text"], "mlp_layer_types", |keys| keys.dense_first(keys.number("dense_mlp_idx").unwrap_or(0))),
+    rule(&["kimi_linear"], "layer_types", |keys| {
+        // What the checkpoint's own section says goes first.
+        let has_own = keys.0.get("linear_attn_config").is_some_and(Json::is_object);
+        let every_fourth = keys.each(|layer, _| if layer > 0 && layer % 4 == 0 { FULL } else { LINEAR });
+        every_fourth.filter(|_| !has_own)
+    }),
+    rule(&["kimi_linear"], "mlp_layer_types", |keys| {
+        keys.dense_first(keys.number("first_k_dense_replace").unwrap_or(1))
+    }),
+    rule(&["kolibri1"], "layer_types", |keys| keys.full_every(5)),
+    rule(&["laguna"], "layer_types", |keys| keys.each(|_, _| FULL)),
+    rule(&["laguna"], "num_attention_heads_per_layer", |keys| {
+        let heads = keys.number("num_attention_heads")?;
+        keys.each(|_, _| heads)
+    }),
+    rule(&["lfm2"], "layer_types", |keys| {
+        keys.each(|layer, _| if keys.lists("full_attn_idxs", layer).unwrap_or(true) { FULL } else { "conv" })
+    }),
+    renamed(&["lfm2"], "tie_word_embeddings", |keys| keys.other("tie_embedding")),
+    renamed(&["lfm2"], "intermediate_size", |keys| keys.other("block_ff_dim")),
+    rule(&["lfm3"], "layer_types", |keys| {
+        keys.each(|layer, _| match layer % 4 {
+            2 => FULL,
+            0 if layer > 0 => SLIDING,
+            _ => "conv",
+        })
+    }),
+    rule(&["llama4_text"], "no_rope_layers", |keys| {
+        let nth = keys.number("no_rope_layer_interval").unwrap_or(4).max(1);
+        keys.each(|layer, _| u64::from((layer + 1) % nth != 0))
+    }),
+    rule(&["llama4_text"], "moe_layers", |keys| {
+        let step = keys.number("interleave_moe_layer_step").unwrap_or(1).max(1);
+        let mixtures: Vec<u64> = (step - 1..keys.layers()?).step_by(usize::try_from(step).ok()?).collect();
+        Some(mixtures.into())
+    }),
+    rule(&["llama4_text"], "layer_types", |keys| {
+        let rotates = |layer: u64| keys.0.get("no_rope_layers")?.get(usize::try_from(layer).ok()?)?.as_u64();
+        keys.each(|layer, _| if rotates(layer) == Some(0) { FULL } else { "chunked_attention" })
+    }),
+    rule(&["mimo_v2_flash"], "layer_types", |keys| {
+        keys.each(|layer, _| if layer == 0 || (layer + 1) % 6 == 0 { FULL } else { SLIDING })
+    }),
+    rule(&["minimax"], "layer_types", |keys| keys.each(|layer, _| if layer % 2 == 0 { FULL } else { LINEAR })),
+    rule(&["nemotron_h"], "layers_block_type", |keys| {
+        let pattern = keys.0.get("hybrid_override_pattern")?.as_str()?;
+        let kinds = pattern.chars().map(|letter| match letter {
+            'M' => Some(LINEAR),
+            'E' => Some("moe"),
+            '*' => Some(FULL),
+            '-' => Some("mlp"),
+            _ => None,
+        });
+        let kinds = kinds.collect::<Option<Vec<_>>>()?;
+        Some(kinds.into())
+    }),
+    // The list alone says how many there are.
+    rule(&["nemotron_h"], "num_hidden_layers", |keys| {
+        Some(keys.0.get("layers_block_type").or_else(|| keys.0.get("layer_types"))?.as_array()?.len().into())
+    }),
+    renamed(&["nemotron_h"], "n_groups", |keys| keys.other("mamba_n_groups")),
+    renamed(&["nemotron_h"], "conv_kernel", |keys| keys.other("mamba_d_conv")),
+    renamed(&["nemotron_h"], "expand", |keys| keys.other("mamba_expand")),
+    renamed(&["nemotron_h"], "use_conv_bias", |keys| keys.other("mamba_conv_bias")),
+    renamed(&["nemotron_h"], "chunk_size", |keys| keys.other("mamba_chunk_size")),
+    // `getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads` in each of their attentions.
+    rule(
+        &["falcon_h1", "glm4v_moe_text", "hunyuan_v1_dense", "hunyuan_v1_moe", "llama4_text", "qwen3_omni_moe_text"],
+        "head_dim",
+        |keys| keys.number("hidden_size")?.checked_div(keys.number("num_attention_heads")?).map(Json::from),
+    ),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[track_caller]
+    fn assert_made(model_type: &str, config: &Json, key: &str, expected: &Json) {
+        let fields = config.as_object().cloned().unwrap_or_default();
+        assert_eq!(completed(model_type, &fields).get(key), Some(expected), "{config}");
+    }
+
+    #[test]
+    fn what_the_config_says_stays() {
+        let config = json!({"num_hidden_layers": 2, "layer_types": ["conv", "conv"], "full_attn_idxs": [1]});
+        assert_made("lfm2", &config, "layer_types", &json!(["conv", "conv"]));
+        let other = json!({"num_hidden_layers": 2});
+        let fields = other.as_object().cloned().unwrap_or_default();
+        assert!(matches!(completed("llama", &fields), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn layers_are_named_as_the_class_names_them() {
+        let types = json!(["conv", "full_attention"]);
+        assert_made("lfm2", &json!({"num_hidden_layers": 2, "full_attn_idxs": [1]}), "layer_types", &types);
+        let config = json!({"num_hidden_layers": 5, "interleave_moe_layer_step": 2, "no_rope_layers": null});
+        assert_made("llama4_text", &config, "moe_layers", &json!([1, 3]));
+        assert_made("llama4_text", &config, "no_rope_layers", &json!([1, 1, 1, 0, 1]));
+        let pattern = json!({"hybrid_override_pattern": "M-*E"});
+        let blocks = json!(["linear_attention", "mlp", "full_attention", "moe"]);
+        assert_made("nemotron_h", &pattern, "layers_block_type", &blocks);
+        assert_made("nemotron_h", &pattern, "num_hidden_layers", &json!(4));
+        let wrong = json!({"hybrid_override_pattern": "MX"}).as_object().cloned().unwrap_or_default();
+        assert_eq!(completed("nemotron_h", &wrong).get("layers_block_type"), None);
+    }
+
+    #[test]
+    fn a_text_part_is_completed_by_its_own_class() {
+        let text = json!({"model_type": "llama4_text", "num_hidden_layers": 2});
+        let config = json!({"model_type": "llama4", "text_config": text}).as_object().cloned().unwrap_or_default();
+        let made = completed("llama4", &config);
+        assert_eq!(made.get("text_config").and_then(|text| text.get("moe_layers")), Some(&json!([0, 1])));
+    }
+}
