@@ -14,6 +14,7 @@ mod llama;
 mod mistral;
 mod phi;
 mod qwen;
+mod qwen_later;
 mod source;
 mod table;
 #[cfg(test)]
@@ -25,8 +26,9 @@ pub use table::CatalogueModel;
 
 /// The tables, in the order of a list. Functions, so that none but the first need be there until a model of another is asked for
 /// (`crates/parts`).
-static TABLES: [fn() -> &'static [CatalogueModel]; 11] = [
+static TABLES: [fn() -> &'static [CatalogueModel]; 12] = [
     || qwen::MODELS,
+    || qwen_later::MODELS,
     || llama::MODELS,
     || gpt_oss::MODELS,
     || mistral::MODELS,

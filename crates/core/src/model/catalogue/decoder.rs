@@ -1,6 +1,6 @@
 //! Further decoders of the Llama generation.
 
-use super::source::{CONFIG, LITGPT, MLC, PUBLISHED, TRANSFORMERS};
+use super::source::{AICONFIGURATOR, CONFIG, EXECUTORCH, FIXTURE, LITGPT, MEGATRON_BRIDGE, MLC, PUBLISHED, TRANSFORMERS, TT_METAL};
 
 super::table::models! {
     group "SmolLM";
@@ -91,4 +91,41 @@ super::table::models! {
     "tiiuae/falcon-40b", "Falcon 40B", "2023-05", 41_303_293_952, LITGPT,
         r#"{"model_type":"falcon","architectures":["FalconForCausalLM"],"hidden_size":8192,"num_hidden_layers":60,"num_attention_heads":128,"num_kv_heads":8,"new_decoder_architecture":true,"vocab_size":65024}"#,
         ["tiiuae/falcon-40b-instruct"];
+    group "Nemotron";
+    "nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-BF16", "Nemotron 3 Nano 30B-A3B", "", 31_577_937_344 / 3_580_073_408, AICONFIGURATOR,
+        r#"{"model_type":"nemotron_h","architectures":["NemotronHForCausalLM"],"chunk_size":128,"head_dim":128,"hidden_size":2688,"intermediate_size":1856,"mamba_head_dim":64,"mamba_num_heads":64,"max_position_embeddings":262144,"moe_intermediate_size":1856,"moe_shared_expert_intermediate_size":3712,"n_routed_experts":128,"n_shared_experts":1,"num_attention_heads":32,"num_experts_per_tok":6,"num_hidden_layers":52,"num_key_value_heads":2,"ssm_state_size":128,"tie_word_embeddings":false,"vocab_size":131072,"layers_block_type":["linear_attention","moe","linear_attention","moe","linear_attention","full_attention","moe","linear_attention","moe","linear_attention","moe","linear_attention","full_attention","moe","linear_attention","moe","linear_attention","moe","linear_attention","full_attention","moe","linear_attention","moe","linear_attention","moe","linear_attention","full_attention","moe","linear_attention","moe","linear_attention","moe","linear_attention","full_attention","moe","linear_attention","moe","linear_attention","moe","linear_attention","moe","linear_attention","full_attention","moe","linear_attention","moe","linear_attention","moe","linear_attention","moe","linear_attention","moe"]}"#;
+    group "EXAONE";
+    "LGAI-EXAONE/EXAONE-4.0-32B", "EXAONE 4.0 32B", "2025-07", 32_003_216_384, TT_METAL,
+        r#"{"model_type":"exaone4","architectures":["Exaone4ForCausalLM"],"hidden_size":5120,"intermediate_size":27392,"num_hidden_layers":64,"num_attention_heads":40,"num_key_value_heads":8,"head_dim":128,"vocab_size":102400,"max_position_embeddings":131072,"tie_word_embeddings":false}"#;
+    group "Granite 4.0";
+    "ibm-granite/granite-4.0-h-1b", "Granite 4.0 H 1B", "2025-10", 1_461_538_368, FIXTURE,
+        r#"{"model_type":"granitemoehybrid","architectures":["GraniteMoeHybridForCausalLM"],"hidden_size":1536,"intermediate_size":4096,"shared_intermediate_size":4096,"num_hidden_layers":40,"num_attention_heads":12,"num_key_value_heads":4,"vocab_size":100352,"num_local_experts":0,"num_experts_per_tok":0,"mamba_n_heads":48,"mamba_chunk_size":256,"max_position_embeddings":131072,"tie_word_embeddings":true,"layer_types":["mamba","mamba","mamba","mamba","mamba","attention","mamba","mamba","mamba","mamba","mamba","mamba","mamba","mamba","mamba","attention","mamba","mamba","mamba","mamba","mamba","mamba","mamba","mamba","mamba","attention","mamba","mamba","mamba","mamba","mamba","mamba","mamba","mamba","mamba","attention","mamba","mamba","mamba","mamba"],"mamba_d_state":128}"#,
+        ["ibm-granite/granite-4.0-h-1b-base"];
+    "ibm-granite/granite-4.0-h-tiny", "Granite 4.0 H Tiny 7B-A1B", "2025-10", 6_939_037_248 / 1_465_470_528, FIXTURE,
+        r#"{"model_type":"granitemoehybrid","architectures":["GraniteMoeHybridForCausalLM"],"hidden_size":1536,"intermediate_size":512,"shared_intermediate_size":1024,"num_hidden_layers":40,"num_attention_heads":12,"num_key_value_heads":4,"vocab_size":100352,"num_local_experts":64,"num_experts_per_tok":6,"mamba_n_heads":48,"mamba_chunk_size":256,"max_position_embeddings":131072,"tie_word_embeddings":true,"layer_types":["mamba","mamba","mamba","mamba","mamba","attention","mamba","mamba","mamba","mamba","mamba","mamba","mamba","mamba","mamba","attention","mamba","mamba","mamba","mamba","mamba","mamba","mamba","mamba","mamba","attention","mamba","mamba","mamba","mamba","mamba","mamba","mamba","mamba","mamba","attention","mamba","mamba","mamba","mamba"],"mamba_d_state":128}"#,
+        ["ibm-granite/granite-4.0-h-tiny-base"];
+    group "LFM2";
+    "LiquidAI/LFM2-350M", "LFM2 350M", "2025-07", 354_483_968, EXECUTORCH,
+        r#"{"model_type":"lfm2","architectures":["Lfm2ForCausalLM"],"hidden_size":1024,"intermediate_size":6656,"num_hidden_layers":16,"num_attention_heads":16,"num_key_value_heads":8,"vocab_size":65536,"max_position_embeddings":128000,"tie_word_embeddings":true,"layer_types":["conv","conv","full_attention","conv","conv","full_attention","conv","conv","full_attention","conv","full_attention","conv","full_attention","conv","full_attention","conv"]}"#,
+        ["LiquidAI/LFM2.5-350M"];
+    "LiquidAI/LFM2-1.2B", "LFM2 1.2B", "2025-07", 1_170_340_608, TT_METAL,
+        r#"{"model_type":"lfm2","architectures":["Lfm2ForCausalLM"],"hidden_size":2048,"intermediate_size":12288,"num_hidden_layers":16,"num_attention_heads":32,"num_key_value_heads":8,"vocab_size":65536,"max_position_embeddings":128000,"tie_word_embeddings":true,"layer_types":["conv","conv","full_attention","conv","conv","full_attention","conv","conv","full_attention","conv","full_attention","conv","full_attention","conv","full_attention","conv"]}"#,
+        ["LiquidAI/LFM2.5-1.2B-Instruct", "LiquidAI/LFM2.5-1.2B-Base", "LiquidAI/LFM2.5-1.2B-Thinking"];
+    group "Falcon-H1";
+    "tiiuae/Falcon-H1-0.5B-Base", "Falcon-H1 0.5B", "2025-05", 521_411_104, MEGATRON_BRIDGE,
+        r#"{"model_type":"falcon_h1","architectures":["FalconH1ForCausalLM"],"hidden_size":1024,"intermediate_size":2048,"num_hidden_layers":36,"num_attention_heads":8,"num_key_value_heads":2,"head_dim":64,"vocab_size":32784,"mamba_n_heads":24,"mamba_chunk_size":128,"max_position_embeddings":16384,"tie_word_embeddings":false,"mamba_d_ssm":1536,"mamba_d_head":64,"mamba_d_state":128}"#,
+        ["tiiuae/Falcon-H1-0.5B-Instruct"];
+    "tiiuae/Falcon-H1-3B-Base", "Falcon-H1 3B", "2025-05", 3_149_256_192, FIXTURE,
+        r#"{"model_type":"falcon_h1","architectures":["FalconH1ForCausalLM"],"hidden_size":2560,"intermediate_size":6144,"num_hidden_layers":32,"num_attention_heads":10,"num_key_value_heads":2,"head_dim":128,"vocab_size":65536,"mamba_n_heads":32,"mamba_chunk_size":128,"max_position_embeddings":131072,"tie_word_embeddings":false,"mamba_d_ssm":4096,"mamba_d_head":128}"#,
+        ["tiiuae/Falcon-H1-3B-Instruct"];
+    "tiiuae/Falcon-H1-7B-Base", "Falcon-H1 7B", "2025-05", 7_585_513_568, FIXTURE,
+        r#"{"model_type":"falcon_h1","architectures":["FalconH1ForCausalLM"],"hidden_size":3072,"intermediate_size":12288,"num_hidden_layers":44,"num_attention_heads":12,"num_key_value_heads":2,"head_dim":128,"vocab_size":130048,"mamba_n_heads":24,"mamba_chunk_size":128,"max_position_embeddings":262144,"tie_word_embeddings":false,"mamba_d_ssm":3072,"mamba_d_head":128}"#,
+        ["tiiuae/Falcon-H1-7B-Instruct"];
+    group "Jamba";
+    "ai21labs/Jamba-v0.1", "Jamba 52B-A12B", "2024-03", 51_570_323_328 / 12_110_311_296, TRANSFORMERS,
+        r#"{"model_type":"jamba","architectures":["JambaForCausalLM"],"vocab_size":65536,"tie_word_embeddings":false,"hidden_size":4096,"intermediate_size":14336,"num_hidden_layers":32,"num_attention_heads":32,"num_key_value_heads":8,"max_position_embeddings":262144,"num_experts_per_tok":2,"num_experts":16,"expert_layer_period":2,"expert_layer_offset":1,"mamba_dt_rank":256}"#,
+        ["ai21labs/AI21-Jamba-Mini-1.5"];
+    group "LFM3";
+    "LiquidAI/LFM3-1.7B", "LFM3 1.7B", "", 1_728_801_536, TRANSFORMERS,
+        r#"{"model_type":"lfm3","architectures":["Lfm3ForCausalLM"],"vocab_size":128000,"hidden_size":2048,"intermediate_size":7680,"num_hidden_layers":24,"num_attention_heads":16,"num_key_value_heads":4,"max_position_embeddings":128000,"tie_word_embeddings":true,"head_dim":128}"#;
 }

@@ -1,6 +1,6 @@
 //! Mistral and Mixtral, by Mistral AI.
 
-use super::source::{CONFIG, LITGPT, PUBLISHED};
+use super::source::{CONFIG, LITGPT, MLC, PUBLISHED, TRANSFORMERS, TT_METAL};
 
 super::table::models! {
     group "Mistral";
@@ -32,4 +32,20 @@ super::table::models! {
         ["mistralai/Mistral-Large-Instruct-2407"];
     "mistralai/Mixtral-8x22B-Instruct-v0.1", "Mixtral 8x22B", "2024-04", 140_630_071_296 / 39_161_468_928, LITGPT,
         r#"{"model_type":"mixtral","architectures":["MixtralForCausalLM"],"hidden_size":6144,"num_hidden_layers":56,"num_attention_heads":48,"num_key_value_heads":8,"intermediate_size":16384,"vocab_size":32768,"max_position_embeddings":65536,"num_local_experts":8,"num_experts_per_tok":2}"#;
+    group "Mistral Small";
+    "mistralai/Mistral-Small-3.1-24B-Instruct-2503", "Mistral Small 3.1/3.2 24B", "2025-03", 24_011_361_280, TT_METAL,
+        r#"{"model_type":"mistral3","architectures":["Mistral3ForConditionalGeneration"],"text_config":{"model_type":"mistral","hidden_size":5120,"intermediate_size":32768,"num_hidden_layers":40,"num_attention_heads":32,"num_key_value_heads":8,"head_dim":128,"vocab_size":131072,"max_position_embeddings":131072,"tie_word_embeddings":false},"vision_config":{"model_type":"pixtral","hidden_size":1024,"intermediate_size":4096,"num_hidden_layers":24,"num_attention_heads":16,"head_dim":64,"image_size":1540,"patch_size":14},"spatial_merge_size":2,"tie_word_embeddings":false}"#,
+        ["mistralai/Mistral-Small-3.1-24B-Base-2503", "mistralai/Mistral-Small-3.2-24B-Instruct-2506"];
+    group "Devstral";
+    "mistralai/Devstral-Small-2-24B-Instruct-2512", "Devstral Small 2 24B", "2025-12", 24_011_361_280, TT_METAL,
+        r#"{"model_type":"mistral3","architectures":["Mistral3ForConditionalGeneration"],"text_config":{"model_type":"ministral3","hidden_size":5120,"intermediate_size":32768,"num_hidden_layers":40,"num_attention_heads":32,"num_key_value_heads":8,"head_dim":128,"vocab_size":131072,"max_position_embeddings":393216,"tie_word_embeddings":false},"vision_config":{"model_type":"pixtral","hidden_size":1024,"intermediate_size":4096,"num_hidden_layers":24,"num_attention_heads":16,"head_dim":64,"image_size":1540,"patch_size":14},"spatial_merge_size":2,"tie_word_embeddings":false}"#;
+    "mistralai/Devstral-2-123B-Instruct-2512", "Devstral 2 123B", "2025-12", 125_025_988_608, TT_METAL,
+        r#"{"model_type":"ministral3","architectures":["Ministral3ForCausalLM"],"hidden_size":12288,"intermediate_size":28672,"num_hidden_layers":88,"num_attention_heads":96,"num_key_value_heads":8,"head_dim":128,"vocab_size":131072,"max_position_embeddings":262144,"tie_word_embeddings":false}"#;
+    group "Ministral 3";
+    "mistralai/Ministral-3-3B-Instruct-2512", "Ministral 3 3B", "2025-12", 3_849_090_048, MLC,
+        r#"{"model_type":"mistral3","architectures":["Mistral3ForConditionalGeneration"],"text_config":{"model_type":"ministral3","hidden_size":3072,"intermediate_size":9216,"num_hidden_layers":26,"num_attention_heads":32,"num_key_value_heads":8,"head_dim":128,"vocab_size":131072,"max_position_embeddings":262144,"tie_word_embeddings":true},"vision_config":{"model_type":"pixtral","hidden_size":1024,"intermediate_size":4096,"num_hidden_layers":24,"num_attention_heads":16,"head_dim":64,"image_size":1540,"patch_size":14},"spatial_merge_size":2,"tie_word_embeddings":true}"#,
+        ["mistralai/Ministral-3-3B-Base-2512", "mistralai/Ministral-3-3B-Reasoning-2512"];
+    "mistralai/Ministral-3-8B-Instruct-2512", "Ministral 3 8B", "2025-12", 8_918_026_240, TRANSFORMERS,
+        r#"{"model_type":"mistral3","architectures":["Mistral3ForConditionalGeneration"],"text_config":{"model_type":"ministral3","hidden_size":4096,"intermediate_size":14336,"num_hidden_layers":34,"num_attention_heads":32,"num_key_value_heads":8,"head_dim":128,"vocab_size":131072,"max_position_embeddings":262144,"tie_word_embeddings":false},"vision_config":{"model_type":"pixtral","hidden_size":1024,"intermediate_size":4096,"num_hidden_layers":24,"num_attention_heads":16,"head_dim":64,"image_size":1540,"patch_size":14},"spatial_merge_size":2,"tie_word_embeddings":false}"#,
+        ["mistralai/Ministral-3-8B-Base-2512", "mistralai/Ministral-3-8B-Reasoning-2512"];
 }

@@ -1,6 +1,6 @@
 //! Qwen, by Alibaba.
 
-use super::source::{CONFIG, LITGPT, MLC, PUBLISHED, TENSORRT_LLM};
+use super::source::{AICONFIGURATOR, CONFIG, LITGPT, MLC, PUBLISHED, TENSORRT_LLM};
 
 super::table::models! {
     group "Qwen3";
@@ -29,6 +29,8 @@ super::table::models! {
     "Qwen/Qwen3-235B-A22B", "Qwen3 235B-A22B", "2025-04", 235_093_634_560 / 22_190_763_520, PUBLISHED,
         r#"{"model_type":"qwen3_moe","architectures":["Qwen3MoeForCausalLM"],"hidden_size":4096,"num_hidden_layers":94,"num_attention_heads":64,"num_key_value_heads":4,"head_dim":128,"intermediate_size":12288,"vocab_size":151936,"max_position_embeddings":40960,"moe_intermediate_size":1536,"num_experts":128,"num_experts_per_tok":8,"norm_topk_prob":true}"#,
         ["Qwen/Qwen3-235B-A22B-Instruct-2507", "Qwen/Qwen3-235B-A22B-Thinking-2507"];
+    "Qwen/Qwen3-Coder-480B-A35B-Instruct", "Qwen3 Coder 480B-A35B", "2025-07", 480_154_875_392 / 35_474_765_312, AICONFIGURATOR,
+        r#"{"model_type":"qwen3_moe","architectures":["Qwen3MoeForCausalLM"],"head_dim":128,"hidden_size":6144,"intermediate_size":8192,"max_position_embeddings":262144,"moe_intermediate_size":2560,"num_attention_heads":96,"num_experts":160,"num_experts_per_tok":8,"num_hidden_layers":62,"num_key_value_heads":8,"shared_expert_intermediate_size":0,"tie_word_embeddings":false,"vocab_size":151936}"#;
     group "Qwen2.5";
     "Qwen/Qwen2.5-0.5B", "Qwen2.5 0.5B", "2024-09", 494_032_768, LITGPT,
         r#"{"model_type":"qwen2","architectures":["Qwen2ForCausalLM"],"hidden_size":896,"num_hidden_layers":24,"num_attention_heads":14,"num_key_value_heads":2,"intermediate_size":4864,"vocab_size":151936,"max_position_embeddings":32768,"tie_word_embeddings":true}"#,

@@ -11,7 +11,7 @@ pub struct CatalogueModel {
     pub label: &'static str,
     /// Heading the model stands under in a list: `Qwen3`. All models of a group are neighbours.
     pub group: &'static str,
-    /// Month in which its weights were published: `2025-04`. Text of this form sorts by date.
+    /// Month in which its weights were published: `2025-04`. Text of this form sorts by date. Empty where no source says it.
     pub released: &'static str,
     /// Further ids with the same modules, shape for shape: instruction-tuned and renamed versions.
     /// Only the longest sequence they were made for may differ.
@@ -38,9 +38,12 @@ impl CatalogueModel {
         Model::from_config_by(self.id, &config, programs, Images::None)
     }
 
-    /// Whether its class was recorded: a page fetches its program first.
+    /// Whether its class, or its tower's, was recorded: a page fetches its program first.
     pub(crate) fn is_recorded(&self) -> bool {
-        self.parsed().is_ok_and(|config| Programs::default().unknown(&config).is_some())
+        let is_recorded = |config: serde_json::Value| {
+            config.get("vision_config").is_some() || Programs::default().unknown(&config).is_some()
+        };
+        self.parsed().is_ok_and(is_recorded)
     }
 
     fn parsed(&self) -> serde_json::Result<serde_json::Value> {

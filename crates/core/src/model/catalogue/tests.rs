@@ -43,7 +43,7 @@ fn labels_are_short_and_unique() {
 
 #[test]
 fn months_of_release_sort_by_date() {
-    for model in catalogue() {
+    for model in catalogue().iter().filter(|model| !(model.released.is_empty() && model.is_recorded())) {
         let (year, month) = model.released.split_once('-').unwrap_or_else(|| panic!("{}", model.id));
         assert!(year.len() == 4 && month.len() == 2, "{}: {}", model.id, model.released);
         let number = |text: &str| text.parse::<u32>().unwrap_or_else(|e| panic!("{}: {e}", model.id));
@@ -102,5 +102,5 @@ fn every_model_is_read_to_its_exact_totals() {
 
 #[test]
 fn the_catalogue_is_as_large_as_promised() {
-    assert!(catalogue().len() >= 155);
+    assert!(catalogue().len() >= 205);
 }
