@@ -32,7 +32,7 @@ const VOCABULARY: Vocabulary = Vocabulary {
 /// use headroom_core::model;
 /// assert_eq!(model::search("unsloth/Llama-3.1-8B-bnb-4bit").one(), Some("meta-llama/Llama-3.1-8B"));
 /// assert_eq!(model::search("https://hf.co/Qwen/Qwen3-4B/tree/main").one(), Some("Qwen/Qwen3-4B"));
-/// assert_eq!(model::search("Qwen2.5-VL").one(), None);
+/// assert_eq!(model::search("Qwen2-Audio").one(), None);
 /// ```
 pub fn search(text: &str) -> Found {
     static INDEX: LazyLock<Index> = LazyLock::new(|| Index::new(VOCABULARY, catalogue().iter().map(called)));

@@ -3,6 +3,7 @@
 use super::Part;
 use super::head::ends;
 use super::inputs::TimingInputs;
+use super::layers::timed_layers;
 use super::rates::FORWARD_LAUNCH;
 use super::tally::{Passes, Tally};
 use crate::model::{Attention, Projection};
@@ -85,7 +86,7 @@ fn token(inputs: &TimingInputs, generation: Generation, generator: Generator) ->
 pub(super) fn forward(inputs: &TimingInputs, scored: f64) -> Tally {
     let mut passes = Passes::default();
     ends(&mut passes, inputs, scored);
-    for (one, count) in inputs.layer_times.of(inputs).iter() {
+    for (one, count) in timed_layers(inputs).iter() {
         passes.forward.add(&one.forward, *count);
     }
     passes.forward

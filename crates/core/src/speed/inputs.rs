@@ -1,9 +1,9 @@
 //! What is the same for every operator of a step.
 
-use super::layers::LayerTimes;
+use super::layer_times::{LayerSetting, LayerTimes};
 use super::linear::lookup_operations;
 use super::rates::{Precision, Rates};
-use crate::job::{AttentionKernel, FusedGemm, Job, Scheme};
+use crate::job::{AttentionKernel, Job, Scheme};
 use crate::model::{Model, Module};
 use crate::plan::{AttnImplementation, Method, names_module};
 
@@ -45,42 +45,18 @@ pub(super) struct TimingInputs<'a> {
     pub(super) setting: LayerSetting,
 }
 
-/// What of the plan the time of a layer depends on, besides shapes and dtypes.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct LayerSetting {
-    /// Liger's kernels replace norms, rotation and gated activation.
-    pub(super) liger: bool,
-    /// The flash-attn package runs attention.
-    pub(super) flash_package: bool,
-    /// Operations that unpacking a 4-bit value takes.
-    pub(super) lookup_operations: f64,
-    /// Scales of quantised blocks are quantised themselves.
-    pub(super) double_quant: bool,
-    pub(super) fused_gemm: FusedGemm,
-    /// r.
-    pub(super) lora_r: u64,
-    /// Adapters drop out some of their input.
-    pub(super) lora_dropout: bool,
-    /// Adapters run under autocast.
-    pub(super) autocast: bool,
-    /// Bytes of an adapter's element.
-    pub(super) adapter: f64,
-}
-
-impl LayerSetting {
-    fn of(job: &Job) -> Self {
-        let plan = &job.plan;
-        Self {
-            liger: plan.use_liger_kernel,
-            flash_package: plan.attn_implementation == AttnImplementation::FlashAttention2,
-            lookup_operations: lookup_operations(plan),
-            double_quant: plan.quantization.double_quant,
-            fused_gemm: job.fused_gemm(),
-            lora_r: plan.lora.r,
-            lora_dropout: plan.lora.lora_dropout > 0.0,
-            autocast: job.numerics.autocast.is_some(),
-            adapter: job.numerics.adapters.bytes() as f64,
-        }
+fn layer_setting(job: &Job) -> LayerSetting {
+    let plan = &job.plan;
+    LayerSetting {
+        liger: plan.use_liger_kernel,
+        flash_package: plan.attn_implementation == AttnImplementation::FlashAttention2,
+        lookup_operations: lookup_operations(plan),
+        double_quant: plan.quantization.double_quant,
+        fused_gemm: job.fused_gemm(),
+        lora_r: plan.lora.r,
+        lora_dropout: plan.lora.lora_dropout > 0.0,
+        autocast: job.numerics.autocast.is_some(),
+        adapter: job.numerics.adapters.bytes() as f64,
     }
 }
 
@@ -110,7 +86,7 @@ impl<'a> TimingInputs<'a> {
             training: job.trains(),
             adapters: job.trains(),
             forwards: forwards * mini_batches,
-            setting: LayerSetting::of(job),
+            setting: layer_setting(job),
         }
     }
 

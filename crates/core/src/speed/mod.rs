@@ -13,6 +13,7 @@ mod decode;
 mod head;
 mod inputs;
 mod layer;
+mod layer_times;
 mod layers;
 mod linear;
 mod offload;
@@ -27,7 +28,7 @@ mod trained;
 mod training;
 
 pub use decode::Generation;
-pub use layers::LayerTimes;
+pub use layer_times::LayerTimes;
 pub use part::Part;
 pub use range::Range;
 

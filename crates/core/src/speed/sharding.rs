@@ -64,7 +64,8 @@ impl<'a> Collectives<'a> {
         let forwards = inputs.forwards;
         let ring = if self.ranks > 1.0 { (self.ranks - 1.0) / self.ranks / rates.ring } else { 0.0 };
         let trains = f64::from(u8::from(inputs.training));
-        let gradients = trains * (trained.base * self.gradient_width(inputs) + trained.adapters * inputs.setting.adapter);
+        let gradients =
+            trains * (trained.base * self.gradient_width(inputs) + trained.adapters * inputs.setting.adapter);
         let reduced = gradients * ring;
         let returned = self.returned(inputs, gradients);
         match self.sharding.scheme {

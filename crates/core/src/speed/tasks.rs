@@ -3,7 +3,7 @@
 use super::Part;
 use super::decode::{Generation, Generator, forward, generate};
 use super::inputs::TimingInputs;
-use super::layers::LayerTimes;
+use super::layer_times::LayerTimes;
 use super::rates::FORWARD_LAUNCH;
 use super::sharding::{Collectives, Compute};
 use super::tally::Tally;

@@ -3,6 +3,7 @@
 use super::Part;
 use super::head::ends;
 use super::inputs::TimingInputs;
+use super::layers::timed_layers;
 use super::offload;
 use super::optimizer;
 use super::rates::{BACKWARD_LAUNCH, FORWARD_LAUNCH};
@@ -18,7 +19,7 @@ pub(super) fn training_step(inputs: &TimingInputs, scored: f64) -> Tally {
     let mut outside = Passes::default();
     ends(&mut outside, inputs, scored);
     let mut layers = Passes::default();
-    for (one, count) in inputs.layer_times.of(inputs).iter() {
+    for (one, count) in timed_layers(inputs).iter() {
         layers.forward.add(&one.forward, *count);
         layers.backward.add(&one.backward, *count);
     }

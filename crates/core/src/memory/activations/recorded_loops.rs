@@ -27,6 +27,15 @@ impl Runner<'_> {
         for (_, list) in &repeat.collect {
             self.lists.insert(*list, Vec::new());
         }
+        if runs == 0 {
+            // What reads the loop's results then reads what they began as.
+            for (to, from) in &repeat.carry {
+                let begun = self.values.get_mut(*to).and_then(Option::take);
+                self.set(*from, begun);
+                let origin = self.origins.get(*to).copied().flatten();
+                self.origins.get_mut(*from).into_iter().for_each(|place| *place = origin);
+            }
+        }
         for time in 0..runs {
             if self.left == 0 {
                 break;

@@ -1,6 +1,6 @@
 //! Chinese and English: GLM, Seed-OSS, InternLM, Yi, Baichuan.
 
-use super::source::{AICONFIGURATOR, CONFIG, FIXTURE, MLC, PUBLISHED, SLIME, TRANSFORMERS};
+use super::source::{AICONFIGURATOR, CONFIG, CONVERSION, FIXTURE, MLC, PUBLISHED, SLIME, TRANSFORMERS};
 
 super::table::models! {
     group "GLM";
@@ -48,18 +48,17 @@ super::table::models! {
         r#"{"model_type":"baichuan","architectures":["BaichuanForCausalLM"],"hidden_size":5120,"num_hidden_layers":40,"num_attention_heads":40,"intermediate_size":13696,"vocab_size":125696,"model_max_length":4096}"#,
         ["baichuan-inc/Baichuan2-13B-Chat"];
     group "MiniMax";
-    "MiniMaxAI/MiniMax-M2.5", "MiniMax-M2.5", "", 228_689_748_992 / 11_030_537_216, AICONFIGURATOR,
-        r#"{"model_type":"minimax_m2","architectures":["MiniMaxM2ForCausalLM"],"num_hidden_layers":62,"hidden_size":3072,"num_attention_heads":48,"num_key_value_heads":8,"head_dim":128,"intermediate_size":1536,"vocab_size":200064,"num_experts_per_tok":8,"num_local_experts":256,"max_position_embeddings":196608,"tie_word_embeddings":false,"mtp_transformer_layers":1,"shared_intermediate_size":0}"#;
-    "MiniMaxAI/MiniMax-M2.7", "MiniMax-M2.7", "", 228_689_748_992 / 11_030_537_216, AICONFIGURATOR,
-        r#"{"model_type":"minimax_m2","architectures":["MiniMaxM2ForCausalLM"],"head_dim":128,"hidden_size":3072,"intermediate_size":1536,"max_position_embeddings":204800,"mtp_transformer_layers":1,"num_attention_heads":48,"num_experts_per_tok":8,"num_hidden_layers":62,"num_key_value_heads":8,"num_local_experts":256,"shared_intermediate_size":0,"tie_word_embeddings":false,"vocab_size":200064}"#;
+    "MiniMaxAI/MiniMax-M2.5", "MiniMax-M2 229B-A11B", "", 228_689_748_992 / 11_030_537_216, AICONFIGURATOR,
+        r#"{"model_type":"minimax_m2","architectures":["MiniMaxM2ForCausalLM"],"num_hidden_layers":62,"hidden_size":3072,"num_attention_heads":48,"num_key_value_heads":8,"head_dim":128,"intermediate_size":1536,"vocab_size":200064,"num_experts_per_tok":8,"num_local_experts":256,"max_position_embeddings":196608,"tie_word_embeddings":false,"mtp_transformer_layers":1,"shared_intermediate_size":0}"#,
+        ["MiniMaxAI/MiniMax-M2", "MiniMaxAI/MiniMax-M2.1", "MiniMaxAI/MiniMax-M2.7"];
     group "GLM-4.5 and later";
     "zai-org/GLM-4.1V-9B-Thinking", "GLM-4.1V 9B", "2025-07", 10_292_777_472, TRANSFORMERS,
         r#"{"model_type":"glm4v","architectures":["Glm4vForConditionalGeneration"],"text_config":{"vocab_size":151552,"hidden_size":4096,"intermediate_size":13696,"num_hidden_layers":40,"num_attention_heads":32,"num_key_value_heads":2,"max_position_embeddings":32768,"model_type":"glm4v_text"},"vision_config":{"depth":24,"hidden_size":1536,"num_heads":12,"image_size":336,"patch_size":14,"spatial_merge_size":2,"temporal_patch_size":2,"out_hidden_size":4096,"intermediate_size":13696,"model_type":"glm4v_vision"},"tie_word_embeddings":false}"#,
         ["zai-org/GLM-4.1V-9B-Base"];
     "zai-org/GLM-4.7-Flash", "GLM-4.7-Flash 30B-A3B", "2026-01", 29_943_390_976 / 3_896_763_136, SLIME,
         r#"{"model_type":"glm4_moe_lite","architectures":["Glm4MoeLiteForCausalLM"],"vocab_size":154880,"hidden_size":2048,"intermediate_size":10240,"moe_intermediate_size":1536,"num_hidden_layers":47,"num_attention_heads":20,"num_key_value_heads":20,"n_shared_experts":1,"n_routed_experts":64,"kv_lora_rank":512,"q_lora_rank":768,"qk_rope_head_dim":64,"v_head_dim":256,"qk_nope_head_dim":192,"num_experts_per_tok":4,"tie_word_embeddings":false}"#;
-    "zai-org/GLM-4.5V", "GLM-4.5V 106B-A12B", "2025-08", 104_372_866_880 / 10_944_745_280, TRANSFORMERS,
-        r#"{"model_type":"glm4v_moe","architectures":["Glm4vMoeForConditionalGeneration"],"text_config":{"vocab_size":151424,"hidden_size":4096,"intermediate_size":10944,"num_hidden_layers":46,"num_attention_heads":96,"num_key_value_heads":8,"max_position_embeddings":65536,"tie_word_embeddings":false,"moe_intermediate_size":1408,"num_experts_per_tok":8,"n_shared_experts":1,"n_routed_experts":128,"model_type":"glm4v_moe_text"},"vision_config":{"depth":24,"hidden_size":1536,"num_heads":12,"image_size":336,"patch_size":14,"spatial_merge_size":2,"temporal_patch_size":2,"out_hidden_size":4096,"intermediate_size":13696,"model_type":"glm4v_moe_vision"},"tie_word_embeddings":false}"#;
+    "zai-org/GLM-4.5V", "GLM-4.5V 106B-A12B", "2025-08", 107_743_695_360 / 14_315_573_760, SLIME,
+        r#"{"model_type":"glm4v_moe","architectures":["Glm4vMoeForConditionalGeneration"],"text_config":{"vocab_size":151424,"hidden_size":4096,"intermediate_size":10944,"num_hidden_layers":46,"num_attention_heads":96,"num_key_value_heads":8,"max_position_embeddings":65536,"tie_word_embeddings":false,"moe_intermediate_size":1408,"num_experts_per_tok":8,"n_shared_experts":1,"n_routed_experts":128,"model_type":"glm4v_moe_text","head_dim":128},"vision_config":{"depth":24,"hidden_size":1536,"num_heads":12,"image_size":336,"patch_size":14,"spatial_merge_size":2,"temporal_patch_size":2,"out_hidden_size":4096,"intermediate_size":13696,"model_type":"glm4v_moe_vision"},"tie_word_embeddings":false}"#;
     "zai-org/GLM-4.5", "GLM-4.5 355B-A32B", "2025-07", 352_797_814_784 / 33_632_251_904, SLIME,
         r#"{"model_type":"glm4_moe","architectures":["Glm4MoeForCausalLM"],"vocab_size":151552,"hidden_size":5120,"intermediate_size":12288,"moe_intermediate_size":1536,"num_hidden_layers":92,"num_attention_heads":96,"num_key_value_heads":8,"head_dim":128,"n_shared_experts":1,"n_routed_experts":160,"num_experts_per_tok":8,"max_position_embeddings":131072,"tie_word_embeddings":false,"first_k_dense_replace":3,"attention_bias":true,"use_qk_norm":true}"#,
         ["zai-org/GLM-4.5-Base", "zai-org/GLM-4.6", "zai-org/GLM-4.7"];
@@ -92,4 +91,8 @@ super::table::models! {
     group "Ling";
     "inclusionAI/Ling-3.0-Flash", "Ling 3.0 Flash", "", 124_414_191_072 / 5_505_672_672, TRANSFORMERS,
         r#"{"model_type":"bailing_hybrid","architectures":["BailingHybridForCausalLM"],"vocab_size":157184,"hidden_size":2560,"intermediate_size":6144,"moe_intermediate_size":768,"num_hidden_layers":42,"num_attention_heads":32,"num_key_value_heads":32,"num_shared_experts":1,"kv_lora_rank":512,"qk_rope_head_dim":64,"v_head_dim":128,"qk_nope_head_dim":128,"num_expert_group":8,"num_experts_per_token":8,"tie_word_embeddings":false,"num_nextn_predict_layers":1,"num_experts":512,"head_dim":64,"short_conv_kernel_size":4,"layer_group_size":6,"linear_head_dim":128,"linear_num_heads":32,"qk_head_dim":192,"mlp_layer_types":["dense","dense","sparse","sparse","sparse","sparse","sparse","sparse","sparse","sparse","sparse","sparse","sparse","sparse","sparse","sparse","sparse","sparse","sparse","sparse","sparse","sparse","sparse","sparse","sparse","sparse","sparse","sparse","sparse","sparse","sparse","sparse","sparse","sparse","sparse","sparse","sparse","sparse","sparse","sparse","sparse","sparse"]}"#;
+
+    group "InternVL3.5";
+    "OpenGVLab/InternVL3_5-38B-HF", "InternVL3.5 38B", "2025-08", 38_390_405_504, CONVERSION,
+        r#"{"model_type":"internvl","architectures":["InternVLForConditionalGeneration"],"text_config":{"model_type":"qwen3","hidden_size":5120,"intermediate_size":25600,"num_hidden_layers":64,"num_attention_heads":64,"num_key_value_heads":8,"head_dim":128,"vocab_size":151936,"max_position_embeddings":40960,"tie_word_embeddings":false},"vision_config":{"model_type":"internvl_vision","hidden_size":3200,"intermediate_size":12800,"num_attention_heads":25,"num_hidden_layers":45,"image_size":[448,448],"patch_size":[14,14]},"tie_word_embeddings":false}"#;
 }

@@ -37,4 +37,12 @@ super::table::models! {
     "FacebookAI/xlm-roberta-large", "XLM-RoBERTa large", "2019-11", 560_142_482, PUBLISHED,
         r#"{"model_type":"xlm-roberta","architectures":["XLMRobertaForMaskedLM"],"hidden_size":1024,"num_hidden_layers":24,"num_attention_heads":16,"intermediate_size":4096,"vocab_size":250002,"max_position_embeddings":514,"type_vocab_size":1}"#,
         ["xlm-roberta-large"];
+    group "Embedding models";
+    "sentence-transformers/all-MiniLM-L6-v2", "all-MiniLM-L6-v2", "2021-08", 22_744_506, CONFIG,
+        r#"{"model_type":"bert","architectures":["BertForMaskedLM"],"hidden_size":384,"intermediate_size":1536,"num_hidden_layers":6,"num_attention_heads":12,"vocab_size":30522,"max_position_embeddings":512}"#,
+        ["cross-encoder/ms-marco-MiniLM-L6-v2"];
+    "BAAI/bge-m3", "BGE-M3", "2024-01", 568_006_802, CONFIG,
+        r#"{"model_type":"xlm-roberta","architectures":["XLMRobertaForMaskedLM"],"hidden_size":1024,"intermediate_size":4096,"num_hidden_layers":24,"num_attention_heads":16,"vocab_size":250002,"max_position_embeddings":8194,"type_vocab_size":1}"#;
+    "BAAI/bge-reranker-v2-m3", "BGE reranker v2 m3", "2024-03", 568_006_802, CONFIG,
+        r#"{"model_type":"xlm-roberta","architectures":["XLMRobertaForMaskedLM"],"hidden_size":1024,"intermediate_size":4096,"num_hidden_layers":24,"num_attention_heads":16,"vocab_size":250002,"max_position_embeddings":8194,"type_vocab_size":1}"#;
 }

@@ -1,6 +1,6 @@
 //! Qwen, by Alibaba: what came after Qwen3, models that see, and embeddings.
 
-use super::source::{AICONFIGURATOR, EXECUTORCH, MAXTEXT, TT_METAL};
+use super::source::{AICONFIGURATOR, EXECUTORCH, FIXTURE, MAXTEXT, TRANSFORMERS, TT_METAL};
 
 super::table::models! {
     group "Qwen3.5";
@@ -46,10 +46,28 @@ super::table::models! {
         ["Qwen/Qwen3-Next-80B-A3B-Thinking"];
     group "Qwen3 Embedding";
     "Qwen/Qwen3-Embedding-0.6B", "Qwen3 Embedding 0.6B", "2025-06", 595_776_512, TT_METAL,
-        r#"{"model_type":"qwen3","architectures":["Qwen3ForCausalLM"],"hidden_size":1024,"num_hidden_layers":28,"num_attention_heads":16,"num_key_value_heads":8,"head_dim":128,"intermediate_size":3072,"vocab_size":151669,"max_position_embeddings":32768,"tie_word_embeddings":true}"#;
+        r#"{"model_type":"qwen3","architectures":["Qwen3ForCausalLM"],"hidden_size":1024,"num_hidden_layers":28,"num_attention_heads":16,"num_key_value_heads":8,"head_dim":128,"intermediate_size":3072,"vocab_size":151669,"max_position_embeddings":32768,"tie_word_embeddings":true}"#,
+        ["Qwen/Qwen3-Reranker-0.6B"];
     "Qwen/Qwen3-Embedding-4B", "Qwen3 Embedding 4B", "2025-06", 4_021_774_336, TT_METAL,
         r#"{"model_type":"qwen3","architectures":["Qwen3ForCausalLM"],"hidden_size":2560,"num_hidden_layers":36,"num_attention_heads":32,"num_key_value_heads":8,"head_dim":128,"intermediate_size":9728,"vocab_size":151665,"max_position_embeddings":40960,"tie_word_embeddings":true}"#;
     group "Qwen2.5-VL";
+    "Qwen/Qwen2.5-VL-3B-Instruct", "Qwen2.5-VL 3B", "2025-01", 3_754_622_976, FIXTURE,
+        r#"{"model_type":"qwen2_5_vl","architectures":["Qwen2_5_VLForConditionalGeneration"],"text_config":{"model_type":"qwen2_5_vl_text","hidden_size":2048,"intermediate_size":11008,"num_hidden_layers":36,"num_attention_heads":16,"num_key_value_heads":2,"vocab_size":151936,"max_position_embeddings":128000,"tie_word_embeddings":true},"vision_config":{"model_type":"qwen2_5_vl","depth":32,"hidden_size":1280,"intermediate_size":3420,"num_heads":16,"out_hidden_size":2048,"patch_size":14,"spatial_merge_size":2,"temporal_patch_size":2,"window_size":112,"fullatt_block_indexes":[7,15,23,31]},"tie_word_embeddings":true}"#;
     "Qwen/Qwen2.5-VL-7B-Instruct", "Qwen2.5-VL 7B", "2025-01", 8_292_166_656, TT_METAL,
         r#"{"model_type":"qwen2_5_vl","architectures":["Qwen2_5_VLForConditionalGeneration"],"text_config":{"model_type":"qwen2_5_vl_text","hidden_size":3584,"intermediate_size":18944,"num_hidden_layers":28,"num_attention_heads":28,"num_key_value_heads":4,"vocab_size":152064,"max_position_embeddings":128000,"tie_word_embeddings":false},"vision_config":{"model_type":"qwen2_5_vl","depth":32,"hidden_size":1280,"intermediate_size":3420,"num_heads":16,"out_hidden_size":3584,"patch_size":14,"spatial_merge_size":2,"temporal_patch_size":2,"window_size":112,"fullatt_block_indexes":[7,15,23,31]},"tie_word_embeddings":false}"#;
+    "Qwen/Qwen2.5-VL-32B-Instruct", "Qwen2.5-VL 32B", "2025-03", 33_452_718_336, FIXTURE,
+        r#"{"model_type":"qwen2_5_vl","architectures":["Qwen2_5_VLForConditionalGeneration"],"text_config":{"model_type":"qwen2_5_vl_text","hidden_size":5120,"intermediate_size":27648,"num_hidden_layers":64,"num_attention_heads":40,"num_key_value_heads":8,"vocab_size":152064,"max_position_embeddings":128000,"tie_word_embeddings":false},"vision_config":{"model_type":"qwen2_5_vl","depth":32,"hidden_size":1280,"intermediate_size":3456,"num_heads":16,"out_hidden_size":5120,"patch_size":14,"spatial_merge_size":2,"temporal_patch_size":2,"window_size":112,"fullatt_block_indexes":[7,15,23,31]},"tie_word_embeddings":false}"#;
+    "Qwen/Qwen2.5-VL-72B-Instruct", "Qwen2.5-VL 72B", "2025-01", 73_410_777_344, TRANSFORMERS,
+        r#"{"model_type":"qwen2_5_vl","architectures":["Qwen2_5_VLForConditionalGeneration"],"text_config":{"model_type":"qwen2_5_vl_text","hidden_size":8192,"intermediate_size":29568,"num_hidden_layers":80,"num_attention_heads":64,"num_key_value_heads":8,"vocab_size":152064,"max_position_embeddings":128000,"tie_word_embeddings":false},"vision_config":{"model_type":"qwen2_5_vl","depth":32,"hidden_size":1280,"intermediate_size":3456,"num_heads":16,"out_hidden_size":8192,"patch_size":14,"spatial_merge_size":2,"temporal_patch_size":2,"window_size":112,"fullatt_block_indexes":[7,15,23,31]},"tie_word_embeddings":false}"#;
+    group "Qwen2-VL";
+    "Qwen/Qwen2-VL-2B-Instruct", "Qwen2-VL 2B", "2024-08", 2_208_985_600, FIXTURE,
+        r#"{"model_type":"qwen2_vl","architectures":["Qwen2VLForConditionalGeneration"],"text_config":{"model_type":"qwen2_vl_text","hidden_size":1536,"intermediate_size":8960,"num_hidden_layers":28,"num_attention_heads":12,"num_key_value_heads":2,"vocab_size":151936,"max_position_embeddings":32768,"tie_word_embeddings":true},"vision_config":{"model_type":"qwen2_vl","depth":32,"hidden_size":1536,"num_heads":16,"patch_size":14,"spatial_merge_size":2,"temporal_patch_size":2},"tie_word_embeddings":true}"#,
+        ["Qwen/Qwen2-VL-2B"];
+    "Qwen/Qwen2-VL-7B-Instruct", "Qwen2-VL 7B", "2024-08", 8_291_375_616, TRANSFORMERS,
+        r#"{"model_type":"qwen2_vl","architectures":["Qwen2VLForConditionalGeneration"],"text_config":{"model_type":"qwen2_vl_text","hidden_size":3584,"intermediate_size":18944,"num_hidden_layers":28,"num_attention_heads":28,"num_key_value_heads":4,"vocab_size":152064,"max_position_embeddings":32768,"tie_word_embeddings":false},"vision_config":{"model_type":"qwen2_vl","depth":32,"hidden_size":3584,"num_heads":16,"patch_size":14,"spatial_merge_size":2,"temporal_patch_size":2},"tie_word_embeddings":false}"#,
+        ["Qwen/Qwen2-VL-7B"];
+    group "Qwen3.8";
+    "Qwen/Qwen3.8-27B", "Qwen3.8 27B", "2026-08", 27_356_728_560, AICONFIGURATOR,
+        r#"{"model_type":"qwen3_5","architectures":["Qwen3_5ForConditionalGeneration"],"text_config":{"head_dim":256,"hidden_size":5120,"intermediate_size":17408,"linear_key_head_dim":128,"linear_num_key_heads":16,"linear_num_value_heads":48,"linear_value_head_dim":128,"max_position_embeddings":262144,"model_type":"qwen3_5_text","mtp_num_hidden_layers":1,"num_attention_heads":24,"num_hidden_layers":64,"num_key_value_heads":4,"tie_word_embeddings":false,"vocab_size":248320},"tie_word_embeddings":false,"vision_config":{"depth":27,"hidden_size":1152,"intermediate_size":4304,"model_type":"qwen3_5_vision","num_heads":16,"out_hidden_size":5120,"patch_size":16,"spatial_merge_size":2,"temporal_patch_size":2}}"#;
+
 }

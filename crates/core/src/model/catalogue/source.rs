@@ -26,7 +26,6 @@ pub(super) const EXECUTORCH: &str = "figures of ExecuTorch, examples/models";
 pub(super) const MAXTEXT: &str = "copy of the model's config.json in MaxText, hf_model_configs.py";
 pub(super) const SLIME: &str = "figures of slime, scripts/models";
 pub(super) const MEGATRON_BRIDGE: &str = "figures of Megatron-Bridge, tests of its models";
-pub(super) const MLX_VLM: &str = "figures of mlx-vlm, models";
 /// The script that converted the weights holds the figures.
 pub(super) const CONVERSION: &str = "transformers, the script that converted the weights";
 /// Tests of a public project hold a copy.
