@@ -2,21 +2,23 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-mod recorded_classes;
-
 use headroom_core::job::Job;
 use headroom_core::memory::{Category, Phase, estimate};
-use headroom_core::model::{self, ModelKind};
+use headroom_core::model::{self, CatalogueModel, ModelKind, Programs, Reading};
 use headroom_core::plan::{Dtype, GpuChoice, Method, MixedPrecision, ModelChoice, Plan, Task};
 
 /// In full fine-tuning in one dtype, gradients are as large as the weights once backward has run.
 #[test]
 fn every_weight_of_every_model_gets_a_gradient() {
     let mut unequal = Vec::new();
-    let programs = recorded_classes::programs();
-    // A tower that sees no image weighs, and nothing of it gets a gradient.
-    for entry in model::catalogue().iter().filter(|entry| !entry.config.contains("vision_config")) {
-        let encodes = entry.model(&programs).unwrap().kind == ModelKind::Encoder;
+    // What was recorded has its measured steps; some of it has weights without gradients: routers' biases, indexers, towers
+    // that see no image.
+    let by_hand = |entry: &&CatalogueModel| {
+        let model = entry.model(&Programs::default());
+        model.is_ok_and(|model| model.reading == Reading::Known) && !entry.config.contains("vision_config")
+    };
+    for entry in model::catalogue().iter().filter(by_hand) {
+        let encodes = entry.model(&Programs::default()).unwrap().kind == ModelKind::Encoder;
         let plan = Plan {
             model: ModelChoice::Catalogue(entry.id.to_owned()),
             task: if encodes { Task::SequenceClassification } else { Task::Sft },
@@ -25,7 +27,6 @@ fn every_weight_of_every_model_gets_a_gradient() {
             mixed_precision: MixedPrecision::No,
             max_length: 128,
             gpu: GpuChoice::Catalogue("a100-80gb".to_owned()),
-            programs: programs.clone(),
             ..Plan::default()
         };
         let answer = estimate(&Job::resolve(&plan).unwrap_or_else(|problems| panic!("{}: {problems:?}", entry.id)));
@@ -34,9 +35,10 @@ fn every_weight_of_every_model_gets_a_gradient() {
         let of = |category: Category| -> u64 {
             clipping.by_category.iter().filter(|(other, _)| *other == category).map(|(_, bytes)| bytes).sum()
         };
-        let (weights, gradients) = (of(Category::Weights), of(Category::Gradients));
-        if weights != gradients {
-            unequal.push(format!("{}: weights {weights}, gradients {gradients}", entry.id));
+        // ERNIE's routers hold biases that are no parameters to train.
+        let (trained, gradients) = (2 * answer.trainable_count, of(Category::Gradients));
+        if trained != gradients {
+            unequal.push(format!("{}: {trained} trained, {gradients} of gradients, bytes", entry.id));
         }
     }
     assert!(unequal.is_empty(), "{unequal:#?}");

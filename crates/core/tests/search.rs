@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod any_plan;
+mod recorded_classes;
 
 use headroom_core::job::Job;
 use headroom_core::link;
@@ -125,8 +126,12 @@ const MODELS: &[(&str, Means)] = &[
     ("千问", Several(&["Qwen/Qwen3-0.6B", "Qwen/Qwen3-1.7B", "Qwen/Qwen3-4B"])),
     ("通义千问2.5-7B", One("Qwen/Qwen2.5-7B")),
     ("千问3 8b", One("Qwen/Qwen3-8B")),
-    ("Qwen2.5-VL", Near(&["Qwen/Qwen2.5-0.5B", "Qwen/Qwen2.5-1.5B"])),
-    ("Qwen/Qwen2.5-VL-7B-Instruct", Near(&["Qwen/Qwen2.5-7B"])),
+    ("Qwen2.5-VL", Several(&["Qwen/Qwen2.5-VL-3B-Instruct", "Qwen/Qwen2.5-VL-7B-Instruct"])),
+    ("Qwen/Qwen2.5-VL-7B-Instruct", One("Qwen/Qwen2.5-VL-7B-Instruct")),
+    ("unsloth/Qwen3.5-9B", One("Qwen/Qwen3.5-9B")),
+    ("qwen3 vl 8b", One("Qwen/Qwen3-VL-8B-Instruct")),
+    ("bge-m3", One("BAAI/bge-m3")),
+    ("Qwen/Qwen2.5-Audio-7B", Near(&["Qwen/Qwen2.5-7B"])),
     ("qwen25-7b", One("Qwen/Qwen2.5-7B")),
     ("qwen2-57b", One("Qwen/Qwen2-57B-A14B")),
     ("qwen257b", Near(&["Qwen/Qwen2.5-7B", "Qwen/Qwen2-57B-A14B"])),
@@ -198,6 +203,7 @@ fn names_as_people_type_them() {
 
 #[test]
 fn a_link_and_a_plan_hold_what_was_meant() {
+    let programs = recorded_classes::programs();
     for (text, means) in GPUS {
         let plan = Plan::from_value(&serde_json::json!({"model": "gpt2", "gpu": text})).unwrap();
         let expected = if let One(id) = means { id } else { text };
@@ -207,6 +213,7 @@ fn a_link_and_a_plan_hold_what_was_meant() {
     }
     for (text, means) in MODELS {
         let plan = Plan::from_value(&serde_json::json!({"model": text})).unwrap();
+        let plan = Plan { programs: programs.clone(), ..plan };
         let expected = if let One(id) = means { id } else { text };
         assert_eq!(plan.model, ModelChoice::Catalogue((*expected).to_owned()));
         assert_eq!(Job::resolve(&plan).is_ok(), matches!(means, One(_)), "{text}");

@@ -36,5 +36,4 @@ super::table::models! {
     group "DeepSeek V3.2";
     "deepseek-ai/DeepSeek-V3.2", "DeepSeek-V3.2", "", 671_877_929_216 / 38_403_807_488, AICONFIGURATOR,
         r#"{"model_type":"deepseek_v32","architectures":["DeepseekV32ForCausalLM"],"hidden_size":7168,"index_head_dim":128,"index_n_heads":64,"intermediate_size":18432,"kv_lora_rank":512,"max_position_embeddings":163840,"moe_intermediate_size":2048,"n_routed_experts":256,"n_shared_experts":1,"num_attention_heads":128,"num_experts_per_tok":8,"num_hidden_layers":61,"num_key_value_heads":128,"num_nextn_predict_layers":1,"q_lora_rank":1536,"qk_nope_head_dim":128,"qk_rope_head_dim":64,"tie_word_embeddings":false,"v_head_dim":128,"vocab_size":129280,"first_k_dense_replace":3}"#;
-
 }

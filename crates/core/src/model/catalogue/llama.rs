@@ -55,5 +55,4 @@ super::table::models! {
     "meta-llama/Llama-4-Scout-17B-16E-Instruct", "Llama 4 Scout 109B-A17B", "2025-04", 108_641_793_536 / 18_044_827_136, AICONFIGURATOR,
         r#"{"model_type":"llama4","architectures":["Llama4ForConditionalGeneration"],"text_config":{"attention_chunk_size":8192,"head_dim":128,"hidden_size":5120,"intermediate_size":8192,"intermediate_size_mlp":16384,"max_position_embeddings":10485760,"model_type":"llama4_text","num_attention_heads":40,"num_experts_per_tok":1,"num_hidden_layers":48,"num_key_value_heads":8,"num_local_experts":16,"vocab_size":202048},"vision_config":{"model_type":"llama4_vision_model","hidden_size":1408,"intermediate_size":5632,"num_hidden_layers":34,"num_attention_heads":16,"image_size":336,"patch_size":14}}"#,
         ["meta-llama/Llama-4-Scout-17B-16E"];
-
 }

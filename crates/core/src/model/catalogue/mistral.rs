@@ -48,5 +48,4 @@ super::table::models! {
     "mistralai/Ministral-3-8B-Instruct-2512", "Ministral 3 8B", "2025-12", 8_918_026_240, TRANSFORMERS,
         r#"{"model_type":"mistral3","architectures":["Mistral3ForConditionalGeneration"],"text_config":{"model_type":"ministral3","hidden_size":4096,"intermediate_size":14336,"num_hidden_layers":34,"num_attention_heads":32,"num_key_value_heads":8,"head_dim":128,"vocab_size":131072,"max_position_embeddings":262144,"tie_word_embeddings":false},"vision_config":{"model_type":"pixtral","hidden_size":1024,"intermediate_size":4096,"num_hidden_layers":24,"num_attention_heads":16,"head_dim":64,"image_size":1540,"patch_size":14},"spatial_merge_size":2,"tie_word_embeddings":false}"#,
         ["mistralai/Ministral-3-8B-Base-2512", "mistralai/Ministral-3-8B-Reasoning-2512"];
-
 }

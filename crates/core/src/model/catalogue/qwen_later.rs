@@ -69,5 +69,4 @@ super::table::models! {
     group "Qwen3.8";
     "Qwen/Qwen3.8-27B", "Qwen3.8 27B", "2026-08", 27_356_728_560, AICONFIGURATOR,
         r#"{"model_type":"qwen3_5","architectures":["Qwen3_5ForConditionalGeneration"],"text_config":{"head_dim":256,"hidden_size":5120,"intermediate_size":17408,"linear_key_head_dim":128,"linear_num_key_heads":16,"linear_num_value_heads":48,"linear_value_head_dim":128,"max_position_embeddings":262144,"model_type":"qwen3_5_text","mtp_num_hidden_layers":1,"num_attention_heads":24,"num_hidden_layers":64,"num_key_value_heads":4,"tie_word_embeddings":false,"vocab_size":248320},"tie_word_embeddings":false,"vision_config":{"depth":27,"hidden_size":1152,"intermediate_size":4304,"model_type":"qwen3_5_vision","num_heads":16,"out_hidden_size":5120,"patch_size":16,"spatial_merge_size":2,"temporal_patch_size":2}}"#;
-
 }
