@@ -28,7 +28,32 @@ CONFIGS = {
         "num_local_experts": 64, "num_experts_per_tok": 6, "num_hidden_layers": 4, "layer_types": ["mamba", "attention", "mamba", "mamba"],
         "mamba_n_heads": 48, "mamba_d_head": 64, "mamba_n_groups": 1, "mamba_d_state": 128, "position_embedding_type": "nope",
     },
-    "nemotron_h": {"layers_block_type": ["linear_attention", "mlp", "full_attention", "moe"]},
+    # Nemotron-H and Nemotron 3 Nano; Nemotron 3 Super, whose experts read a narrower vector.
+    "nemotron_h": [
+        {"layers_block_type": ["linear_attention", "mlp", "full_attention", "moe"]},
+        {"layers_block_type": ["linear_attention", "mlp", "full_attention", "moe"], "moe_latent_size": 1024},
+    ],
+    # MiMo-V2-Flash: behind its first layer full attention has mixtures, too.
+    "mimo_v2_flash": {
+        "num_hidden_layers": 5,
+        "layer_types": ["full_attention", "sliding_attention", "full_attention", "sliding_attention", "sliding_attention"],
+        "mlp_layer_types": ["dense", "sparse", "sparse", "dense", "sparse"],
+    },
+    # Llama 4 Scout, mixtures alone, and Maverick, a mixture in every other layer.
+    "llama4_text": [
+        {},
+        {"num_hidden_layers": 8, "no_rope_layers": [1, 1, 1, 0, 1, 1, 0, 1], "moe_layers": [1, 3, 5, 7], "num_local_experts": 128},
+    ],
+    "llama4": [
+        {},
+        {
+            "text_config": {
+                "model_type": "llama4_text", "num_hidden_layers": 8, "no_rope_layers": [1, 1, 1, 0, 1, 1, 0, 1], "moe_layers": [1, 3, 5, 7],
+                "num_local_experts": 128,
+            },
+            "vision_config": {"model_type": "llama4_vision_model"},
+        },
+    ],
     "gemma3n_text": {
         "num_hidden_layers": 9, "num_kv_shared_layers": 3, "layer_types": ["sliding_attention", "full_attention"] * 4 + ["sliding_attention"],
         "intermediate_size": 8192, "activation_sparsity_pattern": [0.95] * 2 + [0.0] * 7,
