@@ -17,7 +17,7 @@ COUNTS = (
 
 
 # Keys whose other values no checkpoint has and no program is recorded of.
-FIXED = ("altup_num_inputs", "altup_correct_scale", "block_ffn_dim_multiplier")
+FIXED = ("altup_num_inputs", "altup_correct_scale", "block_ffn_dim_multiplier", "interleave_moe_layer_step")
 
 
 def counts_of(config):
@@ -103,10 +103,18 @@ def parameters(recording):
     return [block["modules"] for block in (main["before"], *main["layers"].values(), main["after"])]
 
 
+# Modules that a part of a config makes, which not every config has.
+OF_PARTS = {"audio_tower": "audio_config", "embed_audio": "audio_config"}
+
+
 def mark(block, place, added):
-    """Says of each parameter that a flag adds which flag it is."""
+    """Says of each parameter that a flag, or a part of the config, adds which it is."""
     for name, _, owned in block["modules"]:
+        part = OF_PARTS.get(name.partition(".")[0])
         for own in owned:
+            if part:
+                own.extend(["h"][len(own) - 2:])
+                own.append({"if": part})
             for key, places in added.items():
                 if f"{name}.{own[0]}" in places.get(place, ()):
                     while len(own) < 3:

@@ -14,7 +14,7 @@ import re
 from . import flags, vision
 from .model import build, prepare
 from .shorter import fewer_layers
-from .variants import part_of, value_of, with_value
+from .variants import TOGETHER, part_of, value_of, with_value
 
 # Keys whose other values change parameters in ways that are no key's of the program: what is made by size has its expressions, the rest
 # is what a fine-tuning script says and no checkpoint.
@@ -58,11 +58,21 @@ def parameters(config, class_name):
 
 def changing(config, class_name=None, known=()):
     """Keys but those in `known` whose change alone changes the parameters of a config's model."""
+    keys = [key for key in dict.fromkeys(keys_of(config)) if key not in known and not goes_with(config, key, known)]
+    return moved_by(keys, config, class_name)
+
+
+def goes_with(config, key, known):
+    """Whether a key is of the same value as one that is read, and no model is made where they differ: a tower's output and the text's width."""
+    value = value_of(config, key)
+    groups = (group for group in TOGETHER if key in group)
+    return any(other in known and value_of(config, other) == value for group in groups for other in group)
+
+
+def moved_by(keys, config, class_name):
     base = parameters(config, class_name)
     found = []
-    for key in keys_of(config):
-        if key in known or key in found:
-            continue
+    for key in keys:
         for value in others_than(value_of(config, key)):
             try:
                 part, name = part_of(config, key)
@@ -91,10 +101,27 @@ def read_by(programs, text=None):
     return names
 
 
-def condition(config, key):
-    """That a config says of a key what this one says; a width that is null may be 0, too."""
-    value = value_of(config, key)
-    return {"key": key, "is": value}
+def conditions(config, class_name, known):
+    """What a config has to say of keys that its program does not read, and what the class takes them to be."""
+    found = changing(config, class_name, known)
+    asked = [{"key": key, "is": settled(value_of(config, key))} for key in found]
+    defaults = {key: default_of(config, key) for key in found}
+    if getattr(config, "audio_config", None) is not None:
+        # Whose modules are counted where a config has them, as wide as they are here.
+        for key in changing_audio(config, class_name):
+            asked.append({"key": key, "is": settled(value_of(config, key))})
+            defaults[key] = value_of(config, key)
+    return asked, {key: value for key, value in defaults.items() if value is not None}
+
+
+def settled(value):
+    """What a condition says of a value: a width that is null is none."""
+    return 0 if value is None else value
+
+
+def changing_audio(config, class_name):
+    keys = [f"audio_config.{key}" for key in (*own_keys(config.audio_config), "num_hidden_layers")]
+    return moved_by(keys, config, class_name)
 
 
 def default_of(config, key):
@@ -138,7 +165,7 @@ def main():
         if not given.add or not alike:
             continue
         for program in said["programs"]:
-            program["when"] = [*program.get("when", []), *({"key": key, "is": value} for key, (value, _) in sorted(alike.items()))]
+            program["when"] = [*program.get("when", []), *({"key": key, "is": settled(value)} for key, (value, _) in sorted(alike.items()))]
             config = {**program["config"], **{key: default for key, (_, default) in alike.items() if default is not None}}
             program["config"] = dict(sorted(config.items()))
         with open(path, "w", encoding="utf-8") as file:

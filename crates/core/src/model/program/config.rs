@@ -116,6 +116,11 @@ impl<'a> Figures<'a> {
         self.any(key).and_then(Json::as_bool).unwrap_or(false)
     }
 
+    /// Whether a key is true, or a part that the config has.
+    pub(super) fn gives(&self, key: &str) -> bool {
+        self.flag(key) || self.fields.get(key).is_some_and(Json::is_object)
+    }
+
     /// Values of all the program's names that need one.
     pub(super) fn values(&self) -> Found<Vec<Option<f64>>> {
         let names = self.program.names.list();

@@ -204,13 +204,13 @@ fn is_eager_alone(program: &Program) -> bool {
     program.takes_masks() && !program.layers.iter().any(attends)
 }
 
-/// Keys that give parameters and are not set.
+/// Keys, and parts of a config, that give parameters and are not set.
 fn without(program: &Program, figures: &Figures<'_>) -> Vec<String> {
     let blocks = program.layers.iter().chain([&program.before, &program.after]);
     let parameters = blocks.flat_map(|block| &block.modules).flat_map(|owner| &owner.parameters);
     let mut keys: Vec<String> = parameters.filter_map(|parameter| parameter.given_if.clone()).collect();
     keys.sort_unstable();
     keys.dedup();
-    keys.retain(|key| !figures.flag(key));
+    keys.retain(|key| !figures.gives(key));
     keys
 }
