@@ -112,6 +112,9 @@ CONFIGS = {
         "text_config": {"model_type": "qwen3_omni_moe_text", "hidden_size": 2048, "num_attention_heads": 32, "num_key_value_heads": 4, "head_dim": 128},
         "vision_config": {"out_hidden_size": 2048}, "audio_config": {"output_dim": 2048},
     },
+    # Phi-3.5-MoE's head has a bias, its class's default none.
+    "phimoe": [{}, {"lm_head_bias": True}],
+    "gemma3": {"vision_config": {"model_type": "siglip_vision_model", "vision_use_head": False}},
     # InternVL3-8B, and the same with a tower that has biases, as in InternVL3.5.
     "internvl": [
         {

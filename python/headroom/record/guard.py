@@ -16,11 +16,11 @@ from .model import build, prepare
 from .shorter import fewer_layers
 from .variants import TOGETHER, part_of, value_of, with_value
 
-# Keys whose other values change parameters in ways that are no key's of the program: what is made by size has its expressions, the rest
-# is what a fine-tuning script says and no checkpoint.
+# Keys of no matter: what a fine-tuning script says and no checkpoint, ids, counts of layers, and the last layer with mixtures, which is the
+# last layer in every checkpoint.
 NO_MATTER = (
     *flags.NO_MATTER, "num_labels", "pruned_heads", "problem_type", "_token_id", "_token_index", "chunk_size_feed_forward", "is_composition",
-    "num_hidden_layers", "depth", "vocab_size", "dtype", "transformers_version",
+    "num_hidden_layers", "n_layer", "num_layers", "depth", "vocab_size", "_end_index", "dtype", "transformers_version",
 )
 # What null is tried as: a width that every class can split.
 SOME_WIDTH = 64
