@@ -17,7 +17,29 @@ from . import vision
 from .model import prepare
 from .program import Recorder, joined, record
 from .shorter import fewer_layers
+from .variants import value_of
 from .written import text_of
+
+# Full attention with mixtures and without.
+MAVERICK = {
+    "num_hidden_layers": 8, "no_rope_layers": [1, 1, 1, 0, 1, 1, 0, 1], "moe_layers": [1, 3, 5, 7], "interleave_moe_layer_step": 2, "num_local_experts": 128,
+}
+# Keys and values that later layers share, of both kinds, and a column for each layer.
+GEMMA4_SHARING = {
+    "hidden_size": 1536, "intermediate_size": 6144, "num_hidden_layers": 10, "num_kv_shared_layers": 4,
+    "layer_types": ["sliding_attention", "full_attention"] * 5, "num_attention_heads": 8, "num_key_value_heads": 2, "head_dim": 256,
+    "global_head_dim": 512, "sliding_window": 512, "hidden_size_per_layer_input": 256, "use_double_wide_mlp": True,
+    "final_logit_softcapping": 30.0,
+}
+GEMMA4_MIXTURE = {
+    "hidden_size": 2816, "intermediate_size": 2112, "num_hidden_layers": 4, "layer_types": ["sliding_attention", "full_attention"] * 2,
+    "num_attention_heads": 16, "num_key_value_heads": 8, "num_global_key_value_heads": 2, "hidden_size_per_layer_input": 0, "attention_k_eq_v": True,
+    "enable_moe_block": True, "num_experts": 128, "top_k_experts": 8, "moe_intermediate_size": 704, "final_logit_softcapping": 30.0,
+}
+LLAMA4_TOWER = {
+    "model_type": "llama4_vision_model", "hidden_size": 1408, "vision_output_dim": 4096, "projector_input_dim": 4096, "projector_output_dim": 4096,
+    "image_size": 336,
+}
 
 # Classes whose defaults are not a checkpoint's, or leave out what its checkpoints have; several where checkpoints are of several kinds.
 CONFIGS = {
@@ -28,21 +50,34 @@ CONFIGS = {
         "num_local_experts": 64, "num_experts_per_tok": 6, "num_hidden_layers": 4, "layer_types": ["mamba", "attention", "mamba", "mamba"],
         "mamba_n_heads": 48, "mamba_d_head": 64, "mamba_n_groups": 1, "mamba_d_state": 128, "position_embedding_type": "nope",
     },
-    "nemotron_h": {"layers_block_type": ["linear_attention", "mlp", "full_attention", "moe"]},
+    # Nemotron-H and Nemotron 3 Nano; Nemotron 3 Super, whose experts read a narrower vector.
+    "nemotron_h": [
+        {"layers_block_type": ["linear_attention", "mlp", "full_attention", "moe"]},
+        {"layers_block_type": ["linear_attention", "mlp", "full_attention", "moe"], "moe_latent_size": 1024},
+    ],
+    # MiMo-V2-Flash: behind its first layer full attention has mixtures, too.
+    "mimo_v2_flash": {
+        "num_hidden_layers": 5,
+        "layer_types": ["full_attention", "sliding_attention", "full_attention", "sliding_attention", "sliding_attention"],
+        "mlp_layer_types": ["dense", "sparse", "sparse", "dense", "sparse"],
+    },
+    # Llama 4 Scout, mixtures alone, and Maverick, a mixture in every other layer; with the tower whose default does not fit its projector.
+    "llama4_text": [{}, MAVERICK],
+    "llama4": [{"text_config": {"model_type": "llama4_text", **text}, "vision_config": LLAMA4_TOWER} for text in ({}, MAVERICK)],
     "gemma3n_text": {
         "num_hidden_layers": 9, "num_kv_shared_layers": 3, "layer_types": ["sliding_attention", "full_attention"] * 4 + ["sliding_attention"],
         "intermediate_size": 8192, "activation_sparsity_pattern": [0.95] * 2 + [0.0] * 7,
     },
-    # Keys and values that later layers share, of both kinds, and a column for each layer.
-    "gemma4": {
-        "text_config": {
-            "model_type": "gemma4_text", "hidden_size": 1536, "intermediate_size": 6144, "num_hidden_layers": 10, "num_kv_shared_layers": 4,
-            "layer_types": ["sliding_attention", "full_attention"] * 5, "num_attention_heads": 8, "num_key_value_heads": 2, "head_dim": 256,
-            "global_head_dim": 512, "sliding_window": 512, "hidden_size_per_layer_input": 256, "use_double_wide_mlp": True,
-            "final_logit_softcapping": 30.0,
-        },
-        "vision_config": {"model_type": "gemma4_vision"},
-    },
+    # What shares, and E2B with its wider layers, E4B; 26B-A4B and 31B, whose values are their keys.
+    "gemma4_text": [{}, GEMMA4_SHARING, GEMMA4_MIXTURE, {**GEMMA4_MIXTURE, "enable_moe_block": False, "num_experts": None}],
+    "gemma4": [
+        {
+            "text_config": {"model_type": "gemma4_text", **GEMMA4_SHARING, "use_double_wide_mlp": is_double},
+            "vision_config": {"model_type": "gemma4_vision"},
+            "audio_config": {"model_type": "gemma4_audio"},
+        }
+        for is_double in (True, False)
+    ],
     "bamba": {"num_hidden_layers": 4, "attn_layer_indices": [2]},
     # DeepSeek-V2 and V2-Lite, whose queries have no latent vector: the defaults say no number of experts for a token.
     "deepseek_v2": [
@@ -77,8 +112,17 @@ CONFIGS = {
         "text_config": {"model_type": "qwen3_omni_moe_text", "hidden_size": 2048, "num_attention_heads": 32, "num_key_value_heads": 4, "head_dim": 128},
         "vision_config": {"out_hidden_size": 2048}, "audio_config": {"output_dim": 2048},
     },
-    # InternVL3-8B.
-    "internvl": {"text_config": {"model_type": "qwen2", "hidden_size": 3584, "intermediate_size": 18944, "num_attention_heads": 28, "num_key_value_heads": 4}},
+    # Phi-3.5-MoE's head has a bias, its class's default none.
+    "phimoe": [{}, {"lm_head_bias": True}],
+    "gemma3": {"vision_config": {"model_type": "siglip_vision_model", "vision_use_head": False}},
+    # InternVL3-8B, and the same with a tower that has biases, as in InternVL3.5.
+    "internvl": [
+        {
+            "text_config": {"model_type": "qwen2", "hidden_size": 3584, "intermediate_size": 18944, "num_attention_heads": 28, "num_key_value_heads": 4},
+            "vision_config": {"model_type": "internvl_vision", "attention_bias": has_bias},
+        }
+        for has_bias in (False, True)
+    ],
     # GLM-4.1V-9B, GLM-4.6V-Flash and GLM-4.5V: half of each head rotates.
     **{
         name: {
@@ -170,7 +214,7 @@ def program_of(configs, note):
 def grouped(config):
     """The config with fewer key and value heads than query heads, where its class has both and takes them to be equal: most
     checkpoints have fewer, and a dimension that follows from one would be taken to follow from the other."""
-    heads, shared = getattr(config, "num_attention_heads", None), getattr(config, "num_key_value_heads", None)
+    heads, shared = value_of(config, "num_attention_heads"), value_of(config, "num_key_value_heads")
     if "num_key_value_heads" not in config.to_dict() or heads != shared or not isinstance(heads, int) or heads % 4:
         return config
     changed = copy.deepcopy(config)

@@ -12,12 +12,12 @@ NO_MATTER = (
 # Counts whose absence makes another program.
 COUNTS = (
     "num_kv_shared_layers", "hidden_size_per_layer_input", "num_local_experts", "num_experts", "n_shared_experts", "moe_num_shared_experts",
-    "num_shared_experts", "num_shared_expert", "q_lora_rank", "shared_intermediate_size", "shared_expert_intermediate_size",
+    "num_shared_experts", "num_shared_expert", "q_lora_rank", "moe_latent_size", "shared_intermediate_size", "shared_expert_intermediate_size",
 )
 
 
 # Keys whose other values no checkpoint has and no program is recorded of.
-FIXED = ("altup_num_inputs", "altup_correct_scale")
+FIXED = ("altup_num_inputs", "altup_correct_scale", "block_ffn_dim_multiplier", "interleave_moe_layer_step")
 
 
 def counts_of(config):
@@ -72,11 +72,13 @@ def settle(recorder):
     """The config with every flag set that only adds parameters; which parameters each adds; the flags that make another program."""
     config, added, structural = recorder.config, {}, {}
     attentions = recorder.attentions[:1]
-    base = outline_by_names(recorder.one(config, attentions=attentions)["said"])
+    base_recording = recorder.one(config, attentions=attentions)
+    base = outline_by_names(base_recording["said"])
     for key, value in flags_of(config).items():
         try:
             other_config = variants.with_value(config, key, not value)
-            other = outline_by_names(recorder.one(other_config, attentions=attentions)["said"])
+            other_recording = recorder.one(other_config, attentions=attentions)
+            other = outline_by_names(other_recording["said"])
         except Exception:
             continue
         if other[0] != base[0]:
@@ -85,19 +87,34 @@ def settle(recorder):
         on, off = (base, other) if value else (other, base)
         more = {place: names - off[1][place] for place, names in on[1].items()}
         fewer = any(off[1][place] - names for place, names in on[1].items())
-        if fewer:
+        # A flag that changes sizes alone is no key of an expression: each value has a program of its own.
+        if fewer or (not any(more.values()) and parameters(other_recording) != parameters(base_recording)):
             structural[key] = value
         elif any(more.values()):
             added[key] = more
             if not value:
-                config, base = other_config, other
+                config, base, base_recording = other_config, other, other_recording
     return config, added, structural
 
 
+def parameters(recording):
+    """Every parameter with its size."""
+    main = next(iter(recording["said"].values()))
+    return [block["modules"] for block in (main["before"], *main["layers"].values(), main["after"])]
+
+
+# Modules that a part of a config makes, which not every config has.
+OF_PARTS = {"audio_tower": "audio_config", "embed_audio": "audio_config"}
+
+
 def mark(block, place, added):
-    """Says of each parameter that a flag adds which flag it is."""
+    """Says of each parameter that a flag, or a part of the config, adds which it is."""
     for name, _, owned in block["modules"]:
+        part = OF_PARTS.get(name.partition(".")[0])
         for own in owned:
+            if part:
+                own.extend(["h"][len(own) - 2:])
+                own.append({"if": part})
             for key, places in added.items():
                 if f"{name}.{own[0]}" in places.get(place, ()):
                     while len(own) < 3:

@@ -54,7 +54,11 @@ def build(config, attention, class_name=None, dtype=torch.bfloat16):
             finally:
                 torch.set_default_dtype(before)
         else:
-            model = auto_class(config).from_config(config, dtype=dtype, attn_implementation=attention)
+            chosen = attention
+            if vision.has_images(config) and getattr(config, "audio_config", None) is not None:
+                # What hears sound runs for no batch, and has other attention: `sdpa` is refused where one part lacks it.
+                chosen = {"": attention, "text_config": attention, "vision_config": attention, "audio_config": "eager"}
+            model = auto_class(config).from_config(config, dtype=dtype, attn_implementation=chosen)
     kept = set(getattr(model, "_keep_in_fp32_modules_strict", None) or ())
     for name, parameter in model.named_parameters():
         if any(part in name.split(".") or name.endswith(part) for part in kept):

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import torch
 
-from . import flags, own, own_program, packages, variants, vision
+from . import flags, guard, own, own_program, packages, variants, vision
 from .blocks import Recording, Templates
 from .blocks_data import Size, Sizes, Unrecordable, comparable
 from .derived import derived_of
@@ -101,9 +101,14 @@ class Recorder:
         return renumbered({"said": said, "templates": templates.listed})
 
     def recorded(self, model, attention, size, only):
-        recording = self._recorded(model, attention, size, only)
-        if self.has_run or not vision.has_images(self.config) or not vision.is_wide(recording, model):
-            return recording
+        try:
+            recording = self._recorded(model, attention, size, only)
+            if self.has_run or not vision.has_images(self.config) or not vision.is_wide(recording, model):
+                return recording
+        except RuntimeError as error:
+            # A layer that takes no pixels of another dtype.
+            if self.has_run or not vision.has_images(self.config) or "same dtype" not in str(error):
+                raise
         # The class does not cast pixels: its processor's are in the model's dtype.
         self.pixels = model.dtype
         return self._recorded(model, attention, replace(size, pixels=self.pixels), only)
@@ -307,12 +312,13 @@ class Recorder:
         keys = set(self.added) | set(self.structural) | ({SOFTCAP} if head["softcaps"] == SOFTCAP else set())
         counts = flags.counts_of(self.config.text_config if vision.has_images(self.config) else self.config)
         keys |= {condition["key"] for condition in counts}
+        others, of_others = ([], {}) if self.is_own else guard.conditions(self.config, self.class_name, read | set(names) | keys)
         return {
             "model_type": model_type,
             "class": type(model).__name__,
-            "when": [{"key": key, "is": value} for key, value in sorted(self.structural.items())] + counts,
+            "when": [{"key": key, "is": value} for key, value in sorted(self.structural.items())] + counts + others,
             "versions": {"transformers": transformers.__version__, "torch": torch.__version__.split("+")[0]},
-            "config": self.defaults(read | set(names) | keys, sizes),
+            "config": {**self.defaults(read | set(names) | keys, sizes), **of_others},
             "derived": derived_of(self.config, read),
             "dims": writer.dims,
             "shapes": writer.shapes,

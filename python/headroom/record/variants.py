@@ -91,7 +91,10 @@ def with_more_layers(config):
     said["num_hidden_layers"] = count + 1
     # What says the same of each layer by itself follows from the rest.
     left = ("per_layer_config", "model_type", "transformers_version")
-    return type(config)(**{key: value for key, value in said.items() if key not in left})
+    made = lambda said: type(config)(**{key: value for key, value in said.items() if key not in left})
+    if made(config.to_dict()).to_dict() != config.to_dict():
+        raise ValueError("its layers are not what the rest of its config says")
+    return made(said)
 
 
 def candidates(key, value, sizes):

@@ -83,7 +83,12 @@ impl<'a> Figures<'a> {
 
     /// Whether the config is of the kind that the program is for.
     pub(super) fn holds(&self) -> bool {
-        self.program.when.iter().all(|condition| {
+        self.unmet().next().is_none()
+    }
+
+    /// Keys of which the config says what the program is not for.
+    pub(super) fn unmet(&self) -> impl Iterator<Item = &'a str> {
+        let unmet = self.program.when.iter().filter(|condition| {
             let found = self.any(&condition.key).filter(|_| !self.is_null(&condition.key));
             let is = condition.is.as_ref().is_none_or(|is| match (found, is) {
                 (None, Json::Null | Json::Bool(false)) => true,
@@ -94,8 +99,9 @@ impl<'a> Figures<'a> {
                 (found, is) => found == Some(is),
             });
             let above = condition.above.is_none_or(|least| found.and_then(Json::as_f64).is_some_and(|n| n > least));
-            is && above
-        })
+            !(is && above)
+        });
+        unmet.map(|condition| condition.key.as_str())
     }
 
     /// Whether the config says something of a key; null is nothing, whatever the class takes it to be.
@@ -114,6 +120,11 @@ impl<'a> Figures<'a> {
     /// True or false.
     pub(super) fn flag(&self, key: &str) -> bool {
         self.any(key).and_then(Json::as_bool).unwrap_or(false)
+    }
+
+    /// Whether a key is true, or a part that the config has.
+    pub(super) fn gives(&self, key: &str) -> bool {
+        self.flag(key) || self.fields.get(key).is_some_and(Json::is_object)
     }
 
     /// Values of all the program's names that need one.

@@ -194,7 +194,7 @@ impl Program {
         let in_tower = || towers.map(root).any(|root| name.split('.').next() == Some(root.as_str()));
         if !self.sees_images() {
             ModelPart::LanguageModel
-        } else if name.starts_with("audio_tower") {
+        } else if name.starts_with("audio_tower") || name.starts_with("embed_audio") {
             ModelPart::AudioTower
         } else if JOINS.iter().any(|part| name.contains(part)) {
             ModelPart::MultiModalProjector

@@ -41,12 +41,18 @@ pub(in crate::model) fn read(
 ) -> Result<Model, Box<ConfigError>> {
     let fields = &*completed(programs.first().map_or("", |program| &program.model_type), fields);
     let is_meant = |program: &&Arc<Program>| Figures::new(program, fields, &Assumptions::default()).holds();
+    let none = Assumptions::default();
     // Of two for such configs the one that has every kind of layer.
     let is_whole = |program: &&Arc<Program>| Figures::new(program, fields, &Assumptions::default()).blocks().is_ok();
     let whole = programs.iter().filter(is_meant).find(is_whole);
     let Some(program) = whole.or_else(|| programs.iter().find(is_meant)) else {
-        let conditions = programs.iter().flat_map(|program| &program.when);
-        let key = conditions.map(|condition| condition.key.as_str()).next().unwrap_or("model_type");
+        // Of the program that lacks least.
+        let unmet = |program: &Arc<Program>| -> Vec<String> {
+            let figures = Figures::new(program, fields, &none);
+            figures.unmet().map(str::to_owned).collect()
+        };
+        let least = programs.iter().map(unmet).min_by_key(Vec::len);
+        let key = least.as_ref().and_then(|keys| keys.first()).map_or("model_type", String::as_str);
         return Err(ConfigError::new(key, "has a value that was not recorded for this class: record the model anew"));
     };
     let figures = Figures::new(program, fields, assumed);
@@ -204,13 +210,13 @@ fn is_eager_alone(program: &Program) -> bool {
     program.takes_masks() && !program.layers.iter().any(attends)
 }
 
-/// Keys that give parameters and are not set.
+/// Keys, and parts of a config, that give parameters and are not set.
 fn without(program: &Program, figures: &Figures<'_>) -> Vec<String> {
     let blocks = program.layers.iter().chain([&program.before, &program.after]);
     let parameters = blocks.flat_map(|block| &block.modules).flat_map(|owner| &owner.parameters);
     let mut keys: Vec<String> = parameters.filter_map(|parameter| parameter.given_if.clone()).collect();
     keys.sort_unstable();
     keys.dedup();
-    keys.retain(|key| !figures.flag(key));
+    keys.retain(|key| !figures.gives(key));
     keys
 }
