@@ -1,6 +1,6 @@
 //! Gemma, by Google; of Gemma 3 from 4B on, the text part.
 
-use super::source::{CONFIG, LITGPT, PUBLISHED};
+use super::source::{CONFIG, CONVERSION, LITGPT, PUBLISHED};
 
 super::table::models! {
     group "Gemma";
@@ -34,4 +34,8 @@ super::table::models! {
     "google/gemma-2-27b", "Gemma 2 27B", "2024-06", 27_227_128_320, LITGPT,
         r#"{"model_type":"gemma2","architectures":["Gemma2ForCausalLM"],"hidden_size":4608,"num_hidden_layers":46,"num_attention_heads":32,"num_key_value_heads":16,"head_dim":128,"intermediate_size":36864,"vocab_size":256000,"max_position_embeddings":8192,"sliding_window":4096}"#,
         ["google/gemma-2-27b-it"];
+    group "Gemma 4";
+    "google/gemma-4-E2B-it", "Gemma 4 E2B", "", 5_104_297_504, CONVERSION,
+        r#"{"model_type":"gemma4","architectures":["Gemma4ForConditionalGeneration"],"text_config":{"model_type":"gemma4_text","hidden_size":1536,"hidden_size_per_layer_input":256,"intermediate_size":6144,"num_hidden_layers":35,"num_attention_heads":8,"num_key_value_heads":1,"head_dim":256,"global_head_dim":512,"num_kv_shared_layers":20,"vocab_size":262144,"vocab_size_per_layer_input":262144,"max_position_embeddings":131072,"tie_word_embeddings":true,"layer_types":["sliding_attention","sliding_attention","sliding_attention","sliding_attention","full_attention","sliding_attention","sliding_attention","sliding_attention","sliding_attention","full_attention","sliding_attention","sliding_attention","sliding_attention","sliding_attention","full_attention","sliding_attention","sliding_attention","sliding_attention","sliding_attention","full_attention","sliding_attention","sliding_attention","sliding_attention","sliding_attention","full_attention","sliding_attention","sliding_attention","sliding_attention","sliding_attention","full_attention","sliding_attention","sliding_attention","sliding_attention","sliding_attention","full_attention"],"use_double_wide_mlp":true,"final_logit_softcapping":30.0,"sliding_window":512},"vision_config":{"model_type":"gemma4_vision","hidden_size":768,"intermediate_size":3072,"num_hidden_layers":16,"num_attention_heads":12,"num_key_value_heads":12,"head_dim":64,"global_head_dim":64,"pooling_kernel_size":3,"patch_size":16,"position_embedding_size":10240},"audio_config":{"model_type":"gemma4_audio","hidden_size":1024,"num_hidden_layers":12,"num_attention_heads":8,"conv_kernel_size":5},"tie_word_embeddings":true}"#,
+        ["google/gemma-4-E2B"];
 }
