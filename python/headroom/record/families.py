@@ -31,11 +31,6 @@ GEMMA4_SHARING = {
     "global_head_dim": 512, "sliding_window": 512, "hidden_size_per_layer_input": 256, "use_double_wide_mlp": True,
     "final_logit_softcapping": 30.0,
 }
-GEMMA4_MIXTURE = {
-    "hidden_size": 2816, "intermediate_size": 2112, "num_hidden_layers": 4, "layer_types": ["sliding_attention", "full_attention"] * 2,
-    "num_attention_heads": 16, "num_key_value_heads": 8, "num_global_key_value_heads": 2, "hidden_size_per_layer_input": 0, "attention_k_eq_v": True,
-    "enable_moe_block": True, "num_experts": 128, "top_k_experts": 8, "moe_intermediate_size": 704, "final_logit_softcapping": 30.0,
-}
 LLAMA4_TOWER = {
     "model_type": "llama4_vision_model", "hidden_size": 1408, "vision_output_dim": 4096, "projector_input_dim": 4096, "projector_output_dim": 4096,
     "image_size": 336,
@@ -68,8 +63,7 @@ CONFIGS = {
         "num_hidden_layers": 9, "num_kv_shared_layers": 3, "layer_types": ["sliding_attention", "full_attention"] * 4 + ["sliding_attention"],
         "intermediate_size": 8192, "activation_sparsity_pattern": [0.95] * 2 + [0.0] * 7,
     },
-    # What shares, and E2B with its wider layers, E4B; 26B-A4B and 31B, whose values are their keys.
-    "gemma4_text": [{}, GEMMA4_SHARING, GEMMA4_MIXTURE, {**GEMMA4_MIXTURE, "enable_moe_block": False, "num_experts": None}],
+    # E2B, whose layers that share have twice the width, and E4B.
     "gemma4": [
         {
             "text_config": {"model_type": "gemma4_text", **GEMMA4_SHARING, "use_double_wide_mlp": is_double},
