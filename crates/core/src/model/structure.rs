@@ -543,6 +543,12 @@ impl Model {
         self.layers.iter().map(|run| &run.layer).find(|layer| !layer.sees_images())
     }
 
+    /// Attention of the text part's first layer that has any: a gated delta net or a convolution has none.
+    pub fn first_attention(&self) -> Option<&Attention> {
+        let text = self.layers.iter().map(|run| &run.layer).filter(|layer| !layer.sees_images());
+        text.map(|layer| &layer.attention).find(|attention| attention.num_attention_heads > 0)
+    }
+
     /// Every kind of layer once, with how many layers there are of it.
     pub fn layer_kinds(&self) -> impl Iterator<Item = (&Layer, u64)> {
         let first = self.layers.iter().enumerate().filter(|(place, run)| run.kind == *place);

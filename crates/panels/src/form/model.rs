@@ -88,7 +88,7 @@ fn item(model: &CatalogueModel, active: &str) -> Item {
 /// The figures that formulas speak of, under the letters that they have there.
 fn facts(page: &Page) -> Option<Element> {
     let model = page.job.as_ref().ok()?.model();
-    let attention = model.first_text_layer().map(|layer| &layer.attention);
+    let attention = model.first_attention();
     let figures = [
         ("L", Some(model.num_hidden_layers())),
         ("h", Some(model.hidden_size)),
