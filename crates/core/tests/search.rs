@@ -131,7 +131,7 @@ const MODELS: &[(&str, Means)] = &[
     ("unsloth/Qwen3.5-9B", One("Qwen/Qwen3.5-9B")),
     ("qwen3 vl 8b", One("Qwen/Qwen3-VL-8B-Instruct")),
     ("bge-m3", One("BAAI/bge-m3")),
-    ("Qwen/Qwen2.5-Audio-7B", Near(&["Qwen/Qwen2.5-7B"])),
+    ("Qwen/Qwen2.5-Audio-7B", Near(&["Qwen/Qwen2.5-Coder-7B", "Qwen/Qwen2.5-7B"])),
     ("qwen25-7b", One("Qwen/Qwen2.5-7B")),
     ("qwen2-57b", One("Qwen/Qwen2-57B-A14B")),
     ("qwen257b", Near(&["Qwen/Qwen2.5-7B", "Qwen/Qwen2-57B-A14B"])),
