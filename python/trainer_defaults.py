@@ -83,14 +83,40 @@ def written(argument):
                 yield line.target.id, value
 
 
+def constants(path):
+    """Literals that the module of a file names, its own and those of the modules beside it that it imports from."""
+    module, found = parsed(path), {}
+    for node in module.body:
+        if isinstance(node, ast.ImportFrom) and node.level == 1 and node.module:
+            beside = os.path.join(os.path.dirname(path), *node.module.split(".")) + ".py"
+            try:
+                named = own_constants(parsed(beside))
+            except FileNotFoundError:
+                continue
+            found.update({name.asname or name.name: named[name.name] for name in node.names if name.name in named})
+    return {**found, **own_constants(module)}
+
+
+def own_constants(module):
+    found = {}
+    for node in module.body:
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            try:
+                found[node.targets[0].id] = ast.literal_eval(node.value)
+            except (ValueError, TypeError):
+                continue
+    return found
+
+
 def signature(argument):
     path, _, name = argument.partition(":")
     function = next(node for node in ast.walk(parsed(path)) if isinstance(node, ast.FunctionDef) and node.name == name)
     arguments = function.args.args[len(function.args.args) - len(function.args.defaults):]
+    known = constants(path)
     for key, value in zip(arguments, function.args.defaults):
         try:
-            value = ast.literal_eval(value)
-        except (ValueError, TypeError):
+            value = known[value.id] if isinstance(value, ast.Name) else ast.literal_eval(value)
+        except (KeyError, ValueError, TypeError):
             continue
         if plain(value):
             yield key.arg, value

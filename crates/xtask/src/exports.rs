@@ -22,8 +22,13 @@ const fn libraries(
     Libraries { environment: Environment { name, packages, holds: Holds::Torch }, formats }
 }
 
+/// An environment whose packages are read and never imported.
+const fn sources(name: &'static str, packages: &'static [&'static str]) -> Libraries {
+    Libraries { environment: Environment { name, packages, holds: Holds::Nothing }, formats: &[] }
+}
+
 /// Every release that the formats and `tests/files/defaults.json` speak of.
-const LIBRARIES: [Libraries; 6] = [
+const LIBRARIES: [Libraries; 8] = [
     libraries(
         "trl",
         &["trl", "trl-yaml", "transformers"],
@@ -47,14 +52,20 @@ const LIBRARIES: [Libraries; 6] = [
         &[],
         &["trl==0.24.0", "transformers==4.57.6", "peft==0.18.1", "accelerate==1.11.0", "PyYAML"],
     ),
-    Libraries {
-        environment: Environment {
-            name: "unsloth-verl",
-            packages: &["unsloth==2026.8.19", "verl==0.8.0", "PyYAML"],
-            holds: Holds::Nothing,
-        },
-        formats: &[],
-    },
+    libraries(
+        "transformers-5.24",
+        &[],
+        &[
+            "trl==1.16.0",
+            "transformers==5.24.0",
+            "peft==0.21.2",
+            "accelerate==1.15.0",
+            "bitsandbytes==0.50.2",
+            "PyYAML",
+        ],
+    ),
+    sources("unsloth-verl", &["unsloth==2026.8.19", "verl==0.8.0", "PyYAML"]),
+    sources("unsloth-verl-0.9", &["unsloth==2026.10.9", "verl==0.9.1", "PyYAML"]),
 ];
 
 /// Checks `formats`, or all; with `newest`, against the latest releases of every library instead of those that are named.
@@ -70,9 +81,9 @@ pub(crate) fn check(formats: &[&str], newest: bool) -> Result<()> {
     for of in &LIBRARIES {
         let wanted: Vec<&str> =
             of.formats.iter().copied().filter(|format| formats.is_empty() || formats.contains(format)).collect();
-        // An earlier release has no later one.
-        let skipped = if newest { of.environment.name == "trl-0.24" } else { false };
-        if skipped || wanted.is_empty() && !formats.is_empty() {
+        // The latest release is that of the first environment of its kind.
+        let again = ["trl-0.24", "transformers-5.24", "unsloth-verl-0.9"].contains(&of.environment.name);
+        if newest && again || wanted.is_empty() && !formats.is_empty() {
             continue;
         }
         println!("\n== {}", of.environment.name);

@@ -5,6 +5,7 @@ mod draft;
 mod gather;
 mod json;
 mod markdown;
+mod notebook;
 mod recognise;
 mod resolve;
 mod size;
@@ -55,6 +56,8 @@ pub struct Import {
     pub(crate) said: Draft,
     /// Models that scripts load.
     pub(crate) loads: Vec<Load>,
+    /// Files that are notebooks, whose text is quoted within them.
+    pub(crate) notebooks: Vec<usize>,
     /// What starts the processes.
     pub(crate) launcher: Option<Launcher>,
     /// `model.config.use_cache`.

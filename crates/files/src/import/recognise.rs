@@ -97,7 +97,6 @@ pub(super) fn recognise(name: &str, text: &str) -> (Kind, Content) {
         "toml" => return tree(syntax::toml(text)),
         "py" => return python(text),
         "sh" | "bash" | "zsh" | "slurm" | "sbatch" | "ps1" | "bat" | "cmd" => return shell(text),
-        "ipynb" => return notebook(text),
         _ => {}
     }
     if let Some(commands) = super::terminal::typed(text) {
@@ -140,27 +139,6 @@ fn shell(text: &str) -> (Kind, Content) {
         Ok(commands) => (Kind::Shell, Content::Commands(commands)),
         Err(fault) => (Kind::Shell, Content::Fault(fault)),
     }
-}
-
-/// The code cells of a notebook; lines count within the cells.
-fn notebook(text: &str) -> (Kind, Content) {
-    let node = match syntax::json(text) {
-        Ok(node) => node,
-        Err(fault) => return (Kind::Python, Content::Fault(fault)),
-    };
-    let mut code = String::new();
-    let Some(Node { value: Value::List(cells), .. }) = node.get("cells") else {
-        return (Kind::Unknown, Content::Tree(node));
-    };
-    for cell in cells.iter().filter(|cell| cell.get("cell_type").and_then(Node::text) == Some("code")) {
-        match cell.get("source").map(|source| &source.value) {
-            Some(Value::List(lines)) => lines.iter().filter_map(Node::text).for_each(|line| code.push_str(line)),
-            Some(Value::Text(source)) => code.push_str(source),
-            _ => {}
-        }
-        code.push('\n');
-    }
-    python(&code)
 }
 
 fn is_requirements(text: &str) -> bool {
@@ -269,7 +247,15 @@ fn kind_of(node: &Node) -> Kind {
         "assistant_only_loss",
         "load_in_4bit",
         "datasets",
-    ]) || (any(&["max_length", "max_seq_length", "packing"]) && has("model_name_or_path"))
+    ]) || (any(&[
+        "max_length",
+        "max_seq_length",
+        "max_prompt_length",
+        "packing",
+        "beta",
+        "dataset_mixture",
+        "dataset_mixer",
+    ]) && has("model_name_or_path"))
     {
         Kind::Trl
     } else if any(&["bnb_4bit_quant_type", "load_in_4bit", "load_in_8bit"]) {

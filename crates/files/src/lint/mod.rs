@@ -47,12 +47,18 @@ impl Linter<'_> {
     }
 
     /// The value of `statement` replaced; `None` where the value does not stand by itself behind the key.
-    #[allow(clippy::unused_self)]
     fn replaced(&self, statement: &Statement, text: &str) -> Option<Edit> {
         let span = statement.node.span;
         let Span { start, end, .. } = span;
         let apart = start >= statement.span.end;
-        (apart && end > start).then(|| Edit { file: statement.file, span, text: text.to_owned() })
+        let text = if self.imported.notebooks.contains(&statement.file) {
+            // As it stands between the quotes of a notebook's line.
+            let quoted = serde_json::to_string(text).ok()?;
+            quoted.get(1..quoted.len() - 1)?.to_owned()
+        } else {
+            text.to_owned()
+        };
+        (apart && end > start).then(|| Edit { file: statement.file, span, text })
     }
 
     /// Whether the files themselves decide the field.

@@ -4,6 +4,7 @@
 //! aliases and repeated names may make of it.
 
 mod command;
+mod continued;
 mod json;
 mod limits;
 mod node;

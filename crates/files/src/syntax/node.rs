@@ -63,7 +63,29 @@ pub enum Value {
     Expression(String),
 }
 
+impl Entry {
+    /// Puts the key and everything below where `moved` says.
+    pub(crate) fn move_spans(&mut self, moved: &impl Fn(Span) -> Span) {
+        self.span = moved(self.span);
+        self.node.move_spans(moved);
+    }
+}
+
 impl Node {
+    /// Puts the value and everything below where `moved` says.
+    pub(crate) fn move_spans(&mut self, moved: &impl Fn(Span) -> Span) {
+        self.span = moved(self.span);
+        match &mut self.value {
+            Value::List(items) => items.iter_mut().for_each(|item| item.move_spans(moved)),
+            Value::Map(entries) => entries.iter_mut().for_each(|entry| entry.move_spans(moved)),
+            Value::Call { arguments, keywords, .. } => {
+                arguments.iter_mut().for_each(|argument| argument.move_spans(moved));
+                keywords.iter_mut().for_each(|keyword| keyword.move_spans(moved));
+            }
+            _ => {}
+        }
+    }
+
     /// The keys of a map, or a call's arguments with a name.
     pub fn entries(&self) -> &[Entry] {
         match &self.value {

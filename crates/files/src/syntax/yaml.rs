@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use saphyr_parser::{Event, Parser, ScalarStyle, StrInput, Tag};
 
+use super::continued::indented;
 use super::limits::{Budget, Fault, FaultKind, short_enough};
 use super::node::{Entry, Node, Span, Value};
 use super::source::Source;
@@ -19,12 +20,20 @@ const MERGE: &str = "<<";
 pub fn read(text: &str) -> Result<Node, Fault> {
     short_enough(text)?;
     // PyYAML refuses tabs as indentation and so does the parser; a byte order mark is skipped by both.
-    let source = Source::new(text);
     let mut bytes: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
     bytes.push(text.len());
+    parsed(text, text, bytes).or_else(|fault| {
+        let (padded, places) = indented(text);
+        // What is wrong is said of the text as it stands.
+        if padded.len() == text.len() { Err(fault) } else { parsed(&padded, text, places).map_err(|_| fault) }
+    })
+}
+
+/// The first document of `parsed`, each of whose characters stands at a byte of `text`.
+fn parsed(parsed: &str, text: &str, bytes: Vec<usize>) -> Result<Node, Fault> {
     let mut reader = Reader {
-        events: Parser::new_from_str(text),
-        source,
+        events: Parser::new_from_str(parsed),
+        source: Source::new(text),
         bytes,
         budget: Budget::default(),
         anchors: BTreeMap::new(),
@@ -35,7 +44,7 @@ pub fn read(text: &str) -> Result<Node, Fault> {
 struct Reader<'t> {
     events: Parser<'t, StrInput<'t>>,
     source: Source<'t>,
-    /// First byte of each character: the parser counts characters.
+    /// Byte of the text at which each character stands: the parser counts characters.
     bytes: Vec<usize>,
     budget: Budget,
     /// Values with an anchor, and how many values each is made of.

@@ -52,6 +52,8 @@ pub(super) const UNSLOTH_ROWS: &[Row] = &[
     bears("rope_scaling", Topic::Positions),
     bears("float8_kv_cache", Topic::Fp8),
     bears("offload_layers", Topic::Offload),
+    // "auto" since 2026.10, which moves it where memory is tight.
+    bears("offload_embedding", Topic::Offload),
     nothing("device_map_planner_kwargs"),
 ];
 
@@ -63,6 +65,8 @@ pub(super) const UNSLOTH_PEFT_ROWS: &[Row] = &[
     bears("finetune_last_n_layers", Topic::PartlyTrained),
     bears("offload_layers", Topic::Offload),
     bears("checkpoint_skip_layers", Topic::Activations),
+    bears("qat_scheme", Topic::OtherQuantization),
+    bears("finetune_audio_layers", Topic::AdapterKind),
     says("finetune_vision_layers", Fact::TunesVision),
     says("finetune_language_layers", Fact::TunesLanguage),
     nothing("finetune_attention_modules"),

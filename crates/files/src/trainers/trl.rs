@@ -23,6 +23,11 @@ pub(super) const ROWS: &[Row] = &[
     sets("use_bnb_nested_quant", "quantization.double_quant", As::Flag),
     sets("bnb_4bit_quant_storage", "quantization.bnb_4bit_quant_storage", As::Dtype),
     nothing("use_rslora"),
+    // What Unsloth adds to the classes of TRL that it patches (unsloth models/rl.py).
+    nothing("vllm_sampling_params"),
+    bears("unsloth_num_chunks", Topic::Loss),
+    bears("unsloth_logit_chunk_multiplier", Topic::Loss),
+    bears("unsloth_grpo_mini_batch", Topic::Loss),
     nothing("lora_task_type"),
     // sft_config.py, dpo_config.py and their siblings.
     says("max_length", Fact::Length),

@@ -36,6 +36,10 @@ const MARKS: &[(&str, Format)] = &[
     ("CUDAoutofmemory", Format::CudaOutOfMemory),
     ("HIPoutofmemory", Format::HipOutOfMemory),
     ("NPUoutofmemory", Format::NpuOutOfMemory),
+    // CANN's own, which stands behind errors of torch_npu that name no size.
+    ("Memory_Allocation_Failure(EL0004)", Format::NpuOutOfMemory),
+    // llama.cpp's.
+    ("cudaMallocfailed:outofmemory", Format::CudaError),
     ("XPUoutofmemory", Format::XpuOutOfMemory),
 ];
 

@@ -7,6 +7,9 @@ use super::{mib, whole};
 /// Most GPUs, MIG devices and processes that are read of one text.
 const MOST: usize = 4_096;
 
+/// How the number of a card's place begins; others that print tables write four digits.
+const NVIDIA_BUS: &str = "| 00000000:";
+
 /// Which of its tables a line is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
@@ -33,6 +36,10 @@ pub(super) fn read(lines: &[Line]) -> Vec<Reading> {
             part = Part::Processes;
         } else if let Some(row) = text.strip_prefix('|') {
             seen += 1;
+            if part == Part::Before && row.contains(NVIDIA_BUS) {
+                // A GPU's lines by themselves, without the head.
+                part = Part::Gpus;
+            }
             if seen < MOST {
                 read_row(part, row, line, &mut readings);
             }

@@ -19,16 +19,19 @@ use serde_json::Value as Json;
 
 use super::File;
 use super::draft::{Draft, Rank, Statement};
-use super::markdown;
+use super::markdown::{self, Block};
+use super::notebook;
 use super::recognise::{Content, Kind, recognise};
 use crate::finding::{Finding, Kind as Found};
-use crate::syntax::{Node, Span, Value};
+use crate::syntax::{Node, Source, Span, Value};
 use crate::trainers::Fact;
 
 /// What all files say together.
 #[derive(Debug, Clone)]
 pub(super) struct Gathered {
     pub(super) kinds: Vec<Kind>,
+    /// Files that are notebooks.
+    pub(super) notebooks: Vec<usize>,
     pub(super) draft: Draft,
     /// The trainer, with how sure it is.
     pub(super) trainer: Option<(TrainerName, Evidence)>,
@@ -106,34 +109,19 @@ pub(super) struct Python {
 
 /// Takes what `files` say.
 pub(super) fn gather(files: &[File]) -> Gathered {
-    let mut titles = Vec::new();
-    let mut read: Vec<Read> = Vec::new();
+    let (mut read, mut notebooks) = (Parts::default(), Vec::new());
     for (place, file) in files.iter().enumerate() {
-        let Some(blocks) = markdown::blocks(&file.name, &file.text) else {
+        if notebook::is(&file.name, &file.text) {
+            notebooks.push(place);
+            read.notebook(place, &file.text);
+        } else if let Some(blocks) = markdown::blocks(&file.name, &file.text) {
+            read.manual(place, blocks);
+        } else {
             let (kind, content) = recognise(&file.name, &file.text);
-            read.push(Read { place, kind, content });
-            continue;
-        };
-        for block in blocks {
-            let (kind, content) = recognise(&block.name, &block.text);
-            if !configures(kind, &content, &block.text) {
-                continue;
-            }
-            titles.extend(block.title);
-            // Of all commands of a manual one is the run.
-            let earlier = read.iter_mut().filter(|read| read.place == place).find_map(|read| match &mut read.content {
-                Content::Commands(commands) => Some(commands),
-                _ => None,
-            });
-            match (content, earlier) {
-                (Content::Commands(more), Some(commands)) => commands.extend(more),
-                (content, _) => read.push(Read { place, kind, content }),
-            }
-        }
-        if read.last().is_none_or(|last| last.place != place) {
-            read.push(Read { place, kind: Kind::Unknown, content: Content::Commands(Vec::new()) });
+            read.read.push(Read { place, kind, content });
         }
     }
+    let Parts { mut read, titles } = read;
     options::give(files, &mut read);
     let mut gatherer = Gatherer {
         files,
@@ -141,6 +129,7 @@ pub(super) fn gather(files: &[File]) -> Gathered {
         titles,
         found: Gathered {
             kinds: (0..files.len()).map(|place| kind_of(&read, place)).collect(),
+            notebooks,
             draft: Draft::default(),
             trainer: None,
             task: None,
@@ -186,6 +175,65 @@ pub(super) struct Read {
     place: usize,
     kind: Kind,
     content: Content,
+}
+
+/// What files hold, and the files that parts of others are.
+#[derive(Default)]
+struct Parts {
+    read: Vec<Read>,
+    /// Names of files whose content is a part of another.
+    titles: Vec<String>,
+}
+
+impl Parts {
+    /// Takes the blocks of a manual that configure a run or launch one.
+    fn manual(&mut self, place: usize, blocks: Vec<Block>) {
+        for block in blocks {
+            let (kind, content) = recognise(&block.name, &block.text);
+            if configures(kind, &content, &block.text) {
+                self.titles.extend(block.title);
+                self.part(place, kind, content);
+            }
+        }
+        self.at_least_one(place);
+    }
+
+    /// Takes the program of a notebook, and what its other cells configure or launch.
+    fn notebook(&mut self, place: usize, text: &str) {
+        let source = Source::new(text);
+        let parts = notebook::parts(text).unwrap_or_else(|fault| {
+            self.read.push(Read { place, kind: Kind::Python, content: Content::Fault(fault) });
+            None
+        });
+        for part in parts.into_iter().flatten() {
+            let (kind, content) = recognise(&part.name, &part.text);
+            let is_program = kind == Kind::Python && part.title.is_none();
+            if is_program || configures(kind, &content, &part.text) {
+                self.titles.extend(part.title.clone());
+                self.part(place, kind, part.placed(content, &source));
+            }
+        }
+        self.at_least_one(place);
+    }
+
+    fn part(&mut self, place: usize, kind: Kind, content: Content) {
+        // Of all commands one is the run.
+        let earlier =
+            self.read.iter_mut().filter(|read| read.place == place).find_map(|read| match &mut read.content {
+                Content::Commands(commands) => Some(commands),
+                _ => None,
+            });
+        match (content, earlier) {
+            (Content::Commands(more), Some(commands)) => commands.extend(more),
+            (content, _) => self.read.push(Read { place, kind, content }),
+        }
+    }
+
+    fn at_least_one(&mut self, place: usize) {
+        if self.read.last().is_none_or(|last| last.place != place) {
+            self.read.push(Read { place, kind: Kind::Unknown, content: Content::Commands(Vec::new()) });
+        }
+    }
 }
 
 /// What the file in `place` is: the first of its blocks.

@@ -8,8 +8,8 @@ use super::{Evidence, Gatherer, Load, containers};
 use crate::finding::{Finding, Kind as Found};
 use crate::syntax::{Command, Entry, Node, Script, Span, Value};
 use crate::trainers::{
-    ACCELERATOR, BITSANDBYTES, ENVIRONMENT, FROM_PRETRAINED, Fact, PEFT, TRAINER_CALL, TRANSFORMERS, TRL, Table, Topic,
-    UNSLOTH_MODEL, UNSLOTH_PEFT,
+    ACCELERATOR, As, BITSANDBYTES, ENVIRONMENT, FROM_PRETRAINED, Fact, PEFT, TRAINER_CALL, TRANSFORMERS, TRL, Table,
+    Topic, UNSLOTH_MODEL, UNSLOTH_PEFT,
 };
 
 /// Classes of TRL by the method they begin with.
@@ -200,6 +200,7 @@ impl Gatherer<'_> {
             "gradient_checkpointing_enable" => {
                 self.implied(Fact::Checkpointing, Value::Flag(true), last, (file, span), Rank::Artifact);
             }
+            _ if last.starts_with("apply_liger_kernel_to_") => self.liger(file, span, last, keywords),
             "Accelerator" => self.take(file, keywords, &ACCELERATOR),
             "TrlParser" | "HfArgumentParser" => self.parser(arguments),
             "initialize" if owner == "deepspeed" => {
@@ -215,7 +216,7 @@ impl Gatherer<'_> {
                     self.found.python.loop_batch.take().or(size.map(|size| statement(file, size)));
             }
             // `tokenizer(row["text"], truncation=True, max_length=1024)`: the length of a Trainer that has no key for it.
-            "tokenizer" => {
+            _ if last == "tokenizer" || keywords.iter().any(|entry| entry.key == "truncation") => {
                 let length = keywords.iter().find(|entry| entry.key == "max_length" && entry.node.value != Value::Null);
                 if let Some(length) = length {
                     let cut = Statement { rank: Rank::Artifact, ..statement(file, length) };
@@ -225,7 +226,7 @@ impl Gatherer<'_> {
             _ => {
                 let called = Called { file, span, class: last, arguments, keywords };
                 if !self.sentence_transformers(&called) {
-                    self.trl_class(file, span, last, keywords);
+                    self.trl_class(&called);
                 }
             }
         }
@@ -234,7 +235,8 @@ impl Gatherer<'_> {
         }
     }
 
-    fn trl_class(&mut self, file: usize, span: Span, last: &str, keywords: &[Entry]) {
+    fn trl_class(&mut self, called: &Called<'_>) {
+        let Called { file, span, class: last, arguments, keywords } = *called;
         let stem = last.strip_prefix("Unsloth").unwrap_or(last);
         let is_config = stem.ends_with("Config");
         let Some(method) = stem.strip_suffix("Config").or_else(|| stem.strip_suffix("Trainer")) else { return };
@@ -253,12 +255,28 @@ impl Gatherer<'_> {
         let keyword = |name: &str| keywords.iter().find(|entry| entry.key == name);
         if let Some(model) = keyword("model").filter(|entry| entry.node.text().is_some()) {
             self.found.draft.say(Fact::Model, statement(file, model));
+        } else if let Some(model) = arguments.first().filter(|model| model.text().is_some()) {
+            let entry = Entry { key: "model".to_owned(), span: model.span, node: model.clone() };
+            self.found.draft.say(Fact::Model, statement(file, &entry));
         }
         if keyword("peft_config").is_some_and(|entry| entry.node.value != Value::Null) {
             self.implied(Fact::UsesAdapters, Value::Flag(true), "peft_config", (file, span), Rank::Script);
         }
         if let Some(reference) = keyword("ref_model").filter(|entry| entry.node.value != Value::Null) {
             self.found.draft.say(Fact::ReferenceModel, statement(file, reference));
+        }
+    }
+
+    /// Classes and functions of Liger's own, which patch the model as the trainers' switch does (liger_kernel
+    /// transformers/monkey_patch.py).
+    fn liger(&mut self, file: usize, span: Span, name: &str, keywords: &[Entry]) {
+        let off = |entry: &Entry| entry.key == "fused_linear_cross_entropy" && entry.node.value == Value::Flag(false);
+        let node = Node { value: Value::Flag(true), span };
+        let said = Statement { file, key: name.to_owned(), span, node, rank: Rank::Artifact, tool: "" };
+        if keywords.iter().any(off) {
+            self.found.draft.bear(said, Topic::Kernels);
+        } else {
+            self.found.draft.sets.entry("use_liger_kernel").or_default().push((said, As::Flag));
         }
     }
 
@@ -344,6 +362,9 @@ impl Gatherer<'_> {
                 tool: "",
             };
             self.found.draft.say(Fact::Model, statement);
+        }
+        if owner.starts_with("AutoLigerKernel") {
+            self.liger(file, span, owner, keywords);
         }
         if unsloth {
             self.trainer(TrainerName::Unsloth, Evidence::Patch);

@@ -31,6 +31,7 @@ impl Resolver {
             plan,
             trainer: (self.named.name().to_owned(), version),
             kinds: self.gathered.kinds,
+            notebooks: self.gathered.notebooks,
             understood: self.understood,
             not_expressible: self.not_expressible,
             ignored: self.ignored + self.gathered.draft.ignored,

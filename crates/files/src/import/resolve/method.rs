@@ -14,6 +14,28 @@ struct Quantized {
     statement: Statement,
 }
 
+/// What a checkpoint holds its weights in, where its name says so.
+enum Stored {
+    /// In bitsandbytes' format of so many bits, which the library takes from the checkpoint's own configuration.
+    Bits(u64),
+    /// In a format that no plan has.
+    Otherwise,
+}
+
+/// What the name of a repository or a folder says of the format of the weights: `-bnb-4bit`, `-AWQ`, `-GPTQ-Int4`, `-FP8`.
+fn stored_in(name: &str) -> Option<Stored> {
+    const OTHERS: [&str; 14] =
+        ["awq", "gptq", "fp8", "gguf", "mxfp4", "nvfp4", "fp4", "exl2", "aqlm", "hqq", "w4a16", "w8a8", "int4", "int8"];
+    let name = name.trim_end_matches(['/', '\\']).to_ascii_lowercase();
+    let last = name.rsplit(['/', '\\']).next().unwrap_or(&name);
+    let words: Vec<&str> = last.split(['-', '_', '.']).collect();
+    let has = |wanted: &[&str]| words.iter().any(|word| wanted.contains(word));
+    if has(&["bnb", "bitsandbytes"]) {
+        return Some(Stored::Bits(if has(&["8bit", "int8"]) { 8 } else { 4 }));
+    }
+    has(&OTHERS).then_some(Stored::Otherwise)
+}
+
 impl Resolver {
     pub(super) fn method(&mut self) {
         let adapters = self.adapters();
@@ -104,19 +126,27 @@ impl Resolver {
         }
         let in_4bit = self.flag(Fact::In4Bit);
         let in_8bit = self.flag(Fact::In8Bit);
-        match (in_4bit, in_8bit) {
+        match (in_4bit.clone(), in_8bit) {
             (Some((true, statement)), _) => return Some(Quantized { bits: 4, statement }),
             (_, Some((true, statement))) => return Some(Quantized { bits: 8, statement }),
-            (Some((false, statement)), _) => {
-                self.note("method", Json::from("lora"), &statement);
-                return None;
-            }
             _ => {}
+        }
+        let loaded = self.gathered.draft.fact(Fact::Model).cloned();
+        let name = loaded.as_ref().and_then(|loaded| convert::text(&loaded.node)).unwrap_or_default();
+        match loaded.clone().zip(stored_in(&name)) {
+            // Unsloth loads its copy in 16 bits instead; elsewhere the checkpoint's own configuration counts.
+            Some((_, Stored::Bits(_))) if self.named == TrainerName::Unsloth => {}
+            Some((statement, Stored::Bits(bits))) => return Some(Quantized { bits, statement }),
+            Some((statement, Stored::Otherwise)) => self.cannot_say(&statement, Topic::OtherQuantization),
+            None => {}
+        }
+        if let Some((false, statement)) = in_4bit {
+            self.note("method", Json::from("lora"), &statement);
+            return None;
         }
         // unsloth models/loader.py: `load_in_4bit=True`.
         let whole =
             self.gathered.draft.fact(Fact::FullTuning).is_some_and(|full| convert::flag(&full.node) == Some(true));
-        let loaded = self.gathered.draft.fact(Fact::Model).cloned();
         loaded
             .filter(|_| self.named == TrainerName::Unsloth && !whole)
             .map(|statement| Quantized { bits: 4, statement })

@@ -79,7 +79,7 @@ impl Lexer<'_, '_> {
                 }
                 b'#' => self.skip_line(),
                 // Cells of notebooks: `!pip install`, `%cd`.
-                b'!' | b'%' if self.at_line_start() => self.skip_line(),
+                b'!' | b'%' if self.at_line_start() => self.skip_magic(),
                 b'\\' | b' ' | b'\t' | b'\r' | 0x0c => self.at += 1,
                 b'"' | b'\'' => self.text(start, false, false)?,
                 b'0'..=b'9' => self.number(start)?,
@@ -103,6 +103,15 @@ impl Lexer<'_, '_> {
     fn skip_line(&mut self) {
         let rest = self.bytes().get(self.at..).unwrap_or_default();
         self.at += rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
+    }
+
+    /// Skips a line, and those that it goes on in.
+    fn skip_magic(&mut self) {
+        self.skip_line();
+        while self.at > 0 && self.bytes().get(self.at - 1) == Some(&b'\\') && self.byte(0) == Some(b'\n') {
+            self.at += 1;
+            self.skip_line();
+        }
     }
 
     fn name(&mut self, start: usize) -> Result<(), Fault> {

@@ -2,6 +2,7 @@
 //! would print, and what is asked of the machine, is unknown.
 
 mod arithmetic;
+mod slurm;
 mod words;
 mod wrapped;
 
@@ -20,10 +21,11 @@ const NOTATION: &str = "shell";
 /// Where a quote does not end, or there is more than is read.
 pub fn read(text: &str) -> Result<Vec<Command>, Fault> {
     short_enough(text)?;
+    let source = Source::new(text);
     let mut reader = Reader {
-        source: Source::new(text),
+        variables: slurm::variables(&source),
+        source,
         at: 0,
-        variables: BTreeMap::new(),
         exported: Vec::new(),
         commands: Vec::new(),
         words: 0,
@@ -262,7 +264,7 @@ impl<'t> Reader<'t> {
                 // PowerShell and the command prompt of Windows break lines so.
                 (Some(b'`' | b'^'), Some(b'\n'), _) => self.at += 2,
                 (Some(b'`' | b'^'), Some(b'\r'), Some(b'\n')) => self.at += 3,
-                // Blanks after the backslash break a line for the shell; people mean it to go on.
+                // Blanks and comments after the backslash break a line for the shell; people mean it to go on.
                 (Some(b'\\'), Some(b' ' | b'\t'), _) if self.blank_skip_line() => self.at += 1,
                 _ => return,
             }
@@ -285,7 +287,8 @@ impl<'t> Reader<'t> {
     fn blank_skip_line(&mut self) -> bool {
         let rest = self.rest().get(1..).unwrap_or("");
         let line = rest.split('\n').next().unwrap_or("");
-        if line.trim().is_empty() && rest.len() > line.len() {
+        let says_nothing = line.trim().is_empty() || line.trim_start().starts_with('#');
+        if says_nothing && rest.len() > line.len() {
             self.at += line.len() + 1;
             return true;
         }
