@@ -140,7 +140,7 @@ const MODELS: &[(&str, Means)] = &[
     ("qwen3 30b", Several(&["Qwen/Qwen3-30B-A3B"])),
     ("qwen3-30b-a3b", One("Qwen/Qwen3-30B-A3B")),
     ("Qwen/Qwen3-4Bee", Near(&["Qwen/Qwen3-4B"])),
-    ("智谱", Several(&["zai-org/GLM-4.5-Air", "zai-org/GLM-4-9B-0414"])),
+    ("智谱", Several(&["zai-org/GLM-4.5", "zai-org/GLM-5"])),
     ("glm-4-9b", Several(&["zai-org/GLM-4-9B-0414"])),
     ("书生浦语2.5 7b", One("internlm/internlm2_5-7b")),
     ("百川2 7b", One("baichuan-inc/Baichuan2-7B-Base")),
