@@ -1,6 +1,8 @@
 //! Further decoders of the Llama generation.
 
-use super::source::{AICONFIGURATOR, CONFIG, EXECUTORCH, FIXTURE, LITGPT, MEGATRON_BRIDGE, MLC, PUBLISHED, TRANSFORMERS, TT_METAL};
+use super::source::{
+    AICONFIGURATOR, CONFIG, EXECUTORCH, FIXTURE, LITGPT, MEGATRON_BRIDGE, MLC, PUBLISHED, TRANSFORMERS, TT_METAL,
+};
 
 super::table::models! {
     group "SmolLM";
