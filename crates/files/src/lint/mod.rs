@@ -58,7 +58,7 @@ impl Linter<'_> {
         } else {
             text.to_owned()
         };
-        (apart && end > start).then(|| Edit { file: statement.file, span, text })
+        (apart && end > start).then_some(Edit { file: statement.file, span, text })
     }
 
     /// Whether the files themselves decide the field.
