@@ -49,3 +49,17 @@ test("where a program cannot be fetched the page says so", async ({ page, planne
   expect(complaints.join("\n")).toContain("404");
   complaints.length = 0;
 });
+
+test("a model of the catalogue whose code was recorded is chosen like any other", async ({ page, planner }) => {
+  await planner.open();
+  await planner.model.fill("qwen3.5 9b");
+  await page.keyboard.press("Enter");
+  await expect(planner.model).toHaveValue("Qwen/Qwen3.5-9B");
+  await expect(page.getByText("9,409,813,744")).toBeVisible();
+  await planner.settledVerdict();
+  // The choice and what it changed once the program was there are one step.
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Undo" }).first().click();
+  await expect(planner.model).toHaveValue("Qwen/Qwen3-4B");
+  await planner.settledVerdict();
+});

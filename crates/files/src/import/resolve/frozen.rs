@@ -1,6 +1,6 @@
 //! Which parts of a model that reads images stay as they are.
 
-use headroom_core::model;
+use headroom_core::model::{self, CatalogueModel};
 use headroom_core::plan::TrainerName;
 use serde_json::json;
 
@@ -10,6 +10,11 @@ use crate::trainers::Fact;
 const TOWER: &str = "vision_tower";
 const PROJECTOR: &str = "multi_modal_projector";
 const LANGUAGE: &str = "language_model";
+
+/// Whether a model of the catalogue sees images.
+fn has_tower(model: &CatalogueModel) -> bool {
+    model.config.contains("\"vision_config\"")
+}
 
 impl Resolver {
     pub(super) fn frozen(&mut self) {
@@ -50,12 +55,15 @@ impl Resolver {
         if self.fields.contains_key("model.config") {
             return self.has_tower();
         }
-        self.text_of("model").is_some_and(|name| model::find(name).is_none())
+        self.text_of("model").is_some_and(|name| model::find(name).is_none_or(has_tower))
     }
 
     /// Whether its config has a part that sees images.
     fn has_tower(&self) -> bool {
-        self.fields.get("model.config").is_some_and(|config| config.get("vision_config").is_some())
+        match self.fields.get("model.config") {
+            Some(config) => config.get("vision_config").is_some(),
+            None => self.text_of("model").and_then(model::find).is_some_and(has_tower),
+        }
     }
 
     /// Whether the trainer freezes a part where nothing is said: LLaMA-Factory's hparams/finetuning_args.py

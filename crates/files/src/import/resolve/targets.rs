@@ -1,6 +1,6 @@
 //! Which modules get adapters: names, patterns, and peft's own choice where nothing is said.
 
-use headroom_core::model::{self, Model};
+use headroom_core::model::{self, Model, Reading};
 use headroom_core::plan::TrainerName;
 use serde_json::Value as Json;
 
@@ -65,7 +65,8 @@ impl Resolver {
         }
         let known = model::find(self.text_of("model")?)?;
         let config: Json = serde_json::from_str(known.config).ok()?;
-        Model::from_config(known.id, &config).ok()
+        // A recorded class is not known here: nothing is said of modules that are a guess.
+        Model::from_config(known.id, &config).ok().filter(|model| model.reading == Reading::Known)
     }
 }
 
