@@ -6,7 +6,7 @@ from . import own
 from .blocks_data import Size, Sizes, Unrecordable
 from .fold import fold
 from .joins import join_pieces, join_splits, of_one_gradient
-from .model import Run
+from .model import LINEAR_BY_HAND, Run
 from .nodes import attach, changes_view, copies_slices, describe, dtype_code, exact_code, gradients, saved_tensors, template_of
 from .trace import key_of
 
@@ -29,7 +29,7 @@ class Recording:
         self.layers = len(self.plain.exits)
         self.only = only
         self.scope = {}
-        self.places, self.freed = {}, None
+        self.places, self.freed, self.without_gradient = {}, None, None
         twins = [self.pairs[i] for i, op in enumerate(self.trace.ops) if self.wants(op.block)]
         nodes = [node for twin in twins for node in (twin.node, twin.view_node) if node is not None]
         self.received = gradients(self.graph, nodes)
@@ -60,6 +60,17 @@ class Recording:
         """Whether backward templates of a block are asked for."""
         index = block[1] if isinstance(block, tuple) else block
         return self.only is None or not isinstance(index, int) or index in self.only
+
+    def unreached(self):
+        """Names of parameters that the forward reads and that no gradient reaches: it reads them without a graph, or makes of them what
+        nothing reads."""
+        if self.without_gradient is None:
+            read = {value.origin[1] for value in self.trace.values if value.origin[0] == "parameter"}
+            for op in self.trace.ops:
+                if op.name == "linear":
+                    read |= {f"{op.module}.{own}" for own, _ in self.modules[op.module].named_parameters(recurse=False)}
+            self.without_gradient = read - reached(self.graph)
+        return self.without_gradient
 
     def places_of(self, name):
         """Blocks of the operators that a module runs, or that read its parameters, in order."""
@@ -98,6 +109,22 @@ def modules_of(decoder):
         return modules
     head = made.calls_of_head()
     return dict(sorted(((name, module) for name, module in modules.items() if module is not head.module), key=lambda item: item[1] is not head.embedding))
+
+
+def reached(run):
+    """Names of parameters to which the graph of a run's output leads."""
+    found, seen = set(), set()
+    open_nodes = [run.output.grad_fn]
+    while open_nodes:
+        node = open_nodes.pop()
+        if node is None or node in seen:
+            continue
+        seen.add(node)
+        open_nodes += [following for following, _ in node.next_functions]
+        variable = getattr(node, "variable", None)
+        if variable is not None and id(variable) in run.trace.names:
+            found.add(run.trace.names[id(variable)][1])
+    return found
 
 
 def owner(block):
@@ -212,6 +239,8 @@ class Block:
                     elif not tensor.requires_grad:
                         entry.append("frozen")
                     full = f"{name}.{own_name}" if name else own_name
+                    if full in self.recording.unreached():
+                        entry.append("unreached")
                     parameters[(kind, full)] = -1 - len(parameters)
                     own.append(entry)
             if own:
@@ -390,6 +419,8 @@ def attention_attributes(attributes, trace, op):
         said["masked"] = True
         if attributes["mask_rows"] > 1:
             said["mask_rows"] = Size(attributes["mask_rows"])
+    if attributes.get("bare") and attributes["heads"] != attributes["kv_heads"]:
+        said["bare"] = True
     said["token_major"] = attributes["token_major"]
     return said
 
@@ -403,27 +434,5 @@ def dtype_of(tensor):
 
 
 def class_of(module):
-    return type(module).__name__
-
-
-class Templates:
-    """Distinct templates in the order of their first use."""
-
-    def __init__(self):
-        self.listed = []
-        # For each its content as a number, so that equal ones are told quickly.
-        self.contents, self.content_of = {}, []
-
-    def add(self, template):
-        steps = [[name, inputs, [[Sizes(shape), code] for shape, code in outputs], freed] for name, inputs, outputs, freed in template.steps]
-        results = [None if r is None else [r[0], Sizes(r[1])] for r in template.results]
-        return self.listing({"t": steps, "r": results, **({"w": True} if template.whole else {})})
-
-    def with_results(self, number, results):
-        """The number of the same template with other results."""
-        return self.listing({**self.listed[number], "r": results})
-
-    def listing(self, template):
-        self.listed.append(template)
-        self.content_of.append(self.contents.setdefault(repr(self.listed[-1]), len(self.contents)))
-        return len(self.listed) - 1
+    name = type(module).__name__
+    return "Linear" if name in LINEAR_BY_HAND else name

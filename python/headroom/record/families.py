@@ -93,6 +93,11 @@ CONFIGS = {
         "hidden_size": 4096, "intermediate_size": 14336, "num_attention_heads": 32, "num_key_value_heads": 8,
         "rope_parameters": {kind: {"rope_type": "default", "rope_theta": 50000.0} for kind in ("full_attention", "sliding_attention")},
     },
+    # Falcon-7B's architecture and that of Falcon-11B and 40B, with heads that can be halved: the defaults have 71.
+    "falcon": [
+        {"hidden_size": 4096, "num_attention_heads": 64},
+        {"hidden_size": 4096, "num_attention_heads": 64, "num_kv_heads": 8, "new_decoder_architecture": True},
+    ],
     "xmod": {"default_language": "en_XX"},
     # Hunyuan-7B: its defaults say no width of a head.
     "hunyuan_v1_dense": {

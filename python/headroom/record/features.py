@@ -88,6 +88,8 @@ def candidates(config, count=None):
         places = [f["in"] for f in found if "in" in f]
         found.extend({"in": key, "offset": -1} for key in places)
         found.extend({"nth": key, "offset": -1} for key in places)
+        # What the last layer makes may be read by nothing (LLaVA's `vision_feature_layer` of -2).
+        found.extend({"at": f"{key} - 1"} for key in ("depth", "num_hidden_layers") if values.get(key) == count)
     else:
         found.append({"first": "1"})
     return found
@@ -96,7 +98,7 @@ def candidates(config, count=None):
 def is_width(key):
     """Whether a key says how many heads, experts or the like there are."""
     of_layers = any(part in key for part in ("layer", "period", "interval", "step", "freq"))
-    return not of_layers and any(part in key for part in ("head", "expert", "top_k", "topk", "group", "kernel", "_dim", "rank", "altup", "expand"))
+    return not of_layers and any(part in key for part in ("head", "expert", "top_k", "topk", "group", "kernel", "_dim", "rank", "altup", "expand", "channels", "patch", "size"))
 
 
 # How published files call what transformers calls otherwise (configuration_utils.py `remap_legacy_layer_types`).

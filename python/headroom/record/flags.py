@@ -1,7 +1,7 @@
 """Keys of a config that are true or false: which add parameters, and which make another program."""
 
 from . import variants
-from .blocks_data import Size, Sizes
+from .blocks_data import Size, Sizes, Unrecordable
 
 NO_MATTER = (
     "use_cache", "output_", "return_dict", "is_encoder_decoder", "is_decoder", "add_cross_attention", "tie_", "torchscript", "cross_attention_hidden",
@@ -79,6 +79,10 @@ def settle(recorder):
             other_config = variants.with_value(config, key, not value)
             other_recording = recorder.one(other_config, attentions=attentions)
             other = outline_by_names(other_recording["said"])
+        except Unrecordable:
+            # Another program that cannot be made: this one is for configs without.
+            structural[key] = value
+            continue
         except Exception:
             continue
         if other[0] != base[0]:

@@ -77,7 +77,7 @@ class Loop:
         for op in behind:
             numbers, i = numbers_read(op), 0
             while i < len(numbers):
-                place = self.list_at(numbers, i) if op["f"] != "repeat" else None
+                place = self.list_at(numbers, i) if not is_loop(op) else None
                 if place is not None:
                     self.lists.setdefault(place, len(self.lists))
                     i += self.count
@@ -91,7 +91,7 @@ class Loop:
 
     def clean_behind(self, op, templates):
         """An operator behind the loop with its new numbers."""
-        if op["f"] == "repeat":
+        if is_loop(op):
             return clean(op, self.rename)
         said, places, i = dict(op, i=[]), [], 0
         while i < len(op["i"]):
@@ -140,15 +140,20 @@ def gather(op, places, templates):
     return True
 
 
+def is_loop(op):
+    """Whether it is a loop; ATen has an operator called repeat."""
+    return "ops" in op
+
+
 def numbers_read(op):
     """Every number that an operator reads, or a loop's first iteration."""
-    if op["f"] != "repeat":
+    if not is_loop(op):
         return op["i"]
     return [to for to, _ in op["carry"]] + [number for inner in op["ops"] for number in numbers_read(inner)]
 
 
 def clean(op, rename):
-    if op["f"] == "repeat":
+    if is_loop(op):
         said = {**op, "carry": [[rename(to), rename(source)] for to, source in op["carry"]], "ops": [clean(inner, rename) for inner in op["ops"]]}
         if "collect" in op:
             said["collect"] = [rename(number) for number in op["collect"]]
@@ -177,7 +182,7 @@ def output_numbers(ops, first_free):
 
 def made_by(op):
     """How many numbers an operator makes, or a loop, which makes those of one iteration and its lists."""
-    if op["f"] != "repeat":
+    if not is_loop(op):
         return len(op["o"])
     return sum(made_by(inner) for inner in op["ops"]) + len(op.get("collect", []))
 
@@ -192,7 +197,7 @@ def form(op, templates):
 def longest_run(ops, templates):
     """(start, length of one iteration, count) of the run of equal iterations that covers most, of at least three."""
     numbers = {}
-    forms = [form(op, templates) if op["f"] != "repeat" else ("repeat", i) for i, op in enumerate(ops)]
+    forms = [form(op, templates) if not is_loop(op) else ("repeat", i) for i, op in enumerate(ops)]
     forms = numpy.array([numbers.setdefault(one, len(numbers)) for one in forms])
     best = None
     for length in range(3, len(forms) // 3 + 1):

@@ -3,7 +3,8 @@
 import torch
 
 from . import own, variants
-from .model import decoder_of, make_masks, names_of
+from .masks import make_masks
+from .model import decoder_of, names_of
 from .trace import Trace
 
 # The key under which logits go through tanh, in classes that go by one.
@@ -28,9 +29,11 @@ def head_of(model):
         return own.of(model).said_of_head()
     decoder = decoder_of(model)
     head = model.get_output_embeddings()
-    if head is None or decoder is model:
+    if head is None:
         return {"name": "lm_head", "bias": False, "softcaps": False, "scales": False}
     name = next((n for n, module in model.named_modules() if module is head), "lm_head")
+    if decoder is model:
+        return {"name": name, "bias": getattr(head, "bias", None) is not None, "softcaps": False, "scales": False}
     ran = []
     trace = Trace({**names_of(decoder), **make_masks(1, 16)})
     handle = decoder.register_forward_hook(lambda *_: ran.append(len(trace.ops)))

@@ -2,7 +2,7 @@
 
 import gc
 import sys
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
@@ -10,10 +10,15 @@ from torch import nn
 
 from . import kernels, own, own_functions, packages, vision
 from .blocks_data import Unrecordable
+from .masks import make_masks, mask_maker
 from .trace import Trace, without_collection
 
 # What decides a branch by reading a tensor's values gets an answer that keeps the step as training runs it.
 _patched = False
+
+
+# Classes of linear layers that multiply by their weight themselves: without a bias the operator is the same.
+LINEAR_BY_HAND = ("FalconLinear",)
 
 
 def prepare():
@@ -82,11 +87,25 @@ def decoder_of(model):
         return model
     if vision.has_images(model.config):
         return getattr(model, "model", model)
+    if has_more_behind(model):
+        return model
     decoder = model.get_decoder() if hasattr(model, "get_decoder") else None
     # A head may be called a decoder, too.
     if decoder is None or decoder is model or hasattr(decoder, "lm_head") or not hasattr(decoder, "config"):
         decoder = model.base_model
     return decoder.model if hasattr(decoder, "lm_head") else decoder
+
+
+def has_more_behind(model):
+    """Whether the class has layers with parameters of their own between its decoder and its head (ModernBERT's decoder)."""
+    head = model.get_output_embeddings() if hasattr(model, "get_output_embeddings") else None
+    if isinstance(head, EndsHere):
+        # It ran before.
+        return True
+    if not isinstance(head, nn.Linear) or model.base_model is model:
+        return False
+    known = {id(part) for part in (*model.base_model.parameters(), *head.parameters())}
+    return any(id(parameter) not in known for parameter in model.parameters())
 
 
 def layers_of(decoder):
@@ -196,17 +215,31 @@ def linear_call(trace_of, real):
     return forward
 
 
+def linears_by_hand(model):
+    """Classes in a model of linear layers that are recorded as `nn.Linear`, with their forward."""
+    found = {type(module): module for module in model.modules() if type(module).__name__ in LINEAR_BY_HAND}
+    if any(module.bias is not None for module in found.values()):
+        raise Unrecordable("a linear layer adds its bias in an operator of its own")
+    return [(kind, kind.forward) for kind in found]
+
+
 @contextmanager
 def intercepted(model, attention, trace_of):
     """Linear layers and attention are recorded as themselves; masks are left to whoever runs the program."""
     from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
 
+    alike = linears_by_hand(model)
     real_linear = nn.Linear.forward
-    functions = own_functions.replaced(own.of(model), trace_of, attention_operator) if own.of(model) else nullcontext()
+    if own.of(model):
+        functions = own_functions.replaced(own.of(model), trace_of, attention_operator)
+    else:
+        functions = own_functions.attention_replaced(trace_of, attention_operator)
     vision.current = trace_of
     mapping = ALL_ATTENTION_FUNCTIONS._global_mapping
     real_attention = mapping["sdpa"]
     nn.Linear.forward = linear_call(trace_of, real_linear)
+    for kind, real in alike:
+        kind.forward = linear_call(trace_of, real)
     mapping["sdpa"] = attention_call(trace_of)
     replaced = []
     for name in {type(module).__module__ for module in model.modules()}:
@@ -221,58 +254,12 @@ def intercepted(model, attention, trace_of):
             yield
     finally:
         nn.Linear.forward = real_linear
+        for kind, real in alike:
+            kind.forward = real
         vision.current = lambda: None
         mapping["sdpa"] = real_attention
         for module, function, real in replaced:
             setattr(module, function, real)
-
-
-def mask_maker(function, attention):
-    """A mask as the attention wants it: none where one kernel knows causality by itself."""
-
-    def make(config=None, inputs_embeds=None, **keywords):
-        inputs_embeds = keywords.get("input_embeds") if inputs_embeds is None else inputs_embeds
-        if "recurrent" in function or "linear" in function:
-            return None
-        if inputs_embeds is not None and tuple(inputs_embeds.shape[:2]) != tuple(Masks.made[False].shape[::2]):
-            # A tower's, where patches are padded: every image has a mask of its own. Tiles of one size are not.
-            if keywords.get("attention_mask") is None or vision.is_tiled(config):
-                return None
-            count, length = inputs_embeds.shape[:2]
-            dtype = torch.bfloat16 if attention == "eager" else torch.bool
-            return torch.empty(count, 1, length, length, dtype=dtype, device="meta")
-        if attention != "eager" and keywords.get("block_sequence_ids") is not None:
-            # Images see themselves whole: no kernel knows that without a mask, one of booleans for each sequence.
-            batch, length = inputs_embeds.shape[:2]
-            return torch.empty(batch, 1, length, length, dtype=torch.bool, device="meta")
-        if function == "create_masks_for_generate":
-            kinds = set(getattr(config, "layer_types", None) or ["full_attention"])
-            return {kind: None if "linear" in kind else one(kind != "full_attention") for kind in kinds}
-        return one("sliding" in function or "chunked" in function)
-
-    def one(sliding):
-        if attention != "eager":
-            return None
-        return masks[sliding]
-
-    masks = Masks()
-    return make
-
-
-class Masks(dict):
-    """Masks by whether they slide, made on first use by the runner."""
-
-    made = {}
-
-    def __missing__(self, sliding):
-        return Masks.made[sliding]
-
-
-def make_masks(batch, length):
-    """One mask for whole causality and one for windows."""
-    with torch.device("meta"):
-        Masks.made = {s: torch.zeros(batch, 1, length, length, dtype=torch.bfloat16) for s in (False, True)}
-    return {id(Masks.made[False]): ("input", "causal_mask"), id(Masks.made[True]): ("input", "sliding_mask")}
 
 
 def names_of(decoder):
@@ -285,13 +272,28 @@ def names_of(decoder):
     return names
 
 
+class HeadReached(Exception):
+    """The forward has come to the head, which reads `hidden`."""
+
+    def __init__(self, hidden):
+        self.hidden = hidden
+
+
+class EndsHere(nn.Module):
+    """In the head's place: what runs behind it is the loss."""
+
+    def forward(self, hidden):
+        raise HeadReached(hidden)
+
+
 def without_head(model):
-    """Lets a class whose towers and text stand beside each other, under no model of their own, give what its head reads."""
+    """Lets a class that is recorded whole give what its head reads: its towers and text stand beside each other, under no model of their
+    own, or it has layers between its decoder and its head."""
     head = model.get_output_embeddings()
     for parent in model.modules():
         for name, module in list(parent.named_children()):
             if module is head:
-                setattr(parent, name, nn.Identity())
+                setattr(parent, name, EndsHere())
 
 
 def image_embeddings(decoder):
@@ -393,8 +395,10 @@ class Run:
 
     def _forward(self, decoder, ids, given):
         with torch.device("meta"):
-            out = decoder(input_ids=ids, use_cache=False, **given)
-            return out.logits if getattr(out, "last_hidden_state", None) is None else out.last_hidden_state
+            try:
+                return decoder(input_ids=ids, use_cache=False, **given).last_hidden_state
+            except HeadReached as reached:
+                return reached.hidden
 
     def _enter(self, index):
         def hook(module, arguments, keywords):

@@ -1,4 +1,4 @@
-"""Functions of torch in a module of the reader's own that run other operators on a GPU than on `meta`."""
+"""Functions of torch that run other operators on a GPU than on `meta`, called by a module of the reader's own or a class of transformers."""
 
 import sys
 from contextlib import contextmanager
@@ -7,17 +7,15 @@ import torch
 from torch import nn
 
 
-@contextmanager
-def replaced(made, trace_of, operator):
-    """Functions of torch that run other operators on a GPU than on `meta` are recorded as what they are there. `operator`: what records
-    attention, whose kernels are chosen by card and plan."""
+def as_one_operator(trace_of, operator):
+    """`scaled_dot_product_attention` recorded as `operator` records it, whose kernels are chosen by card and plan."""
     real = nn.functional.scaled_dot_product_attention
 
     def attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False):
         if any(tensor.dim() != 4 for tensor in (query, key, value)):
             return real(query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa)
         # A mask says itself who sees whom.
-        said = {"window": None, "causal": bool(is_causal) or attn_mask is not None, "dropout": float(dropout_p)}
+        said = {"window": None, "causal": bool(is_causal) or attn_mask is not None, "dropout": float(dropout_p), "bare": True}
         out = operator(trace_of(), (query, key, value), (attn_mask, None), said)
         batch, length, heads, width = out.shape
         if batch > 1 and query.stride(2) > query.stride(0):
@@ -25,6 +23,26 @@ def replaced(made, trace_of, operator):
             return out.view(length, batch, heads, width).permute(1, 2, 0, 3)
         # The kernels give token by token what their callers see head by head.
         return out.transpose(1, 2)
+
+    return attention
+
+
+@contextmanager
+def attention_replaced(trace_of, operator):
+    """Classes of transformers that call PyTorch's attention themselves, and not through the attention interface (Falcon)."""
+    real = nn.functional.scaled_dot_product_attention
+    nn.functional.scaled_dot_product_attention = as_one_operator(trace_of, operator)
+    try:
+        yield
+    finally:
+        nn.functional.scaled_dot_product_attention = real
+
+
+@contextmanager
+def replaced(made, trace_of, operator):
+    """Functions of torch that run other operators on a GPU than on `meta` are recorded as what they are there. `operator`: what records
+    attention."""
+    real = nn.functional.scaled_dot_product_attention
 
     def dropout(input, p=0.5, training=True, inplace=False):
         # One kernel that keeps a mask of booleans (aten/src/ATen/native/Dropout.cpp `is_fused_kernel_acceptable`).
@@ -37,7 +55,7 @@ def replaced(made, trace_of, operator):
         return torch.matmul(input, weight.t()).add_(bias)
 
     of_dropout, of_linear = nn.functional.dropout, nn.functional.linear
-    others = {real: attention, of_dropout: dropout, of_linear: linear}
+    others = {real: as_one_operator(trace_of, operator), of_dropout: dropout, of_linear: linear}
     modules = {nn.functional, *(sys.modules.get(type(module).__module__) for module in made.module.modules())} - {None}
     places = [(vars(module), name, value) for module in modules for name, value in list(vars(module).items()) if is_one_of(value, others)]
     for names, name, value in places:

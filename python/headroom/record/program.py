@@ -6,16 +6,18 @@ from dataclasses import replace
 
 import torch
 
-from . import flags, guard, own, own_program, packages, variants, vision
-from .blocks import Recording, Templates
-from .blocks_data import Size, Sizes, Unrecordable, comparable
+from . import copies, flags, guard, own, own_program, packages, variants, vision
+from .blocks import Recording
+from .blocks_data import Unrecordable, comparable
 from .derived import derived_of
 from .dimensions import Explainer, Unexplained
 from .features import features_of
 from .head import SOFTCAP, head_of, softcaps
 from .merge import Writer
 from .model import Run, Size as Batch, build, decoder_of, prepare, stacks_of
+from .outline import attach, blocks_of, outline, without_casts
 from .shorter import LENGTH, fewer_layers, long_enough, with_layers
+from .templates import Templates
 
 BATCH = 2
 # Tokens where a class loops over them, and of the recordings that tell whether it does.
@@ -152,8 +154,24 @@ class Recorder:
                     raise
                 self.note(f"{', '.join(sorted(left))}: sizes follow that no expression gives; the program is for the value in the config alone")
                 moved -= left
+        copies.rename(merged["said"], self.copies(base, only), lambda shape: writer.shapes[shape][:1] == [writer.named("b")])
         program = self.assemble(model_type, merged, writer, kinds, of_layer, explainer)
         return own_program.added(self, program, moved) if self.is_own else program
+
+    def copies(self, base, only):
+        """Places of copies that are made of several sequences alone."""
+        if vision.has_images(self.config):
+            # Its first dimension may be images.
+            return []
+        try:
+            found = copies.copies_of_many(base, self.one(self.config, 1, self.length, only))
+        except Exception as error:
+            found, why = None, f"{type(error).__name__} {str(error).splitlines()[0][:90] if str(error) else ''}"
+        else:
+            why = "another sequence of operators"
+        if found is None:
+            self.note(f"b 1: {why}")
+        return found or []
 
     def is_same(self, recording, config):
         """Whether another config gives the same recording, sizes and all."""
@@ -309,6 +327,10 @@ class Recorder:
         built = lambda config: build(copy.deepcopy(config), MODES[self.attentions[0]][0], self.class_name)
         model = built(self.config)
         head = {**head_of(model), "softcaps": softcaps(model, self.config, built)}
+        for key in self.added:
+            # It adds the head's bias, too.
+            if head["bias"] is True and not head_of(built(variants.with_value(self.config, key, False)))["bias"]:
+                head["bias"] = key
         keys = set(self.added) | set(self.structural) | ({SOFTCAP} if head["softcaps"] == SOFTCAP else set())
         counts = flags.counts_of(self.config.text_config if vision.has_images(self.config) else self.config)
         keys |= {condition["key"] for condition in counts}
@@ -410,35 +432,6 @@ def within(feature, parent):
     if "else" in said:
         said["else"] = within(said["else"], parent)
     return said
-
-
-def blocks_of(said):
-    return [said["before"], *said["layers"].values(), said["after"]]
-
-
-def without_casts(block):
-    """The operators of a block by name."""
-    return [op["f"] for key in ("pre", "ops") for op in block.get(key, []) if op["f"] not in ("_to_copy", "repeat")]
-
-
-def attach(block, mode, other):
-    """Says how a block runs in another mode, where that differs from its own."""
-    own = {key: other[key] for key in ("takes", "gives", "ops", "pre", "ahead", "leaves") if key in other}
-    if own != {key: block[key] for key in ("takes", "gives", "ops", "pre", "ahead", "leaves") if key in block}:
-        block[mode] = own
-
-
-def outline(value):
-    """Everything but sizes."""
-    if isinstance(value, Sizes):
-        return ("shape", len(value))
-    if isinstance(value, Size):
-        return "size"
-    if isinstance(value, dict):
-        return {key: outline(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [outline(item) for item in value]
-    return value
 
 
 def kind_names(config, features, of_layer):

@@ -32,10 +32,11 @@ def fewer_layers(config, least=2):
     least = max([least] + [begin + 2 for begin in begins if isinstance(begin, int) and 0 <= begin < count])
     named = [set(value) for value in said.values() if indices(value, count)]
     kinds = [(*(str(value[i]) for value in lists.values()), *(i in layers for layers in named)) for i in range(count)]
-    for fewer in range(least, min(count, 14)):
-        if set(kinds[:fewer]) == set(kinds):
-            break
-    else:
+    often = lambda some, most: {kind: min(most, some.count(kind)) for kind in set(some)}
+    enough = lambda most: (n for n in range(least, min(count, 14)) if often(kinds[:n], most) == often(kinds, most))
+    # The first layer of a kind may differ from the others, which a second one shows.
+    fewer = next(enough(2), next(enough(1), None))
+    if fewer is None:
         return config
     if len(set(kinds)) == 1:
         # What tells layers apart may not stand in a list.

@@ -42,7 +42,7 @@ pub(super) fn ends(passes: &mut Passes, inputs: &TimingInputs, scored: f64) {
         return;
     }
     let vocab = model.vocab_size as f64;
-    let tied = model.head.is_empty();
+    let tied = model.head.iter().all(|module| matches!(module.kind, ModuleKind::Tensors { .. }));
     for module in &model.head {
         match module.kind {
             ModuleKind::Norm { width, .. } => norm(passes, inputs, NormKind::LayerNorm, scored * width as f64),

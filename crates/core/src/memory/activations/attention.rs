@@ -8,7 +8,7 @@ use super::super::term::Term;
 use super::super::weights::{LayerWeights, Projection};
 use super::ForwardContext;
 use super::eager_attention::eager;
-use super::fused_attention::fused;
+use super::fused_attention::{Call, fused};
 use super::lora_kernels::run_together;
 use super::norm::run_norm;
 use super::rotary::{rotate_both, rotate_halves};
@@ -255,7 +255,9 @@ fn attend(
             let (mixed, probabilities) = eager(context, facts, layer.sinks.as_ref(), q, k, v);
             (mixed, Some(probabilities))
         }
-        AttentionKernel::Flash | AttentionKernel::Efficient => (fused(context, (facts, None), q, k, v), None),
+        AttentionKernel::Flash | AttentionKernel::Efficient => {
+            (fused(context, (facts, Call::default()), q, k, v), None)
+        }
     }
 }
 

@@ -12,11 +12,21 @@ use crate::model::Attention;
 /// Widest head that flash-attention runs.
 const WIDEST_FLASH_HEAD: u64 = 256;
 
+/// What a recorded call of attention is beside its heads and widths.
+#[derive(Default)]
+pub(super) struct Call {
+    /// For how many sequences the mask stands that the class makes itself; `None`: for all.
+    pub(super) rows: Option<u64>,
+    /// That mask, where it is numbers already.
+    pub(super) mask: Option<Tensor>,
+    /// The class calls PyTorch's function and not transformers' interface: nothing repeats heads of keys and values.
+    pub(super) is_bare: bool,
+}
+
 /// `scaled_dot_product_attention`: keeps q, k, v, its output and one fp32 a head and token.
-/// `rows`: for how many sequences the mask stands, where the class makes one itself.
 pub(super) fn fused(
     context: &ForwardContext,
-    (facts, rows): (&Attention, Option<u64>),
+    (facts, call): (&Attention, Call),
     q: &Tensor,
     k: &Tensor,
     v: &Tensor,
@@ -31,7 +41,7 @@ pub(super) fn fused(
         if masked || unsuited || element == ElementType::F32 { AttentionKernel::Efficient } else { context.kernel };
     // For a single query token the query heads of a group become rows instead (integrations/sdpa_attention.py pack_gqa);
     // what flash cannot take is repeated although nothing is masked (`use_gqa_in_sdpa`).
-    let expand = context.expand_kv.unwrap_or(masked || unsuited) && context.length > 1;
+    let expand = context.expand_kv.unwrap_or(masked || unsuited) && context.length > 1 && !call.is_bare;
     let groups = facts.num_attention_heads != facts.num_key_value_heads;
     let label = |name| context.label(Term::QueryKeyValue, name);
     let (k, v) = if expand && groups {
@@ -70,7 +80,10 @@ pub(super) fn fused(
     let out = if kernel == AttentionKernel::Flash {
         flash_attention((q, &k, &v), sizes, context.drops_out && facts.dropout > 0.0, &labels)
     } else {
-        let bias = masked.then(|| Bias::OfBooleans(bias_shape(context, rows)));
+        let bias = masked.then(|| match call.mask {
+            Some(mask) => Bias::Numbers(mask),
+            None => Bias::OfBooleans(bias_shape(context, call.rows)),
+        });
         efficient_attention((q, &k, &v), sizes, bias, &labels)
     };
     drop((cast_q, k, v));

@@ -7,7 +7,7 @@ use super::super::weights::{BaseWeight, OwnerWeights, Projection, RecordedBlock}
 use super::ForwardContext;
 use super::attention::remember;
 use super::eager_attention::eager;
-use super::fused_attention::fused;
+use super::fused_attention::{Call, fused};
 use super::merged_weight::merged;
 use super::tower_attention::{TowerMask, in_pieces};
 use crate::job::AttentionKernel;
@@ -266,8 +266,8 @@ impl<'a> Runner<'a> {
         };
         let (q, k, v) = (lies(q, 0), lies(k, 1), lies(v, 2));
         drop(inputs);
+        let given = op.inputs.get(3).filter(|_| attend.masked).and_then(|mask| self.read(*mask));
         if !attend.causal && self.block.sees_images() {
-            let given = op.inputs.get(3).and_then(|mask| self.read(*mask));
             let size = |dim: usize| self.sizes.size(dim);
             let heads = (size(attend.heads), size(attend.kv_heads), size(attend.width), size(attend.value_width));
             let pieces = attend.pieces.map(|dim| size(dim).max(1));
@@ -301,8 +301,12 @@ impl<'a> Runner<'a> {
         let out = if self.context.kernel == AttentionKernel::Eager {
             eager(self.context, &facts, None, &q, &k, &v).0
         } else {
-            let rows = attend.mask_rows.map(|dim| self.sizes.size(dim));
-            fused(self.context, (&facts, rows), &q, &k, &v)
+            let call = Call {
+                rows: attend.mask_rows.map(size),
+                mask: given.filter(|mask| mask.element() != ElementType::Byte),
+                is_bare: attend.is_bare,
+            };
+            fused(self.context, (&facts, call), &q, &k, &v)
         };
         drop((q, k, v));
         let out = out.reshaped(self.sizes.shape(attend.shape));

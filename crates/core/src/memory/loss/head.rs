@@ -34,7 +34,8 @@ pub(in crate::memory) fn logits(
                 let weight = context.cast_weight(table, "embed_tokens");
                 let x = context.cast_input(input);
                 let width = (Sym::V, model.vocab_size);
-                linear(&x, &weight, None, width, context.label(Term::Logits, ""))
+                let bias = weights.tied_bias.as_ref().map(|bias| context.cast_weight(bias, "lm_head"));
+                linear(&x, &weight, bias.as_ref(), width, context.label(Term::Logits, ""))
             })
         }
     };
@@ -72,7 +73,7 @@ impl Head {
                 BaseWeight::Plain(weight) => Some(Self { weight: weight.clone(), bias: head.bias.clone() }),
                 _ => None,
             },
-            None => Some(Self { weight: weights.token_embedding.clone()?, bias: None }),
+            None => Some(Self { weight: weights.token_embedding.clone()?, bias: weights.tied_bias.clone() }),
         }
     }
 }

@@ -53,6 +53,7 @@ pub(in crate::memory) fn load(tape: &Rc<Tape>, job: &Job, holder: Holder) -> Loa
         final_projections: last.projections,
         head: head.language.projections,
         head_norms: head.language.norms,
+        tied_bias: head.language.bias,
         has_language_head: head.score.is_none() && !job.embeds(),
         pooler: head.pooler,
         score: head.score,
@@ -74,6 +75,8 @@ pub(in crate::memory) fn load(tape: &Rc<Tape>, job: &Job, holder: Holder) -> Loa
 struct Modules {
     norms: Vec<NormWeights>,
     projections: Vec<Projection>,
+    /// Of a head whose weight is the token embedding's.
+    bias: Option<Tensor>,
 }
 
 /// What stands before the layers.
@@ -221,6 +224,7 @@ impl Builder<'_> {
                 }
                 ModuleKind::Embedding { .. } | ModuleKind::Tensors { .. } => {
                     let others = self.tensors(module, Term::HeadWeights, outside);
+                    heads.language.bias = others.first().filter(|_| model.recorded.is_some()).cloned();
                     self.built.held.extend(others);
                 }
             }

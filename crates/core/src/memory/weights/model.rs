@@ -39,6 +39,8 @@ pub(in crate::memory) struct LoadedModel {
     /// `lm_head` or the encoder's head; `None`: tied.
     pub(in crate::memory) head: Vec<Projection>,
     pub(in crate::memory) head_norms: Vec<NormWeights>,
+    /// The bias of a head whose weight is the token embedding's.
+    pub(in crate::memory) tied_bias: Option<Tensor>,
     /// Whether the class has a language-model head, tied or not.
     pub(in crate::memory) has_language_head: bool,
     /// The dense layer that encoders' classification heads put before it; of an embedding model that of its class, which

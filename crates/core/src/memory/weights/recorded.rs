@@ -30,7 +30,9 @@ impl Builder<'_> {
             self.part = module.map(|module| module.part).unwrap_or_default();
             let before = self.built.trainable.len();
             let owned = self.owner(owner, module, (of, &sizes, layer), place);
-            if self.part == ModelPart::AudioTower {
+            // Those of an indexer that ranks keys under `torch.no_grad` (modeling_deepseek_v32.py `DeepseekV32Indexer.forward`).
+            let is_unreached = owner.parameters.iter().any(|parameter| parameter.is_unreached);
+            if is_unreached || self.part == ModelPart::AudioTower {
                 self.leave_untouched(before);
             }
             block.owners.push(owned);

@@ -142,6 +142,7 @@ const MEASURED: &[&str] = &[
     "mistral",
     "mistral3",
     "mixtral",
+    "modernbert-decoder",
     "mpt",
     "nanochat",
     "nemotron",

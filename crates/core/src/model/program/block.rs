@@ -53,6 +53,8 @@ pub(crate) struct Parameter {
     pub(crate) is_buffer: bool,
     /// A parameter that never gets a gradient.
     pub(crate) is_frozen: bool,
+    /// One that trains in name alone: no gradient reaches it.
+    pub(crate) is_unreached: bool,
     /// The key of the config that says whether there is one; `None`: there always is.
     pub(crate) given_if: Option<String>,
 }
@@ -164,6 +166,8 @@ pub(crate) struct Attend {
     pub(crate) token_major: [bool; 3],
     /// Into how many pieces the sequence is split: number of a dimension.
     pub(crate) pieces: Option<usize>,
+    /// The class calls PyTorch's function itself: heads of keys and values are not repeated before.
+    pub(crate) is_bare: bool,
     /// The shape of what it gives.
     pub(crate) shape: usize,
 }

@@ -8,8 +8,8 @@ use super::expression::{BATCH, Expression, LENGTH, Names};
 use super::functions::{self, Found, Function};
 use super::regions::Region;
 use super::{
-    Block, Condition, Dimension, Feature, FeatureOf, Head, Held, Input, Owner, Parameter, Program, ProgramError,
-    Softcaps, Stack, format,
+    Block, Condition, Dimension, Feature, FeatureOf, Head, Held, Input, Owner, Parameter, Program, ProgramError, Stack,
+    Stated, format,
 };
 use crate::model::structure::ModelPart;
 
@@ -108,10 +108,11 @@ fn one(
     }
     let inputs = written.inputs.into_iter().map(|input| self::input(input, shapes.len())).collect::<Result<_, _>>()?;
     let format::Head { name, bias, softcaps, scales } = written.head;
-    let softcaps = match softcaps {
-        format::Softcaps::Always(always) => Softcaps::Always(always),
-        format::Softcaps::Where(key) => Softcaps::Where(key),
+    let stated = |written| match written {
+        format::Stated::Always(always) => Stated::Always(always),
+        format::Stated::Where(key) => Stated::Where(key),
     };
+    let (bias, softcaps) = (stated(bias), stated(softcaps));
     let condition = |format::Condition { key, is, above }| Condition { key, is, above };
     Ok(Program {
         model_type: written.model_type,
@@ -215,11 +216,13 @@ impl Sizes<'_> {
         if of_tokens.into_iter().any(|dim| dim.size.names(BATCH) || dim.size.names(LENGTH)) {
             return Err(format!("the size of {name} hangs on b or s"));
         }
-        let (mut held, mut is_buffer, mut is_frozen, mut given_if) = (Held::Model, false, false, None);
+        let (mut held, mut given_if) = (Held::Model, None);
+        let (mut is_buffer, mut is_frozen, mut is_unreached) = (false, false, false);
         for word in rest {
             match word.as_str() {
                 Some("buffer") => is_buffer = true,
                 Some("frozen") => is_frozen = true,
+                Some("unreached") => is_unreached = true,
                 Some(code) => match functions::dtype(code)? {
                     Made::Of(element) => held = Held::In(element),
                     Made::Model | Made::Promoted => held = Held::Model,
@@ -230,6 +233,6 @@ impl Sizes<'_> {
                 },
             }
         }
-        Ok(Parameter { name, shape, held, is_buffer, is_frozen, given_if })
+        Ok(Parameter { name, shape, held, is_buffer, is_frozen, is_unreached, given_if })
     }
 }

@@ -287,6 +287,7 @@ impl<'a> Builder<'a> {
             mask_rows: written.mask_rows.map(dim).transpose()?,
             token_major: [lies(0), lies(1), lies(2)],
             pieces: written.pieces.map(dim).transpose()?,
+            is_bare: written.bare,
             shape,
         })
     }

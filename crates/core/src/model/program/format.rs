@@ -77,22 +77,22 @@ pub(super) struct Condition {
 pub(super) struct Head {
     pub(super) name: String,
     #[serde(default)]
-    pub(super) bias: bool,
+    pub(super) bias: Stated,
     #[serde(default)]
-    pub(super) softcaps: Softcaps,
+    pub(super) softcaps: Stated,
     #[serde(default)]
     pub(super) scales: bool,
 }
 
-/// Whether logits go through tanh: always or never, or where the config has a key.
+/// What is always or never so, or where the config says something of a key.
 #[derive(Deserialize)]
 #[serde(untagged)]
-pub(super) enum Softcaps {
+pub(super) enum Stated {
     Always(bool),
     Where(String),
 }
 
-impl Default for Softcaps {
+impl Default for Stated {
     fn default() -> Self {
         Self::Always(false)
     }
@@ -193,6 +193,9 @@ pub(super) struct Attention {
     pub(super) token_major: Vec<bool>,
     /// Into how many pieces the sequence is split.
     pub(super) pieces: Option<usize>,
+    /// Whether PyTorch's function is called, and not transformers' interface.
+    #[serde(default)]
+    pub(super) bare: bool,
 }
 
 fn yes() -> bool {

@@ -116,14 +116,16 @@ pub(crate) struct Input {
 #[derive(Debug, Clone, PartialEq)]
 struct Head {
     name: String,
-    bias: bool,
-    softcaps: Softcaps,
+    /// Where it hangs on a key, that key is true or false.
+    bias: Stated,
+    /// Whether logits go through tanh.
+    softcaps: Stated,
     scales: bool,
 }
 
-/// Whether logits go through tanh.
+/// What is always or never so, or where the config says it.
 #[derive(Debug, Clone, PartialEq)]
-enum Softcaps {
+enum Stated {
     Always(bool),
     /// Where the config says something of this key.
     Where(String),

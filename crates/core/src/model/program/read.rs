@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json};
 use super::completed::completed;
 use super::config::Figures;
 use super::facts::{Facts, attention, feed_forward, modules};
-use super::{Action, Owner, Program, Recorded, Softcaps};
+use super::{Action, Owner, Program, Recorded, Stated};
 use crate::model::behaviour::Behaviour;
 use crate::model::config::{Assumptions, ConfigError, MAX_NESTING, TEXT_PARTS};
 use crate::model::families;
@@ -98,8 +98,17 @@ pub(in crate::model) fn read(
     };
     let ties = figures.ties();
     let hidden_size = facts.hidden.unwrap_or(width);
+    let has_bias = match &program.head.bias {
+        Stated::Always(always) => *always,
+        Stated::Where(key) => figures.flag(key),
+    };
     let head = || {
-        let kind = ModuleKind::Linear { d_in: hidden_size, d_out: rows, bias: program.head.bias, conv1d: false };
+        let kind = ModuleKind::Linear { d_in: hidden_size, d_out: rows, bias: has_bias, conv1d: false };
+        vec![Module { name: program.head.name.clone(), role: Role::Head, kind, part: ModelPart::LanguageModel }]
+    };
+    // A head that is the token embedding may have a bias of its own.
+    let bias = || {
+        let kind = ModuleKind::Tensors { shapes: vec![("bias".to_owned(), vec![rows])] };
         vec![Module { name: program.head.name.clone(), role: Role::Head, kind, part: ModelPart::LanguageModel }]
     };
     let positions = figures.optional("max_position_embeddings")?;
@@ -127,10 +136,14 @@ pub(in crate::model) fn read(
         embedding_dropout: 0.0,
         layers,
         final_modules: outside(&facts, &program.after.modules, false),
-        head: if ties { Vec::new() } else { head() },
+        head: match (ties, has_bias) {
+            (false, _) => head(),
+            (true, true) => bias(),
+            (true, false) => Vec::new(),
+        },
         final_logit_softcapping: match &program.head.softcaps {
-            Softcaps::Always(always) => *always,
-            Softcaps::Where(key) => figures.says(key),
+            Stated::Always(always) => *always,
+            Stated::Where(key) => figures.says(key),
         },
         scales_embeddings: false,
         scales_logits: program.head.scales,
