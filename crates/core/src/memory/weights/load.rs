@@ -8,7 +8,7 @@ use super::order::{self, Construction};
 use crate::job::{Job, Scheme};
 use crate::memory::autograd::{ElementType, Extent, LayerTag, Sym, Tape, Tensor, dims};
 use crate::memory::loading::Turns;
-use crate::memory::parameter::Parameter;
+use crate::memory::parameter::{Parameter, Trainable};
 use crate::memory::period::{simulated, windows_run_alike};
 use crate::memory::precision::element_type;
 use crate::memory::term::Term;
@@ -254,7 +254,8 @@ impl Builder<'_> {
     pub(super) fn leave_untouched(&mut self, before: usize) {
         let is_flat = !matches!(self.job.sharding.scheme, Scheme::Single | Scheme::Ddp | Scheme::Fsdp2);
         if !is_flat {
-            let untouched = self.built.trainable.drain(before..).map(|one| one.elements());
+            let elements = |one: Trainable| one.elements().saturating_mul(one.tag.repeat);
+            let untouched = self.built.trainable.drain(before..).map(elements);
             self.built.counts.untouched = untouched.fold(self.built.counts.untouched, u64::saturating_add);
         }
     }
