@@ -28,10 +28,13 @@ function choices(page: Page): Promise<Choice[]> {
 /** Takes each choice from the plan of the address, and says which led to no verdict. */
 function walk(page: Page, offered: Choice[]): Promise<string[]> {
   return page.evaluate(async (offered) => {
-    // Until the page shows what became of it: the engine answers from a worker.
+    // Until the page shows what became of it: the engine answers from a worker, and the first model of a recorded class waits for
+    // its program.
+    const waits = () =>
+      document.documentElement.hasAttribute("data-pending") || document.querySelector("[data-fetch-now]") !== null;
     const turn = async () => {
       do await new Promise((done) => setTimeout(done));
-      while (document.documentElement.hasAttribute("data-pending"));
+      while (waits());
     };
     const wrong: string[] = [];
     for (const { selector, value } of offered) {
