@@ -8,7 +8,7 @@ from torch import nn
 
 
 def as_one_operator(trace_of, operator):
-    """`scaled_dot_product_attention` recorded as `operator` records it, whose kernels are chosen by card and plan."""
+    """`scaled_dot_product_attention` recorded as `operator` records it, whose kernels are chosen by GPU and plan."""
     real = nn.functional.scaled_dot_product_attention
 
     def attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False):

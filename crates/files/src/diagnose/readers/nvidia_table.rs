@@ -7,7 +7,7 @@ use super::{mib, whole};
 /// Most GPUs, MIG devices and processes that are read of one text.
 const MOST: usize = 4_096;
 
-/// How the number of a card's place begins; others that print tables write four digits.
+/// How the number of a GPU's place begins; others that print tables write four digits.
 const NVIDIA_BUS: &str = "| 00000000:";
 
 /// Which of its tables a line is in.
