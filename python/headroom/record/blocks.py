@@ -200,6 +200,8 @@ class Block:
         self.enters = None
         if self.first in self.made:
             self.enters, self.first = self.first, run.exits.get(place - 1, run.entries.get(place - 1))
+        if place == "after":
+            self.enters = run.decoded
         if self.first is not None:
             self.take(self.first, "hidden_states")
         # What is taken has the first numbers.
@@ -223,9 +225,10 @@ class Block:
         """Every module below the prefix with parameters or buffers of its own, and each parameter's number."""
         listed, parameters = [], {}
         stacks = tuple(f"{name}." for name in self.recording.plain.stacks)
-        for name, module in self.recording.modules.items():
-            is_own = bool(self.prefix) and f"{name}.".startswith(self.prefix)
-            if not is_own and (f"{name}.".startswith(stacks) or not self.used_here(name)):
+        is_own = lambda name: bool(self.prefix) and f"{name}.".startswith(self.prefix)
+        # Its own first: so they have the same numbers in every layer.
+        for name, module in sorted(self.recording.modules.items(), key=lambda item: not is_own(item[0])):
+            if not is_own(name) and (f"{name}.".startswith(stacks) or not self.used_here(name)):
                 continue
             own = []
             for kind, tensors in (("parameter", module.named_parameters(recurse=False)), ("buffer", module.named_buffers(recurse=False))):

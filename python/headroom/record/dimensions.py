@@ -83,11 +83,15 @@ class Explainer:
         return None
 
     def _shifted(self, values, names):
-        """One name and a constant, where nothing else moves it."""
+        """One name, or half of it, and a constant, where nothing else moves it."""
         if len(names) != 1:
             return None
-        rest = {value - own for value, own in zip(values, self.vectors[names[0]])}
-        return joined([(names[0], 1), ("1", rest.pop())]) if len(rest) == 1 else None
+        for part in (Fraction(1), Fraction(1, 2)):
+            rest = {value - part * own for value, own in zip(values, self.vectors[names[0]])}
+            # Half of a window and the token itself.
+            if len(rest) == 1 and (part == 1 or rest <= {1, 2}):
+                return joined([(scaled(names[0], part), 1), ("1", int(rest.pop()))])
+        return None
 
     def _rounded(self, values, names):
         """Rounded up to a multiple, or counted in pieces rounded up, times something, perhaps but a few."""

@@ -52,8 +52,11 @@ def others_than(value):
 
 
 def parameters(config, class_name):
+    """Sizes of parameters, and names of buffers."""
     model = build(copy.deepcopy(config), "eager", class_name)
-    return {name: tuple(parameter.shape) for name, parameter in model.named_parameters()}
+    # Buffers are of sizes that sequences decide, too: that there are some is the model's.
+    sizes = {name: tuple(parameter.shape) for name, parameter in model.named_parameters()}
+    return sizes, {name for name, _ in model.named_buffers()}
 
 
 def changing(config, class_name=None, known=()):

@@ -357,6 +357,11 @@ class Run:
         for index, layer in enumerate(layers):
             handles.append(layer.register_forward_pre_hook(self._enter(index), with_kwargs=True))
             handles.append(layer.register_forward_hook(self._leave(index, len(layers))))
+        # What the decoder gives, where the class has layers of its own behind it.
+        self.decoded = None
+        self.has_more_behind = not made and decoder is model and model.base_model is not model and has_more_behind(model)
+        if self.has_more_behind:
+            handles.append(model.base_model.register_forward_hook(self._decode))
         # What the embeddings of images give, which checkpointing makes a leaf where it would not require a gradient.
         self.leaves = []
         for module in image_embeddings(decoder):
@@ -416,6 +421,11 @@ class Run:
             out = output[0] if isinstance(output, (tuple, list)) else output
             self.calls += 1
             self.exits[index] = self.trace.number_of(out)
-            self.trace.block = ("between", index + 1) if index + 1 < count else "after"
+            behind = ("between", "after") if self.has_more_behind else "after"
+            self.trace.block = ("between", index + 1) if index + 1 < count else behind
 
         return hook
+
+    def _decode(self, module, arguments, output):
+        self.decoded = self.trace.number_of(output.last_hidden_state)
+        self.trace.block = "after"

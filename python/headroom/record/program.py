@@ -20,6 +20,8 @@ from .shorter import LENGTH, fewer_layers, long_enough, with_layers
 from .templates import Templates
 
 BATCH = 2
+# Classes with images that are recorded with fused attention alone: of so many kinds that a file with both would be too large.
+FUSED_ALONE = ("gemma4",)
 # Tokens where a class loops over them, and of the recordings that tell whether it does.
 FEW_TOKENS, PROBES = 16, (8, 12)
 
@@ -74,7 +76,7 @@ class Recorder:
             return ["sdpa"]
         able = []
         # Eager attention of a packed sequence is a loop over its images whose operators nothing says yet.
-        alone = vision.has_images(self.config) and vision.packs(self.config)
+        alone = vision.has_images(self.config) and (vision.packs(self.config) or self.config.model_type in FUSED_ALONE)
         for attention in ("sdpa",) if alone else ("sdpa", "eager"):
             try:
                 build(copy.deepcopy(self.config), attention, self.class_name)
@@ -315,12 +317,10 @@ class Recorder:
         for kind in kinds:
             block = main["layers"][kind]
             flags.mark(block, f"layer {kind}", self.added)
-            for mode in self.attentions[1:]:
-                attach(block, mode, merged["said"][mode]["layers"][kind])
+            attach(block, {mode: merged["said"][mode]["layers"][kind] for mode in self.attentions[1:]})
             layers.append(block)
         before = main["before"]
-        for mode in self.attentions[1:]:
-            attach(before, mode, merged["said"][mode]["before"])
+        attach(before, {mode: merged["said"][mode]["before"] for mode in self.attentions[1:]})
         stacks, names = self.stacks(of_layer, kinds)
         read = {name for name in writer.names_read() if not name.startswith("images.")}
         sizes = variants.sizes_of(self.config)

@@ -332,7 +332,7 @@ pub(super) fn forward(context: &Rc<ForwardContext>, job: &Job, weights: &LoadedM
         out = groups.enter_tail(&out, true);
     }
     if weights.after.is_some() {
-        out = run_after(context, weights, &out)?;
+        out = run_after(context, job, weights, &out)?;
     } else {
         for norm in &weights.final_norms {
             out = run_norm(context, norm, &out);

@@ -65,6 +65,8 @@ pub struct Model {
 pub struct Vision {
     /// Whether the patches of all images are one sequence.
     pub packs: bool,
+    /// Whether eager attention was recorded, too.
+    pub runs_eager: bool,
     /// Whether it takes images as pixels, each with sides of its own.
     pub takes_pixels: bool,
     /// Whether its processor cuts images into tiles.

@@ -201,6 +201,7 @@ impl Builder<'_> {
             let d_in = model.hidden_size;
             let linear = |name, d_out| Linear { name, d_in, d_out, sym: Sym::Labels, bias: encoder };
             heads.pooler = match (encoder, model.behaviour.classifies_pooled) {
+                (true, _) if self.job.pools_before_head_layers() => None,
                 (true, true) => self.pooler(outside),
                 (true, false) => Some(self.trained_head(linear("pooler", d_in), outside)),
                 (false, _) => None,

@@ -113,7 +113,28 @@ static RULES: &[Rule] = &[
     rule(&["gemma4_text", "gemma4_unified_text"], "layer_types", |keys| {
         keys.each(|layer, layers| if (layer + 1) % 6 == 0 || layer + 1 == layers { FULL } else { SLIDING })
     }),
+    // Of layers with full attention.
+    rule(&["gemma4_text"], "global_head_dim", |_| Some(512.into())),
+    rule(&["gemma4_text"], "num_global_key_value_heads", |keys| {
+        Some(keys.other("num_key_value_heads").unwrap_or_else(|| 4.into()))
+    }),
     rule(&["glm4_moe_lite", "laguna", "mimo_v2_flash"], "mlp_layer_types", |keys| keys.dense_first(1)),
+    // Which layers choose tokens themselves and which read what one before them chose: a pattern of letters goes before the schedule.
+    rule(&["glm_moe_dsa"], "indexer_types", |keys| {
+        const NAMES: [(char, &str); 2] = [('F', "full"), ('S', "shared")];
+        match keys.0.get("index_topk_pattern") {
+            Some(Json::String(pattern)) => {
+                let name = |letter| NAMES.iter().find(|(other, _)| *other == letter).map(|(_, name)| *name);
+                Some(pattern.chars().map(name).collect::<Option<Vec<_>>>()?.into())
+            }
+            Some(Json::Array(listed)) => Some(Json::Array(listed.clone())),
+            _ => {
+                let every = keys.number("index_topk_freq").unwrap_or(1).max(1);
+                let offset = keys.number("index_skip_topk_offset").unwrap_or(2);
+                keys.each(|layer, _| if (layer + 1).saturating_sub(offset).is_multiple_of(every) { "full" } else { "shared" })
+            }
+        }
+    }),
     rule(&["granitemoehybrid"], "layer_types", |keys| keys.each(|_, _| "mamba")),
     rule(&["inkling_text"], "layer_types", |keys| {
         let is_local = |layer| keys.lists("local_layer_ids", layer).unwrap_or((layer + 1) % 6 != 0);
@@ -226,6 +247,15 @@ mod tests {
         assert_made("nemotron_h", &pattern, "num_hidden_layers", &json!(4));
         let wrong = json!({"hybrid_override_pattern": "MX"}).as_object().cloned().unwrap_or_default();
         assert_eq!(completed("nemotron_h", &wrong).get("layers_block_type"), None);
+    }
+
+    #[test]
+    fn indices_are_shared_as_a_schedule_or_a_pattern_says() {
+        let schedule = json!({"num_hidden_layers": 8, "index_topk_freq": 4, "index_skip_topk_offset": 3});
+        let types = json!(["full", "full", "full", "shared", "shared", "shared", "full", "shared"]);
+        assert_made("glm_moe_dsa", &schedule, "indexer_types", &types);
+        assert_made("glm_moe_dsa", &json!({"num_hidden_layers": 2}), "indexer_types", &json!(["full", "full"]));
+        assert_made("glm_moe_dsa", &json!({"index_topk_pattern": "FS"}), "indexer_types", &json!(["full", "shared"]));
     }
 
     #[test]

@@ -176,9 +176,26 @@ struct Condition {
 }
 
 impl Program {
+    /// Whether the class has layers of its own between its decoder and its head: the dense layer and the norm of a
+    /// masked-language-model head. What runs before them is the decoder's.
+    pub(crate) fn has_head_layers(&self) -> bool {
+        !self.after.fused.pre.is_empty()
+    }
+
+    /// Whether those layers have module `module` of what runs behind the layers.
+    pub(crate) fn is_of_head_layers(&self, module: usize) -> bool {
+        self.has_head_layers() && !self.after.fused.pre.iter().any(|op| op.module == Some(module))
+    }
+
     /// Whether it has a tower that sees images.
     pub(crate) fn sees_images(&self) -> bool {
         self.stacks.len() > 1
+    }
+
+    /// Recorded layers of the text part.
+    pub(super) fn text_layers(&self) -> impl Iterator<Item = &Block> {
+        let kinds = self.stacks.last().map(|stack| stack.kinds.values());
+        kinds.into_iter().flatten().filter_map(|layer| self.layers.get(*layer))
     }
 
     /// Whether a recorded layer is one of a tower's.

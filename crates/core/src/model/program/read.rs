@@ -164,7 +164,10 @@ pub(in crate::model) fn idle(
     fields: &Map<String, Json>,
     assumed: &Assumptions,
 ) -> Result<Vec<Module>, Box<ConfigError>> {
-    let model = read(programs, fields, assumed)?;
+    let model = match read(programs, fields, assumed) {
+        Ok(model) => model,
+        Err(refused) => return beside_text(programs, fields)?.ok_or(refused),
+    };
     let is_beside = |module: &Module| module.part != ModelPart::LanguageModel;
     let mut found: Vec<Module> = model.embeddings.iter().filter(|module| is_beside(module)).cloned().collect();
     for run in &model.layers {
@@ -173,6 +176,44 @@ pub(in crate::model) fn idle(
         }
     }
     Ok(found)
+}
+
+/// The same by a program that is for configs with such a tower beside another text part, whose layers do not matter.
+fn beside_text(programs: &[Arc<Program>], fields: &Map<String, Json>) -> Result<Option<Vec<Module>>, Box<ConfigError>> {
+    let fields = &*completed(programs.first().map_or("", |program| &program.model_type), fields);
+    let assumed = Assumptions::default();
+    for program in programs {
+        let figures = Figures::new(program, fields, &assumed);
+        if figures.unmet().any(|key| key.contains('.')) {
+            continue;
+        }
+        let blocks = figures.blocks_beside_text()?;
+        let recorded = Recorded {
+            program: Arc::clone(program),
+            values: figures.known_values()?,
+            blocks: Vec::new(),
+            without: without(program, &figures),
+        };
+        let facts = Facts::new(&recorded, &figures)?;
+        let mut found = modules(&facts, &program.before.modules, None);
+        for (block, part) in blocks {
+            let own = program.layers.get(block).map_or(&[][..], |block| &block.modules);
+            found.extend(modules(&facts, own, Some(part)));
+        }
+        // What joins the two stands in the first layer of the text, whichever kind that is.
+        for block in program.text_layers() {
+            for join in modules(&facts, &block.modules, None) {
+                if found.iter().all(|other| other.name != join.name) {
+                    found.push(join);
+                }
+            }
+        }
+        found.retain(|module| module.part != ModelPart::LanguageModel);
+        if found.iter().all(|module| module.kind.param_count() > 0) {
+            return Ok(Some(found));
+        }
+    }
+    Ok(None)
 }
 
 fn vision(program: &Program, figures: &Figures<'_>) -> Result<Option<Vision>, Box<ConfigError>> {
@@ -187,6 +228,7 @@ fn vision(program: &Program, figures: &Figures<'_>) -> Result<Option<Vision>, Bo
     let merge_size = merge_size.or(whole("spatial_merge_size")?);
     Ok(Some(Vision {
         packs: program.packs,
+        runs_eager: program.layers.iter().any(|block| block.eager.is_some()),
         splits: program.inputs.iter().any(|input| input.name == "pixel_attention_mask"),
         takes_pixels: program.names.list().iter().any(|name| name == "images.rows"),
         patch_size: whole("vision_config.patch_size")?,
