@@ -22,6 +22,8 @@ const OPEN: &[(&str, f64, &str)] = &[
     ("gpt_neo-full", 0.004, "6 MB under: not found"),
     ("gpt_neo-lora", 0.004, "3 MB under: not found"),
     ("mamba2-full-gc-b1s4096", 0.005, "not found"),
+    ("modernbert-classification-full", 0.0014, "1 MB over, as BERT's: not found"),
+    ("modernbert-full-gc", 0.0026, "6 MB over: not found"),
     ("modernbert-decoder-full-gc", 0.0014, "3 MB over: not found"),
     ("openai-gpt-full", 0.0015, "2 MB under: not found"),
     ("roberta-prelayernorm-classification-full", 0.0017, "1 MB under: not found"),

@@ -31,6 +31,8 @@ GEMMA4_SHARING = {
     "global_head_dim": 512, "sliding_window": 512, "hidden_size_per_layer_input": 256, "use_double_wide_mlp": True,
     "final_logit_softcapping": 30.0,
 }
+QWEN2_7B = {"model_type": "qwen2", "hidden_size": 3584, "intermediate_size": 18944, "num_attention_heads": 28, "num_key_value_heads": 4}
+QWEN3_8B = {"model_type": "qwen3", "hidden_size": 4096, "intermediate_size": 12288, "num_attention_heads": 32, "num_key_value_heads": 8, "head_dim": 128}
 # Gemma 4 26B-A4B and 31B: keys are values where attention is full, and no layer has a column of its own.
 GEMMA4_LARGE = {
     "hidden_size": 2816, "intermediate_size": 2112, "num_hidden_layers": 6, "layer_types": ["sliding_attention"] * 5 + ["full_attention"],
@@ -103,10 +105,32 @@ CONFIGS = {
         "hidden_size": 4096, "num_attention_heads": 32, "num_key_value_heads": 32, "n_routed_experts": 128, "n_shared_experts": 2,
         "num_experts_per_tok": 6, "n_group": 1, "topk_group": 1, "norm_topk_prob": True, "first_k_dense_replace": 1,
     },
+    # A width that the class makes of another where a config says none; Mixtral's width of a head likewise.
+    "gpt2": {"n_inner": 3072},
+    "gpt_bigcode": {"n_inner": 3072},
+    "gptj": {"n_inner": 16384},
+    "codegen": {"n_inner": 16384},
+    "gpt_neo": {"intermediate_size": 8192},
+    "mixtral": {"head_dim": 128},
     # GLM-5 and GLM-5.2, three of four of whose layers read the indices of a layer before them.
     "glm_moe_dsa": {
         "num_hidden_layers": 8, "first_k_dense_replace": 2,
         "indexer_types": ["full", "full", "full", "shared", "shared", "full", "shared", "full"],
+    },
+    # Mistral Small 3.1; Ministral 3 and Devstral 2, whose text is of another class.
+    "mistral3": [{}, {"text_config": {"model_type": "ministral3"}}],
+    # LLaVA 1.5 with fewer key and value heads than query heads.
+    "llava": {
+        "text_config": {"model_type": "llama", "hidden_size": 4096, "num_attention_heads": 32, "num_key_value_heads": 8},
+        "vision_config": {
+            "model_type": "clip_vision_model", "hidden_size": 1024, "intermediate_size": 4096, "num_hidden_layers": 24, "num_attention_heads": 16,
+            "image_size": 336, "patch_size": 14, "projection_dim": 768,
+        },
+    },
+    # Llama 3.2 Vision 11B, with a quarter of its layers.
+    "mllama": {
+        "text_config": {"model_type": "mllama_text_model", "num_hidden_layers": 10, "cross_attention_layers": [3, 8]},
+        "vision_config": {"model_type": "mllama_vision_model", "image_size": 560},
     },
     # Ministral-8B and Nemotron-4: their defaults say no width of a head, and no number of key and value heads.
     "ministral": {"head_dim": 128},
@@ -136,13 +160,15 @@ CONFIGS = {
     # Phi-3.5-MoE's head has a bias, its class's default none.
     "phimoe": [{}, {"lm_head_bias": True}],
     "gemma3": {"vision_config": {"model_type": "siglip_vision_model", "vision_use_head": False}},
-    # InternVL3-8B, and the same with a tower that has biases, as in InternVL3.5.
+    # InternVL3-8B, and the same with a tower that has biases; InternVL3.5, and its 38B.
     "internvl": [
-        {
-            "text_config": {"model_type": "qwen2", "hidden_size": 3584, "intermediate_size": 18944, "num_attention_heads": 28, "num_key_value_heads": 4},
-            "vision_config": {"model_type": "internvl_vision", "attention_bias": has_bias},
-        }
-        for has_bias in (False, True)
+        {"text_config": text, "vision_config": {"model_type": "internvl_vision", **tower}}
+        for text, tower in (
+            (QWEN2_7B, {"attention_bias": False}),
+            (QWEN2_7B, {"attention_bias": True}),
+            (QWEN3_8B, {"attention_bias": True}),
+            (QWEN3_8B, {"attention_bias": False, "use_qk_norm": True, "norm_type": "rms_norm"}),
+        )
     ],
     # GLM-4.1V-9B, GLM-4.6V-Flash and GLM-4.5V: half of each head rotates.
     **{

@@ -14,7 +14,7 @@ from .dimensions import Explainer, Unexplained
 from .features import features_of
 from .head import SOFTCAP, head_of, softcaps
 from .merge import Writer
-from .model import Run, Size as Batch, build, decoder_of, prepare, stacks_of
+from .model import Run, Size as Batch, build, decoder_of, is_checkpointed, prepare, stacks_of
 from .outline import attach, blocks_of, outline, without_casts
 from .shorter import LENGTH, fewer_layers, long_enough, with_layers
 from .templates import Templates
@@ -95,7 +95,7 @@ class Recorder:
             kernel, dtype = MODES[attention]
             model = build(copy.deepcopy(config), kernel, self.class_name, dtype)
             with packages.installed(model, "fla" in attention):
-                recording = self.recorded(model, kernel, Batch(batch, length or self.length, images or vision.sample(self.config), self.pixels), only)
+                recording = self.recorded(model, kernel, Batch(batch, length or self.length, images or vision.sample(config, batch), self.pixels), only)
             self.has_run = True
             before, layers, after = recording.blocks()
             wanted = range(recording.layers) if only is None else sorted(only)
@@ -229,7 +229,7 @@ class Recorder:
         return config if same else self.config
 
     def setting(self, config, batch, length, images=None):
-        of_images = vision.names(config, images or vision.sample(config)) if vision.has_images(config) else {}
+        of_images = vision.names(config, images or vision.sample(config, batch)) if vision.has_images(config) else {}
         layers = {"num_hidden_layers": variants.value_of(config, "num_hidden_layers", 1)}
         return {"b": batch, "s": length, **of_images, **layers, **variants.sizes_of(config)}
 
@@ -289,7 +289,7 @@ class Recorder:
         count, (height, width) = vision.sample(self.config)
         others = [(count, (2 * height, width)), (count, (height, 2 * width))]
         if not vision.packs(self.config):
-            others.insert(0, (count + 1, (height, width)))
+            others.insert(0, (2 * count if vision.tiles_by_sequence(self.config) else count + 1, (height, width)))
         for images in others:
             if not attempt(self.config, BATCH, self.length, ("images.count", "images.patches"), images):
                 # Sizes would be taken to be those of this many images.
@@ -373,8 +373,10 @@ class Recorder:
                 stack["features"] = features
                 read |= set(names)
             else:
-                key = next((key for key in ("depth", "num_hidden_layers") if getattr(part, key, None) == len(layers)), None)
+                key = next((key for key in ("depth", "num_hidden_layers", "num_global_layers") if getattr(part, key, None) == len(layers)), None)
                 stack["count"] = f"vision_config.{key}" if key else str(len(layers))
+                if not is_checkpointed(layers):
+                    stack["checkpoints"] = False
                 stack["features"] = [within(feature, "vision_config") for feature in features]
                 read |= {f"vision_config.{name}" for name in names} | ({stack["count"]} if key else set())
             listed.append(stack)

@@ -42,7 +42,7 @@ def own_sizes(config):
             value = value[0]
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
             continue
-        if not all_are_sizes and key != "time_step_rank" and any(key.endswith(part) or part in key for part in NOT_SIZES):
+        if not all_are_sizes and key not in ("time_step_rank", "vision_output_dim") and any(key.endswith(part) or part in key for part in NOT_SIZES):
             continue
         found[key] = value
     return {**found, **full_layers(config)}
@@ -141,7 +141,7 @@ TOGETHER = (
     ("mamba_expand", "mamba_n_heads"), ("mamba_d_head", "mamba_expand"), ("head_dim", "expand"), ("head_dim", "hidden_size"),
     ("mamba_d_ssm", "mamba_d_head"), ("expand", "mamba_num_heads"), ("num_attention_heads", "num_key_value_heads"), ("hidden_size", "num_attention_heads"),
     ("hidden_size", "vision_config.out_hidden_size"), ("hidden_size", "vision_config.out_hidden_size", "num_attention_heads"),
-    ("vision_config.hidden_size", "vision_config.intermediate_size"),
+    ("vision_config.hidden_size", "vision_config.intermediate_size"), ("vision_config.hidden_size", "vision_config.vision_output_dim"),
     ("vision_config.projector_input_dim", "vision_config.projector_output_dim", "vision_config.vision_output_dim"),
     ("vision_config.num_attention_heads", "vision_config.num_key_value_heads"), ("vision_config.hidden_size", "vision_config.num_heads"), ("vision_config.hidden_size", "vision_config.num_attention_heads"),
     ("head_dim", "qk_rope_head_dim"), ("n_routed_experts", "n_group"), ("hidden_size", "head_dim"),

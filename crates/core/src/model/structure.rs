@@ -71,6 +71,8 @@ pub struct Vision {
     pub takes_pixels: bool,
     /// Whether its processor cuts images into tiles.
     pub splits: bool,
+    /// Tiles that every image takes, be they full or padded.
+    pub tiles: Option<u64>,
     /// Pixels of a patch's side.
     pub patch_size: Option<u64>,
     /// Patches of a side that become one position of the text together.

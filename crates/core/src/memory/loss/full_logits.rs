@@ -26,7 +26,7 @@ pub(super) fn loss(
         logits = cast(&logits, ElementType::F32, context.label(Term::LogitsFp32, "outputs"));
     }
     let loss = if job.model.kind == ModelKind::Encoder {
-        of_masked(context, &logits)
+        of_masked(context, job, &logits)
     } else if shifted == ShiftedLogits::Never {
         of_logits(context, &logits)
     } else {
@@ -58,9 +58,10 @@ pub(in crate::memory) fn of_logits(context: &ForwardContext, logits: &Tensor) ->
 }
 
 /// Cross-entropy of masked tokens, over the logits as they are (modeling_bert.py `BertForMaskedLM.forward`); autocast has
-/// `cross_entropy` among what it runs in fp32.
-fn of_masked(context: &ForwardContext, logits: &Tensor) -> Tensor {
-    let wide = match *context.autocast.borrow() {
+/// `cross_entropy` among what it runs in fp32. Newer classes make the fp32 copy themselves (loss/loss_utils.py `ForMaskedLMLoss`).
+fn of_masked(context: &ForwardContext, job: &Job, logits: &Tensor) -> Tensor {
+    let upcasts = job.model.recorded.as_ref().is_some_and(|recorded| recorded.program.upcasts_masked_logits());
+    let wide = match *context.autocast.borrow() || upcasts {
         true => cast(logits, ElementType::F32, context.label(Term::LogitsFp32, "")),
         false => logits.clone(),
     };

@@ -121,6 +121,11 @@ fn term_of(region: Region, module: Option<&Module>) -> Term {
 }
 
 impl RecordedBlock {
+    /// Whether gradient checkpointing runs it again.
+    pub(in crate::memory) fn is_checkpointed(&self) -> bool {
+        !matches!(self.part, Part::Layer(layer) if !self.of.program.checkpoints(layer))
+    }
+
     /// Whether it is a layer of a tower.
     pub(in crate::memory) fn sees_images(&self) -> bool {
         matches!(self.part, Part::Layer(layer) if self.of.program.is_of_tower(layer))

@@ -83,6 +83,12 @@ impl Keys<'_> {
         self.each(|layer, _| if layer < dense { "dense" } else { "sparse" })
     }
 
+    /// Four times the first of `widths` that the config says, or what the class takes it to be.
+    fn four_times(&self, widths: &[&str], default: u64) -> Option<Json> {
+        let width = widths.iter().find_map(|key| self.number(key)).unwrap_or(default);
+        Some(width.checked_mul(4)?.into())
+    }
+
     /// The value of another key, taken over.
     fn other(&self, key: &str) -> Option<Json> {
         self.0.get(key).filter(|value| !value.is_null()).cloned()
@@ -135,6 +141,10 @@ static RULES: &[Rule] = &[
             }
         }
     }),
+    // Four times as wide as what it reads (`config.n_inner if config.n_inner is not None else 4 * hidden_size` and its kin).
+    rule(&["gpt2", "gpt_bigcode"], "n_inner", |keys| keys.four_times(&["n_embd", "hidden_size"], 768)),
+    rule(&["gptj", "codegen"], "n_inner", |keys| keys.four_times(&["n_embd", "hidden_size"], 4_096)),
+    rule(&["gpt_neo"], "intermediate_size", |keys| keys.four_times(&["hidden_size"], 2_048)),
     rule(&["granitemoehybrid"], "layer_types", |keys| keys.each(|_, _| "mamba")),
     rule(&["inkling_text"], "layer_types", |keys| {
         let is_local = |layer| keys.lists("local_layer_ids", layer).unwrap_or((layer + 1) % 6 != 0);
@@ -185,6 +195,10 @@ static RULES: &[Rule] = &[
         keys.each(|layer, _| if layer == 0 || (layer + 1) % 6 == 0 { FULL } else { SLIDING })
     }),
     rule(&["minimax"], "layer_types", |keys| keys.each(|layer, _| if layer % 2 == 0 { FULL } else { LINEAR })),
+    rule(&["modernbert", "modernbert-decoder"], "layer_types", |keys| {
+        let nth = keys.number("global_attn_every_n_layers").unwrap_or(3).max(1);
+        keys.each(|layer, _| if layer % nth == 0 { FULL } else { SLIDING })
+    }),
     rule(&["nemotron_h"], "layers_block_type", |keys| {
         let pattern = keys.0.get("hybrid_override_pattern")?.as_str()?;
         let kinds = pattern.chars().map(|letter| match letter {
@@ -208,7 +222,7 @@ static RULES: &[Rule] = &[
     renamed(&["nemotron_h"], "chunk_size", |keys| keys.other("mamba_chunk_size")),
     // `getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads` in each of their attentions.
     rule(
-        &["falcon_h1", "glm4v_moe_text", "hunyuan_v1_dense", "hunyuan_v1_moe", "llama4_text", "qwen3_omni_moe_text"],
+        &["falcon_h1", "glm4v_moe_text", "hunyuan_v1_dense", "hunyuan_v1_moe", "llama4_text", "mixtral", "qwen3_omni_moe_text"],
         "head_dim",
         |keys| keys.number("hidden_size")?.checked_div(keys.number("num_attention_heads")?).map(Json::from),
     ),
