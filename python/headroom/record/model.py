@@ -174,8 +174,10 @@ def attention_call(trace_of):
 
     def forward(module, query, key, value, attention_mask=None, dropout=0.0, scaling=None, is_causal=None, **keywords):
         causal = bool(getattr(module, "is_causal", True) if is_causal is None else is_causal)
+        # A mask says which, whatever the class says of causality (sdpa_attention.py `sdpa_attention_forward`).
+        causal = causal and not (isinstance(attention_mask, torch.Tensor) and vision.is_beside_text(query))
         if key.shape[2] != query.shape[2]:
-            # Of a text to images: a mask says which, and heads that share keys and values are repeated (sdpa_attention.py).
+            # Of a text to images: heads that share keys and values are repeated.
             causal, groups = False, query.shape[1] // key.shape[1]
             key, value = (repeat_kv(tensor, groups) for tensor in (key, value))
         said = {"window": keywords.get("sliding_window"), "causal": causal, "dropout": float(dropout or 0.0)}

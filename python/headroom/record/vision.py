@@ -186,6 +186,11 @@ class MaskedScatter(torch.autograd.Function):
         return own, None, values.view(context.source)
 
 
+def is_beside_text(query):
+    """Whether attention of an image class is no text's."""
+    return bool(_tokens[0]) and (query.shape[0], query.shape[2]) != _tokens[0]
+
+
 def is_wide(recording, model):
     """Whether the tower runs in the pixels' fp32 and not in its own dtype."""
     run = recording.plain

@@ -219,6 +219,13 @@ impl Tensor {
         Self { storage, shape, source: None, element, view: false, head_major: false }
     }
 
+    /// Lets backward come to the operator that made the tensor as if it had run now.
+    pub fn order_as_new(&self) {
+        if let Some(GradSource::Node(node, _)) = &self.source {
+            node.sequence.set(self.tape().next_sequence());
+        }
+    }
+
     /// A leaf that requires a gradient.
     pub fn into_leaf(self, label: Option<Label>) -> Self {
         let id = self.tape().next_sequence();
@@ -393,7 +400,7 @@ pub(super) type Edges = SmallVec<[Option<Edge>; 3]>;
 
 /// One operator in the graph.
 pub struct Node {
-    pub(super) sequence: u64,
+    pub(super) sequence: Cell<u64>,
     pub(super) tag: Cell<LayerTag>,
     pub(super) next: Edges,
     pub(super) saved: RefCell<SmallVec<[Saved; 2]>>,
@@ -408,7 +415,7 @@ pub struct Node {
 
 impl fmt::Debug for Node {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Node").field("sequence", &self.sequence).finish_non_exhaustive()
+        f.debug_struct("Node").field("sequence", &self.sequence.get()).finish_non_exhaustive()
     }
 }
 

@@ -64,7 +64,7 @@ impl Unfinished {
             Some(Edge { target, shape: input.shape(), element: input.element() })
         };
         Self(Rc::new(Node {
-            sequence: tape.next_sequence(),
+            sequence: Cell::new(tape.next_sequence()),
             tag: Cell::new(tape.tag()),
             next: inputs.iter().map(edge).collect(),
             saved: RefCell::default(),
