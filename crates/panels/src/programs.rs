@@ -1,7 +1,7 @@
 //! Recorded programs of models: the page fetches one when the plan's model is of its class, and the plan is worked out anew.
 
 use headroom_core::model::{Program, Programs};
-use headroom_core::plan::ProblemKind;
+use headroom_core::plan::{Problem, ProblemKind};
 use headroom_view::{Element, el};
 
 use crate::page::Page;
@@ -50,6 +50,13 @@ fn wanted<'p>(page: &'p Page) -> Option<(&'p str, bool)> {
         _ => None,
     })?;
     Some((name, page.state.programs.missed.iter().any(|missed| missed == name)))
+}
+
+/// What the page says instead of a verdict while nothing but a program that is under way keeps the plan from being estimated.
+pub(crate) fn coming(page: &Page, problems: &[Problem]) -> Option<String> {
+    let (name, failed) = wanted(page)?;
+    let is_all = problems.iter().all(|problem| matches!(problem.kind, ProblemKind::ProgramNotFetched { .. }));
+    (is_all && !failed).then(|| (page.texts.program_fetching)(name))
 }
 
 /// What the page tells of a program's file.
