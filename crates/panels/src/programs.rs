@@ -77,15 +77,13 @@ fn miss(state: &mut State, name: &str) {
     state.programs.missed.push(name.to_owned());
 }
 
-/// Says that a program is under way, which makes the page fetch it, or that it could not be had.
+/// Lets the page fetch a program that is under way, which the verdict says, or says that it could not be had.
 pub(crate) fn note(page: &Page) -> Option<Element> {
     let (name, failed) = wanted(page)?;
-    let texts = page.texts;
-    let note = el("p").key("program").class("panel");
+    let note = el("p").key("program");
     Some(if failed {
-        note.attr("role", "alert").text(&(texts.program_not_fetched)(name))
+        note.class("panel warning link-problems").attr("role", "alert").text(&(page.texts.program_not_fetched)(name))
     } else {
-        let file = [FOLDER, name, ".json"].concat();
-        note.attr("role", "status").attr("data-fetch-now", &file).text(&(texts.program_fetching)(name))
+        note.flag("hidden", true).attr("data-fetch-now", &[FOLDER, name, ".json"].concat())
     })
 }

@@ -90,7 +90,10 @@ pub(crate) fn line(page: &Page) -> Option<Node> {
             line.with(el("strong").with(fit_icon(fit)).text((texts.fit)(fit)))
                 .with(el("span").text(&(texts.used_of)(&used, &total)))
         }
-        Err(_) => line.text(texts.cannot_estimate),
+        Err(found) => match programs::coming(page, found) {
+            Some(coming) => line.text(&coming),
+            None => line.text(texts.cannot_estimate),
+        },
     };
     let copy = copy_button(page, texts.copy_link, texts.link_copied, &page.state.link_to(page.plan()), "primary");
     Some(el("div").class(&["verdict-line ", state_class(page)].concat()).with(line).with(copy).into())
