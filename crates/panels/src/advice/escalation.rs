@@ -59,7 +59,7 @@ pub(super) fn elements(page: &Page, found: &Advised, escalation: &Escalation) ->
     if let Some(answer) = escalation.levels.iter().find(|answer| answer.level == chosen) {
         elements.push(steps_sheet(page, found, answer).into_element().key("steps"));
         // The picture comes by itself, as the page has enough to lay out with the words.
-        elements.push(el("div").key("waterfall").place("waterfall"));
+        elements.push(el("div").key("waterfall").class("savings").place("waterfall"));
     }
     elements
 }
