@@ -99,8 +99,14 @@ fn one(
     let after = sizes.block("after", &written.after)?;
     let mut stacks = Vec::new();
     let (features, kinds) = (written.features, written.kinds);
-    let only =
-        || format::Stack { part: "language_model".to_owned(), name: String::new(), count: None, checkpoints: None, features, kinds };
+    let only = || format::Stack {
+        part: "language_model".to_owned(),
+        name: String::new(),
+        count: None,
+        checkpoints: None,
+        features,
+        kinds,
+    };
     let listed = if written.stacks.is_empty() { vec![only()] } else { written.stacks };
     at(|| "stacks".to_owned(), bounded(listed.len(), MOST_STACKS))?;
     for stack in listed {

@@ -137,7 +137,9 @@ static RULES: &[Rule] = &[
             _ => {
                 let every = keys.number("index_topk_freq").unwrap_or(1).max(1);
                 let offset = keys.number("index_skip_topk_offset").unwrap_or(2);
-                keys.each(|layer, _| if (layer + 1).saturating_sub(offset).is_multiple_of(every) { "full" } else { "shared" })
+                keys.each(
+                    |layer, _| if (layer + 1).saturating_sub(offset).is_multiple_of(every) { "full" } else { "shared" },
+                )
             }
         }
     }),
@@ -222,7 +224,15 @@ static RULES: &[Rule] = &[
     renamed(&["nemotron_h"], "chunk_size", |keys| keys.other("mamba_chunk_size")),
     // `getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads` in each of their attentions.
     rule(
-        &["falcon_h1", "glm4v_moe_text", "hunyuan_v1_dense", "hunyuan_v1_moe", "llama4_text", "mixtral", "qwen3_omni_moe_text"],
+        &[
+            "falcon_h1",
+            "glm4v_moe_text",
+            "hunyuan_v1_dense",
+            "hunyuan_v1_moe",
+            "llama4_text",
+            "mixtral",
+            "qwen3_omni_moe_text",
+        ],
         "head_dim",
         |keys| keys.number("hidden_size")?.checked_div(keys.number("num_attention_heads")?).map(Json::from),
     ),
