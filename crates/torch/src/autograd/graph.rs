@@ -219,13 +219,6 @@ impl Tensor {
         Self { storage, shape, source: None, element, view: false, head_major: false }
     }
 
-    /// Lets backward come to the operator that made the tensor as if it had run now.
-    pub fn order_as_new(&self) {
-        if let Some(GradSource::Node(node, _)) = &self.source {
-            node.sequence.set(self.tape().next_sequence());
-        }
-    }
-
     /// A leaf that requires a gradient.
     pub fn into_leaf(self, label: Option<Label>) -> Self {
         let id = self.tape().next_sequence();
