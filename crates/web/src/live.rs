@@ -237,7 +237,9 @@ fn set_value(element: &Element, value: &str) {
             input.set_value(value);
         }
     } else if let Some(area) = element.dyn_ref::<HtmlTextAreaElement>() {
-        area.set_value(value);
+        if !texts::is_newer(area) {
+            area.set_value(value);
+        }
     }
 }
 

@@ -149,7 +149,7 @@ fn acted(state: &mut State, about: &str, value: &str) {
             let room = &mut state.files;
             let typed = std::mem::take(&mut room.typed);
             if !typed.trim().is_empty() {
-                let name = format!("{} {}", words.pasted, room.given.len() + 1);
+                let name = room.name_of_typed(words);
                 room.given.push(Given { name, bytes: typed.into_bytes() });
             }
             room.times_filled += 1;
@@ -212,7 +212,9 @@ fn take(state: &mut State) {
     let room = &mut state.files;
     let mut given = room.given.clone();
     if !room.typed.trim().is_empty() {
-        given.push(Given { name: words.pasted.to_owned(), bytes: room.typed.clone().into_bytes() });
+        // Beside others it has the number that it gets when it is added to them.
+        let name = if given.is_empty() { words.pasted.to_owned() } else { room.name_of_typed(words) };
+        given.push(Given { name, bytes: room.typed.clone().into_bytes() });
     }
     if given.is_empty() {
         words.nothing.clone_into(&mut room.said);
@@ -224,6 +226,11 @@ fn take(state: &mut State) {
 }
 
 impl Room {
+    /// What the text in the box is called among the others.
+    fn name_of_typed(&self, words: &Words) -> String {
+        format!("{} {}", words.pasted, self.given.len() + 1)
+    }
+
     fn refuse(&mut self, name: &str, language: Language) {
         self.said = format!("{name} {}", words(language).too_large);
     }

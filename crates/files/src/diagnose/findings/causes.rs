@@ -1,6 +1,6 @@
 //! What a text by itself says about the cause.
 
-use super::{Finding, Kind, Library};
+use super::{Finding, Kind, Library, whole_mib};
 use crate::diagnose::reading::{Format, Reading};
 use crate::finding::Severity;
 
@@ -38,7 +38,7 @@ fn of(reading: &Reading) -> Vec<Finding> {
     for finding in &mut findings {
         match &finding.kind {
             Kind::Context { bytes, .. } => {
-                finding.edits.push(("non_pytorch_memory_mib", (bytes / (1 << 20)).to_string()));
+                finding.edits.push(("non_pytorch_memory_mib", whole_mib(*bytes).to_string()));
             }
             Kind::Fragmentation { .. } => finding.edits.push(("expandable_segments", "true".to_owned())),
             _ => {}

@@ -5,7 +5,7 @@ use headroom_text::Language;
 
 use super::recognise::{Class, Recognised};
 use super::tried::{Change, Tried};
-use super::{Kind, Library, Place, Replayed, Said};
+use super::{Kind, Library, Place, Replayed, Said, whole_mib};
 use crate::diagnose::reading::Process;
 use crate::snapshot::{Comparison, OfSize};
 
@@ -224,7 +224,7 @@ fn context(bytes: u64, planned: Option<u64>) -> (String, String) {
     if let Some(planned) = planned {
         what.push_str(&format!("方案按 {} 计算。", bytes_text(planned)));
     }
-    (what, format!("要按这台机器校准，请把 non_pytorch_memory_mib 设为 {}。", bytes / (1 << 20)))
+    (what, format!("要按这台机器校准，请把 non_pytorch_memory_mib 设为 {}。", whole_mib(bytes)))
 }
 
 fn library_text(library: Library, tried: Option<u64>) -> String {

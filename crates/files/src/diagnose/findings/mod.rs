@@ -283,3 +283,8 @@ pub struct Said {
     /// What to do; empty where nothing is to be done.
     pub fix: String,
 }
+
+/// The nearest whole number of MiB to `bytes`.
+const fn whole_mib(bytes: u64) -> u64 {
+    bytes.saturating_add(1 << 19) >> 20
+}

@@ -57,7 +57,8 @@ fn look(node: &Node, deepest: usize, found: &mut Vec<Command>) {
         Value::List(items) => items.iter().for_each(|item| look(item, deepest - 1, found)),
         Value::Map(entries) => {
             let mut own = own(node);
-            let variables = variables(node);
+            let mut variables = variables(node);
+            variables.extend(limits(node));
             for command in &mut own {
                 command.environment.splice(0..0, variables.iter().cloned());
             }
@@ -110,4 +111,83 @@ fn variable(item: &Node) -> Option<Entry> {
     }
     let key = item.get("name")?.text()?.to_owned();
     Some(Entry { key, span: item.span, node: item.get("value")?.clone() })
+}
+
+/// GPUs and memory that a service of a compose file (`deploy.resources`), a container of a pod (`resources.limits`) or a job
+/// of SkyPilot (`resources.accelerators`) is given.
+fn limits(node: &Node) -> Vec<Entry> {
+    let mut found = Vec::new();
+    let own = node.get("resources");
+    let deployed = node.get("deploy").and_then(|deploy| deploy.get("resources"));
+    let devices = deployed.and_then(|of| of.get("reservations")).and_then(|of| of.get("devices"));
+    if let Some(Node { value: Value::List(devices), .. }) = devices {
+        for (key, shown) in [("device_ids", "devices.device_ids"), ("count", "devices.count")] {
+            let stated = devices.iter().find_map(|device| device.entries().iter().find(|entry| entry.key == key));
+            found.extend(stated.and_then(|entry| Some(Entry { key: shown.to_owned(), ..counted(entry)? })));
+        }
+    }
+    for limits in [own, deployed].into_iter().flatten().filter_map(|of| of.get("limits")) {
+        for entry in limits.entries() {
+            match entry.key.as_str() {
+                "nvidia.com/gpu" | "amd.com/gpu" | "gpu" => {
+                    found.extend(counted(entry).map(|entry| Entry { key: "limits.gpu".to_owned(), ..entry }));
+                }
+                "memory" => found.extend(memory(entry)),
+                _ => {}
+            }
+        }
+    }
+    let accelerators = own.and_then(|of| of.entries().iter().find(|entry| entry.key == "accelerators"));
+    if let Some(entry) = accelerators {
+        // `A100:8`; without a number one.
+        let count =
+            entry.node.text().map(|text| text.rsplit_once(':').map_or(Some(1), |(_, count)| count.parse().ok()));
+        if let Some(Some(count)) = count {
+            let node = Node { value: Value::Integer(count), span: entry.node.span };
+            found.push(Entry { key: "resources.accelerators".to_owned(), span: entry.span, node });
+        }
+    }
+    found
+}
+
+/// A count also where it is a text; `all` says nothing.
+fn counted(entry: &Entry) -> Option<Entry> {
+    let node = match &entry.node.value {
+        Value::Text(text) => Node { value: Value::Integer(text.trim().parse().ok()?), span: entry.node.span },
+        Value::Integer(_) | Value::List(_) => entry.node.clone(),
+        _ => return None,
+    };
+    Some(Entry { node, ..entry.clone() })
+}
+
+/// `128Gi`, `64g`, `137438953472` as GiB; a lower-case unit is docker's, which are powers of 1024 as those with an `i` are.
+fn memory(entry: &Entry) -> Option<Entry> {
+    const UNITS: [(&str, f64); 13] = [
+        ("Ki", 1024.0),
+        ("Mi", 1_048_576.0),
+        ("Gi", 1_073_741_824.0),
+        ("Ti", 1_099_511_627_776.0),
+        ("gb", 1_073_741_824.0),
+        ("mb", 1_048_576.0),
+        ("k", 1024.0),
+        ("m", 1_048_576.0),
+        ("g", 1_073_741_824.0),
+        ("t", 1_099_511_627_776.0),
+        ("M", 1e6),
+        ("G", 1e9),
+        ("T", 1e12),
+    ];
+    const GIB: f64 = 1_073_741_824.0;
+    let bytes = match &entry.node.value {
+        Value::Integer(bytes) => *bytes as f64,
+        Value::Text(text) => {
+            let text = text.trim();
+            let found = UNITS.iter().find_map(|(unit, bytes)| text.strip_suffix(unit).map(|number| (number, *bytes)));
+            let (number, bytes) = found.unwrap_or((text, 1.0));
+            number.trim().parse::<f64>().ok()? * bytes
+        }
+        _ => return None,
+    };
+    let node = Node { value: Value::Number(bytes / GIB), span: entry.node.span };
+    (bytes.is_finite() && bytes > 0.0).then(|| Entry { key: "limits.memory".to_owned(), span: entry.span, node })
 }
