@@ -359,6 +359,8 @@ fn by_keys(entries: &[Entry]) -> (TrainerName, &'static Table) {
         "use_bnb_nested_quant",
         "dataset_train_split",
         "assistant_only_loss",
+        "dataset_text_field",
+        "packing",
     ]) {
         (TrainerName::Trl, &TRL_SCRIPT)
     } else {

@@ -72,7 +72,7 @@ fn look(node: &Node, deepest: usize, found: &mut Vec<Command>) {
 /// What a map itself starts.
 fn own(node: &Node) -> Vec<Command> {
     if let Some(Node { value: Value::Text(text), span }) = node.get("run") {
-        return commands_of(text, *span);
+        return commands_of(&[skypilot(node), text.clone()].concat(), *span);
     }
     let mut items = Vec::new();
     let text = |text: &str, span| Node { value: Value::Text(text.to_owned()), span };
@@ -85,10 +85,46 @@ fn own(node: &Node) -> Vec<Command> {
         match node.get(key).map(|node| (&node.value, node.span)) {
             Some((Value::List(more), _)) => items.extend(more.iter().cloned()),
             Some((Value::Text(line), span)) if items.is_empty() => return commands_of(line, span),
+            // `entrypoint: [bash, -lc]` and a line for it, or words for a program.
+            Some((Value::Text(line), span)) if takes_line(&items) => items.push(text(line, span)),
+            Some((Value::Text(line), span)) => {
+                items.extend(line.split_whitespace().map(|word| text(word, span)));
+            }
             _ => {}
         }
     }
     if items.is_empty() { Vec::new() } else { command_of(&items, node.span) }
+}
+
+/// Whether the last word has a shell read the next as commands.
+fn takes_line(items: &[Node]) -> bool {
+    let last = items.last().and_then(Node::text);
+    last.is_some_and(|last| last.starts_with('-') && !last.starts_with("--") && last.ends_with('c'))
+}
+
+/// What SkyPilot sets for the lines of a task, as lines of a shell (sky/skylet/constants.py).
+fn skypilot(node: &Node) -> String {
+    let nodes = match node.get("num_nodes").map(|nodes| &nodes.value) {
+        Some(Value::Integer(nodes)) => *nodes,
+        _ => 1,
+    };
+    accelerators(node).map_or_else(String::new, |(_, gpus)| {
+        format!("SKYPILOT_NUM_NODES={nodes}; SKYPILOT_NUM_GPUS_PER_NODE={gpus}\n")
+    })
+}
+
+/// `accelerators: A100:8`, without a number one, or `{A100: 8}`: the key and how many.
+fn accelerators(node: &Node) -> Option<(&Entry, i64)> {
+    let entry = node.get("resources")?.entries().iter().find(|entry| entry.key == "accelerators")?;
+    let count = match &entry.node.value {
+        Value::Text(text) => text.rsplit_once(':').map_or(Some(1), |(_, count)| count.trim().parse().ok())?,
+        Value::Map(kinds) => match kinds.as_slice() {
+            [Entry { node: Node { value: Value::Integer(count), .. }, .. }] => *count,
+            _ => return None,
+        },
+        _ => return None,
+    };
+    (count > 0).then_some((entry, count))
 }
 
 /// `env: [{name: A, value: b}]`, `environment: {A: b}`, `environment: [A=b]`.
@@ -137,15 +173,9 @@ fn limits(node: &Node) -> Vec<Entry> {
             }
         }
     }
-    let accelerators = own.and_then(|of| of.entries().iter().find(|entry| entry.key == "accelerators"));
-    if let Some(entry) = accelerators {
-        // `A100:8`; without a number one.
-        let count =
-            entry.node.text().map(|text| text.rsplit_once(':').map_or(Some(1), |(_, count)| count.parse().ok()));
-        if let Some(Some(count)) = count {
-            let node = Node { value: Value::Integer(count), span: entry.node.span };
-            found.push(Entry { key: "resources.accelerators".to_owned(), span: entry.span, node });
-        }
+    if let Some((entry, count)) = accelerators(node) {
+        let value = Node { value: Value::Integer(count), span: entry.node.span };
+        found.push(Entry { key: "resources.accelerators".to_owned(), span: entry.span, node: value });
     }
     found
 }
