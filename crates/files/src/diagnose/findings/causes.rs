@@ -80,6 +80,10 @@ fn allocator(reading: &Reading, tried: Option<u64>) -> Vec<(Kind, Severity)> {
     let mut kinds = Vec::new();
     let unallocated = reading.unallocated().unwrap_or(0);
     let free = reading.free_bytes.unwrap_or(0);
+    // c10/cuda/CUDACachingAllocator.cpp refuses such a size before it asks anyone.
+    if reading.evidence.contains("allocate more than 1EB") {
+        kinds.push((Kind::ImpossibleSize, Severity::Error));
+    }
     if let Some(tried) = tried {
         // With what is free beside it, what lies idle in segments would have sufficed.
         if !reading.expandable && unallocated > 0 && free.saturating_add(unallocated) >= tried && unallocated > free {

@@ -24,6 +24,10 @@ pub(super) fn said(kind: &Kind) -> Said {
             format!("单次请求 {}，超过显卡的全部显存 {}。", bytes_text(*tried), bytes_text(*total)),
             "请减小这次请求对应的张量：减少单次的 token 数，换用其他注意力或损失实现，或用更多显卡切分。".to_owned(),
         ),
+        Kind::ImpossibleSize => (
+            "请求超过 1 EiB：是大小算错了，不是显存不够。".to_owned(),
+            "请看它上面最先出现的错误，包括其他 rank 的：可能是集合通信失败，也可能是长度或形状来自损坏的数据。".to_owned(),
+        ),
         Kind::RefusedThoughFree { tried, free } => (
             format!(
                 "驱动拒绝了 {} 的请求，而当时显示有 {} 空闲：可能是作业、容器、WSL 或虚拟显卡的限额，也可能是另一个进程占用后已退出。",

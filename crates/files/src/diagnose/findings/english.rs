@@ -28,6 +28,12 @@ pub(super) fn said(kind: &Kind) -> Said {
             "Make what it is for smaller: fewer tokens at once, another attention or loss, or more GPUs to shard over."
                 .to_owned(),
         ),
+        Kind::ImpossibleSize => (
+            "More than an exbibyte was asked for: the size is wrong, not the memory short.".to_owned(),
+            "Look at the first error above it, of this rank and of others: a collective that failed, or a length or a shape \
+             that was read of spoiled data."
+                .to_owned(),
+        ),
         Kind::RefusedThoughFree { tried, free } => (
             format!(
                 "The driver refused {} although {} were free: a limit of the job, the container, WSL or a virtual GPU, or \

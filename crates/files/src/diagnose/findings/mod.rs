@@ -99,6 +99,8 @@ pub enum Kind {
         /// Memory of the GPU, bytes.
         total: u64,
     },
+    /// No memory has room for the request: its size was computed wrongly.
+    ImpossibleSize,
     /// The driver refused what it says is free.
     RefusedThoughFree {
         /// The request, bytes.
@@ -233,6 +235,7 @@ impl Kind {
             Self::UnknownRequest { .. } => "failed_request_unknown",
             Self::Full { .. } => "gpu_full",
             Self::LargerThanGpu { .. } => "larger_than_gpu",
+            Self::ImpossibleSize => "impossible_size",
             Self::RefusedThoughFree { .. } => "refused_though_free",
             Self::Capped { .. } => "memory_fraction",
             Self::Context { .. } => "cuda_context",
