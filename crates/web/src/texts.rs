@@ -1,7 +1,7 @@
 //! Long texts and files: a text area that the page keeps to itself until it is asked for (`data-text`), files that are chosen
 //! or dropped (`data-file`, `data-drop`), files of the site that are fetched when they are opened (`data-fetch`).
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 
 use leptos::prelude::{document, window};
 use leptos::task::spawn_local;
@@ -23,15 +23,12 @@ extern "C" {
     fn get_data(this: &Pasted, format: &str) -> js_sys::JsString;
 }
 
-thread_local! {
-    /// Whether a text was changed since they were sent.
-    static CHANGED: Cell<bool> = const { Cell::new(false) };
-}
+/// Marks a text that was changed since it was sent.
+const UNSENT: &str = "data-unsent";
 
-/// Whether a text holds what no event has brought to the engine yet, and the engine's answer is to an older one: who adds a
-/// text and pastes the next at once keeps it.
-pub(crate) fn is_newer(area: &HtmlTextAreaElement) -> bool {
-    area.has_attribute("data-text") && CHANGED.get() && !engine::is_up_to_date()
+/// Whether a text holds what no event has brought to the engine yet: who adds a text and pastes the next at once keeps it.
+pub(crate) fn is_unsent(area: &HtmlTextAreaElement) -> bool {
+    area.has_attribute(UNSENT)
 }
 
 /// Listens for what concerns texts alone.
@@ -82,7 +79,8 @@ fn pasted(event: &Event) {
 pub(crate) fn typed(event: &Event) -> bool {
     let Some((element, name)) = around(event, "data-text") else { return false };
     let Some(area) = element.dyn_ref::<HtmlTextAreaElement>() else { return false };
-    CHANGED.set(true);
+    // The name is valid.
+    let _ = area.set_attribute(UNSENT, "");
     if !is_too_large(&element, &name, u64::from(area.text_length())) {
         engine::send(&format!("{name}-typed"), "");
     }
@@ -107,7 +105,6 @@ pub(crate) fn changed(event: &Event) -> bool {
 
 /// Sends every such text as it stands now.
 pub(crate) fn send_all() {
-    CHANGED.set(false);
     let Ok(areas) = document().query_selector_all("[data-text]") else { return };
     for at in 0..areas.length() {
         let area = areas.item(at).and_then(|node| node.dyn_into::<HtmlTextAreaElement>().ok());
@@ -116,6 +113,8 @@ pub(crate) fn send_all() {
             && !is_too_large(&area, &name, u64::from(area.text_length()))
         {
             engine::send(&format!("{name}-text"), &area.value());
+            // As above.
+            let _ = area.remove_attribute(UNSENT);
         }
     }
 }

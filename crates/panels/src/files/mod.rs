@@ -42,8 +42,8 @@ pub(crate) struct Room {
     tab: Option<Tab>,
     /// What the box holds, as it was sent last.
     typed: String,
-    /// How often the box was filled from here: by what the panel says, not the reader.
-    times_filled: u32,
+    /// How often what stood in the box was taken out of it, or cleared.
+    times_taken: u32,
     given: Vec<Given>,
     outcome: Option<Outcome>,
     format: Format,
@@ -58,7 +58,7 @@ impl Default for Room {
         Self {
             tab: None,
             typed: String::new(),
-            times_filled: 0,
+            times_taken: 0,
             given: Vec::new(),
             outcome: None,
             format: Format::All,
@@ -152,14 +152,14 @@ fn acted(state: &mut State, about: &str, value: &str) {
                 let name = room.name_of_typed(words);
                 room.given.push(Given { name, bytes: typed.into_bytes() });
             }
-            room.times_filled += 1;
+            room.times_taken += 1;
         }
         "clear" => {
             let room = &mut state.files;
             room.typed.clear();
             room.given.clear();
             room.outcome = None;
-            room.times_filled += 1;
+            room.times_taken += 1;
         }
         "remove" => {
             if place < state.files.given.len() {
@@ -251,7 +251,7 @@ impl Room {
             "<p class=\"panel-intro\">{}</p>{given}\
              <label class=\"visually-hidden\" for=\"files-text\">{}</label>\
              <textarea id=\"files-text\" rows=\"7\" spellcheck=\"false\" data-text=\"files\" data-largest=\"{}\" \
-             value=\"{}\" data-brought=\"{}\" placeholder=\"{}\"></textarea>\
+             value=\"{}\" data-taken=\"{}\" placeholder=\"{}\"></textarea>\
              <div class=\"files-actions\">{}{}<button type=\"button\" data-choose=\"files-chooser\">{}</button>{}\
              <input id=\"files-chooser\" type=\"file\" data-bring multiple hidden>\
              <span class=\"files-hint\">{}</span></div>{outcome}",
@@ -259,7 +259,7 @@ impl Room {
             escape(words.box_label),
             read::MOST_BYTES,
             escape(&self.typed),
-            self.times_filled,
+            self.times_taken,
             escape(words.placeholder),
             button("primary", "files take", words.read),
             button("", "files add", words.add),
