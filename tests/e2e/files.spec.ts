@@ -143,6 +143,26 @@ test("files that only say how a run is launched change the plan on the page", as
   await expect.poll(() => planner.fragment()).toContain("num_gpus=4");
 });
 
+test("a text that is pasted as soon as another is added is kept", async ({ page, planner }) => {
+  await planner.open();
+  await page.getByRole("button", { name: "Paste or drop" }).click();
+  const panel = page.getByRole("region", { name: "Read files" });
+  const box = panel.getByRole("textbox");
+  await box.fill(OUT_OF_MEMORY);
+  const area = await box.elementHandle();
+  // Both in one turn: the answer to the button comes when the next text stands there already.
+  await panel.getByRole("button", { name: "Add another text" }).evaluate((button, [area, text]) => {
+    (button as HTMLElement).click();
+    (area as HTMLTextAreaElement).value = text as string;
+    (area as HTMLElement).dispatchEvent(new Event("input", { bubbles: true }));
+  }, [area, MONITOR] as const);
+  await expect(panel.getByRole("listitem").filter({ hasText: "pasted text 1" })).toBeVisible();
+  await expect(box).toHaveValue(MONITOR);
+  await panel.getByRole("button", { name: "Read", exact: true }).click();
+  await expect(panel.getByRole("heading", { name: "pasted text 2" })).toBeVisible();
+  await expect(panel.getByRole("row", { name: "Allocation retries" })).toContainText("3");
+});
+
 test("a file dropped anywhere is read", async ({ page, planner }) => {
   await planner.open();
   const transfer = await page.evaluateHandle((text) => {

@@ -71,6 +71,8 @@ fn causes_are_found() {
         ("torch-2.5-allowed.txt", "memory_fraction"),
         ("torch-2.9-alloc-conf.txt", "cuda_context"),
         ("refused-though-free.txt", "refused_though_free"),
+        ("torch-2.3-exbibyte.txt", "impossible_size"),
+        ("ray-pod.txt", "host_out_of_memory"),
         ("cublas.txt", "cublas_alloc_failed"),
         ("cuda-error.txt", "cuda_error"),
         ("nccl-calloc.txt", "nccl_out_of_memory"),

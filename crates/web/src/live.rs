@@ -211,7 +211,12 @@ fn set(element: &Element, name: &str, value: &str) {
         "data-copy" => clipboard::restore(element),
         "data-fetch-now" => texts::fetch(value.to_owned()),
         // A text that came by a link replaces what stood there, also where it came before.
-        "data-brought" => set_value(element, &element.get_attribute("value").unwrap_or_default()),
+        "data-brought" => {
+            let _ = element.remove_attribute("data-unsent");
+            set_value(element, &element.get_attribute("value").unwrap_or_default());
+        }
+        // A text that was taken elsewhere leaves its place empty, unless the next one stands there already.
+        "data-taken" => set_value(element, &element.get_attribute("value").unwrap_or_default()),
         _ => {}
     }
 }
@@ -248,7 +253,9 @@ fn set_value(element: &Element, value: &str) {
             input.set_value(value);
         }
     } else if let Some(area) = element.dyn_ref::<HtmlTextAreaElement>() {
-        area.set_value(value);
+        if !texts::is_unsent(area) {
+            area.set_value(value);
+        }
     }
 }
 

@@ -23,6 +23,14 @@ extern "C" {
     fn get_data(this: &Pasted, format: &str) -> js_sys::JsString;
 }
 
+/// Marks a text that was changed since it was sent.
+const UNSENT: &str = "data-unsent";
+
+/// Whether a text holds what no event has brought to the engine yet: who adds a text and pastes the next at once keeps it.
+pub(crate) fn is_unsent(area: &HtmlTextAreaElement) -> bool {
+    area.has_attribute(UNSENT)
+}
+
 /// Listens for what concerns texts alone.
 pub(crate) fn listen(document: &EventTarget) {
     on(document, "paste", false, pasted);
@@ -71,6 +79,8 @@ fn pasted(event: &Event) {
 pub(crate) fn typed(event: &Event) -> bool {
     let Some((element, name)) = around(event, "data-text") else { return false };
     let Some(area) = element.dyn_ref::<HtmlTextAreaElement>() else { return false };
+    // The name is valid.
+    let _ = area.set_attribute(UNSENT, "");
     if !is_too_large(&element, &name, u64::from(area.text_length())) {
         engine::send(&format!("{name}-typed"), "");
     }
@@ -103,6 +113,8 @@ pub(crate) fn send_all() {
             && !is_too_large(&area, &name, u64::from(area.text_length()))
         {
             engine::send(&format!("{name}-text"), &area.value());
+            // As above.
+            let _ = area.remove_attribute(UNSENT);
         }
     }
 }

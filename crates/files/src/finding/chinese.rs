@@ -1,5 +1,7 @@
 //! Findings in Chinese.
 
+use headroom_core::units::bytes_text;
+
 use super::{Kind, Said};
 use crate::syntax::FaultKind;
 
@@ -117,8 +119,11 @@ pub(super) fn said(kind: &Kind) -> Said {
             "`device_map=\"auto\"` 会把各层铺到所有可见的 GPU 上，GPU 轮流工作并来回传数据；只有一块时全部放在它上面。",
             "请设 `device_map={\"\": 0}`，或用 CUDA_VISIBLE_DEVICES 只露出一块 GPU。",
         ),
-        Kind::ModelTwice { name, line } => say(
-            format!("`{name}` 被第二次加载（第一次在第 {line} 行）：权重占两份显存。"),
+        Kind::ModelTwice { name, line, bytes } => say(
+            format!(
+                "`{name}` 被第二次加载（第一次在第 {line} 行）：权重占两份显存{}。",
+                bytes.map_or_else(String::new, |bytes| format!("，每份 {}", bytes_text(bytes)))
+            ),
             "请共用第一个实例；使用适配器时，关掉适配器的基座就是参考模型。",
         ),
         Kind::FullOfQuantized => say(

@@ -1,5 +1,6 @@
 //! Findings in English.
 
+use headroom_core::units::bytes_text;
 use headroom_text::problem_line;
 
 use super::{Kind, Said};
@@ -139,8 +140,11 @@ pub(super) fn said(kind: &Kind) -> Said {
              from GPU to GPU. On one GPU it places everything there.",
             "Set `device_map={\"\": 0}`, or show one GPU with CUDA_VISIBLE_DEVICES.",
         ),
-        Kind::ModelTwice { name, line } => say(
-            format!("`{name}` is loaded a second time (first on line {line}): its weights are held twice."),
+        Kind::ModelTwice { name, line, bytes } => say(
+            format!(
+                "`{name}` is loaded a second time (first on line {line}): its weights are held twice{}.",
+                bytes.map_or_else(String::new, |bytes| format!(", {} each", bytes_text(bytes)))
+            ),
             "Share the first instance; with adapters the reference is the base with the adapter off.",
         ),
         Kind::FullOfQuantized => say(

@@ -243,6 +243,8 @@ kinds! {
         name: String,
         /// The line of the first load.
         line: usize,
+        /// Weights of one instance in their published dtype, where the model is known, bytes.
+        bytes: Option<u64>,
     } = "model_twice", Warning;
     /// All weights train, and they are quantised.
     FullOfQuantized = "full_of_quantized", Error;

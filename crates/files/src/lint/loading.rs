@@ -1,5 +1,6 @@
 //! How models are loaded, and what is done with them.
 
+use headroom_core::model;
 use headroom_core::plan::{Method, QuantStorage, TrainerName};
 
 use super::{Linter, says};
@@ -54,7 +55,10 @@ impl Linter<'_> {
                 .iter()
                 .find(|other| other.model.as_ref().is_some_and(|model| model.value == Value::Text(name.clone())));
             if let Some(earlier) = earlier {
-                let kind = Kind::ModelTwice { name: name.clone(), line: earlier.span.line };
+                // Two bytes a weight: the dtype that published weights are in.
+                let known = model::resolve(name).ok().and_then(model::find);
+                let bytes = known.map(|known| known.param_count.saturating_mul(2));
+                let kind = Kind::ModelTwice { name: name.clone(), line: earlier.span.line, bytes };
                 found.push(Finding::at(kind, load.file, load.span));
             }
         }

@@ -72,6 +72,15 @@ impl Entry {
 }
 
 impl Node {
+    /// The path that the value names; of one that a shell would have to complete (`$HOME/zero3.json`) as it is written.
+    pub fn path(&self) -> Option<&str> {
+        match &self.value {
+            Value::Text(text) => Some(text),
+            Value::Expression(text) if text.starts_with('$') || text.contains("/$") => Some(text),
+            _ => None,
+        }
+    }
+
     /// Puts the value and everything below where `moved` says.
     pub(crate) fn move_spans(&mut self, moved: &impl Fn(Span) -> Span) {
         self.span = moved(self.span);

@@ -52,6 +52,8 @@ pub enum Fact {
     Targets,
     /// All linear modules get adapters.
     TargetsAll,
+    /// The MLP's modules get adapters too (torchtune).
+    TargetsMlp,
     /// `load_in_4bit`.
     In4Bit,
     /// `load_in_8bit`.
@@ -114,6 +116,8 @@ pub enum Fact {
     Machines,
     /// GPUs that programs see.
     VisibleGpus,
+    /// GPUs that a container, pod or job has.
+    GivenGpus,
     /// GPUs that accelerate uses.
     GpuIds,
     /// DeepSpeed's `localhost:0,1`.

@@ -1,6 +1,6 @@
 //! What launches processes, and variables of the environment.
 
-use super::{Fact, Row, Topic, bears, nothing, says};
+use super::{As, Fact, Row, Topic, bears, nothing, says, sets};
 
 pub(super) const ROWS: &[Row] = &[
     says("nproc_per_node", Fact::ProcessesPerMachine),
@@ -21,6 +21,16 @@ pub(super) const ENVIRONMENT_ROWS: &[Row] = &[
     says("CUDA_VISIBLE_DEVICES", Fact::VisibleGpus),
     says("HIP_VISIBLE_DEVICES", Fact::VisibleGpus),
     says("ASCEND_RT_VISIBLE_DEVICES", Fact::VisibleGpus),
+    // NVIDIA's container runtime; the flags and sections of what starts a container stand under names no variable can have.
+    says("NVIDIA_VISIBLE_DEVICES", Fact::GivenGpus),
+    says("docker.gpus", Fact::GivenGpus),
+    says("docker.device", Fact::GivenGpus),
+    says("devices.device_ids", Fact::GivenGpus),
+    says("devices.count", Fact::GivenGpus),
+    says("limits.gpu", Fact::GivenGpus),
+    says("resources.accelerators", Fact::GivenGpus),
+    sets("docker.memory", "host_memory_gib", As::Real),
+    sets("limits.memory", "host_memory_gib", As::Real),
     says("NPROC_PER_NODE", Fact::ProcessesPerMachine),
     says("NNODES", Fact::Machines),
     says("PYTORCH_CUDA_ALLOC_CONF", Fact::Allocator),

@@ -11,6 +11,7 @@ mod launchers;
 mod llamafactory;
 mod loading;
 mod ms_swift;
+mod openrlhf;
 mod peft;
 mod shipped;
 mod topic;
@@ -149,6 +150,8 @@ pub static MS_SWIFT: Table = Table {
     known: &[include_str!("known/ms_swift.txt"), KNOWN_TRANSFORMERS, KNOWN_TRL],
     strict: true,
 };
+/// OpenRLHF, whose step is read as a script's.
+pub static OPENRLHF: Table = Table { tool: "openrlhf", rows: &[openrlhf::ROWS], known: &[], strict: false };
 /// torchtune.
 pub static TORCHTUNE: Table =
     Table { tool: "torchtune", rows: &[torchtune::ROWS], known: &[torchtune::KNOWN], strict: false };

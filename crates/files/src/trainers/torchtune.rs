@@ -8,7 +8,7 @@ pub(super) const ROWS: &[Row] = &[
     sets("model.lora_alpha", "lora.lora_alpha", As::Real),
     sets("model.lora_dropout", "lora.lora_dropout", As::Real),
     says("model.lora_attn_modules", Fact::Targets),
-    bears("model.apply_lora_to_mlp", Topic::AdapterKind),
+    says("model.apply_lora_to_mlp", Fact::TargetsMlp),
     bears("model.apply_lora_to_output", Topic::AdapterKind),
     bears("model.use_dora", Topic::Dora),
     sets("batch_size", "per_device_train_batch_size", As::Whole),

@@ -80,6 +80,10 @@ pub(super) const SCRIPT_ROWS: &[Row] = &[
     says("cutoff_len", Fact::Length),
     says("use_lora", Fact::UsesAdapters),
     says("use_peft_lora", Fact::UsesAdapters),
+    // LLaVA's scripts and those after them.
+    says("deepspeed_stage", Fact::ZeroStage),
+    says("lora_enable", Fact::UsesAdapters),
+    says("enable_lora", Fact::UsesAdapters),
     says("use_4bit", Fact::In4Bit),
     says("use_4bit_quantization", Fact::In4Bit),
     says("use_4bit_qunatization", Fact::In4Bit),
@@ -102,12 +106,4 @@ pub(super) const SCRIPT_ROWS: &[Row] = &[
     nothing("max_memory_mb"),
     nothing("max_memory_MB"),
     sets("micro_batch_size", "per_device_train_batch_size", As::Whole),
-    // openrlhf/cli/train_sft.py.
-    sets("micro_train_batch_size", "per_device_train_batch_size", As::Whole),
-    says("pretrain", Fact::Model),
-    says("max_len", Fact::Length),
-    says("packing_samples", Fact::Packing),
-    says("zero_stage", Fact::ZeroStage),
-    bears("adam_offload", Topic::Offload),
-    bears("ring_attn_size", Topic::Parallelism),
 ];

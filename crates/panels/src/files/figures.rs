@@ -68,7 +68,9 @@ fn fix_label(words: &Words, finding: &Finding) -> &'static str {
 
 fn reading_html(words: &Words, reading: &Reading) -> String {
     let figure = |(name, figure): (&'static str, u64)| {
-        let shown = if name.ends_with("_bytes") { bytes_text(figure) } else { figure.to_string() };
+        // On a phone the unit stays beside its number.
+        let shown =
+            if name.ends_with("_bytes") { bytes_text(figure).replace(' ', "\u{a0}") } else { figure.to_string() };
         vec![format!("{} <code>{name}</code>", escape((words.named)(name))), escape(&shown)]
     };
     let rows: Vec<Vec<String>> = reading.figures().into_iter().map(figure).collect();

@@ -42,8 +42,8 @@ pub(crate) struct Room {
     tab: Option<Tab>,
     /// What the box holds, as it was sent last.
     typed: String,
-    /// How often the box was filled from here: by what the panel says, not the reader.
-    times_filled: u32,
+    /// How often what stood in the box was taken out of it, or cleared.
+    times_taken: u32,
     given: Vec<Given>,
     outcome: Option<Outcome>,
     format: Format,
@@ -58,7 +58,7 @@ impl Default for Room {
         Self {
             tab: None,
             typed: String::new(),
-            times_filled: 0,
+            times_taken: 0,
             given: Vec::new(),
             outcome: None,
             format: Format::All,
@@ -149,17 +149,17 @@ fn acted(state: &mut State, about: &str, value: &str) {
             let room = &mut state.files;
             let typed = std::mem::take(&mut room.typed);
             if !typed.trim().is_empty() {
-                let name = format!("{} {}", words.pasted, room.given.len() + 1);
+                let name = room.name_of_typed(words);
                 room.given.push(Given { name, bytes: typed.into_bytes() });
             }
-            room.times_filled += 1;
+            room.times_taken += 1;
         }
         "clear" => {
             let room = &mut state.files;
             room.typed.clear();
             room.given.clear();
             room.outcome = None;
-            room.times_filled += 1;
+            room.times_taken += 1;
         }
         "remove" => {
             if place < state.files.given.len() {
@@ -212,7 +212,9 @@ fn take(state: &mut State) {
     let room = &mut state.files;
     let mut given = room.given.clone();
     if !room.typed.trim().is_empty() {
-        given.push(Given { name: words.pasted.to_owned(), bytes: room.typed.clone().into_bytes() });
+        // Beside others it has the number that it gets when it is added to them.
+        let name = if given.is_empty() { words.pasted.to_owned() } else { room.name_of_typed(words) };
+        given.push(Given { name, bytes: room.typed.clone().into_bytes() });
     }
     if given.is_empty() {
         words.nothing.clone_into(&mut room.said);
@@ -224,6 +226,11 @@ fn take(state: &mut State) {
 }
 
 impl Room {
+    /// What the text in the box is called among the others.
+    fn name_of_typed(&self, words: &Words) -> String {
+        format!("{} {}", words.pasted, self.given.len() + 1)
+    }
+
     fn refuse(&mut self, name: &str, language: Language) {
         self.said = format!("{name} {}", words(language).too_large);
     }
@@ -244,7 +251,7 @@ impl Room {
             "<p class=\"panel-intro\">{}</p>{given}\
              <label class=\"visually-hidden\" for=\"files-text\">{}</label>\
              <textarea id=\"files-text\" rows=\"7\" spellcheck=\"false\" data-text=\"files\" data-largest=\"{}\" \
-             value=\"{}\" data-brought=\"{}\" placeholder=\"{}\"></textarea>\
+             value=\"{}\" data-taken=\"{}\" placeholder=\"{}\"></textarea>\
              <div class=\"files-actions\">{}{}<button type=\"button\" data-choose=\"files-chooser\">{}</button>{}\
              <input id=\"files-chooser\" type=\"file\" data-bring multiple hidden>\
              <span class=\"files-hint\">{}</span></div>{outcome}",
@@ -252,7 +259,7 @@ impl Room {
             escape(words.box_label),
             read::MOST_BYTES,
             escape(&self.typed),
-            self.times_filled,
+            self.times_taken,
             escape(words.placeholder),
             button("primary", "files take", words.read),
             button("", "files add", words.add),

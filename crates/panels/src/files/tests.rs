@@ -20,7 +20,7 @@ fn texts_are_read_one_after_the_other_and_together() {
     press(&mut reader, "", "Read");
     assert!(reader.text("files").contains("Paste a text"), "{}", reader.text("files"));
     press(&mut reader, OUT_OF_MEMORY, "Add another text");
-    assert!(reader.html("files").contains("data-brought=\"1\""), "the box is emptied");
+    assert!(reader.html("files").contains("data-taken=\"1\""), "the box is emptied");
     press(&mut reader, "{\"zero_optimization\": {\"stage\": 3}}", "Read");
     let said = reader.text("files");
     assert!(said.contains("2.32 GiB") && said.contains("zero_optimization.stage"), "{said}");

@@ -1,6 +1,6 @@
 //! What a text by itself says about the cause.
 
-use super::{Finding, Kind, Library};
+use super::{Finding, Kind, Library, whole_mib};
 use crate::diagnose::reading::{Format, Reading};
 use crate::finding::Severity;
 
@@ -38,7 +38,7 @@ fn of(reading: &Reading) -> Vec<Finding> {
     for finding in &mut findings {
         match &finding.kind {
             Kind::Context { bytes, .. } => {
-                finding.edits.push(("non_pytorch_memory_mib", (bytes / (1 << 20)).to_string()));
+                finding.edits.push(("non_pytorch_memory_mib", whole_mib(*bytes).to_string()));
             }
             Kind::Fragmentation { .. } => finding.edits.push(("expandable_segments", "true".to_owned())),
             _ => {}
@@ -80,6 +80,10 @@ fn allocator(reading: &Reading, tried: Option<u64>) -> Vec<(Kind, Severity)> {
     let mut kinds = Vec::new();
     let unallocated = reading.unallocated().unwrap_or(0);
     let free = reading.free_bytes.unwrap_or(0);
+    // c10/cuda/CUDACachingAllocator.cpp refuses such a size before it asks anyone.
+    if reading.evidence.contains("allocate more than 1EB") {
+        kinds.push((Kind::ImpossibleSize, Severity::Error));
+    }
     if let Some(tried) = tried {
         // With what is free beside it, what lies idle in segments would have sufficed.
         if !reading.expandable && unallocated > 0 && free.saturating_add(unallocated) >= tried && unallocated > free {

@@ -5,7 +5,7 @@ use headroom_text::Language;
 
 use super::recognise::{Class, Recognised};
 use super::tried::{Change, Tried};
-use super::{Kind, Library, Place, Replayed, Said};
+use super::{Kind, Library, Place, Replayed, Said, whole_mib};
 use crate::diagnose::reading::Process;
 use crate::snapshot::{Comparison, OfSize};
 
@@ -23,6 +23,10 @@ pub(super) fn said(kind: &Kind) -> Said {
         Kind::LargerThanGpu { tried, total } => (
             format!("单次请求 {}，超过显卡的全部显存 {}。", bytes_text(*tried), bytes_text(*total)),
             "请减小这次请求对应的张量：减少单次的 token 数，换用其他注意力或损失实现，或用更多显卡切分。".to_owned(),
+        ),
+        Kind::ImpossibleSize => (
+            "请求超过 1 EiB：是大小算错了，不是显存不够。".to_owned(),
+            "请看它上面最先出现的错误，包括其他 rank 的：可能是集合通信失败，也可能是长度或形状来自损坏的数据。".to_owned(),
         ),
         Kind::RefusedThoughFree { tried, free } => (
             format!(
@@ -224,7 +228,7 @@ fn context(bytes: u64, planned: Option<u64>) -> (String, String) {
     if let Some(planned) = planned {
         what.push_str(&format!("方案按 {} 计算。", bytes_text(planned)));
     }
-    (what, format!("要按这台机器校准，请把 non_pytorch_memory_mib 设为 {}。", bytes / (1 << 20)))
+    (what, format!("要按这台机器校准，请把 non_pytorch_memory_mib 设为 {}。", whole_mib(bytes)))
 }
 
 fn library_text(library: Library, tried: Option<u64>) -> String {

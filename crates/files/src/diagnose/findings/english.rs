@@ -5,7 +5,7 @@ use headroom_text::Language;
 
 use super::recognise::{Class, Recognised};
 use super::tried::{Change, Tried};
-use super::{Kind, Library, Place, Replayed, Said};
+use super::{Kind, Library, Place, Replayed, Said, whole_mib};
 use crate::diagnose::reading::Process;
 use crate::snapshot::{Comparison, OfSize};
 
@@ -26,6 +26,12 @@ pub(super) fn said(kind: &Kind) -> Said {
         Kind::LargerThanGpu { tried, total } => (
             format!("The request of {} is more than the {} that the GPU has.", bytes_text(*tried), bytes_text(*total)),
             "Make what it is for smaller: fewer tokens at once, another attention or loss, or more GPUs to shard over."
+                .to_owned(),
+        ),
+        Kind::ImpossibleSize => (
+            "More than an exbibyte was asked for: the size is wrong, not the memory short.".to_owned(),
+            "Look at the first error above it, of this rank and of others: a collective that failed, or a length or a shape \
+             that was read of spoiled data."
                 .to_owned(),
         ),
         Kind::RefusedThoughFree { tried, free } => (
@@ -55,7 +61,10 @@ pub(super) fn said(kind: &Kind) -> Said {
         ),
         Kind::Retries { retries, ooms } => (
             format!(
-                "The allocator gave its cache back {retries} times to go on, and {ooms} requests failed all the same: the run is at the limit, and each retry stalls the GPU."
+                "The allocator gave its cache back {} to go on, and {} failed all the same: the run is at the limit, and each \
+                 retry stalls the GPU.",
+                counted(*retries, "time"),
+                counted(*ooms, "request")
             ),
             "Leave it more room: a smaller micro-batch, or expandable_segments:True.".to_owned(),
         ),
@@ -243,13 +252,17 @@ fn full(allocated: Option<u64>, total: Option<u64>, tried: u64) -> (String, Stri
     (what, "Give the plan, and Headroom names the request and the quickest way to fit.".to_owned())
 }
 
+fn counted(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
 fn context(bytes: u64, planned: Option<u64>) -> (String, String) {
     let mut what =
         format!("The process has {} besides PyTorch's memory: CUDA context, kernels, NCCL.", bytes_text(bytes));
     if let Some(planned) = planned {
         what.push_str(&format!(" The plan counts with {}.", bytes_text(planned)));
     }
-    (what, format!("To calibrate to this machine, set non_pytorch_memory_mib to {}.", bytes / (1 << 20)))
+    (what, format!("To calibrate to this machine, set non_pytorch_memory_mib to {}.", whole_mib(bytes)))
 }
 
 fn library_text(library: Library, tried: Option<u64>) -> String {

@@ -99,6 +99,8 @@ pub enum Kind {
         /// Memory of the GPU, bytes.
         total: u64,
     },
+    /// No memory has room for the request: its size was computed wrongly.
+    ImpossibleSize,
     /// The driver refused what it says is free.
     RefusedThoughFree {
         /// The request, bytes.
@@ -233,6 +235,7 @@ impl Kind {
             Self::UnknownRequest { .. } => "failed_request_unknown",
             Self::Full { .. } => "gpu_full",
             Self::LargerThanGpu { .. } => "larger_than_gpu",
+            Self::ImpossibleSize => "impossible_size",
             Self::RefusedThoughFree { .. } => "refused_though_free",
             Self::Capped { .. } => "memory_fraction",
             Self::Context { .. } => "cuda_context",
@@ -282,4 +285,9 @@ pub struct Said {
     pub what: String,
     /// What to do; empty where nothing is to be done.
     pub fix: String,
+}
+
+/// The nearest whole number of MiB to `bytes`.
+const fn whole_mib(bytes: u64) -> u64 {
+    bytes.saturating_add(1 << 19) >> 20
 }

@@ -37,6 +37,7 @@ const MARKS: &[&str] = &[
     "workers killed due to memory pressure",
     "running low on memory",
     "memory on the node",
+    "exceeded k8s pod memory limits",
     "bus error",
     "insufficient shared memory",
     "std::bad_alloc",

@@ -65,6 +65,9 @@ pub(super) fn messages(lines: &[Line], streams: &[Stream]) -> Vec<Reading> {
                 let mut reading = Reading::new(*format, line.number, &line.text);
                 reading.rank = stream.rank;
                 reading.stack = stack(lines, at, stream.rank);
+                if *format == Format::NcclOutOfMemory {
+                    reading.gpu_index = nccl_device(&line.text);
+                }
                 let after = stream.window(start + mark.len(), 400);
                 reading.tried = tried(after);
                 found.push(reading);
@@ -72,10 +75,27 @@ pub(super) fn messages(lines: &[Line], streams: &[Stream]) -> Vec<Reading> {
         }
     }
     found.sort_by_key(|reading| reading.line);
+    // NCCL names the request on a line of its own, behind the one that says what CUDA answered.
+    for at in 1..found.len() {
+        let (before, behind) = found.split_at_mut(at);
+        let (Some(first), Some(second)) = (before.last_mut(), behind.first()) else { continue };
+        let follows = second.line <= first.line + 3 && second.rank == first.rank;
+        if follows && first.format == Format::NcclOutOfMemory && second.format == Format::NcclOutOfMemory {
+            first.tried = first.tried.or(second.tried);
+        }
+    }
     // What follows from the first failure says the same once more.
     let specific = found.iter().any(|reading| reading.format != Format::CudaError);
     found.retain(|reading| !specific || reading.format != Format::CudaError);
     found
+}
+
+/// `node7:3121:3380 [1] ... NCCL WARN`: host, process, thread, and the device in brackets (nccl debug.cc).
+fn nccl_device(text: &str) -> Option<u64> {
+    let (before, rest) = text.split_once(" [")?;
+    let by_thread = before.rsplit(':').take(2).all(|part| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit()));
+    let (device, _) = rest.split_once(']')?;
+    device.parse().ok().filter(|_| by_thread && before.contains(':'))
 }
 
 /// `Failed to CUDA calloc 6291456 bytes`, `while trying to allocate 123 bytes`, `Out of memory allocating 1,024 bytes`.

@@ -68,6 +68,23 @@ pub(super) fn trainer(lines: &[Line]) -> Vec<Reading> {
     vec![reading]
 }
 
+/// torchtune's metrics, in GiB without a unit (torchtune/training/memory.py `get_memory_stats`): those of the last step.
+pub(super) fn torchtune(lines: &[Line]) -> Vec<Reading> {
+    const GIB: u32 = 30;
+    let Some(line) = lines.iter().rev().find(|line| line.text.contains("peak_memory_alloc:")) else {
+        return Vec::new();
+    };
+    let of = |name: &str| {
+        let digits = line.text.split_once(name)?.1.split_whitespace().next()?;
+        // More digits than any memory has bytes.
+        scaled(digits.get(..digits.len().min(12))?, GIB).map(|amount| amount.bytes)
+    };
+    let mut reading = Reading::new(Format::Monitor, line.number, &line.text);
+    reading.peak_allocated_bytes = of("peak_memory_alloc:");
+    reading.peak_reserved_bytes = of("peak_memory_reserved:");
+    if reading.peak_allocated_bytes.is_some() { vec![reading] } else { Vec::new() }
+}
+
 /// `-153MB`, or bytes without a unit.
 fn signed(text: &str) -> Option<i64> {
     let (negative, text) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));

@@ -34,7 +34,7 @@ pub(super) fn read(lines: &[Line], streams: &[Stream]) -> Vec<Reading> {
     }
     let mut readings = failures;
     let host = host(lines);
-    let tables: [Table; 10] = [
+    let tables: [Table; 11] = [
         nvidia_table::read,
         nvitop::read,
         nvidia_query::read,
@@ -45,6 +45,7 @@ pub(super) fn read(lines: &[Line], streams: &[Stream]) -> Vec<Reading> {
         statistics::stats,
         statistics::deepspeed,
         metrics::trainer,
+        metrics::torchtune,
     ];
     let mut states: Vec<Reading> = tables.iter().flat_map(|table| table(lines)).collect();
     // The host's memory says less than anything of a GPU.

@@ -127,7 +127,7 @@ fn gpu(text: &str) -> Option<(u64, Option<String>)> {
     let lower = text.to_ascii_lowercase();
     for mark in ["gpu ", "cuda:", "device ", "gpu:", "gpu", "显卡 ", "设备 "] {
         let Some(at) = lower.find(mark) else { continue };
-        let after = text.get(at + mark.len()..)?.trim_start_matches(['[', '#', ' ']);
+        let after = text.get(at + mark.len()..)?.trim_start_matches(['[', '#', ' ', '\'', '"', ':']);
         let digits = after.bytes().take_while(u8::is_ascii_digit).count();
         let Some(index) = after.get(..digits).and_then(|digits| digits.parse().ok()) else { continue };
         let rest =
@@ -171,24 +171,61 @@ fn figures(text: &str) -> Vec<(Figure, Amount)> {
     for (i, (_, end, figure)) in found.iter().enumerate() {
         let next = found.get(i + 1).map_or(lower.len(), |(at, _, _)| *at);
         let Some(between) = lower.get(*end..next) else { continue };
+        // verl's log: `device memory used/total (gb): 22.31/79.11`, two names and then their two amounts.
+        if between.trim() == "/"
+            && let Some((_, last, _)) = found.get(i + 1)
+            && let Some((first, _)) = pair(lower.get(*last..).unwrap_or(""))
+        {
+            figures.push((*figure, first));
+            continue;
+        }
+        let is_second = i > 0 && lower.get(found[i - 1].1..found[i].0).is_some_and(|between| between.trim() == "/");
+        if is_second && let Some((_, second)) = pair(lower.get(*end..).unwrap_or("")) {
+            figures.push((*figure, second));
+            continue;
+        }
         let counts = matches!(figure, Figure::Retries | Figure::Ooms);
         let value = between.trim_start_matches(|c: char| !c.is_ascii_digit() && !matches!(c, '\n' | '|' | ';'));
         // Words between name and figure are its own (`memory`, `by PyTorch`), a digit among them is not.
         let amount =
             if counts { value_after(value, "").map(Amount::exact) } else { leading(value).map(|(amount, _)| amount) };
         let in_unit = || {
-            // `Total (GB): 39.4`, `total_gb=39.4`.
-            let unit = ["gib", "gb", "mib", "mb", "bytes"].iter().find(|unit| {
-                between.split(|c: char| c.is_ascii_digit()).next().is_some_and(|words| words.contains(*unit))
-            })?;
-            let (digits, _) = super::super::quantity::number(value)?;
-            leading(&format!("{digits} {unit}")).map(|(amount, _)| amount)
+            // `Total (GB): 39.4`, `total_gb=39.4`; Megatron's `memory (MB) | allocated: 21345.5 | ...` says it once for all.
+            let own = between.split(|c: char| c.is_ascii_digit()).next().and_then(unit);
+            let of_line = || unit(found.first().and_then(|(start, ..)| lower.get(..*start))?.rsplit_once('(')?.1);
+            in_units_of(value, own.or_else(of_line)?)
         };
         if let Some(amount) = amount.or_else(|| if counts { None } else { in_unit() }) {
             figures.push((*figure, amount));
         }
     }
     figures
+}
+
+/// The unit that stands among words.
+fn unit(words: &str) -> Option<&'static str> {
+    ["gib", "gb", "mib", "mb", "bytes"].into_iter().find(|unit| words.contains(unit))
+}
+
+/// The number that `text` begins with, of that unit.
+fn in_units_of(text: &str, unit: &str) -> Option<Amount> {
+    let (digits, _) = super::super::quantity::number(text)?;
+    leading(&format!("{digits} {unit}")).map(|(amount, _)| amount)
+}
+
+/// `(gb): 22.31/79.11` and `: 22.31 GB / 79.11 GB`.
+fn pair(text: &str) -> Option<(Amount, Amount)> {
+    let at = text.find(|c: char| c.is_ascii_digit() || matches!(c, '\n' | '|' | ';'))?;
+    let (words, amounts) = text.split_at_checked(at)?;
+    let (first, second) = amounts.split_once('/')?;
+    let of = |text: &str| {
+        let text = text.trim_start();
+        leading(text).map(|(amount, _)| amount).or_else(|| in_units_of(text, unit(words)?))
+    };
+    // A unit may stand behind the second alone.
+    let second_amount = of(second)?;
+    let first_amount = of(first).or_else(|| in_units_of(first, unit(second.get(..12).unwrap_or(second))?))?;
+    Some((first_amount, second_amount))
 }
 
 fn put(reading: &mut Reading, figure: Figure, amount: Amount) {

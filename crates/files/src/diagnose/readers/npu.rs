@@ -23,8 +23,12 @@ pub(super) fn read(lines: &[Line]) -> Vec<Reading> {
 /// last pair is HBM, on chips without HBM the only one.
 fn table(lines: &[Line]) -> Vec<Reading> {
     let mut readings: Vec<Reading> = Vec::new();
+    // Of each reading the card and its chip, by which processes are listed.
+    let mut places: Vec<(u64, u64)> = Vec::new();
     let mut open: Option<(u64, String)> = None;
     let mut in_processes = false;
+    // Cards of two chips number them through: the device is `Phy-ID`.
+    let by_chip = lines.iter().any(|line| line.text.contains("Phy-ID"));
     for line in lines {
         let text = line.text.trim();
         in_processes |= text.contains("Process id");
@@ -32,7 +36,9 @@ fn table(lines: &[Line]) -> Vec<Reading> {
         let cells: Vec<&str> = row.trim_end_matches('|').split('|').map(str::trim).collect();
         let Some(index) = whole(row) else { continue };
         if in_processes {
-            process(index, &cells, &mut readings);
+            let chip = row.split_whitespace().nth(1).and_then(|word| word.parse().ok()).unwrap_or(0);
+            let at = places.iter().position(|place| *place == (index, chip));
+            process(at.and_then(|at| readings.get_mut(at)), &cells);
             continue;
         }
         let is_bus = cells.get(1).is_some_and(|cell| cell.contains(':'));
@@ -45,9 +51,11 @@ fn table(lines: &[Line]) -> Vec<Reading> {
             continue;
         };
         let mut reading = Reading::new(Format::NpuSmi, line.number, &line.text);
-        reading.gpu_index = Some(*npu);
+        let device = first.get(1).filter(|_| by_chip).and_then(|word| word.parse().ok());
+        reading.gpu_index = Some(device.unwrap_or(*npu));
         reading.gpu_name = Some(name.clone());
         (reading.used_bytes, reading.total_bytes) = (Some(mib(used)), Some(mib(total)));
+        places.push((*npu, index));
         readings.push(reading);
     }
     readings
@@ -69,13 +77,13 @@ fn last_pair(cell: &str) -> Option<(u64, u64)> {
 }
 
 /// `| 0       0                 | 123456        | python3                  | 1234                    |`.
-fn process(index: u64, cells: &[&str], readings: &mut [Reading]) {
+fn process(reading: Option<&mut Reading>, cells: &[&str]) {
     let (Some(pid), Some(megabytes)) =
         (cells.get(1).and_then(|cell| cell.parse().ok()), cells.get(3).and_then(|cell| cell.parse().ok()))
     else {
         return;
     };
-    if let Some(reading) = readings.iter_mut().find(|reading| reading.gpu_index == Some(index)) {
+    if let Some(reading) = reading {
         let name = cells.get(2).map(|&name| name.to_owned());
         reading.processes.push(Process { pid: Some(pid), name, bytes: mib(megabytes) });
     }

@@ -10,6 +10,9 @@ const MOST: usize = 4_096;
 /// How the number of a GPU's place begins; others that print tables write four digits.
 const NVIDIA_BUS: &str = "| 00000000:";
 
+/// The head of Intel's table, which since 2.0 is that of `nvidia-smi`.
+const XPU_SMI: &str = "Intel XPU-SMI v";
+
 /// Which of its tables a line is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
@@ -26,7 +29,7 @@ pub(super) fn read(lines: &[Line]) -> Vec<Reading> {
     let mut seen = 0;
     for line in lines {
         let text = line.text.trim();
-        if text.contains("NVIDIA-SMI") {
+        if text.contains("NVIDIA-SMI") || text.contains(XPU_SMI) {
             // A table that is printed again and again (`watch`, `-l`): the last counts.
             (part, seen) = (Part::Gpus, 0);
             readings.retain(|reading| reading.format != Format::NvidiaSmi);
@@ -55,6 +58,9 @@ pub(super) fn read(lines: &[Line]) -> Vec<Reading> {
     for reading in readings.iter_mut().filter(|reading| !reading.processes.is_empty()) {
         let sum = reading.processes.iter().fold(0_u64, |sum, process| sum.saturating_add(process.bytes));
         reading.other_processes_bytes = Some(sum);
+    }
+    if lines.iter().any(|line| line.text.contains(XPU_SMI)) {
+        readings.iter_mut().for_each(|reading| reading.format = Format::XpuSmi);
     }
     fullest_first(readings)
 }

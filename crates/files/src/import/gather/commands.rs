@@ -8,7 +8,8 @@ use super::{Evidence, Gatherer, Launcher, Role, task};
 use crate::finding::{Finding, Kind as Found};
 use crate::syntax::{Command, Entry, Node, Value, Word, arguments};
 use crate::trainers::{
-    ACCELERATE, AXOLOTL, ENVIRONMENT, Fact, LAUNCHER, LLAMA_FACTORY, MS_SWIFT, SCRIPT, TRL, TRL_SCRIPT, Table, VERL,
+    ACCELERATE, AXOLOTL, ENVIRONMENT, Fact, LAUNCHER, LLAMA_FACTORY, MS_SWIFT, OPENRLHF, SCRIPT, TRL, TRL_SCRIPT,
+    Table, VERL,
 };
 
 /// A command that may train.
@@ -153,7 +154,8 @@ impl Gatherer<'_> {
 
     /// The arguments; what stands behind `--` belongs to axolotl's launcher.
     fn split(&mut self, file: usize, candidate: &Candidate<'_>) -> (Vec<Entry>, Vec<Word>) {
-        let dashes = candidate.arguments.iter().position(|word| word.text == "--");
+        let hands_on = candidate.trainer == Some(TrainerName::Axolotl);
+        let dashes = candidate.arguments.iter().position(|word| word.text == "--").filter(|_| hands_on);
         let (own, launch) = match dashes {
             Some(at) => (&candidate.arguments[..at], &candidate.arguments[at + 1..]),
             None => (candidate.arguments.as_slice(), &[] as &[Word]),
@@ -192,7 +194,7 @@ impl Gatherer<'_> {
     }
 
     fn trainer_file(&mut self, node: &Node, trainer: TrainerName, file: usize) {
-        let Some(path) = node.text() else { return };
+        let Some(path) = node.path() else { return };
         match self.named(path) {
             Some(place) => self.roles[place] = Some(Role::Trainer(trainer)),
             None => self.missing(path, file, node.span),
@@ -357,6 +359,8 @@ fn by_keys(entries: &[Entry]) -> (TrainerName, &'static Table) {
         "use_bnb_nested_quant",
         "dataset_train_split",
         "assistant_only_loss",
+        "dataset_text_field",
+        "packing",
     ]) {
         (TrainerName::Trl, &TRL_SCRIPT)
     } else {
@@ -372,6 +376,7 @@ fn table_of(trainer: TrainerName, candidate: &Candidate<'_>) -> &'static Table {
         TrainerName::MsSwift => &MS_SWIFT,
         TrainerName::Axolotl => &AXOLOTL,
         TrainerName::Verl => &VERL,
+        _ if candidate.word.starts_with("openrlhf.") => &OPENRLHF,
         _ => &SCRIPT,
     }
 }

@@ -19,7 +19,7 @@ const REINFORCEMENT: [&str; 9] = [
 /// Keys of `KTOConfig`.
 const KTO: [&str; 2] = ["desirable_weight", "undesirable_weight"];
 /// Keys of `CPOConfig`.
-const CPO: [&str; 2] = ["cpo_alpha", "simpo_gamma"];
+const CPO: [&str; 3] = ["cpo_alpha", "simpo_gamma", "gamma_beta_ratio"];
 /// Keys of `DPOConfig` and its kin (trl trainer/dpo_config.py).
 const PREFERENCE: [&str; 9] = [
     "beta",
@@ -75,7 +75,15 @@ pub(super) fn of_name(word: &str, trainer: TrainerName) -> Option<Task> {
     let word = word.to_ascii_lowercase();
     if trainer == TrainerName::Verl {
         // verl/trainer/config/ppo_trainer.yaml `adv_estimator`: gae.
-        return Some(if word.contains("sft") { Task::Sft } else { Task::Ppo });
+        // EasyR1's verl/trainer/config.py `adv_estimator`: grpo.
+        let grpo = word == "verl.trainer.main";
+        return Some(if word.contains("sft") {
+            Task::Sft
+        } else if grpo {
+            Task::Grpo
+        } else {
+            Task::Ppo
+        });
     }
     let parts: Vec<&str> = word.split(['_', '-', '.', '/']).collect();
     let has = |name: &str| parts.contains(&name);

@@ -115,7 +115,7 @@ impl Gatherer<'_> {
 
     /// Takes the accelerate configuration that `node` names.
     pub(super) fn accelerate_file(&mut self, node: &Node, file: usize, span: Span) {
-        let Some(path) = node.text() else { return };
+        let Some(path) = node.path() else { return };
         if let Some(place) = self.named(path) {
             self.roles[place] = Some(Role::Accelerate);
             return;

@@ -42,7 +42,8 @@ impl Resolver {
         let chosen = word == "DEEPSPEED";
         let stage = self.whole(Fact::ZeroStage);
         // A script that takes a stage of its own makes DeepSpeed's configuration by it (openrlhf/utils/deepspeed).
-        let by_script = stage.as_ref().is_some_and(|(_, statement)| statement.tool == "transformers");
+        let by_script =
+            stage.as_ref().is_some_and(|(_, statement)| matches!(statement.tool, "transformers" | "openrlhf"));
         if !(named || used || chosen || by_script) {
             return false;
         }

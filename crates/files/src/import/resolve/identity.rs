@@ -114,7 +114,8 @@ impl Resolver {
         if let Some((word, statement)) = &estimator {
             task = match word.as_str() {
                 "gae" => Task::Ppo,
-                "rloo" | "reinforce_plus_plus" => Task::Rloo,
+                // OpenRLHF's names are the last two.
+                "rloo" | "reinforce_plus_plus" | "reinforce" | "reinforce_baseline" => Task::Rloo,
                 _ => Task::Grpo,
             };
             self.note("task", Json::from(task.name()), statement);
@@ -127,6 +128,13 @@ impl Resolver {
                 self.note("task", Json::from(task.name()), statement);
             }
         }
+        // torchtune's recipes are chosen by the command; what its file says of the task is the loss.
+        let loss = self.gathered.draft.bears.iter().find(|(said, _)| said.key == "loss._component_");
+        if let Some((said, of)) = loss.and_then(|(said, _)| Some((said.clone(), of_loss(said.node.text()?)?))) {
+            task = of;
+            self.gathered.draft.bears.retain(|(other, _)| *other != said);
+            self.note("task", Json::from(task.name()), &said);
+        }
         self.task = task;
         self.fields.insert("task", Json::from(task.name()));
     }
@@ -135,7 +143,7 @@ impl Resolver {
         if let Some((component, statement)) = self.text(Fact::Component) {
             // `torchtune.models.llama3_1.lora_llama3_1_8b`: the model, and whether adapters train.
             let builder = component.rsplit('.').next().unwrap_or("").to_owned();
-            let name = builder.trim_start_matches("qlora_").trim_start_matches("lora_").replace('_', "-");
+            let name = torchtune_model(builder.trim_start_matches("qlora_").trim_start_matches("lora_"));
             self.gathered.draft.say(Fact::Model, named(&statement, Value::Text(name)));
             if builder.contains("lora_") {
                 let word = if builder.starts_with("qlora_") { "qlora" } else { "lora" };
@@ -184,6 +192,32 @@ impl Resolver {
             }
         }
     }
+}
+
+/// `qwen2_0_5b` of torchtune: between two numbers the line may stand for a dot, and every Qwen3 without `base` is tuned.
+fn torchtune_model(builder: &str) -> String {
+    let plain = builder.replace('_', "-");
+    let mut dotted = String::new();
+    for part in builder.split('_') {
+        let is_size = part.strip_suffix('b').is_some_and(|size| size.bytes().all(|byte| byte.is_ascii_digit()));
+        let follows = dotted.rsplit('-').next().is_some_and(|before| before.bytes().all(|byte| byte.is_ascii_digit()));
+        if !dotted.is_empty() {
+            dotted.push(if is_size && follows { '.' } else { '-' });
+        }
+        dotted.push_str(part);
+    }
+    let untuned = |name: &str| name.strip_suffix("-instruct").map(str::to_owned);
+    let names = [Some(plain.clone()), Some(dotted.clone()), untuned(&plain), untuned(&dotted)];
+    names.into_iter().flatten().find(|name| catalogue_id(name).is_some()).unwrap_or(plain)
+}
+
+/// The task of one of torchtune's losses.
+fn of_loss(component: &str) -> Option<Task> {
+    let class = component.rsplit('.').next().unwrap_or(component);
+    [("DPOLoss", Task::Dpo), ("RSOLoss", Task::Dpo), ("PPOLoss", Task::Ppo), ("GRPO", Task::Grpo)]
+        .into_iter()
+        .find(|(mark, _)| class.contains(mark))
+        .map(|(_, task)| task)
 }
 
 /// The same statement with another value.

@@ -7,6 +7,7 @@ use super::super::draft::Statement;
 use super::super::gather::Launcher;
 use super::Resolver;
 use crate::finding::{Finding, Kind};
+use crate::syntax::Value;
 use crate::trainers::Fact;
 
 impl Resolver {
@@ -82,8 +83,21 @@ impl Resolver {
     }
 
     fn visible(&mut self) -> Option<(u64, Statement)> {
-        let (text, statement) = self.text(Fact::VisibleGpus)?;
-        Some((listed(&text)?, statement))
+        let visible = self.text(Fact::VisibleGpus);
+        let stated = visible.and_then(|(text, statement)| Some((listed(&text)?, statement)));
+        stated.or_else(|| self.given())
+    }
+
+    /// GPUs of the container, which its programs all see.
+    fn given(&mut self) -> Option<(u64, Statement)> {
+        let statement = self.take(Fact::GivenGpus)?;
+        let count = match &statement.node.value {
+            Value::Integer(count) => u64::try_from(*count).ok(),
+            Value::List(ids) => Some(ids.len() as u64),
+            Value::Text(text) if !matches!(text.as_str(), "none" | "void") => listed(text),
+            _ => None,
+        };
+        Some((count.filter(|count| *count > 0)?, statement))
     }
 
     fn gpu_ids(&mut self) -> Option<(u64, Statement)> {

@@ -15,6 +15,12 @@ impl Resolver {
     }
 
     fn deepspeed_settings(&mut self) {
+        // A path that a shell completes names a file all the same.
+        for statement in self.gathered.draft.facts.get_mut(&Fact::Deepspeed).into_iter().flatten() {
+            if let Some(path) = statement.node.path().filter(|path| !crate::syntax::base(path).contains('$')) {
+                statement.node.value = Value::Text(path.to_owned());
+            }
+        }
         let statement = self.gathered.draft.fact(Fact::Deepspeed).cloned();
         let given = std::mem::take(&mut self.gathered.deepspeed);
         let Some(statement) = statement else {
@@ -28,8 +34,7 @@ impl Resolver {
                 self.open_deepspeed(statement.file, &statement.node);
                 return;
             }
-            Value::Text(path) => path.clone(),
-            _ => String::new(),
+            _ => statement.node.path().unwrap_or_default().to_owned(),
         };
         let base = crate::syntax::base(&path);
         let named = given.iter().find(|(_, name, _)| crate::syntax::base(name) == base);
@@ -64,17 +69,17 @@ impl Resolver {
         for statement in &statements {
             match &statement.node.value {
                 Value::Map(entries) => self.open_fsdp(statement.file, entries, statement.rank),
-                Value::Text(path) => {
+                _ => {
+                    let Some(path) = statement.node.path() else { continue };
                     let base = crate::syntax::base(path);
                     match given.iter().find(|(_, name, _)| crate::syntax::base(name) == base) {
                         Some((file, _, node)) => self.open_fsdp(*file, node.entries(), Rank::Deepspeed),
                         None => {
-                            let kind = Kind::MissingFile { path: path.clone() };
+                            let kind = Kind::MissingFile { path: path.to_owned() };
                             self.findings.push(Finding::at(kind, statement.file, statement.span));
                         }
                     }
                 }
-                _ => {}
             }
         }
         if statements.is_empty() {

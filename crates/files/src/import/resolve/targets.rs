@@ -29,7 +29,10 @@ impl Resolver {
             if self.is_set("lora.target_modules") {
                 return;
             }
-            let value = convert::targets(&statement.node);
+            let mut value = convert::targets(&statement.node);
+            if self.named == TrainerName::Torchtune {
+                value = self.torchtune_targets(value);
+            }
             let pattern = statement.node.text().filter(|text| text.contains(['*', '(', '\\', '|', '^']));
             match pattern {
                 Some(pattern) => match ends(pattern) {
@@ -56,6 +59,28 @@ impl Resolver {
                 self.default("lora.target_modules", chosen.unwrap_or(CHOICES[0]).to_vec());
             }
         }
+    }
+
+    /// torchtune's names as those of transformers: `output_proj` is `o_proj`, and a switch of its own stands for the MLP
+    /// (torchtune/models/convert_weights.py).
+    fn torchtune_targets(&mut self, value: Json) -> Json {
+        let Json::Array(names) = value else { return value };
+        let own = |name: Json| if name == "output_proj" { Json::from("o_proj") } else { name };
+        let mut names: Vec<Json> = names.into_iter().map(own).collect();
+        if let Some((true, statement)) = self.flag(Fact::TargetsMlp) {
+            let fused = self.structure().is_some_and(|model| {
+                model
+                    .layer_kinds()
+                    .all(|(layer, _)| layer.modules.iter().all(|module| !module.name.ends_with("gate_proj")))
+            });
+            if fused {
+                self.cannot_say(&statement, Topic::AdapterKind);
+            } else {
+                names.extend(["gate_proj", "up_proj", "down_proj"].map(Json::from));
+                self.note("lora.target_modules", Json::from(names.clone()), &statement);
+            }
+        }
+        Json::from(names)
     }
 
     /// The model that the files name, where it is known.

@@ -267,6 +267,8 @@ impl Resolver {
             "deepspeed" if self.gathered.trainer.is_none_or(|(_, evidence)| evidence == Evidence::Keys) => {
                 self.fields.get("num_gpus").and_then(Json::as_u64).unwrap_or(1)
             }
+            // openrlhf/utils/deepspeed/deepspeed.py `accumulated_gradient`.
+            "openrlhf" => self.fields.get("num_gpus").and_then(Json::as_u64).unwrap_or(1),
             _ => return,
         };
         if one > 0 && gpus > 0 && !self.is_set(STEPS) && !self.says_itself(STEPS) {

@@ -2,6 +2,7 @@
 //! would print, and what is asked of the machine, is unknown.
 
 mod arithmetic;
+mod container;
 mod slurm;
 mod words;
 mod wrapped;
@@ -115,9 +116,38 @@ impl<'t> Reader<'t> {
         }
         let mut document = None;
         if let Some(end) = here_end {
+            let body = self.at;
             document = self.here_document(&end);
+            if let (Some(name), Some(text)) = (self.reads_into(&words), &document) {
+                self.list_of(name, body, body + text.len())?;
+            }
         }
         self.finish(start, words, environment, output, document)
+    }
+
+    /// The variable that `read -r -d '' name` fills.
+    fn reads_into(&self, words: &[Word]) -> Option<String> {
+        let name = words.last().filter(|_| words.first().is_some_and(|first| first.text == "read"))?;
+        let is_name = name.text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        is_name.then(|| name.text.clone())
+    }
+
+    /// Sets a variable to the words that stand from `start` to `end`.
+    fn list_of(&mut self, name: String, start: usize, end: usize) -> Result<(), Fault> {
+        let after = std::mem::replace(&mut self.at, start);
+        let mut words = Vec::new();
+        while self.at < end {
+            self.blank();
+            match self.byte(0) {
+                Some(b'\n' | b';' | b'|' | b'&' | b'<' | b'>' | b'(' | b')') => self.at += 1,
+                Some(_) if self.at < end => words.extend(self.word()?),
+                _ => break,
+            }
+        }
+        self.words += words.len();
+        self.at = after;
+        self.variables.insert(name, words);
+        Ok(())
     }
 
     fn finish(
@@ -187,7 +217,7 @@ impl<'t> Reader<'t> {
     fn set(&mut self, entry: Entry, exported: bool) {
         let (text, known) = match &entry.node.value {
             Value::Text(text) => (text.clone(), true),
-            Value::Expression(text) => (text.clone(), false),
+            Value::Expression(text) => (words::shortened(text), false),
             _ => return,
         };
         self.variables.insert(entry.key.clone(), vec![Word { text, span: entry.node.span, known }]);

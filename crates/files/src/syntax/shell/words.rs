@@ -265,7 +265,7 @@ const fn is_name(letter: char) -> bool {
 }
 
 /// What is not known as one word: blanks would part it where a variable that holds it is expanded.
-fn shortened(text: &str) -> String {
+pub(super) fn shortened(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join("\u{a0}")
 }
 

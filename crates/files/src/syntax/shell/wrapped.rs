@@ -1,9 +1,11 @@
-//! Commands within commands: `bash -c "..."`, and what `docker run` or `srun` start behind their own flags.
+//! Commands within commands: `bash -c "..."`, what `docker run` or `srun` start behind their own flags, and what stands behind
+//! the `--` of tools that submit a command elsewhere.
 
 use super::super::command::{Command, Word, base};
 use super::super::limits::Fault;
 use super::super::node::{Entry, Span};
 use super::super::source::Source;
+use super::container;
 use super::{Reader, assignment};
 
 /// Programs that start another one behind their own flags.
@@ -54,11 +56,13 @@ impl Reader<'_> {
         };
         let at = words.windows(3).position(|three| is_shell(&three[0]) && takes_text(&three[1]))?;
         let word = words.get(at + 2).filter(|_| self.depth < DEEPEST)?;
+        let around = words.get(..at).unwrap_or_default();
+        let given = if is_wrapper(around) { container::environment(around) } else { Vec::new() };
         let mut reader = Reader {
             source: Source::new(&word.text),
             at: 0,
             variables: self.variables.clone(),
-            exported: self.exported.iter().chain(environment).cloned().collect(),
+            exported: self.exported.iter().chain(environment).chain(&given).cloned().collect(),
             commands: Vec::new(),
             words: self.words,
             depth: self.depth + 1,
@@ -78,24 +82,39 @@ fn placed(mut command: Command, span: Span) -> Command {
     command
 }
 
-/// Takes away a wrapper with its flags, so that what it starts comes first; its `-e NAME=value` are the environment.
+/// Takes away a wrapper with its flags, so that what it starts comes first; what it sets for that joins the environment.
 pub(super) fn unwrap(words: &mut Vec<Word>, environment: &mut Vec<Entry>) {
-    let Some(first) = words.first() else { return };
+    submitted(words);
     // Of `srun --nodes 2 torchrun` the first word is gone already.
-    if !(WRAPPERS.contains(&base(&first.text)) || first.text.starts_with("--")) {
+    if !(is_wrapper(words) || words.first().is_some_and(|first| first.text.starts_with("--"))) {
         return;
     }
-    let Some(started) = words.iter().position(|word| STARTED.contains(&base(&word.text))) else { return };
-    for (place, word) in words.iter().enumerate().take(started) {
-        let pair = match word.text.as_str() {
-            "-e" | "--env" => words.get(place + 1).and_then(assignment),
-            text => {
-                text.strip_prefix("--env=").and_then(|pair| assignment(&Word { text: pair.to_owned(), ..word.clone() }))
-            }
-        };
-        environment.extend(pair);
-    }
+    let Some(started) = words.iter().position(starts) else { return };
+    environment.extend(container::environment(&words[..started]));
     words.drain(..started);
+}
+
+/// `ray job submit ... -- python train.py`, `kubectl exec pod -- torchrun ...`: the command behind the dashes, of several
+/// joined by `&&` the last. What stands behind axolotl's dashes are options.
+fn submitted(words: &mut Vec<Word>) {
+    let Some(dashes) = words.iter().position(|word| word.text == "--") else { return };
+    let joins = |word: &Word| matches!(word.text.as_str(), "&&" | ";" | "--");
+    let begins = |at: &usize| {
+        let before = words[dashes..*at].iter().rposition(|word| assignment(word).is_none());
+        starts(&words[*at]) && before.is_some_and(|before| joins(&words[dashes + before]))
+    };
+    let Some(at) = (dashes + 1..words.len()).rev().find(begins) else { return };
+    let end = words[at..].iter().position(joins).map_or(words.len(), |length| at + length);
+    words.truncate(end);
+    words.drain(..at);
+}
+
+fn is_wrapper(words: &[Word]) -> bool {
+    words.first().is_some_and(|first| WRAPPERS.contains(&base(&first.text)))
+}
+
+fn starts(word: &Word) -> bool {
+    STARTED.contains(&base(&word.text))
 }
 
 /// `$env:NAME = "value"` of PowerShell.
