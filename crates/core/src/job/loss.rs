@@ -85,19 +85,23 @@ fn cut_cross_entropy(plan: &Plan) -> Option<Problem> {
         let kind = ProblemKind::Contradiction { other: "loss_implementation".to_owned(), fix: fix.to_owned() };
         Some(Problem::new(field, kind))
     };
+    let framework = plan.distributed.framework;
+    let gathers = match framework {
+        Framework::Fsdp1 | Framework::Fsdp2 => plan.num_gpus > 1 || plan.trainer.name != TrainerName::Custom,
+        Framework::Deepspeed => plan.zero_stage == 3,
+        Framework::Ddp => false,
+    };
     let prepared = plan.method == Method::Qlora && plan.quantization.prepare_for_kbit_training;
-    match plan.distributed.framework {
-        _ if plan.weights_dtype() == Dtype::Float32 => {
-            contradiction(plan.weights_dtype_field(), Dtype::Bfloat16.name())
-        }
-        _ if prepared && plan.trainer.name != TrainerName::Axolotl => {
-            contradiction("quantization.prepare_for_kbit_training", "false")
-        }
-        Framework::Fsdp1 | Framework::Fsdp2 if plan.num_gpus > 1 || plan.trainer.name != TrainerName::Custom => {
-            contradiction("distributed.framework", Framework::Ddp.name())
-        }
-        Framework::Deepspeed if plan.zero_stage == 3 => contradiction("zero_stage", "2"),
-        _ => None,
+    if gathers {
+        let value = ["cut_cross_entropy under ", framework.name()].concat();
+        let kind = ProblemKind::NotModelled { value, modelled: vec![plan::LossImplementation::Auto.name()] };
+        Some(Problem::new("loss_implementation", kind))
+    } else if plan.weights_dtype() == Dtype::Float32 {
+        contradiction(plan.weights_dtype_field(), Dtype::Bfloat16.name())
+    } else if prepared && plan.trainer.name != TrainerName::Axolotl {
+        contradiction("quantization.prepare_for_kbit_training", "false")
+    } else {
+        None
     }
 }
 
