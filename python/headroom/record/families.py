@@ -98,6 +98,10 @@ CONFIGS = {
         {"hidden_size": 4096, "num_attention_heads": 64},
         {"hidden_size": 4096, "num_attention_heads": 64, "num_kv_heads": 8, "new_decoder_architecture": True},
     ],
+    # Widths of feed-forward parts that their classes take to be four times the model's.
+    "gpt_bigcode": {"n_inner": 5120},
+    "gptj": {"n_inner": 20480},
+    "gpt_neo": {"intermediate_size": 10240},
     "xmod": {"default_language": "en_XX"},
     # Hunyuan-7B: its defaults say no width of a head.
     "hunyuan_v1_dense": {

@@ -118,6 +118,10 @@ PUBLISHED_SIZES = {
         "linear_head_dim": "linear_attn_config.head_dim", "linear_num_heads": "linear_attn_config.num_heads",
         "linear_conv_kernel_dim": "linear_attn_config.short_conv_kernel_size",
     },
+    # Made where the layer is built, not in the config.
+    "gpt_bigcode": {"n_inner": "4 * n_embd"},
+    "gptj": {"n_inner": "4 * n_embd"},
+    "gpt_neo": {"intermediate_size": "4 * hidden_size"},
 }
 
 

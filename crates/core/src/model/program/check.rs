@@ -127,6 +127,7 @@ fn one(
         stacks,
         inputs,
         packs: written.packs,
+        holds_input: written.holds,
         head: Head { name, bias, softcaps, scales },
         before,
         layers,
