@@ -33,11 +33,6 @@ const BY_HAND: &[(&str, f64)] = &[
     ("bert-classification-full", 0.0014),
     ("ernie4_5-full", 0.0011),
     ("falcon-40b-lora", 0.0079),
-    ("gpt_bigcode-full", 0.0015),
-    ("gpt_bigcode-lora", 0.003),
-    ("gpt_neo-full", 0.03),
-    ("gpt_neo-lora", 0.032),
-    ("olmo-lora", 0.006),
     ("opt-full", 0.0013),
     ("roberta-classification-full", 0.0025),
 ];
