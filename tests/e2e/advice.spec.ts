@@ -86,11 +86,15 @@ test("nothing is advised that a later replay could contradict", async ({ page, p
       if (!panel || !advised) return;
       const busy = panel.getAttribute("aria-busy") === "true";
       const working = panel.querySelector("[role=status]")!.textContent;
-      // Without the picture of the same figures, which is drawn once its place has been measured.
+      // What the changes save comes a frame later, and the picture of the same figures once its place has been measured.
       const copy = advised.cloneNode(true) as HTMLElement;
       copy.querySelectorAll(".drawing").forEach((drawing) => drawing.remove());
-      const text = advised.classList.contains("stale") ? "" : copy.textContent;
-      const state = JSON.stringify({ busy, working, text });
+      const later = copy.querySelector(".savings");
+      later?.remove();
+      const isStale = advised.classList.contains("stale");
+      const text = isStale ? "" : copy.textContent;
+      const savings = isStale ? "" : (later?.textContent ?? "");
+      const state = JSON.stringify({ busy, working, text, savings });
       if (seen.at(-1) !== state) seen.push(state);
     }, 4);
   });
@@ -99,12 +103,14 @@ test("nothing is advised that a later replay could contradict", async ({ page, p
     await page.reload();
     await settled(page, /Make it fit|Use the GPU/);
     const seen = await page.evaluate(() => (window as unknown as { seen: string[] }).seen);
-    const states = seen.map((state) => JSON.parse(state) as { busy: boolean; working: string; text: string });
+    const states = seen.map((state) => JSON.parse(state) as { busy: boolean; working: string; text: string; savings: string });
     const busy = states.filter((state) => state.busy);
     expect(busy.length).toBeGreaterThan(0);
-    for (const state of busy) expect(state).toMatchObject({ text: "", working: expect.stringContaining("Computing:") });
+    for (const state of busy) expect(state).toMatchObject({ text: "", savings: "", working: expect.stringContaining("Computing:") });
     const final = states.filter((state) => !state.busy);
     expect(new Set(final.map((state) => state.text)).size).toBe(1);
+    const savings = final.map((state) => state.savings).filter((said) => said !== "");
+    expect(new Set(savings).size).toBe(fragment === TOO_LARGE ? 1 : 0);
     expect(final[0]).toMatchObject({ working: "", text: expect.stringMatching(/./) });
   }
 });

@@ -5,6 +5,7 @@ mod program;
 
 use std::collections::BTreeSet;
 
+use headroom_answers::programs;
 use headroom_core::job::Job;
 use headroom_core::link;
 use headroom_core::memory::{self, Note};
@@ -35,6 +36,7 @@ const fn kind_of_note(note: &Note) -> usize {
         Note::HostTooSmall { .. } => 14,
         Note::PackedWeightsHeld => 15,
         Note::UnmatchedTargets { .. } => 16,
+        Note::TorchScan { .. } => 17,
     }
 }
 
@@ -85,8 +87,11 @@ fn notes_are_the_pages() {
         r#"{"model": "mistralai/Mixtral-8x7B-v0.1", "num_gpus": 8, "host_memory_gib": 512}"#,
         r#"{"model": "Qwen/Qwen2.5-0.5B", "task": "dpo", "num_gpus": 2}"#,
         r#"{"model": "Qwen/Qwen2.5-0.5B", "lora": {"target_modules": ["q_proj", "c_attn"]}}"#,
+        r#"{"model": "tiiuae/Falcon-H1-1.5B-Instruct"}"#,
+        r#"{"model": "Qwen/Qwen3-Next-80B-A3B-Instruct", "num_gpus": 8}"#,
     ] {
-        let job = Job::resolve(&Plan::from_json(plan).unwrap()).unwrap();
+        let read = Plan::from_json(plan).unwrap();
+        let job = Job::resolve(&Plan { programs: programs(), ..read }).unwrap();
         let estimate = memory::estimate_replayed(&job);
         assert!(!estimate.notes.is_empty(), "{plan}");
         let ran = headroom(&["estimate", plan]);
@@ -97,7 +102,7 @@ fn notes_are_the_pages() {
         assert_eq!(json["notes"], serde_json::json!(said), "{plan}");
         kinds.extend(estimate.notes.iter().map(kind_of_note));
     }
-    assert_eq!(kinds, (0..17).collect());
+    assert_eq!(kinds, (0..18).collect());
 }
 
 /// What is wrong with a plan as it is read, or else once it is looked at.

@@ -19,6 +19,8 @@ const OPEN: &[(&str, f64, &str)] = &[
     ("falcon_mamba-lora-gc", 0.0015, "1 MB over: not found"),
     ("mamba-lora-gc", 0.0015, "the same"),
     ("bert-classification-full", 0.0014, "the same by hand: not found"),
+    ("glm_ocr-full", 0.0013, "11 MB over: not found"),
+    ("glm_ocr-text-only", 0.0014, "8 MB under, one tensor of queries: not found"),
     ("gpt_neo-full", 0.004, "6 MB under: not found"),
     ("gpt_neo-lora", 0.004, "3 MB under: not found"),
     ("mamba2-full-gc-b1s4096", 0.005, "not found"),

@@ -113,7 +113,7 @@ const fn in_place(page: Tab, name: &'static str, draw: fn(&Page) -> Option<Node>
 const FIRST: usize = 11;
 
 /// All panels, the first ones first. Those of a tab that is not open are neither drawn nor on the page.
-const PLACES: [Place; 34] = [
+const PLACES: [Place; 35] = [
     planning("form", form::panel),
     planning("verdict", result::verdict),
     planning("verdict-line", result::verdict_line),
@@ -125,6 +125,7 @@ const PLACES: [Place; 34] = [
     within(Tab::Fix, "basis", result::basis),
     always("skip", frame::skip_link),
     planning("answer", result::answer),
+    within(Tab::Fix, "waterfall", advice::waterfall),
     within(Tab::Fix, "notes", result::notes),
     within(Tab::Compare, "comparison", result::comparison::panel),
     within(Tab::Compare, "pair", options::pair),

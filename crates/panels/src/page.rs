@@ -8,6 +8,7 @@ use headroom_core::plan::{Plan, Problem};
 use headroom_text::Texts;
 
 use crate::engine::Found;
+use crate::programs;
 use crate::replays::Replays;
 use crate::state::{self, State};
 
@@ -44,7 +45,13 @@ impl Page<'_> {
 
     /// What the core has against the field called `name`.
     pub(crate) fn problem(&self, name: &str) -> Option<&Problem> {
-        self.outcome.as_ref().err()?.iter().find(|problem| problem.field == name)
+        self.to_fix().iter().find(|problem| problem.field == name)
+    }
+
+    /// What the reader has to fix: not what only waits for a program that is under way.
+    pub(crate) fn to_fix(&self) -> &[Problem] {
+        let problems = self.outcome.as_ref().err().map(Vec::as_slice).unwrap_or_default();
+        if programs::coming(self, problems).is_some() { &[] } else { problems }
     }
 
     /// The action of a button that makes `plan` the reader's.

@@ -1,7 +1,7 @@
 //! Recorded programs of models: the page fetches one when the plan's model is of its class, and the plan is worked out anew.
 
 use headroom_core::model::{Program, Programs};
-use headroom_core::plan::ProblemKind;
+use headroom_core::plan::{Problem, ProblemKind};
 use headroom_view::{Element, el};
 
 use crate::page::Page;
@@ -52,6 +52,13 @@ fn wanted<'p>(page: &'p Page) -> Option<(&'p str, bool)> {
     Some((name, page.state.programs.missed.iter().any(|missed| missed == name)))
 }
 
+/// What the page says instead of a verdict while nothing but a program that is under way keeps the plan from being estimated.
+pub(crate) fn coming(page: &Page, problems: &[Problem]) -> Option<String> {
+    let (name, failed) = wanted(page)?;
+    let is_all = problems.iter().all(|problem| matches!(problem.kind, ProblemKind::ProgramNotFetched { .. }));
+    (is_all && !failed).then(|| (page.texts.program_fetching)(name))
+}
+
 /// What the page tells of a program's file.
 pub(crate) fn act(state: &mut State, verb: &str, about: &str, value: &str) -> bool {
     let Some(name) = about.strip_prefix(FOLDER).and_then(|file| file.strip_suffix(".json")) else { return false };
@@ -70,15 +77,13 @@ fn miss(state: &mut State, name: &str) {
     state.programs.missed.push(name.to_owned());
 }
 
-/// Says that a program is under way, which makes the page fetch it, or that it could not be had.
+/// Lets the page fetch a program that is under way, which the verdict says, or says that it could not be had.
 pub(crate) fn note(page: &Page) -> Option<Element> {
     let (name, failed) = wanted(page)?;
-    let texts = page.texts;
-    let note = el("p").key("program").class("panel");
+    let note = el("p").key("program");
     Some(if failed {
-        note.attr("role", "alert").text(&(texts.program_not_fetched)(name))
+        note.class("panel warning link-problems").attr("role", "alert").text(&(page.texts.program_not_fetched)(name))
     } else {
-        let file = [FOLDER, name, ".json"].concat();
-        note.attr("role", "status").attr("data-fetch-now", &file).text(&(texts.program_fetching)(name))
+        note.flag("hidden", true).attr("data-fetch-now", &[FOLDER, name, ".json"].concat())
     })
 }

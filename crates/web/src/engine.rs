@@ -3,12 +3,12 @@
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 
-use headroom_view::{Answer, Event, Panel};
+use headroom_view::{Answer, Event, Node, Panel};
 use leptos::prelude::{document, request_animation_frame, window};
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::{Closure, wasm_bindgen};
 
-use crate::{address, clipboard, combobox, places, shell, texts};
+use crate::{address, clipboard, combobox, live, places, shell, texts};
 
 #[wasm_bindgen]
 extern "C" {
@@ -25,6 +25,10 @@ extern "C" {
 /// that, and what the reader does next should not wait for all of it.
 const TURN: f64 = 5.0;
 
+/// How many elements are made for one frame before it ends: what is new costs the browser many times what making it took (its
+/// style is found, its text is shaped), what only changes does not.
+const NEW_ELEMENTS: u32 = 24;
+
 /// Until these stand, what the reader did is not yet on the page.
 const URGENT: [&str; 5] = ["form", "verdict", "verdict-line", "advice", "embed"];
 
@@ -36,6 +40,8 @@ thread_local! {
     static SHOWN: Cell<u32> = const { Cell::new(0) };
     /// Panels that wait for the browser's next turn, and the element to focus behind them.
     static WAITING: RefCell<(VecDeque<Panel>, Option<String>)> = const { RefCell::new((VecDeque::new(), None)) };
+    /// How many elements had been made when this turn began, and how many may be new in it.
+    static BUDGET: Cell<(u32, u32)> = const { Cell::new((0, u32::MAX)) };
     static HAS_TURN: Cell<bool> = const { Cell::new(false) };
     /// Whether the engine has more to say on the same events.
     static HAS_MORE: Cell<bool> = const { Cell::new(true) };
@@ -96,18 +102,18 @@ fn receive(answer: Answer) {
     });
     HAS_MORE.set(more);
     // Nothing but the skeleton is on the page yet: no frame is worth waiting for.
-    if is_first { show() } else { show_in_turn() }
+    if is_first { show(u32::MAX) } else { show_in_turn() }
 }
 
 /// Shows what waits when the next frame is made: what is put on the page before is laid out for what the pointer does
 /// meanwhile, and for the frame once more. A page in the background makes no frames.
 fn show_in_turn() {
     if document().hidden() {
-        show();
+        show(NEW_ELEMENTS);
     } else if !HAS_TURN.replace(true) {
         request_animation_frame(|| {
             HAS_TURN.set(false);
-            show();
+            show(NEW_ELEMENTS);
         });
     }
 }
@@ -121,17 +127,36 @@ fn mark(name: &str, holds: bool) {
     }
 }
 
-/// Puts waiting panels on the page for half a frame, then leaves the browser its turn.
-fn show() {
+/// Whether so much is new in this turn that the rest should wait.
+fn is_spent() -> bool {
+    let (before, new_elements) = BUDGET.get();
+    live::made().wrapping_sub(before) > new_elements
+}
+
+/// Lets what stands in a place that was just made wait for the next turn where this one has enough; `node` otherwise.
+pub(crate) fn postponed(place: &str, node: Option<Node>) -> Option<Node> {
+    if !is_spent() {
+        return node;
+    }
+    if let Some(node) = node {
+        let panel = Panel { place: place.to_owned().into(), node: Some(node) };
+        WAITING.with_borrow_mut(|(waiting, _)| waiting.push_back(panel));
+    }
+    None
+}
+
+/// Puts waiting panels on the page for half a frame, or until so many elements are new, then leaves the browser its turn.
+fn show(new_elements: u32) {
     let now = || window().performance().map_or(0.0, |clock| clock.now());
     let began = now();
+    BUDGET.set((live::made(), new_elements));
     SHOWN.set(ANSWERED.get());
     let had_focus = clipboard::is_focused_somewhere();
     while let Some(panel) = WAITING.with_borrow_mut(|(waiting, _)| waiting.pop_front()) {
         let place = panel.place.clone().into_owned();
         places::show(panel);
         texts::refresh(&place);
-        if now() - began > TURN {
+        if now() - began > TURN || is_spent() {
             break;
         }
     }

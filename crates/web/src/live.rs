@@ -1,5 +1,7 @@
 //! DOM from descriptions, and of the next description only what differs.
 
+use std::cell::Cell;
+
 use headroom_view::{Content, Element as Described, Name, Node as Description};
 use leptos::prelude::document;
 use wasm_bindgen::JsCast;
@@ -11,6 +13,15 @@ use web_sys::{
 use crate::{clipboard, engine, places, texts};
 
 const SVG: &str = "http://www.w3.org/2000/svg";
+
+thread_local! {
+    static MADE: Cell<u32> = const { Cell::new(0) };
+}
+
+/// How many elements have been made.
+pub(crate) fn made() -> u32 {
+    MADE.get()
+}
 
 /// A description and the DOM that was made of it.
 pub(crate) struct Live {
@@ -97,6 +108,7 @@ impl Live {
 
     fn element(parent: &Element, described: &Described) -> Self {
         let Described { tag, key, attributes, content } = described;
+        MADE.set(MADE.get().wrapping_add(1));
         let is_svg = tag == "svg" || parent.namespace_uri().as_deref() == Some(SVG);
         let made = if is_svg { document().create_element_ns(Some(SVG), tag) } else { document().create_element(tag) };
         // Tags are the panels' own, so valid; an element of another kind stands for one that is not.
@@ -184,7 +196,6 @@ fn update_attributes(element: &Element, old: &[(Name, String)], new: &[(Name, St
 
 fn set(element: &Element, name: &str, value: &str) {
     if name == "data-style" {
-        unstyle(element);
         style(element, value);
     }
     // Names are the panels' own, so valid.
@@ -207,7 +218,7 @@ fn set(element: &Element, name: &str, value: &str) {
 
 fn unset(element: &Element, name: &str) {
     if name == "data-style" {
-        unstyle(element);
+        style(element, "");
     }
     // As above.
     let _ = element.remove_attribute(name);
@@ -241,22 +252,11 @@ fn set_value(element: &Element, value: &str) {
     }
 }
 
-/// Marks the element with its properties as `name:value;name:value`, set through the object model: the
+/// Gives the element these properties, `name:value;name:value`, and no others: through the object model, as the
 /// Content-Security-Policy allows no style attributes.
 fn style(element: &Element, properties: &str) {
-    let Some(own) = style_of(element) else { return };
-    for property in properties.split(';') {
-        if let Some((name, value)) = property.split_once(':') {
-            // A value that the browser does not know leaves the property as it was.
-            let _ = own.set_property(name.trim(), value.trim());
-        }
-    }
-}
-
-/// Takes away what [`style`] set: elements have no other properties of their own.
-fn unstyle(element: &Element) {
     if let Some(own) = style_of(element) {
-        own.set_css_text("");
+        own.set_css_text(properties);
     }
 }
 

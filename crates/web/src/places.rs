@@ -37,11 +37,12 @@ pub(crate) fn fill() {
     }
 }
 
-/// Lets the place called `name` be `host`, and shows there what is known to stand there.
+/// Lets the place called `name` be `host`, and shows there what is known to stand there, in a later turn if this one has enough.
 pub(crate) fn host_of(name: &str, host: &Element) {
     let mut place = taken(name);
     place.host = Some(host.clone());
     place.live = Vec::new();
+    place.node = engine::postponed(name, place.node.take());
     put(name, place);
 }
 

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-/// The places in the order of the page.
+/// The places in the order of the page. What stands in an `instead` stands in place of form and answer.
 const PLACES: &str = r#"
 <div class="place" data-place="skip"></div>
 <div class="place" data-place="header"></div>
@@ -10,10 +10,10 @@ const PLACES: &str = r#"
 <div id="files" class="gallery-place" data-place="files"></div>
 <div class="place" data-place="link-problems"></div>
 <main class="page">
-<div class="place" data-place="scenarios"></div>
-<div class="place" data-place="how-it-works"></div>
-<div class="place" data-place="accuracy"></div>
-<div class="place" data-place="glossary"></div>
+<div class="place instead" data-place="scenarios"></div>
+<div class="place instead" data-place="how-it-works"></div>
+<div class="place instead" data-place="accuracy"></div>
+<div class="place instead" data-place="glossary"></div>
 <div class="place" data-place="settings"></div>
 <div class="form-column" data-place="form"></div>
 <div class="answer-column" id="answer" tabindex="-1">

@@ -2,7 +2,6 @@
 
 use std::cell::{OnceCell, RefCell};
 
-use leptos::prelude::document;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::Closure;
 use web_sys::{Element, ResizeObserver, ResizeObserverEntry};
@@ -11,18 +10,19 @@ use crate::engine;
 
 thread_local! {
     static OBSERVER: OnceCell<Option<ResizeObserver>> = const { OnceCell::new() };
-    /// What is observed, with the width that the engine was told.
-    static OBSERVED: RefCell<Vec<(Element, u32)>> = const { RefCell::new(Vec::new()) };
+    static OBSERVED: RefCell<Vec<Element>> = const { RefCell::new(Vec::new()) };
+    /// Widths that the engine was told, by name: a chart that goes and comes back as wide as before is drawn for it already.
+    static TOLD: RefCell<Vec<(String, u32)>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Observes every element in `host` that names its width, from now on.
 pub(crate) fn observe_within(host: &Element) {
     let Ok(found) = host.query_selector_all("[data-width]") else { return };
     OBSERVED.with_borrow_mut(|observed| {
-        observed.retain(|(element, _)| element.is_connected());
+        observed.retain(|element| element.is_connected());
         for at in 0..found.length() {
             let Some(element) = found.item(at).and_then(|node| node.dyn_into::<Element>().ok()) else { continue };
-            if observed.iter().any(|(other, _)| *other == element) {
+            if observed.contains(&element) {
                 continue;
             }
             OBSERVER.with(|observer| {
@@ -30,7 +30,7 @@ pub(crate) fn observe_within(host: &Element) {
                     observer.observe(&element);
                 }
             });
-            observed.push((element, 0));
+            observed.push(element);
         }
     });
 }
@@ -49,12 +49,19 @@ fn observer_of_widths() -> Option<ResizeObserver> {
 fn tell(entry: &ResizeObserverEntry) {
     let element = entry.target();
     let width = entry.content_rect().width() as u32;
-    let is_new = OBSERVED.with_borrow_mut(|observed| {
-        let known = observed.iter_mut().find(|(other, _)| *other == element);
-        known.is_some_and(|(_, known)| std::mem::replace(known, width) != width)
-    });
     // Nothing is drawn for what is not shown.
-    if is_new && width > 0 && document().contains(Some(&element)) {
-        engine::send(&format!("width {}", element.get_attribute("data-width").unwrap_or_default()), &width.to_string());
+    if width == 0 || !element.is_connected() {
+        return;
+    }
+    let name = element.get_attribute("data-width").unwrap_or_default();
+    let is_new = TOLD.with_borrow_mut(|told| match told.iter_mut().find(|(other, _)| *other == name) {
+        Some((_, known)) => std::mem::replace(known, width) != width,
+        None => {
+            told.push((name.clone(), width));
+            true
+        }
+    });
+    if is_new {
+        engine::send(&["width ", &name].concat(), &width.to_string());
     }
 }

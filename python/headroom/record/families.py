@@ -144,6 +144,10 @@ CONFIGS = {
         },
         "vision_config": {"out_hidden_size": 4096, "intermediate_size": 10944},
     },
+    "glm_ocr_text": {
+        "hidden_size": 1536, "intermediate_size": 4608, "num_attention_heads": 16, "num_key_value_heads": 8, "head_dim": 128, "vocab_size": 59392,
+        "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [16, 24, 24]},
+    },
     "glm4v_moe_text": {
         "head_dim": 128,
         "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "partial_rotary_factor": 0.5, "mrope_section": [8, 12, 12]},
@@ -157,6 +161,14 @@ CONFIGS = {
             "image_size": 512, "patch_size": 16,
         },
         "scale_factor": 4,
+    },
+    # GLM-OCR, whose heads are wider than its default hidden size divided by them.
+    "glm_ocr": {
+        "text_config": {
+            "model_type": "glm_ocr_text", "hidden_size": 1536, "intermediate_size": 4608, "num_attention_heads": 16, "num_key_value_heads": 8, "head_dim": 128,
+            "vocab_size": 59392, "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [16, 24, 24]},
+        },
+        "vision_config": {"hidden_size": 1024, "intermediate_size": 4096, "num_heads": 16, "out_hidden_size": 1536},
     },
     # Idefics3-8B-Llama3, with tiles of SmolVLM's size.
     "idefics3": {

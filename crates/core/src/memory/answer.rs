@@ -272,6 +272,11 @@ fn notes(job: &Job, step: &program::Step, host: &[HostAllocation]) -> Vec<Note> 
     if model.reading == Reading::Known && !model.is_measured {
         notes.push(Note::FamilyNotMeasured { model_type: model_type.clone() });
     }
+    if let Some(can_be_said) = model.recorded.as_ref().and_then(|recorded| recorded.scans_with_kernels())
+        && !(can_be_said && plan.software.flash_linear_attention.is_some())
+    {
+        notes.push(Note::TorchScan { can_be_said });
+    }
     let is_eager = job.attention == AttentionKernel::Eager;
     if plan.attn_implementation.name() == "sdpa" && !model.behaviour.supports_sdpa && is_eager {
         notes.push(Note::EagerOnly { model_type: model_type.clone() });

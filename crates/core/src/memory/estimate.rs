@@ -281,6 +281,11 @@ pub enum Note {
         /// What the hosts have, bytes.
         available: u64,
     },
+    /// State-space layers and gated delta nets run in PyTorch's own operators, as where no package has kernels for them.
+    TorchScan {
+        /// The plan can say that the package is installed.
+        can_be_said: bool,
+    },
     /// bitsandbytes leaves embeddings, head and norms unquantised; with upcast they are fp32.
     UnquantizedParts {
         /// Bytes of what stays unquantised.

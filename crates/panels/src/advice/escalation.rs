@@ -7,7 +7,7 @@ use headroom_core::job::Job;
 use headroom_core::memory::Fit;
 use headroom_core::plan::{GpuChoice, Plan, Task};
 use headroom_text::Texts;
-use headroom_view::{Element, el};
+use headroom_view::{Element, Node, el};
 
 use super::finding::{Advised, Kind};
 use super::levers::{lever_html, saved_text};
@@ -58,11 +58,21 @@ pub(super) fn elements(page: &Page, found: &Advised, escalation: &Escalation) ->
     let mut elements = vec![hardware_sheet(page, found).into_element().key("hardware"), levels];
     if let Some(answer) = escalation.levels.iter().find(|answer| answer.level == chosen) {
         elements.push(steps_sheet(page, found, answer).into_element().key("steps"));
-        if let Found::Fits(advice) = &answer.found {
-            elements.extend(waterfall::elements(page, &found.judgement, &advice.stages));
-        }
+        // The picture comes by itself, as the page has enough to lay out with the words.
+        elements.push(el("div").key("waterfall").class("savings").place("waterfall"));
     }
     elements
+}
+
+/// What each step of the level that is shown saves.
+pub(super) fn savings(page: &Page) -> Option<Node> {
+    let found = page.found.advice.advised.as_ref()?;
+    let Kind::Fit(escalation, _) = &found.kind else { return None };
+    let chosen = level_of(page, found.job.plan(), escalation);
+    let Found::Fits(advice) = &escalation.levels.iter().find(|answer| answer.level == chosen)?.found else {
+        return None;
+    };
+    waterfall::drawn(page, &found.judgement, &advice.stages)
 }
 
 /// One level to choose.

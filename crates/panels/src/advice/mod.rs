@@ -79,6 +79,11 @@ pub(crate) fn panel(page: &Page) -> Option<Node> {
     Some(panel.into())
 }
 
+/// What each step of the advice saves.
+pub(crate) fn waterfall(page: &Page) -> Option<Node> {
+    page.estimate.and_then(|_| escalation::savings(page))
+}
+
 /// What the plan needs, and what the advice is for.
 fn intro(page: &Page, Advised { judgement, kind, .. }: &Advised) -> String {
     let words = &page.texts.advice;

@@ -4,7 +4,7 @@ use headroom_charts::{LeverBar, Picture, waterfall_csv, waterfall_svg};
 use headroom_core::advise::{Judgement, Stage};
 use headroom_core::units::{bytes_text, count_text};
 use headroom_text::Texts;
-use headroom_view::{Element, el};
+use headroom_view::{Element, Node, el};
 
 use super::sheet::{Sheet, scrolled};
 use crate::figures;
@@ -18,9 +18,9 @@ const HEIGHT: u32 = 320;
 const PLACE: &str = "waterfall";
 
 /// Picture, why percentages do not add up, and the table; nothing where there is nothing to add up.
-pub(super) fn elements(page: &Page, judged: &Judgement, stages: &[Stage]) -> Vec<Element> {
+pub(super) fn drawn(page: &Page, judged: &Judgement, stages: &[Stage]) -> Option<Node> {
     if stages.len() < 2 {
-        return Vec::new();
+        return None;
     }
     let words = &page.texts.advice;
     let bars: Vec<LeverBar> = stages.iter().map(|stage| bar(page.texts, stage)).collect();
@@ -32,17 +32,18 @@ pub(super) fn elements(page: &Page, judged: &Judgement, stages: &[Stage]) -> Vec
         .with(values(page.texts, judged, &picture, &bars));
     let csv = waterfall_csv(&bars, judged.need_bytes, judged.gpu_bytes, page.texts);
     let table = table(page, judged.need_bytes, stages);
-    vec![
-        el("h3").attr("id", "waterfall-title").text(words.waterfall_title),
-        el("p").class("panel-intro").text(words.waterfall_why),
-        el("figure").class("chart").attr("aria-labelledby", "waterfall-title").with(place),
-        chart::downloads(page.texts, PLACE, &csv),
-        el("details")
-            .class("chart-table")
-            .key("waterfall-table")
-            .with(el("summary").text(words.waterfall_table))
-            .with(scrolled(words.waterfall_table, table)),
-    ]
+    let drawn = el("div")
+        .with(el("h3").attr("id", "waterfall-title").text(words.waterfall_title))
+        .with(el("p").class("panel-intro").text(words.waterfall_why))
+        .with(el("figure").class("chart").attr("aria-labelledby", "waterfall-title").with(place))
+        .with(chart::downloads(page.texts, PLACE, &csv))
+        .with(
+            el("details")
+                .class("chart-table")
+                .with(el("summary").text(words.waterfall_table))
+                .with(scrolled(words.waterfall_table, table)),
+        );
+    Some(drawn.into())
 }
 
 /// The picture as wide as its place; nothing before that has been measured.

@@ -206,7 +206,7 @@ fn widths(page: &Page) -> Vec<Named> {
 
 /// What the core has against the model of this field.
 fn problems(page: &Page, field: &str) -> String {
-    let problems = page.outcome.as_ref().err().map(Vec::as_slice).unwrap_or_default();
+    let problems = page.to_fix();
     let own = |name: &str| name.strip_prefix(field).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
     let said: Vec<_> =
         problems.iter().filter(|problem| own(&problem.field)).map(|problem| (page.texts.problem)(problem)).collect();

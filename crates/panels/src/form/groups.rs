@@ -93,7 +93,7 @@ pub(super) fn needs_seeing(page: &Page, keys: &[&str]) -> bool {
     let is_here = |name: &str| {
         keys.iter().any(|key| name.strip_prefix(key).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')))
     };
-    let problems = page.outcome.as_ref().err().map(Vec::as_slice).unwrap_or_default();
+    let problems = page.to_fix();
     let adjusted = page.state.adjusted.as_ref().and_then(|adjusted| adjusted.chosen.first());
     problems.iter().any(|problem| is_here(&problem.field)) || adjusted.is_some_and(|name| is_here(name))
 }

@@ -11,6 +11,7 @@ use crate::embedding;
 use crate::figures;
 use crate::page::Page;
 use crate::pieces::{button, class_of, copy_button, fit_icon};
+use crate::programs;
 use crate::tabs;
 
 /// The panel at the head of the answer.
@@ -19,7 +20,8 @@ pub(crate) fn panel(page: &Page) -> Option<Node> {
     let copy = copy_button(page, texts.copy_link, texts.link_copied, &page.state.link_to(page.plan()), "primary");
     let basis = page.outcome.as_ref().ok().map(|estimate| estimate.peak.basis.name());
     // A verdict is this plan's own or none. It changes with every step of the answer: `static/announce.js` says it once.
-    let status = el("div").key("status").attr("role", "status").attr("aria-live", "off").attr("aria-atomic", "true");
+    let status = el("div").key("status").class("verdict-status").attr("role", "status").attr("aria-live", "off");
+    let status = status.attr("aria-atomic", "true");
     let mut panel = el("section")
         .class(&["panel verdict ", state_class(page)].concat())
         .maybe("data-basis", basis)
@@ -88,7 +90,10 @@ pub(crate) fn line(page: &Page) -> Option<Node> {
             line.with(el("strong").with(fit_icon(fit)).text((texts.fit)(fit)))
                 .with(el("span").text(&(texts.used_of)(&used, &total)))
         }
-        Err(_) => line.text(texts.cannot_estimate),
+        Err(found) => match programs::coming(page, found) {
+            Some(coming) => line.text(&coming),
+            None => line.text(texts.cannot_estimate),
+        },
     };
     let copy = copy_button(page, texts.copy_link, texts.link_copied, &page.state.link_to(page.plan()), "primary");
     Some(el("div").class(&["verdict-line ", state_class(page)].concat()).with(line).with(copy).into())
@@ -207,6 +212,13 @@ fn problems(page: &Page, problems: &[Problem]) -> Element {
     let texts = page.texts;
     // What stays on the screen is of an earlier plan.
     let last_good = if page.estimate.is_some() { texts.last_good } else { "" };
+    if let Some(coming) = programs::coming(page, problems) {
+        return el("div")
+            .class("verdict-problems")
+            .attr("role", "status")
+            .with(el("p").class("computing").text(&coming))
+            .with(el("p").text(last_good));
+    }
     el("div")
         .class("verdict-problems")
         .attr("role", "alert")

@@ -20,6 +20,12 @@ pub(super) fn note(note: &Note) -> String {
         Note::FamilyNotMeasured { model_type } => {
             format!("“{model_type}”的激活值按 transformers 代码推导，尚未与实测对照。")
         }
+        Note::TorchScan { can_be_said: true } => {
+            "线性注意力按 PyTorch 自带算子计算，即未安装 flash-linear-attention 的情形。若已安装，请设置 software.flash_linear_attention，显存会更少。".to_owned()
+        }
+        Note::TorchScan { can_be_said: false } => {
+            "状态空间层或线性注意力层按 PyTorch 自带算子计算。若安装了对应的内核（mamba-ssm、causal-conv1d、flash-linear-attention），显存会更少，序列越长差距越大；这种情形尚未建模。".to_owned()
+        }
         Note::Fsdp2OffloadsAll => {
             "FSDP2 要么全部卸载，要么不卸载：CPUOffloadPolicy 把参数、梯度和优化器状态都放在主机内存。".to_owned()
         }

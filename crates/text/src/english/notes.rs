@@ -23,6 +23,14 @@ pub(super) fn note(note: &Note) -> String {
         Note::FamilyNotMeasured { model_type } => format!(
             "The activations of “{model_type}” follow its code in transformers and were not compared with a measurement."
         ),
+        Note::TorchScan { can_be_said: true } => {
+            "Its linear attention is counted as PyTorch's own operators run it, as where flash-linear-attention is not installed. Set software.flash_linear_attention where it is: a step takes less then."
+                .to_owned()
+        }
+        Note::TorchScan { can_be_said: false } => {
+            "Its state-space or linear-attention layers are counted as PyTorch's own operators run them. With kernels for them (mamba-ssm, causal-conv1d, flash-linear-attention) a step takes less, by much with long sequences; that is not modelled yet."
+                .to_owned()
+        }
         Note::Fsdp2OffloadsAll => {
             "FSDP2 offloads all or nothing: CPUOffloadPolicy keeps parameters, gradients and optimizer state in host memory."
                 .to_owned()

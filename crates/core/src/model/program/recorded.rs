@@ -81,6 +81,15 @@ impl Recorded {
         self.program.layers.iter().enumerate().any(gives)
     }
 
+    /// Where layers carry a state from token to token, for which packages have kernels: whether the program says what runs with those.
+    pub(crate) fn scans_with_kernels(&self) -> Option<bool> {
+        let layers = || self.blocks.iter().filter_map(|block| self.program.layers.get(*block));
+        let decays = layers().flat_map(|block| &block.modules).flat_map(|owner| &owner.parameters);
+        // What every state-space layer and gated delta net calls the logarithm of its decay.
+        let scans = decays.into_iter().any(|parameter| parameter.name == "A_log");
+        scans.then(|| layers().any(|block| block.fla.is_some()))
+    }
+
     /// Every dimension, as written and as it comes to for a batch; one that comes to nothing is 0.
     pub(crate) fn dimensions(&self, batch: BatchSizes) -> Vec<(&str, u64)> {
         let mut values = self.values.clone();
